@@ -84,26 +84,14 @@ TEST(test_target_merges)
 {
     ferry_tokenizer_config config = two_sides();
     ferry_tokenizer *tokenizer;
-    ferry_ids ids = {0};
-    config.target_merge_count = 0;
-    tokenizer = create_tokenizer(&config);
-    REFUSE(ferry_tokenizer_encode_target(tokenizer, VIEW("nie"), &ids, NULL, &error), FERRY_ERROR_UNSUPPORTED,
-           "the model file has no merges of the target side");
     /* Another vocabulary, the same merges. */
     config.target_merges = config.source_merges;
     config.target_merge_count = COUNT(source_merges);
-    tokenizer = create_tokenizer(&config);
-    CHECK(ferry_tokenizer_encode_target(tokenizer, VIEW("nie"), &ids, NULL, &error));
-    assert_true(ids.count == 3 && ids.ids[0] == 2 && ids.ids[2] == 1);
-    config.source_merges = config.target_merges = kept_texts(&VIEW("ab"), 1);
-    config.source_merge_count = 1;
-    REFUSE(ferry_tokenizer_create(&config, &tokenizer, &error), FERRY_ERROR_FORMAT,
-           "source merges: merge 1: expected two texts with one blank between them, found 'ab'");
-    config = two_sides();
+    const encoded_row target = {VIEW("nie"), "2:n|1:i|1:e"};
+    check_encoded(&config, TARGET, &target, 1);
     config.bpe = FERRY_BPE_TOKENIZERS;
     REFUSE_SAYING(ferry_tokenizer_create(&config, &tokenizer, &error), FERRY_ERROR_FORMAT,
                   "a tokenizer of words: expected one vocabulary for both sides");
-    free(ids.ids);
 }
 
 /* Whatever is called so first; "UNK" only where there is no "<unk>". */

@@ -268,41 +268,33 @@ static void check_pieces(const ferry_unigram_config *config, const char *word, c
     free(scratch.nodes);
 }
 
-/* -3 against -1 - 1 = -2, against -1 - 2 = -3: the one that ends in the piece that was found first stays. */
 TEST(test_best_pieces)
 {
+    /* -3 against -1 - 1 = -2, against -1 - 2 = -3: the one that ends in the piece that was found first stays. */
     static const double apart[] = {0, -1, -1, -3, NAN}, equal[] = {0, -1, -2, -3, NAN},
-                        whole[] = {0, -1, -2, -2.5, NAN}, rare[] = {0, -5, NAN, -20, -1};
-    static const struct {
-        const double *scores;
+                        whole[] = {0, -1, -2, -2.5, NAN}, rare[] = {0, -5, NAN, -20, -1}, same[7] = {0};
+    /* Bytes of what is unknown, if all of them have pieces; not of the unknown piece's own text. */
+    static const ferry_view bytes[] = {{"<0x6E>", 6}, {"<0x3C>", 6}, {"<0x75>", 6}, {"a", 1},
+                                       {"<0x6B>", 6}, {"<0x3E>", 6}, {"<unk>", 5}};
+    const ferry_texts *five = KEPT_TEXTS(pieces), *known = KEPT_TEXTS(bytes);
+    const struct {
+        ferry_unigram_config config;
         const char *word, *expected;
     } rows[] = {
-        {apart, "ab", "1@0-1 2@1-2 "},
-        {equal, "ab", "3@0-2 "},
-        {whole, "aab", "1@0-1 3@1-3 "},
-        {whole, "xya<m>", "0@0-2 1@2-3 0@3-6 "},
-        {whole, "xyzab", "0@0-3 3@3-5 "},
-        {whole, "ba\u00E9\u6F22", "2@0-1 1@1-2 0@2-7 "},
-        {whole, "", ""},
-        {rare, "ab", "3@0-2 "}, /* -20, against -5 and ten less than the least score */
+        {{five, apart, 5, 0, false}, "ab", "1@0-1 2@1-2 "},
+        {{five, equal, 5, 0, false}, "ab", "3@0-2 "},
+        {{five, whole, 5, 0, false}, "aab", "1@0-1 3@1-3 "},
+        {{five, whole, 5, 0, false}, "xya<m>", "0@0-2 1@2-3 0@3-6 "},
+        {{five, whole, 5, 0, false}, "xyzab", "0@0-3 3@3-5 "},
+        {{five, whole, 5, 0, false}, "ba\u00E9\u6F22", "2@0-1 1@1-2 0@2-7 "},
+        {{five, whole, 5, 0, false}, "", ""},
+        {{five, rare, 5, 0, false}, "ab", "3@0-2 "}, /* -20, against -5 and ten less than the least score */
+        {{known, same, 7, 6, true}, "nuak", "0@0-1 2@1-2 3@2-3 4@3-4 "},
+        {{known, same, 7, 6, true}, "nxau", "6@0-2 3@2-3 2@3-4 "},
+        {{known, same, 7, 6, true}, "a<unk>", "3@0-1 6@1-6 "},
+        {{known, same, 7, 6, false}, "nuak", "6@0-2 3@2-3 6@3-4 "},
     };
-    for (size_t i = 0; i < COUNT(rows); i++)
-        check_pieces(&(ferry_unigram_config){KEPT_TEXTS(pieces), rows[i].scores, 5, 0, false}, rows[i].word,
-                     rows[i].expected);
-}
-
-/* Bytes of what is unknown, if all of them have pieces; not of the unknown piece's own text. */
-TEST(test_byte_pieces)
-{
-    static const ferry_view known[] = {{"<0x6E>", 6}, {"<0x3C>", 6}, {"<0x75>", 6}, {"a", 1},
-                                       {"<0x6B>", 6}, {"<0x3E>", 6}, {"<unk>", 5}};
-    static const double scores[COUNT(known)] = {0};
-    ferry_unigram_config config = {KEPT_TEXTS(known), scores, COUNT(known), 6, true};
-    check_pieces(&config, "nuak", "0@0-1 2@1-2 3@2-3 4@3-4 ");
-    check_pieces(&config, "nxau", "6@0-2 3@2-3 2@3-4 ");
-    check_pieces(&config, "a<unk>", "3@0-1 6@1-6 ");
-    config.byte_fallback = false;
-    check_pieces(&config, "nuak", "6@0-2 3@2-3 6@3-4 ");
+    for (size_t i = 0; i < COUNT(rows); i++) check_pieces(&rows[i].config, rows[i].word, rows[i].expected);
 }
 
 TEST(test_long_piece)
