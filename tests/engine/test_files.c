@@ -139,7 +139,7 @@ static void count_call(void)
 }
 
 /* It grows by what is written, and shrinks with it. */
-static void check_own_memory(void)
+TEST(test_own_memory)
 {
     enum { BYTES = 32 << 20, OTHER = 4 << 20 };
     const size_t before = ferry_own_memory();
@@ -171,7 +171,6 @@ TEST(test_threads_clocks_and_numbers)
     assert_true(ferry_entropy(a, sizeof a) && ferry_entropy(b, sizeof b));
     assert_true(memcmp(a, b, sizeof a) != 0);
     assert_true(ferry_peak_memory() > 100000);
-    check_own_memory();
     const char *text = "-1.5e-3x";
     assert_true(ferry_parse_double(text, &end) == -1.5e-3);
     assert_ptr_equal(end, text + 7);

@@ -191,10 +191,9 @@ TEST(test_long_texts)
                                         ",",    "'",     "&",    "@-@ ", "a.",      "' \" ", "\"' ",
                                         "`'` ", "&amp;", ".\" ", "( ",   "nº\u00A0"};
     enum { SIZE = 100000 };
-    char *text = malloc(SIZE);
+    char *text = kept_memory(SIZE);
     ferry_moses *moses[] = {create("en", true), create("de", false)};
     ferry_string output = {0};
-    assert_non_null(text);
     for (size_t i = 0; i < COUNT(parts); i++) {
         const size_t size = strlen(parts[i]), all = SIZE / size * size;
         for (size_t at = 0; at < all; at++) text[at] = parts[i][at % size];
@@ -203,7 +202,6 @@ TEST(test_long_texts)
             CHECK(ferry_moses_detokenize(moses[m], (ferry_view){text, all}, &output, NULL, &error));
         }
     }
-    free(text);
     free(output.data);
     for (size_t m = 0; m < COUNT(moses); m++) ferry_moses_destroy(moses[m]);
 }
