@@ -60,20 +60,14 @@ static void check_word(ferry_view word, const char *expected)
     free(found.data);
 }
 
-static ferry_bpe_kind kind_of(const char *name)
-{
-    static const char *const names[] = {"", "tokenizers", "subword-nmt-0.1", "subword-nmt-0.2", "fsmt"};
-    for (size_t i = 1; i < COUNT(names); i++)
-        if (strcmp(name, names[i]) == 0) return (ferry_bpe_kind)i;
-    fail_msg("no kind is called %s", name);
-    return FERRY_BPE_NONE;
-}
-
 /* KIND UNKNOWN FLAGS WORD_END */
 static void begin_table(char *line)
 {
+    static const char *const kinds[] = {"", "tokenizers", "subword-nmt-0.1", "subword-nmt-0.2", "fsmt"};
+    const char *kind = strsep(&line, " ");
     drop();
-    made.config.kind = kind_of(strsep(&line, " "));
+    for (size_t i = 1; i < COUNT(kinds); i++)
+        if (strcmp(kind, kinds[i]) == 0) made.config.kind = (ferry_bpe_kind)i;
     made.config.unknown = (int32_t)strtol(strsep(&line, " "), NULL, 10);
     const char *flags = strsep(&line, " ");
     made.config.fuse_unknown = strchr(flags, 'f') != NULL;

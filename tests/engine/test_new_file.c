@@ -77,18 +77,14 @@ TEST(test_links_stay)
 
 TEST(test_too_many_links)
 {
-    char *folder = scratch_directory("chain"), name[16], target[16];
+    char *folder = scratch_directory("chain");
     link_file("loop", folder, "loop");
     refuse_name(in_directory(folder, "loop"), "chain/loop: cannot create: Too many levels of symbolic links");
-    for (int i = 1; i <= MOST_LINKS + 1; i++) {
-        sprintf(name, "%d", i);
-        sprintf(target, "%d", i - 1);
-        link_file(target, folder, name);
-    }
-    sprintf(name, "%d", MOST_LINKS);
-    write_to(in_directory(folder, name), in_directory(folder, "0"), "end");
-    sprintf(name, "%d", MOST_LINKS + 1);
-    refuse_name(in_directory(folder, name), "cannot create: Too many levels of symbolic links");
+    for (int i = 1; i <= MOST_LINKS + 1; i++)
+        link_file(ferry_name_format("%d", i - 1).text, folder, ferry_name_format("%d", i).text);
+    write_to(in_directory(folder, ferry_name_format("%d", MOST_LINKS).text), in_directory(folder, "0"), "end");
+    refuse_name(in_directory(folder, ferry_name_format("%d", MOST_LINKS + 1).text),
+                "cannot create: Too many levels of symbolic links");
 }
 
 /* Where everybody may create files, a link of another user may have been planted. */

@@ -111,7 +111,7 @@ TEST(test_fields)
 /* <unk>, "a", and one more. */
 TEST(test_odd_pieces)
 {
-    enum { NORMAL = 1, UNKNOWN = 2, USER_DEFINED = 4, BYTE = 6 };
+    enum { NORMAL = 1, UNKNOWN = 2, USER = 4, BYTE = 6 };
     static char letters[1 << 20];
     static const struct {
         ferry_view piece;
@@ -124,10 +124,10 @@ TEST(test_odd_pieces)
         {VIEW("b"), UNKNOWN, FERRY_ERROR_FORMAT, ""},
         {VIEW("<0x41>"), BYTE, FERRY_ERROR_FORMAT, ""},
         {VIEW("\0b"), NORMAL, FERRY_ERROR_FORMAT, "model: SentencePiece: "},
-        {{letters, 64}, USER_DEFINED, FERRY_OK, NULL},
+        {{letters, 64}, USER, FERRY_OK, NULL},
         {{letters, 65}, NORMAL, FERRY_OK, NULL},
         {{letters, 65},
-         USER_DEFINED,
+         USER,
          FERRY_ERROR_UNSUPPORTED,
          "model: user-defined piece: expected at most 64 bytes, found 65"},
         {{letters, 512}, NORMAL, FERRY_OK, NULL},
