@@ -45,17 +45,7 @@ static void put_piece(made_file *writer, ferry_view piece, uint8_t type)
 }
 
 enum { PROTO_NORMALIZER = 3, PROTO_DENORMALIZER = 5 };
-
-/* A normalization table of units [count], as the field of that number. */
-static void put_rules(made_file *proto, int field, const uint32_t *units, size_t count, ferry_view replacements)
-{
-    const uint32_t size = (uint32_t)(count * sizeof *units);
-    put_tag(proto, field, 4 + 4 + size + replacements.size);
-    put_tag(proto, 2, 4 + size + replacements.size);
-    put(proto, size, 4);
-    put_bytes(proto, units, size);
-    put_bytes(proto, replacements.data, replacements.size);
-}
+enum { FORMAT = FERRY_ERROR_FORMAT, UNSUPPORTED = FERRY_ERROR_UNSUPPORTED };
 
 static void put_first_pieces(made_file *proto)
 {
@@ -63,14 +53,18 @@ static void put_first_pieces(made_file *proto)
     put_piece(proto, VIEW("a"), 1);
 }
 
-/* A proto of <unk>, "a", and a normalization table as the field of that number. */
-static ferry_status try_rules(int field, const uint32_t *units, size_t count, ferry_view replacements,
-                              ferry_error *error)
+/* A proto of <unk>, "a", and a normalization table of units [count] as the field of that number. */
+static ferry_view with_rules(int field, const uint32_t *units, size_t count, ferry_view replacements)
 {
+    const uint32_t size = (uint32_t)(count * sizeof *units);
     made_file proto = {.size = 0};
     put_first_pieces(&proto);
-    put_rules(&proto, field, units, count, replacements);
-    return try_model(whole(&proto), error);
+    put_tag(&proto, field, 4 + 4 + size + replacements.size);
+    put_tag(&proto, 2, 4 + size + replacements.size);
+    put(&proto, size, 4);
+    put_bytes(&proto, units, size);
+    put_bytes(&proto, replacements.data, replacements.size);
+    return whole(&proto);
 }
 
 /* Fields as protocol buffers have them: complete, or cut short by a byte. */
@@ -116,30 +110,27 @@ TEST(test_odd_pieces)
     static const struct {
         ferry_view piece;
         uint8_t type;
-        ferry_status status;
+        int status;
         const char *what;
     } rows[] = {
         {VIEW("b"), NORMAL, FERRY_OK, NULL},
-        {VIEW("a"), NORMAL, FERRY_ERROR_FORMAT, ""},
-        {VIEW("b"), UNKNOWN, FERRY_ERROR_FORMAT, ""},
-        {VIEW("<0x41>"), BYTE, FERRY_ERROR_FORMAT, ""},
-        {VIEW("\0b"), NORMAL, FERRY_ERROR_FORMAT, "model: SentencePiece: "},
+        {VIEW("a"), NORMAL, FORMAT, ""},
+        {VIEW("b"), UNKNOWN, FORMAT, ""},
+        {VIEW("<0x41>"), BYTE, FORMAT, ""},
+        {VIEW("\0b"), NORMAL, FORMAT, "model: SentencePiece: "},
         {{letters, 64}, USER, FERRY_OK, NULL},
         {{letters, 65}, NORMAL, FERRY_OK, NULL},
-        {{letters, 65},
-         USER,
-         FERRY_ERROR_UNSUPPORTED,
-         "model: user-defined piece: expected at most 64 bytes, found 65"},
+        {{letters, 65}, USER, UNSUPPORTED, "model: user-defined piece: expected at most 64 bytes, found 65"},
         {{letters, 512}, NORMAL, FERRY_OK, NULL},
-        {{letters, 513}, NORMAL, FERRY_ERROR_UNSUPPORTED, "model: piece: expected at most 512 bytes, found 513"},
-        {{letters, sizeof letters}, NORMAL, FERRY_ERROR_UNSUPPORTED, "at most 512 bytes, found 1048576"},
+        {{letters, 513}, NORMAL, UNSUPPORTED, "model: piece: expected at most 512 bytes, found 513"},
+        {{letters, sizeof letters}, NORMAL, UNSUPPORTED, "at most 512 bytes, found 1048576"},
     };
     memset(letters, 'a', sizeof letters);
     for (size_t i = 0; i < COUNT(rows); i++) {
         made_file proto = {.size = 0};
         put_first_pieces(&proto);
         put_piece(&proto, rows[i].piece, rows[i].type);
-        REFUSE(try_model(whole(&proto), &error), rows[i].status, rows[i].what);
+        REFUSE(try_model(whole(&proto), &error), (ferry_status)rows[i].status, rows[i].what);
     }
 }
 
@@ -218,7 +209,6 @@ static void chain(uint32_t *units, size_t count, uint32_t keys)
 TEST(test_normalization_tables)
 {
     enum { LEAF = 1 << 8, FAR = 0x1FFFFF << 10 | 'b', LONGEST = 256 * 68 };
-    enum { FORMAT = FERRY_ERROR_FORMAT, UNSUPPORTED = FERRY_ERROR_UNSUPPORTED };
     static uint32_t units[LONGEST];
     static const struct {
         uint32_t keys;
@@ -250,7 +240,7 @@ TEST(test_normalization_tables)
         chain(units, LONGEST, rows[i].keys);
         for (uint32_t k = 1; rows[i].last && k < rows[i].keys; k++) units[256 * k + 'a'] &= ~(uint32_t)LEAF;
         if (rows[i].at > 0) units[rows[i].at] = rows[i].unit;
-        REFUSE(try_rules(PROTO_NORMALIZER, units, rows[i].count, (ferry_view){"b", 2}, &error),
+        REFUSE(try_model(with_rules(PROTO_NORMALIZER, units, rows[i].count, (ferry_view){"b", 2}), &error),
                (ferry_status)rows[i].status, rows[i].what);
     }
 }
@@ -263,13 +253,14 @@ TEST(test_long_replacements)
     memset(text, 'b', sizeof text);
     chain(units, SIZE, 1);
     text[64] = '\0';
-    CHECK(try_rules(PROTO_NORMALIZER, units, SIZE, (ferry_view){text, 65}, &error));
+    CHECK(try_model(with_rules(PROTO_NORMALIZER, units, SIZE, (ferry_view){text, 65}), &error));
     text[64] = 'b';
     text[65] = '\0';
     for (int field = PROTO_NORMALIZER; field <= PROTO_DENORMALIZER; field += PROTO_DENORMALIZER - PROTO_NORMALIZER)
-        REFUSE(try_rules(field, units, SIZE, (ferry_view){text, 66}, &error), FERRY_ERROR_UNSUPPORTED,
+        REFUSE(try_model(with_rules(field, units, SIZE, (ferry_view){text, 66}), &error), FERRY_ERROR_UNSUPPORTED,
                "rules of at most 64 bytes");
-    REFUSE(try_rules(PROTO_NORMALIZER, units, SIZE, (ferry_view){text, 65}, &error), FERRY_ERROR_UNSUPPORTED, "");
+    REFUSE(try_model(with_rules(PROTO_NORMALIZER, units, SIZE, (ferry_view){text, 65}), &error),
+           FERRY_ERROR_UNSUPPORTED, "");
 }
 
 static ferry_status count_inside(void *user, const ferry_spm_part *part)
@@ -285,20 +276,18 @@ TEST(test_rules_within_characters)
     enum { SIZE = 256 * 4 };
     static uint32_t units[SIZE];
     static const ferry_view pieces[] = {VIEW("<unk>"), VIEW("a")}, text = VIEW("\u6F22\u6F22\u6F22");
-    made_file proto = {.size = 0};
     ferry_spm *spm;
     int inside = 0;
     chain(units, SIZE, 0);
     units[256 + 0xE6] = (256u + 0xE6 + 512) << 10 | 1u << 8 | 0xE6;
-    put_first_pieces(&proto);
-    put_rules(&proto, PROTO_NORMALIZER, units, SIZE, (ferry_view){"a", 2});
-    CHECK(ferry_spm_create(whole(&proto), "model", &spm, &error));
+    const ferry_view proto = with_rules(PROTO_NORMALIZER, units, SIZE, (ferry_view){"a", 2});
+    CHECK(ferry_spm_create(proto, "model", &spm, &error));
     CHECK(ferry_spm_encode(spm, text, count_inside, &inside, &error));
     assert_true(inside > 0);
     ferry_spm_destroy(spm);
 
     ferry_tokenizer_config config = one_vocabulary(pieces, COUNT(pieces));
-    config.source_model = whole(&proto);
+    config.source_model = proto;
     const encoded_row row = {text, "0:|1:\u6F22|0:|1:\u6F22|0:|1:\u6F22|0:"};
     check_encoded(&config, SOURCE, &row, 1);
 }

@@ -117,6 +117,5 @@ TEST(test_target_unknown)
     }
     ferry_tokenizer_config config = one_vocabulary(source_pieces, COUNT(source_pieces));
     config.source_unk = 3;
-    ferry_tokenizer *tokenizer = create_tokenizer(&config);
-    assert_int_equal(ferry_tokenizer_target_unknown(tokenizer), 3);
+    assert_int_equal(ferry_tokenizer_target_unknown(create_tokenizer(&config)), 3);
 }
