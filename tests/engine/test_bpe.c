@@ -11,32 +11,33 @@
 
 enum { MOST = 512 }; /* pieces or merges of a table */
 
-typedef struct table {
+/* The one that was begun last. */
+static struct table {
     ferry_view pieces[MOST], merges[MOST];
     int32_t piece_count;
     ferry_vocabulary vocabulary;
     ferry_bpe_config config;
     ferry_bpe *bpe;
     ferry_bpe_scratch scratch;
-} table;
+} made;
 
-static void drop(table *made)
+static void drop(void)
 {
-    ferry_bpe_destroy(made->bpe);
-    ferry_vocabulary_destroy(&made->vocabulary);
-    ferry_bpe_scratch_destroy(&made->scratch);
-    *made = (table){.bpe = NULL};
+    ferry_bpe_destroy(made.bpe);
+    ferry_vocabulary_destroy(&made.vocabulary);
+    ferry_bpe_scratch_destroy(&made.scratch);
+    made = (struct table){.bpe = NULL};
 }
 
-static ferry_status create(table *made, ferry_error *error)
+static ferry_status create(ferry_error *error)
 {
-    ferry_vocabulary_destroy(&made->vocabulary);
-    ferry_bpe_destroy(made->bpe);
-    made->bpe = NULL;
-    FERRY_TRY(ferry_vocabulary_create(KEPT_TEXTS(made->pieces), made->piece_count, &made->vocabulary, error));
-    made->config.vocabulary = &made->vocabulary;
-    made->config.merges = KEPT_TEXTS(made->merges);
-    return ferry_bpe_create(&made->config, "codes", &made->bpe, error);
+    ferry_vocabulary_destroy(&made.vocabulary);
+    ferry_bpe_destroy(made.bpe);
+    made.bpe = NULL;
+    FERRY_TRY(ferry_vocabulary_create(KEPT_TEXTS(made.pieces), made.piece_count, &made.vocabulary, error));
+    made.config.vocabulary = &made.vocabulary;
+    made.config.merges = KEPT_TEXTS(made.merges);
+    return ferry_bpe_create(&made.config, "codes", &made.bpe, error);
 }
 
 /* Writes "ID/END " of each segment. */
@@ -49,195 +50,160 @@ static ferry_status note(void *user, size_t begin, size_t end, int32_t id)
     return ferry_string_append(text, (ferry_view){segment, (size_t)size}, NULL);
 }
 
-static void check_word(table *made, ferry_view word, const char *expected)
+static void check_word(ferry_view word, const char *expected)
 {
     ferry_string found = {0};
-    CHECK(ferry_bpe_segment(made->bpe, word, &made->scratch, note, &found, &error));
+    CHECK(ferry_bpe_segment(made.bpe, word, &made.scratch, note, &found, &error));
     const size_t size = found.size > 0 ? found.size - 1 : 0;
     if (strlen(expected) != size || (size > 0 && memcmp(found.data, expected, size) != 0))
         fail_msg("'%.*s': expected %s, found %.*s", (int)word.size, word.data, expected, (int)size, found.data);
     free(found.data);
 }
 
-static ferry_bpe_kind kind_of(const char *name)
-{
-    static const char *const names[] = {"", "tokenizers", "subword-nmt-0.1", "subword-nmt-0.2", "fsmt"};
-    for (size_t i = 1; i < COUNT(names); i++)
-        if (strcmp(name, names[i]) == 0) return (ferry_bpe_kind)i;
-    fail_msg("no kind is called %s", name);
-    return FERRY_BPE_NONE;
-}
-
 /* KIND UNKNOWN FLAGS WORD_END */
-static void begin_table(table *made, char *line)
+static void begin_table(char *line)
 {
-    drop(made);
-    made->config.kind = kind_of(strsep(&line, " "));
-    made->config.unknown = (int32_t)strtol(strsep(&line, " "), NULL, 10);
+    static const char *const kinds[] = {"", "tokenizers", "subword-nmt-0.1", "subword-nmt-0.2", "fsmt"};
+    const char *kind = strsep(&line, " ");
+    drop();
+    for (size_t i = 1; i < COUNT(kinds); i++)
+        if (strcmp(kind, kinds[i]) == 0) made.config.kind = (ferry_bpe_kind)i;
+    made.config.unknown = (int32_t)strtol(strsep(&line, " "), NULL, 10);
     const char *flags = strsep(&line, " ");
-    made->config.fuse_unknown = strchr(flags, 'f') != NULL;
-    made->config.byte_fallback = strchr(flags, 'b') != NULL;
-    made->config.whole_words = strchr(flags, 'i') != NULL;
-    if (strcmp(line, "-") != 0) made->config.word_end = text_view(line);
+    made.config.fuse_unknown = strchr(flags, 'f') != NULL;
+    made.config.byte_fallback = strchr(flags, 'b') != NULL;
+    made.config.whole_words = strchr(flags, 'i') != NULL;
+    if (strcmp(line, "-") != 0) made.config.word_end = text_view(line);
 }
 
 TEST(test_as_recorded)
 {
-    const ferry_view recorded = read_file(FERRY_TEST_DATA "/tokenizer/bpe.txt");
-    char *lines = kept_memory(recorded.size + 1);
-    table *made = kept_memory(sizeof *made);
+    char *lines = read_lines("tokenizer/bpe.txt");
     size_t words = 0;
-    memcpy(lines, recorded.data, recorded.size);
     for (char *line; (line = strsep(&lines, "\n")) != NULL && *line != '\0';) {
         const char *kind = strsep(&line, " ");
         if (strcmp(kind, "table") == 0) {
-            begin_table(made, line);
+            begin_table(line);
         } else if (strcmp(kind, "piece") == 0) {
-            made->pieces[made->piece_count++] = text_view(line);
+            made.pieces[made.piece_count++] = text_view(line);
         } else if (strcmp(kind, "merge") == 0) {
-            made->merges[made->config.merge_count++] = text_view(line);
+            made.merges[made.config.merge_count++] = text_view(line);
         } else {
-            if (made->bpe == NULL) CHECK(create(made, &error));
+            if (made.bpe == NULL) CHECK(create(&error));
             const char *word = strsep(&line, "\t");
-            check_word(made, text_view(word), line);
+            check_word(text_view(word), line);
             words++;
         }
     }
-    drop(made);
     assert_int_equal(words, 1344);
 }
 
-static void set_table(table *made, ferry_bpe_kind kind, const ferry_view *pieces, size_t piece_count,
-                      const ferry_view *merges, size_t merge_count)
+/* Texts with "|" between them; NULL: none. */
+static size_t split(const char *text, ferry_view *parts)
 {
-    drop(made);
-    made->config.kind = kind;
-    memcpy(made->pieces, pieces, piece_count * sizeof *pieces);
-    memcpy(made->merges, merges, merge_count * sizeof *merges);
-    made->piece_count = (int32_t)piece_count;
-    made->config.merge_count = merge_count;
+    size_t count = 0;
+    char *rest = text != NULL ? strcpy(kept_memory(strlen(text) + 1), text) : NULL;
+    for (char *part; (part = strsep(&rest, "|")) != NULL;) parts[count++] = text_view(part);
+    return count;
 }
 
-/* Where the original departs from what one would expect, in words by hand. */
-TEST(test_ties)
+/* begin_table's line, pieces, merges. */
+static void set_table(const char *line, const char *pieces, const char *merges)
+{
+    begin_table(strcpy(kept_memory(strlen(line) + 1), line));
+    made.piece_count = (int32_t)split(pieces, made.pieces);
+    made.config.merge_count = split(merges, made.merges);
+}
+
+/* Where the original departs from what one would expect, and where the piece with the id 0 is one like others. */
+TEST(test_by_hand)
 {
     /* ab before aba a: with both at once, a second ab is there before ab a could be merged */
-    static const ferry_view pieces[] = {VIEW("?"),    VIEW("a"),    VIEW("b"),     VIEW("ab"),   VIEW("aba"),
-                                        VIEW("ab@@"), VIEW("ba@@"), VIEW("aba@@"), VIEW("a</w>")},
-                            merges[] = {VIEW("ab a"), VIEW("a b")};
-    table *made = kept_memory(sizeof *made);
-    set_table(made, FERRY_BPE_TOKENIZERS, pieces, COUNT(pieces), merges, COUNT(merges));
-    CHECK(create(made, &error));
-    check_word(made, VIEW("abab"), "4/3 2/4");
-    check_word(made, VIEW(""), "");
-    check_word(made, VIEW("a\xE2\x82"), "1/1 0/3");
-    set_table(made, FERRY_BPE_SUBWORD_NMT_1, pieces, COUNT(pieces), merges, COUNT(merges));
-    CHECK(create(made, &error));
-    check_word(made, VIEW("abab"), "5/2 3/4");
-    check_word(made, VIEW("ababa"), "5/2 4/5");
-    set_table(made, FERRY_BPE_FSMT, pieces, COUNT(pieces), merges, COUNT(merges));
-    CHECK(create(made, &error));
-    check_word(made, VIEW("ababa"), "3/2 3/4 8/5");
-    check_word(made, VIEW(""), "");
-    drop(made);
-}
-
-/* The piece with the id 0 is one like others, where another one is unknown. */
-TEST(test_first_piece)
-{
-    static const ferry_view pieces[] = {VIEW("a"), VIEW("?"), VIEW("b")},
-                            marked[] = {VIEW("a@@"), VIEW("?"), VIEW("b")},
-                            whole[] = {VIEW("yz"), VIEW("?"), VIEW("y")}, none = VIEW("");
-    table *made = kept_memory(sizeof *made);
-    set_table(made, FERRY_BPE_TOKENIZERS, pieces, COUNT(pieces), &none, 0);
-    made->config.unknown = 1;
-    made->config.fuse_unknown = true;
-    CHECK(create(made, &error));
-    check_word(made, VIEW("xxabaxx"), "1/2 0/3 2/4 0/5 1/7");
-    set_table(made, FERRY_BPE_TOKENIZERS, whole, COUNT(whole), &none, 0);
-    made->config.unknown = 1;
-    made->config.whole_words = true;
-    CHECK(create(made, &error));
-    check_word(made, VIEW("yz"), "0/2");
-    check_word(made, VIEW("yzy"), "2/1 1/2 2/3");
-    set_table(made, FERRY_BPE_SUBWORD_NMT_2, marked, COUNT(marked), &none, 0);
-    made->config.unknown = 1;
-    CHECK(create(made, &error));
-    check_word(made, VIEW("ab"), "0/1 2/2");
-    check_word(made, VIEW("ba"), "1/1 1/2");
-    drop(made);
+    static const char tied[] = "?|a|b|ab|aba|ab@@|ba@@|aba@@|a</w>", ties[] = "ab a|a b";
+    static const struct {
+        const char *line, *pieces, *merges, *word, *expected;
+    } rows[] = {
+        {"tokenizers 0 - -", tied, ties, "abab", "4/3 2/4"},
+        {"tokenizers 0 - -", tied, ties, "", ""},
+        {"tokenizers 0 - -", tied, ties, "a\xE2\x82", "1/1 0/3"},
+        {"subword-nmt-0.1 0 - -", tied, ties, "abab", "5/2 3/4"},
+        {"subword-nmt-0.1 0 - -", tied, ties, "ababa", "5/2 4/5"},
+        {"fsmt 0 - -", tied, ties, "ababa", "3/2 3/4 8/5"},
+        {"fsmt 0 - -", tied, ties, "", ""},
+        {"tokenizers 1 f -", "a|?|b", NULL, "xxabaxx", "1/2 0/3 2/4 0/5 1/7"},
+        {"tokenizers 1 i -", "yz|?|y", NULL, "yz", "0/2"},
+        {"tokenizers 1 i -", "yz|?|y", NULL, "yzy", "2/1 1/2 2/3"},
+        {"subword-nmt-0.2 1 - -", "a@@|?|b", NULL, "ab", "0/1 2/2"},
+        {"subword-nmt-0.2 1 - -", "a@@|?|b", NULL, "ba", "1/1 1/2"},
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        set_table(rows[i].line, rows[i].pieces, rows[i].merges);
+        CHECK(create(&error));
+        check_word(text_view(rows[i].word), rows[i].expected);
+    }
 }
 
 TEST(test_refused_merges)
 {
-    static const ferry_view pieces[] = {VIEW("?"), VIEW("a"), VIEW("b"), VIEW("<0x41>")}, none = VIEW("");
     static const struct {
-        ferry_view merge;
-        const char *what;
+        const char *merge, *what;
     } rows[] = {
-        {VIEW("ab"), "codes: merge 1: expected two texts with one blank between them, found 'ab'"},
-        {VIEW(""), "codes: merge 1: expected two texts with one blank between them, found ''"},
-        {VIEW(" b"), "codes: merge 1: expected two texts with one blank between them, found ' b'"},
-        {VIEW("a "), "codes: merge 1: expected two texts with one blank between them, found 'a '"},
-        {VIEW("a b c"), "codes: merge 1: expected two texts with one blank between them, found 'a b c'"},
-        {VIEW("a b"), "codes: merge 1: expected two pieces that together are a piece, found 'a b'"},
-        {VIEW("a \x1b"), "codes: merge 1: expected two pieces that together are a piece, found 'a \\x1b'"},
+        {"ab", "codes: merge 1: expected two texts with one blank between them, found 'ab'"},
+        {"", "codes: merge 1: expected two texts with one blank between them, found ''"},
+        {" b", "codes: merge 1: expected two texts with one blank between them, found ' b'"},
+        {"a ", "codes: merge 1: expected two texts with one blank between them, found 'a '"},
+        {"a b c", "codes: merge 1: expected two texts with one blank between them, found 'a b c'"},
+        {"a b", "codes: merge 1: expected two pieces that together are a piece, found 'a b'"},
+        {"a \x1b", "codes: merge 1: expected two pieces that together are a piece, found 'a \\x1b'"},
     };
-    table *made = kept_memory(sizeof *made);
     for (size_t i = 0; i < COUNT(rows); i++) {
-        set_table(made, FERRY_BPE_TOKENIZERS, pieces, COUNT(pieces), &rows[i].merge, 1);
-        REFUSE_SAYING(create(made, &error), FERRY_ERROR_FORMAT, rows[i].what);
-        assert_null(made->bpe);
+        set_table("tokenizers 0 - -", "?|a|b", rows[i].merge);
+        REFUSE_SAYING(create(&error), FERRY_ERROR_FORMAT, rows[i].what);
+        assert_null(made.bpe);
     }
-    made->config.merge_count = FERRY_BPE_MAX_MERGES + 1;
-    REFUSE(create(made, &error), FERRY_ERROR_LIMIT, "codes: expected at most 4194304 merges, found 4194305");
+    made.config.merge_count = FERRY_BPE_MAX_MERGES + 1;
+    REFUSE(create(&error), FERRY_ERROR_LIMIT, "codes: expected at most 4194304 merges, found 4194305");
     ferry_texts *large = ferry_texts_create("", 0, 1);
     assert_true(large != NULL && ferry_texts_set_end(large, 0, (size_t)1 << 31));
     const ferry_bpe_config config = {
-        .kind = FERRY_BPE_FSMT, .merges = large, .merge_count = 1, .vocabulary = &made->vocabulary};
-    REFUSE_SAYING(ferry_bpe_create(&config, "codes", &made->bpe, &error), FERRY_ERROR_LIMIT,
+        .kind = FERRY_BPE_FSMT, .merges = large, .merge_count = 1, .vocabulary = &made.vocabulary};
+    REFUSE_SAYING(ferry_bpe_create(&config, "codes", &made.bpe, &error), FERRY_ERROR_LIMIT,
                   "codes: expected merges of less than 2^31 bytes together, found 2147483648");
     free(large);
-    set_table(made, FERRY_BPE_TOKENIZERS, pieces, COUNT(pieces), &none, 0);
-    made->config.byte_fallback = true;
-    REFUSE(create(made, &error), FERRY_ERROR_UNSUPPORTED,
+    set_table("tokenizers 0 b -", "?|a|b|<0x41>", NULL);
+    REFUSE(create(&error), FERRY_ERROR_UNSUPPORTED,
            "codes: byte fallback: expected the pieces of all 256 bytes or of none, found 1");
-    for (int byte = 0; byte < 256; byte++) {
-        char *name = kept_memory(7);
-        snprintf(name, 7, "<0x%02X>", (unsigned)byte);
-        made->pieces[byte] = text_view(name);
+    static ferry_name names[256];
+    for (unsigned byte = 0; byte < 256; byte++) {
+        names[byte] = ferry_name_format("<0x%02X>", byte);
+        made.pieces[byte] = text_view(names[byte].text);
     }
-    made->piece_count = 256;
-    CHECK(create(made, &error));
-    check_word(made, VIEW("A\u00E9"), "65/1 195/2 169/3"); /* the first of them has the id 0 */
-    made->config.word_end = VIEW("</w>");
-    REFUSE(create(made, &error), FERRY_ERROR_UNSUPPORTED, "codes: byte fallback together with an end of word '</w>'");
-    drop(made);
+    made.piece_count = 256;
+    CHECK(create(&error));
+    check_word(VIEW("A\u00E9"), "65/1 195/2 169/3"); /* the first of them has the id 0 */
+    made.config.word_end = VIEW("</w>");
+    REFUSE(create(&error), FERRY_ERROR_UNSUPPORTED, "codes: byte fallback together with an end of word '</w>'");
 }
 
 /* Without a bound of n log n, a word of a million characters would take hours. */
 TEST(test_long_words)
 {
     enum { SIZE = 1 << 20 };
-    static const ferry_view pieces[] = {VIEW("?"),    VIEW("a"),        VIEW("b"),  VIEW("aa"), VIEW("aaaa"),
-                                        VIEW("ab@@"), VIEW("aaaaaaaa"), VIEW("ab"), VIEW("@@")},
-                            merges[] = {VIEW("a a"), VIEW("a b"), VIEW("aa aa"), VIEW("aaaa aaaa")};
+    static const char pieces[] = "?|a|b|aa|aaaa|ab@@|aaaaaaaa|ab|@@", merges[] = "a a|a b|aa aa|aaaa aaaa";
     char *word = kept_memory(SIZE);
     uint32_t random = 17;
-    table *made = kept_memory(sizeof *made);
     ferry_string found = {0};
     memset(word, 'a', SIZE);
-    set_table(made, FERRY_BPE_TOKENIZERS, pieces, COUNT(pieces), merges, COUNT(merges));
-    CHECK(create(made, &error));
-    CHECK(ferry_bpe_segment(made->bpe, (ferry_view){word, SIZE}, &made->scratch, note, &found, &error));
+    set_table("tokenizers 0 - -", pieces, merges);
+    CHECK(create(&error));
+    CHECK(ferry_bpe_segment(made.bpe, (ferry_view){word, SIZE}, &made.scratch, note, &found, &error));
     assert_memory_equal(found.data, "6/8 6/16 6/24 ", 14);
     for (size_t i = 0; i < SIZE; i++) word[i] = "ab"[next_random(&random) % 2];
-    set_table(made, FERRY_BPE_SUBWORD_NMT_2, pieces, COUNT(pieces), merges, COUNT(merges));
-    CHECK(create(made, &error));
-    CHECK(ferry_bpe_segment(made->bpe, (ferry_view){word, SIZE}, &made->scratch, note, &found, &error));
+    set_table("subword-nmt-0.2 0 - -", pieces, merges);
+    CHECK(create(&error));
+    CHECK(ferry_bpe_segment(made.bpe, (ferry_view){word, SIZE}, &made.scratch, note, &found, &error));
     assert_memory_equal(found.data + found.size - 9, "/1048576 ", 9);
     free(found.data);
-    drop(made);
 }
 
 static ferry_status stop(void *user, size_t begin, size_t end, int32_t id)
@@ -248,16 +214,13 @@ static ferry_status stop(void *user, size_t begin, size_t end, int32_t id)
 
 TEST(test_stopped)
 {
-    static const ferry_view pieces[] = {VIEW("?"), VIEW("a")}, none = VIEW("");
-    table *made = kept_memory(sizeof *made);
     int calls = 0;
-    set_table(made, FERRY_BPE_TOKENIZERS, pieces, COUNT(pieces), &none, 0);
-    CHECK(create(made, &error));
-    assert_int_equal(ferry_bpe_segment(made->bpe, VIEW("aaa"), &made->scratch, stop, &calls, NULL),
+    set_table("tokenizers 0 - -", "?|a", NULL);
+    CHECK(create(&error));
+    assert_int_equal(ferry_bpe_segment(made.bpe, VIEW("aaa"), &made.scratch, stop, &calls, NULL),
                      FERRY_ERROR_CANCELLED);
     assert_int_equal(calls, 2);
-    REFUSE_SAYING(ferry_bpe_segment(made->bpe, (ferry_view){"", INT32_MAX}, &made->scratch, stop, &calls, &error),
+    REFUSE_SAYING(ferry_bpe_segment(made.bpe, (ferry_view){"", INT32_MAX}, &made.scratch, stop, &calls, &error),
                   FERRY_ERROR_LIMIT, "a word: expected fewer than 2147483647 bytes, found 2147483647");
-    check_word(made, VIEW("aa"), "1/1 1/2"); /* neither changes what follows */
-    drop(made);
+    check_word(VIEW("aa"), "1/1 1/2"); /* neither changes what follows */
 }

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 
-#include "base/new_file.h"
 #include "base/pages.h"
 #include "base/system.h"
 #include "base/threads.h"
@@ -17,16 +16,6 @@ static char *folder(void)
     static char *path;
     if (path == NULL) path = scratch_directory("ordner ü 日本");
     return path;
-}
-
-static void write_new(const char *path, const char *text)
-{
-    ferry_new_file file;
-    CHECK(ferry_new_file_open(path, &file, &error));
-    CHECK(ferry_new_file_write(&file, text, strlen(text), &error));
-    CHECK(ferry_new_file_rewrite(&file, 0, text, 1, &error));
-    CHECK(ferry_new_file_finish(&file, &error));
-    ferry_new_file_close(&file);
 }
 
 static void check_contents(const char *path, ferry_file_hold hold, const char *text)
@@ -48,9 +37,10 @@ TEST(test_a_file_is_written_replaced_and_found)
     char *path = in_directory(folder(), NAME), **names;
     size_t count;
     ferry_file_info info;
-    write_new(path, "one\nline\r\n\x1A after what ends a text on Windows\n"); /* nothing is translated */
+    CHECK(write_new_file(path, "one\nline\r\n\x1A after what ends a text on Windows\n",
+                         &error)); /* nothing is translated */
     check_contents(path, FERRY_FILE_MAPPED, "one\nline\r\n\x1A after what ends a text on Windows\n");
-    write_new(path, "two");
+    CHECK(write_new_file(path, "two", &error));
     check_contents(path, FERRY_FILE_COPIED, "two");
     assert_int_equal(unfinished_files(path), 0);
     assert_true(ferry_file_examine(path, &info));
@@ -75,12 +65,11 @@ TEST(test_a_file_is_written_replaced_and_found)
 TEST(test_what_is_no_file_is_refused)
 {
     ferry_mapped_file file;
-    ferry_new_file made;
     REFUSE(ferry_mapped_file_open(in_directory(folder(), "missing"), FERRY_FILE_MAPPED, &file, &error), FERRY_ERROR_IO,
            "missing: cannot open: No such file or directory");
     REFUSE(ferry_mapped_file_open(folder(), FERRY_FILE_MAPPED, &file, &error), FERRY_ERROR_IO,
            "expected a regular file, found a directory");
-    REFUSE(ferry_new_file_open(in_directory(folder(), "missing/file"), &made, &error), FERRY_ERROR_IO,
+    REFUSE(write_new_file(in_directory(folder(), "missing/file"), "text", &error), FERRY_ERROR_IO,
            "cannot create: No such file or directory");
     assert_null(ferry_folder_open(in_directory(folder(), "missing")));
     assert_int_equal(errno, ENOENT);
@@ -150,7 +139,7 @@ static void count_call(void)
 }
 
 /* It grows by what is written, and shrinks with it. */
-static void check_own_memory(void)
+TEST(test_own_memory)
 {
     enum { BYTES = 32 << 20, OTHER = 4 << 20 };
     const size_t before = ferry_own_memory();
@@ -182,7 +171,6 @@ TEST(test_threads_clocks_and_numbers)
     assert_true(ferry_entropy(a, sizeof a) && ferry_entropy(b, sizeof b));
     assert_true(memcmp(a, b, sizeof a) != 0);
     assert_true(ferry_peak_memory() > 100000);
-    check_own_memory();
     const char *text = "-1.5e-3x";
     assert_true(ferry_parse_double(text, &end) == -1.5e-3);
     assert_ptr_equal(end, text + 7);

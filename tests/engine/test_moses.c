@@ -43,20 +43,15 @@ static void check_recorded(const char *kind, const char *language, ferry_view te
 
 TEST(test_recorded)
 {
-    const ferry_view file = read_file(FERRY_TEST_DATA "/tokenizer/moses.txt");
-    char *const lines = malloc(file.size + 1), *at = lines;
+    char *at = read_lines("tokenizer/moses.txt");
     int offset, count = 0;
     char kind[8], language[8];
-    assert_non_null(lines);
-    memcpy(lines, file.data, file.size);
-    lines[file.size] = '\0';
     for (; sscanf(at, "%7s %7s%n", kind, language, &offset) == 2; count++) {
         at += offset + 1;
         const ferry_view text = read_digits(&at), expected = read_digits(&at);
         check_recorded(kind, language, text, expected);
     }
-    assert_true(count > 1400 && at == lines + file.size);
-    free(lines);
+    assert_true(count > 1400 && *at == '\0');
 }
 
 /* Ill-formed bytes, which sacremoses does not get to see, Czech words that it raises an exception for, and rules that
@@ -133,15 +128,16 @@ TEST(test_source_ranges)
         {VIEW("a\x01\u4E2D"), "5:a\x01|13:\u4E2D|1:"},
         {VIEW("a\xFF"), "5:a|0:\xFF|1:"},
         {VIEW(""), "1:"},
+        /* A German apostrophe is a word, an English one begins one: a, the characters of &apos;b, the end. */
+        {VIEW("a'b"), "5:a|2:'|12:'|0:'|0:'|0:'|0:'|7:b|1:"},
+    };
+    static const encoded_row targets[] = {
+        {VIEW("a'b"), "5:a|2:'|12:'|0:'|0:'|0:'|4:'|7:b"},
+        {VIEW("a \"b\""), "5:a|9:\"|7:b|9:\""},
     };
     const ferry_tokenizer_config config = small_config();
-    ferry_tokenizer *tokenizer = create_tokenizer(&config);
-    check_sources(tokenizer, rows, COUNT(rows));
-    /* A German apostrophe is a word, an English one begins one: a, the characters of &apos;b, the end. */
-    check_encoded(tokenizer, false, VIEW("a'b"), "5:a|2:'|12:'|0:'|0:'|0:'|0:'|7:b|1:");
-    check_encoded(tokenizer, true, VIEW("a'b"), "5:a|2:'|12:'|0:'|0:'|0:'|4:'|7:b");
-    check_encoded(tokenizer, true, VIEW("a \"b\""), "5:a|9:\"|7:b|9:\"");
-    ferry_tokenizer_destroy(tokenizer);
+    check_encoded(&config, SOURCE, rows, COUNT(rows));
+    check_encoded(&config, TARGET, targets, COUNT(targets));
 }
 
 TEST(test_translation_ranges)
@@ -157,18 +153,13 @@ TEST(test_translation_ranges)
         {{5, 0}, 2, words, VIEW("a &lt;"), "a|&lt;"}, /* a word of the source's text is what it is there */
     };
     const ferry_tokenizer_config config = small_config();
-    ferry_tokenizer *tokenizer = create_tokenizer(&config);
-    check_translations(tokenizer, rows, COUNT(rows));
-    ferry_tokenizer_destroy(tokenizer);
+    check_translations(&config, rows, COUNT(rows));
 }
 
 TEST(test_any_text)
 {
     const ferry_tokenizer_config config = small_config();
-    ferry_tokenizer *tokenizer = create_tokenizer(&config);
-    check_any_texts(tokenizer, COUNT(pieces),
-                    VIEW("a b.,'\"&-\u2026\u201C\u201D\xE2\x82\xFF\u4E2D\t\x01()5%\u00A0\u2013"), 3000);
-    ferry_tokenizer_destroy(tokenizer);
+    check_any_texts(&config, VIEW("a b.,'\"&-\u2026\u201C\u201D\xE2\x82\xFF\u4E2D\t\x01()5%\u00A0\u2013"), 3000);
 }
 
 TEST(test_refused)
@@ -200,10 +191,9 @@ TEST(test_long_texts)
                                         ",",    "'",     "&",    "@-@ ", "a.",      "' \" ", "\"' ",
                                         "`'` ", "&amp;", ".\" ", "( ",   "nº\u00A0"};
     enum { SIZE = 100000 };
-    char *text = malloc(SIZE);
+    char *text = kept_memory(SIZE);
     ferry_moses *moses[] = {create("en", true), create("de", false)};
     ferry_string output = {0};
-    assert_non_null(text);
     for (size_t i = 0; i < COUNT(parts); i++) {
         const size_t size = strlen(parts[i]), all = SIZE / size * size;
         for (size_t at = 0; at < all; at++) text[at] = parts[i][at % size];
@@ -212,7 +202,6 @@ TEST(test_long_texts)
             CHECK(ferry_moses_detokenize(moses[m], (ferry_view){text, all}, &output, NULL, &error));
         }
     }
-    free(text);
     free(output.data);
     for (size_t m = 0; m < COUNT(moses); m++) ferry_moses_destroy(moses[m]);
 }

@@ -12,20 +12,23 @@
 
 enum { NOBODY = 65534, MOST_LINKS = 40 };
 
-static ferry_status write_new(const char *path, const char *text, ferry_error *error)
-{
-    ferry_new_file file;
-    FERRY_TRY(ferry_new_file_open(path, &file, error));
-    ferry_status status = ferry_new_file_write(&file, text, strlen(text), error);
-    if (status == FERRY_OK) status = ferry_new_file_finish(&file, error);
-    ferry_new_file_close(&file);
-    return status;
-}
-
 static void check_text(const char *path, const char *text)
 {
     assert_true(has_text(mapped_bytes(path), text));
     assert_int_equal(unfinished_files(path), 0);
+}
+
+/* Writes `text` to `path`, which is in `file` then. */
+static void write_to(const char *path, const char *file, const char *text)
+{
+    CHECK(write_new_file(path, text, &error));
+    check_text(file, text);
+}
+
+static void finish(ferry_new_file *file)
+{
+    CHECK(ferry_new_file_finish(file, &error));
+    ferry_new_file_close(file);
 }
 
 static struct stat status_of(const char *path)
@@ -65,29 +68,23 @@ TEST(test_links_stay)
         unlink(made);
         write_bytes(target, "old", 3);
         link_file(rows[i].link, folder, rows[i].name);
-        CHECK(write_new(path, rows[i].name, &error));
+        write_to(path, rows[i].file, rows[i].name);
         assert_true(S_ISLNK(status_of(path).st_mode));
         assert_true(S_ISREG(status_of(rows[i].file).st_mode));
-        check_text(rows[i].file, rows[i].name);
         assert_int_equal(unfinished_files(path), 0);
     }
 }
 
 TEST(test_too_many_links)
 {
-    char *folder = scratch_directory("chain"), name[16], target[16];
+    char *folder = scratch_directory("chain");
     link_file("loop", folder, "loop");
     refuse_name(in_directory(folder, "loop"), "chain/loop: cannot create: Too many levels of symbolic links");
-    for (int i = 1; i <= MOST_LINKS + 1; i++) {
-        sprintf(name, "%d", i);
-        sprintf(target, "%d", i - 1);
-        link_file(target, folder, name);
-    }
-    sprintf(name, "%d", MOST_LINKS);
-    CHECK(write_new(in_directory(folder, name), "end", &error));
-    check_text(in_directory(folder, "0"), "end");
-    sprintf(name, "%d", MOST_LINKS + 1);
-    refuse_name(in_directory(folder, name), "cannot create: Too many levels of symbolic links");
+    for (int i = 1; i <= MOST_LINKS + 1; i++)
+        link_file(ferry_name_format("%d", i - 1).text, folder, ferry_name_format("%d", i).text);
+    write_to(in_directory(folder, ferry_name_format("%d", MOST_LINKS).text), in_directory(folder, "0"), "end");
+    refuse_name(in_directory(folder, ferry_name_format("%d", MOST_LINKS + 1).text),
+                "cannot create: Too many levels of symbolic links");
 }
 
 /* Where everybody may create files, a link of another user may have been planted. */
@@ -105,11 +102,10 @@ TEST(test_links_of_others)
     assert_int_equal(chmod(folder, 01777), 0);
     refuse_name(link, "shared/link: cannot create: Permission denied");
     assert_int_equal(chmod(folder, 0777), 0); /* here they could replace the file itself as well */
-    CHECK(write_new(link, "new", &error));
+    write_to(link, victim, "new");
     assert_int_equal(chmod(folder, 01777), 0);
     assert_int_equal(chown(folder, NOBODY, NOBODY), 0); /* who owns the folder may do that anyway */
-    CHECK(write_new(link, "newer", &error));
-    check_text(victim, "newer");
+    write_to(link, victim, "newer");
 }
 
 /* ---- what is refused ---- */
@@ -143,8 +139,7 @@ TEST(test_no_such_place)
     refuse_name(in_directory(folder, "file/"), "place/file/: cannot create: Not a directory");
     refuse_name(in_directory(folder, "file/name"), "place/file/name: cannot create: Not a directory");
     memset(long_name, 'n', 255);
-    CHECK(write_new(in_directory(folder, long_name), "long", &error));
-    check_text(in_directory(folder, long_name), "long");
+    write_to(in_directory(folder, long_name), in_directory(folder, long_name), "long");
     memset(long_name, 'n', 256);
     refuse_name(in_directory(folder, long_name), "nnn: cannot create: File name too long");
     for (size_t i = 0; i < PATH_MAX; i++) long_path[i] = i % 2 == 0 ? '.' : '/';
@@ -171,7 +166,7 @@ TEST(test_read_only)
         refuse_name(path, "read-only/file: cannot create a file beside it: Permission denied");
         refuse_name(in_directory(folder, "new"), "read-only/new: cannot create a file beside it: Permission denied");
         chmod(folder, 0700);
-        CHECK(write_new(path, "new", &error));
+        CHECK(write_new_file(path, "new", &error));
     }
     assert_int_equal(seteuid(user), 0);
     if (!reached) {
@@ -187,15 +182,15 @@ TEST(test_permissions)
 {
     char *folder = scratch_directory("permissions"), *path = in_directory(folder, "file");
     const mode_t before = umask(027);
-    CHECK(write_new(path, "new", &error));
+    write_to(path, path, "new");
     assert_int_equal(permissions(path), 0640);
     assert_int_equal(chmod(path, 04606), 0);
-    CHECK(write_new(path, "newer", &error));
+    write_to(path, path, "newer");
     assert_int_equal(permissions(path), 0606); /* whatever the umask, but not the bits that change the user */
     umask(022);
     if (geteuid() == 0) { /* who alone may replace the file of another user in a folder like the temporary one */
         assert_int_equal(chown(path, NOBODY, NOBODY), 0);
-        CHECK(write_new(path, "newest", &error));
+        write_to(path, path, "newest");
         assert_int_equal(permissions(path), 0604);
         assert_int_equal(status_of(path).st_uid, 0);
     }
@@ -207,8 +202,7 @@ TEST(test_other_names_keep_the_old_file)
     char *folder = scratch_directory("names"), *path = in_directory(folder, "file");
     write_text(folder, "file", "old");
     assert_int_equal(link(path, in_directory(folder, "other")), 0);
-    CHECK(write_new(path, "new", &error));
-    check_text(path, "new");
+    write_to(path, path, "new");
     check_text(in_directory(folder, "other"), "old");
 }
 
@@ -230,8 +224,7 @@ TEST(test_two_writers)
     CHECK(ferry_new_file_write(&a, ".", 1, &error));
     CHECK(ferry_new_file_finish(&b, &error));
     assert_true(has_text(mapped_bytes(path), "bbbbbb"));
-    CHECK(ferry_new_file_finish(&a, &error));
-    ferry_new_file_close(&a);
+    finish(&a);
     ferry_new_file_close(&b);
     check_text(path, "aAa.");
 }
@@ -246,8 +239,7 @@ TEST(test_empty_and_unfinished)
     ferry_new_file_close(&file);
     check_no_file(path);
     CHECK(ferry_new_file_open(path, &file, &error));
-    CHECK(ferry_new_file_finish(&file, &error));
-    ferry_new_file_close(&file);
+    finish(&file);
     check_text(path, "");
 }
 
@@ -263,7 +255,6 @@ TEST(test_place_stays)
     assert_int_equal(chdir(before), 0);
     assert_int_equal(unlink(in_directory(folder, "link")), 0);
     CHECK(ferry_new_file_write(&file, "here", 4, &error));
-    CHECK(ferry_new_file_finish(&file, &error));
-    ferry_new_file_close(&file);
+    finish(&file);
     check_text(in_directory(folder, "target"), "here");
 }

@@ -50,7 +50,7 @@ static void share_at_random(void *user, int32_t worker, size_t item)
     uint32_t random = run->seed + (uint32_t)item * 977u;
     const uint32_t shares = next_random(&random) % MOST_SHARES;
     run->done[item]++;
-    run->wrong[item] += worker < 0 || worker >= run->threads;
+    run->wrong[item] += worker < 0 || worker >= run->threads || ferry_pool_helpers(run->pool) >= run->threads;
     for (uint32_t s = 0; s < shares; s++) {
         int counts[MOST_PARTS] = {0};
         const size_t parts = next_random(&random) % (MOST_PARTS + 1);
@@ -60,9 +60,18 @@ static void share_at_random(void *user, int32_t worker, size_t item)
     }
 }
 
+static void next_in_order(void *user, size_t part)
+{
+    *(size_t *)user += part == *(size_t *)user;
+}
+
 TEST(test_everything_is_done_once)
 {
+    size_t parts = 0;
     uint32_t random = 1;
+    ferry_pool_share(NULL, next_in_order, &parts, MOST_PARTS);
+    assert_int_equal(parts, MOST_PARTS);
+    assert_int_equal(ferry_pool_helpers(NULL), 0);
     for (int32_t threads = 1; threads <= MOST_THREADS; threads++) {
         ferry_pool *pool = create(threads);
         for (int round = 0; round < ROUNDS; round++) {
@@ -76,40 +85,6 @@ TEST(test_everything_is_done_once)
         }
         ferry_pool_destroy(pool);
     }
-}
-
-/* ---- alone ---- */
-
-typedef struct order {
-    size_t parts, count;
-} order;
-
-static void next_in_order(void *user, size_t part)
-{
-    order *o = user;
-    o->count += part == o->parts++;
-}
-
-static void share_in_order(void *user, int32_t worker, size_t item)
-{
-    (void)item;
-    (void)worker;
-    item_run *run = user;
-    order alone = {0};
-    ferry_pool_share(run->pool, next_in_order, &alone, MOST_PARTS);
-    run->wrong[0] = ferry_pool_helpers(run->pool) != 0 || alone.count != MOST_PARTS;
-}
-
-TEST(test_one_thread_needs_no_helpers)
-{
-    order alone = {0};
-    item_run run = {.pool = create(1)};
-    assert_int_equal(ferry_pool_helpers(NULL), 0);
-    ferry_pool_share(NULL, next_in_order, &alone, MOST_PARTS);
-    assert_int_equal(alone.count, MOST_PARTS);
-    ferry_pool_run(run.pool, share_in_order, &run, 1);
-    assert_int_equal(run.wrong[0], 0);
-    ferry_pool_destroy(run.pool);
 }
 
 /* ---- together ---- */
@@ -176,18 +151,6 @@ static double processor_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Between runs helpers sleep: the process takes no time. */
-TEST(test_idle_between_runs)
-{
-    meeting m = {.pool = create(MOST_THREADS), .threads = MOST_THREADS};
-    ferry_pool_run(m.pool, meet_awake_and_asleep, &m, 1);
-    sleep_for(20000);
-    const double before = processor_seconds();
-    sleep_for(200000);
-    assert_true(processor_seconds() - before < 0.05);
-    ferry_pool_destroy(m.pool);
-}
-
 static void wait_alone(void *user, int32_t worker, size_t item)
 {
     (void)user;
@@ -196,12 +159,17 @@ static void wait_alone(void *user, int32_t worker, size_t item)
     sleep_for(200000);
 }
 
-/* And so they do after 0.1 ms of a run that has nothing for them. */
-TEST(test_idle_within_a_run)
+/* Helpers sleep between runs, and after 0.1 ms of one that has nothing for them: the process takes no time. */
+TEST(test_idle_workers_sleep)
 {
-    ferry_pool *pool = create(MOST_THREADS);
-    const double before = processor_seconds();
-    ferry_pool_run(pool, wait_alone, NULL, 1);
+    meeting m = {.pool = create(MOST_THREADS), .threads = MOST_THREADS};
+    ferry_pool_run(m.pool, meet_awake_and_asleep, &m, 1);
+    sleep_for(20000);
+    double before = processor_seconds();
+    sleep_for(200000);
     assert_true(processor_seconds() - before < 0.05);
-    ferry_pool_destroy(pool);
+    before = processor_seconds();
+    ferry_pool_run(m.pool, wait_alone, NULL, 1);
+    assert_true(processor_seconds() - before < 0.05);
+    ferry_pool_destroy(m.pool);
 }

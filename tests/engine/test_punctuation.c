@@ -28,10 +28,9 @@ TEST(test_substitutions)
                  {"━", "-"},   {"〈", "<"},  {"〉", ">"},  {"【", "["}, {"】", "]"}, {"％", "%"}};
     assert_int_equal(COUNT(table), 36);
     for (size_t i = 0; i < COUNT(table); i++) {
-        char text[16], expected[16];
-        snprintf(text, sizeof text, "a%sz", table[i].from);
-        snprintf(expected, sizeof expected, "a%sz", table[i].to);
-        assert_clean((ferry_view){text, strlen(text)}, (ferry_view){expected, strlen(expected)});
+        const ferry_name text = ferry_name_format("a%sz", table[i].from),
+                         clean = ferry_name_format("a%sz", table[i].to);
+        assert_clean(text_view(text.text), text_view(clean.text));
     }
 }
 
@@ -40,10 +39,7 @@ TEST(test_what_stays)
 {
     static const char *const texts[] = {
         "«»", "„", "‘", "–—", "ａ", "＇", "〝", "ﬁ", "漢字", "\u00A0x\u00A0", "\u3000x\u3000", "\u2028x", "e\u0301"};
-    for (size_t i = 0; i < COUNT(texts); i++) {
-        const ferry_view text = {texts[i], strlen(texts[i])};
-        assert_clean(text, text);
-    }
+    for (size_t i = 0; i < COUNT(texts); i++) assert_clean(text_view(texts[i]), text_view(texts[i]));
 }
 
 TEST(test_blanks)
@@ -96,16 +92,9 @@ TEST(test_in_the_tokenizer)
     config.leading_tag = true;
     static const int32_t expected[2][3] = {{1, 4, 0}, {1, 2, 3}};
     for (size_t clean = 0; clean < 2; clean++) {
-        ferry_ids ids = {0};
         config.opus_punctuation = clean != 0;
-        ferry_tokenizer *tokenizer = create_tokenizer(&config);
-        encode(tokenizer, VIEW(">>d。<<a， \u00ADb"), &ids);
-        assert_int_equal(ids.count, COUNT(expected[clean]));
-        assert_memory_equal(ids.ids, expected[clean], sizeof expected[clean]);
-        CHECK(ferry_tokenizer_encode_target(tokenizer, VIEW("a， \u00ADb"), &ids, NULL, &error));
-        assert_int_equal(ids.count, 2);
-        assert_memory_equal(ids.ids, expected[clean] + 1, 2 * sizeof *ids.ids);
-        free(ids.ids);
-        ferry_tokenizer_destroy(tokenizer);
+        const encoded_row target = {VIEW("a， \u00ADb"), clean ? "2:a，|3:b" : "4:a，|0:\u00ADb"};
+        check_ids(create_tokenizer(&config), VIEW(">>d。<<a， \u00ADb"), expected[clean], 3);
+        check_encoded(&config, TARGET, &target, 1);
     }
 }

@@ -7,22 +7,7 @@
 
 #include "base/utf8.h"
 
-static void encode_ranges(own_ids *model, ferry_view text)
-{
-    CHECK(ferry_tokenizer_encode_ranges(model->tokenizer, VIEW(""), text, &model->ids, &model->ranges, &error));
-    assert_int_equal(model->ranges.count, model->ids.count);
-    assert_sound(text, model->ranges.ranges, model->ranges.count);
-}
-
 /* ---- sources ---- */
-
-static void check_rows(own_ids *model, const encoded_row *rows, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        encode_ranges(model, rows[i].text);
-        assert_parts(rows[i].text, NULL, model->ranges.ranges, model->ranges.count, rows[i].parts);
-    }
-}
 
 TEST(test_source)
 {
@@ -37,9 +22,8 @@ TEST(test_source)
         {VIEW("x\xC2\x85\u2028w"), "|x|||w"},
         {VIEW("a\xFF\xE2\x82 b"), "a|\xFF|\xFF|\xFF|\xE2|\xE2|\xE2|\x82|\x82|\x82|b"},
     };
-    own_ids model = load_own_ids(BYTE_FALLBACK);
-    check_rows(&model, rows, COUNT(rows));
-    free_own_ids(&model);
+    own_ids *model = load_own_ids(BYTE_FALLBACK);
+    check_encoded(&model->config, SOURCE_PARTS, rows, COUNT(rows));
 }
 
 /* ---- as SentencePiece has it ---- */
@@ -94,7 +78,9 @@ static void check_recorded(own_ids *model, ferry_view text, char *line)
 {
     static recorded_piece pieces[MOST_PIECES];
     const size_t count = read_pieces(model, line, pieces);
-    encode_ranges(model, text);
+    CHECK(ferry_tokenizer_encode_ranges(model->tokenizer, VIEW(""), text, &model->ids, &model->ranges, &error));
+    assert_int_equal(model->ranges.count, model->ids.count);
+    assert_sound(text, model->ranges.ranges, model->ranges.count);
     assert_int_equal(model->ids.count, count);
     for (size_t i = 0; i < count; i++) {
         const ferry_range found = model->ranges.ranges[i], expected = expected_range(text, pieces, count, i);
@@ -108,21 +94,17 @@ static void check_recorded(own_ids *model, ferry_view text, char *line)
 
 TEST(test_as_sentencepiece)
 {
-    const ferry_view recorded = read_file(FERRY_TEST_DATA "/tokenizer/ranges.tsv");
-    char *lines = kept_memory(recorded.size + 1), *name = "";
-    own_ids model = {.spm = NULL};
+    char *lines = read_lines("tokenizer/ranges.tsv"), *name = "";
+    own_ids *model = NULL;
     size_t count = 0;
-    memcpy(lines, recorded.data, recorded.size);
     for (char *line; (line = strsep(&lines, "\n")) != NULL && *line != '\0'; count++) {
         char *path = strsep(&line, "\t"), *digits = strsep(&line, "\t");
         if (strcmp(path, name) != 0) {
-            free_own_ids(&model);
             model = load_own_ids(in_directory(FERRY_TEST_DATA, path));
             name = path;
         }
-        check_recorded(&model, read_digits(&digits), line);
+        check_recorded(model, read_digits(&digits), line);
     }
-    free_own_ids(&model);
     assert_int_equal(count, 434);
 }
 
@@ -133,29 +115,27 @@ TEST(test_ids_around_a_text)
     const int32_t prefix[] = {3, 4}, suffix = 5;
     const ferry_range expected[] = {{0, 0}, {0, 0}, {0, 0}, {1, 3}, {3, 5}, {5, 6}, {7, 7}},
                       inserted[] = {{0, 0}, {0, 0}, {0, 0}, {9, 9}, {1, 3}, {3, 5}, {5, 6}, {7, 7}, {7, 8}};
-    own_ids model = load_own_ids(BYTE_FALLBACK);
-    model.config.prefix_ids = prefix;
-    model.config.prefix_count = 2;
-    model.config.suffix_ids = &suffix;
-    model.config.suffix_count = 1;
-    ferry_tokenizer *tokenizer = create_tokenizer(&model.config);
-    CHECK(
-        ferry_tokenizer_encode_ranges(tokenizer, VIEW(">>deu<<"), VIEW(" Hello "), &model.ids, &model.ranges, &error));
-    assert_int_equal(model.ranges.count, COUNT(expected));
-    assert_int_equal(model.ids.count, COUNT(expected));
-    assert_memory_equal(model.ranges.ranges, expected, sizeof expected);
-    CHECK(ferry_ranges_insert(&model.ranges, 3, (ferry_range){9, 9}, &error));
-    CHECK(ferry_ranges_insert(&model.ranges, 8, (ferry_range){7, 8}, &error));
-    assert_int_equal(model.ranges.count, COUNT(inserted));
-    assert_memory_equal(model.ranges.ranges, inserted, sizeof inserted);
-    const int32_t last = model.ids.ids[6], ends[] = {9, 3, 8, 4}; /* before the first, the second, and at the end */
-    CHECK(ferry_ids_insert(&model.ids, 0, 9, &error));
-    CHECK(ferry_ids_insert(&model.ids, 2, 8, &error));
-    CHECK(ferry_ids_insert(&model.ids, 9, 7, &error));
-    assert_memory_equal(model.ids.ids, ends, sizeof ends);
-    assert_true(model.ids.count == 10 && model.ids.ids[8] == last && model.ids.ids[9] == 7);
-    ferry_tokenizer_destroy(tokenizer);
-    free_own_ids(&model);
+    own_ids *model = load_own_ids(BYTE_FALLBACK);
+    model->config.prefix_ids = prefix;
+    model->config.prefix_count = 2;
+    model->config.suffix_ids = &suffix;
+    model->config.suffix_count = 1;
+    ferry_tokenizer *tokenizer = create_tokenizer(&model->config);
+    CHECK(ferry_tokenizer_encode_ranges(tokenizer, VIEW(">>deu<<"), VIEW(" Hello "), &model->ids, &model->ranges,
+                                        &error));
+    assert_int_equal(model->ranges.count, COUNT(expected));
+    assert_int_equal(model->ids.count, COUNT(expected));
+    assert_memory_equal(model->ranges.ranges, expected, sizeof expected);
+    CHECK(ferry_ranges_insert(&model->ranges, 3, (ferry_range){9, 9}, &error));
+    CHECK(ferry_ranges_insert(&model->ranges, 8, (ferry_range){7, 8}, &error));
+    assert_int_equal(model->ranges.count, COUNT(inserted));
+    assert_memory_equal(model->ranges.ranges, inserted, sizeof inserted);
+    const int32_t last = model->ids.ids[6], ends[] = {9, 3, 8, 4}; /* before the first, the second, and at the end */
+    CHECK(ferry_ids_insert(&model->ids, 0, 9, &error));
+    CHECK(ferry_ids_insert(&model->ids, 2, 8, &error));
+    CHECK(ferry_ids_insert(&model->ids, 9, 7, &error));
+    assert_memory_equal(model->ids.ids, ends, sizeof ends);
+    assert_true(model->ids.count == 10 && model->ids.ids[8] == last && model->ids.ids[9] == 7);
 }
 
 /* OPUS-MT's punctuation: characters that become others, several, a blank, or nothing. */
@@ -168,26 +148,20 @@ TEST(test_cleaned_source)
         {VIEW("\u6F22\x01\xE2\u3002\x82"), "|\u6F22|\u6F22|\u6F22||\xE2|\xE2|\xE2|\u3002||\x82|\x82|\x82"},
         {VIEW("\x01"), ""},
     };
-    own_ids model = load_own_ids(BYTE_FALLBACK);
-    ferry_tokenizer *plain = model.tokenizer;
-    model.config.opus_punctuation = true;
-    model.tokenizer = create_tokenizer(&model.config);
-    check_rows(&model, rows, COUNT(rows));
-    ferry_tokenizer_destroy(plain);
-    free_own_ids(&model);
+    own_ids *model = load_own_ids(BYTE_FALLBACK);
+    model->config.opus_punctuation = true;
+    check_encoded(&model->config, SOURCE_PARTS, rows, COUNT(rows));
 }
 
 TEST(test_any_source)
 {
-    own_ids model = load_own_ids(BYTE_FALLBACK);
+    own_ids *model = load_own_ids(BYTE_FALLBACK);
     const ferry_view bytes =
         VIEW(" \t\0a\u2581\xE2\x96\x80\xFF\u3002\u2026\u00AD\uFB01\u3314\u6F22\u00A8\u3000\uFDFA,");
-    model.config.opus_punctuation = true;
-    ferry_tokenizer *cleans = create_tokenizer(&model.config);
-    check_any_texts(model.tokenizer, model.config.target_count, bytes, 10000);
-    check_any_texts(cleans, model.config.target_count, bytes, 10000);
-    ferry_tokenizer_destroy(cleans);
-    free_own_ids(&model);
+    for (int cleans = 0; cleans < 2; cleans++) {
+        model->config.opus_punctuation = cleans == 1;
+        check_any_texts(&model->config, bytes, 10000);
+    }
 }
 
 /* ---- repaired texts ---- */
@@ -211,10 +185,10 @@ TEST(test_unrepaired)
 
 TEST(test_translation)
 {
-    own_ids model = load_own_ids(BYTE_FALLBACK);
-    const int32_t unk = model.config.source_unk, a = ferry_spm_find(model.spm, VIEW("a")),
-                  blank = ferry_spm_find(model.spm, VIEW("\u2581")), it = ferry_spm_find(model.spm, VIEW("\u2581it")),
-                  b = ferry_spm_find(model.spm, VIEW("<0x00>"));
+    own_ids *model = load_own_ids(BYTE_FALLBACK);
+    const int32_t unk = model->config.source_unk, a = ferry_spm_find(model->spm, VIEW("a")),
+                  blank = ferry_spm_find(model->spm, VIEW("\u2581")), it = ferry_spm_find(model->spm, VIEW("\u2581it")),
+                  b = ferry_spm_find(model->spm, VIEW("<0x00>"));
     const decoded_row rows[] = {
         {{0}, 0, NULL, VIEW(""), ""},
         {{unk, unk}, 2, NULL, VIEW(""), "|"},
@@ -232,6 +206,5 @@ TEST(test_translation)
         {{b + 0x20, b + 0xFF, b + 0x0A, it}, 4, NULL, VIEW("\uFFFD\n it"), "|\uFFFD||it"},
         {{a, b + 0x00, b + 0xFF}, 3, NULL, VIEW("a\0\uFFFD"), "a||\uFFFD"},
     };
-    check_translations(model.tokenizer, rows, COUNT(rows));
-    free_own_ids(&model);
+    check_translations(&model->config, rows, COUNT(rows));
 }

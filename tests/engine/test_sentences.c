@@ -1,11 +1,10 @@
 /* Where sentences end: published cases and our own (tests/data/sentences), names of languages, and any bytes. */
-#include "tests/support/support.h"
+#define _DEFAULT_SOURCE /* strsep */
+#include "tests/support/tokenizer_support.h"
 
 #include "base/utf8.h"
-#include "tests/support/files.h"
 #include "tests/support/random.h"
 #include "tokenizer/sentences.h"
-#include "tokenizer/tokenizer.h"
 
 static const char mark[] = "‖";
 
@@ -17,20 +16,18 @@ static size_t skip_space(ferry_view text, size_t at)
     return at;
 }
 
-/* The text with a mark after each sentence but the last, and a NUL. */
-static ferry_string marked(ferry_view text, const char *language)
+/* The text with a mark after each sentence but the last. */
+static char *marked(ferry_view text, const char *language)
 {
-    ferry_string found = {0};
+    char *found = kept_memory((1 + strlen(mark)) * text.size + 1), *to = found;
     size_t written = 0;
     for (size_t at = skip_space(text, 0); at < text.size; at = skip_space(text, at)) {
-        if (written > 0) CHECK(ferry_string_append(&found, text_view(mark), &error));
         const size_t end = ferry_sentence_end(text, at, ferry_sentence_language_find(language));
         assert_in_range(end, at + 1, text.size);
-        CHECK(ferry_string_append(&found, (ferry_view){text.data + written, end - written}, &error));
+        to += sprintf(to, "%s%.*s", written > 0 ? mark : "", (int)(end - written), text.data + written);
         at = written = end;
     }
-    CHECK(ferry_string_append(&found, (ferry_view){text.data + written, text.size - written}, &error));
-    CHECK(ferry_string_append(&found, (ferry_view){"", 1}, &error));
+    sprintf(to, "%.*s", (int)(text.size - written), text.data + written);
     return found;
 }
 
@@ -40,16 +37,15 @@ static ferry_string marked(ferry_view text, const char *language)
 static void unescape(const char *from, char *expected, char *plain)
 {
     while (*from != '\0') {
-        const bool escaped = *from == '\\';
-        if (escaped) from++;
-        const char c = escaped && *from == 'n' ? '\n' : *from;
-        if (strncmp(from, mark, sizeof mark - 1) == 0) {
-            memcpy(expected, mark, sizeof mark - 1);
-            expected += sizeof mark - 1;
-            from += sizeof mark - 1;
+        if (strncmp(from, mark, strlen(mark)) == 0) {
+            memcpy(expected, mark, strlen(mark));
+            expected += strlen(mark);
+            from += strlen(mark);
             continue;
         }
-        *expected++ = *plain++ = c;
+        const bool escaped = *from == '\\';
+        if (escaped) from++;
+        *expected++ = *plain++ = escaped && *from == 'n' ? '\n' : *from;
         from++;
     }
     *expected = *plain = '\0';
@@ -59,29 +55,21 @@ static void unescape(const char *from, char *expected, char *plain)
 static bool check_case(char *line)
 {
     const bool differs = line[0] == '!';
-    char *tab = strchr(line, '\t');
-    assert_non_null(tab);
-    *tab = '\0';
-    const size_t size = strlen(tab + 1) + 1;
-    char *expected = kept_memory(size), *plain = kept_memory(size);
-    unescape(tab + 1, expected, plain);
-    ferry_string found = marked(ferry_text_view(plain), line + differs);
-    const bool equal = strcmp(found.data, expected) == 0;
-    if (equal == differs) print_message("%s%s\n found: %s\n", differs ? "! " : "", expected, found.data);
-    free(found.data);
+    const char *language = strsep(&line, "\t") + differs;
+    assert_non_null(line);
+    char *expected = kept_memory(strlen(line) + 1), *plain = kept_memory(strlen(line) + 1);
+    unescape(line, expected, plain);
+    const char *found = marked(ferry_text_view(plain), language);
+    const bool equal = strcmp(found, expected) == 0;
+    if (equal == differs) print_message("%s%s\n found: %s\n", differs ? "! " : "", expected, found);
     return equal != differs;
 }
 
 static void check_cases(const char *name, size_t least)
 {
-    const ferry_view file = mapped_bytes(in_directory(FERRY_TEST_DATA "/sentences", name));
+    char *lines = read_lines(name);
     size_t count = 0, wrong = 0;
-    for (const char *at = file.data, *end = file.data + file.size; at < end;) {
-        const char *stop = memchr(at, '\n', (size_t)(end - at));
-        char *line = kept_memory((size_t)(stop - at) + 1);
-        memcpy(line, at, (size_t)(stop - at));
-        line[stop - at] = '\0';
-        at = stop + 1;
+    for (char *line; (line = strsep(&lines, "\n")) != NULL && lines != NULL;) {
         if (line[0] == '#') continue;
         count++;
         if (!check_case(line)) wrong++;
@@ -90,14 +78,10 @@ static void check_cases(const char *name, size_t least)
     if (wrong > 0) fail_msg("%s: %zu of %zu cases", name, wrong, count);
 }
 
-TEST(test_published_cases)
+TEST(test_cases)
 {
-    check_cases("cases.tsv", 300);
-}
-
-TEST(test_own_cases)
-{
-    check_cases("own.tsv", 130);
+    check_cases("sentences/cases.tsv", 300); /* published ones */
+    check_cases("sentences/own.tsv", 130);
 }
 
 /* ---- languages ---- */
@@ -181,20 +165,18 @@ TEST(test_any_bytes)
     static const char *const names[] = {"en", "de", "xx", "hy", "ja"};
     uint32_t random = 7;
     for (int round = 0; round < 20000; round++) {
-        char *text = malloc(64); /* exactly as large as the text, so that sanitizers see what is read past it */
+        char text[40];
         size_t size = 0;
-        assert_non_null(text);
         for (;;) {
             const char *unit = units[next_random(&random) % COUNT(units)];
             const size_t length = unit[0] == '\0' ? 1 : strlen(unit);
-            if (size + length > 40) break;
+            if (size + length > sizeof text) break;
             memcpy(text + size, unit, length);
             size += length;
         }
-        text = realloc(text, size);
-        assert_non_null(text);
-        check_any((ferry_view){text, size}, ferry_sentence_language_find(names[round % (int)COUNT(names)]));
-        free(text);
+        /* exactly as large as the text, so that sanitizers see what is read past it */
+        const ferry_view copy = {memcpy(kept_memory(size), text, size), size};
+        check_any(copy, ferry_sentence_language_find(names[round % (int)COUNT(names)]));
     }
 }
 

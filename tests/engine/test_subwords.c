@@ -36,18 +36,16 @@ TEST(test_subword_source)
         {VIEW("x\ty zlo"), "7:x\ty|0:z|0:l|0:o|1:"},
         {VIEW("lo\xE2\x82"), "2:lo|0:\xE2\x82|1:"},
     };
+    const encoded_row target = {VIEW("nie nie\n"), "2:n|3:ie|2:n|3:ie"};
     const ferry_tokenizer_config config = two_sides();
-    ferry_tokenizer *tokenizer = create_tokenizer(&config);
-    check_sources(tokenizer, rows, COUNT(rows));
-    check_encoded(tokenizer, true, VIEW("nie nie\n"), "2:n|3:ie|2:n|3:ie");
-    ferry_tokenizer_destroy(tokenizer);
+    check_encoded(&config, SOURCE, rows, COUNT(rows));
+    check_encoded(&config, TARGET, &target, 1);
 }
 
 TEST(test_subword_translation)
 {
     static const ferry_word words[] = {{{"", 0}, false}, {VIEW("Ad@@"), true}, {{"", 0}, false}};
     const ferry_tokenizer_config config = two_sides();
-    ferry_tokenizer *tokenizer = create_tokenizer(&config);
     /* n@@ </s> ie | n@@ <unk> ie | ie n@@ | @@ ie; a "@@" at the end stays, as with subword-nmt's own replacement */
     const decoded_row rows[] = {
         {{2, 0, 3}, 3, NULL, VIEW("nie"), "n||ie"},
@@ -59,8 +57,7 @@ TEST(test_subword_translation)
         {{2, 2, 3, 3}, 4, NULL, VIEW("nnie ie"), "n|n|ie|ie"},
         {{0}, 1, NULL, VIEW(""), ""},
     };
-    check_translations(tokenizer, rows, COUNT(rows));
-    ferry_tokenizer_destroy(tokenizer);
+    check_translations(&config, rows, COUNT(rows));
 }
 
 TEST(test_fsmt_translation)
@@ -73,43 +70,28 @@ TEST(test_fsmt_translation)
     config.bpe = FERRY_BPE_FSMT;
     config.source_merges = config.target_merges = KEPT_TEXTS(merges);
     config.source_merge_count = config.target_merge_count = 1;
-    ferry_tokenizer *tokenizer = create_tokenizer(&config);
-    check_encoded(tokenizer, true, VIEW("a nie b"), "3:a|1:n|2:ie|0:b");
+    const encoded_row target = {VIEW("a nie b"), "3:a|1:n|2:ie|0:b"};
+    check_encoded(&config, TARGET, &target, 1);
     const decoded_row rows[] = {
         {{3, 1, 2}, 3, NULL, VIEW("a nie"), "a|n|ie"},       {{2, 0, 3}, 3, marked, VIEW("ie A</w> a"), "ie|A</w>|a"},
         {{2, 0, 3}, 3, words, VIEW("ie Ada a"), "ie|Ada|a"}, {{1, 0, 3}, 3, NULL, VIEW("n<unk>a"), "n|<unk>|a"},
         {{2, 2, 1}, 3, NULL, VIEW("ie ie n"), "ie|ie|n"},
     };
-    check_translations(tokenizer, rows, COUNT(rows));
-    ferry_tokenizer_destroy(tokenizer);
+    check_translations(&config, rows, COUNT(rows));
 }
 
 TEST(test_target_merges)
 {
     ferry_tokenizer_config config = two_sides();
     ferry_tokenizer *tokenizer;
-    ferry_ids ids = {0};
-    config.target_merge_count = 0;
-    tokenizer = create_tokenizer(&config);
-    REFUSE(ferry_tokenizer_encode_target(tokenizer, VIEW("nie"), &ids, NULL, &error), FERRY_ERROR_UNSUPPORTED,
-           "the model file has no merges of the target side");
-    ferry_tokenizer_destroy(tokenizer);
     /* Another vocabulary, the same merges. */
     config.target_merges = config.source_merges;
     config.target_merge_count = COUNT(source_merges);
-    tokenizer = create_tokenizer(&config);
-    CHECK(ferry_tokenizer_encode_target(tokenizer, VIEW("nie"), &ids, NULL, &error));
-    assert_true(ids.count == 3 && ids.ids[0] == 2 && ids.ids[2] == 1);
-    ferry_tokenizer_destroy(tokenizer);
-    config.source_merges = config.target_merges = kept_texts(&VIEW("ab"), 1);
-    config.source_merge_count = 1;
-    REFUSE(ferry_tokenizer_create(&config, &tokenizer, &error), FERRY_ERROR_FORMAT,
-           "source merges: merge 1: expected two texts with one blank between them, found 'ab'");
-    config = two_sides();
+    const encoded_row target = {VIEW("nie"), "2:n|1:i|1:e"};
+    check_encoded(&config, TARGET, &target, 1);
     config.bpe = FERRY_BPE_TOKENIZERS;
     REFUSE_SAYING(ferry_tokenizer_create(&config, &tokenizer, &error), FERRY_ERROR_FORMAT,
                   "a tokenizer of words: expected one vocabulary for both sides");
-    free(ids.ids);
 }
 
 /* Whatever is called so first; "UNK" only where there is no "<unk>". */
@@ -132,11 +114,8 @@ TEST(test_target_unknown)
         if (rows[i].unknown < 0)
             REFUSE_SAYING(ferry_tokenizer_encode_target(tokenizer, VIEW("z"), &ids, NULL, &error),
                           FERRY_ERROR_UNSUPPORTED, "the target vocabulary has no piece '<unk>'");
-        ferry_tokenizer_destroy(tokenizer);
     }
     ferry_tokenizer_config config = one_vocabulary(source_pieces, COUNT(source_pieces));
     config.source_unk = 3;
-    ferry_tokenizer *tokenizer = create_tokenizer(&config);
-    assert_int_equal(ferry_tokenizer_target_unknown(tokenizer), 3);
-    ferry_tokenizer_destroy(tokenizer);
+    assert_int_equal(ferry_tokenizer_target_unknown(create_tokenizer(&config)), 3);
 }

@@ -1,6 +1,6 @@
 /* Steps that a model file may not have, segmentations worked out by hand, and what is not compared with the package
  * `tokenizers`: ill-formed text. tests/models/test_tokenizer_json.c has the rest. */
-#include "tests/support/support.h"
+#include "tests/support/files.h"
 
 #include <math.h>
 
@@ -24,9 +24,9 @@ static ferry_text_rules_config config_of(const char *const *steps)
                                      .step_count = count,
                                      .added_ids = added_ids,
                                      .added_flags = added_flags,
-                                     .added_count = sizeof added_ids / sizeof *added_ids,
+                                     .added_count = COUNT(added_ids),
                                      .pieces = KEPT_TEXTS(pieces),
-                                     .piece_count = sizeof pieces / sizeof *pieces};
+                                     .piece_count = COUNT(pieces)};
 }
 
 static ferry_text_rules *create(const char *const *steps)
@@ -45,11 +45,13 @@ static char *filled(char c, size_t size)
 
 /* ---- what is refused ---- */
 
-static void refuse(const ferry_text_rules_config *config, ferry_status status, const char *what)
+static void refuse(const char *const *steps, ferry_status status, const char *what)
 {
+    const ferry_text_rules_config config = config_of(steps);
     ferry_text_rules *rules;
-    REFUSE(ferry_text_rules_create(config, &rules, &error), status, what);
-    assert_null(rules);
+    REFUSE(ferry_text_rules_create(&config, &rules, &error), status, what);
+    assert_true((rules == NULL) == (what != NULL));
+    ferry_text_rules_destroy(rules);
 }
 
 TEST(test_bad_steps)
@@ -72,60 +74,49 @@ TEST(test_bad_steps)
          "tokenizer's step 'strip-left': expected before the steps that make words, found behind one"},
         {{"precompiled"}, FERRY_ERROR_FORMAT, "tokenizer's step 'precompiled': the table of rules is missing"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const ferry_text_rules_config config = config_of(rows[i].steps);
-        refuse(&config, rows[i].status, rows[i].what);
-    }
+    for (size_t i = 0; i < COUNT(rows); i++) refuse(rows[i].steps, rows[i].status, rows[i].what);
 }
 
 /* The largest that is allowed, and the next. */
 TEST(test_bounds)
 {
-    const char *many[MOST_STEPS] = {NULL}, *arguments[MOST_STEPS] = {"replace", "q", filled('x', 512), NULL};
-    for (size_t i = 0; i < FERRY_RULES_MAX_STEPS; i++) many[i] = "strip-left";
-    ferry_text_rules_destroy(create(many));
-    many[FERRY_RULES_MAX_STEPS] = "strip-left";
-    ferry_text_rules_config config = config_of(many);
-    refuse(&config, FERRY_ERROR_UNSUPPORTED, "tokenizer: expected at most 16 steps, found more");
-    ferry_text_rules_destroy(create(arguments));
-    arguments[2] = filled('x', 513);
-    config = config_of(arguments);
-    refuse(&config, FERRY_ERROR_FORMAT, "argument 2: expected at most 512 bytes of UTF-8");
-
+    for (size_t over = 0; over < 2; over++) {
+        const char *many[MOST_STEPS] = {NULL}, *arguments[] = {"replace", "q", filled('x', 512 + over), NULL};
+        for (size_t i = 0; i < FERRY_RULES_MAX_STEPS + over; i++) many[i] = "strip-left";
+        refuse(many, FERRY_ERROR_UNSUPPORTED, over > 0 ? "tokenizer: expected at most 16 steps, found more" : NULL);
+        refuse(arguments, FERRY_ERROR_FORMAT, over > 0 ? "argument 2: expected at most 512 bytes of UTF-8" : NULL);
+    }
+    static const char outside[] = "added token 0: expected an id below 1 and flags to 7";
     const char *const tens[] = {"replace", "b", filled('x', 10), NULL}, *const none[] = {"replace", "b", "", NULL};
     const struct {
         int32_t id, flags;
         const char *const *steps, *token;
-        const char *what; /* NULL: allowed */
+        ferry_status status;
+        const char *what;
     } rows[] = {
-        {0, 7, tens, "token", NULL},
-        {0, 8, tens, "token", "added token 0: expected an id below 1 and flags to 7"},
-        {0, -1, tens, "token", "added token 0: expected an id below 1 and flags to 7"},
-        {1, 0, tens, "token", "added token 0: expected an id below 1 and flags to 7"},
-        {-1, 0, tens, "token", "added token 0: expected an id below 1 and flags to 7"},
-        {0, 0, tens, filled('a', 512), NULL},
-        {0, 0, tens, filled('a', 513), "expected at most 512 bytes of UTF-8"},
-        {0, 0, tens, "\xFF", "added token '\\xff': expected at most 512 bytes of UTF-8"},
-        {0, 0, none, "bb", NULL},
-        {0, 4, none, "bb", "added token 'bb': expected 1 to 512 bytes after normalization, found 0"},
-        {0, 4, tens, filled('b', 51), NULL},
-        {0, 4, tens, filled('b', 52), "expected 1 to 512 bytes after normalization, found 520"},
+        {0, 7, tens, "token", FERRY_OK, NULL},
+        {0, 8, tens, "token", FERRY_ERROR_FORMAT, outside},
+        {0, -1, tens, "token", FERRY_ERROR_FORMAT, outside},
+        {1, 0, tens, "token", FERRY_ERROR_FORMAT, outside},
+        {-1, 0, tens, "token", FERRY_ERROR_FORMAT, outside},
+        {0, 0, tens, filled('a', 512), FERRY_OK, NULL},
+        {0, 0, tens, filled('a', 513), FERRY_ERROR_UNSUPPORTED, "expected at most 512 bytes of UTF-8"},
+        {0, 0, tens, "\xFF", FERRY_ERROR_UNSUPPORTED, "added token '\\xff': expected at most 512 bytes of UTF-8"},
+        {0, 0, none, "bb", FERRY_OK, NULL},
+        {0, 4, none, "bb", FERRY_ERROR_UNSUPPORTED, "token 'bb': expected 1 to 512 bytes after normalization, found 0"},
+        {0, 4, tens, filled('b', 51), FERRY_OK, NULL},
+        {0, 4, tens, filled('b', 52), FERRY_ERROR_UNSUPPORTED, "to 512 bytes after normalization, found 520"},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         const ferry_view token = ferry_text_view(rows[i].token);
-        ferry_text_rules *rules = NULL;
-        ferry_error error = {0};
-        config = config_of(rows[i].steps);
+        ferry_text_rules *rules;
+        ferry_text_rules_config config = config_of(rows[i].steps);
         config.pieces = kept_texts(&token, 1);
         config.piece_count = 1;
         config.added_count = 1;
         config.added_ids = &rows[i].id;
         config.added_flags = &rows[i].flags;
-        const ferry_status status = ferry_text_rules_create(&config, &rules, &error);
-        if (rows[i].what != NULL)
-            check_refusal(status, &error, strstr(rows[i].what, "flags") ? FERRY_ERROR_FORMAT : FERRY_ERROR_UNSUPPORTED,
-                          rows[i].what);
-        assert_true((status == FERRY_OK) == (rows[i].what == NULL));
+        REFUSE(ferry_text_rules_create(&config, &rules, &error), rows[i].status, rows[i].what);
         ferry_text_rules_destroy(rules);
     }
 }
@@ -200,7 +191,7 @@ TEST(test_words)
         {{"metaspace", "never"}, "a  b ", "a\u2581\u2581b\u2581@0-5 "},
         {{"metaspace", "never", "split-metaspace"}, "a b ", "a@0-1 \u2581b@1-3 \u2581@3-4 "},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         ferry_text_rules *rules = create(rows[i].steps);
         words found = {""};
         CHECK(ferry_text_rules_apply(rules, ferry_text_view(rows[i].text), note_word, &found, &error));
@@ -234,13 +225,11 @@ TEST(test_growth)
         size_t count, each; /* so many characters become so many bytes each */
         const char *what;   /* NULL: allowed */
     } rows[] = {{256, 272, NULL}, {256, 273, " 69632 bytes after normalization"}, {3000, 256, " 113536 bytes"}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < COUNT(rows); i++) {
         ferry_text_rules *rules = create((const char *const[]){"replace", "b", filled('c', rows[i].each), NULL});
         const ferry_view text = {filled('b', rows[i].count), rows[i].count};
         ferry_string normal = {0};
-        ferry_error error = {0};
-        const ferry_status status = ferry_text_rules_normalize(rules, text, &normal, &error);
-        if (rows[i].what != NULL) check_refusal(status, &error, FERRY_ERROR_LIMIT, rows[i].what);
+        REFUSE(ferry_text_rules_normalize(rules, text, &normal, &error), FERRY_ERROR_LIMIT, rows[i].what);
         assert_int_equal(normal.size, rows[i].what == NULL ? rows[i].count * rows[i].each : 0);
         free(normal.data);
         ferry_text_rules_destroy(rules);
@@ -273,41 +262,33 @@ static void check_pieces(const ferry_unigram_config *config, const char *word, c
     free(scratch.nodes);
 }
 
-/* -3 against -1 - 1 = -2, against -1 - 2 = -3: the one that ends in the piece that was found first stays. */
 TEST(test_best_pieces)
 {
+    /* -3 against -1 - 1 = -2, against -1 - 2 = -3: the one that ends in the piece that was found first stays. */
     static const double apart[] = {0, -1, -1, -3, NAN}, equal[] = {0, -1, -2, -3, NAN},
-                        whole[] = {0, -1, -2, -2.5, NAN}, rare[] = {0, -5, NAN, -20, -1};
-    static const struct {
-        const double *scores;
+                        whole[] = {0, -1, -2, -2.5, NAN}, rare[] = {0, -5, NAN, -20, -1}, same[7] = {0};
+    /* Bytes of what is unknown, if all of them have pieces; not of the unknown piece's own text. */
+    static const ferry_view bytes[] = {{"<0x6E>", 6}, {"<0x3C>", 6}, {"<0x75>", 6}, {"a", 1},
+                                       {"<0x6B>", 6}, {"<0x3E>", 6}, {"<unk>", 5}};
+    const ferry_texts *five = KEPT_TEXTS(pieces), *known = KEPT_TEXTS(bytes);
+    const struct {
+        ferry_unigram_config config;
         const char *word, *expected;
     } rows[] = {
-        {apart, "ab", "1@0-1 2@1-2 "},
-        {equal, "ab", "3@0-2 "},
-        {whole, "aab", "1@0-1 3@1-3 "},
-        {whole, "xya<m>", "0@0-2 1@2-3 0@3-6 "},
-        {whole, "xyzab", "0@0-3 3@3-5 "},
-        {whole, "ba\u00E9\u6F22", "2@0-1 1@1-2 0@2-7 "},
-        {whole, "", ""},
-        {rare, "ab", "3@0-2 "}, /* -20, against -5 and ten less than the least score */
+        {{five, apart, 5, 0, false}, "ab", "1@0-1 2@1-2 "},
+        {{five, equal, 5, 0, false}, "ab", "3@0-2 "},
+        {{five, whole, 5, 0, false}, "aab", "1@0-1 3@1-3 "},
+        {{five, whole, 5, 0, false}, "xya<m>", "0@0-2 1@2-3 0@3-6 "},
+        {{five, whole, 5, 0, false}, "xyzab", "0@0-3 3@3-5 "},
+        {{five, whole, 5, 0, false}, "ba\u00E9\u6F22", "2@0-1 1@1-2 0@2-7 "},
+        {{five, whole, 5, 0, false}, "", ""},
+        {{five, rare, 5, 0, false}, "ab", "3@0-2 "}, /* -20, against -5 and ten less than the least score */
+        {{known, same, 7, 6, true}, "nuak", "0@0-1 2@1-2 3@2-3 4@3-4 "},
+        {{known, same, 7, 6, true}, "nxau", "6@0-2 3@2-3 2@3-4 "},
+        {{known, same, 7, 6, true}, "a<unk>", "3@0-1 6@1-6 "},
+        {{known, same, 7, 6, false}, "nuak", "6@0-2 3@2-3 6@3-4 "},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        check_pieces(&(ferry_unigram_config){KEPT_TEXTS(pieces), rows[i].scores, 5, 0, false}, rows[i].word,
-                     rows[i].expected);
-}
-
-/* Bytes of what is unknown, if all of them have pieces; not of the unknown piece's own text. */
-TEST(test_byte_pieces)
-{
-    static const ferry_view known[] = {{"<0x6E>", 6}, {"<0x3C>", 6}, {"<0x75>", 6}, {"a", 1},
-                                       {"<0x6B>", 6}, {"<0x3E>", 6}, {"<unk>", 5}};
-    static const double scores[sizeof known / sizeof *known] = {0};
-    ferry_unigram_config config = {KEPT_TEXTS(known), scores, sizeof known / sizeof *known, 6, true};
-    check_pieces(&config, "nuak", "0@0-1 2@1-2 3@2-3 4@3-4 ");
-    check_pieces(&config, "nxau", "6@0-2 3@2-3 2@3-4 ");
-    check_pieces(&config, "a<unk>", "3@0-1 6@1-6 ");
-    config.byte_fallback = false;
-    check_pieces(&config, "nuak", "6@0-2 3@2-3 6@3-4 ");
+    for (size_t i = 0; i < COUNT(rows); i++) check_pieces(&rows[i].config, rows[i].word, rows[i].expected);
 }
 
 TEST(test_long_piece)

@@ -1,212 +1,121 @@
-/* Texts to ids and back with the vocabularies of Marian models: what Marian gave, what is put around a text, what the
- * vocabulary lacks. */
+/* Texts to ids: what is put around a text, what the vocabulary lacks, and how long a text may be. tests/models has what
+ * Marian's models make of texts. */
 #include "tests/support/tokenizer_support.h"
 
-#include "base/utf8.h"
-#include "tests/support/support.h"
+enum { END = 0, UNKNOWN = 1, TOM = 3, TAG = 5 };
 
-#define TATOEBA FERRY_TEST_DATA "/models/tatoeba-en-de/"
+static own_ids *model;
 
-static ferry_view view_of(const json_t *string)
+/* The ids are a SentencePiece model's. */
+static ferry_tokenizer_config marian_config(void)
 {
-    return (ferry_view){json_string_value(string), json_string_length(string)};
+    static const int32_t end = END;
+    if (model == NULL) model = load_own_ids(FERRY_TEST_DATA "/models/tatoeba-en-de/source.spm");
+    ferry_tokenizer_config config = model->config;
+    config.suffix_ids = &end;
+    config.suffix_count = 1;
+    config.leading_tag = true;
+    return config;
 }
 
-/* ---- a Marian directory ---- */
-
-static struct tatoeba {
-    json_t *vocabulary, *golden;
-    ferry_view *pieces; /* [config.source_count] */
-    int32_t special[3];
-    ferry_tokenizer_config config;
-    ferry_tokenizer *tokenizer;
-} tatoeba;
-static ferry_ids ids;
-
-static int32_t id_of(const char *piece)
+static void change_source(ferry_tokenizer_config *config, int32_t changed, ferry_view piece)
 {
-    json_t *id = json_object_get(tatoeba.vocabulary, piece);
-    assert_non_null(id);
-    return (int32_t)json_integer_value(id);
+    ferry_view *pieces = kept_memory((size_t)config->source_count * sizeof *pieces);
+    for (int32_t id = 0; id < config->source_count; id++)
+        pieces[id] = id == changed ? piece : ferry_texts_at(config->source_pieces, (size_t)id);
+    config->source_pieces = kept_texts(pieces, (size_t)config->source_count);
 }
 
-/* New for each test. */
-static int load_tatoeba(void **state)
+TEST(test_empty_text_is_prefix_and_suffix)
 {
-    static const char *const special[] = {"</s>", "<unk>", "<pad>"};
-    const char *key;
-    json_t *value;
-    (void)state;
-    ids = (ferry_ids){0};
-    tatoeba =
-        (struct tatoeba){.vocabulary = load_json(TATOEBA "vocab.json"), .golden = load_json(TATOEBA "golden.json")};
-    const size_t count = json_object_size(tatoeba.vocabulary);
-    tatoeba.pieces = kept_memory(count * sizeof *tatoeba.pieces);
-    json_object_foreach (tatoeba.vocabulary, key, value)
-        tatoeba.pieces[json_integer_value(value)] = ferry_text_view(key);
-    for (size_t i = 0; i < COUNT(special); i++) tatoeba.special[i] = id_of(special[i]);
-    tatoeba.config = one_vocabulary(tatoeba.pieces, count);
-    tatoeba.config.source_model = read_file(TATOEBA "source.spm");
-    tatoeba.config.source_unk = id_of("<unk>");
-    tatoeba.config.target_special = tatoeba.special;
-    tatoeba.config.target_special_count = COUNT(special);
-    tatoeba.config.suffix_ids = tatoeba.special;
-    tatoeba.config.suffix_count = 1;
-    tatoeba.config.leading_tag = true;
-    tatoeba.tokenizer = create_tokenizer(&tatoeba.config);
-    return 0;
-}
-
-static int free_tatoeba(void **state)
-{
-    (void)state;
-    ferry_tokenizer_destroy(tatoeba.tokenizer);
-    free(ids.ids);
-    return 0;
-}
-
-/* For tokenizers that are made from now on. */
-static void change_source(int32_t id, ferry_view piece)
-{
-    tatoeba.pieces[id] = piece;
-    tatoeba.config.source_pieces = kept_texts(tatoeba.pieces, (size_t)tatoeba.config.source_count);
-}
-
-/* ---- golden lines ---- */
-
-static void assert_ids(const ferry_ids *found, const int32_t *expected, size_t count)
-{
-    assert_int_equal(found->count, count);
-    assert_memory_equal(found->ids, expected, count * sizeof *expected);
-}
-
-static void check_line(const json_t *line, ferry_string *text)
-{
-    int32_t count;
-    const char *name;
-    json_t *ignored;
-    int32_t *expected = json_ids(json_object_get(line, "input_ids"), &count);
-    encode(tatoeba.tokenizer, view_of(json_object_get(line, "text")), &ids);
-    assert_ids(&ids, expected, (size_t)count);
-    json_object_foreach (json_object_get(tatoeba.golden, "runs"), name, ignored) {
-        const json_t *run = json_object_get(line, name);
-        const json_t *rows = json_object_get(run, "ids");
-        assert_true(json_array_size(rows) > 0);
-        for (size_t i = 0; i < json_array_size(rows); i++) {
-            int32_t *row = json_ids(json_array_get(rows, i), &count);
-            CHECK(ferry_tokenizer_decode(tatoeba.tokenizer, row, (size_t)count, text, &error));
-            assert_text(text, ferry_utf8_trim(view_of(json_array_get(json_object_get(run, "text"), i))));
-        }
-    }
-}
-
-TEST_WITH(test_golden_joint_vocabulary, load_tatoeba, free_tatoeba)
-{
-    const json_t *lines = json_object_get(tatoeba.golden, "lines");
-    ferry_string text = {0};
-    assert_int_equal(json_array_size(lines), 60);
-    for (size_t i = 0; i < 60; i++) check_line(json_array_get(lines, i), &text);
-    free(text.data);
-}
-
-/* ---- encoding ---- */
-
-TEST_WITH(test_empty_text_is_prefix_and_suffix, load_tatoeba, free_tatoeba)
-{
-    const int32_t prefix[] = {7, 8}, expected[] = {7, 8, 0}, blank[] = {0};
-    encode(tatoeba.tokenizer, VIEW(""), &ids);
-    assert_ids(&ids, blank, 1);
-    encode(tatoeba.tokenizer, (ferry_view){NULL, 0}, &ids);
-    assert_ids(&ids, blank, 1);
-    tatoeba.config.prefix_ids = prefix;
-    tatoeba.config.prefix_count = 2;
-    ferry_tokenizer *tokenizer = create_tokenizer(&tatoeba.config);
-    encode(tokenizer, VIEW("   "), &ids);
-    assert_ids(&ids, expected, 3);
-    ferry_tokenizer_destroy(tokenizer);
+    const int32_t prefix[] = {7, 8};
+    ferry_tokenizer_config config = marian_config();
+    CHECK_IDS(create_tokenizer(&config), VIEW(""), END);
+    CHECK_IDS(create_tokenizer(&config), ((ferry_view){NULL, 0}), END);
+    config.prefix_ids = prefix;
+    config.prefix_count = 2;
+    CHECK_IDS(create_tokenizer(&config), VIEW("   "), 7, 8, END);
 }
 
 /* Where a text has a tag, or the tokenizer knows tags: the tag's id, and those of the rest without it. */
-TEST_WITH(test_leading_tag, load_tatoeba, free_tatoeba)
+TEST(test_leading_tag)
 {
     static const struct {
         ferry_view text, rest; /* without data: there is no tag */
         int32_t id;
     } rows[] = {
-        {VIEW(">>deu<< Hello >>deu<< a<<b"), VIEW(" Hello >>deu<< a<<b"), 5},
-        {VIEW(">>xyz<<Hello"), VIEW("Hello"), 1},
-        {VIEW(">>deu<<"), VIEW(""), 5},
-        {VIEW(">><<"), VIEW(""), 1},
-        {VIEW(">><<a"), VIEW("a"), 1},
+        {VIEW(">>deu<< Hello >>deu<< a<<b"), VIEW(" Hello >>deu<< a<<b"), TAG},
+        {VIEW(">>xyz<<Hello"), VIEW("Hello"), UNKNOWN},
+        {VIEW(">>deu<<"), VIEW(""), TAG},
+        {VIEW(">><<"), VIEW(""), UNKNOWN},
+        {VIEW(">><<a"), VIEW("a"), UNKNOWN},
         {VIEW(" >>deu<< Hello"), {NULL, 0}, 0},
         {VIEW(">>deu< Hello"), {NULL, 0}, 0},
         {VIEW(">><"), {NULL, 0}, 0},
         {VIEW(">>"), {NULL, 0}, 0},
         {VIEW("> >a<<"), {NULL, 0}, 0},
     };
-    ferry_ids with = {0}, without = {0};
-    change_source(5, VIEW(">>deu<<")); /* the tokenizers made here, unlike the first one, know the tag */
-    ferry_tokenizer *knows = create_tokenizer(&tatoeba.config);
-    tatoeba.config.leading_tag = false;
-    ferry_tokenizer *ignores = create_tokenizer(&tatoeba.config);
+    ferry_ids with = {0};
+    ferry_tokenizer_config config = marian_config();
+    change_source(&config, TAG, VIEW(">>deu<<"));
+    ferry_tokenizer *knows = create_tokenizer(&config);
+    config.leading_tag = false;
+    ferry_tokenizer *ignores = create_tokenizer(&config);
     for (size_t i = 0; i < COUNT(rows); i++) {
         const size_t tag = rows[i].rest.data != NULL;
         encode(knows, rows[i].text, &with);
-        encode(ignores, tag ? rows[i].rest : rows[i].text, &without);
-        assert_ids(&(ferry_ids){with.ids + tag, with.count - tag, 0}, without.ids, without.count);
         if (tag) assert_int_equal(with.ids[0], rows[i].id);
+        check_ids(ignores, tag ? rows[i].rest : rows[i].text, with.ids + tag, with.count - tag);
     }
-    encode(ignores, VIEW(">>deu<< Hello"), &without);
-    assert_int_not_equal(without.ids[0], 5);
+    encode(ignores, VIEW(">>deu<< Hello"), &with);
+    assert_int_not_equal(with.ids[0], TAG);
     free(with.ids);
-    free(without.ids);
-    ferry_tokenizer_destroy(knows);
-    ferry_tokenizer_destroy(ignores);
 }
 
-TEST_WITH(test_what_the_vocabulary_lacks, load_tatoeba, free_tatoeba)
+TEST(test_what_the_vocabulary_lacks)
 {
-    int32_t blank = id_of("▁"), tom = id_of("▁Tom");
-    encode(tatoeba.tokenizer, VIEW("Tom 漢字🙂"), &ids);
-    assert_ids(&ids, (const int32_t[]){tom, blank, 1, 0}, 4);
+    ferry_tokenizer_config config = marian_config();
+    const int32_t blank = ferry_spm_find(model->spm, VIEW("▁"));
+    CHECK_IDS(create_tokenizer(&config), VIEW("Tom 漢字🙂"), TOM, blank, UNKNOWN, END);
 
     /* Now SentencePiece knows what the vocabulary lacks, and the other way. */
-    change_source(tom, VIEW("漢字🙂"));
-    ferry_tokenizer *other = create_tokenizer(&tatoeba.config);
-    encode(other, VIEW("Tom 漢字🙂"), &ids);
-    assert_ids(&ids, (const int32_t[]){1, blank, tom, 0}, 4);
-    ferry_tokenizer_destroy(other);
+    change_source(&config, TOM, VIEW("漢字🙂"));
+    CHECK_IDS(create_tokenizer(&config), VIEW("Tom 漢字🙂"), UNKNOWN, blank, TOM, END);
 }
 
-TEST_WITH(test_long_text, load_tatoeba, free_tatoeba)
+TEST(test_long_text)
 {
     enum { REPEATS = 50000 };
-    int32_t tom = id_of("▁Tom");
+    const ferry_tokenizer_config config = marian_config();
+    const ferry_tokenizer *tokenizer = create_tokenizer(&config);
+    int32_t *expected = kept_memory((REPEATS + 1) * sizeof *expected);
+    ferry_ids ids = {0};
     char *text = kept_memory(4 * REPEATS);
-    for (size_t i = 0; i < REPEATS; i++) memcpy(text + 4 * i, "Tom ", 4);
-    encode(tatoeba.tokenizer, (ferry_view){text, 4 * REPEATS}, &ids);
-    assert_int_equal(ids.count, REPEATS + 1);
-    for (size_t i = 0; i < REPEATS; i++) assert_int_equal(ids.ids[i], tom);
-
-    REFUSE_SAYING(ferry_tokenizer_encode(tatoeba.tokenizer, (ferry_view){text, (1u << 26) + 1}, &ids, &error),
+    for (size_t i = 0; i < REPEATS; i++) {
+        memcpy(text + 4 * i, "Tom ", 4);
+        expected[i] = TOM;
+    }
+    expected[REPEATS] = END;
+    check_ids(tokenizer, (ferry_view){text, 4 * REPEATS}, expected, REPEATS + 1);
+    REFUSE_SAYING(ferry_tokenizer_encode(tokenizer, (ferry_view){text, (1u << 26) + 1}, &ids, &error),
                   FERRY_ERROR_LIMIT, "text: expected at most 67108864 bytes, found 67108865");
-    encode(tatoeba.tokenizer, VIEW("Tom"), &ids);
-    assert_ids(&ids, (const int32_t[]){tom, 0}, 2);
+    CHECK_IDS(tokenizer, VIEW("Tom"), TOM, END);
+    free(ids.ids);
 }
 
-TEST_WITH(test_ids_of_the_configuration_are_checked, load_tatoeba, free_tatoeba)
+TEST(test_ids_of_the_configuration_are_checked)
 {
     ferry_tokenizer *tokenizer = NULL;
     for (int which = 0; which < 4; which++) {
-        ferry_tokenizer_config config = tatoeba.config;
-        int32_t wrong = which % 2 == 0 ? tatoeba.config.source_count : -1;
+        ferry_tokenizer_config config = marian_config();
+        int32_t wrong = which % 2 == 0 ? config.source_count : -1;
         config.prefix_ids = which == 0 ? &wrong : NULL;
         config.prefix_count = which == 0;
         if (which == 1) config.suffix_ids = &wrong;
         if (which == 2) config.source_unk = wrong;
         if (which == 3) config.target_special = &wrong, config.target_special_count = 1;
         REFUSE(ferry_tokenizer_create(&config, &tokenizer, &error), FERRY_ERROR_FORMAT,
-               which == 3 ? "special target ids: expected ids from 0 to 8000, found -1" : "");
+               which == 3 ? "special target ids: expected ids from 0 to 7999, found -1" : "");
         assert_null(tokenizer);
     }
 }

@@ -19,7 +19,7 @@
         ferry_error error = {0};                                                                                       \
         if ((call) != FERRY_OK) fail_msg("%s: %s", #call, error.message);                                              \
     } while (0)
-/* The same of a call that must yield `status` and a message that contains `what`. */
+/* The same of a call that must yield `status` and a message that contains `what`; where that is NULL, FERRY_OK. */
 #define REFUSE(call, status, what)                                                                                     \
     do {                                                                                                               \
         ferry_error error = {0};                                                                                       \
@@ -60,6 +60,8 @@ char *new_scratch_file(const char *name);
 /* A new directory there. */
 char *scratch_directory(const char *name);
 
+/* As a file of base/new_file.h, whose first byte is written twice. */
+ferry_status write_new_file(const char *path, const char *text, ferry_error *error);
 /* How many temporary files of unfinished model files (base/new_file.h) are in the folder of `path`. */
 size_t unfinished_files(const char *path);
 /* The file `path` does not exist, and nothing unfinished lies beside it. */

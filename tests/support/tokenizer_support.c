@@ -9,6 +9,12 @@ ferry_view read_file(const char *path)
     return (ferry_view){(const char *)copy.data, copy.size};
 }
 
+char *read_lines(const char *name)
+{
+    const ferry_view file = mapped_bytes(in_directory(FERRY_TEST_DATA, name));
+    return memcpy(kept_memory(file.size + 1), file.data, file.size);
+}
+
 ferry_view read_digits(char **at)
 {
     char *text = *at;
@@ -28,16 +34,34 @@ ferry_tokenizer_config one_vocabulary(const ferry_view *pieces, size_t count)
                                     .target_count = (int32_t)count};
 }
 
+static ferry_tokenizer *kept[1000];
+static size_t kept_count;
+
+static void destroy_kept(void)
+{
+    while (kept_count > 0) ferry_tokenizer_destroy(kept[--kept_count]);
+}
+
 ferry_tokenizer *create_tokenizer(const ferry_tokenizer_config *config)
 {
-    ferry_tokenizer *tokenizer;
-    CHECK(ferry_tokenizer_create(config, &tokenizer, &error));
-    return tokenizer;
+    assert_true(kept_count < COUNT(kept));
+    if (kept_count == 0) atexit(destroy_kept);
+    CHECK(ferry_tokenizer_create(config, &kept[kept_count], &error));
+    return kept[kept_count++];
 }
 
 void encode(const ferry_tokenizer *tokenizer, ferry_view text, ferry_ids *ids)
 {
     CHECK(ferry_tokenizer_encode(tokenizer, text, ids, &error));
+}
+
+void check_ids(const ferry_tokenizer *tokenizer, ferry_view text, const int32_t *expected, size_t count)
+{
+    ferry_ids ids = {0};
+    encode(tokenizer, text, &ids);
+    assert_int_equal(ids.count, count);
+    assert_memory_equal(ids.ids, expected, count * sizeof *expected);
+    free(ids.ids);
 }
 
 void assert_text(const ferry_string *text, ferry_view expected)
@@ -46,31 +70,21 @@ void assert_text(const ferry_string *text, ferry_view expected)
     if (expected.size > 0) assert_memory_equal(text->data, expected.data, expected.size);
 }
 
-own_ids load_own_ids(const char *path)
+own_ids *load_own_ids(const char *path)
 {
     const ferry_view proto = read_file(path);
-    own_ids model = {.spm = NULL};
-    CHECK(ferry_spm_create(proto, path, &model.spm, &error));
-    const int32_t count = ferry_spm_count(model.spm);
+    own_ids *model = kept_memory(sizeof *model);
+    CHECK(ferry_spm_create(proto, path, &model->spm, &error));
+    const int32_t count = ferry_spm_count(model->spm);
     ferry_view *pieces = kept_memory((size_t)count * sizeof *pieces);
-    int32_t *unknown = kept_memory(sizeof *unknown);
-    for (int32_t id = 0; id < count; id++) pieces[id] = ferry_spm_piece(model.spm, id);
-    *unknown = ferry_spm_unknown(model.spm);
-    model.config = one_vocabulary(pieces, (size_t)count);
-    model.config.source_model = model.config.target_model = proto;
-    model.config.source_unk = *unknown;
-    model.config.target_special = unknown;
-    model.config.target_special_count = 1;
-    model.tokenizer = create_tokenizer(&model.config);
+    for (int32_t id = 0; id < count; id++) pieces[id] = ferry_spm_piece(model->spm, id);
+    model->config = one_vocabulary(pieces, (size_t)count);
+    model->config.source_model = model->config.target_model = proto;
+    model->config.source_unk = model->unknown = ferry_spm_unknown(model->spm);
+    model->config.target_special = &model->unknown;
+    model->config.target_special_count = 1;
+    model->tokenizer = create_tokenizer(&model->config);
     return model;
-}
-
-void free_own_ids(own_ids *model)
-{
-    ferry_tokenizer_destroy(model->tokenizer);
-    ferry_spm_destroy(model->spm);
-    free(model->ids.ids);
-    free(model->ranges.ranges);
 }
 
 void assert_sound(ferry_view text, const ferry_range *ranges, size_t count)
@@ -94,27 +108,24 @@ void assert_parts(ferry_view text, const int32_t *ids, const ferry_range *ranges
     assert_string_equal(found, expected);
 }
 
-void check_encoded(const ferry_tokenizer *tokenizer, bool target, ferry_view text, const char *expected)
+void check_encoded(const ferry_tokenizer_config *config, encoded_side side, const encoded_row *rows, size_t count)
 {
+    const ferry_tokenizer *tokenizer = create_tokenizer(config);
     ferry_ids ids = {0};
     ferry_ranges ranges = {0};
-    if (target)
-        CHECK(ferry_tokenizer_encode_target(tokenizer, text, &ids, &ranges, &error));
-    else
-        CHECK(ferry_tokenizer_encode_ranges(tokenizer, VIEW(""), text, &ids, &ranges, &error));
-    assert_int_equal(ranges.count, ids.count);
-    assert_parts(text, ids.ids, ranges.ranges, ids.count, expected);
+    for (const encoded_row *row = rows; row < rows + count; row++) {
+        CHECK(side == TARGET ? ferry_tokenizer_encode_target(tokenizer, row->text, &ids, &ranges, &error)
+                             : ferry_tokenizer_encode_ranges(tokenizer, VIEW(""), row->text, &ids, &ranges, &error));
+        assert_int_equal(ranges.count, ids.count);
+        assert_parts(row->text, side != SOURCE_PARTS ? ids.ids : NULL, ranges.ranges, ids.count, row->parts);
+    }
     free(ids.ids);
     free(ranges.ranges);
 }
 
-void check_sources(const ferry_tokenizer *tokenizer, const encoded_row *rows, size_t count)
+void check_translations(const ferry_tokenizer_config *config, const decoded_row *rows, size_t count)
 {
-    for (size_t i = 0; i < count; i++) check_encoded(tokenizer, false, rows[i].text, rows[i].parts);
-}
-
-void check_translations(const ferry_tokenizer *tokenizer, const decoded_row *rows, size_t count)
-{
+    const ferry_tokenizer *tokenizer = create_tokenizer(config);
     ferry_string text = {0};
     for (const decoded_row *row = rows; row < rows + count; row++) {
         ferry_range ranges[COUNT(row->ids)];
@@ -127,8 +138,9 @@ void check_translations(const ferry_tokenizer *tokenizer, const decoded_row *row
     free(text.data);
 }
 
-void check_any_texts(const ferry_tokenizer *tokenizer, int32_t target_count, ferry_view bytes, int rounds)
+void check_any_texts(const ferry_tokenizer_config *config, ferry_view bytes, int rounds)
 {
+    const ferry_tokenizer *tokenizer = create_tokenizer(config);
     char text[40];
     int32_t random_ids[12];
     ferry_range joined[COUNT(random_ids)];
@@ -147,7 +159,7 @@ void check_any_texts(const ferry_tokenizer *tokenizer, int32_t target_count, fer
         assert_int_equal(ids.count, again.count);
         if (ids.count > 0) assert_memory_equal(ids.ids, again.ids, ids.count * sizeof *ids.ids);
         for (size_t i = 0; i < COUNT(random_ids); i++)
-            random_ids[i] = (int32_t)(next_random(&random) % (uint32_t)target_count);
+            random_ids[i] = (int32_t)(next_random(&random) % (uint32_t)config->target_count);
         CHECK(ferry_tokenizer_decode_ranges(tokenizer, random_ids, COUNT(random_ids), NULL, &output, joined, &error));
         assert_sound((ferry_view){output.data, output.size}, joined, COUNT(random_ids));
     }
