@@ -70,6 +70,56 @@ void check_refused_weights_cuts(weights_reader *read, const made_file *sound, si
     check_cuts(&(reading){.weights = read}, sound, first, status);
 }
 
+/* ---- sound files ---- */
+
+static ferry_name element_text(ferry_type type, const char *data)
+{
+    uint64_t integer = 0;
+    float real;
+    memcpy(&integer, data, ferry_type_size(type));
+    memcpy(&real, data, type == FERRY_F32 ? sizeof real : 0);
+    return type == FERRY_F32 ? ferry_name_format(" %g", (double)real)
+                             : ferry_name_format(" %llu", (unsigned long long)integer);
+}
+
+static void put_entry(made_file *text, const ferry_weights_entry *entry)
+{
+    const ferry_tensor *t = &entry->tensor;
+    const size_t size = ferry_type_size(t->type), count = (size_t)ferry_tensor_count(t);
+    int64_t index[FERRY_MAX_DIMS] = {0};
+    char shape[100];
+    put_text(text, text->size > 0 ? "; " : "");
+    put_bytes(text, t->name.data, t->name.size);
+    put_text(text, ferry_name_format(" %s %s", ferry_type_name(t->type), ferry_tensor_shape_text(t, shape, 100)).text);
+    if (size == 0) put_text(text, ferry_name_format(" %zu bytes", t->bytes).text);
+    if (entry->multiplier != 0) put_text(text, ferry_name_format(" / %g", (double)entry->multiplier).text);
+    for (size_t n = 0; size > 0 && n < count; n++) {
+        int64_t at = 0;
+        for (int32_t i = 0; i < t->dims; i++) at += index[i] * entry->strides[i];
+        put_text(text, element_text(t->type, (const char *)t->data + (size_t)at * size).text);
+        for (int32_t i = t->dims - 1; i >= 0 && ++index[i] == t->shape[i]; i--) index[i] = 0;
+    }
+    assert_true(size == 0 || t->bytes == count * size);
+    assert_string_equal(entry->file, "in");
+}
+
+void check_weights(weights_reader *read, ferry_view bytes, const char *expected)
+{
+    ferry_weights weights;
+    made_file text = {.size = 0};
+    CHECK(read(bytes, "in", NULL, &weights, &error));
+    for (size_t i = 0; i < weights.count; i++) {
+        const ferry_tensor *t = &weights.entries[i].tensor;
+        const char *data = t->data;
+        if (weights.archive == NULL)
+            assert_true(data >= bytes.data && data + t->bytes <= bytes.data + bytes.size); /* it is no copy */
+        put_entry(&text, &weights.entries[i]);
+    }
+    put(&text, 0, 1);
+    ferry_weights_close(&weights);
+    assert_string_equal((const char *)text.data, expected);
+}
+
 /* ---- a sound file, edited ---- */
 
 ferry_view edited(const made_file *sound, size_t at, unsigned char byte)

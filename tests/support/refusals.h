@@ -52,6 +52,14 @@ void check_refused_weights(weights_reader *read, const refused *rows, size_t cou
 void check_refused_cuts(tried_reader *read, const made_file *sound, size_t first, ferry_status status);
 void check_refused_weights_cuts(weights_reader *read, const made_file *sound, size_t first, ferry_status status);
 
+/* ---- sound files ---- */
+
+/* The tensors of a file of weights, which are part of it and not copies: "a f32 [2, 1]: 1 -2" without the colon, by
+ * name, with "; " between them. Numbers stand row by row; of types but f32 the bytes, as one number. " / 127" after the
+ * shape is a multiplier; of types that are not read there is only how many bytes they have: "b unsupported [3] 3
+ * bytes". */
+void check_weights(weights_reader *read, ferry_view bytes, const char *expected);
+
 /* ---- a sound file, edited ---- */
 
 ferry_view edited(const made_file *sound, size_t at, unsigned char byte);
