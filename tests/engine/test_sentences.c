@@ -114,8 +114,8 @@ TEST(test_names_of_languages)
                                        "ru rus russian русский",
                                        "hy hye arm armenian",
                                        "el ell gre greek",
-                                       "da dan cs ces cze sk slk slo pl pol hu hun fi fin no nor nb nob nn nno is isl "
-                                       "ice sl slv hr hrv sr srp bs bos et est lv lav lt lit tr tur",
+                                       ("da dan cs ces cze sk slk slo pl pol hu hun fi fin no nor nb nob nn nno is isl "
+                                        "ice sl slv hr hrv sr srp bs bos et est lv lav lt lit tr tur"),
                                        "xx d germanic _de unde"};
     const ferry_sentence_language *found[COUNT(rows)], *common = ferry_sentence_language_find(NULL);
     for (size_t i = 0; i < COUNT(rows); i++) {

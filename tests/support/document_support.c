@@ -74,7 +74,7 @@ static ferry_status call_function(void *data, ferry_document *document, ferry_vi
         return FERRY_OK;
     }
     const ferry_view all = {u->markup, strlen(u->markup)};
-    const bool wrapped = memcmp(u->markup, "<p>", 3) != 0;
+    const bool wrapped = strncmp(u->markup, "<p>", 3) != 0;
     const ferry_view inner = {markup.data + 3, markup.size - strlen("<p></p>\n")};
     const ferry_view shown = wrapped ? inner : markup;
     if (!ferry_view_equal(all, shown)) fail_msg("shown: %.*s\nexpected: %s", (int)shown.size, shown.data, u->markup);
