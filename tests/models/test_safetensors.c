@@ -26,7 +26,7 @@ TEST(test_tensors)
 {
     static const float numbers[] = {1, 2, 3, 4, 5, 6, 7};
     static const unsigned char codes[18] = {1, 2, 3, 4, 5, 6, 7, 0, 8, 0, 9, 0, 10, 0, 11, 0, 12, 0};
-    ferry_safetensors tensors;
+    ferry_safetensors tensors = {0};
     check("{}", NULL, 0, "");
     check("{\"__metadata__\":{\"format\":\"pt\"}," TENSOR("b", "F32", "[2,3]", "[4,28]") "," TENSOR(
               "a", "F32", "[]", "[0,4]") "," TENSOR("__mask", "BOOL", "[0]", "[28,28]") "}   ",

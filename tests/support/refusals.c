@@ -86,7 +86,7 @@ static void put_entry(made_file *text, const ferry_weights_entry *entry)
 {
     const ferry_tensor *t = &entry->tensor;
     const size_t size = ferry_type_size(t->type), count = (size_t)ferry_tensor_count(t);
-    int64_t index[FERRY_MAX_DIMS] = {0};
+    int64_t index[FERRY_MAX_DIMS] = {0}, end = 0;
     char shape[100];
     put_text(text, text->size > 0 ? "; " : "");
     put_bytes(text, t->name.data, t->name.size);
@@ -96,10 +96,11 @@ static void put_entry(made_file *text, const ferry_weights_entry *entry)
     for (size_t n = 0; size > 0 && n < count; n++) {
         int64_t at = 0;
         for (int32_t i = 0; i < t->dims; i++) at += index[i] * entry->strides[i];
+        end = at + 1 > end ? at + 1 : end;
         put_text(text, element_text(t->type, (const char *)t->data + (size_t)at * size).text);
         for (int32_t i = t->dims - 1; i >= 0 && ++index[i] == t->shape[i]; i--) index[i] = 0;
     }
-    assert_true(size == 0 || t->bytes == count * size);
+    assert_true(size == 0 || t->bytes == (size_t)end * size);
     assert_string_equal(entry->file, "in");
 }
 
