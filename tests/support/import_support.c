@@ -274,10 +274,15 @@ static const char *value_text(const ferry_gguf_value *value)
 
 void check_file_keys(const ferry_model_file *file, const char *expected)
 {
+    check_gguf_keys(&file->gguf, expected);
+}
+
+void check_gguf_keys(const ferry_gguf *file, const char *expected)
+{
     while (*expected != '\0') {
         const size_t size = strcspn(expected, ";"), name = strcspn(expected, " ");
         const ferry_name key = ferry_name_format("ferry.%.*s", (int)name, expected);
-        const char *found = value_text(ferry_gguf_find(&file->gguf, key.text));
+        const char *found = value_text(ferry_gguf_find(file, key.text));
         const ferry_view wanted = {expected + name + 1, size > name ? size - name - 1 : 0};
         if (!has_text(wanted, found)) fail_msg("expected '%.*s', found '%s'", (int)size, expected, found);
         expected += size + strspn(expected + size, "; ");

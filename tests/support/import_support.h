@@ -78,6 +78,7 @@ void refuse_edits(const char *source, const refusal *rows, size_t count);
 /* Keys of the model file without "ferry.", each with its value: "encoder.heads 4; eos_ids 0 4; output_bias false". A
  * list of texts has '|' between them; "absent" stands for a key that the file lacks. */
 void check_file_keys(const ferry_model_file *file, const char *expected);
+void check_gguf_keys(const ferry_gguf *file, const char *expected);
 
 /* What the model file says of a variant. */
 typedef struct saying {
