@@ -36,15 +36,6 @@ static void recognize(ferry_weights_entry *entry, int32_t first_row)
     CHECK(ferry_import_position_table(&plan, true, entry, first_row, &error));
 }
 
-static ferry_weights_entry entry_of(ferry_type type, const void *data)
-{
-    ferry_weights_entry entry = {
-        .tensor = {.name = {"t", 1}, .type = type, .dims = 2, .shape = {P, D, 1, 1}, .data = data}, .file = "test"};
-    entry.tensor.bytes = P * D * ferry_type_size(type);
-    ferry_weights_row_major(&entry);
-    return entry;
-}
-
 static void check_formula(const table_row *row)
 {
     const ferry_position *position = &plan.model.decoder.position;
@@ -78,7 +69,7 @@ TEST_WITH(test_formulas, set_up, tear_down)
         const table_row row = {variant % 2 == 1, variant / 2 % 2 == 1, variant / 4 % 3, variant >= 12 ? 2 : 0, D};
         fill(table, &row);
         table[P * D - 1] += 8e-6f;
-        ferry_weights_entry entry = entry_of(FERRY_F32, table);
+        ferry_weights_entry entry = entry_of("t", FERRY_F32, P, D, table);
         recognize(&entry, row.first_row);
         check_formula(&row);
     }
@@ -91,13 +82,9 @@ TEST_WITH(test_narrow_formulas, set_up, tear_down)
     for (size_t i = 0; i < COUNT(rows); i++) {
         float table[P * D];
         fill(table, &rows[i]);
-        ferry_weights_entry entry = entry_of(FERRY_F32, table);
-        entry.tensor = (ferry_tensor){.name = {"t", 1},
-                                      .type = FERRY_F32,
-                                      .dims = 3,
-                                      .shape = {1, P, rows[i].width, 1},
-                                      .data = table,
-                                      .bytes = (size_t)(P * rows[i].width) * sizeof *table};
+        ferry_weights_entry entry = entry_of("t", FERRY_F32, P, rows[i].width, table);
+        entry.tensor.dims = 3;
+        memcpy(entry.tensor.shape, (int64_t[]){1, P, rows[i].width}, 3 * sizeof *entry.tensor.shape);
         ferry_weights_row_major(&entry);
         recognize(&entry, 0);
         check_formula(&rows[i]);
@@ -111,7 +98,7 @@ TEST_WITH(test_formulas_in_half_precision, set_up, tear_down)
     const table_row row = {.minus_one = true, .first = 2};
     fill(table, &row);
     for (int i = 0; i < P * D; i++) halves[i] = ferry_f32_to_f16(table[i]);
-    ferry_weights_entry entry = entry_of(FERRY_F16, halves);
+    ferry_weights_entry entry = entry_of("t", FERRY_F16, P, D, halves);
     recognize(&entry, 0);
     check_formula(&row);
     halves[P * D - 1] = (uint16_t)(halves[P * D - 1] + 5); /* of 2^-11 */
@@ -133,9 +120,7 @@ TEST_WITH(test_formula_in_single_precision, set_up, tear_down)
             worst = fmax(worst, fabs((double)table[p * D + i] - formula(&row, p, i)));
         }
     assert_true(worst > 1.1e-5);
-    ferry_weights_entry entry = entry_of(FERRY_F32, table);
-    entry.tensor.shape[0] = ROWS;
-    entry.tensor.bytes = sizeof table;
+    ferry_weights_entry entry = entry_of("t", FERRY_F32, ROWS, D, table);
     recognize(&entry, 0);
     check_formula(&row);
 }
@@ -145,7 +130,7 @@ TEST_WITH(test_other_tables, set_up, tear_down)
     float table[P * D];
     const table_row row = {0};
     fill(table, &row);
-    ferry_weights_entry entry = entry_of(FERRY_F32, table);
+    ferry_weights_entry entry = entry_of("t", FERRY_F32, P, D, table);
     table[P * D - 1] += 3e-5f;
     check_learned(&entry, 0);
     table[P * D - 1] = NAN;
@@ -155,26 +140,16 @@ TEST_WITH(test_other_tables, set_up, tear_down)
     for (int i = 0; i < P * D; i++) table[i] = (float)i;
     check_learned(&entry, 2);
     check_learned(&entry, P - 1);
-    const table_row odd = {.width = D - 1};
-    fill(table, &odd);
-    entry.tensor.shape[1] = odd.width;
-    entry.tensor.bytes = (size_t)(P * odd.width) * sizeof *table;
-    ferry_weights_row_major(&entry);
-    recognize(&entry, 0);
-    assert_string_equal(plan.model.decoder.position.scheme->name, "learned");
-}
-
-TEST_WITH(test_refusals, set_up, tear_down)
-{
-    static float table[P * D];
-    ferry_weights_entry entry = entry_of(FERRY_F32, table);
-    recognize(&entry, 0);
+    REFUSE(ferry_import_position_table(&plan, true, &entry, P, &error), FERRY_ERROR_FORMAT,
+           "expected shape [31, 12], found [30, 12]");
     plan.model.d_model = D + 1;
     REFUSE(ferry_import_position_table(&plan, true, &entry, 0, &error), FERRY_ERROR_FORMAT,
            "test: tensor 't': expected shape [30, 13], found [30, 12]");
-    plan.model.d_model = D;
-    REFUSE(ferry_import_position_table(&plan, true, &entry, P, &error), FERRY_ERROR_FORMAT,
-           "expected shape [31, 12], found [30, 12]");
+    const table_row odd = {.width = D - 1};
+    fill(table, &odd);
+    entry = entry_of("t", FERRY_F32, P, odd.width, table);
+    recognize(&entry, 0);
+    assert_string_equal(plan.model.decoder.position.scheme->name, "learned");
 }
 
 /* ---- the export layout ---- */

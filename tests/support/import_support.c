@@ -84,7 +84,7 @@ void remove_item(item_list *list, const char *name)
     *found = list->items[--list->count];
 }
 
-static void put_value(made_file *file, float value, ferry_type type)
+void put_value(made_file *file, float value, ferry_type type)
 {
     const double wide = (double)value;
     const uint16_t half = type == FERRY_F16 ? ferry_f32_to_f16(value) : (uint16_t)(ferry_f32_bits(value) >> 16);

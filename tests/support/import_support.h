@@ -36,7 +36,9 @@ item_list *read_items(const char *directory);
 item *find_item(item_list *list, const char *name);
 item *add_item(item_list *list, const char *name, int64_t rows, int64_t columns, const void *data);
 void remove_item(item_list *list, const char *name);
-/* Items first, first + step, … as directory/name, their numbers stored as `type` (bf16: cut). */
+/* As f32, f16, bf16 (cut) or f64. */
+void put_value(made_file *file, float value, ferry_type type);
+/* Items first, first + step, … as directory/name, their numbers stored as `type`. */
 void write_items(const item_list *list, const char *directory, const char *name, ferry_type type, size_t first,
                  size_t step);
 
