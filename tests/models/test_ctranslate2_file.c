@@ -12,11 +12,7 @@ static void put_string(made_file *b, const char *text)
 static void put_variable(made_file *b, const char *name, uint32_t rows, uint8_t type, uint32_t stated, size_t size)
 {
     put_string(b, name);
-    put(b, 2, 1);
-    put(b, rows, 4);
-    put(b, 2, 4);
-    put(b, type, 1);
-    put(b, stated, 4);
+    PUT(b, {2, 1}, {rows, 4}, {2, 4}, {type, 1}, {stated, 4});
     for (size_t i = 0; i < size; i++) put(b, (unsigned char)name[0] + i, 1);
 }
 
@@ -88,10 +84,7 @@ TEST(test_multiplier)
     made_file b = begin(6, "TransformerSpec", 7, 2);
     put_variable(&b, "m", 2, 1, 4, 4);
     put_string(&b, "m_scale");
-    put(&b, 0, 1 + 1); /* dimensions, type */
-    put(&b, 4, 4);
-    put(&b, 0x423c0000, 4); /* 47 */
-    put(&b, 0, 4);
+    PUT(&b, {0, 1 + 1} /* dimensions, type */, {4, 4}, {0x423c0000 /* 47 */, 4}, {0, 4});
     check_weights(read_weights, whole(&b), "m i8 [2, 2] / 47 109 110 111 112; m_scale f32 [] 47");
 }
 
@@ -164,8 +157,7 @@ TEST(test_variables_refused)
     made_file deep = begin(6, "TransformerSpec", 7, 1), twins = begin(6, "TransformerSpec", 7, 2);
     made_file own = begin(6, "TransformerSpec", 7, 1);
     put_string(&deep, "deep");
-    put(&deep, 5, 1);
-    put(&deep, 0, 8);
+    PUT(&deep, {5, 1}, {0, 8});
     for (int i = 0; i < 2; i++) put_variable(&twins, "twin", 1, 1, 2, 2);
     put(&twins, 0, 4);
     put_variable(&own, "x", 1, 1, 2, 2);

@@ -51,16 +51,13 @@ TEST(test_gguf)
     made_file head = {.size = 0};
     ferry_gguf gguf;
     put_text(&head, "GGUF");
-    put(&head, 3, 4);
-    put(&head, 2, 8);
-    put(&head, 0, 8);
+    PUT(&head, {3, 4}, {2, 8}, {0, 8});
     for (size_t i = 0; i < 2; i++) {
         put(&head, strlen(tensors[i].name), 8);
         put_text(&head, tensors[i].name);
         put(&head, tensors[i].dims, 4);
         for (size_t d = 0; d < tensors[i].dims; d++) put(&head, tensors[i].shape[d], 8);
-        put(&head, tensors[i].type, 4);
-        put(&head, tensors[i].offset, 8);
+        PUT(&head, {tensors[i].type, 4}, {tensors[i].offset, 8});
     }
     put(&head, 0, 32 - head.size % 32);
     const ferry_view bytes = sparse_file("large.gguf", whole(&head), head.size + LARGE, after, sizeof after);
@@ -104,10 +101,7 @@ TEST(test_marian_bin)
     made_file head = {.size = 0};
     for (size_t i = 0; i < COUNT(numbers); i++) put(&head, numbers[i], 8);
     put_bytes(&head, "large\0after", 12);
-    put(&head, LARGE_ROWS, 4);
-    put(&head, LARGE_COLUMNS, 4);
-    put(&head, 2, 4);
-    put(&head, 0, 8); /* no padding */
+    PUT(&head, {LARGE_ROWS, 4}, {LARGE_COLUMNS, 4}, {2, 4}, {0, 8}); /* no padding */
     check_large(ferry_marian_bin_read, "large.bin", &head);
 }
 

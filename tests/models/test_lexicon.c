@@ -11,12 +11,7 @@ enum { MOST_PIECES = 8000 };
 static made_file make(uint64_t checksum, const uint64_t offsets[3], const uint32_t *ids, size_t count)
 {
     made_file file = {.size = 0};
-    put(&file, 0xF11A48D5013417F5u, 8);
-    put(&file, checksum, 8);
-    put(&file, 2, 8);
-    put(&file, 2, 8);
-    put(&file, 3, 8);
-    put(&file, count, 8);
+    PUT(&file, {0xF11A48D5013417F5u, 8}, {checksum, 8}, {2, 8}, {2, 8}, {3, 8}, {count, 8});
     for (size_t i = 0; i < 3; i++) put(&file, offsets[i], 8);
     for (size_t i = 0; i < count; i++) put(&file, ids[i], 4);
     return file;

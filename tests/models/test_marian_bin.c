@@ -14,22 +14,13 @@ typedef struct given {
 static made_file make(const given *tensors, size_t count)
 {
     made_file file = {.size = 0};
-    put(&file, 1, 8);
-    put(&file, count, 8);
-    for (size_t i = 0; i < count; i++) {
-        put(&file, strlen(tensors[i].name) + 1, 8);
-        put(&file, tensors[i].type, 8);
-        put(&file, 2, 8);
-        put(&file, tensors[i].size, 8);
-    }
+    PUT(&file, {1, 8}, {count, 8});
+    for (size_t i = 0; i < count; i++)
+        PUT(&file, {strlen(tensors[i].name) + 1, 8}, {tensors[i].type, 8}, {2, 8}, {tensors[i].size, 8});
     for (size_t i = 0; i < count; i++) put_bytes(&file, tensors[i].name, strlen(tensors[i].name) + 1);
-    for (size_t i = 0; i < count; i++) {
-        put(&file, (uint32_t)tensors[i].rows, 4);
-        put(&file, (uint32_t)tensors[i].columns, 4);
-    }
+    for (size_t i = 0; i < count; i++) PUT(&file, {(uint32_t)tensors[i].rows, 4}, {(uint32_t)tensors[i].columns, 4});
     const size_t pad = (file.size + 8) / 256 * 256 + 256 - (file.size + 8);
-    put(&file, pad, 8);
-    put(&file, 0, pad);
+    PUT(&file, {pad, 8}, {0, pad});
     for (size_t i = 0; i < count; i++) {
         if (tensors[i].data != NULL) put_bytes(&file, tensors[i].data, tensors[i].size);
         if (tensors[i].data == NULL) put(&file, 0, tensors[i].size);
@@ -158,9 +149,7 @@ TEST(test_recognition)
                 {2, 0, 0, true},  {2, 99, 0, true}, {0, 1, 32, false}, {3, 1, 32, false}};
     for (size_t i = 0; i < COUNT(rows); i++) {
         made_file file = {.size = 0};
-        put(&file, rows[i].version, 8);
-        put(&file, rows[i].count, 8);
-        put(&file, 0, rows[i].size);
+        PUT(&file, {rows[i].version, 8}, {rows[i].count, 8}, {0, rows[i].size});
         if (ferry_is_marian_bin(whole(&file)) != rows[i].is) fail_msg("row %zu", i);
         assert_false(ferry_is_marian_bin(cut_to(&file, 15)));
     }

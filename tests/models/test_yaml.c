@@ -81,22 +81,6 @@ static ferry_status read_configuration(ferry_view text, ferry_error *error)
     return status;
 }
 
-/* `unit`, in which %d is a number from 0 on, so many times. */
-static ferry_view counted(const char *start, const char *unit, int count, const char *end)
-{
-    char text[32];
-    made_file file = {.size = 0};
-    put_text(&file, start);
-    for (int i = 0; i < count; i++) {
-        for (const char *c = unit; *c != '\0'; c++) {
-            snprintf(text, sizeof text, *c == '#' ? "%d" : "%c", *c == '#' ? i : *c);
-            put_text(&file, text);
-        }
-    }
-    put_text(&file, end);
-    return whole(&file);
-}
-
 TEST(test_configuration_refused)
 {
     static const char lines[] = "in: line 1: expected `key: value` lines";
@@ -126,12 +110,12 @@ TEST(test_configuration_refused)
         MALFORMED(BYTES("a: [1\n"), "line 2: did not find expected ',' or ']'"),
         MALFORMED(BYTES("a: \"\xff\"\n"), "line 1: invalid leading UTF-8 octet"),
         MALFORMED(BYTES("a: 1\n  b: 2\n"), "line 2: mapping values are not allowed in this context"),
-        MALFORMED(counted("a: [", "#,", 4097, "]\n"), "line 1: a list of too many values"),
-        MALFORMED(counted("", "#: 0\n", 4097, ""), "line 4097: too many keys"),
+        MALFORMED(repeated_text("a: [", "#,", 4097, "]\n"), "line 1: a list of too many values"),
+        MALFORMED(repeated_text("", "#: 0\n", 4097, ""), "line 4097: too many keys"),
     };
     check_refused(read_configuration, rows, COUNT(rows));
-    CHECK(read_configuration(counted("a: [", "#,", 4096, "]\n"), &error));
-    CHECK(read_configuration(counted("", "#: 0\n", 4096, ""), &error));
+    CHECK(read_configuration(repeated_text("a: [", "#,", 4096, "]\n"), &error));
+    CHECK(read_configuration(repeated_text("", "#: 0\n", 4096, ""), &error));
 }
 
 /* ---- numbers and words ---- */
