@@ -46,26 +46,20 @@ static void check_cost(ferry_view text, double most)
 
 TEST(test_json_cost)
 {
-    static const struct {
-        const char *start, *unit, *end;
-    } rows[] = {
-        {"{\"x\":[", "{},", "{}]}"},
-        {"{\"x\":[", "[],", "[]]}"},
-        {"{\"x\":[", "1,", "1]}"},
-        {"{\"x\":[", "1.5,", "1]}"},
-        {"{\"x\":[", "\"\",", "1]}"},
-        {"{\"x\":[", "\"a b c d e f g h i j k l m n o p\",", "1]}"},
-        {"{\"x\":[", "[[1]],", "1]}"},
-        {"{\"x\":[", "{\"a\":{\"b\":\"\"}},", "1]}"},
-        {"{\"x\":[", "{\"a\":0},", "1]}"},
-        {"{\"x\":[", "{\"\":\"\"},", "1]}"},
-        {"{\"x\":[", "{\"a\":0,\"b\":1},", "1]}"},
-    };
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        static const size_t times[] = {1, 8, 9, 1000, 1023, 1025, 100000};
-        for (size_t k = 0; k < COUNT(times); k++)
-            check_cost(repeated_text(rows[i].start, rows[i].unit, times[k], rows[i].end), 4);
-    }
+    static const char *const units[] = {"{},",
+                                        "[],",
+                                        "1,",
+                                        "1.5,",
+                                        "\"\",",
+                                        "\"a b c d e f g h i j k l m n o p\",",
+                                        "[[1]],",
+                                        "{\"a\":{\"b\":\"\"}},",
+                                        "{\"a\":0},",
+                                        "{\"\":\"\"},",
+                                        "{\"a\":0,\"b\":1},"};
+    static const size_t times[] = {1, 8, 9, 1000, 1023, 1025, 100000};
+    for (size_t i = 0; i < COUNT(units); i++)
+        for (size_t k = 0; k < COUNT(times); k++) check_cost(repeated_text("{\"x\":[", units[i], times[k], "1]}"), 4);
 }
 
 TEST(test_json_cost_of_texts)

@@ -67,19 +67,19 @@ TEST(test_types)
     static const struct {
         uint64_t code;
         const char *expected;
-    } rows[] = {{0x101, "b i8 [1, 2] 0 0"},
-                {0x102, "b i16 [1, 2] 0 0"},
-                {0x104, "b i32 [1, 2] 0 0"},
-                {0x108, "b i64 [1, 2] 0 0"},
-                {0x402, "b f16 [1, 2] 0 0"},
-                {0x408, "b f64 [1, 2] 0 0"},
-                {0x201, "b unsupported [1, 2] 2 bytes"},
-                {0x202, "b unsupported [1, 2] 4 bytes"},
-                {0x204, "b unsupported [1, 2] 8 bytes"},
-                {0x208, "b unsupported [1, 2] 16 bytes"}};
+    } rows[] = {{0x101, "i8 [1, 2] 0 0"},
+                {0x102, "i16 [1, 2] 0 0"},
+                {0x104, "i32 [1, 2] 0 0"},
+                {0x108, "i64 [1, 2] 0 0"},
+                {0x402, "f16 [1, 2] 0 0"},
+                {0x408, "f64 [1, 2] 0 0"},
+                {0x201, "unsupported [1, 2] 2 bytes"},
+                {0x202, "unsupported [1, 2] 4 bytes"},
+                {0x204, "unsupported [1, 2] 8 bytes"},
+                {0x208, "unsupported [1, 2] 16 bytes"}};
     for (size_t i = 0; i < COUNT(rows); i++)
         check_weights(ferry_marian_bin_read, file_of("b", rows[i].code, NULL, 2 * (rows[i].code & 0xf)),
-                      rows[i].expected);
+                      ferry_name_format("b %s", rows[i].expected).text);
 }
 
 #define NO_TYPE(name) "tensor 'x_W': element type " name " is not supported"

@@ -46,23 +46,27 @@ TEST(test_tensors)
 TEST(test_types)
 {
     static const struct {
-        const char *header, *expected;
+        const char *type;
         size_t size;
-    } rows[] = {{ONE("F32", "[2]", "[0,8]"), "a f32 [2] 0 0", 8},
-                {ONE("F16", "[2]", "[0,4]"), "a f16 [2] 0 0", 4},
-                {ONE("BF16", "[2]", "[0,4]"), "a bf16 [2] 0 0", 4},
-                {ONE("F64", "[2]", "[0,16]"), "a f64 [2] 0 0", 16},
-                {ONE("I8", "[2]", "[0,2]"), "a i8 [2] 0 0", 2},
-                {ONE("I16", "[2]", "[0,4]"), "a i16 [2] 0 0", 4},
-                {ONE("I32", "[2]", "[0,8]"), "a i32 [2] 0 0", 8},
-                {ONE("I64", "[2]", "[0,16]"), "a i64 [2] 0 0", 16},
-                {ONE("BOOL", "[2]", "[0,2]"), "a unsupported [2] 2 bytes", 2},
-                {ONE("U8", "[2]", "[0,2]"), "a unsupported [2] 2 bytes", 2},
-                {ONE("U16", "[2]", "[0,4]"), "a unsupported [2] 4 bytes", 4},
-                {ONE("U32", "[2]", "[0,8]"), "a unsupported [2] 8 bytes", 8},
-                {ONE("U64", "[2]", "[0,16]"), "a unsupported [2] 16 bytes", 16}};
-    for (size_t i = 0; i < COUNT(rows); i++)
-        check(rows[i].header, kept_memory(rows[i].size), rows[i].size, rows[i].expected);
+        const char *expected;
+    } rows[] = {{"F32", 8, "f32 [2] 0 0"},
+                {"F16", 4, "f16 [2] 0 0"},
+                {"BF16", 4, "bf16 [2] 0 0"},
+                {"F64", 16, "f64 [2] 0 0"},
+                {"I8", 2, "i8 [2] 0 0"},
+                {"I16", 4, "i16 [2] 0 0"},
+                {"I32", 8, "i32 [2] 0 0"},
+                {"I64", 16, "i64 [2] 0 0"},
+                {"BOOL", 2, "unsupported [2] 2 bytes"},
+                {"U8", 2, "unsupported [2] 2 bytes"},
+                {"U16", 4, "unsupported [2] 4 bytes"},
+                {"U32", 8, "unsupported [2] 8 bytes"},
+                {"U64", 16, "unsupported [2] 16 bytes"}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const ferry_name header =
+            ferry_name_format("{" TENSOR("a", "%s", "[2]", "[0,%zu]") "}", rows[i].type, rows[i].size);
+        check(header.text, kept_memory(rows[i].size), rows[i].size, ferry_name_format("a %s", rows[i].expected).text);
+    }
 }
 
 /* A file of this header and zeros. */
