@@ -157,17 +157,6 @@ TEST(test_nested_json)
     refuse_bomb(path, 20 * MEGABYTE, "nested.zip/config.json.gz: ", 0);
 }
 
-/* 3.9 GB of zeros in two layers, each of which inflates to less than 500 times its size. */
-TEST(test_nested_zeros)
-{
-    const char *path = scratch_file("zeros.zip");
-    made_file small = {.size = 0};
-    put_gzip(&small, &(repeated){"", {kept_memory(2000), 2000}, 1, ""});
-    const repeated files = {"", {(char *)small.data, small.size}, 2000000, ""};
-    assert_true(write_deflated(path, "model.bin.gz", &files) < 200 << 10);
-    refuse_bomb(path, 0, "zeros.zip/model.bin.gz: ", BASE + 2 * MEGABYTE);
-}
-
 /* Each of many members would fit; the first that does not ends it all, though more are looked into. */
 TEST(test_many_members)
 {
@@ -214,11 +203,9 @@ TEST(test_pickle)
 
 TEST(test_yaml)
 {
-    char *directory = scratch_directory("yaml"), *list = scratch_directory("list");
+    char *directory = scratch_directory("yaml");
     write_gzip(directory, "decoder.yml.gz", &(repeated){"a: ", text_view("x"), 8 * MEGABYTE, "\n"});
     refuse_bomb(directory, 0, "yaml/decoder.yml.gz: ", BASE + MEGABYTE);
-    write_gzip(list, "decoder.yml.gz", &(repeated){"a: [", text_view("1,"), 4 * MEGABYTE, "1]\n"});
-    refuse_bomb(list, 0, "list/decoder.yml.gz: ", BASE + MEGABYTE);
 }
 
 /* What the estimate for YAML permits is enough for any form: a budget of it is not exceeded, and the text is read. */

@@ -19,12 +19,13 @@ static double formula(const table_row *row, int p, int i)
 }
 
 /* The rows before first_row hold nonsense. */
-static void fill(float *table, const table_row *row)
+static ferry_weights_entry filled(float *table, const table_row *row)
 {
     const int width = row->width > 0 ? row->width : D;
     for (int p = 0; p < P; p++)
         for (int i = 0; i < width; i++)
             table[p * width + i] = p < row->first_row ? 7 : (float)formula(row, p - row->first_row, i);
+    return entry_of("t", FERRY_F32, P, width, table);
 }
 
 /* Into a plan that is begun anew. */
@@ -36,8 +37,9 @@ static void recognize(ferry_weights_entry *entry, int32_t first_row)
     CHECK(ferry_import_position_table(&plan, true, entry, first_row, &error));
 }
 
-static void check_formula(const table_row *row)
+static void check_formula(ferry_weights_entry *entry, const table_row *row)
 {
+    recognize(entry, row->first_row);
     const ferry_position *position = &plan.model.decoder.position;
     assert_string_equal(position->scheme->name, "sinusoidal");
     assert_string_equal(position->scheme->parameters[0].choices[(int)position->values[0]],
@@ -67,11 +69,9 @@ TEST_WITH(test_formulas, set_up, tear_down)
     float table[P * D];
     for (int variant = 0; variant < 24; variant++) {
         const table_row row = {variant % 2 == 1, variant / 2 % 2 == 1, variant / 4 % 3, variant >= 12 ? 2 : 0, D};
-        fill(table, &row);
+        ferry_weights_entry entry = filled(table, &row);
         table[P * D - 1] += 8e-6f;
-        ferry_weights_entry entry = entry_of("t", FERRY_F32, P, D, table);
-        recognize(&entry, row.first_row);
-        check_formula(&row);
+        check_formula(&entry, &row);
     }
 }
 
@@ -81,13 +81,11 @@ TEST_WITH(test_narrow_formulas, set_up, tear_down)
     static const table_row rows[] = {{.minus_one = true, .width = 4}, {.first = 2, .width = 2}};
     for (size_t i = 0; i < COUNT(rows); i++) {
         float table[P * D];
-        fill(table, &rows[i]);
-        ferry_weights_entry entry = entry_of("t", FERRY_F32, P, rows[i].width, table);
+        ferry_weights_entry entry = filled(table, &rows[i]);
         entry.tensor.dims = 3;
         memcpy(entry.tensor.shape, (int64_t[]){1, P, rows[i].width}, 3 * sizeof *entry.tensor.shape);
         ferry_weights_row_major(&entry);
-        recognize(&entry, 0);
-        check_formula(&rows[i]);
+        check_formula(&entry, &rows[i]);
     }
 }
 
@@ -96,11 +94,10 @@ TEST_WITH(test_formulas_in_half_precision, set_up, tear_down)
     float table[P * D];
     uint16_t halves[P * D];
     const table_row row = {.minus_one = true, .first = 2};
-    fill(table, &row);
+    filled(table, &row);
     for (int i = 0; i < P * D; i++) halves[i] = ferry_f32_to_f16(table[i]);
     ferry_weights_entry entry = entry_of("t", FERRY_F16, P, D, halves);
-    recognize(&entry, 0);
-    check_formula(&row);
+    check_formula(&entry, &row);
     halves[P * D - 1] = (uint16_t)(halves[P * D - 1] + 5); /* of 2^-11 */
     check_learned(&entry, 0);
 }
@@ -121,21 +118,19 @@ TEST_WITH(test_formula_in_single_precision, set_up, tear_down)
         }
     assert_true(worst > 1.1e-5);
     ferry_weights_entry entry = entry_of("t", FERRY_F32, ROWS, D, table);
-    recognize(&entry, 0);
-    check_formula(&row);
+    check_formula(&entry, &row);
 }
 
 TEST_WITH(test_other_tables, set_up, tear_down)
 {
     float table[P * D];
     const table_row row = {0};
-    fill(table, &row);
-    ferry_weights_entry entry = entry_of("t", FERRY_F32, P, D, table);
+    ferry_weights_entry entry = filled(table, &row);
     table[P * D - 1] += 3e-5f;
     check_learned(&entry, 0);
     table[P * D - 1] = NAN;
     check_learned(&entry, 0);
-    fill(table, &row);
+    filled(table, &row);
     check_learned(&entry, 3); /* position 3 is none of the known beginnings */
     for (int i = 0; i < P * D; i++) table[i] = (float)i;
     check_learned(&entry, 2);
@@ -146,8 +141,7 @@ TEST_WITH(test_other_tables, set_up, tear_down)
     REFUSE(ferry_import_position_table(&plan, true, &entry, 0, &error), FERRY_ERROR_FORMAT,
            "test: tensor 't': expected shape [30, 13], found [30, 12]");
     const table_row odd = {.width = D - 1};
-    fill(table, &odd);
-    entry = entry_of("t", FERRY_F32, P, odd.width, table);
+    entry = filled(table, &odd);
     recognize(&entry, 0);
     assert_string_equal(plan.model.decoder.position.scheme->name, "learned");
 }
