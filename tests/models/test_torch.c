@@ -33,12 +33,10 @@ static const char specified[] = "\x80\x02"
                                 "\x89h\x00)Rq\x12tq\x13Rq\x14u.";
 
 /* The first 221 bytes of the archive's member are the pickle; the archive is sound. */
-static ferry_status read_pickle(ferry_view pickle, ferry_error *error)
+static ferry_status read_pickle(ferry_view pickle, const char *file, ferry_account *account, ferry_weights *weights,
+                                ferry_error *error)
 {
-    ferry_weights weights;
-    FERRY_TRY(ferry_torch_read(pickled(pickle), "in", NULL, &weights, error));
-    ferry_weights_close(&weights);
-    return FERRY_OK;
+    return ferry_torch_read(pickled(pickle), file, account, weights, error);
 }
 
 TEST(test_specified_pickle)
@@ -46,7 +44,7 @@ TEST(test_specified_pickle)
     const made_file pickle = {(unsigned char *)(uintptr_t)specified, sizeof specified - 1, 0};
     assert_int_equal(pickle.size, 221);
     check_weights(ferry_torch_read, pickled(BYTES(specified)), "a f32 [2, 3] 0 1 2 3 4 5; b f32 [2] 1 4");
-    check_refused_cuts(read_pickle, &pickle, 0, FERRY_ERROR_FORMAT);
+    check_refused_weights_cuts(read_pickle, &pickle, 0, FERRY_ERROR_FORMAT);
 }
 
 #define TENSOR "ctorch._utils\n_rebuild_tensor_v2\n("

@@ -1,16 +1,12 @@
 #include "refusals.h"
 
-/* Of every reader; the weights' are wrapped in one. */
-typedef struct reading {
-    tried_reader *read;
-    weights_reader *weights; /* if `read` is NULL */
-} reading;
+/* Of the weights' readers, which are wrapped in one. */
+static weights_reader *current;
 
-static ferry_status try_reading(const reading *by, ferry_view input, ferry_error *error)
+static ferry_status read_current(ferry_view input, ferry_error *error)
 {
     ferry_weights weights;
-    if (by->read != NULL) return by->read(input, error);
-    const ferry_status status = by->weights(input, "in", NULL, &weights, error);
+    const ferry_status status = current(input, "in", NULL, &weights, error);
     if (status == FERRY_OK)
         ferry_weights_close(&weights);
     else
@@ -28,46 +24,38 @@ static bool as_expected(size_t row, ferry_status found, const ferry_error *error
     return false;
 }
 
-static void check_rows(const reading *by, const refused *rows, size_t count)
+void check_refused(tried_reader *read, const refused *rows, size_t count)
 {
     bool fine = true;
     for (size_t i = 0; i < count; i++) {
         ferry_error error = {0};
         const made_file input = {(unsigned char *)(uintptr_t)rows[i].input.data, rows[i].input.size, 0};
-        const ferry_status found = try_reading(by, whole(&input), &error);
+        const ferry_status found = read(whole(&input), &error);
         fine = as_expected(i, found, &error, rows[i].status, rows[i].message) && fine;
     }
     assert_true(fine);
 }
 
-void check_refused(tried_reader *read, const refused *rows, size_t count)
-{
-    check_rows(&(reading){.read = read}, rows, count);
-}
-
 void check_refused_weights(weights_reader *read, const refused *rows, size_t count)
 {
-    check_rows(&(reading){.weights = read}, rows, count);
+    current = read;
+    check_refused(read_current, rows, count);
 }
 
-static void check_cuts(const reading *by, const made_file *sound, size_t first, ferry_status status)
+void check_refused_cuts(tried_reader *read, const made_file *sound, size_t first, ferry_status status)
 {
     for (size_t size = first; size < sound->size; size++) {
         ferry_error error = {0};
-        const ferry_status found = try_reading(by, cut_to(sound, size), &error);
+        const ferry_status found = read(cut_to(sound, size), &error);
         if (found != status || strncmp(error.message, "in", 2) != 0)
             fail_msg("%zu of %zu bytes: %s: %s", size, sound->size, ferry_status_name(found), error.message);
     }
 }
 
-void check_refused_cuts(tried_reader *read, const made_file *sound, size_t first, ferry_status status)
-{
-    check_cuts(&(reading){.read = read}, sound, first, status);
-}
-
 void check_refused_weights_cuts(weights_reader *read, const made_file *sound, size_t first, ferry_status status)
 {
-    check_cuts(&(reading){.weights = read}, sound, first, status);
+    current = read;
+    check_refused_cuts(read_current, sound, first, status);
 }
 
 /* ---- sound files ---- */
