@@ -258,38 +258,35 @@ TEST(test_json_large_integers)
 typedef ferry_status vocabulary_reader(ferry_view text, const char *file, ferry_arena *arena, const ferry_view **pieces,
                                        int32_t *count, ferry_error *error);
 
-/* `text` has these pieces. */
-static void check_pieces(vocabulary_reader *read, ferry_view text, const ferry_view *pieces, size_t expected)
+/* Read, `text` has these pieces; NULL: any. */
+static ferry_status try_vocabulary(vocabulary_reader *read, ferry_view text, const ferry_view *pieces, int32_t expected,
+                                   ferry_error *error)
 {
     ferry_arena arena = {0};
     const ferry_view *found;
-    int32_t count;
-    CHECK(read(text, "v", &arena, &found, &count, &error));
-    assert_int_equal(count, expected);
-    for (int32_t id = 0; id < count; id++)
+    int32_t count = 0;
+    const ferry_status status = read(text, "in", &arena, &found, &count, error);
+    if (status == FERRY_OK && pieces != NULL) assert_int_equal(count, expected);
+    for (int32_t id = 0; status == FERRY_OK && pieces != NULL && id < count; id++)
         if (!ferry_view_equal(found[id], pieces[id]))
             fail_msg("id %d: expected '%s', found '%.*s'", id, pieces[id].data, (int)found[id].size, found[id].data);
-    ferry_arena_destroy(&arena);
-}
-
-static ferry_status try_vocabulary(vocabulary_reader *read, ferry_view text, ferry_error *error)
-{
-    ferry_arena arena = {0};
-    const ferry_view *pieces;
-    int32_t count;
-    const ferry_status status = read(text, "in", &arena, &pieces, &count, error);
     ferry_arena_destroy(&arena);
     return status;
 }
 
+static void check_pieces(vocabulary_reader *read, ferry_view text, const ferry_view *pieces, int32_t count)
+{
+    CHECK(try_vocabulary(read, text, pieces, count, &error));
+}
+
 static ferry_status read_vocabulary(ferry_view text, ferry_error *error)
 {
-    return try_vocabulary(ferry_yaml_vocabulary, text, error);
+    return try_vocabulary(ferry_yaml_vocabulary, text, NULL, 0, error);
 }
 
 static ferry_status read_lines(ferry_view text, ferry_error *error)
 {
-    return try_vocabulary(ferry_lines_vocabulary, text, error);
+    return try_vocabulary(ferry_lines_vocabulary, text, NULL, 0, error);
 }
 
 /* Words that a YAML reader takes for something else, every kind of quotes, the colon as a word, both line forms; ids
