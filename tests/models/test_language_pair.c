@@ -92,16 +92,6 @@ TEST(test_names_that_do_not)
     check_languages(copied("best-model", "model.best.bin"), NULL, "");
 }
 
-/* Without a mark between the codes, another file has to agree. */
-TEST(test_shortlist_agrees)
-{
-    char *source = copied("student", "model.ende.bin");
-    check_languages(source, NULL, "");
-    write_text(source, "lex.ende.s2t", "w3 w4 1\n");
-    check_languages(source, NULL, "en eng, de deu");
-    assert_string_equal(found, english_german);
-}
-
 TEST(test_pair)
 {
     char *source = copied("pair-en-de", "model.bin");

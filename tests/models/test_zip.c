@@ -82,17 +82,6 @@ TEST(test_stored_in_place)
     ferry_zip_close(zip);
 }
 
-TEST(test_large_member)
-{
-    char *expected = kept_memory(300000 + 9);
-    const zip_member one = {.name = "zeros", .data = "z", .times = 300000, .deflate = true};
-    const made_zip a = whole_zip(&one, 1);
-    memset(expected, 'z', 7 + 300000);
-    memcpy(expected, "zeros: ", 7);
-    expected[7 + 300000] = '|';
-    check_members(&a, expected);
-}
-
 #define UNSOUND "not a sound zip archive: "
 #define NO_NAME(name) "member '" name "': not a relative name without '..' and '\\'"
 
