@@ -7,9 +7,10 @@ enum { MOST_PARTS = 32 };
 /* ---- compressed data ---- */
 
 /* Compresses the next bytes into the file. */
-static void squeeze(z_stream *stream, made_file *file, ferry_view bytes, int flush)
+static void squeeze(z_stream *stream, made_file *file, ferry_view bytes, int flush, uint32_t *crc)
 {
     unsigned char out[1 << 12];
+    *crc = (uint32_t)crc32_z(*crc, (const Bytef *)bytes.data, bytes.size);
     stream->next_in = (Bytef *)(uintptr_t)bytes.data;
     stream->avail_in = (uInt)bytes.size;
     do {
@@ -30,16 +31,13 @@ static void squeeze_all(made_file *file, int window_bits, const repeated *bytes,
     z_stream stream = {0};
     assert_int_equal(deflateInit2(&stream, 9, Z_DEFLATED, window_bits, 8, Z_DEFAULT_STRATEGY), Z_OK);
     for (size_t i = 0; i < together; i++) put_bytes(&block, bytes->unit.data, bytes->unit.size);
-    squeeze(&stream, file, ends[0], Z_NO_FLUSH);
-    *crc = (uint32_t)crc32_z(0, (const Bytef *)ends[0].data, ends[0].size);
+    *crc = 0;
+    squeeze(&stream, file, ends[0], Z_NO_FLUSH, crc);
     for (size_t left = bytes->times, step; left > 0; left -= step) {
         step = left < together ? left : together;
-        const ferry_view units = {(const char *)block.data, step * bytes->unit.size};
-        squeeze(&stream, file, units, Z_NO_FLUSH);
-        *crc = (uint32_t)crc32_z(*crc, (const Bytef *)units.data, units.size);
+        squeeze(&stream, file, (ferry_view){(const char *)block.data, step * bytes->unit.size}, Z_NO_FLUSH, crc);
     }
-    squeeze(&stream, file, ends[1], Z_FINISH);
-    *crc = (uint32_t)crc32_z(*crc, (const Bytef *)ends[1].data, ends[1].size);
+    squeeze(&stream, file, ends[1], Z_FINISH, crc);
     *size = stream.total_in;
     deflateEnd(&stream);
 }
