@@ -242,10 +242,8 @@ TEST(test_golden_header)
 {
     const char *path = scratch_file("golden.safetensors");
     const ferry_view header = repeated_text("{\"a\":[", "{},", 1500000, "{}]}");
-    made_file file = {.size = 0};
+    const made_file file = made_safetensors(header, NULL, 0);
     ferry_safetensors golden;
-    put(&file, header.size, 8);
-    put_bytes(&file, header.data, header.size);
     write_bytes(path, file.data, file.size);
     REFUSE(ferry_safetensors_open(path, &golden, &error), FERRY_ERROR_LIMIT, "golden.safetensors: would need ");
 }

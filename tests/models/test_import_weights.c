@@ -21,20 +21,18 @@ static int make_directory(void **state)
 /* directory/name with vectors of two numbers: `names` "a b", numbers 10·first, 10·first + 1, … */
 static void write_part(const char *name, const char *names, float first)
 {
-    char header[1000], text[100];
-    made_file file = {.size = 0};
-    size_t at = 0, count = 0;
-    snprintf(text, sizeof text, "%s", names);
-    for (char *rest = text, *tensor; (tensor = strtok_r(rest, " ", &rest)) != NULL; count++) {
-        at += (size_t)snprintf(header + at, sizeof header - at,
-                               "%s\"%s\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[%zu,%zu]}",
-                               count == 0 ? "{" : ",", tensor, 8 * count, 8 * count + 8);
+    char header[300] = "{";
+    float numbers[4];
+    size_t count = 0;
+    for (const char *at = names; *at != '\0'; at += strspn(at, " "), count++) {
+        const size_t length = strcspn(at, " "), end = strlen(header);
+        snprintf(header + end, sizeof header - end,
+                 "%s\"%.*s\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[%zu,%zu]}", count == 0 ? "" : ",",
+                 (int)length, at, 8 * count, 8 * count + 8);
+        for (size_t i = 0; i < 2; i++) numbers[2 * count + i] = 10 * (first + (float)count) + (float)i;
+        at += length;
     }
-    put(&file, at + 1, 8);
-    put_text(&file, header);
-    put_text(&file, "}");
-    for (size_t i = 0; i < count; i++)
-        put_bytes(&file, (const float[]){10 * (first + (float)i), 10 * (first + (float)i) + 1}, 8);
+    const made_file file = made_safetensors(text_view(strcat(header, "}")), numbers, 8 * count);
     write_bytes(in_directory(directory, name), file.data, file.size);
 }
 

@@ -1,14 +1,9 @@
 /* safetensors: what is in a file, and that every inconsistent header is refused by name. */
 #include "tests/support/refusals.h"
 
-/* A file from its header's text and its data. */
 static made_file make(const char *header, const void *data, size_t size)
 {
-    made_file file = {.size = 0};
-    put(&file, strlen(header), 8);
-    put_text(&file, header);
-    put_bytes(&file, data, size);
-    return file;
+    return made_safetensors(text_view(header), data, size);
 }
 
 static void check(const char *header, const void *data, size_t size, const char *expected)

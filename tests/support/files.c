@@ -123,6 +123,15 @@ ferry_view repeated_text(const char *start, const char *unit, size_t times, cons
     return whole(&file);
 }
 
+made_file made_safetensors(ferry_view header, const void *data, size_t size)
+{
+    made_file file = {.size = 0};
+    put(&file, header.size, 8);
+    put_bytes(&file, header.data, header.size);
+    put_bytes(&file, data, size);
+    return file;
+}
+
 ferry_view cut_to(const made_file *file, size_t size)
 {
     unsigned char *copy = kept_memory(size);

@@ -100,7 +100,7 @@ static const char *dtype_name(ferry_type type)
 void write_items(const item_list *list, const char *directory, const char *name, ferry_type type, size_t first,
                  size_t step)
 {
-    made_file header = {.size = 0}, data = {.size = 0}, file = {.size = 0};
+    made_file header = {.size = 0}, data = {.size = 0};
     put_text(&header, "{");
     for (size_t i = first; i < list->count; i += step) {
         const ferry_tensor *tensor = &list->items[i].tensor;
@@ -114,9 +114,7 @@ void write_items(const item_list *list, const char *directory, const char *name,
         put_text(&header, entry);
     }
     put_text(&header, "}");
-    put(&file, header.size, 8);
-    put_bytes(&file, header.data, header.size);
-    put_bytes(&file, data.data, data.size);
+    const made_file file = made_safetensors(whole(&header), data.data, data.size);
     write_bytes(in_directory(directory, name), file.data, file.size);
 }
 
