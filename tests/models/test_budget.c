@@ -217,13 +217,11 @@ TEST(test_yaml_cost)
     const struct {
         const char *start, *unit, *end;
         size_t times;
-    } forms[] = {
-        {"a: ", "x", "\n", MEGABYTE},
-        {"a: \"", "\\t", "\"\n", MEGABYTE},
-        {"? ", "k", "\n: 1\n", MEGABYTE},
-        {"a: 1\n# ", "k", "\n", MEGABYTE},
-        {"", list, "", 100},
-    };
+    } forms[] = {{"a: ", "x", "\n", MEGABYTE},
+                 {"a: \"", "\\t", "\"\n", MEGABYTE},
+                 {"? ", "k", "\n: 1\n", MEGABYTE},
+                 {"a: 1\n# ", "k", "\n", MEGABYTE},
+                 {"", list, "", 100}};
     char *directory = scratch_directory("forms");
     for (size_t i = 0; i < COUNT(forms); i++) {
         const ferry_view text = repeated_text(forms[i].start, forms[i].unit, forms[i].times, forms[i].end);

@@ -66,20 +66,18 @@ TEST(test_types)
 {
     static const struct {
         uint64_t code;
-        const char *expected;
-    } rows[] = {{0x101, "i8 [1, 2] 0 0"},
-                {0x102, "i16 [1, 2] 0 0"},
-                {0x104, "i32 [1, 2] 0 0"},
-                {0x108, "i64 [1, 2] 0 0"},
-                {0x402, "f16 [1, 2] 0 0"},
-                {0x408, "f64 [1, 2] 0 0"},
-                {0x201, "unsupported [1, 2] 2 bytes"},
-                {0x202, "unsupported [1, 2] 4 bytes"},
-                {0x204, "unsupported [1, 2] 8 bytes"},
-                {0x208, "unsupported [1, 2] 16 bytes"}};
-    for (size_t i = 0; i < COUNT(rows); i++)
-        check_weights(ferry_marian_bin_read, file_of("b", rows[i].code, NULL, 2 * (rows[i].code & 0xf)),
-                      ferry_name_format("b %s", rows[i].expected).text);
+        int type;
+    } rows[] = {{0x101, FERRY_I8},         {0x102, FERRY_I16},        {0x104, FERRY_I32},
+                {0x108, FERRY_I64},        {0x402, FERRY_F16},        {0x408, FERRY_F64},
+                {0x201, FERRY_TYPE_OTHER}, {0x202, FERRY_TYPE_OTHER}, {0x204, FERRY_TYPE_OTHER},
+                {0x208, FERRY_TYPE_OTHER}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const size_t size = 2 * (rows[i].code & 0xf);
+        check_weights(ferry_marian_bin_read, file_of("b", rows[i].code, NULL, size),
+                      rows[i].type == FERRY_TYPE_OTHER
+                          ? ferry_name_format("b unsupported [1, 2] %zu bytes", size).text
+                          : ferry_name_format("b %s [1, 2] 0 0", ferry_type_name((ferry_type)rows[i].type)).text);
+    }
 }
 
 #define NO_TYPE(name) "tensor 'x_W': element type " name " is not supported"

@@ -41,26 +41,21 @@ TEST(test_tensors)
 TEST(test_types)
 {
     static const struct {
-        const char *type;
+        const char *name;
+        int type;
         size_t size;
-        const char *expected;
-    } rows[] = {{"F32", 8, "f32 [2] 0 0"},
-                {"F16", 4, "f16 [2] 0 0"},
-                {"BF16", 4, "bf16 [2] 0 0"},
-                {"F64", 16, "f64 [2] 0 0"},
-                {"I8", 2, "i8 [2] 0 0"},
-                {"I16", 4, "i16 [2] 0 0"},
-                {"I32", 8, "i32 [2] 0 0"},
-                {"I64", 16, "i64 [2] 0 0"},
-                {"BOOL", 2, "unsupported [2] 2 bytes"},
-                {"U8", 2, "unsupported [2] 2 bytes"},
-                {"U16", 4, "unsupported [2] 4 bytes"},
-                {"U32", 8, "unsupported [2] 8 bytes"},
-                {"U64", 16, "unsupported [2] 16 bytes"}};
+    } rows[] = {{"F32", FERRY_F32, 8},        {"F16", FERRY_F16, 4},        {"BF16", FERRY_BF16, 4},
+                {"F64", FERRY_F64, 16},       {"I8", FERRY_I8, 2},          {"I16", FERRY_I16, 4},
+                {"I32", FERRY_I32, 8},        {"I64", FERRY_I64, 16},       {"BOOL", FERRY_TYPE_OTHER, 2},
+                {"U8", FERRY_TYPE_OTHER, 2},  {"U16", FERRY_TYPE_OTHER, 4}, {"U32", FERRY_TYPE_OTHER, 8},
+                {"U64", FERRY_TYPE_OTHER, 16}};
     for (size_t i = 0; i < COUNT(rows); i++) {
-        const ferry_name header =
-            ferry_name_format("{" TENSOR("a", "%s", "[2]", "[0,%zu]") "}", rows[i].type, rows[i].size);
-        check(header.text, kept_memory(rows[i].size), rows[i].size, ferry_name_format("a %s", rows[i].expected).text);
+        const size_t size = rows[i].size;
+        const ferry_name header = ferry_name_format("{" TENSOR("a", "%s", "[2]", "[0,%zu]") "}", rows[i].name, size);
+        check(header.text, kept_memory(size), size,
+              rows[i].type == FERRY_TYPE_OTHER
+                  ? ferry_name_format("a unsupported [2] %zu bytes", size).text
+                  : ferry_name_format("a %s [2] 0 0", ferry_type_name((ferry_type)rows[i].type)).text);
     }
 }
 
