@@ -92,19 +92,16 @@ TEST(test_huggingface)
         fail_conversion(small_family(names[i]), i % 2 == 0 ? FERRY_F32 : FERRY_F16);
 }
 
-TEST(test_ctranslate2)
+TEST(test_ctranslate2_and_the_export_layout)
 {
     static const char *const names[] = {"nllb-int8", "t5-int16", "t5gated-int8_float16"};
+    static const char *const positions[] = {"deberta", "fire", "learned", "mixed", "shaw", "transformer_xl"};
     const made m = made_base();
     fail_conversion(made_write(&m), FERRY_F32);
     for (size_t i = 0; i < COUNT(names); i++)
         fail_conversion(shared_file("models/ctranslate2-small/%s", names[i]), FERRY_F32);
-}
-
-TEST(test_export_layout)
-{
-    static const char *const names[] = {"deberta", "fire", "learned", "mixed", "shaw", "transformer_xl"};
-    for (size_t i = 0; i < COUNT(names); i++) fail_conversion(data_file("positions/%s-pre", names[i]), FERRY_F32);
+    for (size_t i = 0; i < COUNT(positions); i++)
+        fail_conversion(data_file("positions/%s-pre", positions[i]), FERRY_F32);
 }
 
 TEST(test_archives)

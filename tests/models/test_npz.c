@@ -60,25 +60,23 @@ static ferry_view npz(const char *name, int major, const char *dictionary, size_
 
 TEST(test_inconsistent_headers)
 {
-    static const char *const headers[] = {
-        "",
-        "{",
-        "{}",
-        "{'descr': '<f4', 'shape': (1,)}",
-        "{'descr': '<f4', 'fortran_order': False}",
-        "{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (1,)}",
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (1,)} x",
-        "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), 'more': 1}",
-        "{'descr': '<f4' 'fortran_order': False, 'shape': (1,)}",
-        "{'descr': '<f4\", 'fortran_order': False, 'shape': (1,)}",
-        HEADER("<f4", "Maybe", "(1,)"),
-        HEADER("<f4", "False", "(1"),
-        HEADER("<f4", "False", "(-1,)"),
-        HEADER("<f4", "False", "(1 1)"),
-        HEADER("<f4", "False", "(1,1,1,1,1)"),
-        HEADER("<f4", "False", "(9223372036854775808,)"),
-        HEADER("<f4", "False", "1"),
-    };
+    static const char *const headers[] = {"",
+                                          "{",
+                                          "{}",
+                                          "{'descr': '<f4', 'shape': (1,)}",
+                                          "{'descr': '<f4', 'fortran_order': False}",
+                                          "{'descr': '<f4', 'descr': '<f4', 'fortran_order': False, 'shape': (1,)}",
+                                          "{'descr': '<f4', 'fortran_order': False, 'shape': (1,)} x",
+                                          "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), 'more': 1}",
+                                          "{'descr': '<f4' 'fortran_order': False, 'shape': (1,)}",
+                                          "{'descr': '<f4\", 'fortran_order': False, 'shape': (1,)}",
+                                          HEADER("<f4", "Maybe", "(1,)"),
+                                          HEADER("<f4", "False", "(1"),
+                                          HEADER("<f4", "False", "(-1,)"),
+                                          HEADER("<f4", "False", "(1 1)"),
+                                          HEADER("<f4", "False", "(1,1,1,1,1)"),
+                                          HEADER("<f4", "False", "(9223372036854775808,)"),
+                                          HEADER("<f4", "False", "1")};
     refused rows[COUNT(headers)];
     for (size_t i = 0; i < COUNT(headers); i++)
         rows[i] = (refused){npz("a.npy", 1, headers[i], 4), FERRY_ERROR_FORMAT, "in: " NO_HEADER};
