@@ -68,20 +68,6 @@ TEST(test_members)
     ferry_zip_close(NULL);
 }
 
-/* Stored members are used where they lie. */
-TEST(test_stored_in_place)
-{
-    ferry_zip *zip;
-    ferry_view bytes;
-    const zip_member one = {.name = "a", .data = "in place"};
-    const made_zip a = whole_zip(&one, 1);
-    const ferry_view file = whole(&a.file);
-    CHECK(ferry_zip_open(file, "stored.zip", NULL, &zip, &error));
-    CHECK(ferry_zip_member(zip, 0, &bytes, &error));
-    assert_ptr_equal(bytes.data, file.data + 30 + 1 + 4);
-    ferry_zip_close(zip);
-}
-
 #define UNSOUND "not a sound zip archive: "
 #define NO_NAME(name) "member '" name "': not a relative name without '..' and '\\'"
 

@@ -54,10 +54,9 @@ void check_refused_weights_cuts(weights_reader *read, const made_file *sound, si
 
 /* ---- sound files ---- */
 
-/* The tensors of a file of weights, which are part of it and not copies: "a f32 [2, 1]: 1 -2" without the colon, by
- * name, with "; " between them. Numbers stand row by row; of types but f32 the bytes, as one number. " / 127" after the
- * shape is a multiplier; of types that are not read there is only how many bytes they have: "b unsupported [3] 3
- * bytes". */
+/* The tensors of a file of weights, which lie in it (as stored members of archives do) and are no copies, by name, with
+ * "; " between them: "a f32 [2, 1] 1 -2; b i8 [3] / 127 1 2 3". Numbers stand row by row, after a multiplier if there
+ * is one; of types but f32 they are the bytes, as one number. Types that are not read: "c unsupported [3] 3 bytes". */
 void check_weights(weights_reader *read, ferry_view bytes, const char *expected);
 
 /* ---- a sound file, edited ---- */
