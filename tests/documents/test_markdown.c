@@ -1,4 +1,5 @@
-/* Markdown without a model: what it would be shown, and what becomes of translations that are hard to write. */
+/* Markdown without a model: what it would be shown, and what becomes of translations that are hard to write.
+ * (test_document.c: cases.) */
 #include "tests/support/document_support.h"
 
 static const ferry_document_format *const markdown = &ferry_format_markdown;
@@ -99,12 +100,10 @@ TEST(test_beginnings_of_lines)
                       FORTY "\naaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa b\n");
 }
 
-/* What is text, and what is before, behind and in it. */
-TEST(test_cases)
+TEST(test_nul)
 {
     ferry_string nul = translate_document(markdown, (ferry_view){"a\0b *c*\n", 8}, upper_markup, NULL);
     assert_int_equal(nul.size, 8);
     assert_memory_equal(nul.data, "A\0B *C*\n", 8);
     free(nul.data);
-    check_cases(markdown, "markdown.cases");
 }

@@ -1,4 +1,4 @@
-/* PO files without a model: translations that programs could not use are given up. */
+/* PO files without a model: translations that programs could not use are given up. (test_document.c: cases.) */
 #include "tests/support/document_support.h"
 
 TEST(test_placeholders)
@@ -31,12 +31,6 @@ TEST(test_escapes)
     check_entry("a \\xg \\q\\8 \\41\\0413", "a xg q8 !!3", "x", "x");
 }
 
-/* Accelerators, texts of a string, where "fuzzy" goes, what is no entry. */
-TEST(test_cases)
-{
-    check_cases(&ferry_format_po, "po.cases");
-}
-
 TEST(test_charsets)
 {
     static const struct {
@@ -48,18 +42,10 @@ TEST(test_charsets)
         {"charset=", true},         {"charset=UTF-88", false},  {"charset=UTF-16", false},
         {"charset=LATIN1 ", false}, {"b; charset=UTF", false},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        ferry_document document;
-        ferry_error error = {0};
-        const ferry_name source = ferry_name_format("msgid \"\"\nmsgstr \"Content-Type: a; %s\"\n", rows[i].text);
-        const ferry_status status =
-            ferry_document_read(&document, &ferry_format_po, ferry_text_view(source.text), &error);
-        if (rows[i].read)
-            assert_int_equal(status, FERRY_OK);
-        else
-            check_refusal(status, &error, FERRY_ERROR_UNSUPPORTED, "charset in the header: expected UTF-8, found ");
-        ferry_document_destroy(&document);
-    }
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        check_reading(&ferry_format_po,
+                      ferry_name_format("msgid \"\"\nmsgstr \"Content-Type: a; %s\"\n", rows[i].text).text,
+                      rows[i].read ? NULL : "charset in the header: expected UTF-8, found ");
 }
 
 /* Placeholders that get their values by their order keep it; others may change places. */

@@ -1,4 +1,4 @@
-/* SubRip and WebVTT: only what people say is translated. */
+/* SubRip and WebVTT: only what people say is translated. (test_document.c: cases.) */
 #include "tests/support/document_support.h"
 
 /* Lines of a cue are one text, unless another person speaks; lines have 42 columns, or those of the longest. */
@@ -14,19 +14,12 @@ TEST(test_cues)
 
 TEST(test_vtt)
 {
-    check_cases(&ferry_format_vtt, "vtt.cases");
     assert_translated(&ferry_format_vtt, "0 --> 1\n&lt;a&gt; <00:19.000>b&nbsp;&x;\n",
                       "&lt;a&gt; <x4/>b\xC2\xA0&amp;x;", "A &amp; B <x4/> &lt;&gt;",
                       "0 --> 1\nA &amp; B <00:19.000> &lt;&gt;\n");
 }
 
 #define CUE "0 --> 1\n"
-
-/* Who speaks, tags, blanks, numbers; where cues end. */
-TEST(test_cases)
-{
-    check_cases(&ferry_format_srt, "srt.cases");
-}
 
 /* A line may have 42 columns, tags 256 bytes; without an end of its own, a line is not wrapped. */
 TEST(test_bounds)

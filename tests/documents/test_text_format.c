@@ -1,4 +1,4 @@
-/* Plain text: what is a paragraph, and what is none. Blocks that are translated are in capitals. */
+/* Plain text: how it is wrapped, and how lines end. (test_document.c: what is a paragraph.) */
 #include "tests/support/document_support.h"
 
 /* Lines of a paragraph are one text for the model, and are wrapped at the width of the longest. */
@@ -18,12 +18,6 @@ TEST(test_wrapping)
         " * AAnnootthheerr tthhaatt hhaass oonnllyy oonnee\r\n");
     assert_document(&ferry_format_text, "one line that is not wrapped, as no other one is\n", longer_markup,
                     "oonnee lliinnee tthhaatt iiss nnoott wwrraappppeedd, aass nnoo ootthheerr oonnee iiss\n");
-}
-
-/* Early ends of lines, bullets, prose, code. */
-TEST(test_cases)
-{
-    check_cases(&ferry_format_text, "text.cases");
 }
 
 /* Lines end as those of the document, and begin as each of the paragraph did. */

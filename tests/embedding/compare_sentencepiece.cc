@@ -12,6 +12,7 @@
 #include <vector>
 
 extern "C" {
+#include "base/utf8.h"
 #include "tokenizer/sentencepiece_c.h"
 }
 
@@ -29,19 +30,6 @@ uint32_t random_below(uint32_t limit)
     return static_cast<uint32_t>(static_cast<uint64_t>(state) * limit >> 32);
 }
 
-void put_code_point(std::string &text, uint32_t code)
-{
-    if (code < 0x80) {
-        text += static_cast<char>(code);
-    } else if (code < 0x800) {
-        text += {static_cast<char>(0xC0 | code >> 6), static_cast<char>(0x80 | (code & 0x3F))};
-    } else {
-        if (code >= 0x10000) text += static_cast<char>(0xF0 | code >> 18);
-        text += static_cast<char>(code < 0x10000 ? 0xE0 | code >> 12 : 0x80 | (code >> 12 & 0x3F));
-        text += {static_cast<char>(0x80 | (code >> 6 & 0x3F)), static_cast<char>(0x80 | (code & 0x3F))};
-    }
-}
-
 /* Up to 60 of: any byte; a code point of any block, surrogates too; what SentencePiece treats specially; letters. */
 std::string hostile_line()
 {
@@ -52,6 +40,7 @@ std::string hostile_line()
                                           "e\xCC\x81",    "\xC2\xBD",    "\xE2\x96",     "\xF0\x9F",
                                           "\xC0\x80",     "\xEF\xBB\xBF"};
     std::string line;
+    char code[4];
     const uint32_t kinds = 1 + random_below(15);
     for (uint32_t i = random_below(60); i > 0; i--) {
         switch (random_below(4)) {
@@ -59,7 +48,8 @@ std::string hostile_line()
             if (kinds & 1) line += static_cast<char>(random_below(256));
             break;
         case 1:
-            if (kinds & 2) put_code_point(line, random_below(blocks[random_below(std::size(blocks))]));
+            if (kinds & 2)
+                line.append(code, ferry_utf8_put(random_below(blocks[random_below(std::size(blocks))]), code));
             break;
         case 2:
             if (kinds & 4) line += special[random_below(std::size(special))];

@@ -1,4 +1,4 @@
-/* The public header alone, from C: header_only MODEL. MODEL is the one that ships. */
+/* The public header alone, from C and from C++ (header_only.cc): header_only MODEL. MODEL is the one that ships. */
 #include "ferry.h"
 
 #include <stdio.h>

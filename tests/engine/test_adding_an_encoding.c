@@ -1,9 +1,7 @@
 /* The encoding of docs/adding-an-encoding.md, compiled from that page with its row in the table of schemes, does what
  * the page says. That it decodes in both stacks, in one pass as step by step, is tested by its row in test_untrained.c.
  */
-#include "tests/support/support.h"
-
-#include "engine/position/position.h"
+#include "tests/support/fake_position.h"
 
 enum { COUNT = 40, KEYS = 2 * COUNT - 1, HEADS = 4, DIMS = 128 };
 
@@ -37,27 +35,10 @@ TEST(the_bias_is_that_of_the_page)
     ferry_model_close(model);
 }
 
-static bool no_text(void *user, const char *key, ferry_view *value)
-{
-    (void)user;
-    (void)key;
-    (void)value;
-    return false;
-}
-
-static bool odd(void *user, const char *key, int64_t *value)
-{
-    (void)user;
-    *value = 127;
-    return strcmp(key, "dims") == 0;
-}
-
 TEST(a_bad_parameter_is_refused_by_name)
 {
     ferry_position position;
-    const ferry_position_source source = {.text = no_text, .integer = odd};
     const ferry_position_stack stack = {.layers = 1, .d_model = 8, .heads = 2, .head_width = 4};
-    REFUSE(ferry_position_bind(ferry_text_view("sandwich"), &stack, &source, ferry_kernels_find(NULL), &position,
-                               &error),
-           FERRY_ERROR_FORMAT, "position.dims: expected an even number from 2 to 65536");
+    REFUSE(try_bind_encoding("sandwich", &stack, "dims 127", NULL, &position, &error), FERRY_ERROR_FORMAT,
+           "position.dims: expected an even number from 2 to 65536");
 }

@@ -4,21 +4,20 @@
 #include "tests/support/shipped_model.h"
 #include "tests/support/small_model.h"
 
-static const char *const lines[] = {
-    "Hello, world!",
-    "I don't know what to do.",
-    "",
-    "Tom is reading a book in the garden. The early bird gets the worm! Where were you yesterday at 10:30? No.",
-    "Ünïcödé — “quotes” … 漢字 🙂 ﬁne ½",
-    "I \xFF know \xE2\x82 it.",
-    "She wears the same kinds of clothes as her sister.",
+static const ferry_text texts[] = {
+    {"Hello, world!", 13},
+    {"I don't know what to do.", 24},
+    {"", 0},
+    {"Tom is reading a book in the garden. The early bird gets the worm! Where were you yesterday at 10:30? No.", 105},
+    {"Ünïcödé — “quotes” … 漢字 🙂 ﬁne ½", 53},
+    {"I \xFF know \xE2\x82 it.", 15},
+    {"She wears the same kinds of clothes as her sister.", 50},
 };
-enum { LINES = sizeof lines / sizeof lines[0], SEVERAL = 3, MAX_SOURCE = 24 };
+enum { LINES = sizeof texts / sizeof *texts, SEVERAL = 3, MAX_SOURCE = 24 };
 
 static ferry_options make_options(int32_t beam, int32_t alignment)
 {
-    ferry_options options;
-    CHECK(ferry_options_default(model, &options, sizeof options));
+    ferry_options options = default_options(model);
     options.beam = options.nbest = beam;
     options.max_length = 40;
     options.max_source = MAX_SOURCE;
@@ -28,25 +27,9 @@ static ferry_options make_options(int32_t beam, int32_t alignment)
 
 /* ---- tokens ---- */
 
-static ferry_token source_token(const ferry_result *result, size_t line, size_t index)
-{
-    ferry_token token;
-    assert_int_equal(ferry_result_source_token(result, line, index, &token, sizeof token), FERRY_OK);
-    return token;
-}
-
-static ferry_token target_token(const ferry_result *result, size_t line, size_t hypothesis, size_t index)
-{
-    ferry_token token;
-    assert_int_equal(ferry_result_token(result, line, hypothesis, index, &token, sizeof token), FERRY_OK);
-    return token;
-}
-
 /* A wish for weights changes no translation. */
 SHIPPED_TEST(test_the_same_without_weights)
 {
-    ferry_text texts[LINES];
-    for (size_t i = 0; i < LINES; i++) texts[i] = as_text(lines[i]);
     for (int32_t beam = 1; beam <= 4; beam += 3) {
         const ferry_options options = make_options(beam, 1), without = make_options(beam, 0);
         ferry_result *result = translated(model, &options, texts, LINES),
@@ -60,7 +43,7 @@ SHIPPED_TEST(test_the_same_without_weights)
 /* Ids, log-probabilities and ranges are those of the tokenizer and of the search. */
 SHIPPED_TEST(test_tokens_of_a_line)
 {
-    const ferry_text text = as_text(lines[1]);
+    const ferry_text text = texts[1];
     ferry_options options = make_options(4, 1);
     ferry_result *result = translated(model, &options, &text, 1);
     int32_t *ids;
@@ -100,15 +83,13 @@ SHIPPED_TEST(test_tokens_of_a_line)
 /* The same text; in greedy search a token's log-probability is 0, as the score. */
 SHIPPED_TEST(test_without_scores)
 {
-    const ferry_text text = as_text(lines[SEVERAL]);
+    const ferry_text text = texts[SEVERAL];
     for (int32_t beam = 1; beam <= 3; beam += 2) {
         ferry_options options = make_options(beam, 1);
         ferry_result *scored = translated(model, &options, &text, 1);
         options.scores = 0;
         ferry_result *result = translated(model, &options, &text, 1);
-        const ferry_text a = ferry_result_text(scored, 0, 0), b = ferry_result_text(result, 0, 0);
-        assert_int_equal(a.size, b.size);
-        assert_memory_equal(a.data, b.data, a.size);
+        assert_same_text(ferry_result_text(scored, 0, 0), ferry_result_text(result, 0, 0));
         assert_true(ferry_result_score(scored, 0, 0) < 0 && ferry_result_score(result, 0, 0) == 0);
         for (size_t t = 0; t < ferry_result_tokens(result, 0, 0); t++) {
             size_t count;
@@ -125,7 +106,7 @@ SHIPPED_TEST(test_without_scores)
 /* Ranges are those of the caller's bytes, of which each ill-formed run is one character. */
 SHIPPED_TEST(test_ill_formed_bytes)
 {
-    const ferry_text text = as_text(lines[5]);
+    const ferry_text text = texts[5];
     ferry_options options = make_options(1, 1);
     ferry_result *result = translated(model, &options, &text, 1);
     bool covered[64] = {false};
@@ -181,53 +162,37 @@ static void check_heads(const ferry_model *of, const ferry_text *text, const fer
 
 SHIPPED_TEST(test_the_last_layer_by_rule)
 {
-    const ferry_text text = as_text(lines[1]);
+    const ferry_text text = texts[1];
     const ferry_options options = make_options(SEVERAL, 1);
     check_heads(model, &text, &options, 2, 0, 8);
 }
 
-static void put_head(ferry_gguf_writer *writer)
-{
-    ferry_gguf_put_i32(writer, "ferry.alignment_layer", 0);
-    ferry_gguf_put_i32(writer, "ferry.alignment_head", 1);
-}
+static uint32_t named_heads; /* 0: only the first one is named */
 
 static void put_heads(ferry_gguf_writer *writer)
 {
-    put_head(writer);
-    ferry_gguf_put_u32(writer, "ferry.alignment_heads", 2);
-}
-
-static void put_too_many_heads(ferry_gguf_writer *writer)
-{
-    put_head(writer);
-    ferry_gguf_put_u32(writer, "ferry.alignment_heads", 3);
+    ferry_gguf_put_i32(writer, "ferry.alignment_layer", 0);
+    ferry_gguf_put_i32(writer, "ferry.alignment_head", 1);
+    if (named_heads > 0) ferry_gguf_put_u32(writer, "ferry.alignment_heads", named_heads);
 }
 
 TEST(test_heads_that_the_file_names)
 {
     static const ferry_text text = {"b c d k a", 9};
-    static const struct {
-        void (*keys)(ferry_gguf_writer *writer);
-        int32_t heads;
-    } rows[] = {{put_head, 1}, {put_heads, 2}};
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        ferry_options options;
-        ferry_model *small = open_small_model(&(small_model){.tokenizer = "pieces", .keys = rows[i].keys}, NULL);
-        CHECK(ferry_options_default(small, &options, sizeof options));
+    for (named_heads = 0; named_heads <= 2; named_heads++) {
+        ferry_model *small = open_small_model(&(small_model){.tokenizer = "pieces", .keys = put_heads}, NULL);
+        ferry_options options = default_options(small);
         options.max_length = 9;
         options.alignment = 1;
-        check_heads(small, &text, &options, 0, 1, rows[i].heads);
+        check_heads(small, &text, &options, 0, 1, named_heads == 2 ? 2 : 1);
         ferry_model_close(small);
     }
     ferry_model *refused;
     const char *path = scratch_file("heads.gguf");
-    write_small_model(path, &(small_model){.keys = put_too_many_heads});
+    write_small_model(path, &(small_model){.keys = put_heads});
     REFUSE(ferry_model_open(path, 0, &refused, &error), FERRY_ERROR_FORMAT,
            "ferry.alignment_heads: expected at most 2 from head 1, found 3");
 }
-
-/* ---- parts, texts ---- */
 
 /* ---- unknown words ---- */
 
@@ -246,16 +211,14 @@ static ferry_model *open_with_unknown(const char *unknown)
 static size_t check_unknowns(const json_t *golden, const char *unknown)
 {
     ferry_model *named = open_with_unknown(unknown);
-    ferry_options options;
-    ferry_translator *translator;
     size_t index, checked = 0;
     const json_t *row;
-    CHECK(ferry_options_default(named, &options, sizeof options));
+    ferry_options options = default_options(named);
     options.beam = 1;
     options.max_length = 60;
     options.suppressed_count = 0;
     options.replace_unknowns = 1;
-    CHECK(ferry_translator_create(named, &options, &translator, &error));
+    ferry_translator *translator = new_translator(named, &options);
     json_array_foreach (golden, index, row) {
         const char *target = json_string_value(json_object_get(row, "target"));
         const ferry_text line = as_text(json_string_value(json_object_get(row, "source")));
@@ -264,8 +227,7 @@ static size_t check_unknowns(const json_t *golden, const char *unknown)
         if (strstr(target, "</s>") != NULL) continue; /* there, an end of sentence; here, a word */
         CHECK(ferry_translate(translator, &line, 1, &result, &error));
         const ferry_text found = ferry_result_text(result, 0, 0);
-        if (found.size != strlen(target) || memcmp(found.data, target, found.size) != 0)
-            fail_msg("'%s': expected '%s', found '%.*s'", line.data, target, (int)found.size, found.data);
+        assert_text_is(found, target);
         assert_null(ferry_result_weights(result, 0, 0, 0, NULL, NULL));
         ferry_result_destroy(result);
         checked++;

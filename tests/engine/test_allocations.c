@@ -9,6 +9,7 @@
 
 enum { VOCAB = 5000, SENTENCES = 60, LONGEST = 30, MAX_LENGTH = 40, MOST_BEAM = 3, LISTED = 3 };
 
+static const ferry_type types[] = {FERRY_F32, FERRY_I8};
 static int32_t source_ids[SENTENCES][LONGEST];
 
 static void generate(ferry_generator *generator, job *j, int32_t width, int32_t tokens)
@@ -87,20 +88,6 @@ static void check_no_allocation(const ferry_model *model, int32_t beam, bool ski
     ferry_screen_destroy(&screen);
 }
 
-TEST(test_decoding_allocates_nothing_after_warm_up)
-{
-    static const ferry_type types[] = {FERRY_F32, FERRY_I8};
-    for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
-        ferry_model *model = open_model(types[t]);
-        for (int shortlist = 0; shortlist < 2; shortlist++) {
-            check_no_allocation(model, 1, true, shortlist != 0, 1);
-            check_no_allocation(model, 1, false, shortlist != 0, 2);
-            check_no_allocation(model, MOST_BEAM, true, shortlist != 0, 1 + shortlist);
-        }
-        ferry_model_close(model);
-    }
-}
-
 static void check_same(const job *found, const job *expected)
 {
     for (size_t i = 0; i < SENTENCES; i++) {
@@ -151,12 +138,14 @@ static void check_parts_and_neighbors(const ferry_model *model, int32_t beam, bo
     ferry_generator_destroy(&generator);
 }
 
-TEST(test_parts_and_neighbors_change_nothing)
+TEST(test_allocations_parts_and_neighbors)
 {
-    static const ferry_type types[] = {FERRY_F32, FERRY_I8};
     for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
         ferry_model *model = open_model(types[t]);
         for (int shortlist = 0; shortlist < 2; shortlist++) {
+            check_no_allocation(model, 1, true, shortlist != 0, 1);
+            check_no_allocation(model, 1, false, shortlist != 0, 2);
+            check_no_allocation(model, MOST_BEAM, true, shortlist != 0, 1 + shortlist);
             check_parts_and_neighbors(model, 1, shortlist != 0);
             check_parts_and_neighbors(model, MOST_BEAM, shortlist != 0);
         }
@@ -166,22 +155,19 @@ TEST(test_parts_and_neighbors_change_nothing)
 
 static ferry_translator *make_translator(const ferry_model *model, int32_t beam, int32_t threads, bool scores)
 {
-    ferry_options options;
-    ferry_translator *translator;
-    ferry_options_default(model, &options, sizeof options);
+    ferry_options options = default_options(model);
     options.beam = beam;
     options.threads = threads;
     options.scores = scores;
     options.shortlist = 0;
     options.max_length = MAX_LENGTH;
-    CHECK(ferry_translator_create(model, &options, &translator, &error));
+    ferry_translator *translator = new_translator(model, &options);
     return translator;
 }
 
 /* A translator's only sentence has all its threads. Without scores the ids are the same, by shorter ways. */
 TEST(test_one_sentence_on_many_threads)
 {
-    static const ferry_type types[] = {FERRY_F32, FERRY_I8};
     for (size_t t = 0; t < 2 * sizeof types / sizeof *types; t++) {
         ferry_model *model = open_model(types[t / 2]);
         ferry_translator *translators[4];

@@ -42,16 +42,22 @@ static void check_row(const char *row, ferry_status status, ferry_status without
     if (strstr(error->message, named) == NULL) fail_msg("%s: '%s' does not name '%s'", row, error->message, named);
 }
 
-/* The call, which takes `error`, is an ARGUMENT error whose message contains `named`; without an error object, too. */
-#define REFUSED_NAMING(function, parameter, named, call)                                                               \
+/* The function with these arguments and an error is an ARGUMENT error whose message contains `named`; without an error
+ * object, too. */
+#define REFUSED_NAMING(function, parameter, named, ...)                                                                \
     do {                                                                                                               \
-        ferry_error filled = {0}, *error = &filled;                                                                    \
-        const ferry_status with = call;                                                                                \
-        error = NULL;                                                                                                  \
-        const ferry_status without = call;                                                                             \
-        check_row(#function "." #parameter, with, without, &filled, named);                                            \
+        ferry_error error = {0};                                                                                       \
+        const ferry_status with = function(__VA_ARGS__, &error), without = function(__VA_ARGS__, NULL);                \
+        check_row(#function "." #parameter, with, without, &error, named);                                             \
     } while (0)
-#define REFUSED(function, parameter, call) REFUSED_NAMING(function, parameter, #parameter ": ", call)
+#define REFUSED(function, parameter, ...) REFUSED_NAMING(function, parameter, #parameter ": ", __VA_ARGS__)
+/* `made`, which it would set, becomes NULL. */
+#define REFUSED_NULL(function, parameter, made, ...)                                                                   \
+    do {                                                                                                               \
+        made = (void *)&made;                                                                                          \
+        REFUSED(function, parameter, __VA_ARGS__);                                                                     \
+        assert_null(made);                                                                                             \
+    } while (0)
 #define ANSWERS(function, parameter, condition)                                                                        \
     do {                                                                                                               \
         if (!(condition)) fail_msg("%s.%s: %s", #function, #parameter, #condition);                                    \
@@ -62,43 +68,33 @@ static bool is_empty(ferry_text text)
     return text.data != NULL && text.size == 0;
 }
 
-static void check_result_is_null(const void *made)
-{
-    assert_null(made);
-}
-
 /* ---- ferry.h ---- */
 
 TEST_WITH(test_models, set_up, tear_down)
 {
     _Alignas(64) static const char bytes[128];
-    ferry_model *opened = (void *)bytes;
+    ferry_model *opened;
     const char *path = scratch_file("small.gguf");
     const int fd = open(path, O_RDONLY);
     ANSWERS(ferry_status_name, status, strcmp(ferry_status_name((ferry_status)99), "unknown status") == 0);
-    REFUSED(ferry_model_open, path, ferry_model_open(NULL, 0, &opened, error));
-    check_result_is_null(opened);
-    REFUSED(ferry_model_open, flags, ferry_model_open(path, 4, &opened, error));
-    REFUSED(ferry_model_open, flags, ferry_model_open(path, -1, &opened, error));
-    REFUSED(ferry_model_open, model, ferry_model_open(path, 0, NULL, error));
-    opened = (void *)bytes;
-    REFUSED(ferry_model_open_fd, fd, ferry_model_open_fd(-1, 0, 0, 0, &opened, error));
-    check_result_is_null(opened);
-    REFUSED(ferry_model_open_fd, offset, ferry_model_open_fd(fd, 1, 0, 0, &opened, error));
-    REFUSED(ferry_model_open_fd, offset, ferry_model_open_fd(fd, UINT64_MAX - 63, 0, 0, &opened, error));
-    REFUSED(ferry_model_open_fd, length, ferry_model_open_fd(fd, 0, UINT64_MAX, 0, &opened, error));
-    REFUSED(ferry_model_open_fd, flags, ferry_model_open_fd(fd, 0, 0, 1 << 30, &opened, error));
-    REFUSED(ferry_model_open_fd, model, ferry_model_open_fd(fd, 0, 0, 0, NULL, error));
+    REFUSED_NULL(ferry_model_open, path, opened, NULL, 0, &opened);
+    REFUSED(ferry_model_open, flags, path, 4, &opened);
+    REFUSED(ferry_model_open, flags, path, -1, &opened);
+    REFUSED(ferry_model_open, model, path, 0, NULL);
+    REFUSED_NULL(ferry_model_open_fd, fd, opened, -1, 0, 0, 0, &opened);
+    REFUSED(ferry_model_open_fd, offset, fd, 1, 0, 0, &opened);
+    REFUSED(ferry_model_open_fd, offset, fd, UINT64_MAX - 63, 0, 0, &opened);
+    REFUSED(ferry_model_open_fd, length, fd, 0, UINT64_MAX, 0, &opened);
+    REFUSED(ferry_model_open_fd, flags, fd, 0, 0, 1 << 30, &opened);
+    REFUSED(ferry_model_open_fd, model, fd, 0, 0, 0, NULL);
     close(fd);
-    opened = (void *)bytes;
-    REFUSED(ferry_model_open_memory, data, ferry_model_open_memory(NULL, 64, 0, &opened, error));
-    check_result_is_null(opened);
-    REFUSED(ferry_model_open_memory, data, ferry_model_open_memory(bytes + 8, 64, 0, &opened, error));
-    REFUSED(ferry_model_open_memory, size, ferry_model_open_memory(bytes, SIZE_MAX, 0, &opened, error));
-    REFUSED(ferry_model_open_memory, flags, ferry_model_open_memory(bytes, 64, 8, &opened, error));
-    REFUSED(ferry_model_open_memory, model, ferry_model_open_memory(bytes, 64, 0, NULL, error));
+    REFUSED_NULL(ferry_model_open_memory, data, opened, NULL, 64, 0, &opened);
+    REFUSED(ferry_model_open_memory, data, bytes + 8, 64, 0, &opened);
+    REFUSED(ferry_model_open_memory, size, bytes, SIZE_MAX, 0, &opened);
+    REFUSED(ferry_model_open_memory, flags, bytes, 64, 8, &opened);
+    REFUSED(ferry_model_open_memory, model, bytes, 64, 0, NULL);
     ANSWERS(ferry_model_close, model, (ferry_model_close(NULL), true));
-    REFUSED(ferry_model_verify, model, ferry_model_verify(NULL, error));
+    REFUSED(ferry_model_verify, model, NULL);
     ANSWERS(ferry_model_info_key, index, ferry_model_info_key(SIZE_MAX) == NULL);
     ANSWERS(ferry_model_info, model, ferry_model_info(NULL, "name") == NULL);
     ANSWERS(ferry_model_info, key, ferry_model_info(model, NULL) == NULL);
@@ -116,24 +112,22 @@ TEST_WITH(test_models, set_up, tear_down)
 TEST_WITH(test_options, set_up, tear_down)
 {
     ferry_options options;
-    ferry_translator *created = translator;
+    ferry_translator *created;
     ANSWERS(ferry_options_default, model,
             ferry_options_default(NULL, &options, sizeof options) == FERRY_ERROR_ARGUMENT);
     ANSWERS(ferry_options_default, options, ferry_options_default(model, NULL, sizeof options) == FERRY_ERROR_ARGUMENT);
     ANSWERS(ferry_options_default, size, ferry_options_default(model, &options, 8) == FERRY_ERROR_ARGUMENT);
-    REFUSED(ferry_translator_create, model, ferry_translator_create(NULL, NULL, &created, error));
-    check_result_is_null(created);
-    REFUSED(ferry_translator_create, translator, ferry_translator_create(model, NULL, NULL, error));
+    REFUSED_NULL(ferry_translator_create, model, created, NULL, NULL, &created);
+    REFUSED(ferry_translator_create, translator, model, NULL, NULL);
     CHECK(ferry_options_default(model, &options, sizeof options));
     options.suppressed_ids = NULL;
     options.suppressed_count = 3;
     created = translator;
-    REFUSED_NAMING(ferry_translator_create, options, "option suppressed_ids: expected 3 ids, found NULL",
-                   ferry_translator_create(model, &options, &created, error));
-    check_result_is_null(created);
+    REFUSED_NAMING(ferry_translator_create, options, "option suppressed_ids: expected 3 ids, found NULL", model,
+                   &options, &created);
+    assert_null(created);
     options.suppressed_count = SIZE_MAX;
-    REFUSED_NAMING(ferry_translator_create, options,
-                   "option suppressed_count: ", ferry_translator_create(model, &options, &created, error));
+    REFUSED_NAMING(ferry_translator_create, options, "option suppressed_count: ", model, &options, &created);
     ANSWERS(ferry_translator_destroy, translator, (ferry_translator_destroy(NULL), true));
     ANSWERS(ferry_translator_cancel, translator, (ferry_translator_cancel(NULL), true));
     ANSWERS(ferry_translator_memory, translator, ferry_translator_memory(NULL, NULL) == 0);
@@ -143,8 +137,7 @@ TEST_WITH(test_options, set_up, tear_down)
 /* The options with which others may have any value. */
 static ferry_options liberal_options(const char *name)
 {
-    ferry_options options;
-    CHECK(ferry_options_default(model, &options, sizeof options));
+    ferry_options options = default_options(model);
     const bool draws = strcmp(name, "temperature") == 0 || strcmp(name, "top_k") == 0 || strcmp(name, "top_p") == 0;
     options.sample = draws;
     if (strcmp(name, "nbest") == 0) options.beam = 2;
@@ -177,62 +170,55 @@ TEST_WITH(test_values_of_options, set_up, tear_down)
         const char *name;
         size_t place;
         double least, most;
-        bool real, above; /* above: the least is none of them */
+        enum { INTEGER, REAL, ABOVE } kind; /* ABOVE: a real number that is not the least */
     } rows[] = {
-#define INTEGER(name, least, most) {#name, offsetof(ferry_options, name), least, most, false, false}
-#define REAL(name, least, most)                                                                                        \
-    {                                                                                                                  \
-#name, offsetof(ferry_options, name), least, most, true, false                                                 \
-    }
-#define ABOVE(name, least, most)                                                                                       \
-    {                                                                                                                  \
-#name, offsetof(ferry_options, name), least, most, true, true                                                  \
-    }
-        INTEGER(policy, 0, 2),
-        INTEGER(beam, 1, 1024),
-        INTEGER(nbest, 1, 2),
-        REAL(length_penalty, -1000, 1000),
-        REAL(word_penalty, -1000, 1000),
-        INTEGER(early_stopping, 0, 2),
-        INTEGER(max_source, 0, SIZE),
-        INTEGER(max_length, 0, SIZE),
-        REAL(length_factor, 0, 1024),
-        INTEGER(length_extra, 0, SIZE),
-        INTEGER(min_length, 0, SIZE),
-        REAL(repetition_penalty, (double)1e-3f, 1000),
-        INTEGER(no_repeat_ngram, 0, SIZE),
-        INTEGER(renormalize, 0, 1),
-        INTEGER(forced_first_id, -1, LAST_ID),
-        INTEGER(forced_last_id, -1, LAST_ID),
-        INTEGER(shortlist, 0, 1),
-        INTEGER(scores, 0, 1),
-        INTEGER(threads, 1, 1024),
-        INTEGER(batch, 1, 65536),
-        INTEGER(alignment, 0, 1),
-        INTEGER(replace_unknowns, 0, 1),
-        INTEGER(alternatives, 0, 1),
-        INTEGER(sample, 0, 1),
-        ABOVE(temperature, 0, 1000),
-        INTEGER(top_k, 0, 1 << 20),
-        ABOVE(top_p, 0, 1),
-        INTEGER(split, 0, 2),
-        INTEGER(on_loop, 0, 1),
-        ABOVE(patience, 0, 100),
-        REAL(coverage_penalty, -1000, 1000),
+#define OPTION(kind, name, least, most) {#name, offsetof(ferry_options, name), least, most, kind}
+        OPTION(INTEGER, policy, 0, 2),
+        OPTION(INTEGER, beam, 1, 1024),
+        OPTION(INTEGER, nbest, 1, 2),
+        OPTION(REAL, length_penalty, -1000, 1000),
+        OPTION(REAL, word_penalty, -1000, 1000),
+        OPTION(INTEGER, early_stopping, 0, 2),
+        OPTION(INTEGER, max_source, 0, SIZE),
+        OPTION(INTEGER, max_length, 0, SIZE),
+        OPTION(REAL, length_factor, 0, 1024),
+        OPTION(INTEGER, length_extra, 0, SIZE),
+        OPTION(INTEGER, min_length, 0, SIZE),
+        OPTION(REAL, repetition_penalty, (double)1e-3f, 1000),
+        OPTION(INTEGER, no_repeat_ngram, 0, SIZE),
+        OPTION(INTEGER, renormalize, 0, 1),
+        OPTION(INTEGER, forced_first_id, -1, LAST_ID),
+        OPTION(INTEGER, forced_last_id, -1, LAST_ID),
+        OPTION(INTEGER, shortlist, 0, 1),
+        OPTION(INTEGER, scores, 0, 1),
+        OPTION(INTEGER, threads, 1, 1024),
+        OPTION(INTEGER, batch, 1, 65536),
+        OPTION(INTEGER, alignment, 0, 1),
+        OPTION(INTEGER, replace_unknowns, 0, 1),
+        OPTION(INTEGER, alternatives, 0, 1),
+        OPTION(INTEGER, sample, 0, 1),
+        OPTION(ABOVE, temperature, 0, 1000),
+        OPTION(INTEGER, top_k, 0, 1 << 20),
+        OPTION(ABOVE, top_p, 0, 1),
+        OPTION(INTEGER, split, 0, 2),
+        OPTION(INTEGER, on_loop, 0, 1),
+        OPTION(ABOVE, patience, 0, 100),
+        OPTION(REAL, coverage_penalty, -1000, 1000),
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         const float least = (float)rows[i].least, most = (float)rows[i].most;
-        const float reals[] = {rows[i].above ? 0.02f : least,
+        const bool above = rows[i].kind == ABOVE, real = rows[i].kind != INTEGER;
+        const float reals[] = {above ? 0.02f : least,
                                most,
-                               rows[i].above ? least : nextafterf(least, -INFINITY),
+                               above ? least : nextafterf(least, -INFINITY),
                                nextafterf(most, INFINITY),
                                NAN,
                                INFINITY,
                                -INFINITY};
         const int32_t integers[] = {(int32_t)least,    (int32_t)most, (int32_t)least - 1,
                                     (int32_t)most + 1, INT32_MAX,     INT32_MIN};
-        for (size_t k = 0; k < (rows[i].real ? COUNT(reals) : COUNT(integers)); k++)
-            check_value(rows[i].name, rows[i].place, rows[i].real ? (const void *)&reals[k] : &integers[k], k < 2);
+        for (size_t k = 0; k < (real ? COUNT(reals) : COUNT(integers)); k++)
+            check_value(rows[i].name, rows[i].place, real ? (const void *)&reals[k] : &integers[k], k < 2);
     }
 }
 
@@ -254,17 +240,14 @@ TEST_WITH(test_suppressed_ids, set_up, tear_down)
     for (size_t i = 0; i < COUNT(rows); i++) {
         int32_t ids[VOCAB + 1] = {rows[i].first, rows[i].middle};
         ids[rows[i].count - 1] = rows[i].last;
-        ferry_options options;
         ferry_translator *created;
-        CHECK(ferry_options_default(model, &options, sizeof options));
+        ferry_options options = default_options(model);
         options.suppressed_ids = ids;
         options.suppressed_count = rows[i].count;
-        if (rows[i].message == NULL) {
-            CHECK(ferry_translator_create(model, &options, &created, &error));
-            ferry_translator_destroy(created);
-        } else {
+        if (rows[i].message == NULL)
+            ferry_translator_destroy(new_translator(model, &options));
+        else
             REFUSE(ferry_translator_create(model, &options, &created, &error), FERRY_ERROR_ARGUMENT, rows[i].message);
-        }
     }
 }
 
@@ -272,45 +255,32 @@ TEST_WITH(test_translating, set_up, tear_down)
 {
     static const ferry_text lines[] = {{"b", 1}, {NULL, 0}, {NULL, 2}}, endless[] = {{"b", (size_t)PTRDIFF_MAX + 1}},
                             two[] = {{"b", 1}, {"b", 1}, {"b", 1}};
-    ferry_result *made = result;
-    REFUSED(ferry_translate, translator, ferry_translate(NULL, lines, 1, &made, error));
-    check_result_is_null(made);
-    REFUSED(ferry_translate, lines, ferry_translate(translator, NULL, 1, &made, error));
-    REFUSED_NAMING(ferry_translate, lines, "lines[2].data: expected 2 bytes, found NULL",
-                   ferry_translate(translator, lines, 3, &made, error));
-    REFUSED(ferry_translate, count, ferry_translate(translator, lines, PTRDIFF_MAX / sizeof *lines + 1, &made, error));
-    REFUSED_NAMING(ferry_translate, lines, "lines[0].size: ", ferry_translate(translator, endless, 1, &made, error));
-    REFUSED(ferry_translate, count, ferry_translate(translator, lines, SIZE_MAX, &made, error));
-    REFUSED(ferry_translate, count, ferry_translate(translator, lines, SIZE_MAX / sizeof *lines, &made, error));
-    REFUSED(ferry_translate, result, ferry_translate(translator, lines, 1, NULL, error));
-    made = result;
-    REFUSED(ferry_translate_prefixed, translator, ferry_translate_prefixed(NULL, lines, lines, 1, &made, error));
-    check_result_is_null(made);
-    REFUSED(ferry_translate_prefixed, lines, ferry_translate_prefixed(translator, NULL, lines, 1, &made, error));
-    REFUSED(ferry_translate_prefixed, prefixes, ferry_translate_prefixed(translator, lines, NULL, 1, &made, error));
-    REFUSED_NAMING(ferry_translate_prefixed, prefixes, "prefixes[2].data: expected 2 bytes, found NULL",
-                   ferry_translate_prefixed(translator, two, lines, 3, &made, error));
-    REFUSED_NAMING(ferry_translate_prefixed, prefixes,
-                   "prefixes[0].size: ", ferry_translate_prefixed(translator, lines, endless, 1, &made, error));
-    REFUSED(ferry_translate_prefixed, count,
-            ferry_translate_prefixed(translator, lines, lines, SIZE_MAX, &made, error));
-    REFUSED(ferry_translate_prefixed, result, ferry_translate_prefixed(translator, lines, lines, 1, NULL, error));
-    made = result;
-    REFUSED(ferry_translate_text, translator, ferry_translate_text(NULL, lines[0], &made, error));
-    check_result_is_null(made);
-    REFUSED_NAMING(ferry_translate_text, text, "text.data: expected 2 bytes, found NULL",
-                   ferry_translate_text(translator, lines[2], &made, error));
-    REFUSED_NAMING(ferry_translate_text, text,
-                   "text.size: ", ferry_translate_text(translator, endless[0], &made, error));
-    REFUSED(ferry_translate_text, result, ferry_translate_text(translator, lines[0], NULL, error));
-    made = result;
-    REFUSED(ferry_translate_markup, translator, ferry_translate_markup(NULL, lines[0], &made, error));
-    check_result_is_null(made);
-    REFUSED_NAMING(ferry_translate_markup, markup, "markup.data: expected 2 bytes, found NULL",
-                   ferry_translate_markup(translator, lines[2], &made, error));
-    REFUSED_NAMING(ferry_translate_markup, markup,
-                   "markup.size: ", ferry_translate_markup(translator, endless[0], &made, error));
-    REFUSED(ferry_translate_markup, result, ferry_translate_markup(translator, lines[0], NULL, error));
+    ferry_result *made;
+    REFUSED_NULL(ferry_translate, translator, made, NULL, lines, 1, &made);
+    REFUSED(ferry_translate, lines, translator, NULL, 1, &made);
+    REFUSED_NAMING(ferry_translate, lines, "lines[2].data: expected 2 bytes, found NULL", translator, lines, 3, &made);
+    REFUSED(ferry_translate, count, translator, lines, PTRDIFF_MAX / sizeof *lines + 1, &made);
+    REFUSED_NAMING(ferry_translate, lines, "lines[0].size: ", translator, endless, 1, &made);
+    REFUSED(ferry_translate, count, translator, lines, SIZE_MAX, &made);
+    REFUSED(ferry_translate, count, translator, lines, SIZE_MAX / sizeof *lines, &made);
+    REFUSED(ferry_translate, result, translator, lines, 1, NULL);
+    REFUSED_NULL(ferry_translate_prefixed, translator, made, NULL, lines, lines, 1, &made);
+    REFUSED(ferry_translate_prefixed, lines, translator, NULL, lines, 1, &made);
+    REFUSED(ferry_translate_prefixed, prefixes, translator, lines, NULL, 1, &made);
+    REFUSED_NAMING(ferry_translate_prefixed, prefixes, "prefixes[2].data: expected 2 bytes, found NULL", translator,
+                   two, lines, 3, &made);
+    REFUSED_NAMING(ferry_translate_prefixed, prefixes, "prefixes[0].size: ", translator, lines, endless, 1, &made);
+    REFUSED(ferry_translate_prefixed, count, translator, lines, lines, SIZE_MAX, &made);
+    REFUSED(ferry_translate_prefixed, result, translator, lines, lines, 1, NULL);
+    REFUSED_NULL(ferry_translate_text, translator, made, NULL, lines[0], &made);
+    REFUSED_NAMING(ferry_translate_text, text, "text.data: expected 2 bytes, found NULL", translator, lines[2], &made);
+    REFUSED_NAMING(ferry_translate_text, text, "text.size: ", translator, endless[0], &made);
+    REFUSED(ferry_translate_text, result, translator, lines[0], NULL);
+    REFUSED_NULL(ferry_translate_markup, translator, made, NULL, lines[0], &made);
+    REFUSED_NAMING(ferry_translate_markup, markup, "markup.data: expected 2 bytes, found NULL", translator, lines[2],
+                   &made);
+    REFUSED_NAMING(ferry_translate_markup, markup, "markup.size: ", translator, endless[0], &made);
+    REFUSED(ferry_translate_markup, result, translator, lines[0], NULL);
     CHECK(ferry_translate(translator, NULL, 0, &made, &error));
     assert_int_equal(ferry_result_count(made), 0);
     ferry_result_destroy(made);
@@ -322,17 +292,16 @@ TEST_WITH(test_translating, set_up, tear_down)
 TEST_WITH(test_scoring, set_up, tear_down)
 {
     static const ferry_text lines[] = {{"b", 1}, {NULL, 0}, {NULL, 2}};
-    ferry_result *made = result;
-    REFUSED(ferry_score, translator, ferry_score(NULL, lines, lines, 1, &made, error));
-    check_result_is_null(made);
-    REFUSED(ferry_score, sources, ferry_score(translator, NULL, lines, 1, &made, error));
-    REFUSED_NAMING(ferry_score, sources, "sources[2].data: expected 2 bytes, found NULL",
-                   ferry_score(translator, lines, lines, 3, &made, error));
-    REFUSED(ferry_score, targets, ferry_score(translator, lines, NULL, 1, &made, error));
-    REFUSED_NAMING(ferry_score, targets, "targets[0].data: expected 2 bytes, found NULL",
-                   ferry_score(translator, lines, lines + 2, 1, &made, error));
-    REFUSED(ferry_score, count, ferry_score(translator, lines, lines, SIZE_MAX, &made, error));
-    REFUSED(ferry_score, result, ferry_score(translator, lines, lines, 1, NULL, error));
+    ferry_result *made;
+    REFUSED_NULL(ferry_score, translator, made, NULL, lines, lines, 1, &made);
+    REFUSED(ferry_score, sources, translator, NULL, lines, 1, &made);
+    REFUSED_NAMING(ferry_score, sources, "sources[2].data: expected 2 bytes, found NULL", translator, lines, lines, 3,
+                   &made);
+    REFUSED(ferry_score, targets, translator, lines, NULL, 1, &made);
+    REFUSED_NAMING(ferry_score, targets, "targets[0].data: expected 2 bytes, found NULL", translator, lines, lines + 2,
+                   1, &made);
+    REFUSED(ferry_score, count, translator, lines, lines, SIZE_MAX, &made);
+    REFUSED(ferry_score, result, translator, lines, lines, 1, NULL);
     CHECK(ferry_score(translator, NULL, NULL, 0, &made, &error));
     assert_int_equal(ferry_result_count(made), 0);
     ferry_result_destroy(made);
@@ -388,10 +357,9 @@ TEST_WITH(test_tokens, set_up, tear_down)
 {
     const ferry_text line = {"b", 1};
     const size_t past = SIZE_MAX;
-    ferry_options options;
     ferry_result *made;
     ferry_token token;
-    CHECK(ferry_options_default(model, &options, sizeof options));
+    ferry_options options = default_options(model);
     options.alignment = 1;
     made = translated(model, &options, &line, 1);
 #define SOURCE(of, line, index, token, size) ferry_result_source_token(of, line, index, token, size)
@@ -430,27 +398,23 @@ TEST_WITH(test_inspecting, set_up, tear_down)
     static const ferry_inspect_shape shape = {16, 2, 16, 1, 1, 40}, odd = {15, 2, 16, 1, 1, 40};
     ferry_model *opened;
     ferry_text text;
-    REFUSED(ferry_inspect_open, path, ferry_inspect_open(NULL, NULL, &opened, error));
-    REFUSED_NAMING(ferry_inspect_open, isa, "kernels 'sse9'",
-                   ferry_inspect_open(scratch_file("small.gguf"), "sse9", &opened, error));
-    REFUSED(ferry_inspect_open, model, ferry_inspect_open(scratch_file("small.gguf"), NULL, NULL, error));
-    REFUSED(ferry_inspect_open_fd, fd, ferry_inspect_open_fd(-1, "model", NULL, &opened, error));
-    REFUSED(ferry_inspect_open_fd, name, ferry_inspect_open_fd(0, NULL, NULL, &opened, error));
-    REFUSED_NAMING(ferry_inspect_open_fd, isa, "kernels 'sse9'",
-                   ferry_inspect_open_fd(0, "model", "sse9", &opened, error));
-    REFUSED(ferry_inspect_open_fd, model, ferry_inspect_open_fd(0, "model", NULL, NULL, error));
-    REFUSED(ferry_inspect_untrained, encoding, ferry_inspect_untrained(NULL, &shape, NULL, &opened, error));
-    REFUSED(ferry_inspect_untrained, shape, ferry_inspect_untrained("none", NULL, NULL, &opened, error));
-    REFUSED_NAMING(ferry_inspect_untrained, shape,
-                   "heads: ", ferry_inspect_untrained("none", &odd, NULL, &opened, error));
-    REFUSED_NAMING(ferry_inspect_untrained, isa, "kernels 'sse9'",
-                   ferry_inspect_untrained("none", &shape, "sse9", &opened, error));
-    REFUSED(ferry_inspect_untrained, model, ferry_inspect_untrained("none", &shape, NULL, NULL, error));
+    REFUSED(ferry_inspect_open, path, NULL, NULL, &opened);
+    REFUSED_NAMING(ferry_inspect_open, isa, "kernels 'sse9'", scratch_file("small.gguf"), "sse9", &opened);
+    REFUSED(ferry_inspect_open, model, scratch_file("small.gguf"), NULL, NULL);
+    REFUSED(ferry_inspect_open_fd, fd, -1, "model", NULL, &opened);
+    REFUSED(ferry_inspect_open_fd, name, 0, NULL, NULL, &opened);
+    REFUSED_NAMING(ferry_inspect_open_fd, isa, "kernels 'sse9'", 0, "model", "sse9", &opened);
+    REFUSED(ferry_inspect_open_fd, model, 0, "model", NULL, NULL);
+    REFUSED(ferry_inspect_untrained, encoding, NULL, &shape, NULL, &opened);
+    REFUSED(ferry_inspect_untrained, shape, "none", NULL, NULL, &opened);
+    REFUSED_NAMING(ferry_inspect_untrained, shape, "heads: ", "none", &odd, NULL, &opened);
+    REFUSED_NAMING(ferry_inspect_untrained, isa, "kernels 'sse9'", "none", &shape, "sse9", &opened);
+    REFUSED(ferry_inspect_untrained, model, "none", &shape, NULL, NULL);
     ANSWERS(ferry_inspect_name, model, is_empty(ferry_inspect_name(NULL)));
     ANSWERS(ferry_inspect_encoding, index, ferry_inspect_encoding(SIZE_MAX) == NULL);
     ANSWERS(ferry_inspect_isa, model, ferry_inspect_isa(NULL) == NULL);
-    REFUSED(ferry_inspect_describe, model, ferry_inspect_describe(NULL, &text, error));
-    REFUSED(ferry_inspect_describe, text, ferry_inspect_describe(model, NULL, error));
+    REFUSED(ferry_inspect_describe, model, NULL, &text);
+    REFUSED(ferry_inspect_describe, text, model, NULL);
     ANSWERS(ferry_inspect_free, data, (ferry_inspect_free(NULL), true));
     ANSWERS(ferry_inspect_get_sizes, model, ferry_inspect_get_sizes(NULL).d_model == 0);
     ANSWERS(ferry_inspect_get_training, model, is_empty(ferry_inspect_get_training(NULL).text));
@@ -466,21 +430,18 @@ TEST_WITH(test_inspecting_texts, set_up, tear_down)
     static const ferry_text line = {"b c", 3}, wrong = {NULL, 3};
     int32_t *ids, *offsets, lead;
     size_t count;
-    REFUSED(ferry_inspect_tokenize, model, ferry_inspect_tokenize(NULL, line, NULL, NULL, &ids, &count, error));
-    REFUSED_NAMING(ferry_inspect_tokenize, text,
-                   "text[0].data: ", ferry_inspect_tokenize(model, wrong, NULL, NULL, &ids, &count, error));
-    REFUSED_NAMING(ferry_inspect_tokenize, from, "option from",
-                   ferry_inspect_tokenize(model, line, "nowhere", NULL, &ids, &count, error));
-    REFUSED_NAMING(ferry_inspect_tokenize, to, "option to",
-                   ferry_inspect_tokenize(model, line, NULL, "nowhere", &ids, &count, error));
-    REFUSED(ferry_inspect_tokenize, ids, ferry_inspect_tokenize(model, line, NULL, NULL, NULL, &count, error));
-    REFUSED(ferry_inspect_tokenize, count, ferry_inspect_tokenize(model, line, NULL, NULL, &ids, NULL, error));
-    REFUSED(ferry_inspect_targets, model, ferry_inspect_targets(NULL, &line, 1, &ids, &offsets, &lead, error));
-    REFUSED(ferry_inspect_targets, texts, ferry_inspect_targets(model, NULL, 1, &ids, &offsets, &lead, error));
-    REFUSED(ferry_inspect_targets, count, ferry_inspect_targets(model, &line, -1, &ids, &offsets, &lead, error));
-    REFUSED(ferry_inspect_targets, ids, ferry_inspect_targets(model, &line, 1, NULL, &offsets, &lead, error));
-    REFUSED(ferry_inspect_targets, offsets, ferry_inspect_targets(model, &line, 1, &ids, NULL, &lead, error));
-    REFUSED(ferry_inspect_targets, lead, ferry_inspect_targets(model, &line, 1, &ids, &offsets, NULL, error));
+    REFUSED(ferry_inspect_tokenize, model, NULL, line, NULL, NULL, &ids, &count);
+    REFUSED_NAMING(ferry_inspect_tokenize, text, "text[0].data: ", model, wrong, NULL, NULL, &ids, &count);
+    REFUSED_NAMING(ferry_inspect_tokenize, from, "option from", model, line, "nowhere", NULL, &ids, &count);
+    REFUSED_NAMING(ferry_inspect_tokenize, to, "option to", model, line, NULL, "nowhere", &ids, &count);
+    REFUSED(ferry_inspect_tokenize, ids, model, line, NULL, NULL, NULL, &count);
+    REFUSED(ferry_inspect_tokenize, count, model, line, NULL, NULL, &ids, NULL);
+    REFUSED(ferry_inspect_targets, model, NULL, &line, 1, &ids, &offsets, &lead);
+    REFUSED(ferry_inspect_targets, texts, model, NULL, 1, &ids, &offsets, &lead);
+    REFUSED(ferry_inspect_targets, count, model, &line, -1, &ids, &offsets, &lead);
+    REFUSED(ferry_inspect_targets, ids, model, &line, 1, NULL, &offsets, &lead);
+    REFUSED(ferry_inspect_targets, offsets, model, &line, 1, &ids, NULL, &lead);
+    REFUSED(ferry_inspect_targets, lead, model, &line, 1, &ids, &offsets, NULL);
 }
 
 /* One sentence, its decoder inputs, and room for whatever is computed. */
@@ -489,76 +450,66 @@ static float numbers[4096];
 
 TEST_WITH(test_inspecting_activations, set_up, tear_down)
 {
-#define ENCODE(m, ids, offsets, count, output) ferry_inspect_encode(m, ids, offsets, count, output, error)
-    REFUSED(ferry_inspect_encode, model, ENCODE(NULL, source, starts, 1, numbers));
-    REFUSED(ferry_inspect_encode, ids, ENCODE(model, NULL, starts, 1, numbers));
-    REFUSED(ferry_inspect_encode, offsets, ENCODE(model, source, NULL, 1, numbers));
-    REFUSED(ferry_inspect_encode, count, ENCODE(model, source, starts, 0, numbers));
-    REFUSED(ferry_inspect_encode, output, ENCODE(model, source, starts, 1, NULL));
-#define HIDDEN(m, stack, ids, offsets, count, tids, toffsets, hidden)                                                  \
-    ferry_inspect_hidden(m, (ferry_inspect_stack)(stack), ids, offsets, count, tids, toffsets, hidden, error)
-    REFUSED(ferry_inspect_hidden, model, HIDDEN(NULL, 1, source, starts, 1, inputs, target_starts, numbers));
-    REFUSED(ferry_inspect_hidden, stack, HIDDEN(model, 2, source, starts, 1, inputs, target_starts, numbers));
-    REFUSED(ferry_inspect_hidden, ids, HIDDEN(model, 1, NULL, starts, 1, inputs, target_starts, numbers));
-    REFUSED(ferry_inspect_hidden, offsets, HIDDEN(model, 0, source, NULL, 1, inputs, target_starts, numbers));
-    REFUSED(ferry_inspect_hidden, count, HIDDEN(model, 1, source, starts, -1, inputs, target_starts, numbers));
-    REFUSED(ferry_inspect_hidden, target_ids, HIDDEN(model, 1, source, starts, 1, NULL, target_starts, numbers));
-    REFUSED(ferry_inspect_hidden, target_offsets, HIDDEN(model, 1, source, starts, 1, inputs, NULL, numbers));
-    REFUSED(ferry_inspect_hidden, hidden, HIDDEN(model, 1, source, starts, 1, inputs, target_starts, NULL));
-#define LOGITS(m, ids, offsets, count, tids, toffsets, pass, logits)                                                   \
-    ferry_inspect_logits(m, ids, offsets, count, tids, toffsets, (ferry_inspect_pass)(pass), logits, error)
-    REFUSED(ferry_inspect_logits, model, LOGITS(NULL, source, starts, 1, inputs, target_starts, 0, numbers));
-    REFUSED(ferry_inspect_logits, ids, LOGITS(model, NULL, starts, 1, inputs, target_starts, 0, numbers));
-    REFUSED(ferry_inspect_logits, offsets, LOGITS(model, source, NULL, 1, inputs, target_starts, 0, numbers));
-    REFUSED(ferry_inspect_logits, count, LOGITS(model, source, starts, 0, inputs, target_starts, 0, numbers));
-    REFUSED(ferry_inspect_logits, target_ids, LOGITS(model, source, starts, 1, NULL, target_starts, 0, numbers));
-    REFUSED(ferry_inspect_logits, target_offsets, LOGITS(model, source, starts, 1, inputs, NULL, 0, numbers));
-    REFUSED(ferry_inspect_logits, pass, LOGITS(model, source, starts, 1, inputs, target_starts, 2, numbers));
-    REFUSED(ferry_inspect_logits, logits, LOGITS(model, source, starts, 1, inputs, target_starts, 0, NULL));
-#define ATTENTION(m, kind, layer, head, ids, S, tids, T, weights)                                                      \
-    ferry_inspect_attention(m, (ferry_inspect_attention_kind)(kind), layer, head, ids, S, tids, T, weights, error)
-    REFUSED(ferry_inspect_attention, model, ATTENTION(NULL, 2, 0, 0, source, 2, inputs, 3, numbers));
-    REFUSED(ferry_inspect_attention, kind, ATTENTION(model, 3, 0, 0, source, 2, inputs, 3, numbers));
-    REFUSED(ferry_inspect_attention, layer, ATTENTION(model, 2, 2, 0, source, 2, inputs, 3, numbers));
-    REFUSED(ferry_inspect_attention, head, ATTENTION(model, 2, 0, -2, source, 2, inputs, 3, numbers));
-    REFUSED(ferry_inspect_attention, ids, ATTENTION(model, 2, 0, 0, NULL, 2, inputs, 3, numbers));
-    REFUSED(ferry_inspect_attention, S, ATTENTION(model, 0, 0, 0, source, 0, NULL, 0, numbers));
-    REFUSED(ferry_inspect_attention, target_ids, ATTENTION(model, 2, 0, 0, source, 2, NULL, 3, numbers));
-    REFUSED(ferry_inspect_attention, T, ATTENTION(model, 2, 0, 0, source, 2, inputs, 0, numbers));
-    REFUSED(ferry_inspect_attention, weights, ATTENTION(model, 2, 0, 0, source, 2, inputs, 3, NULL));
+    REFUSED(ferry_inspect_encode, model, NULL, source, starts, 1, numbers);
+    REFUSED(ferry_inspect_encode, ids, model, NULL, starts, 1, numbers);
+    REFUSED(ferry_inspect_encode, offsets, model, source, NULL, 1, numbers);
+    REFUSED(ferry_inspect_encode, count, model, source, starts, 0, numbers);
+    REFUSED(ferry_inspect_encode, output, model, source, starts, 1, NULL);
+    REFUSED(ferry_inspect_hidden, model, NULL, 1, source, starts, 1, inputs, target_starts, numbers);
+    REFUSED(ferry_inspect_hidden, stack, model, 2, source, starts, 1, inputs, target_starts, numbers);
+    REFUSED(ferry_inspect_hidden, ids, model, 1, NULL, starts, 1, inputs, target_starts, numbers);
+    REFUSED(ferry_inspect_hidden, offsets, model, 0, source, NULL, 1, inputs, target_starts, numbers);
+    REFUSED(ferry_inspect_hidden, count, model, 1, source, starts, -1, inputs, target_starts, numbers);
+    REFUSED(ferry_inspect_hidden, target_ids, model, 1, source, starts, 1, NULL, target_starts, numbers);
+    REFUSED(ferry_inspect_hidden, target_offsets, model, 1, source, starts, 1, inputs, NULL, numbers);
+    REFUSED(ferry_inspect_hidden, hidden, model, 1, source, starts, 1, inputs, target_starts, NULL);
+    REFUSED(ferry_inspect_logits, model, NULL, source, starts, 1, inputs, target_starts, 0, numbers);
+    REFUSED(ferry_inspect_logits, ids, model, NULL, starts, 1, inputs, target_starts, 0, numbers);
+    REFUSED(ferry_inspect_logits, offsets, model, source, NULL, 1, inputs, target_starts, 0, numbers);
+    REFUSED(ferry_inspect_logits, count, model, source, starts, 0, inputs, target_starts, 0, numbers);
+    REFUSED(ferry_inspect_logits, target_ids, model, source, starts, 1, NULL, target_starts, 0, numbers);
+    REFUSED(ferry_inspect_logits, target_offsets, model, source, starts, 1, inputs, NULL, 0, numbers);
+    REFUSED(ferry_inspect_logits, pass, model, source, starts, 1, inputs, target_starts, 2, numbers);
+    REFUSED(ferry_inspect_logits, logits, model, source, starts, 1, inputs, target_starts, 0, NULL);
+    REFUSED(ferry_inspect_attention, model, NULL, 2, 0, 0, source, 2, inputs, 3, numbers);
+    REFUSED(ferry_inspect_attention, kind, model, 3, 0, 0, source, 2, inputs, 3, numbers);
+    REFUSED(ferry_inspect_attention, layer, model, 2, 2, 0, source, 2, inputs, 3, numbers);
+    REFUSED(ferry_inspect_attention, head, model, 2, 0, -2, source, 2, inputs, 3, numbers);
+    REFUSED(ferry_inspect_attention, ids, model, 2, 0, 0, NULL, 2, inputs, 3, numbers);
+    REFUSED(ferry_inspect_attention, S, model, 0, 0, 0, source, 0, NULL, 0, numbers);
+    REFUSED(ferry_inspect_attention, target_ids, model, 2, 0, 0, source, 2, NULL, 3, numbers);
+    REFUSED(ferry_inspect_attention, T, model, 2, 0, 0, source, 2, inputs, 0, numbers);
+    REFUSED(ferry_inspect_attention, weights, model, 2, 0, 0, source, 2, inputs, 3, NULL);
 }
 
 TEST_WITH(test_inspecting_positions, set_up, tear_down)
 {
-#define ROWS(m, stack, count, rows) ferry_inspect_position_rows(m, (ferry_inspect_stack)(stack), count, rows, error)
-    REFUSED(ferry_inspect_position_rows, model, ROWS(NULL, 1, 2, numbers));
-    REFUSED(ferry_inspect_position_rows, stack, ROWS(model, -1, 2, numbers));
-    REFUSED(ferry_inspect_position_rows, count, ROWS(model, 1, 0, numbers));
-    REFUSED(ferry_inspect_position_rows, rows, ROWS(model, 1, 2, NULL));
-#define SCORES(m, stack, layer, head, count, scores)                                                                   \
-    ferry_inspect_position_scores(m, (ferry_inspect_stack)(stack), layer, head, count, NULL, NULL, scores, error)
-    REFUSED(ferry_inspect_position_scores, model, SCORES(NULL, 1, 0, 0, 2, numbers));
-    REFUSED(ferry_inspect_position_scores, stack, SCORES(model, 2, 0, 0, 2, numbers));
-    REFUSED(ferry_inspect_position_scores, layer, SCORES(model, 1, 2, 0, 2, numbers));
-    REFUSED(ferry_inspect_position_scores, head, SCORES(model, 1, 0, 3, 2, numbers));
-    REFUSED(ferry_inspect_position_scores, count, SCORES(model, 1, 0, 0, INT32_MAX, numbers));
-    REFUSED(ferry_inspect_position_scores, scores, SCORES(model, 1, 0, 0, 2, NULL));
-    ferry_error filled, *error = &filled;
-    ANSWERS(ferry_inspect_position_scores, q, SCORES(model, 1, 0, 0, 2, numbers) == FERRY_OK);
-    ANSWERS(ferry_inspect_position_scores, k, SCORES(model, 1, 0, 0, 2, numbers) == FERRY_OK);
+    REFUSED(ferry_inspect_position_rows, model, NULL, 1, 2, numbers);
+    REFUSED(ferry_inspect_position_rows, stack, model, (ferry_inspect_stack)-1, 2, numbers);
+    REFUSED(ferry_inspect_position_rows, count, model, 1, 0, numbers);
+    REFUSED(ferry_inspect_position_rows, rows, model, 1, 2, NULL);
+    REFUSED(ferry_inspect_position_scores, model, NULL, 1, 0, 0, 2, NULL, NULL, numbers);
+    REFUSED(ferry_inspect_position_scores, stack, model, 2, 0, 0, 2, NULL, NULL, numbers);
+    REFUSED(ferry_inspect_position_scores, layer, model, 1, 2, 0, 2, NULL, NULL, numbers);
+    REFUSED(ferry_inspect_position_scores, head, model, 1, 0, 3, 2, NULL, NULL, numbers);
+    REFUSED(ferry_inspect_position_scores, count, model, 1, 0, 0, INT32_MAX, NULL, NULL, numbers);
+    REFUSED(ferry_inspect_position_scores, scores, model, 1, 0, 0, 2, NULL, NULL, NULL);
+    const bool scored = ferry_inspect_position_scores(model, 1, 0, 0, 2, NULL, NULL, numbers, NULL) == FERRY_OK;
+    ANSWERS(ferry_inspect_position_scores, q, scored);
+    ANSWERS(ferry_inspect_position_scores, k, scored);
 }
 
 TEST_WITH(test_inspecting_time, set_up, tear_down)
 {
     ferry_inspect_timer *timer;
     double seconds;
-    REFUSED(ferry_inspect_timer_create, model, ferry_inspect_timer_create(NULL, 2, 2, &timer, error));
-    REFUSED(ferry_inspect_timer_create, source_tokens, ferry_inspect_timer_create(model, 0, 2, &timer, error));
-    REFUSED(ferry_inspect_timer_create, target_tokens, ferry_inspect_timer_create(model, 2, -1, &timer, error));
-    REFUSED(ferry_inspect_timer_create, timer, ferry_inspect_timer_create(model, 2, 2, NULL, error));
+    REFUSED(ferry_inspect_timer_create, model, NULL, 2, 2, &timer);
+    REFUSED(ferry_inspect_timer_create, source_tokens, model, 0, 2, &timer);
+    REFUSED(ferry_inspect_timer_create, target_tokens, model, 2, -1, &timer);
+    REFUSED(ferry_inspect_timer_create, timer, model, 2, 2, NULL);
     CHECK(ferry_inspect_timer_create(model, 2, 2, &timer, &error));
-    REFUSED(ferry_inspect_timer_run, timer, ferry_inspect_timer_run(NULL, &seconds, error));
-    REFUSED(ferry_inspect_timer_run, seconds, ferry_inspect_timer_run(timer, NULL, error));
+    REFUSED(ferry_inspect_timer_run, timer, NULL, &seconds);
+    REFUSED(ferry_inspect_timer_run, seconds, timer, NULL);
     ferry_inspect_timer_destroy(timer);
     ANSWERS(ferry_inspect_timer_destroy, timer, (ferry_inspect_timer_destroy(NULL), true));
     ANSWERS(ferry_inspect_timer_memory, timer, ferry_inspect_timer_memory(NULL).thread == 0);
@@ -572,13 +523,12 @@ TEST_WITH(test_inspecting_generation, set_up, tear_down)
 {
     static const int32_t wrong[] = {2, 99};
     ferry_result *made;
-#define GENERATE(t, ids, offsets, count, to) ferry_inspect_generate(t, ids, offsets, count, to, error)
-    REFUSED(ferry_inspect_generate, translator, GENERATE(NULL, source, starts, 1, &made));
-    REFUSED(ferry_inspect_generate, ids, GENERATE(translator, NULL, starts, 1, &made));
-    REFUSED_NAMING(ferry_inspect_generate, ids, "id 99", GENERATE(translator, wrong, starts, 1, &made));
-    REFUSED(ferry_inspect_generate, offsets, GENERATE(translator, source, NULL, 1, &made));
-    REFUSED(ferry_inspect_generate, count, GENERATE(translator, source, starts, -1, &made));
-    REFUSED(ferry_inspect_generate, result, GENERATE(translator, source, starts, 1, NULL));
+    REFUSED(ferry_inspect_generate, translator, NULL, source, starts, 1, &made);
+    REFUSED(ferry_inspect_generate, ids, translator, NULL, starts, 1, &made);
+    REFUSED_NAMING(ferry_inspect_generate, ids, "id 99", translator, wrong, starts, 1, &made);
+    REFUSED(ferry_inspect_generate, offsets, translator, source, NULL, 1, &made);
+    REFUSED(ferry_inspect_generate, count, translator, source, starts, -1, &made);
+    REFUSED(ferry_inspect_generate, result, translator, source, starts, 1, NULL);
     ANSWERS(ferry_inspect_result_ids, result, ferry_inspect_result_ids(NULL, 0, 0) == NULL);
     ANSWERS(ferry_inspect_result_ids, line, ferry_inspect_result_ids(result, 1, 0) == NULL);
     ANSWERS(ferry_inspect_result_ids, hypothesis, ferry_inspect_result_ids(result, 0, 1) == NULL);

@@ -34,54 +34,10 @@ static job *make_job(const ferry_model *model)
     return j;
 }
 
-typedef struct stopping {
-    job *job;
-    atomic_bool stop;
-    int32_t taken, finished;
-    int32_t stop_at_taken, stop_at_finished; /* -1: never */
-} stopping;
-
-static bool next(void *user, ferry_generate_sentence *sentence)
-{
-    stopping *s = user;
-    if (s->taken == SENTENCES) return false;
-    const job_sentence *from = &s->job->sentences[s->taken];
-    const ferry_generation *generation = s->job->generation;
-    *sentence = (ferry_generate_sentence){
-        .ids = from->ids,
-        .length = from->length,
-        .rules = {.options = from->options,
-                  .eos_ids = generation->eos_ids,
-                  .eos_count = generation->eos_count,
-                  .start_id = generation->start_id},
-    };
-    if (s->taken++ == s->stop_at_taken) atomic_store(&s->stop, true);
-    return true;
-}
-
-static ferry_status finished(void *user, size_t tag, const ferry_generate_finished *sentence, ferry_error *error)
-{
-    (void)tag, (void)sentence, (void)error;
-    stopping *s = user;
-    if (s->finished++ == s->stop_at_finished) atomic_store(&s->stop, true);
-    return FERRY_OK;
-}
-
-static ferry_status generate(ferry_generator *generator, stopping *s, ferry_error *error)
-{
-    const ferry_generate_source source = {
-        .width = 16, .positions = 200, .beam = 3, .max_length = 40, .next = next, .finished = finished, .user = s};
-    generator->state.context.stop = &s->stop;
-    const ferry_status status = ferry_generate(generator, &source, error);
-    generator->state.context.stop = NULL;
-    return status;
-}
-
 /* The stopped generator is as good as a new one: it holds nothing, and its results and requests are the same. */
-static void check_usable(ferry_generator *generator, const job *expected)
+static void check_usable(const ferry_model *model, ferry_generator *generator, const job *expected)
 {
-    job *j = kept_memory(sizeof *j);
-    *j = *expected;
+    job *j = make_job(model);
     assert_int_equal(generator->state.context.arena.used, 0);
     generate_job(generator, j, 0, SENTENCES, 16, 200);
     for (int32_t i = 0; i < SENTENCES; i++)
@@ -96,11 +52,12 @@ static void stop_at_callbacks(const ferry_model *model)
     generate_job(&generator, expected, 0, SENTENCES, 16, 200);
     for (int32_t at = 0; at < SENTENCES - 1; at += 3) {
         for (int32_t which = 0; which < 2; which++) {
-            stopping s = {expected, .stop_at_taken = which == 0 ? at : -1, .stop_at_finished = which == 1 ? at : -1};
-            REFUSE_SAYING(generate(&generator, &s, &error), FERRY_ERROR_CANCELLED, "cancelled");
-            assert_in_range(s.finished, which == 1 ? at + 1 : 0, SENTENCES - 1);
+            job *j = make_job(model);
+            *(which == 0 ? &j->stop_at_taken : &j->stop_at_finished) = at + 1;
+            REFUSE_SAYING(try_job(&generator, j, 16, 200, &error), FERRY_ERROR_CANCELLED, "cancelled");
+            assert_in_range(j->finished, which == 1 ? at + 1 : 0, SENTENCES - 1);
         }
-        check_usable(&generator, expected);
+        check_usable(model, &generator, expected);
     }
     ferry_generator_destroy(&generator);
 }
@@ -114,11 +71,12 @@ TEST(test_stopping_at_callbacks)
     }
 }
 
+static int32_t delay; /* in 20 µs */
+
 static void *stop_later(void *user)
 {
-    stopping *s = user;
-    nanosleep(&(struct timespec){.tv_nsec = s->stop_at_taken * 20000L}, NULL);
-    atomic_store(&s->stop, true);
+    nanosleep(&(struct timespec){.tv_nsec = delay * 20000L}, NULL);
+    atomic_store(&((job *)user)->stop, true);
     return NULL;
 }
 
@@ -134,18 +92,16 @@ TEST(test_stopping_at_any_time)
     int32_t cancelled = 0;
     for (int32_t round = 0; round < 100; round++) {
         pthread_t thread;
-        stopping s = {expected, .stop_at_taken = 1000 + round, .stop_at_finished = -1};
-        assert_int_equal(pthread_create(&thread, NULL, stop_later, &s), 0);
+        job *j = make_job(model);
+        delay = 1000 + round;
+        assert_int_equal(pthread_create(&thread, NULL, stop_later, j), 0);
         ferry_status status = FERRY_OK;
-        while (status == FERRY_OK) {
-            s.taken = s.finished = 0;
-            status = generate(&generator, &s, NULL);
-        }
+        while (status == FERRY_OK) status = try_job(&generator, j, 16, 200, NULL);
         cancelled += status == FERRY_ERROR_CANCELLED;
         pthread_join(thread, NULL);
     }
     assert_int_equal(cancelled, 100);
-    check_usable(&generator, expected);
+    check_usable(model, &generator, expected);
     assert_int_equal(ferry_generator_allocations(&generator), before);
     ferry_generator_destroy(&generator);
     ferry_model_close(model);
@@ -204,26 +160,19 @@ static void *cancel_until_done(void *user)
     return NULL;
 }
 
-static ferry_result *generate_some(ferry_translator *translator, const int32_t *ids, const int32_t *offsets)
-{
-    ferry_result *result;
-    CHECK(ferry_inspect_generate(translator, ids, offsets, SENTENCES, &result, &error));
-    return result;
-}
-
 static void cancel_and_go_on(const ferry_model *model, int32_t threads)
 {
     int32_t *ids = kept_memory(MANY * LONGEST * sizeof *ids), *offsets = kept_memory((MANY + 1) * sizeof *offsets);
     for (int32_t i = 0; i < MANY * LONGEST; i++) ids[i] = i * 131 % VOCAB;
     for (int32_t s = 0; s <= MANY; s++) offsets[s] = s * LONGEST;
-    ferry_options options;
     canceller c = {NULL, false};
-    CHECK(ferry_options_default(model, &options, sizeof options));
+    ferry_options options = default_options(model);
     options.threads = threads;
     options.beam = 2;
     options.max_length = 40;
     CHECK(ferry_translator_create(model, &options, &c.translator, &error));
-    ferry_result *before = generate_some(c.translator, ids, offsets), *unfinished;
+    ferry_result *before, *unfinished, *after;
+    CHECK(ferry_inspect_generate(c.translator, ids, offsets, SENTENCES, &before, &error));
     pthread_t thread;
     assert_int_equal(pthread_create(&thread, NULL, cancel_until_done, &c), 0);
     for (int round = 0; round < 5; round++) {
@@ -234,7 +183,7 @@ static void cancel_and_go_on(const ferry_model *model, int32_t threads)
     }
     atomic_store(&c.done, true);
     pthread_join(thread, NULL);
-    ferry_result *after = generate_some(c.translator, ids, offsets);
+    CHECK(ferry_inspect_generate(c.translator, ids, offsets, SENTENCES, &after, &error));
     for (size_t i = 0; i < SENTENCES; i++) assert_same_line(before, i, after, i);
     ferry_result_destroy(before);
     ferry_result_destroy(after);

@@ -45,25 +45,29 @@ TEST(test_comparison_with_the_source)
     static const struct {
         int32_t source[2], translation[2]; /* ids, times */
         const char *text;
-        int kinds;
+        int kinds, before;
     } rows[] = {
-        {{5, 1}, {5, 1}, "a", 0},
-        {{5, 1}, {1, 2}, "a", 0},
-        {{5, 1}, {1, 3}, "a", FERRY_DOUBT_LOOP},
-        {{5, 1}, {16, 3}, "a", FERRY_DOUBT_LOOP},
-        {{5, 1}, {17, 3}, "a", 0},
-        {{5, 2}, {5, 4}, "a", 0}, /* follows its source */
-        {{5, 2}, {5, 5}, "a", FERRY_DOUBT_LOOP},
-        {{1, 6}, {1, 12}, "a", 0},
-        {{32, 3}, {16, 6}, "a", 0},
-        {{1, 0}, {0, 0}, " \xC2\xA0", FERRY_DOUBT_SHORT},
-        {{1, 0}, {0, 0}, "", FERRY_DOUBT_SHORT},
-        {{1, 0}, {0, 0}, NULL, 0}, /* ids without a text */
-        {{14, 1}, {1, 1}, "a", 0}, /* few */
-        {{17, 1}, {4, 1}, "a", FERRY_DOUBT_SHORT},
-        {{17, 1}, {5, 1}, "a", 0},
-        {{98, 1}, {32, 1}, "a", 0},
-        {{99, 1}, {32, 1}, "a", FERRY_DOUBT_SHORT},
+        {{5, 1}, {5, 1}, "a", 0, 0},
+        {{5, 1}, {1, 2}, "a", 0, 0},
+        {{5, 1}, {1, 3}, "a", FERRY_DOUBT_LOOP, 0},
+        {{5, 1}, {16, 3}, "a", FERRY_DOUBT_LOOP, 0},
+        {{5, 1}, {17, 3}, "a", 0, 0},
+        {{5, 2}, {5, 4}, "a", 0, 0}, /* follows its source */
+        {{5, 2}, {5, 5}, "a", FERRY_DOUBT_LOOP, 0},
+        {{1, 6}, {1, 12}, "a", 0, 0},
+        {{32, 3}, {16, 6}, "a", 0, 0},
+        {{1, 0}, {0, 0}, " \xC2\xA0", FERRY_DOUBT_SHORT, 0},
+        {{1, 0}, {0, 0}, "", FERRY_DOUBT_SHORT, 0},
+        {{1, 0}, {0, 0}, NULL, 0, 0}, /* ids without a text */
+        {{14, 1}, {1, 1}, "a", 0, 0}, /* few */
+        {{17, 1}, {4, 1}, "a", FERRY_DOUBT_SHORT, 0},
+        {{17, 1}, {5, 1}, "a", 0, 0},
+        {{98, 1}, {32, 1}, "a", 0, 0},
+        {{99, 1}, {32, 1}, "a", FERRY_DOUBT_SHORT, 0},
+        /* One that was cut is not called short, too. */
+        {{99, 1}, {5, 1}, "a", FERRY_DOUBT_CUT, FERRY_DOUBT_CUT},
+        {{99, 1}, {5, 1}, NULL, FERRY_DOUBT_CUT, FERRY_DOUBT_CUT},
+        {{99, 1}, {5, 1}, "", FERRY_DOUBT_CUT | FERRY_DOUBT_SHORT, FERRY_DOUBT_CUT},
     };
     int32_t source_ids[MOST], ids[MOST];
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -72,65 +76,38 @@ TEST(test_comparison_with_the_source)
         const char *text = rows[i].text != NULL ? rows[i].text : "";
         const ferry_result_hypothesis translation = {
             .ids = ids, .length = (int32_t)found.count, .text = (char *)(uintptr_t)text, .size = strlen(text)};
-        ferry_doubts doubts = {.kinds = 0};
+        ferry_doubts doubts = {.kinds = rows[i].before};
         ferry_doubts_compare(&doubts, &source, &translation, rows[i].text != NULL);
         if (doubts.kinds != rows[i].kinds) fail_msg("row %zu: doubts %d, expected %d", i, doubts.kinds, rows[i].kinds);
     }
 }
 
-/* One that was cut is not called short, too. */
-TEST(test_a_cut_translation)
-{
-    int32_t source_ids[MOST], ids[MOST];
-    const ferry_ids source = repeated(source_ids, 99, 1), found = repeated(ids, 5, 1);
-    ferry_doubts doubts = {.kinds = FERRY_DOUBT_CUT};
-    ferry_result_hypothesis translation = {.ids = ids, .length = (int32_t)found.count};
-    ferry_doubts_compare(&doubts, &source, &translation, false);
-    assert_int_equal(doubts.kinds, FERRY_DOUBT_CUT);
-    ferry_doubts_compare(&doubts, &source, &translation, true);
-    assert_int_equal(doubts.kinds, FERRY_DOUBT_CUT | FERRY_DOUBT_SHORT);
-}
-
 /* ---- what a result says ---- */
 
-static const char *const lines[] = {
-    "Against all expectations, we became good friends.", /* loops: "Achchchch", */
-    "How are you?",
-    "This movie is one of my all-time favorites.", /* "Lieblingszeitzeitzeit" */
-    "Tom is reading a book in the garden.",
-    "",
-    "Is this the dictionary you're looking for?", /* "das das das" */
+static const ferry_text lines[] = {
+    {"Against all expectations, we became good friends.", 49}, /* loops: "Achchchch", */
+    {"How are you?", 12},
+    {"This movie is one of my all-time favorites.", 43}, /* "Lieblingszeitzeitzeit" */
+    {"Tom is reading a book in the garden.", 36},
+    {"", 0},
+    {"Is this the dictionary you're looking for?", 42}, /* "das das das" */
 };
-enum { LINES = sizeof lines / sizeof lines[0] };
+enum { LINES = COUNT(lines) };
 
 static bool loops(size_t line)
 {
     return line == 0 || line == 2 || line == 5;
 }
 
-static ferry_options defaults(void)
-{
-    ferry_options options;
-    CHECK(ferry_options_default(model, &options, sizeof options));
-    return options;
-}
-
-static ferry_result *translate_lines(const ferry_options *options)
-{
-    ferry_text texts[LINES];
-    for (size_t i = 0; i < LINES; i++) texts[i] = as_text(lines[i]);
-    return translated(model, options, texts, LINES);
-}
-
 SHIPPED_TEST(test_cuts_and_blank_translations_are_told)
 {
     const ferry_text line = as_text("How are you?");
-    ferry_options options = defaults();
+    ferry_options options = default_options(model);
     options.max_length = 3;
     ferry_result *result = translated(model, &options, &line, 1);
     assert_int_equal(ferry_result_doubts(result, 0), FERRY_DOUBT_CUT);
     ferry_result_destroy(result);
-    options = defaults();
+    options = default_options(model);
     options.forced_first_id = 0; /* the end of sentence */
     result = translated(model, &options, &line, 1);
     assert_int_equal(ferry_result_text(result, 0, 0).size, 0);
@@ -158,11 +135,10 @@ SHIPPED_TEST(test_texts_and_markup)
 {
     for (ferry_on_loop on_loop = FERRY_ON_LOOP_WARN; on_loop <= FERRY_ON_LOOP_RETRY; on_loop++) {
         const int kinds = on_loop == FERRY_ON_LOOP_WARN ? FERRY_DOUBT_LOOP : 0;
-        ferry_options options = defaults();
-        ferry_translator *translator;
+        ferry_options options = default_options(model);
         ferry_result *result;
         options.on_loop = on_loop;
-        CHECK(ferry_translator_create(model, &options, &translator, &error));
+        ferry_translator *translator = new_translator(model, &options);
         for (size_t doubtful = 0; doubtful < 3; doubtful++) {
             const char *sentences[] = {"How <i>are</i> you?", "How are you?", "How are you?"};
             sentences[doubtful] = "This movie is one of my <b>all-time</b> favorites.";
@@ -186,15 +162,16 @@ SHIPPED_TEST(test_texts_and_markup)
 SHIPPED_TEST(test_loops_are_translated_again)
 {
     for (int32_t beam = 1; beam <= 4; beam += 3) {
-        ferry_options options = defaults(), strict;
+        ferry_options options = default_options(model), strict;
         options.beam = options.nbest = beam;
         options.alignment = beam > 1;
         strict = options;
         strict.no_repeat_ngram = 2;
         options.on_loop = FERRY_ON_LOOP_RETRY;
-        ferry_result *result = translate_lines(&options), *expected = translate_lines(&strict);
+        ferry_result *result = translated(model, &options, lines, LINES),
+                     *expected = translated(model, &strict, lines, LINES);
         options.on_loop = FERRY_ON_LOOP_WARN;
-        ferry_result *usual = translate_lines(&options);
+        ferry_result *usual = translated(model, &options, lines, LINES);
         for (size_t i = 0; i < LINES; i++) {
             const bool again = (ferry_result_doubts(usual, i) & FERRY_DOUBT_LOOP) != 0;
             assert_same_line(result, i, again ? expected : usual, i);
@@ -223,8 +200,8 @@ SHIPPED_TEST(test_parts_that_loop)
     for (ferry_on_loop on_loop = FERRY_ON_LOOP_WARN; on_loop <= FERRY_ON_LOOP_RETRY; on_loop++)
         for (int part = 1; part <= 3; part++) {
             const char *sentences[] = {"How are you?", "How are you?", "How are you?"};
-            ferry_options options = defaults();
-            sentences[part - 1] = lines[0];
+            ferry_options options = default_options(model);
+            sentences[part - 1] = lines[0].data;
             const ferry_name line = ferry_name_format("%s %s %s", sentences[0], sentences[1], sentences[2]);
             const ferry_text text = as_text(line.text);
             options.on_loop = on_loop;
@@ -245,8 +222,8 @@ SHIPPED_TEST(test_parts_that_loop)
  */
 SHIPPED_TEST(test_strict_rules)
 {
-    const ferry_text line = as_text(lines[5]);
-    ferry_options options = defaults(), strict = defaults();
+    const ferry_text line = lines[5];
+    ferry_options options = default_options(model), strict = default_options(model);
     options.no_repeat_ngram = 3;
     ferry_result *loop = translated(model, &options, &line, 1);
     options.on_loop = FERRY_ON_LOOP_RETRY;
@@ -261,15 +238,14 @@ SHIPPED_TEST(test_strict_rules)
 }
 
 /* A second translation that is cut is no better than a loop, unless that was cut, too. */
-TEST(test_second_translations_that_are_cut)
+SEPARATE_TEST(test_second_translations_that_are_cut)
 {
     static const char *const looping[] = {"became", "time garden", "car Yes good car"};
     int kept = 0, replaced = 0;
-    model = convert_data("models/marian-separate", NULL);
     for (size_t i = 0; i < COUNT(looping); i++)
         for (int32_t most = 4; most <= 20; most++) {
             const ferry_text line = as_text(looping[i]);
-            ferry_options options = defaults(), strict = defaults();
+            ferry_options options = default_options(model), strict = default_options(model);
             options.max_length = strict.max_length = most;
             strict.no_repeat_ngram = 2;
             ferry_result *first = translated(model, &options, &line, 1), *second = translated(model, &strict, &line, 1);
@@ -288,7 +264,6 @@ TEST(test_second_translations_that_are_cut)
             ferry_result_destroy(result);
         }
     assert_true(kept > 0 && replaced > 0);
-    close_model(NULL);
 }
 
 /* Forced by a prefix, it loops again. */
@@ -297,10 +272,9 @@ SHIPPED_TEST(test_the_first_translation_stays)
     const ferry_text line = as_text("How are you?"), prefix = as_text("Wie wie wie wie wie");
     ferry_result *results[2];
     for (int i = 0; i < 2; i++) {
-        ferry_options options = defaults();
-        ferry_translator *translator;
+        ferry_options options = default_options(model);
         options.on_loop = i == 0 ? FERRY_ON_LOOP_WARN : FERRY_ON_LOOP_RETRY;
-        CHECK(ferry_translator_create(model, &options, &translator, &error));
+        ferry_translator *translator = new_translator(model, &options);
         CHECK(ferry_translate_prefixed(translator, &line, &prefix, 1, &results[i], &error));
         ferry_translator_destroy(translator);
         assert_true((ferry_result_doubts(results[i], 0) & FERRY_DOUBT_LOOP) != 0);
@@ -327,22 +301,19 @@ static int note(void *user, size_t line, ferry_text text)
 SHIPPED_TEST(test_partial_texts_of_a_loop)
 {
     /* The second one is kept, and then, as its prefix loops, the first one. */
-    const ferry_text texts[] = {as_text(lines[0]), as_text(lines[0])}, prefixes[] = {as_text(""), as_text("Achchchch")};
-    ferry_options options = defaults();
-    ferry_translator *translator;
+    const ferry_text texts[] = {lines[0], lines[0]}, prefixes[] = {as_text(""), as_text("Achchchch")};
+    ferry_options options = default_options(model);
     options.beam = 1;
     options.on_loop = FERRY_ON_LOOP_RETRY;
     options.partial = note;
-    CHECK(ferry_translator_create(model, &options, &translator, &error));
+    ferry_translator *translator = new_translator(model, &options);
     for (int i = 0; i < 2; i++) {
         ferry_result *result;
         calls = 0;
         CHECK(ferry_translate_prefixed(translator, &texts[i], &prefixes[i], 1, &result, &error));
-        const ferry_text text = ferry_result_text(result, 0, 0);
         assert_int_equal(ferry_result_doubts(result, 0), i == 0 ? 0 : FERRY_DOUBT_LOOP);
         assert_non_null(ferry_result_warning(result, 0));
-        assert_int_equal(strlen(last), text.size);
-        assert_memory_equal(last, text.data, text.size);
+        assert_text_is(ferry_result_text(result, 0, 0), last);
         assert_true((size_t)calls > ferry_result_tokens(result, 0, 0));
         ferry_result_destroy(result);
     }

@@ -41,27 +41,19 @@ TEST(test_declarations_are_consistent)
 TEST(test_bad_parameters_are_refused)
 {
     static const struct {
-        const char *scheme;
-        fake_parameter parameters[4];
-        const char *message;
+        const char *scheme, *parameters, *message;
     } rows[] = {
-        {"sinusoidal", {{.key = "layout", .text = "woven"}}, "position.layout: expected 'interleaved' or 'split'"},
-        {"sinusoidal",
-         {{.key = "layout", .text = "split"}, {.key = "exponent_divisor", .number = 1}},
+        {"sinusoidal", "layout woven", "position.layout: expected 'interleaved' or 'split'"},
+        {"sinusoidal", "layout split, exponent_divisor 1",
          "position.exponent_divisor: expected 'half' or 'half_minus_one'"},
-        {"t5", {{.key = "num_buckets", .text = "8"}}, "position.num_buckets: expected a number from 4 to 65536"},
-        {"t5",
-         {{.key = "num_buckets", .number = 8}, {.key = "max_distance", .number = 20}, {.key = "tables", .text = "row"}},
-         "position.tables: expected 'stack' or 'layer'"},
-        {"t5",
-         {{.key = "num_buckets", .number = 8}, {.key = "max_distance", .number = 20}, {.key = "tables", .number = 1}},
-         "position.tables: expected 'stack' or 'layer'"},
-        {"deberta", {{.key = "clip", .number = 1}}, "position.p2c: expected 'paper' or 'released'"},
-        {"rope",
-         {{.key = "theta", .number = 2}, {.key = "layout", .text = "half"}, {.key = "dims", .text = "4"}},
+        {"t5", "num_buckets eight", "position.num_buckets: expected a number from 4 to 65536"},
+        {"t5", "num_buckets 8, max_distance 20, tables row", "position.tables: expected 'stack' or 'layer'"},
+        {"t5", "num_buckets 8, max_distance 20, tables 1", "position.tables: expected 'stack' or 'layer'"},
+        {"deberta", "clip 1", "position.p2c: expected 'paper' or 'released'"},
+        {"rope", "theta 2, layout half, dims four",
          "position.dims: expected an even number from 2 to the head width, 4"},
-        {"alibi", {{0}}, "position.slopes: expected 'formula' or 'given'"},
-        {"fire", {{0}}, "position.width: expected a width from 1 to 65536"},
+        {"alibi", "", "position.slopes: expected 'formula' or 'given'"},
+        {"fire", "", "position.width: expected a width from 1 to 65536"},
     };
     const ferry_position_stack stack = {.layers = 1, .d_model = 8, .heads = 2, .head_width = 4};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -79,19 +71,13 @@ static const float *make_zeros(void *user, const ferry_position_tensor *declared
     return kept_memory(count * sizeof(float));
 }
 
-static const float *make_nothing(void *user, const ferry_position_tensor *declared, int32_t layer, size_t count)
-{
-    (void)user, (void)declared, (void)layer, (void)count;
-    return NULL;
-}
-
 /* Whether the last of these parameters is refused with this message. What else is wrong does not count. */
-static bool is_refused(const char *scheme, const ferry_position_stack *stack, const fake_parameter *parameters,
+static bool is_refused(const char *scheme, const ferry_position_stack *stack, const char *parameters,
                        const char *message)
 {
     ferry_position position;
     ferry_error error = {0};
-    const fake_file file = {.parameters = parameters, .make = make_nothing};
+    const fake_file file = {.parameters = parameters};
     if (try_bind_encoding_file(scheme, stack, file, &position, &error) == FERRY_OK) ferry_position_unbind(&position);
     return strstr(error.message, message) == error.message;
 }
@@ -100,76 +86,34 @@ static bool is_refused(const char *scheme, const ferry_position_stack *stack, co
 TEST(test_bounds_of_parameters)
 {
     static const struct {
-        const char *scheme;
-        fake_parameter parameters[4];
-        double least, most, step;
+        const char *scheme, *parameters;
+        double least, most, step; /* of the last one */
         const char *message;
     } rows[] = {
-        {"sinusoidal",
-         {{.key = "layout", .text = "split"}, {.key = "exponent_divisor", .text = "half"}, {.key = "first"}},
-         0,
-         65536,
-         1,
+        {"sinusoidal", "layout split, exponent_divisor half, first", 0, 65536, 1,
          "position.first: expected a number from 0 to 65536"},
-        {"learned",
-         {{.key = "max_positions"}},
-         1,
-         2147483647,
-         1,
+        {"learned", "max_positions", 1, 2147483647, 1,
          "position.max_positions: expected a number of positions from 1 to 2147483647"},
-        {"shaw", {{.key = "clip"}}, 1, 65536, 1, "position.clip: expected a distance from 1 to 65536"},
-        {"t5", {{.key = "num_buckets"}}, 4, 65536, 1, "position.num_buckets: expected a number from 4 to 65536"},
-        {"t5",
-         {{.key = "num_buckets", .number = 10}, {.key = "max_distance"}},
-         3,
-         16384,
-         1,
-         "position.max_distance: expected a number from 3 to 16384"},
-        {"t5",
-         {{.key = "num_buckets", .number = 11}, {.key = "max_distance"}},
-         3,
-         16384,
-         1,
-         "position.max_distance: expected a number from 3 to 16384"},
-        {"deberta",
-         {{.key = "p2c", .text = "paper"}, {.key = "clip"}},
-         1,
-         65536,
-         1,
-         "position.clip: expected a distance from 1 to 65536"},
-        {"rope",
-         {{.key = "layout", .text = "half"}, {.key = "theta"}},
-         1.0001,
-         1e12,
-         0.0001,
+        {"shaw", "clip", 1, 65536, 1, "position.clip: expected a distance from 1 to 65536"},
+        {"t5", "num_buckets", 4, 65536, 1, "position.num_buckets: expected a number from 4 to 65536"},
+        {"t5", "num_buckets 10, max_distance", 3, 16384, 1, "position.max_distance: expected a number from 3 to 16384"},
+        {"t5", "num_buckets 11, max_distance", 3, 16384, 1, "position.max_distance: expected a number from 3 to 16384"},
+        {"deberta", "p2c paper, clip", 1, 65536, 1, "position.clip: expected a distance from 1 to 65536"},
+        {"rope", "layout half, theta", 1.0001, 1e12, 0.0001,
          "position.theta: expected a real number above 1, up to 1e12"},
-        {"rope",
-         {{.key = "layout", .text = "half"}, {.key = "theta", .number = 2}, {.key = "dims"}},
-         2,
-         8,
-         2,
+        {"rope", "layout half, theta 2, dims", 2, 8, 2,
          "position.dims: expected an even number from 2 to the head width, 8"},
-        {"rope",
-         {{.key = "layout", .text = "half"}, {.key = "theta", .number = 2}, {.key = "dims"}},
-         4,
-         6,
-         1,
+        {"rope", "layout half, theta 2, dims", 4, 6, 1,
          "position.dims: expected an even number from 2 to the head width, 8"},
-        {"fire", {{.key = "width"}}, 1, 65536, 1, "position.width: expected a width from 1 to 65536"},
+        {"fire", "width", 1, 65536, 1, "position.width: expected a width from 1 to 65536"},
     };
     const ferry_position_stack stack = {.layers = 1, .d_model = 8, .heads = 2, .head_width = 8};
     for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++)
         for (int i = 0; i < 4; i++) {
             const double values[] = {rows[r].least, rows[r].most, rows[r].least - rows[r].step,
                                      rows[r].most + rows[r].step};
-            fake_parameter parameters[4];
-            memcpy(parameters, rows[r].parameters, sizeof parameters);
-            for (int n = 2; n >= 0; n--)
-                if (parameters[n].key != NULL) {
-                    parameters[n].number = values[i];
-                    break;
-                }
-            if (is_refused(rows[r].scheme, &stack, parameters, rows[r].message) != (i >= 2))
+            const ferry_name text = ferry_name_format("%s %.17g", rows[r].parameters, values[i]);
+            if (is_refused(rows[r].scheme, &stack, text.text, rows[r].message) != (i >= 2))
                 fail_msg("%s of %s: %.10g is %s", rows[r].message, rows[r].scheme, values[i],
                          i < 2 ? "refused" : "accepted");
         }
@@ -179,32 +123,29 @@ TEST(test_bounds_of_parameters)
 TEST(test_widths_that_have_no_pairs)
 {
     static const struct {
-        const char *scheme, *divisor;
+        const char *scheme, *parameters;
         int32_t d_model;
         const char *message;
-    } rows[] = {{"sinusoidal", "half", 7, "sinusoidal positions: d_model 7 does not split into pairs"},
-                {"transformer_xl", "half", 7, "transformer_xl positions: d_model 7 does not split into pairs"},
-                {"sinusoidal", "half_minus_one", 2, "sinusoidal positions: d_model 2 does not split into pairs"}};
+    } rows[] = {
+        {"sinusoidal", "layout split, exponent_divisor half, first 0", 7,
+         "sinusoidal positions: d_model 7 does not split into pairs"},
+        {"transformer_xl", "", 7, "transformer_xl positions: d_model 7 does not split into pairs"},
+        {"sinusoidal", "layout split, exponent_divisor half_minus_one, first 0", 2,
+         "sinusoidal positions: d_model 2 does not split into pairs"},
+    };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const fake_parameter parameters[] = {{.key = "layout", .text = "split"},
-                                             {.key = "exponent_divisor", .text = rows[i].divisor},
-                                             {.key = "first"},
-                                             {0}};
         const ferry_position_stack stack = {.layers = 1, .d_model = rows[i].d_model, .heads = 1, .head_width = 2};
         ferry_position position;
-        REFUSE_SAYING(try_bind_encoding(rows[i].scheme, &stack, parameters, NULL, &position, &error),
+        REFUSE_SAYING(try_bind_encoding(rows[i].scheme, &stack, rows[i].parameters, NULL, &position, &error),
                       FERRY_ERROR_FORMAT, rows[i].message);
     }
 }
 
 static ferry_position bind_rope(const char *layout, int32_t K, double theta, int32_t dims)
 {
-    const fake_parameter parameters[] = {{.key = "layout", .text = layout},
-                                         {.key = "theta", .number = theta},
-                                         {.key = dims > 0 ? "dims" : "ignored", .number = dims},
-                                         {0}};
+    const ferry_name parameters = ferry_name_format("layout %s, theta %g, dims %d", layout, theta, dims);
     const ferry_position_stack stack = {.layers = 1, .d_model = 2 * K, .heads = 2, .head_width = K};
-    return bind_encoding("rope", &stack, parameters, NULL);
+    return bind_encoding("rope", &stack, parameters.text, NULL);
 }
 
 /* ---- memory ---- */
@@ -213,21 +154,16 @@ static ferry_position bind_rope(const char *layout, int32_t K, double theta, int
 TEST(test_large_tables_are_refused)
 {
     static const struct {
-        const char *scheme;
-        double clip, buckets; /* t5's max_distance; for t5 alone */
+        const char *scheme, *parameters;
         bool refused;
     } rows[] = {
-        {"t5", 1023, 4, false},    {"t5", 1024, 4, true},  {"t5", 17 * 64 - 1, 17, false},
-        {"t5", 17 * 64, 17, true}, {"t5", 16384, 4, true}, {"deberta", 65536, 0, true},
+        {"t5", "num_buckets 4, max_distance 1023", false},  {"t5", "num_buckets 4, max_distance 1024", true},
+        {"t5", "num_buckets 17, max_distance 1087", false}, {"t5", "num_buckets 17, max_distance 1088", true},
+        {"t5", "num_buckets 4, max_distance 16384", true},  {"deberta", "clip 65536, p2c paper", true},
     };
     const ferry_position_stack stack = {.layers = 1, .d_model = 2, .heads = 4096, .head_width = 16, .causal = true};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const bool t5 = rows[i].buckets > 0;
-        const fake_parameter parameters[] = {{.key = t5 ? "max_distance" : "clip", .number = rows[i].clip},
-                                             {.key = "num_buckets", .number = rows[i].buckets},
-                                             {.key = "p2c", .text = "paper"},
-                                             {0}};
-        const fake_file file = {.parameters = parameters, .make = make_zeros};
+        const fake_file file = {.parameters = rows[i].parameters, .make = make_zeros};
         ferry_position position;
         ferry_error error = {0};
         const ferry_status status = try_bind_encoding_file(rows[i].scheme, &stack, file, &position, &error);
@@ -243,7 +179,7 @@ TEST(test_large_tables_are_refused)
 TEST(test_memory_of_rows)
 {
     enum { WIDTH = 16 };
-    ferry_position position = bind_rope("half", WIDTH, 10000, 0);
+    ferry_position position = bind_rope("half", WIDTH, 10000, WIDTH);
     ferry_memory memory = {.limit = 40 * WIDTH * sizeof(float)};
     ferry_account account = {.memory = &memory};
     ferry_position_state rows = {.account = &account};
@@ -282,70 +218,57 @@ TEST(test_unknown_schemes)
 TEST(test_reports)
 {
     static const struct {
-        const char *scheme;
-        fake_parameter parameters[4];
+        const char *scheme, *parameters;
         bool causal, weights;
         const char *text;
         ferry_position_cost cost; /* bytes of the model, of a position; operations of a token, of a key */
     } rows[] = {
-        {"none", {{0}}, false, false, "", {0, 0, 0, 0}},
-        {"learned", {{.key = "max_positions", .number = 7}}, false, true, "max_positions 7", {7 * 6 * 4, 0, 6, 0}},
+        {"none", "", false, false, "", {0, 0, 0, 0}},
+        {"learned", "max_positions 7", false, true, "max_positions 7", {7 * 6 * 4, 0, 6, 0}},
         {"sinusoidal",
-         {{.key = "layout", .text = "split"}, {.key = "exponent_divisor", .text = "half"}, {.key = "first"}},
+         "layout split, exponent_divisor half, first 0",
          false,
          false,
          "layout split, exponent_divisor half, first 0",
          {0, 6 * 4, 6, 0}},
-        {"shaw",
-         {{.key = "clip", .number = 2}},
-         false,
-         true,
-         "clip 2",
-         {2 * (16 * 4 + 2 * 4 * 16) * 4, 0, 6 * 2 * 5 * 4, 6 * 2}},
-        {"shaw",
-         {{.key = "clip", .number = 2}},
-         true,
-         true,
-         "clip 2",
-         {2 * (16 * 4 + 2 * 4 * 16) * 4, 0, 6 * 2 * 3 * 4, 6 * 2}},
+        {"shaw", "clip 2", false, true, "clip 2", {2 * (16 * 4 + 2 * 4 * 16) * 4, 0, 6 * 2 * 5 * 4, 6 * 2}},
+        {"shaw", "clip 2", true, true, "clip 2", {2 * (16 * 4 + 2 * 4 * 16) * 4, 0, 6 * 2 * 3 * 4, 6 * 2}},
         {"t5",
-         {{.key = "num_buckets", .number = 16}, {.key = "max_distance", .number = 20}},
+         "num_buckets 16, max_distance 20",
          false,
          true,
          "num_buckets 16, max_distance 20, tables stack",
          {3 * 41 * 4, 0, 0, 6}},
         {"t5",
-         {{.key = "num_buckets", .number = 16},
-          {.key = "max_distance", .number = 20},
-          {.key = "tables", .text = "layer"}},
+         "num_buckets 16, max_distance 20, tables layer",
          true,
          true,
          "num_buckets 16, max_distance 20, tables layer",
          {2 * 3 * 21 * 4, 0, 0, 6}},
-        {"transformer_xl", {{0}}, false, true, "", {2 * 12 * (6 + 2) * 4, 2 * (2 * 12 + 6) * 4, 24, 48}},
-        {"transformer_xl", {{0}}, true, true, "", {2 * 12 * (6 + 2) * 4, (2 * 12 + 6) * 4, 24, 48}},
+        {"transformer_xl", "", false, true, "", {2 * 12 * (6 + 2) * 4, 2 * (2 * 12 + 6) * 4, 24, 48}},
+        {"transformer_xl", "", true, true, "", {2 * 12 * (6 + 2) * 4, (2 * 12 + 6) * 4, 24, 48}},
         {"deberta",
-         {{.key = "clip", .number = 2}, {.key = "p2c", .text = "released"}},
+         "clip 2, p2c released",
          false,
          true,
          "clip 2, p2c released",
          {6 * 4 * (16 + 4) * 4, 0, 6 * 4 * 4, 6 * (4 + 1)}},
         {"deberta",
-         {{.key = "clip", .number = 2}, {.key = "p2c", .text = "paper"}},
+         "clip 2, p2c paper",
          true,
          true,
          "clip 2, p2c paper",
          {6 * 4 * (16 + 4) * 4, 0, 6 * 2 * 4, 6 * (4 + 1)}},
         {"rope",
-         {{.key = "layout", .text = "half"}, {.key = "theta", .number = 1e4}, {.key = "dims", .number = 2}},
+         "layout half, theta 1e4, dims 2",
          true,
          false,
          "theta 10000, layout half, dims 2",
          {0, 2 * 4, 2 * 2 * 6 * 2, 0}},
-        {"alibi", {{.key = "slopes", .text = "formula"}}, true, false, "slopes formula", {3 * 4, 0, 0, 6}},
-        {"alibi", {{.key = "slopes", .text = "given"}}, true, true, "slopes given", {3 * 4, 0, 0, 6}},
-        {"kerple", {{0}}, true, true, "", {2 * 6 * 4, 6 * 4, 0, 6}},
-        {"fire", {{.key = "width", .number = 3}}, true, true, "width 3", {6 * 4 * 12 + 2 * 8, 2 * 2 * 4, 0, 2 * 6}},
+        {"alibi", "slopes formula", true, false, "slopes formula", {3 * 4, 0, 0, 6}},
+        {"alibi", "slopes given", true, true, "slopes given", {3 * 4, 0, 0, 6}},
+        {"kerple", "", true, true, "", {2 * 6 * 4, 6 * 4, 0, 6}},
+        {"fire", "width 3", true, true, "width 3", {6 * 4 * 12 + 2 * 8, 2 * 2 * 4, 0, 2 * 6}},
     };
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
         const ferry_position_stack stack = {
@@ -383,13 +306,12 @@ TEST(test_sinusoids)
     for (int i = 0; i < 6 * 3 * 4; i++) {
         const int32_t D = widths[i / 12], first = firsts[i / 4 % 3];
         const bool split = i % 2 == 1, minus_one = i / 2 % 2 == 1;
-        const fake_parameter parameters[] = {{.key = "layout", .text = split ? "split" : "interleaved"},
-                                             {.key = "exponent_divisor", .text = minus_one ? "half_minus_one" : "half"},
-                                             {.key = "first", .number = first},
-                                             {0}};
+        const ferry_name parameters =
+            ferry_name_format("layout %s, exponent_divisor %s, first %d", split ? "split" : "interleaved",
+                              minus_one ? "half_minus_one" : "half", (int)first);
         const ferry_position_stack stack = {.layers = 1, .d_model = D, .heads = 1, .head_width = 2};
         if (D == 2 && minus_one) continue;
-        ferry_position position = bind_encoding("sinusoidal", &stack, parameters, NULL);
+        ferry_position position = bind_encoding("sinusoidal", &stack, parameters.text, NULL);
         ferry_position_state rows = {0};
         float x[ROWS * MOST_D];
         for (int32_t n = 0; n < ROWS * MOST_D; n++) x[n] = 1;
@@ -409,10 +331,9 @@ TEST(test_learned_rows)
 {
     enum { ROWS = 7, WIDTH = 3 };
     float table[ROWS * WIDTH], x[ROWS * WIDTH];
-    const fake_parameter parameters[] = {{.key = "max_positions", .number = ROWS}, {0}};
     const ferry_position_stack stack = {.layers = 1, .d_model = WIDTH, .heads = 1, .head_width = WIDTH};
     for (int32_t n = 0; n < ROWS * WIDTH; n++) table[n] = (float)n;
-    ferry_position position = bind_encoding("learned", &stack, parameters, table);
+    ferry_position position = bind_encoding("learned", &stack, "max_positions 7", table);
     ferry_position_state rows = {0};
     extend_encoding(&position, &rows, ROWS);
     for (int32_t first = 0; first < ROWS; first++)
@@ -496,12 +417,11 @@ TEST(test_buckets_of_other_sizes)
     for (int32_t n = 4; n <= 16; n++)
         for (int32_t m = n / 2 + 1; m < 130; m++)
             for (int causal = 0; causal < 2; causal++) {
-                const fake_parameter parameters[] = {{.key = "num_buckets", .number = causal ? n : 2 * n},
-                                                     {.key = "max_distance", .number = m},
-                                                     {0}};
+                const ferry_name parameters =
+                    ferry_name_format("num_buckets %d, max_distance %d", (int)(causal ? n : 2 * n), (int)m);
                 const ferry_position_stack stack = {
                     .layers = 1, .d_model = 2, .heads = 1, .head_width = 2, .causal = causal};
-                ferry_position position = bind_encoding("t5", &stack, parameters, table);
+                ferry_position position = bind_encoding("t5", &stack, parameters.text, table);
                 const int32_t keys = causal ? AT + 1 : 2 * AT + 1;
                 bias_by_key(&position, 0, AT, keys, scores);
                 for (int32_t j = 0; j < keys; j++)
@@ -525,11 +445,10 @@ static double paper_slope(int32_t heads, int32_t h)
 
 TEST(test_slopes_of_heads)
 {
-    static const fake_parameter formula[] = {{.key = "slopes", .text = "formula"}, {0}};
     float scores[101];
     for (int32_t H = 1; H <= 20; H++) {
         const ferry_position_stack stack = {.layers = 1, .d_model = H, .heads = H, .head_width = 1};
-        ferry_position position = bind_encoding("alibi", &stack, formula, NULL);
+        ferry_position position = bind_encoding("alibi", &stack, "slopes formula", NULL);
         for (int32_t h = 0; h < H; h++) {
             bias_by_key(&position, h, 50, 101, scores);
             for (int32_t j = 0; j <= 100; j++)
@@ -778,7 +697,7 @@ static void check_head(setup *s, term *formula, const ferry_cache *cache, const 
     ferry_position_state_destroy(&s->state);
 }
 
-static void check_setup(setup *s, term *formula, const fake_parameter *parameters)
+static void check_setup(setup *s, term *formula, const char *parameters)
 {
     ferry_cache cache;
     ferry_arena arena = {0};
@@ -812,18 +731,18 @@ TEST(test_scores_are_those_of_the_formulas)
         const char *scheme;
         term *formula;
         const char *clip; /* the parameter that is `clip`, if there is one */
-        fake_parameter other;
+        const char *other;
         bool choice;
     } rows[] = {
-        {"shaw", shaw_term, "clip", {0}, false},
-        {"deberta", deberta_term, "clip", {.key = "p2c", .text = "paper"}, false},
-        {"deberta", deberta_term, "clip", {.key = "p2c", .text = "released"}, true},
-        {"transformer_xl", transformer_xl_term, NULL, {0}, false},
-        {"t5", t5_term, "max_distance", {.key = "tables", .text = "stack"}, false},
-        {"t5", t5_term, "max_distance", {.key = "tables", .text = "layer"}, true},
-        {"alibi", alibi_term, NULL, {.key = "slopes", .text = "given"}, false},
-        {"kerple", kerple_term, NULL, {0}, false},
-        {"fire", fire_term, "width", {0}, false},
+        {"shaw", shaw_term, "clip", "", false},
+        {"deberta", deberta_term, "clip", "p2c paper", false},
+        {"deberta", deberta_term, "clip", "p2c released", true},
+        {"transformer_xl", transformer_xl_term, NULL, "", false},
+        {"t5", t5_term, "max_distance", "tables stack", false},
+        {"t5", t5_term, "max_distance", "tables layer", true},
+        {"alibi", alibi_term, NULL, "slopes given", false},
+        {"kerple", kerple_term, NULL, "", false},
+        {"fire", fire_term, "width", "", false},
     };
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
         for (int32_t i = 0; i < 5 * 8 * 2; i++) {
@@ -836,11 +755,9 @@ TEST(test_scores_are_those_of_the_formulas)
             s.clip = clip;
             s.choice = rows[r].choice;
             if (rows[r].clip == NULL ? clip > 1 : rows[r].formula == t5_term && clip < 5) continue;
-            const fake_parameter parameters[] = {{.key = rows[r].clip != NULL ? rows[r].clip : "unused",
-                                                  .number = clip},
-                                                 {.key = "num_buckets", .number = s.stack.causal ? 8 : 16},
-                                                 rows[r].other,
-                                                 {0}};
-            check_setup(&s, rows[r].formula, parameters);
+            const ferry_name parameters =
+                ferry_name_format("%s %d, num_buckets %d, %s", rows[r].clip != NULL ? rows[r].clip : "unused",
+                                  (int)clip, s.stack.causal ? 8 : 16, rows[r].other);
+            check_setup(&s, rows[r].formula, parameters.text);
         }
 }

@@ -36,7 +36,7 @@ TEST(test_bad_weights_are_refused)
         {"fire", "fire_w2", INFINITY, "tensor 'fire_w2'"},
         {"fire", "fire_b2", NAN, "tensor 'fire_b2'"},
     };
-    const fake_parameter width[] = {{.key = "width", .number = 2}, {0}};
+    const char *width = "width 2";
     const ferry_position_stack stack = {.layers = 2, .d_model = 2, .heads = 2, .head_width = 1};
     ferry_position position;
     for (size_t r = 0; r < 2 * sizeof rows / sizeof *rows; r++) {
@@ -57,7 +57,7 @@ TEST(test_values_beyond_float32)
                 {0, 0, 0, -1.71e38f, false},  {0, 0, 0, 1.7e38f, true},    {1e19f, 0, 1.7e19f, 0, true},
                 {1e19f, 0, 1.8e19f, 0, false}};
     static const float one = 1;
-    const fake_parameter width[] = {{.key = "width", .number = 1}, {0}};
+    const char *width = "width 1";
     const ferry_position_stack stack = {.layers = 1, .d_model = 1, .heads = 1, .head_width = 1};
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
         const fake_weights weights[] = {{"fire_w1", &rows[r].w1},

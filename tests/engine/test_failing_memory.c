@@ -2,6 +2,7 @@
  * lost, and the translator works afterwards. */
 #include "tests/support/failing_memory.h"
 #include "tests/support/import_support.h"
+#include "tests/support/shipped_model.h"
 #include "tests/support/small_model.h"
 
 #include "base/pool.h"
@@ -52,16 +53,23 @@ static ferry_status run_opening(void *user, ferry_error *error)
     return ferry_model_open(w->path, 0, &w->opened, error);
 }
 
+static void check_translator(work *w, ferry_status status)
+{
+    assert_int_equal(w->translator != NULL, status == FERRY_OK);
+    if (status != FERRY_OK) return;
+    CHECK(translate(w, w->translator, &w->result, &error));
+    check_same(w->result, w->expected);
+    ferry_result_destroy(w->result);
+    ferry_translator_destroy(w->translator);
+}
+
 static void end_opening(void *user, ferry_status status)
 {
     work *w = user;
     assert_int_equal(w->opened != NULL, status == FERRY_OK);
     if (status != FERRY_OK) return;
     CHECK(ferry_translator_create(w->opened, &w->options, &w->translator, &error));
-    CHECK(translate(w, w->translator, &w->result, &error));
-    check_same(w->result, w->expected);
-    ferry_result_destroy(w->result);
-    ferry_translator_destroy(w->translator);
+    check_translator(w, FERRY_OK);
     ferry_model_close(w->opened);
 }
 
@@ -75,13 +83,7 @@ static ferry_status run_creating(void *user, ferry_error *error)
 
 static void end_creating(void *user, ferry_status status)
 {
-    work *w = user;
-    assert_int_equal(w->translator != NULL, status == FERRY_OK);
-    if (status != FERRY_OK) return;
-    CHECK(translate(w, w->translator, &w->result, &error));
-    check_same(w->result, w->expected);
-    ferry_result_destroy(w->result);
-    ferry_translator_destroy(w->translator);
+    check_translator(user, status);
 }
 
 /* ---- translating ---- */
@@ -142,37 +144,34 @@ static void choose(work *w, const choice *chosen)
 
 static void fail_translating(work *w, const char *name)
 {
-    char title[100];
     const ferry_options *o = &w->options;
-    snprintf(title, sizeof title, "%s: translating, beam %d, nbest %d, scores %d, threads %d, batch %d", name,
-             (int)o->beam, (int)o->nbest, (int)o->scores, (int)o->threads, (int)o->batch);
+    const ferry_name title = ferry_name_format("%s: translating, beam %d, nbest %d, scores %d, threads %d, batch %d",
+                                               name, o->beam, o->nbest, o->scores, o->threads, o->batch);
     ferry_translator *translator;
     CHECK(ferry_translator_create(w->model, &w->options, &translator, &error));
     CHECK(translate(w, translator, &w->expected, &error));
     ferry_translator_destroy(translator);
-    fail_each(&(fault){title, w, begin_translating, run_translating, end_translating});
+    fail_each(&(fault){title.text, w, begin_translating, run_translating, end_translating});
 }
 
 /* Of the model file w->path. */
 static void fail_all(work *w, const char *name, size_t first, size_t last)
 {
-    char title[100];
-    ferry_model *model;
     CHECK(ferry_model_open(w->path, 0, &model, &error));
     w->model = model;
-    CHECK(ferry_options_default(model, &w->options, sizeof w->options));
+    w->options = default_options(model);
     w->options.max_length = 12;
     const ferry_policy policy = w->options.policy;
     for (size_t i = first; i <= last; i++) {
         w->options.policy = policy;
         choose(w, &choices[i]);
         fail_translating(w, name);
-        snprintf(title, sizeof title, "%s: creating, threads %d", name, (int)w->options.threads);
-        if (i != 1 && i != 4) fail_each(&(fault){title, w, NULL, run_creating, end_creating});
+        const ferry_name title = ferry_name_format("%s: creating, threads %d", name, w->options.threads);
+        if (i != 1 && i != 4) fail_each(&(fault){title.text, w, NULL, run_creating, end_creating});
         if (i < last) ferry_result_destroy(w->expected);
     }
-    snprintf(title, sizeof title, "%s: opening", name);
-    fail_each(&(fault){title, w, NULL, run_opening, end_opening});
+    const ferry_name title = ferry_name_format("%s: opening", name);
+    fail_each(&(fault){title.text, w, NULL, run_opening, end_opening});
     ferry_result_destroy(w->expected);
     ferry_model_close(model);
 }
@@ -254,57 +253,30 @@ TEST(test_moses_words)
     fail_all(&w, "Moses' words", 2, 2);
 }
 
-static void fail_text(work w, const char *name)
-{
-    ferry_model *model = open_small_model(&(small_model){.tokenizer = "pieces"}, NULL);
-    w.model = model;
-    w.lines = 1;
-    CHECK(ferry_options_default(model, &w.options, sizeof w.options));
-    w.options.max_length = 12;
-    fail_translating(&w, name);
-    ferry_result_destroy(w.expected);
-    ferry_model_close(model);
-}
-
-TEST(test_a_text)
-{
-    fail_text((work){.whole_text = true, .texts = {{" a b. C d!\n\n k \xFF c. E\n", 22}}}, "a text");
-}
-
-TEST(test_markup)
+PIECES_TEST(test_other_calls)
 {
     static const char markup[] = "<p> a <b>b</b>. C &lt;d<i>!\n\n k \xFF c</i>. <kbd>E</kbd> f<br>\n";
-    fail_text((work){.markup = true, .texts = {{markup, sizeof markup - 1}}}, "markup");
-}
-
-TEST(test_scoring)
-{
-    ferry_model *model = open_small_model(&(small_model){.tokenizer = "pieces"}, NULL);
-    work w = lines_of_pieces();
-    w.model = model;
-    w.scored = true;
-    CHECK(ferry_options_default(model, &w.options, sizeof w.options));
-    w.options.alignment = 1;
-    fail_translating(&w, "scoring");
-    ferry_result_destroy(w.expected);
-    ferry_model_close(model);
-}
-
-/* A word that becomes its source, and a line in parts with its tokens. */
-TEST(test_unknown_words)
-{
-    ferry_model *model = open_small_model(&(small_model){.tokenizer = "pieces"}, NULL);
-    work w = lines_of_pieces();
-    w.model = model;
-    CHECK(ferry_options_default(model, &w.options, sizeof w.options));
-    w.options.max_length = 6;
-    w.options.max_source = 9;
-    w.options.alignment = w.options.replace_unknowns = 1;
-    w.options.forced_first_id = model->file.text.source_unk_id;
-    fail_translating(&w, "unknown words, parts");
-    assert_true(ferry_result_text(w.expected, 0, 0).data[0] != '<');
-    ferry_result_destroy(w.expected);
-    ferry_model_close(model);
+    work text = {.lines = 1, .whole_text = true, .texts = {{" a b. C d!\n\n k \xFF c. E\n", 22}}};
+    work tags = {.lines = 1, .markup = true, .texts = {{markup, sizeof markup - 1}}};
+    work scores = lines_of_pieces(), unknown = lines_of_pieces();
+    work *const works[] = {&text, &tags, &scores, &unknown};
+    static const char *const names[] = {"a text", "markup", "scoring", "unknown words, parts"};
+    for (size_t i = 0; i < COUNT(works); i++) {
+        works[i]->model = model;
+        works[i]->options = default_options(model);
+        works[i]->options.max_length = 12;
+    }
+    scores.scored = true;
+    scores.options.max_length = 0;
+    scores.options.alignment = 1;
+    /* A word that becomes its source, and a line in parts with its tokens. */
+    unknown.options.max_length = 6;
+    unknown.options.max_source = 9;
+    unknown.options.alignment = unknown.options.replace_unknowns = 1;
+    unknown.options.forced_first_id = model->file.text.source_unk_id;
+    for (size_t i = 0; i < COUNT(works); i++) fail_translating(works[i], names[i]);
+    assert_true(ferry_result_text(unknown.expected, 0, 0).data[0] != '<');
+    for (size_t i = 0; i < COUNT(works); i++) ferry_result_destroy(works[i]->expected);
 }
 
 /* Their tables are computed when a model is opened, or as sentences become longer. */
@@ -323,23 +295,20 @@ TEST(test_positional_encodings)
 /* ---- none fails ---- */
 
 /* After the first rounds the same lines need no more memory than in them, and none stays. */
-TEST(test_the_same_lines_again)
+SEPARATE_TEST(test_the_same_lines_again)
 {
     enum { LINES = 200, ROUNDS = 50, WARM = 3, SLACK = 1024 }; /* a block's usable size varies with its neighbors */
     static char texts[LINES][40];
     ferry_text lines[LINES];
-    ferry_translator *translator;
     ferry_result *result;
-    ferry_options options;
     size_t most = 0;
     for (int i = 0; i < LINES; i++)
         lines[i] = (ferry_text){texts[i], (size_t)sprintf(texts[i], "%.*s %d", 1 + i % 30,
                                                           "The house is small and large, yes", i)};
-    ferry_model *model = convert_data("models/marian-separate", NULL);
-    CHECK(ferry_options_default(model, &options, sizeof options));
+    ferry_options options = default_options(model);
     options.beam = 2;
     options.max_length = 20;
-    CHECK(ferry_translator_create(model, &options, &translator, &error));
+    ferry_translator *translator = new_translator(model, &options);
     memory_watch();
     ptrdiff_t blocks = 0;
     for (int round = 0; round < ROUNDS; round++) {
@@ -352,5 +321,4 @@ TEST(test_the_same_lines_again)
     assert_in_range(memory_peak(), 0, most + SLACK);
     assert_int_equal(memory_blocks(), blocks);
     ferry_translator_destroy(translator);
-    ferry_model_close(model);
 }

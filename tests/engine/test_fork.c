@@ -1,6 +1,6 @@
 /* A child process translates with what its parent opened and created, in the calling thread. */
 #define _POSIX_C_SOURCE 200809L
-#include "tests/support/support.h"
+#include "tests/support/shipped_model.h"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,11 +10,9 @@ enum { LINES = sizeof lines / sizeof *lines };
 
 static bool same(const ferry_result *a, const ferry_result *b)
 {
-    for (size_t i = 0; i < LINES; i++) {
-        const ferry_text x = ferry_result_text(a, i, 0), y = ferry_result_text(b, i, 0);
-        if (x.size == 0 || x.size != y.size || memcmp(x.data, y.data, x.size) != 0) return false;
-    }
-    return true;
+    bool is_same = true;
+    for (size_t i = 0; i < LINES; i++) is_same &= is_same_text(ferry_result_text(a, i, 0), ferry_result_text(b, i, 0));
+    return is_same;
 }
 
 /* In the child, where cmocka's failures mean nothing: the exit status. */
@@ -29,17 +27,15 @@ static int translate_in_child(ferry_translator *translator, const ferry_text *te
     return 0;
 }
 
-static void fork_and_translate(const ferry_model *model, int32_t threads, bool used_before)
+static void fork_and_translate(int32_t threads, bool used_before)
 {
     ferry_text texts[LINES];
-    ferry_options options;
-    ferry_translator *translator;
     ferry_result *after;
     for (size_t i = 0; i < LINES; i++) texts[i] = (ferry_text){lines[i], strlen(lines[i])};
     ferry_result *expected = translated(model, NULL, texts, LINES);
-    CHECK(ferry_options_default(model, &options, sizeof options));
+    ferry_options options = default_options(model);
     options.threads = threads;
-    CHECK(ferry_translator_create(model, &options, &translator, &error));
+    ferry_translator *translator = new_translator(model, &options);
     if (used_before) {
         CHECK(ferry_translate(translator, texts, LINES, &after, &error));
         ferry_result_destroy(after);
@@ -58,10 +54,8 @@ static void fork_and_translate(const ferry_model *model, int32_t threads, bool u
     ferry_translator_destroy(translator);
 }
 
-TEST(test_a_forked_child_translates)
+SEPARATE_TEST(test_a_forked_child_translates)
 {
-    ferry_model *model = convert_data("models/marian-separate", NULL);
     for (int32_t threads = 1; threads <= 2; threads++)
-        for (int used = 0; used < 2; used++) fork_and_translate(model, threads, used != 0);
-    ferry_model_close(model);
+        for (int used = 0; used < 2; used++) fork_and_translate(threads, used != 0);
 }

@@ -9,7 +9,7 @@
 #include "engine/graph/encoder.h"
 #include "engine/api/model.h"
 
-enum { D = 24, V = 21 };
+enum { D = 24, V = 21, STATES = 2 + 1 };
 
 /* ---- every choice ---- */
 
@@ -25,15 +25,48 @@ static void set_inputs(const ferry_model *model)
     inputs[0] = inputs[23] = ferry_inspect_get_sizes(model).start_id;
 }
 
+/* Sentence i of states [STATES, offsets[2], D] is that of the sentence alone. */
+static double differs(const float *states, const int32_t *offsets, int i, const float *alone)
+{
+    const int32_t first = offsets[i], rows = offsets[i + 1] - first;
+    double most = 0;
+    for (int32_t n = 0; n < STATES; n++)
+        most = fmax(most, largest_difference(states + (n * offsets[2] + first) * D, alone + n * rows * D,
+                                             (size_t)(rows * D)));
+    return most;
+}
+
+/* Each sentence alone has the bytes that it has together with the other. */
+static void check_alone(const ferry_model *model, const float *together)
+{
+    float alone[28 * V];
+    for (int s = 0; s < 2; s++) {
+        const int32_t rows = input_offsets[s + 1] - input_offsets[s];
+        const int32_t offsets[] = {0, source_offsets[s + 1] - source_offsets[s]}, target_offsets[] = {0, rows};
+        CHECK(ferry_inspect_logits(model, source + source_offsets[s], offsets, 1, inputs + input_offsets[s],
+                                   target_offsets, FERRY_INSPECT_ONE_PASS, alone, &error));
+        assert_memory_equal(alone, together + input_offsets[s] * V, (size_t)(rows * V) * sizeof *alone);
+    }
+}
+
 static void check_model(const small_model *small, const char *isa, const char *what)
 {
-    float expected[28 * V], one_pass[28 * V], steps[28 * V], alone[28 * V];
+    float expected[28 * V], one_pass[28 * V], steps[28 * V];
+    float encoder[STATES * 9 * D], decoder[STATES * 28 * D], plain_encoder[STATES * 6 * D],
+        plain_decoder[STATES * 23 * D];
     ferry_model *model = open_small_model(small, isa);
     set_inputs(model);
-    for (int i = 0; i < 2; i++)
+    CHECK(ferry_inspect_hidden(model, FERRY_INSPECT_ENCODER, source, source_offsets, 2, NULL, NULL, encoder, &error));
+    CHECK(ferry_inspect_hidden(model, FERRY_INSPECT_DECODER, source, source_offsets, 2, inputs, input_offsets, decoder,
+                               &error));
+    for (int i = 0; i < 2; i++) {
         plain_logits(&model->file.transformer, source + source_offsets[i], source_offsets[i + 1] - source_offsets[i],
-                     inputs + input_offsets[i], input_offsets[i + 1] - input_offsets[i],
+                     inputs + input_offsets[i], input_offsets[i + 1] - input_offsets[i], plain_encoder, plain_decoder,
                      expected + input_offsets[i] * V);
+        const double e = differs(encoder, source_offsets, i, plain_encoder);
+        const double d = differs(decoder, input_offsets, i, plain_decoder);
+        if (!(e <= 2e-5) || !(d <= 2e-5)) fail_msg("%s: states differ by %g (encoder), %g (decoder)", what, e, d);
+    }
     CHECK(ferry_inspect_logits(model, source, source_offsets, 2, inputs, input_offsets, FERRY_INSPECT_ONE_PASS,
                                one_pass, &error));
     CHECK(ferry_inspect_logits(model, source, source_offsets, 2, inputs, input_offsets, FERRY_INSPECT_STEP_BY_STEP,
@@ -41,14 +74,7 @@ static void check_model(const small_model *small, const char *isa, const char *w
     const double difference = largest_difference(one_pass, expected, 28 * V);
     if (!(difference <= 5e-5)) fail_msg("%s: logits differ by %g", what, difference);
     assert_memory_equal(steps, one_pass, sizeof steps);
-    for (int s = 0; s < 2; s++) {
-        const int32_t length = source_offsets[s + 1] - source_offsets[s];
-        const int32_t rows = input_offsets[s + 1] - input_offsets[s];
-        const int32_t offsets[] = {0, length}, target_offsets[] = {0, rows};
-        CHECK(ferry_inspect_logits(model, source + source_offsets[s], offsets, 1, inputs + input_offsets[s],
-                                   target_offsets, FERRY_INSPECT_ONE_PASS, alone, &error));
-        assert_memory_equal(alone, one_pass + input_offsets[s] * V, (size_t)(rows * V) * sizeof *alone);
-    }
+    check_alone(model, one_pass);
     ferry_model_close(model);
 }
 
@@ -108,7 +134,7 @@ TEST(test_each_stack_has_its_own_eps)
     assert_true(model->file.transformer.encoder.norm_eps == eps[0] &&
                 model->file.transformer.decoder.norm_eps == eps[1]);
     set_inputs(model);
-    plain_logits(&model->file.transformer, source, 6, inputs, 23, expected);
+    plain_logits(&model->file.transformer, source, 6, inputs, 23, NULL, NULL, expected);
     CHECK(ferry_inspect_logits(model, source, source_offsets, 1, inputs, input_offsets, FERRY_INSPECT_ONE_PASS, found,
                                &error));
     assert_true(largest_difference(found, expected, COUNT(found)) <= 5e-5);
@@ -239,7 +265,7 @@ TEST(test_an_ssru_has_no_attention_weights)
 /* Rows of a sentence share the multiplier of their inputs where the model says so, and only theirs. */
 TEST(test_int8_inputs_by_sentence)
 {
-    float by_row[9 * D], together[9 * D], alone[9 * D], logits[28 * V], one[28 * V];
+    float by_row[9 * D], together[9 * D], alone[9 * D], logits[28 * V];
     small_model small = {.type = FERRY_I8, .scales = SMALL_MULTIPLIER, .linear_bias = true};
     ferry_model *model = open_small_model(&small, NULL);
     CHECK(ferry_inspect_encode(model, source, source_offsets, 2, by_row, &error));
@@ -254,14 +280,11 @@ TEST(test_int8_inputs_by_sentence)
     assert_true(largest_difference(by_row, together, 9 * D) < 0.5);
     for (int s = 0; s < 2; s++) {
         const int32_t length = source_offsets[s + 1] - source_offsets[s];
-        const int32_t rows = input_offsets[s + 1] - input_offsets[s];
-        const int32_t offsets[] = {0, length}, target_offsets[] = {0, rows};
+        const int32_t offsets[] = {0, length};
         CHECK(ferry_inspect_encode(model, source + source_offsets[s], offsets, 1, alone, &error));
         assert_memory_equal(alone, together + source_offsets[s] * D, (size_t)(length * D) * sizeof *alone);
-        CHECK(ferry_inspect_logits(model, source + source_offsets[s], offsets, 1, inputs + input_offsets[s],
-                                   target_offsets, FERRY_INSPECT_ONE_PASS, one, &error));
-        assert_memory_equal(one, logits + input_offsets[s] * V, (size_t)(rows * V) * sizeof *one);
     }
+    check_alone(model, logits);
     ferry_model_close(model);
 }
 

@@ -1,56 +1,10 @@
-/* The states of each layer, and the attention weights of all heads, as ferry_inspect.h yields them. */
-#include "tests/support/plain_graph.h"
+/* The attention weights of all heads, as ferry_inspect.h yields them (states: test_graph_blocks.c), and what it
+ * refuses. */
 #include "tests/support/small_model.h"
 
-#include "engine/api/model.h"
+enum { LAYERS = 2 };
 
-enum { D = 24, LAYERS = 2, STATES = LAYERS + 1 };
-
-static const int32_t source[] = {3, 20, 7, 7, 11, 0, 5, 19, 0}, source_offsets[] = {0, 6, 9};
-static const int32_t inputs[] = {0, 4, 9, 12, 2, 0, 8}, input_offsets[] = {0, 5, 7};
-
-/* Rows first … end - 1 of states [STATES, rows, D] are those of the sentence alone. */
-static double differs(const float *states, int32_t rows, int32_t first, int32_t end, const float *alone)
-{
-    double most = 0;
-    for (int32_t n = 0; n < STATES; n++) {
-        const size_t floats = (size_t)(end - first) * D;
-        const double difference =
-            largest_difference(states + (size_t)(n * rows + first) * D, alone + (size_t)n * floats, floats);
-        most = difference > most ? difference : most;
-    }
-    return most;
-}
-
-static void check_states(const small_model *small, const char *what)
-{
-    float encoder[STATES * 9 * D], decoder[STATES * 7 * D], plain_encoder[STATES * 6 * D],
-        plain_decoder[STATES * 5 * D];
-    ferry_model *model = open_small_model(small, NULL);
-    CHECK(ferry_inspect_hidden(model, FERRY_INSPECT_ENCODER, source, source_offsets, 2, NULL, NULL, encoder, &error));
-    CHECK(ferry_inspect_hidden(model, FERRY_INSPECT_DECODER, source, source_offsets, 2, inputs, input_offsets, decoder,
-                               &error));
-    for (int32_t s = 0; s < 2; s++) {
-        const int32_t first = source_offsets[s], end = source_offsets[s + 1];
-        const int32_t input = input_offsets[s], input_end = input_offsets[s + 1];
-        plain_hidden(&model->file.transformer, source + first, end - first, inputs + input, input_end - input,
-                     plain_encoder, plain_decoder);
-        const double e = differs(encoder, 9, first, end, plain_encoder);
-        const double d = differs(decoder, 7, input, input_end, plain_decoder);
-        if (!(e <= 2e-5) || !(d <= 2e-5)) fail_msg("%s: states differ by %g (encoder), %g (decoder)", what, e, d);
-    }
-    ferry_model_close(model);
-}
-
-TEST(states_are_those_of_plain_arithmetic)
-{
-    check_states(&(small_model){0}, "post-norm");
-    check_states(&(small_model){.pre_norm = true, .linear_bias = true}, "pre-norm");
-    check_states(&(small_model){.pre_norm = true, .final_norm = -1}, "pre-norm without a norm at the end");
-    check_states(&(small_model){.embedding_norm = true}, "embedding norm");
-    check_states(&(small_model){.ssru = true}, "ssru");
-    check_states(&(small_model){.output_scale = 0.5f}, "output scale");
-}
+static const int32_t source[] = {3, 20, 7, 7, 11, 0}, inputs[] = {0, 4, 9, 12, 2};
 
 TEST(what_cannot_be_computed_is_named)
 {

@@ -154,13 +154,6 @@ TEST(codes_of_a_row)
         assert_true(scale == rows[i].scale);
         assert_memory_equal(codes, rows[i].codes, 4);
     }
-    assert_int_equal(ferry_codes_size(17, 5), 32 * 8);
-    int8_t panel[2 * 64], row[] = {1, 2, 3, 4, 5, -1, -2, -3, -4, -5};
-    ferry_codes_pack(panel, row, 2, 5);
-    for (int32_t i = 0; i < 2 * 64; i++) {
-        int32_t l = i % 64 / 4, k = i / 64 * 4 + i % 4;
-        assert_int_equal(panel[i], l < 2 && k < 5 ? row[l * 5 + k] : 0);
-    }
 }
 
 /* The definition, number by number. */

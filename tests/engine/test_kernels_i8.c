@@ -6,10 +6,7 @@
 #include <windows.h>
 #else
 #include <sys/mman.h>
-#include <unistd.h>
 #endif
-
-#include "base/pool.h"
 
 #define MAX_ROWS 70
 
@@ -421,94 +418,62 @@ RANDOM_TEST(quotients_are_rounded_once)
 
 /* ---- memory ---- */
 
-static size_t page_size(void)
-{
-#if defined(_WIN32)
-    return 4096;
-#else
-    return (size_t)sysconf(_SC_PAGESIZE);
-#endif
-}
+enum { BUFFER = 1 << 18, WALL = 1 << 16, BUFFERS = 10 }; /* enough for each of them; whole pages */
 
-/* `whole` bytes and a page after them that is not accessible. */
-static unsigned char *new_wall(size_t whole)
+/* Where buffer i of n bytes is, right before inaccessible memory: reading or writing past its end ends the program. */
+static void *before_a_wall(int i, const void *data, size_t n)
 {
+    static unsigned char *walls[BUFFERS];
+    assert_true(n <= BUFFER);
+    if (walls[i] == NULL) {
 #if defined(_WIN32)
-    DWORD before;
-    unsigned char *memory = VirtualAlloc(NULL, whole + page_size(), MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
-    assert_non_null(memory);
-    assert_true(VirtualProtect(memory + whole, page_size(), PAGE_NOACCESS, &before));
+        DWORD before;
+        unsigned char *memory = VirtualAlloc(NULL, BUFFER + WALL, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
+        assert_non_null(memory);
+        assert_true(VirtualProtect(memory + BUFFER, WALL, PAGE_NOACCESS, &before));
 #else
-    const int flags = MAP_PRIVATE | MAP_ANONYMOUS;
-    unsigned char *memory = mmap(NULL, whole + page_size(), PROT_READ | PROT_WRITE, flags, -1, 0);
-    assert_true((void *)memory != MAP_FAILED);
-    assert_int_equal(mprotect(memory + whole, page_size(), PROT_NONE), 0);
+        const int flags = MAP_PRIVATE | MAP_ANONYMOUS;
+        unsigned char *memory = mmap(NULL, BUFFER + WALL, PROT_READ | PROT_WRITE, flags, -1, 0);
+        assert_true((void *)memory != MAP_FAILED);
+        assert_int_equal(mprotect(memory + BUFFER, WALL, PROT_NONE), 0);
 #endif
-    return memory;
-}
-
-/* A copy of n bytes right before inaccessible memory: reading or writing past its end ends the program. */
-static void *before_a_wall(const void *data, size_t n)
-{
-    const size_t whole = ferry_round_up(n, page_size());
-    unsigned char *memory = new_wall(whole);
-    if (data != NULL) memcpy(memory + whole - n, data, n);
-    return memory + whole - n;
-}
-
-static void free_at_wall(void *data, size_t n)
-{
-    const size_t whole = ferry_round_up(n, page_size());
-    unsigned char *memory = (unsigned char *)data + n - whole;
-#if defined(_WIN32)
-    assert_true(VirtualFree(memory, 0, MEM_RELEASE));
-#else
-    assert_int_equal(munmap(memory, whole + page_size()), 0);
-#endif
+        walls[i] = memory + BUFFER;
+    }
+    unsigned char *at = walls[i] - n;
+    if (data != NULL) memcpy(at, data, n);
+    if (data == NULL) memset(at, 0x55, n);
+    return at;
 }
 
 /* The kernels themselves, with every one of their buffers at a wall. */
 static void check_walls(shape s, bool with_scales, bool with_limits)
 {
     quantized w = new_quantized(s.N, s.K, with_scales, true, 0);
-    const size_t rows = (size_t)s.rows, N = (size_t)s.N, K = (size_t)s.K, codes_size = ferry_codes_size(s.N, s.K);
-    const size_t x_size = rows * K * sizeof(float), limits_size = ferry_input_limits_count(s.K) * sizeof(int32_t);
+    const size_t rows = (size_t)s.rows, N = (size_t)s.N, K = (size_t)s.K;
     const size_t y_size = rows * N * sizeof(float), column_size = N * sizeof(float), row_size = rows * sizeof(float);
     float *x = new_floats(rows * K, -3.0f, 3.0f), *expected = new_floats(rows * N, 0, 0);
-    float *x_at = before_a_wall(x, x_size), *y = before_a_wall(NULL, y_size);
-    float *scales = before_a_wall(w.scales, column_size), *bias = before_a_wall(w.bias, column_size);
-    int8_t *codes = before_a_wall(w.codes, codes_size);
+    float *x_at = before_a_wall(0, x, rows * K * sizeof(float));
+    float *scales = before_a_wall(1, w.scales, column_size), *bias = before_a_wall(2, w.bias, column_size);
+    int8_t *codes = before_a_wall(3, w.codes, ferry_codes_size(s.N, s.K));
+    int32_t *limits = before_a_wall(4, w.matrix.limits->values, ferry_input_limits_count(s.K) * sizeof(int32_t));
     ferry_rows_i8 inputs = {.rows = s.rows,
                             .K = s.K,
-                            .factors = before_a_wall(NULL, row_size),
-                            .units = before_a_wall(NULL, row_size),
-                            .sums = before_a_wall(NULL, row_size)};
-    int32_t *limits = before_a_wall(w.matrix.limits->values, limits_size);
-    if (with_limits) inputs.limits = limits;
+                            .factors = before_a_wall(5, NULL, row_size),
+                            .units = before_a_wall(6, NULL, row_size),
+                            .sums = before_a_wall(7, NULL, row_size),
+                            .limits = with_limits ? limits : NULL};
     run(ferry_kernels_find("plain"), expected, x, s.rows, &w.matrix);
     EACH_ISA(k)
     {
-        const size_t inputs_size = (*k)->inputs_size(s.rows, s.K);
-        memset(y, 0x55, y_size);
-        inputs.codes = before_a_wall(NULL, inputs_size);
-        memset(inputs.codes, 0x55, inputs_size);
+        inputs.codes = before_a_wall(8, NULL, (*k)->inputs_size(s.rows, s.K));
         for (int32_t i = 0; i < s.rows; i++) {
             inputs.factors[i] = 127.0f / (*k)->largest(x_at + (size_t)i * K, K);
             (*k)->quantize(&inputs, x_at + (size_t)i * K, i);
         }
+        float *y = before_a_wall(9, NULL, y_size);
         (*k)->product_i8(y, N, &inputs, codes, s.N, with_scales ? scales : NULL, w.matrix.multiplier, bias);
         assert_memory_equal(y, expected, y_size);
-        free_at_wall(inputs.codes, inputs_size);
     }
-    free_at_wall(x_at, x_size);
-    free_at_wall(y, y_size);
-    free_at_wall(scales, column_size);
-    free_at_wall(bias, column_size);
-    free_at_wall(codes, codes_size);
-    free_at_wall(inputs.factors, row_size);
-    free_at_wall(inputs.units, row_size);
-    free_at_wall(inputs.sums, row_size);
-    free_at_wall(limits, limits_size);
     release_memory();
 }
 
@@ -524,84 +489,29 @@ RANDOM_TEST(nothing_past_the_buffers_is_touched)
     }
 }
 
-/* ---- threads ---- */
-
-enum { JOB_ROWS = 70, JOB_N = 83, JOB_K = 150, JOBS = 400 };
-
-typedef struct jobs {
-    const ferry_kernels *kernels;
-    const ferry_matrix *matrix;
-    const float *x, *expected; /* [JOB_ROWS, …] */
-    bool wrong[JOBS];
-} jobs;
-
-/* Item i: some of the rows. Failures of cmocka are for the main thread. */
-static void run_job(void *user, int32_t worker, size_t item)
-{
-    (void)worker;
-    jobs *all = user;
-    const int32_t rows = (int32_t)item % JOB_ROWS + 1, from = (int32_t)item * 7 % (JOB_ROWS - rows + 1);
-    float y[JOB_ROWS * JOB_N];
-    ferry_context context = {.kernels = all->kernels};
-    ferry_status status =
-        ferry_linear(&context, y, &(ferry_rows){all->x + from * JOB_K, rows, NULL}, all->matrix, NULL);
-    all->wrong[item] = status != FERRY_OK || memcmp(y, all->expected + from * JOB_N, (size_t)rows * JOB_N * sizeof *y);
-    ferry_arena_destroy(&context.arena);
-}
-
-RANDOM_TEST(threads_do_not_meet)
-{
-    quantized w = new_quantized(JOB_N, JOB_K, true, true, 0);
-    float *x = new_floats((size_t)JOB_ROWS * JOB_K, -3.0f, 3.0f),
-          *expected = new_floats((size_t)JOB_ROWS * JOB_N, 0, 0);
-    ferry_pool *pool;
-    ferry_error error = {0};
-    run(ferry_kernels_find("plain"), expected, x, JOB_ROWS, &w.matrix);
-    assert_int_equal(ferry_pool_create(2, &pool, &error), FERRY_OK);
-    EACH_ISA(k)
-    {
-        jobs all = {.kernels = *k, .matrix = &w.matrix, .x = x, .expected = expected};
-        ferry_input_limits_init(w.matrix.limits, w.codes, JOB_N, JOB_K); /* one of the threads will find them */
-        ferry_pool_run(pool, run_job, &all, JOBS);
-        for (int i = 0; i < JOBS; i++) assert_false(all.wrong[i]);
-    }
-    ferry_pool_destroy(pool);
-}
-
 /* ---- tables ---- */
 
+/* Which is the best one: test_kernels.c. */
 TEST(tables_for_int8_are_found)
 {
-    const ferry_kernels *avx512 = ferry_kernels_find("avx512"), *vnni = ferry_kernels_find("avx512vnni");
-    const ferry_kernels *amx = ferry_kernels_find("amx"), *best = amx != NULL ? amx : vnni;
+    static const struct {
+        const char *isa, *base;
+    } rows[] = {{"neon_dotprod", "neon"},
+                {"neon_i8mm", "neon_dotprod"},
+                {"avxvnni", "avx2"},
+                {"avx512vnni", "avx512"},
+                {"amx", "avx512vnni"}};
+    for (int32_t i = 0; i < COUNT(rows); i++) {
+        const ferry_kernels *kernels = ferry_kernels_find(rows[i].isa), *base = ferry_kernels_find(rows[i].base);
+        if (kernels == NULL) continue;
+        assert_ptr_equal(kernels->product, base->product);
+        assert_ptr_not_equal(kernels->product_i8, base->product_i8);
+    }
 #if defined(FERRY_KNOWN_FEATURES)
-    assert_int_equal(vnni != NULL, avx512 != NULL && __builtin_cpu_supports("avx512vnni"));
+    assert_int_equal(ferry_kernels_find("avx512vnni") != NULL,
+                     ferry_kernels_find("avx512") != NULL && __builtin_cpu_supports("avx512vnni"));
 #endif
 #if defined(FERRY_EMULATED_TILES)
-    assert_int_equal(amx != NULL, vnni != NULL);
+    assert_int_equal(ferry_kernels_find("amx") != NULL, ferry_kernels_find("avx512vnni") != NULL);
 #endif
-    const ferry_kernels *neon = ferry_kernels_find("neon"), *dotprod = ferry_kernels_find("neon_dotprod");
-    const ferry_kernels *i8mm = ferry_kernels_find("neon_i8mm");
-    if (dotprod != NULL) {
-        assert_ptr_equal(ferry_kernels_find(NULL), i8mm != NULL ? i8mm : dotprod);
-        assert_ptr_equal(dotprod->product, neon->product);
-        assert_ptr_not_equal(dotprod->product_i8, neon->product_i8);
-        if (i8mm != NULL) assert_ptr_equal(i8mm->product, neon->product);
-        if (i8mm != NULL) assert_ptr_not_equal(i8mm->product_i8, dotprod->product_i8);
-        return;
-    }
-    const ferry_kernels *avx2 = ferry_kernels_find("avx2"), *avx_vnni = ferry_kernels_find("avxvnni");
-    if (avx_vnni != NULL) {
-        assert_ptr_equal(avx_vnni->product, avx2->product);
-        assert_ptr_not_equal(avx_vnni->product_i8, avx2->product_i8);
-        if (avx512 == NULL) assert_ptr_equal(ferry_kernels_find(NULL), avx_vnni);
-    }
-    if (vnni == NULL) {
-        print_message("tables_for_int8_are_found: the order of tables was not checked, this machine lacks VNNI\n");
-        skip();
-    }
-    assert_ptr_equal(ferry_kernels_find(NULL), best);
-    assert_ptr_equal(best->product, avx512->product);
-    assert_ptr_not_equal(vnni->product_i8, avx512->product_i8);
-    if (amx != NULL) assert_ptr_not_equal(amx->product_i8, vnni->product_i8);
 }

@@ -1,5 +1,6 @@
 /* Languages by name: what the model file says of them, what a pair adds to a line, and what is refused. */
 #include "tests/support/files.h"
+#include "tests/support/shipped_model.h"
 #include "tests/support/small_model.h"
 
 #include "engine/file/model_file.h"
@@ -34,26 +35,28 @@ static void put_tables(ferry_gguf_writer *writer)
     ferry_gguf_put_i32(writer, "ferry.languages.default_target", languages->default_target);
 }
 
-static ferry_status open_with(const ferry_model_languages *languages, ferry_model **model, ferry_error *error)
+/* Closes the model that was open. */
+static ferry_status open_with(const ferry_model_languages *languages, ferry_error *error)
 {
+    const char *path = new_scratch_file("languages.gguf");
     const small_model small = {.vocab = VOCAB,
                                .tokenizer = "pieces",
                                .pieces = pieces,
                                .leading_tag = true,
                                .feature = "languages",
                                .keys = put_tables};
-    const char *path = scratch_file("languages.gguf");
     tables = languages;
     write_small_model(path, &small);
-    return ferry_model_open(path, 0, model, error);
+    close_model(NULL);
+    return ferry_model_open(path, 0, &model, error);
 }
 
-static ferry_model *open_model(const ferry_model_languages *languages)
+static void open_languages(const ferry_model_languages *languages)
 {
-    ferry_model *model;
-    CHECK(open_with(languages, &model, &error));
-    return model;
+    CHECK(open_with(languages, &error));
 }
+
+#define LANGUAGES_TEST(name) TEST_WITH(name, NULL, close_model)
 
 /* ---- three languages ---- */
 
@@ -73,8 +76,8 @@ static ferry_model_languages three_languages(ferry_tag_place source_tag, ferry_t
                                    .default_target = -1};
 }
 
-static void assert_ids(const ferry_model *model, const char *line, const char *from, const char *to,
-                       const int32_t *expected, size_t expected_count)
+static void assert_ids(const char *line, const char *from, const char *to, const int32_t *expected,
+                       size_t expected_count)
 {
     int32_t *ids;
     size_t count;
@@ -84,36 +87,34 @@ static void assert_ids(const ferry_model *model, const char *line, const char *f
     ferry_inspect_free(ids);
 }
 
-#define ASSERT_IDS(model, line, from, to, ...)                                                                         \
-    assert_ids(model, line, from, to, (const int32_t[]){__VA_ARGS__}, COUNT(((const int32_t[]){__VA_ARGS__})))
+#define ASSERT_IDS(line, from, to, ...)                                                                                \
+    assert_ids(line, from, to, (const int32_t[]){__VA_ARGS__}, COUNT(((const int32_t[]){__VA_ARGS__})))
 
-static ferry_status create(const ferry_model *model, const char *from, const char *to, ferry_translator **translator,
-                           ferry_error *error)
+static ferry_status create(const char *from, const char *to, ferry_translator **translator, ferry_error *error)
 {
-    ferry_options options;
-    ferry_options_default(model, &options, sizeof options);
+    ferry_options options = default_options(model);
     options.from = from;
     options.to = to;
     return ferry_translator_create(model, &options, translator, error);
 }
 
-static void refuse(const ferry_model *model, const char *from, const char *to, const char *message)
+static void refuse(const char *from, const char *to, const char *message)
 {
     ferry_translator *translator = (ferry_translator *)model;
-    REFUSE(create(model, from, to, &translator, &error), FERRY_ERROR_ARGUMENT, message);
+    REFUSE(create(from, to, &translator, &error), FERRY_ERROR_ARGUMENT, message);
     assert_null(translator);
 }
 
-static void accept(const ferry_model *model, const char *from, const char *to)
+static void accept(const char *from, const char *to)
 {
     ferry_translator *translator;
-    CHECK(create(model, from, to, &translator, &error));
+    CHECK(create(from, to, &translator, &error));
     ferry_translator_destroy(translator);
 }
 
 /* ---- tests ---- */
 
-TEST(test_listing)
+LANGUAGES_TEST(test_listing)
 {
     static const ferry_view listed[] = {{"eng en  English", 15}, {"deu", 3}, {"x ", 2}};
     static const int32_t roles[] = {1, 3, 2}, ids[] = {3, -1, -1}, target_ids[] = {-1, 6, 7};
@@ -124,7 +125,7 @@ TEST(test_listing)
     languages.target_ids = target_ids;
     languages.default_source = 0;
     languages.default_target = 1;
-    ferry_model *model = open_model(&languages);
+    open_languages(&languages);
     assert_int_equal(ferry_model_language_count(model), 3);
     assert_string_equal(ferry_model_language_tag(model, 0), "eng");
     assert_string_equal(ferry_model_language_names(model, 0), "en  English");
@@ -135,15 +136,15 @@ TEST(test_listing)
     assert_int_equal(ferry_model_language_roles(model, 1),
                      FERRY_LANGUAGE_SOURCE | FERRY_LANGUAGE_TARGET | FERRY_LANGUAGE_DEFAULT_TARGET);
     assert_int_equal(ferry_model_language_roles(model, 2), FERRY_LANGUAGE_TARGET);
+    assert_string_equal(ferry_model_info(model, "languages"), "eng deu x");
     assert_null(ferry_model_language_tag(model, 3));
     assert_null(ferry_model_language_names(model, 3));
     assert_int_equal(ferry_model_language_roles(model, 3), 0);
-    accept(model, "English", "X");
-    ferry_model_close(model);
+    accept("English", "X");
 }
 
 /* Languages by name: those whose codes the model knows; of two that have one code, the one that the code means. */
-TEST(test_english_names)
+LANGUAGES_TEST(test_english_names)
 {
     static const ferry_view listed[] = {{"zho_Hans zh zho", 15}, {"zho_Hant", 8},  {"nob_Latn nob nb no nor", 22},
                                         {"__de__ de deu", 13},   {"x-klingon", 9}, {"gd", 2}};
@@ -162,47 +163,33 @@ TEST(test_english_names)
     languages.roles = roles;
     languages.source_ids = languages.target_ids = ids;
     languages.count = COUNT(listed);
-    ferry_model *model = open_model(&languages);
+    open_languages(&languages);
     for (size_t i = 0; i < COUNT(english); i++) assert_string_equal(ferry_model_language_english(model, i), english[i]);
     assert_null(ferry_model_language_english(model, COUNT(english)));
-    for (size_t i = 0; i < COUNT(wanted); i++) ASSERT_IDS(model, "hello", wanted[i].name, NULL, wanted[i].id, 8, EOS);
-    refuse(model, "French", NULL, "option from: the model has no language 'French' to translate from; ");
-    refuse(model, "Chin", NULL,
+    for (size_t i = 0; i < COUNT(wanted); i++) ASSERT_IDS("hello", wanted[i].name, NULL, wanted[i].id, 8, EOS);
+    refuse("French", NULL, "option from: the model has no language 'French' to translate from; ");
+    refuse("Chin", NULL,
            "lists those that it has: zho_Hans (Chinese), zho_Hant (Traditional Chinese), nob_Latn (Norwegian Bokmål), "
            "__de__ (German), x-klingon, gd (Scottish Gaelic)");
-    refuse(model, NULL, "Chinese (Simplified)", "to translate into; ");
-    ferry_model_close(model);
+    refuse(NULL, "Chinese (Simplified)", "to translate into; ");
 }
 
 /* A language of two letters, of three, and of three of which another system has two. */
-TEST(test_english_names_of_any_code)
+LANGUAGES_TEST(test_english_names_of_any_code)
 {
     static const ferry_view listed[] = {{"xx de", 5}, {"fra", 3}, {"yy zz ces", 9}};
     ferry_model_languages languages = three_languages(FERRY_TAG_PREFIX, FERRY_TAG_NONE);
     languages.names = KEPT_TEXTS(listed);
-    ferry_model *model = open_model(&languages);
+    open_languages(&languages);
     static const char *const english[] = {"German", "French", "Czech"};
     for (size_t i = 0; i < COUNT(english); i++) {
         assert_string_equal(ferry_model_language_english(model, i), english[i]);
-        ASSERT_IDS(model, "hello", english[i], NULL, tags[i], 8, EOS);
+        ASSERT_IDS("hello", english[i], NULL, tags[i], 8, EOS);
     }
-    ferry_model_close(model);
-}
-
-/* A model's own tag comes before the name of another language. */
-TEST(test_tag_like_a_name)
-{
-    static const ferry_view listed[] = {{"deu_Latn de deu", 15}, {"German", 6}, {"fra_Latn fr fra", 15}};
-    ferry_model_languages languages = three_languages(FERRY_TAG_PREFIX, FERRY_TAG_NONE);
-    languages.names = KEPT_TEXTS(listed);
-    ferry_model *model = open_model(&languages);
-    ASSERT_IDS(model, "hello", "German", NULL, 4, 8, EOS);
-    ASSERT_IDS(model, "hello", "French", NULL, 5, 8, EOS);
-    ferry_model_close(model);
 }
 
 /* Of up to twelve languages a message lists all; of more those that begin alike, as far as it has room. */
-TEST(test_many_languages)
+LANGUAGES_TEST(test_many_languages)
 {
     enum { MANY = 60, FEW = 12 };
     static ferry_view listed[MANY];
@@ -219,7 +206,6 @@ TEST(test_many_languages)
     languages.names = KEPT_TEXTS(listed);
     languages.roles = roles;
     languages.source_ids = languages.target_ids = ids;
-    ferry_model *model;
     ferry_translator *translator;
     static const struct {
         const char *name, *list;
@@ -236,57 +222,57 @@ TEST(test_many_languages)
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         languages.count = rows[i].count;
-        model = open_model(&languages);
-        REFUSE_SAYING(create(model, rows[i].name, NULL, &translator, &error), FERRY_ERROR_ARGUMENT,
+        open_languages(&languages);
+        REFUSE_SAYING(create(rows[i].name, NULL, &translator, &error), FERRY_ERROR_ARGUMENT,
                       ferry_name_format("option from: the model has no language '%s' to translate from; `ferry "
                                         "languages` lists those that it has%s",
                                         rows[i].name, rows[i].list)
                           .text);
-        ferry_model_close(model);
     }
     languages.count = MANY;
-    model = open_model(&languages);
+    open_languages(&languages);
     ferry_error found;
-    assert_int_equal(create(model, "deu", NULL, &translator, &found), FERRY_ERROR_ARGUMENT);
+    assert_int_equal(create("deu", NULL, &translator, &found), FERRY_ERROR_ARGUMENT);
     const size_t size = strlen(found.message);
     assert_true(size > 350 && strcmp(found.message + size - strlen(", …"), ", …") == 0);
-    ferry_model_close(model);
 }
 
-TEST(test_malformed_names)
+LANGUAGES_TEST(test_malformed_names)
 {
     static const ferry_view bad[] = {{"", 0}, {" deu", 4}, {"de\nu", 4}, {"de\0u", 4}, {"de\x7f", 3}, {"d\xff", 2}};
     for (size_t i = 0; i < COUNT(bad); i++) {
         const ferry_view with_bad[] = {names[0], bad[i], names[2]};
         ferry_model_languages languages = three_languages(FERRY_TAG_PREFIX, FERRY_TAG_FIRST);
-        ferry_model *model = (ferry_model *)&languages;
         languages.names = KEPT_TEXTS(with_bad);
-        REFUSE(open_with(&languages, &model, &error), FERRY_ERROR_FORMAT, "");
+        REFUSE(open_with(&languages, &error), FERRY_ERROR_FORMAT, "");
         assert_null(model);
     }
 }
 
-TEST(test_names)
+LANGUAGES_TEST(test_names)
 {
-    static const ferry_view similar[] = {{"zh ZH", 5}, {"ZH other", 8}, {"fra_Latn fr fra", 15}};
+    static const ferry_view similar[] = {{"zh ZH", 5}, {"ZH other", 8}, {"fra_Latn fr fra", 15}},
+                            named[] = {{"deu_Latn de deu", 15}, {"German", 6}, {"fra_Latn fr fra", 15}};
     ferry_model_languages languages = three_languages(FERRY_TAG_PREFIX, FERRY_TAG_SUFFIX);
-    ferry_model *model = open_model(&languages);
-    ASSERT_IDS(model, "hello", "eng_Latn", "deu_Latn", 3, 8, EOS, 4);
-    ASSERT_IDS(model, "hello", "deu", "fr", 4, 8, EOS, 5);
-    ASSERT_IDS(model, "hello", "EN", "Deu_latn", 3, 8, EOS, 4);
-    refuse(model, "e", "de", "option from: the model has no language 'e' to translate from; `ferry languages` lists");
-    refuse(model, "en", "Klingon", "option to: the model has no language 'Klingon' to translate into");
-    refuse(model, "en eng", "de", "'en eng'");
-    ferry_model_close(model);
+    open_languages(&languages);
+    ASSERT_IDS("hello", "eng_Latn", "deu_Latn", 3, 8, EOS, 4);
+    ASSERT_IDS("hello", "deu", "fr", 4, 8, EOS, 5);
+    ASSERT_IDS("hello", "EN", "Deu_latn", 3, 8, EOS, 4);
+    refuse("e", "de", "option from: the model has no language 'e' to translate from; `ferry languages` lists");
+    refuse("en", "Klingon", "option to: the model has no language 'Klingon' to translate into");
+    refuse("en eng", "de", "'en eng'");
     /* What is written as the tag is goes before another language's other name, and that before another case. */
     languages.names = KEPT_TEXTS(similar);
-    model = open_model(&languages);
-    ASSERT_IDS(model, "hello", "ZH", "zh", 4, 8, EOS, 3);
-    ASSERT_IDS(model, "hello", "OTHER", "Zh", 4, 8, EOS, 3);
-    ferry_model_close(model);
+    open_languages(&languages);
+    ASSERT_IDS("hello", "ZH", "zh", 4, 8, EOS, 3);
+    ASSERT_IDS("hello", "OTHER", "Zh", 4, 8, EOS, 3);
+    /* A model's own tag goes before the name of another language. */
+    languages.names = KEPT_TEXTS(named);
+    open_languages(&languages);
+    ASSERT_IDS("hello", "German", "French", 4, 8, EOS, 5);
 }
 
-TEST(test_tags_in_every_place)
+LANGUAGES_TEST(test_tags_in_every_place)
 {
     static const struct {
         ferry_tag_place source, target;
@@ -301,18 +287,16 @@ TEST(test_tags_in_every_place)
         const ferry_model_languages languages = three_languages(forms[i].source, forms[i].target);
         size_t count = 0;
         while (forms[i].ids[count] >= 0) count++;
-        ferry_model *model = open_model(&languages);
-        assert_ids(model, "hello world", "en", "de", forms[i].ids, count);
-        ferry_model_close(model);
+        open_languages(&languages);
+        assert_ids("hello world", "en", "de", forms[i].ids, count);
     }
 }
 
 /* Search begins with the tag, whatever else it would begin with. */
-static void check_first_id(const ferry_model *model, const char *to, int32_t forced_first_id, int32_t expected)
+static void check_first_id(const char *to, int32_t forced_first_id, int32_t expected)
 {
-    ferry_options options;
     const ferry_text line = {"hello world", 11};
-    ferry_options_default(model, &options, sizeof options);
+    ferry_options options = default_options(model);
     options.from = "en";
     options.to = to;
     options.forced_first_id = forced_first_id;
@@ -322,39 +306,36 @@ static void check_first_id(const ferry_model *model, const char *to, int32_t for
     ferry_result_destroy(result);
 }
 
-TEST(test_first_token)
+LANGUAGES_TEST(test_first_token)
 {
     ferry_model_languages languages = three_languages(FERRY_TAG_PREFIX, FERRY_TAG_FIRST);
-    ferry_model *model = open_model(&languages);
-    check_first_id(model, "de", -1, 4);
-    check_first_id(model, "fra", -1, 5);
-    check_first_id(model, "fra", 9, 5);
-    check_first_id(model, NULL, 9, 9);
-    refuse(model, "en", NULL, "option to: the model needs the language to translate into");
-    ferry_model_close(model);
+    open_languages(&languages);
+    check_first_id("de", -1, 4);
+    check_first_id("fra", -1, 5);
+    check_first_id("fra", 9, 5);
+    check_first_id(NULL, 9, 9);
+    refuse("en", NULL, "option to: the model needs the language to translate into");
     languages.default_target = 1;
-    model = open_model(&languages);
-    check_first_id(model, NULL, -1, 4);
-    check_first_id(model, NULL, 9, 9);
-    check_first_id(model, "fra", -1, 5);
-    ferry_model_close(model);
+    open_languages(&languages);
+    check_first_id(NULL, -1, 4);
+    check_first_id(NULL, 9, 9);
+    check_first_id("fra", -1, 5);
 }
 
 /* Given translations begin with the tag, too. */
-TEST(test_targets)
+LANGUAGES_TEST(test_targets)
 {
     static const ferry_text texts[] = {{"hello", 5}, {"", 0}, {">>fra<< world zzz", 17}};
     static const int32_t tagged[] = {4, 8, 4, 4, 7, 9, UNKNOWN}; /* without the start tokens */
     ferry_model_languages languages = three_languages(FERRY_TAG_PREFIX, FERRY_TAG_FIRST);
     int32_t *ids, *offsets, lead;
-    ferry_model *model = open_model(&languages);
+    open_languages(&languages);
     REFUSE(ferry_inspect_targets(model, texts, 3, &ids, &offsets, &lead, &error), FERRY_ERROR_ARGUMENT, "option ");
     assert_null(ids);
     assert_null(offsets);
-    ferry_model_close(model);
     languages.default_source = 0;
     languages.default_target = 1;
-    model = open_model(&languages);
+    open_languages(&languages);
     CHECK(ferry_inspect_targets(model, texts, 3, &ids, &offsets, &lead, &error));
     assert_int_equal(lead, 2);
     assert_int_equal(offsets[3], COUNT(tagged) + 3);
@@ -364,51 +345,47 @@ TEST(test_targets)
     }
     ferry_inspect_free(ids);
     ferry_inspect_free(offsets);
-    ferry_model_close(model);
 }
 
-TEST(test_own_tags)
+LANGUAGES_TEST(test_own_tags)
 {
     static const int32_t marian[] = {-1, 6, 7}, roles[] = {3, 2, 2}; /* the first one has no tag */
     ferry_model_languages languages = three_languages(FERRY_TAG_NONE, FERRY_TAG_PREFIX);
     languages.target_ids = marian;
     languages.roles = roles;
-    ferry_model *model = open_model(&languages);
-    ASSERT_IDS(model, "hello", NULL, "de", 6, 8, EOS);
-    ASSERT_IDS(model, ">>fra<< hello", NULL, "de", 7, 8, EOS);
-    ASSERT_IDS(model, ">>xyz<<hello", NULL, "de", UNKNOWN, 8, EOS);
-    ASSERT_IDS(model, "hello >>fra<<", NULL, "de", 6, 8, 7, EOS);
-    ASSERT_IDS(model, ">>fra<< hello", NULL, NULL, 7, 8, EOS);
-    ASSERT_IDS(model, "hello", NULL, "", 8, EOS);
-    refuse(model, NULL, NULL, "option to: the model needs the language");
+    open_languages(&languages);
+    ASSERT_IDS("hello", NULL, "de", 6, 8, EOS);
+    ASSERT_IDS(">>fra<< hello", NULL, "de", 7, 8, EOS);
+    ASSERT_IDS(">>xyz<<hello", NULL, "de", UNKNOWN, 8, EOS);
+    ASSERT_IDS("hello >>fra<<", NULL, "de", 6, 8, 7, EOS);
+    ASSERT_IDS(">>fra<< hello", NULL, NULL, 7, 8, EOS);
+    ASSERT_IDS("hello", NULL, "", 8, EOS);
+    refuse(NULL, NULL, "option to: the model needs the language");
     assert_int_equal(ferry_model_language_roles(model, 0), FERRY_LANGUAGE_SOURCE);
-    refuse(model, NULL, "en", "option to: the model has no language 'en' to translate into");
-    refuse(model, "de", "fr", "option from: the model has no language 'de' to translate from");
-    accept(model, NULL, "");
-    accept(model, "en", "de");
-    ferry_model_close(model);
+    refuse(NULL, "en", "option to: the model has no language 'en' to translate into");
+    refuse("de", "fr", "option from: the model has no language 'de' to translate from");
+    accept(NULL, "");
+    accept("en", "de");
 }
 
-TEST(test_defaults)
+LANGUAGES_TEST(test_defaults)
 {
     ferry_model_languages languages = three_languages(FERRY_TAG_PREFIX, FERRY_TAG_SUFFIX);
-    ferry_model *model = open_model(&languages);
-    ASSERT_IDS(model, "hello", NULL, NULL, 8, EOS);
-    refuse(model, NULL, "de", "option from: the model needs the language to translate from");
-    refuse(model, "en", NULL, "option to: the model needs the language");
-    accept(model, "", "");
-    ferry_model_close(model);
+    open_languages(&languages);
+    ASSERT_IDS("hello", NULL, NULL, 8, EOS);
+    refuse(NULL, "de", "option from: the model needs the language to translate from");
+    refuse("en", NULL, "option to: the model needs the language");
+    accept("", "");
     languages.default_source = 2;
     languages.default_target = 0;
-    model = open_model(&languages);
-    ASSERT_IDS(model, "hello", NULL, NULL, 5, 8, EOS, 3);
-    ASSERT_IDS(model, "hello", "de", NULL, 4, 8, EOS, 3);
-    ASSERT_IDS(model, "hello", "", "", 8, EOS);
-    accept(model, NULL, NULL);
-    ferry_model_close(model);
+    open_languages(&languages);
+    ASSERT_IDS("hello", NULL, NULL, 5, 8, EOS, 3);
+    ASSERT_IDS("hello", "de", NULL, 4, 8, EOS, 3);
+    ASSERT_IDS("hello", "", "", 8, EOS);
+    accept(NULL, NULL);
 }
 
-TEST(test_fixed_pair)
+LANGUAGES_TEST(test_fixed_pair)
 {
     static const int32_t roles[] = {1, 2}, none[] = {-1, -1};
     ferry_model_languages languages = three_languages(FERRY_TAG_NONE, FERRY_TAG_NONE);
@@ -417,112 +394,67 @@ TEST(test_fixed_pair)
     languages.source_ids = languages.target_ids = none;
     languages.default_source = 0;
     languages.default_target = 1;
-    ferry_model *model = open_model(&languages);
-    accept(model, NULL, NULL);
-    accept(model, "en", "deu");
-    refuse(model, "de", NULL, "option from: the model has no language 'de' to translate from");
-    refuse(model, NULL, "en", "option to: the model has no language 'en' to translate into");
-    refuse(model, NULL, "fr", "option to: the model has no language 'fr' to translate into");
-    ferry_model_close(model);
+    open_languages(&languages);
+    accept(NULL, NULL);
+    accept("en", "deu");
+    refuse("de", NULL, "option from: the model has no language 'de' to translate from");
+    refuse(NULL, "en", "option to: the model has no language 'en' to translate into");
+    refuse(NULL, "fr", "option to: the model has no language 'fr' to translate into");
     languages.count = 0;
-    model = open_model(&languages);
+    open_languages(&languages);
     assert_int_equal(ferry_model_language_count(model), 0);
-    accept(model, NULL, NULL);
-    refuse(model, NULL, "de", "option to: the model does not say which languages it translates; found 'de'");
-    ferry_model_close(model);
+    accept(NULL, NULL);
+    refuse(NULL, "de", "option to: the model does not say which languages it translates; found 'de'");
 }
 
-TEST(test_long_prompts)
+LANGUAGES_TEST(test_long_prompts)
 {
     static char text[1025];
     const ferry_view prompts[] = {{text, sizeof text}};
     const int32_t any[] = {-1};
-    ferry_model *model;
     ferry_model_languages languages = three_languages(FERRY_TAG_NONE, FERRY_TAG_NONE);
     memset(text, 'x', sizeof text);
     languages.prompt_sources = languages.prompt_targets = any;
     languages.prompt_count = 1;
     languages.prompts = KEPT_TEXTS(prompts);
-    REFUSE(open_with(&languages, &model, &error), FERRY_ERROR_FORMAT,
+    REFUSE(open_with(&languages, &error), FERRY_ERROR_FORMAT,
            "key 'ferry.languages.prompts': expected texts of at most 1024 bytes, found one of 1025");
     const ferry_view longest = {text, 1024};
     languages.prompts = kept_texts(&longest, 1);
-    ferry_model_close(open_model(&languages));
+    open_languages(&languages);
 }
 
-TEST(test_prompts)
+LANGUAGES_TEST(test_prompts)
 {
     static const ferry_view prompts[] = {{"Translate into German: ", 23}, {"Say: ", 5}};
     static const int32_t sources[] = {0, -1}, targets[] = {1, 2};
+    static const ferry_token expected[] = {
+        {14, 0, 0, 0}, {8, 0, 0, 5}, {UNKNOWN, 0, 7, 10}, {9, 0, 11, 16}, {EOS, 0, 16, 16}};
     ferry_model_languages languages = three_languages(FERRY_TAG_NONE, FERRY_TAG_NONE);
     languages.prompts = KEPT_TEXTS(prompts);
     languages.prompt_sources = sources;
     languages.prompt_targets = targets;
     languages.prompt_count = 2;
-    ferry_model *model = open_model(&languages);
-    ASSERT_IDS(model, "hello", "en", "de", 10, 11, 12, 8, EOS);
-    ASSERT_IDS(model, "hello", "en", "fr", 14, 8, EOS);
-    ASSERT_IDS(model, "hello", NULL, "fr", 14, 8, EOS);
-    ASSERT_IDS(model, "Say: hello", NULL, NULL, 14, 8, EOS);
-    accept(model, NULL, NULL);
-    refuse(model, "de", "en", "no prompt to translate from 'deu_Latn' into 'eng_Latn'");
-    refuse(model, NULL, "de", "no prompt to translate from 'any' into 'deu_Latn'");
-    ferry_model_close(model);
+    open_languages(&languages);
+    ASSERT_IDS("hello", "en", "de", 10, 11, 12, 8, EOS);
+    ASSERT_IDS("hello", "en", "fr", 14, 8, EOS);
+    ASSERT_IDS("hello", NULL, "fr", 14, 8, EOS);
+    ASSERT_IDS("Say: hello", NULL, NULL, 14, 8, EOS);
+    accept(NULL, NULL);
+    refuse("de", "en", "no prompt to translate from 'deu_Latn' into 'eng_Latn'");
+    refuse(NULL, "de", "no prompt to translate from 'any' into 'deu_Latn'");
     languages.default_source = 0;
     languages.default_target = 1;
-    model = open_model(&languages);
-    ASSERT_IDS(model, "hello", NULL, NULL, 10, 11, 12, 8, EOS);
-    ferry_model_close(model);
-}
-
-/* Places of tokens are those of the line, in which its prompt is not. */
-TEST(test_tokens_behind_a_prompt)
-{
-    static const ferry_view prompts[] = {{"Say: ", 5}};
-    static const int32_t any[] = {-1};
-    static const ferry_token expected[] = {
-        {14, 0, 0, 0}, {8, 0, 0, 5}, {UNKNOWN, 0, 7, 10}, {9, 0, 11, 16}, {EOS, 0, 16, 16}};
-    ferry_model_languages languages = three_languages(FERRY_TAG_NONE, FERRY_TAG_NONE);
-    languages.prompts = KEPT_TEXTS(prompts);
-    languages.prompt_sources = languages.prompt_targets = any;
-    languages.prompt_count = 1;
-    ferry_model *model = open_model(&languages);
-    ferry_options options;
+    open_languages(&languages);
+    ASSERT_IDS("hello", NULL, NULL, 10, 11, 12, 8, EOS);
+    /* Places of tokens are those of the line, in which its prompt is not. */
+    ferry_options options = default_options(model);
     const ferry_text line = as_text("hello  xyz world");
-    CHECK(ferry_options_default(model, &options, sizeof options));
-    options.to = "de";
+    options.from = "en";
+    options.to = "fr";
     options.alignment = 1;
     ferry_result *result = translated(model, &options, &line, 1);
     assert_int_equal(ferry_result_source_tokens(result, 0), COUNT(expected));
-    for (size_t i = 0; i < COUNT(expected); i++) {
-        ferry_token token;
-        CHECK(ferry_result_source_token(result, 0, i, &token, sizeof token));
-        assert_true(token.id == expected[i].id && token.log_probability == 0);
-        assert_int_equal(token.begin, expected[i].begin);
-        assert_int_equal(token.end, expected[i].end);
-    }
+    for (size_t i = 0; i < COUNT(expected); i++) assert_same_token(source_token(result, 0, i), expected[i]);
     ferry_result_destroy(result);
-    ferry_model_close(model);
-}
-
-/* A translator gives its lines what ferry_inspect_tokenize shows. */
-TEST(test_translating)
-{
-    const ferry_model_languages languages = three_languages(FERRY_TAG_PREFIX, FERRY_TAG_SUFFIX);
-    ferry_model *model = open_model(&languages);
-    ferry_translator *translator;
-    ferry_result *by_text, *by_ids, *other;
-    const ferry_text line = {"hello world", 11};
-    const int32_t offsets[] = {0, 5}, ids[] = {3, 8, 9, EOS, 4}, other_ids[] = {4, 8, 9, EOS, 4};
-    CHECK(create(model, "en", "de", &translator, &error));
-    CHECK(ferry_translate(translator, &line, 1, &by_text, &error));
-    CHECK(ferry_inspect_generate(translator, ids, offsets, 1, &by_ids, &error));
-    CHECK(ferry_inspect_generate(translator, other_ids, offsets, 1, &other, &error));
-    assert_true(ferry_result_score(by_text, 0, 0) == ferry_result_score(by_ids, 0, 0));
-    assert_true(ferry_result_score(by_text, 0, 0) != ferry_result_score(other, 0, 0));
-    ferry_result_destroy(by_text);
-    ferry_result_destroy(by_ids);
-    ferry_result_destroy(other);
-    ferry_translator_destroy(translator);
-    ferry_model_close(model);
 }

@@ -11,11 +11,10 @@ static ferry_translator *translator;
 
 static int begin(void **state)
 {
-    ferry_options options;
     open_model(state);
-    CHECK(ferry_options_default(model, &options, sizeof options));
+    ferry_options options = default_options(model);
     options.beam = options.nbest = 1;
-    CHECK(ferry_translator_create(model, &options, &translator, &error));
+    translator = new_translator(model, &options);
     return 0;
 }
 
@@ -288,11 +287,10 @@ TRANSLATING(test_alignment_is_for_this_call)
 /* Sentences that fail stay in the source language, with their tags. */
 TEST(test_sentences_that_fail)
 {
-    ferry_options options;
     model = convert_data("models/marian-separate", NULL);
-    ferry_options_default(model, &options, sizeof options);
+    ferry_options options = default_options(model);
     options.max_source = 1;
-    CHECK(ferry_translator_create(model, &options, &translator, &error));
+    translator = new_translator(model, &options);
     ferry_result *result =
         translate(ferry_text_view("<p>&gt; Hello,  <b>w\xFFrld</b> &amp;&lt;b&gt; <code>x</code>!</p> <i>Ho <w"));
     assert_true(ferry_view_is(result_view(result),
@@ -338,12 +336,11 @@ TEST(test_hostile_markup)
         {"NUL", "b<b>c", "\1", "</b>d", "", 5000},
         {"ill-formed", "b<i>c", "\xFF", "</i>d", "\xE2\x82", 5000},
     };
-    ferry_options options;
     model = open_small_model(&(small_model){.tokenizer = "pieces"}, NULL);
-    CHECK(ferry_options_default(model, &options, sizeof options));
+    ferry_options options = default_options(model);
     options.max_source = 40;
     options.max_length = 20;
-    CHECK(ferry_translator_create(model, &options, &translator, &error));
+    translator = new_translator(model, &options);
     for (size_t i = 0; i < COUNT(cases); i++) {
         const hostile *h = &cases[i];
         ferry_string markup = {0};

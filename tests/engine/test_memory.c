@@ -28,9 +28,7 @@ static ferry_model *open_model(int32_t ffn_width)
 
 static ferry_translator *make_translator(const ferry_model *model, int32_t beam, int32_t threads, size_t limit)
 {
-    ferry_options options;
-    ferry_translator *translator;
-    CHECK(ferry_options_default(model, &options, sizeof options));
+    ferry_options options = default_options(model);
     options.beam = beam;
     options.threads = threads;
     options.memory_limit = limit;
@@ -38,7 +36,7 @@ static ferry_translator *make_translator(const ferry_model *model, int32_t beam,
     options.length_factor = 1;
     options.length_extra = 5;
     options.max_source = 8192;
-    CHECK(ferry_translator_create(model, &options, &translator, &error));
+    ferry_translator *translator = new_translator(model, &options);
     return translator;
 }
 
@@ -51,13 +49,8 @@ static ferry_result *generate(ferry_translator *translator)
 
 static void check_equal(const ferry_result *a, const ferry_result *b, size_t line)
 {
-    const size_t tokens = ferry_result_tokens(a, line, 0);
-    const float scores[] = {ferry_result_score(a, line, 0), ferry_result_score(b, line, 0)};
-    assert_int_equal(tokens, ferry_result_tokens(b, line, 0));
-    assert_memory_equal(ferry_inspect_result_ids(a, line, 0), ferry_inspect_result_ids(b, line, 0),
-                        tokens * sizeof(int32_t));
-    assert_memory_equal(&scores[0], &scores[1], sizeof scores[0]);
-    for (size_t t = 0; aligned && t < tokens; t++)
+    assert_same_line(a, line, b, line);
+    for (size_t t = 0; aligned && t < ferry_result_tokens(a, line, 0); t++)
         assert_memory_equal(ferry_result_weights(a, line, 0, t, NULL, NULL),
                             ferry_result_weights(b, line, 0, t, NULL, NULL),
                             ferry_result_source_tokens(a, line) * sizeof(float));
@@ -79,10 +72,9 @@ static int32_t failures_under(const ferry_model *model, int32_t beam, int32_t th
                 check_equal(result, expected, i);
                 continue;
             }
-            char text[64];
-            snprintf(text, sizeof text, "option memory_limit: %zu bytes do not suffice", limit);
             assert_int_equal(ferry_result_status(result, i), FERRY_ERROR_LIMIT);
-            assert_non_null(strstr(message, text));
+            assert_non_null(
+                strstr(message, ferry_name_format("option memory_limit: %zu bytes do not suffice", limit).text));
             failures++;
         }
         assert_in_range(ferry_translator_memory(translator, &peak), 0, limit);
@@ -103,9 +95,11 @@ static size_t next_part(size_t part)
 #endif
 }
 
-static void check_limits(const ferry_model *model, int32_t beam, int32_t threads)
+static void check_limits(int32_t beam, int32_t threads, int32_t alignment)
 {
     size_t peak, before = 0, some = 0;
+    ferry_model *model = open_model(512);
+    aligned = alignment;
     ferry_translator *translator = make_translator(model, beam, threads, 0);
     assert_int_equal(ferry_translator_memory(translator, NULL), 0);
     ferry_result *expected = generate(translator);
@@ -121,28 +115,22 @@ static void check_limits(const ferry_model *model, int32_t beam, int32_t threads
         before = failures;
     }
     assert_true(some > 0); /* the long line alone */
+    aligned = 0;
     ferry_result_destroy(expected);
+    ferry_model_close(model);
 }
 
 TEST(test_limits_lose_only_what_does_not_fit)
 {
-    ferry_model *model = open_model(512);
-    check_limits(model, 1, 1);
-    check_limits(model, 3, 1);
-    aligned = 1;
-    check_limits(model, 1, 1);
-    aligned = 0;
-    ferry_model_close(model);
+    check_limits(1, 1, 0);
+    check_limits(3, 1, 0);
+    check_limits(1, 1, 1);
 }
 
 TEST(test_limits_of_threads)
 {
-    ferry_model *model = open_model(512);
-    check_limits(model, 2, 3);
-    aligned = 1;
-    check_limits(model, 3, 2);
-    aligned = 0;
-    ferry_model_close(model);
+    check_limits(2, 3, 0);
+    check_limits(3, 2, 1);
 }
 
 /* The feed-forward's inner rows of 1,000 tokens are 32 MB. */

@@ -7,9 +7,11 @@
 #include "engine/file/bind_tensors.h"
 #include "engine/file/schema.h"
 
-static void open_sample(const sample *model, ferry_model_file *file)
+static sample open_small(const small_model *small, ferry_model_file *file)
 {
-    CHECK(open_model_file(model->path, file, &error));
+    const sample model = make_small_sample(small);
+    CHECK(open_model_file(model.path, file, &error));
+    return model;
 }
 
 /* ---- the graph ---- */
@@ -39,8 +41,7 @@ TEST(test_choices_are_bound)
                                .activation = "gelu_sigmoid",
                                .output_scale = 0.5f,
                                .keys = put_more};
-    sample model = make_small_sample(&small);
-    open_sample(&model, &file);
+    open_small(&small, &file);
     const ferry_transformer *graph = &file.transformer;
     assert_true(graph->ssru && graph->sentence_inputs && graph->output_scale == 0.5f && file.generation.start_id == -1);
     assert_true(file.generation.alignment_layer == 1 && file.generation.alignment_head == 2);
@@ -65,8 +66,7 @@ TEST(test_defaults)
 {
     ferry_model_file file;
     const small_model small = {0};
-    sample model = make_small_sample(&small);
-    open_sample(&model, &file);
+    open_small(&small, &file);
     const ferry_transformer *graph = &file.transformer;
     assert_true(!graph->ssru && !graph->sentence_inputs && graph->output_scale == 1.0f &&
                 file.generation.start_id == 0);
@@ -162,8 +162,7 @@ TEST(test_codes_are_used_where_they_are_mapped)
     ferry_model_file file;
     for (int scales = SMALL_ROW_SCALES; scales <= SMALL_INPUT_MULTIPLIER; scales++) {
         const small_model small = {.type = FERRY_I8, .scales = (small_scales)scales, .linear_bias = true};
-        sample model = make_small_sample(&small);
-        open_sample(&model, &file);
+        sample model = open_small(&small, &file);
         assert_true(file.widened_bytes == 0 && file.type == FERRY_I8);
         const ferry_matrix *up = &file.transformer.decoder.layers[1].ffn_up, *out = &file.transformer.output;
         assert_true((size_t)((const char *)up->codes - file.gguf.bytes.data) ==
@@ -185,15 +184,13 @@ TEST(test_types_may_be_mixed)
 {
     ferry_model_file file, plain;
     const small_model mixed = {.type = FERRY_I8, .untied = true, .mixed = true}, floats = {.untied = true};
-    sample model = make_small_sample(&mixed);
-    open_sample(&model, &file);
+    open_small(&mixed, &file);
     const ferry_transformer *graph = &file.transformer;
     assert_true(graph->output.panels != NULL && graph->output.codes == NULL);
     assert_true(graph->encoder.embedding.panels != NULL && graph->encoder.embedding.panels == file.widened);
     assert_true(graph->decoder.embedding.codes != NULL && graph->decoder.embedding.panels == NULL);
     assert_int_equal(file.type, FERRY_I8);
-    sample other = make_small_sample(&floats);
-    open_sample(&other, &plain);
+    open_small(&floats, &plain);
     assert_int_equal(file.parameters, plain.parameters); /* scales were not trained */
     ferry_model_file_close(&plain);
     ferry_model_file_close(&file);
@@ -233,8 +230,7 @@ TEST(test_shortlist)
     ferry_model_file file;
     const small_shortlist lists = {.first = 4, .offsets = list_offsets, .ids = list_ids, .count = 7};
     const small_model small = {.untied = true, .source_vocab = SOURCES, .shortlist = &lists};
-    sample model = make_small_sample(&small);
-    open_sample(&model, &file);
+    sample model = open_small(&small, &file);
     const ferry_shortlist *found = &file.generation.shortlist;
     assert_true(found->first == 4 && !found->shared);
     assert_memory_equal(found->offsets, list_offsets, sizeof list_offsets);
@@ -271,8 +267,7 @@ TEST(test_pieces_and_languages)
 {
     static const int32_t roles[] = {1, 3}, source_ids[] = {4, 5}, target_ids[] = {-1, 20};
     ferry_model_file file;
-    sample model = make_small_sample(&multilingual);
-    open_sample(&model, &file);
+    sample model = open_small(&multilingual, &file);
     const ferry_model_text *text = &file.text;
     const ferry_model_languages *found = &text->languages;
     assert_true(text->present && text->source_model.size == 0 && text->opus_punctuation);
@@ -293,6 +288,7 @@ TEST(test_pieces_and_languages)
         {"ferry.languages.prompts", NULL, FORMAT, "'ferry.languages.prompt_sources': expected 0 numbers, found 1"},
         /* then an id of the source, where 20 does not exist */
         {"ferry.languages.target_tag", "prefix", FORMAT, "'ferry.languages.target_ids': expected -1 to 8, found 20"},
+        {"ferry.languages.source_tag", "first", FORMAT, "key 'ferry.languages.source_tag': only a target's tag"},
         {"ferry.languages.target_tag", "last", UNSUPPORTED, "key 'ferry.languages.target_tag': 'last'"},
         {"ferry.languages.roles", "2", FORMAT,
          "key 'ferry.languages.default_source': language 0 does not have this role"},
@@ -300,40 +296,6 @@ TEST(test_pieces_and_languages)
          "key 'ferry.languages.default_target': language 0 does not have this role"},
     };
     REFUSE_EACH(model, rows);
-}
-
-static const char *source_tag;
-
-static void put_tags(ferry_gguf_writer *writer)
-{
-    static const ferry_view names[] = {{"en", 2}, {"de", 2}};
-    static const int32_t roles[] = {1, 2}, ids[] = {4, 5};
-    ferry_gguf_put_texts(writer, "ferry.languages.names", names, 2);
-    ferry_gguf_put_i32s(writer, "ferry.languages.roles", roles, 2);
-    ferry_gguf_put_i32s(writer, "ferry.languages.source_ids", ids, 2);
-    ferry_gguf_put_i32s(writer, "ferry.languages.target_ids", ids, 2);
-    ferry_gguf_put_string(writer, "ferry.languages.source_tag", source_tag);
-    ferry_gguf_put_string(writer, "ferry.languages.target_tag", "prefix");
-    ferry_gguf_put_i32(writer, "ferry.languages.default_source", -1);
-    ferry_gguf_put_i32(writer, "ferry.languages.default_target", -1);
-}
-
-/* Only a target's tag is the first target token, whatever that one's place is; there may be no prompts. */
-TEST(test_places_of_tags)
-{
-    static const char *const places[] = {"none", "prefix", "suffix", "first"};
-    for (int i = 0; i < 4; i++) {
-        ferry_model_file file;
-        source_tag = places[i];
-        sample model = make_small_sample(&(small_model){.tokenizer = "pieces", .keys = put_tags});
-        if (i == FERRY_TAG_FIRST) {
-            refuse(&model, FORMAT, "key 'ferry.languages.source_tag': only a target's tag");
-            continue;
-        }
-        open_sample(&model, &file);
-        assert_true((int)file.text.languages.source_tag == i && file.text.languages.prompt_count == 0);
-        ferry_model_file_close(&file);
-    }
 }
 
 /* ---- origin ---- */
@@ -362,8 +324,7 @@ TEST(test_hashes)
     ferry_model_file file;
     const small_model small = {.keys = put_origin};
     last_hash = HASH;
-    sample model = make_small_sample(&small);
-    open_sample(&model, &file);
+    sample model = open_small(&small, &file);
     assert_memory_equal(ferry_texts_at(file.origin.hashes, 1).data, HASH, 64);
     assert_true(file.origin.file_count == 2 && file.origin.sizes[1] == 43 && file.origin.trained_length == 40);
     ferry_model_file_close(&file);
@@ -574,49 +535,42 @@ TEST(test_keys_of_tokenizers)
         }
 }
 
-static bool has_target_model, has_target_merges;
+static const char *source_model;
+static bool has_targets;
 
 static void put_models(ferry_gguf_writer *writer)
 {
-    ferry_gguf_put_array(writer, "ferry.tokenizer.source.model", FERRY_GGUF_U8, "model", 5);
-    if (has_target_model) ferry_gguf_put_array(writer, "ferry.tokenizer.target.model", FERRY_GGUF_U8, "", 0);
+    ferry_gguf_put_array(writer, "ferry.tokenizer.source.model", FERRY_GGUF_U8, source_model, strlen(source_model));
+    if (has_targets) ferry_gguf_put_array(writer, "ferry.tokenizer.target.model", FERRY_GGUF_U8, "", 0);
 }
 
 static void put_merges(ferry_gguf_writer *writer)
 {
     const ferry_view merges[] = {text_view("a b"), text_view("c d")};
     ferry_gguf_put_texts(writer, "ferry.tokenizer.source.merges", merges, 2);
-    if (has_target_merges) ferry_gguf_put_texts(writer, "ferry.tokenizer.target.merges", merges, 0);
+    if (has_targets) ferry_gguf_put_texts(writer, "ferry.tokenizer.target.merges", merges, 0);
 }
 
 /* The target's model or merges are the source's where the file has none, and not known where it says so. */
 TEST(test_models_and_merges_of_both_sides)
 {
+    static const small_model models = {.tokenizer = "sentencepiece", .keys = put_models};
+    source_model = "model";
     for (int i = 0; i < 2; i++) {
         ferry_model_file file;
-        has_target_model = has_target_merges = i == 1;
-        sample model = make_small_sample(&(small_model){.tokenizer = "sentencepiece", .keys = put_models});
-        open_sample(&model, &file);
+        has_targets = i == 1;
+        open_small(&models, &file);
         assert_int_equal(file.text.target_model.size, i == 1 ? 0 : 5);
         assert_true((file.text.target_model.data == file.text.source_model.data) == (i == 0));
         ferry_model_file_close(&file);
-        model = make_small_sample(&(small_model){.tokenizer = "bpe", .keys = put_merges});
-        open_sample(&model, &file);
+        open_small(&(small_model){.tokenizer = "bpe", .keys = put_merges}, &file);
         assert_int_equal(file.text.source_merge_count, 2);
         assert_int_equal(file.text.target_merge_count, i == 1 ? 0 : 2);
         ferry_model_file_close(&file);
     }
-}
-
-static void put_empty_model(ferry_gguf_writer *writer)
-{
-    ferry_gguf_put_array(writer, "ferry.tokenizer.source.model", FERRY_GGUF_U8, "", 0);
-}
-
-TEST(test_empty_model)
-{
-    sample model = make_small_sample(&(small_model){.tokenizer = "sentencepiece", .keys = put_empty_model});
-    refuse(&model, FORMAT, "key 'ferry.tokenizer.source.model' is empty");
+    source_model = "";
+    const sample empty = make_small_sample(&models);
+    refuse(&empty, FORMAT, "key 'ferry.tokenizer.source.model' is empty");
 }
 
 /* Of any size: the large one is widened in two parts. */
@@ -624,8 +578,7 @@ TEST(test_halves_are_widened)
 {
     ferry_model_file file;
     const ferry_kernels *kernels = ferry_kernels_find(NULL);
-    sample model = make_small_sample(&(small_model){.type = FERRY_F16, .layers = 1, .d_model = 10, .ffn_width = 60000});
-    open_sample(&model, &file);
+    open_small(&(small_model){.type = FERRY_F16, .layers = 1, .d_model = 10, .ffn_width = 60000}, &file);
     ferry_model_file_widen(&file, kernels);
     assert_true(file.matrix_count > 10 && file.type == FERRY_F16);
     for (size_t i = 0; i < file.matrix_count; i++) {
@@ -649,9 +602,7 @@ TEST(test_largest_sizes)
         {"ferry.decoder.heads", "4096", FORMAT, "ferry.decoder: 4096 heads of width 257 are more than 1048576 wide"}};
     REFUSE_EACH(make_small_sample(&(small_model){.heads = 1, .head_width = 256}), of_256);
     REFUSE_EACH(make_small_sample(&(small_model){.heads = 1, .head_width = 257}), of_257);
-    const sample codes =
-        make_small_sample(&(small_model){.type = FERRY_I8, .layers = 1, .d_model = 4, .ffn_width = 65536});
-    open_sample(&codes, &file);
+    open_small(&(small_model){.type = FERRY_I8, .layers = 1, .d_model = 4, .ffn_width = 65536}, &file);
     ferry_model_file_close(&file);
 }
 
@@ -667,47 +618,14 @@ TEST(test_tensors_left_over)
 
 TEST(test_words_of_features)
 {
-    static const char *const known[] = {"encoder-decoder",
-                                        "panels16",
-                                        "type:f32",
-                                        "type:f16",
-                                        "type:i8",
-                                        "norm:layernorm",
-                                        "norm:rms",
-                                        "norm-position:post",
-                                        "norm-position:pre",
-                                        "activation:relu",
-                                        "activation:gelu",
-                                        "activation:swish",
-                                        "activation:gelu_tanh",
-                                        "activation:gelu_sigmoid",
-                                        "decoder:attention",
-                                        "decoder:ssru",
-                                        "policy:huggingface",
-                                        "policy:marian",
-                                        "policy:ctranslate2",
-                                        "tokenizer:none",
-                                        "tokenizer:pieces",
-                                        "tokenizer:sentencepiece",
-                                        "tokenizer:unigram",
-                                        "tokenizer:bpe",
-                                        "tokenizer:subword-nmt-0.1",
-                                        "tokenizer:subword-nmt-0.2",
-                                        "tokenizer:fsmt",
-                                        "ffn:gated",
-                                        "embedding-norm",
-                                        "final-norm:post",
-                                        "final-norm:none",
-                                        "output-scale",
-                                        "output-coarse",
-                                        "start:zero",
-                                        "shortlist",
-                                        "inputs:sentence",
-                                        "opus-punctuation",
-                                        "moses",
-                                        "languages",
-                                        "position:",
-                                        "position:rope"};
+    static const char known[] =
+        "encoder-decoder panels16 type:f32 type:f16 type:i8 norm:layernorm norm:rms norm-position:post "
+        "norm-position:pre activation:relu activation:gelu activation:swish activation:gelu_tanh "
+        "activation:gelu_sigmoid decoder:attention decoder:ssru policy:huggingface policy:marian "
+        "policy:ctranslate2 tokenizer:none tokenizer:pieces tokenizer:sentencepiece tokenizer:unigram "
+        "tokenizer:bpe tokenizer:subword-nmt-0.1 tokenizer:subword-nmt-0.2 tokenizer:fsmt ffn:gated "
+        "embedding-norm final-norm:post final-norm:none output-scale output-coarse start:zero shortlist "
+        "inputs:sentence opus-punctuation moses languages position: position:rope";
     static const char *const unknown[] = {"",           "type",       "type:",        "type:i8 ",  "type:i16",
                                           "languages2", "language",   "position",     "positions", ":position:",
                                           "panels1",    "ffn:gated2", "encoder-deco", "decoder:",  "policy:none"};
@@ -716,8 +634,11 @@ TEST(test_words_of_features)
          "key 'ferry.features': 'encoder-decode~' is not supported by this build"},
         {"panels16", NULL, UNSUPPORTED, "key 'ferry.features': 'panels1~' is not supported by this build"},
         {"languages", NULL, UNSUPPORTED, "key 'ferry.features': 'language~' is not supported by this build"}};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (!ferry_schema_knows_feature(text_view(known[i]))) fail_msg("'%s' is not known", known[i]);
+    for (size_t at = 0, length; at < sizeof known; at += length + 1) {
+        length = strcspn(known + at, " ");
+        const ferry_view word = {known + at, length};
+        if (!ferry_schema_knows_feature(word)) fail_msg("'%.*s' is not known", (int)length, word.data);
+    }
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++)
         if (ferry_schema_knows_feature(text_view(unknown[i]))) fail_msg("'%s' is known", unknown[i]);
     REFUSE_EACH(make_small_sample(&(small_model){.feature = "languages"}), rows);

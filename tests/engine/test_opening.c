@@ -22,6 +22,7 @@
 #include "engine/kernels/kernels.h"
 #include "models/convert.h"
 #include "tests/support/files.h"
+#include "tests/support/shipped_model.h"
 #include "tests/support/small_model.h"
 
 enum { ALIGNMENT = 64, TILE_DATA = 18 };
@@ -64,7 +65,6 @@ static void run_in_new_process(const char *test)
 
 TEST(test_tiles_are_requested_only_by_opening)
 {
-    ferry_model *model;
     if (tiles_are_permitted()) { /* by another test */
         run_in_new_process("test_tiles_are_requested_only_by_opening");
         return;
@@ -86,7 +86,6 @@ TEST(test_tiles_are_requested_only_by_opening)
 
 TEST(test_inspecting_an_open_file)
 {
-    ferry_model *model;
     const int file = ferry_descriptor_open(model_path()), other = ferry_descriptor_open(NO_FILE);
     assert_true(file >= 0 && other >= 0);
     CHECK(ferry_inspect_open_fd(file, "a name", "plain", &model, &error));
@@ -101,23 +100,15 @@ TEST(test_inspecting_an_open_file)
 
 /* ---- three ways to the same bytes ---- */
 
-static char *translation(const ferry_model *model)
+/* The same in every test; closes the model. */
+static void check_translation(void)
 {
+    static ferry_result *expected;
     const ferry_text line = {"Where were you yesterday?", 25};
     ferry_result *result = translated(model, NULL, &line, 1);
-    const ferry_text text = ferry_result_text(result, 0, 0);
-    char *kept = kept_memory(text.size + 64);
-    snprintf(kept, text.size + 64, "%.*s %a", (int)text.size, text.data, (double)ferry_result_score(result, 0, 0));
+    if (expected == NULL) expected = translated(model, NULL, &line, 1);
+    assert_same_line(result, 0, expected, 0);
     ferry_result_destroy(result);
-    return kept;
-}
-
-static void check_translation(ferry_model *model)
-{
-    static const char *expected;
-    const char *found = translation(model);
-    if (expected == NULL) expected = found;
-    assert_string_equal(found, expected);
     ferry_model_close(model);
 }
 
@@ -131,33 +122,31 @@ static int open_file(const char *path)
 /* A file with the model at `offset`, and other bytes around it. */
 static const char *embedded_file(size_t offset)
 {
-    const ferry_view model = mapped_bytes(model_path());
-    unsigned char *all = kept_memory(offset + model.size + 100);
-    memset(all, 0xAA, offset + model.size + 100);
-    memcpy(all + offset, model.data, model.size);
+    const ferry_view inner = mapped_bytes(model_path());
+    unsigned char *all = kept_memory(offset + inner.size + 100);
+    memset(all, 0xAA, offset + inner.size + 100);
+    memcpy(all + offset, inner.data, inner.size);
     const char *path = scratch_file("package.bin");
-    write_bytes(path, all, offset + model.size + 100);
+    write_bytes(path, all, offset + inner.size + 100);
     return path;
 }
 
-/* A copy of the model that begins `offset` bytes after a multiple of ALIGNMENT. */
-static unsigned char *copy_in_memory(size_t offset, size_t *size)
+/* A copy that begins `offset` bytes after a multiple of ALIGNMENT. */
+static unsigned char *copy_in_memory(ferry_view file, size_t offset, size_t *size)
 {
-    const ferry_view model = mapped_bytes(model_path());
-    unsigned char *memory = ferry_aligned_alloc(ALIGNMENT, ferry_round_up(offset + model.size, ALIGNMENT));
+    unsigned char *memory = ferry_aligned_alloc(ALIGNMENT, ferry_round_up(offset + file.size, ALIGNMENT));
     assert_non_null(memory);
-    memcpy(memory + offset, model.data, model.size);
-    *size = model.size;
+    memcpy(memory + offset, file.data, file.size);
+    *size = file.size;
     return memory;
 }
 
 TEST(test_path)
 {
-    ferry_model *model;
     CHECK(ferry_model_open(model_path(), 0, &model, &error));
-    check_translation(model);
+    check_translation();
     CHECK(ferry_model_open(model_path(), FERRY_OPEN_COPY | FERRY_OPEN_NO_AMX, &model, &error));
-    check_translation(model);
+    check_translation();
 }
 
 TEST(test_descriptor)
@@ -167,65 +156,59 @@ TEST(test_descriptor)
         int flags;
     } rows[] = {{0, 0}, {64, 0}, {4096, 0}, {4096 + 192, 0}, {4096 + 192, FERRY_OPEN_COPY}, {77, FERRY_OPEN_COPY}};
     const uint64_t length = mapped_bytes(model_path()).size;
-    ferry_model *model;
     for (size_t i = 0; i < COUNT(rows); i++) {
         const int fd = open_file(embedded_file(rows[i].offset));
         CHECK(ferry_model_open_fd(fd, rows[i].offset, length, rows[i].flags, &model, &error));
         assert_int_equal(lseek(fd, 0, SEEK_CUR), 0);
         close(fd);
         CHECK(ferry_model_verify(model, &error));
-        check_translation(model);
+        check_translation();
     }
     const int fd = open_file(model_path());
     CHECK(ferry_model_open_fd(fd, 0, 0, 0, &model, &error)); /* to its end */
     close(fd);
-    check_translation(model);
+    check_translation();
 }
 
 TEST(test_memory)
 {
-    ferry_model *model;
     size_t size;
-    unsigned char *memory = copy_in_memory(0, &size);
+    unsigned char *memory = copy_in_memory(mapped_bytes(model_path()), 0, &size);
     CHECK(ferry_model_open_memory(memory, size, 0, &model, &error));
     assert_ptr_equal(model->file.map.bytes.data, memory);
-    check_translation(model);
+    check_translation();
     ferry_aligned_free(memory);
-    memory = copy_in_memory(1, &size);
+    memory = copy_in_memory(mapped_bytes(model_path()), 1, &size);
     CHECK(ferry_model_open_memory(memory + 1, size, FERRY_OPEN_COPY, &model, &error));
     memset(memory, 0xAA, size + 1);
     ferry_aligned_free(memory);
-    check_translation(model);
+    check_translation();
 }
 
 /* A mapping would see the change, and end the process at the truncated pages. */
 TEST(test_copy_outlives_the_file)
 {
-    ferry_model *model;
     const made_file copy = file_copy(model_path());
     const char *path = scratch_file("changed.gguf");
     write_bytes(path, copy.data, copy.size);
     CHECK(ferry_model_open(path, FERRY_OPEN_COPY, &model, &error));
     assert_int_equal(fclose(ferry_stream_open(path, "wb")), 0);
     CHECK(ferry_model_verify(model, &error));
-    check_translation(model);
+    check_translation();
 }
 
 /* The widened matrices of an f16 file release the pages that they came from: not those of a copy. */
 TEST(test_copy_of_f16)
 {
-    ferry_model *model;
     const ferry_import_options options = {.type = FERRY_F16};
     const char *path = scratch_file("half.gguf");
-    size_t size;
     CHECK(ferry_import(data_file("models/marian-separate"), path, &options, &error));
     CHECK(ferry_model_open(path, FERRY_OPEN_COPY, &model, &error));
     CHECK(ferry_model_verify(model, &error));
     ferry_model_close(model);
+    size_t size;
     const ferry_view bytes = mapped_bytes(path);
-    size = bytes.size;
-    void *memory = ferry_aligned_alloc(ALIGNMENT, ferry_round_up(size, ALIGNMENT));
-    memcpy(memory, bytes.data, size);
+    void *memory = copy_in_memory(bytes, 0, &size);
     CHECK(ferry_model_open_memory(memory, size, 0, &model, &error));
     CHECK(ferry_model_verify(model, &error));
     ferry_model_close(model);
@@ -235,17 +218,15 @@ TEST(test_copy_of_f16)
 
 TEST(test_refused)
 {
-    ferry_model *model;
     size_t size;
     int ends[2];
-    unsigned char *memory = copy_in_memory(0, &size);
+    unsigned char *memory = copy_in_memory(mapped_bytes(model_path()), 0, &size);
     const int fd = open_file(model_path());
     const ferry_name expected = ferry_name_format("file descriptor %d: not a GGUF file", fd);
     REFUSE(ferry_model_open_fd(fd, 64, 0, 0, &model, &error), FERRY_ERROR_FORMAT, expected.text);
     REFUSE(ferry_model_open_fd(fd, 100, 0, 0, &model, &error), FERRY_ERROR_ARGUMENT,
            "offset: expected a multiple of 64 without FERRY_OPEN_COPY, found 36 more than one");
     REFUSE(ferry_model_open_fd(fd, size + 64, 0, 0, &model, &error), FERRY_ERROR_ARGUMENT, "offset: ");
-    REFUSE(ferry_model_open_fd(fd, UINT64_MAX - 63, 0, 0, &model, &error), FERRY_ERROR_ARGUMENT, "offset: ");
     REFUSE(ferry_model_open_fd(fd, 64, size - 63, 0, &model, &error), FERRY_ERROR_ARGUMENT, "length: ");
     REFUSE(ferry_model_open_fd(fd, 0, UINT64_MAX, FERRY_OPEN_COPY, &model, &error), FERRY_ERROR_ARGUMENT, "length: ");
     REFUSE(ferry_model_open_fd(fd, 0, size - 64, 0, &model, &error), FERRY_ERROR_FORMAT, "the file was cut off");
@@ -268,35 +249,33 @@ TEST(test_refused)
 
 /* ---- the content hash ---- */
 
-/* The value of XXH128 for no bytes and for "a", as xxhsum prints them. */
-TEST(test_hash_is_xxh3)
+static void check_hash(const void *data, size_t size, const char *expected)
 {
     char digits[FERRY_HASH_DIGITS];
     ferry_content_hash *hash = ferry_content_hash_create();
+    ferry_content_hash_add(hash, data, size);
     ferry_content_hash_digits(hash, digits);
-    assert_memory_equal(digits, "99aa06d3014798d86001c324468d497f", sizeof digits);
-    ferry_content_hash_add(hash, "a", 1);
-    ferry_content_hash_digits(hash, digits);
-    assert_memory_equal(digits, "a96faf705af16834e6c632b61e964e1f", sizeof digits);
     ferry_content_hash_destroy(hash);
+    assert_memory_equal(digits, expected, sizeof digits);
+}
+
+/* The value of XXH128 for no bytes and for "a", as xxhsum prints them. */
+TEST(test_hash_is_xxh3)
+{
+    check_hash("", 0, "99aa06d3014798d86001c324468d497f");
+    check_hash("a", 1, "a96faf705af16834e6c632b61e964e1f");
 }
 
 /* Equal sources have equal files, whose hash is that of the bytes with zeros in its place. */
 TEST(test_hash_of_a_file)
 {
-    char digits[FERRY_HASH_DIGITS];
     made_file copy = file_copy(model_path());
-    ferry_model *model;
     CHECK(ferry_model_open(model_path(), 0, &model, &error));
     const char *found = ferry_model_info(model, "hash");
     const size_t place = (size_t)(model->file.hash.data - model->file.map.bytes.data);
-    assert_memory_equal(copy.data + place, found, sizeof digits);
-    memset(copy.data + place, '0', sizeof digits);
-    ferry_content_hash *hash = ferry_content_hash_create();
-    ferry_content_hash_add(hash, copy.data, copy.size);
-    ferry_content_hash_digits(hash, digits);
-    ferry_content_hash_destroy(hash);
-    assert_memory_equal(digits, found, sizeof digits);
+    assert_memory_equal(copy.data + place, found, FERRY_HASH_DIGITS);
+    memset(copy.data + place, '0', FERRY_HASH_DIGITS);
+    check_hash(copy.data, copy.size, found);
     ferry_model_close(model);
 }
 
@@ -305,9 +284,8 @@ TEST(test_damage_is_found)
 {
     enum { STRIDE = 4099 };
     size_t size, opened = 0;
-    unsigned char *memory = copy_in_memory(0, &size);
+    unsigned char *memory = copy_in_memory(mapped_bytes(model_path()), 0, &size);
     for (size_t at = 0; at < size; at += at < 2048 ? 1 : STRIDE) {
-        ferry_model *model;
         ferry_error error = {0};
         memory[at] ^= (unsigned char)(1u << at % 8);
         if (ferry_model_open_memory(memory, size, 0, &model, &error) == FERRY_OK) {
@@ -333,7 +311,7 @@ TEST(test_files_without_a_hash)
 {
     static const small_model wrong = {.keys = put_wrong_hash};
     static const ferry_inspect_shape shape = {16, 2, 16, 1, 1, 40};
-    ferry_model *model = open_small_model(&(small_model){.layers = 1}, NULL);
+    model = open_small_model(&(small_model){.layers = 1}, NULL);
     const char *path = scratch_file("wrong.gguf");
     REFUSE(ferry_model_verify(model, &error), FERRY_ERROR_UNSUPPORTED, "small.gguf: carries no content hash");
     assert_string_equal(ferry_model_info(model, "hash"), "");
@@ -373,7 +351,7 @@ TEST(test_info)
         {"training", "none"},
         {"trained_length", "31"},
     };
-    ferry_model *model = open_small_model(&(small_model){.keys = put_origin, .tokenizer = "pieces"}, NULL);
+    model = open_small_model(&(small_model){.keys = put_origin, .tokenizer = "pieces"}, NULL);
     for (size_t i = 0; i < COUNT(rows); i++) assert_string_equal(ferry_model_info(model, rows[i][0]), rows[i][1]);
     assert_int_equal(strtoll(ferry_model_info(model, "parameters"), NULL, 10), model->file.parameters);
     assert_int_equal(strtoull(ferry_model_info(model, "bytes"), NULL, 10), model->file.map.bytes.size);
@@ -397,7 +375,7 @@ TEST(test_info_of_each_stack)
         {"norm_position", "post", "pre"},
         {"position", "none", "sinusoidal, layout split, exponent_divisor half_minus_one, first 0"},
     };
-    ferry_model *model = open_small_model(&(small_model){0}, NULL);
+    model = open_small_model(&(small_model){0}, NULL);
     ferry_stack *stacks[] = {&model->file.transformer.encoder, &model->file.transformer.decoder};
     int32_t layers[2];
     for (int32_t i = 0; i < 2; i++) {
@@ -427,7 +405,6 @@ TEST(test_info_of_each_stack)
 TEST(test_info_keys)
 {
     static const char may_be_empty[] = " license languages hash training trained_length ";
-    ferry_model *model;
     size_t count = 0;
     CHECK(ferry_model_open(model_path(), 0, &model, &error));
     for (const char *key; (key = ferry_model_info_key(count)) != NULL; count++) {
@@ -440,26 +417,5 @@ TEST(test_info_keys)
     assert_true(count > 30);
     assert_null(ferry_model_info_key(count + 1));
     assert_int_equal(strlen(ferry_model_info(model, "hash")), FERRY_HASH_DIGITS);
-    ferry_model_close(model);
-}
-
-static void put_languages(ferry_gguf_writer *writer)
-{
-    static const ferry_view names[] = {{"eng_Latn en", 11}, {"deu_Latn", 8}, {"fra_Latn fr fra", 15}};
-    static const int32_t roles[] = {1, 2, 3}, none[] = {-1, -1, -1};
-    ferry_gguf_put_texts(writer, "ferry.languages.names", names, COUNT(names));
-    ferry_gguf_put_i32s(writer, "ferry.languages.roles", roles, COUNT(roles));
-    ferry_gguf_put_i32s(writer, "ferry.languages.source_ids", none, COUNT(none));
-    ferry_gguf_put_i32s(writer, "ferry.languages.target_ids", none, COUNT(none));
-    ferry_gguf_put_string(writer, "ferry.languages.source_tag", "none");
-    ferry_gguf_put_string(writer, "ferry.languages.target_tag", "none");
-    ferry_gguf_put_i32(writer, "ferry.languages.default_source", -1);
-    ferry_gguf_put_i32(writer, "ferry.languages.default_target", -1);
-}
-
-TEST(test_info_languages)
-{
-    ferry_model *model = open_small_model(&(small_model){.keys = put_languages, .tokenizer = "pieces"}, NULL);
-    assert_string_equal(ferry_model_info(model, "languages"), "eng_Latn deu_Latn fra_Latn");
     ferry_model_close(model);
 }

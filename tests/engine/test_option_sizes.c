@@ -1,6 +1,6 @@
 /* ferry_options of programs that were compiled with another version's header: fewer or more bytes than this library's.
  * (tests/abi.sh runs such programs.) */
-#include "tests/support/small_model.h"
+#include "tests/support/shipped_model.h"
 
 enum { FIRST_SIZE = sizeof(ferry_options), LARGEST_SIZE = 4096, SPARE = 64 };
 
@@ -10,28 +10,11 @@ typedef union newer_options {
     unsigned char bytes[LARGEST_SIZE + SPARE];
 } newer_options;
 
-static ferry_model *model;
-
-static int open_model(void **state)
-{
-    (void)state;
-    model = open_small_model(&(small_model){.tokenizer = "pieces"}, NULL);
-    return 0;
-}
-
-static int close_model(void **state)
-{
-    (void)state;
-    ferry_model_close(model);
-    return 0;
-}
-
-TEST_WITH(test_defaults_stay_within_the_size, open_model, close_model)
+PIECES_TEST(test_defaults_stay_within_the_size)
 {
     static const size_t sizes[] = {FIRST_SIZE, FIRST_SIZE + 4, FIRST_SIZE + 16, LARGEST_SIZE};
-    ferry_options own;
     newer_options newer;
-    CHECK(ferry_options_default(model, &own, sizeof own));
+    ferry_options own = default_options(model);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         memset(&newer, 0xAA, sizeof newer);
         assert_int_equal(ferry_options_default(model, &newer.options, sizes[i]), FERRY_OK);
@@ -43,7 +26,7 @@ TEST_WITH(test_defaults_stay_within_the_size, open_model, close_model)
     }
 }
 
-TEST_WITH(test_impossible_sizes, open_model, close_model)
+PIECES_TEST(test_impossible_sizes)
 {
     static const size_t sizes[] = {0, 1, FIRST_SIZE - 1, LARGEST_SIZE + 1, SIZE_MAX};
     ferry_translator *translator;
@@ -60,7 +43,7 @@ TEST_WITH(test_impossible_sizes, open_model, close_model)
     }
 }
 
-TEST_WITH(test_unknown_fields_must_be_zero, open_model, close_model)
+PIECES_TEST(test_unknown_fields_must_be_zero)
 {
     static const size_t places[] = {sizeof(ferry_options), sizeof(ferry_options) + 5, LARGEST_SIZE - 1};
     ferry_translator *translator;

@@ -2,17 +2,13 @@
  * joined without losing a byte between them, and what the result says about it. */
 #include "tests/support/model_damage.h"
 #include "tests/support/sanitized.h"
+#include "tests/support/shipped_model.h"
 
 #include "base/utf8.h"
 #include "engine/api/cuts.h"
 #include "engine/api/parts.h"
 
 enum { MOST = 12 }; /* max_source of most tests */
-
-static ferry_view view_of(ferry_text text)
-{
-    return (ferry_view){text.data, text.size};
-}
 
 /* ---- where a text may be cut ---- */
 
@@ -79,17 +75,14 @@ TEST(test_long_texts)
 
 /* ---- splitting ---- */
 
-static ferry_translator *create(const ferry_model *model, int32_t max_source)
+static ferry_translator *create(int32_t max_source)
 {
-    ferry_options options;
-    ferry_translator *translator;
-    ferry_options_default(model, &options, sizeof options);
+    ferry_options options = default_options(model);
     options.max_source = max_source;
-    CHECK(ferry_translator_create(model, &options, &translator, &error));
-    return translator;
+    return new_translator(model, &options);
 }
 
-static size_t tokens_of(const ferry_model *model, ferry_view text)
+static size_t tokens_of(ferry_view text)
 {
     int32_t *ids;
     size_t count;
@@ -101,8 +94,7 @@ static size_t tokens_of(const ferry_model *model, ferry_view text)
 /* Parts and gaps make up the line but for white space at its ends; every part has the ids of its text; none contains
  * the end of a sentence, could go on to the next cut of a lesser kind where it ends, or end at a cut of a better kind.
  */
-static void check_parts(const ferry_model *model, const ferry_sentence_language *language, ferry_view line,
-                        const ferry_parts *parts, size_t most)
+static void check_parts(const ferry_sentence_language *language, ferry_view line, const ferry_parts *parts, size_t most)
 {
     const char *at = parts->parts[0].text.data;
     assert_true(parts->count > 1);
@@ -113,22 +105,22 @@ static void check_parts(const ferry_model *model, const ferry_sentence_language 
         assert_true(ferry_utf8_is_blank(part->gap) && (i > 0 || part->gap.size == 0));
         assert_ptr_equal(part->text.data, at + part->gap.size);
         assert_true(part->text.size > 0 && part->ids.count <= most);
-        assert_int_equal(tokens_of(model, part->text), part->ids.count);
+        assert_int_equal(tokens_of(part->text), part->ids.count);
         at = part->text.data + part->text.size;
         if (i + 1 == parts->count) continue;
         const ferry_view rest = {part->text.data, (size_t)(line.data + line.size - part->text.data)};
         const size_t sentence = ferry_sentence_end(rest, 0, language);
         assert_true(part->text.size <= sentence);
         if (part->text.size == sentence) continue;
-        assert_true(tokens_of(model, (ferry_view){rest.data, sentence}) > most);
+        assert_true(tokens_of((ferry_view){rest.data, sentence}) > most);
         int cut = FERRY_CUT_BLANK;
         while (!ferry_cut_is_at(rest, part->text.size, (ferry_cut)cut)) cut++;
         size_t next = part->text.size + 1;
         while (!ferry_cut_is_at(rest, next, (ferry_cut)cut)) next++;
-        assert_true(tokens_of(model, (ferry_view){rest.data, next}) > most);
+        assert_true(tokens_of((ferry_view){rest.data, next}) > most);
         for (int better = FERRY_CUT_BLANK; better < cut; better++) {
             for (next = 1; !ferry_cut_is_at(rest, next, (ferry_cut)better);) next++;
-            assert_true(tokens_of(model, (ferry_view){rest.data, next}) > most);
+            assert_true(tokens_of((ferry_view){rest.data, next}) > most);
         }
     }
     assert_true(ferry_utf8_is_blank((ferry_view){at, (size_t)(line.data + line.size - at)}));
@@ -145,36 +137,32 @@ static const char *const long_lines[] = {
 };
 enum { LONG_LINES = sizeof long_lines / sizeof long_lines[0] };
 
-TEST(test_parts_of_a_line)
+SEPARATE_TEST(test_parts_of_a_line)
 {
-    ferry_model *model = convert_data("models/marian-separate", NULL);
     for (int32_t most = 5; most <= MOST; most++) {
-        ferry_translator *translator = create(model, most);
+        ferry_translator *translator = create(most);
         for (size_t i = 0; i < LONG_LINES; i++) {
             ferry_parts parts = {0};
             const ferry_view line = ferry_text_view(long_lines[i]);
             CHECK(ferry_parts_split(translator, line, &parts, &error));
-            check_parts(model, translator->sentences, line, &parts, (size_t)most);
+            check_parts(translator->sentences, line, &parts, (size_t)most);
             ferry_parts_destroy(&parts);
         }
         ferry_translator_destroy(translator);
     }
-    ferry_model_close(model);
 }
 
 /* A line is split only from its first token too many on; until then its ids are those of the whole text. */
-TEST(test_lines_that_fit)
+SEPARATE_TEST(test_lines_that_fit)
 {
-    ferry_model *model = convert_data("models/marian-separate", NULL);
     for (size_t i = 0; i < LONG_LINES; i++) {
-        const ferry_text line = as_text(long_lines[i]);
         int32_t *ids;
         size_t count;
-        CHECK(ferry_inspect_tokenize(model, line, NULL, NULL, &ids, &count, &error));
+        CHECK(ferry_inspect_tokenize(model, as_text(long_lines[i]), NULL, NULL, &ids, &count, &error));
         for (int32_t less = 0; less <= 1; less++) {
-            ferry_translator *translator = create(model, (int32_t)count - less);
+            ferry_translator *translator = create((int32_t)count - less);
             ferry_parts parts = {0};
-            CHECK(ferry_parts_split(translator, view_of(line), &parts, &error));
+            CHECK(ferry_parts_split(translator, ferry_text_view(long_lines[i]), &parts, &error));
             assert_true(less == 0 ? parts.count == 1 : parts.count > 1);
             if (less == 0) {
                 assert_int_equal(parts.parts[0].ids.count, count);
@@ -185,15 +173,6 @@ TEST(test_lines_that_fit)
         }
         ferry_inspect_free(ids);
     }
-    ferry_model_close(model);
-}
-
-static char *repeated(const char *unit, size_t bytes)
-{
-    const size_t size = strlen(unit);
-    char *text = kept_memory(bytes + 1);
-    for (size_t at = 0; at + size <= bytes; at += size) memcpy(text + at, unit, size);
-    return text;
 }
 
 #ifdef SANITIZED
@@ -203,26 +182,32 @@ enum { MEGABYTE = 1000000 };
 #endif
 
 /* A megabyte of each kind, in time that is linear (the test would not end otherwise). */
-TEST(test_a_megabyte)
+SEPARATE_TEST(test_a_megabyte)
 {
-    static const char *const units[] = {"Tom is reading a book in the garden.  ", "a", "Ｔｏｍｒｅａｄｓ。",
-                                        "e\xCC\x81", "x                                         "};
-    ferry_model *model = convert_data("models/marian-separate", NULL);
-    ferry_translator *translator = create(model, 0);
-    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+    static const ferry_view units[] = {{"Tom is reading a book in the garden.  ", 38},
+                                       {"a", 1},
+                                       {"Ｔｏｍｒｅａｄｓ。", 27},
+                                       {"e\xCC\x81", 3},
+                                       {"x                                         ", 42},
+                                       {"a b\0 \x01", 6},
+                                       {" ", 1}};
+    static char line[MEGABYTE];
+    ferry_translator *translator = create(0);
+    for (size_t i = 0; i < COUNT(units); i++) {
         ferry_parts parts = {0};
-        const ferry_view line = ferry_text_view(repeated(units[i], MEGABYTE));
-        CHECK(ferry_parts_split(translator, line, &parts, &error));
         size_t bytes = 0;
+        for (size_t at = 0; at < MEGABYTE; at++) line[at] = units[i].data[at % units[i].size];
+        if (i + 1 == COUNT(units)) line[0] = line[MEGABYTE - 1] = 'x';
+        const size_t size = MEGABYTE - MEGABYTE % units[i].size;
+        CHECK(ferry_parts_split(translator, (ferry_view){line, size}, &parts, &error));
         for (size_t p = 0; p < parts.count; p++) {
             assert_in_range(parts.parts[p].ids.count, 1, 512);
             bytes += parts.parts[p].gap.size + parts.parts[p].text.size;
         }
-        assert_true(parts.count > 1 && bytes <= line.size && bytes + 64 > line.size);
+        assert_true(parts.count > 1 && bytes <= size && bytes + 64 > size);
         ferry_parts_destroy(&parts);
     }
     ferry_translator_destroy(translator);
-    ferry_model_close(model);
 }
 
 /* ---- translating ---- */
@@ -241,23 +226,15 @@ static ferry_token moved(ferry_token token, size_t bytes)
     return token;
 }
 
-static void assert_same_token(ferry_token a, ferry_token b)
-{
-    assert_true(a.id == b.id && a.log_probability == b.log_probability && a.begin == b.begin && a.end == b.end);
-}
-
 /* Source tokens of a line are those of its parts, with their places in it. */
 static void check_source_tokens(const ferry_result *joined, const ferry_result *single, const ferry_parts *parts,
                                 const char *line)
 {
     size_t count = 0;
-    ferry_token a, b;
     for (size_t p = 0; p < parts->count; p++)
-        for (size_t s = 0; s < ferry_result_source_tokens(single, p); s++) {
-            CHECK(ferry_result_source_token(joined, 0, count++, &a, sizeof a));
-            CHECK(ferry_result_source_token(single, p, s, &b, sizeof b));
-            assert_same_token(a, moved(b, (size_t)(parts->parts[p].text.data - line)));
-        }
+        for (size_t s = 0; s < ferry_result_source_tokens(single, p); s++)
+            assert_same_token(source_token(joined, 0, count++),
+                              moved(source_token(single, p, s), (size_t)(parts->parts[p].text.data - line)));
     assert_int_equal(ferry_result_source_tokens(joined, 0), count);
 }
 
@@ -267,11 +244,8 @@ static void check_token(const ferry_result *joined, size_t k, size_t token, cons
                         size_t h, size_t t, size_t at, size_t source)
 {
     size_t first, count;
-    ferry_token a, b;
     const size_t S = ferry_result_source_tokens(single, p);
-    CHECK(ferry_result_token(joined, 0, k, token, &a, sizeof a));
-    CHECK(ferry_result_token(single, p, h, t, &b, sizeof b));
-    assert_same_token(a, moved(b, at));
+    assert_same_token(target_token(joined, 0, k, token), moved(target_token(single, p, h, t), at));
     const float *weights = ferry_result_weights(joined, 0, k, token, &first, &count);
     assert_true(first == source && count == S);
     assert_memory_equal(weights, ferry_result_weights(single, p, h, t, NULL, NULL), S * sizeof *weights);
@@ -313,14 +287,13 @@ static void check_joined(const ferry_result *whole, size_t k, const ferry_result
 }
 
 /* Returns whether some parts have fewer hypotheses than others. */
-static bool check_translation(const ferry_model *model, const ferry_options *options, const char *line)
+static bool check_translation(const ferry_options *options, const char *line)
 {
     ferry_text texts[64];
     ferry_parts parts = {0};
-    ferry_translator *translator;
     const ferry_text whole = as_text(line);
-    CHECK(ferry_translator_create(model, options, &translator, &error));
-    CHECK(ferry_parts_split(translator, view_of(whole), &parts, &error));
+    ferry_translator *translator = new_translator(model, options);
+    CHECK(ferry_parts_split(translator, ferry_text_view(line), &parts, &error));
     ferry_translator_destroy(translator);
     assert_in_range(parts.count, 2, 64);
     for (size_t p = 0; p < parts.count; p++)
@@ -342,11 +315,9 @@ static bool check_translation(const ferry_model *model, const ferry_options *opt
     return least < most;
 }
 
-TEST(test_joined_translations)
+SHIPPED_TEST(test_joined_translations)
 {
-    ferry_model *model = open_shipped();
-    ferry_options options;
-    ferry_options_default(model, &options, sizeof options);
+    ferry_options options = default_options(model);
     options.max_source = MOST;
     for (options.beam = 1; options.beam <= 3; options.beam += 2)
         for (options.scores = 0; options.scores <= 1; options.scores++)
@@ -356,7 +327,7 @@ TEST(test_joined_translations)
                 options.split = (ferry_split)(i % 3);
                 options.length_penalty = i % 2 == 0 ? 1 : 0.6f;
                 options.word_penalty = i % 2 == 0 ? 0 : 0.25f;
-                check_translation(model, &options, long_lines[i]);
+                check_translation(&options, long_lines[i]);
             }
     /* Of few words, a part that may be longer has more hypotheses. */
     int32_t suppressed[8001];
@@ -371,59 +342,8 @@ TEST(test_joined_translations)
     options.length_factor = 0.25f;
     options.length_extra = 0;
     bool differ = false;
-    for (size_t i = 0; i < LONG_LINES; i++) differ |= check_translation(model, &options, long_lines[i]);
+    for (size_t i = 0; i < LONG_LINES; i++) differ |= check_translation(&options, long_lines[i]);
     assert_true(differ);
-    ferry_model_close(model);
-}
-
-TEST(test_known_translations)
-{
-    ferry_model *model = open_shipped();
-    ferry_options options;
-    ferry_options_default(model, &options, sizeof options);
-    options.max_source = 7;
-    const ferry_text line = as_text(" Hello, world! \t\xC2\xA0 How are you?\n\nHello, world!  ");
-    ferry_result *result = translated(model, &options, &line, 1);
-    const ferry_text text = ferry_result_text(result, 0, 0);
-    static const char expected[] = "Hallo, die Welt! \t\xC2\xA0 Wie geht es dir?\n\nHallo, die Welt!";
-    assert_int_equal(text.size, sizeof expected - 1);
-    assert_memory_equal(text.data, expected, text.size);
-    assert_string_equal(ferry_result_warning(result, 0), "split into 3 parts: 19 source tokens, max_source is 7");
-    ferry_result_destroy(result);
-    ferry_model_close(model);
-}
-
-/* 100 kB of each kind, translated; NUL and ill-formed bytes among them. */
-TEST(test_long_lines_of_every_kind)
-{
-    enum { SIZE = 100000 };
-    static const char *const units[] = {"Tom is reading a book. ", "a",     " ", "Ｔｏｍｒｅａｄｓ。",
-                                        "caf\xE9 \xFF ",           "\x01x "};
-    ferry_text texts[8];
-    ferry_options options;
-    ferry_model *model = convert_data("models/marian-separate", NULL);
-    ferry_options_default(model, &options, sizeof options);
-    options.max_length = 2;
-    options.threads = 2;
-    for (size_t i = 0; i < 6; i++) texts[i] = as_text(repeated(units[i], SIZE));
-    char *nul = repeated("a b\x01 ", SIZE), *apart = repeated(" ", SIZE);
-    for (size_t at = 0; at < SIZE; at++)
-        if (nul[at] == '\x01') nul[at] = '\0';
-    apart[0] = apart[SIZE - 1] = 'x';
-    texts[6] = (ferry_text){nul, SIZE};
-    texts[7] = (ferry_text){apart, SIZE};
-    ferry_result *result = translated(model, &options, texts, 8);
-    for (size_t i = 0; i < 8; i++) {
-        assert_int_equal(ferry_result_status(result, i), FERRY_OK);
-        assert_int_equal(ferry_result_hypotheses(result, i), 1);
-        const bool blank = i == 2;
-        assert_true(blank == (ferry_result_warning(result, i) == NULL));
-        if (!blank) assert_non_null(strstr(ferry_result_warning(result, i), "split into "));
-    }
-    assert_int_equal(ferry_result_text(result, 2, 0).size, SIZE);
-    assert_true(ferry_result_text(result, 7, 0).size >= SIZE - 2);
-    ferry_result_destroy(result);
-    ferry_model_close(model);
 }
 
 /* ---- tags and limits ---- */
@@ -431,17 +351,19 @@ TEST(test_long_lines_of_every_kind)
 static const char *const pieces[] = {"</s>", "<unk>", "<pad>", ">>deu<<", "a", "b", "c", "d", "e", ">>x", "y<<"};
 enum { PIECES = sizeof pieces / sizeof pieces[0], TAG = 3, UNKNOWN = 1 };
 
-static ferry_model *open_tagged(void)
+static int open_tagged(void **state)
 {
     const char *table[21] = {NULL};
+    (void)state;
     for (size_t i = 0; i < PIECES; i++) table[i] = pieces[i];
-    const small_model small = {.vocab = 21, .tokenizer = "pieces", .pieces = table, .leading_tag = true};
-    return open_small_model(&small, NULL);
+    model = open_small_model(&(small_model){.vocab = 21, .tokenizer = "pieces", .pieces = table, .leading_tag = true},
+                             NULL);
+    return 0;
 }
 
 /* The tag of a line goes to each part; what looks like one in the middle of a line is none, nor is one that is longer
  * than any. */
-TEST(test_leading_tags)
+TEST_WITH(test_leading_tags, open_tagged, close_model)
 {
     static const struct {
         const char *line;
@@ -449,22 +371,16 @@ TEST(test_leading_tags)
         size_t parts;
         int32_t ids[4][4];
     } rows[] = {
+#define X60 "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx"
         {">>deu<< a b c d", 4, 2, {{TAG, 4, 5, 0}, {TAG, 6, 7, 0}}},
         {">>deu<<   a b c", 3, 3, {{TAG, 4, 0}, {TAG, 5, 0}, {TAG, 6, 0}}},
         {"a b >>x y<< c", 3, 3, {{4, 5, 0}, {9, 10, 0}, {6, 0}}},
         {">>nonsense<< a b", 3, 2, {{UNKNOWN, 4, 0}, {UNKNOWN, 5, 0}}},
-        {">>xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx<< a b c",
-         3,
-         2,
-         {{UNKNOWN, 4, 0}, {5, 6, 0}}}, /* 65 bytes; of 64 it is a tag */
-        {">>xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx<< a b",
-         3,
-         2,
-         {{UNKNOWN, 4, 0}, {UNKNOWN, 5, 0}}},
+        {">>" X60 "x<< a b c", 3, 2, {{UNKNOWN, 4, 0}, {5, 6, 0}}}, /* 65 bytes; of 64 it is a tag */
+        {">>" X60 "<< a b", 3, 2, {{UNKNOWN, 4, 0}, {UNKNOWN, 5, 0}}},
     };
-    ferry_model *model = open_tagged();
-    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
-        ferry_translator *translator = create(model, rows[r].max_source);
+    for (size_t r = 0; r < COUNT(rows); r++) {
+        ferry_translator *translator = create(rows[r].max_source);
         ferry_parts parts = {0};
         CHECK(ferry_parts_split(translator, ferry_text_view(rows[r].line), &parts, &error));
         assert_int_equal(parts.count, rows[r].parts);
@@ -476,7 +392,6 @@ TEST(test_leading_tags)
         ferry_parts_destroy(&parts);
         ferry_translator_destroy(translator);
     }
-    ferry_model_close(model);
 }
 
 /* Piece "h", of which the model knows no finite number. */
@@ -484,12 +399,12 @@ static ferry_model *open_damaged(void)
 {
     enum { ID = 7 };
     const float number = NAN;
-    ferry_model *model;
+    ferry_model *opened;
     const sample made = make_small_sample(&(small_model){.tokenizer = "pieces", .untied = true});
     memcpy(made.data + data_of(&made, "enc.token_embd.weight") + ID * sizeof number, &number, sizeof number);
     write_bytes(made.path, made.data, made.size);
-    CHECK(ferry_model_open(made.path, 0, &model, &error));
-    return model;
+    CHECK(ferry_model_open(made.path, 0, &opened, &error));
+    return opened;
 }
 
 /* Line `wrong` of `result` fails; the others are as alone. */
@@ -514,15 +429,13 @@ static void fail_one(ferry_translator *translator, const char *right, const char
 {
     ferry_text texts[3];
     ferry_result *result, *alone, *score;
-    ferry_string text = {0}, line = {0};
+    char text[64] = "", line[64] = "";
     for (size_t i = 0; i < count; i++) {
         texts[i] = as_text(i == wrong ? fails : right);
-        append(&text, texts[i].data, texts[i].size);
-        append(&text, "\n\n", 2);
-        append(&line, texts[i].data, texts[i].size);
-        append(&line, " ", 1);
+        sprintf(text + strlen(text), "%s\n\n", texts[i].data);
+        sprintf(line + strlen(line), "%s ", texts[i].data);
     }
-    const ferry_text all = {line.data, line.size};
+    const ferry_text all = as_text(line);
     CHECK(ferry_translate(translator, &texts[wrong == 0], 1, &alone, &error));
     CHECK(ferry_score(translator, &texts[wrong == 0], &texts[wrong == 0], 1, &score, &error));
     CHECK(ferry_translate(translator, texts, count, &result, &error));
@@ -534,7 +447,7 @@ static void fail_one(ferry_translator *translator, const char *right, const char
     CHECK(ferry_score(translator, texts, texts, count, &result, &error));
     check_failures(result, count, wrong, status, score);
     ferry_result_destroy(result);
-    CHECK(ferry_translate_text(translator, (ferry_text){text.data, text.size}, &result, &error));
+    CHECK(ferry_translate_text(translator, as_text(text), &result, &error));
     check_failures(ferry_result_sentences(result), count, wrong, status, alone);
     assert_int_equal(ferry_result_status(result, 0), status);
     assert_string_equal(ferry_result_error(result, 0), ferry_result_error(ferry_result_sentences(result), wrong));
@@ -549,8 +462,6 @@ static void fail_one(ferry_translator *translator, const char *right, const char
     ferry_result_destroy(result);
     ferry_result_destroy(alone);
     ferry_result_destroy(score);
-    free(text.data);
-    free(line.data);
 }
 
 /* By a number that is not finite, or a character that is too long: U+FDFA has 8 tokens. */
@@ -562,13 +473,11 @@ TEST(test_one_line_that_fails)
         int32_t max_source;
     } rows[] = {{"b d", "b h", FERRY_ERROR_FORMAT, 3}, {"No.", "\uFDFA", FERRY_ERROR_LIMIT, 6}};
     for (size_t r = 0; r < COUNT(rows); r++) {
-        ferry_model *model = r == 0 ? open_damaged() : convert_data("models/marian-separate", NULL);
-        ferry_options options;
-        ferry_translator *translator;
-        CHECK(ferry_options_default(model, &options, sizeof options));
+        model = r == 0 ? open_damaged() : convert_data("models/marian-separate", NULL);
+        ferry_options options = default_options(model);
         options.max_source = rows[r].max_source;
         options.max_length = 20;
-        CHECK(ferry_translator_create(model, &options, &translator, &error));
+        ferry_translator *translator = new_translator(model, &options);
         for (size_t count = 2; count <= 3; count++)
             for (size_t wrong = 0; wrong < count; wrong++)
                 fail_one(translator, rows[r].right, rows[r].fails, rows[r].status, count, wrong);
@@ -580,45 +489,40 @@ TEST(test_one_line_that_fails)
 /* The model's own limit, or 512; a larger wish does not exceed the former. */
 TEST(test_limits)
 {
+    static const int32_t beside[] = {-1, 0, 1};
     static const struct {
         int32_t wish, limit;
     } rows[] = {{0, 512}, {9, 9}, {4000, 4000}};
-    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
-        const small_model small = {.vocab = 21};
-        ferry_model *model = open_small_model(&small, NULL);
-        ferry_translator *translator = create(model, rows[r].wish);
+    model = open_small_model(&(small_model){.vocab = 21}, NULL);
+    for (size_t r = 0; r < COUNT(rows); r++) {
+        ferry_translator *translator = create(rows[r].wish);
         assert_int_equal(ferry_translator_source_limit(translator), rows[r].limit);
         ferry_translator_destroy(translator);
-        ferry_model_close(model);
     }
-    ferry_model *learned = convert_data("positions/learned-pre", NULL);
-    const int32_t limit = ferry_inspect_get_scheme(learned, FERRY_INSPECT_ENCODER).limit;
+    ferry_model_close(model);
+    model = convert_data("positions/learned-pre", NULL);
+    const int32_t limit = ferry_inspect_get_scheme(model, FERRY_INSPECT_ENCODER).limit;
     assert_in_range(limit, 1, 511);
-    static const int32_t beside[] = {-1, 0, 1};
     for (size_t i = 0; i <= COUNT(beside); i++) {
         const int32_t wish = i < COUNT(beside) ? limit + beside[i] : 0,
                       least = wish == 0 || wish > limit ? limit : wish;
-        ferry_options options;
-        ferry_translator *translator;
-        CHECK(ferry_options_default(learned, &options, sizeof options));
+        ferry_options options = default_options(model);
         options.max_source = options.max_length = wish;
         options.length_factor = (float)limit; /* without max_length */
-        CHECK(ferry_translator_create(learned, &options, &translator, &error));
+        ferry_translator *translator = new_translator(model, &options);
         assert_int_equal(ferry_translator_source_limit(translator), least);
         assert_int_equal(ferry_translator_scored_limit(translator), least);
         assert_int_equal(ferry_translator_target_length(translator, 2), least);
         ferry_translator_destroy(translator);
     }
-    ferry_model_close(learned);
+    ferry_model_close(model);
 }
 
 /* ---- warnings ---- */
 
-TEST(test_warnings)
+SHIPPED_TEST(test_warnings)
 {
-    ferry_options options;
-    ferry_model *model = open_shipped();
-    ferry_options_default(model, &options, sizeof options);
+    ferry_options options = default_options(model);
     const ferry_text texts[] = {as_text("How are you?"), as_text("How\xFF are you? How are you? How are you?"),
                                 as_text("\xFF How are you?")};
     static const struct {
@@ -626,37 +530,29 @@ TEST(test_warnings)
         bool forced;
         const char *warnings[3];
     } rows[] = {
-        {0, 0, false, {NULL, "invalid UTF-8 was read as U+FFFD", "invalid UTF-8 was read as U+FFFD"}},
-        {0,
-         3,
-         false,
-         {"the translation ended at max_length 3",
-          "invalid UTF-8 was read as U+FFFD; the translation ended at max_length 3",
-          "invalid UTF-8 was read as U+FFFD; the translation ended at max_length 3"}},
+#define INVALID "invalid UTF-8 was read as U+FFFD"
+#define CUT "the translation ended at max_length 3"
+        {0, 0, false, {NULL, INVALID, INVALID}},
+        {0, 3, false, {CUT, INVALID "; " CUT, INVALID "; " CUT}},
         {7,
          3,
          false,
-         {"the translation ended at max_length 3",
-          "invalid UTF-8 was read as U+FFFD; split into 3 parts: 15 source tokens, max_source is 7; the translation of "
-          "part 1 ended at max_length 3 (of all parts: 3)",
-          "invalid UTF-8 was read as U+FFFD; the translation ended at max_length 3"}},
+         {CUT,
+          INVALID "; split into 3 parts: 15 source tokens, max_source is 7; the translation of "
+                  "part 1 ended at max_length 3 (of all parts: 3)",
+          INVALID "; " CUT}},
         {0, 6, false, {NULL, NULL, NULL}},
         {0, 6, true, {"the translation ended at max_length 6", NULL, NULL}},
     };
-    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+    for (size_t r = 0; r < COUNT(rows); r++) {
         options.max_source = rows[r].max_source;
         options.max_length = rows[r].max_length;
         options.forced_last_id = rows[r].forced ? 0 : -1;
         ferry_result *result = translated(model, &options, texts, r < 3 ? 3 : 1);
         for (size_t i = 0; i < ferry_result_count(result); i++) {
             const char *found = ferry_result_warning(result, i), *expected = rows[r].warnings[i];
-            if (found == NULL || expected == NULL) {
-                if (found != expected) fail_msg("row %zu, line %zu: found '%s'", r, i, found ? found : "none");
-                continue;
-            }
-            assert_string_equal(found, expected);
+            assert_string_equal(found != NULL ? found : "", expected != NULL ? expected : "");
         }
         ferry_result_destroy(result);
     }
-    ferry_model_close(model);
 }

@@ -11,18 +11,12 @@ enum { MOST_KILOBYTES = 4 << 20 }; /* with the shadow of what is not touched */
 enum { MOST_KILOBYTES = 48 << 10 };
 #endif
 
-static const float *make_nothing(void *user, const ferry_position_tensor *declared, int32_t layer, size_t count)
-{
-    (void)user, (void)declared, (void)layer, (void)count;
-    return NULL;
-}
-
 /* The weights would be as large, but the file does not hold them: nothing is written. */
 TEST(test_tables_of_missing_weights)
 {
-    const fake_parameter clip[] = {{.key = "clip", .number = 65536}, {0}};
+    const char *clip = "clip 65536";
     const ferry_position_stack stack = {.layers = 1024, .d_model = 16, .heads = 1, .head_width = 16};
-    const fake_file file = {.parameters = clip, .make = make_nothing};
+    const fake_file file = {.parameters = clip};
     ferry_position position;
     struct rusage before, after;
     getrusage(RUSAGE_SELF, &before);

@@ -7,30 +7,14 @@
 static const char *const lines[] = {"How are you?", "", "Tom is reading a book in the garden.", "Hello, world!"};
 enum { LINES = sizeof lines / sizeof lines[0], WITH_WORDS = LINES - 1 };
 
-static ferry_model *model;
-
-static int open_model(void **state)
-{
-    (void)state;
-    model = convert_data("models/marian-separate", NULL);
-    return 0;
-}
-
-static int close_model(void **state)
-{
-    (void)state;
-    ferry_model_close(model);
-    return 0;
-}
-
-static ferry_translator *create(int threads, int beam)
+static ferry_translator *create(const ferry_model *model, int threads, int beam, int32_t max_length)
 {
     ferry_options options;
     ferry_translator *translator;
     ferry_options_default(model, &options, sizeof options);
     options.threads = threads;
     options.beam = beam;
-    options.max_length = 40;
+    options.max_length = max_length;
     CHECK(ferry_translator_create(model, &options, &translator, &error));
     return translator;
 }
@@ -69,22 +53,18 @@ static double sum_of_phases(const ferry_translator *translator)
     return sum;
 }
 
-TEST_WITH(test_nothing_is_counted_unasked, open_model, close_model)
-{
-    ferry_translator *translator = create(1, 1);
-    translate(translator);
-    assert_true(sum_of_phases(translator) == 0);
-    assert_int_equal(find(translator, "tokenizing").calls, 0);
-    ferry_translator_destroy(translator);
-}
-
-TEST_WITH(test_phases_fit_into_the_time_that_passed, open_model, close_model)
+/* Nothing is counted unasked. */
+TEST(test_phases_fit_into_the_time_that_passed)
 {
     static const char *const busy[] = {"tokenizing",      "encoder",      "source_keys",  "self_attention",
                                        "cross_attention", "feed_forward", "decoder_rest", "output_layer",
                                        "search",          "detokenizing", "other"};
+    ferry_model *model = convert_data("models/marian-separate", NULL);
     for (int beam = 1; beam <= 2; beam++) {
-        ferry_translator *translator = create(1, beam);
+        ferry_translator *translator = create(model, 1, beam, 40);
+        translate(translator);
+        assert_true(sum_of_phases(translator) == 0);
+        assert_int_equal(find(translator, "tokenizing").calls, 0);
         ferry_inspect_profile_start(translator);
         const double passed = translate(translator), sum = sum_of_phases(translator);
         assert_true(sum <= passed);
@@ -95,12 +75,14 @@ TEST_WITH(test_phases_fit_into_the_time_that_passed, open_model, close_model)
         assert_int_equal(find(translator, "shortlist").calls, 0);
         ferry_translator_destroy(translator);
     }
+    ferry_model_close(model);
 }
 
-TEST_WITH(test_calls_count_what_was_done, open_model, close_model)
+TEST(test_calls_count_what_was_done)
 {
+    ferry_model *model = convert_data("models/marian-separate", NULL);
     for (int threads = 1; threads <= 3; threads++) {
-        ferry_translator *translator = create(threads, 1);
+        ferry_translator *translator = create(model, threads, 1, 40);
         for (int round = 0; round < 2; round++) {
             ferry_inspect_profile_start(translator);
             translate(translator);
@@ -117,6 +99,7 @@ TEST_WITH(test_calls_count_what_was_done, open_model, close_model)
         assert_int_equal(find(translator, "tokenizing").calls, 2 * LINES);
         ferry_translator_destroy(translator);
     }
+    ferry_model_close(model);
 }
 
 /* ---- what products did ---- */
@@ -166,14 +149,8 @@ static const small_model small = {
 static ferry_inspect_work generate(const ferry_model *made, int threads, const int32_t *ids, const int32_t *offsets,
                                    int32_t sentences, int64_t *target_tokens)
 {
-    ferry_options options;
-    ferry_translator *translator;
+    ferry_translator *translator = create(made, threads, 1, 7);
     ferry_result *result;
-    ferry_options_default(made, &options, sizeof options);
-    options.beam = 1;
-    options.threads = threads;
-    options.max_length = 7;
-    CHECK(ferry_translator_create(made, &options, &translator, &error));
     for (int round = 0; round < 2; round++) { /* the second one begins at zero again */
         ferry_inspect_profile_start(translator);
         CHECK(ferry_inspect_generate(translator, ids, offsets, sentences, &result, &error));

@@ -3,36 +3,20 @@
 #include "tests/support/files.h"
 #include "tests/support/marian_golden.h"
 #include "tests/support/shipped_model.h"
-#include "tests/support/small_model.h"
 
-static const char *const sources[] = {"Hello, world!", "I don't know what to do.", "",
-                                      "Tom is reading a book in the garden, and nobody asks him why he does that.",
-                                      "I know \xFF it."};
-static const char *const targets[] = {"Hallo Welt!", "Ich wei\xC3\x9F nicht, was ich tun soll.", "Nichts.", "",
-                                      "Ich \xFFkenne es."};
+static const ferry_text sources[] = {{"Hello, world!", 13}, {"I don't know what to do.", 24}, {"I know \xFF it.", 12}};
+static const ferry_text targets[] = {{"Hallo Welt!", 11},
+                                     {"Ich wei\xC3\x9F nicht, was ich tun soll.", 34},
+                                     {"Ich \xFFkenne es.", 14}};
 
 static ferry_result *scored(const ferry_model *of, const ferry_options *options, const ferry_text *from,
                             const ferry_text *to, size_t count)
 {
-    ferry_translator *translator;
     ferry_result *result;
-    CHECK(ferry_translator_create(of, options, &translator, &error));
+    ferry_translator *translator = new_translator(of, options);
     CHECK(ferry_score(translator, from, to, count, &result, &error));
     ferry_translator_destroy(translator);
     return result;
-}
-
-static ferry_result *scored_one(const ferry_options *options, const char *source, const char *target)
-{
-    const ferry_text from = as_text(source), to = as_text(target);
-    return scored(model, options, &from, &to, 1);
-}
-
-static ferry_token token_of(const ferry_result *result, size_t line, size_t index)
-{
-    ferry_token token;
-    assert_int_equal(ferry_result_token(result, line, 0, index, &token, sizeof token), FERRY_OK);
-    return token;
 }
 
 TEST(test_ctranslate2)
@@ -49,7 +33,8 @@ TEST(test_ctranslate2)
         ferry_result *result = scored(converted, NULL, &from, &to, 1);
         assert_int_equal(ferry_result_tokens(result, 0, 0), json_array_size(scores));
         json_array_foreach (scores, t, expected)
-            largest = fmax(largest, fabs(json_number_value(expected) - (double)token_of(result, 0, t).log_probability));
+            largest = fmax(largest,
+                           fabs(json_number_value(expected) - (double)target_token(result, 0, 0, t).log_probability));
         ferry_result_destroy(result);
     }
     assert_int_equal(i, 122);
@@ -62,7 +47,7 @@ TEST(test_ctranslate2)
 static bool has_pieces(const ferry_model *of, const ferry_result *result, const char *pieces)
 {
     for (size_t t = 0; t + 1 < ferry_result_tokens(result, 0, 0); t++) {
-        const ferry_text piece = ferry_inspect_piece(of, FERRY_INSPECT_DECODER, token_of(result, 0, t).id);
+        const ferry_text piece = ferry_inspect_piece(of, FERRY_INSPECT_DECODER, target_token(result, 0, 0, t).id);
         if (strncmp(pieces, piece.data, piece.size) != 0) return false;
         pieces += piece.size + (pieces[piece.size] == ' ');
     }
@@ -110,10 +95,9 @@ TEST(test_marian)
 /* The logits of one teacher-forced pass: of all tokens, or of those that are not suppressed. */
 static void check_logits(bool renormalize)
 {
-    ferry_options options;
-    CHECK(ferry_options_default(model, &options, sizeof options));
+    ferry_options options = default_options(model);
     options.renormalize = renormalize;
-    const ferry_text source = as_text(sources[1]), target = as_text(targets[1]);
+    const ferry_text source = sources[1], target = targets[1];
     ferry_result *result = scored(model, &options, &source, &target, 1);
     const ferry_inspect_sizes sizes = ferry_inspect_get_sizes(model);
     const size_t V = (size_t)sizes.target_vocab, T = ferry_result_tokens(result, 0, 0);
@@ -122,14 +106,14 @@ static void check_logits(bool renormalize)
     CHECK(ferry_inspect_tokenize(model, source, NULL, NULL, &ids, &count, &error));
     offsets[1] = (int32_t)count;
     target_ids[0] = sizes.start_id;
-    for (size_t t = 1; t < T; t++) target_ids[t] = token_of(result, 0, t - 1).id;
-    assert_int_equal(token_of(result, 0, T - 1).id, sizes.eos_id);
+    for (size_t t = 1; t < T; t++) target_ids[t] = target_token(result, 0, 0, t - 1).id;
+    assert_int_equal(target_token(result, 0, 0, T - 1).id, sizes.eos_id);
     float *logits = kept_memory(T * V * sizeof *logits);
     CHECK(ferry_inspect_logits(model, ids, offsets, 1, target_ids, target_offsets, FERRY_INSPECT_ONE_PASS, logits,
                                &error));
     double total = 0;
     for (size_t t = 0; t < T; t++) {
-        const ferry_token token = token_of(result, 0, t);
+        const ferry_token token = target_token(result, 0, 0, t);
         double sum = 0;
         for (size_t v = 0; v < V; v++)
             if (!renormalize || (int32_t)v != sizes.pad_id) sum += exp((double)logits[t * V + v]);
@@ -137,8 +121,7 @@ static void check_logits(bool renormalize)
         total += (double)token.log_probability;
     }
     assert_true(fabs(total / (double)T - (double)ferry_result_score(result, 0, 0)) < 1e-5);
-    assert_true(
-        has_text((ferry_view){ferry_result_text(result, 0, 0).data, ferry_result_text(result, 0, 0).size}, targets[1]));
+    assert_same_text(ferry_result_text(result, 0, 0), targets[1]);
     ferry_inspect_free(ids);
     ferry_result_destroy(result);
 }
@@ -152,11 +135,10 @@ SHIPPED_TEST(test_the_research_interface)
 /* What greedy search finds has the same score, bit for bit. */
 SHIPPED_TEST(test_a_search)
 {
-    ferry_options options;
-    CHECK(ferry_options_default(model, &options, sizeof options));
+    ferry_options options = default_options(model);
     options.beam = 1;
     for (size_t i = 0; i < 2; i++) {
-        const ferry_text source = as_text(sources[i]);
+        const ferry_text source = sources[i];
         ferry_result *found = translated(model, &options, &source, 1);
         const ferry_text target = ferry_result_text(found, 0, 0);
         ferry_result *result = scored(model, &options, &source, &target, 1);
@@ -164,7 +146,8 @@ SHIPPED_TEST(test_a_search)
         assert_int_equal(ferry_result_tokens(result, 0, 0), ferry_result_tokens(found, 0, 0));
         assert_memory_equal(&scores[0], &scores[1], sizeof scores[0]);
         for (size_t t = 0; t < ferry_result_tokens(result, 0, 0); t++)
-            assert_true(token_of(result, 0, t).log_probability == ferry_inspect_result_token_scores(found, 0, 0)[t]);
+            assert_true(target_token(result, 0, 0, t).log_probability ==
+                        ferry_inspect_result_token_scores(found, 0, 0)[t]);
         ferry_result_destroy(result);
         ferry_result_destroy(found);
     }
@@ -173,45 +156,42 @@ SHIPPED_TEST(test_a_search)
 /* Tokens are there without options.alignment, weights are not; bytes are those of the caller's texts. */
 SHIPPED_TEST(test_tokens)
 {
-    ferry_result *result = scored_one(NULL, sources[4], targets[4]);
+    ferry_result *result = scored(model, NULL, &sources[2], &targets[2], 1);
     const ferry_text target = ferry_result_text(result, 0, 0);
     const size_t S = ferry_result_source_tokens(result, 0), T = ferry_result_tokens(result, 0, 0);
     ferry_token stop; /* the last token before the end of sentence */
     assert_non_null(strstr(ferry_result_warning(result, 0), "invalid UTF-8 was read as U+FFFD"));
     assert_non_null(strstr(ferry_result_warning(result, 0), "invalid UTF-8 in the target"));
-    assert_int_equal(ferry_result_source_token(result, 0, S - 2, &stop, sizeof stop), FERRY_OK);
-    assert_true(stop.begin + 1 == strlen(sources[4]) && stop.end == strlen(sources[4]));
-    assert_int_equal(target.size, strlen(targets[4]) + 2); /* U+FFFD has three bytes */
-    stop = token_of(result, 0, T - 2);
+    stop = source_token(result, 0, S - 2);
+    assert_true(stop.begin + 1 == sources[2].size && stop.end == sources[2].size);
+    assert_int_equal(target.size, targets[2].size + 2); /* U+FFFD has three bytes */
+    stop = target_token(result, 0, 0, T - 2);
     assert_true(stop.begin + 1 == target.size && stop.end == target.size);
     assert_null(ferry_result_weights(result, 0, 0, 0, NULL, NULL));
     ferry_result_destroy(result);
 }
 
 /* The tag of a language is the first token, and counts 0. */
-TEST(test_tags)
+PIECES_TEST(test_tags)
 {
-    ferry_model *small = open_small_model(&(small_model){.tokenizer = "pieces"}, NULL);
     const ferry_text from = as_text("b c d"), to = as_text("k l");
-    ferry_options options;
-    CHECK(ferry_options_default(small, &options, sizeof options));
+    ferry_options options = default_options(model);
     for (options.forced_first_id = 0; options.forced_first_id <= 4; options.forced_first_id += 4) {
-        ferry_result *result = scored(small, &options, &from, &to, 1);
+        ferry_result *result = scored(model, &options, &from, &to, 1);
         assert_int_equal(ferry_result_tokens(result, 0, 0), 4);
-        assert_int_equal(token_of(result, 0, 0).id, options.forced_first_id);
-        assert_true(token_of(result, 0, 0).log_probability == 0);
+        assert_int_equal(target_token(result, 0, 0, 0).id, options.forced_first_id);
+        assert_true(target_token(result, 0, 0, 0).log_probability == 0);
         double sum = 0;
-        for (size_t t = 0; t < 4; t++) sum += (double)token_of(result, 0, t).log_probability;
+        for (size_t t = 0; t < 4; t++) sum += (double)target_token(result, 0, 0, t).log_probability;
         assert_true(fabs(sum / 4 - (double)ferry_result_score(result, 0, 0)) < 1e-5);
         ferry_result_destroy(result);
     }
-    ferry_model_close(small);
 }
 
 /* ---- what fails ---- */
 
 /* As many tokens as are permitted, and one more, on either side; as many bytes, most of them white space. */
-TEST(test_pairs_of_the_last_length)
+PIECES_TEST(test_pairs_of_the_last_length)
 {
     enum { MOST = 5, BYTES = 64 * (MOST + 1) };
     static const struct {
@@ -227,23 +207,20 @@ TEST(test_pairs_of_the_last_length)
         {"b", "b", 0, BYTES, "target: expected at most 5 tokens, found 384 bytes"},
         {"", "", 0, 0, NULL},
     };
-    ferry_model *small = open_small_model(&(small_model){.tokenizer = "pieces"}, NULL);
-    ferry_options options;
-    CHECK(ferry_options_default(small, &options, sizeof options));
+    ferry_options options = default_options(model);
     options.max_source = MOST;
     for (size_t i = 0; i < COUNT(rows); i++) {
         char texts[2][BYTES + 1];
         snprintf(texts[0], sizeof texts[0], "%-*s", (int)rows[i].source_bytes, rows[i].source);
         snprintf(texts[1], sizeof texts[1], "%-*s", (int)rows[i].target_bytes, rows[i].target);
         const ferry_text from = as_text(texts[0]), to = as_text(texts[1]);
-        ferry_result *result = scored(small, &options, &from, &to, 1);
+        ferry_result *result = scored(model, &options, &from, &to, 1);
         const char *error = ferry_result_error(result, 0);
         assert_int_equal(ferry_result_status(result, 0), rows[i].error != NULL ? FERRY_ERROR_LIMIT : FERRY_OK);
         assert_true((error == NULL) == (rows[i].error == NULL));
         if (error != NULL) assert_string_equal(error, rows[i].error);
         ferry_result_destroy(result);
     }
-    ferry_model_close(small);
 }
 
 /* A pair for which memory does not suffice fails; the others do not. */
@@ -252,14 +229,12 @@ SHIPPED_TEST(test_a_memory_limit)
     enum { WORDS = 400 };
     static char text[5 * WORDS + 1];
     for (size_t i = 0; i < WORDS; i++) memcpy(text + 5 * i, "Haus ", 5);
-    const ferry_text from[] = {as_text(sources[0]), as_text(sources[1]), as_text(text)};
-    const ferry_text to[] = {as_text(targets[0]), as_text(targets[1]), as_text(text)};
-    ferry_options options;
-    ferry_translator *translator;
+    const ferry_text from[] = {sources[0], sources[1], as_text(text)};
+    const ferry_text to[] = {targets[0], targets[1], as_text(text)};
     ferry_result *result;
-    CHECK(ferry_options_default(model, &options, sizeof options));
+    ferry_options options = default_options(model);
     options.memory_limit = (size_t)7 << 20;
-    CHECK(ferry_translator_create(model, &options, &translator, &error));
+    ferry_translator *translator = new_translator(model, &options);
     for (int again = 0; again < 2; again++) {
         CHECK(ferry_score(translator, from, to, COUNT(from), &result, &error));
         for (size_t i = 0; i < 2; i++) {

@@ -251,7 +251,7 @@ enum { BEST, SECOND = FERRY_LANES, MISLEADING_N = 2 * FERRY_LANES };
 
 /* The best column's coarse logit is too small by nearly as much as the bound allows, and the second's, which is met
  * first, is exact: a screen that uses a smaller bound takes the second for the best. */
-static void check_misleading(world *w, const ferry_matrix *matrix, float weight_unit, float input_unit, float below)
+static void check_misleading(world *w, const ferry_matrix *matrix, float weight_unit, float input_unit)
 {
     for (int32_t k = 0; k < w->K; k++) {
         w->x[k] *= input_unit;
@@ -262,7 +262,7 @@ static void check_misleading(world *w, const ferry_matrix *matrix, float weight_
     const answer best = know_in_plain(w, matrix);
     const float unit = weight_unit * input_unit;
     for (int32_t n = 0; n < w->N; n++)
-        if (n != BEST) w->bias[n] = best.logit - unit * (n == SECOND ? below : 100);
+        if (n != BEST) w->bias[n] = best.logit - unit * (n == SECOND ? 0.01f : 100);
     assert_int_equal(know_in_plain(w, matrix).column, BEST);
     assert_true(check(w, matrix));
 }
@@ -278,34 +278,6 @@ enum { UNITS = 4 };
 static const struct {
     float weight, input;
 } units[UNITS] = {{1, 1}, {0x1p-90f, 0x1p+60f}, {0x1p+60f, 0x1p-50f}, {0x1p-20f, 0x1p-20f}};
-
-/* Inputs are exact in int8, each weight of the best column is 0.45 steps above its code. */
-RANDOM_TEST(test_coarse_weights)
-{
-    for (size_t u = 0; u < UNITS; u++) {
-        world *w = new_misleading_world();
-        for (int32_t k = 0; k < w->K; k++) {
-            w->x[k] = k % 2 == 0 ? 1.0f : -1.0f;
-            w->weight[BEST * w->K + k] = k == 0 ? 1.0f : 40.45f / 127 * w->x[k]; /* the scale is 1/127 */
-        }
-        check_misleading(w, &w->floats, units[u].weight, units[u].input, 0.01f);
-        release_memory();
-    }
-}
-
-/* Weights are exact in int8, all inputs but one are 0.45 steps from 0. */
-RANDOM_TEST(test_coarse_inputs)
-{
-    for (size_t u = 0; u < UNITS; u++) {
-        world *w = new_misleading_world();
-        for (int32_t k = 0; k < w->K; k++) {
-            w->x[k] = k == 0 ? 1.0f : k % 2 == 0 ? 0.45f / 127 : -0.45f / 127; /* the step is 1/127 */
-            w->weight[BEST * w->K + k] = w->x[k] > 0 ? 1.0f : -1.0f;
-        }
-        check_misleading(w, &w->floats, units[u].weight, units[u].input, 0.01f);
-        release_memory();
-    }
-}
 
 /* The best column's weights are 0.45 steps above their codes, the second's as much below: their coarse logits are
  * farther apart than one bound, in the wrong order. */
@@ -329,17 +301,24 @@ RANDOM_TEST(test_coarse_weights_in_both_directions)
     }
 }
 
-/* The best column's codes are 7 and -8, for which nibbles say 0, with inputs of their signs: the errors are nearly
- * parallel to the inputs. A small column has a bound of its own. */
-RANDOM_TEST(test_nibbles)
+/* WEIGHTS: inputs are exact in int8, each weight of the best column is 0.45 steps above its code. INPUTS: weights are
+ * exact, all inputs but one are 0.45 steps from 0. NIBBLES: the best column's codes are 7 and -8, for which nibbles say
+ * 0, with inputs of their signs: the errors are nearly parallel to the inputs. A small column has a bound of its own.
+ */
+RANDOM_TEST(test_coarse_numbers)
 {
-    for (size_t u = 0; u < UNITS; u++) {
+    enum { WEIGHTS, INPUTS, NIBBLES, KINDS };
+    for (size_t i = 0; i < UNITS * KINDS; i++) {
+        const size_t kind = i % KINDS;
         world *w = new_misleading_world();
         for (int32_t k = 0; k < w->K; k++) {
-            w->x[k] = k % 2 == 0 ? 1.0f : -1.0f;
-            w->weight[BEST * w->K + k] = (k == 0 ? 127.0f : k % 2 == 0 ? 7.0f : -8.0f) / 127;
+            const float sign = k % 2 == 0 ? 1.0f : -1.0f, codes = k == 0 ? 127.0f : k % 2 == 0 ? 7.0f : -8.0f;
+            const float step = 1.0f / 127; /* of weights, or of inputs */
+            float *best = &w->weight[BEST * w->K + k];
+            w->x[k] = kind == INPUTS && k > 0 ? 0.45f * step * sign : sign;
+            *best = kind == NIBBLES ? codes / 127 : kind == WEIGHTS && k > 0 ? 40.45f * step * sign : sign;
         }
-        check_misleading(w, &w->int8, units[u].weight, units[u].input, 0.01f);
+        check_misleading(w, kind == NIBBLES ? &w->int8 : &w->floats, units[i / KINDS].weight, units[i / KINDS].input);
         release_memory();
     }
 }

@@ -1,4 +1,4 @@
-/* engine/search: the rules on logits, on numbers computed by hand. */
+/* engine/search: the rules on logits, and the length limit, on numbers computed by hand. */
 #include "engine/search/logits.h"
 #include "tests/support/scripted.h"
 
@@ -28,18 +28,6 @@ TEST(test_logits_places)
     assert_int_equal(ferry_logits_id(&all, 2), 2);
 }
 
-TEST(test_penalize)
-{
-    float row[] = {-1.5f, 3, 0, -2, 4};
-    float before[4];
-    ferry_logits logits = {.values = row, .ld = 5, .count = 5};
-    ferry_logits_penalize(&logits, row, 2, (int32_t[]){0, 1, 99, 1}, 4, before);
-    const float expected[] = {-3, 1.5f, 0, -2, 4};
-    assert_memory_equal(row, expected, sizeof row);
-    const float expected_before[] = {-1.5f, 3, 0, 3};
-    assert_memory_equal(before, expected_before, sizeof before);
-}
-
 /* Which of the 8 columns are masked, as bits. */
 static unsigned masked(const ferry_options *decoding, const int32_t *ids, int32_t length)
 {
@@ -52,25 +40,16 @@ static unsigned masked(const ferry_options *decoding, const int32_t *ids, int32_
     return bits;
 }
 
+/* What the definition (test_search_definition.c) lacks: longer repetitions, and ids that no vocabulary has. */
 TEST(test_mask)
 {
-    const int32_t ids[] = {4, 1, 2, 3, 1, 2, 5, 4, 1, 2};
-    assert_int_equal(masked(&(ferry_options){.no_repeat_ngram = 1}, ids, 10), 0x3e);
-    assert_int_equal(masked(&(ferry_options){.no_repeat_ngram = 2}, ids, 10), 1 << 3 | 1 << 5);
+    const int32_t ids[] = {4, 1, 2, 3, 1, 2, 5, 4, 1, 2}, suppressed[] = {5, 100, -1};
     assert_int_equal(masked(&(ferry_options){.no_repeat_ngram = 3}, ids, 10), 1 << 3 | 1 << 5);
     assert_int_equal(masked(&(ferry_options){.no_repeat_ngram = 4}, ids, 10), 1 << 3);
-    assert_int_equal(masked(&(ferry_options){.no_repeat_ngram = 1}, ids, 1), 1 << 4); /* the start token counts */
-    assert_int_equal(masked(&(ferry_options){.no_repeat_ngram = 2}, ids, 1), 0);
-    assert_int_equal(masked(&(ferry_options){.no_repeat_ngram = 3}, ids, 2), 0);
     assert_int_equal(masked(&(ferry_options){.no_repeat_ngram = 2}, (int32_t[]){6, 6}, 2), 1 << 6);
-
-    const int32_t suppressed[] = {5, 100, -1};
-    ferry_options suppress = {.suppressed_ids = suppressed, .suppressed_count = 3};
-    assert_int_equal(masked(&suppress, ids, 10), 1 << 5);
-
-    ferry_options minimum = {.min_length = 3};
-    assert_int_equal(masked(&minimum, ids, 3), 1 << 0 | 1 << 7); /* two tokens generated */
-    assert_int_equal(masked(&minimum, ids, 4), 0);
+    assert_int_equal(masked(&(ferry_options){.suppressed_ids = suppressed, .suppressed_count = 3}, ids, 10), 1 << 5);
+    assert_int_equal(masked(&(ferry_options){.min_length = 3}, ids, 3), 1 << 0 | 1 << 7); /* two tokens generated */
+    assert_int_equal(masked(&(ferry_options){.min_length = 3}, ids, 4), 0);
 }
 
 TEST(test_begin_errors)
@@ -86,4 +65,37 @@ TEST(test_begin_errors)
     assert_int_equal(ferry_search_begin(&arena, &rules, &search, &error), FERRY_ERROR_MEMORY);
     assert_null(search);
     ferry_arena_destroy(&arena);
+}
+
+/* ---- the length limit ---- */
+
+TEST(test_limit)
+{
+    static const struct {
+        int32_t max_length;
+        float factor;
+        int32_t extra, source, limit;
+    } rows[] = {
+        {7, 3, 50, 100, 7},
+        {0, 3, 50, 1, 53},
+        {0, 3, 50, 0, 50},
+        {0, 2, 0, 6, 12},
+        {0, 1.5f, 0, 5, 8},
+        {0, 1.2f, 0, 5, 6},
+        {0, 0.1f, 0, 5, 1},
+        {0, 0, 0, 5, 1},
+        {0, 0, 256, 5, 256},
+        {0, -3, 10, 100, 1},
+        {0, 3, 50, INT32_MAX, INT32_MAX},
+        {0, 0, INT32_MAX, 1, INT32_MAX},
+        {0, 1e30f, INT32_MAX, INT32_MAX, INT32_MAX},
+        {0, INFINITY, 0, 1, INT32_MAX},
+        {0, NAN, 0, 1, 1},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const ferry_options decoding = {.max_length = rows[i].max_length,
+                                        .length_factor = rows[i].factor,
+                                        .length_extra = rows[i].extra};
+        assert_int_equal(ferry_decoding_limit(&decoding, rows[i].source), rows[i].limit);
+    }
 }

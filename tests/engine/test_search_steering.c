@@ -53,6 +53,15 @@ TEST(test_alternatives_after_a_prefix)
 
 /* ---- draws ---- */
 
+static ferry_search_rules drawing_rules(int32_t draws, int32_t max_length)
+{
+    ferry_search_rules rules = plain_rules(1, max_length);
+    rules.options.sample = 1;
+    rules.options.nbest = draws;
+    rules.options.temperature = rules.options.top_p = 1;
+    return rules;
+}
+
 /* If only the best can be drawn, every draw is greedy search, and has its score. */
 TEST(test_draws_of_the_best)
 {
@@ -92,11 +101,8 @@ TEST(test_frequencies_of_draws)
     const scripted network = {.row = table_row, .vocab = 5, .kernels = &normalizing, .table = rows};
     int32_t counts[5][5] = {{0}};
     double sum = 0;
-    ferry_search_rules rules = plain_rules(1, 2);
-    rules.options.sample = 1;
-    rules.options.nbest = LANES;
+    ferry_search_rules rules = drawing_rules(LANES, 2);
     rules.options.temperature = 0.8f;
-    rules.options.top_p = 1;
     rules.options.seed = 15;
     rules.options.min_length = 2; /* no eos */
     for (rules.stream = 0; rules.stream < RUNS; rules.stream++) {
@@ -126,10 +132,7 @@ TEST(test_number_of_draws)
 {
     for (uint64_t seed = 0; seed < 50; seed++) {
         const scripted network = {.row = random_row, .vocab = 9, .kernels = &normalizing, .seed = seed};
-        ferry_search_rules rules = plain_rules(1, 8);
-        rules.options.sample = 1;
-        rules.options.temperature = rules.options.top_p = 1;
-        rules.options.nbest = 5;
+        ferry_search_rules rules = drawing_rules(5, 8);
         const outcome five = run_scripted(&rules, &network);
         rules.options.nbest = 2;
         const outcome two = run_scripted(&rules, &network);
@@ -149,11 +152,8 @@ TEST(test_draws_of_nothing)
 {
     static const int32_t all[] = {0, 1, 2};
     static const float table[9] = {0};
-    const scripted network = table_of(table, 3);
-    ferry_search_rules rules = plain_rules(1, 3);
-    rules.options.sample = 1;
-    rules.options.temperature = rules.options.top_p = 1;
-    rules.options.nbest = 2;
+    const scripted network = {.row = table_row, .vocab = 3, .kernels = &as_given, .table = table};
+    ferry_search_rules rules = drawing_rules(2, 3);
     rules.options.suppressed_ids = all;
     rules.options.suppressed_count = 3;
     const outcome none = run_scripted(&rules, &network);

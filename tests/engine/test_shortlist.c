@@ -94,14 +94,9 @@ TEST(test_against_definition)
 
 /* ---- generation ---- */
 
-enum { VOCAB = 300, SENTENCES = 9, MAX_LENGTH = 12, BEAM = JOB_BEAM };
+enum { VOCAB = 300, SENTENCES = 9, MAX_LENGTH = 12 };
 
-static void generate(ferry_generator *generator, job *j, int32_t first, int32_t last, int32_t width)
-{
-    generate_job(generator, j, first, last, width, 3 * MAX_SOURCE);
-}
-
-static job *make_job(const ferry_generation *generation, int32_t beam)
+static job *make_job(const ferry_generation *generation)
 {
     job *j = new_job(generation, SENTENCES);
     for (int32_t s = 0; s < SENTENCES; s++) {
@@ -109,82 +104,48 @@ static job *make_job(const ferry_generation *generation, int32_t beam)
         sentence->length = 1 + s * 5 % MAX_SOURCE;
         for (int32_t i = 0; i < sentence->length; i++) sentence->ids[i] = random_below(VOCAB);
         sentence->options.max_length = MAX_LENGTH - s % 3;
-        sentence->options.beam = sentence->options.nbest = beam;
+        sentence->options.beam = sentence->options.nbest = 1;
         sentence->options.shortlist = s % 3 != 2;
     }
     return j;
 }
 
-/* A model with a random shortlist, a job and a generator for it. */
-static struct {
-    ferry_model *opened;
-    ferry_transformer model;
-    ferry_generation generation;
-    random_shortlist made;
-    job *job;
-    ferry_generator generator;
-} world;
-
-static void begin(int32_t beam, bool shared)
-{
-    const ferry_inspect_shape shape = {
-        .d_model = 32, .heads = 2, .ffn_width = 64, .encoder_layers = 1, .decoder_layers = 2, .vocab = VOCAB};
-    CHECK(ferry_inspect_untrained("sinusoidal", &shape, NULL, &world.opened, &error));
-    world.model = world.opened->file.transformer;
-    world.generation = world.opened->file.generation;
-    make_shortlist(&world.made, VOCAB, 4, shared);
-    world.generation.shortlist = world.made.shortlist;
-    world.job = make_job(&world.generation, beam);
-    ferry_generator_init(&world.generator, &world.model, world.opened->kernels);
-}
-
-static int end(void **state)
-{
-    (void)state;
-    ferry_generator_destroy(&world.generator);
-    ferry_model_close(world.opened);
-    return 0;
-}
-
 /* Greedy search with a list, against the logits over all words: its columns, a softmax over them alone. To the byte. */
-TEST_WITH(test_softmax_over_the_list, NULL, end)
+TEST(test_softmax_over_the_list)
 {
-    begin(1, true);
-    job *j = world.job;
-    generate(&world.generator, j, 0, SENTENCES, 4);
+    static const ferry_inspect_shape shape = {
+        .d_model = 32, .heads = 2, .ffn_width = 64, .encoder_layers = 1, .decoder_layers = 2, .vocab = VOCAB};
+    static random_shortlist made;
+    ferry_model *model;
+    ferry_generator generator;
+    CHECK(ferry_inspect_untrained("sinusoidal", &shape, NULL, &model, &error));
+    ferry_generation generation = model->file.generation;
+    make_shortlist(&made, VOCAB, 4, true);
+    generation.shortlist = made.shortlist;
+    job *j = make_job(&generation);
+    ferry_generator_init(&generator, &model->file.transformer, model->kernels);
+    generate_job(&generator, j, 0, SENTENCES, 4, 3 * MAX_SOURCE);
     static float logits[MAX_LENGTH * VOCAB];
     for (int32_t s = 0; s < SENTENCES; s++) {
         const job_sentence *sentence = &j->sentences[s];
         const job_hypothesis *found = &sentence->found[0];
         const int32_t offsets[] = {0, sentence->length}, target_offsets[] = {0, found->length};
-        int32_t words[MAX_WORDS], inputs[MAX_LENGTH] = {world.generation.start_id};
-        int32_t count = naive_words(&world.generation.shortlist, VOCAB, sentence->ids, sentence->length, 0, words);
+        int32_t words[MAX_WORDS], inputs[MAX_LENGTH] = {generation.start_id};
+        int32_t count = naive_words(&generation.shortlist, VOCAB, sentence->ids, sentence->length, 0, words);
         for (int32_t v = 0; v < VOCAB && !sentence->options.shortlist; v++) words[v] = v;
         if (!sentence->options.shortlist) count = VOCAB;
         memcpy(inputs + 1, found->ids, (size_t)(found->length - 1) * sizeof *inputs);
-        CHECK(ferry_inspect_logits(world.opened, sentence->ids, offsets, 1, inputs, target_offsets,
-                                   FERRY_INSPECT_STEP_BY_STEP, logits, &error));
+        CHECK(ferry_inspect_logits(model, sentence->ids, offsets, 1, inputs, target_offsets, FERRY_INSPECT_STEP_BY_STEP,
+                                   logits, &error));
         for (int32_t i = 0; i < found->length; i++) {
             float listed[VOCAB];
             for (int32_t w = 0; w < count; w++) listed[w] = logits[i * VOCAB + words[w]];
             ferry_log_sum total = FERRY_LOG_SUM_ZERO;
-            world.opened->kernels->add_exp(&total, listed, count);
+            model->kernels->add_exp(&total, listed, count);
             const float expected = logits[i * VOCAB + found->ids[i]] - ferry_log_of_sum(&total);
             assert_memory_equal(&found->token_scores[i], &expected, sizeof expected);
         }
     }
-}
-
-/* The same work again asks the system for nothing. */
-TEST_WITH(test_no_allocation_after_warm_up, NULL, end)
-{
-    begin(BEAM, true);
-    job *j = world.job;
-    size_t warm = 0;
-    for (int round = 0; round < 6; round++) {
-        generate(&world.generator, j, 0, SENTENCES, 4);
-        if (round == 2) warm = ferry_generator_allocations(&world.generator);
-    }
-    assert_true(warm > 0);
-    assert_int_equal(ferry_generator_allocations(&world.generator), warm);
+    ferry_generator_destroy(&generator);
+    ferry_model_close(model);
 }

@@ -10,8 +10,7 @@ enum { APPLES = 20 };
 
 static ferry_options with(ferry_split split)
 {
-    ferry_options options;
-    CHECK(ferry_options_default(model, &options, sizeof options));
+    ferry_options options = default_options(model);
     assert_int_equal(options.split, FERRY_SPLIT_NONE);
     options.split = split;
     return options;
@@ -19,9 +18,8 @@ static ferry_options with(ferry_split split)
 
 static size_t parts_of(const ferry_options *options, const char *line)
 {
-    ferry_translator *translator;
     ferry_parts parts = {0};
-    CHECK(ferry_translator_create(model, options, &translator, &error));
+    ferry_translator *translator = new_translator(model, options);
     CHECK(ferry_parts_split(translator, ferry_text_view(line), &parts, &error));
     const size_t count = parts.count;
     ferry_parts_destroy(&parts);

@@ -4,20 +4,19 @@
 
 #include "tests/support/shipped_model.h"
 
-static const char *const lines[] = {
-    "Hello, world!",
-    "Tom is reading a book in the garden.",
-    "",
-    "The early bird gets the worm, but the second mouse gets the cheese, and nobody asks the worm.",
-    "Where were you yesterday at 10:30?",
-    "She wears the same kinds of clothes as her sister.",
+static const ferry_text texts[] = {
+    {"Hello, world!", 13},
+    {"Tom is reading a book in the garden.", 36},
+    {"", 0},
+    {"The early bird gets the worm, but the second mouse gets the cheese, and nobody asks the worm.", 93},
+    {"Where were you yesterday at 10:30?", 34},
+    {"She wears the same kinds of clothes as her sister.", 50},
 };
-enum { LINES = sizeof lines / sizeof lines[0] };
+enum { LINES = sizeof texts / sizeof *texts };
 
 static ferry_options greedy(void)
 {
-    ferry_options options;
-    CHECK(ferry_options_default(model, &options, sizeof options));
+    ferry_options options = default_options(model);
     options.beam = options.nbest = 1;
     return options;
 }
@@ -47,31 +46,28 @@ static int note(void *user, size_t line, ferry_text text)
     return ++t->total == t->cancel_at;
 }
 
-static void texts_of(ferry_text texts[LINES])
+static ferry_options telling(told *t)
 {
-    for (size_t i = 0; i < LINES; i++) texts[i] = as_text(lines[i]);
+    ferry_options options = greedy();
+    options.partial = note;
+    options.user = t;
+    return options;
 }
 
 /* One call for each token; the last one has the line's text. */
 SHIPPED_TEST(test_partial_texts)
 {
     for (int32_t threads = 1; threads <= 3; threads += 2) {
-        ferry_options options = greedy();
-        ferry_text texts[LINES];
         told t = {.thread = pthread_self()};
-        texts_of(texts);
+        ferry_options options = telling(&t);
         options.threads = threads;
-        options.partial = note;
-        options.user = &t;
         ferry_result *result = translated(model, &options, texts, LINES);
         options.partial = NULL;
         ferry_result *plain = translated(model, &options, texts, LINES);
         for (size_t i = 0; i < LINES; i++) {
-            const ferry_text text = ferry_result_text(result, i, 0);
             assert_same_line(result, i, plain, i);
             assert_int_equal(t.calls[i], ferry_result_tokens(result, i, 0));
-            assert_int_equal(strlen(t.text[i]), text.size);
-            assert_memory_equal(t.text[i], text.data, text.size);
+            assert_text_is(ferry_result_text(result, i, 0), t.text[i]);
         }
         if (threads == 1) assert_false(t.other_thread);
         ferry_result_destroy(result);
@@ -81,12 +77,8 @@ SHIPPED_TEST(test_partial_texts)
 
 SHIPPED_TEST(test_partial_texts_are_those_of_greedy_search)
 {
-    ferry_text texts[LINES];
-    ferry_options options = greedy();
     told t = {0};
-    texts_of(texts);
-    options.partial = note;
-    options.user = &t;
+    ferry_options options = telling(&t);
     options.beam = 2;
     ferry_result_destroy(translated(model, &options, texts, LINES));
     options.beam = 1;
@@ -103,13 +95,10 @@ SHIPPED_TEST(test_partial_texts_are_those_of_greedy_search)
 SHIPPED_TEST(test_sentences_of_a_text_have_partial_texts)
 {
     static const char text[] = "Good morning. Tom reads. ";
-    ferry_options options = greedy();
-    ferry_translator *translator;
-    ferry_result *result;
     told t = {.thread = pthread_self()};
-    options.partial = note;
-    options.user = &t;
-    CHECK(ferry_translator_create(model, &options, &translator, &error));
+    ferry_options options = telling(&t);
+    ferry_result *result;
+    ferry_translator *translator = new_translator(model, &options);
     CHECK(ferry_translate_text(translator, as_text(text), &result, &error));
     assert_int_equal(ferry_result_sentence_count(result), 2);
     for (size_t i = 0; i < 2; i++) {
@@ -125,15 +114,10 @@ SHIPPED_TEST(test_sentences_of_a_text_have_partial_texts)
 SHIPPED_TEST(test_partial_texts_can_cancel)
 {
     for (int calls = 1; calls <= 12; calls++) {
-        ferry_text texts[LINES];
-        ferry_options options = greedy();
-        ferry_translator *translator;
-        ferry_result *result;
         told t = {.cancel_at = calls};
-        texts_of(texts);
-        options.partial = note;
-        options.user = &t;
-        CHECK(ferry_translator_create(model, &options, &translator, &error));
+        ferry_options options = telling(&t);
+        ferry_result *result;
+        ferry_translator *translator = new_translator(model, &options);
         REFUSE(ferry_translate(translator, texts, LINES, &result, &error), FERRY_ERROR_CANCELLED, "cancelled: ");
         assert_int_equal(t.total, calls);
         ferry_result_destroy(result);
@@ -147,13 +131,12 @@ SHIPPED_TEST(test_partial_texts_can_cancel)
 
 /* ---- prefixes ---- */
 
-static ferry_result *prefixed(const ferry_options *options, const ferry_text *texts, const ferry_text *prefixes,
+static ferry_result *prefixed(const ferry_options *options, const ferry_text *of, const ferry_text *prefixes,
                               size_t count)
 {
-    ferry_translator *translator;
     ferry_result *result;
-    CHECK(ferry_translator_create(model, options, &translator, &error));
-    CHECK(ferry_translate_prefixed(translator, texts, prefixes, count, &result, &error));
+    ferry_translator *translator = new_translator(model, options);
+    CHECK(ferry_translate_prefixed(translator, of, prefixes, count, &result, &error));
     ferry_translator_destroy(translator);
     return result;
 }
@@ -167,8 +150,7 @@ static bool begins_with(ferry_text text, const char *beginning)
 SHIPPED_TEST(test_prefixes)
 {
     static const char *const beginnings[LINES] = {"Guten Tag", "Der Tom", "Nein", "", "Wo waren Sie", "Die Kl"};
-    ferry_text texts[LINES], prefixes[LINES];
-    texts_of(texts);
+    ferry_text prefixes[LINES];
     for (size_t i = 0; i < LINES; i++) prefixes[i] = as_text(beginnings[i]);
     for (int32_t beam = 1; beam <= 4; beam += 3) {
         ferry_options options = greedy();
@@ -189,7 +171,7 @@ SHIPPED_TEST(test_prefixes)
 SHIPPED_TEST(test_prefix_of_the_translation_itself)
 {
     ferry_options options = greedy();
-    const ferry_text line = as_text(lines[3]);
+    const ferry_text line = texts[3];
     ferry_result *plain = translated(model, &options, &line, 1);
     ferry_text prefix = ferry_result_text(plain, 0, 0);
     while (prefix.size > 0) {
@@ -210,9 +192,8 @@ SHIPPED_TEST(test_prefixes_of_the_last_length)
 {
     const ferry_text line = as_text("Hello, world!"), prefix = as_text("Guten Tag, Welt");
     ferry_options options = greedy();
-    ferry_translator *translator;
     ferry_result *result;
-    CHECK(ferry_translator_create(model, &options, &translator, &error));
+    ferry_translator *translator = new_translator(model, &options);
     CHECK(ferry_score(translator, &line, &prefix, 1, &result, &error));
     const int32_t tokens = (int32_t)ferry_result_tokens(result, 0, 0) - 1; /* without the end of sentence */
     const int32_t source = (int32_t)ferry_result_source_tokens(result, 0);
@@ -248,7 +229,7 @@ SHIPPED_TEST(test_prefixes_of_the_last_length)
 SHIPPED_TEST(test_white_space_of_prefixes)
 {
     static const char *const prefixes[][2] = {{" Guten\t", "Guten"}, {"Guten \n", "Guten"}, {" \t", ""}};
-    const ferry_text line = as_text(lines[0]);
+    const ferry_text line = texts[0];
     const ferry_options options = greedy();
     for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
         const ferry_text spaced = as_text(prefixes[i][0]), plain = as_text(prefixes[i][1]);
@@ -274,14 +255,12 @@ SHIPPED_TEST(test_prefix_of_a_line_in_parts)
     assert_non_null(strstr(ferry_result_warning(result, 0), "split into 3 parts"));
     assert_true(begins_with(found, "Einen guten Morgen"));
     assert_true(rest != NULL && found_rest != NULL);
-    const size_t size = (size_t)(whole.data + whole.size - rest);
-    assert_int_equal(found.data + found.size - found_rest, size);
-    assert_memory_equal(found_rest, rest, size);
+    assert_same_text((ferry_text){found_rest, (size_t)(found.data + found.size - found_rest)},
+                     (ferry_text){rest, (size_t)(whole.data + whole.size - rest)});
     double sum = 0;
     size_t counted = 0; /* the prefix' tokens add 0 and are not counted */
     for (size_t i = 0; i < ferry_result_tokens(result, 0, 0); i++) {
-        ferry_token token;
-        CHECK(ferry_result_token(result, 0, 0, i, &token, sizeof token));
+        const ferry_token token = target_token(result, 0, 0, i);
         sum += (double)token.log_probability;
         counted += token.log_probability != 0;
     }
@@ -308,7 +287,7 @@ static ferry_options drawing(int32_t nbest)
 /* Other seeds, other draws; few or many of them: the same. */
 SHIPPED_TEST(test_seeds)
 {
-    const ferry_text line = as_text(lines[3]);
+    const ferry_text line = texts[3];
     ferry_options options = drawing(4), one = drawing(1), other = drawing(4);
     other.seed++;
     ferry_result *four = translated(model, &options, &line, 1), *first = translated(model, &one, &line, 1),
@@ -317,13 +296,11 @@ SHIPPED_TEST(test_seeds)
     for (size_t i = 0; i < 4; i++) {
         const ferry_text a = ferry_result_text(four, 0, i), b = ferry_result_text(four, 0, (i + 1) % 4),
                          c = ferry_result_text(others, 0, i);
-        different += a.size != b.size || memcmp(a.data, b.data, a.size) != 0;
-        changed += a.size != c.size || memcmp(a.data, c.data, a.size) != 0;
+        different += !is_same_text(a, b);
+        changed += !is_same_text(a, c);
     }
-    const ferry_text a = ferry_result_text(four, 0, 0), b = ferry_result_text(first, 0, 0);
     assert_true(different >= 2 && changed >= 3);
-    assert_int_equal(a.size, b.size);
-    assert_memory_equal(a.data, b.data, a.size);
+    assert_same_text(ferry_result_text(four, 0, 0), ferry_result_text(first, 0, 0));
     ferry_result_destroy(four);
     ferry_result_destroy(first);
     ferry_result_destroy(others);
@@ -332,9 +309,7 @@ SHIPPED_TEST(test_seeds)
 /* One that can only be the best is greedy search, with its scores. */
 SHIPPED_TEST(test_draws_of_the_best)
 {
-    ferry_text texts[LINES];
     ferry_options plain = greedy(), options = drawing(1);
-    texts_of(texts);
     options.top_k = 1;
     ferry_result *expected = translated(model, &plain, texts, LINES),
                  *drawn = translated(model, &options, texts, LINES);
@@ -347,17 +322,13 @@ SHIPPED_TEST(test_draws_of_the_best)
  * CTranslate2's.) */
 SHIPPED_TEST(test_alternatives)
 {
-    ferry_text texts[LINES];
     ferry_options options = greedy();
-    texts_of(texts);
     ferry_result *plain = translated(model, &options, texts, LINES);
     options.alternatives = 1;
     options.nbest = 4;
     ferry_result *result = translated(model, &options, texts, LINES);
     for (size_t i = 0; i < LINES; i++) {
-        const ferry_text best = ferry_result_text(result, i, 0), expected = ferry_result_text(plain, i, 0);
-        assert_int_equal(best.size, expected.size);
-        assert_memory_equal(best.data, expected.data, best.size);
+        assert_same_text(ferry_result_text(result, i, 0), ferry_result_text(plain, i, 0));
         if (i != 2) assert_int_equal(ferry_result_hypotheses(result, i), 4);
     }
     ferry_result_destroy(plain);
@@ -368,9 +339,9 @@ SHIPPED_TEST(test_alternatives)
  * that are translated with it. */
 SHIPPED_TEST(test_coverage_of_parts)
 {
-    static const ferry_text texts[] = {{"It is raining.", 14},
-                                       {"Tom is reading a book in the garden.", 36},
-                                       {"It is raining. Tom is reading a book in the garden.", 51}};
+    static const ferry_text rain[] = {{"It is raining.", 14},
+                                      {"Tom is reading a book in the garden.", 36},
+                                      {"It is raining. Tom is reading a book in the garden.", 51}};
     float scores[2][3], sums[2][3];
     for (int i = 0; i < 2; i++) {
         ferry_options options = greedy();
@@ -380,11 +351,11 @@ SHIPPED_TEST(test_coverage_of_parts)
         options.coverage_penalty = i == 0 ? 0.5f : 1e-30f; /* none, but hypotheses are waited for in the same way */
         options.split = FERRY_SPLIT_ALL;
         options.scores = 1;
-        ferry_result *result = translated(model, &options, texts, 3);
+        ferry_result *result = translated(model, &options, rain, 3);
         options.alignment = 1;
-        ferry_result *aligned = translated(model, &options, texts, 3);
+        ferry_result *aligned = translated(model, &options, rain, 3);
         for (size_t line = 0; line < 3; line++) {
-            ferry_result *alone = translated(model, &options, texts + line, 1);
+            ferry_result *alone = translated(model, &options, rain + line, 1);
             assert_same_line(result, line, alone, 0);
             assert_same_line(result, line, aligned, line);
             ferry_result_destroy(alone);

@@ -1,6 +1,7 @@
 /* ferry_translate_text: each sentence is translated as if it came alone, and every byte between sentences is kept. */
 #include "tests/support/cancel_when_enough.h"
 #include "tests/support/files.h"
+#include "tests/support/shipped_model.h"
 #include "tests/support/small_model.h"
 
 #include "base/utf8.h"
@@ -17,11 +18,10 @@ static ferry_text whole_text(void)
     return (ferry_text){text, sizeof text - 1};
 }
 
-static ferry_result *text_of(const ferry_model *model, const ferry_options *options, ferry_text source)
+static ferry_result *text_of(const ferry_options *options, ferry_text source)
 {
-    ferry_translator *translator;
+    ferry_translator *translator = new_translator(model, options);
     ferry_result *result;
-    CHECK(ferry_translator_create(model, options, &translator, &error));
     CHECK(ferry_translate_text(translator, source, &result, &error));
     ferry_translator_destroy(translator);
     return result;
@@ -64,24 +64,20 @@ static void check_ranges(const ferry_result *result, ferry_text source)
 static void check_tokens(const ferry_result *sentences, size_t index, const ferry_result *single)
 {
     const size_t count = ferry_result_source_tokens(single, 0);
-    ferry_token a, b;
     assert_same_line(sentences, index, single, 0);
     assert_int_equal(ferry_result_source_tokens(sentences, index), count);
-    for (size_t s = 0; s < count; s++) {
-        CHECK(ferry_result_source_token(sentences, index, s, &a, sizeof a));
-        CHECK(ferry_result_source_token(single, 0, s, &b, sizeof b));
-        assert_true(a.id == b.id && a.begin == b.begin && a.end == b.end);
-    }
+    for (size_t s = 0; s < count; s++) assert_same_token(source_token(sentences, index, s), source_token(single, 0, s));
 }
 
-static void check_text(const ferry_model *model, const ferry_options *options, ferry_text source)
+static void check_text(const ferry_options *options, ferry_text source)
 {
-    ferry_result *result = text_of(model, options, source);
+    ferry_result *result = text_of(options, source);
     const ferry_text target = ferry_result_text(result, 0, 0);
     check_ranges(result, source);
     assert_int_equal(ferry_result_count(result), 1);
     assert_int_equal(ferry_result_hypotheses(result, 0), 1);
     assert_int_equal(ferry_result_status(result, 0), FERRY_OK);
+    assert_null(ferry_result_error(result, 0));
     assert_int_equal(ferry_result_tokens(result, 0, 0), 0);
     for (size_t i = 0; i < ferry_result_sentence_count(result); i++) {
         const ferry_sentence sentence = sentence_of(result, i);
@@ -102,109 +98,67 @@ static void check_text(const ferry_model *model, const ferry_options *options, f
     ferry_result_destroy(result);
 }
 
-TEST(test_sentences_are_translated_as_if_alone)
+SHIPPED_TEST(test_sentences_are_translated_as_if_alone)
 {
-    ferry_model *model = open_shipped();
-    ferry_options options;
-    ferry_options_default(model, &options, sizeof options);
+    ferry_options options = default_options(model);
     for (options.beam = 1; options.beam <= 3; options.beam += 2) {
         options.nbest = options.beam;
         options.scores = 1;
         options.max_source = options.beam == 1 ? 0 : 7;
         options.alignment = options.beam > 1;
-        check_text(model, &options, whole_text());
+        check_text(&options, whole_text());
     }
-    ferry_result *result = text_of(model, NULL, whole_text());
+    ferry_result *result = text_of(NULL, whole_text());
     assert_int_equal(ferry_result_sentence_count(result), SENTENCES);
     assert_string_equal(ferry_result_warning(result, 0), "sentences with warnings: 1");
     ferry_result_destroy(result);
-    ferry_model_close(model);
-}
-
-TEST(test_a_known_translation)
-{
-    static const char expected[] = "Hallo, die Welt!\r\n\r\n\tWie geht es dir?  Guten Morgen!\n";
-    ferry_model *model = open_shipped();
-    ferry_result *result = text_of(model, NULL, as_text("Hello, world!\r\n\r\n\tHow are you?  Good morning!\n"));
-    const ferry_text target = ferry_result_text(result, 0, 0);
-    assert_int_equal(target.size, sizeof expected - 1);
-    assert_memory_equal(target.data, expected, target.size);
-    assert_null(ferry_result_warning(result, 0));
-    assert_null(ferry_result_error(result, 0));
-    const ferry_sentence second = sentence_of(result, 1);
-    assert_int_equal(second.source_begin, 18);
-    assert_int_equal(second.source_end, 30);
-    assert_int_equal(second.target_begin, 21);
-    assert_int_equal(second.target_end, 37);
-    ferry_result_destroy(result);
-    ferry_model_close(model);
 }
 
 /* The source language's abbreviations, as the options name it. */
 TEST(test_the_language_chooses_the_rules)
 {
-    ferry_options options;
-    ferry_model *model = open_small_model(&(small_model){.tokenizer = "pieces", .keys = put_small_languages}, NULL);
-    ferry_options_default(model, &options, sizeof options);
-    size_t count[2];
-    const ferry_sentence_language *language[2];
-    for (int i = 0; i < 2; i++) {
-        ferry_translator *translator;
-        options.from = i == 0 ? ferry_model_language_tag(model, 0) : ferry_model_language_tag(model, 1);
-        options.to = ferry_model_language_tag(model, 1);
-        CHECK(ferry_translator_create(model, &options, &translator, &error));
-        language[i] = translator->sentences;
-        ferry_result *result;
-        CHECK(ferry_translate_text(translator, as_text("a bzw. B c"), &result, &error));
-        count[i] = ferry_result_sentence_count(result);
-        ferry_result_destroy(result);
+    model = open_small_model(&(small_model){.tokenizer = "pieces", .keys = put_small_languages}, NULL);
+    ferry_options options = default_options(model);
+    options.to = ferry_model_language_tag(model, 1);
+    for (size_t i = 0; i < 2; i++) {
+        options.from = ferry_model_language_tag(model, i);
+        ferry_translator *translator = new_translator(model, &options);
+        assert_ptr_equal(translator->sentences, ferry_sentence_language_find(i == 0 ? "en" : "de"));
         ferry_translator_destroy(translator);
+        ferry_result *result = text_of(&options, as_text("a bzw. B c"));
+        assert_int_equal(ferry_result_sentence_count(result), i == 0 ? 2 : 1);
+        ferry_result_destroy(result);
     }
-    for (int i = 0; i < 2; i++) {
-        const char *tag = ferry_model_language_tag(model, (size_t)i);
-        assert_ptr_equal(language[i], ferry_sentence_language_find(tag));
-        assert_int_equal(count[i], language[i] == ferry_sentence_language_find("de") ? 1 : 2);
-    }
-    assert_true(language[0] != language[1]);
     ferry_model_close(model);
 }
 
-TEST(test_texts_without_sentences)
+SHIPPED_TEST(test_texts_without_sentences)
 {
     static const char blank[] = " \t\r\n\n\xE3\x80\x80\xE2\x80\xA8 ";
-    ferry_model *model = open_shipped();
     const ferry_text texts[] = {{NULL, 0}, {"", 0}, {blank, sizeof blank - 1}};
-    ferry_options options;
-    ferry_options_default(model, &options, sizeof options);
+    ferry_options options = default_options(model);
     options.progress = cancel_when_enough;
     options.user = &(watch){.enough = 0}; /* the first report would cancel */
     for (size_t i = 0; i < COUNT(texts); i++) {
-        ferry_result *result = text_of(model, &options, texts[i]);
+        ferry_result *result = text_of(&options, texts[i]);
         const ferry_text target = ferry_result_text(result, 0, 0);
         assert_int_equal(ferry_result_sentence_count(result), 0);
         assert_int_equal(ferry_result_hypotheses(result, 0), 1);
-        assert_int_equal(target.size, texts[i].size);
-        if (target.size > 0) assert_memory_equal(target.data, texts[i].data, target.size);
+        assert_same_text(target, texts[i]);
         ferry_result_destroy(result);
     }
-    ferry_model_close(model);
 }
 
 /* ---- failures ---- */
 
 /* A sentence for which memory does not suffice stays as it is, with ill-formed bytes repaired; the others do not. */
-TEST(test_sentences_that_fail)
+SEPARATE_TEST(test_sentences_that_fail)
 {
-    ferry_options options;
-    ferry_model *model = convert_data("models/marian-separate", NULL);
-    ferry_options_default(model, &options, sizeof options);
+    ferry_options options = default_options(model);
     options.max_source = 1;
-    ferry_result *result = text_of(model, &options, as_text("Hello, world!\n\n How\xFF are you? "));
-    static const char expected[] = "Hello, world!\n\n How\xEF\xBF\xBD are you? ";
-    const ferry_text target = ferry_result_text(result, 0, 0);
+    ferry_result *result = text_of(&options, as_text("Hello, world!\n\n How\xFF are you? "));
     check_ranges(result, as_text("Hello, world!\n\n How\xFF are you? "));
-    assert_int_equal(target.size, sizeof expected - 1);
-    assert_memory_equal(target.data, expected, target.size);
+    assert_text_is(ferry_result_text(result, 0, 0), "Hello, world!\n\n How\xEF\xBF\xBD are you? ");
     assert_int_equal(ferry_result_status(result, 0), FERRY_ERROR_LIMIT);
     assert_non_null(strstr(ferry_result_error(result, 0), "max_source is 1"));
     assert_string_equal(ferry_result_warning(result, 0),
@@ -215,34 +169,29 @@ TEST(test_sentences_that_fail)
         assert_non_null(strstr(sentence_of(result, i).error, "max_source is 1"));
     }
     ferry_result_destroy(result);
-    ferry_model_close(model);
 }
 
 /* ---- the rest ---- */
 
-TEST(test_a_large_text)
+SEPARATE_TEST(test_a_large_text)
 {
     static const char unit[] = "Tom is reading a book.  He likes it!\r\n\n";
     enum { UNITS = 3000 };
-    ferry_options options;
-    ferry_model *model = convert_data("models/marian-separate", NULL);
     char *large = kept_memory(UNITS * (sizeof unit - 1));
     for (size_t i = 0; i < UNITS; i++) memcpy(large + i * (sizeof unit - 1), unit, sizeof unit - 1);
-    ferry_options_default(model, &options, sizeof options);
+    ferry_options options = default_options(model);
     options.max_length = 3;
-    ferry_result *result = text_of(model, &options, (ferry_text){large, UNITS * (sizeof unit - 1)});
+    ferry_result *result = text_of(&options, (ferry_text){large, UNITS * (sizeof unit - 1)});
     assert_int_equal(ferry_result_sentence_count(result), 2 * UNITS);
     check_ranges(result, (ferry_text){large, UNITS * (sizeof unit - 1)});
     ferry_result_destroy(result);
-    ferry_model_close(model);
 }
 
 /* A program compiled with a shorter or longer struct. */
-TEST(test_sizes_of_the_struct)
+SHIPPED_TEST(test_sizes_of_the_struct)
 {
     enum { FIELDS = offsetof(ferry_sentence, doubts) + sizeof(int) }; /* without padding */
-    ferry_model *model = open_shipped();
-    ferry_result *result = text_of(model, NULL, as_text("Good morning!"));
+    ferry_result *result = text_of(NULL, as_text("Good morning!"));
     const ferry_sentence full = sentence_of(result, 0);
     unsigned char bytes[sizeof full + 16];
     for (size_t size = 0; size <= sizeof bytes; size++) {
@@ -253,5 +202,4 @@ TEST(test_sizes_of_the_struct)
         for (size_t i = size; i < sizeof bytes; i++) assert_int_equal(bytes[i], 0xAA);
     }
     ferry_result_destroy(result);
-    ferry_model_close(model);
 }

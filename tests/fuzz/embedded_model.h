@@ -6,6 +6,7 @@
 #include "fuzz.h"
 
 #include "engine/ferry_inspect.h"
+#include "tests/support/limited_options.h"
 
 __asm__(".section .rodata\n"
         ".balign 64\n"
@@ -27,6 +28,22 @@ static inline const ferry_model *open_embedded_model(void)
     const ferry_view bytes = embedded_bytes();
     if (model == NULL && ferry_model_open_memory(bytes.data, bytes.size, 0, &model, NULL) != FERRY_OK) abort();
     return model;
+}
+
+enum { CHOICES = 24 };
+
+/* A translator between two of its languages, with options that `choose` sets; created once for each choice. */
+static inline ferry_translator *find_translator(uint8_t choice, void choose(ferry_options *options, uint8_t choice))
+{
+    static ferry_translator *translators[CHOICES];
+    const ferry_model *model = open_embedded_model();
+    ferry_options options;
+    if (translators[choice] != NULL) return translators[choice];
+    if (ferry_options_default(model, &options, sizeof options) != FERRY_OK) abort();
+    limit_options(model, &options);
+    choose(&options, choice);
+    if (ferry_translator_create(model, &options, &translators[choice], NULL) != FERRY_OK) abort();
+    return translators[choice];
 }
 
 #endif

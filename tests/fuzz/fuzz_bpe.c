@@ -1,9 +1,8 @@
 /* Any bytes as a file of merges, up to the first NUL, and a text behind it: refused, or merges whose tokenizer makes
  * ids that stand for the text, and text of ids. The first byte chooses the kind and its choices. */
-#include "fuzz.h"
+#include "use_tokenizer.h"
 
 #include "models/containers/bpe_codes.h"
-#include "tests/support/check_ranges.h"
 
 enum { MAX_PIECES = 1 << 10 };
 
@@ -39,29 +38,6 @@ static void use_words(const ferry_tokenizer_config *config, ferry_view text)
     ferry_vocabulary_destroy(&vocabulary);
 }
 
-static void use_texts(const ferry_tokenizer_config *config, ferry_view text)
-{
-    ferry_ids ids = {0}, target = {0};
-    ferry_ranges ranges = {0};
-    ferry_string decoded = {0};
-    ferry_tokenizer *tokenizer;
-    if (ferry_tokenizer_create(config, &tokenizer, NULL) != FERRY_OK) return;
-    if (ferry_tokenizer_encode_ranges(tokenizer, (ferry_view){"", 0}, text, &ids, &ranges, NULL) != FERRY_OK ||
-        ferry_tokenizer_encode_target(tokenizer, text, &target, NULL, NULL) != FERRY_OK)
-        abort();
-    if (ids.count != target.count || fault_of_ranges(text, ranges.ranges, ranges.count) != NULL) abort();
-    if (ids.count > 0 && memcmp(ids.ids, target.ids, ids.count * sizeof *ids.ids) != 0) abort();
-    if (ferry_tokenizer_decode_ranges(tokenizer, ids.ids, ids.count, NULL, &decoded, ranges.ranges, NULL) != FERRY_OK)
-        abort();
-    for (size_t i = 0; i < ids.count; i++)
-        if (ranges.ranges[i].begin > ranges.ranges[i].end || ranges.ranges[i].end > decoded.size) abort();
-    ferry_tokenizer_destroy(tokenizer);
-    free(ids.ids);
-    free(target.ids);
-    free(ranges.ranges);
-    free(decoded.data);
-}
-
 /* "<unk>", the merges' parts, what they are together, and that with "@@", so far as there is room; the bytes. */
 static int32_t make_pieces(const ferry_bpe_codes *codes, bool bytes, ferry_view *pieces, ferry_arena *arena)
 {
@@ -90,6 +66,7 @@ static int32_t make_pieces(const ferry_bpe_codes *codes, bool bytes, ferry_view 
 static void use(const ferry_bpe_codes *codes, uint8_t choices, ferry_view text, ferry_arena *arena)
 {
     ferry_view pieces[MAX_PIECES];
+    ferry_tokenizer *tokenizer;
     const bool bytes = (choices & 16) != 0;
     const int32_t count = make_pieces(codes, bytes, pieces, arena);
     const ferry_texts *listed = join(pieces, (size_t)count, arena);
@@ -107,7 +84,9 @@ static void use(const ferry_bpe_codes *codes, uint8_t choices, ferry_view text, 
     config.target_merge_count = config.source_merge_count;
     if ((choices & 32) != 0) config.word_end = ferry_text_view("</w>");
     use_words(&config, text);
-    use_texts(&config, text);
+    if (ferry_tokenizer_create(&config, &tokenizer, NULL) != FERRY_OK) return;
+    if (!use_tokenizer(tokenizer, text, NULL)) abort();
+    ferry_tokenizer_destroy(tokenizer);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

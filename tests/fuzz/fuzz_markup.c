@@ -4,22 +4,12 @@
 
 #include "tests/support/markup_fault.h"
 
-enum { CHOICES = 24 };
-
-/* Created once for each choice. Where max_source is 1, sentences fail. */
-static ferry_translator *find_translator(const ferry_model *model, uint8_t choice)
+/* Where max_source is 1, sentences fail. */
+static void choose(ferry_options *options, uint8_t choice)
 {
-    static ferry_translator *translators[CHOICES];
-    ferry_options options;
-    if (translators[choice] != NULL) return translators[choice];
-    if (ferry_options_default(model, &options, sizeof options) != FERRY_OK) abort();
-    options.from = ferry_model_language_tag(model, 0);
-    options.to = ferry_model_language_tag(model, ferry_model_language_count(model) - 1);
-    options.beam = options.nbest = 1 + choice % 2;
-    options.max_source = choice < 2 ? 1 : 4 + choice;
-    options.max_length = 1 + choice;
-    if (ferry_translator_create(model, &options, &translators[choice], NULL) != FERRY_OK) abort();
-    return translators[choice];
+    options->beam = options->nbest = 1 + choice % 2;
+    options->max_source = choice < 2 ? 1 : 4 + choice;
+    options->max_length = 1 + choice;
 }
 
 static void check_sentences(const ferry_result *result, ferry_view markup, ferry_view target)
@@ -39,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size == 0) return 0;
     const ferry_view markup = {(const char *)data + 1, size - 1};
-    ferry_translator *translator = find_translator(open_embedded_model(), data[0] % CHOICES);
+    ferry_translator *translator = find_translator(data[0] % CHOICES, choose);
     ferry_result *result;
     if (ferry_translate_markup(translator, (ferry_text){markup.data, markup.size}, &result, NULL) != FERRY_OK) abort();
     const ferry_text text = ferry_result_text(result, 0, 0);

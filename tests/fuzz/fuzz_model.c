@@ -1,13 +1,6 @@
 /* Any bytes as a model file: refused, or a model that can be described and can translate. */
-#define _GNU_SOURCE /* memfd_create */
-#include "fuzz.h"
-
-#include "engine/ferry_inspect.h"
-#include "tests/support/limited_options.h"
-
-#include <stdio.h>
-#include <sys/mman.h>
-#include <unistd.h>
+#include "memory_file.h"
+#include "use_model.h"
 
 enum { MOST_LOGITS = 1 << 16 };
 
@@ -29,38 +22,16 @@ static void inspect(const ferry_model *model)
                                       &error);
 }
 
-static void use(const ferry_model *model)
-{
-    static const int32_t ids[] = {1, 0}, offsets[] = {0, 2};
-    const ferry_text line = {"a b", 3};
-    ferry_options options;
-    ferry_translator *translator;
-    ferry_result *result;
-    ferry_text description;
-    ferry_error error;
-
-    if (ferry_inspect_describe(model, &description, &error) == FERRY_OK) ferry_inspect_free(description.data);
-    inspect(model);
-    (void)ferry_model_verify(model, &error);
-    ferry_options_default(model, &options, sizeof options);
-    options.max_length = 4;
-    limit_options(model, &options);
-    if (ferry_translator_create(model, &options, &translator, &error) != FERRY_OK) return;
-    if (ferry_inspect_generate(translator, ids, offsets, 1, &result, &error) == FERRY_OK) ferry_result_destroy(result);
-    if (ferry_translate(translator, &line, 1, &result, &error) == FERRY_OK) ferry_result_destroy(result);
-    ferry_translator_destroy(translator);
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char path[64];
     ferry_model *model;
     ferry_error error;
-    const int file = memfd_create("model", 0);
-    if (file < 0 || write(file, data, size) != (ssize_t)size) abort();
-    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    const int file = make_file((ferry_view){(const char *)data, size}, path);
     if (ferry_model_open(path, 0, &model, &error) == FERRY_OK) {
-        use(model);
+        inspect(model);
+        (void)ferry_model_verify(model, &error);
+        use_model(model);
         ferry_model_close(model);
     }
     close(file);

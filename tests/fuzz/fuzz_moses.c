@@ -1,9 +1,7 @@
 /* Any bytes as a text of a language, and as words of it: Moses' words, the text that they are joined to, and what ids
  * stand for in both. The first byte chooses language and kind. */
-#include "fuzz.h"
+#include "use_tokenizer.h"
 
-#include "base/utf8.h"
-#include "tests/support/check_ranges.h"
 #include "tokenizer/moses/moses.h"
 
 #define VIEW(literal) ((ferry_view){literal, sizeof(literal) - 1})
@@ -68,26 +66,18 @@ static void check_ids(const ferry_moses_config *moses, ferry_view text)
         .target_moses = moses->target_language,
     };
     ferry_tokenizer *tokenizer;
-    ferry_error error;
-    ferry_ids ids = {0};
-    ferry_ranges ranges = {0};
-    ferry_string output = {0};
     int32_t chosen[MOST];
     ferry_range parts[MOST];
-    size_t count = 0;
-    if (ferry_tokenizer_create(&config, &tokenizer, &error) != FERRY_OK) {
-        ferry_arena_destroy(&arena);
-        return;
+    ferry_ids ids = {.ids = chosen};
+    if (ferry_tokenizer_create(&config, &tokenizer, NULL) == FERRY_OK) {
+        require(use_tokenizer(tokenizer, text, NULL));
+        for (; ids.count < MOST && ids.count < text.size; ids.count++)
+            chosen[ids.count] = (uint8_t)text.data[ids.count] % COUNT;
+        const ferry_string output = decode(tokenizer, &ids, parts);
+        require(fault_of_ranges((ferry_view){output.data, output.size}, parts, ids.count) == NULL);
+        free(output.data);
+        ferry_tokenizer_destroy(tokenizer);
     }
-    require(ferry_tokenizer_encode_ranges(tokenizer, VIEW(""), text, &ids, &ranges, &error) == FERRY_OK);
-    require(ids.count == ranges.count && fault_of_ranges(text, ranges.ranges, ranges.count) == NULL);
-    for (; count < MOST && count < text.size; count++) chosen[count] = (uint8_t)text.data[count] % COUNT;
-    require(ferry_tokenizer_decode_ranges(tokenizer, chosen, count, NULL, &output, parts, &error) == FERRY_OK);
-    require(fault_of_ranges((ferry_view){output.data, output.size}, parts, count) == NULL);
-    free(ids.ids);
-    free(ranges.ranges);
-    free(output.data);
-    ferry_tokenizer_destroy(tokenizer);
     ferry_arena_destroy(&arena);
 }
 

@@ -1,46 +1,8 @@
 /* Any bytes as a SentencePiece model: refused, or one that segments text, whose ids and pieces stand for bytes of it.
  * The text follows the model, after its size in two bytes from the end. */
-#include "fuzz.h"
+#include "use_tokenizer.h"
 
-#include "tests/support/check_ranges.h"
 #include "tokenizer/sentencepiece_c.h"
-
-static void check(ferry_view text, const ferry_range *ranges, size_t count)
-{
-    if (fault_of_ranges(text, ranges, count) != NULL) abort();
-}
-
-/* A stranger's pieces may be parts of characters. */
-static bool are_whole(const ferry_view *pieces, const ferry_ids *ids)
-{
-    for (size_t i = 0; i < ids->count; i++)
-        if (!ferry_utf8_is_valid(pieces[ids->ids[i]])) return false;
-    return true;
-}
-
-/* The same ids with and without ranges; a translation of the same ids. */
-static void use(const ferry_tokenizer *tokenizer, const ferry_view *pieces, ferry_view text)
-{
-    ferry_ids ids = {0}, target = {0};
-    ferry_ranges ranges = {0};
-    ferry_string decoded = {0};
-    ferry_error error;
-    if (ferry_tokenizer_encode_target(tokenizer, text, &target, NULL, &error) == FERRY_OK) {
-        if (ferry_tokenizer_encode_ranges(tokenizer, (ferry_view){NULL, 0}, text, &ids, &ranges, &error) != FERRY_OK ||
-            ids.count != target.count || ranges.count != ids.count ||
-            (ids.count > 0 && memcmp(ids.ids, target.ids, ids.count * sizeof *ids.ids) != 0))
-            abort();
-        check(text, ranges.ranges, ranges.count);
-        if (ferry_tokenizer_decode_ranges(tokenizer, ids.ids, ids.count, NULL, &decoded, ranges.ranges, &error) !=
-            FERRY_OK)
-            abort();
-        if (are_whole(pieces, &ids)) check((ferry_view){decoded.data, decoded.size}, ranges.ranges, ranges.count);
-    }
-    free(ids.ids);
-    free(target.ids);
-    free(ranges.ranges);
-    free(decoded.data);
-}
 
 static void use_model(const ferry_spm *spm, ferry_view proto, ferry_view text)
 {
@@ -63,7 +25,7 @@ static void use_model(const ferry_spm *spm, ferry_view proto, ferry_view text)
     config.source_pieces = config.target_pieces = join(pieces, (size_t)count, &arena);
     config.opus_punctuation = text.size > 0 && text.data[0] == ' ';
     if (ferry_tokenizer_create(&config, &tokenizer, &error) != FERRY_OK) abort();
-    use(tokenizer, pieces, text);
+    (void)use_tokenizer(tokenizer, text, pieces);
     ferry_tokenizer_destroy(tokenizer);
     ferry_arena_destroy(&arena);
     free(pieces);

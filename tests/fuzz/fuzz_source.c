@@ -3,21 +3,17 @@
  *
  *     --- NAME          (=== NAME instead: this file is what the user names, not the folder)
  *     contents, to the next such line */
-#define _GNU_SOURCE /* mkdtemp, memmem, nftw */
-#include "fuzz.h"
+#define _GNU_SOURCE /* mkdtemp, nftw */
+#include "use_model.h"
 
 #include <ftw.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "engine/ferry_inspect.h"
 #include "models/convert.h"
-#include "tests/support/limited_options.h"
 
 enum { MOST_NAME = 64, MARK = 4 };
-
-static char root[] = "/tmp/ferry-fuzz-XXXXXX";
 
 /* ---- the files ---- */
 
@@ -32,21 +28,6 @@ static int remove_entry(const char *path, const struct stat *status, int type, s
 static void remove_tree(const char *path)
 {
     nftw(path, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-}
-
-static void remove_root(void)
-{
-    remove_tree(root);
-}
-
-/* Once. */
-static void make_root(void)
-{
-    static bool made;
-    if (made) return;
-    if (mkdtemp(root) == NULL) abort();
-    atexit(remove_root);
-    made = true;
 }
 
 static void write_file(const char *path, ferry_view bytes)
@@ -114,26 +95,6 @@ static void write_files(ferry_view input, const char *folder, char *source, size
 
 /* ---- the model ---- */
 
-static void translate(const ferry_model *model)
-{
-    static const ferry_text lines[] = {{"a b", 3}, {"The house.", 10}};
-    static const int32_t ids[] = {1, 0}, offsets[] = {0, 2};
-    ferry_options options;
-    ferry_translator *translator;
-    ferry_result *result;
-    ferry_text description;
-    if (ferry_inspect_describe(model, &description, NULL) != FERRY_OK) abort();
-    ferry_inspect_free(description.data);
-    if (ferry_options_default(model, &options, sizeof options) != FERRY_OK) abort();
-    options.max_length = 3;
-    options.min_length = 0;
-    limit_options(model, &options);
-    if (ferry_translator_create(model, &options, &translator, NULL) != FERRY_OK) return;
-    if (ferry_inspect_generate(translator, ids, offsets, 1, &result, NULL) == FERRY_OK) ferry_result_destroy(result);
-    if (ferry_translate(translator, lines, 2, &result, NULL) == FERRY_OK) ferry_result_destroy(result);
-    ferry_translator_destroy(translator);
-}
-
 static void use(const char *path)
 {
     ferry_model *model;
@@ -142,7 +103,7 @@ static void use(const char *path)
         fprintf(stderr, "a converted model does not open: %s\n", error.message);
         abort();
     }
-    translate(model);
+    use_model(model);
     ferry_model_close(model);
 }
 
@@ -151,9 +112,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static const ferry_type types[] = {FERRY_F32, FERRY_F16, FERRY_I8};
     const ferry_view input = {(const char *)data, size};
     const ferry_import_options options = {.type = types[size % 3]};
-    char folder[64], output[64], source[MOST_NAME + 128];
+    char root[] = "/tmp/ferry-fuzz-XXXXXX", folder[64], output[64], source[MOST_NAME + 128];
     ferry_error error;
-    make_root();
+    if (mkdtemp(root) == NULL) abort();
     snprintf(folder, sizeof folder, "%s/model", root);
     snprintf(output, sizeof output, "%s/output.gguf", root);
     if (mkdir(folder, 0700) != 0) abort();
@@ -167,7 +128,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         use(output);
     else if (access(output, F_OK) == 0)
         abort();
-    unlink(output);
-    remove_tree(folder);
+    remove_tree(root);
     return 0;
 }

@@ -1,34 +1,18 @@
 /* Any bytes as the text of a file that is translated by a small model: every line gives well-formed UTF-8, the same
  * alone as among the others. The first byte chooses options. */
-#define _GNU_SOURCE /* memfd_create */
-#include "embedded_model.h"
+#include "memory_file.h"
 
-#include <stdio.h>
-#include <sys/mman.h>
-#include <unistd.h>
+#include "embedded_model.h"
 
 #include "base/utf8.h"
 #include "tools/line_reader.h"
 
-enum { CHOICES = 24 };
-
-/* Created once for each choice. */
-static ferry_translator *find_translator(const ferry_model *model, uint8_t choice)
+static void choose(ferry_options *options, uint8_t choice)
 {
-    static ferry_translator *translators[CHOICES];
-    ferry_translator *translator = translators[choice];
-    ferry_options options;
-    if (translator != NULL) return translator;
-    if (ferry_options_default(model, &options, sizeof options) != FERRY_OK) abort();
-    options.from = ferry_model_language_tag(model, 0);
-    options.to = ferry_model_language_tag(model, ferry_model_language_count(model) - 1);
-    options.beam = 1 + choice % 3;
-    options.nbest = options.beam;
-    options.max_source = 8 + choice / 3;
-    options.max_length = 5;
-    options.batch = 3;
-    if (ferry_translator_create(model, &options, &translators[choice], NULL) != FERRY_OK) abort();
-    return translators[choice];
+    options->beam = options->nbest = 1 + choice % 3;
+    options->max_source = 8 + choice / 3;
+    options->max_length = 5;
+    options->batch = 3;
 }
 
 static void check_same(const ferry_result *a, size_t line, const ferry_result *b)
@@ -78,12 +62,10 @@ static void translate_file(ferry_translator *translator, const char *path, ferry
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char path[64];
-    const int file = memfd_create("text", 0);
     if (size == 0) return 0;
-    if (file < 0 || write(file, data + 1, size - 1) != (ssize_t)(size - 1)) abort();
-    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-    ferry_translator *translator = find_translator(open_embedded_model(), data[0] % CHOICES);
-    translate_file(translator, path, (ferry_view){(const char *)data + 1, size - 1}, 1 + data[0] / 16);
+    const ferry_view text = {(const char *)data + 1, size - 1};
+    const int file = make_file(text, path);
+    translate_file(find_translator(data[0] % CHOICES, choose), path, text, 1 + data[0] / 16);
     close(file);
     return 0;
 }

@@ -45,13 +45,9 @@ static void count_lines(double *sums)
     const ferry_line_pieces lines[] = {
         {sentence, sentence, 5, 5, false, nats},
         {repeated, sentence, 4, 6, false, NULL},
-        {sentence, sentence, 10, 10, true, nats + 5},
+        {sentence, sentence, 10, 0, true, nats + 5}, /* only the end of sentence */
     };
-    ferry_line_pieces last = lines[2];
-    last.reference_count = 0; /* only the end of sentence */
-    ferry_count_pieces(&lines[0], false, sums);
-    ferry_count_pieces(&lines[1], false, sums + WIDTH);
-    ferry_count_pieces(&last, false, sums + 2 * WIDTH);
+    for (size_t i = 0; i < COUNT(lines); i++) ferry_count_pieces(&lines[i], false, sums + i * WIDTH);
 }
 
 static void count_words(double *sums, const char *hypothesis, const char *reference)
@@ -170,38 +166,29 @@ TEST(test_left_out)
     ferry_comparison_destroy(&m->comparison);
 }
 
-/* A line that was not translated counts only where the translation does not matter. */
-TEST(test_failed_line)
-{
-    double columns[WIDTH] = {0};
-    const ferry_line_pieces line = {NULL, sentence, 0, 5, false, nats};
-    ferry_count_pieces(&line, true, columns);
-    assert_true(columns[FERRY_COLUMNS_LIKELIHOOD] == 15 && columns[FERRY_COLUMNS_LIKELIHOOD + 1] == 5);
-    for (int32_t i = FERRY_COLUMNS_LENGTH_RATIO; i < FERRY_COLUMNS_CURVE; i++) assert_true(columns[i] == 0);
-}
-
-TEST(test_early_stop)
+/* What a line counts, apart from its likelihood; where it was not translated, nothing of this. */
+TEST(test_counts_of_a_line)
 {
     static const struct {
-        size_t pieces, expected;
-        bool limited;
+        const int32_t *pieces, *reference;
+        size_t count, expected;
+        bool limited, failed;
         double early, repeated;
-    } rows[] = {
-        {6, 10, false, 1, 0}, {7, 10, false, 0, 0}, {6, 10, true, 0, 1}, {0, 0, false, 0, 0}, {0, 1, false, 1, 0}};
+    } rows[] = {{sentence, sentence, 6, 10, false, false, 1, 0}, {sentence, sentence, 7, 10, false, false, 0, 0},
+                {sentence, sentence, 6, 10, true, false, 0, 1},  {sentence, sentence, 0, 0, false, false, 0, 0},
+                {sentence, sentence, 0, 1, false, false, 1, 0},  {repeated, sentence, 4, 4, false, false, 0, 1},
+                {repeated, repeated, 4, 4, false, false, 0, 0}, /* what the reference repeats, too, is no repetition */
+                {NULL, sentence, 0, 5, false, true, 0, 0}};
     for (size_t i = 0; i < COUNT(rows); i++) {
         double columns[WIDTH] = {0};
-        const ferry_line_pieces line = {sentence, sentence, rows[i].pieces, rows[i].expected, rows[i].limited, NULL};
-        ferry_count_pieces(&line, false, columns);
+        const ferry_line_pieces line = {rows[i].pieces,   rows[i].reference, rows[i].count,
+                                        rows[i].expected, rows[i].limited,   rows[i].failed ? nats : NULL};
+        ferry_count_pieces(&line, rows[i].failed, columns);
         assert_true(columns[FERRY_COLUMNS_EARLY_STOP] == rows[i].early);
         assert_true(columns[FERRY_COLUMNS_REPETITION] == rows[i].repeated);
+        assert_true(columns[FERRY_COLUMNS_REPETITION + 1] == !rows[i].failed);
+        if (!rows[i].failed) continue;
+        assert_true(columns[FERRY_COLUMNS_LIKELIHOOD] == 15 && columns[FERRY_COLUMNS_LIKELIHOOD + 1] == 5);
+        for (int32_t c = FERRY_COLUMNS_LENGTH_RATIO; c < FERRY_COLUMNS_CURVE; c++) assert_true(columns[c] == 0);
     }
-}
-
-/* What the reference repeats, too, is no repetition. */
-TEST(test_repetition_of_the_reference)
-{
-    double columns[WIDTH] = {0};
-    const ferry_line_pieces line = {repeated, repeated, 4, 4, false, NULL};
-    ferry_count_pieces(&line, false, columns);
-    assert_true(columns[FERRY_COLUMNS_REPETITION] == 0 && columns[FERRY_COLUMNS_REPETITION + 1] == 1);
 }

@@ -73,6 +73,8 @@ TEST(cosines_of_centered_rows)
 
 enum { SENTENCES = 120, WIDTH = 12, TRAINED = 9, MOST = 30 };
 
+static int32_t offsets[SENTENCES + 1]; /* of the current test */
+
 /* The states of a made-up model: state [WIDTH] of the token at `position`. */
 typedef void state_maker(float *state, int32_t sentence, int32_t position, uint32_t *random);
 
@@ -82,7 +84,7 @@ static float noise(uint32_t *random)
 }
 
 /* Every fourth sentence is longer than in training. */
-static ferry_probe_position measure(state_maker *make, int32_t offsets[SENTENCES + 1])
+static ferry_probe_position measure(state_maker *make)
 {
     float *states = kept_memory((size_t)SENTENCES * MOST * WIDTH * sizeof *states);
     ferry_probe_position position;
@@ -108,8 +110,7 @@ static void make_linear(float *state, int32_t sentence, int32_t position, uint32
 
 TEST(a_linear_position_is_read_anywhere)
 {
-    int32_t offsets[SENTENCES + 1];
-    const ferry_probe_position found = measure(make_linear, offsets);
+    const ferry_probe_position found = measure(make_linear);
     assert_true(near(found.seen, 1, 1e-6) && near(found.beyond, 1, 1e-6) && near(found.beyond_refit, 1, 1e-6));
     assert_true(found.seen_error < 1e-3 && found.beyond_error < 1e-2);
 }
@@ -122,8 +123,7 @@ static void make_random(float *state, int32_t sentence, int32_t position, uint32
 
 TEST(random_states_tell_no_position)
 {
-    int32_t offsets[SENTENCES + 1];
-    const ferry_probe_position found = measure(make_random, offsets);
+    const ferry_probe_position found = measure(make_random);
     assert_true(fabs(found.seen) < 0.03 && fabs(found.beyond) < 0.03 && fabs(found.beyond_refit) < 0.03);
     assert_true(found.seen_error > 2 && found.beyond_error > 10);
 }
@@ -142,8 +142,7 @@ static void make_known_by_heart(float *state, int32_t sentence, int32_t position
 
 TEST(sentences_that_were_fitted_do_not_count)
 {
-    int32_t offsets[SENTENCES + 1];
-    assert_true(measure(make_known_by_heart, offsets).seen < 0.1);
+    assert_true(measure(make_known_by_heart).seen < 0.1);
 }
 
 /* Positions after those of training all look like the last of these. */
@@ -154,8 +153,7 @@ static void make_saturated(float *state, int32_t sentence, int32_t position, uin
 
 TEST(beyond_the_training_length_a_direction_may_end)
 {
-    int32_t offsets[SENTENCES + 1];
-    const ferry_probe_position found = measure(make_saturated, offsets);
+    const ferry_probe_position found = measure(make_saturated);
     double mean = 0, count = 0, squared = 0, variation = 0, absolute = 0, later = 0;
     for (int32_t s = 0; s < SENTENCES; s++)
         for (int32_t i = 0; s % 4 != 0 && i < offsets[s + 1] - offsets[s]; i++, count++) mean += i;
@@ -174,12 +172,12 @@ TEST(beyond_the_training_length_a_direction_may_end)
 
 TEST(too_few_sentences_give_no_number)
 {
-    const int32_t offsets[] = {0, 4, 8};
+    const int32_t few[] = {0, 4, 8};
     float states[8 * WIDTH];
     uint32_t random = 1;
     ferry_probe_position found;
     for (int i = 0; i < 8; i++) make_linear(states + i * WIDTH, 0, i % 4, &random);
-    CHECK(ferry_probe_position_measure(states, offsets, 2, WIDTH, TRAINED, &found, &error));
+    CHECK(ferry_probe_position_measure(states, few, 2, WIDTH, TRAINED, &found, &error));
     assert_true(isnan(found.seen) && isnan(found.beyond) && isnan(found.beyond_refit));
     assert_true(isnan(found.seen_error) && isnan(found.beyond_error));
 }

@@ -10,11 +10,27 @@ enum { END = 0, TRAINED = 12, BUCKETS = 3, V = 21, MOST_IDS = 20000, MOST_PAIRS 
 static const ferry_inspect_shape shape = {
     .d_model = 32, .heads = 2, .ffn_width = 48, .encoder_layers = 2, .decoder_layers = 3, .vocab = V};
 
-static ferry_model *untrained(const char *encoding)
+/* Of the current test. */
+static ferry_model *model;
+static ferry_probes probes;
+static ferry_arena arena;
+static ferry_probe_batch before, after;
+
+static int clean(void **state)
 {
-    ferry_model *model;
+    (void)state;
+    ferry_probes_destroy(&probes);
+    ferry_probe_batch_destroy(&before);
+    ferry_probe_batch_destroy(&after);
+    ferry_arena_destroy(&arena);
+    ferry_model_close(model);
+    model = NULL;
+    return 0;
+}
+
+static void open_untrained(const char *encoding)
+{
     CHECK(ferry_inspect_untrained(encoding, &shape, NULL, &model, &error));
-    return model;
 }
 
 /* ---- made-up sentences ---- */
@@ -72,19 +88,17 @@ static corpus *usual_corpus(void)
     return c;
 }
 
-static ferry_probes probe(const ferry_model *model, const corpus *c)
+static void probe(const corpus *c)
 {
-    ferry_probes probes;
     CHECK(ferry_probe_model(model, &c->text, &probes, &error));
-    return probes;
 }
 
 /* ---- what an encoding tells ---- */
 
-TEST(without_an_encoding_an_encoder_knows_no_order)
+TEST_WITH(without_an_encoding_an_encoder_knows_no_order, NULL, clean)
 {
-    ferry_model *model = untrained("none");
-    ferry_probes probes = probe(model, usual_corpus());
+    open_untrained("none");
+    probe(usual_corpus());
     const ferry_probe_stack *encoder = &probes.stacks[FERRY_INSPECT_ENCODER];
     assert_int_equal(encoder->layers, 2);
     for (int32_t n = 0; n <= encoder->layers; n++) {
@@ -103,14 +117,12 @@ TEST(without_an_encoding_an_encoder_knows_no_order)
         assert_true(fabs(probes.shuffled[b].nll - probes.shuffled[b].changed_nll) < 1e-5);
         assert_true(fabs(probes.shuffled[b].divergence) < 1e-5);
     }
-    ferry_probes_destroy(&probes);
-    ferry_model_close(model);
 }
 
-TEST(positions_that_are_added_are_read_from_the_embedding)
+TEST_WITH(positions_that_are_added_are_read_from_the_embedding, NULL, clean)
 {
-    ferry_model *model = untrained("sinusoidal");
-    ferry_probes probes = probe(model, usual_corpus());
+    open_untrained("sinusoidal");
+    probe(usual_corpus());
     for (int stack = 0; stack < 2; stack++) {
         const ferry_probe_stack *found = &probes.stacks[stack];
         assert_true(found->positions[0].seen > 0.9 && found->positions[0].beyond_refit > 0.9);
@@ -118,15 +130,13 @@ TEST(positions_that_are_added_are_read_from_the_embedding)
         for (int32_t shift = 0; shift < FERRY_PROBE_SHIFTS; shift++) assert_true(found->similarity[shift] < 0.95);
     }
     for (int32_t b = 0; b < BUCKETS; b++) assert_true(probes.shuffled[b].divergence > 1e-4);
-    ferry_probes_destroy(&probes);
-    ferry_model_close(model);
 }
 
 /* Weights of an untrained model are near those of equal weights; its decoder's first query has one key. */
-TEST(heads_of_an_untrained_model_look_everywhere)
+TEST_WITH(heads_of_an_untrained_model_look_everywhere, NULL, clean)
 {
-    ferry_model *model = untrained("none");
-    ferry_probes probes = probe(model, usual_corpus());
+    open_untrained("none");
+    probe(usual_corpus());
     for (int kind = 0; kind < 3; kind++) {
         const ferry_probe_heads *heads = &probes.attention[kind];
         assert_int_equal(heads->layers, kind == FERRY_INSPECT_ENCODER_SELF ? 2 : 3);
@@ -144,14 +154,12 @@ TEST(heads_of_an_untrained_model_look_everywhere)
     }
     const ferry_probe_heads *encoder = &probes.attention[FERRY_INSPECT_ENCODER_SELF];
     assert_true(ferry_probe_head_at(encoder, 2, 0, 0)->distance > 2 * ferry_probe_head_at(encoder, 0, 0, 0)->distance);
-    ferry_probes_destroy(&probes);
-    ferry_model_close(model);
 }
 
-TEST(shifts_are_those_that_were_asked_for)
+TEST_WITH(shifts_are_those_that_were_asked_for, NULL, clean)
 {
-    ferry_model *model = untrained("alibi");
-    ferry_probes probes = probe(model, usual_corpus());
+    open_untrained("alibi");
+    probe(usual_corpus());
     for (int32_t shift = 0; shift < FERRY_PROBE_SHIFTS; shift++) {
         const ferry_probe_change *change = &probes.shifted[shift];
         const double most = ferry_probe_shift_factor(shift) * TRAINED;
@@ -159,17 +167,15 @@ TEST(shifts_are_those_that_were_asked_for)
         assert_true(change->shift <= most && change->shift > most - 2);
         assert_true(change->nll > 2 && change->changed_nll > 2 && change->divergence > 1e-4);
     }
-    ferry_probes_destroy(&probes);
-    ferry_model_close(model);
 }
 
 /* ---- the changes ---- */
 
-/* Sentences of a corpus as the probes of `model` see them. */
-static ferry_probe_sentences take(const ferry_model *model, const corpus *c, ferry_arena *arena)
+/* Sentences of a text as the probes of the model see them. */
+static ferry_probe_sentences take(const ferry_probe_text *text)
 {
     ferry_probe_sentences sentences;
-    CHECK(ferry_probe_sentences_take(model, &c->text, arena, &sentences, &error));
+    CHECK(ferry_probe_sentences_take(model, text, &arena, &sentences, &error));
     return sentences;
 }
 
@@ -180,7 +186,7 @@ static void expect_ids(const ferry_probe_batch *batch, int side, int32_t sentenc
     assert_memory_equal(batch->ids[side] + first, ids, (size_t)count * sizeof *ids);
 }
 
-TEST(other_pairs_stand_in_front)
+TEST_WITH(other_pairs_stand_in_front, NULL, clean)
 {
     /* Four pairs: 2, 6, 7 and 1 source pieces; the third is longer than half the trained length. */
     static const int32_t source[] = {11, 12, END, 2, 3, 4, 5, 6, 7, END, 2, 2, 2, 2, 2, 2, 2, END, 20, END};
@@ -188,13 +194,10 @@ TEST(other_pairs_stand_in_front)
     static const int32_t target[] = {13, END, 8, 9, END, 2, END, 19, 18, END}, target_offsets[] = {0, 2, 5, 7, 10};
     static const int8_t buckets[4] = {0};
     const ferry_probe_text text = {source, source_offsets, target, target_offsets, 4, buckets, 1, TRAINED};
-    ferry_model *model = untrained("none");
+    open_untrained("none");
     const int32_t start = ferry_inspect_get_sizes(model).start_id;
-    ferry_arena arena = {0};
-    ferry_probe_sentences sentences;
-    ferry_probe_batch before = {0}, after = {0};
+    const ferry_probe_sentences sentences = take(&text);
     double mean;
-    CHECK(ferry_probe_sentences_take(model, &text, &arena, &sentences, &error));
     CHECK(ferry_probe_shift(&sentences, 3, &before, &after, &mean, &error));
     assert_int_equal(before.count, 3);
     assert_int_equal(after.count, 3);
@@ -210,8 +213,6 @@ TEST(other_pairs_stand_in_front)
     ferry_probe_batch_destroy(&after);
     CHECK(ferry_probe_shift(&sentences, 0, &before, &after, &mean, &error));
     assert_true(before.count == 0 && isnan(mean));
-    ferry_arena_destroy(&arena);
-    ferry_model_close(model);
 }
 
 static int compare_ids(const void *a, const void *b)
@@ -219,21 +220,19 @@ static int compare_ids(const void *a, const void *b)
     return *(const int32_t *)a - *(const int32_t *)b;
 }
 
-TEST(shuffled_sources_have_the_same_pieces)
+TEST_WITH(shuffled_sources_have_the_same_pieces, NULL, clean)
 {
-    ferry_model *model = untrained("none");
-    ferry_arena arena = {0};
+    open_untrained("none");
     corpus *c = new_corpus();
     for (int32_t i = 0; i < 30; i++) add_pair(c, 10, 2, true, 0);
-    const ferry_probe_sentences sentences = take(model, c, &arena);
-    ferry_probe_batch once = {0}, again = {0};
+    const ferry_probe_sentences sentences = take(&c->text);
     int moved = 0;
-    CHECK(ferry_probe_shuffle(&sentences, &once, &error));
-    CHECK(ferry_probe_shuffle(&sentences, &again, &error));
-    assert_memory_equal(once.offsets[0], c->offsets[0], 31 * sizeof(int32_t));
-    assert_memory_equal(once.ids[0], again.ids[0], (size_t)c->offsets[0][30] * sizeof(int32_t));
+    CHECK(ferry_probe_shuffle(&sentences, &before, &error));
+    CHECK(ferry_probe_shuffle(&sentences, &after, &error));
+    assert_memory_equal(before.offsets[0], c->offsets[0], 31 * sizeof(int32_t));
+    assert_memory_equal(before.ids[0], after.ids[0], (size_t)c->offsets[0][30] * sizeof(int32_t));
     for (int32_t i = 0; i < 30; i++) {
-        int32_t *found = once.ids[0] + c->offsets[0][i], *original = c->ids[0] + c->offsets[0][i];
+        int32_t *found = before.ids[0] + c->offsets[0][i], *original = c->ids[0] + c->offsets[0][i];
         for (int32_t p = 0; p < 10; p++) moved += found[p] != original[p];
         assert_int_equal(found[10], END);
         qsort(found, 10, sizeof *found, compare_ids);
@@ -241,24 +240,18 @@ TEST(shuffled_sources_have_the_same_pieces)
         assert_memory_equal(found, original, 10 * sizeof *found);
     }
     assert_in_range(moved, 200, 295); /* most of 300; equal pieces do not show */
-    ferry_probe_batch_destroy(&once);
-    ferry_probe_batch_destroy(&again);
-    ferry_arena_destroy(&arena);
-    ferry_model_close(model);
 }
 
 /* Sums of slices are those of sentences one by one, whatever stands in front. */
-TEST(likelihoods_are_of_the_pieces_of_the_reference)
+TEST_WITH(likelihoods_are_of_the_pieces_of_the_reference, NULL, clean)
 {
     enum { ROWS = 8 };
-    ferry_model *model = untrained("rope");
-    ferry_arena arena = {0};
+    open_untrained("rope");
     corpus *c = new_corpus();
     add_pair(c, 5, 7, true, 0);
     add_pair(c, 4, 3, true, 0);
-    const ferry_probe_sentences sentences = take(model, c, &arena);
+    const ferry_probe_sentences sentences = take(&c->text);
     const ferry_probe_pair *second = &sentences.pairs[1];
-    ferry_probe_batch before = {0}, after = {0};
     ferry_output_sums sums[2];
     float logits[ROWS * V];
     for (int32_t i = 0; i < 2; i++) {
@@ -280,114 +273,100 @@ TEST(likelihoods_are_of_the_pieces_of_the_reference)
         nll += log(sum) - (double)logits[row * V + c->ids[1][row]];
     }
     assert_true(fabs(sums[0].nll - nll) < 1e-5);
-    ferry_probe_batch_destroy(&before);
-    ferry_probe_batch_destroy(&after);
-    ferry_arena_destroy(&arena);
-    ferry_model_close(model);
 }
 
 /* Of a large vocabulary, few sentences are computed together. */
-TEST(sentences_are_computed_in_parts)
+TEST_WITH(sentences_are_computed_in_parts, NULL, clean)
 {
     const ferry_inspect_shape large = {
         .d_model = 8, .heads = 1, .ffn_width = 8, .encoder_layers = 1, .decoder_layers = 1, .vocab = 60000};
-    ferry_model *model;
-    ferry_arena arena = {0};
     corpus *c = new_corpus();
-    ferry_probe_batch all = {0}, shuffled = {0}, one = {0}, other = {0};
+    ferry_probe_batch one = {0}, other = {0};
     ferry_output_sums sums[6], alone;
     CHECK(ferry_inspect_untrained("sinusoidal", &large, NULL, &model, &error));
     for (int32_t i = 0; i < 6; i++) add_pair(c, 3 + i, 20 + i, true, 0);
-    const ferry_probe_sentences sentences = take(model, c, &arena);
-    CHECK(ferry_probe_batch_add_all(&all, &sentences, &error));
-    CHECK(ferry_probe_shuffle(&sentences, &shuffled, &error));
-    CHECK(ferry_probe_output(&sentences, &all, &shuffled, sums, &error));
+    const ferry_probe_sentences sentences = take(&c->text);
+    CHECK(ferry_probe_batch_add_all(&before, &sentences, &error));
+    CHECK(ferry_probe_shuffle(&sentences, &after, &error));
+    CHECK(ferry_probe_output(&sentences, &before, &after, sums, &error));
     for (int32_t i = 0; i < 6; i++) {
         const ferry_probe_pair *pair = &sentences.pairs[i];
         one.count = other.count = 0;
         CHECK(ferry_probe_batch_add(&one, &sentences, NULL, 0, pair, pair->ids[0], &error));
-        CHECK(
-            ferry_probe_batch_add(&other, &sentences, NULL, 0, pair, shuffled.ids[0] + shuffled.offsets[0][i], &error));
+        CHECK(ferry_probe_batch_add(&other, &sentences, NULL, 0, pair, after.ids[0] + after.offsets[0][i], &error));
         CHECK(ferry_probe_output(&sentences, &one, &other, &alone, &error));
         assert_memory_equal(&alone, &sums[i], sizeof alone);
         assert_true(alone.tokens == 20 + i && alone.divergence > 0);
     }
-    ferry_probe_batch_destroy(&all);
-    ferry_probe_batch_destroy(&shuffled);
     ferry_probe_batch_destroy(&one);
     ferry_probe_batch_destroy(&other);
-    ferry_arena_destroy(&arena);
-    ferry_model_close(model);
 }
 
 /* ---- what a model does not have ---- */
 
-TEST(sentences_that_are_too_long_are_skipped)
+static void refuse(const corpus *c, ferry_status status, const char *what)
 {
-    ferry_model *model = untrained("learned"); /* 1,024 positions */
+    REFUSE(ferry_probe_model(model, &c->text, &probes, &error), status, what);
+}
+
+TEST_WITH(sentences_that_are_too_long_are_skipped, NULL, clean)
+{
+    open_untrained("learned"); /* 1,024 positions */
     corpus *c = usual_corpus();
-    ferry_probes plain = probe(model, c);
+    probe(c);
+    const ferry_probe_change plain = probes.shuffled[2];
+    assert_int_equal(probes.used, 360);
+    assert_int_equal(probes.skipped, 0);
+    ferry_probes_destroy(&probes);
     add_pair(c, 1025, 3, false, 2);
     add_pair(c, 3, 1024, false, 0);
     add_pair(c, 1024, 1023, false, -1); /* fits, and is in no bucket */
-    ferry_probes probes = probe(model, c);
-    assert_int_equal(plain.used, 360);
-    assert_int_equal(plain.skipped, 0);
+    probe(c);
     assert_int_equal(probes.used, 361);
     assert_int_equal(probes.skipped, 2);
     assert_int_equal(probes.shuffled[2].sentences, 120);
-    assert_true(probes.shuffled[2].nll == plain.shuffled[2].nll);
-    ferry_probes_destroy(&plain);
+    assert_true(probes.shuffled[2].nll == plain.nll);
     ferry_probes_destroy(&probes);
     corpus *too_long = new_corpus();
     add_pair(too_long, 1025, 3, false, 0);
-    REFUSE(ferry_probe_model(model, &too_long->text, &probes, &error), FERRY_ERROR_LIMIT, "none of 1 sentences fits");
-    ferry_model_close(model);
+    refuse(too_long, FERRY_ERROR_LIMIT, "none of 1 sentences fits");
 }
 
-TEST(a_decoder_without_self_attention_has_no_such_heads)
+TEST_WITH(a_decoder_without_self_attention_has_no_such_heads, NULL, clean)
 {
-    ferry_model *model = open_small_model(&(small_model){.ssru = true}, NULL);
-    ferry_probes probes = probe(model, usual_corpus());
+    model = open_small_model(&(small_model){.ssru = true}, NULL);
+    probe(usual_corpus());
     assert_non_null(probes.attention[FERRY_INSPECT_ENCODER_SELF].heads_of);
     assert_null(probes.attention[FERRY_INSPECT_DECODER_SELF].heads_of);
     assert_non_null(probes.attention[FERRY_INSPECT_CROSS].heads_of);
     assert_true(ferry_probe_head_at(&probes.attention[FERRY_INSPECT_CROSS], 0, 1, 2)->entropy > 0);
-    ferry_probes_destroy(&probes);
-    ferry_model_close(model);
 }
 
-TEST(what_is_too_little_is_not_a_number)
+TEST_WITH(what_is_too_little_is_not_a_number, NULL, clean)
 {
-    ferry_model *model = untrained("none");
+    open_untrained("none");
     corpus *c = new_corpus();
     add_pair(c, TRAINED, 0, false, 1);
-    ferry_probes probes = probe(model, c);
+    probe(c);
     assert_true(isnan(probes.stacks[0].positions[0].seen) && isnan(probes.stacks[0].similarity[0]));
     assert_int_equal(probes.shifted[0].sentences, 0);
     assert_true(isnan(probes.shifted[0].shift) && isnan(probes.shifted[0].nll));
     assert_true(probes.shuffled[0].sentences == 0 && isnan(probes.shuffled[0].divergence));
     assert_true(isnan(ferry_probe_head_at(&probes.attention[0], 0, 0, 0)->entropy));
     assert_true(ferry_probe_head_at(&probes.attention[0], 1, 0, 0)->entropy > 0);
-    ferry_probes_destroy(&probes);
-    ferry_model_close(model);
 }
 
-TEST(wrong_texts_are_refused)
+TEST_WITH(wrong_texts_are_refused, NULL, clean)
 {
-    ferry_model *model = untrained("none");
-    ferry_probes probes;
+    open_untrained("none");
     corpus *c = new_corpus();
     add_pair(c, 3, 3, true, 3);
-    REFUSE(ferry_probe_model(model, &c->text, &probes, &error), FERRY_ERROR_ARGUMENT,
-           "bucket of pair 0: expected less than 3, found 3");
+    refuse(c, FERRY_ERROR_ARGUMENT, "bucket of pair 0: expected less than 3, found 3");
     c->buckets[0] = 0;
     c->ids[0][1] = V;
-    REFUSE(ferry_probe_model(model, &c->text, &probes, &error), FERRY_ERROR_ARGUMENT, "id 21 is not below");
+    refuse(c, FERRY_ERROR_ARGUMENT, "id 21 is not below");
     c->offsets[0][1] = 0;
-    REFUSE(ferry_probe_model(model, &c->text, &probes, &error), FERRY_ERROR_ARGUMENT, "sources: sentence 0 has no ids");
+    refuse(c, FERRY_ERROR_ARGUMENT, "sources: sentence 0 has no ids");
     c->offsets[0][0] = 1;
-    REFUSE(ferry_probe_model(model, &c->text, &probes, &error), FERRY_ERROR_ARGUMENT,
-           "sources: expected offsets from 0");
-    ferry_model_close(model);
+    refuse(c, FERRY_ERROR_ARGUMENT, "sources: expected offsets from 0");
 }

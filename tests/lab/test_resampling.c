@@ -69,13 +69,9 @@ static void check(const char *key, const char *counts_key, double (*value)(const
     check_interval(json_object_get(expected, "difference"), differences);
 }
 
-TEST(test_resampled_bleu)
+TEST(test_resampled_scores)
 {
     check("bleu", "bleu_counts", ferry_bleu_score);
-}
-
-TEST(test_resampled_chrf)
-{
     check("chrf", "chrf_counts", ferry_chrf_score);
 }
 

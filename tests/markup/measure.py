@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How often a tag is at the words that it belongs to, where that is known without an aligner (docs/markup.md).
 
-    tests/markup/measure.py build/tests/translate_markup MODEL LINES.en[.gz]
+    FERRY_LIBRARY=build/libferry.so PYTHONPATH=examples/python tests/markup/measure.py MODEL LINES.en[.gz]
 
 name    a word that is the same on both sides, once on each: <b>Tom</b>
 noun    a common word, whose translation is found by its stem: <b>house</b> is at "Haus"
@@ -10,8 +10,9 @@ kept    names again, with translate="no": the translation is the same text
 """
 import gzip
 import re
-import subprocess
 import sys
+
+import ferry
 
 WORDS = dict(pair.split(":") for pair in """
 house:haus book:buch water:wasser dog:hund cat:katze school:schule car:auto money:geld time:zeit train:zug door:tür
@@ -23,10 +24,8 @@ name:name game:spiel music:musik english:englisch german:deutsch french:französ
 WORD = re.compile(r"\w+")
 
 
-def translate(program, model, lines):
-    done = subprocess.run([program, model], input="".join(line + "\n" for line in lines), capture_output=True, text=True,
-                          check=True)
-    return done.stdout.split("\n")[:-1]
+def translate(translator, lines):
+    return [translator.translate_text(line, markup=True).text for line in lines]
 
 
 def mark(line, begin, end):
@@ -58,17 +57,18 @@ def clause_cases(line, translation):
     yield "clause", mark(line, comma + 2, len(line) - 1), after.strip()
 
 
-def main(program, model, path):
+def main(model, path):
+    translator = ferry.Translator(ferry.Model(model))
     with (gzip.open(path, "rt") if path.endswith(".gz") else open(path)) as file:
         lines = [line for line in file.read().split("\n") if line and not re.search("[&<]", line)]
     cases = []
-    for line, translation in zip(lines, translate(program, model, lines)):
+    for line, translation in zip(lines, translate(translator, lines)):
         for kind, marked, words in (*word_cases(line, translation), *clause_cases(line, translation)):
             cases.append((kind, marked, words, translation))
             if kind == "name":
                 cases.append(("kept", marked.replace("<b>", '<b translate="no">'), words, translation))
     counts = {}
-    for (kind, _, words, whole), found in zip(cases, translate(program, model, [case[1] for case in cases])):
+    for (kind, _, words, whole), found in zip(cases, translate(translator, [case[1] for case in cases])):
         inner = found[found.index(">") + 1:found.index("</b>")]
         plain = re.sub("<[^>]*>", "", found)
         assert kind == "kept" or plain == whole, (whole, found)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares the ids that Ferry makes of texts for FSMT with those of transformers (its tokenizer needs sacremoses):
 
-    compare_fsmt.py FERRY PRINT_IDS CORPUS LINES HOSTILE [SOURCE TARGET]
+    compare_fsmt.py FERRY ANSWER_TEXTS CORPUS LINES HOSTILE [SOURCE TARGET]
 
 CORPUS: files, gzipped or not, separated by commas; LINES of them, in any order, and HOSTILE ones that are made here.
 SOURCE and TARGET: other languages than English and German, for Moses' rules. Two things are left out: characters that
@@ -42,7 +42,7 @@ def hostile(chosen):
 
 
 def main():
-    ferry, print_ids, files, count, more = *sys.argv[1:4], *map(int, sys.argv[4:6])
+    ferry, answer_texts, files, count, more = *sys.argv[1:4], *map(int, sys.argv[4:6])
     chosen = random.Random(17)
     lines = read(files, count, chosen) + [hostile(chosen) for _ in range(more)]
     with tempfile.TemporaryDirectory() as folder:
@@ -53,7 +53,7 @@ def main():
         (directory / "tokenizer_config.json").write_text(json.dumps(settings))
         subprocess.run([ferry, "convert", directory, "-o", f"{directory}.gguf"], check=True, stdout=subprocess.DEVNULL)
         given = b"".join(struct.pack("=I", len(line.encode())) + line.encode() for line in lines)
-        found = subprocess.run([print_ids, f"{directory}.gguf"], input=given, check=True, stdout=subprocess.PIPE).stdout.decode()
+        found = subprocess.run([answer_texts, "ids", f"{directory}.gguf"], input=given, check=True, stdout=subprocess.PIPE).stdout.decode()
         tokenizer = FSMTTokenizer.from_pretrained(directory)
     differing = 0
     for line, ids in zip(lines, found.split("\n"), strict=False):

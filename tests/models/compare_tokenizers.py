@@ -2,7 +2,7 @@
 """Compares the ids that Ferry makes of texts with those of the package `tokenizers`, for models that transformers 5 saved
 and for variants of their tokenizer.json: ordinary lines, and hostile ones that are made here.
 
-    compare_tokenizers.py FERRY PRINT_IDS MODELS CORPUS LINES HOSTILE
+    compare_tokenizers.py FERRY ANSWER_TEXTS MODELS CORPUS LINES HOSTILE
     compare_tokenizers.py --record MODELS CORPUS OUTPUT
 
 MODELS: the directory huggingface-5. CORPUS: files, gzipped or not, separated by commas. The second form makes
@@ -235,20 +235,20 @@ MODEL_VARIANTS = {
 
 def ids_of_ferry(program, model, languages, lines):
     framed = b"".join(struct.pack("<I", len(line.encode())) + line.encode() for line in lines)
-    done = subprocess.run([program, model, *languages], input=framed, stdout=subprocess.PIPE, check=True)
+    done = subprocess.run([program, "ids", model, *languages], input=framed, stdout=subprocess.PIPE, check=True)
     return [[int(number) for number in line.split()] for line in done.stdout.decode().splitlines()]
 
 
 def compare(folder, name, data, languages, lines):
     """The lines of which ids differ."""
-    ferry, print_ids = sys.argv[1:3]
+    ferry, answer_texts = sys.argv[1:3]
     (folder / "tokenizer.json").write_text(json.dumps(data, ensure_ascii=False))
     subprocess.run([ferry, "convert", folder, "-o", folder / "model.gguf"], check=True, stdout=subprocess.DEVNULL)
     package = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
     package.no_truncation()
     package.no_padding()
     expected = [encoding.ids for encoding in package.encode_batch(lines)]
-    found = ids_of_ferry(print_ids, folder / "model.gguf", languages, lines)
+    found = ids_of_ferry(answer_texts, folder / "model.gguf", languages, lines)
     differing = [i for i in range(len(lines)) if expected[i] != found[i]]
     assert len(found) == len(lines)
     print(f"{name}: {len(lines)} lines, {len(differing)} differ")

@@ -2,7 +2,7 @@
  * was there before stays. */
 #include "tests/support/ctranslate2_made.h"
 #include "tests/support/failing_memory.h"
-#include "tests/support/families.h"
+#include "tests/support/import_support.h"
 #include "tests/support/made_marian.h"
 #include "tests/support/make_zip.h"
 

@@ -68,18 +68,16 @@ TEST(test_marian)
     check_source(marian_folder(&(marian_kind){.ties = MARIAN_TIED_TARGET, .codes = 0x4101}));
 }
 
-/* int8 with multipliers of activations, a shortlist, and two languages. */
-TEST(test_bergamot)
-{
-    check_source(shared_file("models/bergamot-en-de/model.ende.intgemm.alphas.bin"));
-    check_source(shared_file("models/bergamot-en-de/model.ende.intgemm8.bin"));
-    check_source(shared_file("models/bergamot-en-de/model.ende.npz"));
-}
-
+/* Also int8 with multipliers of activations, a shortlist, and two languages. */
 TEST(test_families)
 {
-    static const char *const names[] = {"huggingface-small/nllb", "huggingface-small/mbart50",
-                                        "huggingface-small/t5gated", "ctranslate2-small/t5-int16",
+    static const char *const names[] = {"bergamot-en-de/model.ende.intgemm.alphas.bin",
+                                        "bergamot-en-de/model.ende.intgemm8.bin",
+                                        "bergamot-en-de/model.ende.npz",
+                                        "huggingface-small/nllb",
+                                        "huggingface-small/mbart50",
+                                        "huggingface-small/t5gated",
+                                        "ctranslate2-small/t5-int16",
                                         "tatoeba-en-de/marian"};
     for (size_t i = 0; i < COUNT(names); i++) check_source(shared_file("models/%s", names[i]));
 }
@@ -97,18 +95,14 @@ TEST(test_scales_of_rows)
     const char *source = made_write(&m), *plain = convert_to(source, &as_found);
     check_same_bytes(plain, convert_to(plain, &as_found));
     check_same_bytes(convert_to(source, &i8), convert_to(plain, &i8));
-    ferry_model_file file, wide;
-    CHECK(open_model_file(plain, &file, &error));
-    CHECK(open_model_file(convert_to(plain, &f32), &wide, &error));
-    const ferry_matrix *codes = &file.transformer.encoder.layers[0].ffn_up;
+    const ferry_matrix *codes = &converted_with(plain, &as_found)->transformer.encoder.layers[0].ffn_up,
+                       *wide = &converted_with(plain, &f32)->transformer.encoder.layers[0].ffn_up;
     float row[MADE_D];
     for (int32_t n = 0; n < MADE_F; n++) {
-        ferry_matrix_row(&wide.transformer.encoder.layers[0].ffn_up, n, row);
+        ferry_matrix_row(wide, n, row);
         for (int32_t k = 0; k < MADE_D; k++)
             assert_true(row[k] == (float)codes->codes[(k / 4 * 16 + n) * 4 + k % 4] * codes->scales[n]);
     }
-    ferry_model_file_close(&file);
-    ferry_model_file_close(&wide);
 }
 
 /* f16 and int8 become f32 with the numbers that they have. */
@@ -117,19 +111,15 @@ TEST(test_numbers_stay)
     const char *source = data_file("positions/rope-post");
     const char *halves = convert_to(source, &f16);
     check_same_bytes(halves, convert_to(convert_to(halves, &f32), &f16));
-    const char *codes = convert_to(source, &i8), *wide = convert_to(codes, &f32);
-    ferry_model_file a, b;
-    CHECK(open_model_file(codes, &a, &error));
-    CHECK(open_model_file(wide, &b, &error));
-    const ferry_matrix *q = &a.transformer.decoder.layers[0].cross.q, *w = &b.transformer.decoder.layers[0].cross.q;
+    const char *codes = convert_to(source, &i8);
+    const ferry_matrix *q = &converted_with(codes, &as_found)->transformer.decoder.layers[0].cross.q,
+                       *w = &converted_with(codes, &f32)->transformer.decoder.layers[0].cross.q;
     float *expected = kept_memory((size_t)q->K * sizeof *expected), *found = kept_memory((size_t)q->K * sizeof *found);
     for (int32_t n = 0; n < q->N; n++) {
         ferry_matrix_row(q, n, expected);
         ferry_matrix_row(w, n, found);
         assert_memory_equal(found, expected, (size_t)q->K * sizeof *found);
     }
-    ferry_model_file_close(&a);
-    ferry_model_file_close(&b);
 }
 
 /* What is written has a content hash of its own, which would hide the damage. Other GGUF files are named. */

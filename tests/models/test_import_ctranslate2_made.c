@@ -7,15 +7,14 @@ enum { D = MADE_D, H = MADE_H, F = MADE_F, V = MADE_V };
 
 static void check_made(const made *m, const char *keys)
 {
-    check_file_keys(converted(made_write(m)), keys);
+    check_saying(made_write(m), keys);
 }
 
 /* Logits of the source "a b </s>" and the target "<s> c a". */
-static void compute(const made *m, float *logits)
+static const float *compute(const made *m)
 {
-    static const int32_t ids[] = {3, 4, 1}, inputs[] = {0, 5, 3}, offsets[] = {0, 3};
-    const ferry_model *model = made_convert(m);
-    CHECK(ferry_inspect_logits(model, ids, offsets, 1, inputs, offsets, FERRY_INSPECT_ONE_PASS, logits, &error));
+    static const int32_t ids[] = {3, 4, 1}, inputs[] = {0, 5, 3};
+    return logits_of(made_convert(m), ids, 3, inputs, 3);
 }
 
 /* ---- numbers ---- */
@@ -40,8 +39,7 @@ typedef struct number_row {
         const char *name;
         float value;
     } numbers[3];
-    const char *keys; /* of the model file, or */
-    const char *refused;
+    const char *says; /* as check_saying has it */
 } number_row;
 
 static void check_numbers(const made *base, const number_row *rows, size_t count)
@@ -50,8 +48,7 @@ static void check_numbers(const made *base, const number_row *rows, size_t count
         made m = *base;
         for (size_t k = 0; k < COUNT(rows->numbers) && rows[i].numbers[k].name != NULL; k++)
             made_add_number(&m, rows[i].numbers[k].name, 0, rows[i].numbers[k].value);
-        if (rows[i].keys != NULL) check_made(&m, rows[i].keys);
-        if (rows[i].refused != NULL) made_refuse(&m, rows[i].refused);
+        check_made(&m, rows[i].says);
     }
 }
 
@@ -60,49 +57,46 @@ static void check_numbers(const made *base, const number_row *rows, size_t count
 TEST(test_numbers)
 {
     static const number_row rows[] = {
-        {.keys = "encoder.activation relu; decoder.activation relu; encoder.norm_position pre; output_scale 1"},
-        {{{"encoder/activation", 1}}, "encoder.activation gelu_tanh; decoder.activation relu", NULL},
-        {{{"decoder/activation", 2}}, "encoder.activation relu; decoder.activation swish", NULL},
-        {{{"decoder/activation", 3}}, "decoder.activation gelu", NULL},
-        {{{"decoder/activation", 4}}, "decoder.activation gelu_sigmoid", NULL},
-        {{{"decoder/activation", 5}}, NULL, "activation 5 (tanh)"},
-        {{{"decoder/activation", 6}}, NULL, "activation 6 (sigmoid)"},
-        {{{"decoder/activation", 7}}, NULL, "activation 7 (unknown)"},
-        {{{"decoder/activation", -1}}, NULL, "activation -1 (unknown)"},
-        {{{"encoder/pre_norm", 0}}, "encoder.norm_position post; decoder.norm_position pre", NULL},
-        {{{"decoder/scale_outputs", 0.5f}}, "output_scale 0.5", NULL},
-        {{{"decoder/final_logit_softcapping", 0}, {"decoder/sliding_window", 0}}, "decoder.heads 2", NULL},
-        {{{"decoder/final_logit_softcapping", 30}}, NULL, "soft caps"},
-        {{{"decoder/sliding_window", 4}}, NULL, "a sliding window"},
-        {{{"encoder/scale_embeddings", 1}}, NULL, "scaled by 1 in the encoder and 2.82843 in the decoder"},
-        {{{"encoder/scale_embeddings", 3}, {"decoder/scale_embeddings", 3}}, "embedding_scale 3", NULL},
-        {{{SELF "num_heads_kv", 2}, {SELF "head_dim", 4}, {SELF "multi_query", 0}}, "encoder.head_width 4", NULL},
-        {{{SELF "num_heads_kv", 1}}, NULL, "keys and values shared by heads"},
-        {{{"decoder/layer_0/attention/multi_query", 1}}, NULL, "keys and values shared by heads"},
-        {{{"decoder/layer_0/attention/head_dim", 3}}, NULL, "head_dim 3 does not fit the matrices' 4"},
-        {{{SELF "queries_scale", 0.25f}}, "encoder.attention_scale 0.25; decoder.attention_scale 0.5", NULL},
+        {.says = "encoder.activation relu; decoder.activation relu; encoder.norm_position pre; output_scale 1"},
+        {{{"encoder/activation", 1}}, "encoder.activation gelu_tanh; decoder.activation relu"},
+        {{{"decoder/activation", 2}}, "encoder.activation relu; decoder.activation swish"},
+        {{{"decoder/activation", 3}}, "decoder.activation gelu"},
+        {{{"decoder/activation", 4}}, "decoder.activation gelu_sigmoid"},
+        {{{"decoder/activation", 5}}, "…activation 5 (tanh)"},
+        {{{"decoder/activation", 6}}, "…activation 6 (sigmoid)"},
+        {{{"decoder/activation", 7}}, "…activation 7 (unknown)"},
+        {{{"decoder/activation", -1}}, "…activation -1 (unknown)"},
+        {{{"encoder/pre_norm", 0}}, "encoder.norm_position post; decoder.norm_position pre"},
+        {{{"decoder/scale_outputs", 0.5f}}, "output_scale 0.5"},
+        {{{"decoder/final_logit_softcapping", 0}, {"decoder/sliding_window", 0}}, "decoder.heads 2"},
+        {{{"decoder/final_logit_softcapping", 30}}, "…soft caps"},
+        {{{"decoder/sliding_window", 4}}, "…a sliding window"},
+        {{{"encoder/scale_embeddings", 1}}, "…scaled by 1 in the encoder and 2.82843 in the decoder"},
+        {{{"encoder/scale_embeddings", 3}, {"decoder/scale_embeddings", 3}}, "embedding_scale 3"},
+        {{{SELF "num_heads_kv", 2}, {SELF "head_dim", 4}, {SELF "multi_query", 0}}, "encoder.head_width 4"},
+        {{{SELF "num_heads_kv", 1}}, "…keys and values shared by heads"},
+        {{{"decoder/layer_0/attention/multi_query", 1}}, "…keys and values shared by heads"},
+        {{{"decoder/layer_0/attention/head_dim", 3}}, "…head_dim 3 does not fit the matrices' 4"},
+        {{{SELF "queries_scale", 0.25f}}, "encoder.attention_scale 0.25; decoder.attention_scale 0.5"},
         {{{"decoder/layer_0/self_attention/queries_scale", 1}, {"decoder/layer_0/attention/queries_scale", 1}},
-         "encoder.attention_scale 0.5; decoder.attention_scale 1",
-         NULL},
-        {{{"decoder/layer_0/attention/queries_scale", 1}}, NULL, "'decoder/layer_0/attention': a scale other than the"},
-        {{{"encoder/alibi", 1}}, NULL, "ALiBi in an encoder"},
-        {{{"decoder/alibi", 1}}, "decoder.position.type alibi; decoder.position.slopes formula", NULL},
-        {{{"decoder/alibi", 1}, {"decoder/alibi_use_positive_positions", 1}}, "decoder.position.type alibi", NULL},
-        {{{"decoder/alibi", 1}, {"decoder/scale_alibi", 1}}, NULL, "scaled ALiBi slopes are not supported"},
+         "encoder.attention_scale 0.5; decoder.attention_scale 1"},
+        {{{"decoder/layer_0/attention/queries_scale", 1}}, "…'decoder/layer_0/attention': a scale other than the"},
+        {{{"encoder/alibi", 1}}, "…ALiBi in an encoder"},
+        {{{"decoder/alibi", 1}}, "decoder.position.type alibi; decoder.position.slopes formula"},
+        {{{"decoder/alibi", 1}, {"decoder/alibi_use_positive_positions", 1}}, "decoder.position.type alibi"},
+        {{{"decoder/alibi", 1}, {"decoder/scale_alibi", 1}}, "…scaled ALiBi slopes are not supported"},
         {{{SELF "rotary_dim", 0}},
          "encoder.position.theta 10000; encoder.position.layout interleaved; "
-         "encoder.position.dims 4; decoder.position.type sinusoidal",
-         NULL},
+         "encoder.position.dims 4; decoder.position.type sinusoidal"},
         {{{SELF "rotary_dim", 0}, {SELF "rotary_interleave", 0}, {SELF "rotary_base", 500}},
-         "encoder.position.theta 500; encoder.position.layout half",
-         NULL},
-        {{{SELF "rotary_dim", 2}}, "encoder.position.dims 2", NULL},
-        {{{SELF "rotary_dim", 4}, {SELF "rotary_scaling_type", -1}}, "encoder.position.dims 4", NULL},
-        {{{SELF "rotary_dim", 1}}, NULL, "rotations of 1 columns with base 10000"},
-        {{{SELF "rotary_dim", 3}}, NULL, "rotations of 3 columns"},
-        {{{SELF "rotary_dim", 6}}, NULL, "rotations of 6 columns"},
-        {{{SELF "rotary_dim", 0}, {SELF "rotary_base", 1}}, NULL, "rotations of 4 columns with base 1"},
-        {{{SELF "rotary_dim", 0}, {SELF "rotary_scaling_type", 0}}, NULL, "scaled rotations are not supported"},
+         "encoder.position.theta 500; encoder.position.layout half"},
+        {{{SELF "rotary_dim", 2}}, "encoder.position.dims 2"},
+        {{{SELF "rotary_dim", 4}, {SELF "rotary_scaling_type", -1}}, "encoder.position.dims 4"},
+        {{{SELF "rotary_dim", 1}}, "…rotations of 1 columns with base 10000"},
+        {{{SELF "rotary_dim", 3}}, "…rotations of 3 columns"},
+        {{{SELF "rotary_dim", 6}}, "…rotations of 6 columns"},
+        {{{SELF "rotary_dim", 0}, {SELF "rotary_base", 1}}, "…rotations of 4 columns with base 1"},
+        {{{SELF "rotary_dim", 0}, {SELF "rotary_scaling_type", 0}}, "…scaled rotations are not supported"},
     };
     const made m = made_base();
     check_numbers(&m, rows, COUNT(rows));
@@ -112,16 +106,16 @@ TEST(test_numbers)
 TEST(test_alignment)
 {
     static const number_row rows[] = {
-        {.keys = "alignment_layer 1; alignment_head 0; alignment_heads 1"},
-        {{{"decoder/alignment_layer", 0}}, "alignment_layer 0; alignment_heads 1", NULL},
-        {{{"decoder/alignment_layer", 1}}, "alignment_layer 1", NULL},
-        {{{"decoder/alignment_layer", 2}}, "alignment_layer -1", NULL},
-        {{{"decoder/alignment_layer", -1}}, "alignment_layer 1", NULL},
-        {{{"decoder/alignment_layer", -2}}, "alignment_layer 0", NULL},
-        {{{"decoder/alignment_layer", -3}}, "alignment_layer -1", NULL},
-        {{{"decoder/alignment_heads", 0}}, "alignment_layer 1; alignment_heads 2", NULL},
-        {{{"decoder/alignment_heads", 2}}, "alignment_layer 1; alignment_heads 2", NULL},
-        {{{"decoder/alignment_heads", 3}}, "alignment_layer -1", NULL},
+        {.says = "alignment_layer 1; alignment_head 0; alignment_heads 1"},
+        {{{"decoder/alignment_layer", 0}}, "alignment_layer 0; alignment_heads 1"},
+        {{{"decoder/alignment_layer", 1}}, "alignment_layer 1"},
+        {{{"decoder/alignment_layer", 2}}, "alignment_layer -1"},
+        {{{"decoder/alignment_layer", -1}}, "alignment_layer 1"},
+        {{{"decoder/alignment_layer", -2}}, "alignment_layer 0"},
+        {{{"decoder/alignment_layer", -3}}, "alignment_layer -1"},
+        {{{"decoder/alignment_heads", 0}}, "alignment_layer 1; alignment_heads 2"},
+        {{{"decoder/alignment_heads", 2}}, "alignment_layer 1; alignment_heads 2"},
+        {{{"decoder/alignment_heads", 3}}, "alignment_layer -1"},
     };
     const made m = two_layers("decoder");
     check_numbers(&m, rows, COUNT(rows));
@@ -152,21 +146,6 @@ TEST(test_layers_that_differ)
 
 /* ---- tables of positions ---- */
 
-/* Distances begin behind half of a direction's buckets: an encoder has two directions. */
-static void check_distance(const char *stack, float distance, bool accepted)
-{
-    made m = made_base();
-    made_add(&m, ferry_name_format("%s/layer_0/self_attention/relative_attention_bias", stack).text, 8, H);
-    made_add_number(&m, ferry_name_format("%s/layer_0/self_attention/relative_attention_max_distance", stack).text, 3,
-                    distance);
-    if (accepted)
-        check_made(&m, ferry_name_format("%s.position.num_buckets 8; %s.position.max_distance %g", stack, stack,
-                                         (double)distance)
-                           .text);
-    else
-        made_refuse(&m, ferry_name_format("8 buckets for distances up to %g", (double)distance).text);
-}
-
 TEST(test_position_schemes)
 {
     made m = made_base();
@@ -187,12 +166,29 @@ TEST(test_position_schemes)
     m = made_base();
     made_add(&m, "decoder/layer_0/self_attention/relative_attention_bias", 8, H);
     made_refuse(&m, "8 buckets for distances up to 0");
-    check_distance("encoder", 2, false);
-    check_distance("encoder", 3, true);
-    check_distance("decoder", 4, false);
-    check_distance("decoder", 5, true);
-    check_distance("decoder", 16384, true);
-    check_distance("decoder", 16385, false);
+}
+
+/* They begin behind half of a direction's buckets: an encoder has two directions. */
+TEST(test_distances)
+{
+    static const struct {
+        const char *stack;
+        float distance;
+        bool accepted;
+    } rows[] = {{"encoder", 2, false}, {"encoder", 3, true},     {"decoder", 4, false},
+                {"decoder", 5, true},  {"decoder", 16384, true}, {"decoder", 16385, false}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        made m = made_base();
+        const char *stack = rows[i].stack;
+        const ferry_name bias = ferry_name_format("%s/layer_0/self_attention/relative_attention_", stack);
+        made_add(&m, ferry_name_format("%sbias", bias.text).text, 8, H);
+        made_add_number(&m, ferry_name_format("%smax_distance", bias.text).text, 3, rows[i].distance);
+        const double most = (double)rows[i].distance;
+        const ferry_name said = ferry_name_format("%s.position.num_buckets 8; %s.position.max_distance %g", stack,
+                                                  stack, most),
+                         refused = ferry_name_format("\u20268 buckets for distances up to %g", most);
+        check_made(&m, rows[i].accepted ? said.text : refused.text);
+    }
 }
 
 /* ---- weights ---- */
@@ -200,18 +196,15 @@ TEST(test_position_schemes)
 /* A bias that is missing counts as zeros where another matrix of the stack has one. */
 TEST(test_missing_biases)
 {
-    float with_zeros[3 * V], without[3 * V], all[3 * V];
     made m = made_base();
-    compute(&m, all);
+    const float *all = compute(&m);
     made_find(&m, "decoder/layer_0/attention/linear_1/bias")->value = 0;
-    compute(&m, with_zeros);
+    const float *with_zeros = compute(&m);
     made_drop(&m, "decoder/layer_0/attention/linear_1/bias");
-    compute(&m, without);
-    assert_memory_equal(with_zeros, without, sizeof without);
-    assert_true(largest_difference(all, without, 3 * V) > 1e-4);
+    assert_memory_equal(with_zeros, compute(&m), 3 * V * sizeof *all);
+    assert_true(largest_difference(all, with_zeros, 3 * V) > 1e-4);
     made_drop_all(&m, "/bias");
-    compute(&m, without);
-    assert_true(largest_difference(with_zeros, without, 3 * V) > 1e-4);
+    assert_true(largest_difference(with_zeros, compute(&m), 3 * V) > 1e-4);
 }
 
 /* RMS norms have no beta, and another epsilon. */
@@ -238,19 +231,16 @@ TEST(test_norms)
 /* A gate multiplies the other matrix's output: with zeros it silences the block but for the last bias. */
 TEST(test_gate)
 {
-    float gated[3 * V], silent[3 * V];
     made m = made_base();
     made_find(&m, "decoder/layer_0/ffn/linear_1/weight")->value = 0;
-    compute(&m, silent);
+    const float *silent = compute(&m);
     m = made_base();
     made_add_linear(&m, "decoder/layer_0/ffn/linear_0_noact", F, D);
     made_add_number(&m, "decoder/activation", 1, 1);
-    compute(&m, gated);
-    assert_true(largest_difference(gated, silent, 3 * V) > 1e-4);
+    assert_true(largest_difference(compute(&m), silent, 3 * V) > 1e-4);
     made_find(&m, "decoder/layer_0/ffn/linear_0/weight")->value = 0;
     made_find(&m, "decoder/layer_0/ffn/linear_0/bias")->value = 0;
-    compute(&m, gated);
-    assert_memory_equal(gated, silent, sizeof gated);
+    assert_memory_equal(compute(&m), silent, 3 * V * sizeof *silent);
 }
 
 /* A bias of the output may be missing; a table that both sides share is not told by its numbers. */

@@ -1,167 +1,50 @@
-/* The export layout: what a directory says is what the model file says, bit by bit, for every positional encoding. */
-#include "tests/support/import_support.h"
+/* The export layout: what a directory says is what the model file says, for every positional encoding. Its numbers are
+ * those that tests/engine/test_positions.c computes with. */
+#include "tests/support/refusals.h"
 
-#include "base/half.h"
-
-/* What the source calls a part of a stack, and the model file. */
-typedef struct part {
-    const char *source, *name;
-} part;
-
-typedef struct export_row {
-    const char *name;
-    const char *keys[4]; /* "layout split": of both stacks' positions */
-    part tensors[6];     /* of these */
-} export_row;
-
-static const part parts[] = {{"self_attn.q_proj", "attn_q"},
-                             {"self_attn.k_proj", "attn_k"},
-                             {"self_attn.v_proj", "attn_v"},
-                             {"self_attn.out_proj", "attn_o"},
-                             {"self_attn_layer_norm", "attn_norm"},
-                             {"encoder_attn.q_proj", "cross_attn_q"},
-                             {"encoder_attn.k_proj", "cross_attn_k"},
-                             {"encoder_attn.v_proj", "cross_attn_v"},
-                             {"encoder_attn.out_proj", "cross_attn_o"},
-                             {"encoder_attn_layer_norm", "cross_attn_norm"},
-                             {"fc1", "ffn_up"},
-                             {"fc2", "ffn_down"},
-                             {"final_layer_norm", "ffn_norm"},
-                             {"layer_norm", "output_norm"}};
-
-static const char *replaced(const char *rest, const part *from, size_t count, const char *before, ferry_name *name)
-{
-    for (size_t i = 0; i < count && from[i].source != NULL; i++) {
-        if (!ferry_text_begins(rest, from[i].source)) continue;
-        *name = ferry_name_format("%s%s%s%s", name->text, before, from[i].name, rest + strlen(from[i].source));
-        return from[i].name;
-    }
-    return NULL;
-}
-
-/* "encoder.layers.1.fc1.bias": "enc.blk.1.ffn_up.bias"; *matrix: whether it is stored in panels. */
-static ferry_name model_name(const export_row *row, ferry_view source, bool *matrix)
-{
-    char text[100];
-    int layer = -1, size = 0;
-    snprintf(text, sizeof text, "%.*s", (int)source.size, source.data);
-    *matrix = strcmp(text, "shared.weight") == 0;
-    if (*matrix) return ferry_name_format("token_embd.weight");
-    if (strcmp(text, "final_logits_bias") == 0) return ferry_name_format("output.bias");
-    ferry_name name = ferry_name_format("%.3s.", text);
-    const char *rest = strchr(text, '.') + 1;
-    if (sscanf(rest, "layers.%d.%n", &layer, &size) == 1) name = ferry_name_format("%.3s.blk.%d.", text, layer);
-    if (replaced(rest + size, parts, COUNT(parts), "", &name) != NULL)
-        *matrix = ferry_text_ends(text, ".weight") && strstr(text, "norm") == NULL;
-    else if (replaced(rest + size, row->tensors, COUNT(row->tensors), "position.", &name) == NULL)
-        fail_msg("%s: what is '%s'?", row->name, text);
-    return name;
-}
-
-/* Panels of 16 rows, column by column, rows past the last one zero; or as it stands. */
-static void check_numbers(const ferry_tensor *source, const ferry_tensor *tensor, bool matrix, ferry_type type)
-{
-    const int64_t columns = matrix ? source->shape[1] : 1, rows = ferry_tensor_count(source) / columns;
-    const float *numbers = source->data, *wide = tensor->data;
-    const uint16_t *halves = tensor->data;
-    const bool narrow = matrix && type == FERRY_F16;
-    assert_int_equal(tensor->type, narrow ? FERRY_F16 : FERRY_F32);
-    for (int64_t n = 0; n < (matrix ? (rows + 15) / 16 * 16 : rows); n++) {
-        for (int64_t k = 0; k < columns; k++) {
-            const int64_t at = matrix ? (n / 16 * columns + k) * 16 + n % 16 : n;
-            const float number = n < rows ? numbers[n * columns + k] : 0;
-            if (narrow ? halves[at] != ferry_f32_to_f16(number) : ferry_f32_bits(wide[at]) != ferry_f32_bits(number))
-                fail_msg("%.*s[%d][%d] differs", (int)tensor->name.size, tensor->name.data, (int)n, (int)k);
-        }
-    }
-}
-
-static bool is_zero(const ferry_tensor *tensor)
-{
-    const float *numbers = tensor->data;
-    int64_t i = 0;
-    while (i < ferry_tensor_count(tensor) && numbers[i] == 0) i++;
-    return i == ferry_tensor_count(tensor);
-}
-
-static void check_export(const export_row *row, ferry_type type)
+/* What the model file says of both stacks' positions. */
+TEST(test_every_encoding)
 {
     static const char post[] =
         "d_model 64; embedding_scale 8; encoder.layers 2; encoder.heads 4; decoder.head_width 16; "
         "decoder.ffn_width 128; decoder.vocab_size 97; encoder.activation swish; "
-        "decoder.norm_position post; encoder.attention_scale 0.25; start_id 96",
+        "decoder.norm_position post; encoder.attention_scale 0.25; start_id 96; decoding.suppressed_ids 96",
                       pre[] = "d_model 48; embedding_scale 6.9282; encoder.layers 3; encoder.heads 6; "
                               "decoder.head_width 8; decoder.ffn_width 96; decoder.vocab_size 61; "
                               "encoder.activation relu; decoder.norm_position pre; "
-                              "encoder.attention_scale 0.353553; start_id 60",
+                              "encoder.attention_scale 0.353553; start_id 60; decoding.suppressed_ids 60",
                       both[] = "tied_embeddings true; tied_output true; decoder.norm_eps 1e-05; eos_ids 0; "
                                "decoding.renormalize true; decoding.beam 1; tokenizer.kind none; "
                                "origin.kind seq2seq-export-1; origin.files config.json|model.safetensors";
-    ferry_safetensors source;
-    char *directory = data_file("positions/%s", row->name);
-    CHECK(ferry_safetensors_open(in_directory(directory, "model.safetensors"), &source, &error));
-    const ferry_model_file *file = converted_as(directory, type);
-    check_file_keys(file, strstr(row->name, "-pre") != NULL ? pre : post);
-    check_file_keys(file, both);
-    assert_true(has_text(file->name, row->name));
-    assert_int_equal(file->generation.decoding.suppressed_ids[0], file->generation.pad_id);
-    for (size_t i = 0; i < 4 && row->keys[i] != NULL; i++) {
-        check_file_keys(file, ferry_name_format("encoder.position.%s", row->keys[i]).text);
-        check_file_keys(file, ferry_name_format("decoder.position.%s", row->keys[i]).text);
-    }
-    size_t found = 0;
-    for (size_t i = 0; i < source.weights.count; i++) {
-        const ferry_tensor *tensor = &source.weights.entries[i].tensor;
-        bool matrix;
-        const ferry_name name = model_name(row, tensor->name, &matrix);
-        const ferry_tensor *stored = ferry_gguf_tensor(&file->gguf, name.text);
-        if (stored == NULL && (strcmp(name.text, "output.bias") != 0 || !is_zero(tensor))) fail_msg("no %s", name.text);
-        if (stored == NULL) continue;
-        check_numbers(tensor, stored, matrix, type);
-        found++;
-    }
-    assert_int_equal(found + 2, file->gguf.tensor_count); /* and the coarse output matrix */
-    assert_int_equal(file->widened_bytes > 0, type == FERRY_F16);
-    ferry_safetensors_close(&source);
-}
-
-TEST(test_export_round_trip)
-{
-    static const export_row rows[] = {
-        {"none-post", {"type none"}, {{0}}},
-        {"none-pre", {"type none"}, {{0}}},
-        {"learned-post", {"type learned", "max_positions 64"}, {{"embed_positions.weight", "weight"}}},
-        {"learned-pre", {"type learned", "max_positions 40"}, {{"embed_positions.weight", "weight"}}},
-        {"sinusoidal-post", {"type sinusoidal", "layout interleaved", "exponent_divisor half", "first 0"}, {{0}}},
-        {"sinusoidal_split-pre", {"type sinusoidal", "layout split", "exponent_divisor half", "first 0"}, {{0}}},
-        {"sinusoidal_marian-post", {"type sinusoidal", "layout split", "exponent_divisor half_minus_one"}, {{0}}},
-        {"shaw-pre", {"type shaw", "clip 7"}, {{"self_attn.rel_k", "rel_k"}, {"self_attn.rel_v", "rel_v"}}},
-        {"t5-post", {"type t5", "num_buckets 8", "max_distance 20"}, {{"rel_bias.weight", "bias"}}},
-        {"transformer_xl-pre",
-         {"type transformer_xl"},
-         {{"self_attn.r_proj.weight", "r_proj"}, {"self_attn.u", "u"}, {"self_attn.v", "v"}}},
-        {"deberta-post",
-         {"type deberta", "clip 4", "p2c paper"},
-         {{"rel_embeddings.weight", "rel_embeddings"},
-          {"self_attn.pos_q.weight", "pos_q"},
-          {"self_attn.pos_q.bias", "pos_q_bias"},
-          {"self_attn.pos_k.weight", "pos_k"}}},
-        {"deberta_released-pre",
-         {"type deberta", "clip 7", "p2c released"},
-         {{"rel_embeddings.weight", "rel_embeddings"},
-          {"self_attn.pos_q.weight", "pos_q"},
-          {"self_attn.pos_q.bias", "pos_q_bias"},
-          {"self_attn.pos_k.weight", "pos_k"}}},
-        {"rope-post", {"type rope", "theta 10000", "layout half", "dims 16"}, {{0}}},
-        {"rope_interleaved-pre", {"type rope", "theta 10000", "layout interleaved", "dims 8"}, {{0}}},
-        {"alibi-post", {"type alibi", "slopes formula"}, {{0}}},
-        {"kerple-post", {"type kerple"}, {{"self_attn.kerple_p", "kerple_p"}, {"self_attn.kerple_a", "kerple_a"}}},
-        {"fire-pre", {"type fire", "width 32"}, {{"self_attn.fire_", "fire_"}}},
-        {"mixed-pre", {NULL}, {{"self_attn.fire_", "fire_"}}},
+    static const char *const rows[][5] = {
+        {"none-post", "type none"},
+        {"none-pre", "type none"},
+        {"learned-post", "type learned", "max_positions 64"},
+        {"learned-pre", "type learned", "max_positions 40"},
+        {"sinusoidal-post", "type sinusoidal", "layout interleaved", "exponent_divisor half", "first 0"},
+        {"sinusoidal_split-pre", "type sinusoidal", "layout split", "exponent_divisor half", "first 0"},
+        {"sinusoidal_marian-post", "type sinusoidal", "layout split", "exponent_divisor half_minus_one"},
+        {"shaw-pre", "type shaw", "clip 7"},
+        {"t5-post", "type t5", "num_buckets 8", "max_distance 20"},
+        {"transformer_xl-pre", "type transformer_xl"},
+        {"deberta-post", "type deberta", "clip 4", "p2c paper"},
+        {"deberta_released-pre", "type deberta", "clip 7", "p2c released"},
+        {"rope-post", "type rope", "theta 10000", "layout half", "dims 16"},
+        {"rope_interleaved-pre", "type rope", "theta 10000", "layout interleaved", "dims 8"},
+        {"alibi-post", "type alibi", "slopes formula"},
+        {"kerple-post", "type kerple"},
+        {"fire-pre", "type fire", "width 32"},
+        {"mixed-pre"},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
-        check_export(&rows[i], FERRY_F32);
-        check_export(&rows[i], FERRY_F16);
+        const ferry_model_file *file = converted(data_file("positions/%s", rows[i][0]));
+        check_file_keys(file, strstr(rows[i][0], "-pre") != NULL ? pre : post);
+        check_file_keys(file, both);
+        assert_true(has_text(file->name, rows[i][0]) && file->widened_bytes == 0);
+        for (size_t k = 1; k < 5 && rows[i][k] != NULL; k++) {
+            check_file_keys(file, ferry_name_format("encoder.position.%s", rows[i][k]).text);
+            check_file_keys(file, ferry_name_format("decoder.position.%s", rows[i][k]).text);
+        }
     }
 }
 
@@ -172,74 +55,67 @@ TEST(test_position_refusals)
         ferry_status status;
         const char *message;
     } rows[] = {
-        {"none-post", "\"none\"", "\"nope\"", FERRY_ERROR_UNSUPPORTED, "'position.type': 'nope' is not supported"},
+        {"none-post", "\"none\"", "\"nope\"", FERRY_ERROR_UNSUPPORTED, "…'position.type': 'nope' is not supported"},
         {"none-post", "\"none\"", "\"none\", \"clip\": 7", FERRY_ERROR_UNSUPPORTED,
-         "'position.clip': type 'none' has no such parameter"},
-        {"none-post", "\"none\"", "\"rope\"", FERRY_ERROR_FORMAT, "'position.theta' is missing"},
-        {"none-post", "\"none\"", "\"sinusoidal\"", FERRY_ERROR_FORMAT, "'position.layout' is missing"},
+         "…'position.clip': type 'none' has no such parameter"},
+        {"none-post", "\"none\"", "\"rope\"", FERRY_ERROR_FORMAT, "…'position.theta' is missing"},
+        {"none-post", "\"none\"", "\"sinusoidal\"", FERRY_ERROR_FORMAT, "…'position.layout' is missing"},
         {"none-post", "\"type\": \"none\"", "\"encoder\": {\"type\": \"none\"}", FERRY_ERROR_FORMAT,
-         "'position': expected 'encoder' and 'decoder', found one"},
+         "…'position': expected 'encoder' and 'decoder', found one"},
         {"none-post", "\"type\": \"none\"", "\"encoder\": {\"type\": \"none\"}, \"decoder\": {\"type\": \"learned\"}",
-         FERRY_ERROR_FORMAT, "'position.decoder.max_positions' is missing"},
+         FERRY_ERROR_FORMAT, "…'position.decoder.max_positions' is missing"},
         {"learned-post", "\"max_positions\": 64", "\"max_positions\": 65", FERRY_ERROR_FORMAT,
-         "tensor 'encoder.embed_positions.weight': expected shape [65, 64], found [64, 64]"},
+         "…tensor 'encoder.embed_positions.weight': expected shape [65, 64], found [64, 64]"},
         {"sinusoidal-post", "\"interleaved\"", "\"woven\"", FERRY_ERROR_FORMAT,
-         "'position.layout': expected 'interleaved' or 'split'"},
+         "…'position.layout': expected 'interleaved' or 'split'"},
         {"shaw-post", "\"clip\": 4", "\"clip\": 0", FERRY_ERROR_FORMAT,
-         "'position.clip': expected 1 to 65536, found 0"},
+         "…'position.clip': expected 1 to 65536, found 0"},
         {"shaw-post", "\"clip\": 4", "\"clip\": 5", FERRY_ERROR_FORMAT,
-         "tensor 'encoder.layers.0.self_attn.rel_k': expected shape [11, 16], found [9, 16]"},
+         "…tensor 'encoder.layers.0.self_attn.rel_k': expected shape [11, 16], found [9, 16]"},
         {"t5-post", "\"num_buckets\": 8", "\"num_buckets\": 3", FERRY_ERROR_FORMAT,
-         "'position.num_buckets': expected 4 to"},
+         "…'position.num_buckets': expected 4 to"},
         {"t5-post", "\"max_distance\": 20", "\"max_distance\": 2", FERRY_ERROR_FORMAT,
-         "'position.max_distance': expected 3 to"},
+         "…'position.max_distance': expected 3 to"},
         {"transformer_xl-post", "\"type\": \"transformer_xl\"", "\"type\": \"alibi\"", FERRY_ERROR_UNSUPPORTED,
-         "tensor 'decoder.layers.0.self_attn.r_proj.weight' is unknown"},
+         "…tensor 'decoder.layers.0.self_attn.r_proj.weight' is unknown"},
         {"deberta_released-post", "\"released\"", "\"leaked\"", FERRY_ERROR_FORMAT,
-         "'position.p2c': expected 'paper' or 'released'"},
-        {"rope-post", "10000.0", "1", FERRY_ERROR_FORMAT, "'position.theta': expected a number between 1 and 1e12"},
+         "…'position.p2c': expected 'paper' or 'released'"},
+        {"rope-post", "10000.0", "1", FERRY_ERROR_FORMAT, "…'position.theta': expected a number between 1 and 1e12"},
         {"rope-post", "10000.0", "10000.0, \"dims\": 5", FERRY_ERROR_FORMAT,
-         "'position.dims': expected an even number, found 5"},
+         "…'position.dims': expected an even number, found 5"},
         {"rope-post", "10000.0", "10000.0, \"dims\": 18", FERRY_ERROR_FORMAT,
-         "'position.dims': expected 2 to 16, found 18"},
+         "…'position.dims': expected 2 to 16, found 18"},
         {"alibi-post", "\"alibi\"", "\"alibi\", \"slopes\": \"given\"", FERRY_ERROR_FORMAT,
-         "tensor 'encoder.slopes' is missing"},
+         "…tensor 'encoder.slopes' is missing"},
         {"alibi-post", "\"alibi\"", "\"kerple\"", FERRY_ERROR_FORMAT,
-         "tensor 'encoder.layers.0.self_attn.kerple_p' is missing"},
+         "…tensor 'encoder.layers.0.self_attn.kerple_p' is missing"},
         {"fire-post", "\"width\": 32", "\"width\": 0", FERRY_ERROR_FORMAT,
-         "'position.width': expected 1 to 65536, found 0"},
+         "…'position.width': expected 1 to 65536, found 0"},
         {"fire-post", "\"width\": 32", "\"width\": 65537", FERRY_ERROR_FORMAT,
-         "'position.width': expected 1 to 65536, found 65537"},
+         "…'position.width': expected 1 to 65536, found 65537"},
         {"fire-post", "\"width\": 32", "\"width\": 33", FERRY_ERROR_FORMAT,
-         "tensor 'encoder.layers.0.self_attn.fire_w1': expected shape [33], found [32]"},
+         "…tensor 'encoder.layers.0.self_attn.fire_w1': expected shape [33], found [32]"},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
-        char folder[100];
-        snprintf(folder, sizeof folder, "positions/%s", rows[i].name);
-        char *directory = data_file("%s", folder);
-        refuse_edit(directory, "config.json", rows[i].from, rows[i].to, rows[i].status, rows[i].message);
+        const refused_edit row = {"config.json", rows[i].from, rows[i].to, rows[i].status, rows[i].message};
+        check_refused_edits(data_file("positions/%s", rows[i].name), &row, 1);
     }
 }
 
 TEST(test_keys)
 {
     static const saying rows[] = {
-        {{{"config.json", "\"scale_embedding\": true", "\"scale_embedding\": false"}}, "embedding_scale 1"},
+        {{{"config.json", "\"scale_embedding\": true", "\"scale_embedding\": false"}},
+         "embedding_scale 1; origin.training absent"},
         {{{"config.json", "{", "{\"trained_length\": 1, "}}, "embedding_scale 8; origin.trained_length 1"},
+        {{{"config.json", "{", "{\"name\": \"tiny\", \"training\": \"ten steps\", \"trained_length\": 31, "}},
+         "origin.name tiny; origin.training ten steps; origin.trained_length 31"},
+        {{{"config.json", "\"pad_token_id\": 96", "\"pad_token_id\": 0"},
+          {"config.json", "\"decoder_start_token_id\": 96", "\"decoder_start_token_id\": 0"},
+          {"config.json", "\"eos_token_id\": 0", "\"eos_token_id\": 3"}},
+         "pad_id 0; start_id 0; eos_ids 3; decoding.suppressed_ids 0"},
     };
     check_sayings(data_file("positions/none-post"), rows, COUNT(rows));
-}
-
-/* An id like any other, though the samples have it for the end. */
-TEST(test_id_zero)
-{
-    const edit edits[] = {{"config.json", "\"pad_token_id\": 96", "\"pad_token_id\": 0"},
-                          {"config.json", "\"decoder_start_token_id\": 96", "\"decoder_start_token_id\": 0"},
-                          {"config.json", "\"eos_token_id\": 0", "\"eos_token_id\": 3"}};
-    const ferry_generation *ids = &converted(variant(data_file("positions/none-post"), edits, 3))->generation;
-    assert_true(ids->pad_id == 0 && ids->start_id == 0 && ids->eos_ids[0] == 3);
-    assert_int_equal(ids->decoding.suppressed_count, 1);
-    assert_int_equal(ids->decoding.suppressed_ids[0], 0);
 }
 
 TEST(test_given_slopes)
@@ -252,8 +128,9 @@ TEST(test_given_slopes)
     add_item(list, "encoder.slopes", 4, 1, slopes)->tensor.dims = 1;
     add_item(list, "decoder.slopes", 4, 1, others)->tensor.dims = 1;
     write_items(list, directory, "model.safetensors", FERRY_F32, 0, 1);
-    const ferry_model_file *file = converted_as(directory, FERRY_F16);
+    const ferry_model_file *file = converted_with(directory, &(ferry_import_options){.type = FERRY_F16});
     check_file_keys(file, "encoder.position.slopes given");
+    assert_true(file->widened_bytes > 0);
     assert_memory_equal(ferry_gguf_tensor(&file->gguf, "enc.position.slopes")->data, slopes, sizeof slopes);
     assert_memory_equal(ferry_gguf_tensor(&file->gguf, "dec.position.slopes")->data, others, sizeof others);
 }
@@ -281,49 +158,35 @@ TEST(test_tables_of_layers)
     assert_memory_equal(ferry_gguf_tensor(&file->gguf, "dec.blk.0.position.bias")->data, numbers[2], sizeof numbers[2]);
 }
 
-TEST(test_origin_of_an_export)
-{
-    char *post = data_file("positions/none-post");
-    const edit edits[] = {{"config.json", "\"d_model\": 64,",
-                           "\"d_model\": 64, \"name\": \"tiny\", \"training\": \"ten steps\", "
-                           "\"trained_length\": 31,"}};
-    const ferry_model_file *file = converted(variant(post, edits, COUNT(edits)));
-    assert_true(has_text(file->name, "tiny"));
-    assert_true(has_text(file->origin.name, "tiny"));
-    assert_true(has_text(file->origin.training, "ten steps"));
-    assert_int_equal(file->origin.trained_length, 31);
-    assert_null(ferry_gguf_find(&converted(post)->gguf, "ferry.origin.training"));
-}
-
 TEST(test_export_refusals)
 {
-    static const refusal rows[] = {
+    static const refused_edit rows[] = {
         {"config.json", "seq2seq-export-1", "seq2seq-export-2", FERRY_ERROR_UNSUPPORTED,
-         "config.json: format 'seq2seq-export-2' is not supported"},
-        {"config.json", "swish", "mish", FERRY_ERROR_UNSUPPORTED, "activation 'mish' is not supported"},
-        {"config.json", "\"d_model\": 64,", "", FERRY_ERROR_FORMAT, "config.json: 'd_model' is missing"},
-        {"config.json", "\"d_model\": 64,", "\"d_model\": 0,", FERRY_ERROR_FORMAT, "'d_model': expected 1 to"},
-        {"config.json", "\"d_model\": 64,", "\"d_model\": 64, \"d_model\": 64,", FERRY_ERROR_FORMAT, "duplicate"},
+         "…config.json: format 'seq2seq-export-2' is not supported"},
+        {"config.json", "swish", "mish", FERRY_ERROR_UNSUPPORTED, "…activation 'mish' is not supported"},
+        {"config.json", "\"d_model\": 64,", "", FERRY_ERROR_FORMAT, "…config.json: 'd_model' is missing"},
+        {"config.json", "\"d_model\": 64,", "\"d_model\": 0,", FERRY_ERROR_FORMAT, "…'d_model': expected 1 to"},
+        {"config.json", "\"d_model\": 64,", "\"d_model\": 64, \"d_model\": 64,", FERRY_ERROR_FORMAT, "…duplicate"},
         {"config.json", "\"attention_heads\": 4", "\"attention_heads\": 5", FERRY_ERROR_FORMAT,
-         "a width of 64 is not a multiple of its 5 attention heads"},
+         "…a width of 64 is not a multiple of its 5 attention heads"},
         {"config.json", "\"eos_token_id\": 0", "\"eos_token_id\": 97", FERRY_ERROR_FORMAT,
-         "'eos_token_id': expected 0 to 96, found 97"},
+         "…'eos_token_id': expected 0 to 96, found 97"},
         {"config.json", "\"ffn_dim\": 128", "\"ffn_dim\": 127", FERRY_ERROR_FORMAT,
-         "model.safetensors: tensor 'encoder.layers.0.fc1.weight': expected shape [127, 64], found [128, 64]"},
+         "…model.safetensors: tensor 'encoder.layers.0.fc1.weight': expected shape [127, 64], found [128, 64]"},
         {"config.json", "\"encoder_layers\": 2", "\"encoder_layers\": 3", FERRY_ERROR_FORMAT,
-         "tensor 'encoder.layers.2.self_attn.q_proj.weight' is missing"},
+         "…tensor 'encoder.layers.2.self_attn.q_proj.weight' is missing"},
         {"config.json", "\"encoder_layers\": 2", "\"encoder_layers\": 1", FERRY_ERROR_UNSUPPORTED,
-         "tensor 'encoder.layers.1.fc1.bias' is unknown"},
+         "…tensor 'encoder.layers.1.fc1.bias' is unknown"},
         {"config.json", "\"d_model\": 64,", "\"d_model\": 64, \"trained_length\": 0,", FERRY_ERROR_FORMAT,
-         "'trained_length': expected 1 to"},
+         "…'trained_length': expected 1 to"},
         {"model.safetensors", NULL, NULL, FERRY_ERROR_UNSUPPORTED,
-         "expected model.safetensors, model.safetensors.index.json, pytorch_model.bin or"},
-        {"config.json", NULL, NULL, FERRY_ERROR_UNSUPPORTED, "config.json is missing"},
-        {"config.json", NULL, "{", FERRY_ERROR_FORMAT, "config.json: line 1"},
-        {"config.json", NULL, "{}", FERRY_ERROR_UNSUPPORTED, "expected 'model_type' or 'format', found neither"},
+         "…expected model.safetensors, model.safetensors.index.json, pytorch_model.bin or"},
+        {"config.json", NULL, NULL, FERRY_ERROR_UNSUPPORTED, "…config.json is missing"},
+        {"config.json", NULL, "{", FERRY_ERROR_FORMAT, "…config.json: line 1"},
+        {"config.json", NULL, "{}", FERRY_ERROR_UNSUPPORTED, "…expected 'model_type' or 'format', found neither"},
     };
     char *post = data_file("positions/none-post");
-    refuse_edits(post, rows, COUNT(rows));
+    check_refused_edits(post, rows, COUNT(rows));
 }
 
 TEST(test_untied_export_and_a_scheme_for_each_stack)

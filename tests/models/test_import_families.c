@@ -1,6 +1,6 @@
 /* What directories of M2M-100, NLLB-200 and mBART-50 say, in every way in which they say it; what Ferry cannot do is
  * refused by name. */
-#include "tests/support/families.h"
+#include "tests/support/refusals.h"
 
 #include "models/families/huggingface/huggingface.h"
 
@@ -11,8 +11,8 @@ TEST(test_languages_of_marian)
 {
     static const saying rows[] = {
         {{{"config.json", "{", "{"}},
-         "languages.names en eng|de deu; languages.default_source 0; "
-         "languages.default_target 1"},
+         "languages.names en eng|de deu; languages.default_source 0; languages.default_target 1; "
+         "tokenizer.source.leading_tag true; tokenizer.target.special_ids 0 1 700"},
         {{{"vocab.json", "\"<pad>\"", "\">>fra<<\""}},
          "languages.names fra fr; languages.target_ids 900; languages.source_tag none; languages.target_tag prefix"},
         {{{"tokenizer_config.json", "\"source_lang\": \"en\"", "\"source_lang\": \"en fr\""}},
@@ -169,15 +169,15 @@ TEST(test_lists_of_languages)
  * pieces and in the last one. */
 TEST(test_added_tokens)
 {
-    static const refusal refused[] = {
+    static const refused_edit bad[] = {
         {"tokenizer_config.json", "\"1202\": {", "\"1404\": {", FERRY_ERROR_FORMAT,
-         "added token 'ace_Arab': expected a text and an id from 0 to 1403"},
+         "…added token 'ace_Arab': expected a text and an id from 0 to 1403"},
         {"tokenizer_config.json", "\"1202\": {", "\"1202a\": {", FERRY_ERROR_FORMAT,
-         "added token 'ace_Arab': expected"},
+         "…added token 'ace_Arab': expected"},
         {"tokenizer_config.json", "\"1202\": {", "\"1202\": 7, \"0001\": {", FERRY_ERROR_FORMAT,
-         "added token '': expected a text"},
+         "…added token '': expected a text"},
         {"tokenizer_config.json", "\"1202\": {", "\"1200\": {", FERRY_ERROR_FORMAT,
-         "202 languages with ids from 1200 to 1403, but the pieces end before 1201"},
+         "…202 languages with ids from 1200 to 1403, but the pieces end before 1201"},
     };
     char *source = small_family("nllb");
     const edit added = {"tokenizer_config.json", NULL,
@@ -191,7 +191,7 @@ TEST(test_added_tokens)
     assert_true(has_text(ferry_texts_at(file->text.target_pieces, 1201), "first"));
     assert_true(has_text(ferry_texts_at(file->text.target_pieces, 1403), "last"));
     assert_int_equal(ferry_texts_at(file->text.target_pieces, 1301).size, 0);
-    refuse_edits(source, refused, COUNT(refused));
+    check_refused_edits(source, bad, COUNT(bad));
 }
 
 /* The first token that is forced names the default target, be it the first, a middle or the last language; another
@@ -278,7 +278,7 @@ TEST(test_same_numbers)
 /* By the type, or where there is none by the class's name. */
 TEST(test_families_refused)
 {
-    static const char *const refused[][3] = {
+    static const char *const kinds[][3] = {
         {"nllb-moe", "NllbMoeForConditionalGeneration", "mixtures of experts"},
         {"switch_transformers", "SwitchTransformersForConditionalGeneration", "mixtures of experts"},
         {"bart", "BartForConditionalGeneration", "its tokenizer, byte-level pairs"},
@@ -302,12 +302,11 @@ TEST(test_families_refused)
                                                                     "'pegasus' or 'fsmt', found 'whisper'",
                                                                     "Ferry lacks Gemma's blocks"};
     char *source = small_family("t5"), text[128], message[160];
-    for (size_t i = 0; i < COUNT(refused); i++) {
-        snprintf(message, sizeof message, "model type '%s' is not supported: Ferry lacks %s", refused[i][0],
-                 refused[i][2]);
-        snprintf(text, sizeof text, "{\"model_type\": \"%s\"}", refused[i][0]);
+    for (size_t i = 0; i < COUNT(kinds); i++) {
+        snprintf(message, sizeof message, "model type '%s' is not supported: Ferry lacks %s", kinds[i][0], kinds[i][2]);
+        snprintf(text, sizeof text, "{\"model_type\": \"%s\"}", kinds[i][0]);
         refuse_edit(source, "config.json", NULL, text, FERRY_ERROR_UNSUPPORTED, message);
-        snprintf(text, sizeof text, "{\"architectures\": [\"%s\"]}", refused[i][1]);
+        snprintf(text, sizeof text, "{\"architectures\": [\"%s\"]}", kinds[i][1]);
         refuse_edit(source, "config.json", NULL, text, FERRY_ERROR_UNSUPPORTED, message);
     }
     for (size_t i = 0; i < COUNT(types); i++) {
@@ -319,17 +318,17 @@ TEST(test_families_refused)
 /* Choices that change the network; what says that they are not made is accepted. */
 TEST(test_choices_refused)
 {
-    static const refusal rows[] = {
-        {"config.json", "{", "{\"auto_map\": {}, ", FERRY_ERROR_UNSUPPORTED, "'auto_map'"},
+    static const refused_edit rows[] = {
+        {"config.json", "{", "{\"auto_map\": {}, ", FERRY_ERROR_UNSUPPORTED, "…'auto_map'"},
         {"config.json", "{", "{\"tie_encoder_decoder\": true, ", FERRY_ERROR_UNSUPPORTED,
-         "'tie_encoder_decoder' true is not supported"},
+         "…'tie_encoder_decoder' true is not supported"},
         {"config.json", "\"is_encoder_decoder\": true", "\"is_encoder_decoder\": false", FERRY_ERROR_UNSUPPORTED,
-         "'is_encoder_decoder' false is not supported"},
-        {"config.json", "{", "{\"pruned_heads\": {\"1\": [0]}, ", FERRY_ERROR_UNSUPPORTED, "'pruned_heads'"},
+         "…'is_encoder_decoder' false is not supported"},
+        {"config.json", "{", "{\"pruned_heads\": {\"1\": [0]}, ", FERRY_ERROR_UNSUPPORTED, "…'pruned_heads'"},
         {"config.json", "T5ForConditionalGeneration", "T5EncoderModel", FERRY_ERROR_UNSUPPORTED,
-         "architecture 'T5EncoderModel' does not translate"},
-        {"config.json", NULL, "{\"architectures\": []}", FERRY_ERROR_UNSUPPORTED, "found 'nothing'"},
-        {"tokenizer_config.json", "T5Tokenizer", "ByT5Tokenizer", FERRY_ERROR_UNSUPPORTED, "ByT5 is not supported"},
+         "…architecture 'T5EncoderModel' does not translate"},
+        {"config.json", NULL, "{\"architectures\": []}", FERRY_ERROR_UNSUPPORTED, "…found 'nothing'"},
+        {"tokenizer_config.json", "T5Tokenizer", "ByT5Tokenizer", FERRY_ERROR_UNSUPPORTED, "…ByT5 is not supported"},
     };
     static const saying accepted[] = {
         {{{"config.json", "{", "{\"pruned_heads\": {}, \"tie_encoder_decoder\": false, \"encoder\": null, "}},
@@ -343,7 +342,7 @@ TEST(test_choices_refused)
          "origin.kind huggingface-mt5"},
     };
     char *source = small_family("t5");
-    refuse_edits(source, rows, COUNT(rows));
+    check_refused_edits(source, rows, COUNT(rows));
     check_sayings(source, accepted, COUNT(accepted));
 }
 

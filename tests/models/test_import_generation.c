@@ -1,28 +1,28 @@
 /* MarianMT: configurations that are refused, and what generation_config.json becomes. */
-#include "tests/support/import_support.h"
+#include "tests/support/refusals.h"
 
 TEST(test_marian_config_refusals)
 {
-    static const refusal rows[] = {
+    static const refused_edit rows[] = {
         {"config.json", "MarianMTModel", "MarianModel", FERRY_ERROR_UNSUPPORTED,
-         "architecture 'MarianModel' does not translate"},
+         "…architecture 'MarianModel' does not translate"},
         {"config.json", "\"share_encoder_decoder_embeddings\": false", "\"share_encoder_decoder_embeddings\": true",
-         FERRY_ERROR_FORMAT, "vocab_size 901 but decoder_vocab_size 701"},
-        {"vocab.json", NULL, NULL, FERRY_ERROR_IO, "vocab.json: cannot open"},
+         FERRY_ERROR_FORMAT, "…vocab_size 901 but decoder_vocab_size 701"},
+        {"vocab.json", NULL, NULL, FERRY_ERROR_IO, "…vocab.json: cannot open"},
         {"vocab.json", "\"</s>\": 0", "\"</s>\": 901", FERRY_ERROR_FORMAT,
-         "piece '</s>': expected an id from 0 to 900"},
-        {"vocab.json", "\"</s>\": 0", "\"</s>\": 7", FERRY_ERROR_FORMAT, "both have id 7"},
-        {"vocab.json", "\"</s>\": 0", "\"<s>\": 0", FERRY_ERROR_FORMAT, "vocab.json: '</s>' is missing"},
-        {"vocab.json", "\"<unk>\": 1", "\"<u>\": 1", FERRY_ERROR_FORMAT, "vocab.json: '<unk>' is missing"},
-        {"target_vocab.json", "\"</s>\": 0", "\"<s>\": 0", FERRY_ERROR_FORMAT, "'</s>' is missing"},
-        {"source.spm", NULL, NULL, FERRY_ERROR_IO, "source.spm: cannot open"},
+         "…piece '</s>': expected an id from 0 to 900"},
+        {"vocab.json", "\"</s>\": 0", "\"</s>\": 7", FERRY_ERROR_FORMAT, "…both have id 7"},
+        {"vocab.json", "\"</s>\": 0", "\"<s>\": 0", FERRY_ERROR_FORMAT, "…vocab.json: '</s>' is missing"},
+        {"vocab.json", "\"<unk>\": 1", "\"<u>\": 1", FERRY_ERROR_FORMAT, "…vocab.json: '<unk>' is missing"},
+        {"target_vocab.json", "\"</s>\": 0", "\"<s>\": 0", FERRY_ERROR_FORMAT, "…'</s>' is missing"},
+        {"source.spm", NULL, NULL, FERRY_ERROR_IO, "…source.spm: cannot open"},
         {"source.spm", NULL, "version https://git-lfs.github.com/spec/v1\n", FERRY_ERROR_UNSUPPORTED,
-         "source.spm: this is a Git LFS pointer"},
-        {"source.spm", NULL, "nonsense", FERRY_ERROR_FORMAT, "source.spm"},
+         "…source.spm: this is a Git LFS pointer"},
+        {"source.spm", NULL, "nonsense", FERRY_ERROR_FORMAT, "…source.spm"},
         {"model.safetensors", NULL, "version https://git-lfs.github.com/spec/v1\n", FERRY_ERROR_UNSUPPORTED,
-         "model.safetensors: this is a Git LFS pointer"},
+         "…model.safetensors: this is a Git LFS pointer"},
     };
-    refuse_edits(data_file("models/marian-separate"), rows, COUNT(rows));
+    check_refused_edits(data_file("models/marian-separate"), rows, COUNT(rows));
 }
 
 /* ---- decoding defaults ---- */
@@ -63,22 +63,22 @@ TEST(test_generation_search)
         {"{\"early_stopping\": false}", "decoding.early_stopping false; decoding.length_penalty 1"},
         {"{\"early_stopping\": \"never\"}", "decoding.early_stopping never; decoding.renormalize true"},
     };
-    static const refusal refused[] = {
-        {"generation_config.json", NULL, "{\"num_beams\": 0}", FERRY_ERROR_FORMAT, "expected 1 to 64, found 0"},
-        {"generation_config.json", NULL, "{\"num_beams\": 65}", FERRY_ERROR_FORMAT, "expected 1 to 64, found 65"},
-        {"generation_config.json", NULL, "{\"no_repeat_ngram_size\": 65}", FERRY_ERROR_FORMAT, "0 to 64, found 65"},
-        {"generation_config.json", NULL, "{\"max_length\": 1}", FERRY_ERROR_FORMAT, "expected 2 to 4097, found 1"},
-        {"generation_config.json", NULL, "{\"max_new_tokens\": 0}", FERRY_ERROR_FORMAT, "expected 1 to 4096, found 0"},
-        {"generation_config.json", NULL, "{\"min_length\": 513}", FERRY_ERROR_FORMAT, "expected 0 to 512, found 513"},
-        {"generation_config.json", NULL, "{\"min_new_tokens\": 513}", FERRY_ERROR_FORMAT, "0 to 512, found 513"},
-        {"generation_config.json", NULL, "{\"length_penalty\": \"1\"}", FERRY_ERROR_FORMAT, "expected a number"},
+    static const refused_edit bad[] = {
+        {"generation_config.json", NULL, "{\"num_beams\": 0}", FERRY_ERROR_FORMAT, "…expected 1 to 64, found 0"},
+        {"generation_config.json", NULL, "{\"num_beams\": 65}", FERRY_ERROR_FORMAT, "…expected 1 to 64, found 65"},
+        {"generation_config.json", NULL, "{\"no_repeat_ngram_size\": 65}", FERRY_ERROR_FORMAT, "…0 to 64, found 65"},
+        {"generation_config.json", NULL, "{\"max_length\": 1}", FERRY_ERROR_FORMAT, "…expected 2 to 4097, found 1"},
+        {"generation_config.json", NULL, "{\"max_new_tokens\": 0}", FERRY_ERROR_FORMAT, "…expected 1 to 4096, found 0"},
+        {"generation_config.json", NULL, "{\"min_length\": 513}", FERRY_ERROR_FORMAT, "…expected 0 to 512, found 513"},
+        {"generation_config.json", NULL, "{\"min_new_tokens\": 513}", FERRY_ERROR_FORMAT, "…0 to 512, found 513"},
+        {"generation_config.json", NULL, "{\"length_penalty\": \"1\"}", FERRY_ERROR_FORMAT, "…expected a number"},
         {"generation_config.json", NULL, "{\"early_stopping\": \"maybe\"}", FERRY_ERROR_FORMAT,
-         "'early_stopping': expected true, false or \"never\""},
+         "…'early_stopping': expected true, false or \"never\""},
         {"generation_config.json", NULL, "{\"num_beam_groups\": 2}", FERRY_ERROR_UNSUPPORTED,
-         "generation_config.json: 'num_beam_groups' is not supported"},
+         "…generation_config.json: 'num_beam_groups' is not supported"},
     };
     check_generation(rows, COUNT(rows));
-    refuse_edits(data_file("models/marian-separate"), refused, COUNT(refused));
+    check_refused_edits(data_file("models/marian-separate"), bad, COUNT(bad));
 }
 
 /* An id, a list of one, or of several where that has a meaning; the first and the last word of the vocabulary. The end
@@ -117,29 +117,33 @@ TEST(test_generation_defaults)
 
 TEST(test_generation_refusals)
 {
-    static const struct {
-        const char *text;
-        ferry_status status;
-        const char *what;
-    } rows[] = {
-        {"{\"bad_words_ids\": [[3], [1, 2]]}", FERRY_ERROR_UNSUPPORTED, "number 1 is no list of one id"},
-        {"{\"bad_words_ids\": [[]]}", FERRY_ERROR_UNSUPPORTED, "'bad_words_ids': number 0 is no list of one id"},
-        {"{\"bad_words_ids\": 5}", FERRY_ERROR_FORMAT, "'bad_words_ids': expected a list of lists"},
-        {"{\"bad_words_ids\": [[701]]}", FERRY_ERROR_FORMAT, "'bad_words_ids': expected ids from 0 to 700"},
-        {"{\"suppress_tokens\": [9, -1]}", FERRY_ERROR_FORMAT, "'suppress_tokens': expected ids from 0 to 700"},
-        {"{\"forced_eos_token_id\": [0, 1]}", FERRY_ERROR_UNSUPPORTED, "'forced_eos_token_id' with several ids"},
-        {"{\"forced_bos_token_id\": 701}", FERRY_ERROR_FORMAT, "'forced_bos_token_id': expected ids from 0 to 700"},
-        {"{\"forced_bos_token_id\": 1.0}", FERRY_ERROR_FORMAT, "'forced_bos_token_id': expected ids from 0 to 700"},
-        {"{\"eos_token_id\": [0, 701]}", FERRY_ERROR_FORMAT, "'eos_token_id': expected ids from 0 to 700"},
-        {"{\"eos_token_id\": [5, 6]}", FERRY_ERROR_FORMAT,
-         "target_vocab.json: '</s>' has id 0, but the configuration's eos_token_id is 5"},
-        {"{\"eos_token_id\": []}", FERRY_ERROR_FORMAT, "eos_token_id or pad_token_id is missing or beyond"},
-        {"{\"eos_token_id\": [0" SIXTEEN SIXTEEN SIXTEEN SIXTEEN "]}", FERRY_ERROR_UNSUPPORTED,
-         "ferry.eos_ids: a model file has at most 64, found 65"},
+    static const refused_edit rows[] = {
+        {"generation_config.json", NULL, "{\"bad_words_ids\": [[3], [1, 2]]}", FERRY_ERROR_UNSUPPORTED,
+         "…number 1 is no list of one id"},
+        {"generation_config.json", NULL, "{\"bad_words_ids\": [[]]}", FERRY_ERROR_UNSUPPORTED,
+         "…'bad_words_ids': number 0 is no list of one id"},
+        {"generation_config.json", NULL, "{\"bad_words_ids\": 5}", FERRY_ERROR_FORMAT,
+         "…'bad_words_ids': expected a list of lists"},
+        {"generation_config.json", NULL, "{\"bad_words_ids\": [[701]]}", FERRY_ERROR_FORMAT,
+         "…'bad_words_ids': expected ids from 0 to 700"},
+        {"generation_config.json", NULL, "{\"suppress_tokens\": [9, -1]}", FERRY_ERROR_FORMAT,
+         "…'suppress_tokens': expected ids from 0 to 700"},
+        {"generation_config.json", NULL, "{\"forced_eos_token_id\": [0, 1]}", FERRY_ERROR_UNSUPPORTED,
+         "…'forced_eos_token_id' with several ids"},
+        {"generation_config.json", NULL, "{\"forced_bos_token_id\": 701}", FERRY_ERROR_FORMAT,
+         "…'forced_bos_token_id': expected ids from 0 to 700"},
+        {"generation_config.json", NULL, "{\"forced_bos_token_id\": 1.0}", FERRY_ERROR_FORMAT,
+         "…'forced_bos_token_id': expected ids from 0 to 700"},
+        {"generation_config.json", NULL, "{\"eos_token_id\": [0, 701]}", FERRY_ERROR_FORMAT,
+         "…'eos_token_id': expected ids from 0 to 700"},
+        {"generation_config.json", NULL, "{\"eos_token_id\": [5, 6]}", FERRY_ERROR_FORMAT,
+         "…target_vocab.json: '</s>' has id 0, but the configuration's eos_token_id is 5"},
+        {"generation_config.json", NULL, "{\"eos_token_id\": []}", FERRY_ERROR_FORMAT,
+         "…eos_token_id or pad_token_id is missing or beyond"},
+        {"generation_config.json", NULL, "{\"eos_token_id\": [0" SIXTEEN SIXTEEN SIXTEEN SIXTEEN "]}",
+         FERRY_ERROR_UNSUPPORTED, "…ferry.eos_ids: a model file has at most 64, found 65"},
     };
-    char *source = data_file("models/marian-separate");
-    for (size_t i = 0; i < COUNT(rows); i++)
-        refuse_edit(source, "generation_config.json", NULL, rows[i].text, rows[i].status, rows[i].what);
+    check_refused_edits(data_file("models/marian-separate"), rows, COUNT(rows));
 }
 
 /* Without the file, config.json decides, but not the class's defaults: in

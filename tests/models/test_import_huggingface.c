@@ -1,23 +1,6 @@
 /* MarianMT directories: what they say is what the model file says; what Ferry cannot do is refused by name. The layers'
- * numbers are checked by test_import_export.c, which has the same names, and by golden logits. */
+ * numbers are checked by golden logits. */
 #include "tests/support/import_support.h"
-
-TEST(test_marian_separate)
-{
-    const ferry_model_file *file = converted(data_file("models/marian-separate"));
-    check_file_keys(file,
-                    "encoder.vocab_size 901; decoder.vocab_size 701; encoder.ffn_width 128; decoder.ffn_width 96; "
-                    "encoder.activation gelu; encoder.norm_position post; encoder.final_norm false; "
-                    "tied_embeddings false; tied_output false; start_id 700; pad_id 700; eos_ids 0; "
-                    "encoder.position.layout split; decoder.position.exponent_divisor half");
-    check_file_keys(file,
-                    "decoding.beam 1; decoding.max_length 0; decoding.forced_last_id 0; decoding.renormalize true; "
-                    "decoding.suppressed_ids 700; tokenizer.source.leading_tag true; "
-                    "tokenizer.source.suffix_ids 0; tokenizer.target.special_ids 0 1 700");
-    assert_true(has_text(ferry_texts_at(file->text.source_pieces, 900), "<pad>"));
-    assert_true(has_text(ferry_texts_at(file->text.target_pieces, 700), "<pad>"));
-    assert_true(file->text.source_model.size == 254175 && file->text.target_model.size == 250719);
-}
 
 TEST(test_marian_joint)
 {
@@ -87,23 +70,4 @@ TEST(test_marian_tensor_refusals)
     *norm = (ferry_tensor){.dims = 2, .shape = {8, 8, 1, 1}, .data = norm->data, .bytes = norm->bytes};
     refuse_source(with_items(source, list, FERRY_F32), FERRY_ERROR_FORMAT,
                   "tensor 'model.decoder.layers.1.final_layer_norm.bias': expected shape [64], found [8, 8]");
-}
-
-/* The largest number of 16 bits, and one that would be rounded up to infinity. */
-TEST(test_values_too_large)
-{
-    char *source = data_file("models/marian-separate"), *directory = NULL;
-    item_list *list = read_items(source);
-    ferry_tensor *tensor = &find_item(list, "model.encoder.layers.0.fc1.weight")->tensor;
-    float *numbers = kept_memory(tensor->bytes);
-    memcpy(numbers, tensor->data, tensor->bytes);
-    tensor->data = numbers;
-    for (numbers[100] = 65504; numbers[100] <= 65520; numbers[100] += 16) {
-        directory = with_items(source, list, FERRY_F32);
-        if (numbers[100] == 65504) converted_as(directory, FERRY_F16);
-    }
-    refuse_as(directory, FERRY_F16, FERRY_ERROR_UNSUPPORTED,
-              "tensor 'model.encoder.layers.0.fc1.weight': a value is too large for f16");
-    converted(directory);
-    refuse_as(directory, FERRY_BF16, FERRY_ERROR_ARGUMENT, "type: expected f32, f16 or i8, found bf16");
 }

@@ -1,4 +1,4 @@
-/* The OPUS-MT form of a model, the real one or its small twin: what its files say, and Marian's own n-best lists with
+/* The OPUS-MT form of a model, the real one or its small twin, against Marian's own n-best lists with
  * scores and alignments. */
 #include "tests/support/marian_golden.h"
 
@@ -6,32 +6,6 @@ static char *source_path(void)
 {
     return shared_file("models/tatoeba-en-de/marian");
 }
-
-TEST(test_what_the_files_say)
-{
-    static const char large[] =
-        "d_model 256; embedding_scale 16; alignment_layer 2; encoder.layers 3; encoder.heads 8; "
-        "encoder.ffn_width 1024; decoder.vocab_size 8000",
-                      small[] = "d_model 64; embedding_scale 8; alignment_layer 1; encoder.layers 2; encoder.heads 4; "
-                                "encoder.ffn_width 160; decoder.vocab_size 1000";
-    const ferry_model_file *file = converted(source_path());
-    check_file_keys(file, large_data() ? large : small);
-    check_file_keys(file, "origin.kind opus-mt; start_id -1; pad_id -1; eos_ids 0; alignment_head 0; "
-                          "decoder.block attention; decoder.activation swish; decoder.norm_position post; "
-                          "encoder.norm_eps 1e-06; decoder.final_norm false; tied_embeddings true; tied_output true; "
-                          "output_bias true; encoder.position.layout split; "
-                          "decoder.position.exponent_divisor half_minus_one");
-    check_file_keys(file,
-                    "decoding.policy marian; decoding.beam 6; decoding.length_penalty 1; decoding.word_penalty 0; "
-                    "decoding.max_length 0; decoding.length_factor 3; decoding.length_extra 0; "
-                    "decoding.suppressed_ids 1; tokenizer.source.unk_id 1; tokenizer.source.suffix_ids 0; "
-                    "tokenizer.source.opus_punctuation false; tokenizer.source.leading_tag false; "
-                    "languages.names absent");
-    assert_int_equal(file->text.source_model.size, large_data() ? 379885 : 15381);
-    assert_true(has_text(ferry_texts_at(file->text.target_pieces, 2), large_data() ? "\u2581Monate" : "\u2581every"));
-}
-
-/* ---- golden runs ---- */
 
 static double number_after(const char *command, const char *option)
 {

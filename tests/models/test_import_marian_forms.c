@@ -77,33 +77,6 @@ TEST(test_defaults)
 
 /* ---- matrices ---- */
 
-TEST(test_every_tensor)
-{
-    const ferry_model_file *file = made(&(marian_kind){.ties = MARIAN_TIED_ALL});
-    const ferry_transformer *model = &file->transformer;
-    const ferry_layer *encoder = &model->encoder.layers[0], *decoder = &model->decoder.layers[1];
-    assert_true(has_text(file->origin.kind, "marian"));
-    check_table(&model->encoder.embedding, "Wemb", MARIAN_V);
-    check_linear(&encoder->self.q, "encoder_l1_self_Wq", MARIAN_D, MARIAN_D);
-    check_linear(&encoder->self.k, "encoder_l1_self_Wk", MARIAN_D, MARIAN_D);
-    check_linear(&encoder->self.v, "encoder_l1_self_Wv", MARIAN_D, MARIAN_D);
-    check_linear(&encoder->self.out, "encoder_l1_self_Wo", MARIAN_D, MARIAN_D);
-    check_numbers(encoder->self.q.bias, "encoder_l1_self_bq", MARIAN_D);
-    check_numbers(encoder->self_norm.weight, "encoder_l1_self_Wo_ln_scale", MARIAN_D);
-    check_numbers(encoder->self_norm.bias, "encoder_l1_self_Wo_ln_bias", MARIAN_D);
-    check_linear(&encoder->ffn_up, "encoder_l1_ffn_W1", MARIAN_F, MARIAN_D);
-    check_numbers(encoder->ffn_up.bias, "encoder_l1_ffn_b1", MARIAN_F);
-    check_linear(&encoder->ffn_down, "encoder_l1_ffn_W2", MARIAN_D, MARIAN_F);
-    check_numbers(encoder->ffn_norm.weight, "encoder_l1_ffn_ffn_ln_scale", MARIAN_D);
-    check_linear(&decoder->self.v, "decoder_l2_self_Wv", MARIAN_D, MARIAN_D);
-    check_linear(&decoder->cross.k, "decoder_l2_context_Wk", MARIAN_D, MARIAN_D);
-    check_numbers(decoder->cross.k.bias, "decoder_l2_context_bk", MARIAN_D);
-    check_numbers(decoder->cross_norm.bias, "decoder_l2_context_Wo_ln_bias", MARIAN_D);
-    check_numbers(model->output.bias, "decoder_ff_logit_out_b", MARIAN_V);
-    assert_null(file->generation.shortlist.offsets);
-    assert_int_equal(file->text.source_model.size, 0);
-}
-
 TEST(test_ties)
 {
     for (int ties = MARIAN_TIED_ALL; ties <= MARIAN_TIED_NONE; ties++) {

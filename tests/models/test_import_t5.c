@@ -1,5 +1,5 @@
 /* What directories of T5, mT5 and MADLAD-400 say, in every way in which they say it. */
-#include "tests/support/families.h"
+#include "tests/support/refusals.h"
 
 #include "base/system.h"
 
@@ -67,19 +67,19 @@ TEST(test_keys_of_t5)
         {{{"tokenizer_config.json", NULL, "{}"}},
          "tokenizer.target.special_ids 1 0 2 1100 1101 1102 1103 1104 1105 1106 1107 1108 1109 1110 1111"},
     };
-    static const refusal refused[] = {
+    static const refused_edit bad[] = {
         {"config.json", "\"relative_attention_max_distance\": 40", "\"relative_attention_max_distance\": 8",
-         FERRY_ERROR_FORMAT, "'relative_attention_max_distance': expected 9 to 16384, found 8"},
+         FERRY_ERROR_FORMAT, "…'relative_attention_max_distance': expected 9 to 16384, found 8"},
         {"config.json", "\"relative_attention_max_distance\": 40", "\"relative_attention_max_distance\": 16385",
-         FERRY_ERROR_FORMAT, "'relative_attention_max_distance': expected 9 to 16384, found 16385"},
+         FERRY_ERROR_FORMAT, "…'relative_attention_max_distance': expected 9 to 16384, found 16385"},
         {"config.json", "\"relative_attention_num_buckets\": 16", "\"relative_attention_num_buckets\": 3",
-         FERRY_ERROR_FORMAT, "'relative_attention_num_buckets': expected 4 to 65536, found 3"},
+         FERRY_ERROR_FORMAT, "…'relative_attention_num_buckets': expected 4 to 65536, found 3"},
         {"config.json", "\"d_kv\": 12", "\"d_kv\": 262145", FERRY_ERROR_FORMAT,
-         "num_heads 4 times d_kv 262145 is above 1048576"},
+         "…num_heads 4 times d_kv 262145 is above 1048576"},
     };
     char *source = small_family("t5");
     check_sayings(source, rows, COUNT(rows));
-    refuse_edits(source, refused, COUNT(refused));
+    check_refused_edits(source, bad, COUNT(bad));
 }
 
 /* Everything below another name, as training writes it, and what only umT5 may have. */
@@ -173,36 +173,4 @@ TEST(test_tags_of_madlad)
     assert_true(is_special(&file->text, 1100) && is_special(&file->text, 1104) && !is_special(&file->text, 1099));
     check_file_keys(converted(madlad(pieces + 1, 1)), "languages.names ceb; languages.default_target 0");
     check_file_keys(converted(madlad(others, COUNT(others))), "origin.kind huggingface-t5; languages.names absent");
-}
-
-/* The tokens of a prompt have no place; those of the line have the same as without one. */
-TEST(test_places_behind_a_prompt)
-{
-    static const char *const pieces[] = {"<2de>", "<2fr>"}, *const text = "Tom isst hier.";
-    const ferry_model *model = opened(madlad(pieces, 2));
-    const ferry_text line = as_text(text);
-    ferry_result *results[2];
-    ferry_options options;
-    ferry_options_default(model, &options, sizeof options);
-    options.alignment = 1;
-    options.max_length = 2;
-    for (int i = 0; i < 2; i++) {
-        options.to = i == 0 ? NULL : "de";
-        results[i] = translated(model, &options, &line, 1);
-    }
-    const size_t count = ferry_result_source_tokens(results[0], 0), all = ferry_result_source_tokens(results[1], 0);
-    ferry_token plain, prompted = {.begin = 0};
-    assert_true(count > 3 && all > count);
-    for (size_t i = 0; i < all; i++) {
-        CHECK(ferry_result_source_token(results[1], 0, i, &prompted, sizeof prompted));
-        if (i < all - count) {
-            assert_true(prompted.begin == 0 && prompted.end == 0);
-            continue;
-        }
-        CHECK(ferry_result_source_token(results[0], 0, i - (all - count), &plain, sizeof plain));
-        assert_true(plain.id == prompted.id && plain.begin == prompted.begin && plain.end == prompted.end);
-        if (i + 2 == all) assert_int_equal(prompted.end, strlen(text));
-    }
-    assert_int_equal(prompted.begin, prompted.end); /* the end of sentence */
-    for (int i = 0; i < 2; i++) ferry_result_destroy(results[i]);
 }

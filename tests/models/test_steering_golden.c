@@ -1,25 +1,19 @@
 /* Given prefixes and alternatives against what transformers, CTranslate2 and Marian made of them
  * (tests/data/steering/record.py), and patience and coverage penalties against what CTranslate2 made of these
  * (tests/data/beams/record.py): texts and scores. */
-#include <math.h>
+#include "tests/support/import_support.h"
 
-#include "tests/support/files.h"
-
-static json_t *cases, *small_cases; /* of the small models of the same names */
 static size_t checked;
 static const double tolerance = 2e-4; /* of scores, relative to 1 + |score| */
 
-static int load(void **state)
+/* Of the large models, or of the small ones of the same names. */
+static json_t *load_cases(bool small)
 {
-    (void)state;
-    cases = json_object_get(load_json(data_file("steering/steering.json")), "cases");
-    small_cases = json_object_get(load_json(data_file("steering/small.json")), "cases");
-    assert_true(cases != NULL && small_cases != NULL);
-    json_t *more = json_object_get(load_json(data_file("beams/beams.json")), "cases");
-    assert_int_equal(json_array_extend(cases, more), 0);
-    more = json_object_get(load_json(data_file("beams/small.json")), "cases");
-    assert_int_equal(json_array_extend(small_cases, more), 0);
-    return 0;
+    const char *file = small ? "small" : "steering", *more = small ? "small" : "beams";
+    json_t *cases = json_object_get(load_json(data_file("steering/%s.json", file)), "cases");
+    assert_int_equal(json_array_extend(cases, json_object_get(load_json(data_file("beams/%s.json", more)), "cases")),
+                     0);
+    return cases;
 }
 
 static const char *text_at(const json_t *object, const char *key)
@@ -71,64 +65,41 @@ static void check_case(const ferry_model *model, const json_t *recorded, ferry_o
     ferry_translator_destroy(translator);
 }
 
-/* Whether the model is one whose small twin has cases of its own. */
-static bool has_twin(const char *name)
-{
-    return strncmp(name, "tatoeba", 7) == 0;
-}
+/* How many hypotheses a system's cases of a model have. With languages, the tag stands before the prefix; the models of
+ * Tatoeba have small twins with cases of their own. */
+static const struct {
+    const char *name, *from, *to;
+    ferry_policy policy;
+    size_t hypotheses, of_twin;
+} models[] = {{"tatoeba-en-de/huggingface", NULL, NULL, FERRY_POLICY_HUGGINGFACE, 96, 96},
+              {"huggingface-small/nllb", "eng_Latn", "deu_Latn", FERRY_POLICY_HUGGINGFACE, 96, 0},
+              {"tatoeba-en-de/ctranslate2-float16", NULL, NULL, FERRY_POLICY_CTRANSLATE2, 237, 232},
+              {"aren-transliteration/v2/aren-transliteration", NULL, NULL, FERRY_POLICY_CTRANSLATE2, 105, 0},
+              {"huggingface-small/nllb", "eng_Latn", "deu_Latn", FERRY_POLICY_CTRANSLATE2, 136, 0},
+              {"tatoeba-en-de/marian", NULL, NULL, FERRY_POLICY_MARIAN, 84, 84}};
 
-/* All cases of a system and a model, and how many hypotheses they have. */
-static void check_model(ferry_policy policy, const char *name, const char *from, const char *to, size_t expected)
+TEST(test_recorded_cases)
 {
-    const json_t *all = has_twin(name) && !large_data() ? small_cases : cases;
     static const char *const systems[] = {"huggingface", "marian", "ctranslate2"};
-    ferry_options options;
-    size_t index;
-    const json_t *recorded;
-    ferry_model *model = convert_and_open(shared_file("models/%s", name), NULL);
-    CHECK(ferry_options_default(model, &options, sizeof options));
-    options.policy = policy;
-    options.from = from;
-    options.to = to;
-    options.early_stopping = FERRY_EARLY_STOPPING_FALSE;
-    checked = 0;
-    json_array_foreach (all, index, recorded) {
-        if (strcmp(text_at(recorded, "model"), name) != 0) continue;
-        if (strcmp(text_at(recorded, "system"), systems[policy]) == 0) check_case(model, recorded, options);
+    json_t *const cases[] = {load_cases(false), load_cases(true)};
+    for (size_t i = 0; i < COUNT(models); i++) {
+        const bool small = models[i].of_twin > 0 && !large_data();
+        ferry_options options;
+        size_t index;
+        const json_t *recorded;
+        const ferry_model *model = opened(shared_file("models/%s", models[i].name));
+        CHECK(ferry_options_default(model, &options, sizeof options));
+        options.policy = models[i].policy;
+        options.from = models[i].from;
+        options.to = models[i].to;
+        options.early_stopping = FERRY_EARLY_STOPPING_FALSE;
+        checked = 0;
+        json_array_foreach (cases[small], index, recorded) {
+            if (strcmp(text_at(recorded, "model"), models[i].name) != 0) continue;
+            if (strcmp(text_at(recorded, "system"), systems[options.policy]) == 0) check_case(model, recorded, options);
+        }
+        assert_int_equal(checked, small ? models[i].of_twin : models[i].hypotheses);
     }
-    assert_int_equal(checked, expected);
-    ferry_model_close(model);
-}
-
-TEST_WITH(test_transformers, load, NULL)
-{
-    check_model(FERRY_POLICY_HUGGINGFACE, "tatoeba-en-de/huggingface", NULL, NULL, 96);
-}
-
-/* The language's tag stands before the prefix. */
-TEST_WITH(test_transformers_with_a_tag, load, NULL)
-{
-    check_model(FERRY_POLICY_HUGGINGFACE, "huggingface-small/nllb", "eng_Latn", "deu_Latn", 96);
-}
-
-TEST_WITH(test_ctranslate2, load, NULL)
-{
-    check_model(FERRY_POLICY_CTRANSLATE2, "tatoeba-en-de/ctranslate2-float16", NULL, NULL, large_data() ? 237 : 232);
-}
-
-TEST_WITH(test_ctranslate2_of_letters, load, NULL)
-{
-    check_model(FERRY_POLICY_CTRANSLATE2, "aren-transliteration/v2/aren-transliteration", NULL, NULL, 105);
-}
-
-TEST_WITH(test_ctranslate2_with_a_tag, load, NULL)
-{
-    check_model(FERRY_POLICY_CTRANSLATE2, "huggingface-small/nllb", "eng_Latn", "deu_Latn", 136);
-}
-
-TEST_WITH(test_marian, load, NULL)
-{
-    check_model(FERRY_POLICY_MARIAN, "tatoeba-en-de/marian", NULL, NULL, 84);
 }
 
 /* Words that no shortlist has become words of the sentence that begins with them, and count what they are worth. */

@@ -78,7 +78,7 @@ typedef struct lookup {
     size_t count;
 } lookup;
 
-static ferry_status find_piece(void *user, const ferry_spm_part *part)
+static ferry_status look_up(void *user, const ferry_spm_part *part)
 {
     lookup *found = user;
     int32_t id = 0;
@@ -99,7 +99,7 @@ static void check_segmented(const ferry_model *model, const char *path, int32_t 
     CHECK(ferry_spm_create(mapped_bytes(path), path, &spm, &error));
     for (size_t i = 0; i < COUNT(texts); i++) {
         lookup expected = {.text = &model->file.text, .unk = unk};
-        CHECK(ferry_spm_encode(spm, text_view(texts[i]), find_piece, &expected, &error));
+        CHECK(ferry_spm_encode(spm, text_view(texts[i]), look_up, &expected, &error));
         CHECK(encode_target(model, texts[i], &ids, NULL, &error));
         assert_int_equal(ids.count, expected.count);
         assert_memory_equal(ids.ids, expected.ids, ids.count * sizeof *ids.ids);

@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """Moses' words as sacremoses makes and joins them, and as the C functions do.
 
-    compare.py MOSES_WORDS LINES...       compares them, in all languages; MOSES_WORDS is build/tests/moses_words
+    compare.py ANSWER_TEXTS LINES...      compares them, in all languages; ANSWER_TEXTS is build/tests/answer_texts
     compare.py --record LINES... > tests/data/tokenizer/moses.txt
 
 LINES are files of texts, plain or .gz. Hostile texts are made beside them. Needs sacremoses 0.2.0 and, for the FSMT kind,
 transformers 5. A line of moses.txt: the kind ("words", "fsmt", "text"), a language, a text and what becomes of it, both in
 hexadecimal."""
+import collections
 import gzip
 import itertools
 import random
+import struct
 import subprocess
 import sys
 
@@ -134,10 +136,14 @@ def record(paths):
 
 def compare(program, paths):
     expected = list(itertools.chain(border_cases(), cases(paths)))
-    asked = "".join(f"{kind} {language} {encode(text)}\n" for kind, language, text, _ in expected)
-    found = subprocess.run([program], input=asked.encode(), stdout=subprocess.PIPE, check=True).stdout.split(b"\n")
+    asked = collections.defaultdict(bytes)
+    for kind, language, text, _ in expected:
+        asked[kind, language] += struct.pack("=I", len(text.encode())) + text.encode()
+    found = {run: iter(subprocess.run([program, *run], input=texts, stdout=subprocess.PIPE, check=True).stdout.split(b"\n"))
+             for run, texts in asked.items()}
     raised = differing = 0
-    for (kind, language, text, result), line in zip(expected, found):
+    for kind, language, text, result in expected:
+        line = next(found[kind, language])
         if result is None:
             raised += 1
         elif bytes.fromhex(line.decode()) != result.encode():

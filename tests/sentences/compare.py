@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """How well splitters find the ends of sentences: precision, recall and F1, as Markdown tables.
 
-    compare.py MARK_SENTENCES [--shared DIRECTORY] [--treebanks DIRECTORY] [--show SYSTEM LANGUAGE KIND]
+    compare.py ANSWER_TEXTS [--shared DIRECTORY] [--treebanks DIRECTORY] [--show SYSTEM LANGUAGE KIND]
 
-MARK_SENTENCES is build/tests/mark_sentences. The other systems are the Python packages pysbd and sentence-splitter, and ICU
+ANSWER_TEXTS is build/tests/answer_texts. The other systems are the Python packages pysbd and sentence-splitter, and ICU
 (PyICU) with CLDR's suppressions; one that is not installed is left out. The texts are
 - tests/data/sentences/cases.tsv, the published cases of pysbd;
 - lines of Tatoeba under DIRECTORY/corpora, shuffled, of which ten at a time are joined by blanks: `dev`, which nothing was
@@ -15,6 +15,7 @@ import collections
 import gzip
 import os
 import random
+import struct
 import subprocess
 import sys
 import time
@@ -82,9 +83,14 @@ def read_treebanks(directory):
 
 def ferry(program):
     def split(language, texts):
-        lines = "".join(f"{language}\t" + text.replace("\\", "\\\\").replace("\n", "\\n") + "\n" for text in texts)
-        out = subprocess.run([program], input=lines, capture_output=True, text=True, check=True).stdout
-        return [unescape(line).split(MARK) for line in out.split("\n")[:-1]]
+        encoded = [text.encode() for text in texts]
+        asked = b"".join(struct.pack("=I", len(text)) + text for text in encoded)
+        out = subprocess.run([program, "sentences", language], input=asked, stdout=subprocess.PIPE, check=True).stdout
+        result = []
+        for text, ends in zip(encoded, out.splitlines()):
+            places = [0, *map(int, ends.split()[:-1]), len(text)]
+            result.append([text[a:b].decode() for a, b in zip(places, places[1:])])
+        return result
     return split
 
 

@@ -92,16 +92,34 @@ static void count_warning(void *data, const ferry_document *document, size_t at,
     u->warnings++;
 }
 
+ferry_status try_document(const ferry_document_format *format, ferry_view source,
+                          const ferry_document_translator *translator, ferry_string *out, ferry_error *error)
+{
+    ferry_document document;
+    ferry_status status = ferry_document_read(&document, format, source, error);
+    if (status == FERRY_OK) status = ferry_document_translate(&document, translator);
+    if (status == FERRY_OK) status = ferry_document_write(&document, out, error);
+    ferry_document_destroy(&document);
+    return status;
+}
+
+void check_reading(const ferry_document_format *format, const char *source, const char *refusal)
+{
+    ferry_document document;
+    ferry_error error = {0};
+    const ferry_status status = ferry_document_read(&document, format, ferry_text_view(source), &error);
+    if (refusal != NULL)
+        check_refusal(status, &error, FERRY_ERROR_UNSUPPORTED, refusal);
+    else if (status != FERRY_OK)
+        fail_msg("%s: %s", source, error.message);
+    ferry_document_destroy(&document);
+}
+
 static ferry_string run(const ferry_document_format *format, ferry_view source, user *u)
 {
-    ferry_error failure; /* which the document keeps */
-    ferry_document document;
     ferry_string out = {0};
     const ferry_document_translator translator = {.translate = call_function, .warn = count_warning, .user = u};
-    assert_int_equal(ferry_document_read(&document, format, source, &failure), FERRY_OK);
-    assert_int_equal(ferry_document_translate(&document, &translator), FERRY_OK);
-    CHECK(ferry_document_write(&document, &out, &error));
-    ferry_document_destroy(&document);
+    CHECK(try_document(format, source, &translator, &out, &error));
     return out;
 }
 
@@ -175,9 +193,10 @@ static void check_case(const ferry_document_format *format, bool shown, ferry_vi
         assert_translated(format, source, markup, markup, source);
 }
 
-void check_cases(const ferry_document_format *format, const char *name)
+void check_cases(const char *name)
 {
-    const made_file file = file_copy(data_file("documents/%s", name));
+    const ferry_document_format *format = ferry_document_format_named(name);
+    const made_file file = file_copy(data_file("documents/%s.cases", name));
     ferry_view rest = whole(&file);
     bool shown = false;
     assert_document(format, "", upper_markup, "");

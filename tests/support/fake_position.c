@@ -1,26 +1,30 @@
 #include "fake_position.h"
 
-static const fake_parameter *find_parameter(const fake_file *file, const char *key)
+static bool find_value(const fake_file *file, const char *key, ferry_view *value)
 {
-    const fake_parameter *parameter = file->parameters;
-    while (parameter->key != NULL && strcmp(parameter->key, key) != 0) parameter++;
-    return parameter->key != NULL ? parameter : NULL;
-}
-
-static bool fake_text(void *user, const char *key, ferry_view *value)
-{
-    const fake_parameter *parameter = find_parameter(user, key);
-    if (parameter == NULL || parameter->text == NULL) return false;
-    *value = (ferry_view){parameter->text, strlen(parameter->text)};
-    return true;
+    const size_t length = strlen(key);
+    for (const char *at = file->parameters; at != NULL; at = strchr(at, ',')) {
+        at += strspn(at, ", ");
+        if (strncmp(at, key, length) != 0 || at[length] != ' ') continue;
+        *value = (ferry_view){at + length + 1, strcspn(at + length + 1, ",")};
+        return true;
+    }
+    return false;
 }
 
 static bool fake_real(void *user, const char *key, double *value)
 {
-    const fake_parameter *parameter = find_parameter(user, key);
-    if (parameter == NULL || parameter->text != NULL) return false;
-    *value = parameter->number;
-    return true;
+    ferry_view text;
+    char *end;
+    if (!find_value(user, key, &text)) return false;
+    *value = strtod(text.data, &end);
+    return end == text.data + text.size;
+}
+
+static bool fake_text(void *user, const char *key, ferry_view *value)
+{
+    double number;
+    return find_value(user, key, value) && !fake_real(user, key, &number);
 }
 
 static bool fake_integer(void *user, const char *key, int64_t *value)
@@ -33,7 +37,8 @@ static bool fake_integer(void *user, const char *key, int64_t *value)
 
 static bool fake_present(void *user, const char *key)
 {
-    return find_parameter(user, key) != NULL;
+    ferry_view value;
+    return find_value(user, key, &value);
 }
 
 ferry_status fake_tensor(void *user, const ferry_position_tensor *declared, int32_t layer, int32_t dims,
@@ -56,14 +61,14 @@ ferry_status try_bind_encoding_file(const char *name, const ferry_position_stack
                                error);
 }
 
-ferry_status try_bind_encoding(const char *name, const ferry_position_stack *stack, const fake_parameter *parameters,
+ferry_status try_bind_encoding(const char *name, const ferry_position_stack *stack, const char *parameters,
                                const float *tensor, ferry_position *position, ferry_error *error)
 {
     return try_bind_encoding_file(name, stack, (fake_file){.parameters = parameters, .tensor = tensor}, position,
                                   error);
 }
 
-ferry_position bind_encoding(const char *name, const ferry_position_stack *stack, const fake_parameter *parameters,
+ferry_position bind_encoding(const char *name, const ferry_position_stack *stack, const char *parameters,
                              const float *tensor)
 {
     ferry_position position;

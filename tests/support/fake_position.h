@@ -5,22 +5,15 @@
 #include "engine/position/position.h"
 #include "support.h"
 
-/* A text, or a number. */
-typedef struct fake_parameter {
-    const char *key; /* NULL ends a list */
-    const char *text;
-    double number;
-} fake_parameter;
-
 typedef struct fake_weights {
     const char *name; /* NULL ends a list */
     const float *data;
 } fake_weights;
 
-/* A source of parameters, and of one tensor or, for every layer, of those in a list, or of what `make` returns for a
- * tensor of `count` numbers: NULL refuses it. */
+/* A source of parameters ("clip 2, p2c paper": what reads as a number is one), and of one tensor or, for every layer,
+ * of those in a list, or of what `make` returns for a tensor of `count` numbers: NULL refuses it. */
 typedef struct fake_file {
-    const fake_parameter *parameters;
+    const char *parameters;
     const float *tensor;
     const fake_weights *weights;
     const float *(*make)(void *user, const ferry_position_tensor *declared, int32_t layer, size_t count);
@@ -33,10 +26,10 @@ ferry_status fake_tensor(void *user, const ferry_position_tensor *declared, int3
 
 ferry_status try_bind_encoding_file(const char *name, const ferry_position_stack *stack, fake_file file,
                                     ferry_position *position, ferry_error *error);
-ferry_status try_bind_encoding(const char *name, const ferry_position_stack *stack, const fake_parameter *parameters,
+ferry_status try_bind_encoding(const char *name, const ferry_position_stack *stack, const char *parameters,
                                const float *tensor, ferry_position *position, ferry_error *error);
 /* These two must succeed; ferry_position_unbind releases what they return. */
-ferry_position bind_encoding(const char *name, const ferry_position_stack *stack, const fake_parameter *parameters,
+ferry_position bind_encoding(const char *name, const ferry_position_stack *stack, const char *parameters,
                              const float *tensor);
 void extend_encoding(const ferry_position *position, ferry_position_state *state, int32_t count);
 /* What the score hook adds for one query at `at` and every key, for schemes that do not use q and k. */

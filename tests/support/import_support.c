@@ -156,14 +156,9 @@ const ferry_model_file *converted_with(const char *source, const ferry_import_op
     return &model->file;
 }
 
-const ferry_model_file *converted_as(const char *source, ferry_type type)
-{
-    return converted_with(source, &(ferry_import_options){.type = type});
-}
-
 const ferry_model_file *converted(const char *source)
 {
-    return converted_as(source, FERRY_F32);
+    return converted_with(source, &(ferry_import_options){.type = FERRY_F32});
 }
 
 enum { NOTE_SIZE = 600 };
@@ -196,6 +191,32 @@ const int32_t *tokenized(const ferry_model *model, const char *text, const char 
     return copy;
 }
 
+int32_t find_piece(const ferry_model *model, ferry_inspect_stack side, const char *piece)
+{
+    const ferry_inspect_sizes sizes = ferry_inspect_get_sizes(model);
+    int32_t id = side == FERRY_INSPECT_ENCODER ? sizes.source_vocab : sizes.target_vocab;
+    for (id--; id >= 0; id--) {
+        const ferry_text found = ferry_inspect_piece(model, side, id);
+        if (has_text((ferry_view){found.data, found.size}, piece)) break;
+    }
+    return id;
+}
+
+const float *logits_of(const ferry_model *model, const int32_t *ids, int32_t S, const int32_t *inputs, int32_t T)
+{
+    const int32_t V = ferry_inspect_get_sizes(model).target_vocab, offsets[] = {0, S}, input_offsets[] = {0, T};
+    float *logits = kept_memory((size_t)T * (size_t)V * sizeof *logits);
+    CHECK(ferry_inspect_logits(model, ids, offsets, 1, inputs, input_offsets, FERRY_INSPECT_ONE_PASS, logits, &error));
+    return logits;
+}
+
+double log_probability(const float *row, int32_t V, int32_t id)
+{
+    double sum = 0;
+    for (int32_t v = 0; v < V; v++) sum += exp((double)row[v] - (double)row[id]);
+    return -log(sum);
+}
+
 bool described(const ferry_model *model, const char *what)
 {
     ferry_text text;
@@ -211,33 +232,19 @@ void check_result_text(const char *expected, ferry_text found)
     fail_msg("expected '%s', found '%.*s'", expected, (int)found.size, found.data);
 }
 
-void refuse_as(const char *source, ferry_type type, ferry_status status, const char *what)
-{
-    ferry_error error = {0};
-    const ferry_import_options options = {.type = type};
-    char *path = scratch_file("refused.gguf");
-    const ferry_status found = ferry_import(source, path, &options, &error);
-    check_refusal(found, &error, status == ANY_ERROR && found != FERRY_OK ? found : status, what);
-    check_no_file(path);
-}
-
 void refuse_source(const char *source, ferry_status status, const char *what)
 {
-    refuse_as(source, FERRY_F32, status, what);
+    ferry_error error = {0};
+    char *path = scratch_file("refused.gguf");
+    const ferry_status found = ferry_import(source, path, NULL, &error);
+    check_refusal(found, &error, status == ANY_ERROR && found != FERRY_OK ? found : status, what);
+    check_no_file(path);
 }
 
 void refuse_edit(const char *source, const char *file, const char *from, const char *to, ferry_status status,
                  const char *what)
 {
     refuse_source(variant(source, &(edit){file, from, to}, 1), status, what);
-}
-
-void refuse_edits(const char *source, const refusal *rows, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        const refusal *row = &rows[i];
-        refuse_edit(source, row->file, row->from, row->to, row->status, row->what);
-    }
 }
 
 /* ---- keys ---- */
@@ -287,16 +294,44 @@ void check_gguf_keys(const ferry_gguf *file, const char *expected)
     }
 }
 
+void check_saying(const char *source, const char *says)
+{
+    if (ferry_text_begins(says, "\u2026"))
+        refuse_source(source, ANY_ERROR, says + strlen("\u2026"));
+    else
+        check_file_keys(converted(source), says);
+}
+
 void check_sayings(const char *source, const saying *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         size_t edits = 0;
         while (edits < sizeof rows->edits / sizeof *rows->edits && rows[i].edits[edits].file != NULL) edits++;
-        check_file_keys(converted(variant(source, rows[i].edits, edits)), rows[i].keys);
+        check_saying(variant(source, rows[i].edits, edits), rows[i].keys);
     }
 }
 
-/* ---- weights ---- */
+/* ---- languages, weights ---- */
+
+char *small_family(const char *name)
+{
+    return shared_file("models/huggingface-small/%s", name);
+}
+
+int32_t find_language(const ferry_model_languages *languages, const char *names)
+{
+    for (int32_t i = 0; i < languages->count; i++)
+        if (has_text(ferry_texts_at(languages->names, (size_t)i), names)) return i;
+    fail_msg("no language '%s'", names);
+    return -1;
+}
+
+bool is_special(const ferry_model_text *text, int32_t id)
+{
+    for (int32_t i = 0; i < text->special_count; i++)
+        if (text->special_ids[i] == id) return true;
+    return false;
+}
 
 void check_same_tensors(const ferry_model_file *a, const ferry_model_file *b)
 {

@@ -26,6 +26,7 @@ static bool next_sentence(void *user, ferry_generate_sentence *sentence)
                   .start_id = j->generation->start_id},
         .tag = (size_t)j->next++,
     };
+    if (j->next == j->stop_at_taken) atomic_store(&j->stop, true);
     return true;
 }
 
@@ -45,7 +46,7 @@ static ferry_status keep(void *user, size_t tag, const ferry_generate_finished *
         memcpy(to->ids, from.ids, length * sizeof *from.ids);
         if (from.token_scores != NULL) memcpy(to->token_scores, from.token_scores, length * sizeof *to->token_scores);
     }
-    j->finished++;
+    if (++j->finished == j->stop_at_finished) atomic_store(&j->stop, true);
     return FERRY_OK;
 }
 
@@ -70,7 +71,7 @@ static void generate_item(void *user, int32_t worker, size_t item)
     c->status = ferry_generate(c->generator, &c->source, &c->error);
 }
 
-void generate_job(ferry_generator *generator, job *j, int32_t first, int32_t last, int32_t width, int32_t positions)
+static call call_of(ferry_generator *generator, job *j, int32_t first, int32_t last, int32_t width, int32_t positions)
 {
     call c = {.generator = generator};
     c.source = (ferry_generate_source){
@@ -94,6 +95,12 @@ void generate_job(ferry_generator *generator, job *j, int32_t first, int32_t las
     j->last = last;
     j->finished = 0;
     for (int32_t s = first; s < last; s++) memset(j->sentences[s].found, 0, sizeof j->sentences[s].found);
+    return c;
+}
+
+void generate_job(ferry_generator *generator, job *j, int32_t first, int32_t last, int32_t width, int32_t positions)
+{
+    call c = call_of(generator, j, first, last, width, positions);
     if (generator->state.context.pool != NULL)
         ferry_pool_run(generator->state.context.pool, generate_item, &c, 1);
     else
@@ -101,4 +108,13 @@ void generate_job(ferry_generator *generator, job *j, int32_t first, int32_t las
     if (c.status != FERRY_OK) fail_msg("%s", c.error.message);
     assert_int_equal(j->finished, last - first);
     assert_int_equal(generator->state.context.arena.used, 0);
+}
+
+ferry_status try_job(ferry_generator *generator, job *j, int32_t width, int32_t positions, ferry_error *error)
+{
+    const call c = call_of(generator, j, 0, j->count, width, positions);
+    generator->state.context.stop = &j->stop;
+    const ferry_status status = ferry_generate(generator, &c.source, error);
+    generator->state.context.stop = NULL;
+    return status;
 }

@@ -4,6 +4,8 @@
 
 #include "support.h"
 
+#include <stdatomic.h>
+
 #include "engine/search/generate.h"
 #include "engine/search/generation.h"
 
@@ -28,6 +30,8 @@ typedef struct job {
     const ferry_screen *screen; /* or NULL */
     job_sentence sentences[JOB_SENTENCES];
     int32_t count, next, last, finished;
+    int32_t stop_at_taken, stop_at_finished; /* the so many-th sentence sets `stop`; 0: none does */
+    atomic_bool stop;
 } job;
 
 /* `count` sentences without ids, their options the model's; kept. */
@@ -35,5 +39,8 @@ job *new_job(const ferry_generation *generation, int32_t count);
 /* Sentences first … last - 1, `width` at a time, with about `positions` of keys and values; on the generator's pool, if
  * it has one. */
 void generate_job(ferry_generator *generator, job *j, int32_t first, int32_t last, int32_t width, int32_t positions);
+
+/* All of them on this thread; the job's `stop` cancels. */
+ferry_status try_job(ferry_generator *generator, job *j, int32_t width, int32_t positions, ferry_error *error);
 
 #endif

@@ -68,8 +68,7 @@ static size_t put_number(unsigned char *at, const char *value, bool real, size_t
     return size;
 }
 
-/* Where the table of tensors ends. */
-static size_t table_end(const sample *model, const ferry_gguf *gguf)
+size_t table_end(const sample *model, const ferry_gguf *gguf)
 {
     size_t end = 0;
     for (size_t i = 0; i < gguf->tensor_count; i++) {

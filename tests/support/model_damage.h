@@ -57,6 +57,8 @@ void check_elements(sample model, const elements *rows, size_t count);
 
 /* The index of the first byte of a tensor's data. */
 size_t data_of(const sample *model, const char *tensor);
+/* Where the table of tensors ends. */
+size_t table_end(const sample *model, const ferry_gguf *gguf);
 /* The index of the first occurrence of `text`. */
 size_t place_of(const sample *model, const char *text);
 

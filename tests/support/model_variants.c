@@ -303,11 +303,7 @@ size_t visit_variants(const sample *model, const char *part, void (*visit)(void 
     assert_non_null(w.data);
     CHECK(ferry_gguf_open((ferry_view){(const char *)model->data, model->size}, "sample", &w.gguf, &error));
     memcpy(w.data, model->data, model->size);
-    for (size_t i = 0; i < w.gguf.tensor_count; i++) {
-        const ferry_tensor *tensor = &w.gguf.tensors[i];
-        const size_t end = place(&w, tensor->name.data) + tensor->name.size + 4 + 8 * (size_t)tensor->dims + 12;
-        if (end > w.table_end) w.table_end = end;
-    }
+    w.table_end = table_end(model, &w.gguf);
     w.data_begin = ferry_round_up(w.table_end, w.gguf.alignment);
     for (size_t i = 0; i < w.gguf.value_count; i++)
         if (has_part(w.gguf.values[i].key, part)) damage_key(&w, &w.gguf.values[i]);

@@ -168,23 +168,14 @@ static void run_stack(const ferry_transformer *model, const int32_t *ids, int32_
     keep_state(&states, x, rows);
 }
 
-void plain_hidden(const ferry_transformer *model, const int32_t *source, int32_t length, const int32_t *inputs,
-                  int32_t rows, float *encoder, float *decoder)
-{
-    static row memory[MOST_ROWS], x[MOST_ROWS];
-    assert_true(model->d_model == D && length <= MOST_ROWS && rows <= MOST_ROWS);
-    run_stack(model, source, length, NULL, 0, memory, encoder);
-    run_stack(model, inputs, rows, memory, length, x, decoder);
-}
-
 void plain_logits(const ferry_transformer *model, const int32_t *source, int32_t length, const int32_t *inputs,
-                  int32_t rows, float *logits)
+                  int32_t rows, float *encoder, float *decoder, float *logits)
 {
     static row memory[MOST_ROWS], x[MOST_ROWS];
     row output;
     assert_true(model->d_model == D && length <= MOST_ROWS && rows <= MOST_ROWS && model->output.N <= MOST_WIDTH);
-    run_stack(model, source, length, NULL, 0, memory, NULL);
-    run_stack(model, inputs, rows, memory, length, x, NULL);
+    run_stack(model, source, length, NULL, 0, memory, encoder);
+    run_stack(model, inputs, rows, memory, length, x, decoder);
     for (int32_t i = 0; i < rows; i++) {
         for (int d = 0; d < D; d++) x[i][d] *= (double)model->output_scale;
         apply(&model->output, x[i], output);

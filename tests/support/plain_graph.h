@@ -7,12 +7,9 @@
 #include "engine/graph/transformer.h"
 
 /* logits [rows, V] of the decoder's inputs, given source ids [length]; at most 48 of either. d_model is 24, nothing is
- * wider than 32, and positions are those of small_model.h. */
+ * wider than 32, and positions are those of small_model.h. The states of both stacks, unless these are NULL: encoder
+ * [layers + 1, length, 24], decoder [layers + 1, rows, 24]: what enters each layer, and what the stack returns. */
 void plain_logits(const ferry_transformer *model, const int32_t *source, int32_t length, const int32_t *inputs,
-                  int32_t rows, float *logits);
-/* The states of both stacks: encoder [layers + 1, length, 24], decoder [layers + 1, rows, 24]: what enters each layer,
- * and what the stack returns. */
-void plain_hidden(const ferry_transformer *model, const int32_t *source, int32_t length, const int32_t *inputs,
-                  int32_t rows, float *encoder, float *decoder);
+                  int32_t rows, float *encoder, float *decoder, float *logits);
 
 #endif

@@ -84,13 +84,8 @@ int64_t exact_sum(const quantized *w, int32_t n, const float *x, float a)
 
 void check_row(const quantized *w, const float *y, const float *x, float a)
 {
-    const int32_t K = w->matrix.K;
-    int8_t *codes = new_memory((size_t)K);
-    for (int32_t k = 0; k < K; k++) codes[k] = code_of(x[k], a);
     for (int32_t n = 0; n < w->matrix.N; n++) {
-        int64_t exact = 0;
-        for (int32_t k = 0; k < K; k++) exact += codes[k] * w->q[(size_t)n * (size_t)K + (size_t)k];
-        double sum = (double)exact, unit = 1.0 / ((double)a * (double)w->matrix.multiplier);
+        double sum = (double)exact_sum(w, n, x, a), unit = 1.0 / ((double)a * (double)w->matrix.multiplier);
         if (w->matrix.scales != NULL) unit = (double)w->scales[n] / (double)a;
         double bias = w->matrix.bias != NULL ? (double)w->bias[n] : 0.0, expected = sum * unit + bias;
         /* At most four roundings of the product, and one of the sum. */

@@ -14,11 +14,16 @@ static ferry_status read_current(ferry_view input, ferry_error *error)
     return status;
 }
 
+#define PART "\u2026"
+
 /* Whether this is what was expected; prints what is not. */
 static bool as_expected(size_t row, ferry_status found, const ferry_error *error, ferry_status status,
                         const char *message)
 {
-    if (found == status && error->status == status && strcmp(error->message, message) == 0) return true;
+    const bool part = strncmp(message, PART, strlen(PART)) == 0;
+    const bool same =
+        part ? strstr(error->message, message + strlen(PART)) != NULL : strcmp(error->message, message) == 0;
+    if (found == status && error->status == status && same) return true;
     print_error("row %zu: expected %s: %s\n          found %s: %s\n", row, ferry_status_name(status), message,
                 ferry_status_name(found), found != FERRY_OK ? error->message : "accepted");
     return false;

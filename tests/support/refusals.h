@@ -1,5 +1,6 @@
 /* Inputs that must be refused, as rows of tables: what is given, the status, and the whole message. All rows of a table
- * are tried, and those that differ are printed. Failures are cmocka's.
+ * are tried, and those that differ are printed. Of a message that begins with "…" the rest is a part. Failures are
+ * cmocka's.
  *
  *     static ferry_status read_settings(ferry_view input, ferry_error *error); // as the file "in", freed if accepted
  *

@@ -98,64 +98,42 @@ static void add_matrix_of(builder *b, const char *name, int32_t N, int32_t K, fe
     }
 }
 
-/* Of an output matrix of codes [N, K], as many as the rows of both coarse kinds have. */
-static void add_nibbles(builder *b, const built_tensor *output, int32_t N, int32_t K)
-{
-    const small_coarse kind = b->model.coarse;
-    const int64_t panels = (N + 15) / 16, float_shape[] = {panels, K, 16}, scale_shape[] = {N};
-    const int64_t shape[] = {panels + (kind == SMALL_COARSE_ROWS), K / 8 + (kind == SMALL_COARSE_COLUMNS), 64};
-    const size_t panel = ferry_nibbles_size(16, K / 8 * 8), size = (size_t)panels * panel;
-    uint8_t *nibbles = kept_memory(size);
-    uint32_t random = 3;
-    for (int64_t p = 0; p < panels && K % 8 == 0; p++) {
-        ferry_nibbles_error error;
-        const int8_t *codes = (const int8_t *)output->data + (size_t)p * ferry_codes_size(16, K);
-        ferry_nibbles_from_panel(codes, K, nibbles + (size_t)p * panel, &error);
-    }
-    for (size_t i = 0; i < size && kind == SMALL_COARSE_RANDOM; i++) nibbles[i] = (uint8_t)(next_random(&random) >> 8);
-    if (kind == SMALL_COARSE_LAST_CODE) nibbles[size - 64 + 4 * (size_t)((N - 1) % 16)] ^= 0x10;
-    if (kind == SMALL_COARSE_TYPE)
-        add(b, "output_coarse", "weight", FERRY_F32, 3, float_shape);
-    else if (kind != SMALL_COARSE_SCALES_ALONE)
-        memcpy(add(b, "output_coarse", "weight", FERRY_I8, 3, shape), nibbles, size);
-    if (kind == SMALL_COARSE_SCALES || kind == SMALL_COARSE_SCALES_ALONE)
-        add(b, "output_coarse", "scale", FERRY_F32, 1, scale_shape);
-}
-
-/* Of the output matrix [N, K], a tensor that has been added. */
+/* Of the output matrix [N, K], a tensor that has been added: nibbles of its codes, or codes of its numbers. */
 static void add_coarse(builder *b, const char *name, int32_t N, int32_t K)
 {
     const small_coarse kind = b->model.coarse;
-    built_tensor output = b->tensors[0];
-    uint32_t random = 3;
-    for (size_t i = 0; i < b->count; i++)
-        if (strcmp(b->tensors[i].name, name) == 0) output = b->tensors[i];
-    if (output.type == FERRY_I8) {
-        add_nibbles(b, &output, N, K);
-        return;
-    }
-    const size_t panels = ((size_t)N + 15) / 16, count = panels * (size_t)K * 16, size = ferry_codes_size(N, K);
-    const int64_t type_shape[] = {(int64_t)panels, K, 16}, scale_shape[] = {N + (kind == SMALL_COARSE_SCALES)};
+    const built_tensor *output = b->tensors;
+    while (strcmp(output->name, name) != 0) output++;
+    const bool int8 = output->type == FERRY_I8;
+    const size_t panels = ((size_t)N + 15) / 16, numbers = (size_t)K * 16;
+    const size_t columns = ((size_t)K + (int8 ? 0 : 3)) / (int8 ? 8 : 4), panel = columns * 64, size = panels * panel;
+    const int64_t type_shape[] = {(int64_t)panels, K, 16}, scale_shape[] = {N + (kind == SMALL_COARSE_SCALES && !int8)};
     const int64_t shape[] = {(int64_t)panels + (kind == SMALL_COARSE_ROWS),
-                             (K + 3) / 4 + (kind == SMALL_COARSE_COLUMNS), 64};
-    float *weight = kept_memory(count * sizeof *weight), *scales = kept_memory(panels * 16 * sizeof *scales);
-    int8_t *codes = kept_memory(size);
-    memset(weight, 0, count * sizeof *weight);
-    if (output.type == FERRY_F32) memcpy(weight, output.data, count * sizeof *weight);
-    for (size_t i = 0; i < count && output.type == FERRY_F16; i++)
-        weight[i] = ferry_f16_to_f32(((const uint16_t *)output.data)[i]);
-    for (size_t p = 0; p < panels; p++)
-        ferry_codes_from_panel(weight + p * (size_t)K * 16, K, codes + p * ferry_codes_size(16, K), scales + 16 * p);
-    for (size_t i = 0; i < size && kind == SMALL_COARSE_RANDOM; i++) codes[i] = (int8_t)(next_random(&random) >> 8);
-    if (kind == SMALL_COARSE_LAST_CODE) codes[size - 64 + 4 * (size_t)((N - 1) % 16)]++;
+                             (int64_t)columns + (kind == SMALL_COARSE_COLUMNS), 64};
+    float *weight = kept_memory(numbers * sizeof *weight), *scales = kept_memory(panels * 16 * sizeof *scales);
+    uint8_t *codes = kept_memory(size), *last = codes + size - 64 + 4 * (size_t)((N - 1) % 16);
+    uint32_t random = 3;
+    for (size_t p = 0; p < panels && !int8; p++) {
+        for (size_t i = 0; i < numbers; i++)
+            weight[i] = output->type == FERRY_F32 ? ((const float *)output->data)[p * numbers + i]
+                                                  : ferry_f16_to_f32(((const uint16_t *)output->data)[p * numbers + i]);
+        ferry_codes_from_panel(weight, K, (int8_t *)codes + p * panel, scales + 16 * p);
+    }
+    for (size_t p = 0; p < panels && int8 && K % 8 == 0; p++) {
+        ferry_nibbles_error error;
+        ferry_nibbles_from_panel((const int8_t *)output->data + p * ferry_codes_size(16, K), K, codes + p * panel,
+                                 &error);
+    }
+    for (size_t i = 0; i < size && kind == SMALL_COARSE_RANDOM; i++) codes[i] = (uint8_t)(next_random(&random) >> 8);
+    if (kind == SMALL_COARSE_LAST_CODE) *last = (uint8_t)(int8 ? *last ^ 0x10 : *last + 1);
     if (kind == SMALL_COARSE_LAST_SCALE) scales[N - 1] *= 2;
     for (int32_t n = 0; n < N && kind == SMALL_COARSE_NO_NUMBERS; n++) scales[n] = n % 2 == 0 ? NAN : -INFINITY;
     if (kind == SMALL_COARSE_TYPE)
         add(b, "output_coarse", "weight", FERRY_F32, 3, type_shape);
     else if (kind != SMALL_COARSE_SCALES_ALONE)
         memcpy(add(b, "output_coarse", "weight", FERRY_I8, 3, shape), codes, size);
-    if (kind == SMALL_COARSE_WITHOUT_SCALES) return;
-    memcpy(add(b, "output_coarse", "scale", FERRY_F32, 1, scale_shape), scales, (size_t)N * sizeof *scales);
+    if (int8 ? kind == SMALL_COARSE_SCALES || kind == SMALL_COARSE_SCALES_ALONE : kind != SMALL_COARSE_WITHOUT_SCALES)
+        memcpy(add(b, "output_coarse", "scale", FERRY_F32, 1, scale_shape), scales, (size_t)N * sizeof *scales);
 }
 
 static void add_matrix(builder *b, const char *name, int32_t N, int32_t K, bool bias)

@@ -241,12 +241,25 @@ double largest_difference(const float *a, const float *b, size_t n)
     return largest;
 }
 
+ferry_options default_options(const ferry_model *model)
+{
+    ferry_options options;
+    CHECK(ferry_options_default(model, &options, sizeof options));
+    return options;
+}
+
+ferry_translator *new_translator(const ferry_model *model, const ferry_options *options)
+{
+    ferry_translator *translator;
+    CHECK(ferry_translator_create(model, options, &translator, &error));
+    return translator;
+}
+
 ferry_result *generated(const ferry_model *model, const ferry_options *options, const int32_t *ids,
                         const int32_t *offsets, int32_t count)
 {
-    ferry_translator *translator;
+    ferry_translator *translator = new_translator(model, options);
     ferry_result *result;
-    CHECK(ferry_translator_create(model, options, &translator, &error));
     CHECK(ferry_inspect_generate(translator, ids, offsets, count, &result, &error));
     ferry_translator_destroy(translator);
     return result;
@@ -254,12 +267,45 @@ ferry_result *generated(const ferry_model *model, const ferry_options *options, 
 
 ferry_result *translated(const ferry_model *model, const ferry_options *options, const ferry_text *texts, size_t count)
 {
-    ferry_translator *translator;
+    ferry_translator *translator = new_translator(model, options);
     ferry_result *result;
-    CHECK(ferry_translator_create(model, options, &translator, &error));
     CHECK(ferry_translate(translator, texts, count, &result, &error));
     ferry_translator_destroy(translator);
     return result;
+}
+
+bool is_same_text(ferry_text a, ferry_text b)
+{
+    return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
+}
+
+void assert_same_text(ferry_text a, ferry_text b)
+{
+    if (!is_same_text(a, b)) fail_msg("'%.*s' is not '%.*s'", (int)a.size, a.data, (int)b.size, b.data);
+}
+
+void assert_text_is(ferry_text found, const char *expected)
+{
+    assert_same_text(found, as_text(expected));
+}
+
+ferry_token source_token(const ferry_result *result, size_t line, size_t index)
+{
+    ferry_token token;
+    CHECK(ferry_result_source_token(result, line, index, &token, sizeof token));
+    return token;
+}
+
+ferry_token target_token(const ferry_result *result, size_t line, size_t hypothesis, size_t index)
+{
+    ferry_token token;
+    CHECK(ferry_result_token(result, line, hypothesis, index, &token, sizeof token));
+    return token;
+}
+
+void assert_same_token(ferry_token a, ferry_token b)
+{
+    assert_true(a.id == b.id && a.begin == b.begin && a.end == b.end && a.log_probability == b.log_probability);
 }
 
 void assert_same_line(const ferry_result *a, size_t line_a, const ferry_result *b, size_t line_b)
@@ -270,8 +316,7 @@ void assert_same_line(const ferry_result *a, size_t line_a, const ferry_result *
         const ferry_text text_a = ferry_result_text(a, line_a, h), text_b = ferry_result_text(b, line_b, h);
         const float score_a = ferry_result_score(a, line_a, h), score_b = ferry_result_score(b, line_b, h);
         const size_t tokens = ferry_result_tokens(a, line_a, h);
-        assert_int_equal(text_a.size, text_b.size);
-        assert_memory_equal(text_a.data, text_b.data, text_a.size);
+        assert_same_text(text_a, text_b);
         assert_memory_equal(&score_a, &score_b, sizeof score_a);
         assert_int_equal(tokens, ferry_result_tokens(b, line_b, h));
         if (tokens == 0) continue; /* a blank line */

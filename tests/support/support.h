@@ -89,6 +89,16 @@ double largest_difference(const float *a, const float *b, size_t n);
 ferry_result *generated(const ferry_model *model, const ferry_options *options, const int32_t *ids,
                         const int32_t *offsets, int32_t count);
 ferry_result *translated(const ferry_model *model, const ferry_options *options, const ferry_text *texts, size_t count);
+/* The model's own options. */
+ferry_options default_options(const ferry_model *model);
+/* With these options (NULL: the model's own); ferry_translator_destroy it. */
+ferry_translator *new_translator(const ferry_model *model, const ferry_options *options);
+void assert_text_is(ferry_text found, const char *expected);
+bool is_same_text(ferry_text a, ferry_text b);
+void assert_same_text(ferry_text a, ferry_text b);
+ferry_token source_token(const ferry_result *result, size_t line, size_t index);
+ferry_token target_token(const ferry_result *result, size_t line, size_t hypothesis, size_t index);
+void assert_same_token(ferry_token a, ferry_token b);
 /* Line `line_a` of `a` and `line_b` of `b` have the same status, and hypotheses of the same bytes: text, ids, score. */
 void assert_same_line(const ferry_result *a, size_t line_a, const ferry_result *b, size_t line_b);
 

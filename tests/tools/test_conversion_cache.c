@@ -13,7 +13,7 @@
 #include "tools/conversion_cache.h"
 #include "tools/convert_with_progress.h"
 
-static char *source, *folder;                 /* the model's, and the cache's */
+static char *source, *folder, *temporary;     /* the model's, the cache's, and one for temporary files */
 static char messages[4096];                   /* of the current test */
 static int conversions;                       /* of the current test */
 static const char *full_disk;                 /* a folder that nothing can be written to */
@@ -34,20 +34,15 @@ ferry_status ferry_convert(const char *path, const char *output, const ferry_imp
 {
     if (full_disk != NULL && ferry_text_begins(output, full_disk))
         return ferry_fail(error, FERRY_ERROR_IO, "%s: cannot write: No space left on device", output);
-    char text[64] = "", config[256];
     assert_string_equal(path, source);
     assert_int_equal(options->type, FERRY_F32);
     assert_true(conversion->quiet);
-    snprintf(config, sizeof config, "%s/config.json", path);
-    FILE *file = fopen(config, "r");
-    assert_non_null(file);
-    assert_non_null(fgets(text, sizeof text, file));
-    fclose(file);
+    const made_file config = file_copy(in_directory(path, "config.json"));
     conversions++;
     if (meanwhile != NULL) meanwhile(output);
-    file = fopen(output, "w");
+    FILE *file = fopen(output, "w");
     assert_non_null(file);
-    fputs(text, file);
+    assert_int_equal(fwrite(config.data, 1, config.size, file), config.size);
     fclose(file);
     return FERRY_OK;
 }
@@ -58,30 +53,38 @@ bool ferry_succeeded(ferry_status status, const ferry_error *error)
     return status == FERRY_OK;
 }
 
+/* In place, with this time of reading and writing. */
+static struct stat write_config_at(struct timespec time, const char *text)
+{
+    const char *path = in_directory(source, "config.json");
+    const struct timespec times[] = {time, time};
+    struct stat status;
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+    assert_int_equal(stat(path, &status), 0);
+    return status;
+}
+
 /* At a time of its own: the clock of a file system may tick only every few milliseconds. */
 static void write_config(const char *text)
 {
     static time_t now;
-    const struct timespec times[] = {{.tv_sec = now}, {.tv_sec = now}}; /* of reading and writing */
-    now++;
-    write_text(source, "config.json", text);
-    assert_int_equal(utimensat(AT_FDCWD, ferry_name_format("%s/config.json", source).text, times, 0), 0);
+    write_config_at((struct timespec){.tv_sec = now++}, text);
 }
 
 /* ---- each test has a source and a cache of its own ---- */
 
 static int set_up(void **state)
 {
-    static int number;
-    char name[32];
-    snprintf(name, sizeof name, "test%d", number++);
     (void)state;
-    char *home = scratch_directory(name);
-    source = kept_memory(256);
-    folder = kept_memory(256);
-    snprintf(source, 256, "%s/source", home);
-    snprintf(folder, 256, "%s/ferry", home);
-    assert_int_equal(mkdir(source, 0700), 0);
+    char *home = new_scratch_file("test");
+    source = in_directory(home, "source");
+    folder = in_directory(home, "ferry");
+    temporary = in_directory(home, "temporary");
+    assert_int_equal(mkdir(home, 0700) | mkdir(source, 0700) | mkdir(temporary, 0700), 0);
     write_config("first");
     setenv("XDG_CACHE_HOME", home, 1);
     full_disk = NULL;
@@ -114,20 +117,19 @@ static void expect_model_in(const char *place, const char *text)
     assert_int_equal(strncmp(file, place, strlen(place)), 0);
 }
 
-static void expect_model(const char *text)
+/* After so many conversions in all. */
+static void expect_model(const char *text, int count)
 {
     expect_model_in(folder, text);
+    if (conversions != count) fail_msg("expected %d conversions, found %d", count, conversions);
 }
 
 /* The same, in a temporary file, which is removed by then. */
 static void expect_temporary_model(const char *text)
 {
-    char *place = kept_memory(256);
-    snprintf(place, 256, "%s-temporary", source);
-    if (mkdir(place, 0700) != 0) assert_int_equal(errno, EEXIST);
-    setenv("TMPDIR", place, 1);
-    expect_model_in(place, text);
-    assert_int_equal(count_files(place), 0);
+    setenv("TMPDIR", temporary, 1);
+    expect_model_in(temporary, text);
+    assert_int_equal(count_files(temporary), 0);
     unsetenv("TMPDIR");
 }
 
@@ -151,48 +153,29 @@ static void change_once(const char *output)
 TEST_WITH(test_a_change_is_converted_again, set_up, NULL)
 {
     meanwhile = change_once;
-    expect_model("other");
-    assert_int_equal(conversions, 2);
-    expect_model("other");
-    assert_int_equal(conversions, 2);
+    expect_model("other", 2);
+    expect_model("other", 2);
     assert_int_equal(count_files(folder), 1);
     write_config("first");
-    expect_model("first");
-    assert_int_equal(conversions, 3);
+    expect_model("first", 3);
 }
 
 static void change_always(const char *output)
 {
-    char text[32];
     (void)output;
-    snprintf(text, sizeof text, "number %d", conversions);
-    write_config(text);
-}
-
-/* In place, `nanoseconds` after the second 0 by its own time. */
-static struct stat rewrite_config(const char *text, long nanoseconds)
-{
-    const char *path = in_directory(source, "config.json");
-    const struct timespec times[] = {{.tv_nsec = nanoseconds}, {.tv_nsec = nanoseconds}};
-    struct stat status;
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
-    assert_int_equal(stat(path, &status), 0);
-    return status;
+    write_config(ferry_name_format("number %d", conversions).text);
 }
 
 /* Of the same size: only parts of a second tell. */
 TEST_WITH(test_a_change_within_a_second, set_up, NULL)
 {
     struct stat first, other;
+    int count = 0;
     do {
-        first = rewrite_config("first", 1000000);
-        expect_model("first");
-        other = rewrite_config("other", 2000000);
-        expect_model("other");
+        first = write_config_at((struct timespec){.tv_nsec = 1000000}, "first");
+        expect_model("first", ++count);
+        other = write_config_at((struct timespec){.tv_nsec = 2000000}, "other");
+        expect_model("other", ++count);
     } while (first.st_ctim.tv_sec != other.st_ctim.tv_sec); /* another second by the system's clock: once more */
 }
 
@@ -206,10 +189,8 @@ TEST_WITH(test_changes_without_end, set_up, NULL)
 
 static void remove_source(const char *output)
 {
-    char path[256];
     (void)output;
-    snprintf(path, sizeof path, "%s-away", source);
-    assert_int_equal(rename(source, path), 0);
+    assert_int_equal(rename(source, ferry_name_format("%s-away", source).text), 0);
 }
 
 TEST_WITH(test_a_source_that_goes, set_up, NULL)
@@ -224,11 +205,9 @@ TEST_WITH(test_a_source_that_goes, set_up, NULL)
 /* In its place: a folder of the same user, which the file is written to. */
 static void exchange_folder(const char *output)
 {
-    char path[256];
     (void)output;
-    snprintf(path, sizeof path, "%s-away", folder);
     meanwhile = NULL;
-    assert_int_equal(rename(folder, path), 0);
+    assert_int_equal(rename(folder, ferry_name_format("%s-away", folder).text), 0);
     assert_int_equal(mkdir(folder, 0700), 0);
 }
 
@@ -237,7 +216,7 @@ TEST_WITH(test_an_exchanged_folder, set_up, NULL)
     meanwhile = exchange_folder;
     expect_temporary_model("first");
     assert_int_equal(conversions, 2);
-    expect_model("first");
+    expect_model("first", 3);
 }
 
 /* Others cannot open the file before its permissions are those of an entry. */
@@ -254,9 +233,8 @@ TEST_WITH(test_permissions, set_up, NULL)
 {
     const mode_t mask = umask(0);
     meanwhile = check_permissions;
-    expect_model("first");
+    expect_model("first", 1);
     assert_int_equal(umask(mask), 0);
-    assert_int_equal(conversions, 1);
 }
 
 static void open_to_others(const char *output)
@@ -284,7 +262,7 @@ TEST_WITH(test_a_full_disk, set_up, NULL)
     expect_refusal(".part: cannot write: No space left on device");
     full_disk = NULL;
     messages[0] = '\0';
-    expect_model("first");
+    expect_model("first", 2);
 }
 
 TEST_WITH(test_no_folder, set_up, NULL)
@@ -306,17 +284,15 @@ static void convert_the_same(const char *output)
 {
     (void)output;
     meanwhile = NULL;
-    expect_model("first");
-    assert_int_equal(conversions, 2);
+    expect_model("first", 2);
 }
 
 TEST_WITH(test_two_at_once, set_up, NULL)
 {
     meanwhile = convert_the_same;
-    expect_model("first");
+    expect_model("first", 2);
     assert_int_equal(count_files(folder), 1);
-    expect_model("first");
-    assert_int_equal(conversions, 2);
+    expect_model("first", 2);
 }
 
 /* ---- what is part of the state ---- */
@@ -327,24 +303,20 @@ TEST_WITH(test_every_file_counts, set_up, NULL)
                                         "a.npz",         "a.pt",  "a.s2t",   "a.spm",    "a.yml",  "a.yaml",
                                         "a.safetensors", "a.sh",  "LICENSE", "a.vocab",  "lex.en"};
     static const char *const others[] = {"translation", ".hidden.bin", "a.bin2", "README.md"};
-    expect_model("first");
+    expect_model("first", 1);
     for (int i = 0; i < (int)COUNT(names); i++) {
         write_text(source, names[i], "");
-        expect_model("first");
-        if (conversions != i + 2) fail_msg("%s does not count", names[i]);
+        expect_model("first", i + 2);
     }
     for (size_t i = 0; i < COUNT(others); i++) write_text(source, others[i], "");
-    expect_model("first");
-    assert_int_equal(conversions, 1 + (int)COUNT(names));
+    expect_model("first", 1 + (int)COUNT(names));
     /* Of folders, those right below the source. */
     const char *below = in_directory(source, "below"), *deeper = in_directory(below, "deeper");
     assert_int_equal(mkdir(below, 0700) | mkdir(deeper, 0700), 0);
     write_text(below, "a.bin", "");
-    expect_model("first");
-    assert_int_equal(conversions, 2 + (int)COUNT(names));
+    expect_model("first", 2 + (int)COUNT(names));
     write_text(deeper, "a.bin", "");
-    expect_model("first");
-    assert_int_equal(conversions, 2 + (int)COUNT(names));
+    expect_model("first", 2 + (int)COUNT(names));
 }
 
 __attribute__((format(printf, 1, 0))) static char *make_large(const char *format, const char *digits, off_t size)
@@ -366,7 +338,7 @@ TEST_WITH(test_size_of_the_cache, set_up, NULL)
         const char *entry = make_large("a-%s.gguf", digits, most - 3 + more);
         const char *shorter = make_large("b-%s.gguf", digits + 1, most);
         const char *other = make_large("c-%s.ggux", digits, most);
-        expect_model(more == 0 ? "one" : "two");
+        expect_model(more == 0 ? "one" : "two", 1 + more);
         assert_int_equal(access(entry, F_OK) == 0, more == 0);
         assert_int_equal(access(shorter, F_OK) | access(other, F_OK), 0);
     }
