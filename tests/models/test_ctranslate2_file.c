@@ -7,16 +7,13 @@ static void put_string(made_file *b, const char *text)
     put_bytes(b, text, strlen(text) + 1);
 }
 
-/* A variable [rows, 2]; `type` is the type's id or before version 4 its size, `stated` bytes or elements. */
+/* A variable [rows, 2]; `type` is the type's id or before version 4 its size, `stated` bytes or elements. Its bytes are
+ * the name's first letter, and those after it. */
 static void put_variable(made_file *b, const char *name, uint32_t rows, uint8_t type, uint32_t stated, size_t size)
 {
     put_string(b, name);
-    put(b, 2, 1);
-    put(b, rows, 4);
-    put(b, 2, 4);
-    put(b, type, 1);
-    put(b, stated, 4);
-    for (size_t i = 0; i < size; i++) put(b, i + 1, 1);
+    PUT(b, {2, 1}, {rows, 4}, {2, 4}, {type, 1}, {stated, 4});
+    for (size_t i = 0; i < size; i++) put(b, (unsigned char)name[0] + i, 1);
 }
 
 static made_file begin(uint32_t version, const char *specification, uint32_t revision, uint32_t variables)
@@ -38,66 +35,47 @@ static ferry_status read_weights(ferry_view bytes, const char *file, ferry_accou
     return ferry_ctranslate2_read(bytes, file, account, &header, weights, error);
 }
 
-static ferry_weights accept(const made_file *b)
-{
-    ferry_weights weights;
-    CHECK(read_weights(whole(b), "model.bin", NULL, &weights, &error));
-    return weights;
-}
-
 TEST(test_types_of_each_version)
 {
-    static const int types[] = {FERRY_F32, FERRY_I8, FERRY_I16, FERRY_I32, FERRY_F16, FERRY_BF16};
-    for (uint8_t type = 0; type < 6; type++) {
-        made_file b = begin(4 + type % 3, "TransformerSpec", 5, 1);
-        const size_t size = 2 * ferry_type_size((ferry_type)types[type]);
-        put_variable(&b, "x", 1, type, (uint32_t)size, size);
-        put(&b, 0, 4);
-        ferry_weights weights = accept(&b);
-        assert_int_equal(find_weights(&weights, "x")->tensor.type, types[type]);
-        assert_int_equal(find_weights(&weights, "x")->tensor.bytes, size);
-        ferry_weights_close(&weights);
-    }
-    for (uint8_t size = 1; size <= 4; size = (uint8_t)(size * 2)) {
-        made_file b = begin(2, "TransformerBase", 2, 1);
-        put_variable(&b, "x", 1, size, 2, 2 * (size_t)size);
-        ferry_weights weights = accept(&b);
-        assert_int_equal(find_weights(&weights, "x")->tensor.type, size == 1   ? FERRY_I8
-                                                                   : size == 2 ? FERRY_I16
-                                                                               : FERRY_F32);
-        ferry_weights_close(&weights);
+    static const struct {
+        uint32_t version;
+        uint8_t type;
+        uint32_t stated;
+        size_t size;
+        const char *expected;
+    } rows[] = {{4, 0, 8, 8, "$ f32 [1, 2] 2.30573e-15 6.04532e-13"},
+                {5, 1, 2, 2, "$ i8 [1, 2] 36 37"},
+                {6, 2, 4, 4, "$ i16 [1, 2] / 1000 9508 10022"},
+                {4, 3, 8, 8, "$ i32 [1, 2] 656811300 724183336"},
+                {5, 4, 4, 4, "$ f16 [1, 2] 9508 10022"},
+                {6, 5, 4, 4, "$ bf16 [1, 2] 9508 10022"},
+                {2, 1, 2, 2, "$ i8 [1, 2] 36 37"},
+                {2, 2, 2, 4, "$ i16 [1, 2] / 1000 9508 10022"},
+                {2, 4, 2, 8, "$ f32 [1, 2] 2.30573e-15 6.04532e-13"}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        made_file b = begin(rows[i].version, "TransformerSpec", 5, 1);
+        put_variable(&b, "$", 1, rows[i].type, rows[i].stated, rows[i].size);
+        if (rows[i].version > 2) put(&b, 0, 4);
+        check_weights(read_weights, whole(&b), rows[i].expected);
     }
 }
 
 TEST(test_aliases)
 {
+    static const char *const aliases[] = {"c", "m", "nothing", "absent", "b", "m", "a_zero" /* its own */, "m_scale"};
     made_file b = begin(3, "TransformerSpec", 3, 5);
     put_variable(&b, "m", 2, 1, 4, 4);
-    put_variable(&b, "m_scale", 1, 4, 2, 8);
+    put_variable(&b, "m_scale", 1, 1, 2, 2);
     put_variable(&b, "m_zero", 1, 1, 2, 2);
-    put_variable(&b, "absent_scale", 1, 4, 2, 8);
-    put_variable(&b, "c_scale", 1, 4, 2, 8); /* not m's */
+    put_variable(&b, "absent_scale", 1, 1, 2, 2);
+    put_variable(&b, "c_scale", 1, 1, 2, 2); /* not m's */
     put(&b, 4, 4);
-    put_string(&b, "c");
-    put_string(&b, "m");
-    put_string(&b, "nothing");
-    put_string(&b, "absent");
-    put_string(&b, "b");
-    put_string(&b, "m");
-    put_string(&b, "a_zero"); /* one of its own */
-    put_string(&b, "m_scale");
-    ferry_weights weights = accept(&b);
-    assert_int_equal(weights.count, 5 + 3 + 2 + 1);
-    assert_ptr_equal(find_weights(&weights, "b")->tensor.data, find_weights(&weights, "m")->tensor.data);
-    assert_ptr_equal(find_weights(&weights, "b_scale")->tensor.data, find_weights(&weights, "m_scale")->tensor.data);
-    assert_ptr_equal(find_weights(&weights, "b_zero")->tensor.data, find_weights(&weights, "m_zero")->tensor.data);
-    assert_ptr_equal(find_weights(&weights, "a_zero")->tensor.data, find_weights(&weights, "m_scale")->tensor.data);
-    assert_ptr_not_equal(find_weights(&weights, "c_scale")->tensor.data,
-                         find_weights(&weights, "m_scale")->tensor.data);
-    assert_ptr_equal(find_weights(&weights, "c_zero")->tensor.data, find_weights(&weights, "m_zero")->tensor.data);
-    assert_null(ferry_weights_find(&weights, "nothing"));
-    assert_null(ferry_weights_find(&weights, "nothing_scale"));
-    ferry_weights_close(&weights);
+    for (size_t i = 0; i < COUNT(aliases); i++) put_string(&b, aliases[i]);
+    check_weights(read_weights, whole(&b),
+                  "a_zero i8 [1, 2] 109 110; absent_scale i8 [1, 2] 97 98; b i8 [2, 2] 109 110 111 112; "
+                  "b_scale i8 [1, 2] 109 110; b_zero i8 [1, 2] 109 110; c i8 [2, 2] 109 110 111 112; "
+                  "c_scale i8 [1, 2] 99 100; c_zero i8 [1, 2] 109 110; m i8 [2, 2] 109 110 111 112; "
+                  "m_scale i8 [1, 2] 109 110; m_zero i8 [1, 2] 109 110");
 }
 
 /* One scale for the whole matrix. */
@@ -106,47 +84,32 @@ TEST(test_multiplier)
     made_file b = begin(6, "TransformerSpec", 7, 2);
     put_variable(&b, "m", 2, 1, 4, 4);
     put_string(&b, "m_scale");
-    put(&b, 0, 1 + 1); /* dimensions, type */
-    put(&b, 4, 4);
-    put(&b, 0x423c0000, 4); /* 47 */
-    put(&b, 0, 4);
-    ferry_weights weights = accept(&b);
-    assert_true(find_weights(&weights, "m")->multiplier == 47);
-    ferry_weights_close(&weights);
+    PUT(&b, {0, 1 + 1} /* dimensions, type */, {4, 4}, {0x423c0000 /* 47 */, 4}, {0, 4});
+    check_weights(read_weights, whole(&b), "m i8 [2, 2] / 47 109 110 111 112; m_scale f32 [] 47");
 }
 
 TEST(test_renaming)
 {
-    static const char *const names[][2] = {
-        {"transformer/encoder/w_embs:0", "encoder/embeddings/weight"},
-        {"transformer/encoder/layer_0/multi_head/LayerNorm/gamma:0", "encoder/layer_0/self_attention/layer_norm/gamma"},
-        {"transformer/decoder/layer_1/masked_multi_head/conv1d/kernel:0",
-         "decoder/layer_1/self_attention/linear_0/weight"},
-        {"transformer/decoder/layer_1/multi_head/conv1d_2/bias:0", "decoder/layer_1/attention/linear_2/bias"},
-        {"transformer/decoder/dense/kernel:0", "decoder/projection/weight"},
-    };
-    made_file b = begin(1, "", 1, 5);
-    for (size_t i = 0; i < 5; i++) put_variable(&b, names[i][0], 1, 2, 2, 4);
-    ferry_ctranslate2_header header;
-    ferry_weights weights;
-    CHECK(ferry_ctranslate2_read(whole(&b), "model.bin", NULL, &header, &weights, &error));
-    assert_int_equal(header.revision, 1);
-    for (size_t i = 0; i < 5; i++) assert_true(find_weights(&weights, names[i][1])->multiplier == 1000);
-    ferry_weights_close(&weights);
+    static const char *const names[] = {"transformer/encoder/w_embs:0",
+                                        "transformer/encoder/layer_0/multi_head/LayerNorm/gamma:0",
+                                        "transformer/decoder/layer_1/masked_multi_head/conv1d/kernel:0",
+                                        "transformer/decoder/layer_1/multi_head/conv1d_2/bias:0",
+                                        "transformer/decoder/dense/kernel:0"};
+    made_file b = begin(1, "", 1, COUNT(names));
+    for (size_t i = 0; i < COUNT(names); i++) put_variable(&b, names[i], 1, 2, 2, 4);
+#define NUMBERS " i16 [1, 2] / 1000 30068 30582"
+    check_weights(read_weights, whole(&b),
+                  "decoder/layer_1/attention/linear_2/bias" NUMBERS
+                  "; decoder/layer_1/self_attention/linear_0/weight" NUMBERS "; decoder/projection/weight" NUMBERS
+                  "; encoder/embeddings/weight" NUMBERS "; encoder/layer_0/self_attention/layer_norm/gamma" NUMBERS);
 }
 
 /* ---- refusals ---- */
 
-static made_file headed(uint32_t version, const char *specification, uint32_t variables, uint32_t aliases)
+static ferry_view head(uint32_t version, const char *specification, uint32_t variables, uint32_t aliases)
 {
     made_file b = begin(version, specification, 7, variables);
     put(&b, aliases, 4);
-    return b;
-}
-
-static ferry_view head(uint32_t version, const char *specification, uint32_t variables, uint32_t aliases)
-{
-    const made_file b = headed(version, specification, variables, aliases);
     return whole(&b);
 }
 
@@ -163,7 +126,9 @@ static ferry_view one(uint32_t version, uint32_t rows, uint8_t type, uint32_t st
 
 TEST(test_headers_refused)
 {
-    const made_file empty = headed(6, "TransformerSpec", 0, 0);
+    const made_file oldest = begin(1, "", 1, 0);
+    made_file empty = begin(6, "TransformerSpec", 7, 0);
+    put(&empty, 0, 4);
     const refused rows[] = {
         MALFORMED(head(7, "x", 0, 0), VERSION("7")),
         MALFORMED(head(0, "x", 0, 0), VERSION("0")),
@@ -182,6 +147,9 @@ TEST(test_headers_refused)
     assert_string_equal(header.specification, &NAME_OF_64[1]);
     assert_true(header.version == 6 && header.revision == 7);
     ferry_weights_close(&weights);
+    CHECK(ferry_ctranslate2_read(whole(&oldest), "model.bin", NULL, &header, &weights, &error));
+    assert_int_equal(header.revision, 1);
+    ferry_weights_close(&weights);
 }
 
 TEST(test_variables_refused)
@@ -189,8 +157,7 @@ TEST(test_variables_refused)
     made_file deep = begin(6, "TransformerSpec", 7, 1), twins = begin(6, "TransformerSpec", 7, 2);
     made_file own = begin(6, "TransformerSpec", 7, 1);
     put_string(&deep, "deep");
-    put(&deep, 5, 1);
-    put(&deep, 0, 8);
+    PUT(&deep, {5, 1}, {0, 8});
     for (int i = 0; i < 2; i++) put_variable(&twins, "twin", 1, 1, 2, 2);
     put(&twins, 0, 4);
     put_variable(&own, "x", 1, 1, 2, 2);
@@ -219,6 +186,5 @@ TEST(test_every_length)
     put_string(&b, "y");
     put_string(&b, "x");
     check_refused_weights_cuts(read_weights, &b, 0, FERRY_ERROR_FORMAT);
-    ferry_weights weights = accept(&b);
-    ferry_weights_close(&weights);
+    check_weights(read_weights, whole(&b), "x i8 [2, 2] 120 121 122 123; y i8 [2, 2] 120 121 122 123");
 }

@@ -4,8 +4,6 @@
 
 #include <unistd.h>
 
-#include "tests/support/make_zip.h"
-
 TEST(test_sources_that_are_no_model)
 {
     static const ferry_import_options halves = {.type = FERRY_BF16};
@@ -70,28 +68,6 @@ TEST(test_name_license_and_hashes)
     assert_int_equal(file->origin.sizes[2], 3);
     assert_true(has_text(ferry_texts_at(file->origin.hashes, 2),
                          "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"));
-}
-
-/* ---- archives and chosen files ---- */
-
-/* The same directory as an archive, and named by its file of weights: the same model file but for names. */
-TEST(test_forms_of_a_source)
-{
-    char *source = data_file("positions/learned-post"), *zip = scratch_file("model.zip");
-    char *weights = in_directory(source, "model.safetensors");
-    const ferry_view texts[] = {mapped_bytes(in_directory(source, "config.json")), mapped_bytes(weights)};
-    const zip_part files[] = {{"learned/config.json", texts[0].data, texts[0].size},
-                              {"learned/model.safetensors", texts[1].data, texts[1].size}};
-    write_zip(zip, files, 2);
-    const char *const forms[] = {zip, weights};
-    const ferry_model_file *plain = converted(source);
-    for (int i = 0; i < 2; i++) {
-        const ferry_model_file *other = converted(forms[i]);
-        check_same_tensors(plain, other);
-        assert_int_equal(other->origin.file_count, 2);
-        assert_true(ferry_view_equal(ferry_texts_at(other->origin.hashes, 1), ferry_texts_at(plain->origin.hashes, 1)));
-        assert_true(has_text(other->name, i == 0 ? "model.zip" : "model.safetensors"));
-    }
 }
 
 /* ---- progress ---- */

@@ -31,25 +31,19 @@ TEST_WITH(test_special_ids, set_up, tear_down)
 
 TEST_WITH(test_languages, set_up, tear_down)
 {
-    ferry_import_tags list = {NULL, NULL, 0};
-    for (int32_t i = 0; i < FERRY_IMPORT_MAX_LANGUAGES; i++)
-        CHECK(ferry_import_add_tag(&plan, &list, (ferry_view){"deu_Latn", 8}, i, &error));
-    for (int32_t i = 0; i < FERRY_IMPORT_MAX_LANGUAGES; i++) assert_int_equal(list.ids[i], i);
-    REFUSE(ferry_import_add_tag(&plan, &list, (ferry_view){"deu_Latn", 8}, 0, &error), FERRY_ERROR_LIMIT,
-           ": more than 2048 languages");
-}
-
-TEST_WITH(test_long_tags, set_up, tear_down)
-{
     char tag[FERRY_IMPORT_MAX_TAG + 1];
-    int32_t id = 0;
-    ferry_view view = {tag, sizeof tag - 1};
-    const ferry_import_tags list = {&view, &id, 1};
+    ferry_import_tags list = {NULL, NULL, 0};
+    ferry_view longest = {tag, sizeof tag - 1};
     memset(tag, 'a', sizeof tag);
+    for (int32_t i = 0; i < FERRY_IMPORT_MAX_LANGUAGES; i++)
+        CHECK(ferry_import_add_tag(&plan, &list, longest, i, &error));
+    for (int32_t i = 0; i < FERRY_IMPORT_MAX_LANGUAGES; i++) assert_int_equal(list.ids[i], i);
+    REFUSE(ferry_import_add_tag(&plan, &list, longest, 0, &error), FERRY_ERROR_LIMIT, ": more than 2048 languages");
     CHECK(ferry_import_languages(&plan, &list, FERRY_TAG_NONE, FERRY_TAG_PREFIX, &error));
-    view.size++;
-    REFUSE(ferry_import_languages(&plan, &list, FERRY_TAG_NONE, FERRY_TAG_PREFIX, &error), FERRY_ERROR_FORMAT,
-           "expected the tag of a language, found 'aaaa");
+    longest.size++;
+    REFUSE(ferry_import_languages(&plan, &(ferry_import_tags){&longest, list.ids, 1}, FERRY_TAG_NONE, FERRY_TAG_PREFIX,
+                                  &error),
+           FERRY_ERROR_FORMAT, "expected the tag of a language, found 'aaaa");
 }
 
 TEST_WITH(test_prefixes, set_up, tear_down)
@@ -293,18 +287,32 @@ TEST_WITH(test_keys_of_two_names, set_up, tear_down)
 
 enum { WIDTH = 4, INNER = 6 };
 
-/* An entry of the plan's weights, [rows, columns] or for 0 columns a vector, of `data`. */
-static void add_entry(const char *name, int32_t rows, int32_t columns, const float *data)
+/* An entry that the plan's weights shall have, [rows, columns], or a vector for rows = 0, of zeros. */
+typedef struct wanted_entry {
+    const char *name;
+    int32_t rows, columns;
+} wanted_entry;
+
+static void add_entries(const wanted_entry *entries, size_t count)
 {
-    ferry_weights_entry *entry = &plan.weights.entries[plan.weights.count++];
-    *entry = (ferry_weights_entry){.file = "in"};
-    entry->tensor = (ferry_tensor){.name = text_view(name),
-                                   .type = FERRY_F32,
-                                   .dims = columns > 0 ? 2 : 1,
-                                   .shape = {rows, columns > 0 ? columns : 1, 1, 1},
-                                   .data = data};
-    entry->tensor.bytes = (size_t)ferry_tensor_count(&entry->tensor) * sizeof *data;
-    ferry_weights_row_major(entry);
+    static const float zeros[INNER * WIDTH];
+    CHECK(ferry_weights_reserve(&plan.weights, count, &error));
+    for (size_t i = 0; i < count; i++)
+        plan.weights.entries[i] = entry_of(entries[i].name, FERRY_F32, entries[i].rows, entries[i].columns, zeros);
+    plan.weights.count = count;
+    CHECK(ferry_import_weights_ready(&plan, &error));
+}
+
+static void check_tensors(const char *expected)
+{
+    made_file text = {.size = 0};
+    for (size_t i = 0; i < plan.tensor_count; i++) {
+        const ferry_import_tensor *t = &plan.tensors[i];
+        const ferry_view from = t->source != NULL ? t->source->tensor.name : text_view("zeros");
+        put_text(&text, ferry_name_format("%s[%d,%d] %.*s|", t->name, t->N, t->K, (int)from.size, from.data).text);
+    }
+    put(&text, 0, 1);
+    assert_string_equal((const char *)text.data, expected);
 }
 
 /* Codes [3 · WIDTH, WIDTH] with a multiplier for each row. */
@@ -317,10 +325,7 @@ static ferry_status read_codes(void *context, const char *name, int32_t N, int32
     (void)error;
     assert_string_equal(name, "decoder/layer_7/qkv");
     assert_true(N == 3 * WIDTH && K == WIDTH);
-    entry->tensor = (ferry_tensor){.name = text_view("codes"), .type = FERRY_I8, .dims = 2, .shape = {N, K, 1, 1}};
-    entry->tensor.data = codes;
-    entry->tensor.bytes = sizeof codes;
-    ferry_weights_row_major(entry);
+    *entry = entry_of("codes", FERRY_I8, N, K, codes);
     *matrix = ferry_import_rows(entry, FERRY_IMPORT_MATRIX, 0, N);
     matrix->multipliers = multipliers;
     matrix->multiplier_count = N;
@@ -333,7 +338,7 @@ TEST_WITH(test_slices_of_codes, set_up, tear_down)
     static const ferry_layer_row rows[] = {{.to = "q", .from = "qkv", .shape = "AD", .slice = 0, .slices = 3},
                                            {.to = "v", .from = "qkv", .shape = "AD", .slice = 2, .slices = 3}};
     static const int32_t numbers[] = {7};
-    ferry_weights_entry entry = {.file = "in"};
+    ferry_weights_entry entry;
     const ferry_layer_table table = {.rows = rows,
                                      .count = 2,
                                      .layer = "/layer_",
@@ -344,30 +349,18 @@ TEST_WITH(test_slices_of_codes, set_up, tear_down)
     plan.model.d_model = WIDTH;
     plan.model.decoder = (ferry_stack){.layer_count = 1, .heads = 2, .head_width = WIDTH / 2};
     CHECK(ferry_import_layers(&plan, &table, true, &error));
-    assert_int_equal(plan.tensor_count, 2);
+    check_tensors("dec.blk.0.q.weight[4,4] codes|dec.blk.0.v.weight[4,4] codes|");
     for (int i = 0; i < 2; i++) {
         const ferry_import_tensor *tensor = &plan.tensors[i];
-        assert_string_equal(tensor->name, i == 0 ? "dec.blk.0.q.weight" : "dec.blk.0.v.weight");
         assert_int_equal(tensor->offset, i * 2 * WIDTH * WIDTH);
-        assert_true(tensor->N == WIDTH && tensor->multiplier_count == WIDTH);
+        assert_int_equal(tensor->multiplier_count, WIDTH);
         assert_true(*(const float *)tensor->multipliers == (i == 0 ? 1 : 9));
-    }
-}
-
-static void describe_tensors(char *text, size_t size)
-{
-    for (size_t i = 0; i < plan.tensor_count; i++) {
-        const ferry_import_tensor *t = &plan.tensors[i];
-        const ferry_view from = t->source != NULL ? t->source->tensor.name : text_view("zeros");
-        snprintf(text + strlen(text), size - strlen(text), "%s[%d,%d] %.*s|", t->name, t->N, t->K, (int)from.size,
-                 from.data);
     }
 }
 
 /* Where one matrix of a stack has a bias, here that of its last layer, the others have zeros; what rows need. */
 TEST_WITH(test_rows_of_layers, set_up, tear_down)
 {
-    static const float numbers[INNER * WIDTH];
     static const ferry_layer_row rows[] = {
         {.to = "first", .from = "start", .shape = "D", .needs = FERRY_ROW_STACK | FERRY_ROW_OPTIONAL},
         {.to = "up", .from = "fc1", .shape = "FD", .needs = FERRY_ROW_PLAIN},
@@ -383,25 +376,20 @@ TEST_WITH(test_rows_of_layers, set_up, tear_down)
                                      .linear = {".w", ".b"},
                                      .norm = {".w", ".b"},
                                      .zero_bias = true};
-    char found[600] = "";
+    static const wanted_entry entries[] = {
+        {"encoder.0.fc1.w", INNER, WIDTH}, {"encoder.0.ln.b", 0, WIDTH},      {"encoder.0.ln.w", 0, WIDTH},
+        {"encoder.1.fc1.b", 0, INNER},     {"encoder.1.fc1.w", INNER, WIDTH}, {"encoder.1.ln.b", 0, WIDTH},
+        {"encoder.1.ln.w", 0, WIDTH},
+    };
     plan.model.d_model = WIDTH;
     plan.model.encoder = (ferry_stack){.layer_count = 2, .heads = 1, .head_width = WIDTH, .ffn_width = INNER};
-    CHECK(ferry_weights_reserve(&plan.weights, 8, &error));
-    add_entry("encoder.0.fc1.w", INNER, WIDTH, numbers);
-    add_entry("encoder.0.ln.b", WIDTH, 0, numbers);
-    add_entry("encoder.0.ln.w", WIDTH, 0, numbers);
-    add_entry("encoder.1.fc1.b", INNER, 0, numbers);
-    add_entry("encoder.1.fc1.w", INNER, WIDTH, numbers);
-    add_entry("encoder.1.ln.b", WIDTH, 0, numbers);
-    add_entry("encoder.1.ln.w", WIDTH, 0, numbers);
-    CHECK(ferry_import_weights_ready(&plan, &error));
+    add_entries(entries, COUNT(entries));
     REFUSE(ferry_import_layers(&plan, &table, false, &error), FERRY_ERROR_FORMAT,
            ": tensor 'encoder.end.w' is missing");
-    describe_tensors(found, sizeof found);
-    assert_string_equal(found, "enc.blk.0.up.weight[6,4] encoder.0.fc1.w|enc.blk.0.up.bias[6,1] zeros|"
-                               "enc.blk.0.norm.weight[4,1] encoder.0.ln.w|enc.blk.0.norm.bias[4,1] encoder.0.ln.b|"
-                               "enc.blk.1.up.weight[6,4] encoder.1.fc1.w|enc.blk.1.up.bias[6,1] encoder.1.fc1.b|"
-                               "enc.blk.1.norm.weight[4,1] encoder.1.ln.w|enc.blk.1.norm.bias[4,1] encoder.1.ln.b|");
+    check_tensors("enc.blk.0.up.weight[6,4] encoder.0.fc1.w|enc.blk.0.up.bias[6,1] zeros|"
+                  "enc.blk.0.norm.weight[4,1] encoder.0.ln.w|enc.blk.0.norm.bias[4,1] encoder.0.ln.b|"
+                  "enc.blk.1.up.weight[6,4] encoder.1.fc1.w|enc.blk.1.up.bias[6,1] encoder.1.fc1.b|"
+                  "enc.blk.1.norm.weight[4,1] encoder.1.ln.w|enc.blk.1.norm.bias[4,1] encoder.1.ln.b|");
     plan.weights.entries[5].tensor.name = text_view("encoder.1.ln.c"); /* a norm's is no zeros */
     REFUSE(ferry_import_layers(&plan, &table, false, &error), FERRY_ERROR_FORMAT,
            ": tensor 'encoder.1.ln.b' is missing");
@@ -410,7 +398,6 @@ TEST_WITH(test_rows_of_layers, set_up, tear_down)
 /* Of a decoder of SSRUs with RMS norms, which have no bias; a bias of another name; a row that may be missing. */
 TEST_WITH(test_rows_of_decoders, set_up, tear_down)
 {
-    static const float numbers[INNER * WIDTH];
     static const ferry_layer_row rows[] = {
         {.to = "first", .from = "start", .shape = "D", .needs = FERRY_ROW_STACK | FERRY_ROW_OPTIONAL},
         {.to = "q", .from = "q", .shape = "AD", .needs = FERRY_ROW_ATTENTION},
@@ -423,24 +410,20 @@ TEST_WITH(test_rows_of_decoders, set_up, tear_down)
                                      .separator = ".",
                                      .linear = {".w", NULL},
                                      .norm = {".w", ".b"}};
-    char found[400] = "";
+    static const wanted_entry entries[] = {
+        {"decoder.0.bf", 0, WIDTH},   {"decoder.0.f.w", WIDTH, WIDTH}, {"decoder.start.w", 0, WIDTH},
+        {"encoder.0.ln.w", 0, WIDTH}, {"encoder.0.q.w", WIDTH, WIDTH},
+    };
     plan.model.d_model = WIDTH;
     plan.model.ssru = true;
     plan.model.decoder = plan.model.encoder =
         (ferry_stack){.layer_count = 1, .heads = 1, .head_width = WIDTH, .norm = FERRY_RMS_NORM};
-    CHECK(ferry_weights_reserve(&plan.weights, 6, &error));
-    add_entry("decoder.0.bf", WIDTH, 0, numbers);
-    add_entry("decoder.0.f.w", WIDTH, WIDTH, numbers);
-    add_entry("decoder.start.w", WIDTH, 0, numbers);
-    add_entry("encoder.0.ln.w", WIDTH, 0, numbers);
-    add_entry("encoder.0.q.w", WIDTH, WIDTH, numbers);
-    CHECK(ferry_import_weights_ready(&plan, &error));
+    add_entries(entries, COUNT(entries));
     CHECK(ferry_import_layers(&plan, &table, false, &error));
     CHECK(ferry_import_layers(&plan, &table, true, &error));
-    describe_tensors(found, sizeof found);
-    assert_string_equal(found, "enc.blk.0.q.weight[4,4] encoder.0.q.w|enc.blk.0.norm.weight[4,1] encoder.0.ln.w|"
-                               "dec.first.weight[4,1] decoder.start.w|dec.blk.0.forget.weight[4,4] decoder.0.f.w|"
-                               "dec.blk.0.forget.bias[4,1] decoder.0.bf|");
+    check_tensors("enc.blk.0.q.weight[4,4] encoder.0.q.w|enc.blk.0.norm.weight[4,1] encoder.0.ln.w|"
+                  "dec.first.weight[4,1] decoder.start.w|dec.blk.0.forget.weight[4,4] decoder.0.f.w|"
+                  "dec.blk.0.forget.bias[4,1] decoder.0.bf|");
     CHECK(ferry_import_check_unused(&plan, NULL, &error));
 }
 
@@ -478,24 +461,17 @@ TEST_WITH(test_many_trees, set_up, tear_down)
                   "in: more than 16 JSON files");
 }
 
-/* Of the SentencePiece model that is asked for, or of the only one; as many rows as it has, or more. */
+/* Of the only SentencePiece model, though the second is asked for; as many rows as it has, or more. */
 TEST_WITH(test_own_vocabulary, set_up, tear_down)
 {
-    static const char *const names[] = {"source.spm", "target.spm"};
-    for (size_t i = 0; i < 2; i++) {
-        plan.segmenter_files[i] = names[i];
-        plan.segmenters[plan.segmenter_count++] = open_pieces(names[i]);
-        for (size_t k = i; k < 3; k++) {
-            const ferry_spm *spm = plan.segmenters[k <= i ? k : 0];
-            const int32_t count = ferry_spm_count(spm);
-            const ferry_texts *pieces;
-            int32_t unknown = -1;
-            CHECK(ferry_import_own_vocabulary(&plan, k, count, &pieces, &unknown, &error));
-            assert_true(ferry_view_equal(ferry_texts_at(pieces, (size_t)count - 1), ferry_spm_piece(spm, count - 1)));
-            assert_int_equal(unknown, ferry_spm_unknown(spm));
-            REFUSE(ferry_import_own_vocabulary(&plan, k, count - 1, &pieces, &unknown, &error), FERRY_ERROR_FORMAT,
-                   ": the SentencePiece model has ");
-        }
-    }
-    assert_int_not_equal(ferry_spm_count(plan.segmenters[0]), ferry_spm_count(plan.segmenters[1]));
+    const ferry_spm *spm = plan.segmenters[plan.segmenter_count++] = open_pieces("source.spm");
+    const int32_t count = ferry_spm_count(spm);
+    const ferry_texts *pieces;
+    int32_t unknown = -1;
+    plan.segmenter_files[0] = "s";
+    CHECK(ferry_import_own_vocabulary(&plan, 1, count, &pieces, &unknown, &error));
+    assert_true(ferry_view_equal(ferry_texts_at(pieces, (size_t)count - 1), ferry_spm_piece(spm, count - 1)));
+    assert_int_equal(unknown, ferry_spm_unknown(spm));
+    REFUSE(ferry_import_own_vocabulary(&plan, 1, count - 1, &pieces, &unknown, &error), FERRY_ERROR_FORMAT,
+           "s: the SentencePiece model has ");
 }

@@ -19,12 +19,13 @@ static double formula(const table_row *row, int p, int i)
 }
 
 /* The rows before first_row hold nonsense. */
-static void fill(float *table, const table_row *row)
+static ferry_weights_entry filled(float *table, const table_row *row)
 {
     const int width = row->width > 0 ? row->width : D;
     for (int p = 0; p < P; p++)
         for (int i = 0; i < width; i++)
             table[p * width + i] = p < row->first_row ? 7 : (float)formula(row, p - row->first_row, i);
+    return entry_of("t", FERRY_F32, P, width, table);
 }
 
 /* Into a plan that is begun anew. */
@@ -36,17 +37,9 @@ static void recognize(ferry_weights_entry *entry, int32_t first_row)
     CHECK(ferry_import_position_table(&plan, true, entry, first_row, &error));
 }
 
-static ferry_weights_entry entry_of(ferry_type type, const void *data)
+static void check_formula(ferry_weights_entry *entry, const table_row *row)
 {
-    ferry_weights_entry entry = {
-        .tensor = {.name = {"t", 1}, .type = type, .dims = 2, .shape = {P, D, 1, 1}, .data = data}, .file = "test"};
-    entry.tensor.bytes = P * D * ferry_type_size(type);
-    ferry_weights_row_major(&entry);
-    return entry;
-}
-
-static void check_formula(const table_row *row)
-{
+    recognize(entry, row->first_row);
     const ferry_position *position = &plan.model.decoder.position;
     assert_string_equal(position->scheme->name, "sinusoidal");
     assert_string_equal(position->scheme->parameters[0].choices[(int)position->values[0]],
@@ -76,11 +69,9 @@ TEST_WITH(test_formulas, set_up, tear_down)
     float table[P * D];
     for (int variant = 0; variant < 24; variant++) {
         const table_row row = {variant % 2 == 1, variant / 2 % 2 == 1, variant / 4 % 3, variant >= 12 ? 2 : 0, D};
-        fill(table, &row);
+        ferry_weights_entry entry = filled(table, &row);
         table[P * D - 1] += 8e-6f;
-        ferry_weights_entry entry = entry_of(FERRY_F32, table);
-        recognize(&entry, row.first_row);
-        check_formula(&row);
+        check_formula(&entry, &row);
     }
 }
 
@@ -90,17 +81,11 @@ TEST_WITH(test_narrow_formulas, set_up, tear_down)
     static const table_row rows[] = {{.minus_one = true, .width = 4}, {.first = 2, .width = 2}};
     for (size_t i = 0; i < COUNT(rows); i++) {
         float table[P * D];
-        fill(table, &rows[i]);
-        ferry_weights_entry entry = entry_of(FERRY_F32, table);
-        entry.tensor = (ferry_tensor){.name = {"t", 1},
-                                      .type = FERRY_F32,
-                                      .dims = 3,
-                                      .shape = {1, P, rows[i].width, 1},
-                                      .data = table,
-                                      .bytes = (size_t)(P * rows[i].width) * sizeof *table};
+        ferry_weights_entry entry = filled(table, &rows[i]);
+        entry.tensor.dims = 3;
+        memcpy(entry.tensor.shape, (int64_t[]){1, P, rows[i].width}, 3 * sizeof *entry.tensor.shape);
         ferry_weights_row_major(&entry);
-        recognize(&entry, 0);
-        check_formula(&rows[i]);
+        check_formula(&entry, &rows[i]);
     }
 }
 
@@ -109,11 +94,10 @@ TEST_WITH(test_formulas_in_half_precision, set_up, tear_down)
     float table[P * D];
     uint16_t halves[P * D];
     const table_row row = {.minus_one = true, .first = 2};
-    fill(table, &row);
+    filled(table, &row);
     for (int i = 0; i < P * D; i++) halves[i] = ferry_f32_to_f16(table[i]);
-    ferry_weights_entry entry = entry_of(FERRY_F16, halves);
-    recognize(&entry, 0);
-    check_formula(&row);
+    ferry_weights_entry entry = entry_of("t", FERRY_F16, P, D, halves);
+    check_formula(&entry, &row);
     halves[P * D - 1] = (uint16_t)(halves[P * D - 1] + 5); /* of 2^-11 */
     check_learned(&entry, 0);
 }
@@ -133,48 +117,33 @@ TEST_WITH(test_formula_in_single_precision, set_up, tear_down)
             worst = fmax(worst, fabs((double)table[p * D + i] - formula(&row, p, i)));
         }
     assert_true(worst > 1.1e-5);
-    ferry_weights_entry entry = entry_of(FERRY_F32, table);
-    entry.tensor.shape[0] = ROWS;
-    entry.tensor.bytes = sizeof table;
-    recognize(&entry, 0);
-    check_formula(&row);
+    ferry_weights_entry entry = entry_of("t", FERRY_F32, ROWS, D, table);
+    check_formula(&entry, &row);
 }
 
 TEST_WITH(test_other_tables, set_up, tear_down)
 {
     float table[P * D];
     const table_row row = {0};
-    fill(table, &row);
-    ferry_weights_entry entry = entry_of(FERRY_F32, table);
+    ferry_weights_entry entry = filled(table, &row);
     table[P * D - 1] += 3e-5f;
     check_learned(&entry, 0);
     table[P * D - 1] = NAN;
     check_learned(&entry, 0);
-    fill(table, &row);
+    filled(table, &row);
     check_learned(&entry, 3); /* position 3 is none of the known beginnings */
     for (int i = 0; i < P * D; i++) table[i] = (float)i;
     check_learned(&entry, 2);
     check_learned(&entry, P - 1);
-    const table_row odd = {.width = D - 1};
-    fill(table, &odd);
-    entry.tensor.shape[1] = odd.width;
-    entry.tensor.bytes = (size_t)(P * odd.width) * sizeof *table;
-    ferry_weights_row_major(&entry);
-    recognize(&entry, 0);
-    assert_string_equal(plan.model.decoder.position.scheme->name, "learned");
-}
-
-TEST_WITH(test_refusals, set_up, tear_down)
-{
-    static float table[P * D];
-    ferry_weights_entry entry = entry_of(FERRY_F32, table);
-    recognize(&entry, 0);
+    REFUSE(ferry_import_position_table(&plan, true, &entry, P, &error), FERRY_ERROR_FORMAT,
+           "expected shape [31, 12], found [30, 12]");
     plan.model.d_model = D + 1;
     REFUSE(ferry_import_position_table(&plan, true, &entry, 0, &error), FERRY_ERROR_FORMAT,
            "test: tensor 't': expected shape [30, 13], found [30, 12]");
-    plan.model.d_model = D;
-    REFUSE(ferry_import_position_table(&plan, true, &entry, P, &error), FERRY_ERROR_FORMAT,
-           "expected shape [31, 12], found [30, 12]");
+    const table_row odd = {.width = D - 1};
+    entry = filled(table, &odd);
+    recognize(&entry, 0);
+    assert_string_equal(plan.model.decoder.position.scheme->name, "learned");
 }
 
 /* ---- the export layout ---- */

@@ -21,20 +21,18 @@ static int make_directory(void **state)
 /* directory/name with vectors of two numbers: `names` "a b", numbers 10·first, 10·first + 1, … */
 static void write_part(const char *name, const char *names, float first)
 {
-    char header[1000], text[100];
-    made_file file = {.size = 0};
-    size_t at = 0, count = 0;
-    snprintf(text, sizeof text, "%s", names);
-    for (char *rest = text, *tensor; (tensor = strtok_r(rest, " ", &rest)) != NULL; count++) {
-        at += (size_t)snprintf(header + at, sizeof header - at,
-                               "%s\"%s\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[%zu,%zu]}",
-                               count == 0 ? "{" : ",", tensor, 8 * count, 8 * count + 8);
+    char header[300] = "{";
+    float numbers[4];
+    size_t count = 0;
+    for (const char *at = names; *at != '\0'; at += strspn(at, " "), count++) {
+        const size_t length = strcspn(at, " "), end = strlen(header);
+        snprintf(header + end, sizeof header - end,
+                 "%s\"%.*s\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[%zu,%zu]}", count == 0 ? "" : ",",
+                 (int)length, at, 8 * count, 8 * count + 8);
+        for (size_t i = 0; i < 2; i++) numbers[2 * count + i] = 10 * (first + (float)count) + (float)i;
+        at += length;
     }
-    put(&file, at + 1, 8);
-    put_text(&file, header);
-    put_text(&file, "}");
-    for (size_t i = 0; i < count; i++)
-        put_bytes(&file, (const float[]){10 * (first + (float)i), 10 * (first + (float)i) + 1}, 8);
+    const made_file file = made_safetensors(text_view(strcat(header, "}")), numbers, 8 * count);
     write_bytes(in_directory(directory, name), file.data, file.size);
 }
 
@@ -60,35 +58,29 @@ static void check_tensor(const char *name, float first)
     assert_true(numbers[0] == first && numbers[1] == first + 1);
 }
 
-static void write_index(const char *map)
+/* The source's weights are refused. */
+static void refuse_weights(const char *path, ferry_status status, const char *what)
 {
-    char text[1000];
-    snprintf(text, sizeof text, "{\"metadata\":{\"total_size\":99},\"weight_map\":%s}", map);
-    write_text(directory, "model.safetensors.index.json", text);
-}
-
-static void refuse_index(const char *map, ferry_status status, const char *what)
-{
-    write_index(map);
-    REFUSE(open_weights(directory, &error), status, what);
+    REFUSE(open_weights(path, &error), status, what);
     close_weights();
 }
 
-static bool is_c(ferry_view name)
+static const char *known;
+
+static bool is_known(ferry_view name)
 {
-    return has_text(name, "c");
+    return has_text(name, known);
 }
 
-static bool is_d(ferry_view name)
-{
-    return has_text(name, "d");
-}
+static const char index_name[] = "model.safetensors.index.json";
 
 TEST_WITH(test_several_files, make_directory, NULL)
 {
     write_part("one.safetensors", "b d", 1);
     write_part("two.safetensors", "c", 3);
-    write_index("{\"b\":\"one.safetensors\",\"c\":\"two.safetensors\",\"d\":\"one.safetensors\"}");
+    write_text(directory, index_name,
+               "{\"metadata\":{\"total_size\":99},"
+               "\"weight_map\":{\"b\":\"one.safetensors\",\"c\":\"two.safetensors\",\"d\":\"one.safetensors\"}}");
     CHECK(open_weights(directory, &error));
     assert_int_equal(plan.weights.count, 3);
     assert_int_equal(plan.shard_count, 2);
@@ -97,8 +89,10 @@ TEST_WITH(test_several_files, make_directory, NULL)
     assert_non_null(strstr(ferry_import_find(&plan, "", "c")->file, "/two.safetensors"));
     REFUSE(ferry_import_check_unused(&plan, NULL, &error), FERRY_ERROR_UNSUPPORTED,
            "/one.safetensors: tensor 'd' is unknown");
-    REFUSE(ferry_import_check_unused(&plan, is_c, &error), FERRY_ERROR_UNSUPPORTED, "tensor 'd' is unknown");
-    CHECK(ferry_import_check_unused(&plan, is_d, &error));
+    known = "c";
+    REFUSE(ferry_import_check_unused(&plan, is_known, &error), FERRY_ERROR_UNSUPPORTED, "tensor 'd' is unknown");
+    known = "d";
+    CHECK(ferry_import_check_unused(&plan, is_known, &error));
     check_tensor("d", 20);
     CHECK(ferry_import_check_unused(&plan, NULL, &error));
     close_weights();
@@ -123,38 +117,33 @@ TEST_WITH(test_inconsistent_index, make_directory, NULL)
          "tensor 'c' is not in 'one.safetensors'"},
         {"{\"b\":\"two.safetensors\",\"c\":\"two.safetensors\",\"d\":\"one.safetensors\"}", FERRY_ERROR_FORMAT,
          "tensor 'b' is not in 'two.safetensors'"},
+        {"{\"b\":\"one.safetensors\",\"c\":\"twin.safetensors\",\"d\":\"one.safetensors\"}", FERRY_ERROR_FORMAT,
+         "tensor 'b' occurs twice"},
     };
     write_part("one.safetensors", "b d", 1);
     write_part("two.safetensors", "c", 3);
-    for (size_t i = 0; i < COUNT(rows); i++) refuse_index(rows[i].map, rows[i].status, rows[i].what);
-    write_part("two.safetensors", "b", 3);
-    refuse_index("{\"b\":\"one.safetensors\",\"c\":\"two.safetensors\",\"d\":\"one.safetensors\"}", FERRY_ERROR_FORMAT,
-                 "tensor 'b' occurs twice");
+    write_part("twin.safetensors", "b", 3);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        write_text(directory, index_name, ferry_name_format("{\"weight_map\":%s}", rows[i].map).text);
+        refuse_weights(directory, rows[i].status, rows[i].what);
+    }
 }
 
 /* As many files as an index may name, and one more. */
 TEST_WITH(test_many_files, make_directory, NULL)
 {
-    char *map = kept_memory(40 * (FERRY_IMPORT_MAX_SHARDS + 1));
-    size_t at = 0;
-    for (int i = 0; i <= FERRY_IMPORT_MAX_SHARDS; i++) {
-        const ferry_name tensor = ferry_name_format("t%d", i), file = ferry_name_format("%d.safetensors", i);
-        write_part(file.text, tensor.text, (float)i);
-        at += (size_t)sprintf(map + at, "%s\"%s\":\"%s\"", i == 0 ? "{" : ",", tensor.text, file.text);
-        if (i < FERRY_IMPORT_MAX_SHARDS - 1) continue;
-        strcpy(map + at, "}");
-        made_file index = {.size = 0};
-        put_text(&index, "{\"weight_map\":");
-        put_text(&index, map);
-        put_text(&index, "}");
-        write_bytes(in_directory(directory, "model.safetensors.index.json"), index.data, index.size);
-        if (i == FERRY_IMPORT_MAX_SHARDS) break;
+    for (int i = 0; i <= FERRY_IMPORT_MAX_SHARDS; i++)
+        write_part(ferry_name_format("%d.safetensors", i).text, ferry_name_format("t%d", i).text, (float)i);
+    for (size_t last = FERRY_IMPORT_MAX_SHARDS - 1; last <= FERRY_IMPORT_MAX_SHARDS; last++) {
+        const ferry_name end = ferry_name_format("\"t%zu\":\"%zu.safetensors\"}}", last, last);
+        const ferry_view index = repeated_text("{\"weight_map\":{", "\"t#\":\"#.safetensors\",", last, end.text);
+        write_bytes(in_directory(directory, index_name), index.data, index.size);
+        if (last == FERRY_IMPORT_MAX_SHARDS) break;
         CHECK(open_weights(directory, &error));
         check_tensor("t1023", 10230);
         close_weights();
     }
-    REFUSE(open_weights(directory, &error), FERRY_ERROR_LIMIT, "index.json: more than 1024 files");
-    close_weights();
+    refuse_weights(directory, FERRY_ERROR_LIMIT, "index.json: more than 1024 files");
 }
 
 /* An index of torch's files. */
@@ -162,30 +151,23 @@ TEST_WITH(test_index_of_torch, make_directory, NULL)
 {
     write_part("part.bin", "b", 1);
     write_text(directory, "pytorch_model.bin.index.json", "{\"weight_map\":{\"b\":\"part.bin\"}}");
-    REFUSE(open_weights(directory, &error), FERRY_ERROR_FORMAT, "part.bin: ");
-    close_weights();
+    refuse_weights(directory, FERRY_ERROR_FORMAT, "part.bin: ");
     write_text(directory, "pytorch_model.bin.index.json", "{\"weight_map\":{\"b\":\"none.bin\"}}");
-    REFUSE(open_weights(directory, &error), FERRY_ERROR_IO, "none.bin: cannot open");
-    close_weights();
+    refuse_weights(directory, FERRY_ERROR_IO, "none.bin: cannot open");
 }
 
 /* A file without an index comes first; one that the user names comes before all. */
 TEST_WITH(test_which_file, make_directory, NULL)
 {
-    REFUSE(open_weights(directory, &error), FERRY_ERROR_UNSUPPORTED, ": expected model.safetensors, ");
-    close_weights();
+    refuse_weights(directory, FERRY_ERROR_UNSUPPORTED, ": expected model.safetensors, ");
     write_part("one.safetensors", "b", 1);
     write_part("model.safetensors", "b", 2);
     write_part("other.safetensors", "b", 3);
-    write_index("{\"b\":\"one.safetensors\"}");
-    CHECK(open_weights(directory, &error));
-    check_tensor("b", 20);
-    close_weights();
-    const char *const named[] = {"other.safetensors", "model.safetensors.index.json"};
-    const float numbers[] = {30, 10};
-    for (int i = 0; i < 2; i++) {
-        char *path = in_directory(directory, named[i]);
-        CHECK(open_weights(path, &error));
+    write_text(directory, index_name, "{\"weight_map\":{\"b\":\"one.safetensors\"}}");
+    const char *const named[] = {"", "other.safetensors", index_name};
+    const float numbers[] = {20, 30, 10};
+    for (int i = 0; i < 3; i++) {
+        CHECK(open_weights(in_directory(directory, named[i]), &error));
         check_tensor("b", numbers[i]);
         close_weights();
     }

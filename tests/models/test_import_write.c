@@ -10,19 +10,6 @@ static void refuse_plan(const ferry_import_options *options, ferry_status status
     check_no_file(path);
 }
 
-/* A row-major entry [rows, columns], or a vector for rows = 0. */
-static ferry_weights_entry entry_of(const char *name, ferry_type type, int64_t rows, int64_t columns, const void *data)
-{
-    ferry_weights_entry entry = {.tensor = {.name = {name, strlen(name)}, .type = type, .data = data}, .file = "test"};
-    entry.tensor.dims = rows > 0 ? 2 : 1;
-    entry.tensor.shape[0] = rows > 0 ? rows : columns;
-    entry.tensor.shape[1] = rows > 0 ? columns : 1;
-    entry.tensor.shape[2] = entry.tensor.shape[3] = 1;
-    entry.tensor.bytes = (size_t)ferry_tensor_count(&entry.tensor) * ferry_type_size(type);
-    ferry_weights_row_major(&entry);
-    return entry;
-}
-
 /* Numbers that every type holds exactly, and none twice in a row. */
 static float number(int i)
 {
@@ -60,22 +47,13 @@ static const ferry_import_options f32 = {.type = FERRY_F32}, f16 = {.type = FERR
 
 enum { ROWS = 50, COLUMNS = 21, WIDTH = 48 /* that nibbles can have */ };
 
-static void store(unsigned char *out, float value, ferry_type type)
-{
-    const double twice = (double)value;
-    const uint16_t half = type == FERRY_F16 ? ferry_f32_to_f16(value) : (uint16_t)(ferry_f32_bits(value) >> 16);
-    if (type == FERRY_F32) memcpy(out, &value, sizeof value);
-    if (type == FERRY_F64) memcpy(out, &twice, sizeof twice);
-    if (type == FERRY_F16 || type == FERRY_BF16) memcpy(out, &half, sizeof half);
-}
-
 /* A source [ROWS, COLUMNS] of one type, unaligned, and five ways of looking at it. */
 static void check_views(ferry_type type, const ferry_import_options *options)
 {
-    static unsigned char memory[ROWS * COLUMNS * 8 + 1];
-    unsigned char *data = memory + 1;
-    for (int i = 0; i < ROWS * COLUMNS; i++) store(data + (size_t)i * ferry_type_size(type), number(i), type);
-    const ferry_weights_entry entry = entry_of("m", type, ROWS, COLUMNS, data);
+    made_file memory = {.size = 0};
+    put(&memory, 0, 1);
+    for (int i = 0; i < ROWS * COLUMNS; i++) put_value(&memory, number(i), type);
+    const ferry_weights_entry entry = entry_of("m", type, ROWS, COLUMNS, memory.data + 1);
     set_up(NULL);
     const ferry_import_tensor transposed = ferry_import_transposed(&entry, FERRY_IMPORT_MATRIX);
     const ferry_import_tensor slice = ferry_import_rows(&entry, FERRY_IMPORT_MATRIX, 17, 20);
@@ -179,68 +157,6 @@ static ferry_weights_entry transposed_codes(int8_t *codes, float multiplier)
     entry.strides[1] = INPUTS;
     entry.multiplier = multiplier;
     return entry;
-}
-
-TEST_WITH(test_codes_with_one_multiplier, set_up, tear_down)
-{
-    static int8_t codes[OUTPUTS * INPUTS];
-    const ferry_weights_entry entry = transposed_codes(codes, 24.5f);
-    ferry_import_tensor tensor = ferry_import_transposed(&entry, FERRY_IMPORT_MATRIX);
-    tensor.input_multiplier = 7.25f;
-    CHECK(ferry_import_add_tensor(&plan, &tensor, &error, "a.weight"));
-    const ferry_import_options *stays[] = {&f32, &i8};
-    for (int i = 0; i < 2; i++) {
-        write_plan(stays[i]);
-        const ferry_tensor *a = written("a.weight", FERRY_I8);
-        assert_true(a->shape[0] == 2 && a->shape[1] == 3 && a->shape[2] == 64);
-        for (int n = 0; n < 32; n++)
-            for (int k = 0; k < 12; k++)
-                assert_int_equal(code_value(a, n, k), n < OUTPUTS && k < INPUTS ? code(n, k) : 0);
-        assert_true(*(const float *)written("a.multiplier", FERRY_F32)->data == 24.5f);
-        assert_true(*(const float *)written("a.input_multiplier", FERRY_F32)->data == 7.25f);
-        assert_int_equal(file.tensor_count, 3);
-    }
-    write_plan(&wide);
-    assert_int_equal(file.tensor_count, 1);
-    for (int n = 0; n < OUTPUTS; n++) {
-        const float wanted = (float)code(n, 3) / 24.5f;
-        assert_true(panel_value(written("a.weight", FERRY_F32), n, 3) == wanted);
-    }
-    write_plan(&f16);
-    for (int n = 0; n < OUTPUTS; n++) {
-        const float wanted = ferry_f16_to_f32(ferry_f32_to_f16((float)code(n, 9) / 24.5f));
-        assert_true(panel_value(written("a.weight", FERRY_F16), n, 9) == wanted);
-    }
-}
-
-TEST_WITH(test_codes_with_a_multiplier_for_each_row, set_up, tear_down)
-{
-    static int8_t codes[OUTPUTS * INPUTS];
-    static unsigned char memory[OUTPUTS * sizeof(float) + 1];
-    const ferry_weights_entry entry = transposed_codes(codes, 0);
-    ferry_import_tensor tensor = ferry_import_transposed(&entry, FERRY_IMPORT_MATRIX);
-    REFUSE(ferry_import_add_tensor(&plan, &tensor, &error, "a.weight"), FERRY_ERROR_FORMAT,
-           "tensor 'codes': integers without a multiplier");
-    for (int n = 0; n < OUTPUTS; n++) {
-        const float multiplier = 10 + (float)n / 3;
-        memcpy(memory + 1 + (size_t)n * sizeof multiplier, &multiplier, sizeof multiplier);
-    }
-    tensor.multipliers = memory + 1;
-    tensor.multiplier_count = OUTPUTS - 1;
-    REFUSE(ferry_import_add_tensor(&plan, &tensor, &error, "a.weight"), FERRY_ERROR_FORMAT,
-           "tensor 'codes': integers without a multiplier");
-    tensor.multiplier_count = OUTPUTS;
-    CHECK(ferry_import_add_tensor(&plan, &tensor, &error, "a.weight"));
-    write_plan(&f32);
-    assert_int_equal(file.tensor_count, 2);
-    assert_int_equal(code_value(written("a.weight", FERRY_I8), 18, 9), code(18, 9));
-    const float *scales = written("a.scale", FERRY_F32)->data;
-    for (int n = 0; n < OUTPUTS; n++) assert_true(scales[n] == 1 / (10 + (float)n / 3));
-    write_plan(&wide);
-    for (int n = 0; n < OUTPUTS; n++) {
-        const float wanted = (float)code(n, 4) / (10 + (float)n / 3);
-        assert_true(panel_value(written("a.weight", FERRY_F32), n, 4) == wanted);
-    }
 }
 
 TEST_WITH(test_sixteen_bits, set_up, tear_down)
@@ -369,6 +285,8 @@ static void check_nibbles(const char *name, int32_t N, int32_t K)
 static void check_output(const char *name, bool tied_output, bool tied_embeddings, int32_t K)
 {
     static float numbers[ROWS * COLUMNS];
+    static const int32_t ids[COLUMNS];
+    const ferry_import_tensor list = {.form = FERRY_IMPORT_INTEGERS, .N = COLUMNS, .K = 1, .integers = ids};
     for (int i = 0; i < ROWS * COLUMNS; i++) numbers[i] = number(i) * 0.777f; /* f16 rounds them */
     const ferry_weights_entry entry = entry_of("m", FERRY_F32, K, COLUMNS, numbers);
     const ferry_import_tensor transposed = ferry_import_transposed(&entry, FERRY_IMPORT_MATRIX);
@@ -389,6 +307,10 @@ static void check_output(const char *name, bool tied_output, bool tied_embedding
     write_plan(&i8);
     assert_true(has_feature("output-coarse") == (K == WIDTH));
     if (K == WIDTH) check_nibbles(name, COLUMNS, K);
+    CHECK(ferry_import_add_tensor(&plan, &list, &error, "shortlist.ids")); /* whose words greedy search takes */
+    write_plan(&f32);
+    assert_null(ferry_gguf_tensor(&file, "output_coarse.weight"));
+    assert_false(has_feature("output-coarse"));
     tear_down(NULL);
 }
 
@@ -403,31 +325,59 @@ TEST(test_output_matrices_have_a_coarse_one)
     }
 }
 
-/* Greedy search takes the words of a shortlist. */
-TEST_WITH(test_models_with_a_shortlist_have_none, set_up, tear_down)
-{
-    static float numbers[ROWS * COLUMNS];
-    static int32_t ids[COLUMNS];
-    const ferry_weights_entry entry = entry_of("m", FERRY_F32, ROWS, COLUMNS, numbers);
-    const ferry_import_tensor tensor = ferry_import_transposed(&entry, FERRY_IMPORT_MATRIX);
-    const ferry_import_tensor list = {.form = FERRY_IMPORT_INTEGERS, .N = COLUMNS, .K = 1, .integers = ids};
-    CHECK(ferry_import_add_tensor(&plan, &tensor, &error, "output.weight"));
-    CHECK(ferry_import_add_tensor(&plan, &list, &error, "shortlist.ids"));
-    write_plan(&f32);
-    assert_null(ferry_gguf_tensor(&file, "output_coarse.weight"));
-    assert_false(has_feature("output-coarse"));
-}
-
-TEST_WITH(test_codes_have_a_coarse_matrix_where_they_are_widened, set_up, tear_down)
+/* Of an output matrix of codes, with one multiplier or one for each row, unaligned. Where they are kept, there is none.
+ */
+static void check_codes(bool each_row)
 {
     static int8_t codes[OUTPUTS * INPUTS];
-    const ferry_weights_entry entry = transposed_codes(codes, 24.5f);
-    const ferry_import_tensor tensor = ferry_import_transposed(&entry, FERRY_IMPORT_MATRIX);
+    static const ferry_import_options *const kept[] = {&f32, &i8}, *const widened[] = {&wide, &f16};
+    const ferry_weights_entry entry = transposed_codes(codes, each_row ? 0 : 24.5f);
+    ferry_import_tensor tensor = ferry_import_transposed(&entry, FERRY_IMPORT_MATRIX);
+    float multipliers[OUTPUTS];
+    made_file memory = {.size = 0};
+    put(&memory, 0, 1);
+    for (int n = 0; n < OUTPUTS; n++) multipliers[n] = each_row ? 10 + (float)n / 3 : 24.5f;
+    put_bytes(&memory, multipliers, sizeof multipliers);
+    set_up(NULL);
+    for (int i = 0; each_row && i < 2; i++) {
+        REFUSE(ferry_import_add_tensor(&plan, &tensor, &error, "output.weight"), FERRY_ERROR_FORMAT,
+               "tensor 'codes': integers without a multiplier");
+        tensor.multipliers = memory.data + 1;
+        tensor.multiplier_count = OUTPUTS - 1 + i;
+    }
+    tensor.input_multiplier = each_row ? 0 : 7.25f;
     CHECK(ferry_import_add_tensor(&plan, &tensor, &error, "output.weight"));
-    write_plan(&f32);
-    assert_null(ferry_gguf_tensor(&file, "output_coarse.weight"));
-    write_plan(&wide);
-    check_coarse("output.weight", OUTPUTS, INPUTS);
+    for (size_t i = 0; i < 2; i++) {
+        write_plan(kept[i]);
+        const ferry_tensor *a = written("output.weight", FERRY_I8);
+        assert_true(a->shape[0] == 2 && a->shape[1] == 3 && a->shape[2] == 64);
+        for (int n = 0; n < 32; n++)
+            for (int k = 0; k < 12; k++)
+                assert_int_equal(code_value(a, n, k), n < OUTPUTS && k < INPUTS ? code(n, k) : 0);
+        assert_int_equal(file.tensor_count, each_row ? 2 : 3);
+        for (int n = 0; each_row && n < OUTPUTS; n++)
+            assert_true(((const float *)written("output.scale", FERRY_F32)->data)[n] == 1 / multipliers[n]);
+        if (each_row) continue;
+        assert_true(*(const float *)written("output.multiplier", FERRY_F32)->data == 24.5f);
+        assert_true(*(const float *)written("output.input_multiplier", FERRY_F32)->data == 7.25f);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        write_plan(widened[i]);
+        assert_int_equal(file.tensor_count, 3);
+        for (int j = 0; j < OUTPUTS * INPUTS; j++) {
+            const float exact = (float)code(j / INPUTS, j % INPUTS) / multipliers[j / INPUTS];
+            assert_true(panel_value(written("output.weight", widened[i]->type), j / INPUTS, j % INPUTS) ==
+                        (i == 0 ? exact : ferry_f16_to_f32(ferry_f32_to_f16(exact))));
+        }
+        check_coarse("output.weight", OUTPUTS, INPUTS);
+    }
+    tear_down(NULL);
+}
+
+TEST(test_codes)
+{
+    check_codes(false);
+    check_codes(true);
 }
 
 /* ---- refusals ---- */

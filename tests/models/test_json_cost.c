@@ -44,49 +44,30 @@ static void check_cost(ferry_view text, double most)
     assert_true((double)cost <= most * (double)found);
 }
 
-static ferry_view json_of(const char *start, const char *unit, size_t times, const char *end)
-{
-    made_file file = {.size = 0};
-    put_text(&file, start);
-    for (size_t i = 0; i < times; i++) put_text(&file, unit);
-    put_text(&file, end);
-    return whole(&file);
-}
-
 TEST(test_json_cost)
 {
-    static const struct {
-        const char *start, *unit, *end;
-    } rows[] = {
-        {"{\"x\":[", "{},", "{}]}"},
-        {"{\"x\":[", "[],", "[]]}"},
-        {"{\"x\":[", "1,", "1]}"},
-        {"{\"x\":[", "1.5,", "1]}"},
-        {"{\"x\":[", "\"\",", "1]}"},
-        {"{\"x\":[", "\"a b c d e f g h i j k l m n o p\",", "1]}"},
-        {"{\"x\":[", "[[1]],", "1]}"},
-        {"{\"x\":[", "{\"a\":{\"b\":\"\"}},", "1]}"},
-        {"{\"x\":[", "{\"a\":0},", "1]}"},
-        {"{\"x\":[", "{\"\":\"\"},", "1]}"},
-        {"{\"x\":[", "{\"a\":0,\"b\":1},", "1]}"},
-    };
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        static const size_t times[] = {1, 8, 9, 1000, 1023, 1025, 100000};
-        for (size_t k = 0; k < COUNT(times); k++)
-            check_cost(json_of(rows[i].start, rows[i].unit, times[k], rows[i].end), 4);
-    }
+    static const char *const units[] = {"{},",
+                                        "[],",
+                                        "1,",
+                                        "1.5,",
+                                        "\"\",",
+                                        "\"a b c d e f g h i j k l m n o p\",",
+                                        "[[1]],",
+                                        "{\"a\":{\"b\":\"\"}},",
+                                        "{\"a\":0},",
+                                        "{\"\":\"\"},",
+                                        "{\"a\":0,\"b\":1},"};
+    static const size_t times[] = {1, 8, 9, 1000, 1023, 1025, 100000};
+    for (size_t i = 0; i < COUNT(units); i++)
+        for (size_t k = 0; k < COUNT(times); k++) check_cost(repeated_text("{\"x\":[", units[i], times[k], "1]}"), 4);
 }
 
 TEST(test_json_cost_of_texts)
 {
-    made_file file = {.size = 0};
-    put_text(&file, "{");
-    for (int i = 0; i < 131073; i++) put_text(&file, ferry_name_format("\"%x\":%d,", i, i).text);
-    put_text(&file, "\"last\":1}");
-    check_cost(whole(&file), 3);
-    check_cost(json_of("{\"x\":\"", "x", MEGABYTE, "\"}"), 4);
-    check_cost(json_of("{\"x\":\"", "\\u00e4", MEGABYTE, "\"}"), 4);
-    check_cost(json_of("{\"x\":10000000000000000000000,\"y\":\"", "\\\"", MEGABYTE, "\"}"), 4);
-    check_cost(json_of("{\"", "k", MEGABYTE, "\":1}"), 4);
-    check_cost(json_of("{\"x\":0.", "1", MEGABYTE, "}"), 4);
+    check_cost(repeated_text("{", "\"#\":#,", 131073, "\"last\":1}"), 3);
+    check_cost(repeated_text("{\"x\":\"", "x", MEGABYTE, "\"}"), 4);
+    check_cost(repeated_text("{\"x\":\"", "\\u00e4", MEGABYTE, "\"}"), 4);
+    check_cost(repeated_text("{\"x\":10000000000000000000000,\"y\":\"", "\\\"", MEGABYTE, "\"}"), 4);
+    check_cost(repeated_text("{\"", "k", MEGABYTE, "\":1}"), 4);
+    check_cost(repeated_text("{\"x\":0.", "1", MEGABYTE, "}"), 4);
 }

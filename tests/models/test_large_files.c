@@ -11,39 +11,33 @@
 #define LARGE (INT64_C(5) << 30)
 enum { LARGE_ROWS = 5 << 20, LARGE_COLUMNS = 1 << 10 };
 
-static const float after[] = {1.5f, -2};
+enum { AFTER = 8 };
+static const float after[8] = {1.5f, -2}; /* and padding */
 
-static void write_at(int descriptor, const made_file *bytes, uint64_t at)
+static void write_at(int descriptor, const void *data, size_t size, uint64_t at)
 {
-    if (pwrite(descriptor, bytes->data, bytes->size, (off_t)at) != (ssize_t)bytes->size) not_run("files beyond 4 GB");
+    if (pwrite(descriptor, data, size, (off_t)at) != (ssize_t)size) not_run("files beyond 4 GB");
 }
 
 /* `head`, zeros up to `at`, and `tail`, mapped. */
-static ferry_view sparse_file(const char *name, const made_file *head, uint64_t at, const made_file *tail)
+static ferry_view sparse_file(const char *name, ferry_view head, uint64_t at, const void *tail, size_t size)
 {
     const char *path = scratch_file(name);
     const int descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     assert_true(descriptor >= 0);
-    write_at(descriptor, head, 0);
-    write_at(descriptor, tail, at);
+    write_at(descriptor, head.data, head.size, 0);
+    write_at(descriptor, tail, size, at);
     close(descriptor);
     const ferry_view bytes = mapped_bytes(path);
-    assert_int_equal(bytes.size, at + tail->size);
+    assert_int_equal(bytes.size, at + size);
     return bytes;
-}
-
-static made_file after_bytes(void)
-{
-    made_file file = {.size = 0};
-    put_bytes(&file, after, sizeof after);
-    return file;
 }
 
 static void check_after(const ferry_tensor *tensor)
 {
     assert_non_null(tensor);
-    assert_int_equal(tensor->bytes, sizeof after);
-    assert_memory_equal(tensor->data, after, sizeof after);
+    assert_int_equal(tensor->bytes, AFTER);
+    assert_memory_equal(tensor->data, after, AFTER);
 }
 
 /* ---- weights ---- */
@@ -54,23 +48,19 @@ TEST(test_gguf)
         const char *name;
         uint64_t dims, shape[2], type, offset;
     } tensors[] = {{"large", 2, {LARGE_COLUMNS, LARGE_ROWS}, 24, 0}, {"after", 1, {2}, 0, LARGE}};
-    made_file head = {.size = 0}, tail = after_bytes();
+    made_file head = {.size = 0};
     ferry_gguf gguf;
     put_text(&head, "GGUF");
-    put(&head, 3, 4);
-    put(&head, 2, 8);
-    put(&head, 0, 8);
+    PUT(&head, {3, 4}, {2, 8}, {0, 8});
     for (size_t i = 0; i < 2; i++) {
         put(&head, strlen(tensors[i].name), 8);
         put_text(&head, tensors[i].name);
         put(&head, tensors[i].dims, 4);
         for (size_t d = 0; d < tensors[i].dims; d++) put(&head, tensors[i].shape[d], 8);
-        put(&head, tensors[i].type, 4);
-        put(&head, tensors[i].offset, 8);
+        PUT(&head, {tensors[i].type, 4}, {tensors[i].offset, 8});
     }
     put(&head, 0, 32 - head.size % 32);
-    put(&tail, 0, 32 - tail.size);
-    const ferry_view bytes = sparse_file("large.gguf", &head, head.size + LARGE, &tail);
+    const ferry_view bytes = sparse_file("large.gguf", whole(&head), head.size + LARGE, after, sizeof after);
     CHECK(ferry_gguf_open(bytes, "large.gguf", &gguf, &error));
     assert_int_equal(ferry_gguf_tensor(&gguf, "large")->bytes, LARGE);
     check_after(ferry_gguf_tensor(&gguf, "after"));
@@ -79,8 +69,10 @@ TEST(test_gguf)
            FERRY_ERROR_FORMAT, "cut.gguf: ");
 }
 
-static void check_weights(weights_reader *read, ferry_view bytes)
+/* Of a file of this beginning, the large tensor and the other one. */
+static void check_large(weights_reader *read, const char *name, const made_file *head)
 {
+    const ferry_view bytes = sparse_file(name, whole(head), head->size + LARGE, after, AFTER);
     ferry_weights weights;
     CHECK(read(bytes, "large", NULL, &weights, &error));
     const ferry_weights_entry *large = find_weights(&weights, "large");
@@ -97,23 +89,20 @@ TEST(test_safetensors)
     static const char header[] =
         "{\"after\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[5368709120,5368709128]},"
         "\"large\":{\"dtype\":\"I8\",\"shape\":[5242880,1024],\"data_offsets\":[0,5368709120]}}";
-    made_file head = {.size = 0}, tail = after_bytes();
+    made_file head = {.size = 0};
     put(&head, sizeof header - 1, 8);
     put_text(&head, header);
-    check_weights(ferry_safetensors_read, sparse_file("large.safetensors", &head, head.size + LARGE, &tail));
+    check_large(ferry_safetensors_read, "large.safetensors", &head);
 }
 
 TEST(test_marian_bin)
 {
-    static const uint64_t numbers[] = {1, 2, 6, 0x101, 2, LARGE, 6, 0x404, 1, sizeof after};
-    made_file head = {.size = 0}, tail = after_bytes();
+    static const uint64_t numbers[] = {1, 2, 6, 0x101, 2, LARGE, 6, 0x404, 1, AFTER};
+    made_file head = {.size = 0};
     for (size_t i = 0; i < COUNT(numbers); i++) put(&head, numbers[i], 8);
     put_bytes(&head, "large\0after", 12);
-    put(&head, LARGE_ROWS, 4);
-    put(&head, LARGE_COLUMNS, 4);
-    put(&head, 2, 4);
-    put(&head, 0, 8); /* no padding */
-    check_weights(ferry_marian_bin_read, sparse_file("large.bin", &head, head.size + LARGE, &tail));
+    PUT(&head, {LARGE_ROWS, 4}, {LARGE_COLUMNS, 4}, {2, 4}, {0, 8}); /* no padding */
+    check_large(ferry_marian_bin_read, "large.bin", &head);
 }
 
 /* ---- archives ---- */
@@ -130,8 +119,8 @@ TEST(test_zip)
     all.shift = LARGE;
     end_zip64(&all, 2);
     const size_t small = begin_zip(members, 1).directory;
-    const made_file head = {all.file.data, small, 0}, tail = {all.file.data + small, all.file.size - small, 0};
-    const ferry_view bytes = sparse_file("large.zip", &head, small + LARGE, &tail);
+    const ferry_view bytes =
+        sparse_file("large.zip", cut_to(&all.file, small), small + LARGE, all.file.data + small, all.file.size - small);
     CHECK(ferry_zip_open(bytes, "large.zip", NULL, &zip, &error));
     assert_int_equal(ferry_zip_count(zip), 2);
     CHECK(ferry_zip_member(zip, 1, &text, &error));

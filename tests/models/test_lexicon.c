@@ -11,60 +11,42 @@ enum { MOST_PIECES = 8000 };
 static made_file make(uint64_t checksum, const uint64_t offsets[3], const uint32_t *ids, size_t count)
 {
     made_file file = {.size = 0};
-    put(&file, 0xF11A48D5013417F5u, 8);
-    put(&file, checksum, 8);
-    put(&file, 2, 8);
-    put(&file, 2, 8);
-    put(&file, 3, 8);
-    put(&file, count, 8);
+    PUT(&file, {0xF11A48D5013417F5u, 8}, {checksum, 8}, {2, 8}, {2, 8}, {3, 8}, {count, 8});
     for (size_t i = 0; i < 3; i++) put(&file, offsets[i], 8);
     for (size_t i = 0; i < count; i++) put(&file, ids[i], 4);
     return file;
 }
 
-static ferry_status read_lexicon(ferry_view bytes, ferry_arena *arena, ferry_lexicon *lexicon, ferry_error *error)
-{
-    return ferry_lexicon_read(bytes, "lex.bin", 2, 6, arena, lexicon, error);
-}
-
-static const uint64_t odd_offsets[] = {0, 2, 3}, even_offsets[] = {0, 2, 4};
+static const uint64_t even_offsets[] = {0, 2, 4};
 static const uint32_t listed[] = {1, 3, 2, 5};
 
-TEST(test_small_files)
+/* The first ids, and each source id's list: "2: 1 3|2|". */
+static void check_lists(const ferry_lexicon *lexicon, const char *expected)
 {
-    ferry_arena arena = {0};
-    ferry_lexicon lexicon;
-    const made_file odd = make(0xebe2625d42e62363, odd_offsets, listed, 3);
-    const made_file even = make(0xd8734db0271e6971, even_offsets, listed, 4);
-    assert_int_equal(odd.size, 84);
-    assert_int_equal(even.size, 88);
-    assert_true(ferry_is_binary_lexicon(whole(&odd)));
-    assert_false(ferry_is_binary_lexicon(cut_to(&odd, 7)));
-    assert_false(ferry_is_binary_lexicon(text_view("a b 0.5\n")));
-    CHECK(read_lexicon(whole(&odd), &arena, &lexicon, &error));
-    assert_int_equal(lexicon.first, 2);
-    assert_int_equal(lexicon.source_count, 2);
-    assert_int_equal(lexicon.offsets[2], 3);
-    assert_memory_equal(lexicon.ids, listed, 12);
-    CHECK(read_lexicon(whole(&even), &arena, &lexicon, &error));
-    assert_int_equal(lexicon.offsets[1], 2);
-    assert_int_equal(lexicon.offsets[2], 4);
-    assert_memory_equal(lexicon.ids, listed, 16);
-    ferry_arena_destroy(&arena);
+    made_file found = {.size = 0};
+    put_text(&found, ferry_name_format("%d: ", lexicon->first).text);
+    for (int32_t s = 0; s < lexicon->source_count; s++) {
+        for (uint32_t i = lexicon->offsets[s]; i < lexicon->offsets[s + 1]; i++)
+            put_text(&found, ferry_name_format("%s%d", i > lexicon->offsets[s] ? " " : "", lexicon->ids[i]).text);
+        put_text(&found, "|");
+    }
+    put(&found, 0, 1);
+    assert_string_equal((const char *)found.data, expected);
 }
 
-static ferry_status try_lexicon(ferry_view bytes, int32_t targets, ferry_error *error)
+static ferry_status try_lexicon(ferry_view bytes, int32_t targets, const char *expected, ferry_error *error)
 {
     ferry_arena arena = {0};
     ferry_lexicon lexicon;
     const ferry_status status = ferry_lexicon_read(bytes, "in", 2, targets, &arena, &lexicon, error);
+    if (status == FERRY_OK) check_lists(&lexicon, expected);
     ferry_arena_destroy(&arena);
     return status;
 }
 
 static ferry_status read_bytes(ferry_view bytes, ferry_error *error)
 {
-    return try_lexicon(bytes, 6, error);
+    return try_lexicon(bytes, 6, "", error);
 }
 
 /* The format's checksum, so that what follows it is checked. */
@@ -86,6 +68,26 @@ static ferry_view honestly(const made_file *file, size_t at, unsigned char byte)
     const ferry_view changed = edited(file, at, byte);
     const made_file copy = honest((made_file){(unsigned char *)(uintptr_t)changed.data, changed.size, 0});
     return whole(&copy);
+}
+
+TEST(test_small_files)
+{
+    static const uint64_t odd_offsets[] = {0, 2, 3}, empty_last[] = {0, 2, 2};
+    const made_file odd = make(0xebe2625d42e62363, odd_offsets, listed, 3);
+    const made_file even = make(0xd8734db0271e6971, even_offsets, listed, 4);
+    const made_file empty = honest(make(0, empty_last, listed, 2));
+    assert_int_equal(odd.size, 84);
+    assert_int_equal(even.size, 88);
+    assert_true(ferry_is_binary_lexicon(whole(&odd)));
+    assert_false(ferry_is_binary_lexicon(cut_to(&odd, 7)));
+    assert_false(ferry_is_binary_lexicon(text_view("a b 0.5\n")));
+    CHECK(try_lexicon(whole(&odd), 6, "2: 1 3|2|", &error));
+    CHECK(try_lexicon(whole(&even), 6, "2: 1 3|2 5|", &error));
+    CHECK(try_lexicon(whole(&empty), 6, "2: 1 3||", &error));
+    CHECK(try_lexicon(honestly(&even, 16, 6), 6, "6: 1 3|2 5|", &error)); /* the first of all ids */
+    CHECK(try_lexicon(honestly(&even, 84, 3), 6, "2: 1 3|2 3|", &error)); /* in another list */
+    REFUSE_SAYING(try_lexicon(whole(&even), 5, "", &error), FERRY_ERROR_FORMAT,
+                  "in: source id 1: expected ascending target ids below 5, found 5");
 }
 
 #define CHECKSUM(expected, found) "checksum 0x" expected " expected, found 0x" found
@@ -112,10 +114,6 @@ TEST(test_damage)
     };
     check_refused(read_bytes, rows, COUNT(rows));
     check_refused_cuts(read_bytes, &file, 0, FERRY_ERROR_FORMAT);
-    REFUSE_SAYING(try_lexicon(whole(&file), 5, &error), FERRY_ERROR_FORMAT,
-                  "in: source id 1: expected ascending target ids below 5, found 5");
-    CHECK(try_lexicon(honestly(&file, 16, 6), 6, &error)); /* the first of all ids */
-    CHECK(try_lexicon(honestly(&file, 84, 3), 6, &error)); /* in another list */
 }
 
 /* Every bit of the number, and of all words that it covers: best, which nothing reads, and from the offsets on. */
@@ -131,53 +129,41 @@ TEST(test_checksum)
     }
 }
 
-/* Empty lists at the end are fine. */
-TEST(test_empty_lists)
-{
-    static const uint64_t offsets[] = {0, 2, 2};
-    ferry_arena arena = {0};
-    ferry_lexicon lexicon;
-    const made_file file = honest(make(0, offsets, listed, 2));
-    CHECK(read_lexicon(whole(&file), &arena, &lexicon, &error));
-    assert_int_equal(lexicon.offsets[1], lexicon.offsets[2]);
-    ferry_arena_destroy(&arena);
-}
-
 /* ---- text ---- */
 
 static const ferry_view sources[] = {{"</s>", 4}, {"<unk>", 5}, {"a", 1}, {"b", 1}};
 static const ferry_view targets[] = {{"</s>", 4}, {"<unk>", 5}, {"x", 1}, {"y", 1}, {"z", 1}};
 
-static ferry_status read_text(const char *text, ferry_arena *arena, ferry_lexicon *lexicon, ferry_error *error)
+static ferry_status read_text(ferry_view text, int32_t unknown, ferry_arena *arena, ferry_lexicon *lexicon,
+                              ferry_error *error)
 {
-    return ferry_lexicon_read_text(text_view(text), "lex", KEPT_TEXTS(sources), 4, KEPT_TEXTS(targets), 5, 1, 1, arena,
+    return ferry_lexicon_read_text(text, "in", KEPT_TEXTS(sources), 4, KEPT_TEXTS(targets), 5, unknown, unknown, arena,
                                    lexicon, error);
 }
 
-static ferry_status read_words(ferry_view text, ferry_error *error)
+static ferry_status try_text(ferry_view text, int32_t unknown, const char *expected, ferry_error *error)
 {
     ferry_arena arena = {0};
     ferry_lexicon lexicon;
-    const ferry_status status = ferry_lexicon_read_text(text, "in", KEPT_TEXTS(sources), 4, KEPT_TEXTS(targets), 5, 1,
-                                                        1, &arena, &lexicon, error);
+    const ferry_status status = read_text(text, unknown, &arena, &lexicon, error);
+    if (status == FERRY_OK) check_lists(&lexicon, expected);
     ferry_arena_destroy(&arena);
     return status;
 }
 
+static ferry_status read_words(ferry_view text, ferry_error *error)
+{
+    return try_text(text, 1, "", error);
+}
+
 TEST(test_text)
 {
-    static const uint32_t offsets[] = {0, 0, 1, 3, 4};
-    static const int32_t ids[] = {3, 2, 4, 1}; /* of unk, of a, of b */
-    ferry_arena arena = {0};
-    ferry_lexicon lexicon;
-    CHECK(read_text("z a 0.5\nx a 0.25\r\ny other 1\nNULL a 0.5\nx NULL 0.5\ny a 0\n\nstrange \tb 1e-3", &arena,
-                    &lexicon, &error));
-    assert_int_equal(lexicon.first, 5);
-    assert_memory_equal(lexicon.offsets, offsets, sizeof offsets);
-    assert_memory_equal(lexicon.ids, ids, sizeof ids);
-    CHECK(read_text("x a 0.5\nx a 0.25\n", &arena, &lexicon, &error)); /* a pair that occurs twice counts once */
-    assert_int_equal(lexicon.offsets[4], 1);
-    ferry_arena_destroy(&arena);
+    CHECK(try_text(BYTES("z a 0.5\nx a 0.25\r\ny other 1\nNULL a 0.5\nx NULL 0.5\ny a 0\n\nstrange \tb 1e-3"), 1,
+                   "5: |3|2 4|1|", &error));
+    CHECK(try_text(BYTES("x a 0.5\nx a 0.25\n"), 1, "5: ||2||", &error)); /* a pair that occurs twice counts once */
+    /* Without an id for unknown words, lines with one are left out. */
+    CHECK(try_text(BYTES("x a 0.5\nstrange a 0.5\nx strange 0.5\nstrange strange 0.5\ny b -1\n"), -1, "5: ||2||",
+                   &error));
     const refused rows[] = {
         MALFORMED(BYTES("x a 0.5\nx a\n"), "line 2: expected 'target source probability'"),
         MALFORMED(BYTES("x a 0.5 y\n"), "line 1: expected 'target source probability'"),
@@ -193,11 +179,11 @@ TEST(test_account)
     ferry_account account = {.memory = &memory};
     ferry_arena arena = {.account = &account};
     ferry_lexicon lexicon;
-    CHECK(read_text("x a 0.5\nx a 0.25\n", &arena, &lexicon, &error));
+    CHECK(read_text(BYTES("x a 0.5\nx a 0.25\n"), 1, &arena, &lexicon, &error));
     const size_t held = atomic_load(&memory.held);
     assert_true(atomic_load(&memory.peak) > held);
     memory.limit = held + 100;
-    REFUSE(read_text("x a 0.5\nx a 0.25\n", &arena, &lexicon, &error), FERRY_ERROR_MEMORY, "a shortlist");
+    REFUSE(read_text(BYTES("x a 0.5\nx a 0.25\n"), 1, &arena, &lexicon, &error), FERRY_ERROR_MEMORY, "a shortlist");
     assert_true(account.needed > memory.limit);
     assert_int_equal(atomic_load(&memory.held), held);
     ferry_arena_destroy(&arena);
@@ -221,34 +207,12 @@ TEST(test_best)
                                   &arena, &lexicon, &error));
     assert_int_equal(lexicon.first, 100);
     assert_int_equal(lexicon.offsets[3] - lexicon.offsets[2], 100);
-    for (int i = 0, k = 0; i < MANY; i++) {
-        if (i < 3 || i == 50) continue; /* the lowest ids of the many equal ones, and the improbable one */
-        assert_int_equal(lexicon.ids[k++], i);
-    }
-    ferry_arena_destroy(&arena);
-}
-
-/* Without an id for unknown words, lines with one are left out. */
-TEST(test_text_without_unknown)
-{
-    static const uint32_t offsets[] = {0, 0, 0, 1, 1};
-    const ferry_view text = text_view("x a 0.5\nstrange a 0.5\nx strange 0.5\nstrange strange 0.5\ny b -1\n");
-    ferry_arena arena = {0};
-    ferry_lexicon lexicon;
-    CHECK(ferry_lexicon_read_text(text, "lex", KEPT_TEXTS(sources), 4, KEPT_TEXTS(targets), 5, -1, -1, &arena, &lexicon,
-                                  &error));
-    assert_memory_equal(lexicon.offsets, offsets, sizeof offsets);
-    assert_int_equal(lexicon.ids[0], 2);
+    for (int i = 3, k = 0; i < MANY; i++) /* without the lowest ids of many equal ones, and the improbable one */
+        if (i != 50) assert_int_equal(lexicon.ids[k++], i);
     ferry_arena_destroy(&arena);
 }
 
 /* ---- a real model ---- */
-
-static int compare_ids(const void *a, const void *b)
-{
-    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
 
 /* The binary file keeps 50 for each source piece, the text reader 100: each list is part of the other, and the same
  * where the text has no more than 50. */
@@ -259,8 +223,10 @@ static void compare_lists(const ferry_lexicon *binary, const ferry_lexicon *text
         const uint32_t n = binary->offsets[s + 1] - binary->offsets[s], m = text->offsets[s + 1] - text->offsets[s];
         if (s == binary->source_count - 1 && m == 0) continue; /* the writer puts some id into the last list */
         if (n != (m < 50 ? m : 50)) fail_msg("source id %d: %u ids, of %u in the text", s, n, m);
-        for (uint32_t i = binary->offsets[s]; i < binary->offsets[s + 1]; i++)
-            assert_non_null(bsearch(&binary->ids[i], text->ids + text->offsets[s], m, sizeof(int32_t), compare_ids));
+        for (uint32_t i = binary->offsets[s], k = text->offsets[s]; i < binary->offsets[s + 1]; i++) {
+            while (k + 1 < text->offsets[s + 1] && text->ids[k] < binary->ids[i]) k++;
+            assert_int_equal(text->ids[k], binary->ids[i]);
+        }
         equal += n == m && n > 0;
     }
     assert_true(equal > binary->source_count / 8);

@@ -1,43 +1,15 @@
 /* safetensors: what is in a file, and that every inconsistent header is refused by name. */
 #include "tests/support/refusals.h"
 
-/* A file from its header's text and its data. */
 static made_file make(const char *header, const void *data, size_t size)
 {
-    made_file file = {.size = 0};
-    put(&file, strlen(header), 8);
-    put_text(&file, header);
-    put_bytes(&file, data, size);
-    return file;
+    return made_safetensors(text_view(header), data, size);
 }
 
-static ferry_status parse(ferry_view bytes, ferry_safetensors *tensors, ferry_error *error)
+static void check(const char *header, const void *data, size_t size, const char *expected)
 {
-    memset(tensors, 0, sizeof *tensors);
-    return ferry_safetensors_read(bytes, "liar.safetensors", NULL, &tensors->weights, error);
-}
-
-TEST(test_reads_what_is_there)
-{
-    static const float numbers[] = {1, 2, 3, 4, 5, 6, 7};
-    ferry_safetensors tensors;
-    made_file file = make("{\"__metadata__\":{\"format\":\"pt\"},"
-                          "\"b\":{\"dtype\":\"F32\",\"shape\":[2,3],\"data_offsets\":[4,28]},"
-                          "\"a\":{\"dtype\":\"F32\",\"shape\":[],\"data_offsets\":[0,4]},"
-                          "\"__mask\":{\"dtype\":\"BOOL\",\"shape\":[0],\"data_offsets\":[28,28]}}   ",
-                          numbers, sizeof numbers);
-    CHECK(parse(whole(&file), &tensors, &error));
-    assert_int_equal(tensors.weights.count, 3);
-    const ferry_tensor *a = ferry_safetensors_find(&tensors, "a"), *b = ferry_safetensors_find(&tensors, "b");
-    assert_int_equal(a->dims, 0);
-    assert_int_equal(ferry_tensor_count(a), 1);
-    assert_int_equal(b->shape[0], 2);
-    assert_int_equal(b->shape[1], 3);
-    assert_int_equal(b->type, FERRY_F32);
-    assert_memory_equal(b->data, numbers + 1, 24);
-    assert_int_equal(ferry_safetensors_find(&tensors, "__mask")->type, FERRY_TYPE_OTHER);
-    assert_null(ferry_safetensors_find(&tensors, "c"));
-    ferry_safetensors_close(&tensors);
+    const made_file file = make(header, data, size);
+    check_weights(ferry_safetensors_read, whole(&file), expected);
 }
 
 #define TENSOR(name, dtype, shape, offsets)                                                                            \
@@ -45,40 +17,46 @@ TEST(test_reads_what_is_there)
 
 #define ONE(dtype, shape, offsets) "{" TENSOR("a", dtype, shape, offsets) "}"
 
+TEST(test_tensors)
+{
+    static const float numbers[] = {1, 2, 3, 4, 5, 6, 7};
+    static const unsigned char codes[18] = {1, 2, 3, 4, 5, 6, 7, 0, 8, 0, 9, 0, 10, 0, 11, 0, 12, 0};
+    ferry_safetensors tensors = {0};
+    check("{}", NULL, 0, "");
+    check("{\"__metadata__\":{\"format\":\"pt\"}," TENSOR("b", "F32", "[2,3]", "[4,28]") "," TENSOR(
+              "a", "F32", "[]", "[0,4]") "," TENSOR("__mask", "BOOL", "[0]", "[28,28]") "}   ",
+          numbers, sizeof numbers, "__mask unsupported [0] 0 bytes; a f32 [] 1; b f32 [2, 3] 2 3 4 5 6 7");
+    check("{" TENSOR("m", "I8", "[2,3]", "[0,6]") "," TENSOR("a", "I16", "[1,2,3]", "[6,18]") "}", codes, sizeof codes,
+          "a i16 [1, 2, 3] 7 8 9 10 11 12; m i8 [2, 3] 1 2 3 4 5 6");
+    /* Without elements, where the other sizes have no product that fits. */
+    check(ONE("F32", "[0,4611686018427387904,4]", "[0,0]"), "", 0, "a f32 [0, 4611686018427387904, 4]");
+    assert_int_equal(ferry_tensor_count(&(ferry_tensor){.dims = 3, .shape = {INT64_C(1) << 62, 4, 0}}), 0);
+    const made_file file = make(ONE("F32", "[1]", "[0,4]"), numbers, 4);
+    CHECK(ferry_safetensors_read(whole(&file), "in", NULL, &tensors.weights, &error));
+    assert_int_equal(ferry_safetensors_find(&tensors, "a")->bytes, 4);
+    assert_null(ferry_safetensors_find(&tensors, "c"));
+    ferry_safetensors_close(&tensors);
+}
+
 TEST(test_types)
 {
     static const struct {
-        const char *header;
+        const char *name;
         int type;
         size_t size;
-    } rows[] = {{ONE("F32", "[2]", "[0,8]"), FERRY_F32, 8},         {ONE("F16", "[2]", "[0,4]"), FERRY_F16, 4},
-                {ONE("BF16", "[2]", "[0,4]"), FERRY_BF16, 4},       {ONE("F64", "[2]", "[0,16]"), FERRY_F64, 16},
-                {ONE("I8", "[2]", "[0,2]"), FERRY_I8, 2},           {ONE("I16", "[2]", "[0,4]"), FERRY_I16, 4},
-                {ONE("I32", "[2]", "[0,8]"), FERRY_I32, 8},         {ONE("I64", "[2]", "[0,16]"), FERRY_I64, 16},
-                {ONE("BOOL", "[2]", "[0,2]"), FERRY_TYPE_OTHER, 2}, {ONE("U8", "[2]", "[0,2]"), FERRY_TYPE_OTHER, 2},
-                {ONE("U16", "[2]", "[0,4]"), FERRY_TYPE_OTHER, 4},  {ONE("U32", "[2]", "[0,8]"), FERRY_TYPE_OTHER, 8},
-                {ONE("U64", "[2]", "[0,16]"), FERRY_TYPE_OTHER, 16}};
+    } rows[] = {{"F32", FERRY_F32, 8},        {"F16", FERRY_F16, 4},        {"BF16", FERRY_BF16, 4},
+                {"F64", FERRY_F64, 16},       {"I8", FERRY_I8, 2},          {"I16", FERRY_I16, 4},
+                {"I32", FERRY_I32, 8},        {"I64", FERRY_I64, 16},       {"BOOL", FERRY_TYPE_OTHER, 2},
+                {"U8", FERRY_TYPE_OTHER, 2},  {"U16", FERRY_TYPE_OTHER, 4}, {"U32", FERRY_TYPE_OTHER, 8},
+                {"U64", FERRY_TYPE_OTHER, 16}};
     for (size_t i = 0; i < COUNT(rows); i++) {
-        ferry_weights weights;
-        const made_file file = make(rows[i].header, kept_memory(rows[i].size), rows[i].size);
-        CHECK(ferry_safetensors_read(whole(&file), "w", NULL, &weights, &error));
-        assert_int_equal(weights.entries[0].tensor.type, rows[i].type);
-        assert_int_equal(weights.entries[0].tensor.bytes, rows[i].size);
-        ferry_weights_close(&weights);
+        const size_t size = rows[i].size;
+        const ferry_name header = ferry_name_format("{" TENSOR("a", "%s", "[2]", "[0,%zu]") "}", rows[i].name, size);
+        check(header.text, kept_memory(size), size,
+              rows[i].type == FERRY_TYPE_OTHER
+                  ? ferry_name_format("a unsupported [2] %zu bytes", size).text
+                  : ferry_name_format("a %s [2] 0 0", ferry_type_name((ferry_type)rows[i].type)).text);
     }
-}
-
-/* Tensors without elements, whose other sizes have no product that fits. */
-TEST(test_empty_tensors_of_any_shape)
-{
-    ferry_safetensors tensors;
-    const ferry_tensor last = {.dims = 3, .shape = {INT64_C(1) << 62, 4, 0}};
-    made_file file =
-        make("{\"a\":{\"dtype\":\"F32\",\"shape\":[0,4611686018427387904,4],\"data_offsets\":[0,0]}}", "", 0);
-    CHECK(parse(whole(&file), &tensors, &error));
-    assert_int_equal(ferry_tensor_count(ferry_safetensors_find(&tensors, "a")), 0);
-    assert_int_equal(ferry_tensor_count(&last), 0);
-    ferry_safetensors_close(&tensors);
 }
 
 /* A file of this header and zeros. */
@@ -130,35 +108,6 @@ TEST(test_inconsistent_headers)
                   "tensor 'b': expected its data at byte 8 of 8, found 4 to 8"),
     };
     check_refused_weights(ferry_safetensors_read, rows, COUNT(rows));
-}
-
-TEST(test_header_length)
-{
-    ferry_safetensors tensors;
-    const made_file file = make("{}", NULL, 0);
-    CHECK(parse(whole(&file), &tensors, &error));
-    assert_int_equal(tensors.weights.count, 0);
-    ferry_safetensors_close(&tensors);
-}
-
-/* What importers get: names of their own, row-major strides, small integers. */
-TEST(test_entries)
-{
-    static const unsigned char data[18] = {1, 2, 3, 4, 5, 6};
-    ferry_weights weights;
-    made_file file = make("{" TENSOR("m", "I8", "[2,3]", "[0,6]") "," TENSOR("a", "I16", "[1,2,3]", "[6,18]") "}", data,
-                          sizeof data);
-    CHECK(ferry_safetensors_read(whole(&file), "w", NULL, &weights, &error));
-    assert_int_equal(weights.count, 2);
-    const ferry_weights_entry *m = find_weights(&weights, "m"), *a = find_weights(&weights, "a");
-    assert_int_equal(m->tensor.type, FERRY_I8);
-    assert_int_equal(a->tensor.type, FERRY_I16);
-    assert_true(m->strides[0] == 3 && m->strides[1] == 1);
-    assert_true(a->strides[0] == 6 && a->strides[1] == 3 && a->strides[2] == 1);
-    assert_true(m->multiplier == 0);
-    assert_string_equal(m->file, "w");
-    assert_memory_equal(m->tensor.data, data, 6);
-    ferry_weights_close(&weights);
 }
 
 TEST(test_truncation)

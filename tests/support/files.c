@@ -102,9 +102,34 @@ void put(made_file *file, uint64_t value, size_t size)
         put_bytes(file, &(unsigned char){(unsigned char)(i < 8 ? value >> (8 * i) : 0)}, 1);
 }
 
+void put_numbers(made_file *file, const sized_number *numbers, size_t count)
+{
+    for (size_t i = 0; i < count; i++) put(file, numbers[i].value, numbers[i].size);
+}
+
 void put_text(made_file *file, const char *text)
 {
     put_bytes(file, text, strlen(text));
+}
+
+ferry_view repeated_text(const char *start, const char *unit, size_t times, const char *end)
+{
+    made_file file = {.size = 0};
+    put_text(&file, start);
+    for (size_t i = 0; i < times; i++)
+        for (const char *c = unit; *c != '\0'; c++)
+            *c == '#' ? put_text(&file, ferry_name_format("%zu", i).text) : put_bytes(&file, c, 1);
+    put_text(&file, end);
+    return whole(&file);
+}
+
+made_file made_safetensors(ferry_view header, const void *data, size_t size)
+{
+    made_file file = {.size = 0};
+    put(&file, header.size, 8);
+    put_bytes(&file, header.data, header.size);
+    put_bytes(&file, data, size);
+    return file;
 }
 
 ferry_view cut_to(const made_file *file, size_t size)

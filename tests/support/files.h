@@ -37,9 +37,20 @@ bool has_text(ferry_view view, const char *text);
 
 /* A little-endian number, its higher bytes zero beyond 8. */
 void put(made_file *file, uint64_t value, size_t size);
+typedef struct sized_number {
+    uint64_t value;
+    size_t size;
+} sized_number;
+void put_numbers(made_file *file, const sized_number *numbers, size_t count);
+#define PUT(file, ...)                                                                                                 \
+    put_numbers(file, (const sized_number[]){__VA_ARGS__}, COUNT(((const sized_number[]){__VA_ARGS__})))
 void put_bytes(made_file *file, const void *data, size_t size);
 /* Without the NUL. */
 void put_text(made_file *file, const char *text);
+/* `unit` so many times, in which # becomes 0, 1, 2, … */
+ferry_view repeated_text(const char *start, const char *unit, size_t times, const char *end);
+/* A file of safetensors from its header's text and its data. */
+made_file made_safetensors(ferry_view header, const void *data, size_t size);
 /* A copy of the first `size` bytes in memory of exactly that size, so that the sanitizers see a read past the end. */
 ferry_view cut_to(const made_file *file, size_t size);
 ferry_view whole(const made_file *file);

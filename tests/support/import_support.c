@@ -84,7 +84,7 @@ void remove_item(item_list *list, const char *name)
     *found = list->items[--list->count];
 }
 
-static void put_value(made_file *file, float value, ferry_type type)
+void put_value(made_file *file, float value, ferry_type type)
 {
     const double wide = (double)value;
     const uint16_t half = type == FERRY_F16 ? ferry_f32_to_f16(value) : (uint16_t)(ferry_f32_bits(value) >> 16);
@@ -100,7 +100,7 @@ static const char *dtype_name(ferry_type type)
 void write_items(const item_list *list, const char *directory, const char *name, ferry_type type, size_t first,
                  size_t step)
 {
-    made_file header = {.size = 0}, data = {.size = 0}, file = {.size = 0};
+    made_file header = {.size = 0}, data = {.size = 0};
     put_text(&header, "{");
     for (size_t i = first; i < list->count; i += step) {
         const ferry_tensor *tensor = &list->items[i].tensor;
@@ -114,9 +114,7 @@ void write_items(const item_list *list, const char *directory, const char *name,
         put_text(&header, entry);
     }
     put_text(&header, "}");
-    put(&file, header.size, 8);
-    put_bytes(&file, header.data, header.size);
-    put_bytes(&file, data.data, data.size);
+    const made_file file = made_safetensors(whole(&header), data.data, data.size);
     write_bytes(in_directory(directory, name), file.data, file.size);
 }
 
@@ -281,10 +279,15 @@ static const char *value_text(const ferry_gguf_value *value)
 
 void check_file_keys(const ferry_model_file *file, const char *expected)
 {
+    check_gguf_keys(&file->gguf, expected);
+}
+
+void check_gguf_keys(const ferry_gguf *file, const char *expected)
+{
     while (*expected != '\0') {
         const size_t size = strcspn(expected, ";"), name = strcspn(expected, " ");
         const ferry_name key = ferry_name_format("ferry.%.*s", (int)name, expected);
-        const char *found = value_text(ferry_gguf_find(&file->gguf, key.text));
+        const char *found = value_text(ferry_gguf_find(file, key.text));
         const ferry_view wanted = {expected + name + 1, size > name ? size - name - 1 : 0};
         if (!has_text(wanted, found)) fail_msg("expected '%.*s', found '%s'", (int)size, expected, found);
         expected += size + strspn(expected + size, "; ");

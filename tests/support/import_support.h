@@ -36,7 +36,9 @@ item_list *read_items(const char *directory);
 item *find_item(item_list *list, const char *name);
 item *add_item(item_list *list, const char *name, int64_t rows, int64_t columns, const void *data);
 void remove_item(item_list *list, const char *name);
-/* Items first, first + step, … as directory/name, their numbers stored as `type` (bf16: cut). */
+/* As f32, f16, bf16 (cut) or f64. */
+void put_value(made_file *file, float value, ferry_type type);
+/* Items first, first + step, … as directory/name, their numbers stored as `type`. */
 void write_items(const item_list *list, const char *directory, const char *name, ferry_type type, size_t first,
                  size_t step);
 
@@ -74,6 +76,7 @@ void refuse_edit(const char *source, const char *file, const char *from, const c
 /* Keys of the model file without "ferry.", each with its value: "encoder.heads 4; eos_ids 0 4; output_bias false". A
  * list of texts has '|' between them; "absent" stands for a key that the file lacks. */
 void check_file_keys(const ferry_model_file *file, const char *expected);
+void check_gguf_keys(const ferry_gguf *file, const char *expected);
 
 /* The same of what is converted from `source`; or "…" and a part of the message with which it is refused. */
 void check_saying(const char *source, const char *says);

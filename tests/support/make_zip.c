@@ -7,9 +7,10 @@ enum { MOST_PARTS = 32 };
 /* ---- compressed data ---- */
 
 /* Compresses the next bytes into the file. */
-static void squeeze(z_stream *stream, made_file *file, ferry_view bytes, int flush)
+static void squeeze(z_stream *stream, made_file *file, ferry_view bytes, int flush, uint32_t *crc)
 {
     unsigned char out[1 << 12];
+    *crc = (uint32_t)crc32_z(*crc, (const Bytef *)bytes.data, bytes.size);
     stream->next_in = (Bytef *)(uintptr_t)bytes.data;
     stream->avail_in = (uInt)bytes.size;
     do {
@@ -30,16 +31,13 @@ static void squeeze_all(made_file *file, int window_bits, const repeated *bytes,
     z_stream stream = {0};
     assert_int_equal(deflateInit2(&stream, 9, Z_DEFLATED, window_bits, 8, Z_DEFAULT_STRATEGY), Z_OK);
     for (size_t i = 0; i < together; i++) put_bytes(&block, bytes->unit.data, bytes->unit.size);
-    squeeze(&stream, file, ends[0], Z_NO_FLUSH);
-    *crc = (uint32_t)crc32_z(0, (const Bytef *)ends[0].data, ends[0].size);
+    *crc = 0;
+    squeeze(&stream, file, ends[0], Z_NO_FLUSH, crc);
     for (size_t left = bytes->times, step; left > 0; left -= step) {
         step = left < together ? left : together;
-        const ferry_view units = {(const char *)block.data, step * bytes->unit.size};
-        squeeze(&stream, file, units, Z_NO_FLUSH);
-        *crc = (uint32_t)crc32_z(*crc, (const Bytef *)units.data, units.size);
+        squeeze(&stream, file, (ferry_view){(const char *)block.data, step * bytes->unit.size}, Z_NO_FLUSH, crc);
     }
-    squeeze(&stream, file, ends[1], Z_FINISH);
-    *crc = (uint32_t)crc32_z(*crc, (const Bytef *)ends[1].data, ends[1].size);
+    squeeze(&stream, file, ends[1], Z_FINISH, crc);
     *size = stream.total_in;
     deflateEnd(&stream);
 }
@@ -70,13 +68,7 @@ static written put_member(made_file *f, const zip_member *m)
     else
         put_bytes(&packed, data.data, data.size);
     w.stored_size = packed.size;
-    put(f, 0x04034b50, 4);
-    put(f, 20, 2);
-    put(f, 8, 2);
-    put(f, m->deflate ? 8 : 0, 2);
-    put(f, 0, 4 + 4 + 4 + 4);
-    put(f, strlen(name), 2);
-    put(f, 4, 2);
+    PUT(f, {0x04034b50, 4}, {20, 2}, {8, 2}, {m->deflate ? 8 : 0, 2}, {0, 4 + 4 + 4 + 4}, {strlen(name), 2}, {4, 2});
     put_text(f, name);
     put(f, 0x00004246, 4); /* an unused extra field */
     put_bytes(f, packed.data, packed.size);
@@ -87,27 +79,13 @@ static void put_entry(made_file *f, const zip_member *m, const written *w)
 {
     const uint64_t size = w->size + (uint64_t)m->size, stored_size = w->stored_size + (uint64_t)m->stored_size;
     const uint64_t offset = w->offset + (uint64_t)m->moved;
-    put(f, 0x02014b50, 4);
-    put(f, 20, 2);
-    put(f, 20, 2);
-    put(f, (uint64_t)(8 + m->flags), 2);
-    put(f, (uint64_t)((m->deflate ? 8 : 0) + m->method), 2);
-    put(f, 0, 4);
-    put(f, w->crc ^ m->crc, 4);
-    put(f, m->zip64 ? UINT32_MAX : stored_size, 4);
-    put(f, m->zip64 ? UINT32_MAX : size, 4);
-    put(f, strlen(m->name), 2);
-    put(f, m->zip64 ? 4 + 4 + 24 : 0, 2);
-    put(f, 0, 2 + 2 + 2 + 4);
-    put(f, m->zip64 ? UINT32_MAX : offset, 4);
+    PUT(f, {0x02014b50, 4}, {20, 2}, {20, 2}, {(uint64_t)(8 + m->flags), 2},
+        {(uint64_t)((m->deflate ? 8 : 0) + m->method), 2}, {0, 4}, {w->crc ^ m->crc, 4},
+        {m->zip64 ? UINT32_MAX : stored_size, 4}, {m->zip64 ? UINT32_MAX : size, 4}, {strlen(m->name), 2},
+        {m->zip64 ? 4 + 4 + 24 : 0, 2}, {0, 2 + 2 + 2 + 4}, {m->zip64 ? UINT32_MAX : offset, 4});
     put_text(f, m->name);
     if (!m->zip64) return;
-    put(f, 0x00005555, 4); /* some other field first */
-    put(f, 1, 2);
-    put(f, 24, 2);
-    put(f, size, 8);
-    put(f, stored_size, 8);
-    put(f, offset, 8);
+    PUT(f, {0x00005555, 4}, {1, 2}, {24, 2}, {size, 8}, {stored_size, 8}, {offset, 8}); /* some other field first */
 }
 
 made_zip begin_zip(const zip_member *members, size_t count)
@@ -125,13 +103,8 @@ void end_zip(made_zip *zip, size_t count, const char *comment)
 {
     made_file *f = &zip->file;
     zip->end = f->size;
-    put(f, 0x06054b50, 4);
-    put(f, 0, 4);
-    put(f, count, 2);
-    put(f, count, 2);
-    put(f, zip->end - zip->directory, 4);
-    put(f, zip->directory, 4);
-    put(f, strlen(comment), 2);
+    PUT(f, {0x06054b50, 4}, {0, 4}, {count, 2}, {count, 2}, {zip->end - zip->directory, 4}, {zip->directory, 4},
+        {strlen(comment), 2});
     put_text(f, comment);
 }
 
@@ -139,23 +112,10 @@ void end_zip64(made_zip *zip, uint64_t count)
 {
     made_file *f = &zip->file;
     const size_t record = f->size;
-    put(f, 0x06064b50, 4);
-    put(f, 44, 8);
-    put(f, 45, 2 + 2 + 4 + 4);
-    put(f, count, 8);
-    put(f, count, 8);
-    put(f, record - zip->directory, 8);
-    put(f, zip->directory + zip->shift, 8);
-    put(f, 0x07064b50, 4);
-    put(f, 0, 4);
-    put(f, record + zip->shift, 8);
-    put(f, 1, 4);
+    PUT(f, {0x06064b50, 4}, {44, 8}, {45, 2 + 2 + 4 + 4}, {count, 8}, {count, 8}, {record - zip->directory, 8},
+        {zip->directory + zip->shift, 8}, {0x07064b50, 4}, {0, 4}, {record + zip->shift, 8}, {1, 4});
     zip->end = f->size;
-    put(f, 0x06054b50, 4);
-    put(f, 0, 4);
-    put(f, UINT64_MAX, 8);
-    put(f, UINT64_MAX, 4);
-    put(f, 0, 2);
+    PUT(f, {0x06054b50, 4}, {0, 4}, {UINT64_MAX, 8}, {UINT64_MAX, 4}, {0, 2});
 }
 
 made_zip whole_zip(const zip_member *members, size_t count)

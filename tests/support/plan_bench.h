@@ -34,6 +34,20 @@ static inline int tear_down(void **state)
     return 0;
 }
 
+/* A row-major entry [rows, columns], or a vector for rows = 0. */
+static inline ferry_weights_entry entry_of(const char *name, ferry_type type, int64_t rows, int64_t columns,
+                                           const void *data)
+{
+    ferry_weights_entry entry = {.tensor = {.name = text_view(name), .type = type, .data = data}, .file = "test"};
+    entry.tensor.dims = rows > 0 ? 2 : 1;
+    entry.tensor.shape[0] = rows > 0 ? rows : columns;
+    entry.tensor.shape[1] = rows > 0 ? columns : 1;
+    entry.tensor.shape[2] = entry.tensor.shape[3] = 1;
+    entry.tensor.bytes = (size_t)ferry_tensor_count(&entry.tensor) * ferry_type_size(type);
+    ferry_weights_row_major(&entry);
+    return entry;
+}
+
 static inline void write_plan(const ferry_import_options *options)
 {
     char *path = scratch_file("plan.gguf");

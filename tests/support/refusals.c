@@ -1,16 +1,12 @@
 #include "refusals.h"
 
-/* Of every reader; the weights' are wrapped in one. */
-typedef struct reading {
-    tried_reader *read;
-    weights_reader *weights; /* if `read` is NULL */
-} reading;
+/* Of the weights' readers, which are wrapped in one. */
+static weights_reader *current;
 
-static ferry_status try_reading(const reading *by, ferry_view input, ferry_error *error)
+static ferry_status read_current(ferry_view input, ferry_error *error)
 {
     ferry_weights weights;
-    if (by->read != NULL) return by->read(input, error);
-    const ferry_status status = by->weights(input, "in", NULL, &weights, error);
+    const ferry_status status = current(input, "in", NULL, &weights, error);
     if (status == FERRY_OK)
         ferry_weights_close(&weights);
     else
@@ -33,46 +29,88 @@ static bool as_expected(size_t row, ferry_status found, const ferry_error *error
     return false;
 }
 
-static void check_rows(const reading *by, const refused *rows, size_t count)
+void check_refused(tried_reader *read, const refused *rows, size_t count)
 {
     bool fine = true;
     for (size_t i = 0; i < count; i++) {
         ferry_error error = {0};
         const made_file input = {(unsigned char *)(uintptr_t)rows[i].input.data, rows[i].input.size, 0};
-        const ferry_status found = try_reading(by, whole(&input), &error);
+        const ferry_status found = read(whole(&input), &error);
         fine = as_expected(i, found, &error, rows[i].status, rows[i].message) && fine;
     }
     assert_true(fine);
 }
 
-void check_refused(tried_reader *read, const refused *rows, size_t count)
-{
-    check_rows(&(reading){.read = read}, rows, count);
-}
-
 void check_refused_weights(weights_reader *read, const refused *rows, size_t count)
 {
-    check_rows(&(reading){.weights = read}, rows, count);
+    current = read;
+    check_refused(read_current, rows, count);
 }
 
-static void check_cuts(const reading *by, const made_file *sound, size_t first, ferry_status status)
+void check_refused_cuts(tried_reader *read, const made_file *sound, size_t first, ferry_status status)
 {
     for (size_t size = first; size < sound->size; size++) {
         ferry_error error = {0};
-        const ferry_status found = try_reading(by, cut_to(sound, size), &error);
+        const ferry_status found = read(cut_to(sound, size), &error);
         if (found != status || strncmp(error.message, "in", 2) != 0)
             fail_msg("%zu of %zu bytes: %s: %s", size, sound->size, ferry_status_name(found), error.message);
     }
 }
 
-void check_refused_cuts(tried_reader *read, const made_file *sound, size_t first, ferry_status status)
-{
-    check_cuts(&(reading){.read = read}, sound, first, status);
-}
-
 void check_refused_weights_cuts(weights_reader *read, const made_file *sound, size_t first, ferry_status status)
 {
-    check_cuts(&(reading){.weights = read}, sound, first, status);
+    current = read;
+    check_refused_cuts(read_current, sound, first, status);
+}
+
+/* ---- sound files ---- */
+
+static ferry_name element_text(ferry_type type, const char *data)
+{
+    uint64_t integer = 0;
+    float real;
+    memcpy(&integer, data, ferry_type_size(type));
+    memcpy(&real, data, type == FERRY_F32 ? sizeof real : 0);
+    return type == FERRY_F32 ? ferry_name_format(" %g", (double)real)
+                             : ferry_name_format(" %llu", (unsigned long long)integer);
+}
+
+static void put_entry(made_file *text, const ferry_weights_entry *entry)
+{
+    const ferry_tensor *t = &entry->tensor;
+    const size_t size = ferry_type_size(t->type), count = (size_t)ferry_tensor_count(t);
+    int64_t index[FERRY_MAX_DIMS] = {0}, end = 0;
+    char shape[100];
+    put_text(text, text->size > 0 ? "; " : "");
+    put_bytes(text, t->name.data, t->name.size);
+    put_text(text, ferry_name_format(" %s %s", ferry_type_name(t->type), ferry_tensor_shape_text(t, shape, 100)).text);
+    if (size == 0) put_text(text, ferry_name_format(" %zu bytes", t->bytes).text);
+    if (entry->multiplier != 0) put_text(text, ferry_name_format(" / %g", (double)entry->multiplier).text);
+    for (size_t n = 0; size > 0 && n < count; n++) {
+        int64_t at = 0;
+        for (int32_t i = 0; i < t->dims; i++) at += index[i] * entry->strides[i];
+        end = at + 1 > end ? at + 1 : end;
+        put_text(text, element_text(t->type, (const char *)t->data + (size_t)at * size).text);
+        for (int32_t i = t->dims - 1; i >= 0 && ++index[i] == t->shape[i]; i--) index[i] = 0;
+    }
+    assert_true(size == 0 || t->bytes == (size_t)end * size);
+    assert_string_equal(entry->file, "in");
+}
+
+void check_weights(weights_reader *read, ferry_view bytes, const char *expected)
+{
+    ferry_weights weights;
+    made_file text = {.size = 0};
+    CHECK(read(bytes, "in", NULL, &weights, &error));
+    for (size_t i = 0; i < weights.count; i++) {
+        const ferry_tensor *t = &weights.entries[i].tensor;
+        const char *data = t->data;
+        assert_true(data >= bytes.data && data + t->bytes <= bytes.data + bytes.size); /* it is no copy */
+        put_entry(&text, &weights.entries[i]);
+    }
+    put(&text, 0, 1);
+    ferry_weights_close(&weights);
+    assert_string_equal((const char *)text.data, expected);
 }
 
 /* ---- a sound file, edited ---- */

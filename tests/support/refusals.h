@@ -53,6 +53,13 @@ void check_refused_weights(weights_reader *read, const refused *rows, size_t cou
 void check_refused_cuts(tried_reader *read, const made_file *sound, size_t first, ferry_status status);
 void check_refused_weights_cuts(weights_reader *read, const made_file *sound, size_t first, ferry_status status);
 
+/* ---- sound files ---- */
+
+/* The tensors of a file of weights, which lie in it (as stored members of archives do) and are no copies, by name, with
+ * "; " between them: "a f32 [2, 1] 1 -2; b i8 [3] / 127 1 2 3". Numbers stand row by row, after a multiplier if there
+ * is one; of types but f32 they are the bytes, as one number. Types that are not read: "c unsupported [3] 3 bytes". */
+void check_weights(weights_reader *read, ferry_view bytes, const char *expected);
+
 /* ---- a sound file, edited ---- */
 
 ferry_view edited(const made_file *sound, size_t at, unsigned char byte);
