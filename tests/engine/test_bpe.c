@@ -1,6 +1,5 @@
 /* Byte pair encoding by merges that are ranked by pair: as `tokenizers`, `subword-nmt` and FSMT's tokenizer segment
  * words (tests/data/tokenizer/record_bpe.py), in long words, and with merges that are refused. */
-#define _DEFAULT_SOURCE /* strsep */
 #include "tests/support/tokenizer_support.h"
 
 #include <inttypes.h>
@@ -64,12 +63,12 @@ static void check_word(ferry_view word, const char *expected)
 static void begin_table(char *line)
 {
     static const char *const kinds[] = {"", "tokenizers", "subword-nmt-0.1", "subword-nmt-0.2", "fsmt"};
-    const char *kind = strsep(&line, " ");
+    const char *kind = take_until(&line, ' ');
     drop();
     for (size_t i = 1; i < COUNT(kinds); i++)
         if (strcmp(kind, kinds[i]) == 0) made.config.kind = (ferry_bpe_kind)i;
-    made.config.unknown = (int32_t)strtol(strsep(&line, " "), NULL, 10);
-    const char *flags = strsep(&line, " ");
+    made.config.unknown = (int32_t)strtol(take_until(&line, ' '), NULL, 10);
+    const char *flags = take_until(&line, ' ');
     made.config.fuse_unknown = strchr(flags, 'f') != NULL;
     made.config.byte_fallback = strchr(flags, 'b') != NULL;
     made.config.whole_words = strchr(flags, 'i') != NULL;
@@ -80,8 +79,8 @@ TEST(test_as_recorded)
 {
     char *lines = read_lines("tokenizer/bpe.txt");
     size_t words = 0;
-    for (char *line; (line = strsep(&lines, "\n")) != NULL && *line != '\0';) {
-        const char *kind = strsep(&line, " ");
+    for (char *line; (line = take_until(&lines, '\n')) != NULL && *line != '\0';) {
+        const char *kind = take_until(&line, ' ');
         if (strcmp(kind, "table") == 0) {
             begin_table(line);
         } else if (strcmp(kind, "piece") == 0) {
@@ -90,7 +89,7 @@ TEST(test_as_recorded)
             made.merges[made.config.merge_count++] = text_view(line);
         } else {
             if (made.bpe == NULL) CHECK(create(&error));
-            const char *word = strsep(&line, "\t");
+            const char *word = take_until(&line, '\t');
             check_word(text_view(word), line);
             words++;
         }
@@ -103,7 +102,7 @@ static size_t split(const char *text, ferry_view *parts)
 {
     size_t count = 0;
     char *rest = text != NULL ? strcpy(kept_memory(strlen(text) + 1), text) : NULL;
-    for (char *part; (part = strsep(&rest, "|")) != NULL;) parts[count++] = text_view(part);
+    for (char *part; (part = take_until(&rest, '|')) != NULL;) parts[count++] = text_view(part);
     return count;
 }
 

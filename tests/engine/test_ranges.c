@@ -1,6 +1,5 @@
 /* The bytes of a text that ids stand for: as SentencePiece places its pieces (tests/data/tokenizer/record.py), in texts
  * that are cleaned or repaired first, and in translations. */
-#define _DEFAULT_SOURCE /* strsep */
 #include "tests/support/tokenizer_support.h"
 
 #include <inttypes.h>
@@ -62,7 +61,7 @@ static ferry_range expected_range(ferry_view text, const recorded_piece *pieces,
 static size_t read_pieces(const own_ids *model, char *text, recorded_piece *pieces)
 {
     size_t count = 0;
-    for (char *part; (part = strsep(&text, " ")) != NULL && *part != '\0'; count++) {
+    for (char *part; (part = take_until(&text, ' ')) != NULL && *part != '\0'; count++) {
         recorded_piece *piece = &pieces[count];
         assert_true(count < MOST_PIECES);
         assert_int_equal(sscanf(part, "%" SCNd32 ":%zu:%zu", &piece->id, &piece->range.begin, &piece->range.end), 3);
@@ -97,8 +96,8 @@ TEST(test_as_sentencepiece)
     char *lines = read_lines("tokenizer/ranges.tsv"), *name = "";
     own_ids *model = NULL;
     size_t count = 0;
-    for (char *line; (line = strsep(&lines, "\n")) != NULL && *line != '\0'; count++) {
-        char *path = strsep(&line, "\t"), *digits = strsep(&line, "\t");
+    for (char *line; (line = take_until(&lines, '\n')) != NULL && *line != '\0'; count++) {
+        char *path = take_until(&line, '\t'), *digits = take_until(&line, '\t');
         if (strcmp(path, name) != 0) {
             model = load_own_ids(in_directory(FERRY_TEST_DATA, path));
             name = path;

@@ -1,5 +1,4 @@
 /* Where sentences end: published cases and our own (tests/data/sentences), names of languages, and any bytes. */
-#define _DEFAULT_SOURCE /* strsep */
 #include "tests/support/tokenizer_support.h"
 
 #include "base/utf8.h"
@@ -55,7 +54,7 @@ static void unescape(const char *from, char *expected, char *plain)
 static bool check_case(char *line)
 {
     const bool differs = line[0] == '!';
-    const char *language = strsep(&line, "\t") + differs;
+    const char *language = take_until(&line, '\t') + differs;
     assert_non_null(line);
     char *expected = kept_memory(strlen(line) + 1), *plain = kept_memory(strlen(line) + 1);
     unescape(line, expected, plain);
@@ -69,7 +68,7 @@ static void check_cases(const char *name, size_t least)
 {
     char *lines = read_lines(name);
     size_t count = 0, wrong = 0;
-    for (char *line; (line = strsep(&lines, "\n")) != NULL && lines != NULL;) {
+    for (char *line; (line = take_until(&lines, '\n')) != NULL && lines != NULL;) {
         if (line[0] == '#') continue;
         count++;
         if (!check_case(line)) wrong++;

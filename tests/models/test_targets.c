@@ -1,6 +1,5 @@
 /* Ids of given translations: those that transformers finds (tests/data/tokenizer/record.py), whichever file holds the
  * target's SentencePiece model. */
-#define _DEFAULT_SOURCE /* strsep */
 #include "tests/support/import_support.h"
 
 #include <pthread.h>
@@ -24,7 +23,7 @@ static void check_ids(const ferry_model *model, const char *text, char *expected
     ferry_ranges ranges = {0};
     size_t count = 0;
     CHECK(encode_target(model, text, &ids, &ranges, &error));
-    for (char *id; (id = strsep(&expected, " ")) != NULL && *id != '\0'; count++)
+    for (char *id; (id = take_until(&expected, ' ')) != NULL && *id != '\0'; count++)
         if (count >= ids.count || ids.ids[count] != atoi(id)) fail_msg("'%s': id %zu: expected %s", text, count, id);
     if (count != ids.count) fail_msg("'%s': expected %zu ids, found %zu", text, count, ids.count);
     assert_int_equal(ranges.count, count);
@@ -41,9 +40,9 @@ static void check_recorded(const char *name, const char *directory, size_t expec
     char *lines = kept_memory(recorded.size + 1);
     size_t count = 0;
     memcpy(lines, recorded.data, recorded.size);
-    for (char *line; (line = strsep(&lines, "\n")) != NULL && *line != '\0';) {
-        if (strcmp(strsep(&line, "\t"), name) != 0) continue;
-        const char *text = strsep(&line, "\t");
+    for (char *line; (line = take_until(&lines, '\n')) != NULL && *line != '\0';) {
+        if (strcmp(take_until(&line, '\t'), name) != 0) continue;
+        const char *text = take_until(&line, '\t');
         check_ids(model, text, line);
         count++;
     }

@@ -340,6 +340,15 @@ void assert_same_line(const ferry_result *a, size_t line_a, const ferry_result *
     }
 }
 
+char *take_until(char **text, char separator)
+{
+    char *part = *text;
+    if (part == NULL) return NULL;
+    *text = strchr(part, separator);
+    if (*text != NULL) *(*text)++ = '\0';
+    return part;
+}
+
 ferry_text as_text(const char *text)
 {
     return (ferry_text){text, strlen(text)};

@@ -104,6 +104,8 @@ void assert_same_token(ferry_token a, ferry_token b);
 /* Line `line_a` of `a` and `line_b` of `b` have the same status, and hypotheses of the same bytes: text, ids, score. */
 void assert_same_line(const ferry_result *a, size_t line_a, const ferry_result *b, size_t line_b);
 
+/* What stands before the next `separator` or the end of *text, which moves behind it; NULL once the end was reached. */
+char *take_until(char **text, char separator);
 /* Without its NUL. */
 ferry_text as_text(const char *text);
 
