@@ -125,12 +125,18 @@ class Copy:
         self.run("cmake", f"-DFERRY_SHARED_DATA={data}", self.build)
 
     def targets(self, pattern):
-        """The programs that these tests run."""
+        """What has to be built for these tests: their labels are programs; others have a test's name, or run more than one."""
         listed = json.loads(self.run("ctest", "--test-dir", self.build, "--show-only=json-v1", "-R", f"^({pattern})$"))
-        commands = [test["command"] for test in listed["tests"]]
-        names = {os.path.relpath(word, self.build) for command in commands for word in command
-                 if word.startswith(self.build)}
-        return sorted(os.path.basename(name) for name in names if os.path.dirname(name) in ("", "tests"))
+        programs = set()
+        for test in listed["tests"]:
+            labels = [name for entry in test["properties"] if entry["name"] == "LABELS" for name in entry["value"]]
+            if labels:
+                programs.update(labels)
+            elif test["name"].startswith("test_"):
+                programs.add(test["name"])
+            else:
+                programs.update(("ferry", "translate_document"))
+        return sorted(programs)
 
     def test(self, pattern, without, targets):
         """Builds and runs these tests; the name of the first that fails, or None."""
