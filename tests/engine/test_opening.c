@@ -226,6 +226,8 @@ TEST(test_refused)
     REFUSE(ferry_model_open_fd(fd, 64, 0, 0, &model, &error), FERRY_ERROR_FORMAT, expected.text);
     REFUSE(ferry_model_open_fd(fd, 100, 0, 0, &model, &error), FERRY_ERROR_ARGUMENT,
            "offset: expected a multiple of 64 without FERRY_OPEN_COPY, found 36 more than one");
+    REFUSE(ferry_model_open_fd(fd, 32, 0, 0, &model, &error), FERRY_ERROR_ARGUMENT,
+           "offset: expected a multiple of 64");
     REFUSE(ferry_model_open_fd(fd, size + 64, 0, 0, &model, &error), FERRY_ERROR_ARGUMENT, "offset: ");
     REFUSE(ferry_model_open_fd(fd, 64, size - 63, 0, &model, &error), FERRY_ERROR_ARGUMENT, "length: ");
     REFUSE(ferry_model_open_fd(fd, 0, UINT64_MAX, FERRY_OPEN_COPY, &model, &error), FERRY_ERROR_ARGUMENT, "length: ");
