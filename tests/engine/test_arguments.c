@@ -248,6 +248,7 @@ TEST_WITH(test_suppressed_ids, set_up, tear_down)
         if (rows[i].message == NULL) {
             created = new_translator(model, &options);
             assert_ptr_not_equal(created->options.suppressed_ids, ids);
+            assert_int_equal(created->unknown_id, -1); /* options.replace_unknowns is 0 */
             ferry_translator_destroy(created);
         } else
             REFUSE(ferry_translator_create(model, &options, &created, &error), FERRY_ERROR_ARGUMENT, rows[i].message);
