@@ -1,5 +1,6 @@
 /* Tokens of lines and translations, the weights between them, and unknown words: as the model's layers compute them,
  * and as CTranslate2 uses them. */
+#include "engine/api/translator.h"
 #include "tests/support/files.h"
 #include "tests/support/shipped_model.h"
 #include "tests/support/small_model.h"
@@ -246,4 +247,23 @@ TEST(test_unknown_words)
     size_t checked = 0;
     for (size_t i = 0; i < COUNT(unknown); i++) checked += check_unknowns(golden, unknown[i]);
     assert_int_equal(checked, json_array_size(golden) - (large_data() ? 2 : 0));
+}
+
+/* Those of a hypothesis that is not the best are replaced, too, by the same words with and without alignment. */
+SHIPPED_TEST(test_unknown_words_of_any_hypothesis)
+{
+    ferry_options options = make_options(4, 1);
+    ferry_result *known = translated(model, &options, &texts[1], 1), *results[2];
+    options.replace_unknowns = 1;
+    for (size_t t = 0; t + 1 < ferry_result_tokens(known, 0, 3); t++) {
+        for (options.alignment = 0; options.alignment < 2; options.alignment++) {
+            ferry_translator *translator = new_translator(model, &options);
+            translator->unknown_id = target_token(known, 0, 3, t).id;
+            CHECK(ferry_translate(translator, &texts[1], 1, &results[options.alignment], &error));
+            ferry_translator_destroy(translator);
+        }
+        assert_same_line(results[0], 0, results[1], 0);
+        for (int i = 0; i < 2; i++) ferry_result_destroy(results[i]);
+    }
+    ferry_result_destroy(known);
 }

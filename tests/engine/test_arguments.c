@@ -6,6 +6,7 @@
 
 #include "engine/api/model.h"
 #include "engine/api/options.h"
+#include "engine/api/translator.h"
 #include "tests/support/files.h"
 #include "tests/support/small_model.h"
 
@@ -244,9 +245,12 @@ TEST_WITH(test_suppressed_ids, set_up, tear_down)
         ferry_options options = default_options(model);
         options.suppressed_ids = ids;
         options.suppressed_count = rows[i].count;
-        if (rows[i].message == NULL)
-            ferry_translator_destroy(new_translator(model, &options));
-        else
+        if (rows[i].message == NULL) {
+            created = new_translator(model, &options);
+            assert_ptr_not_equal(created->options.suppressed_ids, ids);
+            assert_int_equal(created->unknown_id, -1); /* options.replace_unknowns is 0 */
+            ferry_translator_destroy(created);
+        } else
             REFUSE(ferry_translator_create(model, &options, &created, &error), FERRY_ERROR_ARGUMENT, rows[i].message);
     }
 }

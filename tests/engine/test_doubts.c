@@ -1,6 +1,7 @@
 /* Doubtful translations: what is found, what a result says, and what options.on_loop makes of loops. */
 #include "base/repetition.h"
 #include "engine/api/doubts.h"
+#include "engine/api/model.h"
 #include "tests/support/files.h"
 #include "tests/support/shipped_model.h"
 
@@ -56,10 +57,12 @@ TEST(test_comparison_with_the_source)
         {{5, 2}, {5, 5}, "a", FERRY_DOUBT_LOOP, 0},
         {{1, 6}, {1, 12}, "a", 0, 0},
         {{32, 3}, {16, 6}, "a", 0, 0},
+        {{33, 2}, {16, 3}, "a", FERRY_DOUBT_LOOP, 0}, /* what is repeated in it is too long */
         {{1, 0}, {0, 0}, " \xC2\xA0", FERRY_DOUBT_SHORT, 0},
         {{1, 0}, {0, 0}, "", FERRY_DOUBT_SHORT, 0},
         {{1, 0}, {0, 0}, NULL, 0, 0}, /* ids without a text */
         {{14, 1}, {1, 1}, "a", 0, 0}, /* few */
+        {{15, 1}, {4, 1}, "a", FERRY_DOUBT_SHORT, 0},
         {{17, 1}, {4, 1}, "a", FERRY_DOUBT_SHORT, 0},
         {{17, 1}, {5, 1}, "a", 0, 0},
         {{98, 1}, {32, 1}, "a", 0, 0},
@@ -114,6 +117,37 @@ SHIPPED_TEST(test_cuts_and_blank_translations_are_told)
     assert_int_equal(ferry_result_doubts(result, 0), FERRY_DOUBT_SHORT);
     assert_string_equal(ferry_result_warning(result, 0), "the translation is blank");
     ferry_result_destroy(result);
+}
+
+/* A cut of any hypothesis is told of; one that ends at the limit with any end of sentence is not cut. */
+SHIPPED_TEST(test_cuts_of_any_hypothesis)
+{
+    ferry_generation *generation = &model->file.generation;
+    ferry_options options = default_options(model);
+    options.beam = options.nbest = 4;
+    options.forced_last_id = -1;
+    ferry_result *whole = translated(model, &options, &lines[3], 1);
+    const int32_t *ids = ferry_inspect_result_ids(whole, 0, 0) + ferry_result_tokens(whole, 0, 0);
+    const int32_t ends[] = {ids[-1], ids[-2]};
+    int others = 0, second = 0;
+    ferry_result_destroy(whole);
+    generation->eos_ids = ends;
+    for (generation->eos_count = 1; generation->eos_count <= 2; generation->eos_count++)
+        for (options.max_length = 1; options.max_length <= 16; options.max_length++) {
+            ferry_result *result = translated(model, &options, &lines[3], 1);
+            int cuts = 0;
+            bool cut = false;
+            for (size_t h = ferry_result_hypotheses(result, 0); h-- > 0; cuts += cut) {
+                const size_t count = ferry_result_tokens(result, 0, h);
+                const int32_t id = ferry_inspect_result_ids(result, 0, h)[count - 1];
+                cut = count == (size_t)options.max_length && id != ends[0] && id != ends[generation->eos_count - 1];
+                second += count == (size_t)options.max_length && id != ends[0] && !cut;
+            }
+            others += cuts > 0 && !cut; /* not of the best one */
+            assert_int_equal(ferry_result_doubts(result, 0) & FERRY_DOUBT_CUT, cuts > 0 ? FERRY_DOUBT_CUT : 0);
+            ferry_result_destroy(result);
+        }
+    assert_true(others > 0 && second > 0);
 }
 
 /* Of a text those of all its sentences, of each sentence its own; sentence `doubtful` is the one that loops. */

@@ -3,6 +3,7 @@
 #include "tests/support/shipped_model.h"
 #include "tests/support/small_model.h"
 
+#include "engine/api/translator.h"
 #include "engine/file/model_file.h"
 
 enum { VOCAB = 21, EOS = 0, UNKNOWN = 1 };
@@ -61,7 +62,7 @@ static void open_languages(const ferry_model_languages *languages)
 /* ---- three languages ---- */
 
 static const ferry_view names[] = {{"eng_Latn en eng", 15}, {"deu_Latn de deu", 15}, {"fra_Latn fr fra", 15}};
-static const int32_t both_roles[] = {3, 3, 3}, tags[] = {3, 4, 5};
+static const int32_t both_roles[] = {3, 3, 3}, tags[] = {3, 4, 5}, first_ids[] = {0, 4, 5};
 
 static ferry_model_languages three_languages(ferry_tag_place source_tag, ferry_tag_place target_tag)
 {
@@ -186,6 +187,10 @@ LANGUAGES_TEST(test_english_names_of_any_code)
         assert_string_equal(ferry_model_language_english(model, i), english[i]);
         ASSERT_IDS("hello", english[i], NULL, tags[i], 8, EOS);
     }
+    ferry_translator *translator;
+    CHECK(create("xx", NULL, &translator, &error));
+    assert_ptr_equal(translator->sentences, ferry_sentence_language_find("de"));
+    ferry_translator_destroy(translator);
 }
 
 /* Of up to twelve languages a message lists all; of more those that begin alike, as far as it has room. */
@@ -198,7 +203,7 @@ LANGUAGES_TEST(test_many_languages)
         const ferry_name tag = ferry_name_format("deu-%d", i);
         char *kept = kept_memory(sizeof tag.text);
         strcpy(kept, tag.text);
-        listed[i] = ferry_text_view(i == 7 ? "fra_Latn fr gallic" : kept);
+        listed[i] = ferry_text_view(i == 7 ? "fra fr gallic" : kept);
         roles[i] = 3;
         ids[i] = 3;
     }
@@ -211,14 +216,14 @@ LANGUAGES_TEST(test_many_languages)
         const char *name, *list;
         int32_t count;
     } rows[] = {
-        {"frensh", ": fra_Latn (French)", MANY},
-        {"GALLIA", ": fra_Latn (French)", MANY}, /* begins as another name of it */
-        {"f", ": fra_Latn (French)", MANY},
+        {"frensh", ": fra (French)", MANY},
+        {"frax", ": fra (French)", MANY},
+        {"GALLIA", ": fra (French)", MANY}, /* begins as another name of it */
+        {"f", ": fra (French)", MANY},
         {"rench", "", MANY},
         {"xyz", "", MANY},
         {"xyz", "", FEW + 1},
-        {"xyz", ": deu-0, deu-1, deu-2, deu-3, deu-4, deu-5, deu-6, fra_Latn (French), deu-8, deu-9, deu-10, deu-11",
-         FEW},
+        {"xyz", ": deu-0, deu-1, deu-2, deu-3, deu-4, deu-5, deu-6, fra (French), deu-8, deu-9, deu-10, deu-11", FEW},
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         languages.count = rows[i].count;
@@ -292,6 +297,34 @@ LANGUAGES_TEST(test_tags_in_every_place)
     }
 }
 
+static void check_source_tokens(const char *line, const char *from, const char *to, const ferry_token *expected,
+                                size_t count)
+{
+    const ferry_text text = as_text(line);
+    ferry_translator *translator;
+    ferry_result *result;
+    CHECK(create(from, to, &translator, &error));
+    CHECK(ferry_score(translator, &text, &text, 1, &result, &error));
+    assert_int_equal(ferry_result_source_tokens(result, 0), count);
+    for (size_t i = 0; i < count; i++) assert_same_token(source_token(result, 0, i), expected[i]);
+    ferry_result_destroy(result);
+    ferry_translator_destroy(translator);
+}
+
+/* A tag has no text, and is where it stands; one that the line begins with replaces only a tag that would stand there.
+ */
+LANGUAGES_TEST(test_places_of_tags)
+{
+    static const ferry_token expected[] = {{3, 0, 0, 0}, {8, 0, 0, 5}, {9, 0, 6, 11}, {EOS, 0, 11, 11}, {4, 0, 11, 11}};
+    ferry_model_languages languages = three_languages(FERRY_TAG_PREFIX, FERRY_TAG_SUFFIX);
+    open_languages(&languages);
+    check_source_tokens("hello world", "en", "de", expected, COUNT(expected));
+    ASSERT_IDS(">>fra<< hello", "en", "de", 3, 7, 8, EOS, 4);
+    languages.source_ids = languages.target_ids = first_ids;
+    open_languages(&languages);
+    ASSERT_IDS("hello", "en", "en", 0, 8, EOS, 0);
+}
+
 /* Search begins with the tag, whatever else it would begin with. */
 static void check_first_id(const char *to, int32_t forced_first_id, int32_t expected)
 {
@@ -314,7 +347,12 @@ LANGUAGES_TEST(test_first_token)
     check_first_id("fra", -1, 5);
     check_first_id("fra", 9, 5);
     check_first_id(NULL, 9, 9);
+    check_first_id(NULL, 0, 0);
     refuse("en", NULL, "option to: the model needs the language to translate into");
+    languages.target_ids = first_ids;
+    open_languages(&languages);
+    check_first_id("en", -1, 0);
+    languages.target_ids = tags;
     languages.default_target = 1;
     open_languages(&languages);
     check_first_id(NULL, -1, 4);
@@ -350,6 +388,7 @@ LANGUAGES_TEST(test_targets)
 LANGUAGES_TEST(test_own_tags)
 {
     static const int32_t marian[] = {-1, 6, 7}, roles[] = {3, 2, 2}; /* the first one has no tag */
+    static const ferry_token own[] = {{7, 0, 7, 7}, {8, 0, 8, 13}, {EOS, 0, 13, 13}};
     ferry_model_languages languages = three_languages(FERRY_TAG_NONE, FERRY_TAG_PREFIX);
     languages.target_ids = marian;
     languages.roles = roles;
@@ -366,6 +405,7 @@ LANGUAGES_TEST(test_own_tags)
     refuse("de", "fr", "option from: the model has no language 'de' to translate from");
     accept(NULL, "");
     accept("en", "de");
+    check_source_tokens(">>fra<< hello", "en", "de", own, COUNT(own));
 }
 
 LANGUAGES_TEST(test_defaults)
@@ -411,7 +451,7 @@ LANGUAGES_TEST(test_long_prompts)
 {
     static char text[1025];
     const ferry_view prompts[] = {{text, sizeof text}};
-    const int32_t any[] = {-1};
+    const int32_t any[] = {-1, -1};
     ferry_model_languages languages = three_languages(FERRY_TAG_NONE, FERRY_TAG_NONE);
     memset(text, 'x', sizeof text);
     languages.prompt_sources = languages.prompt_targets = any;
@@ -422,6 +462,10 @@ LANGUAGES_TEST(test_long_prompts)
     const ferry_view longest = {text, 1024};
     languages.prompts = kept_texts(&longest, 1);
     open_languages(&languages);
+    const ferry_view second[] = {longest, {text, 1025}};
+    languages.prompt_count = 2;
+    languages.prompts = KEPT_TEXTS(second);
+    REFUSE(open_with(&languages, &error), FERRY_ERROR_FORMAT, "at most 1024 bytes, found one of 1025");
 }
 
 LANGUAGES_TEST(test_prompts)
@@ -448,13 +492,11 @@ LANGUAGES_TEST(test_prompts)
     open_languages(&languages);
     ASSERT_IDS("hello", NULL, NULL, 10, 11, 12, 8, EOS);
     /* Places of tokens are those of the line, in which its prompt is not. */
-    ferry_options options = default_options(model);
-    const ferry_text line = as_text("hello  xyz world");
-    options.from = "en";
-    options.to = "fr";
-    options.alignment = 1;
-    ferry_result *result = translated(model, &options, &line, 1);
-    assert_int_equal(ferry_result_source_tokens(result, 0), COUNT(expected));
-    for (size_t i = 0; i < COUNT(expected); i++) assert_same_token(source_token(result, 0, i), expected[i]);
-    ferry_result_destroy(result);
+    check_source_tokens("hello  xyz world", "en", "fr", expected, COUNT(expected));
+    /* One for any target. */
+    static const int32_t to_any[] = {1, -1};
+    languages.prompt_targets = to_any;
+    open_languages(&languages);
+    ASSERT_IDS("hello", "fr", "en", 14, 8, EOS);
+    ASSERT_IDS("hello", "en", "de", 10, 11, 12, 8, EOS);
 }

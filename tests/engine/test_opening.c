@@ -226,6 +226,8 @@ TEST(test_refused)
     REFUSE(ferry_model_open_fd(fd, 64, 0, 0, &model, &error), FERRY_ERROR_FORMAT, expected.text);
     REFUSE(ferry_model_open_fd(fd, 100, 0, 0, &model, &error), FERRY_ERROR_ARGUMENT,
            "offset: expected a multiple of 64 without FERRY_OPEN_COPY, found 36 more than one");
+    REFUSE(ferry_model_open_fd(fd, 32, 0, 0, &model, &error), FERRY_ERROR_ARGUMENT,
+           "offset: expected a multiple of 64");
     REFUSE(ferry_model_open_fd(fd, size + 64, 0, 0, &model, &error), FERRY_ERROR_ARGUMENT, "offset: ");
     REFUSE(ferry_model_open_fd(fd, 64, size - 63, 0, &model, &error), FERRY_ERROR_ARGUMENT, "length: ");
     REFUSE(ferry_model_open_fd(fd, 0, UINT64_MAX, FERRY_OPEN_COPY, &model, &error), FERRY_ERROR_ARGUMENT, "length: ");
@@ -322,6 +324,26 @@ TEST(test_files_without_a_hash)
     write_small_model(path, &wrong);
     REFUSE(ferry_model_open(path, 0, &model, &error), FERRY_ERROR_FORMAT,
            "key 'ferry.hash': expected 32 hexadecimal digits, found '0123456789abcdef0123456789abcdeg'");
+}
+
+/* What the file says of either side's text is told the tokenizer of that side. */
+TEST(test_tokenizer_of_a_file)
+{
+    static const ferry_texts first = {0}, second = {0};
+    static const ferry_model_text text = {.source_moses = {"en", 2},
+                                          .target_moses = {"de", 2},
+                                          .source_merges = &first,
+                                          .target_merges = &second,
+                                          .source_merge_count = 3,
+                                          .target_merge_count = 4,
+                                          .opus_punctuation = true,
+                                          .whole_words = true};
+    const ferry_tokenizer_config config = ferry_model_tokenizer_config(&text);
+    assert_string_equal(config.source_moses.data, "en");
+    assert_string_equal(config.target_moses.data, "de");
+    assert_true(config.source_merges == &first && config.target_merges == &second);
+    assert_true(config.source_merge_count == 3 && config.target_merge_count == 4);
+    assert_true(config.opus_punctuation && config.whole_words && !config.fuse_unknown && !config.byte_fallback);
 }
 
 /* ---- what a model says about itself ---- */

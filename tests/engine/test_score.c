@@ -1,5 +1,6 @@
 /* Scores of given translations: those of CTranslate2, of Marian, of the research interface, and of a search that finds
  * the same; and what cannot be scored. */
+#include "engine/api/translator.h"
 #include "tests/support/files.h"
 #include "tests/support/marian_golden.h"
 #include "tests/support/shipped_model.h"
@@ -193,24 +194,25 @@ PIECES_TEST(test_tags)
 /* As many tokens as are permitted, and one more, on either side; as many bytes, most of them white space. */
 PIECES_TEST(test_pairs_of_the_last_length)
 {
-    enum { MOST = 5, BYTES = 64 * (MOST + 1) };
+    enum { MOST = 5, BYTES = 64 * (MOST + 1), TARGET_BYTES = BYTES + 64 };
     static const struct {
         const char *source, *target;
         size_t source_bytes, target_bytes; /* of blanks, in all */
         const char *error;
     } rows[] = {
-        {"b c d k", "b c d k", 0, 0, NULL},
+        {"b c d k", "b c d k l", 0, 0, NULL},
         {"b c d k l", "b c d k", 0, 0, "source: expected 1 to 5 tokens, found 6"},
-        {"b c d k", "b c d k l", 0, 0, "target: expected 1 to 5 tokens, found 6"},
-        {"b c d k", "b c d k", BYTES - 1, BYTES - 1, NULL},
+        {"b c d k", "b c d k l b", 0, 0, "target: expected 1 to 6 tokens, found 7"},
+        {"b c d k", "b c d k", BYTES - 1, TARGET_BYTES - 1, NULL},
         {"b", "b", BYTES, 0, "source: expected at most 5 tokens, found 384 bytes"},
-        {"b", "b", 0, BYTES, "target: expected at most 5 tokens, found 384 bytes"},
+        {"b", "b", 0, TARGET_BYTES, "target: expected at most 6 tokens, found 448 bytes"},
         {"", "", 0, 0, NULL},
     };
-    ferry_options options = default_options(model);
-    options.max_source = MOST;
+    const ferry_options options = default_options(model);
+    model->file.transformer.encoder.position.limit = MOST;
+    model->file.transformer.decoder.position.limit = MOST + 1;
     for (size_t i = 0; i < COUNT(rows); i++) {
-        char texts[2][BYTES + 1];
+        char texts[2][TARGET_BYTES + 1];
         snprintf(texts[0], sizeof texts[0], "%-*s", (int)rows[i].source_bytes, rows[i].source);
         snprintf(texts[1], sizeof texts[1], "%-*s", (int)rows[i].target_bytes, rows[i].target);
         const ferry_text from = as_text(texts[0]), to = as_text(texts[1]);
@@ -221,6 +223,38 @@ PIECES_TEST(test_pairs_of_the_last_length)
         if (error != NULL) assert_string_equal(error, rows[i].error);
         ferry_result_destroy(result);
     }
+}
+
+/* Limits of the model's positions: those of the encoder are the source's, those of the decoder the target's. */
+PIECES_TEST(test_limits_of_each_stack)
+{
+    static const struct {
+        int32_t encoder, decoder, max_source; /* 0: none */
+        int32_t source, scored, target;       /* what follows; a target has at most 550 tokens */
+    } rows[] = {
+        {3, 5, 0, 3, 5, 5},     {5, 3, 0, 5, 3, 3},     {3, 5, 4, 3, 4, 5},         {3, 5, 2, 2, 2, 5},
+        {0, 5, 0, 512, 5, 5},   {3, 0, 9, 3, 9, 550},   {3, 0, 0, 3, 512, 550},     {900, 600, 0, 900, 600, 550},
+        {0, 5, 700, 700, 5, 5}, {5, 550, 5, 5, 5, 550}, {0, 0, 700, 700, 700, 550},
+    };
+    ferry_options options = default_options(model);
+    options.max_length = 550;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        model->file.transformer.encoder.position.limit = rows[i].encoder;
+        model->file.transformer.decoder.position.limit = rows[i].decoder;
+        options.max_source = rows[i].max_source;
+        ferry_translator *translator = new_translator(model, &options);
+        assert_int_equal(ferry_translator_source_limit(translator), rows[i].source);
+        assert_int_equal(ferry_translator_scored_limit(translator), rows[i].scored);
+        assert_int_equal(ferry_translator_target_length(translator, 7), rows[i].target);
+        ferry_translator_destroy(translator);
+    }
+    /* A pair that is longer than what is scored together otherwise. */
+    static char words[2 * 600 + 1];
+    for (size_t i = 0; i < 600; i++) memcpy(words + 2 * i, "b ", 2);
+    const ferry_text text = as_text(words);
+    ferry_result *result = scored(model, &options, &text, &text, 1);
+    assert_int_equal(ferry_result_tokens(result, 0, 0), 601);
+    ferry_result_destroy(result);
 }
 
 /* A pair for which memory does not suffice fails; the others do not. */

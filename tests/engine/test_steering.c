@@ -43,7 +43,7 @@ static int note(void *user, size_t line, ferry_text text)
     t->calls[line]++;
     t->other_thread = t->other_thread || !pthread_equal(t->thread, pthread_self());
     t->inside--;
-    return ++t->total == t->cancel_at;
+    return ++t->total != t->cancel_at ? 0 : t->total % 2 == 0 ? 1 : -1;
 }
 
 static ferry_options telling(told *t)
@@ -228,11 +228,14 @@ SHIPPED_TEST(test_prefixes_of_the_last_length)
 /* White space at a prefix' ends does not count; of nothing else, it is none. */
 SHIPPED_TEST(test_white_space_of_prefixes)
 {
-    static const char *const prefixes[][2] = {{" Guten\t", "Guten"}, {"Guten \n", "Guten"}, {" \t", ""}};
+    enum { PREFIXES = 3 };
+    static const char *const prefixes[PREFIXES][2] = {{" Guten\t", "Guten"}, {"Guten \n", "Guten"}, {" \t", ""}};
     const ferry_text line = texts[0];
-    const ferry_options options = greedy();
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
-        const ferry_text spaced = as_text(prefixes[i][0]), plain = as_text(prefixes[i][1]);
+    for (size_t i = 0; i < 2 * PREFIXES; i++) {
+        ferry_options options = greedy();
+        if (i >= PREFIXES) options.forced_first_id = 4;
+        if (i + 1 == 2 * PREFIXES) options.max_length = 1; /* which the tag is, and the prefix is nothing */
+        const ferry_text spaced = as_text(prefixes[i % PREFIXES][0]), plain = as_text(prefixes[i % PREFIXES][1]);
         ferry_result *a = prefixed(&options, &line, &spaced, 1), *b = prefixed(&options, &line, &plain, 1);
         assert_same_line(a, 0, b, 0);
         ferry_result_destroy(a);
@@ -388,6 +391,7 @@ SHIPPED_TEST(test_options_that_exclude_each_other)
         {{.nbest = 1024, .sample = 1}, NULL},
         {{.nbest = 1024, .alternatives = 1}, NULL},
         {{.temperature = 0.5f}, "option temperature: expected sample 1, found sample 0"},
+        {{.temperature = 1.5f}, "option temperature: expected sample 1, found sample 0"},
         {{.top_k = 5}, "option top_k: expected sample 1, found sample 0"},
         {{.top_p = 0.5f}, "option top_p: expected sample 1, found sample 0"},
         {{.top_k = 5, .alternatives = 1}, "option top_k: expected sample 1, found sample 0"},

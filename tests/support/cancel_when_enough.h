@@ -15,7 +15,7 @@ static inline int cancel_when_enough(void *user, size_t done, size_t total)
     w->total = total;
     w->last = done;
     if (done < w->enough) return 0;
-    if (w->translator == NULL) return 1;
+    if (w->translator == NULL) return w->enough % 2 == 0 ? 1 : -1; /* other than 0 */
     ferry_translator_cancel(w->translator);
     return 0;
 }
