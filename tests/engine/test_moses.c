@@ -2,10 +2,13 @@
  * not grow faster than texts. */
 #include "tests/support/tokenizer_support.h"
 
+#include <zlib.h>
+
 #include "tests/support/check_ranges.h"
 #include "tests/support/support.h"
 #include "tokenizer/moses/moses.h"
 #include "tokenizer/moses/moses_data.h"
+#include "tokenizer/moses/moses_rules.h"
 
 static ferry_moses *create(const char *language, bool fsmt)
 {
@@ -93,6 +96,23 @@ TEST(test_abbreviations)
     for (size_t i = 0; i < ferry_moses_range_count; i++)
         assert_true(ferry_moses_ranges[i].first <= ferry_moses_ranges[i].last &&
                     (i == 0 || ferry_moses_ranges[i - 1].last < ferry_moses_ranges[i].first));
+}
+
+/* CRC-32 of sacremoses 0.2.0's own data, computed in Python: of "LANGUAGE\n" and its abbreviations as moses_data.py
+ * lists them; of the classes of all code points, four bytes each. */
+TEST(test_data)
+{
+    uLong words = 0, classes = 0;
+    for (size_t i = 0; i < ferry_moses_prefix_count; i++) {
+        const char *const parts[] = {ferry_moses_prefixes[i].language, "\n", ferry_moses_prefixes[i].words};
+        for (size_t k = 0; k < COUNT(parts); k++) words = crc32(words, (const Bytef *)parts[k], (uInt)strlen(parts[k]));
+    }
+    for (uint32_t c = 0; c < 0x110000; c++) {
+        const uint32_t bits = ferry_moses_classes(c);
+        classes = crc32(classes, (const Bytef[]){(Bytef)bits, (Bytef)(bits >> 8), 0, 0}, 4);
+    }
+    assert_int_equal(words, 0x6AE28F1D);
+    assert_int_equal(classes, 0x5C319FD3);
 }
 
 /* ---- a tokenizer ---- */
