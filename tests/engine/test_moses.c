@@ -70,6 +70,8 @@ TEST(test_beyond_the_recorded)
         {"text", "cs", VIEW("d' - li"), VIEW("d'-li")},
         {"text", "cs", VIEW("D' - LI a' - mail"), VIEW("D'-LI a'-mail")},
         {"text", "cs", VIEW("x e' \u2013 Mailem y"), VIEW("x e'\u2013Mailem y")},
+        {"text", "cs", VIEW("x y 5 : ,"), VIEW("x y 5:,")},
+        {"text", "cs", VIEW("x y 5 / ,"), VIEW("x y 5 /,")},
         {"words", "de", VIEW("x.\" .\"b"), VIEW("x &quot; . . &quot; b")},
         {"words", "de", VIEW("Nr. Xy, Nr. 5 und z.B. so"), VIEW("Nr. Xy , Nr. 5 und z.B. so")},
         {"words", "en", VIEW("No. Xy, No. 5, Mr. X. a. B"), VIEW("No . Xy , No. 5 , Mr. X. a . B")},
