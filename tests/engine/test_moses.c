@@ -178,6 +178,23 @@ TEST(test_translation_ranges)
     check_translations(&config, rows, COUNT(rows));
 }
 
+/* FSMT's rules take hyphens apart and know full-width marks; its words end in "</w>". */
+TEST(test_fsmt)
+{
+    static const ferry_view words[] = {VIEW("<unk>"), VIEW("a</w>"), VIEW("b</w>"), VIEW("@-@</w>"), VIEW("!</w>")},
+                            joined[] = {VIEW("@ -"), VIEW("@- @</w>")};
+    static const ferry_word copied[] = {{VIEW(""), false}, {VIEW("&lt;"), true}, {VIEW(""), false}};
+    static const encoded_row row = {VIEW("a-b\uFF01"), "1:a|3:-|2:b|4:\uFF01"};
+    static const decoded_row back = {{1, 0, 2}, 3, copied, VIEW("a &lt; b"), "a|&lt;|b"};
+    ferry_tokenizer_config config = one_vocabulary(words, COUNT(words));
+    config.bpe = FERRY_BPE_FSMT;
+    config.source_merges = config.target_merges = KEPT_TEXTS(joined);
+    config.source_merge_count = config.target_merge_count = COUNT(joined);
+    config.source_moses = config.target_moses = VIEW("en");
+    check_encoded(&config, SOURCE, &row, 1);
+    check_translations(&config, &back, 1);
+}
+
 TEST(test_any_text)
 {
     const ferry_tokenizer_config config = small_config();
