@@ -2,10 +2,13 @@
  * not grow faster than texts. */
 #include "tests/support/tokenizer_support.h"
 
+#include <zlib.h>
+
 #include "tests/support/check_ranges.h"
 #include "tests/support/support.h"
 #include "tokenizer/moses/moses.h"
 #include "tokenizer/moses/moses_data.h"
+#include "tokenizer/moses/moses_rules.h"
 
 static ferry_moses *create(const char *language, bool fsmt)
 {
@@ -67,6 +70,8 @@ TEST(test_beyond_the_recorded)
         {"text", "cs", VIEW("d' - li"), VIEW("d'-li")},
         {"text", "cs", VIEW("D' - LI a' - mail"), VIEW("D'-LI a'-mail")},
         {"text", "cs", VIEW("x e' \u2013 Mailem y"), VIEW("x e'\u2013Mailem y")},
+        {"text", "cs", VIEW("x y 5 : ,"), VIEW("x y 5:,")},
+        {"text", "cs", VIEW("x y 5 / ,"), VIEW("x y 5 /,")},
         {"words", "de", VIEW("x.\" .\"b"), VIEW("x &quot; . . &quot; b")},
         {"words", "de", VIEW("Nr. Xy, Nr. 5 und z.B. so"), VIEW("Nr. Xy , Nr. 5 und z.B. so")},
         {"words", "en", VIEW("No. Xy, No. 5, Mr. X. a. B"), VIEW("No . Xy , No. 5 , Mr. X. a . B")},
@@ -93,6 +98,23 @@ TEST(test_abbreviations)
     for (size_t i = 0; i < ferry_moses_range_count; i++)
         assert_true(ferry_moses_ranges[i].first <= ferry_moses_ranges[i].last &&
                     (i == 0 || ferry_moses_ranges[i - 1].last < ferry_moses_ranges[i].first));
+}
+
+/* CRC-32 of sacremoses 0.2.0's own data, computed in Python: of "LANGUAGE\n" and its abbreviations as moses_data.py
+ * lists them; of the classes of all code points, four bytes each. */
+TEST(test_data)
+{
+    uLong words = 0, classes = 0;
+    for (size_t i = 0; i < ferry_moses_prefix_count; i++) {
+        const char *const parts[] = {ferry_moses_prefixes[i].language, "\n", ferry_moses_prefixes[i].words};
+        for (size_t k = 0; k < COUNT(parts); k++) words = crc32(words, (const Bytef *)parts[k], (uInt)strlen(parts[k]));
+    }
+    for (uint32_t c = 0; c < 0x110000; c++) {
+        const uint32_t bits = ferry_moses_classes(c);
+        classes = crc32(classes, (const Bytef[]){(Bytef)bits, (Bytef)(bits >> 8), 0, 0}, 4);
+    }
+    assert_int_equal(words, 0x6AE28F1D);
+    assert_int_equal(classes, 0x5C319FD3);
 }
 
 /* ---- a tokenizer ---- */
@@ -154,6 +176,23 @@ TEST(test_translation_ranges)
     };
     const ferry_tokenizer_config config = small_config();
     check_translations(&config, rows, COUNT(rows));
+}
+
+/* FSMT's rules take hyphens apart and know full-width marks; its words end in "</w>". */
+TEST(test_fsmt)
+{
+    static const ferry_view words[] = {VIEW("<unk>"), VIEW("a</w>"), VIEW("b</w>"), VIEW("@-@</w>"), VIEW("!</w>")},
+                            joined[] = {VIEW("@ -"), VIEW("@- @</w>")};
+    static const ferry_word copied[] = {{VIEW(""), false}, {VIEW("&lt;"), true}, {VIEW(""), false}};
+    static const encoded_row row = {VIEW("a-b\uFF01"), "1:a|3:-|2:b|4:\uFF01"};
+    static const decoded_row back = {{1, 0, 2}, 3, copied, VIEW("a &lt; b"), "a|&lt;|b"};
+    ferry_tokenizer_config config = one_vocabulary(words, COUNT(words));
+    config.bpe = FERRY_BPE_FSMT;
+    config.source_merges = config.target_merges = KEPT_TEXTS(joined);
+    config.source_merge_count = config.target_merge_count = COUNT(joined);
+    config.source_moses = config.target_moses = VIEW("en");
+    check_encoded(&config, SOURCE, &row, 1);
+    check_translations(&config, &back, 1);
 }
 
 TEST(test_any_text)

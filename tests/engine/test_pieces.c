@@ -34,6 +34,7 @@ TEST(test_blanks_and_bytes)
                                         VIEW("<0x41>!"), VIEW("[0x41>"), VIEW("<0x41)"), VIEW("x\0\xE2\x96"),
                                         VIEW("")};
     static const ferry_word first[] = {{VIEW("X"), true}, {VIEW("Y"), true}, {VIEW("Z"), false}, {VIEW(""), false}};
+    static const ferry_word second[] = {{VIEW(""), false}, {VIEW("Y"), true}, {VIEW(""), false}};
     static const struct {
         int bytes, blanks;
         decoded_row row;
@@ -62,6 +63,7 @@ TEST(test_blanks_and_bytes)
         {EACH, TRIM, {{G, LOW, HIGH}, 3, NULL, VIEW("<0x4G><0x4a><0xa4>"), "<0x4G>|<0x4a>|<0xa4>"}},
         {EACH, TRIM, {{LONG, OPEN, SHUT}, 3, NULL, VIEW("<0x41>![0x41><0x41)"), "<0x41>!|[0x41>|<0x41)"}},
         {EACH, FERRY_BLANKS_KEEP, {{NOTHING, WIDE, B, UNK, B}, 5, NULL, VIEW("  c bb"), "|c|b||b"}},
+        {EACH, TRIM, {{C2, FF, A}, 3, second, VIEW("\uFFFD Y a"), "\uFFFD|Y|a"}}, /* a word instead of a byte */
         {RUN, TRIM, {{FF, C2, A0}, 3, NULL, VIEW("\uFFFD\uFFFD\uFFFD"), "\uFFFD|\uFFFD|\uFFFD"}},
         {RUN, TRIM, {{FF, B, C2, A0, B}, 5, NULL, VIEW("\uFFFDb\u00A0b"), "\uFFFD|b|||b"}},
         {RUN, FIRST, {{C2, A0, B, C2}, 4, NULL, VIEW("\u00A0b\uFFFD"), "||b|\uFFFD"}},
@@ -84,6 +86,22 @@ TEST(test_blanks_and_bytes)
         assert_text(&text, VIEW("bx\0\xE2\x96"));
     }
     free(text.data);
+}
+
+/* For `tokenizers`: what has no piece neither ends bytes nor is the first one. */
+TEST(test_ids_without_pieces)
+{
+    static const ferry_view pieces[] = {VIEW("<unk>"), VIEW(""), VIEW("<0xC2>"), VIEW("<0xA2>"), VIEW("\u2581a")};
+    static const double scores[COUNT(pieces)] = {0};
+    static const decoded_row rows[] = {
+        {{2, 1, 3}, 3, NULL, VIEW("\u00A2"), "\u00A2||\u00A2"},
+        {{1, 4, 4}, 3, NULL, VIEW("a a"), "|a|a"},
+    };
+    ferry_tokenizer_config config = one_vocabulary(pieces, COUNT(pieces));
+    config.scores = scores;
+    config.bytes = FERRY_BYTES_RUN;
+    config.blanks = FERRY_BLANKS_FIRST_PIECE;
+    check_translations(&config, rows, COUNT(rows));
 }
 
 /* Without a SentencePiece model: pieces between ASCII white space, whatever they look like. */

@@ -92,6 +92,7 @@ TEST(test_fields)
         {VIEW("\x0A\x01\x0A"), "found no field at byte 1"},
         {VIEW("\x1A\x01\x12"), "found no field at byte 1"},
         {VIEW("\x1A\x02\x12\x00"), NULL},
+        {VIEW("\x1A\x07\x0A\x03\0\0\0\x10\x01"), NULL}, /* not a table: a name, and a number where one would be */
         {VIEW("\x1A\x05\x12\x03\0\0\0"), "model: normalization table is cut short at 3 bytes"},
         {VIEW("\x1A\x06\x12\x04\x01\0\0\0"), "model: normalization table is cut short at 4 bytes"},
         {VIEW("\x1A\x06\x12\x04\0\0\0\0"), "expected a multiple of 1024 bytes, found 0"},
@@ -134,6 +135,35 @@ TEST(test_odd_pieces)
     }
 }
 
+/* A piece's text and type twice, of which SentencePiece takes the last: the longest counts, and the type with a limit.
+ */
+TEST(test_repeated_fields)
+{
+    static const char letters[513];
+    static const struct {
+        size_t first, second;
+        ferry_view types;
+        const char *what;
+    } rows[] = {{512, 1, VIEW("\x18\x01"), NULL},
+                {513, 1, VIEW("\x18\x01"), "model: piece: expected at most 512 bytes, found 513"},
+                {1, 513, VIEW("\x18\x01"), "model: piece: expected at most 512 bytes, found 513"},
+                {65, 64, VIEW("\x18\x04\x18\x01"), "model: user-defined piece: expected at most 64 bytes, found 65"},
+                {64, 64, VIEW("\x18\x01\x18\x04"), NULL},
+                /* 2^32 + 4, which becomes 4 */
+                {65, 1, VIEW("\x18\x84\x80\x80\x80\x10"), "user-defined piece: expected at most 64 bytes"}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        made_file proto = {.size = 0};
+        ferry_view self_test;
+        put_tag(&proto, 1, 4 + rows[i].first + 4 + rows[i].second + rows[i].types.size);
+        put_tag(&proto, 1, rows[i].first);
+        put_bytes(&proto, letters, rows[i].first);
+        put_tag(&proto, 1, rows[i].second);
+        put_bytes(&proto, letters, rows[i].second);
+        put_bytes(&proto, rows[i].types.data, rows[i].types.size);
+        REFUSE(ferry_spm_check(whole(&proto), "model", &self_test, &error), FERRY_ERROR_UNSUPPORTED, rows[i].what);
+    }
+}
+
 /* What SentencePiece makes large objects of is limited. */
 TEST(test_amounts)
 {
@@ -160,6 +190,12 @@ TEST(test_amounts)
         REFUSE_SAYING(ferry_spm_check(whole(&proto), "model", &self_test, &error), FERRY_ERROR_UNSUPPORTED,
                       rows[i].what);
     }
+    made_file tested = {.size = 0}; /* a self test is none of it */
+    ferry_view self_test;
+    put_tag(&tested, 4, 1 << 20);
+    for (size_t i = 0; i < 1 << 20; i += sizeof zeros) put_bytes(&tested, zeros, sizeof zeros);
+    CHECK(ferry_spm_check(whole(&tested), "model", &self_test, &error));
+    assert_int_equal(self_test.size, 4 + (1 << 20));
 }
 
 /* Neither damage nor a self test that fails, which SentencePiece would print; the self test is not run. */
@@ -225,6 +261,9 @@ TEST(test_normalization_tables)
         {32, false, 256 * 33, 1u << 31 | 2, 256 * 36, FORMAT, "leads out of its 36864 bytes"},
         {33, false, 0, 0, 256 * 36, UNSUPPORTED,
          "model: normalization table: expected at most 32 rules for one place of a text, found more"},
+        /* beside the second letter, another that leads nowhere, before it or behind it */
+        {33, false, 512 + 'A', (512 ^ 'A' ^ 256 * 35) << 10 | 'A', 256 * 36, UNSUPPORTED, "at most 32 rules"},
+        {33, false, 512 + 'b', (512 ^ 'b' ^ 256 * 35) << 10 | 'b', 256 * 36, UNSUPPORTED, "at most 32 rules"},
         {33, false, 0, 0, 1, FORMAT, "model: normalization table: expected a multiple of 1024 bytes, found 4"},
         {0, false, 299, 0xFF | 256 << 10, 300, FORMAT, "expected a multiple of 1024 bytes, found 1200"},
         {2, false, 256 * 4 - 1, FAR, 256 * 4, FERRY_OK, NULL},

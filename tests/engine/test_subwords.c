@@ -94,6 +94,25 @@ TEST(test_target_merges)
                   "a tokenizer of words: expected one vocabulary for both sides");
 }
 
+/* The last id of each side, and the next: a source has 8, a target 5. */
+TEST(test_ids_of_sides)
+{
+    static const int32_t ids[][2] = {{0, 4}, {0, 5}, {0, 7}, {0, 8}, {0, -1}};
+    for (size_t i = 0; i < COUNT(ids); i++)
+        for (size_t which = 0; which < 3; which++) {
+            ferry_tokenizer_config config = two_sides();
+            ferry_tokenizer *tokenizer;
+            const int32_t **const lists[] = {&config.prefix_ids, &config.suffix_ids, &config.target_special};
+            size_t *const counts[] = {&config.prefix_count, &config.suffix_count, &config.target_special_count};
+            *lists[which] = ids[i];
+            *counts[which] = 2;
+            const int32_t last = ids[i][1];
+            const bool allowed = last >= 0 && last < (which == 2 ? 5 : 8);
+            REFUSE(ferry_tokenizer_create(&config, &tokenizer, &error), FERRY_ERROR_FORMAT, allowed ? NULL : "found");
+            ferry_tokenizer_destroy(tokenizer);
+        }
+}
+
 /* Whatever is called so first; "UNK" only where there is no "<unk>". */
 TEST(test_target_unknown)
 {

@@ -270,7 +270,10 @@ TEST(test_best_pieces)
     /* Bytes of what is unknown, if all of them have pieces; not of the unknown piece's own text. */
     static const ferry_view bytes[] = {{"<0x6E>", 6}, {"<0x3C>", 6}, {"<0x75>", 6}, {"a", 1},
                                        {"<0x6B>", 6}, {"<0x3E>", 6}, {"<unk>", 5}};
-    const ferry_texts *five = KEPT_TEXTS(pieces), *known = KEPT_TEXTS(bytes);
+    /* A character whose only pieces are longer may be unknown; of equal pieces, the last. */
+    static const ferry_view longer[] = {{"<unk>", 5}, {"ab", 2}, {"bx", 2}, {"c", 1}, {"c", 1}};
+    static const double late[] = {0, -1, -0.5, -1, -1};
+    const ferry_texts *five = KEPT_TEXTS(pieces), *known = KEPT_TEXTS(bytes), *pairs = KEPT_TEXTS(longer);
     const struct {
         ferry_unigram_config config;
         const char *word, *expected;
@@ -287,6 +290,7 @@ TEST(test_best_pieces)
         {{known, same, 7, 6, true}, "nxau", "6@0-2 3@2-3 2@3-4 "},
         {{known, same, 7, 6, true}, "a<unk>", "3@0-1 6@1-6 "},
         {{known, same, 7, 6, false}, "nuak", "6@0-2 3@2-3 6@3-4 "},
+        {{pairs, late, 5, 0, false}, "abxc", "0@0-1 2@1-3 4@3-4 "},
     };
     for (size_t i = 0; i < COUNT(rows); i++) check_pieces(&rows[i].config, rows[i].word, rows[i].expected);
 }

@@ -8,7 +8,14 @@ TEST(test_vocabulary)
     static const ferry_view pieces[] = {VIEW("a"), VIEW("b"),       VIEW("a"),       VIEW("a\0"),    VIEW("a\0b"),
                                         VIEW(""),  VIEW("p107399"), VIEW("p111895"), VIEW("p077988")};
     ferry_vocabulary vocabulary;
-    CHECK(ferry_vocabulary_create(KEPT_TEXTS(pieces), COUNT(pieces), &vocabulary, &error));
+    const ferry_texts *listed = KEPT_TEXTS(pieces);
+    for (int32_t count = 1; count < (int32_t)COUNT(pieces); count++) {
+        CHECK(ferry_vocabulary_create(listed, count, &vocabulary, &error));
+        for (int32_t id = 0; id < (int32_t)COUNT(pieces); id++)
+            assert_int_equal(ferry_vocabulary_find(&vocabulary, pieces[id]), id == 2 ? 0 : id < count ? id : -1);
+        ferry_vocabulary_destroy(&vocabulary);
+    }
+    CHECK(ferry_vocabulary_create(listed, COUNT(pieces), &vocabulary, &error));
     for (int32_t id = 0; id < (int32_t)COUNT(pieces); id++)
         assert_int_equal(ferry_vocabulary_find(&vocabulary, pieces[id]), id != 2 ? id : 0); /* the first of two */
     assert_int_equal(ferry_vocabulary_find(&vocabulary, VIEW("a\0c")), -1);
