@@ -543,6 +543,9 @@ TEST(test_refused_models)
     made_refuse(&m, "integers without a multiplier");
     made_add(&m, "encoder/layer_0/ffn/linear_0/weight_scale", F, 0);
     made_refuse(&m, "expected 1 or 12 positive float32 numbers"); /* some are negative */
+    made_find(&m, "encoder/layer_0/ffn/linear_0/weight_scale")->value = 1;
+    made_find(&m, "encoder/layer_0/ffn/linear_0/weight_scale")->shape[0] = F - 1;
+    made_refuse(&m, "expected 1 or 12 positive float32 numbers");
     m = made_base();
     made_drop(&m, "decoder/layer_0/attention/layer_norm/gamma");
     made_refuse(&m, "decoder/layer_0/attention/layer_norm/gamma' is missing");

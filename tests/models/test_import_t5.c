@@ -77,8 +77,13 @@ TEST(test_keys_of_t5)
         {"config.json", "\"d_kv\": 12", "\"d_kv\": 262145", FERRY_ERROR_FORMAT,
          "…num_heads 4 times d_kv 262145 is above 1048576"},
     };
+    /* What is said of the activation alone counts more. */
+    static const saying gated = {{{"config.json", "\"feed_forward_proj\": \"gated-gelu\"",
+                                   "\"feed_forward_proj\": \"relu\""}},
+                                 "encoder.ffn_gated true; encoder.activation gelu_tanh"};
     char *source = small_family("t5");
     check_sayings(source, rows, COUNT(rows));
+    check_sayings(small_family("t5gated"), &gated, 1);
     check_refused_edits(source, bad, COUNT(bad));
 }
 
