@@ -546,6 +546,10 @@ TEST(test_refused_models)
     made_find(&m, "encoder/layer_0/ffn/linear_0/weight_scale")->value = 1;
     made_find(&m, "encoder/layer_0/ffn/linear_0/weight_scale")->shape[0] = F - 1;
     made_refuse(&m, "expected 1 or 12 positive float32 numbers");
+    made_find(&m, "encoder/layer_0/ffn/linear_0/weight_scale")->shape[0] = 1;
+    check_made(&m, "encoder.ffn_width 12");
+    made_find(&m, "encoder/layer_0/ffn/linear_0/weight_scale")->value = 0;
+    made_refuse(&m, "expected 1 or 12 positive float32 numbers");
     m = made_base();
     made_drop(&m, "decoder/layer_0/attention/layer_norm/gamma");
     made_refuse(&m, "decoder/layer_0/attention/layer_norm/gamma' is missing");

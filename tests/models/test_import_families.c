@@ -90,6 +90,7 @@ TEST(test_wmt21_languages)
     }
     refuse_edit(source, "tokenizer_config.json", "\"wmt21\"", "\"mars\"", FERRY_ERROR_UNSUPPORTED,
                 "'language_codes': expected 'm2m100' or 'wmt21'");
+    refuse_edit(source, "vocab.json", "\"<unk>\"", "\"<u>\"", FERRY_ERROR_FORMAT, "vocab.json: '<unk>' is missing");
 }
 
 /* Without vocab.json, or by the class of its tokenizer, the same network has NLLB's text. */

@@ -77,13 +77,8 @@ TEST(test_keys_of_t5)
         {"config.json", "\"d_kv\": 12", "\"d_kv\": 262145", FERRY_ERROR_FORMAT,
          "…num_heads 4 times d_kv 262145 is above 1048576"},
     };
-    /* What is said of the activation alone counts more. */
-    static const saying gated = {{{"config.json", "\"feed_forward_proj\": \"gated-gelu\"",
-                                   "\"feed_forward_proj\": \"relu\""}},
-                                 "encoder.ffn_gated true; encoder.activation gelu_tanh"};
     char *source = small_family("t5");
     check_sayings(source, rows, COUNT(rows));
-    check_sayings(small_family("t5gated"), &gated, 1);
     check_refused_edits(source, bad, COUNT(bad));
 }
 
@@ -137,6 +132,7 @@ TEST(test_prompts_of_t5)
          "languages.names en eng|fr fra|de deu; languages.prompt_sources 0 1 0; languages.default_source -1"},
         {TASKS(TASK("translation_fr_to_de", "b: ")), "languages.names fr fra|de deu|en eng; languages.roles 1 2 1; "
                                                      "languages.default_source -1; languages.default_target 1"},
+        {TASKS(TASK("paraphrases_en_to_fr", "a: ")), "languages.names en eng|de deu; languages.default_target 1"},
         {TASKS(TASK("translation_en_to_", "a: ") TASK("translation__to_de", "b: ") TASK("translation_en", "c: ")
                    TASK("translation_en_to_fr", "")),
          "languages.names en eng|de deu; languages.prompts translate English to German: "},
