@@ -335,6 +335,10 @@ TEST(test_frame)
     check_made(&m, "start_id 1");
     made_add_number(&m, "with_source_bos", 1, 1);
     check_ids(&m, "a b other", framed, 5);
+    made_add(&m, "unk_token", 1, 0);
+    made_find(&m, "unk_token")->type = 1;
+    made_find(&m, "unk_token")->bytes = "c";
+    check_made(&m, "tokenizer.source.unk_id 5");
     made_add_number(&m, "user_decoder_start_tokens", 1, 1);
     made_refuse(&m, "a first decoder input that the caller chooses");
 }
