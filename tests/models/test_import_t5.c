@@ -161,8 +161,8 @@ static char *madlad(const char *const *pieces, size_t count)
 TEST(test_tags_of_madlad)
 {
     static const char *const pieces[] = {"<2de>", "<2ceb>", "<2zh_Hant>", "<2bg-Latn>", "<2ace_Arab_wxyz>"};
-    static const char *const others[] = {"<2d>",      "<2abcd>", "<2DE>", "<1de>",
-                                         "<2d_Latn>", "<2de+a>", "<2de",  "<2ace_Arab_vwxyz>"};
+    static const char *const others[] = {"<2d>", "<2abcd>",           "<2DE>",    "<1de>", "<2d_Latn>", "<2de+a>",
+                                         "<2de", "<2ace_Arab_vwxyz>", "<2de_Latn"};
     const ferry_model_file *file = converted(madlad(pieces, COUNT(pieces)));
     check_file_keys(file, "origin.kind huggingface-madlad; languages.roles 3 3 3 3 3; "
                           "languages.prompts <2de> |<2ceb> |<2zh_Hant> |<2bg-Latn> |<2ace_Arab_wxyz> ; "
