@@ -158,6 +158,25 @@ TEST(test_packages)
     }
 }
 
+/* The output matrix has the multiplier under its own name; from an older exporter, that of the matrix without a name;
+ * where neither is there, its inputs are quantized by the sentence. */
+TEST(test_older_multiplier)
+{
+    static const char *const absent[] = {"Wemb_QuantMultA", "none_QuantMultA"};
+    static const char *const names[] = {"vocab.ende.spm", "vocab.spm", NULL};
+    const double alpha = json_number_value(json_object_get(load_json(source_path("alphas.json")), "Wemb"));
+    char *folder = make_package("older", names);
+    made_file file = file_copy(source_path("model.ende.intgemm.alphas.bin"));
+    for (int i = 0; i < 2; i++) {
+        const char *found = find_text((ferry_view){(const char *)file.data, file.size}, absent[i]);
+        file.data[found - (const char *)file.data] = 'X';
+        write_bytes(in_directory(folder, "model.bin"), file.data, file.size);
+        const ferry_transformer *model = &converted(folder)->transformer;
+        assert_float_equal(model->output.input_multiplier, i == 0 ? (float)alpha : 0, 4e-6);
+        assert_int_equal(model->sentence_inputs, i == 1);
+    }
+}
+
 /* A text lexicon allows 100 words where the binary one has 50. */
 TEST(test_text_lexicon)
 {

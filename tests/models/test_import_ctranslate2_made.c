@@ -335,6 +335,10 @@ TEST(test_frame)
     check_made(&m, "start_id 1");
     made_add_number(&m, "with_source_bos", 1, 1);
     check_ids(&m, "a b other", framed, 5);
+    made_add(&m, "unk_token", 1, 0);
+    made_find(&m, "unk_token")->type = 1;
+    made_find(&m, "unk_token")->bytes = "c";
+    check_made(&m, "tokenizer.source.unk_id 5");
     made_add_number(&m, "user_decoder_start_tokens", 1, 1);
     made_refuse(&m, "a first decoder input that the caller chooses");
 }
@@ -543,6 +547,13 @@ TEST(test_refused_models)
     made_refuse(&m, "integers without a multiplier");
     made_add(&m, "encoder/layer_0/ffn/linear_0/weight_scale", F, 0);
     made_refuse(&m, "expected 1 or 12 positive float32 numbers"); /* some are negative */
+    made_find(&m, "encoder/layer_0/ffn/linear_0/weight_scale")->value = 1;
+    made_find(&m, "encoder/layer_0/ffn/linear_0/weight_scale")->shape[0] = F - 1;
+    made_refuse(&m, "expected 1 or 12 positive float32 numbers");
+    made_find(&m, "encoder/layer_0/ffn/linear_0/weight_scale")->shape[0] = 1;
+    check_made(&m, "encoder.ffn_width 12");
+    made_find(&m, "encoder/layer_0/ffn/linear_0/weight_scale")->value = 0;
+    made_refuse(&m, "expected 1 or 12 positive float32 numbers");
     m = made_base();
     made_drop(&m, "decoder/layer_0/attention/layer_norm/gamma");
     made_refuse(&m, "decoder/layer_0/attention/layer_norm/gamma' is missing");

@@ -90,6 +90,7 @@ TEST(test_wmt21_languages)
     }
     refuse_edit(source, "tokenizer_config.json", "\"wmt21\"", "\"mars\"", FERRY_ERROR_UNSUPPORTED,
                 "'language_codes': expected 'm2m100' or 'wmt21'");
+    refuse_edit(source, "vocab.json", "\"<unk>\"", "\"<u>\"", FERRY_ERROR_FORMAT, "vocab.json: '<unk>' is missing");
 }
 
 /* Without vocab.json, or by the class of its tokenizer, the same network has NLLB's text. */
@@ -254,6 +255,10 @@ TEST(test_kinds_of_mbart)
     table->shape[0] = 2;
     write_items(list, directory, "model.safetensors", FERRY_F32, 0, 1);
     refuse_source(directory, FERRY_ERROR_FORMAT, "expected a table of positions, found another size");
+    table->shape[0] = 3;
+    table->shape[1] = 15;
+    write_items(list, directory, "model.safetensors", FERRY_F32, 0, 1);
+    refuse_source(directory, FERRY_ERROR_FORMAT, "expected shape [3, 16], found [3, 15]");
 }
 
 /* Two names of one matrix may be stored in different orders. */

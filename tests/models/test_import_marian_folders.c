@@ -130,6 +130,7 @@ TEST(test_decoder_refused)
         {"  - model.bin\n", "  - model.bin\n  - other.bin\n", "'models' lists 2 models: ensembles"},
         {"  - model.bin\n", "  - other.bin\n", "'models': 'other.bin' is not among the files"},
         {"  - opus.vocab.yml\n", "", "'vocabs': expected a source and a target, found 1"},
+        {"  - opus.vocab.yml\n", "  - source.spm\n", "vocabularies of two kinds: 'source.spm', 'opus.vocab.yml'"},
         {"  - opus.vocab.yml\n", "  - none.yml\n", "'vocabs': 'none.yml' is not among the files"},
         {"skip-cost: false", "skip-cost: true", "'skip-cost: true (with a beam)' is not supported"},
         {"mini-batch: 1", "output-sampling: [topk, 10]", "'output-sampling: topk' is not supported"},

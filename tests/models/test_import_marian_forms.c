@@ -156,6 +156,7 @@ TEST(test_integers)
         const ferry_model_file *file = made(&(marian_kind){.codes = codes[i], .ssru = true});
         const ferry_layer *layer = &file->transformer.decoder.layers[0];
         const ferry_matrix *matrices[] = {&layer->ffn_up, &layer->ssru.forget};
+        check_file_keys(file, "origin.kind bergamot; decoding.beam 1; decoding.length_factor 2");
         assert_int_equal(file->transformer.sentence_inputs, i < 2);
         assert_int_equal(layer->ffn_up.codes != NULL, i < 2);
         assert_null(file->transformer.output.codes);

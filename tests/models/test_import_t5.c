@@ -132,6 +132,7 @@ TEST(test_prompts_of_t5)
          "languages.names en eng|fr fra|de deu; languages.prompt_sources 0 1 0; languages.default_source -1"},
         {TASKS(TASK("translation_fr_to_de", "b: ")), "languages.names fr fra|de deu|en eng; languages.roles 1 2 1; "
                                                      "languages.default_source -1; languages.default_target 1"},
+        {TASKS(TASK("paraphrases_en_to_fr", "a: ")), "languages.names en eng|de deu; languages.default_target 1"},
         {TASKS(TASK("translation_en_to_", "a: ") TASK("translation__to_de", "b: ") TASK("translation_en", "c: ")
                    TASK("translation_en_to_fr", "")),
          "languages.names en eng|de deu; languages.prompts translate English to German: "},
@@ -160,8 +161,8 @@ static char *madlad(const char *const *pieces, size_t count)
 TEST(test_tags_of_madlad)
 {
     static const char *const pieces[] = {"<2de>", "<2ceb>", "<2zh_Hant>", "<2bg-Latn>", "<2ace_Arab_wxyz>"};
-    static const char *const others[] = {"<2d>",      "<2abcd>", "<2DE>", "<1de>",
-                                         "<2d_Latn>", "<2de+a>", "<2de",  "<2ace_Arab_vwxyz>"};
+    static const char *const others[] = {"<2d>", "<2abcd>",           "<2DE>",    "<1de>", "<2d_Latn>", "<2de+a>",
+                                         "<2de", "<2ace_Arab_vwxyz>", "<2de_Latn"};
     const ferry_model_file *file = converted(madlad(pieces, COUNT(pieces)));
     check_file_keys(file, "origin.kind huggingface-madlad; languages.roles 3 3 3 3 3; "
                           "languages.prompts <2de> |<2ceb> |<2zh_Hant> |<2bg-Latn> |<2ace_Arab_wxyz> ; "

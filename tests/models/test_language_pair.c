@@ -97,6 +97,7 @@ TEST(test_pair)
     char *source = copied("pair-en-de", "model.bin");
     check_languages(source, "hsb-de", "hsb, de deu");
     assert_null(found);
+    check_languages(source, "ZU-AF", "ZU zul, AF afr");
     static const char *const wrong[] = {"", "en", "-", "en-", "-de", "en-de-fr"};
     for (size_t i = 0; i < COUNT(wrong); i++)
         refuse_pair(source, wrong[i], FERRY_ERROR_ARGUMENT, "pair: expected SOURCE-TARGET, such as en-de, found '");
@@ -128,4 +129,7 @@ TEST(test_defaults)
     for (size_t i = 0; i < COUNT(wrong); i++)
         refuse_pair(source, wrong[i], FERRY_ERROR_ARGUMENT,
                     "pair: expected two of the model's 202 languages with a hyphen between them, such");
+    const char *prompts = shared_file("models/huggingface-small/t5");
+    check_languages(prompts, "en-de", "en eng, de deu");
+    refuse_pair(prompts, "de-en", FERRY_ERROR_ARGUMENT, "pair: expected two of the model's 2 languages");
 }

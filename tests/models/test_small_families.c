@@ -48,11 +48,17 @@ TEST(test_text_of_pegasus)
           {"config.json", "\"scale_embedding\": true,", ""},
           {"config.json", "\"activation_function\": \"relu\",", ""}},
          "decoding.forced_last_id -1; embedding_scale 1; encoder.activation gelu"},
+        {{{"generation_config.json", NULL, NULL},
+          {"config.json", "\"pad_token_id\": 0,", ""},
+          {"config.json", "\"decoder_start_token_id\": 0,", ""},
+          {"config.json", "\"eos_token_id\": 1,", ""}},
+         "pad_id 0; start_id 0; eos_ids 1"},
     };
     static const refused_edit bad[] = {
         {"tokenizer_config.json", "\"offset\": 103", "\"offset\": 0", FERRY_ERROR_UNSUPPORTED,
          "…tokenizer_config.json: 'offset': expected 103, found 0"},
         {"config.json", "\"vocab_size\": 408", "\"vocab_size\": 407", FERRY_ERROR_FORMAT, "…expected shape [407, 32]"},
+        {"config.json", "\"vocab_size\"", "\"unknown\"", FERRY_ERROR_FORMAT, "…expected shape [50265, 32]"},
     };
     char *source = data_file("families/pegasus");
     check_sayings(source, rows, COUNT(rows));
@@ -196,6 +202,13 @@ TEST(test_text_of_fsmt)
          "…tokenizer_config.json: 'langs': expected two languages"},
         {"tokenizer_config.json", "\"en\",", "\"\",", FERRY_ERROR_FORMAT,
          "…tokenizer_config.json: 'langs': expected two languages"},
+        {"tokenizer_config.json", "\"en\",", "1,", FERRY_ERROR_FORMAT,
+         "…tokenizer_config.json: 'langs': expected two languages"},
+        {"tokenizer_config.json", "\"de\"", "1", FERRY_ERROR_FORMAT,
+         "…tokenizer_config.json: 'langs': expected two languages"},
+        {"tokenizer_config.json", "\"de\"", "\"\"", FERRY_ERROR_FORMAT,
+         "…tokenizer_config.json: 'langs': expected two languages"},
+        {"config.json", "\"src_vocab_size\"", "\"unknown\"", FERRY_ERROR_FORMAT, "…expected shape [42024, 32]"},
         {"merges.txt", NULL, NULL, FERRY_ERROR_IO, "…merges.txt"},
         {"vocab-tgt.json", NULL, NULL, FERRY_ERROR_IO, "…vocab-tgt.json"},
         {"vocab-src.json", "\"<unk>\": 3,", "", FERRY_ERROR_FORMAT, "…vocab-src.json: '<unk>' is missing"},

@@ -117,6 +117,12 @@ TEST(test_ranges)
 TEST(test_refused)
 {
     static const refused_edit rows[] = {
+        REFUSED(
+            "\"added_tokens\": [",
+            "\"added_tokens\": [{\"id\": 1110, \"content\": \"<\uFB01>\", \"single_word\": false, \"lstrip\": false, "
+            "\"rstrip\": false, \"normalized\": true, \"special\": false},",
+            "tokenizer.json: added token '<\uFB01>': expected one that normalization leaves as it is, found one that "
+            "it changes"),
         REFUSED("\"version\": \"1.0\"", "\"version\": \"2.0\"",
                 "tokenizer.json: 'version': expected '1.0', found '2.0'"),
         BROKEN("\"version\": \"1.0\"", "\"version\": 1", "'version': expected a text, found 1"),
@@ -263,6 +269,23 @@ TEST(test_templates)
          "…'post_processor.special_tokens.z.ids': expected a list of ids, found nothing"},
     };
     check_forms(rows, COUNT(rows));
+}
+
+/* NLLB-200's, as it was: the language of the source after the end of sentence. */
+TEST(test_language_at_the_end)
+{
+    static const char text[] =
+        ("{\"version\": \"1.0\", \"decoder\": {\"type\": \"Metaspace\", \"replacement\": \"\u2581\"}, "
+         "\"model\": " BPE("\"merges\": [\"a b\"], \"unk_token\": \"<unk>\"") ", \"post_processor\": " TEMPLATED(
+             TEXT ", " X ", " Y, "2") ", \"added_tokens\": [" TOKEN("6", "deu_Latn", "true") ", " TOKEN("7", "eng_Latn",
+                                                                                                        "true") "]}");
+    const edit edits[] = {{"sentencepiece.bpe.model", NULL, NULL},
+                          {"vocab.json", NULL, NULL},
+                          {"tokenizer_config.json", NULL, "{\"tokenizer_class\": \"NllbTokenizerFast\"}"},
+                          {"tokenizer.json", NULL, text}};
+    check_file_keys(converted(variant(data_file("huggingface/m2m100"), edits, 4)),
+                    "languages.source_tag suffix; tokenizer.source.suffix_ids 2; "
+                    "languages.names deu_Latn de deu|eng_Latn en eng; languages.target_ids 6 7");
 }
 
 /* A new token has the id after the last piece's; one of the pieces keeps its own. Flags: 2 is rstrip. */
