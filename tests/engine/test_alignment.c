@@ -1,7 +1,7 @@
 /* Tokens of lines and translations, the weights between them, and unknown words: as the model's layers compute them,
  * and as CTranslate2 uses them. */
 #include "engine/api/translator.h"
-#include "tests/support/files.h"
+#include "tests/support/import_support.h"
 #include "tests/support/shipped_model.h"
 #include "tests/support/small_model.h"
 
@@ -186,6 +186,8 @@ TEST(test_heads_that_the_file_names)
         options.max_length = 9;
         options.alignment = 1;
         check_heads(small, &text, &options, 0, 1, named_heads == 2 ? 2 : 1);
+        assert_true(
+            described(small, named_heads == 2 ? "alignment: layer 0, heads 1 to 2\n" : "alignment: layer 0, head 1\n"));
         ferry_model_close(small);
     }
     ferry_model *refused;

@@ -430,6 +430,8 @@ TEST(test_vocabularies)
     check_ids(&m, "a c", twice, 3);
     m.vocabulary = "<s>\n</s>\n<unk>\na\nb\nc\r";
     check_ids(&m, "a c", (const int32_t[]){3, 2, 1}, 3);
+    m.vocabulary = "<unk>\n<s>\n</s>\na\nb\nc\n"; /* the unknown token is the first */
+    check_ids(&m, "a x", (const int32_t[]){3, 0, 2}, 3);
     m.vocabulary = "<s>\n</s>\n<unk>\na\n";
     made_refuse(&m, "shared_vocabulary.txt: 4 tokens (with the unknown one) for 6 rows");
     m.vocabulary_name = "shared_vocabulary.json";
