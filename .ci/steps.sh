@@ -41,9 +41,8 @@ configure()
     cmake -S . -B "$directory" -G Ninja -DFERRY_TESTS=ON -DFERRY_WERROR=ON "$@" > /dev/null
 }
 
-clang=(-DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++)
 # shellcheck disable=SC2034,SC2054 # for those who source this; the comma is CMake's
-address=("${clang[@]}" -DFERRY_SANITIZE=address,undefined)
+address=(-DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DFERRY_SANITIZE=address,undefined)
 
 # What .ci/run tests with these sanitizers: what reads foreign bytes, the C API, and the kernels.
 sanitized=(suite_base suite_tokenizer suite_kernels suite_file suite_api suite_containers suite_plan suite_families
