@@ -171,7 +171,8 @@ typedef struct ferry_options {
     size_t size; /* sizeof(ferry_options), as the program was compiled; set by ferry_options_default */
     /* The pair of languages: tags, other names or English names as ferry_model_language_… list them, in any case (an
      * exact tag takes precedence). NULL: the model's default. "": none, for text that already contains its tags. Read
-     * only by ferry_translator_create. */
+     * only by ferry_translator_create. A model that chooses its target by a tag in the text (">>fra<<", "<2fr>") needs
+     * no `to`, but then each line must begin with a tag: ARGUMENT of the line, as for a tag that the model lacks. */
     const char *from;
     const char *to;
     ferry_policy policy;
@@ -368,13 +369,16 @@ FERRY_API const char *ferry_result_warning(const ferry_result *result, size_t li
 
 /* Signs that a translation is wrong, although the model computed it so (docs/decoding.md). */
 typedef enum ferry_doubt {
-    FERRY_DOUBT_CUT = 1,  /* it ended at the length limit */
-    FERRY_DOUBT_LOOP = 2, /* it repeats itself more than the source does */
-    FERRY_DOUBT_SHORT = 4 /* it is blank, or much shorter than translations are */
+    FERRY_DOUBT_CUT = 1,      /* it ended at the length limit */
+    FERRY_DOUBT_LOOP = 2,     /* it repeats itself more than the source does */
+    FERRY_DOUBT_SHORT = 4,    /* it is blank, or much shorter than translations are */
+    FERRY_QUALITY_UNKNOWN = 8 /* its source has tokens, or it has words, that the model does not know */
 } ferry_doubt;
 
 /* Sum of the ferry_doubt of line `line`: of its best hypothesis, but FERRY_DOUBT_CUT of any. They are in its warning in
- * words. 0 for blank and failed lines, and past the last. Of a text: those of all its sentences. */
+ * words. 0 for blank and failed lines, and past the last. Of a text: those of all its sentences.
+ * A line, part or sentence of which the model sees nothing (white space, characters that cannot be seen, or only such as
+ * it does not know) stays as it is, without tokens; FERRY_QUALITY_UNKNOWN says so if it has letters. */
 FERRY_API int ferry_result_doubts(const ferry_result *result, size_t line);
 
 /* A sentence of ferry_translate_text. */

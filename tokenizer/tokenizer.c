@@ -267,6 +267,11 @@ size_t ferry_tokenizer_tag_size(const ferry_tokenizer *tokenizer, ferry_view tex
     return 0;
 }
 
+bool ferry_tokenizer_has_piece(const ferry_tokenizer *tokenizer, ferry_view piece)
+{
+    return ferry_vocabulary_find(&tokenizer->source.vocabulary, piece) >= 0;
+}
+
 /* Of a text, which is segmented as it is, or cleaned: then a place of the clean text maps to one of the original. */
 typedef struct encoding {
     const ferry_tokenizer_side *side;

@@ -125,6 +125,9 @@ void ferry_tokenizer_destroy(ferry_tokenizer *tokenizer);
 /* Bytes of the leading tag of `text`; 0 if it has none or leading tags are off. */
 size_t ferry_tokenizer_tag_size(const ferry_tokenizer *tokenizer, ferry_view text);
 
+/* Whether the source's vocabulary has the piece. */
+bool ferry_tokenizer_has_piece(const ferry_tokenizer *tokenizer, ferry_view piece);
+
 /* Sets *ids to the ids of `text`, which may be empty and contain NUL; each ill-formed byte counts as U+FFFD. A piece or
  * tag outside the vocabulary becomes source_unk. Errors: LIMIT (text above 64 MiB), FORMAT, MEMORY; *ids is then
  * unspecified but still owned. */

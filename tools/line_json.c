@@ -93,7 +93,10 @@ static void put_doubts(object *o)
     static const struct {
         ferry_doubt doubt;
         const char *name;
-    } names[] = {{FERRY_DOUBT_CUT, "cut"}, {FERRY_DOUBT_LOOP, "loop"}, {FERRY_DOUBT_SHORT, "short"}};
+    } names[] = {{FERRY_DOUBT_CUT, "cut"},
+                 {FERRY_DOUBT_LOOP, "loop"},
+                 {FERRY_DOUBT_SHORT, "short"},
+                 {FERRY_QUALITY_UNKNOWN, "unknown"}};
     const int doubts = ferry_result_doubts(o->result, o->index);
     if (doubts == 0) return;
     ferry_put_begin(&o->json, "doubts", '[');

@@ -10,7 +10,7 @@ enum {
 };
 
 void ferry_doubts_compare(ferry_doubts *doubts, const ferry_ids *source, const ferry_result_hypothesis *translation,
-                          bool has_text)
+                          bool has_text, int32_t unknown_id)
 {
     const size_t length = (size_t)translation->length;
     const ferry_repetition loop = ferry_repetition_find(translation->ids, length, LOOP_IDS),
@@ -18,6 +18,8 @@ void ferry_doubts_compare(ferry_doubts *doubts, const ferry_ids *source, const f
     doubts->blank = has_text && ferry_utf8_is_blank((ferry_view){translation->text, translation->size});
     const bool is_short = doubts->kinds == 0 && source->count >= SHORT_SOURCE && SHORT_PARTS * length < source->count;
     if (doubts->blank || is_short) doubts->kinds |= FERRY_DOUBT_SHORT;
+    for (size_t i = 0; i < length; i++) doubts->unknowns += unknown_id >= 0 && translation->ids[i] == unknown_id;
+    if (doubts->unknowns > 0) doubts->kinds |= FERRY_QUALITY_UNKNOWN;
     if (loop.times <= LOOP_TIMES * given.times) return;
     doubts->kinds |= FERRY_DOUBT_LOOP;
     doubts->loop = loop;

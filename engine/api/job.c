@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "argument_checks.h"
+#include "base/printable.h"
 #include "base/utf8.h"
 #include "engine/search/output_columns.h"
 #include "tokens.h"
@@ -101,19 +102,36 @@ static ferry_status repair(const char *what, ferry_text text, ferry_view *valid,
     return FERRY_OK;
 }
 
+/* ARGUMENT: the target's vocabulary cannot spell the prefix. */
+static ferry_status check_prefix(const ferry_translator *translator, ferry_view text, const ferry_ids *ids,
+                                 const ferry_ranges *ranges, ferry_error *error)
+{
+    for (size_t i = 0; i < ids->count; i++) {
+        const ferry_range range = ranges->ranges[i];
+        if (ids->ids[i] != translator->unknown_id) continue;
+        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "the prefix has text that the model cannot write: '%s'",
+                          ferry_printable_view((ferry_view){text.data + range.begin, range.end - range.begin}).text);
+    }
+    return FERRY_OK;
+}
+
 /* The ids of a prefix, for the part. */
 static ferry_status take_prefix(ferry_job *job, ferry_text prefix, ferry_part *part, ferry_error *error)
 {
+    const ferry_translator *translator = job->translator;
     ferry_view text;
+    ferry_ranges ranges = {0};
     char *repaired;
     FERRY_TRY(repair("a prefix", prefix, &text, &repaired, error));
-    const ferry_status status =
-        ferry_tokenizer_encode_target(job->translator->model->tokenizer, text, &part->prefix, NULL, error);
+    ferry_status status =
+        ferry_tokenizer_encode_target(translator->model->tokenizer, text, &part->prefix, &ranges, error);
+    if (status == FERRY_OK) status = check_prefix(translator, text, &part->prefix, &ranges, error);
+    free(ranges.ranges);
     free(repaired);
     return status;
 }
 
-/* Gives the line's prefix to the first of its parts that is translated. LIMIT: it is too long. */
+/* Gives the line's prefix to the first of its parts that is translated. LIMIT: it is too long; ARGUMENT: as above. */
 static ferry_status prepare_prefix(ferry_job *job, size_t line, ferry_error *error)
 {
     const ferry_translator *translator = job->translator;
@@ -140,8 +158,8 @@ static ferry_status prepare_valid(ferry_job *job, size_t line, ferry_view text, 
     if (status == FERRY_OK && parts->count > 0) return prepare_parts(job, line, error);
     if (status == FERRY_OK)
         status = answer_with_itself(result, text, error);
-    else if (status == FERRY_ERROR_LIMIT)
-        status = ferry_result_line_fail(result, FERRY_ERROR_LIMIT, error->message, error);
+    else if (status == FERRY_ERROR_LIMIT || status == FERRY_ERROR_ARGUMENT)
+        status = ferry_result_line_fail(result, status, error->message, error);
     ferry_parts_destroy(parts);
     if (status == FERRY_OK) ferry_job_finish_line(job, line);
     return status;

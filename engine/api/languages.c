@@ -221,8 +221,9 @@ ferry_status ferry_languages_check(const ferry_languages *languages, ferry_langu
         return ferry_fail(error, FERRY_ERROR_ARGUMENT,
                           "option from: the model needs the language to translate from; `ferry languages` lists "
                           "those that it has");
-    if (table->target_tag != FERRY_TAG_NONE && pair.target == FERRY_LANGUAGE_OPEN &&
-        (table->target_tag != FERRY_TAG_FIRST || forced_first_id < 0))
+    const bool open =
+        table->target_tag == FERRY_TAG_SUFFIX || (table->target_tag == FERRY_TAG_FIRST && forced_first_id < 0);
+    if (open && pair.target == FERRY_LANGUAGE_OPEN)
         return ferry_fail(error, FERRY_ERROR_ARGUMENT,
                           "option to: the model needs the language to translate into; `ferry languages` lists "
                           "those that it has");
@@ -231,6 +232,44 @@ ferry_status ferry_languages_check(const ferry_languages *languages, ferry_langu
                           "options from and to: the model has no prompt to translate from '%s' into '%s'",
                           pair.source >= 0 ? languages->tags[pair.source] : "any", languages->tags[pair.target]);
     return FERRY_OK;
+}
+
+/* A prompt that is a piece and the tag of a target language, whatever the source: "<2de>"; empty: there is none. */
+static ferry_view tag_prompt(const ferry_model_languages *table, const ferry_tokenizer *tokenizer)
+{
+    for (size_t i = 0; i < (size_t)table->prompt_count; i++) {
+        const ferry_view prompt = ferry_utf8_trim(ferry_texts_at(table->prompts, i));
+        if (table->prompt_sources[i] < 0 && table->prompt_targets[i] >= 0 &&
+            ferry_tokenizer_has_piece(tokenizer, prompt))
+            return prompt;
+    }
+    return (ferry_view){"", 0};
+}
+
+/* The word with which the line begins, if it has the form of the model's tags: their first two bytes and their last. */
+static ferry_view line_tag(ferry_view line, ferry_view form)
+{
+    const char *end = form.size > 2 ? memchr(line.data, form.data[form.size - 1], line.size) : NULL;
+    const size_t size = end != NULL ? (size_t)(end - line.data) + 1 : 0;
+    const bool is_tag = size > 2 && memcmp(line.data, form.data, 2) == 0 && memchr(line.data, ' ', size) == NULL;
+    return (ferry_view){line.data, is_tag ? size : 0};
+}
+
+ferry_status ferry_languages_check_line(const ferry_languages *languages, const ferry_tokenizer *tokenizer,
+                                        ferry_language_pair pair, ferry_view line, ferry_error *error)
+{
+    const ferry_model_languages *table = &languages->table;
+    const ferry_view form = tag_prompt(table, tokenizer);
+    const size_t leading = ferry_tokenizer_tag_size(tokenizer, line);
+    const ferry_view tag = leading > 0 ? (ferry_view){line.data, leading} : line_tag(line, form);
+    if (tag.size > 0 && !ferry_tokenizer_has_piece(tokenizer, tag))
+        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "the model has no tag '%s', with which the line begins",
+                          ferry_printable_view(tag).text);
+    if (tag.size > 0 || pair.target != FERRY_LANGUAGE_OPEN || (form.size == 0 && table->target_tag != FERRY_TAG_PREFIX))
+        return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_ARGUMENT,
+                      "the model needs the language to translate into: option to, or a tag that it has at the line's "
+                      "beginning; `ferry languages` lists them");
 }
 
 const ferry_sentence_language *ferry_languages_sentences(const ferry_languages *languages, ferry_language_pair pair)

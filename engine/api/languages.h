@@ -33,10 +33,16 @@ ferry_status ferry_languages_create(const ferry_model_languages *table, ferry_ar
  * list the possible ones. */
 ferry_status ferry_languages_find(const ferry_languages *languages, const char *from, const char *to,
                                   ferry_language_pair *pair, ferry_error *error);
-/* ARGUMENT when the model wants a tag of a language that the pair leaves open, or has prompts and none for the pair.
+/* ARGUMENT when the model wants a tag of a language that the pair leaves open and no line can bring, or has prompts and
+ * none for the pair.
  * `forced_first_id`: of the options, or -1. */
 ferry_status ferry_languages_check(const ferry_languages *languages, ferry_language_pair pair, int32_t forced_first_id,
                                    ferry_error *error);
+
+/* Of a model that chooses its target by a tag in the text, ">>fra<<" or, as a prompt for any source, "<2fr> ": ARGUMENT
+ * when `line` begins with one that the model lacks, or with none though the pair leaves the target open. */
+ferry_status ferry_languages_check_line(const ferry_languages *languages, const ferry_tokenizer *tokenizer,
+                                        ferry_language_pair pair, ferry_view line, ferry_error *error);
 
 /* How to find the ends of sentences of the pair's source. */
 const ferry_sentence_language *ferry_languages_sentences(const ferry_languages *languages, ferry_language_pair pair);

@@ -122,6 +122,18 @@ static ferry_status write_source(call *c, size_t begin, size_t end)
     return begin < end ? write_bytes(c, c->source.data + begin, end - begin) : FERRY_OK;
 }
 
+/* The same without ill-formed UTF-8. */
+static ferry_status write_untranslated(call *c, size_t begin, size_t end)
+{
+    const ferry_view source = {c->source.data + begin, end - begin};
+    char *repaired = source.size < SIZE_MAX / 3 ? malloc(3 * source.size + 1) : NULL;
+    bool replaced;
+    if (repaired == NULL) return ferry_fail_memory(c->error, "a sentence", source.size);
+    const ferry_status status = write_bytes(c, repaired, ferry_utf8_repair(source, repaired, &replaced));
+    free(repaired);
+    return status;
+}
+
 /* A translation, of which "&", "<" and ">" become references. */
 static ferry_status write_text(call *c, const char *data, size_t size)
 {
@@ -216,33 +228,22 @@ static ferry_status place(call *c, const ferry_result_line *line, const sentence
 }
 
 /* Whether the sentence stays as it is: it failed, or nothing of it was for the model. */
-static bool stays(const ferry_result_line *line, const sentence *s)
+static bool stays(const ferry_result_line *line)
 {
-    return line->status != FERRY_OK || (line->source_count == 0 && s->first_item < s->after_item);
-}
-
-/* The sentence itself, with its items where they were. */
-static ferry_status write_untranslated(call *c, const sentence *s, ferry_placed *placed)
-{
-    const size_t size = s->end - s->begin;
-    for (size_t i = 0; i < s->after_item - s->first_item; i++) {
-        const ferry_markup_item *item = &c->markup.items[s->first_item + i];
-        placed[i] = (ferry_placed){.item = i, .at = ferry_markup_place_of(item, s->begin, size)};
-    }
-    return write_placed(c, (ferry_view){c->markup.text.data + s->begin, size}, s, placed);
+    return line->status != FERRY_OK || line->hypotheses[0].length == 0;
 }
 
 static ferry_status write_translation(call *c, const ferry_result_line *line, const sentence *s)
 {
     const size_t items = s->after_item - s->first_item;
-    const size_t tokens = line->count > 0 ? (size_t)line->hypotheses[0].length : 0;
+    const size_t tokens = (size_t)line->hypotheses[0].length;
     ferry_place_weights *weights = calloc(tokens + 1, sizeof *weights);
     ferry_placed *placed = calloc(items + 1, sizeof *placed);
     ferry_status status;
     if (weights == NULL || placed == NULL)
         status = ferry_fail_memory(c->error, "the tags of a sentence", items * sizeof *placed);
     else
-        status = stays(line, s) ? write_untranslated(c, s, placed) : place(c, line, s, weights, placed);
+        status = place(c, line, s, weights, placed);
     free(weights);
     free(placed);
     return status;
@@ -257,6 +258,14 @@ static ferry_status write_sentence(call *c, const ferry_result_line *line, const
     const size_t end = ferry_markup_source_end(&c->markup, s->end);
     range->source_begin = s->first_item < s->inside ? items[s->first_item].begin : begin;
     range->source_end = s->outside < s->after_item ? items[s->after_item - 1].end : end;
+    if (stays(line)) {
+        FERRY_TRY(write_source(c, *at, range->source_begin));
+        range->target_begin = c->output.size;
+        FERRY_TRY(write_untranslated(c, range->source_begin, range->source_end));
+        range->target_end = c->output.size;
+        *at = range->source_end;
+        return FERRY_OK;
+    }
     for (size_t i = s->first_item; i < s->inside; i++) {
         FERRY_TRY(write_source(c, *at, items[i].begin));
         *at = items[i].end;

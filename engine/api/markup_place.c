@@ -49,14 +49,11 @@ typedef struct placer {
 
 /* ---- the tree ---- */
 
-size_t ferry_markup_place_of(const ferry_markup_item *item, size_t begin, size_t size)
-{
-    return item->at < begin ? 0 : item->at - begin < size ? item->at - begin : size;
-}
-
+/* The byte of the sentence before which an item of it stands; at an end for one that stands outside. */
 static size_t place_of(const placer *p, size_t item)
 {
-    return ferry_markup_place_of(&p->sentence->items[item], p->sentence->begin, p->sentence->source.size);
+    const size_t at = p->sentence->items[item].at, begin = p->sentence->begin, size = p->sentence->source.size;
+    return at < begin ? 0 : at - begin < size ? at - begin : size;
 }
 
 /* Whether the tag's partner is another item of the part. */

@@ -33,9 +33,6 @@ typedef struct ferry_placed {
     size_t at;   /* byte of the target before which it stands */
 } ferry_placed;
 
-/* The byte of a sentence before which an item of it stands; at an end for one that stands outside. The sentence is
- * `size` bytes of the text from byte `begin` on. */
-size_t ferry_markup_place_of(const ferry_markup_item *item, size_t begin, size_t size);
 /* Fills placed [item_count] with each item once, in the order of the target. Errors: MEMORY. */
 ferry_status ferry_markup_place(const ferry_place_sentence *sentence, ferry_placed *placed, ferry_error *error);
 

@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/printable.h"
 #include "base/utf8.h"
 #include "cuts.h"
+#include "seen.h"
 #include "tokenizer/sentences.h"
 
 /* Of source tokens: lines of several sentences that have more are split by FERRY_SPLIT_AUTO. docs/decoding.md tells how
@@ -64,15 +66,19 @@ typedef struct splitter {
     ferry_ranges ranges; /* of these ids, if tokens are wanted */
 } splitter;
 
+static ferry_status encode(splitter *s, ferry_view text, bool ranges, ferry_error *error)
+{
+    const ferry_model *model = s->translator->model;
+    return ferry_languages_encode_part(&model->languages, model->tokenizer, s->translator->pair, s->tag, text,
+                                       &s->trial, ranges ? &s->ranges : NULL, error);
+}
+
 /* Whether the rest's first bytes are short enough for a part. */
 static ferry_status try_part(splitter *s, size_t bytes, bool *fits, ferry_error *error)
 {
-    ferry_translator *translator = s->translator;
     *fits = false;
-    if (atomic_load(&translator->cancelled)) return ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled");
-    FERRY_TRY(ferry_languages_encode_part(&translator->model->languages, translator->model->tokenizer, translator->pair,
-                                          s->tag, (ferry_view){s->rest.data, bytes}, &s->trial,
-                                          ferry_translator_wants_tokens(translator) ? &s->ranges : NULL, error));
+    if (atomic_load(&s->translator->cancelled)) return ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled");
+    FERRY_TRY(encode(s, (ferry_view){s->rest.data, bytes}, ferry_translator_wants_tokens(s->translator), error));
     *fits = s->trial.count <= s->limit;
     return FERRY_OK;
 }
@@ -228,19 +234,49 @@ static ferry_status take_whole(splitter *s, bool *fits, ferry_error *error)
     return FERRY_OK;
 }
 
+/* ---- what the model sees of a part ---- */
+
+static ferry_status find_unknown(splitter *s, ferry_part *part, ferry_error *error)
+{
+    FERRY_TRY(encode(s, part->text, true, error));
+    for (size_t i = s->trial.count; i-- > 0;) {
+        const ferry_range range = s->ranges.ranges[i];
+        if (s->trial.ids[i] == s->translator->model->file.text.source_unk_id && range.begin < range.end)
+            part->first_unknown = (ferry_view){part->text.data + range.begin, range.end - range.begin};
+    }
+    return FERRY_OK;
+}
+
+/* Beside the ids that are those of an empty text, too. Of a text that stays as it is for unknown ids, this is said if
+ * it has letters. */
+static ferry_status look_at(splitter *s, ferry_part *part, ferry_error *error)
+{
+    const ferry_model_text *text = &s->translator->model->file.text;
+    FERRY_TRY(encode(s, (ferry_view){part->text.data, 0}, false, error));
+    const ferry_seen frame = ferry_seen_count(text, &s->trial), seen = ferry_seen_count(text, &part->ids);
+    const bool nothing = seen.known <= frame.known || ferry_text_sight(part->text) == FERRY_SIGHT_NOTHING;
+    part->unknowns = seen.unknown > frame.unknown ? seen.unknown - frame.unknown : 0;
+    if (part->unknowns > 0 && !nothing) FERRY_TRY(find_unknown(s, part, error));
+    if (!nothing) return FERRY_OK;
+    if (part->unknowns > 0 && ferry_text_sight(part->text) == FERRY_SIGHT_LETTER)
+        part->doubts.kinds = FERRY_QUALITY_UNKNOWN;
+    if (s->tag.size > 0) part->text = ferry_utf8_trim(part->text);
+    part->ids.count = part->ranges.count = 0;
+    return FERRY_OK;
+}
+
 ferry_status ferry_parts_split(ferry_translator *translator, ferry_view line, ferry_parts *parts, ferry_error *error)
 {
     const size_t limit = (size_t)ferry_translator_source_limit(translator);
     const size_t tag = ferry_tokenizer_tag_size(translator->model->tokenizer, line);
     splitter s = {.translator = translator, .parts = parts, .rest = line, .limit = limit, .guess = FEW_BYTES * limit};
     bool whole;
+    FERRY_TRY(ferry_languages_check_line(&translator->model->languages, translator->model->tokenizer, translator->pair,
+                                         line, error));
     s.tag = take(&s, tag);
     ferry_status status = take_whole(&s, &whole, error);
-    if (tag > MOST_BYTES) { /* no word of the model: not worth repeating */
-        s.tag.size = 0;
-        s.rest = line;
-    }
     if (status == FERRY_OK && !whole) status = split_rest(&s, error);
+    for (size_t i = 0; status == FERRY_OK && i < parts->count; i++) status = look_at(&s, &parts->parts[i], error);
     free(s.trial.ids);
     free(s.ranges.ranges);
     return status;
@@ -345,6 +381,18 @@ static const ferry_part *failed_part(const ferry_parts *parts)
     return NULL;
 }
 
+static ferry_name unknowns_of(const ferry_part *part)
+{
+    const size_t words = part->doubts.unknowns;
+    if (part->ids.count == 0) return ferry_name_format("is the text itself: the model knows none of its characters");
+    const ferry_name source = ferry_name_format("is of a text with unknown tokens: %zu, the first '%s'", part->unknowns,
+                                                ferry_printable_view(part->first_unknown).text);
+    const ferry_name target =
+        ferry_name_format("has unknown words: %zu; --replace-unknowns puts the source's in their place", words);
+    if (words == 0) return source;
+    return part->unknowns == 0 ? target : ferry_name_format("%s; it %s", source.text, target.text);
+}
+
 /* What a warning says about a part's translation; `kind` 0: that it replaces another one. */
 static ferry_name words_of(const ferry_part *part, int kind)
 {
@@ -356,6 +404,7 @@ static ferry_name words_of(const ferry_part *part, int kind)
             return ferry_name_format("repeats itself: the same token %zu times in a row", doubts->loop.times);
         return ferry_name_format("repeats itself: the same %zu tokens %zu times in a row", doubts->loop.length,
                                  doubts->loop.times);
+    case FERRY_QUALITY_UNKNOWN: return unknowns_of(part);
     case FERRY_DOUBT_SHORT:
         if (doubts->blank) return ferry_name_format("is blank");
         return ferry_name_format("has %d tokens, the source %zu", (int)part->result.hypotheses[0].length,
@@ -394,7 +443,7 @@ static bool is_notable(const ferry_parts *parts, const ferry_translator *transla
 static ferry_status warn(const ferry_parts *parts, const ferry_translator *translator, ferry_result_line *line,
                          ferry_error *error)
 {
-    static const int kinds[] = {FERRY_DOUBT_CUT, FERRY_DOUBT_LOOP, FERRY_DOUBT_SHORT, 0};
+    static const int kinds[] = {FERRY_DOUBT_CUT, FERRY_DOUBT_LOOP, FERRY_DOUBT_SHORT, FERRY_QUALITY_UNKNOWN, 0};
     size_t tokens = 0;
     for (size_t i = 0; i < parts->count; i++) tokens += parts->parts[i].ids.count;
     if (is_notable(parts, translator))

@@ -10,13 +10,15 @@
 /* What is translated as one sentence. */
 typedef struct ferry_part {
     ferry_view text, gap; /* gap: the white space of the line before it; empty before the first part */
-    ferry_ids ids;        /* empty: nothing is left of the text; its translation is the text itself */
+    ferry_ids ids;        /* empty: the model sees nothing of the text; its translation is the text itself */
     ferry_ids prefix;     /* of the translation */
     ferry_ranges ranges;  /* bytes of `text` of each id; empty unless tokens are wanted */
     bool cut;             /* the next part begins within the sentence in which this one ends */
     ferry_result_line result;
-    ferry_doubts doubts; /* of the result */
-    bool again;          /* the result replaces a translation that looped */
+    size_t unknowns;          /* ids that stand for text which the model does not know, */
+    ferry_view first_unknown; /* and the first such text */
+    ferry_doubts doubts;      /* of the result */
+    bool again;               /* the result replaces a translation that looped */
 } ferry_part;
 
 /* The parts of a line; empty when zeroed. */
@@ -34,10 +36,11 @@ ferry_status ferry_parts_add(ferry_parts *parts, ferry_part **part, ferry_error 
 bool ferry_parts_is_long(size_t bytes, size_t limit);
 /* Splits `line`, which is valid UTF-8, into parts of at most as many source tokens as the translator's options permit
  * (ferry_translator_source_limit): one, if they permit it and options.split does not want several; none if there is
- * nothing but white space. One of several parts is a sentence
- * (tokenizer/sentences.h), or ends at the last cut (cuts.h) of the best kind that there is within one. The parts point
- * into the line. Time is linear in the line's size, and text is tokenized in pieces of bounded size. Errors: LIMIT (not
- * even one character fits), CANCELLED, MEMORY. */
+ * nothing but white space. One of several parts is a sentence (tokenizer/sentences.h), or ends at the last cut (cuts.h)
+ * of the best kind that there is within one. A part of which the model sees nothing (seen.h) has no ids. The parts
+ * point into the line. Time is linear in the line's size, and text is tokenized in pieces of bounded size. Errors:
+ * LIMIT (not even one character fits), CANCELLED, MEMORY; ARGUMENT (no tag of a target language, which the model
+ * needs, ferry_languages_check_line). */
 ferry_status ferry_parts_split(ferry_translator *translator, ferry_view line, ferry_parts *parts, ferry_error *error);
 
 /* Makes the line's result out of those of its parts, which it takes over: its hypothesis k joins their hypotheses k (of

@@ -20,6 +20,7 @@ static ferry_status encode_source(const ferry_translator *translator, ferry_view
     const ferry_model *model = translator->model;
     const size_t tag = ferry_tokenizer_tag_size(model->tokenizer, text);
     part->text = (ferry_view){text.data + tag, text.size - tag};
+    FERRY_TRY(ferry_languages_check_line(&model->languages, model->tokenizer, translator->pair, text, error));
     return ferry_languages_encode_part(&model->languages, model->tokenizer, translator->pair,
                                        (ferry_view){text.data, tag}, part->text, &part->ids, &part->ranges, error);
 }
@@ -111,7 +112,7 @@ static ferry_status prepare(ferry_job *job, size_t line, ferry_error *error)
     FERRY_TRY(ferry_parts_add(parts, &part, error));
     atomic_store(&job->lines[line].left, 1);
     const ferry_status status = encode_pair(job, line, part, error);
-    if (status != FERRY_ERROR_LIMIT) return status;
+    if (status != FERRY_ERROR_LIMIT && status != FERRY_ERROR_ARGUMENT) return status;
     FERRY_TRY(ferry_result_line_fail(&job->result->lines[line], status, error->message, error));
     ferry_parts_destroy(parts);
     ferry_job_finish_line(job, line);

@@ -48,9 +48,10 @@ void ferry_tokens_drop_weights(ferry_result_line *line)
 
 /* ---- target tokens ---- */
 
+/* That is to be replaced. */
 static bool has_unknown(const ferry_translator *translator, const int32_t *ids, int32_t length)
 {
-    for (int32_t t = 0; translator->unknown_id >= 0 && t < length; t++)
+    for (int32_t t = 0; translator->options.replace_unknowns != 0 && t < length; t++)
         if (ids[t] == translator->unknown_id) return true;
     return false;
 }

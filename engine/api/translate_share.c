@@ -144,7 +144,9 @@ static ferry_status take_result(ferry_job_share *share, ferry_part *part, const 
         FERRY_TRY(ferry_tokens_take_weights(&part->result, part->ids.count, finished->weights, error));
     if (texts) FERRY_TRY(write_texts(translator, ferry_translator_profile(translator, share->worker), part, error));
     if (translator->options.alignment == 0) ferry_tokens_drop_weights(&part->result);
-    ferry_doubts_compare(&part->doubts, &part->ids, &part->result.hypotheses[0], texts);
+    ferry_doubts_compare(&part->doubts, &part->ids, &part->result.hypotheses[0], texts,
+                         translator->options.replace_unknowns == 0 ? translator->unknown_id : -1);
+    if (part->unknowns > 0) part->doubts.kinds |= FERRY_QUALITY_UNKNOWN;
     return FERRY_OK;
 }
 

@@ -19,8 +19,7 @@ static ferry_status take_options(ferry_translator *translator, const ferry_optio
     FERRY_TRY(ferry_languages_check(languages, translator->pair, options->forced_first_id, error));
     translator->sentences = ferry_languages_sentences(languages, translator->pair);
     const ferry_tokenizer *tokenizer = translator->model->tokenizer;
-    const bool replaces = options->replace_unknowns != 0 && tokenizer != NULL;
-    translator->unknown_id = replaces ? ferry_tokenizer_target_unknown(tokenizer) : -1;
+    translator->unknown_id = tokenizer != NULL ? ferry_tokenizer_target_unknown(tokenizer) : -1;
     translator->suppressed_ids = calloc(ids + 1, sizeof *translator->suppressed_ids);
     if (translator->suppressed_ids == NULL)
         return ferry_fail_memory(error, "suppressed ids", ids * sizeof *translator->suppressed_ids);

@@ -18,7 +18,7 @@ struct ferry_translator {
     int32_t *suppressed_ids;
     ferry_pool *pool;
     ferry_generator *generators; /* [options.threads] */
-    int32_t unknown_id;          /* of the target; -1: there is none, or it is not looked for */
+    int32_t unknown_id;          /* of the target; -1: there is none */
     ferry_screen screen;         /* zeroed if there is none */
     size_t source_tokens;        /* of all calls */
     ferry_memory memory;         /* of the generators and the screen */

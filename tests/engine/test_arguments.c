@@ -248,7 +248,6 @@ TEST_WITH(test_suppressed_ids, set_up, tear_down)
         if (rows[i].message == NULL) {
             created = new_translator(model, &options);
             assert_ptr_not_equal(created->options.suppressed_ids, ids);
-            assert_int_equal(created->unknown_id, -1); /* options.replace_unknowns is 0 */
             ferry_translator_destroy(created);
         } else
             REFUSE(ferry_translator_create(model, &options, &created, &error), FERRY_ERROR_ARGUMENT, rows[i].message);
@@ -359,7 +358,7 @@ static bool has_no_weights(const ferry_result *of, size_t line, size_t hypothesi
 
 TEST_WITH(test_tokens, set_up, tear_down)
 {
-    const ferry_text line = {"b", 1};
+    const ferry_text line = {"d", 1};
     const size_t past = SIZE_MAX;
     ferry_result *made;
     ferry_token token;

@@ -80,7 +80,7 @@ TEST(test_comparison_with_the_source)
         const ferry_result_hypothesis translation = {
             .ids = ids, .length = (int32_t)found.count, .text = (char *)(uintptr_t)text, .size = strlen(text)};
         ferry_doubts doubts = {.kinds = rows[i].before};
-        ferry_doubts_compare(&doubts, &source, &translation, rows[i].text != NULL);
+        ferry_doubts_compare(&doubts, &source, &translation, rows[i].text != NULL, -1);
         if (doubts.kinds != rows[i].kinds) fail_msg("row %zu: doubts %d, expected %d", i, doubts.kinds, rows[i].kinds);
     }
 }

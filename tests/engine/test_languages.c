@@ -9,9 +9,9 @@
 enum { VOCAB = 21, EOS = 0, UNKNOWN = 1 };
 
 /* By id; the others are empty. */
-static const char *const pieces[VOCAB] = {"</s>",      "<unk>",   "<pad>",   "eng_Latn", "deu_Latn",
-                                          "fra_Latn",  ">>deu<<", ">>fra<<", "hello",    "world",
-                                          "Translate", "into",    "German:", "French:",  "Say:"};
+static const char *const pieces[VOCAB] = {"</s>",    "<unk>",   "<pad>", "eng_Latn", "deu_Latn",  "fra_Latn",
+                                          ">>deu<<", ">>fra<<", "hello", "world",    "Translate", "into",
+                                          "German:", "French:", "Say:",  "<2de>",    "<2fr>"};
 
 /* ---- a small model file ---- */
 
@@ -399,13 +399,117 @@ LANGUAGES_TEST(test_own_tags)
     ASSERT_IDS("hello >>fra<<", NULL, "de", 6, 8, 7, EOS);
     ASSERT_IDS(">>fra<< hello", NULL, NULL, 7, 8, EOS);
     ASSERT_IDS("hello", NULL, "", 8, EOS);
-    refuse(NULL, NULL, "option to: the model needs the language");
     assert_int_equal(ferry_model_language_roles(model, 0), FERRY_LANGUAGE_SOURCE);
     refuse(NULL, "en", "option to: the model has no language 'en' to translate into");
     refuse("de", "fr", "option from: the model has no language 'de' to translate from");
     accept(NULL, "");
     accept("en", "de");
     check_source_tokens(">>fra<< hello", "en", "de", own, COUNT(own));
+}
+
+/* A line alone, translated and scored: `error` NULL for FERRY_OK. */
+static void check_line(const char *to, const char *line, const char *message)
+{
+    const ferry_text text = as_text(line);
+    for (int score = 0; score <= 1; score++) {
+        ferry_translator *translator;
+        ferry_result *result;
+        CHECK(create(NULL, to, &translator, &error));
+        CHECK(score ? ferry_score(translator, &text, &text, 1, &result, &error)
+                    : ferry_translate(translator, &text, 1, &result, &error));
+        const char *found = ferry_result_error(result, 0);
+        assert_int_equal(ferry_result_status(result, 0), message != NULL ? FERRY_ERROR_ARGUMENT : FERRY_OK);
+        if (message == NULL)
+            assert_null(found);
+        else
+            assert_string_equal(found, message);
+        ferry_result_destroy(result);
+        ferry_translator_destroy(translator);
+    }
+}
+
+/* A model that chooses its target by a tag in the text needs one that it has. */
+LANGUAGES_TEST(test_lines_without_a_target)
+{
+    static const int32_t marian[] = {-1, 6, 7}, roles[] = {3, 2, 2};
+    static const char nothing[] =
+        "the model needs the language to translate into: option to, or a tag that it has at the "
+        "line's beginning; `ferry languages` lists them",
+                      other[] = "the model has no tag '>>xyz<<', with which the line begins";
+    ferry_model_languages languages = three_languages(FERRY_TAG_NONE, FERRY_TAG_PREFIX);
+    languages.target_ids = marian;
+    languages.roles = roles;
+    open_languages(&languages);
+    check_line(NULL, "hello", nothing);
+    check_line(NULL, ">>fra<< hello", NULL);
+    check_line(NULL, ">>xyz<< hello", other);
+    check_line("fr", ">>xyz<< hello", other);
+    check_line("fr", ">>deu<< hello", NULL);
+    check_line("fr", "hello", NULL);
+    check_line("", "hello", NULL);
+    check_line(NULL, "hello >>fra<<", nothing);
+    check_line(NULL, ">> hello", nothing);
+}
+
+/* What a prompt or a tag adds to a line says nothing about it. */
+LANGUAGES_TEST(test_lines_of_which_nothing_is_seen)
+{
+    static const ferry_view prompts[] = {{"Translate it into German: ", 26}};
+    static const int32_t source[] = {0}, target[] = {1};
+    ferry_model_languages languages = three_languages(FERRY_TAG_NONE, FERRY_TAG_PREFIX);
+    languages.prompts = KEPT_TEXTS(prompts);
+    languages.prompt_sources = source;
+    languages.prompt_targets = target;
+    languages.prompt_count = 1;
+    open_languages(&languages);
+    static const char *const lines[][2] = {{"?!", "?!"}, {">>fra<<  ?! ", "?!"}, {"hello", NULL}};
+    for (size_t i = 0; i < COUNT(lines); i++) {
+        const ferry_text text = as_text(lines[i][0]);
+        ferry_options options = default_options(model);
+        options.from = "en";
+        options.to = i == 1 ? "" : "de";
+        ferry_result *result = translated(model, &options, &text, 1);
+        if (lines[i][1] != NULL) assert_text_is(ferry_result_text(result, 0, 0), lines[i][1]);
+        assert_true((ferry_result_tokens(result, 0, 0) == 0) == (lines[i][1] != NULL));
+        assert_int_equal(ferry_result_doubts(result, 0) & FERRY_QUALITY_UNKNOWN, 0);
+        ferry_result_destroy(result);
+    }
+}
+
+/* The same where the tags are prompts. */
+LANGUAGES_TEST(test_prompts_without_a_target)
+{
+    static const ferry_view prompts[] = {{"Translate: ", 11}, {"<2de> ", 6}, {"<2fr> ", 6}};
+    static const int32_t sources[] = {0, -1, -1}, targets[] = {1, 1, 2}, any[] = {-1, -1, -1};
+    static const char nothing[] =
+        "the model needs the language to translate into: option to, or a tag that it has at the "
+        "line's beginning; `ferry languages` lists them";
+    ferry_model_languages languages = three_languages(FERRY_TAG_NONE, FERRY_TAG_NONE);
+    languages.prompts = KEPT_TEXTS(prompts);
+    languages.prompt_sources = sources;
+    languages.prompt_targets = targets;
+    languages.prompt_count = COUNT(prompts);
+    open_languages(&languages);
+    check_line(NULL, "hello", nothing);
+    check_line(NULL, "<2de> hello", NULL);
+    check_line(NULL, "<2fr>hello", NULL);
+    check_line(NULL, "<2xx> hello", "the model has no tag '<2xx>', with which the line begins");
+    check_line("de", "<2xx> hello", "the model has no tag '<2xx>', with which the line begins");
+    check_line("de", "hello", NULL);
+    check_line("", "hello", NULL);
+    check_line(NULL, "<2 hello >", nothing);
+    check_line(NULL, "hello <2de>", nothing);
+    /* Prompts for a pair, or for any target, are no tags; nor is one that is no piece. */
+    languages.prompt_targets = any;
+    open_languages(&languages);
+    check_line(NULL, "<2xx> hello", NULL);
+    languages.prompt_targets = targets;
+    languages.prompt_count = 1;
+    open_languages(&languages);
+    check_line(NULL, "hello", NULL);
+    languages.prompt_sources = any;
+    open_languages(&languages);
+    check_line(NULL, "hello", NULL);
 }
 
 LANGUAGES_TEST(test_defaults)

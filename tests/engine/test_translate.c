@@ -312,7 +312,7 @@ TEST_WITH(test_blank_lines_stay_and_nul_is_a_character, begin, close_model)
         assert_int_equal(ferry_result_tokens(result, i, 0), 0);
     }
     for (size_t i = 2; i < 5; i++) {
-        assert_true(ferry_result_tokens(result, i, 0) > 0);
+        assert_true((ferry_result_tokens(result, i, 0) > 0) == (i < 4)); /* of U+FFFD alone the model sees nothing */
         assert_null(ferry_result_error(result, i));
         if (i >= 3) assert_non_null(strstr(ferry_result_warning(result, i), "UTF-8"));
     }

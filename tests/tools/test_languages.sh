@@ -69,7 +69,7 @@ test_language_options()
 test_languages_refused()
 {
     make_tagged prefix
-    expect_failure '--to: the model needs the language to translate into; `ferry languages` lists' \
+    expect_failure "line 1: the model needs the language to translate into: option to, or a tag that it has" \
         translate -m tagged.gguf x
     expect_failure "--to: the model has no language 'en' to translate into; \`ferry languages\` lists those" \
         translate -m tagged.gguf --to en x

@@ -431,6 +431,9 @@ impl ferry_doubt {
 impl ferry_doubt {
     pub const FERRY_DOUBT_SHORT: ferry_doubt = ferry_doubt(4);
 }
+impl ferry_doubt {
+    pub const FERRY_QUALITY_UNKNOWN: ferry_doubt = ferry_doubt(8);
+}
 impl ::std::ops::BitOr<ferry_doubt> for ferry_doubt {
     type Output = Self;
     #[inline]

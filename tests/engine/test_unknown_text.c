@@ -1,0 +1,183 @@
+/* Texts of which the model sees nothing, and what is said of others that have something which it does not know. */
+#include "engine/api/model.h"
+#include "engine/api/seen.h"
+#include "tests/support/files.h"
+#include "tests/support/shipped_model.h"
+
+/* Nothing that could be seen, and what the shipped model does not know, without letters. */
+static const char *const unseen[] = {"\u200B", "\u200B\uFEFF", "\u200E", "\u2581", "\x7F", "\u00AD", "\u0301"},
+                         *const unknown[] = {"\u266A", "\u266A \u200B \u266A", "\U0001F600\u2581\t\U0001F600",
+                                             "\U0001F468\u200D\U0001F4BB \uFFFD", "\u266A\u0301"};
+enum { UNSEEN = COUNT(unseen), UNKNOWN = COUNT(unknown), ALL = UNSEEN + UNKNOWN };
+
+static const char *text_at(size_t i)
+{
+    return i < UNSEEN ? unseen[i] : unknown[i - UNSEEN];
+}
+
+TEST(test_what_can_be_seen)
+{
+    static const char *const seen[] = {"a", "\u2581.a", "\u266A", " .", "\xFF", "\u200B1"};
+    for (size_t i = 0; i < UNSEEN; i++)
+        assert_int_equal(ferry_text_sight(ferry_text_view(unseen[i])), FERRY_SIGHT_NOTHING);
+    for (size_t i = 0; i < COUNT(seen); i++)
+        assert_int_equal(ferry_text_sight(ferry_text_view(seen[i])), i < 2 ? FERRY_SIGHT_LETTER : FERRY_SIGHT_OTHER);
+    assert_int_equal(ferry_text_sight((ferry_view){"", 0}), FERRY_SIGHT_NOTHING);
+}
+
+static void check_kept(const ferry_result *result, size_t line, const char *text, int doubts)
+{
+    assert_int_equal(ferry_result_status(result, line), FERRY_OK);
+    assert_text_is(ferry_result_text(result, line, 0), text);
+    assert_int_equal(ferry_result_tokens(result, line, 0), 0);
+    assert_int_equal(ferry_result_doubts(result, line), doubts);
+    if (doubts == 0)
+        assert_null(ferry_result_warning(result, line));
+    else
+        assert_string_equal(ferry_result_warning(result, line),
+                            "the translation is the text itself: the model knows none of its characters");
+}
+
+/* Lines stay as they are, with any options, and so do the sentences of a text. */
+SHIPPED_TEST(test_texts_of_which_nothing_is_seen)
+{
+    for (int round = 0; round < 3; round++) {
+        ferry_options options = default_options(model);
+        options.beam = options.nbest = round + 1;
+        options.alignment = round == 1;
+        options.replace_unknowns = round == 2;
+        ferry_translator *translator = new_translator(model, &options);
+        for (size_t i = 0; i < ALL; i++) {
+            const ferry_text line = as_text(text_at(i)), prefix = as_text("Guten");
+            const ferry_name text = ferry_name_format("  %s\n\nHello.\n\n%s ", text_at(i), text_at(i));
+            ferry_result *result, *alone = translated(model, &options, &(ferry_text){"Hello.", 6}, 1);
+            CHECK(ferry_translate_prefixed(translator, &line, &prefix, 1, &result, &error));
+            check_kept(result, 0, text_at(i), 0);
+            ferry_result_destroy(result);
+            CHECK(ferry_translate_text(translator, as_text(text.text), &result, &error));
+            const ferry_text hello = ferry_result_text(alone, 0, 0);
+            assert_text_is(
+                ferry_result_text(result, 0, 0),
+                ferry_name_format("  %s\n\n%.*s\n\n%s ", text_at(i), (int)hello.size, hello.data, text_at(i)).text);
+            ferry_result_destroy(result);
+            ferry_result_destroy(alone);
+        }
+        ferry_translator_destroy(translator);
+    }
+}
+
+/* Nor does it matter that a model has pieces for every byte. */
+TEST(test_bytes_of_nothing)
+{
+    model = convert_data("models/huggingface-small/t5gated", NULL);
+    for (size_t i = 0; i < UNSEEN; i++) {
+        ferry_result *result = translated(model, NULL, &(ferry_text){unseen[i], strlen(unseen[i])}, 1);
+        check_kept(result, 0, unseen[i], 0);
+        ferry_result_destroy(result);
+    }
+    ferry_result *result = translated(model, NULL, &(ferry_text){unknown[0], strlen(unknown[0])}, 1);
+    assert_true(ferry_result_tokens(result, 0, 0) > 0);
+    ferry_result_destroy(result);
+    close_model(NULL);
+}
+
+/* Nothing is invented for a part of a line either. */
+SHIPPED_TEST(test_parts_of_which_nothing_is_seen)
+{
+    ferry_options options = default_options(model);
+    options.split = FERRY_SPLIT_ALL;
+    ferry_result *alone = translated(model, &options, &(ferry_text){"Good morning!", 13}, 1);
+    const ferry_text morning = ferry_result_text(alone, 0, 0);
+    for (size_t i = 0; i < ALL; i++) {
+        if (i + 1 == UNSEEN) continue; /* a mark on the blank before it */
+        const ferry_name line = ferry_name_format("Good morning! %s", text_at(i)),
+                         expected = ferry_name_format("%.*s %s", (int)morning.size, morning.data, text_at(i));
+        for (options.alignment = 0; options.alignment <= 1; options.alignment++) {
+            ferry_result *result = translated(model, &options, &(ferry_text){line.text, strlen(line.text)}, 1);
+            assert_text_is(ferry_result_text(result, 0, 0), expected.text);
+            assert_int_equal(ferry_result_tokens(result, 0, 0), ferry_result_tokens(alone, 0, 0));
+            assert_null(ferry_result_warning(result, 0));
+            ferry_result_destroy(result);
+        }
+    }
+    ferry_result_destroy(alone);
+}
+
+/* A page keeps what it says by references, too, and its tags. */
+SHIPPED_TEST(test_markup_of_which_nothing_is_seen)
+{
+    static const char page[] = "<p>&shy;</p><p> <b>&#9834;</b> &#x200b;<i></i></p><td>&zwnj;</td><p><br>\u266A</p>";
+    ferry_translator *translator = new_translator(model, NULL);
+    ferry_result *result;
+    CHECK(ferry_translate_markup(translator, as_text(page), &result, &error));
+    assert_text_is(ferry_result_text(result, 0, 0), page);
+    assert_null(ferry_result_warning(result, 0));
+    ferry_result_destroy(result);
+    ferry_translator_destroy(translator);
+}
+
+/* A script that the model does not know: nothing of it, or some. */
+SHIPPED_TEST(test_unknown_text_is_told)
+{
+    static const struct {
+        const char *line, *warning;
+    } rows[] = {
+        {"Hello \U0001F600. How are you?",
+         "the translation is of a text with unknown tokens: 1, the first '\U0001F600'"},
+        {"\u041F\u0440\u0438\u0432\u0435\u0442, \u0442\u044B!",
+         "the translation is of a text with unknown tokens: 2, the first '\u041F\u0440\u0438\u0432\u0435\u0442'"},
+        {"Hello.", NULL},
+    };
+    const ferry_text kept = as_text("\u041F\u0440\u0438\u0432\u0435\u0442");
+    ferry_result *result = translated(model, NULL, &kept, 1);
+    check_kept(result, 0, kept.data, FERRY_QUALITY_UNKNOWN);
+    ferry_result_destroy(result);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        ferry_options options = default_options(model);
+        options.split = FERRY_SPLIT_NONE;
+        const ferry_text line = as_text(rows[i].line);
+        result = translated(model, &options, &line, 1);
+        const char *warning = ferry_result_warning(result, 0);
+        assert_int_equal(ferry_result_doubts(result, 0), rows[i].warning != NULL ? FERRY_QUALITY_UNKNOWN : 0);
+        if (rows[i].warning != NULL)
+            assert_string_equal(warning, rows[i].warning);
+        else
+            assert_null(warning);
+        ferry_result_destroy(result);
+    }
+}
+
+/* Unknown words in the best hypothesis, unless they are replaced. */
+SHIPPED_TEST(test_unknown_words_are_told)
+{
+    const ferry_text line = as_text("Good morning!");
+    for (int replace = 0; replace <= 1; replace++) {
+        ferry_options options = default_options(model);
+        options.forced_first_id = model->file.text.source_unk_id;
+        options.replace_unknowns = replace;
+        ferry_result *result = translated(model, &options, &line, 1);
+        const char *warning = ferry_result_warning(result, 0);
+        assert_int_equal(ferry_result_doubts(result, 0) & FERRY_QUALITY_UNKNOWN, replace ? 0 : FERRY_QUALITY_UNKNOWN);
+        assert_true(replace || strstr(warning, "the translation has unknown words: ") == warning);
+        assert_true(replace || strstr(warning, "; --replace-unknowns puts the source's in their place") != NULL);
+        ferry_result_destroy(result);
+    }
+}
+
+/* A prefix that the vocabulary cannot spell is an error of its line alone. */
+SHIPPED_TEST(test_unknown_prefixes)
+{
+    const ferry_text lines[] = {as_text("Good morning!"), as_text("Good morning!"), as_text("Good morning!")},
+                     prefixes[] = {as_text("Guten"), as_text("<b>Guten"), as_text("Guten \u5B57")};
+    static const char *const errors[] = {NULL, "the prefix has text that the model cannot write: '<'",
+                                         "the prefix has text that the model cannot write: '\u5B57'"};
+    ferry_translator *translator = new_translator(model, NULL);
+    ferry_result *result;
+    CHECK(ferry_translate_prefixed(translator, lines, prefixes, 3, &result, &error));
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(ferry_result_status(result, i), errors[i] != NULL ? FERRY_ERROR_ARGUMENT : FERRY_OK);
+        if (errors[i] != NULL) assert_string_equal(ferry_result_error(result, i), errors[i]);
+    }
+    ferry_result_destroy(result);
+    ferry_translator_destroy(translator);
+}
