@@ -479,7 +479,7 @@ LANGUAGES_TEST(test_lines_of_which_nothing_is_seen)
 /* The same where the tags are prompts. */
 LANGUAGES_TEST(test_prompts_without_a_target)
 {
-    static const ferry_view prompts[] = {{"Translate: ", 11}, {"<2de> ", 6}, {"<2fr> ", 6}};
+    static const ferry_view prompts[] = {{"Say: ", 5}, {"<2de> ", 6}, {"<2fr> ", 6}};
     static const int32_t sources[] = {0, -1, -1}, targets[] = {1, 1, 2}, any[] = {-1, -1, -1};
     static const char nothing[] =
         "the model needs the language to translate into: option to, or a tag that it has at the "
@@ -507,6 +507,8 @@ LANGUAGES_TEST(test_prompts_without_a_target)
     languages.prompt_count = 1;
     open_languages(&languages);
     check_line(NULL, "hello", NULL);
+    static const ferry_view no_piece[] = {{"Translate: ", 11}};
+    languages.prompts = KEPT_TEXTS(no_piece);
     languages.prompt_sources = any;
     open_languages(&languages);
     check_line(NULL, "hello", NULL);
