@@ -96,9 +96,9 @@ static int help(const ferry_call *call)
 
 /* ---- commands ---- */
 
-static int run_parsed(const ferry_command *command, const ferry_call *call)
+static int run_parsed(const ferry_command *command, ferry_call *call)
 {
-    const ferry_arguments *arguments = &call->arguments;
+    ferry_arguments *arguments = &call->arguments;
     if (ferry_is_given(call, FERRY_OPTION_HELP)) return print_help(command);
     if (arguments->operand_count < command->least || arguments->operand_count > command->most) {
         ferry_complain("%s: expected %s, found %zu argument%s; try 'ferry help %s'", command->name,
@@ -106,14 +106,10 @@ static int run_parsed(const ferry_command *command, const ferry_call *call)
                        arguments->operand_count == 1 ? "" : "s", command->name);
         return FERRY_EXIT_USAGE;
     }
+    if (command == &ferry_command_translate && arguments->operand_count == 1 &&
+        strcmp(arguments->operands[0], "-") == 0 && !ferry_is_given(call, FERRY_OPTION_INPUT))
+        arguments->operand_count = 0; /* standard input, as without TEXT */
     return command->run(call);
-}
-
-static int run_command(const ferry_command *command, ferry_call *call, char **argv, int count)
-{
-    if (!ferry_arguments_parse(command->name, &command->options, argv, count, &call->arguments))
-        return FERRY_EXIT_USAGE;
-    return run_parsed(command, call);
 }
 
 /* ---- without a command ---- */
@@ -167,6 +163,8 @@ int main(int argc, char **argv)
     }
     if (is_one_of(argv[1], "--help", "-h")) return help(&call);
     const ferry_command *command = find_command(argv[1]);
-    return command != NULL ? run_command(command, &call, argv + 2, argc - 2)
-                           : run_without_command(&call, argv + 1, argc - 1);
+    if (command == NULL) return run_without_command(&call, argv + 1, argc - 1);
+    return ferry_arguments_parse(command->name, &command->options, argv + 2, argc - 2, &call.arguments)
+               ? run_parsed(command, &call)
+               : FERRY_EXIT_USAGE;
 }
