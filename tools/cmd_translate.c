@@ -124,6 +124,7 @@ static int translate_lines(const ferry_call *call)
     ferry_resume_close(&f.resume);
     ferry_session_close(&session);
     ferry_lines_close(&f.lines);
+    ferry_count_unprinted();
     if (job.interrupted != 0) raise(job.interrupted);
     return done && !job.failed ? FERRY_EXIT_OK : FERRY_EXIT_FAILED;
 }

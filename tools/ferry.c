@@ -109,7 +109,9 @@ static int run_parsed(const ferry_command *command, ferry_call *call)
     if (command == &ferry_command_translate && arguments->operand_count == 1 &&
         strcmp(arguments->operands[0], "-") == 0 && !ferry_is_given(call, FERRY_OPTION_INPUT))
         arguments->operand_count = 0; /* standard input, as without TEXT */
-    return command->run(call);
+    const int status = command->run(call);
+    ferry_count_unprinted();
+    return status;
 }
 
 /* ---- without a command ---- */
