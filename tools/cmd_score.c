@@ -77,7 +77,9 @@ static int run(const ferry_call *call)
 {
     scoring s = {.call = call, .sources.descriptor = -1, .targets.descriptor = -1};
     const bool done =
-        ferry_lines_open(&s.sources, operand(call, 0)) && ferry_lines_open(&s.targets, operand(call, 1)) &&
+        !ferry_input_is_output(call, operand(call, 0), "SOURCE") &&
+        !ferry_input_is_output(call, operand(call, 1), "TARGET") && ferry_lines_open(&s.sources, operand(call, 0)) &&
+        ferry_lines_open(&s.targets, operand(call, 1)) &&
         ferry_session_open(call, &(ferry_session_needs){.scores = FERRY_SCORES_SUM}, &s.session) && score_all(&s);
     ferry_session_close(&s.session);
     ferry_lines_close(&s.sources);

@@ -233,8 +233,6 @@ bool ferry_document_job_run(ferry_document_job *job)
 {
     const char *path = ferry_option_text(job->call, FERRY_OPTION_OUTPUT);
     ferry_string source = {0}, out = {0};
-    if (path != NULL && ferry_output_is_input(path, ferry_option_text(job->call, FERRY_OPTION_INPUT), "input"))
-        return false;
     if (path != NULL && !ferry_output_check(path)) return false;
     const bool done = read_input(job->call, &source) &&
                       translate_document(job, (ferry_view){source.data, source.size}, &out) &&

@@ -10,6 +10,7 @@
 #include "base/terminal.h"
 #include "command.h"
 #include "near_miss.h"
+#include "output_file.h"
 
 static int help(const ferry_call *call);
 
@@ -96,6 +97,20 @@ static int help(const ferry_call *call)
 
 /* ---- commands ---- */
 
+/* Whether the command would write a text that it reads. (Models: open_model.c.) */
+static bool writes_its_input(const ferry_command *command, const ferry_call *call)
+{
+    static const ferry_option inputs[] = {FERRY_OPTION_INPUT, FERRY_OPTION_REFERENCE, FERRY_OPTION_PREFIXES};
+    const bool texts = command == &ferry_command_translate && call->arguments.operand_count > 0;
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
+        const char *path = ferry_option_text(call, inputs[i]);
+        const ferry_name typed = ferry_option_typed(&call->arguments, (int)inputs[i]);
+        if (path != NULL && ferry_input_is_output(call, path, typed.text)) return true;
+    }
+    return (command->options.streams & FERRY_TAKES(INPUT)) != 0 && !texts &&
+           ferry_option_text(call, FERRY_OPTION_INPUT) == NULL && ferry_input_is_output(call, NULL, "standard input");
+}
+
 static int run_parsed(const ferry_command *command, ferry_call *call)
 {
     ferry_arguments *arguments = &call->arguments;
@@ -109,7 +124,7 @@ static int run_parsed(const ferry_command *command, ferry_call *call)
     if (command == &ferry_command_translate && arguments->operand_count == 1 &&
         strcmp(arguments->operands[0], "-") == 0 && !ferry_is_given(call, FERRY_OPTION_INPUT))
         arguments->operand_count = 0; /* standard input, as without TEXT */
-    const int status = command->run(call);
+    const int status = writes_its_input(command, call) ? FERRY_EXIT_FAILED : command->run(call);
     ferry_count_unprinted();
     return status;
 }

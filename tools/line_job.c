@@ -9,6 +9,7 @@
 #include "base/terminal.h"
 #include "interrupt.h"
 #include "line_output.h"
+#include "output_file.h"
 
 /* Lines go to the library in groups: at first one batch per thread, so that output comes early; then larger groups, as
  * long as they take little time, since the translator batches sentences of similar length. */
@@ -54,9 +55,10 @@ static bool write_lines(ferry_line_job *j, const ferry_result *result, const cha
 {
     const size_t count = lines_to_write(j, result);
     for (size_t i = 0; i < count && !ferror(j->out); i++) write_line(j, i, result, why);
-    j->lost = ferror(j->out) || fflush(j->out) != 0;
+    const char *loss = ferry_output_loss(j->out, j->out_name);
+    j->lost = loss != NULL;
     if (j->lost)
-        ferry_complain("%s: cannot write: %s, after line %zu of the input", j->out_name, strerror(errno), j->written);
+        ferry_complain("%s: cannot write: %s, after line %zu of the input", j->out_name, loss, j->written);
     else if (j->written < j->lines->first + count)
         j->written = j->lines->first + count;
     return !j->lost;

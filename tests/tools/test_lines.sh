@@ -160,14 +160,6 @@ test_missing_files()
     expect_failure 'no/where.txt: cannot open: No such file or directory' translate -o no/where.txt 'How are you?'
 }
 
-test_output_onto_the_input()
-{
-    echo 'How are you?' > letter
-    ln letter brief
-    expect_failure 'brief: is the input, too' translate -i letter -o brief
-    [ "$(cat letter)" = 'How are you?' ] || fail "the input was overwritten"
-}
-
 # A line with too many source tokens is translated in parts, and says so, unless sentences are split anyway; what is
 # between them stays.
 test_line_in_parts()

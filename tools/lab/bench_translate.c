@@ -194,8 +194,7 @@ static bool open_files(bench *b)
         return false;
     }
     if (b->lines.failed || output == NULL) return !b->lines.failed;
-    if (ferry_output_is_input(output, input, "input")) return false;
-    b->out = ferry_output_open(output);
+    b->out = ferry_output_open(output, false);
     return b->out != NULL;
 }
 
