@@ -30,6 +30,7 @@ typedef struct ferry_file_info {
     ferry_file_kind kind;
     uint64_t size;
     uint64_t device, number; /* both together: of no other file */
+    uint64_t links;          /* its names */
     ferry_file_time written; /* which anybody can set */
     ferry_file_time changed; /* the contents or the properties */
     uint64_t owner;
@@ -107,6 +108,11 @@ void ferry_creation_restore(unsigned before);
 
 /* fopen(). */
 FILE *ferry_stream_open(const char *path, const char *mode);
+int ferry_stream_descriptor(FILE *stream);
+/* Keeps other processes that ask for the same from writing the file, until this one closes any descriptor of it or
+ * ends. False: another one has it, *holder (0: its number is not known). What is no file, or on a disk without locks,
+ * may have several writers. */
+bool ferry_stream_lock(FILE *stream, int64_t *holder);
 /* Cuts off what is behind the first `size` bytes of the file, and continues there. */
 bool ferry_stream_cut(FILE *stream, uint64_t size);
 

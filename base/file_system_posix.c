@@ -42,6 +42,7 @@ static bool stat_result(int result, const struct stat *found, ferry_file_info *i
         .size = (uint64_t)found->st_size,
         .device = (uint64_t)found->st_dev,
         .number = (uint64_t)found->st_ino,
+        .links = (uint64_t)found->st_nlink,
         .written = {found->WRITTEN.tv_sec, found->WRITTEN.tv_nsec},
         .changed = {found->CHANGED.tv_sec, found->CHANGED.tv_nsec},
         .owner = found->st_uid,
@@ -194,6 +195,22 @@ void ferry_creation_restore(unsigned before)
 FILE *ferry_stream_open(const char *path, const char *mode)
 {
     return fopen(path, mode);
+}
+
+int ferry_stream_descriptor(FILE *stream)
+{
+    return fileno(stream);
+}
+
+bool ferry_stream_lock(FILE *stream, int64_t *holder)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    ferry_file_info info;
+    *holder = 0;
+    if (!ferry_file_examine_open(fileno(stream), &info) || info.kind != FERRY_KIND_FILE) return true;
+    if (fcntl(fileno(stream), F_SETLK, &lock) == 0 || (errno != EACCES && errno != EAGAIN)) return true;
+    if (fcntl(fileno(stream), F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK) *holder = lock.l_pid;
+    return false;
 }
 
 bool ferry_stream_cut(FILE *stream, uint64_t size)

@@ -46,6 +46,7 @@ static bool examine_handle(HANDLE handle, bool follow, ferry_file_info *info)
         .size = (uint64_t)file.nFileSizeHigh << 32 | file.nFileSizeLow,
         .device = file.dwVolumeSerialNumber,
         .number = (uint64_t)file.nFileIndexHigh << 32 | file.nFileIndexLow,
+        .links = file.nNumberOfLinks,
         .written = time_of(times.LastWriteTime.QuadPart),
         .changed = time_of(times.ChangeTime.QuadPart),
         .permissions = fixed && !folder ? 0400 : 0600,
@@ -318,6 +319,22 @@ FILE *ferry_stream_open(const char *path, const char *mode)
     free(wide);
     free(wide_mode);
     return file;
+}
+
+int ferry_stream_descriptor(FILE *stream)
+{
+    return _fileno(stream);
+}
+
+/* The lock is of a byte behind all files: those within one could not be read by others. */
+bool ferry_stream_lock(FILE *stream, int64_t *holder)
+{
+    OVERLAPPED place = {.Offset = MAXDWORD, .OffsetHigh = MAXLONG};
+    const HANDLE handle = (HANDLE)_get_osfhandle(_fileno(stream));
+    *holder = 0;
+    return GetFileType(handle) != FILE_TYPE_DISK ||
+           LockFileEx(handle, LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &place) ||
+           GetLastError() != ERROR_LOCK_VIOLATION;
 }
 
 bool ferry_stream_cut(FILE *stream, uint64_t size)

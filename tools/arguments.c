@@ -86,7 +86,7 @@ static const description table[FERRY_OPTION_SEARCH] = {
 typedef enum clash {
     BOTH,      /* one of them at a time */
     ABOVE_ONE, /* the second one has to be 1 */
-    MORE,      /* the first one is at most the second one, unless words are drawn, which needs no beam */
+    MORE,      /* the first one is at most the second one (0: any), unless words are drawn, which needs no beam */
     ALONE,     /* the first one is of no use without the second one */
 } clash;
 
@@ -96,6 +96,7 @@ static const struct conflict {
     clash clash;
 } conflicts[] = {
     {"nbest", "beam", MORE},
+    {"min-length", "max-length", MORE},
     {"sample", "beam", ABOVE_ONE},
     {"alternatives", "beam", ABOVE_ONE},
     {"sample", "alternatives", BOTH},
@@ -377,7 +378,7 @@ static bool check_conflicts(const parser *p)
         if (first == NULL || (second == NULL) != (c->clash == ALONE)) continue;
         if (c->clash == ALONE)
             ferry_complain("%s: %s: expected --%s with it", p->command, names[0].text, c->second);
-        else if (c->clash == MORE && first->integer > second->integer && !is_drawn)
+        else if (c->clash == MORE && first->integer > second->integer && second->integer > 0 && !is_drawn)
             ferry_complain("%s: %s: expected at most %s, which is %d, found %d", p->command, names[0].text,
                            names[1].text, (int)second->integer, (int)first->integer);
         else if (c->clash == ABOVE_ONE && second->integer > 1)

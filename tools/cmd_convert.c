@@ -62,7 +62,7 @@ static int run(const ferry_call *call)
     if (output == NULL) {
         if (!derive_output(source, derived, sizeof derived)) return FERRY_EXIT_FAILED;
         output = derived;
-    } else if (ferry_output_is_input(output, source, "source")) {
+    } else if (ferry_model_is_output(call, source, "SOURCE")) {
         return FERRY_EXIT_FAILED;
     }
     const ferry_status status = ferry_convert(source, output, &options, &conversion, &error);

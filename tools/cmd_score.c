@@ -22,9 +22,8 @@ static void write_pair(scoring *s, const ferry_result *result, size_t i)
                                     .source = s->sources.texts[i],
                                     .error = ferry_result_error(result, i)};
     const char *warning = ferry_result_warning(result, i);
-    if (warning != NULL && !ferry_is_given(s->call, FERRY_OPTION_QUIET))
-        ferry_complain("line %zu: %s", line.number + 1, warning);
-    if (line.error != NULL) ferry_complain("line %zu: %s", line.number + 1, line.error);
+    if (warning != NULL) ferry_warn_of_line(s->call, line.number + 1, warning);
+    if (line.error != NULL) ferry_fail_lines(line.number + 1, 1, line.error);
     if (line.error != NULL) s->failed = true;
     if (!ferry_is_given(s->call, FERRY_OPTION_JSON))
         printf("%.6g\n", line.error != NULL ? -INFINITY : (double)ferry_result_score(result, i, 0));
@@ -78,7 +77,9 @@ static int run(const ferry_call *call)
 {
     scoring s = {.call = call, .sources.descriptor = -1, .targets.descriptor = -1};
     const bool done =
-        ferry_lines_open(&s.sources, operand(call, 0)) && ferry_lines_open(&s.targets, operand(call, 1)) &&
+        !ferry_input_is_output(call, operand(call, 0), "SOURCE") &&
+        !ferry_input_is_output(call, operand(call, 1), "TARGET") && ferry_lines_open(&s.sources, operand(call, 0)) &&
+        ferry_lines_open(&s.targets, operand(call, 1)) &&
         ferry_session_open(call, &(ferry_session_needs){.scores = FERRY_SCORES_SUM}, &s.session) && score_all(&s);
     ferry_session_close(&s.session);
     ferry_lines_close(&s.sources);

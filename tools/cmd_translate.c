@@ -8,13 +8,6 @@
 #include "line_output.h"
 #include "output_file.h"
 
-typedef struct files {
-    ferry_lines lines;
-    FILE *out;
-    const char *out_name;
-    ferry_resume resume;
-} files;
-
 static bool open_input(const ferry_call *call, ferry_lines *lines)
 {
     const ferry_arguments *arguments = &call->arguments;
@@ -33,24 +26,14 @@ static bool is_numbered(const ferry_call *call)
     return ferry_is_given(call, ferry_search_option("nbest")) && !ferry_is_given(call, FERRY_OPTION_JSON);
 }
 
-static bool open_output(const ferry_call *call, files *f)
+static bool open_output(ferry_line_job *job, ferry_resume *resume)
 {
-    f->out_name = ferry_option_text(call, FERRY_OPTION_OUTPUT);
-    if (f->out_name == NULL) {
-        f->out_name = "standard output";
-        f->out = stdout;
-        return true;
-    }
-    if (ferry_output_is_input(f->out_name, ferry_option_text(call, FERRY_OPTION_INPUT), "input") ||
-        ferry_output_is_input(f->out_name, ferry_option_text(call, FERRY_OPTION_PREFIXES), "prefixes"))
-        return false;
-    if (!ferry_is_given(call, FERRY_OPTION_RESUME)) {
-        f->out = ferry_output_open(f->out_name);
-        return f->out != NULL;
-    }
-    if (!ferry_resume_open(&f->resume, f->out_name, is_numbered(call))) return false;
-    f->out = ferry_output_continue(f->out_name);
-    return f->out != NULL;
+    const char *path = ferry_option_text(job->call, FERRY_OPTION_OUTPUT);
+    job->resume = ferry_is_given(job->call, FERRY_OPTION_RESUME) ? resume : NULL;
+    job->out_name = path != NULL ? path : "standard output";
+    job->out = path != NULL ? ferry_output_open(path, job->resume != NULL) : stdout;
+    return job->out != NULL &&
+           (job->resume == NULL || ferry_resume_open(resume, job->out, path, is_numbered(job->call)));
 }
 
 /* What can be done after the program was stopped, or the disk was full. */
@@ -63,10 +46,10 @@ static const char *way_on(const ferry_call *call)
 }
 
 /* Prints a message and returns false if anything was lost; the job told of what it lost. */
-static bool close_output(const files *f, const ferry_line_job *job)
+static bool close_output(const ferry_line_job *job)
 {
-    if (!job->lost) return ferry_output_close(f->out, f->out_name);
-    if (f->out != stdout) fclose(f->out);
+    if (!job->lost) return ferry_output_close(job->out, job->out_name);
+    if (job->out != stdout) fclose(job->out);
     return false;
 }
 
@@ -106,24 +89,23 @@ static bool is_wrong_usage(const ferry_call *call)
 
 static int translate_lines(const ferry_call *call)
 {
-    files f = {.out = NULL};
+    ferry_lines lines = {.descriptor = -1};
+    ferry_resume resume = {.path = NULL};
     ferry_session session = {.model = NULL};
-    ferry_line_job job = {.call = call, .session = &session, .lines = &f.lines};
+    ferry_line_job job = {.call = call, .session = &session, .lines = &lines};
     const ferry_session_needs needs = {.scores = ferry_line_output_scores(call),
                                        .progress = ferry_line_job_progress,
                                        .user = &job};
-    bool done = open_input(call, &f.lines) && ferry_session_open(call, &needs, &session) && open_output(call, &f);
-    job.out = f.out;
-    job.out_name = f.out_name;
-    job.resume = ferry_is_given(call, FERRY_OPTION_RESUME) ? &f.resume : NULL;
-    if (done) done = ferry_line_job_run(&job);
-    if (!close_output(&f, &job)) done = false;
+    bool done = open_input(call, &lines) && ferry_session_open(call, &needs, &session) && open_output(&job, &resume) &&
+                ferry_line_job_run(&job);
+    if (!close_output(&job)) done = false;
     if (job.interrupted != 0)
         ferry_complain("stopped after %s line%s%s", ferry_group_digits(job.written).text, job.written == 1 ? "" : "s",
                        way_on(call));
-    ferry_resume_close(&f.resume);
+    ferry_resume_close(&resume);
     ferry_session_close(&session);
-    ferry_lines_close(&f.lines);
+    ferry_lines_close(&lines);
+    ferry_count_unprinted();
     if (job.interrupted != 0) raise(job.interrupted);
     return done && !job.failed ? FERRY_EXIT_OK : FERRY_EXIT_FAILED;
 }
@@ -158,8 +140,8 @@ const ferry_command ferry_command_translate = {
         "at the end of a line is kept. For a line that cannot be translated: an empty line, a message with its "
         "number,\n"
         "and exit status 1.\n"
-        "'-' as FILE of --input or --output: the standard one. Search options default to what the model's authors "
-        "chose.\n"
+        "'-' as TEXT or as FILE of --input or --output: the standard one. Search options default to what the model's\n"
+        "authors chose.\n"
         "With another --format than lines, the text of a document is translated, and everything else stays as it is;\n"
         "without --format, the ending of FILE decides: .html, .md, .srt, .vtt, .po.\n"
         "--nbest N without --beam widens the beam to N if necessary; its lines are counted from 0.\n"

@@ -258,9 +258,7 @@ static int record(const ferry_call *call)
     const char *path = ferry_option_text(call, FERRY_OPTION_RECORD), *model_path = call->arguments.operands[0];
     const char *input = ferry_option_text(call, FERRY_OPTION_INPUT);
     ferry_lines lines;
-    if (ferry_output_is_input(path, model_path, "model") || ferry_output_is_input(path, input, "input") ||
-        !ferry_output_check(path))
-        return FERRY_EXIT_FAILED;
+    if (!ferry_output_check(path)) return FERRY_EXIT_FAILED;
     ferry_model *model = ferry_open_model(call, model_path);
     if (model == NULL) return FERRY_EXIT_FAILED;
     bool done = input != NULL ? ferry_lines_open(&lines, input)
@@ -299,6 +297,7 @@ static int run(const ferry_call *call)
     if (call->arguments.operand_count == 1) return verify_content(call);
     const ferry_option_value *tolerance = &call->arguments.options[FERRY_OPTION_TOLERANCE];
     verification v = {.tolerance = tolerance->given ? tolerance->number : DEFAULT_TOLERANCE};
+    if (ferry_input_is_output(call, call->arguments.operands[1], "GOLDEN")) return FERRY_EXIT_FAILED;
     v.model = ferry_open_model(call, call->arguments.operands[0]);
     if (v.model == NULL) return FERRY_EXIT_FAILED;
     const ferry_inspect_sizes sizes = ferry_inspect_get_sizes(v.model);

@@ -32,12 +32,39 @@ void ferry_complain(const char *format, ...)
     fputs(size < (int)sizeof message ? "\n" : "...\n", stderr);
 }
 
-void ferry_warn_of_line(const ferry_call *call, int *shown, size_t line, const char *warning)
+/* ---- messages about lines ---- */
+
+enum { WARNINGS, FAILURES, KINDS, MOST_PRINTED = 10 };
+
+/* The process has one standard error. */
+static size_t printed[KINDS], more[KINDS];
+
+static void tell_of_lines(int kind, size_t first, size_t count, const char *message)
 {
-    enum { MOST = 10 };
-    if (*shown == MOST || ferry_is_given(call, FERRY_OPTION_QUIET)) return;
-    const bool last = ++*shown == MOST;
-    ferry_complain("line %zu: %s%s", line, warning, last ? " (further warnings are not shown)" : "");
+    if (printed[kind] == MOST_PRINTED)
+        more[kind] += count;
+    else if (count == 1)
+        ferry_complain("line %zu: %s", first, message);
+    else
+        ferry_complain("lines %zu to %zu: %s", first, first + count - 1, message);
+    if (printed[kind] < MOST_PRINTED) printed[kind]++;
+}
+
+void ferry_warn_of_line(const ferry_call *call, size_t line, const char *warning)
+{
+    if (!ferry_is_given(call, FERRY_OPTION_QUIET)) tell_of_lines(WARNINGS, line, 1, warning);
+}
+
+void ferry_fail_lines(size_t first, size_t count, const char *reason)
+{
+    tell_of_lines(FAILURES, first, count, reason);
+}
+
+void ferry_count_unprinted(void)
+{
+    if (more[WARNINGS] > 0) ferry_complain("… and %zu more of these warnings", more[WARNINGS]);
+    if (more[FAILURES] > 0) ferry_complain("… and %zu more lines failed", more[FAILURES]);
+    more[WARNINGS] = more[FAILURES] = 0;
 }
 
 bool ferry_succeeded(ferry_status status, const ferry_error *error)

@@ -37,9 +37,13 @@ const char *ferry_option_text(const ferry_call *call, ferry_option option);
 /* Prints "ferry: ", the message and a newline. Names from files and arguments may be in the message as they are: it is
  * shown on one line, as ferry_printable_write does. */
 void ferry_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Prints a warning about line `line`, counted from 1, if it is one of the first ten (*shown counts them), and not with
- * --quiet. */
-void ferry_warn_of_line(const ferry_call *call, int *shown, size_t line, const char *warning);
+/* Prints a warning about line `line`, counted from 1, if it is one of the first ten of the run, and not with --quiet.
+ */
+void ferry_warn_of_line(const ferry_call *call, size_t line, const char *warning);
+/* Prints why `count` lines from `first` on failed, if it is one of the first ten such messages. */
+void ferry_fail_lines(size_t first, size_t count, const char *reason);
+/* Prints how many more of both there were. */
+void ferry_count_unprinted(void);
 /* Whether a call of the library succeeded; prints its message if not. */
 bool ferry_succeeded(ferry_status status, const ferry_error *error);
 /* calloc that prints a message on failure. */

@@ -114,15 +114,19 @@ static ferry_status convert_for_now(const char *path, bool quiet, int *descripto
     return status;
 }
 
+bool ferry_is_converted(const char *path)
+{
+    ferry_file_info info;
+    return ferry_file_examine(path, &info) &&
+           (info.kind == FERRY_KIND_FOLDER || (info.kind == FERRY_KIND_FILE && !is_model_file(path)));
+}
+
 bool ferry_find_model_file(const char *path, bool quiet, int *descriptor, char file[FERRY_PATH_MAX])
 {
-    ferry_file_info status;
     ferry_error error;
     bool unusable;
     *descriptor = -1;
-    if (!ferry_file_examine(path, &status) ||
-        (status.kind != FERRY_KIND_FOLDER && (status.kind != FERRY_KIND_FILE || is_model_file(path))))
-        return true;
+    if (!ferry_is_converted(path)) return true;
     ferry_status found = find_in_cache(path, quiet, descriptor, file, &unusable, &error);
     if (found != FERRY_OK && unusable) {
         if (!quiet) ferry_complain("%s; %s is converted to a temporary file, for this time", error.message, path);

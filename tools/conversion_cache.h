@@ -6,7 +6,9 @@
 
 #include "cache_folder.h"
 
-/* Finds the model file that `path` means. If that is a directory, an archive or a file of weights, *descriptor is its
+/* Whether `path` is a directory, an archive or a file of weights, rather than a model file. */
+bool ferry_is_converted(const char *path);
+/* Finds the model file that `path` means. If that has to be converted, *descriptor is its
  * conversion in the cache, which the caller closes, and file [FERRY_PATH_MAX] its name for messages; if the cache has
  * none of the source's current state, makes one (and prints its name, unless `quiet`). Otherwise *descriptor is -1:
  * `path` is the model file, or does not exist. Prints a message and returns false on failure: also if the source

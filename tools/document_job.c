@@ -133,7 +133,7 @@ static void refuse(void *user, const ferry_document *document, size_t at, const 
 {
     ferry_document_job *job = user;
     job->failed = true;
-    ferry_complain("line %zu: %s", find_line(job, document, at), message);
+    ferry_fail_lines(find_line(job, document, at), 1, message);
 }
 
 static void tell_of_sentences(ferry_document_job *job, ferry_document *document, const ferry_result *result)
@@ -141,7 +141,7 @@ static void tell_of_sentences(ferry_document_job *job, ferry_document *document,
     ferry_sentence s;
     for (size_t i = 0; ferry_result_sentence(result, i, &s, sizeof s) == FERRY_OK; i++) {
         const size_t at = ferry_document_source_place(document, s.source_begin);
-        if (s.warning != NULL) ferry_warn_of_line(job->call, &job->warnings, find_line(job, document, at), s.warning);
+        if (s.warning != NULL) ferry_warn_of_line(job->call, find_line(job, document, at), s.warning);
         if (s.status == FERRY_OK) continue;
         refuse(job, document, at, s.error);
         ferry_document_fail(document, s.source_begin);
@@ -233,8 +233,6 @@ bool ferry_document_job_run(ferry_document_job *job)
 {
     const char *path = ferry_option_text(job->call, FERRY_OPTION_OUTPUT);
     ferry_string source = {0}, out = {0};
-    if (path != NULL && ferry_output_is_input(path, ferry_option_text(job->call, FERRY_OPTION_INPUT), "input"))
-        return false;
     if (path != NULL && !ferry_output_check(path)) return false;
     const bool done = read_input(job->call, &source) &&
                       translate_document(job, (ferry_view){source.data, source.size}, &out) &&

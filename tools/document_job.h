@@ -15,7 +15,6 @@ typedef struct ferry_document_job {
     ferry_progress progress;
     size_t sentences;        /* of its parts that are done */
     size_t line, line_begin; /* the line of the last message, counted from 1, and its first byte */
-    int warnings;
     ferry_damage damage;
     bool failed;     /* some text was not translated; a message was printed */
     int interrupted; /* by this signal, or 0 */

@@ -10,6 +10,7 @@
 #include "base/terminal.h"
 #include "command.h"
 #include "near_miss.h"
+#include "output_file.h"
 
 static int help(const ferry_call *call);
 
@@ -96,9 +97,23 @@ static int help(const ferry_call *call)
 
 /* ---- commands ---- */
 
-static int run_parsed(const ferry_command *command, const ferry_call *call)
+/* Whether the command would write a text that it reads. (Models: open_model.c.) */
+static bool writes_its_input(const ferry_command *command, const ferry_call *call)
 {
-    const ferry_arguments *arguments = &call->arguments;
+    static const ferry_option inputs[] = {FERRY_OPTION_INPUT, FERRY_OPTION_REFERENCE, FERRY_OPTION_PREFIXES};
+    const bool texts = command == &ferry_command_translate && call->arguments.operand_count > 0;
+    for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
+        const char *path = ferry_option_text(call, inputs[i]);
+        const ferry_name typed = ferry_option_typed(&call->arguments, (int)inputs[i]);
+        if (path != NULL && ferry_input_is_output(call, path, typed.text)) return true;
+    }
+    return (command->options.streams & FERRY_TAKES(INPUT)) != 0 && !texts &&
+           ferry_option_text(call, FERRY_OPTION_INPUT) == NULL && ferry_input_is_output(call, NULL, "standard input");
+}
+
+static int run_parsed(const ferry_command *command, ferry_call *call)
+{
+    ferry_arguments *arguments = &call->arguments;
     if (ferry_is_given(call, FERRY_OPTION_HELP)) return print_help(command);
     if (arguments->operand_count < command->least || arguments->operand_count > command->most) {
         ferry_complain("%s: expected %s, found %zu argument%s; try 'ferry help %s'", command->name,
@@ -106,14 +121,12 @@ static int run_parsed(const ferry_command *command, const ferry_call *call)
                        arguments->operand_count == 1 ? "" : "s", command->name);
         return FERRY_EXIT_USAGE;
     }
-    return command->run(call);
-}
-
-static int run_command(const ferry_command *command, ferry_call *call, char **argv, int count)
-{
-    if (!ferry_arguments_parse(command->name, &command->options, argv, count, &call->arguments))
-        return FERRY_EXIT_USAGE;
-    return run_parsed(command, call);
+    if (command == &ferry_command_translate && arguments->operand_count == 1 &&
+        strcmp(arguments->operands[0], "-") == 0 && !ferry_is_given(call, FERRY_OPTION_INPUT))
+        arguments->operand_count = 0; /* standard input, as without TEXT */
+    const int status = writes_its_input(command, call) ? FERRY_EXIT_FAILED : command->run(call);
+    ferry_count_unprinted();
+    return status;
 }
 
 /* ---- without a command ---- */
@@ -167,6 +180,8 @@ int main(int argc, char **argv)
     }
     if (is_one_of(argv[1], "--help", "-h")) return help(&call);
     const ferry_command *command = find_command(argv[1]);
-    return command != NULL ? run_command(command, &call, argv + 2, argc - 2)
-                           : run_without_command(&call, argv + 1, argc - 1);
+    if (command == NULL) return run_without_command(&call, argv + 1, argc - 1);
+    return ferry_arguments_parse(command->name, &command->options, argv + 2, argc - 2, &call.arguments)
+               ? run_parsed(command, &call)
+               : FERRY_EXIT_USAGE;
 }

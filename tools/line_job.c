@@ -9,6 +9,7 @@
 #include "base/terminal.h"
 #include "interrupt.h"
 #include "line_output.h"
+#include "output_file.h"
 
 /* Lines go to the library in groups: at first one batch per thread, so that output comes early; then larger groups, as
  * long as they take little time, since the translator batches sentences of similar length. */
@@ -16,15 +17,11 @@ enum { MOST_BATCHES = 16 };
 static const double patience = 0.5; /* seconds */
 
 /* Text in another encoding has its own warning. */
-static bool is_said(const ferry_line_job *j, const char *warning)
+static void warn(const ferry_line_job *j, size_t i, const char *warning)
 {
-    return j->lines->kind.encoding == FERRY_ENCODING_OTHER && strcmp(warning, "invalid UTF-8 was read as U+FFFD") == 0;
-}
-
-static void warn(ferry_line_job *j, size_t i, const char *warning)
-{
-    if (warning != NULL && !is_said(j, warning))
-        ferry_warn_of_line(j->call, &j->warnings, j->lines->first + i + 1, warning);
+    const bool said = j->lines->kind.encoding == FERRY_ENCODING_OTHER;
+    if (warning != NULL && !(said && strcmp(warning, "invalid UTF-8 was read as U+FFFD") == 0))
+        ferry_warn_of_line(j->call, j->lines->first + i + 1, warning);
 }
 
 /* `why`: the error of the whole call, or NULL. */
@@ -41,7 +38,7 @@ static void write_line(ferry_line_job *j, size_t i, const ferry_result *result, 
     if (j->damage.found) j->failed = true;
     if (ferry_line_translation_is_bad(&j->translation, i)) result = NULL;
     if (!ferry_line_output_write(&output, &line, result, i)) j->failed = true;
-    if (reason != NULL) ferry_complain("line %zu: %s", line.number + 1, reason);
+    if (reason != NULL) ferry_fail_lines(line.number + 1, 1, reason);
 }
 
 /* After an interruption, output ends before the first line that is not finished. */
@@ -58,9 +55,10 @@ static bool write_lines(ferry_line_job *j, const ferry_result *result, const cha
 {
     const size_t count = lines_to_write(j, result);
     for (size_t i = 0; i < count && !ferror(j->out); i++) write_line(j, i, result, why);
-    j->lost = ferror(j->out) || fflush(j->out) != 0;
+    const char *loss = ferry_output_loss(j->out, j->out_name);
+    j->lost = loss != NULL;
     if (j->lost)
-        ferry_complain("%s: cannot write: %s, after line %zu of the input", j->out_name, strerror(errno), j->written);
+        ferry_complain("%s: cannot write: %s, after line %zu of the input", j->out_name, loss, j->written);
     else if (j->written < j->lines->first + count)
         j->written = j->lines->first + count;
     return !j->lost;
@@ -74,8 +72,8 @@ static bool translate_lines(ferry_line_job *j)
     ferry_interrupt_begin(j->session->translator);
     const ferry_status status = ferry_line_translation_run(&j->translation, j->lines, &result, &error);
     j->interrupted = ferry_interrupt_end();
-    const size_t first = j->lines->first + 1, last = j->lines->first + j->lines->count;
-    if (status != FERRY_OK && j->interrupted == 0) ferry_complain("lines %zu to %zu: %s", first, last, error.message);
+    if (status != FERRY_OK && j->interrupted == 0)
+        ferry_fail_lines(j->lines->first + 1, j->lines->count, error.message);
     const bool written = write_lines(j, result, result == NULL ? error.message : NULL);
     ferry_result_destroy(result);
     return written && j->interrupted == 0;

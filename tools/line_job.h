@@ -21,7 +21,6 @@ typedef struct ferry_line_job {
     ferry_resume *resume; /* NULL: `out` is new */
     ferry_progress progress;
     size_t written; /* lines of input of which everything is in `out` */
-    int warnings;
     ferry_damage damage;
     bool failed;     /* some line was not translated; a message was printed */
     bool lost;       /* `out` could not be written; a message was printed */

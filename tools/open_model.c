@@ -9,22 +9,27 @@
 #include "engine/ferry_inspect.h"
 #include "engine/kernels/cpu.h"
 #include "conversion_cache.h"
+#include "output_file.h"
 
 #define SHIPPED "tatoeba-en-de.gguf"
 enum { PLACES = 4 };
 
-/* `note` ends a message about the file. */
-static ferry_model *open_model(const ferry_call *call, const char *path, const char *note)
+/* `role`: what names the model; `note` ends a message about the file. */
+static ferry_model *open_model(const ferry_call *call, const char *path, const char *role, const char *note)
 {
     char file[FERRY_PATH_MAX];
     int descriptor;
     ferry_model *model;
     ferry_error error;
     const char *isa = ferry_environment("FERRY_ISA");
+    if (ferry_model_is_output(call, path, role)) return NULL;
     if (!ferry_find_model_file(path, ferry_is_given(call, FERRY_OPTION_QUIET), &descriptor, file)) return NULL;
-    const ferry_status status = descriptor >= 0 ? ferry_inspect_open_fd(descriptor, file, isa, &model, &error)
-                                                : ferry_inspect_open(path, isa, &model, &error);
+    const bool written = descriptor >= 0 && ferry_input_is_output(call, file, role);
+    const ferry_status status = written           ? FERRY_ERROR_IO
+                                : descriptor >= 0 ? ferry_inspect_open_fd(descriptor, file, isa, &model, &error)
+                                                  : ferry_inspect_open(path, isa, &model, &error);
     if (descriptor >= 0) ferry_descriptor_close(descriptor);
+    if (written) return NULL;
     if (status == FERRY_ERROR_ARGUMENT)
         ferry_complain("FERRY_ISA: %s; known are " FERRY_ISA_NAMES, error.message);
     else if (status != FERRY_OK)
@@ -34,7 +39,7 @@ static ferry_model *open_model(const ferry_call *call, const char *path, const c
 
 ferry_model *ferry_open_model(const ferry_call *call, const char *path)
 {
-    return open_model(call, path, "");
+    return open_model(call, path, "MODEL", "");
 }
 
 /* The directory of the executable; "" if it is unknown. */
@@ -81,10 +86,12 @@ ferry_model *ferry_open_wanted_model(const ferry_call *call)
                                                "../../models/pretrained/", "../share/ferry/"};
     char path[FERRY_PATH_MAX + 64];
     const char *option = ferry_option_text(call, FERRY_OPTION_MODEL);
-    if (option != NULL) return ferry_open_model(call, option);
+    if (option != NULL)
+        return open_model(call, option, ferry_option_typed(&call->arguments, FERRY_OPTION_MODEL).text, "");
     const char *variable = ferry_environment("FERRY_MODEL");
-    if (variable != NULL && variable[0] != '\0') return open_model(call, variable, " (named by FERRY_MODEL)");
+    if (variable != NULL && variable[0] != '\0')
+        return open_model(call, variable, "FERRY_MODEL", " (named by FERRY_MODEL)");
     return find_shipped(call->program, places, SHIPPED, "no model: use -m FILE or set FERRY_MODEL", path, sizeof path)
-               ? ferry_open_model(call, path)
+               ? open_model(call, path, "the model that ships", "")
                : NULL;
 }

@@ -9,44 +9,104 @@
 #include "base/new_file.h"
 #include "base/printable.h"
 #include "base/terminal.h"
-#include "command.h"
+#include "conversion_cache.h"
 #include "interrupt.h"
+#include "source_state.h"
+
+/* ---- what is read, too ---- */
+
+typedef struct reader {
+    const ferry_call *call;
+    const char *role;
+    bool found;
+} reader;
+
+static bool is_same(const ferry_file_info *a, const ferry_file_info *b)
+{
+    return a->kind == FERRY_KIND_FILE && a->device == b->device && a->number == b->number;
+}
+
+/* Looks for a file that is read among those that are written. */
+static void look(void *user, const char *path, const ferry_file_info *file)
+{
+    static const ferry_option outputs[] = {FERRY_OPTION_OUTPUT, FERRY_OPTION_RECORD, FERRY_OPTION_REPORT};
+    reader *r = user;
+    ferry_file_info output;
+    ferry_name name = {""};
+    (void)path;
+    if (ferry_file_examine_open(ferry_stream_descriptor(stdout), &output) && is_same(&output, file))
+        name = ferry_name_format("standard output");
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
+        const char *text = ferry_option_text(r->call, outputs[i]);
+        if (text != NULL && ferry_file_examine(text, &output) && is_same(&output, file))
+            name = ferry_name_format("%s %s", ferry_option_typed(&r->call->arguments, (int)outputs[i]).text, text);
+    }
+    if (name.text[0] == '\0' || r->found) return;
+    ferry_complain("%s: expected a file of its own, found one that is read as %s", name.text, r->role);
+    r->found = true;
+}
+
+bool ferry_input_is_output(const ferry_call *call, const char *path, const char *role)
+{
+    reader r = {.call = call, .role = role};
+    ferry_file_info file;
+    if (path != NULL ? ferry_file_examine(path, &file) : ferry_file_examine_open(ferry_stream_descriptor(stdin), &file))
+        look(&r, path, &file);
+    return r.found;
+}
+
+bool ferry_model_is_output(const ferry_call *call, const char *path, const char *role)
+{
+    reader r = {.call = call, .role = role};
+    if (!ferry_is_converted(path)) return ferry_input_is_output(call, path, role);
+    ferry_source_visit(path, look, &r);
+    return r.found;
+}
 
 /* ---- streams ---- */
 
-bool ferry_output_is_input(const char *path, const char *input, const char *role)
+static bool empty(FILE *out)
 {
-    ferry_file_info a, b;
-    if (input == NULL || !ferry_file_examine(path, &a) || !ferry_file_examine(input, &b)) return false;
-    if (a.device != b.device || a.number != b.number) return false;
-    ferry_complain("%s: is the %s, too", path, role);
-    return true;
+    ferry_file_info info;
+    return !ferry_file_examine_open(ferry_stream_descriptor(out), &info) || info.kind != FERRY_KIND_FILE ||
+           ferry_stream_cut(out, 0);
 }
 
-static FILE *open_stream(const char *path, const char *mode)
+FILE *ferry_output_open(const char *path, bool resumed)
 {
-    FILE *out = ferry_stream_open(path, mode);
-    if (out == NULL) ferry_complain("%s: cannot open: %s", path, strerror(errno));
-    return out;
+    int64_t holder;
+    FILE *out = ferry_stream_open(path, resumed ? "ab+" : "ab"); /* "wb" would empty it before it is locked */
+    if (out == NULL)
+        ferry_complain("%s: cannot open: %s", path, strerror(errno));
+    else if (!ferry_stream_lock(out, &holder))
+        ferry_complain("%s: %s is writing this file", path,
+                       holder > 0 ? ferry_name_format("process %lld", (long long)holder).text : "another process");
+    else if (resumed || empty(out))
+        return out;
+    else
+        ferry_complain("%s: cannot write: %s", path, strerror(errno));
+    if (out != NULL) fclose(out);
+    return NULL;
 }
 
-FILE *ferry_output_open(const char *path)
+/* A file without a name is lost when it is closed, unless `path` leads to it nevertheless (/dev/fd/3). */
+const char *ferry_output_loss(FILE *out, const char *path)
 {
-    return open_stream(path, "wb");
-}
-
-FILE *ferry_output_continue(const char *path)
-{
-    return open_stream(path, "ab");
+    ferry_file_info info, named;
+    if (ferror(out) || fflush(out) != 0) return strerror(errno);
+    if (out == stdout || !ferry_file_examine_open(ferry_stream_descriptor(out), &info) ||
+        info.kind != FERRY_KIND_FILE || info.links > 0)
+        return NULL;
+    return ferry_file_examine(path, &named) && is_same(&named, &info) ? NULL : "the file was removed meanwhile";
 }
 
 bool ferry_output_close(FILE *out, const char *path)
 {
     if (out == NULL) return true;
-    const bool lost = ferror(out) != 0;
-    if ((out == stdout ? fflush(out) : fclose(out)) == 0 && !lost) return true;
-    ferry_complain("%s: cannot write: %s", path, strerror(errno));
-    return false;
+    const char *loss = ferry_output_loss(out, path);
+    if (out != stdout && fclose(out) != 0 && loss == NULL) loss = strerror(errno);
+    if (loss != NULL) ferry_complain("%s: cannot write: %s", path, loss);
+    return loss == NULL;
 }
 
 /* ---- complete files ---- */

@@ -1,4 +1,4 @@
-/* Output files: never the input; with a message if anything could not be written. A stream is written as it comes, into
+/* Output files: never an input; with a message if anything could not be written. A stream is written as it comes, into
  * whatever has the name; a file that is of no use unless it is complete is put in place by base/new_file.h. */
 #ifndef FERRY_TOOLS_OUTPUT_FILE_H
 #define FERRY_TOOLS_OUTPUT_FILE_H
@@ -6,15 +6,18 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "engine/ferry.h"
+#include "command.h"
 
-/* Whether `path` and `input`, which may be NULL, name the same file. If so, prints a message that calls it the
- * `role`: "input", "model". */
-bool ferry_output_is_input(const char *path, const char *input, const char *role);
-/* Opens `path` for a stream; prints a message and returns NULL when that fails. */
-FILE *ferry_output_open(const char *path);
-/* The same, after what is in the file. */
-FILE *ferry_output_continue(const char *path);
+/* Whether the call writes the file `path` (NULL: standard input), as standard output or as an option says. If so,
+ * prints a message that names both; `role` is what reads the file: "-i". */
+bool ferry_input_is_output(const ferry_call *call, const char *path, const char *role);
+/* The same of any file of a model. */
+bool ferry_model_is_output(const ferry_call *call, const char *path, const char *role);
+/* Opens `path` for a stream, and empties it; `resumed`: writes after what is in the file, which may be read, too.
+ * Prints a message and returns NULL when that fails, or if another process is writing the file. */
+FILE *ferry_output_open(const char *path, bool resumed);
+/* Why anything that was written to a stream is lost; NULL: nothing is. */
+const char *ferry_output_loss(FILE *out, const char *path);
 /* Closes a stream (standard output is flushed instead). Prints a message and returns false if anything written to it
  * was lost. `out` NULL: nothing to do. */
 bool ferry_output_close(FILE *out, const char *path);

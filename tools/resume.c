@@ -78,13 +78,14 @@ static void find_plain(ferry_resume *resume)
         resume->begin = line_before(text, resume->begin);
 }
 
-bool ferry_resume_open(ferry_resume *resume, const char *path, bool numbered)
+bool ferry_resume_open(ferry_resume *resume, FILE *out, const char *path, bool numbered)
 {
     ferry_error error;
-    ferry_file_info info;
-    *resume = (ferry_resume){.path = path, .file.bytes.data = ""};
-    if (!ferry_file_examine(path, &info) && errno == ENOENT) return true;
-    if (!ferry_succeeded(ferry_mapped_file_open(path, FERRY_FILE_MAPPED, &resume->file, &error), &error)) return false;
+    *resume = (ferry_resume){.path = path};
+    if (!ferry_succeeded(ferry_mapped_file_open_part(ferry_stream_descriptor(out), path, 0, 0, FERRY_FILE_MAPPED,
+                                                     &resume->file, &error),
+                         &error))
+        return false;
     const ferry_view text = resume->file.bytes;
     resume->end = text.size;
     while (resume->end > 0 && text.data[resume->end - 1] != '\n') resume->end--;

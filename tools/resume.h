@@ -4,6 +4,8 @@
 #ifndef FERRY_TOOLS_RESUME_H
 #define FERRY_TOOLS_RESUME_H
 
+#include <stdio.h>
+
 #include "base/system.h"
 
 typedef struct ferry_resume {
@@ -15,10 +17,10 @@ typedef struct ferry_resume {
     size_t begin;
 } ferry_resume;
 
-/* `numbered`: lines of output begin with the number of their line of input (--nbest), as one may have several;
- * otherwise each has one. A file that does not exist is as an empty one. Prints a message and returns false where the
- * file cannot be continued. */
-bool ferry_resume_open(ferry_resume *resume, const char *path, bool numbered);
+/* `out`: `path`, open for reading, too. `numbered`: lines of output begin with the number of their line of input
+ * (--nbest), as one may have several; otherwise each has one. Prints a message and returns false where the file cannot
+ * be continued. */
+bool ferry_resume_open(ferry_resume *resume, FILE *out, const char *path, bool numbered);
 /* Whether the `checked` lines are now translated as in the file; prints a message if not. */
 bool ferry_resume_matches(const ferry_resume *resume, ferry_view again);
 /* Allowed on a zeroed object. */

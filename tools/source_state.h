@@ -15,8 +15,11 @@ typedef struct ferry_source_state {
     char hash[FERRY_STATE_DIGITS + 1];
 } ferry_source_state;
 
-/* Of a directory: its files and those of its subfolders; of an archive itself; of any other file: itself, and the files
- * and subfolders beside it. Errors: IO. */
+/* The files that may belong to the model. Of a directory: in it and in its subfolders; an archive itself; any other
+ * file itself, and those beside it and in the subfolders there. */
+typedef void ferry_source_visitor(void *user, const char *path, const ferry_file_info *file);
+void ferry_source_visit(const char *source, ferry_source_visitor *visit, void *user);
+/* Of these files. Errors: IO. */
 ferry_status ferry_source_state_find(const char *source, ferry_source_state *state, ferry_error *error);
 
 #endif

@@ -38,7 +38,11 @@ static bool create_translator(const ferry_call *call, const ferry_session_needs 
     ferry_options *options = &session->options;
     ferry_options_default(session->model, options, sizeof *options);
     set_options(call, needs, options);
-    const ferry_status status = ferry_translator_create(session->model, options, &session->translator, &error);
+    ferry_status status = ferry_translator_create(session->model, options, &session->translator, &error);
+    if (status == FERRY_ERROR_ARGUMENT && options->from == NULL && ferry_is_given(call, FERRY_OPTION_IDS)) {
+        options->from = ""; /* the source's tag is among its ids */
+        status = ferry_translator_create(session->model, options, &session->translator, &error);
+    }
     if (status != FERRY_OK) ferry_arguments_complain(&call->arguments, error.message);
     return status == FERRY_OK;
 }

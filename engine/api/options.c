@@ -102,6 +102,17 @@ static ferry_status check_ctranslate2(const ferry_options *options, ferry_error 
     return FERRY_OK;
 }
 
+/* Two lengths of the model's file that contradict each other stay its own affair. */
+static ferry_status check_lengths(const ferry_options *options, const ferry_options *usual, ferry_error *error)
+{
+    if (options->max_length == 0 || options->min_length <= options->max_length ||
+        (options->min_length == usual->min_length && options->max_length == usual->max_length))
+        return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_ARGUMENT,
+                      "option min_length: expected at most max_length, which is %d, found %d", (int)options->max_length,
+                      (int)options->min_length);
+}
+
 /* Options that exclude each other. */
 static ferry_status check_together(const ferry_options *options, ferry_error *error)
 {
@@ -127,5 +138,6 @@ ferry_status ferry_options_check(const ferry_options *options, const ferry_model
     const ferry_key_table table = ferry_schema_keys(FERRY_KEYS_DECODING);
     for (const ferry_key *key = table.keys; key < table.keys + table.count; key++)
         FERRY_TRY(check_option(key, options, ferry_key_most(key, &values), error));
+    FERRY_TRY(check_lengths(options, &file->generation.decoding, error));
     return check_together(options, error);
 }

@@ -223,6 +223,24 @@ TEST_WITH(test_values_of_options, set_up, tear_down)
     }
 }
 
+/* A model whose own lengths contradict each other can be used; a length of the user's meets those of the model. */
+TEST_WITH(test_lengths_of_the_model, set_up, tear_down)
+{
+    ferry_model_file file = model->file;
+    ferry_options options = file.generation.decoding;
+    options.min_length = 50;
+    options.max_length = 10;
+    file.generation.decoding = options;
+    CHECK(ferry_options_check(&options, &file, &error));
+    options.max_length = 20;
+    REFUSE(ferry_options_check(&options, &file, &error), FERRY_ERROR_ARGUMENT,
+           "option min_length: expected at most max_length, which is 20, found 50");
+    options.max_length = 10;
+    options.min_length = 11;
+    REFUSE(ferry_options_check(&options, &file, &error), FERRY_ERROR_ARGUMENT,
+           "option min_length: expected at most max_length, which is 10, found 11");
+}
+
 /* As many as the vocabulary has, which are 21; the ids are within it. */
 TEST_WITH(test_suppressed_ids, set_up, tear_down)
 {

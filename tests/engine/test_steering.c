@@ -409,12 +409,17 @@ SHIPPED_TEST(test_options_that_exclude_each_other)
         {{.policy = FERRY_POLICY_CTRANSLATE2, .beam = 2, .patience = 2}, NULL},
         {{.policy = FERRY_POLICY_CTRANSLATE2, .beam = 4, .nbest = 2, .patience = 0.5f, .coverage_penalty = 1}, NULL},
         {{.policy = FERRY_POLICY_MARIAN}, NULL},
+        {{.min_length = 11, .max_length = 10}, "option min_length: expected at most max_length, which is 10, found 11"},
+        {{.min_length = 10, .max_length = 10}, NULL},
+        {{.min_length = 10}, NULL}, /* max_length 0: by the source */
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const ferry_options *set = &rows[i].set;
         ferry_options options = greedy();
         ferry_translator *translator;
         options.policy = set->policy;
+        options.min_length = set->min_length;
+        options.max_length = set->max_length;
         if (set->beam > 0) options.beam = set->beam;
         if (set->nbest > 0) options.nbest = set->nbest;
         options.alternatives = set->alternatives;

@@ -164,7 +164,7 @@ test_types_of_a_model_file()
     cmp int8.gguf again.gguf || fail 'int8 differs'
     expect_quiet_success convert int8.gguf -o same.gguf
     cmp int8.gguf same.gguf || fail 'the default changes a model file'
-    expect_failure 'int8.gguf: is the source, too' convert int8.gguf --type f16 -o int8.gguf
+    expect_failure '-o int8.gguf: expected a file of its own, found one that is read as SOURCE' convert int8.gguf --type f16 -o int8.gguf
     expect_failure 'int8.gguf: exists; choose a name with --output' convert int8.gguf --type f16
 }
 

@@ -299,9 +299,10 @@ TEST_WITH(test_two_at_once, set_up, NULL)
 
 TEST_WITH(test_every_file_counts, set_up, NULL)
 {
-    static const char *const names[] = {"a.bin",         "b.bin", "vocab",   "a.bin.gz", "a.json", "a.model",
-                                        "a.npz",         "a.pt",  "a.s2t",   "a.spm",    "a.yml",  "a.yaml",
-                                        "a.safetensors", "a.sh",  "LICENSE", "a.vocab",  "lex.en"};
+    static const char *const names[] = {"a.bin",   "b.bin",  "vocab",         "a.bin.gz",  "a.json",
+                                        "a.model", "a.npz",  "a.pt",          "a.s2t",     "a.spm",
+                                        "a.yml",   "a.yaml", "a.safetensors", "a.sh",      "LICENSE",
+                                        "a.vocab", "lex.en", "merges.txt",    "source.bpe"};
     static const char *const others[] = {"translation", ".hidden.bin", "a.bin2", "README.md"};
     expect_model("first", 1);
     for (int i = 0; i < (int)COUNT(names); i++) {

@@ -154,6 +154,139 @@ test_input_is_no_file()
     expect_failure 'config.json is missing' convert --quiet model -o model.gguf
 }
 
+# ---- outputs that are read, written by others, or gone ----
+
+# expect_refused OUTPUT ROLE ARGUMENT…: OUTPUT, as the message has it, is read as ROLE; nothing is changed.
+expect_refused()
+{
+    local output=$1 role=$2
+    shift 2
+    expect_failure "$output: expected a file of its own, found one that is read as $role" "$@"
+    md5sum --quiet -c sums || fail "$*: an input was changed"
+}
+
+# Whatever their names are: hard links, symbolic links, other ways to write a path.
+test_output_is_read()
+{
+    local file
+    mkdir other
+    cp "$shipped" model.gguf
+    cp -r "$source_dir/tests/data/models/tatoeba-en-de/marian" source
+    chmod -R u+w source model.gguf
+    printf 'How are you?\n' | tee letter > prefixes
+    md5sum model.gguf letter prefixes source/* > sums
+    ln model.gguf other/hard
+    ln -s model.gguf soft
+    ln letter other/letter
+    expect_refused '-o ./model.gguf' -m translate -m model.gguf -i letter -o ./model.gguf
+    expect_refused '--output other/hard' --model translate --model soft -i letter --output other/hard
+    FERRY_MODEL=model.gguf expect_refused '-o soft' FERRY_MODEL translate -i letter -o soft
+    expect_refused '-o other/hard' -m bench translate -m model.gguf -i letter -o other/hard
+    expect_refused '-o other/letter' -i translate -i letter -o other/letter --resume
+    expect_refused '-o other/letter' -i translate -i letter -o other/letter --format text
+    expect_refused '-o prefixes' --prefixes translate --prefixes prefixes -i letter -o prefixes
+    expect_refused '-o other/letter' -i bench translate -i letter -o other/letter
+    expect_refused '--report other/letter' --reference bench encodings -i prefixes --reference letter --report other/letter
+    for file in source/*; do
+        expect_refused "-o $file" -m translate -q -m source -i letter -o "$file"
+        expect_refused "-o $file" -m translate -q -m source/model.npz -i letter -o "$file"
+        expect_refused "-o $file" SOURCE convert -q source -o "$file"
+    done
+    # What lies beside them is no part of the model.
+    for file in 1 2; do
+        expect_quiet_success translate -q -m source -i letter -o source/out.txt
+        expect_refused "-o $(echo cache/ferry/source-*)" -m translate -q -m source -i letter -o cache/ferry/source-*
+        expect_quiet_success convert -q source -o source/model.gguf
+        expect_quiet_success translate -m model.gguf -i letter -o source.json
+    done
+}
+
+test_standard_output_is_read()
+{
+    printf 'How are you?\n' | tee letter > other
+    md5sum letter > sums
+    check()
+    {
+        timeout 60 "$ferry" "$@" >> letter 2> err && fail "$*: exit status 0"
+        grep -q 'standard output: expected a file of its own, found one that is read as ' err || fail "$*: $(cat err)"
+        md5sum --quiet -c sums || fail "$*: it grew"
+    }
+    check translate < letter
+    check translate - < letter
+    check translate -i letter
+    check score other - < letter
+    check score other letter
+    check score letter other
+    cp "$shipped" letter
+    md5sum letter > sums
+    check translate -m letter x
+    # Another file, no file, and standard input that is not read.
+    cp other letter
+    "$ferry" translate 'How are you?' < letter >> letter || fail 'exit status'
+    "$ferry" translate -o /dev/null < /dev/null > /dev/null || fail 'exit status'
+    "$ferry" translate < other >> letter || fail 'exit status'
+    [ "$(cat letter)" = $'How are you?\nWie geht es dir?\nWie geht es dir?' ] || fail "found: $(cat letter)"
+}
+
+# The first writer has the file until it ends, in whatever way.
+test_two_writers()
+{
+    local option writer
+    mkfifo pipe
+    printf 'Hello, world!\nHow are you?\n' > in
+    printf 'Hallo, die Welt!\nWie' > part
+    for option in --resume -q; do
+        "$ferry" translate -q -o part "$option" < pipe &
+        writer=$!
+        exec 7> pipe
+        cat in >&7
+        until [ "$(wc -l < part)" -eq 2 ]; do sleep 0.01; done
+        cp part before
+        expect_failure "part: process $writer is writing this file" translate -i in -o part
+        expect_failure "part: process $writer is writing this file" translate -i in -o part --resume
+        expect_failure "part: process $writer is writing this file" bench translate -i in -o part
+        cmp part before || fail 'the file was changed'
+        if [ "$option" = -q ]; then kill -KILL "$writer"; fi
+        exec 7>&-
+        wait "$writer" 2> /dev/null
+        expect_quiet_success translate -i in -o part --resume
+        [ "$(cat part)" = $'Hallo, die Welt!\nWie geht es dir?' ] || fail "found: $(cat part)"
+    done
+    "$ferry" translate -q -o /dev/null < pipe &
+    exec 7> pipe
+    sleep 0.2
+    expect_quiet_success translate -i in -o /dev/null
+    exec 7>&-
+    wait
+}
+
+# What was written is lost with the file, unless it only has another name.
+test_output_vanishes()
+{
+    local action
+    mkfifo pipe
+    for action in 'rm -r folder' 'mv folder moved'; do
+        mkdir folder
+        "$ferry" translate -q -o folder/out < pipe 2> err &
+        exec 7> pipe
+        until [ -e folder/out ]; do sleep 0.01; done
+        $action
+        echo 'How are you?' >&7
+        exec 7>&-
+        status=0
+        wait $! || status=$?
+        [ ! -e moved ] || break
+        expect_status 1
+        expect_message 'folder/out: cannot write: the file was removed meanwhile, after line 0 of the input'
+    done
+    expect_status 0
+    [ "$(cat moved/out)" = 'Wie geht es dir?' ] || fail "found: $(cat moved/out)"
+    exec 7> nameless
+    rm nameless
+    expect_quiet_success translate -o /dev/fd/7 'How are you?'
+    exec 7>&-
+}
+
 # ---- disks ----
 
 test_names_of_outputs()

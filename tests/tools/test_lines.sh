@@ -109,8 +109,8 @@ test_a_thousand_lines()
         fail "a line lost its place"
     awk '(NR - 1) % 7 == 1 && $0 != "" { print NR ": " $0; bad = 1 } END { exit bad }' out ||
         fail "an empty line did not stay empty"
-    expect_message 'line 3: invalid UTF-8' 10
-    [ "$(grep -c 'further warnings are not shown' err)" -eq 1 ] || fail "messages: $(cat err)"
+    expect_message 'line 3: invalid UTF-8' 11
+    [[ $(tail -1 err) == 'ferry: … and '[0-9]*' more of these warnings' ]] || fail "messages: $(cat err)"
 }
 
 # The translation of a line comes before the next line is sent.
@@ -160,14 +160,6 @@ test_missing_files()
     expect_failure 'no/where.txt: cannot open: No such file or directory' translate -o no/where.txt 'How are you?'
 }
 
-test_output_onto_the_input()
-{
-    echo 'How are you?' > letter
-    ln letter brief
-    expect_failure 'brief: is the input, too' translate -i letter -o brief
-    [ "$(cat letter)" = 'How are you?' ] || fail "the input was overwritten"
-}
-
 # A line with too many source tokens is translated in parts, and says so, unless sentences are split anyway; what is
 # between them stays.
 test_line_in_parts()
@@ -199,6 +191,32 @@ test_failed_line()
     expect_lines out 3
     [ -n "$(sed -n 1p out)" ] && [ -z "$(sed -n 2p out)" ] && [ -n "$(sed -n 3p out)" ] || fail "found: $(cat out)"
     expect_message 'line 2: one character has 3 source tokens, with those that the model adds; max_source is 2'
+}
+
+# However many lines fail, in whatever way, some are named and all are counted.
+test_many_failed_lines()
+{
+    yes '日' | head -1000 > in
+    run translate -q --max-source 2 -i in
+    expect_status 1
+    expect_lines out 1000
+    expect_message '… and 990 more lines failed' 11
+    run translate -q --max-source 2 --json -i in
+    [ "$(grep -c '"error": "one character has 3 source tokens' out)" -eq 1000 ] || fail "found: $(tail -1 out)"
+    run translate -q --ids -i in
+    expect_message '… and 990 more lines failed' 11
+    convert_sample none-post ids.gguf
+    run translate -m ids.gguf --batch 1 --threads 1 -i in
+    expect_message 'lines 2 to 3: the model has no tokenizer' 11
+    awk '{ n += $2 == "line" ? 1 : $2 == "lines" ? $5 - $3 + 1 : $4 } END { exit n != 1000 }' err || fail "$(cat err)"
+    yes '<p>日</p>' | head -100 > in
+    run translate -q --max-source 2 --format html -i in
+    expect_status 1
+    expect_message '… and 90 more lines failed' 11
+    yes "$(printf 'word %.0s' {1..600})" | head -20 > in
+    run score in in
+    expect_status 1
+    expect_message '… and 10 more lines failed' 11
 }
 
 # What is finished when a signal comes is written, up to the first line that is not: here a blank line. A signal before

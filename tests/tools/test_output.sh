@@ -219,6 +219,21 @@ for line in open("out"):
     expect_usage_error 'expected --ids or --prefix, found both' translate --ids --prefix x 1
 }
 
+# The ids hold the tags; only the first token of a translation follows --to.
+test_ids_of_many_languages()
+{
+    local model=$source_dir/tests/data/models/huggingface-small/nllb
+    "$ferry" convert --quiet "$model" -o nllb.gguf || fail 'cannot convert'
+    expect_success_with '5 2 3\n' translate -q -m nllb.gguf --ids --from en --to de
+    mv out expected-ids
+    expect_success_with '5 2 3\n' translate -q -m nllb.gguf --ids --to de
+    cmp -s out expected-ids || fail "expected $(cat expected-ids), found $(cat out)"
+    run_with '5 2 3\n' translate -m nllb.gguf --ids
+    expect_message '--to: the model needs the language to translate into'
+    run_with 'Hello.\n' translate -m nllb.gguf --to de
+    expect_message '--from: the model needs the language to translate from'
+}
+
 # Without positions equal tokens have equal weights: the first of them counts.
 test_equal_weights()
 {

@@ -182,9 +182,9 @@ test_plot_refuses()
     expect_failure 'alibbi: neither a positional encoding of this build nor a file' plot alibbi -o picture.svg
     expect_failure 'alibbi: neither a positional encoding of this build nor a file' plot rope alibbi -o picture.svg
     cp "$shipped" model.svg
-    expect_failure './model.svg: is the model, too' plot model.svg -o ./model.svg
-    expect_failure './model.svg: is the model, too' plot rope model.svg -o ./model.svg
-    expect_failure './model.svg: is the model, too' plot --attention x -m model.svg -o ./model.svg
+    expect_failure '-o ./model.svg: expected a file of its own, found one that is read as MODEL' plot model.svg -o ./model.svg
+    expect_failure '-o ./model.svg: expected a file of its own, found one that is read as MODEL' plot rope model.svg -o ./model.svg
+    expect_failure '-o ./model.svg: expected a file of its own, found one that is read as -m' plot --attention x -m model.svg -o ./model.svg
     expect_failure 'nowhere/picture.svg: cannot create: No such file or directory' plot alibi -o nowhere/picture.svg
     [ "$(cat picture.svg)" = kept ] || fail "a failure replaced a file"
     expect_success help plot

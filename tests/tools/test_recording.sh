@@ -38,7 +38,7 @@ test_recording_refused()
     expect_failure 'option to: the model has no language' verify "$shipped" --record recorded.safetensors --to French
     convert_sample none-post ids.gguf
     expect_failure 'the model has no tokenizer' verify ids.gguf --record recorded.safetensors
-    expect_failure 'ids.gguf: is the model, too' verify ids.gguf --record ids.gguf
+    expect_failure '--record ids.gguf: expected a file of its own, found one that is read as MODEL' verify ids.gguf --record ids.gguf
     [ ! -e recorded.safetensors ] || fail 'a file is left'
     expect_usage_error '--record: writes a file of its own' verify ids.gguf a.safetensors --record b.safetensors
     expect_usage_error '--tolerance: is for comparing' verify ids.gguf --record b.safetensors --tolerance 1

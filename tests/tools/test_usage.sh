@@ -38,6 +38,11 @@ test_contradictions()
     expect_usage_error "translate: expected TEXT or -i, found both" translate -i in x
     expect_usage_error "translate: expected TEXT or --input, found both" translate --input - x
     expect_usage_error "translate: --nbest: expected at most --beam, which is 2, found 3" translate --beam 2 --nbest 3 x
+    expect_usage_error "translate: --min-length: expected at most --max-length, which is 10, found 50" \
+        translate --min-length 50 --max-length 10 x
+    expect_failure "--min-length: expected at most max_length, which is 10, found 50" \
+        translate --sample --min-length 50 --max-length 10 x
+    expect_success translate -q --min-length 5 --max-length 0 x
     expect_usage_error "inspect: expected MODEL or -m, found both" inspect -m a b
     expect_usage_error "plot: expected --untrained or --attention, found both" plot --untrained --attention x -o x.svg
     expect_usage_error "plot: expected --untrained or -m, found both" plot --untrained -m x -o x.svg
@@ -116,6 +121,10 @@ test_standard_streams()
     echo 'Good morning!' > in
     expect_success translate -i - < in
     expect_out 'Guten Morgen!\n'
+    expect_success translate -q - < in
+    expect_out 'Guten Morgen!\n'
+    expect_success translate -q - 'Good morning!' < /dev/null # text among texts
+    expect_lines out 2
     expect_success translate -i in --output=-
     expect_out 'Guten Morgen!\n'
     expect_success translate -i- -o- < in

@@ -32,7 +32,7 @@ static bool take_result(bench *b, const ferry_result *result, size_t first, size
     for (size_t i = 0; i < count; i++) {
         const char *reason = ferry_result_error(result, i);
         if (reason != NULL) {
-            ferry_complain("line %zu: %s", first + i + 1, reason);
+            ferry_fail_lines(first + i + 1, 1, reason);
             complete = false;
         }
         b->tokens += ferry_result_tokens(result, i, 0);
@@ -194,8 +194,7 @@ static bool open_files(bench *b)
         return false;
     }
     if (b->lines.failed || output == NULL) return !b->lines.failed;
-    if (ferry_output_is_input(output, input, "input")) return false;
-    b->out = ferry_output_open(output);
+    b->out = ferry_output_open(output, false);
     return b->out != NULL;
 }
 

@@ -56,7 +56,7 @@ static bool translate(work *w, size_t m)
     for (size_t i = 0; i < c->count; i++) {
         const char *reason = ferry_result_error(w->results[m], i);
         if (reason == NULL) continue;
-        ferry_complain("%s: line %zu: %s", c->models[m].path, i + 1, reason);
+        ferry_fail_lines(i + 1, 1, ferry_name_format("%s (%s)", reason, c->models[m].path).text);
         w->failed = true;
     }
     return true;

@@ -141,14 +141,6 @@ static ferry_name find_mistake(const ferry_call *call)
                                    ferry_option_typed(&call->arguments, FERRY_OPTION_OUTPUT).text);
 }
 
-/* Whether one of the models, which is a file, would be overwritten. */
-static bool is_input(const ferry_call *call, const char *output)
-{
-    for (size_t i = 0; i < call->arguments.operand_count; i++)
-        if (ferry_output_is_input(output, call->arguments.operands[i], "model")) return true;
-    return ferry_output_is_input(output, ferry_option_text(call, FERRY_OPTION_MODEL), "model");
-}
-
 static bool draw(FILE *out, const void *user)
 {
     const ferry_call *call = user;
@@ -163,7 +155,6 @@ static int run(const ferry_call *call)
         ferry_complain("plot: %s; try 'ferry help plot'", mistake.text);
         return FERRY_EXIT_USAGE;
     }
-    if (is_input(call, output)) return FERRY_EXIT_FAILED;
     return ferry_output_complete(output, draw, call) ? FERRY_EXIT_OK : FERRY_EXIT_FAILED;
 }
 
