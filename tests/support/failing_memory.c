@@ -2,6 +2,7 @@
 #include "failing_memory.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -246,6 +247,13 @@ int __wrap_madvise(void *address, size_t size, int advice)
 int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument)
 {
     return must_fail() ? EAGAIN : __real_pthread_create(thread, attributes, start, argument);
+}
+
+/* ---- jansson's, before it is used ---- */
+
+__attribute__((constructor)) static void wrap_jansson(void)
+{
+    json_set_alloc_funcs(malloc, free);
 }
 
 /* ---- instead of the arena's, which asks for memory seldom ---- */
