@@ -52,7 +52,6 @@ set(sources
     src/unigram_model.cc
     src/util.cc
     src/word_model.cc
-    third_party/absl/flags/flag.cc
     third_party/protobuf-lite/arena.cc
     third_party/protobuf-lite/arenastring.cc
     third_party/protobuf-lite/coded_stream.cc
@@ -64,7 +63,6 @@ set(sources
     third_party/protobuf-lite/int128.cc
     third_party/protobuf-lite/message_lite.cc
     third_party/protobuf-lite/parse_context.cc
-    third_party/protobuf-lite/repeated_field.cc
     third_party/protobuf-lite/status.cc
     third_party/protobuf-lite/stringpiece.cc
     third_party/protobuf-lite/stringprintf.cc
@@ -80,20 +78,26 @@ if(WIN32)
 endif()
 list(TRANSFORM sources PREPEND ${package}/)
 
-# A run of unknown characters becomes one piece, which was copied for each of them.
-set(processor ${CMAKE_CURRENT_BINARY_DIR}/sentencepiece/sentencepiece_processor.cc)
-file(READ ${package}/src/sentencepiece_processor.cc text)
-foreach(field piece surface)
-    string(REGEX MATCH "sp->set_${field}\\(sp->${field}\\(\\) \\+ std::string\\(([a-z]+)\\)\\);" copying "${text}")
-    if(NOT copying)
-        message(FATAL_ERROR "sentencepiece_processor.cc has no line that extends the ${field} of unknown characters")
+# ferry_mend(FILE PATTERN REPLACEMENT): a copy of FILE is compiled in which what matches is replaced.
+function(ferry_mend file pattern replacement)
+    get_filename_component(copy ${file} NAME)
+    set(copy ${CMAKE_CURRENT_BINARY_DIR}/sentencepiece/${copy})
+    file(READ ${package}/${file} text)
+    string(REGEX REPLACE "${pattern}" "${replacement}" mended "${text}")
+    if(mended STREQUAL text)
+        message(FATAL_ERROR "${file} has nothing that matches ${pattern}")
     endif()
-    string(REPLACE "${copying}" "sp->mutable_${field}()->append(${CMAKE_MATCH_1}.data(), ${CMAKE_MATCH_1}.size());"
-           text "${text}")
-endforeach()
-file(WRITE ${processor}.new "${text}")
-configure_file(${processor}.new ${processor} COPYONLY) # which is left alone while it stays the same
-list(APPEND sources ${processor})
+    file(WRITE ${copy}.new "${mended}")
+    configure_file(${copy}.new ${copy} COPYONLY) # which is left alone while it stays the same
+    set(sources ${sources} ${copy} PARENT_SCOPE)
+endfunction()
+
+# A run of unknown characters becomes one piece, which was copied for each of them.
+ferry_mend(src/sentencepiece_processor.cc "sp->set_(piece|surface)\\(sp->[a-z]+\\(\\) \\+ std::string\\(([a-z]+)\\)\\);"
+           "sp->mutable_\\1()->append(\\2.data(), \\2.size());")
+# A list of messages counts the next one before there is memory for it; its destructor, which deletes all that it counted,
+# finds null there.
+ferry_mend(third_party/protobuf-lite/repeated_field.cc "(::operator new\\(bytes\\))" "memset(\\1, 0, bytes)")
 add_library(ferry_sentencepiece OBJECT ${sources})
 set(INSTALL_DATADIR)
 configure_file(${package}/config.h.in sentencepiece/config.h @ONLY)

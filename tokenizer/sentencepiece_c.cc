@@ -1,3 +1,4 @@
+#include <cstring>
 #include <exception>
 #include <memory>
 #include <new>
@@ -27,15 +28,21 @@ constexpr size_t max_text = size_t{1} << 26;
 constexpr int silent = 4;
 #endif
 
+/* Darts turns a std::bad_alloc into an exception of its own that names it. */
+bool lacks_memory(const std::exception &exception)
+{
+    return dynamic_cast<const std::bad_alloc *>(&exception) != nullptr ||
+           dynamic_cast<const std::length_error *>(&exception) != nullptr ||
+           std::strstr(exception.what(), "std::bad_alloc") != nullptr;
+}
+
 template <typename Body> ferry_status guarded(const char *name, ferry_error *error, Body body) noexcept
 {
     try {
         return body();
-    } catch (const std::bad_alloc &) {
-        return ferry_fail(error, FERRY_ERROR_MEMORY, "%s: out of memory in SentencePiece", name);
-    } catch (const std::length_error &) {
-        return ferry_fail(error, FERRY_ERROR_MEMORY, "%s: out of memory in SentencePiece", name);
     } catch (const std::exception &exception) {
+        if (lacks_memory(exception))
+            return ferry_fail(error, FERRY_ERROR_MEMORY, "%s: out of memory in SentencePiece", name);
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: SentencePiece: %s", name, exception.what());
     } catch (...) {
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: SentencePiece: unknown exception", name);
@@ -78,6 +85,7 @@ ferry_status ferry_spm_create(ferry_view proto, const char *name, ferry_spm **sp
             kept = untested;
         }
         FERRY_TRY(check(loaded->processor.LoadFromSerializedProto(kept), name, error));
+        loaded->processor.IdToPiece(0); /* its first call allocates; one piece is the unknown one */
         *spm = loaded.release();
         return FERRY_OK;
     });

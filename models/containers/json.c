@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/printable.h"
+#include "base/threads.h"
 #include "decimal.h"
 
 static bool is_digit(char c)
@@ -30,34 +31,93 @@ static void shorten_integers(char *text, size_t size)
     }
 }
 
+/* ---- jansson's reader without memory ---- */
+
+/* Jansson 2.14 does not see that its buffer for a token could not grow: it loses a character, and goes on or crashes
+ * (https://github.com/akheron/jansson/issues/362). So the first block that fails while a text is read is lent, the text
+ * ends there, and what became of it is not used. Jansson hands its functions of memory nothing of ours: a thread has
+ * `current`. */
+typedef struct reading {
+    ferry_view text;
+    size_t at;
+    void *reserve; /* as large as the buffer may become: twice a token that is the whole text */
+    bool failed;
+} reading;
+
+static _Thread_local reading *current;
+static json_malloc_t earlier_malloc;
+static json_free_t earlier_free;
+
+static void *allocate(size_t size)
+{
+    void *block = earlier_malloc(size);
+    if (block != NULL || current == NULL || current->failed) return block;
+    current->failed = true;
+    return size <= 2 * current->text.size ? current->reserve : NULL;
+}
+
+static void release(void *block)
+{
+    if (current == NULL || block != current->reserve) earlier_free(block);
+}
+
+static void wrap_memory(void)
+{
+    json_get_alloc_funcs(&earlier_malloc, &earlier_free);
+    json_set_alloc_funcs(allocate, release);
+}
+
+/* One byte at a time: none is read after a failure. */
+static size_t next_byte(void *buffer, size_t size, void *user)
+{
+    reading *r = user;
+    (void)size;
+    if (r->failed || r->at == r->text.size) return 0;
+    *(char *)buffer = r->text.data[r->at++];
+    return 1;
+}
+
+static json_t *read_text(ferry_view text, json_error_t *problem, bool *out_of_memory)
+{
+    static ferry_once once = FERRY_ONCE_READY;
+    reading r = {.text = text, .reserve = malloc(2 * text.size + 1)};
+    *out_of_memory = r.reserve == NULL;
+    if (r.reserve == NULL) return NULL;
+    ferry_call_once(&once, wrap_memory);
+    current = &r;
+    json_t *root = json_load_callback(next_byte, &r, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, problem);
+    *out_of_memory = r.failed;
+    if (r.failed) json_decref(root);
+    current = NULL;
+    free(r.reserve);
+    return r.failed ? NULL : root;
+}
+
 /* The library refuses integers beyond 64 bits, and "no limit" is often written as one
  * (tokenizer_config.json: "model_max_length": 1000000000000000019884624838656). */
 static json_t *load(ferry_view text, json_error_t *problem, bool *out_of_memory)
 {
-    const size_t flags = JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL;
-    json_t *root = json_loadb(text.data, text.size, flags, problem);
-    if (root == NULL && json_error_code(problem) == json_error_numeric_overflow) {
-        char *copy = malloc(text.size);
-        *out_of_memory = copy == NULL;
-        if (copy == NULL) return NULL;
-        memcpy(copy, text.data, text.size);
-        shorten_integers(copy, text.size);
-        root = json_loadb(copy, text.size, flags, problem);
-        free(copy);
-    }
-    *out_of_memory = root == NULL && json_error_code(problem) == json_error_out_of_memory;
+    json_t *root = read_text(text, problem, out_of_memory);
+    if (root != NULL || *out_of_memory || json_error_code(problem) != json_error_numeric_overflow) return root;
+    char *copy = malloc(text.size);
+    *out_of_memory = copy == NULL;
+    if (copy == NULL) return NULL;
+    memcpy(copy, text.data, text.size);
+    shorten_integers(copy, text.size);
+    root = read_text((ferry_view){copy, text.size}, problem, out_of_memory);
+    free(copy);
     return root;
 }
 
 /* By what stands outside of strings. What jansson 2.14 allocates, with malloc's own bytes: 224 for an object, whose
  * table has room for 8 members; for each member 80 and its key, and up to 48 of a larger table; 128 for an array; for
  * each element a pointer, and up to twice that while the array grows; 80 and its bytes for a string, 32 for a number.
- * Texts count five times: in the tree, three times in the reader's buffer while that grows, and in the copy with
- * shorter integers. */
+ * Texts count seven times: in the tree, three times in the reader's buffer while that grows, twice in its reserve, and
+ * in the copy with shorter integers. */
 size_t ferry_json_cost(ferry_view text)
 {
     static const uint8_t costs[UINT8_MAX + 1] = {['{'] = 240, ['['] = 160, [','] = 72, ['"'] = 80};
-    size_t cost = 5 * text.size;
+    size_t cost = 7 * text.size;
     for (size_t i = 0; i < text.size; i++) {
         cost += costs[(uint8_t)text.data[i]];
         if (text.data[i] != '"') continue;

@@ -18,7 +18,7 @@ typedef struct ferry_json {
 } ferry_json;
 
 /* Jansson's hash tables are seeded from /dev/urandom when the first is made, so that keys of a file cannot be chosen to
- * collide. */
+ * collide. The first text that is parsed wraps its functions of memory: a program that has its own sets them before. */
 
 /* What jansson holds at most while it parses `text`, and of the tree afterwards: a tree takes up to 80 times the bytes
  * of its text. */

@@ -7,6 +7,7 @@
 
 #include "base/pool.h"
 #include "engine/api/model.h"
+#include "tokenizer/sentencepiece_c.h"
 
 enum { MOST_LINES = 6, MOST_IDS = 12 };
 
@@ -242,6 +243,49 @@ TEST(test_sentencepiece)
     w.path = scratch_file("sentencepiece.gguf");
     CHECK(ferry_import(data_file("models/marian-separate"), w.path, NULL, &error));
     fail_all(&w, "SentencePiece", 0, COUNT(choices) - 1);
+}
+
+typedef struct pieces {
+    ferry_view proto;
+    ferry_spm *spm;
+    char text[200]; /* a piece and | each */
+} pieces;
+
+static ferry_status append_piece(void *user, const ferry_spm_part *part)
+{
+    char *text = user;
+    strcat(strncat(text, part->piece.data, part->piece.size), "|");
+    return FERRY_OK;
+}
+
+static ferry_status load_and_segment(void *user, ferry_error *error)
+{
+    pieces *p = user;
+    p->text[0] = '\0';
+    FERRY_TRY(ferry_spm_create(p->proto, "source.spm", &p->spm, error));
+    return ferry_spm_encode(p->spm, text_view("A house \xF0\x9F\x98\x80\xF0\x9F\x98\x80."), append_piece, p->text,
+                            error);
+}
+
+static void check_pieces(void *user, ferry_status status)
+{
+    const pieces *p = user;
+    if (status == FERRY_OK)
+        assert_string_equal(p->text, "\xE2\x96\x81"
+                                     "A|\xE2\x96\x81house|\xE2\x96\x81|\xF0\x9F\x98\x80\xF0\x9F\x98\x80|.|");
+    if (p->spm == NULL) return;
+    memory_fail(1, true); /* a lookup needs none */
+    assert_true(ferry_spm_piece(p->spm, 0).size > 0);
+    assert_false(memory_heal());
+    ferry_spm_destroy(p->spm);
+}
+
+TEST(test_every_allocation_of_sentencepiece)
+{
+    pieces p = {.proto = mapped_bytes(data_file("models/marian-separate/source.spm"))};
+    CHECK(load_and_segment(&p, &error));
+    check_pieces(&p, FERRY_OK);
+    fail_every(&(fault){"SentencePiece alone", &p, NULL, load_and_segment, check_pieces});
 }
 
 /* Words before pieces and after them, and where they are in the texts. */

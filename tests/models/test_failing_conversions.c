@@ -6,6 +6,8 @@
 #include "tests/support/made_marian.h"
 #include "tests/support/make_zip.h"
 
+#include "models/containers/json.h"
+
 #include <unistd.h>
 
 typedef struct conversion {
@@ -118,7 +120,7 @@ TEST(test_archives)
     fail_conversion(path, FERRY_F32);
 }
 
-/* ---- a container that is not above ---- */
+/* ---- containers ---- */
 
 static ferry_status read_npz(void *user, ferry_error *error)
 {
@@ -138,4 +140,41 @@ TEST(test_npz)
 {
     ferry_view bytes = mapped_bytes(data_file("corpus/fuzz_npz/deflated.npz"));
     fail_each(&(fault){"deflated.npz", &bytes, NULL, read_npz, nothing});
+}
+
+typedef struct parsing {
+    ferry_view text;
+    json_t *expected, *root;
+} parsing;
+
+static ferry_status parse(void *user, ferry_error *error)
+{
+    parsing *p = user;
+    return ferry_json_parse(p->text, "some.json", NULL, &p->root, error);
+}
+
+static void check_tree(void *user, ferry_status status)
+{
+    parsing *p = user;
+    assert_int_equal(p->root != NULL, status == FERRY_OK);
+    if (status == FERRY_OK) assert_true(json_equal(p->root, p->expected));
+    json_decref(p->root);
+}
+
+/* The buffer for a token grows with byte 16: the end of a text, what follows a number, a part of a character. */
+TEST(test_json)
+{
+    static const char *const texts[] = {
+        "{\"x\":\"fourteen bytes\",\"y\":[0,{}]}",
+        "{\"x\":0.1234567890123}",
+        "{\"x\":\"0123456789 13\xE2\x82\xAC, \\u20ac\"}",
+        "{\"x\":1000000000000000019884624838656,\"a longer text, and a longer one\":[1,2,3,4,5,6,7,8,9,true,null,1.5]}",
+        "{\"a\":1,\"b\":2,\"c\":3,\"d\":4,\"e\":5,\"f\":6,\"g\":7,\"h\":8,\"i\":{\"j\":[[],\"\"]},\"k\":10}",
+    };
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        parsing p = {.text = text_view(texts[i])};
+        CHECK(ferry_json_parse(p.text, "some.json", NULL, &p.expected, &error));
+        fail_every(&(fault){texts[i], &p, NULL, parse, check_tree});
+        json_decref(p.expected);
+    }
 }

@@ -2,6 +2,7 @@
 #include "failing_memory.h"
 
 #include <errno.h>
+#include <jansson.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -86,7 +87,7 @@ static void returned(void *block)
 
 /* ---- one after the other ---- */
 
-/* The first ones, then up to a part more at random; fewer where each takes longer. */
+/* Fewer where each takes longer. */
 #ifdef SANITIZED
 enum { EACH = 60, PART = 3 };
 #else
@@ -128,16 +129,27 @@ static bool fail_number(const fault *tried, size_t number, bool all)
     return failed;
 }
 
-void fail_each(const fault *tried)
+/* Each of the first `each`, then up to a part more at random. */
+static void fail_some(const fault *tried, size_t each)
 {
     static uint32_t random = 1;
     size_t runs = 0, number = 1;
     fail_number(tried, 0, false); /* what is made once for all is made now */
     for (int all = 0; all < 2; all++)
         for (number = 1; fail_number(tried, number, all != 0); runs++)
-            number += number < EACH ? 1 : 1 + next_random(&random) % (uint32_t)(number / PART);
+            number += number < each ? 1 : 1 + next_random(&random) % (uint32_t)(number / PART);
     assert_true(runs > 1);
     print_message("%s: %zu failures, of up to %zu allocations\n", tried->name, runs, number);
+}
+
+void fail_each(const fault *tried)
+{
+    fail_some(tried, EACH);
+}
+
+void fail_every(const fault *tried)
+{
+    fail_some(tried, SIZE_MAX);
 }
 
 /* ---- instead of the C library's ---- */
@@ -237,28 +249,11 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
     return must_fail() ? EAGAIN : __real_pthread_create(thread, attributes, start, argument);
 }
 
-/* ---- instead of C++'s operators new and delete ---- */
+/* ---- jansson's, before it is used ---- */
 
-/* SentencePiece and its libraries have memory that never fails, linked statically or not: when it does, protobuf's
- * destructors crash. */
-__attribute__((visibility("default"))) void *_Znwm(size_t size);
-__attribute__((visibility("default"))) void _ZdlPv(void *block);
-__attribute__((visibility("default"))) void _ZdlPvm(void *block, size_t size);
-
-void *_Znwm(size_t size)
+__attribute__((constructor)) static void wrap_jansson(void)
 {
-    return __real_malloc(size > 0 ? size : 1);
-}
-
-void _ZdlPv(void *block)
-{
-    __real_free(block);
-}
-
-void _ZdlPvm(void *block, size_t size)
-{
-    (void)size;
-    __real_free(block);
+    json_set_alloc_funcs(malloc, free);
 }
 
 /* ---- instead of the arena's, which asks for memory seldom ---- */

@@ -1,7 +1,8 @@
 /* Memory that runs out. In a program that is linked with ferry_failing_memory (tests/CMakeLists.txt), every allocation
- * of Ferry's own, from the heap, of mappings, of threads and in arenas, passes here, can be made to fail, and is
- * counted until it is freed. Shared libraries have their own, which never fails. Mapped files are copies in memory of
- * exactly their size, so that the sanitizers see reads past the end. */
+ * of Ferry's own, from the heap, of mappings, of threads and in arenas, of the SentencePiece inside, and of jansson
+ * passes here, can be made to fail, and is counted until it is freed. Other shared libraries have their own, which
+ * never fails. Mapped files are copies in memory of exactly their size, so that the sanitizers see reads past the end.
+ */
 #ifndef FERRY_SUPPORT_FAILING_MEMORY_H
 #define FERRY_SUPPORT_FAILING_MEMORY_H
 
@@ -33,5 +34,7 @@ typedef struct fault {
  * where there are many; each alone, and with all that follow. `run` must end in an error that says so, or have done
  * without, and nothing may be left allocated after `after`. */
 void fail_each(const fault *tried);
+/* The same without leaving any out. */
+void fail_every(const fault *tried);
 
 #endif
