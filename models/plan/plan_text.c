@@ -68,11 +68,6 @@ ferry_status ferry_import_own_vocabulary(ferry_import_plan *plan, size_t segment
     const ferry_spm *spm = plan->segmenters[used];
     const char *file = plan->segmenter_files[used];
     ferry_view *table;
-    if (ferry_spm_count(spm) > count) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT,
-                          "%s: the SentencePiece model has %" PRId32 " pieces, the model %" PRId32 " words", file,
-                          ferry_spm_count(spm), count);
-    }
     FERRY_TRY(ferry_import_check_rows(plan, file, ferry_spm_count(spm), count, error));
     FERRY_TRY(ferry_import_pieces(plan, count, &table, error));
     for (int32_t i = 0; i < ferry_spm_count(spm); i++) table[i] = ferry_spm_piece(spm, i);

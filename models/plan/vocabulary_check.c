@@ -18,7 +18,7 @@ ferry_status ferry_import_check_rows(const ferry_import_plan *plan, const char *
 {
     const char *weights = plan->shard_count == 0 && plan->weights.count > 0 ? plan->weights.entries[0].file
                                                                             : ferry_import_source_path(plan->source);
-    if (rows - words <= SPARE_ROWS + rows / SPARE_SHARE) return FERRY_OK;
+    if (words <= rows && rows - words <= SPARE_ROWS + rows / SPARE_SHARE) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_FORMAT,
                       "%s: %" PRId32 " words for the %" PRId32 " rows of embeddings in %s: it is another model's", file,
                       words, rows, weights);

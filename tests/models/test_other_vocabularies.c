@@ -63,13 +63,13 @@ TEST(test_sizes)
     link_file(m2m, student, "vocab.spm");
     refuse_source(student, FERRY_ERROR_FORMAT,
                   large_data() ? "/model.bin: it is another model's" /* else more words than rows */
-                               : "/vocab.spm: the SentencePiece model has 1500 pieces, the model 1000 words");
+                               : "/vocab.spm: 1500 words for the 1000 rows of embeddings in ");
     const char *nllb = shared_file("models/huggingface-small/nllb");
     accept(nllb, NULL);
     refuse_file(nllb, "sentencepiece.bpe.model", mbart,
                 "/sentencepiece.bpe.model: 1001 words for the 1404 rows of embeddings in ");
     refuse_file(shared_file("models/huggingface-small/t5"), "spiece.model", m2m,
-                "/spiece.model: the SentencePiece model has 1500 pieces, the model 1112 words");
+                "/spiece.model: 1500 words for the 1112 rows of embeddings in ");
     refuse_edit(shared_file("models/tatoeba-en-de/marian"), "vocab.yml", NULL, "{\"</s>\": 0, \"<unk>\": 1, \"a\": 2}",
                 FERRY_ERROR_FORMAT,
                 large_data() ? "/vocab.yml: 3 words for the 8000 rows of embeddings in "

@@ -28,7 +28,7 @@ static int32_t find_piece(const side *words, const char *piece)
 
 /* ---- vocabularies ---- */
 
-/* A table of exactly `count`: rows past the file's entries have no name, entries past the rows do not count. */
+/* A table of exactly `count`: rows past the file's entries have no name. */
 static ferry_status fit_pieces(ferry_import_plan *plan, const ferry_view *found, int32_t found_count, int32_t count,
                                side *words, ferry_error *error)
 {
