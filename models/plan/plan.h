@@ -111,6 +111,7 @@ ferry_status ferry_import_license(ferry_import_plan *plan, ferry_error *error);
 /* Hugging Face's weights: the first that exists of model.safetensors, model.safetensors.index.json, pytorch_model.bin,
  * pytorch_model.bin.index.json. All shards are merged in plan->weights. */
 ferry_status ferry_import_open_weights(ferry_import_plan *plan, ferry_error *error);
+bool ferry_import_has_weights(const ferry_import_plan *plan);
 /* The readers of weights.h on one file of the source, into plan->weights; `read` is one of them. */
 typedef ferry_status ferry_weights_reader(ferry_view bytes, const char *file, ferry_account *account,
                                           ferry_weights *weights, ferry_error *error);

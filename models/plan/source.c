@@ -333,6 +333,14 @@ static ferry_status map_original(ferry_import_source *source, source_file *file,
     return FERRY_OK;
 }
 
+/* Editors of Windows begin a text with a byte-order mark. Of what is no text, only safetensors could begin so. */
+static ferry_view without_mark(const source_file *file, ferry_view bytes)
+{
+    const bool marked = bytes.size >= 3 && memcmp(bytes.data, "\xef\xbb\xbf", 3) == 0;
+    if (!marked || ferry_text_ends(file->name, ".safetensors")) return bytes;
+    return (ferry_view){bytes.data + 3, bytes.size - 3};
+}
+
 static ferry_status map_file(ferry_import_source *source, source_file *file, ferry_error *error)
 {
     const char *label = label_of(source, file);
@@ -343,6 +351,7 @@ static ferry_status map_file(ferry_import_source *source, source_file *file, fer
         FERRY_TRY(ferry_gzip_inflate(file->original, label, &source->budget.account, &file->inflated, error));
         file->bytes = file->inflated.bytes;
     }
+    file->bytes = without_mark(file, file->bytes);
     file->mapped = true;
     source->read[source->read_count++] = file;
     return FERRY_OK;

@@ -97,7 +97,10 @@ static ferry_status read_vocabularies(ferry_ctranslate2 *model, ferry_error *err
     FERRY_TRY(read_vocabulary(model, "source_1_vocabulary", &model->source, error));
     if (model->source.tokens != NULL)
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: source factors are not supported", model->source.file);
-    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: expected source_vocabulary.json or .txt beside the target's",
+    return ferry_fail(error, FERRY_ERROR_FORMAT,
+                      model->target.tokens != NULL ? "%s: expected source_vocabulary.json or .txt beside the target's"
+                                                   : "%s: expected shared_vocabulary.json or .txt beside model.bin, or "
+                                                     "source_vocabulary and target_vocabulary",
                       ferry_import_source_path(model->plan->source));
 }
 
@@ -154,12 +157,11 @@ static ferry_status read_new_tokens(ferry_ctranslate2 *model, ferry_error *error
 
 ferry_status ferry_ctranslate2_tokens(ferry_ctranslate2 *model, ferry_error *error)
 {
-    static const uint32_t first_with_config = 6;
     model->unk = ferry_text_view("<unk>");
     model->bos = model->start = ferry_text_view("<s>");
     model->eos = ferry_text_view("</s>");
-    FERRY_TRY(model->header.version < first_with_config ? read_old_tokens(model, error)
-                                                        : read_new_tokens(model, error));
+    FERRY_TRY(model->header.version < FERRY_CTRANSLATE2_CONFIG ? read_old_tokens(model, error)
+                                                               : read_new_tokens(model, error));
     return read_vocabularies(model, error);
 }
 
