@@ -5,15 +5,13 @@
 #include "plan.h"
 #include "base/printable.h"
 
-enum { SPM_COST = 48 }; /* bytes of memory for one of the file: a piece of 7 bytes takes 300 */
-
 /* Loading the model here finds a broken file before anything is written. */
 static ferry_status add_segmenter(ferry_import_plan *plan, const char *name, ferry_view *model, ferry_error *error)
 {
     FERRY_TRY(ferry_import_map(plan, name, model, error));
     const char *file = ferry_import_source_label(plan->source, name);
-    if (!ferry_account_take(plan->account, SPM_COST * model->size))
-        return ferry_fail_memory(error, "a SentencePiece model", SPM_COST * model->size);
+    if (!ferry_account_take(plan->account, FERRY_IMPORT_SPM_COST * model->size))
+        return ferry_fail_memory(error, "a SentencePiece model", FERRY_IMPORT_SPM_COST * model->size);
     plan->segmenter_files[plan->segmenter_count] = file;
     FERRY_TRY(ferry_spm_create(*model, file, &plan->segmenters[plan->segmenter_count], error));
     plan->segmenter_count++;

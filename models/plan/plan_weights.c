@@ -122,23 +122,17 @@ static ferry_status open_named(ferry_import_plan *plan, const char *name, ferry_
 static const char *const names[] = {"model.safetensors", "model.safetensors.index.json", "pytorch_model.bin",
                                     "pytorch_model.bin.index.json"};
 
-static const char *find_named(const ferry_import_plan *plan)
+bool ferry_import_has_weights(const ferry_import_plan *plan, const char **name)
 {
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (ferry_import_has_file(plan, names[i])) return names[i];
-    return NULL;
-}
-
-bool ferry_import_has_weights(const ferry_import_plan *plan)
-{
-    return find_named(plan) != NULL;
+        if (ferry_import_has_file(plan, *name = names[i])) return true;
+    return false;
 }
 
 ferry_status ferry_import_open_weights(ferry_import_plan *plan, ferry_error *error)
 {
-    const char *selected = ferry_import_source_selected(plan->source);
-    const char *name = selected != NULL ? selected : find_named(plan);
-    if (name != NULL) return open_named(plan, name, error);
+    const char *name = ferry_import_source_selected(plan->source);
+    if (name != NULL || ferry_import_has_weights(plan, &name)) return open_named(plan, name, error);
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: expected %s, %s, %s or %s",
                       ferry_import_source_path(plan->source), names[0], names[1], names[2], names[3]);
 }

@@ -357,7 +357,12 @@ TEST(test_languages)
          "languages.names de_DE de deu|en_XX en eng; languages.source_ids 0 1"},
         {"[\"<s>\", \"</s>\", \"<unk>\", \"_de_\", \"__DE__\", \"__dede__\"]", "languages.names absent"},
         {"[\"<s>\", \"</s>\", \"<unk>\", \"a\", \"b\", \">>deu<<\"]",
-         "languages.names absent; tokenizer.source.leading_tag true"},
+         "languages.names deu de; languages.target_ids 5; languages.source_tag none; languages.target_tag prefix; "
+         "tokenizer.source.leading_tag true"},
+        {"[\"<s>\", \"</s>\", \"<unk>\", \"a\", \"<2de>\", \"<2zh_Hans>\"]",
+         "languages.names de deu|zh_Hans zh zho cmn; languages.prompts <2de> |<2zh_Hans> ; languages.prompt_sources -1 "
+         "-1; "
+         "languages.prompt_targets 0 1; tokenizer.source.leading_tag false; tokenizer.target.special_ids 1 2 0 4 5"},
     };
     made m = made_base();
     check_made(&m, "tokenizer.source.leading_tag false; languages.names absent");

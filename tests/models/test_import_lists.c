@@ -259,6 +259,64 @@ TEST_WITH(test_swapped_words, set_up, tear_down)
     CHECK(ferry_import_check_vocabularies(&plan, &options, &error));
 }
 
+/* One word of a hundred has the mark; or "\u2581" itself is a word. */
+TEST_WITH(test_marks, set_up, tear_down)
+{
+    static const struct {
+        const char *word;
+        int32_t others;
+        const char *what; /* NULL: no segmenter is needed */
+    } rows[] = {{"\u2581a", 99, "v: 1 of its 100 words have the mark '\u2581': expected a SentencePiece model or "},
+                {"\u2581a", 199, NULL},
+                {"\u2581", 199, "v: 1 of its 200 words have the mark '\u2581'"},
+                {"a\u2581", 0, NULL},
+                {"a@@", 99, "'@@': expected tokenizer.json, or bpe.model with an Argos package's metadata.json beside"},
+                {"@@", 199, NULL},
+                {"@@a", 0, NULL},
+                {"a</w>", 0, "'</w>': expected tokenizer.json beside it"},
+                {"a\uffed", 0, "'\uffed': expected OpenNMT's tokenizer, which Ferry lacks beside it"},
+                {"\uffeda", 0, "'\uffed': expected OpenNMT's tokenizer"},
+                {"\u0120a", 0, "'\u0120': expected byte-level pairs, which Ferry lacks"},
+                {"a", 9, NULL}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        ferry_view words[200] = {text_view(rows[i].word)};
+        for (int32_t k = 1; k <= rows[i].others; k++) words[k] = text_view("b");
+        plan.text.present = true;
+        plan.text.source_pieces = plan.text.target_pieces = kept_texts(words, (size_t)rows[i].others + 1);
+        plan.text.source_count = plan.text.target_count = rows[i].others + 1;
+        plan.vocabulary_files[0] = "v";
+        REFUSE(ferry_import_find_segmenter(&plan, &error), rows[i].what != NULL ? FERRY_ERROR_UNSUPPORTED : FERRY_OK,
+               rows[i].what);
+    }
+}
+
+/* Each side's own, which for the target may be missing. */
+TEST_WITH(test_segmenters_of_two_sides, set_up, tear_down)
+{
+    ferry_spm *spm[] = {open_pieces("source.spm"), open_pieces("target.spm")};
+    char *directory = scratch_directory("two-sides");
+    ferry_import_source_close(source);
+    link_file(data_file("models/marian-separate/source.spm"), directory, "b.model");
+    for (int i = 0; i < 2; i++) {
+        if (i == 1) link_file(data_file("models/marian-separate/target.spm"), directory, "a.model");
+        CHECK(ferry_import_source_open(directory, 0, &source, &error));
+        ferry_import_plan_init(&plan, source);
+        plan.closing_id = 5;
+        plan.text.present = true;
+        plan.text.source_pieces = words_of(spm[0], 0, plan.text.source_count = 898, 0);
+        plan.text.target_pieces = words_of(spm[1], 0, plan.text.target_count = 698, 0);
+        CHECK(ferry_import_find_segmenter(&plan, &error));
+        assert_true(plan.text.suffix_count == 1 && plan.text.suffix_ids[0] == 5);
+        assert_true(ferry_text_ends(plan.segmenter_files[0], "/b.model"));
+        assert_int_equal(plan.segmenter_count, 1 + i);
+        assert_int_equal(plan.text.target_model.size > 0, i);
+        assert_true(i == 0 || ferry_text_ends(plan.segmenter_files[1], "/a.model"));
+        ferry_import_plan_destroy(&plan);
+        if (i == 0) ferry_import_source_close(source);
+    }
+    for (int i = 0; i < 2; i++) ferry_spm_destroy(spm[i]);
+}
+
 /* ---- keys of a configuration ---- */
 
 TEST_WITH(test_keys_of_two_names, set_up, tear_down)

@@ -17,7 +17,7 @@ static bool is_folder(const ferry_import_plan *plan, const char *folder)
     if (!ferry_import_has_file(plan, name.text)) return false;
     for (size_t i = 0; i < 4; i++)
         if (ferry_import_has_file(plan, ferry_ctranslate2_join(folder, vocabularies[i]).text)) return true;
-    return ferry_import_source_map(plan->source, name.text, &bytes, NULL) == FERRY_OK && ferry_is_ctranslate2(bytes);
+    return ferry_import_source_look(plan->source, name.text, &bytes, NULL) == FERRY_OK && ferry_is_ctranslate2(bytes);
 }
 
 /* model.bin is a name that others use, too; the vocabularies' names and what it holds are CTranslate2's own. */
@@ -31,7 +31,7 @@ bool ferry_import_is_ctranslate2(const ferry_import_plan *plan, ferry_json confi
 {
     const char *selected = ferry_import_source_selected(plan->source);
     if (selected != NULL ? strcmp(selected, "model.bin") != 0
-                         : ferry_import_is_huggingface(plan, config) && ferry_import_has_weights(plan))
+                         : ferry_import_is_huggingface(plan, config) && ferry_import_has_weights(plan, &selected))
         return false;
     return find_folder(plan) != NULL;
 }

@@ -201,16 +201,25 @@ static ferry_status add_special(ferry_import_plan *plan, const added_tokens *add
 /* ---- tokenizer.json ---- */
 
 /* Takes the outermost id out of the list, if it is a language's. */
-static bool take_language(const ferry_import_tags *languages, bool last, const int32_t **ids, int32_t *count)
+static bool take_language(const int32_t *languages, int32_t n, bool last, const int32_t **ids, int32_t *count)
 {
     const int32_t id = *count > 0 ? (*ids)[last ? *count - 1 : 0] : -1;
-    for (int32_t i = 0; i < languages->count; i++) {
-        if (languages->ids[i] != id) continue;
+    for (int32_t i = 0; i < n; i++) {
+        if (languages[i] != id) continue;
         *ids += !last;
         --*count;
         return true;
     }
     return false;
+}
+
+void ferry_multilingual_template(ferry_model_text *text, const int32_t *languages, int32_t count,
+                                 ferry_tag_place *place)
+{
+    if (take_language(languages, count, false, &text->prefix_ids, &text->prefix_count))
+        *place = FERRY_TAG_PREFIX;
+    else if (take_language(languages, count, true, &text->suffix_ids, &text->suffix_count))
+        *place = FERRY_TAG_SUFFIX;
 }
 
 /* Ids are the model's own. The template has the tag of one source language, which says where tags go. */
@@ -228,10 +237,7 @@ static ferry_status read_tokenizer_json(ferry_import_plan *plan, const char *for
         FERRY_TRY(ferry_import_special(plan, &id, 1, error));
     }
     if (languages.count == 0) return FERRY_OK;
-    if (take_language(&languages, false, &text->prefix_ids, &text->prefix_count))
-        source_tag = FERRY_TAG_PREFIX;
-    else if (take_language(&languages, true, &text->suffix_ids, &text->suffix_count))
-        source_tag = FERRY_TAG_SUFFIX;
+    ferry_multilingual_template(text, languages.ids, languages.count, &source_tag);
     return ferry_multilingual_tags(plan, &languages, source_tag, error);
 }
 

@@ -105,6 +105,12 @@ static ferry_status read_sides(ferry_import_plan *plan, const ferry_marian *mari
                       : read_mapping(plan, names[1], counts[1], target, error));
     }
     FERRY_TRY(check_side(plan, names[0], source, error));
+    const bool opus = strcmp(names[0], "source.spm") == 0 || strcmp(names[1], "target.spm") == 0;
+    if (marian->guessed && (opus || source->eos != 0))
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
+                          "%s: a SentencePiece model that only divides texts: the vocabulary with the ids (vocab.yml, "
+                          "or vocab….spm) is missing",
+                          ferry_import_source_label(plan->source, names[0]));
     return check_side(plan, names[1], target, error);
 }
 
