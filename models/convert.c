@@ -13,10 +13,13 @@ static bool is_weights(const char *name)
 }
 
 /* Weights of the source itself; "model/" is part of an Argos package. */
-static bool is_outer_weights(const ferry_import_plan *plan, const char *name)
+static bool has_weights(const ferry_import_source *source)
 {
-    (void)plan;
-    return strcmp(name, "model/model.bin") == 0 || (strchr(name, '/') == NULL && is_weights(name));
+    for (size_t i = 0; i < ferry_import_source_count(source); i++) {
+        const char *name = ferry_import_source_name(source, i);
+        if (strcmp(name, "model/model.bin") == 0 || (strchr(name, '/') == NULL && is_weights(name))) return true;
+    }
+    return false;
 }
 
 /* "en-de/config.json" */
@@ -52,17 +55,15 @@ static ferry_status check_one_model(const ferry_import_plan *plan, ferry_error *
 {
     char models[256];
     const ferry_import_source *source = plan->source;
-    const bool inner = list_models(plan, is_outer_weights, models, sizeof models) == 0;
-    const bool configured =
-        ferry_import_source_has(source, "config.json") || ferry_import_source_has(source, "decoder.yml");
-    if (ferry_import_source_selected(source) != NULL || (configured && !inner)) return FERRY_OK;
+    const bool outer = has_weights(source), configured = ferry_import_source_has(source, "config.json") ||
+                                                         ferry_import_source_has(source, "decoder.yml");
+    if (ferry_import_source_selected(source) != NULL || (outer && configured)) return FERRY_OK;
     const size_t count =
-        list_models(plan, inner ? is_inner_model : ferry_import_is_marian_weights, models, sizeof models);
-    if (count == 0 || (count == 1 && !inner)) return FERRY_OK;
-    if (count > 1)
-        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: holds several models: name one of them: %s",
-                          ferry_import_source_path(source), models);
-    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: holds a model in the folder '%s': name it",
+        list_models(plan, outer ? ferry_import_is_marian_weights : is_inner_model, models, sizeof models);
+    if (count < 1 + (size_t)outer) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
+                      count > 1 ? "%s: holds several models: name one of them: %s"
+                                : "%s: holds a model in the folder '%s': name it",
                       ferry_import_source_path(source), models);
 }
 

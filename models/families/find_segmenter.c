@@ -24,15 +24,14 @@ enum { MARKS = sizeof marks / sizeof marks[0] };
 
 /* For the vocabulary of one side. */
 typedef struct search {
-    ferry_import_plan *plan;
     const ferry_texts *words; /* [count] */
-    int32_t count;
+    int32_t count, named;     /* of them: words that are not empty */
     size_t mark;
-    int32_t marked, named; /* words with the mark; words that are not empty */
-    const char *found;     /* the only file that fits */
-    ferry_view bytes;      /* the first that has the words' pieces */
-    int32_t fits;          /* how many have them, and differ */
-    ferry_name looked;     /* what was looked at, and what it lacks */
+    int32_t marked;    /* words that have it */
+    const char *found; /* the only file that fits */
+    ferry_view bytes;  /* the first that has the words' pieces */
+    int32_t fits;      /* how many have them, and differ */
+    ferry_name looked; /* what was looked at, and what it lacks */
 } search;
 
 static bool has_mark(ferry_view word, size_t k)
@@ -73,9 +72,8 @@ static void compare(search *s, const char *name, ferry_view bytes, const ferry_s
                   known = ferry_import_per_cent(common, s->named);
     const bool fits = pieces >= FERRY_IMPORT_USUAL_PIECES;
     if (fits && s->fits > 0 && ferry_view_equal(bytes, s->bytes)) return;
-    note_looked(s, ferry_name_format("%s: %d %% of the pieces are words, and %d %% of the words pieces", name,
-                                     (int)pieces, (int)known)
-                       .text);
+    const char *format = "%s: %d %% of the pieces are words, and %d %% of the words pieces";
+    note_looked(s, ferry_name_format(format, name, (int)pieces, (int)known).text);
     if (!fits) return;
     s->found = known >= FERRY_IMPORT_USUAL_WORDS && s->fits == 0 ? name : NULL;
     s->bytes = bytes;
@@ -83,64 +81,54 @@ static void compare(search *s, const char *name, ferry_view bytes, const ferry_s
 }
 
 /* A serialized SentencePiece model begins with its first piece, field 1 of the message. */
-static ferry_status look(search *s, const char *name, ferry_error *error)
+static ferry_status look(ferry_import_plan *plan, search *s, const char *name, ferry_error *error)
 {
-    ferry_account *account = s->plan->account;
     ferry_view bytes;
-    ferry_spm *spm;
+    ferry_spm *spm = NULL;
     ferry_error found;
-    ferry_status status = ferry_import_source_look(s->plan->source, name, &bytes, &found);
-    if (status == FERRY_OK) {
-        const size_t cost = FERRY_IMPORT_SPM_COST * bytes.size;
-        if (bytes.size == 0 || bytes.size > MOST_BYTES || bytes.data[0] != '\n') return FERRY_OK;
-        if (!ferry_account_take(account, cost)) return ferry_fail_memory(error, "a SentencePiece model", cost);
-        status = ferry_spm_create(bytes, name, &spm, &found);
-        if (status == FERRY_OK) compare(s, name, bytes, spm);
-        ferry_spm_destroy(spm);
-        ferry_account_give(account, cost);
-    }
+    ferry_status status = ferry_import_source_look(plan->source, name, &bytes, &found);
+    if (status == FERRY_OK && (bytes.size == 0 || bytes.size > MOST_BYTES || bytes.data[0] != '\n')) return FERRY_OK;
+    if (status == FERRY_OK) status = ferry_import_open_spm(plan, bytes, name, &spm, &found);
+    if (status == FERRY_OK) compare(s, name, bytes, spm);
+    ferry_spm_destroy(spm);
     if (status == FERRY_ERROR_MEMORY) return ferry_fail(error, status, "%s", found.message);
     if (status != FERRY_OK) note_looked(s, found.message);
-    return FERRY_OK;
-}
-
-static ferry_status find_model(search *s, ferry_error *error)
-{
-    for (size_t i = 0; i < ferry_import_source_count(s->plan->source); i++)
-        FERRY_TRY(look(s, ferry_import_source_name(s->plan->source, i), error));
-    if (s->fits > 1) note_looked(s, "name those of source and target source.spm and target.spm");
     return FERRY_OK;
 }
 
 ferry_status ferry_import_find_segmenter(ferry_import_plan *plan, ferry_error *error)
 {
     ferry_model_text *text = &plan->text;
-    search source = {.plan = plan, .words = text->source_pieces, .count = text->source_count},
-           target = {.plan = plan, .words = text->target_pieces, .count = text->target_count};
-    const char *used = NULL;
+    search sides[] = {{.words = text->source_pieces, .count = text->source_count},
+                      {.words = text->target_pieces, .count = text->target_count}};
+    const bool two = sides[0].words != sides[1].words;
+    const char *other = two ? "" : NULL, *used;
+    ferry_error found;
     if (ferry_import_tokenizer_kind(text) != FERRY_TOKENIZER_PIECES) return FERRY_OK;
-    const search *marked = find_mark(&source) ? &source : find_mark(&target) ? &target : NULL;
-    if (marked == NULL) return FERRY_OK;
-    if (marked->mark == 0) FERRY_TRY(find_model(&source, error));
-    if (source.found != NULL) {
-        used = source.found;
-        if (source.words != target.words) FERRY_TRY(find_model(&target, error));
-        const char *other = target.found != NULL ? target.found : source.words != target.words ? "" : NULL;
+    const int marked = find_mark(&sides[0]) ? 0 : find_mark(&sides[1]) ? 1 : -1;
+    if (marked < 0) return FERRY_OK;
+    const search *m = &sides[marked];
+    for (size_t i = 0; i < ferry_import_source_count(plan->source) && m->mark == 0; i++)
+        for (int k = 0; k <= two; k++)
+            FERRY_TRY(look(plan, &sides[k], ferry_import_source_name(plan->source, i), error));
+    used = sides[0].found;
+    if (two && sides[1].found != NULL) other = sides[1].found;
+    if (used != NULL) {
         FERRY_TRY(ferry_import_segmenters(plan, used, other, error));
         FERRY_TRY(ferry_import_ids(plan, &plan->closing_id, 1, &text->suffix_ids, &text->suffix_count, error));
-    } else if (ferry_import_has_file(plan, "tokenizer.json")) {
-        ferry_error found;
+    } else {
         const ferry_status status = ferry_import_fitting_tokenizer_json(plan, &found);
         if (status == FERRY_ERROR_MEMORY) return ferry_fail(error, status, "%s", found.message);
-        if (status == FERRY_OK) used = "tokenizer.json";
-        note_looked(&source, found.message);
+        if (status != FERRY_OK)
+            return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
+                              "%s: %" PRId32 " of its %" PRId32
+                              " words have the mark '%s': expected %s beside it%s%s; %s",
+                              plan->vocabulary_files[marked], m->marked, m->named, marks[m->mark].mark,
+                              marks[m->mark].expected, sides[0].looked.text,
+                              sides[0].fits > 1 ? "; name those of both sides source.spm and target.spm" : "",
+                              found.message);
+        used = "tokenizer.json";
     }
-    if (used == NULL)
-        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
-                          "%s: %" PRId32 " of its %" PRId32 " words have the mark '%s': expected %s beside it, found "
-                          "none that fits%s",
-                          plan->vocabulary_files[marked == &target], marked->marked, marked->named,
-                          marks[marked->mark].mark, marks[marked->mark].expected, source.looked.text);
     const ferry_name note = ferry_name_format("%s is used to divide texts: the vocabulary has its pieces", used);
     plan->note = ferry_arena_text(&plan->arena, ferry_text_view(note.text));
     return plan->note != NULL ? FERRY_OK : ferry_fail_memory(error, "a note", sizeof note);

@@ -18,7 +18,6 @@ enum {
     FERRY_IMPORT_MAX_SHARDS = 1024,
     FERRY_IMPORT_MAX_LANGUAGES = 2048, /* the largest models have some 500; every name is compared with every other */
     FERRY_IMPORT_MAX_TAG = 64,         /* bytes */
-    FERRY_IMPORT_SPM_COST = 48,        /* bytes of memory for one of a SentencePiece model: a piece of 7 takes 300 */
     FERRY_IMPORT_MAX_IDS = 1 << 13,    /* of a list in which each is compared with every other: special, suppressed */
 };
 
@@ -206,6 +205,9 @@ ferry_status ferry_import_check_vocabularies(const ferry_import_plan *plan, cons
 ferry_tokenizer_kind ferry_import_tokenizer_kind(const ferry_model_text *text);
 
 /* plan_text.c: SentencePiece models and tables of pieces. */
+/* What the model takes counts as the plan's from now on. */
+ferry_status ferry_import_open_spm(ferry_import_plan *plan, ferry_view model, const char *file, struct ferry_spm **spm,
+                                   ferry_error *error);
 /* A table of `count` pieces, all empty, in the plan's memory. */
 ferry_status ferry_import_pieces(ferry_import_plan *plan, int32_t count, ferry_view **pieces, ferry_error *error);
 /* SentencePiece models into plan->text; `target` NULL: the same as the source's; "": another one, which is missing. */

@@ -136,7 +136,7 @@ static char *nllb_without(const char *name, const char *other)
 }
 
 static const char marked[] = "/shared_vocabulary.json: 684 of its 1404 words have the mark '\u2581': expected a "
-                             "SentencePiece model or tokenizer.json beside it, found none that fits";
+                             "SentencePiece model or tokenizer.json beside it; ";
 
 /* Whatever its name; the same model as by the usual one, of which only the file that is used is an origin. */
 TEST(test_segmenters_of_any_name)
@@ -204,14 +204,14 @@ TEST(test_missing_segmenters)
     write_text(directory, "y.spm", "\n no model");
     refuse_source(directory, FERRY_ERROR_UNSUPPORTED, "/x.spm: this is a Git LFS pointer");
     write_text(directory, "x.spm", "");
-    refuse_source(directory, FERRY_ERROR_UNSUPPORTED, "found none that fits; y.spm: ");
+    refuse_source(directory, FERRY_ERROR_UNSUPPORTED, "beside it; y.spm: ");
     /* Two that fit, and are not the same. */
     char *source = variant(shared_file("models/tatoeba-en-de/ctranslate2-int8"), &(edit){"source.spm", NULL, NULL}, 1);
     made_file other = file_copy(in_directory(source, "target.spm"));
     other.data[find_text((ferry_view){(char *)other.data, other.size}, "er\x15") - (char *)other.data] =
         'x'; /* a piece */
     write_bytes(in_directory(source, "de.model"), other.data, other.size);
-    refuse_source(source, FERRY_ERROR_UNSUPPORTED, "; name those of source and target source.spm and target.spm");
+    refuse_source(source, FERRY_ERROR_UNSUPPORTED, "; name those of both sides source.spm and target.spm; ");
     /* Of Marian's archives, too; a model that only segments has no ids. */
     source = variant(shared_file("models/tatoeba-en-de/marian"), &(edit){"source.spm", NULL, NULL}, 1);
     accept(source, "target.spm is used to divide texts");
