@@ -233,8 +233,7 @@ bool ferry_is_ctranslate2(ferry_view bytes)
 {
     reader r = {.in = ferry_reader_begin(bytes, "", NULL)};
     ferry_ctranslate2_header header;
-    uint32_t variables;
-    return read_header(&r, &header) == FERRY_OK && ferry_read_u32(&r.in.cursor, &variables) && variables > 0;
+    return read_header(&r, &header) == FERRY_OK;
 }
 
 static ferry_status read_file(reader *r, ferry_ctranslate2_header *header)

@@ -102,7 +102,6 @@ ferry_status ferry_import_find_segmenter(ferry_import_plan *plan, ferry_error *e
     search sides[] = {{.words = text->source_pieces, .count = text->source_count},
                       {.words = text->target_pieces, .count = text->target_count}};
     const bool two = sides[0].words != sides[1].words;
-    const char *other = two ? "" : NULL, *used;
     ferry_error found;
     if (ferry_import_tokenizer_kind(text) != FERRY_TOKENIZER_PIECES) return FERRY_OK;
     const int marked = find_mark(&sides[0]) ? 0 : find_mark(&sides[1]) ? 1 : -1;
@@ -111,10 +110,9 @@ ferry_status ferry_import_find_segmenter(ferry_import_plan *plan, ferry_error *e
     for (size_t i = 0; i < ferry_import_source_count(plan->source) && m->mark == 0; i++)
         for (int k = 0; k <= two; k++)
             FERRY_TRY(look(plan, &sides[k], ferry_import_source_name(plan->source, i), error));
-    used = sides[0].found;
-    if (two && sides[1].found != NULL) other = sides[1].found;
+    const char *used = sides[0].found, *other = sides[1].found;
     if (used != NULL) {
-        FERRY_TRY(ferry_import_segmenters(plan, used, other, error));
+        FERRY_TRY(ferry_import_segmenters(plan, used, two && other == NULL ? "" : other, error));
         FERRY_TRY(ferry_import_ids(plan, &plan->closing_id, 1, &text->suffix_ids, &text->suffix_count, error));
     } else {
         const ferry_status status = ferry_import_fitting_tokenizer_json(plan, &found);
