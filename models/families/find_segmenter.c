@@ -17,8 +17,8 @@ static const struct {
     {"\u2581", true, false, "a SentencePiece model or tokenizer.json"},
     {"@@", false, true, "tokenizer.json, or bpe.model with an Argos package's metadata.json"},
     {"</w>", false, true, "tokenizer.json"},
-    {"\uffed", true, true, "OpenNMT's tokenizer, which Ferry lacks"},
-    {"\u0120", true, false, "byte-level pairs, which Ferry lacks"},
+    {"\uffed", true, true, "OpenNMT's tokenizer (which Ferry lacks)"},
+    {"\u0120", true, false, "byte-level pairs (which Ferry lacks)"},
 };
 enum { MARKS = sizeof marks / sizeof marks[0] };
 
@@ -41,8 +41,8 @@ static bool has_mark(ferry_view word, size_t k)
                                  (marks[k].ends && memcmp(word.data + word.size - size, marks[k].mark, size) == 0));
 }
 
-/* The most frequent mark. A few words of any list may have one; but where SentencePiece's other pieces are characters,
- * "▁" is the only one. */
+/* The most frequent mark, if it is one: a few words of a list may begin or end so, too (Maltese: Ġorġ). SentencePiece
+ * has "▁" even where all its other pieces are characters. */
 static bool find_mark(search *s)
 {
     int32_t marked[MARKS] = {0};
@@ -56,7 +56,7 @@ static bool find_mark(search *s)
     for (size_t k = 1; k < MARKS; k++)
         if (marked[k] > marked[s->mark]) s->mark = k;
     s->marked = marked[s->mark];
-    return s->marked > 0 && (s->marked >= s->named / 100 || (blank && s->mark == 0));
+    return s->marked > 0 && (s->marked >= s->named / 20 || (blank && s->mark == 0));
 }
 
 static void note_looked(search *s, const char *text)

@@ -259,24 +259,24 @@ TEST_WITH(test_swapped_words, set_up, tear_down)
     CHECK(ferry_import_check_vocabularies(&plan, &options, &error));
 }
 
-/* One word of a hundred has the mark; or "\u2581" itself is a word. */
+/* One word of twenty has the mark; or "\u2581" itself is a word. */
 TEST_WITH(test_marks, set_up, tear_down)
 {
     static const struct {
         const char *word;
         int32_t others;
         const char *what; /* NULL: no segmenter is needed */
-    } rows[] = {{"\u2581a", 99, "v: 1 of its 100 words have the mark '\u2581': expected a SentencePiece model or "},
-                {"\u2581a", 199, NULL},
+    } rows[] = {{"\u2581a", 19, "v: 1 of its 20 words have the mark '\u2581': expected a SentencePiece model or "},
+                {"\u2581a", 39, NULL},
                 {"\u2581", 199, "v: 1 of its 200 words have the mark '\u2581'"},
                 {"a\u2581", 0, NULL},
-                {"a@@", 99, "'@@': expected tokenizer.json, or bpe.model with an Argos package's metadata.json beside"},
+                {"a@@", 19, "'@@': expected tokenizer.json, or bpe.model with an Argos package's metadata.json beside"},
                 {"@@", 199, NULL},
                 {"@@a", 0, NULL},
                 {"a</w>", 0, "'</w>': expected tokenizer.json beside it"},
-                {"a\uffed", 0, "'\uffed': expected OpenNMT's tokenizer, which Ferry lacks beside it"},
+                {"a\uffed", 0, "'\uffed': expected OpenNMT's tokenizer (which Ferry lacks) beside it"},
                 {"\uffeda", 0, "'\uffed': expected OpenNMT's tokenizer"},
-                {"\u0120a", 0, "'\u0120': expected byte-level pairs, which Ferry lacks"},
+                {"\u0120a", 0, "'\u0120': expected byte-level pairs (which Ferry lacks)"},
                 {"a", 9, NULL}};
     for (size_t i = 0; i < COUNT(rows); i++) {
         ferry_view words[200] = {text_view(rows[i].word)};
