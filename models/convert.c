@@ -7,51 +7,70 @@
 #include "models/plan/plan.h"
 #include "base/printable.h"
 
-/* "model/config.json" */
-static bool is_nested_config(const ferry_import_plan *plan, const char *name)
+static bool is_weights(const char *name)
 {
-    (void)plan;
-    const char *slash = strchr(name, '/');
-    return slash != NULL && strcmp(slash + 1, "config.json") == 0;
+    return ferry_text_ends(name, ".safetensors") || ferry_text_ends(name, ".npz") || ferry_text_ends(name, ".bin");
 }
 
-/* Names that are one model each, "a, b", in `list`; a folder is named for its configuration. */
+/* Weights of the source itself; "model/" is part of an Argos package. */
+static bool has_weights(const ferry_import_source *source)
+{
+    for (size_t i = 0; i < ferry_import_source_count(source); i++) {
+        const char *name = ferry_import_source_name(source, i);
+        if (strcmp(name, "model/model.bin") == 0 || (strchr(name, '/') == NULL && is_weights(name))) return true;
+    }
+    return false;
+}
+
+/* "en-de/config.json" */
+static bool is_inner_model(const ferry_import_plan *plan, const char *name)
+{
+    (void)plan;
+    return strchr(name, '/') != NULL &&
+           (is_weights(name) || ferry_text_ends(name, "/config.json") || ferry_text_ends(name, "/decoder.yml"));
+}
+
+/* Names that are one model each, "a, b", in `list`: of a file in a folder, the folder's, once. */
 static size_t list_models(const ferry_import_plan *plan, bool (*is_model)(const ferry_import_plan *, const char *),
                           char *list, size_t size)
 {
     size_t count = 0, at = 0;
+    ferry_view last = {"", 0};
     list[0] = '\0';
     for (size_t i = 0; i < ferry_import_source_count(plan->source); i++) {
         const char *name = ferry_import_source_name(plan->source, i);
-        if (!is_model(plan, name)) continue;
-        const ferry_printable shown = ferry_printable_view((ferry_view){name, strcspn(name, "/")});
-        if (at < size) at += (size_t)snprintf(list + at, size - at, "%s%s", count > 0 ? ", " : "", shown.text);
+        const ferry_view model = {name, strcspn(name, "/")};
+        if (!is_model(plan, name) || ferry_view_equal(model, last)) continue;
+        last = model;
+        if (at < size)
+            at +=
+                (size_t)snprintf(list + at, size - at, "%s%s", count > 0 ? ", " : "", ferry_printable_view(model).text);
         count++;
     }
     return count;
 }
 
-/* Without a configuration of the source itself, or a file that the user chose, several models are possible. */
+/* Of a directory or an archive, where the user named no file of it. */
 static ferry_status check_one_model(const ferry_import_plan *plan, ferry_error *error)
 {
     char models[256];
     const ferry_import_source *source = plan->source;
-    if (ferry_import_source_selected(source) != NULL || ferry_import_source_has(source, "config.json") ||
-        ferry_import_source_has(source, "decoder.yml"))
-        return FERRY_OK;
-    if (list_models(plan, is_nested_config, models, sizeof models) < 2 &&
-        list_models(plan, ferry_import_is_marian_weights, models, sizeof models) < 2)
-        return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: holds several models: name one of them: %s",
+    const bool outer = has_weights(source), configured = ferry_import_source_has(source, "config.json") ||
+                                                         ferry_import_source_has(source, "decoder.yml");
+    if (ferry_import_source_selected(source) != NULL || (outer && configured)) return FERRY_OK;
+    const size_t count =
+        list_models(plan, outer ? ferry_import_is_marian_weights : is_inner_model, models, sizeof models);
+    if (count < 1 + (size_t)outer) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
+                      count > 1 ? "%s: holds several models: name one of them: %s"
+                                : "%s: holds a model in the folder '%s': name it",
                       ferry_import_source_path(source), models);
 }
 
 static ferry_status check_selected(const ferry_import_source *source, ferry_error *error)
 {
     const char *name = ferry_import_source_selected(source);
-    if (name == NULL || ferry_text_ends(name, ".safetensors") || ferry_text_ends(name, ".npz") ||
-        ferry_text_ends(name, ".bin") || ferry_text_ends(name, ".index.json"))
-        return FERRY_OK;
+    if (name == NULL || is_weights(name) || ferry_text_ends(name, ".index.json")) return FERRY_OK;
     return ferry_fail(
         error, FERRY_ERROR_UNSUPPORTED,
         "%s: expected a directory, a zip archive, a file of weights (.safetensors, .bin, .npz) or a model "
@@ -78,13 +97,19 @@ static ferry_status fail_unknown(const ferry_import_plan *plan, ferry_json confi
                       config.file);
 }
 
+/* config.json of transformers may lie beside CTranslate2's model. */
+static bool is_huggingface(const ferry_import_plan *plan, ferry_json config)
+{
+    return ferry_import_is_huggingface(plan, config) && !ferry_import_is_ctranslate2(plan, config);
+}
+
 static ferry_status read_source(ferry_import_plan *plan, ferry_error *error)
 {
     static const struct {
         bool (*is)(const ferry_import_plan *plan, ferry_json config);
         ferry_status (*read)(ferry_import_plan *plan, ferry_json config, ferry_error *error);
     } kinds[] = {{ferry_import_is_export_layout, ferry_import_export_layout},
-                 {ferry_import_is_huggingface, ferry_import_huggingface},
+                 {is_huggingface, ferry_import_huggingface},
                  {ferry_import_is_marian, ferry_import_marian},
                  {ferry_import_is_ctranslate2, ferry_import_ctranslate2}};
     ferry_json config;
@@ -124,6 +149,7 @@ ferry_status ferry_import(const char *source_path, const char *output, const fer
     FERRY_TRY(ferry_import_source_open(source_path, options->budget, &source, error));
     ferry_import_plan_init(&plan, source);
     ferry_status status = read_source(&plan, error);
+    if (status == FERRY_OK && plan.file == NULL) status = ferry_import_find_segmenter(&plan, error);
     if (status == FERRY_OK && plan.file == NULL) status = ferry_import_check_vocabularies(&plan, options, error);
     if (status == FERRY_OK && plan.note != NULL && options->noted != NULL) options->noted(options->user, plan.note);
     if (status == FERRY_OK) status = find_pair(&plan, options, error);

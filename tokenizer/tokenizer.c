@@ -172,6 +172,7 @@ static ferry_status fill(ferry_tokenizer *tokenizer, const ferry_tokenizer_confi
     tokenizer->config = *config;
     FERRY_TRY(mark_special(tokenizer, error));
     if (config->source_moses.size > 0) FERRY_TRY(fill_moses(tokenizer, error));
+    if (config->source_pieces == config->target_pieces) tokenizer->source.special = tokenizer->special;
     FERRY_TRY(fill_source(&tokenizer->source, config, error));
     if (config->source_pieces == config->target_pieces && is_one_model(config))
         atomic_store(&tokenizer->target, &tokenizer->source);
@@ -228,6 +229,7 @@ static ferry_status fill_target(const ferry_tokenizer *tokenizer, ferry_tokenize
                           "the model file has no %s of the target side: convert the original again, with that file "
                           "beside the source's",
                           merges ? "merges" : "SentencePiece model");
+    side->special = tokenizer->special;
     side->unk = ferry_tokenizer_target_unknown(tokenizer);
     if (side->unk < 0) return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "the target vocabulary has no piece '<unk>'");
     FERRY_TRY(ferry_vocabulary_create(config->target_pieces, config->target_count, &side->vocabulary, error));
@@ -328,8 +330,9 @@ static ferry_status take_piece(void *user, const ferry_spm_part *part)
 {
     encoding *into = user;
     const ferry_tokenizer_side *side = into->side;
-    bool unknown = part->id == ferry_spm_unknown(side->spm);
-    return append_part(into, part, unknown ? find_or_unknown(side, part->piece) : side->id_of_spm[part->id]);
+    if (part->id != ferry_spm_unknown(side->spm)) return append_part(into, part, side->id_of_spm[part->id]);
+    const int32_t id = find_or_unknown(side, part->piece);
+    return append_part(into, part, side->special != NULL && side->special[id] ? side->unk : id);
 }
 
 /* ---- words ---- */

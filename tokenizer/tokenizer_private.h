@@ -18,7 +18,8 @@ typedef struct ferry_tokenizer_side {
     ferry_unigram unigram;   /* for words */
     ferry_bpe *bpe;          /* instead; without rules: for words between blanks */
     ferry_vocabulary vocabulary;
-    int32_t *id_of_spm; /* [pieces of spm] */
+    int32_t *id_of_spm;  /* [pieces of spm] */
+    const bool *special; /* by id: no text becomes one; NULL: they are not known */
     int32_t unk;
 } ferry_tokenizer_side;
 

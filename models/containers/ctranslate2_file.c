@@ -229,6 +229,13 @@ static ferry_status read_header(reader *r, ferry_ctranslate2_header *header)
     return FERRY_OK;
 }
 
+bool ferry_is_ctranslate2(ferry_view bytes)
+{
+    reader r = {.in = ferry_reader_begin(bytes, "", NULL)};
+    ferry_ctranslate2_header header;
+    return read_header(&r, &header) == FERRY_OK;
+}
+
 static ferry_status read_file(reader *r, ferry_ctranslate2_header *header)
 {
     ferry_weights *weights = r->weights;

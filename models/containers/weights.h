@@ -84,6 +84,8 @@ typedef struct ferry_ctranslate2_header {
     char specification[64]; /* "TransformerSpec"; "" in version 1 */
     uint32_t revision;
 } ferry_ctranslate2_header;
+/* Whether the bytes begin as such a file does; of version 1, other systems' may, too. */
+bool ferry_is_ctranslate2(ferry_view bytes);
 ferry_status ferry_ctranslate2_read(ferry_view bytes, const char *file, ferry_account *account,
                                     ferry_ctranslate2_header *header, ferry_weights *weights, ferry_error *error);
 

@@ -9,7 +9,8 @@
 void ferry_import_plan_init(ferry_import_plan *plan, ferry_import_source *source)
 {
     ferry_model_origin origin = {0}; /* the writer's */
-    *plan = (ferry_import_plan){.source = source, .name = ferry_import_source_base(source), .prefix = ""};
+    *plan =
+        (ferry_import_plan){.source = source, .name = ferry_import_source_base(source), .prefix = "", .closing_id = -1};
     plan->account = plan->arena.account = ferry_import_source_account(source);
     ferry_schema_defaults(&(ferry_schema_values){
         .transformer = &plan->model, .generation = &plan->generation, .text = &plan->text, .origin = &origin});

@@ -82,6 +82,7 @@ typedef struct ferry_import_plan {
     const char *segmenter_files[2];
     const char *vocabulary_files[2]; /* of source and target; NULL: the SentencePiece model's own */
     size_t segmenter_count;
+    int32_t closing_id; /* follows a line where find_segmenter.c finds the segmenter; -1: only what text has */
     ferry_arena arena;
 } ferry_import_plan;
 
@@ -111,6 +112,8 @@ ferry_status ferry_import_license(ferry_import_plan *plan, ferry_error *error);
 /* Hugging Face's weights: the first that exists of model.safetensors, model.safetensors.index.json, pytorch_model.bin,
  * pytorch_model.bin.index.json. All shards are merged in plan->weights. */
 ferry_status ferry_import_open_weights(ferry_import_plan *plan, ferry_error *error);
+/* Whether there is one of them, and its name. */
+bool ferry_import_has_weights(const ferry_import_plan *plan, const char **name);
 /* The readers of weights.h on one file of the source, into plan->weights; `read` is one of them. */
 typedef ferry_status ferry_weights_reader(ferry_view bytes, const char *file, ferry_account *account,
                                           ferry_weights *weights, ferry_error *error);
@@ -175,20 +178,36 @@ ferry_status ferry_import_positions(ferry_import_plan *plan, ferry_json config, 
  * first_row … are learned positions. */
 ferry_status ferry_import_position_table(ferry_import_plan *plan, bool decoder, const ferry_weights_entry *table,
                                          int32_t first_row, ferry_error *error);
+/* t5_text.c: MADLAD's pieces "<2de>", which are prompts for a target language. */
+ferry_status ferry_import_madlad_tags(ferry_import_plan *plan, ferry_error *error);
 /* relu, gelu, swish and its other name silu; gelu_new, gelu_pytorch_tanh, gelu_fast, gelu_accurate; quick_gelu. */
 ferry_status ferry_import_activation(const char *file, const char *name, ferry_activation *activation,
                                      ferry_error *error);
 /* Head width and attention scale, for stack->heads. Errors: FORMAT. */
 ferry_status ferry_import_split_heads(const char *file, int32_t d_model, ferry_stack *stack, ferry_error *error);
 
-/* vocabulary_check.c: FORMAT where a file of words cannot belong to the weights, or to the SentencePiece model beside
+/* vocabulary_check.c: per cent. Of models that fit, those that the tests have, the vocabulary has all pieces, and at
+ * least 85 % of its words are pieces. */
+enum { FERRY_IMPORT_USUAL_PIECES = 90, FERRY_IMPORT_USUAL_WORDS = 75 };
+/* How many pieces of text the SentencePiece model has; how many of them are words of the vocabulary [count], where each
+ * is once; and a share. */
+int32_t ferry_import_ordinary_pieces(const struct ferry_spm *spm);
+int32_t ferry_import_common_pieces(const struct ferry_spm *spm, const ferry_texts *words, int32_t count);
+int32_t ferry_import_per_cent(int32_t part, int32_t whole);
+/* FORMAT where a file of words cannot belong to the weights, or to the SentencePiece model beside
  * it; where that is only unlikely, options->noted is told. */
 ferry_status ferry_import_check_rows(const ferry_import_plan *plan, const char *file, int32_t words, int32_t rows,
                                      ferry_error *error);
 ferry_status ferry_import_check_vocabularies(const ferry_import_plan *plan, const ferry_import_options *options,
                                              ferry_error *error);
 
+/* write.c: how the model file will say that texts are divided. */
+ferry_tokenizer_kind ferry_import_tokenizer_kind(const ferry_model_text *text);
+
 /* plan_text.c: SentencePiece models and tables of pieces. */
+/* What the model takes counts as the plan's from now on. */
+ferry_status ferry_import_open_spm(ferry_import_plan *plan, ferry_view model, const char *file, struct ferry_spm **spm,
+                                   ferry_error *error);
 /* A table of `count` pieces, all empty, in the plan's memory. */
 ferry_status ferry_import_pieces(ferry_import_plan *plan, int32_t count, ferry_view **pieces, ferry_error *error);
 /* SentencePiece models into plan->text; `target` NULL: the same as the source's; "": another one, which is missing. */
@@ -256,6 +275,10 @@ ferry_status ferry_import_suppress(ferry_import_plan *plan, const int32_t *ids, 
  * then the model's. */
 ferry_status ferry_import_generation(ferry_import_plan *plan, ferry_json config, ferry_json generation,
                                      ferry_error *error);
+
+/* find_segmenter.c: where the vocabulary has pieces that only a segmenter makes (▁Haus, Ha@@), and plan->text has none,
+ * the only file of the source that fits by its content, which plan->note names; UNSUPPORTED where there is none. */
+ferry_status ferry_import_find_segmenter(ferry_import_plan *plan, ferry_error *error);
 
 /* ---- importers: each says whether it knows what the source holds, and fills a plan from it ---- */
 

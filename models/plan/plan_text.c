@@ -7,15 +7,20 @@
 
 enum { SPM_COST = 48 }; /* bytes of memory for one of the file: a piece of 7 bytes takes 300 */
 
+ferry_status ferry_import_open_spm(ferry_import_plan *plan, ferry_view model, const char *file, ferry_spm **spm,
+                                   ferry_error *error)
+{
+    if (!ferry_account_take(plan->account, SPM_COST * model.size))
+        return ferry_fail_memory(error, "a SentencePiece model", SPM_COST * model.size);
+    return ferry_spm_create(model, file, spm, error);
+}
+
 /* Loading the model here finds a broken file before anything is written. */
 static ferry_status add_segmenter(ferry_import_plan *plan, const char *name, ferry_view *model, ferry_error *error)
 {
     FERRY_TRY(ferry_import_map(plan, name, model, error));
-    const char *file = ferry_import_source_label(plan->source, name);
-    if (!ferry_account_take(plan->account, SPM_COST * model->size))
-        return ferry_fail_memory(error, "a SentencePiece model", SPM_COST * model->size);
-    plan->segmenter_files[plan->segmenter_count] = file;
-    FERRY_TRY(ferry_spm_create(*model, file, &plan->segmenters[plan->segmenter_count], error));
+    const char *file = plan->segmenter_files[plan->segmenter_count] = ferry_import_source_label(plan->source, name);
+    FERRY_TRY(ferry_import_open_spm(plan, *model, file, &plan->segmenters[plan->segmenter_count], error));
     plan->segmenter_count++;
     return FERRY_OK;
 }
@@ -68,11 +73,6 @@ ferry_status ferry_import_own_vocabulary(ferry_import_plan *plan, size_t segment
     const ferry_spm *spm = plan->segmenters[used];
     const char *file = plan->segmenter_files[used];
     ferry_view *table;
-    if (ferry_spm_count(spm) > count) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT,
-                          "%s: the SentencePiece model has %" PRId32 " pieces, the model %" PRId32 " words", file,
-                          ferry_spm_count(spm), count);
-    }
     FERRY_TRY(ferry_import_check_rows(plan, file, ferry_spm_count(spm), count, error));
     FERRY_TRY(ferry_import_pieces(plan, count, &table, error));
     for (int32_t i = 0; i < ferry_spm_count(spm); i++) table[i] = ferry_spm_piece(spm, i);

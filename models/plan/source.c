@@ -22,6 +22,7 @@ typedef struct source_file {
     const char *label;     /* NULL: not asked for yet */
     size_t member;         /* of the archive, if there is one */
     bool counted;          /* in the budget's limit */
+    bool noted;            /* among those that were read */
     bool mapped;
     ferry_mapped_file map;      /* of a file on disk */
     ferry_mapped_file inflated; /* of a temporary file */
@@ -333,6 +334,14 @@ static ferry_status map_original(ferry_import_source *source, source_file *file,
     return FERRY_OK;
 }
 
+/* Editors of Windows begin a text with a byte-order mark. Of what is no text, only safetensors could begin so. */
+static ferry_view without_mark(const source_file *file, ferry_view bytes)
+{
+    const bool marked = bytes.size >= 3 && memcmp(bytes.data, "\xef\xbb\xbf", 3) == 0;
+    if (!marked || ferry_text_ends(file->name, ".safetensors")) return bytes;
+    return (ferry_view){bytes.data + 3, bytes.size - 3};
+}
+
 static ferry_status map_file(ferry_import_source *source, source_file *file, ferry_error *error)
 {
     const char *label = label_of(source, file);
@@ -343,13 +352,13 @@ static ferry_status map_file(ferry_import_source *source, source_file *file, fer
         FERRY_TRY(ferry_gzip_inflate(file->original, label, &source->budget.account, &file->inflated, error));
         file->bytes = file->inflated.bytes;
     }
+    file->bytes = without_mark(file, file->bytes);
     file->mapped = true;
-    source->read[source->read_count++] = file;
     return FERRY_OK;
 }
 
-ferry_status ferry_import_source_map(ferry_import_source *source, const char *name, ferry_view *bytes,
-                                     ferry_error *error)
+ferry_status ferry_import_source_look(ferry_import_source *source, const char *name, ferry_view *bytes,
+                                      ferry_error *error)
 {
     source_file *file = find_file(source, name);
     if (file == NULL) {
@@ -368,6 +377,16 @@ ferry_status ferry_import_source_map(ferry_import_source *source, const char *na
         ferry_mapped_file_close(&file->inflated);
     }
     return status;
+}
+
+ferry_status ferry_import_source_map(ferry_import_source *source, const char *name, ferry_view *bytes,
+                                     ferry_error *error)
+{
+    FERRY_TRY(ferry_import_source_look(source, name, bytes, error));
+    source_file *file = find_file(source, name);
+    if (!file->noted) source->read[source->read_count++] = file;
+    file->noted = true;
+    return FERRY_OK;
 }
 
 ferry_account *ferry_import_source_account(ferry_import_source *source)

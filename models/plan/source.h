@@ -36,6 +36,9 @@ bool ferry_import_source_has(const ferry_import_source *source, const char *name
  * Errors: IO, FORMAT, UNSUPPORTED (a Git LFS pointer), MEMORY, LIMIT (the budget, from its first refusal on). */
 ferry_status ferry_import_source_map(ferry_import_source *source, const char *name, ferry_view *bytes,
                                      ferry_error *error);
+/* The same without that note: to look whether a file is the one that is needed. */
+ferry_status ferry_import_source_look(ferry_import_source *source, const char *name, ferry_view *bytes,
+                                      ferry_error *error);
 /* Where the budget's bytes are taken from; stays until the source is closed. */
 ferry_account *ferry_import_source_account(ferry_import_source *source);
 /* `status` of what was made of the source, unless memory or the budget did not suffice: MEMORY or LIMIT then, and a

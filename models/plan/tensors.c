@@ -1,5 +1,6 @@
 #include "tensors.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -216,9 +217,11 @@ static ferry_status read_rows(const converter *state, const ferry_import_tensor 
                 row[k] = tensor->scales != NULL ? row[k] * tensor->scales[n + r] : row[k] / multiplier;
         }
     }
-    for (size_t i = 0; type == FERRY_F64 && i < size; i++)
-        if (isinf(state->rows[i])) return refuse(tensor, "a value is too large for f32", error);
-    return FERRY_OK;
+    bool finite = true;
+    for (size_t i = 0; i < size; i++) finite &= fabsf(state->rows[i]) <= FLT_MAX;
+    if (finite) return FERRY_OK;
+    if (type == FERRY_F64) return refuse(tensor, "a value is not finite, or too large for f32", error);
+    return refuse(tensor, "a value is not finite: the weights are damaged", error);
 }
 
 /* Pages of the source that were read need not stay in memory. A matrix that is read across its rows needs all of them
@@ -255,7 +258,7 @@ static ferry_status to_halves(converter *state, const ferry_import_tensor *tenso
     const uint16_t infinity = 0x7c00;
     for (size_t i = 0; i < count; i++) {
         state->halves[i] = ferry_f32_to_f16(state->panel[i]);
-        if ((state->halves[i] & 0x7fff) == infinity && !isinf(state->panel[i]))
+        if ((state->halves[i] & 0x7fff) == infinity)
             return refuse(tensor, "a value is too large for f16: use f32", error);
     }
     return FERRY_OK;
@@ -274,8 +277,6 @@ static ferry_status quantize_panel(converter *state, const ferry_import_tensor *
     for (int32_t r = 0; r < rows; r++) {
         const float *row = state->rows + (size_t)r * K;
         int8_t *codes = state->codes + (size_t)r * K;
-        for (size_t k = 0; k < K; k++)
-            if (!isfinite(row[k])) return refuse(tensor, "a value is not finite: i8 cannot hold it", error);
         ferry_codes_quantize(row, tensor->K, codes, &state->scales[n + r]);
         for (size_t k = 0; k < K; k++) {
             const double w = (double)row[k], difference = w - (double)codes[k] * (double)state->scales[n + r];
@@ -301,6 +302,7 @@ static ferry_status copy_panel(converter *state, const ferry_import_tensor *tens
         const float multiplier = tensor->scales == NULL ? multiplier_of(tensor, n + r) : 1;
         FERRY_TRY(check_multiplier(tensor, multiplier, error));
         state->scales[n + r] = tensor->scales != NULL ? tensor->scales[n + r] : 1 / multiplier;
+        if (!isfinite(state->scales[n + r])) return refuse(tensor, "a scale is not finite", error);
     }
     return FERRY_OK;
 }

@@ -7,9 +7,7 @@
 /* Rows without a word that every family has: language tags (NLLB's 202), T5's 100 extra ids, sizes rounded up. */
 enum { SPARE_ROWS = 256, SPARE_SHARE = 16 };
 
-/* Per cent. Of models that fit, those that the tests have, the vocabulary has all pieces, and at least 85 % of its
- * words are pieces. Where it lacks most of them, nothing could be translated. */
-enum { LEAST_PIECES = 50, USUAL_PIECES = 90, USUAL_WORDS = 75 };
+enum { LEAST_PIECES = 50 }; /* per cent. Where the vocabulary lacks most of them, nothing could be translated. */
 
 enum { FEW_WORDS = 64 }; /* of a vocabulary, from which nothing follows */
 
@@ -18,7 +16,7 @@ ferry_status ferry_import_check_rows(const ferry_import_plan *plan, const char *
 {
     const char *weights = plan->shard_count == 0 && plan->weights.count > 0 ? plan->weights.entries[0].file
                                                                             : ferry_import_source_path(plan->source);
-    if (rows - words <= SPARE_ROWS + rows / SPARE_SHARE) return FERRY_OK;
+    if (words <= rows && rows - words <= SPARE_ROWS + rows / SPARE_SHARE) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_FORMAT,
                       "%s: %" PRId32 " words for the %" PRId32 " rows of embeddings in %s: it is another model's", file,
                       words, rows, weights);
@@ -29,16 +27,14 @@ static bool is_ordinary(const ferry_spm *spm, int32_t id)
     return ferry_spm_kind_of(spm, id) == FERRY_SPM_NORMAL;
 }
 
-/* How many pieces of text the SentencePiece model has. */
-static int32_t count_ordinary(const ferry_spm *spm)
+int32_t ferry_import_ordinary_pieces(const ferry_spm *spm)
 {
     int32_t count = 0;
     for (int32_t i = 0; i < ferry_spm_count(spm); i++) count += is_ordinary(spm, i);
     return count;
 }
 
-/* How many of them are words of the vocabulary [count], where each is once. */
-static int32_t count_common(const ferry_spm *spm, const ferry_texts *words, int32_t count)
+int32_t ferry_import_common_pieces(const ferry_spm *spm, const ferry_texts *words, int32_t count)
 {
     int32_t common = 0;
     for (size_t i = 0; i < (size_t)count; i++) {
@@ -48,7 +44,7 @@ static int32_t count_common(const ferry_spm *spm, const ferry_texts *words, int3
     return common;
 }
 
-static int32_t per_cent(int32_t part, int32_t whole)
+int32_t ferry_import_per_cent(int32_t part, int32_t whole)
 {
     return whole > 0 ? (int32_t)((int64_t)part * 100 / whole) : 100;
 }
@@ -88,10 +84,10 @@ static ferry_status check_side(const ferry_import_plan *plan, size_t i, const fe
 {
     const side s = side_of(plan, i);
     int32_t named;
-    const int32_t pieces = count_ordinary(plan->segmenters[i]), known = known_words(plan, &s, &named);
-    const int32_t common = count_common(plan->segmenters[i], s.words, s.count);
+    const int32_t pieces = ferry_import_ordinary_pieces(plan->segmenters[i]), known = known_words(plan, &s, &named);
+    const int32_t common = ferry_import_common_pieces(plan->segmenters[i], s.words, s.count);
     if (named < FEW_WORDS) return FERRY_OK;
-    const bool related = per_cent(common, pieces) >= LEAST_PIECES;
+    const bool related = ferry_import_per_cent(common, pieces) >= LEAST_PIECES;
     ferry_error found;
     const ferry_status status =
         ferry_fail(&found, FERRY_ERROR_FORMAT,
@@ -99,7 +95,8 @@ static ferry_status check_side(const ferry_import_plan *plan, size_t i, const fe
                    plan->segmenter_files[i], pieces, common, named, s.file,
                    related ? "do they belong together?" : "one of the two is another model's");
     if (!related) return ferry_fail(error, status, "%s", found.message);
-    const bool usual = per_cent(common, pieces) >= USUAL_PIECES && per_cent(known, named) >= USUAL_WORDS;
+    const bool usual = ferry_import_per_cent(common, pieces) >= FERRY_IMPORT_USUAL_PIECES &&
+                       ferry_import_per_cent(known, named) >= FERRY_IMPORT_USUAL_WORDS;
     if (!usual && options->noted != NULL) options->noted(options->user, found.message);
     return FERRY_OK;
 }
@@ -110,7 +107,7 @@ static ferry_status check_swapped(const ferry_import_plan *plan, ferry_error *er
     int32_t common[2][2];
     for (size_t i = 0; i < 2; i++) {
         const side s = side_of(plan, i);
-        for (size_t k = 0; k < 2; k++) common[k][i] = count_common(plan->segmenters[k], s.words, s.count);
+        for (size_t k = 0; k < 2; k++) common[k][i] = ferry_import_common_pieces(plan->segmenters[k], s.words, s.count);
     }
     if (common[0][1] <= common[0][0] || common[1][0] <= common[1][1]) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_FORMAT,

@@ -25,7 +25,7 @@ static void complete_stack(ferry_stack *stack, const ferry_import_plan *plan, co
     stack->linear_bias = has_tensor(plan, ferry_name_format("%s.blk.0.ffn_up.bias", name).text);
 }
 
-static ferry_tokenizer_kind tokenizer_kind(const ferry_model_text *text)
+ferry_tokenizer_kind ferry_import_tokenizer_kind(const ferry_model_text *text)
 {
     if (!text->present) return FERRY_TOKENIZER_NONE;
     if (text->kind >= FERRY_TOKENIZER_BPE) return text->kind;
@@ -227,7 +227,7 @@ static ferry_status put_head(ferry_gguf_writer *writer, const ferry_import_plan 
     const ferry_schema_values values = {&model, &generation, &text, &origin, has_tensor(plan, "shortlist.offsets")};
     complete_stack(&model.encoder, plan, "enc");
     complete_stack(&model.decoder, plan, "dec");
-    text.kind = tokenizer_kind(&text);
+    text.kind = ferry_import_tokenizer_kind(&text);
     if (plan->file != NULL)
         origin = plan->file->origin;
     else

@@ -98,8 +98,15 @@ TEST(test_ctranslate2_and_the_export_layout)
 {
     static const char *const names[] = {"nllb-int8", "t5-int16", "t5gated-int8_float16"};
     static const char *const positions[] = {"deberta", "fire", "learned", "mixed", "shaw", "transformer_xl"};
+    static const char *const segmenters[] = {"sentencepiece.bpe.model", "tokenizer.json"};
     const made m = made_base();
     fail_conversion(made_write(&m), FERRY_F32);
+    for (size_t i = 0; i < 2; i++) { /* found by content */
+        char *source =
+            variant(shared_file("models/ctranslate2-small/nllb-int8"), &(edit){segmenters[0], NULL, NULL}, 1);
+        link_file(shared_file("models/huggingface-small/nllb/%s", segmenters[i]), source, i == 0 ? "x" : segmenters[1]);
+        fail_conversion(source, FERRY_F32);
+    }
     for (size_t i = 0; i < COUNT(names); i++)
         fail_conversion(shared_file("models/ctranslate2-small/%s", names[i]), FERRY_F32);
     for (size_t i = 0; i < COUNT(positions); i++)

@@ -2,13 +2,15 @@
 #define _XOPEN_SOURCE 700 /* symlink */
 #include "tests/support/refusals.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 TEST(test_sources_that_are_no_model)
 {
     static const ferry_import_options halves = {.type = FERRY_BF16};
     check_refused_source(data_file("models"), NULL, FERRY_ERROR_UNSUPPORTED,
-                         "SOURCE: holds several models: name one of them: marian-separate, tatoeba-en-de");
+                         "SOURCE: holds several models: name one of them: bergamot-en-de, marian-separate, "
+                         "tatoeba-en-de");
     check_refused_source(data_file("positions/none-post/config.json"), NULL, FERRY_ERROR_UNSUPPORTED,
                          "SOURCE: expected a directory, a zip archive, a file of weights (.safetensors, .bin, .npz) or "
                          "a model file of Ferry (.gguf)");
@@ -33,6 +35,26 @@ TEST(test_configurations_of_no_model)
     const char *directory = variant(data_file("positions/none-post"), &index, 1);
     check_refused_source(in_directory(directory, index.file), NULL, FERRY_ERROR_FORMAT,
                          "SOURCE: 'weight_map' is missing");
+}
+
+/* Weights or a configuration in one folder of the source, whatever lies beside it. */
+TEST(test_models_in_folders)
+{
+    static const char *const files[] = {"config.json", "model.bin", "decoder.yml", "model.npz", "model.safetensors"};
+    for (size_t i = 0; i < COUNT(files); i++) {
+        char *directory = scratch_directory(ferry_name_format("outer-%zu", i).text);
+        char *folder = in_directory(directory, "inner");
+        write_text(directory, "config.json", "{\"model_type\": \"t5\"}");
+        write_text(directory, "spiece.model", "?");
+        assert_int_equal(mkdir(folder, 0700), 0);
+        write_text(folder, files[i], "?");
+        write_text(folder, "vocab.json", "?");
+        if (i == 0) write_text(folder, "other.bin", "?");
+        check_refused_source(directory, NULL, FERRY_ERROR_UNSUPPORTED,
+                             "SOURCE: holds a model in the folder 'inner': name it");
+        write_text(directory, "model.safetensors", "?");
+        refuse_source(directory, ANY_ERROR, "/model.safetensors: ");
+    }
 }
 
 /* Lexicons, the states of optimizers and .bin files of other systems are no models. */

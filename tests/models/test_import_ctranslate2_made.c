@@ -357,7 +357,12 @@ TEST(test_languages)
          "languages.names de_DE de deu|en_XX en eng; languages.source_ids 0 1"},
         {"[\"<s>\", \"</s>\", \"<unk>\", \"_de_\", \"__DE__\", \"__dede__\"]", "languages.names absent"},
         {"[\"<s>\", \"</s>\", \"<unk>\", \"a\", \"b\", \">>deu<<\"]",
-         "languages.names absent; tokenizer.source.leading_tag true"},
+         "languages.names deu de; languages.target_ids 5; languages.source_tag none; languages.target_tag prefix; "
+         "tokenizer.source.leading_tag true"},
+        {"[\"<s>\", \"</s>\", \"<unk>\", \"a\", \"<2de>\", \"<2zh_Hans>\"]",
+         "languages.names de deu|zh_Hans zh zho cmn; languages.prompts <2de> |<2zh_Hans> ; languages.prompt_sources -1 "
+         "-1; "
+         "languages.prompt_targets 0 1; tokenizer.source.leading_tag false; tokenizer.target.special_ids 1 2 0 4 5"},
     };
     made m = made_base();
     check_made(&m, "tokenizer.source.leading_tag false; languages.names absent");
@@ -386,8 +391,33 @@ TEST(test_defaults)
                    "encoder.attention_scale 1; decoder.attention_scale 1; alignment_layer 0; alignment_head 0");
     check_made(&m, "decoding.policy ctranslate2; decoding.beam 2; decoding.max_length 256; decoding.min_length 1; "
                    "decoding.length_penalty 1; decoding.repetition_penalty 1; decoding.no_repeat_ngram 0");
+    m.version = 5;
     m.config = NULL;
     check_made(&m, "encoder.heads 8; tokenizer.source.suffix_ids ");
+}
+
+/* From version 6 on tokens are in config.json, which may be that of transformers, too; model.bin is known by its
+ * content. */
+TEST(test_configurations)
+{
+    static const char tokens[] = "('decoder_start_token' and others) that ";
+    made m = made_base();
+    m.config = NULL;
+    made_refuse(&m, tokens);
+    made_refuse(&m, "/model.bin of version 6 of CTranslate2 needs, found no such file");
+    m.config = "{\"model_type\": \"m2m_100\", \"decoder_start_token_id\": 2}";
+    made_refuse(&m, tokens);
+    refuse_source(in_directory(made_write(&m), "model.bin"), FERRY_ERROR_FORMAT,
+                  "found a configuration of transformers");
+    m.config = "{\"architectures\": [\"M2M100ForConditionalGeneration\"], \"decoder_start_token\": \"</s>\"}";
+    check_made(&m, "origin.kind ctranslate2; start_id 1");
+    char *directory = made_write(&m);
+    write_text(directory, "pytorch_model.bin", "?");
+    refuse_source(directory, FERRY_ERROR_FORMAT, "/pytorch_model.bin: not a PyTorch file");
+    check_saying(in_directory(directory, "model.bin"), "origin.kind ctranslate2; start_id 1");
+    m.vocabulary_name = "vocabulary.json";
+    made_refuse(&m,
+                "expected shared_vocabulary.json or .txt beside model.bin, or source_vocabulary and target_vocabulary");
 }
 
 /* ---- older revisions ---- */
@@ -444,7 +474,7 @@ TEST(test_vocabularies)
     m.vocabulary_name = "target_vocabulary.json";
     made_refuse(&m, "target_vocabulary.json: line 1");
     m.vocabulary = "[]";
-    made_refuse(&m, "expected source_vocabulary.json or .txt");
+    made_refuse(&m, "expected source_vocabulary.json or .txt beside the target's");
 }
 
 /* A vocabulary for each side, as JSON or as lines. */

@@ -166,8 +166,8 @@ TEST(test_lists_of_languages)
     }
 }
 
-/* Added tokens that are no languages: special ones have no text, others are words, also in the first row after the
- * pieces and in the last one. */
+/* Added tokens that are no languages: special ones have names, which no text becomes, others are words, also in the
+ * first row after the pieces and in the last one. */
 TEST(test_added_tokens)
 {
     static const refused_edit bad[] = {
@@ -185,13 +185,23 @@ TEST(test_added_tokens)
                         "{\"added_tokens_decoder\": {\"1300\": {\"content\": \"deu_Latn\", \"special\": true}, "
                         "\"1201\": {\"content\": \"first\", \"special\": false}, "
                         "\"1403\": {\"content\": \"last\"}, "
-                        "\"1301\": {\"content\": \"<x>\", \"special\": true}, "
+                        "\"1301\": {\"content\": \"\u00a4\", \"special\": true}, "
                         "\"1299\": {\"content\": \"fra_Latn\", \"special\": true}}}"};
-    const ferry_model_file *file = converted(variant(source, &added, 1));
+    static const char *const names[] = {"<s>", "<pad>", "</s>", "<unk>"};
+    char *directory = variant(source, &added, 1);
+    const ferry_model_file *file = converted(directory);
+    size_t count;
+    const int32_t *ids = tokenized(opened(directory), "\u00a4", "deu_Latn", "fra_Latn", &count);
     check_file_keys(file, "languages.target_ids 1299 1300; tokenizer.target.special_ids 1299 1300 0 3 1301 2 1");
     assert_true(has_text(ferry_texts_at(file->text.target_pieces, 1201), "first"));
     assert_true(has_text(ferry_texts_at(file->text.target_pieces, 1403), "last"));
-    assert_int_equal(ferry_texts_at(file->text.target_pieces, 1301).size, 0);
+    assert_true(has_text(ferry_texts_at(file->text.target_pieces, 1301), "\u00a4"));
+    assert_true(has_text(ferry_texts_at(file->text.source_pieces, 1300), "deu_Latn"));
+    for (size_t i = 0; i < 4; i++) assert_true(has_text(ferry_texts_at(file->text.source_pieces, i), names[i]));
+    assert_true(count == 4 && ids[0] == 1300 && ids[2] == 3 && ids[3] == 2);
+    file = converted(small_family("m2m100"));
+    assert_true(
+        has_text(ferry_texts_at(file->text.source_pieces, (size_t)file->text.languages.source_ids[0]), "__af__"));
     check_refused_edits(source, bad, COUNT(bad));
 }
 

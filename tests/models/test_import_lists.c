@@ -170,19 +170,21 @@ TEST_WITH(test_guessed_pair, set_up, tear_down)
 
 /* ---- words ---- */
 
-/* 256 rows without a word, and a sixteenth of them. */
+/* 256 rows without a word, and a sixteenth of them; a word without a row. */
 TEST_WITH(test_spare_rows, set_up, tear_down)
 {
     static const struct {
         int32_t words, rows;
         bool fits;
-    } sizes[] = {{0, 256, true}, {14744, 16000, true}, {14743, 16000, false}, {16000, 16000, true}};
+    } sizes[] = {
+        {0, 256, true}, {14744, 16000, true}, {14743, 16000, false}, {16000, 16000, true}, {16001, 16000, false}};
     for (size_t i = 0; i < COUNT(sizes); i++) {
         ferry_error error = {0};
         const ferry_status status = ferry_import_check_rows(&plan, "v", sizes[i].words, sizes[i].rows, &error);
         assert_int_equal(status, sizes[i].fits ? FERRY_OK : FERRY_ERROR_FORMAT);
-        if (!sizes[i].fits)
-            assert_non_null(strstr(error.message, "v: 14743 words for the 16000 rows of embeddings in "));
+        const ferry_name what =
+            ferry_name_format("v: %d words for the 16000 rows of embeddings in ", (int)sizes[i].words);
+        if (!sizes[i].fits) assert_non_null(strstr(error.message, what.text));
     }
 }
 
@@ -255,6 +257,64 @@ TEST_WITH(test_swapped_words, set_up, tear_down)
     CHECK(ferry_import_check_vocabularies(&plan, &options, &error));
     plan.text.target_count = 99;
     CHECK(ferry_import_check_vocabularies(&plan, &options, &error));
+}
+
+/* One word of twenty has the mark; or "\u2581" itself is a word. */
+TEST_WITH(test_marks, set_up, tear_down)
+{
+    static const struct {
+        const char *word;
+        int32_t others;
+        const char *what; /* NULL: no segmenter is needed */
+    } rows[] = {{"\u2581a", 19, "v: 1 of its 20 words have the mark '\u2581': expected a SentencePiece model or "},
+                {"\u2581a", 39, NULL},
+                {"\u2581", 199, "v: 1 of its 200 words have the mark '\u2581'"},
+                {"a\u2581", 0, NULL},
+                {"a@@", 19, "'@@': expected tokenizer.json, or bpe.model with an Argos package's metadata.json beside"},
+                {"@@", 199, NULL},
+                {"@@a", 0, NULL},
+                {"a</w>", 0, "'</w>': expected tokenizer.json beside it"},
+                {"a\uffed", 0, "'\uffed': expected OpenNMT's tokenizer (which Ferry lacks) beside it"},
+                {"\uffeda", 0, "'\uffed': expected OpenNMT's tokenizer"},
+                {"\u0120a", 0, "'\u0120': expected byte-level pairs (which Ferry lacks)"},
+                {"a", 9, NULL}};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        ferry_view words[200] = {text_view(rows[i].word)};
+        for (int32_t k = 1; k <= rows[i].others; k++) words[k] = text_view("b");
+        plan.text.present = true;
+        plan.text.source_pieces = plan.text.target_pieces = kept_texts(words, (size_t)rows[i].others + 1);
+        plan.text.source_count = plan.text.target_count = rows[i].others + 1;
+        plan.vocabulary_files[0] = "v";
+        REFUSE(ferry_import_find_segmenter(&plan, &error), rows[i].what != NULL ? FERRY_ERROR_UNSUPPORTED : FERRY_OK,
+               rows[i].what);
+    }
+}
+
+/* Each side's own, which for the target may be missing. Of a vocabulary that both share, 898 of 1198 words are too few.
+ */
+TEST_WITH(test_segmenters_of_two_sides, set_up, tear_down)
+{
+    ferry_spm *spm[] = {open_pieces("source.spm"), open_pieces("target.spm")};
+    char *directory = scratch_directory("two-sides");
+    link_file(data_file("models/marian-separate/source.spm"), directory, "b.model");
+    for (int i = 0; i < 3; i++) {
+        tear_down(NULL);
+        if (i == 1) link_file(data_file("models/marian-separate/target.spm"), directory, "a.model");
+        CHECK(ferry_import_source_open(directory, 0, &source, &error));
+        ferry_import_plan_init(&plan, source);
+        plan.text.present = true;
+        plan.text.source_count = i == 2 ? 1198 : 898;
+        plan.text.target_count = 698;
+        plan.text.source_pieces = words_of(spm[0], 0, 898, plan.text.source_count - 898);
+        plan.text.target_pieces = i == 2 ? plan.text.source_pieces : words_of(spm[1], 0, 698, 0);
+        REFUSE(ferry_import_find_segmenter(&plan, &error), i == 2 ? FERRY_ERROR_UNSUPPORTED : FERRY_OK,
+               i == 2 ? "; b.model: 100 % of the pieces are words, and 74 % of the words pieces; " : NULL);
+        if (i == 2) break;
+        assert_true(plan.segmenter_count == (size_t)(1 + i) && ferry_text_ends(plan.segmenter_files[0], "/b.model"));
+        assert_int_equal(plan.text.target_model.size > 0, i);
+        if (i == 1) assert_true(ferry_text_ends(plan.segmenter_files[1], "/a.model"));
+    }
+    for (int i = 0; i < 2; i++) ferry_spm_destroy(spm[i]);
 }
 
 /* ---- keys of a configuration ---- */
@@ -473,5 +533,5 @@ TEST_WITH(test_own_vocabulary, set_up, tear_down)
     assert_true(ferry_view_equal(ferry_texts_at(pieces, (size_t)count - 1), ferry_spm_piece(spm, count - 1)));
     assert_int_equal(unknown, ferry_spm_unknown(spm));
     REFUSE(ferry_import_own_vocabulary(&plan, 1, count - 1, &pieces, &unknown, &error), FERRY_ERROR_FORMAT,
-           "s: the SentencePiece model has ");
+           "s: 900 words for the 899 rows of embeddings in ");
 }

@@ -215,6 +215,27 @@ TEST(test_old_vocabularies)
     refuse_source(with_vocabulary("words.txt", ""), FERRY_ERROR_UNSUPPORTED, "expected vocabularies beside the model");
 }
 
+/* OPUS-MT's source.spm only segments, and so does what has other special ids than Marian's. */
+TEST(test_segmenters_for_vocabularies)
+{
+    static const char *const names[] = {"vocab.spm", "ende.spm", "source.spm", "target.spm", "ende.spm"};
+    enum { END = 15, UNKNOWN = 16 }; /* bytes of the first two pieces */
+    const ferry_view spm = mapped_bytes(shared_file("models/bergamot-en-de/vocab.ende.spm"));
+    made_file swapped = {.size = 0};
+    put_bytes(&swapped, spm.data + END, UNKNOWN);
+    put_bytes(&swapped, spm.data, END);
+    put_bytes(&swapped, spm.data + END + UNKNOWN, spm.size - END - UNKNOWN);
+    for (size_t i = 0; i < COUNT(names); i++) {
+        char *folder = scratch_directory(ferry_name_format("guess-%zu", i).text);
+        link_file(shared_file("models/bergamot-en-de/model.ende.npz"), folder, "model.npz");
+        write_bytes(in_directory(folder, names[i]), i < 4 ? spm.data : (const char *)swapped.data, spm.size);
+        if (i < 2) check_file_keys(converted(folder), "eos_ids 0; tokenizer.kind sentencepiece");
+        if (i >= 2)
+            refuse_source(folder, FERRY_ERROR_UNSUPPORTED,
+                          ferry_name_format("/%s: a SentencePiece model that only divides texts", names[i]).text);
+    }
+}
+
 /* Names of two vocabularies, the source's first; ids past a file's lines have no piece. */
 TEST(test_two_vocabularies)
 {

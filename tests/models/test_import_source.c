@@ -78,6 +78,27 @@ TEST(test_directory)
     ferry_import_source_close(source);
 }
 
+/* A byte-order mark is no part of a text; the model file's origin has the file as it was published. */
+TEST(test_byte_order_mark)
+{
+    char *directory = scratch_directory("marked");
+    write_text(directory, "a.yml",
+               "\xef\xbb\xbf"
+               "a: 0");
+    write_text(directory, "b.txt", "\xef\xbb");
+    write_text(directory, "c.safetensors",
+               "\xef\xbb\xbf"
+               "c");
+    ferry_import_source *source = open_source(directory, "a.yml|b.txt|c.safetensors|");
+    check_text(source, "a.yml", "a: 0");
+    check_text(source, "b.txt", "\xef\xbb");
+    check_text(source, "c.safetensors",
+               "\xef\xbb\xbf"
+               "c");
+    check_read(source, 0, "a.yml", 7, NULL);
+    ferry_import_source_close(source);
+}
+
 /* The hash of nothing is FIPS 180-4's; that of 2,500,000 times "a" is sha256sum's. */
 TEST(test_files_that_were_read)
 {

@@ -415,6 +415,8 @@ TEST(test_tensors_that_are_refused)
     refuse_plan(&wide, FERRY_ERROR_FORMAT, "tensor 'codes': impossible multiplier -1");
     entry.multiplier = INFINITY;
     refuse_plan(&f32, FERRY_ERROR_FORMAT, "tensor 'codes': impossible multiplier inf");
+    entry.multiplier = 1e-39f;
+    refuse_plan(&f32, FERRY_ERROR_UNSUPPORTED, "tensor 'codes': a scale is not finite");
     entry.multiplier = 1;
     plan.tensors[0].input_multiplier = -2;
     refuse_plan(&f32, FERRY_ERROR_FORMAT, "tensor 'codes': impossible multiplier -2");
@@ -432,7 +434,7 @@ TEST(test_tensors_that_are_refused)
     tear_down(NULL);
 }
 
-/* The largest numbers of f16 and f32; infinity stays. The special one is the first of its matrix, then the last. */
+/* The largest numbers of f16 and f32, and what is none. The special one is the first of its matrix, then the last. */
 TEST(test_numbers_that_are_too_large)
 {
     static const struct {
@@ -443,11 +445,13 @@ TEST(test_numbers_that_are_too_large)
                 {-65519, &f16, NULL},
                 {65520, &f16, "test: tensor 'm': a value is too large for f16: use f32"},
                 {-65520, &f16, "test: tensor 'm': a value is too large for f16: use f32"},
-                {-INFINITY, &f16, NULL},
+                {-INFINITY, &f16, "test: tensor 'm': a value is not finite: the weights are damaged"},
+                {NAN, &f16, "test: tensor 'm': a value is not finite: the weights are damaged"},
                 {1e38, &f32, NULL},
-                {-1e39, &f32, "test: tensor 'm': a value is too large for f32"},
-                {INFINITY, &i8, "test: tensor 'm': a value is not finite: i8 cannot hold it"},
-                {-INFINITY, &i8, "test: tensor 'm': a value is not finite: i8 cannot hold it"},
+                {-1e39, &f32, "test: tensor 'm': a value is not finite, or too large for f32"},
+                {NAN, &f32, "test: tensor 'm': a value is not finite, or too large for f32"},
+                {INFINITY, &i8, "test: tensor 'm': a value is not finite: the weights are damaged"},
+                {-INFINITY, &i8, "test: tensor 'm': a value is not finite: the weights are damaged"},
                 {65520, &i8, NULL}};
     for (size_t k = 0; k < 2 * COUNT(rows); k++) {
         double numbers[ROWS * 3] = {0};

@@ -8,24 +8,31 @@
 
 /* ---- recognition ---- */
 
-/* model.bin is a name that others use, too; the vocabularies' names are CTranslate2's own. */
-static const char *find_folder(const ferry_import_plan *plan)
+static bool is_folder(const ferry_import_plan *plan, const char *folder)
 {
-    static const char *const folders[] = {"", "model/"};
     static const char *const vocabularies[] = {"shared_vocabulary.json", "shared_vocabulary.txt",
                                                "target_vocabulary.json", "target_vocabulary.txt"};
-    for (size_t i = 0; i < 8; i++) {
-        const char *folder = folders[i / 4];
-        if (ferry_import_has_file(plan, ferry_ctranslate2_join(folder, "model.bin").text) &&
-            ferry_import_has_file(plan, ferry_ctranslate2_join(folder, vocabularies[i % 4]).text))
-            return folder;
-    }
-    return NULL;
+    const ferry_name name = ferry_ctranslate2_join(folder, "model.bin");
+    ferry_view bytes;
+    if (!ferry_import_has_file(plan, name.text)) return false;
+    for (size_t i = 0; i < 4; i++)
+        if (ferry_import_has_file(plan, ferry_ctranslate2_join(folder, vocabularies[i]).text)) return true;
+    return ferry_import_source_look(plan->source, name.text, &bytes, NULL) == FERRY_OK && ferry_is_ctranslate2(bytes);
 }
 
+/* model.bin is a name that others use, too; the vocabularies' names and what it holds are CTranslate2's own. */
+static const char *find_folder(const ferry_import_plan *plan)
+{
+    return is_folder(plan, "") ? "" : is_folder(plan, "model/") ? "model/" : NULL;
+}
+
+/* Beside weights of transformers, of which config.json is, model.bin is another copy of the model. */
 bool ferry_import_is_ctranslate2(const ferry_import_plan *plan, ferry_json config)
 {
-    (void)config;
+    const char *selected = ferry_import_source_selected(plan->source);
+    if (selected != NULL ? strcmp(selected, "model.bin") != 0
+                         : ferry_import_is_huggingface(plan, config) && ferry_import_has_weights(plan, &selected))
+        return false;
     return find_folder(plan) != NULL;
 }
 
@@ -125,6 +132,15 @@ static ferry_status check_header(const ferry_ctranslate2 *model, ferry_error *er
 static ferry_status check_config(const ferry_ctranslate2 *model, ferry_error *error)
 {
     int32_t quantization = 0;
+    const bool missing = model->config.object == NULL;
+    if (model->header.version >= FERRY_CTRANSLATE2_CONFIG &&
+        (missing || (ferry_import_is_huggingface(model->plan, model->config) &&
+                     json_object_get(model->config.object, "decoder_start_token") == NULL)))
+        return ferry_fail(error, FERRY_ERROR_FORMAT,
+                          "%s: expected the tokens ('decoder_start_token' and others) that %s of version %" PRIu32
+                          " of CTranslate2 needs, found %s",
+                          model->config.file, model->file, model->header.version,
+                          missing ? "no such file" : "a configuration of transformers");
     FERRY_TRY(ferry_json_integer(model->config, "quantization_type", INT32_MIN, INT32_MAX, &quantization, error));
     if (quantization == 0) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: 'quantization_type' %d: weights of 4 bits are not supported",

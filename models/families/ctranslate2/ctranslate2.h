@@ -4,6 +4,8 @@
 
 #include "models/plan/plan.h"
 
+enum { FERRY_CTRANSLATE2_CONFIG = 6 }; /* the first version of model.bin that needs config.json */
+
 /* A list of tokens, the unknown token at its end where the file lacks it. */
 typedef struct ferry_ctranslate2_vocabulary {
     ferry_view *tokens; /* [count] */

@@ -97,7 +97,10 @@ static ferry_status read_vocabularies(ferry_ctranslate2 *model, ferry_error *err
     FERRY_TRY(read_vocabulary(model, "source_1_vocabulary", &model->source, error));
     if (model->source.tokens != NULL)
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: source factors are not supported", model->source.file);
-    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: expected source_vocabulary.json or .txt beside the target's",
+    return ferry_fail(error, FERRY_ERROR_FORMAT,
+                      model->target.tokens != NULL ? "%s: expected source_vocabulary.json or .txt beside the target's"
+                                                   : "%s: expected shared_vocabulary.json or .txt beside model.bin, or "
+                                                     "source_vocabulary and target_vocabulary",
                       ferry_import_source_path(model->plan->source));
 }
 
@@ -154,12 +157,11 @@ static ferry_status read_new_tokens(ferry_ctranslate2 *model, ferry_error *error
 
 ferry_status ferry_ctranslate2_tokens(ferry_ctranslate2 *model, ferry_error *error)
 {
-    static const uint32_t first_with_config = 6;
     model->unk = ferry_text_view("<unk>");
     model->bos = model->start = ferry_text_view("<s>");
     model->eos = ferry_text_view("</s>");
-    FERRY_TRY(model->header.version < first_with_config ? read_old_tokens(model, error)
-                                                        : read_new_tokens(model, error));
+    FERRY_TRY(model->header.version < FERRY_CTRANSLATE2_CONFIG ? read_old_tokens(model, error)
+                                                               : read_new_tokens(model, error));
     return read_vocabularies(model, error);
 }
 
@@ -247,7 +249,7 @@ static bool is_language(ferry_view token)
 
 /* Tags of languages in a shared vocabulary: the source's before its text, the target's forced as the first token; they
  * have no text. */
-static ferry_status read_tags(const ferry_ctranslate2 *model, bool *found, ferry_error *error)
+static ferry_status read_tags(const ferry_ctranslate2 *model, ferry_error *error)
 {
     ferry_import_plan *plan = model->plan;
     ferry_import_tags list = {NULL, NULL, 0};
@@ -256,19 +258,17 @@ static ferry_status read_tags(const ferry_ctranslate2 *model, bool *found, ferry
         const ferry_view token = model->source.tokens[i];
         if (is_language(token)) FERRY_TRY(ferry_import_add_tag(plan, &list, token, i, error));
     }
-    *found = list.count >= 2;
-    if (!*found) return FERRY_OK;
+    if (list.count < 2) return FERRY_OK;
     FERRY_TRY(ferry_import_special(plan, list.ids, list.count, error));
     return ferry_import_languages(plan, &list, FERRY_TAG_PREFIX, FERRY_TAG_FIRST, error);
 }
 
-/* ">>deu<<", as Marian's multilingual models have them. */
-static bool has_marian_tags(const ferry_ctranslate2_vocabulary *vocabulary)
+/* ">>deu<<" (OPUS-MT), which is a piece of its own before a line, or "<2de>" (MADLAD), which is text before it. */
+static ferry_status read_text_tags(ferry_import_plan *plan, ferry_error *error)
 {
-    ferry_view tag;
-    for (int32_t i = 0; i < vocabulary->count; i++)
-        if (ferry_import_marian_tag(vocabulary->tokens[i], &tag)) return true;
-    return false;
+    ferry_model_text *text = &plan->text;
+    FERRY_TRY(ferry_import_tag_pieces(plan, text->source_pieces, text->source_count, &text->leading_tag, error));
+    return text->leading_tag ? FERRY_OK : ferry_import_madlad_tags(plan, error);
 }
 
 /* ---- Argos packages ---- */
@@ -295,7 +295,7 @@ static ferry_status read_merges(ferry_import_plan *plan, ferry_error *error)
     return FERRY_OK;
 }
 
-static ferry_status read_package(const ferry_ctranslate2 *model, ferry_json metadata, bool tags, ferry_error *error)
+static ferry_status read_package(const ferry_ctranslate2 *model, ferry_json metadata, ferry_error *error)
 {
     ferry_import_plan *plan = model->plan;
     const char *from = NULL, *to = NULL, *prefix = "";
@@ -303,7 +303,7 @@ static ferry_status read_package(const ferry_ctranslate2 *model, ferry_json meta
     int32_t id;
     FERRY_TRY(ferry_json_read(metadata, codes, 2, true, error));
     FERRY_TRY(ferry_json_text(metadata, "target_prefix", &prefix, error));
-    if (!tags) FERRY_TRY(ferry_import_language_pair(plan, from, to, error));
+    if (plan->text.languages.count == 0) FERRY_TRY(ferry_import_language_pair(plan, from, to, error));
     if (has_subwords(plan)) {
         plan->text.source_moses = ferry_text_view(from);
         plan->text.target_moses = ferry_text_view(to);
@@ -325,7 +325,8 @@ ferry_status ferry_ctranslate2_text(const ferry_ctranslate2 *model, ferry_json m
 {
     ferry_import_plan *plan = model->plan;
     ferry_model_text *text = &plan->text;
-    bool closes, tags;
+    const bool opennmt = metadata.object != NULL || ferry_view_is(model->start, "<s>");
+    bool closes;
     FERRY_TRY(check_size(&model->source, plan->model.encoder.vocab_size, error));
     FERRY_TRY(check_size(&model->target, plan->model.decoder.vocab_size, error));
     plan->vocabulary_files[0] = model->source.file;
@@ -338,10 +339,12 @@ ferry_status ferry_ctranslate2_text(const ferry_ctranslate2 *model, ferry_json m
     if (model->source.tokens != model->target.tokens)
         FERRY_TRY(join_tokens(plan, &model->target, &text->target_pieces, error));
     text->source_unk_id = find_token(&model->source, model->unk);
-    text->leading_tag = has_marian_tags(&model->source);
     FERRY_TRY(set_ids(model, error));
-    FERRY_TRY(read_tags(model, &tags, error));
-    if (metadata.object != NULL) FERRY_TRY(read_package(model, metadata, tags, error));
+    FERRY_TRY(read_tags(model, error));
+    if (metadata.object != NULL) FERRY_TRY(read_package(model, metadata, error));
+    if (text->languages.count == 0) FERRY_TRY(read_text_tags(plan, error));
     FERRY_TRY(read_segmenters(model, &closes, error));
+    /* OpenNMT's decoders begin with <s>, and its sources have no end unless add_source_eos says so. */
+    plan->closing_id = opennmt ? -1 : find_token(&model->source, model->eos);
     return set_frame(model, closes, error);
 }

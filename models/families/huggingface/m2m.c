@@ -62,7 +62,7 @@ static ferry_status read_m2m_text(ferry_import_plan *plan, ferry_json tokenizer,
     FERRY_TRY(ferry_import_special(plan, list.ids, list.count, error));
     FERRY_TRY(ferry_import_special(plan, own, 2, error));
     FERRY_TRY(ferry_import_special_ids(plan, error));
-    return ferry_multilingual_tags(plan, &list, FERRY_TAG_PREFIX, error);
+    return ferry_multilingual_tags(plan, &list, "__", FERRY_TAG_PREFIX, error);
 }
 
 /* ---- NLLB-200's text ---- */

@@ -145,10 +145,31 @@ static ferry_status find_languages(ferry_import_plan *plan, const added_tokens *
                       (int)V);
 }
 
-ferry_status ferry_multilingual_tags(ferry_import_plan *plan, const ferry_import_tags *list, ferry_tag_place source_tag,
-                                     ferry_error *error)
+/* Gives the ids of languages a piece: the tag, with `around` before and after it. */
+static ferry_status name_tags(ferry_import_plan *plan, const ferry_import_tags *list, const char *around,
+                              ferry_error *error)
+{
+    ferry_model_text *text = &plan->text;
+    ferry_view *pieces;
+    FERRY_TRY(ferry_import_pieces(plan, text->source_count, &pieces, error));
+    for (size_t i = 0; i < (size_t)text->source_count; i++) pieces[i] = ferry_texts_at(text->source_pieces, i);
+    for (int32_t i = 0; i < list->count; i++) {
+        const ferry_name name =
+            ferry_name_format("%s%.*s%s", around, (int)list->tags[i].size, list->tags[i].data, around);
+        const char *kept = ferry_arena_text(&plan->arena, ferry_text_view(name.text));
+        if (kept == NULL) return ferry_fail_memory(error, "the tag of a language", sizeof name);
+        pieces[list->ids[i]] = ferry_text_view(kept);
+    }
+    FERRY_TRY(ferry_texts_join(&plan->arena, pieces, (size_t)text->source_count, &text->source_pieces, error));
+    text->target_pieces = text->source_pieces;
+    return FERRY_OK;
+}
+
+ferry_status ferry_multilingual_tags(ferry_import_plan *plan, const ferry_import_tags *list, const char *around,
+                                     ferry_tag_place source_tag, ferry_error *error)
 {
     int32_t *forced = &plan->generation.decoding.forced_first_id;
+    FERRY_TRY(name_tags(plan, list, around, error));
     FERRY_TRY(ferry_import_languages(plan, list, source_tag, FERRY_TAG_FIRST, error));
     for (int32_t i = 0; *forced >= 0 && i < list->count; i++) {
         if (list->ids[i] != *forced) continue;
@@ -165,7 +186,7 @@ static ferry_status shifted_pieces(ferry_import_plan *plan, const added_tokens *
     const ferry_spm *spm = plan->segmenters[0];
     const int32_t count = ferry_spm_count(spm), V = plan->model.encoder.vocab_size;
     const ferry_texts *joined;
-    ferry_view *pieces;
+    ferry_view *pieces, fixed[] = {{"<s>", 3}, {"<pad>", 5}, {"</s>", 4}, {"<unk>", 5}};
     if (count < FIRST_PIECE || ferry_spm_unknown(spm) != 0 || count > V - SHIFT) {
         return ferry_fail(error, FERRY_ERROR_FORMAT,
                           "%s: the SentencePiece model has %" PRId32 " pieces (unknown: %" PRId32
@@ -174,10 +195,11 @@ static ferry_status shifted_pieces(ferry_import_plan *plan, const added_tokens *
     }
     FERRY_TRY(ferry_import_check_rows(plan, plan->segmenter_files[0], count + SHIFT, V, error));
     FERRY_TRY(ferry_import_pieces(plan, V, &pieces, error));
+    memcpy(pieces, fixed, sizeof fixed);
     for (int32_t i = FIRST_PIECE; i < count; i++) pieces[i + SHIFT] = ferry_spm_piece(spm, i);
     for (size_t i = 0; i < added->count; i++) {
         const added_token *token = &added->tokens[i];
-        if (!token->special && token->id >= count + SHIFT) pieces[token->id] = token->content;
+        if (token->id >= count + SHIFT) pieces[token->id] = token->content;
     }
     FERRY_TRY(ferry_texts_join(&plan->arena, pieces, (size_t)V, &joined, error));
     ferry_import_one_vocabulary(plan, joined, UNKNOWN_ID);
@@ -201,16 +223,25 @@ static ferry_status add_special(ferry_import_plan *plan, const added_tokens *add
 /* ---- tokenizer.json ---- */
 
 /* Takes the outermost id out of the list, if it is a language's. */
-static bool take_language(const ferry_import_tags *languages, bool last, const int32_t **ids, int32_t *count)
+static bool take_language(const int32_t *languages, int32_t n, bool last, const int32_t **ids, int32_t *count)
 {
     const int32_t id = *count > 0 ? (*ids)[last ? *count - 1 : 0] : -1;
-    for (int32_t i = 0; i < languages->count; i++) {
-        if (languages->ids[i] != id) continue;
+    for (int32_t i = 0; i < n; i++) {
+        if (languages[i] != id) continue;
         *ids += !last;
         --*count;
         return true;
     }
     return false;
+}
+
+void ferry_multilingual_template(ferry_model_text *text, const int32_t *languages, int32_t count,
+                                 ferry_tag_place *place)
+{
+    if (take_language(languages, count, false, &text->prefix_ids, &text->prefix_count))
+        *place = FERRY_TAG_PREFIX;
+    else if (take_language(languages, count, true, &text->suffix_ids, &text->suffix_count))
+        *place = FERRY_TAG_SUFFIX;
 }
 
 /* Ids are the model's own. The template has the tag of one source language, which says where tags go. */
@@ -228,11 +259,8 @@ static ferry_status read_tokenizer_json(ferry_import_plan *plan, const char *for
         FERRY_TRY(ferry_import_special(plan, &id, 1, error));
     }
     if (languages.count == 0) return FERRY_OK;
-    if (take_language(&languages, false, &text->prefix_ids, &text->prefix_count))
-        source_tag = FERRY_TAG_PREFIX;
-    else if (take_language(&languages, true, &text->suffix_ids, &text->suffix_count))
-        source_tag = FERRY_TAG_SUFFIX;
-    return ferry_multilingual_tags(plan, &languages, source_tag, error);
+    ferry_multilingual_template(text, languages.ids, languages.count, &source_tag);
+    return ferry_multilingual_tags(plan, &languages, "", source_tag, error);
 }
 
 /* ---- all of it ---- */
@@ -252,5 +280,5 @@ ferry_status ferry_multilingual_text(ferry_import_plan *plan, const char *form, 
     FERRY_TRY(add_special(plan, &added, &languages, first + languages.count, error));
     FERRY_TRY(ferry_import_special_ids(plan, error));
     FERRY_TRY(ferry_import_compare_tokenizer_json(plan, error));
-    return ferry_multilingual_tags(plan, &languages, source_tag, error);
+    return ferry_multilingual_tags(plan, &languages, "", source_tag, error);
 }

@@ -25,7 +25,8 @@ typedef struct t5_choices {
     const t5_class *class;
     int32_t buckets;
     int32_t max_distance;
-    bool tie;          /* tie_word_embeddings */
+    bool tie; /* tie_word_embeddings, which is_tie_key says is there */
+    bool is_tie_key;
     bool scale;        /* the decoder's output is multiplied by d^-1/2 */
     bool scale_is_key; /* config.json has scale_decoder_outputs, and tie is unused */
 } t5_choices;
@@ -97,6 +98,7 @@ static ferry_status read_choices(ferry_json config, t5_choices *choices, ferry_e
     /* Half of a direction's buckets hold one distance each; logarithms begin there. The decoder has one direction. */
     FERRY_TRY(ferry_json_integer(config, "relative_attention_max_distance", choices->buckets / 2 + 1, MAX_DISTANCE,
                                  &choices->max_distance, error));
+    choices->is_tie_key = ferry_json_get(config, "tie_word_embeddings") != NULL;
     FERRY_TRY(ferry_json_bool(config, "tie_word_embeddings", &choices->tie, error));
     choices->scale = choices->tie && class->scales;
     if (class->mt5) return FERRY_OK;
@@ -195,9 +197,9 @@ static ferry_status add_embeddings(ferry_import_plan *plan, const t5_choices *ch
     if (!choices->tie || choices->scale_is_key || choices->class->mt5)
         return ferry_import_add(plan, output, FERRY_IMPORT_MATRIX, error, "output.weight");
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
-                      "%s: tensor 'lm_head.weight' differs from the embeddings, but tie_word_embeddings is true and "
+                      "%s: tensor 'lm_head.weight' differs from the embeddings, but tie_word_embeddings is %s and "
                       "there is no 'scale_decoder_outputs': versions of transformers disagree about the output",
-                      path);
+                      path, choices->is_tie_key ? "true" : "absent, which means true,");
 }
 
 static ferry_status read_tensors(ferry_import_plan *plan, const t5_choices *choices, ferry_error *error)

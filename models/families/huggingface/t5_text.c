@@ -92,7 +92,7 @@ static bool is_madlad_tag(ferry_view piece)
 }
 
 /* The tag of the target language is part of the line itself, whatever the source: "<2de> ". */
-static ferry_status read_madlad_tags(ferry_import_plan *plan, ferry_error *error)
+ferry_status ferry_import_madlad_tags(ferry_import_plan *plan, ferry_error *error)
 {
     const ferry_model_text *text = &plan->text;
     size_t count = 0;
@@ -115,7 +115,6 @@ static ferry_status read_madlad_tags(ferry_import_plan *plan, ferry_error *error
         FERRY_TRY(ferry_import_add_tag(plan, &list.languages, (ferry_view){prompt + 2, piece.size - 3}, i, error));
         FERRY_TRY(ferry_import_special(plan, &i, 1, error));
     }
-    plan->kind = "huggingface-madlad";
     return add_languages(plan, &list, error);
 }
 
@@ -159,6 +158,8 @@ ferry_status ferry_import_t5_text(ferry_import_plan *plan, ferry_json config, bo
                           tokenizer.file);
     }
     FERRY_TRY(read_segmenter(plan, tokenizer, mt5, error));
-    FERRY_TRY(read_madlad_tags(plan, error));
-    return text->languages.count == 0 ? read_tasks(plan, config, error) : FERRY_OK;
+    FERRY_TRY(ferry_import_madlad_tags(plan, error));
+    if (text->languages.count == 0) return read_tasks(plan, config, error);
+    plan->kind = "huggingface-madlad";
+    return FERRY_OK;
 }

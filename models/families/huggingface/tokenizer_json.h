@@ -13,6 +13,9 @@ bool ferry_import_uses_tokenizer_json(const ferry_import_plan *plan, const char 
  * (plan->model.encoder.vocab_size of them); how a text is segmented and joined; prefix, suffix and special ids, as the
  * file has them. Errors: FORMAT, UNSUPPORTED, LIMIT, MEMORY; they name file, place, what was expected and found. */
 ferry_status ferry_import_tokenizer_json(ferry_import_plan *plan, ferry_error *error);
+/* The same for a plan that has the vocabulary, tags and frame of another system: pieces must agree, and the file's
+ * template adds to the frame. Errors: FORMAT, too, where they differ. */
+ferry_status ferry_import_fitting_tokenizer_json(ferry_import_plan *plan, ferry_error *error);
 /* For a source that has both files: where tokenizer.json does not have the pieces of plan->text at their ids, the plan
  * gets a note. */
 ferry_status ferry_import_compare_tokenizer_json(ferry_import_plan *plan, ferry_error *error);

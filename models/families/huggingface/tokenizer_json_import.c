@@ -2,6 +2,7 @@
 #include "tokenizer_json.h"
 
 #include "base/printable.h"
+#include "huggingface.h"
 
 static const char name[] = "tokenizer.json";
 
@@ -38,6 +39,27 @@ ferry_status ferry_import_tokenizer_json(ferry_import_plan *plan, ferry_error *e
     const int32_t more[] = {plan->generation.pad_id, plan->generation.start_id};
     FERRY_TRY(ferry_import_special(plan, plan->generation.eos_ids, plan->generation.eos_count, error));
     return ferry_import_special(plan, more, 2, error);
+}
+
+/* ---- for another system's vocabulary ---- */
+
+ferry_status ferry_import_fitting_tokenizer_json(ferry_import_plan *plan, ferry_error *error)
+{
+    const ferry_model_text own = plan->text;
+    ferry_model_text *text = &plan->text;
+    text->suffix_ids = NULL;
+    text->suffix_count = 0;
+    FERRY_TRY(ferry_import_tokenizer_json(plan, error));
+    for (size_t id = 0; id < (size_t)text->source_count;
+         id++) { /* names of rows that the file does not know may differ */
+        const ferry_view piece = ferry_texts_at(text->source_pieces, id), word = ferry_texts_at(own.source_pieces, id);
+        if (piece.size > 0 && !ferry_view_equal(piece, word))
+            return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: id %zu is '%s', and '%s' in the vocabulary", name, id,
+                              ferry_printable_view(piece).text, ferry_printable_view(word).text);
+    }
+    if (own.languages.target_tag == FERRY_TAG_FIRST)
+        ferry_multilingual_template(text, own.languages.target_ids, own.languages.count, &text->languages.source_tag);
+    return ferry_import_ids(plan, own.suffix_ids, own.suffix_count, &text->suffix_ids, &text->suffix_count, error);
 }
 
 /* ---- beside a SentencePiece model ---- */

@@ -11,6 +11,7 @@ typedef struct ferry_marian {
     ferry_json config;           /* special:model.yml */
     int32_t version[3];          /* of the Marian that trained the model */
     const char *vocabularies[2]; /* source, target: the same name when there is one for both */
+    bool guessed;                /* no vocabulary is called one: a .spm, as OPUS-MT's, may only segment */
     const char *segmenters[2];   /* SentencePiece models used with other vocabularies; NULL: none */
     const char *lexicon;         /* NULL: none */
     bool student;                /* Bergamot's or Firefox's: their production settings hold */

@@ -209,7 +209,8 @@ static ferry_status guess_vocabularies(const ferry_import_plan *plan, ferry_mari
 {
     const char *names[MAX_NAMES];
     size_t count = collect(plan, is_vocabulary, names, MAX_NAMES);
-    if (count == 0) count = collect(plan, is_spm, names, MAX_NAMES);
+    marian->guessed = count == 0;
+    if (marian->guessed) count = collect(plan, is_spm, names, MAX_NAMES);
     if (count > MAX_NAMES) return refuse_vocabularies(plan, names, count, error);
     if (count > 1) count = keep_pair(marian, names, count);
     if (count == 1) {

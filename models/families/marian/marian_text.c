@@ -28,7 +28,7 @@ static int32_t find_piece(const side *words, const char *piece)
 
 /* ---- vocabularies ---- */
 
-/* A table of exactly `count`: rows past the file's entries have no name, entries past the rows do not count. */
+/* A table of exactly `count`: rows past the file's entries have no name. */
 static ferry_status fit_pieces(ferry_import_plan *plan, const ferry_view *found, int32_t found_count, int32_t count,
                                side *words, ferry_error *error)
 {
@@ -105,6 +105,12 @@ static ferry_status read_sides(ferry_import_plan *plan, const ferry_marian *mari
                       : read_mapping(plan, names[1], counts[1], target, error));
     }
     FERRY_TRY(check_side(plan, names[0], source, error));
+    const bool opus = strcmp(names[0], "source.spm") == 0 || strcmp(names[1], "target.spm") == 0;
+    if (marian->guessed && (opus || source->eos != 0))
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
+                          "%s: a SentencePiece model that only divides texts: the vocabulary with the ids (vocab.yml, "
+                          "or vocab….spm) is missing",
+                          ferry_import_source_label(plan->source, names[0]));
     return check_side(plan, names[1], target, error);
 }
 
