@@ -59,11 +59,6 @@ static bool find_mark(search *s)
     return s->marked > 0 && (s->marked >= s->named / 20 || (blank && s->mark == 0));
 }
 
-static void note_looked(search *s, const char *text)
-{
-    s->looked = ferry_name_format("%s; %s", s->looked.text, text);
-}
-
 /* Of a joint model nearly all words are pieces; of one of two, for a source and a target that share the words, not. */
 static void compare(search *s, const char *name, ferry_view bytes, const ferry_spm *spm)
 {
@@ -72,8 +67,8 @@ static void compare(search *s, const char *name, ferry_view bytes, const ferry_s
                   known = ferry_import_per_cent(common, s->named);
     const bool fits = pieces >= FERRY_IMPORT_USUAL_PIECES;
     if (fits && s->fits > 0 && ferry_view_equal(bytes, s->bytes)) return;
-    const char *format = "%s: %d %% of the pieces are words, and %d %% of the words pieces";
-    note_looked(s, ferry_name_format(format, name, (int)pieces, (int)known).text);
+    s->looked = ferry_name_format("%s; %s: %d %% of the pieces are words, and %d %% of the words pieces",
+                                  s->looked.text, name, (int)pieces, (int)known);
     if (!fits) return;
     s->found = known >= FERRY_IMPORT_USUAL_WORDS && s->fits == 0 ? name : NULL;
     s->bytes = bytes;
@@ -92,7 +87,7 @@ static ferry_status look(ferry_import_plan *plan, search *s, const char *name, f
     if (status == FERRY_OK) compare(s, name, bytes, spm);
     ferry_spm_destroy(spm);
     if (status == FERRY_ERROR_MEMORY) return ferry_fail(error, status, "%s", found.message);
-    if (status != FERRY_OK) note_looked(s, found.message);
+    if (status != FERRY_OK) s->looked = ferry_name_format("%s; %s", s->looked.text, found.message);
     return FERRY_OK;
 }
 

@@ -50,8 +50,8 @@ ferry_status ferry_import_fitting_tokenizer_json(ferry_import_plan *plan, ferry_
     text->suffix_ids = NULL;
     text->suffix_count = 0;
     FERRY_TRY(ferry_import_tokenizer_json(plan, error));
-    for (size_t id = 0; id < (size_t)text->source_count;
-         id++) { /* names of rows that the file does not know may differ */
+    /* Rows that the file does not know may have any name. */
+    for (size_t id = 0; id < (size_t)text->source_count; id++) {
         const ferry_view piece = ferry_texts_at(text->source_pieces, id), word = ferry_texts_at(own.source_pieces, id);
         if (piece.size > 0 && !ferry_view_equal(piece, word))
             return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: id %zu is '%s', and '%s' in the vocabulary", name, id,
