@@ -236,11 +236,12 @@ test_two_writers()
     printf 'Hello, world!\nHow are you?\n' > in
     printf 'Hallo, die Welt!\nWie' > part
     for option in --resume -q; do
+        rm -f part # of the round before
         "$ferry" translate -q -o part "$option" < pipe &
         writer=$!
         exec 7> pipe
         cat in >&7
-        until [ "$(wc -l < part)" -eq 2 ]; do sleep 0.01; done
+        until [ -e part ] && [ "$(wc -l < part)" -eq 2 ]; do sleep 0.01; done
         cp part before
         expect_failure "part: process $writer is writing this file" translate -i in -o part
         expect_failure "part: process $writer is writing this file" translate -i in -o part --resume
