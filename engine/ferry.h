@@ -377,8 +377,8 @@ typedef enum ferry_doubt {
 
 /* Sum of the ferry_doubt of line `line`: of its best hypothesis, but FERRY_DOUBT_CUT of any. They are in its warning in
  * words. 0 for blank and failed lines, and past the last. Of a text: those of all its sentences.
- * A line, part or sentence of which the model sees nothing (white space, characters that cannot be seen, or only such as
- * it does not know) stays as it is, without tokens; FERRY_QUALITY_UNKNOWN says so if it has letters. */
+ * A line, part or sentence of which the model sees nothing (white space, characters that cannot be seen, or only such
+ * as it does not know) stays as it is, without tokens; FERRY_QUALITY_UNKNOWN says so if it has letters. */
 FERRY_API int ferry_result_doubts(const ferry_result *result, size_t line);
 
 /* A sentence of ferry_translate_text. */
