@@ -139,7 +139,7 @@ convert_with_text()
 {
     cp -r "$positions/$1" "$2"
     cp "$source_dir/tests/data/models/marian-separate/source.spm" "$2"
-    echo '{"</s>": 0, "<unk>": 1, "<pad>": 60}' > "$2/vocab.json"
+    echo '{"</s>": 0, "<unk>": 1, "▁He": 2, "o": 3, "▁w": 4, "d": 5, "<pad>": 60}' > "$2/vocab.json"
     sed -i '1,/"format"/s/"format"/"training": "not <b> at all", "trained_length": 31, &/' "$2/config.json"
     "$ferry" convert --quiet "$2" -o "$2.gguf" || fail "cannot convert $1"
 }

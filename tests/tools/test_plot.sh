@@ -161,15 +161,17 @@ test_plot_attention()
 # Text from right to left begins at the right; what XML does not permit is replaced.
 test_plot_text()
 {
-    plot --attention $'שלום < עולם' --head 0
-    expect_fact '^text שלום < עולם$'
-    grep -q '<text [^>]*direction="rtl"[^>]*>שלום &lt; עולם</text>' picture.svg || fail "not from right to left"
+    plot --attention $'שלום, < עולם' --head 0
+    expect_fact '^text שלום, < עולם$'
+    grep -q '<text [^>]*direction="rtl"[^>]*>שלום, &lt; עולם</text>' picture.svg || fail "not from right to left"
     plot --attention $'a\x01b \xff c' --head 0
     expect_fact $'^text a\xef\xbf\xbdb \xef\xbf\xbd c$'
 }
 
 test_plot_refuses()
 {
+    expect_failure '--attention: the model knows nothing of the text' plot --attention '♪' -o picture.svg
+    [ ! -e picture.svg ] || fail "a picture of nothing was written"
     expect_usage_error 'plot: expected --output FILE' plot sinusoidal
     expect_usage_error 'plot: expected ENCODING, MODEL, --untrained or --attention TEXT' plot -o picture.svg
     expect_usage_error 'plot: expected ENCODING, MODEL,' plot alibi --attention x -o picture.svg

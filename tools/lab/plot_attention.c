@@ -44,10 +44,14 @@ static bool translate(scene *s, ferry_translator *translator)
     }
     s->outputs = ferry_inspect_result_ids(s->result, 0, 0);
     s->T = (int32_t)ferry_result_tokens(s->result, 0, 0);
+    if (s->T == 0) {
+        ferry_complain("--attention: the model knows nothing of the text");
+        return false;
+    }
     s->inputs = ferry_allocate((size_t)s->T + 1, sizeof *s->inputs);
     if (s->inputs == NULL) return false;
     s->inputs[0] = ferry_inspect_get_sizes(s->model).start_id;
-    if (s->T > 0) memcpy(s->inputs + 1, s->outputs, (size_t)s->T * sizeof *s->inputs);
+    memcpy(s->inputs + 1, s->outputs, (size_t)s->T * sizeof *s->inputs);
     return true;
 }
 
