@@ -77,6 +77,7 @@ static ferry_status read_merges(ferry_import_plan *plan, ferry_error *error)
 
 static ferry_status read_vocabularies(ferry_import_plan *plan, ferry_error *error)
 {
+    static const char *const silent[] = {"<s>", "<pad>", "</s>", "<unk>", NULL};
     ferry_model_text *text = &plan->text;
     ferry_json source, target;
     text->source_count = plan->model.encoder.vocab_size;
@@ -87,19 +88,7 @@ static ferry_status read_vocabularies(ferry_import_plan *plan, ferry_error *erro
     FERRY_TRY(ferry_import_vocabulary(plan, target, text->target_count, &text->target_pieces, error));
     plan->vocabulary_files[0] = source.file;
     plan->vocabulary_files[1] = target.file;
-    FERRY_TRY(ferry_json_require(source, "<unk>", error));
-    FERRY_TRY(ferry_json_require(source, "</s>", error));
-    FERRY_TRY(ferry_huggingface_check_eos(plan, target, error));
-    text->source_unk_id = ferry_import_piece_id(source, "<unk>");
-    const int32_t suffix = ferry_import_piece_id(source, "</s>");
-    const int32_t special[] = {ferry_import_piece_id(target, "<s>"),
-                               ferry_import_piece_id(target, "<pad>"),
-                               ferry_import_piece_id(target, "</s>"),
-                               ferry_import_piece_id(target, "<unk>"),
-                               plan->generation.pad_id,
-                               plan->generation.start_id};
-    FERRY_TRY(ferry_import_ids(plan, &suffix, 1, &text->suffix_ids, &text->suffix_count, error));
-    return ferry_import_special(plan, special, 6, error);
+    return ferry_huggingface_special_pieces(plan, source, target, silent, error);
 }
 
 static ferry_status read_text(ferry_import_plan *plan, ferry_json config, ferry_error *error)
