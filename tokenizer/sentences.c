@@ -295,24 +295,16 @@ static bool is_stop(const scanner *s, uint32_t c)
     return c != NOTHING && (has(stops, c) || has(wide_stops, c) || is_own_stop(s->language, c));
 }
 
-/* " ." of an ellipsis with blanks: where it ends, else `at`. */
-static size_t spaced_stop(ferry_view text, size_t at)
+/* White space and `mark`: " ." of an ellipsis with blanks, or " »", before which French has one, and then white space
+ * or a stop. Where they end, else `at`. */
+static size_t spaced(ferry_view text, size_t at, uint32_t mark)
 {
     size_t after = at;
     const uint32_t blank = next(text, &after);
-    if (!is_space(blank) || has(line_ends, blank) || next(text, &after) != '.') return at;
+    if (!is_space(blank) || has(line_ends, blank) || next(text, &after) != mark) return at;
     const uint32_t c = peek(text, after);
-    return c == NOTHING || is_space(c) || may_close(c) ? after : at;
-}
-
-/* French puts blanks before what closes: " »", before white space or a stop. Where it ends, else `at`. */
-static size_t spaced_closing(ferry_view text, size_t at)
-{
-    size_t after = at;
-    const uint32_t blank = next(text, &after);
-    if (!is_space(blank) || has(line_ends, blank) || next(text, &after) != U'»') return at;
-    const uint32_t c = peek(text, after);
-    return c == NOTHING || is_space(c) || has(stops, c) || c == ',' || c == ')' ? after : at;
+    const bool fits = mark == '.' ? may_close(c) : has(stops, c) || c == ',' || c == ')';
+    return c == NOTHING || is_space(c) || fits ? after : at;
 }
 
 /* "[12]", a reference to a note, perhaps after a blank: where it ends, else `at`. */
@@ -339,9 +331,9 @@ static stop_run read_run(const scanner *s, size_t begin)
         } else if (c != NOTHING && may_close(c) && !(run.wide && character_of(c) == FERRY_CHARACTER_OPENING)) {
             run.closed = true;
         } else {
-            after = spaced_stop(s->text, run.end);
+            after = spaced(s->text, run.end, '.');
             if (after > run.end) count++, run.lone = false;
-            if (after == run.end) after = spaced_closing(s->text, run.end);
+            if (after == run.end) after = spaced(s->text, run.end, U'»');
             if (after == run.end) after = reference(s->text, run.end);
             if (after == run.end) break;
         }

@@ -89,14 +89,13 @@ static ferry_status put_grapheme(const ferry_text_rules *rules, const ferry_sect
     return FERRY_OK;
 }
 
-static ferry_status put_precompiled(const ferry_text_rules *rules, const ferry_step *step, const ferry_section *section,
-                                    ferry_rewriting *to, ferry_error *error)
+static ferry_status put_precompiled(const ferry_text_rules *rules, const ferry_section *section, ferry_rewriting *to,
+                                    ferry_error *error)
 {
     const ferry_view text = section->text;
     int32_t state = 0;
     uint32_t last = 0, character;
     size_t begin = 0;
-    (void)step;
     for (size_t at = 0; at < text.size;) {
         const size_t border = at;
         ferry_utf8_next(text, &at, &character);
@@ -116,12 +115,11 @@ static ferry_status put_precompiled(const ferry_text_rules *rules, const ferry_s
 
 /* ---- replacing ---- */
 
-static ferry_status put_replaced(const ferry_text_rules *rules, const ferry_step *step, const ferry_section *section,
-                                 ferry_rewriting *to, ferry_error *error)
+static ferry_status put_replaced(const ferry_step *step, const ferry_section *section, ferry_rewriting *to,
+                                 ferry_error *error)
 {
     const ferry_view text = section->text, pattern = step->arguments[0];
     size_t begin = 0;
-    (void)rules;
     for (size_t at = 0; at + pattern.size <= text.size;) {
         if (memcmp(text.data + at, pattern.data, pattern.size) != 0) {
             at++;
@@ -135,12 +133,11 @@ static ferry_status put_replaced(const ferry_text_rules *rules, const ferry_step
 }
 
 /* Runs of blanks, or of white space, that have at least so many characters. */
-static ferry_status put_runs(const ferry_text_rules *rules, const ferry_step *step, const ferry_section *section,
-                             ferry_rewriting *to, ferry_error *error)
+static ferry_status put_runs(const ferry_step *step, const ferry_section *section, ferry_rewriting *to,
+                             ferry_error *error)
 {
     const ferry_view text = section->text;
     size_t begin = 0, run = 0; /* the run has so many characters, and begins at `begin` */
-    (void)rules;
     for (size_t at = 0, next = 0; at <= text.size; at = next) {
         uint32_t character = 0;
         if (at < text.size) ferry_utf8_next(text, &next, &character);
@@ -161,10 +158,9 @@ static ferry_status put_runs(const ferry_text_rules *rules, const ferry_step *st
     return FERRY_OK;
 }
 
-static ferry_status put_prepended(const ferry_text_rules *rules, const ferry_step *step, const ferry_section *section,
-                                  ferry_rewriting *to, ferry_error *error)
+static ferry_status put_prepended(const ferry_step *step, const ferry_section *section, ferry_rewriting *to,
+                                  ferry_error *error)
 {
-    (void)rules;
     FERRY_TRY(put(to, step->arguments[0], section->from[0], error));
     return copy(to, section, 0, section->text.size, error);
 }
@@ -174,25 +170,24 @@ static bool begins_with(ferry_view text, ferry_view start)
     return text.size >= start.size && memcmp(text.data, start.data, start.size) == 0;
 }
 
-static ferry_status put_metaspace(const ferry_text_rules *rules, const ferry_step *step, const ferry_section *section,
-                                  ferry_rewriting *to, ferry_error *error)
+static ferry_status put_metaspace(const ferry_step *step, const ferry_section *section, ferry_rewriting *to,
+                                  ferry_error *error)
 {
     const ferry_step blanks = {.arguments = {ferry_text_view(" "), metaspace}};
     const ferry_view text = section->text, scheme = step->arguments[0];
     const bool starts = text.data[0] == ' ' || begins_with(text, metaspace);
     const bool wanted = ferry_view_is(scheme, "always") || (ferry_view_is(scheme, "first") && section->from[0] == 0);
     if (wanted && !starts) FERRY_TRY(put(to, metaspace, section->from[0], error));
-    return put_replaced(rules, &blanks, section, to, error);
+    return put_replaced(&blanks, section, to, error);
 }
 
 /* ---- stripping ---- */
 
-static ferry_status put_stripped(const ferry_text_rules *rules, const ferry_step *step, const ferry_section *section,
-                                 ferry_rewriting *to, ferry_error *error)
+static ferry_status put_stripped(const ferry_step *step, const ferry_section *section, ferry_rewriting *to,
+                                 ferry_error *error)
 {
     const ferry_view text = section->text, trimmed = ferry_utf8_trim(text);
     const size_t begin = ferry_utf8_leading_space(text);
-    (void)rules;
     if (step->kind == FERRY_STEP_STRIP_LEFT) return copy(to, section, begin, text.size, error);
     return copy(to, section, 0, begin < text.size ? begin + trimmed.size : 0, error);
 }
@@ -202,16 +197,16 @@ static ferry_status put_stripped(const ferry_text_rules *rules, const ferry_step
 ferry_status ferry_step_rewrite(const ferry_text_rules *rules, const ferry_step *step, const ferry_section *section,
                                 ferry_rewriting *to, ferry_error *error)
 {
-    typedef ferry_status rewriter(const ferry_text_rules *, const ferry_step *, const ferry_section *,
-                                  ferry_rewriting *, ferry_error *);
+    typedef ferry_status rewriter(const ferry_step *, const ferry_section *, ferry_rewriting *, ferry_error *);
     static rewriter *const rewriters[FERRY_STEP_KINDS] = {
-        [FERRY_STEP_PRECOMPILED] = put_precompiled, [FERRY_STEP_REPLACE] = put_replaced,
-        [FERRY_STEP_REPLACE_BLANKS] = put_runs,     [FERRY_STEP_REPLACE_SPACE] = put_runs,
-        [FERRY_STEP_PREPEND] = put_prepended,       [FERRY_STEP_STRIP_LEFT] = put_stripped,
-        [FERRY_STEP_STRIP_RIGHT] = put_stripped,    [FERRY_STEP_METASPACE] = put_metaspace};
+        [FERRY_STEP_REPLACE] = put_replaced,    [FERRY_STEP_REPLACE_BLANKS] = put_runs,
+        [FERRY_STEP_REPLACE_SPACE] = put_runs,  [FERRY_STEP_PREPEND] = put_prepended,
+        [FERRY_STEP_STRIP_LEFT] = put_stripped, [FERRY_STEP_STRIP_RIGHT] = put_stripped,
+        [FERRY_STEP_METASPACE] = put_metaspace};
     to->size = 0;
     FERRY_TRY(reserve(to, section->text.size, error));
-    FERRY_TRY(rewriters[step->kind](rules, step, section, to, error));
+    FERRY_TRY(step->kind == FERRY_STEP_PRECOMPILED ? put_precompiled(rules, section, to, error)
+                                                   : rewriters[step->kind](step, section, to, error));
     to->from[to->size] = section->from[section->text.size];
     return FERRY_OK;
 }

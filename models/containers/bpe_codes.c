@@ -102,42 +102,21 @@ static ferry_status read_lines(codes_reader *in, ferry_view bytes)
     return FERRY_OK;
 }
 
-/* What Python's codes.read().rstrip("\n") leaves, or read().split("\n")[:-1]. */
-static ferry_view without_end(ferry_view bytes, bool fsmt)
+ferry_status ferry_bpe_codes_read(ferry_view bytes, const char *file, bool fsmt, ferry_arena *arena,
+                                  ferry_bpe_codes *codes, ferry_error *error)
 {
-    if (fsmt)
-        while (bytes.size > 0 && bytes.data[bytes.size - 1] != '\n') bytes.size--;
-    else
-        while (bytes.size > 0 && bytes.data[bytes.size - 1] == '\n') bytes.size--;
-    return bytes;
-}
-
-static ferry_status read_codes(ferry_view bytes, const char *file, bool fsmt, ferry_arena *arena,
-                               ferry_bpe_codes *codes, ferry_error *error)
-{
-    const ferry_view text = without_end(bytes, fsmt);
     codes_reader in = {.file = file, .error = error, .fsmt = fsmt, .version = fsmt ? 2 : 1};
     *codes = (ferry_bpe_codes){0};
-    FERRY_TRY(read_lines(&in, text));
+    /* What Python's codes.read().rstrip("\n") leaves, or read().split("\n")[:-1]. */
+    while (bytes.size > 0 && (bytes.data[bytes.size - 1] == '\n') != fsmt) bytes.size--;
+    FERRY_TRY(read_lines(&in, bytes));
     if (in.count > MAX_MERGES || (in.count == 0 && !fsmt))
         return ferry_fail(error, in.count > 0 ? FERRY_ERROR_LIMIT : FERRY_ERROR_FORMAT,
                           "%s: expected 1 to %d merges, found %zu", file, (int)MAX_MERGES, in.count);
     in.merges = ferry_arena_alloc(arena, in.count + 1, sizeof *in.merges);
     if (in.merges == NULL) return ferry_fail_memory(error, "merges", in.count * sizeof *in.merges);
-    FERRY_TRY(read_lines(&in, text));
+    FERRY_TRY(read_lines(&in, bytes));
     codes->count = (int32_t)in.count;
     codes->version = in.version;
     return ferry_texts_join(arena, in.merges, in.count, &codes->merges, error);
-}
-
-ferry_status ferry_bpe_codes_read(ferry_view bytes, const char *file, ferry_arena *arena, ferry_bpe_codes *codes,
-                                  ferry_error *error)
-{
-    return read_codes(bytes, file, false, arena, codes, error);
-}
-
-ferry_status ferry_bpe_codes_read_fsmt(ferry_view bytes, const char *file, ferry_arena *arena, ferry_bpe_codes *codes,
-                                       ferry_error *error)
-{
-    return read_codes(bytes, file, true, arena, codes, error);
 }

@@ -16,12 +16,10 @@ typedef struct ferry_bpe_codes {
     int32_t version; /* 1: 0.1, 2: 0.2 */
 } ferry_bpe_codes;
 
-/* The merges are copied into `arena`, which takes 20 bytes more for each line of at least 3. Errors, which name file
- * and line: FORMAT, UNSUPPORTED (another version; what is no white space for the one program, but for the other), LIMIT
- * (2²² merges), MEMORY. */
-ferry_status ferry_bpe_codes_read(ferry_view bytes, const char *file, ferry_arena *arena, ferry_bpe_codes *codes,
-                                  ferry_error *error);
-ferry_status ferry_bpe_codes_read_fsmt(ferry_view bytes, const char *file, ferry_arena *arena, ferry_bpe_codes *codes,
-                                       ferry_error *error);
+/* `fsmt`: of that program. The merges are copied into `arena`, which takes 20 bytes more for each line of at least 3.
+ * Errors, which name file and line: FORMAT, UNSUPPORTED (another version; what is no white space for the one program,
+ * but for the other), LIMIT (2²² merges), MEMORY. */
+ferry_status ferry_bpe_codes_read(ferry_view bytes, const char *file, bool fsmt, ferry_arena *arena,
+                                  ferry_bpe_codes *codes, ferry_error *error);
 
 #endif

@@ -137,13 +137,6 @@ static ferry_status read_count(reader *r, size_t smallest, const char *what, uin
 
 /* ---- aliases ---- */
 
-static ferry_status read_aliases(reader *r, alias *aliases, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++)
-        if (!read_string(r, &aliases[i].name) || !read_string(r, &aliases[i].variable)) return cut_off(r, "an alias");
-    return FERRY_OK;
-}
-
 /* The variable whose name is `name`, which ends with NUL, and `end`. */
 static ferry_weights_entry *find(const reader *r, ferry_view name, const char *end)
 {
@@ -250,7 +243,8 @@ static ferry_status read_file(reader *r, ferry_ctranslate2_header *header)
     FERRY_TRY(ferry_weights_reserve(weights, variables + 3 * (size_t)aliases, r->in.error));
     r->text = allocate(r, LONGEST_NAME, 1);
     if (list == NULL || r->text == NULL) return FERRY_ERROR_MEMORY;
-    FERRY_TRY(read_aliases(r, list, aliases));
+    for (uint32_t i = 0; i < aliases; i++)
+        if (!read_string(r, &list[i].name) || !read_string(r, &list[i].variable)) return cut_off(r, "an alias");
     const size_t left = ferry_cursor_left(&r->in.cursor);
     if (left > 0) return ferry_reader_fail(&r->in, FERRY_ERROR_FORMAT, "%zu bytes past the last record", left);
     memcpy(weights->entries, entries, variables * sizeof *entries);

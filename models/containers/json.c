@@ -131,45 +131,28 @@ static ferry_status fail_memory(const char *file, size_t bytes, ferry_error *err
     return ferry_fail(error, FERRY_ERROR_MEMORY, "%s: out of memory: %zu bytes", file, bytes);
 }
 
-static ferry_status parse(ferry_view text, const char *file, json_t **root, ferry_error *error)
-{
-    json_error_t problem;
-    bool out_of_memory;
-    *root = load(text, &problem, &out_of_memory);
-    if (*root != NULL) return FERRY_OK;
-    if (out_of_memory) return fail_memory(file, text.size, error);
-    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: line %d, column %d: %s", file, problem.line, problem.column,
-                      problem.text);
-}
-
-static ferry_status parse_kind(ferry_view text, const char *file, json_type type, ferry_account *account, json_t **root,
-                               ferry_error *error)
-{
-    const size_t cost = ferry_json_cost(text);
-    *root = NULL;
-    if (!ferry_account_take(account, cost)) return fail_memory(file, cost, error);
-    ferry_status status = parse(text, file, root, error);
-    if (status == FERRY_OK && json_typeof(*root) != type) {
-        status = ferry_fail(error, FERRY_ERROR_FORMAT, "%s: expected a JSON %s", file,
-                            type == JSON_OBJECT ? "object" : "array");
-    }
-    if (status == FERRY_OK) return FERRY_OK;
-    json_decref(*root);
-    ferry_account_give(account, cost);
-    *root = NULL;
-    return status;
-}
-
-ferry_status ferry_json_parse(ferry_view text, const char *file, ferry_account *account, json_t **root,
+ferry_status ferry_json_parse(ferry_view text, const char *file, json_type type, ferry_account *account, json_t **root,
                               ferry_error *error)
 {
-    return parse_kind(text, file, JSON_OBJECT, account, root, error);
-}
-
-ferry_status ferry_json_parse_array(ferry_view text, const char *file, ferry_account *account, json_t **root,
-                                    ferry_error *error)
-{
-    return parse_kind(text, file, JSON_ARRAY, account, root, error);
+    const size_t cost = ferry_json_cost(text);
+    json_error_t problem;
+    bool out_of_memory;
+    ferry_status status;
+    *root = NULL;
+    if (!ferry_account_take(account, cost)) return fail_memory(file, cost, error);
+    *root = load(text, &problem, &out_of_memory);
+    if (*root != NULL && json_typeof(*root) == type) return FERRY_OK;
+    if (*root != NULL)
+        status = ferry_fail(error, FERRY_ERROR_FORMAT, "%s: expected a JSON %s", file,
+                            type == JSON_OBJECT ? "object" : "array");
+    else if (out_of_memory)
+        status = fail_memory(file, text.size, error);
+    else
+        status = ferry_fail(error, FERRY_ERROR_FORMAT, "%s: line %d, column %d: %s", file, problem.line, problem.column,
+                            problem.text);
+    ferry_json_release(*root, text, account);
+    *root = NULL;
+    return status;
 }
 
 void ferry_json_release(json_t *root, ferry_view text, ferry_account *account)

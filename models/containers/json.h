@@ -23,14 +23,12 @@ typedef struct ferry_json {
 /* What jansson holds at most while it parses `text`, and of the tree afterwards: a tree takes up to 80 times the bytes
  * of its text. */
 size_t ferry_json_cost(ferry_view text);
-/* Parses text whose root must be an object; a key that occurs twice is an error. ferry_json_cost is taken from the
- * account (budget.h). *root belongs to the caller: ferry_json_release, or json_decref where the account need not get
- * anything back. Errors: FORMAT, with file, line and column; MEMORY (or the account refused). */
-ferry_status ferry_json_parse(ferry_view text, const char *file, ferry_account *account, json_t **root,
+/* Parses text whose root must be of the type JSON_OBJECT or JSON_ARRAY; a key that occurs twice is an error.
+ * ferry_json_cost is taken from the account (budget.h). *root belongs to the caller: ferry_json_release, or json_decref
+ * where the account need not get anything back. Errors: FORMAT, with file, line and column; MEMORY (or the account
+ * refused). */
+ferry_status ferry_json_parse(ferry_view text, const char *file, json_type type, ferry_account *account, json_t **root,
                               ferry_error *error);
-/* The same for a root that is an array. */
-ferry_status ferry_json_parse_array(ferry_view text, const char *file, ferry_account *account, json_t **root,
-                                    ferry_error *error);
 /* Frees the tree of `text`, NULL too, and gives back what it had taken. */
 void ferry_json_release(json_t *root, ferry_view text, ferry_account *account);
 

@@ -151,7 +151,7 @@ static ferry_status read_data(ferry_reader *in, const record *r, ferry_weights_e
     return code->is_intgemm ? finish_intgemm(in, block, entry) : FERRY_OK;
 }
 
-static ferry_status read_all(ferry_reader *in, ferry_weights *weights)
+ferry_status ferry_marian_bin_read(ferry_reader *in, ferry_weights *weights)
 {
     size_t count = 0;
     uint64_t pad = 0;
@@ -171,10 +171,4 @@ static ferry_status read_all(ferry_reader *in, ferry_weights *weights)
     weights->count = count;
     if (ferry_cursor_left(&in->cursor) == 0) return FERRY_OK;
     return ferry_reader_fail(in, FERRY_ERROR_FORMAT, "expected %zu bytes, found %zu", in->cursor.at, in->cursor.size);
-}
-
-ferry_status ferry_marian_bin_read(ferry_view bytes, const char *file, ferry_account *account, ferry_weights *weights,
-                                   ferry_error *error)
-{
-    return ferry_weights_read(read_all, bytes, file, account, weights, error);
 }

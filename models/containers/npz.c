@@ -128,7 +128,7 @@ static ferry_status read_member(const ferry_reader *in, ferry_zip *archive, size
     return ferry_weights_place(in, entry, ferry_type_size(tensor->type), elements, true);
 }
 
-static ferry_status read_members(ferry_reader *in, ferry_weights *weights)
+ferry_status ferry_npz_read(ferry_reader *in, ferry_weights *weights)
 {
     const ferry_view bytes = {(const char *)in->cursor.data, in->cursor.size};
     FERRY_TRY(ferry_zip_open(bytes, in->file, weights->arena.account, &weights->archive, in->error));
@@ -137,10 +137,4 @@ static ferry_status read_members(ferry_reader *in, ferry_weights *weights)
     for (size_t i = 0; i < count; i++) FERRY_TRY(read_member(in, weights->archive, i, &weights->entries[i]));
     weights->count = count;
     return FERRY_OK;
-}
-
-ferry_status ferry_npz_read(ferry_view bytes, const char *file, ferry_account *account, ferry_weights *weights,
-                            ferry_error *error)
-{
-    return ferry_weights_read(read_members, bytes, file, account, weights, error);
 }

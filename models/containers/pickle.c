@@ -369,26 +369,21 @@ static ferry_status run(machine *m, uint8_t opcode, uint64_t number)
     }
 }
 
-static ferry_status step(machine *m, uint8_t opcode)
-{
-    ferry_view operand;
-    uint64_t number = 0;
-    if (!ferry_read_bytes(m->cursor, operand_bytes[opcode], &operand)) return cut_off(m);
-    for (size_t i = operand.size; i-- > 0;) number = number << 8 | (uint8_t)operand.data[i];
-    return run(m, opcode, number);
-}
-
 ferry_status ferry_pickle_read(ferry_cursor *cursor, const char *file, ferry_arena *arena,
                                const ferry_pickle_value **value, ferry_error *error)
 {
     machine m = {.cursor = cursor, .file = file, .arena = arena, .error = error, .start = cursor->at};
     for (size_t steps = 0; !m.stopped; steps++) {
         uint8_t opcode;
+        uint64_t number = 0;
+        ferry_view operand;
         m.opcode_at = cursor->at - m.start;
         if (!ferry_read_u8(cursor, &opcode)) return cut_off(&m);
         if (steps == 0 && opcode != 0x80) return fail(&m, "expected a protocol of 2 or later");
         if (steps >= MAX_STEPS) return fail(&m, "too long");
-        FERRY_TRY(step(&m, opcode));
+        if (!ferry_read_bytes(cursor, operand_bytes[opcode], &operand)) return cut_off(&m);
+        for (size_t i = operand.size; i-- > 0;) number = number << 8 | (uint8_t)operand.data[i];
+        FERRY_TRY(run(&m, opcode, number));
     }
     *value = pop(&m);
     if (*value == NULL || m.depth != 0) return fail(&m, "not exactly one value is left");

@@ -123,7 +123,7 @@ ferry_status ferry_check_not_lfs_pointer(ferry_view bytes, const char *path, fer
                              "this is a Git LFS pointer, not the file: download it with 'git lfs pull'");
 }
 
-static ferry_status read_file(ferry_reader *in, ferry_weights *weights)
+ferry_status ferry_safetensors_read(ferry_reader *in, ferry_weights *weights)
 {
     const ferry_view bytes = {(const char *)in->cursor.data, in->cursor.size};
     uint64_t size;
@@ -133,17 +133,11 @@ static ferry_status read_file(ferry_reader *in, ferry_weights *weights)
     if (!ferry_read_u64(&in->cursor, &size) || size > MAX_HEADER || !ferry_read_bytes(&in->cursor, size, &header) ||
         size < 2 || header.data[0] != '{')
         return ferry_reader_fail(in, FERRY_ERROR_FORMAT, "not a safetensors file, or cut off in its header");
-    FERRY_TRY(ferry_json_parse(header, in->file, weights->arena.account, &root, in->error));
+    FERRY_TRY(ferry_json_parse(header, in->file, JSON_OBJECT, weights->arena.account, &root, in->error));
     const ferry_view data = {bytes.data + in->cursor.at, ferry_cursor_left(&in->cursor)};
     const ferry_status status = read_entries(in, root, data, weights);
     ferry_json_release(root, header, weights->arena.account);
     return status;
-}
-
-ferry_status ferry_safetensors_read(ferry_view bytes, const char *file, ferry_account *account, ferry_weights *weights,
-                                    ferry_error *error)
-{
-    return ferry_weights_read(read_file, bytes, file, account, weights, error);
 }
 
 /* ---- golden data ---- */
@@ -155,7 +149,8 @@ ferry_status ferry_safetensors_open(const char *path, ferry_safetensors *file, f
     FERRY_TRY(ferry_mapped_file_open(path, FERRY_FILE_MAPPED, &file->map, error));
     ferry_budget_begin(&budget, 0);
     ferry_budget_add_file(&budget, file->map.bytes.size);
-    ferry_status status = ferry_safetensors_read(file->map.bytes, path, &budget.account, &file->weights, error);
+    ferry_status status =
+        ferry_weights_read(ferry_safetensors_read, file->map.bytes, path, &budget.account, &file->weights, error);
     status = ferry_budget_check(&budget, path, status, error);
     file->weights.arena.account = NULL; /* nothing more is read, and the budget ends here */
     if (status != FERRY_OK) ferry_safetensors_close(file);

@@ -361,7 +361,7 @@ static ferry_status read_legacy(reader *r)
     return read_tensors(r);
 }
 
-static ferry_status read_file(ferry_reader *in, ferry_weights *weights)
+ferry_status ferry_torch_read(ferry_reader *in, ferry_weights *weights)
 {
     const ferry_view bytes = {(const char *)in->cursor.data, in->cursor.size};
     reader r = {.in = in, .bytes = bytes, .weights = weights};
@@ -369,10 +369,4 @@ static ferry_status read_file(ferry_reader *in, ferry_weights *weights)
     if (ferry_is_zip(bytes)) return read_zip(&r);
     if (ferry_read_text(&in->cursor, legacy_magic)) return read_legacy(&r);
     return fail(&r, "not a PyTorch file: neither a zip archive nor the legacy form");
-}
-
-ferry_status ferry_torch_read(ferry_view bytes, const char *file, ferry_account *account, ferry_weights *weights,
-                              ferry_error *error)
-{
-    return ferry_weights_read(read_file, bytes, file, account, weights, error);
 }

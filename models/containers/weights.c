@@ -50,8 +50,8 @@ void ferry_weights_row_major(ferry_weights_entry *entry)
 
 /* ---- for readers ---- */
 
-ferry_status ferry_weights_read(ferry_status (*read)(ferry_reader *in, ferry_weights *weights), ferry_view bytes,
-                                const char *file, ferry_account *account, ferry_weights *weights, ferry_error *error)
+ferry_status ferry_weights_read(ferry_weights_reader *read, ferry_view bytes, const char *file, ferry_account *account,
+                                ferry_weights *weights, ferry_error *error)
 {
     ferry_reader in = ferry_reader_begin(bytes, file, error);
     *weights = (ferry_weights){.arena.account = account};

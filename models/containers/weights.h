@@ -40,10 +40,6 @@ void ferry_weights_row_major(ferry_weights_entry *entry);
 /* The type of tensors that can be skipped but not read (U8, BOOL, …). */
 #define FERRY_TYPE_OTHER ((ferry_type)255)
 
-/* Runs a reader on empty weights, whose memory is taken from the account, and sorts what it read; on failure *weights
- * is zeroed. */
-ferry_status ferry_weights_read(ferry_status (*read)(ferry_reader *in, ferry_weights *weights), ferry_view bytes,
-                                const char *file, ferry_account *account, ferry_weights *weights, ferry_error *error);
 /* A list for `count` entries, zeroed. */
 ferry_status ferry_weights_reserve(ferry_weights *weights, size_t count, ferry_error *error);
 /* Fails with "FILE: tensor 'NAME': …". */
@@ -56,26 +52,29 @@ ferry_status ferry_weights_read_shape(ferry_reader *in, uint64_t rank, ferry_ten
 ferry_status ferry_weights_place(const ferry_reader *in, ferry_weights_entry *entry, size_t element, ferry_view block,
                                  bool exact);
 
-/* Readers. `file` is for messages and must outlive the weights, as `bytes` must, and the account (budget.h), from which
- * memory and what is inflated are taken. On failure *weights is zeroed. Errors: FORMAT, UNSUPPORTED (what the format
- * allows and Ferry does not, by name), MEMORY (or the account refused), IO (a temporary file). */
+/* ---- readers ---- */
+
+/* Adds what `in` holds to empty weights. */
+typedef ferry_status ferry_weights_reader(ferry_reader *in, ferry_weights *weights);
+/* Runs a reader on `bytes`, and sorts what it read. `file` is for messages and must outlive the weights, as `bytes`
+ * must, and the account (budget.h), from which memory and what is inflated are taken. On failure *weights is zeroed.
+ * Errors: FORMAT, UNSUPPORTED (what the format allows and Ferry does not, by name), MEMORY (or the account refused), IO
+ * (a temporary file). */
+ferry_status ferry_weights_read(ferry_weights_reader *read, ferry_view bytes, const char *file, ferry_account *account,
+                                ferry_weights *weights, ferry_error *error);
 
 /* npz.c: a zip of NumPy arrays `<name>.npy` (docs: NumPy enhancement proposal 1), names without ".npy". */
-ferry_status ferry_npz_read(ferry_view bytes, const char *file, ferry_account *account, ferry_weights *weights,
-                            ferry_error *error);
+ferry_weights_reader ferry_npz_read;
 /* marian_bin.c: Marian's .bin, both dialects of intgemm types; intgemm tensors come as FERRY_I8 with shape [in, out],
  * strides {1, in} (their bytes are transposed; *Wemb* is not: {columns, 1}) and the multiplier that follows them.
  */
 /* Whether the bytes begin as such a file does, with at least one tensor: other systems' .bin files do not. */
 bool ferry_is_marian_bin(ferry_view bytes);
-ferry_status ferry_marian_bin_read(ferry_view bytes, const char *file, ferry_account *account, ferry_weights *weights,
-                                   ferry_error *error);
+ferry_weights_reader ferry_marian_bin_read;
 /* torch.c: pytorch_model.bin of both kinds, by a reader of pickles that runs nothing. */
-ferry_status ferry_torch_read(ferry_view bytes, const char *file, ferry_account *account, ferry_weights *weights,
-                              ferry_error *error);
+ferry_weights_reader ferry_torch_read;
 /* safetensors.c, one file. */
-ferry_status ferry_safetensors_read(ferry_view bytes, const char *file, ferry_account *account, ferry_weights *weights,
-                                    ferry_error *error);
+ferry_weights_reader ferry_safetensors_read;
 
 /* ctranslate2_file.c: model.bin, versions 1 to 6. Aliases become entries of their own with the same data; names are as
  * in revision 2 and later. */

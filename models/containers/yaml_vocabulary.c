@@ -203,16 +203,12 @@ static ferry_status read_json(reader *in, ferry_view text, ferry_error *error)
 {
     json_t *root, *value;
     const char *piece;
-    FERRY_TRY(ferry_json_parse(text, in->file, in->arena->account, &root, error));
+    FERRY_TRY(ferry_json_parse(text, in->file, JSON_OBJECT, in->arena->account, &root, error));
     in->entries = ferry_arena_alloc(in->arena, json_object_size(root) + 1, sizeof *in->entries);
-    ferry_status status = FERRY_OK;
-    if (in->entries == NULL) status = ferry_fail_memory(error, "a vocabulary", json_object_size(root));
-    if (status == FERRY_OK) {
-        json_object_foreach (root, piece, value) {
-            status = add_json(in, piece, value, error);
-            if (status != FERRY_OK) break;
-        }
-    }
+    ferry_status status =
+        in->entries != NULL ? FERRY_OK : ferry_fail_memory(error, "a vocabulary", json_object_size(root));
+    json_object_foreach (root, piece, value)
+        if (status == FERRY_OK) status = add_json(in, piece, value, error);
     ferry_json_release(root, text, in->arena->account);
     return status;
 }

@@ -327,11 +327,6 @@ static ferry_status inflate_member(const ferry_zip *zip, member *m, ferry_error 
     return member_fail(zip, m, FERRY_ERROR_FORMAT, error, "inflates to less than the directory says");
 }
 
-static void release_member(member *m)
-{
-    ferry_mapped_file_close(&m->file);
-}
-
 static ferry_status read_member(const ferry_zip *zip, member *m, ferry_error *error)
 {
     if (m->method == DEFLATED)
@@ -351,7 +346,7 @@ ferry_status ferry_zip_member(ferry_zip *zip, size_t index, ferry_view *bytes, f
     member *m = &zip->members[index];
     if (!m->ready) {
         const ferry_status status = read_member(zip, m, error);
-        if (status != FERRY_OK) release_member(m);
+        if (status != FERRY_OK) ferry_mapped_file_close(&m->file);
         FERRY_TRY(status);
     }
     m->ready = true;
@@ -362,7 +357,7 @@ ferry_status ferry_zip_member(ferry_zip *zip, size_t index, ferry_view *bytes, f
 void ferry_zip_close(ferry_zip *zip)
 {
     if (zip == NULL) return;
-    for (size_t i = 0; i < zip->count; i++) release_member(&zip->members[i]);
+    for (size_t i = 0; i < zip->count; i++) ferry_mapped_file_close(&zip->members[i].file);
     ferry_arena_destroy(&zip->arena);
     free(zip);
 }

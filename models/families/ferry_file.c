@@ -14,14 +14,6 @@ bool ferry_import_is_model_file(const ferry_import_plan *plan)
 }
 
 /* A file that carries a content hash must have this content: what is written gets a hash of its own. */
-static ferry_status check_content(const ferry_import_plan *plan, ferry_view bytes, ferry_error *error)
-{
-    if (plan->file->hash.size == 0) return FERRY_OK;
-    FERRY_TRY(ferry_model_file_verify(plan->file, error));
-    ferry_import_source_release(plan->source, bytes.data, bytes.size);
-    return FERRY_OK;
-}
-
 static ferry_status open_file(ferry_import_plan *plan, const char *name, ferry_error *error)
 {
     ferry_view bytes;
@@ -32,7 +24,10 @@ static ferry_status open_file(ferry_import_plan *plan, const char *name, ferry_e
     FERRY_TRY(ferry_mapped_file_open_memory(bytes, FERRY_FILE_BORROWED, &map, error));
     FERRY_TRY(ferry_model_file_read(map, ferry_import_source_label(plan->source, name), ferry_kernels_find(NULL),
                                     plan->file, error));
-    return check_content(plan, bytes, error);
+    if (plan->file->hash.size == 0) return FERRY_OK;
+    FERRY_TRY(ferry_model_file_verify(plan->file, error));
+    ferry_import_source_release(plan->source, bytes.data, bytes.size);
+    return FERRY_OK;
 }
 
 /* ---- tensors ---- */

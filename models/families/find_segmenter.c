@@ -91,18 +91,31 @@ static ferry_status look(ferry_import_plan *plan, search *s, const char *name, f
     return FERRY_OK;
 }
 
+/* tokenizer.json, where no SentencePiece model fits; or what was looked at in vain for the mark of side `marked`. */
+static ferry_status use_tokenizer_json(ferry_import_plan *plan, const search *sides, size_t marked, ferry_error *error)
+{
+    const search *m = &sides[marked];
+    ferry_error found;
+    const ferry_status status = ferry_import_fitting_tokenizer_json(plan, &found);
+    if (status == FERRY_OK) return FERRY_OK;
+    if (status == FERRY_ERROR_MEMORY) return ferry_fail(error, status, "%s", found.message);
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
+                      "%s: %" PRId32 " of its %" PRId32 " words have the mark '%s': expected %s beside it%s%s; %s",
+                      plan->vocabulary_files[marked], m->marked, m->named, marks[m->mark].mark, marks[m->mark].expected,
+                      sides[0].looked.text,
+                      sides[0].fits > 1 ? "; name those of both sides source.spm and target.spm" : "", found.message);
+}
+
 ferry_status ferry_import_find_segmenter(ferry_import_plan *plan, ferry_error *error)
 {
     ferry_model_text *text = &plan->text;
     search sides[] = {{.words = text->source_pieces, .count = text->source_count},
                       {.words = text->target_pieces, .count = text->target_count}};
     const bool two = sides[0].words != sides[1].words;
-    ferry_error found;
     if (ferry_import_tokenizer_kind(text) != FERRY_TOKENIZER_PIECES) return FERRY_OK;
-    const int marked = find_mark(&sides[0]) ? 0 : find_mark(&sides[1]) ? 1 : -1;
-    if (marked < 0) return FERRY_OK;
-    const search *m = &sides[marked];
-    for (size_t i = 0; i < ferry_import_source_count(plan->source) && m->mark == 0; i++)
+    const size_t marked = find_mark(&sides[0]) ? 0 : 1;
+    if (marked == 1 && !find_mark(&sides[1])) return FERRY_OK;
+    for (size_t i = 0; i < ferry_import_source_count(plan->source) && sides[marked].mark == 0; i++)
         for (int k = 0; k <= two; k++)
             FERRY_TRY(look(plan, &sides[k], ferry_import_source_name(plan->source, i), error));
     const char *used = sides[0].found, *other = sides[1].found;
@@ -110,19 +123,9 @@ ferry_status ferry_import_find_segmenter(ferry_import_plan *plan, ferry_error *e
         FERRY_TRY(ferry_import_segmenters(plan, used, two && other == NULL ? "" : other, error));
         FERRY_TRY(ferry_import_ids(plan, &plan->closing_id, 1, &text->suffix_ids, &text->suffix_count, error));
     } else {
-        const ferry_status status = ferry_import_fitting_tokenizer_json(plan, &found);
-        if (status == FERRY_ERROR_MEMORY) return ferry_fail(error, status, "%s", found.message);
-        if (status != FERRY_OK)
-            return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
-                              "%s: %" PRId32 " of its %" PRId32
-                              " words have the mark '%s': expected %s beside it%s%s; %s",
-                              plan->vocabulary_files[marked], m->marked, m->named, marks[m->mark].mark,
-                              marks[m->mark].expected, sides[0].looked.text,
-                              sides[0].fits > 1 ? "; name those of both sides source.spm and target.spm" : "",
-                              found.message);
+        FERRY_TRY(use_tokenizer_json(plan, sides, marked, error));
         used = "tokenizer.json";
     }
     const ferry_name note = ferry_name_format("%s is used to divide texts: the vocabulary has its pieces", used);
-    plan->note = ferry_arena_text(&plan->arena, ferry_text_view(note.text));
-    return plan->note != NULL ? FERRY_OK : ferry_fail_memory(error, "a note", sizeof note);
+    return ferry_import_note(plan, note, error);
 }

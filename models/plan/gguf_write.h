@@ -35,11 +35,6 @@ static inline void ferry_gguf_put_u32(ferry_gguf_writer *writer, const char *key
     ferry_gguf_put(writer, key, FERRY_GGUF_U32, &value);
 }
 
-static inline void ferry_gguf_put_i32(ferry_gguf_writer *writer, const char *key, int32_t value)
-{
-    ferry_gguf_put(writer, key, FERRY_GGUF_I32, &value);
-}
-
 static inline void ferry_gguf_put_f32(ferry_gguf_writer *writer, const char *key, float value)
 {
     ferry_gguf_put(writer, key, FERRY_GGUF_F32, &value);
@@ -50,14 +45,10 @@ static inline void ferry_gguf_put_bool(ferry_gguf_writer *writer, const char *ke
     ferry_gguf_put(writer, key, FERRY_GGUF_BOOL, &value);
 }
 
-static inline void ferry_gguf_put_text(ferry_gguf_writer *writer, const char *key, ferry_view value)
-{
-    ferry_gguf_put(writer, key, FERRY_GGUF_TEXT, &value);
-}
-
 static inline void ferry_gguf_put_string(ferry_gguf_writer *writer, const char *key, const char *value)
 {
-    ferry_gguf_put_text(writer, key, ferry_text_view(value));
+    const ferry_view text = ferry_text_view(value);
+    ferry_gguf_put(writer, key, FERRY_GGUF_TEXT, &text);
 }
 
 static inline void ferry_gguf_put_texts(ferry_gguf_writer *writer, const char *key, const ferry_view *values,
@@ -68,11 +59,6 @@ static inline void ferry_gguf_put_texts(ferry_gguf_writer *writer, const char *k
 
 /* The same of a list of texts [count]. */
 void ferry_gguf_put_list(ferry_gguf_writer *writer, const char *key, const ferry_texts *texts, size_t count);
-
-static inline void ferry_gguf_put_i32s(ferry_gguf_writer *writer, const char *key, const int32_t *values, size_t count)
-{
-    ferry_gguf_put_array(writer, key, FERRY_GGUF_I32, values, count);
-}
 
 /* The content hash of the file (engine/file/content_hash.h), at most once; finish fills it in. */
 void ferry_gguf_put_hash(ferry_gguf_writer *writer);

@@ -245,7 +245,8 @@ bool ferry_import_has_form(ferry_view text, const char *form)
     return true;
 }
 
-bool ferry_import_marian_tag(ferry_view piece, ferry_view *tag)
+/* ">>fra<<" → "fra"; false: the piece is no such tag. */
+static bool marian_tag(ferry_view piece, ferry_view *tag)
 {
     *tag = without_marks(piece, ">>", "<<");
     return tag->size < piece.size;
@@ -257,7 +258,7 @@ ferry_status ferry_import_tag_pieces(ferry_import_plan *plan, const ferry_texts 
     ferry_import_tags list = {NULL, NULL, 0};
     for (int32_t i = 0; i < count; i++) {
         ferry_view tag;
-        if (ferry_import_marian_tag(ferry_texts_at(pieces, (size_t)i), &tag))
+        if (marian_tag(ferry_texts_at(pieces, (size_t)i), &tag))
             FERRY_TRY(ferry_import_add_tag(plan, &list, tag, i, error));
     }
     *found = list.count > 0;

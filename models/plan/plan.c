@@ -58,7 +58,7 @@ static ferry_status parse_tree(ferry_import_plan *plan, ferry_view text, const c
 {
     json_t *tree;
     FERRY_TRY(yaml ? ferry_yaml_parse(text, file, plan->account, &tree, error)
-                   : ferry_json_parse(text, file, plan->account, &tree, error));
+                   : ferry_json_parse(text, file, JSON_OBJECT, plan->account, &tree, error));
     FERRY_TRY(ferry_import_keep_json(plan, file, tree, error));
     *json = (ferry_json){.object = tree, .file = file, .texts = yaml};
     return FERRY_OK;
@@ -81,6 +81,12 @@ ferry_status ferry_import_optional_json(ferry_import_plan *plan, const char *nam
 {
     *json = (ferry_json){.file = ferry_import_source_label(plan->source, name)};
     return ferry_import_has_file(plan, name) ? ferry_import_json(plan, name, json, error) : FERRY_OK;
+}
+
+ferry_status ferry_import_note(ferry_import_plan *plan, ferry_name note, ferry_error *error)
+{
+    plan->note = ferry_arena_text(&plan->arena, ferry_text_view(note.text));
+    return plan->note != NULL ? FERRY_OK : ferry_fail_memory(error, "a note", sizeof note);
 }
 
 ferry_status ferry_import_license(ferry_import_plan *plan, ferry_error *error)

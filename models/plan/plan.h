@@ -104,6 +104,8 @@ ferry_status ferry_import_yaml(ferry_import_plan *plan, ferry_view text, const c
                                ferry_error *error);
 /* The plan keeps the tree of `file`; on failure it is freed at once. */
 ferry_status ferry_import_keep_json(ferry_import_plan *plan, const char *file, json_t *tree, ferry_error *error);
+/* Sets plan->note. */
+ferry_status ferry_import_note(ferry_import_plan *plan, ferry_name note, ferry_error *error);
 /* The license, if the source has one. */
 ferry_status ferry_import_license(ferry_import_plan *plan, ferry_error *error);
 
@@ -115,8 +117,6 @@ ferry_status ferry_import_open_weights(ferry_import_plan *plan, ferry_error *err
 /* Whether there is one of them, and its name. */
 bool ferry_import_has_weights(const ferry_import_plan *plan, const char **name);
 /* The readers of weights.h on one file of the source, into plan->weights; `read` is one of them. */
-typedef ferry_status ferry_weights_reader(ferry_view bytes, const char *file, ferry_account *account,
-                                          ferry_weights *weights, ferry_error *error);
 ferry_status ferry_import_read_weights(ferry_import_plan *plan, const char *name, ferry_weights_reader *read,
                                        ferry_error *error);
 /* For weights that an importer has read itself: makes plan->used. */
@@ -225,6 +225,10 @@ ferry_status ferry_import_vocabulary(ferry_import_plan *plan, ferry_json json, i
 /* The SentencePiece model's own table, filled up with empty pieces to `count`; *unknown_id is its unknown piece. */
 ferry_status ferry_import_own_vocabulary(ferry_import_plan *plan, size_t segmenter, int32_t count,
                                          const ferry_texts **pieces, int32_t *unknown_id, ferry_error *error);
+/* Merges of FSMT, or else of subword-nmt, for both sides, and so the kind of the text; `file` is `name` for messages.
+ */
+ferry_status ferry_import_merges(ferry_import_plan *plan, const char *name, const char *file, bool fsmt,
+                                 ferry_error *error);
 /* The id of `piece` in {piece: id}; -1 when it has none. */
 int32_t ferry_import_piece_id(ferry_json json, const char *piece);
 /* Languages of a pair of codes without tags ("en", "de"), both defaults. */
@@ -255,8 +259,6 @@ ferry_status ferry_import_languages(ferry_import_plan *plan, const ferry_import_
  * there are any. */
 ferry_status ferry_import_tag_pieces(ferry_import_plan *plan, const ferry_texts *pieces, int32_t count, bool *found,
                                      ferry_error *error);
-/* ">>fra<<" → "fra"; false: the piece is no such tag. */
-bool ferry_import_marian_tag(ferry_view piece, ferry_view *tag);
 /* Whether `code` is a two-letter code of ISO 639-1, or the three-letter one of the same language. */
 bool ferry_import_is_language(ferry_view code);
 /* Whether a tag has the form "aaa_Aaaa": a lower-case and A upper-case letters, everything else itself. */

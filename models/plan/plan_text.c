@@ -1,6 +1,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "models/containers/bpe_codes.h"
 #include "tokenizer/sentencepiece_c.h"
 #include "plan.h"
 #include "base/printable.h"
@@ -87,6 +88,22 @@ void ferry_import_one_vocabulary(ferry_import_plan *plan, const ferry_texts *pie
     text->source_pieces = text->target_pieces = pieces;
     text->source_count = text->target_count = plan->model.decoder.vocab_size;
     text->source_unk_id = unknown_id;
+}
+
+ferry_status ferry_import_merges(ferry_import_plan *plan, const char *name, const char *file, bool fsmt,
+                                 ferry_error *error)
+{
+    ferry_model_text *text = &plan->text;
+    ferry_view bytes;
+    ferry_bpe_codes codes;
+    FERRY_TRY(ferry_import_map(plan, name, &bytes, error));
+    FERRY_TRY(ferry_bpe_codes_read(bytes, file, fsmt, &plan->arena, &codes, error));
+    text->kind = fsmt                 ? FERRY_TOKENIZER_FSMT
+                 : codes.version == 1 ? FERRY_TOKENIZER_SUBWORD_NMT_1
+                                      : FERRY_TOKENIZER_SUBWORD_NMT_2;
+    text->source_merges = text->target_merges = codes.merges;
+    text->source_merge_count = text->target_merge_count = codes.count;
+    return FERRY_OK;
 }
 
 int32_t ferry_import_piece_id(ferry_json json, const char *piece)

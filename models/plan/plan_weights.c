@@ -20,7 +20,8 @@ static ferry_status read_file(ferry_import_plan *plan, const char *name, ferry_w
 {
     ferry_view bytes;
     FERRY_TRY(ferry_import_map(plan, name, &bytes, error));
-    return read(bytes, ferry_import_source_label(plan->source, name), plan->account, weights, error);
+    return ferry_weights_read(read, bytes, ferry_import_source_label(plan->source, name), plan->account, weights,
+                              error);
 }
 
 ferry_status ferry_import_read_weights(ferry_import_plan *plan, const char *name, ferry_weights_reader *read,

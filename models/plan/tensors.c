@@ -221,7 +221,7 @@ static ferry_status read_rows(const converter *state, const ferry_import_tensor 
     for (size_t i = 0; i < size; i++) finite &= fabsf(state->rows[i]) <= FLT_MAX;
     if (finite) return FERRY_OK;
     if (type == FERRY_F64) return refuse(tensor, "a value is not finite, or too large for f32", error);
-    return refuse(tensor, "a value is not finite: the weights are damaged", error);
+    return refuse(tensor, "a value is not finite: training broke the weights, or the file is damaged", error);
 }
 
 /* Pages of the source that were read need not stay in memory. A matrix that is read across its rows needs all of them

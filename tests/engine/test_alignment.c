@@ -172,8 +172,8 @@ static uint32_t named_heads; /* 0: only the first one is named */
 
 static void put_heads(ferry_gguf_writer *writer)
 {
-    ferry_gguf_put_i32(writer, "ferry.alignment_layer", 0);
-    ferry_gguf_put_i32(writer, "ferry.alignment_head", 1);
+    ferry_gguf_put(writer, "ferry.alignment_layer", FERRY_GGUF_I32, &(int32_t){0});
+    ferry_gguf_put(writer, "ferry.alignment_head", FERRY_GGUF_I32, &(int32_t){1});
     if (named_heads > 0) ferry_gguf_put_u32(writer, "ferry.alignment_heads", named_heads);
 }
 

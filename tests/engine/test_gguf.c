@@ -20,14 +20,14 @@ static const char *write_sample(void)
     ferry_gguf_writer *writer;
     CHECK(ferry_gguf_writer_create(path, &writer, &error));
     ferry_gguf_put_u32(writer, "a.u32", 4000000000u);
-    ferry_gguf_put_i32(writer, "a.i32", -5);
+    ferry_gguf_put(writer, "a.i32", FERRY_GGUF_I32, &(int32_t){-5});
     ferry_gguf_put_f32(writer, "a.f32", 0.5f);
     ferry_gguf_put_bool(writer, "a.bool", true);
     ferry_gguf_put_string(writer, "a.text", "hello");
     ferry_gguf_put_array(writer, "a.bytes", FERRY_GGUF_U8, "proto", 5);
     ferry_gguf_put_texts(writer, "a.texts", texts, 3);
-    ferry_gguf_put_i32s(writer, "a.i32s", ids, 2);
-    ferry_gguf_put_i32s(writer, "a.none", NULL, 0);
+    ferry_gguf_put_array(writer, "a.i32s", FERRY_GGUF_I32, ids, 2);
+    ferry_gguf_put_array(writer, "a.none", FERRY_GGUF_I32, NULL, 0);
     ferry_gguf_put_array(writer, "a.u64s", FERRY_GGUF_U64, sizes, 1);
     ferry_gguf_declare(writer, "t.vector", FERRY_F32, 1, vector);
     ferry_gguf_declare(writer, "t.matrix", FERRY_F32, 2, matrix);

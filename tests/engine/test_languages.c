@@ -24,16 +24,16 @@ static void put_tables(ferry_gguf_writer *writer)
     const size_t count = (size_t)languages->count, prompts = (size_t)languages->prompt_count;
     if (count == 0) return;
     ferry_gguf_put_list(writer, "ferry.languages.names", languages->names, count);
-    ferry_gguf_put_i32s(writer, "ferry.languages.roles", languages->roles, count);
-    ferry_gguf_put_i32s(writer, "ferry.languages.source_ids", languages->source_ids, count);
-    ferry_gguf_put_i32s(writer, "ferry.languages.target_ids", languages->target_ids, count);
+    ferry_gguf_put_array(writer, "ferry.languages.roles", FERRY_GGUF_I32, languages->roles, count);
+    ferry_gguf_put_array(writer, "ferry.languages.source_ids", FERRY_GGUF_I32, languages->source_ids, count);
+    ferry_gguf_put_array(writer, "ferry.languages.target_ids", FERRY_GGUF_I32, languages->target_ids, count);
     ferry_gguf_put_string(writer, "ferry.languages.source_tag", places[languages->source_tag]);
     ferry_gguf_put_string(writer, "ferry.languages.target_tag", places[languages->target_tag]);
     ferry_gguf_put_list(writer, "ferry.languages.prompts", languages->prompts, prompts);
-    ferry_gguf_put_i32s(writer, "ferry.languages.prompt_sources", languages->prompt_sources, prompts);
-    ferry_gguf_put_i32s(writer, "ferry.languages.prompt_targets", languages->prompt_targets, prompts);
-    ferry_gguf_put_i32(writer, "ferry.languages.default_source", languages->default_source);
-    ferry_gguf_put_i32(writer, "ferry.languages.default_target", languages->default_target);
+    ferry_gguf_put_array(writer, "ferry.languages.prompt_sources", FERRY_GGUF_I32, languages->prompt_sources, prompts);
+    ferry_gguf_put_array(writer, "ferry.languages.prompt_targets", FERRY_GGUF_I32, languages->prompt_targets, prompts);
+    ferry_gguf_put(writer, "ferry.languages.default_source", FERRY_GGUF_I32, &(int32_t){languages->default_source});
+    ferry_gguf_put(writer, "ferry.languages.default_target", FERRY_GGUF_I32, &(int32_t){languages->default_target});
 }
 
 /* Closes the model that was open. */

@@ -18,8 +18,8 @@ static sample open_small(const small_model *small, ferry_model_file *file)
 
 static void put_more(ferry_gguf_writer *writer)
 {
-    ferry_gguf_put_i32(writer, "ferry.alignment_layer", 1);
-    ferry_gguf_put_i32(writer, "ferry.alignment_head", 2);
+    ferry_gguf_put(writer, "ferry.alignment_layer", FERRY_GGUF_I32, &(int32_t){1});
+    ferry_gguf_put(writer, "ferry.alignment_head", FERRY_GGUF_I32, &(int32_t){2});
     ferry_gguf_put_u32(writer, "ferry.alignment_heads", 1);
     ferry_gguf_put_f32(writer, "ferry.decoding.word_penalty", 0.25f);
     ferry_gguf_put_f32(writer, "ferry.decoding.length_factor", 1.5f);
@@ -397,8 +397,8 @@ static void put_words(ferry_gguf_writer *writer)
     const ferry_view steps[] = {text_view("nfc")}, merges[] = {text_view("a b")};
     ferry_gguf_put_array(writer, "ferry.tokenizer.source.scores", FERRY_GGUF_F64, scores, 9);
     ferry_gguf_put_texts(writer, "ferry.tokenizer.source.steps", steps, 1);
-    ferry_gguf_put_i32s(writer, "ferry.tokenizer.source.added_ids", added, 2);
-    ferry_gguf_put_i32s(writer, "ferry.tokenizer.source.added_flags", flags, 2);
+    ferry_gguf_put_array(writer, "ferry.tokenizer.source.added_ids", FERRY_GGUF_I32, added, 2);
+    ferry_gguf_put_array(writer, "ferry.tokenizer.source.added_flags", FERRY_GGUF_I32, flags, 2);
     ferry_gguf_put_texts(writer, "ferry.tokenizer.source.merges", merges, 1);
 }
 

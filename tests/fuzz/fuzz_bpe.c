@@ -97,8 +97,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const char *bytes = (const char *)data + 1, *end = memchr(bytes, 0, size - 1);
     const size_t codes_size = end != NULL ? (size_t)(end - bytes) : size - 1;
     const ferry_view file = {bytes, codes_size}, text = {bytes + codes_size, size - 1 - codes_size};
-    if (ferry_bpe_codes_read_fsmt(file, "input", &arena, &codes, NULL) == FERRY_OK) use(&codes, data[0], text, &arena);
-    if (ferry_bpe_codes_read(file, "input", &arena, &codes, NULL) == FERRY_OK) use(&codes, data[0], text, &arena);
+    if (ferry_bpe_codes_read(file, "input", true, &arena, &codes, NULL) == FERRY_OK) use(&codes, data[0], text, &arena);
+    if (ferry_bpe_codes_read(file, "input", false, &arena, &codes, NULL) == FERRY_OK)
+        use(&codes, data[0], text, &arena);
     ferry_arena_destroy(&arena);
     return 0;
 }

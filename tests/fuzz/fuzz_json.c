@@ -23,7 +23,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     json_t *root;
     ferry_budget budget;
     ferry_budget_begin(&budget, 0);
-    if (ferry_json_parse((ferry_view){(const char *)data, size}, "input", &budget.account, &root, &error) != FERRY_OK)
+    if (ferry_json_parse((ferry_view){(const char *)data, size}, "input", JSON_OBJECT, &budget.account, &root,
+                         &error) != FERRY_OK)
         return 0;
     const ferry_json json = {.object = root, .file = "input"};
     read_values(json);

@@ -52,7 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ferry_budget_begin(&budget, 0);
     plan.account = plan.arena.account = &budget.account;
     plan.model.encoder.vocab_size = plan.model.decoder.vocab_size = ROWS;
-    if (ferry_json_parse(file, "input", &budget.account, &root, &error) != FERRY_OK) return 0;
+    if (ferry_json_parse(file, "input", JSON_OBJECT, &budget.account, &root, &error) != FERRY_OK) return 0;
     if (ferry_tokenizer_json_read(&plan, (ferry_json){.object = root, .file = "input"}, &json, &error) == FERRY_OK)
         open(&plan.text, line);
     json_decref(root);

@@ -5,19 +5,16 @@
 #include "models/containers/budget.h"
 #include "models/containers/weights.h"
 
-typedef ferry_status weights_reader(ferry_view bytes, const char *file, ferry_account *account, ferry_weights *weights,
-                                    ferry_error *error);
-
-static ferry_status read_ctranslate2(ferry_view bytes, const char *file, ferry_account *account, ferry_weights *weights,
-                                     ferry_error *error)
+static ferry_status read_ctranslate2(ferry_reader *in, ferry_weights *weights)
 {
     ferry_ctranslate2_header header;
-    return ferry_ctranslate2_read(bytes, file, account, &header, weights, error);
+    const ferry_view bytes = {(const char *)in->cursor.data, in->cursor.size};
+    return ferry_ctranslate2_read(bytes, in->file, weights->arena.account, &header, weights, in->error);
 }
 
 static const struct reader {
     const char *target;
-    weights_reader *read;
+    ferry_weights_reader *read;
     bool windows; /* tensors may lie scattered in their storage */
 } readers[] = {
     {"fuzz_ctranslate2", read_ctranslate2, false}, {"fuzz_marian_bin", ferry_marian_bin_read, false},
@@ -54,7 +51,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ferry_budget budget;
     const struct reader *reader = find_reader();
     ferry_budget_begin(&budget, 0);
-    if (reader->read((ferry_view){(const char *)data, size}, "input", &budget.account, &weights, &error) != FERRY_OK)
+    if (ferry_weights_read(reader->read, (ferry_view){(const char *)data, size}, "input", &budget.account, &weights,
+                           &error) != FERRY_OK)
         return 0;
     for (size_t i = 0; i < weights.count; i++) check(&weights.entries[i], reader->windows);
     ferry_weights_close(&weights);

@@ -4,16 +4,13 @@
 
 #include "models/containers/bpe_codes.h"
 
-typedef ferry_status codes_reader(ferry_view bytes, const char *file, ferry_arena *arena, ferry_bpe_codes *codes,
-                                  ferry_error *error);
-
 /* `expected`: the merges, each followed by "|". */
-static void check_codes(codes_reader *read, ferry_view text, int32_t version, const char *expected)
+static void check_codes(bool fsmt, ferry_view text, int32_t version, const char *expected)
 {
     ferry_arena arena = {0};
     ferry_bpe_codes codes;
     char found[256] = "";
-    CHECK(read(text, "codes.txt", &arena, &codes, &error));
+    CHECK(ferry_bpe_codes_read(text, "codes.txt", fsmt, &arena, &codes, &error));
     for (int32_t i = 0; i < codes.count; i++)
         snprintf(found + strlen(found), sizeof found - strlen(found), "%.*s|",
                  (int)ferry_texts_at(codes.merges, (size_t)i).size, ferry_texts_at(codes.merges, (size_t)i).data);
@@ -22,11 +19,11 @@ static void check_codes(codes_reader *read, ferry_view text, int32_t version, co
     ferry_arena_destroy(&arena);
 }
 
-static ferry_status try_codes(codes_reader *read, ferry_view text, ferry_error *error)
+static ferry_status try_codes(bool fsmt, ferry_view text, ferry_error *error)
 {
     ferry_arena arena = {0};
     ferry_bpe_codes codes;
-    const ferry_status status = read(text, "in", &arena, &codes, error);
+    const ferry_status status = ferry_bpe_codes_read(text, "in", fsmt, &arena, &codes, error);
     assert_true(status == FERRY_OK || (codes.merges == NULL && codes.count == 0));
     ferry_arena_destroy(&arena);
     return status;
@@ -34,30 +31,29 @@ static ferry_status try_codes(codes_reader *read, ferry_view text, ferry_error *
 
 static ferry_status read_codes(ferry_view text, ferry_error *error)
 {
-    return try_codes(ferry_bpe_codes_read, text, error);
+    return try_codes(false, text, error);
 }
 
 static ferry_status read_fsmt_codes(ferry_view text, ferry_error *error)
 {
-    return try_codes(ferry_bpe_codes_read_fsmt, text, error);
+    return try_codes(true, text, error);
 }
 
 TEST(test_read_codes)
 {
-    check_codes(ferry_bpe_codes_read, BYTES("#version: 0.2\ne n\ne r</w>\n"), 2, "e n|e r</w>|");
-    check_codes(ferry_bpe_codes_read, BYTES("#version: 0.2.0 \r\ne n\r\n \re r \n\n\n"), 2, "e n|e r|");
-    check_codes(ferry_bpe_codes_read, BYTES("#version: 0.2.0.0\ne n"), 2, "e n|");
-    check_codes(ferry_bpe_codes_read, BYTES("#version: 0.1\ne n"), 1, "e n|");
-    check_codes(ferry_bpe_codes_read, BYTES("#version: 0.1.0\ne n\nlonger text</w>"), 1, "e n|longer text</w>|");
-    check_codes(ferry_bpe_codes_read, BYTES("e n\n#version: 0.2\n"), 1, "e n|#version: 0.2|");
-    check_codes(ferry_bpe_codes_read, BYTES("\u00E9\u00A0 \t\n# #\n"), 1, "\u00E9\u00A0 \t|# #|");
+    check_codes(false, BYTES("#version: 0.2\ne n\ne r</w>\n"), 2, "e n|e r</w>|");
+    check_codes(false, BYTES("#version: 0.2.0 \r\ne n\r\n \re r \n\n\n"), 2, "e n|e r|");
+    check_codes(false, BYTES("#version: 0.2.0.0\ne n"), 2, "e n|");
+    check_codes(false, BYTES("#version: 0.1\ne n"), 1, "e n|");
+    check_codes(false, BYTES("#version: 0.1.0\ne n\nlonger text</w>"), 1, "e n|longer text</w>|");
+    check_codes(false, BYTES("e n\n#version: 0.2\n"), 1, "e n|#version: 0.2|");
+    check_codes(false, BYTES("\u00E9\u00A0 \t\n# #\n"), 1, "\u00E9\u00A0 \t|# #|");
 }
 
 TEST(test_read_fsmt_codes)
 {
-    check_codes(ferry_bpe_codes_read_fsmt, BYTES("e n</w> 3456\nt h\n\n#version: 0.2\n a b  \r\nb c"), 2,
-                "e n</w>|t h|#version: 0.2|a b|");
-    check_codes(ferry_bpe_codes_read_fsmt, BYTES("a b"), 2, "");
+    check_codes(true, BYTES("e n</w> 3456\nt h\n\n#version: 0.2\n a b  \r\nb c"), 2, "e n</w>|t h|#version: 0.2|a b|");
+    check_codes(true, BYTES("a b"), 2, "");
 }
 
 #define VERSIONS "in, line 1: expected '#version: 0.1' or '#version: 0.2', found "
@@ -90,7 +86,7 @@ TEST(test_refused_codes)
     };
     check_refused(read_codes, rows, COUNT(rows));
     check_refused(read_fsmt_codes, fsmt, COUNT(fsmt));
-    check_codes(ferry_bpe_codes_read_fsmt, BYTES("a\x1B b 5\n"), 2, "a\x1B b|");
+    check_codes(true, BYTES("a\x1B b 5\n"), 2, "a\x1B b|");
 }
 
 /* As many as a model file has, and one more; no memory. */
@@ -106,6 +102,7 @@ TEST(test_many_codes)
     CHECK(read_codes((ferry_view){text, 4 * MOST}, &error));
     REFUSE_SAYING(read_codes((ferry_view){text, 4 * (MOST + 1)}, &error), FERRY_ERROR_LIMIT,
                   "in: expected 1 to 4194304 merges, found 4194305");
-    REFUSE(ferry_bpe_codes_read(BYTES("a b\n"), "codes.txt", &arena, &codes, &error), FERRY_ERROR_MEMORY, "merges");
+    REFUSE(ferry_bpe_codes_read(BYTES("a b\n"), "codes.txt", false, &arena, &codes, &error), FERRY_ERROR_MEMORY,
+           "merges");
     ferry_arena_destroy(&arena);
 }

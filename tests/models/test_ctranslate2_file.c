@@ -28,11 +28,11 @@ static made_file begin(uint32_t version, const char *specification, uint32_t rev
     return b;
 }
 
-static ferry_status read_weights(ferry_view bytes, const char *file, ferry_account *account, ferry_weights *weights,
-                                 ferry_error *error)
+static ferry_status read_weights(ferry_reader *in, ferry_weights *weights)
 {
     ferry_ctranslate2_header header;
-    return ferry_ctranslate2_read(bytes, file, account, &header, weights, error);
+    const ferry_view bytes = {(const char *)in->cursor.data, in->cursor.size};
+    return ferry_ctranslate2_read(bytes, in->file, weights->arena.account, &header, weights, in->error);
 }
 
 TEST(test_types_of_each_version)

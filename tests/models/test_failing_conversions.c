@@ -132,7 +132,7 @@ TEST(test_archives)
 static ferry_status read_npz(void *user, ferry_error *error)
 {
     ferry_weights weights;
-    FERRY_TRY(ferry_npz_read(*(ferry_view *)user, "one.npz", NULL, &weights, error));
+    FERRY_TRY(ferry_weights_read(ferry_npz_read, *(ferry_view *)user, "one.npz", NULL, &weights, error));
     ferry_weights_close(&weights);
     return FERRY_OK;
 }
@@ -157,7 +157,7 @@ typedef struct parsing {
 static ferry_status parse(void *user, ferry_error *error)
 {
     parsing *p = user;
-    return ferry_json_parse(p->text, "some.json", NULL, &p->root, error);
+    return ferry_json_parse(p->text, "some.json", JSON_OBJECT, NULL, &p->root, error);
 }
 
 static void check_tree(void *user, ferry_status status)
@@ -180,7 +180,7 @@ TEST(test_json)
     };
     for (size_t i = 0; i < COUNT(texts); i++) {
         parsing p = {.text = text_view(texts[i])};
-        CHECK(ferry_json_parse(p.text, "some.json", NULL, &p.expected, &error));
+        CHECK(ferry_json_parse(p.text, "some.json", JSON_OBJECT, NULL, &p.expected, &error));
         fail_every(&(fault){texts[i], &p, NULL, parse, check_tree});
         json_decref(p.expected);
     }

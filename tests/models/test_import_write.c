@@ -441,18 +441,20 @@ TEST(test_numbers_that_are_too_large)
         double value;
         const ferry_import_options *as;
         const char *what; /* NULL: accepted */
-    } rows[] = {{65504, &f16, NULL},
-                {-65519, &f16, NULL},
-                {65520, &f16, "test: tensor 'm': a value is too large for f16: use f32"},
-                {-65520, &f16, "test: tensor 'm': a value is too large for f16: use f32"},
-                {-INFINITY, &f16, "test: tensor 'm': a value is not finite: the weights are damaged"},
-                {NAN, &f16, "test: tensor 'm': a value is not finite: the weights are damaged"},
-                {1e38, &f32, NULL},
-                {-1e39, &f32, "test: tensor 'm': a value is not finite, or too large for f32"},
-                {NAN, &f32, "test: tensor 'm': a value is not finite, or too large for f32"},
-                {INFINITY, &i8, "test: tensor 'm': a value is not finite: the weights are damaged"},
-                {-INFINITY, &i8, "test: tensor 'm': a value is not finite: the weights are damaged"},
-                {65520, &i8, NULL}};
+    } rows[] = {
+        {65504, &f16, NULL},
+        {-65519, &f16, NULL},
+        {65520, &f16, "test: tensor 'm': a value is too large for f16: use f32"},
+        {-65520, &f16, "test: tensor 'm': a value is too large for f16: use f32"},
+        {-INFINITY, &f16,
+         "test: tensor 'm': a value is not finite: training broke the weights, or the file is damaged"},
+        {NAN, &f16, "test: tensor 'm': a value is not finite: training broke the weights, or the file is damaged"},
+        {1e38, &f32, NULL},
+        {-1e39, &f32, "test: tensor 'm': a value is not finite, or too large for f32"},
+        {NAN, &f32, "test: tensor 'm': a value is not finite, or too large for f32"},
+        {INFINITY, &i8, "test: tensor 'm': a value is not finite: training broke the weights, or the file is damaged"},
+        {-INFINITY, &i8, "test: tensor 'm': a value is not finite: training broke the weights, or the file is damaged"},
+        {65520, &i8, NULL}};
     for (size_t k = 0; k < 2 * COUNT(rows); k++) {
         double numbers[ROWS * 3] = {0};
         const size_t i = k / 2, place = k % 2 == 0 ? 0 : ROWS * 3 - 1;

@@ -32,7 +32,7 @@ static void check_cost(ferry_view text, double most)
     ferry_account account = {.memory = &memory};
     json_set_alloc_funcs(counted_malloc, counted_free);
     peak = held = 0;
-    CHECK(ferry_json_parse(text, "cost.json", &account, &root, &error));
+    CHECK(ferry_json_parse(text, "cost.json", JSON_OBJECT, &account, &root, &error));
     const size_t found = peak + 2 * text.size; /* with the reserve for the reader's buffer */
     const size_t cost = ferry_json_cost(text);
     assert_int_equal(atomic_load(&memory.held), cost);

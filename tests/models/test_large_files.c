@@ -70,17 +70,18 @@ TEST(test_gguf)
 }
 
 /* Of a file of this beginning, the large tensor and the other one. */
-static void check_large(weights_reader *read, const char *name, const made_file *head)
+static void check_large(ferry_weights_reader *read, const char *name, const made_file *head)
 {
     const ferry_view bytes = sparse_file(name, whole(head), head->size + LARGE, after, AFTER);
     ferry_weights weights;
-    CHECK(read(bytes, "large", NULL, &weights, &error));
+    CHECK(ferry_weights_read(read, bytes, "large", NULL, &weights, &error));
     const ferry_weights_entry *large = find_weights(&weights, "large");
     assert_int_equal(large->tensor.bytes, LARGE);
     assert_int_equal(large->strides[0], LARGE_COLUMNS);
     check_after(&find_weights(&weights, "after")->tensor);
     ferry_weights_close(&weights);
-    REFUSE(read((ferry_view){bytes.data, bytes.size - (UINT64_C(1) << 32)}, "cut", NULL, &weights, &error),
+    REFUSE(ferry_weights_read(read, (ferry_view){bytes.data, bytes.size - (UINT64_C(1) << 32)}, "cut", NULL, &weights,
+                              &error),
            FERRY_ERROR_FORMAT, "cut: ");
 }
 

@@ -33,10 +33,11 @@ static const char specified[] = "\x80\x02"
                                 "\x89h\x00)Rq\x12tq\x13Rq\x14u.";
 
 /* The first 221 bytes of the archive's member are the pickle; the archive is sound. */
-static ferry_status read_pickle(ferry_view pickle, const char *file, ferry_account *account, ferry_weights *weights,
-                                ferry_error *error)
+static ferry_status read_pickle(ferry_reader *in, ferry_weights *weights)
 {
-    return ferry_torch_read(pickled(pickle), file, account, weights, error);
+    const ferry_view pickle = {(const char *)in->cursor.data, in->cursor.size};
+    in->cursor = ferry_cursor_begin(pickled(pickle));
+    return ferry_torch_read(in, weights);
 }
 
 TEST(test_specified_pickle)

@@ -186,7 +186,7 @@ static ferry_status read_fields(json_t *root, bool texts, ferry_error *error)
 static ferry_status read_object(ferry_view text, ferry_error *error)
 {
     json_t *root;
-    FERRY_TRY(ferry_json_parse(text, "in", NULL, &root, error));
+    FERRY_TRY(ferry_json_parse(text, "in", JSON_OBJECT, NULL, &root, error));
     return read_fields(root, false, error);
 }
 
@@ -227,7 +227,7 @@ TEST(test_fields_refused)
     check_refused(read_texts, texts, COUNT(texts));
     CHECK(read_object(text_view("{\"integer\": null, \"real\": 7, \"needed\": 1}"), &error));
     CHECK(read_texts(text_view("integer: 2\nreal: 7\nneeded: []"), &error));
-    REFUSE_SAYING(ferry_json_parse_array(text_view("{}"), "in", NULL, &root, &error), FERRY_ERROR_FORMAT,
+    REFUSE_SAYING(ferry_json_parse(text_view("{}"), "in", JSON_ARRAY, NULL, &root, &error), FERRY_ERROR_FORMAT,
                   "in: expected a JSON array");
 }
 
@@ -239,7 +239,7 @@ TEST(test_json_large_integers)
                                "\"list\": [-10000000000000000000000], \"real\": 1234567890123456789.5e2,"
                                "\"text\": \"\\\\\\\"10000000000000000000000\\\"\"}";
     json_t *root;
-    CHECK(ferry_json_parse(text_view(text), "in", NULL, &root, &error));
+    CHECK(ferry_json_parse(text_view(text), "in", JSON_OBJECT, NULL, &root, &error));
     check_json(root, "{\"large\":1e22,\"exact\":123456789012345678,\"least\":1e19,\"list\":[-1e22],"
                      "\"real\":1.2345678901234568e20,\"text\":\"\\\\\\\"10000000000000000000000\\\"\"}");
 }

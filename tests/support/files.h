@@ -57,9 +57,6 @@ ferry_view whole(const made_file *file);
 
 /* ---- tensors ---- */
 
-typedef ferry_status weights_reader(ferry_view bytes, const char *file, ferry_account *account, ferry_weights *weights,
-                                    ferry_error *error);
-
 /* The tensor, which must exist. */
 ferry_weights_entry *find_weights(const ferry_weights *weights, const char *name);
 

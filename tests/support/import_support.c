@@ -48,8 +48,8 @@ item_list *read_items(const char *directory)
     ferry_weights file;
     item_list *list = kept_memory(sizeof *list);
     list->count = 0;
-    CHECK(ferry_safetensors_read(mapped_bytes(in_directory(directory, "model.safetensors")), directory, NULL, &file,
-                                 &error));
+    CHECK(ferry_weights_read(ferry_safetensors_read, mapped_bytes(in_directory(directory, "model.safetensors")),
+                             directory, NULL, &file, &error));
     for (size_t i = 0; i < file.count; i++) {
         const ferry_tensor *tensor = &file.entries[i].tensor;
         item *made = &list->items[list->count++];

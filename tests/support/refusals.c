@@ -1,12 +1,12 @@
 #include "refusals.h"
 
 /* Of the weights' readers, which are wrapped in one. */
-static weights_reader *current;
+static ferry_weights_reader *current;
 
 static ferry_status read_current(ferry_view input, ferry_error *error)
 {
     ferry_weights weights;
-    const ferry_status status = current(input, "in", NULL, &weights, error);
+    const ferry_status status = ferry_weights_read(current, input, "in", NULL, &weights, error);
     if (status == FERRY_OK)
         ferry_weights_close(&weights);
     else
@@ -41,7 +41,7 @@ void check_refused(tried_reader *read, const refused *rows, size_t count)
     assert_true(fine);
 }
 
-void check_refused_weights(weights_reader *read, const refused *rows, size_t count)
+void check_refused_weights(ferry_weights_reader *read, const refused *rows, size_t count)
 {
     current = read;
     check_refused(read_current, rows, count);
@@ -57,7 +57,7 @@ void check_refused_cuts(tried_reader *read, const made_file *sound, size_t first
     }
 }
 
-void check_refused_weights_cuts(weights_reader *read, const made_file *sound, size_t first, ferry_status status)
+void check_refused_weights_cuts(ferry_weights_reader *read, const made_file *sound, size_t first, ferry_status status)
 {
     current = read;
     check_refused_cuts(read_current, sound, first, status);
@@ -97,11 +97,11 @@ static void put_entry(made_file *text, const ferry_weights_entry *entry)
     assert_string_equal(entry->file, "in");
 }
 
-void check_weights(weights_reader *read, ferry_view bytes, const char *expected)
+void check_weights(ferry_weights_reader *read, ferry_view bytes, const char *expected)
 {
     ferry_weights weights;
     made_file text = {.size = 0};
-    CHECK(read(bytes, "in", NULL, &weights, &error));
+    CHECK(ferry_weights_read(read, bytes, "in", NULL, &weights, &error));
     for (size_t i = 0; i < weights.count; i++) {
         const ferry_tensor *t = &weights.entries[i].tensor;
         const char *data = t->data;

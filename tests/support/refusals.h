@@ -48,17 +48,17 @@ typedef ferry_status tried_reader(ferry_view input, ferry_error *error);
 
 void check_refused(tried_reader *read, const refused *rows, size_t count);
 /* By a reader of weights, as the file "in"; nothing may be left of them. */
-void check_refused_weights(weights_reader *read, const refused *rows, size_t count);
+void check_refused_weights(ferry_weights_reader *read, const refused *rows, size_t count);
 /* Of a sound file that is cut off: every size from `first` on, each with this status and some message about "in". */
 void check_refused_cuts(tried_reader *read, const made_file *sound, size_t first, ferry_status status);
-void check_refused_weights_cuts(weights_reader *read, const made_file *sound, size_t first, ferry_status status);
+void check_refused_weights_cuts(ferry_weights_reader *read, const made_file *sound, size_t first, ferry_status status);
 
 /* ---- sound files ---- */
 
 /* The tensors of a file of weights, which lie in it (as stored members of archives do) and are no copies, by name, with
  * "; " between them: "a f32 [2, 1] 1 -2; b i8 [3] / 127 1 2 3". Numbers stand row by row, after a multiplier if there
  * is one; of types but f32 they are the bytes, as one number. Types that are not read: "c unsupported [3] 3 bytes". */
-void check_weights(weights_reader *read, ferry_view bytes, const char *expected);
+void check_weights(ferry_weights_reader *read, ferry_view bytes, const char *expected);
 
 /* ---- a sound file, edited ---- */
 

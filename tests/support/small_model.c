@@ -281,9 +281,9 @@ static void put_graph(ferry_gguf_writer *writer, const small_model *model)
     put_stack(writer, model, "encoder");
     put_stack(writer, model, "decoder");
     ferry_gguf_put_string(writer, "ferry.decoder.block", model->ssru ? "ssru" : "attention");
-    ferry_gguf_put_i32(writer, "ferry.start_id", model->zero_start ? -1 : 0);
-    ferry_gguf_put_i32s(writer, "ferry.eos_ids", &eos, 1);
-    ferry_gguf_put_i32(writer, "ferry.pad_id", -1);
+    ferry_gguf_put(writer, "ferry.start_id", FERRY_GGUF_I32, &(int32_t){model->zero_start ? -1 : 0});
+    ferry_gguf_put_array(writer, "ferry.eos_ids", FERRY_GGUF_I32, &eos, 1);
+    ferry_gguf_put(writer, "ferry.pad_id", FERRY_GGUF_I32, &(int32_t){-1});
     if (model->shortlist == NULL) return;
     ferry_gguf_put_u32(writer, "ferry.shortlist.first", (uint32_t)model->shortlist->first);
     ferry_gguf_put_bool(writer, "ferry.shortlist.shared", model->shortlist->shared);
@@ -300,9 +300,9 @@ static void put_decoding(ferry_gguf_writer *writer, const small_model *model)
     ferry_gguf_put_f32(writer, "ferry.decoding.repetition_penalty", 1);
     ferry_gguf_put_u32(writer, "ferry.decoding.no_repeat_ngram", 0);
     ferry_gguf_put_bool(writer, "ferry.decoding.renormalize", false);
-    ferry_gguf_put_i32(writer, "ferry.decoding.forced_first_id", -1);
-    ferry_gguf_put_i32(writer, "ferry.decoding.forced_last_id", -1);
-    ferry_gguf_put_i32s(writer, "ferry.decoding.suppressed_ids", NULL, 0);
+    ferry_gguf_put(writer, "ferry.decoding.forced_first_id", FERRY_GGUF_I32, &(int32_t){-1});
+    ferry_gguf_put(writer, "ferry.decoding.forced_last_id", FERRY_GGUF_I32, &(int32_t){-1});
+    ferry_gguf_put_array(writer, "ferry.decoding.suppressed_ids", FERRY_GGUF_I32, NULL, 0);
 }
 
 static ferry_view piece_of(const small_model *model, int32_t id)
@@ -323,9 +323,9 @@ static void put_text(ferry_gguf_writer *writer, const small_model *model)
     for (int32_t i = 0; i < model->vocab; i++) pieces[i] = piece_of(model, i);
     ferry_gguf_put_u32(writer, "ferry.tokenizer.source.unk_id", 1);
     ferry_gguf_put_bool(writer, "ferry.tokenizer.source.leading_tag", model->leading_tag);
-    ferry_gguf_put_i32s(writer, "ferry.tokenizer.source.prefix_ids", NULL, 0);
-    ferry_gguf_put_i32s(writer, "ferry.tokenizer.source.suffix_ids", &eos, 1);
-    ferry_gguf_put_i32s(writer, "ferry.tokenizer.target.special_ids", &eos, 1);
+    ferry_gguf_put_array(writer, "ferry.tokenizer.source.prefix_ids", FERRY_GGUF_I32, NULL, 0);
+    ferry_gguf_put_array(writer, "ferry.tokenizer.source.suffix_ids", FERRY_GGUF_I32, &eos, 1);
+    ferry_gguf_put_array(writer, "ferry.tokenizer.target.special_ids", FERRY_GGUF_I32, &eos, 1);
     ferry_gguf_put_texts(writer, "ferry.tokenizer.source.pieces", pieces, (size_t)model->source_vocab);
     if (model->vocab != model->source_vocab)
         ferry_gguf_put_texts(writer, "ferry.tokenizer.target.pieces", pieces, (size_t)model->vocab);
@@ -349,16 +349,16 @@ void put_small_languages(ferry_gguf_writer *writer)
     static const ferry_view names[] = {{"eng_Latn en eng", 15}, {"deu_Latn de deu", 15}}, prompt = {"to German: ", 11};
     static const int32_t roles[] = {1, 3}, source_ids[] = {4, 5}, target_ids[] = {-1, 20}, source = -1, target = 1;
     ferry_gguf_put_texts(writer, "ferry.languages.names", names, 2);
-    ferry_gguf_put_i32s(writer, "ferry.languages.roles", roles, 2);
-    ferry_gguf_put_i32s(writer, "ferry.languages.source_ids", source_ids, 2);
-    ferry_gguf_put_i32s(writer, "ferry.languages.target_ids", target_ids, 2);
+    ferry_gguf_put_array(writer, "ferry.languages.roles", FERRY_GGUF_I32, roles, 2);
+    ferry_gguf_put_array(writer, "ferry.languages.source_ids", FERRY_GGUF_I32, source_ids, 2);
+    ferry_gguf_put_array(writer, "ferry.languages.target_ids", FERRY_GGUF_I32, target_ids, 2);
     ferry_gguf_put_string(writer, "ferry.languages.source_tag", "suffix");
     ferry_gguf_put_string(writer, "ferry.languages.target_tag", "first");
     ferry_gguf_put_texts(writer, "ferry.languages.prompts", &prompt, 1);
-    ferry_gguf_put_i32s(writer, "ferry.languages.prompt_sources", &source, 1);
-    ferry_gguf_put_i32s(writer, "ferry.languages.prompt_targets", &target, 1);
-    ferry_gguf_put_i32(writer, "ferry.languages.default_source", 0);
-    ferry_gguf_put_i32(writer, "ferry.languages.default_target", 1);
+    ferry_gguf_put_array(writer, "ferry.languages.prompt_sources", FERRY_GGUF_I32, &source, 1);
+    ferry_gguf_put_array(writer, "ferry.languages.prompt_targets", FERRY_GGUF_I32, &target, 1);
+    ferry_gguf_put(writer, "ferry.languages.default_source", FERRY_GGUF_I32, &(int32_t){0});
+    ferry_gguf_put(writer, "ferry.languages.default_target", FERRY_GGUF_I32, &(int32_t){1});
     ferry_gguf_put_bool(writer, "ferry.tokenizer.source.opus_punctuation", true);
 }
 

@@ -168,13 +168,6 @@ static ferry_status read_activation(const ferry_ctranslate2 *model, const char *
                       name);
 }
 
-static int32_t count_layers(const ferry_ctranslate2 *model, const char *stack)
-{
-    int32_t layers = 0;
-    while (ferry_import_has_prefix(model->plan, ferry_name_format("%s/layer_%d/", stack, (int)layers).text)) layers++;
-    return layers;
-}
-
 static ferry_status read_heads(const ferry_ctranslate2 *model, bool decoder, ferry_stack *stack, ferry_error *error)
 {
     const char *scope = decoder ? "decoder/layer_0/self_attention" : "encoder/layer_0/self_attention";
@@ -196,9 +189,10 @@ static ferry_status read_heads(const ferry_ctranslate2 *model, bool decoder, fer
 static ferry_status read_stack(const ferry_ctranslate2 *model, bool decoder, ferry_stack *stack, ferry_error *error)
 {
     const char *name = decoder ? "decoder" : "encoder", *scope = attribute_scope(model, decoder);
-    *stack = (ferry_stack){.layer_count = count_layers(model, name)};
-    if (stack->layer_count == 0)
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: no layers '%s/layer_0/…'", model->file, name);
+    int32_t layers = 0;
+    while (ferry_import_has_prefix(model->plan, ferry_name_format("%s/layer_%d/", name, (int)layers).text)) layers++;
+    *stack = (ferry_stack){.layer_count = layers};
+    if (layers == 0) return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: no layers '%s/layer_0/…'", model->file, name);
     FERRY_TRY(read_heads(model, decoder, stack, error));
     FERRY_TRY(read_activation(model, scope, &stack->activation, error));
     (void)ferry_ctranslate2_number(model, name, "multi_query_attention", 0); /* the layers' own numbers are checked */

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "ctranslate2.h"
-#include "models/containers/bpe_codes.h"
 #include "models/containers/text_lines.h"
 #include "models/plan/json_keys.h"
 #include "base/printable.h"
@@ -34,7 +33,7 @@ static ferry_status read_json_tokens(ferry_import_plan *plan, ferry_view text, f
 {
     size_t i;
     json_t *array, *token;
-    FERRY_TRY(ferry_json_parse_array(text, vocabulary->file, plan->account, &array, error));
+    FERRY_TRY(ferry_json_parse(text, vocabulary->file, JSON_ARRAY, plan->account, &array, error));
     FERRY_TRY(ferry_import_keep_json(plan, vocabulary->file, array, error));
     FERRY_TRY(allocate_tokens(plan, json_array_size(array), vocabulary, error));
     json_array_foreach (array, i, token) {
@@ -263,40 +262,12 @@ static ferry_status read_tags(const ferry_ctranslate2 *model, ferry_error *error
     return ferry_import_languages(plan, &list, FERRY_TAG_PREFIX, FERRY_TAG_FIRST, error);
 }
 
-/* ">>deu<<" (OPUS-MT), which is a piece of its own before a line, or "<2de>" (MADLAD), which is text before it. */
-static ferry_status read_text_tags(ferry_import_plan *plan, ferry_error *error)
-{
-    ferry_model_text *text = &plan->text;
-    FERRY_TRY(ferry_import_tag_pieces(plan, text->source_pieces, text->source_count, &text->leading_tag, error));
-    return text->leading_tag ? FERRY_OK : ferry_import_madlad_tags(plan, error);
-}
-
 /* ---- Argos packages ---- */
 
-static const char merges_file[] = "bpe.model";
-
-/* Moses' words and subword-nmt's merges, where there is no SentencePiece model. */
-static bool has_subwords(const ferry_import_plan *plan)
-{
-    return ferry_import_has_file(plan, merges_file) && !ferry_import_has_file(plan, "sentencepiece.model");
-}
-
-static ferry_status read_merges(ferry_import_plan *plan, ferry_error *error)
-{
-    ferry_model_text *text = &plan->text;
-    ferry_view bytes;
-    ferry_bpe_codes codes;
-    FERRY_TRY(ferry_import_map(plan, merges_file, &bytes, error));
-    FERRY_TRY(
-        ferry_bpe_codes_read(bytes, ferry_import_source_label(plan->source, merges_file), &plan->arena, &codes, error));
-    text->kind = codes.version == 1 ? FERRY_TOKENIZER_SUBWORD_NMT_1 : FERRY_TOKENIZER_SUBWORD_NMT_2;
-    text->source_merges = text->target_merges = codes.merges;
-    text->source_merge_count = text->target_merge_count = codes.count;
-    return FERRY_OK;
-}
-
+/* Without a SentencePiece model: Moses' words and subword-nmt's merges. */
 static ferry_status read_package(const ferry_ctranslate2 *model, ferry_json metadata, ferry_error *error)
 {
+    static const char merges[] = "bpe.model";
     ferry_import_plan *plan = model->plan;
     const char *from = NULL, *to = NULL, *prefix = "";
     const ferry_json_key codes[] = {{"from_code", .text = &from}, {"to_code", .text = &to}};
@@ -304,10 +275,10 @@ static ferry_status read_package(const ferry_ctranslate2 *model, ferry_json meta
     FERRY_TRY(ferry_json_read(metadata, codes, 2, true, error));
     FERRY_TRY(ferry_json_text(metadata, "target_prefix", &prefix, error));
     if (plan->text.languages.count == 0) FERRY_TRY(ferry_import_language_pair(plan, from, to, error));
-    if (has_subwords(plan)) {
+    if (ferry_import_has_file(plan, merges) && !ferry_import_has_file(plan, "sentencepiece.model")) {
         plan->text.source_moses = ferry_text_view(from);
         plan->text.target_moses = ferry_text_view(to);
-        FERRY_TRY(read_merges(plan, error));
+        FERRY_TRY(ferry_import_merges(plan, merges, ferry_import_source_label(plan->source, merges), false, error));
     }
     if (prefix[0] == 0) return FERRY_OK;
     FERRY_TRY(require_token(&model->target, ferry_text_view(prefix), "the target prefix", &id, error));
@@ -315,15 +286,10 @@ static ferry_status read_package(const ferry_ctranslate2 *model, ferry_json meta
     return ferry_import_special(plan, &id, 1, error);
 }
 
-static ferry_status join_tokens(ferry_import_plan *plan, const ferry_ctranslate2_vocabulary *vocabulary,
-                                const ferry_texts **pieces, ferry_error *error)
-{
-    return ferry_texts_join(&plan->arena, vocabulary->tokens, (size_t)vocabulary->count, pieces, error);
-}
-
 ferry_status ferry_ctranslate2_text(const ferry_ctranslate2 *model, ferry_json metadata, ferry_error *error)
 {
     ferry_import_plan *plan = model->plan;
+    ferry_arena *arena = &plan->arena;
     ferry_model_text *text = &plan->text;
     const bool opennmt = metadata.object != NULL || ferry_view_is(model->start, "<s>");
     bool closes;
@@ -334,15 +300,19 @@ ferry_status ferry_ctranslate2_text(const ferry_ctranslate2 *model, ferry_json m
     text->present = true;
     text->source_count = model->source.count;
     text->target_count = model->target.count;
-    FERRY_TRY(join_tokens(plan, &model->source, &text->source_pieces, error));
+    FERRY_TRY(ferry_texts_join(arena, model->source.tokens, (size_t)text->source_count, &text->source_pieces, error));
     text->target_pieces = text->source_pieces;
     if (model->source.tokens != model->target.tokens)
-        FERRY_TRY(join_tokens(plan, &model->target, &text->target_pieces, error));
+        FERRY_TRY(
+            ferry_texts_join(arena, model->target.tokens, (size_t)text->target_count, &text->target_pieces, error));
     text->source_unk_id = find_token(&model->source, model->unk);
     FERRY_TRY(set_ids(model, error));
     FERRY_TRY(read_tags(model, error));
     if (metadata.object != NULL) FERRY_TRY(read_package(model, metadata, error));
-    if (text->languages.count == 0) FERRY_TRY(read_text_tags(plan, error));
+    /* ">>deu<<" (OPUS-MT), which is a piece of its own before a line, or "<2de>" (MADLAD), which is text before it. */
+    if (text->languages.count == 0)
+        FERRY_TRY(ferry_import_tag_pieces(plan, text->source_pieces, text->source_count, &text->leading_tag, error));
+    if (text->languages.count == 0) FERRY_TRY(ferry_import_madlad_tags(plan, error));
     FERRY_TRY(read_segmenters(model, &closes, error));
     /* OpenNMT's decoders begin with <s>, and its sources have no end unless add_source_eos says so. */
     plan->closing_id = opennmt ? -1 : find_token(&model->source, model->eos);

@@ -1,6 +1,5 @@
 /* FSMT: fairseq's models of WMT 2016 and 2019. */
 #include "huggingface.h"
-#include "models/containers/bpe_codes.h"
 #include "models/plan/json_keys.h"
 
 /* ---- the network ---- */
@@ -61,22 +60,9 @@ static ferry_status read_languages(ferry_import_plan *plan, ferry_json tokenizer
     return ferry_import_language_pair(plan, source, target, error);
 }
 
-static ferry_status read_merges(ferry_import_plan *plan, ferry_error *error)
-{
-    static const char name[] = "merges.txt";
-    ferry_model_text *text = &plan->text;
-    ferry_view bytes;
-    ferry_bpe_codes codes;
-    FERRY_TRY(ferry_import_map(plan, name, &bytes, error));
-    FERRY_TRY(ferry_bpe_codes_read_fsmt(bytes, name, &plan->arena, &codes, error));
-    text->kind = FERRY_TOKENIZER_FSMT;
-    text->source_merges = text->target_merges = codes.merges;
-    text->source_merge_count = text->target_merge_count = codes.count;
-    return FERRY_OK;
-}
-
 static ferry_status read_vocabularies(ferry_import_plan *plan, ferry_error *error)
 {
+    static const char *const silent[] = {"<s>", "<pad>", "</s>", "<unk>", NULL};
     ferry_model_text *text = &plan->text;
     ferry_json source, target;
     text->source_count = plan->model.encoder.vocab_size;
@@ -87,19 +73,7 @@ static ferry_status read_vocabularies(ferry_import_plan *plan, ferry_error *erro
     FERRY_TRY(ferry_import_vocabulary(plan, target, text->target_count, &text->target_pieces, error));
     plan->vocabulary_files[0] = source.file;
     plan->vocabulary_files[1] = target.file;
-    FERRY_TRY(ferry_json_require(source, "<unk>", error));
-    FERRY_TRY(ferry_json_require(source, "</s>", error));
-    FERRY_TRY(ferry_huggingface_check_eos(plan, target, error));
-    text->source_unk_id = ferry_import_piece_id(source, "<unk>");
-    const int32_t suffix = ferry_import_piece_id(source, "</s>");
-    const int32_t special[] = {ferry_import_piece_id(target, "<s>"),
-                               ferry_import_piece_id(target, "<pad>"),
-                               ferry_import_piece_id(target, "</s>"),
-                               ferry_import_piece_id(target, "<unk>"),
-                               plan->generation.pad_id,
-                               plan->generation.start_id};
-    FERRY_TRY(ferry_import_ids(plan, &suffix, 1, &text->suffix_ids, &text->suffix_count, error));
-    return ferry_import_special(plan, special, 6, error);
+    return ferry_huggingface_special_pieces(plan, source, target, silent, error);
 }
 
 static ferry_status read_text(ferry_import_plan *plan, ferry_json config, ferry_error *error)
@@ -112,7 +86,7 @@ static ferry_status read_text(ferry_import_plan *plan, ferry_json config, ferry_
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: 'do_lower_case' true is not supported", tokenizer.file);
     plan->text.present = true;
     FERRY_TRY(read_vocabularies(plan, error));
-    FERRY_TRY(read_merges(plan, error));
+    FERRY_TRY(ferry_import_merges(plan, "merges.txt", "merges.txt", true, error));
     return read_languages(plan, tokenizer, config, error);
 }
 

@@ -6,15 +6,14 @@
 
 #include "models/plan/json_keys.h"
 #include "base/printable.h"
+#include "tokenizer/sentencepiece_c.h"
 
 /* ---- families ---- */
-
-typedef ferry_status family_importer(ferry_import_plan *plan, ferry_json config, ferry_error *error);
 
 static const struct {
     const char *model_type;
     const char *class_start; /* of the class in `architectures`, for a config.json without model_type */
-    family_importer *import;
+    ferry_huggingface_family *import;
     const char *missing; /* of a family that Ferry does not read: what it lacks */
 } families[] = {
     {"marian", "Marian", ferry_import_marianmt, NULL},
@@ -52,7 +51,7 @@ const char *ferry_huggingface_architecture(ferry_json config)
     return json_string_value(json_array_get(ferry_json_get(config, "architectures"), 0));
 }
 
-static ferry_status find_family(ferry_json config, family_importer **import, ferry_error *error)
+static ferry_status find_family(ferry_json config, ferry_huggingface_family **import, ferry_error *error)
 {
     const char *type = NULL, *class = ferry_huggingface_architecture(config);
     FERRY_TRY(ferry_json_text(config, "model_type", &type, error));
@@ -74,7 +73,8 @@ static ferry_status find_family(ferry_json config, family_importer **import, fer
 }
 
 /* Choices that change the network. */
-static ferry_status check_kind(ferry_json config, const char *class, family_importer *import, ferry_error *error)
+static ferry_status check_kind(ferry_json config, const char *class, ferry_huggingface_family *import,
+                               ferry_error *error)
 {
     bool pair = true, one = false;
     const ferry_json_key keys[] = {{"is_encoder_decoder", .flag = &pair}, {"tie_encoder_decoder", .flag = &one}};
@@ -110,7 +110,7 @@ bool ferry_import_is_huggingface(const ferry_import_plan *plan, ferry_json confi
 
 ferry_status ferry_import_huggingface(ferry_import_plan *plan, ferry_json config, ferry_error *error)
 {
-    family_importer *import;
+    ferry_huggingface_family *import;
     FERRY_TRY(find_family(config, &import, error));
     FERRY_TRY(check_kind(config, ferry_huggingface_architecture(config), import, error));
     return import(plan, config, error);
@@ -314,4 +314,40 @@ ferry_status ferry_huggingface_check_eos(const ferry_import_plan *plan, ferry_js
         if (plan->generation.eos_ids[i] == id) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '</s>' has id %d, but the configuration's eos_token_id is %d",
                       vocabulary.file, (int)id, (int)plan->generation.eos_ids[0]);
+}
+
+ferry_status ferry_huggingface_special_pieces(ferry_import_plan *plan, ferry_json source, ferry_json target,
+                                              const char *const *silent, ferry_error *error)
+{
+    ferry_model_text *text = &plan->text;
+    const int32_t suffix = ferry_import_piece_id(source, "</s>");
+    const int32_t more[] = {plan->generation.pad_id, plan->generation.start_id};
+    FERRY_TRY(ferry_json_require(source, "<unk>", error));
+    FERRY_TRY(ferry_json_require(source, "</s>", error));
+    FERRY_TRY(ferry_huggingface_check_eos(plan, target, error));
+    text->source_unk_id = ferry_import_piece_id(source, "<unk>");
+    FERRY_TRY(ferry_import_ids(plan, &suffix, 1, &text->suffix_ids, &text->suffix_count, error));
+    for (; *silent != NULL; silent++) {
+        const int32_t id = ferry_import_piece_id(target, *silent);
+        FERRY_TRY(ferry_import_special(plan, &id, 1, error));
+    }
+    return ferry_import_special(plan, more, 2, error);
+}
+
+ferry_status ferry_huggingface_shifted_pieces(ferry_import_plan *plan, int32_t unknown, int32_t first, int32_t shift,
+                                              ferry_view **pieces, ferry_error *error)
+{
+    const ferry_spm *spm = plan->segmenters[0];
+    const char *file = plan->segmenter_files[0];
+    const int32_t count = ferry_spm_count(spm), found = ferry_spm_unknown(spm), V = plan->model.encoder.vocab_size;
+    if (count < first || found != unknown || count > V - shift) {
+        return ferry_fail(error, FERRY_ERROR_FORMAT,
+                          "%s: the SentencePiece model has %d pieces (unknown: %d); expected unknown %d and at most %d "
+                          "for a vocabulary of %d",
+                          file, (int)count, (int)found, (int)unknown, (int)(V - shift), (int)V);
+    }
+    FERRY_TRY(ferry_import_check_rows(plan, file, count + shift, V, error));
+    FERRY_TRY(ferry_import_pieces(plan, V, pieces, error));
+    for (int32_t i = first; i < count; i++) (*pieces)[i + shift] = ferry_spm_piece(spm, i);
+    return FERRY_OK;
 }

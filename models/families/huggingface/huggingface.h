@@ -23,15 +23,11 @@ typedef struct ferry_huggingface_class {
 
 /* ---- families ---- */
 
-ferry_status ferry_import_marianmt(ferry_import_plan *plan, ferry_json config, ferry_error *error);
-ferry_status ferry_import_m2m(ferry_import_plan *plan, ferry_json config, ferry_error *error); /* and NLLB-200 */
-ferry_status ferry_import_mbart(ferry_import_plan *plan, ferry_json config,
-                                ferry_error *error); /* mBART-50, mBART-25 */
-ferry_status ferry_import_t5(ferry_import_plan *plan, ferry_json config,
-                             ferry_error *error); /* mT5, MADLAD-400, umT5 */
-
-ferry_status ferry_import_pegasus(ferry_import_plan *plan, ferry_json config, ferry_error *error);
-ferry_status ferry_import_fsmt(ferry_import_plan *plan, ferry_json config, ferry_error *error);
+typedef ferry_status ferry_huggingface_family(ferry_import_plan *plan, ferry_json config, ferry_error *error);
+ferry_huggingface_family ferry_import_marianmt, ferry_import_pegasus, ferry_import_fsmt;
+ferry_huggingface_family ferry_import_m2m;   /* and NLLB-200 */
+ferry_huggingface_family ferry_import_mbart; /* mBART-50, mBART-25 */
+ferry_huggingface_family ferry_import_t5;    /* mT5, MADLAD-400, umT5 */
 
 /* ---- positions that several families have ---- */
 
@@ -66,6 +62,14 @@ ferry_status ferry_huggingface_check_unused(const ferry_import_plan *plan, ferry
 ferry_status ferry_huggingface_segmenter(ferry_import_plan *plan, const char *name, ferry_error *error);
 /* "</s>" of `vocabulary` must be one of the model's ends of sentence. */
 ferry_status ferry_huggingface_check_eos(const ferry_import_plan *plan, ferry_json vocabulary, ferry_error *error);
+/* Of two vocabularies {piece: id}: the source's unknown piece and its end, which follows a line; `silent` pieces of the
+ * target (the last one is NULL), padding and start have no text. */
+ferry_status ferry_huggingface_special_pieces(ferry_import_plan *plan, ferry_json source, ferry_json target,
+                                              const char *const *silent, ferry_error *error);
+/* A table of V pieces: SentencePiece's from `first` on, each `shift` rows after its own; others are empty. Its unknown
+ * piece must be number `unknown`. */
+ferry_status ferry_huggingface_shifted_pieces(ferry_import_plan *plan, int32_t unknown, int32_t first, int32_t shift,
+                                              ferry_view **pieces, ferry_error *error);
 
 /* ---- t5_text.c ---- */
 

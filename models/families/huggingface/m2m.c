@@ -86,16 +86,10 @@ static const char nllb_codes[] =
     "tso_Latn tuk_Latn tum_Latn tur_Latn twi_Latn tzm_Tfng uig_Arab ukr_Cyrl umb_Latn urd_Arab uzn_Latn vec_Latn "
     "vie_Latn war_Latn wol_Latn xho_Latn ydd_Hebr yor_Latn yue_Hant zho_Hans zho_Hant zul_Latn";
 
-static ferry_status read_nllb_text(ferry_import_plan *plan, ferry_json tokenizer, ferry_error *error)
-{
-    bool legacy = false;
-    FERRY_TRY(ferry_json_bool(tokenizer, "legacy_behaviour", &legacy, error));
-    return ferry_multilingual_text(plan, "aaa_Aaaa", nllb_codes, legacy ? FERRY_TAG_SUFFIX : FERRY_TAG_PREFIX, error);
-}
-
 ferry_status ferry_import_m2m(ferry_import_plan *plan, ferry_json config, ferry_error *error)
 {
     const char *class = "";
+    bool legacy = false;
     ferry_json tokenizer;
     FERRY_TRY(ferry_import_optional_json(plan, "tokenizer_config.json", &tokenizer, error));
     FERRY_TRY(ferry_json_text(tokenizer, "tokenizer_class", &class, error));
@@ -103,5 +97,7 @@ ferry_status ferry_import_m2m(ferry_import_plan *plan, ferry_json config, ferry_
     plan->kind = nllb ? "huggingface-nllb" : "huggingface-m2m100";
     FERRY_TRY(ferry_huggingface_config(plan, config, &m2m, error));
     FERRY_TRY(ferry_huggingface_network(plan, config, &m2m, error));
-    return nllb ? read_nllb_text(plan, tokenizer, error) : read_m2m_text(plan, tokenizer, error);
+    if (!nllb) return read_m2m_text(plan, tokenizer, error);
+    FERRY_TRY(ferry_json_bool(tokenizer, "legacy_behaviour", &legacy, error));
+    return ferry_multilingual_text(plan, "aaa_Aaaa", nllb_codes, legacy ? FERRY_TAG_SUFFIX : FERRY_TAG_PREFIX, error);
 }

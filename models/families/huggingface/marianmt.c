@@ -86,29 +86,19 @@ static ferry_status read_languages(ferry_import_plan *plan, ferry_json tokenizer
 
 static ferry_status read_text(ferry_import_plan *plan, ferry_error *error)
 {
-    ferry_model_text *text = &plan->text;
+    static const char *const silent[] = {"</s>", "<unk>", "<pad>", NULL};
     ferry_json tokenizer, source, target;
     if (ferry_import_uses_tokenizer_json(plan, "source.spm")) {
         FERRY_TRY(ferry_import_tokenizer_json(plan, error));
         FERRY_TRY(ferry_import_optional_json(plan, "tokenizer_config.json", &tokenizer, error));
         return read_languages(plan, tokenizer, error);
     }
-    text->present = true;
-    text->leading_tag = true;
+    plan->text.present = plan->text.leading_tag = true;
     const char *target_file = ferry_import_has_file(plan, "target.spm") ? "target.spm" : "";
     FERRY_TRY(ferry_import_segmenters(plan, "source.spm", target_file, error));
     FERRY_TRY(ferry_import_optional_json(plan, "tokenizer_config.json", &tokenizer, error));
     FERRY_TRY(read_vocabularies(plan, tokenizer, &source, &target, error));
-    FERRY_TRY(ferry_json_require(source, "<unk>", error));
-    FERRY_TRY(ferry_json_require(source, "</s>", error));
-    FERRY_TRY(ferry_huggingface_check_eos(plan, target, error));
-    text->source_unk_id = ferry_import_piece_id(source, "<unk>");
-    const int32_t suffix[] = {ferry_import_piece_id(source, "</s>")};
-    const int32_t special[] = {ferry_import_piece_id(target, "</s>"), ferry_import_piece_id(target, "<unk>"),
-                               ferry_import_piece_id(target, "<pad>"), plan->generation.pad_id,
-                               plan->generation.start_id};
-    FERRY_TRY(ferry_import_ids(plan, suffix, 1, &text->suffix_ids, &text->suffix_count, error));
-    FERRY_TRY(ferry_import_special(plan, special, 5, error));
+    FERRY_TRY(ferry_huggingface_special_pieces(plan, source, target, silent, error));
     return read_languages(plan, tokenizer, error);
 }
 

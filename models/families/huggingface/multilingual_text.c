@@ -1,6 +1,5 @@
 /* Texts of M2M-100, NLLB-200 and mBART-50, which fairseq trained. Ids 0 to 3 are <s>, <pad>, </s> and <unk>, then come
  * SentencePiece's pieces without its own first three, then languages and <mask>, then rows without a name. */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -183,23 +182,14 @@ ferry_status ferry_multilingual_tags(ferry_import_plan *plan, const ferry_import
 
 static ferry_status shifted_pieces(ferry_import_plan *plan, const added_tokens *added, ferry_error *error)
 {
-    const ferry_spm *spm = plan->segmenters[0];
-    const int32_t count = ferry_spm_count(spm), V = plan->model.encoder.vocab_size;
+    const int32_t end = ferry_spm_count(plan->segmenters[0]) + SHIFT, V = plan->model.encoder.vocab_size;
     const ferry_texts *joined;
     ferry_view *pieces, fixed[] = {{"<s>", 3}, {"<pad>", 5}, {"</s>", 4}, {"<unk>", 5}};
-    if (count < FIRST_PIECE || ferry_spm_unknown(spm) != 0 || count > V - SHIFT) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT,
-                          "%s: the SentencePiece model has %" PRId32 " pieces (unknown: %" PRId32
-                          "); expected unknown 0 and at most %" PRId32 " for a vocabulary of %" PRId32,
-                          plan->segmenter_files[0], count, ferry_spm_unknown(spm), V - SHIFT, V);
-    }
-    FERRY_TRY(ferry_import_check_rows(plan, plan->segmenter_files[0], count + SHIFT, V, error));
-    FERRY_TRY(ferry_import_pieces(plan, V, &pieces, error));
+    FERRY_TRY(ferry_huggingface_shifted_pieces(plan, 0, FIRST_PIECE, SHIFT, &pieces, error));
     memcpy(pieces, fixed, sizeof fixed);
-    for (int32_t i = FIRST_PIECE; i < count; i++) pieces[i + SHIFT] = ferry_spm_piece(spm, i);
     for (size_t i = 0; i < added->count; i++) {
         const added_token *token = &added->tokens[i];
-        if (token->id >= count + SHIFT) pieces[token->id] = token->content;
+        if (token->id >= end) pieces[token->id] = token->content;
     }
     FERRY_TRY(ferry_texts_join(&plan->arena, pieces, (size_t)V, &joined, error));
     ferry_import_one_vocabulary(plan, joined, UNKNOWN_ID);

@@ -1,13 +1,10 @@
 /* Pegasus, which summarizes: M2M-100's layers, MarianMT's positions, and SentencePiece's ids shifted. */
-#include <inttypes.h>
-
 #include "huggingface.h"
 #include "models/plan/json_keys.h"
-#include "tokenizer/sentencepiece_c.h"
 #include "tokenizer_json.h"
 
-/* Before the pieces come padding, end, two masks and 101 words of pre-training; SentencePiece's padding and end are
- * pieces that nothing names. */
+/* Before the pieces, of which the unknown one is the first, come padding, end, two masks and 101 words of pre-training;
+ * SentencePiece's padding and end are pieces that nothing names. */
 enum { OFFSET = 103, FIRST_PIECE = 2, MAX_OFFSET = 1 << 20 };
 
 static const ferry_huggingface_class pegasus = {.vocab_size = 50265,
@@ -39,21 +36,11 @@ static ferry_status read_text(ferry_import_plan *plan, ferry_error *error)
     if (ferry_import_uses_tokenizer_json(plan, model)) return ferry_import_tokenizer_json(plan, error);
     FERRY_TRY(read_offset(plan, error));
     FERRY_TRY(ferry_huggingface_segmenter(plan, model, error));
-    const ferry_spm *spm = plan->segmenters[0];
-    const int32_t count = ferry_spm_count(spm), unknown = ferry_spm_unknown(spm);
-    if (unknown != FIRST_PIECE || count > V - OFFSET) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT,
-                          "%s: the SentencePiece model has %" PRId32 " pieces (unknown: %" PRId32
-                          "); expected unknown %d and at most %" PRId32 " for a vocabulary of %" PRId32,
-                          plan->segmenter_files[0], count, unknown, FIRST_PIECE, V - OFFSET, V);
-    }
-    FERRY_TRY(ferry_import_check_rows(plan, plan->segmenter_files[0], count + OFFSET, V, error));
-    FERRY_TRY(ferry_import_pieces(plan, V, &pieces, error));
-    for (int32_t i = FIRST_PIECE; i < count; i++) pieces[i + OFFSET] = ferry_spm_piece(spm, i);
+    FERRY_TRY(ferry_huggingface_shifted_pieces(plan, FIRST_PIECE, FIRST_PIECE, OFFSET, &pieces, error));
     FERRY_TRY(ferry_texts_join(&plan->arena, pieces, (size_t)V, &joined, error));
-    ferry_import_one_vocabulary(plan, joined, unknown + OFFSET);
+    ferry_import_one_vocabulary(plan, joined, FIRST_PIECE + OFFSET);
     FERRY_TRY(ferry_import_special_ids(plan, error));
-    for (int32_t i = 0; i <= unknown + OFFSET; i++) FERRY_TRY(ferry_import_special(plan, &i, 1, error));
+    for (int32_t i = 0; i <= FIRST_PIECE + OFFSET; i++) FERRY_TRY(ferry_import_special(plan, &i, 1, error));
     return ferry_import_compare_tokenizer_json(plan, error);
 }
 

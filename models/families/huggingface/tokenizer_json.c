@@ -78,16 +78,6 @@ static ferry_status read_added(ferry_tokenizer_json *json, const ferry_json_plac
     return special ? ferry_import_special(json->plan, &id, 1, error) : FERRY_OK;
 }
 
-static ferry_status read_all_added(ferry_tokenizer_json *json, const ferry_json_place *list, added_tokens *added,
-                                   ferry_error *error)
-{
-    for (size_t i = 0; i < json_array_size(list->value); i++) {
-        const ferry_json_place token = ferry_json_place_at(list, i);
-        FERRY_TRY(read_added(json, &token, added, error));
-    }
-    return FERRY_OK;
-}
-
 ferry_status ferry_tokenizer_json_added(ferry_tokenizer_json *json, ferry_error *error)
 {
     ferry_model_text *text = &json->plan->text;
@@ -104,7 +94,11 @@ ferry_status ferry_tokenizer_json_added(ferry_tokenizer_json *json, ferry_error 
     if (added.ids == NULL || added.flags == NULL)
         return ferry_fail_memory(error, "added tokens", count * sizeof(int32_t));
     FERRY_TRY(ferry_vocabulary_create(json->words, json->word_count, &added.words, error));
-    const ferry_status status = read_all_added(json, &list, &added, error);
+    ferry_status status = FERRY_OK;
+    for (size_t i = 0; i < count && status == FERRY_OK; i++) {
+        const ferry_json_place token = ferry_json_place_at(&list, i);
+        status = read_added(json, &token, &added, error);
+    }
     ferry_vocabulary_destroy(&added.words);
     text->added_ids = added.ids;
     text->added_flags = added.flags;

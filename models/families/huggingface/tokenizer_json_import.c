@@ -95,21 +95,18 @@ ferry_status ferry_import_compare_tokenizer_json(ferry_import_plan *plan, ferry_
     ferry_tokenizer_json json;
     ferry_error found;
     int32_t first = 0;
-    ferry_name note;
     if (!ferry_import_has_file(plan, name)) return FERRY_OK;
     const char *model = plan->segmenter_files[0];
     const ferry_status status = read_pieces(plan, &json, &found);
     if (status == FERRY_ERROR_MEMORY) return ferry_fail(error, status, "%s", found.message);
     const int32_t count = status == FERRY_OK ? count_differences(plan, json.pieces, &first) : 0;
     if (status == FERRY_OK && count == 0) return FERRY_OK;
-    if (status != FERRY_OK)
-        note = ferry_name_format("%s is used; %s", model, found.message);
-    else
-        note =
-            ferry_name_format("%s is used; %s has other pieces at %d ids: id %d is '%s' there, and '%s' in %s", model,
-                              json.root.file, (int)count, (int)first, ferry_printable_view(json.pieces[first]).text,
-                              ferry_printable_view(ferry_texts_at(plan->text.source_pieces, (size_t)first)).text,
-                              model);
-    plan->note = ferry_arena_text(&plan->arena, ferry_text_view(note.text));
-    return plan->note != NULL ? FERRY_OK : ferry_fail_memory(error, "a note", sizeof note);
+    const ferry_name note =
+        status != FERRY_OK
+            ? ferry_name_format("%s is used; %s", model, found.message)
+            : ferry_name_format("%s is used; %s has other pieces at %d ids: id %d is '%s' there, and '%s' in %s", model,
+                                json.root.file, (int)count, (int)first, ferry_printable_view(json.pieces[first]).text,
+                                ferry_printable_view(ferry_texts_at(plan->text.source_pieces, (size_t)first)).text,
+                                model);
+    return ferry_import_note(plan, note, error);
 }

@@ -9,20 +9,14 @@
 
 /* ---- single tensors ---- */
 
-static ferry_status find(ferry_import_plan *plan, const char *name, const ferry_weights_entry **entry,
-                         ferry_error *error)
-{
-    *entry = ferry_import_find(plan, "", name);
-    if (*entry != NULL) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s' is missing", ferry_import_source_path(plan->source),
-                      name);
-}
-
 /* [rows, columns] as the source has it: floating-point numbers, or integers with a multiplier. */
 static ferry_status find_matrix(ferry_import_plan *plan, const char *name, int32_t rows, int32_t columns,
                                 const ferry_weights_entry **entry, ferry_error *error)
 {
-    FERRY_TRY(find(plan, name, entry, error));
+    *entry = ferry_import_find(plan, "", name);
+    if (*entry == NULL)
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s' is missing",
+                          ferry_import_source_path(plan->source), name);
     const ferry_tensor *tensor = &(*entry)->tensor;
     if ((*entry)->multiplier == 0) return ferry_import_check_shape(*entry, rows, columns, error);
     if (tensor->dims == 2 && tensor->shape[0] == rows && tensor->shape[1] == columns) return FERRY_OK;

@@ -114,14 +114,6 @@ static ferry_status read_sides(ferry_import_plan *plan, const ferry_marian *mari
     return check_side(plan, names[1], target, error);
 }
 
-/* SentencePiece models that only segment. */
-static ferry_status read_segmenters(ferry_import_plan *plan, const ferry_marian *marian, ferry_error *error)
-{
-    const char *source = marian->segmenters[0], *target = marian->segmenters[1];
-    if (source == NULL) return FERRY_OK;
-    return ferry_import_segmenters(plan, source, target != NULL ? target : "", error);
-}
-
 /* ---- preprocess.sh ---- */
 
 /* Scripts of all generations either call Moses' replace-unicode-punctuation or spell its rules out. */
@@ -251,9 +243,10 @@ static ferry_status add_shortlist(ferry_import_plan *plan, const ferry_marian *m
 
 ferry_status ferry_marian_text(ferry_import_plan *plan, const ferry_marian *marian, ferry_error *error)
 {
+    const char *const *only = marian->segmenters; /* SentencePiece models that only segment */
     side source, target;
     FERRY_TRY(read_sides(plan, marian, &source, &target, error));
-    FERRY_TRY(read_segmenters(plan, marian, error));
+    if (only[0] != NULL) FERRY_TRY(ferry_import_segmenters(plan, only[0], only[1] != NULL ? only[1] : "", error));
     FERRY_TRY(read_script(plan, error));
     FERRY_TRY(set_text(plan, &source, &target, error));
     FERRY_TRY(suppress(plan, marian, &target, error));
