@@ -113,8 +113,9 @@ ferry_status ferry_import_find_segmenter(ferry_import_plan *plan, ferry_error *e
                       {.words = text->target_pieces, .count = text->target_count}};
     const bool two = sides[0].words != sides[1].words;
     if (ferry_import_tokenizer_kind(text) != FERRY_TOKENIZER_PIECES) return FERRY_OK;
-    const size_t marked = find_mark(&sides[0]) ? 0 : 1;
-    if (marked == 1 && !find_mark(&sides[1])) return FERRY_OK;
+    const bool source = find_mark(&sides[0]), target = find_mark(&sides[1]);
+    const size_t marked = source ? 0 : 1;
+    if (!source && !target) return FERRY_OK;
     for (size_t i = 0; i < ferry_import_source_count(plan->source) && sides[marked].mark == 0; i++)
         for (int k = 0; k <= two; k++)
             FERRY_TRY(look(plan, &sides[k], ferry_import_source_name(plan->source, i), error));
