@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bytes.h"
+#include "floats.h"
 #include "system.h"
 #include "threads.h"
 
@@ -194,6 +195,7 @@ static void serve(void *argument)
     worker *self = argument;
     ferry_pool *pool = self->pool;
     uint64_t seen = 0;
+    (void)ferry_floats_begin(); /* threads begin with their creator's */
     ferry_mutex_lock(&pool->mutex);
     for (;;) {
         while (!pool->stop && pool->run == seen) ferry_condition_wait(&pool->wake, &pool->mutex);

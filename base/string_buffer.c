@@ -12,6 +12,13 @@ ferry_status ferry_string_reserve(ferry_string *text, size_t extra, ferry_error 
     return FERRY_OK;
 }
 
+ferry_status ferry_string_end(ferry_string *text, ferry_error *error)
+{
+    FERRY_TRY(ferry_string_reserve(text, 1, error));
+    text->data[text->size] = '\0';
+    return FERRY_OK;
+}
+
 ferry_status ferry_string_append(ferry_string *text, ferry_view more, ferry_error *error)
 {
     FERRY_TRY(ferry_string_reserve(text, more.size, error));

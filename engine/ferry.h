@@ -12,15 +12,21 @@
  *     fwrite(ferry_result_text(result, 0, 0).data, 1, ferry_result_text(result, 0, 0).size, stdout);
  *
  * The whole public interface of libferry. Rules that hold for every function:
- * - Text is UTF-8, pointer and length; NUL is an ordinary character.
+ * - Text is UTF-8, pointer and length; NUL is an ordinary character, but every text that the library hands out has a
+ *   NUL after its last byte.
  * - A fallible function returns ferry_status and, on failure, fills the caller's ferry_error (which may be NULL) and
  *   sets its result argument to NULL. Nothing aborts, prints, exits, or touches signals, locale or environment.
  * - A NULL or impossible argument is an ARGUMENT error, which names the argument. Functions that cannot fail answer
  * NULL and indices past the end with 0, NULL or an empty text.
- * - A ferry_model is immutable: any number of threads may use one. A ferry_translator is for one thread at a time;
- *   it may own threads of its own (ferry_options.threads). Different translators are independent. A child process after
- *   fork() may use what its parent opened and created; its translators then work in the calling thread alone.
- * - create/open functions pair with destroy/close functions, which accept NULL. A model must outlive its translators.
+ * - A ferry_model is immutable: any number of threads may use one. A ferry_translator is for one call at a time: another
+ *   one, from any thread or from a callback, is an ARGUMENT error; to destroy it during a call is a mistake that nothing
+ *   notices. It may own threads of its own (ferry_options.threads). Different translators are independent. A child
+ *   process after fork() may use what its parent opened and created; its translators then work in the calling thread
+ *   alone.
+ * - create/open functions pair with destroy/close functions, which accept NULL. A model that is closed lives until the
+ *   last of its translators is destroyed.
+ * - Functions compute in the default floating-point environment, in which callbacks run, too, and leave the caller's as
+ *   it was.
  * - Calls need less than 64 kB of the calling thread's stack.
  */
 #ifndef FERRY_H
@@ -86,7 +92,7 @@ typedef enum ferry_open_flag {
 } ferry_open_flag;
 
 /* Opens a model file (made by `ferry convert`); IO, without waiting, if `path` is a pipe or a device. The file is
- * mapped, not read, and must not change until ferry_model_close, unless it is copied: if a mapped file is truncated,
+ * mapped, not read, and must not change while the model lives, unless it is copied: if a mapped file is truncated,
  * the system ends the process (SIGBUS). *model belongs to the caller. Errors: ARGUMENT, IO, FORMAT, UNSUPPORTED,
  * MEMORY. */
 FERRY_API ferry_status ferry_model_open(const char *path, int flags, ferry_model **model, ferry_error *error);
@@ -94,7 +100,7 @@ FERRY_API ferry_status ferry_model_open(const char *path, int flags, ferry_model
  * end). ARGUMENT if they go beyond the file, or if `offset` is no multiple of 64 and the bytes are not copied. */
 FERRY_API ferry_status ferry_model_open_fd(int fd, uint64_t offset, uint64_t length, int flags, ferry_model **model,
                                            ferry_error *error);
-/* The same for bytes in memory, which must stay until ferry_model_close, unless they are copied. ARGUMENT if `data` is
+/* The same for bytes in memory, which must stay while the model lives, unless they are copied. ARGUMENT if `data` is
  * not aligned to 64 bytes and the bytes are not copied. */
 FERRY_API ferry_status ferry_model_open_memory(const void *data, size_t size, int flags, ferry_model **model,
                                                ferry_error *error);
@@ -256,9 +262,9 @@ FERRY_API ferry_status ferry_translator_create(const ferry_model *model, const f
                                                ferry_translator **translator, ferry_error *error);
 FERRY_API void ferry_translator_destroy(ferry_translator *translator);
 
-/* Ends the call of ferry_translate, ferry_translate_prefixed, ferry_translate_text or ferry_score that is in progress,
- * within milliseconds; without one, nothing happens. The only function for a translator that is in use: from any
- * thread, or from a signal handler. */
+/* Ends the call of the translator that is in progress, within milliseconds, or else the next one (but none that is
+ * refused with ARGUMENT). With ferry_translator_memory, for a translator that is in use: from any thread; this one from
+ * a signal handler, too. */
 FERRY_API void ferry_translator_cancel(ferry_translator *translator);
 /* Bytes that the translator holds now, and *peak (may be NULL): the most that it ever held. Not counted: the model,
  * results, and the ids and texts of the lines of a call. */

@@ -6,6 +6,7 @@
 #include "argument_checks.h"
 #include "base/printable.h"
 #include "base/utf8.h"
+#include "call.h"
 #include "engine/search/output_columns.h"
 #include "tokens.h"
 
@@ -15,7 +16,7 @@ void ferry_job_stop(ferry_job *job, const ferry_error *error)
 {
     int expected = FERRY_OK;
     if (atomic_compare_exchange_strong(&job->status, &expected, (int)error->status)) job->error = *error;
-    ferry_translator_cancel(job->translator);
+    atomic_store(&job->translator->stop, true);
 }
 
 /* The first failure. */
@@ -31,7 +32,7 @@ static void report_progress(ferry_job *job)
     const ferry_options *options = &job->translator->options;
     if (options->progress == NULL || job->count == 0 || ferry_job_stopped(job)) return;
     if (options->progress(options->user, atomic_load(&job->done), job->count) != 0)
-        ferry_translator_cancel(job->translator);
+        atomic_store(&job->translator->stop, true);
 }
 
 /* ---- results ---- */
@@ -64,10 +65,9 @@ static ferry_status answer_with_itself(ferry_result_line *line, ferry_view text,
 {
     FERRY_TRY(ferry_result_line_begin(line, 1, error));
     ferry_result_hypothesis *hypothesis = &line->hypotheses[0];
-    if (text.size == 0) return FERRY_OK;
-    hypothesis->text = malloc(text.size);
+    hypothesis->text = calloc(text.size + 1, 1);
     if (hypothesis->text == NULL) return ferry_fail_memory(error, "a line", text.size);
-    memcpy(hypothesis->text, text.data, text.size);
+    if (text.size > 0) memcpy(hypothesis->text, text.data, text.size);
     hypothesis->size = text.size;
     return FERRY_OK;
 }
@@ -402,8 +402,9 @@ ferry_status ferry_translate(ferry_translator *translator, const ferry_text *lin
     FERRY_NEEDS(translator);
     FERRY_TRY(ferry_check_texts("lines", lines, count, error));
     FERRY_TRY(ferry_job_check(translator, error));
-    atomic_store(&translator->cancelled, false);
-    return ferry_job_translate(translator, lines, NULL, count, result, error);
+    ferry_call call;
+    FERRY_TRY(ferry_call_begin(translator, &call, error));
+    return ferry_call_end(&call, ferry_job_translate(translator, lines, NULL, count, result, error));
 }
 
 ferry_status ferry_translate_prefixed(ferry_translator *translator, const ferry_text *lines, const ferry_text *prefixes,
@@ -415,6 +416,7 @@ ferry_status ferry_translate_prefixed(ferry_translator *translator, const ferry_
     FERRY_TRY(ferry_check_texts("lines", lines, count, error));
     FERRY_TRY(ferry_check_texts("prefixes", prefixes, count, error));
     FERRY_TRY(ferry_job_check(translator, error));
-    atomic_store(&translator->cancelled, false);
-    return ferry_job_translate(translator, lines, prefixes, count, result, error);
+    ferry_call call;
+    FERRY_TRY(ferry_call_begin(translator, &call, error));
+    return ferry_call_end(&call, ferry_job_translate(translator, lines, prefixes, count, result, error));
 }

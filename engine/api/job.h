@@ -55,7 +55,7 @@ struct ferry_job {
 /* After a failure, and when the call is cancelled. */
 static inline bool ferry_job_stopped(const ferry_job *job)
 {
-    return atomic_load(&job->translator->cancelled);
+    return atomic_load(&job->translator->stop);
 }
 
 /* UNSUPPORTED if the model has no tokenizer. */
@@ -77,8 +77,7 @@ void ferry_job_stop(ferry_job *job, const ferry_error *error);
 ferry_status ferry_job_prepare(ferry_job *job, ferry_status (*prepare)(ferry_job *job, size_t line, ferry_error *error),
                                ferry_error *error);
 
-/* ferry_translate_prefixed (`prefixes` may be NULL), of arguments that were checked, by a translator whose `cancelled`
- * the caller has reset. */
+/* ferry_translate_prefixed (`prefixes` may be NULL), of arguments that were checked, within a call (call.h). */
 ferry_status ferry_job_translate(ferry_translator *translator, const ferry_text *texts, const ferry_text *prefixes,
                                  size_t count, ferry_result **result, ferry_error *error);
 /* The text of a line without ill-formed UTF-8: the text itself, or a copy that the job releases, with a warning. */

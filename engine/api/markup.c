@@ -292,6 +292,7 @@ static ferry_status join(void *user, ferry_result *result, ferry_error *error)
     for (size_t i = 0; i < c->list.count; i++)
         FERRY_TRY(write_sentence(c, &result->sentences->lines[i], &c->sentences[i], &result->ranges[i], &at));
     FERRY_TRY(write_source(c, at, c->source.size));
+    FERRY_TRY(ferry_string_end(&c->output, error));
     result->lines[0].hypotheses[0].text = c->output.data;
     result->lines[0].hypotheses[0].size = c->output.size;
     c->output = (ferry_string){0};
@@ -316,13 +317,14 @@ ferry_status ferry_translate_markup(ferry_translator *translator, ferry_text mar
                                     ferry_error *error)
 {
     call c = {.source = {markup.data, markup.size}, .error = error};
+    ferry_call begun;
     FERRY_NEEDS(result);
     *result = NULL;
-    FERRY_TRY(ferry_text_begin(translator, "markup", markup, error));
+    FERRY_TRY(ferry_text_begin(translator, "markup", markup, &begun, error));
     const ferry_status status = translate(translator, &c, result);
     ferry_markup_destroy(&c.markup);
     free(c.list.texts);
     free(c.sentences);
     free(c.output.data);
-    return status;
+    return ferry_call_end(&begun, status);
 }

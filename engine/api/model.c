@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "argument_checks.h"
+#include "base/floats.h"
 #include "engine/file/schema.h"
 #include "info.h"
 #include "tokenizer/sentencepiece_check.h"
@@ -81,12 +82,20 @@ ferry_model *ferry_model_allocate(const ferry_kernels *kernels, ferry_error *err
     }
     ferry_mutex_create(&model->mutex);
     model->kernels = kernels;
+    model->users = 1;
+    return model;
+}
+
+const ferry_model *ferry_model_keep(const ferry_model *model)
+{
+    atomic_fetch_add(&((ferry_model *)(uintptr_t)model)->users, 1);
     return model;
 }
 
 ferry_status ferry_model_create(ferry_mapped_file map, const char *name, const ferry_kernels *kernels,
                                 ferry_model **model, ferry_error *error)
 {
+    FERRY_FLOATS;
     ferry_model *created = ferry_model_allocate(kernels, error);
     if (created == NULL) {
         ferry_mapped_file_close(&map);
@@ -187,7 +196,7 @@ ferry_status ferry_model_verify(const ferry_model *model, ferry_error *error)
 
 void ferry_model_close(ferry_model *model)
 {
-    if (model == NULL) return;
+    if (model == NULL || atomic_fetch_sub(&model->users, 1) > 1) return;
     ferry_tokenizer_destroy(model->tokenizer);
     ferry_model_file_close(&model->file);
     ferry_mutex_destroy(&model->mutex);

@@ -77,7 +77,7 @@ static ferry_status encode(splitter *s, ferry_view text, bool ranges, ferry_erro
 static ferry_status try_part(splitter *s, size_t bytes, bool *fits, ferry_error *error)
 {
     *fits = false;
-    if (atomic_load(&s->translator->cancelled)) return ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled");
+    if (atomic_load(&s->translator->stop)) return ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled");
     FERRY_TRY(encode(s, (ferry_view){s->rest.data, bytes}, ferry_translator_wants_tokens(s->translator), error));
     *fits = s->trial.count <= s->limit;
     return FERRY_OK;
@@ -359,6 +359,7 @@ static ferry_status join_hypotheses(const ferry_parts *parts, const ferry_option
         append_text(joined, part->gap.data, part->gap.size);
         if (aligned) append_tokens(joined, part, from, first, &weights);
         append_text(joined, from->text, from->size);
+        joined->text[joined->size] = '\0';
         first += part->ids.count;
         coverage += from->coverage;
         for (int32_t t = 0; t < from->length; t++) {

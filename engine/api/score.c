@@ -4,6 +4,7 @@
 
 #include "argument_checks.h"
 #include "base/utf8.h"
+#include "call.h"
 #include "engine/graph/decoder.h"
 #include "engine/graph/encoder.h"
 #include "job.h"
@@ -47,6 +48,7 @@ static ferry_status take_text(ferry_text target, ferry_result_hypothesis *hypoth
     hypothesis->text = most < SIZE_MAX ? malloc(most + 1) : NULL;
     if (hypothesis->text == NULL) return ferry_fail_memory(error, "a target", most);
     hypothesis->size = ferry_utf8_repair((ferry_view){target.data, target.size}, hypothesis->text, replaced);
+    hypothesis->text[hypothesis->size] = '\0';
     return FERRY_OK;
 }
 
@@ -270,8 +272,9 @@ ferry_status ferry_score(ferry_translator *translator, const ferry_text *sources
     FERRY_TRY(ferry_check_texts("sources", sources, count, error));
     FERRY_TRY(ferry_check_texts("targets", targets, count, error));
     FERRY_TRY(ferry_job_check(translator, error));
-    atomic_store(&translator->cancelled, false);
+    ferry_call call;
+    FERRY_TRY(ferry_call_begin(translator, &call, error));
     ferry_status status = ferry_job_begin(&job, error);
     if (status == FERRY_OK) status = ferry_job_prepare(&job, prepare, error);
-    return ferry_job_finish(&job, status, result, error);
+    return ferry_call_end(&call, ferry_job_finish(&job, status, result, error));
 }

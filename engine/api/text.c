@@ -118,6 +118,7 @@ static ferry_status join(void *user, ferry_result *result, ferry_error *error)
         at = range->source_end;
     }
     append(whole, text.data + at, text.size - at);
+    whole->text[whole->size] = '\0';
     return FERRY_OK;
 }
 
@@ -158,30 +159,31 @@ ferry_status ferry_text_translate(ferry_translator *translator, const ferry_sent
     return cancelled ? fail_cancelled(created->sentences, error) : FERRY_OK;
 }
 
-ferry_status ferry_text_begin(ferry_translator *translator, const char *argument, ferry_text text, ferry_error *error)
+ferry_status ferry_text_begin(ferry_translator *translator, const char *argument, ferry_text text, ferry_call *call,
+                              ferry_error *error)
 {
     FERRY_NEEDS(translator);
     if (text.data == NULL && text.size > 0)
         return ferry_fail(error, FERRY_ERROR_ARGUMENT, "%s.data: expected %zu bytes, found NULL", argument, text.size);
     FERRY_TRY(ferry_check_bytes(ferry_name_format("%s.size", argument).text, text.size, error));
     FERRY_TRY(ferry_job_check(translator, error));
-    atomic_store(&translator->cancelled, false);
-    return FERRY_OK;
+    return ferry_call_begin(translator, call, error);
 }
 
 ferry_status ferry_translate_text(ferry_translator *translator, ferry_text text, ferry_result **result,
                                   ferry_error *error)
 {
     ferry_sentence_list list = {0};
+    ferry_call call;
     FERRY_NEEDS(result);
     *result = NULL;
-    FERRY_TRY(ferry_text_begin(translator, "text", text, error));
+    FERRY_TRY(ferry_text_begin(translator, "text", text, &call, error));
     if (text.data == NULL) text.data = ""; /* C permits no offset of NULL */
     whole_text whole = {&list, text};
     ferry_status status = split(translator, (ferry_view){text.data, text.size}, &list, error);
     if (status == FERRY_OK) status = ferry_text_translate(translator, &list, join, &whole, result, error);
     free(list.texts);
-    return status;
+    return ferry_call_end(&call, status);
 }
 
 /* ---- its sentences ---- */

@@ -2,6 +2,7 @@
 #ifndef FERRY_API_TEXT_H
 #define FERRY_API_TEXT_H
 
+#include "call.h"
 #include "result.h"
 #include "translator.h"
 
@@ -16,7 +17,8 @@ ferry_status ferry_sentence_list_add(ferry_sentence_list *list, ferry_text sente
 typedef ferry_status ferry_text_join(void *user, ferry_result *result, ferry_error *error);
 
 /* Begins the call of a public function, whose `argument` is the text. */
-ferry_status ferry_text_begin(ferry_translator *translator, const char *argument, ferry_text text, ferry_error *error);
+ferry_status ferry_text_begin(ferry_translator *translator, const char *argument, ferry_text text, ferry_call *call,
+                              ferry_error *error);
 /* Translates the sentences and joins them. CANCELLED has a result, too. */
 ferry_status ferry_text_translate(ferry_translator *translator, const ferry_sentence_list *list,
                                   ferry_text_join *join_sentences, void *user, ferry_result **result,

@@ -103,8 +103,9 @@ ferry_status ferry_tokens_write_text(const ferry_translator *translator, const f
     for (size_t t = 0; replaces && t < length; t++)
         if (hypothesis->ids[t] == translator->unknown_id)
             words[t] = word_of(&model->file.text, part, hypothesis->weights + t * source);
-    const ferry_status status = ferry_tokenizer_decode_ranges(model->tokenizer, hypothesis->ids, length, words, &text,
-                                                              hypothesis->ranges, error);
+    ferry_status status = ferry_tokenizer_decode_ranges(model->tokenizer, hypothesis->ids, length, words, &text,
+                                                        hypothesis->ranges, error);
+    if (status == FERRY_OK) status = ferry_string_end(&text, error);
     hypothesis->text = text.data;
     hypothesis->size = text.size;
     free(words);

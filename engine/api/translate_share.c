@@ -89,9 +89,8 @@ static void tell(ferry_job *job, const ferry_job_sentence *sentence, ferry_text 
     ferry_translator *translator = job->translator;
     const ferry_options *options = &translator->options;
     ferry_pool_enter(translator->pool);
-    if (text.data == NULL) text.data = "";
     if (!ferry_job_stopped(job) && options->partial(options->user, sentence->line, text) != 0)
-        ferry_translator_cancel(translator);
+        atomic_store(&translator->stop, true);
     ferry_pool_leave(translator->pool);
 }
 
@@ -105,8 +104,9 @@ static ferry_status tell_step(void *user, size_t index, const ferry_search *sear
     ferry_profile *profile = ferry_translator_profile(job->translator, share->worker);
     const ferry_phase around = ferry_profile_enter(profile, FERRY_PHASE_DETOKENIZING);
     ferry_string text = {0};
-    const ferry_status status =
+    ferry_status status =
         ferry_tokenizer_decode(job->translator->model->tokenizer, so_far.ids, (size_t)so_far.length, &text, error);
+    if (status == FERRY_OK) status = ferry_string_end(&text, error);
     ferry_profile_leave(profile, around);
     if (status == FERRY_OK) tell(job, sentence, (ferry_text){text.data, text.size});
     free(text.data);

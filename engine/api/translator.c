@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/floats.h"
 #include "options.h"
 
 /* The limit on tokens where neither the user nor the model has one. */
@@ -44,7 +45,7 @@ static ferry_status create_threads(ferry_translator *translator, ferry_error *er
         ferry_generator_init(&translator->generators[i], &model->file.transformer, model->kernels);
         ferry_state *state = &translator->generators[i].state;
         state->context.pool = translator->pool;
-        state->context.stop = &translator->cancelled;
+        state->context.stop = &translator->stop;
         state->account.memory = &translator->memory;
     }
     return FERRY_OK;
@@ -53,6 +54,7 @@ static ferry_status create_threads(ferry_translator *translator, ferry_error *er
 ferry_status ferry_translator_create(const ferry_model *model, const ferry_options *options,
                                      ferry_translator **translator, ferry_error *error)
 {
+    FERRY_FLOATS;
     ferry_options complete;
     FERRY_NEEDS(translator);
     *translator = NULL;
@@ -61,7 +63,7 @@ ferry_status ferry_translator_create(const ferry_model *model, const ferry_optio
     FERRY_TRY(ferry_options_check(&complete, &model->file, error));
     ferry_translator *created = calloc(1, sizeof *created);
     if (created == NULL) return ferry_fail_memory(error, "a translator", sizeof *created);
-    created->model = model;
+    created->model = ferry_model_keep(model);
     created->memory.limit = complete.memory_limit;
     ferry_status status = take_options(created, &complete, error);
     if (status == FERRY_OK) status = create_threads(created, error);
@@ -82,12 +84,15 @@ void ferry_translator_destroy(ferry_translator *translator)
         ferry_generator_destroy(&translator->generators[i]);
     free(translator->generators);
     free(translator->suppressed_ids);
+    ferry_model_close((ferry_model *)(uintptr_t)translator->model);
     free(translator);
 }
 
 void ferry_translator_cancel(ferry_translator *translator)
 {
-    if (translator != NULL) atomic_store(&translator->cancelled, true);
+    if (translator == NULL) return;
+    atomic_store(&translator->cancelled, true);
+    atomic_store(&translator->stop, true);
 }
 
 size_t ferry_translator_memory(const ferry_translator *translator, size_t *peak)

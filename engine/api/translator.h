@@ -22,7 +22,9 @@ struct ferry_translator {
     ferry_screen screen;         /* zeroed if there is none */
     size_t source_tokens;        /* of all calls */
     ferry_memory memory;         /* of the generators and the screen */
-    atomic_bool cancelled;       /* the call that is in progress; false when one begins */
+    atomic_bool busy;            /* a call is in progress (call.h) */
+    atomic_bool cancelled;       /* by the user: the call that is in progress, or else the next one */
+    atomic_bool stop;            /* the call ends soon: it is cancelled, or something failed; false between calls */
 };
 
 static inline ferry_profile *ferry_translator_profile(const ferry_translator *translator, int32_t worker)

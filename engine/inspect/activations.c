@@ -1,4 +1,5 @@
 /* The research interface: activations, logits and attention weights, straight from the graph. */
+#include "base/floats.h"
 #include "engine/ferry_inspect.h"
 
 #include <limits.h>
@@ -136,6 +137,7 @@ static ferry_status run_encoder(const ferry_model *model, probes asked, const in
 ferry_status ferry_inspect_encode(const ferry_model *model, const int32_t *ids, const int32_t *offsets, int32_t count,
                                   float *output, ferry_error *error)
 {
+    FERRY_FLOATS;
     FERRY_NEEDS(model);
     FERRY_NEEDS(output);
     return run_encoder(model, (probes){NULL, NULL}, ids, offsets, count, output, error);
@@ -255,6 +257,7 @@ ferry_status ferry_inspect_logits(const ferry_model *model, const int32_t *ids, 
                                   const int32_t *target_ids, const int32_t *target_offsets, ferry_inspect_pass pass,
                                   float *logits, ferry_error *error)
 {
+    FERRY_FLOATS;
     FERRY_NEEDS(model);
     FERRY_NEEDS(logits);
     FERRY_TRY(ferry_check_range("pass", (int32_t)pass, FERRY_INSPECT_ONE_PASS, FERRY_INSPECT_STEP_BY_STEP, error));
@@ -266,6 +269,7 @@ ferry_status ferry_inspect_hidden(const ferry_model *model, ferry_inspect_stack 
                                   const int32_t *offsets, int32_t count, const int32_t *target_ids,
                                   const int32_t *target_offsets, float *hidden, ferry_error *error)
 {
+    FERRY_FLOATS;
     FERRY_NEEDS(model);
     FERRY_NEEDS(hidden);
     FERRY_TRY(ferry_check_range("stack", (int32_t)stack, FERRY_INSPECT_ENCODER, FERRY_INSPECT_DECODER, error));
@@ -288,6 +292,7 @@ ferry_status ferry_inspect_attention(const ferry_model *model, ferry_inspect_att
                                      int32_t head, const int32_t *ids, int32_t S, const int32_t *target_ids, int32_t T,
                                      float *weights, ferry_error *error)
 {
+    FERRY_FLOATS;
     FERRY_NEEDS(model);
     FERRY_NEEDS(weights);
     FERRY_TRY(ferry_check_range("kind", (int32_t)kind, FERRY_INSPECT_ENCODER_SELF, FERRY_INSPECT_CROSS, error));

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "engine/api/argument_checks.h"
+#include "engine/api/call.h"
 #include "engine/api/job.h"
 #include "engine/ferry_inspect.h"
 
@@ -43,11 +44,12 @@ ferry_status ferry_inspect_generate(ferry_translator *translator, const int32_t 
     FERRY_NEEDS(ids);
     FERRY_NEEDS(offsets);
     FERRY_TRY(ferry_check_range("count", count, 0, INT32_MAX, error));
-    atomic_store(&translator->cancelled, false);
+    ferry_call call;
+    FERRY_TRY(ferry_call_begin(translator, &call, error));
     ferry_status status = ferry_job_begin(&job, error);
     for (int32_t s = 0; status == FERRY_OK && s < count; s++)
         status = take_ids(&job, (size_t)s, ids + offsets[s], offsets[s + 1] - offsets[s], error);
-    return ferry_job_finish(&job, status, result, error);
+    return ferry_call_end(&call, ferry_job_finish(&job, status, result, error));
 }
 
 const int32_t *ferry_inspect_result_ids(const ferry_result *result, size_t line, size_t hypothesis)

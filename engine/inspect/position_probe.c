@@ -1,4 +1,5 @@
 /* What a positional encoding does, measured through the hooks that every scheme has. */
+#include "base/floats.h"
 #include "engine/ferry_inspect.h"
 
 #include <stdio.h>
@@ -40,6 +41,7 @@ ferry_inspect_scheme ferry_inspect_get_scheme(const ferry_model *model, ferry_in
 ferry_status ferry_inspect_position_rows(const ferry_model *model, ferry_inspect_stack stack, int32_t count,
                                          float *rows, ferry_error *error)
 {
+    FERRY_FLOATS;
     FERRY_NEEDS(model);
     FERRY_NEEDS(rows);
     FERRY_TRY(ferry_check_range("stack", (int32_t)stack, FERRY_INSPECT_ENCODER, FERRY_INSPECT_DECODER, error));
@@ -141,6 +143,7 @@ ferry_status ferry_inspect_position_scores(const ferry_model *model, ferry_inspe
                                            int32_t head, int32_t count, const float *q, const float *k, float *scores,
                                            ferry_error *error)
 {
+    FERRY_FLOATS;
     FERRY_NEEDS(model);
     FERRY_NEEDS(scores);
     FERRY_TRY(ferry_check_range("stack", (int32_t)stack, FERRY_INSPECT_ENCODER, FERRY_INSPECT_DECODER, error));

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/system.h"
+#include "base/floats.h"
 #include "engine/ferry_inspect.h"
 #include "engine/graph/decoder.h"
 #include "engine/graph/encoder.h"
@@ -79,6 +80,7 @@ static ferry_status prepare(ferry_inspect_timer *timer, ferry_error *error)
 ferry_status ferry_inspect_timer_create(const ferry_model *model, int32_t source_tokens, int32_t target_tokens,
                                         ferry_inspect_timer **timer, ferry_error *error)
 {
+    FERRY_FLOATS;
     FERRY_NEEDS(timer);
     *timer = NULL;
     FERRY_NEEDS(model);
@@ -108,6 +110,7 @@ void ferry_inspect_timer_destroy(ferry_inspect_timer *timer)
 
 ferry_status ferry_inspect_timer_run(ferry_inspect_timer *timer, double *seconds, ferry_error *error)
 {
+    FERRY_FLOATS;
     FERRY_NEEDS(timer);
     FERRY_NEEDS(seconds);
     const double start = ferry_clock();

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/floats.h"
 #include "engine/api/info.h"
 #include "engine/ferry_inspect.h"
 #include "engine/file/schema.h"
@@ -241,6 +242,7 @@ const char *ferry_inspect_encoding(size_t index)
 ferry_status ferry_inspect_untrained(const char *encoding, const ferry_inspect_shape *shape, const char *isa,
                                      ferry_model **model, ferry_error *error)
 {
+    FERRY_FLOATS;
     FERRY_NEEDS(model);
     *model = NULL;
     FERRY_NEEDS(encoding);

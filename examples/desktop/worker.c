@@ -25,7 +25,7 @@ static int on_progress(void *user, size_t finished, size_t sentences)
 {
     worker *w = user;
     g_atomic_int_set(&w->percent, (int)(100 * finished / sentences));
-    return g_atomic_int_get(&w->cancelled);
+    return 0;
 }
 
 /* Also in threads of the translator, but one call at a time. */
@@ -43,7 +43,7 @@ static int on_partial(void *user, size_t sentence, ferry_text text)
         g_idle_add(show_beginning, w);
         w->shown = g_get_monotonic_time();
     }
-    return g_atomic_int_get(&w->cancelled);
+    return 0;
 }
 
 /* ---- in the thread: jobs ---- */
@@ -66,7 +66,7 @@ static void open_model(worker *w)
         ferry_model_close(model);
         return;
     }
-    ferry_translator_destroy(w->translator); /* before its model */
+    ferry_translator_destroy(w->translator);
     ferry_model_close(w->model);
     w->translator = translator;
     w->model = model;
@@ -79,7 +79,11 @@ static void run_job(void *unused, void *user)
     if (w->path != NULL)
         open_model(w);
     else
-        ferry_translate_text(w->translator, (ferry_text){w->text, strlen(w->text)}, &w->result, &w->error);
+        do /* again where a cancel came too late for the job before */
+            g_clear_pointer(&w->result, ferry_result_destroy);
+        while (ferry_translate_text(w->translator, (ferry_text){w->text, strlen(w->text)}, &w->result, &w->error) ==
+                   FERRY_ERROR_CANCELLED &&
+               !g_atomic_int_get(&w->cancelled));
     g_idle_add(end_job, w);
 }
 
@@ -117,8 +121,8 @@ void worker_start(worker *w, char *path, char *text)
 void worker_cancel(worker *w)
 {
     if (!w->busy || w->text == NULL) return;
-    g_atomic_int_set(&w->cancelled, 1);     /* in case that the call has not begun yet, … */
-    ferry_translator_cancel(w->translator); /* … as this then does nothing */
+    g_atomic_int_set(&w->cancelled, 1);
+    ferry_translator_cancel(w->translator); /* this call, also if it has not begun yet */
 }
 
 void worker_clear(worker *w)

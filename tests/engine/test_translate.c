@@ -269,7 +269,6 @@ static void cancel_and_go_on(kind what, const ferry_options *options, const ferr
                                                  .text);
     ferry_result_destroy(result);
     w.enough = SIZE_MAX;
-    ferry_translator_cancel(translator); /* no call is in progress: nothing happens */
     CHECK(call(what, translator, all, LINES, &result, &error));
     assert_int_equal(check_cancelled(what, result, full), count);
     assert_same_line(result, 0, full, 0);

@@ -1,0 +1,223 @@
+/* What hosts do to a library: their floating-point environment, calls that a translator is too busy for, cancels before
+ * a call, models that are closed first, texts that are printed. */
+#include <fenv.h>
+
+#include "engine/kernels/kernels.h"
+#include "tests/support/files.h"
+#include "tests/support/shipped_model.h"
+
+static const ferry_text lines[] = {{"Good morning!", 13},
+                                   {"How are you?", 12},
+                                   {"", 0},
+                                   {"Tom is reading a book in the garden.", 36},
+                                   {"I don't know what to do. He does. \xE2\x99\xAA", 36}};
+enum { LINES = COUNT(lines) };
+
+typedef enum kind { TRANSLATE, PREFIXED, SCORE, TEXT, MARKUP, IDS, KINDS } kind;
+
+static ferry_status call(kind what, ferry_translator *translator, ferry_result **result, ferry_error *error)
+{
+    static const ferry_text text = {"Good <b>morning!</b> How are you?", 33};
+    static const int32_t ids[] = {17, 19, 0}, offsets[] = {0, 3};
+    switch (what) {
+    case PREFIXED: return ferry_translate_prefixed(translator, lines, lines, LINES, result, error);
+    case SCORE: return ferry_score(translator, lines, lines, LINES, result, error);
+    case TEXT: return ferry_translate_text(translator, text, result, error);
+    case MARKUP: return ferry_translate_markup(translator, text, result, error);
+    case IDS: return ferry_inspect_generate(translator, ids, offsets, 1, result, error);
+    default: return ferry_translate(translator, lines, LINES, result, error);
+    }
+}
+
+static ferry_options busy_options(int32_t threads)
+{
+    ferry_options options = default_options(model);
+    options.threads = threads;
+    options.beam = options.nbest = 3;
+    options.scores = 1;
+    options.alignment = 1;
+    options.split = FERRY_SPLIT_ALL;
+    return options;
+}
+
+/* ---- the floating-point environment ---- */
+
+/* Of the model in the environment of a host, as each call has it. */
+static ferry_result *results_of(const char *isa, int rounding, int32_t threads, kind what)
+{
+    ferry_result *result;
+    assert_int_equal(fesetround(rounding), 0);
+    model = convert_data("models/marian-separate", isa);
+    const ferry_options options = busy_options(threads);
+    ferry_translator *translator = new_translator(model, &options);
+    CHECK(call(what, translator, &result, &error));
+    ferry_translator_destroy(translator);
+    close_model(NULL);
+    assert_int_equal(fegetround(), rounding);
+    assert_int_equal(fesetround(FE_TONEAREST), 0);
+    return result;
+}
+
+TEST(test_rounding_of_the_host)
+{
+    for (const ferry_kernels *const *kernels = ferry_kernels_available(); *kernels != NULL; kernels++)
+        for (int what = 0; what < KINDS; what++) {
+            ferry_result *expected = results_of((*kernels)->isa, FE_TONEAREST, 1, (kind)what);
+            for (int32_t threads = 1; threads <= 3; threads += 2) {
+                ferry_result *found =
+                    results_of((*kernels)->isa, threads == 1 ? FE_UPWARD : FE_TOWARDZERO, threads, (kind)what);
+                for (size_t i = 0; i < ferry_result_count(expected); i++) assert_same_line(found, i, expected, i);
+                ferry_result_destroy(found);
+            }
+            ferry_result_destroy(expected);
+        }
+}
+
+/* What a positional encoding derives from its parameters as a model is opened, too. */
+TEST(test_rounding_while_opening)
+{
+    static const char *const names[] = {"alibi", "deberta", "fire", "kerple", "rope", "sinusoidal", "transformer_xl"};
+    for (size_t i = 0; i < COUNT(names); i++) {
+        const ferry_name path = ferry_name_format("%s/models/encodings/%s.gguf", FERRY_SOURCE_DIR, names[i]);
+        ferry_result *results[2];
+        for (int round = 0; round < 2; round++) {
+            fesetround(round == 0 ? FE_TONEAREST : FE_UPWARD);
+            CHECK(ferry_model_open(path.text, 0, &model, &error));
+            fesetround(FE_TONEAREST);
+            results[round] = translated(model, NULL, lines, LINES);
+            close_model(NULL);
+        }
+        for (size_t k = 0; k < LINES; k++) assert_same_line(results[0], k, results[1], k);
+        for (int round = 0; round < 2; round++) ferry_result_destroy(results[round]);
+    }
+}
+
+/* Callbacks run in the default environment, and a call leaves no exception noted. */
+static int rounding_of_callbacks;
+
+static int note_rounding(void *user, size_t done, size_t total)
+{
+    (void)user, (void)done, (void)total;
+    rounding_of_callbacks = fegetround();
+    return 0;
+}
+
+SHIPPED_TEST(test_callbacks_and_exceptions)
+{
+    ferry_options options = busy_options(2);
+    ferry_result *result;
+    options.progress = note_rounding;
+    rounding_of_callbacks = FE_UPWARD;
+    ferry_translator *translator = new_translator(model, &options);
+    assert_int_equal(fesetround(FE_DOWNWARD), 0);
+    feclearexcept(FE_ALL_EXCEPT);
+    CHECK(call(TRANSLATE, translator, &result, &error));
+    assert_int_equal(fetestexcept(FE_ALL_EXCEPT), 0);
+    assert_int_equal(fegetround(), FE_DOWNWARD);
+    assert_int_equal(rounding_of_callbacks, FE_TONEAREST);
+    fesetround(FE_TONEAREST);
+    ferry_result_destroy(result);
+    ferry_translator_destroy(translator);
+}
+
+/* ---- a translator that is busy ---- */
+
+static int call_within(void *user, size_t done, size_t total)
+{
+    ferry_translator **translator = user;
+    (void)done, (void)total;
+    for (int what = 0; what < KINDS; what++) {
+        ferry_result *result;
+        REFUSE_SAYING(call((kind)what, *translator, &result, &error), FERRY_ERROR_ARGUMENT,
+                      "translator: expected none with a call in progress");
+        assert_null(result);
+    }
+    return 0;
+}
+
+SHIPPED_TEST(test_busy_translators)
+{
+    ferry_translator *translator, *alone;
+    ferry_options options = busy_options(1);
+    for (int what = 0; what < KINDS; what++) {
+        ferry_result *found, *expected;
+        alone = new_translator(model, &options);
+        CHECK(call((kind)what, alone, &expected, &error));
+        ferry_options watched = options;
+        watched.progress = call_within;
+        watched.user = &translator;
+        translator = new_translator(model, &watched);
+        for (int i = 0; i < 2; i++) {
+            CHECK(call((kind)what, translator, &found, &error));
+            for (size_t k = 0; k < ferry_result_count(expected); k++) assert_same_line(found, k, expected, k);
+            ferry_result_destroy(found);
+        }
+        ferry_result_destroy(expected);
+        ferry_translator_destroy(translator);
+        ferry_translator_destroy(alone);
+    }
+}
+
+/* ---- cancels ---- */
+
+SHIPPED_TEST(test_cancels_before_a_call)
+{
+    ferry_translator *translator = new_translator(model, NULL);
+    for (int what = 0; what < KINDS; what++) {
+        ferry_result *result;
+        ferry_translator_cancel(translator);
+        REFUSE(ferry_translate(translator, NULL, 1, &result, &error), FERRY_ERROR_ARGUMENT, "lines"); /* takes none */
+        assert_int_equal(call((kind)what, translator, &result, NULL), FERRY_ERROR_CANCELLED);
+        ferry_result_destroy(result);
+        CHECK(call((kind)what, translator, &result, &error));
+        ferry_result_destroy(result);
+    }
+    ferry_translator_destroy(translator);
+}
+
+/* ---- a model that is closed first ---- */
+
+TEST(test_models_live_with_their_translators)
+{
+    ferry_result *result;
+    model = open_shipped();
+    ferry_translator *first = new_translator(model, NULL), *second = new_translator(model, NULL);
+    close_model(NULL);
+    ferry_translator_destroy(first);
+    CHECK(call(TRANSLATE, second, &result, &error));
+    ferry_result_destroy(result);
+    ferry_translator_destroy(second);
+}
+
+/* ---- texts end with NUL ---- */
+
+static int partial_calls;
+
+static int check_partial(void *user, size_t line, ferry_text text)
+{
+    (void)user, (void)line;
+    partial_calls++;
+    assert_int_equal(text.data[text.size], '\0');
+    return 0;
+}
+
+SHIPPED_TEST(test_texts_end_with_nul)
+{
+    for (int round = 0; round < 2; round++)
+        for (int what = 0; what < IDS; what++) {
+            ferry_options options = busy_options(1);
+            ferry_result *result;
+            if (round == 1) options.beam = options.nbest = 1;
+            options.partial = check_partial;
+            ferry_translator *translator = new_translator(model, &options);
+            CHECK(call((kind)what, translator, &result, &error));
+            for (size_t i = 0; i < ferry_result_count(result); i++)
+                for (size_t h = 0; h < ferry_result_hypotheses(result, i); h++) {
+                    const ferry_text text = ferry_result_text(result, i, h);
+                    assert_int_equal(text.data[text.size], '\0');
+                }
+            ferry_result_destroy(result);
+            ferry_translator_destroy(translator);
+        }
+    assert_true(partial_calls > 0);
+}
