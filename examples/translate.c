@@ -21,12 +21,13 @@ int main(int argc, char **argv)
         if (ferry_translator_create(model, &options, &translator, &error) == FERRY_OK)
             ferry_translate(translator, &line, 1, &result, &error);
     }
-    if (result != NULL)
-        printf("%.*s\n", (int)ferry_result_text(result, 0, 0).size, ferry_result_text(result, 0, 0).data);
+    const int failed = result == NULL || ferry_result_status(result, 0) != FERRY_OK;
+    if (!failed)
+        puts(ferry_result_text(result, 0, 0).data);
     else
-        fprintf(stderr, "%s\n", error.message);
+        fprintf(stderr, "%s\n", result != NULL ? ferry_result_error(result, 0) : error.message);
     ferry_result_destroy(result);
     ferry_translator_destroy(translator);
     ferry_model_close(model);
-    return result != NULL ? 0 : 1;
+    return failed;
 }

@@ -8,6 +8,9 @@ if len(sys.argv) not in (3, 5):
 languages = dict(zip(("from_", "to"), sys.argv[3:]))
 try:
     with ferry.Model(sys.argv[1]) as model, ferry.Translator(model, **languages) as translator:
-        print(translator.translate_text(sys.argv[2]).text)
+        translation = translator.translate_text(sys.argv[2])
+        print(translation.text)
+        if translation.error:  # of the first sentence that stayed as it was
+            sys.exit(translation.error)
 except ferry.FerryError as error:
     sys.exit(str(error))

@@ -75,6 +75,13 @@ scored=$(found/with_ferry "$model" "$text")
 [ "${scored#* }" = "$expected" ] || fail "ferry::ferry: expected '$expected', found '$scored'"
 says "$scored" found/with_ferry_static "$model" "$text"
 says "$expected" python3 -B "$source_dir/examples/python/translate.py" "$model" "$text"
+refuses()
+{
+    ! "$@" "$model" '>>xyz<< Hello.' > /dev/null 2> message || fail "$*: a line that fails is no failure"
+    grep "the model has no tag '>>xyz<<'" message > /dev/null || fail "$* says $(cat message)"
+}
+refuses ./plain
+refuses python3 -B "$source_dir/examples/python/translate.py"
 
 # The library of inspection.
 # shellcheck disable=SC2046

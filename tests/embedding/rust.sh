@@ -51,6 +51,7 @@ for toolchain in "${toolchains[@]}"; do
     for program in "$scratch"/*-translate; do
         output=$("$program" "$model" "$text")
         [ "$output" = "$expected" ] || fail "$program: expected '$expected', found '$output'"
+        ! "$program" "$model" '>>xyz<< Hello.' > /dev/null 2>&1 || fail "$program: a line that fails is no failure"
     done
     # Where the library is, without pkg-config.
     FERRY_LIB_DIR=$lib PKG_CONFIG=false quietly cargo build --offline --locked --example translate

@@ -12,6 +12,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     options.from = arguments.get(2).cloned();
     options.to = arguments.get(3).cloned();
     let mut translator = ferry::Translator::new(&model, options)?;
-    println!("{}", translator.translate_text(&arguments[1])?.text());
-    Ok(())
+    let translation = translator.translate_text(&arguments[1])?;
+    println!("{}", translation.text());
+    translation.error().map_or(Ok(()), |error| Err(error.into())) // of the first sentence that stayed as it was
 }
