@@ -1,5 +1,5 @@
 /* ferry_options of programs that were compiled with another version's header: fewer or more bytes than this library's.
- * (tests/abi.sh runs such programs.) */
+ */
 #include "tests/support/shipped_model.h"
 
 enum { FIRST_SIZE = sizeof(ferry_options), LARGEST_SIZE = 4096, SPARE = 64 };
