@@ -166,7 +166,10 @@ SHIPPED_TEST(test_cancels_before_a_call)
     for (int what = 0; what < KINDS; what++) {
         ferry_result *result;
         ferry_translator_cancel(translator);
-        REFUSE(ferry_translate(translator, NULL, 1, &result, &error), FERRY_ERROR_ARGUMENT, "lines"); /* takes none */
+        /* Calls that are refused take none. */
+        REFUSE(ferry_translate(translator, NULL, 1, &result, &error), FERRY_ERROR_ARGUMENT, "lines");
+        REFUSE(ferry_inspect_generate(translator, (const int32_t[]){-1}, (const int32_t[]){0, 1}, 1, &result, &error),
+               FERRY_ERROR_ARGUMENT, "id -1");
         assert_int_equal(call((kind)what, translator, &result, NULL), FERRY_ERROR_CANCELLED);
         ferry_result_destroy(result);
         CHECK(call((kind)what, translator, &result, &error));
