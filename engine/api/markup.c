@@ -123,7 +123,7 @@ static ferry_status write_source(call *c, size_t begin, size_t end)
 }
 
 /* The same without ill-formed UTF-8. */
-static ferry_status write_untranslated(call *c, size_t begin, size_t end)
+static ferry_status write_repaired(call *c, size_t begin, size_t end)
 {
     const ferry_view source = {c->source.data + begin, end - begin};
     char *repaired = source.size < SIZE_MAX / 3 ? malloc(3 * source.size + 1) : NULL;
@@ -227,6 +227,19 @@ static ferry_status place(call *c, const ferry_result_line *line, const sentence
     return write_placed(c, aligned.target, s, placed);
 }
 
+/* The source's bytes begin … end - 1, in which the sentence and its items are. */
+static ferry_status write_untranslated(call *c, const sentence *s, size_t begin, size_t end)
+{
+    for (size_t i = s->first_item; i < s->after_item; i++) {
+        const ferry_markup_item *item = &c->markup.items[i];
+        if (item->begin < begin) continue; /* the end of content that is kept */
+        FERRY_TRY(write_repaired(c, begin, item->begin));
+        FERRY_TRY(write_source(c, item->begin, item->end));
+        begin = item->end;
+    }
+    return write_repaired(c, begin, end);
+}
+
 /* Whether the sentence stays as it is: it failed, or nothing of it was for the model. */
 static bool stays(const ferry_result_line *line)
 {
@@ -261,7 +274,7 @@ static ferry_status write_sentence(call *c, const ferry_result_line *line, const
     if (stays(line)) {
         FERRY_TRY(write_source(c, *at, range->source_begin));
         range->target_begin = c->output.size;
-        FERRY_TRY(write_untranslated(c, range->source_begin, range->source_end));
+        FERRY_TRY(write_untranslated(c, s, range->source_begin, range->source_end));
         range->target_end = c->output.size;
         *at = range->source_end;
         return FERRY_OK;
