@@ -122,31 +122,37 @@ static ferry_status write_source(call *c, size_t begin, size_t end)
     return begin < end ? write_bytes(c, c->source.data + begin, end - begin) : FERRY_OK;
 }
 
-/* The same without ill-formed UTF-8. */
-static ferry_status write_repaired(call *c, size_t begin, size_t end)
-{
-    const ferry_view source = {c->source.data + begin, end - begin};
-    char *repaired = source.size < SIZE_MAX / 3 ? malloc(3 * source.size + 1) : NULL;
-    bool replaced;
-    if (repaired == NULL) return ferry_fail_memory(c->error, "a sentence", source.size);
-    const ferry_status status = write_bytes(c, repaired, ferry_utf8_repair(source, repaired, &replaced));
-    free(repaired);
-    return status;
-}
-
-/* A translation, of which "&", "<" and ">" become references. */
-static ferry_status write_text(call *c, const char *data, size_t size)
+/* Text in which the characters of `special` become references. */
+static ferry_status write_escaped(call *c, const char *data, size_t size, const char *special)
 {
     static const char *const names[] = {['&'] = "&amp;", ['<'] = "&lt;", ['>'] = "&gt;"};
     size_t written = 0;
     for (size_t i = 0; i < size; i++) {
-        if (data[i] != '&' && data[i] != '<' && data[i] != '>') continue;
+        if (data[i] == '\0' || strchr(special, data[i]) == NULL) continue;
         const char *name = names[(unsigned char)data[i]];
         FERRY_TRY(write_bytes(c, data + written, i - written));
         FERRY_TRY(write_bytes(c, name, strlen(name)));
         written = i + 1;
     }
     return size > 0 ? write_bytes(c, data + written, size - written) : FERRY_OK;
+}
+
+static ferry_status write_text(call *c, const char *data, size_t size)
+{
+    return write_escaped(c, data, size, "&<>");
+}
+
+/* Text of the source, with its references, without ill-formed UTF-8. Beside other text, a "<" that began no tag could.
+ */
+static ferry_status write_repaired(call *c, size_t begin, size_t end)
+{
+    const ferry_view source = {c->source.data + begin, end - begin};
+    char *repaired = source.size < SIZE_MAX / 3 ? malloc(3 * source.size + 1) : NULL;
+    bool replaced;
+    if (repaired == NULL) return ferry_fail_memory(c->error, "a sentence", source.size);
+    const ferry_status status = write_escaped(c, repaired, ferry_utf8_repair(source, repaired, &replaced), "<>");
+    free(repaired);
+    return status;
 }
 
 static bool is_in_word(char c)
