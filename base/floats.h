@@ -23,6 +23,7 @@ static inline void ferry_floats_end(const ferry_floats *floats)
     fesetenv(&floats->host);
 }
 /* From here to the end of the block the environment is the default one. */
-#define FERRY_FLOATS const ferry_floats floats_ __attribute__((cleanup(ferry_floats_end))) = ferry_floats_begin()
+#define FERRY_FLOATS                                                                                                   \
+    const ferry_floats floats_ __attribute__((cleanup(ferry_floats_end), unused)) = ferry_floats_begin()
 
 #endif
