@@ -247,21 +247,27 @@ static ferry_status find_unknown(splitter *s, ferry_part *part, ferry_error *err
     return FERRY_OK;
 }
 
-/* Beside the ids that are those of an empty text, too. Of a text that stays as it is for unknown ids, this is said if
- * it has letters. */
-static ferry_status look_at(splitter *s, ferry_part *part, ferry_error *error)
+/* Beside the ids of an empty text, which are `frame`. Of a text that stays as it is for unknown ids, this is said if it
+ * has letters. */
+static ferry_status look_at(splitter *s, const ferry_seen *frame, ferry_part *part, ferry_error *error)
 {
-    const ferry_model_text *text = &s->translator->model->file.text;
-    FERRY_TRY(encode(s, (ferry_view){part->text.data, 0}, false, error));
-    const ferry_seen frame = ferry_seen_count(text, &s->trial), seen = ferry_seen_count(text, &part->ids);
-    const bool nothing = seen.known <= frame.known || ferry_text_sight(part->text) == FERRY_SIGHT_NOTHING;
-    part->unknowns = seen.unknown > frame.unknown ? seen.unknown - frame.unknown : 0;
+    const ferry_seen seen = ferry_seen_count(&s->translator->model->file.text, &part->ids);
+    const bool nothing = seen.known <= frame->known || ferry_text_sight(part->text) == FERRY_SIGHT_NOTHING;
+    part->unknowns = seen.unknown > frame->unknown ? seen.unknown - frame->unknown : 0;
     if (part->unknowns > 0 && !nothing) FERRY_TRY(find_unknown(s, part, error));
     if (!nothing) return FERRY_OK;
     if (part->unknowns > 0 && ferry_text_sight(part->text) == FERRY_SIGHT_LETTER)
         part->doubts.kinds = FERRY_QUALITY_UNKNOWN;
     if (s->tag.size > 0) part->text = ferry_utf8_trim(part->text);
     part->ids.count = part->ranges.count = 0;
+    return FERRY_OK;
+}
+
+static ferry_status look_at_all(splitter *s, ferry_error *error)
+{
+    FERRY_TRY(encode(s, (ferry_view){s->rest.data, 0}, false, error));
+    const ferry_seen frame = ferry_seen_count(&s->translator->model->file.text, &s->trial);
+    for (size_t i = 0; i < s->parts->count; i++) FERRY_TRY(look_at(s, &frame, &s->parts->parts[i], error));
     return FERRY_OK;
 }
 
@@ -276,7 +282,7 @@ ferry_status ferry_parts_split(ferry_translator *translator, ferry_view line, fe
     s.tag = take(&s, tag);
     ferry_status status = take_whole(&s, &whole, error);
     if (status == FERRY_OK && !whole) status = split_rest(&s, error);
-    for (size_t i = 0; status == FERRY_OK && i < parts->count; i++) status = look_at(&s, &parts->parts[i], error);
+    if (status == FERRY_OK) status = look_at_all(&s, error);
     free(s.trial.ids);
     free(s.ranges.ranges);
     return status;
