@@ -77,6 +77,15 @@ static ferry_model_languages three_languages(ferry_tag_place source_tag, ferry_t
                                    .default_target = -1};
 }
 
+static void set_prompts(ferry_model_languages *languages, const ferry_texts *prompts, const int32_t *sources,
+                        const int32_t *targets, int32_t count)
+{
+    languages->prompts = prompts;
+    languages->prompt_sources = sources;
+    languages->prompt_targets = targets;
+    languages->prompt_count = count;
+}
+
 static void assert_ids(const char *line, const char *from, const char *to, const int32_t *expected,
                        size_t expected_count)
 {
@@ -457,10 +466,7 @@ LANGUAGES_TEST(test_lines_of_which_nothing_is_seen)
     static const ferry_view prompts[] = {{"Translate it into German: ", 26}};
     static const int32_t source[] = {0}, target[] = {1};
     ferry_model_languages languages = three_languages(FERRY_TAG_NONE, FERRY_TAG_PREFIX);
-    languages.prompts = KEPT_TEXTS(prompts);
-    languages.prompt_sources = source;
-    languages.prompt_targets = target;
-    languages.prompt_count = 1;
+    set_prompts(&languages, KEPT_TEXTS(prompts), source, target, 1);
     open_languages(&languages);
     static const char *const lines[][2] = {{"?!", "?!"}, {">>fra<<  ?! ", "?!"}, {"hello", NULL}};
     for (size_t i = 0; i < COUNT(lines); i++) {
@@ -485,10 +491,7 @@ LANGUAGES_TEST(test_prompts_without_a_target)
         "the model needs the language to translate into: option to, or a tag that it has at the "
         "line's beginning; `ferry languages` lists them";
     ferry_model_languages languages = three_languages(FERRY_TAG_NONE, FERRY_TAG_NONE);
-    languages.prompts = KEPT_TEXTS(prompts);
-    languages.prompt_sources = sources;
-    languages.prompt_targets = targets;
-    languages.prompt_count = COUNT(prompts);
+    set_prompts(&languages, KEPT_TEXTS(prompts), sources, targets, COUNT(prompts));
     open_languages(&languages);
     check_line(NULL, "hello", nothing);
     check_line(NULL, "<2de> hello", NULL);
@@ -581,10 +584,7 @@ LANGUAGES_TEST(test_prompts)
     static const ferry_token expected[] = {
         {14, 0, 0, 0}, {8, 0, 0, 5}, {UNKNOWN, 0, 7, 10}, {9, 0, 11, 16}, {EOS, 0, 16, 16}};
     ferry_model_languages languages = three_languages(FERRY_TAG_NONE, FERRY_TAG_NONE);
-    languages.prompts = KEPT_TEXTS(prompts);
-    languages.prompt_sources = sources;
-    languages.prompt_targets = targets;
-    languages.prompt_count = 2;
+    set_prompts(&languages, KEPT_TEXTS(prompts), sources, targets, 2);
     open_languages(&languages);
     ASSERT_IDS("hello", "en", "de", 10, 11, 12, 8, EOS);
     ASSERT_IDS("hello", "en", "fr", 14, 8, EOS);
