@@ -18,11 +18,11 @@
  *   sets its result argument to NULL. Nothing aborts, prints, exits, or touches signals, locale or environment.
  * - A NULL or impossible argument is an ARGUMENT error, which names the argument. Functions that cannot fail answer
  * NULL and indices past the end with 0, NULL or an empty text.
- * - A ferry_model is immutable: any number of threads may use one. A ferry_translator is for one call at a time:
- * another one, from any thread or from a callback, is an ARGUMENT error; to destroy it during a call is a mistake that
- * nothing notices. It may own threads of its own (ferry_options.threads). Different translators are independent. A
- * child process after fork() may use what its parent opened and created; its translators then work in the calling
- * thread alone.
+ * - A ferry_model is immutable: any number of threads may use one. A ferry_translator is for one call at a time: a
+ *   second one, from any thread or from a callback, is an ARGUMENT error; to destroy it during a call is a mistake that
+ *   nothing notices. It may own threads of its own (ferry_options.threads). Different translators are independent. A
+ *   child process after fork() may use what its parent opened and created; its translators then work in the calling
+ *   thread alone.
  * - create/open functions pair with destroy/close functions, which accept NULL. A model that is closed lives until the
  *   last of its translators is destroyed.
  * - Functions compute in the default floating-point environment, in which callbacks run, too, and leave the caller's as
