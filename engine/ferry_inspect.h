@@ -195,10 +195,10 @@ typedef struct ferry_inspect_work {
 } ferry_inspect_work;
 FERRY_API ferry_inspect_work ferry_inspect_profile_work(const ferry_translator *translator);
 
-/* Search from ids to ids: as ferry_translate, without text. Hypotheses: ferry_result_hypotheses, _score, _tokens, and
- * ferry_inspect_result_ids (no start token; eos included when it was generated); ferry_result_text is empty. A sentence
- * without ids is a blank line: its hypothesis has none. A sentence is never split: one that is longer than the model's
- * positions ends the call (LIMIT). */
+/* Search from ids to ids: as ferry_translate, without text. Hypotheses: ferry_result_hypothesis_count, _score, _tokens,
+ * and ferry_inspect_result_ids (no start token; eos included when it was generated); ferry_result_text is empty. A
+ * sentence without ids is a blank line: its hypothesis has none. A sentence is never split: one that is longer than the
+ * model's positions ends the call (LIMIT). */
 FERRY_API ferry_status ferry_inspect_generate(ferry_translator *translator, const int32_t *ids, const int32_t *offsets,
                                               int32_t count, ferry_result **result, ferry_error *error);
 FERRY_API const int32_t *ferry_inspect_result_ids(const ferry_result *result, size_t line, size_t hypothesis);

@@ -21,11 +21,11 @@ int main(int argc, char **argv)
         if (ferry_translator_create(model, &options, &translator, &error) == FERRY_OK)
             ferry_translate(translator, &line, 1, &result, &error);
     }
-    const int failed = result == NULL || ferry_result_status(result, 0) != FERRY_OK;
+    const int failed = result == NULL || ferry_result_outcome(result, 0)->status != FERRY_OK;
     if (!failed)
         puts(ferry_result_text(result, 0, 0).data);
     else
-        fprintf(stderr, "%s\n", result != NULL ? ferry_result_error(result, 0) : error.message);
+        fprintf(stderr, "%s\n", result != NULL ? ferry_result_outcome(result, 0)->error : error.message);
     ferry_result_destroy(result);
     ferry_translator_destroy(translator);
     ferry_model_close(model);

@@ -24,14 +24,14 @@ TREE = os.path.dirname(HERE)
 
 # The tests that are near to a room, as ctest -R has it.
 NEAR = {
-    "base": "test_(base|memory|utf8|printable|halves|new_file|files|pool|doubts)|cli_hostile_text",
+    "base": "test_(base|memory|utf8|printable|halves|new_file|files|pool|quality)|cli_hostile_text",
     "tokenizer": "test_(tokenizer|tokenizer_json|text_rules|bpe|subwords|moses|sentencepiece|pieces|punctuation|ranges|sentences|split|vocabulary|text|score)",
     "kernels": "test_(kernels|kernels_i8|rows|heads|inputs_i8|int8|screen|shared_products|import_write)",
     "position": "test_(huggingface|positions|encodings.*|position_limits|inspect_position|model_keys)",
     "graph": "test_(memory|graph|graph_blocks|hidden|alignment|force|steering)",
     "search": "test_(steering_golden|search.*|sample|screen|coarse_output|shortlist|force|steering|languages)",
     "file": "test_(gguf|model_file|coarse_output|model_keys|schema|shortlist|opening|damaged_numbers)",
-    "api": "test_(unknown_text|hosts|parts|text|score|languages|markup.*|doubts|translate|arguments|steering|opening)",
+    "api": "test_(unknown_text|hosts|parts|text|score|languages|markup.*|quality|translate|arguments|steering|opening)",
     "inspect": "test_(graph_blocks|hidden|profile|untrained|inspect_position|model_keys)|cli_models",
     "containers": "test_(bpe_codes|zip|npz|safetensors|ctranslate2_file|yaml|lexicon|torch|import_(weights|generation))",
     "plan": "test_(import_write|import_positions|language_pair|import_export|import_weights|import_lists)",

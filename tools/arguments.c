@@ -18,11 +18,11 @@ typedef struct description {
     kind kind;
     char value[64];     /* its name in the help; the choices, separated by '|' */
     double least, most; /* of a number; a switch gives its field the value `most` */
-    size_t field;       /* offset in ferry_options */
+    size_t field;       /* offset in ferry_decoding */
     const char *help;
 } description;
 
-#define FIELD(name) offsetof(ferry_options, name)
+#define FIELD(name) offsetof(ferry_decoding, options.name)
 #define NO_FIELD FIELD(size)
 
 /* All but the search options. */
@@ -429,12 +429,15 @@ static void set_field(const description *option, const ferry_option_value *value
 _Static_assert(sizeof(ferry_policy) == sizeof(int32_t) && sizeof(ferry_early_stopping) == sizeof(int32_t),
                "choices are copied as int32_t");
 
-void ferry_arguments_apply(const ferry_arguments *arguments, ferry_options *options)
+void ferry_arguments_apply(const ferry_arguments *arguments, ferry_options *options, ferry_search_options *search)
 {
+    static const size_t in_search = offsetof(ferry_decoding, search);
     for (int i = 0; i < FERRY_OPTION_COUNT; i++) {
         const description option = describe(i);
-        if (arguments->options[i].given && option.field != NO_FIELD)
-            set_field(&option, &arguments->options[i], (char *)options + option.field);
+        if (!arguments->options[i].given || option.field == NO_FIELD) continue;
+        set_field(&option, &arguments->options[i],
+                  option.field < in_search ? (char *)options + option.field
+                                           : (char *)search + (option.field - in_search));
     }
 }
 

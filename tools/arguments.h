@@ -89,8 +89,8 @@ bool ferry_arguments_parse(const char *command, const ferry_taken *taken, char *
 /* The option as it was typed: "-m", else "--model". */
 ferry_name ferry_option_typed(const ferry_arguments *arguments, int option);
 
-/* Sets the fields of *options that given options name; the others stay as they are. */
-void ferry_arguments_apply(const ferry_arguments *arguments, ferry_options *options);
+/* Sets the fields of both structs that given options name; the others stay as they are. */
+void ferry_arguments_apply(const ferry_arguments *arguments, ferry_options *options, ferry_search_options *search);
 
 /* Prints a message of the library; one that is about a field of ferry_options ("option max_length: …") names the option
  * as it was typed. */

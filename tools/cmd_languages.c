@@ -10,16 +10,16 @@ static void print_role(int roles, ferry_language_role role, ferry_language_role 
 
 static void print_language(const ferry_model *model, size_t index)
 {
-    const int roles = ferry_model_language_roles(model, index);
+    const int roles = ferry_model_language(model, index)->roles;
     const int both = FERRY_LANGUAGE_SOURCE | FERRY_LANGUAGE_TARGET;
-    ferry_printable_write(stdout, ferry_text_view(ferry_model_language_tag(model, index)));
+    ferry_printable_write(stdout, ferry_text_view(ferry_model_language(model, index)->tag));
     putchar('\t');
-    ferry_printable_write(stdout, ferry_text_view(ferry_model_language_names(model, index)));
+    ferry_printable_write(stdout, ferry_text_view(ferry_model_language(model, index)->names));
     putchar('\t');
     print_role(roles, FERRY_LANGUAGE_SOURCE, FERRY_LANGUAGE_DEFAULT_SOURCE, "from");
     if ((roles & both) == both) putchar(' ');
     print_role(roles, FERRY_LANGUAGE_TARGET, FERRY_LANGUAGE_DEFAULT_TARGET, "to");
-    printf("\t%s\n", ferry_model_language_english(model, index));
+    printf("\t%s\n", ferry_model_language(model, index)->english);
 }
 
 static int run(const ferry_call *call)

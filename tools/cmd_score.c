@@ -20,8 +20,8 @@ static void write_pair(scoring *s, const ferry_result *result, size_t i)
     const ferry_line_output output = {.call = s->call, .model = s->session.model, .out = stdout};
     const ferry_output_line line = {.number = s->sources.first + i,
                                     .source = s->sources.texts[i],
-                                    .error = ferry_result_error(result, i)};
-    const char *warning = ferry_result_warning(result, i);
+                                    .error = ferry_result_outcome(result, i)->error};
+    const char *warning = ferry_result_outcome(result, i)->warning;
     if (warning != NULL) ferry_warn_of_line(s->call, line.number + 1, warning);
     if (line.error != NULL) ferry_fail_lines(line.number + 1, 1, line.error);
     if (line.error != NULL) s->failed = true;

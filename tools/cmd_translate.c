@@ -145,7 +145,7 @@ const ferry_command ferry_command_translate = {
         "With another --format than lines, the text of a document is translated, and everything else stays as it is;\n"
         "without --format, the ending of FILE decides: .html, .md, .srt, .vtt, .po.\n"
         "--nbest N without --beam widens the beam to N if necessary; its lines are counted from 0.\n"
-        "--json: an object a line: line source text score tokens (of each id piece log_probability) doubts\n"
+        "--json: an object a line: line source text score tokens (of each id piece log_probability) quality\n"
         "warnings error; with --nbest hypotheses; with --alignment alignment source_tokens, and begin end of tokens.\n",
     .examples = "ferry translate \"Good morning!\" \"How are you?\"\n"
                 "ferry translate -i letter.txt -o brief.txt\n"

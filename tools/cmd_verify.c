@@ -131,7 +131,7 @@ static bool compare_greedy(verification *v, int32_t first, int32_t count, findin
     bool done = true;
     for (int32_t r = 0; done && r < count; r++)
         done = compare_row(v, first + r, ferry_inspect_result_ids(result, (size_t)r, 0),
-                           (int32_t)ferry_result_tokens(result, (size_t)r, 0), f);
+                           (int32_t)ferry_result_token_count(result, (size_t)r, 0), f);
     ferry_result_destroy(result);
     return done;
 }

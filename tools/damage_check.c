@@ -5,7 +5,8 @@
 void ferry_damage_check(ferry_damage *damage, const ferry_model *model, const ferry_result *result, size_t line)
 {
     ferry_error error;
-    const bool odd = ferry_result_status(result, line) == FERRY_ERROR_FORMAT || ferry_result_doubts(result, line) != 0;
+    const bool odd = ferry_result_outcome(result, line)->status == FERRY_ERROR_FORMAT ||
+                     ferry_result_outcome(result, line)->quality != 0;
     if (!odd || damage->looked) return;
     damage->looked = true;
     damage->found = ferry_model_verify(model, &error) == FERRY_ERROR_FORMAT;

@@ -138,13 +138,14 @@ static void refuse(void *user, const ferry_document *document, size_t at, const 
 
 static void tell_of_sentences(ferry_document_job *job, ferry_document *document, const ferry_result *result)
 {
-    ferry_sentence s;
-    for (size_t i = 0; ferry_result_sentence(result, i, &s, sizeof s) == FERRY_OK; i++) {
-        const size_t at = ferry_document_source_place(document, s.source_begin);
-        if (s.warning != NULL) ferry_warn_of_line(job->call, find_line(job, document, at), s.warning);
-        if (s.status == FERRY_OK) continue;
-        refuse(job, document, at, s.error);
-        ferry_document_fail(document, s.source_begin);
+    for (size_t i = 0; i < ferry_result_sentence_count(result); i++) {
+        const size_t begin = ferry_result_sentence(result, i)->source_begin;
+        const size_t at = ferry_document_source_place(document, begin);
+        const ferry_outcome *outcome = ferry_result_outcome(ferry_result_sentences(result), i);
+        if (outcome->warning != NULL) ferry_warn_of_line(job->call, find_line(job, document, at), outcome->warning);
+        if (outcome->status == FERRY_OK) continue;
+        refuse(job, document, at, outcome->error);
+        ferry_document_fail(document, begin);
     }
 }
 

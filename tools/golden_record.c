@@ -15,14 +15,17 @@ ferry_status ferry_golden_translator(const ferry_model *model, int32_t most_toke
                                      ferry_error *error)
 {
     ferry_options options;
+    ferry_search_options search;
     FERRY_TRY(ferry_options_default(model, &options, sizeof options));
+    FERRY_TRY(ferry_search_options_default(model, &search, sizeof search));
+    options.search = &search;
     options.from = options.to = ""; /* the recorded ids include the language tags */
     options.beam = 1;
     options.max_length = most_tokens;
     options.min_length = 0;
     options.repetition_penalty = 1;
     options.no_repeat_ngram = 0;
-    options.forced_first_id = options.forced_last_id = -1;
+    search.forced_first_id = search.forced_last_id = -1;
     return ferry_translator_create(model, &options, translator, error);
 }
 
@@ -75,7 +78,7 @@ static bool generate(recording *r)
     if (status == FERRY_OK) status = ferry_inspect_generate(translator, r->ids, r->offsets, g->R, &result, &error);
     bool done = ferry_succeeded(status, &error);
     for (int32_t i = 0; done && i < g->R; i++) {
-        const int32_t tokens = (int32_t)ferry_result_tokens(result, (size_t)i, 0);
+        const int32_t tokens = (int32_t)ferry_result_token_count(result, (size_t)i, 0);
         if (g->G < tokens) g->G = tokens;
     }
     g->T = g->G;
@@ -84,7 +87,7 @@ static bool generate(recording *r)
     done = done && g->greedy_ids != NULL && g->decoder_input_ids != NULL;
     for (int32_t i = 0; done && i < g->R; i++) {
         const int32_t *found = ferry_inspect_result_ids(result, (size_t)i, 0);
-        const int32_t tokens = (int32_t)ferry_result_tokens(result, (size_t)i, 0);
+        const int32_t tokens = (int32_t)ferry_result_token_count(result, (size_t)i, 0);
         int32_t *ids = g->greedy_ids + i * g->G, *inputs = g->decoder_input_ids + i * g->T;
         for (int32_t k = 0; k < g->G; k++) ids[k] = k < tokens ? found[k] : sizes.eos_id;
         inputs[0] = sizes.start_id;

@@ -45,8 +45,8 @@ static pair *list_pairs(const ferry_aligned *a, size_t count)
 
 bool ferry_alignment_write(FILE *out, const ferry_aligned *aligned, ferry_alignment_form form)
 {
-    const size_t S = ferry_result_source_tokens(aligned->result, aligned->line);
-    const size_t T = ferry_result_tokens(aligned->result, aligned->line, aligned->hypothesis);
+    const size_t S = ferry_result_source_token_count(aligned->result, aligned->line);
+    const size_t T = ferry_result_token_count(aligned->result, aligned->line, aligned->hypothesis);
     if (form == FERRY_ALIGNMENT_SOFT) {
         for (size_t t = 0; t < T; t++)
             for (size_t s = 0; s < S; s++)
@@ -88,8 +88,8 @@ bool ferry_alignment_put(ferry_json_writer *json, const char *key, const ferry_a
                          ferry_alignment_form form)
 {
     bool done = true;
-    const size_t S = ferry_result_source_tokens(aligned->result, aligned->line);
-    const size_t T = ferry_result_tokens(aligned->result, aligned->line, aligned->hypothesis);
+    const size_t S = ferry_result_source_token_count(aligned->result, aligned->line);
+    const size_t T = ferry_result_token_count(aligned->result, aligned->line, aligned->hypothesis);
     ferry_put_begin(json, key, '[');
     if (form == FERRY_ALIGNMENT_SOFT)
         put_weights(json, aligned, S, T);

@@ -28,12 +28,13 @@ static void warn(const ferry_line_job *j, size_t i, const char *warning)
 static void write_line(ferry_line_job *j, size_t i, const ferry_result *result, const char *why)
 {
     const ferry_line_output output = {.call = j->call, .model = j->session->model, .out = j->out};
-    const char *reason = ferry_result_error(result, i);
+    const ferry_outcome *outcome = ferry_result_outcome(result, i);
+    const char *reason = result != NULL ? outcome->error : NULL;
     const ferry_output_line line = {.number = j->lines->first + i,
                                     .source = j->lines->texts[i],
                                     .returned = j->lines->returns[i],
                                     .error = reason != NULL ? reason : why};
-    warn(j, i, ferry_result_warning(result, i));
+    warn(j, i, outcome->warning);
     ferry_damage_check(&j->damage, j->session->model, result, i);
     if (j->damage.found) j->failed = true;
     if (ferry_line_translation_is_bad(&j->translation, i)) result = NULL;
@@ -47,7 +48,7 @@ static size_t lines_to_write(const ferry_line_job *j, const ferry_result *result
     size_t count = 0;
     if (j->interrupted == 0) return j->lines->count;
     if (result == NULL) return 0;
-    while (count < j->lines->count && ferry_result_status(result, count) != FERRY_ERROR_CANCELLED) count++;
+    while (count < j->lines->count && ferry_result_outcome(result, count)->status != FERRY_ERROR_CANCELLED) count++;
     return count;
 }
 

@@ -32,7 +32,7 @@ static void put_token(object *o, ferry_inspect_stack side, const ferry_token *to
 
 static void put_tokens(object *o, size_t hypothesis)
 {
-    const size_t count = ferry_result_tokens(o->result, o->index, hypothesis);
+    const size_t count = ferry_result_token_count(o->result, o->index, hypothesis);
     const int32_t *ids = ferry_inspect_result_ids(o->result, o->index, hypothesis);
     const float *scores = ferry_inspect_result_token_scores(o->result, o->index, hypothesis);
     if (count == 0) return;
@@ -48,7 +48,7 @@ static void put_tokens(object *o, size_t hypothesis)
 
 static void put_source_tokens(object *o)
 {
-    const size_t count = ferry_result_source_tokens(o->result, o->index);
+    const size_t count = ferry_result_source_token_count(o->result, o->index);
     if (count == 0) return;
     ferry_put_begin(&o->json, "source_tokens", '[');
     for (size_t s = 0; s < count; s++) {
@@ -66,7 +66,7 @@ static void put_hypothesis(object *o, size_t hypothesis)
     ferry_put_text(&o->json, "text", ferry_result_text(o->result, o->index, hypothesis));
     ferry_put_float(&o->json, "score", ferry_result_score(o->result, o->index, hypothesis));
     put_tokens(o, hypothesis);
-    if (!ferry_is_given(call, FERRY_OPTION_ALIGNMENT) || ferry_result_tokens(o->result, o->index, hypothesis) == 0)
+    if (!ferry_is_given(call, FERRY_OPTION_ALIGNMENT) || ferry_result_token_count(o->result, o->index, hypothesis) == 0)
         return;
     const int32_t form = call->arguments.options[FERRY_OPTION_ALIGNMENT].integer;
     if (!ferry_alignment_put(&o->json, "alignment", &aligned, (ferry_alignment_form)form)) o->failed = true;
@@ -79,7 +79,7 @@ static void put_hypotheses(object *o)
         return;
     }
     ferry_put_begin(&o->json, "hypotheses", '[');
-    for (size_t h = 0; h < ferry_result_hypotheses(o->result, o->index); h++) {
+    for (size_t h = 0; h < ferry_result_hypothesis_count(o->result, o->index); h++) {
         ferry_put_begin(&o->json, NULL, '{');
         put_hypothesis(o, h);
         ferry_put_end(&o->json, '}');
@@ -88,20 +88,20 @@ static void put_hypotheses(object *o)
 }
 
 /* The warnings that a program may want to act on. */
-static void put_doubts(object *o)
+static void put_quality(object *o)
 {
     static const struct {
-        ferry_doubt doubt;
+        ferry_quality flag;
         const char *name;
-    } names[] = {{FERRY_DOUBT_CUT, "cut"},
-                 {FERRY_DOUBT_LOOP, "loop"},
-                 {FERRY_DOUBT_SHORT, "short"},
+    } names[] = {{FERRY_QUALITY_CUT, "cut"},
+                 {FERRY_QUALITY_LOOP, "loop"},
+                 {FERRY_QUALITY_SHORT, "short"},
                  {FERRY_QUALITY_UNKNOWN, "unknown"}};
-    const int doubts = ferry_result_doubts(o->result, o->index);
-    if (doubts == 0) return;
-    ferry_put_begin(&o->json, "doubts", '[');
+    const int quality = ferry_result_outcome(o->result, o->index)->quality;
+    if (quality == 0) return;
+    ferry_put_begin(&o->json, "quality", '[');
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if ((doubts & (int)names[i].doubt) != 0) ferry_put_string(&o->json, NULL, names[i].name);
+        if ((quality & (int)names[i].flag) != 0) ferry_put_string(&o->json, NULL, names[i].name);
     ferry_put_end(&o->json, ']');
 }
 
@@ -109,7 +109,7 @@ static void put_doubts(object *o)
 static void put_warnings(object *o)
 {
     static const char separator[] = "; ";
-    const char *warning = ferry_result_warning(o->result, o->index);
+    const char *warning = ferry_result_outcome(o->result, o->index)->warning;
     if (warning == NULL) return;
     ferry_put_begin(&o->json, "warnings", '[');
     while (warning != NULL) {
@@ -127,9 +127,9 @@ bool ferry_line_json_write(const ferry_line_output *output, const ferry_output_l
     ferry_put_begin(&o.json, NULL, '{');
     ferry_put_number(&o.json, "line", (double)line->number + 1);
     ferry_put_text(&o.json, "source", line->source);
-    if (ferry_result_hypotheses(result, index) > 0) put_hypotheses(&o);
+    if (ferry_result_hypothesis_count(result, index) > 0) put_hypotheses(&o);
     put_source_tokens(&o);
-    put_doubts(&o);
+    put_quality(&o);
     put_warnings(&o);
     if (line->error != NULL) ferry_put_string(&o.json, "error", line->error);
     ferry_put_end(&o.json, '}');

@@ -17,14 +17,14 @@ static entry entry_of(const ferry_result *result, size_t i, size_t h)
 {
     const float *scores = ferry_inspect_result_token_scores(result, i, h);
     entry e = {.at = {result, i, h}, .score = ferry_result_score(result, i, h)};
-    for (size_t t = 0; t < ferry_result_tokens(result, i, h); t++) e.sum += scores[t];
+    for (size_t t = 0; t < ferry_result_token_count(result, i, h); t++) e.sum += scores[t];
     return e;
 }
 
 static void write_ids(FILE *out, const ferry_aligned *at)
 {
     const int32_t *ids = ferry_inspect_result_ids(at->result, at->line, at->hypothesis);
-    for (size_t t = 0; t < ferry_result_tokens(at->result, at->line, at->hypothesis); t++)
+    for (size_t t = 0; t < ferry_result_token_count(at->result, at->line, at->hypothesis); t++)
         fprintf(out, t > 0 ? " %d" : "%d", (int)ids[t]);
 }
 
@@ -64,7 +64,7 @@ ferry_session_scores ferry_line_output_scores(const ferry_call *call)
 bool ferry_line_output_write(const ferry_line_output *output, const ferry_output_line *line, const ferry_result *result,
                              size_t index)
 {
-    const size_t hypotheses = ferry_result_hypotheses(result, index);
+    const size_t hypotheses = ferry_result_hypothesis_count(result, index);
     bool written = true;
     if (ferry_is_given(output->call, FERRY_OPTION_JSON))
         return ferry_line_json_write(output, line, result, index) && hypotheses > 0;

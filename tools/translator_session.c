@@ -15,16 +15,18 @@ static void choose_beam(const ferry_call *call, ferry_options *options)
         options->beam = options->nbest;
 }
 
-static void set_options(const ferry_call *call, const ferry_session_needs *needs, ferry_options *options)
+static void set_options(const ferry_call *call, const ferry_session_needs *needs, ferry_session *session)
 {
+    ferry_options *options = &session->options;
+    options->search = &session->search;
     options->scores = needs->scores != FERRY_SCORES_NONE;
-    if (needs->scores == FERRY_SCORES_SUM) options->length_penalty = options->word_penalty = 0;
+    if (needs->scores == FERRY_SCORES_SUM) options->length_penalty = session->search.word_penalty = 0;
     options->progress = needs->progress;
     options->user = needs->user;
     options->alignment = ferry_is_given(call, FERRY_OPTION_ALIGNMENT) ? 1 : 0;
     if (ferry_option_is_taken(call->arguments.taken, (int)ferry_search_option("split")))
         options->split = FERRY_SPLIT_AUTO;
-    ferry_arguments_apply(&call->arguments, options);
+    ferry_arguments_apply(&call->arguments, options, &session->search);
     if (ferry_is_given(call, FERRY_OPTION_SEED))
         options->seed = (uint64_t)call->arguments.options[FERRY_OPTION_SEED].integer;
     choose_beam(call, options);
@@ -37,7 +39,8 @@ static bool create_translator(const ferry_call *call, const ferry_session_needs 
     ferry_error error;
     ferry_options *options = &session->options;
     ferry_options_default(session->model, options, sizeof *options);
-    set_options(call, needs, options);
+    ferry_search_options_default(session->model, &session->search, sizeof session->search);
+    set_options(call, needs, session);
     ferry_status status = ferry_translator_create(session->model, options, &session->translator, &error);
     if (status == FERRY_ERROR_ARGUMENT && options->from == NULL && ferry_is_given(call, FERRY_OPTION_IDS)) {
         options->from = ""; /* the source's tag is among its ids */

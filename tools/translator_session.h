@@ -7,6 +7,7 @@
 typedef struct ferry_session {
     ferry_model *model;
     ferry_options options;
+    ferry_search_options search; /* options.search */
     ferry_translator *translator;
 } ferry_session;
 

@@ -39,10 +39,10 @@ static const char *languages(const ferry_model *model, ferry_arena *arena)
 {
     const size_t count = ferry_model_language_count(model);
     size_t size = 1;
-    for (size_t i = 0; i < count; i++) size += strlen(ferry_model_language_tag(model, i)) + 1;
+    for (size_t i = 0; i < count; i++) size += strlen(model->languages.list[i].tag) + 1;
     char *text = ferry_arena_alloc(arena, size, 1), *end = text;
     for (size_t i = 0; text != NULL && i < count; i++) {
-        const char *tag = ferry_model_language_tag(model, i);
+        const char *tag = model->languages.list[i].tag;
         if (i > 0) *end++ = ' ';
         memcpy(end, tag, strlen(tag));
         end += strlen(tag);

@@ -56,7 +56,7 @@ static ferry_status finish_part(ferry_job *job, size_t line, ferry_error *error)
     if (atomic_fetch_sub(&job->lines[line].left, 1) > 1) return FERRY_OK;
     ferry_result_line *result = &job->result->lines[line];
     FERRY_TRY(ferry_parts_join(&job->lines[line].parts, job->translator, result, error));
-    if (job->tokens && result->status == FERRY_OK) FERRY_TRY(list_tokens(job, line, result, error));
+    if (job->tokens && result->outcome.status == FERRY_OK) FERRY_TRY(list_tokens(job, line, result, error));
     ferry_job_finish_line(job, line);
     return FERRY_OK;
 }
@@ -141,7 +141,7 @@ static ferry_status prepare_prefix(ferry_job *job, size_t line, ferry_error *err
     if (job->prefixes == NULL || job->prefixes[line].size == 0 || first == parts->count) return FERRY_OK;
     ferry_part *part = &parts->parts[first];
     FERRY_TRY(take_prefix(job, job->prefixes[line], part, error));
-    const size_t count = part->prefix.count + (translator->options.forced_first_id >= 0);
+    const size_t count = part->prefix.count + (translator->options.search->forced_first_id >= 0);
     const size_t most = (size_t)ferry_translator_target_length(translator, part->ids.count);
     if (part->prefix.count == 0 || count < most) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_LIMIT,

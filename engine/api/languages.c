@@ -20,8 +20,30 @@ static bool is_name(ferry_view name)
     return name.size > 0 && name.data[0] != ' ' && ferry_utf8_is_valid(name);
 }
 
-/* "tag other other" becomes the tag and "other other". */
-static ferry_status split_names(ferry_languages *languages, int32_t index, ferry_arena *arena, ferry_error *error)
+static bool may_serve(const ferry_model_languages *table, int32_t index, int32_t role)
+{
+    const bool source = role == FERRY_LANGUAGE_SOURCE;
+    const ferry_tag_place place = source ? table->source_tag : table->target_tag;
+    const int32_t id = (source ? table->source_ids : table->target_ids)[index];
+    return (table->roles[index] & role) != 0 && (place == FERRY_TAG_NONE || id >= 0);
+}
+
+/* That of its first code that has one; "" if none has. */
+static const char *english_name(const ferry_language *language)
+{
+    const char *codes = language->names;
+    const char *name = NULL;
+    while (name == NULL && *codes != '\0') {
+        const size_t size = strcspn(codes, " ");
+        name = ferry_language_name_of((ferry_view){codes, size});
+        codes += size + (codes[size] == ' ');
+    }
+    if (name == NULL) name = ferry_language_name_of(ferry_text_view(language->tag));
+    return name != NULL ? name : "";
+}
+
+/* Of "tag other other", the tag and "other other". */
+static ferry_status describe(ferry_languages *languages, int32_t index, ferry_arena *arena, ferry_error *error)
 {
     const ferry_view names = ferry_texts_at(languages->table.names, (size_t)index);
     if (!is_name(names))
@@ -31,10 +53,17 @@ static ferry_status split_names(ferry_languages *languages, int32_t index, ferry
     const char *blank = memchr(names.data, ' ', names.size);
     const size_t tag = blank != NULL ? (size_t)(blank - names.data) : names.size;
     const size_t rest = blank != NULL ? tag + 1 : tag;
-    languages->tags[index] = ferry_arena_text(arena, (ferry_view){names.data, tag});
-    languages->others[index] = ferry_arena_text(arena, (ferry_view){names.data + rest, names.size - rest});
-    if (languages->tags[index] != NULL && languages->others[index] != NULL) return FERRY_OK;
-    return ferry_fail_memory(error, "the names of languages", names.size);
+    ferry_language *language = &languages->list[index];
+    language->tag = ferry_arena_text(arena, (ferry_view){names.data, tag});
+    language->names = ferry_arena_text(arena, (ferry_view){names.data + rest, names.size - rest});
+    if (language->tag == NULL || language->names == NULL)
+        return ferry_fail_memory(error, "the names of languages", names.size);
+    language->english = english_name(language);
+    language->roles = (may_serve(&languages->table, index, FERRY_LANGUAGE_SOURCE) ? FERRY_LANGUAGE_SOURCE : 0) |
+                      (may_serve(&languages->table, index, FERRY_LANGUAGE_TARGET) ? FERRY_LANGUAGE_TARGET : 0) |
+                      (index == languages->table.default_source ? FERRY_LANGUAGE_DEFAULT_SOURCE : 0) |
+                      (index == languages->table.default_target ? FERRY_LANGUAGE_DEFAULT_TARGET : 0);
+    return FERRY_OK;
 }
 
 /* A prompt is tokenized with every line. */
@@ -58,11 +87,10 @@ ferry_status ferry_languages_create(const ferry_model_languages *table, ferry_ar
     if (count == 0) return FERRY_OK;
     FERRY_TRY(check_prompts(table, error));
     languages->table = *table;
-    languages->tags = ferry_arena_alloc(arena, count, sizeof *languages->tags);
-    languages->others = ferry_arena_alloc(arena, count, sizeof *languages->others);
-    if (languages->tags == NULL || languages->others == NULL)
-        return ferry_fail_memory(error, "the names of languages", count * sizeof *languages->tags);
-    for (int32_t i = 0; i < table->count; i++) FERRY_TRY(split_names(languages, i, arena, error));
+    languages->list = ferry_arena_alloc(arena, count, sizeof *languages->list);
+    if (languages->list == NULL)
+        return ferry_fail_memory(error, "the names of languages", count * sizeof *languages->list);
+    for (int32_t i = 0; i < table->count; i++) FERRY_TRY(describe(languages, i, arena, error));
     return FERRY_OK;
 }
 
@@ -82,29 +110,17 @@ static bool has_word(const char *text, const char *name, comparison *compare)
     return false;
 }
 
-static bool may_serve(const ferry_model_languages *table, int32_t index, int32_t role)
-{
-    const bool source = role == FERRY_LANGUAGE_SOURCE;
-    const ferry_tag_place place = source ? table->source_tag : table->target_tag;
-    const int32_t id = (source ? table->source_ids : table->target_ids)[index];
-    return (table->roles[index] & role) != 0 && (place == FERRY_TAG_NONE || id >= 0);
-}
-
 /* The best match for `name` among the languages of this role: its tag, another name, either of them in another case.
  * OPEN if there is none. */
 static int32_t find_code(const ferry_languages *languages, const char *name, int32_t role)
 {
-    const ferry_model_languages *table = &languages->table;
-    const struct {
-        const char *const *texts;
-        comparison *compare;
-    } tries[] = {{languages->tags, strncmp},
-                 {languages->others, strncmp},
-                 {languages->tags, ferry_compare_letters},
-                 {languages->others, ferry_compare_letters}};
-    for (size_t t = 0; t < sizeof tries / sizeof *tries; t++)
-        for (int32_t i = 0; i < table->count; i++)
-            if (may_serve(table, i, role) && has_word(tries[t].texts[i], name, tries[t].compare)) return i;
+    for (int t = 0; t < 4; t++)
+        for (int32_t i = 0; i < languages->table.count; i++) {
+            const ferry_language *language = &languages->list[i];
+            if ((language->roles & role) != 0 &&
+                has_word(t % 2 == 0 ? language->tag : language->names, name, t < 2 ? strncmp : ferry_compare_letters))
+                return i;
+        }
     return FERRY_LANGUAGE_OPEN;
 }
 
@@ -120,20 +136,6 @@ static int32_t find_name(const ferry_languages *languages, const char *name, int
         if (found == FERRY_LANGUAGE_OPEN) found = find_code(languages, row->short_code, role);
     }
     return found;
-}
-
-/* That of its first code that has one; "" if none has. */
-static const char *english_name(const ferry_languages *languages, int32_t index)
-{
-    const char *codes = languages->others[index];
-    const char *name = NULL;
-    while (name == NULL && *codes != '\0') {
-        const size_t size = strcspn(codes, " ");
-        name = ferry_language_name_of((ferry_view){codes, size});
-        codes += size + (codes[size] == ' ');
-    }
-    if (name == NULL) name = ferry_language_name_of(ferry_text_view(languages->tags[index]));
-    return name != NULL ? name : "";
 }
 
 /* Whether a word of `text` and `name` begin with the same letters. */
@@ -157,12 +159,12 @@ static void list_languages(const ferry_languages *languages, const char *name, i
     size_t used = 0;
     list[0] = '\0';
     for (int32_t i = 0; i < languages->table.count; i++) {
-        const char *tag = languages->tags[i], *english = english_name(languages, i);
-        const bool shown = languages->table.count <= FEW || begins_alike(tag, name) ||
-                           begins_alike(languages->others[i], name) || begins_alike(english, name);
-        if (!shown || !may_serve(&languages->table, i, role)) continue;
-        const int written = snprintf(list + used, size - used, english[0] != '\0' ? "%s%s (%s)" : "%s%s",
-                                     used == 0 ? ": " : ", ", tag, english);
+        const ferry_language *language = &languages->list[i];
+        const bool shown = languages->table.count <= FEW || begins_alike(language->tag, name) ||
+                           begins_alike(language->names, name) || begins_alike(language->english, name);
+        if (!shown || (language->roles & role) == 0) continue;
+        const int written = snprintf(list + used, size - used, language->english[0] != '\0' ? "%s%s (%s)" : "%s%s",
+                                     used == 0 ? ": " : ", ", language->tag, language->english);
         if (used + (size_t)written + sizeof more > size) {
             snprintf(list + used, size - used, "%s", more);
             return;
@@ -230,7 +232,8 @@ ferry_status ferry_languages_check(const ferry_languages *languages, ferry_langu
     if (table->prompt_count > 0 && pair.target >= 0 && prompt_of(table, pair).size == 0)
         return ferry_fail(error, FERRY_ERROR_ARGUMENT,
                           "options from and to: the model has no prompt to translate from '%s' into '%s'",
-                          pair.source >= 0 ? languages->tags[pair.source] : "any", languages->tags[pair.target]);
+                          pair.source >= 0 ? languages->list[pair.source].tag : "any",
+                          languages->list[pair.target].tag);
     return FERRY_OK;
 }
 
@@ -276,8 +279,8 @@ const ferry_sentence_language *ferry_languages_sentences(const ferry_languages *
 {
     const ferry_sentence_language *common = ferry_sentence_language_find(NULL);
     if (pair.source < 0) return common;
-    const ferry_sentence_language *by_tag = ferry_sentence_language_find(languages->tags[pair.source]);
-    return by_tag != common ? by_tag : ferry_sentence_language_find(languages->others[pair.source]);
+    const ferry_sentence_language *by_tag = ferry_sentence_language_find(languages->list[pair.source].tag);
+    return by_tag != common ? by_tag : ferry_sentence_language_find(languages->list[pair.source].names);
 }
 
 int32_t ferry_languages_first_id(const ferry_languages *languages, ferry_language_pair pair)
@@ -364,28 +367,7 @@ size_t ferry_model_language_count(const ferry_model *model)
     return model != NULL ? (size_t)model->languages.table.count : 0;
 }
 
-const char *ferry_model_language_tag(const ferry_model *model, size_t index)
+const ferry_language *ferry_model_language(const ferry_model *model, size_t index)
 {
-    return index < ferry_model_language_count(model) ? model->languages.tags[index] : NULL;
-}
-
-const char *ferry_model_language_names(const ferry_model *model, size_t index)
-{
-    return index < ferry_model_language_count(model) ? model->languages.others[index] : NULL;
-}
-
-const char *ferry_model_language_english(const ferry_model *model, size_t index)
-{
-    return index < ferry_model_language_count(model) ? english_name(&model->languages, (int32_t)index) : NULL;
-}
-
-int ferry_model_language_roles(const ferry_model *model, size_t index)
-{
-    if (index >= ferry_model_language_count(model)) return 0;
-    const ferry_model_languages *table = &model->languages.table;
-    const int32_t i = (int32_t)index;
-    return (may_serve(table, i, FERRY_LANGUAGE_SOURCE) ? FERRY_LANGUAGE_SOURCE : 0) |
-           (may_serve(table, i, FERRY_LANGUAGE_TARGET) ? FERRY_LANGUAGE_TARGET : 0) |
-           (i == table->default_source ? FERRY_LANGUAGE_DEFAULT_SOURCE : 0) |
-           (i == table->default_target ? FERRY_LANGUAGE_DEFAULT_TARGET : 0);
+    return index < ferry_model_language_count(model) ? &model->languages.list[index] : NULL;
 }

@@ -9,8 +9,7 @@
 /* Immutable: threads may share it. Zeroed: a model that names no languages. */
 typedef struct ferry_languages {
     ferry_model_languages table; /* its pointers belong to the model file */
-    const char **tags;           /* [table.count] */
-    const char **others;         /* [table.count] the other names, separated by blanks */
+    ferry_language *list;        /* [table.count] */
 } ferry_languages;
 
 enum {

@@ -249,7 +249,7 @@ static ferry_status write_untranslated(call *c, const sentence *s, size_t begin,
 /* Whether the sentence stays as it is: it failed, or nothing of it was for the model. */
 static bool stays(const ferry_result_line *line)
 {
-    return line->status != FERRY_OK || line->hypotheses[0].length == 0;
+    return line->outcome.status != FERRY_OK || line->hypotheses[0].length == 0;
 }
 
 static ferry_status write_translation(call *c, const ferry_result_line *line, const sentence *s)
@@ -269,7 +269,7 @@ static ferry_status write_translation(call *c, const ferry_result_line *line, co
 }
 
 /* Writes the markup from *at to the end of the sentence. */
-static ferry_status write_sentence(call *c, const ferry_result_line *line, const sentence *s, ferry_result_range *range,
+static ferry_status write_sentence(call *c, const ferry_result_line *line, const sentence *s, ferry_sentence *range,
                                    size_t *at)
 {
     const ferry_markup_item *items = c->markup.items;

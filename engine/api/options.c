@@ -6,40 +6,69 @@
 #include "engine/search/search.h"
 #include "model.h"
 
-/* sizeof(ferry_options) in the header of 0.1.0, whose last field is `coverage_penalty`. New fields come after it, and
- * make the struct larger: one that would fit into its padding has to be followed by another. */
-enum { FIRST_SIZE = offsetof(ferry_options, coverage_penalty) + sizeof(float) };
+/* The size of each struct in the header of 0.1.0, by its last field. New fields come after it, and make the struct
+ * larger: one that would fit into its padding has to be followed by another. */
+enum {
+    FIRST_SIZE = offsetof(ferry_options, search) + sizeof(const ferry_search_options *),
+    FIRST_SEARCH_SIZE = offsetof(ferry_search_options, coverage_penalty) + sizeof(float)
+};
 /* Of any future release: a larger size is rather a struct that was not filled in. */
 enum { LARGEST_SIZE = 4096 };
 
-ferry_status ferry_options_default(const ferry_model *model, ferry_options *options, size_t size)
+static ferry_status fill(void *options, size_t size, size_t first_size, const void *known, size_t known_size)
 {
-    if (model == NULL || options == NULL || size < FIRST_SIZE || size > LARGEST_SIZE) return FERRY_ERROR_ARGUMENT;
-    const ferry_options *known = &model->file.generation.decoding;
-    ferry_copy_struct(options, size, known, sizeof *known);
-    options->size = size;
+    if (options == NULL || size < first_size || size > LARGEST_SIZE) return FERRY_ERROR_ARGUMENT;
+    ferry_copy_struct(options, size, known, known_size);
+    memcpy(options, &size, sizeof size);
     return FERRY_OK;
 }
 
-ferry_status ferry_options_complete(const ferry_model_file *file, const ferry_options *options, ferry_options *complete,
-                                    ferry_error *error)
+ferry_status ferry_options_default(const ferry_model *model, ferry_options *options, size_t size)
 {
-    const unsigned char *bytes = (const unsigned char *)options;
-    *complete = file->generation.decoding;
-    if (options == NULL) return FERRY_OK;
-    const size_t size = options->size;
-    if (size < FIRST_SIZE || size > LARGEST_SIZE)
+    if (model == NULL) return FERRY_ERROR_ARGUMENT;
+    return fill(options, size, FIRST_SIZE, &model->file.generation.decoding.options, sizeof *options);
+}
+
+ferry_status ferry_search_options_default(const ferry_model *model, ferry_search_options *options, size_t size)
+{
+    if (model == NULL) return FERRY_ERROR_ARGUMENT;
+    return fill(options, size, FIRST_SEARCH_SIZE, &model->file.generation.decoding.search, sizeof *options);
+}
+
+/* The struct `given`, whose first field is its size, becomes the library's, which holds the defaults. `name` is the
+ * struct's. */
+static ferry_status complete_struct(const char *name, const void *given, size_t first_size, void *known,
+                                    size_t known_size, ferry_error *error)
+{
+    const unsigned char *bytes = given;
+    size_t size;
+    memcpy(&size, given, sizeof size);
+    if (size < first_size || size > LARGEST_SIZE)
         return ferry_fail(error, FERRY_ERROR_ARGUMENT,
-                          "ferry_options.size: expected %zu to %zu, found %zu; fill options with ferry_options_default",
-                          (size_t)FIRST_SIZE, (size_t)LARGEST_SIZE, size);
-    for (size_t i = sizeof *complete; i < size; i++)
+                          "%s.size: expected %zu to %zu, found %zu; fill options with %s_default", name, first_size,
+                          (size_t)LARGEST_SIZE, size, name);
+    for (size_t i = known_size; i < size; i++)
         if (bytes[i] != 0)
             return ferry_fail(error, FERRY_ERROR_ARGUMENT,
-                              "ferry_options: expected 0 at byte %zu, found %d: a field that version " FERRY_VERSION
+                              "%s: expected 0 at byte %zu, found %d: a field that version " FERRY_VERSION
                               " of the library does not know",
-                              i, bytes[i]);
-    memcpy(complete, options, size < sizeof *complete ? size : sizeof *complete);
-    complete->size = sizeof *complete;
+                              name, i, bytes[i]);
+    memcpy(known, given, size < known_size ? size : known_size);
+    memcpy(known, &known_size, sizeof known_size);
+    return FERRY_OK;
+}
+
+ferry_status ferry_options_complete(const ferry_model_file *file, const ferry_options *options,
+                                    ferry_decoding *complete, ferry_error *error)
+{
+    *complete = file->generation.decoding;
+    if (options != NULL)
+        FERRY_TRY(
+            complete_struct("ferry_options", options, FIRST_SIZE, &complete->options, sizeof complete->options, error));
+    if (complete->options.search != NULL)
+        FERRY_TRY(complete_struct("ferry_search_options", complete->options.search, FIRST_SEARCH_SIZE,
+                                  &complete->search, sizeof complete->search, error));
+    complete->options.search = &complete->search;
     return FERRY_OK;
 }
 
@@ -50,7 +79,8 @@ static ferry_status check_number(const ferry_key *key, double value, double most
                       ferry_key_range(key, most).text, value);
 }
 
-static ferry_status check_ids(const ferry_key *key, const ferry_options *options, double most, ferry_error *error)
+static ferry_status check_ids(const ferry_key *key, const ferry_search_options *options, double most,
+                              ferry_error *error)
 {
     if ((double)options->suppressed_count > most + 1)
         return ferry_fail(error, FERRY_ERROR_ARGUMENT, "option suppressed_count: expected at most %.0f ids, found %zu",
@@ -70,35 +100,36 @@ static double last_choice(const ferry_key *key)
     return last;
 }
 
-static ferry_status check_option(const ferry_key *key, const ferry_options *options, double most, ferry_error *error)
+static ferry_status check_option(const ferry_key *key, const ferry_decoding *decoding, double most, ferry_error *error)
 {
     float real;
     switch (key->kind) {
     case FERRY_KEY_REAL:
-        memcpy(&real, (const char *)options + key->place, sizeof real);
+        memcpy(&real, (const char *)decoding + key->place, sizeof real);
         return check_number(key, (double)real, most, error);
-    case FERRY_KEY_IDS: return check_ids(key, options, most, error);
+    case FERRY_KEY_IDS: return check_ids(key, &decoding->search, most, error);
     case FERRY_KEY_BOOL: most = 1; break;
     case FERRY_KEY_CHOICE: most = last_choice(key); break;
     default: break;
     }
-    return check_number(key, (double)ferry_key_integer(key, options), most, error);
+    return check_number(key, (double)ferry_key_integer(key, decoding), most, error);
 }
 
 /* Options of CTranslate2's beam search. */
 static ferry_status check_ctranslate2(const ferry_options *options, ferry_error *error)
 {
-    const char *const name = options->patience != 1 ? "patience" : "coverage_penalty";
-    if (options->patience == 1 && options->coverage_penalty == 0) return FERRY_OK;
-    if (options->policy != FERRY_POLICY_CTRANSLATE2)
+    const ferry_search_options *search = options->search;
+    const char *const name = search->patience != 1 ? "patience" : "coverage_penalty";
+    if (search->patience == 1 && search->coverage_penalty == 0) return FERRY_OK;
+    if (search->policy != FERRY_POLICY_CTRANSLATE2)
         return ferry_fail(error, FERRY_ERROR_ARGUMENT, "option %s: expected policy %s, found policy %s", name,
-                          ferry_policy_names[FERRY_POLICY_CTRANSLATE2], ferry_policy_names[options->policy]);
+                          ferry_policy_names[FERRY_POLICY_CTRANSLATE2], ferry_policy_names[search->policy]);
     if (options->beam == 1)
         return ferry_fail(error, FERRY_ERROR_ARGUMENT, "option %s: expected a beam above 1, found beam 1", name);
     if (ferry_search_awaited(options) < options->nbest)
         return ferry_fail(error, FERRY_ERROR_ARGUMENT,
                           "option patience: expected %d finished hypotheses or more (nbest), found %.10g × beam %d",
-                          (int)options->nbest, (double)options->patience, (int)options->beam);
+                          (int)options->nbest, (double)search->patience, (int)options->beam);
     return FERRY_OK;
 }
 
@@ -130,14 +161,14 @@ static ferry_status check_together(const ferry_options *options, ferry_error *er
     return check_ctranslate2(options, error);
 }
 
-ferry_status ferry_options_check(const ferry_options *options, const ferry_model_file *file, ferry_error *error)
+ferry_status ferry_options_check(const ferry_decoding *decoding, const ferry_model_file *file, ferry_error *error)
 {
     ferry_transformer transformer = file->transformer; /* a copy, as ferry_schema_values is not const */
-    ferry_generation generation = {.decoding = *options};
+    ferry_generation generation = {.decoding = *decoding};
     const ferry_schema_values values = {.transformer = &transformer, .generation = &generation};
     const ferry_key_table table = ferry_schema_keys(FERRY_KEYS_DECODING);
     for (const ferry_key *key = table.keys; key < table.keys + table.count; key++)
-        FERRY_TRY(check_option(key, options, ferry_key_most(key, &values), error));
-    FERRY_TRY(check_lengths(options, &file->generation.decoding, error));
-    return check_together(options, error);
+        FERRY_TRY(check_option(key, decoding, ferry_key_most(key, &values), error));
+    FERRY_TRY(check_lengths(&decoding->options, &file->generation.decoding.options, error));
+    return check_together(&decoding->options, error);
 }

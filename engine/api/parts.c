@@ -257,7 +257,7 @@ static ferry_status look_at(splitter *s, const ferry_seen *frame, ferry_part *pa
     if (part->unknowns > 0 && !nothing) FERRY_TRY(find_unknown(s, part, error));
     if (!nothing) return FERRY_OK;
     if (part->unknowns > 0 && ferry_text_sight(part->text) == FERRY_SIGHT_LETTER)
-        part->doubts.kinds = FERRY_QUALITY_UNKNOWN;
+        part->quality.flags = FERRY_QUALITY_UNKNOWN;
     if (s->tag.size > 0) part->text = ferry_utf8_trim(part->text);
     part->ids.count = part->ranges.count = 0;
     return FERRY_OK;
@@ -384,13 +384,13 @@ static ferry_status join_hypotheses(const ferry_parts *parts, const ferry_option
 static const ferry_part *failed_part(const ferry_parts *parts)
 {
     for (size_t i = 0; i < parts->count; i++)
-        if (parts->parts[i].result.error != NULL) return &parts->parts[i];
+        if (parts->parts[i].result.outcome.error != NULL) return &parts->parts[i];
     return NULL;
 }
 
 static ferry_name unknowns_of(const ferry_part *part)
 {
-    const size_t words = part->doubts.unknowns;
+    const size_t words = part->quality.unknowns;
     if (part->ids.count == 0) return ferry_name_format("is the text itself: the model knows none of its characters");
     const ferry_name source = ferry_name_format("is of a text with unknown tokens: %zu, the first '%s'", part->unknowns,
                                                 ferry_printable_view(part->first_unknown).text);
@@ -403,17 +403,17 @@ static ferry_name unknowns_of(const ferry_part *part)
 /* What a warning says about a part's translation; `kind` 0: that it replaces another one. */
 static ferry_name words_of(const ferry_part *part, int kind)
 {
-    const ferry_doubts *doubts = &part->doubts;
+    const ferry_quality_signs *quality = &part->quality;
     switch (kind) {
-    case FERRY_DOUBT_CUT: return ferry_name_format("ended at max_length %d", (int)doubts->limit);
-    case FERRY_DOUBT_LOOP:
-        if (doubts->loop.length == 1)
-            return ferry_name_format("repeats itself: the same token %zu times in a row", doubts->loop.times);
-        return ferry_name_format("repeats itself: the same %zu tokens %zu times in a row", doubts->loop.length,
-                                 doubts->loop.times);
+    case FERRY_QUALITY_CUT: return ferry_name_format("ended at max_length %d", (int)quality->limit);
+    case FERRY_QUALITY_LOOP:
+        if (quality->loop.length == 1)
+            return ferry_name_format("repeats itself: the same token %zu times in a row", quality->loop.times);
+        return ferry_name_format("repeats itself: the same %zu tokens %zu times in a row", quality->loop.length,
+                                 quality->loop.times);
     case FERRY_QUALITY_UNKNOWN: return unknowns_of(part);
-    case FERRY_DOUBT_SHORT:
-        if (doubts->blank) return ferry_name_format("is blank");
+    case FERRY_QUALITY_SHORT:
+        if (quality->blank) return ferry_name_format("is blank");
         return ferry_name_format("has %d tokens, the source %zu", (int)part->result.hypotheses[0].length,
                                  part->ids.count);
     default: return ferry_name_format("replaces one that repeated itself");
@@ -422,7 +422,7 @@ static ferry_name words_of(const ferry_part *part, int kind)
 
 static bool has(const ferry_part *part, int kind)
 {
-    return kind != 0 ? (part->doubts.kinds & kind) != 0 : part->again;
+    return kind != 0 ? (part->quality.flags & kind) != 0 : part->again;
 }
 
 /* One warning for all parts of this kind. */
@@ -433,7 +433,7 @@ static ferry_status warn_of(const ferry_parts *parts, int kind, ferry_result_lin
         if (has(&parts->parts[i], kind) && count++ == 0) first = i;
     if (count == 0) return FERRY_OK;
     const ferry_name words = words_of(&parts->parts[first], kind);
-    line->doubts |= kind;
+    line->outcome.quality |= kind;
     if (parts->count == 1) return ferry_result_line_warn(line, error, "the translation %s", words.text);
     return ferry_result_line_warn(line, error, "the translation of part %zu %s (of all parts: %zu)", first + 1,
                                   words.text, count);
@@ -450,7 +450,7 @@ static bool is_notable(const ferry_parts *parts, const ferry_translator *transla
 static ferry_status warn(const ferry_parts *parts, const ferry_translator *translator, ferry_result_line *line,
                          ferry_error *error)
 {
-    static const int kinds[] = {FERRY_DOUBT_CUT, FERRY_DOUBT_LOOP, FERRY_DOUBT_SHORT, FERRY_QUALITY_UNKNOWN, 0};
+    static const int kinds[] = {FERRY_QUALITY_CUT, FERRY_QUALITY_LOOP, FERRY_QUALITY_SHORT, FERRY_QUALITY_UNKNOWN, 0};
     size_t tokens = 0;
     for (size_t i = 0; i < parts->count; i++) tokens += parts->parts[i].ids.count;
     if (is_notable(parts, translator))
@@ -464,7 +464,8 @@ ferry_status ferry_parts_join(const ferry_parts *parts, const ferry_translator *
                               ferry_error *error)
 {
     const ferry_part *failed = failed_part(parts);
-    if (failed != NULL) return ferry_result_line_fail(line, failed->result.status, failed->result.error, error);
+    if (failed != NULL)
+        return ferry_result_line_fail(line, failed->result.outcome.status, failed->result.outcome.error, error);
     FERRY_TRY(warn(parts, translator, line, error));
     if (parts->count == 1) {
         ferry_result_line_move(line, &parts->parts[0].result);

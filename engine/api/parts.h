@@ -3,7 +3,7 @@
 #ifndef FERRY_API_PARTS_H
 #define FERRY_API_PARTS_H
 
-#include "doubts.h"
+#include "quality.h"
 #include "result.h"
 #include "translator.h"
 
@@ -15,10 +15,10 @@ typedef struct ferry_part {
     ferry_ranges ranges;  /* bytes of `text` of each id; empty unless tokens are wanted */
     bool cut;             /* the next part begins within the sentence in which this one ends */
     ferry_result_line result;
-    size_t unknowns;          /* ids that stand for text which the model does not know, */
-    ferry_view first_unknown; /* and the first such text */
-    ferry_doubts doubts;      /* of the result */
-    bool again;               /* the result replaces a translation that looped */
+    size_t unknowns;             /* ids that stand for text which the model does not know, */
+    ferry_view first_unknown;    /* and the first such text */
+    ferry_quality_signs quality; /* of the result */
+    bool again;                  /* the result replaces a translation that looped */
 } ferry_part;
 
 /* The parts of a line; empty when zeroed. */

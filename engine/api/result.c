@@ -31,10 +31,11 @@ ferry_status ferry_result_line_begin(ferry_result_line *line, size_t count, ferr
 ferry_status ferry_result_line_fail(ferry_result_line *line, ferry_status why, const char *message, ferry_error *error)
 {
     const size_t bytes = strlen(message) + 1;
-    line->status = why;
-    line->error = malloc(bytes);
-    if (line->error == NULL) return ferry_fail_memory(error, "a message", bytes);
-    memcpy(line->error, message, bytes);
+    char *copy = malloc(bytes);
+    line->outcome.status = why;
+    line->outcome.error = copy;
+    if (copy == NULL) return ferry_fail_memory(error, "a message", bytes);
+    memcpy(copy, message, bytes);
     return FERRY_OK;
 }
 
@@ -45,11 +46,11 @@ ferry_status ferry_result_line_warn(ferry_result_line *line, ferry_error *error,
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    const size_t before = line->warning != NULL ? strlen(line->warning) : 0;
+    const size_t before = line->outcome.warning != NULL ? strlen(line->outcome.warning) : 0;
     const size_t bytes = before + sizeof "; " + strlen(message);
-    char *grown = realloc(line->warning, bytes);
+    char *grown = realloc((char *)(uintptr_t)line->outcome.warning, bytes);
     if (grown == NULL) return ferry_fail_memory(error, "a warning", bytes);
-    line->warning = grown;
+    line->outcome.warning = grown;
     snprintf(grown + before, bytes - before, "%s%s", before > 0 ? "; " : "", message);
     return FERRY_OK;
 }
@@ -76,8 +77,8 @@ void ferry_result_line_clear(ferry_result_line *line)
     free(line->hypotheses);
     free(line->source_ids);
     free(line->source_ranges);
-    free(line->error);
-    free(line->warning);
+    free((char *)(uintptr_t)line->outcome.error);
+    free((char *)(uintptr_t)line->outcome.warning);
 }
 
 ferry_status ferry_result_hypothesis_copy(ferry_result_hypothesis *hypothesis, const ferry_hypothesis *from,
@@ -110,7 +111,8 @@ void ferry_result_destroy(ferry_result *result)
 
 const ferry_result_hypothesis *ferry_result_find(const ferry_result *result, size_t line, size_t hypothesis)
 {
-    return hypothesis < ferry_result_hypotheses(result, line) ? &result->lines[line].hypotheses[hypothesis] : NULL;
+    return hypothesis < ferry_result_hypothesis_count(result, line) ? &result->lines[line].hypotheses[hypothesis]
+                                                                    : NULL;
 }
 
 size_t ferry_result_count(const ferry_result *result)
@@ -118,13 +120,13 @@ size_t ferry_result_count(const ferry_result *result)
     return result != NULL ? result->count : 0;
 }
 
-ferry_status ferry_result_status(const ferry_result *result, size_t line)
+const ferry_outcome *ferry_result_outcome(const ferry_result *result, size_t line)
 {
-    if (line >= ferry_result_count(result)) return FERRY_ERROR_ARGUMENT;
-    return result->lines[line].status;
+    static const ferry_outcome none = {.status = FERRY_ERROR_ARGUMENT, .error = "the result has no such line"};
+    return line < ferry_result_count(result) ? &result->lines[line].outcome : &none;
 }
 
-size_t ferry_result_hypotheses(const ferry_result *result, size_t line)
+size_t ferry_result_hypothesis_count(const ferry_result *result, size_t line)
 {
     return line < ferry_result_count(result) ? result->lines[line].count : 0;
 }
@@ -143,23 +145,8 @@ float ferry_result_score(const ferry_result *result, size_t line, size_t hypothe
     return found != NULL ? found->score : 0.0f;
 }
 
-size_t ferry_result_tokens(const ferry_result *result, size_t line, size_t hypothesis)
+size_t ferry_result_token_count(const ferry_result *result, size_t line, size_t hypothesis)
 {
     const ferry_result_hypothesis *found = ferry_result_find(result, line, hypothesis);
     return found != NULL ? (size_t)found->length : 0;
-}
-
-const char *ferry_result_error(const ferry_result *result, size_t line)
-{
-    return line < ferry_result_count(result) ? result->lines[line].error : NULL;
-}
-
-const char *ferry_result_warning(const ferry_result *result, size_t line)
-{
-    return line < ferry_result_count(result) ? result->lines[line].warning : NULL;
-}
-
-int ferry_result_doubts(const ferry_result *result, size_t line)
-{
-    return line < ferry_result_count(result) ? result->lines[line].doubts : 0;
 }

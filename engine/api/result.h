@@ -34,20 +34,12 @@ typedef struct ferry_result_line {
     int32_t *source_ids;        /* [source_count] */
     ferry_range *source_ranges; /* [source_count] */
     size_t source_count;        /* 0 unless tokens are wanted */
-    ferry_status status;
-    char *error;   /* NULL if there is none */
-    char *warning; /* NULL if there is none */
-    int doubts;    /* a sum of ferry_doubt */
+    ferry_outcome outcome;      /* its texts belong to the line */
 } ferry_result_line;
 
-/* A sentence of a text: bytes from … to - 1 of the text, and of its translation. */
-typedef struct ferry_result_range {
-    size_t source_begin, source_end, target_begin, target_end;
-} ferry_result_range;
-
 struct ferry_result {
-    ferry_result *sentences;    /* of a text: a line for each; else NULL */
-    ferry_result_range *ranges; /* of its sentences */
+    ferry_result *sentences; /* of a text: a line for each; else NULL */
+    ferry_sentence *ranges;  /* of its sentences */
     size_t count;
     ferry_result_line lines[];
 };

@@ -30,7 +30,8 @@ static ferry_status encode_source(const ferry_translator *translator, ferry_view
 static ferry_status complete_target(const ferry_translator *translator, ferry_ids *ids, ferry_ranges *ranges,
                                     size_t size, ferry_error *error)
 {
-    const int32_t first = translator->options.forced_first_id, last = translator->model->file.generation.eos_ids[0];
+    const int32_t first = translator->options.search->forced_first_id,
+                  last = translator->model->file.generation.eos_ids[0];
     if (first >= 0) {
         FERRY_TRY(ferry_ids_insert(ids, 0, first, error));
         FERRY_TRY(ferry_ranges_insert(ranges, 0, (ferry_range){0, 0}, error));
@@ -143,8 +144,9 @@ static ferry_status force(const ferry_translator *translator, ferry_state *state
     const ferry_options *options = &translator->options;
     const ferry_force_rules rules = {.start_id = file->generation.start_id,
                                      .alignment = ferry_alignment_choose(&file->generation, &file->transformer),
-                                     .suppressed_ids = options->suppressed_ids,
-                                     .suppressed_count = options->renormalize != 0 ? options->suppressed_count : 0};
+                                     .suppressed_ids = options->search->suppressed_ids,
+                                     .suppressed_count =
+                                         options->search->renormalize != 0 ? options->search->suppressed_count : 0};
     for (int32_t i = 0; i < g->count; i++) {
         const ferry_result_hypothesis *target = target_of(g->sentences[i]);
         targets[i] = (ferry_forced){.ids = target->ids,
@@ -195,7 +197,7 @@ static ferry_status try_group(const ferry_translator *translator, ferry_state *s
 static void add_up(const ferry_translator *translator, ferry_result_hypothesis *hypothesis)
 {
     float sum = 0;
-    if (translator->options.forced_first_id >= 0) hypothesis->token_scores[0] = 0;
+    if (translator->options.search->forced_first_id >= 0) hypothesis->token_scores[0] = 0;
     for (int32_t t = 0; t < hypothesis->length; t++) sum += hypothesis->token_scores[t];
     hypothesis->score = ferry_decoding_score(&translator->options, sum, hypothesis->length);
 }

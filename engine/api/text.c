@@ -38,7 +38,7 @@ static ferry_status split(const ferry_translator *translator, ferry_view text, f
 
 static bool is_translated(const ferry_result *sentences, size_t index)
 {
-    return sentences->lines[index].status == FERRY_OK;
+    return sentences->lines[index].outcome.status == FERRY_OK;
 }
 
 /* Room for everything; what could not be translated may triple when it is repaired. */
@@ -73,7 +73,7 @@ static void append_sentence(ferry_result_hypothesis *whole, const ferry_result *
         whole->size += ferry_utf8_repair((ferry_view){source.data, source.size}, whole->text + whole->size, &replaced);
 }
 
-/* Status, error and warning of the whole text. */
+/* The outcome of the whole text. */
 static ferry_status summarize(ferry_result *result, ferry_error *error)
 {
     const ferry_result *sentences = result->sentences;
@@ -81,12 +81,14 @@ static ferry_status summarize(ferry_result *result, ferry_error *error)
     size_t failed = 0, warned = 0;
     for (size_t i = 0; i < sentences->count; i++) {
         failed += !is_translated(sentences, i);
-        warned += sentences->lines[i].warning != NULL;
-        line->doubts |= sentences->lines[i].doubts;
+        warned += sentences->lines[i].outcome.warning != NULL;
+        line->outcome.quality |= sentences->lines[i].outcome.quality;
     }
-    for (size_t i = 0; failed > 0 && line->error == NULL; i++)
-        if (!is_translated(sentences, i))
-            FERRY_TRY(ferry_result_line_fail(line, sentences->lines[i].status, sentences->lines[i].error, error));
+    for (size_t i = 0; failed > 0 && line->outcome.error == NULL; i++) {
+        const ferry_outcome *outcome = &sentences->lines[i].outcome;
+        if (outcome->status != FERRY_OK)
+            FERRY_TRY(ferry_result_line_fail(line, outcome->status, outcome->error, error));
+    }
     if (failed > 0)
         FERRY_TRY(ferry_result_line_warn(line, error, "sentences that are not translated: %zu of %zu", failed,
                                          sentences->count));
@@ -108,7 +110,7 @@ static ferry_status join(void *user, ferry_result *result, ferry_error *error)
     FERRY_TRY(allocate(result->sentences, of->list, text, whole, error));
     for (size_t i = 0; i < of->list->count; i++) {
         const ferry_text source = of->list->texts[i];
-        ferry_result_range *range = &result->ranges[i];
+        ferry_sentence *range = &result->ranges[i];
         range->source_begin = (size_t)(source.data - text.data);
         range->source_end = range->source_begin + source.size;
         append(whole, text.data + at, range->source_begin - at);
@@ -127,7 +129,7 @@ static ferry_status join(void *user, ferry_result *result, ferry_error *error)
 static ferry_status fail_cancelled(const ferry_result *sentences, ferry_error *error)
 {
     size_t done = 0;
-    for (size_t i = 0; i < sentences->count; i++) done += sentences->lines[i].status != FERRY_ERROR_CANCELLED;
+    for (size_t i = 0; i < sentences->count; i++) done += sentences->lines[i].outcome.status != FERRY_ERROR_CANCELLED;
     return ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled: %zu of %zu sentences are finished", done,
                       sentences->count);
 }
@@ -198,21 +200,7 @@ const ferry_result *ferry_result_sentences(const ferry_result *result)
     return result != NULL ? result->sentences : NULL;
 }
 
-ferry_status ferry_result_sentence(const ferry_result *result, size_t index, ferry_sentence *sentence, size_t size)
+const ferry_sentence *ferry_result_sentence(const ferry_result *result, size_t index)
 {
-    if (sentence == NULL || index >= ferry_result_sentence_count(result)) return FERRY_ERROR_ARGUMENT;
-    const ferry_result_range *range = &result->ranges[index];
-    const ferry_sentence known = {
-        .source_begin = range->source_begin,
-        .source_end = range->source_end,
-        .target_begin = range->target_begin,
-        .target_end = range->target_end,
-        .status = ferry_result_status(result->sentences, index),
-        .score = ferry_result_score(result->sentences, index, 0),
-        .error = ferry_result_error(result->sentences, index),
-        .warning = ferry_result_warning(result->sentences, index),
-        .doubts = ferry_result_doubts(result->sentences, index),
-    };
-    ferry_copy_struct(sentence, size, &known, sizeof known);
-    return FERRY_OK;
+    return index < ferry_result_sentence_count(result) ? &result->ranges[index] : NULL;
 }

@@ -139,7 +139,7 @@ ferry_status ferry_tokens_list(const ferry_parts *parts, const char *repaired, f
 
 /* ---- what the caller sees ---- */
 
-size_t ferry_result_source_tokens(const ferry_result *result, size_t line)
+size_t ferry_result_source_token_count(const ferry_result *result, size_t line)
 {
     return line < ferry_result_count(result) ? result->lines[line].source_count : 0;
 }
@@ -147,7 +147,7 @@ size_t ferry_result_source_tokens(const ferry_result *result, size_t line)
 ferry_status ferry_result_source_token(const ferry_result *result, size_t line, size_t index, ferry_token *token,
                                        size_t size)
 {
-    if (token == NULL || index >= ferry_result_source_tokens(result, line)) return FERRY_ERROR_ARGUMENT;
+    if (token == NULL || index >= ferry_result_source_token_count(result, line)) return FERRY_ERROR_ARGUMENT;
     const ferry_result_line *found = &result->lines[line];
     const ferry_range *range = &found->source_ranges[index];
     const ferry_token known = {.id = found->source_ids[index], .begin = range->begin, .end = range->end};

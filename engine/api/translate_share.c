@@ -47,7 +47,7 @@ static bool ended_at_limit(const ferry_translator *translator, const ferry_hypot
 {
     const ferry_generation *generation = &translator->model->file.generation;
     if (hypothesis->length < limit) return false;
-    for (int32_t i = 0; translator->options.forced_last_id < 0 && i < generation->eos_count; i++)
+    for (int32_t i = 0; translator->options.search->forced_last_id < 0 && i < generation->eos_count; i++)
         if (generation->eos_ids[i] == hypothesis->ids[limit - 1]) return false;
     return true;
 }
@@ -63,7 +63,7 @@ static ferry_status take_hypotheses(const ferry_translator *translator, ferry_pa
         const ferry_hypothesis hypothesis = ferry_search_hypothesis(search, i);
         FERRY_TRY(ferry_result_hypothesis_copy(to, &hypothesis, translator->options.alignment != 0, error));
         if (ended_at_limit(translator, &hypothesis, limit))
-            part->doubts = (ferry_doubts){.kinds = FERRY_DOUBT_CUT, .limit = limit};
+            part->quality = (ferry_quality_signs){.flags = FERRY_QUALITY_CUT, .limit = limit};
         if (translator->options.scores == 0) to->score = 0;
     }
     return FERRY_OK;
@@ -138,31 +138,31 @@ static ferry_status take_result(ferry_job_share *share, ferry_part *part, const 
 {
     const ferry_translator *translator = share->job->translator;
     const bool texts = share->job->texts != NULL;
-    part->doubts = (ferry_doubts){.kinds = 0};
+    part->quality = (ferry_quality_signs){.flags = 0};
     FERRY_TRY(take_hypotheses(translator, part, finished->search, error));
     if (finished->weights != NULL)
         FERRY_TRY(ferry_tokens_take_weights(&part->result, part->ids.count, finished->weights, error));
     if (texts) FERRY_TRY(write_texts(translator, ferry_translator_profile(translator, share->worker), part, error));
     if (translator->options.alignment == 0) ferry_tokens_drop_weights(&part->result);
-    ferry_doubts_compare(&part->doubts, &part->ids, &part->result.hypotheses[0], texts,
-                         translator->options.replace_unknowns == 0 ? translator->unknown_id : -1);
-    if (part->unknowns > 0) part->doubts.kinds |= FERRY_QUALITY_UNKNOWN;
+    ferry_quality_compare(&part->quality, &part->ids, &part->result.hypotheses[0], texts,
+                          translator->options.replace_unknowns == 0 ? translator->unknown_id : -1);
+    if (part->unknowns > 0) part->quality.flags |= FERRY_QUALITY_UNKNOWN;
     return FERRY_OK;
 }
 
-/* The same, unless the translation loops like the first one, or has other doubts. */
+/* The same, unless the translation loops like the first one, or has other quality. */
 static ferry_status take_better(ferry_job_share *share, ferry_part *part, const ferry_generate_finished *finished,
                                 ferry_error *error)
 {
     ferry_result_line other = part->result;
-    const ferry_doubts doubts = part->doubts;
+    const ferry_quality_signs quality = part->quality;
     memset(&part->result, 0, sizeof part->result);
     const ferry_status status = take_result(share, part, finished, error);
-    part->again = (part->doubts.kinds & ~(doubts.kinds & ~FERRY_DOUBT_LOOP)) == 0;
+    part->again = (part->quality.flags & ~(quality.flags & ~FERRY_QUALITY_LOOP)) == 0;
     if (status == FERRY_OK && !part->again) {
         const ferry_result_line worse = part->result;
         part->result = other;
-        part->doubts = doubts;
+        part->quality = quality;
         other = worse;
     }
     ferry_result_line_clear(&other);
@@ -170,10 +170,10 @@ static ferry_status take_better(ferry_job_share *share, ferry_part *part, const 
 }
 
 /* Whether a translation that loops is to be made again: not where the rules of its search were strict already. */
-static bool wants_again(const ferry_options *options, const ferry_doubts *doubts)
+static bool wants_again(const ferry_options *options, const ferry_quality_signs *quality)
 {
     const bool strict = options->no_repeat_ngram > 0 && options->no_repeat_ngram <= AGAIN_NGRAM;
-    return options->on_loop == FERRY_ON_LOOP_RETRY && (doubts->kinds & FERRY_DOUBT_LOOP) != 0 && !strict;
+    return options->on_loop == FERRY_ON_LOOP_RETRY && (quality->flags & FERRY_QUALITY_LOOP) != 0 && !strict;
 }
 
 /* The sentence's result is complete. */
@@ -192,7 +192,7 @@ static ferry_status finish_sentence(void *user, size_t index, const ferry_genera
     ferry_job_sentence *sentence = &job->sentences[index];
     ferry_part *part = sentence->part;
     FERRY_TRY((sentence->again ? take_better : take_result)(share, part, finished, error));
-    if (!sentence->again && wants_again(&job->translator->options, &part->doubts)) {
+    if (!sentence->again && wants_again(&job->translator->options, &part->quality)) {
         sentence->again = true;
         return ferry_job_stopped(job) ? ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled") : FERRY_OK;
     }

@@ -13,22 +13,24 @@ enum { USUAL_SOURCE = 512 };
 static ferry_status take_options(ferry_translator *translator, const ferry_options *options, ferry_error *error)
 {
     const ferry_languages *languages = &translator->model->languages;
-    const size_t ids = options->suppressed_count;
+    ferry_search_options *search = &translator->search;
+    *search = *options->search;
+    const size_t ids = search->suppressed_count;
     translator->options = *options;
+    translator->options.search = search;
     translator->options.from = translator->options.to = NULL;
     FERRY_TRY(ferry_languages_find(languages, options->from, options->to, &translator->pair, error));
-    FERRY_TRY(ferry_languages_check(languages, translator->pair, options->forced_first_id, error));
+    FERRY_TRY(ferry_languages_check(languages, translator->pair, search->forced_first_id, error));
     translator->sentences = ferry_languages_sentences(languages, translator->pair);
     const ferry_tokenizer *tokenizer = translator->model->tokenizer;
     translator->unknown_id = tokenizer != NULL ? ferry_tokenizer_target_unknown(tokenizer) : -1;
     translator->suppressed_ids = calloc(ids + 1, sizeof *translator->suppressed_ids);
     if (translator->suppressed_ids == NULL)
         return ferry_fail_memory(error, "suppressed ids", ids * sizeof *translator->suppressed_ids);
-    if (ids > 0) memcpy(translator->suppressed_ids, options->suppressed_ids, ids * sizeof *translator->suppressed_ids);
-    translator->options.suppressed_ids = translator->suppressed_ids;
+    if (ids > 0) memcpy(translator->suppressed_ids, search->suppressed_ids, ids * sizeof *translator->suppressed_ids);
+    search->suppressed_ids = translator->suppressed_ids;
     const int32_t first_id = ferry_languages_first_id(languages, translator->pair);
-    if (first_id >= 0 && (options->to != NULL || options->forced_first_id < 0))
-        translator->options.forced_first_id = first_id;
+    if (first_id >= 0 && (options->to != NULL || search->forced_first_id < 0)) search->forced_first_id = first_id;
     return FERRY_OK;
 }
 
@@ -55,7 +57,7 @@ ferry_status ferry_translator_create(const ferry_model *model, const ferry_optio
                                      ferry_translator **translator, ferry_error *error)
 {
     FERRY_FLOATS;
-    ferry_options complete;
+    ferry_decoding complete;
     FERRY_NEEDS(translator);
     *translator = NULL;
     FERRY_NEEDS(model);
@@ -64,8 +66,8 @@ ferry_status ferry_translator_create(const ferry_model *model, const ferry_optio
     ferry_translator *created = calloc(1, sizeof *created);
     if (created == NULL) return ferry_fail_memory(error, "a translator", sizeof *created);
     created->model = ferry_model_keep(model);
-    created->memory.limit = complete.memory_limit;
-    ferry_status status = take_options(created, &complete, error);
+    created->memory.limit = complete.options.memory_limit;
+    ferry_status status = take_options(created, &complete.options, error);
     if (status == FERRY_OK) status = create_threads(created, error);
     if (status != FERRY_OK) {
         ferry_translator_destroy(created);
@@ -86,6 +88,14 @@ void ferry_translator_destroy(ferry_translator *translator)
     free(translator->suppressed_ids);
     ferry_model_close((ferry_model *)(uintptr_t)translator->model);
     free(translator);
+}
+
+ferry_status ferry_translator_align(ferry_translator *translator, int on)
+{
+    if (translator == NULL || atomic_exchange(&translator->busy, true)) return FERRY_ERROR_ARGUMENT;
+    translator->options.alignment = on != 0;
+    atomic_store(&translator->busy, false);
+    return FERRY_OK;
 }
 
 void ferry_translator_cancel(ferry_translator *translator)

@@ -12,7 +12,8 @@
 
 struct ferry_translator {
     const ferry_model *model;
-    ferry_options options; /* forced_first_id as the pair wants it; suppressed_ids: a copy; from and to are `pair` */
+    ferry_options options;       /* from and to are `pair` */
+    ferry_search_options search; /* options.search; forced_first_id as the pair wants it; suppressed_ids: a copy */
     ferry_language_pair pair;
     const ferry_sentence_language *sentences; /* of the pair's source */
     int32_t *suppressed_ids;

@@ -178,63 +178,65 @@ static const ferry_key generation_keys[] = {
 
 /* A search option is a field of ferry_options and a row here. */
 static const ferry_key decoding_keys[] = {
-    {"policy", FERRY_KEY_CHOICE, PLACE(ferry_options, policy), .choices = ferry_policy_names,
+    {"policy", FERRY_KEY_CHOICE, PLACE(ferry_decoding, search.policy), .choices = ferry_policy_names,
      .help = "use the search rules of this system"},
-    {"beam", FERRY_KEY_SIZE, PLACE(ferry_options, beam), .least = 1, .most = MAX_BEAM, .file_most = FILE_BEAM,
+    {"beam", FERRY_KEY_SIZE, PLACE(ferry_decoding, options.beam), .least = 1, .most = MAX_BEAM, .file_most = FILE_BEAM,
      .usual = 1, .help = "hypotheses kept; 1 is greedy search"},
-    {"nbest", FERRY_KEY_SIZE, FERRY_WHEN_NEVER, PLACE(ferry_options, nbest), .least = 1, .bound = FERRY_BOUND_BEAM,
-     .most = MAX_BEAM, .usual = 1, .help = "print the N best: LINE ||| TEXT ||| F0= SUM ||| SCORE"},
-    {"length_penalty", FERRY_KEY_REAL, PLACE(ferry_options, length_penalty), .least = -1000, .most = 1000, .usual = 1,
-     .help = "score = sum of log-probabilities / length^X"},
-    {"word_penalty", FERRY_KEY_REAL, PLACE(ferry_options, word_penalty), .least = -1000, .most = 1000, .optional = true,
-     .help = "subtracted from the sum for each token; 0 is off"},
-    {"early_stopping", FERRY_KEY_CHOICE, PLACE(ferry_options, early_stopping), .choices = ferry_early_stopping_names,
-     .help = "when beam search ends (as in Hugging Face's `generate`)"},
-    {"max_source", FERRY_KEY_SIZE, FERRY_WHEN_NEVER, PLACE(ferry_options, max_source), .most = FERRY_MAX_SIZE,
+    {"nbest", FERRY_KEY_SIZE, FERRY_WHEN_NEVER, PLACE(ferry_decoding, options.nbest), .least = 1,
+     .bound = FERRY_BOUND_BEAM, .most = MAX_BEAM, .usual = 1,
+     .help = "print the N best: LINE ||| TEXT ||| F0= SUM ||| SCORE"},
+    {"length_penalty", FERRY_KEY_REAL, PLACE(ferry_decoding, options.length_penalty), .least = -1000, .most = 1000,
+     .usual = 1, .help = "score = sum of log-probabilities / length^X"},
+    {"word_penalty", FERRY_KEY_REAL, PLACE(ferry_decoding, search.word_penalty), .least = -1000, .most = 1000,
+     .optional = true, .help = "subtracted from the sum for each token; 0 is off"},
+    {"early_stopping", FERRY_KEY_CHOICE, PLACE(ferry_decoding, search.early_stopping),
+     .choices = ferry_early_stopping_names, .help = "when beam search ends (as in Hugging Face's `generate`)"},
+    {"max_source", FERRY_KEY_SIZE, FERRY_WHEN_NEVER, PLACE(ferry_decoding, options.max_source), .most = FERRY_MAX_SIZE,
      .help = "translate lines of more than N source tokens in parts; 0: the model's limit, else 512"},
-    {"max_length", FERRY_KEY_SIZE, PLACE(ferry_options, max_length), .most = FERRY_MAX_SIZE, .file_most = FILE_LENGTH,
-     .help = "at most N target tokens; 0: depends on the source length"},
-    {"length_factor", FERRY_KEY_REAL, PLACE(ferry_options, length_factor), .most = 1024,
+    {"max_length", FERRY_KEY_SIZE, PLACE(ferry_decoding, options.max_length), .most = FERRY_MAX_SIZE,
+     .file_most = FILE_LENGTH, .help = "at most N target tokens; 0: depends on the source length"},
+    {"length_factor", FERRY_KEY_REAL, PLACE(ferry_decoding, options.length_factor), .most = 1024,
      .file_most = FILE_LENGTH_FACTOR, .optional = true, .usual = 3},
-    {"length_extra", FERRY_KEY_SIZE, PLACE(ferry_options, length_extra), .most = FERRY_MAX_SIZE,
+    {"length_extra", FERRY_KEY_SIZE, PLACE(ferry_decoding, options.length_extra), .most = FERRY_MAX_SIZE,
      .file_most = FILE_LENGTH, .optional = true, .usual = 50},
-    {"min_length", FERRY_KEY_SIZE, PLACE(ferry_options, min_length), .most = FERRY_MAX_SIZE,
+    {"min_length", FERRY_KEY_SIZE, PLACE(ferry_decoding, options.min_length), .most = FERRY_MAX_SIZE,
      .file_most = FILE_MIN_LENGTH, .help = "at least N target tokens"},
-    {"repetition_penalty", FERRY_KEY_REAL, PLACE(ferry_options, repetition_penalty), .least = 1e-3, .most = 1000,
-     .usual = 1, .help = "penalty for tokens that occurred; 1 is off"},
-    {"no_repeat_ngram", FERRY_KEY_SIZE, PLACE(ferry_options, no_repeat_ngram), .most = FERRY_MAX_SIZE,
+    {"repetition_penalty", FERRY_KEY_REAL, PLACE(ferry_decoding, options.repetition_penalty), .least = 1e-3,
+     .most = 1000, .usual = 1, .help = "penalty for tokens that occurred; 1 is off"},
+    {"no_repeat_ngram", FERRY_KEY_SIZE, PLACE(ferry_decoding, options.no_repeat_ngram), .most = FERRY_MAX_SIZE,
      .file_most = FILE_NGRAM, .help = "no sequence of N tokens occurs twice; 0 is off"},
-    {"renormalize", FERRY_KEY_BOOL, PLACE(ferry_options, renormalize)},
-    {"forced_first_id", FERRY_KEY_ID, PLACE(ferry_options, forced_first_id), TARGET_ID_OR_NONE, .usual = -1},
-    {"forced_last_id", FERRY_KEY_ID, PLACE(ferry_options, forced_last_id), TARGET_ID_OR_NONE, .usual = -1},
-    {"suppressed_ids", FERRY_KEY_IDS, PLACE(ferry_options, suppressed_ids), COUNT(ferry_options, suppressed_count),
-     .bound = FERRY_BOUND_TARGET_ID},
-    {"shortlist", FERRY_KEY_BOOL, PLACE(ferry_options, shortlist), .optional = true, .usual = 1},
-    {"scores", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, PLACE(ferry_options, scores), .usual = 1},
-    {"threads", FERRY_KEY_SIZE, FERRY_WHEN_NEVER, PLACE(ferry_options, threads), .least = 1, .most = MAX_THREADS,
-     .usual = 1, .help = "number of threads"},
-    {"batch", FERRY_KEY_SIZE, FERRY_WHEN_NEVER, PLACE(ferry_options, batch), .least = 1, .most = MAX_BATCH, .usual = 64,
-     .help = "lines decoded together"},
-    {"alignment", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, PLACE(ferry_options, alignment)},
-    {"replace_unknowns", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, PLACE(ferry_options, replace_unknowns),
+    {"renormalize", FERRY_KEY_BOOL, PLACE(ferry_decoding, search.renormalize)},
+    {"forced_first_id", FERRY_KEY_ID, PLACE(ferry_decoding, search.forced_first_id), TARGET_ID_OR_NONE, .usual = -1},
+    {"forced_last_id", FERRY_KEY_ID, PLACE(ferry_decoding, search.forced_last_id), TARGET_ID_OR_NONE, .usual = -1},
+    {"suppressed_ids", FERRY_KEY_IDS, PLACE(ferry_decoding, search.suppressed_ids),
+     COUNT(ferry_decoding, search.suppressed_count), .bound = FERRY_BOUND_TARGET_ID},
+    {"shortlist", FERRY_KEY_BOOL, PLACE(ferry_decoding, options.shortlist), .optional = true, .usual = 1},
+    {"scores", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, PLACE(ferry_decoding, options.scores), .usual = 1},
+    {"threads", FERRY_KEY_SIZE, FERRY_WHEN_NEVER, PLACE(ferry_decoding, options.threads), .least = 1,
+     .most = MAX_THREADS, .usual = 1, .help = "number of threads"},
+    {"batch", FERRY_KEY_SIZE, FERRY_WHEN_NEVER, PLACE(ferry_decoding, options.batch), .least = 1, .most = MAX_BATCH,
+     .usual = 64, .help = "lines decoded together"},
+    {"alignment", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, PLACE(ferry_decoding, options.alignment)},
+    {"replace_unknowns", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, PLACE(ferry_decoding, options.replace_unknowns),
      .help = "an unknown word becomes the source word that it comes from"},
-    {"alternatives", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, PLACE(ferry_options, alternatives),
+    {"alternatives", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, PLACE(ferry_decoding, options.alternatives),
      .help = "the N best differ in their first token"},
-    {"sample", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, PLACE(ferry_options, sample), .help = "draw the N best at random"},
-    {"temperature", FERRY_KEY_REAL, FERRY_WHEN_NEVER, PLACE(ferry_options, temperature), .above = true, .most = 1000,
-     .usual = 1, .help = "of --sample: near 0 as greedy search, 1 as the model says"},
-    {"top_k", FERRY_KEY_SIZE, FERRY_WHEN_NEVER, PLACE(ferry_options, top_k), .most = FERRY_MAX_VOCABULARY,
+    {"sample", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, PLACE(ferry_decoding, options.sample),
+     .help = "draw the N best at random"},
+    {"temperature", FERRY_KEY_REAL, FERRY_WHEN_NEVER, PLACE(ferry_decoding, options.temperature), .above = true,
+     .most = 1000, .usual = 1, .help = "of --sample: near 0 as greedy search, 1 as the model says"},
+    {"top_k", FERRY_KEY_SIZE, FERRY_WHEN_NEVER, PLACE(ferry_decoding, options.top_k), .most = FERRY_MAX_VOCABULARY,
      .help = "of --sample: only the N likeliest tokens are drawn; 0: all"},
-    {"top_p", FERRY_KEY_REAL, FERRY_WHEN_NEVER, PLACE(ferry_options, top_p), .above = true, .most = 1, .usual = 1,
-     .help = "of --sample: only the likeliest tokens that add up to probability X"},
-    {"split", FERRY_KEY_CHOICE, FERRY_WHEN_NEVER, PLACE(ferry_options, split), .choices = split_names,
+    {"top_p", FERRY_KEY_REAL, FERRY_WHEN_NEVER, PLACE(ferry_decoding, options.top_p), .above = true, .most = 1,
+     .usual = 1, .help = "of --sample: only the likeliest tokens that add up to probability X"},
+    {"split", FERRY_KEY_CHOICE, FERRY_WHEN_NEVER, PLACE(ferry_decoding, options.split), .choices = split_names,
      .help = "which lines are translated sentence by sentence; default: auto"},
-    {"on_loop", FERRY_KEY_CHOICE, FERRY_WHEN_NEVER, PLACE(ferry_options, on_loop), .choices = on_loop_names,
+    {"on_loop", FERRY_KEY_CHOICE, FERRY_WHEN_NEVER, PLACE(ferry_decoding, options.on_loop), .choices = on_loop_names,
      .help = "what to do with a translation that repeats itself"},
-    {"patience", FERRY_KEY_REAL, FERRY_WHEN_NEVER, PLACE(ferry_options, patience), .above = true, .most = MAX_PATIENCE,
-     .usual = 1, .help = "of CTranslate2's policy: wait for X * beam finished hypotheses"},
-    {"coverage_penalty", FERRY_KEY_REAL, FERRY_WHEN_NEVER, PLACE(ferry_options, coverage_penalty), .least = -1000,
-     .most = 1000, .help = "of CTranslate2's policy: weight of source words that were not attended to"},
+    {"patience", FERRY_KEY_REAL, FERRY_WHEN_NEVER, PLACE(ferry_decoding, search.patience), .above = true,
+     .most = MAX_PATIENCE, .usual = 1, .help = "of CTranslate2's policy: wait for X * beam finished hypotheses"},
+    {"coverage_penalty", FERRY_KEY_REAL, FERRY_WHEN_NEVER, PLACE(ferry_decoding, search.coverage_penalty),
+     .least = -1000, .most = 1000, .help = "of CTranslate2's policy: weight of source words that were not attended to"},
 };
 
 static const ferry_key tokenizer_kind_keys[] = {
@@ -404,7 +406,7 @@ bool ferry_key_applies(const ferry_key *key, const ferry_schema_values *values)
 double ferry_key_most(const ferry_key *key, const ferry_schema_values *values)
 {
     const ferry_stack *decoder = &values->transformer->decoder;
-    const ferry_options *decoding = &values->generation->decoding;
+    const ferry_options *decoding = &values->generation->decoding.options;
     const int32_t source = values->transformer->encoder.vocab_size, target = decoder->vocab_size;
     switch (key->bound) {
     case FERRY_BOUND_FIXED: break;
@@ -513,7 +515,8 @@ void ferry_schema_defaults(const ferry_schema_values *values)
                 ferry_key_set_integer(key, into, (int64_t)key->usual);
         }
     }
-    values->generation->decoding.size = sizeof(ferry_options);
+    values->generation->decoding.options.size = sizeof(ferry_options);
+    values->generation->decoding.search.size = sizeof(ferry_search_options);
 }
 
 /* ---- tensors ---- */

@@ -90,7 +90,7 @@ typedef enum ferry_key_group {
     FERRY_KEYS_DECODER,
     FERRY_KEYS_BLOCK, /* of the decoder */
     FERRY_KEYS_GENERATION,
-    FERRY_KEYS_DECODING, /* of ferry_options */
+    FERRY_KEYS_DECODING, /* of ferry_options and ferry_search_options */
     FERRY_KEYS_TOKENIZER_KIND,
     FERRY_KEYS_TOKENIZER, /* unless the kind is none */
     FERRY_KEYS_LANGUAGES, /* if the model names any */

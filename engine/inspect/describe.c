@@ -143,7 +143,7 @@ static void print_shortlist(FILE *out, const ferry_transformer *transformer, con
     fprintf(out, "shortlist: the first %d words and %.1f more for each source word%s%s\n", (int)shortlist->first,
             (double)shortlist->offsets[transformer->encoder.vocab_size] / (double)transformer->encoder.vocab_size,
             shortlist->shared ? ", and the source's own" : "",
-            generation->decoding.shortlist ? "" : "; off by default");
+            generation->decoding.options.shortlist ? "" : "; off by default");
 }
 
 static void print_ids(FILE *out, const char *name, const int32_t *ids, int32_t count)
@@ -171,21 +171,22 @@ static bool is_usual(const ferry_key *key, const void *group)
 }
 
 /* Choices, beam, length penalty, and what differs from the usual. */
-static void print_decoding(FILE *out, const ferry_options *decoding)
+static void print_decoding(FILE *out, const ferry_decoding *decoding)
 {
     const ferry_key_table table = ferry_schema_keys(FERRY_KEYS_DECODING);
     const char *before = "decoding: ";
     for (const ferry_key *key = table.keys; key < table.keys + table.count; key++) {
-        const bool always = key->kind == FERRY_KEY_CHOICE || key->place == offsetof(ferry_options, beam) ||
-                            key->place == offsetof(ferry_options, length_penalty);
+        const bool always = key->kind == FERRY_KEY_CHOICE || key->place == offsetof(ferry_decoding, options.beam) ||
+                            key->place == offsetof(ferry_decoding, options.length_penalty);
         if (key->when == FERRY_WHEN_NEVER || key->kind == FERRY_KEY_IDS) continue;
         if (!always && is_usual(key, decoding)) continue;
         print_key(out, before, key, decoding);
         before = ", ";
     }
-    if (decoding->max_length == 0)
-        fprintf(out, ", at most %g × source + %d tokens", (double)decoding->length_factor, (int)decoding->length_extra);
-    print_ids(out, "never", decoding->suppressed_ids, (int32_t)decoding->suppressed_count);
+    const ferry_options *options = &decoding->options;
+    if (options->max_length == 0)
+        fprintf(out, ", at most %g × source + %d tokens", (double)options->length_factor, (int)options->length_extra);
+    print_ids(out, "never", decoding->search.suppressed_ids, (int32_t)decoding->search.suppressed_count);
     fputc('\n', out);
 }
 

@@ -10,12 +10,11 @@
 /* The tag that begins a translation; -1: none. */
 static ferry_status find_tag(const ferry_model *model, int32_t *tag, ferry_error *error)
 {
-    ferry_options options;
+    const int32_t forced = model->file.generation.decoding.search.forced_first_id;
     ferry_language_pair pair;
-    ferry_options_default(model, &options, sizeof options);
     FERRY_TRY(ferry_languages_find(&model->languages, NULL, NULL, &pair, error));
-    FERRY_TRY(ferry_languages_check(&model->languages, pair, options.forced_first_id, error));
-    *tag = options.forced_first_id >= 0 ? options.forced_first_id : ferry_languages_first_id(&model->languages, pair);
+    FERRY_TRY(ferry_languages_check(&model->languages, pair, forced, error));
+    *tag = forced >= 0 ? forced : ferry_languages_first_id(&model->languages, pair);
     return FERRY_OK;
 }
 

@@ -205,8 +205,8 @@ static void configure(ferry_model_file *file, const ferry_inspect_shape *shape)
     file->generation.start_id = file->generation.pad_id = PADDING;
     file->generation.eos_ids = eos_ids;
     file->generation.eos_count = 1;
-    file->generation.decoding.suppressed_ids = never;
-    file->generation.decoding.suppressed_count = 2;
+    file->generation.decoding.search.suppressed_ids = never;
+    file->generation.decoding.search.suppressed_count = 2;
 }
 
 static ferry_status reserve_panels(maker *m, const ferry_inspect_shape *shape, ferry_error *error)

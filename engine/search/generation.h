@@ -18,6 +18,12 @@ typedef struct ferry_shortlist {
     const int32_t *ids;      /* [offsets[V]] list of source id s: ids[offsets[s]] … ascending  shortlist.ids */
 } ferry_shortlist;
 
+/* The model's own choices: a user's defaults. */
+typedef struct ferry_decoding {
+    ferry_options options; /* `search` unused */
+    ferry_search_options search;
+} ferry_decoding;
+
 typedef struct ferry_generation {
     int32_t start_id;       /* the decoder's first input; -1: a row of zeros in place of an embedding */
     const int32_t *eos_ids; /* [eos_count] each ends a hypothesis; the first one pads */
@@ -27,7 +33,7 @@ typedef struct ferry_generation {
      * on. -1: unknown */
     int32_t alignment_layer, alignment_head;
     int32_t alignment_heads;
-    ferry_options decoding; /* the model's own choices: a user's defaults */
+    ferry_decoding decoding;
     ferry_shortlist shortlist;
 } ferry_generation;
 

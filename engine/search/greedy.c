@@ -65,7 +65,7 @@ void ferry_greedy_see(ferry_search *search, const ferry_kernels *kernels, const 
 static ferry_candidate choice(const ferry_search *search, int32_t row, int32_t lane, ferry_best best)
 {
     const ferry_options *options = &search->rules.options;
-    const float value = options->renormalize ? best.value : best.before_penalty;
+    const float value = search->renormalize ? best.value : best.before_penalty;
     const bool counts = best.id >= 0 && options->scores != 0;
     const float score = counts ? value - ferry_log_of_sum(&search->seen[row].log_sum) : 0;
     return (ferry_candidate){search->rows[row].sum + score, score, row, best.id, lane};

@@ -53,7 +53,8 @@ void ferry_logits_mask(const ferry_logits *logits, float *row, const ferry_optio
                        int32_t eos_count, const int32_t *ids, int32_t length)
 {
     if (options->no_repeat_ngram > 0) mask_repeated_ngrams(logits, row, options->no_repeat_ngram, ids, length);
-    for (size_t i = 0; i < options->suppressed_count; i++) mask_token(logits, row, options->suppressed_ids[i]);
+    for (size_t i = 0; i < options->search->suppressed_count; i++)
+        mask_token(logits, row, options->search->suppressed_ids[i]);
     if (length - 1 >= options->min_length) return;
     for (int32_t i = 0; i < eos_count; i++) mask_token(logits, row, eos_ids[i]);
 }

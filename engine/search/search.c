@@ -34,8 +34,8 @@ int32_t ferry_search_forced_id(const ferry_search *search)
     const ferry_search_rules *rules = &search->rules;
     const ferry_options *options = &rules->options;
     const bool last = search->generated == options->max_length - 1;
-    if (last && options->forced_last_id >= 0) return options->forced_last_id;
-    if (search->generated == 0 && options->forced_first_id >= 0) return options->forced_first_id;
+    if (last && options->search->forced_last_id >= 0) return options->search->forced_last_id;
+    if (search->generated == 0 && options->search->forced_first_id >= 0) return options->search->forced_first_id;
     return is_in_prefix(search) ? rules->prefix[search->generated - (search->forced - rules->prefix_count)] : -1;
 }
 
@@ -53,14 +53,14 @@ static bool ends(const ferry_search *search, int32_t id)
     const ferry_search_rules *rules = &search->rules;
     if (search->generated + 1 == rules->options.max_length) return true;
     if (is_in_prefix(search)) return false;
-    if (rules->options.policy == FERRY_POLICY_CTRANSLATE2 && ferry_search_forced_id(search) >= 0) return false;
+    if (rules->options.search->policy == FERRY_POLICY_CTRANSLATE2 && ferry_search_forced_id(search) >= 0) return false;
     return is_eos(rules, id);
 }
 
 float ferry_decoding_score(const ferry_options *options, float sum, int32_t n)
 {
     if (n <= 0) return 0; /* less where a forced end comes before a prefix */
-    return (sum - options->word_penalty * (float)n) / (float)pow(n, options->length_penalty);
+    return (sum - options->search->word_penalty * (float)n) / (float)pow(n, options->length_penalty);
 }
 
 static float final_score(const ferry_search *search, float sum, int32_t n)
@@ -71,14 +71,14 @@ static float final_score(const ferry_search *search, float sum, int32_t n)
 
 int32_t ferry_search_uncounted(const ferry_options *options, int32_t prefix_count)
 {
-    if (prefix_count == 0 || options->policy != FERRY_POLICY_HUGGINGFACE) return 0;
-    return prefix_count + (options->forced_first_id >= 0);
+    if (prefix_count == 0 || options->search->policy != FERRY_POLICY_HUGGINGFACE) return 0;
+    return prefix_count + (options->search->forced_first_id >= 0);
 }
 
 int32_t ferry_search_awaited(const ferry_options *options)
 {
-    if (options->policy != FERRY_POLICY_CTRANSLATE2) return options->beam;
-    return (int32_t)roundf((float)options->beam * options->patience); /* in float32, as in CTranslate2 */
+    if (options->search->policy != FERRY_POLICY_CTRANSLATE2) return options->beam;
+    return (int32_t)roundf((float)options->beam * options->search->patience); /* in float32, as in CTranslate2 */
 }
 
 int32_t ferry_search_width(const ferry_options *options)
@@ -90,7 +90,7 @@ int32_t ferry_search_width(const ferry_options *options)
  * CTranslate2's. */
 static bool penalizes_probabilities(const ferry_options *options)
 {
-    return options->beam > 1 && options->repetition_penalty != 1 && options->policy != FERRY_POLICY_CTRANSLATE2;
+    return options->beam > 1 && options->repetition_penalty != 1 && options->search->policy != FERRY_POLICY_CTRANSLATE2;
 }
 
 bool ferry_search_takes_parts(const ferry_search *search)
@@ -154,13 +154,13 @@ static bool allocate(ferry_arena *arena, ferry_search *search, size_t row_size, 
 static int64_t finished_room(const ferry_options *options)
 {
     const int64_t width = ferry_search_width(options);
-    return options->coverage_penalty != 0 ? ferry_search_awaited(options) - 1 + width : width;
+    return options->search->coverage_penalty != 0 ? ferry_search_awaited(options) - 1 + width : width;
 }
 
 /* Candidates for each place, so that all places can be filled again. */
 static int64_t candidate_factor(const ferry_search_rules *rules)
 {
-    if (rules->options.beam == 1 || rules->options.policy == FERRY_POLICY_MARIAN) return 1;
+    if (rules->options.beam == 1 || rules->options.search->policy == FERRY_POLICY_MARIAN) return 1;
     /* At most k · eos_count candidates end before max_length: so among C there are k that go on. */
     return rules->eos_count > 1 ? 1 + (int64_t)rules->eos_count : 2;
 }
@@ -181,11 +181,12 @@ ferry_status ferry_search_begin(ferry_arena *arena, const ferry_search_rules *ru
                                 ferry_error *error)
 {
     const int32_t width = ferry_search_width(&rules->options);
-    const int32_t forced = rules->prefix_count + (rules->options.forced_first_id >= 0);
+    const int32_t forced = rules->prefix_count + (rules->options.search->forced_first_id >= 0);
     assert(width >= 1 && rules->options.nbest >= 1 && rules->options.nbest <= width && rules->options.max_length >= 1);
     assert(rules->prefix_count == 0 || forced < rules->options.max_length);
     *search = NULL;
 
+    const bool is_ctranslate2 = rules->options.search->policy == FERRY_POLICY_CTRANSLATE2;
     const int64_t factor = candidate_factor(rules), room = finished_room(&rules->options);
     const size_t row_size = 1 + (size_t)rules->options.max_length;
     size_t tokens, finished;
@@ -196,6 +197,7 @@ ferry_status ferry_search_begin(ferry_arena *arena, const ferry_search_rules *ru
     if (made == NULL) return ferry_fail_memory(error, "a search", sizeof *made);
     *made = (ferry_search){
         .rules = *rules,
+        .renormalize = is_ctranslate2 || rules->options.search->renormalize != 0,
         .forced = forced,
         .live = 1,
         .width = width,
@@ -207,11 +209,8 @@ ferry_status ferry_search_begin(ferry_arena *arena, const ferry_search_rules *ru
         return ferry_fail_memory(error, "the hypotheses of a search",
                                  2 * (2 * tokens + finished) * sizeof *made->rows->ids);
     forget(made);
-    made->rows[0].ids[0] = rules->start_id;
-    if (rules->options.policy == FERRY_POLICY_CTRANSLATE2) {
-        made->rules.options.renormalize = true;
-        made->rows[0].ids[0] = -1; /* the rules about previous tokens ignore the start token */
-    }
+    /* CTranslate2's rules about previous tokens ignore the start token. */
+    made->rows[0].ids[0] = is_ctranslate2 ? -1 : rules->start_id;
     *search = made;
     return FERRY_OK;
 }
@@ -253,7 +252,7 @@ static bool is_scored(const ferry_search *search)
 /* Whether the next token is given, and its log-probability counts nevertheless. */
 static bool counts_given(const ferry_search *search)
 {
-    return search->rules.options.policy == FERRY_POLICY_MARIAN && is_in_prefix(search) && is_scored(search);
+    return search->rules.options.search->policy == FERRY_POLICY_MARIAN && is_in_prefix(search) && is_scored(search);
 }
 
 /* The rules leave a token the log-probability value - normalizer:
@@ -268,13 +267,13 @@ static void see_row(ferry_search *search, const ferry_kernels *kernels, const fe
     float *values = part->values + (size_t)row * part->ld;
     if (penalizes_probabilities(options))
         log_softmax(search, kernels, values, part->count);
-    else if (scored && !options->renormalize)
+    else if (scored && !search->renormalize)
         kernels->add_exp(&seen->log_sum, values, part->count);
     if (options->repetition_penalty != 1)
         ferry_logits_penalize(part, values, options->repetition_penalty, search->rows[row].ids, 1 + search->generated,
                               search->before_penalty);
     mask(search, part, values, row);
-    if (scored && options->renormalize) kernels->add_exp(&seen->log_sum, values, part->count);
+    if (scored && search->renormalize) kernels->add_exp(&seen->log_sum, values, part->count);
     search->damaged = search->damaged || ferry_log_sum_is_damaged(&seen->log_sum);
     if (greedy)
         ferry_greedy_see(search, kernels, part, values, row);
@@ -316,7 +315,7 @@ void ferry_search_mask(ferry_search *search, const ferry_logits *part)
 static float normalizer(const ferry_search *search, int32_t row)
 {
     const ferry_options *options = &search->rules.options;
-    if (penalizes_probabilities(options) && !options->renormalize) return 0;
+    if (penalizes_probabilities(options) && !search->renormalize) return 0;
     return ferry_log_of_sum(&search->seen[row].log_sum);
 }
 
@@ -408,7 +407,7 @@ static bool is_lost(const ferry_search *search, int32_t i, int32_t id)
 {
     const ferry_search_rules *rules = &search->rules;
     const bool after_prefix = rules->prefix_count > 0 && search->generated == search->forced;
-    return after_prefix && i > 0 && rules->options.policy == FERRY_POLICY_CTRANSLATE2 && is_eos(rules, id);
+    return after_prefix && i > 0 && rules->options.search->policy == FERRY_POLICY_CTRANSLATE2 && is_eos(rules, id);
 }
 
 /* Candidates that end become hypotheses if they are among the first k (a worse one is lost); the best k that do not end
@@ -440,20 +439,21 @@ static void advance(ferry_search *search, int32_t count, int32_t *ids, int32_t *
     search->next_rows = rows;
     search->live = live;
     search->generated++;
-    if (search->rules.options.policy == FERRY_POLICY_MARIAN && !given) search->places = live;
+    if (search->rules.options.search->policy == FERRY_POLICY_MARIAN && !given) search->places = live;
 }
 
 /* Whether the hypotheses are final, given the best living row's sum. (Marian's are fewer than k while a row lives.) */
 static bool is_settled(const ferry_search *search)
 {
     const ferry_options *options = &search->rules.options;
-    const bool ctranslate2 = options->policy == FERRY_POLICY_CTRANSLATE2;
+    const bool ctranslate2 = options->search->policy == FERRY_POLICY_CTRANSLATE2;
     if (options->beam == 1) return false;
-    if (ctranslate2 && options->length_penalty == 0 && options->coverage_penalty == 0)
+    if (ctranslate2 && options->length_penalty == 0 && options->search->coverage_penalty == 0)
         return search->best_ended && search->finished_count >= search->rules.options.nbest;
     if (search->ended < ferry_search_awaited(options)) return false;
-    if (ctranslate2 || options->early_stopping == FERRY_EARLY_STOPPING_TRUE) return true;
-    const bool longer_may_win = options->early_stopping == FERRY_EARLY_STOPPING_NEVER && options->length_penalty > 0;
+    if (ctranslate2 || options->search->early_stopping == FERRY_EARLY_STOPPING_TRUE) return true;
+    const bool longer_may_win =
+        options->search->early_stopping == FERRY_EARLY_STOPPING_NEVER && options->length_penalty > 0;
     const int32_t length = longer_may_win ? search->rules.options.max_length : search->generated;
     return !(final_score(search, search->rows[0].sum, length) > search->finished[options->beam - 1].score);
 }
@@ -497,7 +497,7 @@ bool ferry_search_is_damaged(const ferry_search *search)
 
 bool ferry_search_lacks_coverage(const ferry_search *search)
 {
-    return search->rules.options.coverage_penalty != 0 && !search->covered;
+    return search->rules.options.search->coverage_penalty != 0 && !search->covered;
 }
 
 /* Σ_s log(min(Σ_t weights[t, s], 1)) */
@@ -519,7 +519,8 @@ void ferry_search_cover(ferry_search *search, const float **weights, int32_t sou
     for (int32_t i = 0; i < search->finished_count; i++) {
         ferry_finished entry = finished[i];
         const float *its_weights = weights[i];
-        entry.coverage = search->rules.options.coverage_penalty * coverage(its_weights, entry.length, source_ids);
+        entry.coverage =
+            search->rules.options.search->coverage_penalty * coverage(its_weights, entry.length, source_ids);
         entry.score += entry.coverage;
         int32_t at = i;
         for (; at > 0 && entry.score > finished[at - 1].score; at--) {

@@ -58,7 +58,8 @@
 
 typedef struct ferry_search_rules {
     ferry_options options; /* max_length ≥ 1: of this sentence (ferry_decoding_limit), eos counted; the fields of the
-                            * search alone are read. scores 0: greedy search leaves scores 0, and omits their sums */
+                            * search alone are read, `search` (not NULL) among them. scores 0: greedy search leaves
+                            * scores 0, and omits their sums */
     const int32_t *eos_ids;
     int32_t eos_count;
     int32_t start_id; /* -1: a row of zeros, no token */

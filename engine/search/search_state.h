@@ -46,6 +46,7 @@ typedef struct ferry_seen {
 
 struct ferry_search {
     ferry_search_rules rules;
+    bool renormalize;  /* the option, or as CTranslate2 always does */
     int32_t forced;    /* tokens at the beginning that are given */
     int32_t generated; /* tokens of every living row */
 

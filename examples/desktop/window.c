@@ -126,13 +126,12 @@ static void add_words(window *w, const ferry_result *sentences, size_t index, co
 /* Takes over the translation of the piece, or the sentences that were finished before it was cancelled. */
 static void add_result(window *w, const ferry_result *result)
 {
-    const gboolean complete = ferry_result_status(result, 0) != FERRY_ERROR_CANCELLED;
+    const gboolean complete = ferry_result_outcome(result, 0)->status != FERRY_ERROR_CANCELLED;
     const ferry_text text = ferry_result_text(result, 0, 0);
     gsize source = 0, target = 0;
     for (size_t i = 0; i < ferry_result_sentence_count(result); i++) {
-        ferry_sentence s;
-        ferry_result_sentence(result, i, &s, sizeof s);
-        if (s.status == FERRY_ERROR_CANCELLED) break;
+        const ferry_sentence s = *ferry_result_sentence(result, i);
+        if (ferry_result_outcome(ferry_result_sentences(result), i)->status == FERRY_ERROR_CANCELLED) break;
         const match sentence = {TRUE, w->source_done + s.source_begin, w->source_done + s.source_end,
                                 w->target_done + s.target_begin, w->target_done + s.target_end};
         add_words(w, ferry_result_sentences(result), i, &sentence);
@@ -232,7 +231,7 @@ static void on_done(void *user)
     const char *message = done->error.status != FERRY_OK ? done->error.message : NULL;
     if (done->result != NULL) { /* all of it, or what was finished before it was cancelled */
         add_result(w, done->result);
-        message = w->paused ? "Cancelled" : message == NULL ? ferry_result_error(done->result, 0) : NULL;
+        message = w->paused ? "Cancelled" : message == NULL ? ferry_result_outcome(done->result, 0)->error : NULL;
     } else if (message != NULL) {
         w->paused |= done->text != NULL; /* it would fail again */
     } else {                             /* another model: all is translated again */

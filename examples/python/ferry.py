@@ -13,8 +13,6 @@ import ctypes as c, enum, functools, itertools, os, sys, threading, weakref
 from typing import Any, Callable, NamedTuple, Sequence
 
 Status = enum.IntEnum("Status", "OK ARGUMENT MEMORY IO FORMAT UNSUPPORTED LIMIT CANCELLED", start=0)
-Policy = enum.IntEnum("Policy", "HUGGINGFACE MARIAN CTRANSLATE2", start=0)
-EarlyStopping = enum.IntEnum("EarlyStopping", "FALSE TRUE NEVER", start=0)
 Role = enum.IntFlag("Role", "SOURCE TARGET DEFAULT_SOURCE DEFAULT_TARGET")
 
 Language = NamedTuple("Language", [("tag", str), ("names", "list[str]"), ("english", str), ("roles", Role)])
@@ -42,32 +40,30 @@ def _structure(name: str, *fields: tuple[Any, str]) -> Any:
 _size, _int, _i32, _float, _string, _pointer = c.c_size_t, c.c_int, c.c_int32, c.c_float, c.c_char_p, c.c_void_p
 _Error = _structure("ferry_error", (_int, "status"), (c.c_char * 508, "message"))
 _Text = _structure("ferry_text", (c.POINTER(c.c_char), "data"), (_size, "size"))
-_Sentence = _structure("ferry_sentence", (_size, "source_begin source_end target_begin target_end"), (_int, "status"),
-                       (_float, "score"), (_string, "error warning"), (_int, "doubts"))
+_Sentence = _structure("ferry_sentence", (_size, "source_begin source_end target_begin target_end"))
+_Outcome = _structure("ferry_outcome", (_int, "status quality"), (_string, "error warning"))
+_Language = _structure("ferry_language", (_string, "tag names english"), (_int, "roles"))
 _Options = _structure(
-    "ferry_options", (_size, "size"), (_string, "from to"), (_int, "policy"), (_i32, "beam nbest"),
-    (_float, "length_penalty word_penalty"), (_int, "early_stopping"), (_i32, "max_source max_length"),
-    (_float, "length_factor"), (_i32, "length_extra min_length"), (_float, "repetition_penalty"),
-    (_i32, "no_repeat_ngram renormalize forced_first_id forced_last_id"), (c.POINTER(_i32), "suppressed_ids"),
-    (_size, "suppressed_count"), (_i32, "shortlist scores threads batch"), (_size, "memory_limit"),
-    (c.CFUNCTYPE(_int, _pointer, _size, _size), "progress"), (_pointer, "user"),
-    (_i32, "alignment replace_unknowns alternatives sample"), (_float, "temperature"), (_i32, "top_k"),
-    (_float, "top_p"), (c.c_uint64, "seed"), (c.CFUNCTYPE(_int, _pointer, _size, _Text), "partial"),
-    (_int, "split on_loop"), (_float, "patience coverage_penalty"))
+    "ferry_options", (_size, "size"), (_string, "from to"), (_i32, "beam threads batch"), (_int, "split"),
+    (_size, "memory_limit"), (c.CFUNCTYPE(_int, _pointer, _size, _size), "progress"),
+    (c.CFUNCTYPE(_int, _pointer, _size, _Text), "partial"), (_pointer, "user"),
+    (_i32, "scores nbest alignment replace_unknowns"), (_int, "on_loop"), (_i32, "max_source max_length"),
+    (_float, "length_factor"), (_i32, "length_extra min_length"), (_float, "length_penalty repetition_penalty"),
+    (_i32, "no_repeat_ngram shortlist alternatives sample"), (_float, "temperature"), (_i32, "top_k"),
+    (_float, "top_p"), (c.c_uint64, "seed"), (_pointer, "search"))
 _to, _makes = c.POINTER, [c.POINTER(_pointer), c.POINTER(_Error)]  # _makes: the end of what makes an object
 _FUNCTIONS = (  # names, result, parameters
     ("model_open", _int, [_string, _int, *_makes]), ("model_open_memory", _int, [_pointer, _size, _int, *_makes]),
     ("model_close translator_destroy translator_cancel result_destroy", None, [_pointer]),
-    ("model_info_key", _string, [_size]), ("model_language_tag model_language_names", _string, [_pointer, _size]),
-    ("model_language_english result_error result_warning", _string, [_pointer, _size]),
-    ("model_language_count result_sentence_count", _size, [_pointer]), ("result_hypotheses", _size, [_pointer, _size]),
-    ("model_language_roles result_status", _int, [_pointer, _size]), ("result_text", _Text, [_pointer, _size, _size]),
+    ("model_info_key", _string, [_size]), ("model_language", _to(_Language), [_pointer, _size]),
+    ("result_outcome", _to(_Outcome), [_pointer, _size]), ("result_hypothesis_count", _size, [_pointer, _size]),
+    ("model_language_count result_sentence_count", _size, [_pointer]),
+    ("result_text", _Text, [_pointer, _size, _size]), ("result_sentence", _to(_Sentence), [_pointer, _size]),
     ("result_score", _float, [_pointer, _size, _size]), ("translator_create", _int, [_pointer, _to(_Options), *_makes]),
     ("options_default", _int, [_pointer, _to(_Options), _size]), ("result_sentences", _pointer, [_pointer]),
     ("model_info", _string, [_pointer, _string]), ("translate", _int, [_pointer, _to(_Text), _size, *_makes]),
     ("translate_text translate_markup", _int, [_pointer, _Text, *_makes]),
-    ("translate_prefixed", _int, [_pointer, _to(_Text), _to(_Text), _size, *_makes]),
-    ("result_sentence", _int, [_pointer, _size, _to(_Sentence), _size]))
+    ("translate_prefixed", _int, [_pointer, _to(_Text), _to(_Text), _size, *_makes]))
 _lib = c.CDLL(os.environ.get("FERRY_LIBRARY") or
               {"win32": "libferry.dll", "darwin": "libferry.0.1.dylib"}.get(sys.platform, "libferry.so.0.1"))
 for _name, _result, _parameters in ((name, *signature) for names, *signature in _FUNCTIONS for name in names.split()):
@@ -99,10 +95,11 @@ def _guarded(raised: list[BaseException], function: Callable[..., object], _: An
 
 
 def _line(result: Any, line: int) -> Result:
-    each = [(result, line, index) for index in range(_lib.ferry_result_hypotheses(result, line))]
+    each = [(result, line, index) for index in range(_lib.ferry_result_hypothesis_count(result, line))]
     hypotheses = [(_str(_lib.ferry_result_text(*at)), _lib.ferry_result_score(*at)) for at in each]
-    return Result(*(hypotheses or [("", 0.0)])[0], hypotheses, Status(_lib.ferry_result_status(result, line)),
-                  _str(_lib.ferry_result_error(result, line)), _str(_lib.ferry_result_warning(result, line)))
+    outcome = _lib.ferry_result_outcome(result, line).contents
+    return Result(*(hypotheses or [("", 0.0)])[0], hypotheses, Status(outcome.status), _str(outcome.error),
+                  _str(outcome.warning))
 
 
 class _Object:
@@ -143,9 +140,8 @@ class Model(_Object):
     @property
     def languages(self) -> list[Language]:
         """What the options `from_` and `to` can name; empty if the model does not say."""
-        of = lambda key, index: _str(getattr(_lib, "ferry_model_language_" + key)(self, index))
-        return [Language(of("tag", i), of("names", i).split(), of("english", i), Role(of("roles", i)))
-                for i in range(_lib.ferry_model_language_count(self))]
+        each = [_lib.ferry_model_language(self, i).contents for i in range(_lib.ferry_model_language_count(self))]
+        return [Language(_str(of.tag), _str(of.names).split(), _str(of.english), Role(of.roles)) for of in each]
 
 
 class Translator(_Object):
@@ -155,14 +151,12 @@ class Translator(_Object):
     def __init__(self, model: Model, **options: Any):
         self._one, self._raised, self._options = threading.Lock(), [], _Options()
         _lib.ferry_options_default(model, self._options, c.sizeof(_Options))
-        kinds = {name: kind for name, kind in _Options._fields_ if name not in ("size", "suppressed_count", "user")}
+        kinds = {name: kind for name, kind in _Options._fields_ if name not in ("size", "user", "search")}
         for name, value in options.items():
             field = name.rstrip("_")
             if field not in kinds:
                 raise TypeError(f"Translator() has no option {name!r}")
-            if field == "suppressed_ids":
-                self._options.suppressed_count, value = len(value), (_i32 * len(value))(*value)
-            elif callable(value):
+            if callable(value):
                 value = kinds[field](functools.partial(_guarded, self._raised, value))
             setattr(self._options, field, value.encode() if isinstance(value, str) else value)
         super().__init__("ferry_translator_create", "ferry_translator_destroy", model, self._options)
@@ -191,10 +185,10 @@ class Translator(_Object):
     def translate_text(self, text: str, markup: bool = False) -> Translation:
         """Translates a text of any length sentence by sentence; white space stays, and with markup its tags."""
         result = self._run("ferry_translate_markup" if markup else "ferry_translate_text", _texts([text])[0])
-        whole, sentences, raw, lines = _line(result, 0), [], _Sentence(), _lib.ferry_result_sentences(result)
+        whole, sentences, lines = _line(result, 0), [], _lib.ferry_result_sentences(result)
         source, target = _slicer(text), _slicer(whole.text)
         for index in range(_lib.ferry_result_sentence_count(result)):
-            _lib.ferry_result_sentence(result, index, raw, c.sizeof(raw))
+            raw = _lib.ferry_result_sentence(result, index).contents
             sentences.append(Sentence(source(raw.source_begin, raw.source_end),
                                       target(raw.target_begin, raw.target_end), _line(lines, index)))
         return Translation(whole.text, sentences, whole.status, whole.error)

@@ -45,7 +45,7 @@ static ferry_status read_ids(ferry_import_plan *plan, ferry_json config, ferry_e
                                    {"pad_token_id", .integer = &ids->pad_id, 0, last},
                                    {"decoder_start_token_id", .integer = &ids->start_id, 0, last}};
     FERRY_TRY(ferry_json_read(config, keys, 3, true, error));
-    ids->decoding.renormalize = true;
+    ids->decoding.search.renormalize = true;
     FERRY_TRY(ferry_import_ids(plan, &eos, 1, &ids->eos_ids, &ids->eos_count, error));
     return ferry_import_suppress(plan, &ids->pad_id, 1, error);
 }

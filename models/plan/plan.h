@@ -269,7 +269,7 @@ ferry_status ferry_import_ids(ferry_import_plan *plan, const int32_t *ids, int32
                               int32_t *list_count, ferry_error *error);
 /* The same for ids without text: plan->text.special_ids. */
 ferry_status ferry_import_special(ferry_import_plan *plan, const int32_t *ids, int32_t count, ferry_error *error);
-/* The same for the ids that are never generated: plan->generation.decoding.suppressed_ids. */
+/* The same for the ids that are never generated: plan->generation.decoding.search.suppressed_ids. */
 ferry_status ferry_import_suppress(ferry_import_plan *plan, const int32_t *ids, int32_t count, ferry_error *error);
 
 /* generation_config.c: Hugging Face's decoding keys. What `generation` says, or `config` where there is no

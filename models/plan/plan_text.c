@@ -176,10 +176,10 @@ ferry_status ferry_import_ids(ferry_import_plan *plan, const int32_t *ids, int32
 
 ferry_status ferry_import_suppress(ferry_import_plan *plan, const int32_t *ids, int32_t count, ferry_error *error)
 {
-    ferry_options *decoding = &plan->generation.decoding;
-    int32_t suppressed = (int32_t)decoding->suppressed_count;
-    FERRY_TRY(ferry_import_ids(plan, ids, count, &decoding->suppressed_ids, &suppressed, error));
-    decoding->suppressed_count = (size_t)suppressed;
+    ferry_search_options *search = &plan->generation.decoding.search;
+    int32_t suppressed = (int32_t)search->suppressed_count;
+    FERRY_TRY(ferry_import_ids(plan, ids, count, &search->suppressed_ids, &suppressed, error));
+    search->suppressed_count = (size_t)suppressed;
     return FERRY_OK;
 }
 

@@ -84,7 +84,7 @@ static void put_features(ferry_gguf_writer *writer, const ferry_import_plan *pla
     if (values->generation->start_id < 0) add_feature(&list, "start", "zero");
     if (model->sentence_inputs) add_feature(&list, "inputs", "sentence");
     if (values->shortlist) add_feature(&list, "shortlist", "");
-    add_feature(&list, "policy", ferry_policy_names[values->generation->decoding.policy]);
+    add_feature(&list, "policy", ferry_policy_names[values->generation->decoding.search.policy]);
     add_feature(&list, "tokenizer", ferry_tokenizer_names[text->kind]);
     if (text->source_moses.size > 0) add_feature(&list, "moses", "");
     if (text->opus_punctuation) add_feature(&list, "opus-punctuation", "");

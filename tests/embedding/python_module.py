@@ -64,6 +64,7 @@ class Declarations(unittest.TestCase):
                    "float": ctypes.c_float, "ferry_text": ferry._Text, "void": None}
         pointers = {"char": ctypes.c_char_p, "ferry_error": ctypes.POINTER(ferry._Error),
                     "ferry_options": ctypes.POINTER(ferry._Options), "ferry_text": ctypes.POINTER(ferry._Text),
+                    "ferry_outcome": ctypes.POINTER(ferry._Outcome), "ferry_language": ctypes.POINTER(ferry._Language),
                     "ferry_sentence": ctypes.POINTER(ferry._Sentence), "size_t": ctypes.POINTER(ctypes.c_size_t)}
 
         def ctype(declared):
@@ -82,11 +83,10 @@ class Declarations(unittest.TestCase):
                 self.assertEqual(parameters, [ctype(each) for each in of_header[1].split(",")], name)
 
     def test_enumerations(self):
-        for enumeration, prefix in ((ferry.Policy, "FERRY_POLICY_"), (ferry.EarlyStopping, "FERRY_EARLY_STOPPING_"),
-                                    (ferry.Role, "FERRY_LANGUAGE_")):
-            declared = {name: int(value) for name, value in re.findall(prefix + r"(\w+) = (\d+)", header)}
-            self.assertEqual({each.name: each.value for each in enumeration}, declared)
-        declared = {name: int(value) for name, value in re.findall(r"STATUS\(FERRY_(?:ERROR_)?(\w+), (\d+),", header)}
+        declared = {name: int(value) for name, value in re.findall(r"FERRY_LANGUAGE_(\w+) = (\d+)", header)}
+        self.assertEqual({each.name: each.value for each in ferry.Role}, declared)
+        declared = {error or ok: int(value)
+                    for error, ok, value in re.findall(r"FERRY_(?:ERROR_(\w+)|(OK)) = (\d+)", header)}
         self.assertEqual({each.name: each.value for each in ferry.Status}, declared)
         self.assertIn("FERRY_OPEN_COPY = 1", header)
 
@@ -159,15 +159,13 @@ class Translations(unittest.TestCase):
         self.assertEqual(translation.text, "<p>Guten <b>Morgen</b>!</p>")
 
     def test_options(self):
-        for name in ("beem", "size", "user", "suppressed_count"):
+        for name in ("beem", "size", "user", "search"):
             with self.assertRaisesRegex(TypeError, name):
                 ferry.Translator(self.model, **{name: 1})
         self.refused(ferry.Status.ARGUMENT, "beam", ferry.Translator, self.model, beam=0)
         self.refused(ferry.Status.ARGUMENT, "tlh", ferry.Translator, self.model, from_="en", to="tlh")
-        with ferry.Translator(self.model, from_="en", to="deu", policy=ferry.Policy.MARIAN) as translator:
+        with ferry.Translator(self.model, from_="en", to="deu", nbest=1) as translator:
             self.assertEqual(translator.translate(MORNING[:1])[0].text, MORNING[1])
-        with ferry.Translator(self.model, suppressed_ids=range(1, 4000)) as translator:
-            self.assertNotEqual(translator.translate(MORNING[:1])[0].text, MORNING[1])
 
     def test_prefixes(self):
         with ferry.Translator(self.model, beam=1, alternatives=1, nbest=3) as translator:

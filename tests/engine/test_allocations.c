@@ -178,9 +178,9 @@ TEST(test_one_sentence_on_many_threads)
             ferry_result *results[4];
             for (int32_t i = 0; i < 4; i++) {
                 CHECK(ferry_inspect_generate(translators[i], source_ids[s], offsets, 1, &results[i], &error));
-                const size_t length = ferry_result_tokens(results[0], 0, 0);
+                const size_t length = ferry_result_token_count(results[0], 0, 0);
                 const float scores[] = {ferry_result_score(results[0], 0, 0), ferry_result_score(results[i], 0, 0)};
-                assert_int_equal(ferry_result_tokens(results[i], 0, 0), length);
+                assert_int_equal(ferry_result_token_count(results[i], 0, 0), length);
                 assert_memory_equal(ferry_inspect_result_ids(results[i], 0, 0),
                                     ferry_inspect_result_ids(results[0], 0, 0), length * sizeof(int32_t));
                 if (i % 2 == 0) assert_memory_equal(&scores[0], &scores[1], sizeof scores[0]);

@@ -100,14 +100,8 @@ TEST_WITH(test_models, set_up, tear_down)
     ANSWERS(ferry_model_info, model, ferry_model_info(NULL, "name") == NULL);
     ANSWERS(ferry_model_info, key, ferry_model_info(model, NULL) == NULL);
     ANSWERS(ferry_model_language_count, model, ferry_model_language_count(NULL) == 0);
-    ANSWERS(ferry_model_language_tag, model, ferry_model_language_tag(NULL, 0) == NULL);
-    ANSWERS(ferry_model_language_tag, index, ferry_model_language_tag(model, SIZE_MAX) == NULL);
-    ANSWERS(ferry_model_language_names, model, ferry_model_language_names(NULL, 0) == NULL);
-    ANSWERS(ferry_model_language_names, index, ferry_model_language_names(model, SIZE_MAX) == NULL);
-    ANSWERS(ferry_model_language_english, model, ferry_model_language_english(NULL, 0) == NULL);
-    ANSWERS(ferry_model_language_english, index, ferry_model_language_english(model, SIZE_MAX) == NULL);
-    ANSWERS(ferry_model_language_roles, model, ferry_model_language_roles(NULL, 0) == 0);
-    ANSWERS(ferry_model_language_roles, index, ferry_model_language_roles(model, SIZE_MAX) == 0);
+    ANSWERS(ferry_model_language, model, ferry_model_language(NULL, 0) == NULL);
+    ANSWERS(ferry_model_language, index, ferry_model_language(model, SIZE_MAX) == NULL);
 }
 
 TEST_WITH(test_options, set_up, tear_down)
@@ -118,48 +112,60 @@ TEST_WITH(test_options, set_up, tear_down)
             ferry_options_default(NULL, &options, sizeof options) == FERRY_ERROR_ARGUMENT);
     ANSWERS(ferry_options_default, options, ferry_options_default(model, NULL, sizeof options) == FERRY_ERROR_ARGUMENT);
     ANSWERS(ferry_options_default, size, ferry_options_default(model, &options, 8) == FERRY_ERROR_ARGUMENT);
+    ferry_search_options search;
+    ANSWERS(ferry_search_options_default, model,
+            ferry_search_options_default(NULL, &search, sizeof search) == FERRY_ERROR_ARGUMENT);
+    ANSWERS(ferry_search_options_default, options,
+            ferry_search_options_default(model, NULL, sizeof search) == FERRY_ERROR_ARGUMENT);
+    ANSWERS(ferry_search_options_default, size,
+            ferry_search_options_default(model, &search, 8) == FERRY_ERROR_ARGUMENT);
     REFUSED_NULL(ferry_translator_create, model, created, NULL, NULL, &created);
     REFUSED(ferry_translator_create, translator, model, NULL, NULL);
     CHECK(ferry_options_default(model, &options, sizeof options));
-    options.suppressed_ids = NULL;
-    options.suppressed_count = 3;
+    CHECK(ferry_search_options_default(model, &search, sizeof search));
+    options.search = &search;
+    search.suppressed_ids = NULL;
+    search.suppressed_count = 3;
     created = translator;
     REFUSED_NAMING(ferry_translator_create, options, "option suppressed_ids: expected 3 ids, found NULL", model,
                    &options, &created);
     assert_null(created);
-    options.suppressed_count = SIZE_MAX;
+    search.suppressed_count = SIZE_MAX;
     REFUSED_NAMING(ferry_translator_create, options, "option suppressed_count: ", model, &options, &created);
     ANSWERS(ferry_translator_destroy, translator, (ferry_translator_destroy(NULL), true));
+    ANSWERS(ferry_translator_align, translator, ferry_translator_align(NULL, 1) == FERRY_ERROR_ARGUMENT);
+    ANSWERS(ferry_translator_align, on, ferry_translator_align(translator, 0) == FERRY_OK);
     ANSWERS(ferry_translator_cancel, translator, (ferry_translator_cancel(NULL), true));
     ANSWERS(ferry_translator_memory, translator, ferry_translator_memory(NULL, NULL) == 0);
     ANSWERS(ferry_translator_memory, peak, ferry_translator_memory(translator, NULL) > 0);
 }
 
 /* The options with which others may have any value. */
-static ferry_options liberal_options(const char *name)
+static ferry_decoding liberal_options(const char *name)
 {
-    ferry_options options = default_options(model);
+    ferry_decoding decoding = model->file.generation.decoding;
     const bool draws = strcmp(name, "temperature") == 0 || strcmp(name, "top_k") == 0 || strcmp(name, "top_p") == 0;
-    options.sample = draws;
-    if (strcmp(name, "nbest") == 0) options.beam = 2;
+    decoding.options.sample = draws;
+    if (strcmp(name, "nbest") == 0) decoding.options.beam = 2;
     if (strcmp(name, "patience") == 0 || strcmp(name, "coverage_penalty") == 0) {
-        options.policy = FERRY_POLICY_CTRANSLATE2;
-        options.beam = 100;
+        decoding.search.policy = FERRY_POLICY_CTRANSLATE2;
+        decoding.options.beam = 100;
     }
-    return options;
+    return decoding;
 }
 
 /* An option gets a number: the check of all options (which begins no threads) and a new translator say the same. */
 static void check_value(const char *name, size_t place, const void *value, bool accepted)
 {
-    ferry_options options = liberal_options(name);
-    memcpy((char *)&options + place, value, sizeof(int32_t));
+    ferry_decoding decoding = liberal_options(name);
+    memcpy((char *)&decoding + place, value, sizeof(int32_t));
+    decoding.options.search = &decoding.search;
     if (accepted) {
-        CHECK(ferry_options_check(&options, &model->file, &error));
+        CHECK(ferry_options_check(&decoding, &model->file, &error));
         return;
     }
     ferry_translator *created;
-    REFUSE(ferry_translator_create(model, &options, &created, &error), FERRY_ERROR_ARGUMENT,
+    REFUSE(ferry_translator_create(model, &decoding.options, &created, &error), FERRY_ERROR_ARGUMENT,
            ferry_name_format("option %s: ", name).text);
 }
 
@@ -173,13 +179,17 @@ TEST_WITH(test_values_of_options, set_up, tear_down)
         double least, most;
         enum { INTEGER, REAL, ABOVE } kind; /* ABOVE: a real number that is not the least */
     } rows[] = {
-#define OPTION(kind, name, least, most) {#name, offsetof(ferry_options, name), least, most, kind}
-        OPTION(INTEGER, policy, 0, 2),
+#define OPTION(kind, name, least, most) {#name, offsetof(ferry_decoding, options.name), least, most, kind}
+#define SEARCH(kind, name, least, most)                                                                                \
+    {                                                                                                                  \
+#name, offsetof(ferry_decoding, search.name), least, most, kind                                                \
+    }
+        SEARCH(INTEGER, policy, 0, 2),
         OPTION(INTEGER, beam, 1, 1024),
         OPTION(INTEGER, nbest, 1, 2),
         OPTION(REAL, length_penalty, -1000, 1000),
-        OPTION(REAL, word_penalty, -1000, 1000),
-        OPTION(INTEGER, early_stopping, 0, 2),
+        SEARCH(REAL, word_penalty, -1000, 1000),
+        SEARCH(INTEGER, early_stopping, 0, 2),
         OPTION(INTEGER, max_source, 0, SIZE),
         OPTION(INTEGER, max_length, 0, SIZE),
         OPTION(REAL, length_factor, 0, 1024),
@@ -187,9 +197,9 @@ TEST_WITH(test_values_of_options, set_up, tear_down)
         OPTION(INTEGER, min_length, 0, SIZE),
         OPTION(REAL, repetition_penalty, (double)1e-3f, 1000),
         OPTION(INTEGER, no_repeat_ngram, 0, SIZE),
-        OPTION(INTEGER, renormalize, 0, 1),
-        OPTION(INTEGER, forced_first_id, -1, LAST_ID),
-        OPTION(INTEGER, forced_last_id, -1, LAST_ID),
+        SEARCH(INTEGER, renormalize, 0, 1),
+        SEARCH(INTEGER, forced_first_id, -1, LAST_ID),
+        SEARCH(INTEGER, forced_last_id, -1, LAST_ID),
         OPTION(INTEGER, shortlist, 0, 1),
         OPTION(INTEGER, scores, 0, 1),
         OPTION(INTEGER, threads, 1, 1024),
@@ -203,8 +213,8 @@ TEST_WITH(test_values_of_options, set_up, tear_down)
         OPTION(ABOVE, top_p, 0, 1),
         OPTION(INTEGER, split, 0, 2),
         OPTION(INTEGER, on_loop, 0, 1),
-        OPTION(ABOVE, patience, 0, 100),
-        OPTION(REAL, coverage_penalty, -1000, 1000),
+        SEARCH(ABOVE, patience, 0, 100),
+        SEARCH(REAL, coverage_penalty, -1000, 1000),
     };
     for (size_t i = 0; i < COUNT(rows); i++) {
         const float least = (float)rows[i].least, most = (float)rows[i].most;
@@ -227,17 +237,18 @@ TEST_WITH(test_values_of_options, set_up, tear_down)
 TEST_WITH(test_lengths_of_the_model, set_up, tear_down)
 {
     ferry_model_file file = model->file;
-    ferry_options options = file.generation.decoding;
-    options.min_length = 50;
-    options.max_length = 10;
-    file.generation.decoding = options;
-    CHECK(ferry_options_check(&options, &file, &error));
-    options.max_length = 20;
-    REFUSE(ferry_options_check(&options, &file, &error), FERRY_ERROR_ARGUMENT,
+    ferry_decoding *own = &file.generation.decoding, decoding;
+    own->options.search = &own->search;
+    own->options.min_length = 50;
+    own->options.max_length = 10;
+    decoding = *own;
+    CHECK(ferry_options_check(&decoding, &file, &error));
+    decoding.options.max_length = 20;
+    REFUSE(ferry_options_check(&decoding, &file, &error), FERRY_ERROR_ARGUMENT,
            "option min_length: expected at most max_length, which is 20, found 50");
-    options.max_length = 10;
-    options.min_length = 11;
-    REFUSE(ferry_options_check(&options, &file, &error), FERRY_ERROR_ARGUMENT,
+    decoding.options.max_length = 10;
+    decoding.options.min_length = 11;
+    REFUSE(ferry_options_check(&decoding, &file, &error), FERRY_ERROR_ARGUMENT,
            "option min_length: expected at most max_length, which is 10, found 11");
 }
 
@@ -261,11 +272,12 @@ TEST_WITH(test_suppressed_ids, set_up, tear_down)
         ids[rows[i].count - 1] = rows[i].last;
         ferry_translator *created;
         ferry_options options = default_options(model);
-        options.suppressed_ids = ids;
-        options.suppressed_count = rows[i].count;
+        ferry_search_options *search = own_search(&options, model);
+        search->suppressed_ids = ids;
+        search->suppressed_count = rows[i].count;
         if (rows[i].message == NULL) {
             created = new_translator(model, &options);
-            assert_ptr_not_equal(created->options.suppressed_ids, ids);
+            assert_ptr_not_equal(created->options.search->suppressed_ids, ids);
             ferry_translator_destroy(created);
         } else
             REFUSE(ferry_translator_create(model, &options, &created, &error), FERRY_ERROR_ARGUMENT, rows[i].message);
@@ -306,7 +318,7 @@ TEST_WITH(test_translating, set_up, tear_down)
     assert_int_equal(ferry_result_count(made), 0);
     ferry_result_destroy(made);
     CHECK(ferry_translate(translator, lines, 2, &made, &error)); /* an empty line may be NULL */
-    assert_int_equal(ferry_result_hypotheses(made, 1), 1);
+    assert_int_equal(ferry_result_hypothesis_count(made, 1), 1);
     ferry_result_destroy(made);
 }
 
@@ -333,38 +345,26 @@ TEST_WITH(test_results, set_up, tear_down)
     const size_t past = SIZE_MAX;
     ANSWERS(ferry_result_destroy, result, (ferry_result_destroy(NULL), true));
     ANSWERS(ferry_result_count, result, ferry_result_count(NULL) == 0);
-    ANSWERS(ferry_result_status, result, ferry_result_status(NULL, 0) == FERRY_ERROR_ARGUMENT);
-    ANSWERS(ferry_result_status, line, ferry_result_status(result, 1) == FERRY_ERROR_ARGUMENT);
-    ANSWERS(ferry_result_hypotheses, result, ferry_result_hypotheses(NULL, 0) == 0);
-    ANSWERS(ferry_result_hypotheses, line, ferry_result_hypotheses(result, 1) == 0);
+    ANSWERS(ferry_result_outcome, result, ferry_result_outcome(NULL, 0)->status == FERRY_ERROR_ARGUMENT);
+    ANSWERS(ferry_result_outcome, line, ferry_result_outcome(result, 1)->status == FERRY_ERROR_ARGUMENT);
+    ANSWERS(ferry_result_hypothesis_count, result, ferry_result_hypothesis_count(NULL, 0) == 0);
+    ANSWERS(ferry_result_hypothesis_count, line, ferry_result_hypothesis_count(result, 1) == 0);
     ANSWERS(ferry_result_text, result, is_empty(ferry_result_text(NULL, 0, 0)));
     ANSWERS(ferry_result_text, line, is_empty(ferry_result_text(result, past, 0)));
     ANSWERS(ferry_result_text, hypothesis, is_empty(ferry_result_text(result, 0, past)));
     ANSWERS(ferry_result_score, result, ferry_result_score(NULL, 0, 0) == 0);
     ANSWERS(ferry_result_score, line, ferry_result_score(result, past, 0) == 0);
     ANSWERS(ferry_result_score, hypothesis, ferry_result_score(result, 0, 1) == 0);
-    ANSWERS(ferry_result_tokens, result, ferry_result_tokens(NULL, 0, 0) == 0);
-    ANSWERS(ferry_result_tokens, line, ferry_result_tokens(result, past, 0) == 0);
-    ANSWERS(ferry_result_tokens, hypothesis, ferry_result_tokens(result, 0, 1) == 0);
-    ANSWERS(ferry_result_error, result, ferry_result_error(NULL, 0) == NULL);
-    ANSWERS(ferry_result_error, line, ferry_result_error(result, past) == NULL);
-    ANSWERS(ferry_result_warning, result, ferry_result_warning(NULL, 0) == NULL);
-    ANSWERS(ferry_result_warning, line, ferry_result_warning(result, past) == NULL);
-    ANSWERS(ferry_result_doubts, result, ferry_result_doubts(NULL, 0) == 0);
-    ANSWERS(ferry_result_doubts, line, ferry_result_doubts(result, past) == 0);
-    ferry_sentence sentence;
+    ANSWERS(ferry_result_token_count, result, ferry_result_token_count(NULL, 0, 0) == 0);
+    ANSWERS(ferry_result_token_count, line, ferry_result_token_count(result, past, 0) == 0);
+    ANSWERS(ferry_result_token_count, hypothesis, ferry_result_token_count(result, 0, 1) == 0);
     ferry_result *text;
     CHECK(ferry_translate_text(translator, (ferry_text){"b", 1}, &text, &error));
     ANSWERS(ferry_result_sentence_count, result,
             ferry_result_sentence_count(NULL) == 0 && ferry_result_sentence_count(result) == 0);
-    ANSWERS(ferry_result_sentence, result,
-            ferry_result_sentence(NULL, 0, &sentence, sizeof sentence) == FERRY_ERROR_ARGUMENT);
+    ANSWERS(ferry_result_sentence, result, ferry_result_sentence(NULL, 0) == NULL);
     ANSWERS(ferry_result_sentence, index,
-            ferry_result_sentence(text, 1, &sentence, sizeof sentence) == FERRY_ERROR_ARGUMENT &&
-                ferry_result_sentence(result, 0, &sentence, sizeof sentence) == FERRY_ERROR_ARGUMENT);
-    ANSWERS(ferry_result_sentence, sentence,
-            ferry_result_sentence(text, 0, NULL, sizeof sentence) == FERRY_ERROR_ARGUMENT);
-    ANSWERS(ferry_result_sentence, size, ferry_result_sentence(text, 0, &sentence, 0) == FERRY_OK);
+            ferry_result_sentence(text, 1) == NULL && ferry_result_sentence(result, 0) == NULL);
     ferry_result_destroy(text);
 }
 
@@ -385,8 +385,8 @@ TEST_WITH(test_tokens, set_up, tear_down)
     made = translated(model, &options, &line, 1);
 #define SOURCE(of, line, index, token, size) ferry_result_source_token(of, line, index, token, size)
 #define TARGET(of, line, h, index, token, size) ferry_result_token(of, line, h, index, token, size)
-    ANSWERS(ferry_result_source_tokens, result, ferry_result_source_tokens(NULL, 0) == 0);
-    ANSWERS(ferry_result_source_tokens, line, ferry_result_source_tokens(made, 1) == 0);
+    ANSWERS(ferry_result_source_token_count, result, ferry_result_source_token_count(NULL, 0) == 0);
+    ANSWERS(ferry_result_source_token_count, line, ferry_result_source_token_count(made, 1) == 0);
     ANSWERS(ferry_result_source_token, result, SOURCE(NULL, 0, 0, &token, sizeof token) == FERRY_ERROR_ARGUMENT);
     ANSWERS(ferry_result_source_token, line, SOURCE(made, 1, 0, &token, sizeof token) == FERRY_ERROR_ARGUMENT);
     ANSWERS(ferry_result_source_token, index, SOURCE(made, 0, past, &token, sizeof token) == FERRY_ERROR_ARGUMENT);
@@ -407,7 +407,7 @@ TEST_WITH(test_tokens, set_up, tear_down)
     ANSWERS(ferry_result_sentences, result,
             ferry_result_sentences(NULL) == NULL && ferry_result_sentences(made) == NULL);
     ferry_result_destroy(made);
-    assert_int_equal(ferry_result_source_tokens(result, 0), 0); /* without options.alignment */
+    assert_int_equal(ferry_result_source_token_count(result, 0), 0); /* without options.alignment */
     assert_int_equal(TARGET(result, 0, 0, 0, &token, sizeof token), FERRY_ERROR_ARGUMENT);
     assert_true(has_no_weights(result, 0, 0, 0));
 }

@@ -48,11 +48,11 @@ static void append(char *text, const char *format, ...)
 static void write_result(const ferry_result *result, char *text)
 {
     for (size_t i = 0; i < ferry_result_count(result); i++)
-        for (size_t h = 0; h < ferry_result_hypotheses(result, i); h++) {
+        for (size_t h = 0; h < ferry_result_hypothesis_count(result, i); h++) {
             const ferry_text found = ferry_result_text(result, i, h);
             const int32_t *ids = ferry_inspect_result_ids(result, i, h);
             append(text, "%.*s %a:", (int)found.size, found.data, (double)ferry_result_score(result, i, h));
-            for (size_t t = 0; t < ferry_result_tokens(result, i, h); t++) append(text, " %d", (int)ids[t]);
+            for (size_t t = 0; t < ferry_result_token_count(result, i, h); t++) append(text, " %d", (int)ids[t]);
         }
 }
 

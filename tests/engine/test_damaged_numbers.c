@@ -58,10 +58,10 @@ static ferry_result *generate(const char *path, const search *s)
     options.beam = s->beam;
     options.scores = s->scores;
     options.shortlist = s->shortlist;
-    options.renormalize = s->renormalize;
+    own_search(&options, model)->renormalize = s->renormalize;
     options.repetition_penalty = s->repetition_penalty;
     options.threads = s->threads;
-    options.policy = s->policy;
+    own_search(&options, model)->policy = s->policy;
     options.max_length = 15;
     ferry_result *result = generated(model, &options, ids, offsets, SENTENCES);
     ferry_model_close(model);
@@ -87,18 +87,18 @@ static void check(const wrong *w, const search *s, const ferry_result *found, co
 {
     for (size_t i = 0; i < SENTENCES; i++) {
         const bool fails = w->noticed == EVERYWHERE || (w->noticed == IN_SENTENCE_0 && i == 0);
-        const char *message = ferry_result_error(found, i);
+        const char *message = ferry_result_outcome(found, i)->error;
         if (fails != (message != NULL))
             fail_msg("%s, number %zu = %g, %s, sentence %zu: %s", w->tensor, w->number, (double)w->value, s->name, i,
                      fails ? "not noticed" : message);
         if (fails) {
-            assert_int_equal(ferry_result_status(found, i), FERRY_ERROR_FORMAT);
+            assert_int_equal(ferry_result_outcome(found, i)->status, FERRY_ERROR_FORMAT);
             assert_string_equal(message, why);
-            assert_int_equal(ferry_result_hypotheses(found, i), 0);
+            assert_int_equal(ferry_result_hypothesis_count(found, i), 0);
         } else if (w->noticed == IN_SENTENCE_0) {
-            assert_int_equal(ferry_result_tokens(found, i, 0), ferry_result_tokens(intact, i, 0));
+            assert_int_equal(ferry_result_token_count(found, i, 0), ferry_result_token_count(intact, i, 0));
             assert_memory_equal(ferry_inspect_result_ids(found, i, 0), ferry_inspect_result_ids(intact, i, 0),
-                                ferry_result_tokens(found, i, 0) * sizeof(int32_t));
+                                ferry_result_token_count(found, i, 0) * sizeof(int32_t));
         }
     }
 }
@@ -108,7 +108,7 @@ static void check_each(sample model, const wrong *wrongs, size_t count)
     for (int s = 0; s < SEARCHES; s++) {
         write_bytes(model.path, model.data, model.size);
         ferry_result *intact = generate(model.path, &searches[s]);
-        for (size_t i = 0; i < SENTENCES; i++) assert_null(ferry_result_error(intact, i));
+        for (size_t i = 0; i < SENTENCES; i++) assert_null(ferry_result_outcome(intact, i)->error);
         for (size_t w = 0; w < count; w++) {
             const size_t at = data_of(&model, wrongs[w].tensor) + wrongs[w].number * sizeof(float);
             float before;

@@ -16,6 +16,7 @@ typedef struct work {
     const char *path;
     const ferry_model *model;
     ferry_options options;
+    ferry_search_options search; /* options.search */
     size_t lines;
     bool whole_text; /* texts[0] is one */
     bool markup;     /* it is markup */
@@ -41,7 +42,7 @@ static void check_same(const ferry_result *found, const ferry_result *expected)
 {
     assert_int_equal(ferry_result_count(found), ferry_result_count(expected));
     for (size_t i = 0; i < ferry_result_count(expected); i++) {
-        assert_int_equal(ferry_result_status(found, i), FERRY_OK);
+        assert_int_equal(ferry_result_outcome(found, i)->status, FERRY_OK);
         assert_same_line(found, i, expected, i);
     }
 }
@@ -131,6 +132,14 @@ static const choice choices[] = {{1, 1, 0, 1, 16, 0, 0},
                                  {3, 1, 0, 2, 1, 0, 0.5f},
                                  {1, 1, 0, 2, 16, 0, 0}};
 
+static void take_defaults(work *w)
+{
+    w->options = default_options(w->model);
+    CHECK(ferry_search_options_default(w->model, &w->search, sizeof w->search));
+    w->options.search = &w->search;
+    w->options.max_length = 12;
+}
+
 static void choose(work *w, const choice *chosen)
 {
     w->options.beam = chosen->beam;
@@ -139,8 +148,8 @@ static void choose(work *w, const choice *chosen)
     w->options.threads = chosen->threads;
     w->options.batch = chosen->batch;
     w->options.alignment = chosen->alignment;
-    w->options.coverage_penalty = chosen->coverage_penalty;
-    if (chosen->coverage_penalty != 0) w->options.policy = FERRY_POLICY_CTRANSLATE2;
+    w->search.coverage_penalty = chosen->coverage_penalty;
+    if (chosen->coverage_penalty != 0) w->search.policy = FERRY_POLICY_CTRANSLATE2;
 }
 
 static void fail_translating(work *w, const char *name)
@@ -160,11 +169,10 @@ static void fail_all(work *w, const char *name, size_t first, size_t last)
 {
     CHECK(ferry_model_open(w->path, 0, &model, &error));
     w->model = model;
-    w->options = default_options(model);
-    w->options.max_length = 12;
-    const ferry_policy policy = w->options.policy;
+    take_defaults(w);
+    const ferry_policy policy = w->search.policy;
     for (size_t i = first; i <= last; i++) {
-        w->options.policy = policy;
+        w->search.policy = policy;
         choose(w, &choices[i]);
         fail_translating(w, name);
         const ferry_name title = ferry_name_format("%s: creating, threads %d", name, w->options.threads);
@@ -307,8 +315,7 @@ PIECES_TEST(test_other_calls)
     static const char *const names[] = {"a text", "markup", "scoring", "unknown words, parts"};
     for (size_t i = 0; i < COUNT(works); i++) {
         works[i]->model = model;
-        works[i]->options = default_options(model);
-        works[i]->options.max_length = 12;
+        take_defaults(works[i]);
     }
     scores.scored = true;
     scores.options.max_length = 0;
@@ -317,7 +324,7 @@ PIECES_TEST(test_other_calls)
     unknown.options.max_length = 6;
     unknown.options.max_source = 9;
     unknown.options.alignment = unknown.options.replace_unknowns = 1;
-    unknown.options.forced_first_id = model->file.text.source_unk_id;
+    unknown.search.forced_first_id = model->file.text.source_unk_id;
     for (size_t i = 0; i < COUNT(works); i++) fail_translating(works[i], names[i]);
     assert_true(ferry_result_text(unknown.expected, 0, 0).data[0] != '<');
     for (size_t i = 0; i < COUNT(works); i++) ferry_result_destroy(works[i]->expected);

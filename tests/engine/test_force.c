@@ -34,10 +34,11 @@ static bool next(void *user, ferry_generate_sentence *sentence)
     *sentence = (ferry_generate_sentence){.ids = ids,
                                           .length = length_of((size_t)f->taken),
                                           .tag = (size_t)f->taken,
-                                          .rules = {.options = f->generation->decoding,
+                                          .rules = {.options = f->generation->decoding.options,
                                                     .eos_ids = f->generation->eos_ids,
                                                     .eos_count = f->generation->eos_count,
                                                     .start_id = f->generation->start_id}};
+    sentence->rules.options.search = &f->generation->decoding.search;
     sentence->rules.options.max_length = f->taken == 5 ? MOST : 12;
     sentence->rules.options.min_length = f->taken == 5 ? MOST - 3 : 2;
     sentence->rules.options.beam = sentence->rules.options.nbest = 1;

@@ -108,6 +108,7 @@ static int call_within(void *user, size_t done, size_t total)
                       "translator: expected none with a call in progress");
         assert_null(result);
     }
+    assert_int_equal(ferry_translator_align(translator, 1), FERRY_ERROR_ARGUMENT);
     return 0;
 }
 
@@ -139,7 +140,7 @@ static void check_calls(kind what, const ferry_options *options)
         assert_int_equal(status, FERRY_OK);
         for (size_t k = 0; k < ferry_result_count(expected); k++) {
             assert_same_line(found, k, expected, k);
-            for (size_t h = 0; h < ferry_result_hypotheses(found, k); h++) {
+            for (size_t h = 0; h < ferry_result_hypothesis_count(found, k); h++) {
                 const ferry_text text = ferry_result_text(found, k, h);
                 assert_int_equal(text.data[text.size], '\0');
             }

@@ -137,19 +137,17 @@ LANGUAGES_TEST(test_listing)
     languages.default_target = 1;
     open_languages(&languages);
     assert_int_equal(ferry_model_language_count(model), 3);
-    assert_string_equal(ferry_model_language_tag(model, 0), "eng");
-    assert_string_equal(ferry_model_language_names(model, 0), "en  English");
-    assert_string_equal(ferry_model_language_names(model, 1), "");
-    assert_string_equal(ferry_model_language_tag(model, 2), "x");
-    assert_string_equal(ferry_model_language_names(model, 2), "");
-    assert_int_equal(ferry_model_language_roles(model, 0), FERRY_LANGUAGE_SOURCE | FERRY_LANGUAGE_DEFAULT_SOURCE);
-    assert_int_equal(ferry_model_language_roles(model, 1),
+    assert_string_equal(ferry_model_language(model, 0)->tag, "eng");
+    assert_string_equal(ferry_model_language(model, 0)->names, "en  English");
+    assert_string_equal(ferry_model_language(model, 1)->names, "");
+    assert_string_equal(ferry_model_language(model, 2)->tag, "x");
+    assert_string_equal(ferry_model_language(model, 2)->names, "");
+    assert_int_equal(ferry_model_language(model, 0)->roles, FERRY_LANGUAGE_SOURCE | FERRY_LANGUAGE_DEFAULT_SOURCE);
+    assert_int_equal(ferry_model_language(model, 1)->roles,
                      FERRY_LANGUAGE_SOURCE | FERRY_LANGUAGE_TARGET | FERRY_LANGUAGE_DEFAULT_TARGET);
-    assert_int_equal(ferry_model_language_roles(model, 2), FERRY_LANGUAGE_TARGET);
+    assert_int_equal(ferry_model_language(model, 2)->roles, FERRY_LANGUAGE_TARGET);
     assert_string_equal(ferry_model_info(model, "languages"), "eng deu x");
-    assert_null(ferry_model_language_tag(model, 3));
-    assert_null(ferry_model_language_names(model, 3));
-    assert_int_equal(ferry_model_language_roles(model, 3), 0);
+    assert_null(ferry_model_language(model, 3));
     accept("English", "X");
 }
 
@@ -174,8 +172,8 @@ LANGUAGES_TEST(test_english_names)
     languages.source_ids = languages.target_ids = ids;
     languages.count = COUNT(listed);
     open_languages(&languages);
-    for (size_t i = 0; i < COUNT(english); i++) assert_string_equal(ferry_model_language_english(model, i), english[i]);
-    assert_null(ferry_model_language_english(model, COUNT(english)));
+    for (size_t i = 0; i < COUNT(english); i++)
+        assert_string_equal(ferry_model_language(model, i)->english, english[i]);
     for (size_t i = 0; i < COUNT(wanted); i++) ASSERT_IDS("hello", wanted[i].name, NULL, wanted[i].id, 8, EOS);
     refuse("French", NULL, "option from: the model has no language 'French' to translate from; ");
     refuse("Chin", NULL,
@@ -193,7 +191,7 @@ LANGUAGES_TEST(test_english_names_of_any_code)
     open_languages(&languages);
     static const char *const english[] = {"German", "French", "Czech"};
     for (size_t i = 0; i < COUNT(english); i++) {
-        assert_string_equal(ferry_model_language_english(model, i), english[i]);
+        assert_string_equal(ferry_model_language(model, i)->english, english[i]);
         ASSERT_IDS("hello", english[i], NULL, tags[i], 8, EOS);
     }
     ferry_translator *translator;
@@ -314,7 +312,7 @@ static void check_source_tokens(const char *line, const char *from, const char *
     ferry_result *result;
     CHECK(create(from, to, &translator, &error));
     CHECK(ferry_score(translator, &text, &text, 1, &result, &error));
-    assert_int_equal(ferry_result_source_tokens(result, 0), count);
+    assert_int_equal(ferry_result_source_token_count(result, 0), count);
     for (size_t i = 0; i < count; i++) assert_same_token(source_token(result, 0, i), expected[i]);
     ferry_result_destroy(result);
     ferry_translator_destroy(translator);
@@ -341,7 +339,7 @@ static void check_first_id(const char *to, int32_t forced_first_id, int32_t expe
     ferry_options options = default_options(model);
     options.from = "en";
     options.to = to;
-    options.forced_first_id = forced_first_id;
+    own_search(&options, model)->forced_first_id = forced_first_id;
     ferry_result *result = translated(model, &options, &line, 1);
     assert_int_equal(ferry_inspect_result_ids(result, 0, 0)[0], expected);
     assert_true(ferry_inspect_result_token_scores(result, 0, 0)[0] == 0.0f);
@@ -408,7 +406,7 @@ LANGUAGES_TEST(test_own_tags)
     ASSERT_IDS("hello >>fra<<", NULL, "de", 6, 8, 7, EOS);
     ASSERT_IDS(">>fra<< hello", NULL, NULL, 7, 8, EOS);
     ASSERT_IDS("hello", NULL, "", 8, EOS);
-    assert_int_equal(ferry_model_language_roles(model, 0), FERRY_LANGUAGE_SOURCE);
+    assert_int_equal(ferry_model_language(model, 0)->roles, FERRY_LANGUAGE_SOURCE);
     refuse(NULL, "en", "option to: the model has no language 'en' to translate into");
     refuse("de", "fr", "option from: the model has no language 'de' to translate from");
     accept(NULL, "");
@@ -426,8 +424,8 @@ static void check_line(const char *to, const char *line, const char *message)
         CHECK(create(NULL, to, &translator, &error));
         CHECK(score ? ferry_score(translator, &text, &text, 1, &result, &error)
                     : ferry_translate(translator, &text, 1, &result, &error));
-        const char *found = ferry_result_error(result, 0);
-        assert_int_equal(ferry_result_status(result, 0), message != NULL ? FERRY_ERROR_ARGUMENT : FERRY_OK);
+        const char *found = ferry_result_outcome(result, 0)->error;
+        assert_int_equal(ferry_result_outcome(result, 0)->status, message != NULL ? FERRY_ERROR_ARGUMENT : FERRY_OK);
         if (message == NULL)
             assert_null(found);
         else
@@ -476,8 +474,8 @@ LANGUAGES_TEST(test_lines_of_which_nothing_is_seen)
         options.to = i == 1 ? "" : "de";
         ferry_result *result = translated(model, &options, &text, 1);
         if (lines[i][1] != NULL) assert_text_is(ferry_result_text(result, 0, 0), lines[i][1]);
-        assert_true((ferry_result_tokens(result, 0, 0) == 0) == (lines[i][1] != NULL));
-        assert_int_equal(ferry_result_doubts(result, 0) & FERRY_QUALITY_UNKNOWN, 0);
+        assert_true((ferry_result_token_count(result, 0, 0) == 0) == (lines[i][1] != NULL));
+        assert_int_equal(ferry_result_outcome(result, 0)->quality & FERRY_QUALITY_UNKNOWN, 0);
         ferry_result_destroy(result);
     }
 }

@@ -47,8 +47,9 @@ static void choose(ferry_options *options, int kind)
 
 static bool same_line(const ferry_result *found, const ferry_result *wanted, size_t line)
 {
-    const size_t count = ferry_result_hypotheses(wanted, line);
-    if (ferry_result_status(found, line) != FERRY_OK || ferry_result_hypotheses(found, line) != count) return false;
+    const size_t count = ferry_result_hypothesis_count(wanted, line);
+    if (ferry_result_outcome(found, line)->status != FERRY_OK || ferry_result_hypothesis_count(found, line) != count)
+        return false;
     for (size_t h = 0; h < count; h++) {
         const float scores[] = {ferry_result_score(found, line, h), ferry_result_score(wanted, line, h)};
         if (!is_same_text(ferry_result_text(found, line, h), ferry_result_text(wanted, line, h))) return false;
@@ -61,7 +62,7 @@ static bool same_line(const ferry_result *found, const ferry_result *wanted, siz
 static void read_model(void)
 {
     ferry_text description = {NULL, 0};
-    expect(ferry_model_language_count(model) == 0 && ferry_model_language_tag(model, 0) == NULL);
+    expect(ferry_model_language_count(model) == 0 && ferry_model_language(model, 0) == NULL);
     expect(ferry_inspect_describe(model, &description, NULL) == FERRY_OK && description.size > 0);
     ferry_inspect_free(description.data);
 }

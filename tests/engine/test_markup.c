@@ -41,7 +41,7 @@ static ferry_result *translate(ferry_view markup)
         fail_msg("%.*s\n→ %.*s\n%s", (int)markup.size, markup.data, (int)result_view(result).size,
                  result_view(result).data, fault);
     assert_int_equal(ferry_result_count(result), 1);
-    assert_int_equal(ferry_result_hypotheses(result, 0), 1);
+    assert_int_equal(ferry_result_hypothesis_count(result, 0), 1);
     return result;
 }
 
@@ -222,10 +222,10 @@ TRANSLATING(test_ranges)
     ferry_sentence s[2];
     assert_int_equal(ferry_result_sentence_count(result), COUNT(s));
     for (size_t i = 0; i < COUNT(s); i++) {
-        CHECK(ferry_result_sentence(result, i, &s[i], sizeof s[i]));
+        s[i] = *ferry_result_sentence(result, i);
         assert_int_equal(s[i].source_begin, sources[i][0]);
         assert_int_equal(s[i].source_end, sources[i][1]);
-        assert_int_equal(s[i].status, FERRY_OK);
+        assert_int_equal(ferry_result_outcome(ferry_result_sentences(result), i)->status, FERRY_OK);
     }
     /* What is not in a sentence is the same on both sides. */
     const ferry_view gaps[][2] = {
@@ -238,7 +238,7 @@ TRANSLATING(test_ranges)
     for (size_t i = 0; i < COUNT(gaps); i++) assert_true(ferry_view_equal(gaps[i][0], gaps[i][1]));
     const ferry_result *plain = ferry_result_sentences(result);
     assert_int_equal(ferry_result_count(plain), 2);
-    assert_true(ferry_result_source_tokens(plain, 1) > 0);
+    assert_true(ferry_result_source_token_count(plain, 1) > 0);
     assert_true(ferry_view_is((ferry_view){ferry_result_text(plain, 1, 0).data, ferry_result_text(plain, 1, 0).size},
                               "Tom ist hier."));
     ferry_result_destroy(result);
@@ -275,10 +275,10 @@ TRANSLATING(test_alignment_is_for_this_call)
     ferry_result *result;
     ferry_result_destroy(translate(ferry_text_view("I like <b>tea</b>.")));
     CHECK(ferry_translate_text(translator, as_text("I like tea."), &result, &error));
-    assert_int_equal(ferry_result_source_tokens(ferry_result_sentences(result), 0), 0);
+    assert_int_equal(ferry_result_source_token_count(ferry_result_sentences(result), 0), 0);
     ferry_result_destroy(result);
     result = translate(ferry_text_view("<b>I like tea.</b>"));
-    assert_int_equal(ferry_result_source_tokens(ferry_result_sentences(result), 0), 0);
+    assert_int_equal(ferry_result_source_token_count(ferry_result_sentences(result), 0), 0);
     ferry_result_destroy(result);
 }
 
@@ -296,8 +296,8 @@ TEST(test_sentences_that_fail)
     assert_true(ferry_view_is(
         result_view(result),
         "<p>&gt; Hello,  <b>w\xEF\xBF\xBDrld</b> &amp;&lt;b&gt;<!--\xFF--> <code>\xFF</code>!</p> <i>Ho &lt;w"));
-    assert_int_equal(ferry_result_status(result, 0), FERRY_ERROR_LIMIT);
-    assert_string_equal(ferry_result_warning(result, 0),
+    assert_int_equal(ferry_result_outcome(result, 0)->status, FERRY_ERROR_LIMIT);
+    assert_string_equal(ferry_result_outcome(result, 0)->warning,
                         "invalid UTF-8 was read as U+FFFD; sentences that are not translated: 2 of 2");
     ferry_result_destroy(result);
     end(NULL);

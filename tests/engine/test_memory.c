@@ -50,10 +50,10 @@ static ferry_result *generate(ferry_translator *translator)
 static void check_equal(const ferry_result *a, const ferry_result *b, size_t line)
 {
     assert_same_line(a, line, b, line);
-    for (size_t t = 0; aligned && t < ferry_result_tokens(a, line, 0); t++)
+    for (size_t t = 0; aligned && t < ferry_result_token_count(a, line, 0); t++)
         assert_memory_equal(ferry_result_weights(a, line, 0, t, NULL, NULL),
                             ferry_result_weights(b, line, 0, t, NULL, NULL),
-                            ferry_result_source_tokens(a, line) * sizeof(float));
+                            ferry_result_source_token_count(a, line) * sizeof(float));
 }
 
 /* Lines that fail under the limit; the others are as expected. */
@@ -67,12 +67,12 @@ static int32_t failures_under(const ferry_model *model, int32_t beam, int32_t th
         ferry_result *result = generate(translator);
         failures = 0;
         for (size_t i = 0; i < SENTENCES; i++) {
-            const char *message = ferry_result_error(result, i);
+            const char *message = ferry_result_outcome(result, i)->error;
             if (message == NULL) {
                 check_equal(result, expected, i);
                 continue;
             }
-            assert_int_equal(ferry_result_status(result, i), FERRY_ERROR_LIMIT);
+            assert_int_equal(ferry_result_outcome(result, i)->status, FERRY_ERROR_LIMIT);
             assert_non_null(
                 strstr(message, ferry_name_format("option memory_limit: %zu bytes do not suffice", limit).text));
             failures++;

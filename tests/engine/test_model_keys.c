@@ -57,8 +57,9 @@ TEST(test_choices_are_bound)
     }
     assert_non_null(graph->decoder.layers[1].ssru.forget.panels);
     assert_null(graph->decoder.layers[1].self.q.panels);
-    assert_true(file.generation.decoding.word_penalty == 0.25f && file.generation.decoding.length_factor == 1.5f);
-    assert_true(file.generation.decoding.length_extra == 7 && !file.generation.decoding.shortlist);
+    assert_true(file.generation.decoding.search.word_penalty == 0.25f &&
+                file.generation.decoding.options.length_factor == 1.5f);
+    assert_true(file.generation.decoding.options.length_extra == 7 && !file.generation.decoding.options.shortlist);
     ferry_model_file_close(&file);
 }
 
@@ -74,9 +75,10 @@ TEST(test_defaults)
     assert_true(!graph->encoder.gated && graph->encoder.norm == FERRY_LAYER_NORM);
     assert_null(graph->encoder.embedding_norm.weight);
     assert_null(graph->encoder.final_norm.weight);
-    assert_int_equal(file.generation.decoding.policy, FERRY_POLICY_HUGGINGFACE);
-    assert_true(file.generation.decoding.word_penalty == 0 && file.generation.decoding.length_factor == 3);
-    assert_true(file.generation.decoding.length_extra == 50 && file.generation.decoding.shortlist);
+    assert_int_equal(file.generation.decoding.search.policy, FERRY_POLICY_HUGGINGFACE);
+    assert_true(file.generation.decoding.search.word_penalty == 0 &&
+                file.generation.decoding.options.length_factor == 3);
+    assert_true(file.generation.decoding.options.length_extra == 50 && file.generation.decoding.options.shortlist);
     assert_null(file.generation.shortlist.offsets);
     assert_true(!file.text.present && file.text.languages.count == 0);
     assert_null(file.origin.hashes);

@@ -246,10 +246,10 @@ static void check_source_tokens(const ferry_result *joined, const ferry_result *
 {
     size_t count = 0;
     for (size_t p = 0; p < parts->count; p++)
-        for (size_t s = 0; s < ferry_result_source_tokens(single, p); s++)
+        for (size_t s = 0; s < ferry_result_source_token_count(single, p); s++)
             assert_same_token(source_token(joined, 0, count++),
                               moved(source_token(single, p, s), (size_t)(parts->parts[p].text.data - line)));
-    assert_int_equal(ferry_result_source_tokens(joined, 0), count);
+    assert_int_equal(ferry_result_source_token_count(joined, 0), count);
 }
 
 /* Token `token` of hypothesis k is token t of a part's hypothesis h, whose text begins at byte `at`, and whose source
@@ -258,7 +258,7 @@ static void check_token(const ferry_result *joined, size_t k, size_t token, cons
                         size_t h, size_t t, size_t at, size_t source)
 {
     size_t first, count;
-    const size_t S = ferry_result_source_tokens(single, p);
+    const size_t S = ferry_result_source_token_count(single, p);
     assert_same_token(target_token(joined, 0, k, token), moved(target_token(single, p, h, t), at));
     const float *weights = ferry_result_weights(joined, 0, k, token, &first, &count);
     assert_true(first == source && count == S);
@@ -274,13 +274,13 @@ static void check_joined(const ferry_result *whole, size_t k, const ferry_result
     size_t tokens = 0, source = 0;
     const int32_t *ids = ferry_inspect_result_ids(whole, 0, k);
     for (size_t p = 0; p < parts->count; p++) {
-        const size_t count = ferry_result_hypotheses(single, p), h = k < count ? k : count - 1;
+        const size_t count = ferry_result_hypothesis_count(single, p), h = k < count ? k : count - 1;
         const ferry_text one = ferry_result_text(single, p, h);
-        const size_t more = ferry_result_tokens(single, p, h);
+        const size_t more = ferry_result_token_count(single, p, h);
         append(&text, parts->parts[p].gap.data, parts->parts[p].gap.size);
         for (size_t t = 0; options->alignment != 0 && t < more; t++)
             check_token(whole, k, tokens + t, single, p, h, t, text.size, source);
-        source += ferry_result_source_tokens(single, p);
+        source += ferry_result_source_token_count(single, p);
         append(&text, one.data, one.size);
         for (size_t t = 0; t < more; t++) sum += (double)ferry_inspect_result_token_scores(single, p, h)[t];
         assert_memory_equal(ids + tokens, ferry_inspect_result_ids(single, p, h), more * sizeof *ids);
@@ -291,9 +291,9 @@ static void check_joined(const ferry_result *whole, size_t k, const ferry_result
     const ferry_text joined = ferry_result_text(whole, 0, k);
     assert_int_equal(joined.size, text.size);
     assert_memory_equal(joined.data, text.data, text.size);
-    assert_int_equal(ferry_result_tokens(whole, 0, k), tokens);
+    assert_int_equal(ferry_result_token_count(whole, 0, k), tokens);
     const double n = (double)tokens,
-                 score = (sum - (double)options->word_penalty * n) / pow(n, (double)options->length_penalty);
+                 score = (sum - (double)options->search->word_penalty * n) / pow(n, (double)options->length_penalty);
     const double found = (double)ferry_result_score(whole, 0, k);
     if (options->scores == 0 ? found != 0 : !(fabs(found - score) <= 1e-5 * fabs(score)))
         fail_msg("score %.8g, expected %.8g", found, score);
@@ -316,11 +316,11 @@ static bool check_translation(const ferry_options *options, const char *line)
                  *single = translated(model, options, texts, parts.count);
     size_t most = 0, least = SIZE_MAX;
     for (size_t p = 0; p < parts.count; p++) {
-        const size_t hypotheses = ferry_result_hypotheses(single, p);
+        const size_t hypotheses = ferry_result_hypothesis_count(single, p);
         most = hypotheses > most ? hypotheses : most;
         least = hypotheses < least ? hypotheses : least;
     }
-    assert_int_equal(ferry_result_hypotheses(joined, 0), most);
+    assert_int_equal(ferry_result_hypothesis_count(joined, 0), most);
     check_source_tokens(joined, single, &parts, line);
     for (size_t k = 0; k < most; k++) check_joined(joined, k, single, &parts, options);
     ferry_result_destroy(joined);
@@ -332,6 +332,7 @@ static bool check_translation(const ferry_options *options, const char *line)
 SHIPPED_TEST(test_joined_translations)
 {
     ferry_options options = default_options(model);
+    ferry_search_options *search = own_search(&options, model);
     options.max_source = MOST;
     for (options.beam = 1; options.beam <= 3; options.beam += 2)
         for (options.scores = 0; options.scores <= 1; options.scores++)
@@ -340,16 +341,16 @@ SHIPPED_TEST(test_joined_translations)
                 options.alignment = i < 3;
                 options.split = (ferry_split)(i % 3);
                 options.length_penalty = i % 2 == 0 ? 1 : 0.6f;
-                options.word_penalty = i % 2 == 0 ? 0 : 0.25f;
+                search->word_penalty = i % 2 == 0 ? 0 : 0.25f;
                 check_translation(&options, long_lines[i]);
             }
     /* Of few words, a part that may be longer has more hypotheses. */
     int32_t suppressed[8001];
     const int32_t eos = ferry_inspect_get_sizes(model).eos_id;
-    options.suppressed_ids = suppressed;
-    options.suppressed_count = 0;
+    search->suppressed_ids = suppressed;
+    search->suppressed_count = 0;
     for (int32_t id = 0; id < (int32_t)(sizeof suppressed / sizeof *suppressed); id++)
-        if (id != eos && id % 4000 != 1000) suppressed[options.suppressed_count++] = id;
+        if (id != eos && id % 4000 != 1000) suppressed[search->suppressed_count++] = id;
     options.scores = 1;
     options.beam = options.nbest = 40;
     options.max_length = 0;
@@ -429,10 +430,10 @@ static void check_failures(const ferry_result *result, size_t count, size_t wron
     assert_int_equal(ferry_result_count(result), count);
     for (size_t i = 0; i < count; i++) {
         if (i != wrong) assert_same_line(result, i, alone, 0);
-        assert_int_equal(ferry_result_status(result, i), i == wrong ? status : FERRY_OK);
-        assert_true((ferry_result_error(result, i) != NULL) == (i == wrong));
+        assert_int_equal(ferry_result_outcome(result, i)->status, i == wrong ? status : FERRY_OK);
+        assert_true((ferry_result_outcome(result, i)->error != NULL) == (i == wrong));
         if (i != wrong) continue;
-        assert_int_equal(ferry_result_hypotheses(result, i), 0);
+        assert_int_equal(ferry_result_hypothesis_count(result, i), 0);
         assert_int_equal(ferry_result_text(result, i, 0).size, 0);
     }
 }
@@ -456,7 +457,7 @@ static void fail_one(ferry_translator *translator, const char *right, const char
     CHECK(ferry_translate(translator, texts, count, &result, &error));
     check_failures(result, count, wrong, status, alone);
     if (status == FERRY_ERROR_LIMIT)
-        assert_string_equal(ferry_result_error(result, wrong),
+        assert_string_equal(ferry_result_outcome(result, wrong)->error,
                             "one character has 9 source tokens, with those that the model adds; max_source is 6");
     ferry_result_destroy(result);
     CHECK(ferry_score(translator, texts, texts, count, &result, &error));
@@ -464,9 +465,10 @@ static void fail_one(ferry_translator *translator, const char *right, const char
     ferry_result_destroy(result);
     CHECK(ferry_translate_text(translator, as_text(text), &result, &error));
     check_failures(ferry_result_sentences(result), count, wrong, status, alone);
-    assert_int_equal(ferry_result_status(result, 0), status);
-    assert_string_equal(ferry_result_error(result, 0), ferry_result_error(ferry_result_sentences(result), wrong));
-    assert_non_null(strstr(ferry_result_warning(result, 0),
+    assert_int_equal(ferry_result_outcome(result, 0)->status, status);
+    assert_string_equal(ferry_result_outcome(result, 0)->error,
+                        ferry_result_outcome(ferry_result_sentences(result), wrong)->error);
+    assert_non_null(strstr(ferry_result_outcome(result, 0)->warning,
                            ferry_name_format("sentences that are not translated: 1 of %zu", count).text));
     ferry_result_destroy(result);
     CHECK(ferry_translate(translator, &all, 1, &result, &error));
@@ -562,10 +564,10 @@ SHIPPED_TEST(test_warnings)
     for (size_t r = 0; r < COUNT(rows); r++) {
         options.max_source = rows[r].max_source;
         options.max_length = rows[r].max_length;
-        options.forced_last_id = rows[r].forced ? 0 : -1;
+        own_search(&options, model)->forced_last_id = rows[r].forced ? 0 : -1;
         ferry_result *result = translated(model, &options, texts, r < 3 ? 3 : 1);
         for (size_t i = 0; i < ferry_result_count(result); i++) {
-            const char *found = ferry_result_warning(result, i), *expected = rows[r].warnings[i];
+            const char *found = ferry_result_outcome(result, i)->warning, *expected = rows[r].warnings[i];
             assert_string_equal(found != NULL ? found : "", expected != NULL ? expected : "");
         }
         ferry_result_destroy(result);

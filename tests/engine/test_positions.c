@@ -100,7 +100,7 @@ static void check_greedy(const golden_case *g, const ferry_model *model)
     for (size_t s = 0; s < 3; s++) {
         const int32_t *expected = g->greedy + s * (size_t)g->steps;
         const int32_t *found = ferry_inspect_result_ids(result, s, 0);
-        const size_t length = ferry_result_tokens(result, s, 0);
+        const size_t length = ferry_result_token_count(result, s, 0);
         for (size_t i = 0; i < (size_t)g->steps; i++) /* eos fills the rest */
             assert_int_equal(i < length ? found[i] : g->eos_id, expected[i]);
     }
@@ -172,7 +172,7 @@ TEST(test_learned_positions_refuse_what_they_cannot_represent)
     options.min_length = options.max_length = 100;
     CHECK(ferry_translator_create(model, &options, &translator, &error));
     CHECK(ferry_inspect_generate(translator, ids, offsets, 1, &result, &error));
-    assert_int_equal(ferry_result_tokens(result, 0, 0), 64);
+    assert_int_equal(ferry_result_token_count(result, 0, 0), 64);
     ferry_result_destroy(result);
     offsets[1] = 65;
     REFUSE(ferry_inspect_generate(translator, ids, offsets, 1, &result, &error), FERRY_ERROR_LIMIT,

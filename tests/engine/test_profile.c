@@ -155,7 +155,8 @@ static ferry_inspect_work generate(const ferry_model *made, int threads, const i
         ferry_inspect_profile_start(translator);
         CHECK(ferry_inspect_generate(translator, ids, offsets, sentences, &result, &error));
         *target_tokens = 0;
-        for (int32_t i = 0; i < sentences; i++) *target_tokens += (int64_t)ferry_result_tokens(result, (size_t)i, 0);
+        for (int32_t i = 0; i < sentences; i++)
+            *target_tokens += (int64_t)ferry_result_token_count(result, (size_t)i, 0);
         ferry_result_destroy(result);
     }
     const ferry_inspect_work work = ferry_inspect_profile_work(translator);

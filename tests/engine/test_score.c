@@ -32,7 +32,7 @@ TEST(test_ctranslate2)
         const ferry_text from = as_text(json_string_value(json_object_get(row, "source"))),
                          to = as_text(json_string_value(json_object_get(row, "target")));
         ferry_result *result = scored(converted, NULL, &from, &to, 1);
-        assert_int_equal(ferry_result_tokens(result, 0, 0), json_array_size(scores));
+        assert_int_equal(ferry_result_token_count(result, 0, 0), json_array_size(scores));
         json_array_foreach (scores, t, expected)
             largest = fmax(largest,
                            fabs(json_number_value(expected) - (double)target_token(result, 0, 0, t).log_probability));
@@ -47,7 +47,7 @@ TEST(test_ctranslate2)
 /* Whether the tokens but the last are these pieces, which have blanks between them. */
 static bool has_pieces(const ferry_model *of, const ferry_result *result, const char *pieces)
 {
-    for (size_t t = 0; t + 1 < ferry_result_tokens(result, 0, 0); t++) {
+    for (size_t t = 0; t + 1 < ferry_result_token_count(result, 0, 0); t++) {
         const ferry_text piece = ferry_inspect_piece(of, FERRY_INSPECT_DECODER, target_token(result, 0, 0, t).id);
         if (strncmp(pieces, piece.data, piece.size) != 0) return false;
         pieces += piece.size + (pieces[piece.size] == ' ');
@@ -66,7 +66,7 @@ TEST(test_marian)
     size_t i, others = 0;
     CHECK(ferry_options_default(marian.model, &options, sizeof options));
     options.length_penalty = 0.6f;
-    options.word_penalty = 0.2f;
+    own_search(&options, marian.model)->word_penalty = 0.2f;
     json_array_foreach (lines, i, line) {
         const json_t *hypotheses = json_object_get(line, "beam4_half");
         const ferry_text source = as_text(json_string_value(json_object_get(line, "text")));
@@ -81,7 +81,8 @@ TEST(test_marian)
             }
             const ferry_text target = {text, size};
             ferry_result *result = scored(marian.model, &options, &source, &target, 1);
-            if (ferry_result_tokens(result, 0, 0) == expected.count && has_pieces(marian.model, result, expected.text))
+            if (ferry_result_token_count(result, 0, 0) == expected.count &&
+                has_pieces(marian.model, result, expected.text))
                 golden_check_scores(&expected, result, 0, &figures);
             else
                 others++;
@@ -97,11 +98,11 @@ TEST(test_marian)
 static void check_logits(bool renormalize)
 {
     ferry_options options = default_options(model);
-    options.renormalize = renormalize;
+    own_search(&options, model)->renormalize = renormalize;
     const ferry_text source = sources[1], target = targets[1];
     ferry_result *result = scored(model, &options, &source, &target, 1);
     const ferry_inspect_sizes sizes = ferry_inspect_get_sizes(model);
-    const size_t V = (size_t)sizes.target_vocab, T = ferry_result_tokens(result, 0, 0);
+    const size_t V = (size_t)sizes.target_vocab, T = ferry_result_token_count(result, 0, 0);
     int32_t *ids, target_ids[64], offsets[2] = {0}, target_offsets[] = {0, (int32_t)T};
     size_t count;
     CHECK(ferry_inspect_tokenize(model, source, NULL, NULL, &ids, &count, &error));
@@ -144,9 +145,9 @@ SHIPPED_TEST(test_a_search)
         const ferry_text target = ferry_result_text(found, 0, 0);
         ferry_result *result = scored(model, &options, &source, &target, 1);
         const float scores[] = {ferry_result_score(found, 0, 0), ferry_result_score(result, 0, 0)};
-        assert_int_equal(ferry_result_tokens(result, 0, 0), ferry_result_tokens(found, 0, 0));
+        assert_int_equal(ferry_result_token_count(result, 0, 0), ferry_result_token_count(found, 0, 0));
         assert_memory_equal(&scores[0], &scores[1], sizeof scores[0]);
-        for (size_t t = 0; t < ferry_result_tokens(result, 0, 0); t++)
+        for (size_t t = 0; t < ferry_result_token_count(result, 0, 0); t++)
             assert_true(target_token(result, 0, 0, t).log_probability ==
                         ferry_inspect_result_token_scores(found, 0, 0)[t]);
         ferry_result_destroy(result);
@@ -159,10 +160,10 @@ SHIPPED_TEST(test_tokens)
 {
     ferry_result *result = scored(model, NULL, &sources[2], &targets[2], 1);
     const ferry_text target = ferry_result_text(result, 0, 0);
-    const size_t S = ferry_result_source_tokens(result, 0), T = ferry_result_tokens(result, 0, 0);
+    const size_t S = ferry_result_source_token_count(result, 0), T = ferry_result_token_count(result, 0, 0);
     ferry_token stop; /* the last token before the end of sentence */
-    assert_non_null(strstr(ferry_result_warning(result, 0), "invalid UTF-8 was read as U+FFFD"));
-    assert_non_null(strstr(ferry_result_warning(result, 0), "invalid UTF-8 in the target"));
+    assert_non_null(strstr(ferry_result_outcome(result, 0)->warning, "invalid UTF-8 was read as U+FFFD"));
+    assert_non_null(strstr(ferry_result_outcome(result, 0)->warning, "invalid UTF-8 in the target"));
     stop = source_token(result, 0, S - 2);
     assert_true(stop.begin + 1 == sources[2].size && stop.end == sources[2].size);
     assert_int_equal(target.size, targets[2].size + 2); /* U+FFFD has three bytes */
@@ -177,10 +178,11 @@ PIECES_TEST(test_tags)
 {
     const ferry_text from = as_text("b c d"), to = as_text("k l");
     ferry_options options = default_options(model);
-    for (options.forced_first_id = 0; options.forced_first_id <= 4; options.forced_first_id += 4) {
+    for (int32_t tag = 0; tag <= 4; tag += 4) {
+        own_search(&options, model)->forced_first_id = tag;
         ferry_result *result = scored(model, &options, &from, &to, 1);
-        assert_int_equal(ferry_result_tokens(result, 0, 0), 4);
-        assert_int_equal(target_token(result, 0, 0, 0).id, options.forced_first_id);
+        assert_int_equal(ferry_result_token_count(result, 0, 0), 4);
+        assert_int_equal(target_token(result, 0, 0, 0).id, tag);
         assert_true(target_token(result, 0, 0, 0).log_probability == 0);
         double sum = 0;
         for (size_t t = 0; t < 4; t++) sum += (double)target_token(result, 0, 0, t).log_probability;
@@ -217,8 +219,8 @@ PIECES_TEST(test_pairs_of_the_last_length)
         snprintf(texts[1], sizeof texts[1], "%-*s", (int)rows[i].target_bytes, rows[i].target);
         const ferry_text from = as_text(texts[0]), to = as_text(texts[1]);
         ferry_result *result = scored(model, &options, &from, &to, 1);
-        const char *error = ferry_result_error(result, 0);
-        assert_int_equal(ferry_result_status(result, 0), rows[i].error != NULL ? FERRY_ERROR_LIMIT : FERRY_OK);
+        const char *error = ferry_result_outcome(result, 0)->error;
+        assert_int_equal(ferry_result_outcome(result, 0)->status, rows[i].error != NULL ? FERRY_ERROR_LIMIT : FERRY_OK);
         assert_true((error == NULL) == (rows[i].error == NULL));
         if (error != NULL) assert_string_equal(error, rows[i].error);
         ferry_result_destroy(result);
@@ -253,7 +255,7 @@ PIECES_TEST(test_limits_of_each_stack)
     for (size_t i = 0; i < 600; i++) memcpy(words + 2 * i, "b ", 2);
     const ferry_text text = as_text(words);
     ferry_result *result = scored(model, &options, &text, &text, 1);
-    assert_int_equal(ferry_result_tokens(result, 0, 0), 601);
+    assert_int_equal(ferry_result_token_count(result, 0, 0), 601);
     ferry_result_destroy(result);
 }
 
@@ -276,8 +278,8 @@ SHIPPED_TEST(test_a_memory_limit)
             assert_same_line(result, i, alone, 0);
             ferry_result_destroy(alone);
         }
-        assert_int_equal(ferry_result_status(result, 2), FERRY_ERROR_LIMIT);
-        assert_non_null(strstr(ferry_result_error(result, 2), "option memory_limit: "));
+        assert_int_equal(ferry_result_outcome(result, 2)->status, FERRY_ERROR_LIMIT);
+        assert_non_null(strstr(ferry_result_outcome(result, 2)->error, "option memory_limit: "));
         ferry_result_destroy(result);
     }
     ferry_translator_destroy(translator);

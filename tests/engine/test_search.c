@@ -29,11 +29,13 @@ TEST(test_logits_places)
 }
 
 /* Which of the 8 columns are masked, as bits. */
-static unsigned masked(const ferry_options *decoding, const int32_t *ids, int32_t length)
+static unsigned masked(ferry_options options, const int32_t *ids, int32_t length)
 {
+    static const ferry_search_options none;
+    if (options.search == NULL) options.search = &none;
     float row[8] = {0};
     ferry_logits logits = {.values = row, .ld = 8, .count = 8};
-    ferry_logits_mask(&logits, row, decoding, (int32_t[]){0, 7}, 2, ids, length);
+    ferry_logits_mask(&logits, row, &options, (int32_t[]){0, 7}, 2, ids, length);
     unsigned bits = 0;
     for (unsigned i = 0; i < 8; i++)
         if (row[i] == -INFINITY) bits |= 1u << i;
@@ -44,12 +46,13 @@ static unsigned masked(const ferry_options *decoding, const int32_t *ids, int32_
 TEST(test_mask)
 {
     const int32_t ids[] = {4, 1, 2, 3, 1, 2, 5, 4, 1, 2}, suppressed[] = {5, 100, -1};
-    assert_int_equal(masked(&(ferry_options){.no_repeat_ngram = 3}, ids, 10), 1 << 3 | 1 << 5);
-    assert_int_equal(masked(&(ferry_options){.no_repeat_ngram = 4}, ids, 10), 1 << 3);
-    assert_int_equal(masked(&(ferry_options){.no_repeat_ngram = 2}, (int32_t[]){6, 6}, 2), 1 << 6);
-    assert_int_equal(masked(&(ferry_options){.suppressed_ids = suppressed, .suppressed_count = 3}, ids, 10), 1 << 5);
-    assert_int_equal(masked(&(ferry_options){.min_length = 3}, ids, 3), 1 << 0 | 1 << 7); /* two tokens generated */
-    assert_int_equal(masked(&(ferry_options){.min_length = 3}, ids, 4), 0);
+    const ferry_search_options search = {.suppressed_ids = suppressed, .suppressed_count = 3};
+    assert_int_equal(masked((ferry_options){.no_repeat_ngram = 3}, ids, 10), 1 << 3 | 1 << 5);
+    assert_int_equal(masked((ferry_options){.no_repeat_ngram = 4}, ids, 10), 1 << 3);
+    assert_int_equal(masked((ferry_options){.no_repeat_ngram = 2}, (int32_t[]){6, 6}, 2), 1 << 6);
+    assert_int_equal(masked((ferry_options){.search = &search}, ids, 10), 1 << 5);
+    assert_int_equal(masked((ferry_options){.min_length = 3}, ids, 3), 1 << 0 | 1 << 7); /* two tokens generated */
+    assert_int_equal(masked((ferry_options){.min_length = 3}, ids, 4), 0);
 }
 
 TEST(test_begin_errors)

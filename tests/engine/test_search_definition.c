@@ -10,7 +10,7 @@ typedef struct path {
 /* The ids that the rules about earlier tokens see: Hugging Face's begin with the start token. Returns how many. */
 static int32_t earlier(const ferry_search_rules *rules, const path *p, int32_t *ids)
 {
-    const bool start = rules->options.policy == FERRY_POLICY_HUGGINGFACE;
+    const bool start = rules->options.search->policy == FERRY_POLICY_HUGGINGFACE;
     ids[0] = rules->start_id;
     memcpy(ids + start, p->ids, (size_t)p->n * sizeof *ids);
     return p->n + start;
@@ -20,7 +20,7 @@ static int32_t earlier(const ferry_search_rules *rules, const path *p, int32_t *
 static bool forbidden(const ferry_search_rules *rules, const path *p, const int32_t *ids, int32_t count, int32_t id)
 {
     const ferry_options *decoding = &rules->options;
-    return occurs(decoding->suppressed_ids, (int32_t)decoding->suppressed_count, id) ||
+    return occurs(decoding->search->suppressed_ids, (int32_t)decoding->search->suppressed_count, id) ||
            repeats(ids, count, decoding->no_repeat_ngram, id) ||
            (occurs(rules->eos_ids, rules->eos_count, id) && p->n < decoding->min_length);
 }
@@ -28,7 +28,7 @@ static bool forbidden(const ferry_search_rules *rules, const path *p, const int3
 /* How many tokens are given: a forced first one, and a prefix after it. */
 static int32_t count_given(const ferry_search_rules *rules)
 {
-    return rules->prefix_count + (rules->options.forced_first_id >= 0);
+    return rules->prefix_count + (rules->options.search->forced_first_id >= 0);
 }
 
 /* Whether the token after n others is one of the prefix. */
@@ -40,9 +40,10 @@ static bool is_prefix(const ferry_search_rules *rules, int32_t n)
 static int32_t forced_after(const ferry_search_rules *rules, const path *p)
 {
     const ferry_options *decoding = &rules->options;
-    if (p->n == decoding->max_length - 1 && decoding->forced_last_id >= 0) return decoding->forced_last_id;
+    if (p->n == decoding->max_length - 1 && decoding->search->forced_last_id >= 0)
+        return decoding->search->forced_last_id;
     if (is_prefix(rules, p->n)) return rules->prefix[p->n + rules->prefix_count - count_given(rules)];
-    return p->n == 0 ? decoding->forced_first_id : -1;
+    return p->n == 0 ? decoding->search->forced_first_id : -1;
 }
 
 /* The network's row, without tokens that have no column. */
@@ -69,9 +70,9 @@ static void apply_rules(const ferry_search_rules *rules, int32_t vocab, const pa
 static void row_of(const ferry_search_rules *rules, const scripted *network, const path *p, float *row)
 {
     network_row(network, p, row);
-    if (rules->options.policy != FERRY_POLICY_CTRANSLATE2) log_softmax(row, network->vocab);
+    if (rules->options.search->policy != FERRY_POLICY_CTRANSLATE2) log_softmax(row, network->vocab);
     apply_rules(rules, network->vocab, p, row);
-    if (rules->options.policy == FERRY_POLICY_CTRANSLATE2 || rules->options.renormalize)
+    if (rules->options.search->policy == FERRY_POLICY_CTRANSLATE2 || rules->options.search->renormalize)
         log_softmax(row, network->vocab);
 }
 
@@ -88,7 +89,8 @@ static float given_score(const ferry_search_rules *rules, const scripted *networ
 {
     float row[MAX_VOCAB];
     network_row(network, p, row);
-    if (rules->options.policy != FERRY_POLICY_MARIAN || !is_prefix(rules, p->n) || row[id] == -INFINITY) return 0;
+    if (rules->options.search->policy != FERRY_POLICY_MARIAN || !is_prefix(rules, p->n) || row[id] == -INFINITY)
+        return 0;
     log_softmax(row, network->vocab);
     return row[id];
 }
@@ -122,7 +124,7 @@ static int32_t best_continuations(const ferry_search_rules *rules, const scripte
 static bool ends_with_eos(const ferry_search_rules *rules, const path *p)
 {
     if (is_prefix(rules, p->n - 1)) return false;
-    if (rules->options.policy == FERRY_POLICY_CTRANSLATE2 && p->n <= count_given(rules)) return false;
+    if (rules->options.search->policy == FERRY_POLICY_CTRANSLATE2 && p->n <= count_given(rules)) return false;
     return occurs(rules->eos_ids, rules->eos_count, p->ids[p->n - 1]);
 }
 
@@ -130,8 +132,8 @@ static bool ends_with_eos(const ferry_search_rules *rules, const path *p)
 static float score_of(const ferry_search_rules *rules, float sum, int32_t n)
 {
     const ferry_options *decoding = &rules->options;
-    if (decoding->policy == FERRY_POLICY_HUGGINGFACE && rules->prefix_count > 0) n -= count_given(rules);
-    return n > 0 ? (sum - decoding->word_penalty * (float)n) / (float)pow(n, decoding->length_penalty) : 0;
+    if (decoding->search->policy == FERRY_POLICY_HUGGINGFACE && rules->prefix_count > 0) n -= count_given(rules);
+    return n > 0 ? (sum - decoding->search->word_penalty * (float)n) / (float)pow(n, decoding->length_penalty) : 0;
 }
 
 /* The score of the k-th best of paths [count]. */
@@ -171,9 +173,11 @@ static int32_t huggingface(const ferry_search_rules *rules, const scripted *netw
             }
         }
         if (live_count == 0 || count < k) continue;
-        const bool to_the_end = decoding->early_stopping == FERRY_EARLY_STOPPING_NEVER && decoding->length_penalty > 0;
+        const bool to_the_end =
+            decoding->search->early_stopping == FERRY_EARLY_STOPPING_NEVER && decoding->length_penalty > 0;
         const float hope = score_of(rules, live[0].sum, to_the_end ? decoding->max_length : result->steps);
-        if (decoding->early_stopping == FERRY_EARLY_STOPPING_TRUE || !(hope > score_at(rules, finished, count, k)))
+        if (decoding->search->early_stopping == FERRY_EARLY_STOPPING_TRUE ||
+            !(hope > score_at(rules, finished, count, k)))
             break;
     }
     return count;
@@ -198,8 +202,8 @@ static int32_t huggingface_greedy(const ferry_search_rules *rules, const scripte
         } else {
             id = plain_argmax(row, network->vocab);
             if (row[id] == -INFINITY) break;
-            if (rules->options.renormalize) log_softmax(row, network->vocab);
-            *p = continued(p, id, rules->options.renormalize ? row[id] : raw[id]);
+            if (rules->options.search->renormalize) log_softmax(row, network->vocab);
+            *p = continued(p, id, rules->options.search->renormalize ? row[id] : raw[id]);
         }
         done = ends_with_eos(rules, p) || p->n == rules->options.max_length;
     }
@@ -261,8 +265,8 @@ static int32_t ctranslate2(const ferry_search_rules *rules, const scripted *netw
         }
         result->steps++;
         if (last) break;
-        const bool waits = decoding->length_penalty != 0 || decoding->coverage_penalty != 0;
-        const int32_t awaited = (int32_t)roundf((float)k * decoding->patience);
+        const bool waits = decoding->length_penalty != 0 || decoding->search->coverage_penalty != 0;
+        const int32_t awaited = (int32_t)roundf((float)k * decoding->search->patience);
         if (waits ? count >= awaited : best_ended && count >= decoding->nbest) break;
     }
     return count;
@@ -282,8 +286,8 @@ static float coverage(const scripted *network, const path *p)
 
 static int32_t find_all(const ferry_search_rules *rules, const scripted *network, path *finished, outcome *result)
 {
-    if (rules->options.policy == FERRY_POLICY_MARIAN) return marian(rules, network, finished, result);
-    if (rules->options.policy == FERRY_POLICY_CTRANSLATE2) return ctranslate2(rules, network, finished, result);
+    if (rules->options.search->policy == FERRY_POLICY_MARIAN) return marian(rules, network, finished, result);
+    if (rules->options.search->policy == FERRY_POLICY_CTRANSLATE2) return ctranslate2(rules, network, finished, result);
     return rules->options.beam == 1 ? huggingface_greedy(rules, network, finished, result)
                                     : huggingface(rules, network, finished, result);
 }
@@ -296,7 +300,8 @@ static void spell_out(const ferry_search_rules *rules, const scripted *network, 
     for (int32_t i = 0; i < count; i++) {
         path *p = &finished[i];
         p->score = score_of(rules, p->sum, p->n);
-        if (decoding->coverage_penalty != 0) p->score += decoding->coverage_penalty * coverage(network, p);
+        if (decoding->search->coverage_penalty != 0)
+            p->score += decoding->search->coverage_penalty * coverage(network, p);
     }
     for (; result->count < rules->options.nbest && result->count < count; result->count++) {
         path *best = NULL;
@@ -344,17 +349,17 @@ static ferry_search_rules random_rules(ferry_policy policy, const scripted *netw
     rules.eos_ids = eos;
     if (policy != FERRY_POLICY_CTRANSLATE2) rules.eos_count = 1 + random_below(2);
     rules.start_id = policy == FERRY_POLICY_MARIAN ? -1 : random_below(vocab + 1) - 1;
-    decoding->policy = policy;
+    scripted_search.policy = policy;
     decoding->nbest = 1 + random_below(decoding->beam);
     decoding->length_penalty = penalties[random_below(8)];
-    decoding->early_stopping = (ferry_early_stopping)random_below(3);
-    decoding->suppressed_ids = suppressed;
-    decoding->suppressed_count = (size_t)random_below(3);
+    scripted_search.early_stopping = (ferry_early_stopping)random_below(3);
+    scripted_search.suppressed_ids = suppressed;
+    scripted_search.suppressed_count = (size_t)random_below(3);
     /* Marian has no repetition penalty. */
     if (policy != FERRY_POLICY_MARIAN) decoding->repetition_penalty = repetition[random_below(5)];
     if (random_below(3) == 0) decoding->no_repeat_ngram = random_below(4);
     if (random_below(2) == 0) decoding->min_length = random_below(4);
-    if (random_below(4) == 0) decoding->forced_first_id = random_below(vocab);
+    if (random_below(4) == 0) scripted_search.forced_first_id = random_below(vocab);
     rules.prefix = prefix;
     rules.prefix_count = random_below(2) * random_below(3);
     if (count_given(&rules) >= decoding->max_length) rules.prefix_count = 0;
@@ -363,19 +368,19 @@ static ferry_search_rules random_rules(ferry_policy policy, const scripted *netw
 
 static void add_huggingface(scripted *network, ferry_options *decoding, const int32_t *eos)
 {
-    decoding->renormalize = random_below(2) == 0;
-    if (random_below(4) == 0) decoding->forced_last_id = eos[0];
+    scripted_search.renormalize = random_below(2) == 0;
+    if (random_below(4) == 0) scripted_search.forced_last_id = eos[0];
     /* The definition takes a second log-softmax where the search takes one of the masked logits. Sums that are equal in
      * exact arithmetic may then differ in their last bit: equal ones are left to the other models. */
-    network->coarse = random_below(2) == 0 && (!decoding->renormalize || decoding->repetition_penalty != 1);
+    network->coarse = random_below(2) == 0 && (!scripted_search.renormalize || decoding->repetition_penalty != 1);
 }
 
 static void add_ctranslate2(scripted *network, ferry_options *decoding, float *attention)
 {
     static const float patience[] = {1, 1, 0.5f, 1.3f, 2, 3}, coverage_penalties[] = {0, 0, 0.3f, -0.5f};
     if (decoding->beam == 1) return;
-    decoding->patience = patience[random_below(6)];
-    decoding->coverage_penalty = coverage_penalties[random_below(4)];
+    scripted_search.patience = patience[random_below(6)];
+    scripted_search.coverage_penalty = coverage_penalties[random_below(4)];
     if (decoding->nbest > ferry_search_awaited(decoding)) decoding->nbest = ferry_search_awaited(decoding);
     for (int32_t w = 0; w < network->vocab * SOURCE_IDS; w++)
         attention[w] = fmaxf(0, (float)random_below(1000) / 1000 - 0.5f);
@@ -398,8 +403,8 @@ static void compare_with_definition(ferry_policy policy, uint64_t seed)
         if (policy == FERRY_POLICY_HUGGINGFACE) add_huggingface(&network, &rules.options, eos);
         if (policy == FERRY_POLICY_CTRANSLATE2) add_ctranslate2(&network, &rules.options, attention);
         if (policy == FERRY_POLICY_MARIAN) {
-            rules.options.word_penalty = (float)random_below(3) * 0.25f;
-            network.coarse = random_below(2) == 0 && rules.options.word_penalty == 0;
+            scripted_search.word_penalty = (float)random_below(3) * 0.25f;
+            network.coarse = random_below(2) == 0 && scripted_search.word_penalty == 0;
         }
         outcome expected = {0};
         const outcome found = run_scripted(&rules, &network);

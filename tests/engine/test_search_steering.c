@@ -20,7 +20,7 @@ TEST(test_alternatives)
     const scripted network = {.row = row_of_alternatives, .vocab = 4, .kernels = &as_given};
     for (int i = 0; i < 3; i++) {
         ferry_search_rules rules = plain_rules(1, 4);
-        rules.options.policy = policies[i];
+        scripted_search.policy = policies[i];
         rules.options.alternatives = 1;
         rules.options.length_penalty = 0;
         rules.options.nbest = 2;
@@ -39,13 +39,13 @@ TEST(test_alternatives_after_a_prefix)
     static const int32_t prefix[] = {3};
     const scripted network = {.row = row_of_alternatives, .vocab = 4, .kernels = &as_given};
     ferry_search_rules rules = plain_rules(1, 4);
-    rules.options.policy = FERRY_POLICY_CTRANSLATE2;
+    scripted_search.policy = FERRY_POLICY_CTRANSLATE2;
     rules.prefix = prefix;
     rules.prefix_count = 1;
     rules.options.alternatives = 1;
     rules.options.nbest = 2;
     EXPECT_ALL(&rules, &network, FOUND(-0.6 / 3, 3, 2, 0), FOUND(-6.0 / 4, 3, 1, 1, 1));
-    rules.options.forced_last_id = 0; /* the last token of both lanes, or before they branch */
+    scripted_search.forced_last_id = 0; /* the last token of both lanes, or before they branch */
     EXPECT_ALL(&rules, &network, FOUND(-0.6 / 3, 3, 2, 0), FOUND(-4.0 / 4, 3, 1, 1, 0));
     rules.options.max_length = 2;
     EXPECT_ALL(&rules, &network, FOUND(0, 3, 0));
@@ -68,7 +68,7 @@ TEST(test_draws_of_the_best)
     for (uint64_t seed = 0; seed < 300; seed++) {
         const scripted network = {.row = random_row, .vocab = 7, .kernels = &normalizing, .seed = seed};
         ferry_search_rules rules = plain_rules(1, 9);
-        rules.options.policy = policies[seed % 3];
+        scripted_search.policy = policies[seed % 3];
         rules.options.no_repeat_ngram = (int32_t)(seed % 2) * 2;
         rules.options.repetition_penalty = seed % 5 == 0 ? 1.3f : 1;
         const outcome greedy = run_scripted(&rules, &network);
@@ -154,8 +154,8 @@ TEST(test_draws_of_nothing)
     static const float table[9] = {0};
     const scripted network = {.row = table_row, .vocab = 3, .kernels = &as_given, .table = table};
     ferry_search_rules rules = drawing_rules(2, 3);
-    rules.options.suppressed_ids = all;
-    rules.options.suppressed_count = 3;
+    scripted_search.suppressed_ids = all;
+    scripted_search.suppressed_count = 3;
     const outcome none = run_scripted(&rules, &network);
     assert_int_equal(none.count, 2);
     assert_int_equal(none.length[0] + none.length[1], 0);

@@ -72,8 +72,9 @@ SHIPPED_TEST(test_no_sentence_is_lost)
     const ferry_text found = ferry_result_text(split, 0, 0);
     assert_int_equal(found.size, strlen(expected));
     assert_memory_equal(found.data, expected, found.size);
-    assert_int_equal(ferry_result_doubts(split, 0), 0);
-    assert_int_equal(ferry_result_doubts(whole, 0), FERRY_DOUBT_SHORT); /* and no loop: the source repeats itself */
+    assert_int_equal(ferry_result_outcome(split, 0)->quality, 0);
+    assert_int_equal(ferry_result_outcome(whole, 0)->quality,
+                     FERRY_QUALITY_SHORT); /* and no loop: the source repeats itself */
     ferry_result_destroy(split);
     ferry_result_destroy(whole);
 }
@@ -86,7 +87,8 @@ SHIPPED_TEST(test_cut_sentences)
     ferry_options options = with(FERRY_SPLIT_AUTO);
     options.max_source = 7;
     ferry_result *result = translated(model, &options, lines, 2);
-    assert_null(ferry_result_warning(result, 0));
-    assert_non_null(strstr(ferry_result_warning(result, 1), "split into 3 parts: 18 source tokens, max_source is 7"));
+    assert_null(ferry_result_outcome(result, 0)->warning);
+    assert_non_null(
+        strstr(ferry_result_outcome(result, 1)->warning, "split into 3 parts: 18 source tokens, max_source is 7"));
     ferry_result_destroy(result);
 }

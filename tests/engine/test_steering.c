@@ -2,6 +2,7 @@
 #include <math.h>
 #include <pthread.h>
 
+#include "engine/search/generation.h"
 #include "tests/support/shipped_model.h"
 
 static const ferry_text texts[] = {
@@ -66,7 +67,7 @@ SHIPPED_TEST(test_partial_texts)
         ferry_result *plain = translated(model, &options, texts, LINES);
         for (size_t i = 0; i < LINES; i++) {
             assert_same_line(result, i, plain, i);
-            assert_int_equal(t.calls[i], ferry_result_tokens(result, i, 0));
+            assert_int_equal(t.calls[i], ferry_result_token_count(result, i, 0));
             assert_text_is(ferry_result_text(result, i, 0), t.text[i]);
         }
         if (threads == 1) assert_false(t.other_thread);
@@ -102,8 +103,7 @@ SHIPPED_TEST(test_sentences_of_a_text_have_partial_texts)
     CHECK(ferry_translate_text(translator, as_text(text), &result, &error));
     assert_int_equal(ferry_result_sentence_count(result), 2);
     for (size_t i = 0; i < 2; i++) {
-        ferry_sentence sentence;
-        CHECK(ferry_result_sentence(result, i, &sentence, sizeof sentence));
+        const ferry_sentence sentence = *ferry_result_sentence(result, i);
         assert_int_equal(strlen(t.text[i]), sentence.target_end - sentence.target_begin);
         assert_memory_equal(t.text[i], ferry_result_text(result, 0, 0).data + sentence.target_begin, strlen(t.text[i]));
     }
@@ -159,7 +159,7 @@ SHIPPED_TEST(test_prefixes)
                      *result = prefixed(&options, texts, prefixes, LINES);
         for (size_t i = 0; i < LINES; i++) {
             if (i == 2 || i == 3) assert_same_line(result, i, plain, i);
-            for (size_t k = 0; i != 2 && k < ferry_result_hypotheses(result, i); k++)
+            for (size_t k = 0; i != 2 && k < ferry_result_hypothesis_count(result, i); k++)
                 assert_true(begins_with(ferry_result_text(result, i, k), beginnings[i]));
         }
         ferry_result_destroy(result);
@@ -195,8 +195,8 @@ SHIPPED_TEST(test_prefixes_of_the_last_length)
     ferry_result *result;
     ferry_translator *translator = new_translator(model, &options);
     CHECK(ferry_score(translator, &line, &prefix, 1, &result, &error));
-    const int32_t tokens = (int32_t)ferry_result_tokens(result, 0, 0) - 1; /* without the end of sentence */
-    const int32_t source = (int32_t)ferry_result_source_tokens(result, 0);
+    const int32_t tokens = (int32_t)ferry_result_token_count(result, 0, 0) - 1; /* without the end of sentence */
+    const int32_t source = (int32_t)ferry_result_source_token_count(result, 0);
     ferry_result_destroy(result);
     ferry_translator_destroy(translator);
     assert_true(tokens > 2 && source > 1);
@@ -205,17 +205,17 @@ SHIPPED_TEST(test_prefixes_of_the_last_length)
             for (int32_t more = -1; more <= 1; more++) {
                 const int32_t most = tokens + forced + more;
                 options = greedy();
-                if (forced != 0) options.forced_first_id = 4;
+                if (forced != 0) own_search(&options, model)->forced_first_id = 4;
                 options.max_length = by_source != 0 ? 0 : most;
                 options.length_factor = 0.25f;
                 options.length_extra = most - (source + 3) / 4;
                 result = prefixed(&options, &line, &prefix, 1);
                 if (more > 0) {
-                    assert_int_equal(ferry_result_status(result, 0), FERRY_OK);
-                    assert_int_equal(ferry_result_tokens(result, 0, 0), most);
+                    assert_int_equal(ferry_result_outcome(result, 0)->status, FERRY_OK);
+                    assert_int_equal(ferry_result_token_count(result, 0, 0), most);
                 } else {
-                    assert_int_equal(ferry_result_status(result, 0), FERRY_ERROR_LIMIT);
-                    assert_string_equal(ferry_result_error(result, 0),
+                    assert_int_equal(ferry_result_outcome(result, 0)->status, FERRY_ERROR_LIMIT);
+                    assert_string_equal(ferry_result_outcome(result, 0)->error,
                                         ferry_name_format("the prefix has %d tokens, with those that the model adds; "
                                                           "expected fewer than max_length %d",
                                                           tokens + forced, most)
@@ -233,7 +233,7 @@ SHIPPED_TEST(test_white_space_of_prefixes)
     const ferry_text line = texts[0];
     for (size_t i = 0; i < 2 * PREFIXES; i++) {
         ferry_options options = greedy();
-        if (i >= PREFIXES) options.forced_first_id = 4;
+        if (i >= PREFIXES) own_search(&options, model)->forced_first_id = 4;
         if (i + 1 == 2 * PREFIXES) options.max_length = 1; /* which the tag is, and the prefix is nothing */
         const ferry_text spaced = as_text(prefixes[i % PREFIXES][0]), plain = as_text(prefixes[i % PREFIXES][1]);
         ferry_result *a = prefixed(&options, &line, &spaced, 1), *b = prefixed(&options, &line, &plain, 1);
@@ -255,19 +255,19 @@ SHIPPED_TEST(test_prefix_of_a_line_in_parts)
     ferry_result *plain = prefixed(&options, &line, &none, 1), *result = prefixed(&options, &line, &prefix, 1);
     const ferry_text whole = ferry_result_text(plain, 0, 0), found = ferry_result_text(result, 0, 0);
     const char *rest = memchr(whole.data, '.', whole.size), *found_rest = memchr(found.data, '.', found.size);
-    assert_non_null(strstr(ferry_result_warning(result, 0), "split into 3 parts"));
+    assert_non_null(strstr(ferry_result_outcome(result, 0)->warning, "split into 3 parts"));
     assert_true(begins_with(found, "Einen guten Morgen"));
     assert_true(rest != NULL && found_rest != NULL);
     assert_same_text((ferry_text){found_rest, (size_t)(found.data + found.size - found_rest)},
                      (ferry_text){rest, (size_t)(whole.data + whole.size - rest)});
     double sum = 0;
     size_t counted = 0; /* the prefix' tokens add 0 and are not counted */
-    for (size_t i = 0; i < ferry_result_tokens(result, 0, 0); i++) {
+    for (size_t i = 0; i < ferry_result_token_count(result, 0, 0); i++) {
         const ferry_token token = target_token(result, 0, 0, i);
         sum += (double)token.log_probability;
         counted += token.log_probability != 0;
     }
-    assert_true(counted + 3 <= ferry_result_tokens(result, 0, 0));
+    assert_true(counted + 3 <= ferry_result_token_count(result, 0, 0));
     assert_true(fabs((double)ferry_result_score(result, 0, 0) - sum / (double)counted) < 1e-6);
     ferry_result_destroy(plain);
     ferry_result_destroy(result);
@@ -332,7 +332,7 @@ SHIPPED_TEST(test_alternatives)
     ferry_result *result = translated(model, &options, texts, LINES);
     for (size_t i = 0; i < LINES; i++) {
         assert_same_text(ferry_result_text(result, i, 0), ferry_result_text(plain, i, 0));
-        if (i != 2) assert_int_equal(ferry_result_hypotheses(result, i), 4);
+        if (i != 2) assert_int_equal(ferry_result_hypothesis_count(result, i), 4);
     }
     ferry_result_destroy(plain);
     ferry_result_destroy(result);
@@ -348,10 +348,11 @@ SHIPPED_TEST(test_coverage_of_parts)
     float scores[2][3], sums[2][3];
     for (int i = 0; i < 2; i++) {
         ferry_options options = greedy();
-        options.policy = FERRY_POLICY_CTRANSLATE2;
+        ferry_search_options *search = own_search(&options, model);
+        search->policy = FERRY_POLICY_CTRANSLATE2;
         options.beam = 4;
         options.length_penalty = 0;
-        options.coverage_penalty = i == 0 ? 0.5f : 1e-30f; /* none, but hypotheses are waited for in the same way */
+        search->coverage_penalty = i == 0 ? 0.5f : 1e-30f; /* none, but hypotheses are waited for in the same way */
         options.split = FERRY_SPLIT_ALL;
         options.scores = 1;
         ferry_result *result = translated(model, &options, rain, 3);
@@ -364,7 +365,7 @@ SHIPPED_TEST(test_coverage_of_parts)
             ferry_result_destroy(alone);
             scores[i][line] = ferry_result_score(result, line, 0);
             sums[i][line] = 0;
-            for (size_t t = 0; t < ferry_result_tokens(result, line, 0); t++)
+            for (size_t t = 0; t < ferry_result_token_count(result, line, 0); t++)
                 sums[i][line] += ferry_inspect_result_token_scores(result, line, 0)[t];
         }
         ferry_result_destroy(result);
@@ -380,44 +381,51 @@ SHIPPED_TEST(test_coverage_of_parts)
 SHIPPED_TEST(test_options_that_exclude_each_other)
 {
     static const struct {
-        ferry_options set;   /* 0: as usual */
+        ferry_decoding set;  /* 0: as usual */
         const char *message; /* NULL: they are accepted */
     } rows[] = {
-        {{.beam = 2, .sample = 1}, "option sample: expected beam 1, found beam 2"},
-        {{.beam = 2, .alternatives = 1}, "option alternatives: expected beam 1, found beam 2"},
-        {{.sample = 1, .alternatives = 1}, "options sample and alternatives: expected one of them"},
-        {{.nbest = 2}, "option nbest: expected a number from 1 to 1, found 2"},
-        {{.nbest = 1025, .sample = 1}, "option nbest: expected a number from 1 to 1024, found 1025"},
-        {{.nbest = 1024, .sample = 1}, NULL},
-        {{.nbest = 1024, .alternatives = 1}, NULL},
-        {{.temperature = 0.5f}, "option temperature: expected sample 1, found sample 0"},
-        {{.temperature = 1.5f}, "option temperature: expected sample 1, found sample 0"},
-        {{.top_k = 5}, "option top_k: expected sample 1, found sample 0"},
-        {{.top_p = 0.5f}, "option top_p: expected sample 1, found sample 0"},
-        {{.top_k = 5, .alternatives = 1}, "option top_k: expected sample 1, found sample 0"},
-        {{.temperature = 0.5f, .top_k = 5, .top_p = 0.5f, .sample = 1}, NULL},
-        {{.beam = 4, .patience = 2}, "option patience: expected policy ctranslate2, found policy huggingface"},
-        {{.policy = FERRY_POLICY_MARIAN, .beam = 4, .coverage_penalty = 0.2f},
+        {{.options = {.beam = 2, .sample = 1}}, "option sample: expected beam 1, found beam 2"},
+        {{.options = {.beam = 2, .alternatives = 1}}, "option alternatives: expected beam 1, found beam 2"},
+        {{.options = {.sample = 1, .alternatives = 1}}, "options sample and alternatives: expected one of them"},
+        {{.options = {.nbest = 2}}, "option nbest: expected a number from 1 to 1, found 2"},
+        {{.options = {.nbest = 1025, .sample = 1}}, "option nbest: expected a number from 1 to 1024, found 1025"},
+        {{.options = {.nbest = 1024, .sample = 1}}, NULL},
+        {{.options = {.nbest = 1024, .alternatives = 1}}, NULL},
+        {{.options = {.temperature = 0.5f}}, "option temperature: expected sample 1, found sample 0"},
+        {{.options = {.temperature = 1.5f}}, "option temperature: expected sample 1, found sample 0"},
+        {{.options = {.top_k = 5}}, "option top_k: expected sample 1, found sample 0"},
+        {{.options = {.top_p = 0.5f}}, "option top_p: expected sample 1, found sample 0"},
+        {{.options = {.top_k = 5, .alternatives = 1}}, "option top_k: expected sample 1, found sample 0"},
+        {{.options = {.temperature = 0.5f, .top_k = 5, .top_p = 0.5f, .sample = 1}}, NULL},
+        {{.options = {.beam = 4}, .search = {.patience = 2}},
+         "option patience: expected policy ctranslate2, found policy huggingface"},
+        {{.options = {.beam = 4}, .search = {.policy = FERRY_POLICY_MARIAN, .coverage_penalty = 0.2f}},
          "option coverage_penalty: expected policy ctranslate2, found policy marian"},
-        {{.policy = FERRY_POLICY_CTRANSLATE2, .patience = 2}, "option patience: expected a beam above 1, found beam 1"},
-        {{.policy = FERRY_POLICY_CTRANSLATE2, .coverage_penalty = -1},
+        {{.search = {.policy = FERRY_POLICY_CTRANSLATE2, .patience = 2}},
+         "option patience: expected a beam above 1, found beam 1"},
+        {{.search = {.policy = FERRY_POLICY_CTRANSLATE2, .coverage_penalty = -1}},
          "option coverage_penalty: expected a beam above 1, found beam 1"},
-        {{.policy = FERRY_POLICY_CTRANSLATE2, .beam = 4, .nbest = 3, .patience = 0.5f},
+        {{.options = {.beam = 4, .nbest = 3}, .search = {.policy = FERRY_POLICY_CTRANSLATE2, .patience = 0.5f}},
          "option patience: expected 3 finished hypotheses or more (nbest), found 0.5 × beam 4"},
-        {{.policy = FERRY_POLICY_CTRANSLATE2, .beam = 4, .patience = 0.1f},
+        {{.options = {.beam = 4}, .search = {.policy = FERRY_POLICY_CTRANSLATE2, .patience = 0.1f}},
          "option patience: expected 1 finished hypotheses or more"},
-        {{.policy = FERRY_POLICY_CTRANSLATE2, .beam = 2, .patience = 2}, NULL},
-        {{.policy = FERRY_POLICY_CTRANSLATE2, .beam = 4, .nbest = 2, .patience = 0.5f, .coverage_penalty = 1}, NULL},
-        {{.policy = FERRY_POLICY_MARIAN}, NULL},
-        {{.min_length = 11, .max_length = 10}, "option min_length: expected at most max_length, which is 10, found 11"},
-        {{.min_length = 10, .max_length = 10}, NULL},
-        {{.min_length = 10}, NULL}, /* max_length 0: by the source */
+        {{.options = {.beam = 2}, .search = {.policy = FERRY_POLICY_CTRANSLATE2, .patience = 2}}, NULL},
+        {{.options = {.beam = 4, .nbest = 2},
+          .search = {.policy = FERRY_POLICY_CTRANSLATE2, .patience = 0.5f, .coverage_penalty = 1}},
+         NULL},
+        {{.search = {.policy = FERRY_POLICY_MARIAN}}, NULL},
+        {{.options = {.min_length = 11, .max_length = 10}},
+         "option min_length: expected at most max_length, which is 10, found 11"},
+        {{.options = {.min_length = 10, .max_length = 10}}, NULL},
+        {{.options = {.min_length = 10}}, NULL}, /* max_length 0: by the source */
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const ferry_options *set = &rows[i].set;
+        const ferry_options *set = &rows[i].set.options;
+        const ferry_search_options *set_search = &rows[i].set.search;
         ferry_options options = greedy();
         ferry_translator *translator;
-        options.policy = set->policy;
+        ferry_search_options *search = own_search(&options, model);
+        search->policy = set_search->policy;
         options.min_length = set->min_length;
         options.max_length = set->max_length;
         if (set->beam > 0) options.beam = set->beam;
@@ -427,8 +435,8 @@ SHIPPED_TEST(test_options_that_exclude_each_other)
         if (set->temperature > 0) options.temperature = set->temperature;
         options.top_k = set->top_k;
         if (set->top_p > 0) options.top_p = set->top_p;
-        if (set->patience > 0) options.patience = set->patience;
-        options.coverage_penalty = set->coverage_penalty;
+        if (set_search->patience > 0) search->patience = set_search->patience;
+        search->coverage_penalty = set_search->coverage_penalty;
         if (rows[i].message != NULL) {
             REFUSE(ferry_translator_create(model, &options, &translator, &error), FERRY_ERROR_ARGUMENT,
                    rows[i].message);

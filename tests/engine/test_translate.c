@@ -82,14 +82,14 @@ static void assert_same_words(const char *a, const char *b)
 static void assert_equal(const ferry_result *a, size_t line_a, const ferry_result *b, size_t line_b)
 {
     assert_same_line(a, line_a, b, line_b);
-    assert_same_words(ferry_result_error(a, line_a), ferry_result_error(b, line_b));
-    assert_same_words(ferry_result_warning(a, line_a), ferry_result_warning(b, line_b));
-    assert_int_equal(ferry_result_doubts(a, line_a), ferry_result_doubts(b, line_b));
-    const size_t S = ferry_result_source_tokens(a, line_a);
-    assert_int_equal(S, ferry_result_source_tokens(b, line_b));
+    assert_same_words(ferry_result_outcome(a, line_a)->error, ferry_result_outcome(b, line_b)->error);
+    assert_same_words(ferry_result_outcome(a, line_a)->warning, ferry_result_outcome(b, line_b)->warning);
+    assert_int_equal(ferry_result_outcome(a, line_a)->quality, ferry_result_outcome(b, line_b)->quality);
+    const size_t S = ferry_result_source_token_count(a, line_a);
+    assert_int_equal(S, ferry_result_source_token_count(b, line_b));
     for (size_t s = 0; s < S; s++) assert_same_token(source_token(a, line_a, s), source_token(b, line_b, s));
-    for (size_t h = 0; S > 0 && h < ferry_result_hypotheses(a, line_a); h++)
-        for (size_t t = 0; t < ferry_result_tokens(a, line_a, h); t++) {
+    for (size_t h = 0; S > 0 && h < ferry_result_hypothesis_count(a, line_a); h++)
+        for (size_t t = 0; t < ferry_result_token_count(a, line_a, h); t++) {
             size_t first[2], count[2];
             const float *x = ferry_result_weights(a, line_a, h, t, &first[0], &count[0]),
                         *y = ferry_result_weights(b, line_b, h, t, &first[1], &count[1]);
@@ -152,8 +152,9 @@ static ferry_options options_of(const row *r)
     if (r->sample) options.top_k = 40;
     options.on_loop = r->retry ? FERRY_ON_LOOP_RETRY : FERRY_ON_LOOP_WARN;
     options.split = r->split;
-    if (r->coverage) options.policy = FERRY_POLICY_CTRANSLATE2;
-    if (r->coverage) options.coverage_penalty = 0.2f;
+    ferry_search_options *search = own_search(&options, model);
+    if (r->coverage) search->policy = FERRY_POLICY_CTRANSLATE2;
+    if (r->coverage) search->coverage_penalty = 0.2f;
     return options;
 }
 
@@ -176,7 +177,7 @@ static void check_row(const row *r, int rounds)
     options.threads = options.batch = 1;
     for (size_t i = 0; i < calls; i++) {
         alone[i] = called(r, &options, &i, 1);
-        assert_int_equal(ferry_result_status(alone[i], 0), FERRY_OK);
+        assert_int_equal(ferry_result_outcome(alone[i], 0)->status, FERRY_OK);
     }
     for (int round = 0; round < rounds; round++) {
         size_t which[MANY];
@@ -221,19 +222,18 @@ static size_t check_cancelled(kind what, const ferry_result *result, const ferry
     const ferry_result *found = lines_of(result);
     size_t finished = 0;
     for (size_t i = 0; i < ferry_result_count(found); i++) {
-        const bool is_finished = ferry_result_status(found, i) == FERRY_OK;
+        const bool is_finished = ferry_result_outcome(found, i)->status == FERRY_OK;
         finished += is_finished;
         if (is_finished) {
             assert_equal(found, i, lines_of(full), i);
             continue;
         }
-        assert_int_equal(ferry_result_status(found, i), FERRY_ERROR_CANCELLED);
-        assert_string_equal(ferry_result_error(found, i), "cancelled");
-        assert_int_equal(ferry_result_hypotheses(found, i), 0);
+        assert_int_equal(ferry_result_outcome(found, i)->status, FERRY_ERROR_CANCELLED);
+        assert_string_equal(ferry_result_outcome(found, i)->error, "cancelled");
+        assert_int_equal(ferry_result_hypothesis_count(found, i), 0);
         assert_int_equal(ferry_result_text(found, i, 0).size, 0);
-        ferry_sentence s;
         if (what < TEXT) continue;
-        CHECK(ferry_result_sentence(result, i, &s, sizeof s));
+        const ferry_sentence s = *ferry_result_sentence(result, i);
         if (memchr(text_of_all + s.source_begin, '\xE9', s.source_end - s.source_begin) != NULL)
             continue; /* is repaired */
         assert_int_equal(s.target_end - s.target_begin, s.source_end - s.source_begin);
@@ -262,7 +262,7 @@ static void cancel_and_go_on(kind what, const ferry_options *options, const ferr
     assert_int_equal(w.total, count);
     assert_int_equal(w.last, enough);
     assert_int_equal(check_cancelled(what, result, full), enough);
-    if (what >= TEXT) assert_int_equal(ferry_result_status(result, 0), status);
+    if (what >= TEXT) assert_int_equal(ferry_result_outcome(result, 0)->status, status);
     if (enough < count)
         assert_string_equal(stopped.message, ferry_name_format("cancelled: %zu of %zu %s are finished", enough, count,
                                                                what >= TEXT ? "sentences" : "lines")
@@ -277,7 +277,7 @@ static void cancel_and_go_on(kind what, const ferry_options *options, const ferr
     ferry_result_destroy((call(what, translator, all, LINES, &result, NULL), result));
     w.enough = SIZE_MAX;
     CHECK(call(TEXT, translator, all, LINES, &result, &error));
-    assert_int_equal(ferry_result_source_tokens(ferry_result_sentences(result), 0), 0);
+    assert_int_equal(ferry_result_source_token_count(ferry_result_sentences(result), 0), 0);
     ferry_result_destroy(result);
     ferry_translator_destroy(translator);
 }
@@ -305,18 +305,19 @@ TEST_WITH(test_blank_lines_stay_and_nul_is_a_character, begin, close_model)
     const ferry_text texts[] = {{"", 0}, {" \t ", 3}, {"a\0b", 3}, {"\xff\xfe oops", 7}, {"\xff", 1}};
     ferry_result *result = translated(model, NULL, texts, 5);
     for (size_t i = 0; i < 2; i++) {
-        assert_int_equal(ferry_result_hypotheses(result, i), 1);
+        assert_int_equal(ferry_result_hypothesis_count(result, i), 1);
         assert_same_text(ferry_result_text(result, i, 0), texts[i]);
-        assert_null(ferry_result_warning(result, i));
-        assert_int_equal(ferry_result_tokens(result, i, 0), 0);
+        assert_null(ferry_result_outcome(result, i)->warning);
+        assert_int_equal(ferry_result_token_count(result, i, 0), 0);
     }
     for (size_t i = 2; i < 5; i++) {
-        assert_true((ferry_result_tokens(result, i, 0) > 0) == (i < 4)); /* of U+FFFD alone the model sees nothing */
-        assert_null(ferry_result_error(result, i));
-        if (i >= 3) assert_non_null(strstr(ferry_result_warning(result, i), "UTF-8"));
+        assert_true((ferry_result_token_count(result, i, 0) > 0) ==
+                    (i < 4)); /* of U+FFFD alone the model sees nothing */
+        assert_null(ferry_result_outcome(result, i)->error);
+        if (i >= 3) assert_non_null(strstr(ferry_result_outcome(result, i)->warning, "UTF-8"));
     }
-    assert_int_equal(ferry_result_hypotheses(result, 5), 0); /* no such line */
-    assert_null(ferry_result_error(result, 5));
+    assert_int_equal(ferry_result_hypothesis_count(result, 5), 0); /* no such line */
+    assert_non_null(ferry_result_outcome(result, 5)->error);
     ferry_result_destroy(result);
 }
 
@@ -341,7 +342,7 @@ TEST_WITH(test_length_by_the_source, begin, close_model)
         options.length_extra = cases[i].extra;
         ferry_result *result = translated(model, &options, &text, 1);
         const double limit = ceil((double)cases[i].factor * (double)count) + cases[i].extra;
-        assert_int_equal(ferry_result_tokens(result, 0, 0), limit < 1 ? 1 : (size_t)limit);
+        assert_int_equal(ferry_result_token_count(result, 0, 0), limit < 1 ? 1 : (size_t)limit);
         ferry_result_destroy(result);
     }
     ferry_inspect_free(ids);

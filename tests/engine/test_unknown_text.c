@@ -25,16 +25,16 @@ TEST(test_what_can_be_seen)
     assert_int_equal(ferry_text_sight((ferry_view){"", 0}), FERRY_SIGHT_NOTHING);
 }
 
-static void check_kept(const ferry_result *result, size_t line, const char *text, int doubts)
+static void check_kept(const ferry_result *result, size_t line, const char *text, int quality)
 {
-    assert_int_equal(ferry_result_status(result, line), FERRY_OK);
+    assert_int_equal(ferry_result_outcome(result, line)->status, FERRY_OK);
     assert_text_is(ferry_result_text(result, line, 0), text);
-    assert_int_equal(ferry_result_tokens(result, line, 0), 0);
-    assert_int_equal(ferry_result_doubts(result, line), doubts);
-    if (doubts == 0)
-        assert_null(ferry_result_warning(result, line));
+    assert_int_equal(ferry_result_token_count(result, line, 0), 0);
+    assert_int_equal(ferry_result_outcome(result, line)->quality, quality);
+    if (quality == 0)
+        assert_null(ferry_result_outcome(result, line)->warning);
     else
-        assert_string_equal(ferry_result_warning(result, line),
+        assert_string_equal(ferry_result_outcome(result, line)->warning,
                             "the translation is the text itself: the model knows none of its characters");
 }
 
@@ -76,7 +76,7 @@ TEST(test_bytes_of_nothing)
         ferry_result_destroy(result);
     }
     ferry_result *result = translated(model, NULL, &(ferry_text){unknown[0], strlen(unknown[0])}, 1);
-    assert_true(ferry_result_tokens(result, 0, 0) > 0);
+    assert_true(ferry_result_token_count(result, 0, 0) > 0);
     ferry_result_destroy(result);
     close_model(NULL);
 }
@@ -95,8 +95,8 @@ SHIPPED_TEST(test_parts_of_which_nothing_is_seen)
         for (options.alignment = 0; options.alignment <= 1; options.alignment++) {
             ferry_result *result = translated(model, &options, &(ferry_text){line.text, strlen(line.text)}, 1);
             assert_text_is(ferry_result_text(result, 0, 0), expected.text);
-            assert_int_equal(ferry_result_tokens(result, 0, 0), ferry_result_tokens(alone, 0, 0));
-            assert_null(ferry_result_warning(result, 0));
+            assert_int_equal(ferry_result_token_count(result, 0, 0), ferry_result_token_count(alone, 0, 0));
+            assert_null(ferry_result_outcome(result, 0)->warning);
             ferry_result_destroy(result);
         }
     }
@@ -111,7 +111,7 @@ SHIPPED_TEST(test_markup_of_which_nothing_is_seen)
     ferry_result *result;
     CHECK(ferry_translate_markup(translator, as_text(page), &result, &error));
     assert_text_is(ferry_result_text(result, 0, 0), page);
-    assert_null(ferry_result_warning(result, 0));
+    assert_null(ferry_result_outcome(result, 0)->warning);
     ferry_result_destroy(result);
     ferry_translator_destroy(translator);
 }
@@ -137,8 +137,8 @@ SHIPPED_TEST(test_unknown_text_is_told)
         options.split = FERRY_SPLIT_NONE;
         const ferry_text line = as_text(rows[i].line);
         result = translated(model, &options, &line, 1);
-        const char *warning = ferry_result_warning(result, 0);
-        assert_int_equal(ferry_result_doubts(result, 0), rows[i].warning != NULL ? FERRY_QUALITY_UNKNOWN : 0);
+        const char *warning = ferry_result_outcome(result, 0)->warning;
+        assert_int_equal(ferry_result_outcome(result, 0)->quality, rows[i].warning != NULL ? FERRY_QUALITY_UNKNOWN : 0);
         if (rows[i].warning != NULL)
             assert_string_equal(warning, rows[i].warning);
         else
@@ -153,11 +153,12 @@ SHIPPED_TEST(test_unknown_words_are_told)
     const ferry_text line = as_text("Good morning!");
     for (int replace = 0; replace <= 1; replace++) {
         ferry_options options = default_options(model);
-        options.forced_first_id = model->file.text.source_unk_id;
+        own_search(&options, model)->forced_first_id = model->file.text.source_unk_id;
         options.replace_unknowns = replace;
         ferry_result *result = translated(model, &options, &line, 1);
-        const char *warning = ferry_result_warning(result, 0);
-        assert_int_equal(ferry_result_doubts(result, 0) & FERRY_QUALITY_UNKNOWN, replace ? 0 : FERRY_QUALITY_UNKNOWN);
+        const char *warning = ferry_result_outcome(result, 0)->warning;
+        assert_int_equal(ferry_result_outcome(result, 0)->quality & FERRY_QUALITY_UNKNOWN,
+                         replace ? 0 : FERRY_QUALITY_UNKNOWN);
         assert_true(replace || strstr(warning, "the translation has unknown words: ") == warning);
         assert_true(replace || strstr(warning, "; --replace-unknowns puts the source's in their place") != NULL);
         ferry_result_destroy(result);
@@ -175,8 +176,8 @@ SHIPPED_TEST(test_unknown_prefixes)
     ferry_result *result;
     CHECK(ferry_translate_prefixed(translator, lines, prefixes, 3, &result, &error));
     for (size_t i = 0; i < 3; i++) {
-        assert_int_equal(ferry_result_status(result, i), errors[i] != NULL ? FERRY_ERROR_ARGUMENT : FERRY_OK);
-        if (errors[i] != NULL) assert_string_equal(ferry_result_error(result, i), errors[i]);
+        assert_int_equal(ferry_result_outcome(result, i)->status, errors[i] != NULL ? FERRY_ERROR_ARGUMENT : FERRY_OK);
+        if (errors[i] != NULL) assert_string_equal(ferry_result_outcome(result, i)->error, errors[i]);
     }
     ferry_result_destroy(result);
     ferry_translator_destroy(translator);

@@ -16,8 +16,7 @@ static void check_sentences(const ferry_result *result, ferry_view markup, ferry
 {
     size_t from = 0, to = 0;
     for (size_t i = 0; i < ferry_result_sentence_count(result); i++) {
-        ferry_sentence s;
-        if (ferry_result_sentence(result, i, &s, sizeof s) != FERRY_OK) abort();
+        const ferry_sentence s = *ferry_result_sentence(result, i);
         if (s.source_begin < from || s.source_end <= s.source_begin || s.source_end > markup.size) abort();
         if (s.target_begin < to || s.target_end < s.target_begin || s.target_end > target.size) abort();
         from = s.source_end;

@@ -35,9 +35,9 @@ static void translate(ferry_translator *translator, size_t count)
     ferry_error error;
     if (ferry_translate(translator, lines, 3, &result, &error) != FERRY_OK) return;
     for (size_t i = 0; i < 3; i++) {
-        if (ferry_result_status(result, i) != FERRY_OK) continue;
-        if (ferry_result_hypotheses(result, i) > count) abort();
-        for (size_t h = 0; h < ferry_result_hypotheses(result, i); h++) {
+        if (ferry_result_outcome(result, i)->status != FERRY_OK) continue;
+        if (ferry_result_hypothesis_count(result, i) > count) abort();
+        for (size_t h = 0; h < ferry_result_hypothesis_count(result, i); h++) {
             const ferry_text text = ferry_result_text(result, i, h);
             read_all((ferry_view){text.data, text.size});
         }
@@ -49,7 +49,7 @@ static bool is_little(const ferry_options *o)
 {
     return o->beam <= MOST_BEAM && o->nbest <= MOST_BEAM && o->batch <= MOST_BATCH && o->threads <= MOST_THREADS &&
            o->max_length <= MOST_TOKENS && o->min_length <= MOST_TOKENS && o->length_factor <= 4 &&
-           o->length_extra <= MOST_TOKENS && o->patience <= 4;
+           o->length_extra <= MOST_TOKENS && o->search->patience <= 4;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -57,18 +57,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const ferry_model *model = open_embedded_model();
     ferry_view input = {(const char *)data, size};
     ferry_options options;
+    ferry_search_options search;
     int32_t ids[MOST_IDS] = {0};
     ferry_translator *translator;
     ferry_error error;
     if (ferry_options_default(model, &options, sizeof options) != FERRY_OK) abort();
-    take(&input, &options.policy, offsetof(ferry_options, suppressed_ids) - offsetof(ferry_options, policy));
-    take(&input, &options.shortlist, offsetof(ferry_options, progress) - offsetof(ferry_options, shortlist));
+    if (ferry_search_options_default(model, &search, sizeof search) != FERRY_OK) abort();
+    take(&input, &options.beam, offsetof(ferry_options, progress) - offsetof(ferry_options, beam));
+    take(&input, &options.scores, offsetof(ferry_options, search) - offsetof(ferry_options, scores));
     take(&input, ids, sizeof ids);
     char *from = take_text(&input), *to = take_text(&input);
-    take(&input, &options.alternatives, offsetof(ferry_options, partial) - offsetof(ferry_options, alternatives));
-    take(&input, &options.split, sizeof options - offsetof(ferry_options, split));
-    options.suppressed_ids = ids;
-    options.suppressed_count = MOST_IDS;
+    take(&input, &search.policy,
+         offsetof(ferry_search_options, suppressed_ids) - offsetof(ferry_search_options, policy));
+    take(&input, &search.patience, sizeof search - offsetof(ferry_search_options, patience));
+    search.suppressed_ids = ids;
+    search.suppressed_count = MOST_IDS;
+    options.search = &search;
     options.from = from;
     options.to = to;
     if (options.threads > MOST_THREADS) options.threads = MOST_THREADS;

@@ -17,8 +17,10 @@ static void choose(ferry_options *options, uint8_t choice)
 
 static void check_same(const ferry_result *a, size_t line, const ferry_result *b)
 {
-    const size_t count = ferry_result_hypotheses(a, line);
-    if (ferry_result_status(a, line) != ferry_result_status(b, 0) || count != ferry_result_hypotheses(b, 0)) abort();
+    const size_t count = ferry_result_hypothesis_count(a, line);
+    if (ferry_result_outcome(a, line)->status != ferry_result_outcome(b, 0)->status ||
+        count != ferry_result_hypothesis_count(b, 0))
+        abort();
     for (size_t h = 0; h < count; h++) {
         const ferry_text x = ferry_result_text(a, line, h), y = ferry_result_text(b, 0, h);
         if (x.size != y.size || (x.size > 0 && memcmp(x.data, y.data, x.size) != 0)) abort();

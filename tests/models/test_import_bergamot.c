@@ -71,7 +71,7 @@ static bool same_ids(const json_t *golden, const ferry_result *result, int32_t e
     int32_t count;
     const int32_t *expected = json_ids(json_object_get(golden, "ids"), &count);
     const int32_t *ids = ferry_inspect_result_ids(result, 0, 0);
-    size_t found = ferry_result_tokens(result, 0, 0);
+    size_t found = ferry_result_token_count(result, 0, 0);
     if (found > 0 && ids[found - 1] == eos) found--;
     return found == (size_t)count && memcmp(ids, expected, found * sizeof *ids) == 0;
 }

@@ -45,11 +45,11 @@ TEST_WITH(test_every_choice_of_the_graph, set_up, tear_down)
     model->encoder.activation = FERRY_GELU_TANH;
     model->decoder.activation = FERRY_GELU_SIGMOID;
     plan.generation.shortlist = (ferry_shortlist){.first = 100, .shared = true};
-    plan.generation.decoding.policy = FERRY_POLICY_MARIAN;
-    plan.generation.decoding.word_penalty = 0.5f;
-    plan.generation.decoding.length_factor = 1.5f;
-    plan.generation.decoding.length_extra = 7;
-    plan.generation.decoding.shortlist = false;
+    plan.generation.decoding.search.policy = FERRY_POLICY_MARIAN;
+    plan.generation.decoding.search.word_penalty = 0.5f;
+    plan.generation.decoding.options.length_factor = 1.5f;
+    plan.generation.decoding.options.length_extra = 7;
+    plan.generation.decoding.options.shortlist = false;
     add("token_embd.weight", FERRY_IMPORT_MATRIX);
     add("dec.output_norm.weight", FERRY_IMPORT_VECTOR);
     add("dec.embd_norm.weight", FERRY_IMPORT_VECTOR);

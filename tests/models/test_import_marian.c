@@ -28,9 +28,10 @@ TEST(test_golden)
         assert_true(number_after(command, "--max-length-factor") == 3);
         options.beam = options.nbest = (int32_t)number_after(command, "--beam-size");
         options.length_penalty = (float)number_after(command, "--normalize");
-        options.word_penalty = (float)number_after(command, "--word-penalty");
+        ferry_search_options *search = own_search(&options, model.model);
+        search->word_penalty = (float)number_after(command, "--word-penalty");
         options.alignment = 1;
-        if (strstr(command, "--allow-unk") != NULL) options.suppressed_count = 0;
+        if (strstr(command, "--allow-unk") != NULL) search->suppressed_count = 0;
         const size_t lines = golden_check_run(&model, &options, json_object_get(root, "lines"), name);
         assert_int_equal(lines, large_data() ? 60 : 17);
     }

@@ -44,12 +44,13 @@ static void check_case(const ferry_model *model, const json_t *recorded, ferry_o
     options.nbest = (int32_t)json_array_size(hypotheses);
     options.alternatives = integer_at(recorded, "alternatives");
     options.length_penalty = real_at(recorded, "length_penalty");
-    options.coverage_penalty = real_at(recorded, "coverage_penalty");
-    if (json_object_get(recorded, "patience") != NULL) options.patience = real_at(recorded, "patience");
+    ferry_search_options *search = own_search(&options, model);
+    search->coverage_penalty = real_at(recorded, "coverage_penalty");
+    if (json_object_get(recorded, "patience") != NULL) search->patience = real_at(recorded, "patience");
     options.max_length = integer_at(recorded, "max_length");
     CHECK(ferry_translator_create(model, &options, &translator, &error));
     CHECK(ferry_translate_prefixed(translator, &line, &prefix, 1, &result, &error));
-    assert_int_equal(ferry_result_hypotheses(result, 0), json_array_size(hypotheses));
+    assert_int_equal(ferry_result_hypothesis_count(result, 0), json_array_size(hypotheses));
     for (size_t i = 0; i < json_array_size(hypotheses); i++) {
         const json_t *expected = json_array_get(hypotheses, i);
         const ferry_text text = ferry_result_text(result, 0, i), wanted = as_text(text_at(expected, "text"));
@@ -89,14 +90,15 @@ TEST(test_recorded_cases)
         const json_t *recorded;
         const ferry_model *model = opened(shared_file("models/%s", models[i].name));
         CHECK(ferry_options_default(model, &options, sizeof options));
-        options.policy = models[i].policy;
+        ferry_search_options *search = own_search(&options, model);
+        search->policy = models[i].policy;
         options.from = models[i].from;
         options.to = models[i].to;
-        options.early_stopping = FERRY_EARLY_STOPPING_FALSE;
+        search->early_stopping = FERRY_EARLY_STOPPING_FALSE;
         checked = 0;
         json_array_foreach (cases[small], index, recorded) {
             if (strcmp(text_at(recorded, "model"), models[i].name) != 0) continue;
-            if (strcmp(text_at(recorded, "system"), systems[options.policy]) == 0) check_case(model, recorded, options);
+            if (strcmp(text_at(recorded, "system"), systems[search->policy]) == 0) check_case(model, recorded, options);
         }
         assert_int_equal(checked, small ? models[i].of_twin : models[i].hypotheses);
     }
@@ -110,7 +112,7 @@ TEST(test_shortlist)
     ferry_options options;
     ferry_result *results[2];
     CHECK(ferry_options_default(model, &options, sizeof options));
-    assert_int_equal(options.policy, FERRY_POLICY_MARIAN);
+    assert_int_equal(own_search(&options, model)->policy, FERRY_POLICY_MARIAN);
     assert_int_equal(options.shortlist, 1);
     for (options.beam = 1; options.beam <= 4; options.beam += 3) {
         for (int i = 0; i < 2; i++) {

@@ -105,17 +105,18 @@ static ferry_options run_options(const golden *g, const json_t *run)
     options.beam = (int32_t)number(run, "num_beams", number(run, "beam_size", options.beam));
     options.nbest = (int32_t)number(run, "num_return_sequences", number(run, "num_hypotheses", 1));
     options.length_penalty = (float)number(run, "length_penalty", (double)options.length_penalty);
-    options.patience = (float)number(run, "patience", (double)options.patience);
-    options.coverage_penalty = (float)number(run, "coverage_penalty", (double)options.coverage_penalty);
+    ferry_search_options *search = own_search(&options, g->model);
+    search->patience = (float)number(run, "patience", (double)search->patience);
+    search->coverage_penalty = (float)number(run, "coverage_penalty", (double)search->coverage_penalty);
     if (early != NULL)
-        options.early_stopping = json_is_string(early) ? FERRY_EARLY_STOPPING_NEVER
+        search->early_stopping = json_is_string(early) ? FERRY_EARLY_STOPPING_NEVER
                                  : json_is_true(early) ? FERRY_EARLY_STOPPING_TRUE
                                                        : FERRY_EARLY_STOPPING_FALSE;
     options.no_repeat_ngram = (int32_t)number(run, "no_repeat_ngram_size", 0);
     options.repetition_penalty = (float)number(run, "repetition_penalty", 1);
     options.min_length = (int32_t)number(run, "min_new_tokens", options.min_length);
     options.max_length = (int32_t)number(all, "max_new_tokens", g->max_length > 0 ? g->max_length : options.max_length);
-    if (all != NULL) options.renormalize = json_is_true(json_object_get(all, "renormalize_logits"));
+    if (all != NULL) search->renormalize = json_is_true(json_object_get(all, "renormalize_logits"));
     return options;
 }
 
@@ -146,7 +147,7 @@ static int32_t *expected_ids(const run *r, const json_t *row, bool tokens, bool 
 static bool same_ids(const run *r, size_t line, size_t hypothesis, const json_t *row, bool tokens)
 {
     int32_t count;
-    const size_t found = ferry_result_tokens(r->result, line, hypothesis);
+    const size_t found = ferry_result_token_count(r->result, line, hypothesis);
     const int32_t *ids = ferry_inspect_result_ids(r->result, line, hypothesis);
     const bool ended = found > 0 && ids[found - 1] == ferry_inspect_get_sizes(r->golden->model).eos_id;
     const int32_t *expected = expected_ids(r, row, tokens, ended, &count);
@@ -186,7 +187,7 @@ static bool same_hypotheses(run *r, size_t line, const json_t *recorded)
     const double largest = r->golden->tolerance > 0 ? r->golden->tolerance : tolerance;
     if (rows == NULL) rows = tokens;
     const size_t count = json_array_size(rows);
-    assert_int_equal(ferry_result_hypotheses(r->result, line), count);
+    assert_int_equal(ferry_result_hypothesis_count(r->result, line), count);
     for (size_t h = 0; h < (r->golden->best_only ? 1 : count); h++) {
         const double golden_score = json_number_value(json_array_get(scores, h)),
                      found = (double)ferry_result_score(r->result, line, h), unit = fmax(1, fabs(golden_score));

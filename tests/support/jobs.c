@@ -8,7 +8,10 @@ job *new_job(const ferry_generation *generation, int32_t count)
     assert_in_range(count, 1, JOB_SENTENCES);
     j->generation = generation;
     j->count = count;
-    for (int32_t s = 0; s < count; s++) j->sentences[s].options = generation->decoding;
+    for (int32_t s = 0; s < count; s++) {
+        j->sentences[s].options = generation->decoding.options;
+        j->sentences[s].options.search = &generation->decoding.search;
+    }
     return j;
 }
 

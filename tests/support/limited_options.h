@@ -10,8 +10,8 @@ static inline void limit_options(const ferry_model *model, ferry_options *option
     const size_t languages = ferry_model_language_count(model);
     if (options->beam > 3) options->beam = 3;
     if (languages == 0) return;
-    options->from = ferry_model_language_tag(model, 0);
-    options->to = ferry_model_language_tag(model, languages - 1);
+    options->from = ferry_model_language(model, 0)->tag;
+    options->to = ferry_model_language(model, languages - 1)->tag;
 }
 
 #endif

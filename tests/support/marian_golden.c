@@ -71,7 +71,7 @@ void golden_check_scores(const golden_hypothesis *expected, const ferry_result *
 {
     const float *scores = ferry_inspect_result_token_scores(result, 0, index);
     double sum = 0;
-    assert_int_equal(ferry_result_tokens(result, 0, index), expected->count);
+    assert_int_equal(ferry_result_token_count(result, 0, index), expected->count);
     for (size_t i = 0; i < expected->count; i++) {
         compare("word score", expected->words[i], (double)scores[i], TOLERANCE, &figures->word);
         sum += (double)scores[i];
@@ -130,7 +130,7 @@ static const float *weights_of(const ferry_result *result, size_t index, size_t 
 static void check_alignment(const golden_hypothesis *expected, const ferry_result *result, size_t index,
                             golden_figures *figures)
 {
-    const size_t S = ferry_result_source_tokens(result, 0), T = ferry_result_tokens(result, 0, index);
+    const size_t S = ferry_result_source_token_count(result, 0), T = ferry_result_token_count(result, 0, index);
     const float *weights = weights_of(result, index, S, T);
     if (strchr(expected->alignment, ',') != NULL) {
         check_soft(expected->alignment, weights, (int32_t)S, (int32_t)T, &figures->alignment);
@@ -173,7 +173,7 @@ static void check_line(const golden_model *model, ferry_translator *translator, 
     ferry_result *result;
     const ferry_text text = as_text(line);
     CHECK(ferry_translate(translator, &text, 1, &result, &error));
-    assert_int_equal(ferry_result_hypotheses(result, 0), json_array_size(golden));
+    assert_int_equal(ferry_result_hypothesis_count(result, 0), json_array_size(golden));
     for (size_t h = 0; h < json_array_size(golden); h++) {
         const golden_hypothesis expected = golden_parse(json_string_value(json_array_get(golden, h)));
         check_text(expected.text, model->pieces, ferry_result_text(result, 0, h));

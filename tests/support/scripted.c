@@ -118,19 +118,20 @@ int32_t random_below(int32_t n)
 
 /* ---- searches ---- */
 
+ferry_search_options scripted_search;
+
 ferry_search_rules plain_rules(int32_t beam, int32_t max_length)
 {
     static const int32_t eos[] = {0};
+    scripted_search = (ferry_search_options){.forced_first_id = -1, .forced_last_id = -1, .patience = 1};
     return (ferry_search_rules){
         .options = {.beam = beam,
                     .nbest = beam,
                     .length_penalty = 1,
                     .max_length = max_length,
                     .repetition_penalty = 1,
-                    .forced_first_id = -1,
-                    .forced_last_id = -1,
                     .scores = 1,
-                    .patience = 1},
+                    .search = &scripted_search},
         .eos_ids = eos,
         .eos_count = 1,
         .start_id = -7,
@@ -142,7 +143,7 @@ static void check_token_scores(const ferry_search_rules *rules, const ferry_hypo
     const int32_t n = hypothesis->length - ferry_search_uncounted(&rules->options, rules->prefix_count);
     float sum = 0;
     for (int32_t i = 0; i < hypothesis->length; i++) sum += hypothesis->token_scores[i];
-    sum -= rules->options.word_penalty * (float)n;
+    sum -= rules->options.search->word_penalty * (float)n;
     const float score = (n > 0 ? sum / (float)pow(n, rules->options.length_penalty) : 0) + hypothesis->coverage;
     assert_memory_equal(&score, &hypothesis->score, sizeof score);
 }

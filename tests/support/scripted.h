@@ -58,7 +58,8 @@ typedef struct outcome {
 } outcome;
 
 /* Greedy or beam search for the Hugging Face policy: eos 0, length penalty 1, no other rule, a start token that no
- * vocabulary has. */
+ * vocabulary has. options.search is `scripted_search`, which plain_rules resets. */
+extern ferry_search_options scripted_search;
 ferry_search_rules plain_rules(int32_t beam, int32_t max_length);
 /* Runs a search as a decoder would: it follows ids and parents, and knows nothing else. The scores of every hypothesis'
  * tokens must add up to its sum. */

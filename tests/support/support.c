@@ -263,6 +263,15 @@ ferry_options default_options(const ferry_model *model)
     return options;
 }
 
+ferry_search_options *own_search(ferry_options *options, const ferry_model *of)
+{
+    ferry_search_options *search = kept_memory(sizeof *search);
+    CHECK(ferry_search_options_default(of, search, sizeof *search));
+    if (options->search != NULL) *search = *options->search;
+    options->search = search;
+    return search;
+}
+
 ferry_translator *new_translator(const ferry_model *model, const ferry_options *options)
 {
     ferry_translator *translator;
@@ -325,15 +334,15 @@ void assert_same_token(ferry_token a, ferry_token b)
 
 void assert_same_line(const ferry_result *a, size_t line_a, const ferry_result *b, size_t line_b)
 {
-    assert_int_equal(ferry_result_status(a, line_a), ferry_result_status(b, line_b));
-    assert_int_equal(ferry_result_hypotheses(a, line_a), ferry_result_hypotheses(b, line_b));
-    for (size_t h = 0; h < ferry_result_hypotheses(a, line_a); h++) {
+    assert_int_equal(ferry_result_outcome(a, line_a)->status, ferry_result_outcome(b, line_b)->status);
+    assert_int_equal(ferry_result_hypothesis_count(a, line_a), ferry_result_hypothesis_count(b, line_b));
+    for (size_t h = 0; h < ferry_result_hypothesis_count(a, line_a); h++) {
         const ferry_text text_a = ferry_result_text(a, line_a, h), text_b = ferry_result_text(b, line_b, h);
         const float score_a = ferry_result_score(a, line_a, h), score_b = ferry_result_score(b, line_b, h);
-        const size_t tokens = ferry_result_tokens(a, line_a, h);
+        const size_t tokens = ferry_result_token_count(a, line_a, h);
         assert_same_text(text_a, text_b);
         assert_memory_equal(&score_a, &score_b, sizeof score_a);
-        assert_int_equal(tokens, ferry_result_tokens(b, line_b, h));
+        assert_int_equal(tokens, ferry_result_token_count(b, line_b, h));
         if (tokens == 0) continue; /* a blank line */
         assert_memory_equal(ferry_inspect_result_ids(a, line_a, h), ferry_inspect_result_ids(b, line_b, h),
                             tokens * sizeof(int32_t));

@@ -93,6 +93,8 @@ ferry_result *generated(const ferry_model *model, const ferry_options *options, 
 ferry_result *translated(const ferry_model *model, const ferry_options *options, const ferry_text *texts, size_t count);
 /* The model's own options. */
 ferry_options default_options(const ferry_model *model);
+/* Gives *options search options of its own, a copy of those that it has (NULL: the model's), for the test to change. */
+ferry_search_options *own_search(ferry_options *options, const ferry_model *model);
 /* With these options (NULL: the model's own); ferry_translator_destroy it. */
 ferry_translator *new_translator(const ferry_model *model, const ferry_options *options);
 void assert_text_is(ferry_text found, const char *expected);

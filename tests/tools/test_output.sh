@@ -46,7 +46,7 @@ test_json_of_failures_and_warnings()
     expect_success_with "$long\n" translate --json --max-source 20 --max-length 5
     check_json '
 parts, ended, *more = lines[0]["warnings"]
-assert parts.startswith("split into ") and "ended at max_length 5" in ended and "cut" in lines[0]["doubts"]'
+assert parts.startswith("split into ") and "ended at max_length 5" in ended and "cut" in lines[0]["quality"]'
     run_with "How are you?\n\nHow are you?\n" translate --json --prefix "$long" --max-length 10
     expect_status 1
     check_json '

@@ -12,7 +12,7 @@ test_split()
     [ "$(grep -o 'Ich mag Äpfel\.' out | wc -l)" -lt 20 ] || fail "--split none splits: $(cat out)"
     expect_message 'line 1: the translation has '
     run translate --json --split none "$apples"
-    expect_match '"doubts": \["short"\]'
+    expect_match '"quality": \["short"\]'
     expect_quiet_success translate $'Hello, world!\t How are you?  Good morning!'
     expect_out 'Hallo, die Welt!\t Wie geht es dir?  Guten Morgen!\n'
     expect_quiet_success translate --split all --nbest 2 'Good morning!  How are you?'
@@ -56,7 +56,7 @@ test_loops()
     expect_success translate --quiet "$looping"
     expect_silence
     run translate --json "$looping"
-    expect_match '"doubts": \["loop"\], "warnings": \["the translation repeats itself: '
+    expect_match '"quality": \["loop"\], "warnings": \["the translation repeats itself: '
     expect_quiet_success translate 'No, no, no, no, no!' # as often as in the source
 }
 

@@ -21,7 +21,7 @@ import ferry  # noqa: E402
 
 FUNCTIONS = (  # that the module does not have: name, result, parameters
     ("ferry_score", c_int, ferry._lib.ferry_translate_prefixed.argtypes),
-    ("ferry_result_tokens", c_size_t, [c_void_p, c_size_t, c_size_t]),
+    ("ferry_result_token_count", c_size_t, [c_void_p, c_size_t, c_size_t]),
     ("ferry_result_weights", POINTER(c_float), [c_void_p, *3 * [c_size_t], *2 * [POINTER(c_size_t)]]),
 )
 for name, result, parameters in FUNCTIONS:
@@ -45,7 +45,7 @@ def weights_of(path, sources, targets):
     for line in range(len(sources)):
         count = c_size_t()
         rows = []
-        for t in range(ferry._lib.ferry_result_tokens(result, line, 0) - 1):
+        for t in range(ferry._lib.ferry_result_token_count(result, line, 0) - 1):
             row = ferry._lib.ferry_result_weights(result, line, 0, t, None, byref(count))
             rows.append(row[: count.value])
         found.append(numpy.array(rows))

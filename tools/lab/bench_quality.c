@@ -58,7 +58,7 @@ static const char *failure_of(const work *w, size_t line, ferry_name *message)
 {
     const int32_t tokens = w->source_offsets[line + 1] - w->source_offsets[line],
                   limit = ferry_inspect_get_scheme(w->model, FERRY_INSPECT_ENCODER).limit;
-    if (limit == 0 || tokens <= limit) return ferry_result_error(w->result, line);
+    if (limit == 0 || tokens <= limit) return ferry_result_outcome(w->result, line)->error;
     *message = ferry_name_format("a sentence of %d tokens: the model's positions end at %d", (int)tokens, (int)limit);
     return message->text;
 }
@@ -118,7 +118,7 @@ static ferry_status make_columns(work *w, ferry_error *error)
 static void take_pieces(const work *w, size_t line, ferry_line_pieces *pieces)
 {
     const size_t tag = (size_t)w->lead - 1, first = (size_t)(w->target_offsets[line] + w->lead),
-                 tokens = ferry_result_tokens(w->result, line, 0);
+                 tokens = ferry_result_token_count(w->result, line, 0);
     const int32_t *ids = ferry_inspect_result_ids(w->result, line, 0), eos = ferry_inspect_get_sizes(w->model).eos_id;
     const size_t source = (size_t)(w->source_offsets[line + 1] - w->source_offsets[line]);
     const size_t ended = tokens > 0 && ids[tokens - 1] == eos;

@@ -30,12 +30,12 @@ static bool take_result(bench *b, const ferry_result *result, size_t first, size
 {
     bool complete = true;
     for (size_t i = 0; i < count; i++) {
-        const char *reason = ferry_result_error(result, i);
+        const char *reason = ferry_result_outcome(result, i)->error;
         if (reason != NULL) {
             ferry_fail_lines(first + i + 1, 1, reason);
             complete = false;
         }
-        b->tokens += ferry_result_tokens(result, i, 0);
+        b->tokens += ferry_result_token_count(result, i, 0);
         if (b->out == NULL) continue;
         ferry_output_text(b->out, ferry_result_text(result, i, 0));
         fputc('\n', b->out);

@@ -54,7 +54,7 @@ static bool translate(work *w, size_t m)
         return false;
     c->models[m].result = w->results[m];
     for (size_t i = 0; i < c->count; i++) {
-        const char *reason = ferry_result_error(w->results[m], i);
+        const char *reason = ferry_result_outcome(w->results[m], i)->error;
         if (reason == NULL) continue;
         ferry_fail_lines(i + 1, 1, ferry_name_format("%s (%s)", reason, c->models[m].path).text);
         w->failed = true;
@@ -64,8 +64,8 @@ static bool translate(work *w, size_t m)
 
 static bool both_translate(const ferry_model_comparison *c, size_t line)
 {
-    return ferry_result_hypotheses(c->models[0].result, line) > 0 &&
-           ferry_result_hypotheses(c->models[1].result, line) > 0;
+    return ferry_result_hypothesis_count(c->models[0].result, line) > 0 &&
+           ferry_result_hypothesis_count(c->models[1].result, line) > 0;
 }
 
 static void score(ferry_model_comparison *c)
@@ -121,7 +121,8 @@ static ferry_status race(work *w, ferry_error *error)
     if (lines == NULL) return ferry_fail_memory(error, "lines", c->count * sizeof *lines);
     size_t count = 0;
     for (size_t i = 0; i < c->count; i++)
-        if (both_translate(c, i) && ferry_result_tokens(c->models[0].result, i, 0) > 0) lines[count++] = c->sources[i];
+        if (both_translate(c, i) && ferry_result_token_count(c->models[0].result, i, 0) > 0)
+            lines[count++] = c->sources[i];
     const ferry_status status = ferry_race(w->racers, FERRY_COMPARED_PAIR, lines, count, speeds, error);
     free(lines);
     for (size_t m = 0; status == FERRY_OK && m < FERRY_COMPARED_PAIR; m++) c->models[m].speed = speeds[m];

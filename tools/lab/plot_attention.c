@@ -38,12 +38,12 @@ static bool translate(scene *s, ferry_translator *translator)
     }
     s->S = (int32_t)count;
     if (!ferry_succeeded(ferry_translate(translator, &text, 1, &s->result, &error), &error)) return false;
-    if (ferry_result_hypotheses(s->result, 0) == 0) {
-        ferry_complain("--attention: %s", ferry_result_error(s->result, 0));
+    if (ferry_result_hypothesis_count(s->result, 0) == 0) {
+        ferry_complain("--attention: %s", ferry_result_outcome(s->result, 0)->error);
         return false;
     }
     s->outputs = ferry_inspect_result_ids(s->result, 0, 0);
-    s->T = (int32_t)ferry_result_tokens(s->result, 0, 0);
+    s->T = (int32_t)ferry_result_token_count(s->result, 0, 0);
     if (s->T == 0) {
         ferry_complain("--attention: the model knows nothing of the text");
         return false;

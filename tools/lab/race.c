@@ -28,7 +28,7 @@ static ferry_status run(ferry_translator *translator, const ferry_text *lines, s
     FERRY_TRY(ferry_translate(translator, lines, count, &result, error));
     *seconds = ferry_clock() - start;
     *tokens = 0;
-    for (size_t i = 0; i < count; i++) *tokens += ferry_result_tokens(result, i, 0);
+    for (size_t i = 0; i < count; i++) *tokens += ferry_result_token_count(result, i, 0);
     ferry_result_destroy(result);
     return FERRY_OK;
 }

@@ -22,7 +22,7 @@ JOINED = (1, 2, 3, 4, 6, 8)
 EDGES = (0, 8, 12, 16, 20, 24, 32, 48, 64, 96, 1000)
 BOUNDS = (0, 6, 8, 10, 12, 14, 16, 20, 24, 32, 48, 64, 1000)
 NONE, ALL = 0, 2
-source_tokens = ferry._lib.ferry_result_source_tokens
+source_tokens = ferry._lib.ferry_result_source_token_count
 source_tokens.restype, source_tokens.argtypes = c_size_t, [c_void_p, c_size_t]
 
 

@@ -88,20 +88,12 @@ NR == 1 {
 }
 !started { next }
 /^\/\*/ { finish(); comment = read_comment($0); next }
-/^ +STATUS\(/ { # a row of the list of statuses: name, value, text
-    split($0, row, /[(),"]+ *"?/)
-    fresh = 0
-    print ".TP\n" bold(row[2] " = " row[3]) "\n" roff(row[4])
-    next
-}
 /^#/ { comment = ""; next }
-/^typedef (enum|struct) [a-z_]+ \{$/ && !/ferry_status / {
+/^typedef (enum|struct) [a-z_]+ \{$/ {
     declare($0 " ...")
     inside = 1
     next
 }
-/^typedef enum ferry_status/ { skipping = 1 }
-skipping { if (/^}/) skipping = 0; next }
 inside && /^}/ {
     declare($0)
     inside = 0

@@ -69,11 +69,12 @@ impl Model {
     pub fn languages(&self) -> impl Iterator<Item = Language<'_>> {
         let model = self.0.as_ptr();
         (0..).map_while(move |index| unsafe {
+            let language = sys::ferry_model_language(model, index).as_ref()?;
             Some(Language {
-                tag: words(sys::ferry_model_language_tag(model, index))?,
-                names: words(sys::ferry_model_language_names(model, index))?,
-                english: words(sys::ferry_model_language_english(model, index))?,
-                roles: Roles(sys::ferry_model_language_roles(model, index) as _),
+                tag: words(language.tag)?,
+                names: words(language.names)?,
+                english: words(language.english)?,
+                roles: Roles(language.roles as _),
             })
         })
     }

@@ -1,8 +1,8 @@
 use std::ffi::CString;
 use std::ops::ControlFlow;
-use std::{mem, ptr, slice};
+use std::{mem, ptr};
 
-use crate::{c_string, sys, EarlyStopping, Error, OnLoop, Policy, Split};
+use crate::{c_string, sys, Error, OnLoop, Split};
 
 /// Called with how many lines (of a text: sentences) are finished, of how many; `Break` cancels the call.
 pub type Progress<'a> = Box<dyn FnMut(usize, usize) -> ControlFlow<()> + Send + 'a>;
@@ -21,13 +21,12 @@ fn defaults(model: *const sys::ferry_model) -> sys::ferry_options {
 // in `of` has to name all.
 macro_rules! options {
     ($($name:ident: $type:ty,)*) => {
-        /// How to translate: the fields of `ferry_options`, which `ferry.h` explains.
+        /// How to translate: the fields of `ferry_options`, which `ferry.h` explains; the model's own `search`.
         #[non_exhaustive]
         pub struct Options<'a> {
             /// The source language, a tag or another name; `None`: the model's default.
             pub from: Option<String>,
             pub to: Option<String>,
-            pub suppressed_ids: Vec<i32>,
             pub progress: Option<Progress<'a>>,
             pub partial: Option<Partial<'a>>,
             $(pub $name: $type,)*
@@ -36,15 +35,9 @@ macro_rules! options {
         impl<'a> Options<'a> {
             pub(crate) fn of(model: *const sys::ferry_model) -> Options<'a> {
                 let sys::ferry_options {
-                    size: _, from: _, to: _, suppressed_ids, suppressed_count, progress: _, partial: _,
-                    user: _, $($name,)*
+                    size: _, from: _, to: _, progress: _, partial: _, user: _, search: _, $($name,)*
                 } = defaults(model);
-                let suppressed_ids = match suppressed_count {
-                    0 => Vec::new(),
-                    // SAFETY: an array of the model.
-                    count => unsafe { slice::from_raw_parts(suppressed_ids, count) }.to_vec(),
-                };
-                Options { from: None, to: None, suppressed_ids, progress: None, partial: None, $($name,)* }
+                Options { from: None, to: None, progress: None, partial: None, $($name,)* }
             }
 
             /// Calls `create` with these options in C's form, without callbacks.
@@ -59,11 +52,10 @@ macro_rules! options {
                     size: mem::size_of::<sys::ferry_options>(),
                     from: pointer(&from),
                     to: pointer(&to),
-                    suppressed_ids: self.suppressed_ids.as_ptr(),
-                    suppressed_count: self.suppressed_ids.len(),
                     progress: None,
                     partial: None,
                     user: ptr::null_mut(),
+                    search: ptr::null(),
                     $($name: self.$name,)*
                 })
             }
@@ -72,12 +64,9 @@ macro_rules! options {
 }
 
 options! {
-    policy: Policy,
     beam: i32,
     nbest: i32,
     length_penalty: f32,
-    word_penalty: f32,
-    early_stopping: EarlyStopping,
     max_source: i32,
     max_length: i32,
     length_factor: f32,
@@ -85,9 +74,6 @@ options! {
     min_length: i32,
     repetition_penalty: f32,
     no_repeat_ngram: i32,
-    renormalize: i32,
-    forced_first_id: i32,
-    forced_last_id: i32,
     shortlist: i32,
     scores: i32,
     threads: i32,
@@ -103,6 +89,4 @@ options! {
     seed: u64,
     split: Split,
     on_loop: OnLoop,
-    patience: f32,
-    coverage_penalty: f32,
 }

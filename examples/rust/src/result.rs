@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::ptr::NonNull;
 use std::{mem, slice};
 
-use crate::{str_of, sys, words, Doubts, Error, Status};
+use crate::{str_of, sys, words, Error, Quality, Status};
 
 /// A result of the library, destroyed when dropped.
 pub(crate) struct Owned(pub NonNull<sys::ferry_result>);
@@ -86,13 +86,18 @@ unsafe impl Sync for Line<'_> {}
 
 impl<'r> Line<'r> {
     fn checked(self) -> Result<Line<'r>, Error> {
-        match unsafe { sys::ferry_result_status(self.result, self.index) } {
+        match self.outcome().status {
             Status::FERRY_OK => Ok(self),
             status => {
-                let message = unsafe { words(sys::ferry_result_error(self.result, self.index)) };
+                let message = unsafe { words(self.outcome().error) };
                 Err(Error { status, message: message.unwrap_or_default().into_owned() })
             }
         }
+    }
+
+    fn outcome(&self) -> &'r sys::ferry_outcome {
+        // SAFETY: never NULL, and it belongs to the result.
+        unsafe { &*sys::ferry_result_outcome(self.result, self.index) }
     }
 
     fn hypothesis(self, index: usize) -> Hypothesis<'r> {
@@ -107,24 +112,25 @@ impl<'r> Line<'r> {
     /// Best first: as many as [`crate::Options::nbest`].
     pub fn hypotheses(&self) -> impl Iterator<Item = Hypothesis<'r>> {
         let line = *self;
-        (0..unsafe { sys::ferry_result_hypotheses(line.result, line.index) }).map(move |index| line.hypothesis(index))
+        (0..unsafe { sys::ferry_result_hypothesis_count(line.result, line.index) })
+            .map(move |index| line.hypothesis(index))
     }
 
     /// The source's tokens, with [`crate::Options::alignment`].
     pub fn tokens(&self) -> Vec<Token> {
-        let count = unsafe { sys::ferry_result_source_tokens(self.result, self.index) };
+        let count = unsafe { sys::ferry_result_source_token_count(self.result, self.index) };
         tokens(count, |index, token, size| unsafe {
             sys::ferry_result_source_token(self.result, self.index, index, token, size)
         })
     }
 
     pub fn warning(&self) -> Option<Cow<'r, str>> {
-        unsafe { words(sys::ferry_result_warning(self.result, self.index)) }
+        unsafe { words(self.outcome().warning) }
     }
 
-    /// Signs that the translation is wrong: of [`Doubts`]; 0 if there are none.
-    pub fn doubts(&self) -> Doubts {
-        sys::ferry_doubt(unsafe { sys::ferry_result_doubts(self.result, self.index) } as _)
+    /// Signs that the translation is wrong; 0 if there are none.
+    pub fn quality(&self) -> Quality {
+        sys::ferry_quality(self.outcome().quality as _)
     }
 }
 
@@ -149,7 +155,7 @@ impl<'r> Hypothesis<'r> {
     /// The tokens of the text, with [`crate::Options::alignment`].
     pub fn tokens(&self) -> Vec<Token> {
         let Hypothesis { line: Line { result, index: line, .. }, index: hypothesis } = *self;
-        tokens(unsafe { sys::ferry_result_tokens(result, line, hypothesis) }, |index, token, size| unsafe {
+        tokens(unsafe { sys::ferry_result_token_count(result, line, hypothesis) }, |index, token, size| unsafe {
             sys::ferry_result_token(result, line, hypothesis, index, token, size)
         })
     }
@@ -217,9 +223,8 @@ impl Translation {
         let result = self.0 .0.as_ptr();
         let lines = unsafe { sys::ferry_result_sentences(result) };
         (0..unsafe { sys::ferry_result_sentence_count(result) }).map(move |index| {
-            // SAFETY: all bits zero is a ferry_sentence.
-            let mut sentence: sys::ferry_sentence = unsafe { mem::zeroed() };
-            unsafe { sys::ferry_result_sentence(result, index, &mut sentence, mem::size_of::<sys::ferry_sentence>()) };
+            // SAFETY: not NULL within the count.
+            let sentence = unsafe { &*sys::ferry_result_sentence(result, index) };
             Sentence {
                 source: sentence.source_begin..sentence.source_end,
                 target: sentence.target_begin..sentence.target_end,

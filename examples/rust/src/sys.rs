@@ -163,45 +163,20 @@ impl ::std::ops::BitAndAssign for ferry_language_role {
 #[repr(transparent)]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct ferry_language_role(pub ::std::os::raw::c_uint);
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct ferry_language {
+    pub tag: *const ::std::os::raw::c_char,
+    pub names: *const ::std::os::raw::c_char,
+    pub english: *const ::std::os::raw::c_char,
+    pub roles: ::std::os::raw::c_int,
+}
 extern "C" {
     pub fn ferry_model_language_count(model: *const ferry_model) -> usize;
 }
 extern "C" {
-    pub fn ferry_model_language_tag(model: *const ferry_model, index: usize) -> *const ::std::os::raw::c_char;
+    pub fn ferry_model_language(model: *const ferry_model, index: usize) -> *const ferry_language;
 }
-extern "C" {
-    pub fn ferry_model_language_names(model: *const ferry_model, index: usize) -> *const ::std::os::raw::c_char;
-}
-extern "C" {
-    pub fn ferry_model_language_english(model: *const ferry_model, index: usize) -> *const ::std::os::raw::c_char;
-}
-extern "C" {
-    pub fn ferry_model_language_roles(model: *const ferry_model, index: usize) -> ::std::os::raw::c_int;
-}
-impl ferry_policy {
-    pub const FERRY_POLICY_HUGGINGFACE: ferry_policy = ferry_policy(0);
-}
-impl ferry_policy {
-    pub const FERRY_POLICY_MARIAN: ferry_policy = ferry_policy(1);
-}
-impl ferry_policy {
-    pub const FERRY_POLICY_CTRANSLATE2: ferry_policy = ferry_policy(2);
-}
-#[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
-pub struct ferry_policy(pub ::std::os::raw::c_uint);
-impl ferry_early_stopping {
-    pub const FERRY_EARLY_STOPPING_FALSE: ferry_early_stopping = ferry_early_stopping(0);
-}
-impl ferry_early_stopping {
-    pub const FERRY_EARLY_STOPPING_TRUE: ferry_early_stopping = ferry_early_stopping(1);
-}
-impl ferry_early_stopping {
-    pub const FERRY_EARLY_STOPPING_NEVER: ferry_early_stopping = ferry_early_stopping(2);
-}
-#[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
-pub struct ferry_early_stopping(pub ::std::os::raw::c_uint);
 impl ferry_split {
     pub const FERRY_SPLIT_NONE: ferry_split = ferry_split(0);
 }
@@ -229,33 +204,53 @@ pub struct ferry_text {
     pub data: *const ::std::os::raw::c_char,
     pub size: usize,
 }
+impl ferry_policy {
+    pub const FERRY_POLICY_HUGGINGFACE: ferry_policy = ferry_policy(0);
+}
+impl ferry_policy {
+    pub const FERRY_POLICY_MARIAN: ferry_policy = ferry_policy(1);
+}
+impl ferry_policy {
+    pub const FERRY_POLICY_CTRANSLATE2: ferry_policy = ferry_policy(2);
+}
+#[repr(transparent)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct ferry_policy(pub ::std::os::raw::c_uint);
+impl ferry_early_stopping {
+    pub const FERRY_EARLY_STOPPING_FALSE: ferry_early_stopping = ferry_early_stopping(0);
+}
+impl ferry_early_stopping {
+    pub const FERRY_EARLY_STOPPING_TRUE: ferry_early_stopping = ferry_early_stopping(1);
+}
+impl ferry_early_stopping {
+    pub const FERRY_EARLY_STOPPING_NEVER: ferry_early_stopping = ferry_early_stopping(2);
+}
+#[repr(transparent)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct ferry_early_stopping(pub ::std::os::raw::c_uint);
 #[repr(C)]
-pub struct ferry_options {
+pub struct ferry_search_options {
     pub size: usize,
-    pub from: *const ::std::os::raw::c_char,
-    pub to: *const ::std::os::raw::c_char,
     pub policy: ferry_policy,
-    pub beam: i32,
-    pub nbest: i32,
-    pub length_penalty: f32,
-    pub word_penalty: f32,
     pub early_stopping: ferry_early_stopping,
-    pub max_source: i32,
-    pub max_length: i32,
-    pub length_factor: f32,
-    pub length_extra: i32,
-    pub min_length: i32,
-    pub repetition_penalty: f32,
-    pub no_repeat_ngram: i32,
+    pub word_penalty: f32,
     pub renormalize: i32,
     pub forced_first_id: i32,
     pub forced_last_id: i32,
     pub suppressed_ids: *const i32,
     pub suppressed_count: usize,
-    pub shortlist: i32,
-    pub scores: i32,
+    pub patience: f32,
+    pub coverage_penalty: f32,
+}
+#[repr(C)]
+pub struct ferry_options {
+    pub size: usize,
+    pub from: *const ::std::os::raw::c_char,
+    pub to: *const ::std::os::raw::c_char,
+    pub beam: i32,
     pub threads: i32,
     pub batch: i32,
+    pub split: ferry_split,
     pub memory_limit: usize,
     pub progress: ::std::option::Option<
         unsafe extern "C" fn(
@@ -264,25 +259,41 @@ pub struct ferry_options {
             lines_total: usize,
         ) -> ::std::os::raw::c_int,
     >,
+    pub partial: ::std::option::Option<
+        unsafe extern "C" fn(user: *mut ::std::os::raw::c_void, line: usize, text: ferry_text) -> ::std::os::raw::c_int,
+    >,
     pub user: *mut ::std::os::raw::c_void,
+    pub scores: i32,
+    pub nbest: i32,
     pub alignment: i32,
     pub replace_unknowns: i32,
+    pub on_loop: ferry_on_loop,
+    pub max_source: i32,
+    pub max_length: i32,
+    pub length_factor: f32,
+    pub length_extra: i32,
+    pub min_length: i32,
+    pub length_penalty: f32,
+    pub repetition_penalty: f32,
+    pub no_repeat_ngram: i32,
+    pub shortlist: i32,
     pub alternatives: i32,
     pub sample: i32,
     pub temperature: f32,
     pub top_k: i32,
     pub top_p: f32,
     pub seed: u64,
-    pub partial: ::std::option::Option<
-        unsafe extern "C" fn(user: *mut ::std::os::raw::c_void, line: usize, text: ferry_text) -> ::std::os::raw::c_int,
-    >,
-    pub split: ferry_split,
-    pub on_loop: ferry_on_loop,
-    pub patience: f32,
-    pub coverage_penalty: f32,
+    pub search: *const ferry_search_options,
 }
 extern "C" {
     pub fn ferry_options_default(model: *const ferry_model, options: *mut ferry_options, size: usize) -> ferry_status;
+}
+extern "C" {
+    pub fn ferry_search_options_default(
+        model: *const ferry_model,
+        options: *mut ferry_search_options,
+        size: usize,
+    ) -> ferry_status;
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
@@ -304,6 +315,9 @@ extern "C" {
 }
 extern "C" {
     pub fn ferry_translator_destroy(translator: *mut ferry_translator);
+}
+extern "C" {
+    pub fn ferry_translator_align(translator: *mut ferry_translator, on: ::std::os::raw::c_int) -> ferry_status;
 }
 extern "C" {
     pub fn ferry_translator_cancel(translator: *mut ferry_translator);
@@ -359,23 +373,69 @@ extern "C" {
 extern "C" {
     pub fn ferry_result_destroy(result: *mut ferry_result);
 }
+impl ferry_quality {
+    pub const FERRY_QUALITY_CUT: ferry_quality = ferry_quality(1);
+}
+impl ferry_quality {
+    pub const FERRY_QUALITY_LOOP: ferry_quality = ferry_quality(2);
+}
+impl ferry_quality {
+    pub const FERRY_QUALITY_SHORT: ferry_quality = ferry_quality(4);
+}
+impl ferry_quality {
+    pub const FERRY_QUALITY_UNKNOWN: ferry_quality = ferry_quality(8);
+}
+impl ::std::ops::BitOr<ferry_quality> for ferry_quality {
+    type Output = Self;
+    #[inline]
+    fn bitor(self, other: Self) -> Self {
+        ferry_quality(self.0 | other.0)
+    }
+}
+impl ::std::ops::BitOrAssign for ferry_quality {
+    #[inline]
+    fn bitor_assign(&mut self, rhs: ferry_quality) {
+        self.0 |= rhs.0;
+    }
+}
+impl ::std::ops::BitAnd<ferry_quality> for ferry_quality {
+    type Output = Self;
+    #[inline]
+    fn bitand(self, other: Self) -> Self {
+        ferry_quality(self.0 & other.0)
+    }
+}
+impl ::std::ops::BitAndAssign for ferry_quality {
+    #[inline]
+    fn bitand_assign(&mut self, rhs: ferry_quality) {
+        self.0 &= rhs.0;
+    }
+}
+#[repr(transparent)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct ferry_quality(pub ::std::os::raw::c_uint);
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct ferry_outcome {
+    pub status: ferry_status,
+    pub quality: ::std::os::raw::c_int,
+    pub error: *const ::std::os::raw::c_char,
+    pub warning: *const ::std::os::raw::c_char,
+}
 extern "C" {
     pub fn ferry_result_count(result: *const ferry_result) -> usize;
 }
 extern "C" {
-    pub fn ferry_result_status(result: *const ferry_result, line: usize) -> ferry_status;
+    pub fn ferry_result_outcome(result: *const ferry_result, line: usize) -> *const ferry_outcome;
 }
 extern "C" {
-    pub fn ferry_result_hypotheses(result: *const ferry_result, line: usize) -> usize;
+    pub fn ferry_result_hypothesis_count(result: *const ferry_result, line: usize) -> usize;
 }
 extern "C" {
     pub fn ferry_result_text(result: *const ferry_result, line: usize, hypothesis: usize) -> ferry_text;
 }
 extern "C" {
     pub fn ferry_result_score(result: *const ferry_result, line: usize, hypothesis: usize) -> f32;
-}
-extern "C" {
-    pub fn ferry_result_tokens(result: *const ferry_result, line: usize, hypothesis: usize) -> usize;
 }
 #[repr(C)]
 pub struct ferry_token {
@@ -385,7 +445,10 @@ pub struct ferry_token {
     pub end: usize,
 }
 extern "C" {
-    pub fn ferry_result_source_tokens(result: *const ferry_result, line: usize) -> usize;
+    pub fn ferry_result_token_count(result: *const ferry_result, line: usize, hypothesis: usize) -> usize;
+}
+extern "C" {
+    pub fn ferry_result_source_token_count(result: *const ferry_result, line: usize) -> usize;
 }
 extern "C" {
     pub fn ferry_result_source_token(
@@ -416,56 +479,6 @@ extern "C" {
         count: *mut usize,
     ) -> *const f32;
 }
-extern "C" {
-    pub fn ferry_result_error(result: *const ferry_result, line: usize) -> *const ::std::os::raw::c_char;
-}
-extern "C" {
-    pub fn ferry_result_warning(result: *const ferry_result, line: usize) -> *const ::std::os::raw::c_char;
-}
-impl ferry_doubt {
-    pub const FERRY_DOUBT_CUT: ferry_doubt = ferry_doubt(1);
-}
-impl ferry_doubt {
-    pub const FERRY_DOUBT_LOOP: ferry_doubt = ferry_doubt(2);
-}
-impl ferry_doubt {
-    pub const FERRY_DOUBT_SHORT: ferry_doubt = ferry_doubt(4);
-}
-impl ferry_doubt {
-    pub const FERRY_QUALITY_UNKNOWN: ferry_doubt = ferry_doubt(8);
-}
-impl ::std::ops::BitOr<ferry_doubt> for ferry_doubt {
-    type Output = Self;
-    #[inline]
-    fn bitor(self, other: Self) -> Self {
-        ferry_doubt(self.0 | other.0)
-    }
-}
-impl ::std::ops::BitOrAssign for ferry_doubt {
-    #[inline]
-    fn bitor_assign(&mut self, rhs: ferry_doubt) {
-        self.0 |= rhs.0;
-    }
-}
-impl ::std::ops::BitAnd<ferry_doubt> for ferry_doubt {
-    type Output = Self;
-    #[inline]
-    fn bitand(self, other: Self) -> Self {
-        ferry_doubt(self.0 & other.0)
-    }
-}
-impl ::std::ops::BitAndAssign for ferry_doubt {
-    #[inline]
-    fn bitand_assign(&mut self, rhs: ferry_doubt) {
-        self.0 &= rhs.0;
-    }
-}
-#[repr(transparent)]
-#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
-pub struct ferry_doubt(pub ::std::os::raw::c_uint);
-extern "C" {
-    pub fn ferry_result_doubts(result: *const ferry_result, line: usize) -> ::std::os::raw::c_int;
-}
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
 pub struct ferry_sentence {
@@ -473,22 +486,12 @@ pub struct ferry_sentence {
     pub source_end: usize,
     pub target_begin: usize,
     pub target_end: usize,
-    pub status: ferry_status,
-    pub score: f32,
-    pub error: *const ::std::os::raw::c_char,
-    pub warning: *const ::std::os::raw::c_char,
-    pub doubts: ::std::os::raw::c_int,
 }
 extern "C" {
     pub fn ferry_result_sentence_count(result: *const ferry_result) -> usize;
 }
 extern "C" {
-    pub fn ferry_result_sentence(
-        result: *const ferry_result,
-        index: usize,
-        sentence: *mut ferry_sentence,
-        size: usize,
-    ) -> ferry_status;
+    pub fn ferry_result_sentence(result: *const ferry_result, index: usize) -> *const ferry_sentence;
 }
 extern "C" {
     pub fn ferry_result_sentences(result: *const ferry_result) -> *const ferry_result;

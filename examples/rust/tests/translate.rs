@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Mutex;
 use std::{fs, thread};
 
-use ferry::{Canceller, Error, Model, OpenFlags, Policy, Roles, Status, Translator};
+use ferry::{Canceller, Error, Model, OpenFlags, Roles, Status, Translator};
 
 fn path() -> PathBuf {
     match std::env::var_os("FERRY_MODEL") {
@@ -46,7 +46,6 @@ fn lines() {
 fn hypotheses() {
     let model = model();
     let mut options = model.options();
-    assert_eq!(options.policy, Policy::FERRY_POLICY_HUGGINGFACE);
     (options.beam, options.nbest, options.scores) = (4, 3, 1);
     let mut translator = Translator::new(&model, options).unwrap();
     let translations = translator.translate(&["Good morning!"]).unwrap();
@@ -168,17 +167,6 @@ fn errors() {
     refused(lines.next().unwrap(), Status::FERRY_ERROR_LIMIT, "memory_limit");
     lines.next().unwrap().unwrap();
     assert!(lines.next().is_none());
-}
-
-#[test]
-fn suppressed() {
-    let model = model();
-    let mut options = model.options();
-    assert!(!options.suppressed_ids.is_empty());
-    // Without any of the usual ids, nothing of the usual translation is left.
-    options.suppressed_ids = (1..4000).collect();
-    let mut translator = Translator::new(&model, options).unwrap();
-    assert_ne!(texts(&mut translator, &["Good morning!"]), ["Guten Morgen!"]);
 }
 
 /// Threads share a model; translators can move to another thread.

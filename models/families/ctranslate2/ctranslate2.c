@@ -300,13 +300,13 @@ static ferry_status read_decoder(ferry_ctranslate2 *model, ferry_error *error)
 }
 
 /* The defaults of its translate_batch, or of the program that runs Argos packages. */
-static void set_decoding(ferry_options *decoding, bool argos)
+static void set_decoding(ferry_decoding *decoding, bool argos)
 {
-    decoding->policy = FERRY_POLICY_CTRANSLATE2;
-    decoding->beam = argos ? 4 : 2;
-    decoding->length_penalty = argos ? 0.2f : 1;
-    decoding->max_length = 256;
-    decoding->min_length = 1;
+    decoding->search.policy = FERRY_POLICY_CTRANSLATE2;
+    decoding->options.beam = argos ? 4 : 2;
+    decoding->options.length_penalty = argos ? 0.2f : 1;
+    decoding->options.max_length = 256;
+    decoding->options.min_length = 1;
 }
 
 /* ---- all ---- */

@@ -282,7 +282,7 @@ static ferry_status read_package(const ferry_ctranslate2 *model, ferry_json meta
     }
     if (prefix[0] == 0) return FERRY_OK;
     FERRY_TRY(require_token(&model->target, ferry_text_view(prefix), "the target prefix", &id, error));
-    plan->generation.decoding.forced_first_id = id;
+    plan->generation.decoding.search.forced_first_id = id;
     return ferry_import_special(plan, &id, 1, error);
 }
 

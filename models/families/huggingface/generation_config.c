@@ -157,41 +157,41 @@ static ferry_status read_limit(ferry_json json, const char *key, int32_t least, 
 /* The library counts the start token and Ferry does not, except in limits of new tokens, which win over the others,
  * also where they are 0. Without any limit (the library's default is 20 tokens) the model file says 0: a limit that
  * follows the source. */
-static ferry_status read_rules(ferry_json json, ferry_options *decoding, ferry_error *error)
+static ferry_status read_rules(ferry_json json, ferry_decoding *decoding, ferry_error *error)
 {
     bool renormalize = false;
     int32_t max_length = 0, max_new_tokens = 0, min_length = 0, min_new_tokens = -1;
     const ferry_json_key keys[] = {
-        {"num_beams", .integer = &decoding->beam, 1, most("beam")},
-        {"length_penalty", .real = &decoding->length_penalty},
+        {"num_beams", .integer = &decoding->options.beam, 1, most("beam")},
+        {"length_penalty", .real = &decoding->options.length_penalty},
         {"min_length", .integer = &min_length, 0, most("min_length")},
         {"min_new_tokens", .integer = &min_new_tokens, 0, most("min_length")},
-        {"repetition_penalty", .real = &decoding->repetition_penalty},
-        {"no_repeat_ngram_size", .integer = &decoding->no_repeat_ngram, 0, most("no_repeat_ngram")},
+        {"repetition_penalty", .real = &decoding->options.repetition_penalty},
+        {"no_repeat_ngram_size", .integer = &decoding->options.no_repeat_ngram, 0, most("no_repeat_ngram")},
         {"renormalize_logits", .flag = &renormalize},
     };
     FERRY_TRY(ferry_json_read(json, keys, sizeof keys / sizeof keys[0], false, error));
     FERRY_TRY(read_limit(json, "max_length", 2, most("max_length") + 1, &max_length, error));
     FERRY_TRY(read_limit(json, "max_new_tokens", 1, most("max_length"), &max_new_tokens, error));
-    decoding->renormalize = renormalize;
-    if (max_length > 0) decoding->max_length = max_length - 1;
-    if (max_new_tokens > 0) decoding->max_length = max_new_tokens;
-    if (min_length > 0) decoding->min_length = min_length - 1;
-    if (min_new_tokens >= 0) decoding->min_length = min_new_tokens;
-    return read_early_stopping(json, &decoding->early_stopping, error);
+    decoding->search.renormalize = renormalize;
+    if (max_length > 0) decoding->options.max_length = max_length - 1;
+    if (max_new_tokens > 0) decoding->options.max_length = max_new_tokens;
+    if (min_length > 0) decoding->options.min_length = min_length - 1;
+    if (min_new_tokens >= 0) decoding->options.min_length = min_new_tokens;
+    return read_early_stopping(json, &decoding->search.early_stopping, error);
 }
 
 /* `force_bos_token_to_be_generated`, of the time before this file, counts where the keys came from config.json. */
 static ferry_status read_forced_tokens(ferry_import_plan *plan, ferry_json json, bool own_file, ferry_error *error)
 {
-    ferry_options *decoding = &plan->generation.decoding;
+    ferry_decoding *decoding = &plan->generation.decoding;
     bool from_config = !own_file, forces_bos = false;
     FERRY_TRY(ferry_json_bool(json, "_from_model_config", &from_config, error));
     FERRY_TRY(ferry_json_bool(json, "force_bos_token_to_be_generated", &forces_bos, error));
-    FERRY_TRY(read_forced(plan, json, "forced_bos_token_id", &decoding->forced_first_id, error));
+    FERRY_TRY(read_forced(plan, json, "forced_bos_token_id", &decoding->search.forced_first_id, error));
     if (from_config && forces_bos)
-        FERRY_TRY(read_forced(plan, json, "bos_token_id", &decoding->forced_first_id, error));
-    return read_forced(plan, json, "forced_eos_token_id", &decoding->forced_last_id, error);
+        FERRY_TRY(read_forced(plan, json, "bos_token_id", &decoding->search.forced_first_id, error));
+    return read_forced(plan, json, "forced_eos_token_id", &decoding->search.forced_last_id, error);
 }
 
 ferry_status ferry_import_generation(ferry_import_plan *plan, ferry_json config, ferry_json generation,
@@ -199,7 +199,7 @@ ferry_status ferry_import_generation(ferry_import_plan *plan, ferry_json config,
 {
     const bool own_file = generation.object != NULL;
     const ferry_json json = own_file ? generation : config;
-    ferry_options *decoding = &plan->generation.decoding;
+    ferry_decoding *decoding = &plan->generation.decoding;
     FERRY_TRY(refuse_unsupported(json, error));
     FERRY_TRY(read_special_ids(plan, config, generation, error));
     FERRY_TRY(read_rules(json, decoding, error));

@@ -37,7 +37,7 @@ static ferry_status read_network(ferry_import_plan *plan, ferry_json config, fer
     }
     FERRY_TRY(ferry_huggingface_network(plan, config, &marian, error));
     /* With pad suppressed before the softmax: what every published Marian directory asks for or was made for. */
-    plan->generation.decoding.renormalize = true;
+    plan->generation.decoding.search.renormalize = true;
     return FERRY_OK;
 }
 

@@ -167,7 +167,7 @@ static ferry_status name_tags(ferry_import_plan *plan, const ferry_import_tags *
 ferry_status ferry_multilingual_tags(ferry_import_plan *plan, const ferry_import_tags *list, const char *around,
                                      ferry_tag_place source_tag, ferry_error *error)
 {
-    int32_t *forced = &plan->generation.decoding.forced_first_id;
+    int32_t *forced = &plan->generation.decoding.search.forced_first_id;
     FERRY_TRY(name_tags(plan, list, around, error));
     FERRY_TRY(ferry_import_languages(plan, list, source_tag, FERRY_TAG_FIRST, error));
     for (int32_t i = 0; *forced >= 0 && i < list->count; i++) {

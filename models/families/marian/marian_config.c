@@ -286,18 +286,18 @@ static ferry_status check_decoder(ferry_json yaml, int32_t beam, ferry_error *er
 
 ferry_status ferry_marian_decoding(ferry_import_plan *plan, const ferry_marian *marian, ferry_error *error)
 {
-    ferry_options *decoding = &plan->generation.decoding;
-    decoding->policy = FERRY_POLICY_MARIAN;
-    decoding->beam = marian->student ? 1 : 12;
-    decoding->length_penalty = marian->student ? 1 : 0;
-    decoding->length_factor = marian->student ? 2 : 3;
-    decoding->length_extra = 0;
+    ferry_decoding *decoding = &plan->generation.decoding;
+    decoding->search.policy = FERRY_POLICY_MARIAN;
+    decoding->options.beam = marian->student ? 1 : 12;
+    decoding->options.length_penalty = marian->student ? 1 : 0;
+    decoding->options.length_factor = marian->student ? 2 : 3;
+    decoding->options.length_extra = 0;
     const int32_t widest = (int32_t)ferry_schema_find(FERRY_KEYS_DECODING, "beam")->file_most;
-    const ferry_json_key keys[] = {{"beam-size", .integer = &decoding->beam, .least = 1, .most = widest},
-                                   {"normalize", .real = &decoding->length_penalty},
-                                   {"word-penalty", .real = &decoding->word_penalty},
-                                   {"max-length-factor", .real = &decoding->length_factor}};
+    const ferry_json_key keys[] = {{"beam-size", .integer = &decoding->options.beam, .least = 1, .most = widest},
+                                   {"normalize", .real = &decoding->options.length_penalty},
+                                   {"word-penalty", .real = &decoding->search.word_penalty},
+                                   {"max-length-factor", .real = &decoding->options.length_factor}};
     if (json_object_size(marian->decoder.object) == 0) return FERRY_OK;
     FERRY_TRY(read_keys(marian->decoder, keys, error));
-    return check_decoder(marian->decoder, decoding->beam, error);
+    return check_decoder(marian->decoder, decoding->options.beam, error);
 }

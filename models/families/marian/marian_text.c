@@ -159,8 +159,8 @@ static ferry_status suppress(ferry_import_plan *plan, const ferry_marian *marian
         const bool unnamed = piece.size == 0 && i != target->eos && i != target->unk;
         if (unnamed || (i == target->unk && !unk) || (!bytes && is_control_byte(piece))) ids[count++] = i;
     }
-    plan->generation.decoding.suppressed_ids = ids;
-    plan->generation.decoding.suppressed_count = (size_t)count;
+    plan->generation.decoding.search.suppressed_ids = ids;
+    plan->generation.decoding.search.suppressed_count = (size_t)count;
     return FERRY_OK;
 }
 

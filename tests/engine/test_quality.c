@@ -1,6 +1,6 @@
 /* Doubtful translations: what is found, what a result says, and what options.on_loop makes of loops. */
 #include "base/repetition.h"
-#include "engine/api/doubts.h"
+#include "engine/api/quality.h"
 #include "engine/api/model.h"
 #include "tests/support/files.h"
 #include "tests/support/shipped_model.h"
@@ -50,27 +50,27 @@ TEST(test_comparison_with_the_source)
     } rows[] = {
         {{5, 1}, {5, 1}, "a", 0, 0},
         {{5, 1}, {1, 2}, "a", 0, 0},
-        {{5, 1}, {1, 3}, "a", FERRY_DOUBT_LOOP, 0},
-        {{5, 1}, {16, 3}, "a", FERRY_DOUBT_LOOP, 0},
+        {{5, 1}, {1, 3}, "a", FERRY_QUALITY_LOOP, 0},
+        {{5, 1}, {16, 3}, "a", FERRY_QUALITY_LOOP, 0},
         {{5, 1}, {17, 3}, "a", 0, 0},
         {{5, 2}, {5, 4}, "a", 0, 0}, /* follows its source */
-        {{5, 2}, {5, 5}, "a", FERRY_DOUBT_LOOP, 0},
+        {{5, 2}, {5, 5}, "a", FERRY_QUALITY_LOOP, 0},
         {{1, 6}, {1, 12}, "a", 0, 0},
         {{32, 3}, {16, 6}, "a", 0, 0},
-        {{33, 2}, {16, 3}, "a", FERRY_DOUBT_LOOP, 0}, /* what is repeated in it is too long */
-        {{1, 0}, {0, 0}, " \xC2\xA0", FERRY_DOUBT_SHORT, 0},
-        {{1, 0}, {0, 0}, "", FERRY_DOUBT_SHORT, 0},
+        {{33, 2}, {16, 3}, "a", FERRY_QUALITY_LOOP, 0}, /* what is repeated in it is too long */
+        {{1, 0}, {0, 0}, " \xC2\xA0", FERRY_QUALITY_SHORT, 0},
+        {{1, 0}, {0, 0}, "", FERRY_QUALITY_SHORT, 0},
         {{1, 0}, {0, 0}, NULL, 0, 0}, /* ids without a text */
         {{14, 1}, {1, 1}, "a", 0, 0}, /* few */
-        {{15, 1}, {4, 1}, "a", FERRY_DOUBT_SHORT, 0},
-        {{17, 1}, {4, 1}, "a", FERRY_DOUBT_SHORT, 0},
+        {{15, 1}, {4, 1}, "a", FERRY_QUALITY_SHORT, 0},
+        {{17, 1}, {4, 1}, "a", FERRY_QUALITY_SHORT, 0},
         {{17, 1}, {5, 1}, "a", 0, 0},
         {{98, 1}, {32, 1}, "a", 0, 0},
-        {{99, 1}, {32, 1}, "a", FERRY_DOUBT_SHORT, 0},
+        {{99, 1}, {32, 1}, "a", FERRY_QUALITY_SHORT, 0},
         /* One that was cut is not called short, too. */
-        {{99, 1}, {5, 1}, "a", FERRY_DOUBT_CUT, FERRY_DOUBT_CUT},
-        {{99, 1}, {5, 1}, NULL, FERRY_DOUBT_CUT, FERRY_DOUBT_CUT},
-        {{99, 1}, {5, 1}, "", FERRY_DOUBT_CUT | FERRY_DOUBT_SHORT, FERRY_DOUBT_CUT},
+        {{99, 1}, {5, 1}, "a", FERRY_QUALITY_CUT, FERRY_QUALITY_CUT},
+        {{99, 1}, {5, 1}, NULL, FERRY_QUALITY_CUT, FERRY_QUALITY_CUT},
+        {{99, 1}, {5, 1}, "", FERRY_QUALITY_CUT | FERRY_QUALITY_SHORT, FERRY_QUALITY_CUT},
     };
     int32_t source_ids[MOST], ids[MOST];
     for (size_t i = 0; i < COUNT(rows); i++) {
@@ -79,9 +79,10 @@ TEST(test_comparison_with_the_source)
         const char *text = rows[i].text != NULL ? rows[i].text : "";
         const ferry_result_hypothesis translation = {
             .ids = ids, .length = (int32_t)found.count, .text = (char *)(uintptr_t)text, .size = strlen(text)};
-        ferry_doubts doubts = {.kinds = rows[i].before};
-        ferry_doubts_compare(&doubts, &source, &translation, rows[i].text != NULL, -1);
-        if (doubts.kinds != rows[i].kinds) fail_msg("row %zu: doubts %d, expected %d", i, doubts.kinds, rows[i].kinds);
+        ferry_quality_signs quality = {.flags = rows[i].before};
+        ferry_quality_compare(&quality, &source, &translation, rows[i].text != NULL, -1);
+        if (quality.flags != rows[i].kinds)
+            fail_msg("row %zu: quality %d, expected %d", i, quality.flags, rows[i].kinds);
     }
 }
 
@@ -108,14 +109,14 @@ SHIPPED_TEST(test_cuts_and_blank_translations_are_told)
     ferry_options options = default_options(model);
     options.max_length = 3;
     ferry_result *result = translated(model, &options, &line, 1);
-    assert_int_equal(ferry_result_doubts(result, 0), FERRY_DOUBT_CUT);
+    assert_int_equal(ferry_result_outcome(result, 0)->quality, FERRY_QUALITY_CUT);
     ferry_result_destroy(result);
     options = default_options(model);
-    options.forced_first_id = 0; /* the end of sentence */
+    own_search(&options, model)->forced_first_id = 0; /* the end of sentence */
     result = translated(model, &options, &line, 1);
     assert_int_equal(ferry_result_text(result, 0, 0).size, 0);
-    assert_int_equal(ferry_result_doubts(result, 0), FERRY_DOUBT_SHORT);
-    assert_string_equal(ferry_result_warning(result, 0), "the translation is blank");
+    assert_int_equal(ferry_result_outcome(result, 0)->quality, FERRY_QUALITY_SHORT);
+    assert_string_equal(ferry_result_outcome(result, 0)->warning, "the translation is blank");
     ferry_result_destroy(result);
 }
 
@@ -125,9 +126,9 @@ SHIPPED_TEST(test_cuts_of_any_hypothesis)
     ferry_generation *generation = &model->file.generation;
     ferry_options options = default_options(model);
     options.beam = options.nbest = 4;
-    options.forced_last_id = -1;
+    own_search(&options, model)->forced_last_id = -1;
     ferry_result *whole = translated(model, &options, &lines[3], 1);
-    const int32_t *ids = ferry_inspect_result_ids(whole, 0, 0) + ferry_result_tokens(whole, 0, 0);
+    const int32_t *ids = ferry_inspect_result_ids(whole, 0, 0) + ferry_result_token_count(whole, 0, 0);
     const int32_t ends[] = {ids[-1], ids[-2]};
     int others = 0, second = 0;
     ferry_result_destroy(whole);
@@ -137,14 +138,15 @@ SHIPPED_TEST(test_cuts_of_any_hypothesis)
             ferry_result *result = translated(model, &options, &lines[3], 1);
             int cuts = 0;
             bool cut = false;
-            for (size_t h = ferry_result_hypotheses(result, 0); h-- > 0; cuts += cut) {
-                const size_t count = ferry_result_tokens(result, 0, h);
+            for (size_t h = ferry_result_hypothesis_count(result, 0); h-- > 0; cuts += cut) {
+                const size_t count = ferry_result_token_count(result, 0, h);
                 const int32_t id = ferry_inspect_result_ids(result, 0, h)[count - 1];
                 cut = count == (size_t)options.max_length && id != ends[0] && id != ends[generation->eos_count - 1];
                 second += count == (size_t)options.max_length && id != ends[0] && !cut;
             }
             others += cuts > 0 && !cut; /* not of the best one */
-            assert_int_equal(ferry_result_doubts(result, 0) & FERRY_DOUBT_CUT, cuts > 0 ? FERRY_DOUBT_CUT : 0);
+            assert_int_equal(ferry_result_outcome(result, 0)->quality & FERRY_QUALITY_CUT,
+                             cuts > 0 ? FERRY_QUALITY_CUT : 0);
             ferry_result_destroy(result);
         }
     assert_true(others > 0 && second > 0);
@@ -153,14 +155,13 @@ SHIPPED_TEST(test_cuts_of_any_hypothesis)
 /* Of a text those of all its sentences, of each sentence its own; sentence `doubtful` is the one that loops. */
 static void check_text(ferry_result *result, size_t doubtful, int kinds)
 {
-    ferry_sentence sentence;
     assert_int_equal(ferry_result_sentence_count(result), 3);
-    assert_int_equal(ferry_result_doubts(result, 0), kinds);
-    assert_string_equal(ferry_result_warning(result, 0), "sentences with warnings: 1");
+    assert_int_equal(ferry_result_outcome(result, 0)->quality, kinds);
+    assert_string_equal(ferry_result_outcome(result, 0)->warning, "sentences with warnings: 1");
     for (size_t i = 0; i < 3; i++) {
-        CHECK(ferry_result_sentence(result, i, &sentence, sizeof sentence));
-        assert_int_equal(sentence.doubts, i == doubtful ? kinds : 0);
-        assert_true((sentence.warning != NULL) == (i == doubtful));
+        const ferry_outcome *outcome = ferry_result_outcome(ferry_result_sentences(result), i);
+        assert_int_equal(outcome->quality, i == doubtful ? kinds : 0);
+        assert_true((outcome->warning != NULL) == (i == doubtful));
     }
     ferry_result_destroy(result);
 }
@@ -168,7 +169,7 @@ static void check_text(ferry_result *result, size_t doubtful, int kinds)
 SHIPPED_TEST(test_texts_and_markup)
 {
     for (ferry_on_loop on_loop = FERRY_ON_LOOP_WARN; on_loop <= FERRY_ON_LOOP_RETRY; on_loop++) {
-        const int kinds = on_loop == FERRY_ON_LOOP_WARN ? FERRY_DOUBT_LOOP : 0;
+        const int kinds = on_loop == FERRY_ON_LOOP_WARN ? FERRY_QUALITY_LOOP : 0;
         ferry_options options = default_options(model);
         ferry_result *result;
         options.on_loop = on_loop;
@@ -207,19 +208,19 @@ SHIPPED_TEST(test_loops_are_translated_again)
         options.on_loop = FERRY_ON_LOOP_WARN;
         ferry_result *usual = translated(model, &options, lines, LINES);
         for (size_t i = 0; i < LINES; i++) {
-            const bool again = (ferry_result_doubts(usual, i) & FERRY_DOUBT_LOOP) != 0;
+            const bool again = (ferry_result_outcome(usual, i)->quality & FERRY_QUALITY_LOOP) != 0;
             assert_same_line(result, i, again ? expected : usual, i);
-            assert_int_equal(ferry_result_doubts(result, i), 0);
-            assert_int_equal(ferry_result_source_tokens(result, i), ferry_result_source_tokens(expected, i));
+            assert_int_equal(ferry_result_outcome(result, i)->quality, 0);
+            assert_int_equal(ferry_result_source_token_count(result, i), ferry_result_source_token_count(expected, i));
             if (again)
-                assert_string_equal(ferry_result_warning(result, i),
+                assert_string_equal(ferry_result_outcome(result, i)->warning,
                                     "the translation replaces one that repeated itself");
             else
-                assert_null(ferry_result_warning(result, i));
+                assert_null(ferry_result_outcome(result, i)->warning);
         }
         for (size_t i = 0; beam == 4 && i < LINES; i++)
-            assert_int_equal(ferry_result_doubts(usual, i), loops(i) ? FERRY_DOUBT_LOOP : 0);
-        assert_string_equal(ferry_result_warning(usual, 0),
+            assert_int_equal(ferry_result_outcome(usual, i)->quality, loops(i) ? FERRY_QUALITY_LOOP : 0);
+        assert_string_equal(ferry_result_outcome(usual, 0)->warning,
                             beam == 4 ? "the translation repeats itself: the same token 4 times in a row"
                                       : "the translation repeats itself: the same token 8 times in a row");
         ferry_result_destroy(result);
@@ -241,8 +242,9 @@ SHIPPED_TEST(test_parts_that_loop)
             options.on_loop = on_loop;
             options.split = FERRY_SPLIT_ALL;
             ferry_result *result = translated(model, &options, &text, 1);
-            assert_int_equal(ferry_result_doubts(result, 0), on_loop == FERRY_ON_LOOP_WARN ? FERRY_DOUBT_LOOP : 0);
-            assert_string_equal(ferry_result_warning(result, 0),
+            assert_int_equal(ferry_result_outcome(result, 0)->quality,
+                             on_loop == FERRY_ON_LOOP_WARN ? FERRY_QUALITY_LOOP : 0);
+            assert_string_equal(ferry_result_outcome(result, 0)->warning,
                                 ferry_name_format("the translation of part %d %s (of all parts: 1)", part,
                                                   on_loop == FERRY_ON_LOOP_WARN
                                                       ? "repeats itself: the same token 4 times in a row"
@@ -263,8 +265,8 @@ SHIPPED_TEST(test_strict_rules)
     options.on_loop = FERRY_ON_LOOP_RETRY;
     strict.no_repeat_ngram = 2;
     ferry_result *again = translated(model, &options, &line, 1), *expected = translated(model, &strict, &line, 1);
-    assert_int_equal(ferry_result_doubts(loop, 0), FERRY_DOUBT_LOOP);
-    assert_string_equal(ferry_result_warning(again, 0), "the translation replaces one that repeated itself");
+    assert_int_equal(ferry_result_outcome(loop, 0)->quality, FERRY_QUALITY_LOOP);
+    assert_string_equal(ferry_result_outcome(again, 0)->warning, "the translation replaces one that repeated itself");
     assert_same_line(again, 0, expected, 0);
     ferry_result_destroy(loop);
     ferry_result_destroy(again);
@@ -283,15 +285,16 @@ SEPARATE_TEST(test_second_translations_that_are_cut)
             options.max_length = strict.max_length = most;
             strict.no_repeat_ngram = 2;
             ferry_result *first = translated(model, &options, &line, 1), *second = translated(model, &strict, &line, 1);
-            const int doubts = ferry_result_doubts(first, 0), others = ferry_result_doubts(second, 0);
+            const int flags = ferry_result_outcome(first, 0)->quality,
+                      others = ferry_result_outcome(second, 0)->quality;
             options.on_loop = FERRY_ON_LOOP_RETRY;
             ferry_result *result = translated(model, &options, &line, 1);
-            const bool worse = doubts == FERRY_DOUBT_LOOP && others == FERRY_DOUBT_CUT;
-            if ((doubts & FERRY_DOUBT_LOOP) != 0) {
+            const bool worse = flags == FERRY_QUALITY_LOOP && others == FERRY_QUALITY_CUT;
+            if ((flags & FERRY_QUALITY_LOOP) != 0) {
                 assert_same_line(result, 0, worse ? first : second, 0);
-                assert_int_equal(ferry_result_doubts(result, 0), worse ? doubts : others);
+                assert_int_equal(ferry_result_outcome(result, 0)->quality, worse ? flags : others);
                 kept += worse;
-                replaced += doubts == (FERRY_DOUBT_LOOP | FERRY_DOUBT_CUT) && others == FERRY_DOUBT_CUT;
+                replaced += flags == (FERRY_QUALITY_LOOP | FERRY_QUALITY_CUT) && others == FERRY_QUALITY_CUT;
             }
             ferry_result_destroy(first);
             ferry_result_destroy(second);
@@ -311,8 +314,8 @@ SHIPPED_TEST(test_the_first_translation_stays)
         ferry_translator *translator = new_translator(model, &options);
         CHECK(ferry_translate_prefixed(translator, &line, &prefix, 1, &results[i], &error));
         ferry_translator_destroy(translator);
-        assert_true((ferry_result_doubts(results[i], 0) & FERRY_DOUBT_LOOP) != 0);
-        assert_string_equal(ferry_result_warning(results[i], 0), ferry_result_warning(results[0], 0));
+        assert_true((ferry_result_outcome(results[i], 0)->quality & FERRY_QUALITY_LOOP) != 0);
+        assert_string_equal(ferry_result_outcome(results[i], 0)->warning, ferry_result_outcome(results[0], 0)->warning);
     }
     assert_same_line(results[0], 0, results[1], 0);
     for (int i = 0; i < 2; i++) ferry_result_destroy(results[i]);
@@ -345,10 +348,10 @@ SHIPPED_TEST(test_partial_texts_of_a_loop)
         ferry_result *result;
         calls = 0;
         CHECK(ferry_translate_prefixed(translator, &texts[i], &prefixes[i], 1, &result, &error));
-        assert_int_equal(ferry_result_doubts(result, 0), i == 0 ? 0 : FERRY_DOUBT_LOOP);
-        assert_non_null(ferry_result_warning(result, 0));
+        assert_int_equal(ferry_result_outcome(result, 0)->quality, i == 0 ? 0 : FERRY_QUALITY_LOOP);
+        assert_non_null(ferry_result_outcome(result, 0)->warning);
         assert_text_is(ferry_result_text(result, 0, 0), last);
-        assert_true((size_t)calls > ferry_result_tokens(result, 0, 0));
+        assert_true((size_t)calls > ferry_result_token_count(result, 0, 0));
         ferry_result_destroy(result);
     }
     ferry_translator_destroy(translator);
