@@ -25,7 +25,7 @@ TREE = os.path.dirname(HERE)
 # The tests that are near to a room, as ctest -R has it.
 NEAR = {
     "base": "test_(base|memory|utf8|printable|halves|new_file|files|pool|quality)|cli_hostile_text",
-    "tokenizer": "test_(tokenizer|tokenizer_json|text_rules|bpe|subwords|moses|sentencepiece|pieces|punctuation|ranges|sentences|split|vocabulary|text|score)",
+    "tokenizer": "test_(tokenizer|tokenizer_json|text_rules|bpe|subwords|moses|sentencepiece|pieces|punctuation|ranges|sentences|split|vocabulary|text|score|unloading)",
     "kernels": "test_(kernels|kernels_i8|rows|heads|inputs_i8|int8|screen|shared_products|import_write)",
     "position": "test_(huggingface|positions|encodings.*|position_limits|inspect_position|model_keys)",
     "graph": "test_(memory|graph|graph_blocks|hidden|alignment|force|steering)",

@@ -61,7 +61,6 @@ set(sources
     third_party/protobuf-lite/generated_message_util.cc
     third_party/protobuf-lite/implicit_weak_message.cc
     third_party/protobuf-lite/int128.cc
-    third_party/protobuf-lite/message_lite.cc
     third_party/protobuf-lite/parse_context.cc
     third_party/protobuf-lite/status.cc
     third_party/protobuf-lite/stringpiece.cc
@@ -78,23 +77,32 @@ if(WIN32)
 endif()
 list(TRANSFORM sources PREPEND ${package}/)
 
-# ferry_mend(FILE PATTERN REPLACEMENT): a copy of FILE is compiled in which what matches is replaced.
-function(ferry_mend file pattern replacement)
+# ferry_mend(FILE PATTERN REPLACEMENT …): a copy of FILE is compiled in which what matches is replaced.
+function(ferry_mend file)
     get_filename_component(copy ${file} NAME)
     set(copy ${CMAKE_CURRENT_BINARY_DIR}/sentencepiece/${copy})
     file(READ ${package}/${file} text)
-    string(REGEX REPLACE "${pattern}" "${replacement}" mended "${text}")
-    if(mended STREQUAL text)
-        message(FATAL_ERROR "${file} has nothing that matches ${pattern}")
-    endif()
-    file(WRITE ${copy}.new "${mended}")
+    math(EXPR last "${ARGC} - 1")
+    foreach(i RANGE 1 ${last} 2)
+        math(EXPR next "${i} + 1")
+        string(REGEX REPLACE "${ARGV${i}}" "${ARGV${next}}" mended "${text}")
+        if(mended STREQUAL text)
+            message(FATAL_ERROR "${file} has nothing that matches ${ARGV${i}}")
+        endif()
+        set(text "${mended}")
+    endforeach()
+    file(WRITE ${copy}.new "${text}")
     configure_file(${copy}.new ${copy} COPYONLY) # which is left alone while it stays the same
     set(sources ${sources} ${copy} PARENT_SCOPE)
 endfunction()
 
-# A run of unknown characters becomes one piece, which was copied for each of them.
+# A run of unknown characters becomes one piece, which was copied for each of them. An empty text was lost whenever the
+# library was unloaded.
 ferry_mend(src/sentencepiece_processor.cc "sp->set_(piece|surface)\\(sp->[a-z]+\\(\\) \\+ std::string\\(([a-z]+)\\)\\);"
-           "sp->mutable_\\1()->append(\\2.data(), \\2.size());")
+           "sp->mutable_\\1()->append(\\2.data(), \\2.size());"
+           "\\*kEmptyString = new std::string" "kEmpty, *kEmptyString = &kEmpty")
+# So was the list of what a shutdown destroys, which nobody asks for; what is on it has no memory of its own.
+ferry_mend(third_party/protobuf-lite/message_lite.cc "auto shutdown_data = [^}]*" "")
 # A list of messages counts the next one before there is memory for it; its destructor, which deletes all that it counted,
 # finds null there.
 ferry_mend(third_party/protobuf-lite/repeated_field.cc "(::operator new\\(bytes\\))" "memset(\\1, 0, bytes)")
@@ -125,6 +133,7 @@ if(FERRY_SANITIZE OR FERRY_FUZZ OR NOT can_hide)
 endif()
 
 set(spm_hidden ON)
+target_compile_definitions(ferry_spm PRIVATE FERRY_OWN_RUNTIME)
 target_compile_options(ferry_sentencepiece PRIVATE -ffunction-sections -fdata-sections)
 file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/sentencepiece_c.h kept REGEX "^[a-z].* \\*?ferry_spm_[a-z_]*\\(")
 list(TRANSFORM kept REPLACE ".*(ferry_spm_[a-z_]*)\\(.*" "-Wl,--undefined=\\1")

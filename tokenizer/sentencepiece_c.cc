@@ -13,6 +13,20 @@ extern "C" {
 #include "sentencepiece_check.h"
 }
 
+#ifdef FERRY_OWN_RUNTIME
+namespace __gnu_cxx
+{
+void __freeres() noexcept; /* of libstdc++, in no header of it */
+}
+
+/* The runtime inside has memory for exceptions, which is lost if the library is unloaded without this: the last of all
+ * destructors. A runtime that is shared with others keeps it. */
+__attribute__((destructor(101))) static void free_runtime()
+{
+    __gnu_cxx::__freeres();
+}
+#endif
+
 struct ferry_spm {
     sentencepiece::SentencePieceProcessor processor;
 };
