@@ -32,8 +32,8 @@ declare -A floors=(
     [models/plan]='base models/containers engine/kernels engine/position/position.h engine/graph engine/file tokenizer/sentencepiece_c.h'
     [models/families]='base models/containers models/plan engine/kernels engine/position/position.h engine/graph engine/file tokenizer/sentencepiece_c.h tokenizer/tokenizer.h tokenizer/vocabulary.h tokenizer/bpe.h tokenizer/unigram.h'
     [models]='base models/containers models/plan models/families'
-    [tools/documents]='base'
-    [tools]='tools/documents engine/file/schema.h engine/kernels/cpu.h base engine/ferry.h engine/ferry_inspect.h models/convert.h models/containers/safetensors.h'
+    [documents]='base engine/ferry.h'
+    [tools]='documents engine/file/schema.h engine/kernels/cpu.h base engine/ferry.h engine/ferry_inspect.h models/convert.h models/containers/safetensors.h'
     [tools/lab]='base tools engine/ferry.h engine/ferry_inspect.h engine/kernels'
     [examples]='engine/ferry.h'
 )
@@ -78,7 +78,7 @@ may_include_foreign()
     yaml.h) [ "$1" = models/containers/yaml.c ] ;;
     zlib.h) [[ $1 =~ ^models/containers/(inflate|zip)\.c ]] ;;
     nettle/*) [ "$1" = models/plan/source.c ] || [ "$1" = tools/source_state.c ] ;;
-    md4c.h) [[ $1 =~ ^tools/documents/markdown_ ]] ;;
+    md4c.h) [[ $1 =~ ^documents/markdown_ ]] ;;
     cblas.h) [[ $1 =~ ^(tools/lab/bench_|engine/kernels/product_openblas\.c$) ]] ;;
     xxhash.h) [ "$1" = engine/file/content_hash.c ] ;;
     sentencepiece*) [ "$1" = tokenizer/sentencepiece_c.cc ] ;;
@@ -106,7 +106,7 @@ check_tree()
     local file line files foreign scheme='sinusoidal|learned|shaw|rope|alibi|kerple|fire|deberta|transformer_xl|t5'
     local include='^[[:space:]]*#[[:space:]]*include[[:space:]]*'
     cd "$1"
-    mapfile -t files < <(find base engine models tokenizer tools examples -name '*.[ch]' -o -name '*.cc')
+    mapfile -t files < <(find base documents engine models tokenizer tools examples -name '*.[ch]' -o -name '*.cc')
     while IFS= read -r line; do
         file=${line%%:*}
         if [[ ${line#*:} =~ $include\"([^\"]*)\" ]]; then
@@ -142,7 +142,7 @@ self_test()
     root=$(mktemp -d "${TMPDIR:-/tmp}/ferry-includes.XXXXXX")
     trap 'rm -r "$root"' EXIT
     mkdir -p "$root"/{base,tokenizer,engine/{kernels,position,graph,search,file,api,inspect}} \
-        "$root"/{models/{containers,plan,families/marian},tools/{lab,documents},examples,tests}
+        "$root"/{models/{containers,plan,families/marian},documents,tools/lab,examples,tests}
     touch "$root"/{base/bytes,tokenizer/{tokenizer,sentencepiece_c},engine/ferry,engine/kernels/kernels}.h \
         "$root"/engine/{position/{position,schemes},graph/{transformer,layer},search/search,file/gguf,api/model}.h \
         "$root"/{models/{convert,containers/zip,plan/plan,families/marian/marian},tools/lab/svg}.h
@@ -177,8 +177,8 @@ self_test()
     plant tokenizer/a.c '#include "engine/file/gguf.h"'
     plant tools/a.c '#include "tools/lab/svg.h"'
     plant tools/a.c '#include "engine/graph/transformer.h"'
-    plant tools/documents/a.c '#include "tools/command.h"'
-    plant tools/documents/a.c '#include "tokenizer/tokenizer.h"'
+    plant documents/a.c '#include "tools/command.h"'
+    plant documents/a.c '#include "tokenizer/tokenizer.h"'
     plant tools/lab/a.c '#include "engine/graph/transformer.h"'
     plant tools/lab/probe.c '#include <cblas.h>'
     plant examples/a.c '#include "models/convert.h"'

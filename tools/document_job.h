@@ -1,10 +1,10 @@
-/* A document is read as a whole, translated and written: what is not text stays as it is (tools/documents). */
+/* A document is read as a whole, translated and written: what is not text stays as it is (documents). */
 #ifndef FERRY_TOOLS_DOCUMENT_JOB_H
 #define FERRY_TOOLS_DOCUMENT_JOB_H
 
 #include "damage_check.h"
 #include "progress.h"
-#include "tools/documents/formats.h"
+#include "documents/formats.h"
 #include "translator_session.h"
 
 typedef struct ferry_document_job {

@@ -3,9 +3,9 @@
  */
 #include "tests/support/document_support.h"
 
-#include "tools/documents/document_parts.h"
-#include "tools/documents/inline_tags.h"
-#include "tools/documents/kept_text.h"
+#include "documents/document_parts.h"
+#include "documents/inline_tags.h"
+#include "documents/kept_text.h"
 
 static size_t find(ferry_view source, size_t at, char c)
 {

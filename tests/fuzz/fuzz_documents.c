@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tools/documents/formats.h"
+#include "documents/formats.h"
 
 typedef enum way { SAME, SPACED, DAMAGED, WAYS } way;
 

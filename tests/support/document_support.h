@@ -4,7 +4,7 @@
 
 #include "support.h"
 
-#include "tools/documents/formats.h"
+#include "documents/formats.h"
 
 /* Appends the translation of markup. */
 typedef void markup_function(ferry_view markup, ferry_string *translation);

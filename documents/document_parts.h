@@ -1,6 +1,6 @@
 /* What the files that translate and write documents share. */
-#ifndef FERRY_TOOLS_DOCUMENTS_DOCUMENT_PARTS_H
-#define FERRY_TOOLS_DOCUMENTS_DOCUMENT_PARTS_H
+#ifndef FERRY_DOCUMENTS_DOCUMENT_PARTS_H
+#define FERRY_DOCUMENTS_DOCUMENT_PARTS_H
 
 #include "document.h"
 

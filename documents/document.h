@@ -16,8 +16,8 @@
  *
  * The document has its caller's `error`, where functions leave the message. What readers call fails with MEMORY alone.
  */
-#ifndef FERRY_TOOLS_DOCUMENTS_DOCUMENT_H
-#define FERRY_TOOLS_DOCUMENTS_DOCUMENT_H
+#ifndef FERRY_DOCUMENTS_DOCUMENT_H
+#define FERRY_DOCUMENTS_DOCUMENT_H
 
 #include "base/string_buffer.h"
 

@@ -2,8 +2,8 @@
  *
  *     %s %1$d %(name)s %%    {name} ${name} {{ name }} {\an8}    $name $name$
  *     https://… www.… user@host.org <user@host.org>    /usr/share ./file ~/file    --option */
-#ifndef FERRY_TOOLS_DOCUMENTS_KEPT_TEXT_H
-#define FERRY_TOOLS_DOCUMENTS_KEPT_TEXT_H
+#ifndef FERRY_DOCUMENTS_KEPT_TEXT_H
+#define FERRY_DOCUMENTS_KEPT_TEXT_H
 
 #include "base/bytes.h"
 

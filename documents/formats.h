@@ -1,6 +1,6 @@
 /* The formats of documents. A format is a reader in a file of its own, a declaration here and a row in formats.c. */
-#ifndef FERRY_TOOLS_DOCUMENTS_FORMATS_H
-#define FERRY_TOOLS_DOCUMENTS_FORMATS_H
+#ifndef FERRY_DOCUMENTS_FORMATS_H
+#define FERRY_DOCUMENTS_FORMATS_H
 
 #include "document.h"
 

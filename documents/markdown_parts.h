@@ -1,7 +1,7 @@
 /* What the files that read and write Markdown share. The parser md4c tells what the text is, but not where: texts that
  * it passes are bytes of the source, the markers between them are found from there. */
-#ifndef FERRY_TOOLS_DOCUMENTS_MARKDOWN_PARTS_H
-#define FERRY_TOOLS_DOCUMENTS_MARKDOWN_PARTS_H
+#ifndef FERRY_DOCUMENTS_MARKDOWN_PARTS_H
+#define FERRY_DOCUMENTS_MARKDOWN_PARTS_H
 
 #include <md4c.h>
 

@@ -1,6 +1,6 @@
 /* Tags within text that is not HTML: raw HTML in Markdown, markup in strings of programs. */
-#ifndef FERRY_TOOLS_DOCUMENTS_INLINE_TAGS_H
-#define FERRY_TOOLS_DOCUMENTS_INLINE_TAGS_H
+#ifndef FERRY_DOCUMENTS_INLINE_TAGS_H
+#define FERRY_DOCUMENTS_INLINE_TAGS_H
 
 #include "base/bytes.h"
 

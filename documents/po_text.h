@@ -1,6 +1,6 @@
 /* Strings of PO files as blocks of a document. */
-#ifndef FERRY_TOOLS_DOCUMENTS_PO_TEXT_H
-#define FERRY_TOOLS_DOCUMENTS_PO_TEXT_H
+#ifndef FERRY_DOCUMENTS_PO_TEXT_H
+#define FERRY_DOCUMENTS_PO_TEXT_H
 
 #include "document.h"
 
