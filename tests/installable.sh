@@ -1,5 +1,5 @@
 #!/bin/bash
-# What tools/try.sh builds is all that `cmake --install` installs: installable.sh SOURCE_DIR [OPTION]. Configures a folder of its
+# What tools/try.sh builds is all that `cmake --install` installs: installable.sh SOURCE_DIR. Configures a folder of its
 # own, and asks Ninja, without building, whether the targets of try.sh need each file.
 set -euo pipefail
 source_dir=$(realpath "$1")
@@ -16,7 +16,7 @@ fail()
 read -ra targets < <(sed -n 's/^cmake --build build --target \(.*\) >&2$/\1/p' "$source_dir/tools/try.sh")
 [ "${#targets[@]}" -gt 0 ] || fail "tools/try.sh names no targets"
 build=$scratch/build
-cmake -S "$source_dir" -B "$build" -G Ninja "${@:2}" > "$scratch/log" 2>&1 || fail "$(cat "$scratch/log")"
+cmake -S "$source_dir" -B "$build" -G Ninja > "$scratch/log" 2>&1 || fail "$(cat "$scratch/log")"
 installed=0
 while IFS= read -r file; do
     [ ! -e "$file" ] || continue # of the configuration
