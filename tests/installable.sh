@@ -1,6 +1,6 @@
 #!/bin/bash
-# What tools/try.sh builds is all that `cmake --install` installs: installable.sh SOURCE_DIR [OPTION]. Configures a folder of its
-# own, and asks Ninja, without building, whether the targets of try.sh need each file.
+# What tools/try.sh builds is all that `cmake --install` installs: installable.sh SOURCE_DIR. Configures a folder of its own,
+# and asks Ninja, without building, whether the targets of try.sh need each file. The library alone has its manual page, too.
 set -euo pipefail
 source_dir=$(realpath "$1")
 command -v ninja > /dev/null || exit 77
@@ -16,7 +16,7 @@ fail()
 read -ra targets < <(sed -n 's/^cmake --build build --target \(.*\) >&2$/\1/p' "$source_dir/tools/try.sh")
 [ "${#targets[@]}" -gt 0 ] || fail "tools/try.sh names no targets"
 build=$scratch/build
-cmake -S "$source_dir" -B "$build" -G Ninja "${@:2}" > "$scratch/log" 2>&1 || fail "$(cat "$scratch/log")"
+cmake -S "$source_dir" -B "$build" -G Ninja > "$scratch/log" 2>&1 || fail "$(cat "$scratch/log")"
 installed=0
 while IFS= read -r file; do
     [ ! -e "$file" ] || continue # of the configuration
@@ -32,3 +32,8 @@ while IFS= read -r file; do
     $needed || fail "tools/try.sh does not build $name"
 done < <(grep -o "\"$build/[^\"$]*\"" "$build/cmake_install.cmake" | tr -d '"' | sort -u)
 [ "$installed" -ge 10 ] || fail "expected at least 10 files that are built, found $installed"
+
+build=$scratch/library
+cmake -S "$source_dir" -B "$build" -G Ninja -DFERRY_PROGRAM=OFF > "$scratch/log" 2>&1 || fail "$(cat "$scratch/log")"
+ninja -C "$build" pages/ferry.3 > "$scratch/log" 2>&1 || fail "$(cat "$scratch/log")"
+grep -qF "\"$build/pages/ferry.3\"" "$build/cmake_install.cmake" || fail "without the program, ferry(3) is not installed"

@@ -1,41 +1,19 @@
-# SentencePiece, and our wrapper around it: `spm_objects`, which the engine's libraries contain; `spm_needs`, what else
-# they link; `spm_hidden`, whether the wrapper is all that can be seen; `spm_licenses`, files: of what is inside.
+# SentencePiece, and our wrapper around it: `spm_objects`, which the engine's libraries contain; `spm_hidden`,
+# whether the wrapper is all that can be seen; `spm_licenses`, files: of what is inside.
 #
 # SentencePiece, its protobuf and the C++ runtime are linked into one object whose only global symbols are ferry_spm_*.
 # (Where that cannot be done, these names are seen in the static library.)
 # So the libraries need no C++ compiler or runtime to be linked, and nothing in them meets another protobuf,
 # SentencePiece or C++ runtime of the same program.
 
-option(FERRY_SYSTEM_SENTENCEPIECE "Use the system's SentencePiece, as a shared library" OFF)
-
 set(wrapper ${CMAKE_CURRENT_LIST_DIR}/sentencepiece_c.cc)
 add_library(ferry_spm OBJECT ${wrapper})
-set(spm_needs)
-set(spm_libs)
 set(spm_hidden OFF)
-set(spm_licenses)
-
-if(FERRY_SYSTEM_SENTENCEPIECE)
-    # Only the runtime library: its pkg-config file also names the trainer.
-    find_library(SENTENCEPIECE_LIBRARY sentencepiece)
-    find_path(SENTENCEPIECE_INCLUDE sentencepiece_processor.h)
-    if(NOT SENTENCEPIECE_LIBRARY OR NOT SENTENCEPIECE_INCLUDE)
-        message(FATAL_ERROR "FERRY_SYSTEM_SENTENCEPIECE=ON, but libsentencepiece and its headers were not found "
-                            "(Debian: libsentencepiece-dev)")
-    endif()
-    target_include_directories(ferry_spm SYSTEM PRIVATE ${SENTENCEPIECE_INCLUDE})
-    set(spm_objects $<TARGET_OBJECTS:ferry_spm>)
-    # The installed package names no file of the machine that built it.
-    set(spm_needs $<BUILD_INTERFACE:${SENTENCEPIECE_LIBRARY}> $<INSTALL_INTERFACE:sentencepiece>
-        $<INSTALL_INTERFACE:stdc++>)
-    set(spm_libs "-lsentencepiece -lstdc++ ") # in ferry.pc
-    return()
-endif()
 
 set(package ${PROJECT_SOURCE_DIR}/third_party/sentencepiece-0.2.1/sentencepiece)
 if(NOT EXISTS ${package})
     message(FATAL_ERROR "The source of SentencePiece is missing: run tools/setup.sh build, which fetches it into "
-                        "third_party, or set FERRY_SYSTEM_SENTENCEPIECE=ON")
+                        "third_party")
 endif()
 
 # The runtime without the trainer, and what it uses of the protobuf that the package carries.
@@ -121,13 +99,15 @@ set(trie ${CMAKE_CURRENT_LIST_DIR}/sentencepiece_trie.h)
 set_source_files_properties(${package}/src/unigram_model.cc PROPERTIES OBJECT_DEPENDS ${trie}
                             COMPILE_FLAGS "-include third_party/darts_clone/darts.h -include ${trie}")
 target_include_directories(ferry_spm SYSTEM PRIVATE ${package}/src)
-target_compile_definitions(ferry_spm PRIVATE FERRY_OWN_SENTENCEPIECE)
 
 set(spm_licenses LICENSE third_party/absl/LICENSE third_party/darts_clone/LICENSE third_party/protobuf-lite/LICENSE)
 list(TRANSFORM spm_licenses PREPEND ${package}/)
 
 if(FERRY_SANITIZE OR FERRY_FUZZ OR NOT can_hide)
     # With sanitizers: instrumented, and with the C++ runtime that they know.
+    if(FERRY_SANITIZE STREQUAL memory) # which does not know what the runtime, not instrumented, has written
+        target_compile_options(ferry_sentencepiece PRIVATE -fno-sanitize=memory)
+    endif()
     set(spm_objects $<TARGET_OBJECTS:ferry_spm> $<TARGET_OBJECTS:ferry_sentencepiece>)
     return()
 endif()
@@ -142,8 +122,7 @@ foreach(archive libstdc++.a libgcc_eh.a)
     execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=${archive} OUTPUT_VARIABLE path
                     OUTPUT_STRIP_TRAILING_WHITESPACE)
     if(NOT IS_ABSOLUTE "${path}")
-        message(FATAL_ERROR "${CMAKE_CXX_COMPILER} has no ${archive}: install the static C++ runtime, or set "
-                            "FERRY_SYSTEM_SENTENCEPIECE=ON")
+        message(FATAL_ERROR "${CMAKE_CXX_COMPILER} has no ${archive}: install the static C++ runtime")
     endif()
     list(APPEND runtime ${path})
 endforeach()

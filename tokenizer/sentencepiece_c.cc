@@ -37,10 +37,8 @@ namespace
 /* SentencePiece counts bytes of normalized text, up to 18 times the input under NFKC, in an int. */
 constexpr size_t max_text = size_t{1} << 26;
 
-#ifdef FERRY_OWN_SENTENCEPIECE
 /* Above the level of a fatal error, 3. */
 constexpr int silent = 4;
-#endif
 
 /* Darts turns a std::bad_alloc into an exception of its own that names it. */
 bool lacks_memory(const std::exception &exception)
@@ -86,9 +84,7 @@ ferry_status ferry_spm_create(ferry_view proto, const char *name, ferry_spm **sp
     ferry_view self_test;
     *spm = nullptr;
     FERRY_TRY(ferry_spm_check(proto, name, &self_test, error));
-#ifdef FERRY_OWN_SENTENCEPIECE
     sentencepiece::SetMinLogLevel(silent);
-#endif
     return guarded(name, error, [&] {
         auto loaded = std::make_unique<ferry_spm>();
         std::string untested;

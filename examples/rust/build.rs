@@ -13,6 +13,7 @@ fn main() {
         Err(_) => ask_pkg_config(),
     };
     println!("cargo:rustc-link-search=native={directory}");
+    println!("cargo:libdir={directory}"); // DEP_FERRY_LIBDIR for the build.rs of crates that depend on this one
     if env::var_os("CARGO_FEATURE_STATIC").is_some() {
         println!("cargo:rustc-link-lib=static=ferry");
     } else {

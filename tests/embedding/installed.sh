@@ -57,6 +57,14 @@ needs_only "$lib/libferry.so" "$libc"
 needs shared | grep -x 'libferry\.so\.0\.1' > /dev/null || fail "the shared library's name: $(needs shared)"
 says "$expected" ./shared "$model" "$text"
 
+# The sizes that docs/embedding.md tells, to a twentieth: they depend on the compiler.
+if [ "$(uname -m)" = x86_64 ]; then
+    "$source_dir/tools/lab/library_sizes.sh" "$build" > sizes
+    sed -nE 's/^\| (shared libraries|the example).*\| ([0-9.]+) MB.*/\2/p' "$source_dir/docs/embedding.md" | paste sizes - |
+        awk '{ said = $NF * 1e6 } $1 < 0.95 * said || $1 > 1.05 * said { print; wrong = 1 } END { exit wrong || NR != 2 }' ||
+        fail "docs/embedding.md tells other sizes"
+fi
+
 # The static library, by a C compiler.
 mkdir static
 cp "$lib/libferry.a" static

@@ -1,7 +1,7 @@
 #!/bin/bash
 # The crate of examples/rust, without a network: rust.sh BUILD. Each cargo in PATH builds it with the compiler beside it
-# (Debian's is the oldest that has to suffice), with the installed shared and static library. The checked-in bindings
-# are what bindgen makes of engine/ferry.h.
+# (Debian's is the oldest that has to suffice), with the installed shared and static library, and another crate with it.
+# The checked-in bindings are what bindgen makes of engine/ferry.h.
 set -Eeuo pipefail
 trap 'echo "rust: failed at line $LINENO" >&2' ERR
 build=$(realpath "$1")
@@ -34,6 +34,14 @@ export PKG_CONFIG_PATH=$lib/pkgconfig FERRY_MODEL=$model
 text='Good morning! Where is the nearest station, please?'
 expected=$(FERRY_LIBRARY=$lib/libferry.so python3 -B ../python/translate.py "$model" "$text")
 
+# Another crate, which uses the shared library as docs/embedding.md says.
+app=$scratch/app
+mkdir -p "$app/src"
+printf '[package]\nname = "app"\nversion = "0.1.0"\nedition = "2021"\n[dependencies]\nferry = { path = "%s" }\n' \
+    "$PWD" > "$app/Cargo.toml"
+awk '/^```rust/ { code = 1; next } /^```/ { code = 0 } code' "$source_dir/docs/embedding.md" > "$app/build.rs"
+cp examples/translate.rs "$app/src/main.rs"
+
 paths=$PATH
 for toolchain in "${toolchains[@]}"; do
     PATH=$toolchain:$paths
@@ -44,6 +52,9 @@ for toolchain in "${toolchains[@]}"; do
         quietly cargo test --offline --locked --features "$features"
         cp "$program" "$scratch/$features-translate"
     done
+    rm -f "$app/Cargo.lock" # in the form of another cargo
+    quietly cargo build --offline --manifest-path "$app/Cargo.toml"
+    cp "$CARGO_TARGET_DIR/debug/app" "$scratch/app-translate"
     needed=$(readelf -dW "$scratch/-translate")
     [[ $needed == *'[libferry.so.0.1]'* ]] || fail "the example does not use the shared library"
     needed=$(readelf -dW "$scratch/static-translate")

@@ -1,14 +1,16 @@
 #!/bin/sh
-# The manual pages and the completions of shells, from what the program's help and the public header say:
-#     make.sh FERRY HEADER DIRECTORY
-# Needs nothing but a shell and awk, so that whoever builds the program has them.
+# The library's manual page from the public header, and with FERRY the program's page and the completions of shells from its help:
+#     make.sh HEADER DIRECTORY [FERRY]
+# Needs nothing but a shell and awk, so that whoever builds Ferry has them.
 set -eu
-ferry=$1 header=$2 directory=$3
+header=$1 directory=$2
 pages=$(cd "$(dirname "$0")" && pwd)
 export LC_ALL=C
 mkdir -p "$directory"
-version=$("$ferry" --version)
-version=${version#ferry }
+version=$(sed -n 's/^#define FERRY_VERSION "\(.*\)"/\1/p' "$header")
+awk -v version="$version" -f "$pages/roff.awk" -f "$pages/header_page.awk" "$header" > "$directory/ferry.3"
+[ $# -eq 3 ] || exit 0
+ferry=$3
 
 {
     "$ferry" help
@@ -17,7 +19,6 @@ version=${version#ferry }
 awk -f "$pages/table.awk" "$directory/help" > "$directory/table"
 
 awk -v version="$version" -f "$pages/roff.awk" -f "$pages/program_page.awk" "$directory/table" > "$directory/ferry.1"
-awk -v version="$version" -f "$pages/roff.awk" -f "$pages/header_page.awk" "$header" > "$directory/ferry.3"
 awk -f "$pages/bash.awk" "$directory/table" > "$directory/ferry.bash"
 awk -f "$pages/zsh.awk" "$directory/table" > "$directory/_ferry"
 awk -f "$pages/fish.awk" "$directory/table" > "$directory/ferry.fish"
