@@ -262,7 +262,7 @@ FERRY_API size_t ferry_translator_memory(const ferry_translator *translator, siz
 
 /* Translates `count` lines, each as one sentence (ferry_options.split, max_source). A line's result does not depend on
  * the other lines, the batch size or the number of threads (but with OpenBLAS, by rounding, on the first two:
- * docs/embedding.md, "Other processors"). A blank line's translation is the line itself. Invalid UTF-8 is read as
+ * docs/portability.md, "Other processors"). A blank line's translation is the line itself. Invalid UTF-8 is read as
  * U+FFFD. *result belongs to the caller and may outlive the translator. A line that cannot be translated does not
  * affect the others: it has no hypothesis, and ferry_result_outcome says why. Errors of the whole call: ARGUMENT,
  * UNSUPPORTED (the model has no tokenizer), MEMORY; CANCELLED, the only error with a result: it has the lines that were

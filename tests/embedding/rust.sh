@@ -34,12 +34,12 @@ export PKG_CONFIG_PATH=$lib/pkgconfig FERRY_MODEL=$model
 text='Good morning! Where is the nearest station, please?'
 expected=$(FERRY_LIBRARY=$lib/libferry.so python3 -B ../python/translate.py "$model" "$text")
 
-# Another crate, which uses the shared library as docs/embedding.md says.
+# Another crate, which uses the shared library as the page of the crate says.
 app=$scratch/app
 mkdir -p "$app/src"
 printf '[package]\nname = "app"\nversion = "0.1.0"\nedition = "2021"\n[dependencies]\nferry = { path = "%s" }\n' \
     "$PWD" > "$app/Cargo.toml"
-awk '/^```rust/ { code = 1; next } /^```/ { code = 0 } code' "$source_dir/docs/embedding.md" > "$app/build.rs"
+awk '/^```rust/ { code = 1; next } /^```/ { code = 0 } code' "$source_dir/examples/rust/README.md" > "$app/build.rs"
 cp examples/translate.rs "$app/src/main.rs"
 
 paths=$PATH
