@@ -152,6 +152,26 @@ void *ferry_large_alloc(size_t size)
     return memory;
 }
 
+void ferry_large_touch(void *memory, size_t size, double patience)
+{
+#ifdef MADV_HUGEPAGE
+    const size_t page = page_size();
+    volatile char *bytes = memory;
+    size_t at = 0;
+    for (double took = 0; at < size && took <= patience; at += LARGE_PAGE) {
+        const double begin = ferry_thread_clock();
+        bytes[at] = 0;
+        took = ferry_thread_clock() - begin;
+    }
+    if (at >= size) return;
+    madvise(memory, size, MADV_NOHUGEPAGE); /* changes no page that is there */
+    for (; at < size; at += page) bytes[at] = 0;
+    madvise(memory, size, MADV_HUGEPAGE);
+#else
+    (void)memory, (void)size, (void)patience;
+#endif
+}
+
 size_t ferry_peak_memory(void)
 {
     struct rusage usage;
