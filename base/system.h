@@ -71,6 +71,9 @@ void *ferry_large_alloc(size_t size);
  * processor time, as where the system has to make room for one by moving others, then small ones, which the system may
  * join later in its own time. */
 void ferry_large_touch(void *memory, size_t size, double patience);
+/* Returns to the system what the C library keeps of freed memory, which it may do for parts between others only when it
+ * is told. */
+void ferry_heap_trim(void);
 
 /* Asks the system to let this process use AMX's tiles; whether it does. */
 bool ferry_permit_tiles(void);

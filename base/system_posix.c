@@ -5,6 +5,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,6 +172,13 @@ void ferry_large_touch(void *memory, size_t size, double patience)
     madvise(memory, size, MADV_HUGEPAGE);
 #else
     (void)memory, (void)size, (void)patience;
+#endif
+}
+
+void ferry_heap_trim(void)
+{
+#if defined(__GLIBC__)
+    malloc_trim(0);
 #endif
 }
 
