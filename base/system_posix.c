@@ -5,6 +5,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -150,6 +153,33 @@ void *ferry_large_alloc(size_t size)
     if (memory != NULL && alignment == LARGE_PAGE) madvise(memory, size, MADV_HUGEPAGE); /* may be refused */
 #endif
     return memory;
+}
+
+void ferry_large_touch(void *memory, size_t size, double patience)
+{
+#ifdef MADV_HUGEPAGE
+    const size_t page = page_size();
+    volatile char *bytes = memory;
+    size_t at = 0;
+    for (double took = 0; at < size && took <= patience; at += LARGE_PAGE) {
+        const double begin = ferry_thread_clock();
+        bytes[at] = 0;
+        took = ferry_thread_clock() - begin;
+    }
+    if (at >= size) return;
+    madvise(memory, size, MADV_NOHUGEPAGE); /* changes no page that is there */
+    for (; at < size; at += page) bytes[at] = 0;
+    madvise(memory, size, MADV_HUGEPAGE);
+#else
+    (void)memory, (void)size, (void)patience;
+#endif
+}
+
+void ferry_heap_trim(void)
+{
+#if defined(__GLIBC__)
+    malloc_trim(0);
+#endif
 }
 
 size_t ferry_peak_memory(void)

@@ -126,6 +126,16 @@ void *ferry_large_alloc(size_t size)
     return size > 0 ? _aligned_malloc(size, CACHE_LINE) : NULL;
 }
 
+void ferry_large_touch(void *memory, size_t size, double patience)
+{
+    (void)memory, (void)size, (void)patience;
+}
+
+/* The heap returns large parts that are free by itself. */
+void ferry_heap_trim(void)
+{
+}
+
 size_t ferry_peak_memory(void)
 {
     PROCESS_MEMORY_COUNTERS counters = {.cb = sizeof counters};

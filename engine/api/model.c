@@ -201,4 +201,5 @@ void ferry_model_close(ferry_model *model)
     ferry_model_file_close(&model->file);
     ferry_mutex_destroy(&model->mutex);
     free(model);
+    ferry_heap_trim(); /* a vocabulary is many small blocks, often between others that stay */
 }

@@ -174,7 +174,9 @@ static void widen(const ferry_model_file *file, const ferry_kernels *kernels, co
 
 void ferry_model_file_widen(const ferry_model_file *file, const ferry_kernels *kernels)
 {
+    static const double patience = 1e-3; /* a huge page takes 0.1 ms, or 2 to 80 where memory is fragmented */
     float *out = file->widened;
+    ferry_large_touch(out, file->widened_bytes, patience);
     for (size_t i = 0; i < file->matrix_count; i++) {
         const size_t bytes = widened_bytes(&file->matrices[i]);
         if (bytes == 0) continue;

@@ -1,7 +1,12 @@
 /* base/: what files and names are read and put together with, at the ends of its ranges. */
 #include "tests/support/tokenizer_support.h"
 
+#if defined(__linux__)
+#include <sys/resource.h>
+#endif
+
 #include "base/language_names.h"
+#include "base/pages.h"
 #include "base/system.h"
 #include "base/texts.h"
 
@@ -199,3 +204,20 @@ TEST(test_large_memory)
     for (size_t less = 0; less < 3; less++) assert_int_equal(ferry_large_size(SIZE_MAX - less), 0);
     assert_null(ferry_large_alloc(0));
 }
+
+#if defined(__linux__)
+/* Whether the system has huge pages or not, most are small after the first one, each with a fault of its own. */
+TEST(test_large_memory_without_patience)
+{
+    enum { SIZE = 32 << 20, LARGEST_SMALL = 1 << 16 };
+    struct rusage before, after;
+    char *memory = ferry_large_alloc(SIZE);
+    assert_non_null(memory);
+    ferry_pages_forget(memory, SIZE); /* of who had it before */
+    getrusage(RUSAGE_SELF, &before);
+    ferry_large_touch(memory, SIZE, -1);
+    getrusage(RUSAGE_SELF, &after);
+    assert_in_range(after.ru_minflt - before.ru_minflt, SIZE / 2 / LARGEST_SMALL, SIZE);
+    ferry_large_free(memory, SIZE);
+}
+#endif
