@@ -67,7 +67,7 @@ size_t ferry_large_size(size_t size);
  * at least 64 bytes. NULL if out of memory, or if `size` is 0; release it with ferry_aligned_free or ferry_large_free.
  */
 void *ferry_large_alloc(size_t size);
-/* Gives all of it its pages, before it is written to: huge ones as long as none takes more than `patience` seconds of
+/* Gives all of it its pages, whose contents stay: huge ones as long as none takes more than `patience` seconds of
  * processor time, as where the system has to make room for one by moving others, then small ones, which the system may
  * join later in its own time. */
 void ferry_large_touch(void *memory, size_t size, double patience);

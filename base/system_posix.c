@@ -163,12 +163,12 @@ void ferry_large_touch(void *memory, size_t size, double patience)
     size_t at = 0;
     for (double took = 0; at < size && took <= patience; at += LARGE_PAGE) {
         const double begin = ferry_thread_clock();
-        bytes[at] = 0;
+        bytes[at] = bytes[at];
         took = ferry_thread_clock() - begin;
     }
     if (at >= size) return;
     madvise(memory, size, MADV_NOHUGEPAGE); /* changes no page that is there */
-    for (; at < size; at += page) bytes[at] = 0;
+    for (; at < size; at += page) bytes[at] = bytes[at];
     madvise(memory, size, MADV_HUGEPAGE);
 #else
     (void)memory, (void)size, (void)patience;
