@@ -46,7 +46,7 @@ address=(-DCMAKE_C_COMPILER=clang -DCMAKE_CXX_COMPILER=clang++ -DFERRY_SANITIZE=
 
 # What .ci/run tests with these sanitizers: what reads foreign bytes, the C API, and the kernels.
 sanitized=(suite_base suite_tokenizer suite_kernels suite_file suite_api suite_containers suite_plan suite_families
-    suite_documents fuzz_replay)
+    suite_documents suite_documents_api fuzz_replay)
 # The same as a pattern of ctest's labels.
 # shellcheck disable=SC2034
 sanitized_labels="^($(IFS='|' && echo "${sanitized[*]}"))\$"

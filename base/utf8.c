@@ -47,6 +47,7 @@ bool ferry_utf8_next(ferry_view text, size_t *at, uint32_t *code_point)
 
 bool ferry_utf8_previous(ferry_view text, size_t *at, uint32_t *code_point)
 {
+    if (*at == 0) return false;
     do --*at;
     while (*at > 0 && ((unsigned char)text.data[*at] & 0xC0) == 0x80);
     size_t next = *at;

@@ -8,7 +8,7 @@
  * maximal subpart (the longest prefix of a well-formed sequence, at least one byte) and returns false. */
 bool ferry_utf8_next(ferry_view text, size_t *at, uint32_t *code_point);
 
-/* The same of the character before *at > 0: moves *at to where it begins. */
+/* The same of the character before *at: moves *at to where it begins. False if none is before it. */
 bool ferry_utf8_previous(ferry_view text, size_t *at, uint32_t *code_point);
 /* Writes a character, at most U+10FFFF and no surrogate, to `output` [4]. Returns its bytes. */
 size_t ferry_utf8_put(uint32_t code_point, char *output);

@@ -6,10 +6,11 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "kept_text.h"
+#include "tokenizer/unicode.h"
 
 static ferry_document_block *open_block(ferry_document *document)
 {
+    if (document->in_attribute) return &document->attributes[document->attribute_count - 1];
     assert(document->block_count > 0);
     return &document->blocks[document->block_count - 1];
 }
@@ -43,14 +44,29 @@ static ferry_status add_item(ferry_document *document, const ferry_document_item
     return push_item(document, item);
 }
 
+static ferry_status begin_block(ferry_document *document, ferry_document_block **blocks, size_t *count,
+                                size_t *capacity, size_t begin)
+{
+    assert(begin >= (*count > 0 ? (*blocks)[*count - 1].end : 0) && begin <= document->source.size);
+    ferry_document_block *grown = ferry_array_grow(*blocks, capacity, *count + 1, sizeof *grown);
+    if (grown == NULL) return ferry_fail_memory(document->error, "a document", (*count + 1) * sizeof *grown);
+    *blocks = grown;
+    grown[(*count)++] =
+        (ferry_document_block){.format = document->format, .begin = begin, .first_item = document->item_count};
+    return FERRY_OK;
+}
+
 ferry_status ferry_document_begin_block(ferry_document *document, size_t begin)
 {
-    const size_t count = document->block_count + 1;
-    assert(begin >= (count > 1 ? document->blocks[count - 2].end : 0) && begin <= document->source.size);
-    ferry_document_block *grown = ferry_array_grow(document->blocks, &document->block_capacity, count, sizeof *grown);
-    if (grown == NULL) return ferry_fail_memory(document->error, "a document", count * sizeof *grown);
-    document->blocks = grown;
-    grown[document->block_count++] = (ferry_document_block){.begin = begin, .first_item = document->item_count};
+    return begin_block(document, &document->blocks, &document->block_count, &document->block_capacity, begin);
+}
+
+ferry_status ferry_document_begin_attribute(ferry_document *document, size_t begin)
+{
+    FERRY_TRY(
+        begin_block(document, &document->attributes, &document->attribute_count, &document->attribute_capacity, begin));
+    document->in_attribute = true;
+    document->attributes[document->attribute_count - 1].is_attribute = true;
     return FERRY_OK;
 }
 
@@ -69,8 +85,20 @@ ferry_status ferry_document_text(ferry_document *document, size_t begin, size_t 
     return begin < end ? add_with_text(document, FERRY_DOCUMENT_TEXT, begin, end, decoded) : FERRY_OK;
 }
 
+/* Whether it is nothing but symbols that are no ASCII: no word can stand for them. */
+static bool is_symbol(ferry_view text)
+{
+    for (size_t at = 0; at < text.size;) {
+        uint32_t c;
+        if (!ferry_utf8_next(text, &at, &c) || c < 0x80 || ferry_unicode_character(c) <= FERRY_CHARACTER_NUMBER)
+            return false;
+    }
+    return text.size > 0;
+}
+
 ferry_status ferry_document_kept(ferry_document *document, size_t begin, size_t end, ferry_view shown)
 {
+    if (is_symbol(shown)) return ferry_document_point(document, begin, end);
     return add_with_text(document, FERRY_DOCUMENT_KEPT, begin, end, shown);
 }
 
@@ -136,21 +164,55 @@ static size_t source_of(const ferry_document_item *from, size_t *at, bool is_end
     return is_end ? from->end : from->begin;
 }
 
+/* No word can stand for what tells a template what to do: {% if a %}. */
+static bool is_directive(ferry_view piece)
+{
+    static const char *const begins[] = {"{%", "{{<", "{{%", "<#", "[b]", "[/"};
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
+        const size_t size = strlen(begins[i]);
+        if (piece.size > size && memcmp(piece.data, begins[i], size) == 0) return true;
+    }
+    return piece.size > 3 && memcmp(piece.data, "<%", 2) == 0 && piece.data[2] != '=';
+}
+
+/* Blanks that are no ' ', between words, are blanks for the model. */
+static bool is_between_words(ferry_view text, const ferry_kept *blank)
+{
+    return blank->begin > 0 && blank->end < text.size && (unsigned char)text.data[blank->begin - 1] > ' ' &&
+           (unsigned char)text.data[blank->end] > ' ';
+}
+
+/* A symbol before a sign takes the blank before it along: "good 😀." */
+static bool takes_blank(ferry_view text, const ferry_kept *symbol)
+{
+    uint32_t c;
+    size_t at = symbol->end;
+    return symbol->begin > 0 && text.data[symbol->begin - 1] == ' ' && ferry_utf8_next(text, &at, &c) && c > ' ' &&
+           ferry_unicode_character(c) > FERRY_CHARACTER_NUMBER;
+}
+
 /* Appends `count` items of text that follow each other, with what has to be kept in them. */
 static ferry_status push_run(ferry_document *document, const ferry_document_item *run, size_t count)
 {
     const size_t begin = run->text_begin, end = run[count - 1].text_end;
     const ferry_view text = {document->text.data + begin, end - begin};
     size_t at = begin;
-    for (ferry_kept found; ferry_kept_find(text, at - begin, &found);) {
-        ferry_document_item kept = {.kind = FERRY_DOCUMENT_KEPT};
+    ferry_kept_search search = {.text = text, .rules = document->kept};
+    for (ferry_kept found; ferry_kept_next(&search, &found);) {
+        found.begin -= found.kind == FERRY_KEPT_SYMBOL && takes_blank(text, &found);
+        ferry_document_item kept = {.kind = FERRY_DOCUMENT_KEPT, .kept = found.kind};
+        kept.blank = found.kind == FERRY_KEPT_SPACE && is_between_words(text, &found);
         kept.text_begin = begin + found.begin;
         kept.text_end = begin + found.end;
         kept.begin = source_of(run, &kept.text_begin, false);
         kept.end = source_of(run, &kept.text_end, true);
+        const ferry_view piece = {text.data + found.begin, found.end - found.begin};
+        if (found.kind == FERRY_KEPT_SPACE || found.kind == FERRY_KEPT_SYMBOL || is_directive(piece))
+            kept.kind = FERRY_DOCUMENT_POINT;
         if (kept.text_begin > at) FERRY_TRY(push_text(document, run, at, kept.text_begin));
         FERRY_TRY(push_item(document, &kept));
         at = kept.text_end;
+        search.at = at - begin;
     }
     return push_text(document, run, at, end);
 }
@@ -173,6 +235,24 @@ static ferry_status split_text(ferry_document *document, size_t first)
     }
     free(items);
     return status;
+}
+
+/* An element around a symbol stands alone: a "¶" that is a link to its heading. */
+static void merge_symbols(ferry_document *document, size_t first)
+{
+    size_t count = first;
+    for (size_t i = first; i < document->item_count; i++) {
+        ferry_document_item *item = &document->items[count++];
+        *item = document->items[i];
+        if (i + 2 >= document->item_count || item->kind != FERRY_DOCUMENT_OPEN) continue;
+        const ferry_document_item *text = &document->items[i + 1], *close = &document->items[i + 2];
+        if (text->kind != FERRY_DOCUMENT_TEXT || close->kind != FERRY_DOCUMENT_CLOSE) continue;
+        const ferry_view symbol = {document->text.data + text->text_begin, text->text_end - text->text_begin};
+        if (!is_symbol(symbol) && !ferry_view_is(symbol, "#")) continue;
+        *item = (ferry_document_item){.kind = FERRY_DOCUMENT_POINT, .begin = item->begin, .end = close->end};
+        i += 2;
+    }
+    document->item_count = count;
 }
 
 /* Each CLOSE belongs to the last OPEN that has none; what has no partner stands alone. */
@@ -200,15 +280,16 @@ static void pair(ferry_document *document, size_t first)
     }
 }
 
-/* Whether there is something for a model: a letter, which is none of ASCII's other characters. */
+/* Whether there is prose for a model: a letter. */
 static bool has_letters(const ferry_document *document, const ferry_document_block *block)
 {
     for (size_t i = block->first_item; i < block->after_item; i++) {
         const ferry_document_item *item = &document->items[i];
         if (item->kind != FERRY_DOCUMENT_TEXT) continue;
-        for (size_t at = item->text_begin; at < item->text_end; at++) {
-            const unsigned char c = (unsigned char)document->text.data[at];
-            if ((c | 32) >= 'a' && ((c | 32) <= 'z' || c >= 0x80)) return true;
+        const ferry_view text = {document->text.data + item->text_begin, item->text_end - item->text_begin};
+        for (size_t at = 0; at < text.size;) {
+            uint32_t c;
+            if (!ferry_utf8_next(text, &at, &c) || ferry_unicode_character(c) <= FERRY_CHARACTER_LETTER) return true;
         }
     }
     return false;
@@ -220,22 +301,24 @@ ferry_status ferry_document_end_block(ferry_document *document, size_t end)
     FERRY_TRY(add_item(document, &(ferry_document_item){.kind = FERRY_DOCUMENT_POINT, .begin = end, .end = end}));
     document->item_count--; /* which only covers what was before it */
     FERRY_TRY(split_text(document, first));
+    merge_symbols(document, first);
     pair(document, first);
     ferry_document_block *block = open_block(document);
     block->end = end;
     block->after_item = document->item_count;
     block->has_letters = has_letters(document, block);
+    document->in_attribute = false;
     return FERRY_OK;
 }
 
 /* ---- edits ---- */
 
-size_t ferry_document_find_block(const ferry_document *document, size_t at)
+size_t ferry_document_find(const ferry_document_block *blocks, size_t count, size_t at)
 {
-    size_t low = 0, high = document->block_count;
+    size_t low = 0, high = count;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (document->blocks[middle].begin < at)
+        if (blocks[middle].begin < at)
             low = middle + 1;
         else
             high = middle;
@@ -250,7 +333,7 @@ ferry_status ferry_document_add_edit(ferry_document *document, const ferry_docum
     if (grown == NULL) return ferry_fail_memory(document->error, "a document", count * sizeof *grown);
     document->edits = grown;
     grown[document->edit_count++] = *edit;
-    size_t block = ferry_document_find_block(document, edit->copy_begin);
+    size_t block = ferry_document_find(document->blocks, document->block_count, edit->copy_begin);
     for (; block < document->block_count && document->blocks[block].end <= edit->copy_end; block++)
         document->blocks[block].elsewhere = true;
     return FERRY_OK;
@@ -258,12 +341,22 @@ ferry_status ferry_document_add_edit(ferry_document *document, const ferry_docum
 
 /* ---- the document ---- */
 
-ferry_status ferry_document_read(ferry_document *document, const ferry_document_format *format, ferry_view source,
-                                 ferry_error *error)
+static size_t reads(void *user, ferry_view text)
 {
-    *document = (ferry_document){.format = format, .source = source, .error = error};
+    return ferry_model_reads(user, (ferry_text){text.data, text.size});
+}
+
+ferry_status ferry_document_read(ferry_document *document, const ferry_document_format *format,
+                                 const ferry_model *model, ferry_view source, ferry_error *error)
+{
+    *document = (ferry_document){.format = format, .source = source, .error = error, .has_case = true};
+    if (model != NULL) document->kept = (ferry_kept_rules){.reads = reads, .user = (void *)(uintptr_t)model};
     FERRY_TRY(ferry_string_reserve(&document->text, 1, error)); /* pointers to nothing are allowed, too */
     FERRY_TRY(ferry_string_reserve(&document->written, 1, error));
+    if (source.size > 2 && memcmp(source.data, "\xEF\xBB\xBF", 3) == 0) {
+        document->mark = (ferry_view){source.data, 3};
+        document->source = (ferry_view){source.data + 3, source.size - 3};
+    }
     return format->read != NULL ? format->read(document) : FERRY_OK;
 }
 
@@ -271,6 +364,7 @@ void ferry_document_destroy(ferry_document *document)
 {
     free(document->items);
     free(document->blocks);
+    free(document->attributes);
     free(document->edits);
     free(document->text.data);
     free(document->line_ends.data);

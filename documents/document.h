@@ -9,10 +9,10 @@
  *     Tea **and** `milk` for\n> two      text "Tea ", open "**", text "and", close "**", text " ", kept "`milk`",
  *                                        text " for", break "\n> ", text "two"
  *
- * The blocks become markup, in which elements stand for everything but text: <p>Tea <x1>and</x1> <x2 translate="no">…
- * A translator such as ferry_translate_markup translates it. Every element has to come back once, and well nested.
- * Blocks that come back otherwise, or as they were, stay byte for byte. In the others the translation takes the text's
- * place: with what the format must escape, and with lines as long as the block's.
+ * The model sees the text of a block; for what is kept, a word stands in it. Elements, and what is kept, are put where
+ * their words went. Every element has to be there once, and well nested. Blocks of which this is not true, or whose
+ * translation is doubtful, stay byte for byte. In the others the translation takes the text's place: with what the
+ * format must escape, and with lines as long as the block's.
  *
  * The document has its caller's `error`, where functions leave the message. What readers call fails with MEMORY alone.
  */
@@ -20,6 +20,8 @@
 #define FERRY_DOCUMENTS_DOCUMENT_H
 
 #include "base/string_buffer.h"
+#include "engine/ferry.h"
+#include "kept_text.h"
 
 typedef struct ferry_document ferry_document;
 
@@ -30,18 +32,19 @@ typedef struct ferry_document_format {
     const char *const *endings; /* of names of files, in lower case, NULL at the end: {".md", ".markdown", NULL} */
     /* Describes document->source. Errors: UNSUPPORTED. NULL: nothing to do. */
     ferry_status (*read)(ferry_document *document);
-    /* The document as a whole is markup, and has no blocks; what writes document->written. */
-    bool is_markup;
-    ferry_status (*write_markup)(const ferry_document *document, ferry_string *out, ferry_error *error);
     /* Writes translated text that contains no blanks, with what the format must escape; at the beginning of a line, or
      * behind other text or an element. NULL: as it is. */
     ferry_status (*write_text)(ferry_string *out, ferry_view text, bool begins_line, ferry_error *error);
+    /* The same for an attribute. */
+    ferry_status (*write_attribute)(ferry_string *out, ferry_view text, ferry_error *error);
     /* Whether a line that the framework breaks may begin with this text, as written. NULL: any may. */
     bool (*may_begin_line)(ferry_view text);
     bool fills; /* elements cannot be empty: one without words takes a neighbor */
     /* Whether a block, `before`, and its translation as written, `after`, have the same structure for programs that
      * read the format; if not, the block stays. NULL: they always do. Errors: MEMORY. */
     ferry_status (*check)(ferry_view before, ferry_view after, bool *same, ferry_error *error);
+    /* Changes the document as it was written: `begin` is its first byte of *out. NULL: nothing. */
+    ferry_status (*finish)(const ferry_document *document, ferry_string *out, size_t begin, ferry_error *error);
 } ferry_document_format;
 
 /* ---- what readers call ---- */
@@ -63,14 +66,18 @@ ferry_status ferry_document_kept(ferry_document *document, size_t begin, size_t 
  * or not, as the blank is text before it (PO's "\"\n\""). */
 ferry_status ferry_document_break(ferry_document *document, size_t begin, size_t end, bool blank);
 /* Lines of the open block may be `width` columns long, if none of its own is longer; where it has no breaks, `line_end`
- * ends lines. */
+ * ends lines: in place of a blank, or behind it if it begins with a quotation mark. */
 ferry_status ferry_document_wrap(ferry_document *document, size_t width, ferry_view line_end);
 ferry_status ferry_document_end_block(ferry_document *document, size_t end);
+/* Begins a text within bytes that are otherwise no text, such as the value of an attribute; these may be within a block
+ * that begins later. It has text, and ends as a block does, before anything else begins. */
+ferry_status ferry_document_begin_attribute(ferry_document *document, size_t begin);
 
 /* Where something else than the block itself is replaced (PO: msgstr, by the translation of msgid). If a block within
  * bytes if_begin … if_end - 1 was translated, and none of them failed, then in place of bytes begin … end - 1 come the
  * bytes `before`, and then bytes copy_begin … copy_end - 1 with their blocks translated. Those blocks themselves stay,
- * if copy_begin < copy_end. To be called after their ends, in any order. */
+ * if copy_begin < copy_end. Of those that replace the same bytes, one does. To be called after the blocks' ends, in any
+ * order. */
 typedef struct ferry_document_edit {
     size_t begin, end;
     ferry_view before; /* lasts as long as the document */
@@ -93,60 +100,64 @@ typedef enum ferry_document_kind {
 /* A part of a block. */
 typedef struct ferry_document_item {
     ferry_document_kind kind;
-    bool blank;                  /* of BREAK */
+    bool blank;                  /* of BREAK, POINT: the model reads a blank */
+    ferry_kept_kind kept;        /* of KEPT */
     size_t begin, end;           /* its bytes in the source */
     size_t text_begin, text_end; /* TEXT, KEPT: bytes of document->text, what the model reads */
     size_t partner;              /* OPEN, CLOSE: the other item */
-    size_t markup;               /* where it begins in the markup, while its block is translated */
 } ferry_document_item;
 
 typedef struct ferry_document_block {
+    const ferry_document_format
+        *format; /* that of the document when it began: HTML within Markdown is written as HTML */
     size_t begin, end;
     size_t first_item, after_item;       /* items first_item … after_item - 1, which cover all its bytes */
+    size_t column;                       /* in which it begins */
     size_t width;                        /* see ferry_document_wrap; 0: that of the longest line */
     size_t line_end_begin, line_end_end; /* bytes of document->line_ends */
     size_t written_begin, written_end;   /* bytes of document->written: the translation, as it is in the document */
     bool has_letters;                    /* there is something to translate */
     bool elsewhere;                      /* an edit has its translation */
-    bool in_markup;                      /* of what is being translated, and its bytes there */
+    bool is_attribute;
     bool translated, failed;
-    size_t markup_begin, markup_end;
 } ferry_document_block;
 
 struct ferry_document {
     const ferry_document_format *format;
     ferry_view source; /* the caller's */
     ferry_error *error;
-    ferry_document_item *items;   /* [item_count] */
-    ferry_document_block *blocks; /* [block_count], ascending */
-    ferry_document_edit *edits;   /* [edit_count] */
-    size_t item_count, item_capacity, block_count, block_capacity, edit_count, edit_capacity;
+    ferry_document_item *items;                /* [item_count] */
+    ferry_document_block *blocks, *attributes; /* [block_count], [attribute_count], ascending */
+    ferry_document_edit *edits;                /* [edit_count] */
+    size_t item_count, item_capacity, block_count, block_capacity, attribute_count, attribute_capacity;
+    size_t edit_count, edit_capacity;
+    bool in_attribute;
+    bool has_case;         /* text in capitals can be translated as small letters */
+    ferry_kept_rules kept; /* what else is kept in text: `formulas` is for readers to set */
     ferry_string text;
+    ferry_view mark; /* the byte-order mark before `source`: no text of any format, it stays; empty: there is none */
     ferry_string line_ends;
     ferry_string written;
-    size_t first_block, after_block; /* those that are being translated */
 };
 
-/* Reads `source`, which must last as long as the document. *document is to be destroyed after a failure, too. */
-ferry_status ferry_document_read(ferry_document *document, const ferry_document_format *format, ferry_view source,
-                                 ferry_error *error);
+/* Reads `source`, which must last as long as the document. What `model` (NULL: any) has no piece for, is kept.
+ * *document is to be destroyed after a failure, too. */
+ferry_status ferry_document_read(ferry_document *document, const ferry_document_format *format,
+                                 const ferry_model *model, ferry_view source, ferry_error *error);
 
+/* What translates blocks, and who is told. What is told returns FERRY_OK, or MEMORY. */
 typedef struct ferry_document_translator {
-    /* Appends the translation of `markup`, a part of the document, to *translation. */
-    ferry_status (*translate)(void *user, ferry_document *document, ferry_view markup, ferry_string *translation,
-                              ferry_error *error);
-    /* Told of a block that stays because its translation has other elements than the text; `at`: a byte of the source.
-     */
-    void (*warn)(void *user, const ferry_document *document, size_t at, const char *message);
+    ferry_translator *translator;
+    /* A block stays as it is, for this reason; `at`: its first byte of the source. */
+    ferry_status (*left)(void *user, const ferry_document *document, size_t at, const char *reason);
+    /* A warning of the library about a block that was translated. */
+    ferry_status (*warn)(void *user, const ferry_document *document, size_t at, const char *warning);
+    int (*progress)(void *user, size_t done, size_t total); /* of blocks; a result other than 0 cancels; may be NULL */
     void *user;
 } ferry_document_translator;
 
-/* Translates the blocks, part by part. Errors: MEMORY, and those of the translator. */
-ferry_status ferry_document_translate(ferry_document *document, const ferry_document_translator *translator);
-/* For `translate`: the byte of the source that byte `at` of the markup stands for. */
-size_t ferry_document_source_place(const ferry_document *document, size_t at);
-/* For `translate`: the block at byte `at` of the markup could not be translated, and stays. */
-void ferry_document_fail(ferry_document *document, size_t at);
+/* Translates the blocks. Errors: MEMORY, and those of the translator. */
+ferry_status ferry_blocks_translate(ferry_document *document, const ferry_document_translator *translator);
 
 /* Appends the document, with its blocks translated as far as they are. */
 ferry_status ferry_document_write(const ferry_document *document, ferry_string *out, ferry_error *error);

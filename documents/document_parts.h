@@ -4,8 +4,8 @@
 
 #include "document.h"
 
-/* The first block that begins at byte `at` of the source or later. */
-size_t ferry_document_find_block(const ferry_document *document, size_t at);
+/* The first of blocks [count], in ascending order, that begins at byte `at` of the source or later. */
+size_t ferry_document_find(const ferry_document_block *blocks, size_t count, size_t at);
 
 /* A part of a translated block: text without blanks, or an item. */
 typedef struct ferry_document_piece {
@@ -22,11 +22,16 @@ typedef struct ferry_document_pieces {
     ferry_string text;
 } ferry_document_pieces;
 
+/* What is no text in any format: controls, and what ends lines. */
+bool ferry_is_control(uint32_t code_point);
 /* A character of a script that has no blanks between words: a line may end before and after it. */
 bool ferry_is_ideograph(uint32_t code_point);
 
 /* For formats without empty elements (document_fill.c). */
 void ferry_document_fill(const ferry_document *document, ferry_document_pieces *pieces);
+
+/* Finds the column in which each block begins. */
+void ferry_document_find_columns(ferry_document *document);
 
 /* Appends the block as it is in the document to document->written. */
 ferry_status ferry_document_lay_out(ferry_document *document, ferry_document_block *block,

@@ -13,6 +13,11 @@ bool ferry_is_ideograph(uint32_t c)
            (c >= 0xFF00 && c < 0xFF61) || (c >= 0x20000 && c < 0x40000);
 }
 
+bool ferry_is_control(uint32_t c)
+{
+    return c < 0x20 || (c >= 0x7F && c < 0xA0) || c == 0x2028 || c == 0x2029;
+}
+
 /* The column after `bytes`, which begin at `column`. */
 static size_t advance(size_t column, ferry_view bytes)
 {
@@ -24,27 +29,63 @@ static size_t advance(size_t column, ferry_view bytes)
     return column;
 }
 
-static size_t begin_of_line(ferry_view source, size_t at)
+void ferry_document_find_columns(ferry_document *document)
 {
-    while (at > 0 && source.data[at - 1] != '\n') at--;
-    return at;
+    size_t at = 0, column = 0;
+    for (size_t i = 0; i < document->block_count; i++) {
+        ferry_document_block *block = &document->blocks[i];
+        column = advance(column, (ferry_view){document->source.data + at, block->begin - at});
+        at = block->begin;
+        block->column = column;
+    }
 }
 
-/* The columns of the block's longest line. */
-static size_t longest_line(const ferry_document *document, const ferry_document_block *block)
+/* The columns of the block's longest line, the first of which begins at `column`. */
+static size_t longest_line(const ferry_document *document, const ferry_document_block *block, size_t column)
 {
     const ferry_view source = document->source;
     size_t longest = 0;
-    for (size_t at = begin_of_line(source, block->begin); at < block->end;) {
+    for (size_t at = block->begin; at < block->end; column = 0) {
         const char *next = memchr(source.data + at, '\n', block->end - at);
         size_t end = next != NULL ? (size_t)(next - source.data) : block->end;
         const size_t next_at = end + 1;
         if (end > at && source.data[end - 1] == '\r') end--;
-        const size_t columns = advance(0, (ferry_view){source.data + at, end - at});
+        const size_t columns = advance(column, (ferry_view){source.data + at, end - at});
         longest = columns > longest ? columns : longest;
         at = next_at;
     }
     return longest;
+}
+
+/* ---- bytes of the source ---- */
+
+static ferry_status append_source(const ferry_document *document, size_t begin, size_t end, ferry_string *out,
+                                  ferry_error *error)
+{
+    return begin < end ? ferry_string_append(out, (ferry_view){document->source.data + begin, end - begin}, error)
+                       : FERRY_OK;
+}
+
+static ferry_status append_written(const ferry_document *document, const ferry_document_block *block, ferry_string *out,
+                                   ferry_error *error)
+{
+    const ferry_view written = {document->written.data + block->written_begin,
+                                block->written_end - block->written_begin};
+    return ferry_string_append(out, written, error);
+}
+
+/* Bytes begin … end - 1, with the attributes in them translated. */
+static ferry_status copy_source(const ferry_document *document, size_t begin, size_t end, ferry_string *out,
+                                ferry_error *error)
+{
+    size_t i = ferry_document_find(document->attributes, document->attribute_count, begin), at = begin;
+    for (; i < document->attribute_count && document->attributes[i].end <= end; i++) {
+        if (!document->attributes[i].translated) continue;
+        FERRY_TRY(append_source(document, at, document->attributes[i].begin, out, error));
+        FERRY_TRY(append_written(document, &document->attributes[i], out, error));
+        at = document->attributes[i].end;
+    }
+    return append_source(document, at, end, out, error);
 }
 
 /* ---- a block ---- */
@@ -68,14 +109,16 @@ static ferry_view bytes_of(const ferry_document *document, const ferry_document_
 /* Pieces first … after - 1 as they are in the document. */
 static ferry_status write_word(layout *l, size_t first, size_t after, bool begins_line)
 {
-    const ferry_document_format *format = l->document->format;
+    const ferry_document_format *format = l->block->format;
     ferry_error *error = l->document->error;
     l->word.size = 0;
     for (size_t i = first; i < after; i++) {
         const ferry_document_piece *piece = &l->pieces->pieces[i];
         const ferry_view text = {l->pieces->text.data + piece->text_begin, piece->text_end - piece->text_begin};
         if (piece->item != NULL)
-            FERRY_TRY(ferry_string_append(&l->word, bytes_of(l->document, piece->item), error));
+            FERRY_TRY(copy_source(l->document, piece->item->begin, piece->item->end, &l->word, error));
+        else if (l->block->is_attribute)
+            FERRY_TRY(format->write_attribute(&l->word, text, error));
         else if (format->write_text != NULL)
             FERRY_TRY(format->write_text(&l->word, text, begins_line && i == first, error));
         else
@@ -105,9 +148,12 @@ static ferry_status end_line(layout *l, ferry_view blanks)
 {
     const ferry_document_item *item = l->line_end;
     const ferry_document_block *block = l->block;
-    const char *line_ends = l->document->line_ends.data;
-    if (item == NULL)
-        return append(l, (ferry_view){line_ends + block->line_end_begin, block->line_end_end - block->line_end_begin});
+    if (item == NULL) {
+        const ferry_view line_end = {l->document->line_ends.data + block->line_end_begin,
+                                     block->line_end_end - block->line_end_begin};
+        if (line_end.data[0] == '"') FERRY_TRY(append(l, blanks)); /* which are in the string */
+        return append(l, line_end);
+    }
     find_break(l);
     if (!item->blank) FERRY_TRY(append(l, blanks));
     return append(l, bytes_of(l->document, item));
@@ -118,7 +164,7 @@ static ferry_status add_word(layout *l, size_t first, size_t after)
 {
     const ferry_document_piece *piece = &l->pieces->pieces[first];
     const ferry_view blanks = {l->pieces->text.data + piece->blank_begin, piece->text_begin - piece->blank_begin};
-    const ferry_document_format *format = l->document->format;
+    const ferry_document_format *format = l->block->format;
     FERRY_TRY(write_word(l, first, after, first == 0));
     ferry_view word = {l->word.data, l->word.size};
     if (first > 0 && l->width != SIZE_MAX && advance(advance(l->column, blanks), word) > l->width) {
@@ -156,16 +202,15 @@ static size_t columns_before_newline(ferry_view bytes)
 ferry_status ferry_document_lay_out(ferry_document *document, ferry_document_block *block,
                                     const ferry_document_pieces *translation)
 {
-    const size_t line = begin_of_line(document->source, block->begin);
     layout l = {.document = document, .block = block, .pieces = translation, .width = SIZE_MAX};
     l.next_item = block->first_item;
     find_break(&l);
     if (l.line_end != NULL || block->line_end_begin < block->line_end_end) {
-        const size_t longest = longest_line(document, block);
+        l.column = block->column;
+        const size_t longest = longest_line(document, block, l.column);
         l.width = longest > block->width ? longest : block->width;
         l.width -= l.line_end != NULL ? columns_before_newline(bytes_of(document, l.line_end)) : 0;
     }
-    l.column = advance(0, (ferry_view){document->source.data + line, block->begin - line});
     block->written_begin = document->written.size;
     const ferry_status status = lay_out(&l);
     block->written_end = document->written.size;
@@ -175,18 +220,12 @@ ferry_status ferry_document_lay_out(ferry_document *document, ferry_document_blo
 
 /* ---- the document ---- */
 
-static ferry_status copy_source(const ferry_document *document, size_t begin, size_t end, ferry_string *out,
-                                ferry_error *error)
-{
-    return begin < end ? ferry_string_append(out, (ferry_view){document->source.data + begin, end - begin}, error)
-                       : FERRY_OK;
-}
-
 /* Whether a block within these bytes was translated, and none failed. */
 static bool is_translated(const ferry_document *document, size_t begin, size_t end)
 {
     bool translated = false;
-    for (size_t i = ferry_document_find_block(document, begin); i < document->block_count; i++) {
+    for (size_t i = ferry_document_find(document->blocks, document->block_count, begin); i < document->block_count;
+         i++) {
         const ferry_document_block *block = &document->blocks[i];
         if (block->end > end) break;
         if (block->failed) return false;
@@ -200,14 +239,13 @@ static ferry_status copy_translated(const ferry_document *document, size_t begin
                                     ferry_error *error)
 {
     size_t at = begin;
-    for (size_t i = ferry_document_find_block(document, begin); i < document->block_count; i++) {
+    for (size_t i = ferry_document_find(document->blocks, document->block_count, begin); i < document->block_count;
+         i++) {
         const ferry_document_block *block = &document->blocks[i];
         if (block->end > end) break;
         if (!block->translated) continue;
-        const ferry_view written = {document->written.data + block->written_begin,
-                                    block->written_end - block->written_begin};
         FERRY_TRY(copy_source(document, at, block->begin, out, error));
-        FERRY_TRY(ferry_string_append(out, written, error));
+        FERRY_TRY(append_written(document, block, out, error));
         at = block->end;
     }
     return copy_source(document, at, end, out, error);
@@ -249,16 +287,19 @@ static ferry_document_edit *all_edits(const ferry_document *document, size_t *co
 ferry_status ferry_document_write(const ferry_document *document, ferry_string *out, ferry_error *error)
 {
     size_t count, at = 0;
-    if (document->format->is_markup) return document->format->write_markup(document, out, error);
     ferry_document_edit *edits = all_edits(document, &count, error);
     if (edits == NULL) return FERRY_ERROR_MEMORY;
-    ferry_status status = FERRY_OK;
+    ferry_status status = ferry_string_append(out, document->mark, error);
+    const size_t begin = out->size;
     for (size_t i = 0; i < count && status == FERRY_OK; i++) {
+        if (edits[i].begin < at) continue; /* of these bytes, there was another one */
         status = copy_source(document, at, edits[i].begin, out, error);
         if (status == FERRY_OK) status = ferry_string_append(out, edits[i].before, error);
         if (status == FERRY_OK) status = copy_translated(document, edits[i].copy_begin, edits[i].copy_end, out, error);
         at = edits[i].end;
     }
     free(edits);
-    return status == FERRY_OK ? copy_source(document, at, document->source.size, out, error) : status;
+    if (status == FERRY_OK) status = copy_source(document, at, document->source.size, out, error);
+    if (status != FERRY_OK || document->format->finish == NULL) return status;
+    return document->format->finish(document, out, begin, error);
 }

@@ -1,214 +1,399 @@
 #include "kept_text.h"
 
-#include <string.h>
+#include "base/utf8.h"
+#include "characters.h"
+#include "elements.h"
 
-enum { MOST_BRACES = 256, MOST_NAME = 64 }; /* bytes that are looked at, so that time is linear */
-
-static bool is_digit(char c)
+/* Letters of scripts that write blanks between words, without a table of them. */
+static bool is_of_word(uint32_t c)
 {
-    return c >= '0' && c <= '9';
+    return c < 0x80 ? is_name((char)c) : c >= 0xC0 && c < 0x2000 && c != 0xD7 && c != 0xF7;
 }
 
-static bool is_letter(char c)
+static uint32_t character_before(ferry_view text, size_t at)
 {
-    return (c | 32) >= 'a' && (c | 32) <= 'z';
+    uint32_t c = ' ';
+    if (at > 0 && (unsigned char)text.data[at - 1] < 0x80) return (unsigned char)text.data[at - 1];
+    return at == 0 || ferry_utf8_previous(text, &at, &c) ? c : 0xFFFD;
 }
 
-static bool is_name(char c)
+/* Behind a blank, an opening bracket or quote. */
+static bool begins_name(ferry_view text, size_t at)
 {
-    return is_letter(c) || is_digit(c) || c == '_';
+    const uint32_t c = character_before(text, at);
+    return c < 0x80 ? is_one_of((char)c, " \t\r\n\"'`([{<=|,;>*") : !is_of_word(c) && c != 0x201D;
 }
 
-static bool is_one_of(char c, const char *set)
-{
-    return c != '\0' && strchr(set, c) != NULL;
-}
-
-/* ---- what begins at byte `at`: where it ends, or `at` ---- */
-
-/* The bytes from `at` that `belongs` accepts, `most` of them at most. */
-static size_t skip(ferry_view text, size_t at, bool (*belongs)(char), size_t most)
-{
-    const size_t begin = at;
-    while (at < text.size && at - begin < most && belongs(text.data[at])) at++;
-    return at;
-}
-
-/* The byte after a '{' at `at` and its '}', without the end of a line between. */
-static size_t find_braces(ferry_view text, size_t at)
-{
-    int depth = 0;
-    for (size_t i = at; i < text.size && i - at < MOST_BRACES && text.data[i] != '\n'; i++) {
-        depth += (text.data[i] == '{') - (text.data[i] == '}');
-        if (depth == 0) return i == at ? at : i + 1;
-    }
-    return at;
-}
-
-/* The flags, width and precision of printf, but for blanks as flags: "100 % of". */
-static bool is_printf_number(char c)
-{
-    return is_digit(c) || is_one_of(c, "-+#'.*$");
-}
-
-static bool is_printf_size(char c)
-{
-    return is_one_of(c, "hlLqjztZ");
-}
-
-/* A number that ends before byte `at`; "0%o" has none. */
-static bool follows_number(ferry_view text, size_t at)
-{
-    if (at == 0 || !is_digit(text.data[at - 1])) return false;
-    return text.data[at - 1] != '0' || (at > 1 && is_digit(text.data[at - 2]));
-}
-
-/* %d %-5.2f %1$s %zu %<PRIu64> %% %(name)s %{name} %1, strftime's %Y; "100%d" is none. */
-static size_t find_percent(ferry_view text, size_t at)
-{
-    size_t end = at + 1;
-    if (end == text.size || follows_number(text, at)) return at;
-    if (text.data[end] == '%') return end + 1;
-    if (text.data[end] == '{') return find_braces(text, end) > end ? find_braces(text, end) : at;
-    if (text.data[end] == '(') {
-        end = skip(text, end + 1, is_name, MOST_NAME);
-        if (end == at + 2 || end == text.size || text.data[end] != ')') return at;
-        end++;
-    }
-    const size_t numbers = end;
-    end = skip(text, end, is_printf_number, MOST_NAME);
-    const size_t digits = skip(text, numbers, is_digit, 2);
-    if (end < text.size && text.data[end] == '<') {
-        end = skip(text, end + 1, is_name, MOST_NAME);
-        return end < text.size && text.data[end] == '>' ? end + 1 : at;
-    }
-    const size_t sizes = end;
-    end = skip(text, end, is_printf_size, 2);
-    if (end > sizes && (end == text.size || !is_letter(text.data[end]))) end--; /* strftime's %h */
-    if (end < text.size && (is_letter(text.data[end]) || text.data[end] == '@')) return end + 1;
-    return numbers == at + 1 && digits > numbers ? digits : at;
-}
-
-/* $name $name$ ${name}; "$5" is none. */
-static size_t find_dollar(ferry_view text, size_t at)
-{
-    const size_t begin = at + 1;
-    if (begin == text.size || is_digit(text.data[begin])) return at;
-    if (text.data[begin] == '{') return find_braces(text, begin) > begin ? find_braces(text, begin) : at;
-    const size_t end = skip(text, begin, is_name, text.size);
-    if (end == begin || (at > 0 && is_name(text.data[at - 1]))) return at;
-    return end < text.size && text.data[end] == '$' ? end + 1 : end;
-}
+/* ---- addresses ---- */
 
 static bool is_of_address(char c)
 {
-    return (unsigned char)c > ' ' && !is_one_of(c, "<>\"`\x7F");
+    return (c > ' ' && !is_one_of(c, "<>\"`\x7F")) || is_foreign(c);
 }
 
-/* Without the punctuation of the sentence that the address is in. */
+/* Without what belongs to the sentence that the address is in: punctuation, a parenthesis that is closed only. */
 static size_t trim_address(ferry_view text, size_t begin, size_t end)
 {
-    const bool opens = end > begin && memchr(text.data + begin, '(', end - begin) != NULL;
-    while (end > begin && is_one_of(text.data[end - 1], opens ? ".,;:!?'*_]}" : ".,;:!?'*_)]}")) end--;
-    return end;
+    size_t open = 0, at = begin;
+    for (; at < end && (text.data[at] != ')' || open > 0); at++)
+        open += (size_t)(text.data[at] == '(') - (size_t)(text.data[at] == ')');
+    while (at > begin && is_one_of(text.data[at - 1], ".,;:!?'*_]}")) at--;
+    return at;
 }
 
-static bool begins(ferry_view text, size_t at, const char *prefix)
+size_t ferry_kept_find_address(ferry_view text, size_t at)
 {
-    const size_t size = strlen(prefix);
-    return text.size - at >= size && ferry_compare_letters(text.data + at, prefix, size) == 0;
-}
-
-/* scheme://… www.… mailto:… */
-static size_t find_address(ferry_view text, size_t at)
-{
-    size_t begin = skip(text, at, is_letter, MOST_NAME);
+    size_t begin = skip(text, at, is_letter, FERRY_MOST_NAME);
     if (begin > at && begins(text, begin, "://"))
         begin += 3;
     else if (begins(text, at, "www.") || begins(text, at, "mailto:"))
         begin = at + (text.data[begin] == ':' ? 7 : 4);
     else
-        return at;
+        return 0;
     const size_t end = trim_address(text, begin, skip(text, begin, is_of_address, text.size));
-    return end > begin ? end : at;
+    return end > begin ? end : 0;
 }
 
-static bool is_of_mailbox(char c)
+size_t ferry_kept_find_mail(ferry_view text, size_t at)
 {
-    return is_name(c) || is_one_of(c, ".+-");
-}
-
-static bool is_of_host(char c)
-{
-    return is_letter(c) || is_digit(c) || is_one_of(c, ".-");
-}
-
-/* user@host.org */
-static size_t find_mail(ferry_view text, size_t at)
-{
-    const size_t host = skip(text, at, is_of_mailbox, MOST_NAME);
-    if (host == at || host == text.size || text.data[host] != '@') return at;
-    size_t end = skip(text, host + 1, is_of_host, text.size);
+    const size_t host = skip_name(text, at, ".+-", FERRY_MOST_NUMBER);
+    if (host == at || byte_at(text, host) != '@') return 0;
+    size_t end = skip_name(text, host + 1, ".-", FERRY_MOST_NAME);
     while (end > host + 1 && !is_letter(text.data[end - 1])) end--;
-    return memchr(text.data + host, '.', end - host) != NULL ? end : at;
+    return memchr(text.data + host, '.', end - host) != NULL ? end : 0;
 }
 
-/* <https://…> <user@host.org>, with the brackets. */
-static size_t find_bracketed(ferry_view text, size_t at)
-{
-    size_t end = find_address(text, at + 1);
-    if (end == at + 1) end = find_mail(text, at + 1);
-    return end > at + 1 && end < text.size && text.data[end] == '>' ? end + 1 : at;
-}
+/* ---- names ---- */
 
-static bool is_of_path(char c)
-{
-    return is_name(c) || (unsigned char)c >= 0x80 || is_one_of(c, "/.+~*:=@-");
-}
+static const char of_path[] = "/.+~*:=@-\x80", of_windows_path[] = "/.+~*:=@-\x80\\";
 
 /* /usr/share ./file ../file ~/file; "and/or", " / " are none. */
 static size_t find_path(ferry_view text, size_t at)
 {
     size_t begin = at + (begins(text, at, "./") || begins(text, at, "~/")) + 2 * (size_t)begins(text, at, "../");
-    if (begin == text.size || text.data[begin] != '/') return at;
-    const size_t end = trim_address(text, begin, skip(text, begin, is_of_path, text.size));
-    begin += 1;
-    while (begin < end && !is_name(text.data[begin])) begin++;
-    return begin < end ? end : at;
+    if (byte_at(text, begin) != '/') return 0;
+    while (begin - at < 8 && is_one_of(byte_at(text, begin), "/.*")) begin++;
+    if (!is_name(byte_at(text, begin)) && !is_foreign(byte_at(text, begin))) return 0;
+    return trim_address(text, begin, skip_name(text, begin, of_path, text.size));
 }
 
-static bool is_of_option(char c)
+/* The value after "=" at `at`, if one touches it. */
+static size_t find_value(ferry_view text, size_t at)
 {
-    return is_name(c) || c == '-';
+    const char first = byte_at(text, at + 1), quote[] = {first, '\0'};
+    if (byte_at(text, at) != '=' || !is_of_address(first == '"' ? 'a' : first) || is_one_of(first, "=]),;")) return 0;
+    const size_t quoted = first == '"' || first == '\'' ? ferry_kept_find_after(text, at + 2, quote) : 0;
+    const size_t end = quoted > 0 ? quoted : trim_address(text, at + 1, skip(text, at + 1, is_of_address, text.size));
+    return end > at + 1 ? end : 0;
 }
 
-/* --option */
+/* --option --option=value -h -O2 -DX=1; not what someone says behind a dash: "-Where", "-I am". */
 static size_t find_option(ferry_view text, size_t at)
 {
-    if (!begins(text, at, "--") || text.size - at < 3 || !is_letter(text.data[at + 2])) return at;
-    return skip(text, at + 2, is_of_option, text.size);
+    const bool is_long = byte_at(text, at + 1) == '-';
+    const size_t begin = at + 1 + is_long, end = skip_name(text, begin, "-", text.size);
+    if (!is_letter(byte_at(text, begin)) || text.data[end - 1] == '-') return 0;
+    if (at > 1 && is_one_of(text.data[at - 1], "\"'") && text.data[at - 2] > ' ') return 0; /* "Yes"--he */
+    const size_t value = find_value(text, end);
+    if (is_long || value > 0) return value > 0 ? value : end;
+    const bool is_spoken =
+        is_one_of(text.data[begin], "AIOEY") && byte_at(text, end) == ' ' && byte_at(text, end + 1) >= 'a';
+    return (end == begin + 1 && !is_spoken) || is_digit(text.data[end - 1]) ? end : 0;
+}
+
+/* :name: :+1: :name; ":)", ":D" are none. */
+static size_t find_colons(ferry_view text, size_t at)
+{
+    size_t end = skip_name(text, at + 1, "+-", FERRY_MOST_NUMBER);
+    if (byte_at(text, end) == ':' && end > at + 2 && !is_name(byte_at(text, end + 1))) return end + 1;
+    end = skip_name(text, at + 1, "", FERRY_MOST_NAME);
+    return end > at + 2 && is_letter(text.data[at + 1]) ? end : 0;
+}
+
+/* @name @scope/name @name@ #123 #tag !name .name *.txt */
+static size_t find_marked(ferry_view text, size_t at)
+{
+    const char c = text.data[at], first = byte_at(text, at + 1);
+    if (c == '#' && is_digit(first)) return skip(text, at + 1, is_digit, FERRY_MOST_NAME);
+    if (c == '*' ? first != '.' || !is_letter(byte_at(text, at + 2)) : !is_letter(first) && first != '_') return 0;
+    size_t end = skip_name(text, at + 1, of_path, FERRY_MOST_NAME);
+    while (end > at + 1 && !is_name(text.data[end - 1]) && !is_foreign(text.data[end - 1])) end--;
+    const bool is_word = c != '!' || (first >= 'a' && end == skip_name(text, at + 1, "", FERRY_MOST_NAME));
+    if (end == at + 2 || !is_word) return 0;
+    return end + (byte_at(text, end) == c && is_one_of(c, "@#")); /* @name@ */
+}
+
+static size_t find_name(ferry_view text, size_t at)
+{
+    switch (text.data[at]) {
+    case '~':
+    case '/': return at > 0 && text.data[at - 1] == '<' ? 0 : find_path(text, at); /* "</p>" */
+    case '.': return find_path(text, at) > 0 ? find_path(text, at) : find_marked(text, at);
+    case '-': return find_option(text, at);
+    case ':': return find_colons(text, at);
+    case '\\':
+        return begins(text, at, "\\\\") && is_name(byte_at(text, at + 2))
+                   ? trim_address(text, at, skip_name(text, at, of_windows_path, FERRY_MOST_NAME))
+                   : 0;
+    case '#':
+    case '@':
+    case '!':
+    case '*': return find_marked(text, at);
+    default: return 0;
+    }
+}
+
+/* ---- words ---- */
+
+/* "main.c", "libx.so.1", "README.MD", but not "end.So": its ending, or that before numbers, is one of files. */
+static bool is_file(ferry_view name)
+{
+    static const char endings[] =
+        " 7z a apk asc avi bak bash bat bin bmp bz2 c cc cfg cmake conf cpp crt css csv cxx dat db deb desktop"
+        " diff dll dmg doc docx eps epub exe flac gguf gif glade go gpg gradle gz h hpp htm html ico img ini"
+        " ipynb iso jar java jpeg jpg js json jsx kt less lock log lua m4 md mk mkv mo mobi mov mp3 mp4 npz o odp"
+        " ods odt ogg onnx otf patch pdf pem php pl plist pm png po pot ppt pptx properties ps psd py qml rar rb"
+        " rpm rs rst rtf scss sh sig so spec sql srt svg swift tar tbz tex tgz tif tiff toml ts tsv tsx ttf txt"
+        " ui vim vtt vue wasm wav webm webp woff woff2 xhtml xls xlsx xml xpi xsl xz yaml yml zip zst ";
+    while (name.size > 0) {
+        size_t dot = name.size, capitals = 0, digits = 0;
+        while (dot > 0 && name.data[dot - 1] != '.') {
+            dot--;
+            capitals += is_capital(name.data[dot]);
+            digits += is_digit(name.data[dot]);
+        }
+        const ferry_view ending = view_part(name, dot, name.size);
+        if (dot < 2 || (ending.size == 1 && (dot < 3 || !is_letter(name.data[dot - 2]) || name.data[dot - 3] == '.')))
+            return false;
+        if (digits < ending.size || digits == 0)
+            return (capitals == 0 || capitals + digits == ending.size) && ferry_name_is_listed(ending, endings);
+        name.size = dot - 1;
+    }
+    return false;
+}
+
+/* README.md src/main.c src/lib/ snake_case example.org/x. *token: what was looked at. */
+static size_t find_file(ferry_view text, size_t at, size_t *token)
+{
+    size_t end = skip_name(text, at, "/.+~*-\x80", FERRY_MOST_NAME), slashes = 0, last = at, first = 0;
+    if (at < *token) return 0;
+    *token = end;
+    while (end > at && is_one_of(text.data[end - 1], ".+~*-")) end--;
+    for (size_t i = at; i < end; i++) {
+        if (text.data[i] == '_' && i > at && i + 1 < end && text.data[i - 1] != '_') return end;
+        if (text.data[i] != '/') continue;
+        if (slashes++ == 0) first = i;
+        last = i + 1;
+    }
+    if (begins(text, at, "__") && begins(text, end - 2, "__") && end > at + 4) return end;
+    if (is_file(view_part(text, last, end)) || (last == end && slashes > 1)) return end;
+    if (slashes == 0) first = end;
+    size_t dot = first;
+    while (dot > at && text.data[dot - 1] != '.') dot--;
+    if (dot < at + 3 || text.data[dot] < 'a' ||
+        !ferry_name_is_listed(view_part(text, dot, first), " com de edu eu fr gov info io net org uk "))
+        return 0;
+    return slashes == 0 ? end : trim_address(text, first + 1, skip(text, first, is_of_address, text.size));
+}
+
+/* name() ls(1) std::string */
+static size_t find_call(ferry_view text, size_t at)
+{
+    size_t end = skip_name(text, at, ".:", FERRY_MOST_NUMBER), digit = end + 1;
+    if (begins(text, end, "()")) return end + 2;
+    if (byte_at(text, end) == '(' && is_digit(byte_at(text, digit)) && text.data[at] >= 'a') {
+        digit += 1 + is_letter(byte_at(text, digit + 1));
+        if (byte_at(text, digit) == ')') return digit + 1;
+    }
+    while (end > at && !is_name(text.data[end - 1])) end--;
+    return ferry_view_contains(view_part(text, at, end), "::") ? end : 0;
+}
+
+static bool is_hex(char c)
+{
+    return ferry_hex_digit(c) >= 0;
+}
+
+/* abc1234, and with more behind dashes; 0x1F. */
+static size_t find_hash(ferry_view text, size_t at)
+{
+    const bool has_prefix = begins(text, at, "0x");
+    const size_t begin = at + 2 * (size_t)has_prefix;
+    size_t end = skip(text, begin, is_hex, FERRY_MOST_NAME), digits = 0, next;
+    for (size_t i = begin; i < end; i++) digits += is_digit(text.data[i]);
+    if (has_prefix) return end > begin ? end : 0;
+    if (end - at < 7 || digits == 0 || digits == end - at) return 0;
+    while (byte_at(text, end) == '-' && (next = skip(text, end + 1, is_hex, FERRY_MOST_NAME)) >= end + 5) end = next;
+    return is_name(byte_at(text, end)) ? 0 : end;
+}
+
+/* What begins where a word does. */
+static size_t find_word(ferry_view text, size_t at, size_t *token)
+{
+    size_t end = ferry_kept_find_address(text, at);
+    if (end == 0) end = ferry_kept_find_mail(text, at);
+    if (end == 0 && is_letter(text.data[at]) && (begins(text, at + 1, ":\\") || begins(text, at + 1, ":/")) &&
+        is_name(byte_at(text, at + 3)))
+        end = trim_address(text, at, skip_name(text, at, of_windows_path, FERRY_MOST_NAME));
+    if (end == 0 && !is_digit(text.data[at]) && begins_name(text, at))
+        end = find_value(text, skip_name(text, at, "-", FERRY_MOST_NUMBER));
+    if (end == 0) end = find_file(text, at, token);
+    if (end == 0) end = find_call(text, at);
+    return end == 0 ? find_hash(text, at) : end;
+}
+
+/* ---- numbers ---- */
+
+/* Bytes of what can be between the parts of a number: a dash, an apostrophe, a blank that does not break. */
+static size_t count_separator(ferry_view text, size_t at)
+{
+    static const char *const separators[] = {"\xE2\x80\x93", "\xE2\x80\x99", "\xE2\x80\xAF", "\xC2\xA0"};
+    if (is_one_of(byte_at(text, at), ".,:/-' T")) return 1;
+    for (size_t i = 0; i < sizeof separators / sizeof *separators; i++)
+        if (begins(text, at, separators[i])) return strlen(separators[i]);
+    return 0;
+}
+
+/* 1234 1.2 1,234.56 24/12/2023 2023-12-24T18:30 18:30 030 1234567 +49 30 123; not 12, 3:1, 24/7, 10-12. */
+static size_t find_number(ferry_view text, size_t at)
+{
+    if (at > 1 && is_one_of(text.data[at - 1], ".,:/-'") && is_digit(text.data[at - 2]))
+        return 0; /* looked at before */
+    const bool is_phone = text.data[at] == '+';
+    size_t end = skip(text, at + is_phone, is_digit, text.size), dashes = 0;
+    bool is_kept = end - at > 2, has_parts = false;
+    while (end - at < FERRY_MOST_NUMBER || is_kept) {
+        const size_t begin = end + count_separator(text, end), next = skip(text, begin, is_digit, text.size);
+        const size_t size = next - begin;
+        const char c = byte_at(text, end);
+        if (begin == end || size == 0) break;
+        const bool is_blank = c == ' ' || begin == end + 2 || begins(text, end, "\xE2\x80\xAF");
+        if ((is_blank && ((!is_phone && size != 3 && !(is_kept && size > 3)) || has_parts)) || (c == 'T' && dashes < 2))
+            break;
+        has_parts = has_parts || !is_blank;
+        dashes += c == '/' || c == '-' || c == '.';
+        is_kept = is_kept || size > 2 || c == '.' || c == ',' || (c == ':' && size == 2) || dashes > 1;
+        end = next;
+    }
+    return is_kept ? end : 0;
 }
 
 /* ---- the search ---- */
 
-typedef size_t finder(ferry_view text, size_t at);
+/* What belongs to the character before it. */
+static bool is_joined(uint32_t c)
+{
+    static const uint32_t ranges[][2] = {{0xAD, 0xAD},     {0x300, 0x36F},   {0x200B, 0x200D},   {0x2060, 0x2060},
+                                         {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}, {0x1F3FB, 0x1F3FF}, {0xE0020, 0xE007F}};
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (c >= ranges[i][0] && c <= ranges[i][1]) return true;
+    return false;
+}
+
+/* The first byte from `at` on of a character that the model has no piece for, and that belongs to none before it. */
+static size_t find_unread(ferry_kept_search *search, size_t at)
+{
+    const ferry_view text = search->text;
+    if (search->rules.reads == NULL) return text.size;
+    while (search->unread <= at && at < text.size) {
+        uint32_t c;
+        at += search->rules.reads(search->rules.user, view_part(text, at, text.size));
+        search->unread = at;
+        if (at == text.size || !ferry_utf8_next(text, &at, &c) || !is_joined(c)) break;
+    }
+    return search->unread;
+}
+
+/* A word that the model cannot read all of. */
+static size_t find_unread_word(ferry_kept_search *search, size_t at)
+{
+    const size_t unread = find_unread(search, at);
+    size_t end = at;
+    for (uint32_t c; end < search->text.size && end - at < FERRY_MOST_NAME;) {
+        size_t next = end;
+        if (!ferry_utf8_next(search->text, &next, &c) || !is_of_word(c)) break;
+        end = next;
+    }
+    return unread < end ? end : 0;
+}
+
+/* Characters without a piece, controls, and blanks that are no ' '. */
+static size_t find_symbols(ferry_kept_search *search, size_t at, ferry_kept_kind *kind)
+{
+    size_t end = 0;
+    *kind = FERRY_KEPT_SPACE;
+    for (size_t next = at; next < search->text.size;) {
+        const unsigned char byte = (unsigned char)search->text.data[next];
+        const size_t begin = next;
+        uint32_t c;
+        if (!ferry_utf8_next(search->text, &next, &c)) break;
+        const bool is_space = byte >= 0x80 && ferry_utf8_is_space(c);
+        const bool is_control =
+            c == 0x7F || (c >= 0x80 && c < 0xA0) || c == 0xFEFF || (c < ' ' && !is_one_of((char)c, "\t\n\r"));
+        const bool is_part = is_joined(c);
+        if (is_part ? end == 0 : !is_space && !is_control && (c == ' ' || find_unread(search, begin) != begin)) break;
+        if (!is_space && !is_part) *kind = FERRY_KEPT_SYMBOL;
+        end = next;
+    }
+    return end;
+}
+
+/* What touches a placeholder or name: another one, also behind one sign, and the rest of a path. Escapes stay apart, as
+ * a line may end there. */
+static size_t find_rest(ferry_view text, size_t end)
+{
+    for (size_t next = end; next > 0 && byte_at(text, end) != '\\'; end = next > 0 ? next : end) {
+        const char c = byte_at(text, end);
+        const size_t begin = end + is_one_of(c, "/:.-=_@~");
+        next = byte_at(text, begin) != '\\' ? ferry_kept_find_placeholder(text, begin, false) : 0;
+        if (next > 0 || begin == end || !is_name(byte_at(text, begin)) || !is_one_of(c, "/_.")) continue;
+        next = trim_address(text, begin, skip_name(text, begin, of_path, FERRY_MOST_NAME));
+        if (c == '.' && !is_file(view_part(text, end - 2, next))) next = 0;
+    }
+    return end;
+}
+
+/* What is kept from byte `at` on; the byte after it, or 0. */
+static size_t find_piece(ferry_kept_search *search, size_t at, size_t *token, ferry_kept_kind *kind)
+{
+    const ferry_view text = search->text;
+    const char c = text.data[at];
+    const uint32_t before = character_before(text, at);
+    size_t end = ferry_kept_find_placeholder(text, at, search->rules.formulas);
+    *kind = FERRY_KEPT_PLACEHOLDER;
+    if (end > 0) return c == '\\' ? end : find_rest(text, end);
+    *kind = FERRY_KEPT_NAME;
+    if (is_name(c) && !is_of_word(before)) end = find_word(text, at, token);
+    if (end == 0 && begins_name(text, at)) end = find_name(text, at);
+    if (end > 0) return find_rest(text, end);
+    *kind = FERRY_KEPT_NUMBER;
+    const bool is_first = is_digit(c) && !(before < 0x80 && is_digit((char)before));
+    if (is_first || (c == '+' && begins_name(text, at))) end = find_number(text, at);
+    if (end > 0) return end;
+    *kind = FERRY_KEPT_SYMBOL;
+    if (!is_of_word(before)) end = find_unread_word(search, at);
+    return end > 0 ? end : find_symbols(search, at, kind);
+}
+
+bool ferry_kept_next(ferry_kept_search *search, ferry_kept *found)
+{
+    const size_t size = search->text.size;
+    size_t token = 0, end = 0, next;
+    ferry_kept_kind kind, other;
+    for (; search->at < size && end == 0; search->at += end == 0) end = find_piece(search, search->at, &token, &kind);
+    if (end == 0) return false;
+    /* Symbols that touch another piece are part of it. */
+    for (; end < size && (next = find_piece(search, end, &token, &other)) > 0; end = next) {
+        if (kind != FERRY_KEPT_SYMBOL && other != FERRY_KEPT_SYMBOL) break;
+        if (kind == FERRY_KEPT_SYMBOL) kind = other;
+    }
+    *found = (ferry_kept){search->at, end, kind};
+    search->at = end;
+    return true;
+}
 
 bool ferry_kept_find(ferry_view text, size_t begin, ferry_kept *found)
 {
-    static finder *const of_words[] = {find_address, find_mail}; /* at the beginning of a word */
-    static finder *const of_names[] = {find_path, find_option};  /* behind a blank, a quote, a parenthesis */
-    for (size_t at = begin; at < text.size; at++) {
-        const char c = text.data[at], before = at > 0 ? text.data[at - 1] : ' ';
-        size_t end = at;
-        if (c == '%') end = find_percent(text, at);
-        if (c == '$') end = find_dollar(text, at);
-        if (c == '{') end = find_braces(text, at);
-        if (c == '<') end = find_bracketed(text, at);
-        for (size_t i = 0; i < 2 && end == at && is_name(c) && !is_name(before); i++) end = of_words[i](text, at);
-        for (size_t i = 0; i < 2 && end == at && is_one_of(before, " \t\n\"'`(["); i++) end = of_names[i](text, at);
-        if (end == at) continue;
-        *found = (ferry_kept){at, end};
-        return true;
-    }
-    return false;
+    ferry_kept_search search = {.text = text, .at = begin};
+    return ferry_kept_next(&search, found);
 }

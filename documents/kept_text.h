@@ -1,18 +1,65 @@
-/* What is kept in the text of documents: what programs put values in place of, addresses, names of files.
+/* What is kept in the text of documents of all formats: what programs put values in place of, names for machines,
+ * numbers, and what a model cannot read. Where a sentence could be meant ("and/or", "3:1", "@", "100% cotton"), nothing
+ * is.
  *
- *     %s %1$d %(name)s %%    {name} ${name} {{ name }} {\an8}    $name $name$
- *     https://… www.… user@host.org <user@host.org>    /usr/share ./file ~/file    --option */
+ *     placeholders  %s %1$d %(name)s %name% %%   {name} {{ x }} {% if %} ${name} $(name) #{x} %{x}   $name $name$
+ *                   <%= x %> <#if x>   [[x]] [b] [/b] [url=x]   `code`   &copy;   \n \name   :name :name: @name !name
+ *     names         https://… www.… user@host.org <user@host.org> example.org/x   /usr/share ./file ~/file src/main.c
+ *                   *.txt C:\Windows README.md   --option=x -h   x=y   name() ls(1) std::string snake_case
+ *                   #123 #tag   abc1234
+ *     numbers       1234 1,234.56 24/12/2023 18:30 1.2.3 030 1234567: of three digits, or in parts
+ */
 #ifndef FERRY_DOCUMENTS_KEPT_TEXT_H
 #define FERRY_DOCUMENTS_KEPT_TEXT_H
 
 #include "base/bytes.h"
 
+typedef enum ferry_kept_kind {
+    FERRY_KEPT_PLACEHOLDER,
+    FERRY_KEPT_NAME,
+    FERRY_KEPT_NUMBER,
+    FERRY_KEPT_SYMBOL, /* emoji, arrows, controls, words in other scripts */
+    FERRY_KEPT_SPACE   /* blanks that are no ' ' */
+} ferry_kept_kind;
+
 typedef struct ferry_kept {
     size_t begin, end;
+    ferry_kept_kind kind;
 } ferry_kept;
 
-/* Finds the first one that begins at byte `begin` of the text or later; nothing before byte `begin` belongs to the
- * text. Time is linear in the text's size, as long as each search begins where the last one ended. */
+typedef struct ferry_kept_rules {
+    bool formulas; /* $x$ $$x$$ \(x\) \[x\] */
+    /* The bytes of the text, which is not empty, before the first character that the model has no piece for; text.size:
+     * it has all. Time is linear in what it returns. NULL: there is none without. */
+    size_t (*reads)(void *user, ferry_view text);
+    void *user;
+} ferry_kept_rules;
+
+/* A search through a text, from byte `at` on; what is before it is looked at. The rest is zeroed. */
+typedef struct ferry_kept_search {
+    ferry_view text;
+    size_t at;
+    ferry_kept_rules rules;
+    size_t unread; /* up to here, `reads` was asked */
+} ferry_kept_search;
+
+/* The next piece that is kept, and moves the search behind it. Time for all of a text is linear in its size. */
+bool ferry_kept_next(ferry_kept_search *search, ferry_kept *found);
+/* The first one from byte `begin` on, without rules. */
 bool ferry_kept_find(ferry_view text, size_t begin, ferry_kept *found);
+
+/* ---- parts of the search: the byte after what begins at byte `at`, or 0 ---- */
+
+/* So that time is linear, that many bytes are looked at: of a name, between brackets, of a number in parts. */
+enum { FERRY_MOST_NAME = 256, FERRY_MOST_INSIDE = 256, FERRY_MOST_NUMBER = 64 };
+
+/* scheme://… www.… mailto:… */
+size_t ferry_kept_find_address(ferry_view text, size_t at);
+/* user@host.org */
+size_t ferry_kept_find_mail(ferry_view text, size_t at);
+/* A placeholder, which needs no blank before it. */
+size_t ferry_kept_find_placeholder(ferry_view text, size_t at, bool formulas);
+/* What ends with the next `end` in the line. */
+size_t ferry_kept_find_after(ferry_view text, size_t at, const char *end);
 
 #endif

@@ -2,114 +2,113 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
+#include "elements.h"
+#include "entities.h"
 #include "formats.h"
 #include "inline_tags.h"
 #include "markdown_parts.h"
 
-enum { LINE_WIDTH = 80 }; /* of wrapped paragraphs, unless they are wider */
+enum {
+    LINE_WIDTH = 80,  /* of wrapped paragraphs, unless they are wider */
+    MOST_TARGETS = 64 /* times the document, all targets of links together */
+};
 
 typedef struct reader {
     ferry_document *document;
-    ferry_view source;
+    ferry_md_text text;
+    ferry_view source;      /* the bytes of `text` */
     ferry_md_event *events; /* [count] of the block that is open */
     size_t count, capacity;
     ferry_md_parts parts;
-    size_t least; /* what was read ends here */
-    bool stays;   /* the block is code or HTML */
+    size_t least;   /* what was read ends here */
+    size_t targets; /* bytes of the targets of all links: a definition may be used often */
+    bool is_code, is_html;
     bool heading;
     ferry_status status;
 } reader;
 
 /* ---- blocks ---- */
 
-/* The tags of a block. */
-typedef struct tags {
-    ferry_inline_tag *tags; /* [count] */
-    size_t *parts;          /* [count] */
-    size_t count;
-} tags;
-
-static ferry_status find_tags(const reader *r, tags *t)
+static ferry_view bytes_of(const reader *r, const ferry_md_part *part)
 {
-    const ferry_md_part *parts = r->parts.parts;
-    size_t most = 0;
-    *t = (tags){.count = 0};
-    for (size_t i = 0; i < r->parts.count; i++) most += parts[i].kind == FERRY_MD_TAG;
-    if (most == 0) return FERRY_OK;
-    t->tags = malloc(most * sizeof *t->tags);
-    t->parts = malloc(most * sizeof *t->parts);
-    if (t->tags == NULL || t->parts == NULL)
-        return ferry_fail_memory(r->document->error, "a document", most * sizeof *t->tags);
-    for (size_t i = 0; i < r->parts.count; i++) {
-        if (parts[i].kind != FERRY_MD_TAG) continue;
-        ferry_inline_tag_read((ferry_view){r->source.data + parts[i].begin, parts[i].end - parts[i].begin},
-                              &t->tags[t->count]);
-        t->parts[t->count++] = i;
-    }
-    ferry_inline_tags_pair(t->tags, t->count);
-    return FERRY_OK;
+    return (ferry_view){r->source.data + part->begin, part->end - part->begin};
 }
 
-static bool is_untranslated(const ferry_inline_tag *tag)
+static bool is_untranslated(const ferry_inline_tag *tag, ferry_view bytes)
 {
-    static const char *const names[] = {"code", "kbd", "samp", "var", "script", "style"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (tag->name.size == strlen(names[i]) && ferry_compare_letters(tag->name.data, names[i], tag->name.size) == 0)
-            return true;
-    return false;
+    return (ferry_element_find(tag->name) & FERRY_ELEMENT_KEPT) != 0 ||
+           ferry_view_contains(bytes, "translate=\"no\"") || ferry_view_contains(bytes, "notranslate");
 }
 
-static bool is_line_end(const ferry_inline_tag *tag)
-{
-    return tag->name.size == 2 && ferry_compare_letters(tag->name.data, "br", 2) == 0;
-}
-
-/* Says what tags are: markers of elements, or something that is kept or stands alone. What is within an element that is
- * not translated becomes part of it. */
+/* Says what tags are: markers of elements, or something that is kept, stands alone, or divides texts. What is within an
+ * element that is not translated becomes part of it. */
 static ferry_status read_tags(reader *r)
 {
     ferry_md_part *parts = r->parts.parts;
-    tags t;
-    ferry_status status = find_tags(r, &t);
-    for (size_t i = 0; i < t.count && status == FERRY_OK; i++) {
-        ferry_md_part *part = &parts[t.parts[i]];
-        const ferry_inline_tag *tag = &t.tags[i];
+    size_t count = 0;
+    for (size_t i = 0; i < r->parts.count; i++) count += parts[i].kind == FERRY_MD_TAG;
+    if (count == 0) return FERRY_OK;
+    ferry_inline_tag *tags = malloc(count * sizeof *tags);
+    size_t *places = malloc(count * sizeof *places); /* [count] which parts they are */
+    ferry_status status = FERRY_OK;
+    if (tags == NULL || places == NULL) {
+        status = ferry_fail_memory(r->document->error, "a document", count * sizeof *tags);
+        count = 0;
+    }
+    for (size_t i = 0, next = 0; next < count; i++) {
+        if (parts[i].kind != FERRY_MD_TAG) continue;
+        ferry_inline_tag_read(bytes_of(r, &parts[i]), &tags[next]);
+        places[next++] = i;
+    }
+    if (count > 0) ferry_inline_tags_pair(tags, count);
+    for (size_t i = 0; i < count; i++) {
+        ferry_md_part *part = &parts[places[i]];
+        const ferry_inline_tag *tag = &tags[i];
         if (part->kind != FERRY_MD_TAG) continue;
-        part->kind = tag->kind == FERRY_TAG_START  ? FERRY_MD_OPEN
-                     : tag->kind == FERRY_TAG_END  ? FERRY_MD_CLOSE
-                     : tag->kind == FERRY_TAG_WORD ? FERRY_MD_KEPT
-                     : is_line_end(tag)            ? FERRY_MD_HARD_BREAK
-                                                   : FERRY_MD_POINT;
+        const int element = ferry_element_find(tag->name);
+        part->kind = (element & (FERRY_ELEMENT_BLOCK | FERRY_ELEMENT_LABEL)) ? FERRY_MD_HARD_BREAK
+                     : tag->kind == FERRY_TAG_START                          ? FERRY_MD_OPEN
+                     : tag->kind == FERRY_TAG_END                            ? FERRY_MD_CLOSE
+                     : tag->kind == FERRY_TAG_WORD                           ? FERRY_MD_KEPT
+                                                                             : FERRY_MD_POINT;
         part->shown_begin = part->begin;
         part->shown_end = part->end;
-        if (tag->kind != FERRY_TAG_START || !is_untranslated(tag)) continue;
-        const size_t end = t.parts[tag->partner];
+        if (tag->kind != FERRY_TAG_START || !is_untranslated(tag, bytes_of(r, part))) continue;
+        const size_t end = places[tag->partner];
         part->kind = FERRY_MD_KEPT;
         part->shown_begin = part->end;
         part->shown_end = parts[end].begin;
         part->end = parts[end].end;
-        for (size_t inner = t.parts[i] + 1; inner <= end; inner++)
+        for (size_t inner = places[i] + 1; inner <= end; inner++)
             parts[inner] = (ferry_md_part){.kind = FERRY_MD_PLAIN, .begin = part->end, .end = part->end};
     }
-    free(t.tags);
-    free(t.parts);
+    free(tags);
+    free(places);
     return status;
 }
 
-/* Whether elements are well nested: raw HTML may cross Markdown's. */
-static ferry_status check_nesting(const reader *r, bool *nested)
+/* Tags of HTML that cross Markdown's elements stand alone; so does what would divide an element. */
+static ferry_status fix_nesting(const reader *r)
 {
     const ferry_md_parts *parts = &r->parts;
     bool *html = malloc(parts->count + 1); /* [depth] the open elements */
-    size_t depth = 0;
+    bool crosses = false;
     if (html == NULL) return ferry_fail_memory(r->document->error, "a document", parts->count);
-    *nested = true;
-    for (size_t i = 0; i < parts->count && *nested; i++) {
-        const ferry_md_part *part = &parts->parts[i];
-        const bool is_html = part->begin < part->end && r->source.data[part->begin] == '<';
-        if (part->kind == FERRY_MD_OPEN) html[depth++] = is_html;
-        if (part->kind == FERRY_MD_CLOSE) *nested = depth > 0 && html[--depth] == is_html;
-        if (part->kind == FERRY_MD_HARD_BREAK) *nested = depth == 0;
+    for (size_t pass = 0; pass < 2; pass++) {
+        size_t depth = 0;
+        for (size_t i = 0; i < parts->count; i++) {
+            ferry_md_part *part = &parts->parts[i];
+            const bool is_html = part->begin < part->end && r->source.data[part->begin] == '<';
+            const bool is_element = part->kind == FERRY_MD_OPEN || part->kind == FERRY_MD_CLOSE;
+            if ((is_html && is_element && crosses) || (part->kind == FERRY_MD_HARD_BREAK && depth > 0 && pass == 1))
+                part->kind = FERRY_MD_POINT;
+            if (part->kind == FERRY_MD_OPEN) html[depth++] = is_html;
+            if (part->kind == FERRY_MD_CLOSE && (depth == 0 || html[--depth] != is_html)) {
+                crosses = true;
+                break;
+            }
+        }
     }
     free(html);
     return FERRY_OK;
@@ -117,125 +116,168 @@ static ferry_status check_nesting(const reader *r, bool *nested)
 
 /* ---- text ---- */
 
-static size_t skip_label(ferry_view source, size_t at, size_t end)
+static size_t place(const reader *r, size_t at)
 {
-    size_t close = at + 2;
-    while (close < end && source.data[close] != ']' && (unsigned char)source.data[close] > ' ') close++;
-    return close < end && close > at + 2 && source.data[close] == ']' ? close + 1 : at;
+    return ferry_md_source_place(&r->text, at);
 }
 
-/* Text, in which references to footnotes stand alone: "[^1]". */
-static ferry_status add_plain(const reader *r, size_t begin, size_t end)
+/* A character reference; blanks and controls are kept. */
+static ferry_status add_entity(const reader *r, const ferry_md_part *part)
 {
-    const ferry_view source = r->source, as_it_is = {NULL, 0};
-    for (size_t at = begin; at + 1 < end; at++) {
-        if (source.data[at] != '[' || source.data[at + 1] != '^') continue;
-        const size_t after = skip_label(source, at, end);
-        if (after == at) continue;
-        FERRY_TRY(ferry_document_text(r->document, begin, at, as_it_is));
-        FERRY_TRY(ferry_document_point(r->document, at, after));
-        begin = after;
-        at = after - 1;
-    }
-    return ferry_document_text(r->document, begin, end, as_it_is);
+    char bytes[8];
+    ferry_view text = {bytes, 0};
+    size_t at = 0;
+    uint32_t c;
+    ferry_entity_read(bytes_of(r, part), bytes, &text.size);
+    const bool is_text = ferry_utf8_next(text, &at, &c) && c > ' ' && c != 0x7F;
+    return is_text
+               ? ferry_document_text(r->document, place(r, part->begin), place(r, part->end), text)
+               : ferry_document_kept(r->document, place(r, part->begin), place(r, part->end), (ferry_view){NULL, 0});
 }
 
 static ferry_status add_part(const reader *r, const ferry_md_part *part)
 {
     ferry_document *document = r->document;
-    const char *data = r->source.data;
-    char buffer[4];
-    ferry_view text = {data + part->begin, part->end - part->begin};
+    const size_t begin = place(r, part->begin), end = place(r, part->end);
+    const size_t shown = place(r, part->shown_begin);
     switch (part->kind) {
-    case FERRY_MD_PLAIN: return add_plain(r, part->begin, part->end);
-    case FERRY_MD_ESCAPED: text = (ferry_view){data + part->begin + 1, 1}; break;
-    case FERRY_MD_ENTITY: text = ferry_md_entity(text, buffer); break;
-    case FERRY_MD_OPEN: return ferry_document_open(document, part->begin, part->end);
-    case FERRY_MD_CLOSE: return ferry_document_close(document, part->begin, part->end);
+    case FERRY_MD_PLAIN: return ferry_document_text(document, begin, end, (ferry_view){NULL, 0});
+    case FERRY_MD_ESCAPED:
+        return ferry_document_text(document, begin, end, (ferry_view){document->source.data + begin + 1, 1});
+    case FERRY_MD_ENTITY: return add_entity(r, part);
+    case FERRY_MD_OPEN: return ferry_document_open(document, begin, end);
+    case FERRY_MD_CLOSE: return ferry_document_close(document, begin, end);
     case FERRY_MD_KEPT:
-        text = (ferry_view){data + part->shown_begin, part->shown_end - part->shown_begin};
-        return ferry_document_kept(document, part->begin, part->end, text);
-    case FERRY_MD_BREAK: return ferry_document_break(document, part->begin, part->end, true);
+        return ferry_document_kept(document, begin, end,
+                                   (ferry_view){document->source.data + shown, place(r, part->shown_end) - shown});
+    case FERRY_MD_BREAK: /* nothing, if it is not in the source */
+        return begin < end ? ferry_document_break(document, begin, end, true) : FERRY_OK;
     case FERRY_MD_TAG:
     case FERRY_MD_POINT:
-    case FERRY_MD_HARD_BREAK: return ferry_document_point(document, part->begin, part->end);
+    case FERRY_MD_HARD_BREAK: break;
     }
-    return text.data != NULL ? ferry_document_text(document, part->begin, part->end, text)
-                             : ferry_document_kept(document, part->begin, part->end, text);
+    return ferry_document_point(document, begin, end);
 }
 
-/* What is before the text of a block: "[^1]: ", "[!NOTE]" and the end of its line, "1. " of a heading. Sets *first to
- * the first part of the text. */
-static void trim_begin(const reader *r, size_t *first)
+/* "1. " at the beginning of a heading is no text. */
+static void trim_number(const reader *r)
 {
     ferry_md_part *part = r->parts.parts;
-    const ferry_view source = r->source;
-    if (part->kind != FERRY_MD_PLAIN || part->end - part->begin < 3) return;
-    const char second = source.data[part->begin + 1];
-    size_t at = source.data[part->begin] == '[' && (second == '^' || second == '!')
-                    ? skip_label(source, part->begin, part->end)
-                    : part->begin;
-    if (at == part->end && second == '!' && r->parts.count > 1 && part[1].kind == FERRY_MD_BREAK) *first = 2;
-    if (at > part->begin && at < part->end && source.data[at] == ':') {
-        part->begin = at + 1;
-    } else if (r->heading) {
-        while (at < part->end && (source.data[at] == '.' || (source.data[at] >= '0' && source.data[at] <= '9'))) at++;
-        if (at > part->begin && at < part->end && (source.data[at] == ' ' || source.data[at] == ')'))
-            part->begin = at + 1;
-    }
-    while (part->begin < part->end && source.data[part->begin] == ' ') part->begin++;
-}
-
-/* "{#name}" at the end of a heading */
-static void trim_end(const reader *r)
-{
-    ferry_md_part *part = &r->parts.parts[r->parts.count - 1];
     const char *data = r->source.data;
-    size_t at = part->end;
-    if (!r->heading || part->kind != FERRY_MD_PLAIN || part->begin == part->end || data[part->end - 1] != '}') return;
-    while (at > part->begin && data[at - 1] != '{') at--;
-    if (at == part->begin || (data[at] != '#' && data[at] != '.' && data[at] != ':')) return;
-    part->end = at - 1;
-    while (part->end > part->begin && data[part->end - 1] == ' ') part->end--;
+    size_t at = part->begin;
+    if (!r->heading || part->kind != FERRY_MD_PLAIN) return;
+    while (at < part->end && (data[at] == '.' || (data[at] >= '0' && data[at] <= '9'))) at++;
+    if (at > part->begin && at < part->end && (data[at] == ' ' || data[at] == ')')) part->begin = at + 1;
 }
 
-/* Lines of other systems, which are no text: directives, templates. */
-static bool is_directive(const reader *r)
-{
-    const ferry_md_part *part = r->parts.parts;
-    const ferry_view text = {r->source.data + part->begin, part->end - part->begin};
-    return text.size > 1 &&
-           (memcmp(text.data, ":::", text.size < 3 ? text.size : 3) == 0 || memcmp(text.data, "{%", 2) == 0);
-}
-
-/* The parts of a block become one of the document, or several: the end of a line that has to stay ends one. */
-static ferry_status add_blocks(const reader *r)
+/* Whether parts first … after - 1, a line, are nothing but bold text, or nothing but images. */
+static bool is_own_line(const reader *r, size_t first, size_t after)
 {
     const ferry_md_part *parts = r->parts.parts;
-    size_t first = 0, after;
-    trim_begin(r, &first);
-    trim_end(r);
-    for (; first < r->parts.count; first = after + 1) {
-        after = first;
-        while (after < r->parts.count && parts[after].kind != FERRY_MD_HARD_BREAK) after++;
-        if (after == first) continue;
-        FERRY_TRY(ferry_document_begin_block(r->document, parts[first].begin));
-        FERRY_TRY(ferry_document_wrap(r->document, LINE_WIDTH, ferry_text_view("")));
-        for (size_t i = first; i < after; i++) FERRY_TRY(add_part(r, &parts[i]));
-        FERRY_TRY(ferry_document_end_block(r->document, parts[after - 1].end));
+    size_t depth = 0;
+    bool is_bold = false, has_image = false, has_text = false;
+    for (size_t i = first; i < after; i++) {
+        const ferry_md_part *part = &parts[i];
+        const char c = r->source.data[part->begin];
+        if (part->kind == FERRY_MD_OPEN) depth++;
+        if (part->kind == FERRY_MD_CLOSE && depth-- == 0) return false;
+        if (i == first) is_bold = depth > 0 && part->end - part->begin == 2 && (c == '*' || c == '_');
+        if (is_bold && depth == 0 && i + 1 < after) return false;
+        has_image = has_image ||
+                    (part->kind == FERRY_MD_POINT && (c == '!' || ferry_view_contains(bytes_of(r, part), "<img ")));
+        has_text = has_text || part->kind == FERRY_MD_KEPT ||
+                   (part->kind < FERRY_MD_OPEN && (part->end - part->begin > 1 || c != ' '));
+    }
+    return depth == 0 && (is_bold || (has_image && !has_text));
+}
+
+/* The ends of such lines end texts. */
+static void find_own_lines(const reader *r)
+{
+    ferry_md_part *parts = r->parts.parts;
+    for (size_t first = 0, i = 0; i <= r->parts.count; i++) {
+        if (i < r->parts.count && parts[i].kind != FERRY_MD_BREAK && parts[i].kind != FERRY_MD_HARD_BREAK) continue;
+        if (is_own_line(r, first, i)) {
+            if (first > 0) parts[first - 1].kind = FERRY_MD_HARD_BREAK;
+            if (i < r->parts.count) parts[i].kind = FERRY_MD_HARD_BREAK;
+        }
+        first = i + 1;
+    }
+}
+
+/* Parts first … after - 1, but for line ends and blanks at both ends, are a block. */
+static ferry_status add_block(const reader *r, size_t first, size_t after)
+{
+    ferry_md_part *parts = r->parts.parts;
+    const char *data = r->source.data;
+    while (first < after && parts[first].kind == FERRY_MD_BREAK) first++;
+    while (first < after && parts[after - 1].kind == FERRY_MD_BREAK) after--;
+    if (first == after) return FERRY_OK;
+    ferry_md_part *begin = &parts[first], *end = &parts[after - 1];
+    while (begin->kind == FERRY_MD_PLAIN && begin->begin < begin->end && data[begin->begin] == ' ') begin->begin++;
+    while (end->kind == FERRY_MD_PLAIN && end->begin < end->end && data[end->end - 1] == ' ') end->end--;
+    for (size_t i = first; i < after; i++) {
+        if (parts[i].kind != FERRY_MD_POINT || parts[i].shown_begin == parts[i].shown_end ||
+            data[parts[i].begin] != '!')
+            continue;
+        const size_t text_begin = place(r, parts[i].shown_begin), text_end = place(r, parts[i].shown_end);
+        FERRY_TRY(ferry_document_begin_attribute(r->document, text_begin));
+        FERRY_TRY(ferry_document_text(r->document, text_begin, text_end, (ferry_view){NULL, 0}));
+        FERRY_TRY(ferry_document_end_block(r->document, text_end));
+    }
+    FERRY_TRY(ferry_document_begin_block(r->document, place(r, begin->begin)));
+    FERRY_TRY(ferry_document_wrap(r->document, LINE_WIDTH, ferry_text_view("")));
+    for (size_t i = first; i < after; i++) FERRY_TRY(add_part(r, &parts[i]));
+    return ferry_document_end_block(r->document, place(r, end->end));
+}
+
+/* The parts become a block, or several: what divides texts ends one. */
+static ferry_status add_blocks(const reader *r)
+{
+    trim_number(r);
+    find_own_lines(r);
+    FERRY_TRY(fix_nesting(r));
+    for (size_t first = 0, after; first < r->parts.count; first = after + 1) {
+        for (after = first; after < r->parts.count && r->parts.parts[after].kind != FERRY_MD_HARD_BREAK;) after++;
+        FERRY_TRY(add_block(r, first, after));
     }
     return FERRY_OK;
 }
 
+/* The lines of a block of HTML are read as HTML, but for what containers begin them with, and tags of MDX. */
+static ferry_status read_html(reader *r)
+{
+    const char *data = r->source.data;
+    size_t begin = 0, end = 0; /* of lines that follow each other */
+    ferry_status status = FERRY_OK;
+    r->document->format = &ferry_format_html;
+    for (size_t i = 0; i <= r->count && status == FERRY_OK; i++) {
+        const ferry_md_event *line = &r->events[i];
+        if (i < r->count && !line->placed) continue;
+        const bool is_mdx =
+            i < r->count && ferry_view_contains((ferry_view){data + line->begin, line->end - line->begin}, "={");
+        size_t gap = end;
+        while (i < r->count && begin < end && gap < line->begin && strchr(" \t\r\n", data[gap]) != NULL) gap++;
+        if (i == r->count || gap < line->begin || is_mdx) {
+            if (begin < end) status = ferry_html_read(r->document, place(r, begin), place(r, end));
+            begin = end = 0;
+        }
+        if (i == r->count || is_mdx) continue;
+        if (begin == end) begin = line->begin;
+        end = line->end;
+    }
+    r->document->format = &ferry_format_markdown;
+    return status;
+}
+
 static ferry_status end_block(reader *r)
 {
-    bool nested = true;
     if (r->count == 0) return FERRY_OK;
-    if (!r->stays) {
+    if (r->is_html) FERRY_TRY(read_html(r));
+    if (!r->is_code && !r->is_html) {
         FERRY_TRY(ferry_md_place(r->source, r->least, r->events, r->count, &r->parts, r->document->error));
         FERRY_TRY(read_tags(r));
-        FERRY_TRY(check_nesting(r, &nested));
-        if (r->parts.count > 0 && nested && !is_directive(r)) FERRY_TRY(add_blocks(r));
+        if (r->parts.count > 0) FERRY_TRY(add_blocks(r));
         if (r->parts.count > 0) r->least = r->parts.parts[r->parts.count - 1].end;
     }
     for (size_t i = 0; i < r->count; i++)
@@ -244,25 +286,18 @@ static ferry_status end_block(reader *r)
     return FERRY_OK;
 }
 
-/* ---- what md4c calls: a status that is not OK ends it ---- */
+/* ---- what md4c calls: a negative number ends it ---- */
 
-static int on_enter_block(MD_BLOCKTYPE type, void *detail, void *user)
+/* A block begins or ends. */
+static int on_block(MD_BLOCKTYPE type, void *detail, void *user)
 {
     reader *r = user;
     (void)detail;
     r->status = end_block(r);
-    r->stays = type == MD_BLOCK_CODE || type == MD_BLOCK_HTML;
+    r->is_code = type == MD_BLOCK_CODE;
+    r->is_html = type == MD_BLOCK_HTML;
     r->heading = type == MD_BLOCK_H;
-    return (int)r->status;
-}
-
-static int on_leave_block(MD_BLOCKTYPE type, void *detail, void *user)
-{
-    reader *r = user;
-    (void)type, (void)detail;
-    r->status = end_block(r);
-    r->stays = r->heading = false;
-    return (int)r->status;
+    return -(int)r->status;
 }
 
 static int add_event(reader *r, const ferry_md_event *event)
@@ -270,7 +305,7 @@ static int add_event(reader *r, const ferry_md_event *event)
     const size_t count = r->count + 1;
     ferry_md_event *grown = ferry_array_grow(r->events, &r->capacity, count, sizeof *grown);
     if (grown == NULL)
-        return (int)(r->status = ferry_fail_memory(r->document->error, "a document", count * sizeof *grown));
+        return -(int)(r->status = ferry_fail_memory(r->document->error, "a document", count * sizeof *grown));
     r->events = grown;
     grown[r->count++] = *event;
     return 0;
@@ -278,7 +313,16 @@ static int add_event(reader *r, const ferry_md_event *event)
 
 static int on_enter_span(MD_SPANTYPE type, void *detail, void *user)
 {
-    (void)detail;
+    reader *r = user;
+    const MD_SPAN_A_DETAIL *link = type == MD_SPAN_A ? detail : NULL;
+    const MD_SPAN_IMG_DETAIL *image = type == MD_SPAN_IMG ? detail : NULL;
+    if (link != NULL) r->targets += link->href.size + link->title.size;
+    if (image != NULL) r->targets += image->src.size + image->title.size;
+    if (r->targets / MOST_TARGETS > r->source.size)
+        return -(int)(r->status = ferry_fail(r->document->error, FERRY_ERROR_UNSUPPORTED,
+                                             "expected definitions of links that are not longer, found more than %zu "
+                                             "bytes of targets",
+                                             r->targets));
     return add_event(user, &(ferry_md_event){.kind = FERRY_MD_ENTER, .span = type});
 }
 
@@ -303,27 +347,11 @@ static int on_text(MD_TEXTTYPE type, const MD_CHAR *text, MD_SIZE size, void *us
 
 /* ---- the document ---- */
 
-/* The bytes of "---", lines, "---" at the beginning, which Markdown does not know; "+++" too. */
-static size_t skip_front_matter(ferry_view source)
-{
-    if (source.size < 4 || (memcmp(source.data, "---", 3) != 0 && memcmp(source.data, "+++", 3) != 0)) return 0;
-    for (size_t at = 0, line = 0, next; at < source.size; at = next, line++) {
-        const char *newline = memchr(source.data + at, '\n', source.size - at);
-        next = newline != NULL ? (size_t)(newline - source.data) + 1 : source.size;
-        size_t end = next;
-        while (end > at && strchr(" \t\r\n", source.data[end - 1]) != NULL && source.data[end - 1] != '\0') end--;
-        const bool fence = end - at == 3 && memcmp(source.data + at, source.data, 3) == 0;
-        if (line == 0 && !fence) return 0;
-        if (line > 0 && fence) return next;
-    }
-    return 0;
-}
-
 static ferry_status read(ferry_document *document)
 {
     const MD_PARSER parser = {.flags = FERRY_MD_FLAGS,
-                              .enter_block = on_enter_block,
-                              .leave_block = on_leave_block,
+                              .enter_block = on_block,
+                              .leave_block = on_block,
                               .enter_span = on_enter_span,
                               .leave_span = on_leave_span,
                               .text = on_text};
@@ -331,12 +359,24 @@ static ferry_status read(ferry_document *document)
     if (source.size > UINT32_MAX / 2)
         return ferry_fail(document->error, FERRY_ERROR_UNSUPPORTED,
                           "expected at most 2 GB of Markdown, found %zu bytes", source.size);
-    reader r = {.document = document, .source = source, .least = skip_front_matter(source)};
-    const int ended = md_parse(source.data + r.least, (MD_SIZE)(source.size - r.least), &parser, &r);
+    reader r = {.document = document};
+    r.status = ferry_md_prepare(source, &r.text, document->error);
+    r.source = (ferry_view){r.text.text.data, r.text.text.size};
+    r.least = r.text.begin;
+    int ended = 0;
+    if (r.status == FERRY_OK && r.least < r.source.size)
+        ended = md_parse(r.source.data + r.least, (MD_SIZE)(r.source.size - r.least), &parser, &r);
     free(r.events);
     free(r.parts.parts);
+    free(r.text.text.data);
+    free(r.text.inserts);
     if (r.status != FERRY_OK) return r.status;
     return ended == 0 ? FERRY_OK : ferry_fail_memory(document->error, "a document", source.size);
+}
+
+static ferry_status write_attribute(ferry_string *out, ferry_view text, ferry_error *error)
+{
+    return ferry_md_write_text(out, text, false, error);
 }
 
 static const char *const endings[] = {".md", ".markdown", ".mdown", ".mkd", NULL};
@@ -346,6 +386,7 @@ const ferry_document_format ferry_format_markdown = {
     .endings = endings,
     .read = read,
     .write_text = ferry_md_write_text,
+    .write_attribute = write_attribute,
     .fills = true,
     .may_begin_line = ferry_md_may_begin_line,
     .check = ferry_md_check,

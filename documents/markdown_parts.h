@@ -9,6 +9,28 @@
 
 enum { FERRY_MD_FLAGS = MD_FLAG_TABLES | MD_FLAG_STRIKETHROUGH | MD_FLAG_TASKLISTS };
 
+/* A document as md4c understands it (markdown_lines.c). */
+typedef struct ferry_md_text {
+    ferry_string text;
+    size_t begin; /* front matter and a byte-order mark are before it */
+    /* [count] bytes begin … end - 1 are not in the source; all after them are so many bytes further. */
+    struct ferry_md_insert {
+        size_t begin, end, moved;
+    } * inserts;
+    size_t count, capacity;
+} ferry_md_text;
+typedef struct ferry_md_insert ferry_md_insert;
+
+/* Bytes that UTF-8 does not have, at the places of text that is kept, stands alone, or divides texts. */
+#define FERRY_MD_KEEPS '\xFF'
+#define FERRY_MD_STANDS '\xFE'
+#define FERRY_MD_DIVIDES '\xFD'
+
+/* *text is to be freed after a failure, too. Errors: MEMORY. */
+ferry_status ferry_md_prepare(ferry_view source, ferry_md_text *text, ferry_error *error);
+/* Where in the source byte `at` of the text is. */
+size_t ferry_md_source_place(const ferry_md_text *text, size_t at);
+
 /* What md4c says about the inside of a block. */
 typedef struct ferry_md_event {
     enum { FERRY_MD_TEXT, FERRY_MD_ENTER, FERRY_MD_LEAVE } kind;
@@ -31,11 +53,11 @@ typedef enum ferry_md_kind {
     FERRY_MD_HARD_BREAK
 } ferry_md_kind;
 
-/* The same, at its place in the source. */
+/* The same, at its place in the text. */
 typedef struct ferry_md_part {
     ferry_md_kind kind;
     size_t begin, end;
-    size_t shown_begin, shown_end; /* of KEPT: what the model sees */
+    size_t shown_begin, shown_end; /* of KEPT: what the model sees; of an image: a text that describes it */
 } ferry_md_part;
 
 typedef struct ferry_md_parts {
@@ -43,14 +65,11 @@ typedef struct ferry_md_parts {
     size_t count, capacity;
 } ferry_md_parts;
 
-/* Finds the places of a block's events. Nothing of the block is before byte `least` of the source. Without parts: the
- * block has no text, or its source is not understood. Errors: MEMORY. */
-ferry_status ferry_md_place(ferry_view source, size_t least, const ferry_md_event *events, size_t count,
+/* Finds the places of a block's events in the text. Nothing of the block is before byte `least` of it. Without parts:
+ * the block has no text, or its source is not understood. Errors: MEMORY. */
+ferry_status ferry_md_place(ferry_view text, size_t least, const ferry_md_event *events, size_t count,
                             ferry_md_parts *parts, ferry_error *error);
 
-/* The character that an entity stands for; {NULL, 0}: another one, or one that is better kept. `buffer` [4] may hold
- * it. */
-ferry_view ferry_md_entity(ferry_view entity, char *buffer);
 /* See ferry_document_format. */
 ferry_status ferry_md_write_text(ferry_string *out, ferry_view text, bool begins_line, ferry_error *error);
 bool ferry_md_may_begin_line(ferry_view text);

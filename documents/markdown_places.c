@@ -61,6 +61,39 @@ static bool add_part(placer *p, ferry_md_part part)
 
 /* ---- text ---- */
 
+/* " | ", " • " and " · " between texts, or "|" as a text of its own: their bytes, or 0. */
+static size_t separator_size(ferry_view text, bool is_whole)
+{
+    static const char *const separators[] = {" | ", " \xE2\x80\xA2 ", " \xC2\xB7 "};
+    for (size_t i = 0; i < sizeof separators / sizeof *separators; i++) {
+        const size_t size = strlen(separators[i]);
+        if (text.size >= size && memcmp(text.data, separators[i], size) == 0) return size;
+        if (is_whole && text.size == size - 2 && memcmp(text.data, separators[i] + 1, size - 2) == 0) return size - 2;
+    }
+    return 0;
+}
+
+/* Text, with what is marked in it, and what divides it. */
+static bool place_plain(placer *p, size_t begin, size_t end)
+{
+    const char *data = p->source.data;
+    for (size_t at = begin, after; at < end; at = after) {
+        const char c = data[at];
+        const size_t separator = separator_size((ferry_view){data + at, end - at}, at == begin);
+        ferry_md_part part = {.kind = FERRY_MD_PLAIN, .begin = at, .shown_begin = at};
+        after = at + (separator > 0 ? separator : 1);
+        if (c == FERRY_MD_KEEPS) part.kind = FERRY_MD_KEPT;
+        if (c == FERRY_MD_STANDS) part.kind = FERRY_MD_POINT;
+        if (c == FERRY_MD_DIVIDES || (separator > 0 && p->depth == 0)) part.kind = FERRY_MD_HARD_BREAK;
+        while (after < end && (part.kind == FERRY_MD_PLAIN ? data[after] != ' ' && (unsigned char)data[after] < 0xFD
+                                                           : data[after] == c && separator == 0))
+            after++;
+        part.end = part.shown_end = after;
+        if (!add_part(p, part)) return false;
+    }
+    return true;
+}
+
 static bool place_text(placer *p, const ferry_md_event *event)
 {
     if (event->text == MD_TEXT_NULLCHAR) {
@@ -75,8 +108,11 @@ static bool place_text(placer *p, const ferry_md_event *event)
         begin++;
     }
     if (p->at != begin) return false;
-    const ferry_md_kind kind = event->text == MD_TEXT_ENTITY ? FERRY_MD_ENTITY : FERRY_MD_PLAIN;
-    return begin == event->end || add_part(p, (ferry_md_part){.kind = kind, .begin = begin, .end = event->end});
+    if (event->text != MD_TEXT_ENTITY) return place_plain(p, begin, event->end);
+    const ferry_view name = {p->source.data + begin, event->end - begin};
+    const bool divides = p->depth == 0 && (ferry_view_is(name, "&bull;") || ferry_view_is(name, "&middot;"));
+    const ferry_md_kind kind = divides ? FERRY_MD_HARD_BREAK : FERRY_MD_ENTITY;
+    return add_part(p, (ferry_md_part){.kind = kind, .begin = begin, .end = event->end});
 }
 
 /* A tag that may be several texts, one for each of its lines. */
@@ -244,6 +280,9 @@ static bool leave_link(placer *p, const span *link)
     whole.shown_begin = whole.end;
     whole.shown_end = p->at;
     whole.end = end;
+    const bool is_plain = p->parts->count == link->part + 2 && whole.shown_begin < whole.shown_end &&
+                          p->parts->parts[link->part + 1].kind == FERRY_MD_PLAIN;
+    if (whole.kind == FERRY_MD_POINT && (by_text || !is_plain)) whole.shown_end = whole.shown_begin;
     p->parts->count = link->part;
     return add_part(p, whole);
 }

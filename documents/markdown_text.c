@@ -1,4 +1,4 @@
-/* Text of Markdown: entities, what has to be escaped, and whether a translated block still has the structure that it
+/* Text of Markdown: what has to be escaped, and whether a translated block still has the structure that it
  * had. */
 #include <stdlib.h>
 #include <string.h>
@@ -24,44 +24,6 @@ static bool is_word(char c)
 static bool is_one_of(char c, const char *set)
 {
     return c != '\0' && strchr(set, c) != NULL;
-}
-
-/* ---- entities ---- */
-
-/* The number of &#…; or &#x…;, 0 if it is none of a character. */
-static uint32_t entity_number(ferry_view entity)
-{
-    uint32_t number = 0;
-    const bool hex = entity.size > 3 && (entity.data[2] | 32) == 'x';
-    for (size_t i = hex ? 3 : 2; i + 1 < entity.size; i++) {
-        const int digit = hex ? ferry_hex_digit(entity.data[i]) : is_digit(entity.data[i]) ? entity.data[i] - '0' : -1;
-        if (digit < 0 || number > 0x10FFFF) return 0;
-        number = number * (hex ? 16 : 10) + (uint32_t)digit;
-    }
-    return number > 0x10FFFF || (number >= 0xD800 && number < 0xE000) ? 0 : number;
-}
-
-ferry_view ferry_md_entity(ferry_view entity, char *buffer)
-{
-    static const char *const names[][2] = {
-        {"&amp;", "&"},
-        {"&lt;", "<"},
-        {"&gt;", ">"},
-        {"&quot;", "\""},
-        {"&apos;", "'"},
-        {"&hellip;", "\xE2\x80\xA6"},
-        {"&mdash;", "\xE2\x80\x94"},
-        {"&ndash;", "\xE2\x80\x93"},
-        {"&lsquo;", "\xE2\x80\x98"},
-        {"&rsquo;", "\xE2\x80\x99"},
-        {"&ldquo;", "\xE2\x80\x9C"},
-        {"&rdquo;", "\xE2\x80\x9D"},
-    };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (ferry_view_is(entity, names[i][0])) return ferry_text_view(names[i][1]);
-    const uint32_t number = entity.size > 3 && entity.data[1] == '#' ? entity_number(entity) : 0;
-    if (number <= ' ' || number == 0x7F || ferry_utf8_is_space(number)) return (ferry_view){NULL, 0};
-    return (ferry_view){buffer, ferry_utf8_put(number, buffer)};
 }
 
 /* ---- escapes ---- */
@@ -92,14 +54,16 @@ static bool is_entity(ferry_view text, size_t at)
  */
 static size_t escaped_at_begin(ferry_view text)
 {
+    static const char *const alone[] = {"#", "-", "+", "=", "!", "?"}; /* "!!!": see markdown_lines.c */
     const size_t number = skip_digits(text, 0);
-    if (text.data[0] == '>' || is_all(text, "#") || is_all(text, "-") || is_all(text, "+") || is_all(text, "="))
-        return 0;
+    if (text.data[0] == '>' || (text.data[0] == ':' && (text.size == 1 || text.data[1] == ':'))) return 0;
+    for (size_t i = 0; i < sizeof alone / sizeof *alone; i++)
+        if (is_all(text, alone[i])) return 0;
     if (number > 0 && number + 1 == text.size && is_one_of(text.data[number], ".)")) return number;
     return text.size;
 }
 
-/* Whether the character could be markup by what is beside it. */
+/* Whether the character could be markup, or make a link, by what is beside it. */
 static bool is_markup(ferry_view text, size_t at)
 {
     const char c = text.data[at], after = at + 1 < text.size ? text.data[at + 1] : '\0';
@@ -109,12 +73,15 @@ static bool is_markup(ferry_view text, size_t at)
     case '[':
     case ']':
     case '~':
+    case '{':
     case '|': return true;
     case '_': return at == 0 || !is_word(text.data[at - 1]) || !is_word(after);
     case '<': return is_letter(after) || is_one_of(after, "/!?");
     case '&': return is_entity(text, at);
-    case '#': return is_all(text, "#");
-    case '\\': return after == '\0' || (!is_word(after) && (unsigned char)after > ' ');
+    case '$': return !is_digit(after);
+    case ':': return after == '/' && at + 2 < text.size && text.data[at + 2] == '/';
+    case '.': return at >= 3 && after != '\0' && ferry_compare_letters(text.data + at - 3, "www", 3) == 0;
+    case '\\': return !is_word(after) && (unsigned char)after > ' ';
     default: return false;
     }
 }
@@ -122,9 +89,14 @@ static bool is_markup(ferry_view text, size_t at)
 ferry_status ferry_md_write_text(ferry_string *out, ferry_view text, bool begins_line, ferry_error *error)
 {
     const size_t escaped = begins_line && text.size > 0 ? escaped_at_begin(text) : text.size;
+    const bool ends_heading = is_all(text, "#");
     for (size_t at = 0; at < text.size; at++) {
-        if (at == escaped || is_markup(text, at)) FERRY_TRY(ferry_string_append(out, (ferry_view){"\\", 1}, error));
-        FERRY_TRY(ferry_string_append(out, (ferry_view){text.data + at, 1}, error));
+        /* Before the end of a table's cell, "\\" would not do. */
+        const bool is_last = text.data[at] == '\\' && at + 1 == text.size;
+        if (!is_last && (at == escaped || ends_heading || is_markup(text, at)))
+            FERRY_TRY(ferry_string_append(out, (ferry_view){"\\", 1}, error));
+        FERRY_TRY(
+            ferry_string_append(out, is_last ? ferry_text_view("&#92;") : (ferry_view){text.data + at, 1}, error));
     }
     return FERRY_OK;
 }
@@ -210,9 +182,19 @@ static ferry_status find_structure(ferry_view before, ferry_view block, structur
         if (!begins && c != '\r') line[size++] = c;
     }
     *s = (structure){0, 0};
-    const int failed = md_parse(line, (MD_SIZE)size, &parser, s);
+    ferry_md_text text;
+    ferry_status status = ferry_md_prepare((ferry_view){line, size}, &text, error);
+    /* What is marked in it is part of the structure, too. */
+    for (size_t at = 0, end; status == FERRY_OK && at < size; at = end) {
+        for (end = at + 1; end < size && text.text.data[end] == text.text.data[at];) end++;
+        if ((unsigned char)text.text.data[at] >= 0xFD) add_hash(s, 5, text.text.data[at], line + at, end - at);
+    }
+    if (status == FERRY_OK && md_parse(text.text.data, (MD_SIZE)size, &parser, s) != 0)
+        status = ferry_fail_memory(error, "a block", size);
+    free(text.text.data);
+    free(text.inserts);
     free(line);
-    return failed == 0 ? FERRY_OK : ferry_fail_memory(error, "a block", size);
+    return status;
 }
 
 ferry_status ferry_md_check(ferry_view before, ferry_view after, bool *same, ferry_error *error)
@@ -224,5 +206,11 @@ ferry_status ferry_md_check(ferry_view before, ferry_view after, bool *same, fer
     FERRY_TRY(find_structure(ferry_text_view("x "), before, &a, error));
     FERRY_TRY(find_structure(ferry_text_view(""), after, &b, error));
     *same = a.sum == b.sum && a.count == b.count;
+    /* The first line by itself may be a definition: "[name]: target". */
+    const char *newline = after.size > 0 && after.data[0] == '[' ? memchr(after.data, '\n', after.size) : NULL;
+    if (newline == NULL) return FERRY_OK;
+    after.size = (size_t)(newline - after.data);
+    FERRY_TRY(find_structure(ferry_text_view(""), after, &b, error));
+    *same = *same && b.count > 1; /* more than the document */
     return FERRY_OK;
 }

@@ -4,8 +4,12 @@
 #include <string.h>
 
 #include "formats.h"
-#include "kept_text.h"
-#include "po_text.h"
+#include "quoted_text.h"
+
+enum {
+    MOST_FORMS = 6, /* of plural, in any language (CLDR), so that six times the file is the most that is written */
+    MOST_LABEL = 80 /* bytes of a text that can have an accelerator */
+};
 
 static const size_t none = SIZE_MAX;
 
@@ -32,14 +36,115 @@ typedef struct reader {
     field *forms; /* [entry.form_count] */
     size_t form_capacity;
     field *open; /* which strings belong to, or NULL */
-    ferry_po_string string;
+    ferry_quoted_text string;
     bool returns; /* lines end in "\r\n" */
+    /* Where the header names a charset that becomes UTF-8, as gettext's programs have it when they add texts in UTF-8;
+     * empty: nowhere. */
+    size_t charset_begin, charset_end;
 } reader;
 
 static void begin_entry(reader *r)
 {
     r->entry = (entry){.fuzzy_line = none, .flags = none};
     r->open = NULL;
+}
+
+/* ---- strings ---- */
+
+static bool is_octal(char c)
+{
+    return c >= '0' && c <= '7';
+}
+
+/* The escape sequence that begins at byte `at` with a backslash: its bytes, and the byte that it stands for. */
+static size_t read_escape(ferry_view source, size_t at, char *byte)
+{
+    static const char names[] = "abfnrtv", bytes[] = "\a\b\f\n\r\t\v";
+    const char c = source.data[at + 1];
+    const char *name = c != '\0' ? strchr(names, c) : NULL;
+    *byte = name != NULL ? bytes[name - names] : c;
+    size_t next = at + 2;
+    int value = 0;
+    if (is_octal(c)) {
+        for (next = at + 1; next < source.size && next < at + 4 && is_octal(source.data[next]); next++)
+            value = value * 8 + (source.data[next] - '0');
+        *byte = (char)value;
+    } else if (c == 'x' && next < source.size && ferry_hex_digit(source.data[next]) >= 0) {
+        for (; next < source.size && next < at + 4 && ferry_hex_digit(source.data[next]) >= 0; next++)
+            value = value * 16 + ferry_hex_digit(source.data[next]);
+        *byte = (char)value;
+    }
+    return next - at;
+}
+
+/* Decodes the strings of `source` from byte `at` on, `quoted` if that is within one; between them is white space. */
+static ferry_status decode(ferry_view source, size_t at, bool quoted, ferry_quoted_text *string, ferry_error *error)
+{
+    string->bytes.size = 0;
+    for (size_t next; at < source.size; at = next) {
+        char byte = source.data[at];
+        next = at + 1;
+        if (byte == '"') {
+            quoted = !quoted;
+        } else if (quoted) {
+            if (byte == '\\' && next < source.size) next = at + read_escape(source, at, &byte);
+            FERRY_TRY(ferry_quoted_push(string, at, next, (ferry_view){&byte, 1}, error));
+        }
+    }
+    return FERRY_OK;
+}
+
+static bool is_letter(char c)
+{
+    return (c | 32) >= 'a' && (c | 32) <= 'z';
+}
+
+static bool is_word(char c)
+{
+    return (c >= '0' && c <= '9') || is_letter(c) || (unsigned char)c >= 0x80;
+}
+
+static bool is_capital(char c)
+{
+    return c >= 'A' && c <= 'Z';
+}
+
+/* Whether the '_' or '&' at `at` can mark the letter after it as an accelerator: "_File", "E&xit", but not "a_b",
+ * "Q&A", "&amp;". */
+static bool is_accelerator(ferry_view text, size_t at)
+{
+    if (at + 1 == text.size || !is_letter(text.data[at + 1])) return false;
+    const char before = at > 0 ? text.data[at - 1] : ' ';
+    if (text.data[at] == '_') return !is_word(before);
+    size_t end = at + 1;
+    while (end < text.size && is_word(text.data[end])) end++;
+    if (end < text.size && text.data[end] == ';') return false;
+    return !is_capital(before) || !is_capital(text.data[at + 1]);
+}
+
+/* The only '_' or '&' of a label, if it marks an accelerator, becomes part of the letter after it: the model does not
+ * see it, and a translation has none. */
+static void hide_accelerator(ferry_quoted_text *string)
+{
+    ferry_string *bytes = &string->bytes;
+    size_t at = 0, count = 0;
+    for (size_t i = 0; i < bytes->size; i++) {
+        const char c = bytes->data[i];
+        if (c == '\n' || bytes->size > MOST_LABEL) return;
+        if (c != '_' && c != '&') continue;
+        at = i;
+        count++;
+    }
+    if (count != 1 || !is_accelerator((ferry_view){bytes->data, bytes->size}, at)) return;
+    string->places[at + 1].begin = string->places[at].begin;
+    bytes->size--;
+    memmove(bytes->data + at, bytes->data + at + 1, bytes->size - at);
+    memmove(string->places + at, string->places + at + 1, (bytes->size - at) * sizeof *string->places);
+}
+
+static ferry_status decode_field(reader *r, const field *f)
+{
+    return decode((ferry_view){r->source.data, f->end}, f->begin, false, &r->string, r->document->error);
 }
 
 /* ---- entries that are complete ---- */
@@ -53,33 +158,36 @@ static bool contains(const char *text, size_t size, const char *word)
 static ferry_status check_header(reader *r)
 {
     static const char key[] = "charset=";
-    FERRY_TRY(ferry_po_decode(r->document, r->forms[0].begin, r->forms[0].end, &r->string));
-    char name[32];
-    size_t at = 0, size = 0;
-    for (; at < r->string.count; at++) {
-        size = 0;
-        while (size < strlen(key) && at + size < r->string.count && r->string.chars[at + size].byte == key[size])
-            size++;
-        if (size == strlen(key)) break;
+    static const char *const accepted[] = {"",        "UTF-8", "UTF8",
+                                           "CHARSET", "ASCII", "US-ASCII"}; /* CHARSET: templates */
+    enum { FIRST_CHANGED = 3 };
+    FERRY_TRY(decode_field(r, &r->forms[0]));
+    const ferry_view text = {r->string.bytes.data, r->string.bytes.size};
+    size_t begin = 0;
+    while (begin + strlen(key) <= text.size && memcmp(text.data + begin, key, strlen(key)) != 0) begin++;
+    begin += strlen(key);
+    if (begin > text.size) return FERRY_OK;
+    size_t end = begin;
+    while (end < text.size && strchr(" \t\r\n;\"", text.data[end]) == NULL) end++;
+    for (size_t i = 0; i < sizeof accepted / sizeof *accepted; i++) {
+        if (strlen(accepted[i]) != end - begin ||
+            ferry_compare_letters(text.data + begin, accepted[i], end - begin) != 0)
+            continue;
+        if (i < FIRST_CHANGED) return FERRY_OK;
+        r->charset_begin = r->string.places[begin].begin;
+        r->charset_end = r->string.places[end - 1].end;
+        return FERRY_OK;
     }
-    at += strlen(key);
-    for (size = 0; at < r->string.count && size < sizeof name - 1; at++) {
-        if (strchr(" \t\r\n;\"", r->string.chars[at].byte) != NULL) break;
-        name[size++] = r->string.chars[at].byte;
-    }
-    name[size] = '\0';
-    static const char *const accepted[] = {"",     "CHARSET", "UTF-8",
-                                           "UTF8", "ASCII",   "US-ASCII"}; /* CHARSET: a template's */
-    for (size_t i = 0; i < sizeof accepted / sizeof *accepted; i++)
-        if (strlen(accepted[i]) == size && ferry_compare_letters(name, accepted[i], size) == 0) return FERRY_OK;
     return ferry_fail(r->document->error, FERRY_ERROR_UNSUPPORTED,
-                      "charset in the header: expected UTF-8, found %s (msgconv -t UTF-8 converts)", name);
+                      "charset in the header: expected UTF-8, found %.*s (msgconv -t UTF-8 converts)",
+                      (int)(end - begin < 32 ? end - begin : 32), text.data + begin);
 }
 
 static ferry_status add_field(reader *r, const field *f)
 {
-    FERRY_TRY(ferry_po_decode(r->document, f->begin, f->end, &r->string));
-    return ferry_po_add_blocks(r->document, &r->string, ferry_text_view(r->returns ? "\"\r\n\"" : "\"\n\""));
+    FERRY_TRY(decode_field(r, f));
+    hide_accelerator(&r->string);
+    return ferry_quoted_add_blocks(r->document, &r->string, ferry_text_view(r->returns ? "\"\r\n\"" : "\"\n\""));
 }
 
 static size_t count_percents(ferry_view text)
@@ -117,9 +225,13 @@ static ferry_status fill(reader *r)
         edit.copy_end = from->end;
         FERRY_TRY(ferry_document_add_edit(r->document, &edit));
     }
+    edit.copy_begin = edit.copy_end = 0;
+    edit.before = ferry_text_view("UTF-8");
+    edit.begin = r->charset_begin;
+    edit.end = r->charset_end;
+    if (r->charset_end > 0) FERRY_TRY(ferry_document_add_edit(r->document, &edit));
     if (e->fuzzy) return FERRY_OK;
     edit.begin = edit.end = e->flags != none ? e->flags : e->fuzzy_line;
-    edit.copy_begin = edit.copy_end = 0;
     edit.before = ferry_text_view(e->flags != none ? " fuzzy," : r->returns ? "#, fuzzy\r\n" : "#, fuzzy\n");
     return ferry_document_add_edit(r->document, &edit);
 }
@@ -172,6 +284,7 @@ static ferry_status read_comment(reader *r)
 static ferry_status add_form(reader *r)
 {
     const size_t count = r->entry.form_count + 1;
+    if (count > MOST_FORMS) return ferry_quoted_refuse(r->document, r->at, "at most 6 forms of plural");
     field *grown = ferry_array_grow(r->forms, &r->form_capacity, count, sizeof *grown);
     if (grown == NULL) return ferry_fail_memory(r->document->error, "a document", count * sizeof *grown);
     r->forms = grown;
@@ -271,57 +384,19 @@ static ferry_status read(ferry_document *document)
     begin_entry(&r);
     const ferry_status status = read_entries(&r);
     free(r.forms);
-    free(r.string.chars);
+    ferry_quoted_destroy(&r.string);
     return status;
 }
 
-static ferry_status write_text(ferry_string *out, ferry_view text, bool begins_line, ferry_error *error)
-{
-    (void)begins_line;
-    for (size_t at = 0, next; at < text.size; at = next) {
-        for (next = at; next < text.size && text.data[next] != '"' && text.data[next] != '\\'; next++) continue;
-        FERRY_TRY(ferry_string_append(out, (ferry_view){text.data + at, next - at}, error));
-        if (next == text.size) break;
-        FERRY_TRY(ferry_string_append(out, (ferry_view){"\\", 1}, error));
-        FERRY_TRY(ferry_string_append(out, (ferry_view){text.data + next++, 1}, error));
-    }
-    return FERRY_OK;
-}
-
-/* Whether the placeholder is one of those that get their values by their order. */
-static bool has_order(ferry_view text, const ferry_kept *kept)
-{
-    const char *data = text.data + kept->begin;
-    const size_t size = kept->end - kept->begin;
-    if (data[0] == '{') return size == 2 || data[1] == ':' || data[1] == '!';
-    if (data[0] != '%' || size < 2 || data[1] == '%' || data[1] == '(' || data[1] == '{') return false;
-    return data[size - 1] > '9' && memchr(data, '$', size) == NULL;
-}
-
-/* The next one that begins at *at or later, or an empty view. */
-static ferry_view next_ordered(ferry_view text, size_t *at)
-{
-    for (ferry_kept kept; ferry_kept_find(text, *at, &kept);) {
-        *at = kept.end;
-        if (has_order(text, &kept)) return (ferry_view){text.data + kept.begin, kept.end - kept.begin};
-    }
-    return (ferry_view){NULL, 0};
-}
-
-/* Placeholders without numbers or names are still in the order that they were in, and '%' begins no others. */
 static ferry_status check(ferry_view before, ferry_view after, bool *same, ferry_error *error)
 {
-    size_t at = 0, place = 0;
-    ferry_view one, other;
-    (void)error;
-    *same = count_percents(before) == count_percents(after);
-    if (!*same) return FERRY_OK;
-    do {
-        one = next_ordered(before, &at);
-        other = next_ordered(after, &place);
-        *same = ferry_view_equal(one, other);
-    } while (*same && one.size > 0);
-    return FERRY_OK;
+    ferry_quoted_text texts[2] = {{.capacity = 0}};
+    ferry_status status = decode(before, 0, true, &texts[0], error);
+    if (status == FERRY_OK) status = decode(after, 0, true, &texts[1], error);
+    if (status == FERRY_OK) *same = ferry_quoted_same_code(&texts[0], &texts[1]);
+    ferry_quoted_destroy(&texts[0]);
+    ferry_quoted_destroy(&texts[1]);
+    return status;
 }
 
 static const char *const endings[] = {".po", ".pot", NULL};
@@ -330,6 +405,6 @@ const ferry_document_format ferry_format_po = {
     .name = "po",
     .endings = endings,
     .read = read,
-    .write_text = write_text,
+    .write_text = ferry_quoted_write,
     .check = check,
 };

@@ -1,208 +1,277 @@
-/* Subtitles: SubRip (.srt) and WebVTT (.vtt). The lines from one with times ("-->") to a blank one are a cue's text,
- * which is translated by itself; everything else stays: numbers, times, settings, headers, notes, styles. A line that
- * begins with a dash is what another person says. */
-#include <string.h>
-
+/* Subtitles: SubRip (.srt) and WebVTT (.vtt). The lines from one with times ("-->") to a blank one are a cue, and
+ * everything else stays: numbers, times, settings, headers, notes, styles. A cue is one text in wrapped lines, unless
+ * dividers are in it, which stay: what says who speaks ("- ", ">> ", "ANN: ", <v Ann>), the brackets of a sound, notes
+ * of music, \N, \h, <br>. A line that is an element of its own (<i>…</i>) is a text of its own. */
+#include "base/utf8.h"
+#include "entities.h"
 #include "formats.h"
+#include "lines.h"
+#include "tokenizer/unicode.h"
 
-enum {
-    LINE_COLUMNS = 42, /* which a line may have: what guides for subtitles recommend */
-    TAG_BYTES = 256    /* of a tag, at most */
-};
+enum { LINE_COLUMNS = 42 };                                   /* of a line: what guides for subtitles recommend */
+enum { MOST_TAG = 256, MOST_LABEL = 32, MOST_BRACKET = 200 }; /* bytes, so that time is linear */
 
-typedef struct line {
-    size_t begin, end, next; /* without and with what ends it: "\n", "\r\n", "\r" */
-} line;
+/* ---- lines ---- */
 
-typedef struct reader {
-    ferry_document *document;
-    ferry_view source;
-    bool references; /* "&amp;" is "&" */
-    bool begun;      /* a block has begun, and */
-    size_t end;      /* where the text of its last line ends */
-} reader;
-
-static line read_line(ferry_view source, size_t begin)
-{
-    line l = {.begin = begin, .end = begin};
-    while (l.end < source.size && source.data[l.end] != '\n' && source.data[l.end] != '\r') l.end++;
-    l.next = l.end + (l.end < source.size);
-    if (l.next < source.size && source.data[l.end] == '\r' && source.data[l.next] == '\n') l.next++;
-    return l;
-}
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
-static bool is_blank_line(ferry_view source, const line *l)
-{
-    size_t at = l->begin;
-    while (at < l->end && is_blank(source.data[at])) at++;
-    return at == l->end;
-}
-
-static bool has_times(ferry_view source, const line *l)
+static bool has_times(ferry_view source, const text_line *l)
 {
     return ferry_view_contains((ferry_view){source.data + l->begin, l->end - l->begin}, "-->");
 }
 
-static bool is_letter(char c)
-{
-    return (c | 32) >= 'a' && (c | 32) <= 'z';
-}
-
-/* Whether the line is the number of the next cue, though no blank line is before it. */
-static bool is_number(ferry_view source, const line *l)
+/* Whether the line cannot be text of a cue: it is blank, has times, or is the number of the next cue, though no blank
+ * line is before it. */
+static bool ends_cue(ferry_view source, const text_line *l)
 {
     size_t at = l->begin;
-    while (at < l->end && source.data[at] >= '0' && source.data[at] <= '9') at++;
-    if (at == l->begin || at < l->end || l->next == source.size) return false;
-    const line next = read_line(source, l->next);
+    if (skip_blanks(source, at) >= l->end || has_times(source, l)) return true;
+    while (at < l->end && is_digit(source.data[at])) at++;
+    if (at < l->end || l->next == source.size) return false;
+    const text_line next = read_text_line(source, l->next);
     return has_times(source, &next);
 }
 
-/* ---- parts of text ---- */
+/* ---- what is not text, at byte `at` of a cue: the byte after it, or `at` ---- */
 
-/* The byte after the tag that begins at `at`: <i>, </i>, <v Name>, <00:19.000>, {\an8}; or `at`. */
-static size_t skip_tag(ferry_view source, size_t at, size_t end)
+/* Whether a tag begins here, or looks as if: <i, </i, <00:19.000, {\an8; SubStation's \N, \h. */
+static bool begins_tag(ferry_view source, size_t at)
 {
-    if (end - at < 3) return at;
-    const char c = source.data[at], next = source.data[at + 1];
-    if (c == '{' && next != '\\') return at;
-    if (c != '{' && (c != '<' || !(is_letter(next) || next == '/' || (next >= '0' && next <= '9')))) return at;
-    const size_t most = end - at < TAG_BYTES ? end - at : TAG_BYTES;
-    const char *close = memchr(source.data + at, c == '{' ? '}' : '>', most);
-    return close != NULL ? (size_t)(close - source.data) + 1 : at;
+    const char c = source.data[at], next = source.size - at > 1 ? source.data[at + 1] : 0;
+    if (c == '\\') return next == 'N' || next == 'h';
+    return c == '{' ? next == '\\' : c == '<' && (is_letter(next) || is_digit(next) || next == '/');
 }
 
-/* The byte after the dash that begins a line at `at`, and the blanks after it; or `at`. */
-static size_t skip_dash(ferry_view source, size_t at, size_t end)
+static size_t skip_tag(ferry_view source, size_t at)
 {
-    static const char *const dashes[] = {"-", "\xE2\x80\x90", "\xE2\x80\x93", "\xE2\x80\x94"};
-    for (size_t i = 0; i < sizeof dashes / sizeof *dashes; i++) {
-        const size_t size = strlen(dashes[i]);
-        if (end - at <= size || memcmp(source.data + at, dashes[i], size) != 0) continue;
-        at += size;
-        while (at < end && is_blank(source.data[at])) at++;
-        return at;
+    if (at == source.size || !begins_tag(source, at)) return at;
+    const char close = source.data[at] == '{' ? '}' : '>';
+    if (source.data[at] == '\\') return at + 2;
+    for (size_t end = at; end < source.size && end - at < MOST_TAG && !is_line_end(source.data[end]); end++)
+        if (source.data[end] == close) return end + 1;
+    return at;
+}
+
+/* A name in capitals, of three words at most: "ANN: ", "MR. B (ON PHONE): ". */
+static size_t skip_label(ferry_view source, size_t at)
+{
+    size_t capitals = 0, blanks = 0;
+    for (size_t next = at; next < source.size && next - at < MOST_LABEL && blanks < 3;) {
+        uint32_t c;
+        if (!ferry_utf8_next(source, &next, &c)) return at;
+        const ferry_character kind = ferry_unicode_character(c);
+        if (c == ':' && (next == source.size || is_blank(source.data[next]) || is_line_end(source.data[next])))
+            return capitals > 0 ? skip_blanks(source, next) : at;
+        capitals += kind == FERRY_CHARACTER_UPPER;
+        blanks += c == ' ';
+        if (kind != FERRY_CHARACTER_UPPER && kind != FERRY_CHARACTER_MARK && kind != FERRY_CHARACTER_NUMBER &&
+            (c == 0 || c >= 0x80 || strchr(" .'-#&()", (int)c) == NULL))
+            return at;
     }
     return at;
 }
 
-/* A character that WebVTT gives by name at `at`; its size, or 0. */
-static size_t read_reference(ferry_view source, size_t at, size_t end, ferry_view *decoded)
+/* Dashes and arrows: "-", ">>". */
+static size_t skip_signs(ferry_view source, size_t at, size_t *count)
 {
-    static const char *const names[][2] = {{"&amp;", "&"}, {"&lt;", "<"}, {"&gt;", ">"}, {"&nbsp;", "\xC2\xA0"}};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const size_t size = strlen(names[i][0]);
-        if (end - at < size || memcmp(source.data + at, names[i][0], size) != 0) continue;
-        *decoded = ferry_text_view(names[i][1]);
-        return size;
-    }
-    return 0;
+    static const char *const signs[] = {"-", "\xE2\x80\x90", "\xE2\x80\x93", "\xE2\x80\x94", ">", "&gt;"};
+    *count = 0;
+    for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
+        for (; begins(source, at, signs[i]); ++*count) at += strlen(signs[i]);
+    return at;
 }
 
-static ferry_status add_tag(const reader *r, size_t begin, size_t end)
+/* What says that another person speaks: a dash, ">>", a name. A dash has a blank behind it, unless it begins a line;
+ * only ">>" may follow what is no end of a sentence (`ended`). */
+static size_t skip_speaker(ferry_view source, size_t begin, bool begins_line, bool ended)
 {
-    const char next = r->source.data[begin + 1];
-    if (r->source.data[begin] == '<' && next == '/') return ferry_document_close(r->document, begin, end);
-    if (r->source.data[begin] == '<' && is_letter(next)) return ferry_document_open(r->document, begin, end);
-    return ferry_document_point(r->document, begin, end);
+    size_t count;
+    const bool arrows = source.data[begin] == '>' || source.data[begin] == '&';
+    const size_t at = skip_signs(source, begin, &count), after = skip_blanks(source, at);
+    if (count > 0 && (after == source.size || is_line_end(source.data[after]))) return begin;
+    if (arrows ? count < 2 : !begins_line && !ended) return begin;
+    if (!arrows && !begins_line && count > 0 && after == at) return begin;
+    return skip_label(source, after);
 }
 
-static ferry_status add_text(const reader *r, size_t at, size_t end)
+/* Notes of music: ♪ ♫ ♬. */
+static size_t skip_music(ferry_view source, size_t at)
 {
-    const ferry_view same = {NULL, 0};
-    size_t begin = at;
-    while (at < end) {
-        ferry_view decoded;
-        const size_t after = skip_tag(r->source, at, end);
-        const size_t reference = r->references ? read_reference(r->source, at, end, &decoded) : 0;
-        if (after == at && reference == 0) {
-            at++;
-            continue;
-        }
-        FERRY_TRY(ferry_document_text(r->document, begin, at, same));
-        if (after > at) FERRY_TRY(add_tag(r, at, after));
-        if (after == at) FERRY_TRY(ferry_document_text(r->document, at, at + reference, decoded));
-        begin = at = after > at ? after : at + reference;
-    }
-    return ferry_document_text(r->document, begin, end, same);
+    while (begins(source, at, "\xE2\x99\xAA") || begins(source, at, "\xE2\x99\xAB") ||
+           begins(source, at, "\xE2\x99\xAC"))
+        at += 3;
+    return at;
+}
+
+/* The bracket that ends what begins with one at `at`, or `at`. It is a text of its own where it takes the rest of the
+ * line, or where a text begins, and before a blank: "[DOOR OPENS]", "(sighs) No." */
+static size_t find_bracket(ferry_view source, size_t at, bool ended)
+{
+    const char open = source.data[at], close = open == '[' ? ']' : ')';
+    size_t end = at + 1;
+    if (open != '[' && open != '(') return at;
+    while (end < source.size && end - at < MOST_BRACKET && source.data[end] != close && source.data[end] != open) end++;
+    if (end == source.size || source.data[end] != close) return at;
+    const size_t after = skip_blanks(source, end + 1);
+    if (after == source.size || is_line_end(source.data[after]) || begins_tag(source, after)) return end;
+    return (ended || open == '[') && after > end + 1 ? end : at;
+}
+
+/* An element that takes its line. */
+static bool is_element(ferry_view source, const text_line *l)
+{
+    size_t begin = skip_blanks(source, l->begin), end = l->end;
+    while (begins(source, begin, "{") && skip_tag(source, begin) > begin) begin = skip_tag(source, begin);
+    while (end > begin && is_blank(source.data[end - 1])) end--;
+    size_t name = 1;
+    if (end - begin < 8 || source.data[begin] != '<' || source.data[end - 1] != '>') return false;
+    while (is_letter(source.data[begin + name])) name++;
+    return name > 1 && end - begin > 2 * name + 2 && source.data[end - name - 2] == '<' &&
+           source.data[end - name - 1] == '/' &&
+           memcmp(source.data + begin + 1, source.data + end - name, name - 1) == 0;
 }
 
 /* ---- cues ---- */
 
-/* Where the text of the line begins: behind blanks, and behind tags and a dash if there is a dash. */
-static size_t find_text(ferry_view source, const line *l, bool *dash)
+typedef enum part { BLANK, TEXT, REFERENCE, OPEN, CLOSE, POINT, LINE_END, DIVIDER } part;
+
+typedef struct reader {
+    ferry_document *document;
+    ferry_view cue;                       /* the source up to the cue's end */
+    ferry_view line_end;                  /* of the line with the times */
+    size_t line;                          /* where the line begins */
+    size_t bracket;                       /* ends what is in brackets; 0: nothing is */
+    bool begins_line, after_blank, ended; /* before are tags alone, a blank, the end of a sentence */
+    bool begun, breaks;                   /* a block has begun; after its `end` a line ends */
+    size_t run, end;                      /* its bytes up to `run` are in the document, up to `end` are text */
+} reader;
+
+static part part_of_tag(ferry_view tag)
 {
-    size_t at = l->begin, begin;
-    while (at < l->end && is_blank(source.data[at])) at++;
-    begin = at;
-    for (size_t after; (after = skip_tag(source, at, l->end)) > at;) at = after;
-    const size_t text = skip_dash(source, at, l->end);
-    *dash = text > at;
-    return *dash ? text : begin;
+    const char next = tag.data[1], *name = tag.data + 1 + (next == '/');
+    if (*tag.data != '<') return *tag.data == '{' ? POINT : DIVIDER;
+    if (ferry_compare_letters(name, "br", 2) == 0 && !is_letter(name[2])) return DIVIDER;
+    if (*name == 'v' && !is_letter(name[1])) return DIVIDER;
+    return next == '/' ? CLOSE : is_letter(next) && tag.data[tag.size - 2] != '/' ? OPEN : POINT;
 }
 
-/* A line of a cue. */
-static ferry_status add_line(reader *r, const line *l)
+/* What is at byte `at` of the cue; *end: where that ends. */
+static part read_part(reader *r, size_t at, size_t *end)
 {
-    bool dash;
-    const size_t text = find_text(r->source, l, &dash), before = r->end;
-    r->end = l->end;
-    while (r->end > text && is_blank(r->source.data[r->end - 1])) r->end--;
-    if (r->begun && dash) {
-        FERRY_TRY(ferry_document_end_block(r->document, before));
-        r->begun = false;
+    const ferry_view cue = r->cue;
+    char bytes[8];
+    size_t size;
+    if (is_line_end(cue.data[at])) {
+        const text_line before = read_text_line(cue, r->line), next = read_text_line(cue, before.next);
+        r->line = next.begin;
+        *end = skip_blanks(cue, next.begin);
+        return is_element(cue, &before) || is_element(cue, &next) ? DIVIDER : LINE_END;
     }
-    if (r->begun) {
-        FERRY_TRY(ferry_document_break(r->document, before, text, true));
-    } else {
-        FERRY_TRY(ferry_document_begin_block(r->document, text));
-        const ferry_view line_end = {r->source.data + l->end, l->next - l->end};
-        if (line_end.size > 0) FERRY_TRY(ferry_document_wrap(r->document, LINE_COLUMNS, line_end));
+    if ((*end = skip_tag(cue, at)) > at) return part_of_tag((ferry_view){cue.data + at, *end - at});
+    if ((*end = skip_music(cue, at)) > at) return DIVIDER;
+    if (r->after_blank && (*end = skip_speaker(cue, at, r->begins_line, r->ended)) > at) return DIVIDER;
+    *end = at + 1;
+    if (at == r->bracket) return DIVIDER;
+    if (at > r->bracket && (r->begins_line || (r->ended && r->after_blank)) &&
+        (size = find_bracket(cue, at, r->ended)) > at) {
+        r->bracket = size;
+        return DIVIDER;
+    }
+    if (is_blank(cue.data[at])) return BLANK;
+    size = ferry_entity_read((ferry_view){cue.data + at, cue.size - at}, bytes, &size);
+    if (size > 0) *end = at + size;
+    return size > 0 ? REFERENCE : TEXT;
+}
+
+static ferry_status end_block(reader *r)
+{
+    if (!r->begun) return FERRY_OK;
+    r->begun = r->breaks = false;
+    FERRY_TRY(ferry_document_text(r->document, r->run, r->end, (ferry_view){NULL, 0}));
+    return ferry_document_end_block(r->document, r->end);
+}
+
+/* SubRip has no references, but files do: they stay. */
+static ferry_status add_reference(const reader *r, size_t at, size_t end)
+{
+    char bytes[8];
+    ferry_view text = {bytes, 0};
+    ferry_entity_read((ferry_view){r->cue.data + at, end - at}, bytes, &text.size);
+    return r->document->format == &ferry_format_vtt ? ferry_document_text(r->document, at, end, text)
+                                                    : ferry_document_kept(r->document, at, end, text);
+}
+
+/* Text, or a tag, which begins a block if none has begun. */
+static ferry_status add_part(reader *r, part kind, size_t at, size_t end)
+{
+    ferry_document *d = r->document;
+    if (!r->begun && (kind == CLOSE || kind == POINT)) return FERRY_OK;
+    if (!r->begun) {
+        FERRY_TRY(ferry_document_begin_block(d, at));
+        FERRY_TRY(ferry_document_wrap(d, LINE_COLUMNS, r->line_end));
+        r->run = at;
+    } else if (r->breaks) {
+        FERRY_TRY(ferry_document_text(d, r->run, r->end, (ferry_view){NULL, 0}));
+        FERRY_TRY(ferry_document_break(d, r->end, at, true));
+        r->run = at;
     }
     r->begun = true;
-    return add_text(r, text, r->end);
+    r->breaks = false;
+    r->end = end;
+    if (kind == TEXT) return FERRY_OK;
+    FERRY_TRY(ferry_document_text(d, r->run, at, (ferry_view){NULL, 0}));
+    r->run = end;
+    return kind == OPEN        ? ferry_document_open(d, at, end)
+           : kind == CLOSE     ? ferry_document_close(d, at, end)
+           : kind == REFERENCE ? add_reference(r, at, end)
+                               : ferry_document_point(d, at, end);
 }
 
-/* The lines up to a blank one; *at: the byte after them. */
-static ferry_status add_cue(reader *r, size_t *at)
+static ferry_status add_cue(reader *r, size_t at)
 {
-    r->begun = false;
-    while (*at < r->source.size) {
-        const line l = read_line(r->source, *at);
-        if (is_blank_line(r->source, &l) || has_times(r->source, &l) || is_number(r->source, &l)) break;
-        FERRY_TRY(add_line(r, &l));
-        *at = l.next;
+    r->line = at;
+    r->bracket = 0;
+    r->begins_line = r->after_blank = r->ended = true;
+    at = skip_blanks(r->cue, at);
+    for (size_t end; at < r->cue.size; at = end) {
+        const part kind = read_part(r, at, &end);
+        const char c = r->cue.data[end - 1];
+        if (kind == DIVIDER)
+            FERRY_TRY(end_block(r));
+        else if (kind == LINE_END)
+            r->breaks = r->begun;
+        else if (kind != BLANK)
+            FERRY_TRY(add_part(r, kind, at, end));
+        if (kind >= OPEN && kind <= POINT) continue;
+        r->after_blank = kind != TEXT && kind != REFERENCE;
+        r->begins_line = kind >= LINE_END || (kind == BLANK && r->begins_line);
+        if (kind != BLANK && kind != LINE_END)
+            r->ended = kind == DIVIDER || c == '.' || c == '?' || c == '!' || begins(r->cue, end - 3, "\xE2\x80\xA6") ||
+                       (r->ended && (c == '"' || c == '\'' || c == ')'));
     }
-    return r->begun ? ferry_document_end_block(r->document, r->end) : FERRY_OK;
+    return end_block(r);
 }
 
-static ferry_status read_cues(ferry_document *document, bool references)
+static ferry_status read_subtitles(ferry_document *document)
 {
-    reader r = {.document = document, .source = document->source, .references = references};
-    for (size_t at = 0; at < r.source.size;) {
-        const line l = read_line(r.source, at);
-        at = l.next;
-        if (has_times(r.source, &l)) FERRY_TRY(add_cue(&r, &at));
+    const ferry_view source = document->source;
+    reader r = {.document = document, .cue = source};
+    for (size_t at = 0; at < source.size;) {
+        const text_line times = read_text_line(source, at);
+        const size_t begin = at = times.next;
+        if (!has_times(source, &times)) continue;
+        r.line_end = (ferry_view){source.data + times.end, times.next - times.end};
+        r.cue.size = begin;
+        while (at < source.size) {
+            const text_line l = read_text_line(source, at);
+            if (ends_cue(source, &l)) break;
+            r.cue.size = l.end;
+            at = l.next;
+        }
+        FERRY_TRY(add_cue(&r, begin));
     }
     return FERRY_OK;
 }
 
 /* ---- the formats ---- */
-
-static ferry_status read_srt(ferry_document *document)
-{
-    return read_cues(document, false);
-}
-
-static ferry_status read_vtt(ferry_document *document)
-{
-    return read_cues(document, true);
-}
 
 static ferry_status write_vtt(ferry_string *out, ferry_view text, bool begins_line, ferry_error *error)
 {
@@ -216,7 +285,42 @@ static ferry_status write_vtt(ferry_string *out, ferry_view text, bool begins_li
     return FERRY_OK;
 }
 
+/* Not with what would say that another person speaks. */
+static bool may_begin_line(ferry_view text)
+{
+    size_t signs;
+    return skip_signs(text, 0, &signs) == 0 && skip_label(text, 0) == 0 && skip_music(text, 0) == 0;
+}
+
+/* SubRip cannot say that what looks like a tag is none: there are as many tags, those that are not complete included,
+ * and bytes of them. */
+static ferry_status check(ferry_view before, ferry_view after, bool *same, ferry_error *error)
+{
+    const ferry_view texts[] = {before, after};
+    size_t counts[2] = {0}, sizes[2] = {0};
+    bool is_text = true;
+    (void)error;
+    for (size_t i = 0, end; i < 2; i++) {
+        for (size_t at = 0; at<texts[i].size; at = end> at ? end : at + 1) {
+            end = skip_tag(texts[i], at);
+            counts[i] += begins_tag(texts[i], at);
+            sizes[i] += end - at;
+        }
+        for (text_line l = {.next = 0}; l.next < texts[i].size && is_text;) {
+            l = read_text_line(texts[i], l.next);
+            is_text = !ends_cue(texts[i], &l);
+        }
+    }
+    *same = is_text && counts[0] == counts[1] && sizes[0] == sizes[1];
+    return FERRY_OK;
+}
+
 static const char *const srt_endings[] = {".srt", NULL}, *const vtt_endings[] = {".vtt", NULL};
-const ferry_document_format ferry_format_srt = {.name = "srt", .endings = srt_endings, .read = read_srt};
-const ferry_document_format ferry_format_vtt = {
-    .name = "vtt", .endings = vtt_endings, .read = read_vtt, .write_text = write_vtt};
+const ferry_document_format ferry_format_srt = {
+    .name = "srt", .endings = srt_endings, .read = read_subtitles, .may_begin_line = may_begin_line, .check = check};
+const ferry_document_format ferry_format_vtt = {.name = "vtt",
+                                                .endings = vtt_endings,
+                                                .read = read_subtitles,
+                                                .write_text = write_vtt,
+                                                .may_begin_line = may_begin_line,
+                                                .check = check};

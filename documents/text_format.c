@@ -1,10 +1,10 @@
 /* Plain text. Its paragraphs end at blank lines, at bullets, where the indentation or the quotation marks change, and
  * where a line ends although the next word would have had room by far: that is a list, or an address. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/utf8.h"
 #include "formats.h"
+#include "lines.h"
 
 /* A line: indentation and quotation marks, a bullet, text, blanks. */
 typedef struct line {
@@ -19,7 +19,7 @@ typedef struct line {
     bool is_prose; /* has more letters than anything else */
 } line;
 
-enum { LEAST_COLUMNS = 40 }; /* of lines that are wrapped */
+enum { LEAST_COLUMNS = 40, MOST_LINES = 20 }; /* of lines that are wrapped; of an item with a letter */
 
 typedef struct reader {
     ferry_document *document;
@@ -32,21 +32,6 @@ typedef struct reader {
 
 /* ---- lines ---- */
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
-static bool is_letter(char c)
-{
-    return (c | 32) >= 'a' && ((c | 32) <= 'z');
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static size_t count_columns(ferry_view source, size_t begin, size_t end)
 {
     size_t columns = 0;
@@ -57,31 +42,25 @@ static size_t count_columns(ferry_view source, size_t begin, size_t end)
     return columns;
 }
 
-static size_t skip_blanks(ferry_view source, size_t at, size_t end)
+/* The byte after "- ", "* ", "+ ", "• ", "1. ", "12) ", "(a) " at `at` of the text, or `at`; `lettered`: of "a. ", too.
+ */
+static size_t skip_bullet(ferry_view text, size_t at, bool lettered)
 {
-    while (at < end && is_blank(source.data[at])) at++;
-    return at;
-}
-
-/* The byte after "- ", "* ", "+ ", "• ", "1. ", "12) ", "(a) ", or `at`. */
-static size_t skip_bullet(ferry_view source, size_t at, size_t end)
-{
-    static const char dot[] = "\xE2\x80\xA2";
+    static const char *const signs[] = {"-", "*", "+", "\xE2\x80\xA2"};
     size_t after = at;
-    if (after < end && strchr("-*+", source.data[at]) != NULL && source.data[at] != '\0')
-        after++;
-    else if (end - at > 3 && memcmp(source.data + at, dot, 3) == 0)
-        after += 3;
-    else {
-        after += after < end && source.data[after] == '(';
+    for (size_t i = 0; i < sizeof signs / sizeof *signs && after == at; i++)
+        if (begins(text, at, signs[i])) after += strlen(signs[i]);
+    if (after == at) {
+        after += begins(text, at, "(");
         const size_t number = after;
-        while (after < end && after - number < 3 && is_digit(source.data[after])) after++;
-        after += after == number && after < end && is_letter(source.data[after]);
-        if (after == number || after == end || (source.data[after] != ')' && source.data[after] != '.')) return at;
-        if (source.data[after] == '.' && !is_digit(source.data[number])) return at; /* "A. Smith" */
+        while (after < text.size && after - number < 3 && is_digit(text.data[after])) after++;
+        after += after == number && after < text.size && is_letter(text.data[after]);
+        if (after == number || (!begins(text, after, ")") && !begins(text, after, "."))) return at;
+        if (text.data[after] == '.' && !is_digit(text.data[number]) && !lettered) return at; /* "A. Smith" */
         after++;
     }
-    return after < end && is_blank(source.data[after]) ? skip_blanks(source, after, end) : at;
+    const size_t next = skip_blanks(text, after);
+    return next > after ? next : at;
 }
 
 static bool is_rule(ferry_view source, size_t begin, size_t end)
@@ -107,17 +86,15 @@ static bool is_prose(ferry_view source, size_t begin, size_t end)
     return letters >= 2 * others && letters > 0 && !prompt;
 }
 
-/* A line ends with "\n", "\r\n" or "\r". */
-static line read_line(ferry_view source, size_t begin)
+static line read_line(ferry_view source, size_t begin, bool lettered)
 {
-    line l = {.begin = begin, .end = begin};
-    while (l.end < source.size && source.data[l.end] != '\n' && source.data[l.end] != '\r') l.end++;
-    l.next = l.end + (l.end < source.size);
-    if (l.next < source.size && source.data[l.end] == '\r' && source.data[l.next] == '\n') l.next++;
+    const text_line bytes = read_text_line(source, begin);
+    line l = {.begin = begin, .end = bytes.end, .next = bytes.next};
     while (l.end > begin && is_blank(source.data[l.end - 1])) l.end--;
-    l.quoted = skip_blanks(source, begin, l.end);
-    while (l.quoted < l.end && source.data[l.quoted] == '>') l.quoted = skip_blanks(source, l.quoted + 1, l.end);
-    l.text = skip_bullet(source, l.quoted, l.end);
+    const ferry_view text = {source.data, l.end};
+    l.quoted = skip_blanks(text, begin);
+    while (begins(text, l.quoted, ">")) l.quoted = skip_blanks(text, l.quoted + 1);
+    l.text = skip_bullet(text, l.quoted, lettered);
     l.has_bullet = l.text > l.quoted;
     l.columns = count_columns(source, begin, l.end);
     l.indentation = count_columns(source, begin, l.text);
@@ -126,14 +103,32 @@ static line read_line(ferry_view source, size_t begin)
     return l;
 }
 
+/* "a. " begins an item if "b. " begins one of the next lines, in the same column. */
+static void find_lettered_bullets(reader *r)
+{
+    size_t before = SIZE_MAX;
+    for (size_t i = 0; i < r->count; i++) {
+        line *l = &r->lines[i];
+        if (l->has_bullet || skip_bullet((ferry_view){r->source.data, l->end}, l->quoted, true) == l->quoted) continue;
+        line *b = before == SIZE_MAX ? l : &r->lines[before];
+        before = i;
+        if (l - b > MOST_LINES || l->quoted - l->begin != b->quoted - b->begin ||
+            r->source.data[l->quoted] != r->source.data[b->quoted] + 1)
+            continue;
+        *b = read_line(r->source, b->begin, true);
+        *l = read_line(r->source, l->begin, true);
+    }
+}
+
 static ferry_status read_lines(reader *r)
 {
     for (size_t at = 0; at < r->source.size; at = r->lines[r->count - 1].next) {
         line *grown = ferry_array_grow(r->lines, &r->capacity, r->count + 1, sizeof *grown);
         if (grown == NULL) return ferry_fail_memory(r->document->error, "lines", (r->count + 1) * sizeof *grown);
         r->lines = grown;
-        grown[r->count++] = read_line(r->source, at);
+        grown[r->count++] = read_line(r->source, at, false);
     }
+    find_lettered_bullets(r);
     return FERRY_OK;
 }
 
@@ -218,7 +213,7 @@ static ferry_status add_cells(const reader *r, const line *l)
         FERRY_TRY(ferry_document_begin_block(r->document, at));
         FERRY_TRY(ferry_document_text(r->document, at, end, (ferry_view){NULL, 0}));
         FERRY_TRY(ferry_document_end_block(r->document, end));
-        at = skip_blanks(r->source, end, l->end);
+        at = skip_blanks((ferry_view){r->source.data, l->end}, end);
     }
     return FERRY_OK;
 }
@@ -293,5 +288,15 @@ static ferry_status read_text(ferry_document *document)
     return status;
 }
 
-static const char *const endings[] = {NULL}; /* files of lines have these endings, too */
-const ferry_document_format ferry_format_text = {.name = "text", .endings = endings, .read = read_text};
+/* Not with a word that would be a bullet or a quotation mark. */
+static bool may_begin_line(ferry_view text)
+{
+    char word[8] = "        ";
+    if (text.size >= sizeof word || *text.data == '>') return *text.data != '>';
+    memcpy(word, text.data, text.size);
+    return skip_bullet((ferry_view){word, sizeof word}, 0, false) == 0;
+}
+
+static const char *const endings[] = {".txt", NULL};
+const ferry_document_format ferry_format_text = {
+    .name = "text", .endings = endings, .read = read_text, .may_begin_line = may_begin_line};

@@ -69,6 +69,11 @@ FERRY_API const char *ferry_status_name(ferry_status status);
 /* The version of the library, static: "major.minor.patch". */
 FERRY_API const char *ferry_version(void);
 
+typedef struct ferry_text {
+    const char *data;
+    size_t size; /* bytes */
+} ferry_text;
+
 /* ---- models ---- */
 
 typedef struct ferry_model ferry_model;
@@ -107,6 +112,9 @@ FERRY_API const char *ferry_model_info_key(size_t index);
  * the model. "": not recorded; NULL: no such key. Whoever made the file chose it: it may be unfit for a terminal. */
 FERRY_API const char *ferry_model_info(const ferry_model *model, const char *key);
 
+/* How many bytes of the text the model reads, up to the first character for which it has no piece. */
+FERRY_API size_t ferry_model_reads(const ferry_model *model, ferry_text text);
+
 /* ---- languages ---- */
 
 typedef enum ferry_language_role {
@@ -141,11 +149,6 @@ typedef enum ferry_on_loop {
     FERRY_ON_LOOP_WARN = 0,
     FERRY_ON_LOOP_RETRY = 1 /* the sentence is translated again with no_repeat_ngram; the better translation is kept */
 } ferry_on_loop;
-
-typedef struct ferry_text {
-    const char *data;
-    size_t size; /* bytes */
-} ferry_text;
 
 /* Which system's search rules apply (docs/decoding.md). */
 typedef enum ferry_policy {
@@ -286,21 +289,6 @@ FERRY_API ferry_status ferry_translate_prefixed(ferry_translator *translator, co
  * CANCELLED has a result, in which sentences that were not finished stay as they are. */
 FERRY_API ferry_status ferry_translate_text(ferry_translator *translator, ferry_text text, ferry_result **result,
                                             ferry_error *error);
-/* Translates text with tags like those of HTML: of text fields, subtitles, office documents. It is translated as
- * ferry_translate_text would translate its text, and a tag goes to where the words went that it stands at, so that bold
- * words stay bold (docs/markup.md). Any bytes are permitted.
- * - Each tag, comment and declaration is in the translation once, byte by byte. Elements that are well nested remain
- *   so, within what they were within. A "<" that begins no tag is text.
- * - Sentences end at the tags of block elements (p, li, td, br …) and at an empty line; other white space within them
- *   is one blank, as browsers show it.
- * - The contents of script, style, code and a few others, and of elements with translate="no", are not translated. A
- *   short one without tags still has its place in its sentence for the model.
- * - Characters given by name or number (HTML 4's names) are translated as characters. In translations "&", "<" and ">"
- *   are &amp; &lt; &gt;.
- * *result is as that of ferry_translate_text: sentences have bytes of `markup` and of its translation. Those of
- * ferry_result_sentences are the plain ones. */
-FERRY_API ferry_status ferry_translate_markup(ferry_translator *translator, ferry_text markup, ferry_result **result,
-                                              ferry_error *error);
 /* How likely the model finds given translations: targets[i] of sources[i], each as one sentence, never split. *result
  * has a line for each pair, with one hypothesis: the target, its score (of length_penalty and word_penalty) and its
  * tokens with their log-probabilities among all words of the vocabulary (with renormalize, all but suppressed_ids); the

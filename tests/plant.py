@@ -31,13 +31,13 @@ NEAR = {
     "graph": "test_(memory|graph|graph_blocks|hidden|alignment|force|steering)",
     "search": "test_(steering_golden|search.*|sample|screen|coarse_output|shortlist|force|steering|languages)",
     "file": "test_(gguf|model_file|coarse_output|model_keys|schema|shortlist|opening|damaged_numbers)",
-    "api": "test_(unknown_text|hosts|parts|text|score|languages|markup.*|quality|translate|arguments|steering|opening)",
+    "api": "test_(unknown_text|hosts|parts|text|score|languages|quality|translate|arguments|steering|opening)",
     "inspect": "test_(graph_blocks|hidden|profile|untrained|inspect_position|model_keys)|cli_models",
     "containers": "test_(bpe_codes|zip|npz|safetensors|ctranslate2_file|yaml|lexicon|torch|import_(weights|generation))",
     "plan": "test_(import_write|import_positions|language_pair|import_export|import_weights|import_lists)",
     "families": "test_(huggingface_variants|tokenizer_json|small_families|import_.*|huggingface|targets|other_vocabularies)",
     "tools": "cli_(input_encoding|cache|lines|files|jobs|output|options|conversion)|test_conversion_cache",
-    "documents": "test_(document|markdown|po|subtitles|text_format)|documents.*|cli_documents.*",
+    "documents": "test_(api|cases|document|json|kept_text|markdown|po|tags|subtitles|text_format)|documents.*|cli_documents.*",
     "lab": "test_(report|resampling|ridge|scores|probe_measures|probes|line_columns|likelihood)",
 }
 # They test how the tree is laid out and installed, not what it computes.

@@ -30,6 +30,12 @@ uint32_t ferry_unicode_lower(uint32_t c)
     return (uint32_t)utf8proc_tolower((utf8proc_int32_t)c);
 }
 
+uint32_t ferry_unicode_upper(uint32_t c)
+{
+    return c == 0xDF ? c
+                     : (uint32_t)utf8proc_toupper((utf8proc_int32_t)c); /* no U+1E9E for sharp s, as in UnicodeData */
+}
+
 bool ferry_unicode_is_digit(uint32_t c)
 {
     return utf8proc_category((utf8proc_int32_t)c) == UTF8PROC_CATEGORY_ND;

@@ -21,6 +21,7 @@ typedef enum ferry_character {
 /* `c` is at most 0x10FFFF, in all of these. */
 ferry_character ferry_unicode_character(uint32_t c);
 uint32_t ferry_unicode_lower(uint32_t c);
+uint32_t ferry_unicode_upper(uint32_t c);  /* the simple mapping: one character */
 bool ferry_unicode_is_digit(uint32_t c);   /* Nd */
 bool ferry_unicode_is_control(uint32_t c); /* C…, of which Cn is what Unicode has not assigned yet */
 /* Whether a user takes two characters that follow each other for one (Unicode's annex 29, judged by the two alone). */

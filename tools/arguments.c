@@ -31,7 +31,7 @@ static const description table[FERRY_OPTION_SEARCH] = {
                             "the model; default: $FERRY_MODEL, else the one that ships"},
     [FERRY_OPTION_INPUT] = {"input", 'i', TEXT, "FILE", 0, 0, NO_FIELD,
                             "read lines from FILE instead of standard input"},
-    [FERRY_OPTION_FORMAT] = {"format", 0, CHOICE, "lines|text|html|markdown|srt|vtt|po", 0, 0, NO_FIELD,
+    [FERRY_OPTION_FORMAT] = {"format", 0, CHOICE, "lines|text|html|markdown|md|srt|vtt|po|json", 0, 0, NO_FIELD,
                              "what the input is; default: lines, or by FILE's ending"},
     [FERRY_OPTION_REFERENCE] = {"reference", 0, TEXT, "FILE", 0, 0, NO_FIELD,
                                 "the translation to compare with, line by line"},

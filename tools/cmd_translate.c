@@ -114,7 +114,7 @@ static int translate_document(const ferry_call *call, const ferry_document_forma
 {
     ferry_session session = {.model = NULL};
     ferry_document_job job = {.call = call, .session = &session, .format = format};
-    const ferry_session_needs needs = {.progress = ferry_document_job_progress, .user = &job};
+    const ferry_session_needs needs = {.progress = NULL};
     bool done = ferry_session_open(call, &needs, &session);
     if (done) done = ferry_document_job_run(&job);
     ferry_session_close(&session);
@@ -143,7 +143,8 @@ const ferry_command ferry_command_translate = {
         "'-' as TEXT or as FILE of --input or --output: the standard one. Search options default to what the model's\n"
         "authors chose.\n"
         "With another --format than lines, the text of a document is translated, and everything else stays as it is;\n"
-        "without --format, the ending of FILE decides: .html, .md, .srt, .vtt, .po.\n"
+        "without --format, the ending of FILE decides: .txt, .html, .md, .srt, .vtt, .po, .json. With options about\n"
+        "lines, .txt is lines.\n"
         "--nbest N without --beam widens the beam to N if necessary; its lines are counted from 0.\n"
         "--json: an object a line: line source text score tokens (of each id piece log_probability) quality\n"
         "warnings error; with --nbest hypotheses; with --alignment alignment source_tokens, and begin end of tokens.\n",

@@ -23,24 +23,40 @@ static int find_option_of_lines(const ferry_call *call)
     return FERRY_OPTION_COUNT;
 }
 
+/* By the name of the input: no format is wanted, or none is known. */
+static bool expect_lines(const char *path)
+{
+    if (path == NULL || !ferry_document_has_other_format(path)) return true;
+    ferry_name formats = ferry_name_format("lines");
+    for (const ferry_document_format *const *format = ferry_document_formats; *format != NULL; format++)
+        formats = ferry_name_format("%s|%s", formats.text, (*format)->name);
+    ferry_complain("%s: expected --format %s, as the structure of such files is not known", path, formats.text);
+    return false;
+}
+
 bool ferry_document_format_wanted(const ferry_call *call, const ferry_document_format **format)
 {
     const char *name = ferry_option_text(call, FERRY_OPTION_FORMAT);
     const char *input = ferry_option_text(call, FERRY_OPTION_INPUT);
+    const bool tells = name == NULL && !ferry_is_given(call, FERRY_OPTION_QUIET);
     *format = NULL;
     if (name != NULL)
         *format = ferry_document_format_named(name);
     else if (input != NULL)
         *format = ferry_document_format_of_file(input);
-    if (*format == NULL) return true;
+    if (*format == NULL) return name != NULL || expect_lines(input);
     const int of_lines = find_option_of_lines(call);
-    if (of_lines != FERRY_OPTION_COUNT) {
-        ferry_complain("%s: expected --format lines, found %s", ferry_option_typed(&call->arguments, of_lines).text,
-                       (*format)->name);
+    if (of_lines == FERRY_OPTION_COUNT) {
+        if (tells) ferry_complain("%s: translated as %s (--format lines: line by line)", input, (*format)->name);
+        return true;
+    }
+    const ferry_name option = ferry_option_typed(&call->arguments, of_lines);
+    if (name != NULL || *format != &ferry_format_text) {
+        ferry_complain("%s: expected --format lines, found %s", option.text, (*format)->name);
         return false;
     }
-    if (name == NULL && !ferry_is_given(call, FERRY_OPTION_QUIET))
-        ferry_complain("%s: translated as %s (--format lines: line by line)", input, (*format)->name);
+    if (tells) ferry_complain("%s: translated line by line, as %s is about lines", input, option.text);
+    *format = NULL;
     return true;
 }
 
@@ -89,134 +105,111 @@ static bool read_bytes(const ferry_call *call, ferry_string *text)
     return complete;
 }
 
-/* The text becomes UTF-8 if it is UTF-16. */
-static bool decode(const ferry_call *call, ferry_string *text)
+/* Formats whose documents do not say their encoding themselves are read as Windows-1252, if they look so. */
+static bool is_windows_1252(const ferry_document_job *job, ferry_view text)
+{
+    return job->format != &ferry_format_html && job->format != &ferry_format_po && ferry_text_is_windows_1252(text);
+}
+
+/* The text becomes UTF-8 if it is UTF-16 or Windows-1252. */
+static bool decode(const ferry_document_job *job, ferry_string *text)
 {
     ferry_error error;
     ferry_string decoded = {0};
+    const bool quiet = ferry_is_given(job->call, FERRY_OPTION_QUIET);
     const ferry_text_kind kind = ferry_text_recognize((ferry_view){text->data, text->size});
-    if (ferry_is_given(call, FERRY_OPTION_FORCE)) return true;
-    if (!ferry_text_accept(input_name(call), kind, "--force reads it as UTF-8 nevertheless",
-                           ferry_is_given(call, FERRY_OPTION_QUIET)))
-        return false;
-    if (kind.encoding != FERRY_ENCODING_UTF16_LE && kind.encoding != FERRY_ENCODING_UTF16_BE) return true;
     const ferry_view bytes = {text->data + kind.mark, text->size - kind.mark};
-    if (!ferry_succeeded(ferry_string_reserve(&decoded, ferry_utf16_room(bytes.size), &error), &error)) return false;
+    if (ferry_is_given(job->call, FERRY_OPTION_FORCE)) return true;
+    const bool wide = kind.encoding == FERRY_ENCODING_UTF16_LE || kind.encoding == FERRY_ENCODING_UTF16_BE;
+    const bool windows = !wide && kind.encoding != FERRY_ENCODING_BINARY && is_windows_1252(job, bytes);
+    if (windows && !quiet)
+        ferry_complain("%s: expected text in UTF-8, found probably Windows-1252; read as that, and written as UTF-8 "
+                       "(iconv -f ENCODING -t UTF-8 converts another encoding)",
+                       input_name(job->call));
+    if (!windows && !ferry_text_accept(input_name(job->call), kind, "--force reads it as UTF-8 nevertheless", quiet))
+        return false;
+    if (!windows && !wide) return true;
+    ferry_status status = ferry_string_reserve(&decoded, ferry_utf16_room(bytes.size), &error);
     size_t used;
-    decoded.size = ferry_utf16_decode(kind.encoding, bytes, true, decoded.data, &used);
+    if (status == FERRY_OK && wide)
+        decoded.size = ferry_utf16_decode(kind.encoding, bytes, true, decoded.data, &used);
+    else if (status == FERRY_OK)
+        status = ferry_windows_1252_decode(bytes, &decoded, &error);
     free(text->data);
     *text = decoded;
-    return true;
+    return ferry_succeeded(status, &error);
 }
 
-static bool read_input(const ferry_call *call, ferry_string *text)
+static bool read_input(const ferry_document_job *job, ferry_string *text)
 {
-    return read_bytes(call, text) && (text->size == 0 || decode(call, text));
+    return read_bytes(job->call, text) && (text->size == 0 || decode(job, text));
 }
 
 /* ---- translation ---- */
 
-/* The line of byte `at` of the source. */
-static size_t find_line(ferry_document_job *job, const ferry_document *document, size_t at)
+static int tell_progress(void *user, size_t done, size_t total)
 {
-    if (at < job->line_begin || job->line == 0) job->line = 1, job->line_begin = 0;
-    for (const char *end;
-         (end = memchr(document->source.data + job->line_begin, '\n', at - job->line_begin)) != NULL;) {
-        job->line_begin = (size_t)(end - document->source.data) + 1;
-        job->line++;
-    }
-    return job->line;
-}
-
-/* Text that stays in the source language. */
-static void refuse(void *user, const ferry_document *document, size_t at, const char *message)
-{
-    ferry_document_job *job = user;
-    job->failed = true;
-    ferry_fail_lines(find_line(job, document, at), 1, message);
-}
-
-static void tell_of_sentences(ferry_document_job *job, ferry_document *document, const ferry_result *result)
-{
-    for (size_t i = 0; i < ferry_result_sentence_count(result); i++) {
-        const size_t begin = ferry_result_sentence(result, i)->source_begin;
-        const size_t at = ferry_document_source_place(document, begin);
-        const ferry_outcome *outcome = ferry_result_outcome(ferry_result_sentences(result), i);
-        if (outcome->warning != NULL) ferry_warn_of_line(job->call, find_line(job, document, at), outcome->warning);
-        if (outcome->status == FERRY_OK) continue;
-        refuse(job, document, at, outcome->error);
-        ferry_document_fail(document, begin);
-    }
-}
-
-/* How much of the document is done, when the part that is being translated is done in this share. */
-static double share_of(const ferry_document *document, double part)
-{
-    if (document->format->is_markup) return part;
-    const double begin = (double)document->blocks[document->first_block].begin;
-    const double end = (double)document->blocks[document->after_block - 1].end;
-    return (begin + part * (end - begin)) / (double)document->source.size;
-}
-
-int ferry_document_job_progress(void *user, size_t done, size_t total)
-{
-    ferry_document_job *job = user;
-    ferry_progress_show(&job->progress, "sentences", job->sentences + done,
-                        share_of(job->document, (double)done / (double)total));
+    ferry_progress_show(user, "texts", done, (double)done / (double)total);
     return 0;
 }
 
-static ferry_status translate(void *user, ferry_document *document, ferry_view markup, ferry_string *translation,
-                              ferry_error *error)
+static void tell_notes(ferry_document_job *job, const ferry_document_result *result)
 {
-    ferry_document_job *job = user;
-    ferry_translator *translator = job->session->translator;
-    ferry_result *result;
-    job->document = document;
-    ferry_interrupt_begin(translator);
-    ferry_status status = ferry_translate_markup(translator, (ferry_text){markup.data, markup.size}, &result, error);
-    job->interrupted = ferry_interrupt_end();
-    job->sentences += ferry_result_sentence_count(result);
-    if (status == FERRY_OK) {
-        const ferry_text text = ferry_result_text(result, 0, 0);
-        tell_of_sentences(job, document, result);
-        ferry_damage_check(&job->damage, job->session->model, result, 0);
-        if (job->damage.found) job->failed = true;
-        status = ferry_string_append(translation, (ferry_view){text.data, text.size}, error);
-    }
-    ferry_result_destroy(result);
-    return status;
+    const ferry_document_counts counts = ferry_document_result_counts(result);
+    const ferry_document_note *note;
+    for (size_t i = 0; (note = ferry_document_result_note(result, i)) != NULL; i++)
+        if (note->left == 0)
+            ferry_warn_of_line(job->call, note->line, note->message);
+        else
+            ferry_fail_lines(note->line, 1, ferry_name_format("not translated: %s", note->message).text);
+    if (counts.left == 0) return;
+    job->failed = true;
+    ferry_complain("texts: %zu translated, %zu kept, %zu left in the source language", counts.translated, counts.kept,
+                   counts.left);
 }
 
-static bool translate_document(ferry_document_job *job, ferry_view source, ferry_string *out)
+/* What is odd may be the fault of a damaged model file. */
+static void check_damage(ferry_document_job *job, const ferry_document_result *result)
 {
     ferry_error error;
-    ferry_document document;
-    const ferry_document_translator translator = {.translate = translate, .warn = refuse, .user = job};
-    const bool quiet = ferry_is_given(job->call, FERRY_OPTION_QUIET);
-    ferry_progress_begin(&job->progress, !quiet, 0, 0);
-    ferry_status status = ferry_document_read(&document, job->format, source, &error);
-    if (status == FERRY_OK) status = ferry_document_translate(&document, &translator);
-    if (status == FERRY_OK) status = ferry_document_write(&document, out, &error);
-    ferry_document_destroy(&document);
+    if (ferry_document_result_note_count(result) == 0) return;
+    if (ferry_model_verify(job->session->model, &error) != FERRY_ERROR_FORMAT) return;
+    job->failed = true;
+    ferry_complain("%s; translations cannot be trusted", error.message);
+}
+
+static bool translate_document(ferry_document_job *job, ferry_view source, ferry_document_result **result)
+{
+    ferry_error error;
+    ferry_progress progress;
+    const ferry_document_options options = {sizeof options, tell_progress, &progress};
+    ferry_progress_begin(&progress, !ferry_is_given(job->call, FERRY_OPTION_QUIET), 0, 0);
+    ferry_interrupt_begin(job->session->translator);
+    const ferry_status status =
+        ferry_document_translate(job->session->model, job->session->translator, job->format->name,
+                                 (ferry_text){source.data, source.size}, &options, result, &error);
+    job->interrupted = ferry_interrupt_end();
     ferry_progress_erase();
     if (job->interrupted != 0)
         ferry_complain("interrupted: nothing was written");
     else if (status != FERRY_OK)
         ferry_complain("%s: %s", input_name(job->call), error.message);
-    return status == FERRY_OK;
+    if (status != FERRY_OK) return false;
+    tell_notes(job, *result);
+    check_damage(job, *result);
+    return true;
 }
 
 /* ---- output ---- */
 
 static bool write_bytes(FILE *out, const void *user)
 {
-    const ferry_string *text = user;
+    const ferry_text *text = user;
     return fwrite(text->data, 1, text->size, out) == text->size;
 }
 
 /* As a terminal may see it, line by line. */
-static bool write_output(const ferry_call *call, const ferry_string *text)
+static bool write_output(const ferry_call *call, const ferry_text *text)
 {
     const char *path = ferry_option_text(call, FERRY_OPTION_OUTPUT);
     if (path != NULL) return ferry_output_complete(path, write_bytes, text);
@@ -233,12 +226,15 @@ static bool write_output(const ferry_call *call, const ferry_string *text)
 bool ferry_document_job_run(ferry_document_job *job)
 {
     const char *path = ferry_option_text(job->call, FERRY_OPTION_OUTPUT);
-    ferry_string source = {0}, out = {0};
+    ferry_string source = {0};
+    ferry_document_result *result = NULL;
     if (path != NULL && !ferry_output_check(path)) return false;
-    const bool done = read_input(job->call, &source) &&
-                      translate_document(job, (ferry_view){source.data, source.size}, &out) &&
-                      write_output(job->call, &out);
+    bool done = read_input(job, &source) && translate_document(job, (ferry_view){source.data, source.size}, &result);
+    if (done) {
+        const ferry_text text = ferry_document_result_text(result);
+        done = write_output(job->call, &text);
+    }
+    ferry_document_result_destroy(result);
     free(source.data);
-    free(out.data);
     return done;
 }

@@ -2,20 +2,15 @@
 #ifndef FERRY_TOOLS_DOCUMENT_JOB_H
 #define FERRY_TOOLS_DOCUMENT_JOB_H
 
-#include "damage_check.h"
-#include "progress.h"
+#include "documents/ferry_documents.h"
 #include "documents/formats.h"
+#include "progress.h"
 #include "translator_session.h"
 
 typedef struct ferry_document_job {
     const ferry_call *call;
     ferry_session *session;
     const ferry_document_format *format;
-    const ferry_document *document; /* while it is translated */
-    ferry_progress progress;
-    size_t sentences;        /* of its parts that are done */
-    size_t line, line_begin; /* the line of the last message, counted from 1, and its first byte */
-    ferry_damage damage;
     bool failed;     /* some text was not translated; a message was printed */
     int interrupted; /* by this signal, or 0 */
 } ferry_document_job;
@@ -23,8 +18,6 @@ typedef struct ferry_document_job {
 /* Whether the call is about a document; *format NULL: about lines. Says so on standard error if the name of the input
  * decides. Prints a message and returns false if options do not go with it. */
 bool ferry_document_format_wanted(const ferry_call *call, const ferry_document_format **format);
-/* ferry_options.progress of the job's session; `user` is the job. */
-int ferry_document_job_progress(void *user, size_t done, size_t total);
 /* Translates the call's input, or its operands. Returns false after a message if there is no complete output. */
 bool ferry_document_job_run(ferry_document_job *job);
 

@@ -7,14 +7,15 @@
 #include "base/file_system.h"
 #include "base/system.h"
 #include "base/terminal.h"
+#include "documents/kept_text.h"
 #include "interrupt.h"
 #include "line_output.h"
 #include "output_file.h"
 
 /* Lines go to the library in groups: at first one batch per thread, so that output comes early; then larger groups, as
  * long as they take little time, since the translator batches sentences of similar length. */
-enum { MOST_BATCHES = 16 };
-static const double patience = 0.5; /* seconds */
+enum { MOST_BATCHES = 16, MOST_LOOKS = 16 }; /* MOST_LOOKS: at what a line keeps, so that time is linear */
+static const double patience = 0.5;          /* seconds */
 
 /* Text in another encoding has its own warning. */
 static void warn(const ferry_line_job *j, size_t i, const char *warning)
@@ -22,6 +23,30 @@ static void warn(const ferry_line_job *j, size_t i, const char *warning)
     const bool said = j->lines->kind.encoding == FERRY_ENCODING_OTHER;
     if (warning != NULL && !(said && strcmp(warning, "invalid UTF-8 was read as U+FFFD") == 0))
         ferry_warn_of_line(j->call, j->lines->first + i + 1, warning);
+}
+
+static bool contains(ferry_text text, ferry_view part)
+{
+    for (size_t at = 0; at + part.size <= text.size; at++)
+        if (memcmp(text.data + at, part.data, part.size) == 0) return true;
+    return false;
+}
+
+/* Tells once of a placeholder or an address that a document keeps, and this line does not. */
+static void tell_of_change(ferry_line_job *j, size_t i, const ferry_result *result)
+{
+    const ferry_view source = {j->lines->texts[i].data, j->lines->texts[i].size};
+    ferry_kept kept = {.end = 0};
+    if (ferry_is_given(j->call, FERRY_OPTION_QUIET) || ferry_result_hypothesis_count(result, i) == 0) return;
+    for (size_t looks = 0; looks < MOST_LOOKS && !j->told && ferry_kept_find(source, kept.end, &kept); looks++) {
+        const ferry_view part = {source.data + kept.begin, kept.end - kept.begin};
+        const bool is_address = ferry_view_contains(part, "://") || ferry_view_contains(part, "@");
+        if (kept.kind != FERRY_KEPT_PLACEHOLDER && !(kept.kind == FERRY_KEPT_NAME && is_address)) continue;
+        if (contains(ferry_result_text(result, i, 0), part)) continue;
+        ferry_complain("line %zu: '%.*s' was changed (--format text keeps placeholders and addresses)",
+                       j->lines->first + i + 1, (int)(part.size < 60 ? part.size : 60), part.data);
+        j->told = true;
+    }
 }
 
 /* `why`: the error of the whole call, or NULL. */
@@ -35,6 +60,7 @@ static void write_line(ferry_line_job *j, size_t i, const ferry_result *result, 
                                     .returned = j->lines->returns[i],
                                     .error = reason != NULL ? reason : why};
     warn(j, i, outcome->warning);
+    tell_of_change(j, i, result);
     ferry_damage_check(&j->damage, j->session->model, result, i);
     if (j->damage.found) j->failed = true;
     if (ferry_line_translation_is_bad(&j->translation, i)) result = NULL;

@@ -22,6 +22,7 @@ typedef struct ferry_line_job {
     ferry_progress progress;
     size_t written; /* lines of input of which everything is in `out` */
     ferry_damage damage;
+    bool told;       /* that a placeholder was changed */
     bool failed;     /* some line was not translated; a message was printed */
     bool lost;       /* `out` could not be written; a message was printed */
     int interrupted; /* by this signal, or 0 */

@@ -1,9 +1,11 @@
 #include "text_encoding.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/utf8.h"
 #include "command.h"
+#include "documents/entities.h"
 
 /* ---- what the first bytes are ---- */
 
@@ -152,6 +154,35 @@ bool ferry_text_accept(const char *name, ferry_text_kind kind, const char *advic
             "(iconv -f ENCODING -t UTF-8 converts it)",
             name, kind.name);
     return true;
+}
+
+/* ---- Windows-1252 ---- */
+
+bool ferry_text_is_windows_1252(ferry_view text)
+{
+    counts c = {.controls = 0};
+    for (size_t at = 0, begin = 0; at < text.size; begin = at) {
+        uint32_t code_point;
+        const bool well_formed = ferry_utf8_next(text, &at, &code_point);
+        if (!well_formed && memchr("\x81\x8D\x8F\x90\x9D", text.data[begin], 5) != NULL) return false;
+        c.broken += !well_formed;
+        c.wide += well_formed && at - begin > 1;
+        c.letters += (text.data[begin] | 32) >= 'a' && (text.data[begin] | 32) <= 'z';
+    }
+    return c.broken > c.wide && c.broken < c.letters / 3;
+}
+
+ferry_status ferry_windows_1252_decode(ferry_view text, ferry_string *out, ferry_error *error)
+{
+    for (size_t at = 0; at < text.size; at++) {
+        char reference[8], bytes[8] = {text.data[at]};
+        size_t size = 1;
+        const int length = snprintf(reference, sizeof reference, "&#%u;", (unsigned char)text.data[at]);
+        if ((unsigned char)*bytes >= 0x80) /* as HTML numbers the characters */
+            ferry_entity_read((ferry_view){reference, (size_t)length}, bytes, &size);
+        FERRY_TRY(ferry_string_append(out, (ferry_view){bytes, size}, error));
+    }
+    return FERRY_OK;
 }
 
 /* ---- UTF-16 ---- */

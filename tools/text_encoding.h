@@ -4,7 +4,7 @@
 #ifndef FERRY_TOOLS_TEXT_ENCODING_H
 #define FERRY_TOOLS_TEXT_ENCODING_H
 
-#include "base/bytes.h"
+#include "base/string_buffer.h"
 
 typedef enum ferry_encoding {
     FERRY_ENCODING_UTF8,
@@ -25,6 +25,12 @@ ferry_text_kind ferry_text_recognize(ferry_view start);
 /* For text that is called `name`. BINARY: prints a message, with `advice` (may be NULL), and returns false. OTHER:
  * prints a warning unless `quiet`. */
 bool ferry_text_accept(const char *name, ferry_text_kind kind, const char *advice, bool quiet);
+
+/* Whether all of a text is rather Windows-1252, or ISO-8859-1, than UTF-8: it has more ill-formed characters than
+ * well-formed ones beyond ASCII, three times as many letters, and no byte that Windows-1252 lacks. */
+bool ferry_text_is_windows_1252(ferry_view text);
+/* Appends Windows-1252 as UTF-8. Errors: MEMORY. */
+ferry_status ferry_windows_1252_decode(ferry_view text, ferry_string *out, ferry_error *error);
 
 /* Bytes that ferry_utf16_decode writes at most. */
 size_t ferry_utf16_room(size_t size);

@@ -4,12 +4,18 @@
 
 #include "argument_checks.h"
 #include "base/utf8.h"
+#include "call.h"
 #include "job.h"
-#include "text.h"
+#include "result.h"
 
 /* ---- splitting ---- */
 
-ferry_status ferry_sentence_list_add(ferry_sentence_list *list, ferry_text sentence, ferry_error *error)
+typedef struct sentence_list {
+    ferry_text *texts; /* [count] into the text */
+    size_t count, capacity;
+} sentence_list;
+
+static ferry_status add(sentence_list *list, ferry_text sentence, ferry_error *error)
 {
     ferry_text *grown = ferry_array_grow(list->texts, &list->capacity, list->count + 1, sizeof *grown);
     if (grown == NULL) return ferry_fail_memory(error, "the sentences of a text", (list->count + 1) * sizeof *grown);
@@ -23,12 +29,11 @@ static size_t skip_space(ferry_view text, size_t at)
     return at + ferry_utf8_leading_space((ferry_view){text.data + at, text.size - at});
 }
 
-static ferry_status split(const ferry_translator *translator, ferry_view text, ferry_sentence_list *list,
-                          ferry_error *error)
+static ferry_status split(const ferry_translator *translator, ferry_view text, sentence_list *list, ferry_error *error)
 {
     for (size_t at = skip_space(text, 0); at < text.size; at = skip_space(text, at)) {
         const size_t end = ferry_sentence_end(text, at, translator->sentences);
-        FERRY_TRY(ferry_sentence_list_add(list, (ferry_text){text.data + at, end - at}, error));
+        FERRY_TRY(add(list, (ferry_text){text.data + at, end - at}, error));
         at = end;
     }
     return FERRY_OK;
@@ -42,7 +47,7 @@ static bool is_translated(const ferry_result *sentences, size_t index)
 }
 
 /* Room for everything; what could not be translated may triple when it is repaired. */
-static ferry_status allocate(const ferry_result *sentences, const ferry_sentence_list *list, ferry_text text,
+static ferry_status allocate(const ferry_result *sentences, const sentence_list *list, ferry_text text,
                              ferry_result_hypothesis *whole, ferry_error *error)
 {
     size_t size = text.size + 1;
@@ -96,20 +101,13 @@ static ferry_status summarize(ferry_result *result, ferry_error *error)
     return FERRY_OK;
 }
 
-typedef struct whole_text {
-    const ferry_sentence_list *list;
-    ferry_text text;
-} whole_text;
-
-static ferry_status join(void *user, ferry_result *result, ferry_error *error)
+static ferry_status join(ferry_text text, const sentence_list *list, ferry_result *result, ferry_error *error)
 {
-    const whole_text *of = user;
-    const ferry_text text = of->text;
     size_t at = 0;
     ferry_result_hypothesis *whole = &result->lines[0].hypotheses[0];
-    FERRY_TRY(allocate(result->sentences, of->list, text, whole, error));
-    for (size_t i = 0; i < of->list->count; i++) {
-        const ferry_text source = of->list->texts[i];
+    FERRY_TRY(allocate(result->sentences, list, text, whole, error));
+    for (size_t i = 0; i < list->count; i++) {
+        const ferry_text source = list->texts[i];
         ferry_sentence *range = &result->ranges[i];
         range->source_begin = (size_t)(source.data - text.data);
         range->source_end = range->source_begin + source.size;
@@ -134,25 +132,24 @@ static ferry_status fail_cancelled(const ferry_result *sentences, ferry_error *e
                       sentences->count);
 }
 
-static ferry_status finish(ferry_result *result, ferry_text_join *join_sentences, void *user, ferry_error *error)
+static ferry_status finish(ferry_text text, const sentence_list *list, ferry_result *result, ferry_error *error)
 {
-    const size_t count = result->sentences->count;
     FERRY_TRY(ferry_result_line_begin(&result->lines[0], 1, error));
-    result->ranges = calloc(count + 1, sizeof *result->ranges);
-    if (result->ranges == NULL) return ferry_fail_memory(error, "ranges", count * sizeof *result->ranges);
-    FERRY_TRY(join_sentences(user, result, error));
+    result->ranges = calloc(list->count + 1, sizeof *result->ranges);
+    if (result->ranges == NULL) return ferry_fail_memory(error, "ranges", list->count * sizeof *result->ranges);
+    FERRY_TRY(join(text, list, result, error));
     return summarize(result, error);
 }
 
-ferry_status ferry_text_translate(ferry_translator *translator, const ferry_sentence_list *list,
-                                  ferry_text_join *join_sentences, void *user, ferry_result **result,
-                                  ferry_error *error)
+/* CANCELLED has a result, too. */
+static ferry_status translate(ferry_translator *translator, ferry_text text, const sentence_list *list,
+                              ferry_result **result, ferry_error *error)
 {
     ferry_result *created;
     FERRY_TRY(ferry_result_create(1, &created, error));
     ferry_status status = ferry_job_translate(translator, list->texts, NULL, list->count, &created->sentences, error);
     const bool cancelled = status == FERRY_ERROR_CANCELLED;
-    if (status == FERRY_OK || cancelled) status = finish(created, join_sentences, user, error);
+    if (status == FERRY_OK || cancelled) status = finish(text, list, created, error);
     if (status != FERRY_OK) {
         ferry_result_destroy(created);
         return status;
@@ -161,29 +158,22 @@ ferry_status ferry_text_translate(ferry_translator *translator, const ferry_sent
     return cancelled ? fail_cancelled(created->sentences, error) : FERRY_OK;
 }
 
-ferry_status ferry_text_begin(ferry_translator *translator, const char *argument, ferry_text text, ferry_call *call,
-                              ferry_error *error)
-{
-    FERRY_NEEDS(translator);
-    if (text.data == NULL && text.size > 0)
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "%s.data: expected %zu bytes, found NULL", argument, text.size);
-    FERRY_TRY(ferry_check_bytes(ferry_name_format("%s.size", argument).text, text.size, error));
-    FERRY_TRY(ferry_job_check(translator, error));
-    return ferry_call_begin(translator, call, error);
-}
-
 ferry_status ferry_translate_text(ferry_translator *translator, ferry_text text, ferry_result **result,
                                   ferry_error *error)
 {
-    ferry_sentence_list list = {0};
+    sentence_list list = {0};
     ferry_call call;
     FERRY_NEEDS(result);
     *result = NULL;
-    FERRY_TRY(ferry_text_begin(translator, "text", text, &call, error));
+    FERRY_NEEDS(translator);
+    if (text.data == NULL && text.size > 0)
+        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "text.data: expected %zu bytes, found NULL", text.size);
+    FERRY_TRY(ferry_check_bytes("text.size", text.size, error));
+    FERRY_TRY(ferry_job_check(translator, error));
+    FERRY_TRY(ferry_call_begin(translator, &call, error));
     if (text.data == NULL) text.data = ""; /* C permits no offset of NULL */
-    whole_text whole = {&list, text};
     ferry_status status = split(translator, (ferry_view){text.data, text.size}, &list, error);
-    if (status == FERRY_OK) status = ferry_text_translate(translator, &list, join, &whole, result, error);
+    if (status == FERRY_OK) status = translate(translator, text, &list, result, error);
     free(list.texts);
     return ferry_call_end(&call, status);
 }

@@ -62,7 +62,7 @@ _FUNCTIONS = (  # names, result, parameters
     ("result_score", _float, [_pointer, _size, _size]), ("translator_create", _int, [_pointer, _to(_Options), *_makes]),
     ("options_default", _int, [_pointer, _to(_Options), _size]), ("result_sentences", _pointer, [_pointer]),
     ("model_info", _string, [_pointer, _string]), ("translate", _int, [_pointer, _to(_Text), _size, *_makes]),
-    ("translate_text translate_markup", _int, [_pointer, _Text, *_makes]),
+    ("translate_text", _int, [_pointer, _Text, *_makes]),
     ("translate_prefixed", _int, [_pointer, _to(_Text), _to(_Text), _size, *_makes]))
 _lib = c.CDLL(os.environ.get("FERRY_LIBRARY") or
               {"win32": "libferry.dll", "darwin": "libferry.0.1.dylib"}.get(sys.platform, "libferry.so.0.1"))
@@ -182,9 +182,9 @@ class Translator(_Object):
         result = self._run(function, *map(_texts, texts), len(lines))
         return [_line(result, index) for index in range(len(lines))]
 
-    def translate_text(self, text: str, markup: bool = False) -> Translation:
-        """Translates a text of any length sentence by sentence; white space stays, and with markup its tags."""
-        result = self._run("ferry_translate_markup" if markup else "ferry_translate_text", _texts([text])[0])
+    def translate_text(self, text: str) -> Translation:
+        """Translates a text of any length sentence by sentence; white space stays."""
+        result = self._run("ferry_translate_text", _texts([text])[0])
         whole, sentences, lines = _line(result, 0), [], _lib.ferry_result_sentences(result)
         source, target = _slicer(text), _slicer(whole.text)
         for index in range(_lib.ferry_result_sentence_count(result)):

@@ -7,6 +7,8 @@ MOST catalogs (default: 50; where there are fewer, others are made of the entrie
 lose every other translation. They are translated by functions in the place of a model (translate_document.c), and
 MOST_TRANSLATED (default: 3) by the model:
 - same: a function that returns its input gives the same bytes.
+- upper, longer: as gettext reads them, translations have the words of their source, but for the case and number of
+  letters.
 - upper, longer, the model: msgfmt accepts the file, with the fuzzy entries (-c: the header, placeholders, line ends at the
   beginning and the end, numbers of plural forms); msgattrib finds the other entries as they were; what is filled has the
   placeholders and the blanks of its source."""
@@ -18,11 +20,13 @@ import re
 import shutil
 import sys
 
-from structure_check import StructureChecker, run
+from structure_check import StructureChecker, run, words
 
 HERE = pathlib.Path(__file__).resolve().parent
 EVERYTHING = HERE.parent / "data/documents/everything.po"
 KEPT = re.compile(r"%%|%(?:\d+\$)?[-0-9.+#]*[hlqjztL]{0,2}[diouxXeEfFgGaAcspn]|%\(\w+\)[sd]|\{\w+\}|<[^<>\s]+>|\n\Z|\A\s|\s\Z")
+
+LABEL = re.compile(r"<[A-Za-z]{3,}>")  # it is translated where no words are beside it
 
 
 def accepts(source):
@@ -48,7 +52,7 @@ def empty_some(path):
         if re.search(rb"%[sdu]", entries[i]):
             entries[i] = b"#, c-format\n" + entries[i]
     source = b"\n\n".join(entries) + b"\n"
-    return source if accepts(source) else None
+    return source if accepts(full) and accepts(source) else None
 
 
 def make(seed):
@@ -103,9 +107,9 @@ class Checker(StructureChecker):
             for name in forms:
                 # The first form may have the plural's translation.
                 ids = [entry["msgid"]] if name == "msgstr" else [entry["msgid"], entry["msgid_plural"]]
-                kept = [sorted(KEPT.findall(text)) for text in [entry[name], *ids]]
+                kept = [sorted(KEPT.findall(LABEL.sub("<>", text))) for text in [entry[name], *ids]]
                 self.kept += len(kept[0])
-                if kept[0] not in kept[1:]:
+                if kept[0] not in kept[1:] or (way != "model" and words(entry[name]) not in map(words, ids)):
                     self.fail(path, f"{way}: {ids}: found {entry[name]!r}")
 
 

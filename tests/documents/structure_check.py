@@ -1,11 +1,18 @@
-"""What check_markdown.py and check_po.py have in common: documents are translated by functions in the place of a model
-(translate_document.c) and by the model, and a reader that we did not write looks at the result."""
+"""What check_json.py, check_markdown.py and check_po.py have in common: documents are translated by functions in the
+place of a model (translate_document.c) and by the model, and a reader that we did not write looks at the result."""
+import html
+import re
 import subprocess
 import sys
 
 
 def run(*command, source):
     return subprocess.run(command, input=source, stdout=subprocess.PIPE, stderr=subprocess.PIPE, check=False)
+
+
+def words(text):
+    """Those of a text, the same ones in capitals and with letters twice; without accelerators."""
+    return re.sub(r"(.)\1+", r"\1", re.sub("[_&]", "", html.unescape(text)).lower()).split()
 
 
 class StructureChecker:

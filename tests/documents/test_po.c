@@ -23,6 +23,37 @@ static void check_entry(const char *id, const char *shown, const char *translati
     assert_translated(&ferry_format_po, source, shown, translation, expected != NULL ? filled : source);
 }
 
+/* Lines are wrapped within the strings: the blanks are in them. */
+TEST(test_lines)
+{
+    assert_document(&ferry_format_po, "msgid \"abcdefghi abcdefghi abcdefghi abcdefghi\"\nmsgstr \"\"\n",
+                    STAND_IN_LONGER,
+                    "#, fuzzy\nmsgid \"abcdefghi abcdefghi abcdefghi abcdefghi\"\n"
+                    "msgstr \"aabbccddeeffgghhii aabbccddeeffgghhii aabbccddeeffgghhii \"\n\"aabbccddeeffgghhii\"\n");
+}
+
+/* Of more forms of plural than languages have. */
+TEST(test_forms)
+{
+    char text[512] = "msgid \"a\"\nmsgid_plural \"b\"\n";
+    for (int i = 0; i < 7; i++) {
+        if (i == 6) check_reading(&ferry_format_po, text, NULL);
+        snprintf(text + strlen(text), sizeof text - strlen(text), "msgstr[%d] \"\"\n", i);
+    }
+    check_reading(&ferry_format_po, text, "line 9: expected at most 6 forms of plural");
+}
+
+/* What a model writes becomes no placeholder and no tag. */
+TEST(test_hostile)
+{
+    static const char *const refused[] = {"b {0.__class__}", "b &lt;script&gt;", "b $a", "b ${a}", "b @a",
+                                          "b &amp;lt;"};
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) check_entry("a", "a", refused[i], NULL);
+    check_entry("100% a", "<x0 translate=\"no\">100</x0>% a", "b <x0/> % % c", "b 100 % % c");
+    check_entry("100% a", "<x0 translate=\"no\">100</x0>% a", "<x0/> b %(a)s", NULL);
+    check_entry("a \\74", "a &lt;", "&lt; B $5 @", "< B $5 @");
+}
+
 /* The model sees what they stand for; the original keeps them. */
 TEST(test_escapes)
 {

@@ -8,15 +8,22 @@ TEST(test_wrapping)
                       "This line has forty columns, just fifty. This one goes on.",
                       "Diese Zeile hat fast vierzig Spalten. Diese Zeile hier geht weiter.",
                       "Diese Zeile hat fast vierzig Spalten.\nDiese Zeile hier geht weiter.\n");
-    assert_document(&ferry_format_text, "  > The quoted text with its marks is here\n  > and goes on.\n", longer_markup,
+    assert_document(&ferry_format_text, "  > The quoted text with its marks is here\n  > and goes on.\n",
+                    STAND_IN_LONGER,
                     "  > TThhee qquuootteedd tteexxtt wwiitthh\n  > iittss mmaarrkkss iiss hheerree aanndd\n"
                     "  > ggooeess oonn.\n");
     assert_document(
         &ferry_format_text,
-        " * A bullet that has some lines, which are wrapped\n   here.\n * Another that has only one\r\n", longer_markup,
+        " * A bullet that has some lines, which are wrapped\n   here.\n * Another that has only one\r\n",
+        STAND_IN_LONGER,
         " * AA bbuulllleett tthhaatt hhaass ssoommee\n   lliinneess, wwhhiicchh aarree wwrraappppeedd\n   hheerree.\n"
         " * AAnnootthheerr tthhaatt hhaass oonnllyy oonnee\r\n");
-    assert_document(&ferry_format_text, "one line that is not wrapped, as no other one is\n", longer_markup,
+    /* No line begins with what would be a bullet. */
+    assert_translated(&ferry_format_text, "This line has forty columns, just fifty.\nThis one goes on.\n",
+                      "This line has forty columns, just fifty. This one goes on.",
+                      "Diese Zeile hat fast vierzig Spalten bis - 1. &gt;a +",
+                      "Diese Zeile hat fast vierzig Spalten bis - 1. >a\n+.\n");
+    assert_document(&ferry_format_text, "one line that is not wrapped, as no other one is\n", STAND_IN_LONGER,
                     "oonnee lliinnee tthhaatt iiss nnoott wwrraappppeedd, aass nnoo ootthheerr oonnee iiss\n");
 }
 
@@ -30,9 +37,9 @@ TEST(test_line_ends)
     assert_translated(
         &ferry_format_text, "This line has forty columns, just fifty.\n This one goes on, and that too.\n and on",
         "This line has forty columns, just fifty. This one goes on, and that too. and on",
-        "Diese Zeile hat fast vierzig Spalten. Diese Zeile hier geht weiter. Und diese Zeile auch noch, und noch eine.",
+        "Diese Zeile hat fast vierzig Spalten. Diese Zeile hier geht weiter. Und diese Zeile auch noch, und noch eine",
         "Diese Zeile hat fast vierzig Spalten.\n Diese Zeile hier geht weiter. Und diese\n Zeile auch noch, und noch "
-        "eine.");
+        "eine");
     /* A paragraph of one line is wrapped as the others of the document are. */
     assert_translated(
         &ferry_format_text, "This line has forty columns, just fifty.\nThis one goes on.\n\n> - One line.\n\nend\n",

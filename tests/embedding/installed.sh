@@ -72,6 +72,33 @@ cp "$lib/libferry.a" static
 needs_only plain "$libc"
 says "$expected" ./plain "$model" "$text"
 
+# The library of documents, where it is built.
+if [ -e "$lib/libferry-documents.a" ]; then
+    cat > page.c << 'END'
+#include <ferry_documents.h>
+#include <stdio.h>
+
+int main(int argc, char **argv)
+{
+    ferry_model *model;
+    ferry_translator *translator;
+    ferry_document_result *result;
+    const ferry_text page = {"<p>Good <b>morning</b>!</p>", 27};
+    if (argc < 2 || ferry_model_open(argv[1], 0, &model, NULL) != FERRY_OK) return 1;
+    if (ferry_translator_create(model, NULL, &translator, NULL) != FERRY_OK) return 1;
+    if (ferry_document_translate(model, translator, "html", page, NULL, &result, NULL) != FERRY_OK) return 1;
+    puts(ferry_document_result_text(result).data);
+    ferry_document_result_destroy(result);
+    ferry_translator_destroy(translator);
+    ferry_model_close(model);
+    return 0;
+}
+END
+    # shellcheck disable=SC2046
+    "$cc" page.c -o page $(pkg-config --cflags --libs ferry-documents)
+    says '<p>Guten <b>Morgen</b>!</p>' ./page "$model"
+fi
+
 # CMake's package, and Python with the library that its loader finds.
 ! grep -rF -e "$build" -e "$source_dir" -e "$scratch" "$lib/cmake" "$lib/pkgconfig" ||
     fail "the packages name directories of this machine"

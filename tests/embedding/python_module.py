@@ -153,11 +153,6 @@ class Translations(unittest.TestCase):
         self.assertEqual(rest, " \r\n\r\n\t\n")
         self.assertIs(translation.status, ferry.Status.OK)
 
-    def test_markup(self):
-        with ferry.Translator(self.model) as translator:
-            translation = translator.translate_text("<p>Good <b>morning</b>!</p>", markup=True)
-        self.assertEqual(translation.text, "<p>Guten <b>Morgen</b>!</p>")
-
     def test_options(self):
         for name in ("beem", "size", "user", "search"):
             with self.assertRaisesRegex(TypeError, name):

@@ -99,6 +99,8 @@ TEST_WITH(test_models, set_up, tear_down)
     ANSWERS(ferry_model_info_key, index, ferry_model_info_key(SIZE_MAX) == NULL);
     ANSWERS(ferry_model_info, model, ferry_model_info(NULL, "name") == NULL);
     ANSWERS(ferry_model_info, key, ferry_model_info(model, NULL) == NULL);
+    ANSWERS(ferry_model_reads, model, ferry_model_reads(NULL, as_text("a")) == 1);
+    ANSWERS(ferry_model_reads, text, ferry_model_reads(model, (ferry_text){NULL, 2}) == 2);
     ANSWERS(ferry_model_language_count, model, ferry_model_language_count(NULL) == 0);
     ANSWERS(ferry_model_language, model, ferry_model_language(NULL, 0) == NULL);
     ANSWERS(ferry_model_language, index, ferry_model_language(model, SIZE_MAX) == NULL);
@@ -309,11 +311,6 @@ TEST_WITH(test_translating, set_up, tear_down)
     REFUSED_NAMING(ferry_translate_text, text, "text.data: expected 2 bytes, found NULL", translator, lines[2], &made);
     REFUSED_NAMING(ferry_translate_text, text, "text.size: ", translator, endless[0], &made);
     REFUSED(ferry_translate_text, result, translator, lines[0], NULL);
-    REFUSED_NULL(ferry_translate_markup, translator, made, NULL, lines[0], &made);
-    REFUSED_NAMING(ferry_translate_markup, markup, "markup.data: expected 2 bytes, found NULL", translator, lines[2],
-                   &made);
-    REFUSED_NAMING(ferry_translate_markup, markup, "markup.size: ", translator, endless[0], &made);
-    REFUSED(ferry_translate_markup, result, translator, lines[0], NULL);
     CHECK(ferry_translate(translator, NULL, 0, &made, &error));
     assert_int_equal(ferry_result_count(made), 0);
     ferry_result_destroy(made);

@@ -19,7 +19,6 @@ typedef struct work {
     ferry_search_options search; /* options.search */
     size_t lines;
     bool whole_text; /* texts[0] is one */
-    bool markup;     /* it is markup */
     bool scored;     /* each with itself as its translation */
     ferry_text texts[MOST_LINES];
     ferry_result *expected;
@@ -33,7 +32,6 @@ static ferry_status translate(work *w, ferry_translator *translator, ferry_resul
     static const int32_t ids[] = {5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 2, 3}, offsets[] = {0, 1, 10, MOST_IDS};
     if (w->lines == 0) return ferry_inspect_generate(translator, ids, offsets, 3, result, error);
     if (w->scored) return ferry_score(translator, w->texts, w->texts, w->lines, result, error);
-    if (w->markup) return ferry_translate_markup(translator, w->texts[0], result, error);
     if (w->whole_text) return ferry_translate_text(translator, w->texts[0], result, error);
     return ferry_translate(translator, w->texts, w->lines, result, error);
 }
@@ -307,12 +305,10 @@ TEST(test_moses_words)
 
 PIECES_TEST(test_other_calls)
 {
-    static const char markup[] = "<p> a <b>b</b>. C &lt;d<i>!\n\n k \xFF c</i>. <kbd>E</kbd> f<br>\n";
     work text = {.lines = 1, .whole_text = true, .texts = {{" a b. C d!\n\n k \xFF c. E\n", 22}}};
-    work tags = {.lines = 1, .markup = true, .texts = {{markup, sizeof markup - 1}}};
     work scores = lines_of_pieces(), unknown = lines_of_pieces();
-    work *const works[] = {&text, &tags, &scores, &unknown};
-    static const char *const names[] = {"a text", "markup", "scoring", "unknown words, parts"};
+    work *const works[] = {&text, &scores, &unknown};
+    static const char *const names[] = {"a text", "scoring", "unknown words, parts"};
     for (size_t i = 0; i < COUNT(works); i++) {
         works[i]->model = model;
         take_defaults(works[i]);

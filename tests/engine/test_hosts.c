@@ -13,7 +13,7 @@ static const ferry_text lines[] = {{"Good morning!", 13},
                                    {"I don't know what to do. He does. \xE2\x99\xAA", 36}};
 enum { LINES = COUNT(lines) };
 
-typedef enum kind { TRANSLATE, PREFIXED, SCORE, TEXT, MARKUP, IDS, KINDS } kind;
+typedef enum kind { TRANSLATE, PREFIXED, SCORE, TEXT, IDS, KINDS } kind;
 
 static ferry_status call(kind what, ferry_translator *translator, ferry_result **result, ferry_error *error)
 {
@@ -23,7 +23,6 @@ static ferry_status call(kind what, ferry_translator *translator, ferry_result *
     case PREFIXED: return ferry_translate_prefixed(translator, lines, lines, LINES, result, error);
     case SCORE: return ferry_score(translator, lines, lines, LINES, result, error);
     case TEXT: return ferry_translate_text(translator, text, result, error);
-    case MARKUP: return ferry_translate_markup(translator, text, result, error);
     case IDS: return ferry_inspect_generate(translator, ids, offsets, 1, result, error);
     default: return ferry_translate(translator, lines, LINES, result, error);
     }

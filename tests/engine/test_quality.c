@@ -166,7 +166,7 @@ static void check_text(ferry_result *result, size_t doubtful, int kinds)
     ferry_result_destroy(result);
 }
 
-SHIPPED_TEST(test_texts_and_markup)
+SHIPPED_TEST(test_texts)
 {
     for (ferry_on_loop on_loop = FERRY_ON_LOOP_WARN; on_loop <= FERRY_ON_LOOP_RETRY; on_loop++) {
         const int kinds = on_loop == FERRY_ON_LOOP_WARN ? FERRY_QUALITY_LOOP : 0;
@@ -175,11 +175,7 @@ SHIPPED_TEST(test_texts_and_markup)
         options.on_loop = on_loop;
         ferry_translator *translator = new_translator(model, &options);
         for (size_t doubtful = 0; doubtful < 3; doubtful++) {
-            const char *sentences[] = {"How <i>are</i> you?", "How are you?", "How are you?"};
-            sentences[doubtful] = "This movie is one of my <b>all-time</b> favorites.";
-            const ferry_name markup = ferry_name_format("%s<p>%s<p>%s", sentences[0], sentences[1], sentences[2]);
-            CHECK(ferry_translate_markup(translator, as_text(markup.text), &result, &error));
-            check_text(result, doubtful, kinds);
+            const char *sentences[3];
             sentences[doubtful] = "This movie is one of my all-time favorites.";
             sentences[(doubtful + 1) % 3] = "How are you?";
             sentences[(doubtful + 2) % 3] = "I know it.";

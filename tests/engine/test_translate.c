@@ -10,7 +10,7 @@
 
 /* ---- every kind of call ---- */
 
-typedef enum kind { TRANSLATE, PREFIXED, SCORE, TEXT, MARKUP, KINDS } kind;
+typedef enum kind { TRANSLATE, PREFIXED, SCORE, TEXT, KINDS } kind;
 
 /* What is translated; and how it begins, or what it is scored with. A text is made of all of them. */
 static const char *const lines[][2] = {
@@ -58,7 +58,6 @@ static ferry_status call(kind what, ferry_translator *translator, const size_t *
     case PREFIXED: return ferry_translate_prefixed(translator, texts, others, count, result, error);
     case SCORE: return ferry_score(translator, texts, others, count, result, error);
     case TEXT: return ferry_translate_text(translator, as_text(text_of_all), result, error);
-    case MARKUP: return ferry_translate_markup(translator, as_text(text_of_all), result, error);
     default: return ferry_translate(translator, texts, count, result, error);
     }
 }
@@ -128,8 +127,6 @@ static const row rows[] = {
     {"scores with weights", SCORE, .beam = 1, .alignment = true},
     {"a text", TEXT, .beam = 1},
     {"a text, beams", TEXT, .beam = 2, .max_source = 7, .alignment = true},
-    {"markup", MARKUP, .beam = 1},
-    {"markup, beams", MARKUP, .beam = 3, .max_source = 7, .retry = true},
 };
 enum { ON_ALL_KERNELS = 2 };
 
@@ -273,7 +270,7 @@ static void cancel_and_go_on(kind what, const ferry_options *options, const ferr
     assert_int_equal(check_cancelled(what, result, full), count);
     assert_same_line(result, 0, full, 0);
     ferry_result_destroy(result);
-    w.enough = 1; /* what markup wants of a call is not wanted of the next one, though it is cancelled, too */
+    w.enough = 1;
     ferry_result_destroy((call(what, translator, all, LINES, &result, NULL), result));
     w.enough = SIZE_MAX;
     CHECK(call(TEXT, translator, all, LINES, &result, &error));

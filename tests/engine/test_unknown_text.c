@@ -103,17 +103,15 @@ SHIPPED_TEST(test_parts_of_which_nothing_is_seen)
     ferry_result_destroy(alone);
 }
 
-/* A page keeps what it says by references, too, and its tags. */
-SHIPPED_TEST(test_markup_of_which_nothing_is_seen)
+/* Up to the first character without a piece. */
+SHIPPED_TEST(test_what_a_model_reads)
 {
-    static const char page[] = "<p>&shy;</p><p> <b>&#9834;</b> &#x200b;<i></i></p><td>&zwnj;</td><p><br>\u266A</p>";
-    ferry_translator *translator = new_translator(model, NULL);
-    ferry_result *result;
-    CHECK(ferry_translate_markup(translator, as_text(page), &result, &error));
-    assert_text_is(ferry_result_text(result, 0, 0), page);
-    assert_null(ferry_result_outcome(result, 0)->warning);
-    ferry_result_destroy(result);
-    ferry_translator_destroy(translator);
+    static const struct {
+        const char *text;
+        size_t bytes;
+    } rows[] = {{"Good morning!", 13}, {"", 0}, {"a \u2192 b", 2}, {"\U0001F600", 0}, {"caf\u00E9 \u266A", 6}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_int_equal(ferry_model_reads(model, as_text(rows[i].text)), rows[i].bytes);
 }
 
 /* A script that the model does not know: nothing of it, or some. */

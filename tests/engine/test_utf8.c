@@ -82,3 +82,19 @@ TEST(test_blank)
         assert_int_equal(ferry_utf8_is_blank(rows[i].text), rows[i].trimmed.size == 0);
     }
 }
+
+TEST(test_previous)
+{
+    const ferry_view text = ferry_text_view("a\xC3\xA9\xE2\x82\xAC");
+    size_t at = text.size;
+    uint32_t c;
+    assert_true(ferry_utf8_previous(text, &at, &c));
+    assert_int_equal(c, 0x20AC);
+    assert_true(ferry_utf8_previous(text, &at, &c));
+    assert_int_equal(c, 0xE9);
+    assert_true(ferry_utf8_previous(text, &at, &c));
+    assert_int_equal(c, 'a');
+    assert_int_equal(at, 0);
+    assert_false(ferry_utf8_previous(text, &at, &c));
+    assert_int_equal(at, 0);
+}

@@ -1,64 +1,46 @@
-/* Any bytes as a document of each format, with translators in the place of a model: one that returns its input gives
- * the same bytes; one that only adds blanks keeps all other characters in their order; one that damages a byte of the
- * markup is refused or not, but breaks nothing. The first byte chooses both. */
-#include "fuzz.h"
+/* Any bytes as a document of each format, which a small model translates. A document that is only read and written
+ * comes out with the same bytes; a translated one is well-formed text with notes of its own bytes. The first byte
+ * chooses the format, the second one options. */
+#include "embedded_model.h"
 
-#include <stdlib.h>
-#include <string.h>
-
+#include "base/utf8.h"
+#include "documents/ferry_documents.h"
 #include "documents/formats.h"
 
-typedef enum way { SAME, SPACED, DAMAGED, WAYS } way;
-
-typedef struct user {
-    way way;
-    uint8_t seed;
-} user;
-
-static void append(ferry_string *out, ferry_view view)
+/* Where max_source is 1, sentences fail. */
+static void choose(ferry_options *options, uint8_t choice)
 {
-    if (ferry_string_append(out, view, NULL) != FERRY_OK) abort();
+    options->beam = options->nbest = 1 + choice % 2;
+    options->max_source = choice < 2 ? 1 : 4 + choice;
+    options->max_length = 1 + choice;
 }
 
-static ferry_status translate(void *data, ferry_document *document, ferry_view markup, ferry_string *translation,
-                              ferry_error *error)
+static void check_unchanged(const ferry_document_format *format, ferry_view source)
 {
-    const user *u = data;
-    bool in_tag = false;
-    (void)error;
-    for (size_t at = 0; at < markup.size; at++) {
-        const char c = markup.data[at];
-        in_tag = c == '<' || (in_tag && c != '>');
-        append(translation, (ferry_view){&c, 1});
-        if (u->way == SPACED && c == ' ' && !in_tag) append(translation, ferry_text_view(" "));
-        if (ferry_document_source_place(document, at) > document->source.size) abort();
+    ferry_document document;
+    ferry_string out = {0};
+    if (ferry_document_read(&document, format, NULL, source, NULL) == FERRY_OK) {
+        if (ferry_document_write(&document, &out, NULL) != FERRY_OK) abort();
+        if (!ferry_view_equal(source, (ferry_view){out.data != NULL ? out.data : "", out.size})) abort();
     }
-    if (u->way == DAMAGED && translation->size > 0) translation->data[u->seed % translation->size] ^= (char)u->seed;
-    if (u->way == DAMAGED && u->seed % 16 == 0) ferry_document_fail(document, u->seed);
-    return FERRY_OK;
+    ferry_document_destroy(&document);
+    free(out.data);
 }
 
-static void ignore(void *data, const ferry_document *document, size_t at, const char *message)
+static void check_translated(const ferry_document_result *result, ferry_view source)
 {
-    (void)data;
-    (void)message;
-    if (at > document->source.size) abort();
-}
-
-/* The next byte of the text from *at that is neither white space nor a quotation mark, which lines may begin with. */
-static int next_byte(ferry_view text, size_t *at)
-{
-    while (*at < text.size && strchr(" \t\r\n\v\f>", text.data[*at]) != NULL && text.data[*at] != '\0') ++*at;
-    return *at < text.size ? text.data[(*at)++] : -1;
-}
-
-static void check_spaced(ferry_view source, ferry_view out)
-{
-    size_t from = 0, to = 0;
-    for (int byte = 0; byte >= 0;) {
-        byte = next_byte(source, &from);
-        if (byte != next_byte(out, &to)) abort();
+    const ferry_text text = ferry_document_result_text(result);
+    const ferry_document_counts counts = ferry_document_result_counts(result);
+    const ferry_document_note *note;
+    size_t left = 0, at = 0;
+    if (text.data == NULL || text.data[text.size] != '\0') abort();
+    if (ferry_utf8_is_valid(source) && !ferry_utf8_is_valid((ferry_view){text.data, text.size})) abort();
+    for (size_t i = 0; (note = ferry_document_result_note(result, i)) != NULL; i++) {
+        if (note->offset < at || note->offset >= source.size || note->line == 0) abort();
+        at = note->offset;
+        left += note->left != 0;
     }
+    if (left != counts.left) abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -67,21 +49,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     while (ferry_document_formats[formats] != NULL) formats++;
     if (size < 2) return 0;
     const ferry_document_format *format = ferry_document_formats[data[0] % formats];
-    user u = {.way = (way)(data[0] / formats % WAYS), .seed = data[1]};
     const ferry_view source = {(const char *)data + 2, size - 2};
-    const ferry_document_translator translator = {.translate = translate, .warn = ignore, .user = &u};
-    ferry_document document;
-    ferry_error error;
-    ferry_string out = {0};
-    ferry_status status = ferry_document_read(&document, format, source, &error);
-    const bool refused = status == FERRY_ERROR_UNSUPPORTED;
-    if (status == FERRY_OK) status = ferry_document_translate(&document, &translator);
-    if (status == FERRY_OK) status = ferry_document_write(&document, &out, &error);
-    ferry_document_destroy(&document);
-    const ferry_view written = {out.data != NULL ? out.data : "", out.size};
-    if (status != FERRY_OK && !refused && u.way != DAMAGED && !format->is_markup) abort();
-    if (status == FERRY_OK && u.way == SAME && !ferry_view_equal(source, written)) abort();
-    if (u.way == SPACED && (format == &ferry_format_text || format == &ferry_format_srt)) check_spaced(source, written);
-    free(out.data);
+    ferry_translator *translator = find_translator(data[1] % CHOICES, choose);
+    ferry_document_result *result;
+    check_unchanged(format, source);
+    const ferry_status status = ferry_document_translate(open_embedded_model(), translator, format->name,
+                                                         (ferry_text){source.data, source.size}, NULL, &result, NULL);
+    if (status == FERRY_OK)
+        check_translated(result, source);
+    else if (status != FERRY_ERROR_UNSUPPORTED)
+        abort();
+    ferry_document_result_destroy(result);
     return 0;
 }

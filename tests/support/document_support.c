@@ -1,5 +1,7 @@
 #include "document_support.h"
 
+#include "base/utf8.h"
+#include "documents/document_parts.h"
 #include "files.h"
 
 static void append(ferry_string *out, ferry_view view)
@@ -7,107 +9,244 @@ static void append(ferry_string *out, ferry_view view)
     CHECK(ferry_string_append(out, view, &error));
 }
 
-void same_markup(ferry_view markup, ferry_string *translation)
-{
-    append(translation, markup);
-}
+/* ---- what a reader says ---- */
 
-/* The size of what is no text at byte `at`: a tag, with what is kept in it, a reference; 0: text. */
-static size_t size_of_code(ferry_view markup, size_t at)
+static void append_escaped(ferry_string *out, ferry_view text)
 {
-    static const char kept[] = " translate=\"no\">";
-    size_t end = at;
-    if (markup.data[at] == '&') {
-        while (markup.data[end] != ';') end++;
-        return end + 1 - at;
-    }
-    if (markup.data[at] != '<') return 0;
-    while (markup.data[end] != '>') end++;
-    end++;
-    if (end - at >= sizeof kept && memcmp(markup.data + end - strlen(kept), kept, strlen(kept)) == 0) {
-        while (markup.data[end] != '>') end++;
-        end++;
-    }
-    return end - at;
-}
-
-static void change(ferry_view markup, ferry_string *translation, bool upper)
-{
-    for (size_t at = 0; at < markup.size;) {
-        const size_t code = size_of_code(markup, at);
-        const char c = markup.data[at];
-        const bool letter = (c | 32) >= 'a' && (c | 32) <= 'z';
-        if (code > 0)
-            append(translation, (ferry_view){markup.data + at, code});
-        else if (letter && upper)
-            append(translation, (ferry_view){&(char){(char)(c & ~32)}, 1});
-        else
-            append(translation, (ferry_view){(char[]){c, c}, (size_t)1 + letter});
-        at += code > 0 ? code : 1;
+    for (size_t at = 0; at < text.size; at++) {
+        const char c = text.data[at];
+        append(out, c == '&'   ? ferry_text_view("&amp;")
+                    : c == '<' ? ferry_text_view("&lt;")
+                    : c == '>' ? ferry_text_view("&gt;")
+                               : (ferry_view){text.data + at, 1});
     }
 }
 
-void upper_markup(ferry_view markup, ferry_string *translation)
+static void append_tag(ferry_string *out, const char *begin, size_t number, const char *end)
 {
-    change(markup, translation, true);
+    append(out, ferry_text_view(ferry_name_format("%sx%zu%s", begin, number, end).text));
 }
 
-void longer_markup(ferry_view markup, ferry_string *translation)
+/* Whether a wrapped line ends between two ideographs. */
+static bool is_between(const ferry_document *document, size_t item)
 {
-    change(markup, translation, false);
+    const ferry_document_item *before = &document->items[item - 1], *after = before + 2;
+    const ferry_view text = {document->text.data, document->text.size};
+    size_t end = before->text_end, begin = after->text_begin;
+    uint32_t a, b;
+    if (before->kind != FERRY_DOCUMENT_TEXT || after->kind != FERRY_DOCUMENT_TEXT) return false;
+    return ferry_utf8_previous(text, &end, &a) && ferry_utf8_next(text, &begin, &b) && ferry_is_ideograph(a) &&
+           ferry_is_ideograph(b);
 }
+
+/* The beginning of what is kept, without what would be markup. */
+static void append_kept(ferry_string *out, ferry_view text, size_t number)
+{
+    enum { MOST = 60 };
+    char shown[MOST];
+    size_t size = 0;
+    for (size_t at = 0; at < text.size && size < MOST; at++)
+        if (strchr("<>&", text.data[at]) == NULL) shown[size++] = text.data[at];
+    append_tag(out, "<", number, size > 0 ? " translate=\"no\">" : "/>");
+    append(out, (ferry_view){shown, size});
+    if (size > 0) append_tag(out, "</", number, ">");
+}
+
+static void append_block(ferry_string *out, const ferry_document *document, const ferry_document_block *block)
+{
+    append(out, ferry_text_view("<p>"));
+    for (size_t i = block->first_item; i < block->after_item; i++) {
+        const ferry_document_item *item = &document->items[i];
+        const ferry_view text = {document->text.data + item->text_begin, item->text_end - item->text_begin};
+        const size_t number = i - block->first_item;
+        switch (item->kind) {
+        case FERRY_DOCUMENT_TEXT: append_escaped(out, text); break;
+        case FERRY_DOCUMENT_OPEN: append_tag(out, "<", number, ">"); break;
+        case FERRY_DOCUMENT_CLOSE: append_tag(out, "</", item->partner - block->first_item, ">"); break;
+        case FERRY_DOCUMENT_POINT: append_tag(out, "<", number, "/>"); break;
+        case FERRY_DOCUMENT_KEPT: append_kept(out, text, number); break;
+        case FERRY_DOCUMENT_BREAK:
+            append(out, ferry_text_view(item->blank && !is_between(document, i) ? " " : ""));
+            break;
+        }
+    }
+    append(out, ferry_text_view("</p>\n"));
+}
+
+/* Expects what the reader says of the blocks with letters; one block is without "<p>" and "</p>\n". */
+static void check_shown(const ferry_document *document, const char *expected)
+{
+    ferry_string out = {0};
+    size_t count = 0;
+    for (size_t i = 0; i < document->block_count; i++) {
+        if (!document->blocks[i].has_letters) continue;
+        append_block(&out, document, &document->blocks[i]);
+        count++;
+    }
+    ferry_view shown = {out.data, out.size};
+    if (count == 1 && strncmp(expected, "<p>", 3) != 0) shown = (ferry_view){out.data + 3, out.size - 8};
+    if (count > 0 && !ferry_view_is(shown, expected))
+        fail_msg("shown: %.*s\nexpected: %s", (int)shown.size, shown.data, expected);
+    free(out.data);
+}
+
+/* ---- a translation with elements, as one that is aligned ---- */
+
+enum { MOST_WORDS = 256, OUTSIDE = 999 };
+
+/* A word of markup: its text, the innermost element, the number of what is kept, or OUTSIDE. */
+typedef struct word {
+    size_t begin, end, element, kept;
+    bool spaced; /* a blank is before it */
+} word;
+
+typedef struct words {
+    ferry_string text;
+    word words[MOST_WORDS];
+    size_t count;
+} words;
+
+static bool is_of_word(char c)
+{
+    return ((c | 32) >= 'a' && (c | 32) <= 'z') || (c >= '0' && c <= '9') || (unsigned char)c >= 0x80;
+}
+
+/* Words of a block; `tokens`: as the stand-in has them, elements within words belong to the whole word. */
+static void read_words(ferry_view markup, bool tokens, words *found)
+{
+    size_t open[64] = {OUTSIDE}, depth = 0;
+    bool spaced = false, in_word = false;
+    found->count = 0;
+    for (size_t at = 0; at < markup.size; at++) {
+        const char *tag = markup.data + at;
+        size_t kept = OUTSIDE;
+        char c = *tag;
+        if (c == '<') {
+            const char *end = memchr(tag, '>', markup.size - at);
+            const size_t number = (size_t)atoi(tag + (tag[1] == '/' ? 3 : 2));
+            if (tag[1] == '/')
+                depth--;
+            else if (tokens && end[-1] == '/')
+                spaced = true; /* it stands alone */
+            else if (ferry_text_begins(strchr(tag, '>') - 1, "/") || ferry_text_begins(strpbrk(tag, " >"), " "))
+                kept = number;
+            else
+                open[++depth] = number;
+            at = (size_t)(end - markup.data);
+            if (!tokens) in_word = false;
+            if (kept == OUTSIDE) continue;
+            if (end[-1] != '/') at += (size_t)(strchr(strchr(end, '<'), '>') - end); /* its text and its end */
+        } else if (c == '&' && (ferry_text_begins(tag, "&amp;") || ferry_text_begins(tag, "&lt;") ||
+                                ferry_text_begins(tag, "&gt;"))) {
+            c = tag[1] == 'a' ? '&' : tag[1] == 'l' ? '<' : '>';
+            at = (size_t)(strchr(tag, ';') - markup.data);
+        }
+        if (c == ' ') {
+            spaced = true;
+            in_word = false;
+            continue;
+        }
+        const bool letter = kept == OUTSIDE && (!tokens || is_of_word(c));
+        if (!in_word || !letter) {
+            assert_true(found->count < MOST_WORDS);
+            found->words[found->count++] =
+                (word){found->text.size, found->text.size, open[depth], kept, spaced || found->count == 1};
+        }
+        if (kept == OUTSIDE) append(&found->text, (ferry_view){&c, 1});
+        found->words[found->count - 1].end = found->text.size;
+        in_word = letter;
+        spaced = false;
+    }
+}
+
+/* The word of the source that a word of the translation comes from: the next one of its element. */
+static size_t find_source(const words *source, const word *of, size_t *next)
+{
+    size_t found = OUTSIDE;
+    for (size_t i = source->count; i-- > 0;)
+        if (source->words[i].kept == of->kept && (of->kept != OUTSIDE || source->words[i].element == of->element) &&
+            (found == OUTSIDE || i >= *next))
+            found = i;
+    if (found != OUTSIDE) *next = found + 1;
+    return found;
+}
+
+/* A block's translation as the stand-in takes it. */
+static void give(ferry_view shown, ferry_view translation, ferry_string *given)
+{
+    static words source, target;
+    size_t next[MOST_WORDS + OUTSIDE] = {0};
+    read_words(shown, true, &source);
+    read_words(translation, false, &target);
+    if (source.count > 0 && source.words[0].kept == OUTSIDE)
+        append(given, (ferry_view){source.text.data, source.words[0].end});
+    append(given, (ferry_view){"\2", 1});
+    for (size_t i = 0; i < target.count; i++) {
+        const word *w = &target.words[i];
+        const size_t from = find_source(&source, w, &next[w->element]);
+        if (i > 0) append(given, ferry_text_view(w->spaced ? " " : "\1"));
+        if (w->end > w->begin) append(given, (ferry_view){target.text.data + w->begin, w->end - w->begin});
+        if (w->kept == OUTSIDE || from != OUTSIDE)
+            append(given, ferry_text_view(ferry_name_format("\f%zu", from).text));
+    }
+    append(given, ferry_text_view("\n"));
+    source.text.size = target.text.size = 0;
+}
+
+/* Of all blocks: "<p>…</p>\n<p>…</p>\n". */
+static char *give_all(const char *shown, const char *translation)
+{
+    ferry_string given = {0};
+    if (strncmp(shown, "<p>", 3) != 0) give(ferry_text_view(shown), ferry_text_view(translation), &given);
+    while (strncmp(shown, "<p>", 3) == 0 && strncmp(translation, "<p>", 3) == 0) {
+        const char *shown_end = strstr(shown, "</p>\n"), *end = strstr(translation, "</p>\n");
+        give((ferry_view){shown + 3, (size_t)(shown_end - shown - 3)},
+             (ferry_view){translation + 3, (size_t)(end - translation - 3)}, &given);
+        shown = shown_end + strlen("</p>\n");
+        translation = end + strlen("</p>\n");
+    }
+    append(&given, (ferry_view){"", 1});
+    char *kept = kept_memory(given.size);
+    memcpy(kept, given.data, given.size);
+    free(given.data);
+    return kept;
+}
+
+/* ---- translating ---- */
 
 typedef struct user {
-    markup_function *translate;
-    const char *markup, *translation; /* or these */
-    size_t warnings;
+    ferry_translator translator;
+    const char *shown; /* NULL: anything */
+    size_t left;
 } user;
 
-static ferry_status call_function(void *data, ferry_document *document, ferry_view markup, ferry_string *translation,
-                                  ferry_error *error)
-{
-    user *u = data;
-    (void)document;
-    (void)error;
-    if (u->translate != NULL) {
-        u->translate(markup, translation);
-        return FERRY_OK;
-    }
-    const ferry_view all = {u->markup, strlen(u->markup)};
-    const bool wrapped = strncmp(u->markup, "<p>", 3) != 0;
-    const ferry_view inner = {markup.data + 3, markup.size - strlen("<p></p>\n")};
-    const ferry_view shown = wrapped ? inner : markup;
-    if (!ferry_view_equal(all, shown)) fail_msg("shown: %.*s\nexpected: %s", (int)shown.size, shown.data, u->markup);
-    if (wrapped) append(translation, ferry_text_view("<p>"));
-    append(translation, ferry_text_view(u->translation));
-    if (wrapped) append(translation, ferry_text_view("</p>\n"));
-    return FERRY_OK;
-}
-
-static void count_warning(void *data, const ferry_document *document, size_t at, const char *message)
+static ferry_status count_left(void *data, const ferry_document *document, size_t at, const char *reason)
 {
     user *u = data;
     assert_true(at <= document->source.size);
-    assert_non_null(message);
-    u->warnings++;
+    assert_non_null(reason);
+    u->left++;
+    return FERRY_OK;
 }
 
-ferry_status try_document(const ferry_document_format *format, ferry_view source,
-                          const ferry_document_translator *translator, ferry_string *out, ferry_error *error)
+static ferry_string run(const ferry_document_format *format, ferry_view source, user *u)
 {
+    ferry_string out = {0};
     ferry_document document;
-    ferry_status status = ferry_document_read(&document, format, source, error);
-    if (status == FERRY_OK) status = ferry_document_translate(&document, translator);
-    if (status == FERRY_OK) status = ferry_document_write(&document, out, error);
+    const ferry_document_translator translator = {.translator = &u->translator, .left = count_left, .user = u};
+    CHECK(ferry_document_read(&document, format, NULL, source, &error));
+    if (u->shown != NULL) check_shown(&document, u->shown);
+    CHECK(ferry_blocks_translate(&document, &translator));
+    CHECK(ferry_document_write(&document, &out, &error));
     ferry_document_destroy(&document);
-    return status;
+    return out;
 }
 
 void check_reading(const ferry_document_format *format, const char *source, const char *refusal)
 {
     ferry_document document;
     ferry_error error = {0};
-    const ferry_status status = ferry_document_read(&document, format, ferry_text_view(source), &error);
+    const ferry_status status = ferry_document_read(&document, format, NULL, ferry_text_view(source), &error);
     if (refusal != NULL)
         check_refusal(status, &error, FERRY_ERROR_UNSUPPORTED, refusal);
     else if (status != FERRY_OK)
@@ -115,20 +254,11 @@ void check_reading(const ferry_document_format *format, const char *source, cons
     ferry_document_destroy(&document);
 }
 
-static ferry_string run(const ferry_document_format *format, ferry_view source, user *u)
+ferry_string translate_document(const ferry_document_format *format, ferry_view source, stand_in_way way, size_t *left)
 {
-    ferry_string out = {0};
-    const ferry_document_translator translator = {.translate = call_function, .warn = count_warning, .user = u};
-    CHECK(try_document(format, source, &translator, &out, &error));
-    return out;
-}
-
-ferry_string translate_document(const ferry_document_format *format, ferry_view source, markup_function *translate,
-                                size_t *warnings)
-{
-    user u = {.translate = translate};
+    user u = {.translator = {.way = way}};
     const ferry_string out = run(format, source, &u);
-    if (warnings != NULL) *warnings = u.warnings;
+    if (left != NULL) *left = u.left;
     return out;
 }
 
@@ -139,17 +269,18 @@ static void assert_same(ferry_string *out, const char *expected)
     free(out->data);
 }
 
-void assert_document(const ferry_document_format *format, const char *source, markup_function *translate,
-                     const char *expected)
+void assert_document(const ferry_document_format *format, const char *source, stand_in_way way, const char *expected)
 {
-    ferry_string out = translate_document(format, ferry_text_view(source), translate, NULL);
+    ferry_string out = translate_document(format, ferry_text_view(source), way, NULL);
     assert_same(&out, expected);
 }
 
-void assert_translated(const ferry_document_format *format, const char *source, const char *markup,
+void assert_translated(const ferry_document_format *format, const char *source, const char *shown,
                        const char *translation, const char *expected)
 {
-    user u = {.markup = markup, .translation = translation};
+    user u = {.shown = shown};
+    if (translation != NULL)
+        u.translator = (ferry_translator){.way = STAND_IN_GIVEN, .given = give_all(shown, translation)};
     ferry_string out = run(format, ferry_text_view(source), &u);
     assert_same(&out, expected);
 }
@@ -188,9 +319,9 @@ static void check_case(const ferry_document_format *format, bool shown, ferry_vi
     char *markup = kept_memory(strlen(result) + sizeof "<p></p>\n");
     sprintf(markup, "<p>%s</p>\n", result);
     if (!shown)
-        assert_document(format, source, upper_markup, result);
+        assert_document(format, source, STAND_IN_UPPER, result);
     else
-        assert_translated(format, source, markup, markup, source);
+        assert_translated(format, source, markup, NULL, source);
 }
 
 void check_cases(const char *name)
@@ -199,7 +330,7 @@ void check_cases(const char *name)
     const made_file file = file_copy(data_file("documents/%s.cases", name));
     ferry_view rest = whole(&file);
     bool shown = false;
-    assert_document(format, "", upper_markup, "");
+    assert_document(format, "", STAND_IN_UPPER, "");
     for (const char *end; (end = find_text(rest, "\n")) != NULL;) {
         const ferry_view line = {rest.data, (size_t)(end - rest.data)};
         rest = (ferry_view){end + 1, rest.size - line.size - 1};

@@ -13,17 +13,55 @@ test_document_formats()
     expect_quiet_success translate -q -i a.HTML
     expect_quiet_success translate --format html -i a.HTML
     expect_quiet_success translate --format html '<i>Hello!</i>' '<i>Hello!</i>'
-    expect_out '<i>Hallo!</i>\n<i>Hallo!</i>\n'
+    expect_out '<i>Hallo!</i> <i>Hallo!</i>\n'
     run translate --format lines -i a.HTML
     expect_no_match 'Ich mag <b>rote</b>'
-    printf 'Hello!\n\n1\n' > a.txt # as ever
-    expect_quiet_success translate -i a.txt
-    run translate --format pdf -i a.txt
+    printf '# Hello!\n' > a
+    expect_quiet_success translate --format md -i a
+    expect_out '# Hallo!\n'
+    run translate --format pdf -i a
     expect_status 2
-    expect_message 'lines|text|html|markdown|srt|vtt|po'
+    expect_message 'lines|text|html|markdown|md|srt|vtt|po|json'
     expect_success_with '' translate --format text
     expect_silence
     expect_out ''
+}
+
+# A .txt file is plain text, but lines where an option is about these; files of other structures are refused.
+test_document_format_of_lines()
+{
+    printf 'I have seen many of the old and beautiful\nred houses.\n' > a.txt
+    run translate -i a.txt --format lines
+    cp out lines
+    expect_success translate -i a.txt
+    expect_message 'a.txt: translated as text (--format lines: line by line)'
+    ! cmp -s lines out || fail 'a .txt file was translated line by line'
+    expect_success translate -i a.txt --resume -o b
+    expect_message 'a.txt: translated line by line, as --resume is about lines'
+    cmp lines b || fail 'with --resume: other lines'
+    expect_quiet_success translate -q -i a.txt --resume -o b
+    run translate -i a.txt --format text --scores
+    expect_status 2
+    expect_message '--scores: expected --format lines, found text'
+    cp a.txt a.XLIFF
+    run translate -i a.XLIFF
+    expect_status 2
+    expect_message 'a.XLIFF: expected --format lines|text|html|'
+    expect_out ''
+    expect_success translate -q -i a.XLIFF --format lines
+    cmp lines out || fail 'a .xliff file: other lines'
+}
+
+# Of what lines lose, one message tells.
+test_placeholders_of_lines()
+{
+    printf 'The house is old.\nThe {name} is old.\nThe {name} is old.\n' > a
+    expect_success translate -i a
+    expect_match 'Haus'
+    grep -qF "line 2: '{name}' was changed (--format text keeps placeholders and addresses)" err || fail "messages: $(cat err)"
+    [ "$(grep -c changed err)" = 1 ] || fail "messages: $(cat err)"
+    expect_quiet_success translate -q -i a
+    expect_quiet_success translate 'I see /usr.'
 }
 
 test_document_subtitles()
@@ -75,14 +113,25 @@ test_document_failures()
     printf '1\n0 --> 1\nHello!\n\n2\n1 --> 2\nHello\377!\n' > a.srt
     run translate --force --format srt -i a.srt
     expect_status 1
-    expect_message 'line 7: not translated: it is not UTF-8'
+    expect_message 'line 7: not translated: it is not UTF-8' 2
+    grep -qx 'ferry: texts: 1 translated, 0 kept, 1 left in the source language' err || fail "messages: $(cat err)"
     expect_out '1\n0 --> 1\nHallo!\n\n2\n1 --> 2\nHello\377!\n'
-    # Of each its own line, whatever the order.
+    # Of each its own line, in their order.
     printf 'How are you?\n\nHello!\n\nHow\377?\n\nHow are they?\n\n\377a\n' > a
     run translate --force --format text --max-length 3 -i a
     expect_status 1
-    [ "$(sed -E 's/^ferry: (line [0-9]+): (not|the translation) .*/\1 \2/' err)" = $'line 5 not\nline 9 not\nline 1 the translation\nline 3 the translation\nline 7 the translation' ] ||
+    [ "$(sed -nE 's/^ferry: line ([0-9]+): not translated: (it|the) .*/\1 \2/p' err)" = $'1 the\n3 the\n5 it\n7 the\n9 it' ] ||
         fail "messages: $(cat err)"
+}
+
+# What is left has no warnings, and a symbol before a full stop its blank.
+test_document_symbols()
+{
+    run_with 'I have 1234 houses.\n' translate --format text --max-length 3
+    expect_status 1
+    expect_message 'line 1: not translated: the translation ended at max_length' 2
+    expect_success_with 'I am happy \360\237\230\200.\n' translate --format text
+    expect_out 'Ich bin glücklich 😀.\n'
 }
 
 # Other encodings than UTF-8: UTF-16 is read; in HTML they are refused by their names, and never mixed.
@@ -91,6 +140,20 @@ test_document_encodings()
     printf '1\n0 --> 1\nHello!\n' | iconv -f UTF-8 -t UTF-16 > a.srt
     expect_quiet_success translate -q -i a.srt
     expect_out '1\n0 --> 1\nHallo!\n'
+    printf '1\n0 --> 1\nThe caf\351 is old \226 it is.\n' > a.srt
+    expect_success translate -i a.srt --format srt
+    expect_message 'a.srt: expected text in UTF-8, found probably Windows-1252; read as that, and written as UTF-8'
+    expect_match 'Café'
+    iconv -f UTF-8 -t UTF-8 out > b || fail 'not UTF-8'
+    expect_quiet_success translate -q -i a.srt
+    # Not with what Windows-1252 lacks, with more characters of UTF-8, with fewer letters.
+    local bytes
+    for bytes in '\351\303\251' '\351\201' '\351 \350'; do
+        # shellcheck disable=SC2059 # the escapes are wanted
+        printf "1\n0 --> 1\nHello $bytes\n" > a.srt
+        run translate -q -i a.srt
+        expect_status 1
+    done
     printf '<meta charset="ISO-8859-1"><p>gr\351en</p>' > a.html
     run translate -q --force -i a.html
     expect_status 1
@@ -98,6 +161,10 @@ test_document_encodings()
     printf '<meta charset="ISO-8859-1"><p>The houses are green.</p>' > a.html
     expect_quiet_success translate -q -i a.html
     expect_out '<meta charset="ISO-8859-1"><p>Die H&#228;user sind gr&#252;n.</p>'
+    # A page in UTF-16 that says so: what it declares is read as UTF-8, as browsers do.
+    printf '<meta charset="UTF-16"><p>The houses are gr\303\251en.</p>' | iconv -f UTF-8 -t UTF-16 > a.html
+    expect_quiet_success translate -q -i a.html
+    expect_match '^<meta charset="UTF-16"><p>Die H'
     printf '<html><p>The houses are green.</p>' > a.html
     expect_quiet_success translate -q -i a.html
     expect_out '<html><p>Die H&#228;user sind gr&#252;n.</p>'
@@ -114,22 +181,22 @@ long_document()
 test_document_progress()
 {
     long_document 1500 > a
-    python3 "$source_dir/tests/tools/on_terminal.py" "$ferry" translate --format text -i a -o b --max-length 8 2> shown
+    python3 "$source_dir/tests/tools/on_terminal.py" "$ferry" translate --format text -i a -o b --max-length 20 2> shown
     tr '\r' '\n' < shown > updates
-    grep -qE '^[0-9,]+ sentences, [0-9]+ %, [0-9.,]+ sentences/s(, [0-9:]+ left)?.\[K$' updates || fail "shown: $(cat -v updates)"
-    ! tail -n 1 updates | grep -q sentences/s || fail "the end of what was shown: $(tail -n 1 updates | cat -v)"
+    grep -qE '^[0-9,]+ texts, [0-9]+ %, [0-9.,]+ texts/s(, [0-9:]+ left)?.\[K$' updates || fail "shown: $(cat -v updates)"
+    ! tail -n 1 updates | grep -q texts/s || fail "the end of what was shown: $(tail -n 1 updates | cat -v)"
     expect_lines b 3000
 }
 
 # A signal ends the call, and what was there before stays.
 test_document_interrupted()
 {
-    (printf '\377a\n\n' && long_document 100000) > a # the message about the first line shows that it begins
+    long_document 100000 > a.txt
     echo before > b
-    "$ferry" translate --force --format text -i a -o b 2> err &
+    "$ferry" translate -i a.txt -o b 2> err &
     local process=$!
-    while ! grep -q 'not UTF-8' err; do sleep 0.1; done
-    sleep 0.5
+    while ! grep -q 'translated as text' err; do sleep 0.1; done
+    sleep 1
     kill -TERM $process
     status=0
     wait $process || status=$?

@@ -28,7 +28,7 @@ test_po_texts()
         '#, fuzzy\nmsgid "I like <b a=\\"b\\">red</b> houses."\nmsgstr "Ich mag <b a=\\"b\\">rote</b> Häuser."\n'
     expect_po 'msgid "Hello!\\n\\tHow are you?\\n"\nmsgstr ""\n' \
         '#, fuzzy\nmsgid "Hello!\\n\\tHow are you?\\n"\nmsgstr "Hallo!\\n\\tWie geht es dir?\\n"\n'
-    expect_success_with "${header}msgid \"I like the %%s in the \\\\\"big\\\\\" house of {name} &amp; %%d.\"\nmsgstr \"\"\n" \
+    expect_success_with "${header}msgid \"I like the %%s in the \\\\\"big\\\\\" house of {name} and %%d.\"\nmsgstr \"\"\n" \
         translate --format po
     [ "$(grep -c '%s.*%d' out)" -eq 2 ] || fail "placeholders: $(cat out)"
     expect_no_match '^msgstr ".*[^\]".'

@@ -84,7 +84,7 @@ test_text_without_command()
     cmp out expected_scores || fail "options before the text count"
     expect_quiet_success -m "$shipped" -- '- How are you?'
     echo 'How are you?' > letter.txt
-    expect_quiet_success -i letter.txt
+    expect_quiet_success -q -i letter.txt
     expect_out 'Wie geht es dir?\n'
     expect_success_with 'How are you?\n' --beam 1
     expect_out 'Wie geht es dir?\n'

@@ -42,6 +42,12 @@ extern "C" {
 }
 #[repr(C)]
 #[derive(Debug, Copy, Clone)]
+pub struct ferry_text {
+    pub data: *const ::std::os::raw::c_char,
+    pub size: usize,
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
 pub struct ferry_model {
     _unused: [u8; 0],
 }
@@ -122,6 +128,9 @@ extern "C" {
         key: *const ::std::os::raw::c_char,
     ) -> *const ::std::os::raw::c_char;
 }
+extern "C" {
+    pub fn ferry_model_reads(model: *const ferry_model, text: ferry_text) -> usize;
+}
 impl ferry_language_role {
     pub const FERRY_LANGUAGE_SOURCE: ferry_language_role = ferry_language_role(1);
 }
@@ -198,12 +207,6 @@ impl ferry_on_loop {
 #[repr(transparent)]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct ferry_on_loop(pub ::std::os::raw::c_uint);
-#[repr(C)]
-#[derive(Debug, Copy, Clone)]
-pub struct ferry_text {
-    pub data: *const ::std::os::raw::c_char,
-    pub size: usize,
-}
 impl ferry_policy {
     pub const FERRY_POLICY_HUGGINGFACE: ferry_policy = ferry_policy(0);
 }
@@ -348,14 +351,6 @@ extern "C" {
     pub fn ferry_translate_text(
         translator: *mut ferry_translator,
         text: ferry_text,
-        result: *mut *mut ferry_result,
-        error: *mut ferry_error,
-    ) -> ferry_status;
-}
-extern "C" {
-    pub fn ferry_translate_markup(
-        translator: *mut ferry_translator,
-        markup: ferry_text,
         result: *mut *mut ferry_result,
         error: *mut ferry_error,
     ) -> ferry_status;

@@ -159,14 +159,6 @@ impl<'m> Translator<'m> {
         .map(Translation)
     }
 
-    /// Translates text with tags like those of HTML, which stay around their words.
-    pub fn translate_markup(&mut self, markup: &str) -> Result<Translation, Error> {
-        self.run(|translator, result, error| unsafe {
-            sys::ferry_translate_markup(translator, c_text(markup), result, error)
-        })
-        .map(Translation)
-    }
-
     fn run_pairs(
         &mut self,
         function: PairFunction,

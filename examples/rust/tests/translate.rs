@@ -73,14 +73,6 @@ fn sentences() {
 }
 
 #[test]
-fn markup() {
-    let model = model();
-    let mut translator = Translator::new(&model, model.options()).unwrap();
-    let translation = translator.translate_markup("<p>Good <b>morning</b>!</p>").unwrap();
-    assert_eq!(translation.text(), "<p>Guten <b>Morgen</b>!</p>");
-}
-
-#[test]
 fn alignment() {
     let model = model();
     let mut options = model.options();

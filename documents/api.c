@@ -1,0 +1,185 @@
+/* The public functions: a document from memory to memory. */
+#include "ferry_documents.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "formats.h"
+
+struct ferry_document_result {
+    ferry_string text;
+    ferry_document_counts counts;
+    ferry_document_note *notes; /* [note_count] */
+    size_t note_count, note_capacity;
+};
+
+const char *ferry_document_format_name(size_t index)
+{
+    size_t count = 0;
+    while (count < index && ferry_document_formats[count] != NULL) count++;
+    return ferry_document_formats[count] != NULL ? ferry_document_formats[count]->name : NULL;
+}
+
+const char *ferry_document_format_of(const char *path)
+{
+    const ferry_document_format *format = path != NULL ? ferry_document_format_of_file(path) : NULL;
+    return format != NULL ? format->name : NULL;
+}
+
+/* ---- notes ---- */
+
+static ferry_status add_note(ferry_document_result *result, const ferry_document *document, size_t at, int left,
+                             const char *message)
+{
+    ferry_error *error = document->error;
+    const size_t count = result->note_count + 1, size = strlen(message) + 1;
+    char *copy = malloc(size);
+    if (copy == NULL) return ferry_fail_memory(error, "a message", size);
+    memcpy(copy, message, size);
+    ferry_document_note *grown = ferry_array_grow(result->notes, &result->note_capacity, count, sizeof *grown);
+    if (grown == NULL) {
+        free(copy);
+        return ferry_fail_memory(error, "messages", count * sizeof *grown);
+    }
+    result->notes = grown;
+    grown[result->note_count++] = (ferry_document_note){.offset = at, .left = left, .message = copy};
+    return FERRY_OK;
+}
+
+typedef struct call {
+    const ferry_document_options *options;
+    ferry_document_result *result;
+} call;
+
+static ferry_status note_left(void *user, const ferry_document *document, size_t at, const char *reason)
+{
+    const call *c = user;
+    return add_note(c->result, document, at, 1, reason);
+}
+
+static ferry_status note_warning(void *user, const ferry_document *document, size_t at, const char *warning)
+{
+    const call *c = user;
+    return add_note(c->result, document, at, 0, warning);
+}
+
+static int tell_progress(void *user, size_t done, size_t total)
+{
+    const call *c = user;
+    return c->options->progress(c->options->user, done, total);
+}
+
+static int compare_notes(const void *a, const void *b)
+{
+    const ferry_document_note *x = a, *y = b;
+    return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+static void find_lines(ferry_document_result *result, ferry_text source)
+{
+    size_t at = 0, line = 1;
+    if (result->note_count > 1) qsort(result->notes, result->note_count, sizeof *result->notes, compare_notes);
+    for (size_t i = 0; i < result->note_count; i++) {
+        for (; at < result->notes[i].offset; at++) line += source.data[at] == '\n';
+        result->notes[i].line = line;
+    }
+}
+
+/* ---- the call ---- */
+
+static void count(ferry_document_counts *counts, const ferry_document_block *blocks, size_t block_count)
+{
+    for (size_t i = 0; i < block_count; i++) {
+        counts->translated += blocks[i].translated;
+        counts->left += blocks[i].failed;
+        counts->kept += !blocks[i].translated && !blocks[i].failed;
+    }
+}
+
+static ferry_status translate(const ferry_model *model, const ferry_document_format *format, ferry_text source,
+                              const ferry_document_translator *translator, ferry_document_result *result,
+                              ferry_error *error)
+{
+    ferry_document document;
+    const ferry_view view = {source.data != NULL ? source.data : "", source.size};
+    ferry_status status = ferry_document_read(&document, format, model, view, error);
+    if (status == FERRY_OK) status = ferry_blocks_translate(&document, translator);
+    if (status == FERRY_OK) status = ferry_document_write(&document, &result->text, error);
+    if (status == FERRY_OK) status = ferry_string_end(&result->text, error);
+    if (status == FERRY_OK) {
+        count(&result->counts, document.blocks, document.block_count);
+        count(&result->counts, document.attributes, document.attribute_count);
+        find_lines(result, source);
+    }
+    ferry_document_destroy(&document);
+    return status;
+}
+
+ferry_status ferry_document_translate(const ferry_model *model, ferry_translator *translator, const char *format,
+                                      ferry_text source, const ferry_document_options *options,
+                                      ferry_document_result **result, ferry_error *error)
+{
+    ferry_error unwanted;
+    if (error == NULL) error = &unwanted;
+    if (result == NULL) return ferry_fail(error, FERRY_ERROR_ARGUMENT, "result: expected a pointer, found NULL");
+    *result = NULL;
+    if (model == NULL || translator == NULL || format == NULL || (source.data == NULL && source.size > 0))
+        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "%s: expected a pointer, found NULL",
+                          model == NULL        ? "model"
+                          : translator == NULL ? "translator"
+                          : format == NULL     ? "format"
+                                               : "source.data");
+    if (options != NULL && options->size < sizeof *options)
+        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "options.size: expected %zu at least, found %zu",
+                          sizeof *options, options->size);
+    const ferry_document_format *found = ferry_document_format_named(format);
+    if (found == NULL)
+        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "format: expected html, markdown …, found '%.40s'", format);
+    ferry_document_result *made = calloc(1, sizeof *made);
+    if (made == NULL) return ferry_fail_memory(error, "a document", sizeof *made);
+    call c = {options, made};
+    const ferry_document_translator with = {.translator = translator,
+                                            .left = note_left,
+                                            .warn = note_warning,
+                                            .progress =
+                                                options != NULL && options->progress != NULL ? tell_progress : NULL,
+                                            .user = &c};
+    const ferry_status status = translate(model, found, source, &with, made, error);
+    ferry_translator_align(translator, 0);
+    if (status == FERRY_OK)
+        *result = made;
+    else
+        ferry_document_result_destroy(made);
+    return status;
+}
+
+/* ---- the result ---- */
+
+void ferry_document_result_destroy(ferry_document_result *result)
+{
+    if (result == NULL) return;
+    for (size_t i = 0; i < result->note_count; i++) free((char *)(uintptr_t)result->notes[i].message);
+    free(result->notes);
+    free(result->text.data);
+    free(result);
+}
+
+ferry_text ferry_document_result_text(const ferry_document_result *result)
+{
+    return result != NULL ? (ferry_text){result->text.data, result->text.size} : (ferry_text){"", 0};
+}
+
+ferry_document_counts ferry_document_result_counts(const ferry_document_result *result)
+{
+    return result != NULL ? result->counts : (ferry_document_counts){0};
+}
+
+size_t ferry_document_result_note_count(const ferry_document_result *result)
+{
+    return result != NULL ? result->note_count : 0;
+}
+
+const ferry_document_note *ferry_document_result_note(const ferry_document_result *result, size_t index)
+{
+    return index < ferry_document_result_note_count(result) ? &result->notes[index] : NULL;
+}

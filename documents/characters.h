@@ -1,0 +1,78 @@
+/* Bytes of text: what they are, and what is around one of them. */
+#ifndef FERRY_DOCUMENTS_CHARACTERS_H
+#define FERRY_DOCUMENTS_CHARACTERS_H
+
+#include <string.h>
+
+#include "base/bytes.h"
+
+static inline bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static inline bool is_letter(char c)
+{
+    return (c | 32) >= 'a' && (c | 32) <= 'z';
+}
+
+static inline bool is_capital(char c)
+{
+    return c >= 'A' && c <= 'Z';
+}
+
+static inline bool is_name(char c)
+{
+    return is_letter(c) || is_digit(c) || c == '_';
+}
+
+static inline bool is_one_of(char c, const char *set)
+{
+    return c != '\0' && strchr(set, c) != NULL;
+}
+
+/* A byte of letters beyond ASCII, of scripts that write blanks between words. */
+static inline bool is_foreign(char c)
+{
+    return (unsigned char)c >= 0x80 && (unsigned char)c < 0xE0 && c != '\xC2';
+}
+
+/* ---- around byte `at` ---- */
+
+static inline char byte_at(ferry_view text, size_t at)
+{
+    return at < text.size ? text.data[at] : '\0';
+}
+
+static inline ferry_view view_part(ferry_view text, size_t begin, size_t end)
+{
+    return (ferry_view){text.data + begin, end - begin};
+}
+
+static inline bool begins(ferry_view text, size_t at, const char *prefix)
+{
+    const size_t size = strlen(prefix);
+    return at <= text.size && text.size - at >= size && ferry_compare_letters(text.data + at, prefix, size) == 0;
+}
+
+/* What follows byte `at` of a name and `extra`, in which "\x80" is all that is_foreign, `most` bytes at most. */
+static inline size_t skip_name(ferry_view text, size_t at, const char *extra, size_t most)
+{
+    const size_t begin = at;
+    const bool foreign = is_one_of('\x80', extra);
+    while (at < text.size && at - begin < most &&
+           (is_name(text.data[at]) || is_one_of(text.data[at], extra) || (foreign && is_foreign(text.data[at]))))
+        at++;
+    while (foreign && at > begin && ((unsigned char)byte_at(text, at) & 0xC0) == 0x80) at--; /* a part of a character */
+    return at;
+}
+
+/* The bytes from `at` that `belongs` accepts, `most` of them at most. */
+static inline size_t skip(ferry_view text, size_t at, bool (*belongs)(char), size_t most)
+{
+    const size_t begin = at;
+    while (at < text.size && at - begin < most && belongs(text.data[at])) at++;
+    return at;
+}
+
+#endif

@@ -1,0 +1,344 @@
+#include "compose.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "ends.h"
+#include "place.h"
+#include "tokenizer/unicode.h"
+#include "words.h"
+
+static const size_t none = SIZE_MAX;
+
+/* A sentence of the text, and the marks that go with it: those within it, and at its ends those of elements that begin
+ * or end within it. All others stay where they are, between the sentences. */
+typedef struct sentence {
+    size_t begin, end;             /* bytes of the text */
+    size_t first_mark, after_mark; /* marks first_mark … after_mark - 1 */
+    size_t outside;                /* from which on they are behind the sentence */
+    bool kept;                     /* it is nothing but a word that stands for something */
+} sentence;
+
+typedef struct composer {
+    ferry_composition *c;
+    const ferry_shown_block *block;
+    ferry_error *error;
+    size_t blanks;      /* where blanks began that belong to the next piece; none: there are none */
+    bool in_word;       /* the next character belongs to the last piece */
+    bool joins;         /* a blank that comes next is none of the source's */
+    uint32_t before;    /* the last character */
+    size_t mark, place; /* what comes next: a mark, a byte of the text */
+} composer;
+
+/* ---- pieces ---- */
+
+static ferry_status push_piece(composer *m, const ferry_document_piece *piece)
+{
+    ferry_document_pieces *pieces = &m->c->pieces;
+    const size_t count = pieces->count + 1;
+    ferry_document_piece *grown = ferry_array_grow(pieces->pieces, &pieces->capacity, count, sizeof *grown);
+    if (grown == NULL) return ferry_fail_memory(m->error, "a translation", count * sizeof *grown);
+    pieces->pieces = grown;
+    grown[pieces->count] = *piece;
+    if (m->blanks != none) {
+        grown[pieces->count].blank_begin = m->blanks;
+        grown[pieces->count].may_break = true;
+    }
+    m->blanks = none;
+    pieces->count++;
+    return FERRY_OK;
+}
+
+/* What a model writes is a stranger's text: of line ends and controls, blanks remain. */
+static ferry_status push_character(composer *m, uint32_t c)
+{
+    ferry_document_pieces *pieces = &m->c->pieces;
+    const size_t at = pieces->text.size;
+    char bytes[4];
+    const bool blank = ferry_utf8_is_space(c) || ferry_is_control(c);
+    const bool dropped = blank && (m->blanks != none || m->joins);
+    m->joins = false;
+    if (dropped) return FERRY_OK;
+    if (m->block->capitals) c = ferry_unicode_upper(c);
+    const ferry_view view = {bytes, blank ? 1 : ferry_utf8_put(c, bytes)};
+    if (blank) bytes[0] = ' ';
+    FERRY_TRY(ferry_string_append(&pieces->text, view, m->error));
+    if (blank) {
+        m->blanks = at;
+        m->in_word = false;
+    } else {
+        const bool splits = ferry_is_ideograph(m->before) && ferry_is_ideograph(c);
+        const ferry_document_piece piece = {.blank_begin = at, .text_begin = at, .may_break = splits};
+        if (!m->in_word || splits) FERRY_TRY(push_piece(m, &piece));
+        pieces->pieces[pieces->count - 1].text_end = pieces->text.size;
+        m->in_word = true;
+    }
+    m->before = c;
+    return FERRY_OK;
+}
+
+static ferry_status push_text(composer *m, ferry_view text, size_t begin, size_t end)
+{
+    text.size = end;
+    for (size_t at = begin; at < end;) {
+        uint32_t c;
+        if (!ferry_utf8_next(text, &at, &c)) c = 0xFFFD;
+        FERRY_TRY(push_character(m, c));
+    }
+    return FERRY_OK;
+}
+
+static void drop_blanks(composer *m)
+{
+    if (m->blanks != none) m->c->pieces.text.size = m->blanks;
+    m->blanks = none;
+}
+
+/* Whether nothing is before the next piece within its element. */
+static bool begins_element(const ferry_document_pieces *pieces)
+{
+    const ferry_document_item *before = pieces->count > 0 ? pieces->pieces[pieces->count - 1].item : NULL;
+    return pieces->count == 0 || (before != NULL && before->kind == FERRY_DOCUMENT_OPEN);
+}
+
+/* An element's end, what is kept, or what stands alone. */
+static ferry_status push_mark(composer *m, const ferry_mark *mark)
+{
+    const ferry_document_pieces *pieces = &m->c->pieces;
+    const bool behind_mark = pieces->count > 0 && pieces->pieces[pieces->count - 1].item != NULL;
+    const bool is_blank = mark->kind == FERRY_MARK_POINT && m->c->document->items[mark->item].blank;
+    if (is_blank || (mark->kind == FERRY_MARK_OPEN && mark->joined && (mark->kept || behind_mark))) drop_blanks(m);
+    if (mark->kind == FERRY_MARK_POINT && mark->spaced && !begins_element(pieces)) FERRY_TRY(push_character(m, ' '));
+    const size_t at = m->c->pieces.text.size;
+    const ferry_document_piece piece = {
+        .item = &m->c->document->items[mark->item], .blank_begin = at, .text_begin = at, .text_end = at};
+    m->in_word = false;
+    m->before = 0;
+    FERRY_TRY(push_piece(m, &piece));
+    m->joins = mark->kind != FERRY_MARK_OPEN && mark->joined;
+    return mark->spaced ? push_character(m, ' ') : FERRY_OK;
+}
+
+/* ---- sentences ---- */
+
+static ferry_view text_of(const composer *m, size_t begin, size_t end)
+{
+    return (ferry_view){m->c->shown->text.data + begin, end - begin};
+}
+
+/* Whether the element goes from the sentence's beginning to its end. */
+static bool is_whole(const ferry_mark *marks, const ferry_mark *open, const sentence *s)
+{
+    return open->kind == FERRY_MARK_OPEN && open->at <= s->begin && marks[open->partner].at >= s->end;
+}
+
+/* Finds the sentence's marks, those from m->mark on being free. */
+static void find_marks(const composer *m, sentence *s)
+{
+    const ferry_mark *marks = m->c->shown->marks;
+    const size_t count = m->block->after_mark;
+    const ferry_view rest = text_of(m, s->end, m->block->end);
+    const size_t next = s->end + ferry_utf8_leading_space(rest);
+    size_t mark = m->mark;
+    for (; mark < count && marks[mark].at <= s->begin; mark++) {
+        if (marks[mark].kind != FERRY_MARK_OPEN) continue;
+        s->kept = s->kept || (marks[mark].kept && is_whole(marks, &marks[mark], s));
+        const size_t close = marks[marks[mark].partner].at;
+        if (close > s->begin && (close < s->end || marks[mark].kept)) break;
+    }
+    s->first_mark = mark;
+    while (mark < count && marks[mark].at < s->end) mark++;
+    s->outside = s->after_mark = mark;
+    for (; mark < count && marks[mark].at <= next; mark++)
+        if (marks[mark].kind == FERRY_MARK_CLOSE && marks[mark].partner >= s->first_mark &&
+            marks[mark].partner < s->outside)
+            s->after_mark = mark + 1;
+}
+
+/* Text and marks up to byte `end` of the text and mark `after`, as they are. */
+static ferry_status pass(composer *m, size_t end, size_t after)
+{
+    const ferry_mark *marks = m->c->shown->marks;
+    for (; m->mark < after; m->mark++) {
+        const ferry_mark *mark = &marks[m->mark];
+        if (mark->at > m->place) {
+            FERRY_TRY(push_text(m, (ferry_view){m->c->shown->text.data, 0}, m->place, mark->at));
+            m->place = mark->at;
+        }
+        if (!mark->kept || mark->kind == FERRY_MARK_OPEN) FERRY_TRY(push_mark(m, mark));
+        if (mark->kept && mark->kind == FERRY_MARK_OPEN) m->place = marks[mark->partner].at; /* in the word's place */
+    }
+    if (end > m->place) FERRY_TRY(push_text(m, (ferry_view){m->c->shown->text.data, 0}, m->place, end));
+    if (end > m->place) m->place = end;
+    return FERRY_OK;
+}
+
+/* ---- marks in sentences ---- */
+
+static bool is_in_word(ferry_view text, size_t at, bool before)
+{
+    uint32_t c;
+    if (before ? !ferry_utf8_previous(text, &at, &c) : !ferry_utf8_next(text, &at, &c)) return false;
+    return ferry_is_word_letter(c) || ferry_unicode_character(c) == FERRY_CHARACTER_NUMBER;
+}
+
+/* What is kept, in place of bytes begin … end - 1 of the target, or beside a word of it. `beside`: behind another one.
+ * Where a blank was in the source, there is one; it touches no letter. */
+static ferry_status push_kept(composer *m, ferry_view target, size_t begin, size_t end, const ferry_mark *mark,
+                              bool beside)
+{
+    const ferry_view shown = {m->c->shown->text.data, m->block->end};
+    const ferry_mark *close = &m->c->shown->marks[mark->partner];
+    const bool inserted = begin == end, spaced = m->blanks != none;
+    const bool blank_before = !mark->joined && mark->at > m->block->begin && shown.data[mark->at - 1] == ' ';
+    const bool blank_after = !close->joined && close->at < shown.size && shown.data[close->at] == ' ';
+    if (!spaced && (beside || is_in_word(target, begin, true)) && (inserted || blank_before))
+        FERRY_TRY(push_character(m, ' '));
+    FERRY_TRY(push_mark(m, mark));
+    m->joins = close->joined;
+    const bool parted = end < target.size && is_in_word(target, end, false) && (inserted || blank_after);
+    return parted ? push_character(m, ' ') : FERRY_OK;
+}
+
+/* The translation, with its marks. */
+static ferry_status push_placed(composer *m, ferry_view target, const sentence *s, const ferry_placed *placed)
+{
+    size_t at = 0, kept_end = none;
+    for (size_t i = 0; i < s->after_mark - s->first_mark; i++) {
+        const ferry_mark *mark = &m->c->shown->marks[s->first_mark + placed[i].item];
+        if (!mark->kept || mark->kind == FERRY_MARK_OPEN) FERRY_TRY(push_text(m, target, at, placed[i].at));
+        if (!mark->kept)
+            FERRY_TRY(push_mark(m, mark));
+        else if (mark->kind == FERRY_MARK_OPEN) /* its end follows */
+            FERRY_TRY(push_kept(m, target, placed[i].at, placed[i + 1].at, mark, placed[i].at == kept_end));
+        if (mark->kept) kept_end = placed[i].at;
+        at = placed[i].at;
+    }
+    return push_text(m, target, at, target.size);
+}
+
+/* Tokens of a sentence and its translation, and what aligns them. */
+typedef struct aligned {
+    ferry_token *source, *target;
+    ferry_place_weights *weights;
+    ferry_placed *placed;
+    size_t source_count, target_count;
+} aligned;
+
+static ferry_status read_tokens(composer *m, size_t index, size_t marks, ferry_view target, aligned *a)
+{
+    const ferry_result *lines = ferry_result_sentences(m->c->result);
+    ferry_token *last = NULL;
+    a->source_count = ferry_result_source_token_count(lines, index);
+    a->target_count = ferry_result_token_count(lines, index, 0);
+    a->source = calloc(a->source_count + 1, sizeof *a->source);
+    a->target = calloc(a->target_count + 1, sizeof *a->target);
+    a->weights = calloc(a->target_count + 1, sizeof *a->weights);
+    a->placed = calloc(marks + 1, sizeof *a->placed);
+    if (a->source == NULL || a->target == NULL || a->weights == NULL || a->placed == NULL)
+        return ferry_fail_memory(m->error, "the elements of a sentence", a->target_count * sizeof *a->target);
+    for (size_t i = 0; i < a->source_count; i++)
+        ferry_result_source_token(lines, index, i, &a->source[i], sizeof *a->source);
+    for (size_t i = 0; i < a->target_count; i++) {
+        ferry_token *token = &a->target[i];
+        ferry_place_weights *weights = &a->weights[i];
+        ferry_result_token(lines, index, 0, i, token, sizeof *token);
+        if (token->end > target.size) token->end = target.size; /* what the end of the text has lost */
+        if (token->begin > target.size) token->begin = target.size;
+        weights->values = ferry_result_weights(lines, index, 0, i, &weights->first, &weights->count);
+        if (token->begin < token->end) last = token;
+    }
+    /* What the end of the text has got belongs to its last word. */
+    if (last != NULL && memchr(target.data + last->end, ' ', target.size - last->end) == NULL) last->end = target.size;
+    return FERRY_OK;
+}
+
+static void release(aligned *a)
+{
+    free(a->source);
+    free(a->target);
+    free(a->weights);
+    free(a->placed);
+}
+
+static void refuse(composer *m, const char *reason)
+{
+    if (m->c->reason == NULL) m->c->reason = reason;
+}
+
+static ferry_status push_aligned(composer *m, size_t index, const sentence *s, ferry_view target)
+{
+    aligned a = {.source = NULL};
+    size_t lost = 0;
+    ferry_status status = read_tokens(m, index, s->after_mark - s->first_mark, target, &a);
+    const ferry_place_sentence between = {
+        .source = text_of(m, s->begin, s->end),
+        .target = target,
+        .items = m->c->shown->marks + s->first_mark,
+        .first_item = s->first_mark,
+        .item_count = s->after_mark - s->first_mark,
+        .begin = s->begin,
+        .source_tokens = a.source,
+        .target_tokens = a.target,
+        .weights = a.weights,
+        .source_count = a.source_count,
+        .target_count = a.target_count,
+    };
+    if (status == FERRY_OK) status = ferry_place(&between, a.placed, &lost, m->error);
+    if (status == FERRY_OK) status = push_placed(m, target, s, a.placed);
+    if (lost > 0) refuse(m, "the translation lacks what has to be kept, or has it twice");
+    release(&a);
+    return status;
+}
+
+/* ---- a block ---- */
+
+static const char *why_not(const ferry_outcome *outcome, ferry_view target)
+{
+    if (outcome->status != FERRY_OK) return outcome->error;
+    if ((outcome->quality & FERRY_QUALITY_LOOP) != 0) return "the translation repeats itself";
+    if ((outcome->quality & FERRY_QUALITY_CUT) != 0) return "the translation ended at max_length";
+    return ferry_utf8_is_blank(target) ? "the translation is blank" : NULL;
+}
+
+/* The translation of a sentence; the last one ends as the text does. */
+static ferry_status push_sentence(composer *m, size_t index, bool last)
+{
+    const ferry_sentence *range = ferry_result_sentence(m->c->result, index);
+    const ferry_result *lines = ferry_result_sentences(m->c->result);
+    const ferry_text text = ferry_result_text(lines, index, 0);
+    const ferry_outcome *outcome = ferry_result_outcome(lines, index);
+    sentence s = {.begin = range->source_begin, .end = range->source_end};
+    ferry_string target = {0};
+    find_marks(m, &s);
+    if (outcome->status == FERRY_OK && (s.kept || ferry_result_token_count(lines, index, 0) == 0))
+        return pass(m, s.end, s.outside); /* the model sees nothing of it */
+    FERRY_TRY(pass(m, s.begin, s.first_mark));
+    ferry_status status = ferry_string_append(&target, (ferry_view){text.data, text.size}, m->error);
+    if (status == FERRY_OK && last) status = ferry_end_as(text_of(m, s.begin, s.end), &target, m->error);
+    const ferry_view view = {target.data != NULL ? target.data : "", target.size};
+    const char *reason = why_not(outcome, view);
+    m->c->changed = m->c->changed || !ferry_view_equal(view, text_of(m, s.begin, s.end));
+    if (reason != NULL) {
+        refuse(m, reason);
+    } else if (status == FERRY_OK) {
+        status = s.first_mark < s.after_mark ? push_aligned(m, index, &s, view) : push_text(m, view, 0, view.size);
+        m->mark = s.after_mark;
+        m->place = s.end;
+    }
+    free(target.data);
+    return status;
+}
+
+ferry_status ferry_compose(ferry_composition *c, const ferry_shown_block *block, size_t first, size_t after)
+{
+    composer m = {.c = c, .block = block, .error = c->document->error, .blanks = none};
+    m.mark = block->first_mark;
+    m.place = block->begin;
+    c->pieces.count = c->pieces.text.size = 0;
+    c->reason = NULL;
+    c->changed = false;
+    for (size_t i = first; i < after && c->reason == NULL; i++) FERRY_TRY(push_sentence(&m, i, i + 1 == after));
+    return c->reason == NULL ? pass(&m, block->end, block->after_mark) : FERRY_OK;
+}

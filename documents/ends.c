@@ -1,0 +1,53 @@
+#include "ends.h"
+
+#include "base/utf8.h"
+#include "tokenizer/unicode.h"
+
+static bool ends_sentence(uint32_t c)
+{
+    return c == '.' || c == '!' || c == '?' || c == 0x2026 || c == 0x3002 || c == 0xFF01 || c == 0xFF1F ||
+           c == 0xFF0E || c == 0x061F || c == 0x0964;
+}
+
+static bool is_end(uint32_t c)
+{
+    return ends_sentence(c) || c == ':' || c == ';' || c == 0xFF1A || c == 0xFF1B;
+}
+
+/* The byte where the characters that end the text begin; *kind: the character before them. */
+static size_t find_end(ferry_view text, ferry_character *kind)
+{
+    size_t at = text.size, end = at;
+    uint32_t c = 0;
+    while (ferry_utf8_previous(text, &at, &c) && is_end(c)) end = at;
+    *kind = end > 0 ? ferry_unicode_character(c) : FERRY_CHARACTER_OTHER;
+    return end;
+}
+
+static bool has(ferry_view text, const char *part)
+{
+    const ferry_view wanted = ferry_text_view(part);
+    for (size_t at = 0; at + wanted.size <= text.size; at++)
+        if (ferry_view_equal((ferry_view){text.data + at, wanted.size}, wanted)) return true;
+    return false;
+}
+
+ferry_status ferry_end_as(ferry_view source, ferry_string *target, ferry_error *error)
+{
+    ferry_character before, other;
+    source = ferry_utf8_trim(source);
+    const ferry_view made = {target->data != NULL ? target->data : "", target->size};
+    const size_t trimmed = ferry_utf8_trim(made).size + ferry_utf8_leading_space(made);
+    const size_t from = find_end(source, &before), to = find_end((ferry_view){made.data, trimmed}, &other);
+    const ferry_view end = {source.data + from, source.size - from};
+    if (to == 0 || from == 0) return FERRY_OK;
+    if (end.size == 0) {
+        const ferry_view made_end = {made.data + to, trimmed - to};
+        if (before <= FERRY_CHARACTER_NUMBER && !has(made_end, ":") && !has(made_end, ";")) target->size = to;
+        return FERRY_OK;
+    }
+    const bool special = has(end, "…") || has(end, "...") || has(end, ":") || has(end, "：");
+    if (!special && to < trimmed) return FERRY_OK;
+    target->size = to;
+    return ferry_string_append(target, end, error);
+}

@@ -1,0 +1,190 @@
+/* Placeholders and templates, which need no blank before them. */
+#include "characters.h"
+#include "elements.h"
+#include "entities.h"
+#include "kept_text.h"
+
+/* ---- brackets ---- */
+
+size_t ferry_kept_find_after(ferry_view text, size_t at, const char *end)
+{
+    for (size_t i = at; i < text.size && i - at < FERRY_MOST_INSIDE && text.data[i] != '\n'; i++)
+        if (text.data[i] == *end && begins(text, i, end)) return i + strlen(end);
+    return 0;
+}
+
+/* Brackets of one kind, well nested: in one line, unless they are doubled. */
+static size_t find_nested(ferry_view text, size_t at, char open, char close)
+{
+    int depth = 0;
+    const bool lines = is_one_of(byte_at(text, at + 1), "{%#");
+    for (size_t i = at; i < text.size && i - at < FERRY_MOST_INSIDE && (lines || text.data[i] != '\n'); i++) {
+        depth += (text.data[i] == open) - (text.data[i] == close);
+        if (depth == 0) return i == at ? 0 : i + 1;
+    }
+    return 0;
+}
+
+/* {name}; not a remark of three words or more. */
+static size_t find_braces(ferry_view text, size_t at)
+{
+    const size_t end = find_nested(text, at, '{', '}');
+    size_t blanks = 0, i = at + 1;
+    for (; i + 1 < end && (is_letter(text.data[i]) || is_one_of(text.data[i], " .,'!?-")); i++)
+        blanks += text.data[i] == ' ';
+    return i + 1 == end && blanks > 1 ? 0 : end;
+}
+
+/* $x$ $$x$$ \(x\) \[x\]; "$5 and $6" is none. */
+static size_t find_formula(ferry_view text, size_t at)
+{
+    static const char *const marks[][2] = {{"$$", "$$"}, {"$", "$"}, {"\\(", "\\)"}, {"\\[", "\\]"}};
+    for (size_t i = 0; i < 4; i++) {
+        const size_t begin = at + strlen(marks[i][0]);
+        if (!begins(text, at, marks[i][0])) continue;
+        const size_t end = ferry_kept_find_after(text, begin + 1, marks[i][1]);
+        if (i != 1 || end == 0) return end;
+        const bool touches = (unsigned char)text.data[begin] > ' ' && (unsigned char)text.data[end - 2] > ' ';
+        return touches && !is_digit(byte_at(text, end)) ? end : 0;
+    }
+    return 0;
+}
+
+/* [b] [/b] [url=x] [*] [[x]] [% x %], and [code] and [img] with what they have inside. */
+static size_t find_brackets(ferry_view text, size_t at)
+{
+    static const char names[] = " align attach b br center code color email font h1 h2 h3 h4 hr i img indent li list "
+                                "media noparse ol php pre quote s size spoiler strike sub sup table td th tr u ul url "
+                                "youtube ";
+    const char first = byte_at(text, at + 1);
+    const bool ends = first == '/';
+    const size_t begin = at + 1 + (ends || first == '[' || first == '%'),
+                 end = skip_name(text, begin, "", FERRY_MOST_NAME);
+    const ferry_view name = view_part(text, begin, end);
+    if (begins(text, at, "[*]")) return at + 3;
+    if (first == '%') return ferry_kept_find_after(text, begin, "%]");
+    if (first == '[') return name.size > 0 && begins(text, end, "]]") ? end + 2 : 0;
+    if (!ferry_name_is_listed(name, names) || name.data[0] < 'a') return 0;
+    if (byte_at(text, end) == '=') return ferry_kept_find_after(text, end, "]");
+    if (byte_at(text, end) != ']') return 0;
+    if (name.size == 1 && !ends && at > 0 && is_name(text.data[at - 1])) return 0; /* "a[i]" */
+    const bool has_code = !ends && ferry_name_is_listed(name, " code img noparse php pre youtube ");
+    const size_t close = has_code ? ferry_kept_find_after(text, end, "[/") : 0;
+    const size_t after = close > 0 ? ferry_kept_find_after(text, close, "]") : 0;
+    return after > 0 ? after : end + 1;
+}
+
+/* `x` ``x``; "`a' and `b'" has none. */
+static size_t find_code(ferry_view text, size_t at)
+{
+    const char *const mark = begins(text, at, "``") ? "``" : "`";
+    const size_t begin = at + strlen(mark), end = ferry_kept_find_after(text, begin, mark);
+    if (end == 0 || byte_at(text, begin) == '`' || byte_at(text, end) == '`') return 0;
+    return is_one_of(text.data[begin], " \t") || is_one_of(text.data[end - strlen(mark) - 1], " \t") ? 0 : end;
+}
+
+/* <https://…> <user@host.org> <%= x %> <? x ?> <#if x> </#if> <@x>, with the brackets. */
+static size_t find_angles(ferry_view text, size_t at)
+{
+    const char first = byte_at(text, at + 1 + (byte_at(text, at + 1) == '/'));
+    if (first == '%' || first == '?') return ferry_kept_find_after(text, at + 2, first == '%' ? "%>" : "?>");
+    if (first == '#' || first == '@') return ferry_kept_find_after(text, at + 2, ">");
+    size_t end = ferry_kept_find_address(text, at + 1);
+    if (end == 0) end = ferry_kept_find_mail(text, at + 1);
+    return end > 0 && byte_at(text, end) == '>' ? end + 1 : 0;
+}
+
+/* ---- placeholders ---- */
+
+/* The flags, width and precision of printf, but for blanks as flags: "100 % of". */
+static bool is_printf_number(char c)
+{
+    return is_digit(c) || is_one_of(c, "-+#'.*$");
+}
+
+static bool is_printf_size(char c)
+{
+    return is_one_of(c, "hlLqjztZ");
+}
+
+/* A number that ends before byte `at`; "0%o" has none. */
+static bool follows_number(ferry_view text, size_t at)
+{
+    if (at == 0 || !is_digit(text.data[at - 1])) return false;
+    return text.data[at - 1] != '0' || (at > 1 && is_digit(text.data[at - 2]));
+}
+
+/* %d %-5.2f %1$s %zu %<PRIu64> %% %(name)s %{name} %1 %L1 %name %name%, strftime's %Y; "100%d" is none. */
+static size_t find_percent(ferry_view text, size_t at)
+{
+    size_t end = at + 1;
+    if (follows_number(text, at)) return 0;
+    if (byte_at(text, end) == '%') return end + 1;
+    if (byte_at(text, end) == '{') return find_braces(text, end);
+    if (byte_at(text, end) == '(') {
+        end = skip_name(text, end + 1, "", FERRY_MOST_NAME);
+        if (end == at + 2 || byte_at(text, end) != ')') return 0;
+        end++;
+    }
+    const size_t numbers = end, digits = skip(text, end + (byte_at(text, end) == 'L'), is_digit, 2);
+    end = skip(text, end, is_printf_number, FERRY_MOST_NAME);
+    if (byte_at(text, end) == '<') {
+        end = skip_name(text, end + 1, "", FERRY_MOST_NAME);
+        return byte_at(text, end) == '>' ? end + 1 : 0;
+    }
+    const size_t sizes = end;
+    end = skip(text, end, is_printf_size, 2);
+    if (end > sizes && !is_letter(byte_at(text, end))) end--; /* strftime's %h */
+    if (byte_at(text, end) == '@') return end + 1;
+    if (numbers == at + 1 && digits > numbers && is_digit(text.data[digits - 1]) &&
+        (digits > end || !is_letter(byte_at(text, end))))
+        return digits; /* Qt's */
+    if (!is_letter(byte_at(text, end))) return 0;
+    if (byte_at(text, end) >= 'a' && is_capital(byte_at(text, end + 1))) return end + 1;
+    size_t name = skip_name(text, end + 1, "", FERRY_MOST_NAME); /* what touches it, or %name% */
+    while (text.data[name - 1] == '_') name--;
+    const bool is_between = name > end + 1 && name > at + 3 && byte_at(text, name) == '%';
+    return name + (is_between && !is_letter(byte_at(text, name + 1)));
+}
+
+/* $name $name$ $t(name) ${name} $(name); "$5" is none. */
+static size_t find_dollar(ferry_view text, size_t at)
+{
+    const char first = byte_at(text, at + 1);
+    if (first == '{') return find_braces(text, at + 1);
+    if (first == '(') return find_nested(text, at + 1, '(', ')');
+    const size_t end = skip_name(text, at + 1, "", FERRY_MOST_NAME);
+    if (end == at + 1 || is_digit(first) || (at > 0 && is_name(text.data[at - 1]))) return 0;
+    const size_t call = byte_at(text, end) == '(' ? find_nested(text, end, '(', ')') : 0;
+    return call > 0 ? call : end + (byte_at(text, end) == '$');
+}
+
+/* \n \name \u00e9 */
+static size_t find_escape(ferry_view text, size_t at)
+{
+    const char first = byte_at(text, at + 1), second = byte_at(text, at + 2);
+    if (!is_letter(first)) return 0;
+    if (first == 'n' || (is_one_of(first, "rtNh") && (!is_letter(second) || is_capital(second)))) return at + 2;
+    return skip_name(text, at + 1, "", FERRY_MOST_NAME);
+}
+
+size_t ferry_kept_find_placeholder(ferry_view text, size_t at, bool formulas)
+{
+    char bytes[8];
+    size_t size = 0, end = 0;
+    const char c = byte_at(text, at);
+    if (formulas && (c == '$' || c == '\\')) end = find_formula(text, at);
+    if (end > 0) return end;
+    switch (c) {
+    case '%': return find_percent(text, at);
+    case '$': return find_dollar(text, at);
+    case '{': return find_braces(text, at);
+    case '[': return find_brackets(text, at);
+    case '<': return find_angles(text, at);
+    case '`': return find_code(text, at);
+    case '\\': return find_escape(text, at);
+    case '#': return byte_at(text, at + 1) == '{' ? find_nested(text, at + 1, '{', '}') : 0;
+    case '&': size = ferry_entity_read(view_part(text, at, text.size), bytes, &size); return size > 0 ? at + size : 0;
+    default: return 0;
+    }
+}

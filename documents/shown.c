@@ -1,0 +1,271 @@
+#include "shown.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "document_parts.h"
+#include "tokenizer/unicode.h"
+#include "words.h"
+
+enum { FEW_CAPITALS = 4 }; /* letters: less may be an abbreviation */
+
+/* A block that is added. */
+typedef struct builder {
+    ferry_shown *shown;
+    const ferry_document *document;
+    const ferry_document_block *block;
+    ferry_shown_block made;
+    int attempt;
+    size_t names, numbers; /* how many were used */
+    bool separates;        /* a word ends here, even if the next character is a letter */
+    bool goes_on;          /* behind the first letter of text in capitals */
+    ferry_error *error;
+} builder;
+
+static ferry_status append(builder *b, const char *data, size_t size)
+{
+    return ferry_string_append(&b->shown->text, (ferry_view){data, size}, b->error);
+}
+
+static bool is_of_word(uint32_t c)
+{
+    return ferry_is_word_letter(c) || ferry_unicode_character(c) == FERRY_CHARACTER_NUMBER;
+}
+
+static bool ends_in_word(const builder *b)
+{
+    size_t at = b->shown->text.size;
+    uint32_t c;
+    return at > b->made.begin && ferry_utf8_previous((ferry_view){b->shown->text.data, at}, &at, &c) && is_of_word(c);
+}
+
+static ferry_status add_blank(builder *b)
+{
+    const ferry_string *text = &b->shown->text;
+    ferry_shown *shown = b->shown;
+    ferry_mark *last = shown->mark_count > b->made.first_mark ? &shown->marks[shown->mark_count - 1] : NULL;
+    b->separates = false;
+    if (text->size > b->made.begin && text->data[text->size - 1] != ' ') return append(b, " ", 1);
+    if (last != NULL && last->at == text->size) last->spaced = true;
+    return FERRY_OK;
+}
+
+static ferry_status add_character(builder *b, uint32_t c)
+{
+    char bytes[4];
+    if (b->separates && is_of_word(c) && ends_in_word(b)) {
+        b->shown->marks[b->shown->mark_count - 1].joined = true;
+        FERRY_TRY(append(b, " ", 1));
+    }
+    b->separates = false;
+    if (b->made.capitals && b->goes_on) c = ferry_unicode_lower(c);
+    b->goes_on = b->goes_on || is_of_word(c);
+    return append(b, bytes, ferry_utf8_put(c, bytes));
+}
+
+static ferry_view text_of(const builder *b, const ferry_document_item *item)
+{
+    return (ferry_view){b->document->text.data + item->text_begin, item->text_end - item->text_begin};
+}
+
+static ferry_status add_text(builder *b, ferry_view text)
+{
+    for (size_t at = 0; at < text.size;) {
+        uint32_t c;
+        if (!ferry_utf8_next(text, &at, &c)) c = 0xFFFD;
+        FERRY_TRY(ferry_utf8_is_space(c) || ferry_is_control(c) ? add_blank(b) : add_character(b, c));
+    }
+    return FERRY_OK;
+}
+
+static ferry_status add_mark(builder *b, const ferry_mark *mark)
+{
+    ferry_shown *shown = b->shown;
+    const size_t count = shown->mark_count + 1;
+    ferry_mark *grown = ferry_array_grow(shown->marks, &shown->mark_capacity, count, sizeof *grown);
+    if (grown == NULL) return ferry_fail_memory(b->error, "a document", count * sizeof *grown);
+    shown->marks = grown;
+    grown[shown->mark_count++] = *mark;
+    return FERRY_OK;
+}
+
+/* Text of the block that has the word, which then cannot stand for anything. */
+static bool occurs(const builder *b, const char *word)
+{
+    const size_t size = strlen(word);
+    for (size_t i = b->block->first_item; i < b->block->after_item; i++) {
+        const ferry_document_item *item = &b->document->items[i];
+        const ferry_view text = item->kind == FERRY_DOCUMENT_TEXT ? text_of(b, item) : (ferry_view){"", 0};
+        for (size_t at = 0; at + size <= text.size; at++)
+            if (memcmp(text.data + at, word, size) == 0) return true;
+    }
+    return false;
+}
+
+/* The next word that stands for something: of those that models copy, then any number. Few are looked for, as that
+ * takes time: among so many words, one that is text, too, does no harm. */
+static void choose_word(builder *b, bool number, char word[16])
+{
+    static const char *const names[] = {"Tom", "Boston", "Paris", "Maria", "Berlin", "Lisa", "Kate", "Peter"};
+    static const char *const years[] = {"2013", "1999", "1492", "2005", "1985", "2468"};
+    enum { NAMES = sizeof names / sizeof *names, YEARS = sizeof years / sizeof *years, LOOKED_FOR = 64 };
+    const size_t shift = b->attempt == 0 ? 0 : 1;
+    do {
+        if (!number && b->names < NAMES) {
+            snprintf(word, 16, "%s", names[(b->names++ + shift) % NAMES]);
+            continue;
+        }
+        const size_t n = b->numbers++;
+        if (n < YEARS)
+            snprintf(word, 16, "%s", years[(n + shift) % YEARS]);
+        else
+            snprintf(word, 16, "%zu", 1100 + 37 * n % 8900);
+    } while (b->numbers < LOOKED_FOR && occurs(b, word));
+}
+
+/* A number is shown as one at the first attempt. */
+static ferry_status add_kept(builder *b, size_t index)
+{
+    const ferry_view text = text_of(b, &b->document->items[index]);
+    const bool number = text.size > 0 && text.data[0] >= '0' && text.data[0] <= '9';
+    char word[16];
+    choose_word(b, number && b->attempt == 0, word);
+    const size_t open = b->shown->mark_count;
+    ferry_mark mark = {.kind = FERRY_MARK_OPEN, .kept = true, .item = index, .joined = ends_in_word(b)};
+    if (mark.joined) FERRY_TRY(append(b, " ", 1));
+    mark.at = b->shown->text.size;
+    mark.partner = open + 1;
+    FERRY_TRY(add_mark(b, &mark));
+    FERRY_TRY(append(b, word, strlen(word)));
+    mark = (ferry_mark){.kind = FERRY_MARK_CLOSE, .kept = true, .item = index, .at = b->shown->text.size};
+    mark.partner = open;
+    b->separates = b->goes_on = true;
+    return add_mark(b, &mark);
+}
+
+/* Whether the end of a wrapped line has no blank: between two ideographs. */
+static bool joins(const builder *b, size_t index)
+{
+    const ferry_document_item *item = &b->document->items[index];
+    uint32_t before, after;
+    if (!item->blank) return true;
+    if (index == b->block->first_item || index + 1 >= b->block->after_item) return false;
+    if (item[-1].kind != FERRY_DOCUMENT_TEXT || item[1].kind != FERRY_DOCUMENT_TEXT) return false;
+    const ferry_view left = text_of(b, item - 1), right = text_of(b, item + 1);
+    size_t end = left.size, next = 0;
+    return ferry_utf8_previous(left, &end, &before) && ferry_utf8_next(right, &next, &after) &&
+           ferry_is_ideograph(before) && ferry_is_ideograph(after);
+}
+
+static ferry_status add_item(builder *b, size_t index, size_t *mark_of)
+{
+    const ferry_document_item *item = &b->document->items[index];
+    ferry_mark mark = {.item = index, .at = b->shown->text.size};
+    switch (item->kind) {
+    case FERRY_DOCUMENT_TEXT: return add_text(b, text_of(b, item));
+    case FERRY_DOCUMENT_KEPT: return add_kept(b, index);
+    case FERRY_DOCUMENT_BREAK: return joins(b, index) ? FERRY_OK : add_blank(b);
+    case FERRY_DOCUMENT_POINT:
+        if (item->blank) FERRY_TRY(add_blank(b));
+        mark.at = b->shown->text.size;
+        mark.joined = item->blank;
+        b->separates = !item->blank && item->begin < item->end;
+        break;
+    case FERRY_DOCUMENT_OPEN:
+        mark.kind = FERRY_MARK_OPEN;
+        mark_of[item->partner - b->block->first_item] = b->shown->mark_count;
+        break;
+    case FERRY_DOCUMENT_CLOSE:
+        mark.kind = FERRY_MARK_CLOSE;
+        mark.partner = mark_of[index - b->block->first_item];
+        b->shown->marks[mark.partner].partner = b->shown->mark_count;
+        break;
+    }
+    return add_mark(b, &mark);
+}
+
+/* Whether the text is in capitals. */
+static bool is_in_capitals(const builder *b)
+{
+    size_t upper = 0;
+    for (size_t i = b->block->first_item; i < b->block->after_item; i++) {
+        const ferry_document_item *item = &b->document->items[i];
+        const ferry_view text = item->kind == FERRY_DOCUMENT_TEXT ? text_of(b, item) : (ferry_view){"", 0};
+        for (size_t at = 0; at < text.size;) {
+            uint32_t c;
+            const ferry_character kind =
+                ferry_utf8_next(text, &at, &c) ? ferry_unicode_character(c) : FERRY_CHARACTER_OTHER;
+            if (kind == FERRY_CHARACTER_LOWER || kind == FERRY_CHARACTER_LETTER) return false;
+            upper += kind == FERRY_CHARACTER_UPPER;
+        }
+    }
+    return upper >= FEW_CAPITALS;
+}
+
+static ferry_status add_items(builder *b)
+{
+    const size_t count = b->block->after_item - b->block->first_item;
+    size_t *mark_of = malloc((count + 1) * sizeof *mark_of);
+    if (mark_of == NULL) return ferry_fail_memory(b->error, "a document", count * sizeof *mark_of);
+    ferry_status status = FERRY_OK;
+    for (size_t i = 0; i < count && status == FERRY_OK; i++) status = add_item(b, b->block->first_item + i, mark_of);
+    free(mark_of);
+    return status;
+}
+
+/* Blanks at the end are no text, unless something is behind them. Returns whether a mark is within the text. */
+static bool finish(builder *b)
+{
+    ferry_shown *shown = b->shown;
+    bool within = false;
+    const size_t size = shown->text.size, last = shown->mark_count;
+    const bool marked = last > b->made.first_mark && shown->marks[last - 1].at == size;
+    if (size > b->made.begin && shown->text.data[size - 1] == ' ' && !marked) shown->text.size--;
+    b->made.end = shown->text.size;
+    b->made.after_mark = shown->mark_count;
+    for (size_t i = b->made.first_mark; i < b->made.after_mark; i++) {
+        ferry_mark *mark = &shown->marks[i];
+        if (mark->at > b->made.end) mark->at = b->made.end;
+        within = within || mark->kept || (mark->at > b->made.begin && mark->at < b->made.end);
+    }
+    return within;
+}
+
+ferry_status ferry_shown_add(ferry_shown *shown, const ferry_document *document, ferry_document_block *block,
+                             int attempt, bool *aligned)
+{
+    builder b = {.shown = shown, .document = document, .block = block, .attempt = attempt, .error = document->error};
+    const size_t count = shown->block_count + 1;
+    ferry_shown_block *grown = ferry_array_grow(shown->blocks, &shown->block_capacity, count, sizeof *grown);
+    if (grown == NULL) return ferry_fail_memory(document->error, "a document", count * sizeof *grown);
+    shown->blocks = grown;
+    if (count > 1) FERRY_TRY(append(&b, "\n", 1));
+    b.made = (ferry_shown_block){.block = block, .begin = shown->text.size, .first_mark = shown->mark_count};
+    b.made.capitals = document->has_case && is_in_capitals(&b);
+    FERRY_TRY(add_items(&b));
+    *aligned = finish(&b);
+    grown[shown->block_count++] = b.made;
+    return FERRY_OK;
+}
+
+void ferry_shown_remove(ferry_shown *shown)
+{
+    const ferry_shown_block *last = &shown->blocks[--shown->block_count];
+    shown->mark_count = last->first_mark;
+    shown->text.size = shown->block_count > 0 ? shown->blocks[shown->block_count - 1].end : 0;
+}
+
+void ferry_shown_clear(ferry_shown *shown)
+{
+    shown->text.size = shown->mark_count = shown->block_count = shown->first_sentence = 0;
+}
+
+void ferry_shown_destroy(ferry_shown *shown)
+{
+    free(shown->text.data);
+    free(shown->marks);
+    free(shown->blocks);
+    *shown = (ferry_shown){0};
+}

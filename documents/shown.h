@@ -1,0 +1,33 @@
+/* What the model sees of blocks: their text, a line each. White space is one blank, a wrapped line is joined, elements
+ * are marks, and a word that models copy stands for what is kept. Text in capitals becomes small letters. */
+#ifndef FERRY_DOCUMENTS_SHOWN_H
+#define FERRY_DOCUMENTS_SHOWN_H
+
+#include "document.h"
+#include "marks.h"
+
+typedef struct ferry_shown_block {
+    ferry_document_block *block;
+    size_t begin, end;             /* bytes of the text */
+    size_t first_mark, after_mark; /* marks first_mark … after_mark - 1 */
+    bool capitals;                 /* to be written in capitals */
+} ferry_shown_block;
+
+typedef struct ferry_shown {
+    ferry_string text; /* valid UTF-8 */
+    ferry_mark *marks;
+    ferry_shown_block *blocks;
+    size_t mark_count, mark_capacity, block_count, block_capacity;
+    size_t first_sentence; /* of the next block that is read from a result */
+} ferry_shown;
+
+/* Adds a block. attempt 0 and 1: other words stand for what is kept. *aligned: marks are within its text, so that they
+ * can only be placed by alignment. */
+ferry_status ferry_shown_add(ferry_shown *shown, const ferry_document *document, ferry_document_block *block,
+                             int attempt, bool *aligned);
+/* Removes the last block. */
+void ferry_shown_remove(ferry_shown *shown);
+void ferry_shown_clear(ferry_shown *shown);
+void ferry_shown_destroy(ferry_shown *shown);
+
+#endif

@@ -1,0 +1,279 @@
+#include "stand_in.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/string_buffer.h"
+#include "base/utf8.h"
+
+typedef struct line {
+    ferry_sentence range;
+    ferry_outcome outcome;
+    ferry_string text;
+    ferry_token *source, *target; /* [source_count], [target_count] */
+    size_t *from;                 /* [target_count] the source token of each, which has all of its weight */
+    float *weights;               /* [target_count, source_count] */
+    size_t source_count, target_count;
+} line;
+
+struct ferry_result {
+    ferry_string text;
+    line *lines; /* [count] */
+    size_t count;
+};
+
+static const char *const names[] = {"Tom", "Boston", "Paris", "Maria", "Berlin", "Lisa", "Kate", "Peter"};
+
+static void *allocate(size_t count, size_t size)
+{
+    void *memory = calloc(count + 1, size);
+    if (memory == NULL) abort();
+    return memory;
+}
+
+static void append(ferry_string *out, const char *data, size_t size)
+{
+    if (ferry_string_append(out, (ferry_view){data, size}, NULL) != FERRY_OK) abort();
+}
+
+static bool is_letter(char c)
+{
+    return (c | 32) >= 'a' && (c | 32) <= 'z';
+}
+
+static bool is_of_word(char c)
+{
+    return is_letter(c) || (c >= '0' && c <= '9') || (unsigned char)c >= 0x80;
+}
+
+/* General punctuation, arrows and symbols: U+2000 to U+2BFF. */
+static bool is_symbol(const char *bytes)
+{
+    return (unsigned char)bytes[0] == 0xE2 && (unsigned char)bytes[1] < 0xB0;
+}
+
+/* Words, and what is neither a word nor a blank. */
+static size_t read_tokens(ferry_view text, ferry_token *tokens)
+{
+    size_t count = 0;
+    for (size_t at = 0, end; at < text.size; at = end) {
+        end = at + 1;
+        if (text.data[at] == ' ') continue;
+        if (is_symbol(text.data + at))
+            end = at + 3;
+        else if (is_of_word(text.data[at]))
+            while (end < text.size && is_of_word(text.data[end]) && !is_symbol(text.data + end)) end++;
+        tokens[count++] = (ferry_token){.begin = at, .end = end};
+    }
+    return count;
+}
+
+static bool is_copied(ferry_view word)
+{
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (ferry_view_equal(word, ferry_text_view(names[i]))) return true;
+    return word.size == 4 && word.data[0] >= '0' && word.data[0] <= '9';
+}
+
+static void change(const ferry_translator *translator, ferry_view word, ferry_string *out)
+{
+    if (is_copied(word) || translator->way == STAND_IN_SAME) {
+        append(out, word.data, word.size);
+        return;
+    }
+    if (translator->way == STAND_IN_HOSTILE) {
+        append(out, translator->given, strlen(translator->given));
+        return;
+    }
+    for (size_t i = 0; i < word.size; i++) {
+        const char c = word.data[i], upper = (char)(is_letter(c) ? c & ~32 : c);
+        append(out, translator->way == STAND_IN_UPPER ? &upper : &c, 1);
+        if (translator->way == STAND_IN_LONGER && is_letter(c)) append(out, &c, 1);
+    }
+}
+
+/* Each word changed, with the blanks as they are. */
+static void translate_words(const ferry_translator *translator, ferry_view source, line *l)
+{
+    size_t at = 0;
+    l->target = allocate(l->source_count, sizeof *l->target);
+    l->from = allocate(l->source_count, sizeof *l->from);
+    for (size_t i = 0; i < l->source_count; i++) {
+        append(&l->text, source.data + at, l->source[i].begin - at);
+        l->target[i].begin = l->text.size;
+        change(translator, (ferry_view){source.data + l->source[i].begin, l->source[i].end - l->source[i].begin},
+               &l->text);
+        l->target[i].end = l->text.size;
+        l->from[i] = i;
+        at = l->source[i].end;
+    }
+    l->target_count = l->source_count;
+    append(&l->text, source.data + at, source.size - at);
+}
+
+/* Of lines "WORD\2TRANSLATION", the translation of the one whose word the source begins with, or which has none. */
+static const char *find_given(const char *given, ferry_view source, const line *l)
+{
+    const size_t first = l->source_count > 0 ? l->source[0].end : 0;
+    for (const char *bar; (bar = strchr(given, 2)) != NULL; given = strchr(bar, '\n') + 1)
+        if (bar == given || ((size_t)(bar - given) == first && memcmp(given, source.data, first) == 0)) return bar + 1;
+    return given;
+}
+
+/* See stand_in.h. */
+static void take_given(const ferry_translator *translator, ferry_view source, line *l)
+{
+    const char *given = find_given(translator->given, source, l);
+    l->target = allocate(strlen(given), sizeof *l->target);
+    l->from = allocate(strlen(given), sizeof *l->from);
+    for (size_t size; *given != '\0' && *given != '\n'; given += size) {
+        size = strcspn(given, " \1\n");
+        if (size == 0) {
+            append(&l->text, given, *given == ' ');
+            size = 1;
+            continue;
+        }
+        const char *at = memchr(given, '\f', size);
+        const size_t bytes = at != NULL ? (size_t)(at - given) : size, i = l->target_count++;
+        const size_t from = at != NULL ? (size_t)atoi(at + 1) : i;
+        l->target[i].begin = l->text.size;
+        if (bytes == 0)
+            append(&l->text, source.data + l->source[from].begin, l->source[from].end - l->source[from].begin);
+        append(&l->text, given, bytes);
+        l->target[i].end = l->text.size;
+        l->from[i] = from;
+    }
+}
+
+static void translate_line(const ferry_translator *translator, ferry_view source, line *l)
+{
+    l->source = allocate(source.size, sizeof *l->source);
+    l->source_count = read_tokens(source, l->source);
+    if (translator->way == STAND_IN_GIVEN)
+        take_given(translator, source, l);
+    else
+        translate_words(translator, source, l);
+    append(&l->text, "", 1);
+    l->text.size--;
+    l->weights = allocate(l->target_count * l->source_count, sizeof *l->weights);
+    for (size_t i = 0; i < l->target_count; i++)
+        if (l->from[i] < l->source_count) l->weights[i * l->source_count + l->from[i]] = 1;
+    l->outcome.quality = translator->quality;
+}
+
+ferry_status ferry_translate_text(ferry_translator *translator, ferry_text text, ferry_result **result,
+                                  ferry_error *error)
+{
+    ferry_result *made = allocate(1, sizeof *made);
+    (void)error;
+    made->lines = allocate(text.size, sizeof *made->lines);
+    translator->calls++;
+    translator->aligned_calls += translator->aligned;
+    for (size_t at = 0, end; at < text.size; at = end + 1) {
+        const char *next = memchr(text.data + at, '\n', text.size - at);
+        end = next != NULL ? (size_t)(next - text.data) : text.size;
+        size_t last = end;
+        while (last > at && text.data[last - 1] == ' ') last--;
+        if (last == at) continue;
+        line *l = &made->lines[made->count++];
+        l->range = (ferry_sentence){.source_begin = at, .source_end = last};
+        translate_line(translator, (ferry_view){text.data + at, last - at}, l);
+        if (!translator->aligned) l->source_count = 0;
+    }
+    *result = made;
+    return FERRY_OK;
+}
+
+size_t ferry_model_reads(const ferry_model *model, ferry_text text)
+{
+    const ferry_view view = {text.data, text.size};
+    size_t at = 0;
+    (void)model;
+    for (size_t next = 0; at < text.size; at = next) {
+        uint32_t c;
+        if (ferry_utf8_next(view, &next, &c) && c >= STAND_IN_UNREAD && c < 0x2E80) break;
+    }
+    return at;
+}
+
+ferry_status ferry_translator_align(ferry_translator *translator, int on)
+{
+    translator->aligned = on != 0;
+    return FERRY_OK;
+}
+
+void ferry_result_destroy(ferry_result *result)
+{
+    if (result == NULL) return;
+    for (size_t i = 0; i < result->count; i++) {
+        free(result->lines[i].text.data);
+        free(result->lines[i].source);
+        free(result->lines[i].target);
+        free(result->lines[i].from);
+        free(result->lines[i].weights);
+    }
+    free(result->lines);
+    free(result);
+}
+
+size_t ferry_result_sentence_count(const ferry_result *result)
+{
+    return result->count;
+}
+
+const ferry_sentence *ferry_result_sentence(const ferry_result *result, size_t index)
+{
+    return &result->lines[index].range;
+}
+
+const ferry_result *ferry_result_sentences(const ferry_result *result)
+{
+    return result;
+}
+
+const ferry_outcome *ferry_result_outcome(const ferry_result *result, size_t index)
+{
+    return &result->lines[index].outcome;
+}
+
+ferry_text ferry_result_text(const ferry_result *result, size_t index, size_t hypothesis)
+{
+    (void)hypothesis;
+    return (ferry_text){result->lines[index].text.data, result->lines[index].text.size};
+}
+
+size_t ferry_result_token_count(const ferry_result *result, size_t index, size_t hypothesis)
+{
+    (void)hypothesis;
+    return result->lines[index].target_count;
+}
+
+size_t ferry_result_source_token_count(const ferry_result *result, size_t index)
+{
+    return result->lines[index].source_count;
+}
+
+ferry_status ferry_result_source_token(const ferry_result *result, size_t index, size_t token, ferry_token *to,
+                                       size_t size)
+{
+    memcpy(to, &result->lines[index].source[token], size);
+    return FERRY_OK;
+}
+
+ferry_status ferry_result_token(const ferry_result *result, size_t index, size_t hypothesis, size_t token,
+                                ferry_token *to, size_t size)
+{
+    (void)hypothesis;
+    memcpy(to, &result->lines[index].target[token], size);
+    return FERRY_OK;
+}
+
+const float *ferry_result_weights(const ferry_result *result, size_t index, size_t hypothesis, size_t token,
+                                  size_t *first, size_t *count)
+{
+    const line *l = &result->lines[index];
+    (void)hypothesis;
+    *first = 0;
+    *count = l->source_count;
+    return l->weights + token * l->source_count;
+}

@@ -1,0 +1,16 @@
+/* Included before everything when documents/ is compiled for its tests: what it calls is in stand_in.c, whatever else
+ * is linked. */
+#define ferry_model_reads stand_in_model_reads
+#define ferry_result_destroy stand_in_result_destroy
+#define ferry_result_outcome stand_in_result_outcome
+#define ferry_result_sentence stand_in_result_sentence
+#define ferry_result_sentence_count stand_in_result_sentence_count
+#define ferry_result_sentences stand_in_result_sentences
+#define ferry_result_source_token stand_in_result_source_token
+#define ferry_result_source_token_count stand_in_result_source_token_count
+#define ferry_result_text stand_in_result_text
+#define ferry_result_token stand_in_result_token
+#define ferry_result_token_count stand_in_result_token_count
+#define ferry_result_weights stand_in_result_weights
+#define ferry_translate_text stand_in_translate_text
+#define ferry_translator_align stand_in_translator_align
