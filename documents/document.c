@@ -187,8 +187,8 @@ static bool takes_blank(ferry_view text, const ferry_kept *symbol)
 {
     uint32_t c;
     size_t at = symbol->end;
-    return symbol->begin > 0 && text.data[symbol->begin - 1] == ' ' && ferry_utf8_next(text, &at, &c) && c > ' ' &&
-           ferry_unicode_character(c) > FERRY_CHARACTER_NUMBER;
+    return symbol->begin > 0 && symbol->end < text.size && text.data[symbol->begin - 1] == ' ' &&
+           ferry_utf8_next(text, &at, &c) && c > ' ' && ferry_unicode_character(c) > FERRY_CHARACTER_NUMBER;
 }
 
 /* Appends `count` items of text that follow each other, with what has to be kept in them. */
