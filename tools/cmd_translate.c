@@ -114,7 +114,7 @@ static int translate_document(const ferry_call *call, const ferry_document_forma
 {
     ferry_session session = {.model = NULL};
     ferry_document_job job = {.call = call, .session = &session, .format = format};
-    const ferry_session_needs needs = {.progress = NULL};
+    const ferry_session_needs needs = {.on_loop = FERRY_ON_LOOP_RETRY}; /* a text that loops would stay */
     bool done = ferry_session_open(call, &needs, &session);
     if (done) done = ferry_document_job_run(&job);
     ferry_session_close(&session);

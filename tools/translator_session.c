@@ -21,6 +21,7 @@ static void set_options(const ferry_call *call, const ferry_session_needs *needs
     options->search = &session->search;
     options->scores = needs->scores != FERRY_SCORES_NONE;
     if (needs->scores == FERRY_SCORES_SUM) options->length_penalty = session->search.word_penalty = 0;
+    options->on_loop = needs->on_loop;
     options->progress = needs->progress;
     options->user = needs->user;
     options->alignment = ferry_is_given(call, FERRY_OPTION_ALIGNMENT) ? 1 : 0;

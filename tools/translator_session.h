@@ -22,6 +22,7 @@ typedef enum ferry_session_scores {
 typedef struct ferry_session_needs {
     const char *path; /* of the model; NULL: the wanted one (open_model.h) */
     ferry_session_scores scores;
+    ferry_on_loop on_loop;                                  /* unless the option says another */
     int (*progress)(void *user, size_t done, size_t total); /* as in ferry_options */
     void *user;
 } ferry_session_needs;
