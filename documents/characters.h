@@ -26,6 +26,12 @@ static inline bool is_name(char c)
     return is_letter(c) || is_digit(c) || c == '_';
 }
 
+/* A letter, a digit, or a byte of a character beyond ASCII. */
+static inline bool is_word(char c)
+{
+    return is_letter(c) || is_digit(c) || (unsigned char)c >= 0x80;
+}
+
 static inline bool is_one_of(char c, const char *set)
 {
     return c != '\0' && strchr(set, c) != NULL;

@@ -132,7 +132,6 @@ struct ferry_document {
     size_t item_count, item_capacity, block_count, block_capacity, attribute_count, attribute_capacity;
     size_t edit_count, edit_capacity;
     bool in_attribute;
-    bool has_case;         /* text in capitals can be translated as small letters */
     ferry_kept_rules kept; /* what else is kept in text: `formulas` is for readers to set */
     ferry_string text;
     ferry_view mark; /* the byte-order mark before `source`: no text of any format, it stays; empty: there is none */

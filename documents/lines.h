@@ -1,20 +1,8 @@
-/* Lines of a document, and ASCII's characters. */
+/* Lines of a document. */
 #ifndef FERRY_DOCUMENTS_LINES_H
 #define FERRY_DOCUMENTS_LINES_H
 
-#include <string.h>
-
-#include "base/bytes.h"
-
-static inline bool is_letter(char c)
-{
-    return (c | 32) >= 'a' && (c | 32) <= 'z';
-}
-
-static inline bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
+#include "characters.h"
 
 static inline bool is_blank(char c)
 {
@@ -26,10 +14,11 @@ static inline bool is_line_end(char c)
     return c == '\n' || c == '\r';
 }
 
-/* Whether the text goes on with `start` at byte `at`. */
-static inline bool begins(ferry_view text, size_t at, const char *start)
+/* Whether the text goes on with `start` at byte `at`, in letters of the same case. */
+static inline bool begins_exactly(ferry_view text, size_t at, const char *start)
 {
-    return text.size - at >= strlen(start) && memcmp(text.data + at, start, strlen(start)) == 0;
+    const size_t size = strlen(start);
+    return at <= text.size && text.size - at >= size && memcmp(text.data + at, start, size) == 0;
 }
 
 static inline size_t skip_blanks(ferry_view text, size_t at)
@@ -46,7 +35,7 @@ static inline text_line read_text_line(ferry_view text, size_t begin)
 {
     text_line l = {.begin = begin, .end = begin};
     while (l.end < text.size && !is_line_end(text.data[l.end])) l.end++;
-    l.next = l.end + (l.end < text.size) + begins(text, l.end, "\r\n");
+    l.next = l.end + (l.end < text.size) + begins_exactly(text, l.end, "\r\n");
     return l;
 }
 

@@ -4,27 +4,8 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "characters.h"
 #include "markdown_parts.h"
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_letter(char c)
-{
-    return (c | 32) >= 'a' && (c | 32) <= 'z';
-}
-
-static bool is_word(char c)
-{
-    return is_letter(c) || is_digit(c) || (unsigned char)c >= 0x80;
-}
-
-static bool is_one_of(char c, const char *set)
-{
-    return c != '\0' && strchr(set, c) != NULL;
-}
 
 /* ---- escapes ---- */
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "formats.h"
+#include "characters.h"
 #include "quoted_text.h"
 
 enum {
@@ -92,21 +93,6 @@ static ferry_status decode(ferry_view source, size_t at, bool quoted, ferry_quot
         }
     }
     return FERRY_OK;
-}
-
-static bool is_letter(char c)
-{
-    return (c | 32) >= 'a' && (c | 32) <= 'z';
-}
-
-static bool is_word(char c)
-{
-    return (c >= '0' && c <= '9') || is_letter(c) || (unsigned char)c >= 0x80;
-}
-
-static bool is_capital(char c)
-{
-    return c >= 'A' && c <= 'Z';
 }
 
 /* Whether the '_' or '&' at `at` can mark the letter after it as an accelerator: "_File", "E&xit", but not "a_b",

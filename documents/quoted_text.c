@@ -8,6 +8,7 @@
 #include "entities.h"
 #include "inline_tags.h"
 #include "kept_text.h"
+#include "lines.h"
 
 enum {
     LINE_WIDTH = 76,    /* gettext's, without quotes */
@@ -42,21 +43,6 @@ ferry_status ferry_quoted_refuse(const ferry_document *document, size_t at, cons
 }
 
 /* ---- where blocks begin and end ---- */
-
-static bool is_letter(char c)
-{
-    return (c | 32) >= 'a' && (c | 32) <= 'z';
-}
-
-static bool is_word(char c)
-{
-    return (c >= '0' && c <= '9') || is_letter(c) || (unsigned char)c >= 0x80;
-}
-
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
 
 /* Whether the line end at `at` of a block that begins at `begin` only wraps a line: one of prose that was full, by its
  * length and by what is before and after it. */

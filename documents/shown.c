@@ -29,16 +29,12 @@ static ferry_status append(builder *b, const char *data, size_t size)
     return ferry_string_append(&b->shown->text, (ferry_view){data, size}, b->error);
 }
 
-static bool is_of_word(uint32_t c)
-{
-    return ferry_is_word_letter(c) || ferry_unicode_character(c) == FERRY_CHARACTER_NUMBER;
-}
-
 static bool ends_in_word(const builder *b)
 {
     size_t at = b->shown->text.size;
     uint32_t c;
-    return at > b->made.begin && ferry_utf8_previous((ferry_view){b->shown->text.data, at}, &at, &c) && is_of_word(c);
+    return at > b->made.begin && ferry_utf8_previous((ferry_view){b->shown->text.data, at}, &at, &c) &&
+           ferry_is_of_word(c);
 }
 
 static ferry_status add_blank(builder *b)
@@ -55,13 +51,13 @@ static ferry_status add_blank(builder *b)
 static ferry_status add_character(builder *b, uint32_t c)
 {
     char bytes[4];
-    if (b->separates && is_of_word(c) && ends_in_word(b)) {
+    if (b->separates && ferry_is_of_word(c) && ends_in_word(b)) {
         b->shown->marks[b->shown->mark_count - 1].joined = true;
         FERRY_TRY(append(b, " ", 1));
     }
     b->separates = false;
     if (b->made.capitals && b->goes_on) c = ferry_unicode_lower(c);
-    b->goes_on = b->goes_on || is_of_word(c);
+    b->goes_on = b->goes_on || ferry_is_of_word(c);
     return append(b, bytes, ferry_utf8_put(c, bytes));
 }
 
@@ -243,7 +239,7 @@ ferry_status ferry_shown_add(ferry_shown *shown, const ferry_document *document,
     shown->blocks = grown;
     if (count > 1) FERRY_TRY(append(&b, "\n", 1));
     b.made = (ferry_shown_block){.block = block, .begin = shown->text.size, .first_mark = shown->mark_count};
-    b.made.capitals = document->has_case && is_in_capitals(&b);
+    b.made.capitals = is_in_capitals(&b);
     FERRY_TRY(add_items(&b));
     *aligned = finish(&b);
     grown[shown->block_count++] = b.made;
@@ -259,7 +255,7 @@ void ferry_shown_remove(ferry_shown *shown)
 
 void ferry_shown_clear(ferry_shown *shown)
 {
-    shown->text.size = shown->mark_count = shown->block_count = shown->first_sentence = 0;
+    shown->text.size = shown->mark_count = shown->block_count = 0;
 }
 
 void ferry_shown_destroy(ferry_shown *shown)

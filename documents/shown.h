@@ -18,7 +18,6 @@ typedef struct ferry_shown {
     ferry_mark *marks;
     ferry_shown_block *blocks;
     size_t mark_count, mark_capacity, block_count, block_capacity;
-    size_t first_sentence; /* of the next block that is read from a result */
 } ferry_shown;
 
 /* Adds a block. attempt 0 and 1: other words stand for what is kept. *aligned: marks are within its text, so that they

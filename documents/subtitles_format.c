@@ -75,7 +75,7 @@ static size_t skip_signs(ferry_view source, size_t at, size_t *count)
     static const char *const signs[] = {"-", "\xE2\x80\x90", "\xE2\x80\x93", "\xE2\x80\x94", ">", "&gt;"};
     *count = 0;
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
-        for (; begins(source, at, signs[i]); ++*count) at += strlen(signs[i]);
+        for (; begins_exactly(source, at, signs[i]); ++*count) at += strlen(signs[i]);
     return at;
 }
 
@@ -95,8 +95,8 @@ static size_t skip_speaker(ferry_view source, size_t begin, bool begins_line, bo
 /* Notes of music: ♪ ♫ ♬. */
 static size_t skip_music(ferry_view source, size_t at)
 {
-    while (begins(source, at, "\xE2\x99\xAA") || begins(source, at, "\xE2\x99\xAB") ||
-           begins(source, at, "\xE2\x99\xAC"))
+    while (begins_exactly(source, at, "\xE2\x99\xAA") || begins_exactly(source, at, "\xE2\x99\xAB") ||
+           begins_exactly(source, at, "\xE2\x99\xAC"))
         at += 3;
     return at;
 }
@@ -119,7 +119,7 @@ static size_t find_bracket(ferry_view source, size_t at, bool ended)
 static bool is_element(ferry_view source, const text_line *l)
 {
     size_t begin = skip_blanks(source, l->begin), end = l->end;
-    while (begins(source, begin, "{") && skip_tag(source, begin) > begin) begin = skip_tag(source, begin);
+    while (begins_exactly(source, begin, "{") && skip_tag(source, begin) > begin) begin = skip_tag(source, begin);
     while (end > begin && is_blank(source.data[end - 1])) end--;
     size_t name = 1;
     if (end - begin < 8 || source.data[begin] != '<' || source.data[end - 1] != '>') return false;
@@ -244,7 +244,8 @@ static ferry_status add_cue(reader *r, size_t at)
         r->after_blank = kind != TEXT && kind != REFERENCE;
         r->begins_line = kind >= LINE_END || (kind == BLANK && r->begins_line);
         if (kind != BLANK && kind != LINE_END)
-            r->ended = kind == DIVIDER || c == '.' || c == '?' || c == '!' || begins(r->cue, end - 3, "\xE2\x80\xA6") ||
+            r->ended = kind == DIVIDER || c == '.' || c == '?' || c == '!' ||
+                       begins_exactly(r->cue, end - 3, "\xE2\x80\xA6") ||
                        (r->ended && (c == '"' || c == '\'' || c == ')'));
     }
     return end_block(r);

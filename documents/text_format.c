@@ -49,13 +49,13 @@ static size_t skip_bullet(ferry_view text, size_t at, bool lettered)
     static const char *const signs[] = {"-", "*", "+", "\xE2\x80\xA2"};
     size_t after = at;
     for (size_t i = 0; i < sizeof signs / sizeof *signs && after == at; i++)
-        if (begins(text, at, signs[i])) after += strlen(signs[i]);
+        if (begins_exactly(text, at, signs[i])) after += strlen(signs[i]);
     if (after == at) {
-        after += begins(text, at, "(");
+        after += begins_exactly(text, at, "(");
         const size_t number = after;
         while (after < text.size && after - number < 3 && is_digit(text.data[after])) after++;
         after += after == number && after < text.size && is_letter(text.data[after]);
-        if (after == number || (!begins(text, after, ")") && !begins(text, after, "."))) return at;
+        if (after == number || (!begins_exactly(text, after, ")") && !begins_exactly(text, after, "."))) return at;
         if (text.data[after] == '.' && !is_digit(text.data[number]) && !lettered) return at; /* "A. Smith" */
         after++;
     }
@@ -93,7 +93,7 @@ static line read_line(ferry_view source, size_t begin, bool lettered)
     while (l.end > begin && is_blank(source.data[l.end - 1])) l.end--;
     const ferry_view text = {source.data, l.end};
     l.quoted = skip_blanks(text, begin);
-    while (begins(text, l.quoted, ">")) l.quoted = skip_blanks(text, l.quoted + 1);
+    while (begins_exactly(text, l.quoted, ">")) l.quoted = skip_blanks(text, l.quoted + 1);
     l.text = skip_bullet(text, l.quoted, lettered);
     l.has_bullet = l.text > l.quoted;
     l.columns = count_columns(source, begin, l.end);

@@ -5,7 +5,8 @@
 #include "base/utf8.h"
 #include "tokenizer/unicode.h"
 
-bool ferry_is_word_letter(uint32_t c)
+/* Of a script that separates words by blanks. */
+static bool is_word_letter(uint32_t c)
 {
     enum { THAI = 0x0E00, HANGUL = 0xAC00, HANGUL_END = 0xD7A4 };
     switch (ferry_unicode_character(c)) {
@@ -18,6 +19,11 @@ bool ferry_is_word_letter(uint32_t c)
     }
 }
 
+bool ferry_is_of_word(uint32_t c)
+{
+    return is_word_letter(c) || ferry_unicode_character(c) == FERRY_CHARACTER_NUMBER;
+}
+
 /* Whether the character before byte `at` and the one after it belong to one word. */
 static bool goes_on(ferry_view text, size_t at)
 {
@@ -27,7 +33,7 @@ static bool goes_on(ferry_view text, size_t at)
     if (ferry_unicode_joins(before, after)) return true;
     if (ferry_unicode_character(before) == FERRY_CHARACTER_NUMBER)
         return ferry_unicode_character(after) == FERRY_CHARACTER_NUMBER;
-    return ferry_is_word_letter(before) && ferry_is_word_letter(after);
+    return is_word_letter(before) && is_word_letter(after);
 }
 
 static bool is_new_word(const ferry_place_sentence *sentence, const ferry_place_part *part, ferry_token range)

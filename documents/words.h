@@ -31,8 +31,8 @@ typedef struct ferry_place_part {
     size_t next; /* the target token after it */
 } ferry_place_part;
 
-/* A character of a script that separates words by blanks: two of them that meet belong to one word. */
-bool ferry_is_word_letter(uint32_t c);
+/* A number, or a letter of a script that separates words by blanks: two of them that meet belong to one word. */
+bool ferry_is_of_word(uint32_t c);
 
 /* The part that begins with target token `first` < target_count. What is in it belongs to the arena. Errors: MEMORY. */
 ferry_status ferry_place_read_part(const ferry_place_sentence *sentence, size_t first, ferry_arena *arena,
