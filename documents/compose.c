@@ -11,6 +11,8 @@
 
 static const size_t none = SIZE_MAX;
 
+enum { ATTEMPTS = 4 };
+
 /* A sentence of the text, and the marks that go with it: those within it, and at its ends those of elements that begin
  * or end within it. All others stay where they are, between the sentences. */
 typedef struct sentence {
@@ -262,9 +264,18 @@ static void release(aligned *a)
     free(a->placed);
 }
 
-static void refuse(composer *m, const char *reason)
+/* The sentence cannot be used, but may be if other words stand for what is kept in it. */
+static void refuse(composer *m, const sentence *s, const char *reason)
 {
-    if (m->c->reason == NULL) m->c->reason = reason;
+    ferry_composition *c = m->c;
+    bool again = false;
+    for (size_t i = s->first_mark; i < s->after_mark; i++) {
+        const ferry_mark *mark = &c->shown->marks[i];
+        if (mark->kept && mark->kind == FERRY_MARK_OPEN)
+            again = ++c->document->items[mark->item].attempt < ATTEMPTS || again;
+    }
+    c->again = again && (c->again || c->reason == NULL);
+    if (c->reason == NULL || !again) c->reason = reason;
 }
 
 static ferry_status push_aligned(composer *m, size_t index, const sentence *s, ferry_view target)
@@ -287,7 +298,7 @@ static ferry_status push_aligned(composer *m, size_t index, const sentence *s, f
     };
     if (status == FERRY_OK) status = ferry_place(&between, a.placed, &lost, m->error);
     if (status == FERRY_OK) status = push_placed(m, target, s, a.placed);
-    if (lost > 0) refuse(m, "the translation lacks what has to be kept, or has it twice");
+    if (lost > 0) refuse(m, s, "the translation lacks what has to be kept, or has it twice");
     release(&a);
     return status;
 }
@@ -320,13 +331,12 @@ static ferry_status push_sentence(composer *m, size_t index, bool last)
     const ferry_view view = {target.data != NULL ? target.data : "", target.size};
     const char *reason = why_not(outcome, view);
     m->c->changed = m->c->changed || !ferry_view_equal(view, text_of(m, s.begin, s.end));
-    if (reason != NULL) {
-        refuse(m, reason);
-    } else if (status == FERRY_OK) {
+    if (reason != NULL)
+        refuse(m, &s, reason);
+    else if (status == FERRY_OK)
         status = s.first_mark < s.after_mark ? push_aligned(m, index, &s, view) : push_text(m, view, 0, view.size);
-        m->mark = s.after_mark;
-        m->place = s.end;
-    }
+    m->mark = s.after_mark;
+    m->place = s.end;
     free(target.data);
     return status;
 }
@@ -338,7 +348,7 @@ ferry_status ferry_compose(ferry_composition *c, const ferry_shown_block *block,
     m.place = block->begin;
     c->pieces.count = c->pieces.text.size = 0;
     c->reason = NULL;
-    c->changed = false;
-    for (size_t i = first; i < after && c->reason == NULL; i++) FERRY_TRY(push_sentence(&m, i, i + 1 == after));
+    c->again = c->changed = false;
+    for (size_t i = first; i < after; i++) FERRY_TRY(push_sentence(&m, i, i + 1 == after));
     return c->reason == NULL ? pass(&m, block->end, block->after_mark) : FERRY_OK;
 }

@@ -200,7 +200,7 @@ static ferry_status push_run(ferry_document *document, const ferry_document_item
     ferry_kept_search search = {.text = text, .rules = document->kept};
     for (ferry_kept found; ferry_kept_next(&search, &found);) {
         found.begin -= found.kind == FERRY_KEPT_SYMBOL && takes_blank(text, &found);
-        ferry_document_item kept = {.kind = FERRY_DOCUMENT_KEPT, .kept = found.kind};
+        ferry_document_item kept = {.kind = FERRY_DOCUMENT_KEPT};
         kept.blank = found.kind == FERRY_KEPT_SPACE && is_between_words(text, &found);
         kept.text_begin = begin + found.begin;
         kept.text_end = begin + found.end;

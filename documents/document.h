@@ -101,7 +101,7 @@ typedef enum ferry_document_kind {
 typedef struct ferry_document_item {
     ferry_document_kind kind;
     bool blank;                  /* of BREAK, POINT: the model reads a blank */
-    ferry_kept_kind kept;        /* of KEPT */
+    int attempt;                 /* of KEPT: how many words have stood for it in vain */
     size_t begin, end;           /* its bytes in the source */
     size_t text_begin, text_end; /* TEXT, KEPT: bytes of document->text, what the model reads */
     size_t partner;              /* OPEN, CLOSE: the other item */

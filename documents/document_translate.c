@@ -5,14 +5,14 @@
 #include "base/utf8.h"
 #include "compose.h"
 
-enum { CALL_BYTES = 16 * 1024, ATTEMPTS = 2 };
+enum { CALL_BYTES = 16 * 1024 };
 
 typedef struct work {
     ferry_document *document;
     const ferry_document_translator *translator;
     ferry_shown plain, aligned; /* blocks of one call each; those whose marks need no alignment */
     ferry_composition composition;
-    ferry_document_block **again; /* [again_count] blocks for the next attempt */
+    ferry_document_block **again; /* [again_count] blocks for another attempt */
     size_t again_count, again_capacity;
 } work;
 
@@ -23,14 +23,6 @@ static ferry_status leave(work *w, ferry_document_block *block, const char *reas
     block->failed = true;
     block->translated = false;
     return w->translator->left(w->translator->user, w->document, block->begin, reason);
-}
-
-/* Whether other words may stand for what is kept. */
-static bool has_kept(const work *w, const ferry_document_block *block)
-{
-    for (size_t i = block->first_item; i < block->after_item; i++)
-        if (w->document->items[i].kind == FERRY_DOCUMENT_KEPT) return true;
-    return false;
 }
 
 static ferry_status try_again(work *w, ferry_document_block *block)
@@ -76,13 +68,12 @@ static ferry_status write_block(work *w, ferry_document_block *block)
 }
 
 /* Sentences first … after - 1 of the result are those of the block. */
-static ferry_status take_block(work *w, const ferry_shown_block *of, size_t first, size_t after, int attempt)
+static ferry_status take_block(work *w, const ferry_shown_block *of, size_t first, size_t after)
 {
     ferry_composition *c = &w->composition;
     FERRY_TRY(ferry_compose(c, of, first, after));
     if (c->reason == NULL) return c->changed ? write_block(w, of->block) : FERRY_OK;
-    if (attempt + 1 < ATTEMPTS && has_kept(w, of->block)) return try_again(w, of->block);
-    return leave(w, of->block, c->reason);
+    return c->again ? try_again(w, of->block) : leave(w, of->block, c->reason);
 }
 
 /* ---- calls ---- */
@@ -98,7 +89,7 @@ static ferry_status tell_warnings(work *w, const ferry_shown_block *of, const fe
     return FERRY_OK;
 }
 
-static ferry_status take_result(work *w, ferry_shown *shown, const ferry_result *result, int attempt)
+static ferry_status take_result(work *w, ferry_shown *shown, const ferry_result *result)
 {
     const size_t count = ferry_result_sentence_count(result);
     size_t first = 0;
@@ -109,7 +100,7 @@ static ferry_status take_result(work *w, ferry_shown *shown, const ferry_result 
         const ferry_shown_block *of = &shown->blocks[i];
         size_t after = first;
         while (after < count && ferry_result_sentence(result, after)->source_begin < of->end) after++;
-        FERRY_TRY(take_block(w, of, first, after, attempt));
+        FERRY_TRY(take_block(w, of, first, after));
         if (of->block->translated) FERRY_TRY(tell_warnings(w, of, result, first, after));
         first = after;
     }
@@ -117,7 +108,7 @@ static ferry_status take_result(work *w, ferry_shown *shown, const ferry_result 
 }
 
 /* One call for all blocks of `shown`. */
-static ferry_status call(work *w, ferry_shown *shown, bool aligned, int attempt)
+static ferry_status call(work *w, ferry_shown *shown, bool aligned)
 {
     ferry_translator *translator = w->translator->translator;
     ferry_result *result = NULL;
@@ -125,28 +116,28 @@ static ferry_status call(work *w, ferry_shown *shown, bool aligned, int attempt)
     ferry_translator_align(translator, aligned);
     const ferry_text text = {shown->text.data, shown->text.size};
     ferry_status status = ferry_translate_text(translator, text, &result, w->document->error);
-    if (status == FERRY_OK) status = take_result(w, shown, result, attempt);
+    if (status == FERRY_OK) status = take_result(w, shown, result);
     ferry_result_destroy(result);
     ferry_shown_clear(shown);
     return status;
 }
 
-static ferry_status show(work *w, ferry_document_block *block, int attempt)
+static ferry_status show(work *w, ferry_document_block *block)
 {
     bool aligned;
-    FERRY_TRY(ferry_shown_add(&w->plain, w->document, block, attempt, &aligned));
+    FERRY_TRY(ferry_shown_add(&w->plain, w->document, block, &aligned));
     if (aligned) {
         ferry_shown_remove(&w->plain);
-        FERRY_TRY(ferry_shown_add(&w->aligned, w->document, block, attempt, &aligned));
+        FERRY_TRY(ferry_shown_add(&w->aligned, w->document, block, &aligned));
     }
-    FERRY_TRY(w->plain.text.size > CALL_BYTES ? call(w, &w->plain, false, attempt) : FERRY_OK);
-    return w->aligned.text.size > CALL_BYTES ? call(w, &w->aligned, true, attempt) : FERRY_OK;
+    FERRY_TRY(w->plain.text.size > CALL_BYTES ? call(w, &w->plain, false) : FERRY_OK);
+    return w->aligned.text.size > CALL_BYTES ? call(w, &w->aligned, true) : FERRY_OK;
 }
 
-static ferry_status finish_calls(work *w, int attempt)
+static ferry_status finish_calls(work *w)
 {
-    FERRY_TRY(call(w, &w->plain, false, attempt));
-    return call(w, &w->aligned, true, attempt);
+    FERRY_TRY(call(w, &w->plain, false));
+    return call(w, &w->aligned, true);
 }
 
 /* ---- all blocks ---- */
@@ -157,7 +148,7 @@ static ferry_status show_first(work *w, ferry_document_block *block)
     const ferry_view bytes = {w->document->source.data + block->begin, block->end - block->begin};
     if (!block->has_letters) return FERRY_OK;
     if (!ferry_utf8_is_valid(bytes)) return leave(w, block, "it is not UTF-8");
-    return show(w, block, 0);
+    return show(w, block);
 }
 
 static ferry_status translate_blocks(work *w, ferry_document_block *blocks, size_t count, size_t *done, size_t total)
@@ -167,10 +158,13 @@ static ferry_status translate_blocks(work *w, ferry_document_block *blocks, size
         if (w->translator->progress != NULL && w->translator->progress(w->translator->user, ++*done, total) != 0)
             return ferry_fail(w->document->error, FERRY_ERROR_CANCELLED, "cancelled");
     }
-    FERRY_TRY(finish_calls(w, 0));
-    for (size_t i = 0; i < w->again_count; i++) FERRY_TRY(show(w, w->again[i], 1));
+    FERRY_TRY(finish_calls(w));
+    for (size_t i = 0; i < w->again_count;) { /* calls can append to them */
+        while (i < w->again_count) FERRY_TRY(show(w, w->again[i++]));
+        FERRY_TRY(finish_calls(w));
+    }
     w->again_count = 0;
-    return finish_calls(w, 1);
+    return FERRY_OK;
 }
 
 ferry_status ferry_blocks_translate(ferry_document *document, const ferry_document_translator *translator)

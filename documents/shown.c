@@ -1,6 +1,5 @@
 #include "shown.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +8,10 @@
 #include "tokenizer/unicode.h"
 #include "words.h"
 
-enum { FEW_CAPITALS = 4 }; /* letters: less may be an abbreviation */
+enum {
+    FEW_CAPITALS = 4, /* letters: less may be an abbreviation */
+    WORDS = 16        /* names, and numbers, that stand for what is kept */
+};
 
 /* A block that is added. */
 typedef struct builder {
@@ -17,10 +19,11 @@ typedef struct builder {
     const ferry_document *document;
     const ferry_document_block *block;
     ferry_shown_block made;
-    int attempt;
-    size_t names, numbers; /* how many were used */
-    bool separates;        /* a word ends here, even if the next character is a letter */
-    bool goes_on;          /* behind the first letter of text in capitals */
+    const char *words[2][WORDS + 1]; /* names and numbers that can stand for something; NULL: not looked for yet */
+    size_t pieces, earlier;          /* for how many they do, and how many of these are in earlier sentences */
+    bool ends;                       /* a sentence, if a capital is next */
+    bool separates;                  /* a word ends here, even if the next character is a letter */
+    bool goes_on;                    /* behind the first letter of text in capitals */
     ferry_error *error;
 } builder;
 
@@ -42,8 +45,10 @@ static ferry_status add_blank(builder *b)
     const ferry_string *text = &b->shown->text;
     ferry_shown *shown = b->shown;
     ferry_mark *last = shown->mark_count > b->made.first_mark ? &shown->marks[shown->mark_count - 1] : NULL;
+    const char before = text->size > b->made.begin ? text->data[text->size - 1] : ' ';
     b->separates = false;
-    if (text->size > b->made.begin && text->data[text->size - 1] != ' ') return append(b, " ", 1);
+    b->ends = b->ends || before == '.' || before == '!' || before == '?';
+    if (before != ' ') return append(b, " ", 1);
     if (last != NULL && last->at == text->size) last->spaced = true;
     return FERRY_OK;
 }
@@ -58,6 +63,8 @@ static ferry_status add_character(builder *b, uint32_t c)
     b->separates = false;
     if (b->made.capitals && b->goes_on) c = ferry_unicode_lower(c);
     b->goes_on = b->goes_on || ferry_is_of_word(c);
+    if (b->ends && ferry_unicode_character(c) == FERRY_CHARACTER_UPPER) b->earlier = b->pieces;
+    b->ends = false;
     return append(b, bytes, ferry_utf8_put(c, bytes));
 }
 
@@ -100,34 +107,44 @@ static bool occurs(const builder *b, const char *word)
     return false;
 }
 
-/* The next word that stands for something: of those that models copy, then any number. Few are looked for, as that
- * takes time: among so many words, one that is text, too, does no harm. */
-static void choose_word(builder *b, bool number, char word[16])
+/* Those of `words` that the block's text does not have, NULL at the end; all, if it has all. */
+static void find_unused(const builder *b, const char *const words[WORDS], const char *unused[WORDS + 1])
 {
-    static const char *const names[] = {"Tom", "Boston", "Paris", "Maria", "Berlin", "Lisa", "Kate", "Peter"};
-    static const char *const years[] = {"2013", "1999", "1492", "2005", "1985", "2468"};
-    enum { NAMES = sizeof names / sizeof *names, YEARS = sizeof years / sizeof *years, LOOKED_FOR = 64 };
-    const size_t shift = b->attempt == 0 ? 0 : 1;
-    do {
-        if (!number && b->names < NAMES) {
-            snprintf(word, 16, "%s", names[(b->names++ + shift) % NAMES]);
-            continue;
-        }
-        const size_t n = b->numbers++;
-        if (n < YEARS)
-            snprintf(word, 16, "%s", years[(n + shift) % YEARS]);
-        else
-            snprintf(word, 16, "%zu", 1100 + 37 * n % 8900);
-    } while (b->numbers < LOOKED_FOR && occurs(b, word));
+    size_t count = 0;
+    for (size_t i = 0; i < WORDS; i++)
+        if (!occurs(b, words[i])) unused[count++] = words[i];
+    if (count == 0) memcpy(unused, words, (count = WORDS) * sizeof *words);
+    unused[count] = NULL;
 }
 
-/* A number is shown as one at the first attempt. */
+/* The word that stands for the next piece: one that models copy, for each piece of a sentence and for each attempt
+ * another one. The first ones are copied best, so the first attempts begin with them in each sentence, as far as where
+ * that begins is seen here. A number is shown as one at first; the third attempt has nothing but numbers. */
+static const char *choose_word(builder *b, bool number, int attempt)
+{
+    static const char *const names[WORDS] = {"Tom",     "Boston", "Maria",  "Paris", "Hawaii", "London",
+                                             "Chicago", "Berlin", "Madrid", "Texas", "Kate",   "Peter",
+                                             "Emma",    "David",  "Lisa",   "Oslo"};
+    static const char *const years[WORDS] = {"2013", "1999", "1492", "2005", "1985", "2468", "1650", "1723",
+                                             "1848", "2021", "1917", "2357", "1066", "1789", "2044", "1530"};
+    if (b->words[0][0] == NULL) {
+        find_unused(b, names, b->words[0]);
+        find_unused(b, years, b->words[1]);
+    }
+    const char *const *words = b->words[attempt == 0 ? number : attempt == 2];
+    const size_t before = attempt < 2 ? b->pieces - b->earlier : b->pieces;
+    size_t count = 0;
+    while (words[count] != NULL) count++;
+    b->pieces++;
+    return words[(before + (size_t)attempt) % count];
+}
+
 static ferry_status add_kept(builder *b, size_t index)
 {
-    const ferry_view text = text_of(b, &b->document->items[index]);
+    const ferry_document_item *item = &b->document->items[index];
+    const ferry_view text = text_of(b, item);
     const bool number = text.size > 0 && text.data[0] >= '0' && text.data[0] <= '9';
-    char word[16];
-    choose_word(b, number && b->attempt == 0, word);
+    const char *word = choose_word(b, number, item->attempt);
     const size_t open = b->shown->mark_count;
     ferry_mark mark = {.kind = FERRY_MARK_OPEN, .kept = true, .item = index, .joined = ends_in_word(b)};
     if (mark.joined) FERRY_TRY(append(b, " ", 1));
@@ -138,6 +155,7 @@ static ferry_status add_kept(builder *b, size_t index)
     mark = (ferry_mark){.kind = FERRY_MARK_CLOSE, .kept = true, .item = index, .at = b->shown->text.size};
     mark.partner = open;
     b->separates = b->goes_on = true;
+    b->ends = false;
     return add_mark(b, &mark);
 }
 
@@ -230,9 +248,9 @@ static bool finish(builder *b)
 }
 
 ferry_status ferry_shown_add(ferry_shown *shown, const ferry_document *document, ferry_document_block *block,
-                             int attempt, bool *aligned)
+                             bool *aligned)
 {
-    builder b = {.shown = shown, .document = document, .block = block, .attempt = attempt, .error = document->error};
+    builder b = {.shown = shown, .document = document, .block = block, .error = document->error};
     const size_t count = shown->block_count + 1;
     ferry_shown_block *grown = ferry_array_grow(shown->blocks, &shown->block_capacity, count, sizeof *grown);
     if (grown == NULL) return ferry_fail_memory(document->error, "a document", count * sizeof *grown);

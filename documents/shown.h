@@ -20,10 +20,9 @@ typedef struct ferry_shown {
     size_t mark_count, mark_capacity, block_count, block_capacity;
 } ferry_shown;
 
-/* Adds a block. attempt 0 and 1: other words stand for what is kept. *aligned: marks are within its text, so that they
- * can only be placed by alignment. */
+/* Adds a block. *aligned: marks are within its text, so that they can only be placed by alignment. */
 ferry_status ferry_shown_add(ferry_shown *shown, const ferry_document *document, ferry_document_block *block,
-                             int attempt, bool *aligned);
+                             bool *aligned);
 /* Removes the last block. */
 void ferry_shown_remove(ferry_shown *shown);
 void ferry_shown_clear(ferry_shown *shown);

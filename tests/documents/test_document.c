@@ -182,7 +182,7 @@ TEST(test_calls)
 
 /* ---- what is kept ---- */
 
-/* Words stand for it, others at the second attempt; the model may have them in another order, but once each. */
+/* Words stand for it, others at each attempt; the model may have them in another order, but once each. */
 TEST(test_words_that_stand_for_something)
 {
     static const struct {
@@ -197,6 +197,10 @@ TEST(test_words_that_stand_for_something)
         {"see `a`", "Bostons\f1 \f0", "see `a`", "the translation lacks what has to be kept, or has it twice"},
         {"Tom sees `a`", "Boston\f2 \f1 \f0", "`a` sees Tom", NULL},
         {"in `1234` days", "days\f2 2013\f1 in\f0", "days `1234` in", NULL},
+        {"`a` sees", "Tom\2him\nBoston\2him\n1492\2\f1 \f0\n\2him", "sees `a`", NULL},
+        {"`a` sees", "Paris\2\f1 \f0\n\2him", "sees `a`", NULL},
+        {"`a` sees", "Hawaii\2\f1 \f0\n\2him", "`a` sees",
+         "the translation lacks what has to be kept, or has it twice"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         left l = {.translator = {.way = STAND_IN_GIVEN, .given = rows[i].given}};

@@ -22,7 +22,8 @@ struct ferry_result {
     size_t count;
 };
 
-static const char *const names[] = {"Tom", "Boston", "Paris", "Maria", "Berlin", "Lisa", "Kate", "Peter"};
+static const char *const names[] = {"Tom",    "Boston", "Maria", "Paris", "Hawaii", "London", "Chicago", "Berlin",
+                                    "Madrid", "Texas",  "Kate",  "Peter", "Emma",   "David",  "Lisa",    "Oslo"};
 
 static void *allocate(size_t count, size_t size)
 {
