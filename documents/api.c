@@ -97,12 +97,13 @@ static void count(ferry_document_counts *counts, const ferry_document_block *blo
 }
 
 static ferry_status translate(const ferry_model *model, const ferry_document_format *format, ferry_text source,
-                              const ferry_document_translator *translator, ferry_document_result *result,
-                              ferry_error *error)
+                              const ferry_glossary *glossary, const ferry_document_translator *translator,
+                              ferry_document_result *result, ferry_error *error)
 {
     ferry_document document;
     const ferry_view view = {source.data != NULL ? source.data : "", source.size};
     ferry_status status = ferry_document_read(&document, format, model, view, error);
+    document.glossary = glossary->count > 0 ? glossary : NULL;
     if (status == FERRY_OK) status = ferry_blocks_translate(&document, translator);
     if (status == FERRY_OK) status = ferry_document_write(&document, &result->text, error);
     if (status == FERRY_OK) status = ferry_string_end(&result->text, error);
@@ -132,6 +133,8 @@ ferry_status ferry_document_translate(const ferry_model *model, ferry_translator
     if (options != NULL && options->size < sizeof *options)
         return ferry_fail(error, FERRY_ERROR_ARGUMENT, "options.size: expected %zu at least, found %zu",
                           sizeof *options, options->size);
+    if (options != NULL && options->glossary == NULL && options->glossary_count > 0)
+        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "options.glossary: expected a pointer, found NULL");
     const ferry_document_format *found = ferry_document_format_named(format);
     if (found == NULL)
         return ferry_fail(error, FERRY_ERROR_ARGUMENT, "format: expected html, markdown …, found '%.40s'", format);
@@ -144,7 +147,12 @@ ferry_status ferry_document_translate(const ferry_model *model, ferry_translator
                                             .progress =
                                                 options != NULL && options->progress != NULL ? tell_progress : NULL,
                                             .user = &c};
-    const ferry_status status = translate(model, found, source, &with, made, error);
+    ferry_glossary glossary;
+    ferry_status status = options == NULL
+                              ? ferry_glossary_create(NULL, 0, &glossary, error)
+                              : ferry_glossary_create(options->glossary, options->glossary_count, &glossary, error);
+    if (status == FERRY_OK) status = translate(model, found, source, &glossary, &with, made, error);
+    ferry_glossary_destroy(&glossary);
     ferry_translator_align(translator, 0);
     if (status == FERRY_OK)
         *result = made;

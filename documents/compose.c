@@ -104,6 +104,15 @@ static bool begins_element(const ferry_document_pieces *pieces)
     return pieces->count == 0 || (before != NULL && before->kind == FERRY_DOCUMENT_OPEN);
 }
 
+/* The translation that a term has in the glossary. */
+static ferry_status push_form(composer *m, const ferry_mark *mark)
+{
+    m->c->changed = true;
+    FERRY_TRY(push_text(m, (ferry_view){m->c->shown->forms.data, 0}, mark->form_begin, mark->form_end));
+    m->in_word = false;
+    return FERRY_OK;
+}
+
 /* An element's end, what is kept, or what stands alone. */
 static ferry_status push_mark(composer *m, const ferry_mark *mark)
 {
@@ -117,7 +126,10 @@ static ferry_status push_mark(composer *m, const ferry_mark *mark)
         .item = &m->c->document->items[mark->item], .blank_begin = at, .text_begin = at, .text_end = at};
     m->in_word = false;
     m->before = 0;
-    FERRY_TRY(push_piece(m, &piece));
+    if (mark->form_begin < mark->form_end)
+        FERRY_TRY(push_form(m, mark));
+    else
+        FERRY_TRY(push_piece(m, &piece));
     m->joins = mark->kind != FERRY_MARK_OPEN && mark->joined;
     return mark->spaced ? push_character(m, ' ') : FERRY_OK;
 }

@@ -21,6 +21,7 @@
 
 #include "base/string_buffer.h"
 #include "engine/ferry.h"
+#include "glossary.h"
 #include "kept_text.h"
 
 typedef struct ferry_document ferry_document;
@@ -132,7 +133,8 @@ struct ferry_document {
     size_t item_count, item_capacity, block_count, block_capacity, attribute_count, attribute_capacity;
     size_t edit_count, edit_capacity;
     bool in_attribute;
-    ferry_kept_rules kept; /* what else is kept in text: `formulas` is for readers to set */
+    ferry_kept_rules kept;          /* what else is kept in text: `formulas` is for readers to set */
+    const ferry_glossary *glossary; /* NULL: none */
     ferry_string text;
     ferry_view mark; /* the byte-order mark before `source`: no text of any format, it stays; empty: there is none */
     ferry_string line_ends;

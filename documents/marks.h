@@ -16,12 +16,13 @@ typedef enum ferry_mark_kind {
 /* Elements are well nested: between the marks of a pair are whole pairs. */
 typedef struct ferry_mark {
     ferry_mark_kind kind;
-    bool kept;      /* between OPEN and CLOSE is such a word */
-    bool spaced;    /* a blank is behind it that the text has not, as there is one before it */
-    bool joined;    /* the text has a blank that the source has not: before OPEN, behind the others */
-    size_t item;    /* of the document */
-    size_t at;      /* its place in the text: before this byte */
-    size_t partner; /* of OPEN and CLOSE: the other mark */
+    bool kept;                   /* between OPEN and CLOSE is such a word */
+    bool spaced;                 /* a blank is behind it that the text has not, as there is one before it */
+    bool joined;                 /* the text has a blank that the source has not: before OPEN, behind the others */
+    size_t item;                 /* of the document; of a term of the glossary: the text in which it begins */
+    size_t at;                   /* its place in the text: before this byte */
+    size_t partner;              /* of OPEN and CLOSE: the other mark */
+    size_t form_begin, form_end; /* of OPEN: bytes of ferry_shown.forms that are written in the item's place; or none */
 } ferry_mark;
 
 #endif

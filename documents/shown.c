@@ -13,6 +13,11 @@ enum {
     WORDS = 16        /* names, and numbers, that stand for what is kept */
 };
 
+/* A byte of an item's text; of a BREAK, 1 is behind it. */
+typedef struct text_place {
+    size_t item, at;
+} text_place;
+
 /* A block that is added. */
 typedef struct builder {
     ferry_shown *shown;
@@ -21,6 +26,7 @@ typedef struct builder {
     ferry_shown_block made;
     const char *words[2][WORDS + 1]; /* names and numbers that can stand for something; NULL: not looked for yet */
     size_t pieces, earlier;          /* for how many they do, and how many of these are in earlier sentences */
+    text_place behind_term;          /* up to here, text is read */
     bool ends;                       /* a sentence, if a capital is next */
     bool separates;                  /* a word ends here, even if the next character is a letter */
     bool goes_on;                    /* behind the first letter of text in capitals */
@@ -71,16 +77,6 @@ static ferry_status add_character(builder *b, uint32_t c)
 static ferry_view text_of(const builder *b, const ferry_document_item *item)
 {
     return (ferry_view){b->document->text.data + item->text_begin, item->text_end - item->text_begin};
-}
-
-static ferry_status add_text(builder *b, ferry_view text)
-{
-    for (size_t at = 0; at < text.size;) {
-        uint32_t c;
-        if (!ferry_utf8_next(text, &at, &c)) c = 0xFFFD;
-        FERRY_TRY(ferry_utf8_is_space(c) || ferry_is_control(c) ? add_blank(b) : add_character(b, c));
-    }
-    return FERRY_OK;
 }
 
 static ferry_status add_mark(builder *b, const ferry_mark *mark)
@@ -139,24 +135,37 @@ static const char *choose_word(builder *b, bool number, int attempt)
     return words[(before + (size_t)attempt) % count];
 }
 
+/* Adds the word that stands for an item, or for a term that is written as `forms` from `form` on. */
+static ferry_status add_word(builder *b, size_t index, const char *word, size_t form)
+{
+    ferry_shown *shown = b->shown;
+    const size_t open = shown->mark_count;
+    ferry_mark mark = {.kind = FERRY_MARK_OPEN, .kept = true, .item = index, .joined = ends_in_word(b)};
+    mark.form_begin = form;
+    mark.form_end = shown->forms.size;
+    if (mark.joined) FERRY_TRY(append(b, " ", 1));
+    mark.at = shown->text.size;
+    mark.partner = open + 1;
+    FERRY_TRY(add_mark(b, &mark));
+    FERRY_TRY(append(b, word, strlen(word)));
+    mark = (ferry_mark){.kind = FERRY_MARK_CLOSE, .kept = true, .item = index, .at = shown->text.size};
+    mark.partner = open;
+    b->separates = b->goes_on = true;
+    b->ends = false;
+    return add_mark(b, &mark);
+}
+
 static ferry_status add_kept(builder *b, size_t index)
 {
     const ferry_document_item *item = &b->document->items[index];
     const ferry_view text = text_of(b, item);
     const bool number = text.size > 0 && text.data[0] >= '0' && text.data[0] <= '9';
-    const char *word = choose_word(b, number, item->attempt);
-    const size_t open = b->shown->mark_count;
-    ferry_mark mark = {.kind = FERRY_MARK_OPEN, .kept = true, .item = index, .joined = ends_in_word(b)};
-    if (mark.joined) FERRY_TRY(append(b, " ", 1));
-    mark.at = b->shown->text.size;
-    mark.partner = open + 1;
-    FERRY_TRY(add_mark(b, &mark));
-    FERRY_TRY(append(b, word, strlen(word)));
-    mark = (ferry_mark){.kind = FERRY_MARK_CLOSE, .kept = true, .item = index, .at = b->shown->text.size};
-    mark.partner = open;
-    b->separates = b->goes_on = true;
-    b->ends = false;
-    return add_mark(b, &mark);
+    const size_t form = b->shown->forms.size;
+    const bool is_itself = ferry_view_equal(text, (ferry_view){b->document->source.data + item->begin,
+                                                               item->end - item->begin}); /* not `code` */
+    const ferry_glossary_term *term = is_itself ? ferry_glossary_find(b->document->glossary, text) : NULL;
+    if (term != NULL && term->target.size > 0) FERRY_TRY(ferry_glossary_write(term, text, &b->shown->forms, b->error));
+    return add_word(b, index, choose_word(b, number, item->attempt), form);
 }
 
 /* Whether the end of a wrapped line has no blank: between two ideographs. */
@@ -173,12 +182,94 @@ static bool joins(const builder *b, size_t index)
            ferry_is_ideograph(before) && ferry_is_ideograph(after);
 }
 
+/* The character of the block's text at *from, which moves behind it; white space is ' '. False: what comes next is no
+ * text. */
+static bool read_character(const builder *b, text_place *from, uint32_t *c)
+{
+    for (; from->item < b->block->after_item; *from = (text_place){from->item + 1, 0}) {
+        const ferry_document_item *item = &b->document->items[from->item];
+        const ferry_view text = text_of(b, item);
+        if (item->kind != FERRY_DOCUMENT_TEXT && item->kind != FERRY_DOCUMENT_BREAK) return false;
+        if (item->kind == FERRY_DOCUMENT_BREAK ? from->at > 0 || joins(b, from->item) : from->at >= text.size) continue;
+        *c = ' ';
+        if (item->kind == FERRY_DOCUMENT_BREAK)
+            from->at = 1;
+        else if (!ferry_utf8_next(text, &from->at, c))
+            *c = 0xFFFD;
+        if (ferry_utf8_is_space(*c) || ferry_is_control(*c)) *c = ' ';
+        return true;
+    }
+    return false;
+}
+
+/* Whether two characters that follow each other are of one word for a glossary. */
+static bool are_of_word(uint32_t before, uint32_t c)
+{
+    return (ferry_is_of_word(before) || before == '-') && (ferry_is_of_word(c) || c == '-');
+}
+
+/* The longest term of the glossary that is at *from, which moves behind it; NULL: there is none. */
+static const ferry_glossary_term *find_term(const builder *b, text_place *from, ferry_glossary_search *search)
+{
+    const ferry_glossary *glossary = b->document->glossary;
+    const ferry_glossary_term *best = NULL;
+    text_place at = *from, behind = *from;
+    uint32_t c, before;
+    size_t last = b->shown->text.size, found_size = 0;
+    if (last == b->made.begin || !ferry_utf8_previous((ferry_view){b->shown->text.data, last}, &last, &before))
+        before = ' ';
+    *search = (ferry_glossary_search){.end = glossary->count};
+    for (bool more = true; more;) {
+        more = read_character(b, &at, &c);
+        const bool inside = more && are_of_word(before, c);
+        if (search->size == 0 ? inside : more && c == ' ' && before == ' ') {
+            if (search->size == 0) break;
+            continue;
+        }
+        const ferry_glossary_term *term =
+            search->size > 0 && !inside ? ferry_glossary_complete(glossary, search) : NULL;
+        if (term != NULL) {
+            best = term;
+            *from = behind;
+            found_size = search->found_size;
+        }
+        more = more && ferry_glossary_step(glossary, search, c);
+        before = c;
+        behind = at;
+    }
+    search->found_size = found_size;
+    return best;
+}
+
+/* The text of an item; terms of the glossary can go on in the next ones. */
+static ferry_status add_text(builder *b, size_t index)
+{
+    const ferry_view text = text_of(b, &b->document->items[index]);
+    text_place at = {index, index == b->behind_term.item ? b->behind_term.at : 0};
+    while (at.item == index && at.at < text.size) {
+        ferry_glossary_search search;
+        const ferry_glossary_term *term = b->document->glossary != NULL ? find_term(b, &at, &search) : NULL;
+        uint32_t c;
+        if (term != NULL) {
+            const size_t form = b->shown->forms.size;
+            const ferry_view found = {search.found, search.found_size};
+            FERRY_TRY(ferry_glossary_write(term, found, &b->shown->forms, b->error));
+            FERRY_TRY(add_word(b, index, choose_word(b, false, b->document->items[index].attempt), form));
+            b->behind_term = at;
+            continue;
+        }
+        if (!ferry_utf8_next(text, &at.at, &c)) c = 0xFFFD;
+        FERRY_TRY(ferry_utf8_is_space(c) || ferry_is_control(c) ? add_blank(b) : add_character(b, c));
+    }
+    return FERRY_OK;
+}
+
 static ferry_status add_item(builder *b, size_t index, size_t *mark_of)
 {
     const ferry_document_item *item = &b->document->items[index];
     ferry_mark mark = {.item = index, .at = b->shown->text.size};
     switch (item->kind) {
-    case FERRY_DOCUMENT_TEXT: return add_text(b, text_of(b, item));
+    case FERRY_DOCUMENT_TEXT: return add_text(b, index);
     case FERRY_DOCUMENT_KEPT: return add_kept(b, index);
     case FERRY_DOCUMENT_BREAK: return joins(b, index) ? FERRY_OK : add_blank(b);
     case FERRY_DOCUMENT_POINT:
@@ -224,7 +315,8 @@ static ferry_status add_items(builder *b)
     size_t *mark_of = malloc((count + 1) * sizeof *mark_of);
     if (mark_of == NULL) return ferry_fail_memory(b->error, "a document", count * sizeof *mark_of);
     ferry_status status = FERRY_OK;
-    for (size_t i = 0; i < count && status == FERRY_OK; i++) status = add_item(b, b->block->first_item + i, mark_of);
+    for (size_t i = b->block->first_item; i < b->block->after_item && status == FERRY_OK; i++)
+        if (i >= b->behind_term.item) status = add_item(b, i, mark_of);
     free(mark_of);
     return status;
 }
@@ -273,12 +365,13 @@ void ferry_shown_remove(ferry_shown *shown)
 
 void ferry_shown_clear(ferry_shown *shown)
 {
-    shown->text.size = shown->mark_count = shown->block_count = 0;
+    shown->text.size = shown->forms.size = shown->mark_count = shown->block_count = 0;
 }
 
 void ferry_shown_destroy(ferry_shown *shown)
 {
     free(shown->text.data);
+    free(shown->forms.data);
     free(shown->marks);
     free(shown->blocks);
     *shown = (ferry_shown){0};

@@ -33,6 +33,8 @@ static const description table[FERRY_OPTION_SEARCH] = {
                             "read lines from FILE instead of standard input"},
     [FERRY_OPTION_FORMAT] = {"format", 0, CHOICE, "lines|text|html|markdown|md|srt|vtt|po|json", 0, 0, NO_FIELD,
                              "what the input is; default: lines, or by FILE's ending"},
+    [FERRY_OPTION_GLOSSARY] = {"glossary", 0, TEXT, "FILE", 0, 0, NO_FIELD,
+                               "of a document: lines of words, a tab, and their translation"},
     [FERRY_OPTION_REFERENCE] = {"reference", 0, TEXT, "FILE", 0, 0, NO_FIELD,
                                 "the translation to compare with, line by line"},
     [FERRY_OPTION_OUTPUT] = {"output", 'o', TEXT, "FILE", 0, 0, NO_FIELD, "write to FILE"},

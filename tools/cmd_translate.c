@@ -126,6 +126,10 @@ static int run(const ferry_call *call)
 {
     const ferry_document_format *format;
     if (is_wrong_usage(call) || !ferry_document_format_wanted(call, &format)) return FERRY_EXIT_USAGE;
+    if (format == NULL && ferry_is_given(call, FERRY_OPTION_GLOSSARY)) {
+        ferry_complain("--glossary: expected a document (--format text|html|markdown …), found lines");
+        return FERRY_EXIT_USAGE;
+    }
     hint(call);
     return format != NULL ? translate_document(call, format) : translate_lines(call);
 }
@@ -144,18 +148,19 @@ const ferry_command ferry_command_translate = {
         "authors chose.\n"
         "With another --format than lines, the text of a document is translated, and everything else stays as it is;\n"
         "without --format, the ending of FILE decides: .txt, .html, .md, .srt, .vtt, .po, .json. With options about\n"
-        "lines, .txt is lines.\n"
+        "lines, .txt is lines. --glossary: where a document has the words of a line, whole, it gets what is behind "
+        "their\ntab, or keeps them if there is none.\n"
         "--nbest N without --beam widens the beam to N if necessary; its lines are counted from 0.\n"
         "--json: an object a line: line source text score tokens (of each id piece log_probability) quality\n"
         "warnings error; with --nbest hypotheses; with --alignment alignment source_tokens, and begin end of tokens.\n",
     .examples = "ferry translate \"Good morning!\" \"How are you?\"\n"
                 "ferry translate -i letter.txt -o brief.txt\n"
                 "echo \"See you tomorrow.\" | ferry translate --beam 8 --nbest 3\n",
-    .options = {FERRY_TAKES(MODEL) | FERRY_TAKES(INPUT) | FERRY_TAKES(FORMAT) | FERRY_TAKES(OUTPUT) |
-                    FERRY_TAKES(RESUME) | FERRY_TAKES(FORCE) | FERRY_TAKES(FROM) | FERRY_TAKES(TO) |
-                    FERRY_TAKES(SCORES) | FERRY_TAKES(JSON) | FERRY_TAKES(ALIGNMENT) | FERRY_TAKES(PREFIX) |
-                    FERRY_TAKES(PREFIXES) | FERRY_TAKES(IDS) | FERRY_TAKES(SEED) | FERRY_TAKES(NO_SHORTLIST) |
-                    FERRY_TAKES(QUIET),
+    .options = {FERRY_TAKES(MODEL) | FERRY_TAKES(INPUT) | FERRY_TAKES(FORMAT) | FERRY_TAKES(GLOSSARY) |
+                    FERRY_TAKES(OUTPUT) | FERRY_TAKES(RESUME) | FERRY_TAKES(FORCE) | FERRY_TAKES(FROM) |
+                    FERRY_TAKES(TO) | FERRY_TAKES(SCORES) | FERRY_TAKES(JSON) | FERRY_TAKES(ALIGNMENT) |
+                    FERRY_TAKES(PREFIX) | FERRY_TAKES(PREFIXES) | FERRY_TAKES(IDS) | FERRY_TAKES(SEED) |
+                    FERRY_TAKES(NO_SHORTLIST) | FERRY_TAKES(QUIET),
                 "*", FERRY_TAKES(INPUT) | FERRY_TAKES(OUTPUT)},
     .least = 0,
     .most = SIZE_MAX,

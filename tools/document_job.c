@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/file_system.h"
+#include "glossary.h"
 #include "interrupt.h"
 #include "output_file.h"
 #include "text_encoding.h"
@@ -178,11 +179,13 @@ static void check_damage(ferry_document_job *job, const ferry_document_result *r
     ferry_complain("%s; translations cannot be trusted", error.message);
 }
 
-static bool translate_document(ferry_document_job *job, ferry_view source, ferry_document_result **result)
+static bool translate_document(ferry_document_job *job, ferry_view source, const ferry_glossary_file *glossary,
+                               ferry_document_result **result)
 {
     ferry_error error;
     ferry_progress progress;
-    const ferry_document_options options = {sizeof options, tell_progress, &progress};
+    const ferry_document_options options = {sizeof options, tell_progress, &progress, glossary->entries,
+                                            glossary->count};
     ferry_progress_begin(&progress, !ferry_is_given(job->call, FERRY_OPTION_QUIET), 0, 0);
     ferry_interrupt_begin(job->session->translator);
     const ferry_status status =
@@ -227,14 +230,18 @@ bool ferry_document_job_run(ferry_document_job *job)
 {
     const char *path = ferry_option_text(job->call, FERRY_OPTION_OUTPUT);
     ferry_string source = {0};
+    ferry_glossary_file glossary;
     ferry_document_result *result = NULL;
     if (path != NULL && !ferry_output_check(path)) return false;
-    bool done = read_input(job, &source) && translate_document(job, (ferry_view){source.data, source.size}, &result);
+    bool done = ferry_glossary_file_open(&glossary, ferry_option_text(job->call, FERRY_OPTION_GLOSSARY)) &&
+                read_input(job, &source) &&
+                translate_document(job, (ferry_view){source.data, source.size}, &glossary, &result);
     if (done) {
         const ferry_text text = ferry_document_result_text(result);
         done = write_output(job->call, &text);
     }
     ferry_document_result_destroy(result);
+    ferry_glossary_file_close(&glossary);
     free(source.data);
     return done;
 }

@@ -100,7 +100,8 @@ static int help(const ferry_call *call)
 /* Whether the command would write a text that it reads. (Models: open_model.c.) */
 static bool writes_its_input(const ferry_command *command, const ferry_call *call)
 {
-    static const ferry_option inputs[] = {FERRY_OPTION_INPUT, FERRY_OPTION_REFERENCE, FERRY_OPTION_PREFIXES};
+    static const ferry_option inputs[] = {FERRY_OPTION_INPUT, FERRY_OPTION_REFERENCE, FERRY_OPTION_PREFIXES,
+                                          FERRY_OPTION_GLOSSARY};
     const bool texts = command == &ferry_command_translate && call->arguments.operand_count > 0;
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
         const char *path = ferry_option_text(call, inputs[i]);

@@ -185,6 +185,7 @@ test_output_is_read()
     expect_refused '-o other/letter' -i translate -i letter -o other/letter --resume
     expect_refused '-o other/letter' -i translate -i letter -o other/letter --format text
     expect_refused '-o prefixes' --prefixes translate --prefixes prefixes -i letter -o prefixes
+    expect_refused '-o prefixes' --glossary translate --glossary prefixes -i letter -o prefixes --format text
     expect_refused '-o other/letter' -i bench translate -i letter -o other/letter
     expect_refused '--report other/letter' --reference bench encodings -i prefixes --reference letter --report other/letter
     for file in source/*; do

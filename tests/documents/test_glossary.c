@@ -1,0 +1,133 @@
+/* Words of a document that have a translation of their own: whatever is not in the glossary is written in capitals. */
+#include "tests/support/document_support.h"
+
+#include "documents/glossary.h"
+
+enum { MOST_ENTRIES = 8 };
+
+/* The entries, "source=target" or "source", separated by ";". */
+static size_t read_entries(const char *text, ferry_document_term entries[MOST_ENTRIES])
+{
+    size_t count = 0;
+    for (const char *end; *text != '\0'; text = *end == ';' ? end + 1 : end) {
+        end = text + strcspn(text, ";");
+        const char *equals = memchr(text, '=', (size_t)(end - text));
+        const char *source_end = equals != NULL ? equals : end;
+        assert_true(count < MOST_ENTRIES);
+        entries[count] = (ferry_document_term){.source = {text, (size_t)(source_end - text)}};
+        if (equals != NULL) entries[count].target = (ferry_text){equals + 1, (size_t)(end - equals - 1)};
+        count++;
+    }
+    return count;
+}
+
+static ferry_status translate(const char *glossary, const char *format, const char *source, const char *given,
+                              ferry_document_result **result, ferry_error *error)
+{
+    static int model; /* the stand-in does not look at it */
+    ferry_document_term entries[MOST_ENTRIES];
+    ferry_translator translator = {.way = given != NULL ? STAND_IN_GIVEN : STAND_IN_UPPER, .given = given};
+    ferry_document_options options = {.size = sizeof options, .glossary = entries};
+    options.glossary_count = read_entries(glossary, entries);
+    return ferry_document_translate((const ferry_model *)(const void *)&model, &translator, format,
+                                    (ferry_text){source, strlen(source)}, &options, result, error);
+}
+
+static void check(const char *glossary, const char *format, const char *source, const char *given, const char *expected)
+{
+    ferry_document_result *result;
+    CHECK(translate(glossary, format, source, given, &result, &error));
+    const ferry_text text = ferry_document_result_text(result);
+    if (!ferry_view_is((ferry_view){text.data, text.size}, expected))
+        fail_msg("%s: %s: expected\n%s\nfound\n%s", glossary, source, expected, text.data);
+    ferry_document_result_destroy(result);
+}
+
+TEST(test_whole_words)
+{
+    static const char *const rows[][3] = {
+        {"tea=Tee", "a cup of tea", "A CUP OF Tee"},
+        {"tea=Tee", "teas, steamed; tea-time at tea's", "TEAS, STEAMED; TEA-TIME AT Tee'S"},
+        {"tea=Tee;green tea=Sencha", "green tea, green teas, tea", "Sencha, GREEN TEAS, Tee"},
+        {"green tea=Sencha;tea leaves=Tee", "green tea leaves", "Sencha LEAVES"},
+        {"green  tea=Sencha", "a green tea", "A Sencha"},
+        {"green tea=Sencha", "green, tea", "GREEN, TEA"},
+        {"C++=C", "in C++ and C+", "IN C AND C+"},
+        {".NET=Netz", "in .NET.", "IN Netz."},
+        {"\xC3\xBC"
+         "bel=bad",
+         "\xC3\x9C"
+         "bel",
+         "bad"},
+        {"tea=a long word", "tea", "a long word"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) check(rows[i][0], "text", rows[i][1], NULL, rows[i][2]);
+}
+
+/* A small letter of an entry stands for the capital, too, a capital for itself. */
+TEST(test_capitals)
+{
+    static const char *const rows[][3] = {
+        {"tea=Tee", "Tea is tea, not TEA", "Tee IS Tee, NOT TEE"},
+        {"Tea=Tee", "Tea is tea, not TEA", "Tee IS TEA, NOT TEE"},
+        {"IT=die EDV", "it is IT", "IT IS die EDV"},
+        {"it=es;IT=EDV", "It is it in IT", "es IS es IN EDV"},
+        {"tea=Tee", "THIS IS TEA", "THIS IS TEE"},
+        {"tea;Ferry", "Tea on TEA, Ferry on ferry", "Tea ON TEA, Ferry ON FERRY"},
+        {"i=ich", "I am", "ich AM"}, /* one capital is no word in capitals */
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) check(rows[i][0], "text", rows[i][1], NULL, rows[i][2]);
+}
+
+/* What is kept wins over an entry inside it, and has the entry's target if it is all of it. */
+TEST(test_kept_pieces)
+{
+    check("tea=Tee", "text", "see tea.md and /usr/tea/green", NULL, "SEE tea.md AND /usr/tea/green");
+    check("tea.md=Tee.md", "text", "see tea.md", NULL, "SEE Tee.md");
+    check("tea.md", "text", "see tea.md", NULL, "SEE tea.md");
+    check("tea=Tee", "markdown", "see `tea` and tea", NULL, "SEE `tea` AND Tee");
+    check("1234=4321", "text", "within 1234 days", NULL, "WITHIN 4321 DAYS");
+}
+
+TEST(test_formats)
+{
+    static const char tea[] = "green tea=A & B";
+    check(tea, "html", "<p>the <b>green tea</b> and\ngreen\n tea</p>", NULL,
+          "<p>THE <b>A &amp; B</b> AND A &amp; B</p>");
+    check(tea, "html", "<p>green <b>tea</b> and green&#32;tea</p>", NULL, "<p>GREEN <b>TEA</b> AND A &amp; B</p>");
+    check(tea, "html", "<td>green tea</td><img alt='green tea'>", NULL, "<td>A &amp; B</td><img alt='A &amp; B'>");
+    check(tea, "markdown", "*ab* green\ntea ab", NULL, "*AB* A & B AB");
+    check("tea=*T*", "markdown", "ab tea", NULL, "AB \\*T\\*");
+    check("tea=a \"b\"", "json", "{\"a\": \"the tea\"}", NULL, "{\"a\": \"THE a \\\"b\\\"\"}");
+    check("tea=%s", "json", "{\"a\": \"the tea\"}", NULL, "{\"a\": \"the tea\"}"); /* could be a placeholder */
+    check("tea=1\n\n2\n00:01 --> 00:02", "srt", "1\n00:00 --> 00:01\nmy tea\n", NULL, "1\n00:00 --> 00:01\nmy tea\n");
+    check("tea=a\nb", "text", "my tea", NULL, "MY a b");
+}
+
+/* Words stand for entries as for what is kept: where they do not come back, others do. */
+TEST(test_attempts)
+{
+    check("tea=Tee", "text", "tea here", "Boston\2\f1 \f0\n\2nothing", "here Tee");
+    check("tea=Tee", "text", "tea here", "nothing", "tea here");
+}
+
+TEST(test_wrong_entries)
+{
+    static const char *const rows[][2] = {
+        {"tea=Tee;=x", "glossary: entry 2, '': expected a source, found none"},
+        {" \t=x", "glossary: entry 1, ' \t': expected a source, found none"},
+        {"a\xFF=x", "glossary: entry 1, 'a\xFF': expected UTF-8, found other bytes"},
+        {"a=\xFF", "glossary: entry 1, 'a': expected UTF-8, found other bytes"},
+        {"a=x;b=y;a=y", "glossary: expected one target of 'a', found two"},
+    };
+    ferry_document_result *result;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        REFUSE_SAYING(translate(rows[i][0], "text", "a", NULL, &result, &error), FERRY_ERROR_ARGUMENT, rows[i][1]);
+    char large[FERRY_MOST_TERM + 2] = "";
+    memset(large, 'a', FERRY_MOST_TERM + 1);
+    REFUSE(translate(large, "text", "a", NULL, &result, &error), FERRY_ERROR_ARGUMENT,
+           "expected a source of at most 256 bytes, found more");
+    large[FERRY_MOST_TERM] = '\0';
+    check(large, "text", large, NULL, large);
+    check("a=x;b=y;a=x;A=z", "text", "a b A", NULL, "x y z");
+}
