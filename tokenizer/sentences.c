@@ -22,13 +22,12 @@ static const uint_least32_t
     wide_stops[] = U"\u3002\uFF01\uFF1F\uFF0E\uFF61\u0964\u0965\u061F\u06D4\u104B\u17D4\u17D5\u1362\u1367\u0589\u0F0D";
 static const uint_least32_t line_ends[] = U"\n\r\v\f\x85\u2028\u2029", bullets[] = U"•⁃‣◦▪●";
 
-/* Within these no sentence ends, if what opens is closed soon enough. */
+/* Within these no sentence ends, if what opens is closed soon enough and holds no whole sentences. */
 static const struct pair {
     uint_least32_t opening, closing[3];
 } pairs[] = {
-    {'"', U"\""},   {'(', U")"},    {'[', U"]"},    {U'“', U"”"},   {U'„', U"“”"},
-    {U'«', U"»"},   {U'»', U"«"},   {U'‹', U"›"},   {'\'', U"'"},   {U'‘', U"’"},
-    {U'「', U"」"}, {U'『', U"』"}, {U'《', U"》"}, {U'（', U"）"}, {U'【', U"】"},
+    {'"', U"\""}, {'(', U")"},    {'[', U"]"},    {U'“', U"”"},   {U'„', U"“”"},  {U'«', U"»"},   {U'»', U"«"},
+    {U'‹', U"›"}, {U'「', U"」"}, {U'『', U"』"}, {U'《', U"》"}, {U'（', U"）"}, {U'【', U"】"},
 };
 enum { PAIRS = sizeof pairs / sizeof pairs[0] };
 
@@ -96,15 +95,15 @@ static bool is_letter(uint32_t c)
     return kind == FERRY_CHARACTER_UPPER || kind == FERRY_CHARACTER_LOWER || kind == FERRY_CHARACTER_LETTER;
 }
 
+/* One that both opens and closes. */
 static bool is_quote_mark(uint32_t c)
 {
-    return c == '"' || c == '\'';
+    return c == '"' || c == '\'' || c == U'»';
 }
 
 static bool may_open(uint32_t c)
 {
-    return is_quote_mark(c) || c == U'¿' || c == U'¡' || c == U'»' || c == U'”' ||
-           character_of(c) == FERRY_CHARACTER_OPENING;
+    return is_quote_mark(c) || c == U'¿' || c == U'¡' || c == U'”' || character_of(c) == FERRY_CHARACTER_OPENING;
 }
 
 static bool may_close(uint32_t c)
@@ -402,14 +401,15 @@ static bool begins_item(const scanner *s, size_t at, uint32_t c)
 
 /* ---- quotes and brackets ---- */
 
-/* Whether what closes `opening`, between `before` and the byte `after`, is no apostrophe, and does not open. */
-static bool closes(ferry_view text, uint32_t opening, uint32_t before, size_t after)
+/* Whether sentences may end between `opening`, before `at`, and what closes it, before `after`: speech ends in a stop
+ * or comma, or a comma follows. In brackets within a sentence, stops are mostly those of abbreviations. */
+static bool holds_sentences(const scanner *s, uint32_t opening, size_t at, uint32_t last, size_t after)
 {
-    if (opening == '\'' || opening == U'‘') return has(U".,!?…", before) && !is_letter(peek(text, after));
-    return opening != '"' || !is_space(before);
+    if (opening == '(' || opening == '[') return at == s->begin + 1 && is_stop(s, last);
+    return is_stop(s, last) || last == ',' || peek(s->text, after) == ',';
 }
 
-/* Finds what closes `c`, which stands before `at`, and shelters what is between. */
+/* Finds what closes `c`, which stands before `at`, and shelters what is between, unless that is whole sentences. */
 static void take_shelter(scanner *s, uint32_t c, size_t at)
 {
     size_t p = 0;
@@ -417,16 +417,18 @@ static void take_shelter(scanner *s, uint32_t c, size_t at)
     while (p < PAIRS && pairs[p].opening != c) p++;
     if (p == PAIRS) return;
     const size_t most = s->text.size - at < MOST_SHELTERED ? s->text.size : at + MOST_SHELTERED;
-    size_t after = at < s->searched[p] ? s->searched[p] : at, last = after;
-    if (after > at && !ferry_utf8_previous(s->text, &last, &before)) before = REPLACEMENT;
+    size_t after = at < s->searched[p] ? s->searched[p] : at, previous = after;
+    if (after > at && !ferry_utf8_previous(s->text, &previous, &before)) before = REPLACEMENT;
+    uint32_t last = before; /* that is not white space */
     while (after < most) {
         const uint32_t other = next(s->text, &after);
         if (has(line_ends, other)) after = s->text.size; /* the sentence does not go on */
-        if (has(pairs[p].closing, other) && closes(s->text, c, before, after)) {
-            s->shelter = after;
+        if (has(pairs[p].closing, other) && (c != '"' || !is_space(before))) {
+            if (!holds_sentences(s, c, at, last, after)) s->shelter = after;
             return;
         }
         before = other;
+        if (!is_space(other)) last = other;
     }
     s->searched[p] = after;
 }

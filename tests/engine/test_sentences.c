@@ -81,6 +81,7 @@ TEST(test_cases)
 {
     check_cases("sentences/cases.tsv", 300); /* published ones */
     check_cases("sentences/own.tsv", 150);
+    check_cases("sentences/quotations.tsv", 50);
 }
 
 /* ---- languages ---- */
@@ -182,8 +183,8 @@ TEST(test_any_bytes)
 /* Megabytes in which every character might begin or end something: the test would not end if time were not linear. */
 TEST(test_long_texts)
 {
-    static const char *const units[] = {".", "a. ", "(",  "\"", " \"", "«",   ". . ", "1. ", "1) 2) ",
-                                        "a", " ",   "。", "」", "• ",  "[1]", ".[1",  "U.",  "e\xCC\x81"};
+    static const char *const units[] = {".", "a. ", "(",  "\"", " \"", "«",   ". . ", "1. ",       "1) 2) ", "a",
+                                        " ", "。",  "」", "• ", "[1]", ".[1", "U.",   "e\xCC\x81", "««a,»"};
     const size_t size = 2000000;
     for (size_t u = 0; u < COUNT(units); u++) {
         char *text = kept_memory(size);
