@@ -27,7 +27,7 @@ tar -C "$scratch" --exclude=ferry/debian -czf "$scratch/ferry_${version%-*}.orig
     fail "$(tail -n 40 "$scratch/log")"
 lintian --fail-on error --tag-display-limit 0 "$scratch"/*.changes
 mv "$scratch"/*.deb "$scratch/debs"
-cp tests/embedding/consumer/consumer.c tests/embedding/host.cc tests/embedding/own_protobuf.cc \
+cp tests/embedding/consumer/*.c tests/embedding/host.cc tests/embedding/own_protobuf.cc \
     tests/data/models/tatoeba-en-de/source.spm "$scratch/debs"
 
 # What a user does, in the new system, also beside a protobuf of another version.
@@ -42,6 +42,8 @@ cc consumer.c -o consumer -l:libferry.a -lpthread -lm
 ./consumer /usr/share/ferry/tatoeba-en-de.gguf '$text'
 c++ host.cc own_protobuf.cc -o host -lprotobuf \$(pkg-config --cflags --libs ferry)
 ./host /usr/share/ferry/tatoeba-en-de.gguf source.spm '$text'
+cc page.c -o page \$(pkg-config --cflags --libs ferry-documents)
+./page /usr/share/ferry/tatoeba-en-de.gguf html '$text'
 apt-get -q purge -y libferry0.1 ferry-models > log 2>&1 || { cat log; exit 1; }
 [ ! -e /usr/share/ferry ]
 EOF
@@ -50,6 +52,6 @@ mmdebstrap --quiet --variant=apt --include=g++,libc6-dev,libprotobuf-dev,pkg-con
     --customize-hook="copy-in $scratch/debs /" --customize-hook='chroot "$1" sh /debs/use.sh > '"$scratch/output 2>&1" \
     "$suite" /dev/null || fail "$(cat "$scratch/output")"
 expected=$(build/ferry translate "$text")
-# Four translations, two of them behind their score, and not a word more.
-[ "$(sed 's/^-0x[^ ]* //' "$scratch/output")" = "$(printf '%s\n' "$expected" "$expected" "$expected" "$expected")" ] ||
-    fail "expected '$expected' four times, found $(cat "$scratch/output")"
+# Five translations, two of them behind their score, and not a word more.
+[ "$(sed 's/^-0x[^ ]* //' "$scratch/output")" = "$(for _ in 1 2 3 4 5; do echo "$expected"; done)" ] ||
+    fail "expected '$expected' five times, found $(cat "$scratch/output")"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # What tools/try.sh builds is all that `cmake --install` installs: installable.sh SOURCE_DIR. Configures a folder of its own,
-# and asks Ninja, without building, whether the targets of try.sh need each file. The library alone has its manual page, too.
+# and asks Ninja, without building, whether the targets of try.sh need each file. The library alone has its manual page, too, and
+# needs no md4c.
 set -euo pipefail
 source_dir=$(realpath "$1")
 command -v ninja > /dev/null || exit 77
@@ -34,6 +35,8 @@ done < <(grep -o "\"$build/[^\"$]*\"" "$build/cmake_install.cmake" | tr -d '"' |
 [ "$installed" -ge 10 ] || fail "expected at least 10 files that are built, found $installed"
 
 build=$scratch/library
-cmake -S "$source_dir" -B "$build" -G Ninja -DFERRY_PROGRAM=OFF > "$scratch/log" 2>&1 || fail "$(cat "$scratch/log")"
+cmake -S "$source_dir" -B "$build" -G Ninja -DFERRY_PROGRAM=OFF -DMD4C_LIBRARY=OFF > "$scratch/log" 2>&1 || fail "$(cat "$scratch/log")"
+grep -q '^-- libferry-documents is not built: .* was not found' "$scratch/log" || fail "not told: what is not built"
+! grep ferry.documents "$build/cmake_install.cmake" || fail "without md4c, something of libferry-documents is installed"
 ninja -C "$build" pages/ferry.3 > "$scratch/log" 2>&1 || fail "$(cat "$scratch/log")"
 grep -qF "\"$build/pages/ferry.3\"" "$build/cmake_install.cmake" || fail "without the program, ferry(3) is not installed"

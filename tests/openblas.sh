@@ -58,7 +58,7 @@ check_build()
 
 cmake -S . -B "$build" -G Ninja -DFERRY_TESTS=ON -DFERRY_OPENBLAS=ON > /dev/null
 cmake --build "$build" --target ferry suite_api suite_graph suite_kernels test_small_stack libferry libferry_static \
-    libferry_inspect ferry_pages
+    libferry_inspect libferry_documents ferry_pages
 ferry=$build/ferry
 checks=()
 # Which OpenBLAS is used is decided when a program starts.

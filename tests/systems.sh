@@ -65,11 +65,11 @@ make()
     cmake --build "$build/$system/all" --target "$@" > "$build/$system/all.log" || { cat "$build/$system/all.log"; false; }
 }
 
-# check_exports SYSTEM: the names that are read are those that the header declares
+# check_exports SYSTEM HEADER: the names that are read are those that the header declares
 check_exports()
 {
     LC_ALL=C sort > "$build/$1/exports"
-    sed -n 's/^FERRY_API .*\(ferry_[a-z0-9_]*\)(.*/\1/p' engine/ferry.h | LC_ALL=C sort | diff - "$build/$1/exports" ||
+    sed -n 's/^FERRY_API .*\(ferry_[a-z0-9_]*\)(.*/\1/p' "$2" | LC_ALL=C sort | diff - "$build/$1/exports" ||
         fail "$1: < is declared, not exported; > is exported, not declared"
 }
 
@@ -107,17 +107,24 @@ run_tests()
 translate="Good morning!"
 translation="Guten Morgen!"
 
+# check_dll NAME HEADER: its exports, and that it needs Windows and libferry.dll alone
+check_dll()
+{
+    local dll=$build/windows/all/$1 foreign
+    x86_64-w64-mingw32-objdump -p "$dll" | awk '/^\[Ordinal\/Name Pointer\]/ { names = 1 } names && /^\t\[/ { print $NF }
+        /^$/ { names = 0 }' | check_exports windows "$2"
+    foreign=$(x86_64-w64-mingw32-objdump -p "$dll" | sed -n 's/.*DLL Name: //p' |
+        grep -viE '^(kernel32|msvcrt|bcrypt|shell32|libferry)\.dll$' || true)
+    [ -z "$foreign" ] || fail "$1 needs $foreign"
+}
+
 build_windows()
 {
-    local dll=$build/windows/all/libferry.dll foreign
     make_needs windows
     configure windows -DFERRY_TESTS=ON -DFERRY_WERROR=ON
-    make windows libferry ferry example_translate "${!tests[@]}"
-    x86_64-w64-mingw32-objdump -p "$dll" | awk '/^\[Ordinal\/Name Pointer\]/ { names = 1 } names && /^\t\[/ { print $NF }
-        /^$/ { names = 0 }' | check_exports windows
-    foreign=$(x86_64-w64-mingw32-objdump -p "$dll" | sed -n 's/.*DLL Name: //p' |
-        grep -viE '^(kernel32|msvcrt|bcrypt|shell32)\.dll$' || true)
-    [ -z "$foreign" ] || fail "libferry.dll needs $foreign"
+    make windows libferry libferry_documents ferry example_translate translate_page "${!tests[@]}"
+    check_dll libferry.dll engine/ferry.h
+    check_dll libferry-documents.dll documents/ferry_documents.h
 }
 
 run_windows()
@@ -126,14 +133,17 @@ run_windows()
     export WINEPREFIX=$build/wine WINEDEBUG=-all
     "$wine" wineboot -i > /dev/null 2>&1 || fail "wine does not start"
     run_tests windows "$wine"
-    # The DLL, and the program: a path, arguments, output and input beyond ASCII.
+    # The DLLs, and the program: a path, arguments, output and input beyond ASCII.
     rm -rf "$folder"
     mkdir -p "$folder"
     cp models/pretrained/tatoeba-en-de.gguf "$folder/modèle.gguf"
-    cp "$build/windows/all/libferry.dll" "$build/windows/all/tests/"
+    cp "$build/windows/all/"*.dll "$build/windows/all/tests/"
     found=$("$wine" "$build/windows/all/tests/example_translate.exe" models/pretrained/tatoeba-en-de.gguf "$translate" |
         tr -d '\r')
     [ "$found" = "$translation" ] || fail "Windows: libferry.dll translated into '$found'"
+    found=$("$wine" "$build/windows/all/tests/translate_page.exe" models/pretrained/tatoeba-en-de.gguf html \
+        "<p>$translate</p>" | tr -d '\r')
+    [ "$found" = "<p>$translation</p>" ] || fail "Windows: libferry-documents.dll translated into '$found'"
     found=$("$wine" "$build/windows/all/ferry.exe" translate -m "$folder/modèle.gguf" "$translate")
     [ "$found" = "$translation" ] || fail "Windows: ferry.exe translated into '$found'"
     printf 'Is this the café?\r\nWhere is Zoë?\r\n' > "$folder/in"
@@ -158,16 +168,23 @@ run_musl()
     [ "$found" = "$translation" ] || fail "musl: translated into '$found'"
 }
 
+# check_dylib FILE HEADER: its exports. zig's linker does not read the list of exports, so that C++'s operators for memory
+# and its own names come along.
+check_dylib()
+{
+    llvm-nm -gU "$1" | awk '$3 !~ /^__(Zn[aw]|Zd[al]|_dso_handle|mh_dylib_header)/ { print $3 }' | sed 's/^_//' |
+        check_exports macos "$2"
+}
+
 build_macos()
 {
     local dylib=$build/macos/all/libferry.dylib isa feature
     wrap aarch64-macos
     make_needs macos
     configure macos -DFERRY_PROGRAM=OFF
-    make macos libferry libferry_static
-    # zig's linker does not read the list of exports, so that C++'s operators for memory and its own names come along.
-    llvm-nm -gU "$dylib" | awk '$3 !~ /^__(Zn[aw]|Zd[al]|_dso_handle|mh_dylib_header)/ { print $3 }' | sed 's/^_//' |
-        check_exports macos
+    make macos libferry libferry_static libferry_documents
+    check_dylib "$dylib" engine/ferry.h
+    check_dylib "$build/macos/all/libferry-documents.dylib" documents/ferry_documents.h
     # Dot products, and those of matrices: their kernels are there, and macOS is asked whether the processor has them.
     for isa in neon_dotprod neon_i8mm; do
         llvm-nm "$build/macos/all/libferry.a" 2> /dev/null | grep "T _ferry_product_i8_$isa\$" > /dev/null ||

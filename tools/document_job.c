@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/file_system.h"
-#include "glossary.h"
+#include "glossary_file.h"
 #include "interrupt.h"
 #include "output_file.h"
 #include "text_encoding.h"

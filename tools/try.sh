@@ -6,5 +6,5 @@ cd "$(dirname "$0")/.."
 
 tools/setup.sh build
 cmake -S . -B build -G Ninja >&2
-cmake --build build --target ferry ferry_pages libferry >&2
+cmake --build build --target ferry ferry_pages libferry libferry_documents >&2
 exec build/ferry translate "$@"

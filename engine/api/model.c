@@ -14,6 +14,21 @@ _Static_assert((int)FERRY_SPM_MAX_PIECES == (int)FERRY_MAX_VOCABULARY, "a vocabu
 enum { BEFORE_MERGES = FERRY_TOKENIZER_BPE - FERRY_BPE_TOKENIZERS };
 _Static_assert(FERRY_TOKENIZER_FSMT - BEFORE_MERGES == (int)FERRY_BPE_FSMT, "kinds of merges have one order");
 
+const char *ferry_status_name(ferry_status status)
+{
+    switch (status) {
+    case FERRY_OK: return "no error";
+    case FERRY_ERROR_ARGUMENT: return "invalid argument";
+    case FERRY_ERROR_MEMORY: return "out of memory";
+    case FERRY_ERROR_IO: return "cannot read or write";
+    case FERRY_ERROR_FORMAT: return "malformed file";
+    case FERRY_ERROR_UNSUPPORTED: return "unsupported feature";
+    case FERRY_ERROR_LIMIT: return "limit of the model exceeded";
+    case FERRY_ERROR_CANCELLED: return "cancelled";
+    }
+    return "unknown status";
+}
+
 const char *ferry_version(void)
 {
     return FERRY_VERSION;

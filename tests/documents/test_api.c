@@ -233,7 +233,7 @@ static const char three_texts[] = "<p title=\"Hello!\">How are you?</p><p>Good m
 SHIPPED_TEST(test_progress)
 {
     seen s = {0};
-    const ferry_document_options options = {sizeof options, see, &s};
+    const ferry_document_options options = {.size = sizeof options, .progress = see, .user = &s};
     ferry_translator *translator = new_translator(model, NULL);
     ferry_document_result *result;
     CHECK(ferry_document_translate(model, translator, "html", as_text(three_texts), &options, &result, &error));
@@ -258,7 +258,8 @@ SHIPPED_TEST(test_cancelling)
     ferry_translator *translator = new_translator(model, NULL);
     for (size_t at = 1; at <= 3; at++) {
         seen s = {.cancel_at = at};
-        check_cancelled(translator, &(ferry_document_options){sizeof(ferry_document_options), see, &s});
+        check_cancelled(translator,
+                        &(ferry_document_options){.size = sizeof(ferry_document_options), .progress = see, .user = &s});
         assert_int_equal(s.calls, at);
     }
     ferry_translator_cancel(translator);

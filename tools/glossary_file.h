@@ -1,6 +1,6 @@
 /* A glossary for documents, from a file: a line for each entry, "source" or "source TAB target". */
-#ifndef FERRY_TOOLS_GLOSSARY_H
-#define FERRY_TOOLS_GLOSSARY_H
+#ifndef FERRY_TOOLS_GLOSSARY_FILE_H
+#define FERRY_TOOLS_GLOSSARY_FILE_H
 
 #include "documents/ferry_documents.h"
 #include "line_reader.h"

@@ -1,4 +1,4 @@
-#include "glossary.h"
+#include "glossary_file.h"
 
 #include <stdlib.h>
 #include <string.h>
