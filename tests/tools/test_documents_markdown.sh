@@ -33,9 +33,9 @@ test_markdown_spans()
     expect_markdown 'I like **red** houses.\n' 'Ich mag **rote** Häuser.\n'
     expect_markdown 'I like [red](a_(b) "c d") houses.\n' 'Ich mag [rote](a_(b) "c d") Häuser.\n'
     expect_markdown 'I like <b title="x">red</b> houses.\n' 'Ich mag <b title="x">rote</b> Häuser.\n'
-    expect_success_with 'I like ~~red~~ *big* houses, `red`, [red], <https://a.b/>,\n![red](a.png) &copy; and [it][red][^1].\n\n[red]: /a\n' \
+    expect_success_with 'I like ~~red~~ *big* houses, `red` and [red]. I like <https://a.b/>,\n![red](a.png) &copy; and [it][red][^1].\n\n[red]: /a\n' \
         translate --format markdown
-    expect_match '~~.*~~' '\*[^*]*\*' '`red`' '\[red\] ' '<https://a\.b/>' '!\[[^]]+\]\(a\.png\)' '&copy;' '\]\[red\]' \
+    expect_match '~~.*~~' '\*[^*]*\*' '`red`' '\[red\]\.' '<https://a\.b/>' '!\[[^]]+\]\(a\.png\)' '&copy;' '\]\[red\]' \
         '\[\^1\]' '^\[red\]: /a$'
 }
 
