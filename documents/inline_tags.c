@@ -23,9 +23,9 @@ static bool is_closed(ferry_view comment)
 
 size_t ferry_inline_tag_read(ferry_view text, ferry_inline_tag *tag)
 {
+    if (text.size < 3 || text.data[0] != '<') return 0;
     ferry_html_tag_scanner scanner = {.attribute_count = 0};
     *tag = (ferry_inline_tag){.kind = FERRY_TAG_ALONE};
-    if (text.size < 3 || text.data[0] != '<') return 0;
     if (text.size > MOST_SIZE) text.size = MOST_SIZE;
     if (text.data[1] == '%') return read_word(text, tag);
     const ferry_html_tag read = ferry_html_tag_read(&scanner, text, 0);

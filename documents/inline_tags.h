@@ -13,8 +13,9 @@ typedef enum ferry_inline_tag_kind {
 
 typedef struct ferry_inline_tag {
     ferry_inline_tag_kind kind;
-    ferry_view name; /* its bytes are the tag's */
-    size_t partner;  /* START, END: the other one */
+    ferry_view name;   /* its bytes are the tag's */
+    size_t partner;    /* START, END: the other one */
+    size_t begin, end; /* its bytes, for who reads tags from a text */
 } ferry_inline_tag;
 
 /* Reads the tag or comment that the text begins with. Returns its bytes, or 0 if there is none. */
