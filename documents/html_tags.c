@@ -7,18 +7,17 @@ bool ferry_is_html_space(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r';
 }
 
+size_t ferry_html_skip_space(ferry_view text, size_t at)
+{
+    return skip(text, at, ferry_is_html_space, SIZE_MAX);
+}
+
 bool ferry_html_tag_is_name(ferry_view a, ferry_view b)
 {
     return a.size == b.size && ferry_compare_letters(a.data, b.data, a.size) == 0;
 }
 
 /* ---- inside a tag ---- */
-
-static size_t skip_space(ferry_view text, size_t at)
-{
-    while (at < text.size && ferry_is_html_space(text.data[at])) at++;
-    return at;
-}
 
 /* The first of the bytes `ends` and white space, or the end. */
 static size_t find_end(ferry_view text, size_t at, const char *ends)
@@ -39,14 +38,14 @@ static size_t find_quote(ferry_html_tag_scanner *scanner, ferry_view text, size_
 /* Reads the value after "=", and moves *at past it. A quote that nothing closes is a character of it. */
 static ferry_view read_value(ferry_html_tag_scanner *scanner, ferry_view text, size_t *at)
 {
-    const size_t begin = skip_space(text, *at);
-    if (begin < text.size && (text.data[begin] == '"' || text.data[begin] == '\'')) {
+    const size_t begin = ferry_html_skip_space(text, *at);
+    if (is_one_of(byte_at(text, begin), "\"'")) {
         const size_t end = find_quote(scanner, text, begin);
         *at = end + 1;
-        if (end < text.size) return (ferry_view){text.data + begin + 1, end - begin - 1};
+        if (end < text.size) return view_part(text, begin + 1, end);
     }
     *at = find_end(text, begin, "<>");
-    return (ferry_view){text.data + begin, *at - begin};
+    return view_part(text, begin, *at);
 }
 
 /* Reads attributes from *at to the tag's ">", which it moves *at to, or to where a "<" or the end shows that there is
@@ -55,7 +54,7 @@ static void read_attributes(ferry_html_tag_scanner *scanner, ferry_view text, si
 {
     *slash = false;
     for (;;) {
-        *at = skip_space(text, *at);
+        *at = ferry_html_skip_space(text, *at);
         if (*at == text.size || text.data[*at] == '<' || text.data[*at] == '>') return;
         *slash = text.data[*at] == '/';
         if (*slash) {
@@ -65,8 +64,8 @@ static void read_attributes(ferry_html_tag_scanner *scanner, ferry_view text, si
         const size_t begin = *at;
         *at = find_end(text, begin + 1, "<>/=");
         const ferry_view name = view_part(text, begin, *at);
-        const size_t equals = skip_space(text, *at);
-        if (equals == text.size || text.data[equals] != '=') continue;
+        const size_t equals = ferry_html_skip_space(text, *at);
+        if (byte_at(text, equals) != '=') continue;
         *at = equals + 1;
         const ferry_view value = read_value(scanner, text, at);
         const size_t most = sizeof scanner->attributes / sizeof *scanner->attributes;
@@ -78,8 +77,7 @@ static void read_attributes(ferry_html_tag_scanner *scanner, ferry_view text, si
 ferry_view ferry_html_attribute_find(const ferry_html_tag_scanner *scanner, const char *name)
 {
     for (size_t i = 0; i < scanner->attribute_count; i++)
-        if (ferry_html_tag_is_name(scanner->attributes[i].name, ferry_text_view(name)))
-            return scanner->attributes[i].value;
+        if (is_named(scanner->attributes[i].name, name)) return scanner->attributes[i].value;
     return (ferry_view){NULL, 0};
 }
 
@@ -124,13 +122,13 @@ ferry_html_tag ferry_html_tag_read(ferry_html_tag_scanner *scanner, ferry_view t
     const bool closing = begins(text, at, "</");
     bool slash;
     const size_t begin = at + 1 + closing;
-    if (begin == text.size || !is_letter(text.data[begin])) return read_comment(text, at);
+    if (!is_letter(byte_at(text, begin))) return read_comment(text, at);
     const size_t name_end = find_end(text, begin, "<>/");
     scanner->attribute_count = 0;
-    ferry_html_tag tag = {.end = name_end, .name = {text.data + begin, name_end - begin}};
+    ferry_html_tag tag = {.end = name_end, .name = view_part(text, begin, name_end)};
     tag.element = ferry_element_find(tag.name);
     read_attributes(scanner, text, &tag.end, &slash);
-    if (tag.end == text.size || text.data[tag.end] != '>') return (ferry_html_tag){.end = tag.end};
+    if (byte_at(text, tag.end) != '>') return (ferry_html_tag){.end = tag.end};
     const bool single = slash || (tag.element & FERRY_ELEMENT_VOID) != 0;
     tag.kind = closing ? FERRY_HTML_END : single ? FERRY_HTML_SINGLE : FERRY_HTML_START;
     tag.content = ++tag.end;

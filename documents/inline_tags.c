@@ -50,6 +50,15 @@ static void set_alone(ferry_inline_tag *tag)
     tag->kind = is_word ? FERRY_TAG_WORD : FERRY_TAG_ALONE;
 }
 
+/* Start tags from `open` out to `around` have no end tags. */
+static void leave_open(ferry_inline_tag *tags, size_t open, size_t around)
+{
+    for (size_t outer; open != around; open = outer) {
+        outer = tags[open].partner;
+        set_alone(&tags[open]);
+    }
+}
+
 void ferry_inline_tags_pair(ferry_inline_tag *tags, size_t count)
 {
     const size_t none = SIZE_MAX;
@@ -67,18 +76,10 @@ void ferry_inline_tags_pair(ferry_inline_tag *tags, size_t count)
             set_alone(&tags[i]);
             continue;
         }
-        while (open != start) { /* without an end tag of their own */
-            const size_t outer = tags[open].partner;
-            set_alone(&tags[open]);
-            open = outer;
-        }
+        leave_open(tags, open, start);
         open = tags[start].partner;
         tags[start].partner = i;
         tags[i].partner = start;
     }
-    while (open != none) {
-        const size_t outer = tags[open].partner;
-        set_alone(&tags[open]);
-        open = outer;
-    }
+    leave_open(tags, open, none);
 }

@@ -8,7 +8,9 @@ typedef enum ferry_inline_tag_kind {
     FERRY_TAG_START,
     FERRY_TAG_END,
     FERRY_TAG_ALONE, /* a void element, <name/>, a comment, a tag without a partner */
-    FERRY_TAG_WORD   /* <name> that no end tag follows, and no element of HTML: "the <file> to read"; <a|b> */
+    FERRY_TAG_WORD,  /* <name> that no end tag follows, and no element of HTML: "the <file> to read"; <a|b> */
+    FERRY_TAG_TEXT,  /* text between tags, and */
+    FERRY_TAG_KEPT   /* an element that is not translated, for who lists them, too */
 } ferry_inline_tag_kind;
 
 typedef struct ferry_inline_tag {

@@ -274,18 +274,6 @@ static ferry_status read_subtitles(ferry_document *document)
 
 /* ---- the formats ---- */
 
-static ferry_status write_vtt(ferry_string *out, ferry_view text, bool begins_line, ferry_error *error)
-{
-    (void)begins_line;
-    for (size_t i = 0; i < text.size; i++) {
-        const char c = text.data[i];
-        const ferry_view name = ferry_text_view(c == '&' ? "&amp;" : c == '<' ? "&lt;" : "&gt;");
-        const bool special = c == '&' || c == '<' || c == '>';
-        FERRY_TRY(ferry_string_append(out, special ? name : (ferry_view){text.data + i, 1}, error));
-    }
-    return FERRY_OK;
-}
-
 /* Not with what would say that another person speaks. */
 static bool may_begin_line(ferry_view text)
 {
@@ -322,6 +310,6 @@ const ferry_document_format ferry_format_srt = {
 const ferry_document_format ferry_format_vtt = {.name = "vtt",
                                                 .endings = vtt_endings,
                                                 .read = read_subtitles,
-                                                .write_text = write_vtt,
+                                                .write_text = ferry_html_write_text,
                                                 .may_begin_line = may_begin_line,
                                                 .check = check};
