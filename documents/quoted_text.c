@@ -104,9 +104,8 @@ ferry_status ferry_quoted_decode(ferry_view source, size_t *at, bool json, ferry
 
 ferry_status ferry_quoted_refuse(const ferry_document *document, size_t at, const char *expected)
 {
-    const char *data = document->source.data, *end;
     size_t line = 1;
-    for (size_t from = 0; (end = memchr(data + from, '\n', at - from)) != NULL; line++) from = (size_t)(end - data) + 1;
+    for (size_t i = 0; i < at; i++) line += document->source.data[i] == '\n';
     return ferry_fail(document->error, FERRY_ERROR_UNSUPPORTED, "line %zu: expected %s", line, expected);
 }
 
@@ -124,21 +123,14 @@ static bool is_wrapped(ferry_view bytes, size_t begin, size_t at)
 }
 
 /* Whether a block that begins at `begin` ends at `at`: at a control character, at blanks that separate columns, at an
- * end of a line that is more than that, in strings of one line at " | ". */
+ * end of a line that is more than that, in strings of one line at " | ". None begins with a blank or, there, with "|".
+ */
 static bool ends_block(ferry_view bytes, size_t begin, size_t at, bool one_line)
 {
     const char c = bytes.data[at];
+    if (at == begin) return (unsigned char)c <= ' ' || (one_line && c == '|');
     if (c == '\n') return one_line || !is_wrapped(bytes, begin, at);
-    if ((unsigned char)c < ' ') return true;
-    if (c != ' ' || at + 2 >= bytes.size) return false;
-    const char *next = bytes.data + at + 1;
-    return (next[0] == ' ' && next[1] == ' ') || (one_line && next[0] == '|' && next[1] == ' ');
-}
-
-/* Whether no block begins with the byte. */
-static bool begins_none(char c, bool one_line)
-{
-    return (unsigned char)c <= ' ' || (one_line && c == '|');
+    return (unsigned char)c < ' ' || begins_exactly(bytes, at, "   ") || (one_line && begins_exactly(bytes, at, " | "));
 }
 
 /* ---- tags ---- */
@@ -309,7 +301,7 @@ static ferry_status add_blocks(reader *r, ferry_view line_end)
             next = r->tags[last].end;
             tag = last + 1;
         } else if (!ends) {
-            ends = at > begin ? ends_block(r->bytes, begin, at, one_line) : begins_none(r->bytes.data[at], one_line);
+            ends = ends_block(r->bytes, begin, at, one_line);
             has_words = is_word(r->bytes.data[at]);
         }
         r->has_words = r->has_words || (has_words && !ends);
@@ -353,21 +345,14 @@ static bool has_order(ferry_view text, const ferry_kept *kept)
     return data[size - 1] > '9' && memchr(data, '$', size) == NULL;
 }
 
-/* The next one, or an empty view. */
-static ferry_view next_ordered(ferry_kept_search *search)
+/* The next one, or an empty view. *percent: "%s" was found, but not "100 %". */
+static ferry_view next_ordered(ferry_kept_search *search, bool *percent)
 {
-    for (ferry_kept kept; ferry_kept_next(search, &kept);)
-        if (has_order(search->text, &kept)) return (ferry_view){search->text.data + kept.begin, kept.end - kept.begin};
+    for (ferry_kept kept; ferry_kept_next(search, &kept);) {
+        *percent = *percent || search->text.data[kept.begin] == '%';
+        if (has_order(search->text, &kept)) return view_part(search->text, kept.begin, kept.end);
+    }
     return (ferry_view){NULL, 0};
-}
-
-/* "%s", but not "100 %". */
-static bool has_percent(ferry_view text)
-{
-    ferry_kept_search search = {.text = text};
-    for (ferry_kept kept; ferry_kept_next(&search, &kept);)
-        if (text.data[kept.begin] == '%') return true;
-    return false;
 }
 
 /* Whether a character may begin a placeholder, a tag or a reference: "%" "{" "<", "$a" "${" "@:" "&lt;"; or another
@@ -386,17 +371,18 @@ static void count_codes(ferry_view text, int step, int counts[128])
 static bool has_same_code(ferry_view before, ferry_view after)
 {
     ferry_kept_search search = {.text = before}, other_search = {.text = after};
+    bool percent = false, other_percent = false;
     int counts[128] = {0};
     count_codes(before, 1, counts);
     count_codes(after, -1, counts);
-    if (has_percent(before) ? counts['%'] != 0 : has_percent(after)) return false;
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
         if (counts[c] < 0 && c != '%') return false;
-    for (;;) {
-        const ferry_view one = next_ordered(&search), other = next_ordered(&other_search);
-        if (!ferry_view_equal(one, other)) return false;
-        if (one.size == 0) return true;
-    }
+    ferry_view one;
+    do {
+        one = next_ordered(&search, &percent);
+        if (!ferry_view_equal(one, next_ordered(&other_search, &other_percent))) return false;
+    } while (one.size > 0);
+    return percent ? counts['%'] == 0 : !other_percent;
 }
 
 ferry_status ferry_quoted_check(ferry_view before, ferry_view after, bool json, bool *same, ferry_error *error)

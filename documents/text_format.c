@@ -48,17 +48,16 @@ static size_t count_columns(ferry_view source, size_t begin, size_t end)
  */
 static size_t skip_bullet(ferry_view text, size_t at, bool lettered)
 {
-    static const char *const signs[] = {"-", "*", "+", "\xE2\x80\xA2"};
-    size_t after = at;
-    for (size_t i = 0; i < sizeof signs / sizeof *signs && after == at; i++)
-        if (begins_exactly(text, at, signs[i])) after += strlen(signs[i]);
-    if (after == at) {
-        after += begins_exactly(text, at, "(");
-        const size_t number = after;
-        while (after < text.size && after - number < 3 && is_digit(text.data[after])) after++;
-        after += after == number && after < text.size && is_letter(text.data[after]);
-        if (after == number || (!begins_exactly(text, after, ")") && !begins_exactly(text, after, "."))) return at;
-        if (text.data[after] == '.' && !is_digit(text.data[number]) && !lettered) return at; /* "A. Smith" */
+    size_t after = at + 1;
+    if (begins_exactly(text, at, "\xE2\x80\xA2")) {
+        after = at + 3;
+    } else if (!is_one_of(byte_at(text, at), "-*+")) {
+        const size_t number = at + (byte_at(text, at) == '(');
+        after = skip(text, number, is_digit, 3);
+        after += after == number && is_letter(byte_at(text, after));
+        const char end = byte_at(text, after);
+        if (after == number || !is_one_of(end, ").")) return at;
+        if (end == '.' && !is_digit(text.data[number]) && !lettered) return at; /* "A. Smith" */
         after++;
     }
     const size_t next = skip_blanks(text, after);
