@@ -81,19 +81,18 @@ typedef struct reader {
     ferry_view language; /* of the document, as <html lang> has it; empty: not known */
 } reader;
 
-static ferry_status add_part(reader *r, ferry_inline_tag_kind kind, size_t begin, size_t end, ferry_view name)
+static ferry_status add_part(reader *r, ferry_inline_tag part)
 {
     ferry_inline_tag *grown = ferry_array_grow(r->parts, &r->capacity, r->count + 1, sizeof *grown);
     if (grown == NULL) return ferry_fail_memory(r->document->error, "a document", (r->count + 1) * sizeof *grown);
     r->parts = grown;
-    grown[r->count++] = (ferry_inline_tag){.kind = kind, .name = name, .begin = begin, .end = end};
+    grown[r->count++] = part;
     return FERRY_OK;
 }
 
-static ferry_status add_tag(reader *r, const ferry_html_tag *tag, size_t begin)
+static ferry_status add_text(reader *r, size_t begin, size_t end)
 {
-    const ferry_inline_tag_kind kind = tag->kind == FERRY_HTML_END ? FERRY_TAG_END : FERRY_TAG_START;
-    return add_part(r, kind, begin, tag->end, tag->name);
+    return begin < end ? add_part(r, (ferry_inline_tag){.kind = FERRY_TAG_TEXT, .begin = begin, .end = end}) : FERRY_OK;
 }
 
 /* ---- a text becomes a block ---- */
@@ -162,20 +161,20 @@ static ferry_status flush(reader *r)
 /* Bytes begin … end - 1 without tags; an empty line ends a text. */
 static ferry_status take_text(reader *r, size_t begin, size_t end)
 {
-    const ferry_view text = {r->document->source.data, end}, none = {NULL, 0};
+    const ferry_view text = {r->document->source.data, end};
     size_t first = begin;
     for (size_t at = begin, next; at < end; at = next) {
         size_t lines = 0;
         for (next = at; next < end && ferry_is_html_space(text.data[next]); next++)
             lines += text.data[next] == '\n' || (text.data[next] == '\r' && byte_at(text, next + 1) != '\n');
         if (lines > 1) {
-            if (first < at) FERRY_TRY(add_part(r, FERRY_TAG_TEXT, first, at, none));
+            FERRY_TRY(add_text(r, first, at));
             FERRY_TRY(flush(r));
             first = next;
         }
         next += next == at;
     }
-    return first < end ? add_part(r, FERRY_TAG_TEXT, first, end, none) : FERRY_OK;
+    return add_text(r, first, end);
 }
 
 /* ---- attributes ---- */
@@ -203,10 +202,10 @@ static bool is_text_of(const reader *r, ferry_view element, ferry_view name)
 }
 
 /* Values that people read are texts of their own. */
-static ferry_status read_attributes(reader *r, const ferry_html_tag *tag)
+static ferry_status read_attributes(reader *r, const ferry_inline_tag *tag)
 {
     ferry_document *document = r->document;
-    for (size_t i = 0; tag->kind != FERRY_HTML_END && i < r->scanner.attribute_count; i++) {
+    for (size_t i = 0; tag->kind != FERRY_TAG_END && i < r->scanner.attribute_count; i++) {
         const ferry_html_attribute *attribute = &r->scanner.attributes[i];
         const size_t begin = (size_t)(attribute->value.data - document->source.data);
         if (attribute->value.size == 0 || !is_text_of(r, tag->name, attribute->name)) continue;
@@ -231,7 +230,7 @@ static bool has_word(ferry_view list, const char *word)
 }
 
 /* Whether the element is not to be translated. */
-static bool is_untranslated(reader *r, const ferry_html_tag *tag)
+static bool is_untranslated(reader *r, const ferry_inline_tag *tag)
 {
     ferry_view language = ferry_html_attribute_find(&r->scanner, "lang");
     language.size = skip(language, 0, is_word, SIZE_MAX); /* without its region: "de" of "de-AT" */
@@ -244,7 +243,7 @@ static bool is_untranslated(reader *r, const ferry_html_tag *tag)
 
 /* The byte after the end tag of the element whose start tag ends at `at`; *content: where that begins, *plain: there
  * are no tags in between. Without an end tag: `at`. */
-static size_t skip_element(ferry_view source, const ferry_html_tag *tag, size_t *content, bool *plain)
+static size_t skip_element(ferry_view source, const ferry_inline_tag *tag, size_t *content, bool *plain)
 {
     ferry_html_tag_scanner scanner = {0};
     size_t depth = 1;
@@ -253,12 +252,12 @@ static size_t skip_element(ferry_view source, const ferry_html_tag *tag, size_t 
         const char *next = memchr(source.data + at, '<', source.size - at);
         if (next == NULL) break;
         const size_t begin = (size_t)(next - source.data);
-        const ferry_html_tag inner = ferry_html_tag_read(&scanner, source, begin);
+        const ferry_inline_tag inner = ferry_html_tag_read(&scanner, source, begin);
         at = inner.end;
-        if (inner.kind == FERRY_HTML_NONE) continue;
+        if (inner.kind == FERRY_TAG_TEXT) continue;
         if (ferry_html_tag_is_name(inner.name, tag->name)) {
-            depth += inner.kind == FERRY_HTML_START;
-            depth -= inner.kind == FERRY_HTML_END;
+            depth += inner.kind == FERRY_TAG_START;
+            depth -= inner.kind == FERRY_TAG_END;
             *content = begin;
             if (depth == 0) return at;
         }
@@ -268,40 +267,40 @@ static size_t skip_element(ferry_view source, const ferry_html_tag *tag, size_t 
 }
 
 /* A short one has its place in its sentence; others end it, or leave it. */
-static ferry_status take_untranslated(reader *r, const ferry_html_tag *tag, size_t begin, size_t *end)
+static ferry_status take_untranslated(reader *r, ferry_inline_tag *tag)
 {
     const ferry_view source = r->document->source;
-    const bool raw = (tag->element & FERRY_ELEMENT_RAW) != 0;
-    size_t content = tag->end;
+    size_t content = tag->content;
     bool plain = false;
-    *end = raw ? tag->end : skip_element(source, tag, &content, &plain);
-    if (*end == tag->end && !raw) return add_tag(r, tag, begin);
+    if ((tag->element & FERRY_ELEMENT_RAW) == 0) {
+        const size_t end = skip_element(source, tag, &content, &plain);
+        if (end == tag->end) return add_part(r, *tag);
+        tag->end = end;
+    }
     if ((tag->element & FERRY_ELEMENT_BLOCK) != 0) return flush(r);
-    const ferry_view text = view_part(source, tag->end, content);
+    const ferry_view text = view_part(source, tag->content, content);
     const bool shown =
         plain && text.size <= SHOWN && !ferry_utf8_is_blank(text) && memchr(text.data, '\n', text.size) == NULL;
-    return add_part(r, shown ? FERRY_TAG_KEPT : FERRY_TAG_ALONE, begin, *end, tag->name);
+    tag->kind = shown ? FERRY_TAG_KEPT : FERRY_TAG_ALONE;
+    return add_part(r, *tag);
 }
 
 /* Whether a link follows another one, with nothing but blanks between: entries of a menu. */
-static bool follows_link(const reader *r, const ferry_html_tag *tag)
+static bool follows_link(const reader *r, const ferry_inline_tag *tag)
 {
     const ferry_inline_tag *before = r->parts + r->count;
-    if (tag->kind != FERRY_HTML_START || !is_named(tag->name, "a")) return false;
+    if (tag->kind != FERRY_TAG_START || !is_named(tag->name, "a")) return false;
     while (before > r->parts && is_blank(r, before - 1)) before--;
     return before > r->parts && before[-1].kind == FERRY_TAG_END && is_named(before[-1].name, "a");
 }
 
-static ferry_status take_tag(reader *r, const ferry_html_tag *tag, size_t begin, size_t *end)
+/* Takes the tag, or its element, whose end becomes tag->end. */
+static ferry_status take_tag(reader *r, ferry_inline_tag *tag)
 {
-    *end = tag->end;
-    if (tag->kind == FERRY_HTML_COMMENT) return add_part(r, FERRY_TAG_ALONE, begin, tag->end, tag->name);
-    if (tag->kind == FERRY_HTML_START && is_untranslated(r, tag)) return take_untranslated(r, tag, begin, end);
+    if (tag->kind == FERRY_TAG_START && is_untranslated(r, tag)) return take_untranslated(r, tag);
     if (follows_link(r, tag)) FERRY_TRY(flush(r));
     FERRY_TRY(read_attributes(r, tag));
-    if ((tag->element & (FERRY_ELEMENT_BLOCK | FERRY_ELEMENT_LABEL)) != 0) return flush(r);
-    return tag->kind == FERRY_HTML_SINGLE ? add_part(r, FERRY_TAG_ALONE, begin, tag->end, tag->name)
-                                          : add_tag(r, tag, begin);
+    return (tag->element & (FERRY_ELEMENT_BLOCK | FERRY_ELEMENT_LABEL)) != 0 ? flush(r) : add_part(r, *tag);
 }
 
 static ferry_status read_parts(reader *r, ferry_view source, size_t at)
@@ -311,9 +310,9 @@ static ferry_status read_parts(reader *r, ferry_view source, size_t at)
         const size_t begin = next != NULL ? (size_t)(next - source.data) : source.size;
         FERRY_TRY(take_text(r, at, begin));
         if (begin == source.size) break;
-        const ferry_html_tag tag = ferry_html_tag_read(&r->scanner, source, begin);
+        ferry_inline_tag tag = ferry_html_tag_read(&r->scanner, source, begin);
+        FERRY_TRY(tag.kind == FERRY_TAG_TEXT ? take_text(r, begin, tag.end) : take_tag(r, &tag));
         at = tag.end;
-        FERRY_TRY(tag.kind == FERRY_HTML_NONE ? take_text(r, begin, at) : take_tag(r, &tag, begin, &at));
     }
     return flush(r);
 }

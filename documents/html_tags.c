@@ -106,33 +106,33 @@ static size_t find_raw_end(ferry_view text, size_t at, ferry_view name)
     return text.size;
 }
 
-static ferry_html_tag read_comment(ferry_view text, size_t at)
+static ferry_inline_tag read_comment(ferry_view text, size_t at)
 {
     static const char *const ends[][2] = {{"<!--", "-->"}, {"<![CDATA[", "]]>"}, {"<!", ">"}, {"<?", ">"}};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         if (!begins(text, at, ends[i][0])) continue;
         const size_t end = find_after(text, at + 2, ends[i][1]); /* <!--> is a whole comment */
-        return (ferry_html_tag){.kind = FERRY_HTML_COMMENT, .end = end, .content = end};
+        return (ferry_inline_tag){.kind = FERRY_TAG_ALONE, .begin = at, .end = end, .content = end};
     }
-    return (ferry_html_tag){.end = at + 1};
+    return (ferry_inline_tag){.kind = FERRY_TAG_TEXT, .begin = at, .end = at + 1};
 }
 
-ferry_html_tag ferry_html_tag_read(ferry_html_tag_scanner *scanner, ferry_view text, size_t at)
+ferry_inline_tag ferry_html_tag_read(ferry_html_tag_scanner *scanner, ferry_view text, size_t at)
 {
     const bool closing = begins(text, at, "</");
     bool slash;
     const size_t begin = at + 1 + closing;
+    scanner->attribute_count = 0;
     if (!is_letter(byte_at(text, begin))) return read_comment(text, at);
     const size_t name_end = find_end(text, begin, "<>/");
-    scanner->attribute_count = 0;
-    ferry_html_tag tag = {.end = name_end, .name = view_part(text, begin, name_end)};
+    ferry_inline_tag tag = {.begin = at, .end = name_end, .name = view_part(text, begin, name_end)};
     tag.element = ferry_element_find(tag.name);
     read_attributes(scanner, text, &tag.end, &slash);
-    if (byte_at(text, tag.end) != '>') return (ferry_html_tag){.end = tag.end};
+    if (byte_at(text, tag.end) != '>') return (ferry_inline_tag){.kind = FERRY_TAG_TEXT, .begin = at, .end = tag.end};
     const bool single = slash || (tag.element & FERRY_ELEMENT_VOID) != 0;
-    tag.kind = closing ? FERRY_HTML_END : single ? FERRY_HTML_SINGLE : FERRY_HTML_START;
+    tag.kind = closing ? FERRY_TAG_END : single ? FERRY_TAG_ALONE : FERRY_TAG_START;
     tag.content = ++tag.end;
-    if (tag.kind == FERRY_HTML_START && (tag.element & FERRY_ELEMENT_RAW))
+    if (tag.kind == FERRY_TAG_START && (tag.element & FERRY_ELEMENT_RAW))
         tag.end = find_raw_end(text, tag.end, tag.name);
     return tag;
 }

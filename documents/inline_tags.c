@@ -25,20 +25,16 @@ size_t ferry_inline_tag_read(ferry_view text, ferry_inline_tag *tag)
 {
     if (text.size < 3 || text.data[0] != '<') return 0;
     ferry_html_tag_scanner scanner = {.attribute_count = 0};
-    *tag = (ferry_inline_tag){.kind = FERRY_TAG_ALONE};
     if (text.size > MOST_SIZE) text.size = MOST_SIZE;
+    *tag = (ferry_inline_tag){.kind = FERRY_TAG_WORD};
     if (text.data[1] == '%') return read_word(text, tag);
-    const ferry_html_tag read = ferry_html_tag_read(&scanner, text, 0);
-    if (read.kind == FERRY_HTML_NONE) return 0;
-    if (read.kind == FERRY_HTML_COMMENT) return is_closed((ferry_view){text.data, read.end}) ? read.end : 0;
-    tag->name = read.name;
+    *tag = ferry_html_tag_read(&scanner, text, 0);
+    if (tag->kind == FERRY_TAG_TEXT) return 0;
+    if (tag->name.size == 0) return is_closed((ferry_view){text.data, tag->end}) ? tag->end : 0;
     if (skip_name(tag->name, 0, "-:", MOST_SIZE) < tag->name.size)
-        return read.kind == FERRY_HTML_END ? 0 : read_word(text, tag);
-    if (read.kind == FERRY_HTML_END)
-        tag->kind = FERRY_TAG_END;
-    else if (text.data[read.content - 2] != '/')
-        tag->kind = FERRY_TAG_START;
-    return read.content;
+        return tag->kind == FERRY_TAG_END ? 0 : read_word(text, tag);
+    if (tag->kind != FERRY_TAG_END) tag->kind = text.data[tag->content - 2] == '/' ? FERRY_TAG_ALONE : FERRY_TAG_START;
+    return tag->content;
 }
 
 /* Elements of HTML that are seen within text are no words. */

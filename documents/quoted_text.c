@@ -167,15 +167,14 @@ static ferry_status find_tags(reader *r)
 static size_t last_tag(const reader *r, size_t i)
 {
     const ferry_inline_tag *tag = &r->tags[i];
-    const bool kept = tag->kind == FERRY_TAG_START && (ferry_element_find(tag->name) & FERRY_ELEMENT_KEPT) != 0;
-    return kept ? tag->partner : i;
+    return tag->kind == FERRY_TAG_START && (tag->element & FERRY_ELEMENT_KEPT) != 0 ? tag->partner : i;
 }
 
 /* Whether the tag ends a text: of a paragraph, an item, a button; but not "<section name>", which is a placeholder. */
 static bool is_separator(const reader *r, const ferry_inline_tag *tag)
 {
     const int ending = FERRY_ELEMENT_BLOCK | FERRY_ELEMENT_LABEL;
-    if (tag->kind == FERRY_TAG_WORD || (ferry_element_find(tag->name) & ending) == 0) return false;
+    if (tag->kind == FERRY_TAG_WORD || (tag->element & ending) == 0) return false;
     const char *rest = tag->name.data + tag->name.size, *last = r->bytes.data + tag->end - 1;
     return tag->kind != FERRY_TAG_ALONE || rest == last || last[-1] == '/' || r->bytes.data[tag->begin + 1] == '/' ||
            memchr(rest, '=', (size_t)(last - rest)) != NULL;
@@ -185,8 +184,7 @@ static bool is_separator(const reader *r, const ferry_inline_tag *tag)
 static bool is_label(const reader *r, const ferry_inline_tag *tag)
 {
     const size_t begin = tag->begin + 1, end = tag->end - 1;
-    if (tag->kind == FERRY_TAG_START || tag->kind == FERRY_TAG_END ||
-        ferry_element_find(tag->name) & FERRY_ELEMENT_VOID)
+    if (tag->kind == FERRY_TAG_START || tag->kind == FERRY_TAG_END || (tag->element & FERRY_ELEMENT_VOID) != 0)
         return false;
     size_t at = begin;
     while (at < end && (is_letter(r->bytes.data[at]) || (at > begin && is_one_of(r->bytes.data[at], " -")))) at++;
