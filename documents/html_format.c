@@ -13,7 +13,8 @@
 
 enum {
     LOOKED_AT = 1024, /* bytes in which HTML wants its encoding to be declared */
-    SHOWN = 64        /* bytes of an untranslated element that has its place in a sentence */
+    SHOWN = 64,       /* bytes of an untranslated element that has its place in a sentence */
+    MOST_DEPTH = 64   /* of elements of one name within an untranslated one, so that time is linear */
 };
 
 /* ---- the encoding ---- */
@@ -248,7 +249,7 @@ static size_t skip_element(ferry_view source, const ferry_inline_tag *tag, size_
     ferry_html_tag_scanner scanner = {0};
     size_t depth = 1;
     *plain = true;
-    for (size_t at = tag->end; at < source.size;) {
+    for (size_t at = tag->end; at < source.size && depth <= MOST_DEPTH;) {
         const char *next = memchr(source.data + at, '<', source.size - at);
         if (next == NULL) break;
         const size_t begin = (size_t)(next - source.data);

@@ -53,12 +53,10 @@ static void begin_entry(reader *r)
  * "Q&A", "&amp;". */
 static bool is_accelerator(ferry_view text, size_t at)
 {
-    if (at + 1 == text.size || !is_letter(text.data[at + 1])) return false;
+    if (!is_letter(byte_at(text, at + 1))) return false;
     const char before = at > 0 ? text.data[at - 1] : ' ';
     if (text.data[at] == '_') return !is_word(before);
-    size_t end = at + 1;
-    while (end < text.size && is_word(text.data[end])) end++;
-    if (end < text.size && text.data[end] == ';') return false;
+    if (byte_at(text, skip(text, at + 1, is_word, SIZE_MAX)) == ';') return false;
     return !is_capital(before) || !is_capital(text.data[at + 1]);
 }
 
@@ -92,27 +90,21 @@ static ferry_status decode_field(reader *r, const field *f)
 static ferry_status check_header(reader *r)
 {
     static const char key[] = "charset=";
-    static const char *const accepted[] = {"",        "UTF-8", "UTF8",
-                                           "CHARSET", "ASCII", "US-ASCII"}; /* CHARSET: templates */
-    enum { FIRST_CHANGED = 3 };
     FERRY_TRY(decode_field(r, &r->entry.forms[0]));
     const ferry_view text = {r->string.bytes.data, r->string.bytes.size};
     size_t begin = 0;
     while (begin < text.size && !begins_exactly(text, begin, key)) begin++;
     if (begin == text.size) return FERRY_OK;
     begin += strlen(key);
-    size_t end = begin;
-    while (end < text.size && strchr(" \t\r\n;\"", text.data[end]) == NULL) end++;
-    for (size_t i = 0; i < sizeof accepted / sizeof *accepted; i++) {
-        if (!is_named(view_part(text, begin, end), accepted[i])) continue;
-        if (i < FIRST_CHANGED) return FERRY_OK;
-        r->charset_begin = r->string.places[begin].begin;
-        r->charset_end = r->string.places[end - 1].end;
-        return FERRY_OK;
-    }
-    return ferry_fail(r->document->error, FERRY_ERROR_UNSUPPORTED,
-                      "charset in the header: expected UTF-8, found %.*s (msgconv -t UTF-8 converts)",
-                      (int)(end - begin < 32 ? end - begin : 32), text.data + begin);
+    const ferry_view name = view_part(text, begin, find_one_of(text, begin, " \t\r\n;\""));
+    if (name.size == 0 || is_named(name, "UTF-8") || is_named(name, "UTF8")) return FERRY_OK;
+    if (!is_named(name, "CHARSET") && !is_named(name, "ASCII") && !is_named(name, "US-ASCII")) /* CHARSET: templates */
+        return ferry_fail(r->document->error, FERRY_ERROR_UNSUPPORTED,
+                          "charset in the header: expected UTF-8, found %.*s (msgconv -t UTF-8 converts)",
+                          (int)(name.size < 32 ? name.size : 32), name.data);
+    r->charset_begin = r->string.places[begin].begin;
+    r->charset_end = r->string.places[begin + name.size - 1].end;
+    return FERRY_OK;
 }
 
 static ferry_status add_field(reader *r, const field *f)

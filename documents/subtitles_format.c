@@ -134,8 +134,7 @@ typedef struct reader {
     size_t line;                          /* where the line begins */
     size_t bracket;                       /* ends what is in brackets; 0: nothing is */
     bool begins_line, after_blank, ended; /* before are tags alone, a blank, the end of a sentence */
-    bool begun, breaks;                   /* a block has begun; after its `end` a line ends */
-    size_t run, end;                      /* its bytes up to `run` are in the document, up to `end` are text */
+    size_t run, end; /* bytes of the block up to `run` are in the document, up to `end` are text; 0: none has begun */
 } reader;
 
 static part part_of_tag(ferry_view tag)
@@ -177,10 +176,11 @@ static part read_part(reader *r, size_t at, size_t *end)
 
 static ferry_status end_block(reader *r)
 {
-    if (!r->begun) return FERRY_OK;
-    r->begun = r->breaks = false;
-    FERRY_TRY(ferry_document_text(r->document, r->run, r->end, (ferry_view){NULL, 0}));
-    return ferry_document_end_block(r->document, r->end);
+    const size_t end = r->end;
+    if (end == 0) return FERRY_OK;
+    r->end = 0;
+    FERRY_TRY(ferry_document_text(r->document, r->run, end, (ferry_view){NULL, 0}));
+    return ferry_document_end_block(r->document, end);
 }
 
 /* SubRip has no references, but files do: they stay. */
@@ -197,18 +197,16 @@ static ferry_status add_reference(const reader *r, size_t at, size_t end)
 static ferry_status add_part(reader *r, part kind, size_t at, size_t end)
 {
     ferry_document *d = r->document;
-    if (!r->begun && (kind == CLOSE || kind == POINT)) return FERRY_OK;
-    if (!r->begun) {
+    if (r->end == 0 && (kind == CLOSE || kind == POINT)) return FERRY_OK;
+    if (r->end == 0) {
         FERRY_TRY(ferry_document_begin_block(d, at));
         FERRY_TRY(ferry_document_wrap(d, LINE_COLUMNS, r->line_end));
         r->run = at;
-    } else if (r->breaks) {
+    } else if (skip_blanks(r->cue, r->end) < at) { /* a line ends before it */
         FERRY_TRY(ferry_document_text(d, r->run, r->end, (ferry_view){NULL, 0}));
         FERRY_TRY(ferry_document_break(d, r->end, at, true));
         r->run = at;
     }
-    r->begun = true;
-    r->breaks = false;
     r->end = end;
     if (kind == TEXT) return FERRY_OK;
     FERRY_TRY(ferry_document_text(d, r->run, at, (ferry_view){NULL, 0}));
@@ -230,9 +228,7 @@ static ferry_status add_cue(reader *r, size_t at)
         const char c = r->cue.data[end - 1];
         if (kind == DIVIDER)
             FERRY_TRY(end_block(r));
-        else if (kind == LINE_END)
-            r->breaks = r->begun;
-        else if (kind != BLANK)
+        else if (kind != BLANK && kind != LINE_END)
             FERRY_TRY(add_part(r, kind, at, end));
         if (kind >= OPEN && kind <= POINT) continue;
         r->after_blank = kind != TEXT && kind != REFERENCE;
