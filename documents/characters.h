@@ -74,6 +74,13 @@ static inline size_t find_one_of(ferry_view text, size_t at, const char *set)
     return at;
 }
 
+/* The byte after all that are one of `set`, from `at`. */
+static inline size_t skip_set(ferry_view text, size_t at, const char *set)
+{
+    while (at < text.size && is_one_of(text.data[at], set)) at++;
+    return at;
+}
+
 /* What follows byte `at` of a name and `extra`, in which "\x80" is all that is_foreign, `most` bytes at most. */
 static inline size_t skip_name(ferry_view text, size_t at, const char *extra, size_t most)
 {

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 
 #include "base/utf8.h"
-#include "characters.h"
 #include "entities.h"
 #include "formats.h"
 #include "html_tags.h"
 #include "inline_tags.h"
+#include "lines.h"
 
 enum {
     LOOKED_AT = 1024, /* bytes in which HTML wants its encoding to be declared */
@@ -31,10 +31,9 @@ static ferry_view find_value(ferry_view source, const char *attribute)
     const ferry_view text = beginning(source);
     for (size_t at = 0; at < text.size; at++) {
         if (!begins(text, at, attribute)) continue;
-        size_t begin = at + strlen(attribute);
-        while (byte_at(text, begin) == ' ') begin++;
+        size_t begin = skip_set(text, at + strlen(attribute), " ");
         if (byte_at(text, begin) != '=') continue;
-        for (begin++; is_one_of(byte_at(text, begin), " \"'");) begin++;
+        begin = skip_set(text, begin + 1, " \"'");
         return view_part(source, begin, skip_name(source, begin, "-:", SIZE_MAX));
     }
     return (ferry_view){"", 0};
@@ -104,11 +103,11 @@ static ferry_status emit_text(ferry_document *document, size_t begin, size_t end
     for (size_t at = begin, next; at < end; at = next) {
         char bytes[8];
         ferry_view decoded = {bytes, 0};
-        if ((next = ferry_html_skip_space(text, at)) > at) {
+        if ((next = skip_set(text, at, FERRY_HTML_SPACE)) > at) {
             decoded = (ferry_view){" ", 1};
         } else if ((next = at + ferry_entity_read(view_part(text, at, end), bytes, &decoded.size)) == at) {
             decoded = (ferry_view){NULL, 0};
-            for (next++; next < end && text.data[next] != '&' && !ferry_is_html_space(text.data[next]);) next++;
+            next = find_one_of(text, at + 1, "&" FERRY_HTML_SPACE);
         }
         FERRY_TRY(ferry_document_text(document, at, next, decoded));
     }
@@ -126,16 +125,16 @@ static ferry_status emit_part(ferry_document *document, const ferry_inline_tag *
     }
 }
 
-static bool is_blank(const reader *r, const ferry_inline_tag *p)
+static bool is_blank_text(const reader *r, const ferry_inline_tag *p)
 {
     return p->kind == FERRY_TAG_TEXT &&
-           ferry_html_skip_space((ferry_view){r->document->source.data, p->end}, p->begin) == p->end;
+           skip_set((ferry_view){r->document->source.data, p->end}, p->begin, FERRY_HTML_SPACE) == p->end;
 }
 
 /* What stands at an end of the text without belonging to it. */
 static bool is_outside(const reader *r, const ferry_inline_tag *p)
 {
-    return p->kind == FERRY_TAG_ALONE || p->kind == FERRY_TAG_WORD || is_blank(r, p);
+    return p->kind == FERRY_TAG_ALONE || p->kind == FERRY_TAG_WORD || is_blank_text(r, p);
 }
 
 /* Ends the text. The blanks at its ends are no part of it. */
@@ -144,13 +143,14 @@ static ferry_status flush(reader *r)
     ferry_inline_tag *first = r->parts, *last = r->parts + r->count;
     const char *data = r->document->source.data;
     bool has_text = false;
-    for (size_t i = 0; i < r->count; i++) has_text |= r->parts[i].kind == FERRY_TAG_TEXT && !is_blank(r, &r->parts[i]);
+    for (size_t i = 0; i < r->count; i++)
+        has_text |= r->parts[i].kind == FERRY_TAG_TEXT && !is_blank_text(r, &r->parts[i]);
     if (has_text) {
         ferry_inline_tags_pair(r->parts, r->count);
         while (is_outside(r, first)) first++;
         while (is_outside(r, --last)) continue;
-        while (first->kind == FERRY_TAG_TEXT && ferry_is_html_space(data[first->begin])) first->begin++;
-        while (last->kind == FERRY_TAG_TEXT && ferry_is_html_space(data[last->end - 1])) last->end--;
+        while (first->kind == FERRY_TAG_TEXT && is_one_of(data[first->begin], FERRY_HTML_SPACE)) first->begin++;
+        while (last->kind == FERRY_TAG_TEXT && is_one_of(data[last->end - 1], FERRY_HTML_SPACE)) last->end--;
         FERRY_TRY(ferry_document_begin_block(r->document, first->begin));
         for (const ferry_inline_tag *p = first; p <= last; p++) FERRY_TRY(emit_part(r->document, p));
         FERRY_TRY(ferry_document_end_block(r->document, last->end));
@@ -165,15 +165,14 @@ static ferry_status take_text(reader *r, size_t begin, size_t end)
     const ferry_view text = {r->document->source.data, end};
     size_t first = begin;
     for (size_t at = begin, next; at < end; at = next) {
-        size_t lines = 0;
-        for (next = at; next < end && ferry_is_html_space(text.data[next]); next++)
-            lines += text.data[next] == '\n' || (text.data[next] == '\r' && byte_at(text, next + 1) != '\n');
-        if (lines > 1) {
+        next = skip_set(text, at, FERRY_HTML_SPACE);
+        const ferry_view blanks = {text.data, next};
+        if (read_text_line(blanks, read_text_line(blanks, at).next).end < next) {
             FERRY_TRY(add_text(r, first, at));
             FERRY_TRY(flush(r));
             first = next;
         }
-        next += next == at;
+        if (next == at) next = find_one_of(text, at, FERRY_HTML_SPACE);
     }
     return add_text(r, first, end);
 }
@@ -223,8 +222,8 @@ static ferry_status read_attributes(reader *r, const ferry_inline_tag *tag)
 
 static bool has_word(ferry_view list, const char *word)
 {
-    for (size_t at = 0, end; at < list.size; at = ferry_html_skip_space(list, end)) {
-        for (end = at; end < list.size && !ferry_is_html_space(list.data[end]);) end++;
+    for (size_t at = 0, end; at < list.size; at = skip_set(list, end, FERRY_HTML_SPACE)) {
+        end = find_one_of(list, at, FERRY_HTML_SPACE);
         if (ferry_view_is(view_part(list, at, end), word)) return true;
     }
     return false;
@@ -249,10 +248,9 @@ static size_t skip_element(ferry_view source, const ferry_inline_tag *tag, size_
     ferry_html_tag_scanner scanner = {0};
     size_t depth = 1;
     *plain = true;
-    for (size_t at = tag->end; at < source.size && depth <= MOST_DEPTH;) {
-        const char *next = memchr(source.data + at, '<', source.size - at);
-        if (next == NULL) break;
-        const size_t begin = (size_t)(next - source.data);
+    size_t at = tag->end;
+    while (depth <= MOST_DEPTH && (at = find_one_of(source, at, "<")) < source.size) {
+        const size_t begin = at;
         const ferry_inline_tag inner = ferry_html_tag_read(&scanner, source, begin);
         at = inner.end;
         if (inner.kind == FERRY_TAG_TEXT) continue;
@@ -291,7 +289,7 @@ static bool follows_link(const reader *r, const ferry_inline_tag *tag)
 {
     const ferry_inline_tag *before = r->parts + r->count;
     if (tag->kind != FERRY_TAG_START || !is_named(tag->name, "a")) return false;
-    while (before > r->parts && is_blank(r, before - 1)) before--;
+    while (before > r->parts && is_blank_text(r, before - 1)) before--;
     return before > r->parts && before[-1].kind == FERRY_TAG_END && is_named(before[-1].name, "a");
 }
 
@@ -307,8 +305,7 @@ static ferry_status take_tag(reader *r, ferry_inline_tag *tag)
 static ferry_status read_parts(reader *r, ferry_view source, size_t at)
 {
     while (at < source.size) {
-        const char *next = memchr(source.data + at, '<', source.size - at);
-        const size_t begin = next != NULL ? (size_t)(next - source.data) : source.size;
+        const size_t begin = find_one_of(source, at, "<");
         FERRY_TRY(take_text(r, at, begin));
         if (begin == source.size) break;
         ferry_inline_tag tag = ferry_html_tag_read(&r->scanner, source, begin);

@@ -2,29 +2,12 @@
 
 #include "characters.h"
 
-bool ferry_is_html_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r';
-}
-
-size_t ferry_html_skip_space(ferry_view text, size_t at)
-{
-    return skip(text, at, ferry_is_html_space, SIZE_MAX);
-}
-
 bool ferry_html_tag_is_name(ferry_view a, ferry_view b)
 {
     return a.size == b.size && ferry_compare_letters(a.data, b.data, a.size) == 0;
 }
 
 /* ---- inside a tag ---- */
-
-/* The first of the bytes `ends` and white space, or the end. */
-static size_t find_end(ferry_view text, size_t at, const char *ends)
-{
-    while (at < text.size && !ferry_is_html_space(text.data[at]) && !is_one_of(text.data[at], ends)) at++;
-    return at;
-}
 
 /* The closing quote of a value; text.size if there is none. */
 static size_t find_quote(ferry_html_tag_scanner *scanner, ferry_view text, size_t at)
@@ -38,13 +21,13 @@ static size_t find_quote(ferry_html_tag_scanner *scanner, ferry_view text, size_
 /* Reads the value after "=", and moves *at past it. A quote that nothing closes is a character of it. */
 static ferry_view read_value(ferry_html_tag_scanner *scanner, ferry_view text, size_t *at)
 {
-    const size_t begin = ferry_html_skip_space(text, *at);
+    const size_t begin = skip_set(text, *at, FERRY_HTML_SPACE);
     if (is_one_of(byte_at(text, begin), "\"'")) {
         const size_t end = find_quote(scanner, text, begin);
         *at = end + 1;
         if (end < text.size) return view_part(text, begin + 1, end);
     }
-    *at = find_end(text, begin, "<>");
+    *at = find_one_of(text, begin, FERRY_HTML_SPACE "<>");
     return view_part(text, begin, *at);
 }
 
@@ -54,7 +37,7 @@ static void read_attributes(ferry_html_tag_scanner *scanner, ferry_view text, si
 {
     *slash = false;
     for (;;) {
-        *at = ferry_html_skip_space(text, *at);
+        *at = skip_set(text, *at, FERRY_HTML_SPACE);
         if (*at == text.size || text.data[*at] == '<' || text.data[*at] == '>') return;
         *slash = text.data[*at] == '/';
         if (*slash) {
@@ -62,9 +45,9 @@ static void read_attributes(ferry_html_tag_scanner *scanner, ferry_view text, si
             continue;
         }
         const size_t begin = *at;
-        *at = find_end(text, begin + 1, "<>/=");
+        *at = find_one_of(text, begin + 1, FERRY_HTML_SPACE "<>/=");
         const ferry_view name = view_part(text, begin, *at);
-        const size_t equals = ferry_html_skip_space(text, *at);
+        const size_t equals = skip_set(text, *at, FERRY_HTML_SPACE);
         if (byte_at(text, equals) != '=') continue;
         *at = equals + 1;
         const ferry_view value = read_value(scanner, text, at);
@@ -86,21 +69,15 @@ ferry_view ferry_html_attribute_find(const ferry_html_tag_scanner *scanner, cons
 /* The byte after the first `end` from `at`, or the end. */
 static size_t find_after(ferry_view text, size_t at, const char *end)
 {
-    const size_t size = strlen(end);
-    for (; at + size <= text.size; at++) {
-        const char *next = memchr(text.data + at, *end, text.size - at);
-        if (next == NULL) break;
-        at = (size_t)(next - text.data);
-        if (begins(text, at, end)) return at + size;
-    }
-    return text.size;
+    while (at < text.size && !begins(text, at, end)) at++;
+    return at < text.size ? at + strlen(end) : text.size;
 }
 
 /* The byte after the end tag of an element with RAW, or the end. */
 static size_t find_raw_end(ferry_view text, size_t at, ferry_view name)
 {
     for (; (at = find_after(text, at, "</")) < text.size;) {
-        const size_t end = find_end(text, at, "/>");
+        const size_t end = find_one_of(text, at, FERRY_HTML_SPACE "/>");
         if (ferry_html_tag_is_name((ferry_view){text.data + at, end - at}, name)) return find_after(text, end, ">");
     }
     return text.size;
@@ -124,7 +101,7 @@ ferry_inline_tag ferry_html_tag_read(ferry_html_tag_scanner *scanner, ferry_view
     const size_t begin = at + 1 + closing;
     scanner->attribute_count = 0;
     if (!is_letter(byte_at(text, begin))) return read_comment(text, at);
-    const size_t name_end = find_end(text, begin, "<>/");
+    const size_t name_end = find_one_of(text, begin, FERRY_HTML_SPACE "<>/");
     ferry_inline_tag tag = {.begin = at, .end = name_end, .name = view_part(text, begin, name_end)};
     tag.element = ferry_element_find(tag.name);
     read_attributes(scanner, text, &tag.end, &slash);

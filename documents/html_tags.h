@@ -21,9 +21,8 @@ typedef struct ferry_html_tag_scanner {
  * characters like any other. A comment or an element with RAW that is not closed goes to the end. */
 ferry_inline_tag ferry_html_tag_read(ferry_html_tag_scanner *scanner, ferry_view text, size_t at);
 
-/* White space of HTML; what follows it at byte `at`. */
-bool ferry_is_html_space(char c);
-size_t ferry_html_skip_space(ferry_view text, size_t at);
+#define FERRY_HTML_SPACE " \t\n\f\r" /* white space of HTML */
+
 /* The same name, in any case of ASCII letters. */
 bool ferry_html_tag_is_name(ferry_view a, ferry_view b);
 /* The value of an attribute of the last tag; data NULL: it has none. */

@@ -65,15 +65,11 @@ static bool is_accelerator(ferry_view text, size_t at)
 static void hide_accelerator(ferry_quoted_text *string)
 {
     ferry_string *bytes = &string->bytes;
-    size_t at = 0, count = 0;
-    for (size_t i = 0; i < bytes->size; i++) {
-        const char c = bytes->data[i];
-        if (c == '\n' || bytes->size > MOST_LABEL) return;
-        if (c != '_' && c != '&') continue;
-        at = i;
-        count++;
-    }
-    if (count != 1 || !is_accelerator((ferry_view){bytes->data, bytes->size}, at)) return;
+    const ferry_view text = {bytes->data, bytes->size};
+    const size_t at = find_one_of(text, 0, "_&");
+    if (text.size > MOST_LABEL || find_one_of(text, 0, "\n") < text.size ||
+        find_one_of(text, at + 1, "_&") < text.size || !is_accelerator(text, at))
+        return;
     string->places[at + 1].begin = string->places[at].begin;
     bytes->size--;
     memmove(bytes->data + at, bytes->data + at + 1, bytes->size - at);
@@ -173,9 +169,9 @@ static size_t begin_of_line(const reader *r, size_t at)
 static ferry_status read_comment(reader *r)
 {
     const size_t begin = r->at;
-    const char *end = memchr(r->source.data + begin, '\n', r->source.size - begin);
+    const size_t end = find_one_of(r->source, begin, "\n");
     const char kind = byte_at(r->source, begin + 1);
-    r->at = end != NULL ? (size_t)(end - r->source.data) + 1 : r->source.size;
+    r->at = end + (end < r->source.size);
     if (r->entry.form_count > 0) {
         FERRY_TRY(end_entry(r));
         begin_entry(r);

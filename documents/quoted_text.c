@@ -92,7 +92,8 @@ ferry_status ferry_quoted_decode(ferry_view source, size_t *at, bool json, ferry
         if (json && (bytes[0] == '"' || (unsigned char)bytes[0] < ' ')) break;
         end = *at + 1;
         if (bytes[0] == '"') { /* to the next string */
-            while (end < source.size && source.data[end++] != '"') continue;
+            end = find_one_of(source, end, "\"");
+            end += end < source.size;
             continue;
         }
         if (bytes[0] == '\\' && end < source.size) end = read_escape(source, *at, json, bytes, &size);
@@ -353,17 +354,14 @@ static ferry_view next_ordered(ferry_kept_search *search, bool *percent)
     return (ferry_view){NULL, 0};
 }
 
-/* Whether a character may begin a placeholder, a tag or a reference: "%" "{" "<", "$a" "${" "@:" "&lt;"; or another
- * text. */
-static bool begins_code(char c, char next)
-{
-    return is_one_of(c, "%{<|") || (is_one_of(c, "$@&") && (is_letter(next) || is_one_of(next, "{(:#_")));
-}
-
+/* Counts what may begin a placeholder, a tag or a reference: "%" "{" "<", "$a" "${" "@:" "&lt;"; or another text. */
 static void count_codes(ferry_view text, int step, int counts[128])
 {
-    for (size_t at = 0; at < text.size; at++)
-        if (begins_code(text.data[at], byte_at(text, at + 1))) counts[(unsigned char)text.data[at]] += step;
+    for (size_t at = 0; at < text.size; at++) {
+        const char c = text.data[at], next = byte_at(text, at + 1);
+        if (is_one_of(c, "%{<|") || (is_one_of(c, "$@&") && (is_letter(next) || is_one_of(next, "{(:#_"))))
+            counts[(unsigned char)c] += step;
+    }
 }
 
 static bool has_same_code(ferry_view before, ferry_view after)

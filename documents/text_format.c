@@ -138,13 +138,6 @@ static ferry_status read_lines(reader *r)
 
 /* ---- paragraphs ---- */
 
-static size_t first_word(const reader *r, const line *l)
-{
-    size_t at = l->text;
-    while (at < l->end && !is_blank(r->source.data[at])) at++;
-    return count_columns(r->source, l->text, at);
-}
-
 /* Whether line i goes on with the text of the line before, in a paragraph that began at `first`. */
 static bool continues(const reader *r, size_t first, size_t i)
 {
@@ -155,7 +148,9 @@ static bool continues(const reader *r, size_t first, size_t i)
     if (i == first + 1 && before->has_bullet &&
         l->indentation <= count_columns(r->source, before->begin, before->quoted))
         return false;
-    return 4 * (before->columns + 1 + first_word(r, l)) > 3 * l->longest;
+    const size_t word_end = find_one_of((ferry_view){r->source.data, l->end}, l->text, " \t");
+    const size_t columns = before->columns + 1 + count_columns(r->source, l->text, word_end);
+    return 4 * columns > 3 * l->longest;
 }
 
 /* The line after the paragraph that begins with line `first`. */
