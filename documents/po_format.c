@@ -20,10 +20,14 @@ typedef struct field {
     bool filled;       /* with more than "" */
 } field;
 
+/* Keywords, and where their fields begin. */
+enum { CONTEXT, ID, PLURAL, FORM };
+static const char *const keywords[] = {"msgctxt", "msgid", "msgid_plural", "msgstr"};
+
 typedef struct entry {
-    bool broken, fuzzy, has_context;
-    field id, plural, forms[MOST_FORMS]; /* [form_count]: msgstr, or msgstr[0] … */
-    size_t form_count;
+    bool broken, fuzzy;
+    field fields[FORM + MOST_FORMS];
+    size_t form_count; /* msgstr, or msgstr[0] … */
     size_t fuzzy_line; /* where a line "#, fuzzy" would be, or `none` */
     size_t flags;      /* behind "#,", or `none` */
 } entry;
@@ -86,7 +90,7 @@ static ferry_status decode_field(reader *r, const field *f)
 static ferry_status check_header(reader *r)
 {
     static const char key[] = "charset=";
-    FERRY_TRY(decode_field(r, &r->entry.forms[0]));
+    FERRY_TRY(decode_field(r, &r->entry.fields[FORM]));
     const ferry_view text = {r->string.bytes.data, r->string.bytes.size};
     size_t begin = 0;
     while (begin < text.size && !begins_exactly(text, begin, key)) begin++;
@@ -123,15 +127,15 @@ static size_t count_percents(const reader *r, const field *f)
 static ferry_status fill(reader *r)
 {
     const entry *e = &r->entry;
-    const field *last = e->plural.end > 0 ? &e->plural : &e->id, *first = &e->id;
+    const field *first = &e->fields[ID], *last = &e->fields[e->fields[PLURAL].end > 0 ? PLURAL : ID];
     if (e->form_count != 2 && (e->form_count == 1 || count_percents(r, first) != count_percents(r, last))) first = last;
     if (first != last) FERRY_TRY(add_field(r, first));
     FERRY_TRY(add_field(r, last));
-    ferry_document_edit edit = {.if_begin = e->id.begin, .if_end = last->end};
+    ferry_document_edit edit = {.if_begin = e->fields[ID].begin, .if_end = last->end};
     for (size_t i = 0; i < e->form_count; i++) {
         const field *from = i == 0 ? first : last;
-        edit.begin = e->forms[i].begin;
-        edit.end = e->forms[i].end;
+        edit.begin = e->fields[FORM + i].begin;
+        edit.end = e->fields[FORM + i].end;
         edit.copy_begin = from->begin;
         edit.copy_end = from->end;
         FERRY_TRY(ferry_document_add_edit(r->document, &edit));
@@ -150,11 +154,12 @@ static ferry_status fill(reader *r)
 static ferry_status end_entry(reader *r)
 {
     const entry *e = &r->entry;
-    if (e->broken || e->id.end == 0 || e->form_count == 0) return FERRY_OK;
-    if (!e->id.filled) return e->has_context ? FERRY_OK : check_header(r);
-    for (size_t i = 0; i < e->form_count; i++)
-        if (e->forms[i].end == 0 || e->forms[i].filled) return FERRY_OK;
-    return e->plural.end > 0 && !e->plural.filled ? FERRY_OK : fill(r);
+    const field *fields = e->fields;
+    if (e->broken || fields[ID].end == 0 || e->form_count == 0) return FERRY_OK;
+    if (!fields[ID].filled) return fields[CONTEXT].end > 0 ? FERRY_OK : check_header(r);
+    for (size_t i = FORM; i < FORM + e->form_count; i++)
+        if (fields[i].end == 0 || fields[i].filled) return FERRY_OK;
+    return fields[PLURAL].end > 0 && !fields[PLURAL].filled ? FERRY_OK : fill(r);
 }
 
 /* ---- their parts ---- */
@@ -177,8 +182,8 @@ static ferry_status read_comment(reader *r)
         begin_entry(r);
     }
     entry *e = &r->entry;
-    if (e->id.end > 0 || e->has_context) e->broken = true; /* a comment within it */
-    if (kind == '~') begin_entry(r);                       /* obsolete, with the comments before it */
+    if (e->fields[CONTEXT].end > 0 || e->fields[ID].end > 0) e->broken = true; /* a comment within it */
+    if (kind == '~') begin_entry(r); /* obsolete, with the comments before it */
     if (kind == '|' && e->fuzzy_line == none) e->fuzzy_line = begin_of_line(r, begin);
     if (kind == ',') {
         e->flags = begin + 2;
@@ -195,7 +200,7 @@ static bool is_of_keyword(char c)
 /* msgstr[0] … in order */
 static bool read_index(reader *r)
 {
-    const bool has_plural = r->entry.plural.end > 0;
+    const bool has_plural = r->entry.fields[PLURAL].end > 0;
     if (byte_at(r->source, r->at) != '[') return !has_plural;
     size_t index = 0;
     for (r->at++; is_digit(byte_at(r->source, r->at)); r->at++)
@@ -208,31 +213,23 @@ static bool read_index(reader *r)
 static ferry_status read_keyword(reader *r)
 {
     const size_t begin = r->at;
+    size_t kind = 0;
     r->at = skip(r->source, begin, is_of_keyword, SIZE_MAX);
-    const ferry_view name = view_part(r->source, begin, r->at);
-    const bool is_context = ferry_view_is(name, "msgctxt"), is_id = ferry_view_is(name, "msgid");
-    if ((is_context || is_id) && (r->entry.form_count > 0 || r->entry.broken)) {
+    while (kind <= FORM && !ferry_view_is(view_part(r->source, begin, r->at), keywords[kind])) kind++;
+    if (kind <= ID && (r->entry.form_count > 0 || r->entry.broken)) {
         FERRY_TRY(end_entry(r));
         begin_entry(r);
     }
     entry *e = &r->entry;
-    const bool has_id = e->id.end > 0;
-    r->open = NULL;
-    if ((is_id || (is_context && !e->has_context)) && !has_id) {
-        if (e->fuzzy_line == none) e->fuzzy_line = begin_of_line(r, begin);
-        if (e->fuzzy_line == none) e->broken = true;
-        if (is_id)
-            r->open = &e->id;
-        else
-            e->has_context = true;
-    } else if (ferry_view_is(name, "msgid_plural") && has_id && e->plural.end == 0 && e->form_count == 0) {
-        r->open = &e->plural;
-    } else if (ferry_view_is(name, "msgstr") && has_id && read_index(r)) {
-        if (e->form_count == MOST_FORMS) return ferry_quoted_refuse(r->document, r->at, "at most 6 forms of plural");
-        r->open = &e->forms[e->form_count++];
-    } else {
-        e->broken = true;
-    }
+    const bool has_id = e->fields[ID].end > 0;
+    bool fits = kind == FORM && has_id && read_index(r);
+    if (kind <= ID) fits = !has_id && e->fields[kind].end == 0;
+    if (kind == PLURAL) fits = has_id && e->fields[PLURAL].end == 0 && e->form_count == 0;
+    if (kind <= ID && e->fuzzy_line == none) e->fuzzy_line = begin_of_line(r, begin);
+    e->broken = e->broken || !fits || e->fuzzy_line == none;
+    if (fits && kind == FORM && e->form_count == MOST_FORMS)
+        return ferry_quoted_refuse(r->document, r->at, "at most 6 forms of plural");
+    r->open = fits ? &e->fields[kind == FORM ? FORM + e->form_count++ : kind] : NULL;
     return FERRY_OK;
 }
 
@@ -244,7 +241,7 @@ static void read_string(reader *r)
         r->at += source.data[r->at] == '\\' && byte_at(source, r->at + 1) != '\n' ? 2 : 1;
     if (byte_at(source, r->at++) != '"') {
         r->entry.broken = true;
-    } else if (r->open != NULL) { /* no string of msgctxt; others without a field are broken already */
+    } else if (r->open != NULL) { /* otherwise the entry is broken already */
         if (r->open->end == 0) r->open->begin = begin;
         r->open->end = r->at;
         r->open->filled = r->open->filled || r->at - begin > 2;

@@ -237,12 +237,12 @@ static ferry_status add_text(const reader *r, size_t first, size_t begin, size_t
             FERRY_TRY(ferry_document_break(r->document, from, place[1].begin, true));
             continue;
         }
-        if (place->end - from != 1) /* the rest of the character */
-            while (next < end && ((unsigned char)bytes[next] & 0xC0) == 0x80) next++;
-        else
-            while (next < end && bytes[next] != '&' && r->places[next].begin == from + (next - at) &&
-                   r->places[next].end == from + (next - at) + 1)
-                next++;
+        /* The rest of the character, or all that stands for itself. */
+        const bool plain = place->end == from + 1;
+        for (const ferry_quoted_place *p = place + 1; next < end; next++, p++)
+            if (((unsigned char)bytes[next] & 0xC0) != 0x80 &&
+                (!plain || bytes[next] == '&' || p->begin != p[-1].end || p->end != p->begin + 1))
+                break;
         FERRY_TRY(ferry_document_text(r->document, from, r->places[next - 1].end, view_part(r->bytes, at, next)));
     }
     return FERRY_OK;

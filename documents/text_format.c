@@ -124,15 +124,16 @@ static ferry_status read_lines(reader *r)
         grown[r->count++] = read_line(r->source, at, false);
     }
     find_lettered_bullets(r);
-    for (size_t i = 0, first = 0, longest = 0; i <= r->count; i++) {
-        const line *l = i < r->count ? &r->lines[i] : NULL;
-        if (l != NULL && !l->is_rule) {
-            if ((longest > 0 || l->is_prose) && l->columns > longest) longest = l->columns;
-            continue;
-        }
-        for (; first < i; first++) r->lines[first].longest = longest > LEAST_COLUMNS ? longest : LEAST_COLUMNS;
-        longest = 0;
+    for (size_t i = 0, longest = 0; i < r->count; i++) {
+        line *l = &r->lines[i];
+        if (l->is_rule)
+            longest = 0;
+        else if ((longest > 0 || l->is_prose) && l->columns > longest)
+            longest = l->columns;
+        l->longest = longest > LEAST_COLUMNS ? longest : LEAST_COLUMNS;
     }
+    for (size_t i = r->count; i-- > 1;)
+        if (!r->lines[i].is_rule) r->lines[i - 1].longest = r->lines[i].longest;
     return FERRY_OK;
 }
 
