@@ -9,23 +9,19 @@ bool ferry_html_tag_is_name(ferry_view a, ferry_view b)
 
 /* ---- inside a tag ---- */
 
-/* The closing quote of a value; text.size if there is none. */
-static size_t find_quote(ferry_html_tag_scanner *scanner, ferry_view text, size_t at)
-{
-    bool *without = &scanner->without_quote[text.data[at] == '"'];
-    const char *end = *without ? NULL : memchr(text.data + at + 1, text.data[at], text.size - at - 1);
-    *without = end == NULL;
-    return end != NULL ? (size_t)(end - text.data) : text.size;
-}
-
 /* Reads the value after "=", and moves *at past it. A quote that nothing closes is a character of it. */
 static ferry_view read_value(ferry_html_tag_scanner *scanner, ferry_view text, size_t *at)
 {
     const size_t begin = skip_set(text, *at, FERRY_HTML_SPACE);
-    if (is_one_of(byte_at(text, begin), "\"'")) {
-        const size_t end = find_quote(scanner, text, begin);
-        *at = end + 1;
-        if (end < text.size) return view_part(text, begin + 1, end);
+    const char quote = byte_at(text, begin);
+    bool *without = &scanner->without_quote[quote == '"'];
+    if (is_one_of(quote, "\"'") && !*without) {
+        const char *end = memchr(text.data + begin + 1, quote, text.size - begin - 1);
+        *without = end == NULL;
+        if (end != NULL) {
+            *at = (size_t)(end - text.data) + 1;
+            return view_part(text, begin + 1, *at - 1);
+        }
     }
     *at = find_one_of(text, begin, FERRY_HTML_SPACE "<>");
     return view_part(text, begin, *at);

@@ -134,6 +134,8 @@ typedef struct reader {
     size_t line;                          /* where the line begins */
     size_t bracket;                       /* ends what is in brackets; 0: nothing is */
     bool begins_line, after_blank, ended; /* before are tags alone, a blank, the end of a sentence */
+    char reference[8];                    /* [reference_size] what the last one stands for */
+    size_t reference_size;
     size_t run, end; /* bytes of the block up to `run` are in the document, up to `end` are text; 0: none has begun */
 } reader;
 
@@ -167,11 +169,9 @@ static part read_part(reader *r, size_t at, size_t *end)
         if (bracket > at) return DIVIDER;
     }
     if (is_blank(cue.data[at])) return BLANK;
-    char bytes[8];
-    size_t size;
-    const size_t reference = ferry_entity_read(view_part(cue, at, cue.size), bytes, &size);
-    if (reference > 0) *end = at + reference;
-    return reference > 0 ? REFERENCE : TEXT;
+    const size_t size = ferry_entity_read(view_part(cue, at, cue.size), r->reference, &r->reference_size);
+    if (size > 0) *end = at + size;
+    return size > 0 ? REFERENCE : TEXT;
 }
 
 static ferry_status end_block(reader *r)
@@ -181,16 +181,6 @@ static ferry_status end_block(reader *r)
     r->end = 0;
     FERRY_TRY(ferry_document_text(r->document, r->run, end, (ferry_view){NULL, 0}));
     return ferry_document_end_block(r->document, end);
-}
-
-/* SubRip has no references, but files do: they stay. */
-static ferry_status add_reference(const reader *r, size_t at, size_t end)
-{
-    char bytes[8];
-    ferry_view text = {bytes, 0};
-    ferry_entity_read(view_part(r->cue, at, end), bytes, &text.size);
-    return r->document->format == &ferry_format_vtt ? ferry_document_text(r->document, at, end, text)
-                                                    : ferry_document_kept(r->document, at, end, text);
 }
 
 /* Text, or a tag, which begins a block if none has begun. */
@@ -211,10 +201,12 @@ static ferry_status add_part(reader *r, part kind, size_t at, size_t end)
     if (kind == TEXT) return FERRY_OK;
     FERRY_TRY(ferry_document_text(d, r->run, at, (ferry_view){NULL, 0}));
     r->run = end;
-    return kind == OPEN        ? ferry_document_open(d, at, end)
-           : kind == CLOSE     ? ferry_document_close(d, at, end)
-           : kind == REFERENCE ? add_reference(r, at, end)
-                               : ferry_document_point(d, at, end);
+    if (kind == OPEN) return ferry_document_open(d, at, end);
+    if (kind == CLOSE) return ferry_document_close(d, at, end);
+    if (kind == POINT) return ferry_document_point(d, at, end);
+    const ferry_view text = {r->reference, r->reference_size}; /* SubRip has no references, but files do: they stay */
+    return d->format == &ferry_format_vtt ? ferry_document_text(d, at, end, text)
+                                          : ferry_document_kept(d, at, end, text);
 }
 
 static ferry_status add_cue(reader *r, size_t at)
