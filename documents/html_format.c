@@ -179,26 +179,13 @@ static ferry_status take_text(reader *r, size_t begin, size_t end)
 
 /* ---- attributes ---- */
 
-/* Those that people read: of one element alone, if another attribute has one of the values. */
-static const struct {
-    const char *name, *element, *other, *values;
-} texts[] = {
-    {.name = "alt"},
-    {.name = "title"},
-    {.name = "placeholder"},
-    {.name = "aria-label"},
-    {.name = "label"},
-    {"value", "input", "type", " submit button reset "},
-    {"content", "meta", "name", " description "},
-};
-
 static bool is_text_of(const reader *r, ferry_view element, ferry_view name)
 {
-    size_t i = 0;
-    while (i < sizeof texts / sizeof *texts && !is_named(name, texts[i].name)) i++;
-    if (i == sizeof texts / sizeof *texts || texts[i].element == NULL) return i < sizeof texts / sizeof *texts;
-    return is_named(element, texts[i].element) &&
-           ferry_name_is_listed(ferry_html_attribute_find(&r->scanner, texts[i].other), texts[i].values);
+    if (ferry_name_is_listed(name, " alt title placeholder label ") || is_named(name, "aria-label")) return true;
+    if (is_named(element, "input") && is_named(name, "value"))
+        return ferry_name_is_listed(ferry_html_attribute_find(&r->scanner, "type"), " submit button reset ");
+    return is_named(element, "meta") && is_named(name, "content") &&
+           is_named(ferry_html_attribute_find(&r->scanner, "name"), "description");
 }
 
 /* Values that people read are texts of their own. */
