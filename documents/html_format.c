@@ -228,9 +228,9 @@ static bool is_untranslated(reader *r, const ferry_inline_tag *tag)
     return (tag->element & FERRY_ELEMENT_KEPT) != 0;
 }
 
-/* The byte after the end tag of the element whose start tag ends at `at`; *content: where that begins, *plain: there
- * are no tags in between. Without an end tag: `at`. */
-static size_t skip_element(ferry_view source, const ferry_inline_tag *tag, size_t *content, bool *plain)
+/* Moves tag->end behind the element's end tag; *content: where that begins, *plain: there are no tags in between.
+ * False: it has none. */
+static bool skip_element(ferry_view source, ferry_inline_tag *tag, size_t *content, bool *plain)
 {
     ferry_html_tag_scanner scanner = {0};
     size_t depth = 1;
@@ -245,11 +245,14 @@ static size_t skip_element(ferry_view source, const ferry_inline_tag *tag, size_
             depth += inner.kind == FERRY_TAG_START;
             depth -= inner.kind == FERRY_TAG_END;
             *content = begin;
-            if (depth == 0) return at;
+            if (depth == 0) {
+                tag->end = at;
+                return true;
+            }
         }
         *plain = false;
     }
-    return tag->end;
+    return false;
 }
 
 /* A short one has its place in its sentence; others end it, or leave it. */
@@ -257,12 +260,9 @@ static ferry_status take_untranslated(reader *r, ferry_inline_tag *tag)
 {
     const ferry_view source = r->document->source;
     size_t content = tag->content;
-    bool plain = false;
-    if ((tag->element & FERRY_ELEMENT_RAW) == 0) {
-        const size_t end = skip_element(source, tag, &content, &plain);
-        if (end == tag->end) return add_part(r, *tag);
-        tag->end = end;
-    }
+    bool plain = false; /* content of RAW is none that is shown */
+    if ((tag->element & FERRY_ELEMENT_RAW) == 0 && !skip_element(source, tag, &content, &plain))
+        return add_part(r, *tag);
     if ((tag->element & FERRY_ELEMENT_BLOCK) != 0) return flush(r);
     const ferry_view text = view_part(source, tag->content, content);
     const bool shown =
