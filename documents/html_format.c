@@ -140,12 +140,12 @@ static bool is_outside(const reader *r, const ferry_inline_tag *p)
 /* Ends the text. The blanks at its ends are no part of it. */
 static ferry_status flush(reader *r)
 {
-    ferry_inline_tag *first = r->parts, *last = r->parts + r->count;
     const char *data = r->document->source.data;
     bool has_text = false;
     for (size_t i = 0; i < r->count; i++)
         has_text |= r->parts[i].kind == FERRY_TAG_TEXT && !is_blank_text(r, &r->parts[i]);
     if (has_text) {
+        ferry_inline_tag *first = r->parts, *last = r->parts + r->count;
         ferry_inline_tags_pair(r->parts, r->count);
         while (is_outside(r, first)) first++;
         while (is_outside(r, --last)) continue;
@@ -274,10 +274,10 @@ static ferry_status take_untranslated(reader *r, ferry_inline_tag *tag)
 /* Whether a link follows another one, with nothing but blanks between: entries of a menu. */
 static bool follows_link(const reader *r, const ferry_inline_tag *tag)
 {
-    const ferry_inline_tag *before = r->parts + r->count;
+    size_t i = r->count;
     if (tag->kind != FERRY_TAG_START || !is_named(tag->name, "a")) return false;
-    while (before > r->parts && is_blank_text(r, before - 1)) before--;
-    return before > r->parts && before[-1].kind == FERRY_TAG_END && is_named(before[-1].name, "a");
+    while (i > 0 && is_blank_text(r, &r->parts[i - 1])) i--;
+    return i > 0 && r->parts[i - 1].kind == FERRY_TAG_END && is_named(r->parts[i - 1].name, "a");
 }
 
 /* Takes the tag, or its element, whose end becomes tag->end. */
