@@ -89,9 +89,9 @@ static const char letters[] = "seawt";
 TEST(test_html_tags)
 {
     static const char *const rows[] = {
-        "s <a b>~", "a <a/>~", "a <br>~",          "e </a b>~", "a <!-- a > -->~",        "a <!-->~",
-        "a <!a>~",  "a <?a>~", "a <![CDATA[>]]>~", "a <!-- a",  "s <style><b></style >~", "s <script></a>",
-        "t <~<a>",  "t <~1>",  "t <a ~<b>"};
+        "s <a b>~",      "a <a/>~", "a <br>~",          "e </a b>~", "a <!-- a > -->~",        "a <!-->~",
+        "a <!a>~",       "a <?a>~", "a <![CDATA[>]]>~", "a <!-- a",  "s <style><b></style >~", "s <script></a>",
+        "s <a\fb='>'>~", "t <~<a>", "t <~1>",           "t <a ~<b>"};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char text[80];
         const char *after = strchr(rows[i], '~');
