@@ -2,11 +2,6 @@
 
 #include "characters.h"
 
-bool ferry_is_html_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\n' || c == '\f' || c == '\r';
-}
-
 bool ferry_html_tag_is_name(ferry_view a, ferry_view b)
 {
     return a.size == b.size && ferry_compare_letters(a.data, b.data, a.size) == 0;
@@ -14,39 +9,22 @@ bool ferry_html_tag_is_name(ferry_view a, ferry_view b)
 
 /* ---- inside a tag ---- */
 
-static size_t skip_space(ferry_view text, size_t at)
-{
-    while (at < text.size && ferry_is_html_space(text.data[at])) at++;
-    return at;
-}
-
-/* The first of the bytes `ends` and white space, or the end. */
-static size_t find_end(ferry_view text, size_t at, const char *ends)
-{
-    while (at < text.size && !ferry_is_html_space(text.data[at]) && !is_one_of(text.data[at], ends)) at++;
-    return at;
-}
-
-/* The closing quote of a value; text.size if there is none. */
-static size_t find_quote(ferry_html_tag_scanner *scanner, ferry_view text, size_t at)
-{
-    bool *without = &scanner->without_quote[text.data[at] == '"'];
-    const char *end = *without ? NULL : memchr(text.data + at + 1, text.data[at], text.size - at - 1);
-    *without = end == NULL;
-    return end != NULL ? (size_t)(end - text.data) : text.size;
-}
-
 /* Reads the value after "=", and moves *at past it. A quote that nothing closes is a character of it. */
 static ferry_view read_value(ferry_html_tag_scanner *scanner, ferry_view text, size_t *at)
 {
-    const size_t begin = skip_space(text, *at);
-    if (begin < text.size && (text.data[begin] == '"' || text.data[begin] == '\'')) {
-        const size_t end = find_quote(scanner, text, begin);
-        *at = end + 1;
-        if (end < text.size) return (ferry_view){text.data + begin + 1, end - begin - 1};
+    const size_t begin = skip_set(text, *at, FERRY_HTML_SPACE);
+    const char quote = byte_at(text, begin);
+    bool *without = &scanner->without_quote[quote == '"'];
+    if (is_one_of(quote, "\"'") && !*without) {
+        const char *end = memchr(text.data + begin + 1, quote, text.size - begin - 1);
+        *without = end == NULL;
+        if (end != NULL) {
+            *at = (size_t)(end - text.data) + 1;
+            return view_part(text, begin + 1, *at - 1);
+        }
     }
-    *at = find_end(text, begin, "<>");
-    return (ferry_view){text.data + begin, *at - begin};
+    *at = find_one_of(text, begin, FERRY_HTML_SPACE "<>");
+    return view_part(text, begin, *at);
 }
 
 /* Reads attributes from *at to the tag's ">", which it moves *at to, or to where a "<" or the end shows that there is
@@ -55,7 +33,7 @@ static void read_attributes(ferry_html_tag_scanner *scanner, ferry_view text, si
 {
     *slash = false;
     for (;;) {
-        *at = skip_space(text, *at);
+        *at = skip_set(text, *at, FERRY_HTML_SPACE);
         if (*at == text.size || text.data[*at] == '<' || text.data[*at] == '>') return;
         *slash = text.data[*at] == '/';
         if (*slash) {
@@ -63,10 +41,10 @@ static void read_attributes(ferry_html_tag_scanner *scanner, ferry_view text, si
             continue;
         }
         const size_t begin = *at;
-        *at = find_end(text, begin + 1, "<>/=");
+        *at = find_one_of(text, begin + 1, FERRY_HTML_SPACE "<>/=");
         const ferry_view name = view_part(text, begin, *at);
-        const size_t equals = skip_space(text, *at);
-        if (equals == text.size || text.data[equals] != '=') continue;
+        const size_t equals = skip_set(text, *at, FERRY_HTML_SPACE);
+        if (byte_at(text, equals) != '=') continue;
         *at = equals + 1;
         const ferry_view value = read_value(scanner, text, at);
         const size_t most = sizeof scanner->attributes / sizeof *scanner->attributes;
@@ -78,8 +56,7 @@ static void read_attributes(ferry_html_tag_scanner *scanner, ferry_view text, si
 ferry_view ferry_html_attribute_find(const ferry_html_tag_scanner *scanner, const char *name)
 {
     for (size_t i = 0; i < scanner->attribute_count; i++)
-        if (ferry_html_tag_is_name(scanner->attributes[i].name, ferry_text_view(name)))
-            return scanner->attributes[i].value;
+        if (is_named(scanner->attributes[i].name, name)) return scanner->attributes[i].value;
     return (ferry_view){NULL, 0};
 }
 
@@ -88,53 +65,47 @@ ferry_view ferry_html_attribute_find(const ferry_html_tag_scanner *scanner, cons
 /* The byte after the first `end` from `at`, or the end. */
 static size_t find_after(ferry_view text, size_t at, const char *end)
 {
-    const size_t size = strlen(end);
-    for (; at + size <= text.size; at++) {
-        const char *next = memchr(text.data + at, *end, text.size - at);
-        if (next == NULL) break;
-        at = (size_t)(next - text.data);
-        if (begins(text, at, end)) return at + size;
-    }
-    return text.size;
+    while (at < text.size && !begins(text, at, end)) at++;
+    return at < text.size ? at + strlen(end) : text.size;
 }
 
 /* The byte after the end tag of an element with RAW, or the end. */
 static size_t find_raw_end(ferry_view text, size_t at, ferry_view name)
 {
     for (; (at = find_after(text, at, "</")) < text.size;) {
-        const size_t end = find_end(text, at, "/>");
+        const size_t end = find_one_of(text, at, FERRY_HTML_SPACE "/>");
         if (ferry_html_tag_is_name((ferry_view){text.data + at, end - at}, name)) return find_after(text, end, ">");
     }
     return text.size;
 }
 
-static ferry_html_tag read_comment(ferry_view text, size_t at)
+static ferry_inline_tag read_comment(ferry_view text, size_t at)
 {
     static const char *const ends[][2] = {{"<!--", "-->"}, {"<![CDATA[", "]]>"}, {"<!", ">"}, {"<?", ">"}};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         if (!begins(text, at, ends[i][0])) continue;
         const size_t end = find_after(text, at + 2, ends[i][1]); /* <!--> is a whole comment */
-        return (ferry_html_tag){.kind = FERRY_HTML_COMMENT, .end = end, .content = end};
+        return (ferry_inline_tag){.kind = FERRY_TAG_ALONE, .begin = at, .end = end, .content = end};
     }
-    return (ferry_html_tag){.end = at + 1};
+    return (ferry_inline_tag){.kind = FERRY_TAG_TEXT, .begin = at, .end = at + 1};
 }
 
-ferry_html_tag ferry_html_tag_read(ferry_html_tag_scanner *scanner, ferry_view text, size_t at)
+ferry_inline_tag ferry_html_tag_read(ferry_html_tag_scanner *scanner, ferry_view text, size_t at)
 {
     const bool closing = begins(text, at, "</");
     bool slash;
     const size_t begin = at + 1 + closing;
-    if (begin == text.size || !is_letter(text.data[begin])) return read_comment(text, at);
-    const size_t name_end = find_end(text, begin, "<>/");
     scanner->attribute_count = 0;
-    ferry_html_tag tag = {.end = name_end, .name = {text.data + begin, name_end - begin}};
+    if (!is_letter(byte_at(text, begin))) return read_comment(text, at);
+    const size_t name_end = find_one_of(text, begin, FERRY_HTML_SPACE "<>/");
+    ferry_inline_tag tag = {.begin = at, .end = name_end, .name = view_part(text, begin, name_end)};
     tag.element = ferry_element_find(tag.name);
     read_attributes(scanner, text, &tag.end, &slash);
-    if (tag.end == text.size || text.data[tag.end] != '>') return (ferry_html_tag){.end = tag.end};
+    if (byte_at(text, tag.end) != '>') return (ferry_inline_tag){.kind = FERRY_TAG_TEXT, .begin = at, .end = tag.end};
     const bool single = slash || (tag.element & FERRY_ELEMENT_VOID) != 0;
-    tag.kind = closing ? FERRY_HTML_END : single ? FERRY_HTML_SINGLE : FERRY_HTML_START;
+    tag.kind = closing ? FERRY_TAG_END : single ? FERRY_TAG_ALONE : FERRY_TAG_START;
     tag.content = ++tag.end;
-    if (tag.kind == FERRY_HTML_START && (tag.element & FERRY_ELEMENT_RAW))
+    if (tag.kind == FERRY_TAG_START && (tag.element & FERRY_ELEMENT_RAW))
         tag.end = find_raw_end(text, tag.end, tag.name);
     return tag;
 }

@@ -3,22 +3,7 @@
 #define FERRY_DOCUMENTS_HTML_TAGS_H
 
 #include "elements.h"
-
-typedef enum ferry_html_tag_kind {
-    FERRY_HTML_NONE,   /* no tag: text */
-    FERRY_HTML_START,  /* <name …>, of an element with RAW: with its content and end tag */
-    FERRY_HTML_SINGLE, /* <name …/>, and start tags of void elements */
-    FERRY_HTML_END,    /* </name …> */
-    FERRY_HTML_COMMENT /* <!-- … -->, <![CDATA[ … ]]>, <! … >, <? … > */
-} ferry_html_tag_kind;
-
-typedef struct ferry_html_tag {
-    ferry_html_tag_kind kind;
-    size_t end;      /* the byte after it; NONE: after what has been found to be no tag */
-    size_t content;  /* of a start tag with RAW: where its content begins; otherwise `end` */
-    ferry_view name; /* empty: a comment, or NONE */
-    int element;     /* sum of ferry_element_kind */
-} ferry_html_tag;
+#include "inline_tags.h"
 
 typedef struct ferry_html_attribute {
     ferry_view name, value; /* bytes of the text; the value without quotes */
@@ -31,13 +16,13 @@ typedef struct ferry_html_tag_scanner {
     size_t attribute_count;
 } ferry_html_tag_scanner;
 
-/* Reads what begins at byte `at`, a "<". A tag is text from "<" to the next "<" if that comes before its ">", and to
- * the end if neither comes; in quoted values both are characters like any other. A comment or an element with RAW that
- * is not closed goes to the end. */
-ferry_html_tag ferry_html_tag_read(ferry_html_tag_scanner *scanner, ferry_view text, size_t at);
+/* Reads what begins at byte `at`, a "<": START, END, ALONE, or TEXT up to what may be another tag. A tag is text from
+ * "<" to the next "<" if that comes before its ">", and to the end if neither comes; in quoted values both are
+ * characters like any other. A comment or an element with RAW that is not closed goes to the end. */
+ferry_inline_tag ferry_html_tag_read(ferry_html_tag_scanner *scanner, ferry_view text, size_t at);
 
-/* White space of HTML. */
-bool ferry_is_html_space(char c);
+#define FERRY_HTML_SPACE " \t\n\f\r" /* white space of HTML */
+
 /* The same name, in any case of ASCII letters. */
 bool ferry_html_tag_is_name(ferry_view a, ferry_view b);
 /* The value of an attribute of the last tag; data NULL: it has none. */

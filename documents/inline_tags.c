@@ -23,22 +23,18 @@ static bool is_closed(ferry_view comment)
 
 size_t ferry_inline_tag_read(ferry_view text, ferry_inline_tag *tag)
 {
-    ferry_html_tag_scanner scanner = {.attribute_count = 0};
-    *tag = (ferry_inline_tag){.kind = FERRY_TAG_ALONE};
     if (text.size < 3 || text.data[0] != '<') return 0;
+    ferry_html_tag_scanner scanner = {.attribute_count = 0};
     if (text.size > MOST_SIZE) text.size = MOST_SIZE;
+    *tag = (ferry_inline_tag){.kind = FERRY_TAG_WORD};
     if (text.data[1] == '%') return read_word(text, tag);
-    const ferry_html_tag read = ferry_html_tag_read(&scanner, text, 0);
-    if (read.kind == FERRY_HTML_NONE) return 0;
-    if (read.kind == FERRY_HTML_COMMENT) return is_closed((ferry_view){text.data, read.end}) ? read.end : 0;
-    tag->name = read.name;
+    *tag = ferry_html_tag_read(&scanner, text, 0);
+    if (tag->kind == FERRY_TAG_TEXT) return 0;
+    if (tag->name.size == 0) return is_closed((ferry_view){text.data, tag->end}) ? tag->end : 0;
     if (skip_name(tag->name, 0, "-:", MOST_SIZE) < tag->name.size)
-        return read.kind == FERRY_HTML_END ? 0 : read_word(text, tag);
-    if (read.kind == FERRY_HTML_END)
-        tag->kind = FERRY_TAG_END;
-    else if (text.data[read.content - 2] != '/')
-        tag->kind = FERRY_TAG_START;
-    return read.content;
+        return tag->kind == FERRY_TAG_END ? 0 : read_word(text, tag);
+    if (tag->kind != FERRY_TAG_END) tag->kind = text.data[tag->content - 2] == '/' ? FERRY_TAG_ALONE : FERRY_TAG_START;
+    return tag->content;
 }
 
 /* Elements of HTML that are seen within text are no words. */
@@ -48,6 +44,15 @@ static void set_alone(ferry_inline_tag *tag)
                          !ferry_name_is_listed(tag->name, " b big br em font hr i img input li p s small span strike "
                                                           "strong sub sup tt u wbr ");
     tag->kind = is_word ? FERRY_TAG_WORD : FERRY_TAG_ALONE;
+}
+
+/* Start tags from `open` out to `around` have no end tags. */
+static void leave_open(ferry_inline_tag *tags, size_t open, size_t around)
+{
+    for (size_t outer; open != around; open = outer) {
+        outer = tags[open].partner;
+        set_alone(&tags[open]);
+    }
 }
 
 void ferry_inline_tags_pair(ferry_inline_tag *tags, size_t count)
@@ -67,18 +72,10 @@ void ferry_inline_tags_pair(ferry_inline_tag *tags, size_t count)
             set_alone(&tags[i]);
             continue;
         }
-        while (open != start) { /* without an end tag of their own */
-            const size_t outer = tags[open].partner;
-            set_alone(&tags[open]);
-            open = outer;
-        }
+        leave_open(tags, open, start);
         open = tags[start].partner;
         tags[start].partner = i;
         tags[i].partner = start;
     }
-    while (open != none) {
-        const size_t outer = tags[open].partner;
-        set_alone(&tags[open]);
-        open = outer;
-    }
+    leave_open(tags, open, none);
 }

@@ -2,8 +2,8 @@
  * "@" says something about texts (ARB, JSON-LD), and stays. */
 #include <string.h>
 
-#include "base/utf8.h"
 #include "formats.h"
+#include "lines.h"
 #include "quoted_text.h"
 
 enum { MOST_DEPTH = 512 };
@@ -17,66 +17,11 @@ typedef struct reader {
     ferry_quoted_text string;
 } reader;
 
-/* ---- strings ---- */
-
-/* The four digits at byte `at`; UINT32_MAX: there are others. */
-static uint32_t read_unit(ferry_view text, size_t at)
-{
-    uint32_t unit = 0;
-    for (size_t i = at; i < at + 4; i++) {
-        const int digit = i < text.size ? ferry_hex_digit(text.data[i]) : -1;
-        if (digit < 0) return UINT32_MAX;
-        unit = unit * 16 + (uint32_t)digit;
-    }
-    return unit;
-}
-
-/* Reads an escape, from its backslash at byte `at` on, as `bytes`. Returns where it ends; 0: JSON has none such. */
-static size_t read_escape(ferry_view text, size_t at, char bytes[4], size_t *size)
-{
-    static const char names[] = "\"\\/bfnrt", values[] = "\"\\/\b\f\n\r\t";
-    const char c = at + 1 < text.size ? text.data[at + 1] : '\0';
-    const char *name = c != '\0' ? strchr(names, c) : NULL;
-    *size = 1;
-    if (name != NULL) bytes[0] = values[name - names];
-    if (name != NULL) return at + 2;
-    uint32_t unit = c == 'u' ? read_unit(text, at + 2) : UINT32_MAX;
-    if (unit == UINT32_MAX || (unit >= 0xDC00 && unit < 0xE000)) return 0;
-    size_t end = at + 6;
-    if (unit >= 0xD800 && unit < 0xDC00) {
-        const bool follows = end + 1 < text.size && text.data[end] == '\\' && text.data[end + 1] == 'u';
-        const uint32_t low = follows ? read_unit(text, end + 2) : UINT32_MAX;
-        if (low < 0xDC00 || low >= 0xE000) return 0;
-        unit = 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00);
-        end += 6;
-    }
-    *size = ferry_utf8_put(unit, bytes);
-    return end;
-}
-
-/* Decodes from byte *at on, up to a quotation mark or the end, or to what is in no string. */
-static ferry_status decode(ferry_view text, size_t *at, ferry_quoted_text *string, ferry_error *error)
-{
-    string->bytes.size = 0;
-    for (size_t end; *at < text.size && text.data[*at] != '"'; *at = end) {
-        char bytes[4] = {text.data[*at]};
-        size_t size = 1;
-        if ((unsigned char)bytes[0] < ' ') break;
-        end = bytes[0] == '\\' ? read_escape(text, *at, bytes, &size) : *at + 1;
-        if (end == 0) break;
-        FERRY_TRY(ferry_quoted_push(string, *at, end, (ferry_view){bytes, size}, error));
-    }
-    return FERRY_OK;
-}
-
-/* ---- values ---- */
-
 /* The next byte that is no white space; '\0': there is none. */
 static char peek(reader *r)
 {
-    while (r->at < r->source.size && r->source.data[r->at] != '\0' && strchr(" \t\r\n", r->source.data[r->at]) != NULL)
-        r->at++;
-    return r->at < r->source.size ? r->source.data[r->at] : '\0';
+    while (is_one_of(byte_at(r->source, r->at), " \t\r\n")) r->at++;
+    return byte_at(r->source, r->at);
 }
 
 static ferry_status refuse(const reader *r, const char *expected)
@@ -87,9 +32,8 @@ static ferry_status refuse(const reader *r, const char *expected)
 static ferry_status read_string(reader *r)
 {
     r->at++;
-    FERRY_TRY(decode(r->source, &r->at, &r->string, r->document->error));
-    if (r->at == r->source.size || r->source.data[r->at] != '"')
-        return refuse(r, "a character or an escape of a string");
+    FERRY_TRY(ferry_quoted_decode(r->source, &r->at, true, &r->string, r->document->error));
+    if (byte_at(r->source, r->at) != '"') return refuse(r, "a character or an escape of a string");
     r->at++;
     return FERRY_OK;
 }
@@ -105,37 +49,28 @@ static ferry_status read_key(reader *r)
     return FERRY_OK;
 }
 
-static size_t skip_digits(reader *r)
-{
-    const size_t begin = r->at;
-    while (r->at < r->source.size && r->source.data[r->at] >= '0' && r->source.data[r->at] <= '9') r->at++;
-    return r->at - begin;
-}
-
-static bool take(reader *r, const char *set)
-{
-    const bool is_one = r->at < r->source.size && memchr(set, r->source.data[r->at], strlen(set)) != NULL;
-    r->at += is_one;
-    return is_one;
-}
-
+/* A number, or one of three names. */
 static ferry_status read_scalar(reader *r)
 {
     static const char *const names[] = {"true", "false", "null"};
+    const ferry_view source = r->source;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const size_t size = strlen(names[i]);
-        if (r->source.size - r->at < size || memcmp(r->source.data + r->at, names[i], size) != 0) continue;
-        r->at += size;
+        if (!begins_exactly(source, r->at, names[i])) continue;
+        r->at += strlen(names[i]);
         return FERRY_OK;
     }
-    take(r, "-");
-    bool complete = take(r, "0") || skip_digits(r) > 0;
-    if (complete && take(r, ".")) complete = skip_digits(r) > 0;
-    if (complete && take(r, "eE")) {
-        take(r, "+-");
-        complete = skip_digits(r) > 0;
+    size_t digits = r->at + (byte_at(source, r->at) == '-');
+    size_t end = byte_at(source, digits) == '0' ? digits + 1 : skip(source, digits, is_digit, SIZE_MAX);
+    if (end > digits && byte_at(source, end) == '.') {
+        digits = end + 1;
+        end = skip(source, digits, is_digit, SIZE_MAX);
     }
-    return complete ? FERRY_OK : refuse(r, "a value");
+    if (end > digits && is_one_of(byte_at(source, end), "eE")) {
+        digits = end + 1 + is_one_of(byte_at(source, end + 1), "+-");
+        end = skip(source, digits, is_digit, SIZE_MAX);
+    }
+    r->at = end;
+    return end > digits ? FERRY_OK : refuse(r, "a value");
 }
 
 /* Reads what follows a value, up to where the next one begins. *complete: there is none, and the file ends. */
@@ -180,7 +115,6 @@ static ferry_status read_values(reader *r)
 static ferry_status read(ferry_document *document)
 {
     reader r = {.document = document, .source = document->source};
-    if (r.source.size >= 3 && memcmp(r.source.data, "\xEF\xBB\xBF", 3) == 0) r.at = 3;
     const ferry_status status = r.source.size > 0 ? read_values(&r) : FERRY_OK;
     ferry_quoted_destroy(&r.string);
     return status;
@@ -188,14 +122,7 @@ static ferry_status read(ferry_document *document)
 
 static ferry_status check(ferry_view before, ferry_view after, bool *same, ferry_error *error)
 {
-    ferry_quoted_text texts[2] = {{.capacity = 0}};
-    size_t end = 0, written_end = 0;
-    ferry_status status = decode(before, &end, &texts[0], error);
-    if (status == FERRY_OK) status = decode(after, &written_end, &texts[1], error);
-    *same = written_end == after.size && ferry_quoted_same_code(&texts[0], &texts[1]);
-    ferry_quoted_destroy(&texts[0]);
-    ferry_quoted_destroy(&texts[1]);
-    return status;
+    return ferry_quoted_check(before, after, true, same, error);
 }
 
 static const char *const endings[] = {".json", ".arb", NULL};

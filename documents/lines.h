@@ -14,6 +14,12 @@ static inline bool is_line_end(char c)
     return c == '\n' || c == '\r';
 }
 
+/* Whether no more of the line is at byte `at`. */
+static inline bool ends_line(ferry_view text, size_t at)
+{
+    return at >= text.size || is_line_end(text.data[at]);
+}
+
 /* Whether the text goes on with `start` at byte `at`, in letters of the same case. */
 static inline bool begins_exactly(ferry_view text, size_t at, const char *start)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "formats.h"
-#include "characters.h"
+#include "lines.h"
 #include "quoted_text.h"
 
 enum {
@@ -14,28 +14,29 @@ enum {
 
 static const size_t none = SIZE_MAX;
 
+/* The strings of a keyword. */
 typedef struct field {
-    bool given, empty;
-    size_t begin, end; /* from its first quote to behind its last one */
+    size_t begin, end; /* from the first quote to behind the last one; 0, 0: there are none */
+    bool filled;       /* with more than "" */
 } field;
 
+/* Keywords, and where their fields begin. */
+enum { CONTEXT, ID, PLURAL, FORM };
+static const char *const keywords[] = {"msgctxt", "msgid", "msgid_plural", "msgstr"};
+
 typedef struct entry {
-    bool broken;
-    bool has_context;
-    field id, plural;
-    size_t form_count; /* fields of `forms`: msgstr, or msgstr[0] … */
+    bool broken, fuzzy;
+    field fields[FORM + MOST_FORMS];
+    size_t form_count; /* msgstr, or msgstr[0] … */
     size_t fuzzy_line; /* where a line "#, fuzzy" would be, or `none` */
     size_t flags;      /* behind "#,", or `none` */
-    bool fuzzy;
 } entry;
 
 typedef struct reader {
     ferry_document *document;
     ferry_view source;
-    size_t first, at; /* behind a byte order mark; what is to be read next */
+    size_t at; /* what is to be read next */
     entry entry;
-    field *forms; /* [entry.form_count] */
-    size_t form_capacity;
     field *open; /* which strings belong to, or NULL */
     ferry_quoted_text string;
     bool returns; /* lines end in "\r\n" */
@@ -50,61 +51,16 @@ static void begin_entry(reader *r)
     r->open = NULL;
 }
 
-/* ---- strings ---- */
-
-static bool is_octal(char c)
-{
-    return c >= '0' && c <= '7';
-}
-
-/* The escape sequence that begins at byte `at` with a backslash: its bytes, and the byte that it stands for. */
-static size_t read_escape(ferry_view source, size_t at, char *byte)
-{
-    static const char names[] = "abfnrtv", bytes[] = "\a\b\f\n\r\t\v";
-    const char c = source.data[at + 1];
-    const char *name = c != '\0' ? strchr(names, c) : NULL;
-    *byte = name != NULL ? bytes[name - names] : c;
-    size_t next = at + 2;
-    int value = 0;
-    if (is_octal(c)) {
-        for (next = at + 1; next < source.size && next < at + 4 && is_octal(source.data[next]); next++)
-            value = value * 8 + (source.data[next] - '0');
-        *byte = (char)value;
-    } else if (c == 'x' && next < source.size && ferry_hex_digit(source.data[next]) >= 0) {
-        for (; next < source.size && next < at + 4 && ferry_hex_digit(source.data[next]) >= 0; next++)
-            value = value * 16 + ferry_hex_digit(source.data[next]);
-        *byte = (char)value;
-    }
-    return next - at;
-}
-
-/* Decodes the strings of `source` from byte `at` on, `quoted` if that is within one; between them is white space. */
-static ferry_status decode(ferry_view source, size_t at, bool quoted, ferry_quoted_text *string, ferry_error *error)
-{
-    string->bytes.size = 0;
-    for (size_t next; at < source.size; at = next) {
-        char byte = source.data[at];
-        next = at + 1;
-        if (byte == '"') {
-            quoted = !quoted;
-        } else if (quoted) {
-            if (byte == '\\' && next < source.size) next = at + read_escape(source, at, &byte);
-            FERRY_TRY(ferry_quoted_push(string, at, next, (ferry_view){&byte, 1}, error));
-        }
-    }
-    return FERRY_OK;
-}
+/* ---- entries that are complete ---- */
 
 /* Whether the '_' or '&' at `at` can mark the letter after it as an accelerator: "_File", "E&xit", but not "a_b",
  * "Q&A", "&amp;". */
 static bool is_accelerator(ferry_view text, size_t at)
 {
-    if (at + 1 == text.size || !is_letter(text.data[at + 1])) return false;
+    if (!is_letter(byte_at(text, at + 1))) return false;
     const char before = at > 0 ? text.data[at - 1] : ' ';
     if (text.data[at] == '_') return !is_word(before);
-    size_t end = at + 1;
-    while (end < text.size && is_word(text.data[end])) end++;
-    if (end < text.size && text.data[end] == ';') return false;
+    if (byte_at(text, skip(text, at + 1, is_word, SIZE_MAX)) == ';') return false;
     return !is_capital(before) || !is_capital(text.data[at + 1]);
 }
 
@@ -113,15 +69,11 @@ static bool is_accelerator(ferry_view text, size_t at)
 static void hide_accelerator(ferry_quoted_text *string)
 {
     ferry_string *bytes = &string->bytes;
-    size_t at = 0, count = 0;
-    for (size_t i = 0; i < bytes->size; i++) {
-        const char c = bytes->data[i];
-        if (c == '\n' || bytes->size > MOST_LABEL) return;
-        if (c != '_' && c != '&') continue;
-        at = i;
-        count++;
-    }
-    if (count != 1 || !is_accelerator((ferry_view){bytes->data, bytes->size}, at)) return;
+    const ferry_view text = {bytes->data, bytes->size};
+    const size_t at = find_one_of(text, 0, "_&");
+    if (text.size > MOST_LABEL || find_one_of(text, 0, "\n") < text.size ||
+        find_one_of(text, at + 1, "_&") < text.size || !is_accelerator(text, at))
+        return;
     string->places[at + 1].begin = string->places[at].begin;
     bytes->size--;
     memmove(bytes->data + at, bytes->data + at + 1, bytes->size - at);
@@ -130,43 +82,29 @@ static void hide_accelerator(ferry_quoted_text *string)
 
 static ferry_status decode_field(reader *r, const field *f)
 {
-    return decode((ferry_view){r->source.data, f->end}, f->begin, false, &r->string, r->document->error);
-}
-
-/* ---- entries that are complete ---- */
-
-static bool contains(const char *text, size_t size, const char *word)
-{
-    return ferry_view_contains((ferry_view){text, size}, word);
+    size_t at = f->begin + 1;
+    return ferry_quoted_decode((ferry_view){r->source.data, f->end}, &at, false, &r->string, r->document->error);
 }
 
 /* The charset that the header names has to be one that bytes can be copied from. */
 static ferry_status check_header(reader *r)
 {
     static const char key[] = "charset=";
-    static const char *const accepted[] = {"",        "UTF-8", "UTF8",
-                                           "CHARSET", "ASCII", "US-ASCII"}; /* CHARSET: templates */
-    enum { FIRST_CHANGED = 3 };
-    FERRY_TRY(decode_field(r, &r->forms[0]));
+    FERRY_TRY(decode_field(r, &r->entry.fields[FORM]));
     const ferry_view text = {r->string.bytes.data, r->string.bytes.size};
     size_t begin = 0;
-    while (begin + strlen(key) <= text.size && memcmp(text.data + begin, key, strlen(key)) != 0) begin++;
+    while (begin < text.size && !begins_exactly(text, begin, key)) begin++;
+    if (begin == text.size) return FERRY_OK;
     begin += strlen(key);
-    if (begin > text.size) return FERRY_OK;
-    size_t end = begin;
-    while (end < text.size && strchr(" \t\r\n;\"", text.data[end]) == NULL) end++;
-    for (size_t i = 0; i < sizeof accepted / sizeof *accepted; i++) {
-        if (strlen(accepted[i]) != end - begin ||
-            ferry_compare_letters(text.data + begin, accepted[i], end - begin) != 0)
-            continue;
-        if (i < FIRST_CHANGED) return FERRY_OK;
-        r->charset_begin = r->string.places[begin].begin;
-        r->charset_end = r->string.places[end - 1].end;
-        return FERRY_OK;
-    }
-    return ferry_fail(r->document->error, FERRY_ERROR_UNSUPPORTED,
-                      "charset in the header: expected UTF-8, found %.*s (msgconv -t UTF-8 converts)",
-                      (int)(end - begin < 32 ? end - begin : 32), text.data + begin);
+    const ferry_view name = view_part(text, begin, find_one_of(text, begin, " \t\r\n;\""));
+    if (name.size == 0 || is_named(name, "UTF-8") || is_named(name, "UTF8")) return FERRY_OK;
+    if (!is_named(name, "CHARSET") && !is_named(name, "ASCII") && !is_named(name, "US-ASCII")) /* CHARSET: templates */
+        return ferry_fail(r->document->error, FERRY_ERROR_UNSUPPORTED,
+                          "charset in the header: expected UTF-8, found %.*s (msgconv -t UTF-8 converts)",
+                          (int)(name.size < 32 ? name.size : 32), name.data);
+    r->charset_begin = r->string.places[begin].begin;
+    r->charset_end = r->string.places[begin + name.size - 1].end;
+    return FERRY_OK;
 }
 
 static ferry_status add_field(reader *r, const field *f)
@@ -176,37 +114,28 @@ static ferry_status add_field(reader *r, const field *f)
     return ferry_quoted_add_blocks(r->document, &r->string, ferry_text_view(r->returns ? "\"\r\n\"" : "\"\n\""));
 }
 
-static size_t count_percents(ferry_view text)
+static size_t count_percents(const reader *r, const field *f)
 {
     size_t count = 0;
-    for (size_t at = 0; at < text.size; at++) count += text.data[at] == '%';
+    for (size_t at = f->begin; at < f->end; at++) count += r->source.data[at] == '%';
     return count;
 }
 
-/* Whether msgid is for none of the forms: where there is one form for all numbers, and where the first form is for more
- * than one of them (Russian: 1, 21, 31 …), but msgid does not show which one it is. */
-static bool needs_only_plural(const reader *r)
-{
-    const field *id = &r->entry.id, *plural = &r->entry.plural;
-    const ferry_view one = {r->source.data + id->begin, id->end - id->begin};
-    const ferry_view many = {r->source.data + plural->begin, plural->end - plural->begin};
-    if (!plural->given || r->entry.form_count == 2) return false;
-    return r->entry.form_count == 1 || count_percents(one) != count_percents(many);
-}
-
-/* msgstr has the translation of msgid, msgstr[0] too, the other forms that of msgid_plural. */
+/* msgstr has the translation of msgid, msgstr[0] too, the other forms that of msgid_plural. msgid is for none of the
+ * forms where there is one form for all numbers, and where the first form is for more than one of them (Russian: 1, 21,
+ * 31 …), but msgid does not show which one it is. */
 static ferry_status fill(reader *r)
 {
     const entry *e = &r->entry;
-    const bool only_plural = needs_only_plural(r);
-    const field *last = e->plural.given ? &e->plural : &e->id;
-    if (!only_plural) FERRY_TRY(add_field(r, &e->id));
-    if (e->plural.given) FERRY_TRY(add_field(r, &e->plural));
-    ferry_document_edit edit = {.if_begin = e->id.begin, .if_end = last->end};
+    const field *first = &e->fields[ID], *last = &e->fields[e->fields[PLURAL].end > 0 ? PLURAL : ID];
+    if (e->form_count != 2 && (e->form_count == 1 || count_percents(r, first) != count_percents(r, last))) first = last;
+    if (first != last) FERRY_TRY(add_field(r, first));
+    FERRY_TRY(add_field(r, last));
+    ferry_document_edit edit = {.if_begin = e->fields[ID].begin, .if_end = last->end};
     for (size_t i = 0; i < e->form_count; i++) {
-        const field *from = i == 0 && !only_plural ? &e->id : last;
-        edit.begin = r->forms[i].begin;
-        edit.end = r->forms[i].end;
+        const field *from = i == 0 ? first : last;
+        edit.begin = e->fields[FORM + i].begin;
+        edit.end = e->fields[FORM + i].end;
         edit.copy_begin = from->begin;
         edit.copy_end = from->end;
         FERRY_TRY(ferry_document_add_edit(r->document, &edit));
@@ -225,57 +154,41 @@ static ferry_status fill(reader *r)
 static ferry_status end_entry(reader *r)
 {
     const entry *e = &r->entry;
-    if (e->broken || !e->id.given || e->form_count == 0) return FERRY_OK;
-    if (e->id.empty) return e->has_context ? FERRY_OK : check_header(r);
-    for (size_t i = 0; i < e->form_count; i++)
-        if (!r->forms[i].given || !r->forms[i].empty) return FERRY_OK;
-    if (e->plural.given && e->plural.empty) return FERRY_OK;
-    return fill(r);
+    const field *fields = e->fields;
+    if (e->broken || fields[ID].end == 0 || e->form_count == 0) return FERRY_OK;
+    if (!fields[ID].filled) return fields[CONTEXT].end > 0 ? FERRY_OK : check_header(r);
+    for (size_t i = FORM; i < FORM + e->form_count; i++)
+        if (fields[i].end == 0 || fields[i].filled) return FERRY_OK;
+    return fields[PLURAL].end > 0 && !fields[PLURAL].filled ? FERRY_OK : fill(r);
 }
 
 /* ---- their parts ---- */
 
-static size_t end_of_line(const reader *r, size_t at)
-{
-    const char *end = memchr(r->source.data + at, '\n', r->source.size - at);
-    return end != NULL ? (size_t)(end - r->source.data) + 1 : r->source.size;
-}
-
 /* Where the line of byte `at` begins, or `none` if there is more than blanks before the byte. */
 static size_t begin_of_line(const reader *r, size_t at)
 {
-    while (at > r->first && (r->source.data[at - 1] == ' ' || r->source.data[at - 1] == '\t')) at--;
-    return at == r->first || r->source.data[at - 1] == '\n' ? at : none;
+    while (at > 0 && is_blank(r->source.data[at - 1])) at--;
+    return at == 0 || r->source.data[at - 1] == '\n' ? at : none;
 }
 
 static ferry_status read_comment(reader *r)
 {
-    const size_t begin = r->at, end = end_of_line(r, begin);
-    const char kind = begin + 1 < end ? r->source.data[begin + 1] : '\n';
-    r->at = end;
+    const size_t begin = r->at;
+    const size_t end = find_one_of(r->source, begin, "\n");
+    const char kind = byte_at(r->source, begin + 1);
+    r->at = end + (end < r->source.size);
     if (r->entry.form_count > 0) {
         FERRY_TRY(end_entry(r));
         begin_entry(r);
     }
-    if (r->entry.id.given || r->entry.has_context) r->entry.broken = true; /* a comment within it */
-    if (kind == '~') begin_entry(r);                                       /* obsolete, with the comments before it */
-    if (kind == '|' && r->entry.fuzzy_line == none) r->entry.fuzzy_line = begin_of_line(r, begin);
+    entry *e = &r->entry;
+    if (e->fields[CONTEXT].end > 0 || e->fields[ID].end > 0) e->broken = true; /* a comment within it */
+    if (kind == '~') begin_entry(r); /* obsolete, with the comments before it */
+    if (kind == '|' && e->fuzzy_line == none) e->fuzzy_line = begin_of_line(r, begin);
     if (kind == ',') {
-        r->entry.flags = begin + 2;
-        r->entry.fuzzy = r->entry.fuzzy || contains(r->source.data + begin, end - begin, "fuzzy");
+        e->flags = begin + 2;
+        e->fuzzy = e->fuzzy || ferry_view_contains(view_part(r->source, begin, r->at), "fuzzy");
     }
-    return FERRY_OK;
-}
-
-static ferry_status add_form(reader *r)
-{
-    const size_t count = r->entry.form_count + 1;
-    if (count > MOST_FORMS) return ferry_quoted_refuse(r->document, r->at, "at most 6 forms of plural");
-    field *grown = ferry_array_grow(r->forms, &r->form_capacity, count, sizeof *grown);
-    if (grown == NULL) return ferry_fail_memory(r->document->error, "a document", count * sizeof *grown);
-    r->forms = grown;
-    r->open = &grown[r->entry.form_count++];
-    *r->open = (field){.empty = true};
     return FERRY_OK;
 }
 
@@ -287,59 +200,52 @@ static bool is_of_keyword(char c)
 /* msgstr[0] … in order */
 static bool read_index(reader *r)
 {
-    if (r->at == r->source.size || r->source.data[r->at] != '[') return !r->entry.plural.given;
+    const bool has_plural = r->entry.fields[PLURAL].end > 0;
+    if (byte_at(r->source, r->at) != '[') return !has_plural;
     size_t index = 0;
-    for (r->at++; r->at < r->source.size && r->source.data[r->at] >= '0' && r->source.data[r->at] <= '9'; r->at++)
+    for (r->at++; is_digit(byte_at(r->source, r->at)); r->at++)
         index = index < 1000 ? index * 10 + (size_t)(r->source.data[r->at] - '0') : index;
-    const bool closed = r->at < r->source.size && r->source.data[r->at] == ']';
-    if (closed) r->at++;
-    return closed && r->entry.plural.given && index == r->entry.form_count;
+    const bool closed = byte_at(r->source, r->at) == ']';
+    r->at += closed;
+    return closed && has_plural && index == r->entry.form_count;
 }
 
 static ferry_status read_keyword(reader *r)
 {
     const size_t begin = r->at;
-    while (r->at < r->source.size && is_of_keyword(r->source.data[r->at])) r->at++;
-    const ferry_view name = {r->source.data + begin, r->at - begin};
-    const bool is_context = ferry_view_is(name, "msgctxt"), is_id = ferry_view_is(name, "msgid");
-    if ((is_context || is_id) && (r->entry.form_count > 0 || r->entry.broken)) {
+    size_t kind = 0;
+    r->at = skip(r->source, begin, is_of_keyword, SIZE_MAX);
+    while (kind <= FORM && !ferry_view_is(view_part(r->source, begin, r->at), keywords[kind])) kind++;
+    if (kind <= ID && (r->entry.form_count > 0 || r->entry.broken)) {
         FERRY_TRY(end_entry(r));
         begin_entry(r);
     }
     entry *e = &r->entry;
-    r->open = NULL;
-    if ((is_context && !e->has_context && !e->id.given) || (is_id && !e->id.given)) {
-        if (e->fuzzy_line == none) e->fuzzy_line = begin_of_line(r, begin);
-        if (e->fuzzy_line == none) e->broken = true;
-        if (is_context) e->has_context = true;
-        if (is_id) r->open = &e->id;
-    } else if (ferry_view_is(name, "msgid_plural") && e->id.given && !e->plural.given && e->form_count == 0) {
-        r->open = &e->plural;
-    } else if (ferry_view_is(name, "msgstr") && e->id.given && read_index(r)) {
-        return add_form(r);
-    } else {
-        e->broken = true;
-    }
-    if (r->open != NULL) *r->open = (field){.empty = true};
+    const bool has_id = e->fields[ID].end > 0;
+    bool fits = kind == FORM && has_id && read_index(r);
+    if (kind <= ID) fits = !has_id && e->fields[kind].end == 0;
+    if (kind == PLURAL) fits = has_id && e->fields[PLURAL].end == 0 && e->form_count == 0;
+    if (kind <= ID && e->fuzzy_line == none) e->fuzzy_line = begin_of_line(r, begin);
+    e->broken = e->broken || !fits || e->fuzzy_line == none;
+    if (fits && kind == FORM && e->form_count == MOST_FORMS)
+        return ferry_quoted_refuse(r->document, r->at, "at most 6 forms of plural");
+    r->open = fits ? &e->fields[kind == FORM ? FORM + e->form_count++ : kind] : NULL;
     return FERRY_OK;
 }
 
 static void read_string(reader *r)
 {
+    const ferry_view source = r->source;
     const size_t begin = r->at++;
-    while (r->at < r->source.size && r->source.data[r->at] != '"' && r->source.data[r->at] != '\n')
-        r->at +=
-            r->source.data[r->at] == '\\' && r->at + 1 < r->source.size && r->source.data[r->at + 1] != '\n' ? 2 : 1;
-    if (r->at >= r->source.size || r->source.data[r->at] != '"') {
+    while (r->at < source.size && !is_one_of(source.data[r->at], "\"\n"))
+        r->at += source.data[r->at] == '\\' && byte_at(source, r->at + 1) != '\n' ? 2 : 1;
+    if (byte_at(source, r->at++) != '"') {
         r->entry.broken = true;
-        return;
+    } else if (r->open != NULL) { /* otherwise the entry is broken already */
+        if (r->open->end == 0) r->open->begin = begin;
+        r->open->end = r->at;
+        r->open->filled = r->open->filled || r->at - begin > 2;
     }
-    r->at++;
-    if (r->open == NULL) return; /* of msgctxt; others are broken already */
-    if (!r->open->given) r->open->begin = begin;
-    r->open->given = true;
-    r->open->end = r->at;
-    if (r->at - begin > 2) r->open->empty = false;
 }
 
 static ferry_status read_entries(reader *r)
@@ -353,7 +259,7 @@ static ferry_status read_entries(reader *r)
         } else if (is_of_keyword(c)) {
             FERRY_TRY(read_keyword(r));
         } else {
-            if (strchr(" \t\r\n\f\v", c) == NULL || c == '\0') r->entry.broken = true;
+            r->entry.broken = r->entry.broken || !is_one_of(c, " \t\r\n\f\v");
             r->at++;
         }
     }
@@ -362,27 +268,18 @@ static ferry_status read_entries(reader *r)
 
 static ferry_status read(ferry_document *document)
 {
-    static const char mark[] = "\xEF\xBB\xBF";
     reader r = {.document = document, .source = document->source};
-    if (r.source.size >= 3 && memcmp(r.source.data, mark, 3) == 0) r.first = r.at = 3;
-    const size_t first_line = r.source.size > 0 ? end_of_line(&r, 0) : 0;
-    r.returns = first_line >= 2 && r.source.data[first_line - 1] == '\n' && r.source.data[first_line - 2] == '\r';
+    const text_line first = read_text_line(r.source, 0);
+    r.returns = first.next - first.end == 2;
     begin_entry(&r);
     const ferry_status status = read_entries(&r);
-    free(r.forms);
     ferry_quoted_destroy(&r.string);
     return status;
 }
 
 static ferry_status check(ferry_view before, ferry_view after, bool *same, ferry_error *error)
 {
-    ferry_quoted_text texts[2] = {{.capacity = 0}};
-    ferry_status status = decode(before, 0, true, &texts[0], error);
-    if (status == FERRY_OK) status = decode(after, 0, true, &texts[1], error);
-    if (status == FERRY_OK) *same = ferry_quoted_same_code(&texts[0], &texts[1]);
-    ferry_quoted_destroy(&texts[0]);
-    ferry_quoted_destroy(&texts[1]);
-    return status;
+    return ferry_quoted_check(before, after, false, same, error);
 }
 
 static const char *const endings[] = {".po", ".pot", NULL};

@@ -24,7 +24,8 @@ void ferry_quoted_destroy(ferry_quoted_text *text)
     free(text->places);
 }
 
-ferry_status ferry_quoted_push(ferry_quoted_text *text, size_t begin, size_t end, ferry_view bytes, ferry_error *error)
+/* Appends what bytes begin … end - 1 of the source stand for. */
+static ferry_status push(ferry_quoted_text *text, size_t begin, size_t end, ferry_view bytes, ferry_error *error)
 {
     const size_t first = text->bytes.size, count = first + bytes.size;
     ferry_quoted_place *grown = ferry_array_grow(text->places, &text->capacity, count, sizeof *grown);
@@ -34,11 +35,78 @@ ferry_status ferry_quoted_push(ferry_quoted_text *text, size_t begin, size_t end
     return ferry_string_append(&text->bytes, bytes, error);
 }
 
+/* The number whose digits, `most` at most, begin at byte *at, which moves past them. */
+static uint32_t read_digits(ferry_view text, size_t *at, int base, size_t most)
+{
+    uint32_t value = 0;
+    for (const size_t begin = *at; *at < text.size && *at - begin < most; ++*at) {
+        const int digit = ferry_hex_digit(text.data[*at]);
+        if (digit < 0 || digit >= base) break;
+        value = value * (uint32_t)base + (uint32_t)digit;
+    }
+    return value;
+}
+
+/* Reads JSON's "\u0041" at byte `at`, or the two escapes of a pair of surrogates. Returns where that ends; 0: it is
+ * none. */
+static size_t read_code_point(ferry_view text, size_t at, uint32_t *code_point)
+{
+    size_t end = at + 2;
+    *code_point = read_digits(text, &end, 16, 4);
+    if (text.data[at + 1] != 'u' || end != at + 6) return 0;
+    if (*code_point >= 0xD800 && *code_point < 0xDC00 && begins_exactly(text, end, "\\u")) {
+        end += 2;
+        const uint32_t low = read_digits(text, &end, 16, 4);
+        if (low >= 0xDC00 && low < 0xE000) *code_point = 0x10000 + ((*code_point - 0xD800) << 10) + (low - 0xDC00);
+    }
+    return *code_point >= 0xD800 && *code_point < 0xE000 ? 0 : end;
+}
+
+/* Reads the escape whose backslash is at byte `at`, and not the last one, as bytes [*size]. Returns where it ends; 0:
+ * JSON has none such. */
+static size_t read_escape(ferry_view text, size_t at, bool json, char bytes[4], size_t *size)
+{
+    static const char names[] = "bfnrtav", values[] = "\b\f\n\r\t\a\v"; /* JSON has the first five */
+    const char c = text.data[at + 1], *name = memchr(names, c, json ? 5 : 7);
+    bytes[0] = name != NULL ? values[name - names] : c;
+    if (name != NULL || is_one_of(c, "\"\\/")) return at + 2;
+    if (json) {
+        uint32_t code_point;
+        const size_t end = read_code_point(text, at, &code_point);
+        *size = end > 0 ? ferry_utf8_put(code_point, bytes) : 0;
+        return end;
+    }
+    const size_t begin = at + 1 + (c == 'x');
+    size_t end = begin;
+    const uint32_t value = c == 'x' ? read_digits(text, &end, 16, 2) : read_digits(text, &end, 8, 3);
+    if (end > begin) bytes[0] = (char)value;
+    return end > begin ? end : at + 2;
+}
+
+ferry_status ferry_quoted_decode(ferry_view source, size_t *at, bool json, ferry_quoted_text *text, ferry_error *error)
+{
+    text->bytes.size = 0;
+    for (size_t end; *at < source.size; *at = end) {
+        char bytes[4] = {source.data[*at]};
+        size_t size = 1;
+        if (json && (bytes[0] == '"' || (unsigned char)bytes[0] < ' ')) break;
+        end = *at + 1;
+        if (bytes[0] == '"') { /* to the next string */
+            end = find_one_of(source, end, "\"");
+            end += end < source.size;
+            continue;
+        }
+        if (bytes[0] == '\\' && end < source.size) end = read_escape(source, *at, json, bytes, &size);
+        if (end == 0) break;
+        FERRY_TRY(push(text, *at, end, (ferry_view){bytes, size}, error));
+    }
+    return FERRY_OK;
+}
+
 ferry_status ferry_quoted_refuse(const ferry_document *document, size_t at, const char *expected)
 {
-    const char *data = document->source.data, *end;
     size_t line = 1;
-    for (size_t from = 0; (end = memchr(data + from, '\n', at - from)) != NULL; line++) from = (size_t)(end - data) + 1;
+    for (size_t i = 0; i < at; i++) line += document->source.data[i] == '\n';
     return ferry_fail(document->error, FERRY_ERROR_UNSUPPORTED, "line %zu: expected %s", line, expected);
 }
 
@@ -52,250 +120,205 @@ static bool is_wrapped(ferry_view bytes, size_t begin, size_t at)
     while (line > begin && bytes.data[line - 1] != '\n') line--;
     if (at - line < LEAST_WRAPPED || at + 1 == bytes.size) return false;
     const char before = bytes.data[at - 1], after = bytes.data[at + 1];
-    return (is_word(before) || strchr(",;)", before) != NULL) && before != '\0' && (is_word(after) || after == '(');
+    return (is_word(before) || is_one_of(before, ",;)")) && (is_word(after) || after == '(');
 }
 
 /* Whether a block that begins at `begin` ends at `at`: at a control character, at blanks that separate columns, at an
- * end of a line that is more than that, in strings of one line at " | ". */
+ * end of a line that is more than that, in strings of one line at " | ". None begins with a blank or, there, with "|".
+ */
 static bool ends_block(ferry_view bytes, size_t begin, size_t at, bool one_line)
 {
     const char c = bytes.data[at];
+    if (at == begin) return (unsigned char)c <= ' ' || (one_line && c == '|');
     if (c == '\n') return one_line || !is_wrapped(bytes, begin, at);
-    if ((unsigned char)c < ' ') return true;
-    if (c != ' ' || at + 2 >= bytes.size) return false;
-    const char *next = bytes.data + at + 1;
-    return (next[0] == ' ' && next[1] == ' ') || (one_line && next[0] == '|' && next[1] == ' ');
-}
-
-/* Whether no block begins with the byte. */
-static bool begins_none(char c, bool one_line)
-{
-    return (unsigned char)c <= ' ' || (one_line && c == '|');
+    return (unsigned char)c < ' ' || begins_exactly(bytes, at, "   ") || (one_line && begins_exactly(bytes, at, " | "));
 }
 
 /* ---- tags ---- */
 
-typedef struct tags {
-    ferry_inline_tag *tags; /* [count] */
-    size_t *begins, *ends;  /* [count], among the string's bytes */
+/* A string, and its tags [count]; `has_words`: so has the block that is added, beside tags. */
+typedef struct reader {
+    ferry_document *document;
+    const ferry_quoted_place *places;
+    ferry_view bytes;
+    ferry_inline_tag *tags;
     size_t count;
-} tags;
+    bool has_words;
+} reader;
 
-static void free_tags(tags *t)
+static ferry_status find_tags(reader *r)
 {
-    free(t->tags);
-    free(t->begins);
-    free(t->ends);
-}
-
-static ferry_status find_tags(ferry_view bytes, tags *t, ferry_error *error)
-{
-    size_t most = 0;
-    *t = (tags){.count = 0};
-    for (size_t at = 0; at < bytes.size; at++) most += bytes.data[at] == '<';
-    if (most == 0) return FERRY_OK;
-    t->tags = malloc(most * sizeof *t->tags);
-    t->begins = malloc(most * sizeof *t->begins);
-    t->ends = malloc(most * sizeof *t->ends);
-    if (t->tags == NULL || t->begins == NULL || t->ends == NULL)
-        return ferry_fail_memory(error, "a document", most * sizeof *t->tags);
-    for (size_t at = 0, next; at < bytes.size; at = next) {
-        next = at + 1;
-        if (bytes.data[at] != '<') continue;
-        const size_t size = ferry_inline_tag_read((ferry_view){bytes.data + at, bytes.size - at}, &t->tags[t->count]);
+    size_t capacity = 0;
+    for (size_t at = 0, size; at<r->bytes.size; at += size> 0 ? size : 1) {
+        ferry_inline_tag tag;
+        size = ferry_inline_tag_read(view_part(r->bytes, at, r->bytes.size), &tag);
         if (size == 0) continue;
-        next = at + size;
-        t->begins[t->count] = at;
-        t->ends[t->count++] = next;
+        ferry_inline_tag *grown = ferry_array_grow(r->tags, &capacity, r->count + 1, sizeof *grown);
+        if (grown == NULL) return ferry_fail_memory(r->document->error, "tags", (r->count + 1) * sizeof *grown);
+        r->tags = grown;
+        tag.begin = at;
+        tag.end = at + size;
+        grown[r->count++] = tag;
     }
-    ferry_inline_tags_pair(t->tags, t->count);
+    ferry_inline_tags_pair(r->tags, r->count);
     return FERRY_OK;
 }
 
-/* The end of tag *i, or of its element if that is not translated; *i becomes the tag behind it. */
-static size_t end_of(const tags *t, size_t *i)
+/* The last tag of the element that begins with tag i if it is not translated, otherwise i. */
+static size_t last_tag(const reader *r, size_t i)
 {
-    const ferry_inline_tag *tag = &t->tags[*i];
-    const bool kept = tag->kind == FERRY_TAG_START && (ferry_element_find(tag->name) & FERRY_ELEMENT_KEPT) != 0;
-    const size_t last = kept ? tag->partner : *i;
-    *i = last + 1;
-    return t->ends[last];
+    const ferry_inline_tag *tag = &r->tags[i];
+    return tag->kind == FERRY_TAG_START && (tag->element & FERRY_ELEMENT_KEPT) != 0 ? tag->partner : i;
 }
 
 /* Whether the tag ends a text: of a paragraph, an item, a button; but not "<section name>", which is a placeholder. */
-static bool is_separator(ferry_view bytes, const tags *t, size_t i)
+static bool is_separator(const reader *r, const ferry_inline_tag *tag)
 {
-    const ferry_inline_tag *tag = &t->tags[i];
-    if (tag->kind == FERRY_TAG_WORD ||
-        (ferry_element_find(tag->name) & (FERRY_ELEMENT_BLOCK | FERRY_ELEMENT_LABEL)) == 0)
-        return false;
-    if (tag->kind != FERRY_TAG_ALONE) return true;
-    const char *rest = tag->name.data + tag->name.size, *last = bytes.data + t->ends[i] - 1;
-    return rest == last || last[-1] == '/' || bytes.data[t->begins[i] + 1] == '/' ||
+    const int ending = FERRY_ELEMENT_BLOCK | FERRY_ELEMENT_LABEL;
+    if (tag->kind == FERRY_TAG_WORD || (tag->element & ending) == 0) return false;
+    const char *rest = tag->name.data + tag->name.size, *last = r->bytes.data + tag->end - 1;
+    return tag->kind != FERRY_TAG_ALONE || rest == last || last[-1] == '/' || r->bytes.data[tag->begin + 1] == '/' ||
            memchr(rest, '=', (size_t)(last - rest)) != NULL;
 }
 
 /* Whether a tag between whose brackets are only words, "<none>", "<no name>", can be what a user reads. */
-static bool is_label(ferry_view bytes, const tags *t, size_t i)
+static bool is_label(const reader *r, const ferry_inline_tag *tag)
 {
-    const size_t begin = t->begins[i] + 1, end = t->ends[i] - 1;
-    const ferry_inline_tag *tag = &t->tags[i];
-    if (tag->kind == FERRY_TAG_START || tag->kind == FERRY_TAG_END ||
-        ferry_element_find(tag->name) & FERRY_ELEMENT_VOID)
+    const size_t begin = tag->begin + 1, end = tag->end - 1;
+    if (tag->kind == FERRY_TAG_START || tag->kind == FERRY_TAG_END || (tag->element & FERRY_ELEMENT_VOID) != 0)
         return false;
     size_t at = begin;
-    while (at < end && (is_letter(bytes.data[at]) || (at > begin && strchr(" -", bytes.data[at]) != NULL))) at++;
+    while (at < end && (is_letter(r->bytes.data[at]) || (at > begin && is_one_of(r->bytes.data[at], " -")))) at++;
     return at == end && end - begin >= LEAST_LABEL;
 }
 
 /* ---- what is in a block ---- */
 
-/* Bytes begin … end - 1 of a string, and tags first_tag … after_tag - 1, which are in them. */
-typedef struct block {
-    ferry_document *document;
-    const ferry_quoted_text *text;
-    ferry_view bytes; /* of the text */
-    const tags *tags;
-    size_t begin, end, first_tag, after_tag;
-    bool has_words; /* beside tags */
-} block;
-
-static bool has_words(const block *b)
-{
-    for (size_t i = b->first_tag, at = b->begin;; at = b->tags->ends[i++]) {
-        const size_t next = i < b->after_tag ? b->tags->begins[i] : b->end;
-        for (; at < next; at++)
-            if (is_word(b->bytes.data[at])) return true;
-        if (i == b->after_tag) return false;
-    }
-}
-
-/* What is between byte `at`, which is not the block's first, and the one before it: nothing, or the end of a line of
- * the source. */
-static ferry_status add_break(const block *b, size_t at)
-{
-    const ferry_quoted_place *place = &b->text->places[at];
-    if (at == b->begin || b->bytes.data[at - 1] == '\n' || place[-1].end >= place->begin) return FERRY_OK;
-    return ferry_document_break(b->document, place[-1].end, place->begin, false);
-}
-
 /* A character reference, "&eacute;", is text, unless what it stands for would be markup or is a blank: bytes begin …
  * end - 1 of the source. */
-static ferry_status add_reference(const block *b, size_t begin, size_t end, ferry_view decoded)
+static ferry_status add_reference(const reader *r, size_t begin, size_t end, ferry_view decoded)
 {
     size_t at = 0;
     uint32_t c;
     const bool is_text =
         ferry_utf8_next(decoded, &at, &c) && c > ' ' && c != '&' && c != '<' && c != '>' && !ferry_utf8_is_space(c);
-    return is_text ? ferry_document_text(b->document, begin, end, decoded)
-                   : ferry_document_kept(b->document, begin, end, decoded);
+    return is_text ? ferry_document_text(r->document, begin, end, decoded)
+                   : ferry_document_kept(r->document, begin, end, decoded);
 }
 
-/* Bytes begin … end - 1 of the block; no tag is among them. */
-static ferry_status add_text(const block *b, size_t begin, size_t end)
+/* If a line of the source ends before byte `at`, which is not the block's first. */
+static ferry_status add_break(const reader *r, size_t at)
 {
-    const char *bytes = b->bytes.data;
+    const ferry_quoted_place *place = &r->places[at];
+    if (r->bytes.data[at - 1] == '\n' || place[-1].end >= place->begin) return FERRY_OK;
+    return ferry_document_break(r->document, place[-1].end, place->begin, false);
+}
+
+/* Bytes begin … end - 1 of the block that begins at byte `first`; no tag is among them. */
+static ferry_status add_text(const reader *r, size_t first, size_t begin, size_t end)
+{
+    const char *bytes = r->bytes.data;
     for (size_t at = begin, next; at < end; at = next) {
-        const ferry_quoted_place *place = &b->text->places[at];
+        const ferry_quoted_place *place = &r->places[at];
         char reference[8];
-        size_t from = place->begin, size = 0;
+        size_t from = place->begin, size;
         /* A line of the source that ends within a word, or an address, is no place where lines may end. */
         if (at > begin && bytes[at - 1] != '\n' && !is_blank(bytes[at - 1]) && !is_blank(bytes[at]))
             from = place[-1].end;
-        else
-            FERRY_TRY(add_break(b, at));
-        next = at + 1;
-        if (bytes[at] == '&') next = at + ferry_entity_read((ferry_view){bytes + at, end - at}, reference, &size);
-        if (next == at) next++;
-        if (size > 0) {
-            FERRY_TRY(add_reference(b, from, b->text->places[next - 1].end, (ferry_view){reference, size}));
-        } else if (bytes[at] == '\n') { /* it is not the string's last byte */
-            FERRY_TRY(ferry_document_break(b->document, from, place[1].begin, true));
-        } else if (place->end - from != 1) {
-            while (next < end && ((unsigned char)bytes[next] & 0xC0) == 0x80) next++; /* the rest of the character */
-            FERRY_TRY(ferry_document_text(b->document, from, b->text->places[next - 1].end,
-                                          (ferry_view){bytes + at, next - at}));
-        } else {
-            while (next < end && bytes[next] != '&' && place[next - at].begin == from + (next - at) &&
-                   place[next - at].end == from + (next - at) + 1)
-                next++;
-            FERRY_TRY(ferry_document_text(b->document, from, from + (next - at), (ferry_view){NULL, 0}));
+        else if (at > first)
+            FERRY_TRY(add_break(r, at));
+        next = at + ferry_entity_read(view_part(r->bytes, at, end), reference, &size);
+        if (next > at) {
+            FERRY_TRY(add_reference(r, from, r->places[next - 1].end, (ferry_view){reference, size}));
+            continue;
         }
+        next++;
+        if (bytes[at] == '\n') { /* it is not the string's last byte */
+            FERRY_TRY(ferry_document_break(r->document, from, place[1].begin, true));
+            continue;
+        }
+        /* The rest of the character, or all that stands for itself. */
+        const bool plain = place->end == from + 1;
+        for (const ferry_quoted_place *p = place + 1; next < end; next++, p++)
+            if (((unsigned char)bytes[next] & 0xC0) != 0x80 &&
+                (!plain || bytes[next] == '&' || p->begin != p[-1].end || p->end != p->begin + 1))
+                break;
+        FERRY_TRY(ferry_document_text(r->document, from, r->places[next - 1].end, view_part(r->bytes, at, next)));
     }
     return FERRY_OK;
 }
 
-/* Tag *i, which becomes the one behind it, or its element. */
-static ferry_status add_tag(const block *b, size_t *i)
+/* Tag i, or the element that it begins and `last` ends. */
+static ferry_status add_tag(const reader *r, size_t i, const ferry_inline_tag *last)
 {
-    const tags *t = b->tags;
-    const ferry_quoted_place *places = b->text->places;
-    const size_t tag = *i, first = t->begins[tag], last = end_of(t, i) - 1;
-    const size_t begin = places[first].begin, end = places[last].end;
-    if (*i > tag + 1) {
-        const size_t inner = t->ends[tag];
-        return ferry_document_kept(b->document, begin, end,
-                                   (ferry_view){b->bytes.data + inner, t->begins[*i - 1] - inner});
+    const ferry_inline_tag *tag = &r->tags[i];
+    const size_t begin = r->places[tag->begin].begin, end = r->places[last->end - 1].end;
+    if (last != tag) return ferry_document_kept(r->document, begin, end, view_part(r->bytes, tag->end, last->begin));
+    if (!r->has_words && is_label(r, tag)) {
+        FERRY_TRY(ferry_document_open(r->document, begin, r->places[tag->begin].end));
+        FERRY_TRY(add_text(r, tag->begin, tag->begin + 1, tag->end - 1));
+        return ferry_document_close(r->document, r->places[tag->end - 1].begin, end);
     }
-    if (!b->has_words && is_label(b->bytes, t, tag)) {
-        FERRY_TRY(ferry_document_open(b->document, begin, places[first].end));
-        FERRY_TRY(add_text(b, first + 1, last));
-        return ferry_document_close(b->document, places[last].begin, end);
-    }
-    switch (t->tags[tag].kind) {
-    case FERRY_TAG_START: return ferry_document_open(b->document, begin, end);
-    case FERRY_TAG_END: return ferry_document_close(b->document, begin, end);
-    case FERRY_TAG_WORD: return ferry_document_kept(b->document, begin, end, (ferry_view){NULL, 0});
-    default: return ferry_document_point(b->document, begin, end);
+    switch (tag->kind) {
+    case FERRY_TAG_START: return ferry_document_open(r->document, begin, end);
+    case FERRY_TAG_END: return ferry_document_close(r->document, begin, end);
+    case FERRY_TAG_WORD: return ferry_document_kept(r->document, begin, end, (ferry_view){NULL, 0});
+    default: return ferry_document_point(r->document, begin, end);
     }
 }
 
-static ferry_status add_block(block *b, ferry_view line_end)
+/* Bytes begin … end - 1, which are not empty; `tag` is the first tag behind byte `begin`. */
+static ferry_status add_block(const reader *r, size_t begin, size_t end, size_t tag, ferry_view line_end)
 {
-    const tags *t = b->tags;
-    size_t at = b->begin;
-    b->has_words = has_words(b);
-    FERRY_TRY(ferry_document_begin_block(b->document, b->text->places[at].begin));
-    for (size_t i = b->first_tag; i < b->after_tag; at = t->ends[i - 1]) {
-        FERRY_TRY(add_text(b, at, t->begins[i]));
-        FERRY_TRY(add_break(b, t->begins[i]));
-        FERRY_TRY(add_tag(b, &i));
+    size_t at = begin;
+    FERRY_TRY(ferry_document_begin_block(r->document, r->places[begin].begin));
+    while (tag < r->count && r->tags[tag].begin < end) {
+        const size_t last = last_tag(r, tag), tag_begin = r->tags[tag].begin;
+        FERRY_TRY(add_text(r, begin, at, tag_begin));
+        if (tag_begin > begin) FERRY_TRY(add_break(r, tag_begin));
+        FERRY_TRY(add_tag(r, tag, &r->tags[last]));
+        at = r->tags[last].end;
+        tag = last + 1;
     }
-    FERRY_TRY(add_text(b, at, b->end));
-    if (line_end.size > 0) FERRY_TRY(ferry_document_wrap(b->document, LINE_WIDTH, line_end));
-    return ferry_document_end_block(b->document, b->text->places[b->end - 1].end);
+    FERRY_TRY(add_text(r, begin, at, end));
+    if (line_end.size > 0) FERRY_TRY(ferry_document_wrap(r->document, LINE_WIDTH, line_end));
+    return ferry_document_end_block(r->document, r->places[end - 1].end);
+}
+
+static ferry_status add_blocks(reader *r, ferry_view line_end)
+{
+    const bool one_line = line_end.size == 0;
+    FERRY_TRY(find_tags(r));
+    for (size_t at = 0, next, tag = 0, begin = 0, first_tag = 0; at <= r->bytes.size; at = next) {
+        bool ends = at == r->bytes.size, has_words = false;
+        size_t end = at;
+        next = at + 1;
+        if (tag < r->count && r->tags[tag].begin == at) {
+            const size_t last = last_tag(r, tag);
+            ends = is_separator(r, &r->tags[tag]);
+            has_words = last > tag;
+            next = r->tags[last].end;
+            tag = last + 1;
+        } else if (!ends) {
+            ends = ends_block(r->bytes, begin, at, one_line);
+            has_words = is_word(r->bytes.data[at]);
+        }
+        r->has_words = r->has_words || (has_words && !ends);
+        if (!ends) continue;
+        while (end > begin && is_blank(r->bytes.data[end - 1])) end--;
+        if (end > begin) FERRY_TRY(add_block(r, begin, end, first_tag, line_end));
+        r->has_words = false;
+        begin = next;
+        first_tag = tag;
+    }
+    return FERRY_OK;
 }
 
 ferry_status ferry_quoted_add_blocks(ferry_document *document, const ferry_quoted_text *text, ferry_view line_end)
 {
-    const ferry_view bytes = {text->bytes.data, text->bytes.size};
-    const bool one_line = line_end.size == 0;
-    tags t;
-    ferry_status status = find_tags(bytes, &t, document->error);
-    for (size_t at = 0, tag = 0; at < bytes.size && status == FERRY_OK;) {
-        const size_t first = tag;
-        size_t end = at;
-        while (end < bytes.size) {
-            if (tag < t.count && t.begins[tag] == end) {
-                if (is_separator(bytes, &t, tag)) break;
-                end = end_of(&t, &tag);
-            } else if (end > at ? ends_block(bytes, at, end, one_line) : begins_none(bytes.data[at], one_line)) {
-                break;
-            } else {
-                end++;
-            }
-        }
-        size_t last = end;
-        while (last > at && is_blank(bytes.data[last - 1])) last--;
-        block b = {document, text, bytes, &t, at, last, first, tag, false};
-        if (last > at) status = add_block(&b, line_end);
-        at = end;
-        if (tag < t.count && t.begins[tag] == end)
-            at = end_of(&t, &tag);
-        else if (end < bytes.size)
-            at++;
-    }
-    free_tags(&t);
+    reader r = {.document = document, .places = text->places, .bytes = {text->bytes.data, text->bytes.size}};
+    const ferry_status status = add_blocks(&r, line_end);
+    free(r.tags);
     return status;
 }
 
@@ -304,12 +327,9 @@ ferry_status ferry_quoted_add_blocks(ferry_document *document, const ferry_quote
 ferry_status ferry_quoted_write(ferry_string *out, ferry_view text, bool begins_line, ferry_error *error)
 {
     (void)begins_line;
-    for (size_t at = 0, next; at < text.size; at = next) {
-        for (next = at; next < text.size && text.data[next] != '"' && text.data[next] != '\\'; next++) continue;
-        FERRY_TRY(ferry_string_append(out, (ferry_view){text.data + at, next - at}, error));
-        if (next == text.size) break;
-        FERRY_TRY(ferry_string_append(out, (ferry_view){"\\", 1}, error));
-        FERRY_TRY(ferry_string_append(out, (ferry_view){text.data + next++, 1}, error));
+    for (size_t at = 0; at < text.size; at++) {
+        if (is_one_of(text.data[at], "\"\\")) FERRY_TRY(ferry_string_append(out, (ferry_view){"\\", 1}, error));
+        FERRY_TRY(ferry_string_append(out, view_part(text, at, at + 1), error));
     }
     return FERRY_OK;
 }
@@ -324,60 +344,52 @@ static bool has_order(ferry_view text, const ferry_kept *kept)
     return data[size - 1] > '9' && memchr(data, '$', size) == NULL;
 }
 
-/* The next one, or an empty view. */
-static ferry_view next_ordered(ferry_kept_search *search)
+/* The next one, or an empty view. *percent: "%s" was found, but not "100 %". */
+static ferry_view next_ordered(ferry_kept_search *search, bool *percent)
 {
-    for (ferry_kept kept; ferry_kept_next(search, &kept);)
-        if (has_order(search->text, &kept)) return (ferry_view){search->text.data + kept.begin, kept.end - kept.begin};
+    for (ferry_kept kept; ferry_kept_next(search, &kept);) {
+        *percent = *percent || search->text.data[kept.begin] == '%';
+        if (has_order(search->text, &kept)) return view_part(search->text, kept.begin, kept.end);
+    }
     return (ferry_view){NULL, 0};
 }
 
-/* "%s", but not "100 %". */
-static bool has_percent(ferry_view text)
+/* Counts what may begin a placeholder, a tag or a reference: "%" "{" "<", "$a" "${" "@:" "&lt;"; or another text. */
+static void count_codes(ferry_view text, int step, int counts[128])
 {
-    ferry_kept_search search = {.text = text};
-    for (ferry_kept kept; ferry_kept_next(&search, &kept);)
-        if (text.data[kept.begin] == '%') return true;
-    return false;
-}
-
-/* Whether a character may begin a placeholder, a tag or a reference: "%" "{" "<", "$a" "${" "@:" "&lt;"; or another
- * text. */
-static bool begins_code(char c, char next)
-{
-    switch (c) {
-    case '%':
-    case '{':
-    case '<':
-    case '|': return true;
-    case '$':
-    case '@':
-    case '&': return is_letter(next) || next == '{' || next == '(' || next == ':' || next == '#' || next == '_';
-    default: return false;
+    for (size_t at = 0; at < text.size; at++) {
+        const char c = text.data[at], next = byte_at(text, at + 1);
+        if (is_one_of(c, "%{<|") || (is_one_of(c, "$@&") && (is_letter(next) || is_one_of(next, "{(:#_"))))
+            counts[(unsigned char)c] += step;
     }
 }
 
-static void count_codes(ferry_view text, int step, int counts[128])
+static bool has_same_code(ferry_view before, ferry_view after)
 {
-    for (size_t at = 0; at < text.size; at++)
-        if (begins_code(text.data[at], at + 1 < text.size ? text.data[at + 1] : ' '))
-            counts[(unsigned char)text.data[at]] += step;
-}
-
-bool ferry_quoted_same_code(const ferry_quoted_text *source, const ferry_quoted_text *translation)
-{
-    const ferry_view before = {source->bytes.data, source->bytes.size};
-    const ferry_view after = {translation->bytes.data, translation->bytes.size};
     ferry_kept_search search = {.text = before}, other_search = {.text = after};
+    bool percent = false, other_percent = false;
     int counts[128] = {0};
     count_codes(before, 1, counts);
     count_codes(after, -1, counts);
-    if (has_percent(before) ? counts['%'] != 0 : has_percent(after)) return false;
     for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
         if (counts[c] < 0 && c != '%') return false;
-    for (;;) {
-        const ferry_view one = next_ordered(&search), other = next_ordered(&other_search);
-        if (!ferry_view_equal(one, other)) return false;
-        if (one.size == 0) return true;
-    }
+    ferry_view one;
+    do {
+        one = next_ordered(&search, &percent);
+        if (!ferry_view_equal(one, next_ordered(&other_search, &other_percent))) return false;
+    } while (one.size > 0);
+    return percent ? counts['%'] == 0 : !other_percent;
+}
+
+ferry_status ferry_quoted_check(ferry_view before, ferry_view after, bool json, bool *same, ferry_error *error)
+{
+    ferry_quoted_text source = {.capacity = 0}, translation = {.capacity = 0};
+    size_t at = 0, end = 0;
+    ferry_status status = ferry_quoted_decode(before, &at, json, &source, error);
+    if (status == FERRY_OK) status = ferry_quoted_decode(after, &end, json, &translation, error);
+    *same = end == after.size && has_same_code((ferry_view){source.bytes.data, source.bytes.size},
+                                               (ferry_view){translation.bytes.data, translation.bytes.size});
+    ferry_quoted_destroy(&source);
+    ferry_quoted_destroy(&translation);
+    return status;
 }

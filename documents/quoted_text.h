@@ -16,8 +16,9 @@ typedef struct ferry_quoted_text {
 } ferry_quoted_text;
 
 void ferry_quoted_destroy(ferry_quoted_text *text);
-/* Appends what bytes begin … end - 1 of the source stand for. Errors: MEMORY. */
-ferry_status ferry_quoted_push(ferry_quoted_text *text, size_t begin, size_t end, ferry_view bytes, ferry_error *error);
+/* Decodes what begins at byte *at, within quotation marks. JSON: up to the next quotation mark, or to what it allows in
+ * no string. PO: up to the end, with all the strings that follow. Moves *at there. Errors: MEMORY. */
+ferry_status ferry_quoted_decode(ferry_view source, size_t *at, bool json, ferry_quoted_text *text, ferry_error *error);
 
 /* Makes blocks of a string: of its paragraphs, and of the columns of lines that have such. `line_end` is what lines of
  * the source end and begin with, "\"\n\"", and lasts as long as the document. Empty: strings have one line, each "\n"
@@ -26,9 +27,9 @@ ferry_status ferry_quoted_add_blocks(ferry_document *document, const ferry_quote
 
 /* For formats' write_text: with backslashes. */
 ferry_status ferry_quoted_write(ferry_string *out, ferry_view text, bool begins_line, ferry_error *error);
-/* Whether a translation has no more of what may begin a placeholder or a tag than its source, as many '%' if that has
- * placeholders with it, and placeholders without numbers or names in their order. */
-bool ferry_quoted_same_code(const ferry_quoted_text *source, const ferry_quoted_text *translation);
+/* For formats' check: a translation has no more of what may begin a placeholder or a tag than its source, as many '%'
+ * if that has placeholders with it, and placeholders without numbers or names in their order. */
+ferry_status ferry_quoted_check(ferry_view before, ferry_view after, bool json, bool *same, ferry_error *error);
 
 /* Refuses the document: "line 3: expected ':'". `at`: where in its source. Returns UNSUPPORTED. */
 ferry_status ferry_quoted_refuse(const ferry_document *document, size_t at, const char *expected);

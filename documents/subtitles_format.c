@@ -15,17 +15,15 @@ enum { MOST_TAG = 256, MOST_LABEL = 32, MOST_BRACKET = 200 }; /* bytes, so that 
 
 static bool has_times(ferry_view source, const text_line *l)
 {
-    return ferry_view_contains((ferry_view){source.data + l->begin, l->end - l->begin}, "-->");
+    return ferry_view_contains(view_part(source, l->begin, l->end), "-->");
 }
 
 /* Whether the line cannot be text of a cue: it is blank, has times, or is the number of the next cue, though no blank
  * line is before it. */
 static bool ends_cue(ferry_view source, const text_line *l)
 {
-    size_t at = l->begin;
-    if (skip_blanks(source, at) >= l->end || has_times(source, l)) return true;
-    while (at < l->end && is_digit(source.data[at])) at++;
-    if (at < l->end || l->next == source.size) return false;
+    if (skip_blanks(source, l->begin) >= l->end || has_times(source, l)) return true;
+    if (skip(source, l->begin, is_digit, SIZE_MAX) < l->end || l->next == source.size) return false;
     const text_line next = read_text_line(source, l->next);
     return has_times(source, &next);
 }
@@ -35,17 +33,17 @@ static bool ends_cue(ferry_view source, const text_line *l)
 /* Whether a tag begins here, or looks as if: <i, </i, <00:19.000, {\an8; SubStation's \N, \h. */
 static bool begins_tag(ferry_view source, size_t at)
 {
-    const char c = source.data[at], next = source.size - at > 1 ? source.data[at + 1] : 0;
+    const char c = byte_at(source, at), next = byte_at(source, at + 1);
     if (c == '\\') return next == 'N' || next == 'h';
     return c == '{' ? next == '\\' : c == '<' && (is_letter(next) || is_digit(next) || next == '/');
 }
 
 static size_t skip_tag(ferry_view source, size_t at)
 {
-    if (at == source.size || !begins_tag(source, at)) return at;
+    if (!begins_tag(source, at)) return at;
     const char close = source.data[at] == '{' ? '}' : '>';
     if (source.data[at] == '\\') return at + 2;
-    for (size_t end = at; end < source.size && end - at < MOST_TAG && !is_line_end(source.data[end]); end++)
+    for (size_t end = at; !ends_line(source, end) && end - at < MOST_TAG; end++)
         if (source.data[end] == close) return end + 1;
     return at;
 }
@@ -58,12 +56,12 @@ static size_t skip_label(ferry_view source, size_t at)
         uint32_t c;
         if (!ferry_utf8_next(source, &next, &c)) return at;
         const ferry_character kind = ferry_unicode_character(c);
-        if (c == ':' && (next == source.size || is_blank(source.data[next]) || is_line_end(source.data[next])))
+        if (c == ':' && (ends_line(source, next) || is_blank(source.data[next])))
             return capitals > 0 ? skip_blanks(source, next) : at;
         capitals += kind == FERRY_CHARACTER_UPPER;
         blanks += c == ' ';
         if (kind != FERRY_CHARACTER_UPPER && kind != FERRY_CHARACTER_MARK && kind != FERRY_CHARACTER_NUMBER &&
-            (c == 0 || c >= 0x80 || strchr(" .'-#&()", (int)c) == NULL))
+            (c >= 0x80 || !is_one_of((char)c, " .'-#&()")))
             return at;
     }
     return at;
@@ -86,7 +84,7 @@ static size_t skip_speaker(ferry_view source, size_t begin, bool begins_line, bo
     size_t count;
     const bool arrows = source.data[begin] == '>' || source.data[begin] == '&';
     const size_t at = skip_signs(source, begin, &count), after = skip_blanks(source, at);
-    if (count > 0 && (after == source.size || is_line_end(source.data[after]))) return begin;
+    if (count > 0 && ends_line(source, after)) return begin;
     if (arrows ? count < 2 : !begins_line && !ended) return begin;
     if (!arrows && !begins_line && count > 0 && after == at) return begin;
     return skip_label(source, after);
@@ -95,9 +93,7 @@ static size_t skip_speaker(ferry_view source, size_t begin, bool begins_line, bo
 /* Notes of music: ♪ ♫ ♬. */
 static size_t skip_music(ferry_view source, size_t at)
 {
-    while (begins_exactly(source, at, "\xE2\x99\xAA") || begins_exactly(source, at, "\xE2\x99\xAB") ||
-           begins_exactly(source, at, "\xE2\x99\xAC"))
-        at += 3;
+    while (begins_exactly(source, at, "\xE2\x99") && is_one_of(byte_at(source, at + 2), "\xAA\xAB\xAC")) at += 3;
     return at;
 }
 
@@ -109,9 +105,9 @@ static size_t find_bracket(ferry_view source, size_t at, bool ended)
     size_t end = at + 1;
     if (open != '[' && open != '(') return at;
     while (end < source.size && end - at < MOST_BRACKET && source.data[end] != close && source.data[end] != open) end++;
-    if (end == source.size || source.data[end] != close) return at;
+    if (byte_at(source, end) != close) return at;
     const size_t after = skip_blanks(source, end + 1);
-    if (after == source.size || is_line_end(source.data[after]) || begins_tag(source, after)) return end;
+    if (ends_line(source, after) || begins_tag(source, after)) return end;
     return (ended || open == '[') && after > end + 1 ? end : at;
 }
 
@@ -119,14 +115,12 @@ static size_t find_bracket(ferry_view source, size_t at, bool ended)
 static bool is_element(ferry_view source, const text_line *l)
 {
     size_t begin = skip_blanks(source, l->begin), end = l->end;
-    while (begins_exactly(source, begin, "{") && skip_tag(source, begin) > begin) begin = skip_tag(source, begin);
+    while (byte_at(source, begin) == '{' && skip_tag(source, begin) > begin) begin = skip_tag(source, begin);
     while (end > begin && is_blank(source.data[end - 1])) end--;
-    size_t name = 1;
-    if (end - begin < 8 || source.data[begin] != '<' || source.data[end - 1] != '>') return false;
-    while (is_letter(source.data[begin + name])) name++;
-    return name > 1 && end - begin > 2 * name + 2 && source.data[end - name - 2] == '<' &&
-           source.data[end - name - 1] == '/' &&
-           memcmp(source.data + begin + 1, source.data + end - name, name - 1) == 0;
+    const size_t name = begin + 1, size = skip(source, name, is_letter, SIZE_MAX) - name;
+    return size > 0 && end - begin > 2 * size + strlen("<></>") && byte_at(source, begin) == '<' &&
+           source.data[end - 1] == '>' && begins_exactly(source, end - size - 3, "</") &&
+           memcmp(source.data + name, source.data + end - size - 1, size) == 0;
 }
 
 /* ---- cues ---- */
@@ -140,25 +134,24 @@ typedef struct reader {
     size_t line;                          /* where the line begins */
     size_t bracket;                       /* ends what is in brackets; 0: nothing is */
     bool begins_line, after_blank, ended; /* before are tags alone, a blank, the end of a sentence */
-    bool begun, breaks;                   /* a block has begun; after its `end` a line ends */
-    size_t run, end;                      /* its bytes up to `run` are in the document, up to `end` are text */
+    char reference[8];                    /* [reference_size] what the last one stands for */
+    size_t reference_size;
+    size_t run, end; /* bytes of the block up to `run` are in the document, up to `end` are text; 0: none has begun */
 } reader;
 
 static part part_of_tag(ferry_view tag)
 {
-    const char next = tag.data[1], *name = tag.data + 1 + (next == '/');
+    const bool closes = tag.data[1] == '/';
+    const ferry_view name = view_part(tag, 1 + closes, skip(tag, 1 + closes, is_letter, SIZE_MAX));
     if (*tag.data != '<') return *tag.data == '{' ? POINT : DIVIDER;
-    if (ferry_compare_letters(name, "br", 2) == 0 && !is_letter(name[2])) return DIVIDER;
-    if (*name == 'v' && !is_letter(name[1])) return DIVIDER;
-    return next == '/' ? CLOSE : is_letter(next) && tag.data[tag.size - 2] != '/' ? OPEN : POINT;
+    if (is_named(name, "br") || ferry_view_is(name, "v")) return DIVIDER;
+    return closes ? CLOSE : name.size > 0 && tag.data[tag.size - 2] != '/' ? OPEN : POINT;
 }
 
 /* What is at byte `at` of the cue; *end: where that ends. */
 static part read_part(reader *r, size_t at, size_t *end)
 {
     const ferry_view cue = r->cue;
-    char bytes[8];
-    size_t size;
     if (is_line_end(cue.data[at])) {
         const text_line before = read_text_line(cue, r->line), next = read_text_line(cue, before.next);
         r->line = next.begin;
@@ -170,59 +163,50 @@ static part read_part(reader *r, size_t at, size_t *end)
     if (r->after_blank && (*end = skip_speaker(cue, at, r->begins_line, r->ended)) > at) return DIVIDER;
     *end = at + 1;
     if (at == r->bracket) return DIVIDER;
-    if (at > r->bracket && (r->begins_line || (r->ended && r->after_blank)) &&
-        (size = find_bracket(cue, at, r->ended)) > at) {
-        r->bracket = size;
-        return DIVIDER;
+    if (at > r->bracket && (r->begins_line || (r->ended && r->after_blank))) {
+        const size_t bracket = find_bracket(cue, at, r->ended);
+        if (bracket > at) r->bracket = bracket;
+        if (bracket > at) return DIVIDER;
     }
     if (is_blank(cue.data[at])) return BLANK;
-    size = ferry_entity_read((ferry_view){cue.data + at, cue.size - at}, bytes, &size);
+    const size_t size = ferry_entity_read(view_part(cue, at, cue.size), r->reference, &r->reference_size);
     if (size > 0) *end = at + size;
     return size > 0 ? REFERENCE : TEXT;
 }
 
 static ferry_status end_block(reader *r)
 {
-    if (!r->begun) return FERRY_OK;
-    r->begun = r->breaks = false;
-    FERRY_TRY(ferry_document_text(r->document, r->run, r->end, (ferry_view){NULL, 0}));
-    return ferry_document_end_block(r->document, r->end);
-}
-
-/* SubRip has no references, but files do: they stay. */
-static ferry_status add_reference(const reader *r, size_t at, size_t end)
-{
-    char bytes[8];
-    ferry_view text = {bytes, 0};
-    ferry_entity_read((ferry_view){r->cue.data + at, end - at}, bytes, &text.size);
-    return r->document->format == &ferry_format_vtt ? ferry_document_text(r->document, at, end, text)
-                                                    : ferry_document_kept(r->document, at, end, text);
+    const size_t end = r->end;
+    if (end == 0) return FERRY_OK;
+    r->end = 0;
+    FERRY_TRY(ferry_document_text(r->document, r->run, end, (ferry_view){NULL, 0}));
+    return ferry_document_end_block(r->document, end);
 }
 
 /* Text, or a tag, which begins a block if none has begun. */
 static ferry_status add_part(reader *r, part kind, size_t at, size_t end)
 {
     ferry_document *d = r->document;
-    if (!r->begun && (kind == CLOSE || kind == POINT)) return FERRY_OK;
-    if (!r->begun) {
+    if (r->end == 0 && (kind == CLOSE || kind == POINT)) return FERRY_OK;
+    if (r->end == 0) {
         FERRY_TRY(ferry_document_begin_block(d, at));
         FERRY_TRY(ferry_document_wrap(d, LINE_COLUMNS, r->line_end));
         r->run = at;
-    } else if (r->breaks) {
+    } else if (skip_blanks(r->cue, r->end) < at) { /* a line ends before it */
         FERRY_TRY(ferry_document_text(d, r->run, r->end, (ferry_view){NULL, 0}));
         FERRY_TRY(ferry_document_break(d, r->end, at, true));
         r->run = at;
     }
-    r->begun = true;
-    r->breaks = false;
     r->end = end;
     if (kind == TEXT) return FERRY_OK;
     FERRY_TRY(ferry_document_text(d, r->run, at, (ferry_view){NULL, 0}));
     r->run = end;
-    return kind == OPEN        ? ferry_document_open(d, at, end)
-           : kind == CLOSE     ? ferry_document_close(d, at, end)
-           : kind == REFERENCE ? add_reference(r, at, end)
-                               : ferry_document_point(d, at, end);
+    if (kind == OPEN) return ferry_document_open(d, at, end);
+    if (kind == CLOSE) return ferry_document_close(d, at, end);
+    if (kind == POINT) return ferry_document_point(d, at, end);
+    const ferry_view text = {r->reference, r->reference_size}; /* SubRip has no references, but files do: they stay */
+    return d->format == &ferry_format_vtt ? ferry_document_text(d, at, end, text)
+                                          : ferry_document_kept(d, at, end, text);
 }
 
 static ferry_status add_cue(reader *r, size_t at)
@@ -236,9 +220,7 @@ static ferry_status add_cue(reader *r, size_t at)
         const char c = r->cue.data[end - 1];
         if (kind == DIVIDER)
             FERRY_TRY(end_block(r));
-        else if (kind == LINE_END)
-            r->breaks = r->begun;
-        else if (kind != BLANK)
+        else if (kind != BLANK && kind != LINE_END)
             FERRY_TRY(add_part(r, kind, at, end));
         if (kind >= OPEN && kind <= POINT) continue;
         r->after_blank = kind != TEXT && kind != REFERENCE;
@@ -259,7 +241,7 @@ static ferry_status read_subtitles(ferry_document *document)
         const text_line times = read_text_line(source, at);
         const size_t begin = at = times.next;
         if (!has_times(source, &times)) continue;
-        r.line_end = (ferry_view){source.data + times.end, times.next - times.end};
+        r.line_end = view_part(source, times.end, times.next);
         r.cue.size = begin;
         while (at < source.size) {
             const text_line l = read_text_line(source, at);
@@ -273,18 +255,6 @@ static ferry_status read_subtitles(ferry_document *document)
 }
 
 /* ---- the formats ---- */
-
-static ferry_status write_vtt(ferry_string *out, ferry_view text, bool begins_line, ferry_error *error)
-{
-    (void)begins_line;
-    for (size_t i = 0; i < text.size; i++) {
-        const char c = text.data[i];
-        const ferry_view name = ferry_text_view(c == '&' ? "&amp;" : c == '<' ? "&lt;" : "&gt;");
-        const bool special = c == '&' || c == '<' || c == '>';
-        FERRY_TRY(ferry_string_append(out, special ? name : (ferry_view){text.data + i, 1}, error));
-    }
-    return FERRY_OK;
-}
 
 /* Not with what would say that another person speaks. */
 static bool may_begin_line(ferry_view text)
@@ -322,6 +292,6 @@ const ferry_document_format ferry_format_srt = {
 const ferry_document_format ferry_format_vtt = {.name = "vtt",
                                                 .endings = vtt_endings,
                                                 .read = read_subtitles,
-                                                .write_text = write_vtt,
+                                                .write_text = ferry_html_write_text,
                                                 .may_begin_line = may_begin_line,
                                                 .check = check};

@@ -14,9 +14,12 @@ typedef struct line {
     size_t next;        /* the next line's first byte */
     size_t columns;     /* up to the end of the text */
     size_t indentation; /* columns before the text */
+    size_t quotes;      /* quotation marks */
     bool has_bullet;
-    bool is_rule;  /* has neither letters nor digits */
-    bool is_prose; /* has more letters than anything else */
+    bool is_rule;     /* has neither letters nor digits */
+    bool is_prose;    /* has more letters than anything else */
+    bool has_columns; /* separated by blanks */
+    size_t longest;   /* columns of the longest line from the first prose around it, between rules and blank lines */
 } line;
 
 enum { LEAST_COLUMNS = 40, MOST_LINES = 20 }; /* of lines that are wrapped; of an item with a letter */
@@ -26,8 +29,7 @@ typedef struct reader {
     ferry_view source;
     line *lines; /* [count] */
     size_t count, capacity;
-    size_t after_group, longest; /* see longest_line */
-    size_t width;                /* of the longest line of the paragraphs that are wrapped; 0: there are none */
+    size_t width; /* of the longest line of the paragraphs that are wrapped; 0: there are none */
 } reader;
 
 /* ---- lines ---- */
@@ -46,44 +48,38 @@ static size_t count_columns(ferry_view source, size_t begin, size_t end)
  */
 static size_t skip_bullet(ferry_view text, size_t at, bool lettered)
 {
-    static const char *const signs[] = {"-", "*", "+", "\xE2\x80\xA2"};
-    size_t after = at;
-    for (size_t i = 0; i < sizeof signs / sizeof *signs && after == at; i++)
-        if (begins_exactly(text, at, signs[i])) after += strlen(signs[i]);
-    if (after == at) {
-        after += begins_exactly(text, at, "(");
-        const size_t number = after;
-        while (after < text.size && after - number < 3 && is_digit(text.data[after])) after++;
-        after += after == number && after < text.size && is_letter(text.data[after]);
-        if (after == number || (!begins_exactly(text, after, ")") && !begins_exactly(text, after, "."))) return at;
-        if (text.data[after] == '.' && !is_digit(text.data[number]) && !lettered) return at; /* "A. Smith" */
+    size_t after = at + 1;
+    if (begins_exactly(text, at, "\xE2\x80\xA2")) {
+        after = at + 3;
+    } else if (!is_one_of(byte_at(text, at), "-*+")) {
+        const size_t number = at + (byte_at(text, at) == '(');
+        after = skip(text, number, is_digit, 3);
+        after += after == number && is_letter(byte_at(text, after));
+        const char end = byte_at(text, after);
+        if (after == number || !is_one_of(end, ").")) return at;
+        if (end == '.' && !is_digit(text.data[number]) && !lettered) return at; /* "A. Smith" */
         after++;
     }
     const size_t next = skip_blanks(text, after);
     return next > after ? next : at;
 }
 
-static bool is_rule(ferry_view source, size_t begin, size_t end)
+/* Finds what the line's text consists of. Prose has twice as many letters as other characters, but for blanks: a
+ * shell's prompt, code and tables have fewer. */
+static void examine(line *l, ferry_view text)
 {
-    while (begin < end && !is_letter(source.data[begin]) && !is_digit(source.data[begin]) &&
-           (unsigned char)source.data[begin] < 0x80)
-        begin++;
-    return begin == end;
-}
-
-/* Whether there are twice as many letters as other characters, but for blanks: a shell's prompt, code and tables have
- * fewer. */
-static bool is_prose(ferry_view source, size_t begin, size_t end)
-{
-    size_t letters = 0, others = 0;
-    for (size_t at = begin; at < end; at++) {
-        const char c = source.data[at];
-        letters += is_letter(c) || (unsigned char)c >= 0x80;
-        others += !is_blank(c) && !is_letter(c) && (unsigned char)c < 0x80;
+    size_t letters = 0, digits = 0, others = 0, blanks = 0;
+    for (size_t at = l->text; at < l->end; at++) {
+        const char c = text.data[at];
+        blanks = is_blank(c) ? blanks + 1 : 0;
+        digits += is_digit(c);
+        letters += is_word(c) && !is_digit(c);
+        others += !is_blank(c) && !is_word(c);
+        l->has_columns = l->has_columns || blanks > 2 || c == '\t';
     }
-    const bool prompt =
-        end - begin > 1 && (source.data[begin] == '$' || source.data[begin] == '%') && is_blank(source.data[begin + 1]);
-    return letters >= 2 * others && letters > 0 && !prompt;
+    const bool is_prompt = is_one_of(byte_at(text, l->text), "$%") && is_blank(byte_at(text, l->text + 1));
+    l->is_rule = letters + digits == 0;
+    l->is_prose = letters >= 2 * (digits + others) && letters > 0 && !is_prompt;
 }
 
 static line read_line(ferry_view source, size_t begin, bool lettered)
@@ -92,14 +88,13 @@ static line read_line(ferry_view source, size_t begin, bool lettered)
     line l = {.begin = begin, .end = bytes.end, .next = bytes.next};
     while (l.end > begin && is_blank(source.data[l.end - 1])) l.end--;
     const ferry_view text = {source.data, l.end};
-    l.quoted = skip_blanks(text, begin);
-    while (begins_exactly(text, l.quoted, ">")) l.quoted = skip_blanks(text, l.quoted + 1);
+    for (l.quoted = skip_blanks(text, begin); byte_at(text, l.quoted) == '>'; l.quotes++)
+        l.quoted = skip_blanks(text, l.quoted + 1);
     l.text = skip_bullet(text, l.quoted, lettered);
     l.has_bullet = l.text > l.quoted;
     l.columns = count_columns(source, begin, l.end);
     l.indentation = count_columns(source, begin, l.text);
-    l.is_rule = is_rule(source, l.text, l.end);
-    l.is_prose = is_prose(source, l.text, l.end);
+    examine(&l, text);
     return l;
 }
 
@@ -129,75 +124,49 @@ static ferry_status read_lines(reader *r)
         grown[r->count++] = read_line(r->source, at, false);
     }
     find_lettered_bullets(r);
+    for (size_t i = 0, longest = 0; i < r->count; i++) {
+        line *l = &r->lines[i];
+        if (l->is_rule)
+            longest = 0;
+        else if ((longest > 0 || l->is_prose) && l->columns > longest)
+            longest = l->columns;
+        l->longest = longest > LEAST_COLUMNS ? longest : LEAST_COLUMNS;
+    }
+    for (size_t i = r->count; i-- > 1;)
+        if (!r->lines[i].is_rule) r->lines[i - 1].longest = r->lines[i].longest;
     return FERRY_OK;
 }
 
 /* ---- paragraphs ---- */
 
-static bool has_columns(const reader *r, const line *l)
-{
-    size_t blanks = 0;
-    for (size_t at = l->text; at < l->end; at++) {
-        blanks = is_blank(r->source.data[at]) ? blanks + 1 : 0;
-        if (blanks > 2 || r->source.data[at] == '\t') return true;
-    }
-    return false;
-}
-
-/* Quotation marks without blanks. */
-static size_t quotes(const reader *r, const line *l)
-{
-    size_t count = 0;
-    for (size_t at = l->begin; at < l->quoted; at++) count += r->source.data[at] == '>';
-    return count;
-}
-
-static size_t first_word(const reader *r, const line *l)
-{
-    size_t at = l->text;
-    while (at < l->end && !is_blank(r->source.data[at])) at++;
-    return count_columns(r->source, l->text, at);
-}
-
-/* Whether line i goes on with the text of the line before, in a paragraph of `longest` columns that began at `first`.
- */
-static bool continues(const reader *r, size_t first, size_t i, size_t longest)
+/* Whether line i goes on with the text of the line before, in a paragraph that began at `first`. */
+static bool continues(const reader *r, size_t first, size_t i)
 {
     const line *l = &r->lines[i], *before = &r->lines[i - 1];
-    if (l->is_rule || l->has_bullet || quotes(r, l) != quotes(r, before)) return false;
-    if (has_columns(r, l) || has_columns(r, before)) return false;
+    if (l->is_rule || l->has_bullet || l->quotes != before->quotes) return false;
+    if (l->has_columns || before->has_columns) return false;
     if (i > first + 1 && l->indentation != before->indentation) return false;
     if (i == first + 1 && before->has_bullet &&
         l->indentation <= count_columns(r->source, before->begin, before->quoted))
         return false;
-    return 4 * (before->columns + 1 + first_word(r, l)) > 3 * longest;
-}
-
-/* The columns of the longest line around line `first`, between rules and blank lines. */
-static size_t longest_line(reader *r, size_t first)
-{
-    if (first < r->after_group) return r->longest;
-    r->longest = LEAST_COLUMNS;
-    for (r->after_group = first; r->after_group < r->count && !r->lines[r->after_group].is_rule; r->after_group++)
-        if (r->lines[r->after_group].columns > r->longest) r->longest = r->lines[r->after_group].columns;
-    return r->longest;
+    const size_t word_end = find_one_of((ferry_view){r->source.data, l->end}, l->text, " \t");
+    const size_t columns = before->columns + 1 + count_columns(r->source, l->text, word_end);
+    return 4 * columns > 3 * l->longest;
 }
 
 /* The line after the paragraph that begins with line `first`. */
-static size_t end_paragraph(reader *r, size_t first)
+static size_t end_paragraph(const reader *r, size_t first)
 {
-    const size_t longest = longest_line(r, first);
     size_t after = first + 1;
-    while (after < r->count && continues(r, first, after, longest)) after++;
+    while (r->lines[first].is_prose && after < r->count && continues(r, first, after)) after++;
     return after;
 }
 
 /* Commands and code stand further to the right than the text before them, and do not begin as sentences do. */
-static bool is_code(const reader *r, size_t first, size_t indentation)
+static bool is_code(const reader *r, const line *l, size_t indentation)
 {
-    const line *l = &r->lines[first];
     const char c = r->source.data[l->text];
-    return !l->has_bullet && l->indentation >= indentation + 4 && !(c >= 'A' && c <= 'Z') && (unsigned char)c < 0x80;
+    return !l->has_bullet && l->indentation >= indentation + 4 && !is_capital(c) && (unsigned char)c < 0x80;
 }
 
 /* ---- blocks ---- */
@@ -252,38 +221,25 @@ static ferry_status read_paragraphs(reader *r)
 {
     size_t indentation = 0; /* of the last paragraph that was text */
     for (size_t first = 0, after; first < r->count; first = after) {
-        const line *l = &r->lines[first];
-        after = first + 1;
-        if (!l->is_prose) continue;
-        after = end_paragraph(r, first);
-        if (is_code(r, first, indentation)) continue;
-        indentation = l->indentation;
-        FERRY_TRY(has_columns(r, l) ? add_cells(r, l) : add_paragraph(r, first, after));
-    }
-    return FERRY_OK;
-}
-
-/* The width at which the document is wrapped. */
-static void find_width(reader *r)
-{
-    for (size_t first = 0, after; first < r->count; first = after) {
-        after = first + 1;
-        if (!r->lines[first].is_prose) continue;
         after = end_paragraph(r, first);
         for (size_t i = first; i < after && after > first + 1; i++)
-            if (r->lines[i].columns > r->width) r->width = r->lines[i].columns;
+            r->width = r->lines[i].columns > r->width ? r->lines[i].columns : r->width;
     }
+    for (size_t first = 0, after; first < r->count; first = after) {
+        const line *l = &r->lines[first];
+        after = end_paragraph(r, first);
+        if (!l->is_prose || is_code(r, l, indentation)) continue;
+        indentation = l->indentation;
+        FERRY_TRY(l->has_columns ? add_cells(r, l) : add_paragraph(r, first, after));
+    }
+    return FERRY_OK;
 }
 
 static ferry_status read_text(ferry_document *document)
 {
     reader r = {.document = document, .source = document->source};
     ferry_status status = read_lines(&r);
-    if (status == FERRY_OK) {
-        find_width(&r);
-        r.after_group = 0;
-        status = read_paragraphs(&r);
-    }
+    if (status == FERRY_OK) status = read_paragraphs(&r);
     free(r.lines);
     return status;
 }

@@ -12,7 +12,6 @@ MOST files (default: 50) are translated by functions in the place of a model (tr
 import json
 import pathlib
 import re
-import sys
 
 from structure_check import StructureChecker, words
 
@@ -36,14 +35,14 @@ def documents(most):
 
 
 class Checker(StructureChecker):
-    format = "json"
-    texts = changed = 0
+    format, needs = "json", None
+    documents = staticmethod(documents)
 
     def differ(self, way, before, after):
         """What differs, or None."""
         if isinstance(before, str) and isinstance(after, str):
-            self.texts += 1
-            self.changed += before != after
+            self.counts["texts"] += 1
+            self.counts["changed texts"] += before != after
             same = way == "model" or words(before) == words(after)
             return None if same else (before, after)
         if isinstance(before, dict) and isinstance(after, dict) and list(before) == list(after):
@@ -67,21 +66,5 @@ class Checker(StructureChecker):
             self.fail(path, f"{way}: other bytes between strings")
 
 
-def main():
-    checker = Checker(sys.argv[1:4])
-    found = documents(int(sys.argv[4]) if len(sys.argv) > 4 else 50)
-    translated = found[: int(sys.argv[5]) if len(sys.argv) > 5 else 3]
-    for path, source in found:
-        checker.check(path, source, ("same", "upper", "longer"))
-    texts, checker.texts, changed, checker.changed = checker.texts // 2, 0, checker.changed // 2, 0
-    for path, source in translated:
-        checker.check(path, source, ("model",))
-    print(f"json: {len(found)} files with {texts} texts, {changed} of them changed; {len(translated)} translated, "
-          f"{checker.changed} of {checker.texts} texts changed")
-    if changed == 0:
-        checker.fail("everything", "nothing was translated")
-    sys.exit(1 if checker.failures else 0)
-
-
 if __name__ == "__main__":
-    main()
+    Checker.main()

@@ -17,8 +17,6 @@ import collections
 import pathlib
 import random
 import re
-import shutil
-import sys
 
 from structure_check import StructureChecker, run, words
 
@@ -90,8 +88,8 @@ def entries(source):
 
 
 class Checker(StructureChecker):
-    format = "po"
-    filled = kept = 0
+    format, needs = "po", "msgattrib"
+    documents = staticmethod(documents)
 
     def compare(self, path, way, source, after):
         checked = run("msgfmt", "-c", "-f", "-o", "/dev/null", "-", source=after)
@@ -103,34 +101,15 @@ class Checker(StructureChecker):
                 self.fail(path, f"{way}: other entries by msgattrib {' '.join(options)}")
         for entry in entries(after):
             forms = [name for name in entry if name.startswith("msgstr")]
-            self.filled += len(forms)
+            self.counts["texts"] += len(forms)
             for name in forms:
                 # The first form may have the plural's translation.
                 ids = [entry["msgid"]] if name == "msgstr" else [entry["msgid"], entry["msgid_plural"]]
                 kept = [sorted(KEPT.findall(LABEL.sub("<>", text))) for text in [entry[name], *ids]]
-                self.kept += len(kept[0])
+                self.counts["placeholders"] += len(kept[0])
                 if kept[0] not in kept[1:] or (way != "model" and words(entry[name]) not in map(words, ids)):
                     self.fail(path, f"{way}: {ids}: found {entry[name]!r}")
 
 
-def main():
-    if shutil.which("msgattrib") is None:
-        print("check_po.py: not run, no gettext: filled PO files", file=sys.stderr)
-        sys.exit(77)
-    checker = Checker(sys.argv[1:4])
-    found = documents(int(sys.argv[4]) if len(sys.argv) > 4 else 50)
-    translated = found[: int(sys.argv[5]) if len(sys.argv) > 5 else 3]
-    for path, source in found:
-        checker.check(path, source, ("same", "upper", "longer"))
-    filled, checker.filled, checker.kept = checker.filled // 2, 0, 0
-    for path, source in translated:
-        checker.check(path, source, ("model",))
-    print(f"po: {len(found)} catalogs with {filled} texts; {len(translated)} translated, with {checker.filled} texts and "
-          f"{checker.kept} placeholders")
-    if filled == 0:
-        checker.fail("everything", "nothing was filled")
-    sys.exit(1 if checker.failures else 0)
-
-
 if __name__ == "__main__":
-    main()
+    Checker.main()

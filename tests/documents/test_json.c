@@ -10,21 +10,8 @@ static json_t *load(ferry_view text)
     return json_loadb(text.data, text.size, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
 }
 
-TEST(test_refusals)
+TEST(test_depth)
 {
-    static const char *const rows[][2] = {
-        {" ", "line 1: expected a value"},
-        {"\n\nb", "line 3: expected a value"},
-        {"{\n\"a\" 1}", "line 2: expected ':'"},
-        {"{a:1}", "line 1: expected the '\"' of a key"},
-        {"{\"a\":1,}", "line 1: expected the '\"' of a key"},
-        {"[1\n2]", "line 2: expected ',' or ']'"},
-        {"{\"a\":1]", "line 1: expected ',' or '}'"},
-        {"[1] //", "line 1: expected the end of the file"},
-        {"\"a\n\"", "line 1: expected a character or an escape of a string"},
-        {"[\"\\ud83d\"]", "line 1: expected a character or an escape of a string"},
-    };
-    for (size_t i = 0; i < COUNT(rows); i++) check_reading(&ferry_format_json, rows[i][0], rows[i][1]);
     char deep[1025];
     for (size_t depth = 512; depth < 514; depth++) {
         snprintf(deep, sizeof deep, "%.*s", (int)depth, "");
@@ -99,15 +86,4 @@ TEST(test_structure)
     json_decref(before);
     json_decref(after);
     free(out.data);
-}
-
-/* What a model writes cannot end a string, or become a placeholder or a tag of the program. */
-TEST(test_hostile)
-{
-    static const char *const refused[] = {"B &lt;script&gt;", "B {a}", "B %(a)s", "B $t(a)", "B @:a", "B | C",
-                                          "B &amp;lt;"};
-    for (size_t i = 0; i < COUNT(refused); i++)
-        assert_translated(&ferry_format_json, "\"a\"", "a", refused[i], "\"a\"");
-    assert_translated(&ferry_format_json, "\"a\"", "a", "\"B\\ $5 & @", "\"\\\"B\\\\ $5 & @\"");
-    assert_translated(&ferry_format_json, "\"\\u003c a\"", "&lt; a", "B &lt;", "\"B <\"");
 }

@@ -309,19 +309,41 @@ static char *expand(ferry_view text)
     return kept;
 }
 
-static void check_case(const ferry_document_format *format, bool shown, ferry_view line)
+/* Whether the view begins with the text. */
+static bool begins_with(ferry_view view, const char *text)
+{
+    return view.size >= strlen(text) && memcmp(view.data, text, strlen(text)) == 0;
+}
+
+/* Blocks: "<p>…</p>\n". */
+static const char *paragraphs(const char *text)
+{
+    char *markup = kept_memory(strlen(text) + sizeof "<p></p>\n");
+    sprintf(markup, "<p>%s</p>\n", text);
+    return markup;
+}
+
+static void check_case(const ferry_document_format *format, ferry_view section, ferry_view line)
 {
     static const char arrow[] = " → ";
-    const char *at = find_text(line, arrow);
-    const size_t size = at != NULL ? (size_t)(at - line.data) : line.size, next = at != NULL ? size + strlen(arrow) : 0;
-    const char *source = expand((ferry_view){line.data, size});
-    const char *result = expand((ferry_view){line.data + next, line.size - next});
-    char *markup = kept_memory(strlen(result) + sizeof "<p></p>\n");
-    sprintf(markup, "<p>%s</p>\n", result);
-    if (!shown)
-        assert_document(format, source, STAND_IN_UPPER, result);
+    const char *parts[4] = {NULL};
+    size_t count = 0;
+    for (const char *end = line.data; end != NULL; count++) {
+        assert_true(count < COUNT(parts));
+        end = find_text(line, arrow);
+        const size_t size = end != NULL ? (size_t)(end - line.data) : line.size;
+        parts[count] = expand((ferry_view){line.data, size});
+        if (end != NULL) line = (ferry_view){end + strlen(arrow), line.size - size - strlen(arrow)};
+    }
+    const char *source = parts[0], *result = parts[count - 1];
+    if (begins_with(section, "shown"))
+        assert_translated(format, source, paragraphs(result), NULL, source);
+    else if (begins_with(section, "translated"))
+        assert_translated(format, source, paragraphs(parts[1]), paragraphs(parts[2]), count > 3 ? result : source);
+    else if (begins_with(section, "refused"))
+        check_reading(format, source, parts[1]);
     else
-        assert_translated(format, source, markup, NULL, source);
+        assert_document(format, source, begins_with(section, "twice") ? STAND_IN_LONGER : STAND_IN_UPPER, result);
 }
 
 void check_cases(const char *name)
@@ -329,14 +351,14 @@ void check_cases(const char *name)
     const ferry_document_format *format = ferry_document_format_named(name);
     const made_file file = file_copy(data_file("documents/%s.cases", name));
     ferry_view rest = whole(&file);
-    bool shown = false;
+    ferry_view section = {"", 0};
     assert_document(format, "", STAND_IN_UPPER, "");
     for (const char *end; (end = find_text(rest, "\n")) != NULL;) {
         const ferry_view line = {rest.data, (size_t)(end - rest.data)};
         rest = (ferry_view){end + 1, rest.size - line.size - 1};
         if (ferry_text_begins(line.data, "@@ "))
-            shown = ferry_text_begins(line.data, "@@ shown");
+            section = (ferry_view){line.data + 3, line.size - 3};
         else if (line.size > 0 && !ferry_text_begins(line.data, ";; "))
-            check_case(format, shown, line);
+            check_case(format, section, line);
     }
 }

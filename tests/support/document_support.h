@@ -18,9 +18,12 @@ void assert_document(const ferry_document_format *format, const char *source, st
  * text itself). */
 void assert_translated(const ferry_document_format *format, const char *source, const char *shown,
                        const char *translation, const char *expected);
-/* The cases of a format, in tests/data/documents/NAME.cases, a line each, "SOURCE → RESULT": below "@@ shown" what the
- * model is shown of a document that stays, below "@@ capitals" the document with its text in capitals, or SOURCE alone
- * if it stays. */
+/* The cases of a format, in tests/data/documents/NAME.cases, a line each, below the name of their section:
+ *     @@ capitals    SOURCE → the document with its text in capitals, or SOURCE alone if it stays
+ *     @@ twice       SOURCE → the document with each letter twice
+ *     @@ shown       SOURCE → what the model is shown of it
+ *     @@ translated  SOURCE → what the model is shown → its translation → the document, or nothing if it stays
+ *     @@ refused     SOURCE → a part of the message, or SOURCE alone if it is read */
 void check_cases(const char *name);
 
 #endif

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # variables of run.sh and helpers.sh
-# PO files: in the program. (tests/documents/test_po.c: what is filled, and what stays; check_po.py: gettext's programs read it.)
+# PO files: in the program. (tests/data/documents/po.cases: what is filled, and what stays; check_po.py: gettext's programs read it.)
 
 header='msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=UTF-8\\n"\n\n'
 
