@@ -80,21 +80,21 @@ static line find_line(ferry_view source, size_t begin)
 
 typedef struct span_kind {
     const char *open, *close;
-    char mark; /* what it becomes within text; 0: nothing */
-    bool owns; /* lines that it has for itself, which are no text then */
+    ferry_md_kind mark; /* what it becomes within text; PLAIN: nothing */
+    bool owns;          /* lines that it has for itself, which are no text then */
 } span_kind;
 
 static const span_kind span_kinds[] = {
-    {"{{<", ">}}", FERRY_MD_KEEPS, true}, /* templates: Hugo, Jekyll */
-    {"{{%", "%}}", FERRY_MD_KEEPS, true},  {"{{", "}}", FERRY_MD_KEEPS, false},
-    {"{%", "%}", FERRY_MD_KEEPS, true},    {"{/*", "*/}", FERRY_MD_KEEPS, true}, /* MDX */
+    {"{{<", ">}}", FERRY_MD_KEPT, true}, /* templates: Hugo, Jekyll */
+    {"{{%", "%}}", FERRY_MD_KEPT, true},  {"{{", "}}", FERRY_MD_KEPT, false},
+    {"{%", "%}", FERRY_MD_KEPT, true},    {"{/*", "*/}", FERRY_MD_KEPT, true}, /* MDX */
     {"{:", "}", FERRY_MD_DIVIDES, true}, /* names and classes of what is before: kramdown, Pandoc */
-    {"{#", "}", FERRY_MD_DIVIDES, true},   {"{.", "}", FERRY_MD_DIVIDES, true},
-    {"$$", "$$", FERRY_MD_KEEPS, true}, /* formulas */
-    {"$", "$", FERRY_MD_KEEPS, false},     {"\\[", "\\]", 0, true},
-    {"\\(", "\\)", FERRY_MD_KEEPS, false}, {"[[", "]]", FERRY_MD_KEEPS, true}, /* names of pages: wikis */
-    {"[@", "]", FERRY_MD_KEEPS, false},                                        /* books: Pandoc */
-    {"[^", "]", FERRY_MD_STANDS, false},   {"[TOC", "]", FERRY_MD_KEEPS, true},
+    {"{#", "}", FERRY_MD_DIVIDES, true},  {"{.", "}", FERRY_MD_DIVIDES, true},
+    {"$$", "$$", FERRY_MD_KEPT, true}, /* formulas */
+    {"$", "$", FERRY_MD_KEPT, false},     {"\\[", "\\]", FERRY_MD_PLAIN, true},
+    {"\\(", "\\)", FERRY_MD_KEPT, false}, {"[[", "]]", FERRY_MD_KEPT, true}, /* names of pages: wikis */
+    {"[@", "]", FERRY_MD_KEPT, false},                                       /* books: Pandoc */
+    {"[^", "]", FERRY_MD_STANDS, false},  {"[TOC", "]", FERRY_MD_KEPT, true},
 };
 
 /* Whether bytes 0 … size - 1 are what they look like. `before`: the byte before them. */
@@ -185,7 +185,7 @@ static void mark_run(scanner *s, size_t end)
         }
         if (strchr("{$\\[", data[at]) == NULL || data[at] == '\0') continue;
         const size_t found = find_span(rest, at > s->run ? data[at - 1] : '\n', false, &kind);
-        if (found > 0 && kind->mark != 0) memset(data + at, kind->mark, found);
+        if (found > 0 && kind->mark != FERRY_MD_PLAIN) memset(data + at, (int)kind->mark, found);
         if (found > 0)
             size = found;
         else if (data[at] == '\\' && at + 1 < end)
@@ -201,10 +201,10 @@ static ferry_view text_of(const scanner *s)
     return (ferry_view){s->source.data + s->line.text, s->line.end - s->line.text};
 }
 
-static void put(scanner *s, size_t begin, size_t end, char c)
+static void put(scanner *s, size_t begin, size_t end, int c)
 {
     for (size_t at = begin + s->moved; at < end + s->moved; at++)
-        if (s->out->text.data[at] != '\n' && s->out->text.data[at] != '\r') s->out->text.data[at] = c;
+        if (s->out->text.data[at] != '\n' && s->out->text.data[at] != '\r') s->out->text.data[at] = (char)c;
 }
 
 /* Whether the line belongs to fenced code. */

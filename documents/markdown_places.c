@@ -1,351 +1,270 @@
 /* Where the parts of a block are. Between two texts there are the markers of the spans that begin or end there, in the
  * order in which md4c tells of them, or the end of a line; everything else is a block that stays. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "inline_tags.h"
+#include "lines.h"
 #include "markdown_parts.h"
 
 enum { MOST_MARKERS = 4096 }; /* bytes before the first text of a block */
 
-/* A span that is open. */
-typedef struct span {
-    MD_SPANTYPE type;
-    size_t part; /* its opening marker */
-    size_t size; /* of the marker */
-    char marker; /* its first character */
-} span;
-
 typedef struct placer {
     ferry_view source;
+    ferry_view seen;              /* the source up to the next text that is placed already */
     const ferry_md_event *events; /* [count] */
     size_t count;
-    size_t next;  /* the event that is to be placed */
-    size_t at;    /* the source up to here is placed */
-    size_t limit; /* where the next text is that is placed already */
+    size_t next; /* the event that is to be placed */
+    size_t at;   /* the source up to here is placed */
+    size_t open; /* the part that opens the innermost element; SIZE_MAX: there is none */
     ferry_md_parts *parts;
-    span *spans; /* [depth] */
-    size_t depth, span_capacity;
     ferry_error *error;
     ferry_status status;
 } placer;
 
-static char byte_at(const placer *p, size_t at)
-{
-    return at < p->limit ? p->source.data[at] : '\0';
-}
-
-static bool is_punctuation(char c)
-{
-    return c > ' ' && c < 0x7F && !((c | 32) >= 'a' && (c | 32) <= 'z') && !(c >= '0' && c <= '9');
-}
-
-static bool add_part(placer *p, ferry_md_part part)
+/* Adds what is from p->at to byte `end`. */
+static bool add_part(placer *p, ferry_md_kind kind, size_t end)
 {
     ferry_md_parts *parts = p->parts;
-    ferry_md_part *last = parts->count > 0 ? &parts->parts[parts->count - 1] : NULL;
-    p->at = part.end;
-    if (last != NULL && part.kind == FERRY_MD_PLAIN && last->kind == part.kind && last->end == part.begin) {
-        last->end = part.end;
+    const size_t begin = p->at, count = parts->count;
+    p->at = end;
+    if (count > 0 && kind == FERRY_MD_PLAIN && parts->parts[count - 1].kind == kind) {
+        parts->parts[count - 1].end = end;
         return true;
     }
-    ferry_md_part *grown = ferry_array_grow(parts->parts, &parts->capacity, parts->count + 1, sizeof *grown);
+    ferry_md_part *grown = ferry_array_grow(parts->parts, &parts->capacity, count + 1, sizeof *grown);
     if (grown == NULL) {
-        p->status = ferry_fail_memory(p->error, "a document", (parts->count + 1) * sizeof *grown);
+        p->status = ferry_fail_memory(p->error, "a document", (count + 1) * sizeof *grown);
         return false;
     }
     parts->parts = grown;
-    grown[parts->count++] = part;
+    grown[parts->count++] = (ferry_md_part){kind, begin, end, begin, end, p->open, parts->tag_count};
     return true;
 }
 
 /* ---- text ---- */
 
-/* " | ", " • " and " · " between texts, or "|" as a text of its own: their bytes, or 0. */
-static size_t separator_size(ferry_view text, bool is_whole)
+/* " | ", " • " and " · " in a text, or "|" as all of it: the bytes of what is at byte `at`, or 0. */
+static size_t separator_size(ferry_view text, size_t at, bool is_first)
 {
-    static const char *const separators[] = {" | ", " \xE2\x80\xA2 ", " \xC2\xB7 "};
+    static const char *const separators[] = {"|", "\xE2\x80\xA2", "\xC2\xB7"};
+    const size_t blank = text.data[at] == ' ';
     for (size_t i = 0; i < sizeof separators / sizeof *separators; i++) {
-        const size_t size = strlen(separators[i]);
-        if (text.size >= size && memcmp(text.data, separators[i], size) == 0) return size;
-        if (is_whole && text.size == size - 2 && memcmp(text.data, separators[i] + 1, size - 2) == 0) return size - 2;
+        const size_t end = at + blank + strlen(separators[i]);
+        const bool ends = blank > 0 ? byte_at(text, end) == ' ' : is_first && end == text.size;
+        if (ends && begins_exactly(text, at + blank, separators[i])) return end + blank - at;
     }
     return 0;
 }
 
-/* Text, with what is marked in it, and what divides it. */
-static bool place_plain(placer *p, size_t begin, size_t end)
+static bool is_mark(char c)
 {
-    const char *data = p->source.data;
-    for (size_t at = begin, after; at < end; at = after) {
-        const char c = data[at];
-        const size_t separator = separator_size((ferry_view){data + at, end - at}, at == begin);
-        ferry_md_part part = {.kind = FERRY_MD_PLAIN, .begin = at, .shown_begin = at};
-        after = at + (separator > 0 ? separator : 1);
-        if (c == FERRY_MD_KEEPS) part.kind = FERRY_MD_KEPT;
-        if (c == FERRY_MD_STANDS) part.kind = FERRY_MD_POINT;
-        if (c == FERRY_MD_DIVIDES || (separator > 0 && p->depth == 0)) part.kind = FERRY_MD_HARD_BREAK;
-        while (after < end && (part.kind == FERRY_MD_PLAIN ? data[after] != ' ' && (unsigned char)data[after] < 0xFD
-                                                           : data[after] == c && separator == 0))
-            after++;
-        part.end = part.shown_end = after;
-        if (!add_part(p, part)) return false;
+    return (unsigned char)c >= FERRY_MD_DIVIDES;
+}
+
+/* Text, with what is marked in it, and what divides it. */
+static bool place_plain(placer *p, size_t end)
+{
+    const ferry_view text = {p->source.data, end};
+    for (size_t begin = p->at, at = begin, after; at < end; at = after) {
+        const size_t separator = separator_size(text, at, at == begin);
+        ferry_md_kind kind = is_mark(text.data[at]) ? (ferry_md_kind)(unsigned char)text.data[at] : FERRY_MD_PLAIN;
+        after = separator > 0 ? at + separator : kind != FERRY_MD_PLAIN ? skip_same(text, at) : at + 1;
+        if (separator > 0 && p->open == SIZE_MAX) kind = FERRY_MD_DIVIDES;
+        while (kind == FERRY_MD_PLAIN && after < end && text.data[after] != ' ' && !is_mark(text.data[after])) after++;
+        if (!add_part(p, kind, after)) return false;
     }
     return true;
 }
 
 static bool place_text(placer *p, const ferry_md_event *event)
 {
-    if (event->text == MD_TEXT_NULLCHAR) {
-        return p->at < p->limit && p->source.data[p->at] == '\0' &&
-               add_part(p, (ferry_md_part){.kind = FERRY_MD_POINT, .begin = p->at, .end = p->at + 1});
-    }
-    if (!event->placed || event->begin == event->end) return event->begin == event->end;
+    if (event->type == MD_TEXT_NULLCHAR)
+        return p->at < p->seen.size && p->seen.data[p->at] == '\0' && add_part(p, FERRY_MD_STANDS, p->at + 1);
+    if (event->begin == event->end) return true;
     size_t begin = event->begin;
-    if (p->at + 1 == begin && p->source.data[p->at] == '\\' && is_punctuation(p->source.data[begin])) {
-        const ferry_md_part escaped = {.kind = FERRY_MD_ESCAPED, .begin = p->at, .end = begin + 1};
-        if (!add_part(p, escaped)) return false;
+    if (p->at + 1 == begin && p->source.data[p->at] == '\\') {
         begin++;
+        if (!add_part(p, FERRY_MD_ESCAPED, begin)) return false;
     }
     if (p->at != begin) return false;
-    if (event->text != MD_TEXT_ENTITY) return place_plain(p, begin, event->end);
-    const ferry_view name = {p->source.data + begin, event->end - begin};
-    const bool divides = p->depth == 0 && (ferry_view_is(name, "&bull;") || ferry_view_is(name, "&middot;"));
-    const ferry_md_kind kind = divides ? FERRY_MD_HARD_BREAK : FERRY_MD_ENTITY;
-    return add_part(p, (ferry_md_part){.kind = kind, .begin = begin, .end = event->end});
+    if (event->type != MD_TEXT_ENTITY) return place_plain(p, event->end);
+    const ferry_view name = view_part(p->source, begin, event->end);
+    const bool divides = p->open == SIZE_MAX && (ferry_view_is(name, "&bull;") || ferry_view_is(name, "&middot;"));
+    return add_part(p, divides ? FERRY_MD_DIVIDES : FERRY_MD_ENTITY, event->end);
 }
 
 /* A tag that may be several texts, one for each of its lines. */
 static bool place_tag(placer *p, const ferry_md_event *event)
 {
+    ferry_md_parts *parts = p->parts;
     ferry_inline_tag tag;
-    if (!event->placed || p->at != event->begin) return false;
-    const size_t size = ferry_inline_tag_read((ferry_view){p->source.data + p->at, p->source.size - p->at}, &tag);
-    const size_t end = p->at + size;
-    if (size == 0 || !add_part(p, (ferry_md_part){.kind = FERRY_MD_TAG, .begin = p->at, .end = end})) return false;
-    while (p->next < p->count && p->events[p->next].kind == FERRY_MD_TEXT && p->events[p->next].text == MD_TEXT_HTML &&
-           (!p->events[p->next].placed || p->events[p->next].end <= end))
+    if (p->at != event->begin) return false;
+    const size_t size = ferry_inline_tag_read(view_part(p->source, p->at, p->source.size), &tag);
+    tag.part = parts->count;
+    if (size == 0 || !add_part(p, FERRY_MD_TAG, p->at + size)) return false;
+    ferry_inline_tag *grown = ferry_array_grow(parts->tags, &parts->tag_capacity, parts->tag_count + 1, sizeof *grown);
+    if (grown == NULL) {
+        p->status = ferry_fail_memory(p->error, "tags", (parts->tag_count + 1) * sizeof *grown);
+        return false;
+    }
+    parts->tags = grown;
+    grown[parts->tag_count++] = tag;
+    while (p->next < p->count && p->events[p->next].kind == FERRY_MD_TEXT && p->events[p->next].type == MD_TEXT_HTML &&
+           (!p->events[p->next].placed || p->events[p->next].end <= p->at))
         p->next++;
     return true;
 }
 
 /* The end of a line, and what the next one begins with. */
-static bool place_break(placer *p, const ferry_md_event *event)
+static bool place_break(placer *p, bool hard)
 {
-    const bool hard = event->text == MD_TEXT_BR;
-    size_t at = p->at;
-    while (byte_at(p, at) == ' ' || byte_at(p, at) == '\t') at++;
-    if (hard && byte_at(p, at) == '\\') at++;
-    if (byte_at(p, at) == '\r') at++;
-    if (byte_at(p, at) == '\n') at++;
-    if (at == p->at || (byte_at(p, at - 1) != '\n' && byte_at(p, at - 1) != '\r')) return false;
-    while (byte_at(p, at) == ' ' || byte_at(p, at) == '\t' || byte_at(p, at) == '>') at++;
-    return add_part(p, (ferry_md_part){.kind = hard ? FERRY_MD_HARD_BREAK : FERRY_MD_BREAK, .begin = p->at, .end = at});
+    size_t at = skip_blanks(p->seen, p->at);
+    at += hard && byte_at(p->seen, at) == '\\';
+    at += byte_at(p->seen, at) == '\r';
+    at += byte_at(p->seen, at) == '\n';
+    if (at == p->at || !is_line_end(p->source.data[at - 1])) return false;
+    return add_part(p, hard ? FERRY_MD_DIVIDES : FERRY_MD_BREAK, skip_set(p->seen, at, " \t>"));
 }
 
-/* ---- code ---- */
-
-static size_t count_backticks(const placer *p, size_t at)
+/* Sets what is seen for the event that is the next one. */
+static void look_ahead(placer *p)
 {
-    size_t end = at;
-    while (end < p->source.size && p->source.data[end] == '`') end++;
-    return end - at;
+    p->seen.size = p->next < p->count ? p->events[p->next].begin : p->source.size;
 }
 
 /* Code, with its texts and its end. */
 static bool place_code(placer *p)
 {
-    const size_t begin = p->at, ticks = count_backticks(p, begin);
+    const size_t begin = p->at, ticks = byte_at(p->seen, begin) == '`' ? skip_same(p->seen, begin) - begin : 0;
+    size_t close = begin + ticks;
     if (ticks == 0 || (begin > 0 && p->source.data[begin - 1] == '`')) return false;
-    size_t end = begin + ticks, last = end;
     for (; p->next < p->count && p->events[p->next].kind == FERRY_MD_TEXT; p->next++)
-        if (p->events[p->next].placed) last = p->events[p->next].end;
-    if (p->next == p->count || p->events[p->next++].kind != FERRY_MD_LEAVE || last < end) return false;
-    for (size_t run = 0; run != ticks; end += run) {
-        while (end < p->source.size && p->source.data[end] != '`') end++;
-        run = count_backticks(p, end);
-        if (run == 0) return false;
-    }
-    ferry_md_part part = {.kind = FERRY_MD_KEPT, .begin = begin, .end = end};
-    part.shown_begin = begin + ticks;
-    part.shown_end = end - ticks;
-    return last <= part.shown_end && add_part(p, part);
+        if (p->events[p->next].placed) close = p->events[p->next].end;
+    p->next++;
+    look_ahead(p);
+    close = find_one_of(p->seen, close, "`");
+    if (close == p->seen.size || skip_same(p->seen, close) != close + ticks) return false;
+    if (!add_part(p, FERRY_MD_KEPT, close + ticks)) return false;
+    p->parts->parts[p->parts->count - 1].shown_begin = begin + ticks;
+    p->parts->parts[p->parts->count - 1].shown_end = close;
+    return true;
 }
 
-/* ---- links ---- */
+/* ---- elements ---- */
 
-/* Blanks, and at most one end of a line. */
-static size_t skip_space(const placer *p, size_t at)
+static bool enter(placer *p, MD_SPANTYPE type)
 {
-    while (strchr(" \t\r\n", byte_at(p, at)) != NULL && byte_at(p, at) != '\0') {
-        const bool ends = byte_at(p, at) == '\n';
-        at++;
-        while (ends && byte_at(p, at) == '>') at++;
-    }
-    return at;
+    static const char *const markers[] = {
+        [MD_SPAN_EM] = "*_", [MD_SPAN_STRONG] = "*_", [MD_SPAN_DEL] = "~", [MD_SPAN_A] = "[<", [MD_SPAN_IMG] = "!"};
+    if (type == MD_SPAN_CODE) return place_code(p);
+    const char first = byte_at(p->seen, p->at);
+    const bool twice = byte_at(p->seen, p->at + 1) == (type == MD_SPAN_IMG ? '[' : first);
+    const bool is_long = twice && type != MD_SPAN_EM && type != MD_SPAN_A;
+    if (!is_one_of(first, markers[type]) || (!is_long && (type == MD_SPAN_STRONG || type == MD_SPAN_IMG))) return false;
+    if (!add_part(p, FERRY_MD_OPEN, p->at + 1 + is_long)) return false;
+    p->open = p->parts->count - 1;
+    return true;
 }
 
-/* The byte after `close`, from `at`; 0: there is none. */
-static size_t find_close(const placer *p, size_t at, char close)
+/* "(destination "title")" or "[label]" at byte `begin`: the byte after it; 0: it does not end. */
+static size_t skip_target(ferry_view text, size_t begin)
 {
-    for (; at < p->limit; at++) {
-        if (p->source.data[at] == close) return at + 1;
-        if (p->source.data[at] == '\\') at++;
+    const bool is_label = text.data[begin] == '[';
+    const size_t first = skip_set(text, begin + 1, " \t\r\n>");
+    size_t depth = 0;
+    char quote = '\0'; /* what ends the quotation */
+    for (size_t at = first; at < text.size; at++) {
+        const char c = text.data[at];
+        if (c == '\\')
+            at++;
+        else if (quote != '\0')
+            quote = c == quote ? '\0' : quote;
+        else if (c == (is_label ? ']' : ')') && depth-- == 0)
+            return at + 1;
+        else if (!is_label && c == '<' && at == first)
+            quote = '>';
+        else if (!is_label && at > first && is_one_of(c, "\"'(") && is_one_of(text.data[at - 1], " \t\r\n"))
+            quote = c == '(' ? ')' : c;
+        else if (!is_label && c == '(')
+            depth++;
     }
     return 0;
 }
 
-static size_t skip_destination(const placer *p, size_t at)
+/* The end of a link or an image, which part `open` begins. Addresses, and links whose text names the target, are kept;
+ * an image stands alone. */
+static bool leave_link(placer *p, size_t open)
 {
-    size_t depth = 0;
-    if (byte_at(p, at) == '<') return find_close(p, at + 1, '>');
-    for (; at < p->limit; at++) {
-        const char c = p->source.data[at];
-        if ((unsigned char)c <= ' ' || (c == ')' && depth == 0)) break;
-        if (c == '\\' && is_punctuation(byte_at(p, at + 1))) at++;
-        if (c == '(') depth++;
-        if (c == ')') depth--;
-    }
-    return at;
-}
-
-/* "(destination "title")" at `at`: the byte after it; 0: there is none. */
-static size_t skip_target(const placer *p, size_t at)
-{
-    at = skip_destination(p, skip_space(p, at + 1));
-    if (at == 0) return 0;
-    at = skip_space(p, at);
-    const char c = byte_at(p, at);
-    if (c == '"' || c == '\'' || c == '(') {
-        at = find_close(p, at + 1, c == '(' ? ')' : c);
-        if (at == 0) return 0;
-        at = skip_space(p, at);
-    }
-    return byte_at(p, at) == ')' ? at + 1 : 0;
-}
-
-/* The marker at which a link or image ends: the byte after it, or 0. *by_text: its text is what names its target. */
-static size_t skip_link_end(const placer *p, const span *link, bool *by_text)
-{
-    size_t end = 0;
-    *by_text = false;
-    if (byte_at(p, p->at) != (link->marker == '<' ? '>' : ']')) return 0;
-    if (link->marker == '<') return p->at + 1;
-    if (byte_at(p, p->at + 1) == '(') end = skip_target(p, p->at + 1);
-    if (byte_at(p, p->at + 1) == '[') end = find_close(p, p->at + 2, ']');
-    *by_text = end == 0 || (byte_at(p, p->at + 1) == '[' && end == p->at + 3); /* "]", "][]" */
-    return end != 0 ? end : p->at + 1;
-}
-
-/* ---- spans ---- */
-
-static size_t marker_size(const placer *p, MD_SPANTYPE type)
-{
-    const char first = byte_at(p, p->at), second = byte_at(p, p->at + 1);
-    switch (type) {
-    case MD_SPAN_EM: return first == '*' || first == '_';
-    case MD_SPAN_STRONG: return first == second && (first == '*' || first == '_') ? 2 : 0;
-    case MD_SPAN_DEL: return first != '~' ? 0 : second == '~' ? 2 : 1;
-    case MD_SPAN_A: return first == '[' || first == '<';
-    case MD_SPAN_IMG: return first == '!' && second == '[' ? 2 : 0;
-    default: return 0;
-    }
-}
-
-static bool enter(placer *p, MD_SPANTYPE type)
-{
-    if (type == MD_SPAN_CODE) return place_code(p);
-    const size_t size = marker_size(p, type);
-    span *grown = ferry_array_grow(p->spans, &p->span_capacity, p->depth + 1, sizeof *grown);
-    if (grown == NULL) {
-        p->status = ferry_fail_memory(p->error, "a document", (p->depth + 1) * sizeof *grown);
-        return false;
-    }
-    p->spans = grown;
-    if (size == 0) return false;
-    grown[p->depth++] = (span){.type = type, .part = p->parts->count, .size = size, .marker = byte_at(p, p->at)};
-    return add_part(p, (ferry_md_part){.kind = FERRY_MD_OPEN, .begin = p->at, .end = p->at + size});
-}
-
-/* The end of a link or an image. Addresses, and links whose text names the target, are kept; an image stands alone. */
-static bool leave_link(placer *p, const span *link)
-{
-    bool by_text;
-    const size_t end = skip_link_end(p, link, &by_text);
+    ferry_md_part whole = p->parts->parts[open];
+    const char marker = p->source.data[whole.begin], after = byte_at(p->seen, p->at + 1);
+    size_t end = p->at + 1;
+    if (byte_at(p->seen, p->at) != (marker == '<' ? '>' : ']')) return false;
+    const bool has_target = marker != '<' && is_one_of(after, "([");
+    if (has_target) end = skip_target(p->seen, end);
     if (end == 0) return false;
-    if (link->type == MD_SPAN_A && !by_text && link->marker == '[')
-        return add_part(p, (ferry_md_part){.kind = FERRY_MD_CLOSE, .begin = p->at, .end = end});
-    ferry_md_part whole = p->parts->parts[link->part];
-    whole.kind = link->type == MD_SPAN_A ? FERRY_MD_KEPT : FERRY_MD_POINT;
+    const bool by_text = !has_target || (after == '[' && end == p->at + 3); /* "]", "][]" */
+    if (marker == '[' && !by_text) return add_part(p, FERRY_MD_CLOSE, end);
+    const bool has_text = p->parts->count == open + 2 && p->parts->parts[open + 1].kind == FERRY_MD_PLAIN;
+    whole.kind = marker == '!' ? FERRY_MD_STANDS : FERRY_MD_KEPT;
     whole.shown_begin = whole.end;
-    whole.shown_end = p->at;
-    whole.end = end;
-    const bool is_plain = p->parts->count == link->part + 2 && whole.shown_begin < whole.shown_end &&
-                          p->parts->parts[link->part + 1].kind == FERRY_MD_PLAIN;
-    if (whole.kind == FERRY_MD_POINT && (by_text || !is_plain)) whole.shown_end = whole.shown_begin;
-    p->parts->count = link->part;
-    return add_part(p, whole);
+    whole.shown_end = marker == '!' && (by_text || !has_text) ? whole.end : p->at;
+    whole.end = p->at = end;
+    p->parts->parts[open] = whole;
+    p->parts->count = open + 1;
+    p->parts->tag_count = whole.tag;
+    return true;
 }
 
-static bool leave(placer *p, MD_SPANTYPE type)
+static bool leave(placer *p)
 {
-    if (p->depth == 0 || p->spans[p->depth - 1].type != type) return false;
-    const span *last = &p->spans[--p->depth];
-    if (type == MD_SPAN_A || type == MD_SPAN_IMG) return leave_link(p, last);
-    for (size_t i = 0; i < last->size; i++)
-        if (byte_at(p, p->at + i) != last->marker) return false;
-    return add_part(p, (ferry_md_part){.kind = FERRY_MD_CLOSE, .begin = p->at, .end = p->at + last->size});
+    const size_t open = p->open;
+    const ferry_md_part *begin = &p->parts->parts[open];
+    const char marker = p->source.data[begin->begin];
+    const size_t end = p->at + (begin->end - begin->begin);
+    p->open = begin->outer;
+    if (is_one_of(marker, "[<!")) return leave_link(p, open);
+    for (size_t at = p->at; at < end; at++)
+        if (byte_at(p->seen, at) != marker) return false;
+    return add_part(p, FERRY_MD_CLOSE, end);
 }
 
 /* ---- blocks ---- */
 
-/* Sets p->limit for the events from p->next on. */
-static void find_limit(placer *p, size_t *placed)
-{
-    if (*placed < p->next) *placed = p->next;
-    while (*placed < p->count && !p->events[*placed].placed) (*placed)++;
-    p->limit = *placed < p->count ? p->events[*placed].begin : p->source.size;
-}
-
 static bool place_event(placer *p, const ferry_md_event *event)
 {
-    if (event->kind == FERRY_MD_ENTER) return enter(p, event->span);
-    if (event->kind == FERRY_MD_LEAVE) return leave(p, event->span);
-    if (event->text == MD_TEXT_BR || event->text == MD_TEXT_SOFTBR) return place_break(p, event);
-    return event->text == MD_TEXT_HTML ? place_tag(p, event) : place_text(p, event);
+    if (event->kind == FERRY_MD_ENTER) return enter(p, (MD_SPANTYPE)event->type);
+    if (event->kind == FERRY_MD_LEAVE) return leave(p);
+    switch (event->type) {
+    case MD_TEXT_BR: return place_break(p, true);
+    case MD_TEXT_SOFTBR: return place_break(p, false);
+    case MD_TEXT_HTML: return place_tag(p, event);
+    default: return place_text(p, event);
+    }
 }
 
 /* Places all events, if the first of them is at byte `begin`. */
 static bool place_all(placer *p, size_t begin)
 {
-    size_t placed = 0;
     p->at = begin;
-    p->next = p->depth = p->parts->count = 0;
+    p->next = p->parts->count = p->parts->tag_count = 0;
+    p->open = SIZE_MAX;
     while (p->next < p->count) {
-        find_limit(p, &placed);
+        look_ahead(p);
         if (!place_event(p, &p->events[p->next++])) return false;
     }
-    return p->depth == 0;
+    return true;
 }
 
-ferry_status ferry_md_place(ferry_view source, size_t least, const ferry_md_event *events, size_t count,
+ferry_status ferry_md_place(ferry_view source, size_t least, ferry_md_event *events, size_t count,
                             ferry_md_parts *parts, ferry_error *error)
 {
-    placer p = {.source = source, .events = events, .count = count, .parts = parts, .error = error};
-    size_t placed = 0;
-    find_limit(&p, &placed);
-    size_t begin = p.limit;
-    bool done = false;
-    if (placed == 0 && count > 0 && begin > least && source.data[begin - 1] == '\\' &&
-        is_punctuation(source.data[begin]))
-        begin--;
+    placer p = {.source = source, .seen = source, .events = events, .count = count, .parts = parts, .error = error};
+    size_t begin = source.size;
+    for (size_t i = count; i-- > 0; begin = events[i].begin)
+        if (!events[i].placed) events[i].begin = events[i].end = begin;
+    if (begin == source.size) return FERRY_OK;
     /* Markers may be before the first text. */
-    for (; placed < count && !done && p.status == FERRY_OK; begin--) {
-        const char c = begin < source.size ? source.data[begin] : '\0';
-        if (begin == events[placed].begin || is_punctuation(c)) done = place_all(&p, begin);
-        if (begin == least || events[placed].begin - begin == MOST_MARKERS) break;
-    }
-    free(p.spans);
-    if (!done) parts->count = 0;
+    const size_t first = begin > least + MOST_MARKERS ? begin - MOST_MARKERS : least;
+    begin -= events->placed && begin > least && source.data[begin - 1] == '\\';
+    bool done = place_all(&p, begin);
+    while (!done && begin > first && p.status == FERRY_OK) done = place_all(&p, --begin);
+    if (!done) parts->count = parts->tag_count = 0;
     return p.status;
 }
