@@ -13,7 +13,7 @@ enum {
     MOST_TARGETS = 64 /* times the document, all targets of links together */
 };
 
-/* What a block consists of, whatever the order: the sum of a hash of each part. */
+/* What a block consists of but for its text, whatever the order: the sum of a hash of each part. */
 typedef struct structure {
     uint64_t sum, count;
 } structure;
@@ -22,6 +22,7 @@ typedef struct reader {
     ferry_document *document; /* NULL: only the structure is looked at */
     ferry_error *error;
     ferry_md_text text;
+    ferry_view original;
     ferry_view source;      /* the bytes of `text` */
     ferry_md_event *events; /* [count] of the block that is open */
     size_t count, capacity;
@@ -38,7 +39,7 @@ static ferry_view bytes_of(const reader *r, const ferry_md_part *part)
     return view_part(r->source, part->begin, part->end);
 }
 
-static size_t place(const reader *r, size_t at)
+static size_t place(reader *r, size_t at)
 {
     return ferry_md_source_place(&r->text, at);
 }
@@ -85,63 +86,53 @@ static void read_tags(reader *r)
     r->parts.count = count;
 }
 
-/* Whether parts first … after - 1, a line, are nothing but bold text, or nothing but images. */
-static bool is_own_line(const reader *r, size_t first, size_t after)
-{
-    const ferry_md_part *parts = r->parts.parts;
-    size_t depth = 0;
-    bool is_bold = false, has_image = false, has_text = false;
-    for (size_t i = first; i < after; i++) {
-        const ferry_md_part *part = &parts[i];
-        const char c = r->source.data[part->begin];
-        if (part->kind == FERRY_MD_OPEN) depth++;
-        if (part->kind == FERRY_MD_CLOSE && depth-- == 0) return false;
-        if (i == first) is_bold = depth > 0 && part->end - part->begin == 2 && (c == '*' || c == '_');
-        if (is_bold && depth == 0 && i + 1 < after) return false;
-        has_image |= part->kind == FERRY_MD_STANDS && (c == '!' || ferry_view_contains(bytes_of(r, part), "<img "));
-        has_text |=
-            part->kind == FERRY_MD_KEPT || (part->kind < FERRY_MD_OPEN && (part->end - part->begin > 1 || c != ' '));
-    }
-    return depth == 0 && (is_bold || (has_image && !has_text));
-}
-
-/* The ends of such lines end texts. What would divide an element stands alone. */
+/* The ends of a line that is nothing but bold text, or nothing but images, end texts. What would divide an element
+ * stands alone. */
 static void find_ends(const reader *r)
 {
     ferry_md_part *parts = r->parts.parts;
-    size_t depth = 0;
-    for (size_t first = 0, i = 0; i <= r->parts.count; i++) {
-        if (i < r->parts.count && parts[i].kind != FERRY_MD_BREAK && parts[i].kind != FERRY_MD_DIVIDES) continue;
-        if (is_own_line(r, first, i)) {
-            if (first > 0) parts[first - 1].kind = FERRY_MD_DIVIDES;
-            if (i < r->parts.count) parts[i].kind = FERRY_MD_DIVIDES;
+    size_t depth = 0, first = 0; /* of the line */
+    bool is_bold = false, has_image = false, has_text = false;
+    for (size_t i = 0; i <= r->parts.count; i++) {
+        const bool is_last = i == r->parts.count;
+        if (is_last || parts[i].kind == FERRY_MD_BREAK || parts[i].kind == FERRY_MD_DIVIDES) {
+            const bool ends = depth == 0 && (is_bold || (has_image && !has_text));
+            if (ends && first > 0) parts[first - 1].kind = FERRY_MD_DIVIDES;
+            if (ends && !is_last) parts[i].kind = FERRY_MD_DIVIDES;
+            if (depth > 0 && !is_last && parts[i].kind == FERRY_MD_DIVIDES) parts[i].kind = FERRY_MD_STANDS;
+            first = i + 1;
+            has_image = false;
+            has_text = depth > 0;
+            continue;
         }
-        first = i + 1;
-    }
-    for (size_t i = 0; i < r->parts.count; i++) {
-        depth += parts[i].kind == FERRY_MD_OPEN;
-        depth -= parts[i].kind == FERRY_MD_CLOSE && depth > 0;
-        if (parts[i].kind == FERRY_MD_DIVIDES && depth > 0) parts[i].kind = FERRY_MD_STANDS;
+        const ferry_md_part *part = &parts[i];
+        const size_t size = part->end - part->begin;
+        const char c = r->source.data[part->begin];
+        if (i == first) is_bold = depth == 0 && part->kind == FERRY_MD_OPEN && size == 2 && is_one_of(c, "*_");
+        if (i > first && depth == 0) is_bold = false;
+        depth += part->kind == FERRY_MD_OPEN;
+        depth -= part->kind == FERRY_MD_CLOSE && depth > 0;
+        has_image |= part->kind == FERRY_MD_STANDS && (c == '!' || ferry_view_contains(bytes_of(r, part), "<img "));
+        has_text |= part->kind == FERRY_MD_KEPT || (part->kind < FERRY_MD_OPEN && (size > 1 || c != ' '));
     }
 }
 
 /* ---- text ---- */
 
-/* A character reference; blanks and controls are kept. */
-static ferry_status add_entity(const reader *r, const ferry_md_part *part)
+/* A character reference; blanks, controls and unknown ones are kept. */
+static ferry_status add_entity(ferry_document *document, size_t begin, size_t end)
 {
     char bytes[8];
     ferry_view text = {bytes, 0};
     size_t at = 0;
     uint32_t c;
-    ferry_entity_read(bytes_of(r, part), bytes, &text.size);
-    const bool is_text = ferry_utf8_next(text, &at, &c) && c > ' ' && c != 0x7F;
-    return is_text
-               ? ferry_document_text(r->document, place(r, part->begin), place(r, part->end), text)
-               : ferry_document_kept(r->document, place(r, part->begin), place(r, part->end), (ferry_view){NULL, 0});
+    if (ferry_entity_read(view_part(document->source, begin, end), bytes, &text.size) > 0 &&
+        ferry_utf8_next(text, &at, &c) && c > ' ' && c != 0x7F)
+        return ferry_document_text(document, begin, end, text);
+    return ferry_document_kept(document, begin, end, (ferry_view){NULL, 0});
 }
 
-static ferry_status add_part(const reader *r, const ferry_md_part *part)
+static ferry_status add_part(reader *r, const ferry_md_part *part)
 {
     ferry_document *document = r->document;
     const size_t begin = place(r, part->begin), end = place(r, part->end);
@@ -149,7 +140,7 @@ static ferry_status add_part(const reader *r, const ferry_md_part *part)
     case FERRY_MD_PLAIN: return ferry_document_text(document, begin, end, (ferry_view){NULL, 0});
     case FERRY_MD_ESCAPED:
         return ferry_document_text(document, begin, end, (ferry_view){document->source.data + begin + 1, 1});
-    case FERRY_MD_ENTITY: return add_entity(r, part);
+    case FERRY_MD_ENTITY: return add_entity(document, begin, end);
     case FERRY_MD_OPEN: return ferry_document_open(document, begin, end);
     case FERRY_MD_CLOSE: return ferry_document_close(document, begin, end);
     case FERRY_MD_KEPT:
@@ -176,7 +167,7 @@ static void trim_number(const reader *r)
 }
 
 /* Parts first … after - 1, but for line ends and blanks at both ends, are a block. */
-static ferry_status add_block(const reader *r, size_t first, size_t after)
+static ferry_status add_block(reader *r, size_t first, size_t after)
 {
     ferry_md_part *parts = r->parts.parts;
     const char *data = r->source.data;
@@ -205,8 +196,6 @@ static ferry_status add_block(const reader *r, size_t first, size_t after)
 static ferry_status add_blocks(reader *r)
 {
     const ferry_md_parts *parts = &r->parts;
-    FERRY_TRY(ferry_md_place(r->source, r->least, r->events, r->count, &r->parts, r->error));
-    if (parts->count == 0) return FERRY_OK;
     read_tags(r);
     trim_number(r);
     find_ends(r);
@@ -219,12 +208,12 @@ static ferry_status add_blocks(reader *r)
 }
 
 /* The lines of a block of HTML are read as HTML, but for what containers begin them with, and tags of MDX. */
-static ferry_status read_html(const reader *r)
+static ferry_status read_html(reader *r)
 {
     size_t begin = r->events->begin, end = begin; /* of lines that follow each other */
     for (size_t i = 0; i < r->count; i++) {
         const ferry_md_event *line = &r->events[i];
-        if (!line->placed) continue;
+        if (line->begin == line->end) continue;
         const bool is_mdx = ferry_view_contains(view_part(r->source, line->begin, line->end), "={");
         if (is_mdx || skip_set(r->source, end, " \t\r\n") < line->begin) {
             FERRY_TRY(ferry_html_read(r->document, place(r, begin), place(r, end)));
@@ -235,31 +224,44 @@ static ferry_status read_html(const reader *r)
     return ferry_html_read(r->document, place(r, begin), place(r, end));
 }
 
-static ferry_status end_block(reader *r)
-{
-    ferry_status status = FERRY_OK;
-    if (r->count > 0 && r->document != NULL && r->block == MD_BLOCK_HTML) {
-        r->document->format = &ferry_format_html;
-        status = read_html(r);
-        r->document->format = &ferry_format_markdown;
-    } else if (r->count > 0 && r->document != NULL && r->block != MD_BLOCK_CODE) {
-        status = add_blocks(r);
-    }
-    for (size_t i = 0; i < r->count; i++)
-        if (r->events[i].placed && r->events[i].end > r->least) r->least = r->events[i].end;
-    r->count = r->parts.count = 0;
-    return status;
-}
+/* ---- structure ---- */
 
-/* ---- what md4c calls: a negative number ends it ---- */
-
-static void add_hash(reader *r, int kind, int type, ferry_view text)
+static void add_hash(reader *r, int kind, ferry_view text)
 {
-    uint64_t hash = UINT64_C(0xCBF29CE484222325) + ((uint64_t)kind << 8) + (uint64_t)type; /* FNV-1a */
+    uint64_t hash = UINT64_C(0xCBF29CE484222325) + (uint64_t)kind; /* FNV-1a */
     for (size_t i = 0; i < text.size; i++) hash = (hash ^ (unsigned char)text.data[i]) * UINT64_C(0x100000001B3);
     hash = (hash ^ hash >> 32) * UINT64_C(0x9E3779B97F4A7C15);
     r->structure.sum += hash ^ hash >> 29;
     r->structure.count++;
+}
+
+/* Text may have other signs that divide it, and images other descriptions. */
+static void add_structure(reader *r)
+{
+    for (size_t i = 0; i < r->parts.count; i++) {
+        const ferry_md_part *part = &r->parts.parts[i];
+        const bool is_sign = part->kind == FERRY_MD_DIVIDES && (unsigned char)r->source.data[part->begin] < FERRY_MD_DIVIDES;
+        const bool is_image = part->kind == FERRY_MD_STANDS && part->shown_end < part->end;
+        if (part->kind >= FERRY_MD_OPEN && part->kind != FERRY_MD_BREAK && !is_sign)
+            add_hash(r, (int)part->kind, view_part(r->original, is_image ? part->shown_end : part->begin, part->end));
+    }
+    if (r->parts.count == 0) add_hash(r, 0, r->original); /* not understood */
+}
+
+/* ---- what md4c calls: a negative number ends it ---- */
+
+static ferry_status read_block(reader *r)
+{
+    if (r->count == 0 || r->block == MD_BLOCK_CODE) return FERRY_OK;
+    if (r->block == MD_BLOCK_HTML && r->document != NULL) {
+        r->document->format = &ferry_format_html;
+        const ferry_status status = read_html(r);
+        r->document->format = &ferry_format_markdown;
+        return status;
+    }
+    FERRY_TRY(ferry_md_place(r->source, r->least, r->events, r->count, &r->parts, r->error));
+    if (r->document == NULL) add_structure(r);
+    return r->document != NULL && r->parts.count > 0 ? add_blocks(r) : FERRY_OK;
 }
 
 /* A block begins or ends. */
@@ -267,9 +269,12 @@ static int on_block(MD_BLOCKTYPE type, void *detail, void *user)
 {
     reader *r = user;
     (void)detail;
-    r->status = end_block(r);
+    r->status = read_block(r);
+    for (size_t i = 0; i < r->count; i++)
+        if (r->events[i].begin < r->events[i].end && r->events[i].end > r->least) r->least = r->events[i].end;
+    r->count = r->parts.count = 0;
     r->block = type;
-    add_hash(r, 1, (int)type, (ferry_view){NULL, 0});
+    add_hash(r, -1 - (int)type, (ferry_view){NULL, 0});
     return -(int)r->status;
 }
 
@@ -288,14 +293,8 @@ static int on_enter_span(MD_SPANTYPE type, void *detail, void *user)
     reader *r = user;
     const MD_SPAN_A_DETAIL *link = type == MD_SPAN_A ? detail : NULL;
     const MD_SPAN_IMG_DETAIL *image = type == MD_SPAN_IMG ? detail : NULL;
-    const MD_ATTRIBUTE *target = link != NULL ? &link->href : image != NULL ? &image->src : NULL;
-    const MD_ATTRIBUTE *title = link != NULL ? &link->title : image != NULL ? &image->title : NULL;
-    ferry_view bytes = {NULL, 0};
-    if (target != NULL) {
-        bytes = (ferry_view){target->text, target->size};
-        r->targets += target->size + title->size;
-    }
-    add_hash(r, 2, (int)type, bytes);
+    if (link != NULL) r->targets += link->href.size + link->title.size;
+    if (image != NULL) r->targets += image->src.size + image->title.size;
     if (r->targets / MOST_TARGETS > r->source.size)
         return -(int)(r->status = ferry_fail(r->error, FERRY_ERROR_UNSUPPORTED,
                                              "expected definitions of links that are not longer, found more than %zu "
@@ -316,12 +315,9 @@ static int on_text(MD_TEXTTYPE type, const MD_CHAR *text, MD_SIZE size, void *us
     ferry_md_event event = {.kind = FERRY_MD_TEXT, .type = (int)type};
     const uintptr_t begin = (uintptr_t)r->source.data, at = (uintptr_t)text; /* text may be none of the source */
     if (at >= begin && at - begin <= r->source.size && size <= r->source.size - (at - begin)) {
-        event.placed = true;
         event.begin = (size_t)(at - begin);
         event.end = event.begin + size;
     }
-    if (type == MD_TEXT_CODE || type == MD_TEXT_HTML || type == MD_TEXT_BR)
-        add_hash(r, 3, (int)type, (ferry_view){text, size});
     return add_event(r, &event);
 }
 
@@ -337,6 +333,7 @@ static ferry_status parse(reader *r, ferry_view source)
                               .leave_span = on_leave_span,
                               .text = on_text};
     r->status = ferry_md_prepare(source, &r->text, r->error);
+    r->original = source;
     r->source = (ferry_view){r->text.text.data, r->text.text.size};
     r->least = r->text.begin;
     int ended = 0;
@@ -388,12 +385,6 @@ static ferry_status find_structure(const char *before, ferry_view block, structu
     ferry_status status = ferry_string_append(&line, ferry_text_view(before), error);
     if (status == FERRY_OK) status = join_lines(&line, block, error);
     if (status == FERRY_OK) status = parse(&r, (ferry_view){line.data, line.size});
-    /* What is marked in it is part of the structure, too. */
-    for (size_t at = 0, end; at < line.size && status == FERRY_OK; at = end) {
-        const unsigned char c = (unsigned char)r.source.data[at];
-        end = skip_same(r.source, at);
-        if (c >= FERRY_MD_DIVIDES) add_hash(&r, 4, c, (ferry_view){line.data + at, end - at});
-    }
     *found = r.structure;
     destroy(&r);
     free(line.data);

@@ -17,6 +17,7 @@ typedef struct ferry_md_text {
         size_t begin, end, moved;
     } * inserts;
     size_t count, capacity;
+    size_t last; /* how many of them are before the place that was looked for last */
 } ferry_md_text;
 typedef struct ferry_md_insert ferry_md_insert;
 
@@ -38,14 +39,13 @@ typedef enum ferry_md_kind {
 /* *text is to be freed after a failure, too. Errors: MEMORY. */
 ferry_status ferry_md_prepare(ferry_view source, ferry_md_text *text, ferry_error *error);
 /* Where in the source byte `at` of the text is. */
-size_t ferry_md_source_place(const ferry_md_text *text, size_t at);
+size_t ferry_md_source_place(ferry_md_text *text, size_t at);
 
 /* What md4c says about the inside of a block. */
 typedef struct ferry_md_event {
     enum { FERRY_MD_TEXT, FERRY_MD_ENTER, FERRY_MD_LEAVE } kind;
-    int type;    /* an MD_TEXTTYPE, or an MD_SPANTYPE */
-    bool placed; /* it is bytes begin … end - 1 of the text */
-    size_t begin, end;
+    int type;          /* an MD_TEXTTYPE, or an MD_SPANTYPE */
+    size_t begin, end; /* its bytes in the text; begin = end: where they are is not known */
 } ferry_md_event;
 
 /* The same, at its place in the text. */
@@ -63,8 +63,8 @@ typedef struct ferry_md_parts {
     size_t count, capacity, tag_count, tag_capacity;
 } ferry_md_parts;
 
-/* Finds the places of a block's events in the text, also of those that are not placed. Nothing of the block is before
- * byte `least` of it. Without parts: the block has no text, or its source is not understood. Errors: MEMORY. */
+/* Finds the places of a block's events in the text, also of those whose bytes are not known. Nothing of the block is
+ * before byte `least` of it. Without parts: the block has no text, or its source is not understood. Errors: MEMORY. */
 ferry_status ferry_md_place(ferry_view text, size_t least, ferry_md_event *events, size_t count, ferry_md_parts *parts,
                             ferry_error *error);
 

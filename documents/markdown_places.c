@@ -107,7 +107,7 @@ static bool place_tag(placer *p, const ferry_md_event *event)
     parts->tags = grown;
     grown[parts->tag_count++] = tag;
     while (p->next < p->count && p->events[p->next].kind == FERRY_MD_TEXT && p->events[p->next].type == MD_TEXT_HTML &&
-           (!p->events[p->next].placed || p->events[p->next].end <= p->at))
+           p->events[p->next].end <= p->at)
         p->next++;
     return true;
 }
@@ -136,7 +136,7 @@ static bool place_code(placer *p)
     size_t close = begin + ticks;
     if (ticks == 0 || (begin > 0 && p->source.data[begin - 1] == '`')) return false;
     for (; p->next < p->count && p->events[p->next].kind == FERRY_MD_TEXT; p->next++)
-        if (p->events[p->next].placed) close = p->events[p->next].end;
+        if (p->events[p->next].begin < p->events[p->next].end) close = p->events[p->next].end;
     p->next++;
     look_ahead(p);
     close = find_one_of(p->seen, close, "`");
@@ -258,11 +258,11 @@ ferry_status ferry_md_place(ferry_view source, size_t least, ferry_md_event *eve
     placer p = {.source = source, .seen = source, .events = events, .count = count, .parts = parts, .error = error};
     size_t begin = source.size;
     for (size_t i = count; i-- > 0; begin = events[i].begin)
-        if (!events[i].placed) events[i].begin = events[i].end = begin;
+        if (events[i].begin == events[i].end) events[i].begin = events[i].end = begin;
     if (begin == source.size) return FERRY_OK;
     /* Markers may be before the first text. */
     const size_t first = begin > least + MOST_MARKERS ? begin - MOST_MARKERS : least;
-    begin -= events->placed && begin > least && source.data[begin - 1] == '\\';
+    begin -= events->begin < events->end && begin > least && source.data[begin - 1] == '\\';
     bool done = place_all(&p, begin);
     while (!done && begin > first && p.status == FERRY_OK) done = place_all(&p, --begin);
     if (!done) parts->count = parts->tag_count = 0;
