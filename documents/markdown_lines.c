@@ -24,8 +24,9 @@ typedef struct line {
 } line;
 
 typedef struct scanner {
+    ferry_md_reader *reader;
     ferry_view source;
-    ferry_md_text *out;
+    ferry_string *out; /* the reader's text */
     line line;
     size_t moved; /* the line's bytes are so many bytes further in `out` than in the source */
     size_t run;   /* where in `out` text begins that may have something to be marked in it */
@@ -74,7 +75,7 @@ static void cover(char *data, size_t begin, size_t end, int with)
 /* The same, where these bytes of the line are in `out`. */
 static void put(scanner *s, size_t begin, size_t end, int with)
 {
-    cover(s->out->text.data, begin + s->moved, end + s->moved, with);
+    cover(s->out->data, begin + s->moved, end + s->moved, with);
 }
 
 /* ---- what is marked within a line ---- */
@@ -160,7 +161,7 @@ static size_t cover_tag(char *data, size_t begin, size_t end, bool *gives_up)
 /* Marks what is in the text from s->run up to byte `end` of `out`, but for code. */
 static void mark_run(scanner *s, size_t end)
 {
-    char *data = s->out->text.data + s->run;
+    char *data = s->out->data + s->run;
     const ferry_view text = {data, end - s->run};
     size_t ticks = 0;
     bool gives_up = false;
@@ -290,7 +291,7 @@ static void mark_block(scanner *s)
     if (title > 0 && title < text.size && is_one_of(text.data[title - 1], "\"[") &&
         is_one_of(text.data[text.size - 1], "\"]"))
         put(s, s->line.end - 1, s->line.end, ' ');
-    memcpy(s->out->text.data + begin + s->moved, marker, strlen(marker));
+    memcpy(s->out->data + begin + s->moved, marker, strlen(marker));
 }
 
 /* What is between {{< name >}} and {{< /name >}}, {% highlight … %} and {% endhighlight %} is no text. */
@@ -304,102 +305,62 @@ static void cover_shortcode(scanner *s)
     if (ends) at += is_tag ? 3 : 1;
     const ferry_view name = view_part(text, at, find_one_of(text, at, " \t\r\n>"));
     if (is_tag && !ferry_view_is(name, "highlight")) return;
-    if (ends && ferry_view_equal(name, s->shortcode))
-        cover(s->out->text.data, s->shortcode_begin, s->out->text.size, ' ');
+    if (ends && ferry_view_equal(name, s->shortcode)) cover(s->out->data, s->shortcode_begin, s->out->size, ' ');
     s->shortcode = ends ? (ferry_view){NULL, 0} : name;
-    s->shortcode_begin = s->out->text.size;
+    s->shortcode_begin = s->out->size;
 }
 
 /* ---- tables ---- */
 
-/* The cells of a row; with `rule`: of a line that is below the head, 0 if it is none. */
-static size_t count_cells(ferry_view row, bool rule)
+static size_t count_cells(ferry_view row)
 {
-    size_t cells = 1, dashes = 0;
-    if (rule && (find_one_of(row, 0, "|") == row.size || skip_set(row, 0, "-|: \t") < row.size)) return 0;
-    for (size_t at = byte_at(row, 0) == '|'; at < row.size; at++) {
-        dashes += row.data[at] == '-' && (at == 0 || row.data[at - 1] != '-');
-        cells += row.data[at] == '|' && at + 1 < row.size;
+    size_t cells = 1;
+    for (size_t at = byte_at(row, 0) == '|'; at + 1 < row.size; at++) {
+        cells += row.data[at] == '|';
         at += row.data[at] == '\\';
     }
-    return rule && dashes != cells ? 0 : cells;
+    return cells;
 }
 
-/* Whether the line is the head of a table. */
+/* Whether the line is the head of a table: below it is a rule with dashes in as many cells. */
 static bool begins_table(scanner *s)
 {
     const line rule = find_line(s->source, s->line.next);
-    const size_t cells = count_cells(view_part(s->source, rule.text, rule.end), true);
-    if (cells == 0 || rule.quotes != s->line.quotes || cells != count_cells(text_of(s), false)) return false;
+    const ferry_view row = view_part(s->source, rule.text, rule.end);
+    size_t dashes = 0;
+    for (size_t at = 0; at < row.size; at++) dashes += row.data[at] == '-' && byte_at(row, at + 1) != '-';
+    if (skip_set(row, 0, "-|: \t") < row.size || find_one_of(row, 0, "|") == row.size ||
+        rule.quotes != s->line.quotes || dashes != count_cells(row) || dashes != count_cells(text_of(s)))
+        return false;
     s->rule = rule.begin;
     return true;
 }
 
-static ferry_status insert(scanner *s, ferry_view text, ferry_error *error)
+static ferry_status insert(scanner *s, ferry_view text)
 {
-    ferry_md_text *out = s->out;
-    ferry_md_insert *grown = ferry_array_grow(out->inserts, &out->capacity, out->count + 1, sizeof *grown);
-    if (grown == NULL) return ferry_fail_memory(error, "a document", (out->count + 1) * sizeof *grown);
-    out->inserts = grown;
-    const size_t begin = out->text.size;
-    FERRY_TRY(ferry_string_append(&out->text, text, error));
+    ferry_md_reader *r = s->reader;
+    ferry_md_insert *grown = ferry_array_grow(r->inserts, &r->insert_capacity, r->insert_count + 1, sizeof *grown);
+    if (grown == NULL) return ferry_fail_memory(r->error, "a document", (r->insert_count + 1) * sizeof *grown);
+    r->inserts = grown;
     s->moved += text.size;
-    grown[out->count++] = (ferry_md_insert){.begin = begin, .end = out->text.size, .moved = s->moved};
-    return FERRY_OK;
+    grown[r->insert_count++] = (ferry_md_insert){s->out->size, s->out->size + text.size, s->moved};
+    return ferry_string_append(s->out, text, r->error);
 }
 
 /* Appends the line, the rule of a table with three dashes in each cell. */
-static ferry_status append_line(scanner *s, ferry_error *error)
+static ferry_status append_line(scanner *s)
 {
-    const char *data = s->source.data;
-    for (size_t at = s->line.begin, after; at < s->line.next; at = after) {
-        after = s->line.next;
-        if (s->line.begin == s->rule)
-            for (after = at + 1; after < s->line.next && !(data[after - 1] == '-' && data[after] != '-');) after++;
-        FERRY_TRY(ferry_string_append(&s->out->text, (ferry_view){data + at, after - at}, error));
-        if (s->line.begin == s->rule && data[after - 1] == '-') FERRY_TRY(insert(s, ferry_text_view("--"), error));
+    const bool is_rule = s->line.begin == s->rule;
+    const ferry_view text = {s->source.data, s->line.next};
+    for (size_t at = s->line.begin, after; at < text.size; at = after) {
+        after = is_rule ? skip_same(text, at) : text.size;
+        FERRY_TRY(ferry_string_append(s->out, view_part(text, at, after), s->reader->error));
+        if (is_rule && text.data[at] == '-') FERRY_TRY(insert(s, ferry_text_view("--")));
     }
     return FERRY_OK;
 }
 
 /* ---- the document ---- */
-
-/* Longer paragraphs are divided: md4c looks for the line of each link from the first one on. */
-enum { MOST_LINES = 1000 };
-
-static ferry_status append_lines(scanner *s, ferry_error *error)
-{
-    bool below_text = false;
-    for (size_t next = s->run; next < s->source.size; next = s->line.next) {
-        s->line = find_line(s->source, next);
-        const bool is_text = !is_code(s) && s->line.text < s->line.end;
-        const bool is_html = is_text && (below_text ? s->is_html : s->source.data[s->line.text] == '<');
-        const size_t own = is_text && !is_html ? skip_own_lines(s, below_text) : 0;
-        if (own > 0) s->line.next = own;
-        const bool is_table = is_text && !is_html && own == 0 && s->lines > 0 && begins_table(s);
-        if (is_table ? below_text : s->lines == MOST_LINES) {
-            FERRY_TRY(insert(s, view_part(s->source, next, s->line.text), error));
-            FERRY_TRY(insert(s, ferry_text_view("#\n"), error));
-            s->lines = 1;
-        }
-        FERRY_TRY(append_line(s, error));
-        s->is_html = is_html;
-        below_text = is_text && own == 0;
-        s->lines = is_table ? 0 : !below_text ? 1 : s->lines + (s->lines > 0);
-        if (below_text) {
-            mark_block(s);
-            continue;
-        }
-        mark_run(s, next + s->moved);
-        s->run = s->out->text.size;
-        if (own > 0) {
-            put(s, s->line.text, own, ' ');
-            cover_shortcode(s);
-        }
-    }
-    mark_run(s, s->out->text.size);
-    return FERRY_OK;
-}
 
 /* The bytes of "---", lines, "---" or "..." at the beginning; of "+++", too. */
 static size_t skip_front_matter(ferry_view source)
@@ -415,22 +376,59 @@ static size_t skip_front_matter(ferry_view source)
     return 0;
 }
 
-ferry_status ferry_md_prepare(ferry_view source, ferry_md_text *out, ferry_error *error)
+/* Longer paragraphs are divided: md4c looks for the line of each link from the first one on. */
+enum { MOST_LINES = 1000 };
+
+static ferry_status append_lines(scanner *s)
 {
-    *out = (ferry_md_text){.begin = skip_front_matter(source)};
-    scanner s = {.source = source, .out = out, .run = out->begin, .rule = SIZE_MAX, .lines = 1};
-    FERRY_TRY(ferry_string_append(&out->text, (ferry_view){source.data, out->begin}, error));
-    FERRY_TRY(append_lines(&s, error));
-    return ferry_string_end(&out->text, error);
+    bool below_text = false;
+    for (size_t next = s->run; next < s->source.size; next = s->line.next) {
+        s->line = find_line(s->source, next);
+        const bool is_text = !is_code(s) && s->line.text < s->line.end;
+        const bool is_html = is_text && (below_text ? s->is_html : s->source.data[s->line.text] == '<');
+        const size_t own = is_text && !is_html ? skip_own_lines(s, below_text) : 0;
+        if (own > 0) s->line.next = own;
+        const bool is_table = is_text && !is_html && own == 0 && s->lines > 0 && begins_table(s);
+        if (is_table ? below_text : s->lines == MOST_LINES) {
+            FERRY_TRY(insert(s, view_part(s->source, next, s->line.text)));
+            FERRY_TRY(insert(s, ferry_text_view("#\n")));
+            s->lines = 1;
+        }
+        FERRY_TRY(append_line(s));
+        s->is_html = is_html;
+        below_text = is_text && own == 0;
+        s->lines = is_table ? 0 : !below_text ? 1 : s->lines + (s->lines > 0);
+        if (below_text) {
+            mark_block(s);
+            continue;
+        }
+        mark_run(s, next + s->moved);
+        s->run = s->out->size;
+        if (own > 0) {
+            put(s, s->line.text, own, ' ');
+            cover_shortcode(s);
+        }
+    }
+    mark_run(s, s->out->size);
+    return FERRY_OK;
 }
 
-size_t ferry_md_source_place(ferry_md_text *text, size_t at)
+ferry_status ferry_md_prepare(ferry_md_reader *r)
 {
-    size_t after = text->last;
-    while (after < text->count && text->inserts[after].begin <= at) after++;
-    while (after > 0 && text->inserts[after - 1].begin > at) after--;
-    text->last = after;
+    scanner s = {.reader = r, .source = r->source, .out = &r->text, .rule = SIZE_MAX, .lines = 1};
+    s.run = r->least = skip_front_matter(r->source);
+    FERRY_TRY(ferry_string_append(&r->text, view_part(r->source, 0, r->least), r->error));
+    FERRY_TRY(append_lines(&s));
+    return ferry_string_end(&r->text, r->error);
+}
+
+size_t ferry_md_source_place(ferry_md_reader *r, size_t at)
+{
+    size_t after = r->last_insert;
+    while (after < r->insert_count && r->inserts[after].begin <= at) after++;
+    while (after > 0 && r->inserts[after - 1].begin > at) after--;
+    r->last_insert = after;
     if (after == 0) return at;
-    const ferry_md_insert *insert = &text->inserts[after - 1];
+    const ferry_md_insert *insert = &r->inserts[after - 1];
     return (at < insert->end ? insert->end : at) - insert->moved;
 }

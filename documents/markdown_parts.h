@@ -8,20 +8,7 @@
 #include "document.h"
 #include "inline_tags.h"
 
-/* A document as md4c understands it (markdown_lines.c). */
-typedef struct ferry_md_text {
-    ferry_string text;
-    size_t begin; /* front matter is before it */
-    /* [count] bytes begin … end - 1 are not in the source; all after them are so many bytes further. */
-    struct ferry_md_insert {
-        size_t begin, end, moved;
-    } * inserts;
-    size_t count, capacity;
-    size_t last; /* how many of them are before the place that was looked for last */
-} ferry_md_text;
-typedef struct ferry_md_insert ferry_md_insert;
-
-/* What a part of a block is. The last ones are bytes that UTF-8 does not have: a ferry_md_text has them in place of
+/* What a part of a block is. The last ones are bytes that UTF-8 does not have: what md4c reads has them in place of
  * what is such a part. */
 typedef enum ferry_md_kind {
     FERRY_MD_PLAIN,
@@ -35,11 +22,6 @@ typedef enum ferry_md_kind {
     FERRY_MD_STANDS,         /* alone */
     FERRY_MD_KEPT
 } ferry_md_kind;
-
-/* *text is to be freed after a failure, too. Errors: MEMORY. */
-ferry_status ferry_md_prepare(ferry_view source, ferry_md_text *text, ferry_error *error);
-/* Where in the source byte `at` of the text is. */
-size_t ferry_md_source_place(ferry_md_text *text, size_t at);
 
 /* What md4c says about the inside of a block. */
 typedef struct ferry_md_event {
@@ -57,16 +39,41 @@ typedef struct ferry_md_part {
     size_t tag;                    /* of TAG: which one */
 } ferry_md_part;
 
-typedef struct ferry_md_parts {
-    ferry_md_part *parts;   /* [count] */
-    ferry_inline_tag *tags; /* [tag_count] of these parts */
-    size_t count, capacity, tag_count, tag_capacity;
-} ferry_md_parts;
+/* Bytes begin … end - 1 of the text are not in the source; all after them are so many bytes further. */
+typedef struct ferry_md_insert {
+    size_t begin, end, moved;
+} ferry_md_insert;
 
-/* Finds the places of a block's events in the text, also of those whose bytes are not known. Nothing of the block is
- * before byte `least` of it. Without parts: the block has no text, or its source is not understood. Errors: MEMORY. */
-ferry_status ferry_md_place(ferry_view text, size_t least, ferry_md_event *events, size_t count, ferry_md_parts *parts,
-                            ferry_error *error);
+typedef struct ferry_md_reader {
+    ferry_document *document; /* NULL: only the structure is looked at */
+    ferry_view source;
+    ferry_error *error;
+    ferry_string text;        /* the source as md4c reads it */
+    ferry_md_insert *inserts; /* [insert_count]; last_insert: how many are before the place that was looked for last */
+    size_t insert_count, insert_capacity, last_insert;
+    ferry_md_event *events; /* [event_count] of the block that is open, an MD_BLOCKTYPE */
+    size_t event_count, event_capacity;
+    int block;
+    ferry_md_part *parts;   /* [part_count] of it */
+    ferry_inline_tag *tags; /* [tag_count] of these */
+    size_t part_count, part_capacity, tag_count, tag_capacity;
+    ferry_view seen;    /* the text up to the next event whose bytes are known */
+    size_t next;        /* the event that is to be placed */
+    size_t at;          /* the text up to here is placed */
+    size_t open;        /* the part that opens the innermost element; SIZE_MAX: there is none */
+    size_t least;       /* what was read ends here */
+    size_t targets;     /* bytes of the targets of all links: a definition may be used often */
+    uint64_t structure; /* what the text consists of, whatever the order: the sum of a hash of each part */
+    ferry_status status;
+} ferry_md_reader;
+
+/* Makes the text of the source. Errors: MEMORY. */
+ferry_status ferry_md_prepare(ferry_md_reader *reader);
+/* Where in the source byte `at` of the text is. */
+size_t ferry_md_source_place(ferry_md_reader *reader, size_t at);
+/* Makes parts of the events, also of those whose bytes are not known. Without parts: the block has no text, or its
+ * source is not understood. Errors: MEMORY. */
+ferry_status ferry_md_place(ferry_md_reader *reader);
 
 /* See ferry_document_format. */
 ferry_status ferry_md_write_text(ferry_string *out, ferry_view text, bool begins_line, ferry_error *error);

@@ -5,36 +5,22 @@
 
 enum { MOST_MARKERS = 4096 }; /* bytes before the first text of a block */
 
-typedef struct placer {
-    ferry_view source;
-    ferry_view seen;              /* the source up to the next text that is placed already */
-    const ferry_md_event *events; /* [count] */
-    size_t count;
-    size_t next; /* the event that is to be placed */
-    size_t at;   /* the source up to here is placed */
-    size_t open; /* the part that opens the innermost element; SIZE_MAX: there is none */
-    ferry_md_parts *parts;
-    ferry_error *error;
-    ferry_status status;
-} placer;
-
-/* Adds what is from p->at to byte `end`. */
-static bool add_part(placer *p, ferry_md_kind kind, size_t end)
+/* Adds what is from r->at to byte `end`. */
+static bool add_part(ferry_md_reader *r, ferry_md_kind kind, size_t end)
 {
-    ferry_md_parts *parts = p->parts;
-    const size_t begin = p->at, count = parts->count;
-    p->at = end;
-    if (count > 0 && kind == FERRY_MD_PLAIN && parts->parts[count - 1].kind == kind) {
-        parts->parts[count - 1].end = end;
+    const size_t begin = r->at, count = r->part_count;
+    r->at = end;
+    if (count > 0 && kind == FERRY_MD_PLAIN && r->parts[count - 1].kind == kind) {
+        r->parts[count - 1].end = end;
         return true;
     }
-    ferry_md_part *grown = ferry_array_grow(parts->parts, &parts->capacity, count + 1, sizeof *grown);
+    ferry_md_part *grown = ferry_array_grow(r->parts, &r->part_capacity, count + 1, sizeof *grown);
     if (grown == NULL) {
-        p->status = ferry_fail_memory(p->error, "a document", (count + 1) * sizeof *grown);
+        r->status = ferry_fail_memory(r->error, "a document", (count + 1) * sizeof *grown);
         return false;
     }
-    parts->parts = grown;
-    grown[parts->count++] = (ferry_md_part){kind, begin, end, begin, end, p->open, parts->tag_count};
+    r->parts = grown;
+    grown[r->part_count++] = (ferry_md_part){kind, begin, end, begin, end, r->open, r->tag_count};
     return true;
 }
 
@@ -59,107 +45,108 @@ static bool is_mark(char c)
 }
 
 /* Text, with what is marked in it, and what divides it. */
-static bool place_plain(placer *p, size_t end)
+static bool place_plain(ferry_md_reader *r, size_t end)
 {
-    const ferry_view text = {p->source.data, end};
-    for (size_t begin = p->at, at = begin, after; at < end; at = after) {
+    const ferry_view text = {r->text.data, end};
+    for (size_t begin = r->at, at = begin, after; at < end; at = after) {
         const size_t separator = separator_size(text, at, at == begin);
         ferry_md_kind kind = is_mark(text.data[at]) ? (ferry_md_kind)(unsigned char)text.data[at] : FERRY_MD_PLAIN;
         after = separator > 0 ? at + separator : kind != FERRY_MD_PLAIN ? skip_same(text, at) : at + 1;
-        if (separator > 0 && p->open == SIZE_MAX) kind = FERRY_MD_DIVIDES;
+        if (separator > 0 && r->open == SIZE_MAX) kind = FERRY_MD_DIVIDES;
         while (kind == FERRY_MD_PLAIN && after < end && text.data[after] != ' ' && !is_mark(text.data[after])) after++;
-        if (!add_part(p, kind, after)) return false;
+        if (!add_part(r, kind, after)) return false;
     }
     return true;
 }
 
-static bool place_text(placer *p, const ferry_md_event *event)
+static bool place_text(ferry_md_reader *r, const ferry_md_event *event)
 {
     if (event->type == MD_TEXT_NULLCHAR)
-        return p->at < p->seen.size && p->seen.data[p->at] == '\0' && add_part(p, FERRY_MD_STANDS, p->at + 1);
+        return r->at < r->seen.size && r->seen.data[r->at] == '\0' && add_part(r, FERRY_MD_STANDS, r->at + 1);
     if (event->begin == event->end) return true;
     size_t begin = event->begin;
-    if (p->at + 1 == begin && p->source.data[p->at] == '\\') {
+    if (r->at + 1 == begin && r->text.data[r->at] == '\\') {
         begin++;
-        if (!add_part(p, FERRY_MD_ESCAPED, begin)) return false;
+        if (!add_part(r, FERRY_MD_ESCAPED, begin)) return false;
     }
-    if (p->at != begin) return false;
-    if (event->type != MD_TEXT_ENTITY) return place_plain(p, event->end);
-    const ferry_view name = view_part(p->source, begin, event->end);
-    const bool divides = p->open == SIZE_MAX && (ferry_view_is(name, "&bull;") || ferry_view_is(name, "&middot;"));
-    return add_part(p, divides ? FERRY_MD_DIVIDES : FERRY_MD_ENTITY, event->end);
+    if (r->at != begin) return false;
+    if (event->type != MD_TEXT_ENTITY) return place_plain(r, event->end);
+    const ferry_view name = view_part(r->seen, begin, event->end);
+    const bool divides = r->open == SIZE_MAX && (ferry_view_is(name, "&bull;") || ferry_view_is(name, "&middot;"));
+    return add_part(r, divides ? FERRY_MD_DIVIDES : FERRY_MD_ENTITY, event->end);
 }
 
 /* A tag that may be several texts, one for each of its lines. */
-static bool place_tag(placer *p, const ferry_md_event *event)
+static bool place_tag(ferry_md_reader *r, const ferry_md_event *event)
 {
-    ferry_md_parts *parts = p->parts;
     ferry_inline_tag tag;
-    if (p->at != event->begin) return false;
-    const size_t size = ferry_inline_tag_read(view_part(p->source, p->at, p->source.size), &tag);
-    tag.part = parts->count;
-    if (size == 0 || !add_part(p, FERRY_MD_TAG, p->at + size)) return false;
-    ferry_inline_tag *grown = ferry_array_grow(parts->tags, &parts->tag_capacity, parts->tag_count + 1, sizeof *grown);
+    if (r->at != event->begin) return false;
+    const size_t size = ferry_inline_tag_read(view_part(r->seen, r->at, r->text.size), &tag);
+    tag.part = r->part_count;
+    if (size == 0 || !add_part(r, FERRY_MD_TAG, r->at + size)) return false;
+    ferry_inline_tag *grown = ferry_array_grow(r->tags, &r->tag_capacity, r->tag_count + 1, sizeof *grown);
     if (grown == NULL) {
-        p->status = ferry_fail_memory(p->error, "tags", (parts->tag_count + 1) * sizeof *grown);
+        r->status = ferry_fail_memory(r->error, "tags", (r->tag_count + 1) * sizeof *grown);
         return false;
     }
-    parts->tags = grown;
-    grown[parts->tag_count++] = tag;
-    while (p->next < p->count && p->events[p->next].kind == FERRY_MD_TEXT && p->events[p->next].type == MD_TEXT_HTML &&
-           p->events[p->next].end <= p->at)
-        p->next++;
+    r->tags = grown;
+    grown[r->tag_count++] = tag;
+    while (r->next < r->event_count && r->events[r->next].kind == FERRY_MD_TEXT &&
+           r->events[r->next].type == MD_TEXT_HTML && r->events[r->next].end <= r->at)
+        r->next++;
     return true;
 }
 
 /* The end of a line, and what the next one begins with. */
-static bool place_break(placer *p, bool hard)
+static bool place_break(ferry_md_reader *r, bool hard)
 {
-    size_t at = skip_blanks(p->seen, p->at);
-    at += hard && byte_at(p->seen, at) == '\\';
-    at += byte_at(p->seen, at) == '\r';
-    at += byte_at(p->seen, at) == '\n';
-    if (at == p->at || !is_line_end(p->source.data[at - 1])) return false;
-    return add_part(p, hard ? FERRY_MD_DIVIDES : FERRY_MD_BREAK, skip_set(p->seen, at, " \t>"));
+    size_t at = skip_blanks(r->seen, r->at);
+    at += hard && byte_at(r->seen, at) == '\\';
+    at += byte_at(r->seen, at) == '\r';
+    at += byte_at(r->seen, at) == '\n';
+    if (at == r->at || !is_line_end(r->text.data[at - 1])) return false;
+    return add_part(r, hard ? FERRY_MD_DIVIDES : FERRY_MD_BREAK, skip_set(r->seen, at, " \t>"));
 }
 
 /* Sets what is seen for the event that is the next one. */
-static void look_ahead(placer *p)
+static void look_ahead(ferry_md_reader *r)
 {
-    p->seen.size = p->next < p->count ? p->events[p->next].begin : p->source.size;
+    r->seen.size = r->next < r->event_count ? r->events[r->next].begin : r->text.size;
 }
 
 /* Code, with its texts and its end. */
-static bool place_code(placer *p)
+static bool place_code(ferry_md_reader *r)
 {
-    const size_t begin = p->at, ticks = byte_at(p->seen, begin) == '`' ? skip_same(p->seen, begin) - begin : 0;
+    const size_t begin = r->at, ticks = byte_at(r->seen, begin) == '`' ? skip_same(r->seen, begin) - begin : 0;
     size_t close = begin + ticks;
-    if (ticks == 0 || (begin > 0 && p->source.data[begin - 1] == '`')) return false;
-    for (; p->next < p->count && p->events[p->next].kind == FERRY_MD_TEXT; p->next++)
-        if (p->events[p->next].begin < p->events[p->next].end) close = p->events[p->next].end;
-    p->next++;
-    look_ahead(p);
-    close = find_one_of(p->seen, close, "`");
-    if (close == p->seen.size || skip_same(p->seen, close) != close + ticks) return false;
-    if (!add_part(p, FERRY_MD_KEPT, close + ticks)) return false;
-    p->parts->parts[p->parts->count - 1].shown_begin = begin + ticks;
-    p->parts->parts[p->parts->count - 1].shown_end = close;
+    if (ticks == 0 || (begin > 0 && r->text.data[begin - 1] == '`')) return false;
+    for (; r->next < r->event_count && r->events[r->next].kind == FERRY_MD_TEXT; r->next++)
+        if (r->events[r->next].begin < r->events[r->next].end) close = r->events[r->next].end;
+    r->next++;
+    look_ahead(r);
+    close = find_one_of(r->seen, close, "`");
+    if (close == r->seen.size || skip_same(r->seen, close) != close + ticks) return false;
+    if (!add_part(r, FERRY_MD_KEPT, close + ticks)) return false;
+    r->parts[r->part_count - 1].shown_begin = begin + ticks;
+    r->parts[r->part_count - 1].shown_end = close;
     return true;
 }
 
 /* ---- elements ---- */
 
-static bool enter(placer *p, MD_SPANTYPE type)
+/* What the markers of elements begin with. */
+static const char *const markers[] = {
+    [MD_SPAN_EM] = "*_", [MD_SPAN_STRONG] = "*_", [MD_SPAN_DEL] = "~", [MD_SPAN_A] = "[<", [MD_SPAN_IMG] = "!"};
+
+static bool enter(ferry_md_reader *r, int type)
 {
-    static const char *const markers[] = {
-        [MD_SPAN_EM] = "*_", [MD_SPAN_STRONG] = "*_", [MD_SPAN_DEL] = "~", [MD_SPAN_A] = "[<", [MD_SPAN_IMG] = "!"};
-    if (type == MD_SPAN_CODE) return place_code(p);
-    const char first = byte_at(p->seen, p->at);
-    const bool twice = byte_at(p->seen, p->at + 1) == (type == MD_SPAN_IMG ? '[' : first);
+    if (type == MD_SPAN_CODE) return place_code(r);
+    const char first = byte_at(r->seen, r->at);
+    const bool twice = byte_at(r->seen, r->at + 1) == (type == MD_SPAN_IMG ? '[' : first);
     const bool is_long = twice && type != MD_SPAN_EM && type != MD_SPAN_A;
     if (!is_one_of(first, markers[type]) || (!is_long && (type == MD_SPAN_STRONG || type == MD_SPAN_IMG))) return false;
-    if (!add_part(p, FERRY_MD_OPEN, p->at + 1 + is_long)) return false;
-    p->open = p->parts->count - 1;
+    if (!add_part(r, FERRY_MD_OPEN, r->at + 1 + is_long)) return false;
+    r->open = r->part_count - 1;
     return true;
 }
 
@@ -190,81 +177,81 @@ static size_t skip_target(ferry_view text, size_t begin)
 
 /* The end of a link or an image, which part `open` begins. Addresses, and links whose text names the target, are kept;
  * an image stands alone. */
-static bool leave_link(placer *p, size_t open)
+static bool leave_link(ferry_md_reader *r, size_t open)
 {
-    ferry_md_part whole = p->parts->parts[open];
-    const char marker = p->source.data[whole.begin], after = byte_at(p->seen, p->at + 1);
-    size_t end = p->at + 1;
-    if (byte_at(p->seen, p->at) != (marker == '<' ? '>' : ']')) return false;
+    ferry_md_part whole = r->parts[open];
+    const char marker = r->text.data[whole.begin], after = byte_at(r->seen, r->at + 1);
+    size_t end = r->at + 1;
+    if (byte_at(r->seen, r->at) != (marker == '<' ? '>' : ']')) return false;
     const bool has_target = marker != '<' && is_one_of(after, "([");
-    if (has_target) end = skip_target(p->seen, end);
+    if (has_target) end = skip_target(r->seen, end);
     if (end == 0) return false;
-    const bool by_text = !has_target || (after == '[' && end == p->at + 3); /* "]", "][]" */
-    if (marker == '[' && !by_text) return add_part(p, FERRY_MD_CLOSE, end);
-    const bool has_text = p->parts->count == open + 2 && p->parts->parts[open + 1].kind == FERRY_MD_PLAIN;
+    const bool by_text = !has_target || (after == '[' && end == r->at + 3); /* "]", "][]" */
+    if (marker == '[' && !by_text) return add_part(r, FERRY_MD_CLOSE, end);
+    const bool has_text = r->part_count == open + 2 && r->parts[open + 1].kind == FERRY_MD_PLAIN;
     whole.kind = marker == '!' ? FERRY_MD_STANDS : FERRY_MD_KEPT;
     whole.shown_begin = whole.end;
-    whole.shown_end = marker == '!' && (by_text || !has_text) ? whole.end : p->at;
-    whole.end = p->at = end;
-    p->parts->parts[open] = whole;
-    p->parts->count = open + 1;
-    p->parts->tag_count = whole.tag;
+    whole.shown_end = marker == '!' && (by_text || !has_text) ? whole.end : r->at;
+    whole.end = r->at = end;
+    r->parts[open] = whole;
+    r->part_count = open + 1;
+    r->tag_count = whole.tag;
     return true;
 }
 
-static bool leave(placer *p)
+static bool leave(ferry_md_reader *r, int type)
 {
-    const size_t open = p->open;
-    const ferry_md_part *begin = &p->parts->parts[open];
-    const char marker = p->source.data[begin->begin];
-    const size_t end = p->at + (begin->end - begin->begin);
-    p->open = begin->outer;
-    if (is_one_of(marker, "[<!")) return leave_link(p, open);
-    for (size_t at = p->at; at < end; at++)
-        if (byte_at(p->seen, at) != marker) return false;
-    return add_part(p, FERRY_MD_CLOSE, end);
+    const size_t open = r->open;
+    if (open == SIZE_MAX || !is_one_of(r->text.data[r->parts[open].begin], markers[type])) return false;
+    const ferry_md_part *begin = &r->parts[open];
+    const char marker = r->text.data[begin->begin];
+    const size_t end = r->at + (begin->end - begin->begin);
+    r->open = begin->outer;
+    if (is_one_of(marker, "[<!")) return leave_link(r, open);
+    for (size_t at = r->at; at < end; at++)
+        if (byte_at(r->seen, at) != marker) return false;
+    return add_part(r, FERRY_MD_CLOSE, end);
 }
 
 /* ---- blocks ---- */
 
-static bool place_event(placer *p, const ferry_md_event *event)
+static bool place_event(ferry_md_reader *r, const ferry_md_event *event)
 {
-    if (event->kind == FERRY_MD_ENTER) return enter(p, (MD_SPANTYPE)event->type);
-    if (event->kind == FERRY_MD_LEAVE) return leave(p);
+    if (event->kind == FERRY_MD_ENTER) return enter(r, event->type);
+    if (event->kind == FERRY_MD_LEAVE) return leave(r, event->type);
     switch (event->type) {
-    case MD_TEXT_BR: return place_break(p, true);
-    case MD_TEXT_SOFTBR: return place_break(p, false);
-    case MD_TEXT_HTML: return place_tag(p, event);
-    default: return place_text(p, event);
+    case MD_TEXT_BR: return place_break(r, true);
+    case MD_TEXT_SOFTBR: return place_break(r, false);
+    case MD_TEXT_HTML: return place_tag(r, event);
+    default: return place_text(r, event);
     }
 }
 
 /* Places all events, if the first of them is at byte `begin`. */
-static bool place_all(placer *p, size_t begin)
+static bool place_all(ferry_md_reader *r, size_t begin)
 {
-    p->at = begin;
-    p->next = p->parts->count = p->parts->tag_count = 0;
-    p->open = SIZE_MAX;
-    while (p->next < p->count) {
-        look_ahead(p);
-        if (!place_event(p, &p->events[p->next++])) return false;
+    r->at = begin;
+    r->next = r->part_count = r->tag_count = 0;
+    r->open = SIZE_MAX;
+    while (r->next < r->event_count) {
+        look_ahead(r);
+        if (!place_event(r, &r->events[r->next++])) return false;
     }
     return true;
 }
 
-ferry_status ferry_md_place(ferry_view source, size_t least, ferry_md_event *events, size_t count,
-                            ferry_md_parts *parts, ferry_error *error)
+ferry_status ferry_md_place(ferry_md_reader *r)
 {
-    placer p = {.source = source, .seen = source, .events = events, .count = count, .parts = parts, .error = error};
-    size_t begin = source.size;
-    for (size_t i = count; i-- > 0; begin = events[i].begin)
+    ferry_md_event *events = r->events;
+    size_t begin = r->text.size;
+    for (size_t i = r->event_count; i-- > 0; begin = events[i].begin)
         if (events[i].begin == events[i].end) events[i].begin = events[i].end = begin;
-    if (begin == source.size) return FERRY_OK;
+    if (begin == r->text.size) return FERRY_OK;
     /* Markers may be before the first text. */
-    const size_t first = begin > least + MOST_MARKERS ? begin - MOST_MARKERS : least;
-    begin -= events->begin < events->end && begin > least && source.data[begin - 1] == '\\';
-    bool done = place_all(&p, begin);
-    while (!done && begin > first && p.status == FERRY_OK) done = place_all(&p, --begin);
-    if (!done) parts->count = parts->tag_count = 0;
-    return p.status;
+    const size_t first = begin > r->least + MOST_MARKERS ? begin - MOST_MARKERS : r->least;
+    begin -= events->begin < events->end && begin > r->least && r->text.data[begin - 1] == '\\';
+    bool done = place_all(r, begin);
+    while (!done && begin > first && r->status == FERRY_OK) done = place_all(r, --begin);
+    if (!done) r->part_count = r->tag_count = 0;
+    return r->status;
 }
