@@ -13,11 +13,6 @@ enum {
     MOST_TARGETS = 64 /* times the document, all targets of links together */
 };
 
-static ferry_view bytes_of(const ferry_md_reader *r, size_t begin, size_t end)
-{
-    return (ferry_view){r->text.data + begin, end - begin};
-}
-
 /* ---- elements ---- */
 
 static bool is_untranslated(const ferry_inline_tag *tag, ferry_view bytes)
@@ -28,36 +23,46 @@ static bool is_untranslated(const ferry_inline_tag *tag, ferry_view bytes)
 
 /* Says what tags are: markers of elements, or something that is kept, stands alone, or divides texts. What is within an
  * element that is not translated becomes part of it. Tags that cross Markdown's elements stand alone. */
-static void read_tags(ferry_md_reader *r)
+static ferry_status read_tags(ferry_md_reader *r)
 {
     static const ferry_md_kind kinds[] = {[FERRY_TAG_START] = FERRY_MD_OPEN,
                                           [FERRY_TAG_END] = FERRY_MD_CLOSE,
                                           [FERRY_TAG_ALONE] = FERRY_MD_STANDS,
                                           [FERRY_TAG_WORD] = FERRY_MD_KEPT};
     ferry_md_part *parts = r->parts;
-    ferry_inline_tag *tags = r->tags;
-    size_t count = 0;
-    ferry_inline_tags_pair(tags, r->tag_count);
+    size_t tag_count = 0, count = 0;
+    ferry_inline_tag *tags = malloc(r->part_count * sizeof *tags), *tag = tags; /* [tag_count] */
+    if (tags == NULL) return ferry_fail_memory(r->error, "tags", r->part_count * sizeof *tags);
+    for (size_t i = 0; i < r->part_count; i++) {
+        if (parts[i].kind != FERRY_MD_TAG) continue;
+        ferry_inline_tag_read(view_part(r->seen, parts[i].begin, parts[i].end), &tags[tag_count]);
+        tags[tag_count++].part = i;
+    }
+    ferry_inline_tags_pair(tags, tag_count);
     for (size_t i = 0; i < r->part_count; i++) {
         ferry_md_part part = parts[i];
         if (part.kind == FERRY_MD_TAG) {
-            ferry_inline_tag *tag = &tags[part.tag];
             const int element = ferry_element_find(tag->name);
-            const ferry_md_part *end = tag->kind == FERRY_TAG_START ? &parts[tags[tag->partner].part] : NULL;
-            const bool is_kept = end != NULL && is_untranslated(tag, bytes_of(r, part.begin, part.end));
-            if (end != NULL && end->outer != part.outer) tags[tag->partner].kind = tag->kind = FERRY_TAG_ALONE;
+            ferry_inline_tag *end = tag->kind == FERRY_TAG_START ? &tags[tag->partner] : NULL;
+            const bool is_kept = end != NULL && is_untranslated(tag, view_part(r->seen, part.begin, part.end));
+            if (end != NULL && parts[end->part].outer != part.outer) end->kind = tag->kind = FERRY_TAG_ALONE;
             part.kind = (element & (FERRY_ELEMENT_BLOCK | FERRY_ELEMENT_LABEL)) ? FERRY_MD_DIVIDES : kinds[tag->kind];
             if (is_kept) {
-                part.kind = FERRY_MD_KEPT;
-                part.shown_begin = part.end;
-                part.shown_end = end->begin;
-                part.end = end->end;
-                i = tags[tag->partner].part;
+                i = end->part;
+                tag = end;
+                part = (ferry_md_part){.kind = FERRY_MD_KEPT,
+                                       .begin = part.begin,
+                                       .end = parts[i].end,
+                                       .shown_begin = part.end,
+                                       .shown_end = parts[i].begin};
             }
+            tag++;
         }
         parts[count++] = part;
     }
     r->part_count = count;
+    free(tags);
+    return FERRY_OK;
 }
 
 /* The ends of a line that is nothing but bold text, or nothing but images, end texts. What would divide an element
@@ -87,7 +92,7 @@ static void find_ends(const ferry_md_reader *r)
         depth += part->kind == FERRY_MD_OPEN;
         depth -= part->kind == FERRY_MD_CLOSE && depth > 0;
         has_image |= part->kind == FERRY_MD_STANDS &&
-                     (c == '!' || ferry_view_contains(bytes_of(r, part->begin, part->end), "<img "));
+                     (c == '!' || ferry_view_contains(view_part(r->seen, part->begin, part->end), "<img "));
         has_text |= part->kind == FERRY_MD_KEPT || (part->kind < FERRY_MD_OPEN && (size > 1 || c != ' '));
     }
 }
@@ -112,9 +117,10 @@ static ferry_status add_part(ferry_md_reader *r, const ferry_md_part *part)
     ferry_document *document = r->document;
     const size_t begin = ferry_md_source_place(r, part->begin), end = ferry_md_source_place(r, part->end);
     switch (part->kind) {
-    case FERRY_MD_PLAIN: return ferry_document_text(document, begin, end, (ferry_view){NULL, 0});
+    case FERRY_MD_PLAIN:
     case FERRY_MD_ESCAPED:
-        return ferry_document_text(document, begin, end, (ferry_view){document->source.data + begin + 1, 1});
+        return ferry_document_text(document, begin, end,
+                                   view_part(document->source, begin + (part->kind == FERRY_MD_ESCAPED), end));
     case FERRY_MD_ENTITY: return add_entity(document, begin, end);
     case FERRY_MD_OPEN: return ferry_document_open(document, begin, end);
     case FERRY_MD_CLOSE: return ferry_document_close(document, begin, end);
@@ -124,22 +130,18 @@ static ferry_status add_part(ferry_md_reader *r, const ferry_md_part *part)
                                              ferry_md_source_place(r, part->shown_end)));
     case FERRY_MD_BREAK: /* nothing, if it is not in the source */
         return begin < end ? ferry_document_break(document, begin, end, true) : FERRY_OK;
-    case FERRY_MD_TAG:
-    case FERRY_MD_DIVIDES:
-    case FERRY_MD_STANDS: break;
+    default: return ferry_document_point(document, begin, end);
     }
-    return ferry_document_point(document, begin, end);
 }
 
 /* "1. " at the beginning of a heading is no text. */
 static void trim_number(const ferry_md_reader *r)
 {
     ferry_md_part *part = r->parts;
-    const char *data = r->text.data;
-    size_t at = part->begin;
-    if (r->block != MD_BLOCK_H || part->kind != FERRY_MD_PLAIN) return;
-    while (at < part->end && (data[at] == '.' || is_digit(data[at]))) at++;
-    if (at > part->begin && at < part->end && (data[at] == ' ' || data[at] == ')')) part->begin = at + 1;
+    const size_t at = skip_set((ferry_view){r->text.data, part->end}, part->begin, ".0123456789");
+    if (r->block == MD_BLOCK_H && part->kind == FERRY_MD_PLAIN && at > part->begin && at < part->end &&
+        is_one_of(r->text.data[at], " )"))
+        part->begin = at + 1;
 }
 
 /* Parts first … after - 1, but for line ends and blanks at both ends, are a block. */
@@ -172,7 +174,7 @@ static ferry_status add_block(ferry_md_reader *r, size_t first, size_t after)
 /* The parts become a block, or several: what divides texts ends one. */
 static ferry_status add_blocks(ferry_md_reader *r)
 {
-    read_tags(r);
+    FERRY_TRY(read_tags(r));
     trim_number(r);
     find_ends(r);
     for (size_t first = 0, after; first < r->part_count; first = after + 1) {
@@ -190,8 +192,8 @@ static ferry_status read_html(ferry_md_reader *r)
     for (size_t i = 0; i < r->event_count; i++) {
         const ferry_md_event *line = &r->events[i];
         if (line->begin == line->end) continue;
-        const bool is_mdx = ferry_view_contains(bytes_of(r, line->begin, line->end), "={");
-        if (is_mdx || !ferry_utf8_is_blank(bytes_of(r, end, line->begin))) {
+        const bool is_mdx = ferry_view_contains(view_part(r->seen, line->begin, line->end), "={");
+        if (is_mdx || !ferry_utf8_is_blank(view_part(r->seen, end, line->begin))) {
             FERRY_TRY(ferry_html_read(r->document, ferry_md_source_place(r, begin), ferry_md_source_place(r, end)));
             begin = is_mdx ? line->end : line->begin;
         }
@@ -215,10 +217,8 @@ static void add_structure(ferry_md_reader *r)
 {
     for (size_t i = 0; i < r->part_count; i++) {
         const ferry_md_part *part = &r->parts[i];
-        const bool is_sign =
-            part->kind == FERRY_MD_DIVIDES && (unsigned char)r->text.data[part->begin] < FERRY_MD_DIVIDES;
         const bool is_image = part->kind == FERRY_MD_STANDS && part->shown_end < part->end;
-        if (part->kind >= FERRY_MD_OPEN && part->kind != FERRY_MD_BREAK && !is_sign)
+        if (part->kind >= FERRY_MD_OPEN && part->kind != FERRY_MD_DIVIDES)
             add_hash(r, (int)part->kind, view_part(r->source, is_image ? part->shown_end : part->begin, part->end));
     }
     if (r->part_count == 0) add_hash(r, 0, r->source); /* not understood */
@@ -299,7 +299,7 @@ static int on_text(MD_TEXTTYPE type, const MD_CHAR *text, MD_SIZE size, void *us
 
 /* ---- the document ---- */
 
-/* Reads the source, of at most 2 GB. Errors: MEMORY; UNSUPPORTED. */
+/* Reads the source. Errors: MEMORY; UNSUPPORTED. */
 static ferry_status parse(ferry_md_reader *r)
 {
     const MD_PARSER parser = {.flags = MD_FLAG_TABLES | MD_FLAG_STRIKETHROUGH | MD_FLAG_TASKLISTS,
@@ -308,6 +308,9 @@ static ferry_status parse(ferry_md_reader *r)
                               .enter_span = on_enter_span,
                               .leave_span = on_leave_span,
                               .text = on_text};
+    if (r->source.size > UINT32_MAX / 2)
+        return ferry_fail(r->error, FERRY_ERROR_UNSUPPORTED, "expected at most 2 GB of Markdown, found %zu bytes",
+                          r->source.size);
     r->status = ferry_md_prepare(r);
     r->seen.data = r->text.data;
     int ended = 0;
@@ -318,37 +321,28 @@ static ferry_status parse(ferry_md_reader *r)
     free(r->inserts);
     free(r->events);
     free(r->parts);
-    free(r->tags);
     return r->status;
 }
 
 static ferry_status read(ferry_document *document)
 {
-    if (document->source.size > UINT32_MAX / 2)
-        return ferry_fail(document->error, FERRY_ERROR_UNSUPPORTED,
-                          "expected at most 2 GB of Markdown, found %zu bytes", document->source.size);
     return parse(&(ferry_md_reader){.document = document, .source = document->source, .error = document->error});
 }
 
 /* ---- the structure of a block ---- */
 
-/* With a blank in place of the end of a line and what the next one begins with. */
-static ferry_status join_lines(ferry_string *out, ferry_view block, ferry_error *error)
-{
-    for (size_t at = 0, end; at < block.size; at = skip_set(block, end, "\r\n\t >")) {
-        end = find_one_of(block, at, "\r\n");
-        FERRY_TRY(ferry_string_append(out, view_part(block, at, end), error));
-        if (end < block.size) FERRY_TRY(ferry_string_append(out, ferry_text_view(" "), error));
-    }
-    return FERRY_OK;
-}
-
-/* Of a block by itself, behind `before`. */
+/* Of a block by itself, behind `before`, with blanks in place of the end of a line and what the next one begins with.
+ */
 static ferry_status find_structure(const char *before, ferry_view block, uint64_t *structure, ferry_error *error)
 {
     ferry_string line = {0};
     ferry_status status = ferry_string_append(&line, ferry_text_view(before), error);
-    if (status == FERRY_OK) status = join_lines(&line, block, error);
+    if (status == FERRY_OK) status = ferry_string_append(&line, block, error);
+    bool begins = false; /* a line */
+    for (size_t at = 0; at < line.size; at++) {
+        begins = is_line_end(line.data[at]) || (begins && is_one_of(line.data[at], " \t>"));
+        if (begins) line.data[at] = ' ';
+    }
     ferry_md_reader r = {.source = {line.data, line.size}, .error = error};
     if (status == FERRY_OK) status = parse(&r);
     *structure = r.structure;
@@ -359,8 +353,6 @@ static ferry_status find_structure(const char *before, ferry_view block, uint64_
 static ferry_status check(ferry_view before, ferry_view after, bool *same, ferry_error *error)
 {
     uint64_t structures[2];
-    *same = false;
-    if (after.size > UINT32_MAX / 2) return FERRY_OK;
     /* What would begin another block by itself may not do so where it is: in a heading, in a cell. */
     FERRY_TRY(find_structure("x ", before, &structures[0], error));
     FERRY_TRY(find_structure("", after, &structures[1], error));

@@ -14,10 +14,10 @@ typedef enum ferry_md_kind {
     FERRY_MD_PLAIN,
     FERRY_MD_ESCAPED, /* a backslash and a character */
     FERRY_MD_ENTITY,
+    FERRY_MD_BREAK,
     FERRY_MD_OPEN,
     FERRY_MD_CLOSE,
     FERRY_MD_TAG,
-    FERRY_MD_BREAK,
     FERRY_MD_DIVIDES = 0xFD, /* the texts before it and behind it: a hard line break */
     FERRY_MD_STANDS,         /* alone */
     FERRY_MD_KEPT
@@ -36,7 +36,6 @@ typedef struct ferry_md_part {
     size_t begin, end;
     size_t shown_begin, shown_end; /* of KEPT: what the model sees; of an image: a text that describes it */
     size_t outer;                  /* the part that opens the element of Markdown around it; SIZE_MAX: there is none */
-    size_t tag;                    /* of TAG: which one */
 } ferry_md_part;
 
 /* Bytes begin … end - 1 of the text are not in the source; all after them are so many bytes further. */
@@ -54,9 +53,8 @@ typedef struct ferry_md_reader {
     ferry_md_event *events; /* [event_count] of the block that is open, an MD_BLOCKTYPE */
     size_t event_count, event_capacity;
     int block;
-    ferry_md_part *parts;   /* [part_count] of it */
-    ferry_inline_tag *tags; /* [tag_count] of these */
-    size_t part_count, part_capacity, tag_count, tag_capacity;
+    ferry_md_part *parts; /* [part_count] of it */
+    size_t part_count, part_capacity;
     ferry_view seen;    /* the text up to the next event whose bytes are known */
     size_t next;        /* the event that is to be placed */
     size_t at;          /* the text up to here is placed */

@@ -20,7 +20,7 @@ static bool add_part(ferry_md_reader *r, ferry_md_kind kind, size_t end)
         return false;
     }
     r->parts = grown;
-    grown[r->part_count++] = (ferry_md_part){kind, begin, end, begin, end, r->open, r->tag_count};
+    grown[r->part_count++] = (ferry_md_part){kind, begin, end, begin, end, r->open};
     return true;
 }
 
@@ -39,22 +39,22 @@ static size_t separator_size(ferry_view text, size_t at, bool is_first)
     return 0;
 }
 
-static bool is_mark(char c)
-{
-    return (unsigned char)c >= FERRY_MD_DIVIDES;
-}
-
 /* Text, with what is marked in it, and what divides it. */
 static bool place_plain(ferry_md_reader *r, size_t end)
 {
     const ferry_view text = {r->text.data, end};
-    for (size_t begin = r->at, at = begin, after; at < end; at = after) {
+    for (size_t begin = r->at, at = begin; at < end; at = r->at) {
         const size_t separator = separator_size(text, at, at == begin);
-        ferry_md_kind kind = is_mark(text.data[at]) ? (ferry_md_kind)(unsigned char)text.data[at] : FERRY_MD_PLAIN;
-        after = separator > 0 ? at + separator : kind != FERRY_MD_PLAIN ? skip_same(text, at) : at + 1;
-        if (separator > 0 && r->open == SIZE_MAX) kind = FERRY_MD_DIVIDES;
-        while (kind == FERRY_MD_PLAIN && after < end && text.data[after] != ' ' && !is_mark(text.data[after])) after++;
-        if (!add_part(r, kind, after)) return false;
+        const unsigned char c = (unsigned char)text.data[at];
+        bool added;
+        if (c >= FERRY_MD_DIVIDES)
+            added = add_part(r, (ferry_md_kind)c, skip_same(text, at));
+        else if (separator > 0 && r->open == SIZE_MAX)
+            added = add_part(r, FERRY_MD_DIVIDES, at + separator);
+        else
+            added =
+                add_part(r, FERRY_MD_PLAIN, find_one_of(text, at + (separator > 0 ? separator : 1), " \xFD\xFE\xFF"));
+        if (!added) return false;
     }
     return true;
 }
@@ -82,15 +82,7 @@ static bool place_tag(ferry_md_reader *r, const ferry_md_event *event)
     ferry_inline_tag tag;
     if (r->at != event->begin) return false;
     const size_t size = ferry_inline_tag_read(view_part(r->seen, r->at, r->text.size), &tag);
-    tag.part = r->part_count;
     if (size == 0 || !add_part(r, FERRY_MD_TAG, r->at + size)) return false;
-    ferry_inline_tag *grown = ferry_array_grow(r->tags, &r->tag_capacity, r->tag_count + 1, sizeof *grown);
-    if (grown == NULL) {
-        r->status = ferry_fail_memory(r->error, "tags", (r->tag_count + 1) * sizeof *grown);
-        return false;
-    }
-    r->tags = grown;
-    grown[r->tag_count++] = tag;
     while (r->next < r->event_count && r->events[r->next].kind == FERRY_MD_TEXT &&
            r->events[r->next].type == MD_TEXT_HTML && r->events[r->next].end <= r->at)
         r->next++;
@@ -195,7 +187,6 @@ static bool leave_link(ferry_md_reader *r, size_t open)
     whole.end = r->at = end;
     r->parts[open] = whole;
     r->part_count = open + 1;
-    r->tag_count = whole.tag;
     return true;
 }
 
@@ -231,7 +222,7 @@ static bool place_event(ferry_md_reader *r, const ferry_md_event *event)
 static bool place_all(ferry_md_reader *r, size_t begin)
 {
     r->at = begin;
-    r->next = r->part_count = r->tag_count = 0;
+    r->next = r->part_count = 0;
     r->open = SIZE_MAX;
     while (r->next < r->event_count) {
         look_ahead(r);
@@ -252,6 +243,6 @@ ferry_status ferry_md_place(ferry_md_reader *r)
     begin -= events->begin < events->end && begin > r->least && r->text.data[begin - 1] == '\\';
     bool done = place_all(r, begin);
     while (!done && begin > first && r->status == FERRY_OK) done = place_all(r, --begin);
-    if (!done) r->part_count = r->tag_count = 0;
+    if (!done) r->part_count = 0;
     return r->status;
 }
