@@ -25,10 +25,8 @@ static bool is_untranslated(const ferry_inline_tag *tag, ferry_view bytes)
  * element that is not translated becomes part of it. Tags that cross Markdown's elements stand alone. */
 static ferry_status read_tags(ferry_md_reader *r)
 {
-    static const ferry_md_kind kinds[] = {[FERRY_TAG_START] = FERRY_MD_OPEN,
-                                          [FERRY_TAG_END] = FERRY_MD_CLOSE,
-                                          [FERRY_TAG_ALONE] = FERRY_MD_STANDS,
-                                          [FERRY_TAG_WORD] = FERRY_MD_KEPT};
+    /* START, END, ALONE, WORD */
+    static const ferry_md_kind kinds[] = {FERRY_MD_OPEN, FERRY_MD_CLOSE, FERRY_MD_STANDS, FERRY_MD_KEPT};
     ferry_md_part *parts = r->parts;
     size_t tag_count = 0, count = 0;
     ferry_inline_tag *tags = malloc(r->part_count * sizeof *tags), *tag = tags; /* [tag_count] */
@@ -115,7 +113,7 @@ static ferry_status add_entity(ferry_document *document, size_t begin, size_t en
 static ferry_status add_part(ferry_md_reader *r, const ferry_md_part *part)
 {
     ferry_document *document = r->document;
-    const size_t begin = ferry_md_source_place(r, part->begin), end = ferry_md_source_place(r, part->end);
+    const size_t begin = ferry_md_origin(r, part->begin), end = ferry_md_origin(r, part->end);
     switch (part->kind) {
     case FERRY_MD_PLAIN:
     case FERRY_MD_ESCAPED:
@@ -126,8 +124,8 @@ static ferry_status add_part(ferry_md_reader *r, const ferry_md_part *part)
     case FERRY_MD_CLOSE: return ferry_document_close(document, begin, end);
     case FERRY_MD_KEPT:
         return ferry_document_kept(document, begin, end,
-                                   view_part(document->source, ferry_md_source_place(r, part->shown_begin),
-                                             ferry_md_source_place(r, part->shown_end)));
+                                   view_part(document->source, ferry_md_origin(r, part->shown_begin),
+                                             ferry_md_origin(r, part->shown_end)));
     case FERRY_MD_BREAK: /* nothing, if it is not in the source */
         return begin < end ? ferry_document_break(document, begin, end, true) : FERRY_OK;
     default: return ferry_document_point(document, begin, end);
@@ -159,16 +157,16 @@ static ferry_status add_block(ferry_md_reader *r, size_t first, size_t after)
         if (parts[i].kind != FERRY_MD_STANDS || parts[i].shown_begin == parts[i].shown_end ||
             data[parts[i].begin] != '!')
             continue;
-        const size_t text_begin = ferry_md_source_place(r, parts[i].shown_begin),
-                     text_end = ferry_md_source_place(r, parts[i].shown_end);
+        const size_t text_begin = ferry_md_origin(r, parts[i].shown_begin),
+                     text_end = ferry_md_origin(r, parts[i].shown_end);
         FERRY_TRY(ferry_document_begin_attribute(r->document, text_begin));
         FERRY_TRY(ferry_document_text(r->document, text_begin, text_end, (ferry_view){NULL, 0}));
         FERRY_TRY(ferry_document_end_block(r->document, text_end));
     }
-    FERRY_TRY(ferry_document_begin_block(r->document, ferry_md_source_place(r, begin->begin)));
+    FERRY_TRY(ferry_document_begin_block(r->document, ferry_md_origin(r, begin->begin)));
     FERRY_TRY(ferry_document_wrap(r->document, LINE_WIDTH, ferry_text_view("")));
     for (size_t i = first; i < after; i++) FERRY_TRY(add_part(r, &parts[i]));
-    return ferry_document_end_block(r->document, ferry_md_source_place(r, end->end));
+    return ferry_document_end_block(r->document, ferry_md_origin(r, end->end));
 }
 
 /* The parts become a block, or several: what divides texts ends one. */
@@ -194,12 +192,12 @@ static ferry_status read_html(ferry_md_reader *r)
         if (line->begin == line->end) continue;
         const bool is_mdx = ferry_view_contains(view_part(r->seen, line->begin, line->end), "={");
         if (is_mdx || !ferry_utf8_is_blank(view_part(r->seen, end, line->begin))) {
-            FERRY_TRY(ferry_html_read(r->document, ferry_md_source_place(r, begin), ferry_md_source_place(r, end)));
+            FERRY_TRY(ferry_html_read(r->document, ferry_md_origin(r, begin), ferry_md_origin(r, end)));
             begin = is_mdx ? line->end : line->begin;
         }
         end = line->end;
     }
-    return ferry_html_read(r->document, ferry_md_source_place(r, begin), ferry_md_source_place(r, end));
+    return ferry_html_read(r->document, ferry_md_origin(r, begin), ferry_md_origin(r, end));
 }
 
 /* ---- structure ---- */

@@ -226,31 +226,28 @@ static size_t skip_own_lines(const scanner *s, bool below_text)
     }
 }
 
-/* "[^name]:", "*[NAME]:" at the beginning: its bytes, or 0. */
-static size_t find_label(ferry_view text)
-{
-    const bool is_note = begins_exactly(text, 0, "[^");
-    if (!is_note && !begins_exactly(text, 0, "*[")) return 0;
-    const size_t end = find_one_of(text, 2, is_note ? "[] \t" : "[]");
-    return end > 2 && begins_exactly(text, end, "]:") ? end + 2 : 0;
-}
-
-/* Where the title begins in "!!! name "title"", "=== "title"", above lines that are indented, in ":::name {…} title",
- * and in "> [!name]+ title"; 0: the line is none of them. */
+/* Where the text begins in "[^name]: text", "*[NAME]: text", in "!!! name "title"", "=== "title"", above lines that are
+ * indented, in ":::name {…} title", and in "> [!name]+ title"; 0: the line is none of them. */
 static size_t find_title(const scanner *s)
 {
     const ferry_view text = text_of(s);
     const char below = byte_at(s->source, s->line.next);
+    const bool is_note = begins_exactly(text, 0, "[^");
+    size_t at;
+    if (is_note || begins_exactly(text, 0, "*[")) {
+        at = find_one_of(text, 2, is_note ? "[] \t" : "[]");
+        return at > 2 && begins_exactly(text, at, "]:") ? at + 2 : 0;
+    }
     if ((begins_exactly(text, 0, "!!! ") || begins_exactly(text, 0, "??? ") || begins_exactly(text, 0, "???+ ") ||
          begins_exactly(text, 0, "=== \"")) &&
         (is_space(below) || below == '>'))
         return text.data[text.size - 1] == '"' ? find_one_of(text, 0, "\"") + 1 : text.size;
     if (s->line.quotes > 0 && begins_exactly(text, 0, "[!") && is_any_letter(byte_at(text, 2))) {
-        const size_t end = find_one_of(text, 0, "]") + 1;
-        return end > text.size ? 0 : end + is_one_of(byte_at(text, end), "+-");
+        at = find_one_of(text, 0, "]") + 1;
+        return at > text.size ? 0 : at + is_one_of(byte_at(text, at), "+-");
     }
     if (!begins_exactly(text, 0, ":::")) return 0;
-    size_t at = find_one_of(text, skip_set(text, 3, ": \t"), " \t\r[{");
+    at = find_one_of(text, skip_set(text, 3, ": \t"), " \t\r[{");
     if (byte_at(text, at) == '{' && find_one_of(text, at, "}") < text.size) at = find_one_of(text, at, "}") + 1;
     return at + (byte_at(text, at) == '[');
 }
@@ -274,8 +271,8 @@ static void shorten_target(scanner *s)
 static void mark_block(scanner *s)
 {
     const ferry_view text = text_of(s);
-    const size_t begin = s->line.text, label = find_label(text), title = find_title(s);
-    if (label == 0 && title == 0) {
+    const size_t begin = s->line.text, title = find_title(s);
+    if (title == 0) {
         const size_t h = begins_exactly(text, 0, "</") ? 2 : 1;
         if (text.data[0] == ':' && is_blank(byte_at(text, 1))) put(s, begin, begin + 1, '-');
         /* not known to md4c: <h2> … <h6> */
@@ -285,11 +282,11 @@ static void mark_block(scanner *s)
         return;
     }
     mark_run(s, s->line.begin + s->moved);
-    const char *marker = label > 0 ? "-   " : is_one_of(text.data[0], "!?=") ? "-   #" : "#";
-    put(s, begin, begin + label, FERRY_MD_DIVIDES);
-    put(s, begin, begin + title, ' ');
-    if (title > 0 && title < text.size && is_one_of(text.data[title - 1], "\"[") &&
-        is_one_of(text.data[text.size - 1], "\"]"))
+    const bool is_label = text.data[0] == '*' || begins_exactly(text, 0, "[^"),
+               is_item = is_one_of(text.data[0], "!?=");
+    const char *marker = is_label ? "-   " : is_item ? "-   #" : "#";
+    put(s, begin, begin + title, is_label ? FERRY_MD_DIVIDES : ' ');
+    if (title < text.size && is_one_of(text.data[title - 1], "\"[") && is_one_of(text.data[text.size - 1], "\"]"))
         put(s, s->line.end - 1, s->line.end, ' ');
     memcpy(s->out->data + begin + s->moved, marker, strlen(marker));
 }
@@ -422,7 +419,7 @@ ferry_status ferry_md_prepare(ferry_md_reader *r)
     return ferry_string_end(&r->text, r->error);
 }
 
-size_t ferry_md_source_place(ferry_md_reader *r, size_t at)
+size_t ferry_md_origin(ferry_md_reader *r, size_t at)
 {
     size_t after = r->last_insert;
     while (after < r->insert_count && r->inserts[after].begin <= at) after++;

@@ -68,7 +68,7 @@ typedef struct ferry_md_reader {
 /* Makes the text of the source. Errors: MEMORY. */
 ferry_status ferry_md_prepare(ferry_md_reader *reader);
 /* Where in the source byte `at` of the text is. */
-size_t ferry_md_source_place(ferry_md_reader *reader, size_t at);
+size_t ferry_md_origin(ferry_md_reader *reader, size_t at);
 /* Makes parts of the events, also of those whose bytes are not known. Without parts: the block has no text, or its
  * source is not understood. Errors: MEMORY. */
 ferry_status ferry_md_place(ferry_md_reader *reader);

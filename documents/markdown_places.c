@@ -26,15 +26,13 @@ static bool add_part(ferry_md_reader *r, ferry_md_kind kind, size_t end)
 
 /* ---- text ---- */
 
-/* " | ", " • " and " · " in a text, or "|" as all of it: the bytes of what is at byte `at`, or 0. */
+/* What divides texts at byte `at`; the signs without blanks are all of the text: the bytes, or 0. */
 static size_t separator_size(ferry_view text, size_t at, bool is_first)
 {
-    static const char *const separators[] = {"|", "\xE2\x80\xA2", "\xC2\xB7"};
-    const size_t blank = text.data[at] == ' ';
+    static const char *const separators[] = {" | ", " \xE2\x80\xA2 ", " \xC2\xB7 ", "|", "\xE2\x80\xA2", "\xC2\xB7"};
     for (size_t i = 0; i < sizeof separators / sizeof *separators; i++) {
-        const size_t end = at + blank + strlen(separators[i]);
-        const bool ends = blank > 0 ? byte_at(text, end) == ' ' : is_first && end == text.size;
-        if (ends && begins_exactly(text, at + blank, separators[i])) return end + blank - at;
+        const size_t size = strlen(separators[i]);
+        if (begins_exactly(text, at, separators[i]) && (i < 3 || (is_first && at + size == text.size))) return size;
     }
     return 0;
 }

@@ -8,14 +8,6 @@ static bool repeats(ferry_view text, const char *set)
     return text.size > 0 && is_one_of(text.data[0], set) && skip_same(text, 0) == text.size;
 }
 
-/* &name; or &#12; at byte `at` */
-static bool is_entity(ferry_view text, size_t at)
-{
-    size_t end = at + 1;
-    while (end < text.size && (is_word(text.data[end]) || text.data[end] == '#')) end++;
-    return end > at + 1 && end < text.size && text.data[end] == ';';
-}
-
 /* Where the text, at the beginning of a line, needs a backslash so that it begins no block there; text.size: nowhere.
  */
 static size_t escaped_at_begin(ferry_view text)
@@ -35,7 +27,7 @@ static bool is_markup(ferry_view text, size_t at)
     switch (text.data[at]) {
     case '_': return at == 0 || !is_word(text.data[at - 1]) || !is_word(after);
     case '<': return is_letter(after) || is_one_of(after, "/!?");
-    case '&': return is_entity(text, at);
+    case '&': return after != ';' && byte_at(text, skip_name(text, at + 1, "#", SIZE_MAX)) == ';';
     case '$': return !is_digit(after);
     case ':': return begins_exactly(text, at, "://");
     case '.': return at >= 3 && after != '\0' && begins(text, at - 3, "www");
