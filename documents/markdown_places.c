@@ -98,22 +98,15 @@ static bool place_break(ferry_md_reader *r, bool hard)
     return add_part(r, hard ? FERRY_MD_DIVIDES : FERRY_MD_BREAK, skip_set(r->seen, at, " \t>"));
 }
 
-/* Sets what is seen for the event that is the next one. */
-static void look_ahead(ferry_md_reader *r)
-{
-    r->seen.size = r->next < r->event_count ? r->events[r->next].begin : r->text.size;
-}
-
 /* Code, with its texts and its end. */
 static bool place_code(ferry_md_reader *r)
 {
     const size_t begin = r->at, ticks = byte_at(r->seen, begin) == '`' ? skip_same(r->seen, begin) - begin : 0;
     size_t close = begin + ticks;
     if (ticks == 0 || (begin > 0 && r->text.data[begin - 1] == '`')) return false;
-    for (; r->next < r->event_count && r->events[r->next].kind == FERRY_MD_TEXT; r->next++)
+    for (; r->next + 1 < r->event_count && r->events[r->next].kind == FERRY_MD_TEXT; r->next++)
         if (r->events[r->next].begin < r->events[r->next].end) close = r->events[r->next].end;
-    r->next++;
-    look_ahead(r);
+    r->seen.size = r->events[r->next++].begin;
     close = find_one_of(r->seen, close, "`");
     if (close == r->seen.size || skip_same(r->seen, close) != close + ticks) return false;
     if (!add_part(r, FERRY_MD_KEPT, close + ticks)) return false;
@@ -124,18 +117,19 @@ static bool place_code(ferry_md_reader *r)
 
 /* ---- elements ---- */
 
-/* What the markers of elements begin with. */
-static const char *const markers[] = {
-    [MD_SPAN_EM] = "*_", [MD_SPAN_STRONG] = "*_", [MD_SPAN_DEL] = "~", [MD_SPAN_A] = "[<", [MD_SPAN_IMG] = "!"};
+/* The markers that elements begin with. */
+static const char *const markers[][2] = {[MD_SPAN_EM] = {"*", "_"},
+                                         [MD_SPAN_STRONG] = {"**", "__"},
+                                         [MD_SPAN_A] = {"[", "<"},
+                                         [MD_SPAN_IMG] = {"![", "!["},
+                                         [MD_SPAN_DEL] = {"~~", "~"}};
 
 static bool enter(ferry_md_reader *r, int type)
 {
     if (type == MD_SPAN_CODE) return place_code(r);
-    const char first = byte_at(r->seen, r->at);
-    const bool twice = byte_at(r->seen, r->at + 1) == (type == MD_SPAN_IMG ? '[' : first);
-    const bool is_long = twice && type != MD_SPAN_EM && type != MD_SPAN_A;
-    if (!is_one_of(first, markers[type]) || (!is_long && (type == MD_SPAN_STRONG || type == MD_SPAN_IMG))) return false;
-    if (!add_part(r, FERRY_MD_OPEN, r->at + 1 + is_long)) return false;
+    const char *const *marker = markers[type];
+    if (!begins_exactly(r->seen, r->at, *marker)) marker++;
+    if (!begins_exactly(r->seen, r->at, *marker) || !add_part(r, FERRY_MD_OPEN, r->at + strlen(*marker))) return false;
     r->open = r->part_count - 1;
     return true;
 }
@@ -190,16 +184,15 @@ static bool leave_link(ferry_md_reader *r, size_t open)
 
 static bool leave(ferry_md_reader *r, int type)
 {
+    if (r->open == SIZE_MAX) return false;
     const size_t open = r->open;
-    if (open == SIZE_MAX || !is_one_of(r->text.data[r->parts[open].begin], markers[type])) return false;
-    const ferry_md_part *begin = &r->parts[open];
-    const char marker = r->text.data[begin->begin];
-    const size_t end = r->at + (begin->end - begin->begin);
-    r->open = begin->outer;
-    if (is_one_of(marker, "[<!")) return leave_link(r, open);
-    for (size_t at = r->at; at < end; at++)
-        if (byte_at(r->seen, at) != marker) return false;
-    return add_part(r, FERRY_MD_CLOSE, end);
+    const ferry_view marker = view_part(r->seen, r->parts[open].begin, r->parts[open].end);
+    if (*marker.data != *markers[type][0] && *marker.data != *markers[type][1]) return false;
+    r->open = r->parts[open].outer;
+    if (type == MD_SPAN_A || type == MD_SPAN_IMG) return leave_link(r, open);
+    const size_t end = r->at + marker.size;
+    return end <= r->seen.size && ferry_view_equal(view_part(r->seen, r->at, end), marker) &&
+           add_part(r, FERRY_MD_CLOSE, end);
 }
 
 /* ---- blocks ---- */
@@ -223,7 +216,7 @@ static bool place_all(ferry_md_reader *r, size_t begin)
     r->next = r->part_count = 0;
     r->open = SIZE_MAX;
     while (r->next < r->event_count) {
-        look_ahead(r);
+        r->seen.size = r->events[r->next].begin;
         if (!place_event(r, &r->events[r->next++])) return false;
     }
     return true;
