@@ -48,11 +48,10 @@ static ferry_status read_tags(ferry_md_reader *r)
             if (is_kept) {
                 i = end->part;
                 tag = end;
-                part = (ferry_md_part){.kind = FERRY_MD_KEPT,
-                                       .begin = part.begin,
-                                       .end = parts[i].end,
-                                       .shown_begin = part.end,
-                                       .shown_end = parts[i].begin};
+                part.kind = FERRY_MD_KEPT;
+                part.shown_begin = part.end;
+                part.shown_end = parts[i].begin;
+                part.end = parts[i].end;
             }
             tag++;
         }
@@ -78,7 +77,7 @@ static void find_ends(const ferry_md_reader *r)
             if (ends && !is_last) parts[i].kind = FERRY_MD_DIVIDES;
             if (depth > 0 && !is_last && parts[i].kind == FERRY_MD_DIVIDES) parts[i].kind = FERRY_MD_STANDS;
             first = i + 1;
-            has_image = false;
+            is_bold = has_image = false;
             has_text = depth > 0;
             continue;
         }
