@@ -269,10 +269,9 @@ static int on_enter_span(MD_SPANTYPE type, void *detail, void *user)
     if (link != NULL) r->targets += link->href.size + link->title.size;
     if (image != NULL) r->targets += image->src.size + image->title.size;
     if (r->targets / MOST_TARGETS > r->text.size)
-        return -(int)(r->status = ferry_fail(r->error, FERRY_ERROR_UNSUPPORTED,
-                                             "expected definitions of links that are not longer, found more than %zu "
-                                             "bytes of targets",
-                                             r->targets));
+        return -(int)(r->status =
+                          ferry_fail(r->error, FERRY_ERROR_UNSUPPORTED,
+                                     "expected shorter definitions of links, found %zu bytes of targets", r->targets));
     return add_event(user, &(ferry_md_event){.kind = FERRY_MD_ENTER, .type = (int)type});
 }
 

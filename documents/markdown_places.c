@@ -42,17 +42,12 @@ static bool place_plain(ferry_md_reader *r, size_t end)
 {
     const ferry_view text = {r->text.data, end};
     for (size_t begin = r->at, at = begin; at < end; at = r->at) {
-        const size_t separator = separator_size(text, at, at == begin);
+        const size_t separator = r->open == SIZE_MAX ? separator_size(text, at, at == begin) : 0;
         const unsigned char c = (unsigned char)text.data[at];
-        bool added;
-        if (c >= FERRY_MD_DIVIDES)
-            added = add_part(r, (ferry_md_kind)c, skip_same(text, at));
-        else if (separator > 0 && r->open == SIZE_MAX)
-            added = add_part(r, FERRY_MD_DIVIDES, at + separator);
-        else
-            added =
-                add_part(r, FERRY_MD_PLAIN, find_one_of(text, at + (separator > 0 ? separator : 1), " \xFD\xFE\xFF"));
-        if (!added) return false;
+        const bool is_mark = c >= FERRY_MD_DIVIDES;
+        const size_t after = separator > 0 ? at + separator : find_one_of(text, at + 1, " \xFD\xFE\xFF");
+        const ferry_md_kind kind = is_mark ? (ferry_md_kind)c : separator > 0 ? FERRY_MD_DIVIDES : FERRY_MD_PLAIN;
+        if (!add_part(r, kind, is_mark ? skip_same(text, at) : after)) return false;
     }
     return true;
 }
@@ -143,18 +138,17 @@ static size_t skip_target(ferry_view text, size_t begin)
     char quote = '\0'; /* what ends the quotation */
     for (size_t at = first; at < text.size; at++) {
         const char c = text.data[at];
+        const bool quotes = at == first ? c == '<' : is_one_of(c, "\"'(") && is_one_of(text.data[at - 1], " \t\r\n");
         if (c == '\\')
             at++;
         else if (quote != '\0')
             quote = c == quote ? '\0' : quote;
         else if (c == (is_label ? ']' : ')') && depth-- == 0)
             return at + 1;
-        else if (!is_label && c == '<' && at == first)
-            quote = '>';
-        else if (!is_label && at > first && is_one_of(c, "\"'(") && is_one_of(text.data[at - 1], " \t\r\n"))
-            quote = c == '(' ? ')' : c;
-        else if (!is_label && c == '(')
-            depth++;
+        else if (!is_label && quotes)
+            quote = c == '<' ? '>' : c == '(' ? ')' : c;
+        else
+            depth += !is_label && c == '(';
     }
     return 0;
 }
