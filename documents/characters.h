@@ -74,11 +74,17 @@ static inline size_t find_one_of(ferry_view text, size_t at, const char *set)
     return at;
 }
 
-/* The byte after all that are one of `set`, from `at`. */
+/* The byte after all that are one of `set`, and after all that are the same, from `at`. */
 static inline size_t skip_set(ferry_view text, size_t at, const char *set)
 {
     while (at < text.size && is_one_of(text.data[at], set)) at++;
     return at;
+}
+static inline size_t skip_same(ferry_view text, size_t at)
+{
+    size_t end = at;
+    while (end < text.size && text.data[end] == text.data[at]) end++;
+    return end;
 }
 
 /* What follows byte `at` of a name and `extra`, in which "\x80" is all that is_foreign, `most` bytes at most. */

@@ -20,6 +20,7 @@ typedef struct ferry_inline_tag {
     ferry_view name;   /* its bytes are the tag's; empty: a comment, or text */
     int element;       /* sum of ferry_element_kind */
     size_t partner;    /* START, END: the other one */
+    size_t part;       /* the caller's: which part of a text it is */
 } ferry_inline_tag;
 
 /* Reads the tag or comment that the text begins with. Returns its bytes, or 0 if there is none. */

@@ -1,12 +1,11 @@
 /* Markdown: CommonMark with the tables, strikethrough and task lists of GitHub, by the parser md4c. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/utf8.h"
 #include "elements.h"
 #include "entities.h"
 #include "formats.h"
-#include "inline_tags.h"
+#include "lines.h"
 #include "markdown_parts.h"
 
 enum {
@@ -14,26 +13,7 @@ enum {
     MOST_TARGETS = 64 /* times the document, all targets of links together */
 };
 
-typedef struct reader {
-    ferry_document *document;
-    ferry_md_text text;
-    ferry_view source;      /* the bytes of `text` */
-    ferry_md_event *events; /* [count] of the block that is open */
-    size_t count, capacity;
-    ferry_md_parts parts;
-    size_t least;   /* what was read ends here */
-    size_t targets; /* bytes of the targets of all links: a definition may be used often */
-    bool is_code, is_html;
-    bool heading;
-    ferry_status status;
-} reader;
-
-/* ---- blocks ---- */
-
-static ferry_view bytes_of(const reader *r, const ferry_md_part *part)
-{
-    return (ferry_view){r->source.data + part->begin, part->end - part->begin};
-}
+/* ---- elements ---- */
 
 static bool is_untranslated(const ferry_inline_tag *tag, ferry_view bytes)
 {
@@ -42,174 +22,130 @@ static bool is_untranslated(const ferry_inline_tag *tag, ferry_view bytes)
 }
 
 /* Says what tags are: markers of elements, or something that is kept, stands alone, or divides texts. What is within an
- * element that is not translated becomes part of it. */
-static ferry_status read_tags(reader *r)
+ * element that is not translated becomes part of it. Tags that cross Markdown's elements stand alone. */
+static ferry_status read_tags(ferry_md_reader *r)
 {
-    ferry_md_part *parts = r->parts.parts;
-    size_t count = 0;
-    for (size_t i = 0; i < r->parts.count; i++) count += parts[i].kind == FERRY_MD_TAG;
-    if (count == 0) return FERRY_OK;
-    ferry_inline_tag *tags = malloc(count * sizeof *tags);
-    size_t *places = malloc(count * sizeof *places); /* [count] which parts they are */
-    ferry_status status = FERRY_OK;
-    if (tags == NULL || places == NULL) {
-        status = ferry_fail_memory(r->document->error, "a document", count * sizeof *tags);
-        count = 0;
-    }
-    for (size_t i = 0, next = 0; next < count; i++) {
+    /* START, END, ALONE, WORD */
+    static const ferry_md_kind kinds[] = {FERRY_MD_OPEN, FERRY_MD_CLOSE, FERRY_MD_STANDS, FERRY_MD_KEPT};
+    ferry_md_part *parts = r->parts;
+    size_t tag_count = 0, count = 0;
+    ferry_inline_tag *tags = malloc(r->part_count * sizeof *tags), *tag = tags; /* [tag_count] */
+    if (tags == NULL) return ferry_fail_memory(r->error, "tags", r->part_count * sizeof *tags);
+    for (size_t i = 0; i < r->part_count; i++) {
         if (parts[i].kind != FERRY_MD_TAG) continue;
-        ferry_inline_tag_read(bytes_of(r, &parts[i]), &tags[next]);
-        places[next++] = i;
+        ferry_inline_tag_read(view_part(r->seen, parts[i].begin, parts[i].end), &tags[tag_count]);
+        tags[tag_count++].part = i;
     }
-    if (count > 0) ferry_inline_tags_pair(tags, count);
-    for (size_t i = 0; i < count; i++) {
-        ferry_md_part *part = &parts[places[i]];
-        const ferry_inline_tag *tag = &tags[i];
-        if (part->kind != FERRY_MD_TAG) continue;
-        const int element = ferry_element_find(tag->name);
-        part->kind = (element & (FERRY_ELEMENT_BLOCK | FERRY_ELEMENT_LABEL)) ? FERRY_MD_HARD_BREAK
-                     : tag->kind == FERRY_TAG_START                          ? FERRY_MD_OPEN
-                     : tag->kind == FERRY_TAG_END                            ? FERRY_MD_CLOSE
-                     : tag->kind == FERRY_TAG_WORD                           ? FERRY_MD_KEPT
-                                                                             : FERRY_MD_POINT;
-        part->shown_begin = part->begin;
-        part->shown_end = part->end;
-        if (tag->kind != FERRY_TAG_START || !is_untranslated(tag, bytes_of(r, part))) continue;
-        const size_t end = places[tag->partner];
-        part->kind = FERRY_MD_KEPT;
-        part->shown_begin = part->end;
-        part->shown_end = parts[end].begin;
-        part->end = parts[end].end;
-        for (size_t inner = places[i] + 1; inner <= end; inner++)
-            parts[inner] = (ferry_md_part){.kind = FERRY_MD_PLAIN, .begin = part->end, .end = part->end};
+    ferry_inline_tags_pair(tags, tag_count);
+    for (size_t i = 0; i < r->part_count; i++) {
+        ferry_md_part part = parts[i];
+        if (part.kind == FERRY_MD_TAG) {
+            const int element = ferry_element_find(tag->name);
+            ferry_inline_tag *end = tag->kind == FERRY_TAG_START ? &tags[tag->partner] : NULL;
+            const bool is_kept = end != NULL && is_untranslated(tag, view_part(r->seen, part.begin, part.end));
+            if (end != NULL && parts[end->part].outer != part.outer) end->kind = tag->kind = FERRY_TAG_ALONE;
+            part.kind = (element & (FERRY_ELEMENT_BLOCK | FERRY_ELEMENT_LABEL)) ? FERRY_MD_DIVIDES : kinds[tag->kind];
+            if (is_kept) {
+                i = end->part;
+                tag = end;
+                part.kind = FERRY_MD_KEPT;
+                part.shown_begin = part.end;
+                part.shown_end = parts[i].begin;
+                part.end = parts[i].end;
+            }
+            tag++;
+        }
+        parts[count++] = part;
     }
+    r->part_count = count;
     free(tags);
-    free(places);
-    return status;
+    return FERRY_OK;
 }
 
-/* Tags of HTML that cross Markdown's elements stand alone; so does what would divide an element. */
-static ferry_status fix_nesting(const reader *r)
+/* The ends of a line that is nothing but bold text, or nothing but images, end texts. What would divide an element
+ * stands alone. */
+static void find_ends(const ferry_md_reader *r)
 {
-    const ferry_md_parts *parts = &r->parts;
-    bool *html = malloc(parts->count + 1); /* [depth] the open elements */
-    bool crosses = false;
-    if (html == NULL) return ferry_fail_memory(r->document->error, "a document", parts->count);
-    for (size_t pass = 0; pass < 2; pass++) {
-        size_t depth = 0;
-        for (size_t i = 0; i < parts->count; i++) {
-            ferry_md_part *part = &parts->parts[i];
-            const bool is_html = part->begin < part->end && r->source.data[part->begin] == '<';
-            const bool is_element = part->kind == FERRY_MD_OPEN || part->kind == FERRY_MD_CLOSE;
-            if ((is_html && is_element && crosses) || (part->kind == FERRY_MD_HARD_BREAK && depth > 0 && pass == 1))
-                part->kind = FERRY_MD_POINT;
-            if (part->kind == FERRY_MD_OPEN) html[depth++] = is_html;
-            if (part->kind == FERRY_MD_CLOSE && (depth == 0 || html[--depth] != is_html)) {
-                crosses = true;
-                break;
-            }
+    ferry_md_part *parts = r->parts;
+    size_t depth = 0, first = 0; /* of the line */
+    bool is_bold = false, has_image = false, has_text = false;
+    for (size_t i = 0; i <= r->part_count; i++) {
+        const bool is_last = i == r->part_count;
+        if (is_last || parts[i].kind == FERRY_MD_BREAK || parts[i].kind == FERRY_MD_DIVIDES) {
+            const bool ends = depth == 0 && (is_bold || (has_image && !has_text));
+            if (ends && first > 0) parts[first - 1].kind = FERRY_MD_DIVIDES;
+            if (ends && !is_last) parts[i].kind = FERRY_MD_DIVIDES;
+            if (depth > 0 && !is_last && parts[i].kind == FERRY_MD_DIVIDES) parts[i].kind = FERRY_MD_STANDS;
+            first = i + 1;
+            is_bold = has_image = false;
+            has_text = depth > 0;
+            continue;
         }
+        const ferry_md_part *part = &parts[i];
+        const size_t size = part->end - part->begin;
+        const char c = r->text.data[part->begin];
+        if (i == first) is_bold = depth == 0 && part->kind == FERRY_MD_OPEN && size == 2 && is_one_of(c, "*_");
+        if (i > first && depth == 0) is_bold = false;
+        depth += part->kind == FERRY_MD_OPEN;
+        depth -= part->kind == FERRY_MD_CLOSE && depth > 0;
+        has_image |= part->kind == FERRY_MD_STANDS &&
+                     (c == '!' || ferry_view_contains(view_part(r->seen, part->begin, part->end), "<img "));
+        has_text |= part->kind == FERRY_MD_KEPT || (part->kind < FERRY_MD_OPEN && (size > 1 || c != ' '));
     }
-    free(html);
-    return FERRY_OK;
 }
 
 /* ---- text ---- */
 
-static size_t place(const reader *r, size_t at)
-{
-    return ferry_md_source_place(&r->text, at);
-}
-
-/* A character reference; blanks and controls are kept. */
-static ferry_status add_entity(const reader *r, const ferry_md_part *part)
+/* A character reference; blanks, controls and unknown ones are kept. */
+static ferry_status add_entity(ferry_document *document, size_t begin, size_t end)
 {
     char bytes[8];
     ferry_view text = {bytes, 0};
     size_t at = 0;
     uint32_t c;
-    ferry_entity_read(bytes_of(r, part), bytes, &text.size);
-    const bool is_text = ferry_utf8_next(text, &at, &c) && c > ' ' && c != 0x7F;
-    return is_text
-               ? ferry_document_text(r->document, place(r, part->begin), place(r, part->end), text)
-               : ferry_document_kept(r->document, place(r, part->begin), place(r, part->end), (ferry_view){NULL, 0});
+    if (ferry_entity_read(view_part(document->source, begin, end), bytes, &text.size) > 0 &&
+        ferry_utf8_next(text, &at, &c) && c > ' ' && c != 0x7F)
+        return ferry_document_text(document, begin, end, text);
+    return ferry_document_kept(document, begin, end, (ferry_view){NULL, 0});
 }
 
-static ferry_status add_part(const reader *r, const ferry_md_part *part)
+static ferry_status add_part(ferry_md_reader *r, const ferry_md_part *part)
 {
     ferry_document *document = r->document;
-    const size_t begin = place(r, part->begin), end = place(r, part->end);
-    const size_t shown = place(r, part->shown_begin);
+    const size_t begin = ferry_md_origin(r, part->begin), end = ferry_md_origin(r, part->end);
     switch (part->kind) {
-    case FERRY_MD_PLAIN: return ferry_document_text(document, begin, end, (ferry_view){NULL, 0});
+    case FERRY_MD_PLAIN:
     case FERRY_MD_ESCAPED:
-        return ferry_document_text(document, begin, end, (ferry_view){document->source.data + begin + 1, 1});
-    case FERRY_MD_ENTITY: return add_entity(r, part);
+        return ferry_document_text(document, begin, end,
+                                   view_part(document->source, begin + (part->kind == FERRY_MD_ESCAPED), end));
+    case FERRY_MD_ENTITY: return add_entity(document, begin, end);
     case FERRY_MD_OPEN: return ferry_document_open(document, begin, end);
     case FERRY_MD_CLOSE: return ferry_document_close(document, begin, end);
     case FERRY_MD_KEPT:
         return ferry_document_kept(document, begin, end,
-                                   (ferry_view){document->source.data + shown, place(r, part->shown_end) - shown});
+                                   view_part(document->source, ferry_md_origin(r, part->shown_begin),
+                                             ferry_md_origin(r, part->shown_end)));
     case FERRY_MD_BREAK: /* nothing, if it is not in the source */
         return begin < end ? ferry_document_break(document, begin, end, true) : FERRY_OK;
-    case FERRY_MD_TAG:
-    case FERRY_MD_POINT:
-    case FERRY_MD_HARD_BREAK: break;
+    default: return ferry_document_point(document, begin, end);
     }
-    return ferry_document_point(document, begin, end);
 }
 
 /* "1. " at the beginning of a heading is no text. */
-static void trim_number(const reader *r)
+static void trim_number(const ferry_md_reader *r)
 {
-    ferry_md_part *part = r->parts.parts;
-    const char *data = r->source.data;
-    size_t at = part->begin;
-    if (!r->heading || part->kind != FERRY_MD_PLAIN) return;
-    while (at < part->end && (data[at] == '.' || (data[at] >= '0' && data[at] <= '9'))) at++;
-    if (at > part->begin && at < part->end && (data[at] == ' ' || data[at] == ')')) part->begin = at + 1;
-}
-
-/* Whether parts first … after - 1, a line, are nothing but bold text, or nothing but images. */
-static bool is_own_line(const reader *r, size_t first, size_t after)
-{
-    const ferry_md_part *parts = r->parts.parts;
-    size_t depth = 0;
-    bool is_bold = false, has_image = false, has_text = false;
-    for (size_t i = first; i < after; i++) {
-        const ferry_md_part *part = &parts[i];
-        const char c = r->source.data[part->begin];
-        if (part->kind == FERRY_MD_OPEN) depth++;
-        if (part->kind == FERRY_MD_CLOSE && depth-- == 0) return false;
-        if (i == first) is_bold = depth > 0 && part->end - part->begin == 2 && (c == '*' || c == '_');
-        if (is_bold && depth == 0 && i + 1 < after) return false;
-        has_image = has_image ||
-                    (part->kind == FERRY_MD_POINT && (c == '!' || ferry_view_contains(bytes_of(r, part), "<img ")));
-        has_text = has_text || part->kind == FERRY_MD_KEPT ||
-                   (part->kind < FERRY_MD_OPEN && (part->end - part->begin > 1 || c != ' '));
-    }
-    return depth == 0 && (is_bold || (has_image && !has_text));
-}
-
-/* The ends of such lines end texts. */
-static void find_own_lines(const reader *r)
-{
-    ferry_md_part *parts = r->parts.parts;
-    for (size_t first = 0, i = 0; i <= r->parts.count; i++) {
-        if (i < r->parts.count && parts[i].kind != FERRY_MD_BREAK && parts[i].kind != FERRY_MD_HARD_BREAK) continue;
-        if (is_own_line(r, first, i)) {
-            if (first > 0) parts[first - 1].kind = FERRY_MD_HARD_BREAK;
-            if (i < r->parts.count) parts[i].kind = FERRY_MD_HARD_BREAK;
-        }
-        first = i + 1;
-    }
+    ferry_md_part *part = r->parts;
+    const size_t at = skip_set((ferry_view){r->text.data, part->end}, part->begin, ".0123456789");
+    if (r->block == MD_BLOCK_H && part->kind == FERRY_MD_PLAIN && at > part->begin && at < part->end &&
+        is_one_of(r->text.data[at], " )"))
+        part->begin = at + 1;
 }
 
 /* Parts first … after - 1, but for line ends and blanks at both ends, are a block. */
-static ferry_status add_block(const reader *r, size_t first, size_t after)
+static ferry_status add_block(ferry_md_reader *r, size_t first, size_t after)
 {
-    ferry_md_part *parts = r->parts.parts;
-    const char *data = r->source.data;
+    ferry_md_part *parts = r->parts;
+    const char *data = r->text.data;
     while (first < after && parts[first].kind == FERRY_MD_BREAK) first++;
     while (first < after && parts[after - 1].kind == FERRY_MD_BREAK) after--;
     if (first == after) return FERRY_OK;
@@ -217,128 +153,140 @@ static ferry_status add_block(const reader *r, size_t first, size_t after)
     while (begin->kind == FERRY_MD_PLAIN && begin->begin < begin->end && data[begin->begin] == ' ') begin->begin++;
     while (end->kind == FERRY_MD_PLAIN && end->begin < end->end && data[end->end - 1] == ' ') end->end--;
     for (size_t i = first; i < after; i++) {
-        if (parts[i].kind != FERRY_MD_POINT || parts[i].shown_begin == parts[i].shown_end ||
+        if (parts[i].kind != FERRY_MD_STANDS || parts[i].shown_begin == parts[i].shown_end ||
             data[parts[i].begin] != '!')
             continue;
-        const size_t text_begin = place(r, parts[i].shown_begin), text_end = place(r, parts[i].shown_end);
+        const size_t text_begin = ferry_md_origin(r, parts[i].shown_begin),
+                     text_end = ferry_md_origin(r, parts[i].shown_end);
         FERRY_TRY(ferry_document_begin_attribute(r->document, text_begin));
         FERRY_TRY(ferry_document_text(r->document, text_begin, text_end, (ferry_view){NULL, 0}));
         FERRY_TRY(ferry_document_end_block(r->document, text_end));
     }
-    FERRY_TRY(ferry_document_begin_block(r->document, place(r, begin->begin)));
+    FERRY_TRY(ferry_document_begin_block(r->document, ferry_md_origin(r, begin->begin)));
     FERRY_TRY(ferry_document_wrap(r->document, LINE_WIDTH, ferry_text_view("")));
     for (size_t i = first; i < after; i++) FERRY_TRY(add_part(r, &parts[i]));
-    return ferry_document_end_block(r->document, place(r, end->end));
+    return ferry_document_end_block(r->document, ferry_md_origin(r, end->end));
 }
 
 /* The parts become a block, or several: what divides texts ends one. */
-static ferry_status add_blocks(const reader *r)
+static ferry_status add_blocks(ferry_md_reader *r)
 {
+    FERRY_TRY(read_tags(r));
     trim_number(r);
-    find_own_lines(r);
-    FERRY_TRY(fix_nesting(r));
-    for (size_t first = 0, after; first < r->parts.count; first = after + 1) {
-        for (after = first; after < r->parts.count && r->parts.parts[after].kind != FERRY_MD_HARD_BREAK;) after++;
+    find_ends(r);
+    for (size_t first = 0, after; first < r->part_count; first = after + 1) {
+        for (after = first; after < r->part_count && r->parts[after].kind != FERRY_MD_DIVIDES;) after++;
         FERRY_TRY(add_block(r, first, after));
     }
+    r->least = r->parts[r->part_count - 1].end;
     return FERRY_OK;
 }
 
 /* The lines of a block of HTML are read as HTML, but for what containers begin them with, and tags of MDX. */
-static ferry_status read_html(reader *r)
+static ferry_status read_html(ferry_md_reader *r)
 {
-    const char *data = r->source.data;
-    size_t begin = 0, end = 0; /* of lines that follow each other */
-    ferry_status status = FERRY_OK;
-    r->document->format = &ferry_format_html;
-    for (size_t i = 0; i <= r->count && status == FERRY_OK; i++) {
+    size_t begin = r->events->begin, end = begin; /* of lines that follow each other */
+    for (size_t i = 0; i < r->event_count; i++) {
         const ferry_md_event *line = &r->events[i];
-        if (i < r->count && !line->placed) continue;
-        const bool is_mdx =
-            i < r->count && ferry_view_contains((ferry_view){data + line->begin, line->end - line->begin}, "={");
-        size_t gap = end;
-        while (i < r->count && begin < end && gap < line->begin && strchr(" \t\r\n", data[gap]) != NULL) gap++;
-        if (i == r->count || gap < line->begin || is_mdx) {
-            if (begin < end) status = ferry_html_read(r->document, place(r, begin), place(r, end));
-            begin = end = 0;
+        if (line->begin == line->end) continue;
+        const bool is_mdx = ferry_view_contains(view_part(r->seen, line->begin, line->end), "={");
+        if (is_mdx || !ferry_utf8_is_blank(view_part(r->seen, end, line->begin))) {
+            FERRY_TRY(ferry_html_read(r->document, ferry_md_origin(r, begin), ferry_md_origin(r, end)));
+            begin = is_mdx ? line->end : line->begin;
         }
-        if (i == r->count || is_mdx) continue;
-        if (begin == end) begin = line->begin;
         end = line->end;
     }
-    r->document->format = &ferry_format_markdown;
-    return status;
+    return ferry_html_read(r->document, ferry_md_origin(r, begin), ferry_md_origin(r, end));
 }
 
-static ferry_status end_block(reader *r)
+/* ---- structure ---- */
+
+static void add_hash(ferry_md_reader *r, int kind, ferry_view text)
 {
-    if (r->count == 0) return FERRY_OK;
-    if (r->is_html) FERRY_TRY(read_html(r));
-    if (!r->is_code && !r->is_html) {
-        FERRY_TRY(ferry_md_place(r->source, r->least, r->events, r->count, &r->parts, r->document->error));
-        FERRY_TRY(read_tags(r));
-        if (r->parts.count > 0) FERRY_TRY(add_blocks(r));
-        if (r->parts.count > 0) r->least = r->parts.parts[r->parts.count - 1].end;
+    uint64_t hash = UINT64_C(0xCBF29CE484222325) + (uint64_t)kind; /* FNV-1a */
+    for (size_t i = 0; i < text.size; i++) hash = (hash ^ (unsigned char)text.data[i]) * UINT64_C(0x100000001B3);
+    hash = (hash ^ hash >> 32) * UINT64_C(0x9E3779B97F4A7C15);
+    r->structure += hash ^ hash >> 29;
+}
+
+/* Text may have other signs that divide it, and images other descriptions. */
+static void add_structure(ferry_md_reader *r)
+{
+    for (size_t i = 0; i < r->part_count; i++) {
+        const ferry_md_part *part = &r->parts[i];
+        const bool is_image = part->kind == FERRY_MD_STANDS && part->shown_end < part->end;
+        if (part->kind >= FERRY_MD_OPEN && part->kind != FERRY_MD_DIVIDES)
+            add_hash(r, (int)part->kind, view_part(r->source, is_image ? part->shown_end : part->begin, part->end));
     }
-    for (size_t i = 0; i < r->count; i++)
-        if (r->events[i].placed && r->events[i].end > r->least) r->least = r->events[i].end;
-    r->count = r->parts.count = 0;
-    return FERRY_OK;
+    if (r->part_count == 0) add_hash(r, 0, r->source); /* not understood */
 }
 
 /* ---- what md4c calls: a negative number ends it ---- */
 
+static ferry_status read_block(ferry_md_reader *r)
+{
+    if (r->event_count == 0 || r->block == MD_BLOCK_CODE) return FERRY_OK;
+    if (r->block == MD_BLOCK_HTML && r->document != NULL) {
+        r->document->format = &ferry_format_html;
+        const ferry_status status = read_html(r);
+        r->document->format = &ferry_format_markdown;
+        return status;
+    }
+    FERRY_TRY(ferry_md_place(r));
+    if (r->document == NULL) add_structure(r);
+    return r->document != NULL && r->part_count > 0 ? add_blocks(r) : FERRY_OK;
+}
+
 /* A block begins or ends. */
 static int on_block(MD_BLOCKTYPE type, void *detail, void *user)
 {
-    reader *r = user;
+    ferry_md_reader *r = user;
     (void)detail;
-    r->status = end_block(r);
-    r->is_code = type == MD_BLOCK_CODE;
-    r->is_html = type == MD_BLOCK_HTML;
-    r->heading = type == MD_BLOCK_H;
+    r->status = read_block(r);
+    for (size_t i = 0; i < r->event_count; i++)
+        if (r->events[i].begin < r->events[i].end && r->events[i].end > r->least) r->least = r->events[i].end;
+    r->event_count = r->part_count = 0;
+    r->block = (int)type;
+    if (type != MD_BLOCK_DOC) add_hash(r, -1 - (int)type, (ferry_view){NULL, 0});
     return -(int)r->status;
 }
 
-static int add_event(reader *r, const ferry_md_event *event)
+static int add_event(ferry_md_reader *r, const ferry_md_event *event)
 {
-    const size_t count = r->count + 1;
-    ferry_md_event *grown = ferry_array_grow(r->events, &r->capacity, count, sizeof *grown);
-    if (grown == NULL)
-        return -(int)(r->status = ferry_fail_memory(r->document->error, "a document", count * sizeof *grown));
+    const size_t count = r->event_count + 1;
+    ferry_md_event *grown = ferry_array_grow(r->events, &r->event_capacity, count, sizeof *grown);
+    if (grown == NULL) return -(int)(r->status = ferry_fail_memory(r->error, "a document", count * sizeof *grown));
     r->events = grown;
-    grown[r->count++] = *event;
+    grown[r->event_count++] = *event;
     return 0;
 }
 
 static int on_enter_span(MD_SPANTYPE type, void *detail, void *user)
 {
-    reader *r = user;
+    ferry_md_reader *r = user;
     const MD_SPAN_A_DETAIL *link = type == MD_SPAN_A ? detail : NULL;
     const MD_SPAN_IMG_DETAIL *image = type == MD_SPAN_IMG ? detail : NULL;
     if (link != NULL) r->targets += link->href.size + link->title.size;
     if (image != NULL) r->targets += image->src.size + image->title.size;
-    if (r->targets / MOST_TARGETS > r->source.size)
-        return -(int)(r->status = ferry_fail(r->document->error, FERRY_ERROR_UNSUPPORTED,
-                                             "expected definitions of links that are not longer, found more than %zu "
-                                             "bytes of targets",
-                                             r->targets));
-    return add_event(user, &(ferry_md_event){.kind = FERRY_MD_ENTER, .span = type});
+    if (r->targets / MOST_TARGETS > r->text.size)
+        return -(int)(r->status =
+                          ferry_fail(r->error, FERRY_ERROR_UNSUPPORTED,
+                                     "expected shorter definitions of links, found %zu bytes of targets", r->targets));
+    return add_event(user, &(ferry_md_event){.kind = FERRY_MD_ENTER, .type = (int)type});
 }
 
 static int on_leave_span(MD_SPANTYPE type, void *detail, void *user)
 {
     (void)detail;
-    return add_event(user, &(ferry_md_event){.kind = FERRY_MD_LEAVE, .span = type});
+    return add_event(user, &(ferry_md_event){.kind = FERRY_MD_LEAVE, .type = (int)type});
 }
 
 static int on_text(MD_TEXTTYPE type, const MD_CHAR *text, MD_SIZE size, void *user)
 {
-    reader *r = user;
-    ferry_md_event event = {.kind = FERRY_MD_TEXT, .text = type};
-    const uintptr_t begin = (uintptr_t)r->source.data, at = (uintptr_t)text; /* text may be none of the source */
-    if (at >= begin && at - begin <= r->source.size && size <= r->source.size - (at - begin)) {
-        event.placed = true;
+    ferry_md_reader *r = user;
+    ferry_md_event event = {.kind = FERRY_MD_TEXT, .type = (int)type};
+    const uintptr_t begin = (uintptr_t)r->text.data, at = (uintptr_t)text; /* text may be none of the source */
+    if (at >= begin && at - begin <= r->text.size && size <= r->text.size - (at - begin)) {
         event.begin = (size_t)(at - begin);
         event.end = event.begin + size;
     }
@@ -347,32 +295,73 @@ static int on_text(MD_TEXTTYPE type, const MD_CHAR *text, MD_SIZE size, void *us
 
 /* ---- the document ---- */
 
-static ferry_status read(ferry_document *document)
+/* Reads the source. Errors: MEMORY; UNSUPPORTED. */
+static ferry_status parse(ferry_md_reader *r)
 {
-    const MD_PARSER parser = {.flags = FERRY_MD_FLAGS,
+    const MD_PARSER parser = {.flags = MD_FLAG_TABLES | MD_FLAG_STRIKETHROUGH | MD_FLAG_TASKLISTS,
                               .enter_block = on_block,
                               .leave_block = on_block,
                               .enter_span = on_enter_span,
                               .leave_span = on_leave_span,
                               .text = on_text};
-    const ferry_view source = document->source;
-    if (source.size > UINT32_MAX / 2)
-        return ferry_fail(document->error, FERRY_ERROR_UNSUPPORTED,
-                          "expected at most 2 GB of Markdown, found %zu bytes", source.size);
-    reader r = {.document = document};
-    r.status = ferry_md_prepare(source, &r.text, document->error);
-    r.source = (ferry_view){r.text.text.data, r.text.text.size};
-    r.least = r.text.begin;
+    if (r->source.size > UINT32_MAX / 2)
+        return ferry_fail(r->error, FERRY_ERROR_UNSUPPORTED, "expected at most 2 GB of Markdown, found %zu bytes",
+                          r->source.size);
+    r->status = ferry_md_prepare(r);
+    r->seen.data = r->text.data;
     int ended = 0;
-    if (r.status == FERRY_OK && r.least < r.source.size)
-        ended = md_parse(r.source.data + r.least, (MD_SIZE)(r.source.size - r.least), &parser, &r);
-    free(r.events);
-    free(r.parts.parts);
-    free(r.text.text.data);
-    free(r.text.inserts);
-    if (r.status != FERRY_OK) return r.status;
-    return ended == 0 ? FERRY_OK : ferry_fail_memory(document->error, "a document", source.size);
+    if (r->status == FERRY_OK)
+        ended = md_parse(r->text.data + r->least, (MD_SIZE)(r->text.size - r->least), &parser, r);
+    if (r->status == FERRY_OK && ended != 0) r->status = ferry_fail_memory(r->error, "a document", r->text.size);
+    free(r->text.data);
+    free(r->inserts);
+    free(r->events);
+    free(r->parts);
+    return r->status;
 }
+
+static ferry_status read(ferry_document *document)
+{
+    return parse(&(ferry_md_reader){.document = document, .source = document->source, .error = document->error});
+}
+
+/* ---- the structure of a block ---- */
+
+/* Of a block by itself, behind `before`, with blanks in place of the end of a line and what the next one begins with.
+ */
+static ferry_status find_structure(const char *before, ferry_view block, uint64_t *structure, ferry_error *error)
+{
+    ferry_string line = {0};
+    ferry_status status = ferry_string_append(&line, ferry_text_view(before), error);
+    if (status == FERRY_OK) status = ferry_string_append(&line, block, error);
+    bool begins = false; /* a line */
+    for (size_t at = 0; at < line.size; at++) {
+        begins = is_line_end(line.data[at]) || (begins && is_one_of(line.data[at], " \t>"));
+        if (begins) line.data[at] = ' ';
+    }
+    ferry_md_reader r = {.source = {line.data, line.size}, .error = error};
+    if (status == FERRY_OK) status = parse(&r);
+    *structure = r.structure;
+    free(line.data);
+    return status;
+}
+
+static ferry_status check(ferry_view before, ferry_view after, bool *same, ferry_error *error)
+{
+    uint64_t structures[2];
+    /* What would begin another block by itself may not do so where it is: in a heading, in a cell. */
+    FERRY_TRY(find_structure("x ", before, &structures[0], error));
+    FERRY_TRY(find_structure("", after, &structures[1], error));
+    *same = structures[0] == structures[1];
+    /* The first line by itself may be a definition: "[name]: target". */
+    const size_t first = find_one_of(after, 0, "\n");
+    if (first == after.size || after.data[0] != '[') return FERRY_OK;
+    FERRY_TRY(find_structure("", view_part(after, 0, first), &structures[1], error));
+    *same = *same && structures[1] != 0;
+    return FERRY_OK;
+}
+
+/* ---- the format ---- */
 
 static ferry_status write_attribute(ferry_string *out, ferry_view text, ferry_error *error)
 {
@@ -380,7 +369,6 @@ static ferry_status write_attribute(ferry_string *out, ferry_view text, ferry_er
 }
 
 static const char *const endings[] = {".md", ".markdown", ".mdown", ".mkd", NULL};
-
 const ferry_document_format ferry_format_markdown = {
     .name = "markdown",
     .endings = endings,
@@ -389,5 +377,5 @@ const ferry_document_format ferry_format_markdown = {
     .write_attribute = write_attribute,
     .fills = true,
     .may_begin_line = ferry_md_may_begin_line,
-    .check = ferry_md_check,
+    .check = check,
 };
