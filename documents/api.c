@@ -96,14 +96,13 @@ static void count(ferry_document_counts *counts, const ferry_document_block *blo
     }
 }
 
-static ferry_status translate(const ferry_model *model, const ferry_document_format *format, ferry_text source,
-                              const ferry_glossary *glossary, const ferry_document_translator *translator,
+static ferry_status translate(const ferry_document_context *context, const ferry_document_format *format,
+                              ferry_text source, const ferry_document_translator *translator,
                               ferry_document_result *result, ferry_error *error)
 {
     ferry_document document;
     const ferry_view view = {source.data != NULL ? source.data : "", source.size};
-    ferry_status status = ferry_document_read(&document, format, model, view, error);
-    document.glossary = glossary->count > 0 ? glossary : NULL;
+    ferry_status status = ferry_document_read(&document, format, context, view, error);
     if (status == FERRY_OK) status = ferry_blocks_translate(&document, translator);
     if (status == FERRY_OK) status = ferry_document_write(&document, &result->text, error);
     if (status == FERRY_OK) status = ferry_string_end(&result->text, error);
@@ -133,25 +132,29 @@ ferry_status ferry_document_translate(const ferry_model *model, ferry_translator
     if (options != NULL && options->size < sizeof *options)
         return ferry_fail(error, FERRY_ERROR_ARGUMENT, "options.size: expected %zu at least, found %zu",
                           sizeof *options, options->size);
-    if (options != NULL && options->glossary == NULL && options->glossary_count > 0)
+    const ferry_document_options given = options != NULL ? *options : (ferry_document_options){.size = 0};
+    if (given.glossary == NULL && given.glossary_count > 0)
         return ferry_fail(error, FERRY_ERROR_ARGUMENT, "options.glossary: expected a pointer, found NULL");
     const ferry_document_format *found = ferry_document_format_named(format);
     if (found == NULL)
         return ferry_fail(error, FERRY_ERROR_ARGUMENT, "format: expected html, markdown …, found '%.40s'", format);
     ferry_document_result *made = calloc(1, sizeof *made);
     if (made == NULL) return ferry_fail_memory(error, "a document", sizeof *made);
-    call c = {options, made};
+    call c = {&given, made};
     const ferry_document_translator with = {.translator = translator,
                                             .left = note_left,
                                             .warn = note_warning,
-                                            .progress =
-                                                options != NULL && options->progress != NULL ? tell_progress : NULL,
+                                            .progress = given.progress != NULL ? tell_progress : NULL,
                                             .user = &c};
     ferry_glossary glossary;
-    ferry_status status = options == NULL
-                              ? ferry_glossary_create(NULL, 0, &glossary, error)
-                              : ferry_glossary_create(options->glossary, options->glossary_count, &glossary, error);
-    if (status == FERRY_OK) status = translate(model, found, source, &glossary, &with, made, error);
+    const ferry_document_context context = {
+        .model = model,
+        .glossary = given.glossary_count > 0 ? &glossary : NULL,
+        .source = ferry_language_find(model, given.from, FERRY_LANGUAGE_DEFAULT_SOURCE),
+        .target = ferry_language_find(model, given.to, FERRY_LANGUAGE_DEFAULT_TARGET),
+    };
+    ferry_status status = ferry_glossary_create(given.glossary, given.glossary_count, &glossary, error);
+    if (status == FERRY_OK) status = translate(&context, found, source, &with, made, error);
     ferry_glossary_destroy(&glossary);
     ferry_translator_align(translator, 0);
     if (status == FERRY_OK)

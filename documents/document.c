@@ -347,10 +347,13 @@ static size_t reads(void *user, ferry_view text)
 }
 
 ferry_status ferry_document_read(ferry_document *document, const ferry_document_format *format,
-                                 const ferry_model *model, ferry_view source, ferry_error *error)
+                                 const ferry_document_context *context, ferry_view source, ferry_error *error)
 {
     *document = (ferry_document){.format = format, .source = source, .error = error};
-    if (model != NULL) document->kept = (ferry_kept_rules){.reads = reads, .user = (void *)(uintptr_t)model};
+    if (context != NULL) {
+        document->context = *context;
+        document->kept = (ferry_kept_rules){.reads = reads, .user = (void *)(uintptr_t)context->model};
+    }
     FERRY_TRY(ferry_string_reserve(&document->text, 1, error)); /* pointers to nothing are allowed, too */
     FERRY_TRY(ferry_string_reserve(&document->written, 1, error));
     if (source.size > 2 && memcmp(source.data, "\xEF\xBB\xBF", 3) == 0) {

@@ -23,6 +23,7 @@
 #include "engine/ferry.h"
 #include "glossary.h"
 #include "kept_text.h"
+#include "document_languages.h"
 
 typedef struct ferry_document ferry_document;
 
@@ -123,6 +124,13 @@ typedef struct ferry_document_block {
     bool translated, failed;
 } ferry_document_block;
 
+/* What is known beside the document. */
+typedef struct ferry_document_context {
+    const ferry_model *model;              /* what it has no piece for is kept */
+    const ferry_glossary *glossary;        /* NULL: none */
+    const ferry_language *source, *target; /* NULL: not known */
+} ferry_document_context;
+
 struct ferry_document {
     const ferry_document_format *format;
     ferry_view source; /* the caller's */
@@ -133,18 +141,18 @@ struct ferry_document {
     size_t item_count, item_capacity, block_count, block_capacity, attribute_count, attribute_capacity;
     size_t edit_count, edit_capacity;
     bool in_attribute;
-    ferry_kept_rules kept;          /* what else is kept in text: `formulas` is for readers to set */
-    const ferry_glossary *glossary; /* NULL: none */
+    ferry_kept_rules kept; /* what else is kept in text: `formulas` is for readers to set */
+    ferry_document_context context;
     ferry_string text;
     ferry_view mark; /* the byte-order mark before `source`: no text of any format, it stays; empty: there is none */
     ferry_string line_ends;
     ferry_string written;
 };
 
-/* Reads `source`, which must last as long as the document. What `model` (NULL: any) has no piece for, is kept.
- * *document is to be destroyed after a failure, too. */
+/* Reads `source`, which must last as long as the document, in a context (NULL: any). *document is to be destroyed after
+ * a failure, too. */
 ferry_status ferry_document_read(ferry_document *document, const ferry_document_format *format,
-                                 const ferry_model *model, ferry_view source, ferry_error *error);
+                                 const ferry_document_context *context, ferry_view source, ferry_error *error);
 
 /* What translates blocks, and who is told. What is told returns FERRY_OK, or MEMORY. */
 typedef struct ferry_document_translator {

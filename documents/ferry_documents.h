@@ -33,6 +33,7 @@ typedef struct ferry_document_options {
     /* Called as texts (paragraphs, cells, attributes …) are given to the translator; as ferry_options.progress. */
     int (*progress)(void *user, size_t texts_done, size_t texts_total);
     void *user;
+    const char *from, *to;               /* the translator's, as ferry_options have them; NULL: the model's */
     const ferry_document_term *glossary; /* [glossary_count]; the call needs them, not its result */
     size_t glossary_count;
 } ferry_document_options;

@@ -78,7 +78,7 @@ typedef struct reader {
     ferry_html_tag_scanner scanner;
     ferry_inline_tag *parts; /* [count] of the text that is being read */
     size_t count, capacity;
-    ferry_view language; /* of the document, as <html lang> has it; empty: not known */
+    ferry_view language; /* of the document, as <html lang> has it; empty: it is the source's */
 } reader;
 
 static ferry_status add_part(reader *r, ferry_inline_tag part)
@@ -216,6 +216,14 @@ static bool has_word(ferry_view list, const char *word)
     return false;
 }
 
+/* Whether a language is another one than the document's. */
+static bool is_other_language(const reader *r, ferry_view language)
+{
+    const ferry_language *source = r->document->context.source;
+    if (r->language.size > 0) return !ferry_html_tag_is_name(language, r->language);
+    return source != NULL && !ferry_language_has_name(source, language);
+}
+
 /* Whether the element is not to be translated. */
 static bool is_untranslated(reader *r, const ferry_inline_tag *tag)
 {
@@ -224,7 +232,7 @@ static bool is_untranslated(reader *r, const ferry_inline_tag *tag)
     if (language.size > 0 && is_named(tag->name, "html")) r->language = language;
     if (is_named(ferry_html_attribute_find(&r->scanner, "translate"), "no")) return true;
     if (has_word(ferry_html_attribute_find(&r->scanner, "class"), "notranslate")) return true;
-    if (language.size > 0 && r->language.size > 0 && !ferry_html_tag_is_name(language, r->language)) return true;
+    if (language.size > 0 && is_other_language(r, language)) return true;
     return (tag->element & FERRY_ELEMENT_KEPT) != 0;
 }
 

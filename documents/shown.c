@@ -163,7 +163,7 @@ static ferry_status add_kept(builder *b, size_t index)
     const size_t form = b->shown->forms.size;
     const bool is_itself = ferry_view_equal(text, (ferry_view){b->document->source.data + item->begin,
                                                                item->end - item->begin}); /* not `code` */
-    const ferry_glossary_term *term = is_itself ? ferry_glossary_find(b->document->glossary, text) : NULL;
+    const ferry_glossary_term *term = is_itself ? ferry_glossary_find(b->document->context.glossary, text) : NULL;
     if (term != NULL && term->target.size > 0) FERRY_TRY(ferry_glossary_write(term, text, &b->shown->forms, b->error));
     return add_word(b, index, choose_word(b, number, item->attempt), form);
 }
@@ -211,7 +211,7 @@ static bool are_of_word(uint32_t before, uint32_t c)
 /* The longest term of the glossary that is at *from, which moves behind it; NULL: there is none. */
 static const ferry_glossary_term *find_term(const builder *b, text_place *from, ferry_glossary_search *search)
 {
-    const ferry_glossary *glossary = b->document->glossary;
+    const ferry_glossary *glossary = b->document->context.glossary;
     const ferry_glossary_term *best = NULL;
     text_place at = *from, behind = *from;
     uint32_t c, before;
@@ -248,7 +248,7 @@ static ferry_status add_text(builder *b, size_t index)
     text_place at = {index, index == b->behind_term.item ? b->behind_term.at : 0};
     while (at.item == index && at.at < text.size) {
         ferry_glossary_search search;
-        const ferry_glossary_term *term = b->document->glossary != NULL ? find_term(b, &at, &search) : NULL;
+        const ferry_glossary_term *term = b->document->context.glossary != NULL ? find_term(b, &at, &search) : NULL;
         uint32_t c;
         if (term != NULL) {
             const size_t form = b->shown->forms.size;
@@ -309,6 +309,18 @@ static bool is_in_capitals(const builder *b)
     return upper >= FEW_CAPITALS;
 }
 
+/* Whether a letter and its capital are those of Unicode's simple mapping: not of Turkish and Azeri, whose capital of
+ * "i" is no "I". */
+static bool has_simple_capitals(const ferry_document *document)
+{
+    const ferry_language *const languages[] = {document->context.source, document->context.target};
+    for (size_t i = 0; i < 2; i++)
+        if (languages[i] != NULL && (ferry_language_has_name(languages[i], ferry_text_view("tr")) ||
+                                     ferry_language_has_name(languages[i], ferry_text_view("az"))))
+            return false;
+    return true;
+}
+
 static ferry_status add_items(builder *b)
 {
     const size_t count = b->block->after_item - b->block->first_item;
@@ -349,7 +361,7 @@ ferry_status ferry_shown_add(ferry_shown *shown, const ferry_document *document,
     shown->blocks = grown;
     if (count > 1) FERRY_TRY(append(&b, "\n", 1));
     b.made = (ferry_shown_block){.block = block, .begin = shown->text.size, .first_mark = shown->mark_count};
-    b.made.capitals = is_in_capitals(&b);
+    b.made.capitals = has_simple_capitals(document) && is_in_capitals(&b);
     FERRY_TRY(add_items(&b));
     *aligned = finish(&b);
     grown[shown->block_count++] = b.made;

