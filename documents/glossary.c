@@ -134,13 +134,10 @@ static bool is_term(ferry_view source, ferry_view found)
 
 const ferry_glossary_term *ferry_glossary_complete(const ferry_glossary *glossary, const ferry_glossary_search *s)
 {
-    const ferry_view found = {s->found, s->found_size};
-    const ferry_glossary_term *best = NULL;
-    for (size_t i = s->begin; i < s->end && glossary->terms[i].key.size == s->size; i++) {
-        const ferry_view source = glossary->terms[i].source;
-        if (is_term(source, found) && (best == NULL || ferry_view_equal(source, found))) best = &glossary->terms[i];
-    }
-    return best;
+    /* Those with capitals come first. */
+    for (size_t i = s->begin; i < s->end && glossary->terms[i].key.size == s->size; i++)
+        if (is_term(glossary->terms[i].source, (ferry_view){s->found, s->found_size})) return &glossary->terms[i];
+    return NULL;
 }
 
 const ferry_glossary_term *ferry_glossary_find(const ferry_glossary *glossary, ferry_view text)

@@ -208,53 +208,60 @@ static bool are_of_word(uint32_t before, uint32_t c)
     return (ferry_is_of_word(before) || before == '-') && (ferry_is_of_word(c) || c == '-');
 }
 
+/* Whether a term of the glossary may begin at a place: there is one, and the place is not within a word. */
+static bool may_begin_term(const builder *b, text_place at)
+{
+    const ferry_string *text = &b->shown->text;
+    size_t last = text->size;
+    uint32_t c, before = ' ';
+    if (b->document->context.glossary == NULL || !read_character(b, &at, &c)) return false;
+    if (last > b->made.begin) ferry_utf8_previous((ferry_view){text->data, last}, &last, &before);
+    return !are_of_word(before, c);
+}
+
 /* The longest term of the glossary that is at *from, which moves behind it; NULL: there is none. */
 static const ferry_glossary_term *find_term(const builder *b, text_place *from, ferry_glossary_search *search)
 {
     const ferry_glossary *glossary = b->document->context.glossary;
     const ferry_glossary_term *best = NULL;
-    text_place at = *from, behind = *from;
-    uint32_t c, before;
-    size_t last = b->shown->text.size, found_size = 0;
-    if (last == b->made.begin || !ferry_utf8_previous((ferry_view){b->shown->text.data, last}, &last, &before))
-        before = ' ';
+    text_place at = *from;
+    size_t found_size = 0;
+    uint32_t c = ' ', next = ' ';
     *search = (ferry_glossary_search){.end = glossary->count};
-    for (bool more = true; more;) {
-        more = read_character(b, &at, &c);
-        const bool inside = more && are_of_word(before, c);
-        if (search->size == 0 ? inside : more && c == ' ' && before == ' ') {
-            if (search->size == 0) break;
-            continue;
-        }
+    bool more = read_character(b, &at, &c);
+    for (; more && ferry_glossary_step(glossary, search, c); c = next) {
+        const text_place behind = at;
+        do more = read_character(b, &at, &next);
+        while (more && c == ' ' && next == ' ');
         const ferry_glossary_term *term =
-            search->size > 0 && !inside ? ferry_glossary_complete(glossary, search) : NULL;
-        if (term != NULL) {
-            best = term;
-            *from = behind;
-            found_size = search->found_size;
-        }
-        more = more && ferry_glossary_step(glossary, search, c);
-        before = c;
-        behind = at;
+            more && are_of_word(c, next) ? NULL : ferry_glossary_complete(glossary, search);
+        if (term == NULL) continue;
+        best = term;
+        *from = behind;
+        found_size = search->found_size;
     }
     search->found_size = found_size;
     return best;
 }
 
-/* The text of an item; terms of the glossary can go on in the next ones. */
+static ferry_status add_term(builder *b, size_t index, const ferry_glossary_term *term, ferry_view found)
+{
+    const size_t form = b->shown->forms.size;
+    FERRY_TRY(ferry_glossary_write(term, found, &b->shown->forms, b->error));
+    return add_word(b, index, choose_word(b, false, b->document->items[index].attempt), form);
+}
+
+/* The text of an item; a term of the glossary can go on in the next ones. */
 static ferry_status add_text(builder *b, size_t index)
 {
     const ferry_view text = text_of(b, &b->document->items[index]);
     text_place at = {index, index == b->behind_term.item ? b->behind_term.at : 0};
     while (at.item == index && at.at < text.size) {
         ferry_glossary_search search;
-        const ferry_glossary_term *term = b->document->context.glossary != NULL ? find_term(b, &at, &search) : NULL;
+        const ferry_glossary_term *term = may_begin_term(b, at) ? find_term(b, &at, &search) : NULL;
         uint32_t c;
         if (term != NULL) {
-            const size_t form = b->shown->forms.size;
-            const ferry_view found = {search.found, search.found_size};
-            FERRY_TRY(ferry_glossary_write(term, found, &b->shown->forms, b->error));
-            FERRY_TRY(add_word(b, index, choose_word(b, false, b->document->items[index].attempt), form));
+            FERRY_TRY(add_term(b, index, term, (ferry_view){search.found, search.found_size}));
             b->behind_term = at;
             continue;
         }

@@ -46,7 +46,7 @@ static void check(const char *glossary, const char *format, const char *source, 
 TEST(test_whole_words)
 {
     static const char *const rows[][3] = {
-        {"tea=Tee", "a cup of tea", "A CUP OF Tee"},
+        {"tea=Tee", "a cup of greentea tea", "A CUP OF GREENTEA Tee"},
         {"tea=Tee", "teas, steamed; tea-time at tea's", "TEAS, STEAMED; TEA-TIME AT Tee'S"},
         {"tea=Tee;green tea=Sencha", "green tea, green teas, tea", "Sencha, GREEN TEAS, Tee"},
         {"green tea=Sencha;tea leaves=Tee", "green tea leaves", "Sencha LEAVES"},

@@ -190,7 +190,7 @@ const ferry_language *ferry_model_language(const ferry_model *model, size_t inde
     static const ferry_language languages[] = {
         {"eng_Latn", "en eng", "English", FERRY_LANGUAGE_SOURCE | FERRY_LANGUAGE_DEFAULT_SOURCE},
         {"de", "deu", "German", FERRY_LANGUAGE_TARGET | FERRY_LANGUAGE_DEFAULT_TARGET},
-        {"tur_Latn", "tr tur", "Turkish", FERRY_LANGUAGE_SOURCE | FERRY_LANGUAGE_TARGET},
+        {"tur_Latn", "tr", "Turkish", FERRY_LANGUAGE_SOURCE | FERRY_LANGUAGE_TARGET},
     };
     (void)model;
     return index < sizeof languages / sizeof *languages ? &languages[index] : NULL;
