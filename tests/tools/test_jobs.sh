@@ -146,9 +146,9 @@ show()
 test_progress()
 {
     local milliseconds
-    prepare_job 300 --max-length 8
+    prepare_job 1500 --max-length 8
     # It takes long enough for some updates.
-    if [ "$milliseconds" -lt 400 ]; then prepare_job $((300 * 400 / (milliseconds + 1) + 300)) --max-length 8; fi
+    if [ "$milliseconds" -lt 400 ]; then prepare_job $((1500 * 400 / (milliseconds + 1) + 1500)) --max-length 8; fi
     show translate -i in -o part --batch 4 --threads 1 --max-length 8
     cmp whole part || fail "another translation on a terminal"
     grep -qE '^[0-9,]+ lines, [0-9]+ %, [0-9.]+ lines/s(, [0-9:]+ left)?.\[K$' updates || fail "shown: $(cat -v updates)"
