@@ -41,7 +41,7 @@ static size_t trim_address(ferry_view text, size_t begin, size_t end)
     return at;
 }
 
-size_t ferry_kept_find_address(ferry_view text, size_t at)
+static size_t find_link(ferry_view text, size_t at)
 {
     size_t begin = skip(text, at, is_letter, FERRY_MOST_NAME);
     if (begin > at && begins(text, begin, "://"))
@@ -54,8 +54,10 @@ size_t ferry_kept_find_address(ferry_view text, size_t at)
     return end > begin ? end : 0;
 }
 
-size_t ferry_kept_find_mail(ferry_view text, size_t at)
+size_t ferry_kept_find_address(ferry_view text, size_t at)
 {
+    const size_t link = find_link(text, at);
+    if (link > 0) return link;
     const size_t host = skip_name(text, at, ".+-", FERRY_MOST_NUMBER);
     if (host == at || byte_at(text, host) != '@') return 0;
     size_t end = skip_name(text, host + 1, ".-", FERRY_MOST_NAME);
@@ -67,11 +69,11 @@ size_t ferry_kept_find_mail(ferry_view text, size_t at)
 
 static const char of_path[] = "/.+~*:=@-\x80", of_windows_path[] = "/.+~*:=@-\x80\\";
 
-/* /usr/share ./file ../file ~/file; "and/or", " / " are none. */
+/* /usr/share ./file ../file ~/file; "and/or", " / ", "</p>" are none. */
 static size_t find_path(ferry_view text, size_t at)
 {
     size_t begin = at + (begins(text, at, "./") || begins(text, at, "~/")) + 2 * (size_t)begins(text, at, "../");
-    if (byte_at(text, begin) != '/') return 0;
+    if (byte_at(text, begin) != '/' || (at > 0 && text.data[at] != '.' && text.data[at - 1] == '<')) return 0;
     while (begin - at < 8 && is_one_of(byte_at(text, begin), "/.*")) begin++;
     if (!is_name(byte_at(text, begin)) && !is_foreign(byte_at(text, begin))) return 0;
     return trim_address(text, begin, skip_name(text, begin, of_path, text.size));
@@ -125,22 +127,14 @@ static size_t find_marked(ferry_view text, size_t at)
 
 static size_t find_name(ferry_view text, size_t at)
 {
-    switch (text.data[at]) {
-    case '~':
-    case '/': return at > 0 && text.data[at - 1] == '<' ? 0 : find_path(text, at); /* "</p>" */
-    case '.': return find_path(text, at) > 0 ? find_path(text, at) : find_marked(text, at);
-    case '-': return find_option(text, at);
-    case ':': return find_colons(text, at);
-    case '\\':
-        return begins(text, at, "\\\\") && is_name(byte_at(text, at + 2))
-                   ? trim_address(text, at, skip_name(text, at, of_windows_path, FERRY_MOST_NAME))
-                   : 0;
-    case '#':
-    case '@':
-    case '!':
-    case '*': return find_marked(text, at);
-    default: return 0;
-    }
+    const char c = text.data[at];
+    size_t end = 0;
+    if (is_one_of(c, "/~.")) end = find_path(text, at);
+    if (c == '-') end = find_option(text, at);
+    if (c == ':') end = find_colons(text, at);
+    if (c == '\\' && byte_at(text, at + 1) == '\\' && is_name(byte_at(text, at + 2)))
+        end = trim_address(text, at, skip_name(text, at, of_windows_path, FERRY_MOST_NAME));
+    return end == 0 && is_one_of(c, ".#@!*") ? find_marked(text, at) : end;
 }
 
 /* ---- words ---- */
@@ -231,7 +225,6 @@ static size_t find_hash(ferry_view text, size_t at)
 static size_t find_word(ferry_view text, size_t at, size_t *token)
 {
     size_t end = ferry_kept_find_address(text, at);
-    if (end == 0) end = ferry_kept_find_mail(text, at);
     if (end == 0 && is_letter(text.data[at]) && (begins(text, at + 1, ":\\") || begins(text, at + 1, ":/")) &&
         is_name(byte_at(text, at + 3)))
         end = trim_address(text, at, skip_name(text, at, of_windows_path, FERRY_MOST_NAME));
@@ -390,10 +383,4 @@ bool ferry_kept_next(ferry_kept_search *search, ferry_kept *found)
     *found = (ferry_kept){search->at, end, kind};
     search->at = end;
     return true;
-}
-
-bool ferry_kept_find(ferry_view text, size_t begin, ferry_kept *found)
-{
-    ferry_kept_search search = {.text = text, .at = begin};
-    return ferry_kept_next(&search, found);
 }
