@@ -28,31 +28,30 @@ TEST(test_names_of_characters)
 
 TEST(test_references)
 {
-    static const char *const rows[][3] = {
-        {"&#38;x", "&", "x"},
-        {"&#x26;", "&", ""},
-        {"&#X1f600;", "😀", ""},
-        {"&#x1F600;", "😀", ""},
-        {"&#0038;", "&", ""},
-        {"&#10;", "\n", ""},
-        {"&#150;", "–", ""},
-        {"&#128;", "€", ""},
-        {"&#159;", "Ÿ", ""},
-        {"&#127;", "\x7F", ""},
-        {"&#160;", "\xC2\xA0", ""},
-        {"&#129;", "\xC2\x81", ""},
-        {"&#0;", "\uFFFD", ""},
-        {"&#xD800;", "\uFFFD", ""},
-        {"&#xDFFF;", "\uFFFD", ""},
-        {"&#xE000;", "\uE000", ""},
-        {"&#x10FFFF;", "\U0010FFFF", ""},
-        {"&#x110000;", "\uFFFD", ""},
-        {"&#4294967334;", "\uFFFD", ""},
-    };
+    static const char *const rows[][2] = {{"&#38;", "&"},
+                                          {"&#x26;", "&"},
+                                          {"&#X1f600;", "😀"},
+                                          {"&#x1F600;", "😀"},
+                                          {"&#0038;", "&"},
+                                          {"&#10;", "\n"},
+                                          {"&#150;", "–"},
+                                          {"&#128;", "€"},
+                                          {"&#159;", "Ÿ"},
+                                          {"&#127;", "\x7F"},
+                                          {"&#160;", "\xC2\xA0"},
+                                          {"&#129;", "\xC2\x81"},
+                                          {"&#0;", "\uFFFD"},
+                                          {"&#xD800;", "\uFFFD"},
+                                          {"&#xDFFF;", "\uFFFD"},
+                                          {"&#xE000;", "\uE000"},
+                                          {"&#x10FFFF;", "\U0010FFFF"},
+                                          {"&#x110000;", "\uFFFD"},
+                                          {"&#4294967334;", "\uFFFD"}};
     static const char *const others[] = {"",       "&",      "&;",     "&#;",  "&#x;",  "&amp",   "&nosuchname;",
                                          "&AMp;",  "&#1a;",  "&#xg;",  "amp;", "&a b;", "& amp;", "&#-1;",
                                          "&amp ;", "&ampx;", "&zwnjj;"};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) assert_entity(rows[i][0], rows[i][1], rows[i][2]);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) assert_entity(rows[i][0], rows[i][1], "");
+    assert_entity("&#38;x", "&", "x");
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) assert_entity(others[i], "", others[i]);
 }
 
