@@ -1,6 +1,6 @@
 #include "elements.h"
 
-#include <string.h>
+#include "characters.h"
 
 /* The HTML standard's, and those of its predecessors; of the kept ones also those of DocBook and Mallard, which are in
  * catalogs of manuals. */
@@ -28,9 +28,9 @@ bool ferry_name_is_listed(ferry_view name, const char *names)
     char key[24] = " ";
     if (name.size == 0 || name.size + 3 > sizeof key) return false;
     for (size_t i = 0; i < name.size; i++) {
-        const char c = name.data[i], small = c >= 'A' && c <= 'Z' ? (char)(c | 32) : c;
-        if (!((small >= 'a' && small <= 'z') || (small >= '0' && small <= '9'))) return false;
-        key[i + 1] = small;
+        const char c = name.data[i];
+        if (!is_letter(c) && !is_digit(c)) return false;
+        key[i + 1] = is_capital(c) ? (char)(c | 32) : c;
     }
     key[name.size + 1] = ' ';
     return strstr(names, key) != NULL;

@@ -9,7 +9,7 @@
 #include "formats.h"
 #include "html_tags.h"
 #include "inline_tags.h"
-#include "lines.h"
+#include "characters.h"
 
 enum {
     LOOKED_AT = 1024, /* bytes in which HTML wants its encoding to be declared */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "formats.h"
-#include "lines.h"
+#include "characters.h"
 #include "quoted_text.h"
 
 enum { MOST_DEPTH = 512 };

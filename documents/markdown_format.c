@@ -5,7 +5,7 @@
 #include "elements.h"
 #include "entities.h"
 #include "formats.h"
-#include "lines.h"
+#include "characters.h"
 #include "markdown_parts.h"
 
 enum {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "formats.h"
-#include "lines.h"
+#include "characters.h"
 #include "quoted_text.h"
 
 enum {

@@ -8,7 +8,7 @@
 #include "entities.h"
 #include "inline_tags.h"
 #include "kept_text.h"
-#include "lines.h"
+#include "characters.h"
 
 enum {
     LINE_WIDTH = 76,    /* gettext's, without quotes */

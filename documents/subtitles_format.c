@@ -5,7 +5,7 @@
 #include "base/utf8.h"
 #include "entities.h"
 #include "formats.h"
-#include "lines.h"
+#include "characters.h"
 #include "tokenizer/unicode.h"
 
 enum { LINE_COLUMNS = 42 };                                   /* of a line: what guides for subtitles recommend */

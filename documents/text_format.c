@@ -4,7 +4,7 @@
 
 #include "base/utf8.h"
 #include "formats.h"
-#include "lines.h"
+#include "characters.h"
 
 /* A line: indentation and quotation marks, a bullet, text, blanks. */
 typedef struct line {
