@@ -5,11 +5,10 @@
 #include <stdlib.h>
 
 #include "base/utf8.h"
+#include "characters.h"
 #include "entities.h"
 #include "formats.h"
 #include "html_tags.h"
-#include "inline_tags.h"
-#include "characters.h"
 
 enum {
     LOOKED_AT = 1024, /* bytes in which HTML wants its encoding to be declared */

@@ -2,8 +2,8 @@
  * "@" says something about texts (ARB, JSON-LD), and stays. */
 #include <string.h>
 
-#include "formats.h"
 #include "characters.h"
+#include "formats.h"
 #include "quoted_text.h"
 
 enum { MOST_DEPTH = 512 };

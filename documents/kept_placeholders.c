@@ -1,7 +1,7 @@
 /* Placeholders and templates, which need no blank before them. */
 #include "characters.h"
-#include "elements.h"
 #include "entities.h"
+#include "html_tags.h"
 #include "kept_text.h"
 
 /* ---- brackets ---- */
@@ -87,29 +87,12 @@ static size_t find_brackets(ferry_view text, size_t at)
 
 /* ---- placeholders ---- */
 
-/* The flags, width and precision of printf, but for blanks as flags: "100 % of". */
-static bool is_printf_number(char c)
-{
-    return is_digit(c) || is_one_of(c, "-+#'.*$");
-}
-
-static bool is_printf_size(char c)
-{
-    return is_one_of(c, "hlLqjztZ");
-}
-
-/* A number that ends before byte `at`; "0%o" has none. */
-static bool follows_number(ferry_view text, size_t at)
-{
-    if (at == 0 || !is_digit(text.data[at - 1])) return false;
-    return text.data[at - 1] != '0' || (at > 1 && is_digit(text.data[at - 2]));
-}
-
 /* %d %-5.2f %1$s %zu %<PRIu64> %% %(name)s %{name} %1 %L1 %name %name%, strftime's %Y; "100%d" is none. */
 static size_t find_percent(ferry_view text, size_t at)
 {
     size_t end = at + 1;
-    if (follows_number(text, at)) return 0;
+    if (at > 0 && is_digit(text.data[at - 1]) && (text.data[at - 1] != '0' || (at > 1 && is_digit(text.data[at - 2]))))
+        return 0; /* behind a number; "0%o" is behind none */
     if (byte_at(text, end) == '%') return end + 1;
     if (byte_at(text, end) == '{') return find_braces(text, end);
     if (byte_at(text, end) == '(') {
@@ -118,13 +101,14 @@ static size_t find_percent(ferry_view text, size_t at)
         end++;
     }
     const size_t numbers = end, digits = skip(text, end + (byte_at(text, end) == 'L'), is_digit, 2);
-    end = skip(text, end, is_printf_number, FERRY_MOST_NAME);
+    /* Flags, width and precision, but for blanks as flags: "100 % of". */
+    while (end - numbers < FERRY_MOST_NAME && is_one_of(byte_at(text, end), "0123456789-+#'.*$")) end++;
     if (byte_at(text, end) == '<') {
         end = skip_name(text, end + 1, "", FERRY_MOST_NAME);
         return byte_at(text, end) == '>' ? end + 1 : 0;
     }
     const size_t sizes = end;
-    end = skip(text, end, is_printf_size, 2);
+    while (end - sizes < 2 && is_one_of(byte_at(text, end), "hlLqjztZ")) end++;
     if (end > sizes && !is_letter(byte_at(text, end))) end--; /* strftime's %h */
     if (byte_at(text, end) == '@') return end + 1;
     if (numbers == at + 1 && digits > numbers && is_digit(text.data[digits - 1]) &&

@@ -2,7 +2,7 @@
 
 #include "base/utf8.h"
 #include "characters.h"
-#include "elements.h"
+#include "html_tags.h"
 
 /* Letters of scripts that write blanks between words, without a table of them. */
 static bool is_of_word(uint32_t c)

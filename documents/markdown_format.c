@@ -2,10 +2,10 @@
 #include <stdlib.h>
 
 #include "base/utf8.h"
-#include "elements.h"
+#include "characters.h"
 #include "entities.h"
 #include "formats.h"
-#include "characters.h"
+#include "html_tags.h"
 #include "markdown_parts.h"
 
 enum {

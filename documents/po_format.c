@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats.h"
 #include "characters.h"
+#include "formats.h"
 #include "quoted_text.h"
 
 enum {

@@ -4,11 +4,10 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "elements.h"
-#include "entities.h"
-#include "inline_tags.h"
-#include "kept_text.h"
 #include "characters.h"
+#include "entities.h"
+#include "html_tags.h"
+#include "kept_text.h"
 
 enum {
     LINE_WIDTH = 76,    /* gettext's, without quotes */

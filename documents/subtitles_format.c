@@ -3,10 +3,10 @@
  * dividers are in it, which stay: what says who speaks ("- ", ">> ", "ANN: ", <v Ann>), the brackets of a sound, notes
  * of music, \N, \h, <br>. A line that is an element of its own (<i>…</i>) is a text of its own. */
 #include "base/utf8.h"
+#include "tokenizer/unicode.h"
+#include "characters.h"
 #include "entities.h"
 #include "formats.h"
-#include "characters.h"
-#include "tokenizer/unicode.h"
 
 enum { LINE_COLUMNS = 42 };                                   /* of a line: what guides for subtitles recommend */
 enum { MOST_TAG = 256, MOST_LABEL = 32, MOST_BRACKET = 200 }; /* bytes, so that time is linear */

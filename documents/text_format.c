@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/utf8.h"
-#include "formats.h"
 #include "characters.h"
+#include "formats.h"
 
 /* A line: indentation and quotation marks, a bullet, text, blanks. */
 typedef struct line {

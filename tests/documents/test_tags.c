@@ -1,10 +1,8 @@
 /* What all formats know of HTML: character references, elements, tags. */
 #include "tests/support/document_support.h"
 
-#include "documents/elements.h"
 #include "documents/entities.h"
 #include "documents/html_tags.h"
-#include "documents/inline_tags.h"
 
 /* The characters, and what is behind the reference; or nothing but the text. */
 static void assert_entity(const char *text, const char *characters, const char *rest)
@@ -80,8 +78,7 @@ TEST(test_elements)
     assert_int_equal(ferry_element_find(ferry_text_view("averylongnameofanelementofnohtml")), 0);
 }
 
-/* Kinds of tags, a letter each: s and e are a pair or may become one, a stands alone, w is kept as a word, t is text.
- */
+/* Kinds of tags: s and e are a pair or may become one, a stands alone, w is kept as a word, t is text. */
 static const char letters[] = "seawt";
 
 /* Tags of pages: their kind, and what is behind them; the content and the attributes of one. */
