@@ -365,9 +365,8 @@ static ferry_status finish(const ferry_document *document, ferry_string *out, si
     return status;
 }
 
-static const char *const endings[] = {".html", ".htm", ".xhtml", NULL};
 const ferry_document_format ferry_format_html = {.name = "html",
-                                                 .endings = endings,
+                                                 .endings = {".html", ".htm", ".xhtml"},
                                                  .read = read_html,
                                                  .write_text = ferry_html_write_text,
                                                  .write_attribute = write_attribute,

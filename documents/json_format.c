@@ -125,11 +125,9 @@ static ferry_status check(ferry_view before, ferry_view after, bool *same, ferry
     return ferry_quoted_check(before, after, true, same, error);
 }
 
-static const char *const endings[] = {".json", ".arb", NULL};
-
 const ferry_document_format ferry_format_json = {
     .name = "json",
-    .endings = endings,
+    .endings = {".json", ".arb"},
     .read = read,
     .write_text = ferry_quoted_write,
     .check = check,

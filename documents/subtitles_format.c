@@ -286,11 +286,10 @@ static ferry_status check(ferry_view before, ferry_view after, bool *same, ferry
     return FERRY_OK;
 }
 
-static const char *const srt_endings[] = {".srt", NULL}, *const vtt_endings[] = {".vtt", NULL};
 const ferry_document_format ferry_format_srt = {
-    .name = "srt", .endings = srt_endings, .read = read_subtitles, .may_begin_line = may_begin_line, .check = check};
+    .name = "srt", .endings = {".srt"}, .read = read_subtitles, .may_begin_line = may_begin_line, .check = check};
 const ferry_document_format ferry_format_vtt = {.name = "vtt",
-                                                .endings = vtt_endings,
+                                                .endings = {".vtt"},
                                                 .read = read_subtitles,
                                                 .write_text = ferry_html_write_text,
                                                 .may_begin_line = may_begin_line,
