@@ -357,7 +357,7 @@ static size_t find_piece(ferry_kept_search *search, size_t at, size_t *token, fe
     if (end > 0) return c == '\\' ? end : find_rest(text, end);
     *kind = FERRY_KEPT_NAME;
     if (is_name(c) && !is_of_word(before)) end = find_word(text, at, token);
-    if (end == 0 && begins_name(text, at)) end = find_name(text, at);
+    if (end == 0 && !is_name(c) && begins_name(text, at)) end = find_name(text, at);
     if (end > 0) return find_rest(text, end);
     *kind = FERRY_KEPT_NUMBER;
     const bool is_first = is_digit(c) && !(before < 0x80 && is_digit((char)before));
