@@ -142,8 +142,7 @@ typedef struct text_line {
 
 static inline text_line read_text_line(ferry_view text, size_t begin)
 {
-    text_line l = {.begin = begin, .end = begin};
-    while (l.end < text.size && !is_line_end(text.data[l.end])) l.end++;
+    text_line l = {.begin = begin, .end = find_one_of(text, begin, "\r\n")};
     l.next = l.end + (l.end < text.size) + begins_exactly(text, l.end, "\r\n");
     return l;
 }

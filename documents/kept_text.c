@@ -41,7 +41,7 @@ static size_t trim_address(ferry_view text, size_t begin, size_t end)
     return at;
 }
 
-static size_t find_link(ferry_view text, size_t at)
+size_t ferry_kept_find_address(ferry_view text, size_t at)
 {
     size_t begin = skip(text, at, is_letter, FERRY_MOST_NAME);
     if (begin > at && begins(text, begin, "://"))
@@ -49,18 +49,13 @@ static size_t find_link(ferry_view text, size_t at)
     else if (begins(text, at, "www.") || begins(text, at, "mailto:"))
         begin = at + (text.data[begin] == ':' ? 7 : 4);
     else
-        return 0;
-    const size_t end = trim_address(text, begin, skip(text, begin, is_of_address, text.size));
-    return end > begin ? end : 0;
-}
-
-size_t ferry_kept_find_address(ferry_view text, size_t at)
-{
-    const size_t link = find_link(text, at);
-    if (link > 0) return link;
+        begin = text.size;
+    size_t end = trim_address(text, begin, skip(text, begin, is_of_address, text.size));
+    if (end > begin) return end;
+    /* user@host.org */
     const size_t host = skip_name(text, at, ".+-", FERRY_MOST_NUMBER);
     if (host == at || byte_at(text, host) != '@') return 0;
-    size_t end = skip_name(text, host + 1, ".-", FERRY_MOST_NAME);
+    end = skip_name(text, host + 1, ".-", FERRY_MOST_NAME);
     while (end > host + 1 && !is_letter(text.data[end - 1])) end--;
     return memchr(text.data + host, '.', end - host) != NULL ? end : 0;
 }
