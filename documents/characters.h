@@ -1,4 +1,4 @@
-/* Bytes of text: what they are, and what is around one of them. */
+/* Bytes of text: what they are, what is around one of them, lines. */
 #ifndef FERRY_DOCUMENTS_CHARACTERS_H
 #define FERRY_DOCUMENTS_CHARACTERS_H
 
@@ -32,6 +32,16 @@ static inline bool is_word(char c)
     return is_letter(c) || is_digit(c) || (unsigned char)c >= 0x80;
 }
 
+static inline bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+static inline bool is_line_end(char c)
+{
+    return c == '\n' || c == '\r';
+}
+
 static inline bool is_one_of(char c, const char *set)
 {
     return c != '\0' && strchr(set, c) != NULL;
@@ -55,10 +65,16 @@ static inline ferry_view view_part(ferry_view text, size_t begin, size_t end)
     return (ferry_view){text.data + begin, end - begin};
 }
 
-static inline bool begins(ferry_view text, size_t at, const char *prefix)
+/* Whether the text goes on with `start` at byte `at`: in any case of ASCII letters, and in the same. */
+static inline bool begins(ferry_view text, size_t at, const char *start)
 {
-    const size_t size = strlen(prefix);
-    return at <= text.size && text.size - at >= size && ferry_compare_letters(text.data + at, prefix, size) == 0;
+    const size_t size = strlen(start);
+    return at <= text.size && text.size - at >= size && ferry_compare_letters(text.data + at, start, size) == 0;
+}
+static inline bool begins_exactly(ferry_view text, size_t at, const char *start)
+{
+    const size_t size = strlen(start);
+    return at <= text.size && text.size - at >= size && memcmp(text.data + at, start, size) == 0;
 }
 
 /* The same name, in any case of ASCII letters. */
@@ -105,6 +121,30 @@ static inline size_t skip(ferry_view text, size_t at, bool (*belongs)(char), siz
     const size_t begin = at;
     while (at < text.size && at - begin < most && belongs(text.data[at])) at++;
     return at;
+}
+
+/* ---- lines ---- */
+
+/* Whether no more of the line is at byte `at`. */
+static inline bool ends_line(ferry_view text, size_t at)
+{
+    return at >= text.size || is_line_end(text.data[at]);
+}
+
+static inline size_t skip_blanks(ferry_view text, size_t at)
+{
+    return skip(text, at, is_blank, SIZE_MAX);
+}
+
+typedef struct text_line {
+    size_t begin, end, next; /* without and with what ends it: "\n", "\r\n", "\r" */
+} text_line;
+
+static inline text_line read_text_line(ferry_view text, size_t begin)
+{
+    text_line l = {.begin = begin, .end = find_one_of(text, begin, "\r\n")};
+    l.next = l.end + (l.end < text.size) + begins_exactly(text, l.end, "\r\n");
+    return l;
 }
 
 #endif

@@ -30,8 +30,8 @@ typedef struct ferry_document ferry_document;
 /* ---- formats ---- */
 
 typedef struct ferry_document_format {
-    const char *name;           /* "markdown" */
-    const char *const *endings; /* of names of files, in lower case, NULL at the end: {".md", ".markdown", NULL} */
+    const char *name;       /* "markdown" */
+    const char *endings[5]; /* of names of files, in lower case, NULL at the end: {".md", ".markdown"} */
     /* Describes document->source. Errors: UNSUPPORTED. NULL: nothing to do. */
     ferry_status (*read)(ferry_document *document);
     /* Writes translated text that contains no blanks, with what the format must escape; at the beginning of a line, or

@@ -3,15 +3,10 @@
 #include "base/utf8.h"
 #include "tokenizer/unicode.h"
 
-static bool ends_sentence(uint32_t c)
-{
-    return c == '.' || c == '!' || c == '?' || c == 0x2026 || c == 0x3002 || c == 0xFF01 || c == 0xFF1F ||
-           c == 0xFF0E || c == 0x061F || c == 0x0964;
-}
-
 static bool is_end(uint32_t c)
 {
-    return ends_sentence(c) || c == ':' || c == ';' || c == 0xFF1A || c == 0xFF1B;
+    return c == '.' || c == '!' || c == '?' || c == ':' || c == ';' || c == 0x061F || c == 0x0964 || c == 0x2026 ||
+           c == 0x3002 || c == 0xFF01 || c == 0xFF0E || c == 0xFF1A || c == 0xFF1B || c == 0xFF1F;
 }
 
 /* The byte where the characters that end the text begin; *kind: the character before them. */
@@ -22,14 +17,6 @@ static size_t find_end(ferry_view text, ferry_character *kind)
     while (ferry_utf8_previous(text, &at, &c) && is_end(c)) end = at;
     *kind = end > 0 ? ferry_unicode_character(c) : FERRY_CHARACTER_OTHER;
     return end;
-}
-
-static bool has(ferry_view text, const char *part)
-{
-    const ferry_view wanted = ferry_text_view(part);
-    for (size_t at = 0; at + wanted.size <= text.size; at++)
-        if (ferry_view_equal((ferry_view){text.data + at, wanted.size}, wanted)) return true;
-    return false;
 }
 
 ferry_status ferry_end_as(ferry_view source, ferry_string *target, ferry_error *error)
@@ -43,10 +30,13 @@ ferry_status ferry_end_as(ferry_view source, ferry_string *target, ferry_error *
     if (to == 0 || from == 0) return FERRY_OK;
     if (end.size == 0) {
         const ferry_view made_end = {made.data + to, trimmed - to};
-        if (before <= FERRY_CHARACTER_NUMBER && !has(made_end, ":") && !has(made_end, ";")) target->size = to;
+        if (before <= FERRY_CHARACTER_NUMBER && !ferry_view_contains(made_end, ":") &&
+            !ferry_view_contains(made_end, ";"))
+            target->size = to;
         return FERRY_OK;
     }
-    const bool special = has(end, "…") || has(end, "...") || has(end, ":") || has(end, "：");
+    const bool special = ferry_view_contains(end, "…") || ferry_view_contains(end, "...") ||
+                         ferry_view_contains(end, ":") || ferry_view_contains(end, "：");
     if (!special && to < trimmed) return FERRY_OK;
     target->size = to;
     return ferry_string_append(target, end, error);

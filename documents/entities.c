@@ -1,8 +1,7 @@
 #include "entities.h"
 
-#include <string.h>
-
 #include "base/utf8.h"
+#include "characters.h"
 
 /* All names in one block of bytes, each as "name\0characters\0". */
 #define ENTITY(name, text) char name##_[sizeof(#name "\0" text)];
@@ -16,28 +15,26 @@ static const struct entities entities = {
 };
 #undef ENTITY
 #define ENTITY(name, text) offsetof(struct entities, name##_),
-static const uint16_t begins[] = {
+static const uint16_t offsets[] = {
 #include "entities.inc"
 };
 
 static size_t read_name(ferry_view name, char *bytes)
 {
-    size_t low = 0, high = sizeof begins / sizeof *begins;
+    const char *names = (const char *)&entities;
+    const size_t count = sizeof offsets / sizeof *offsets;
+    size_t low = 0, high = count; /* before `low` are names before this one, from `high` on are others */
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        const ferry_view found = ferry_text_view((const char *)&entities + begins[middle]);
-        const int order = ferry_view_compare(name, found);
-        if (order == 0) {
-            const ferry_view text = ferry_text_view(found.data + found.size + 1);
-            memcpy(bytes, text.data, text.size);
-            return text.size;
-        }
-        if (order < 0)
-            high = middle;
-        else
+        if (ferry_view_compare(ferry_text_view(names + offsets[middle]), name) < 0)
             low = middle + 1;
+        else
+            high = middle;
     }
-    return 0;
+    if (low == count || !ferry_view_is(name, names + offsets[low])) return 0;
+    const ferry_view text = ferry_text_view(names + offsets[low] + name.size + 1);
+    memcpy(bytes, text.data, text.size);
+    return text.size;
 }
 
 /* The number after "#", or "#x". */
@@ -65,11 +62,9 @@ size_t ferry_entity_read(ferry_view text, char bytes[8], size_t *size)
     if (text.size < 3 || text.data[0] != '&') return 0;
     const bool is_number = text.data[1] == '#';
     size_t end = 1 + (size_t)is_number;
-    while (end < text.size && ((text.data[end] >= '0' && text.data[end] <= '9') ||
-                               ((text.data[end] | 32) >= 'a' && (text.data[end] | 32) <= 'z')))
-        end++;
-    if (end == text.size || text.data[end] != ';') return 0;
-    const ferry_view name = {text.data + 1 + is_number, end - 1 - is_number};
+    while (is_letter(byte_at(text, end)) || is_digit(byte_at(text, end))) end++;
+    if (byte_at(text, end) != ';') return 0;
+    const ferry_view name = view_part(text, 1 + (size_t)is_number, end);
     *size = is_number ? read_number(name, bytes) : read_name(name, bytes);
     return *size > 0 ? end + 1 : 0;
 }

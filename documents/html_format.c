@@ -5,11 +5,10 @@
 #include <stdlib.h>
 
 #include "base/utf8.h"
+#include "characters.h"
 #include "entities.h"
 #include "formats.h"
 #include "html_tags.h"
-#include "inline_tags.h"
-#include "lines.h"
 
 enum {
     LOOKED_AT = 1024, /* bytes in which HTML wants its encoding to be declared */
@@ -374,9 +373,8 @@ static ferry_status finish(const ferry_document *document, ferry_string *out, si
     return status;
 }
 
-static const char *const endings[] = {".html", ".htm", ".xhtml", NULL};
 const ferry_document_format ferry_format_html = {.name = "html",
-                                                 .endings = endings,
+                                                 .endings = {".html", ".htm", ".xhtml"},
                                                  .read = read_html,
                                                  .write_text = ferry_html_write_text,
                                                  .write_attribute = write_attribute,

@@ -2,8 +2,8 @@
  * "@" says something about texts (ARB, JSON-LD), and stays. */
 #include <string.h>
 
+#include "characters.h"
 #include "formats.h"
-#include "lines.h"
 #include "quoted_text.h"
 
 enum { MOST_DEPTH = 512 };
@@ -125,11 +125,9 @@ static ferry_status check(ferry_view before, ferry_view after, bool *same, ferry
     return ferry_quoted_check(before, after, true, same, error);
 }
 
-static const char *const endings[] = {".json", ".arb", NULL};
-
 const ferry_document_format ferry_format_json = {
     .name = "json",
-    .endings = endings,
+    .endings = {".json", ".arb"},
     .read = read,
     .write_text = ferry_quoted_write,
     .check = check,

@@ -1,7 +1,7 @@
 /* Placeholders and templates, which need no blank before them. */
 #include "characters.h"
-#include "elements.h"
 #include "entities.h"
+#include "html_tags.h"
 #include "kept_text.h"
 
 /* ---- brackets ---- */
@@ -14,13 +14,14 @@ size_t ferry_kept_find_after(ferry_view text, size_t at, const char *end)
 }
 
 /* Brackets of one kind, well nested: in one line, unless they are doubled. */
-static size_t find_nested(ferry_view text, size_t at, char open, char close)
+static size_t find_nested(ferry_view text, size_t at)
 {
+    const char open = byte_at(text, at), close = open == '(' ? ')' : '}';
     int depth = 0;
     const bool lines = is_one_of(byte_at(text, at + 1), "{%#");
     for (size_t i = at; i < text.size && i - at < FERRY_MOST_INSIDE && (lines || text.data[i] != '\n'); i++) {
         depth += (text.data[i] == open) - (text.data[i] == close);
-        if (depth == 0) return i == at ? 0 : i + 1;
+        if (depth == 0) return i + 1;
     }
     return 0;
 }
@@ -28,29 +29,41 @@ static size_t find_nested(ferry_view text, size_t at, char open, char close)
 /* {name}; not a remark of three words or more. */
 static size_t find_braces(ferry_view text, size_t at)
 {
-    const size_t end = find_nested(text, at, '{', '}');
+    const size_t end = find_nested(text, at);
     size_t blanks = 0, i = at + 1;
     for (; i + 1 < end && (is_letter(text.data[i]) || is_one_of(text.data[i], " .,'!?-")); i++)
         blanks += text.data[i] == ' ';
     return i + 1 == end && blanks > 1 ? 0 : end;
 }
 
-/* $x$ $$x$$ \(x\) \[x\]; "$5 and $6" is none. */
-static size_t find_formula(ferry_view text, size_t at)
+/* What ends with the next `end` in its line, after `least` bytes: formulas, code, templates, <#if x> </#if>. */
+enum { FORMULA_COUNT = 4 };
+static const struct {
+    const char *begin, *end;
+    size_t least;
+} enclosed[] = {
+    {"$$", "$$", 3},  {"$", "$", 2},   {"\\(", "\\)", 3}, {"\\[", "\\]", 3}, {"``", "``", 2},
+    {"`", "`", 1},    {"[%", "%]", 2}, {"<%", "%>", 2},   {"</%", "%>", 2},  {"<?", "?>", 2},
+    {"</?", "?>", 2}, {"<#", ">", 2},  {"</#", ">", 2},   {"<@", ">", 2},    {"</@", ">", 2},
+};
+
+/* "$5 and $6", "`a' and `b'" have none. */
+static size_t find_enclosed(ferry_view text, size_t at, bool formulas)
 {
-    static const char *const marks[][2] = {{"$$", "$$"}, {"$", "$"}, {"\\(", "\\)"}, {"\\[", "\\]"}};
-    for (size_t i = 0; i < 4; i++) {
-        const size_t begin = at + strlen(marks[i][0]);
-        if (!begins(text, at, marks[i][0])) continue;
-        const size_t end = ferry_kept_find_after(text, begin + 1, marks[i][1]);
-        if (i != 1 || end == 0) return end;
-        const bool touches = (unsigned char)text.data[begin] > ' ' && (unsigned char)text.data[end - 2] > ' ';
-        return touches && !is_digit(byte_at(text, end)) ? end : 0;
-    }
-    return 0;
+    const size_t count = sizeof enclosed / sizeof *enclosed;
+    const char c = text.data[at];
+    size_t i = formulas ? 0 : FORMULA_COUNT;
+    while (i < count && (c != enclosed[i].begin[0] || !begins(text, at, enclosed[i].begin))) i++;
+    const size_t end = i < count ? ferry_kept_find_after(text, at + enclosed[i].least, enclosed[i].end) : 0;
+    if (end == 0) return 0;
+    const size_t mark = strlen(enclosed[i].end);
+    const char after = byte_at(text, end);
+    const unsigned char first = (unsigned char)text.data[at + mark], last = (unsigned char)text.data[end - mark - 1];
+    if (c == '`' && (is_one_of((char)first, "` \t") || is_one_of((char)last, " \t") || after == '`')) return 0;
+    return c == '$' && mark == 1 && (first <= ' ' || last <= ' ' || is_digit(after)) ? 0 : end;
 }
 
-/* [b] [/b] [url=x] [*] [[x]] [% x %], and [code] and [img] with what they have inside. */
+/* [b] [/b] [url=x] [*] [[x]], and [code] and [img] with what they have inside. */
 static size_t find_brackets(ferry_view text, size_t at)
 {
     static const char names[] = " align attach b br center code color email font h1 h2 h3 h4 hr i img indent li list "
@@ -58,11 +71,9 @@ static size_t find_brackets(ferry_view text, size_t at)
                                 "youtube ";
     const char first = byte_at(text, at + 1);
     const bool ends = first == '/';
-    const size_t begin = at + 1 + (ends || first == '[' || first == '%'),
-                 end = skip_name(text, begin, "", FERRY_MOST_NAME);
+    const size_t begin = at + 1 + (ends || first == '['), end = skip_name(text, begin, "", FERRY_MOST_NAME);
     const ferry_view name = view_part(text, begin, end);
     if (begins(text, at, "[*]")) return at + 3;
-    if (first == '%') return ferry_kept_find_after(text, begin, "%]");
     if (first == '[') return name.size > 0 && begins(text, end, "]]") ? end + 2 : 0;
     if (!ferry_name_is_listed(name, names) || name.data[0] < 'a') return 0;
     if (byte_at(text, end) == '=') return ferry_kept_find_after(text, end, "]");
@@ -74,51 +85,14 @@ static size_t find_brackets(ferry_view text, size_t at)
     return after > 0 ? after : end + 1;
 }
 
-/* `x` ``x``; "`a' and `b'" has none. */
-static size_t find_code(ferry_view text, size_t at)
-{
-    const char *const mark = begins(text, at, "``") ? "``" : "`";
-    const size_t begin = at + strlen(mark), end = ferry_kept_find_after(text, begin, mark);
-    if (end == 0 || byte_at(text, begin) == '`' || byte_at(text, end) == '`') return 0;
-    return is_one_of(text.data[begin], " \t") || is_one_of(text.data[end - strlen(mark) - 1], " \t") ? 0 : end;
-}
-
-/* <https://…> <user@host.org> <%= x %> <? x ?> <#if x> </#if> <@x>, with the brackets. */
-static size_t find_angles(ferry_view text, size_t at)
-{
-    const char first = byte_at(text, at + 1 + (byte_at(text, at + 1) == '/'));
-    if (first == '%' || first == '?') return ferry_kept_find_after(text, at + 2, first == '%' ? "%>" : "?>");
-    if (first == '#' || first == '@') return ferry_kept_find_after(text, at + 2, ">");
-    size_t end = ferry_kept_find_address(text, at + 1);
-    if (end == 0) end = ferry_kept_find_mail(text, at + 1);
-    return end > 0 && byte_at(text, end) == '>' ? end + 1 : 0;
-}
-
 /* ---- placeholders ---- */
-
-/* The flags, width and precision of printf, but for blanks as flags: "100 % of". */
-static bool is_printf_number(char c)
-{
-    return is_digit(c) || is_one_of(c, "-+#'.*$");
-}
-
-static bool is_printf_size(char c)
-{
-    return is_one_of(c, "hlLqjztZ");
-}
-
-/* A number that ends before byte `at`; "0%o" has none. */
-static bool follows_number(ferry_view text, size_t at)
-{
-    if (at == 0 || !is_digit(text.data[at - 1])) return false;
-    return text.data[at - 1] != '0' || (at > 1 && is_digit(text.data[at - 2]));
-}
 
 /* %d %-5.2f %1$s %zu %<PRIu64> %% %(name)s %{name} %1 %L1 %name %name%, strftime's %Y; "100%d" is none. */
 static size_t find_percent(ferry_view text, size_t at)
 {
     size_t end = at + 1;
-    if (follows_number(text, at)) return 0;
+    if (at > 0 && is_digit(text.data[at - 1]) && (text.data[at - 1] != '0' || (at > 1 && is_digit(text.data[at - 2]))))
+        return 0; /* behind a number; "0%o" is behind none */
     if (byte_at(text, end) == '%') return end + 1;
     if (byte_at(text, end) == '{') return find_braces(text, end);
     if (byte_at(text, end) == '(') {
@@ -127,13 +101,14 @@ static size_t find_percent(ferry_view text, size_t at)
         end++;
     }
     const size_t numbers = end, digits = skip(text, end + (byte_at(text, end) == 'L'), is_digit, 2);
-    end = skip(text, end, is_printf_number, FERRY_MOST_NAME);
+    /* Flags, width and precision, but for blanks as flags: "100 % of". */
+    while (end - numbers < FERRY_MOST_NAME && is_one_of(byte_at(text, end), "0123456789-+#'.*$")) end++;
     if (byte_at(text, end) == '<') {
         end = skip_name(text, end + 1, "", FERRY_MOST_NAME);
         return byte_at(text, end) == '>' ? end + 1 : 0;
     }
     const size_t sizes = end;
-    end = skip(text, end, is_printf_size, 2);
+    while (end - sizes < 2 && is_one_of(byte_at(text, end), "hlLqjztZ")) end++;
     if (end > sizes && !is_letter(byte_at(text, end))) end--; /* strftime's %h */
     if (byte_at(text, end) == '@') return end + 1;
     if (numbers == at + 1 && digits > numbers && is_digit(text.data[digits - 1]) &&
@@ -152,10 +127,10 @@ static size_t find_dollar(ferry_view text, size_t at)
 {
     const char first = byte_at(text, at + 1);
     if (first == '{') return find_braces(text, at + 1);
-    if (first == '(') return find_nested(text, at + 1, '(', ')');
+    if (first == '(') return find_nested(text, at + 1);
     const size_t end = skip_name(text, at + 1, "", FERRY_MOST_NAME);
     if (end == at + 1 || is_digit(first) || (at > 0 && is_name(text.data[at - 1]))) return 0;
-    const size_t call = byte_at(text, end) == '(' ? find_nested(text, end, '(', ')') : 0;
+    const size_t call = byte_at(text, end) == '(' ? find_nested(text, end) : 0;
     return call > 0 ? call : end + (byte_at(text, end) == '$');
 }
 
@@ -171,20 +146,21 @@ static size_t find_escape(ferry_view text, size_t at)
 size_t ferry_kept_find_placeholder(ferry_view text, size_t at, bool formulas)
 {
     char bytes[8];
-    size_t size = 0, end = 0;
     const char c = byte_at(text, at);
-    if (formulas && (c == '$' || c == '\\')) end = find_formula(text, at);
+    if (c <= ' ' || is_name(c)) return 0;
+    size_t size = 0, end = find_enclosed(text, at, formulas);
     if (end > 0) return end;
     switch (c) {
     case '%': return find_percent(text, at);
     case '$': return find_dollar(text, at);
     case '{': return find_braces(text, at);
     case '[': return find_brackets(text, at);
-    case '<': return find_angles(text, at);
-    case '`': return find_code(text, at);
     case '\\': return find_escape(text, at);
-    case '#': return byte_at(text, at + 1) == '{' ? find_nested(text, at + 1, '{', '}') : 0;
+    case '#': return byte_at(text, at + 1) == '{' ? find_nested(text, at + 1) : 0;
     case '&': size = ferry_entity_read(view_part(text, at, text.size), bytes, &size); return size > 0 ? at + size : 0;
+    case '<': /* <https://…> <user@host.org>, with the brackets */
+        end = ferry_kept_find_address(text, at + 1);
+        return end > 0 && byte_at(text, end) == '>' ? end + 1 : 0;
     default: return 0;
     }
 }

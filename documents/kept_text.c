@@ -2,7 +2,7 @@
 
 #include "base/utf8.h"
 #include "characters.h"
-#include "elements.h"
+#include "html_tags.h"
 
 /* Letters of scripts that write blanks between words, without a table of them. */
 static bool is_of_word(uint32_t c)
@@ -49,16 +49,13 @@ size_t ferry_kept_find_address(ferry_view text, size_t at)
     else if (begins(text, at, "www.") || begins(text, at, "mailto:"))
         begin = at + (text.data[begin] == ':' ? 7 : 4);
     else
-        return 0;
-    const size_t end = trim_address(text, begin, skip(text, begin, is_of_address, text.size));
-    return end > begin ? end : 0;
-}
-
-size_t ferry_kept_find_mail(ferry_view text, size_t at)
-{
+        begin = text.size;
+    size_t end = trim_address(text, begin, skip(text, begin, is_of_address, text.size));
+    if (end > begin) return end;
+    /* user@host.org */
     const size_t host = skip_name(text, at, ".+-", FERRY_MOST_NUMBER);
     if (host == at || byte_at(text, host) != '@') return 0;
-    size_t end = skip_name(text, host + 1, ".-", FERRY_MOST_NAME);
+    end = skip_name(text, host + 1, ".-", FERRY_MOST_NAME);
     while (end > host + 1 && !is_letter(text.data[end - 1])) end--;
     return memchr(text.data + host, '.', end - host) != NULL ? end : 0;
 }
@@ -67,11 +64,11 @@ size_t ferry_kept_find_mail(ferry_view text, size_t at)
 
 static const char of_path[] = "/.+~*:=@-\x80", of_windows_path[] = "/.+~*:=@-\x80\\";
 
-/* /usr/share ./file ../file ~/file; "and/or", " / " are none. */
+/* /usr/share ./file ../file ~/file; "and/or", " / ", "</p>" are none. */
 static size_t find_path(ferry_view text, size_t at)
 {
     size_t begin = at + (begins(text, at, "./") || begins(text, at, "~/")) + 2 * (size_t)begins(text, at, "../");
-    if (byte_at(text, begin) != '/') return 0;
+    if (byte_at(text, begin) != '/' || (at > 0 && text.data[at] != '.' && text.data[at - 1] == '<')) return 0;
     while (begin - at < 8 && is_one_of(byte_at(text, begin), "/.*")) begin++;
     if (!is_name(byte_at(text, begin)) && !is_foreign(byte_at(text, begin))) return 0;
     return trim_address(text, begin, skip_name(text, begin, of_path, text.size));
@@ -125,22 +122,14 @@ static size_t find_marked(ferry_view text, size_t at)
 
 static size_t find_name(ferry_view text, size_t at)
 {
-    switch (text.data[at]) {
-    case '~':
-    case '/': return at > 0 && text.data[at - 1] == '<' ? 0 : find_path(text, at); /* "</p>" */
-    case '.': return find_path(text, at) > 0 ? find_path(text, at) : find_marked(text, at);
-    case '-': return find_option(text, at);
-    case ':': return find_colons(text, at);
-    case '\\':
-        return begins(text, at, "\\\\") && is_name(byte_at(text, at + 2))
-                   ? trim_address(text, at, skip_name(text, at, of_windows_path, FERRY_MOST_NAME))
-                   : 0;
-    case '#':
-    case '@':
-    case '!':
-    case '*': return find_marked(text, at);
-    default: return 0;
-    }
+    const char c = text.data[at];
+    size_t end = 0;
+    if (is_one_of(c, "/~.")) end = find_path(text, at);
+    if (c == '-') end = find_option(text, at);
+    if (c == ':') end = find_colons(text, at);
+    if (c == '\\' && byte_at(text, at + 1) == '\\' && is_name(byte_at(text, at + 2)))
+        end = trim_address(text, at, skip_name(text, at, of_windows_path, FERRY_MOST_NAME));
+    return end == 0 && is_one_of(c, ".#@!*") ? find_marked(text, at) : end;
 }
 
 /* ---- words ---- */
@@ -231,7 +220,6 @@ static size_t find_hash(ferry_view text, size_t at)
 static size_t find_word(ferry_view text, size_t at, size_t *token)
 {
     size_t end = ferry_kept_find_address(text, at);
-    if (end == 0) end = ferry_kept_find_mail(text, at);
     if (end == 0 && is_letter(text.data[at]) && (begins(text, at + 1, ":\\") || begins(text, at + 1, ":/")) &&
         is_name(byte_at(text, at + 3)))
         end = trim_address(text, at, skip_name(text, at, of_windows_path, FERRY_MOST_NAME));
@@ -364,7 +352,7 @@ static size_t find_piece(ferry_kept_search *search, size_t at, size_t *token, fe
     if (end > 0) return c == '\\' ? end : find_rest(text, end);
     *kind = FERRY_KEPT_NAME;
     if (is_name(c) && !is_of_word(before)) end = find_word(text, at, token);
-    if (end == 0 && begins_name(text, at)) end = find_name(text, at);
+    if (end == 0 && !is_name(c) && begins_name(text, at)) end = find_name(text, at);
     if (end > 0) return find_rest(text, end);
     *kind = FERRY_KEPT_NUMBER;
     const bool is_first = is_digit(c) && !(before < 0x80 && is_digit((char)before));
@@ -390,10 +378,4 @@ bool ferry_kept_next(ferry_kept_search *search, ferry_kept *found)
     *found = (ferry_kept){search->at, end, kind};
     search->at = end;
     return true;
-}
-
-bool ferry_kept_find(ferry_view text, size_t begin, ferry_kept *found)
-{
-    ferry_kept_search search = {.text = text, .at = begin};
-    return ferry_kept_next(&search, found);
 }

@@ -45,18 +45,14 @@ typedef struct ferry_kept_search {
 
 /* The next piece that is kept, and moves the search behind it. Time for all of a text is linear in its size. */
 bool ferry_kept_next(ferry_kept_search *search, ferry_kept *found);
-/* The first one from byte `begin` on, without rules. */
-bool ferry_kept_find(ferry_view text, size_t begin, ferry_kept *found);
 
 /* ---- parts of the search: the byte after what begins at byte `at`, or 0 ---- */
 
 /* So that time is linear, that many bytes are looked at: of a name, between brackets, of a number in parts. */
 enum { FERRY_MOST_NAME = 256, FERRY_MOST_INSIDE = 256, FERRY_MOST_NUMBER = 64 };
 
-/* scheme://… www.… mailto:… */
+/* scheme://… www.… mailto:… user@host.org */
 size_t ferry_kept_find_address(ferry_view text, size_t at);
-/* user@host.org */
-size_t ferry_kept_find_mail(ferry_view text, size_t at);
 /* A placeholder, which needs no blank before it. */
 size_t ferry_kept_find_placeholder(ferry_view text, size_t at, bool formulas);
 /* What ends with the next `end` in the line. */

@@ -2,10 +2,10 @@
 #include <stdlib.h>
 
 #include "base/utf8.h"
-#include "elements.h"
+#include "characters.h"
 #include "entities.h"
 #include "formats.h"
-#include "lines.h"
+#include "html_tags.h"
 #include "markdown_parts.h"
 
 enum {
@@ -368,10 +368,9 @@ static ferry_status write_attribute(ferry_string *out, ferry_view text, ferry_er
     return ferry_md_write_text(out, text, false, error);
 }
 
-static const char *const endings[] = {".md", ".markdown", ".mdown", ".mkd", NULL};
 const ferry_document_format ferry_format_markdown = {
     .name = "markdown",
-    .endings = endings,
+    .endings = {".md", ".markdown", ".mdown", ".mkd"},
     .read = read,
     .write_text = ferry_md_write_text,
     .write_attribute = write_attribute,

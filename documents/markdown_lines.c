@@ -15,7 +15,7 @@
  *     | - |                    | --- |
  *
  * Text itself is always read from the document: what is found by mistake is at most kept. */
-#include "lines.h"
+#include "characters.h"
 #include "markdown_parts.h"
 
 typedef struct line {

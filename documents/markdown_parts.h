@@ -6,7 +6,7 @@
 #include <md4c.h>
 
 #include "document.h"
-#include "inline_tags.h"
+#include "html_tags.h"
 
 /* What a part of a block is. The last ones are bytes that UTF-8 does not have: what md4c reads has them in place of
  * what is such a part. */

@@ -1,5 +1,5 @@
 /* Text of Markdown: what has to be escaped. */
-#include "lines.h"
+#include "characters.h"
 #include "markdown_parts.h"
 
 /* Whether text consists of one of these characters, once or often. */

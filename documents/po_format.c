@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "characters.h"
 #include "formats.h"
-#include "lines.h"
 #include "quoted_text.h"
 
 enum {
@@ -282,11 +282,9 @@ static ferry_status check(ferry_view before, ferry_view after, bool *same, ferry
     return ferry_quoted_check(before, after, false, same, error);
 }
 
-static const char *const endings[] = {".po", ".pot", NULL};
-
 const ferry_document_format ferry_format_po = {
     .name = "po",
-    .endings = endings,
+    .endings = {".po", ".pot"},
     .read = read,
     .write_text = ferry_quoted_write,
     .check = check,

@@ -4,11 +4,10 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "elements.h"
+#include "characters.h"
 #include "entities.h"
-#include "inline_tags.h"
+#include "html_tags.h"
 #include "kept_text.h"
-#include "lines.h"
 
 enum {
     LINE_WIDTH = 76,    /* gettext's, without quotes */
@@ -334,22 +333,17 @@ ferry_status ferry_quoted_write(ferry_string *out, ferry_view text, bool begins_
     return FERRY_OK;
 }
 
-/* Whether the placeholder is one of those that get their values by their order. */
-static bool has_order(ferry_view text, const ferry_kept *kept)
-{
-    const char *data = text.data + kept->begin;
-    const size_t size = kept->end - kept->begin;
-    if (data[0] == '{') return size == 2 || data[1] == ':' || data[1] == '!';
-    if (data[0] != '%' || size < 2 || data[1] == '%' || data[1] == '(' || data[1] == '{') return false;
-    return data[size - 1] > '9' && memchr(data, '$', size) == NULL;
-}
-
-/* The next one, or an empty view. *percent: "%s" was found, but not "100 %". */
+/* The next placeholder that gets its value by its order, or an empty view. *percent: "%s" was found, but not "100 %".
+ */
 static ferry_view next_ordered(ferry_kept_search *search, bool *percent)
 {
     for (ferry_kept kept; ferry_kept_next(search, &kept);) {
-        *percent = *percent || search->text.data[kept.begin] == '%';
-        if (has_order(search->text, &kept)) return view_part(search->text, kept.begin, kept.end);
+        const ferry_view found = view_part(search->text, kept.begin, kept.end);
+        const char c = found.data[0], next = byte_at(found, 1);
+        *percent = *percent || c == '%';
+        if (c == '{' && (found.size == 2 || is_one_of(next, ":!"))) return found;
+        if (c == '%' && !is_one_of(next, "%({") && found.data[found.size - 1] > '9' && !ferry_view_contains(found, "$"))
+            return found;
     }
     return (ferry_view){NULL, 0};
 }

@@ -3,10 +3,10 @@
  * dividers are in it, which stay: what says who speaks ("- ", ">> ", "ANN: ", <v Ann>), the brackets of a sound, notes
  * of music, \N, \h, <br>. A line that is an element of its own (<i>…</i>) is a text of its own. */
 #include "base/utf8.h"
+#include "tokenizer/unicode.h"
+#include "characters.h"
 #include "entities.h"
 #include "formats.h"
-#include "lines.h"
-#include "tokenizer/unicode.h"
 
 enum { LINE_COLUMNS = 42 };                                   /* of a line: what guides for subtitles recommend */
 enum { MOST_TAG = 256, MOST_LABEL = 32, MOST_BRACKET = 200 }; /* bytes, so that time is linear */
@@ -286,11 +286,10 @@ static ferry_status check(ferry_view before, ferry_view after, bool *same, ferry
     return FERRY_OK;
 }
 
-static const char *const srt_endings[] = {".srt", NULL}, *const vtt_endings[] = {".vtt", NULL};
 const ferry_document_format ferry_format_srt = {
-    .name = "srt", .endings = srt_endings, .read = read_subtitles, .may_begin_line = may_begin_line, .check = check};
+    .name = "srt", .endings = {".srt"}, .read = read_subtitles, .may_begin_line = may_begin_line, .check = check};
 const ferry_document_format ferry_format_vtt = {.name = "vtt",
-                                                .endings = vtt_endings,
+                                                .endings = {".vtt"},
                                                 .read = read_subtitles,
                                                 .write_text = ferry_html_write_text,
                                                 .may_begin_line = may_begin_line,

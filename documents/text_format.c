@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/utf8.h"
+#include "characters.h"
 #include "formats.h"
-#include "lines.h"
 
 /* A line: indentation and quotation marks, a bullet, text, blanks. */
 typedef struct line {
@@ -253,6 +253,5 @@ static bool may_begin_line(ferry_view text)
     return skip_bullet((ferry_view){word, sizeof word}, 0, false) == 0;
 }
 
-static const char *const endings[] = {".txt", NULL};
 const ferry_document_format ferry_format_text = {
-    .name = "text", .endings = endings, .read = read_text, .may_begin_line = may_begin_line};
+    .name = "text", .endings = {".txt"}, .read = read_text, .may_begin_line = may_begin_line};

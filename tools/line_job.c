@@ -35,11 +35,11 @@ static bool contains(ferry_text text, ferry_view part)
 /* Tells once of a placeholder or an address that a document keeps, and this line does not. */
 static void tell_of_change(ferry_line_job *j, size_t i, const ferry_result *result)
 {
-    const ferry_view source = {j->lines->texts[i].data, j->lines->texts[i].size};
-    ferry_kept kept = {.end = 0};
+    ferry_kept_search search = {.text = {j->lines->texts[i].data, j->lines->texts[i].size}};
+    ferry_kept kept;
     if (ferry_is_given(j->call, FERRY_OPTION_QUIET) || ferry_result_hypothesis_count(result, i) == 0) return;
-    for (size_t looks = 0; looks < MOST_LOOKS && !j->told && ferry_kept_find(source, kept.end, &kept); looks++) {
-        const ferry_view part = {source.data + kept.begin, kept.end - kept.begin};
+    for (size_t looks = 0; looks < MOST_LOOKS && !j->told && ferry_kept_next(&search, &kept); looks++) {
+        const ferry_view part = {search.text.data + kept.begin, kept.end - kept.begin};
         const bool is_address = ferry_view_contains(part, "://") || ferry_view_contains(part, "@");
         if (kept.kind != FERRY_KEPT_PLACEHOLDER && !(kept.kind == FERRY_KEPT_NAME && is_address)) continue;
         if (contains(ferry_result_text(result, i, 0), part)) continue;

@@ -61,7 +61,8 @@ TEST(test_kinds_of_what_is_kept)
         assert_int_equal(kept.kind, kinds[i]);
     }
     assert_false(ferry_kept_next(&search, &kept));
-    assert_true(ferry_kept_find(search.text, 2, &kept));
+    search = (ferry_kept_search){.text = ferry_text_view(text), .at = 2};
+    assert_true(ferry_kept_next(&search, &kept));
     assert_int_equal(kept.begin, 3);
 }
 
@@ -86,10 +87,12 @@ TEST(test_bounds_of_what_is_kept)
         memset(text, 'a', size);
         text[0] = '{';
         text[size - 1] = '}';
-        assert_int_equal(ferry_kept_find((ferry_view){text, size}, 0, &found), size <= 256);
+        ferry_kept_search search = {.text = {text, size}};
+        assert_int_equal(ferry_kept_next(&search, &found), size <= 256);
     }
     /* A name ends with a whole character. */
     for (size_t i = 0; i < sizeof text; i++) text[i] = i < 2 ? "*."[i] : i == 2 ? 'a' : "\xC3\xA9"[i % 2 == 0];
-    assert_true(ferry_kept_find((ferry_view){text, sizeof text}, 0, &found));
+    ferry_kept_search search = {.text = {text, sizeof text}};
+    assert_true(ferry_kept_next(&search, &found));
     assert_true((text[found.end] & 0xC0) != 0x80 && found.end > 250);
 }

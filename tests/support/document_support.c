@@ -290,8 +290,13 @@ void assert_translated(const ferry_document_format *format, const char *source, 
 /* The text with what its symbols stand for, kept. */
 static char *expand(ferry_view text)
 {
-    static const char *const symbols[][2] = {{"⏎", "\n"}, {"␍", "\r"},           {"⇥", "\t"},
-                                             {"␣", " "},  {"␂", "\xEF\xBB\xBF"}, {" ¶ ", "</p>\n<p>"}};
+    static const char *const symbols[][2] = {{"⏎", "\n"},
+                                             {"␍", "\r"},
+                                             {"⇥", "\t"},
+                                             {"␣", " "},
+                                             {"␂", "\xEF\xBB\xBF"},
+                                             {" ¶ ", "</p>\n<p>"},
+                                             {"▬", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}};
     ferry_string expanded = {0};
     for (size_t at = 0, size; at < text.size; at += size) {
         ferry_view shown = {text.data + at, 1};
@@ -346,10 +351,9 @@ static void check_case(const ferry_document_format *format, ferry_view section, 
         assert_document(format, source, begins_with(section, "twice") ? STAND_IN_LONGER : STAND_IN_UPPER, result);
 }
 
-void check_cases(const char *name)
+void check_cases(const ferry_document_format *format)
 {
-    const ferry_document_format *format = ferry_document_format_named(name);
-    const made_file file = file_copy(data_file("documents/%s.cases", name));
+    const made_file file = file_copy(data_file("documents/%s.cases", format->name));
     ferry_view rest = whole(&file);
     ferry_view section = {"", 0};
     assert_document(format, "", STAND_IN_UPPER, "");

@@ -24,6 +24,6 @@ void assert_translated(const ferry_document_format *format, const char *source, 
  *     @@ shown       SOURCE → what the model is shown of it
  *     @@ translated  SOURCE → what the model is shown → its translation → the document, or nothing if it stays
  *     @@ refused     SOURCE → a part of the message, or SOURCE alone if it is read */
-void check_cases(const char *name);
+void check_cases(const ferry_document_format *format);
 
 #endif

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2154,SC2034 # variables of run.sh and helpers.sh
-# Markdown: in the program. (tests/documents/test_markdown.c: what stays, what is escaped; check_markdown.py: another reader.)
+# Markdown: in the program. (tests/data/documents/markdown.cases: what stays, what is escaped; check_markdown.py: another reader.)
 
 # expect_markdown SOURCE EXPECTED (printf's escapes)
 expect_markdown()
