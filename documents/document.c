@@ -213,6 +213,7 @@ static ferry_status push_run(ferry_document *document, const ferry_document_item
         FERRY_TRY(push_item(document, &kept));
         at = kept.text_end;
         search.at = at - begin;
+        while (at < end && run->text_end <= at) run++; /* so that time is linear */
     }
     return push_text(document, run, at, end);
 }

@@ -186,8 +186,11 @@ static void align_literally(placer *p, size_t index)
     if (after != none) find_words(p, after, text, &another);
     *p->lost += after == none || another != none || n->first == n->last;
     if (after == none || n->first == n->last) return;
-    for (size_t w = 0; w < p->part->word_count; w++)
-        if (words[w].token != none && words[w].token >= n->first && words[w].token < n->last) words[w].token = none;
+    for (size_t t = n->first; t < n->last; t++) {
+        const ferry_place_token *token = &p->part->tokens[t];
+        for (size_t w = token->first; w != none && w <= token->last; w++)
+            if (words[w].token == t) words[w].token = none;
+    }
     for (size_t w = first; w < after; w++) {
         words[w].token = n->first;
         words[w].sure = words[w].literal = true;

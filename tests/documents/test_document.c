@@ -132,6 +132,43 @@ TEST(test_calls)
     free(out.data);
 }
 
+/* Time is linear in the document; if it were quadratic, this would take minutes. */
+TEST(test_long_documents)
+{
+    enum { SIZE = 400000 };
+    static const struct {
+        const char *format, *before, *part, *after;
+        size_t stay; /* texts */
+    } rows[] = {
+        {"html", "<p>", "%s word ", "</p>", 1}, /* more pieces in a sentence than there are words for them */
+        {"html", "<p>", "<code>x</code> a ", "</p>", 1},
+        {"html", "<p>", "<i>a</i> <a href=b>c</a> ", "</p>", 0},
+        {"html", "<p>", "<b>a ", "</p>", 0},
+        {"html", "<p>", "a ", "</p>", 0},
+        {"json", "[\"a", "<b><i>c</i></b> ", "\"]", 0},
+        {"json", "[\"a", "<b>", "\"]", 0},
+        {"markdown", "a ", "<i>b</i>c<u>d</u> ", "\n", 0}, /* each second element comes back empty */
+        {"markdown", "a ", "<i> </i><u></u>", "\n", 0},
+        {"markdown", "a ", "*b **c* d** ", "\n", 0},
+        {"po", "msgid \"a", "<b>c ", "\"\nmsgstr \"\"\n", 0},
+        {"srt", "1\n00:00:00,000 --> 00:00:01,000\n", "a</b>\n", "", 0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        size_t stay;
+        ferry_string source = {0};
+        CHECK(ferry_string_append(&source, ferry_text_view(rows[i].before), &error));
+        while (source.size < SIZE) CHECK(ferry_string_append(&source, ferry_text_view(rows[i].part), &error));
+        CHECK(ferry_string_append(&source, ferry_text_view(rows[i].after), &error));
+        ferry_string out = translate_document(ferry_document_format_named(rows[i].format),
+                                              (ferry_view){source.data, source.size}, STAND_IN_UPPER, &stay);
+        if (stay != rows[i].stay) fail_msg("%s, %s: %zu texts stay", rows[i].format, rows[i].part, stay);
+        if ((stay > 0) != (out.size == source.size && memcmp(out.data, source.data, out.size) == 0))
+            fail_msg("%s, %s", rows[i].format, rows[i].part);
+        free(source.data);
+        free(out.data);
+    }
+}
+
 /* ---- what is kept ---- */
 
 /* Words stand for it, others at each attempt; the model may have them in another order, but once each. */

@@ -12,8 +12,9 @@ typedef struct line {
     ferry_string text;
     ferry_token *source, *target; /* [source_count], [target_count] */
     size_t *from;                 /* [target_count] the source token of each, which has all of its weight */
-    float *weights;               /* [target_count, source_count] */
+    float *weights;               /* [2 part + 1]: a 1 in the middle; those of a token are `part` of them */
     size_t source_count, target_count;
+    size_t part; /* source tokens that are translated at once: those of a part are aligned to each other alone */
 } line;
 
 struct ferry_result {
@@ -24,6 +25,8 @@ struct ferry_result {
 
 static const char *const names[] = {"Tom",    "Boston", "Maria", "Paris", "Hawaii", "London", "Chicago", "Berlin",
                                     "Madrid", "Texas",  "Kate",  "Peter", "Emma",   "David",  "Lisa",    "Oslo"};
+
+enum { LONGEST_PART = 512 }; /* as the library's */
 
 static void *allocate(size_t count, size_t size)
 {
@@ -156,9 +159,10 @@ static void translate_line(const ferry_translator *translator, ferry_view source
         translate_words(translator, source, l);
     append(&l->text, "", 1);
     l->text.size--;
-    l->weights = allocate(l->target_count * l->source_count, sizeof *l->weights);
-    for (size_t i = 0; i < l->target_count; i++)
-        if (l->from[i] < l->source_count) l->weights[i * l->source_count + l->from[i]] = 1;
+    const bool whole = translator->way == STAND_IN_GIVEN || l->source_count < LONGEST_PART;
+    l->part = whole ? l->source_count : LONGEST_PART;
+    l->weights = allocate(2 * l->part + 1, sizeof *l->weights);
+    l->weights[l->part] = 1;
     l->outcome.quality = translator->quality;
 }
 
@@ -285,7 +289,9 @@ const float *ferry_result_weights(const ferry_result *result, size_t index, size
 {
     const line *l = &result->lines[index];
     (void)hypothesis;
-    *first = 0;
-    *count = l->source_count;
-    return l->weights + token * l->source_count;
+    const size_t from = l->from[token];
+    const bool is_aligned = from < l->source_count;
+    *first = is_aligned ? from / l->part * l->part : 0;
+    *count = l->source_count - *first < l->part ? l->source_count - *first : l->part;
+    return l->weights + l->part + (is_aligned ? *first - from : 1);
 }
