@@ -11,8 +11,6 @@
 
 static const size_t none = SIZE_MAX;
 
-enum { ATTEMPTS = 4 };
-
 /* A sentence of the text, and the marks that go with it: those within it, and at its ends those of elements that begin
  * or end within it. All others stay where they are, between the sentences. */
 typedef struct sentence {
@@ -284,7 +282,7 @@ static void refuse(composer *m, const sentence *s, const char *reason)
     for (size_t i = s->first_mark; i < s->after_mark; i++) {
         const ferry_mark *mark = &c->shown->marks[i];
         if (mark->kept && mark->kind == FERRY_MARK_OPEN)
-            again = ++c->document->items[mark->item].attempt < ATTEMPTS || again;
+            again = ++c->document->items[mark->item].attempt < FERRY_ATTEMPTS || again;
     }
     c->again = again && (c->again || c->reason == NULL);
     if (c->reason == NULL || !again) c->reason = reason;

@@ -13,6 +13,8 @@ typedef enum ferry_mark_kind {
     FERRY_MARK_CLOSE  /* ends it */
 } ferry_mark_kind;
 
+enum { FERRY_ATTEMPTS = 5 }; /* of a sentence with such words: each has others */
+
 /* Elements are well nested: between the marks of a pair are whole pairs. */
 typedef struct ferry_mark {
     ferry_mark_kind kind;

@@ -113,9 +113,9 @@ static void find_unused(const builder *b, const char *const words[WORDS], const 
     unused[count] = NULL;
 }
 
-/* The word that stands for the next piece: one that models copy, for each piece of a sentence and for each attempt
- * another one. The first ones are copied best, so the first attempts begin with them in each sentence, as far as where
- * that begins is seen here. A number is shown as one at first; the third attempt has nothing but numbers. */
+/* The word that stands for the next piece: one that models copy, for each piece of a sentence another one. The first
+ * four names are copied best, so each sentence begins with them, as far as where it begins is seen here, and each
+ * attempt has them in another order. A number is shown as one at first; at the last attempt, everything is a number. */
 static const char *choose_word(builder *b, bool number, int attempt)
 {
     static const char *const names[WORDS] = {"Tom",     "Boston", "Maria",  "Paris", "Hawaii", "London",
@@ -123,16 +123,18 @@ static const char *choose_word(builder *b, bool number, int attempt)
                                              "Emma",    "David",  "Lisa",   "Oslo"};
     static const char *const years[WORDS] = {"2013", "1999", "1492", "2005", "1985", "2468", "1650", "1723",
                                              "1848", "2021", "1917", "2357", "1066", "1789", "2044", "1530"};
+    static const unsigned char orders[FERRY_ATTEMPTS - 1][4] = {{0, 2, 1, 3}, {1, 0, 2, 3}, {0, 1, 3, 2}, {3, 0, 1, 2}};
+    const bool is_last = attempt + 1 == FERRY_ATTEMPTS;
     if (b->words[0][0] == NULL) {
         find_unused(b, names, b->words[0]);
         find_unused(b, years, b->words[1]);
     }
-    const char *const *words = b->words[attempt == 0 ? number : attempt == 2];
-    const size_t before = attempt < 2 ? b->pieces - b->earlier : b->pieces;
-    size_t count = 0;
+    const char *const *words = b->words[is_last || (number && attempt == 0)];
+    size_t count = 0, before = is_last ? b->pieces : b->pieces - b->earlier;
     while (words[count] != NULL) count++;
+    if (!is_last && before < 4) before = orders[attempt][before];
     b->pieces++;
-    return words[(before + (size_t)attempt) % count];
+    return words[before % count];
 }
 
 /* Adds the word that stands for an item, or for a term that is written as `forms` from `form` on. */

@@ -186,9 +186,10 @@ TEST(test_words_that_stand_for_something)
         {"see `a`", "Bostons\f1 \f0", "see `a`", lacks},
         {"Tom sees `a`", "Boston\f2 \f1 \f0", "`a` sees Tom", NULL},
         {"in `1234` days", "days\f2 2013\f1 in\f0", "days `1234` in", NULL},
-        {"`a` sees", "Tom\2him\nBoston\2him\n1492\2\f1 \f0\n\2him", "sees `a`", NULL},
+        {"`a` sees", "Boston\2\f1 \f0\n\2him", "sees `a`", NULL},
         {"`a` sees", "Paris\2\f1 \f0\n\2him", "sees `a`", NULL},
-        {"`a` sees", "Hawaii\2\f1 \f0\n\2him", "`a` sees", lacks},
+        {"`a` sees", "2013\2\f1 \f0\n\2him", "sees `a`", NULL},
+        {"`a` sees", "Maria\2\f1 \f0\n\2him", "`a` sees", lacks},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         left l = {.translator = {.way = STAND_IN_GIVEN, .given = rows[i].given}};

@@ -293,5 +293,5 @@ const float *ferry_result_weights(const ferry_result *result, size_t index, size
     const bool is_aligned = from < l->source_count;
     *first = is_aligned ? from / l->part * l->part : 0;
     *count = l->source_count - *first < l->part ? l->source_count - *first : l->part;
-    return l->weights + l->part + (is_aligned ? *first - from : 1);
+    return l->weights + (is_aligned ? l->part - (from - *first) : l->part + 1);
 }
