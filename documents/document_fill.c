@@ -1,81 +1,53 @@
 /* Elements that came back empty although they had text, in formats in which "**" and "**" with nothing between are
- * text: they take the next word of their parent, or the last one before; without such, the element beside them. Time
- * is linear. */
+ * text: they take the next word of their parent, or the last one before; without such, the element beside them. Only so
+ * many pieces beside them are looked at that time is linear; without a word there, they stay empty. */
 #include <string.h>
 
-#include "base/arena.h"
 #include "document_parts.h"
+
+enum { MOST_PIECES = 256 };
 
 static const size_t none = SIZE_MAX;
 
-/* A piece in a list, which is a ring: piece `end` is before the first one and behind the last one. */
-typedef struct link {
-    size_t before, behind; /* its neighbors */
-    size_t partner;        /* of OPEN, CLOSE: the other one */
-    size_t next_word;      /* of a word: the next one behind it in its parent */
-    size_t place;          /* where it was, or what is now within it */
-    bool has_word;         /* of CLOSE: a word is in the element */
-    bool is_bare;          /* of OPEN that another one is before: blanks that were before it are before that */
-} link;
-
-/* An element whose children are gone through, from the last one to the first. */
-typedef struct level {
-    size_t word, element;               /* the first ones behind; of an element that has a word: its OPEN */
-    size_t word_before, element_before; /* up to where they are looked for before it; none: not yet */
-    size_t after;                       /* the first piece behind the element that is no CLOSE */
-} level;
-
-typedef struct filler {
-    const ferry_document *document;
-    ferry_document_piece *pieces; /* [end] */
-    link *links;                  /* [end + 1] */
-    level *level;                 /* the innermost */
-    size_t end;
-} filler;
-
-static bool is_kind(const filler *f, size_t i, ferry_document_kind kind)
+static bool is_kind(const ferry_document_piece *piece, ferry_document_kind kind)
 {
-    return i != f->end && f->pieces[i].item != NULL && f->pieces[i].item->kind == kind;
+    return piece->item != NULL && piece->item->kind == kind;
 }
 
-static bool is_word(const filler *f, size_t i)
+static bool is_word(const ferry_document_piece *piece)
 {
-    return f->pieces[i].item == NULL || is_kind(f, i, FERRY_DOCUMENT_KEPT);
+    return piece->item == NULL || piece->item->kind == FERRY_DOCUMENT_KEPT;
 }
 
-/* ---- lists ---- */
+/* Pieces first … last. */
+typedef struct range {
+    size_t first, last;
+} range;
 
-static void join(filler *f, size_t before, size_t behind)
+/* The next word behind piece `at`, or the next one before it, that is within no other element; or else the first
+ * element there that has a word. first `none`: there is neither. */
+static range find_neighbor(const ferry_document_pieces *pieces, size_t at, bool behind)
 {
-    f->links[before].behind = behind;
-    f->links[behind].before = before;
-}
-
-/* Finds neighbors, partners and which elements have words. */
-static void read_links(filler *f)
-{
-    size_t open = f->end;
-    for (size_t i = 0; i < f->end; i++) {
-        link *l = &f->links[i];
-        l->place = i;
-        join(f, i > 0 ? i - 1 : f->end, i);
-        if (is_word(f, i)) f->links[open].has_word = true;
-        if (is_kind(f, i, FERRY_DOCUMENT_OPEN)) {
-            l->partner = open;
-            open = i;
-        } else if (is_kind(f, i, FERRY_DOCUMENT_CLOSE)) {
-            const size_t outer = f->links[open].partner;
-            l->has_word = f->links[open].has_word;
-            if (l->has_word) f->links[outer].has_word = true;
-            l->partner = open;
-            f->links[open].partner = i;
-            open = outer;
+    const ferry_document_kind enter = behind ? FERRY_DOCUMENT_OPEN : FERRY_DOCUMENT_CLOSE;
+    const ferry_document_kind leave = behind ? FERRY_DOCUMENT_CLOSE : FERRY_DOCUMENT_OPEN;
+    range element = {none, none};
+    size_t depth = 0, begin = at;
+    bool has_word = false;
+    for (size_t i = 0; i < MOST_PIECES && (behind ? ++at < pieces->count : at-- > 0); i++) {
+        const ferry_document_piece *piece = &pieces->pieces[at];
+        if (is_word(piece) && depth == 0) return (range){at, at};
+        has_word = has_word || is_word(piece);
+        if (is_kind(piece, enter) && depth++ == 0) {
+            begin = at;
+            has_word = false;
         }
+        if (!is_kind(piece, leave)) continue;
+        if (depth == 0) break; /* of the parent */
+        if (--depth == 0 && has_word && element.first == none)
+            element = behind ? (range){begin, at} : (range){at, begin};
     }
-    join(f, f->end - 1, f->end);
+    return element;
 }
-
-/* ---- blanks ---- */
 
 static bool has_blanks(const ferry_document_piece *piece)
 {
@@ -94,127 +66,57 @@ static void move_blanks(ferry_document_piece *from, ferry_document_piece *to)
     from->may_break = false;
 }
 
-/* ---- empty elements ---- */
+static void move(ferry_document_piece *pieces, size_t to, size_t from, size_t count)
+{
+    memmove(pieces + to, pieces + from, count * sizeof *pieces);
+}
 
-/* The element, which is empty, comes around pieces first … last. The blanks before it stay where they are; none come to
+/* Pieces i and i + 1, an element, come around others. The blanks before them stay where they are; none come to
  * the beginning of an element or the block. */
-static void surround(filler *f, size_t open, size_t first, size_t last)
+static void surround(ferry_document_pieces *all, size_t i, range others)
 {
-    ferry_document_piece *pieces = f->pieces;
-    const size_t close = f->links[open].partner, behind = f->links[close].behind;
-    const size_t next = is_kind(f, behind, FERRY_DOCUMENT_CLOSE) ? f->level->after : behind;
-    if (next != f->end) move_blanks(&pieces[open], &pieces[next]);
-    pieces[open].blank_begin = pieces[open].text_begin;
-    pieces[close].blank_begin = pieces[close].text_begin;
-    pieces[open].may_break = pieces[close].may_break = false;
-    join(f, f->links[open].before, behind);
-    join(f, f->links[first].before, open);
-    join(f, open, first);
-    join(f, close, f->links[last].behind);
-    join(f, last, close);
-    f->links[open].place = f->links[first].place;
-    f->links[close].has_word = true;
-    move_blanks(&pieces[first], &pieces[open]);
-    size_t at = open, outer = f->links[at].before;
-    for (; is_kind(f, outer, FERRY_DOCUMENT_OPEN); outer = f->links[at].before) {
-        if (f->links[at].is_bare && !pieces[at].may_break && !has_blanks(&pieces[at])) break;
-        move_blanks(&pieces[at], &pieces[outer]);
-        f->links[at].is_bare = true;
-        at = outer;
+    ferry_document_piece *pieces = all->pieces, open = pieces[i], close = pieces[i + 1];
+    const size_t count = others.last - others.first + 1;
+    size_t first = others.first, next = i + 2;
+    while (next < all->count && next - i < MOST_PIECES && is_kind(&pieces[next], FERRY_DOCUMENT_CLOSE)) next++;
+    if (next < all->count) move_blanks(&open, &pieces[next]);
+    open.blank_begin = open.text_begin;
+    close.blank_begin = close.text_begin;
+    open.may_break = close.may_break = false;
+    if (first > i) {
+        move(pieces, i, i + 2, first - i - 2);
+        move(pieces, first - 1, first, count);
+        first -= 2;
+    } else {
+        move(pieces, others.last + 3, others.last + 1, i - others.last - 1);
+        move(pieces, first + 1, first, count);
     }
-    if (outer == f->end) pieces[at].blank_begin = pieces[at].text_begin;
+    pieces[first] = open;
+    pieces[first + 1 + count] = close;
+    move_blanks(&pieces[first + 1], &pieces[first]);
+    for (size_t n = 0; n < MOST_PIECES && first > 0 && is_kind(&pieces[first - 1], FERRY_DOCUMENT_OPEN); n++, first--)
+        move_blanks(&pieces[first], &pieces[first - 1]);
+    if (first == 0) pieces[0].blank_begin = pieces[0].text_begin;
 }
 
-/* The last word before child `at` of the level, or the last element that has one: its CLOSE. Looks at nothing that was
- * looked at before. */
-static size_t find_before(const filler *f, size_t at, bool is_element, size_t *from)
+/* Whether pieces i and i + 1 are an element that is empty, and was not. */
+static bool is_emptied(const ferry_document *document, const ferry_document_pieces *pieces, size_t i)
 {
-    if (*from == none) *from = f->links[at].before;
-    while (*from != f->end && !is_kind(f, *from, FERRY_DOCUMENT_OPEN)) {
-        const bool closes = is_kind(f, *from, FERRY_DOCUMENT_CLOSE);
-        if (is_element ? closes && f->links[*from].has_word : is_word(f, *from)) return *from;
-        *from = f->links[closes ? f->links[*from].partner : *from].before;
-    }
-    return none;
+    const ferry_document_item *open = pieces->pieces[i].item;
+    if (!is_kind(&pieces->pieces[i], FERRY_DOCUMENT_OPEN)) return false;
+    const ferry_document_item *close = &document->items[open->partner];
+    return open + 1 != close && pieces->pieces[i + 1].item == close;
 }
 
-/* Returns the piece that is now before the place where the element was. */
-static size_t fill(filler *f, size_t open)
+void ferry_document_fill(const ferry_document *document, ferry_document_pieces *pieces)
 {
-    level *l = f->level;
-    link *links = f->links;
-    const size_t before = links[open].before;
-    size_t taken = l->word;
-    if (taken != none) {
-        l->word = links[taken].next_word;
-        surround(f, open, taken, taken);
-        if (l->element == none || links[l->element].place > links[open].place) l->element = open;
-    } else if ((taken = find_before(f, open, false, &l->word_before)) != none) {
-        surround(f, open, taken, taken);
-        l->word_before = links[open].before;
-    } else if ((taken = l->element) != none) {
-        surround(f, open, taken, links[taken].partner);
-        l->element = open;
-    } else if ((taken = find_before(f, open, true, &l->element_before)) != none) {
-        surround(f, open, links[taken].partner, taken);
-        l->element_before = links[open].partner;
+    for (size_t i = pieces->count; i-- > 0;) {
+        if (i + 1 >= pieces->count || !is_emptied(document, pieces, i)) continue;
+        const range behind = find_neighbor(pieces, i + 1, true), before = find_neighbor(pieces, i, false);
+        const bool takes_before = behind.first == none || (behind.first < behind.last && before.first == before.last);
+        const range taken = takes_before && before.first != none ? before : behind;
+        if (taken.first == none) continue;
+        surround(pieces, i, taken);
+        if (taken.first < i) i += 2; /* what was between is there now */
     }
-    return before == taken ? links[open].partner : before;
-}
-
-/* Whether the piece begins an element that is empty, and was not. */
-static bool is_emptied(const filler *f, size_t open, size_t behind)
-{
-    if (!is_kind(f, open, FERRY_DOCUMENT_OPEN)) return false;
-    const ferry_document_item *item = f->pieces[open].item, *close = &f->document->items[item->partner];
-    return item + 1 != close && behind != f->end && f->pieces[behind].item == close;
-}
-
-/* Goes through all pieces once, from the last one to the first. */
-static void fill_all(filler *f)
-{
-    *f->level = (level){none, none, none, none, f->end};
-    for (size_t i = f->links[f->end].before, before; i != f->end; i = before) {
-        before = f->links[i].before;
-        if (is_kind(f, i, FERRY_DOCUMENT_OPEN)) {
-            f->level--;
-            if (f->links[f->links[i].partner].has_word)
-                f->level->element = i;
-            else if (is_emptied(f, i, f->links[i].behind))
-                before = fill(f, i);
-            continue;
-        }
-        if (f->level->word_before == i) f->level->word_before = none;
-        if (f->level->element_before == i) f->level->element_before = none;
-        if (is_word(f, i)) {
-            f->links[i].next_word = f->level->word;
-            f->level->word = i;
-        } else if (is_kind(f, i, FERRY_DOCUMENT_CLOSE)) {
-            const size_t behind = f->links[i].behind;
-            const size_t after = is_kind(f, behind, FERRY_DOCUMENT_CLOSE) ? f->level->after : behind;
-            *++f->level = (level){none, none, none, none, after};
-        }
-    }
-}
-
-ferry_status ferry_document_fill(const ferry_document *document, ferry_document_pieces *pieces)
-{
-    filler f = {.document = document, .pieces = pieces->pieces, .end = pieces->count};
-    size_t first = 0;
-    while (first < f.end && !is_emptied(&f, first, first + 1)) first++;
-    if (first == f.end) return FERRY_OK;
-    ferry_arena arena = {0};
-    bool failed = false;
-    f.links = ferry_arena_take(&arena, f.end + 1, sizeof *f.links, &failed);
-    f.level = ferry_arena_take(&arena, f.end + 1, sizeof *f.level, &failed);
-    ferry_document_piece *before = ferry_arena_take(&arena, f.end, sizeof *before, &failed);
-    if (!failed) {
-        memset(f.links, 0, (f.end + 1) * sizeof *f.links);
-        read_links(&f);
-        fill_all(&f);
-        memcpy(before, f.pieces, f.end * sizeof *before);
-        for (size_t i = 0, at = f.end; i < f.end; i++) pieces->pieces[i] = before[at = f.links[at].behind];
-    }
-    ferry_arena_destroy(&arena);
-    return failed ? ferry_fail_memory(document->error, "a translation", f.end * sizeof *f.links) : FERRY_OK;
 }

@@ -27,8 +27,8 @@ bool ferry_is_control(uint32_t code_point);
 /* A character of a script that has no blanks between words: a line may end before and after it. */
 bool ferry_is_ideograph(uint32_t code_point);
 
-/* For formats without empty elements (document_fill.c). Errors: MEMORY. */
-ferry_status ferry_document_fill(const ferry_document *document, ferry_document_pieces *pieces);
+/* For formats without empty elements (document_fill.c). */
+void ferry_document_fill(const ferry_document *document, ferry_document_pieces *pieces);
 
 /* Finds the column in which each block begins. */
 void ferry_document_find_columns(ferry_document *document);

@@ -59,7 +59,7 @@ static ferry_status write_block(work *w, ferry_document_block *block)
 {
     ferry_document *document = w->document;
     bool same;
-    if (block->format->fills) FERRY_TRY(ferry_document_fill(document, &w->composition.pieces));
+    if (block->format->fills) ferry_document_fill(document, &w->composition.pieces);
     FERRY_TRY(ferry_document_lay_out(document, block, &w->composition.pieces));
     FERRY_TRY(check_structure(w, block, &same));
     block->translated = same && !is_same(w, block);
