@@ -154,6 +154,28 @@ static int tell_progress(void *user, size_t done, size_t total)
     return 0;
 }
 
+static int compare_reasons(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* How many of the texts that are left are left for each reason. */
+static void tell_reasons(const ferry_document_result *result, size_t left)
+{
+    const char **reasons = ferry_allocate(left, sizeof *reasons);
+    const ferry_document_note *note;
+    size_t count = 0;
+    if (reasons == NULL) return;
+    for (size_t i = 0; (note = ferry_document_result_note(result, i)) != NULL; i++)
+        if (note->left != 0) reasons[count++] = note->message;
+    qsort(reasons, count, sizeof *reasons, compare_reasons);
+    for (size_t first = 0, after; first < count; first = after) {
+        for (after = first + 1; after < count && strcmp(reasons[first], reasons[after]) == 0;) after++;
+        ferry_complain("%zu of them: %s", after - first, reasons[first]);
+    }
+    free(reasons);
+}
+
 static void tell_notes(ferry_document_job *job, const ferry_document_result *result)
 {
     const ferry_document_counts counts = ferry_document_result_counts(result);
@@ -167,6 +189,7 @@ static void tell_notes(ferry_document_job *job, const ferry_document_result *res
     job->failed = true;
     ferry_complain("texts: %zu translated, %zu kept, %zu left in the source language", counts.translated, counts.kept,
                    counts.left);
+    if (counts.left > 1) tell_reasons(result, counts.left);
 }
 
 /* What is odd may be the fault of a damaged model file. */

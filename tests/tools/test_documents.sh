@@ -143,6 +143,8 @@ test_document_failures()
     expect_status 1
     [ "$(sed -nE 's/^ferry: line ([0-9]+): not translated: (it|the) .*/\1 \2/p' err)" = $'1 the\n3 the\n5 it\n7 the\n9 it' ] ||
         fail "messages: $(cat err)"
+    [ "$(sed -n 's/^ferry: \([0-9] of them: [a-z]* [a-z]*\).*/\1/p' err)" = $'2 of them: it is\n3 of them: the translation' ] ||
+        fail "messages: $(cat err)"
 }
 
 # What is left has no warnings, and a symbol before a full stop its blank.

@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""The figures of documents in docs/performance.md: measure.py BUILD MODEL TEXT
+
+TEXT has a sentence in each line. Prints the share of texts that stay, of 100 documents of this machine's packages in
+each of three formats; how much more time a plain document takes than its lines; and the time of constructs that are
+nested, unclosed or repeated, by size."""
+import resource
+import statistics
+import subprocess
+import sys
+
+import check
+import check_markdown
+
+build, model, text = sys.argv[1:4]
+
+
+def seconds(command, source):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    output = subprocess.run(command, input=source, capture_output=True, check=False).stdout
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, output
+
+
+def measure_share():
+    documents = {name: check.documents(name, 100) for name in ("html", "text")}
+    documents["markdown"] = check_markdown.documents(100)
+    for name, paths in documents.items():
+        command = [f"{build}/tests/count_texts", model, name]
+        print(name, seconds(command, "\n".join(map(str, paths)).encode())[1].decode().splitlines()[-1], flush=True)
+
+
+def measure_plain():
+    lines = open(text, "rb").read().splitlines()
+    ferry = [f"{build}/ferry", "translate", "-q", "--threads", "1", "-m", model, "--format"]
+    ratios = []
+    for _ in range(5):
+        by_line = seconds([*ferry, "lines"], b"\n".join(lines))[0]
+        ratios.append(seconds([*ferry, "text"], b"\n\n".join(lines))[0] / by_line)
+    print(f"a plain document, beside its lines: {statistics.median(ratios):.3f}", flush=True)
+
+
+def measure_constructs():
+    for name in ("markdown", "html", "po", "json"):
+        for construct in ("<b>a ", "<b><i>a ", "<code>x</code> ", "<i>a</i>b<u>c</u> ", "%s a ", "https://a.b/c ", "[^ ",
+                          "# ", "**a ", "a"):
+            times = []
+            for size in (1, 2, 4, 8):
+                source = construct * (size * 1000000 // len(construct))
+                if name == "po":
+                    source = f'msgid ""\nmsgstr ""\n\nmsgid "{source}"\nmsgstr ""\n'
+                elif name == "json":
+                    source = f'["{source}"]'
+                times.append(seconds([f"{build}/tests/translate_document", name, "upper"], source.encode())[0])
+            print(f"{name} {construct!r}: " + " ".join(f"{time:.2f}" for time in times), flush=True)
+
+
+measure_share()
+measure_plain()
+measure_constructs()
