@@ -8,19 +8,23 @@
 
 /* ---- terms ---- */
 
+/* The character at *at of a source, which moves behind it; white space is one blank. */
+static uint32_t read_character(ferry_view source, size_t *at)
+{
+    uint32_t c;
+    ferry_utf8_next(source, at, &c);
+    if (!ferry_utf8_is_space(c)) return c;
+    *at += ferry_utf8_leading_space((ferry_view){source.data + *at, source.size - *at});
+    return ' ';
+}
+
 /* Writes the source's key to `key`. Returns its bytes: at most twice those of the source, as no small letter has more
  * than two where its capital has one. */
 static size_t write_key(ferry_view source, char *key)
 {
     size_t size = 0;
-    for (size_t at = 0; at < source.size;) {
-        uint32_t c;
-        ferry_utf8_next(source, &at, &c);
-        if (!ferry_utf8_is_space(c))
-            size += ferry_utf8_put(ferry_unicode_lower(c), key + size);
-        else if (size > 0 && key[size - 1] != ' ')
-            key[size++] = ' ';
-    }
+    for (size_t at = 0; at < source.size;)
+        size += ferry_utf8_put(ferry_unicode_lower(read_character(source, &at)), key + size);
     return size;
 }
 
@@ -120,12 +124,8 @@ bool ferry_glossary_step(const ferry_glossary *glossary, ferry_glossary_search *
 static bool is_term(ferry_view source, ferry_view found)
 {
     for (size_t at = 0, found_at = 0; at < source.size;) {
-        uint32_t c, other;
-        ferry_utf8_next(source, &at, &c);
-        if (ferry_utf8_is_space(c)) {
-            at += ferry_utf8_leading_space((ferry_view){source.data + at, source.size - at});
-            c = ' ';
-        }
+        const uint32_t c = read_character(source, &at);
+        uint32_t other;
         if (!ferry_utf8_next(found, &found_at, &other)) return false;
         if (c != other && c != ferry_unicode_lower(other)) return false;
     }
