@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "array.h"
 #include "base/utf8.h"
 #include "characters.h"
 #include "entities.h"
@@ -82,11 +83,7 @@ typedef struct reader {
 
 static ferry_status add_part(reader *r, ferry_inline_tag part)
 {
-    ferry_inline_tag *grown = ferry_array_grow(r->parts, &r->capacity, r->count + 1, sizeof *grown);
-    if (grown == NULL) return ferry_fail_memory(r->document->error, "a document", (r->count + 1) * sizeof *grown);
-    r->parts = grown;
-    grown[r->count++] = part;
-    return FERRY_OK;
+    return ferry_array_append(&r->parts, &r->count, &r->capacity, &part, sizeof part, r->document->error);
 }
 
 static ferry_status add_text(reader *r, size_t begin, size_t end)
