@@ -2,7 +2,6 @@
 #include "ferry_documents.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "formats.h"
 
@@ -10,7 +9,7 @@ struct ferry_document_result {
     ferry_string text;
     ferry_document_counts counts;
     ferry_document_note *notes; /* [note_count] */
-    size_t note_count, note_capacity;
+    size_t note_count;
 };
 
 const char *ferry_document_format_name(size_t index)
@@ -28,56 +27,20 @@ const char *ferry_document_format_of(const char *path)
 
 /* ---- notes ---- */
 
-static ferry_status add_note(ferry_document_result *result, const ferry_document *document, size_t at, int left,
-                             const char *message)
-{
-    ferry_error *error = document->error;
-    const size_t count = result->note_count + 1, size = strlen(message) + 1;
-    char *copy = malloc(size);
-    if (copy == NULL) return ferry_fail_memory(error, "a message", size);
-    memcpy(copy, message, size);
-    ferry_document_note *grown = ferry_array_grow(result->notes, &result->note_capacity, count, sizeof *grown);
-    if (grown == NULL) {
-        free(copy);
-        return ferry_fail_memory(error, "messages", count * sizeof *grown);
-    }
-    result->notes = grown;
-    grown[result->note_count++] = (ferry_document_note){.offset = at, .left = left, .message = copy};
-    return FERRY_OK;
-}
-
-typedef struct call {
-    const ferry_document_options *options;
-    ferry_document_result *result;
-} call;
-
-static ferry_status note_left(void *user, const ferry_document *document, size_t at, const char *reason)
-{
-    const call *c = user;
-    return add_note(c->result, document, at, 1, reason);
-}
-
-static ferry_status note_warning(void *user, const ferry_document *document, size_t at, const char *warning)
-{
-    const call *c = user;
-    return add_note(c->result, document, at, 0, warning);
-}
-
-static int tell_progress(void *user, size_t done, size_t total)
-{
-    const call *c = user;
-    return c->options->progress(c->options->user, done, total);
-}
-
 static int compare_notes(const void *a, const void *b)
 {
     const ferry_document_note *x = a, *y = b;
     return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-static void find_lines(ferry_document_result *result, ferry_text source)
+/* Takes the document's notes, in order of their places. */
+static void take_notes(ferry_document_result *result, ferry_document *document, ferry_text source)
 {
     size_t at = 0, line = 1;
+    result->notes = document->notes;
+    result->note_count = document->note_count;
+    document->notes = NULL;
+    document->note_count = 0;
     if (result->note_count > 1) qsort(result->notes, result->note_count, sizeof *result->notes, compare_notes);
     for (size_t i = 0; i < result->note_count; i++) {
         for (; at < result->notes[i].offset; at++) line += source.data[at] == '\n';
@@ -97,19 +60,19 @@ static void count(ferry_document_counts *counts, const ferry_document_block *blo
 }
 
 static ferry_status translate(const ferry_document_context *context, const ferry_document_format *format,
-                              ferry_text source, const ferry_document_translator *translator,
+                              ferry_text source, ferry_translator *translator, const ferry_document_options *options,
                               ferry_document_result *result, ferry_error *error)
 {
     ferry_document document;
     const ferry_view view = {source.data != NULL ? source.data : "", source.size};
     ferry_status status = ferry_document_read(&document, format, context, view, error);
-    if (status == FERRY_OK) status = ferry_blocks_translate(&document, translator);
+    if (status == FERRY_OK) status = ferry_blocks_translate(&document, translator, options);
     if (status == FERRY_OK) status = ferry_document_write(&document, &result->text, error);
     if (status == FERRY_OK) status = ferry_string_end(&result->text, error);
     if (status == FERRY_OK) {
         count(&result->counts, document.blocks, document.block_count);
         count(&result->counts, document.attributes, document.attribute_count);
-        find_lines(result, source);
+        take_notes(result, &document, source);
     }
     ferry_document_destroy(&document);
     return status;
@@ -140,12 +103,6 @@ ferry_status ferry_document_translate(const ferry_model *model, ferry_translator
         return ferry_fail(error, FERRY_ERROR_ARGUMENT, "format: expected html, markdown …, found '%.40s'", format);
     ferry_document_result *made = calloc(1, sizeof *made);
     if (made == NULL) return ferry_fail_memory(error, "a document", sizeof *made);
-    call c = {&given, made};
-    const ferry_document_translator with = {.translator = translator,
-                                            .left = note_left,
-                                            .warn = note_warning,
-                                            .progress = given.progress != NULL ? tell_progress : NULL,
-                                            .user = &c};
     ferry_glossary glossary;
     const ferry_document_context context = {
         .model = model,
@@ -154,7 +111,7 @@ ferry_status ferry_document_translate(const ferry_model *model, ferry_translator
         .target = ferry_language_find(model, given.to, FERRY_LANGUAGE_DEFAULT_TARGET),
     };
     ferry_status status = ferry_glossary_create(given.glossary, given.glossary_count, &glossary, error);
-    if (status == FERRY_OK) status = translate(&context, found, source, &with, made, error);
+    if (status == FERRY_OK) status = translate(&context, found, source, translator, &given, made, error);
     ferry_glossary_destroy(&glossary);
     ferry_translator_align(translator, 0);
     if (status == FERRY_OK)
@@ -169,8 +126,7 @@ ferry_status ferry_document_translate(const ferry_model *model, ferry_translator
 void ferry_document_result_destroy(ferry_document_result *result)
 {
     if (result == NULL) return;
-    for (size_t i = 0; i < result->note_count; i++) free((char *)(uintptr_t)result->notes[i].message);
-    free(result->notes);
+    ferry_document_notes_destroy(result->notes, result->note_count);
     free(result->text.data);
     free(result);
 }

@@ -5,8 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "base/utf8.h"
+#include "characters.h"
 #include "tokenizer/unicode.h"
+
+enum { FEW_CAPITALS = 4 }; /* letters: less may be an abbreviation */
 
 static ferry_document_block *open_block(ferry_document *document)
 {
@@ -24,12 +28,8 @@ static size_t covered(ferry_document *document)
 
 static ferry_status push_item(ferry_document *document, const ferry_document_item *item)
 {
-    const size_t count = document->item_count + 1;
-    ferry_document_item *grown = ferry_array_grow(document->items, &document->item_capacity, count, sizeof *grown);
-    if (grown == NULL) return ferry_fail_memory(document->error, "a document", count * sizeof *grown);
-    document->items = grown;
-    grown[document->item_count++] = *item;
-    return FERRY_OK;
+    return ferry_array_append(&document->items, &document->item_count, &document->item_capacity, item, sizeof *item,
+                              document->error);
 }
 
 /* An item, and before it what nothing was said about. */
@@ -48,12 +48,11 @@ static ferry_status begin_block(ferry_document *document, ferry_document_block *
                                 size_t *capacity, size_t begin)
 {
     assert(begin >= (*count > 0 ? (*blocks)[*count - 1].end : 0) && begin <= document->source.size);
-    ferry_document_block *grown = ferry_array_grow(*blocks, capacity, *count + 1, sizeof *grown);
-    if (grown == NULL) return ferry_fail_memory(document->error, "a document", (*count + 1) * sizeof *grown);
-    *blocks = grown;
-    grown[(*count)++] =
-        (ferry_document_block){.format = document->format, .begin = begin, .first_item = document->item_count};
-    return FERRY_OK;
+    const ferry_document_block block = {.format = document->format,
+                                        .begin = begin,
+                                        .first_item = document->item_count,
+                                        .is_attribute = blocks == &document->attributes};
+    return ferry_array_append(blocks, count, capacity, &block, sizeof block, document->error);
 }
 
 ferry_status ferry_document_begin_block(ferry_document *document, size_t begin)
@@ -66,7 +65,6 @@ ferry_status ferry_document_begin_attribute(ferry_document *document, size_t beg
     FERRY_TRY(
         begin_block(document, &document->attributes, &document->attribute_count, &document->attribute_capacity, begin));
     document->in_attribute = true;
-    document->attributes[document->attribute_count - 1].is_attribute = true;
     return FERRY_OK;
 }
 
@@ -135,25 +133,6 @@ ferry_status ferry_document_wrap(ferry_document *document, size_t width, ferry_v
 
 /* ---- the end of a block ---- */
 
-/* Appends what the items from … (all of them text) have of bytes begin … end - 1 of the document's text. */
-static ferry_status push_text(ferry_document *document, const ferry_document_item *from, size_t begin, size_t end)
-{
-    for (; begin < end; from++) {
-        if (from->text_end <= begin) continue;
-        ferry_document_item part = *from;
-        if (part.end - part.begin == part.text_end - part.text_begin) {
-            const size_t most = part.text_end < end ? part.text_end : end;
-            part.end = part.begin + (most - part.text_begin);
-            part.begin += begin - part.text_begin;
-            part.text_begin = begin;
-            part.text_end = most;
-        }
-        begin = part.text_end;
-        FERRY_TRY(push_item(document, &part));
-    }
-    return FERRY_OK;
-}
-
 /* Where byte `at` of the document's text is in the source: of text that was decoded, where its first byte is, or where
  * its last byte ends. */
 static size_t source_of(const ferry_document_item *from, size_t *at, bool is_end)
@@ -164,15 +143,35 @@ static size_t source_of(const ferry_document_item *from, size_t *at, bool is_end
     return is_end ? from->end : from->begin;
 }
 
+/* The item becomes bytes begin … end - 1 of the document's text, and of text that was decoded all. */
+static void set_range(ferry_document_item *item, const ferry_document_item *from, size_t begin, size_t end)
+{
+    item->text_begin = begin;
+    item->text_end = end;
+    item->begin = source_of(from, &item->text_begin, false);
+    item->end = source_of(from, &item->text_end, true);
+}
+
+/* Appends what the items from … (all of them text) have of bytes begin … end - 1 of the document's text. */
+static ferry_status push_text(ferry_document *document, const ferry_document_item *from, size_t begin, size_t end)
+{
+    for (; begin < end; from++) {
+        if (from->text_end <= begin) continue;
+        ferry_document_item part = *from;
+        set_range(&part, from, begin, from->text_end < end ? from->text_end : end);
+        begin = part.text_end;
+        FERRY_TRY(push_item(document, &part));
+    }
+    return FERRY_OK;
+}
+
 /* No word can stand for what tells a template what to do: {% if a %}. */
 static bool is_directive(ferry_view piece)
 {
-    static const char *const begins[] = {"{%", "{{<", "{{%", "<#", "[b]", "[/"};
-    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
-        const size_t size = strlen(begins[i]);
-        if (piece.size > size && memcmp(piece.data, begins[i], size) == 0) return true;
-    }
-    return piece.size > 3 && memcmp(piece.data, "<%", 2) == 0 && piece.data[2] != '=';
+    static const char *const starts[] = {"{%", "{{<", "{{%", "<#", "[b]", "[/"};
+    for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
+        if (piece.size > strlen(starts[i]) && begins_exactly(piece, 0, starts[i])) return true;
+    return piece.size > 3 && begins_exactly(piece, 0, "<%") && piece.data[2] != '=';
 }
 
 /* Blanks that are no ' ', between words, are blanks for the model. */
@@ -202,12 +201,9 @@ static ferry_status push_run(ferry_document *document, const ferry_document_item
         found.begin -= found.kind == FERRY_KEPT_SYMBOL && takes_blank(text, &found);
         ferry_document_item kept = {.kind = FERRY_DOCUMENT_KEPT};
         kept.blank = found.kind == FERRY_KEPT_SPACE && is_between_words(text, &found);
-        kept.text_begin = begin + found.begin;
-        kept.text_end = begin + found.end;
-        kept.begin = source_of(run, &kept.text_begin, false);
-        kept.end = source_of(run, &kept.text_end, true);
-        const ferry_view piece = {text.data + found.begin, found.end - found.begin};
-        if (found.kind == FERRY_KEPT_SPACE || found.kind == FERRY_KEPT_SYMBOL || is_directive(piece))
+        set_range(&kept, run, begin + found.begin, begin + found.end);
+        if (found.kind == FERRY_KEPT_SPACE || found.kind == FERRY_KEPT_SYMBOL ||
+            is_directive(view_part(text, found.begin, found.end)))
             kept.kind = FERRY_DOCUMENT_POINT;
         if (kept.text_begin > at) FERRY_TRY(push_text(document, run, at, kept.text_begin));
         FERRY_TRY(push_item(document, &kept));
@@ -248,7 +244,7 @@ static void merge_symbols(ferry_document *document, size_t first)
         if (i + 2 >= document->item_count || item->kind != FERRY_DOCUMENT_OPEN) continue;
         const ferry_document_item *text = &document->items[i + 1], *close = &document->items[i + 2];
         if (text->kind != FERRY_DOCUMENT_TEXT || close->kind != FERRY_DOCUMENT_CLOSE) continue;
-        const ferry_view symbol = {document->text.data + text->text_begin, text->text_end - text->text_begin};
+        const ferry_view symbol = ferry_item_text(document, text);
         if (!is_symbol(symbol) && !ferry_view_is(symbol, "#")) continue;
         *item = (ferry_document_item){.kind = FERRY_DOCUMENT_POINT, .begin = item->begin, .end = close->end};
         i += 2;
@@ -281,19 +277,25 @@ static void pair(ferry_document *document, size_t first)
     }
 }
 
-/* Whether there is prose for a model: a letter. */
-static bool has_letters(const ferry_document *document, const ferry_document_block *block)
+/* Finds whether there is prose for a model, a letter (or what is no UTF-8), and whether all of it is in capitals. */
+static void find_letters(const ferry_document *document, ferry_document_block *block)
 {
+    size_t capitals = 0;
+    bool others = false;
     for (size_t i = block->first_item; i < block->after_item; i++) {
         const ferry_document_item *item = &document->items[i];
         if (item->kind != FERRY_DOCUMENT_TEXT) continue;
-        const ferry_view text = {document->text.data + item->text_begin, item->text_end - item->text_begin};
+        const ferry_view text = ferry_item_text(document, item);
         for (size_t at = 0; at < text.size;) {
             uint32_t c;
-            if (!ferry_utf8_next(text, &at, &c) || ferry_unicode_character(c) <= FERRY_CHARACTER_LETTER) return true;
+            const bool read = ferry_utf8_next(text, &at, &c);
+            const ferry_character kind = read ? ferry_unicode_character(c) : FERRY_CHARACTER_OTHER;
+            block->has_letters = block->has_letters || !read || kind <= FERRY_CHARACTER_LETTER;
+            others = others || kind == FERRY_CHARACTER_LOWER || kind == FERRY_CHARACTER_LETTER;
+            capitals += kind == FERRY_CHARACTER_UPPER;
         }
     }
-    return false;
+    block->in_capitals = !others && capitals >= FEW_CAPITALS;
 }
 
 ferry_status ferry_document_end_block(ferry_document *document, size_t end)
@@ -307,7 +309,7 @@ ferry_status ferry_document_end_block(ferry_document *document, size_t end)
     ferry_document_block *block = open_block(document);
     block->end = end;
     block->after_item = document->item_count;
-    block->has_letters = has_letters(document, block);
+    find_letters(document, block);
     document->in_attribute = false;
     return FERRY_OK;
 }
@@ -329,11 +331,8 @@ size_t ferry_document_find(const ferry_document_block *blocks, size_t count, siz
 
 ferry_status ferry_document_add_edit(ferry_document *document, const ferry_document_edit *edit)
 {
-    const size_t count = document->edit_count + 1;
-    ferry_document_edit *grown = ferry_array_grow(document->edits, &document->edit_capacity, count, sizeof *grown);
-    if (grown == NULL) return ferry_fail_memory(document->error, "a document", count * sizeof *grown);
-    document->edits = grown;
-    grown[document->edit_count++] = *edit;
+    FERRY_TRY(ferry_array_append(&document->edits, &document->edit_count, &document->edit_capacity, edit, sizeof *edit,
+                                 document->error));
     size_t block = ferry_document_find(document->blocks, document->block_count, edit->copy_begin);
     for (; block < document->block_count && document->blocks[block].end <= edit->copy_end; block++)
         document->blocks[block].elsewhere = true;
@@ -373,5 +372,12 @@ void ferry_document_destroy(ferry_document *document)
     free(document->text.data);
     free(document->line_ends.data);
     free(document->written.data);
+    ferry_document_notes_destroy(document->notes, document->note_count);
     *document = (ferry_document){.format = NULL};
+}
+
+void ferry_document_notes_destroy(ferry_document_note *notes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) free((char *)(uintptr_t)notes[i].message);
+    free(notes);
 }

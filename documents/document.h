@@ -119,6 +119,7 @@ typedef struct ferry_document_block {
     size_t line_end_begin, line_end_end; /* bytes of document->line_ends */
     size_t written_begin, written_end;   /* bytes of document->written: the translation, as it is in the document */
     bool has_letters;                    /* there is something to translate */
+    bool in_capitals;                    /* it has no other letters, and enough of them */
     bool elsewhere;                      /* an edit has its translation */
     bool is_attribute;
     bool translated, failed;
@@ -147,29 +148,43 @@ struct ferry_document {
     ferry_view mark; /* the byte-order mark before `source`: no text of any format, it stays; empty: there is none */
     ferry_string line_ends;
     ferry_string written;
+    ferry_document_note *notes; /* [note_count], their lines not found yet */
+    size_t note_count, note_capacity;
 };
+
+static inline ferry_view ferry_item_text(const ferry_document *document, const ferry_document_item *item)
+{
+    return (ferry_view){document->text.data + item->text_begin, item->text_end - item->text_begin};
+}
+
+static inline ferry_view ferry_item_source(const ferry_document *document, const ferry_document_item *item)
+{
+    return (ferry_view){document->source.data + item->begin, item->end - item->begin};
+}
+
+static inline ferry_view ferry_block_source(const ferry_document *document, const ferry_document_block *block)
+{
+    return (ferry_view){document->source.data + block->begin, block->end - block->begin};
+}
+
+static inline ferry_view ferry_block_written(const ferry_document *document, const ferry_document_block *block)
+{
+    return (ferry_view){document->written.data + block->written_begin, block->written_end - block->written_begin};
+}
 
 /* Reads `source`, which must last as long as the document, in a context (NULL: any). *document is to be destroyed after
  * a failure, too. */
 ferry_status ferry_document_read(ferry_document *document, const ferry_document_format *format,
                                  const ferry_document_context *context, ferry_view source, ferry_error *error);
 
-/* What translates blocks, and who is told. What is told returns FERRY_OK, or MEMORY. */
-typedef struct ferry_document_translator {
-    ferry_translator *translator;
-    /* A block stays as it is, for this reason; `at`: its first byte of the source. */
-    ferry_status (*left)(void *user, const ferry_document *document, size_t at, const char *reason);
-    /* A warning of the library about a block that was translated. */
-    ferry_status (*warn)(void *user, const ferry_document *document, size_t at, const char *warning);
-    int (*progress)(void *user, size_t done, size_t total); /* of blocks; a result other than 0 cancels; may be NULL */
-    void *user;
-} ferry_document_translator;
-
-/* Translates the blocks. Errors: MEMORY, and those of the translator. */
-ferry_status ferry_blocks_translate(ferry_document *document, const ferry_document_translator *translator);
+/* Translates the blocks, and notes which stay, and what the library warns of. `options` are the call's: who is told of
+ * progress. Errors: MEMORY, and those of the translator. */
+ferry_status ferry_blocks_translate(ferry_document *document, ferry_translator *translator,
+                                    const ferry_document_options *options);
 
 /* Appends the document, with its blocks translated as far as they are. */
-ferry_status ferry_document_write(const ferry_document *document, ferry_string *out, ferry_error *error);
+ferry_status ferry_document_write(ferry_document *document, ferry_string *out, ferry_error *error);
 void ferry_document_destroy(ferry_document *document);
+void ferry_document_notes_destroy(ferry_document_note *notes, size_t count);
 
 #endif

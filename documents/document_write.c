@@ -1,8 +1,8 @@
 /* Translated blocks as they are in the document, and the document. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/utf8.h"
+#include "characters.h"
 #include "document_parts.h"
 
 /* ---- columns ---- */
@@ -40,52 +40,34 @@ void ferry_document_find_columns(ferry_document *document)
     }
 }
 
-/* The columns of the block's longest line, the first of which begins at `column`. */
-static size_t longest_line(const ferry_document *document, const ferry_document_block *block, size_t column)
+/* The columns of the block's longest line. */
+static size_t longest_line(const ferry_document *document, const ferry_document_block *block)
 {
-    const ferry_view source = document->source;
-    size_t longest = 0;
-    for (size_t at = block->begin; at < block->end; column = 0) {
-        const char *next = memchr(source.data + at, '\n', block->end - at);
-        size_t end = next != NULL ? (size_t)(next - source.data) : block->end;
-        const size_t next_at = end + 1;
-        if (end > at && source.data[end - 1] == '\r') end--;
-        const size_t columns = advance(column, (ferry_view){source.data + at, end - at});
+    const ferry_view text = {document->source.data, block->end};
+    size_t longest = 0, column = block->column;
+    for (size_t at = block->begin, end; at < block->end; at = end + 1) {
+        end = find_one_of(text, at, "\n");
+        const bool returns = end > at && text.data[end - 1] == '\r';
+        const size_t columns = advance(column, view_part(text, at, end - returns));
         longest = columns > longest ? columns : longest;
-        at = next_at;
+        column = 0;
     }
     return longest;
 }
 
-/* ---- bytes of the source ---- */
-
-static ferry_status append_source(const ferry_document *document, size_t begin, size_t end, ferry_string *out,
-                                  ferry_error *error)
-{
-    return begin < end ? ferry_string_append(out, (ferry_view){document->source.data + begin, end - begin}, error)
-                       : FERRY_OK;
-}
-
-static ferry_status append_written(const ferry_document *document, const ferry_document_block *block, ferry_string *out,
-                                   ferry_error *error)
-{
-    const ferry_view written = {document->written.data + block->written_begin,
-                                block->written_end - block->written_begin};
-    return ferry_string_append(out, written, error);
-}
-
-/* Bytes begin … end - 1, with the attributes in them translated. */
+/* Appends bytes begin … end - 1 of the source, with the attributes in them translated. */
 static ferry_status copy_source(const ferry_document *document, size_t begin, size_t end, ferry_string *out,
                                 ferry_error *error)
 {
     size_t i = ferry_document_find(document->attributes, document->attribute_count, begin), at = begin;
     for (; i < document->attribute_count && document->attributes[i].end <= end; i++) {
-        if (!document->attributes[i].translated) continue;
-        FERRY_TRY(append_source(document, at, document->attributes[i].begin, out, error));
-        FERRY_TRY(append_written(document, &document->attributes[i], out, error));
-        at = document->attributes[i].end;
+        const ferry_document_block *attribute = &document->attributes[i];
+        if (!attribute->translated) continue;
+        FERRY_TRY(ferry_string_append(out, view_part(document->source, at, attribute->begin), error));
+        FERRY_TRY(ferry_string_append(out, ferry_block_written(document, attribute), error));
+        at = attribute->end;
     }
-    return append_source(document, at, end, out, error);
+    return ferry_string_append(out, view_part(document->source, at, end), error);
 }
 
 /* ---- a block ---- */
@@ -100,11 +82,6 @@ typedef struct layout {
     size_t next_item;                    /* from which on others are found */
     ferry_string word;
 } layout;
-
-static ferry_view bytes_of(const ferry_document *document, const ferry_document_item *item)
-{
-    return (ferry_view){document->source.data + item->begin, item->end - item->begin};
-}
 
 /* Pieces first … after - 1 as they are in the document. */
 static ferry_status write_word(layout *l, size_t first, size_t after, bool begins_line)
@@ -125,6 +102,11 @@ static ferry_status write_word(layout *l, size_t first, size_t after, bool begin
             FERRY_TRY(ferry_string_append(&l->word, text, error));
     }
     return FERRY_OK;
+}
+
+static ferry_view word_of(const layout *l)
+{
+    return (ferry_view){l->word.data, l->word.size};
 }
 
 /* Finds what ends the next line: each break of the block in its turn, then the last one again. */
@@ -149,14 +131,14 @@ static ferry_status end_line(layout *l, ferry_view blanks)
     const ferry_document_item *item = l->line_end;
     const ferry_document_block *block = l->block;
     if (item == NULL) {
-        const ferry_view line_end = {l->document->line_ends.data + block->line_end_begin,
-                                     block->line_end_end - block->line_end_begin};
+        const ferry_view line_ends = {l->document->line_ends.data, l->document->line_ends.size};
+        const ferry_view line_end = view_part(line_ends, block->line_end_begin, block->line_end_end);
         if (line_end.data[0] == '"') FERRY_TRY(append(l, blanks)); /* which are in the string */
         return append(l, line_end);
     }
     find_break(l);
     if (!item->blank) FERRY_TRY(append(l, blanks));
-    return append(l, bytes_of(l->document, item));
+    return append(l, ferry_item_source(l->document, item));
 }
 
 /* Pieces first … after - 1, a word, and the blanks before it. */
@@ -165,20 +147,15 @@ static ferry_status add_word(layout *l, size_t first, size_t after)
     const ferry_document_piece *piece = &l->pieces->pieces[first];
     const ferry_view blanks = {l->pieces->text.data + piece->blank_begin, piece->text_begin - piece->blank_begin};
     const ferry_document_format *format = l->block->format;
+    bool breaks = false;
     FERRY_TRY(write_word(l, first, after, first == 0));
-    ferry_view word = {l->word.data, l->word.size};
-    if (first > 0 && l->width != SIZE_MAX && advance(advance(l->column, blanks), word) > l->width) {
+    if (first > 0 && l->width != SIZE_MAX && advance(advance(l->column, blanks), word_of(l)) > l->width) {
         FERRY_TRY(write_word(l, first, after, true));
-        word = (ferry_view){l->word.data, l->word.size};
-        if (format->may_begin_line == NULL || format->may_begin_line(word)) {
-            FERRY_TRY(end_line(l, blanks));
-            return append(l, word);
-        }
-        FERRY_TRY(write_word(l, first, after, false));
-        word = (ferry_view){l->word.data, l->word.size};
+        breaks = format->may_begin_line == NULL || format->may_begin_line(word_of(l));
+        if (!breaks) FERRY_TRY(write_word(l, first, after, false));
     }
-    FERRY_TRY(append(l, blanks));
-    return append(l, word);
+    FERRY_TRY(breaks ? end_line(l, blanks) : append(l, blanks));
+    return append(l, word_of(l));
 }
 
 static ferry_status lay_out(layout *l)
@@ -194,9 +171,7 @@ static ferry_status lay_out(layout *l)
 /* Of the end of a line: PO has a quotation mark there. */
 static size_t columns_before_newline(ferry_view bytes)
 {
-    size_t size = 0;
-    while (size < bytes.size && bytes.data[size] != '\n' && bytes.data[size] != '\r') size++;
-    return advance(0, (ferry_view){bytes.data, size});
+    return advance(0, view_part(bytes, 0, find_one_of(bytes, 0, "\r\n")));
 }
 
 ferry_status ferry_document_lay_out(ferry_document *document, ferry_document_block *block,
@@ -207,9 +182,9 @@ ferry_status ferry_document_lay_out(ferry_document *document, ferry_document_blo
     find_break(&l);
     if (l.line_end != NULL || block->line_end_begin < block->line_end_end) {
         l.column = block->column;
-        const size_t longest = longest_line(document, block, l.column);
+        const size_t longest = longest_line(document, block);
         l.width = longest > block->width ? longest : block->width;
-        l.width -= l.line_end != NULL ? columns_before_newline(bytes_of(document, l.line_end)) : 0;
+        l.width -= l.line_end != NULL ? columns_before_newline(ferry_item_source(document, l.line_end)) : 0;
     }
     block->written_begin = document->written.size;
     const ferry_status status = lay_out(&l);
@@ -223,29 +198,26 @@ ferry_status ferry_document_lay_out(ferry_document *document, ferry_document_blo
 /* Whether a block within these bytes was translated, and none failed. */
 static bool is_translated(const ferry_document *document, size_t begin, size_t end)
 {
+    size_t i = ferry_document_find(document->blocks, document->block_count, begin);
     bool translated = false;
-    for (size_t i = ferry_document_find(document->blocks, document->block_count, begin); i < document->block_count;
-         i++) {
+    for (; i < document->block_count && document->blocks[i].end <= end; i++) {
         const ferry_document_block *block = &document->blocks[i];
-        if (block->end > end) break;
         if (block->failed) return false;
         translated = translated || block->translated;
     }
     return translated;
 }
 
-/* Bytes begin … end - 1 with their blocks translated. */
-static ferry_status copy_translated(const ferry_document *document, size_t begin, size_t end, ferry_string *out,
-                                    ferry_error *error)
+/* Appends bytes begin … end - 1 with blocks translated: those that an edit has, or the others. */
+static ferry_status copy_translated(const ferry_document *document, size_t begin, size_t end, bool elsewhere,
+                                    ferry_string *out, ferry_error *error)
 {
-    size_t at = begin;
-    for (size_t i = ferry_document_find(document->blocks, document->block_count, begin); i < document->block_count;
-         i++) {
+    size_t i = ferry_document_find(document->blocks, document->block_count, begin), at = begin;
+    for (; i < document->block_count && document->blocks[i].end <= end; i++) {
         const ferry_document_block *block = &document->blocks[i];
-        if (block->end > end) break;
-        if (!block->translated) continue;
+        if (!block->translated || block->elsewhere != elsewhere) continue;
         FERRY_TRY(copy_source(document, at, block->begin, out, error));
-        FERRY_TRY(append_written(document, block, out, error));
+        FERRY_TRY(ferry_string_append(out, ferry_block_written(document, block), error));
         at = block->end;
     }
     return copy_source(document, at, end, out, error);
@@ -258,48 +230,21 @@ static int compare_edits(const void *a, const void *b)
     return first->end < second->end ? -1 : first->end > second->end;
 }
 
-/* The edits, and those that replace a block by its translation, in order of their places: [*count]. */
-static ferry_document_edit *all_edits(const ferry_document *document, size_t *count, ferry_error *error)
+ferry_status ferry_document_write(ferry_document *document, ferry_string *out, ferry_error *error)
 {
-    size_t most = document->edit_count;
-    for (size_t i = 0; i < document->block_count; i++)
-        most += document->blocks[i].translated && !document->blocks[i].elsewhere;
-    ferry_document_edit *edits = malloc((most + 1) * sizeof *edits);
-    if (edits == NULL) {
-        ferry_fail_memory(error, "a document", most * sizeof *edits);
-        return NULL;
-    }
-    *count = 0;
+    size_t at = 0;
+    FERRY_TRY(ferry_string_append(out, document->mark, error));
+    const size_t begin = out->size;
+    if (document->edit_count > 1) qsort(document->edits, document->edit_count, sizeof *document->edits, compare_edits);
     for (size_t i = 0; i < document->edit_count; i++) {
         const ferry_document_edit *edit = &document->edits[i];
-        if (is_translated(document, edit->if_begin, edit->if_end)) edits[(*count)++] = *edit;
+        if (edit->begin < at) continue; /* of these bytes, there was another one */
+        if (!is_translated(document, edit->if_begin, edit->if_end)) continue;
+        FERRY_TRY(copy_translated(document, at, edit->begin, false, out, error));
+        FERRY_TRY(ferry_string_append(out, edit->before, error));
+        FERRY_TRY(copy_translated(document, edit->copy_begin, edit->copy_end, true, out, error));
+        at = edit->end;
     }
-    for (size_t i = 0; i < document->block_count; i++) {
-        const ferry_document_block *block = &document->blocks[i];
-        if (!block->translated || block->elsewhere) continue;
-        edits[(*count)++] = (ferry_document_edit){
-            .begin = block->begin, .end = block->end, .copy_begin = block->begin, .copy_end = block->end};
-    }
-    qsort(edits, *count, sizeof *edits, compare_edits);
-    return edits;
-}
-
-ferry_status ferry_document_write(const ferry_document *document, ferry_string *out, ferry_error *error)
-{
-    size_t count, at = 0;
-    ferry_document_edit *edits = all_edits(document, &count, error);
-    if (edits == NULL) return FERRY_ERROR_MEMORY;
-    ferry_status status = ferry_string_append(out, document->mark, error);
-    const size_t begin = out->size;
-    for (size_t i = 0; i < count && status == FERRY_OK; i++) {
-        if (edits[i].begin < at) continue; /* of these bytes, there was another one */
-        status = copy_source(document, at, edits[i].begin, out, error);
-        if (status == FERRY_OK) status = ferry_string_append(out, edits[i].before, error);
-        if (status == FERRY_OK) status = copy_translated(document, edits[i].copy_begin, edits[i].copy_end, out, error);
-        at = edits[i].end;
-    }
-    free(edits);
-    if (status == FERRY_OK) status = copy_source(document, at, document->source.size, out, error);
-    if (status != FERRY_OK || document->format->finish == NULL) return status;
-    return document->format->finish(document, out, begin, error);
+    FERRY_TRY(copy_translated(document, at, document->source.size, false, out, error));
+    return document->format->finish != NULL ? document->format->finish(document, out, begin, error) : FERRY_OK;
 }

@@ -3,15 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "base/utf8.h"
 #include "document_parts.h"
 #include "tokenizer/unicode.h"
 #include "words.h"
 
-enum {
-    FEW_CAPITALS = 4, /* letters: less may be an abbreviation */
-    WORDS = 16        /* names, and numbers, that stand for what is kept */
-};
+enum { WORDS = 16 }; /* names, and numbers, that stand for what is kept */
 
 /* A byte of an item's text; of a BREAK, 1 is behind it. */
 typedef struct text_place {
@@ -27,6 +25,7 @@ typedef struct builder {
     const char *words[2][WORDS + 1]; /* names and numbers that can stand for something; NULL: not looked for yet */
     size_t pieces, earlier;          /* for how many they do, and how many of these are in earlier sentences */
     text_place behind_term;          /* up to here, text is read */
+    size_t open;                     /* the mark of the innermost element; its partner is that of the next one */
     bool ends;                       /* a sentence, if a capital is next */
     bool separates;                  /* a word ends here, even if the next character is a letter */
     bool goes_on;                    /* behind the first letter of text in capitals */
@@ -74,20 +73,10 @@ static ferry_status add_character(builder *b, uint32_t c)
     return append(b, bytes, ferry_utf8_put(c, bytes));
 }
 
-static ferry_view text_of(const builder *b, const ferry_document_item *item)
-{
-    return (ferry_view){b->document->text.data + item->text_begin, item->text_end - item->text_begin};
-}
-
 static ferry_status add_mark(builder *b, const ferry_mark *mark)
 {
     ferry_shown *shown = b->shown;
-    const size_t count = shown->mark_count + 1;
-    ferry_mark *grown = ferry_array_grow(shown->marks, &shown->mark_capacity, count, sizeof *grown);
-    if (grown == NULL) return ferry_fail_memory(b->error, "a document", count * sizeof *grown);
-    shown->marks = grown;
-    grown[shown->mark_count++] = *mark;
-    return FERRY_OK;
+    return ferry_array_append(&shown->marks, &shown->mark_count, &shown->mark_capacity, mark, sizeof *mark, b->error);
 }
 
 /* Text of the block that has the word, which then cannot stand for anything. */
@@ -96,7 +85,8 @@ static bool occurs(const builder *b, const char *word)
     const size_t size = strlen(word);
     for (size_t i = b->block->first_item; i < b->block->after_item; i++) {
         const ferry_document_item *item = &b->document->items[i];
-        const ferry_view text = item->kind == FERRY_DOCUMENT_TEXT ? text_of(b, item) : (ferry_view){"", 0};
+        const ferry_view text =
+            item->kind == FERRY_DOCUMENT_TEXT ? ferry_item_text(b->document, item) : (ferry_view){"", 0};
         for (size_t at = 0; at + size <= text.size; at++)
             if (memcmp(text.data + at, word, size) == 0) return true;
     }
@@ -142,16 +132,15 @@ static ferry_status add_word(builder *b, size_t index, const char *word, size_t 
 {
     ferry_shown *shown = b->shown;
     const size_t open = shown->mark_count;
-    ferry_mark mark = {.kind = FERRY_MARK_OPEN, .kept = true, .item = index, .joined = ends_in_word(b)};
+    ferry_mark mark = {.kind = FERRY_MARK_OPEN, .kept = true, .item = index, .partner = open + 1};
+    mark.joined = ends_in_word(b);
     mark.form_begin = form;
     mark.form_end = shown->forms.size;
     if (mark.joined) FERRY_TRY(append(b, " ", 1));
     mark.at = shown->text.size;
-    mark.partner = open + 1;
     FERRY_TRY(add_mark(b, &mark));
     FERRY_TRY(append(b, word, strlen(word)));
-    mark = (ferry_mark){.kind = FERRY_MARK_CLOSE, .kept = true, .item = index, .at = shown->text.size};
-    mark.partner = open;
+    mark = (ferry_mark){.kind = FERRY_MARK_CLOSE, .kept = true, .item = index, .at = shown->text.size, .partner = open};
     b->separates = b->goes_on = true;
     b->ends = false;
     return add_mark(b, &mark);
@@ -160,11 +149,10 @@ static ferry_status add_word(builder *b, size_t index, const char *word, size_t 
 static ferry_status add_kept(builder *b, size_t index)
 {
     const ferry_document_item *item = &b->document->items[index];
-    const ferry_view text = text_of(b, item);
+    const ferry_view text = ferry_item_text(b->document, item);
     const bool number = text.size > 0 && text.data[0] >= '0' && text.data[0] <= '9';
     const size_t form = b->shown->forms.size;
-    const bool is_itself = ferry_view_equal(text, (ferry_view){b->document->source.data + item->begin,
-                                                               item->end - item->begin}); /* not `code` */
+    const bool is_itself = ferry_view_equal(text, ferry_item_source(b->document, item)); /* not `code` */
     const ferry_glossary_term *term = is_itself ? ferry_glossary_find(b->document->context.glossary, text) : NULL;
     if (term != NULL && term->target.size > 0) FERRY_TRY(ferry_glossary_write(term, text, &b->shown->forms, b->error));
     return add_word(b, index, choose_word(b, number, item->attempt), form);
@@ -178,7 +166,7 @@ static bool joins(const builder *b, size_t index)
     if (!item->blank) return true;
     if (index == b->block->first_item || index + 1 >= b->block->after_item) return false;
     if (item[-1].kind != FERRY_DOCUMENT_TEXT || item[1].kind != FERRY_DOCUMENT_TEXT) return false;
-    const ferry_view left = text_of(b, item - 1), right = text_of(b, item + 1);
+    const ferry_view left = ferry_item_text(b->document, item - 1), right = ferry_item_text(b->document, item + 1);
     size_t end = left.size, next = 0;
     return ferry_utf8_previous(left, &end, &before) && ferry_utf8_next(right, &next, &after) &&
            ferry_is_ideograph(before) && ferry_is_ideograph(after);
@@ -190,7 +178,7 @@ static bool read_character(const builder *b, text_place *from, uint32_t *c)
 {
     for (; from->item < b->block->after_item; *from = (text_place){from->item + 1, 0}) {
         const ferry_document_item *item = &b->document->items[from->item];
-        const ferry_view text = text_of(b, item);
+        const ferry_view text = ferry_item_text(b->document, item);
         if (item->kind != FERRY_DOCUMENT_TEXT && item->kind != FERRY_DOCUMENT_BREAK) return false;
         if (item->kind == FERRY_DOCUMENT_BREAK ? from->at > 0 || joins(b, from->item) : from->at >= text.size) continue;
         *c = ' ';
@@ -256,7 +244,7 @@ static ferry_status add_term(builder *b, size_t index, const ferry_glossary_term
 /* The text of an item; a term of the glossary can go on in the next ones. */
 static ferry_status add_text(builder *b, size_t index)
 {
-    const ferry_view text = text_of(b, &b->document->items[index]);
+    const ferry_view text = ferry_item_text(b->document, &b->document->items[index]);
     text_place at = {index, index == b->behind_term.item ? b->behind_term.at : 0};
     while (at.item == index && at.at < text.size) {
         ferry_glossary_search search;
@@ -273,7 +261,7 @@ static ferry_status add_text(builder *b, size_t index)
     return FERRY_OK;
 }
 
-static ferry_status add_item(builder *b, size_t index, size_t *mark_of)
+static ferry_status add_item(builder *b, size_t index)
 {
     const ferry_document_item *item = &b->document->items[index];
     ferry_mark mark = {.item = index, .at = b->shown->text.size};
@@ -289,33 +277,17 @@ static ferry_status add_item(builder *b, size_t index, size_t *mark_of)
         break;
     case FERRY_DOCUMENT_OPEN:
         mark.kind = FERRY_MARK_OPEN;
-        mark_of[item->partner - b->block->first_item] = b->shown->mark_count;
+        mark.partner = b->open; /* until its end is known */
+        b->open = b->shown->mark_count;
         break;
     case FERRY_DOCUMENT_CLOSE:
         mark.kind = FERRY_MARK_CLOSE;
-        mark.partner = mark_of[index - b->block->first_item];
+        mark.partner = b->open;
+        b->open = b->shown->marks[mark.partner].partner;
         b->shown->marks[mark.partner].partner = b->shown->mark_count;
         break;
     }
     return add_mark(b, &mark);
-}
-
-/* Whether the text is in capitals. */
-static bool is_in_capitals(const builder *b)
-{
-    size_t upper = 0;
-    for (size_t i = b->block->first_item; i < b->block->after_item; i++) {
-        const ferry_document_item *item = &b->document->items[i];
-        const ferry_view text = item->kind == FERRY_DOCUMENT_TEXT ? text_of(b, item) : (ferry_view){"", 0};
-        for (size_t at = 0; at < text.size;) {
-            uint32_t c;
-            const ferry_character kind =
-                ferry_utf8_next(text, &at, &c) ? ferry_unicode_character(c) : FERRY_CHARACTER_OTHER;
-            if (kind == FERRY_CHARACTER_LOWER || kind == FERRY_CHARACTER_LETTER) return false;
-            upper += kind == FERRY_CHARACTER_UPPER;
-        }
-    }
-    return upper >= FEW_CAPITALS;
 }
 
 /* Whether a letter and its capital are those of Unicode's simple mapping: not of Turkish and Azeri, whose capital of
@@ -328,18 +300,6 @@ static bool has_simple_capitals(const ferry_document *document)
                                      ferry_language_has_name(languages[i], ferry_text_view("az"))))
             return false;
     return true;
-}
-
-static ferry_status add_items(builder *b)
-{
-    const size_t count = b->block->after_item - b->block->first_item;
-    size_t *mark_of = malloc((count + 1) * sizeof *mark_of);
-    if (mark_of == NULL) return ferry_fail_memory(b->error, "a document", count * sizeof *mark_of);
-    ferry_status status = FERRY_OK;
-    for (size_t i = b->block->first_item; i < b->block->after_item && status == FERRY_OK; i++)
-        if (i >= b->behind_term.item) status = add_item(b, i, mark_of);
-    free(mark_of);
-    return status;
 }
 
 /* Blanks at the end are no text, unless something is behind them. Returns whether a mark is within the text. */
@@ -364,17 +324,14 @@ ferry_status ferry_shown_add(ferry_shown *shown, const ferry_document *document,
                              bool *aligned)
 {
     builder b = {.shown = shown, .document = document, .block = block, .error = document->error};
-    const size_t count = shown->block_count + 1;
-    ferry_shown_block *grown = ferry_array_grow(shown->blocks, &shown->block_capacity, count, sizeof *grown);
-    if (grown == NULL) return ferry_fail_memory(document->error, "a document", count * sizeof *grown);
-    shown->blocks = grown;
-    if (count > 1) FERRY_TRY(append(&b, "\n", 1));
+    if (shown->block_count > 0) FERRY_TRY(append(&b, "\n", 1));
     b.made = (ferry_shown_block){.block = block, .begin = shown->text.size, .first_mark = shown->mark_count};
-    b.made.capitals = has_simple_capitals(document) && is_in_capitals(&b);
-    FERRY_TRY(add_items(&b));
+    b.made.capitals = block->in_capitals && has_simple_capitals(document);
+    for (size_t i = block->first_item; i < block->after_item; i++)
+        if (i >= b.behind_term.item) FERRY_TRY(add_item(&b, i));
     *aligned = finish(&b);
-    grown[shown->block_count++] = b.made;
-    return FERRY_OK;
+    return ferry_array_append(&shown->blocks, &shown->block_count, &shown->block_capacity, &b.made, sizeof b.made,
+                              document->error);
 }
 
 void ferry_shown_remove(ferry_shown *shown)

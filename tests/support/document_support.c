@@ -214,30 +214,18 @@ static char *give_all(const char *shown, const char *translation)
 
 /* ---- translating ---- */
 
-typedef struct user {
-    ferry_translator translator;
-    const char *shown; /* NULL: anything */
-    size_t left;
-} user;
-
-static ferry_status count_left(void *data, const ferry_document *document, size_t at, const char *reason)
-{
-    user *u = data;
-    assert_true(at <= document->source.size);
-    assert_non_null(reason);
-    u->left++;
-    return FERRY_OK;
-}
-
-static ferry_string run(const ferry_document_format *format, ferry_view source, user *u)
+/* `shown`, `left` (how many blocks stay) may be NULL. */
+static ferry_string run(const ferry_document_format *format, ferry_view source, ferry_translator *translator,
+                        const char *shown, size_t *left)
 {
     ferry_string out = {0};
     ferry_document document;
-    const ferry_document_translator translator = {.translator = &u->translator, .left = count_left, .user = u};
     CHECK(ferry_document_read(&document, format, NULL, source, &error));
-    if (u->shown != NULL) check_shown(&document, u->shown);
-    CHECK(ferry_blocks_translate(&document, &translator));
+    if (shown != NULL) check_shown(&document, shown);
+    CHECK(ferry_blocks_translate(&document, translator, &(ferry_document_options){.size = 0}));
     CHECK(ferry_document_write(&document, &out, &error));
+    for (size_t i = 0; i < document.note_count; i++) assert_true(document.notes[i].left);
+    if (left != NULL) *left = document.note_count;
     ferry_document_destroy(&document);
     return out;
 }
@@ -256,10 +244,7 @@ void check_reading(const ferry_document_format *format, const char *source, cons
 
 ferry_string translate_document(const ferry_document_format *format, ferry_view source, stand_in_way way, size_t *left)
 {
-    user u = {.translator = {.way = way}};
-    const ferry_string out = run(format, source, &u);
-    if (left != NULL) *left = u.left;
-    return out;
+    return run(format, source, &(ferry_translator){.way = way}, NULL, left);
 }
 
 static void assert_same(ferry_string *out, const char *expected)
@@ -278,10 +263,10 @@ void assert_document(const ferry_document_format *format, const char *source, st
 void assert_translated(const ferry_document_format *format, const char *source, const char *shown,
                        const char *translation, const char *expected)
 {
-    user u = {.shown = shown};
+    ferry_translator translator = {.way = STAND_IN_SAME};
     if (translation != NULL)
-        u.translator = (ferry_translator){.way = STAND_IN_GIVEN, .given = give_all(shown, translation)};
-    ferry_string out = run(format, ferry_text_view(source), &u);
+        translator = (ferry_translator){.way = STAND_IN_GIVEN, .given = give_all(shown, translation)};
+    ferry_string out = run(format, ferry_text_view(source), &translator, shown, NULL);
     assert_same(&out, expected);
 }
 
