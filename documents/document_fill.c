@@ -49,15 +49,10 @@ static range find_neighbor(const ferry_document_pieces *pieces, size_t at, bool 
     return element;
 }
 
-static bool has_blanks(const ferry_document_piece *piece)
-{
-    return piece->blank_begin < piece->text_begin;
-}
-
 /* The blanks before `from` come before `to`, if there are none. Between these two is no text. */
 static void move_blanks(ferry_document_piece *from, ferry_document_piece *to)
 {
-    if (!has_blanks(to)) {
+    if (to->blank_begin == to->text_begin) {
         to->blank_begin = from->blank_begin;
         if (to->item != NULL) to->text_begin = to->text_end = from->text_begin;
         to->may_break = from->may_break;

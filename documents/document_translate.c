@@ -70,16 +70,6 @@ static ferry_status take_block(work *w, const ferry_shown_block *of, size_t firs
 
 /* ---- calls ---- */
 
-static ferry_status tell_warnings(work *w, const ferry_shown_block *of, const ferry_result *result, size_t first,
-                                  size_t after)
-{
-    for (size_t i = first; i < after; i++) {
-        const char *warning = ferry_result_outcome(ferry_result_sentences(result), i)->warning;
-        if (warning != NULL) FERRY_TRY(add_note(w->document, of->block, warning));
-    }
-    return FERRY_OK;
-}
-
 static ferry_status take_result(work *w, ferry_shown *shown, const ferry_result *result)
 {
     const size_t count = ferry_result_sentence_count(result);
@@ -92,8 +82,10 @@ static ferry_status take_result(work *w, ferry_shown *shown, const ferry_result 
         size_t after = first;
         while (after < count && ferry_result_sentence(result, after)->source_begin < of->end) after++;
         FERRY_TRY(take_block(w, of, first, after));
-        if (of->block->translated) FERRY_TRY(tell_warnings(w, of, result, first, after));
-        first = after;
+        for (; first < after; first++) {
+            const char *warning = ferry_result_outcome(ferry_result_sentences(result), first)->warning;
+            if (warning != NULL && of->block->translated) FERRY_TRY(add_note(w->document, of->block, warning));
+        }
     }
     return FERRY_OK;
 }

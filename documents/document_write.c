@@ -112,12 +112,9 @@ static ferry_view word_of(const layout *l)
 /* Finds what ends the next line: each break of the block in its turn, then the last one again. */
 static void find_break(layout *l)
 {
-    while (l->next_item < l->block->after_item) {
-        const ferry_document_item *item = &l->document->items[l->next_item++];
-        if (item->kind != FERRY_DOCUMENT_BREAK) continue;
-        l->line_end = item;
-        return;
-    }
+    const ferry_document_item *items = l->document->items;
+    while (l->next_item < l->block->after_item && items[l->next_item].kind != FERRY_DOCUMENT_BREAK) l->next_item++;
+    if (l->next_item < l->block->after_item) l->line_end = &items[l->next_item++];
 }
 
 static ferry_status append(layout *l, ferry_view bytes)

@@ -5,6 +5,7 @@
 
 #include "array.h"
 #include "base/utf8.h"
+#include "characters.h"
 #include "document_parts.h"
 #include "tokenizer/unicode.h"
 #include "words.h"
@@ -127,14 +128,19 @@ static const char *choose_word(builder *b, bool number, int attempt)
     return words[before % count];
 }
 
-/* Adds the word that stands for an item, or for a term that is written as `forms` from `form` on. */
-static ferry_status add_word(builder *b, size_t index, const char *word, size_t form)
+/* Adds the word that stands for an item that is kept, or for a term of the glossary that was found in text. term NULL:
+ * the item's place has what the source has there. */
+static ferry_status add_word(builder *b, size_t index, const ferry_glossary_term *term, ferry_view found)
 {
     ferry_shown *shown = b->shown;
+    const ferry_document_item *item = &b->document->items[index];
+    const bool number = item->kind == FERRY_DOCUMENT_KEPT && is_digit(byte_at(found, 0));
+    const char *word = choose_word(b, number, item->attempt);
     const size_t open = shown->mark_count;
     ferry_mark mark = {.kind = FERRY_MARK_OPEN, .kept = true, .item = index, .partner = open + 1};
     mark.joined = ends_in_word(b);
-    mark.form_begin = form;
+    mark.form_begin = shown->forms.size;
+    if (term != NULL) FERRY_TRY(ferry_glossary_write(term, found, &shown->forms, b->error));
     mark.form_end = shown->forms.size;
     if (mark.joined) FERRY_TRY(append(b, " ", 1));
     mark.at = shown->text.size;
@@ -150,12 +156,9 @@ static ferry_status add_kept(builder *b, size_t index)
 {
     const ferry_document_item *item = &b->document->items[index];
     const ferry_view text = ferry_item_text(b->document, item);
-    const bool number = text.size > 0 && text.data[0] >= '0' && text.data[0] <= '9';
-    const size_t form = b->shown->forms.size;
     const bool is_itself = ferry_view_equal(text, ferry_item_source(b->document, item)); /* not `code` */
     const ferry_glossary_term *term = is_itself ? ferry_glossary_find(b->document->context.glossary, text) : NULL;
-    if (term != NULL && term->target.size > 0) FERRY_TRY(ferry_glossary_write(term, text, &b->shown->forms, b->error));
-    return add_word(b, index, choose_word(b, number, item->attempt), form);
+    return add_word(b, index, term != NULL && term->target.size > 0 ? term : NULL, text);
 }
 
 /* Whether the end of a wrapped line has no blank: between two ideographs. */
@@ -234,13 +237,6 @@ static const ferry_glossary_term *find_term(const builder *b, text_place *from, 
     return best;
 }
 
-static ferry_status add_term(builder *b, size_t index, const ferry_glossary_term *term, ferry_view found)
-{
-    const size_t form = b->shown->forms.size;
-    FERRY_TRY(ferry_glossary_write(term, found, &b->shown->forms, b->error));
-    return add_word(b, index, choose_word(b, false, b->document->items[index].attempt), form);
-}
-
 /* The text of an item; a term of the glossary can go on in the next ones. */
 static ferry_status add_text(builder *b, size_t index)
 {
@@ -251,7 +247,7 @@ static ferry_status add_text(builder *b, size_t index)
         const ferry_glossary_term *term = may_begin_term(b, at) ? find_term(b, &at, &search) : NULL;
         uint32_t c;
         if (term != NULL) {
-            FERRY_TRY(add_term(b, index, term, (ferry_view){search.found, search.found_size}));
+            FERRY_TRY(add_word(b, index, term, (ferry_view){search.found, search.found_size}));
             b->behind_term = at;
             continue;
         }
