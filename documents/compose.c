@@ -23,20 +23,21 @@ typedef struct composer {
 
 /* ---- pieces ---- */
 
-static ferry_status push_piece(composer *m, const ferry_document_piece *piece)
+/* A piece that begins with byte `at` of the text, behind its blanks; its end is to follow. */
+static ferry_status push_piece(composer *m, const ferry_document_item *item, size_t at, bool may_break)
 {
     ferry_document_pieces *pieces = &m->c->pieces;
+    const bool blank = m->blanks != none;
     const size_t count = pieces->count + 1;
     ferry_document_piece *grown = ferry_array_grow(pieces->pieces, &pieces->capacity, count, sizeof *grown);
     if (grown == NULL) return ferry_fail_memory(m->error, "a translation", count * sizeof *grown);
     pieces->pieces = grown;
-    grown[pieces->count] = *piece;
-    if (m->blanks != none) {
-        grown[pieces->count].blank_begin = m->blanks;
-        grown[pieces->count].may_break = true;
-    }
+    grown[pieces->count++] = (ferry_document_piece){.item = item,
+                                                    .text_begin = at,
+                                                    .text_end = at,
+                                                    .blank_begin = blank ? m->blanks : at,
+                                                    .may_break = blank || may_break};
     m->blanks = none;
-    pieces->count++;
     return FERRY_OK;
 }
 
@@ -50,30 +51,26 @@ static ferry_status push_character(composer *m, uint32_t c)
     const bool dropped = blank && (m->blanks != none || m->joins);
     m->joins = false;
     if (dropped) return FERRY_OK;
+    if (blank) c = ' ';
     if (m->block->capitals) c = ferry_unicode_upper(c);
-    const ferry_view view = {bytes, blank ? 1 : ferry_utf8_put(c, bytes)};
-    if (blank) bytes[0] = ' ';
-    FERRY_TRY(ferry_string_append(&pieces->text, view, m->error));
-    if (blank) {
+    FERRY_TRY(ferry_string_append(&pieces->text, (ferry_view){bytes, ferry_utf8_put(c, bytes)}, m->error));
+    const bool splits = ferry_is_ideograph(m->before) && ferry_is_ideograph(c);
+    if (blank)
         m->blanks = at;
-        m->in_word = false;
-    } else {
-        const bool splits = ferry_is_ideograph(m->before) && ferry_is_ideograph(c);
-        const ferry_document_piece piece = {.blank_begin = at, .text_begin = at, .may_break = splits};
-        if (!m->in_word || splits) FERRY_TRY(push_piece(m, &piece));
-        pieces->pieces[pieces->count - 1].text_end = pieces->text.size;
-        m->in_word = true;
-    }
+    else if (!m->in_word || splits)
+        FERRY_TRY(push_piece(m, NULL, at, splits));
+    if (!blank) pieces->pieces[pieces->count - 1].text_end = pieces->text.size;
+    m->in_word = !blank;
     m->before = c;
     return FERRY_OK;
 }
 
-static ferry_status push_text(composer *m, ferry_view text, size_t begin, size_t end)
+/* Bytes begin … end - 1 of a text. */
+static ferry_status push_text(composer *m, const char *text, size_t begin, size_t end)
 {
-    text.size = end;
     for (size_t at = begin; at < end;) {
         uint32_t c;
-        if (!ferry_utf8_next(text, &at, &c)) c = 0xFFFD;
+        if (!ferry_utf8_next((ferry_view){text, end}, &at, &c)) c = 0xFFFD;
         FERRY_TRY(push_character(m, c));
     }
     return FERRY_OK;
@@ -87,22 +84,19 @@ static ferry_status push_mark(composer *m, const ferry_mark *mark)
     const ferry_document_item *before = pieces->count > 0 ? pieces->pieces[pieces->count - 1].item : NULL;
     const bool is_point = mark->kind == FERRY_MARK_POINT, opens = mark->kind == FERRY_MARK_OPEN;
     const bool begins_element = pieces->count == 0 || (before != NULL && before->kind == FERRY_DOCUMENT_OPEN);
-    const bool behind_mark = before != NULL;
-    if (m->blanks != none && ((is_point && item->blank) || (opens && mark->joined && (mark->kept || behind_mark)))) {
+    if (m->blanks != none && ((is_point && item->blank) || (opens && mark->joined && (mark->kept || before != NULL)))) {
         pieces->text.size = m->blanks;
         m->blanks = none;
     }
     if (is_point && mark->spaced && !begins_element) FERRY_TRY(push_character(m, ' '));
-    const size_t at = pieces->text.size;
-    const ferry_document_piece piece = {.item = item, .blank_begin = at, .text_begin = at, .text_end = at};
     m->in_word = false;
     m->before = 0;
     if (mark->form_begin < mark->form_end) { /* the translation that a term has in the glossary */
         m->c->changed = true;
-        FERRY_TRY(push_text(m, (ferry_view){m->c->shown->forms.data, 0}, mark->form_begin, mark->form_end));
+        FERRY_TRY(push_text(m, m->c->shown->forms.data, mark->form_begin, mark->form_end));
         m->in_word = false;
     } else {
-        FERRY_TRY(push_piece(m, &piece));
+        FERRY_TRY(push_piece(m, item, pieces->text.size, false));
     }
     m->joins = !opens && mark->joined;
     return mark->spaced ? push_character(m, ' ') : FERRY_OK;
@@ -115,18 +109,13 @@ static ferry_view text_of(const composer *m, size_t begin, size_t end)
     return (ferry_view){m->c->shown->text.data + begin, end - begin};
 }
 
-static size_t end_of(const ferry_place_sentence *s)
-{
-    return s->begin + s->source.size;
-}
-
 /* Finds the marks that go with the sentence, those from m->mark on being free: those within it, and at its ends those
  * of elements that begin or end within it. All others stay where they are, between the sentences. *outside: from which
  * on they are behind it. *kept: it is nothing but a word that stands for something. */
 static void find_marks(const composer *m, ferry_place_sentence *s, size_t *outside, bool *kept)
 {
     const ferry_mark *marks = s->marks;
-    const size_t count = m->block->after_mark, end = end_of(s);
+    const size_t count = m->block->after_mark, end = s->begin + s->source.size;
     const size_t next = end + ferry_utf8_leading_space(text_of(m, end, m->block->end));
     size_t mark = m->mark;
     *kept = false;
@@ -152,13 +141,13 @@ static ferry_status pass(composer *m, size_t end, size_t after)
     for (; m->mark < after; m->mark++) {
         const ferry_mark *mark = &marks[m->mark];
         if (mark->at > m->place) {
-            FERRY_TRY(push_text(m, (ferry_view){m->c->shown->text.data, 0}, m->place, mark->at));
+            FERRY_TRY(push_text(m, m->c->shown->text.data, m->place, mark->at));
             m->place = mark->at;
         }
         if (!mark->kept || mark->kind == FERRY_MARK_OPEN) FERRY_TRY(push_mark(m, mark));
         if (mark->kept && mark->kind == FERRY_MARK_OPEN) m->place = marks[mark->partner].at; /* in the word's place */
     }
-    if (end > m->place) FERRY_TRY(push_text(m, (ferry_view){m->c->shown->text.data, 0}, m->place, end));
+    if (end > m->place) FERRY_TRY(push_text(m, m->c->shown->text.data, m->place, end));
     if (end > m->place) m->place = end;
     return FERRY_OK;
 }
@@ -179,10 +168,10 @@ static ferry_status push_kept(composer *m, ferry_view target, size_t begin, size
 {
     const ferry_view shown = {m->c->shown->text.data, m->block->end};
     const ferry_mark *close = &m->c->shown->marks[mark->partner];
-    const bool inserted = begin == end, spaced = m->blanks != none;
+    const bool inserted = begin == end;
     const bool blank_before = !mark->joined && mark->at > m->block->begin && shown.data[mark->at - 1] == ' ';
     const bool blank_after = !close->joined && close->at < shown.size && shown.data[close->at] == ' ';
-    if (!spaced && (beside || is_in_word(target, begin, true)) && (inserted || blank_before))
+    if (m->blanks == none && (beside || is_in_word(target, begin, true)) && (inserted || blank_before))
         FERRY_TRY(push_character(m, ' '));
     FERRY_TRY(push_mark(m, mark));
     m->joins = close->joined;
@@ -196,7 +185,7 @@ static ferry_status push_placed(composer *m, const ferry_place_sentence *s, cons
     size_t at = 0, kept_end = none;
     for (size_t i = 0; i < s->after_mark - s->first_mark; i++) {
         const ferry_mark *mark = &s->marks[placed[i].mark];
-        if (!mark->kept || mark->kind == FERRY_MARK_OPEN) FERRY_TRY(push_text(m, s->target, at, placed[i].at));
+        if (!mark->kept || mark->kind == FERRY_MARK_OPEN) FERRY_TRY(push_text(m, s->target.data, at, placed[i].at));
         if (!mark->kept)
             FERRY_TRY(push_mark(m, mark));
         else if (mark->kind == FERRY_MARK_OPEN) /* its end follows */
@@ -204,7 +193,7 @@ static ferry_status push_placed(composer *m, const ferry_place_sentence *s, cons
         if (mark->kept) kept_end = placed[i].at;
         at = placed[i].at;
     }
-    return push_text(m, s->target, at, s->target.size);
+    return push_text(m, s->target.data, at, s->target.size);
 }
 
 /* The sentence cannot be used, but may be if other words stand for what is kept in it. */
@@ -225,7 +214,7 @@ static ferry_status push_aligned(composer *m, const ferry_place_sentence *s)
 {
     const size_t count = s->after_mark - s->first_mark;
     bool lost = false;
-    ferry_placed *placed = calloc(count, sizeof *placed);
+    ferry_placed *placed = calloc(count + 1, sizeof *placed);
     if (placed == NULL) return ferry_fail_memory(m->error, "the elements of a sentence", count * sizeof *placed);
     ferry_status status = ferry_place(s, placed, &lost, m->error);
     if (status == FERRY_OK) status = push_placed(m, s, placed);
@@ -261,7 +250,7 @@ static ferry_status push_sentence(composer *m, size_t index, bool last)
     bool kept;
     find_marks(m, &s, &outside, &kept);
     if (outcome->status == FERRY_OK && (kept || ferry_result_token_count(lines, index, 0) == 0))
-        return pass(m, end_of(&s), outside); /* the model sees nothing of it */
+        return pass(m, range->source_end, outside); /* the model sees nothing of it */
     FERRY_TRY(pass(m, s.begin, s.first_mark));
     ferry_status status = ferry_string_append(&target, (ferry_view){text.data, text.size}, m->error);
     if (status == FERRY_OK && last) status = ferry_end_as(s.source, &target, m->error);
@@ -271,7 +260,7 @@ static ferry_status push_sentence(composer *m, size_t index, bool last)
     if (reason != NULL)
         refuse(m, &s, reason);
     else if (status == FERRY_OK)
-        status = s.first_mark < s.after_mark ? push_aligned(m, &s) : push_text(m, s.target, 0, s.target.size);
+        status = s.first_mark < s.after_mark ? push_aligned(m, &s) : push_text(m, s.target.data, 0, s.target.size);
     m->mark = s.after_mark;
     m->place = range->source_end;
     free(target.data);

@@ -156,8 +156,9 @@ static void align_literally(placer *p, size_t index)
     size_t after, another = none;
     const size_t first = find_words(p, 0, text, &after);
     if (after != none) find_words(p, after, text, &another);
-    p->lost = p->lost || after == none || another != none || n->first == n->last;
-    if (after == none || n->first == n->last) return;
+    const bool found = after != none && n->first < n->last;
+    p->lost = p->lost || !found || another != none;
+    if (!found) return;
     for (size_t t = n->first; t < n->last; t++) {
         const ferry_place_token *token = &p->part.tokens[t];
         for (size_t w = token->first; w != none && w <= token->last; w++)
@@ -175,11 +176,6 @@ static void align_literally(placer *p, size_t index)
 static bool is_at_edge(const node *n)
 {
     return n->open == none || n->close == none;
-}
-
-static bool is_child_token(const placer *p, size_t parent, size_t token)
-{
-    return token != none && p->nodes[p->token_owner[token]].parent == parent;
 }
 
 static int value_of(const placer *p, const node *n, size_t word)
@@ -216,12 +212,12 @@ static void place_runs(placer *p, size_t parent, size_t a, size_t b)
     int score = 0;
     for (size_t w = a; w < b; w++) {
         const ferry_place_word *word = &p->part.words[w];
-        if (!is_child_token(p, parent, word->token)) {
+        const size_t owner = word->token != none ? p->token_owner[word->token] : parent;
+        node *child = &p->nodes[owner];
+        if (child->parent != parent) {
             score += OTHER;
             continue;
         }
-        const size_t owner = p->token_owner[word->token];
-        node *child = &p->nodes[owner];
         if (owner != run || score <= 0) {
             run = none;
             score = 0;
@@ -285,11 +281,6 @@ static void place_word(placer *p, size_t child, size_t a, size_t b)
 
 /* ---- what has no words ---- */
 
-static bool is_space_at(ferry_view text, size_t at)
-{
-    return at >= text.size || text.data[at] == ' ' || text.data[at] == '\n' || text.data[at] == '\t';
-}
-
 /* Puts a child beside the word that is aligned to the token that it touches, or to the nearest one on that side. */
 static void place_beside(placer *p, size_t child, size_t a, size_t b)
 {
@@ -297,7 +288,7 @@ static void place_beside(placer *p, size_t child, size_t a, size_t b)
     const node *up = &p->nodes[n->parent];
     const ferry_place_token *tokens = p->part.tokens;
     size_t word = none;
-    n->left = n->from > 0 && !is_space_at(p->sentence->source, n->from - 1);
+    n->left = n->from > 0 && p->sentence->source.data[n->from - 1] != ' ';
     for (size_t t = n->first; n->left && word == none && t-- > up->first;)
         word = tokens[t].last != none ? tokens[t].last : tokens[t].word;
     for (size_t t = n->first; !n->left && word == none && t < up->last; t++)

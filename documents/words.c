@@ -91,13 +91,12 @@ static void read_tokens(const ferry_place_sentence *sentence, const weights *win
                                 .spoken = is_spoken(sentence->source, range.begin, range.end)};
 }
 
-/* A token of the target, without what the end of the text has lost. */
+/* A token of the target, without what the end of the text has lost; it has text if it begins before it ends. */
 static ferry_token target_token(const ferry_place_sentence *sentence, size_t index)
 {
     ferry_token token = {0};
     ferry_result_token(sentence->result, sentence->line, 0, index, &token, sizeof token);
     if (token.end > sentence->target.size) token.end = sentence->target.size;
-    if (token.begin > sentence->target.size) token.begin = sentence->target.size;
     return token;
 }
 
@@ -142,7 +141,7 @@ static void read_words(const ferry_place_sentence *sentence, size_t first, ferry
 {
     for (size_t t = first; t < part->next; t++) {
         const ferry_token range = target_token(sentence, t);
-        if (range.begin == range.end) continue;
+        if (range.begin >= range.end) continue;
         if (is_new_word(sentence, part, range)) {
             if (part->word_count > 0) finish_word(sentence, part);
             part->words[part->word_count++] = (ferry_place_word){.begin = range.begin, .token = FERRY_NO_INDEX};
