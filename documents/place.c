@@ -16,8 +16,8 @@ static const size_t none = FERRY_NO_INDEX;
 
 /* An element, or something that stands alone, of a part. Its descendants follow it. */
 typedef struct node {
-    size_t open, close;   /* its marks, which of what stands alone are one; open none: it begins before the part; */
-                          /* close none: it ends after it */
+    size_t open;          /* its first mark; none: it begins before the part */
+    size_t close;         /* its last mark, for what stands alone the same; none: it ends after the part */
     size_t parent, after; /* nodes; after: the first that is no descendant */
     size_t from, to;      /* bytes of the source between its marks */
     size_t first, last;   /* source tokens first … last - 1 */
@@ -214,7 +214,7 @@ static void place_runs(placer *p, size_t parent, size_t a, size_t b)
         const ferry_place_word *word = &p->part.words[w];
         const size_t owner = word->token != none ? p->token_owner[word->token] : parent;
         node *child = &p->nodes[owner];
-        if (child->parent != parent) {
+        if (child->parent != parent) { /* it is none */
             score += OTHER;
             continue;
         }

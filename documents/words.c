@@ -36,13 +36,6 @@ static bool goes_on(ferry_view text, size_t at)
     return is_word_letter(before) && is_word_letter(after);
 }
 
-static bool is_new_word(const ferry_place_sentence *sentence, const ferry_place_part *part, ferry_token range)
-{
-    if (part->word_count == 0) return true;
-    const size_t end = part->words[part->word_count - 1].end;
-    return range.begin > end || (range.begin == end && !goes_on(sentence->target, end));
-}
-
 static bool is_spoken(ferry_view text, size_t begin, size_t end)
 {
     for (size_t at = begin; at < end;) {
@@ -142,11 +135,13 @@ static void read_words(const ferry_place_sentence *sentence, size_t first, ferry
     for (size_t t = first; t < part->next; t++) {
         const ferry_token range = target_token(sentence, t);
         if (range.begin >= range.end) continue;
-        if (is_new_word(sentence, part, range)) {
-            if (part->word_count > 0) finish_word(sentence, part);
-            part->words[part->word_count++] = (ferry_place_word){.begin = range.begin, .token = FERRY_NO_INDEX};
+        ferry_place_word *word = part->word_count > 0 ? &part->words[part->word_count - 1] : NULL;
+        if (word == NULL || range.begin > word->end ||
+            (range.begin == word->end && !goes_on(sentence->target, word->end))) {
+            if (word != NULL) finish_word(sentence, part);
+            word = &part->words[part->word_count++];
+            *word = (ferry_place_word){.begin = range.begin, .token = FERRY_NO_INDEX};
         }
-        ferry_place_word *word = &part->words[part->word_count - 1];
         const size_t end = end_of(sentence, t, range.end);
         if (end > word->end) word->end = end;
         const float *values = weights_of(sentence, t).values;
