@@ -1,7 +1,6 @@
 #include "compose.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/utf8.h"
 #include "ends.h"
@@ -10,15 +9,6 @@
 #include "words.h"
 
 static const size_t none = SIZE_MAX;
-
-/* A sentence of the text, and the marks that go with it: those within it, and at its ends those of elements that begin
- * or end within it. All others stay where they are, between the sentences. */
-typedef struct sentence {
-    size_t begin, end;             /* bytes of the text */
-    size_t first_mark, after_mark; /* marks first_mark … after_mark - 1 */
-    size_t outside;                /* from which on they are behind the sentence */
-    bool kept;                     /* it is nothing but a word that stands for something */
-} sentence;
 
 typedef struct composer {
     ferry_composition *c;
@@ -33,20 +23,21 @@ typedef struct composer {
 
 /* ---- pieces ---- */
 
-static ferry_status push_piece(composer *m, const ferry_document_piece *piece)
+/* A piece that begins with byte `at` of the text, behind its blanks; its end is to follow. */
+static ferry_status push_piece(composer *m, const ferry_document_item *item, size_t at, bool may_break)
 {
     ferry_document_pieces *pieces = &m->c->pieces;
+    const bool blank = m->blanks != none;
     const size_t count = pieces->count + 1;
     ferry_document_piece *grown = ferry_array_grow(pieces->pieces, &pieces->capacity, count, sizeof *grown);
     if (grown == NULL) return ferry_fail_memory(m->error, "a translation", count * sizeof *grown);
     pieces->pieces = grown;
-    grown[pieces->count] = *piece;
-    if (m->blanks != none) {
-        grown[pieces->count].blank_begin = m->blanks;
-        grown[pieces->count].may_break = true;
-    }
+    grown[pieces->count++] = (ferry_document_piece){.item = item,
+                                                    .text_begin = at,
+                                                    .text_end = at,
+                                                    .blank_begin = blank ? m->blanks : at,
+                                                    .may_break = blank || may_break};
     m->blanks = none;
-    pieces->count++;
     return FERRY_OK;
 }
 
@@ -60,75 +51,54 @@ static ferry_status push_character(composer *m, uint32_t c)
     const bool dropped = blank && (m->blanks != none || m->joins);
     m->joins = false;
     if (dropped) return FERRY_OK;
+    if (blank) c = ' ';
     if (m->block->capitals) c = ferry_unicode_upper(c);
-    const ferry_view view = {bytes, blank ? 1 : ferry_utf8_put(c, bytes)};
-    if (blank) bytes[0] = ' ';
-    FERRY_TRY(ferry_string_append(&pieces->text, view, m->error));
-    if (blank) {
+    FERRY_TRY(ferry_string_append(&pieces->text, (ferry_view){bytes, ferry_utf8_put(c, bytes)}, m->error));
+    const bool splits = ferry_is_ideograph(m->before) && ferry_is_ideograph(c);
+    if (blank)
         m->blanks = at;
-        m->in_word = false;
-    } else {
-        const bool splits = ferry_is_ideograph(m->before) && ferry_is_ideograph(c);
-        const ferry_document_piece piece = {.blank_begin = at, .text_begin = at, .may_break = splits};
-        if (!m->in_word || splits) FERRY_TRY(push_piece(m, &piece));
-        pieces->pieces[pieces->count - 1].text_end = pieces->text.size;
-        m->in_word = true;
-    }
+    else if (!m->in_word || splits)
+        FERRY_TRY(push_piece(m, NULL, at, splits));
+    if (!blank) pieces->pieces[pieces->count - 1].text_end = pieces->text.size;
+    m->in_word = !blank;
     m->before = c;
     return FERRY_OK;
 }
 
-static ferry_status push_text(composer *m, ferry_view text, size_t begin, size_t end)
+/* Bytes begin … end - 1 of a text. */
+static ferry_status push_text(composer *m, const char *text, size_t begin, size_t end)
 {
-    text.size = end;
     for (size_t at = begin; at < end;) {
         uint32_t c;
-        if (!ferry_utf8_next(text, &at, &c)) c = 0xFFFD;
+        if (!ferry_utf8_next((ferry_view){text, end}, &at, &c)) c = 0xFFFD;
         FERRY_TRY(push_character(m, c));
     }
-    return FERRY_OK;
-}
-
-static void drop_blanks(composer *m)
-{
-    if (m->blanks != none) m->c->pieces.text.size = m->blanks;
-    m->blanks = none;
-}
-
-/* Whether nothing is before the next piece within its element. */
-static bool begins_element(const ferry_document_pieces *pieces)
-{
-    const ferry_document_item *before = pieces->count > 0 ? pieces->pieces[pieces->count - 1].item : NULL;
-    return pieces->count == 0 || (before != NULL && before->kind == FERRY_DOCUMENT_OPEN);
-}
-
-/* The translation that a term has in the glossary. */
-static ferry_status push_form(composer *m, const ferry_mark *mark)
-{
-    m->c->changed = true;
-    FERRY_TRY(push_text(m, (ferry_view){m->c->shown->forms.data, 0}, mark->form_begin, mark->form_end));
-    m->in_word = false;
     return FERRY_OK;
 }
 
 /* An element's end, what is kept, or what stands alone. */
 static ferry_status push_mark(composer *m, const ferry_mark *mark)
 {
-    const ferry_document_pieces *pieces = &m->c->pieces;
-    const bool behind_mark = pieces->count > 0 && pieces->pieces[pieces->count - 1].item != NULL;
-    const bool is_blank = mark->kind == FERRY_MARK_POINT && m->c->document->items[mark->item].blank;
-    if (is_blank || (mark->kind == FERRY_MARK_OPEN && mark->joined && (mark->kept || behind_mark))) drop_blanks(m);
-    if (mark->kind == FERRY_MARK_POINT && mark->spaced && !begins_element(pieces)) FERRY_TRY(push_character(m, ' '));
-    const size_t at = m->c->pieces.text.size;
-    const ferry_document_piece piece = {
-        .item = &m->c->document->items[mark->item], .blank_begin = at, .text_begin = at, .text_end = at};
+    ferry_document_pieces *pieces = &m->c->pieces;
+    const ferry_document_item *item = &m->c->document->items[mark->item];
+    const ferry_document_item *before = pieces->count > 0 ? pieces->pieces[pieces->count - 1].item : NULL;
+    const bool is_point = mark->kind == FERRY_MARK_POINT, opens = mark->kind == FERRY_MARK_OPEN;
+    const bool begins_element = pieces->count == 0 || (before != NULL && before->kind == FERRY_DOCUMENT_OPEN);
+    if (m->blanks != none && ((is_point && item->blank) || (opens && mark->joined && (mark->kept || before != NULL)))) {
+        pieces->text.size = m->blanks;
+        m->blanks = none;
+    }
+    if (is_point && mark->spaced && !begins_element) FERRY_TRY(push_character(m, ' '));
     m->in_word = false;
     m->before = 0;
-    if (mark->form_begin < mark->form_end)
-        FERRY_TRY(push_form(m, mark));
-    else
-        FERRY_TRY(push_piece(m, &piece));
-    m->joins = mark->kind != FERRY_MARK_OPEN && mark->joined;
+    if (mark->form_begin < mark->form_end) { /* the translation that a term has in the glossary */
+        m->c->changed = true;
+        FERRY_TRY(push_text(m, m->c->shown->forms.data, mark->form_begin, mark->form_end));
+        m->in_word = false;
+    } else {
+        FERRY_TRY(push_piece(m, item, pieces->text.size, false));
+    }
+    m->joins = !opens && mark->joined;
     return mark->spaced ? push_character(m, ' ') : FERRY_OK;
 }
 
@@ -139,32 +109,28 @@ static ferry_view text_of(const composer *m, size_t begin, size_t end)
     return (ferry_view){m->c->shown->text.data + begin, end - begin};
 }
 
-/* Whether the element goes from the sentence's beginning to its end. */
-static bool is_whole(const ferry_mark *marks, const ferry_mark *open, const sentence *s)
+/* Finds the marks that go with the sentence, those from m->mark on being free: those within it, and at its ends those
+ * of elements that begin or end within it. All others stay where they are, between the sentences. *outside: from which
+ * on they are behind it. *kept: it is nothing but a word that stands for something. */
+static void find_marks(const composer *m, ferry_place_sentence *s, size_t *outside, bool *kept)
 {
-    return open->kind == FERRY_MARK_OPEN && open->at <= s->begin && marks[open->partner].at >= s->end;
-}
-
-/* Finds the sentence's marks, those from m->mark on being free. */
-static void find_marks(const composer *m, sentence *s)
-{
-    const ferry_mark *marks = m->c->shown->marks;
-    const size_t count = m->block->after_mark;
-    const ferry_view rest = text_of(m, s->end, m->block->end);
-    const size_t next = s->end + ferry_utf8_leading_space(rest);
+    const ferry_mark *marks = s->marks;
+    const size_t count = m->block->after_mark, end = s->begin + s->source.size;
+    const size_t next = end + ferry_utf8_leading_space(text_of(m, end, m->block->end));
     size_t mark = m->mark;
+    *kept = false;
     for (; mark < count && marks[mark].at <= s->begin; mark++) {
         if (marks[mark].kind != FERRY_MARK_OPEN) continue;
-        s->kept = s->kept || (marks[mark].kept && is_whole(marks, &marks[mark], s));
         const size_t close = marks[marks[mark].partner].at;
-        if (close > s->begin && (close < s->end || marks[mark].kept)) break;
+        *kept = *kept || (marks[mark].kept && close >= end);
+        if (close > s->begin && (close < end || marks[mark].kept)) break;
     }
     s->first_mark = mark;
-    while (mark < count && marks[mark].at < s->end) mark++;
-    s->outside = s->after_mark = mark;
+    while (mark < count && marks[mark].at < end) mark++;
+    *outside = s->after_mark = mark;
     for (; mark < count && marks[mark].at <= next; mark++)
         if (marks[mark].kind == FERRY_MARK_CLOSE && marks[mark].partner >= s->first_mark &&
-            marks[mark].partner < s->outside)
+            marks[mark].partner < *outside)
             s->after_mark = mark + 1;
 }
 
@@ -175,13 +141,13 @@ static ferry_status pass(composer *m, size_t end, size_t after)
     for (; m->mark < after; m->mark++) {
         const ferry_mark *mark = &marks[m->mark];
         if (mark->at > m->place) {
-            FERRY_TRY(push_text(m, (ferry_view){m->c->shown->text.data, 0}, m->place, mark->at));
+            FERRY_TRY(push_text(m, m->c->shown->text.data, m->place, mark->at));
             m->place = mark->at;
         }
         if (!mark->kept || mark->kind == FERRY_MARK_OPEN) FERRY_TRY(push_mark(m, mark));
         if (mark->kept && mark->kind == FERRY_MARK_OPEN) m->place = marks[mark->partner].at; /* in the word's place */
     }
-    if (end > m->place) FERRY_TRY(push_text(m, (ferry_view){m->c->shown->text.data, 0}, m->place, end));
+    if (end > m->place) FERRY_TRY(push_text(m, m->c->shown->text.data, m->place, end));
     if (end > m->place) m->place = end;
     return FERRY_OK;
 }
@@ -202,10 +168,10 @@ static ferry_status push_kept(composer *m, ferry_view target, size_t begin, size
 {
     const ferry_view shown = {m->c->shown->text.data, m->block->end};
     const ferry_mark *close = &m->c->shown->marks[mark->partner];
-    const bool inserted = begin == end, spaced = m->blanks != none;
+    const bool inserted = begin == end;
     const bool blank_before = !mark->joined && mark->at > m->block->begin && shown.data[mark->at - 1] == ' ';
     const bool blank_after = !close->joined && close->at < shown.size && shown.data[close->at] == ' ';
-    if (!spaced && (beside || is_in_word(target, begin, true)) && (inserted || blank_before))
+    if (m->blanks == none && (beside || is_in_word(target, begin, true)) && (inserted || blank_before))
         FERRY_TRY(push_character(m, ' '));
     FERRY_TRY(push_mark(m, mark));
     m->joins = close->joined;
@@ -214,68 +180,24 @@ static ferry_status push_kept(composer *m, ferry_view target, size_t begin, size
 }
 
 /* The translation, with its marks. */
-static ferry_status push_placed(composer *m, ferry_view target, const sentence *s, const ferry_placed *placed)
+static ferry_status push_placed(composer *m, const ferry_place_sentence *s, const ferry_placed *placed)
 {
     size_t at = 0, kept_end = none;
     for (size_t i = 0; i < s->after_mark - s->first_mark; i++) {
-        const ferry_mark *mark = &m->c->shown->marks[s->first_mark + placed[i].item];
-        if (!mark->kept || mark->kind == FERRY_MARK_OPEN) FERRY_TRY(push_text(m, target, at, placed[i].at));
+        const ferry_mark *mark = &s->marks[placed[i].mark];
+        if (!mark->kept || mark->kind == FERRY_MARK_OPEN) FERRY_TRY(push_text(m, s->target.data, at, placed[i].at));
         if (!mark->kept)
             FERRY_TRY(push_mark(m, mark));
         else if (mark->kind == FERRY_MARK_OPEN) /* its end follows */
-            FERRY_TRY(push_kept(m, target, placed[i].at, placed[i + 1].at, mark, placed[i].at == kept_end));
+            FERRY_TRY(push_kept(m, s->target, placed[i].at, placed[i + 1].at, mark, placed[i].at == kept_end));
         if (mark->kept) kept_end = placed[i].at;
         at = placed[i].at;
     }
-    return push_text(m, target, at, target.size);
-}
-
-/* Tokens of a sentence and its translation, and what aligns them. */
-typedef struct aligned {
-    ferry_token *source, *target;
-    ferry_place_weights *weights;
-    ferry_placed *placed;
-    size_t source_count, target_count;
-} aligned;
-
-static ferry_status read_tokens(composer *m, size_t index, size_t marks, ferry_view target, aligned *a)
-{
-    const ferry_result *lines = ferry_result_sentences(m->c->result);
-    ferry_token *last = NULL;
-    a->source_count = ferry_result_source_token_count(lines, index);
-    a->target_count = ferry_result_token_count(lines, index, 0);
-    a->source = calloc(a->source_count + 1, sizeof *a->source);
-    a->target = calloc(a->target_count + 1, sizeof *a->target);
-    a->weights = calloc(a->target_count + 1, sizeof *a->weights);
-    a->placed = calloc(marks + 1, sizeof *a->placed);
-    if (a->source == NULL || a->target == NULL || a->weights == NULL || a->placed == NULL)
-        return ferry_fail_memory(m->error, "the elements of a sentence", a->target_count * sizeof *a->target);
-    for (size_t i = 0; i < a->source_count; i++)
-        ferry_result_source_token(lines, index, i, &a->source[i], sizeof *a->source);
-    for (size_t i = 0; i < a->target_count; i++) {
-        ferry_token *token = &a->target[i];
-        ferry_place_weights *weights = &a->weights[i];
-        ferry_result_token(lines, index, 0, i, token, sizeof *token);
-        if (token->end > target.size) token->end = target.size; /* what the end of the text has lost */
-        if (token->begin > target.size) token->begin = target.size;
-        weights->values = ferry_result_weights(lines, index, 0, i, &weights->first, &weights->count);
-        if (token->begin < token->end) last = token;
-    }
-    /* What the end of the text has got belongs to its last word. */
-    if (last != NULL && memchr(target.data + last->end, ' ', target.size - last->end) == NULL) last->end = target.size;
-    return FERRY_OK;
-}
-
-static void release(aligned *a)
-{
-    free(a->source);
-    free(a->target);
-    free(a->weights);
-    free(a->placed);
+    return push_text(m, s->target.data, at, s->target.size);
 }
 
 /* The sentence cannot be used, but may be if other words stand for what is kept in it. */
-static void refuse(composer *m, const sentence *s, const char *reason)
+static void refuse(composer *m, const ferry_place_sentence *s, const char *reason)
 {
     ferry_composition *c = m->c;
     bool again = false;
@@ -288,28 +210,16 @@ static void refuse(composer *m, const sentence *s, const char *reason)
     if (c->reason == NULL || !again) c->reason = reason;
 }
 
-static ferry_status push_aligned(composer *m, size_t index, const sentence *s, ferry_view target)
+static ferry_status push_aligned(composer *m, const ferry_place_sentence *s)
 {
-    aligned a = {.source = NULL};
-    size_t lost = 0;
-    ferry_status status = read_tokens(m, index, s->after_mark - s->first_mark, target, &a);
-    const ferry_place_sentence between = {
-        .source = text_of(m, s->begin, s->end),
-        .target = target,
-        .items = m->c->shown->marks + s->first_mark,
-        .first_item = s->first_mark,
-        .item_count = s->after_mark - s->first_mark,
-        .begin = s->begin,
-        .source_tokens = a.source,
-        .target_tokens = a.target,
-        .weights = a.weights,
-        .source_count = a.source_count,
-        .target_count = a.target_count,
-    };
-    if (status == FERRY_OK) status = ferry_place(&between, a.placed, &lost, m->error);
-    if (status == FERRY_OK) status = push_placed(m, target, s, a.placed);
-    if (lost > 0) refuse(m, s, "the translation lacks what has to be kept, or has it twice");
-    release(&a);
+    const size_t count = s->after_mark - s->first_mark;
+    bool lost = false;
+    ferry_placed *placed = calloc(count + 1, sizeof *placed);
+    if (placed == NULL) return ferry_fail_memory(m->error, "the elements of a sentence", count * sizeof *placed);
+    ferry_status status = ferry_place(s, placed, &lost, m->error);
+    if (status == FERRY_OK) status = push_placed(m, s, placed);
+    if (lost) refuse(m, s, "the translation lacks what has to be kept, or has it twice");
+    free(placed);
     return status;
 }
 
@@ -330,23 +240,29 @@ static ferry_status push_sentence(composer *m, size_t index, bool last)
     const ferry_result *lines = ferry_result_sentences(m->c->result);
     const ferry_text text = ferry_result_text(lines, index, 0);
     const ferry_outcome *outcome = ferry_result_outcome(lines, index);
-    sentence s = {.begin = range->source_begin, .end = range->source_end};
+    ferry_place_sentence s = {.result = lines,
+                              .line = index,
+                              .source = text_of(m, range->source_begin, range->source_end),
+                              .begin = range->source_begin,
+                              .marks = m->c->shown->marks};
     ferry_string target = {0};
-    find_marks(m, &s);
-    if (outcome->status == FERRY_OK && (s.kept || ferry_result_token_count(lines, index, 0) == 0))
-        return pass(m, s.end, s.outside); /* the model sees nothing of it */
+    size_t outside;
+    bool kept;
+    find_marks(m, &s, &outside, &kept);
+    if (outcome->status == FERRY_OK && (kept || ferry_result_token_count(lines, index, 0) == 0))
+        return pass(m, range->source_end, outside); /* the model sees nothing of it */
     FERRY_TRY(pass(m, s.begin, s.first_mark));
     ferry_status status = ferry_string_append(&target, (ferry_view){text.data, text.size}, m->error);
-    if (status == FERRY_OK && last) status = ferry_end_as(text_of(m, s.begin, s.end), &target, m->error);
-    const ferry_view view = {target.data != NULL ? target.data : "", target.size};
-    const char *reason = why_not(outcome, view);
-    m->c->changed = m->c->changed || !ferry_view_equal(view, text_of(m, s.begin, s.end));
+    if (status == FERRY_OK && last) status = ferry_end_as(s.source, &target, m->error);
+    s.target = (ferry_view){target.data != NULL ? target.data : "", target.size};
+    const char *reason = why_not(outcome, s.target);
+    m->c->changed = m->c->changed || !ferry_view_equal(s.target, s.source);
     if (reason != NULL)
         refuse(m, &s, reason);
     else if (status == FERRY_OK)
-        status = s.first_mark < s.after_mark ? push_aligned(m, index, &s, view) : push_text(m, view, 0, view.size);
+        status = s.first_mark < s.after_mark ? push_aligned(m, &s) : push_text(m, s.target.data, 0, s.target.size);
     m->mark = s.after_mark;
-    m->place = s.end;
+    m->place = range->source_end;
     free(target.data);
     return status;
 }

@@ -8,33 +8,25 @@
 
 #include "marks.h"
 
-/* What aligns a token of the translation: its weights of source tokens first … first + count - 1; those of all others
- * are 0. */
-typedef struct ferry_place_weights {
-    const float *values; /* [count] */
-    size_t first, count;
-} ferry_place_weights;
-
 typedef struct ferry_place_sentence {
-    ferry_view source, target;
-    /* The items within the sentence or at its ends, `at` counted from the text's beginning, as `begin`, the byte of the
-     * text where the sentence begins. Elements may begin before the sentence or end after it: then only one of their
-     * items is among these. */
-    const ferry_mark *items;       /* [item_count] */
-    size_t first_item, item_count; /* the number of items[0] among the text's */
+    const ferry_result *result; /* its line `line` is the translation, with alignment */
+    size_t line;
+    ferry_view source; /* a sentence of the text, which begins at its byte `begin` */
     size_t begin;
-    const ferry_token *source_tokens, *target_tokens; /* [source_count], [target_count]; empty: no text */
-    const ferry_place_weights *weights;               /* [target_count] */
-    size_t source_count, target_count;
+    ferry_view target; /* the translation; its end may be another than the result has */
+    /* The text's marks, and which are within the sentence or at its ends. Elements may begin before the sentence or end
+     * after it: then only one of their marks is among these. */
+    const ferry_mark *marks;
+    size_t first_mark, after_mark; /* marks first_mark … after_mark - 1 */
 } ferry_place_sentence;
 
 typedef struct ferry_placed {
-    size_t item; /* of items[] */
+    size_t mark; /* of the text */
     size_t at;   /* byte of the target before which it stands */
 } ferry_placed;
 
-/* Fills placed [item_count] with each item once, in the order of the target. *lost: how many of the words that stand
- * for what is kept are not in the target, or more than once. Errors: MEMORY. */
-ferry_status ferry_place(const ferry_place_sentence *sentence, ferry_placed *placed, size_t *lost, ferry_error *error);
+/* Fills placed [after_mark - first_mark] with each mark once, in the order of the target. *lost: a word that stands for
+ * what is kept is not in the target, or more than once. Errors: MEMORY. */
+ferry_status ferry_place(const ferry_place_sentence *sentence, ferry_placed *placed, bool *lost, ferry_error *error);
 
 #endif
