@@ -212,7 +212,7 @@ test_many_failed_lines()
     yes '<p>word</p>' | head -100 > in
     run translate -q --max-source 1 --format html -i in
     expect_status 1
-    expect_message '… and 90 more lines failed' 12
+    expect_message '… and 90 more lines failed' 13
     yes "$(printf 'word %.0s' {1..600})" | head -20 > in
     run score in in
     expect_status 1
