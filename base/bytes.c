@@ -59,12 +59,16 @@ char *ferry_text_copy(const char *text)
     return copy != NULL ? memcpy(copy, text, size) : NULL;
 }
 
+bool ferry_view_contains_view(ferry_view view, ferry_view part)
+{
+    for (size_t at = 0; at + part.size <= view.size; at++)
+        if (memcmp(view.data + at, part.data, part.size) == 0) return true;
+    return false;
+}
+
 bool ferry_view_contains(ferry_view view, const char *part)
 {
-    const size_t size = strlen(part);
-    for (size_t at = 0; at + size <= view.size; at++)
-        if (memcmp(view.data + at, part, size) == 0) return true;
-    return false;
+    return ferry_view_contains_view(view, ferry_text_view(part));
 }
 
 int ferry_hex_digit(char digit)

@@ -33,6 +33,7 @@ int ferry_compare_letters(const char *a, const char *b, size_t size);
 char *ferry_text_copy(const char *text);
 /* Whether `part` occurs in the view. */
 bool ferry_view_contains(ferry_view view, const char *part);
+bool ferry_view_contains_view(ferry_view view, ferry_view part);
 /* The value of a hexadecimal digit of either case, or -1. */
 int ferry_hex_digit(char digit);
 /* Two digits for each byte, in lower case, without a NUL: digits [2 × size]. */

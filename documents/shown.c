@@ -83,13 +83,10 @@ static ferry_status add_mark(builder *b, const ferry_mark *mark)
 /* Text of the block that has the word, which then cannot stand for anything. */
 static bool occurs(const builder *b, const char *word)
 {
-    const size_t size = strlen(word);
     for (size_t i = b->block->first_item; i < b->block->after_item; i++) {
         const ferry_document_item *item = &b->document->items[i];
-        const ferry_view text =
-            item->kind == FERRY_DOCUMENT_TEXT ? ferry_item_text(b->document, item) : (ferry_view){"", 0};
-        for (size_t at = 0; at + size <= text.size; at++)
-            if (memcmp(text.data + at, word, size) == 0) return true;
+        if (item->kind == FERRY_DOCUMENT_TEXT && ferry_view_contains(ferry_item_text(b->document, item), word))
+            return true;
     }
     return false;
 }

@@ -25,24 +25,19 @@ static void warn(const ferry_line_job *j, size_t i, const char *warning)
         ferry_warn_of_line(j->call, j->lines->first + i + 1, warning);
 }
 
-static bool contains(ferry_text text, ferry_view part)
-{
-    for (size_t at = 0; at + part.size <= text.size; at++)
-        if (memcmp(text.data + at, part.data, part.size) == 0) return true;
-    return false;
-}
-
 /* Tells once of a placeholder or an address that a document keeps, and this line does not. */
 static void tell_of_change(ferry_line_job *j, size_t i, const ferry_result *result)
 {
     ferry_kept_search search = {.text = {j->lines->texts[i].data, j->lines->texts[i].size}};
     ferry_kept kept;
     if (ferry_is_given(j->call, FERRY_OPTION_QUIET) || ferry_result_hypothesis_count(result, i) == 0) return;
+    const ferry_text text = ferry_result_text(result, i, 0);
+    const ferry_view translation = {text.data, text.size};
     for (size_t looks = 0; looks < MOST_LOOKS && !j->told && ferry_kept_next(&search, &kept); looks++) {
         const ferry_view part = {search.text.data + kept.begin, kept.end - kept.begin};
         const bool is_address = ferry_view_contains(part, "://") || ferry_view_contains(part, "@");
         if (kept.kind != FERRY_KEPT_PLACEHOLDER && !(kept.kind == FERRY_KEPT_NAME && is_address)) continue;
-        if (contains(ferry_result_text(result, i, 0), part)) continue;
+        if (ferry_view_contains_view(translation, part)) continue;
         ferry_complain("line %zu: '%.*s' was changed (--format text keeps placeholders and addresses)",
                        j->lines->first + i + 1, (int)(part.size < 60 ? part.size : 60), part.data);
         j->told = true;
