@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "array.h"
 #include "base/utf8.h"
 #include "ends.h"
 #include "place.h"
@@ -28,17 +29,13 @@ static ferry_status push_piece(composer *m, const ferry_document_item *item, siz
 {
     ferry_document_pieces *pieces = &m->c->pieces;
     const bool blank = m->blanks != none;
-    const size_t count = pieces->count + 1;
-    ferry_document_piece *grown = ferry_array_grow(pieces->pieces, &pieces->capacity, count, sizeof *grown);
-    if (grown == NULL) return ferry_fail_memory(m->error, "a translation", count * sizeof *grown);
-    pieces->pieces = grown;
-    grown[pieces->count++] = (ferry_document_piece){.item = item,
-                                                    .text_begin = at,
-                                                    .text_end = at,
-                                                    .blank_begin = blank ? m->blanks : at,
-                                                    .may_break = blank || may_break};
+    const ferry_document_piece piece = {.item = item,
+                                        .text_begin = at,
+                                        .text_end = at,
+                                        .blank_begin = blank ? m->blanks : at,
+                                        .may_break = blank || may_break};
     m->blanks = none;
-    return FERRY_OK;
+    return ferry_array_append(&pieces->pieces, &pieces->count, &pieces->capacity, &piece, sizeof piece, m->error);
 }
 
 /* What a model writes is a stranger's text: of line ends and controls, blanks remain. */

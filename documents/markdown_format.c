@@ -1,6 +1,7 @@
 /* Markdown: CommonMark with the tables, strikethrough and task lists of GitHub, by the parser md4c. */
 #include <stdlib.h>
 
+#include "array.h"
 #include "base/utf8.h"
 #include "characters.h"
 #include "entities.h"
@@ -253,12 +254,8 @@ static int on_block(MD_BLOCKTYPE type, void *detail, void *user)
 
 static int add_event(ferry_md_reader *r, const ferry_md_event *event)
 {
-    const size_t count = r->event_count + 1;
-    ferry_md_event *grown = ferry_array_grow(r->events, &r->event_capacity, count, sizeof *grown);
-    if (grown == NULL) return -(int)(r->status = ferry_fail_memory(r->error, "a document", count * sizeof *grown));
-    r->events = grown;
-    grown[r->event_count++] = *event;
-    return 0;
+    r->status = ferry_array_append(&r->events, &r->event_count, &r->event_capacity, event, sizeof *event, r->error);
+    return -(int)r->status;
 }
 
 static int on_enter_span(MD_SPANTYPE type, void *detail, void *user)

@@ -15,6 +15,7 @@
  *     | - |                    | --- |
  *
  * Text itself is always read from the document: what is found by mistake is at most kept. */
+#include "array.h"
 #include "characters.h"
 #include "markdown_parts.h"
 
@@ -336,11 +337,9 @@ static bool begins_table(scanner *s)
 static ferry_status insert(scanner *s, ferry_view text)
 {
     ferry_md_reader *r = s->reader;
-    ferry_md_insert *grown = ferry_array_grow(r->inserts, &r->insert_capacity, r->insert_count + 1, sizeof *grown);
-    if (grown == NULL) return ferry_fail_memory(r->error, "a document", (r->insert_count + 1) * sizeof *grown);
-    r->inserts = grown;
     s->moved += text.size;
-    grown[r->insert_count++] = (ferry_md_insert){s->out->size, s->out->size + text.size, s->moved};
+    const ferry_md_insert added = {s->out->size, s->out->size + text.size, s->moved};
+    FERRY_TRY(ferry_array_append(&r->inserts, &r->insert_count, &r->insert_capacity, &added, sizeof added, r->error));
     return ferry_string_append(s->out, text, r->error);
 }
 

@@ -1,5 +1,6 @@
 /* Where the parts of a block are. Between two texts there are the markers of the spans that begin or end there, in the
  * order in which md4c tells of them, or the end of a line; everything else is a block that stays. */
+#include "array.h"
 #include "characters.h"
 #include "markdown_parts.h"
 
@@ -14,14 +15,9 @@ static bool add_part(ferry_md_reader *r, ferry_md_kind kind, size_t end)
         r->parts[count - 1].end = end;
         return true;
     }
-    ferry_md_part *grown = ferry_array_grow(r->parts, &r->part_capacity, count + 1, sizeof *grown);
-    if (grown == NULL) {
-        r->status = ferry_fail_memory(r->error, "a document", (count + 1) * sizeof *grown);
-        return false;
-    }
-    r->parts = grown;
-    grown[r->part_count++] = (ferry_md_part){kind, begin, end, begin, end, r->open};
-    return true;
+    const ferry_md_part part = {kind, begin, end, begin, end, r->open};
+    r->status = ferry_array_append(&r->parts, &r->part_count, &r->part_capacity, &part, sizeof part, r->error);
+    return r->status == FERRY_OK;
 }
 
 /* ---- text ---- */

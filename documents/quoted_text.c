@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array.h"
 #include "base/utf8.h"
 #include "characters.h"
 #include "entities.h"
@@ -152,12 +153,9 @@ static ferry_status find_tags(reader *r)
         ferry_inline_tag tag;
         size = ferry_inline_tag_read(view_part(r->bytes, at, r->bytes.size), &tag);
         if (size == 0) continue;
-        ferry_inline_tag *grown = ferry_array_grow(r->tags, &capacity, r->count + 1, sizeof *grown);
-        if (grown == NULL) return ferry_fail_memory(r->document->error, "tags", (r->count + 1) * sizeof *grown);
-        r->tags = grown;
         tag.begin = at;
         tag.end = at + size;
-        grown[r->count++] = tag;
+        FERRY_TRY(ferry_array_append(&r->tags, &r->count, &capacity, &tag, sizeof tag, r->document->error));
     }
     ferry_inline_tags_pair(r->tags, r->count);
     return FERRY_OK;

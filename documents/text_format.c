@@ -2,6 +2,7 @@
  * where a line ends although the next word would have had room by far: that is a list, or an address. */
 #include <stdlib.h>
 
+#include "array.h"
 #include "base/utf8.h"
 #include "characters.h"
 #include "formats.h"
@@ -118,10 +119,8 @@ static void find_lettered_bullets(reader *r)
 static ferry_status read_lines(reader *r)
 {
     for (size_t at = 0; at < r->source.size; at = r->lines[r->count - 1].next) {
-        line *grown = ferry_array_grow(r->lines, &r->capacity, r->count + 1, sizeof *grown);
-        if (grown == NULL) return ferry_fail_memory(r->document->error, "lines", (r->count + 1) * sizeof *grown);
-        r->lines = grown;
-        grown[r->count++] = read_line(r->source, at, false);
+        const line l = read_line(r->source, at, false);
+        FERRY_TRY(ferry_array_append(&r->lines, &r->count, &r->capacity, &l, sizeof l, r->document->error));
     }
     find_lettered_bullets(r);
     for (size_t i = 0, longest = 0; i < r->count; i++) {
