@@ -1,21 +1,10 @@
 /* What depends on the languages of a call; the stand-in's model translates English into German, or Turkish. */
 #include "tests/support/document_support.h"
 
-#include "documents/ferry_documents.h"
-
-/* `given`: what the translator answers; NULL: the text in capitals. */
 static void check(const char *from, const char *to, const char *source, const char *given, const char *expected)
 {
-    static int model; /* the stand-in does not look at it */
-    ferry_translator translator = {.way = given != NULL ? STAND_IN_GIVEN : STAND_IN_UPPER, .given = given};
     const ferry_document_options options = {.size = sizeof options, .from = from, .to = to};
-    ferry_document_result *result;
-    CHECK(ferry_document_translate((const ferry_model *)(const void *)&model, &translator, "html",
-                                   (ferry_text){source, strlen(source)}, &options, &result, &error));
-    const ferry_text text = ferry_document_result_text(result);
-    if (!ferry_view_is((ferry_view){text.data, text.size}, expected))
-        fail_msg("%s: expected\n%s\nfound\n%s", source, expected, text.data);
-    ferry_document_result_destroy(result);
+    check_call(&options, "html", source, given, expected);
 }
 
 /* An element in another language than the page's stays; a page without one has that of the call. */

@@ -351,3 +351,25 @@ void check_cases(const ferry_document_format *format)
             check_case(format, section, line);
     }
 }
+
+/* ---- calls ---- */
+
+ferry_status call_documents(const ferry_document_options *options, const char *format, const char *source,
+                            const char *given, ferry_document_result **result, ferry_error *error)
+{
+    static int model; /* the stand-in does not look at it */
+    ferry_translator translator = {.way = given != NULL ? STAND_IN_GIVEN : STAND_IN_UPPER, .given = given};
+    return ferry_document_translate((const ferry_model *)(const void *)&model, &translator, format,
+                                    (ferry_text){source, strlen(source)}, options, result, error);
+}
+
+void check_call(const ferry_document_options *options, const char *format, const char *source, const char *given,
+                const char *expected)
+{
+    ferry_document_result *result;
+    CHECK(call_documents(options, format, source, given, &result, &error));
+    const ferry_text text = ferry_document_result_text(result);
+    if (!ferry_view_is((ferry_view){text.data, text.size}, expected))
+        fail_msg("%s: expected\n%s\nfound\n%s", source, expected, text.data);
+    ferry_document_result_destroy(result);
+}

@@ -4,6 +4,7 @@
 
 #include "support.h"
 
+#include "documents/ferry_documents.h"
 #include "documents/formats.h"
 #include "stand_in.h"
 
@@ -25,5 +26,13 @@ void assert_translated(const ferry_document_format *format, const char *source, 
  *     @@ translated  SOURCE → what the model is shown → its translation → the document, or nothing if it stays
  *     @@ refused     SOURCE → a part of the message, or SOURCE alone if it is read */
 void check_cases(const ferry_document_format *format);
+
+/* A call of the library with these options; the translator answers `given`, or, if that is NULL, the text in capitals.
+ */
+ferry_status call_documents(const ferry_document_options *options, const char *format, const char *source,
+                            const char *given, ferry_document_result **result, ferry_error *error);
+/* Expects the document that it makes. */
+void check_call(const ferry_document_options *options, const char *format, const char *source, const char *given,
+                const char *expected);
 
 #endif
