@@ -16,11 +16,10 @@ void ferry_job_stop(ferry_job *job, const ferry_error *error)
 {
     int expected = FERRY_OK;
     if (atomic_compare_exchange_strong(&job->status, &expected, (int)error->status)) job->error = *error;
-    atomic_store(&job->translator->stop, true);
+    atomic_store(job->stop, true);
 }
 
-/* The first failure. */
-static ferry_status take_status(ferry_job *job, ferry_error *error)
+ferry_status ferry_job_take_status(ferry_job *job, ferry_error *error)
 {
     const ferry_status status = (ferry_status)atomic_load(&job->status);
     if (status != FERRY_OK && error != NULL) *error = job->error;
@@ -31,8 +30,7 @@ static void report_progress(ferry_job *job)
 {
     const ferry_options *options = &job->translator->options;
     if (options->progress == NULL || job->count == 0 || ferry_job_stopped(job)) return;
-    if (options->progress(options->user, atomic_load(&job->done), job->count) != 0)
-        atomic_store(&job->translator->stop, true);
+    if (options->progress(options->user, atomic_load(&job->done), job->count) != 0) atomic_store(job->stop, true);
 }
 
 /* ---- results ---- */
@@ -153,7 +151,8 @@ static ferry_status prepare_valid(ferry_job *job, size_t line, ferry_view text, 
 {
     ferry_result_line *result = &job->result->lines[line];
     ferry_parts *parts = &job->lines[line].parts;
-    ferry_status status = ferry_utf8_is_blank(text) ? FERRY_OK : ferry_parts_split(job->translator, text, parts, error);
+    ferry_status status =
+        ferry_utf8_is_blank(text) ? FERRY_OK : ferry_parts_split(job->translator, text, job->stop, parts, error);
     if (status == FERRY_OK) status = prepare_prefix(job, line, error);
     if (status == FERRY_OK && parts->count > 0) return prepare_parts(job, line, error);
     if (status == FERRY_OK)
@@ -199,11 +198,15 @@ ferry_status ferry_job_prepare(ferry_job *job,
                                ferry_error *error)
 {
     preparation p = {job, prepare_line};
-    ferry_pool_run(job->translator->pool, prepare_item, &p, job->count);
-    return take_status(job, error);
+    if (!job->served) {
+        ferry_pool_run(job->translator->pool, prepare_item, &p, job->count);
+        return ferry_job_take_status(job, error);
+    }
+    for (size_t line = 0; line < job->count; line++) FERRY_TRY(prepare_line(job, line, error));
+    return FERRY_OK;
 }
 
-/* ---- the queue ---- */
+/* ---- sentences ---- */
 
 /* Longest first: what takes longest starts first, and scratch memory has its final size early. */
 static int compare_sentences(const void *a, const void *b)
@@ -214,7 +217,7 @@ static int compare_sentences(const void *a, const void *b)
     return x->part < y->part ? -1 : x->part > y->part;
 }
 
-static ferry_status make_queue(ferry_job *job, ferry_error *error)
+static ferry_status list_sentences(ferry_job *job, ferry_error *error)
 {
     size_t most = 0;
     for (size_t i = 0; i < job->count; i++) most += job->lines[i].parts.count;
@@ -223,78 +226,86 @@ static ferry_status make_queue(ferry_job *job, ferry_error *error)
     for (size_t i = 0; i < job->count; i++)
         for (size_t p = 0; p < job->lines[i].parts.count; p++) {
             ferry_part *part = &job->lines[i].parts.parts[p];
-            if (part->ids.count == 0) continue;
-            job->sentences[job->sentence_count++] = (ferry_job_sentence){.line = i, .part = part};
-            job->translator->source_tokens += part->ids.count;
+            if (part->ids.count > 0)
+                job->sentences[job->sentence_count++] = (ferry_job_sentence){.job = job, .line = i, .part = part};
         }
     qsort(job->sentences, job->sentence_count, sizeof *job->sentences, compare_sentences);
+    for (size_t i = job->sentence_count; i-- > 0; job->waiting = &job->sentences[i])
+        job->sentences[i].next = job->waiting;
     return FERRY_OK;
 }
 
-const ferry_job_sentence *ferry_job_take(ferry_job_share *share)
+ferry_job_sentence *ferry_job_take(ferry_job_share *share)
 {
-    ferry_job *job = share->job;
-    const ferry_job_sentence *alone = share->alone, *end = &job->sentences[job->sentence_count];
-    if (alone != NULL) {
-        share->alone = end; /* nothing follows */
-        return alone < end ? alone : NULL;
-    }
-    const size_t index = ferry_job_stopped(job) ? job->sentence_count : atomic_fetch_add(&job->taken, 1);
-    return index < job->sentence_count ? &job->sentences[index] : NULL;
+    ferry_job_sentence *sentence = share->first;
+    if (!share->alone) sentence = ferry_queue_take(&share->translator->queue, share->held);
+    share->first = NULL;
+    share->held += sentence != NULL;
+    return sentence;
 }
 
-ferry_status ferry_job_finish_sentence(ferry_job_share *share, const ferry_job_sentence *sentence, ferry_error *error)
+void ferry_job_put(ferry_job_share *share, ferry_job_sentence *sentence, ferry_queue_place place)
 {
-    FERRY_TRY(finish_part(share->job, sentence->line, error));
-    if (share->worker == 0) report_progress(share->job);
-    return ferry_job_stopped(share->job) ? ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled") : FERRY_OK;
+    share->held--;
+    ferry_queue_put(&share->translator->queue, sentence, place);
 }
 
-ferry_status ferry_job_fail_sentence(ferry_job_share *share, const ferry_job_sentence *sentence, const ferry_error *why,
-                                     ferry_error *error)
+void ferry_job_finish_sentence(ferry_job_share *share, ferry_job_sentence *sentence)
 {
-    ferry_job *job = share->job;
-    if (why->status == FERRY_ERROR_LIMIT && share->alone == NULL) {
-        job->sentences[sentence - job->sentences].alone = true;
-        return FERRY_OK;
+    ferry_error error;
+    ferry_job *job = sentence->job;
+    if (finish_part(job, sentence->line, &error) != FERRY_OK) ferry_job_stop(job, &error);
+    ferry_job_put(share, sentence, FERRY_QUEUE_DONE);
+    if (share->job != NULL && share->worker == 0) report_progress(share->job);
+}
+
+void ferry_job_fail_sentence(ferry_job_share *share, ferry_job_sentence *sentence, const ferry_error *why)
+{
+    const bool own = why->status == FERRY_ERROR_LIMIT || why->status == FERRY_ERROR_FORMAT;
+    ferry_error error = *why;
+    if (why->status == FERRY_ERROR_LIMIT && !share->alone) {
+        ferry_job_put(share, sentence, FERRY_QUEUE_ALONE);
+        return;
     }
-    FERRY_TRY(ferry_result_line_fail(&sentence->part->result, why->status, why->message, error));
-    return finish_part(job, sentence->line, error);
+    if (!own || ferry_result_line_fail(&sentence->part->result, why->status, why->message, &error) != FERRY_OK ||
+        finish_part(sentence->job, sentence->line, &error) != FERRY_OK)
+        ferry_job_stop(sentence->job, &error);
+    ferry_job_put(share, sentence, FERRY_QUEUE_DONE);
 }
 
 /* ---- workers ---- */
 
-static void work(ferry_job_share share)
+static void work(ferry_job_share *share, const ferry_job *job)
 {
-    ferry_profile *profile = ferry_translator_profile(share.job->translator, share.worker);
-    if (ferry_job_stopped(share.job)) return;
+    ferry_profile *profile = ferry_translator_profile(share->translator, share->worker);
     ferry_profile_enter(profile, FERRY_PHASE_OTHER);
-    (share.job->work != NULL ? share.job->work : ferry_job_translate_share)(&share);
+    (job->work != NULL ? job->work : ferry_job_translate_share)(share);
     ferry_profile_leave(profile, FERRY_PHASE_IDLE);
 }
 
 static void work_item(void *user, int32_t worker, size_t item)
 {
+    ferry_job *job = user;
     (void)item;
-    work((ferry_job_share){.job = user, .worker = worker});
+    work(&(ferry_job_share){.translator = job->translator, .job = job, .worker = worker}, job);
 }
 
-/* Sentences that ran into the memory limit, one after the other, each with all the memory. */
-static void work_alone(ferry_job *job)
+void ferry_job_translate_alone(ferry_translator *translator, ferry_job *job, int32_t worker)
 {
-    ferry_translator *translator = job->translator;
-    for (size_t i = 0; i < job->sentence_count && !ferry_job_stopped(job); i++) {
-        if (!job->sentences[i].alone) continue;
-        ferry_screen_destroy(&translator->screen);
-        for (int32_t t = 0; t < translator->options.threads; t++) ferry_generator_release(&translator->generators[t]);
-        work((ferry_job_share){.job = job, .alone = &job->sentences[i]});
-    }
+    ferry_job_share share = {.translator = translator, .job = job, .worker = worker, .alone = true};
+    share.first = ferry_queue_take_alone(&translator->queue);
+    if (share.first == NULL) return;
+    share.held = 1;
+    ferry_screen_destroy(&translator->screen);
+    for (int32_t t = 0; t < translator->options.threads; t++) ferry_generator_release(&translator->generators[t]);
+    work(&share, share.first->job);
 }
 
 /* ---- the call ---- */
 
 ferry_status ferry_job_begin(ferry_job *job, ferry_error *error)
 {
+    if (job->stop == NULL) job->stop = &job->translator->stop;
     if (job->translator->options.alignment != 0) job->tokens = true;
     FERRY_TRY(ferry_result_create(job->count, &job->result, error));
     job->lines = calloc(job->count + 1, sizeof *job->lines);
@@ -302,47 +313,35 @@ ferry_status ferry_job_begin(ferry_job *job, ferry_error *error)
     return FERRY_OK;
 }
 
-/* Where it pays for translating the queue. */
-static ferry_status make_screen(ferry_job *job, ferry_error *error)
+ferry_status ferry_job_list(ferry_job *job, ferry_error *error)
 {
-    ferry_translator *translator = job->translator;
+    FERRY_TRY(ferry_job_prepare(job, prepare, error));
+    return list_sentences(job, error);
+}
+
+ferry_status ferry_job_make_screen(ferry_translator *translator, size_t tokens, ferry_error *error)
+{
     const ferry_shortlist *shortlist = &translator->model->file.generation.shortlist;
-    if (job->work != NULL || translator->screen.exact != NULL) return FERRY_OK;
+    if (translator->screen.exact != NULL) return FERRY_OK;
     return ferry_output_screen(&translator->generators[0].state, &translator->options,
-                               shortlist->offsets != NULL ? shortlist : NULL, translator->source_tokens,
-                               &translator->screen, error);
-}
-
-static void work_queue(ferry_job *job)
-{
-    const ferry_translator *translator = job->translator;
-    const size_t threads = (size_t)translator->options.threads;
-    ferry_pool_run(translator->pool, work_item, job, job->sentence_count < threads ? job->sentence_count : threads);
-    work_alone(job);
-}
-
-/* What remains of the queue are the sentences that are translated again. */
-static void keep_again(ferry_job *job)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < job->sentence_count; i++) {
-        if (!job->sentences[i].again) continue;
-        job->sentences[count] = job->sentences[i];
-        job->sentences[count++].alone = false;
-    }
-    job->sentence_count = count;
-    atomic_store(&job->taken, 0);
+                               shortlist->offsets != NULL ? shortlist : NULL, tokens, &translator->screen, error);
 }
 
 static ferry_status run(ferry_job *job, ferry_error *error)
 {
-    FERRY_TRY(make_queue(job, error));
-    FERRY_TRY(make_screen(job, error));
-    work_queue(job);
-    keep_again(job);
-    work_queue(job);
+    ferry_translator *translator = job->translator;
+    const size_t threads = (size_t)translator->options.threads;
+    if (job->sentences == NULL) FERRY_TRY(list_sentences(job, error));
+    for (size_t i = 0; i < job->sentence_count; i++) translator->source_tokens += job->sentences[i].part->ids.count;
+    if (job->work == NULL) FERRY_TRY(ferry_job_make_screen(translator, translator->source_tokens, error));
+    ferry_queue_add(&translator->queue, job);
+    do {
+        ferry_pool_run(translator->pool, work_item, job, job->sentence_count < threads ? job->sentence_count : threads);
+        while (job->waiting == NULL && job->alone != NULL) ferry_job_translate_alone(translator, job, 0);
+    } while (job->waiting != NULL);
+    ferry_queue_remove(&translator->queue, job);
     report_progress(job);
-    return take_status(job, error);
+    return ferry_job_take_status(job, error);
 }
 
 /* Lines that are not finished were cancelled. */
@@ -366,9 +365,8 @@ static void destroy_lines(ferry_job *job)
     free(job->sentences);
 }
 
-ferry_status ferry_job_finish(ferry_job *job, ferry_status status, ferry_result **result, ferry_error *error)
+ferry_status ferry_job_end(ferry_job *job, ferry_status status, ferry_result **result, ferry_error *error)
 {
-    if (status == FERRY_OK) status = run(job, error);
     if (status == FERRY_OK || status == FERRY_ERROR_CANCELLED) status = cancel_lines(job, error);
     destroy_lines(job);
     if (status == FERRY_OK || status == FERRY_ERROR_CANCELLED)
@@ -376,6 +374,12 @@ ferry_status ferry_job_finish(ferry_job *job, ferry_status status, ferry_result 
     else
         ferry_result_destroy(job->result);
     return status;
+}
+
+ferry_status ferry_job_finish(ferry_job *job, ferry_status status, ferry_result **result, ferry_error *error)
+{
+    if (status == FERRY_OK) status = run(job, error);
+    return ferry_job_end(job, status, result, error);
 }
 
 ferry_status ferry_job_check(const ferry_translator *translator, ferry_error *error)
@@ -390,7 +394,7 @@ ferry_status ferry_job_translate(ferry_translator *translator, const ferry_text 
 {
     ferry_job job = {.translator = translator, .texts = texts, .prefixes = prefixes, .count = count};
     ferry_status status = ferry_job_begin(&job, error);
-    if (status == FERRY_OK) status = ferry_job_prepare(&job, prepare, error);
+    if (status == FERRY_OK) status = ferry_job_list(&job, error);
     return ferry_job_finish(&job, status, result, error);
 }
 

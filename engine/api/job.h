@@ -1,12 +1,13 @@
-/* One call of a translator: a queue of sentences, longest first, from which its workers take the next one as places
- * become free. A line is one sentence, or several parts (parts.h). Sentences are translated (translate_share.c), or
- * scored with given translations (score.c). */
+/* The lines that a translator translates together, in a call or for a service: a list of sentences, longest first, from
+ * which its workers take the next one as places become free. A line is one sentence, or several parts (parts.h).
+ * Sentences are translated (translate_share.c), or scored with given translations (score.c). */
 #ifndef FERRY_API_JOB_H
 #define FERRY_API_JOB_H
 
 #include <stdatomic.h>
 
 #include "parts.h"
+#include "queue.h"
 #include "result.h"
 #include "translator.h"
 
@@ -18,20 +19,22 @@ typedef struct ferry_job_line {
 } ferry_job_line;
 
 /* What goes through the model. */
-typedef struct ferry_job_sentence {
+struct ferry_job_sentence {
+    ferry_job *job;
+    ferry_job_sentence *next; /* in a list of its job */
     size_t line;
     ferry_part *part; /* with ids */
-    bool alone;       /* memory did not suffice for it and its neighbors */
-    bool again;       /* its translation loops: it is translated once more, when all others are done */
-} ferry_job_sentence;
+    bool again;       /* its translation loops: it is translated once more */
+};
 
-typedef struct ferry_job ferry_job;
-
-/* One worker's view of a job. */
+/* One worker's view of its translator's queue. */
 typedef struct ferry_job_share {
-    ferry_job *job;
+    ferry_translator *translator;
+    ferry_job *job; /* the call's; NULL: of a service */
     int32_t worker;
-    const ferry_job_sentence *alone; /* the one sentence to work on; NULL: those of the queue */
+    size_t held;               /* sentences that it has taken */
+    bool alone;                /* only the next one is taken, */
+    ferry_job_sentence *first; /* which is this */
 } ferry_job_share;
 
 struct ferry_job {
@@ -45,35 +48,47 @@ struct ferry_job {
     ferry_job_line *lines; /* [count] */
     size_t sentence_count;
     ferry_job_sentence *sentences; /* longest first */
-    atomic_size_t taken;           /* of them */
     atomic_size_t done;            /* lines */
     ferry_result *result;
+    atomic_bool *stop; /* the job ends soon: it is cancelled, or something failed; NULL: the translator's */
     atomic_int status; /* ferry_status of the first failure, after which workers stop */
     ferry_error error; /* written by the worker that set `status` */
+    /* In the queue, whose mutex protects the following. */
+    bool served; /* by a service, which is told when the job has ended */
+    int32_t priority;
+    uint64_t number;                     /* in the order in which jobs came */
+    ferry_job *next;                     /* in a list of the queue */
+    ferry_job_sentence *waiting, *alone; /* lists of those that are to be translated with others, and alone */
+    size_t held;                         /* sentences with workers */
 };
 
-/* After a failure, and when the call is cancelled. */
+/* After a failure, and when the job is cancelled. */
 static inline bool ferry_job_stopped(const ferry_job *job)
 {
-    return atomic_load(&job->translator->stop);
+    return atomic_load(job->stop);
 }
 
 /* UNSUPPORTED if the model has no tokenizer. */
 ferry_status ferry_job_check(const ferry_translator *translator, ferry_error *error);
-/* The next sentence of a share; NULL if there is none, or the call is cancelled. */
-const ferry_job_sentence *ferry_job_take(ferry_job_share *share);
-/* The sentence's result is complete. CANCELLED if the call is. */
-ferry_status ferry_job_finish_sentence(ferry_job_share *share, const ferry_job_sentence *sentence, ferry_error *error);
-/* The sentence fails, and its result is released; where memory was refused (LIMIT), it is tried again alone. */
-ferry_status ferry_job_fail_sentence(ferry_job_share *share, const ferry_job_sentence *sentence, const ferry_error *why,
-                                     ferry_error *error);
+/* The next sentence of a share; NULL if there is none. */
+ferry_job_sentence *ferry_job_take(ferry_job_share *share);
+/* Puts a sentence that was taken back into the queue, or DONE. */
+void ferry_job_put(ferry_job_share *share, ferry_job_sentence *sentence, ferry_queue_place place);
+/* The sentence's result is complete. */
+void ferry_job_finish_sentence(ferry_job_share *share, ferry_job_sentence *sentence);
+/* The sentence fails, and its result is released; where memory was refused (LIMIT), it is tried again alone. An error
+ * that is not the sentence's own stops the job. */
+void ferry_job_fail_sentence(ferry_job_share *share, ferry_job_sentence *sentence, const ferry_error *why);
 /* A line whose result has no sentence is complete. */
 void ferry_job_finish_line(ferry_job *job, size_t line);
-/* Translates sentences of the queue, or one alone. */
+/* Translates sentences of the queue, until there is none. */
 void ferry_job_translate_share(ferry_job_share *share);
-/* Ends the call with an error: workers stop. */
+/* Translates one alone, with all the translator's memory. */
+void ferry_job_translate_alone(ferry_translator *translator, ferry_job *job, int32_t worker);
+/* Ends the job with an error: workers stop. */
 void ferry_job_stop(ferry_job *job, const ferry_error *error);
-/* Calls prepare(job, line) for each line on the threads of the pool. Errors: the first one that it returns. */
+/* Calls prepare(job, line) for each line on the threads of the pool, or for a service on this one. Errors: the first
+ * one that it returns. */
 ferry_status ferry_job_prepare(ferry_job *job, ferry_status (*prepare)(ferry_job *job, size_t line, ferry_error *error),
                                ferry_error *error);
 
@@ -82,10 +97,19 @@ ferry_status ferry_job_translate(ferry_translator *translator, const ferry_text 
                                  size_t count, ferry_result **result, ferry_error *error);
 /* The text of a line without ill-formed UTF-8: the text itself, or a copy that the job releases, with a warning. */
 ferry_status ferry_job_repair(ferry_job *job, size_t line, ferry_view *text, ferry_error *error);
-/* Takes memory for `count` lines. After any call, even a failed one, comes ferry_job_finish. */
+/* Takes memory for `count` lines. After it, even if it failed, comes ferry_job_end or _finish. */
 ferry_status ferry_job_begin(ferry_job *job, ferry_error *error);
-/* Translates the parts of all lines, unless `status`, what the steps before returned, is an error. Releases the job,
- * whose result goes to *result if there is no error but CANCELLED. Returns the first error. */
+/* Splits the lines of a job that has begun, and lists its sentences. */
+ferry_status ferry_job_list(ferry_job *job, ferry_error *error);
+/* Releases the job, whose result goes to *result if `status` is OK or CANCELLED. Lines that are not finished are
+ * CANCELLED, and so is the job that has such. */
+ferry_status ferry_job_end(ferry_job *job, ferry_status status, ferry_result **result, ferry_error *error);
+/* Translates the parts of all lines, unless `status`, what the steps before returned, is an error; then as
+ * ferry_job_end. Returns the first error. */
 ferry_status ferry_job_finish(ferry_job *job, ferry_status status, ferry_result **result, ferry_error *error);
+/* The first failure of a job's workers. */
+ferry_status ferry_job_take_status(ferry_job *job, ferry_error *error);
+/* Makes the translator's screen (engine/search/screen.h), where it pays for so many source tokens. Errors: MEMORY. */
+ferry_status ferry_job_make_screen(ferry_translator *translator, size_t tokens, ferry_error *error);
 
 #endif

@@ -54,7 +54,8 @@ bool ferry_parts_is_long(size_t bytes, size_t limit)
 /* ---- splitting ---- */
 
 typedef struct splitter {
-    ferry_translator *translator;
+    const ferry_translator *translator;
+    const atomic_bool *stop;
     ferry_parts *parts;
     ferry_view tag;      /* of the line, for each part */
     ferry_view rest;     /* of the line, after the parts */
@@ -77,7 +78,7 @@ static ferry_status encode(splitter *s, ferry_view text, bool ranges, ferry_erro
 static ferry_status try_part(splitter *s, size_t bytes, bool *fits, ferry_error *error)
 {
     *fits = false;
-    if (atomic_load(&s->translator->stop)) return ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled");
+    if (atomic_load(s->stop)) return ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled");
     FERRY_TRY(encode(s, (ferry_view){s->rest.data, bytes}, ferry_translator_wants_tokens(s->translator), error));
     *fits = s->trial.count <= s->limit;
     return FERRY_OK;
@@ -271,11 +272,17 @@ static ferry_status look_at_all(splitter *s, ferry_error *error)
     return FERRY_OK;
 }
 
-ferry_status ferry_parts_split(ferry_translator *translator, ferry_view line, ferry_parts *parts, ferry_error *error)
+ferry_status ferry_parts_split(const ferry_translator *translator, ferry_view line, const atomic_bool *stop,
+                               ferry_parts *parts, ferry_error *error)
 {
     const size_t limit = (size_t)ferry_translator_source_limit(translator);
     const size_t tag = ferry_tokenizer_tag_size(translator->model->tokenizer, line);
-    splitter s = {.translator = translator, .parts = parts, .rest = line, .limit = limit, .guess = FEW_BYTES * limit};
+    splitter s = {.translator = translator,
+                  .stop = stop,
+                  .parts = parts,
+                  .rest = line,
+                  .limit = limit,
+                  .guess = FEW_BYTES * limit};
     bool whole;
     FERRY_TRY(ferry_languages_check_line(&translator->model->languages, translator->model->tokenizer, translator->pair,
                                          line, error));

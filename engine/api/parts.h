@@ -39,9 +39,10 @@ bool ferry_parts_is_long(size_t bytes, size_t limit);
  * nothing but white space. One of several parts is a sentence (tokenizer/sentences.h), or ends at the last cut (cuts.h)
  * of the best kind that there is within one. A part of which the model sees nothing (seen.h) has no ids. The parts
  * point into the line. Time is linear in the line's size, and text is tokenized in pieces of bounded size. Errors:
- * LIMIT (not even one character fits), CANCELLED, MEMORY; ARGUMENT (no tag of a target language, which the model
- * needs, ferry_languages_check_line). */
-ferry_status ferry_parts_split(ferry_translator *translator, ferry_view line, ferry_parts *parts, ferry_error *error);
+ * LIMIT (not even one character fits), CANCELLED (*stop), MEMORY; ARGUMENT (no tag of a target language, which the
+ * model needs, ferry_languages_check_line). */
+ferry_status ferry_parts_split(const ferry_translator *translator, ferry_view line, const atomic_bool *stop,
+                               ferry_parts *parts, ferry_error *error);
 
 /* Makes the line's result out of those of its parts, which it takes over: its hypothesis k joins their hypotheses k (of
  * a part that has fewer, the last one). If a part failed, the line fails. */

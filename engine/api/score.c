@@ -131,7 +131,7 @@ static const ferry_result_hypothesis *target_of(const ferry_job_sentence *senten
 
 /* Sentences that are scored together, with their ids one after the other. */
 typedef struct group {
-    const ferry_job_sentence *sentences[GROUP_TOKENS];
+    ferry_job_sentence *sentences[GROUP_TOKENS];
     int32_t count;
     size_t source, target; /* tokens */
 } group;
@@ -203,32 +203,27 @@ static void add_up(const ferry_translator *translator, ferry_result_hypothesis *
 }
 
 /* Where the group fails for one of its pairs, or for memory, each is scored alone. */
-static ferry_status score_group(ferry_job_share *share, const group *g, ferry_error *error)
+static void score_group(ferry_job_share *share, const group *g)
 {
-    const ferry_translator *translator = share->job->translator;
+    const ferry_translator *translator = share->translator;
     ferry_state *state = &translator->generators[share->worker].state;
     ferry_error why;
     state->account.needed = 0;
     ferry_status status = try_group(translator, state, g, &why);
     if (status == FERRY_ERROR_MEMORY && state->account.needed > 0)
         status = ferry_generate_fail_refused(&state->account, &why);
-    if (status != FERRY_OK && status != FERRY_ERROR_FORMAT && status != FERRY_ERROR_LIMIT) {
-        if (error != NULL) *error = why;
-        return status;
-    }
     for (int32_t i = 0; i < g->count; i++) {
-        const ferry_job_sentence *sentence = g->sentences[i];
+        ferry_job_sentence *sentence = g->sentences[i];
         if (status == FERRY_OK) {
             add_up(translator, sentence->part->result.hypotheses);
-            FERRY_TRY(ferry_job_finish_sentence(share, sentence, error));
-        } else if (g->count > 1) {
+            ferry_job_finish_sentence(share, sentence);
+        } else if (g->count > 1 && (status == FERRY_ERROR_FORMAT || status == FERRY_ERROR_LIMIT)) {
             const group one = {.sentences = {sentence}, .count = 1, .source = sentence->part->ids.count};
-            FERRY_TRY(score_group(share, &one, error));
+            score_group(share, &one);
         } else {
-            FERRY_TRY(ferry_job_fail_sentence(share, sentence, &why, error));
+            ferry_job_fail_sentence(share, sentence, &why);
         }
     }
-    return FERRY_OK;
 }
 
 static bool fits(const group *g, const ferry_job_sentence *sentence)
@@ -240,11 +235,9 @@ static bool fits(const group *g, const ferry_job_sentence *sentence)
 /* Takes pairs from the queue, and scores groups of them. */
 static void score_share(ferry_job_share *share)
 {
-    const size_t batch = (size_t)share->job->translator->options.batch;
-    ferry_error error;
-    ferry_status status = FERRY_OK;
-    const ferry_job_sentence *next = ferry_job_take(share);
-    while (next != NULL && status == FERRY_OK) {
+    const size_t batch = (size_t)share->translator->options.batch;
+    ferry_job_sentence *next = ferry_job_take(share);
+    while (next != NULL) {
         group g = {.count = 0};
         for (; next != NULL && (g.count == 0 || ((size_t)g.count < batch && fits(&g, next)));
              next = ferry_job_take(share)) {
@@ -252,9 +245,9 @@ static void score_share(ferry_job_share *share)
             g.source += next->part->ids.count;
             g.target += (size_t)target_of(next)->length;
         }
-        status = score_group(share, &g, &error);
+        score_group(share, &g);
+        if (next == NULL) next = ferry_job_take(share);
     }
-    if (status != FERRY_OK) ferry_job_stop(share->job, &error);
 }
 
 /* ---- the call ---- */

@@ -18,28 +18,41 @@ enum {
 static bool take_sentence(void *user, ferry_generate_sentence *sentence)
 {
     ferry_job_share *share = user;
-    ferry_job *job = share->job;
-    const ferry_generation *generation = &job->translator->model->file.generation;
-    const ferry_job_sentence *next = ferry_job_take(share);
+    const ferry_translator *translator = share->translator;
+    const ferry_generation *generation = &translator->model->file.generation;
+    ferry_job_sentence *next = ferry_job_take(share);
     if (next == NULL) return false;
     const ferry_ids *ids = &next->part->ids, *prefix = &next->part->prefix;
     *sentence = (ferry_generate_sentence){
         .ids = ids->ids,
         .length = (int32_t)ids->count,
-        .rules = {.options = job->translator->options,
+        .rules = {.options = translator->options,
                   .eos_ids = generation->eos_ids,
                   .eos_count = generation->eos_count,
                   .start_id = generation->start_id,
                   .prefix = prefix->ids,
                   .prefix_count = (int32_t)prefix->count},
-        .tag = (size_t)(next - job->sentences),
+        .priority = next->job->priority,
+        .tag = next,
     };
     if (sentence->rules.options.sample != 0)
         sentence->rules.stream =
             ferry_sample_stream(ids->ids, (int32_t)ids->count, prefix->ids, (int32_t)prefix->count);
     if (next->again) sentence->rules.options.no_repeat_ngram = AGAIN_NGRAM;
-    sentence->rules.options.max_length = ferry_translator_target_length(job->translator, ids->count);
+    sentence->rules.options.max_length = ferry_translator_target_length(translator, ids->count);
     return true;
+}
+
+static void give_sentence_back(void *user, void *tag)
+{
+    ferry_job_put(user, tag, FERRY_QUEUE_AGAIN);
+}
+
+static bool is_unwanted(void *user, void *tag)
+{
+    const ferry_job_sentence *sentence = tag;
+    (void)user;
+    return ferry_job_stopped(sentence->job);
 }
 
 /* Whether the hypothesis ended because it may not be longer. */
@@ -75,7 +88,7 @@ static ferry_status take_hypotheses(const ferry_translator *translator, ferry_pa
 static bool tells_partial(const ferry_job *job)
 {
     const ferry_options *options = &job->translator->options;
-    return options->partial != NULL && options->beam == 1 && options->nbest == 1 && job->texts != NULL;
+    return options->partial != NULL && options->beam == 1 && options->nbest == 1 && job->texts != NULL && !job->served;
 }
 
 /* Of a sentence: of a line that was split, no part is told. */
@@ -86,31 +99,38 @@ static bool is_told(const ferry_job *job, const ferry_job_sentence *sentence)
 
 static void tell(ferry_job *job, const ferry_job_sentence *sentence, ferry_text text)
 {
-    ferry_translator *translator = job->translator;
+    const ferry_translator *translator = job->translator;
     const ferry_options *options = &translator->options;
     ferry_pool_enter(translator->pool);
     if (!ferry_job_stopped(job) && options->partial(options->user, sentence->line, text) != 0)
-        atomic_store(&translator->stop, true);
+        atomic_store(job->stop, true);
     ferry_pool_leave(translator->pool);
 }
 
-static ferry_status tell_step(void *user, size_t index, const ferry_search *search, ferry_error *error)
+static ferry_status write_so_far(const ferry_tokenizer *tokenizer, const ferry_search *search, ferry_string *text,
+                                 ferry_error *error)
+{
+    const ferry_hypothesis so_far = ferry_search_so_far(search);
+    FERRY_TRY(ferry_tokenizer_decode(tokenizer, so_far.ids, (size_t)so_far.length, text, error));
+    return ferry_string_end(text, error);
+}
+
+static void tell_step(void *user, void *tag, const ferry_search *search)
 {
     const ferry_job_share *share = user;
-    ferry_job *job = share->job;
-    const ferry_job_sentence *sentence = &job->sentences[index];
-    if (!is_told(job, sentence)) return FERRY_OK;
-    const ferry_hypothesis so_far = ferry_search_so_far(search);
-    ferry_profile *profile = ferry_translator_profile(job->translator, share->worker);
-    const ferry_phase around = ferry_profile_enter(profile, FERRY_PHASE_DETOKENIZING);
+    const ferry_job_sentence *sentence = tag;
+    ferry_error error;
     ferry_string text = {0};
-    ferry_status status =
-        ferry_tokenizer_decode(job->translator->model->tokenizer, so_far.ids, (size_t)so_far.length, &text, error);
-    if (status == FERRY_OK) status = ferry_string_end(&text, error);
+    if (!is_told(share->job, sentence)) return;
+    ferry_profile *profile = ferry_translator_profile(share->translator, share->worker);
+    const ferry_phase around = ferry_profile_enter(profile, FERRY_PHASE_DETOKENIZING);
+    const ferry_status status = write_so_far(share->translator->model->tokenizer, search, &text, &error);
     ferry_profile_leave(profile, around);
-    if (status == FERRY_OK) tell(job, sentence, (ferry_text){text.data, text.size});
+    if (status == FERRY_OK)
+        tell(share->job, sentence, (ferry_text){text.data, text.size});
+    else
+        ferry_job_stop(share->job, &error);
     free(text.data);
-    return status;
 }
 
 static ferry_status write_texts(const ferry_translator *translator, ferry_profile *profile, ferry_part *part,
@@ -123,21 +143,23 @@ static ferry_status write_texts(const ferry_translator *translator, ferry_profil
     return FERRY_OK;
 }
 
-static bool wants_weights(void *user, const ferry_search *search)
+static bool wants_weights(void *user, void *tag, const ferry_search *search)
 {
-    const ferry_job *job = ((const ferry_job_share *)user)->job;
-    if (job->translator->options.alignment != 0) return true;
-    return job->texts != NULL && ferry_tokens_need_words(job->translator, search);
+    const ferry_translator *translator = ((const ferry_job_share *)user)->translator;
+    const ferry_job *job = ((const ferry_job_sentence *)tag)->job;
+    if (translator->options.alignment != 0) return true;
+    return job->texts != NULL && ferry_tokens_need_words(translator, search);
 }
 
 /* ---- a sentence is finished ---- */
 
 /* The search's hypotheses become the part's result. */
-static ferry_status take_result(ferry_job_share *share, ferry_part *part, const ferry_generate_finished *finished,
-                                ferry_error *error)
+static ferry_status take_result(ferry_job_share *share, const ferry_job_sentence *sentence,
+                                const ferry_generate_finished *finished, ferry_error *error)
 {
-    const ferry_translator *translator = share->job->translator;
-    const bool texts = share->job->texts != NULL;
+    const ferry_translator *translator = share->translator;
+    const bool texts = sentence->job->texts != NULL;
+    ferry_part *part = sentence->part;
     part->quality = (ferry_quality_signs){.flags = 0};
     FERRY_TRY(take_hypotheses(translator, part, finished->search, error));
     if (finished->weights != NULL)
@@ -151,13 +173,14 @@ static ferry_status take_result(ferry_job_share *share, ferry_part *part, const 
 }
 
 /* The same, unless the translation loops like the first one, or has other quality. */
-static ferry_status take_better(ferry_job_share *share, ferry_part *part, const ferry_generate_finished *finished,
-                                ferry_error *error)
+static ferry_status take_better(ferry_job_share *share, const ferry_job_sentence *sentence,
+                                const ferry_generate_finished *finished, ferry_error *error)
 {
+    ferry_part *part = sentence->part;
     ferry_result_line other = part->result;
     const ferry_quality_signs quality = part->quality;
     memset(&part->result, 0, sizeof part->result);
-    const ferry_status status = take_result(share, part, finished, error);
+    const ferry_status status = take_result(share, sentence, finished, error);
     part->again = (part->quality.flags & ~(quality.flags & ~FERRY_QUALITY_LOOP)) == 0;
     if (status == FERRY_OK && !part->again) {
         const ferry_result_line worse = part->result;
@@ -177,64 +200,78 @@ static bool wants_again(const ferry_options *options, const ferry_quality_signs 
 }
 
 /* The sentence's result is complete. */
-static ferry_status complete(ferry_job_share *share, const ferry_job_sentence *sentence, ferry_error *error)
+static void complete(ferry_job_share *share, ferry_job_sentence *sentence)
 {
     const ferry_result_hypothesis *best = &sentence->part->result.hypotheses[0];
-    if (is_told(share->job, sentence)) tell(share->job, sentence, (ferry_text){best->text, best->size});
-    return ferry_job_finish_sentence(share, sentence, error);
+    if (is_told(sentence->job, sentence)) tell(sentence->job, sentence, (ferry_text){best->text, best->size});
+    ferry_job_finish_sentence(share, sentence);
 }
 
-static ferry_status finish_sentence(void *user, size_t index, const ferry_generate_finished *finished,
-                                    ferry_error *error)
+static void finish_sentence(void *user, void *tag, const ferry_generate_finished *finished)
 {
     ferry_job_share *share = user;
-    ferry_job *job = share->job;
-    ferry_job_sentence *sentence = &job->sentences[index];
-    ferry_part *part = sentence->part;
-    FERRY_TRY((sentence->again ? take_better : take_result)(share, part, finished, error));
-    if (!sentence->again && wants_again(&job->translator->options, &part->quality)) {
+    ferry_job_sentence *sentence = tag;
+    ferry_error error;
+    if ((sentence->again ? take_better : take_result)(share, sentence, finished, &error) != FERRY_OK) {
+        ferry_job_fail_sentence(share, sentence, &error);
+    } else if (!sentence->again && wants_again(&share->translator->options, &sentence->part->quality)) {
         sentence->again = true;
-        return ferry_job_stopped(job) ? ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled") : FERRY_OK;
+        ferry_job_put(share, sentence, FERRY_QUEUE_AGAIN);
+    } else {
+        complete(share, sentence);
     }
-    return complete(share, sentence, error);
 }
 
-static ferry_status fail_sentence(void *user, size_t index, const ferry_error *why, ferry_error *error)
+static void fail_sentence(void *user, void *tag, const ferry_error *why)
 {
     ferry_job_share *share = user;
-    ferry_job_sentence *sentence = &share->job->sentences[index];
-    const bool last = why->status != FERRY_ERROR_LIMIT || share->alone != NULL;
-    if (sentence->again && last) return complete(share, sentence, error); /* with its first translation */
-    return ferry_job_fail_sentence(share, sentence, why, error);
+    ferry_job_sentence *sentence = tag;
+    const bool own = why->status == FERRY_ERROR_FORMAT || (why->status == FERRY_ERROR_LIMIT && share->alone);
+    if (sentence->again && own)
+        complete(share, sentence); /* with its first translation */
+    else
+        ferry_job_fail_sentence(share, sentence, why);
+}
+
+/* How many sentences a worker takes at the same time. In a call, none that another could begin; beside them, for a
+ * service, those that others make way for. */
+static size_t width_of(const ferry_job_share *share)
+{
+    const size_t batch = (size_t)share->translator->options.batch, threads = (size_t)share->translator->options.threads;
+    if (share->alone) return 1;
+    if (share->job == NULL) return batch;
+    const size_t even = (share->job->sentence_count + threads - 1) / threads;
+    return even < batch ? even : batch;
 }
 
 void ferry_job_translate_share(ferry_job_share *share)
 {
-    ferry_job *job = share->job;
-    ferry_error error;
-    ferry_translator *translator = job->translator;
-    const ferry_shortlist *shortlist = &translator->model->file.generation.shortlist;
-    const size_t batch = (size_t)translator->options.batch, threads = (size_t)translator->options.threads;
-    const size_t even =
-        (job->sentence_count + threads - 1) / threads; /* so that no worker takes what another could begin */
+    const ferry_translator *translator = share->translator;
+    const ferry_job *job = share->first != NULL ? share->first->job : share->job;
     const ferry_model_file *file = &translator->model->file;
+    const ferry_shortlist *shortlist = &file->generation.shortlist;
     const ferry_force_rules force = {.start_id = file->generation.start_id,
                                      .alignment = ferry_alignment_choose(&file->generation, &file->transformer)};
     const int32_t beam = ferry_search_width(&translator->options);
+    const size_t longest =
+        job != NULL ? job->sentences[0].part->ids.count : (size_t)ferry_translator_source_limit(translator);
     const ferry_generate_source queue = {
-        .width = share->alone != NULL ? 1 : (int32_t)(even < batch ? even : batch),
+        .width = (int32_t)width_of(share),
+        .ranked = job == NULL,
         .positions = BATCH_POSITIONS + BEAM_POSITIONS * beam,
         .beam = beam,
-        .max_length = ferry_translator_target_length(translator, job->sentences[0].part->ids.count),
+        .max_length = ferry_translator_target_length(translator, longest),
         .shortlist = shortlist->offsets != NULL ? shortlist : NULL,
         .screen = translator->screen.exact != NULL ? &translator->screen : NULL,
         .wants_weights = ferry_translator_wants_tokens(translator) ? wants_weights : NULL,
         .force = &force,
         .next = take_sentence,
+        .give_back = give_sentence_back,
+        .unwanted = is_unwanted,
         .finished = finish_sentence,
         .failed = fail_sentence,
-        .stepped = tells_partial(job) ? tell_step : NULL,
+        .stepped = share->job != NULL && tells_partial(share->job) ? tell_step : NULL,
         .user = share,
     };
-    if (ferry_generate(&translator->generators[share->worker], &queue, &error) != FERRY_OK) ferry_job_stop(job, &error);
+    ferry_generate(&share->translator->generators[share->worker], &queue);
 }

@@ -66,6 +66,7 @@ ferry_status ferry_translator_create(const ferry_model *model, const ferry_optio
     ferry_translator *created = calloc(1, sizeof *created);
     if (created == NULL) return ferry_fail_memory(error, "a translator", sizeof *created);
     created->model = ferry_model_keep(model);
+    ferry_queue_create(&created->queue, complete.options.threads);
     created->memory.limit = complete.options.memory_limit;
     ferry_status status = take_options(created, &complete.options, error);
     if (status == FERRY_OK) status = create_threads(created, error);
@@ -85,6 +86,7 @@ void ferry_translator_destroy(ferry_translator *translator)
     for (int32_t i = 0; translator->generators != NULL && i < translator->options.threads; i++)
         ferry_generator_destroy(&translator->generators[i]);
     free(translator->generators);
+    ferry_queue_destroy(&translator->queue);
     free(translator->suppressed_ids);
     ferry_model_close((ferry_model *)(uintptr_t)translator->model);
     free(translator);

@@ -8,6 +8,7 @@
 #include "base/pool.h"
 #include "engine/search/generate.h"
 #include "model.h"
+#include "queue.h"
 #include "tokenizer/sentences.h"
 
 struct ferry_translator {
@@ -19,6 +20,7 @@ struct ferry_translator {
     int32_t *suppressed_ids;
     ferry_pool *pool;
     ferry_generator *generators; /* [options.threads] */
+    ferry_queue queue;           /* of their sentences */
     int32_t unknown_id;          /* of the target; -1: there is none */
     ferry_screen screen;         /* zeroed if there is none */
     size_t source_tokens;        /* of all calls */

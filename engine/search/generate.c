@@ -30,31 +30,34 @@ struct ferry_generate_slot {
     ferry_arena arena; /* of the sentence's search, list of blocks and shortlist */
     int32_t length;    /* ids */
     int32_t steps;     /* since it entered */
-    size_t tag;
+    int32_t priority;
+    void *tag;
 };
 
-/* One call. Arrays of living sentences are in the order in which they entered; so are their rows. */
+/* One call. Arrays of living sentences are in the order in which they entered; so are their rows. None enters that has
+ * a lower priority than the last one: those with the highest are at the end. They are active, the others rest. */
 typedef struct generation {
     ferry_generator *generator;
     ferry_state *state;
     const ferry_generate_source *source;
     ferry_arena_mark mark;           /* where the arrays below begin in the arena */
     int32_t width, most_positions;   /* of the source, or less where memory does not suffice */
-    ferry_generate_sentence waiting; /* the next one, if there is one */
-    bool exhausted;                  /* the source has no more */
-    ferry_generate_slot *slots;      /* [width] the first living_count hold living sentences */
+    ferry_generate_sentence waiting; /* to enter, */
+    bool waits;                      /* if there is one */
+    ferry_generate_slot *slots;      /* [places] the first living_count hold living sentences */
+    int32_t places;                  /* width, or twice that if sentences are ranked */
     int32_t living_count;
     int64_t ended_length, ended_steps; /* sums over the sentences that have ended */
     ferry_forecast forecast;           /* of the living sentences, while others enter */
     ferry_sequence *hypotheses;        /* [capacity] their past (ferry_state_hypothesis_cache), by row */
-    int32_t capacity;                  /* width × beam */
+    int32_t capacity;                  /* places × beam */
     int32_t rows;
     int32_t *ids, *next_ids, *parents;         /* [capacity] */
-    ferry_attention_span *spans, *cross_spans; /* [capacity], [width] */
-    ferry_sequence *sources;                   /* [width] keys and values of cross-attention, of the living */
-    ferry_output_sentence *outputs;            /* [width] of the living */
+    ferry_attention_span *spans, *cross_spans; /* [capacity], [places] */
+    ferry_sequence *sources;                   /* [places] keys and values of cross-attention, of the living */
+    ferry_output_sentence *outputs;            /* [places] of the living */
     float *hidden;                             /* [capacity, D] */
-    const float ***weights;                    /* [width] of the living, in a step's end; NULL: not wanted */
+    const float ***weights;                    /* [places] of the living, in a step's end; NULL: not wanted */
 } generation;
 
 void ferry_generator_init(ferry_generator *generator, const ferry_transformer *model, const ferry_kernels *kernels)
@@ -92,33 +95,34 @@ ferry_status ferry_generate_fail_refused(const ferry_account *account, ferry_err
                       account->memory->limit, account->needed);
 }
 
-static ferry_status reserve_slots(ferry_generator *generator, int32_t width, ferry_error *error)
+static ferry_status reserve_slots(ferry_generator *generator, int32_t places, ferry_error *error)
 {
-    if (width <= generator->slot_count) return FERRY_OK;
-    ferry_generate_slot *slots = realloc(generator->slots, (size_t)width * sizeof *slots);
-    if (slots == NULL) return ferry_fail_memory(error, "sentences", (size_t)width * sizeof *slots);
-    for (int32_t i = generator->slot_count; i < width; i++)
+    if (places <= generator->slot_count) return FERRY_OK;
+    ferry_generate_slot *slots = realloc(generator->slots, (size_t)places * sizeof *slots);
+    if (slots == NULL) return ferry_fail_memory(error, "sentences", (size_t)places * sizeof *slots);
+    for (int32_t i = generator->slot_count; i < places; i++)
         slots[i] = (ferry_generate_slot){.arena.account = &generator->state.account};
     generator->slots = slots;
-    generator->slot_count = width;
+    generator->slot_count = places;
     return FERRY_OK;
 }
 
-/* Memory for `width` sentences. */
+/* Memory for all places. */
 static ferry_status allocate(generation *g, ferry_error *error)
 {
     const ferry_generate_source *source = g->source;
     const size_t D = (size_t)g->state->model->d_model;
     ferry_arena *arena = &g->state->context.arena;
-    const size_t width = (size_t)g->width, capacity = width * (size_t)source->beam;
+    g->places = source->ranked ? 2 * g->width : g->width;
+    const size_t places = (size_t)g->places, capacity = places * (size_t)source->beam;
     bool failed = false;
-    FERRY_TRY(reserve_slots(g->generator, g->width, error));
+    FERRY_TRY(reserve_slots(g->generator, g->places, error));
     g->slots = g->generator->slots;
-    g->forecast.ends = ferry_arena_take(arena, width, sizeof *g->forecast.ends, &failed);
-    g->sources = ferry_arena_take(arena, width, sizeof *g->sources, &failed);
-    g->outputs = ferry_arena_take(arena, width, sizeof *g->outputs, &failed);
-    g->cross_spans = ferry_arena_take(arena, width, sizeof *g->cross_spans, &failed);
-    g->weights = ferry_arena_take(arena, width, sizeof *g->weights, &failed);
+    g->forecast.ends = ferry_arena_take(arena, places, sizeof *g->forecast.ends, &failed);
+    g->sources = ferry_arena_take(arena, places, sizeof *g->sources, &failed);
+    g->outputs = ferry_arena_take(arena, places, sizeof *g->outputs, &failed);
+    g->cross_spans = ferry_arena_take(arena, places, sizeof *g->cross_spans, &failed);
+    g->weights = ferry_arena_take(arena, places, sizeof *g->weights, &failed);
     g->spans = ferry_arena_take(arena, capacity, sizeof *g->spans, &failed);
     g->ids = ferry_arena_take(arena, capacity, sizeof *g->ids, &failed);
     g->next_ids = ferry_arena_take(arena, capacity, sizeof *g->next_ids, &failed);
@@ -135,9 +139,41 @@ static ferry_status allocate(generation *g, ferry_error *error)
 
 /* ---- sentences enter ---- */
 
-static void fetch(generation *g)
+/* Whether a sentence waits. */
+static bool fetch(generation *g)
 {
-    g->exhausted = !g->source->next(g->source->user, &g->waiting);
+    if (!g->waits) g->waits = g->source->next(g->source->user, &g->waiting);
+    return g->waits;
+}
+
+static void give_back(generation *g)
+{
+    if (g->waits) g->source->give_back(g->source->user, g->waiting.tag);
+    g->waits = false;
+}
+
+/* The first active sentence. */
+static int32_t first_active(const generation *g)
+{
+    int32_t i = g->living_count;
+    while (i > 0 && g->slots[i - 1].priority == g->slots[g->living_count - 1].priority) i--;
+    return i;
+}
+
+/* Whether all living sentences will rest while the waiting one is translated. */
+static bool takes_over(const generation *g)
+{
+    return g->living_count == 0 || g->waiting.priority > g->slots[g->living_count - 1].priority;
+}
+
+/* Places for more active sentences, if the waiting one is to be one of them. */
+static int32_t vacant_places(const generation *g)
+{
+    const int32_t left = g->places - g->living_count;
+    if (takes_over(g)) return left;
+    if (g->waiting.priority < g->slots[g->living_count - 1].priority) return 0;
+    const int32_t vacant = g->width - (g->living_count - first_active(g));
+    return vacant < left ? vacant : left;
 }
 
 /* Of a sentence of `length` ids that has made so many steps. */
@@ -152,12 +188,12 @@ static ferry_forecast_end foresee(const generation *g, int32_t length, int32_t s
                                 .held = (int64_t)source + partial + (int64_t)(g->forecast.growth * steps)};
 }
 
-/* Forecasts what the living sentences will hold. */
-static void forecast_living(generation *g)
+/* Forecasts what the sentences will hold that are active beside the waiting one. */
+static void forecast_active(generation *g)
 {
     g->forecast.count = 0;
     g->forecast.growth = g->state->model->ssru ? 0 : 1 + BEAM_GROWTH * (g->source->beam - 1);
-    for (int32_t i = 0; i < g->living_count; i++)
+    for (int32_t i = takes_over(g) ? g->living_count : first_active(g); i < g->living_count; i++)
         ferry_forecast_add(&g->forecast, foresee(g, g->slots[i].length, g->slots[i].steps));
 }
 
@@ -167,20 +203,21 @@ static bool fits(const generation *g)
     return ferry_forecast_with(&g->forecast, foresee(g, g->waiting.length, 0)) <= g->most_positions;
 }
 
-/* Whether the waiting sentence can enter. */
-static bool has_room(const generation *g)
+/* Whether there is another sentence, and it can enter. */
+static bool has_room(generation *g)
 {
-    if (g->exhausted || g->living_count == g->width) return false;
-    return g->living_count == 0 || fits(g);
+    if (g->living_count == g->places || !fetch(g) || vacant_places(g) == 0) return false;
+    return takes_over(g) || fits(g);
 }
 
-/* Whether enough sentences like the waiting one could enter. */
+/* Whether there is another sentence, and enough like it could enter. One that takes over waits for no others. */
 static bool is_worth_refilling(generation *g)
 {
-    const int32_t vacant = g->width - g->living_count;
-    if (g->living_count == 0) return true;
-    if (g->exhausted || vacant == 0 || vacant < g->width / REFILL_PART) return false;
-    forecast_living(g);
+    if (g->living_count == g->places || !fetch(g)) return false;
+    const int32_t vacant = vacant_places(g);
+    if (vacant == 0 || takes_over(g)) return vacant > 0;
+    if (vacant < g->width / REFILL_PART) return false;
+    forecast_active(g);
     for (int32_t count = 0; count < vacant && count * g->waiting.length < REFILL_TOKENS; count++) {
         if (!fits(g)) return false;
         ferry_forecast_add(&g->forecast, foresee(g, g->waiting.length, 0));
@@ -188,22 +225,23 @@ static bool is_worth_refilling(generation *g)
     return true;
 }
 
-/* Gives the waiting sentence a place and one row, the start token; then the next one waits. */
+/* Gives the waiting sentence a place and one row, the start token. */
 static ferry_status enter(generation *g, ferry_error *error)
 {
-    const ferry_generate_sentence sentence = g->waiting;
+    const ferry_generate_sentence *sentence = &g->waiting;
     const int32_t index = g->living_count++;
     ferry_generate_slot *slot = &g->slots[index];
-    slot->tag = sentence.tag;
-    slot->length = sentence.length;
+    slot->tag = sentence->tag;
+    slot->length = sentence->length;
+    slot->priority = sentence->priority;
     slot->steps = 0;
+    g->waits = false;
     g->sources[index] = (ferry_sequence){0};
-    g->ids[g->rows++] = sentence.rules.start_id;
-    ferry_forecast_add(&g->forecast, foresee(g, sentence.length, 0));
-    fetch(g);
-    FERRY_TRY(ferry_output_begin(g->state, &slot->arena, &sentence.rules, g->source->shortlist, sentence.ids,
-                                 sentence.length, &g->outputs[index], error));
-    return ferry_sequence_begin(&slot->arena, sentence.length, &g->sources[index], error);
+    g->ids[g->rows++] = sentence->rules.start_id;
+    ferry_forecast_add(&g->forecast, foresee(g, sentence->length, 0));
+    FERRY_TRY(ferry_output_begin(g->state, &slot->arena, &sentence->rules, g->source->shortlist, sentence->ids,
+                                 sentence->length, &g->outputs[index], error));
+    return ferry_sequence_begin(&slot->arena, sentence->length, &g->sources[index], error);
 }
 
 /* Encodes the last `count` sentences that entered, and keeps what cross-attention needs of them. */
@@ -229,7 +267,7 @@ static ferry_status enter_together(generation *g, ferry_error *error)
     int32_t count = 0;
     bool failed = false;
     int32_t *ids = ferry_arena_take(arena, (size_t)most, sizeof *ids, &failed);
-    int32_t *offsets = ferry_arena_take(arena, (size_t)(g->width - g->living_count) + 1, sizeof *offsets, &failed);
+    int32_t *offsets = ferry_arena_take(arena, (size_t)(g->places - g->living_count) + 1, sizeof *offsets, &failed);
     if (failed) return ferry_fail_memory(error, "source ids", (size_t)most * sizeof *ids);
     offsets[0] = 0;
     for (; has_room(g) && g->waiting.length <= most - offsets[count]; count++) {
@@ -243,35 +281,45 @@ static ferry_status enter_together(generation *g, ferry_error *error)
 /* Lets in as many sentences as there are places and positions for. */
 static ferry_status refill(generation *g, ferry_error *error)
 {
-    if (!is_worth_refilling(g)) return FERRY_OK;
-    forecast_living(g);
-    while (has_room(g)) {
+    const bool worth = is_worth_refilling(g);
+    if (worth) forecast_active(g);
+    while (worth && has_room(g)) {
         const ferry_arena_mark mark = ferry_arena_begin(&g->state->context.arena);
         FERRY_TRY(enter_together(g, error));
         ferry_arena_end(&g->state->context.arena, mark);
     }
-    if (g->width == 1) ferry_state_spare(g->state, SPARED_BYTES);
+    give_back(g);
+    if (worth && g->width == 1) ferry_state_spare(g->state, SPARED_BYTES);
     return FERRY_OK;
 }
 
 /* ---- a step ---- */
 
-/* One decoder pass over all living rows. */
-static ferry_status decode(generation *g, ferry_error *error)
+/* The first row of the active sentences. */
+static int32_t first_active_row(const generation *g)
 {
     int32_t row = 0;
-    for (int32_t i = 0; i < g->living_count; i++) {
-        const int32_t rows = g->outputs[i].rows;
-        g->cross_spans[i] = (ferry_attention_span){.row = row, .rows = rows, .sequence = i};
-        row += rows;
+    for (int32_t i = first_active(g) - 1; i >= 0; i--) row += g->outputs[i].rows;
+    return row;
+}
+
+/* One decoder pass over all active rows. */
+static ferry_status decode(generation *g, ferry_error *error)
+{
+    const int32_t first = first_active(g), count = g->living_count - first, first_row = first_active_row(g);
+    int32_t rows = 0;
+    for (int32_t i = 0; i < count; i++) {
+        g->cross_spans[i] = (ferry_attention_span){.row = rows, .rows = g->outputs[first + i].rows, .sequence = i};
+        rows += g->outputs[first + i].rows;
     }
-    for (int32_t r = 0; r < g->rows; r++)
-        g->spans[r] = (ferry_attention_span){.row = r, .rows = 1, .first = g->hypotheses[r].length, .sequence = r};
+    for (int32_t r = 0; r < rows; r++)
+        g->spans[r] =
+            (ferry_attention_span){.row = r, .rows = 1, .first = g->hypotheses[first_row + r].length, .sequence = r};
     const ferry_decoder_rows input = {
-        .ids = g->ids,
-        .rows = g->rows,
-        .self = {.sequences = g->hypotheses, .spans = g->spans, .span_count = g->rows},
-        .cross = {.sequences = g->sources, .spans = g->cross_spans, .span_count = g->living_count},
+        .ids = g->ids + first_row,
+        .rows = rows,
+        .self = {.sequences = g->hypotheses + first_row, .spans = g->spans, .span_count = rows},
+        .cross = {.sequences = g->sources + first, .spans = g->cross_spans, .span_count = count},
     };
     const ferry_phase around = ferry_profile_enter(&g->state->profile, FERRY_PHASE_DECODER_REST);
     const ferry_status status = ferry_decode(g->state, &input, g->hidden, error);
@@ -279,28 +327,30 @@ static ferry_status decode(generation *g, ferry_error *error)
     return status;
 }
 
-/* Chooses what follows each row. The rows that go on take their parents' places. */
+/* Chooses what follows each active row. The rows that go on take their parents' places. */
 static ferry_status choose(generation *g, ferry_error *error)
 {
+    const int32_t first = first_active(g), first_row = first_active_row(g);
     ferry_output_columns columns = {
         .state = g->state,
         .screen = g->source->screen,
-        .sentences = g->outputs,
-        .count = g->living_count,
+        .sentences = g->outputs + first,
+        .count = g->living_count - first,
         .hidden = g->hidden,
         .ids = g->next_ids,
         .parents = g->parents,
     };
     FERRY_TRY(ferry_output_step(&columns, error));
     const ferry_phase around = ferry_profile_enter(&g->state->profile, FERRY_PHASE_SEARCH);
-    FERRY_TRY(ferry_sequence_reorder(ferry_state_hypothesis_cache(g->state), &g->state->context.arena, g->hypotheses,
-                                     g->rows, g->parents, columns.rows, error));
+    FERRY_TRY(ferry_sequence_reorder(ferry_state_hypothesis_cache(g->state), &g->state->context.arena,
+                                     g->hypotheses + first_row, g->rows - first_row, g->parents, columns.rows, error));
     ferry_profile_leave(&g->state->profile, around);
-    g->next_ids = g->ids;
-    g->ids = columns.ids;
-    g->rows = columns.rows;
+    if (columns.rows > 0) memcpy(g->ids + first_row, columns.ids, (size_t)columns.rows * sizeof *g->ids);
+    g->rows = first_row + columns.rows;
     return FERRY_OK;
 }
+
+/* ---- sentences leave ---- */
 
 /* Releases what living sentence i holds. */
 static void release(generation *g, int32_t i)
@@ -308,6 +358,47 @@ static void release(generation *g, int32_t i)
     const ferry_arena_mark empty = {0};
     ferry_sequence_release(&g->state->decoder_cache, &g->sources[i]);
     ferry_arena_end(&g->slots[i].arena, empty);
+}
+
+/* Living sentence i moves to place *kept, which is vacant or its own. */
+static void keep(generation *g, int32_t i, int32_t *kept)
+{
+    const ferry_generate_slot slot = g->slots[i];
+    g->slots[i] = g->slots[*kept];
+    g->slots[*kept] = slot;
+    g->sources[*kept] = g->sources[i];
+    g->outputs[(*kept)++] = g->outputs[i];
+}
+
+/* Row r moves to place *kept, in the same way. */
+static void keep_row(generation *g, int32_t r, int32_t *kept)
+{
+    const ferry_sequence hypothesis = g->hypotheses[r];
+    g->hypotheses[r] = g->hypotheses[*kept];
+    g->hypotheses[*kept] = hypothesis;
+    g->ids[(*kept)++] = g->ids[r];
+}
+
+/* Sentences leave that the source does not want any more. */
+static void drop_unwanted(generation *g)
+{
+    const ferry_generate_source *source = g->source;
+    int32_t kept = 0, kept_rows = 0, row = 0;
+    ferry_error why;
+    ferry_fail(&why, FERRY_ERROR_CANCELLED, "cancelled");
+    for (int32_t i = 0; i < g->living_count; i++) {
+        const int32_t end = row + g->outputs[i].rows;
+        if (!source->unwanted(source->user, g->slots[i].tag)) {
+            while (row < end) keep_row(g, row++, &kept_rows);
+            keep(g, i, &kept);
+            continue;
+        }
+        while (row < end) ferry_sequence_release(ferry_state_hypothesis_cache(g->state), &g->hypotheses[row++]);
+        source->failed(source->user, g->slots[i].tag, &why);
+        release(g, i);
+    }
+    g->living_count = kept;
+    g->rows = kept_rows;
 }
 
 /* Takes memory for the weights of living sentence i, whose hypotheses are appended to targets [*count]. */
@@ -332,7 +423,7 @@ static ferry_status add_targets(generation *g, int32_t i, ferry_forced *targets,
 static bool wants_weights(const generation *g, int32_t i)
 {
     const ferry_generate_source *source = g->source;
-    return source->wants_weights != NULL && source->wants_weights(source->user, g->outputs[i].search);
+    return source->wants_weights != NULL && source->wants_weights(source->user, g->slots[i].tag, g->outputs[i].search);
 }
 
 /* Whether living sentence i has ended, and weights are needed. */
@@ -377,15 +468,17 @@ static ferry_status align(generation *g, ferry_error *error)
 }
 
 /* Passes on what became of living sentence i. */
-static ferry_status deliver(const generation *g, int32_t i, ferry_error *error)
+static void deliver(const generation *g, int32_t i)
 {
     const ferry_generate_source *source = g->source;
     const ferry_generate_finished finished = {.search = g->outputs[i].search, .weights = g->weights[i]};
     ferry_error why;
-    if (!ferry_search_is_damaged(finished.search))
-        return source->finished(source->user, g->slots[i].tag, &finished, error);
+    if (!ferry_search_is_damaged(finished.search)) {
+        source->finished(source->user, g->slots[i].tag, &finished);
+        return;
+    }
     ferry_fail(&why, FERRY_ERROR_FORMAT, FERRY_DAMAGED_LOGIT);
-    return source->failed(source->user, g->slots[i].tag, &why, error);
+    source->failed(source->user, g->slots[i].tag, &why);
 }
 
 /* Finished sentences leave. */
@@ -393,29 +486,24 @@ static ferry_status leave(generation *g, ferry_error *error)
 {
     const ferry_generate_source *source = g->source;
     const ferry_arena_mark mark = ferry_arena_begin(&g->state->context.arena);
-    int32_t kept = 0;
+    int32_t kept = first_active(g);
     FERRY_TRY(align(g, error));
-    ferry_status status = FERRY_OK;
-    for (int32_t i = 0; i < g->living_count; i++) {
-        ferry_generate_slot slot = g->slots[i];
-        slot.steps++;
+    for (int32_t i = kept; i < g->living_count; i++) {
+        ferry_generate_slot *slot = &g->slots[i];
+        slot->steps++;
         if (g->outputs[i].rows > 0) {
-            if (status == FERRY_OK && source->stepped != NULL)
-                status = source->stepped(source->user, slot.tag, g->outputs[i].search, error);
-            g->slots[i] = g->slots[kept]; /* a vacant one, or itself */
-            g->slots[kept] = slot;
-            g->sources[kept] = g->sources[i];
-            g->outputs[kept++] = g->outputs[i];
+            if (source->stepped != NULL) source->stepped(source->user, slot->tag, g->outputs[i].search);
+            keep(g, i, &kept);
             continue;
         }
-        if (status == FERRY_OK) status = deliver(g, i, error);
+        deliver(g, i);
         release(g, i);
-        g->ended_length += slot.length;
-        g->ended_steps += slot.steps;
+        g->ended_length += slot->length;
+        g->ended_steps += slot->steps;
     }
     g->living_count = kept;
     ferry_arena_end(&g->state->context.arena, mark);
-    return status;
+    return FERRY_OK;
 }
 
 /* ---- the call ---- */
@@ -430,34 +518,36 @@ static void clear(generation *g)
     g->living_count = g->rows = g->capacity = 0;
 }
 
-/* The account has refused memory: the living sentences fail, or if there are none the waiting one, and fewer will be
- * in progress together. */
-static ferry_status give_up(generation *g, ferry_error *error)
+/* After an error the living sentences fail, or if there are none, the waiting one. If the account has refused memory,
+ * fewer will be in progress together. */
+static void give_up(generation *g, ferry_error *why)
 {
     const ferry_generate_source *source = g->source;
-    ferry_status status = FERRY_OK;
-    ferry_error why;
-    ferry_generate_fail_refused(&g->state->account, &why);
-    for (int32_t i = 0; status == FERRY_OK && i < g->living_count; i++)
-        status = source->failed(source->user, g->slots[i].tag, &why, error);
-    if (g->living_count == 0 && g->width == 1) {
-        status = source->failed(source->user, g->waiting.tag, &why, error);
-        fetch(g);
+    const bool refused = why->status == FERRY_ERROR_MEMORY && g->state->account.needed > 0;
+    if (refused) ferry_generate_fail_refused(&g->state->account, why);
+    if (g->living_count == 0 && !(refused && g->width > 1)) {
+        g->waits = false;
+        source->failed(source->user, g->waiting.tag, why);
     }
+    give_back(g);
+    for (int32_t i = 0; i < g->living_count; i++) source->failed(source->user, g->slots[i].tag, why);
     clear(g);
-    ferry_generator_release(g->generator);
+    if (why->status != FERRY_ERROR_CANCELLED) ferry_generator_release(g->generator);
     g->mark = ferry_arena_begin(&g->state->context.arena);
     ferry_profile_enter(&g->state->profile, FERRY_PHASE_OTHER);
-    g->width = g->width > 1 ? g->width / 2 : 1;
-    g->most_positions /= 2;
-    return status;
+    if (refused) {
+        g->width = g->width > 1 ? g->width / 2 : 1;
+        g->most_positions /= 2;
+    }
 }
 
-/* Lets sentences in, and takes those that live one token further. */
+/* Lets sentences in, and takes those that are active one token further. */
 static ferry_status advance(generation *g, ferry_error *error)
 {
     if (g->capacity == 0) FERRY_TRY(allocate(g, error));
+    drop_unwanted(g);
     FERRY_TRY(refill(g, error));
+    if (g->living_count == 0) return FERRY_OK;
     FERRY_TRY(decode(g, error));
     FERRY_TRY(choose(g, error));
     return leave(g, error);
@@ -472,7 +562,7 @@ static void trim(const generation *g)
     ferry_state_trim(state, KEPT_BYTES, (size_t)KEPT_TOKENS * (1 + (size_t)g->source->beam));
 }
 
-ferry_status ferry_generate(ferry_generator *generator, const ferry_generate_source *source, ferry_error *error)
+void ferry_generate(ferry_generator *generator, const ferry_generate_source *source)
 {
     generation g = {
         .generator = generator,
@@ -482,15 +572,12 @@ ferry_status ferry_generate(ferry_generator *generator, const ferry_generate_sou
         .width = source->width,
         .most_positions = source->positions,
     };
-    ferry_status status = FERRY_OK;
+    ferry_error error;
     g.state->decoder_cache.frugal = source->width == 1;
-    fetch(&g);
-    while (status == FERRY_OK && (g.living_count > 0 || !g.exhausted)) {
+    while (g.living_count > 0 || fetch(&g)) {
         g.state->account.needed = 0;
-        status = advance(&g, error);
-        if (status == FERRY_ERROR_MEMORY && g.state->account.needed > 0) status = give_up(&g, error);
+        if (advance(&g, &error) != FERRY_OK) give_up(&g, &error);
     }
     clear(&g);
     trim(&g);
-    return status;
 }

@@ -12,7 +12,8 @@ typedef struct ferry_generate_sentence {
     const int32_t *ids; /* [length] source ids, below the vocabulary's size; they stay until the sentence is finished */
     int32_t length;     /* ≥ 1 */
     ferry_search_rules rules;
-    size_t tag; /* the caller's name for it */
+    int32_t priority; /* while one of a higher priority is translated, it rests */
+    void *tag;        /* the caller's name for it */
 } ferry_generate_sentence;
 
 /* A sentence whose search has ended. */
@@ -24,6 +25,7 @@ typedef struct ferry_generate_finished {
 /* Where sentences come from, and where their hypotheses go. */
 typedef struct ferry_generate_source {
     int32_t width; /* at most so many sentences at the same time; ≥ 1 */
+    bool ranked;   /* priorities differ: up to `width` more may enter, while those of a lower one rest */
     /* At most so many positions of keys and values of all these sentences together, by an estimate of how long their
      * translations will be (forecast.h). A sentence that needs more enters alone. */
     int32_t positions;
@@ -33,19 +35,24 @@ typedef struct ferry_generate_source {
     const ferry_shortlist *shortlist; /* for sentences whose rules want one; NULL if the model has none */
     const ferry_screen *screen;       /* of the model's output matrix (screen.h); NULL if there is none */
     /* Whether the weights of a search's hypotheses are wanted; NULL: never. */
-    bool (*wants_weights)(void *user, const ferry_search *search);
+    bool (*wants_weights)(void *user, void *tag, const ferry_search *search);
     const ferry_force_rules *force; /* how they are made, and those that a coverage penalty needs; NULL: neither */
-    /* Fills in the next sentence; false if there is none. */
+    /* Fills in the next sentence; false: there is none now, and if no other is in progress, the loop ends. It may be
+     * called before each step. Then one of give_back, finished and failed is called once for each sentence. */
     bool (*next)(void *user, ferry_generate_sentence *sentence);
-    /* NULL, or called after each step for each sentence that goes on. An error that it returns ends the call. */
-    ferry_status (*stepped)(void *user, size_t tag, const ferry_search *search, ferry_error *error);
-    /* One of these two is called once for each sentence, in the order in which they finish. An error that it returns
-     * (and has described in `error`) ends the call. */
+    /* There is no room for the sentence yet. */
+    void (*give_back)(void *user, void *tag);
+    /* Before each step, for each sentence: whether it leaves (`failed`, CANCELLED). */
+    bool (*unwanted)(void *user, void *tag);
+    /* NULL, or called after each step for each sentence that goes on. */
+    void (*stepped)(void *user, void *tag, const ferry_search *search);
     /* What `sentence` points to lives until it returns. */
-    ferry_status (*finished)(void *user, size_t tag, const ferry_generate_finished *sentence, ferry_error *error);
-    /* A sentence could not be translated: FORMAT (a logit was not finite), or LIMIT (the state's account refused the
-     * memory that the sentences in progress needed together). */
-    ferry_status (*failed)(void *user, size_t tag, const ferry_error *why, ferry_error *error);
+    void (*finished)(void *user, void *tag, const ferry_generate_finished *sentence);
+    /* A sentence could not be translated: FORMAT (a logit was not finite), LIMIT (the state's account refused the
+     * memory that the sentences in progress needed together; or it is longer than the encoder's positions, its
+     * max_length than the decoder's: callers check first), CANCELLED (the state's context was stopped, or as above),
+     * MEMORY. */
+    void (*failed)(void *user, void *tag, const ferry_error *why);
     void *user;
 } ferry_generate_source;
 
@@ -71,9 +78,7 @@ size_t ferry_generator_allocations(const ferry_generator *generator);
 /* LIMIT: why a line fails for which the account has refused memory. */
 ferry_status ferry_generate_fail_refused(const ferry_account *account, ferry_error *error);
 
-/* A sentence's hypotheses depend on the sentence and its rules alone. A sentence longer than the encoder's positions,
- * or a max_length longer than the decoder's, ends the call (LIMIT): callers check first. Errors: MEMORY, LIMIT,
- * CANCELLED (the state's context was stopped), and those of `finished` and `failed`. */
-ferry_status ferry_generate(ferry_generator *generator, const ferry_generate_source *source, ferry_error *error);
+/* Translates until the source has no sentence. A sentence's hypotheses depend on the sentence and its rules alone. */
+void ferry_generate(ferry_generator *generator, const ferry_generate_source *source);
 
 #endif

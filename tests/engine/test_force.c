@@ -15,14 +15,14 @@ typedef struct forcing {
     const ferry_generation *generation;
     ferry_state state; /* of another thread, as it were */
     ferry_alignment alignment;
-    int32_t taken, finished;
+    int32_t lengths[SENTENCES], taken, finished;
 } forcing;
 
 static int32_t ids[LONGEST];
 
-static int32_t length_of(size_t sentence)
+static int32_t length_of(int32_t sentence)
 {
-    return 1 + (int32_t)sentence * 7 % LONGEST;
+    return 1 + sentence * 7 % LONGEST;
 }
 
 /* Of one sentence, more than a pass takes. */
@@ -32,12 +32,13 @@ static bool next(void *user, ferry_generate_sentence *sentence)
     if (f->taken == SENTENCES) return false;
     for (int32_t i = 0; i < LONGEST; i++) ids[i] = 3 + i % (VOCAB - 3);
     *sentence = (ferry_generate_sentence){.ids = ids,
-                                          .length = length_of((size_t)f->taken),
-                                          .tag = (size_t)f->taken,
+                                          .length = length_of(f->taken),
+                                          .tag = &f->lengths[f->taken],
                                           .rules = {.options = f->generation->decoding.options,
                                                     .eos_ids = f->generation->eos_ids,
                                                     .eos_count = f->generation->eos_count,
                                                     .start_id = f->generation->start_id}};
+    f->lengths[f->taken] = sentence->length;
     sentence->rules.options.search = &f->generation->decoding.search;
     sentence->rules.options.max_length = f->taken == 5 ? MOST : 12;
     sentence->rules.options.min_length = f->taken == 5 ? MOST - 3 : 2;
@@ -84,29 +85,41 @@ static void step_by_step(forcing *f, ferry_sequence *source, const ferry_hypothe
     ferry_arena_end(&state->context.arena, mark);
 }
 
-static bool wants_weights(void *user, const ferry_search *search)
+static bool wants_weights(void *user, void *tag, const ferry_search *search)
 {
-    (void)user, (void)search;
+    (void)user, (void)tag, (void)search;
     return true;
 }
 
-static ferry_status finished(void *user, size_t tag, const ferry_generate_finished *sentence, ferry_error *error)
+static void give_back(void *user, void *tag)
+{
+    forcing *f = user;
+    assert_ptr_equal(tag, &f->lengths[--f->taken]);
+}
+
+static bool is_unwanted(void *user, void *tag)
+{
+    (void)user, (void)tag;
+    return false;
+}
+
+static void finished(void *user, void *tag, const ferry_generate_finished *sentence)
 {
     enum { AGAIN = 3 };
     forcing *f = user;
     ferry_arena *arena = &f->state.context.arena;
     const ferry_arena_mark mark = ferry_arena_begin(arena);
     const ferry_hypothesis found = ferry_search_hypothesis(sentence->search, 0);
-    const int32_t S = length_of(tag), offsets[] = {0, S};
+    const int32_t S = *(const int32_t *)tag, offsets[] = {0, S};
     const size_t T = (size_t)found.length, floats = T * (size_t)S;
     float *expected = kept_memory(floats * sizeof *expected);
     float *encoded = kept_memory((size_t)S * (size_t)f->state.model->d_model * sizeof *encoded);
     ferry_sequence source;
     ferry_forced targets[AGAIN];
     const ferry_force_rules rules = {.start_id = f->generation->start_id, .alignment = f->alignment};
-    FERRY_TRY(ferry_sequence_begin(arena, S, &source, error));
-    FERRY_TRY(ferry_encode(&f->state, ids, offsets, 1, encoded, error));
-    FERRY_TRY(ferry_decoder_begin(&f->state, encoded, offsets, 1, &source, error));
+    CHECK(ferry_sequence_begin(arena, S, &source, &error));
+    CHECK(ferry_encode(&f->state, ids, offsets, 1, encoded, &error));
+    CHECK(ferry_decoder_begin(&f->state, encoded, offsets, 1, &source, &error));
     step_by_step(f, &source, &found, expected);
     assert_memory_equal(sentence->weights[0], expected, floats * sizeof(float));
     for (int i = 0; i < AGAIN; i++)
@@ -115,7 +128,7 @@ static ferry_status finished(void *user, size_t tag, const ferry_generate_finish
                                     .weights = kept_memory(floats * sizeof(float)),
                                     .scores = kept_memory(T * sizeof(float))};
     targets[1].length = found.length / 2; /* perhaps 0 */
-    FERRY_TRY(ferry_force(&f->state, &rules, &source, targets, AGAIN, error));
+    CHECK(ferry_force(&f->state, &rules, &source, targets, AGAIN, &error));
     assert_null(f->state.probe);
     for (int i = 0; i < AGAIN; i++) {
         const size_t length = (size_t)targets[i].length;
@@ -130,13 +143,12 @@ static ferry_status finished(void *user, size_t tag, const ferry_generate_finish
     ferry_sequence_release(&f->state.decoder_cache, &source);
     ferry_arena_end(arena, mark);
     f->finished++;
-    return FERRY_OK;
 }
 
-static ferry_status failed(void *user, size_t tag, const ferry_error *why, ferry_error *error)
+static void failed(void *user, void *tag, const ferry_error *why)
 {
     (void)user, (void)tag;
-    return ferry_fail(error, why->status, "%s", why->message);
+    fail_msg("%s", why->message);
 }
 
 static void check_model(const small_model *shape, const ferry_alignment *alignment)
@@ -155,13 +167,15 @@ static void check_model(const small_model *shape, const ferry_alignment *alignme
                                           .wants_weights = wants_weights,
                                           .force = &force,
                                           .next = next,
+                                          .give_back = give_back,
+                                          .unwanted = is_unwanted,
                                           .finished = finished,
                                           .failed = failed,
                                           .user = &f};
     ferry_model_widen(model);
     ferry_state_init(&f.state, &model->file.transformer, model->kernels);
     ferry_generator_init(&generator, &model->file.transformer, model->kernels);
-    CHECK(ferry_generate(&generator, &source, &error));
+    ferry_generate(&generator, &source);
     assert_int_equal(f.finished, SENTENCES);
     assert_int_equal(generator.state.context.arena.used, 0);
     ferry_generator_destroy(&generator);

@@ -19,7 +19,7 @@ static bool next_sentence(void *user, ferry_generate_sentence *sentence)
 {
     job *j = user;
     if (j->next == j->last) return false;
-    const job_sentence *s = &j->sentences[j->next];
+    job_sentence *s = &j->sentences[j->next++];
     *sentence = (ferry_generate_sentence){
         .ids = s->ids,
         .length = s->length,
@@ -27,18 +27,29 @@ static bool next_sentence(void *user, ferry_generate_sentence *sentence)
                   .eos_ids = j->generation->eos_ids,
                   .eos_count = j->generation->eos_count,
                   .start_id = j->generation->start_id},
-        .tag = (size_t)j->next++,
+        .tag = s,
     };
     if (j->next == j->stop_at_taken) atomic_store(&j->stop, true);
     return true;
 }
 
-static ferry_status keep(void *user, size_t tag, const ferry_generate_finished *sentence, ferry_error *error)
+static void give_back(void *user, void *tag)
+{
+    job *j = user;
+    assert_ptr_equal(tag, &j->sentences[--j->next]);
+}
+
+static bool is_unwanted(void *user, void *tag)
+{
+    (void)user, (void)tag;
+    return false;
+}
+
+static void keep(void *user, void *tag, const ferry_generate_finished *sentence)
 {
     const ferry_search *search = sentence->search;
-    (void)error;
     job *j = user;
-    job_sentence *s = &j->sentences[tag];
+    job_sentence *s = tag;
     s->count = ferry_search_count(search);
     for (int32_t i = 0; i < s->count; i++) {
         const ferry_hypothesis from = ferry_search_hypothesis(search, i);
@@ -50,28 +61,27 @@ static ferry_status keep(void *user, size_t tag, const ferry_generate_finished *
         if (from.token_scores != NULL) memcpy(to->token_scores, from.token_scores, length * sizeof *to->token_scores);
     }
     if (++j->finished == j->stop_at_finished) atomic_store(&j->stop, true);
-    return FERRY_OK;
 }
 
-static ferry_status refuse(void *user, size_t tag, const ferry_error *why, ferry_error *error)
+static void refuse(void *user, void *tag, const ferry_error *why)
 {
-    (void)user;
-    return ferry_fail(error, why->status, "sentence %zu: %s", tag, why->message);
+    job *j = user;
+    (void)tag;
+    j->last = j->next;
+    j->error = *why;
 }
 
 typedef struct call {
     ferry_generator *generator;
     ferry_generate_source source;
-    ferry_status status;
-    ferry_error error;
 } call;
 
 static void generate_item(void *user, int32_t worker, size_t item)
 {
     (void)worker;
     (void)item;
-    call *c = user;
-    c->status = ferry_generate(c->generator, &c->source, &c->error);
+    const call *c = user;
+    ferry_generate(c->generator, &c->source);
 }
 
 static call call_of(ferry_generator *generator, job *j, int32_t first, int32_t last, int32_t width, int32_t positions)
@@ -83,6 +93,8 @@ static call call_of(ferry_generator *generator, job *j, int32_t first, int32_t l
         .width = width,
         .positions = positions,
         .next = next_sentence,
+        .give_back = give_back,
+        .unwanted = is_unwanted,
         .finished = keep,
         .failed = refuse,
         .user = j,
@@ -97,6 +109,7 @@ static call call_of(ferry_generator *generator, job *j, int32_t first, int32_t l
     j->next = first;
     j->last = last;
     j->finished = 0;
+    j->error.status = FERRY_OK;
     for (int32_t s = first; s < last; s++) memset(j->sentences[s].found, 0, sizeof j->sentences[s].found);
     return c;
 }
@@ -108,7 +121,7 @@ void generate_job(ferry_generator *generator, job *j, int32_t first, int32_t las
         ferry_pool_run(generator->state.context.pool, generate_item, &c, 1);
     else
         generate_item(&c, 0, 0);
-    if (c.status != FERRY_OK) fail_msg("%s", c.error.message);
+    if (j->error.status != FERRY_OK) fail_msg("%s", j->error.message);
     assert_int_equal(j->finished, last - first);
     assert_int_equal(generator->state.context.arena.used, 0);
 }
@@ -117,7 +130,8 @@ ferry_status try_job(ferry_generator *generator, job *j, int32_t width, int32_t 
 {
     const call c = call_of(generator, j, 0, j->count, width, positions);
     generator->state.context.stop = &j->stop;
-    const ferry_status status = ferry_generate(generator, &c.source, error);
+    ferry_generate(generator, &c.source);
     generator->state.context.stop = NULL;
-    return status;
+    if (error != NULL) *error = j->error;
+    return j->error.status;
 }

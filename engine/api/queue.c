@@ -1,0 +1,193 @@
+#include "queue.h"
+
+#include <string.h>
+
+#include "job.h"
+
+void ferry_queue_create(ferry_queue *queue, int32_t workers)
+{
+    memset(queue, 0, sizeof *queue);
+    queue->workers = workers;
+    ferry_mutex_create(&queue->mutex);
+    ferry_condition_create(&queue->changed);
+}
+
+void ferry_queue_destroy(ferry_queue *queue)
+{
+    ferry_condition_destroy(&queue->changed);
+    ferry_mutex_destroy(&queue->mutex);
+}
+
+/* ---- the order of jobs; with the mutex locked ---- */
+
+static bool is_before(const ferry_job *a, const ferry_job *b)
+{
+    return a->priority != b->priority ? a->priority > b->priority : a->number < b->number;
+}
+
+static bool has_sentences(const ferry_job *job)
+{
+    return job->waiting != NULL || job->alone != NULL;
+}
+
+/* The job gets its place among those with sentences. */
+static void link_job(ferry_queue *queue, ferry_job *job)
+{
+    ferry_job *before = queue->last;
+    if (before != NULL && is_before(job, before))
+        for (before = NULL; is_before(before == NULL ? queue->first : before->next, job);)
+            before = before == NULL ? queue->first : before->next;
+    job->next = before != NULL ? before->next : queue->first;
+    *(before != NULL ? &before->next : &queue->first) = job;
+    if (job->next == NULL) queue->last = job;
+}
+
+static void unlink_job(ferry_queue *queue, ferry_job *job)
+{
+    ferry_job *before = NULL;
+    for (ferry_job *j = queue->first; j != job; j = j->next) before = j;
+    *(before != NULL ? &before->next : &queue->first) = job->next;
+    if (queue->last == job) queue->last = before;
+}
+
+/* A job of a service without sentences, here or with workers, has ended. */
+static void settle(ferry_queue *queue, ferry_job *job)
+{
+    if (!job->served || has_sentences(job) || job->held > 0) return;
+    job->next = queue->ended;
+    queue->ended = job;
+}
+
+/* The job loses its sentences. */
+static void empty(ferry_queue *queue, ferry_job *job)
+{
+    if (!has_sentences(job)) return;
+    unlink_job(queue, job);
+    for (; job->waiting != NULL; job->waiting = job->waiting->next) queue->waiting--;
+    for (; job->alone != NULL; job->alone = job->alone->next) queue->waiting--;
+    settle(queue, job);
+    ferry_condition_wake_all(&queue->changed);
+}
+
+/* The job whose turn it is. Those that were stopped leave. */
+static ferry_job *first_job(ferry_queue *queue)
+{
+    while (queue->first != NULL && ferry_job_stopped(queue->first)) empty(queue, queue->first);
+    return queue->first;
+}
+
+/* Takes the first sentence of one of the two lists of the first job. */
+static ferry_job_sentence *pop(ferry_queue *queue, ferry_job_sentence **list)
+{
+    ferry_job *job = queue->first;
+    ferry_job_sentence *sentence = *list;
+    *list = sentence->next;
+    if (!has_sentences(job)) unlink_job(queue, job);
+    job->held++;
+    queue->waiting--;
+    queue->held++;
+    return sentence;
+}
+
+static void push(ferry_queue *queue, ferry_job_sentence *sentence, ferry_queue_place place)
+{
+    ferry_job *job = sentence->job;
+    ferry_job_sentence **at = place == FERRY_QUEUE_ALONE ? &job->alone : &job->waiting;
+    const bool linked = has_sentences(job);
+    sentence->next = *at;
+    *at = sentence;
+    queue->waiting++;
+    if (!linked) link_job(queue, job);
+}
+
+/* ---- jobs ---- */
+
+void ferry_queue_add(ferry_queue *queue, ferry_job *job)
+{
+    ferry_mutex_lock(&queue->mutex);
+    job->number = ++queue->number;
+    for (const ferry_job_sentence *s = job->waiting; s != NULL; s = s->next) queue->waiting++;
+    if (has_sentences(job)) link_job(queue, job);
+    settle(queue, job);
+    ferry_condition_wake_all(&queue->changed);
+    ferry_mutex_unlock(&queue->mutex);
+}
+
+void ferry_queue_remove(ferry_queue *queue, ferry_job *job)
+{
+    ferry_mutex_lock(&queue->mutex);
+    empty(queue, job);
+    ferry_mutex_unlock(&queue->mutex);
+}
+
+/* ---- sentences ---- */
+
+ferry_job_sentence *ferry_queue_take(ferry_queue *queue, size_t held)
+{
+    ferry_job_sentence *sentence = NULL;
+    ferry_mutex_lock(&queue->mutex);
+    ferry_job *job = first_job(queue);
+    const size_t workers = (size_t)queue->workers, even = (queue->held + queue->waiting + workers - 1) / workers;
+    if (job != NULL && job->waiting != NULL && held < even && !queue->alone) sentence = pop(queue, &job->waiting);
+    ferry_mutex_unlock(&queue->mutex);
+    return sentence;
+}
+
+ferry_job_sentence *ferry_queue_take_alone(ferry_queue *queue)
+{
+    ferry_job_sentence *sentence = NULL;
+    ferry_mutex_lock(&queue->mutex);
+    ferry_job *job = first_job(queue);
+    if (job != NULL && job->waiting == NULL) sentence = pop(queue, &job->alone);
+    ferry_mutex_unlock(&queue->mutex);
+    return sentence;
+}
+
+void ferry_queue_put(ferry_queue *queue, ferry_job_sentence *sentence, ferry_queue_place place)
+{
+    ferry_job *job = sentence->job;
+    ferry_mutex_lock(&queue->mutex);
+    job->held--;
+    queue->held--;
+    if (place != FERRY_QUEUE_DONE && !ferry_job_stopped(job)) push(queue, sentence, place);
+    settle(queue, job);
+    if (job->served) ferry_condition_wake_all(&queue->changed);
+    ferry_mutex_unlock(&queue->mutex);
+}
+
+/* ---- workers of a service ---- */
+
+static ferry_queue_task choose(ferry_queue *queue)
+{
+    const ferry_job *job = first_job(queue);
+    if (queue->ended != NULL) return FERRY_QUEUE_TELL;
+    if (job == NULL || queue->alone) return FERRY_QUEUE_NOTHING;
+    if (job->waiting != NULL) return FERRY_QUEUE_TRANSLATE;
+    return queue->working == 0 ? FERRY_QUEUE_TRANSLATE_ALONE : FERRY_QUEUE_NOTHING;
+}
+
+ferry_queue_task ferry_queue_wait(ferry_queue *queue, ferry_queue_task last)
+{
+    ferry_queue_task task;
+    ferry_mutex_lock(&queue->mutex);
+    if (last == FERRY_QUEUE_TRANSLATE || last == FERRY_QUEUE_TRANSLATE_ALONE) {
+        queue->working--;
+        queue->alone = false;
+        ferry_condition_wake_all(&queue->changed);
+    }
+    while ((task = choose(queue)) == FERRY_QUEUE_NOTHING && !queue->closed)
+        ferry_condition_wait(&queue->changed, &queue->mutex);
+    if (task == FERRY_QUEUE_TRANSLATE || task == FERRY_QUEUE_TRANSLATE_ALONE) queue->working++;
+    queue->alone = queue->alone || task == FERRY_QUEUE_TRANSLATE_ALONE;
+    ferry_mutex_unlock(&queue->mutex);
+    return task;
+}
+
+ferry_job *ferry_queue_take_ended(ferry_queue *queue)
+{
+    ferry_mutex_lock(&queue->mutex);
+    ferry_job *job = queue->ended;
+    if (job != NULL) queue->ended = job->next;
+    ferry_mutex_unlock(&queue->mutex);
+    return job;
+}
