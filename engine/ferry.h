@@ -300,6 +300,34 @@ FERRY_API ferry_status ferry_score(ferry_translator *translator, const ferry_tex
                                    size_t count, ferry_result **result, ferry_error *error);
 FERRY_API void ferry_result_destroy(ferry_result *result);
 
+/* ---- a service: texts of many callers, translated together ---- */
+
+/* Any thread may call its functions, callbacks too. A child of fork() has no use of its parent's. */
+typedef struct ferry_service ferry_service;
+typedef uint64_t ferry_ticket; /* of one text; no service gives a number twice, or 0 */
+
+/* What became of a text: *result, which belongs to the callee, and *error are what ferry_translate_text returns (NULL:
+ * there is none). Called once for each ticket, from a thread of the service, whose other texts wait until it returns:
+ * no exception, no longjmp. It may submit and cancel, but not close the service. */
+typedef void (*ferry_service_done)(void *user, ferry_ticket ticket, ferry_result *result, const ferry_error *error);
+
+/* A service with the model, options and threads of `translator`, which belongs to it from then on, and does not call
+ * its `progress` and `partial`. It holds at most `capacity` texts that it has not told of. Errors: ARGUMENT,
+ * UNSUPPORTED (the model has no tokenizer), MEMORY; then the translator is still the caller's. */
+FERRY_API ferry_status ferry_service_create(ferry_translator *translator, size_t capacity, ferry_service **service,
+                                            ferry_error *error);
+/* Accepts a text, which is copied, split and tokenized in the calling thread. Texts of a higher priority come first,
+ * and those in progress rest meanwhile; of equal priority, first comes what was submitted first. *ticket (may be NULL)
+ * is set before done(user, …) is called. Errors, without a ticket: ARGUMENT, LIMIT (the service is full), CANCELLED (it
+ * is being closed), MEMORY. */
+FERRY_API ferry_status ferry_service_submit(ferry_service *service, ferry_text text, int priority,
+                                            ferry_service_done done, void *user, ferry_ticket *ticket,
+                                            ferry_error *error);
+/* Ends a text within milliseconds, CANCELLED, unless all of it is translated or it has ended. */
+FERRY_API void ferry_service_cancel(ferry_service *service, ferry_ticket ticket);
+/* Returns when all texts were told of, which `cancel` (another than 0) makes soon, and destroys the service. */
+FERRY_API void ferry_service_close(ferry_service *service, int cancel);
+
 /* ---- results ---- */
 
 /* Signs that a translation is wrong, although the model computed it so (docs/decoding.md). */

@@ -198,7 +198,7 @@ ferry_status ferry_job_prepare(ferry_job *job,
                                ferry_error *error)
 {
     preparation p = {job, prepare_line};
-    if (!job->served) {
+    if (job->translator->queue.tell == NULL) {
         ferry_pool_run(job->translator->pool, prepare_item, &p, job->count);
         return ferry_job_take_status(job, error);
     }
@@ -238,6 +238,7 @@ static ferry_status list_sentences(ferry_job *job, ferry_error *error)
 ferry_job_sentence *ferry_job_take(ferry_job_share *share)
 {
     ferry_job_sentence *sentence = share->first;
+    if (share->job == NULL) ferry_queue_tell(&share->translator->queue);
     if (!share->alone) sentence = ferry_queue_take(&share->translator->queue, share->held);
     share->first = NULL;
     share->held += sentence != NULL;

@@ -54,7 +54,6 @@ struct ferry_job {
     atomic_int status; /* ferry_status of the first failure, after which workers stop */
     ferry_error error; /* written by the worker that set `status` */
     /* In the queue, whose mutex protects the following. */
-    bool served; /* by a service, which is told when the job has ended */
     int32_t priority;
     uint64_t number;                     /* in the order in which jobs came */
     ferry_job *next;                     /* in a list of the queue */

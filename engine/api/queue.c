@@ -50,12 +50,13 @@ static void unlink_job(ferry_queue *queue, ferry_job *job)
     if (queue->last == job) queue->last = before;
 }
 
-/* A job of a service without sentences, here or with workers, has ended. */
+/* A job without sentences, here or with workers, has ended. */
 static void settle(ferry_queue *queue, ferry_job *job)
 {
-    if (!job->served || has_sentences(job) || job->held > 0) return;
+    if (queue->tell == NULL || has_sentences(job) || job->held > 0) return;
     job->next = queue->ended;
     queue->ended = job;
+    ferry_condition_wake_all(&queue->changed);
 }
 
 /* The job loses its sentences. */
@@ -66,7 +67,6 @@ static void empty(ferry_queue *queue, ferry_job *job)
     for (; job->waiting != NULL; job->waiting = job->waiting->next) queue->waiting--;
     for (; job->alone != NULL; job->alone = job->alone->next) queue->waiting--;
     settle(queue, job);
-    ferry_condition_wake_all(&queue->changed);
 }
 
 /* The job whose turn it is. Those that were stopped leave. */
@@ -107,8 +107,11 @@ void ferry_queue_add(ferry_queue *queue, ferry_job *job)
     ferry_mutex_lock(&queue->mutex);
     job->number = ++queue->number;
     for (const ferry_job_sentence *s = job->waiting; s != NULL; s = s->next) queue->waiting++;
-    if (has_sentences(job)) link_job(queue, job);
-    settle(queue, job);
+    if (has_sentences(job))
+        link_job(queue, job);
+    else
+        settle(queue, job);
+    if (ferry_job_stopped(job)) empty(queue, job);
     ferry_condition_wake_all(&queue->changed);
     ferry_mutex_unlock(&queue->mutex);
 }
@@ -149,9 +152,11 @@ void ferry_queue_put(ferry_queue *queue, ferry_job_sentence *sentence, ferry_que
     ferry_mutex_lock(&queue->mutex);
     job->held--;
     queue->held--;
-    if (place != FERRY_QUEUE_DONE && !ferry_job_stopped(job)) push(queue, sentence, place);
+    if (place != FERRY_QUEUE_DONE && !ferry_job_stopped(job)) {
+        push(queue, sentence, place);
+        ferry_condition_wake_all(&queue->changed);
+    }
     settle(queue, job);
-    if (job->served) ferry_condition_wake_all(&queue->changed);
     ferry_mutex_unlock(&queue->mutex);
 }
 
@@ -183,11 +188,22 @@ ferry_queue_task ferry_queue_wait(ferry_queue *queue, ferry_queue_task last)
     return task;
 }
 
-ferry_job *ferry_queue_take_ended(ferry_queue *queue)
+void ferry_queue_tell(ferry_queue *queue)
+{
+    ferry_job *job;
+    do {
+        ferry_mutex_lock(&queue->mutex);
+        job = queue->ended;
+        if (job != NULL) queue->ended = job->next;
+        ferry_mutex_unlock(&queue->mutex);
+        if (job != NULL) queue->tell(job);
+    } while (job != NULL);
+}
+
+void ferry_queue_close(ferry_queue *queue)
 {
     ferry_mutex_lock(&queue->mutex);
-    ferry_job *job = queue->ended;
-    if (job != NULL) queue->ended = job->next;
+    queue->closed = true;
+    ferry_condition_wake_all(&queue->changed);
     ferry_mutex_unlock(&queue->mutex);
-    return job;
 }

@@ -1,4 +1,5 @@
-/* Texts: split into sentences, which are the lines of a job; what is between them is copied. */
+#include "text.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,16 +7,10 @@
 #include "base/utf8.h"
 #include "call.h"
 #include "job.h"
-#include "result.h"
 
 /* ---- splitting ---- */
 
-typedef struct sentence_list {
-    ferry_text *texts; /* [count] into the text */
-    size_t count, capacity;
-} sentence_list;
-
-static ferry_status add(sentence_list *list, ferry_text sentence, ferry_error *error)
+static ferry_status add(ferry_text_lines *list, ferry_text sentence, ferry_error *error)
 {
     ferry_text *grown = ferry_array_grow(list->texts, &list->capacity, list->count + 1, sizeof *grown);
     if (grown == NULL) return ferry_fail_memory(error, "the sentences of a text", (list->count + 1) * sizeof *grown);
@@ -29,11 +24,13 @@ static size_t skip_space(ferry_view text, size_t at)
     return at + ferry_utf8_leading_space((ferry_view){text.data + at, text.size - at});
 }
 
-static ferry_status split(const ferry_translator *translator, ferry_view text, sentence_list *list, ferry_error *error)
+ferry_status ferry_text_split(const ferry_translator *translator, ferry_text whole, ferry_text_lines *lines,
+                              ferry_error *error)
 {
+    const ferry_view text = {whole.data, whole.size};
     for (size_t at = skip_space(text, 0); at < text.size; at = skip_space(text, at)) {
         const size_t end = ferry_sentence_end(text, at, translator->sentences);
-        FERRY_TRY(add(list, (ferry_text){text.data + at, end - at}, error));
+        FERRY_TRY(add(lines, (ferry_text){text.data + at, end - at}, error));
         at = end;
     }
     return FERRY_OK;
@@ -47,7 +44,7 @@ static bool is_translated(const ferry_result *sentences, size_t index)
 }
 
 /* Room for everything; what could not be translated may triple when it is repaired. */
-static ferry_status allocate(const ferry_result *sentences, const sentence_list *list, ferry_text text,
+static ferry_status allocate(const ferry_result *sentences, const ferry_text_lines *list, ferry_text text,
                              ferry_result_hypothesis *whole, ferry_error *error)
 {
     size_t size = text.size + 1;
@@ -101,7 +98,7 @@ static ferry_status summarize(ferry_result *result, ferry_error *error)
     return FERRY_OK;
 }
 
-static ferry_status join(ferry_text text, const sentence_list *list, ferry_result *result, ferry_error *error)
+static ferry_status join(ferry_text text, const ferry_text_lines *list, ferry_result *result, ferry_error *error)
 {
     size_t at = 0;
     ferry_result_hypothesis *whole = &result->lines[0].hypotheses[0];
@@ -132,7 +129,7 @@ static ferry_status fail_cancelled(const ferry_result *sentences, ferry_error *e
                       sentences->count);
 }
 
-static ferry_status finish(ferry_text text, const sentence_list *list, ferry_result *result, ferry_error *error)
+static ferry_status finish(ferry_text text, const ferry_text_lines *list, ferry_result *result, ferry_error *error)
 {
     FERRY_TRY(ferry_result_line_begin(&result->lines[0], 1, error));
     result->ranges = calloc(list->count + 1, sizeof *result->ranges);
@@ -141,40 +138,54 @@ static ferry_status finish(ferry_text text, const sentence_list *list, ferry_res
     return summarize(result, error);
 }
 
-/* CANCELLED has a result, too. */
-static ferry_status translate(ferry_translator *translator, ferry_text text, const sentence_list *list,
-                              ferry_result **result, ferry_error *error)
+ferry_status ferry_text_join(ferry_text text, const ferry_text_lines *lines, ferry_status status,
+                             ferry_result *sentences, ferry_result **result, ferry_error *error)
 {
     ferry_result *created;
-    FERRY_TRY(ferry_result_create(1, &created, error));
-    ferry_status status = ferry_job_translate(translator, list->texts, NULL, list->count, &created->sentences, error);
-    const bool cancelled = status == FERRY_ERROR_CANCELLED;
-    if (status == FERRY_OK || cancelled) status = finish(text, list, created, error);
-    if (status != FERRY_OK) {
+    if (ferry_result_create(1, &created, error) != FERRY_OK) {
+        ferry_result_destroy(sentences);
+        return FERRY_ERROR_MEMORY;
+    }
+    created->sentences = sentences;
+    if (finish(text, lines, created, error) != FERRY_OK) {
         ferry_result_destroy(created);
-        return status;
+        return FERRY_ERROR_MEMORY;
     }
     *result = created;
-    return cancelled ? fail_cancelled(created->sentences, error) : FERRY_OK;
+    return status == FERRY_ERROR_CANCELLED ? fail_cancelled(sentences, error) : FERRY_OK;
+}
+
+static ferry_status translate(ferry_translator *translator, ferry_text text, ferry_text_lines *lines,
+                              ferry_result **result, ferry_error *error)
+{
+    ferry_result *sentences;
+    FERRY_TRY(ferry_text_split(translator, text, lines, error));
+    const ferry_status status = ferry_job_translate(translator, lines->texts, NULL, lines->count, &sentences, error);
+    if (status != FERRY_OK && status != FERRY_ERROR_CANCELLED) return status;
+    return ferry_text_join(text, lines, status, sentences, result, error);
+}
+
+ferry_status ferry_text_check(ferry_text *text, ferry_error *error)
+{
+    if (text->data == NULL && text->size > 0)
+        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "text.data: expected %zu bytes, found NULL", text->size);
+    if (text->data == NULL) text->data = ""; /* C permits no offset of NULL */
+    return ferry_check_bytes("text.size", text->size, error);
 }
 
 ferry_status ferry_translate_text(ferry_translator *translator, ferry_text text, ferry_result **result,
                                   ferry_error *error)
 {
-    sentence_list list = {0};
+    ferry_text_lines lines = {0};
     ferry_call call;
     FERRY_NEEDS(result);
     *result = NULL;
     FERRY_NEEDS(translator);
-    if (text.data == NULL && text.size > 0)
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "text.data: expected %zu bytes, found NULL", text.size);
-    FERRY_TRY(ferry_check_bytes("text.size", text.size, error));
+    FERRY_TRY(ferry_text_check(&text, error));
     FERRY_TRY(ferry_job_check(translator, error));
     FERRY_TRY(ferry_call_begin(translator, &call, error));
-    if (text.data == NULL) text.data = ""; /* C permits no offset of NULL */
-    ferry_status status = split(translator, (ferry_view){text.data, text.size}, &list, error);
-    if (status == FERRY_OK) status = translate(translator, text, &list, result, error);
-    free(list.texts);
+    const ferry_status status = translate(translator, text, &lines, result, error);
+    free(lines.texts);
     return ferry_call_end(&call, status);
 }
 

@@ -88,7 +88,7 @@ static ferry_status take_hypotheses(const ferry_translator *translator, ferry_pa
 static bool tells_partial(const ferry_job *job)
 {
     const ferry_options *options = &job->translator->options;
-    return options->partial != NULL && options->beam == 1 && options->nbest == 1 && job->texts != NULL && !job->served;
+    return options->partial != NULL && options->beam == 1 && options->nbest == 1 && job->texts != NULL;
 }
 
 /* Of a sentence: of a line that was split, no part is told. */
@@ -203,7 +203,8 @@ static bool wants_again(const ferry_options *options, const ferry_quality_signs 
 static void complete(ferry_job_share *share, ferry_job_sentence *sentence)
 {
     const ferry_result_hypothesis *best = &sentence->part->result.hypotheses[0];
-    if (is_told(sentence->job, sentence)) tell(sentence->job, sentence, (ferry_text){best->text, best->size});
+    if (share->job != NULL && is_told(share->job, sentence))
+        tell(share->job, sentence, (ferry_text){best->text, best->size});
     ferry_job_finish_sentence(share, sentence);
 }
 

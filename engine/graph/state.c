@@ -29,7 +29,8 @@ static void trim_cache(ferry_cache *cache, size_t bytes, size_t tokens)
 
 void ferry_state_trim(ferry_state *state, size_t bytes, size_t tokens)
 {
-    if (state->context.arena.reserved > bytes) ferry_arena_destroy(&state->context.arena);
+    if (state->context.arena.reserved >= bytes)
+        ferry_arena_destroy(&state->context.arena); /* without chunks, too: it would remember sizes */
     if (state->encoder_positions.bytes > bytes) ferry_position_state_destroy(&state->encoder_positions);
     if (state->decoder_positions.bytes > bytes) ferry_position_state_destroy(&state->decoder_positions);
     trim_cache(&state->encoder_cache, bytes, 0);

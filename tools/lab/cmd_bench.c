@@ -26,6 +26,7 @@ typedef struct subject {
 static const subject subjects[] = {
     {"translate", {TRANSLATE_OPTIONS, TRANSLATE_SEARCH, STREAMS}, 0, ferry_bench_translate},
     {"cancel", {CANCEL_OPTIONS, TRANSLATE_SEARCH, STREAMS}, 0, ferry_bench_cancel},
+    {"service", {CANCEL_OPTIONS, TRANSLATE_SEARCH, STREAMS}, 0, ferry_bench_service},
     {"encodings", {ENCODINGS_OPTIONS, ENCODINGS_SEARCH, STREAMS}, SIZE_MAX - 1, ferry_bench_encodings},
 };
 enum { SUBJECT_COUNT = sizeof subjects / sizeof *subjects };
@@ -38,7 +39,7 @@ static int run(const ferry_call *call)
     if (s == SUBJECT_COUNT) {
         ferry_near_miss miss = ferry_near_miss_of(ferry_text_view(name));
         for (s = 0; s < SUBJECT_COUNT; s++) ferry_near_miss_try(&miss, "", ferry_text_view(subjects[s].name));
-        ferry_complain("bench: expected 'translate', 'cancel' or 'encodings', found '%s'; %s", name,
+        ferry_complain("bench: expected 'translate', 'cancel', 'service' or 'encodings', found '%s'; %s", name,
                        ferry_near_miss_question(&miss, "try 'ferry help bench'").text);
         return FERRY_EXIT_USAGE;
     }
@@ -57,8 +58,8 @@ static int run(const ferry_call *call)
 
 const ferry_command ferry_command_bench = {
     .name = "bench",
-    .synopsis = "translate|cancel|encodings [MODEL…]",
-    .summary = "measure the speed of translation or of cancelling, or compare positional encodings",
+    .synopsis = "translate|cancel|service|encodings [MODEL…]",
+    .summary = "measure the speed of translation, of cancelling or of a service, or compare positional encodings",
     .details =
         "translate: measures loading, the first line, then all lines in one call, or with --single one by one.\n"
         "--json: load_s first_s translate_s lines target_tokens peak_rss_mb peak_own_mb (without pages of files);\n"
@@ -72,6 +73,9 @@ const ferry_command ferry_command_bench = {
         "the\n"
         "first 32 lines of the text, and for 20 kB and 100 kB of it as one line. Options: --model, --from, --to,\n"
         "--input, --beam, --threads, --batch.\n"
+        "service: the lines of the text by a translator, in calls of one line and in one call, and by a service from "
+        "16\n"
+        "threads; then the wait for an urgent line alone, and beside 400 of a lower priority. Options as of cancel.\n"
         "encodings: compares trained models on a text with its translation. Default: the models that ship, which "
         "differ\n"
         "only by their positional encoding, with their text; then the cost of all encodings, as --untrained. BLEU and\n"

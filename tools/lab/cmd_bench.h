@@ -8,6 +8,8 @@
 int ferry_bench_translate(const ferry_call *call);
 /* How soon a call that is cancelled returns. */
 int ferry_bench_cancel(const ferry_call *call);
+/* A service beside one call, and its urgent lines. */
+int ferry_bench_service(const ferry_call *call);
 /* Trained models on a text, and what positional encodings cost. */
 int ferry_bench_encodings(const ferry_call *call);
 

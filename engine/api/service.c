@@ -1,0 +1,299 @@
+/* A service: each text is a job of its translator's queue, whose workers never end. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "argument_checks.h"
+#include "base/floats.h"
+#include "job.h"
+#include "text.h"
+
+enum { STACK_BYTES = 256 << 10 };
+
+typedef struct ticket ticket;
+
+struct ticket {
+    ferry_job job; /* of its sentences; the first member: what the queue tells of is the ticket */
+    bool queued;   /* the job is in the queue, or was */
+    ferry_service *service;
+    ferry_ticket number;
+    ferry_text text; /* a copy */
+    ferry_text_lines lines;
+    atomic_bool stop;
+    ferry_service_done done;
+    void *user;
+    ticket *previous, *next; /* in the service's list */
+};
+
+struct ferry_service {
+    ferry_translator *translator;
+    ferry_thread thread; /* runs the translator's pool, whose workers serve */
+    int64_t process;     /* that has the threads */
+    size_t capacity;
+    ferry_mutex mutex; /* of what follows; while it is locked, that of the queue may be locked */
+    ferry_condition left;
+    ticket *open; /* tickets whose callbacks have not returned */
+    size_t count; /* of those not told of */
+    ferry_ticket number;
+    bool closing;
+};
+
+/* ---- tickets ---- */
+
+static void destroy_ticket(ticket *t)
+{
+    free(t->lines.texts);
+    free((char *)(uintptr_t)t->text.data);
+    free(t);
+}
+
+/* NULL: memory does not suffice. */
+static ticket *create_ticket(ferry_service *service, ferry_text text)
+{
+    ticket *t = calloc(1, sizeof *t);
+    char *copy = malloc(text.size + 1);
+    if (t == NULL || copy == NULL) {
+        free(t);
+        free(copy);
+        return NULL;
+    }
+    memcpy(copy, text.data, text.size);
+    t->service = service;
+    t->text = (ferry_text){copy, text.size};
+    return t;
+}
+
+/* LIMIT, CANCELLED: the service takes no ticket. */
+static ferry_status open_ticket(ticket *t, ferry_error *error)
+{
+    ferry_service *service = t->service;
+    ferry_status status = FERRY_OK;
+    ferry_mutex_lock(&service->mutex);
+    if (service->closing)
+        status = ferry_fail(error, FERRY_ERROR_CANCELLED, "the service is being closed");
+    else if (service->count == service->capacity)
+        status = ferry_fail(error, FERRY_ERROR_LIMIT, "the service is full: it has %zu texts", service->capacity);
+    if (status == FERRY_OK) {
+        t->number = ++service->number;
+        t->next = service->open;
+        if (t->next != NULL) t->next->previous = t;
+        service->open = t;
+        service->count++;
+    }
+    ferry_mutex_unlock(&service->mutex);
+    return status;
+}
+
+static void close_ticket(ticket *t)
+{
+    ferry_service *service = t->service;
+    ferry_mutex_lock(&service->mutex);
+    *(t->previous != NULL ? &t->previous->next : &service->open) = t->next;
+    if (t->next != NULL) t->next->previous = t->previous;
+    ferry_condition_wake_all(&service->left);
+    ferry_mutex_unlock(&service->mutex);
+    destroy_ticket(t);
+}
+
+static void uncount(ferry_service *service)
+{
+    ferry_mutex_lock(&service->mutex);
+    service->count--;
+    ferry_mutex_unlock(&service->mutex);
+}
+
+/* The text becomes a job with sentences. */
+static ferry_status prepare(ticket *t, int priority, ferry_error *error)
+{
+    const ferry_translator *translator = t->service->translator;
+    ferry_result *unfinished = NULL;
+    FERRY_TRY(ferry_text_split(translator, t->text, &t->lines, error));
+    t->job = (ferry_job){.translator = t->service->translator,
+                         .texts = t->lines.texts,
+                         .count = t->lines.count,
+                         .stop = &t->stop,
+                         .priority = priority};
+    ferry_status status = ferry_job_begin(&t->job, error);
+    if (status == FERRY_OK) status = ferry_job_list(&t->job, error);
+    if (status != FERRY_OK) {
+        ferry_job_end(&t->job, status, &unfinished, NULL);
+        ferry_result_destroy(unfinished);
+    }
+    return status;
+}
+
+/* From here on it may end at any time. */
+static void enqueue(ticket *t)
+{
+    ferry_service *service = t->service;
+    ferry_mutex_lock(&service->mutex);
+    t->queued = true;
+    ferry_queue_add(&service->translator->queue, &t->job);
+    ferry_mutex_unlock(&service->mutex);
+}
+
+static ferry_status finish(ticket *t, ferry_result **result, ferry_error *error)
+{
+    ferry_result *sentences;
+    ferry_status status = ferry_job_take_status(&t->job, error);
+    status = ferry_job_end(&t->job, status, &sentences, error);
+    if (status != FERRY_OK && status != FERRY_ERROR_CANCELLED) return status;
+    return ferry_text_join(t->text, &t->lines, status, sentences, result, error);
+}
+
+/* A worker tells of a job that has ended. */
+static void tell(ferry_job *job)
+{
+    ticket *t = (ticket *)job;
+    ferry_error error;
+    ferry_result *result = NULL;
+    const ferry_status status = finish(t, &result, &error);
+    uncount(t->service);
+    t->done(t->user, t->number, result, status == FERRY_OK ? NULL : &error);
+    close_ticket(t);
+}
+
+/* With the service's mutex locked. */
+static void cancel(ticket *t)
+{
+    atomic_store(&t->stop, true);
+    if (t->queued) ferry_queue_remove(&t->service->translator->queue, &t->job);
+}
+
+/* ---- workers ---- */
+
+static void translate_alone(ferry_translator *translator, int32_t worker)
+{
+    ferry_error error;
+    ferry_job_translate_alone(translator, NULL, worker);
+    ferry_job_make_screen(translator, SIZE_MAX, &error); /* without it, translating only takes longer */
+}
+
+static void serve(void *user, int32_t worker, size_t item)
+{
+    ferry_translator *translator = user;
+    ferry_queue_task task = FERRY_QUEUE_TELL;
+    (void)item;
+    while ((task = ferry_queue_wait(&translator->queue, task)) != FERRY_QUEUE_NOTHING) {
+        ferry_job_share share = {.translator = translator, .worker = worker};
+        if (task == FERRY_QUEUE_TRANSLATE) ferry_job_translate_share(&share);
+        if (task == FERRY_QUEUE_TRANSLATE_ALONE) translate_alone(translator, worker);
+        ferry_queue_tell(&translator->queue);
+    }
+}
+
+static void run(void *user)
+{
+    ferry_translator *translator = user;
+    (void)ferry_floats_begin();
+    ferry_pool_run(translator->pool, serve, translator, (size_t)translator->options.threads);
+}
+
+/* ---- the service ---- */
+
+static ferry_status start_thread(ferry_service *service, ferry_error *error)
+{
+    FERRY_TRY(ferry_job_make_screen(service->translator, SIZE_MAX, error));
+    const int failure = ferry_thread_start(&service->thread, STACK_BYTES, run, service->translator);
+    if (failure == 0) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_MEMORY, "cannot start the service's thread: %s", strerror(failure));
+}
+
+/* The translator is busy as long as the service lives. */
+static ferry_status start(ferry_service *service, ferry_error *error)
+{
+    ferry_translator *translator = service->translator;
+    if (atomic_exchange(&translator->busy, true))
+        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "translator: expected none with a call in progress");
+    atomic_store(&translator->stop, false);
+    translator->queue.tell = tell;
+    const ferry_status status = start_thread(service, error);
+    if (status == FERRY_OK) return FERRY_OK;
+    translator->queue.tell = NULL;
+    atomic_store(&translator->busy, false);
+    return status;
+}
+
+static void destroy(ferry_service *service)
+{
+    ferry_condition_destroy(&service->left);
+    ferry_mutex_destroy(&service->mutex);
+    free(service);
+}
+
+ferry_status ferry_service_create(ferry_translator *translator, size_t capacity, ferry_service **service,
+                                  ferry_error *error)
+{
+    FERRY_FLOATS;
+    FERRY_NEEDS(service);
+    *service = NULL;
+    FERRY_NEEDS(translator);
+    if (capacity == 0) return ferry_fail(error, FERRY_ERROR_ARGUMENT, "capacity: expected at least 1, found 0");
+    FERRY_TRY(ferry_job_check(translator, error));
+    ferry_service *created = calloc(1, sizeof *created);
+    if (created == NULL) return ferry_fail_memory(error, "a service", sizeof *created);
+    created->translator = translator;
+    created->process = ferry_process_id();
+    created->capacity = capacity;
+    ferry_mutex_create(&created->mutex);
+    ferry_condition_create(&created->left);
+    const ferry_status status = start(created, error);
+    if (status == FERRY_OK)
+        *service = created;
+    else
+        destroy(created);
+    return status;
+}
+
+ferry_status ferry_service_submit(ferry_service *service, ferry_text text, int priority, ferry_service_done done,
+                                  void *user, ferry_ticket *number, ferry_error *error)
+{
+    FERRY_FLOATS;
+    if (number != NULL) *number = 0;
+    FERRY_NEEDS(service);
+    FERRY_NEEDS(done);
+    FERRY_TRY(ferry_text_check(&text, error));
+    if (service->process != ferry_process_id())
+        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "service: expected one of this process, found its parent's");
+    ticket *t = create_ticket(service, text);
+    if (t == NULL) return ferry_fail_memory(error, "a text", sizeof *t + text.size);
+    t->done = done;
+    t->user = user;
+    ferry_status status = open_ticket(t, error);
+    if (status != FERRY_OK) {
+        destroy_ticket(t);
+        return status;
+    }
+    status = prepare(t, priority, error);
+    if (status != FERRY_OK) {
+        uncount(service);
+        close_ticket(t);
+        return status;
+    }
+    if (number != NULL) *number = t->number;
+    enqueue(t);
+    return FERRY_OK;
+}
+
+void ferry_service_cancel(ferry_service *service, ferry_ticket number)
+{
+    if (service == NULL || service->process != ferry_process_id()) return;
+    ferry_mutex_lock(&service->mutex);
+    for (ticket *t = service->open; t != NULL; t = t->next)
+        if (t->number == number) cancel(t);
+    ferry_mutex_unlock(&service->mutex);
+}
+
+void ferry_service_close(ferry_service *service, int at_once)
+{
+    if (service == NULL || service->process != ferry_process_id()) return;
+    ferry_mutex_lock(&service->mutex);
+    service->closing = true;
+    if (at_once != 0) atomic_store(&service->translator->stop, true);
+    for (ticket *t = service->open; at_once != 0 && t != NULL; t = t->next) cancel(t);
+    while (service->open != NULL) ferry_condition_wait(&service->left, &service->mutex);
+    ferry_mutex_unlock(&service->mutex);
+    ferry_queue_close(&service->translator->queue);
+    ferry_thread_join(&service->thread);
+    ferry_translator_destroy(service->translator);
+    destroy(service);
+}

@@ -1,0 +1,203 @@
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/system.h"
+#include "base/threads.h"
+#include "cmd_bench.h"
+#include "statistics.h"
+#include "tools/line_reader.h"
+#include "tools/translator_session.h"
+
+enum { CALLERS = 16, ROUNDS = 9, URGENT = 60, BEHIND = 400 };
+static const double LONGEST_PAUSE = 0.05; /* seconds between two urgent lines, at most */
+
+/* What is measured, and one text of it at a time. */
+typedef struct bench {
+    ferry_service *service;
+    const ferry_lines *lines;
+    atomic_bool failed, ending;
+} bench;
+
+/* ---- a caller submits texts, and waits for them ---- */
+
+typedef struct caller {
+    bench *bench;
+    ferry_thread thread;
+    size_t first; /* of its lines */
+    bool patient; /* waits for each before it submits the next */
+    ferry_mutex mutex;
+    ferry_condition told;
+    size_t left; /* that it waits for */
+} caller;
+
+static void wake(void *user, ferry_ticket ticket, ferry_result *result, const ferry_error *error)
+{
+    caller *c = user;
+    (void)ticket;
+    if (error != NULL) atomic_store(&c->bench->failed, true);
+    ferry_result_destroy(result);
+    ferry_mutex_lock(&c->mutex);
+    c->left--;
+    ferry_condition_wake_all(&c->told);
+    ferry_mutex_unlock(&c->mutex);
+}
+
+static void submit(caller *c, ferry_text line, int priority)
+{
+    ferry_mutex_lock(&c->mutex);
+    c->left++;
+    ferry_mutex_unlock(&c->mutex);
+    if (ferry_service_submit(c->bench->service, line, priority, wake, c, NULL, NULL) == FERRY_OK) return;
+    atomic_store(&c->bench->failed, true);
+    ferry_mutex_lock(&c->mutex);
+    c->left--;
+    ferry_mutex_unlock(&c->mutex);
+}
+
+static void wait_for_all(caller *c)
+{
+    ferry_mutex_lock(&c->mutex);
+    while (c->left > 0) ferry_condition_wait(&c->told, &c->mutex);
+    ferry_mutex_unlock(&c->mutex);
+}
+
+static void translate_share(void *user)
+{
+    caller *c = user;
+    const ferry_lines *lines = c->bench->lines;
+    for (size_t i = c->first; i < lines->count; i += CALLERS) {
+        submit(c, lines->texts[i], 0);
+        if (c->patient) wait_for_all(c);
+    }
+    wait_for_all(c);
+}
+
+static void begin_caller(caller *c, bench *b, size_t first, bool patient)
+{
+    *c = (caller){.bench = b, .first = first, .patient = patient};
+    ferry_mutex_create(&c->mutex);
+    ferry_condition_create(&c->told);
+}
+
+static void end_caller(caller *c)
+{
+    ferry_condition_destroy(&c->told);
+    ferry_mutex_destroy(&c->mutex);
+}
+
+/* ---- all lines ---- */
+
+enum { ONE_BY_ONE, ONE_CALL, AT_ONCE, EACH_WAITS, WAYS };
+static const char *const ways[WAYS] = {"calls of one line", "one call", "16 callers, all at once",
+                                       "16 callers, each waits"};
+
+static bool call(ferry_translator *translator, const ferry_lines *lines, size_t together)
+{
+    ferry_error error;
+    for (size_t i = 0; i < lines->count; i += together) {
+        ferry_result *result;
+        const ferry_status status = ferry_translate(translator, lines->texts + i, together, &result, &error);
+        ferry_result_destroy(result);
+        if (!ferry_succeeded(status, &error)) return false;
+    }
+    return true;
+}
+
+static bool serve(bench *b, bool patient)
+{
+    caller callers[CALLERS];
+    int started = 0;
+    for (; started < CALLERS; started++) {
+        begin_caller(&callers[started], b, (size_t)started, patient);
+        if (ferry_thread_start(&callers[started].thread, 0, translate_share, &callers[started]) != 0) break;
+    }
+    for (int i = 0; i < started; i++) ferry_thread_join(&callers[i].thread);
+    for (int i = 0; i < started; i++) end_caller(&callers[i]);
+    return started == CALLERS && !atomic_load(&b->failed);
+}
+
+static bool measure_all(bench *b, ferry_translator *translator)
+{
+    double seconds[WAYS][ROUNDS], processor[WAYS][ROUNDS];
+    for (int r = -1; r < ROUNDS; r++) /* the first round makes room in memory */
+        for (int way = 0; way < WAYS; way++) {
+            const double begin = ferry_clock();
+            const clock_t processor_begin = clock();
+            const size_t together = way == ONE_CALL ? b->lines->count : 1;
+            if (!(way <= ONE_CALL ? call(translator, b->lines, together) : serve(b, way == EACH_WAITS))) return false;
+            if (r < 0) continue;
+            seconds[way][r] = ferry_clock() - begin;
+            processor[way][r] = (double)(clock() - processor_begin) / CLOCKS_PER_SEC;
+        }
+    printf("%5zu lines              %9s %14s\n", b->lines->count, "seconds", "of processors");
+    for (int way = 0; way < WAYS; way++)
+        printf("%-24s %9.3f %14.3f\n", ways[way], ferry_median(seconds[way], ROUNDS),
+               ferry_median(processor[way], ROUNDS));
+    return true;
+}
+
+/* ---- urgent lines ---- */
+
+/* Another text takes the place of each that has ended. */
+static void refill(void *user, ferry_ticket ticket, ferry_result *result, const ferry_error *error)
+{
+    bench *b = user;
+    ferry_result_destroy(result);
+    if (error != NULL) atomic_store(&b->failed, true);
+    if (atomic_load(&b->ending)) return;
+    ferry_service_submit(b->service, b->lines->texts[ticket % b->lines->count], -1, refill, b, NULL, NULL);
+}
+
+static bool measure_urgent(bench *b, bool busy)
+{
+    double seconds[URGENT];
+    caller c;
+    begin_caller(&c, b, 0, true);
+    for (size_t i = 0; busy && i < BEHIND; i++)
+        ferry_service_submit(b->service, b->lines->texts[i % b->lines->count], -1, refill, b, NULL, NULL);
+    for (int i = 0; i < URGENT; i++) {
+        ferry_thread_sleep(LONGEST_PAUSE * (double)rand() / RAND_MAX);
+        const double begin = ferry_clock();
+        submit(&c, b->lines->texts[(size_t)i % b->lines->count], 0);
+        wait_for_all(&c);
+        seconds[i] = ferry_clock() - begin;
+    }
+    end_caller(&c);
+    printf("%-22s %8.1f ms\n", busy ? "beside 400 others" : "an urgent line alone",
+           1e3 * ferry_median(seconds, URGENT));
+    return !atomic_load(&b->failed);
+}
+
+static bool measure(const ferry_session *session, const ferry_lines *lines)
+{
+    bench b = {.lines = lines};
+    ferry_translator *translator;
+    ferry_error error;
+    ferry_status status = ferry_translator_create(session->model, &session->options, &translator, &error);
+    if (status == FERRY_OK) {
+        status = ferry_service_create(translator, BEHIND + lines->count, &b.service, &error);
+        if (status != FERRY_OK) ferry_translator_destroy(translator);
+    }
+    if (!ferry_succeeded(status, &error)) return false;
+    const bool done = measure_all(&b, session->translator) && measure_urgent(&b, false) && measure_urgent(&b, true);
+    if (!done) ferry_complain("a line was not translated");
+    atomic_store(&b.ending, true);
+    ferry_service_close(b.service, 1);
+    return done;
+}
+
+int ferry_bench_service(const ferry_call *call)
+{
+    ferry_session session;
+    ferry_lines lines = {.descriptor = -1};
+    bool done = ferry_session_open(call, &(ferry_session_needs){.path = NULL}, &session) &&
+                ferry_lines_open(&lines, ferry_option_text(call, FERRY_OPTION_INPUT)) &&
+                (ferry_lines_rest(&lines) || !lines.failed);
+    if (done && lines.count == 0) done = (ferry_complain("the input has no lines"), false);
+    done = done && measure(&session, &lines);
+    ferry_lines_close(&lines);
+    ferry_session_close(&session);
+    return ferry_finish_output(done ? FERRY_EXIT_OK : FERRY_EXIT_FAILED);
+}
