@@ -254,6 +254,16 @@ FERRY_API ferry_status ferry_translator_create(const ferry_model *model, const f
                                                ferry_translator **translator, ferry_error *error);
 FERRY_API void ferry_translator_destroy(ferry_translator *translator);
 
+/* Two models in a row: *both translates with `first`, and its translations with `second`, line by line, or sentence by
+ * sentence of a text. It takes over both, any of which may be such a row. A line that fails in one fails; quality and
+ * warnings are those of both, tokens and scores the second's. options.progress of each is called, a line counting as
+ * done for its share of the models; options.partial of the last. Scoring, prefixes and alignment are ARGUMENT errors.
+ * Errors: ARGUMENT (options nbest, alignment; languages that do not meet), MEMORY; then nothing was taken over. */
+FERRY_API ferry_status ferry_translator_then(ferry_translator *first, ferry_translator *second, ferry_translator **both,
+                                             ferry_error *error);
+/* The translators of a row in their order, each of one model, for calls while none of the row is in progress; NULL past
+ * the last. Of another translator: itself. */
+FERRY_API ferry_translator *ferry_translator_stage(const ferry_translator *translator, size_t index);
 /* Sets options.alignment for the calls that follow. ARGUMENT during a call. */
 FERRY_API ferry_status ferry_translator_align(ferry_translator *translator, int on);
 /* Ends the call that is in progress, within milliseconds, or else the next one (but none that is refused with

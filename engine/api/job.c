@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "call.h"
 #include "engine/search/output_columns.h"
+#include "row.h"
 #include "tokens.h"
 
 /* ---- what workers share ---- */
@@ -30,7 +31,9 @@ static void report_progress(ferry_job *job)
 {
     const ferry_options *options = &job->translator->options;
     if (options->progress == NULL || job->count == 0 || ferry_job_stopped(job)) return;
-    if (options->progress(options->user, atomic_load(&job->done), job->count) != 0) atomic_store(job->stop, true);
+    const size_t done = job->translator->place * job->count + atomic_load(&job->done);
+    if (options->progress(options->user, done / job->translator->places, job->count) != 0)
+        atomic_store(job->stop, true);
 }
 
 /* ---- results ---- */
@@ -385,7 +388,10 @@ ferry_status ferry_job_finish(ferry_job *job, ferry_status status, ferry_result 
 
 ferry_status ferry_job_check(const ferry_translator *translator, ferry_error *error)
 {
-    if (translator->model->tokenizer != NULL) return FERRY_OK;
+    const ferry_translator *stage;
+    size_t i = 0;
+    while ((stage = ferry_translator_stage(translator, i)) != NULL && stage->model->tokenizer != NULL) i++;
+    if (stage == NULL) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
                       "the model has no tokenizer: it came without one and speaks in ids only");
 }
@@ -409,7 +415,7 @@ ferry_status ferry_translate(ferry_translator *translator, const ferry_text *lin
     FERRY_TRY(ferry_job_check(translator, error));
     ferry_call call;
     FERRY_TRY(ferry_call_begin(translator, &call, error));
-    return ferry_call_end(&call, ferry_job_translate(translator, lines, NULL, count, result, error));
+    return ferry_call_end(&call, ferry_row_translate(translator, lines, count, result, error));
 }
 
 ferry_status ferry_translate_prefixed(ferry_translator *translator, const ferry_text *lines, const ferry_text *prefixes,
@@ -420,6 +426,7 @@ ferry_status ferry_translate_prefixed(ferry_translator *translator, const ferry_
     FERRY_NEEDS(translator);
     FERRY_TRY(ferry_check_texts("lines", lines, count, error));
     FERRY_TRY(ferry_check_texts("prefixes", prefixes, count, error));
+    FERRY_TRY(ferry_row_refuse(translator, error));
     FERRY_TRY(ferry_job_check(translator, error));
     ferry_call call;
     FERRY_TRY(ferry_call_begin(translator, &call, error));

@@ -8,6 +8,7 @@
 #include "engine/graph/decoder.h"
 #include "engine/graph/encoder.h"
 #include "job.h"
+#include "row.h"
 #include "tokens.h"
 
 /* Tokens of either side of the pairs that a worker scores together. */
@@ -266,6 +267,7 @@ ferry_status ferry_score(ferry_translator *translator, const ferry_text *sources
     FERRY_NEEDS(translator);
     FERRY_TRY(ferry_check_texts("sources", sources, count, error));
     FERRY_TRY(ferry_check_texts("targets", targets, count, error));
+    FERRY_TRY(ferry_row_refuse(translator, error));
     FERRY_TRY(ferry_job_check(translator, error));
     ferry_call call;
     FERRY_TRY(ferry_call_begin(translator, &call, error));

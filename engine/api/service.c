@@ -1,10 +1,12 @@
-/* A service: each text is a job of its translator's queue, whose workers never end. */
+/* A service: each text is a job of its translator's queue, whose workers never end; with models in a row, of the queue
+ * of one after the other. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "argument_checks.h"
 #include "base/floats.h"
 #include "job.h"
+#include "row.h"
 #include "text.h"
 
 enum { STACK_BYTES = 256 << 10 };
@@ -13,7 +15,10 @@ typedef struct ticket ticket;
 
 struct ticket {
     ferry_job job; /* of its sentences; the first member: what the queue tells of is the ticket */
-    bool queued;   /* the job is in the queue, or was */
+    bool queued;   /* the job is in the queue of its stage, or with its workers */
+    size_t stage;
+    ferry_result *before; /* of the stage before; NULL: there is none */
+    ferry_text *between;  /* its lines */
     ferry_service *service;
     ferry_ticket number;
     ferry_text text; /* a copy */
@@ -26,8 +31,8 @@ struct ticket {
 
 struct ferry_service {
     ferry_translator *translator;
-    ferry_thread thread; /* runs the translator's pool, whose workers serve */
-    int64_t process;     /* that has the threads */
+    ferry_thread *threads; /* one for each stage: it runs the pool of the stage's translator, whose workers serve */
+    int64_t process;       /* that has the threads */
     size_t capacity;
     ferry_mutex mutex; /* of what follows; while it is locked, that of the queue may be locked */
     ferry_condition left;
@@ -41,6 +46,8 @@ struct ferry_service {
 
 static void destroy_ticket(ticket *t)
 {
+    ferry_result_destroy(t->before);
+    free(t->between);
     free(t->lines.texts);
     free((char *)(uintptr_t)t->text.data);
     free(t);
@@ -101,14 +108,12 @@ static void uncount(ferry_service *service)
     ferry_mutex_unlock(&service->mutex);
 }
 
-/* The text becomes a job with sentences. */
-static ferry_status prepare(ticket *t, int priority, ferry_error *error)
+/* Lines become a job of the ticket's stage. */
+static ferry_status prepare(ticket *t, const ferry_text *lines, int priority, ferry_error *error)
 {
-    const ferry_translator *translator = t->service->translator;
     ferry_result *unfinished = NULL;
-    FERRY_TRY(ferry_text_split(translator, t->text, &t->lines, error));
-    t->job = (ferry_job){.translator = t->service->translator,
-                         .texts = t->lines.texts,
+    t->job = (ferry_job){.translator = ferry_translator_stage(t->service->translator, t->stage),
+                         .texts = lines,
                          .count = t->lines.count,
                          .stop = &t->stop,
                          .priority = priority};
@@ -121,23 +126,49 @@ static ferry_status prepare(ticket *t, int priority, ferry_error *error)
     return status;
 }
 
-/* From here on it may end at any time. */
+/* From here on the job may end at any time. */
 static void enqueue(ticket *t)
 {
     ferry_service *service = t->service;
     ferry_mutex_lock(&service->mutex);
     t->queued = true;
-    ferry_queue_add(&service->translator->queue, &t->job);
+    ferry_queue_add(&t->job.translator->queue, &t->job);
     ferry_mutex_unlock(&service->mutex);
 }
 
-static ferry_status finish(ticket *t, ferry_result **result, ferry_error *error)
+/* Makes the lines of the next stage out of the result of this one. */
+static ferry_status prepare_next(ticket *t, ferry_result *sentences, ferry_error *error)
 {
-    ferry_result *sentences;
+    free(t->between);
+    t->before = sentences;
+    t->between = ferry_row_lines(sentences, error);
+    if (t->between == NULL) return FERRY_ERROR_MEMORY;
+    t->stage++;
+    return prepare(t, t->between, t->job.priority, error);
+}
+
+/* Ends the job. Gives the text its result, or begins its next stage: then *more. */
+static ferry_status finish(ticket *t, bool *more, ferry_result **result, ferry_error *error)
+{
+    const bool last = t->stage + 1 == ferry_translator_stage_count(t->service->translator);
+    ferry_result *sentences = NULL, *before = t->before;
     ferry_status status = ferry_job_take_status(&t->job, error);
     status = ferry_job_end(&t->job, status, &sentences, error);
-    if (status != FERRY_OK && status != FERRY_ERROR_CANCELLED) return status;
-    return ferry_text_join(t->text, &t->lines, status, sentences, result, error);
+    t->before = NULL;
+    if (sentences != NULL && before != NULL && ferry_row_merge(sentences, before, error) != FERRY_OK)
+        status = FERRY_ERROR_MEMORY;
+    ferry_result_destroy(before);
+    if (status == FERRY_OK && !last) {
+        status = prepare_next(t, sentences, error);
+        *more = status == FERRY_OK;
+        if (*more) return FERRY_OK;
+        t->before = NULL;
+    }
+    if (status == FERRY_ERROR_CANCELLED && !last) status = ferry_row_cancel(sentences, error);
+    if (status == FERRY_OK || status == FERRY_ERROR_CANCELLED)
+        return ferry_text_join(t->text, &t->lines, status, sentences, result, error);
+    ferry_result_destroy(sentences);
+    return status;
 }
 
 /* A worker tells of a job that has ended. */
@@ -146,7 +177,15 @@ static void tell(ferry_job *job)
     ticket *t = (ticket *)job;
     ferry_error error;
     ferry_result *result = NULL;
-    const ferry_status status = finish(t, &result, &error);
+    bool more = false;
+    ferry_mutex_lock(&t->service->mutex);
+    t->queued = false;
+    ferry_mutex_unlock(&t->service->mutex);
+    const ferry_status status = finish(t, &more, &result, &error);
+    if (more) {
+        enqueue(t);
+        return;
+    }
     uncount(t->service);
     t->done(t->user, t->number, result, status == FERRY_OK ? NULL : &error);
     close_ticket(t);
@@ -156,7 +195,7 @@ static void tell(ferry_job *job)
 static void cancel(ticket *t)
 {
     atomic_store(&t->stop, true);
-    if (t->queued) ferry_queue_remove(&t->service->translator->queue, &t->job);
+    if (t->queued) ferry_queue_remove(&t->job.translator->queue, &t->job);
 }
 
 /* ---- workers ---- */
@@ -190,33 +229,55 @@ static void run(void *user)
 
 /* ---- the service ---- */
 
-static ferry_status start_thread(ferry_service *service, ferry_error *error)
+/* The translator of a stage is busy as long as the service lives. */
+static ferry_status start(ferry_translator *stage, ferry_thread *thread, ferry_error *error)
 {
-    FERRY_TRY(ferry_job_make_screen(service->translator, SIZE_MAX, error));
-    const int failure = ferry_thread_start(&service->thread, STACK_BYTES, run, service->translator);
-    if (failure == 0) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_MEMORY, "cannot start the service's thread: %s", strerror(failure));
+    if (atomic_exchange(&stage->busy, true))
+        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "translator: expected none with a call in progress");
+    atomic_store(&stage->stop, false);
+    stage->queue.tell = tell;
+    stage->queue.closed = false;
+    ferry_status status = ferry_job_make_screen(stage, SIZE_MAX, error);
+    const int failure = status == FERRY_OK ? ferry_thread_start(thread, STACK_BYTES, run, stage) : 0;
+    if (failure != 0)
+        status = ferry_fail(error, FERRY_ERROR_MEMORY, "cannot start the thread of a service: %s", strerror(failure));
+    if (status == FERRY_OK) return FERRY_OK;
+    stage->queue.tell = NULL;
+    atomic_store(&stage->busy, false);
+    return status;
 }
 
-/* The translator is busy as long as the service lives. */
-static ferry_status start(ferry_service *service, ferry_error *error)
+/* Ends the first `count` stages. */
+static void stop(ferry_service *service, size_t count)
 {
-    ferry_translator *translator = service->translator;
-    if (atomic_exchange(&translator->busy, true))
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "translator: expected none with a call in progress");
-    atomic_store(&translator->stop, false);
-    translator->queue.tell = tell;
-    const ferry_status status = start_thread(service, error);
-    if (status == FERRY_OK) return FERRY_OK;
-    translator->queue.tell = NULL;
-    atomic_store(&translator->busy, false);
-    return status;
+    for (size_t i = 0; i < count; i++) {
+        ferry_translator *stage = ferry_translator_stage(service->translator, i);
+        ferry_queue_close(&stage->queue);
+        ferry_thread_join(&service->threads[i]);
+        stage->queue.tell = NULL;
+        atomic_store(&stage->busy, false);
+    }
+}
+
+static ferry_status start_all(ferry_service *service, ferry_error *error)
+{
+    const size_t count = ferry_translator_stage_count(service->translator);
+    service->threads = calloc(count, sizeof *service->threads);
+    if (service->threads == NULL) return ferry_fail_memory(error, "threads", count * sizeof *service->threads);
+    for (size_t i = 0; i < count; i++) {
+        const ferry_status status = start(ferry_translator_stage(service->translator, i), &service->threads[i], error);
+        if (status == FERRY_OK) continue;
+        stop(service, i);
+        return status;
+    }
+    return FERRY_OK;
 }
 
 static void destroy(ferry_service *service)
 {
     ferry_condition_destroy(&service->left);
     ferry_mutex_destroy(&service->mutex);
+    free(service->threads);
     free(service);
 }
 
@@ -236,7 +297,7 @@ ferry_status ferry_service_create(ferry_translator *translator, size_t capacity,
     created->capacity = capacity;
     ferry_mutex_create(&created->mutex);
     ferry_condition_create(&created->left);
-    const ferry_status status = start(created, error);
+    const ferry_status status = start_all(created, error);
     if (status == FERRY_OK)
         *service = created;
     else
@@ -263,7 +324,8 @@ ferry_status ferry_service_submit(ferry_service *service, ferry_text text, int p
         destroy_ticket(t);
         return status;
     }
-    status = prepare(t, priority, error);
+    status = ferry_text_split(service->translator, t->text, &t->lines, error);
+    if (status == FERRY_OK) status = prepare(t, t->lines.texts, priority, error);
     if (status != FERRY_OK) {
         uncount(service);
         close_ticket(t);
@@ -288,12 +350,13 @@ void ferry_service_close(ferry_service *service, int at_once)
     if (service == NULL || service->process != ferry_process_id()) return;
     ferry_mutex_lock(&service->mutex);
     service->closing = true;
-    if (at_once != 0) atomic_store(&service->translator->stop, true);
+    ferry_translator *stage;
+    for (size_t i = 0; at_once != 0 && (stage = ferry_translator_stage(service->translator, i)) != NULL; i++)
+        atomic_store(&stage->stop, true);
     for (ticket *t = service->open; at_once != 0 && t != NULL; t = t->next) cancel(t);
     while (service->open != NULL) ferry_condition_wait(&service->left, &service->mutex);
     ferry_mutex_unlock(&service->mutex);
-    ferry_queue_close(&service->translator->queue);
-    ferry_thread_join(&service->thread);
+    stop(service, ferry_translator_stage_count(service->translator));
     ferry_translator_destroy(service->translator);
     destroy(service);
 }

@@ -7,6 +7,7 @@
 #include "base/utf8.h"
 #include "call.h"
 #include "job.h"
+#include "row.h"
 
 /* ---- splitting ---- */
 
@@ -29,7 +30,7 @@ ferry_status ferry_text_split(const ferry_translator *translator, ferry_text who
 {
     const ferry_view text = {whole.data, whole.size};
     for (size_t at = skip_space(text, 0); at < text.size; at = skip_space(text, at)) {
-        const size_t end = ferry_sentence_end(text, at, translator->sentences);
+        const size_t end = ferry_sentence_end(text, at, ferry_translator_stage(translator, 0)->sentences);
         FERRY_TRY(add(lines, (ferry_text){text.data + at, end - at}, error));
         at = end;
     }
@@ -160,7 +161,7 @@ static ferry_status translate(ferry_translator *translator, ferry_text text, fer
 {
     ferry_result *sentences;
     FERRY_TRY(ferry_text_split(translator, text, lines, error));
-    const ferry_status status = ferry_job_translate(translator, lines->texts, NULL, lines->count, &sentences, error);
+    const ferry_status status = ferry_row_translate(translator, lines->texts, lines->count, &sentences, error);
     if (status != FERRY_OK && status != FERRY_ERROR_CANCELLED) return status;
     return ferry_text_join(text, lines, status, sentences, result, error);
 }

@@ -88,7 +88,8 @@ static ferry_status take_hypotheses(const ferry_translator *translator, ferry_pa
 static bool tells_partial(const ferry_job *job)
 {
     const ferry_options *options = &job->translator->options;
-    return options->partial != NULL && options->beam == 1 && options->nbest == 1 && job->texts != NULL;
+    return options->partial != NULL && options->beam == 1 && options->nbest == 1 && job->texts != NULL &&
+           job->translator->place + 1 == job->translator->places;
 }
 
 /* Of a sentence: of a line that was split, no part is told. */

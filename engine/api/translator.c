@@ -65,6 +65,7 @@ ferry_status ferry_translator_create(const ferry_model *model, const ferry_optio
     FERRY_TRY(ferry_options_check(&complete, &model->file, error));
     ferry_translator *created = calloc(1, sizeof *created);
     if (created == NULL) return ferry_fail_memory(error, "a translator", sizeof *created);
+    created->places = 1;
     created->model = ferry_model_keep(model);
     ferry_queue_create(&created->queue, complete.options.threads);
     created->memory.limit = complete.options.memory_limit;
@@ -81,6 +82,12 @@ ferry_status ferry_translator_create(const ferry_model *model, const ferry_optio
 void ferry_translator_destroy(ferry_translator *translator)
 {
     if (translator == NULL) return;
+    if (translator->stages != NULL) {
+        for (size_t i = 0; i < translator->stage_count; i++) ferry_translator_destroy(translator->stages[i]);
+        free(translator->stages);
+        free(translator);
+        return;
+    }
     ferry_screen_destroy(&translator->screen);
     ferry_pool_destroy(translator->pool);
     for (int32_t i = 0; translator->generators != NULL && i < translator->options.threads; i++)
@@ -94,7 +101,8 @@ void ferry_translator_destroy(ferry_translator *translator)
 
 ferry_status ferry_translator_align(ferry_translator *translator, int on)
 {
-    if (translator == NULL || atomic_exchange(&translator->busy, true)) return FERRY_ERROR_ARGUMENT;
+    if (translator == NULL || translator->stages != NULL || atomic_exchange(&translator->busy, true))
+        return FERRY_ERROR_ARGUMENT;
     translator->options.alignment = on != 0;
     atomic_store(&translator->busy, false);
     return FERRY_OK;
@@ -102,15 +110,23 @@ ferry_status ferry_translator_align(ferry_translator *translator, int on)
 
 void ferry_translator_cancel(ferry_translator *translator)
 {
-    if (translator == NULL) return;
-    atomic_store(&translator->cancelled, true);
-    atomic_store(&translator->stop, true);
+    ferry_translator *stage;
+    for (size_t i = 0; (stage = ferry_translator_stage(translator, i)) != NULL; i++) {
+        atomic_store(&stage->cancelled, true);
+        atomic_store(&stage->stop, true);
+    }
 }
 
 size_t ferry_translator_memory(const ferry_translator *translator, size_t *peak)
 {
-    if (peak != NULL) *peak = translator != NULL ? atomic_load(&translator->memory.peak) : 0;
-    return translator != NULL ? atomic_load(&translator->memory.held) : 0;
+    const ferry_translator *stage;
+    size_t held = 0, most = 0;
+    for (size_t i = 0; (stage = ferry_translator_stage(translator, i)) != NULL; i++) {
+        held += atomic_load(&stage->memory.held);
+        most += atomic_load(&stage->memory.peak);
+    }
+    if (peak != NULL) *peak = most;
+    return held;
 }
 
 static int32_t limit_of(const ferry_translator *translator, const ferry_stack *stack)

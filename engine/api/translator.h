@@ -12,6 +12,9 @@
 #include "tokenizer/sentences.h"
 
 struct ferry_translator {
+    ferry_translator **stages; /* [stage_count] of a row (row.h), which has nothing of what follows; else NULL */
+    size_t stage_count;
+    size_t place, places; /* in a row; 0 of 1: in none */
     const ferry_model *model;
     ferry_options options;       /* from and to are `pair` */
     ferry_search_options search; /* options.search; forced_first_id as the pair wants it; suppressed_ids: a copy */
@@ -29,6 +32,11 @@ struct ferry_translator {
     atomic_bool cancelled;       /* by the user: the call that is in progress, or else the next one */
     atomic_bool stop;            /* the call ends soon: it is cancelled, or something failed; false between calls */
 };
+
+static inline size_t ferry_translator_stage_count(const ferry_translator *translator)
+{
+    return translator->stages != NULL ? translator->stage_count : 1;
+}
 
 static inline ferry_profile *ferry_translator_profile(const ferry_translator *translator, int32_t worker)
 {

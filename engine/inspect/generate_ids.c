@@ -5,6 +5,7 @@
 #include "engine/api/argument_checks.h"
 #include "engine/api/call.h"
 #include "engine/api/job.h"
+#include "engine/api/row.h"
 #include "engine/ferry_inspect.h"
 
 /* Copies sentence number `line`, checked. */
@@ -43,6 +44,7 @@ ferry_status ferry_inspect_generate(ferry_translator *translator, const int32_t 
     FERRY_NEEDS(translator);
     FERRY_NEEDS(ids);
     FERRY_NEEDS(offsets);
+    FERRY_TRY(ferry_row_refuse(translator, error));
     FERRY_TRY(ferry_check_range("count", count, 0, INT32_MAX, error));
     ferry_call call;
     FERRY_TRY(ferry_call_begin(translator, &call, error));
@@ -66,5 +68,6 @@ const float *ferry_inspect_result_token_scores(const ferry_result *result, size_
 
 int32_t ferry_inspect_target_limit(const ferry_translator *translator, size_t source_tokens)
 {
-    return translator != NULL ? ferry_translator_target_length(translator, source_tokens) : 0;
+    return translator != NULL && translator->stages == NULL ? ferry_translator_target_length(translator, source_tokens)
+                                                            : 0;
 }
