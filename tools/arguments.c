@@ -44,6 +44,7 @@ static const description table[FERRY_OPTION_SEARCH] = {
     [FERRY_OPTION_FROM] = {"from", 0, TEXT, "LANGUAGE", 0, 0, FIELD(from),
                            "translate from LANGUAGE (see 'ferry languages')"},
     [FERRY_OPTION_TO] = {"to", 0, TEXT, "LANGUAGE", 0, 0, FIELD(to), "translate into LANGUAGE"},
+    [FERRY_OPTION_VIA] = {"via", 0, TEXT, "LANGUAGE", 0, 0, NO_FIELD, "between two models: the language of both"},
     [FERRY_OPTION_SCORES] = {"scores", 0, SWITCH, "", 0, 1, FIELD(scores),
                              "print the score and a tab before each translation"},
     [FERRY_OPTION_ALIGNMENT] = {"alignment", 0, CHOICE, "hard|soft", 0, 0, NO_FIELD,
@@ -321,11 +322,22 @@ static bool unknown_option(const parser *p, const char *argument, ferry_view nam
     return false;
 }
 
+/* Another model, after one. */
+static bool take_second_model(parser *p, const char *argument, const char *path)
+{
+    if (!ferry_option_is_taken(p->taken, FERRY_OPTION_VIA))
+        return usage_mistake(p, "expected one model, found another in", argument);
+    if (p->arguments->second_model != NULL) return usage_mistake(p, "expected at most two models, found", path);
+    p->arguments->second_model = path;
+    return true;
+}
+
 /* `attached`: the value in the same argument; NULL if there is none. */
 static bool take_option(parser *p, int index, const char *argument, const char *attached)
 {
     ferry_option_value *value = &p->arguments->options[index];
     const description option = describe(index);
+    const ferry_option_value before = *value;
     *value = (ferry_option_value){.given = true, .by_letter = argument[1] != '-', .text = attached};
     if (option.kind == SWITCH) return attached == NULL || usage_mistake(p, "no value is expected in", argument);
     if (attached == NULL) {
@@ -333,7 +345,11 @@ static bool take_option(parser *p, int index, const char *argument, const char *
         value->text = p->argv[p->at++];
     }
     const bool stream = index < FERRY_OPTION_SEARCH && (p->taken->streams >> index & 1) != 0;
-    return parse_value(&option, ferry_option_typed(p->arguments, index).text, stream, value);
+    if (!parse_value(&option, ferry_option_typed(p->arguments, index).text, stream, value)) return false;
+    if (index != FERRY_OPTION_MODEL || !before.given) return true;
+    const char *path = value->text;
+    *value = before;
+    return take_second_model(p, argument, path);
 }
 
 static bool parse_long(parser *p, const char *argument)

@@ -21,6 +21,7 @@ typedef enum ferry_option {
     FERRY_OPTION_FORCE,
     FERRY_OPTION_FROM,
     FERRY_OPTION_TO,
+    FERRY_OPTION_VIA,
     FERRY_OPTION_SCORES,
     FERRY_OPTION_ALIGNMENT,
     FERRY_OPTION_PREFIX,
@@ -77,7 +78,8 @@ typedef struct ferry_option_value {
 typedef struct ferry_arguments {
     const ferry_taken *taken; /* by the command */
     ferry_option_value options[FERRY_OPTION_COUNT];
-    char **operands; /* [operand_count], in the order given */
+    const char *second_model; /* of --model, which a command that takes --via takes twice; NULL: it was not given */
+    char **operands;          /* [operand_count], in the order given */
     size_t operand_count;
 } ferry_arguments;
 

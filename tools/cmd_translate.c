@@ -7,6 +7,7 @@
 #include "line_job.h"
 #include "line_output.h"
 #include "output_file.h"
+#include "second_model.h"
 
 static bool open_input(const ferry_call *call, ferry_lines *lines)
 {
@@ -75,6 +76,7 @@ static void hint(const ferry_call *call)
 
 static bool is_wrong_usage(const ferry_call *call)
 {
+    if (!ferry_second_model_check(call)) return true;
     if (call->arguments.operand_count > 0 && ferry_is_given(call, FERRY_OPTION_INPUT)) {
         ferry_complain("translate: expected TEXT or %s, found both",
                        ferry_option_typed(&call->arguments, FERRY_OPTION_INPUT).text);
@@ -150,6 +152,10 @@ const ferry_command ferry_command_translate = {
         "without --format, the ending of FILE decides: .txt, .html, .md, .srt, .vtt, .po, .json. With options about\n"
         "lines, .txt is lines. --glossary: where a document has the words of a line, whole, it gets what is behind "
         "their\ntab, or keeps them if there is none.\n"
+        "-m FIRST -m SECOND: what the first model makes of a sentence, the second translates: from German through "
+        "English\ninto French, for example. --from is the first's, --to the second's, --via the language between, "
+        "where "
+        "both\nhave several.\n"
         "--nbest N without --beam widens the beam to N if necessary; its lines are counted from 0.\n"
         "--json: an object a line: line source text score tokens (of each id piece log_probability) quality\n"
         "warnings error; with --nbest hypotheses; with --alignment alignment source_tokens, and begin end of tokens.\n",
@@ -158,9 +164,9 @@ const ferry_command ferry_command_translate = {
                 "echo \"See you tomorrow.\" | ferry translate --beam 8 --nbest 3\n",
     .options = {FERRY_TAKES(MODEL) | FERRY_TAKES(INPUT) | FERRY_TAKES(FORMAT) | FERRY_TAKES(GLOSSARY) |
                     FERRY_TAKES(OUTPUT) | FERRY_TAKES(RESUME) | FERRY_TAKES(FORCE) | FERRY_TAKES(FROM) |
-                    FERRY_TAKES(TO) | FERRY_TAKES(SCORES) | FERRY_TAKES(JSON) | FERRY_TAKES(ALIGNMENT) |
-                    FERRY_TAKES(PREFIX) | FERRY_TAKES(PREFIXES) | FERRY_TAKES(IDS) | FERRY_TAKES(SEED) |
-                    FERRY_TAKES(NO_SHORTLIST) | FERRY_TAKES(QUIET),
+                    FERRY_TAKES(TO) | FERRY_TAKES(VIA) | FERRY_TAKES(SCORES) | FERRY_TAKES(JSON) |
+                    FERRY_TAKES(ALIGNMENT) | FERRY_TAKES(PREFIX) | FERRY_TAKES(PREFIXES) | FERRY_TAKES(IDS) |
+                    FERRY_TAKES(SEED) | FERRY_TAKES(NO_SHORTLIST) | FERRY_TAKES(QUIET),
                 "*", FERRY_TAKES(INPUT) | FERRY_TAKES(OUTPUT)},
     .least = 0,
     .most = SIZE_MAX,

@@ -47,7 +47,7 @@ static void tell_of_change(ferry_line_job *j, size_t i, const ferry_result *resu
 /* `why`: the error of the whole call, or NULL. */
 static void write_line(ferry_line_job *j, size_t i, const ferry_result *result, const char *why)
 {
-    const ferry_line_output output = {.call = j->call, .model = j->session->model, .out = j->out};
+    const ferry_line_output output = {.call = j->call, .model = ferry_session_writer(j->session), .out = j->out};
     const ferry_outcome *outcome = ferry_result_outcome(result, i);
     const char *reason = result != NULL ? outcome->error : NULL;
     const ferry_output_line line = {.number = j->lines->first + i,

@@ -5,7 +5,7 @@
 #include "command.h"
 
 typedef struct ferry_session {
-    ferry_model *model;
+    ferry_model *model, *second; /* NULL: there is one */
     ferry_options options;
     ferry_search_options search; /* options.search */
     ferry_translator *translator;
@@ -27,9 +27,11 @@ typedef struct ferry_session_needs {
     void *user;
 } ferry_session_needs;
 
-/* Opens the model and creates a translator; other options that are not given keep the model's defaults. Prints a
- * message and returns false on failure. */
+/* Opens the model, or two of them, and creates a translator; other options that are not given keep the model's
+ * defaults. Prints a message and returns false on failure. */
 bool ferry_session_open(const ferry_call *call, const ferry_session_needs *needs, ferry_session *session);
+/* The model that writes. */
+const ferry_model *ferry_session_writer(const ferry_session *session);
 void ferry_session_close(ferry_session *session);
 
 #endif

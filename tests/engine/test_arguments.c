@@ -2,6 +2,7 @@
  * ARGUMENT errors that name the parameter; other functions answer with 0, NULL or an empty text. */
 #include <ctype.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <unistd.h>
 
 #include "engine/api/model.h"
@@ -317,6 +318,42 @@ TEST_WITH(test_translating, set_up, tear_down)
     CHECK(ferry_translate(translator, lines, 2, &made, &error)); /* an empty line may be NULL */
     assert_int_equal(ferry_result_hypothesis_count(made, 1), 1);
     ferry_result_destroy(made);
+}
+
+static void ignore(void *user, ferry_ticket ticket, ferry_result *told, const ferry_error *error)
+{
+    (void)user, (void)ticket, (void)error;
+    ferry_result_destroy(told);
+}
+
+TEST_WITH(test_services_and_rows, set_up, tear_down)
+{
+    static const ferry_text text = {"b c", 3}, none = {NULL, 2}, endless = {"", SIZE_MAX};
+    ferry_translator *row;
+    ferry_service *service;
+    ferry_ticket ticket;
+    REFUSED_NULL(ferry_translator_then, first, row, NULL, translator, &row);
+    REFUSED_NULL(ferry_translator_then, second, row, translator, NULL, &row);
+    REFUSED(ferry_translator_then, second, translator, translator, &row);
+    REFUSED(ferry_translator_then, both, translator, translator, NULL);
+    ANSWERS(ferry_translator_stage, translator, ferry_translator_stage(NULL, 0) == NULL);
+    ANSWERS(ferry_translator_stage, index, ferry_translator_stage(translator, 1) == NULL);
+    REFUSED_NULL(ferry_service_create, translator, service, NULL, 1, &service);
+    REFUSED_NULL(ferry_service_create, capacity, service, translator, 0, &service);
+    REFUSED(ferry_service_create, service, translator, 1, NULL);
+    CHECK(ferry_service_create(translator, 1, &service, &error));
+    REFUSED(ferry_service_submit, service, NULL, text, 0, ignore, NULL, &ticket);
+    REFUSED_NAMING(ferry_service_submit, text, "text.data: expected 2 bytes, found NULL", service, none, 0, ignore,
+                   NULL, &ticket);
+    REFUSED_NAMING(ferry_service_submit, text, "text.size: ", service, endless, 0, ignore, NULL, &ticket);
+    REFUSED(ferry_service_submit, done, service, text, 0, NULL, NULL, &ticket);
+    ANSWERS(ferry_service_submit, priority,
+            ferry_service_submit(service, text, INT_MIN, ignore, NULL, NULL, NULL) == FERRY_OK);
+    ANSWERS(ferry_service_cancel, service, (ferry_service_cancel(NULL, 1), true));
+    ANSWERS(ferry_service_cancel, ticket, (ferry_service_cancel(service, 0), true));
+    ANSWERS(ferry_service_close, service, (ferry_service_close(NULL, 1), true));
+    ferry_service_close(service, 2);
+    translator = NULL; /* the service's */
 }
 
 TEST_WITH(test_scoring, set_up, tear_down)

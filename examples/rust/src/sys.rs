@@ -320,6 +320,17 @@ extern "C" {
     pub fn ferry_translator_destroy(translator: *mut ferry_translator);
 }
 extern "C" {
+    pub fn ferry_translator_then(
+        first: *mut ferry_translator,
+        second: *mut ferry_translator,
+        both: *mut *mut ferry_translator,
+        error: *mut ferry_error,
+    ) -> ferry_status;
+}
+extern "C" {
+    pub fn ferry_translator_stage(translator: *const ferry_translator, index: usize) -> *mut ferry_translator;
+}
+extern "C" {
     pub fn ferry_translator_align(translator: *mut ferry_translator, on: ::std::os::raw::c_int) -> ferry_status;
 }
 extern "C" {
@@ -367,6 +378,45 @@ extern "C" {
 }
 extern "C" {
     pub fn ferry_result_destroy(result: *mut ferry_result);
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct ferry_service {
+    _unused: [u8; 0],
+}
+pub type ferry_ticket = u64;
+pub type ferry_service_done = ::std::option::Option<
+    unsafe extern "C" fn(
+        user: *mut ::std::os::raw::c_void,
+        ticket: ferry_ticket,
+        result: *mut ferry_result,
+        error: *const ferry_error,
+    ),
+>;
+extern "C" {
+    pub fn ferry_service_create(
+        translator: *mut ferry_translator,
+        capacity: usize,
+        service: *mut *mut ferry_service,
+        error: *mut ferry_error,
+    ) -> ferry_status;
+}
+extern "C" {
+    pub fn ferry_service_submit(
+        service: *mut ferry_service,
+        text: ferry_text,
+        priority: ::std::os::raw::c_int,
+        done: ferry_service_done,
+        user: *mut ::std::os::raw::c_void,
+        ticket: *mut ferry_ticket,
+        error: *mut ferry_error,
+    ) -> ferry_status;
+}
+extern "C" {
+    pub fn ferry_service_cancel(service: *mut ferry_service, ticket: ferry_ticket);
+}
+extern "C" {
+    pub fn ferry_service_close(service: *mut ferry_service, cancel: ::std::os::raw::c_int);
 }
 impl ferry_quality {
     pub const FERRY_QUALITY_CUT: ferry_quality = ferry_quality(1);
