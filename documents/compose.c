@@ -89,8 +89,10 @@ static ferry_status push_mark(composer *m, const ferry_mark *mark)
     m->in_word = false;
     m->before = 0;
     if (mark->form_begin < mark->form_end) { /* the translation that a term has in the glossary */
+        const size_t first = pieces->count;
         m->c->changed = true;
         FERRY_TRY(push_text(m, m->c->shown->forms.data, mark->form_begin, mark->form_end));
+        for (size_t i = first; i < pieces->count; i++) pieces->pieces[i].is_term = true;
         m->in_word = false;
     } else {
         FERRY_TRY(push_piece(m, item, pieces->text.size, false));

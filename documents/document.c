@@ -308,7 +308,8 @@ ferry_status ferry_document_end_block(ferry_document *document, size_t end)
     pair(document, first);
     ferry_document_block *block = open_block(document);
     block->end = end;
-    block->after_item = document->item_count;
+    block->after_item = block->after_read = document->item_count;
+    block->first_read = first;
     find_letters(document, block);
     document->in_attribute = false;
     return FERRY_OK;

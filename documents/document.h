@@ -103,6 +103,7 @@ typedef enum ferry_document_kind {
 typedef struct ferry_document_item {
     ferry_document_kind kind;
     bool blank;                  /* of BREAK, POINT: the model reads a blank */
+    bool is_term;                /* of KEPT: its text is written, not bytes of the source */
     int attempt;                 /* of KEPT: how many words have stood for it in vain */
     size_t begin, end;           /* its bytes in the source */
     size_t text_begin, text_end; /* TEXT, KEPT: bytes of document->text, what the model reads */
@@ -113,7 +114,9 @@ typedef struct ferry_document_block {
     const ferry_document_format
         *format; /* that of the document when it began: HTML within Markdown is written as HTML */
     size_t begin, end;
-    size_t first_item, after_item;       /* items first_item … after_item - 1, which cover all its bytes */
+    size_t first_item, after_item;       /* items first_item … after_item - 1, which cover all its bytes, or are what
+                                          * a model made of them (document_stage.c) */
+    size_t first_read, after_read;       /* those that cover its bytes */
     size_t column;                       /* in which it begins */
     size_t width;                        /* see ferry_document_wrap; 0: that of the longest line */
     size_t line_end_begin, line_end_end; /* bytes of document->line_ends */
@@ -122,6 +125,7 @@ typedef struct ferry_document_block {
     bool in_capitals;                    /* it has no other letters, and enough of them */
     bool elsewhere;                      /* an edit has its translation */
     bool is_attribute;
+    bool changed; /* by one of the models */
     bool translated, failed;
 } ferry_document_block;
 

@@ -13,6 +13,7 @@ typedef struct ferry_document_piece {
     size_t text_begin, text_end;     /* of text: bytes of the translation's text */
     size_t blank_begin;              /* bytes blank_begin … text_begin - 1 of that are the blanks before it */
     bool may_break;                  /* a line may end before it */
+    bool is_term;                    /* text of the glossary */
 } ferry_document_piece;
 
 /* A translated block. */
@@ -26,6 +27,10 @@ typedef struct ferry_document_pieces {
 bool ferry_is_control(uint32_t code_point);
 /* A character of a script that has no blanks between words: a line may end before and after it. */
 bool ferry_is_ideograph(uint32_t code_point);
+
+/* A translated block takes the place of what is shown of it to the next model. */
+ferry_status ferry_document_take_pieces(ferry_document *document, ferry_document_block *block,
+                                        const ferry_document_pieces *pieces);
 
 /* For formats without empty elements (document_fill.c). */
 void ferry_document_fill(const ferry_document *document, ferry_document_pieces *pieces);

@@ -10,12 +10,13 @@ enum { CALL_BYTES = 16 * 1024 };
 
 typedef struct work {
     ferry_document *document;
-    ferry_translator *translator;
-    ferry_shown shown[2]; /* blocks of one call each: those whose marks need no alignment, and the others */
+    ferry_translator *translator; /* of this stage */
+    bool last;                    /* no model follows */
+    ferry_shown shown[2];         /* blocks of one call each: those whose marks need no alignment, and the others */
     ferry_composition composition;
     ferry_document_block **again; /* [again_count] blocks for another attempt */
     size_t again_count, again_capacity;
-    size_t done; /* blocks that were shown */
+    size_t done; /* blocks that were shown, once for each model */
 } work;
 
 /* ---- what becomes of a block ---- */
@@ -49,7 +50,6 @@ static ferry_status write_block(work *w, ferry_document_block *block)
 {
     ferry_document *document = w->document;
     bool same = true;
-    if (block->format->fills) ferry_document_fill(document, &w->composition.pieces);
     FERRY_TRY(ferry_document_lay_out(document, block, &w->composition.pieces));
     const ferry_view before = ferry_block_source(document, block), after = ferry_block_written(document, block);
     if (block->format->check != NULL && !block->is_attribute)
@@ -64,7 +64,12 @@ static ferry_status take_block(work *w, const ferry_shown_block *of, size_t firs
 {
     ferry_composition *c = &w->composition;
     FERRY_TRY(ferry_compose(c, of, first, after));
-    if (c->reason == NULL) return c->changed ? write_block(w, of->block) : FERRY_OK;
+    if (c->reason == NULL) {
+        of->block->changed = of->block->changed || c->changed;
+        if (of->block->format->fills) ferry_document_fill(w->document, &c->pieces);
+        if (!w->last) return ferry_document_take_pieces(w->document, of->block, &c->pieces);
+        return of->block->changed ? write_block(w, of->block) : FERRY_OK;
+    }
     return c->again ? try_again(w, of->block) : leave(w, of->block, c->reason);
 }
 
@@ -84,7 +89,8 @@ static ferry_status take_result(work *w, ferry_shown *shown, const ferry_result 
         FERRY_TRY(take_block(w, of, first, after));
         for (; first < after; first++) {
             const char *warning = ferry_result_outcome(ferry_result_sentences(result), first)->warning;
-            if (warning != NULL && of->block->translated) FERRY_TRY(add_note(w->document, of->block, warning));
+            const bool used = w->last ? of->block->translated : !of->block->failed;
+            if (warning != NULL && used) FERRY_TRY(add_note(w->document, of->block, warning));
         }
     }
     return FERRY_OK;
@@ -127,15 +133,14 @@ static ferry_status finish_calls(work *w)
 /* Text that is not UTF-8 cannot be translated and keep its bytes. */
 static ferry_status show_first(work *w, ferry_document_block *block)
 {
-    if (!block->has_letters) return FERRY_OK;
+    if (!block->has_letters || block->failed) return FERRY_OK;
     if (!ferry_utf8_is_valid(ferry_block_source(w->document, block))) return leave(w, block, "it is not UTF-8");
     return show(w, block);
 }
 
-static ferry_status translate_blocks(work *w, ferry_document_block *blocks, size_t count,
-                                     const ferry_document_options *options)
+static ferry_status translate_once(work *w, ferry_document_block *blocks, size_t count, size_t total,
+                                   const ferry_document_options *options)
 {
-    const size_t total = w->document->block_count + w->document->attribute_count;
     for (size_t i = 0; i < count; i++) {
         FERRY_TRY(show_first(w, &blocks[i]));
         if (options->progress != NULL && options->progress(options->user, ++w->done, total) != 0)
@@ -150,15 +155,34 @@ static ferry_status translate_blocks(work *w, ferry_document_block *blocks, size
     return FERRY_OK;
 }
 
+/* With one model after the other. */
+static ferry_status translate_blocks(work *w, ferry_translator *translator, ferry_document_block *blocks, size_t count,
+                                     const ferry_document_options *options)
+{
+    const ferry_glossary *glossary = w->document->context.glossary;
+    size_t stages = 1;
+    while (ferry_translator_stage(translator, stages) != NULL) stages++;
+    const size_t total = stages * (w->document->block_count + w->document->attribute_count);
+    for (size_t i = 0; i < stages; i++) {
+        w->translator = ferry_translator_stage(translator, i);
+        w->last = i + 1 == stages;
+        w->document->context.glossary = i == 0 ? glossary : NULL; /* its terms are of the source */
+        FERRY_TRY(translate_once(w, blocks, count, total, options));
+    }
+    w->document->context.glossary = glossary;
+    return FERRY_OK;
+}
+
 ferry_status ferry_blocks_translate(ferry_document *document, ferry_translator *translator,
                                     const ferry_document_options *options)
 {
-    work w = {.document = document, .translator = translator};
+    work w = {.document = document};
     ferry_status status = ferry_string_reserve(&w.composition.pieces.text, 1, document->error);
     ferry_document_find_columns(document);
     /* First attributes, which belong to the bytes of elements. */
-    if (status == FERRY_OK) status = translate_blocks(&w, document->attributes, document->attribute_count, options);
-    if (status == FERRY_OK) status = translate_blocks(&w, document->blocks, document->block_count, options);
+    if (status == FERRY_OK)
+        status = translate_blocks(&w, translator, document->attributes, document->attribute_count, options);
+    if (status == FERRY_OK) status = translate_blocks(&w, translator, document->blocks, document->block_count, options);
     ferry_shown_destroy(&w.shown[false]);
     ferry_shown_destroy(&w.shown[true]);
     free(w.composition.pieces.pieces);

@@ -91,8 +91,11 @@ static ferry_status write_word(layout *l, size_t first, size_t after, bool begin
     l->word.size = 0;
     for (size_t i = first; i < after; i++) {
         const ferry_document_piece *piece = &l->pieces->pieces[i];
-        const ferry_view text = {l->pieces->text.data + piece->text_begin, piece->text_end - piece->text_begin};
-        if (piece->item != NULL)
+        const ferry_view text = piece->item != NULL
+                                    ? ferry_item_text(l->document, piece->item)
+                                    : view_part((ferry_view){l->pieces->text.data, l->pieces->text.size},
+                                                piece->text_begin, piece->text_end);
+        if (piece->item != NULL && !piece->item->is_term)
             FERRY_TRY(copy_source(l->document, piece->item->begin, piece->item->end, &l->word, error));
         else if (l->block->is_attribute)
             FERRY_TRY(format->write_attribute(&l->word, text, error));
@@ -113,8 +116,8 @@ static ferry_view word_of(const layout *l)
 static void find_break(layout *l)
 {
     const ferry_document_item *items = l->document->items;
-    while (l->next_item < l->block->after_item && items[l->next_item].kind != FERRY_DOCUMENT_BREAK) l->next_item++;
-    if (l->next_item < l->block->after_item) l->line_end = &items[l->next_item++];
+    while (l->next_item < l->block->after_read && items[l->next_item].kind != FERRY_DOCUMENT_BREAK) l->next_item++;
+    if (l->next_item < l->block->after_read) l->line_end = &items[l->next_item++];
 }
 
 static ferry_status append(layout *l, ferry_view bytes)
@@ -175,7 +178,7 @@ ferry_status ferry_document_lay_out(ferry_document *document, ferry_document_blo
                                     const ferry_document_pieces *translation)
 {
     layout l = {.document = document, .block = block, .pieces = translation, .width = SIZE_MAX};
-    l.next_item = block->first_item;
+    l.next_item = block->first_read;
     find_break(&l);
     if (l.line_end != NULL || block->line_end_begin < block->line_end_end) {
         l.column = block->column;

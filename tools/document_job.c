@@ -213,6 +213,7 @@ static bool translate_document(ferry_document_job *job, ferry_view source, const
         .user = &progress,
         .from = ferry_option_text(job->call, FERRY_OPTION_FROM),
         .to = ferry_option_text(job->call, FERRY_OPTION_TO),
+        .last = job->session->second,
         .glossary = glossary->entries,
         .glossary_count = glossary->count,
     };

@@ -215,8 +215,8 @@ static char *give_all(const char *shown, const char *translation)
 /* ---- translating ---- */
 
 /* `shown`, `left` (how many blocks stay) may be NULL. */
-static ferry_string run(const ferry_document_format *format, ferry_view source, ferry_translator *translator,
-                        const char *shown, size_t *left)
+static ferry_string run_row(const ferry_document_format *format, ferry_view source, ferry_translator *translator,
+                            const char *shown, size_t *left)
 {
     ferry_string out = {0};
     ferry_document document;
@@ -227,6 +227,25 @@ static ferry_string run(const ferry_document_format *format, ferry_view source, 
     for (size_t i = 0; i < document.note_count; i++) assert_true(document.notes[i].left);
     if (left != NULL) *left = document.note_count;
     ferry_document_destroy(&document);
+    return out;
+}
+
+/* Before or behind a model that repeats what it reads, a model makes the same document of it. */
+static ferry_string run(const ferry_document_format *format, ferry_view source, ferry_translator *translator,
+                        const char *shown, size_t *left)
+{
+    const ferry_string out = run_row(format, source, translator, shown, left);
+    for (int i = 0; i < 2; i++) {
+        size_t others;
+        ferry_translator same = {.way = STAND_IN_SAME}, copy = *translator;
+        *(i == 0 ? &copy.next : &same.next) = i == 0 ? &same : &copy;
+        ferry_string row = run_row(format, source, i == 0 ? &copy : &same, NULL, &others);
+        if (!ferry_view_equal((ferry_view){row.data, row.size}, (ferry_view){out.data, out.size}))
+            fail_msg("row %d:\n%.*s\nfound:\n%.*s\nexpected:\n%.*s", i, (int)source.size, source.data, (int)row.size,
+                     row.data, (int)out.size, out.data);
+        if (left != NULL) assert_int_equal(others, *left);
+        free(row.data);
+    }
     return out;
 }
 
@@ -358,9 +377,23 @@ ferry_status call_documents(const ferry_document_options *options, const char *f
                             const char *given, ferry_document_result **result, ferry_error *error)
 {
     static int model; /* the stand-in does not look at it */
-    ferry_translator translator = {.way = given != NULL ? STAND_IN_GIVEN : STAND_IN_UPPER, .given = given};
-    return ferry_document_translate((const ferry_model *)(const void *)&model, &translator, format,
-                                    (ferry_text){source, strlen(source)}, options, result, error);
+    const ferry_text text = {source, strlen(source)};
+    for (int row = 0; row < 3; row++) { /* alone; before and behind a model that repeats what it reads */
+        ferry_translator translator = {.way = given != NULL ? STAND_IN_GIVEN : STAND_IN_UPPER, .given = given},
+                         same = {.way = STAND_IN_SAME};
+        ferry_document_result *found;
+        if (row > 0) *(row == 1 ? &translator.next : &same.next) = row == 1 ? &same : &translator;
+        const ferry_status status =
+            ferry_document_translate((const ferry_model *)(const void *)&model, row == 2 ? &same : &translator, format,
+                                     text, options, &found, error);
+        if (status != FERRY_OK) return status;
+        if (row > 0) assert_same_text(ferry_document_result_text(found), ferry_document_result_text(*result));
+        if (row > 0)
+            ferry_document_result_destroy(found);
+        else
+            *result = found;
+    }
+    return FERRY_OK;
 }
 
 void check_call(const ferry_document_options *options, const char *format, const char *source, const char *given,

@@ -218,6 +218,12 @@ ferry_status ferry_translator_align(ferry_translator *translator, int on)
     return FERRY_OK;
 }
 
+ferry_translator *ferry_translator_stage(const ferry_translator *translator, size_t index)
+{
+    while (index-- > 0 && translator != NULL) translator = translator->next;
+    return (ferry_translator *)(uintptr_t)translator;
+}
+
 void ferry_result_destroy(ferry_result *result)
 {
     if (result == NULL) return;

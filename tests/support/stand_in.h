@@ -22,6 +22,7 @@ struct ferry_translator {
     int quality;  /* flags of each sentence */
     bool aligned; /* as ferry_translator_align has set it */
     size_t aligned_calls, calls;
+    ferry_translator *next; /* of a row */
 };
 
 #define STAND_IN_UNREAD 0x2190 /* from here on to U+2E80, ferry_model_reads has no pieces */

@@ -15,3 +15,4 @@
 #define ferry_result_weights stand_in_result_weights
 #define ferry_translate_text stand_in_translate_text
 #define ferry_translator_align stand_in_translator_align
+#define ferry_translator_stage stand_in_translator_stage

@@ -98,3 +98,26 @@ test_what_two_models_refuse()
     expect_usage_error "languages: expected one model, found another in '-m'" languages -m a -m b
     expect_failure 'nowhere.gguf: cannot open' translate -m "$unnamed" -m nowhere.gguf x
 }
+
+# Every element is there once more, and what is kept. (tests/documents compares all formats with one model.)
+test_documents_through_two_models()
+{
+    make_languages tagged.gguf 'eng_Latn en=1=-1' 'deu_Latn de=2=100' 'fra_Latn=3=200'
+    cat > page.html <<'END'
+<html lang="en"><body><h1>Good morning</h1>
+<p>Tom is <b>reading</b> a <a href="x.html" title="The book">book</a> in the garden.</p>
+<ul><li>See <code>ferry --help</code> at https://example.org/.</li><li>How are <i>you</i>?</li></ul></body></html>
+END
+    expect_success translate -m tagged.gguf -m tagged.gguf --to de -i page.html -o found.html
+    diff <(grep -o '<[^>]*>' page.html | sed 's/ title="[^"]*"//' | sort) \
+        <(grep -o '<[^>]*>' found.html | sed 's/ title="[^"]*"//; s/lang="de"/lang="en"/' | sort) || fail 'elements'
+    grep -qF '<code>ferry --help</code>' found.html && grep -qF 'https://example.org/' found.html || fail 'what is kept'
+    cmp -s page.html found.html && fail 'nothing is translated'
+    printf 'msgid "Good morning, %%s!"\nmsgstr ""\n' > page.po
+    run translate -m tagged.gguf -m tagged.gguf --to de -i page.po -o found.po
+    expect_message 'page.po: translated as po'
+    grep -qF 'msgid "Good morning, %s!"' found.po && grep -q '^msgstr ".*%s.*"' found.po || fail "$(cat found.po)"
+    printf 'garden\tJARDIN\n' > terms
+    expect_success translate -q -m tagged.gguf -m tagged.gguf --to de --glossary terms -i page.html -o found.html
+    grep -q JARDIN found.html || fail 'the glossary'
+}
