@@ -349,6 +349,10 @@ TEST_WITH(test_services_and_rows, set_up, tear_down)
     REFUSED(ferry_service_submit, done, service, text, 0, NULL, NULL, &ticket);
     ANSWERS(ferry_service_submit, priority,
             ferry_service_submit(service, text, INT_MIN, ignore, NULL, NULL, NULL) == FERRY_OK);
+    while (ferry_service_submit(service, text, 0, ignore, NULL, &ticket, NULL) == FERRY_ERROR_LIMIT) continue;
+    ANSWERS(ferry_service_submit, user, ticket == 2);
+    ANSWERS(ferry_service_submit, ticket, ticket == 2);
+    ANSWERS(ferry_service_close, cancel, true);
     ANSWERS(ferry_service_cancel, service, (ferry_service_cancel(NULL, 1), true));
     ANSWERS(ferry_service_cancel, ticket, (ferry_service_cancel(service, 0), true));
     ANSWERS(ferry_service_close, service, (ferry_service_close(NULL, 1), true));
