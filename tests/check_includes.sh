@@ -83,7 +83,7 @@ may_include_foreign()
     xxhash.h) [ "$1" = engine/file/content_hash.c ] ;;
     sentencepiece*) [ "$1" = tokenizer/sentencepiece_c.cc ] ;;
     utf8proc.h) [ "$1" = tokenizer/unicode.c ] ;;
-    ferry.h) [[ $1 == examples/* ]] ;;
+    ferry.h | ferry_documents.h) [[ $1 == examples/* ]] ;;
     glib.h | gtk/gtk.h) [[ $1 == examples/desktop/* ]] ;;
     pthread.h) [[ $1 =~ ^base/(threads\.h|.*_posix\.c)$ ]] ;; # for the types
     third_party/darts_clone/darts.h) [ "$1" = tokenizer/sentencepiece_trie.h ] ;;

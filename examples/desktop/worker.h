@@ -5,30 +5,46 @@
 #include <ferry.h>
 #include <glib.h>
 
-typedef void worker_show(void *user, const char *beginning, double part), worker_done(void *user);
+typedef enum job_kind {
+    JOB_LANGUAGES, /* from now on, `from` is translated into `to`: tags of the model's languages; "": not known */
+    JOB_MODEL,     /* opens model file `from` */
+    JOB_DOCUMENT,  /* translates file `from` into file `to` */
+    JOB_TEXT       /* translates `from` */
+} job_kind;
+
+typedef struct worker_job {
+    job_kind kind;
+    char *from, *to;
+} worker_job;
+
+typedef void worker_show(void *user, const char *beginning), worker_done(void *user);
 
 typedef struct worker {
-    gboolean busy;        /* a job is in progress: all that follows is the thread's, and for others read-only */
-    char *path, *text;    /* the model to open, or the text to translate; the other is NULL */
-    ferry_result *result; /* the translation, or what was finished of it when it was cancelled; else NULL */
-    ferry_error error;    /* FERRY_OK, or what went wrong */
-    ferry_model *model;   /* the last one that could be opened, or NULL */
-    ferry_translator *translator;
-    GPtrArray *sentences;    /* char *: their translations so far */
-    GAsyncQueue *beginnings; /* char *: of the text's translation, to be shown */
-    gint64 shown;            /* when the last one was sent, in µs */
-    int percent, cancelled;  /* atomic */
+    gboolean busy; /* a job is in progress: all that follows is the thread's, and for others read-only */
+    worker_job job;
+    ferry_result *result; /* of a text: its translation, or what was finished of it when it was cancelled; else NULL */
+    char *message;        /* what there is to say about the job: why it failed, what became of a document; or NULL */
+    ferry_model *model;   /* the last one that could be opened, or NULL, as all of the next four */
+    const ferry_language *source, *target; /* NULL: the model does not say */
+    ferry_translator *quick, *thorough;    /* for texts, while one types, and for documents */
+    GPtrArray *sentences;                  /* char *: their translations so far */
+    GAsyncQueue *beginnings;               /* char *: of the text's translation, to be shown */
+    gint64 shown;                          /* when the last one was sent, in µs */
+    double texts, given, finished;         /* of a document: all, those that the translator has got, and has finished */
+    int part, cancelled;                   /* atomic; in thousandths; a flag */
     GThreadPool *thread;
     worker_show *show;
     worker_done *done;
     void *user;
 } worker;
 
-/* On the main loop, `show` is called with the beginning of a translation and the part of it, 0 … 1, that is finished;
- * `done` at the end of each job, when all fields may be read. */
+/* On the main loop, `show` is called with the beginning of a text's translation, or with NULL, when more of a document
+ * is finished; `done` at the end of each job, when all fields may be read. */
 void worker_init(worker *worker, worker_show *show, worker_done *done, void *user);
-/* Starts a job; none may be in progress. The strings belong to the worker. */
-void worker_start(worker *worker, char *path, char *text);
+/* Starts a job, whose strings belong to the worker; none may be in progress. */
+void worker_start(worker *worker, worker_job job);
+/* How much of the translation in progress is finished, 0 … 1. */
+double worker_part(worker *worker);
 /* Ends a translation within milliseconds. */
 void worker_cancel(worker *worker);
 void worker_clear(worker *worker);

@@ -1,5 +1,5 @@
 """Uses examples/desktop as people do, with keys and pointer, and reads it as a screen reader does (AT-SPI):
-desktop.py PROGRAM FERRY MODEL OTHER_MODEL [SCREENSHOTS]. Needs a display, a session bus and xdotool."""
+desktop.py PROGRAM FERRY MODEL OTHER_MODEL TAGGED_MODEL MANY_MODEL [SCREENSHOTS]. Needs a display, a session bus and xdotool."""
 import os
 import random
 import statistics
@@ -18,8 +18,8 @@ from gi.repository import Atspi  # noqa: E402
 PATIENCE = 30  # seconds
 MARK = (174, 206, 244)  # window.ui's color on white
 
-program, ferry, model, other_model = sys.argv[1:5]
-screenshots = sys.argv[5] if len(sys.argv) > 5 else None
+program, ferry, model, other_model, tagged_model, many_model = sys.argv[1:7]
+screenshots = sys.argv[7] if len(sys.argv) > 7 else None
 Atspi.set_timeout(1000 * PATIENCE, 1000 * PATIENCE)
 screen = display.Display()
 root = screen.screen().root
@@ -41,7 +41,7 @@ def wait(what, condition):
         if found:
             return found
         time.sleep(0.01)
-    fail(f"waited in vain for {what}")
+    fail(f"waited in vain for {what() if callable(what) else what}")
 
 
 def find(widget, role, name=None):
@@ -71,14 +71,14 @@ def screenshot(name):
         subprocess.run(("import", "-window", "root", os.path.join(screenshots, name + ".png")), check=True)
 
 
-def ferry_translates(lines, by=model):
-    command = (ferry, "translate", "-m", by, "--beam", "1")
+def ferry_translates(lines, by=model, *options):
+    command = (ferry, "translate", "-m", by, "--beam", "1") + options
     return subprocess.run(command, input="\n".join(lines), text=True, capture_output=True, check=True).stdout.splitlines()
 
 
 class Window:
-    def __init__(self, *arguments):
-        self.process = subprocess.Popen((program,) + arguments)
+    def __init__(self, *arguments, **environment):
+        self.process = subprocess.Popen((program,) + arguments, env={**os.environ, **environment})
         self.application = wait("the window", self.appearance)
         self.source = find(self.application, "text", "Text")
         self.target = find(self.application, "text", "Translation")
@@ -121,7 +121,7 @@ class Window:
         wait("an empty window", lambda: self.translation() == "")
 
     def reads(self, expected):
-        wait(f"the translation {expected!r}", lambda: self.translation() == expected)
+        wait(lambda: f"the translation {expected!r}, found {self.translation()!r} of {self.source_text()!r}", lambda: self.translation() == expected)
 
     def point(self, word):
         """Moves the pointer to a word of the translation."""
@@ -143,6 +143,43 @@ class Window:
 
     def press(self, name):
         Atspi.Action.do_action(self.find("push button", name), 0)
+
+    def sensitive(self, name):
+        return self.find("push button", name).get_state_set().contains(Atspi.StateType.SENSITIVE)
+
+    def language(self, side):
+        """What a list of languages shows."""
+        return find(find(self.find("combo box", "Language of the " + side), "filler"), "label").get_name()
+
+    def choose_language(self, side, name):
+        """Opens the list, types into the search above it, and clicks on what this finds."""
+        box = self.find("combo box", "Language of the " + side)
+        place = Atspi.Component.get_extents(box, Atspi.CoordType.WINDOW)
+
+        def click(x, y):
+            xdotool("mousemove", str(place.x + x), str(place.y + y), "click", "1")
+            time.sleep(0.3)
+            return True
+
+        def search():
+            click(20, 15)
+            click(60, 62)
+            entry = find(box, "entry")
+            if not entry or not entry.get_state_set().contains(Atspi.StateType.FOCUSED):
+                xdotool("key", "Escape")
+                return False
+            xdotool("type", name)
+            time.sleep(0.3)
+            return find(find(box, "list"), "label").get_name() == name
+
+        wait("the search", search)
+        wait(f"{name} to be chosen", lambda: self.language(side) == name or not click(30, 110))
+        xdotool("mousemove", "200", "200")
+
+    def chooser(self, title):
+        """Whether this file chooser is open."""
+        children = (self.application.get_child_at_index(i) for i in range(self.application.get_child_count()))
+        return any(child and child.get_name() == title for child in children)
 
     def ends(self):
         expect("the exit status", 0, self.process.wait(PATIENCE))
@@ -193,8 +230,9 @@ def test_dark(window):
 
 def settled(window):
     """The translation, when it does not change any more."""
+    wait("a translation", window.translation)
     before, since = window.translation(), time.monotonic()
-    while time.monotonic() - since < 0.5:
+    while time.monotonic() - since < 1:
         time.sleep(0.02)
         now = window.translation()
         if now != before:
@@ -272,18 +310,25 @@ def test_cancelling(window, long_text):
     window.clear()
 
 
-def choose(window, path):
-    def chooser():
-        children = (window.application.get_child_at_index(i) for i in range(window.application.get_child_count()))
-        return any(child and child.get_name() == "Choose a Model" for child in children)
-
-    window.press("_Model… Model…")
-    wait("the file chooser", chooser)
+def type_path(window, title, path):
+    wait("the file chooser", lambda: window.chooser(title))
     time.sleep(0.3)
-    xdotool("type", "--delay", "5", path)
+    xdotool("key", "ctrl+a", "type", "--delay", "5", path)
     time.sleep(0.3)
     xdotool("key", "Return")
-    wait("the end of the file chooser", lambda: not chooser())
+    wait("the end of the file chooser", lambda: not window.chooser(title))
+
+
+def choose(window, path):
+    window.press("_Model… Model…")
+    type_path(window, "Choose a Model", path)
+
+
+def choose_document(window, source, target):
+    window.press("D_ocument… Document…")
+    type_path(window, "Choose a Document", source)
+    if target:
+        type_path(window, "Save the Translation As", target)
 
 
 def test_models(window):
@@ -313,6 +358,166 @@ def test_models(window):
     window.clear()
 
 
+def test_names(window):
+    """Of the model and of its languages; and why these cannot be swapped."""
+    expect("the title", "tatoeba-en-de", window.title())
+    for name in "English", "German":
+        if not window.find("label", name):
+            fail(f"{name} is not shown")
+    expect("whether languages can be swapped", False, window.sensitive("_Swap Swap"))
+    expect("the reason", "The model does not translate from German into English",
+           window.find("push button", "_Swap Swap").get_description())
+
+
+def test_languages(window):
+    """They are chosen, and swapped with the texts, of models that translate both ways."""
+    text = "Tom likes the old house."
+    window.insert(0, text)
+    choose(window, tagged_model)
+    in_german, in_french = (ferry_translates([text], tagged_model, "--to", to)[0] for to in ("de", "fr"))
+    if in_german == in_french:
+        fail("the languages do not differ")
+    window.reads(in_german)
+    expect("the languages", ("English", "German"), (window.language("text"), window.language("translation")))
+    window.choose_language("translation", "French")
+    window.reads(in_french)
+    screenshot("languages")
+    expect("what Swap says", "Exchange text and translation", window.find("push button", "_Swap Swap").get_description())
+    window.press("_Swap Swap")
+    window.reads(ferry_translates([in_french], tagged_model, "--from", "fr", "--to", "en")[0])
+    expect("the text", in_french, window.source_text())
+    expect("the languages", ("French", "English"), (window.language("text"), window.language("translation")))
+    for pair in ("English", "French"), ("French", "English"):
+        window.press("_Swap Swap")
+        wait("the languages", lambda: (window.language("text"), window.language("translation")) == pair)
+    window.clear()
+    window.insert(0, text)
+    window.reads(ferry_translates([text], tagged_model, "--from", "fr", "--to", "en")[0])
+
+    choose(window, many_model)
+    wait("the languages", lambda: (window.language("text"), window.language("translation")) == ("English", "German"))
+    window.choose_language("translation", "Czech")
+    window.reads(ferry_translates([text], many_model, "--from", "en", "--to", "cs")[0])
+    choose(window, other_model)
+    wait("the names of no languages", lambda: window.find("label", "Text") and window.find("label", "Translation"))
+    expect("the reason", "The model does not say which languages it translates",
+           window.find("push button", "_Swap Swap").get_description())
+    choose(window, model)
+    window.reads(ferry_translates([text])[0])
+    window.clear()
+
+
+def clipboard():
+    """As another program gets it."""
+    name, kind, place = (screen.intern_atom(atom) for atom in ("CLIPBOARD", "UTF8_STRING", "FERRY_TEST"))
+    asking = root.create_window(0, 0, 1, 1, 0, X.CopyFromParent)
+    asking.convert_selection(name, kind, place, X.CurrentTime)
+    while True:
+        event = screen.next_event()
+        if event.type == X.SelectionNotify:
+            break
+    return asking.get_full_property(place, X.AnyPropertyType).value.decode()
+
+
+def test_copying(window):
+    window.insert(0, "Good morning!\n\nI would like to have the blue door.")
+    translation = settled(window)
+    window.press("Cop_y Copy")
+    wait("a message", lambda: window.status() == "Copied")
+    expect("the clipboard", translation, clipboard())
+    if "Tür" not in translation:
+        fail(f"no letter of several bytes: {translation}")
+    window.clear()
+    expect("whether nothing can be copied", False, window.sensitive("Cop_y Copy"))
+
+
+page = """<!DOCTYPE html>
+<html><body><h1>The old house</h1>
+<p class="x">Tom lives in a <b>small</b> town by the sea &amp; likes it. He has 1,234 books.</p>
+<pre>not this</pre></body></html>
+"""
+
+
+def in_folder(test):
+    def run(window):
+        with tempfile.TemporaryDirectory() as folder:
+            test(window, folder)
+    run.__name__ = test.__name__
+    return run
+
+
+@in_folder
+def test_documents(window, folder):
+    """What is saved is what the program saves. What cannot be translated is told of, and nothing is written."""
+    source, target, expected = (os.path.join(folder, name) for name in ("page.html", "Seite.html", "expected.html"))
+    with open(source, "w") as file:
+        file.write(page)
+    subprocess.run((ferry, "translate", "-q", "-m", model, "-i", source, "-o", expected), check=True)
+    choose_document(window, source, target)
+    wait("the message", lambda: window.status() == f"{target}: 2 texts translated")
+    screenshot("document")
+    with open(target, "rb") as saved, open(expected, "rb") as file:
+        expect("the translation", file.read(), saved.read())
+
+    unknown, malformed = (os.path.join(folder, name) for name in ("page.doc", "page.json"))
+    for path in unknown, malformed:
+        with open(path, "w") as file:
+            file.write("{")
+    choose_document(window, unknown, None)
+    formats = "text, html, srt, vtt, markdown, po, json"
+    wait("a message", lambda: window.status() == f"{unknown}: expected a document of one of the formats {formats}")
+    choose_document(window, malformed, os.path.join(folder, "new.json"))
+    wait("a message", lambda: window.status().startswith(malformed + ": ") and "json" in window.status())
+    expect("the files", ["Seite.html", "expected.html", "page.doc", "page.html", "page.json"], sorted(os.listdir(folder)))
+
+
+@in_folder
+def test_cancelling_document(window, folder):
+    """Its progress grows; text that is typed meanwhile is translated afterwards; nothing is written. Then it is closed."""
+    source, target = (os.path.join(folder, name) for name in ("long.txt", "lang.txt"))
+    with open(source, "w") as file:
+        for number in range(4000):
+            file.write(f"The weather is nice today. Tom bought {number} apples, and nobody knows why he did it.\n\n")
+    choose_document(window, source, target)
+    wait("progress", lambda: 0 < window.progress() < 0.5)
+    progress = window.progress()
+    wait("more progress", lambda: progress < window.progress() < 1)
+    screenshot("translating")
+    window.insert(0, "Good morning!")
+    for button in "_Model… Model…", "D_ocument… Document…", "_Swap Swap":
+        expect(f"whether {button} is sensitive", False, window.sensitive(button))
+    time.sleep(0.3)
+    expect("the translation of a text meanwhile", "", window.translation())
+    xdotool("key", "alt+c")
+    wait("the message", lambda: window.status() == f"Cancelled: {target} was not written")
+    window.reads("Guten Morgen!")
+    expect("whether there is another document", True, window.sensitive("D_ocument… Document…"))
+    expect("the files", ["long.txt"], os.listdir(folder))
+    window.clear()
+    choose_document(window, source, target)
+    wait("progress", lambda: 0 < window.progress() < 1)
+    window.press("Close")
+    window.ends()
+    expect("the files", ["long.txt"], os.listdir(folder))
+
+
+def test_icon(window):
+    """The window says which program it belongs to, and has the icon that was installed."""
+    def windows(parent):
+        return [w for child in parent.query_tree().children for w in [child] + windows(child)]
+
+    def text(w, name):
+        found = w.get_full_property(screen.intern_atom(name), X.AnyPropertyType)
+        return found and found.value
+
+    own = wait("the window", lambda: [w for w in windows(root) if text(w, "_GTK_APPLICATION_ID")])[0]
+    expect("the application", b"org.example.FerryDesktop", text(own, "_GTK_APPLICATION_ID"))
+    expect("the class", ("ferry-desktop", "ferry-desktop"), own.get_wm_class())
+    icon = text(own, "_NET_WM_ICON")
+    if not icon or 0xFF3584E4 not in icon:
+        fail(f"the window has not the program's icon: {icon and icon[:4]}")
+
+
 def test_latency(window):
     """From a key, which pastes a sentence of 20 words, to the first of its translation on the screen. The line above it
     is empty, as without any text there would be a hint."""
@@ -323,6 +528,9 @@ def test_latency(window):
     control, v = (screen.keysym_to_keycode(key) for key in (XK.XK_Control_L, XK.XK_v))
     window.insert(0, sentence)
     full = settled(window)
+    place = Atspi.Component.get_extents(window.source, Atspi.CoordType.WINDOW)
+    xdotool("mousemove", str(place.x + 200), str(place.y + 200), "click", "1")
+    wait("the focus", lambda: window.source.get_state_set().contains(Atspi.StateType.FOCUSED))
     xdotool("key", "ctrl+a", "ctrl+x")
     times = []
     window.insert(0, "\n")
@@ -356,8 +564,10 @@ def main():
     xdotool("mousemove", "200", "200") # without a window manager, keys go where the pointer is
     window = Window(model)
     wait("the title", lambda: window.title() != "Ferry")
+    wait("the focus", lambda: window.source.get_state_set().contains(Atspi.StateType.FOCUSED))
     screenshot("empty")
-    for test in test_typing, test_pointing, test_dark, test_editing, test_beginnings, test_models, test_latency:
+    for test in (test_typing, test_pointing, test_dark, test_names, test_icon, test_editing, test_beginnings, test_models,
+                 test_languages, test_copying, test_documents, test_latency):
         begin = time.monotonic()
         test(window)
         print(f"desktop: {test.__name__}: {time.monotonic() - begin:.1f} s", flush=True)
@@ -365,8 +575,15 @@ def main():
     test_closing(window, 3000 * line)
     window = Window("missing.gguf")
     wait("a message", lambda: "missing.gguf" in window.status())
+    expect("whether a document can be chosen", False, window.sensitive("D_ocument… Document…"))
     window.press("Close")
     window.ends()
+    window = Window(model)
+    wait("the title", lambda: window.title() != "Ferry")
+    test_cancelling_document(window)
+    window = Window(tagged_model, LANGUAGE="fr_CA:en")
+    wait("the user's language", lambda: window.find("combo box") and window.language("translation") == "French")
+    window.process.terminate() # its button to close it may be a "Schließen"
 
 
 main()
