@@ -37,7 +37,7 @@ test_wrong_usage()
     expect_usage_error "verify: expected MODEL [GOLDEN.safetensors], found 3 arguments" verify a b c
     expect_usage_error "convert: expected SOURCE, found 0 arguments" convert
     expect_usage_error "cache: expected list|clear, found 0 arguments" cache
-    expect_usage_error "bench: expected 'translate', 'cancel' or 'encodings', found 'juggling'; try 'ferry help" bench juggling
+    expect_usage_error "bench: expected 'translate', 'cancel', 'service' or 'encodings', found 'juggling'; try 'ferry help" bench juggling
     expect_usage_error "--tolerance: is for comparing with GOLDEN.safetensors" verify --tolerance 1 x
 }
 
