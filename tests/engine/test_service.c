@@ -9,9 +9,9 @@
 #include "base/threads.h"
 
 #ifdef SANITIZED
-enum { LONG_WORDS = 20 };
+enum { LONG_WORDS = 6, FIRST_THREADS = 2, MOST_THREADS = 2 };
 #else
-enum { LONG_WORDS = 60 };
+enum { LONG_WORDS = 60, FIRST_THREADS = 1, MOST_THREADS = 3 };
 #endif
 enum { CALLERS = 16, MOST_TEXT = 2048 };
 
@@ -193,7 +193,7 @@ static void check_options(const ferry_options *options)
 SHIPPED_TEST(test_texts_of_many_callers)
 {
     make_texts();
-    for (int32_t threads = 1; threads <= 3; threads++) {
+    for (int32_t threads = FIRST_THREADS; threads <= MOST_THREADS; threads++) {
         ferry_options options = default_options(model);
         options.threads = threads;
         options.beam = options.nbest = threads == 2 ? 2 : 1;
@@ -223,7 +223,7 @@ SHIPPED_TEST(test_little_memory)
     options.on_loop = FERRY_ON_LOOP_RETRY;
     const size_t peak = translate_one_by_one(&options);
     forget_expected();
-    for (int32_t threads = 1; threads <= 2; threads++)
+    for (int32_t threads = FIRST_THREADS; threads <= 2; threads++)
         for (size_t part = 16; part >= 1; part /= 4) {
             options.threads = threads;
             options.memory_limit = peak * part / 16;
