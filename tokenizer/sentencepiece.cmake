@@ -28,7 +28,6 @@ set(sources
     src/model_interface.cc
     src/normalizer.cc
     src/unigram_model.cc
-    src/util.cc
     src/word_model.cc
     third_party/protobuf-lite/arena.cc
     third_party/protobuf-lite/arenastring.cc
@@ -84,6 +83,8 @@ ferry_mend(third_party/protobuf-lite/message_lite.cc "auto shutdown_data = [^}]*
 # A list of messages counts the next one before there is memory for it; its destructor, which deletes all that it counted,
 # finds null there.
 ferry_mend(third_party/protobuf-lite/repeated_field.cc "(::operator new\\(bytes\\))" "memset(\\1, 0, bytes)")
+# The seed of random segmentations, which nobody asks for, needs a C library of 2022 (arc4random).
+ferry_mend(src/util.cc "std::random_device{}\\(\\)" "0")
 add_library(ferry_sentencepiece OBJECT ${sources})
 set(INSTALL_DATADIR)
 configure_file(${package}/config.h.in sentencepiece/config.h @ONLY)
@@ -93,6 +94,8 @@ target_include_directories(ferry_sentencepiece PRIVATE ${CMAKE_CURRENT_BINARY_DI
 # Above the highest level of protobuf's messages: it prints none.
 target_compile_definitions(ferry_sentencepiece PRIVATE _USE_INTERNAL_STRING_VIEW HAVE_PTHREAD=1
                            GOOGLE_PROTOBUF_MIN_LOG_LEVEL=4)
+# Its messages name its files, but not where they are on this machine.
+target_compile_options(ferry_sentencepiece PRIVATE -fmacro-prefix-map=${package}/= -fmacro-prefix-map=${CMAKE_CURRENT_BINARY_DIR}/=)
 # Its hash map, which anyone can make slow who knows how std::hash works, is replaced.
 target_compile_options(ferry_sentencepiece PRIVATE -w "SHELL:-include ${CMAKE_CURRENT_LIST_DIR}/sentencepiece_map.h")
 set(trie ${CMAKE_CURRENT_LIST_DIR}/sentencepiece_trie.h)

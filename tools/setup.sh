@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs the Debian packages that are missing, and fetches SentencePiece's source: tools/setup.sh build | test | gate | full
+# Installs the Debian packages that are missing, and fetches SentencePiece's source: tools/setup.sh build | python | test | gate | full
+# python is build, and what installing bindings/python into an environment of its own needs.
 # gate and full are for .ci/run and .ci/full. For full also the sources of the other libraries, which tests/systems.sh
 # compiles for other systems, and what tests/openblas.sh needs of another processor.
 # The lists are complete: only git and a shell are assumed.
@@ -9,12 +10,13 @@ cd "$(dirname "$0")/.."
 # python3-pip fetches; setuptools and wheel are what it needs to read the package's name.
 build='gcc g++ libc6-dev binutils cmake ninja-build pkg-config libjansson-dev libmd4c-dev libutf8proc-dev libxxhash-dev libyaml-dev
 zlib1g-dev nettle-dev python3 python3-pip python3-setuptools python3-wheel'
+python="$build python3-venv"
 test="$build libopenblas-serial-dev libcmocka-dev"
 # cmark-gfm, gettext: they read what tests of documents write. fish, groff-base, mandoc, zsh: completions and manual pages.
 gate="$test clang clang-format libclang-rt-14-dev shellcheck cmark-gfm gettext fish groff-base mandoc zsh"
 # libprotobuf-dev and libsentencepiece-dev: for a program that has another protobuf and SentencePiece of its own.
 # parallel, default-jre-headless: for examples/scale-out. From libgtk-4-dev on: for examples/desktop and its test.
-full="$gate ccache python3-venv make llvm
+full="$gate $python ccache make llvm
 gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
 libopenblas0-pthread g++-powerpc64le-linux-gnu libc6-dev-ppc64el-cross
 g++-mingw-w64-x86-64-posix wine64
@@ -35,11 +37,12 @@ sentencepiece_sha256=8138cec27c2f2282f4a34d9a016e3374cd40e5c6e9cb335063db66a0a3b
 
 case "${1:-}" in
 build) packages=$build ;;
+python) packages=$python ;;
 test) packages=$test ;;
 gate) packages=$gate ;;
 full) packages=$full ;;
 *)
-    echo "usage: tools/setup.sh build | test | gate | full" >&2
+    echo "usage: tools/setup.sh build | python | test | gate | full" >&2
     exit 2
     ;;
 esac
@@ -73,11 +76,11 @@ fetch_sentencepiece()
     scratch=$(mktemp -d third_party/fetch.XXXXXX)
     trap 'rm -rf "$scratch"' EXIT
     # The interpreter that has Debian's setuptools: without isolation, pip downloads this package alone.
-    python=/usr/bin/python3
-    [ -x "$python" ] || python=python3
+    interpreter=/usr/bin/python3
+    [ -x "$interpreter" ] || interpreter=python3
     # pip checks the hash before it looks into the file.
     echo "sentencepiece==$sentencepiece_version --hash=sha256:$sentencepiece_sha256" |
-        "$python" -m pip --quiet --disable-pip-version-check download --no-deps --no-build-isolation \
+        "$interpreter" -m pip --quiet --disable-pip-version-check download --no-deps --no-build-isolation \
             --no-binary :all: --dest "$scratch" --requirement /dev/stdin >&2
     tar -xzf "$scratch/$name.tar.gz" -C "$scratch"
     mv "$scratch/$name" third_party/

@@ -1,9 +1,9 @@
-"""Translates a column of a table, in Spark's own workers, through the Python module of ../python:
+"""Translates a column of a table, in Spark's own workers, through the package of bindings/python:
 
-    spark-submit --py-files ../python/ferry.py spark_table.py INPUT OUTPUT COLUMN MODEL
+    spark-submit spark_table.py INPUT OUTPUT COLUMN MODEL
 
 INPUT and OUTPUT are Parquet. OUTPUT has the columns of INPUT, `translation`, and `problem`: an error or warning, or null.
-libferry and MODEL have to be on every machine, MODEL at the same place.
+The package and MODEL have to be on every machine, MODEL at the same place.
 """
 import sys
 
@@ -18,7 +18,7 @@ def translate(batches, column, path):
     import ferry
     with ferry.Model(path) as model, ferry.Translator(model, threads=1, beam=1) as translator:
         for batch in batches:
-            results = translator.translate([text or "" for text in batch.column(column).to_pylist()])
+            results = list(translator.translate((text or "" for text in batch.column(column).to_pylist()), errors="keep"))
             added = [[each.text for each in results], [each.error or each.warning for each in results]]
             yield pyarrow.RecordBatch.from_arrays(
                 batch.columns + [pyarrow.array(values, pyarrow.string()) for values in added],

@@ -94,7 +94,7 @@ cp "$lib/libferry-documents.a" static
 needs_only page-static "$libc|libmd4c\.so\.0"
 translates_pages ./page-static
 
-# CMake's package, and Python with the library that its loader finds.
+# CMake's package.
 ! grep -rF -e "$build" -e "$source_dir" -e "$scratch" "$lib/cmake" "$lib/pkgconfig" ||
     fail "the packages name directories of this machine"
 cmake -S "$here/consumer" -B found -G Ninja -DCMAKE_C_COMPILER="$cc" -DCMAKE_PREFIX_PATH="$scratch/prefix" > /dev/null
@@ -108,14 +108,12 @@ needs found/with_ferry_documents | grep -x 'libferry-documents\.so\.0\.1' > /dev
     fail "ferry::ferry_documents is not the shared library"
 needs_only found/with_ferry_documents_static "$libc|libmd4c\.so\.0"
 for kind in '' _static; do translates_pages "found/with_ferry_documents$kind"; done
-says "$expected" python3 -B "$source_dir/examples/python/translate.py" "$model" "$text"
 refuses()
 {
     ! "$@" "$model" '>>xyz<< Hello.' > /dev/null 2> message || fail "$*: a line that fails is no failure"
     grep "the model has no tag '>>xyz<<'" message > /dev/null || fail "$* says $(cat message)"
 }
 refuses ./plain
-refuses python3 -B "$source_dir/examples/python/translate.py"
 
 # The library of inspection.
 # shellcheck disable=SC2046

@@ -32,7 +32,7 @@ model=$(find "$scratch/prefix" -name tatoeba-en-de.gguf)
 lib=$(dirname "$(find "$scratch/prefix" -name libferry.a)")
 export PKG_CONFIG_PATH=$lib/pkgconfig FERRY_MODEL=$model
 text='Good morning! Where is the nearest station, please?'
-expected=$(FERRY_LIBRARY=$lib/libferry.so python3 -B ../python/translate.py "$model" "$text")
+expected=$(printf %s "$text" | "$scratch/prefix/bin/ferry" translate --quiet --format text -m "$model")
 
 # Another crate, which uses the shared library as the page of the crate says.
 app=$scratch/app

@@ -1,7 +1,7 @@
 #!/bin/bash
 # examples/scale-out: 100,000 lines by each of its ways, and the time that each takes. A block or partition of each
 # fails the first time; the output has to be that of one process: scale_out.sh BUILD VENV
-# VENV is a virtual environment of Python that has pyspark, pandas and pyarrow.
+# VENV is a virtual environment of Python that has pyspark, pandas and pyarrow; it gets the package of bindings/python.
 set -Eeuo pipefail
 trap 'echo "scale_out: failed at line $LINENO" >&2' ERR
 build=$(realpath "$1") venv=$(realpath "$2")
@@ -9,6 +9,7 @@ source_dir=$(realpath "$(dirname "$0")/../..")
 examples=$source_dir/examples
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/ferry-scale-out.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
+"$venv/bin/pip" install --quiet --disable-pip-version-check "$source_dir/bindings/python"
 cd "$scratch"
 cores=2
 count=100000
@@ -81,7 +82,7 @@ gnu_parallel()
     [ -d program.failed ] || fail "no block failed"
 }
 
-export SPARK_LOCAL_IP=127.0.0.1 PYSPARK_PYTHON=$venv/bin/python FERRY_LIBRARY=$build/libferry.so.0.1
+export SPARK_LOCAL_IP=127.0.0.1 PYSPARK_PYTHON=$venv/bin/python
 # Locally, Spark repeats nothing unless the master says so.
 spark=("$venv/bin/spark-submit" --master "local[$cores,4]" --conf spark.ui.enabled=false --driver-memory 1g)
 
@@ -95,7 +96,7 @@ spark_lines()
 spark_table()
 {
     "$venv/bin/python" "$source_dir/tests/embedding/spark_workers.py" "$model" "${spark[@]}" \
-        --conf spark.sql.files.maxPartitionBytes=100000 --py-files "$examples/python/ferry.py" \
+        --conf spark.sql.files.maxPartitionBytes=100000 \
         "$examples/scale-out/spark_table.py" lines.parquet table text "$model"
 }
 

@@ -1,29 +1,21 @@
 """From how many source tokens on should a line of several sentences be split? Joins K random sentences of a text with
 blanks, and translates each line as a whole and sentence by sentence:
 
-    split_bound.py LIBFERRY MODEL.gguf SOURCE REFERENCE [THREADS]
+    split_bound.py MODEL.gguf SOURCE REFERENCE [THREADS]
 
 Prints sacrebleu's chrF of both, by the number of sentences and by the number of tokens, the share of sentences that whole
 lines keep (by their number of tokens), and the chrF of all lines for each bound: lines of more tokens are split.
 """
-import os
-import pathlib
 import random
 import sys
-from ctypes import c_size_t, c_void_p
 
+import ferry
 import sacrebleu
-
-os.environ["FERRY_LIBRARY"] = sys.argv[1]
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "examples/python"))
-import ferry  # noqa: E402
 
 JOINED = (1, 2, 3, 4, 6, 8)
 EDGES = (0, 8, 12, 16, 20, 24, 32, 48, 64, 96, 1000)
 BOUNDS = (0, 6, 8, 10, 12, 14, 16, 20, 24, 32, 48, 64, 1000)
-NONE, ALL = 0, 2
-source_tokens = ferry._lib.ferry_result_source_token_count
-source_tokens.restype, source_tokens.argtypes = c_size_t, [c_void_p, c_size_t]
+NONE, ALL = "none", "all"
 
 
 def joined(sentences, k, order):
@@ -36,9 +28,8 @@ def translations(model, lines, **options):
 
 
 def token_counts(model, lines):
-    with ferry.Translator(model, beam=1, max_length=1, alignment=1) as translator:
-        result = translator._run("ferry_translate", ferry._texts(lines), len(lines))
-        return [source_tokens(result, line) for line in range(len(lines))]
+    with ferry.Translator(model, beam=1, max_length=1, alignment=True) as translator:
+        return [len(line.source_tokens) for line in translator.translate(lines)]
 
 
 def chrf(rows, column):
@@ -52,15 +43,15 @@ def print_row(name, rows):
 
 
 def main():
-    with open(sys.argv[3], encoding="utf-8") as source, open(sys.argv[4], encoding="utf-8") as reference:
+    with open(sys.argv[2], encoding="utf-8") as source, open(sys.argv[3], encoding="utf-8") as reference:
         sources, references = source.read().splitlines(), reference.read().splitlines()
     order = list(range(len(sources)))
     random.Random(1).shuffle(order)
     rows = []
-    with ferry.Model(sys.argv[2]) as model:
+    with ferry.Model(sys.argv[1]) as model:
         for k in JOINED:
             lines = joined(sources, k, order)
-            options = {"batch": 64, "threads": int(sys.argv[5]) if len(sys.argv) > 5 else 1}
+            options = {"batch": 64, "threads": int(sys.argv[4]) if len(sys.argv) > 4 else 1}
             columns = [translations(model, lines, split=split, **options) for split in (NONE, ALL)]
             columns += [joined(references, k, order), token_counts(model, lines)]
             rows += [dict(zip((NONE, ALL, "reference", "tokens"), row), k=k) for row in zip(*columns)]

@@ -1,0 +1,14 @@
+"""Ferry translates text with a Transformer model, offline.
+
+    import ferry
+    translator = ferry.Translator(ferry.Model("model.gguf"), beam=4)
+    print(translator.translate("Good morning!").text)
+
+Calls release the interpreter's lock, and Ctrl-C ends them. `ferry.inspect` looks inside models."""
+from ._native import FerryError, Quality, Role, Status, decoded as _decoded, lib as _lib
+from ._results import Hypothesis, Sentence, Token, Translation
+from ._translator import Language, Model, Translator, convert
+
+__version__ = _decoded(_lib.ferry_version())
+__all__ = ["FerryError", "Hypothesis", "Language", "Model", "Quality", "Role", "Sentence", "Status", "Token",
+           "Translation", "Translator", "convert"]
