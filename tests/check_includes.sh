@@ -147,12 +147,12 @@ self_test()
         "$root"/{models/{containers,plan,families/marian},documents,tools/lab,examples,tests}
     touch "$root"/{base/bytes,tokenizer/{tokenizer,sentencepiece_c},engine/ferry,engine/kernels/kernels}.h \
         "$root"/engine/{position/{position,schemes},graph/{transformer,layer},search/search,file/gguf,api/model}.h \
-        "$root"/{models/{convert,containers/zip,plan/plan,families/marian/marian},tools/lab/svg}.h
+        "$root"/{models/{convert,containers/zip,plan/plan,families/marian/marian},tools/lab/race}.h
     echo '#include "base/bytes.h"' > "$root/engine/file/bind.c"
     echo '#include "plan.h"' > "$root/models/plan/write.c"
     echo '#include "engine/ferry.h"' > "$root/base/status.h"
     echo '#include "base/bytes.h"' > "$root/tools/lines.c"
-    echo '#include "tools/command.h"' > "$root/tools/lab/plot.c"
+    echo '#include "tools/command.h"' > "$root/tools/lab/cmd_bench.c"
     touch "$root/tools/command.h"
     (check_tree "$root") || complain "self-test: a correct tree is refused"
 
@@ -177,13 +177,13 @@ self_test()
     plant models/families/marian/a.c '#include "engine/api/model.h"'
     plant models/families/marian/a.c '#include <nettle/sha2.h>'
     plant tokenizer/a.c '#include "engine/file/gguf.h"'
-    plant tools/a.c '#include "tools/lab/svg.h"'
+    plant tools/a.c '#include "tools/lab/race.h"'
     plant tools/a.c '#include "engine/graph/transformer.h"'
     plant documents/a.c '#include "tools/command.h"'
     plant documents/a.h '#include "ferry.h"'
     plant documents/a.c '#include "tokenizer/tokenizer.h"'
     plant tools/lab/a.c '#include "engine/graph/transformer.h"'
-    plant tools/lab/probe.c '#include <cblas.h>'
+    plant tools/lab/race.c '#include <cblas.h>'
     plant examples/a.c '#include "models/convert.h"'
     plant engine/api/a.c '#include "missing.h"'
     plant engine/api/a.c '#include "../../base/bytes.h"'

@@ -38,7 +38,7 @@ NEAR = {
     "families": "test_(huggingface_variants|tokenizer_json|small_families|import_.*|huggingface|targets|other_vocabularies)",
     "tools": "cli_(input_encoding|cache|lines|files|jobs|output|options|conversion)|test_conversion_cache",
     "documents": "test_(api|cases|document|json|kept_text|markdown|tags)|documents.*|cli_documents.*",
-    "lab": "test_(report|resampling|ridge|scores|probe_measures|probes|line_columns|likelihood)",
+    "lab": "test_statistics",
 }
 # They test how the tree is laid out and installed, not what it computes.
 LEFT_OUT = "check_.*|plant_list|installable|installed|rust|abi|gguf_package"

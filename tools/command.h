@@ -27,8 +27,7 @@ typedef struct ferry_command {
 } ferry_command;
 
 extern const ferry_command ferry_command_translate, ferry_command_score, ferry_command_compare, ferry_command_convert,
-    ferry_command_inspect, ferry_command_verify, ferry_command_bench, ferry_command_plot, ferry_command_languages,
-    ferry_command_cache;
+    ferry_command_inspect, ferry_command_verify, ferry_command_bench, ferry_command_languages, ferry_command_cache;
 
 bool ferry_is_given(const ferry_call *call, ferry_option option);
 /* The option's value as it was written; NULL if it was not given, or is "-" for a standard stream. */

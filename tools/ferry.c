@@ -30,7 +30,7 @@ static const ferry_command command_help = {
 static const ferry_command *const commands[] = {
     &ferry_command_translate, &ferry_command_score,   &ferry_command_compare, &ferry_command_languages,
     &ferry_command_convert,   &ferry_command_inspect, &ferry_command_verify,  &ferry_command_bench,
-    &ferry_command_plot,      &ferry_command_cache,   &command_help,
+    &ferry_command_cache,     &command_help,
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
@@ -100,8 +100,7 @@ static int help(const ferry_call *call)
 /* Whether the command would write a text that it reads. (Models: open_model.c.) */
 static bool writes_its_input(const ferry_command *command, const ferry_call *call)
 {
-    static const ferry_option inputs[] = {FERRY_OPTION_INPUT, FERRY_OPTION_REFERENCE, FERRY_OPTION_PREFIXES,
-                                          FERRY_OPTION_GLOSSARY};
+    static const ferry_option inputs[] = {FERRY_OPTION_INPUT, FERRY_OPTION_PREFIXES, FERRY_OPTION_GLOSSARY};
     const bool texts = command == &ferry_command_translate && call->arguments.operand_count > 0;
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
         const char *path = ferry_option_text(call, inputs[i]);

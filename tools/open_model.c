@@ -12,7 +12,7 @@
 #include "output_file.h"
 
 #define SHIPPED "tatoeba-en-de.gguf"
-enum { PLACES = 4 };
+#define NO_MODEL "no model: use -m FILE or set FERRY_MODEL"
 
 /* `role`: what names the model; `note` ends a message about the file. */
 static ferry_model *open_model(const ferry_call *call, const char *path, const char *role, const char *note)
@@ -51,39 +51,31 @@ static void find_program_directory(const char *program, char *directory, size_t 
     *slash = '\0';
 }
 
-/* Looks for `name` in the places where it lies relative to a build folder, in a source tree, or in an installation.
- * `advice` begins the message that it is nowhere. */
-static bool find_shipped(const char *program, const char *const places[PLACES], const char *name, const char *advice,
-                         char *path, size_t size)
+/* Looks for the model that ships in the places where it lies relative to a build folder, in a source tree, or in an
+ * installation. */
+static bool find_shipped(const char *program, char *path, size_t size)
 {
+    static const char *const places[] = {"models/pretrained/", "../models/pretrained/", "../../models/pretrained/",
+                                         "../share/ferry/"};
+    enum { PLACES = sizeof places / sizeof *places };
     char directory[FERRY_PATH_MAX];
     ferry_file_info found;
     find_program_directory(program, directory, sizeof directory);
     if (directory[0] == '\0') {
-        ferry_complain("%s", advice);
+        ferry_complain(NO_MODEL);
         return false;
     }
     for (size_t i = 0; i < PLACES; i++) {
-        const int length = snprintf(path, size, "%s/%s%s", directory, places[i], name);
+        const int length = snprintf(path, size, "%s/%s" SHIPPED, directory, places[i]);
         if (length > 0 && (size_t)length < size && ferry_file_examine(path, &found)) return true;
     }
-    ferry_complain("%s; %s was not found in any of", advice, name);
+    ferry_complain(NO_MODEL "; " SHIPPED " was not found in any of");
     for (size_t i = 0; i < PLACES; i++) ferry_complain("  %s/%s", directory, places[i]);
     return false;
 }
 
-bool ferry_find_zoo(const ferry_call *call, char *path, size_t size)
-{
-    static const char *const places[PLACES] = {"models/", "../models/", "../../models/", "../share/ferry/"};
-    return find_shipped(call->program, places, "encodings",
-                        "no models or no text to compare: name models, and a text with --input and --reference", path,
-                        size);
-}
-
 ferry_model *ferry_open_wanted_model(const ferry_call *call)
 {
-    static const char *const places[PLACES] = {"models/pretrained/", "../models/pretrained/",
-                                               "../../models/pretrained/", "../share/ferry/"};
     char path[FERRY_PATH_MAX + 64];
     const char *option = ferry_option_text(call, FERRY_OPTION_MODEL);
     if (option != NULL)
@@ -91,7 +83,5 @@ ferry_model *ferry_open_wanted_model(const ferry_call *call)
     const char *variable = ferry_environment("FERRY_MODEL");
     if (variable != NULL && variable[0] != '\0')
         return open_model(call, variable, "FERRY_MODEL", " (named by FERRY_MODEL)");
-    return find_shipped(call->program, places, SHIPPED, "no model: use -m FILE or set FERRY_MODEL", path, sizeof path)
-               ? open_model(call, path, "the model that ships", "")
-               : NULL;
+    return find_shipped(call->program, path, sizeof path) ? open_model(call, path, "the model that ships", "") : NULL;
 }

@@ -10,7 +10,4 @@ ferry_model *ferry_open_model(const ferry_call *call, const char *path);
 /* The same for the model of -m, else of $FERRY_MODEL, else the one that ships. */
 ferry_model *ferry_open_wanted_model(const ferry_call *call);
 
-/* The shipped folder of models that differ by their encoding. Prints a message and returns false if there is none. */
-bool ferry_find_zoo(const ferry_call *call, char *path, size_t size);
-
 #endif

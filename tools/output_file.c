@@ -29,7 +29,7 @@ static bool is_same(const ferry_file_info *a, const ferry_file_info *b)
 /* Looks for a file that is read among those that are written. */
 static void look(void *user, const char *path, const ferry_file_info *file)
 {
-    static const ferry_option outputs[] = {FERRY_OPTION_OUTPUT, FERRY_OPTION_RECORD, FERRY_OPTION_REPORT};
+    static const ferry_option outputs[] = {FERRY_OPTION_OUTPUT, FERRY_OPTION_RECORD};
     reader *r = user;
     ferry_file_info output;
     ferry_name name = {""};

@@ -1,6 +1,6 @@
 #!/bin/bash
 # The wheel of bindings/python, as a user makes and installs it: python_package.sh VENV
-# VENV is a virtual environment of Python that has mypy and numpy.
+# VENV is a virtual environment of Python that has mypy and numpy, with what ferry.lab needs.
 set -Eeuo pipefail
 trap 'echo "python_package: failed at line $LINENO" >&2' ERR
 venv=$(realpath "$1")
@@ -30,7 +30,7 @@ size=$(stat -c %s "$wheel")
 mkdir "$scratch/unpacked"
 "$venv/bin/python" -m zipfile -e "$wheel" "$scratch/unpacked"
 cd "$scratch/unpacked"
-for file in py.typed NOTICES; do [ -f "ferry/$file" ] || fail "there is no $file"; done
+for file in py.typed NOTICES lab/page.html; do [ -f "ferry/$file" ] || fail "there is no $file"; done
 ! grep -rlF -e "$source_dir" -e "${TMPDIR:-/tmp}/" . || fail "the wheel names folders of this machine"
 
 # The library: both headers' functions and nothing else, on an older C library.

@@ -71,7 +71,8 @@ for shell in bash fish; do
     completes 'huggingface' $shell ferry translate --policy h
     completes 'int8' $shell ferry convert -o x --type i
     completes 'letter.txt' $shell ferry translate -i le
-    completes 'encodings' $shell ferry bench en
+    completes 'service' $shell ferry bench se
+    completes 'list' $shell ferry cache li
     completes 'convert' $shell ferry help con
 done
 completes 'f16 f32' bash ferry convert --type = f
@@ -81,7 +82,7 @@ completes '' bash ferry translate --beam le
 if has fish; then completes '--policy=huggingface' fish ferry translate --policy=h; fi
 if has zsh; then
     for each in 'translate:ferry transl' '--no-shortlist:ferry translate --no-s' 'huggingface:ferry translate --policy hug' \
-        'letter.txt:ferry translate -i let' 'encodings:ferry bench enc' 'convert:ferry help conv'; do
+        'letter.txt:ferry translate -i let' 'service:ferry bench ser' 'convert:ferry help conv'; do
         in_zsh "${each#*:}" > typed
         grep -qE -e "(^|[^a-z-])${each%%:*}( |\$)" typed || fail "zsh, '${each#*:}': expected '${each%%:*}', found '$(cat -v typed)'"
     done

@@ -2,13 +2,12 @@
 # shellcheck disable=SC2154,SC2034 # variables of run.sh and helpers.sh
 # Files that the program writes and opens: links, special files, limits, signals.
 
-# make KIND NAME: one of the files that appear complete or not at all. A name ends in .svg, for the sake of pictures.
+# make KIND NAME: one of the files that appear complete or not at all.
 make()
 {
     case $1 in
     model) run convert --quiet "$positions/none-post" -o "$2" ;;
-    picture) run plot rope -o "$2" ;;
-    report) run bench encodings --report "$2" ;; # refused before it measures anything
+    golden) run verify "$shipped" --record "$2" ;;
     esac
 }
 
@@ -20,7 +19,7 @@ expect_made()
     [ -f "$2" ] || fail "$2 is no file: $(ls -l "$2")"
     case $1 in
     model) expect_quiet_success inspect "$2" ;;
-    picture) grep -q '</svg>' "$2" || fail "$2 is not complete" ;;
+    golden) expect_success verify "$shipped" "$2" ;;
     esac
     expect_nothing_left
 }
@@ -44,35 +43,35 @@ guard()
 test_files_beside_the_output()
 {
     echo precious > victim
-    ln -s victim linked.svg.part
-    echo mine > kept.svg.part
-    make model linked.svg
-    expect_made model linked.svg
-    make model kept.svg
-    expect_made model kept.svg
+    ln -s victim linked.file.part
+    echo mine > kept.file.part
+    make model linked.file
+    expect_made model linked.file
+    make model kept.file
+    expect_made model kept.file
     [ "$(tr -d '\0' < victim)" = precious ] || fail "the target of a link was overwritten"
-    [ "$(tr -d '\0' < kept.svg.part)" = mine ] || fail "a file of the user was overwritten"
+    [ "$(tr -d '\0' < kept.file.part)" = mine ] || fail "a file of the user was overwritten"
 }
 
 test_output_is_a_link()
 {
     local kind
-    for kind in model picture; do
+    for kind in model golden; do
         mkdir "$kind"
         echo old > "$kind/target"
         chmod 604 "$kind/target"
-        ln -s "$kind/target" "$kind-link.svg"
-        ln -s "$PWD/$kind/made" "$kind-dangling.svg"
-        ln -s "$kind-loop.svg" "$kind-loop.svg"
-        make "$kind" "$kind-link.svg"
+        ln -s "$kind/target" "$kind-link.file"
+        ln -s "$PWD/$kind/made" "$kind-dangling.file"
+        ln -s "$kind-loop.file" "$kind-loop.file"
+        make "$kind" "$kind-link.file"
         expect_made "$kind" "$kind/target"
         [ "$(stat -c %a "$kind/target")" = 604 ] || fail "permissions: $(ls -l "$kind/target")"
-        make "$kind" "$kind-dangling.svg"
+        make "$kind" "$kind-dangling.file"
         expect_made "$kind" "$kind/made"
-        if [ ! -L "$kind-link.svg" ] || [ ! -L "$kind-dangling.svg" ]; then fail "a link was replaced: $(ls -l)"; fi
-        make "$kind" "$kind-loop.svg"
+        if [ ! -L "$kind-link.file" ] || [ ! -L "$kind-dangling.file" ]; then fail "a link was replaced: $(ls -l)"; fi
+        make "$kind" "$kind-loop.file"
         expect_status 1
-        expect_message "$kind-loop.svg: cannot create: Too many levels of symbolic links"
+        expect_message "$kind-loop.file: cannot create: Too many levels of symbolic links"
     done
 }
 
@@ -82,18 +81,18 @@ test_output_is_no_file()
 {
     local kind row
     guard
-    mkdir directory.svg
-    mkfifo pipe.svg
-    ln -s pipe.svg link.svg
-    local rows=('directory.svg directory' 'pipe.svg pipe' 'link.svg pipe')
+    mkdir directory.file
+    mkfifo pipe.file
+    ln -s pipe.file link.file
+    local rows=('directory.file directory' 'pipe.file pipe' 'link.file pipe')
     # Copies: the system's own are not for experiments.
-    if mknod full.svg c 1 7 2> err && mknod null.svg c 1 3 && : > null.svg; then
-        rows+=('full.svg device' 'null.svg device')
+    if mknod full.file c 1 7 2> err && mknod null.file c 1 3 && : > null.file; then
+        rows+=('full.file device' 'null.file device')
     else
         echo "not run: devices as outputs, which cannot be made here: $(cat err)"
     fi
-    find . -name '*.svg' -ls > before
-    for kind in model picture report; do
+    find . -name '*.file' -ls > before
+    for kind in model golden; do
         for row in "${rows[@]}"; do
             make "$kind" "${row% *}"
             expect_status 1
@@ -105,7 +104,7 @@ test_output_is_no_file()
     "$ferry" convert --quiet "$positions/none-post" -o /dev/stdout 2> err | cat > out || status=$?
     expect_status 1
     expect_message '/dev/stdout: expected a regular file, found a pipe'
-    find . -name '*.svg' -ls | cmp - before || fail "changed: $(ls -l)"
+    find . -name '*.file' -ls | cmp - before || fail "changed: $(ls -l)"
     expect_nothing_left
 }
 
@@ -138,7 +137,7 @@ test_input_is_no_file()
     guard
     mkfifo pipe
     for arguments in 'inspect pipe' 'verify pipe' "verify $model pipe" 'translate -m pipe x' 'languages -m pipe' \
-        'plot ./pipe -o x.svg' 'plot --attention x -m pipe -o x.svg' 'bench translate -m pipe -i /dev/null' \
+        'bench translate -m pipe -i /dev/null' \
         'convert pipe -o x.gguf'; do
         # shellcheck disable=SC2086 # several arguments
         expect_failure 'pipe: expected a regular file, found a pipe' $arguments
@@ -187,7 +186,6 @@ test_output_is_read()
     expect_refused '-o prefixes' --prefixes translate --prefixes prefixes -i letter -o prefixes
     expect_refused '-o prefixes' --glossary translate --glossary prefixes -i letter -o prefixes --format text
     expect_refused '-o other/letter' -i bench translate -i letter -o other/letter
-    expect_refused '--report other/letter' --reference bench encodings -i prefixes --reference letter --report other/letter
     for file in source/*; do
         expect_refused "-o $file" -m translate -q -m source -i letter -o "$file"
         expect_refused "-o $file" -m translate -q -m source/model.npz -i letter -o "$file"
@@ -294,28 +292,28 @@ test_output_vanishes()
 test_names_of_outputs()
 {
     local longest
-    longest=$(printf 'n%.0s' {1..251}).svg
+    longest=$(printf 'n%.0s' {1..250}).file
     make model "$longest"
     expect_made model "$longest"
     make model "n$longest"
     expect_status 1
     expect_message 'cannot create: File name too long'
-    make model no/where.svg
+    make model no/where.file
     expect_status 1
-    expect_message 'no/where.svg: cannot create: No such file or directory'
+    expect_message 'no/where.file: cannot create: No such file or directory'
 }
 
 # `ulimit -f`: an error, not a signal.
 test_limit_of_file_size()
 {
     local kind
-    for kind in model picture; do
-        echo old > file.svg
+    for kind in model golden; do
+        echo old > file.file
         status=0
-        (ulimit -f 1 && make "$kind" file.svg && exit "$status") || status=$?
+        (ulimit -f 1 && make "$kind" file.file && exit "$status") || status=$?
         expect_status 1
-        expect_message 'file.svg: cannot write: File too large'
-        [ "$(cat file.svg)" = old ] || fail "the old file is lost"
+        expect_message 'file.file: cannot write: File too large'
+        [ "$(cat file.file)" = old ] || fail "the old file is lost"
         expect_nothing_left
     done
     yes '' | head -5000 > blank

@@ -61,9 +61,6 @@ test_language_options()
     expect_out "$german\n"
     expect_success bench translate -m tagged.gguf --to de -i /dev/stdin -o brief <<< "$text"
     [ "$(cat brief)" = "$(cut -f2 <<< "$german")" ] || fail "bench: $(cat brief)"
-    expect_success plot -m tagged.gguf --to de --attention "$text" -o picture.svg
-    expect_failure '--to: the model needs the language to translate into' \
-        plot -m tagged.gguf --attention "$text" -o picture.svg
 }
 
 test_languages_refused()

@@ -192,7 +192,7 @@ assert abs(sum(phase["share"] for phase in profile.values()) - 100) < 0.1
 END
     run bench translate -i letter
     expect_no_match '^(phase|threads at work)'
-    expect_usage_error 'bench encodings: does not take --profile' bench encodings --untrained --profile
+    expect_usage_error 'bench cancel: does not take --profile' bench cancel --profile
 }
 
 # A table; and JSON, in which the work is the same in every run, and speeds and shares agree with it.
@@ -225,7 +225,7 @@ assert reading["bytes_per_s"] > 0 and near(reading["share"] / 100 * reading["byt
 END
     run bench translate -i letter
     expect_no_match '^work'
-    expect_usage_error 'bench encodings: does not take --limits' bench encodings --untrained --limits
+    expect_usage_error 'bench service: does not take --limits' bench service --limits
 }
 
 test_bench_refuses()

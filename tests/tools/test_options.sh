@@ -10,10 +10,10 @@ test_version_and_help()
         expect_match '^ferry [0-9]+\.[0-9]+\.[0-9]+$'
     done
     expect_success help
-    for name in translate score compare languages convert inspect verify bench plot cache help; do
+    for name in translate score compare languages convert inspect verify bench cache help; do
         expect_match "^  $name "
     done
-    for name in translate score compare languages convert inspect verify bench plot cache help; do
+    for name in translate score compare languages convert inspect verify bench cache help; do
         expect_success help "$name"
         expect_match "^usage: ferry $name"
         mv out first
@@ -37,7 +37,7 @@ test_wrong_usage()
     expect_usage_error "verify: expected MODEL [GOLDEN.safetensors], found 3 arguments" verify a b c
     expect_usage_error "convert: expected SOURCE, found 0 arguments" convert
     expect_usage_error "cache: expected list|clear, found 0 arguments" cache
-    expect_usage_error "bench: expected 'translate', 'cancel', 'service' or 'encodings', found 'juggling'; try 'ferry help" bench juggling
+    expect_usage_error "bench: expected 'translate', 'cancel' or 'service', found 'juggling'; try 'ferry help" bench juggling
     expect_usage_error "--tolerance: is for comparing with GOLDEN.safetensors" verify --tolerance 1 x
 }
 

@@ -7,7 +7,7 @@ test_near_misses()
     expect_usage_error "unknown command 'translat'; did you mean 'translate'?" translat
     expect_usage_error "unknown command 'tarnslate'; did you mean 'translate'?" tarnslate -i x
     expect_usage_error "unknown command 'Inspect'; did you mean 'inspect'?" Inspect
-    expect_usage_error "unknown command 'inspct'; did you mean 'inspect'?" inspct --untrained
+    expect_usage_error "unknown command 'inspct'; did you mean 'inspect'?" inspct --json
     expect_usage_error "unknown command 'INSPECT'; did you mean 'inspect'?" INSPECT
     expect_usage_error "unknown command 'lang'; did you mean 'languages'?" lang
     expect_usage_error "unknown command 'hlp'; did you mean 'help'?" help hlp
@@ -25,9 +25,7 @@ test_near_misses()
     expect_usage_error "found 'mariann'; did you mean 'marian'?" translate --policy mariann x
     expect_usage_error "--type: expected f32|f16|int8, found 'int'; did you mean 'int8'?" convert --type int x
     expect_usage_error "found 'cleer'; did you mean 'clear'?" cache cleer
-    expect_usage_error "found 'encoding'; did you mean 'encodings'?" bench encoding
-    expect_failure "rpoe: neither a positional encoding of this build nor a file; did you mean 'rope'?" plot rpoe -o x.svg
-    expect_usage_error "found 'rpoe'; did you mean 'rope'?" bench encodings --untrained --encodings none,rpoe
+    expect_usage_error "found 'cancle'; did you mean 'cancel'?" bench cancle
     expect_usage_error "unknown option '--verion'; did you mean '--version'?" --verion
     # Whatever its length.
     expect_usage_error 'unknown command' "$(printf 'x%.0s' {1..5000})"
@@ -44,10 +42,7 @@ test_contradictions()
         translate --sample --min-length 50 --max-length 10 x
     expect_success translate -q --min-length 5 --max-length 0 x
     expect_usage_error "inspect: expected MODEL or -m, found both" inspect -m a b
-    expect_usage_error "plot: expected --untrained or --attention, found both" plot --untrained --attention x -o x.svg
-    expect_usage_error "plot: expected --untrained or -m, found both" plot --untrained -m x -o x.svg
-    expect_usage_error "plot: expected ENCODING, MODEL, --untrained or --attention TEXT" plot rope --untrained -o x.svg
-    local option pair
+    local pair
     for pair in 'json --scores' 'prefix=x --prefixes=x' 'ids --prefixes=x' 'ids --replace-unknowns' 'sample --alternatives --nbest 2'; do
         # shellcheck disable=SC2086 # several arguments
         expect_usage_error "translate: expected --${pair%%[ =]*} or --" translate --$pair x
@@ -56,19 +51,12 @@ test_contradictions()
         expect_usage_error "translate: ${pair%%[ =]*}: expected --${pair#* } with it" translate "${pair% *}" x
     done
     expect_usage_error "--alternatives: expected --beam 1 with it, found 2" translate --alternatives --nbest 2 --beam 2 x
-    expect_usage_error "expected --json or --csv, found both" bench encodings --json --csv
-    for option in '--input x' '--reference x' --csv '--report x' '--beam 2' '--threads 2' '--batch 2'; do
-        # shellcheck disable=SC2086 # two arguments
-        expect_usage_error "bench: expected --untrained or ${option% *}, found both" bench encodings --untrained $option
-    done
 }
 
 # Messages name an option as it was typed, also those of the library.
 test_options_as_typed()
 {
-    expect_usage_error "plot: expected --untrained or --model, found both" plot --untrained --model x -o x.svg
     expect_usage_error "a value is missing after '-o'" translate -o
-    expect_usage_error "plot: --output: expected a name that ends in .svg" plot rope --output x
     expect_failure "ferry: --to: the model has no language 'xx'" translate --to xx x
 }
 
@@ -136,11 +124,9 @@ test_standard_streams()
     expect_success translate -i ./- -o ./out-
     [ "$(cat ./out-)" = 'Guten Morgen!' ] || fail "./- is a file: $(cat ./out-)"
     expect_success bench translate -i - < in
-    expect_failure 'standard input' bench encodings -i - --reference nowhere "$shipped" < /dev/null
     # Files that are complete or not there, models, and what standard output has another use for.
     local arguments
-    for arguments in 'convert x -o -' 'plot rope -o -' 'bench encodings --report -' 'bench translate -i in -o -' \
-        'bench encodings -i in --reference -' 'translate -m - x'; do
+    for arguments in 'convert x -o -' 'verify x --record -' 'bench translate -i in -o -' 'translate -m - x'; do
         # shellcheck disable=SC2086 # several arguments
         expect_usage_error "expected the name of a file, found '-': a standard stream cannot take its place" $arguments
     done
@@ -219,14 +205,13 @@ test_examples()
         expect_lines examples 3
         while IFS= read -r example; do
             [[ $example == *ferry* ]] || fail "no example: $example"
-            [[ $example == *'bench encodings'* ]] && continue # minutes
             number=$((number + 1))
             status=0
             PATH=$PWD/bin:$PATH bash -euo pipefail -c "$example" > out 2> err < /dev/null || status=$?
             [ "$status" -eq 0 ] || fail "$example: exit status $status: $(cat err)"
         done < examples
     done
-    [ "$number" -eq 32 ] || fail "expected 32 examples, found $number"
+    [ "$number" -eq 30 ] || fail "expected 30 examples, found $number"
 }
 
 # The first sentence that anybody translates, after README.md and tools/try.sh.

@@ -10,7 +10,5 @@ int ferry_bench_translate(const ferry_call *call);
 int ferry_bench_cancel(const ferry_call *call);
 /* A service beside one call, and its urgent lines. */
 int ferry_bench_service(const ferry_call *call);
-/* Trained models on a text, and what positional encodings cost. */
-int ferry_bench_encodings(const ferry_call *call);
 
 #endif

@@ -2,10 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "bleu.h"
-#include "chrf.h"
 #include "model_comparison.h"
-#include "race.h"
 #include "tools/line_reader.h"
 #include "tools/translator_session.h"
 
@@ -15,7 +12,7 @@ typedef struct work {
     ferry_session sessions[FERRY_COMPARED_PAIR];
     ferry_result *results[FERRY_COMPARED_PAIR];
     ferry_racer racers[FERRY_COMPARED_PAIR];
-    ferry_lines source, reference;
+    ferry_lines source;
     bool failed; /* some line was not translated; a message was printed */
 } work;
 
@@ -23,7 +20,6 @@ typedef struct work {
 
 static bool read_text(work *w)
 {
-    const char *reference = ferry_option_text(w->call, FERRY_OPTION_REFERENCE);
     ferry_model_comparison *c = &w->comparison;
     if (!ferry_lines_open(&w->source, ferry_option_text(w->call, FERRY_OPTION_INPUT))) return false;
     if (!ferry_lines_rest(&w->source)) {
@@ -32,15 +28,7 @@ static bool read_text(work *w)
     }
     c->count = w->source.count;
     c->sources = w->source.texts;
-    if (w->source.failed || reference == NULL) return !w->source.failed;
-    if (!ferry_lines_open(&w->reference, reference)) return false;
-    ferry_lines_rest(&w->reference);
-    if (w->reference.failed) return false;
-    if (w->reference.count != c->count)
-        ferry_complain("%s: expected %zu lines, as %s has, found %zu", reference, c->count, w->source.name,
-                       w->reference.count);
-    c->references = w->reference.texts;
-    return w->reference.count == c->count;
+    return !w->source.failed;
 }
 
 /* ---- quality ---- */
@@ -82,24 +70,6 @@ static void score(ferry_model_comparison *c)
     for (size_t m = 0; m < FERRY_COMPARED_PAIR; m++) c->models[m].score = count > 0 ? sums[m] / (double)count : NAN;
 }
 
-static ferry_status rate(const ferry_model_comparison *c, ferry_paired_model *model, ferry_error *error)
-{
-    double bleu[FERRY_BLEU_COUNTS], bleu_sums[FERRY_BLEU_COUNTS] = {0}, chrf[FERRY_CHRF_COUNTS],
-                                    chrf_sums[FERRY_CHRF_COUNTS] = {0};
-    model->bleu = model->chrf = NAN;
-    if (c->references == NULL) return FERRY_OK;
-    for (size_t i = 0; i < c->count; i++) {
-        const ferry_text text = ferry_result_text(model->result, i, 0);
-        FERRY_TRY(ferry_bleu_count(text, c->references[i], bleu, error));
-        FERRY_TRY(ferry_chrf_count(text, c->references[i], chrf, error));
-        for (size_t k = 0; k < FERRY_BLEU_COUNTS; k++) bleu_sums[k] += bleu[k];
-        for (size_t k = 0; k < FERRY_CHRF_COUNTS; k++) chrf_sums[k] += chrf[k];
-    }
-    model->bleu = ferry_bleu_score(bleu_sums);
-    model->chrf = ferry_chrf_score(chrf_sums);
-    return FERRY_OK;
-}
-
 /* ---- speed ---- */
 
 /* Without scores, as `ferry translate` runs by default. */
@@ -116,7 +86,7 @@ static ferry_status create_racer(const ferry_session *session, ferry_racer *race
 static ferry_status race(work *w, ferry_error *error)
 {
     ferry_model_comparison *c = &w->comparison;
-    ferry_compared_speed speeds[FERRY_COMPARED_PAIR];
+    ferry_race_speed speeds[FERRY_COMPARED_PAIR];
     ferry_text *lines = calloc(c->count, sizeof *lines);
     if (lines == NULL) return ferry_fail_memory(error, "lines", c->count * sizeof *lines);
     size_t count = 0;
@@ -152,8 +122,7 @@ static bool compare(work *w)
         if (!open_model(w, m)) return false;
     if (!read_text(w)) return false;
     for (size_t m = 0; m < FERRY_COMPARED_PAIR; m++)
-        if (!translate(w, m) || !ferry_succeeded(rate(c, &c->models[m], &error), &error) ||
-            !ferry_succeeded(create_racer(&w->sessions[m], &w->racers[m], &error), &error))
+        if (!translate(w, m) || !ferry_succeeded(create_racer(&w->sessions[m], &w->racers[m], &error), &error))
             return false;
     score(c);
     return ferry_succeeded(race(w, &error), &error);
@@ -161,7 +130,7 @@ static bool compare(work *w)
 
 static int run(const ferry_call *call)
 {
-    work w = {.call = call, .source.descriptor = -1, .reference.descriptor = -1};
+    work w = {.call = call, .source.descriptor = -1};
     const bool done = compare(&w);
     if (done && ferry_is_given(call, FERRY_OPTION_JSON)) ferry_print_json_model_comparison(&w.comparison);
     if (done && !ferry_is_given(call, FERRY_OPTION_JSON)) ferry_print_model_comparison(&w.comparison);
@@ -172,7 +141,6 @@ static int run(const ferry_call *call)
         ferry_session_close(&w.sessions[m]);
     }
     ferry_lines_close(&w.source);
-    ferry_lines_close(&w.reference);
     return ferry_finish_output(done && !w.failed ? FERRY_EXIT_OK : FERRY_EXIT_FAILED);
 }
 
@@ -183,14 +151,14 @@ const ferry_command ferry_command_compare = {
     .details =
         "Shows how many lines two models translate differently, and the first of these; the mean of the scores;\n"
         "size and speed: medians over lines for which the models take turns, on one thread, and over rounds of many\n"
-        "lines, on --threads; with --reference BLEU and chrF as sacrebleu computes them.\n"
-        "--json: lines different; models: for each path beam bytes line_ms token_ms token_ratio tokens_per_s score\n"
-        "bleu chrf; differences: for each line source reference texts scores. [value, low, high]: a median and its\n"
+        "lines, on --threads.\n"
+        "--json: lines different; models: for each path beam bytes line_ms token_ms token_ratio tokens_per_s score;\n"
+        "differences: for each line source texts scores. [value, low, high]: a median and its\n"
         "95 % interval.\n",
     .examples = "ferry compare -i source.en one.gguf other.gguf\n"
-                "ferry compare -i source.en --reference target.de one.gguf other.gguf\n"
-                "ferry compare -i source.en --beam 1 --threads 2 --json one.gguf other.gguf\n",
-    .options = {FERRY_TAKES(INPUT) | FERRY_TAKES(REFERENCE) | FERRY_TAKES(FROM) | FERRY_TAKES(TO) | FERRY_TAKES(JSON) |
+                "ferry compare -i source.en --threads 2 one.gguf other.gguf\n"
+                "ferry compare -i source.en --beam 1 --json one.gguf other.gguf\n",
+    .options = {FERRY_TAKES(INPUT) | FERRY_TAKES(FROM) | FERRY_TAKES(TO) | FERRY_TAKES(JSON) |
                     FERRY_TAKES(NO_SHORTLIST) | FERRY_TAKES(QUIET),
                 "beam length-penalty word-penalty split max-source max-length threads batch", FERRY_TAKES(INPUT)},
     .least = 2,

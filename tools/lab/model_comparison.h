@@ -2,7 +2,8 @@
 #ifndef FERRY_LAB_MODEL_COMPARISON_H
 #define FERRY_LAB_MODEL_COMPARISON_H
 
-#include "comparison.h"
+#include "base/bytes.h"
+#include "race.h"
 
 enum { FERRY_COMPARED_PAIR = 2 };
 
@@ -13,16 +14,14 @@ typedef struct ferry_paired_model {
     const char *bytes;          /* of its file, as a decimal number */
     const ferry_result *result; /* one line for each line of the text */
     double score;               /* mean over the lines that both translated; NAN: none */
-    double bleu, chrf;          /* NAN without a reference */
-    ferry_compared_speed speed; /* token_ratio: to the first model */
+    ferry_race_speed speed;     /* token_ratio: to the first model */
 } ferry_paired_model;
 
 typedef struct ferry_model_comparison {
     ferry_paired_model models[FERRY_COMPARED_PAIR];
-    size_t count;                 /* lines */
-    const ferry_text *sources;    /* [count] */
-    const ferry_text *references; /* [count], or NULL */
-    size_t different;             /* lines whose translations differ */
+    size_t count;              /* lines */
+    const ferry_text *sources; /* [count] */
+    size_t different;          /* lines whose translations differ */
     int32_t threads;
 } ferry_model_comparison;
 

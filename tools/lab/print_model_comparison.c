@@ -47,7 +47,7 @@ static void print_name(const char *label, const ferry_paired_model *model)
 
 static void print_speed(const ferry_model_comparison *c)
 {
-    const ferry_compared_speed *a = &c->models[0].speed, *b = &c->models[1].speed;
+    const ferry_race_speed *a = &c->models[0].speed, *b = &c->models[1].speed;
     char many[32];
     snprintf(many, sizeof many, "tokens/s, %d thread%s", (int)c->threads, c->threads == 1 ? "" : "s");
     print_row(&(row){"ms a line", {a->line_ms.value, b->line_ms.value}, 2, true});
@@ -68,7 +68,6 @@ static void print_line(const ferry_model_comparison *c, size_t line)
 {
     printf("\nline %zu\n", line + 1);
     print_text("source", c->sources[line]);
-    if (c->references != NULL) print_text("reference", c->references[line]);
     for (size_t m = 0; m < FERRY_COMPARED_PAIR; m++) {
         char label[16];
         snprintf(label, sizeof label, "%c %.4f", (char)('A' + m),
@@ -86,8 +85,6 @@ void ferry_print_model_comparison(const ferry_model_comparison *c)
     print_row(&(row){"size in MB", {strtod(a->bytes, NULL) / 1e6, strtod(b->bytes, NULL) / 1e6}, 1, true});
     print_speed(c);
     print_row(&(row){"score", {a->score, b->score}, 4, false});
-    print_row(&(row){"BLEU", {a->bleu, b->bleu}, 2, false});
-    print_row(&(row){"chrF", {a->chrf, b->chrf}, 2, false});
     printf("lines that differ  %12zu of %zu (%.1f %%)\n", c->different, c->count,
            100 * (double)c->different / (double)c->count);
     size_t shown = 0;
@@ -110,7 +107,7 @@ static void put_interval(ferry_json_writer *json, const char *key, const ferry_i
     ferry_put_end(json, ']');
 }
 
-static void put_model(ferry_json_writer *json, const ferry_model_comparison *c, const ferry_paired_model *m)
+static void put_model(ferry_json_writer *json, const ferry_paired_model *m)
 {
     ferry_put_begin(json, NULL, '{');
     ferry_put_string(json, "path", m->path);
@@ -121,10 +118,6 @@ static void put_model(ferry_json_writer *json, const ferry_model_comparison *c, 
     put_interval(json, "token_ratio", &m->speed.token_ratio);
     put_interval(json, "tokens_per_s", &m->speed.tokens_per_s);
     ferry_put_number(json, "score", m->score);
-    if (c->references != NULL) {
-        ferry_put_number(json, "bleu", m->bleu);
-        ferry_put_number(json, "chrf", m->chrf);
-    }
     ferry_put_end(json, '}');
 }
 
@@ -133,7 +126,6 @@ static void put_difference(ferry_json_writer *json, const ferry_model_comparison
     ferry_put_begin(json, NULL, '{');
     ferry_put_number(json, "line", (double)line + 1);
     ferry_put_text(json, "source", c->sources[line]);
-    if (c->references != NULL) ferry_put_text(json, "reference", c->references[line]);
     ferry_put_begin(json, "texts", '[');
     for (size_t m = 0; m < FERRY_COMPARED_PAIR; m++)
         ferry_put_text(json, NULL, ferry_result_text(c->models[m].result, line, 0));
@@ -152,7 +144,7 @@ void ferry_print_json_model_comparison(const ferry_model_comparison *c)
     ferry_put_number(&json, "lines", (double)c->count);
     ferry_put_number(&json, "different", (double)c->different);
     ferry_put_begin(&json, "models", '[');
-    for (size_t m = 0; m < FERRY_COMPARED_PAIR; m++) put_model(&json, c, &c->models[m]);
+    for (size_t m = 0; m < FERRY_COMPARED_PAIR; m++) put_model(&json, &c->models[m]);
     ferry_put_end(&json, ']');
     ferry_put_begin(&json, "differences", '[');
     for (size_t i = 0; i < c->count; i++)

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/status.h"
 #include "base/system.h"
 #include "statistics.h"
 
@@ -72,7 +73,7 @@ static ferry_status run_rounds(const race *r, ferry_error *error)
 }
 
 /* Backwards: the others need the first one's times unsorted. */
-static void evaluate(race *r, ferry_compared_speed *speeds)
+static void evaluate(race *r, ferry_race_speed *speeds)
 {
     double ratios[SINGLE_LINES];
     for (size_t m = r->count; m-- > 0;) {
@@ -86,7 +87,7 @@ static void evaluate(race *r, ferry_compared_speed *speeds)
 }
 
 ferry_status ferry_race(const ferry_racer *racers, size_t count, const ferry_text *lines, size_t line_count,
-                        ferry_compared_speed *speeds, ferry_error *error)
+                        ferry_race_speed *speeds, ferry_error *error)
 {
     race r = {.racers = racers, .count = count};
     r.line_count = line_count < ROUND_LINES ? line_count : ROUND_LINES;

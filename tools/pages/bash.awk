@@ -5,7 +5,7 @@ BEGIN { FS = "\t" }
 $1 == "command" { commands = commands " " $2 }
 $1 == "about" {
     name = $2
-    takes = $3 ~ /^[a-z|]+\|[a-z|]+/ ? "_ferry_words '" words(substr($3, 1, match($3, /[^a-z|]/) - 1)) "' || _ferry_files" : \
+    takes = $3 ~ /^[a-z|]+\|[a-z|]+/ ? "_ferry_words '" words(substr($3, 1, match($3 " ", /[^a-z|]/) - 1)) "' || _ferry_files" : \
             $3 ~ /FILE|MODEL|SOURCE/ ? "_ferry_files" : $3 ~ /COMMAND/ ? "_ferry_words '" substr(commands, 2) "'" : ""
     if (takes != "") operands = operands "    " name ") " takes " ;;\n"
 }

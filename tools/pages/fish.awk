@@ -18,7 +18,7 @@ $1 == "command" {
 $1 == "about" {
     name = $2
     start = "complete -c ferry -n '__ferry_command " name "'"
-    if ($3 ~ /^[a-z|]+\|[a-z|]+/) print start " -a " words(substr($3, 1, match($3, /[^a-z|]/) - 1))
+    if ($3 ~ /^[a-z|]+\|[a-z|]+/) print start " -a " words(substr($3, 1, match($3 " ", /[^a-z|]/) - 1))
     else if ($3 ~ /COMMAND/) print start " -f -a " quoted(substr(commands, 2))
     else if ($3 !~ /FILE|MODEL|SOURCE/) print start " -f"
 }

@@ -18,7 +18,7 @@ $1 == "about" {
     name = $2
     print name ")\n    _arguments -s \\"
     if ($3 ~ /^[a-z|]+\|[a-z|]+/)
-        print "        '1:what:" choices(substr($3, 1, match($3, /[^a-z|]/) - 1)) "' \\"
+        print "        '1:what:" choices(substr($3, 1, match($3 " ", /[^a-z|]/) - 1)) "' \\"
     operand = $3 ~ /COMMAND/ ? "'1:command:" choices(names) "'" : $3 ~ /FILE|MODEL|SOURCE/ ? "'*:file:_files'" : $3 != "" ? "'*:text: '" : ""
     if (operand != "") print "        " operand " \\"
 }

@@ -1,0 +1,98 @@
+"""python -m ferry.lab: compares models by their positional encodings, draws encodings, scores translations."""
+from __future__ import annotations
+
+import argparse
+import os
+import pathlib
+import sys
+from typing import Any, Callable
+
+from sacrebleu.metrics.bleu import BLEU
+from sacrebleu.metrics.chrf import CHRF
+
+from .. import inspect
+from .._native import FerryError
+from .._translator import Model
+from . import cost, measure, pictures, report
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+def _zoo(arguments: argparse.Namespace) -> list[pathlib.Path]:
+    """The models of a folder: this build's encodings in their order, then others by name."""
+    models: list[pathlib.Path] = arguments.models
+    if len(models) == 1 and models[0].is_dir():
+        order = inspect.encodings()
+        folder = models[0]
+        models = sorted(folder.glob("*.gguf"), key=lambda path: (
+            order.index(path.stem) if path.stem in order else len(order), path.stem))
+        arguments.source = arguments.source or folder / "test.en"
+        arguments.reference = arguments.reference or folder / "test.de"
+        if not models:
+            raise FerryError(f"{folder}: holds no models")
+    return models
+
+
+def compare(arguments: argparse.Namespace) -> None:
+    models, comparison = _zoo(arguments), dict[str, Any]()
+    arguments.output.mkdir(parents=True, exist_ok=True)  # minutes later would be a bad time to learn that it cannot be made
+    if models and not (arguments.source and arguments.reference):
+        raise FerryError("expected --source and --reference")
+    if models:
+        comparison = measure.compare(models, arguments.source, arguments.reference, beam=arguments.beam,
+                                     threads=arguments.threads, say=_say)
+    if not arguments.no_cost:
+        names = arguments.encodings.split(",") if arguments.encodings else None
+        comparison["cost"] = cost.measure(names, arguments.longest, say=_say)
+    overview = ("encodings", "What the encodings do", "Rows that are added to embeddings; numbers that are added to scores, and "
+                "vectors that queries and keys are multiplied with, by distance; angles of rotations, by distance.",
+                lambda _: pictures.overview([Model(path) for path in models]))
+    print(report.write(comparison, arguments.output, [overview] if models else []))
+
+
+def score(arguments: argparse.Namespace) -> None:
+    lines, reference = (path.read_text(encoding="utf-8").splitlines() for path in (arguments.translation, arguments.reference))
+    if len(lines) != len(reference):
+        raise FerryError(f"{arguments.translation}: expected {len(reference)} lines, as {arguments.reference} has, "
+                         f"found {len(lines)}")
+    for metric in (BLEU(), CHRF()):
+        print(metric.corpus_score(lines, [reference]), metric.get_signature())
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m ferry.lab", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    def add(name: str, run: Callable[[argparse.Namespace], object], words: str) -> argparse.ArgumentParser:
+        command = commands.add_parser(name, help=words, description=words)
+        command.set_defaults(run=run)
+        return command
+
+    one = add("compare", compare, "compare trained models on a text with its translation, and the cost of all encodings")
+    one.add_argument("models", nargs="*", type=pathlib.Path, metavar="MODEL",
+                     help="model files, or a folder of them with test.en and test.de; none: the cost alone")
+    one.add_argument("--source", type=pathlib.Path, help="lines of text")
+    one.add_argument("--reference", type=pathlib.Path, help="their translations")
+    one.add_argument("--beam", type=int, default=1)
+    one.add_argument("--threads", type=int, default=os.cpu_count() or 1)
+    one.add_argument("--encodings", help="only the cost of these: alibi,rope")
+    one.add_argument("--longest", type=int, default=0, help="only the cost of lengths up to this one")
+    one.add_argument("--no-cost", action="store_true", help="only the models")
+    one.add_argument("--output", type=pathlib.Path, default=pathlib.Path("encodings"), help="folder for the page and its parts")
+    pictures.add_arguments(add("pictures", pictures.draw, "draw positional encodings, or attention weights"))
+    two = add("score", score, "BLEU and chrF of a translation, by sacrebleu")
+    two.add_argument("translation", type=pathlib.Path)
+    two.add_argument("reference", type=pathlib.Path)
+    arguments = parser.parse_args()
+    try:
+        arguments.run(arguments)
+    except (FerryError, OSError, ValueError) as error:
+        _say(f"ferry.lab: {error}")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,320 @@
+"""What is said about positional encodings, and what a comparison says to it; and which one to take when. A claim is divided
+into cases, each of which speaks for it, against it, or is open, because an interval or p permits both."""
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Callable, Iterator, Literal
+
+from . import measure
+from .statistics import ratio
+
+SIGNIFICANT = 0.05  # below this p, a difference counts as one
+EQUAL_NATS, EQUAL_TIME, RECOMPUTED, CHANGED_R2 = 0.1, 1.05, 8, 0.05
+RIGHT_LENGTH, FEW_LINES, LITTLE_TIME = 1.25, 0.1, 1.05
+Model = dict[str, Any]
+Kind = Callable[[Model], bool]
+Case = Literal["yes", "no", "open"]
+
+
+# ---- kinds of models and lengths ----
+
+
+def _are(kind: str) -> Kind:
+    return lambda model: all(scheme["kind"] == kind for scheme in model["schemes"])
+
+
+is_absolute, is_relative, lacks_positions = _are("absolute"), _are("relative"), _are("no_positions")
+
+
+def has_positions(model: Model) -> bool:
+    return all(scheme["kind"] != "no_positions" for scheme in model["schemes"])
+
+
+def is_for_long_texts(model: Model) -> bool:
+    return all(scheme["for_long_texts"] for scheme in model["schemes"])
+
+
+def is_not_for_long_texts(model: Model) -> bool:
+    return not any(scheme["for_long_texts"] for scheme in model["schemes"])
+
+
+def encoding_of(model: Model) -> Any:
+    """Equal for models that differ by their seeds alone."""
+    return [(scheme["name"], scheme["parameters"]) for scheme in model["schemes"]]
+
+
+class Facts:
+    """A comparison, and which of its buckets are within, and beyond, the lengths of training."""
+
+    def __init__(self, comparison: dict[str, Any]):
+        self.comparison, self.models = comparison, comparison.get("models", [])
+        trained = (comparison.get("text") or {}).get("trained_pieces")
+        self.seen: list[str] = []
+        self.beyond: list[str] = []
+        self.doubled = ""
+        for (least, most), name in zip(measure.BUCKETS, measure.CELLS[1:]):
+            if trained and any(cell["name"] == name for cell in self.models[0]["cells"]):
+                if most is not None and most <= trained:
+                    self.seen.append(name)
+                elif least > trained:
+                    self.beyond.append(name)
+                    self.doubled = name if least <= 2 * trained else self.doubled
+
+    @property
+    def last_seen(self) -> str:
+        return self.seen[-1] if self.seen else ""
+
+    @property
+    def farthest(self) -> str:
+        return self.beyond[-1] if self.beyond else ""
+
+    def cell(self, model: Model, name: str) -> dict[str, Any]:
+        return next(cell for cell in model["cells"] if cell["name"] == name)
+
+    def difference(self, cell: str, metric: str, a: Model, b: Model) -> dict[str, Any]:
+        """Of a less b."""
+        found: dict[str, Any] = next(each for each in self.cell(a, cell)["differences"] if each["to"] == b["name"])[metric]
+        return found
+
+    def better(self, cell: str, metric: str, a: Model, b: Model) -> int:
+        """1: a is significantly better, -1: b, 0: neither."""
+        found = self.difference(cell, metric, a, b)
+        sign = 1 if found["difference"][0] > 0 else -1
+        return sign * measure.METRICS[metric][1] if found["p"] < SIGNIFICANT else 0
+
+    def best(self, cell: str, metric: str) -> Model | None:
+        known = [model for model in self.models if not math.isnan(self.cell(model, cell)[metric][0])]
+        sign = measure.METRICS[metric][1]
+        return max(known, key=lambda model: float(sign * self.cell(model, cell)[metric][0]), default=None)
+
+    def equals(self, cell: str, metric: str, best: Model) -> list[Model]:
+        """Those that do not differ significantly from the best."""
+        return [model for model in self.models
+                if model is not best and self.difference(cell, metric, best, model)["p"] >= SIGNIFICANT]
+
+    def kept(self, model: Model, cell: str) -> list[float]:
+        """The share of the BLEU at the last seen lengths."""
+        return ratio(self.cell(model, cell)["bleu"], self.cell(model, self.last_seen)["bleu"])
+
+
+# ---- cases: each yields what was found, in words, and how it counts ----
+
+Cases = Iterator[tuple[str, Case]]
+
+
+def _below(value: list[float], limit: float) -> Case:
+    return "yes" if value[2] < limit else "no" if value[1] > limit else "open"
+
+
+def _turned(cases: Callable[[Facts], Cases]) -> Callable[[Facts], Cases]:
+    turned: dict[Case, Case] = {"yes": "no", "no": "yes", "open": "open"}
+    return lambda facts: ((words, turned[case]) for words, case in cases(facts))
+
+
+def _percent(value: list[float]) -> str:
+    return "{:.0f} % ({:.0f}–{:.0f})".format(*(100 * each for each in value))
+
+
+def _failing(kind: Kind) -> Callable[[Facts], Cases]:
+    """Whether BLEU at twice the trained length is less than half of that within."""
+    def cases(facts: Facts) -> Cases:
+        for model in facts.models if facts.doubled and facts.last_seen else ():
+            kept = facts.kept(model, facts.doubled)
+            if kind(model) and not math.isnan(kept[1]):
+                yield f"{model['name']} keeps {_percent(kept)}", _below(kept, 0.5)
+    return cases
+
+
+def _hopeless(facts: Facts) -> Cases:
+    best = facts.best(facts.last_seen, "bleu") if facts.last_seen else None
+    if best is None or best["schemes"][0]["kind"] == "no_positions":
+        return
+    most = facts.cell(best, facts.last_seen)["bleu"]
+    for model in facts.models:
+        if model["schemes"][0]["kind"] == "no_positions":
+            share = ratio(facts.cell(model, facts.last_seen)["bleu"], most)
+            yield f"{model['name']} has {_percent(share)} of the best, {best['name']}", _below(share, 0.5)
+
+
+def _decays(facts: Facts) -> Cases:
+    for model in facts.models:
+        states = [state["r2_seen"] for state in (model.get("probes") or {}).get("encoder", [])]
+        if states and has_positions(model) and not math.isnan(states[-1]):
+            words = f"{model['name']} " + " → ".join(f"{each:.2f}" for each in states)
+            yield words, "yes" if states[-1] < max(states) - CHANGED_R2 else "no"
+
+
+def _cheap(limit: float, steps_only: bool) -> Callable[[Facts], Cases]:
+    """Cases of relative encodings, at 512 tokens, that cost less than this many times no encoding."""
+    def cases(facts: Facts) -> Cases:
+        for kind in ("step_ratio",) if steps_only else ("encoder_ratio", "step_ratio"):
+            for each in (facts.comparison.get("cost") or {"encodings": []})["encodings"]:
+                value = each[kind].get("512", [math.nan])
+                if each["kind"] == "relative" and not math.isnan(value[0]):
+                    words = f"{each['name']}, {kind.removesuffix('_ratio')}: " + "{:.2f} ({:.2f}–{:.2f})".format(*value)
+                    yield words, _below(value, limit)
+    return cases
+
+
+def _contest(one: Kind, other: Kind, within: bool, metrics: tuple[str, ...]) -> Callable[[Facts], Cases]:
+    """Pairs of models in each bucket: whether the first is significantly better."""
+    def cases(facts: Facts) -> Cases:
+        for metric in metrics:
+            for cell in facts.seen if within else facts.beyond:
+                for a in filter(one, facts.models):
+                    for b in filter(other, facts.models):
+                        if a is not b and not math.isnan(facts.difference(cell, metric, a, b)["p"]):
+                            better = facts.better(cell, metric, a, b)
+                            words = f"{a['name']} and {b['name']}, {measure.METRICS[metric][0]}, {cell}"
+                            yield words, "yes" if better > 0 else "no" if better < 0 else "open"
+    return cases
+
+
+def _equal_within(facts: Facts) -> Cases:
+    for cell in facts.seen:
+        for a in filter(is_relative, facts.models):
+            for b in filter(is_absolute, facts.models):
+                value, low, high = facts.difference(cell, "nats", a, b)["difference"]
+                if not math.isnan(value):
+                    inside, outside = -EQUAL_NATS < low and high < EQUAL_NATS, low > EQUAL_NATS or high < -EQUAL_NATS
+                    yield (f"{a['name']} less {b['name']}, {cell}: {value:+.2f}",
+                           "yes" if inside else "no" if outside else "open")
+
+
+@dataclass(frozen=True)
+class Claim:
+    text: str
+    source: str
+    rule: str
+    needs: str
+    cases: Callable[[Facts], Cases]
+
+
+_BEYOND = " and a text with longer lines than in training, by models that record that length"
+_PAIRS = "pairs of models in each bucket beyond the trained lengths, by BLEU and by likelihood, p < 0.05"
+_QUALITY = ("bleu", "nats")
+CLAIMS = (
+    Claim("Absolute encodings fail beyond the training length.", "said in most texts on relative encodings",
+          "a model fails if, at twice the longest length in training, its BLEU is less than half of that at the longest seen "
+          "lengths, with the whole interval", "an absolute encoding" + _BEYOND, _failing(is_absolute)),
+    Claim("Relative encodings extrapolate to longer texts.", "said in most texts on them",
+          "the same rule: they keep more than half, with the whole interval", "a relative encoding" + _BEYOND,
+          _turned(_failing(is_relative))),
+    Claim("Encodings made for long texts extrapolate best.", "the papers on rotations, linear penalties and what followed",
+          _PAIRS, "one encoding whose paper promises long texts, one whose does not," + _BEYOND,
+          _contest(is_for_long_texts, is_not_for_long_texts, False, _QUALITY)),
+    Claim("Relative encodings forbid caching keys and values.", "often said of decoders",
+          "a step that computes 512 keys again would take many times as long as one that finds them in the cache; a case "
+          "speaks for the claim above 8 times the step without an encoding",
+          "the cost of relative encodings (steps at 512 tokens)", _turned(_cheap(RECOMPUTED, True))),
+    Claim("Relative encodings are slower.", "often said",
+          "a relative encoding is slower if its time is more than 1.05 times that without, with the whole interval",
+          "the cost of relative encodings (512 tokens)", _turned(_cheap(EQUAL_TIME, False))),
+    Claim("Position information decays over the layers.", "said of encodings that are added once",
+          "it decays in a model if R² of the position in the encoder's last state is lower by 0.05 than its highest",
+          "probes of a model with positions", _decays),
+    Claim("Without any encoding, an encoder is hopeless.", "said of encoders, which have no mask to tell order",
+          "hopeless: less than half of the best model's BLEU at the longest seen lengths, with the whole interval",
+          "a model whose encoder has no positions, and a better one that has", _hopeless),
+    Claim("Relative encodings are better than absolute ones beyond the training length …", "Rosendahl et al. 2019", _PAIRS,
+          "absolute and relative encodings" + _BEYOND, _contest(is_relative, is_absolute, False, _QUALITY)),
+    Claim("… and equal otherwise.", "Rosendahl et al. 2019",
+          "pairs of models in each seen bucket: equal if the interval of the difference lies within ±0.1 nats a piece",
+          "absolute and relative encodings, and a recorded length in training", _equal_within),
+    Claim("Absolute encodings overfit to the lengths in training: translations stop there.", "Neishi and Yoshinaga 2019",
+          "pairs of models in each bucket beyond: fewer early stops, and the end of the reference foreseen better by the "
+          "relative one, p < 0.05", "absolute and relative encodings" + _BEYOND,
+          _contest(is_relative, is_absolute, False, ("early_stop", "end_nats"))),
+    Claim("In encoder-decoder models, no encoding at all loses.", "Gumma et al. 2024",
+          "pairs of models in each seen bucket, one with and one without positions, by BLEU and by likelihood, p < 0.05",
+          "a model without and one with positions, and a recorded length in training",
+          _contest(has_positions, lacks_positions, True, _QUALITY)),
+)
+
+
+def verdict(cases: list[tuple[str, Case]]) -> str:
+    """Three quarters of the cases decide."""
+    counted = [case for _, case in cases]
+    if not counted:
+        return "not measured"
+    if 4 * counted.count("yes") >= 3 * len(counted):
+        return "measured: for it"
+    if 4 * counted.count("no") >= 3 * len(counted):
+        return "measured: against it"
+    return "cannot tell" if 2 * counted.count("open") > len(counted) else "true of some"
+
+
+# ---- which one when ----
+
+
+def _names(models: list[Model]) -> str:
+    names = [model["name"] for model in models]
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def _best(facts: Facts, cell: str, metric: str) -> str:
+    best = facts.best(cell, metric)
+    if best is None:
+        return ""
+    equals, (title, _, decimals) = facts.equals(cell, metric, best), measure.METRICS[metric]
+    return (f"{best['name']} has the best {title} ({facts.cell(best, cell)[metric][0]:.{decimals}f}"
+            f"{'' if cell == 'all' else f' at {cell} source pieces'}), " +
+            (f"without a significant difference to {_names(equals)}." if equals else "significantly better than all others."))
+
+
+def _safest(facts: Facts) -> str:
+    def wrong(model: Model) -> float:
+        cell = facts.cell(model, facts.farthest)
+        return float(cell["early_stop"][0] + cell["repetition"][0] + cell["failed"] / cell["lines"])
+
+    known = [model for model in facts.models if not math.isnan(wrong(model))]
+    safe = [model for model in known if wrong(model) <= FEW_LINES and
+            1 / RIGHT_LENGTH <= facts.cell(model, facts.farthest)["length_ratio"][0] <= RIGHT_LENGTH]
+    if safe:
+        return (f"{_names(safe)}: at {facts.farthest} pieces, the length is right to a factor of {RIGHT_LENGTH}, and at most "
+                f"{100 * FEW_LINES:.0f} % of the lines stop early, repeat themselves or fail.")
+    if not known:
+        return ""
+    best = min(known, key=wrong)
+    cell = facts.cell(best, facts.farthest)
+    return (f"None: at {facts.farthest} pieces, even {best['name']} has {100 * cell['early_stop'][0]:.0f} % early stops and "
+            f"{100 * cell['repetition'][0]:.0f} % repetitions, and a length ratio of {cell['length_ratio'][0]:.2f}. Split such "
+            "texts into sentences.")
+
+
+def _cheapest(encodings: list[dict[str, Any]]) -> tuple[str, str]:
+    """In time and in memory, of those measured beside none."""
+    def slowest(each: dict[str, Any]) -> float:
+        lows = [value[1] for kind in ("encoder_ratio", "step_ratio") for value in each[kind].values()]
+        return max((low for low in lows if not math.isnan(low)), default=0.0)
+
+    def size(each: dict[str, Any]) -> int:
+        return int(each.get("table_bytes", 0) + 512 * each.get("row_bytes", 0))
+
+    fast, dearest = [each for each in encodings if slowest(each) <= LITTLE_TIME], max(encodings, key=slowest)
+    smallest, largest = min(encodings, key=size), max(encodings, key=size)
+    return (f"{_names(fast) or 'No encoding'}: at no length measurably more than {100 * (LITTLE_TIME - 1):.0f} % above a model "
+            f"without encoding. The dearest is {dearest['name']}, at least {slowest(dearest):.2f} times at the worst length.",
+            f"{smallest['name']}: {size(smallest) / 1e3:.1f} kB for a text of 512 positions, weights included. The dearest is "
+            f"{largest['name']}: {size(largest) / 1e6:.1f} MB.")
+
+
+def advice(facts: Facts) -> list[tuple[str, str]]:
+    """Each a case, and what to take."""
+    found = []
+    lengths = (("Texts as long as in training", facts.last_seen), ("Twice as long as in training", facts.doubled),
+               ("As long as was tested", facts.farthest if facts.farthest != facts.doubled else ""))
+    for lead, cell in lengths if facts.seen else (("All lines", "all"),):
+        if cell and len(facts.models) > 1:
+            found.append((lead, " ".join(_best(facts, cell, metric) for metric in _QUALITY)))
+    if facts.farthest:
+        found.append(("Texts much longer than in training", _safest(facts)))
+    for index, model in enumerate(facts.models):
+        limit = min((scheme["limit"] for scheme in model["schemes"] if scheme["limit"]), default=0)
+        if limit and all(encoding_of(model) != encoding_of(other) for other in facts.models[:index]):
+            found.append(("Not beyond its table", f"{model['name']} has rows for {limit} positions, and refuses longer texts."))
+    encodings = (facts.comparison.get("cost") or {"encodings": []})["encodings"][1:]
+    if encodings:
+        found += zip(("Cheapest in time", "Cheapest in memory"), _cheapest(encodings))
+    return [(lead, text) for lead, text in found if text]

@@ -1,0 +1,137 @@
+"""Intervals, differences and regressions. An interval is [value, low, high] (95 %); a number that is unknown is NaN."""
+from __future__ import annotations
+
+import math
+from typing import Any, Callable
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[np.float64]
+RESAMPLES, SEED = 1000, 1
+FOLDS = 4
+STRENGTHS = tuple(10.0**exponent for exponent in range(-6, 2))  # of ridge regressions
+
+
+def quotient(sums: Array) -> float:
+    """A sum, and what to divide it by."""
+    return float(sums[0] / sums[1]) if sums[1] > 0 else math.nan
+
+
+def resamples(lines: int) -> Array:
+    """How often each resample has each line [RESAMPLES, lines]: the same for all models (Koehn 2004)."""
+    times = np.random.default_rng(SEED).multinomial(lines, np.full(lines, 1 / lines), RESAMPLES)
+    return times.astype(np.float64)
+
+
+def scores(columns: Array, times: Array, score: Callable[[Array], float]) -> Array:
+    """The score of all lines, then that of each resample, of columns [lines, width] that add up."""
+    return np.array([score(columns.sum(0)), *map(score, times @ columns)])
+
+
+def interval(found: Array) -> list[float]:
+    """Of `scores`: percentiles of those that are known."""
+    known = np.sort(found[1:][~np.isnan(found[1:])])
+    if not len(known):
+        return [float(found[0]), math.nan, math.nan]
+    outside = len(known) // 40
+    return [float(found[0]), float(known[outside]), float(known[-1 - outside])]
+
+
+def p_value(differences: Array) -> float:
+    """Two-sided: twice the share of the resamples that are not on the side where most are."""
+    known = np.count_nonzero(~np.isnan(differences))
+    most = max(np.count_nonzero(differences > 0), np.count_nonzero(differences < 0))
+    return min(1.0, 2 * (known - most + 1) / (known + 1)) if known else math.nan
+
+
+def median_interval(numbers: Any) -> list[float]:
+    """The true median is above k of n numbers with the probability of k heads in n throws."""
+    ordered = np.sort(np.asarray(numbers, np.float64))
+    count, low, outside = len(ordered), 0, 0.0
+    if not count:
+        return [math.nan] * 3
+    while low + 1 < count - low:
+        outside += 2 * math.comb(count, low) / 2**count
+        if outside > 0.05:
+            break
+        low += 1
+    low = max(low - 1, 0)
+    return [float(ordered[count // 2]), float(ordered[low]), float(ordered[count - 1 - low])]
+
+
+def ratio(a: list[float], b: list[float]) -> list[float]:
+    """a / b of independent measurements: half widths of logarithms add as squares."""
+    if any(math.isnan(each) for each in a + b) or min(a + b) <= 0:
+        return [a[0] / b[0] if b[0] else math.nan, math.nan, math.nan]
+    value, half = a[0] / b[0], [math.hypot(*(math.log(each[i] / each[0]) for each in pair)) for i, pair in
+                                ((1, (a, b)), (2, (a, b)))]
+    return [value, value * math.exp(-half[0]), value * math.exp(half[1])]
+
+
+# ---- where a token stands, from its state ----
+
+
+class _Ridge:
+    """Ridge regressions of any strength, a multiple of the mean variance."""
+
+    def __init__(self, folds: list[tuple[Array, Array]]):
+        x, y = (np.concatenate(part) for part in zip(*folds))
+        self.means = x.mean(0), float(y.mean())
+        centered = x - self.means[0]
+        self.matrix, self.moments = centered.T @ centered, centered.T @ (y - self.means[1])
+
+    def fit(self, strength: float) -> tuple[Array, float]:
+        trace, size = np.trace(self.matrix), len(self.matrix)
+        weights = np.zeros(size)
+        if trace > 0:
+            weights = np.linalg.solve(self.matrix + np.eye(size) * (strength * trace / size), self.moments)
+        return weights, self.means[1] - float(self.means[0] @ weights)
+
+
+def _fitted(folds: list[tuple[Array, Array]], without: int) -> tuple[Array, float]:
+    """A regression on all folds but one, of which the next has chosen the strength; -1: on all."""
+    test = (without + 1) % FOLDS
+    train = _Ridge([fold for index, fold in enumerate(folds) if index not in (without, test)])
+    errors = [np.sum(_errors([folds[test]], [train.fit(strength)]) ** 2) for strength in STRENGTHS]
+    both = _Ridge([fold for index, fold in enumerate(folds) if index != without])
+    return both.fit(STRENGTHS[np.argmin(errors)])
+
+
+def _errors(folds: list[tuple[Array, Array]], regressions: list[tuple[Array, float]]) -> Array:
+    return np.concatenate([x @ weights + constant - y for (x, y), (weights, constant) in zip(folds, regressions)])
+
+
+def _deal(sentences: list[tuple[Array, Array]]) -> list[tuple[Array, Array]]:
+    """States and positions of whole sentences by fold; none if there are fewer sentences than folds."""
+    if len(sentences) < FOLDS:
+        return []
+    folds = [list(zip(*sentences[fold::FOLDS])) for fold in range(FOLDS)]
+    return [(np.concatenate(x).astype(np.float64), np.concatenate(y).astype(np.float64)) for x, y in folds]
+
+
+def _r_squared(folds: list[tuple[Array, Array]], fitted: list[tuple[Array, Array]], errors: Array) -> float:
+    """1 - squared error / that of the mean position of `fitted`."""
+    positions, mean = np.concatenate([y for _, y in folds]), np.concatenate([y for _, y in fitted]).mean()
+    variation = float(np.sum((positions - mean) ** 2))
+    return 1 - float(errors @ errors) / variation if variation > 0 else math.nan
+
+
+def position_probe(states: list[Any], trained_length: int) -> dict[str, float]:
+    """How well a linear regression reads positions from the states [tokens, d_model] of sentences that it was not fitted
+    to: within the positions of training (r2_seen), with the same regression at later ones (r2_beyond), with another one
+    fitted there (r2_beyond_refit), and the mean distance by which it misses."""
+    known = trained_length + 1
+    seen = _deal([(each, np.arange(float(len(each)))) for each in states if len(each) <= known])
+    later = _deal([(each[known:], np.arange(float(known), len(each))) for each in states if len(each) > known])
+    found = dict.fromkeys(("r2_seen", "r2_beyond", "r2_beyond_refit", "error_seen", "error_beyond"), math.nan)
+    if seen:
+        errors = _errors(seen, [_fitted(seen, fold) for fold in range(FOLDS)])
+        found |= {"r2_seen": _r_squared(seen, seen, errors), "error_seen": float(np.abs(errors).mean())}
+    if seen and later:
+        errors = _errors(later, [_fitted(seen, -1)] * FOLDS)
+        found |= {"r2_beyond": _r_squared(later, seen, errors), "error_beyond": float(np.abs(errors).mean())}
+    if later:
+        errors = _errors(later, [_fitted(later, fold) for fold in range(FOLDS)])
+        found["r2_beyond_refit"] = _r_squared(later, later, errors)
+    return found

@@ -1,0 +1,236 @@
+"""The laboratory: its statistics against other ways to the same numbers, its pictures against formulas, and a comparison of two
+models against the numbers of docs/encodings-compared.md: test_lab.py PACKAGES SOURCE_DIR"""
+import csv
+import json
+import math
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+from html.parser import HTMLParser
+from xml.etree import ElementTree
+
+import matplotlib.pyplot as plt
+import numpy as np
+import sacrebleu
+
+packages, source_dir = sys.argv[1:3]
+sys.path.insert(0, packages)
+import ferry  # noqa: E402
+from ferry import inspect  # noqa: E402
+from ferry.lab import claims, cost, measure, pictures, report, statistics  # noqa: E402
+
+ZOO = pathlib.Path(source_dir) / "models/encodings"
+PAGE = (pathlib.Path(source_dir) / "docs/encodings-compared.md").read_text(encoding="utf-8")
+
+
+class Statistics(unittest.TestCase):
+    def test_median(self):
+        """Ranks of the table of exact intervals (Conover, Practical Nonparametric Statistics)."""
+        for count, low, high in ((1, 1, 1), (3, 1, 3), (5, 1, 5), (6, 1, 6), (9, 2, 8), (15, 4, 12), (21, 6, 16)):
+            found = statistics.median_interval(range(count, 0, -1))
+            self.assertEqual(found, [count // 2 + 1, low, high])
+        self.assertTrue(math.isnan(statistics.median_interval([])[0]))
+
+    def test_resamples(self):
+        """Of a mean, whose interval is known: ±1.96 standard errors."""
+        values = np.random.default_rng(7).normal(size=400)
+        columns = np.stack([values, np.ones(400)], 1)
+        times = statistics.resamples(400)
+        self.assertTrue((times.sum(1) == 400).all())
+        found = statistics.interval(statistics.scores(columns, times, statistics.quotient))
+        self.assertAlmostEqual(found[0], values.mean())
+        self.assertAlmostEqual((found[2] - found[1]) / 2, 1.96 * values.std() / 20, delta=0.01)
+
+    def test_p(self):
+        for differences, p in (([1.0] * 999, 0.002), ([1.0] * 500 + [-1.0] * 499, 1.0), ([1.0] * 989 + [0.0] * 10, 0.022)):
+            self.assertAlmostEqual(statistics.p_value(np.array(differences)), p)
+        self.assertTrue(math.isnan(statistics.p_value(np.array([math.nan] * 3))))
+
+    def test_position_probe(self):
+        """States that tell the position, that tell it up to a bound, and that do not."""
+        random = np.random.default_rng(3)
+        lengths = [8, 12, 16, 20, 24, 31, 50, 60, 64, 40] * 4
+        direction = random.normal(size=16)
+
+        def found(code):
+            return statistics.position_probe([np.outer(code(np.arange(length)), direction) +
+                                              0.01 * random.normal(size=(length, 16)) for length in lengths], 31)
+        linear = found(lambda at: at)
+        for key in ("r2_seen", "r2_beyond", "r2_beyond_refit"):
+            self.assertGreater(linear[key], 0.999)
+        self.assertLess(linear["error_beyond"], 0.1)
+        clipped = found(lambda at: np.minimum(at, 31))
+        self.assertGreater(clipped["r2_seen"], 0.999)
+        self.assertLess(clipped["r2_beyond_refit"], 0.2)
+        nothing = found(lambda at: 0 * at)
+        self.assertLess(abs(nothing["r2_seen"]), 0.2)
+        self.assertTrue(math.isnan(statistics.position_probe([np.zeros((5, 4))] * 8, 31)["r2_beyond"]))
+
+    def test_repeats(self):
+        for ids, expected in (([1, 2, 3] * 3, True), ([1, 2, 3] * 2, False), ([5, 1, 1, 1], True), ([1, 1, 2, 1, 1], False),
+                              (list(range(16)) * 3, True), (list(range(17)) * 3, False), ([], False)):
+            self.assertEqual(measure.repeats(ids), expected, ids)
+
+    def test_verdicts(self):
+        for cases, expected in ((["yes"] * 3 + ["no"], "measured: for it"), (["no"] * 3 + ["open"], "measured: against it"),
+                                (["open"] * 3 + ["yes"] * 2, "cannot tell"), (["yes"] * 2 + ["no"] * 2, "true of some"),
+                                ([], "not measured")):
+            self.assertEqual(claims.verdict([("", case) for case in cases]), expected)
+
+
+class Pictures(unittest.TestCase):
+    def test_effects(self):
+        """What is measured is what the papers say."""
+        alibi = pictures.effects(ferry.Model(ZOO / "alibi.gguf"), "encoder")
+        self.assertEqual((list(alibi.terms), alibi.first), (["bias"], -127))
+        slopes = 2.0 ** (-2 * np.arange(1, 5))
+        np.testing.assert_allclose(alibi.terms["bias"][:, 0], -slopes[:, None] * abs(np.arange(-127, 128)), rtol=1e-5)
+        rope = pictures.effects(ferry.Model(ZOO / "rope.gguf"), "decoder")
+        angles = np.arange(-127, 1) * np.tile(10000 ** (-np.arange(16) / 16), 2)[:, None]
+        self.assertEqual(rope.terms["rotation"].shape, (1, 32, 128))
+        np.testing.assert_allclose(rope.terms["rotation"][0], np.cos(angles), atol=1e-3)
+        t5 = pictures.effects(inspect.untrained("t5"), "encoder").terms["bias"][:, 0]
+        self.assertEqual(len(np.unique(t5[0])), 31)  # 16 buckets on either side of the query, of which one is unused
+        shaw = pictures.effects(ferry.Model(ZOO / "shaw.gguf"), "encoder").terms
+        self.assertEqual(list(shaw), ["query"])
+        np.testing.assert_allclose(shaw["query"][:, :, 0], shaw["query"][:, :, 127 - 16], atol=1e-5)  # clipped
+        sinusoidal = pictures.effects(ferry.Model(ZOO / "sinusoidal.gguf"), "encoder")
+        self.assertEqual((sinusoidal.rows.shape, sinusoidal.terms), ((128, 128), {}))
+        cosines = pictures.cosines(sinusoidal.rows)
+        np.testing.assert_allclose(cosines[3, 10], cosines[50, 57], atol=1e-4)  # a function of the distance
+        self.assertEqual(pictures.effects(ferry.Model(ZOO / "none.gguf"), "encoder").terms, {})
+
+    def test_files(self):
+        """Well-formed, with their words as text, the same each time, and others for dark pages."""
+        model = ferry.Model(ZOO / "deberta.gguf")
+        with tempfile.TemporaryDirectory() as scratch:
+            for name in ("one", "other"):
+                pictures.save_both(lambda: pictures.positions(model), pathlib.Path(scratch) / f"{name}.svg")
+            one, other, dark = ((pathlib.Path(scratch) / name).read_bytes() for name in ("one.svg", "other.svg", "one-dark.svg"))
+            self.assertEqual(one, other)
+            self.assertNotEqual(one, dark)
+            words = "".join(ElementTree.fromstring(one).itertext())
+            self.assertIn("He et al. 2021", words)
+            self.assertIn("head 3", words)
+            with pictures.theme("light"), self.assertRaisesRegex(ferry.FerryError, "picture.pdf"):
+                pictures.save(plt.figure(), pathlib.Path("picture.pdf"))
+
+    def test_attention(self):
+        model = ferry.Model(os.path.join(source_dir, "models/pretrained/tatoeba-en-de.gguf"))
+        weights, queries, keys = pictures.weights(model, "Good morning!")
+        self.assertEqual((queries, keys[-1]), (["▁Gute", "n", "▁Morgen", "!", "</s>"], "</s>"))
+        self.assertEqual(weights.shape[-2:], (len(queries), len(keys)))
+        np.testing.assert_allclose(weights.sum(-1), 1, atol=1e-5)
+
+    def test_refused(self):
+        for arguments, words in ((["pictures"], "expected MODEL"), (["pictures", "rpoe"], "rpoe: neither an encoding"),
+                                 (["pictures", "rope", "--layer", "7"], "layer: expected one of 0 … 1, found 7"),
+                                 (["compare", "rope.gguf"], "--source and --reference"),
+                                 (["compare", "no.gguf", "--source", "a", "--reference", "b"], "no.gguf"),
+                                 (["score", "no.txt", "no.txt"], "no.txt")):
+            found = lab(*arguments)
+            self.assertEqual(found.returncode, 1)
+            self.assertIn(words, found.stderr)
+            self.assertNotIn("Traceback", found.stderr)
+
+
+def lab(*arguments):
+    return subprocess.run([sys.executable, "-m", "ferry.lab", *map(str, arguments)], env={**os.environ, "PYTHONPATH": packages},
+                          cwd=tempfile.gettempdir(), capture_output=True, text=True)
+
+
+def documented(heading, name):
+    """A row of the first table of the page below some words."""
+    rows = PAGE[PAGE.index(heading) :]
+    return re.search(rf"^\| {re.escape(name)} \| (.*) \|$", rows, re.MULTILINE).group(1).split(" | ")
+
+
+class Comparison(unittest.TestCase):
+    """Of two models on the text that ships."""
+
+    @classmethod
+    def setUpClass(cls):
+        paths = [ZOO / "rope.gguf", ZOO / "learned.gguf"]
+        cls.found = measure.compare(paths, ZOO / "test.en", ZOO / "test.de", threads=2)
+
+    def test_documented(self):
+        for model in self.found["models"]:
+            for heading, key, decimals in (("BLEU:", "bleu", 1), ("Nats a piece", "nats", 2), ("Length ratio:", "length_ratio", 2)):
+                self.assertEqual([f"{cell[key][0]:.{decimals}f}" for cell in model["cells"][1:]],
+                                 documented(heading, model["name"]))
+            seen, beyond, shift, shuffle = documented("| model | R²", model["name"])
+            probes = model["probes"]
+            self.assertEqual(" → ".join(f"{state['r2_seen']:.2f}" for state in probes["encoder"]), seen)
+            self.assertEqual(" → ".join(f"{state['r2_beyond']:.2f}".replace("-0.00", "0.00") for state in probes["encoder"]), beyond)
+            for change, words in ((probes["shifted"][2], shift), (probes["shuffled"][2], shuffle)):
+                self.assertEqual(f"{change['changed_nats'] - change['nats']:.2f}", words)
+
+    def test_scores(self):
+        """sacrebleu's own, of the same translations."""
+        references = (ZOO / "test.de").read_text(encoding="utf-8").splitlines()
+        translator = ferry.Translator(ferry.Model(ZOO / "rope.gguf"), beam=1, max_source=1 << 20)
+        texts = [each.text for each in translator.translate((ZOO / "test.en").read_text(encoding="utf-8").splitlines())]
+        cell = self.found["models"][0]["cells"][0]
+        self.assertAlmostEqual(cell["bleu"][0], sacrebleu.corpus_bleu(texts, [references]).score, places=6)
+        self.assertAlmostEqual(cell["chrf"][0], sacrebleu.corpus_chrf(texts, [references]).score, places=6)
+
+    def test_differences(self):
+        rope, learned = self.found["models"]
+        for one, other in zip(rope["cells"], learned["cells"]):
+            (there,), (back,) = one["differences"], other["differences"]
+            for key in measure.METRICS:
+                difference = there[key]["difference"]
+                self.assertAlmostEqual(difference[0], one[key][0] - other[key][0])
+                self.assertAlmostEqual(difference[0], -back[key]["difference"][0])
+                self.assertEqual(there[key]["p"], back[key]["p"])
+
+    def test_page(self):
+        """The page is complete, its tables are CSV, its pictures files, its numbers JSON."""
+        comparison = self.found | {"cost": cost.measure(["alibi"], 1)}
+        with tempfile.TemporaryDirectory() as scratch:
+            page = report.write(comparison, pathlib.Path(scratch) / "own")
+            names = {path.name for path in page.parent.iterdir()}
+            text = page.read_text(encoding="utf-8")
+            numbers = json.loads((page.parent / "comparison.json").read_text())
+            rows = list(csv.DictReader((page.parent / "bleu.csv").read_text().splitlines()))
+        for name in ("bleu", "nats", "kept", "r2-encoder", "shift", "cost"):
+            self.assertLessEqual({f"{name}{end}" for end in (".svg", ".png", "-dark.svg", "-dark.png")}, names)
+        self.assertLessEqual({"probes.csv", "speed.csv", "cost.csv"}, names)
+        self.assertEqual(float(rows[0]["17-31"]), round(self.found["models"][0]["cells"][3]["bleu"][0], 8))
+        self.assertEqual([model["name"] for model in numbers["models"]], ["rope", "learned"])
+        balance = []
+
+        class Parser(HTMLParser):
+            def handle_starttag(self, tag, _):
+                if tag not in ("meta", "img", "source"):
+                    balance.append(tag)
+
+            def handle_endtag(self, tag):
+                self_open = balance.pop()
+                assert self_open == tag, f"</{tag}> ends <{self_open}>"
+
+        Parser().feed(text)
+        self.assertEqual(balance, [])
+        self.assertNotRegex(text, r'(src|srcset|href)="(?!data:|#)')
+        self.assertNotIn("$", re.sub("data:[^\"]*", "", text))
+        self.assertIn("learned has rows for 256 positions", text)
+
+    def test_claims(self):
+        facts = claims.Facts(self.found)
+        self.assertEqual((facts.last_seen, facts.doubled, facts.farthest), ("17-31", "48-63", "96-127"))
+        rope, learned = facts.models
+        self.assertTrue(claims.is_relative(rope) and claims.is_absolute(learned) and not claims.is_relative(learned))
+        self.assertEqual(facts.better("48-63", "nats", rope, learned), 1)
+        self.assertEqual(facts.better("48-63", "nats", learned, rope), -1)
+        self.assertIs(facts.best("17-31", "nats"), rope)
+        fails = next(claim for claim in claims.CLAIMS if claim.text.startswith("Absolute encodings fail"))
+        self.assertEqual([case for _, case in fails.cases(facts)], ["yes"])
+        self.assertIn("rope has the best", claims.advice(facts)[0][1])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
