@@ -14,6 +14,7 @@ import sentencepiece
 PAD, UNKNOWN, EOS = 0, 1, 2
 IDS = {"eos_token_id": EOS, "pad_token_id": PAD, "decoder_start_token_id": EOS}
 SEEN = 31  # pieces: the longest training examples, on both sides
+DEV = (9, 31)  # source pieces of the development text
 BUCKETS = [(1, 8), (9, 16), (17, 31), (32, 47), (48, 63), (64, 95), (96, 127)]
 HELD_OUT = 4500
 LAST = 12  # pieces: with no more left, the last sentence of an example is one of exactly that length
@@ -152,7 +153,8 @@ def pad(sequences):
 
 
 def make_test(unseen, pieces, lines):
-    """`lines` pairs of texts for each bucket, both sides of a length in the bucket; no sentence is used twice."""
+    """`lines` pairs of texts for each bucket, both sides of a length in the bucket, no sentence used twice; and the pairs
+    that are left."""
     pairs = Pairs(unseen, pieces, BUCKETS[-1][1])
     random = np.random.default_rng([3, 0])
     left = [i for i in random.permutation(len(unseen)) if pairs.source[i] and pairs.target[i]]
@@ -180,4 +182,21 @@ def make_test(unseen, pieces, lines):
             for at in reversed(chosen):
                 del left[at]
             found += 1
-    return texts
+    return texts, [unseen[i] for i in left]
+
+
+def make_dev(unseen, pieces):
+    """Texts of about DEV source pieces, whose lengths are spread evenly, of the pairs in their order."""
+    pairs, random = Pairs(unseen, pieces, DEV[1]), np.random.default_rng([4, 0])
+    left, texts = [i for i in range(len(unseen)) if 0 < min(len(pairs.source[i]), len(pairs.target[i]))], []
+    while True:
+        goal, chosen, size = int(random.integers(DEV[0], DEV[1] + 1)), [], [0, 0]
+        for i in left:
+            grown = [size[0] + len(pairs.source[i]), size[1] + len(pairs.target[i])]
+            if size[0] < goal and max(grown) <= DEV[1]:
+                chosen.append(i)
+                size = grown
+        if size[0] < DEV[0]:
+            return texts
+        texts.append(tuple(" ".join(unseen[i][side] for i in chosen) for side in (0, 1)))
+        left = [i for i in left if i not in chosen]

@@ -227,7 +227,7 @@ class FIRE(Encoding):
 
     The paper is about decoders, where max(i, j) = i. The threshold is learned as a multiple of where it starts."""
 
-    START = 8.0
+    start = 8.0
 
     def layer_parameters(self, stack):
         width = self.parameters["width"]
@@ -238,7 +238,7 @@ class FIRE(Encoding):
 
     def layer_tensors(self, attention):
         tensors = super().layer_tensors(attention)
-        tensors["fire_threshold"] = (tensors["fire_threshold"] * self.START).abs()
+        tensors["fire_threshold"] = (tensors["fire_threshold"] * self.start).abs()
         return tensors
 
     def scores(self, stack, attention, q, k):
@@ -268,9 +268,19 @@ TYPES = {
 TYPES_BY_CLASS = {row[0]: name for name, row in TYPES.items()}
 
 
-def make(name):
-    """`NAME` for both stacks, or `ENCODER-DECODER`: (encoder's encoding, decoder's encoding)."""
+def make_one(name, length):
+    kind, parameters = TYPES[name]
+    lengths = {key: length for key in ("clip", "max_distance") if key in parameters and length is not None}
+    encoding = kind(**{**parameters, **lengths})
+    if kind is FIRE and length is not None:
+        encoding.start = float(length)
+    return encoding
+
+
+def make(name, length=None):
+    """`NAME` for both stacks, or `ENCODER-DECODER`: (encoder's encoding, decoder's encoding). `length`: of the parameters that
+    are lengths (Shaw's and DeBERTa's clip, T5's max_distance, where FIRE's threshold starts), instead of those in TYPES."""
     sides = name.split("-")
     if not 1 <= len(sides) <= 2 or any(side not in TYPES for side in sides):
         raise SystemExit(f"encoding: expected one of {', '.join(TYPES)}, or two joined by '-', found '{name}'")
-    return tuple(TYPES[side][0](**TYPES[side][1]) for side in (sides[0], sides[-1]))
+    return tuple(make_one(side, length) for side in (sides[0], sides[-1]))

@@ -44,6 +44,8 @@ def parse():
     parser.add_argument("--heads", type=int, default=4)
     parser.add_argument("--ffn", type=int, default=512)
     parser.add_argument("--layers", type=int, default=2, help="of each stack")
+    parser.add_argument("--encoder-layers", type=int, help="of the encoder (default: --layers)")
+    parser.add_argument("--length", type=int, help="of parameters of the encoding that are lengths (default: as in positions.py)")
     parser.add_argument("--dropout", type=float, default=0.1)
     return parser.parse_args()
 
@@ -67,22 +69,24 @@ def find_pieces(path, train, vocabulary):
 
 
 def write_test(folder, unseen, pieces, languages, lines):
-    """The test text, FOLDER/test.LANGUAGE: the same for all models of one folder."""
-    if lines == 0 or os.path.exists(os.path.join(folder, f"test.{languages[1]}")):
+    """The test text, FOLDER/test.LANGUAGE, and of the pairs that it leaves, within the lengths of training, dev.LANGUAGE, to
+    choose by: the same for all models of one folder."""
+    if lines == 0 or os.path.exists(os.path.join(folder, f"dev.{languages[1]}")):
         return
-    texts = data.make_test(unseen, pieces, lines)
-    for side, language in enumerate(languages):
-        text = "".join(text[side] + "\n" for text in texts)
-        write_whole(os.path.join(folder, f"test.{language}"), lambda own, text=text: write_text(own, text))
+    test, left = data.make_test(unseen, pieces, lines)
+    for name, texts in (("test", test), ("dev", data.make_dev(left, pieces))):
+        for side, language in enumerate(languages):
+            text = "".join(text[side] + "\n" for text in texts)
+            write_whole(os.path.join(folder, f"{name}.{language}"), lambda own, text=text: write_text(own, text))
 
 
 class Training:
     def __init__(self, options, pairs, vocabulary):
         torch.manual_seed(options.seed)
         self.options, self.vocabulary = options, vocabulary
-        sizes = transformer.Sizes(vocabulary, options.d_model, options.heads, options.ffn, options.layers,
-                                  options.layers, options.dropout)
-        self.model = transformer.Translator(sizes, positions.make(options.encoding), data.PAD).to(options.device)
+        sizes = transformer.Sizes(vocabulary, options.d_model, options.heads, options.ffn,
+                                  options.encoder_layers or options.layers, options.layers, options.dropout)
+        self.model = transformer.Translator(sizes, positions.make(options.encoding, options.length), data.PAD).to(options.device)
         self.optimizer = torch.optim.Adam(self.model.parameters(), lr=options.rate, betas=(0.9, 0.98), eps=1e-9,
                                           fused=True)
         self.batches = data.Batches(pairs, options.seed, options.batch)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Trains the models of the experiment, one after another in each of --workers processes, and skips those that are done.
 
-    zoo.py --output DIRECTORY [--workers N] [ENCODING:SEED …] [-- OPTIONS OF train.py …]
+    zoo.py --output DIRECTORY [--workers N] [ENCODING:SEED[:OPTION=VALUE…] …] [-- OPTIONS OF train.py …]
 
-Each model is written to OUTPUT/ENCODING-SEED. Without a list: all of docs/encodings-compared.md.
+Each model is written to OUTPUT/ENCODING-SEED[-OPTION=VALUE…]; these options of train.py are its own. Without a list: all of docs/encodings-compared.md.
 """
 import argparse
 import os
@@ -34,12 +34,13 @@ def main():
             with lock:
                 if not queue:
                     return
-                name, seed = queue.pop(0).split(":")
-            directory = os.path.join(options.output, f"{name}-{seed}")
+                name, seed, *own = queue.pop(0).split(":")
+            directory = os.path.join(options.output, "-".join([name, seed, *own]))
             if os.path.exists(os.path.join(directory, "config.json")):
                 continue
             script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "train.py")
-            command = [sys.executable, script, "--output", directory, "--encoding", name, "--seed", seed, *rest]
+            command = [sys.executable, script, "--output", directory, "--encoding", name, "--seed", seed,
+                       *rest, *("--" + option for option in own)]
             if subprocess.run(command, check=False).returncode != 0:
                 failed.append(directory)
 
