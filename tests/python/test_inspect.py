@@ -124,6 +124,11 @@ class Inspect(unittest.TestCase):
                 (ferry.FerryError, lambda: inspect.open_model(os.path.join(MODELS, "rope.gguf"), "abacus"))):
             with self.assertRaises(error):
                 call()
+        for call in (inspect.sizes, inspect.describe, lambda each: inspect.encode(each, [[1]]), inspect.profile,
+                     lambda each: inspect.Timer(each, 4), lambda each: inspect.target_limit(each, 4)):
+            for wrong in ("rope.gguf", None):
+                with self.assertRaisesRegex(TypeError, "expected a (Model|Translator)"):
+                    call(wrong)
         closed = model("rope")
         closed.close()
         for call in (inspect.sizes, inspect.describe, inspect.isa, lambda each: inspect.encode(each, [[1]])):

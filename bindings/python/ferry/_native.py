@@ -252,6 +252,13 @@ def encoded(text: str) -> bytes:
     return text.encode(errors="surrogatepass")
 
 
+def encoded_path(path: str | os.PathLike[str]) -> bytes:
+    found = os.fsencode(path)
+    if b"\0" in found:
+        raise ValueError(f"path: found NUL in {path!r}")
+    return found
+
+
 def decoded(value: Any) -> str:
     """A str from bytes or a Text; "" from None."""
     data = c.string_at(value.data, value.size) if isinstance(value, Text) else value or b""

@@ -39,7 +39,7 @@ class Model(_native.Object):
             data = bytes(source)
             super().__init__("ferry_model_open_memory", "ferry_model_close", data, len(data), _native.OPEN_COPY)
         else:
-            super().__init__("ferry_model_open", "ferry_model_close", os.fsencode(source), 0)
+            super().__init__("ferry_model_open", "ferry_model_close", _native.encoded_path(source), 0)
 
     def __enter__(self) -> Model:
         return self
@@ -199,7 +199,7 @@ def _iterable(value: Any, name: str) -> Iterable[Any]:
 
 
 class Translator(_native.Object):
-    """Translates, for one thread at a time. Options that are not given are as the model's authors chose; ferry.h has all
+    """Translates, one call at a time. Options that are not given are as the model's authors chose; ferry.h has all
     that is to be said of each. Callbacks end the call by a true result, or by an exception, which the call raises."""
 
     def __init__(
@@ -220,6 +220,8 @@ class Translator(_native.Object):
         suppressed_ids: Iterable[int] | None = None, patience: float | None = None,
         coverage_penalty: float | None = None,
     ):
+        if not isinstance(model, Model):
+            raise TypeError(f"model: expected a Model, found {model!r}")
         given = {name: value for name, value in locals().items()
                  if name not in ("self", "model", "__class__") and value is not None}
         self._one = threading.Lock()
@@ -310,13 +312,17 @@ class Translator(_native.Object):
         return guarded
 
     def _call(self, function: str, *arguments: Any) -> _native.Object:
-        with self._one:
+        if not self._one.acquire(blocking=False):  # of another thread, or of the callback that this is called from
+            raise FerryError("translator: expected none with a call in progress")
+        try:
             self._raised.clear()
             result = _interruptible(lambda: _native.Object(function, "ferry_result_destroy", self, *arguments),
                                     self.cancel, self._settle)
             if self._raised:
                 raise self._raised[0]
             return result
+        finally:
+            self._one.release()
 
     def _settle(self) -> None:
         """If the call had ended before it was cancelled, another one would be: an empty one."""

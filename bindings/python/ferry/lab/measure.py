@@ -42,7 +42,9 @@ class Text:
         for lines in (self.sources, self.references):
             if lines[-1] == "":
                 lines.pop()
-        if not self.sources or len(self.sources) != len(self.references):
+        if not self.sources:
+            raise ValueError(f"{source}: expected lines of text, found none")
+        if len(self.sources) != len(self.references):
             raise ValueError(f"{reference}: expected {len(self.sources)} lines, as {source} has, found {len(self.references)}")
         none = len(inspect.tokenize(model, ""))
         self.pieces = [max(0, len(inspect.tokenize(model, line)) - none) for line in self.sources]
