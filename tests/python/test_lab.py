@@ -95,11 +95,16 @@ class Pictures(unittest.TestCase):
         np.testing.assert_allclose(rope.terms["rotation"][0], np.cos(angles), atol=1e-3)
         t5 = pictures.effects(inspect.untrained("t5"), "encoder").terms["bias"][:, 0]
         self.assertEqual(len(np.unique(t5[0])), 31)  # 16 buckets on either side of the query, of which one is unused
+        for far in range(8, 127):  # Raffel et al. 2020, section 2.1: 8 buckets of one distance, then 8 by the logarithm
+            here, following = (min(15, 8 + int(math.log(d / 8) / math.log(16) * 8 + 1e-9)) for d in (far, far + 1))
+            self.assertEqual((t5[:, 127 - far] == t5[:, 126 - far]).all(), here == following, far)
         shaw = pictures.effects(ferry.Model(ZOO / "shaw.gguf"), "encoder").terms
         self.assertEqual(list(shaw), ["query"])
         np.testing.assert_allclose(shaw["query"][:, :, 0], shaw["query"][:, :, 127 - 16], atol=1e-5)  # clipped
         sinusoidal = pictures.effects(ferry.Model(ZOO / "sinusoidal.gguf"), "encoder")
         self.assertEqual((sinusoidal.rows.shape, sinusoidal.terms), ((128, 128), {}))
+        angles = np.arange(128)[:, None] / 10000 ** (np.arange(64) / 64)  # Vaswani et al. 2017, section 3.5, sines first
+        np.testing.assert_allclose(sinusoidal.rows, np.hstack([np.sin(angles), np.cos(angles)]), atol=1e-6)
         cosines = pictures.cosines(sinusoidal.rows)
         np.testing.assert_allclose(cosines[3, 10], cosines[50, 57], atol=1e-4)  # a function of the distance
         self.assertEqual(pictures.effects(ferry.Model(ZOO / "none.gguf"), "encoder").terms, {})
@@ -116,6 +121,10 @@ class Pictures(unittest.TestCase):
             words = "".join(ElementTree.fromstring(one).itertext())
             self.assertIn("He et al. 2021", words)
             self.assertIn("head 3", words)
+            self.assertIsNone(re.search(rb"[\"#]p[0-9a-f]{10}", one))  # names that depend on the last bits of the layout
+            self.assertIn(b"#clip0", one)
+            with self.assertRaisesRegex(ferry.FerryError, "found drak"), pictures.theme("drak"):
+                pass
             with pictures.theme("light"), self.assertRaisesRegex(ferry.FerryError, "picture.pdf"):
                 pictures.save(plt.figure(), pathlib.Path("picture.pdf"))
 
@@ -128,6 +137,8 @@ class Pictures(unittest.TestCase):
 
     def test_refused(self):
         for arguments, words in ((["pictures"], "expected MODEL"), (["pictures", "rpoe"], "rpoe: neither an encoding"),
+                                 (["pictures", "rope", "alibi", "--attention", "a"], "expected one MODEL"),
+                                 (["pictures", "rope", "rope"], "the same name"),
                                  (["pictures", "rope", "--layer", "7"], "layer: expected one of 0 … 1, found 7"),
                                  (["compare", "rope.gguf"], "--source and --reference"),
                                  (["compare", "no.gguf", "--source", "a", "--reference", "b"], "no.gguf"),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import io
 import pathlib
+import re
 from dataclasses import dataclass
 from typing import Any, Callable, Iterator, Sequence
 
@@ -33,6 +35,8 @@ _PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#
 @contextlib.contextmanager
 def theme(name: str) -> Iterator[None]:
     """Figures that are made within are for a light or a dark page."""
+    if name not in ("light", "dark"):
+        raise FerryError(f"theme: expected light or dark, found {name}")
     ground, ink = ("white", "#1a1a1a") if name == "light" else ("#16181b", "#e6e6e6")
     settings: Any = {key: ink for key in ("text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color")}
     with plt.rc_context({**settings, "figure.facecolor": ground, "axes.facecolor": ground, "savefig.facecolor": ground,
@@ -46,7 +50,16 @@ def save(figure: Figure, path: pathlib.Path) -> None:
     """As SVG or PNG, by the end of the name; the same bytes each time."""
     if path.suffix not in (".svg", ".png"):
         raise FerryError(f"{path}: expected a name that ends in .svg or .png")
-    figure.savefig(path, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else None)
+    if path.suffix == ".png":
+        figure.savefig(path, dpi=150)
+        return
+    buffer = io.StringIO()
+    figure.savefig(buffer, format="svg", metadata={"Date": None})
+    # Matplotlib names clip paths after coordinates of the layout, whose last bits vary; here they are counted.
+    names: dict[str, str] = {}
+    text = re.sub(r'(?<=["#])p[0-9a-f]{10}(?=[")])', lambda found: names.setdefault(found[0], f"clip{len(names)}"),
+                  buffer.getvalue())
+    path.write_text(text, encoding="utf-8", newline="\n")
 
 
 def save_both(draw: Callable[[], Figure], path: pathlib.Path) -> None:
@@ -129,8 +142,8 @@ def _heat(axis: Axes, values: Any, extent: tuple[float, float, float, float], li
     """Around 0, unless there are limits."""
     most = float(np.abs(values).max()) or 1.0
     low, high = limits or (-most, most)
-    image = axis.imshow(values, aspect="auto", extent=extent, vmin=low, vmax=high, interpolation="nearest",
-                        cmap="RdBu_r" if low < 0 else "cividis")
+    image = axis.imshow(values, aspect="auto", extent=extent, vmin=low, vmax=high, interpolation="none",
+                        cmap=plt.get_cmap("RdBu_r", 65) if low < 0 else "cividis")
     if label:
         axis.figure.colorbar(image, ax=axis, label=label)
 
@@ -223,6 +236,11 @@ def _is_part(encoder: Effects, decoder: Effects) -> bool:
         np.array_equal(values[..., :here], decoder.terms[name]) for name, values in encoder.terms.items())
 
 
+def _described(scheme: inspect.Scheme) -> str:
+    known = "; ".join(filter(None, (scheme.paper, scheme.parameters)))
+    return f"{scheme.title} ({known})" if known else scheme.title
+
+
 def positions(model: Model, layer: int = -1) -> Figure:
     """What the encodings of both stacks do; once, if the decoder sees the left half of what the encoder does."""
     encoder, decoder = (effects(model, stack, layer) for stack in STACKS)
@@ -234,7 +252,7 @@ def positions(model: Model, layer: int = -1) -> Figure:
     parts = parts or [("nothing is added to embeddings or scores", 0.2, lambda figure: None)]
     heights = [height + 0.45 for _, height, _ in parts]
     figure = plt.figure(figsize=(WIDTH, sum(heights) + 0.6), layout="constrained")
-    names = dict.fromkeys(f"{of.scheme.title} ({of.scheme.paper}; {of.scheme.parameters})" for of in (encoder, decoder))
+    names = dict.fromkeys(_described(of.scheme) for of in (encoder, decoder))
     figure.suptitle(f"{inspect.name(model)}: " + " / ".join(names))
     for (heading, _, draw), part in zip(parts, figure.subfigures(len(parts), 1, height_ratios=heights, squeeze=False)[:, 0]):
         part.suptitle(heading, fontsize="medium", x=0.02, ha="left", weight="bold")
@@ -252,11 +270,12 @@ def _brief(axis: Axes, model: Model) -> None:
         axis.set(xlabel="dimension", ylabel="position")
     elif "rotation" in e.terms:
         degrees = np.degrees(np.arccos(np.clip(e.terms["rotation"][0], -1, 1)))
-        _heat(axis, degrees, (-far, far, len(degrees), 0), (0, 180))
+        _heat(axis, degrees, (0.5 - far, far - 0.5, len(degrees), 0), (0, 180))
         axis.set(xlabel="distance", ylabel="dimension")
     elif "query" in e.terms or "key" in e.terms:
-        vectors = e.terms["query" if "query" in e.terms else "key"][0][:, far - 1 - NEAR : far + NEAR]
-        _heat(axis, vectors, (-NEAR, NEAR, len(vectors), 0))
+        vectors = e.terms["query" if "query" in e.terms else "key"][0][:, max(0, far - 1 - NEAR) : far + NEAR]
+        near = vectors.shape[1] / 2
+        _heat(axis, vectors, (-near, near, len(vectors), 0))
         axis.set(xlabel="distance", ylabel="dimension")
     elif "bias" in e.terms:
         axis.plot(np.arange(1 - far, far), e.terms["bias"][:, 0].T, linewidth=0.8)
@@ -341,7 +360,11 @@ def _opened(subject: str) -> tuple[str, Model]:
 def draw(arguments: argparse.Namespace) -> None:
     if not arguments.subjects:
         raise FerryError("expected MODEL or ENCODING")
+    if arguments.attention is not None and len(arguments.subjects) > 1:
+        raise FerryError("--attention: expected one MODEL")
     models = dict(map(_opened, arguments.subjects))
+    if len(models) < len(arguments.subjects):
+        raise FerryError("two subjects have the same name, and so would their pictures")
     arguments.output.mkdir(parents=True, exist_ok=True)
     if arguments.attention is not None:
         for model in models.values():
