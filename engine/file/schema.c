@@ -72,6 +72,7 @@ const char *const ferry_tokenizer_names[] = {[FERRY_TOKENIZER_NONE] = "none",
 /* In the order of ferry_decoder_bytes and ferry_decoder_blanks. */
 static const char *const decoder_bytes_names[] = {"each", "run", "none", NULL};
 static const char *const decoder_blanks_names[] = {"trim", "first-piece", "first-blank", "keep", NULL};
+static const char *const rotation_names[] = {"linear", "llama3", "yarn", NULL};
 const char *const ferry_matrix_type_names[] = {"f32", "f16", "i8", NULL};
 
 static const ferry_feature features[] = {
@@ -82,6 +83,7 @@ static const ferry_feature features[] = {
     {"norm-position", ferry_norm_position_names},
     {"activation", ferry_activation_names},
     {"decoder", ferry_block_names},
+    {"rotation", rotation_names},
     {"policy", ferry_policy_names},
     {"tokenizer", ferry_tokenizer_names},
     {"ffn:gated", NULL},

@@ -60,6 +60,19 @@ ferry_name ferry_position_choices(const ferry_position_parameter *parameter)
     return list;
 }
 
+bool ferry_position_has(const ferry_position *position, size_t index)
+{
+    const ferry_position_parameter *parameter = &position->scheme->parameters[index];
+    return parameter->when == NULL ||
+           position->values[find_parameter(position, ferry_text_view(parameter->when))] >= parameter->from;
+}
+
+bool ferry_position_says(const ferry_position *position, size_t index)
+{
+    const bool first = position->scheme->parameters[index].word != NULL && position->values[index] == 0;
+    return !first && ferry_position_has(position, index);
+}
+
 /* The value from the source, or the declared one; false if there is none of this kind. */
 static bool find_value(const ferry_position *position, const ferry_position_source *source,
                        const ferry_position_parameter *parameter, double *value)
@@ -113,7 +126,10 @@ ferry_status ferry_position_read(ferry_position *position, const ferry_position_
 {
     const ferry_position_parameter *parameters = position->scheme->parameters;
     for (size_t i = 0; parameters != NULL && parameters[i].key != NULL; i++)
-        FERRY_TRY(read_parameter(position, source, &parameters[i], &position->values[i], error));
+        if (ferry_position_has(position, i))
+            FERRY_TRY(read_parameter(position, source, &parameters[i], &position->values[i], error));
+        else
+            position->values[i] = 1;
     return FERRY_OK;
 }
 
@@ -145,8 +161,9 @@ ferry_name ferry_position_parameters(const ferry_position *position)
     const ferry_position_parameter *parameters = position->scheme->parameters;
     ferry_name list = {""};
     for (size_t i = 0; parameters != NULL && parameters[i].key != NULL; i++)
-        list = ferry_name_format("%s%s%s %s", list.text, i > 0 ? ", " : "", parameters[i].key,
-                                 format_value(&parameters[i], position->values[i]).text);
+        if (ferry_position_says(position, i))
+            list = ferry_name_format("%s%s%s %s", list.text, i > 0 ? ", " : "", parameters[i].key,
+                                     format_value(&parameters[i], position->values[i]).text);
     return list;
 }
 

@@ -46,7 +46,7 @@ typedef struct ferry_position_source {
 
 /* ---- what a scheme declares ---- */
 
-enum { FERRY_POSITION_MAX_PARAMETERS = 4, FERRY_POSITION_MAX_CHOICES = 4, FERRY_POSITION_MAX_TENSORS = 6 };
+enum { FERRY_POSITION_MAX_PARAMETERS = 9, FERRY_POSITION_MAX_CHOICES = 4, FERRY_POSITION_MAX_TENSORS = 6 };
 
 typedef enum ferry_position_kind {
     FERRY_POSITION_CHOICE,  /* a text, one of `choices` */
@@ -65,6 +65,13 @@ typedef struct ferry_position_parameter {
     const char *unit;    /* what a message calls the number; NULL: "number" */
     const char *missing; /* value when the model file lacks the parameter; NULL: it is required */
     const char *usual;   /* value in a model without a file (measurements, plots); NULL: `missing` */
+    /* Exists if this choice, which is declared before, has number `from` or a later one; otherwise it is 1. NULL:
+     * always */
+    const char *when;
+    int32_t from;
+    /* Of a choice: its word in ferry.features ("word:choice"). The first choice has none, and is not written or shown.
+     */
+    const char *word;
 } ferry_position_parameter;
 
 typedef enum ferry_position_numbers {
@@ -177,6 +184,9 @@ struct ferry_position_scheme {
 
 /* NULL if there is none. */
 const ferry_position_scheme *ferry_position_find(ferry_view name);
+/* Whether parameter `index` exists, by the values of those before it; and whether it is written. */
+bool ferry_position_has(const ferry_position *position, size_t index);
+bool ferry_position_says(const ferry_position *position, size_t index);
 /* Scheme `index` of all in this build, from 0; NULL past the end. */
 const ferry_position_scheme *ferry_position_at(size_t index);
 

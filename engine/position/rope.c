@@ -6,19 +6,57 @@
  * - layout: `half` rotates the pairs (x_k, x_{k + n/2}) (GPT-NeoX, LLaMA), `interleaved` the pairs (x_2k, x_{2k + 1})
  * (the paper).
  * - dims: n, when not the whole head rotates; the rest carries no position.
+ * - scaling: for texts longer than in training, of L = original_length positions, angles are smaller than theta makes
+ *   them, by `factor`: all of them (linear: Chen et al. 2023), or, of pairs that turn less than `fast` times in L
+ *   positions, some, and of those that turn less than `slow` times the whole factor (yarn: Peng et al. 2023, equation
+ *   23 and their code; llama3: Dubey et al. 2024). Yarn also multiplies q·k by attention_factor squared.
  *
  * Keys enter the cache rotated, so a step rotates one row. */
 #include "schemes.h"
 
 #include <math.h>
 
-enum { THETA, LAYOUT, DIMS }; /* parameters */
-enum { HALF, INTERLEAVED };   /* layouts */
+#define PI 3.14159265358979323846
+
+enum { THETA, LAYOUT, DIMS, SCALING, FACTOR, ORIGINAL_LENGTH, FAST, SLOW, ATTENTION_FACTOR }; /* parameters */
+enum { HALF, INTERLEAVED };                                                                   /* layouts */
+enum { UNSCALED, LINEAR, LLAMA3, YARN };                                                      /* scalings */
+#define FROM(first) .when = "scaling", .from = first
 static const ferry_position_parameter parameters[] = {
     {"theta", FERRY_POSITION_REAL, .least = "1", .most = "1e12", .usual = "10000"},
     {"layout", FERRY_POSITION_CHOICE, .choices = {"half", "interleaved"}, .usual = "half"},
     {"dims", FERRY_POSITION_INTEGER, .least = "2", .most = "K", .even = true, .missing = "K"},
+    {"scaling", FERRY_POSITION_CHOICE, .choices = {"none", "linear", "llama3", "yarn"}, .missing = "none",
+     .word = "rotation"},
+    {"factor", FERRY_POSITION_REAL, .least = "0", .most = "1e6", FROM(LINEAR)},
+    {"original_length", FERRY_POSITION_INTEGER, .least = "1", .most = "1000000000", FROM(LLAMA3)},
+    {"fast", FERRY_POSITION_REAL, .least = "0", .most = "1e6", FROM(LLAMA3)},
+    {"slow", FERRY_POSITION_REAL, .least = "0", .most = "1e6", FROM(LLAMA3)},
+    {"attention_factor", FERRY_POSITION_REAL, .least = "0", .most = "1e6", FROM(YARN)},
     {0}};
+
+/* The pair that turns so many times in the original length. */
+static double pair_of(const ferry_position *position, double turns)
+{
+    const double n = position->values[DIMS], L = position->values[ORIGINAL_LENGTH];
+    return n * log(L / (turns * 2 * PI)) / (2 * log(position->values[THETA]));
+}
+
+/* How much of its own speed pair k keeps: 0 … 1. */
+static double kept(const ferry_position *position, int32_t k, double frequency)
+{
+    const double *values = position->values;
+    if (values[SCALING] == UNSCALED) return 1;
+    if (values[SCALING] == LINEAR) return 0;
+    if (values[SCALING] == LLAMA3) {
+        const double turns = values[ORIGINAL_LENGTH] * frequency / (2 * PI);
+        if (!(values[FAST] > values[SLOW])) return turns >= values[FAST];
+        return fmin(1, fmax(0, (turns - values[SLOW]) / (values[FAST] - values[SLOW])));
+    }
+    const double first = fmax(0, floor(pair_of(position, values[FAST])));
+    const double last = fmin(values[DIMS] - 1, ceil(pair_of(position, values[SLOW])));
+    return 1 - fmin(1, fmax(0, (k - first) / (last == first ? 1e-3 : last - first)));
+}
 
 /* A row: n/2 cosines, then n/2 sines; in double precision, rounded once. */
 static void fill(const ferry_position *position, const ferry_kernels *kernels, float *rows, int32_t first, int32_t end)
@@ -26,11 +64,13 @@ static void fill(const ferry_position *position, const ferry_kernels *kernels, f
     (void)kernels;
     const int32_t n = (int32_t)position->values[DIMS];
     for (int32_t k = 0; k < n / 2; k++) {
-        const double frequency = pow(position->values[THETA], -2.0 * (double)k / (double)n);
+        const double own = pow(position->values[THETA], -2.0 * (double)k / (double)n), share = kept(position, k, own);
+        const double frequency = own * (share + (1 - share) / position->values[FACTOR]);
+        const double length = position->values[ATTENTION_FACTOR];
         for (int32_t row = first; row < end; row++) {
             float *cosine = rows + (size_t)row * (size_t)n + k;
-            cosine[0] = (float)cos((double)row * frequency);
-            cosine[n / 2] = (float)sin((double)row * frequency);
+            cosine[0] = (float)(length * cos((double)row * frequency));
+            cosine[n / 2] = (float)(length * sin((double)row * frequency));
         }
     }
 }

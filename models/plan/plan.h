@@ -163,9 +163,11 @@ ferry_status ferry_import_bart_embedding_norms(ferry_import_plan *plan, ferry_er
 /* `final_logits_bias`, left out when it is missing or zero everywhere. */
 ferry_status ferry_import_bart_bias(ferry_import_plan *plan, ferry_error *error);
 /* position_tables.c: the stacks' positional encodings, for the sizes in plan->model. Tensors join the plan's. */
-/* A scheme and its parameters in their order: numbers, or the indexes of choices; those that it lacks are 0. */
+/* A scheme and its first parameters in their order: numbers, or the indexes of choices; those that it lacks are 0. */
 void ferry_import_set_position(ferry_import_plan *plan, bool decoder, const char *scheme, double first, double second,
                                double third);
+/* Another parameter of it. */
+void ferry_import_set_parameter(ferry_import_plan *plan, bool decoder, const char *key, double value);
 void ferry_import_sinusoidal(ferry_import_plan *plan, bool decoder, bool interleaved, bool half_minus_one,
                              int32_t first);
 /* A table of positions as it is: rows first_row … first_row + rows - 1 of it. */

@@ -118,7 +118,7 @@ static ferry_status check_keys(const position_reader *reader, ferry_error *error
         const char *key = json_object_iter_key(at);
         bool known = strcmp(key, "type") == 0;
         for (size_t i = 0; parameters != NULL && parameters[i].key != NULL; i++)
-            known = known || strcmp(key, parameters[i].key) == 0;
+            known = known || (strcmp(key, parameters[i].key) == 0 && ferry_position_has(reader->position, i));
         if (known) continue;
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%s%s': type '%s' has no such parameter",
                           reader->json.file, reader->json.path, ferry_printable_view(ferry_text_view(key)).text,
@@ -147,7 +147,7 @@ static ferry_status read_position(position_reader *reader, ferry_error *error)
                                                    .causal = reader->stack == &reader->plan->model.decoder}};
     const ferry_position_parameter *parameters = scheme->parameters;
     for (size_t i = 0; parameters != NULL && parameters[i].key != NULL; i++)
-        FERRY_TRY(read_parameter(reader, i, error));
+        if (ferry_position_has(reader->position, i)) FERRY_TRY(read_parameter(reader, i, error));
     for (const ferry_position_tensor *tensor = scheme->tensors; tensor != NULL && tensor->name != NULL; tensor++)
         FERRY_TRY(take_tensor(reader, tensor, error));
     return check_keys(reader, error);
@@ -182,6 +182,13 @@ void ferry_import_set_position(ferry_import_plan *plan, bool decoder, const char
 {
     stack_of(plan, decoder)->position =
         (ferry_position){.scheme = ferry_position_find(ferry_text_view(scheme)), .values = {first, second, third}};
+}
+
+void ferry_import_set_parameter(ferry_import_plan *plan, bool decoder, const char *key, double value)
+{
+    ferry_position *position = &stack_of(plan, decoder)->position;
+    for (size_t i = 0; position->scheme->parameters[i].key != NULL; i++)
+        if (strcmp(position->scheme->parameters[i].key, key) == 0) position->values[i] = value;
 }
 
 void ferry_import_sinusoidal(ferry_import_plan *plan, bool decoder, bool interleaved, bool half_minus_one,

@@ -56,6 +56,10 @@ static void add_stack_features(feature_list *list, const ferry_stack *stack)
     add_feature(list, "norm-position", ferry_norm_position_names[stack->pre_norm]);
     add_feature(list, "activation", ferry_activation_names[stack->activation]);
     add_feature(list, "position", stack->position.scheme->name);
+    const ferry_position_parameter *parameter = stack->position.scheme->parameters;
+    for (size_t i = 0; parameter != NULL && parameter->key != NULL; i++, parameter++)
+        if (parameter->word != NULL && ferry_position_says(&stack->position, i))
+            add_feature(list, parameter->word, parameter->choices[(int)stack->position.values[i]]);
     if (stack->gated) add_feature(list, "ffn", "gated");
     if (stack->has_embedding_norm) add_feature(list, "embedding-norm", "");
     if (!stack->pre_norm && stack->has_final_norm) add_feature(list, "final-norm", "post");
@@ -132,6 +136,7 @@ static void put_position(ferry_gguf_writer *writer, const char *prefix, const fe
     for (size_t i = 0; parameters != NULL && parameters[i].key != NULL; i++) {
         const ferry_name key = ferry_name_format("%sposition.%s", prefix, parameters[i].key);
         const double value = position->values[i];
+        if (!ferry_position_says(position, i)) continue;
         switch (parameters[i].kind) {
         case FERRY_POSITION_CHOICE: ferry_gguf_put_string(writer, key.text, parameters[i].choices[(int)value]); break;
         case FERRY_POSITION_INTEGER: ferry_gguf_put_u32(writer, key.text, (uint32_t)value); break;

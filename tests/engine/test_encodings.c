@@ -21,7 +21,7 @@ TEST(test_declarations_are_consistent)
         while (parameter != NULL && parameter->key != NULL) {
             assert_true((parameter->kind == FERRY_POSITION_CHOICE) == (parameter->choices[0] != NULL));
             assert_true((parameter->kind == FERRY_POSITION_CHOICE) == (parameter->least == NULL));
-            assert_true(parameter->usual != NULL || parameter->missing != NULL);
+            assert_true(parameter->usual != NULL || parameter->missing != NULL || parameter->when != NULL);
             parameter++;
         }
         while (tensor != NULL && tensor->name != NULL) {
@@ -52,6 +52,13 @@ TEST(test_bad_parameters_are_refused)
         {"deberta", "clip 1", "position.p2c: expected 'paper' or 'released'"},
         {"rope", "theta 2, layout half, dims four",
          "position.dims: expected an even number from 2 to the head width, 4"},
+        {"rope", "theta 2, layout half, scaling dynamic",
+         "position.scaling: expected 'none', 'linear', 'llama3' or 'yarn'"},
+        {"rope", "theta 2, layout half, scaling linear", "position.factor: expected a real number above 0, up to 1e6"},
+        {"rope", "theta 2, layout half, scaling llama3, factor 2, original_length 0",
+         "position.original_length: expected a number from 1 to 1000000000"},
+        {"rope", "theta 2, layout half, scaling yarn, factor 2, original_length 8, fast 4, slow 1",
+         "position.attention_factor: expected a real number above 0, up to 1e6"},
         {"alibi", "", "position.slopes: expected 'formula' or 'given'"},
         {"fire", "", "position.width: expected a width from 1 to 65536"},
     };
@@ -265,6 +272,12 @@ TEST(test_reports)
          false,
          "theta 10000, layout half, dims 2",
          {0, 2 * 4, 2 * 2 * 6 * 2, 0}},
+        {"rope",
+         "layout half, theta 1e4, scaling linear, factor 2",
+         true,
+         false,
+         "theta 10000, layout half, dims 4, scaling linear, factor 2",
+         {0, 4 * 4, 2 * 2 * 6 * 4, 0}},
         {"alibi", "slopes formula", true, false, "slopes formula", {3 * 4, 0, 0, 6}},
         {"alibi", "slopes given", true, true, "slopes given", {3 * 4, 0, 0, 6}},
         {"kerple", "", true, true, "", {2 * 6 * 4, 6 * 4, 0, 6}},
@@ -387,6 +400,41 @@ TEST(test_rotations_of_all_widths)
                 ferry_position_state_destroy(&rows);
                 ferry_position_unbind(&position);
             }
+}
+
+/* Frequencies, and the factor of cosines and sines, as transformers' own functions compute them in float32
+ * (tests/data/rotations/record.py). */
+TEST(test_scaled_rotations)
+{
+    enum { LENGTH = 48 };
+    const json_t *rows = load_json(data_file("rotations/rotations.json"));
+    static const char *const numbers[] = {"theta", "dims", "factor",          "original_length",
+                                          "fast",  "slow", "attention_factor"};
+    assert_int_equal(json_array_size(rows), 8);
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i), *frequencies = json_object_get(row, "frequencies");
+        const int32_t n = (int32_t)json_integer_value(json_object_get(row, "dims"));
+        ferry_name parameters =
+            ferry_name_format("layout half, scaling %s", json_string_value(json_object_get(row, "scaling")));
+        for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
+            if (json_object_get(row, numbers[k]) != NULL)
+                parameters = ferry_name_format("%s, %s %.9g", parameters.text, numbers[k],
+                                               json_number_value(json_object_get(row, numbers[k])));
+        const ferry_position_stack stack = {.layers = 1, .d_model = 2 * n, .heads = 2, .head_width = n};
+        ferry_position position = bind_encoding("rope", &stack, parameters.text, NULL);
+        ferry_position_state filled = {0};
+        extend_encoding(&position, &filled, LENGTH);
+        const double length = json_number_value(json_object_get(row, "length"));
+        for (int32_t at = 0; at < LENGTH; at++)
+            for (int32_t k = 0; k < n / 2; k++) {
+                const double angle = at * json_number_value(json_array_get(frequencies, (size_t)k));
+                const float *found = filled.rows + at * n + k;
+                assert_true(fabs((double)found[0] - length * cos(angle)) < 1e-5);
+                assert_true(fabs((double)found[n / 2] - length * sin(angle)) < 1e-5);
+            }
+        ferry_position_state_destroy(&filled);
+        ferry_position_unbind(&position);
+    }
 }
 
 /* ---- t5 ---- */

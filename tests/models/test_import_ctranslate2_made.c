@@ -38,7 +38,7 @@ typedef struct number_row {
     struct {
         const char *name;
         float value;
-    } numbers[3];
+    } numbers[4];
     const char *says; /* as check_saying has it */
 } number_row;
 
@@ -96,7 +96,17 @@ TEST(test_numbers)
         {{{SELF "rotary_dim", 3}}, "…rotations of 3 columns"},
         {{{SELF "rotary_dim", 6}}, "…rotations of 6 columns"},
         {{{SELF "rotary_dim", 0}, {SELF "rotary_base", 1}}, "…rotations of 4 columns with base 1"},
-        {{{SELF "rotary_dim", 0}, {SELF "rotary_scaling_type", 0}}, "…scaled rotations are not supported"},
+        {{{SELF "rotary_dim", 0}, {SELF "rotary_scaling_type", 0}, {SELF "rotary_scaling_factor", 4}},
+         "encoder.position.scaling linear; encoder.position.factor 4"},
+        {{{SELF "rotary_dim", 0},
+          {SELF "rotary_scaling_type", 2},
+          {SELF "rotary_scaling_factor", 8},
+          {SELF "original_max_position_embeddings", 512}},
+         "encoder.position.scaling llama3; encoder.position.factor 8; encoder.position.original_length 512; "
+         "encoder.position.fast 4; encoder.position.slow 1"},
+        {{{SELF "rotary_dim", 0}, {SELF "rotary_scaling_type", 1}}, "…rotations scaled as `su`"},
+        {{{SELF "rotary_dim", 0}, {SELF "rotary_scaling_type", 2}},
+         "…rotations scaled by 1, from 1 to 4 turns in 0 positions"},
     };
     const made m = made_base();
     check_numbers(&m, rows, COUNT(rows));

@@ -8,6 +8,7 @@
 enum { MAX_DISTANCE = 1 << 14, MAX_BUCKETS = 1 << 16 };
 /* Choices of the schemes' parameters. */
 enum { FORMULA = 0, HALVES = 0, INTERLEAVED = 1 };
+enum { LINEAR = 0, LLAMA3 = 2 }; /* of `rotary_scaling_type` */
 
 typedef struct position_reader {
     const ferry_ctranslate2 *model;
@@ -103,7 +104,7 @@ static ferry_status read_t5(position_reader *reader, ferry_error *error)
 
 static ferry_status read_rope(position_reader *reader, ferry_error *error)
 {
-    double dims = 0, interleave = 1, base = 10000, scaling = -1, unused[] = {1, 1, 4, 0, 0};
+    double dims = 0, interleave = 1, base = 10000, scaling = -1, factor = 1, slow = 1, fast = 4, length = 0, unused;
     const struct {
         const char *name;
         double *value;
@@ -111,16 +112,17 @@ static ferry_status read_rope(position_reader *reader, ferry_error *error)
                    {"rotary_interleave", &interleave},
                    {"rotary_base", &base},
                    {"rotary_scaling_type", &scaling},
-                   {"rotary_scaling_factor", &unused[0]},
-                   {"rotary_low_freq_factor", &unused[1]},
-                   {"rotary_high_freq_factor", &unused[2]},
-                   {"original_max_position_embeddings", &unused[3]},
-                   {"max_position_embeddings", &unused[4]}};
+                   {"rotary_scaling_factor", &factor},
+                   {"rotary_low_freq_factor", &slow},
+                   {"rotary_high_freq_factor", &fast},
+                   {"original_max_position_embeddings", &length},
+                   {"max_position_embeddings", &unused}};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         FERRY_TRY(read_common(reader, numbers[i].name, numbers[i].value, error));
-    if (scaling != -1) {
-        return ferry_ctranslate2_fail(reader->model, layer_scope(reader, 0).text, "scaled rotations are not supported",
-                                      error);
+    if (scaling != -1 && scaling != LINEAR && scaling != LLAMA3) {
+        return ferry_ctranslate2_fail(
+            reader->model, layer_scope(reader, 0).text,
+            "rotations scaled as `su` (or by another rule than `linear` and `llama3`) are not supported", error);
     }
     if (dims == 0) dims = reader->stack->head_width;
     if (!(dims >= 2 && dims <= reader->stack->head_width) || (int32_t)dims % 2 != 0 || !(base > 1 && base < 1e12)) {
@@ -129,6 +131,22 @@ static ferry_status read_rope(position_reader *reader, ferry_error *error)
     }
     const int layout = interleave != 0 ? INTERLEAVED : HALVES;
     ferry_import_set_position(reader->model->plan, reader->decoder, "rope", (double)(float)base, layout, dims);
+    if (scaling == -1) return FERRY_OK;
+    if (!(factor > 0 && factor <= 1e6) ||
+        (scaling == LLAMA3 && !(slow > 0 && fast > slow && fast <= 1e6 && length >= 1 && length <= 1e9))) {
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: rotations scaled by %g, from %g to %g turns in %g positions",
+                          reader->model->file, factor, slow, fast, length);
+    }
+    const struct {
+        const char *key;
+        double value;
+    } parameters[] = {{"scaling", scaling == LINEAR ? 1 : 2},
+                      {"factor", factor},
+                      {"original_length", length},
+                      {"fast", fast},
+                      {"slow", slow}};
+    for (size_t i = 0; i < sizeof parameters / sizeof parameters[0]; i++)
+        ferry_import_set_parameter(reader->model->plan, reader->decoder, parameters[i].key, parameters[i].value);
     return FERRY_OK;
 }
 
