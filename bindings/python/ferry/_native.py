@@ -8,7 +8,7 @@ import os
 import pathlib
 import sys
 import weakref
-from typing import Any
+from typing import Any, TypeVar
 
 
 class Status(enum.IntEnum):
@@ -229,6 +229,9 @@ def call(function: str, *arguments: Any) -> None:
         raise FerryError(decoded(error.message), Status(error.status))
 
 
+Own = TypeVar("Own", bound="Object")
+
+
 class Object:
     """What a function of the library made. It is released with the last reference to it: not while another thread uses
     it, and before what it was made from, the first argument. A call that was cancelled makes a result, too."""
@@ -246,6 +249,25 @@ class Object:
     def close(self) -> None:
         """Releases the object; calls that follow raise FerryError."""
         self._as_parameter_ = None
+
+    def __enter__(self: Own) -> Own:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @classmethod
+    def expect(cls: type[Own], value: Own) -> Own:
+        """The value, which is of this class."""
+        if not isinstance(value, cls):
+            raise TypeError(f"{cls.__name__.lower()}: expected a {cls.__name__}, found {value!r}")
+        return value
+
+    @classmethod
+    def expect_open(cls: type[Own], value: Own) -> Own:
+        if cls.expect(value)._as_parameter_ is None:
+            raise FerryError(f"{cls.__name__.lower()}: it is closed")
+        return value
 
 
 def encoded(text: str) -> bytes:

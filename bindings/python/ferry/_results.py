@@ -60,6 +60,8 @@ def slicer(text: str) -> Callable[[int, int], slice]:
 
 
 def _tokens(function: str, result: object, at: tuple[int, ...], count: int, text: str) -> list[Token]:
+    if count == 0:
+        return []
     token, characters, found = _native.Token(), slicer(text), []
     for index in range(count):
         getattr(lib, function)(result, *at, index, token, c.sizeof(token))

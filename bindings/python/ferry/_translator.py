@@ -41,12 +41,6 @@ class Model(_native.Object):
         else:
             super().__init__("ferry_model_open", "ferry_model_close", _native.encoded_path(source), 0)
 
-    def __enter__(self) -> Model:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
     def verify(self) -> None:
         """Reads the whole file, and compares it with the content hash that it carries."""
         _native.call("ferry_model_verify", self)
@@ -220,8 +214,7 @@ class Translator(_native.Object):
         suppressed_ids: Iterable[int] | None = None, patience: float | None = None,
         coverage_penalty: float | None = None,
     ):
-        if not isinstance(model, Model):
-            raise TypeError(f"model: expected a Model, found {model!r}")
+        Model.expect(model)
         given = {name: value for name, value in locals().items()
                  if name not in ("self", "model", "__class__") and value is not None}
         self._one = threading.Lock()
@@ -234,12 +227,6 @@ class Translator(_native.Object):
             _set(self._options if name.rstrip("_") in fields else search, name, value, self._guard)
         self._options.search = c.pointer(search)
         super().__init__("ferry_translator_create", "ferry_translator_destroy", model, self._options)
-
-    def __enter__(self) -> Translator:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def cancel(self) -> None:
         """Ends the call that another thread is in, or else the next one, which raises FerryError (CANCELLED)."""

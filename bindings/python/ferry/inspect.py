@@ -96,35 +96,19 @@ def encodings() -> list[str]:
     return names
 
 
-def _opened(model: Model) -> Model:
-    if not isinstance(model, Model):
-        raise TypeError(f"model: expected a Model, found {model!r}")
-    if model._as_parameter_ is None:
-        raise _native.FerryError("model: it is closed")
-    return model
-
-
-def _created(translator: Translator) -> Translator:
-    if not isinstance(translator, Translator):
-        raise TypeError(f"translator: expected a Translator, found {translator!r}")
-    if translator._as_parameter_ is None:
-        raise _native.FerryError("translator: it is closed")
-    return translator
-
-
 def name(model: Model) -> str:
-    return _native.decoded(lib.ferry_inspect_name(_opened(model)))
+    return _native.decoded(lib.ferry_inspect_name(Model.expect_open(model)))
 
 
 def isa(model: Model) -> str:
     """The kernels that the model runs on."""
-    return _native.decoded(lib.ferry_inspect_isa(_opened(model)))
+    return _native.decoded(lib.ferry_inspect_isa(Model.expect_open(model)))
 
 
 def describe(model: Model) -> str:
     """Sizes, encoding, vocabulary, memory, decoding defaults and origin, in words."""
     text = _native.Text()
-    _native.call("ferry_inspect_describe", _opened(model), text)
+    _native.call("ferry_inspect_describe", Model.expect_open(model), text)
     try:
         return _native.decoded(text)
     finally:
@@ -132,19 +116,19 @@ def describe(model: Model) -> str:
 
 
 def sizes(model: Model) -> Sizes:
-    raw = lib.ferry_inspect_get_sizes(_opened(model))
+    raw = lib.ferry_inspect_get_sizes(Model.expect_open(model))
     return Sizes(*(getattr(raw, field) for field in _native.fields(raw)))
 
 
 def training(model: Model) -> tuple[str, int]:
     """How the model was trained, in words, and the tokens of the longest training example; "" and 0: not recorded."""
-    raw = lib.ferry_inspect_get_training(_opened(model))
+    raw = lib.ferry_inspect_get_training(Model.expect_open(model))
     return _native.decoded(raw.text), raw.longest
 
 
 def scheme(model: Model, stack: Stack) -> Scheme:
-    raw = lib.ferry_inspect_get_scheme(_opened(model), _native.STACK[stack])
-    kinds: tuple[Any, ...] = ("no_positions", "absolute", "relative")
+    raw = lib.ferry_inspect_get_scheme(Model.expect_open(model), _native.STACK[stack])
+    kinds: list[Any] = list(_native.SCHEME_KIND)
     return Scheme(_native.decoded(raw.name), _native.decoded(raw.title), _native.decoded(raw.paper), kinds[raw.kind],
                   bool(raw.for_long_texts), _native.decoded(raw.parameters), raw.limit, bool(raw.has_weights),
                   bool(raw.has_values))
@@ -157,7 +141,7 @@ def tokenize(model: Model, text: str, from_: str | None = None, to: str | None =
     """The source ids that the text becomes when it is translated, prompt and tags included."""
     ids, count = _INTS(), c.c_size_t()
     names = [None if each is None else each.encode() for each in (from_, to)]
-    _native.call("ferry_inspect_tokenize", _opened(model), _native.text_array([text])[0], *names, ids, count)
+    _native.call("ferry_inspect_tokenize", Model.expect_open(model), _native.text_array([text])[0], *names, ids, count)
     return _taken(ids, count.value)
 
 
@@ -167,14 +151,14 @@ def targets(model: Model, texts: Sequence[str]) -> tuple[list[Ids], int]:
     if isinstance(texts, str):
         raise TypeError(f"texts: expected a list, found {texts!r}")
     ids, offsets, lead = _INTS(), _INTS(), c.c_int32()
-    _native.call("ferry_inspect_targets", _opened(model), _native.text_array(list(texts)), len(texts), ids, offsets, lead)
+    _native.call("ferry_inspect_targets", Model.expect_open(model), _native.text_array(list(texts)), len(texts), ids, offsets, lead)
     ends = _taken(offsets, len(texts) + 1)
     return np.split(_taken(ids, int(ends[-1])), ends[1:-1]) if len(texts) else [], lead.value
 
 
 def piece(model: Model, stack: Stack, id: int) -> str:
     """The vocabulary's piece, as stored (a word's blank is U+2581): source for the encoder, target for the decoder."""
-    return _native.decoded(lib.ferry_inspect_piece(_opened(model), _native.STACK[stack], id))
+    return _native.decoded(lib.ferry_inspect_piece(Model.expect_open(model), _native.STACK[stack], id))
 
 
 def _taken(pointer: Any, count: int) -> Ids:
@@ -188,7 +172,7 @@ def translated(translator: Translator, texts: Sequence[str]) -> list[tuple[Trans
     """Translations of lines, as by translator.translate in one call, and the ids of the best hypotheses, end of sentence
     included; none for a line that failed."""
     lines = list(texts)
-    result = _created(translator)._call("ferry_translate", _native.text_array(lines), len(lines))
+    result = Translator.expect_open(translator)._call("ferry_translate", _native.text_array(lines), len(lines))
     ids = [np.array(lib.ferry_inspect_result_ids(result, line, 0)[: lib.ferry_result_token_count(result, line, 0)],
                     np.int32) for line in range(len(lines))]
     return [(translation(result, line, text), ids[line]) for line, text in enumerate(lines)]
@@ -196,7 +180,7 @@ def translated(translator: Translator, texts: Sequence[str]) -> list[tuple[Trans
 
 def target_limit(translator: Translator, source_tokens: int) -> int:
     """The most target tokens, end of sentence included, that the translator gives so many source tokens."""
-    return int(lib.ferry_inspect_target_limit(_created(translator), source_tokens))
+    return int(lib.ferry_inspect_target_limit(Translator.expect_open(translator), source_tokens))
 
 
 # ---- activations ----
@@ -239,7 +223,7 @@ def encode(model: Model, sources: Sentences) -> list[Floats]:
     """The encoder's output [ids, d_model] of each sentence."""
     batch, offsets = _batch(sources, None)
     output = np.empty((offsets[-1], sizes(model).d_model), np.float32)
-    _native.call("ferry_inspect_encode", _opened(model), *batch[:3], _at(output))
+    _native.call("ferry_inspect_encode", Model.expect_open(model), *batch[:3], _at(output))
     return np.split(output, offsets[1:-1])
 
 
@@ -249,7 +233,7 @@ def hidden(model: Model, stack: Stack, sources: Sentences, targets: Sentences | 
     of, decoder = sizes(model), stack == "decoder"
     batch, offsets = _batch(sources, targets if decoder else None)
     states = np.empty((1 + (of.decoder_layers if decoder else of.encoder_layers), offsets[-1], of.d_model), np.float32)
-    _native.call("ferry_inspect_hidden", _opened(model), _native.STACK[stack], *batch, _at(states))
+    _native.call("ferry_inspect_hidden", Model.expect_open(model), _native.STACK[stack], *batch, _at(states))
     return np.split(states, offsets[1:-1], axis=1)
 
 
@@ -259,7 +243,7 @@ def logits(model: Model, sources: Sentences, targets: Sentences, *, step_by_step
     batch, offsets = _batch(sources, targets)
     rows = np.empty((offsets[-1], sizes(model).target_vocab), np.float32)
     way = _native.PASS["step_by_step" if step_by_step else "one_pass"]
-    _native.call("ferry_inspect_logits", _opened(model), *batch, way, _at(rows))
+    _native.call("ferry_inspect_logits", Model.expect_open(model), *batch, way, _at(rows))
     return np.split(rows, offsets[1:-1])
 
 
@@ -270,7 +254,7 @@ def attention(model: Model, kind: Literal["encoder_self", "decoder_self", "cross
     rows, columns = len(ids if kind == "encoder_self" else inputs), len(inputs if kind == "decoder_self" else ids)
     shape = (of.encoder_layers, of.encoder_heads) if kind == "encoder_self" else (of.decoder_layers, of.decoder_heads)
     weights = np.empty((*shape, rows, columns), np.float32)
-    _native.call("ferry_inspect_attention", _opened(model), _native.ATTENTION[kind], _native.ALL, _native.ALL, _at(ids), len(ids),
+    _native.call("ferry_inspect_attention", Model.expect_open(model), _native.ATTENTION[kind], _native.ALL, _native.ALL, _at(ids), len(ids),
                  _at(inputs), len(inputs), _at(weights))
     return weights
 
@@ -281,7 +265,7 @@ def attention(model: Model, kind: Literal["encoder_self", "decoder_self", "cross
 def position_rows(model: Model, stack: Stack, count: int) -> Floats:
     """What an absolute encoding adds to embeddings at positions 0 … count - 1."""
     rows = np.empty((count, sizes(model).d_model), np.float32)
-    _native.call("ferry_inspect_position_rows", _opened(model), _native.STACK[stack], count, _at(rows))
+    _native.call("ferry_inspect_position_rows", Model.expect_open(model), _native.STACK[stack], count, _at(rows))
     return rows
 
 
@@ -296,7 +280,7 @@ def position_scores(model: Model, stack: Stack, layer: int, head: int, count: in
         raise ValueError(f"q, k: expected {width} numbers each")
     scores = np.empty(2 * count - 1 if stack == "encoder" else count, np.float32)
     pointers = [None if each is None else _at(each) for each in vectors]
-    _native.call("ferry_inspect_position_scores", _opened(model), _native.STACK[stack], layer, head, count, *pointers, _at(scores))
+    _native.call("ferry_inspect_position_scores", Model.expect_open(model), _native.STACK[stack], layer, head, count, *pointers, _at(scores))
     return scores
 
 
@@ -308,7 +292,7 @@ class Timer(_native.Object):
     row that follows target_tokens - 1 others."""
 
     def __init__(self, model: Model, source_tokens: int, target_tokens: int = 0):
-        super().__init__("ferry_inspect_timer_create", "ferry_inspect_timer_destroy", _opened(model), source_tokens, target_tokens)
+        super().__init__("ferry_inspect_timer_create", "ferry_inspect_timer_destroy", Model.expect_open(model), source_tokens, target_tokens)
 
     def run(self) -> float:
         """Computes once more; the seconds that it took."""
@@ -326,7 +310,7 @@ def profile(translator: Translator) -> dict[str, tuple[float, int]]:
     """Seconds, and how often it began, of each phase of the translator's calls since the last call of this function,
     which begins anew. The first call turns measuring on."""
     phases: dict[str, tuple[float, int]] = {}
-    while (phase := lib.ferry_inspect_profile_phase(_created(translator), len(phases))).name:
+    while (phase := lib.ferry_inspect_profile_phase(Translator.expect_open(translator), len(phases))).name:
         phases[phase.name.decode()] = phase.seconds, phase.calls
     lib.ferry_inspect_profile_start(translator)
     return phases

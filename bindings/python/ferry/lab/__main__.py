@@ -53,10 +53,7 @@ def compare(arguments: argparse.Namespace) -> None:
 
 
 def score(arguments: argparse.Namespace) -> None:
-    lines, reference = (path.read_text(encoding="utf-8").splitlines() for path in (arguments.translation, arguments.reference))
-    if len(lines) != len(reference):
-        raise FerryError(f"{arguments.translation}: expected {len(reference)} lines, as {arguments.reference} has, "
-                         f"found {len(lines)}")
+    reference, lines = measure.read_pair(arguments.reference, arguments.translation)
     for metric in (BLEU(), CHRF()):
         print(metric.corpus_score(lines, [reference]), metric.get_signature())
 

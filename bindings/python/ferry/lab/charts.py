@@ -11,7 +11,6 @@ from matplotlib.figure import Figure
 from . import measure
 from .claims import Facts, Model, encoding_of
 from .probes import SHIFTS
-from .statistics import ratio
 
 COLUMNS, WIDTH, HEIGHT = 4, 2.6, 1.9  # of panels, inches
 Line = list[list[float]]  # intervals
@@ -72,8 +71,7 @@ def _by_length(metric: Callable[[dict[str, Any]], list[float]], unit: str, limit
 def _kept(facts: Facts) -> Figure:
     names = [facts.last_seen, *facts.beyond]
     return _panels(facts, names, f"share of the BLEU at {facts.last_seen}",
-                   lambda model: {"": [ratio(*(facts.cell(model, cell)["bleu"] for cell in (name, facts.last_seen)))
-                                       for name in names]})
+                   lambda model: {"": [facts.kept(model, name) for name in names]})
 
 
 def _plain(value: float) -> list[float]:
@@ -84,7 +82,7 @@ def _regressions(stack: str) -> Callable[[Facts], Figure]:
     ways = {"seen lengths": "r2_seen", "beyond, fitted to seen": "r2_beyond", "beyond, fitted there": "r2_beyond_refit"}
 
     def draw(facts: Facts) -> Figure:
-        probed = Facts(facts.comparison | {"models": [model for model in facts.models if model.get("probes")]})
+        probed = facts.probed
         states = max(len(model["probes"][stack]) for model in probed.models)
 
         def lines(model: Model) -> dict[str, Line]:
@@ -97,7 +95,7 @@ def _regressions(stack: str) -> Callable[[Facts], Figure]:
 
 def _changes(key: str) -> Callable[[Facts], Figure]:
     def draw(facts: Facts) -> Figure:
-        probed = Facts(facts.comparison | {"models": [model for model in facts.models if model.get("probes")]})
+        probed = facts.probed
         kept = [n for n, name in enumerate(measure.CELLS[1:]) if name in (*facts.seen, *facts.beyond)]
         across = [f"{factor:g}×" for factor in SHIFTS] if key == "shifted" else [measure.CELLS[1 + n] for n in kept]
         points = range(len(SHIFTS)) if key == "shifted" else kept
@@ -107,8 +105,7 @@ def _changes(key: str) -> Callable[[Facts], Figure]:
 
 
 def _cost(facts: Facts) -> Figure:
-    encodings = facts.comparison["cost"]["encodings"]
-    cases = [(kind, length) for kind in ("encoder_ratio", "step_ratio") for length in encodings[0][kind]]
+    encodings, cases = facts.encodings, facts.cost_cases
     figure, axes = plt.subplots(2, -(-len(cases) // 2), figsize=(10.4, 6), sharey=True, squeeze=False, layout="constrained")
     y = np.arange(len(encodings))
     for axis, (kind, length) in zip(axes.flat, cases):
@@ -145,10 +142,10 @@ def charts(facts: Facts) -> Iterator[Chart]:
                "before the limit of length.", _by_length(lambda cell: list(cell["repetition"]), "share of lines", (-0.02, 1.02)))
     if facts.last_seen and facts.beyond:
         yield ("kept", "What is left beyond the trained lengths", f"BLEU as a share of that at {facts.last_seen} pieces.", _kept)
-    if facts.comparison.get("cost"):
+    if facts.encodings:
         yield ("cost", "What the encoding costs", "Time of models with random weights that differ by their encoding only, "
                "divided by that of the one without, measured in turns. Gray: noise, the interval contains 1.", _cost)
-    if any(model.get("probes") for model in facts.models):
+    if facts.probed.models:
         for stack in ("encoder", "decoder"):
             yield (f"r2-{stack}", f"Position in the states of the {stack}", "How much of the variance of a token's position a "
                    "linear regression finds in its state, on sentences that it was not fitted to, from the input to the last "

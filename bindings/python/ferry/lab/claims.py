@@ -54,12 +54,26 @@ class Facts:
         self.beyond: list[str] = []
         self.doubled = ""
         for (least, most), name in zip(measure.BUCKETS, measure.CELLS[1:]):
-            if trained and any(cell["name"] == name for cell in self.models[0]["cells"]):
+            if trained and any(cell["name"] == name for model in self.models[:1] for cell in model["cells"]):
                 if most is not None and most <= trained:
                     self.seen.append(name)
                 elif least > trained:
                     self.beyond.append(name)
                     self.doubled = name if least <= 2 * trained else self.doubled
+
+    @property
+    def encodings(self) -> list[dict[str, Any]]:
+        """Those whose cost was measured, the first without an encoding."""
+        return (self.comparison.get("cost") or {"encodings": []})["encodings"]  # type: ignore[no-any-return]
+
+    @property
+    def probed(self) -> Facts:
+        """Of the models with probes alone."""
+        return Facts(self.comparison | {"models": [model for model in self.models if model.get("probes")]})
+
+    @property
+    def cost_cases(self) -> list[tuple[str, str]]:
+        return [(kind, length) for kind in ("encoder_ratio", "step_ratio") for length in self.encodings[0][kind]]
 
     @property
     def last_seen(self) -> str:
@@ -149,7 +163,7 @@ def _cheap(limit: float, steps_only: bool) -> Callable[[Facts], Cases]:
     """Cases of relative encodings, at 512 tokens, that cost less than this many times no encoding."""
     def cases(facts: Facts) -> Cases:
         for kind in ("step_ratio",) if steps_only else ("encoder_ratio", "step_ratio"):
-            for each in (facts.comparison.get("cost") or {"encodings": []})["encodings"]:
+            for each in facts.encodings:
                 value = each[kind].get("512", [math.nan])
                 if each["kind"] == "relative" and not math.isnan(value[0]):
                     words = f"{each['name']}, {kind.removesuffix('_ratio')}: " + "{:.2f} ({:.2f}–{:.2f})".format(*value)
@@ -314,7 +328,6 @@ def advice(facts: Facts) -> list[tuple[str, str]]:
         limit = min((scheme["limit"] for scheme in model["schemes"] if scheme["limit"]), default=0)
         if limit and all(encoding_of(model) != encoding_of(other) for other in facts.models[:index]):
             found.append(("Not beyond its table", f"{model['name']} has rows for {limit} positions, and refuses longer texts."))
-    encodings = (facts.comparison.get("cost") or {"encodings": []})["encodings"][1:]
-    if encodings:
-        found += zip(("Cheapest in time", "Cheapest in memory"), _cheapest(encodings))
+    if facts.encodings[1:]:
+        found += zip(("Cheapest in time", "Cheapest in memory"), _cheapest(facts.encodings[1:]))
     return [(lead, text) for lead, text in found if text]

@@ -16,7 +16,7 @@ from sacrebleu.metrics.chrf import CHRF
 from .. import _native, inspect
 from .._translator import Model, Translator
 from . import statistics
-from .probes import pairs_of, probe
+from .probes import log_softmax, pairs_of, probe
 from .statistics import Array
 
 BUCKETS = ((1, 8), (9, 16), (17, 31), (32, 47), (48, 63), (64, 95), (96, 127), (128, None))  # source pieces
@@ -33,19 +33,24 @@ OF_TRANSLATIONS, OF_REFERENCES = ("length_ratio", "early_stop", "repetition"), (
 _SCORERS = {"bleu": BLEU(), "chrf": CHRF()}
 
 
+def read_pair(first: pathlib.Path, second: pathlib.Path) -> tuple[list[str], list[str]]:
+    """The lines of two files, as many of each."""
+    one, other = (path.read_text(encoding="utf-8").split("\n") for path in (first, second))
+    for lines in (one, other):
+        if lines[-1] == "":
+            lines.pop()
+    if not one:
+        raise ValueError(f"{first}: expected lines of text, found none")
+    if len(one) != len(other):
+        raise ValueError(f"{second}: expected {len(one)} lines, as {first} has, found {len(other)}")
+    return one, other
+
+
 class Text:
     """Lines and their translations; `pieces` are the first model's, so that all models are compared on the same lines."""
 
     def __init__(self, source: pathlib.Path, reference: pathlib.Path, model: Model):
-        self.names = source, reference
-        self.sources, self.references = (path.read_text(encoding="utf-8").split("\n") for path in self.names)
-        for lines in (self.sources, self.references):
-            if lines[-1] == "":
-                lines.pop()
-        if not self.sources:
-            raise ValueError(f"{source}: expected lines of text, found none")
-        if len(self.sources) != len(self.references):
-            raise ValueError(f"{reference}: expected {len(self.sources)} lines, as {source} has, found {len(self.references)}")
+        self.sources, self.references = read_pair(source, reference)
         none = len(inspect.tokenize(model, ""))
         self.pieces = [max(0, len(inspect.tokenize(model, line)) - none) for line in self.sources]
         self.buckets = [sum(least <= pieces for least, _ in BUCKETS) - 1 for pieces in self.pieces]
@@ -70,14 +75,13 @@ def nats_of(model: Model, source: Any, inputs: Any) -> Array | None:
     if not len(source):
         return None
     try:
-        logits = inspect.logits(model, [source], [inputs])[0].astype(np.float64)
+        logits = inspect.logits(model, [source], [inputs])[0]
     except _native.FerryError as error:
         if error.status is not _native.Status.LIMIT:
             raise
         return None
-    most = logits.max(1)
     expected = [*inputs[1:], inspect.sizes(model).eos_id]
-    found: Array = np.log(np.exp(logits - most[:, None]).sum(1)) + most - logits[np.arange(len(expected)), expected]
+    found: Array = -log_softmax(logits)[np.arange(len(expected)), expected]
     return found
 
 

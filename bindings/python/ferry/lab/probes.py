@@ -64,7 +64,7 @@ def batch_of(model: Model, pairs: list[Pair], fronts: list[list[Pair]] | None = 
 # ---- changes of the input ----
 
 
-def _log_softmax(logits: Any) -> Any:
+def log_softmax(logits: Any) -> Any:
     shifted = logits.astype(np.float64) - logits.max(1, keepdims=True)
     return shifted - np.log(np.exp(shifted).sum(1, keepdims=True))
 
@@ -87,7 +87,7 @@ def _output_sums(model: Model, before: Batch, after: Batch) -> Any:
         found = [inspect.logits(model, batch.sources[part], batch.targets[part]) for batch in (before, after)]
         for logits, changed, inputs in zip(*found, before.targets[part]):
             pieces = len(inputs) - 1
-            p, q = _log_softmax(logits[:pieces]), _log_softmax(changed[len(changed) - 1 - pieces : -1])
+            p, q = log_softmax(logits[:pieces]), log_softmax(changed[len(changed) - 1 - pieces : -1])
             rows = np.arange(pieces)
             sums.append([pieces, -p[rows, inputs[1:]].sum(), -q[rows, inputs[1:]].sum(), (np.exp(p) * (p - q)).sum()])
     return np.array(sums).reshape(-1, 4)

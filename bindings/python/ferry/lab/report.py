@@ -37,18 +37,16 @@ def _tables(facts: Facts) -> dict[str, Table]:
         sizes = ("file_bytes", "table_bytes", "row_bytes", "cache_bytes", "thread_bytes")
         tables["speed"] = ("speed and memory of the models", ["model", *speeds, *sizes], [
             [model["name"], *(model[key] for key in speeds + sizes)] for model in facts.models])
-    if facts.comparison.get("cost"):
-        encodings = facts.comparison["cost"]["encodings"]
-        cases = [(kind, length) for kind in ("encoder_ratio", "step_ratio") for length in encodings[0][kind]]
+    if facts.encodings:
+        cases = facts.cost_cases
         tables["cost"] = ("time / without encoding, and bytes", [
             "encoding", *(f"{kind.removesuffix('_ratio')} {length}" for kind, length in cases), "table_bytes", "row_bytes"], [
             [each["name"], *(each[kind][length] for kind, length in cases), each.get("table_bytes"), each.get("row_bytes")]
-            for each in encodings])
-    probed = [model for model in facts.models if model.get("probes")]
-    if probed:
+            for each in facts.encodings])
+    if facts.probed.models:
         keys = ("r2_seen", "r2_beyond", "r2_beyond_refit", "error_seen", "error_beyond")
         tables["probes"] = ("positions in hidden states", ["model", "stack", "layer", *keys], [
-            [model["name"], stack, layer, *(state[key] for key in keys)] for model in probed
+            [model["name"], stack, layer, *(state[key] for key in keys)] for model in facts.probed.models
             for stack in ("encoder", "decoder") for layer, state in enumerate(model["probes"][stack])])
     return tables
 
