@@ -11,10 +11,14 @@
 extern "C" {
 #endif
 
-/* As ferry_model_open, on the kernels that `isa` names ("plain", "avx2", …; NULL or "": the best of this machine). An
- * isa that is unknown or cannot run here is an ARGUMENT error. */
-FERRY_API ferry_status ferry_inspect_open(const char *path, const char *isa, ferry_model **model, ferry_error *error);
-/* The same for an open file, which the caller may close afterwards; messages call it `name`. */
+/* As ferry_model_open, on the kernels that `isa` names ("plain", "avx2", …; NULL or "": the best of this machine), and
+ * with other parameters of the positional encodings than the file's: "theta=40000", "scaling=linear factor=2", by their
+ * names in the file, for both stacks (NULL: the file's); those of encodings with weights stay. An isa that is unknown
+ * or cannot run here, and a parameter that the model lacks, are ARGUMENT errors. */
+FERRY_API ferry_status ferry_inspect_open(const char *path, const char *isa, const char *position, ferry_model **model,
+                                          ferry_error *error);
+/* The same, with the file's own encodings, for an open file, which the caller may close afterwards; messages call it
+ * `name`. */
 FERRY_API ferry_status ferry_inspect_open_fd(int fd, const char *name, const char *isa, ferry_model **model,
                                              ferry_error *error);
 /* Sizes of a synthetic model. */
@@ -58,11 +62,12 @@ FERRY_API ferry_inspect_sizes ferry_inspect_get_sizes(const ferry_model *model);
 FERRY_API ferry_status ferry_inspect_tokenize(const ferry_model *model, ferry_text text, const char *from,
                                               const char *to, int32_t **ids, size_t *count, ferry_error *error);
 
-/* How the model was trained, as its file records it: in words (empty: not recorded; belongs to the model), and the
- * tokens of the longest training example (0: not recorded). */
+/* How the model was trained, as its file records it: in words (empty: not recorded; belongs to the model); the tokens
+ * of the longest training example, the seed of random numbers, and target tokens in all (0: not recorded). */
 typedef struct ferry_inspect_training {
     ferry_text text;
-    int32_t longest;
+    int32_t longest, seed;
+    float tokens;
 } ferry_inspect_training;
 FERRY_API ferry_inspect_training ferry_inspect_get_training(const ferry_model *model);
 

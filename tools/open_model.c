@@ -27,7 +27,7 @@ static ferry_model *open_model(const ferry_call *call, const char *path, const c
     const bool written = descriptor >= 0 && ferry_input_is_output(call, file, role);
     const ferry_status status = written           ? FERRY_ERROR_IO
                                 : descriptor >= 0 ? ferry_inspect_open_fd(descriptor, file, isa, &model, &error)
-                                                  : ferry_inspect_open(path, isa, &model, &error);
+                                                  : ferry_inspect_open(path, isa, NULL, &model, &error);
     if (descriptor >= 0) ferry_descriptor_close(descriptor);
     if (written) return NULL;
     if (status == FERRY_ERROR_ARGUMENT)

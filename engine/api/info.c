@@ -136,6 +136,8 @@ static const struct {
     {.key = "tokenizer.kind"},
     {.key = "training", .file_key = "ferry.origin.training"},
     {.key = "trained_length", .file_key = "ferry.origin.trained_length"},
+    {.key = "trained_seed", .file_key = "ferry.origin.trained_seed"},
+    {.key = "trained_tokens", .file_key = "ferry.origin.trained_tokens"},
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
 

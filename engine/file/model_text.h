@@ -95,6 +95,8 @@ typedef struct ferry_model_origin {
     ferry_view license;        /* its text */
     ferry_view training;       /* how it was trained, in words */
     int32_t trained_length;    /* tokens of the longest training example; 0: not recorded */
+    int32_t trained_seed;      /* of random numbers; 0: not recorded */
+    float trained_tokens;      /* target tokens in all; 0: not recorded */
     const ferry_texts *files;  /* [file_count] names of what was read */
     const uint64_t *sizes;     /* [file_count] bytes */
     const ferry_texts *hashes; /* [file_count] SHA-256 in hexadecimal; NULL: not recorded */

@@ -47,9 +47,12 @@ ferry_inspect_sizes ferry_inspect_get_sizes(const ferry_model *model)
 
 ferry_inspect_training ferry_inspect_get_training(const ferry_model *model)
 {
-    if (model == NULL) return (ferry_inspect_training){{"", 0}, 0};
+    if (model == NULL) return (ferry_inspect_training){{"", 0}, 0, 0, 0};
     const ferry_model_origin *origin = &model->file.origin;
-    return (ferry_inspect_training){{origin->training.data, origin->training.size}, origin->trained_length};
+    return (ferry_inspect_training){{origin->training.data, origin->training.size},
+                                    origin->trained_length,
+                                    origin->trained_seed,
+                                    origin->trained_tokens};
 }
 
 ferry_status ferry_inspect_tokenize(const ferry_model *model, ferry_text text, const char *from, const char *to,

@@ -326,6 +326,8 @@ static void print_model(FILE *out, const ferry_model *model)
     print_origin(out, &file->origin);
     print_info(out, model, "training: ", "training", "");
     print_info(out, model, "trained on examples of up to ", "trained_length", " tokens");
+    print_info(out, model, "trained on ", "trained_tokens", " target tokens");
+    print_info(out, model, "trained with seed ", "trained_seed", "");
     print_info(out, model, "license: ", "license", "");
     print_info(out, model, "content hash: ", "hash", "");
 }

@@ -70,7 +70,9 @@ static ferry_status read_origin(ferry_import_plan *plan, ferry_json config, ferr
 {
     const ferry_json_key keys[] = {{"name", .text = &plan->name},
                                    {"training", .text = &plan->training},
-                                   {"trained_length", .integer = &plan->trained_length, 1, FERRY_MAX_SIZE}};
+                                   {"trained_length", .integer = &plan->trained_length, 1, FERRY_MAX_SIZE},
+                                   {"trained_seed", .integer = &plan->trained_seed, 1, INT32_MAX},
+                                   {"trained_tokens", .real = &plan->trained_tokens}};
     return ferry_json_read(config, keys, sizeof keys / sizeof keys[0], false, error);
 }
 

@@ -61,8 +61,9 @@ typedef struct ferry_import_plan {
     ferry_generation generation; /* ids, decoding defaults, shortlist */
     ferry_model_text text;
     ferry_view license;
-    const char *training;   /* ferry.origin.training; NULL: not recorded */
-    int32_t trained_length; /* ferry.origin.trained_length */
+    const char *training;                 /* ferry.origin.training; NULL: not recorded */
+    int32_t trained_length, trained_seed; /* ferry.origin.trained_length, …; 0: not recorded */
+    float trained_tokens;
     const char *note;       /* what somebody should know of the source (options->noted); NULL: nothing */
     const char *guessed[2]; /* the pair of languages that names alone say; NULL: none */
     ferry_model_file *file; /* the source, if it is a model file itself, whose origin stays as it is; NULL otherwise */

@@ -214,6 +214,8 @@ static ferry_status list_files(const ferry_import_plan *plan, ferry_arena *arena
         .license = plan->license,
         .training = ferry_text_view(plan->training != NULL ? plan->training : ""),
         .trained_length = plan->trained_length,
+        .trained_seed = plan->trained_seed,
+        .trained_tokens = plan->trained_tokens,
         .sizes = sizes,
         .file_count = count,
     };

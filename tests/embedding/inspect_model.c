@@ -7,7 +7,7 @@ int main(int argc, char **argv)
     ferry_error error = {FERRY_OK, "usage: inspect_model MODEL"};
     ferry_model *model = NULL;
     ferry_text text = {NULL, 0};
-    if (argc == 2 && ferry_inspect_open(argv[1], "plain", &model, &error) == FERRY_OK)
+    if (argc == 2 && ferry_inspect_open(argv[1], "plain", NULL, &model, &error) == FERRY_OK)
         ferry_inspect_describe(model, &text, &error);
     if (text.data != NULL)
         fwrite(text.data, 1, text.size, stdout);

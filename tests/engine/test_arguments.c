@@ -457,9 +457,11 @@ TEST_WITH(test_inspecting, set_up, tear_down)
     static const ferry_inspect_shape shape = {16, 2, 16, 1, 1, 40}, odd = {15, 2, 16, 1, 1, 40};
     ferry_model *opened;
     ferry_text text;
-    REFUSED(ferry_inspect_open, path, NULL, NULL, &opened);
-    REFUSED_NAMING(ferry_inspect_open, isa, "kernels 'sse9'", scratch_file("small.gguf"), "sse9", &opened);
-    REFUSED(ferry_inspect_open, model, scratch_file("small.gguf"), NULL, NULL);
+    REFUSED(ferry_inspect_open, path, NULL, NULL, NULL, &opened);
+    REFUSED_NAMING(ferry_inspect_open, isa, "kernels 'sse9'", scratch_file("small.gguf"), "sse9", NULL, &opened);
+    REFUSED_NAMING(ferry_inspect_open, position, "position 'theta=2'", scratch_file("small.gguf"), NULL, "theta=2",
+                   &opened);
+    REFUSED(ferry_inspect_open, model, scratch_file("small.gguf"), NULL, NULL, NULL);
     REFUSED(ferry_inspect_open_fd, fd, -1, "model", NULL, &opened);
     REFUSED(ferry_inspect_open_fd, name, 0, NULL, NULL, &opened);
     REFUSED_NAMING(ferry_inspect_open_fd, isa, "kernels 'sse9'", 0, "model", "sse9", &opened);

@@ -130,7 +130,7 @@ TEST(test_each_stack_has_its_own_eps)
         memcpy(file.data + (key - (const char *)file.data) + strlen(names[i]) + 4, &eps[i], 4); /* after its type */
     }
     write_bytes(path, file.data, file.size);
-    CHECK(ferry_inspect_open(path, NULL, &model, &error));
+    CHECK(ferry_inspect_open(path, NULL, NULL, &model, &error));
     assert_true(model->file.transformer.encoder.norm_eps == eps[0] &&
                 model->file.transformer.decoder.norm_eps == eps[1]);
     set_inputs(model);

@@ -1,5 +1,5 @@
 /* What ferry_inspect.h says about positions alone: rows, and scores by distance, through the hooks of every kind. */
-#include "tests/support/support.h"
+#include "tests/support/small_model.h"
 
 enum { D = 64, HEADS = 4, K = D / HEADS, COUNT = 50, KEYS = 2 * COUNT - 1 };
 
@@ -58,6 +58,65 @@ TEST(test_scores_by_distance)
     }
     ferry_model_close(none);
     ferry_model_close(rope);
+}
+
+static void put_rotations(ferry_gguf_writer *writer)
+{
+    ferry_gguf_put_string(writer, "ferry.decoder.position.layout", "half");
+    ferry_gguf_put_f32(writer, "ferry.decoder.position.theta", 10000);
+}
+
+static void put_slower_rotations(ferry_gguf_writer *writer)
+{
+    ferry_gguf_put_string(writer, "ferry.decoder.position.layout", "half");
+    ferry_gguf_put_f32(writer, "ferry.decoder.position.theta", 40000);
+    ferry_gguf_put_string(writer, "ferry.decoder.position.scaling", "linear");
+    ferry_gguf_put_f32(writer, "ferry.decoder.position.factor", 2.5f);
+}
+
+static void score(const ferry_model *model, float scores[COUNT])
+{
+    static float q[256], k[256];
+    for (int d = 0; d < 256; d++) q[d] = k[d] = (float)cos(d);
+    CHECK(ferry_inspect_position_scores(model, FERRY_INSPECT_DECODER, 0, 0, COUNT, q, k, scores, &error));
+}
+
+/* Parameters that are given at opening do what those of a file do, and what no encoding takes is refused. */
+TEST(test_other_parameters_than_the_file)
+{
+    static const char *const wrong[][2] = {
+        {"theta=0", "position 'theta=0': position.theta: expected a real number above 1, up to 1e12"},
+        {"theta=4x", "position.theta: expected a real number"},
+        {"theta=", "position.theta: expected a real number"},
+        {"dims=2.5", "position.dims: expected an even number"},
+        {"layout=whole", "position.layout: expected 'half' or 'interleaved'"},
+        {"scaling=yarn factor=2", "position.original_length: expected a number"},
+        {"factor=2", "no parameter that 'factor=2' could change"},
+        {"theta=40000 thetas=2", "no parameter that 'thetas=2' could change"},
+        {"theta", "no parameter that 'theta' could change"},
+        {"theta=2  layout=half", "no parameter that '' could change"},
+    };
+    float own[COUNT], other[COUNT], expected[COUNT];
+    ferry_model *model = open_small_model(
+        &(small_model){.d_model = 16, .heads = 2, .head_width = 8, .position = "rope", .keys = put_slower_rotations},
+        NULL);
+    score(model, expected);
+    const ferry_name words = ferry_name_format("%s", ferry_model_info(model, "decoder.position"));
+    ferry_model_close(model);
+    model = open_small_model(
+        &(small_model){.d_model = 16, .heads = 2, .head_width = 8, .position = "rope", .keys = put_rotations}, NULL);
+    score(model, own);
+    ferry_model_close(model);
+    CHECK(
+        ferry_inspect_open(scratch_file("small.gguf"), NULL, "theta=40000 scaling=linear factor=2.5", &model, &error));
+    score(model, other);
+    assert_memory_equal(other, expected, sizeof other);
+    assert_memory_not_equal(other, own, sizeof other);
+    assert_string_equal(ferry_model_info(model, "decoder.position"), words.text);
+    ferry_model_close(model);
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        REFUSE(ferry_inspect_open(scratch_file("small.gguf"), NULL, wrong[i][0], &model, &error), FERRY_ERROR_ARGUMENT,
+               wrong[i][1]);
 }
 
 TEST(test_mistakes_are_named)

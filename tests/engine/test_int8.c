@@ -76,12 +76,12 @@ static void check_isas(const family *f, const char *path)
 {
     ferry_model *plain, *model;
     size_t count;
-    CHECK(ferry_inspect_open(path, "plain", &plain, &error));
+    CHECK(ferry_inspect_open(path, "plain", NULL, &plain, &error));
     const batch b = make_batch(plain);
     const float *expected = find_logits(plain, &b, FERRY_INSPECT_ONE_PASS, &count);
     ferry_result *beams = search(plain, f, &b, 4), *greedy = search(plain, f, &b, 1);
     for (const ferry_kernels *const *k = ferry_kernels_available(); *k != NULL; k++) {
-        CHECK(ferry_inspect_open(path, (*k)->isa, &model, &error));
+        CHECK(ferry_inspect_open(path, (*k)->isa, NULL, &model, &error));
         assert_string_equal(ferry_inspect_isa(model), (*k)->isa);
         for (int pass = 0; pass < 2; pass++)
             assert_memory_equal(find_logits(model, &b, (ferry_inspect_pass)pass, &count), expected,

@@ -313,6 +313,8 @@ static void put_origin(ferry_gguf_writer *writer)
     const ferry_view hashes[] = {text_view(HASH), text_view(last_hash)};
     ferry_gguf_put_string(writer, "ferry.origin.kind", "a test");
     ferry_gguf_put_u32(writer, "ferry.origin.trained_length", 40);
+    ferry_gguf_put_u32(writer, "ferry.origin.trained_seed", 3);
+    ferry_gguf_put_f32(writer, "ferry.origin.trained_tokens", 6e6f);
     ferry_gguf_put_texts(writer, "ferry.origin.files", names, 2);
     ferry_gguf_put_array(writer, "ferry.origin.sizes", FERRY_GGUF_U64, sizes, 2);
     ferry_gguf_put_texts(writer, "ferry.origin.hashes", hashes, 2);
@@ -460,6 +462,7 @@ TEST(test_bounds_of_keys)
         {"ferry.languages.default_source", -1, 1, 1},
         {"ferry.languages.default_target", -1, 1, 1},
         {"ferry.origin.trained_length", 0, 1 << 20, 1},
+        {"ferry.origin.trained_seed", 0, INT32_MAX, 1},
     };
     static const bounds of_words[] = {
         {"ferry.tokenizer.source.added_ids", 0, 8, 1},
@@ -672,11 +675,15 @@ TEST(test_what_was_recorded)
 {
     const ferry_key *license = ferry_schema_find(FERRY_KEYS_ORIGIN, "licence");
     const ferry_key *length = ferry_schema_find(FERRY_KEYS_ORIGIN, "trained_length");
+    const ferry_key *tokens = ferry_schema_find(FERRY_KEYS_ORIGIN, "trained_tokens");
     for (int recorded = 0; recorded < 2; recorded++) {
-        ferry_model_origin origin = {.license = {"M", (size_t)recorded}, .trained_length = recorded};
+        ferry_model_origin origin = {.license = {"M", (size_t)recorded},
+                                     .trained_length = recorded,
+                                     .trained_tokens = (float)recorded};
         const ferry_schema_values values = {.origin = &origin};
         assert_int_equal(ferry_key_applies(license, &values), recorded);
         assert_int_equal(ferry_key_applies(length, &values), recorded);
+        assert_int_equal(ferry_key_applies(tokens, &values), recorded);
         assert_true(ferry_key_applies(ferry_schema_find(FERRY_KEYS_ORIGIN, "name"), &values));
     }
 }

@@ -75,7 +75,7 @@ TEST(test_tiles_are_requested_only_by_opening)
     assert_string_not_equal(ferry_inspect_isa(model), "amx");
     assert_string_equal(ferry_inspect_isa(model), ferry_kernels_find_without_tiles()->isa);
     ferry_model_close(model);
-    CHECK(ferry_inspect_open(path, "plain", &model, &error));
+    CHECK(ferry_inspect_open(path, "plain", NULL, &model, &error));
     ferry_model_close(model);
     assert_false(tiles_are_permitted());
     CHECK(ferry_model_open(path, 0, &model, &error));
@@ -355,6 +355,8 @@ static void put_origin(ferry_gguf_writer *writer)
     ferry_gguf_put_string(writer, "ferry.origin.licence", "Anyone may do anything.");
     ferry_gguf_put_string(writer, "ferry.origin.training", "none");
     ferry_gguf_put_u32(writer, "ferry.origin.trained_length", 31);
+    ferry_gguf_put_u32(writer, "ferry.origin.trained_seed", 7);
+    ferry_gguf_put_f32(writer, "ferry.origin.trained_tokens", 2500.0f);
 }
 
 TEST(test_info)
@@ -372,6 +374,8 @@ TEST(test_info)
         {"tokenizer.kind", "pieces"},
         {"training", "none"},
         {"trained_length", "31"},
+        {"trained_seed", "7"},
+        {"trained_tokens", "2500"},
     };
     model = open_small_model(&(small_model){.keys = put_origin, .tokenizer = "pieces"}, NULL);
     for (size_t i = 0; i < COUNT(rows); i++) assert_string_equal(ferry_model_info(model, rows[i][0]), rows[i][1]);
@@ -426,7 +430,7 @@ TEST(test_info_of_each_stack)
 /* Every key has a value in every model; only what an origin may lack is empty. */
 TEST(test_info_keys)
 {
-    static const char may_be_empty[] = " license languages hash training trained_length ";
+    static const char may_be_empty[] = " license languages hash training trained_length trained_seed trained_tokens ";
     size_t count = 0;
     CHECK(ferry_model_open(model_path(), 0, &model, &error));
     for (const char *key; (key = ferry_model_info_key(count)) != NULL; count++) {

@@ -46,7 +46,7 @@ static void *use_it(void *user)
 {
     use *u = user;
     ferry_model *model;
-    u->status = ferry_inspect_open(u->path, u->isa, &model, &u->error);
+    u->status = ferry_inspect_open(u->path, u->isa, NULL, &model, &u->error);
     if (u->status != FERRY_OK) return NULL;
     u->status = translate(u, model, &u->error);
     ferry_model_close(model);

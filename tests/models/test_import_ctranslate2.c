@@ -190,7 +190,7 @@ TEST(test_letters)
         char *path = new_scratch_file("letters.gguf");
         CHECK(ferry_import(shared_file("models/aren-transliteration/%s", rows[i].name), path,
                            &(ferry_import_options){.type = FERRY_F32, .widen = rows[i].widen}, &error));
-        CHECK(ferry_inspect_open(path, NULL, &model, &error));
+        CHECK(ferry_inspect_open(path, NULL, NULL, &model, &error));
         ferry_options_default(model, &options, sizeof options);
         for (size_t j = 0; j < COUNT(letters); j++) {
             const ferry_text source = as_text(letters[j].source);

@@ -32,11 +32,19 @@ class Inspect(unittest.TestCase):
         self.assertEqual((scheme.name, scheme.kind, scheme.limit, scheme.for_long_texts), ("rope", "relative", 0, True))
         self.assertEqual(inspect.scheme(model("learned"), "decoder").kind, "absolute")
         self.assertEqual(inspect.scheme(model("rope-none"), "decoder").kind, "no_positions")
-        self.assertEqual(inspect.training(self.model)[1], 31)
+        self.assertEqual(inspect.training(self.model).longest, 31)
         self.assertIn("rope", inspect.name(self.model))
         self.assertIn("encoder-decoder Transformer", inspect.describe(self.model))
         self.assertEqual(inspect.encodings()[0], "none")
         self.assertEqual(inspect.isa(inspect.open_model(os.path.join(MODELS, "rope.gguf"), "plain")), "plain")
+
+    def test_other_parameters_than_the_file(self):
+        scaled = inspect.open_model(os.path.join(MODELS, "rope.gguf"), position="theta=40000 scaling=linear factor=2")
+        self.assertRegex(inspect.scheme(scaled, "decoder").parameters, "theta 40000.*linear.*factor 2")
+        one, other = (inspect.logits(each, self.sources, self.targets)[0] for each in (self.model, scaled))
+        self.assertFalse(np.allclose(one, other, atol=1e-3))
+        with self.assertRaisesRegex(ferry.FerryError, "factor=2"):
+            inspect.open_model(os.path.join(MODELS, "rope.gguf"), position="factor=2")
 
     def test_ids(self):
         self.assertEqual([len(each) for each in self.sources], [6, 5, 6])

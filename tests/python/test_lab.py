@@ -16,12 +16,13 @@ from xml.etree import ElementTree
 import matplotlib.pyplot as plt
 import numpy as np
 import sacrebleu
+import scipy.stats
 
 packages, source_dir = sys.argv[1:3]
 sys.path.insert(0, packages)
 import ferry  # noqa: E402
 from ferry import inspect  # noqa: E402
-from ferry.lab import claims, cost, measure, pictures, report, statistics  # noqa: E402
+from ferry.lab import claims, cost, measure, pictures, record, report, statistics  # noqa: E402
 
 ZOO = pathlib.Path(source_dir) / "models/encodings"
 PAGE = (pathlib.Path(source_dir) / "docs/encodings-compared.md").read_text(encoding="utf-8")
@@ -45,10 +46,36 @@ class Statistics(unittest.TestCase):
         self.assertAlmostEqual(found[0], values.mean())
         self.assertAlmostEqual((found[2] - found[1]) / 2, 1.96 * values.std() / 20, delta=0.01)
 
-    def test_p(self):
-        for differences, p in (([1.0] * 999, 0.002), ([1.0] * 500 + [-1.0] * 499, 1.0), ([1.0] * 989 + [0.0] * 10, 0.022)):
-            self.assertAlmostEqual(statistics.p_value(np.array(differences)), p)
-        self.assertTrue(math.isnan(statistics.p_value(np.array([math.nan] * 3))))
+    def test_estimates(self):
+        """Of two means with variances of their own: Welch's test, as scipy has it."""
+        random = np.random.default_rng(5)
+        one, other = random.normal(0, 1, 12), random.normal(0.8, 3, 7)
+        parts = [(sample.var(ddof=1) / len(sample), len(sample) - 1) for sample in (one, other)]
+        found, expected = statistics.estimate(one.mean() - other.mean(), parts), scipy.stats.ttest_ind(one, other, equal_var=False)
+        self.assertAlmostEqual(found.p(), expected.pvalue)
+        np.testing.assert_allclose(found.interval()[1:], expected.confidence_interval())
+        self.assertTrue(math.isnan(statistics.estimate(math.nan, parts).p()))
+        self.assertEqual(statistics.holm([0.01, 0.04, 0.03, math.nan, 0.005])[:3], [0.03, 0.06, 0.06])
+        sample = random.normal(found.smallest(), found.error, 20000)  # the test finds four of five
+        share = np.mean([statistics.Estimate(value, found.error, found.freedom).p() < 0.05 for value in sample[:2000]])
+        self.assertAlmostEqual(share, 0.8, delta=0.05)
+
+    def test_false_alarms(self):
+        """Twelve encodings that are all the same, three seeds each, which differ by luck: one test of twenty finds a
+        difference, at most, although lines alone would find one of three."""
+        random, lines, alarms, naive = np.random.default_rng(11), 100, [], []
+        times = statistics.resamples(lines)
+        for _ in range(60):
+            common = random.normal(size=lines)
+            groups = [[common + 0.5 * random.normal(size=lines) + 0.08 * random.normal() for _ in range(3)] for _ in range(12)]
+            analysis = measure.Analysis([[{("nats", "all"): np.array([own.mean(), *(times @ own / lines)])} for own in group]
+                                         for group in groups], {"all": lines}, set())
+            for a, b in ((0, 1), (2, 3), (4, 5), (6, 7), (8, 9), (10, 11)):
+                found, resampled = analysis.contrast("nats", "all", {a: 1, b: -1})
+                alarms.append(found.p() < 0.05)
+                naive.append(not resampled[1] < 0 < resampled[2])
+        self.assertLess(np.mean(alarms), 0.08)
+        self.assertGreater(np.mean(naive), 0.2)
 
     def test_position_probe(self):
         """States that tell the position, that tell it up to a bound, and that do not."""
@@ -73,13 +100,13 @@ class Statistics(unittest.TestCase):
     def test_repeats(self):
         for ids, expected in (([1, 2, 3] * 3, True), ([1, 2, 3] * 2, False), ([5, 1, 1, 1], True), ([1, 1, 2, 1, 1], False),
                               (list(range(16)) * 3, True), (list(range(17)) * 3, False), ([], False)):
-            self.assertEqual(measure.repeats(ids), expected, ids)
+            self.assertEqual(record.repeats(ids), expected, ids)
 
     def test_verdicts(self):
         for cases, expected in ((["yes"] * 3 + ["no"], "measured: for it"), (["no"] * 3 + ["open"], "measured: against it"),
                                 (["open"] * 3 + ["yes"] * 2, "cannot tell"), (["yes"] * 2 + ["no"] * 2, "true of some"),
                                 ([], "not measured")):
-            self.assertEqual(claims.verdict([("", case) for case in cases]), expected)
+            self.assertEqual(claims.verdict(cases), expected)
 
 
 class Pictures(unittest.TestCase):
@@ -166,7 +193,9 @@ class Comparison(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         paths = [ZOO / "rope.gguf", ZOO / "learned.gguf"]
-        cls.found = measure.compare(paths, ZOO / "test.en", ZOO / "test.de", threads=2)
+        cls.text = record.Text(ZOO / "test.en", ZOO / "test.de")
+        cls.comparison = measure.compare(paths, ZOO / "test.en", ZOO / "test.de", threads=2)
+        cls.found = cls.comparison.numbers
 
     def test_documented(self):
         for model in self.found["models"]:
@@ -201,7 +230,7 @@ class Comparison(unittest.TestCase):
 
     def test_page(self):
         """The page is complete, its tables are CSV, its pictures files, its numbers JSON."""
-        comparison = self.found | {"cost": cost.measure(["alibi"], 1)}
+        comparison = measure.Comparison(self.found | {"cost": cost.measure(["alibi"], 1)}, self.comparison.analysis)
         with tempfile.TemporaryDirectory() as scratch:
             page = report.write(comparison, pathlib.Path(scratch) / "own")
             names = {path.name for path in page.parent.iterdir()}
@@ -231,16 +260,51 @@ class Comparison(unittest.TestCase):
         self.assertIn("learned has rows for 256 positions", text)
 
     def test_claims(self):
-        facts = claims.Facts(self.found)
+        facts = claims.Facts(self.comparison)
         self.assertEqual((facts.last_seen, facts.doubled, facts.farthest), ("17-31", "48-63", "96-127"))
         rope, learned = facts.models
         self.assertTrue(claims.is_relative(rope) and claims.is_absolute(learned) and not claims.is_relative(learned))
-        self.assertEqual(facts.better("48-63", "nats", rope, learned), 1)
-        self.assertEqual(facts.better("48-63", "nats", learned, rope), -1)
+        self.assertLess(facts.contrast("nats", "48-63", [rope], [learned]).p(), 1e-6)
+        self.assertGreater(facts.contrast("nats", "48-63", [rope], [learned]).value, 0)
+        self.assertLess(facts.contrast("nats", "48-63", [learned], [rope]).value, 0)
         self.assertIs(facts.best("17-31", "nats"), rope)
-        fails = next(claim for claim in claims.CLAIMS if claim.text.startswith("Absolute encodings fail"))
-        self.assertEqual([case for _, case in fails.cases(facts)], ["yes"])
+        fails = claims.judge(next(claim for claim in claims.CLAIMS if claim.text.startswith("Absolute encodings fail")), facts)
+        self.assertEqual((fails.verdict, [case for _, case in fails.cases]), ("cannot tell", ["open"]))
+        self.assertIn("two seeds", fails.would)
         self.assertIn("rope has the best", claims.advice(facts)[0][1])
+
+    def test_seeds(self):
+        """Records of more seeds, kept in a file: they make one model of several, decide claims, and cost certainty."""
+        one = {path.stem: record.record(path, self.text, threads=2) for path in (ZOO / "rope.gguf", ZOO / "learned.gguf")}
+        records = []
+        for name, own in one.items():
+            for seed, factor in ((1, 1.0), (2, 1.02), (3, 0.99)):
+                sums, counts = own["columns"]["nats"]
+                other = own | {"name": f"{name}-{seed}", "path": f"{name}-{seed}.gguf", "seed": seed}
+                other["columns"] = own["columns"] | {"nats": [[value * factor for value in sums], counts]}
+                records.append(other)
+        with tempfile.TemporaryDirectory() as scratch:
+            path = pathlib.Path(scratch) / "runs.json.xz"
+            record.save(path, records)
+            comparison = measure.analyze(record.load(path), self.text)
+            path.write_bytes(b"nothing")
+            with self.assertRaisesRegex(ValueError, "runs.json.xz: not a file of records"):
+                record.load(path)
+        names = [(model["name"], model["seeds"]) for model in comparison.numbers["models"]]
+        self.assertEqual(names, [("rope", [1, 2, 3]), ("learned", [1, 2, 3])])
+        cells = [model["cells"][3]["nats"] for model in comparison.numbers["models"]]
+        for cell, model in zip(cells, self.found["models"]):
+            self.assertAlmostEqual(cell[0], model["cells"][3]["nats"][0] * np.mean([1, 1.02, 0.99]), places=4)
+        values = [[own["cells"][3]["nats"][0] * factor for factor in (1, 1.02, 0.99)] for own in self.found["models"]]
+        pooled = sum(np.var(each, ddof=1) for each in values) / 2
+        assert comparison.analysis
+        self.assertAlmostEqual(comparison.analysis.spread("nats", "17-31")[0], pooled, places=4)
+        self.assertEqual(comparison.analysis.spread("nats", "17-31")[1], 4)
+        fails = claims.judge(claims.CLAIMS[0], claims.Facts(comparison))
+        self.assertEqual(fails.verdict, "measured: for it")
+        self.assertEqual([len(group) for group in measure.grouped([*records, one["rope"]])], [3, 3, 1])  # a seed that is not known
+        with self.assertRaisesRegex(ValueError, "another text"):
+            measure.analyze([records[0] | {"text": ""}], self.text)
 
 
 if __name__ == "__main__":

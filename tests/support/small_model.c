@@ -395,6 +395,6 @@ ferry_model *open_small_model(const small_model *model, const char *isa)
     ferry_model *opened;
     const char *path = scratch_file("small.gguf");
     write_small_model(path, model);
-    CHECK(ferry_inspect_open(path, isa, &opened, &error));
+    CHECK(ferry_inspect_open(path, isa, NULL, &opened, &error));
     return opened;
 }

@@ -195,7 +195,7 @@ ferry_model *convert_and_open(const char *source, const char *isa)
     const char *path = new_scratch_file("converted.gguf");
     ferry_import_options options = {.type = FERRY_F32};
     CHECK(ferry_import(source, path, &options, &error));
-    CHECK(ferry_inspect_open(path, isa, &model, &error));
+    CHECK(ferry_inspect_open(path, isa, NULL, &model, &error));
     remove(path); /* the mapping lives on */
     return model;
 }

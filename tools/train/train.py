@@ -143,7 +143,7 @@ class Training:
     def about(self):
         """What the model file tells of its origin."""
         o = self.options
-        return {"name": f"{o.encoding}, seed {o.seed}", "trained_length": data.SEEN,
+        return {"name": f"{o.encoding}, seed {o.seed}", "trained_length": data.SEEN, "trained_seed": o.seed, "trained_tokens": o.tokens,
                 "training": f"{self.tokens / 1e6:.1f} million target tokens in {self.step} steps of {o.batch} tokens, "
                             f"{'bfloat16, ' if o.bf16 else ''}Adam, rate {o.rate:g}, dropout {o.dropout:g}, label smoothing {o.smoothing:g}, seed "
                             f"{o.seed}; concatenated sentences of up to {data.SEEN} pieces; "

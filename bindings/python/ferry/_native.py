@@ -124,7 +124,7 @@ class InspectSizes(c.Structure):
 
 
 class InspectTraining(c.Structure):
-    _fields_ = [("text", Text), ("longest", c.c_int32)]
+    _fields_ = [("text", Text), ("longest", c.c_int32), ("seed", c.c_int32), ("tokens", c.c_float)]
 
 
 class InspectScheme(c.Structure):
@@ -180,7 +180,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {  # result, parameters
     "ferry_result_sentence_count": (_size, [_pointer]),
     "ferry_result_sentence": (_to(Sentence), [_pointer, _size]),
     "ferry_result_sentences": (_pointer, [_pointer]),
-    "ferry_inspect_open": (_int, [_string, _string, _made, _error]),
+    "ferry_inspect_open": (_int, [_string, _string, _string, _made, _error]),
     "ferry_inspect_untrained": (_int, [_string, _to(InspectShape), _string, _made, _error]),
     "ferry_inspect_name": (Text, [_pointer]),
     "ferry_inspect_encoding": (_string, [_size]),

@@ -60,6 +60,17 @@ class Scheme:
 
 
 @dataclass(frozen=True)
+class Training:
+    """In words; the tokens of the `longest` example, the seed of random numbers, and target tokens in all. "" and 0: not
+    recorded."""
+
+    text: str
+    longest: int
+    seed: int
+    tokens: float
+
+
+@dataclass(frozen=True)
 class Memory:
     """Bytes: `tables` of the encodings in the model, a `row` of them for each position that a thread prepared, keys and
     values of a target `token`, and what a timer's `thread` needs."""
@@ -76,9 +87,11 @@ def _open(function: str, *arguments: Any) -> Model:
     return model
 
 
-def open_model(path: str | os.PathLike[str], isa: str | None = None) -> Model:
-    """A model on the kernels that `isa` names ("plain", "avx2" …); None: the best of this machine."""
-    return _open("ferry_inspect_open", _native.encoded_path(path), None if isa is None else isa.encode())
+def open_model(path: str | os.PathLike[str], isa: str | None = None, position: str | None = None) -> Model:
+    """A model on the kernels that `isa` names ("plain", "avx2" …; None: the best of this machine), with other parameters of
+    its positional encodings than the file's: "theta=40000", "scaling=linear factor=2"; None: the file's."""
+    names = [None if each is None else each.encode() for each in (isa, position)]
+    return _open("ferry_inspect_open", _native.encoded_path(path), *names)
 
 
 def untrained(encoding: str, *, d_model: int = 512, heads: int = 8, ffn_width: int = 2048, encoder_layers: int = 6,
@@ -120,10 +133,10 @@ def sizes(model: Model) -> Sizes:
     return Sizes(*(getattr(raw, field) for field in _native.fields(raw)))
 
 
-def training(model: Model) -> tuple[str, int]:
-    """How the model was trained, in words, and the tokens of the longest training example; "" and 0: not recorded."""
+def training(model: Model) -> Training:
+    """How the model was trained, as its file records it."""
     raw = lib.ferry_inspect_get_training(Model.expect_open(model))
-    return _native.decoded(raw.text), raw.longest
+    return Training(_native.decoded(raw.text), raw.longest, raw.seed, raw.tokens)
 
 
 def scheme(model: Model, stack: Stack) -> Scheme:

@@ -1,13 +1,14 @@
-"""What models make of a text and its translation: quality by length, likelihoods, speed, memory and probes, as a tree of
+"""Records of models compared: quality by length with what lines and seeds leave uncertain, speed and memory, as a tree of
 lists and dictionaries, which the page, CSV and JSON read."""
 from __future__ import annotations
 
 import math
 import os
 import pathlib
+import re
 import time
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Callable, Sequence
 
 import numpy as np
 from sacrebleu.metrics.bleu import BLEU
@@ -16,150 +17,174 @@ from sacrebleu.metrics.chrf import CHRF
 from .. import _native, inspect
 from .._translator import Model, Translator
 from . import statistics
-from .probes import log_softmax, pairs_of, probe
-from .statistics import Array
+from .record import BUCKETS, OF_REFERENCES, OF_TRANSLATIONS, Record, Text, bucket_of, load, options, record
+from .statistics import Array, Estimate
 
-BUCKETS = ((1, 8), (9, 16), (17, 31), (32, 47), (48, 63), (64, 95), (96, 127), (128, None))  # source pieces
 CELLS = ("all", *(f"{least}-{most or ''}" for least, most in BUCKETS))
-EARLY = 0.7  # a translation that ends by itself with fewer times the pieces of the reference stops early
-REPEATED = 16  # pieces of which some stand three times in a row, at most
 SINGLE_LINES, ROUND_LINES, ROUNDS = 48, 128, 5  # that are timed
 MEMORY_TOKENS = 128
 METRICS = {  # title, whether more (1) or less (-1) is better, decimals
     "bleu": ("BLEU", 1, 1), "chrf": ("chrF", 1, 1), "nats": ("nats a piece", -1, 2), "end_nats": ("nats of the end", -1, 2),
     "length_ratio": ("length ratio", 0, 2), "early_stop": ("early stops", -1, 2), "repetition": ("repetition", -1, 2),
 }
-OF_TRANSLATIONS, OF_REFERENCES = ("length_ratio", "early_stop", "repetition"), ("nats", "end_nats")
 _SCORERS = {"bleu": BLEU(), "chrf": CHRF()}
+Scores = dict[tuple[str, str], Array]  # by metric and cell: of all lines, then of each resample
 
 
-def read_pair(first: pathlib.Path, second: pathlib.Path) -> tuple[list[str], list[str]]:
-    """The lines of two files, as many of each."""
-    one, other = (path.read_text(encoding="utf-8").split("\n") for path in (first, second))
-    for lines in (one, other):
-        if lines[-1] == "":
-            lines.pop()
-    if not one:
-        raise ValueError(f"{first}: expected lines of text, found none")
-    if len(one) != len(other):
-        raise ValueError(f"{second}: expected {len(one)} lines, as {first} has, found {len(other)}")
-    return one, other
-
-
-class Text:
-    """Lines and their translations; `pieces` are the first model's, so that all models are compared on the same lines."""
-
-    def __init__(self, source: pathlib.Path, reference: pathlib.Path, model: Model):
-        self.sources, self.references = read_pair(source, reference)
-        none = len(inspect.tokenize(model, ""))
-        self.pieces = [max(0, len(inspect.tokenize(model, line)) - none) for line in self.sources]
-        self.buckets = [sum(least <= pieces for least, _ in BUCKETS) - 1 for pieces in self.pieces]
-        self.cells = [list(range(len(self.sources))),
-                      *([i for i, own in enumerate(self.buckets) if own == bucket] for bucket in range(len(BUCKETS)))]
-
-
-def repeats(ids: Iterable[int]) -> bool:
-    """Whether 1 to REPEATED ids stand three times in a row."""
-    own = list(ids)
-    for width in range(1, REPEATED + 1):
-        run = 0
-        for i in range(width, len(own)):
-            run = run + 1 if own[i] == own[i - width] else 0
-            if run == 2 * width:
-                return True
-    return False
-
-
-def nats_of(model: Model, source: Any, inputs: Any) -> Array | None:
-    """-ln p of each piece of the reference and of its end; None: the sentence is too long for the model."""
-    if not len(source):
-        return None
-    try:
-        logits = inspect.logits(model, [source], [inputs])[0]
-    except _native.FerryError as error:
-        if error.status is not _native.Status.LIMIT:
-            raise
-        return None
-    expected = [*inputs[1:], inspect.sizes(model).eos_id]
-    found: Array = -log_softmax(logits)[np.arange(len(expected)), expected]
-    return found
-
-
-def _options(beam: int, batch: int) -> dict[str, Any]:
-    return {"beam": beam, "nbest": 1, "batch": batch, "scores": False, "max_source": 1 << 20}  # lines are compared whole
-
-
-class _Lines:
-    """What a model makes of each line, in columns that add up."""
-
-    def __init__(self, model: Model, text: Text, beam: int, batch: int, threads: int):
-        self.model, self.text = model, text
-        self.sources = [inspect.tokenize(model, line) for line in text.sources]
-        self.targets, self.lead = inspect.targets(model, text.references)
-        self.translator = Translator(model, threads=threads, **_options(beam, batch))
-        found = inspect.translated(self.translator, text.sources)
-        limit = inspect.scheme(model, "encoder").limit
-        self.failures = [f"a sentence of {len(ids)} tokens: the model's positions end at {limit}"
-                         if 0 < limit < len(ids) else each.error for ids, (each, _) in zip(self.sources, found)]
-        self.translations = ["" if failure else each.text for failure, (each, _) in zip(self.failures, found)]
-        with ThreadPoolExecutor(threads) as pool:
-            nats = list(pool.map(lambda pair: nats_of(model, *pair), zip(self.sources, self.targets)))
-        self.unscored = [each is None and bucket >= 0 for each, bucket in zip(nats, text.buckets)]
-        rows = [self._count(line, ids, own) for line, ((_, ids), own) in enumerate(zip(found, nats))]
-        self.columns = {key: np.array([row[key] for row in rows]) for key in rows[0]}
-        for key, scorer in _SCORERS.items():
-            self.columns[key] = np.array(scorer._extract_corpus_statistics(self.translations, [text.references]),
-                                         np.float64)
-
-    def _count(self, line: int, ids: Any, nats: Array | None) -> dict[str, tuple[float, float]]:
-        """Of each metric a sum, and what to divide it by."""
-        found = dict.fromkeys((*OF_REFERENCES, *OF_TRANSLATIONS), (0.0, 0.0))
-        if self.text.buckets[line] < 0:
-            return found
-        reference = self.targets[line][self.lead :]
-        if nats is not None:
-            pieces = nats[self.lead - 1 : -1]
-            found |= {"nats": (pieces.sum(), len(pieces)), "end_nats": (nats[-1], 1)}
-        if self.failures[line] is None:
-            ended = int(len(ids) > 0 and ids[-1] == inspect.sizes(self.model).eos_id)
-            own = ids[self.lead - 1 : len(ids) - ended]
-            limited = len(ids) >= inspect.target_limit(self.translator, len(self.sources[line]))
-            found |= {"length_ratio": (len(own), len(reference)),
-                      "early_stop": (not limited and len(own) < EARLY * len(reference), 1),
-                      "repetition": (limited or (repeats(own) and not repeats(reference)), 1)}
-        return found
-
-    def scores(self, cell: int, times: Array) -> dict[str, Array]:
-        """Of each metric the score of the cell's lines, and of each resample."""
-        lines = self.text.cells[cell]
-        found = {key: statistics.scores(self.columns[key][lines].astype(np.float64), times, statistics.quotient)
-                 for key in (*OF_REFERENCES, *OF_TRANSLATIONS)}
-        for key, scorer in _SCORERS.items():
-            found[key] = statistics.scores(self.columns[key][lines], times, _score(scorer))
-        return {key: found[key] for key in METRICS}
-
-    def cell(self, cell: int, scores: dict[str, Array]) -> dict[str, Any]:
-        lines = self.text.cells[cell]
-        return {"name": CELLS[cell], "lines": len(lines), "failed": sum(self.failures[i] is not None for i in lines),
-                "unscored": sum(self.unscored[i] for i in lines),
-                **{key: statistics.interval(found) for key, found in scores.items()}}
+# ---- scores of one record ----
 
 
 def _score(scorer: Any) -> Callable[[Array], float]:
     return lambda sums: float(scorer._compute_score_from_stats(sums.astype(int).tolist()).score)
 
 
-def _complete(cell: dict[str, Any], metric: str) -> bool:
-    """Whether all lines of the cell count for the metric."""
-    return not (cell["unscored"] if metric in OF_REFERENCES else cell["failed"] if metric in OF_TRANSLATIONS else 0)
+def lines_of(pieces: Sequence[int]) -> dict[str, list[int]]:
+    """The lines of each cell that has some, by the pieces of each line."""
+    buckets = list(map(bucket_of, pieces))
+    cells = [list(range(len(pieces))), *([i for i, own in enumerate(buckets) if own == n] for n in range(len(BUCKETS)))]
+    return {name: lines for name, lines in zip(CELLS, cells) if lines}
 
 
-def _difference(cells: list[dict[str, Any]], scores: list[dict[str, Array]], metric: str) -> dict[str, Any]:
-    """The first less the second, on the same resamples."""
-    if not all(_complete(cell, metric) for cell in cells):
-        return {"difference": [math.nan] * 3, "p": math.nan}
-    differences = scores[0][metric] - scores[1][metric]
-    return {"difference": statistics.interval(differences), "p": statistics.p_value(differences[1:])}
+def scores(own: Record, text: Text, cells: dict[str, list[int]]) -> Scores:
+    """What is not known of all lines of a cell is NaN, except for BLEU and chrF, to which such a line is an empty one."""
+    columns = {key: np.array(own["columns"][key], np.float64).T for key in (*OF_REFERENCES, *OF_TRANSLATIONS)}
+    score: dict[str, Callable[[Array], float]] = dict.fromkeys(columns, statistics.quotient)
+    for key, scorer in _SCORERS.items():
+        columns[key] = np.array(scorer._extract_corpus_statistics(own["translations"], [text.references]), np.float64)
+        score[key] = _score(scorer)
+    return {(key, cell): statistics.scores(columns[key][lines], statistics.resamples(len(lines)), score[key])
+            for key in METRICS for cell, lines in cells.items()}
+
+
+# ---- groups of records that differ by their seeds ----
+
+
+def _kind(own: Record) -> Any:
+    """Equal for what was trained alike: one encoding, sizes, beam, tokens and, where the words tell it, rate."""
+    schemes = [(scheme["name"], scheme["parameters"]) for scheme in own["schemes"]]
+    return schemes, own["sizes"], own["beam"], own["trained_pieces"], own["trained_tokens"], re.findall(r"\brate [0-9.]+", own["training"])
+
+
+def grouped(records: list[Record]) -> list[list[Record]]:
+    """Each in the group of the first of its kind, unless that has its seed, or one of them is not known."""
+    groups: list[list[Record]] = []
+    for own in records:
+        group = next((group for group in groups if _kind(group[0]) == _kind(own)), None)
+        if group and own["seed"] and all(own["seed"] != other["seed"] > 0 for other in group):
+            group.append(own)
+        else:
+            groups.append([own])
+    return groups
+
+
+def _name(group: list[Record], names: list[str]) -> str:
+    """What the names of the files have in common."""
+    own = os.path.commonprefix([each["name"] for each in group]).rstrip("-") if len(group) > 1 else group[0]["name"]
+    return str(own if own and own not in names else group[0]["path"])
+
+
+class Analysis:
+    """Scores of groups. Two things make them uncertain: other lines would give others, which resampled lines show (the same
+    for all groups, so that differences are paired: Koehn 2004), and so would other seeds, whose variance is pooled over
+    all groups, as each has few."""
+
+    def __init__(self, groups: list[list[Scores]], lines: dict[str, int], incomplete: set[tuple[int, str, str]]):
+        self.lines = lines
+        self.incomplete = incomplete  # group, metric and cell, of which not all lines are known
+        self.sizes = [len(group) for group in groups]
+        self.seeds = [{key: np.array([own[key][0] for own in group]) for key in group[0]} for group in groups]
+        self.means = [{key: np.mean([own[key] for own in group], axis=0) for key in group[0]} for group in groups]
+
+    def spread(self, metric: str, cell: str) -> tuple[float, int]:
+        """The variance between seeds, and its degrees of freedom."""
+        several = [own[metric, cell] for own in self.seeds if len(own[metric, cell]) > 1]
+        freedom = sum(len(own) - 1 for own in several)
+        return sum(float(np.sum((own - own.mean()) ** 2)) for own in several) / freedom if freedom else math.nan, freedom
+
+    def contrast(self, metric: str, cell: str, weights: dict[int, float]) -> tuple[Estimate, list[float]]:
+        """Weighted groups added up, with the uncertainty of lines and seeds, or, where no group has two seeds, of lines
+        alone; and the interval by resampled lines."""
+        added: Array = np.sum([weight * self.means[group][metric, cell] for group, weight in weights.items()], axis=0)
+        if len(weights) > 1 and any((group, metric, cell) in self.incomplete for group in weights):
+            added = np.full_like(added, math.nan)
+        return self._estimate(added, self.lines[cell], *self.spread(metric, cell), weights), statistics.interval(added)
+
+    def kept(self, group: int, cell: str, of: str) -> Estimate:
+        """The share of the BLEU at another cell."""
+        def share(own: Any) -> Array:
+            found: Array = own["bleu", cell] / own["bleu", of]
+            return found
+        several = [share(own) for own in self.seeds if len(own["bleu", cell]) > 1]
+        freedom = sum(len(own) - 1 for own in several)
+        variance = sum(float(np.sum((own - own.mean()) ** 2)) for own in several) / freedom if freedom else math.nan
+        return self._estimate(share(self.means[group]), self.lines[cell], variance, freedom, {group: 1})
+
+    def _estimate(self, added: Array, lines: int, variance: float, freedom: int, weights: dict[int, float]) -> Estimate:
+        parts = [(float(np.var(added[1:])), float(max(lines - 1, 1)))]
+        if freedom:
+            parts.append((variance * sum(weight**2 / self.sizes[group] for group, weight in weights.items()), float(freedom)))
+        return statistics.estimate(float(added[0]), parts)
+
+
+@dataclass
+class Comparison:
+    """`numbers` become JSON; `analysis`: None without models."""
+
+    numbers: dict[str, Any]
+    analysis: Analysis | None
+
+
+def _difference(analysis: Analysis, metric: str, cell: str, a: int, b: int) -> dict[str, Any]:
+    found, resampled = analysis.contrast(metric, cell, {a: 1, b: -1})
+    return {"difference": found.interval(), "p": found.p(), "smallest": found.smallest(), "lines_alone": resampled[1:]}
+
+
+def _mean(trees: list[Any]) -> Any:
+    """Of numbers in the same places."""
+    if isinstance(trees[0], dict):
+        return {key: _mean([tree[key] for tree in trees]) for key in trees[0]}
+    if isinstance(trees[0], list):
+        return [_mean(list(each)) for each in zip(*trees)]
+    return None if None in trees else float(np.mean(trees))
+
+
+def analyze(records: list[Record], text: Text) -> Comparison:
+    for own in records:
+        if own["text"] != text.hash:
+            raise ValueError(f"{own['path']}: was measured on another text than {text.names[0]} and {text.names[1]}")
+    cells, groups = lines_of(records[0]["pieces"]), grouped(records)
+    found = [[scores(own, text, cells) for own in group] for group in groups]
+    incomplete = {(index, metric, cell) for index, group in enumerate(groups) for cell, lines in cells.items()
+                  for metric in (*OF_REFERENCES, *OF_TRANSLATIONS) for own in group
+                  if any(own["pieces"][line] and not own["columns"][metric][1][line] for line in lines)}
+    analysis = Analysis(found, {cell: len(lines) for cell, lines in cells.items()}, incomplete)
+    lengths = {own["trained_pieces"] for own in records}
+    trained = lengths.pop() if len(lengths) == 1 else None
+    models: list[dict[str, Any]] = []
+    for index, group in enumerate(groups):
+        first, failed = group[0], {int(line) for own in group for line in own["failures"]}
+        models.append({key: first[key] for key in ("schemes", "sizes", "training", "trained_pieces", "trained_tokens", "description",
+                                                   "file_bytes")} | {
+            "name": _name(group, [model["name"] for model in models]), "seeds": [own["seed"] for own in group],
+            "encoder_encoding": first["schemes"][0]["name"], "decoder_encoding": first["schemes"][1]["name"],
+            "failures": [{"line": int(line) + 1, "reason": reason} for line, reason in first["failures"].items()],
+            "probes": _mean([own["probes"] for own in group]) if trained and all(own["probes"] for own in group) else None,
+            "cells": [{"name": cell, "lines": len(lines), "failed": len(failed.intersection(lines))} | {
+                metric: analysis.contrast(metric, cell, {index: 1})[0].interval() for metric in METRICS}
+                for cell, lines in cells.items()]})
+    for a, model in enumerate(models):
+        for cell in model["cells"]:
+            cell["differences"] = [{"to": other["name"]} | {
+                metric: _difference(analysis, metric, cell["name"], a, b) for metric in METRICS}
+                for b, other in enumerate(models) if a != b]
+    return Comparison({
+        "isa": records[0]["isa"], "beam": records[0]["beam"], "resamples": statistics.RESAMPLES, "models": models,
+        "text": {"source": text.names[0], "reference": text.names[1], "lines": len(text.sources), "trained_pieces": trained,
+                 "buckets": [{"least": least, "most": most, "lines": len(cells.get(name, []))}
+                             for (least, most), name in zip(BUCKETS, CELLS[1:])]}}, analysis)
+
+
+# ---- speed and memory ----
 
 
 def _memory(model: Model) -> dict[str, int]:
@@ -188,8 +213,8 @@ def _speeds(models: list[Model], texts: list[str], beam: int, batch: int, thread
     """The models take turns: line by line, then round by round of many lines."""
     many = texts[:: max(1, len(texts) // ROUND_LINES)][:ROUND_LINES]
     single = [_native.text_array([line]) for line in many[:: max(1, len(many) // SINGLE_LINES)][:SINGLE_LINES]]
-    alone = [Translator(model, threads=1, **_options(beam, batch)) for model in models]
-    together = [Translator(model, threads=threads, **_options(beam, batch)) for model in models]
+    alone = [Translator(model, threads=1, **options(beam, batch)) for model in models]
+    together = [Translator(model, threads=threads, **options(beam, batch)) for model in models]
     for translator in (*alone, *together):
         _timed(translator, single[0])
     lines = np.array([[_timed(translator, line) for translator in alone] for line in single])
@@ -202,52 +227,27 @@ def _speeds(models: list[Model], texts: list[str], beam: int, batch: int, thread
              "tokens_per_s": statistics.median_interval(tokens_per_s[:, m])} for m in range(len(models))]
 
 
-def _describe(path: pathlib.Path, name: str, model: Model) -> dict[str, Any]:
-    training, longest = inspect.training(model)
-    schemes = [inspect.scheme(model, "encoder"), inspect.scheme(model, "decoder")]
-    return {"name": name, "path": os.fspath(path), "encoder_encoding": schemes[0].name, "decoder_encoding": schemes[1].name,
-            "schemes": [vars(scheme) for scheme in schemes], "training": training, "trained_pieces": longest or None,
-            "description": inspect.describe(model), "file_bytes": path.stat().st_size, **_memory(model)}
+# ---- all of it ----
 
 
-def compare(paths: list[pathlib.Path], source: pathlib.Path, reference: pathlib.Path, *, beam: int = 1, batch: int = 64,
-            threads: int = 1, say: Callable[[str], object] = lambda _: None) -> dict[str, Any]:
-    """The whole comparison; `say` is told what is measured."""
-    models = [Model(path) for path in paths]
-    stems = [path.stem for path in paths]
-    found = [_describe(path, stem if stems.count(stem) == 1 else os.fspath(path), model)
-             for path, stem, model in zip(paths, stems, models)]
-    text = Text(source, reference, models[0])
-    trained = {each["trained_pieces"] for each in found}
-    trained_pieces = trained.pop() if len(trained) == 1 else None
-    cells = [cell for cell, lines in enumerate(text.cells) if lines]
-    times = {cell: statistics.resamples(len(text.cells[cell])) for cell in cells}
-    scores: list[dict[int, dict[str, Array]]] = []
-    can_translate = [bucket >= 0 for bucket in text.buckets]
-    for model, each in zip(models, found):
-        say(each["name"])
-        lines = _Lines(model, text, beam, batch, threads)
-        scores.append({cell: lines.scores(cell, times[cell]) for cell in cells})
-        each["cells"] = [lines.cell(cell, scores[-1][cell]) for cell in cells]
-        each["failures"] = [{"line": i + 1, "reason": failure} for i, failure in enumerate(lines.failures) if failure]
-        can_translate = [can and failure is None for can, failure in zip(can_translate, lines.failures)]
-        if trained_pieces is not None:
-            pairs = pairs_of(model, lines.sources, lines.targets, lines.lead, text.buckets)
-            each["probes"] = probe(model, pairs, trained_pieces, len(BUCKETS)) if pairs else None
-    for a, each in enumerate(found):
-        for index, cell in enumerate(cells):
-            each["cells"][index]["differences"] = [
-                {"to": other["name"]} | {key: _difference([each["cells"][index], other["cells"][index]],
-                                                          [scores[a][cell], scores[b][cell]], key) for key in METRICS}
-                for b, other in enumerate(found) if b != a]
-    lines_of_all = [line for line, can in zip(text.sources, can_translate) if can]
-    if lines_of_all:
-        say("speed")
-        for each, speed in zip(found, _speeds(models, lines_of_all, beam, batch, threads)):
-            each.update(speed)
-    return {"isa": inspect.isa(models[0]), "beam": beam, "threads": threads, "resamples": statistics.RESAMPLES,
-            "text": {"source": source.name, "reference": reference.name, "lines": len(text.sources),
-                     "trained_pieces": trained_pieces,
-                     "buckets": [{"least": least, "most": most, "lines": len(lines)}
-                                 for (least, most), lines in zip(BUCKETS, text.cells[1:])]},
-            "models": found}
+def compare(paths: list[pathlib.Path], source: pathlib.Path, reference: pathlib.Path, *, seeds: pathlib.Path | None = None,
+            beam: int = 1, batch: int = 64, threads: int = 1, say: Callable[[str], object] = lambda _: None) -> Comparison:
+    """The whole comparison; `seeds`: records of other seeds of these models; `say` is told what is measured."""
+    text, records, taken = Text(source, reference), list[Record](), list[str]()
+    for path in paths:
+        say(path.stem)
+        records.append(record(path, text, beam=beam, batch=batch, threads=threads))
+    more = load(seeds) if seeds else []
+    records += [own for own in more if any(_kind(own) == _kind(other) and own["seed"] != other["seed"] for other in records)]
+    comparison = analyze(records, text)
+    failing = {int(line) for own in records for line in own["failures"]}
+    texts = [line for i, line in enumerate(text.sources) if records[0]["pieces"][i] and i not in failing]
+    measured = [(model, path) for model, group in zip(comparison.numbers["models"], grouped(records))
+                for path in paths if os.fspath(path) == group[0]["path"]]
+    models = [Model(path) for _, path in measured]
+    say("speed")
+    speeds = _speeds(models, texts, beam, batch, threads) if texts else [{}] * len(models)
+    for (numbers, _), model, speed in zip(measured, models, speeds):
+        numbers.update(speed, **_memory(model))
+    comparison.numbers["threads"] = threads
+    return comparison

@@ -244,7 +244,7 @@ def _described(scheme: inspect.Scheme) -> str:
 def positions(model: Model, layer: int = -1) -> Figure:
     """What the encodings of both stacks do; once, if the decoder sees the left half of what the encoder does."""
     encoder, decoder = (effects(model, stack, layer) for stack in STACKS)
-    trained, alike = inspect.training(model)[1], _is_part(encoder, decoder)
+    trained, alike = inspect.training(model).longest, _is_part(encoder, decoder)
     parts = [(("Encoder and decoder, which sees the left half" if alike and encoder.terms else "Encoder and decoder" if alike
                else stack) + ": " + heading, height, draw)
              for stack, of in (("Encoder", encoder), ("Decoder", decoder))[: 1 if alike else 2]

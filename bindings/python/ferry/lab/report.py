@@ -15,8 +15,8 @@ import matplotlib.pyplot as plt
 
 from . import pictures
 from .charts import Chart, charts
-from .claims import CLAIMS, Facts, advice, verdict
-from .measure import METRICS
+from .claims import CLAIMS, Facts, advice, judge
+from .measure import METRICS, Comparison
 
 Table = tuple[str, list[str], list[list[Any]]]  # caption, heads, rows: of text, numbers and intervals
 
@@ -43,10 +43,10 @@ def _tables(facts: Facts) -> dict[str, Table]:
             "encoding", *(f"{kind.removesuffix('_ratio')} {length}" for kind, length in cases), "table_bytes", "row_bytes"], [
             [each["name"], *(each[kind][length] for kind, length in cases), each.get("table_bytes"), each.get("row_bytes")]
             for each in facts.encodings])
-    if facts.probed.models:
+    if facts.probed:
         keys = ("r2_seen", "r2_beyond", "r2_beyond_refit", "error_seen", "error_beyond")
         tables["probes"] = ("positions in hidden states", ["model", "stack", "layer", *keys], [
-            [model["name"], stack, layer, *(state[key] for key in keys)] for model in facts.probed.models
+            [model["name"], stack, layer, *(state[key] for key in keys)] for model in facts.probed
             for stack in ("encoder", "decoder") for layer, state in enumerate(model["probes"][stack])])
     return tables
 
@@ -124,12 +124,16 @@ def _subject(facts: Facts) -> str:
     lengths = (f"In training, no text was longer than {trained} pieces; what is longer shows what each encoding makes of "
                "positions that it has never seen." if trained else "Not all of the models record the longest text of their "
                "training, so nothing here is about lengths beyond it.")
+    seeds = ("Intervals (95 %) and p know of other lines and of other seeds, whose variance is pooled over all encodings."
+             if facts.has_seeds else "Intervals (95 %) and p know of other lines, but not of other seeds, as there is one of each: "
+             "they are about these models, not about encodings.")
+    budgets = {model["trained_tokens"] for model in facts.models}
     return html.escape(
         f"Attention treats its input as a set; a positional encoding adds the order. Which one should a translation model have, "
         f"and what does it cost? Models: {len(facts.models)}, which translated {text['lines']} lines of {text['source']}, compared "
         f"with {text['reference']} (beam {comparison['beam']}, kernels {comparison['isa']}). {lengths} Lines are put into buckets "
-        f"by their source pieces: {buckets}. Intervals contain 95 % of the values that {comparison['resamples']} resampled texts "
-        f"have, and two models differ significantly if p < 0.05 on the same resampled lines.")
+        f"by their source pieces: {buckets}. {seeds}" +
+        ("" if len(budgets) == 1 else " The models were not trained on equally many tokens: see below."))
 
 
 def _models(facts: Facts) -> str:
@@ -139,8 +143,9 @@ def _models(facts: Facts) -> str:
         schemes = [f"{each['title']} {each['paper']} {each['parameters']}".strip() for each in model["schemes"]]
         rows.append([model["name"], " / ".join(dict.fromkeys(schemes)),
                      ", ".join(dict.fromkeys(kinds.get(each["kind"], each["kind"]) for each in model["schemes"])),
+                     len(model["seeds"]), f"{model['trained_tokens']:.0f}" if model["trained_tokens"] else "not recorded",
                      model["training"] or "not recorded"])
-    table = _html_table(facts, "models", ("", ["model", "encoding", "kind", "training, as the file records it"], rows))
+    table = _html_table(facts, "models", ("", ["model", "encoding", "kind", "seeds", "target tokens", "training, as the file records it"], rows))
     return table.replace("<td>", '<td class="text">') + "".join(
         _fold(model["name"], f"<pre>{html.escape(model['description'])}</pre>") for model in facts.models)
 
@@ -149,15 +154,14 @@ def _claims(facts: Facts) -> tuple[str, str]:
     """A row for each, and its cases."""
     rows, details = [], []
     for claim in CLAIMS:
-        cases = list(claim.cases(facts))
-        found = verdict(cases)
-        counts = [sum(case == kind for _, case in cases) for kind in ("yes", "no", "open")]
+        found = judge(claim, facts)
+        counts = [sum(case == kind for _, case in found.cases) for kind in ("yes", "no", "open")]
         rows.append(f"<tr><th>{html.escape(claim.text)} <small>{html.escape(claim.source)}</small></th>"
-                    f"{_each('td', [found, *counts])}</tr>\n")
+                    f"{_each('td', [found.verdict, *counts])}</tr>\n")
         listed = _each("li", (f"{words}: {'for' if case == 'yes' else 'against' if case == 'no' else 'open'}"
-                              for words, case in cases))
-        needs = "" if cases else f" Needs {html.escape(claim.needs)}."
-        details.append(_fold(claim.text, f"<p>Rule: {html.escape(claim.rule)}.{needs}</p><ul>{listed}</ul>"))
+                              for words, case in found.cases))
+        needs = f" What would tell: {found.would}." if found.would else "" if found.cases else f" Needs {claim.needs}."
+        details.append(_fold(claim.text, f"<p>Rule: {html.escape(claim.rule + '.' + needs)}</p><ul>{listed}</ul>"))
     return "".join(rows), "".join(details)
 
 
@@ -170,11 +174,11 @@ def _known(value: Any) -> Any:
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-def write(comparison: dict[str, Any], folder: pathlib.Path, more: Sequence[Chart] = ()) -> pathlib.Path:
+def write(comparison: Comparison, folder: pathlib.Path, more: Sequence[Chart] = ()) -> pathlib.Path:
     """Writes all of it into the folder; `more` pictures stand behind those of the comparison. Returns the page's path."""
     facts = Facts(comparison)
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "comparison.json").write_text(json.dumps(_known(comparison)) + "\n", encoding="utf-8")
+    (folder / "comparison.json").write_text(json.dumps(_known(comparison.numbers)) + "\n", encoding="utf-8")
     tables = _tables(facts)
     for name, table in tables.items():
         _save_csv(folder / f"{name}.csv", table)

@@ -2,10 +2,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from functools import cache
 from typing import Any, Callable
 
 import numpy as np
 import numpy.typing as npt
+from scipy.stats import t
 
 Array = npt.NDArray[np.float64]
 RESAMPLES, SEED = 1000, 1
@@ -18,6 +21,7 @@ def quotient(sums: Array) -> float:
     return float(sums[0] / sums[1]) if sums[1] > 0 else math.nan
 
 
+@cache
 def resamples(lines: int) -> Array:
     """How often each resample has each line [RESAMPLES, lines]: the same for all models (Koehn 2004)."""
     times = np.random.default_rng(SEED).multinomial(lines, np.full(lines, 1 / lines), RESAMPLES)
@@ -38,11 +42,46 @@ def interval(found: Array) -> list[float]:
     return [float(found[0]), float(known[outside]), float(known[-1 - outside])]
 
 
-def p_value(differences: Array) -> float:
-    """Two-sided: twice the share of the resamples that are not on the side where most are."""
-    known = np.count_nonzero(~np.isnan(differences))
-    most = max(np.count_nonzero(differences > 0), np.count_nonzero(differences < 0))
-    return min(1.0, 2 * (known - most + 1) / (known + 1)) if known else math.nan
+@dataclass(frozen=True)
+class Estimate:
+    """A number with its standard error, of so many degrees of freedom (0: the error is not known)."""
+
+    value: float
+    error: float
+    freedom: float
+
+    def interval(self) -> list[float]:
+        half = self.error * float(t.ppf(0.975, self.freedom)) if self.freedom > 0 else math.nan
+        return [self.value, self.value - half, self.value + half]
+
+    def p(self, bound: float = 0.0) -> float:
+        """Two-sided, of a t test against the bound."""
+        distance = abs(self.value - bound)
+        if self.error == 0:
+            return 1.0 if distance == 0 else 0.0
+        return float(2 * t.sf(distance / self.error, self.freedom)) if self.freedom > 0 else math.nan
+
+    def smallest(self) -> float:
+        """The difference that such an error lets a test at 5 % find four times of five."""
+        return self.error * float(t.ppf(0.975, self.freedom) + t.ppf(0.8, self.freedom)) if self.freedom > 0 else math.nan
+
+
+def estimate(value: float, variances: list[tuple[float, float]]) -> Estimate:
+    """Of independent variances with their degrees of freedom, which add up (Satterthwaite 1946)."""
+    total = sum(variance for variance, _ in variances)
+    spread = sum(variance**2 / freedom for variance, freedom in variances if freedom > 0)
+    known = all(freedom > 0 for _, freedom in variances) and not math.isnan(total + value)
+    return Estimate(value, math.sqrt(total) if known else math.nan, (total**2 / spread if spread else math.inf) if known else 0)
+
+
+def holm(values: list[float]) -> list[float]:
+    """p of each of several tests, so that with 95 % none of those below 0.05 is a false alarm (Holm 1979)."""
+    order, most, found = np.argsort(values), 0.0, [math.nan] * len(values)
+    count = sum(not math.isnan(value) for value in values)
+    for rank, index in enumerate(order[:count]):
+        most = max(most, min(1.0, (count - rank) * values[index]))
+        found[index] = most
+    return found
 
 
 def median_interval(numbers: Any) -> list[float]:
@@ -58,15 +97,6 @@ def median_interval(numbers: Any) -> list[float]:
         low += 1
     low = max(low - 1, 0)
     return [float(ordered[count // 2]), float(ordered[low]), float(ordered[count - 1 - low])]
-
-
-def ratio(a: list[float], b: list[float]) -> list[float]:
-    """a / b of independent measurements: half widths of logarithms add as squares."""
-    if any(math.isnan(each) for each in a + b) or min(a + b) <= 0:
-        return [a[0] / b[0] if b[0] else math.nan, math.nan, math.nan]
-    value, half = a[0] / b[0], [math.hypot(*(math.log(each[i] / each[0]) for each in pair)) for i, pair in
-                                ((1, (a, b)), (2, (a, b)))]
-    return [value, value * math.exp(-half[0]), value * math.exp(half[1])]
 
 
 # ---- where a token stands, from its state ----
