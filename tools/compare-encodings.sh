@@ -7,5 +7,5 @@ cd "$(dirname "$0")/.."
 tools/setup.sh python
 [ -x build-lab/bin/pip ] || python3 -m venv build-lab
 build-lab/bin/pip install --quiet --disable-pip-version-check './bindings/python[lab]'
-[ $# -gt 0 ] || set -- models/encodings
+[ $# -gt 0 ] || set -- models/encodings --seeds tools/lab/encodings/runs.json.xz
 exec build-lab/bin/python -m ferry.lab compare "$@"

@@ -492,7 +492,7 @@ ferry_name ferry_key_value(const ferry_key *key, const void *group)
     if (key->kind == FERRY_KEY_REAL) {
         float real;
         memcpy(&real, (const char *)group + key->place, sizeof real);
-        return ferry_name_format("%g", (double)real);
+        return ferry_name_format(real == rintf(real) ? "%.0f" : "%g", (double)real); /* 6000000, not 6e+06 */
     }
     if (key->kind == FERRY_KEY_CHOICE) return ferry_name_format("%s", key->choices[ferry_key_integer(key, group)]);
     return ferry_name_format("%" PRId64, ferry_key_integer(key, group));

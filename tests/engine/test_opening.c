@@ -356,7 +356,7 @@ static void put_origin(ferry_gguf_writer *writer)
     ferry_gguf_put_string(writer, "ferry.origin.training", "none");
     ferry_gguf_put_u32(writer, "ferry.origin.trained_length", 31);
     ferry_gguf_put_u32(writer, "ferry.origin.trained_seed", 7);
-    ferry_gguf_put_f32(writer, "ferry.origin.trained_tokens", 2500.0f);
+    ferry_gguf_put_f32(writer, "ferry.origin.trained_tokens", 6e6f);
 }
 
 TEST(test_info)
@@ -375,7 +375,7 @@ TEST(test_info)
         {"training", "none"},
         {"trained_length", "31"},
         {"trained_seed", "7"},
-        {"trained_tokens", "2500"},
+        {"trained_tokens", "6000000"},
     };
     model = open_small_model(&(small_model){.keys = put_origin, .tokenizer = "pieces"}, NULL);
     for (size_t i = 0; i < COUNT(rows); i++) assert_string_equal(ferry_model_info(model, rows[i][0]), rows[i][1]);

@@ -30,7 +30,6 @@ def _zoo(arguments: argparse.Namespace) -> list[pathlib.Path]:
             order.index(path.stem) if path.stem in order else len(order), path.stem))
         arguments.source = arguments.source or folder / "test.en"
         arguments.reference = arguments.reference or folder / "test.de"
-        arguments.seeds = arguments.seeds or next(folder.glob("runs.json.xz"), None)
         if not models:
             raise FerryError(f"{folder}: holds no models")
     return models

@@ -108,7 +108,7 @@ class _Lines:
         reference = self.targets[line][self.lead :]
         if nats is not None:
             pieces = nats[self.lead - 1 : -1]
-            found |= {"nats": (round(pieces.sum(), 3), len(pieces)), "end_nats": (round(nats[-1], 3), 1)}
+            found |= {"nats": (round(pieces.sum(), 2), len(pieces)), "end_nats": (round(nats[-1], 2), 1)}
         if self.failures[line] is None:
             ended = int(len(ids) > 0 and ids[-1] == inspect.sizes(self.model).eos_id)
             own = ids[self.lead - 1 : len(ids) - ended]
@@ -119,12 +119,13 @@ class _Lines:
         return found
 
 
-def record(path: pathlib.Path, text: Text, *, beam: int = 1, batch: int = 64, threads: int = 1) -> Record:
-    model = Model(path)
+def record(path: pathlib.Path, text: Text, *, beam: int = 1, batch: int = 64, threads: int = 1, position: str | None = None) -> Record:
+    """`position`: as for inspect.open_model."""
+    model = inspect.open_model(path, position=position)
     lines, training = _Lines(model, text, beam, batch, threads), inspect.training(model)
     schemes = [inspect.scheme(model, "encoder"), inspect.scheme(model, "decoder")]
     pairs = pairs_of(model, lines.sources, lines.targets, lines.lead, list(map(bucket_of, lines.pieces)))
-    return {"name": path.stem, "path": os.fspath(path), "schemes": [vars(scheme) for scheme in schemes],
+    return {"name": path.stem, "parameters": int(model.info["parameters"]), "path": os.fspath(path), "schemes": [vars(scheme) for scheme in schemes],
             "sizes": vars(inspect.sizes(model)), "training": training.text, "trained_pieces": training.longest or None,
             "seed": training.seed, "trained_tokens": training.tokens, "description": inspect.describe(model),
             "isa": inspect.isa(model), "beam": beam, "file_bytes": path.stat().st_size, "text": text.hash, "pieces": lines.pieces,

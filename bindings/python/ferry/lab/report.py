@@ -118,6 +118,8 @@ def _fold(title: str, content: str) -> str:
 
 
 def _subject(facts: Facts) -> str:
+    if not facts.models:
+        return "Attention treats its input as a set; a positional encoding adds the order. What does it cost?"
     comparison, text = facts.comparison, facts.comparison["text"]
     trained = text["trained_pieces"]
     buckets = ", ".join(f"{cell['name']} ({cell['lines']})" for cell in facts.models[0]["cells"][1:])
