@@ -26,10 +26,10 @@ static const char *find_word(const char *words, const char *key, size_t *length)
     return NULL;
 }
 
+/* The parameter, if the file's encoding has it, and its value there. */
 static const ferry_position_parameter *own_value(const override *o, const char *key, double *value)
 {
-    size_t i = 0;
-    while (strcmp(o->own->scheme->parameters[i].key, key) != 0) i++;
+    const size_t i = ferry_position_parameter_index(o->own, ferry_text_view(key));
     *value = o->own->values[i];
     return ferry_position_has(o->own, i) ? &o->own->scheme->parameters[i] : NULL;
 }
@@ -78,13 +78,18 @@ static ferry_status find_tensor(void *user, const ferry_position_tensor *declare
 }
 
 /* An encoding with weights stays as it was trained. */
+static bool can_change(const ferry_position *position)
+{
+    return position->scheme->parameters != NULL && !ferry_position_has_weights(position);
+}
+
 static ferry_status bind_again(ferry_model *model, ferry_position *own, const char *words, ferry_error *error)
 {
     override o = {own, words};
     const ferry_position_source source = {&o, find_text, find_integer, find_real, find_any, find_tensor};
     ferry_position changed;
     ferry_error inner = {0};
-    if (own->scheme->parameters == NULL || ferry_position_has_weights(own)) return FERRY_OK;
+    if (!can_change(own)) return FERRY_OK;
     const ferry_status status =
         ferry_position_bind(ferry_text_view(own->scheme->name), &own->stack, &source, model->kernels, &changed, &inner);
     if (status == FERRY_ERROR_MEMORY) return ferry_fail(error, status, "%s", inner.message);
@@ -94,15 +99,13 @@ static ferry_status bind_again(ferry_model *model, ferry_position *own, const ch
     return FERRY_OK;
 }
 
-/* Whether the encoding could take the word "key=value". */
+/* Whether the encoding took the word "key=value". */
 static bool takes(const ferry_position *position, const char *word)
 {
-    const ferry_position_parameter *parameters = position->scheme->parameters;
-    for (size_t i = 0; parameters != NULL && !ferry_position_has_weights(position) && parameters[i].key != NULL; i++) {
-        const size_t size = strlen(parameters[i].key);
-        if (strncmp(word, parameters[i].key, size) == 0 && word[size] == '=') return ferry_position_has(position, i);
-    }
-    return false;
+    const size_t size = strcspn(word, "= ");
+    if (!can_change(position) || word[size] != '=') return false;
+    const size_t i = ferry_position_parameter_index(position, (ferry_view){word, size});
+    return position->scheme->parameters[i].key != NULL && ferry_position_has(position, i);
 }
 
 static ferry_status change_positions(ferry_model *model, const char *words, ferry_error *error)

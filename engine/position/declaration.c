@@ -6,10 +6,11 @@
 
 #include "position.h"
 
-static size_t find_parameter(const ferry_position *position, ferry_view key)
+size_t ferry_position_parameter_index(const ferry_position *position, ferry_view key)
 {
+    const ferry_position_parameter *parameters = position->scheme->parameters;
     size_t i = 0;
-    while (!ferry_view_is(key, position->scheme->parameters[i].key)) i++;
+    while (parameters[i].key != NULL && !ferry_view_is(key, parameters[i].key)) i++;
     return i;
 }
 
@@ -21,7 +22,7 @@ static double look_up(const ferry_position *position, ferry_view name)
     if (ferry_view_is(name, "K")) return stack->head_width;
     if (ferry_view_is(name, "layers")) return stack->layers;
     if (ferry_view_is(name, "directions")) return stack->causal ? 1 : 2;
-    return position->values[find_parameter(position, name)];
+    return position->values[ferry_position_parameter_index(position, name)];
 }
 
 double ferry_position_evaluate(const ferry_position *position, const char *expression)
@@ -64,7 +65,8 @@ bool ferry_position_has(const ferry_position *position, size_t index)
 {
     const ferry_position_parameter *parameter = &position->scheme->parameters[index];
     return parameter->when == NULL ||
-           position->values[find_parameter(position, ferry_text_view(parameter->when))] >= parameter->from;
+           position->values[ferry_position_parameter_index(position, ferry_text_view(parameter->when))] >=
+               parameter->from;
 }
 
 bool ferry_position_says(const ferry_position *position, size_t index)
@@ -137,7 +139,7 @@ int32_t ferry_position_shape(const ferry_position *position, const ferry_positio
 {
     if (tensor->when != NULL) {
         const size_t length = strcspn(tensor->when, "=");
-        const size_t i = find_parameter(position, (ferry_view){tensor->when, length});
+        const size_t i = ferry_position_parameter_index(position, (ferry_view){tensor->when, length});
         const ferry_view choice = ferry_text_view(tensor->when + length + 1);
         if (position->values[i] != ferry_position_choice(&position->scheme->parameters[i], choice)) return 0;
     }

@@ -220,6 +220,8 @@ ferry_status ferry_position_take(const ferry_position *position, const ferry_pos
 
 /* Fills position->values. FORMAT: names the parameter and what was expected. */
 ferry_status ferry_position_read(ferry_position *position, const ferry_position_source *source, ferry_error *error);
+/* Of a scheme with parameters: where `key` is among them; where the list ends if it is none of them. */
+size_t ferry_position_parameter_index(const ferry_position *position, ferry_view key);
 /* The value of an expression up to its end or a comma. */
 double ferry_position_evaluate(const ferry_position *position, const char *expression);
 /* Index of `text` among the choices; -1 if it is none of them. */

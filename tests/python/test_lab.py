@@ -281,6 +281,16 @@ class Comparison(unittest.TestCase):
         self.assertIn("two seeds", fails.would)
         self.assertIn("rope has the best", claims.advice(facts)[0][1])
 
+    def test_what_would_tell(self):
+        """Where no test is open, but a measured cost, seeds would not help."""
+        encodings = [{"name": name, "kind": kind, "encoder_ratio": {"512": ratio}, "step_ratio": {"512": ratio}} for name, kind, ratio in
+                     (("none", "no_positions", [1, 1, 1]), ("rope", "relative", [1.05, 0.9, 1.2]))]
+        slower = next(claim for claim in claims.CLAIMS if claim.text == "Relative encodings are slower.")
+        for models in (self.found["models"], [self.found["models"][0] | {"seeds": [1, 2]}]):
+            numbers = self.found | {"models": models, "cost": {"encodings": encodings}}
+            found = claims.judge(slower, claims.Facts(measure.Comparison(numbers, self.comparison.analysis)))
+            self.assertEqual((found.verdict, found.would), ("cannot tell", "a quieter machine, or more rounds"))
+
     def test_seeds(self):
         """Records of more seeds, kept in a file: they make one model of several, decide claims, and cost certainty."""
         one = {path.stem: record.record(path, self.text, threads=2) for path in (ZOO / "rope.gguf", ZOO / "learned.gguf")}

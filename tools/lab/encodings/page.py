@@ -3,8 +3,9 @@
 
 The page is page.md, in which what stands between {{ and }} is an expression of Python, made of the functions below. --check
 makes it and compares: so every number of the page is computed from runs.json.xz (record_runs.py) and cost.json, which has the cost
-that `python -m ferry.lab compare` without models measures, and what training_time.py prints.
+that `python -m ferry.lab compare` without models measures, its null as NaN, and what training_time.py prints.
 """
+import functools
 import json
 import math
 import pathlib
@@ -114,8 +115,8 @@ class Study:
         if self.fair:
             return "Rates of learning: the best by nats on 1,072 other texts of 9 to 31 pieces, of those in the table."
         rates = " and ".join(f"{rate:g}" for rate in sorted(set(self.best.values())))
-        return (f"The rate of learning is {rates}, which all have tried. Others, as far as they were, gave the nats in the table, on 1,072 other "
-                "texts of 9 to 31 pieces: some encodings would gain by them.")
+        return (f"The rate of learning is {rates}, which all have tried. Others, as far as they were, gave the nats in the table, on "
+                "1,072 other texts of 9 to 31 pieces: some encodings would gain by them.")
 
     def ahead(self, name, metric="nats", cell="48-63"):
         """Of how many, significantly."""
@@ -125,6 +126,7 @@ class Study:
         return f"{len(worse)} of {len(self.facts.models) - 1}"
 
     @staticmethod
+    @functools.cache
     def rows():
         """Distances of the vectors of 2,000 positions."""
         vectors = inspect.position_rows(inspect.untrained("sinusoidal", d_model=128, heads=4), "encoder", 2000).astype(float)
@@ -198,7 +200,8 @@ class Study:
 
 def make(study):
     scope = {name: getattr(study, name) for name in dir(study) if not name.startswith("_")}
-    return re.sub(r"\{\{(.+?)\}\}", lambda found: str(eval(" ".join(found.group(1).split()), {}, scope)),  # the template is ours
+    # The template is ours, so its expressions may be evaluated.
+    return re.sub(r"\{\{(.+?)\}\}", lambda found: str(eval(" ".join(found.group(1).split()), {}, scope)),
                   TEMPLATE.read_text(encoding="utf-8"), flags=re.DOTALL)
 
 

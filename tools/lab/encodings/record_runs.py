@@ -6,7 +6,6 @@
 RUNS is the folder of the runs; what runs.json.xz has already stays. To a record of ferry.lab, this adds the rate, nats on the
 development text, by which rates are chosen, the verbs of agreement.tsv, and, of RoPE, what scaled rotations make of the test.
 """
-import json
 import math
 import pathlib
 import re
@@ -45,8 +44,7 @@ def measure(path, run):
                  ((TEXTS, "test"), (run.parent, "dev")))
     model = inspect.open_model(path)
     own = record.record(path, test, threads=2)
-    config = json.loads((run / "config.json").read_text(encoding="utf-8"))
-    common = {"rate": float(re.search(r"rate ([0-9.]+)", config["training"]).group(1)), "run": run.name}
+    common = {"rate": float(re.search(r"rate ([0-9.]+)", own["training"]).group(1)), "run": run.name}
     yield own | common | {"description": "", "dev": nats(model, dev), "agreement": agreement.right(model, HERE / "agreement.tsv")}
     if run.name.startswith("rope-1"):
         for name, position in scalings(inspect.sizes(model).encoder_head_width):

@@ -305,11 +305,14 @@ def judge(claim: Claim, facts: Facts) -> Judgement:
         else:
             cases.append((words, case))
     told, would = verdict([case for _, case in cases]), ""
-    if told == "cannot tell" and not facts.has_seeds:
+    if told == "cannot tell" and not tests:
+        would = "a quieter machine, or more rounds"
+    elif told == "cannot tell" and not facts.has_seeds:
         would = "two seeds of one encoding at least: nobody knows yet what another seed changes"
     elif told == "cannot tell":
         smallest = sorted(test.found.smallest() for test in tests)[len(tests) // 2]
-        would = f"more seeds and lines: now, half of the cases would need a difference of {smallest:.2f} to be seen four times of five"
+        would = (f"more seeds and lines: now, half of the cases would need a difference of {smallest:.2f} to be seen four times "
+                 "of five")
     return Judgement(cases, told, would)
 
 

@@ -46,7 +46,7 @@ def lines_of(pieces: Sequence[int]) -> dict[str, list[int]]:
 
 
 def scores(own: Record, text: Text, cells: dict[str, list[int]]) -> Scores:
-    """What is not known of all lines of a cell is NaN, except for BLEU and chrF, to which such a line is an empty one."""
+    """Of the lines that are known, but for BLEU and chrF, to which another one is empty."""
     columns = {key: np.array(own["columns"][key], np.float64).T for key in (*OF_REFERENCES, *OF_TRANSLATIONS)}
     score: dict[str, Callable[[Array], float]] = dict.fromkeys(columns, statistics.quotient)
     for key, scorer in _SCORERS.items():
@@ -62,7 +62,8 @@ def scores(own: Record, text: Text, cells: dict[str, list[int]]) -> Scores:
 def _kind(own: Record) -> Any:
     """Equal for what was trained alike: one encoding, sizes, beam, tokens and, where the words tell it, rate."""
     schemes = [(scheme["name"], scheme["parameters"]) for scheme in own["schemes"]]
-    return schemes, own["sizes"], own["beam"], own["trained_pieces"], own["trained_tokens"], re.findall(r"\brate [0-9.]+", own["training"])
+    rates = re.findall(r"\brate [0-9.]+", own["training"])
+    return schemes, own["sizes"], own["beam"], own["trained_pieces"], own["trained_tokens"], rates
 
 
 def grouped(records: list[Record]) -> list[list[Record]]:
@@ -97,9 +98,7 @@ class Analysis:
 
     def spread(self, metric: str, cell: str) -> tuple[float, int]:
         """The variance between seeds, and its degrees of freedom."""
-        several = [own[metric, cell] for own in self.seeds if len(own[metric, cell]) > 1]
-        freedom = sum(len(own) - 1 for own in several)
-        return sum(float(np.sum((own - own.mean()) ** 2)) for own in several) / freedom if freedom else math.nan, freedom
+        return statistics.pooled_variance([own[metric, cell] for own in self.seeds])
 
     def contrast(self, metric: str, cell: str, weights: dict[int, float]) -> tuple[Estimate, list[float]]:
         """Weighted groups added up, with the uncertainty of lines and seeds, or, where no group has two seeds, of lines
@@ -114,10 +113,8 @@ class Analysis:
         def share(own: Any) -> Array:
             found: Array = own["bleu", cell] / own["bleu", of]
             return found
-        several = [share(own) for own in self.seeds if len(own["bleu", cell]) > 1]
-        freedom = sum(len(own) - 1 for own in several)
-        variance = sum(float(np.sum((own - own.mean()) ** 2)) for own in several) / freedom if freedom else math.nan
-        return self._estimate(share(self.means[group]), self.lines[cell], variance, freedom, {group: 1})
+        spread = statistics.pooled_variance([share(own) for own in self.seeds])
+        return self._estimate(share(self.means[group]), self.lines[cell], *spread, {group: 1})
 
     def _estimate(self, added: Array, lines: int, variance: float, freedom: int, weights: dict[int, float]) -> Estimate:
         parts = [(float(np.var(added[1:])), float(max(lines - 1, 1)))]
@@ -163,7 +160,7 @@ def analyze(records: list[Record], text: Text) -> Comparison:
     models: list[dict[str, Any]] = []
     for index, group in enumerate(groups):
         first, failed = group[0], {int(line) for own in group for line in own["failures"]}
-        models.append({key: first[key] for key in ("schemes", "sizes", "training", "trained_pieces", "trained_tokens", "description",
+        models.append({key: first[key] for key in ("path", "schemes", "sizes", "training", "trained_pieces", "trained_tokens", "description",
                                                    "file_bytes")} | {
             "name": _name(group, [model["name"] for model in models]), "seeds": [own["seed"] for own in group],
             "encoder_encoding": first["schemes"][0]["name"], "decoder_encoding": first["schemes"][1]["name"],
@@ -233,7 +230,7 @@ def _speeds(models: list[Model], texts: list[str], beam: int, batch: int, thread
 def compare(paths: list[pathlib.Path], source: pathlib.Path, reference: pathlib.Path, *, seeds: pathlib.Path | None = None,
             beam: int = 1, batch: int = 64, threads: int = 1, say: Callable[[str], object] = lambda _: None) -> Comparison:
     """The whole comparison; `seeds`: records of other seeds of these models; `say` is told what is measured."""
-    text, records, taken = Text(source, reference), list[Record](), list[str]()
+    text, records, own_paths = Text(source, reference), list[Record](), set(map(os.fspath, paths))
     for path in paths:
         say(path.stem)
         records.append(record(path, text, beam=beam, batch=batch, threads=threads))
@@ -242,12 +239,11 @@ def compare(paths: list[pathlib.Path], source: pathlib.Path, reference: pathlib.
     comparison = analyze(records, text)
     failing = {int(line) for own in records for line in own["failures"]}
     texts = [line for i, line in enumerate(text.sources) if records[0]["pieces"][i] and i not in failing]
-    measured = [(model, path) for model, group in zip(comparison.numbers["models"], grouped(records))
-                for path in paths if os.fspath(path) == group[0]["path"]]
-    models = [Model(path) for _, path in measured]
+    measured = [numbers for numbers in comparison.numbers["models"] if numbers["path"] in own_paths]
+    models = [Model(numbers["path"]) for numbers in measured]
     say("speed")
     speeds = _speeds(models, texts, beam, batch, threads) if texts else [{}] * len(models)
-    for (numbers, _), model, speed in zip(measured, models, speeds):
+    for numbers, model, speed in zip(measured, models, speeds):
         numbers.update(speed, **_memory(model))
     comparison.numbers["threads"] = threads
     return comparison

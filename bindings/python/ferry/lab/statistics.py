@@ -74,6 +74,12 @@ def estimate(value: float, variances: list[tuple[float, float]]) -> Estimate:
     return Estimate(value, math.sqrt(total) if known else math.nan, (total**2 / spread if spread else math.inf) if known else 0)
 
 
+def pooled_variance(groups: list[Array]) -> tuple[float, int]:
+    """Of numbers around the mean of their group, and its degrees of freedom (0: no group has two)."""
+    freedom = sum(len(group) - 1 for group in groups)
+    return sum(float(np.sum((group - group.mean()) ** 2)) for group in groups) / freedom if freedom else math.nan, freedom
+
+
 def holm(values: list[float]) -> list[float]:
     """p of each of several tests, so that with 95 % none of those below 0.05 is a false alarm (Holm 1979)."""
     order, most, found = np.argsort(values), 0.0, [math.nan] * len(values)
