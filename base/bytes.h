@@ -1,5 +1,5 @@
-/* Bounded reading of little-endian numbers, the only one for numbers from files, and overflow-checked arithmetic on
- * sizes. */
+/* Bytes and names: views, bounded reading of little-endian numbers (the only one for numbers from files),
+ * overflow-checked arithmetic on sizes, and a keyed hash. */
 #ifndef FERRY_BASE_BYTES_H
 #define FERRY_BASE_BYTES_H
 
@@ -89,5 +89,15 @@ static inline size_t ferry_round_up(size_t n, size_t multiple)
 {
     return (n + multiple - 1) / multiple * multiple;
 }
+
+/* SipHash-1-3 (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012): a hash that nobody can foresee who
+ * does not know the key. So whoever chooses the names in a table cannot make them collide. */
+typedef struct ferry_hash_key {
+    uint64_t low, high;
+} ferry_hash_key;
+
+/* A key that differs from table to table and from run to run. */
+ferry_hash_key ferry_hash_key_create(void);
+uint64_t ferry_keyed_hash(ferry_hash_key key, const void *data, size_t size);
 
 #endif

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "file_system.h"
+#include "system.h"
 
 #if defined(O_PATH)
 #define FOLDER O_PATH
@@ -118,9 +118,8 @@ static bool find_place(ferry_new_file *file)
 /* What is there now must be a file that may be replaced, or nothing. */
 static ferry_status check_place(ferry_new_file *file, ferry_error *error)
 {
-    const ferry_held_folder folder = {.descriptor = file->directory};
     ferry_file_info info;
-    if (ferry_held_folder_examine_file(&folder, file->name, &info)) {
+    if (ferry_file_examine_in(file->directory, file->name, &info)) {
         FERRY_TRY(ferry_expect_regular_file(file->path, info.kind, error));
         if (faccessat(file->directory, file->name, W_OK, AT_EACCESS) != 0) return fail(file, "cannot replace", error);
         file->mode = info.permissions;

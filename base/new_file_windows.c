@@ -6,7 +6,7 @@
 #include <string.h>
 #include <windows.h>
 
-#include "file_system.h"
+#include "system.h"
 #include "wide_windows.h"
 
 enum { MOST_WRITTEN = 1 << 30 };

@@ -6,9 +6,8 @@
 #include <string.h>
 
 #include "bytes.h"
-#include "floats.h"
-#include "system.h"
 #include "threads.h"
+#include "system.h"
 
 /* How long a helper spins before it sleeps: longer than the usual time between two products. */
 #define SPIN_SECONDS 1e-4

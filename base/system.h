@@ -1,13 +1,83 @@
-/* The operating system: mapped files, aligned and large allocations, clocks, random numbers, what only it knows about
- * the processor, libraries loaded on demand. (Threads: threads.h; files and folders: file_system.h, new_file.h.)
+/* The operating system: files and folders, mapped files, aligned and large allocations, clocks, random numbers, what
+ * only it knows about the processor, libraries loaded on demand. (Threads: threads.h; files that appear when they are
+ * complete: new_file.h; what the program alone needs: tools/system.)
  *
  * What knows an operating system is in files of this folder whose names end in _posix.c or _windows.c: one of each two
  * is compiled. Elsewhere, paths are UTF-8 with '/' or, on Windows, either slash; errors of files are in errno. */
 #ifndef FERRY_BASE_SYSTEM_H
 #define FERRY_BASE_SYSTEM_H
 
+#include <stdio.h>
+
 #include "bytes.h"
 #include "status.h"
+
+/* ---- files: functions that fail leave the reason in errno ---- */
+
+typedef enum ferry_file_kind {
+    FERRY_KIND_FILE,
+    FERRY_KIND_FOLDER,
+    FERRY_KIND_LINK, /* symbolic */
+    FERRY_KIND_PIPE,
+    FERRY_KIND_SOCKET,
+    FERRY_KIND_DEVICE
+} ferry_file_kind;
+
+typedef struct ferry_file_time {
+    int64_t seconds, nanoseconds; /* since 1970 */
+} ferry_file_time;
+
+typedef struct ferry_file_info {
+    ferry_file_kind kind;
+    uint64_t size;
+    uint64_t device, number; /* both together: of no other file */
+    uint64_t links;          /* its names */
+    ferry_file_time written; /* which anybody can set */
+    ferry_file_time changed; /* the contents or the properties */
+    uint64_t owner;
+    unsigned permissions; /* POSIX's */
+    bool private_to_user; /* the effective user is the owner, and nobody else may write */
+} ferry_file_info;
+
+/* Of what the path leads to; of the last part itself, even if that is a link; of an open file. */
+bool ferry_file_examine(const char *path, ferry_file_info *info);
+bool ferry_file_examine_link(const char *path, ferry_file_info *info);
+bool ferry_file_examine_open(int descriptor, ferry_file_info *info);
+/* As ferry_file_examine_link, of a name in an open folder, where folders have descriptors (POSIX). */
+bool ferry_file_examine_in(int folder, const char *name, ferry_file_info *info);
+
+/* IO, and the message says what `name` is instead. */
+ferry_status ferry_expect_regular_file(const char *name, ferry_file_kind kind, ferry_error *error);
+
+/* What follows the last separator; all of it if there is none. */
+const char *ferry_path_base(const char *path);
+/* The absolute path without links, "." and "..", with '/' as its separator. The caller frees it. */
+char *ferry_path_real(const char *path);
+
+/* A descriptor for reading, or -1; does not wait for a pipe's other end, nor make a terminal the process's own. */
+int ferry_descriptor_open(const char *path);
+void ferry_descriptor_close(int descriptor);
+/* How many bytes were read, which are fewer than `size` at the end of the file alone; -1 on failure. */
+int64_t ferry_descriptor_read_at(int descriptor, void *data, size_t size, uint64_t offset);
+
+typedef struct ferry_folder ferry_folder;
+
+ferry_folder *ferry_folder_open(const char *path);
+/* The next name, "." and ".." included, until the next call. NULL at the end, with errno 0, or on failure. */
+const char *ferry_folder_next(ferry_folder *folder);
+void ferry_folder_close(ferry_folder *folder);
+
+/* A stream into memory. */
+typedef struct ferry_memory_stream {
+    FILE *file;
+    char *data; /* set by ferry_memory_stream_close; the caller frees it */
+    size_t size;
+} ferry_memory_stream;
+bool ferry_memory_stream_open(ferry_memory_stream *stream);
+/* False, with data NULL, if anything was lost. */
+bool ferry_memory_stream_close(ferry_memory_stream *stream);
+
+/* ---- bytes of files ---- */
 
 typedef enum ferry_file_hold {
     FERRY_FILE_MAPPED,  /* read-only; the file must not be truncated meanwhile */
@@ -52,6 +122,8 @@ bool ferry_spool_finish(ferry_spool *spool, ferry_mapped_file *file);
 /* Instead of ferry_spool_finish. */
 void ferry_spool_discard(ferry_spool *spool);
 
+/* ---- memory ---- */
+
 /* `size` bytes, uninitialized, at a multiple of `alignment`, which is a power of 2 and divides `size`. NULL if out of
  * memory. Released with ferry_aligned_free alone, which allows NULL. */
 void *ferry_aligned_alloc(size_t alignment, size_t size);
@@ -75,6 +147,18 @@ void ferry_large_touch(void *memory, size_t size, double patience);
  * is told. */
 void ferry_heap_trim(void);
 
+/* Pages, for system.c and memory.c. Functions that fail leave the reason in errno. */
+/* `length` > 0 bytes of a file, mapped; NULL on failure. */
+const char *ferry_pages_map(int descriptor, uint64_t offset, size_t length);
+/* `size` > 0 bytes of memory; NULL on failure. */
+char *ferry_pages_allocate(size_t size);
+/* What one of both returned. */
+void ferry_pages_release(const char *data, size_t size, bool mapped);
+/* These bytes need not stay resident: those of a file are read again, what is in other memory may be lost. */
+void ferry_pages_forget(const char *data, size_t size);
+
+/* ---- processors and libraries ---- */
+
 /* Asks the system to let this process use AMX's tiles; whether it does. */
 bool ferry_permit_tiles(void);
 /* Whether an AArch64 processor has dot products of int8 (FEAT_DotProd); products of matrices of int8 (FEAT_I8MM). */
@@ -85,6 +169,8 @@ bool ferry_has_matrix_products(void);
  * none; the caller converts it to its type. */
 typedef void ferry_function(void);
 ferry_function *ferry_library_function(const char *library, const char *name);
+
+/* ---- random numbers, time, numbers in texts ---- */
 
 /* Up to 256 bytes that nobody can foresee; false if the system has none. */
 bool ferry_entropy(void *bytes, size_t size);

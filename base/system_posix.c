@@ -1,6 +1,7 @@
-#define _GNU_SOURCE /* madvise, mkstemp, getentropy, strtod_l */
+#define _GNU_SOURCE /* madvise, mkstemp, getentropy, strtod_l, st_mtim, realpath, open_memstream */
 #include "system.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,10 +14,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "pages.h"
 
 #if defined(__aarch64__) && defined(__linux__)
 #include <asm/hwcap.h>
@@ -31,7 +31,133 @@
 #include <xlocale.h>
 #endif
 
+#if defined(__APPLE__)
+#define WRITTEN st_mtimespec
+#define CHANGED st_ctimespec
+#else
+#define WRITTEN st_mtim
+#define CHANGED st_ctim
+#endif
+
 enum { LARGE_PAGE = 1 << 21, CACHE_LINE = 64 };
+
+/* ---- files ---- */
+
+static ferry_file_kind kind_of(mode_t mode)
+{
+    return S_ISREG(mode)    ? FERRY_KIND_FILE
+           : S_ISDIR(mode)  ? FERRY_KIND_FOLDER
+           : S_ISLNK(mode)  ? FERRY_KIND_LINK
+           : S_ISFIFO(mode) ? FERRY_KIND_PIPE
+           : S_ISSOCK(mode) ? FERRY_KIND_SOCKET
+                            : FERRY_KIND_DEVICE;
+}
+
+static bool stat_result(int result, const struct stat *found, ferry_file_info *info)
+{
+    if (result != 0) return false;
+    *info = (ferry_file_info){
+        .kind = kind_of(found->st_mode),
+        .size = (uint64_t)found->st_size,
+        .device = (uint64_t)found->st_dev,
+        .number = (uint64_t)found->st_ino,
+        .links = (uint64_t)found->st_nlink,
+        .written = {found->WRITTEN.tv_sec, found->WRITTEN.tv_nsec},
+        .changed = {found->CHANGED.tv_sec, found->CHANGED.tv_nsec},
+        .owner = found->st_uid,
+        .permissions = found->st_mode & 0777,
+        .private_to_user = found->st_uid == geteuid() && (found->st_mode & (S_IWGRP | S_IWOTH)) == 0,
+    };
+    return true;
+}
+
+bool ferry_file_examine(const char *path, ferry_file_info *info)
+{
+    struct stat found;
+    return stat_result(stat(path, &found), &found, info);
+}
+
+bool ferry_file_examine_link(const char *path, ferry_file_info *info)
+{
+    return ferry_file_examine_in(AT_FDCWD, path, info);
+}
+
+bool ferry_file_examine_open(int descriptor, ferry_file_info *info)
+{
+    struct stat found;
+    return stat_result(fstat(descriptor, &found), &found, info);
+}
+
+bool ferry_file_examine_in(int folder, const char *name, ferry_file_info *info)
+{
+    struct stat found;
+    return stat_result(fstatat(folder, name, &found, AT_SYMLINK_NOFOLLOW), &found, info);
+}
+
+char *ferry_path_real(const char *path)
+{
+    return realpath(path, NULL);
+}
+
+int ferry_descriptor_open(const char *path)
+{
+    return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+}
+
+void ferry_descriptor_close(int descriptor)
+{
+    close(descriptor);
+}
+
+int64_t ferry_descriptor_read_at(int descriptor, void *data, size_t size, uint64_t offset)
+{
+    char *next = data;
+    size_t done = 0;
+    while (done < size) {
+        const ssize_t count = pread(descriptor, next + done, size - done, (off_t)(offset + done));
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0) return -1;
+        if (count == 0) break;
+        done += (size_t)count;
+    }
+    return (int64_t)done;
+}
+
+/* A ferry_folder is a DIR. */
+ferry_folder *ferry_folder_open(const char *path)
+{
+    return (ferry_folder *)opendir(path);
+}
+
+const char *ferry_folder_next(ferry_folder *folder)
+{
+    errno = 0;
+    const struct dirent *entry = readdir((DIR *)folder);
+    return entry != NULL ? entry->d_name : NULL;
+}
+
+void ferry_folder_close(ferry_folder *folder)
+{
+    closedir((DIR *)folder);
+}
+
+bool ferry_memory_stream_open(ferry_memory_stream *stream)
+{
+    stream->data = NULL;
+    stream->size = 0;
+    stream->file = open_memstream(&stream->data, &stream->size);
+    return stream->file != NULL;
+}
+
+bool ferry_memory_stream_close(ferry_memory_stream *stream)
+{
+    bool kept = !ferror(stream->file);
+    if (fclose(stream->file) != 0) kept = false;
+    if (kept) return true;
+    free(stream->data);
+    stream->data = NULL;
+    return false;
+}
 
 /* ---- pages ---- */
 

@@ -3,6 +3,31 @@
 #include <stdlib.h>
 #include <string.h>
 
+ferry_status ferry_string_reserve(ferry_string *text, size_t extra, ferry_error *error)
+{
+    size_t size;
+    char *grown = NULL;
+    if (ferry_add_size(text->size, extra, &size)) grown = ferry_array_grow(text->data, &text->capacity, size, 1);
+    if (grown == NULL) return ferry_fail_memory(error, "text", extra);
+    text->data = grown;
+    return FERRY_OK;
+}
+
+ferry_status ferry_string_end(ferry_string *text, ferry_error *error)
+{
+    FERRY_TRY(ferry_string_reserve(text, 1, error));
+    text->data[text->size] = '\0';
+    return FERRY_OK;
+}
+
+ferry_status ferry_string_append(ferry_string *text, ferry_view more, ferry_error *error)
+{
+    FERRY_TRY(ferry_string_reserve(text, more.size, error));
+    if (more.size > 0) memcpy(text->data + text->size, more.data, more.size);
+    text->size += more.size;
+    return FERRY_OK;
+}
+
 /* False where a list of `count` texts is too large for memory. */
 static bool list_bytes(size_t count, size_t *bytes)
 {
@@ -10,25 +35,25 @@ static bool list_bytes(size_t count, size_t *bytes)
            ferry_add_size(*bytes, sizeof(ferry_texts), bytes);
 }
 
-static void begin(ferry_texts *texts, const char *bytes, uint32_t gap)
+static void begin(ferry_texts *texts, const char *bytes, uint32_t separator)
 {
     texts->bytes = bytes;
-    texts->gap = gap;
-    texts->places[0] = 0;
+    texts->separator = separator;
+    texts->offsets[0] = 0;
 }
 
-ferry_texts *ferry_texts_create(const char *bytes, uint32_t gap, size_t count)
+ferry_texts *ferry_texts_create(const char *bytes, uint32_t separator, size_t count)
 {
     size_t size;
     ferry_texts *texts = list_bytes(count, &size) ? malloc(size) : NULL;
-    if (texts != NULL) begin(texts, bytes, gap);
+    if (texts != NULL) begin(texts, bytes, separator);
     return texts;
 }
 
 bool ferry_texts_set_end(ferry_texts *texts, size_t index, size_t end)
 {
     if (end > UINT32_MAX) return false;
-    texts->places[index + 1] = (uint32_t)end;
+    texts->offsets[index + 1] = (uint32_t)end;
     return true;
 }
 
@@ -46,7 +71,7 @@ ferry_status ferry_texts_join(ferry_arena *arena, const ferry_view *views, size_
     char *bytes = ferry_arena_alloc(arena, end + 1, 1);
     if (bytes == NULL) return ferry_fail_memory(error, "a list of texts", end);
     for (size_t i = 0; i < count; i++)
-        if (views[i].size > 0) memcpy(bytes + joined->places[i], views[i].data, views[i].size);
+        if (views[i].size > 0) memcpy(bytes + joined->offsets[i], views[i].data, views[i].size);
     joined->bytes = bytes;
     *texts = joined;
     return FERRY_OK;

@@ -2,6 +2,7 @@
 #ifndef FERRY_BASE_THREADS_H
 #define FERRY_BASE_THREADS_H
 
+#include <fenv.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -71,5 +72,28 @@ int32_t ferry_processors(void);
 
 /* Of this process: not that of a child of fork(). */
 int64_t ferry_process_id(void);
+
+/* The floating-point environment that results depend on: rounding to nearest, numbers that are subnormal, exceptions
+ * that are only noted. A host may have set another one. */
+typedef struct ferry_floats {
+    fenv_t host;
+} ferry_floats;
+
+/* Sets the default environment of this thread, and returns the one that it had. */
+static inline ferry_floats ferry_floats_begin(void)
+{
+    ferry_floats floats;
+    fegetenv(&floats.host);
+    fesetenv(FE_DFL_ENV);
+    return floats;
+}
+/* Gives the thread its own back; exceptions in between leave no flags. */
+static inline void ferry_floats_end(const ferry_floats *floats)
+{
+    fesetenv(&floats->host);
+}
+/* From here to the end of the block the environment is the default one. */
+#define FERRY_FLOATS                                                                                                   \
+    const ferry_floats floats_ __attribute__((cleanup(ferry_floats_end), unused)) = ferry_floats_begin()
 
 #endif

@@ -78,6 +78,12 @@ void ferry_set_errno(void)
         if (errors[i].windows == found) errno = errors[i].number;
 }
 
+void *ferry_open_existing(const wchar_t *path, unsigned long access, unsigned long flags)
+{
+    return CreateFileW(path, access, FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, NULL, OPEN_EXISTING,
+                       FILE_FLAG_BACKUP_SEMANTICS | flags, NULL);
+}
+
 int ferry_descriptor_of(void *handle)
 {
     if (handle == INVALID_HANDLE_VALUE) {

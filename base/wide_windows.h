@@ -13,6 +13,9 @@ wchar_t *ferry_wide_join(const char *folder, const char *name);
 /* Sets errno to what GetLastError() says. */
 void ferry_set_errno(void);
 
+/* The handle of a file or a folder, which others may use meanwhile: CreateFileW(). */
+void *ferry_open_existing(const wchar_t *path, unsigned long access, unsigned long flags);
+
 /* A descriptor instead of the handle that CreateFileW() has just returned; -1 and errno if either fails. */
 int ferry_descriptor_of(void *handle);
 

@@ -19,7 +19,7 @@
 #ifndef FERRY_DOCUMENTS_DOCUMENT_H
 #define FERRY_DOCUMENTS_DOCUMENT_H
 
-#include "base/string_buffer.h"
+#include "base/texts.h"
 #include "engine/ferry.h"
 #include "glossary.h"
 #include "kept_text.h"

@@ -2,7 +2,7 @@
 #ifndef FERRY_DOCUMENTS_ENDS_H
 #define FERRY_DOCUMENTS_ENDS_H
 
-#include "base/string_buffer.h"
+#include "base/texts.h"
 
 /* Changes the end of a translation to that of its source: "…" and ":" are those of the source; where that ends with a
  * letter or a number, what ends a sentence goes; where it ends a sentence, the translation does, too. */

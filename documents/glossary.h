@@ -2,7 +2,7 @@
 #ifndef FERRY_DOCUMENTS_GLOSSARY_H
 #define FERRY_DOCUMENTS_GLOSSARY_H
 
-#include "base/string_buffer.h"
+#include "base/texts.h"
 #include "ferry_documents.h"
 
 enum { FERRY_MOST_TERM = 256 }; /* bytes of a source: so that time is linear */

@@ -2,7 +2,7 @@
 #ifndef FERRY_DOCUMENTS_WORDS_H
 #define FERRY_DOCUMENTS_WORDS_H
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "place.h"
 
 #define FERRY_NO_INDEX SIZE_MAX

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "models/plan/plan.h"
-#include "base/printable.h"
+#include "base/utf8.h"
 
 static bool is_weights(const char *name)
 {

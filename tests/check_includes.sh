@@ -1,8 +1,8 @@
 #!/bin/bash
 # The floors of docs/architecture.md: an include names a file of its own folder, or one of a floor below by its path
 # from the root. Each external library has its own files (may_include_foreign); names of positional schemes occur only in
-# engine/position, importers and tests; only files of base whose names end in _posix.c or _windows.c include headers of an
-# operating system; file names are unique.
+# engine/position, importers and tests; only files of base and tools/system whose names end in _posix.c or _windows.c include
+# headers of an operating system; file names are unique.
 #     check_includes.sh [ROOT]        checks the tree (default: that of this script)
 #     check_includes.sh --self-test   shows that every rule catches a planted violation
 set -euo pipefail
@@ -33,7 +33,8 @@ declare -A floors=(
     [models/families]='base models/containers models/plan engine/kernels engine/position/position.h engine/graph engine/file tokenizer/sentencepiece_c.h tokenizer/tokenizer.h tokenizer/vocabulary.h tokenizer/bpe.h tokenizer/unigram.h'
     [models]='base models/containers models/plan models/families'
     [documents]='base engine/ferry.h tokenizer/unicode.h'
-    [tools]='documents engine/file/schema.h engine/kernels/cpu.h base engine/ferry.h engine/ferry_inspect.h models/convert.h models/containers/safetensors.h'
+    [tools/system]='base'
+    [tools]='tools/system documents engine/file/schema.h engine/kernels/cpu.h base engine/ferry.h engine/ferry_inspect.h models/convert.h models/containers/safetensors.h'
     [tools/lab]='base tools engine/ferry.h engine/ferry_inspect.h engine/kernels'
     [examples]='engine/ferry.h'
 )
@@ -87,7 +88,7 @@ may_include_foreign()
     glib.h | gtk/gtk.h) [[ $1 == examples/desktop/* ]] ;;
     pthread.h) [[ $1 =~ ^base/(threads\.h|.*_posix\.c)$ ]] ;; # for the types
     third_party/darts_clone/darts.h) [ "$1" = tokenizer/sentencepiece_trie.h ] ;;
-    *) is_standard "$2" || [[ $1 =~ ^base/[a-z_]*_(posix|windows)\.c$ ]] ;;
+    *) is_standard "$2" || [[ $1 =~ ^(base|tools/system)/[a-z_]*_(posix|windows)\.c$ ]] ;;
     esac
 }
 
@@ -144,7 +145,7 @@ self_test()
     root=$(mktemp -d "${TMPDIR:-/tmp}/ferry-includes.XXXXXX")
     trap 'rm -r "$root"' EXIT
     mkdir -p "$root"/{base,tokenizer,engine/{kernels,position,graph,search,file,api,inspect}} \
-        "$root"/{models/{containers,plan,families/marian},documents,tools/lab,examples,tests}
+        "$root"/{models/{containers,plan,families/marian},documents,tools/{lab,system},examples,tests}
     touch "$root"/{base/bytes,tokenizer/{tokenizer,sentencepiece_c},engine/ferry,engine/kernels/kernels}.h \
         "$root"/engine/{position/{position,schemes},graph/{transformer,layer},search/search,file/gguf,api/model}.h \
         "$root"/{models/{convert,containers/zip,plan/plan,families/marian/marian},tools/lab/race}.h
@@ -201,6 +202,8 @@ self_test()
     plant engine/kernels/a.c '#include <windows.h>'
     plant models/plan/a.c '#include <dirent.h>'
     plant tools/a_posix.c '#include <fcntl.h>'
+    plant tools/system/a.c '#include <fcntl.h>'
+    plant tools/system/a.c '#include "engine/ferry.h"'
     plant tools/lab/a.c '#include <pthread.h>'
     plant engine/api/a.h '#include <sys/mman.h>'
     plant engine/graph/a.c 'int uses_alibi;'

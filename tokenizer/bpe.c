@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/printable.h"
 #include "base/utf8.h"
 
 enum { NO_SYMBOL = -1 };

@@ -6,7 +6,7 @@
 #define FERRY_TOKENIZER_BPE_H
 
 #include "base/status.h"
-#include "base/string_buffer.h"
+#include "base/texts.h"
 #include "vocabulary.h"
 
 /* Whose rules: they differ in what is merged together, which of two equal merges counts, and how the vocabulary writes

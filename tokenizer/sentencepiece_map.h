@@ -12,7 +12,7 @@
 #include <unordered_map>
 
 extern "C" {
-#include "base/keyed_hash.h"
+#include "base/bytes.h"
 }
 
 namespace absl

@@ -4,7 +4,6 @@
 #ifndef FERRY_TOKENIZER_TEXT_RULES_H
 #define FERRY_TOKENIZER_TEXT_RULES_H
 
-#include "base/string_buffer.h"
 #include "base/texts.h"
 
 /* An added token takes white space before or after it along, and is looked for in the normalized text. */

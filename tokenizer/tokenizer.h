@@ -21,7 +21,7 @@
 
 #include "base/bytes.h"
 #include "base/status.h"
-#include "base/string_buffer.h"
+#include "base/texts.h"
 #include "bpe.h"
 #include "text_rules.h"
 

@@ -2,7 +2,7 @@
 #ifndef FERRY_TOKENIZER_VOCABULARY_H
 #define FERRY_TOKENIZER_VOCABULARY_H
 
-#include "base/keyed_hash.h"
+#include "base/bytes.h"
 #include "base/texts.h"
 
 /* An id + 1 in the bits of id_mask; the others are those of its piece's hash, which spare most looks at pieces that

@@ -8,7 +8,8 @@
 
 #include "base/bytes.h"
 #include "base/new_file.h"
-#include "base/terminal.h"
+#include "tools/system/folders.h"
+#include "tools/system/terminal.h"
 #include "command.h"
 #include "source_state.h"
 

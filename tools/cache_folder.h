@@ -16,7 +16,8 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "base/file_system.h"
+#include "base/system.h"
+#include "tools/system/folders.h"
 
 typedef struct ferry_cache_folder {
     char path[FERRY_PATH_MAX - FERRY_NAME_MAX]; /* "path/name" fits into FERRY_PATH_MAX */

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/printable.h"
+#include "base/utf8.h"
 #include "cache_folder.h"
 #include "command.h"
 #include "near_miss.h"

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file_system.h"
-#include "base/printable.h"
 #include "base/system.h"
+#include "tools/system/folders.h"
+#include "base/utf8.h"
 #include "command.h"
 #include "convert_with_progress.h"
 #include "output_file.h"

@@ -1,6 +1,6 @@
 #include <stdio.h>
 
-#include "base/printable.h"
+#include "base/utf8.h"
 #include "open_model.h"
 
 static void print_role(int roles, ferry_language_role role, ferry_language_role by_default, const char *name)

@@ -1,8 +1,8 @@
 #include <signal.h>
 #include <string.h>
 
-#include "base/file_system.h"
-#include "base/terminal.h"
+#include "base/system.h"
+#include "tools/system/terminal.h"
 #include "document_job.h"
 #include "line_job.h"
 #include "line_output.h"

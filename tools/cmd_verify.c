@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/printable.h"
+#include "base/utf8.h"
 #include "golden_activations.h"
 #include "line_reader.h"
 #include "open_model.h"

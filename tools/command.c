@@ -4,8 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/file_system.h"
-#include "base/printable.h"
+#include "base/system.h"
+#include "tools/system/folders.h"
+#include "base/utf8.h"
 #include "output_file.h"
 #include "progress.h"
 

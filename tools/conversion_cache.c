@@ -6,6 +6,7 @@
 
 #include "base/new_file.h"
 #include "base/system.h"
+#include "tools/system/folders.h"
 #include "command.h"
 #include "convert_with_progress.h"
 #include "source_state.h"

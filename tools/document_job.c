@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file_system.h"
+#include "base/system.h"
+#include "tools/system/folders.h"
 #include "glossary_file.h"
 #include "interrupt.h"
 #include "output_file.h"

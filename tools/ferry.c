@@ -5,9 +5,8 @@
 
 #include "engine/ferry.h"
 #include "engine/kernels/cpu.h"
-#include "base/file_system.h"
 #include "base/system.h"
-#include "base/terminal.h"
+#include "tools/system/terminal.h"
 #include "command.h"
 #include "near_miss.h"
 #include "output_file.h"

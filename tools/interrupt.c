@@ -3,7 +3,7 @@
 #include <signal.h>
 #include <stddef.h>
 
-#include "base/terminal.h"
+#include "tools/system/terminal.h"
 
 /* Read by the handler. */
 static ferry_translator *volatile running;

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/printable.h"
 #include "base/utf8.h"
 
 static void begin_element(ferry_json_writer *json, const char *key)

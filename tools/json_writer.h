@@ -20,7 +20,7 @@ void ferry_put_end(ferry_json_writer *json, char bracket);
 void ferry_put_number(ferry_json_writer *json, const char *key, double value);
 /* The shortest decimal number that reads as the same float. */
 void ferry_put_float(ferry_json_writer *json, const char *key, float value);
-/* Characters that are not printable (base/printable.h) are escaped. What is not UTF-8 becomes U+FFFD. */
+/* Characters that are not printable (base/utf8.h) are escaped. What is not UTF-8 becomes U+FFFD. */
 void ferry_put_text(ferry_json_writer *json, const char *key, ferry_text text);
 /* The same of a NUL-terminated text; NULL becomes null. */
 void ferry_put_string(ferry_json_writer *json, const char *key, const char *text);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/bytes.h"
-#include "base/printable.h"
+#include "base/utf8.h"
 #include "command.h"
 #include "engine/ferry_inspect.h"
 

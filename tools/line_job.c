@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file_system.h"
 #include "base/system.h"
-#include "base/terminal.h"
+#include "tools/system/folders.h"
+#include "tools/system/terminal.h"
 #include "documents/kept_text.h"
 #include "interrupt.h"
 #include "line_output.h"

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/file_system.h"
-#include "base/terminal.h"
+#include "base/system.h"
+#include "tools/system/terminal.h"
 #include "command.h"
 
 enum {

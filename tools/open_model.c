@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file_system.h"
-#include "base/terminal.h"
+#include "base/system.h"
+#include "tools/system/folders.h"
+#include "tools/system/terminal.h"
 #include "engine/ferry_inspect.h"
 #include "engine/kernels/cpu.h"
 #include "conversion_cache.h"

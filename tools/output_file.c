@@ -5,10 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file_system.h"
+#include "base/system.h"
+#include "tools/system/folders.h"
 #include "base/new_file.h"
-#include "base/printable.h"
-#include "base/terminal.h"
+#include "base/utf8.h"
+#include "tools/system/terminal.h"
 #include "conversion_cache.h"
 #include "interrupt.h"
 #include "source_state.h"

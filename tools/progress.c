@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/system.h"
-#include "base/terminal.h"
+#include "tools/system/terminal.h"
 
 /* Seconds. */
 static const double pause_between_updates = 0.1, first_estimate = 2;

@@ -3,8 +3,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/file_system.h"
-#include "base/printable.h"
+#include "base/system.h"
+#include "tools/system/folders.h"
+#include "base/utf8.h"
 #include "command.h"
 
 enum { MOST_CHECKED = 16 };

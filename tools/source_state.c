@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "tools/system/folders.h"
 #include "engine/file/schema.h"
 
 enum { DEPTH = 1 }; /* of the folders below the source that may hold files of a model */

@@ -2,7 +2,8 @@
 #ifndef FERRY_TOOLS_SOURCE_STATE_H
 #define FERRY_TOOLS_SOURCE_STATE_H
 
-#include "base/file_system.h"
+#include "base/system.h"
+#include "tools/system/folders.h"
 
 enum { FERRY_STATE_DIGITS = 64 };
 

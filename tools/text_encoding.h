@@ -4,7 +4,7 @@
 #ifndef FERRY_TOOLS_TEXT_ENCODING_H
 #define FERRY_TOOLS_TEXT_ENCODING_H
 
-#include "base/string_buffer.h"
+#include "base/texts.h"
 
 typedef enum ferry_encoding {
     FERRY_ENCODING_UTF8,

@@ -3,7 +3,7 @@
 #ifndef FERRY_API_CALL_H
 #define FERRY_API_CALL_H
 
-#include "base/floats.h"
+#include "base/threads.h"
 #include "translator.h"
 
 typedef struct ferry_call {

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "argument_checks.h"
-#include "base/printable.h"
 #include "base/utf8.h"
 #include "call.h"
 #include "engine/search/output_columns.h"

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/language_names.h"
-#include "base/printable.h"
 #include "base/utf8.h"
 #include "model.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "argument_checks.h"
-#include "base/floats.h"
+#include "base/threads.h"
 #include "engine/file/schema.h"
 #include "info.h"
 #include "tokenizer/sentencepiece_check.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "argument_checks.h"
-#include "base/floats.h"
+#include "base/threads.h"
 #include "job.h"
 #include "row.h"
 #include "text.h"

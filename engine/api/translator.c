@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/floats.h"
+#include "base/threads.h"
 #include "options.h"
 
 /* The limit on tokens where neither the user nor the model has one. */

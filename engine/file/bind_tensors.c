@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/printable.h"
+#include "base/utf8.h"
 
 enum { CODES_GROUP = 4 }; /* consecutive inputs of an output in int8 codes (kernels/linear.h) */
 

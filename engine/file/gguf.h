@@ -6,7 +6,7 @@
 #ifndef FERRY_FILE_GGUF_H
 #define FERRY_FILE_GGUF_H
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/status.h"
 #include "base/tensor.h"
 #include "base/texts.h"

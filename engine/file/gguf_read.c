@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/printable.h"
+#include "base/utf8.h"
 
 enum {
     DEFAULT_ALIGNMENT = 32,
@@ -101,7 +101,7 @@ static ferry_status read_text_array(ferry_cursor *cursor, const ferry_gguf *gguf
     size_t count = (size_t)value->count;
     const size_t begin = cursor->at;
     ferry_texts *texts = ferry_texts_create(gguf->bytes.data + begin, sizeof(uint64_t), count);
-    if (texts == NULL) return ferry_fail_memory(error, "an array of texts", count * sizeof *texts->places);
+    if (texts == NULL) return ferry_fail_memory(error, "an array of texts", count * sizeof *texts->offsets);
     value->texts = texts;
     for (size_t i = 0; i < count; i++) {
         ferry_view text;

@@ -6,7 +6,7 @@
 #include "bind.h"
 #include "content_hash.h"
 #include "read_keys.h"
-#include "base/printable.h"
+#include "base/utf8.h"
 
 enum {
     WIDEN_CHUNK = 1 << 19 /* elements between two releases of mapped pages */

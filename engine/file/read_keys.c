@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/printable.h"
+#include "base/utf8.h"
 
 /* One key, its file, and the destination of its value. */
 typedef struct reader {

@@ -17,7 +17,6 @@
 #ifndef FERRY_GRAPH_CACHE_H
 #define FERRY_GRAPH_CACHE_H
 
-#include "base/arena.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "engine/kernels/kernels.h"

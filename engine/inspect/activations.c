@@ -1,5 +1,5 @@
 /* The research interface: activations, logits and attention weights, straight from the graph. */
-#include "base/floats.h"
+#include "base/threads.h"
 #include "engine/ferry_inspect.h"
 
 #include <limits.h>

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/file_system.h"
-#include "base/printable.h"
+#include "base/system.h"
+#include "base/utf8.h"
 #include "engine/ferry_inspect.h"
 #include "engine/file/schema.h"
 #include "engine/graph/state.h"

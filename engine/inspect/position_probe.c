@@ -1,5 +1,5 @@
 /* What a positional encoding does, measured through the hooks that every scheme has. */
-#include "base/floats.h"
+#include "base/threads.h"
 #include "engine/ferry_inspect.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/system.h"
-#include "base/floats.h"
+#include "base/threads.h"
 #include "engine/ferry_inspect.h"
 #include "engine/graph/decoder.h"
 #include "engine/graph/encoder.h"

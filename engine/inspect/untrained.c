@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/floats.h"
+#include "base/threads.h"
 #include "engine/api/info.h"
 #include "engine/ferry_inspect.h"
 #include "engine/file/schema.h"

@@ -16,7 +16,7 @@
 
 #include <stdatomic.h>
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/pool.h"
 #include "base/status.h"
 #include "input_limits.h"

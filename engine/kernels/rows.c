@@ -4,7 +4,7 @@
  * fewer than 16 elements is padded with a neutral value. */
 #include "isa.h"
 
-#include "base/half.h"
+#include "base/tensor.h"
 
 #include <math.h>
 #include <string.h>

@@ -51,7 +51,7 @@
 
 #include <stdbool.h>
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/status.h"
 #include "engine/kernels/kernels.h"
 #include "logits.h"

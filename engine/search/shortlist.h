@@ -2,7 +2,7 @@
 #ifndef FERRY_SEARCH_SHORTLIST_H
 #define FERRY_SEARCH_SHORTLIST_H
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/status.h"
 #include "generation.h"
 

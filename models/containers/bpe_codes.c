@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "base/printable.h"
 #include "base/utf8.h"
 #include "reader.h"
 #include "text_lines.h"

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/printable.h"
+#include "base/utf8.h"
 #include "decimal.h"
 
 /* ---- the dictionary ---- */

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "base/printable.h"
+#include "base/utf8.h"
 #include "weights.h"
 
 enum {

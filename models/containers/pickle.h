@@ -4,7 +4,7 @@
 #ifndef FERRY_CONTAINERS_PICKLE_H
 #define FERRY_CONTAINERS_PICKLE_H
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/bytes.h"
 #include "base/status.h"
 

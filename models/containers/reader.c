@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/printable.h"
+#include "base/utf8.h"
 
 ferry_cursor ferry_cursor_begin(ferry_view bytes)
 {

@@ -5,7 +5,7 @@
 
 #include "budget.h"
 #include "json.h"
-#include "base/printable.h"
+#include "base/utf8.h"
 
 enum { MAX_HEADER = 100000000 };
 

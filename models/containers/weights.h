@@ -5,7 +5,7 @@
 #ifndef FERRY_CONTAINERS_WEIGHTS_H
 #define FERRY_CONTAINERS_WEIGHTS_H
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/status.h"
 #include "base/tensor.h"
 #include "reader.h"

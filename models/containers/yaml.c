@@ -5,7 +5,7 @@
 
 #include <yaml.h>
 
-#include "base/printable.h"
+#include "base/utf8.h"
 
 enum {
     MAX_ENTRIES = 4096, /* keys, or values of one list: Marian's configurations have some 150 keys */

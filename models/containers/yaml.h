@@ -2,7 +2,7 @@
 #ifndef FERRY_CONTAINERS_YAML_H
 #define FERRY_CONTAINERS_YAML_H
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "json.h"
 
 /* Parses a configuration: one block mapping of scalars and of lists of scalars, as a tree of texts, for the getters of

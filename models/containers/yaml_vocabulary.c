@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "json.h"
-#include "base/printable.h"
 #include "base/utf8.h"
 #include "decimal.h"
 #include "text_lines.h"

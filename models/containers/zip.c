@@ -5,7 +5,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "inflate.h"
 #include "reader.h"
 

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "plan.h"
-#include "base/printable.h"
+#include "base/utf8.h"
 
 enum {
     MAX_NAMES = 16,     /* of one language, without its tag */

@@ -4,7 +4,7 @@
 #include "models/containers/bpe_codes.h"
 #include "tokenizer/sentencepiece_c.h"
 #include "plan.h"
-#include "base/printable.h"
+#include "base/utf8.h"
 
 enum { SPM_COST = 48 }; /* bytes of memory for one of the file: a piece of 7 bytes takes 300 */
 

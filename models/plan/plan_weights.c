@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/printable.h"
+#include "base/utf8.h"
 
 ferry_status ferry_import_weights_ready(ferry_import_plan *plan, ferry_error *error)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "plan.h"
-#include "base/printable.h"
+#include "base/utf8.h"
 
 /* Where the export layout differs from what the schemes declare. */
 typedef struct difference {

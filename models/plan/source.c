@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
-#include "base/file_system.h"
+#include "base/memory.h"
 #include "base/system.h"
 #include "models/containers/budget.h"
 #include "models/containers/gzip.h"

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/half.h"
+#include "base/tensor.h"
 
 enum { CHUNK = 1 << 14, RELEASE_STEP = 4 << 20, MAX_I8_INPUTS = 1 << 16 };
 

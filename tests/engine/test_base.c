@@ -6,7 +6,6 @@
 #endif
 
 #include "base/language_names.h"
-#include "base/pages.h"
 #include "base/system.h"
 #include "base/texts.h"
 

@@ -1,10 +1,9 @@
 /* Files and folders with names beyond ASCII, on every system. */
-#include "base/file_system.h"
+#include "base/system.h"
+#include "tools/system/folders.h"
 
 #include <errno.h>
 
-#include "base/pages.h"
-#include "base/system.h"
 #include "base/threads.h"
 #include "tests/support/files.h"
 

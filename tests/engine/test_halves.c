@@ -1,5 +1,5 @@
 /* 16-bit floats: every half, widened by every ISA that runs here, and how floats are rounded to halves. */
-#include "base/half.h"
+#include "base/tensor.h"
 #include "tests/support/kernel_support.h"
 
 RANDOM_TEST(halves_widen_exactly)

@@ -4,7 +4,6 @@
 #include "tests/support/small_model.h"
 #include "tests/support/support.h"
 
-#include "base/arena.h"
 #include "base/memory.h"
 #include "base/system.h"
 

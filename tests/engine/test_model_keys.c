@@ -1,6 +1,6 @@
 /* The keys and tensors of what published models need: bound as they are written, with their defaults, and refused by
  * name when they do not fit. */
-#include "base/half.h"
+#include "base/tensor.h"
 #include "tests/support/model_damage.h"
 
 #include "engine/api/model.h"

@@ -14,7 +14,8 @@
 #include <sys/wait.h>
 #endif
 
-#include "base/file_system.h"
+#include "base/system.h"
+#include "tools/system/folders.h"
 #include "engine/api/info.h"
 #include "engine/api/model.h"
 #include "engine/file/content_hash.h"

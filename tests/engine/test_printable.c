@@ -2,7 +2,6 @@
 #define _POSIX_C_SOURCE 200809L
 #include "tests/support/support.h"
 
-#include "base/printable.h"
 #include "base/utf8.h"
 
 typedef struct output {

@@ -2,7 +2,8 @@
 #include "tests/support/ctranslate2_made.h"
 #include "tests/support/made_marian.h"
 
-#include "base/file_system.h"
+#include "base/system.h"
+#include "tools/system/folders.h"
 
 static char *convert_to(const char *source, const ferry_import_options *options)
 {

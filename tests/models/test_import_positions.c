@@ -1,7 +1,7 @@
 /* Tables of positions: those that are a formula are known as such, all others are kept. */
 #include "tests/support/plan_bench.h"
 
-#include "base/half.h"
+#include "base/tensor.h"
 
 enum { P = 30, D = 12 };
 

@@ -1,7 +1,7 @@
 /* From a plan to a model file: every way in which a source may hold a matrix, every type that it may become. */
 #include "tests/support/plan_bench.h"
 
-#include "base/half.h"
+#include "base/tensor.h"
 
 static void refuse_plan(const ferry_import_options *options, ferry_status status, const char *what)
 {

@@ -1,7 +1,8 @@
 /* Which languages a model translates where its files do not say so: what its name says, and what the user says. */
 #include "tests/support/made_marian.h"
 
-#include "base/file_system.h"
+#include "base/system.h"
+#include "tools/system/folders.h"
 
 static char *folder; /* of a small Marian model that names no languages */
 

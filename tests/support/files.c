@@ -5,8 +5,8 @@
 #include <unistd.h>
 #endif
 
-#include "base/file_system.h"
 #include "base/system.h"
+#include "tools/system/folders.h"
 
 /* ---- reading, writing ---- */
 

@@ -1,7 +1,7 @@
 #include "import_support.h"
 
-#include "base/file_system.h"
-#include "base/half.h"
+#include "base/system.h"
+#include "base/tensor.h"
 
 /* ---- directories made from others ---- */
 

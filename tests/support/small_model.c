@@ -1,6 +1,6 @@
 #include "small_model.h"
 
-#include "base/half.h"
+#include "base/tensor.h"
 #include "engine/kernels/linear.h"
 #include "random.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/string_buffer.h"
+#include "base/texts.h"
 #include "base/utf8.h"
 
 typedef struct line {

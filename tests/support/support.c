@@ -2,9 +2,9 @@
 
 #include <inttypes.h>
 
-#include "base/file_system.h"
-#include "base/new_file.h"
 #include "base/system.h"
+#include "tools/system/folders.h"
+#include "base/new_file.h"
 #include "base/threads.h"
 #include "models/convert.h"
 #include "sanitized.h"

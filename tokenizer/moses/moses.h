@@ -10,7 +10,7 @@
 
 #include "base/bytes.h"
 #include "base/status.h"
-#include "base/string_buffer.h"
+#include "base/texts.h"
 
 typedef struct ferry_moses_config {
     ferry_view

@@ -4,7 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/status.h"
-#include "base/string_buffer.h"
+#include "base/texts.h"
 
 /* A character of a text that is being rewritten, and the byte of the original that it stands for. */
 typedef struct ferry_moses_cell {

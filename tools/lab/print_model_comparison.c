@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/printable.h"
+#include "base/utf8.h"
 #include "model_comparison.h"
 #include "tools/json_writer.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "ctranslate2.h"
-#include "base/printable.h"
+#include "base/utf8.h"
 
 /* ---- recognition ---- */
 

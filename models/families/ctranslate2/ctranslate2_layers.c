@@ -3,7 +3,7 @@
 
 #include "ctranslate2.h"
 #include "models/plan/layer_table.h"
-#include "base/printable.h"
+#include "base/utf8.h"
 
 /* Fused matrices hold the rows of queries, keys and values, one after another. */
 static const ferry_layer_row rows[] = {

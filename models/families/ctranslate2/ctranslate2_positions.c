@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "ctranslate2.h"
-#include "base/printable.h"
+#include "base/utf8.h"
 
 enum { MAX_DISTANCE = 1 << 14, MAX_BUCKETS = 1 << 16 };
 /* Choices of the schemes' parameters. */

@@ -4,7 +4,7 @@
 #include "ctranslate2.h"
 #include "models/containers/text_lines.h"
 #include "models/plan/json_keys.h"
-#include "base/printable.h"
+#include "base/utf8.h"
 
 static int32_t find_token(const ferry_ctranslate2_vocabulary *vocabulary, ferry_view token)
 {

@@ -4,7 +4,7 @@
 
 #include "huggingface.h"
 #include "models/plan/layer_table.h"
-#include "base/printable.h"
+#include "base/utf8.h"
 
 static const ferry_layer_row rows[] = {
     {"attn_q", "self_attn.q_proj", .shape = "AD"},

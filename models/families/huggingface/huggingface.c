@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "models/plan/json_keys.h"
-#include "base/printable.h"
+#include "base/utf8.h"
 #include "tokenizer/sentencepiece_c.h"
 
 /* ---- families ---- */

@@ -6,7 +6,7 @@
 #include "tokenizer/sentencepiece_c.h"
 #include "huggingface.h"
 #include "tokenizer_json.h"
-#include "base/printable.h"
+#include "base/utf8.h"
 
 enum { UNKNOWN_ID = 3, FIRST_PIECE = 3, SHIFT = 1, MAX_ADDED = 1 << 13 };
 

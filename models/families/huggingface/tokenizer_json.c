@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "base/printable.h"
+#include "base/utf8.h"
 #include "tokenizer/tokenizer.h"
 #include "tokenizer/vocabulary.h"
 

@@ -1,7 +1,7 @@
 /* Directories of which tokenizer.json is the tokenizer, or lies beside it. */
 #include "tokenizer_json.h"
 
-#include "base/printable.h"
+#include "base/utf8.h"
 #include "huggingface.h"
 
 static const char name[] = "tokenizer.json";

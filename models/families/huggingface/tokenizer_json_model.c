@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/printable.h"
+#include "base/utf8.h"
 #include "tokenizer/bpe.h"
 #include "tokenizer/unigram.h"
 #include "tokenizer/vocabulary.h"

@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-#include "base/printable.h"
+#include "base/utf8.h"
 
 enum { MAX_DEPTH = 8 };
 

@@ -6,7 +6,7 @@
 #include "models/containers/decimal.h"
 #include "marian.h"
 #include "models/plan/json_keys.h"
-#include "base/printable.h"
+#include "base/utf8.h"
 
 static ferry_status refuse(ferry_json yaml, const char *key, const char *value, ferry_error *error)
 {

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "marian.h"
-#include "base/printable.h"
+#include "base/utf8.h"
 
 static ferry_printable shown(const char *name)
 {

@@ -5,7 +5,7 @@
 
 #include "marian.h"
 #include "models/plan/layer_table.h"
-#include "base/printable.h"
+#include "base/utf8.h"
 
 /* ---- single tensors ---- */
 

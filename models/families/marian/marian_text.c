@@ -5,7 +5,7 @@
 #include "models/containers/decimal.h"
 #include "models/containers/lexicon.h"
 #include "marian.h"
-#include "base/printable.h"
+#include "base/utf8.h"
 
 /* One side's table, and its ids that mean something. */
 typedef struct side {

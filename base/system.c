@@ -1,10 +1,29 @@
+#include "system.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
-#include "file_system.h"
-#include "pages.h"
-#include "system.h"
+ferry_status ferry_expect_regular_file(const char *name, ferry_file_kind kind, ferry_error *error)
+{
+    static const char *const names[] = {"regular file", "directory", "link", "pipe", "socket", "device"};
+    if (kind == FERRY_KIND_FILE) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_IO, "%s: expected a regular file, found a %s", name, names[kind]);
+}
+
+const char *ferry_path_base(const char *path)
+{
+    const char *base = path;
+    for (; *path != '\0'; path++) {
+#if defined(_WIN32)
+        if (*path == '\\' || *path == ':') base = path + 1;
+#endif
+        if (*path == '/') base = path + 1;
+    }
+    return base;
+}
+
+/* ---- bytes of files ---- */
 
 static ferry_status out_of_memory(const char *name, uint64_t bytes, ferry_error *error)
 {
@@ -105,4 +124,18 @@ void ferry_mapped_file_release(const ferry_mapped_file *file, size_t offset, siz
 {
     /* The pages of a copy would be lost. */
     if (file->hold == FERRY_FILE_MAPPED) ferry_pages_forget(file->bytes.data + offset, size);
+}
+
+/* ---- random numbers ---- */
+
+void ferry_random_bytes(void *bytes, size_t size)
+{
+    uint8_t *data = bytes;
+    if (ferry_entropy(bytes, size)) return;
+    /* The clock, and where the system has put the stack. */
+    uint64_t state = (uint64_t)(uintptr_t)&state ^ (uint64_t)(ferry_clock() * 1e9);
+    for (size_t i = 0; i < size; i++) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        data[i] = (uint8_t)(state >> 56);
+    }
 }

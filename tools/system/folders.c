@@ -1,15 +1,8 @@
-#include "file_system.h"
+#include "folders.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-ferry_status ferry_expect_regular_file(const char *name, ferry_file_kind kind, ferry_error *error)
-{
-    static const char *const names[] = {"regular file", "directory", "link", "pipe", "socket", "device"};
-    if (kind == FERRY_KIND_FILE) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_IO, "%s: expected a regular file, found a %s", name, names[kind]);
-}
 
 bool ferry_path_is_absolute(const char *path)
 {
@@ -18,18 +11,6 @@ bool ferry_path_is_absolute(const char *path)
 #else
     return path[0] == '/';
 #endif
-}
-
-const char *ferry_path_base(const char *path)
-{
-    const char *base = path;
-    for (; *path != '\0'; path++) {
-#if defined(_WIN32)
-        if (*path == '\\' || *path == ':') base = path + 1;
-#endif
-        if (*path == '/') base = path + 1;
-    }
-    return base;
 }
 
 static int compare_texts(const void *a, const void *b)

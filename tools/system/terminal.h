@@ -1,10 +1,10 @@
 /* The program and its surroundings: arguments, environment, terminal, standard input, signals. */
-#ifndef FERRY_BASE_TERMINAL_H
-#define FERRY_BASE_TERMINAL_H
+#ifndef FERRY_TOOLS_TERMINAL_H
+#define FERRY_TOOLS_TERMINAL_H
 
 #include <stdio.h>
 
-#include "bytes.h"
+#include "base/bytes.h"
 
 /* The first call of main(): makes the arguments UTF-8, and what is printed bytes. (Windows: the console shows UTF-8.)
  */

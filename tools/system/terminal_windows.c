@@ -10,8 +10,8 @@
 
 #include <shellapi.h> /* after windows.h */
 
-#include "file_system.h"
-#include "wide_windows.h"
+#include "base/system.h"
+#include "base/wide_windows.h"
 
 void ferry_program_begin(int *count, char ***arguments)
 {
