@@ -34,8 +34,8 @@ declare -A floors=(
     [models]='base models/containers models/plan models/families'
     [documents]='base engine/ferry.h tokenizer/unicode.h'
     [tools/system]='base'
-    [tools]='tools/system documents engine/file/schema.h engine/kernels/cpu.h base engine/ferry.h engine/ferry_inspect.h models/convert.h models/containers/safetensors.h'
-    [tools/lab]='base tools engine/ferry.h engine/ferry_inspect.h engine/kernels'
+    [tools]='tools/system documents engine/file/schema.h engine/kernels/cpu.h base engine/ferry.h engine/ferry_inspect.h models/convert.h'
+    [tools/lab]='base tools models/containers/safetensors.h engine/ferry.h engine/ferry_inspect.h engine/kernels'
     [examples]='engine/ferry.h'
 )
 

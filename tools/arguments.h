@@ -93,4 +93,21 @@ void ferry_arguments_complain(const ferry_arguments *arguments, const char *mess
 /* Prints one line for each option. */
 void ferry_options_print(const ferry_taken *taken);
 
+/* ---- what a mistyped word was probably meant to be ----
+ *
+ * Of the words that are tried, those that differ least from it, by few enough letters. Cases do not differ; the
+ * beginning of a word, of 3 letters or more, counts as one mistake. */
+
+typedef struct ferry_near_miss {
+    ferry_view typed;
+    size_t distance;  /* of those found; at first, what is too much */
+    ferry_name meant; /* 'one' or 'other'; "": nothing is near */
+} ferry_near_miss;
+
+ferry_near_miss ferry_near_miss_of(ferry_view typed);
+/* `before`: what a message writes before the word, such as "--". */
+void ferry_near_miss_try(ferry_near_miss *miss, const char *before, ferry_view word);
+/* "did you mean 'translate'?", or `otherwise`. */
+ferry_name ferry_near_miss_question(const ferry_near_miss *miss, const char *otherwise);
+
 #endif

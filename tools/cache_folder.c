@@ -51,28 +51,19 @@ static ferry_status make_folder(const char *path, ferry_error *error)
 }
 
 /* A folder that a variable names, and "" or what follows it. */
-typedef struct place {
+typedef struct candidate {
     const char *variable, *format;
-} place;
+} candidate;
 
-/* The first place that is set; false: none is. */
-static bool find_place(const place *places, size_t count, char *path, size_t size)
+/* The first candidate whose variable is set; false: none is. */
+static bool find_folder(const candidate *candidates, size_t count, char *path, size_t size)
 {
     for (size_t i = 0; i < count; i++) {
-        const char *value = ferry_environment(places[i].variable);
+        const char *value = ferry_environment(candidates[i].variable);
         if (value == NULL || !ferry_path_is_absolute(value)) continue;
-        return (size_t)snprintf(path, size, places[i].format, value) < size;
+        return (size_t)snprintf(path, size, candidates[i].format, value) < size;
     }
     return false;
-}
-
-/* The folder above. */
-static ferry_status find_above(char *above, size_t size, ferry_error *error)
-{
-    static const place places[] = {{"XDG_CACHE_HOME", "%s"}, {"HOME", "%s/.cache"}, {"LOCALAPPDATA", "%s"}};
-    if (find_place(places, sizeof places / sizeof *places, above, size)) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_IO,
-                      "no folder for converted models: set XDG_CACHE_HOME or HOME, or use 'ferry convert'");
 }
 
 /* Says why opening it failed, with errno. */
@@ -88,10 +79,13 @@ static ferry_status fail_to_open_folder(const char *path, const char *advice, fe
 ferry_status ferry_cache_folder_open(ferry_cache_folder *folder, bool create, ferry_error *error)
 {
     static const char advice[] = "mend it with 'chown' and 'chmod go-w', or set XDG_CACHE_HOME to another place";
+    static const candidate parents[] = {{"XDG_CACHE_HOME", "%s"}, {"HOME", "%s/.cache"}, {"LOCALAPPDATA", "%s"}};
     char above[sizeof folder->path - sizeof "/ferry"];
     ferry_file_info found;
     folder->held.descriptor = -1;
-    FERRY_TRY(find_above(above, sizeof above, error));
+    if (!find_folder(parents, sizeof parents / sizeof *parents, above, sizeof above))
+        return ferry_fail(error, FERRY_ERROR_IO,
+                          "no folder for converted models: set XDG_CACHE_HOME or HOME, or use 'ferry convert'");
     snprintf(folder->path, sizeof folder->path, "%s/ferry", above);
     if (create) FERRY_TRY(make_folder(above, error));
     if (create) FERRY_TRY(make_folder(folder->path, error));
@@ -108,10 +102,10 @@ ferry_status ferry_cache_folder_open(ferry_cache_folder *folder, bool create, fe
 
 ferry_status ferry_cache_folder_open_temporary(ferry_cache_folder *folder, ferry_error *error)
 {
-    static const place places[] = {{"TMPDIR", "%s"}, {"TEMP", "%s"}};
+    static const candidate candidates[] = {{"TMPDIR", "%s"}, {"TEMP", "%s"}};
     char path[sizeof folder->path] = "/tmp";
     folder->held.descriptor = -1;
-    find_place(places, sizeof places / sizeof *places, path, sizeof path);
+    find_folder(candidates, sizeof candidates / sizeof *candidates, path, sizeof path);
     char *real = ferry_path_real(path); /* the folder may be reached by a link */
     snprintf(folder->path, sizeof folder->path, "%s", real != NULL ? real : path);
     free(real);

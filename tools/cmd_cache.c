@@ -5,7 +5,7 @@
 #include "base/utf8.h"
 #include "cache_folder.h"
 #include "command.h"
-#include "near_miss.h"
+#include "arguments.h"
 
 static double megabytes(uint64_t bytes)
 {

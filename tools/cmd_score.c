@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "line_json.h"
+#include "line_output.h"
 #include "line_reader.h"
 #include "output_file.h"
 #include "translator_session.h"

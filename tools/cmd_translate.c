@@ -7,7 +7,7 @@
 #include "line_job.h"
 #include "line_output.h"
 #include "output_file.h"
-#include "second_model.h"
+#include "translator_session.h"
 
 static bool open_input(const ferry_call *call, ferry_lines *lines)
 {
@@ -21,24 +21,20 @@ static bool open_input(const ferry_call *call, ferry_lines *lines)
     return ferry_lines_peek(lines);
 }
 
-/* --nbest: lines of output begin with the number of their line of input. */
-static bool is_numbered(const ferry_call *call)
-{
-    return ferry_is_given(call, ferry_search_option("nbest")) && !ferry_is_given(call, FERRY_OPTION_JSON);
-}
-
 static bool open_output(ferry_line_job *job, ferry_resume *resume)
 {
     const char *path = ferry_option_text(job->call, FERRY_OPTION_OUTPUT);
+    /* --nbest: lines of output begin with the number of their line of input. */
+    const bool numbered =
+        ferry_is_given(job->call, ferry_search_option("nbest")) && !ferry_is_given(job->call, FERRY_OPTION_JSON);
     job->resume = ferry_is_given(job->call, FERRY_OPTION_RESUME) ? resume : NULL;
     job->out_name = path != NULL ? path : "standard output";
     job->out = path != NULL ? ferry_output_open(path, job->resume != NULL) : stdout;
-    return job->out != NULL &&
-           (job->resume == NULL || ferry_resume_open(resume, job->out, path, is_numbered(job->call)));
+    return job->out != NULL && (job->resume == NULL || ferry_resume_open(resume, job->out, path, numbered));
 }
 
 /* What can be done after the program was stopped, or the disk was full. */
-static const char *way_on(const ferry_call *call)
+static const char *resume_advice(const ferry_call *call)
 {
     ferry_file_info info;
     const char *path = ferry_option_text(call, FERRY_OPTION_OUTPUT);
@@ -46,29 +42,16 @@ static const char *way_on(const ferry_call *call)
     return file ? "; to go on: the same command with --resume" : "";
 }
 
-/* Prints a message and returns false if anything was lost; the job told of what it lost. */
-static bool close_output(const ferry_line_job *job)
-{
-    if (!job->lost) return ferry_output_close(job->out, job->out_name);
-    if (job->out != stdout) fclose(job->out);
-    return false;
-}
-
-/* Whether this is the name of a file, rather than text: it exists, and has an ending or a folder. */
-static bool is_file_name(const char *text)
-{
-    ferry_file_info file;
-    return strpbrk(text, "./\\") != NULL && strpbrk(text, " \t\n") == NULL && ferry_file_examine(text, &file);
-}
-
 /* Says what is probably not meant, and does it. */
 static void hint(const ferry_call *call)
 {
     const ferry_arguments *arguments = &call->arguments;
+    const char *text = arguments->operand_count == 1 ? arguments->operands[0] : "";
+    ferry_file_info file;
     if (ferry_is_given(call, FERRY_OPTION_QUIET)) return;
-    if (arguments->operand_count == 1 && is_file_name(arguments->operands[0]))
-        ferry_complain("'%s' is translated as text; to translate the file: ferry translate -i FILE",
-                       arguments->operands[0]);
+    /* The name of a file, rather than text: it exists, and has an ending or a folder. */
+    if (strpbrk(text, "./\\") != NULL && strpbrk(text, " \t\n") == NULL && ferry_file_examine(text, &file))
+        ferry_complain("'%s' is translated as text; to translate the file: ferry translate -i FILE", text);
     if (arguments->operand_count == 0 && ferry_option_text(call, FERRY_OPTION_INPUT) == NULL &&
         ferry_is_terminal(stdin))
         ferry_complain("reading from the terminal; end with %s; see 'ferry help translate'", ferry_end_of_input);
@@ -100,10 +83,13 @@ static int translate_lines(const ferry_call *call)
                                        .user = &job};
     bool done = open_input(call, &lines) && ferry_session_open(call, &needs, &session) && open_output(&job, &resume) &&
                 ferry_line_job_run(&job);
-    if (!close_output(&job)) done = false;
+    if (!job.lost)
+        done = ferry_output_close(job.out, job.out_name) && done;
+    else if (job.out != stdout)
+        fclose(job.out); /* the job has said what is lost */
     if (job.interrupted != 0)
         ferry_complain("stopped after %s line%s%s", ferry_group_digits(job.written).text, job.written == 1 ? "" : "s",
-                       way_on(call));
+                       resume_advice(call));
     ferry_resume_close(&resume);
     ferry_session_close(&session);
     ferry_lines_close(&lines);

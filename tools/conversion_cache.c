@@ -8,7 +8,6 @@
 #include "base/system.h"
 #include "tools/system/folders.h"
 #include "command.h"
-#include "convert_with_progress.h"
 #include "source_state.h"
 
 enum { ATTEMPTS = 2 };

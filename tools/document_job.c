@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "base/system.h"
+#include "base/utf8.h"
 #include "tools/system/folders.h"
-#include "glossary_file.h"
-#include "interrupt.h"
+#include "line_reader.h"
+#include "progress.h"
 #include "output_file.h"
 #include "text_encoding.h"
 
@@ -25,10 +26,9 @@ static int find_option_of_lines(const ferry_call *call)
     return FERRY_OPTION_COUNT;
 }
 
-/* By the name of the input: no format is wanted, or none is known. */
-static bool expect_lines(const char *path)
+/* Refuses an input whose name says that it has a structure, but none that is known. */
+static bool refuse_format(const char *path)
 {
-    if (path == NULL || !ferry_document_has_other_format(path)) return true;
     ferry_name formats = ferry_name_format("lines");
     for (const ferry_document_format *const *format = ferry_document_formats; *format != NULL; format++)
         formats = ferry_name_format("%s|%s", formats.text, (*format)->name);
@@ -46,7 +46,8 @@ bool ferry_document_format_wanted(const ferry_call *call, const ferry_document_f
         *format = ferry_document_format_named(name);
     else if (input != NULL)
         *format = ferry_document_format_of_file(input);
-    if (*format == NULL) return name != NULL || expect_lines(input);
+    if (*format == NULL)
+        return name != NULL || input == NULL || !ferry_document_has_other_format(input) || refuse_format(input);
     const int of_lines = find_option_of_lines(call);
     if (of_lines == FERRY_OPTION_COUNT) {
         if (tells) ferry_complain("%s: translated as %s (--format lines: line by line)", input, (*format)->name);
@@ -107,12 +108,6 @@ static bool read_bytes(const ferry_call *call, ferry_string *text)
     return complete;
 }
 
-/* Formats whose documents do not say their encoding themselves are read as Windows-1252, if they look so. */
-static bool is_windows_1252(const ferry_document_job *job, ferry_view text)
-{
-    return job->format != &ferry_format_html && job->format != &ferry_format_po && ferry_text_is_windows_1252(text);
-}
-
 /* The text becomes UTF-8 if it is UTF-16 or Windows-1252. */
 static bool decode(const ferry_document_job *job, ferry_string *text)
 {
@@ -123,7 +118,9 @@ static bool decode(const ferry_document_job *job, ferry_string *text)
     const ferry_view bytes = {text->data + kind.mark, text->size - kind.mark};
     if (ferry_is_given(job->call, FERRY_OPTION_FORCE)) return true;
     const bool wide = kind.encoding == FERRY_ENCODING_UTF16_LE || kind.encoding == FERRY_ENCODING_UTF16_BE;
-    const bool windows = !wide && kind.encoding != FERRY_ENCODING_BINARY && is_windows_1252(job, bytes);
+    /* Documents of the other formats say their encoding themselves. */
+    const bool windows = !wide && kind.encoding != FERRY_ENCODING_BINARY && job->format != &ferry_format_html &&
+                         job->format != &ferry_format_po && ferry_text_is_windows_1252(bytes);
     if (windows && !quiet)
         ferry_complain("%s: expected text in UTF-8, found probably Windows-1252; read as that, and written as UTF-8 "
                        "(iconv -f ENCODING -t UTF-8 converts another encoding)",
@@ -142,9 +139,50 @@ static bool decode(const ferry_document_job *job, ferry_string *text)
     return ferry_succeeded(status, &error);
 }
 
-static bool read_input(const ferry_document_job *job, ferry_string *text)
+/* ---- the glossary: a line for each entry, "source" or "source TAB target" ---- */
+
+typedef struct glossary_file {
+    ferry_lines lines;            /* whose bytes the entries are */
+    ferry_document_term *entries; /* [count] */
+    size_t count;
+} glossary_file;
+
+/* The text without white space at its ends, as lists of other programs have it. */
+static ferry_text trim(const char *begin, const char *end)
 {
-    return read_bytes(job->call, text) && (text->size == 0 || decode(job, text));
+    const ferry_view trimmed = ferry_utf8_trim((ferry_view){begin, (size_t)(end - begin)});
+    return (ferry_text){trimmed.data, trimmed.size};
+}
+
+static bool read_entry(glossary_file *file, size_t line)
+{
+    const ferry_text text = file->lines.texts[line];
+    const char *end = text.data + text.size, *tab = text.size > 0 ? memchr(text.data, '\t', text.size) : NULL;
+    if (ferry_utf8_is_blank((ferry_view){text.data, text.size})) return true;
+    if (tab != NULL && memchr(tab + 1, '\t', (size_t)(end - tab - 1)) != NULL) {
+        ferry_complain("%s: line %zu: expected a source, a tab and a target, found two tabs", file->lines.name,
+                       line + 1);
+        return false;
+    }
+    ferry_document_term entry = {.source = trim(text.data, tab != NULL ? tab : end)};
+    if (tab != NULL) entry.target = trim(tab + 1, end);
+    file->entries[file->count++] = entry;
+    return true;
+}
+
+/* `path` NULL: no entries. Prints a message and returns false if it cannot be read. Its owner frees the entries and
+ * closes the lines in either case. */
+static bool open_glossary(glossary_file *file, const char *path)
+{
+    *file = (glossary_file){.lines = {.descriptor = -1}};
+    if (path == NULL) return true;
+    if (!ferry_lines_open(&file->lines, path)) return false;
+    if (!ferry_lines_rest(&file->lines) && file->lines.failed) return false;
+    file->entries = ferry_allocate(file->lines.count + 1, sizeof *file->entries);
+    if (file->entries == NULL) return false;
+    for (size_t i = 0; i < file->lines.count; i++)
+        if (!read_entry(file, i)) return false;
+    return true;
 }
 
 /* ---- translation ---- */
@@ -203,7 +241,7 @@ static void check_damage(ferry_document_job *job, const ferry_document_result *r
     ferry_complain("%s; translations cannot be trusted", error.message);
 }
 
-static bool translate_document(ferry_document_job *job, ferry_view source, const ferry_glossary_file *glossary,
+static bool translate_document(ferry_document_job *job, ferry_view source, const glossary_file *glossary,
                                ferry_document_result **result)
 {
     ferry_error error;
@@ -262,18 +300,19 @@ bool ferry_document_job_run(ferry_document_job *job)
 {
     const char *path = ferry_option_text(job->call, FERRY_OPTION_OUTPUT);
     ferry_string source = {0};
-    ferry_glossary_file glossary;
+    glossary_file glossary;
     ferry_document_result *result = NULL;
     if (path != NULL && !ferry_output_check(path)) return false;
-    bool done = ferry_glossary_file_open(&glossary, ferry_option_text(job->call, FERRY_OPTION_GLOSSARY)) &&
-                read_input(job, &source) &&
+    bool done = open_glossary(&glossary, ferry_option_text(job->call, FERRY_OPTION_GLOSSARY)) &&
+                read_bytes(job->call, &source) && (source.size == 0 || decode(job, &source)) &&
                 translate_document(job, (ferry_view){source.data, source.size}, &glossary, &result);
     if (done) {
         const ferry_text text = ferry_document_result_text(result);
         done = write_output(job->call, &text);
     }
     ferry_document_result_destroy(result);
-    ferry_glossary_file_close(&glossary);
+    free(glossary.entries);
+    ferry_lines_close(&glossary.lines);
     free(source.data);
     return done;
 }

@@ -8,7 +8,7 @@
 #include "base/system.h"
 #include "tools/system/terminal.h"
 #include "command.h"
-#include "near_miss.h"
+#include "arguments.h"
 #include "output_file.h"
 
 static int help(const ferry_call *call);

@@ -8,7 +8,7 @@
 #include "tools/system/folders.h"
 #include "tools/system/terminal.h"
 #include "documents/kept_text.h"
-#include "interrupt.h"
+#include "progress.h"
 #include "line_output.h"
 #include "output_file.h"
 
@@ -44,6 +44,18 @@ static void tell_of_change(ferry_line_job *j, size_t i, const ferry_result *resu
     }
 }
 
+/* Compares the model's file with its content hash, once, if a line failed because of the model's numbers or its
+ * translation has quality flags. */
+static void check_damage(ferry_line_job *j, const ferry_outcome *outcome)
+{
+    ferry_error error;
+    if (j->verified || (outcome->status != FERRY_ERROR_FORMAT && outcome->quality == 0)) return;
+    j->verified = true;
+    if (ferry_model_verify(j->session->model, &error) != FERRY_ERROR_FORMAT) return;
+    j->failed = true;
+    ferry_complain("%s; translations cannot be trusted", error.message);
+}
+
 /* `why`: the error of the whole call, or NULL. */
 static void write_line(ferry_line_job *j, size_t i, const ferry_result *result, const char *why)
 {
@@ -56,8 +68,7 @@ static void write_line(ferry_line_job *j, size_t i, const ferry_result *result, 
                                     .error = reason != NULL ? reason : why};
     warn(j, i, outcome->warning);
     tell_of_change(j, i, result);
-    ferry_damage_check(&j->damage, j->session->model, result, i);
-    if (j->damage.found) j->failed = true;
+    check_damage(j, outcome);
     if (ferry_line_translation_is_bad(&j->translation, i)) result = NULL;
     if (!ferry_line_output_write(&output, &line, result, i)) j->failed = true;
     if (reason != NULL) ferry_fail_lines(line.number + 1, 1, reason);
@@ -177,18 +188,15 @@ static bool translate_all(ferry_line_job *j)
     return !j->lines->failed && ferry_line_translation_finish(&j->translation);
 }
 
-static bool run(ferry_line_job *j)
-{
-    if (j->resume != NULL && !continue_output(j)) return false;
-    begin_progress(j);
-    const bool done = translate_all(j);
-    ferry_progress_erase();
-    return done;
-}
-
 bool ferry_line_job_run(ferry_line_job *j)
 {
-    const bool done = ferry_line_translation_open(&j->translation, j->call, j->session) && run(j);
+    bool done =
+        ferry_line_translation_open(&j->translation, j->call, j->session) && (j->resume == NULL || continue_output(j));
+    if (done) {
+        begin_progress(j);
+        done = translate_all(j);
+        ferry_progress_erase();
+    }
     ferry_line_translation_close(&j->translation);
     return done;
 }

@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 
-#include "damage_check.h"
 #include "line_reader.h"
 #include "line_translation.h"
 #include "progress.h"
@@ -20,8 +19,8 @@ typedef struct ferry_line_job {
     ferry_line_translation translation;
     ferry_resume *resume; /* NULL: `out` is new */
     ferry_progress progress;
-    size_t written; /* lines of input of which everything is in `out` */
-    ferry_damage damage;
+    size_t written;  /* lines of input of which everything is in `out` */
+    bool verified;   /* the model file was compared with its content hash */
     bool told;       /* that a placeholder was changed */
     bool failed;     /* some line was not translated; a message was printed */
     bool lost;       /* `out` could not be written; a message was printed */

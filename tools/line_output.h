@@ -29,4 +29,9 @@ ferry_session_scores ferry_line_output_scores(const ferry_call *call);
 bool ferry_line_output_write(const ferry_line_output *output, const ferry_output_line *line, const ferry_result *result,
                              size_t index);
 
+/* Writes {"line": …, "source": …, "text": …, "score": …, "tokens": […], …} and a newline; keys that were not asked for,
+ * or have nothing to say, are absent. Prints a message and returns false if there is no memory. */
+bool ferry_line_json_write(const ferry_line_output *output, const ferry_output_line *line, const ferry_result *result,
+                           size_t index);
+
 #endif

@@ -2,9 +2,21 @@
 #ifndef FERRY_TOOLS_LINE_TRANSLATION_H
 #define FERRY_TOOLS_LINE_TRANSLATION_H
 
-#include "line_ids.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "engine/ferry.h"
 #include "line_reader.h"
 #include "translator_session.h"
+
+/* Lines that are source ids already, decimal numbers with blanks between them, as ferry_inspect_generate takes them. */
+typedef struct ferry_line_ids {
+    int32_t *ids;     /* of all lines of a batch */
+    int32_t *offsets; /* [count + 1] where those of each line begin; a blank line has none */
+    bool *bad;        /* [count] the line is no sentence of the model; it has no ids */
+    size_t ids_capacity, offsets_capacity, bad_capacity;
+} ferry_line_ids;
 
 typedef struct ferry_line_translation {
     const ferry_call *call;

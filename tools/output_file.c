@@ -11,7 +11,7 @@
 #include "base/utf8.h"
 #include "tools/system/terminal.h"
 #include "conversion_cache.h"
-#include "interrupt.h"
+#include "progress.h"
 #include "source_state.h"
 
 /* ---- what is read, too ---- */

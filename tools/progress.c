@@ -1,6 +1,8 @@
 #include "progress.h"
 
+#include <signal.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -84,4 +86,34 @@ void ferry_progress_show(ferry_progress *progress, const char *unit, uint64_t do
     put_remaining(progress, share, remaining, sizeof remaining);
     ferry_progress_line("%s %s%s, %.*f %s/s%s", ferry_group_digits(done).text, unit, part, rate < 10 ? 1 : 0, rate,
                         unit, remaining);
+}
+
+/* ---- signals ---- */
+
+/* Read by the handler. */
+static ferry_translator *volatile running;
+static volatile sig_atomic_t caught;
+
+static void cancel(int number)
+{
+    caught = number;
+    if (running != NULL) ferry_translator_cancel(running);
+}
+
+void ferry_interrupt_begin(ferry_translator *translator)
+{
+    running = translator;
+    caught = 0;
+    ferry_signals_catch(cancel, translator != NULL);
+}
+
+int ferry_interrupt_signal(void)
+{
+    return caught;
+}
+
+int ferry_interrupt_end(void)
+{
+    ferry_signals_release();
+    return caught;
 }

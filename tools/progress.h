@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "engine/ferry.h"
+
 typedef struct ferry_progress {
     bool wanted;         /* and standard error is a terminal */
     double began, shown; /* seconds of ferry_clock() */
@@ -29,5 +31,18 @@ typedef struct ferry_grouped {
     char text[32];
 } ferry_grouped;
 ferry_grouped ferry_group_digits(uint64_t number);
+
+/* ---- signals that end the program (SIGHUP, SIGINT, SIGPIPE, SIGTERM, SIGXCPU; those that are not ignored) ----
+ *
+ * They have to wait until what the program began is in order: what is finished is written, a file that is not complete
+ * is removed. */
+
+/* From here to ferry_interrupt_end, a signal cancels the translator's call, and a second one ends the program at once;
+ * with NULL, all signals are only noted. */
+void ferry_interrupt_begin(ferry_translator *translator);
+/* The signal that came since, or 0. */
+int ferry_interrupt_signal(void);
+/* The same at the end. The caller raises it again when all is in order. */
+int ferry_interrupt_end(void);
 
 #endif

@@ -78,19 +78,14 @@ typedef struct counts {
     size_t broken;   /* ill-formed sequences */
 } counts;
 
-/* Backspace (overstriking) and escape (colors) do occur in text. */
-static bool is_binary_control(unsigned char c)
-{
-    return c < 0x20 && (c < '\b' || c > '\r') && c != 0x1B;
-}
-
 static counts count_bytes(ferry_view start)
 {
     counts c = {.controls = 0};
     for (size_t i = 0; i < start.size; i++) {
         const unsigned char byte = (unsigned char)start.data[i];
         if (byte == 0) c.nul[i % 4]++;
-        if (is_binary_control(byte)) c.controls++;
+        /* Backspace (overstriking) and escape (colors) do occur in text. */
+        if (byte < 0x20 && (byte < '\b' || byte > '\r') && byte != 0x1B) c.controls++;
         if ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'z') c.letters++;
     }
     uint32_t code_point;
@@ -103,12 +98,6 @@ static counts count_bytes(ferry_view start)
             c.wide++;
     }
     return c;
-}
-
-/* Of 256 equally likely bytes one in ten is such a control character; in text that has any, they are rare. */
-static bool are_too_many(size_t controls, size_t size)
-{
-    return controls > 2 && controls > size / 20;
 }
 
 /* Of wide characters, the upper bytes are 0 in all (UTF-32) or in some (UTF-16: at least blanks), and the lower ones
@@ -132,7 +121,8 @@ ferry_text_kind ferry_text_recognize(ferry_view start)
         if (has_at(start, 0, marks[i].name, marks[i].mark))
             return (ferry_text_kind){marks[i].encoding, marks[i].mark, NULL};
     const counts c = count_bytes(start);
-    if (are_too_many(c.controls, start.size))
+    /* Of 256 equally likely bytes one in ten is such a control character; in text that has any, they are rare. */
+    if (c.controls > 2 && c.controls > start.size / 20)
         return (ferry_text_kind){FERRY_ENCODING_BINARY, 0, binary_name(&c, start.size)};
     if (c.broken < 3 || c.broken < c.wide) return (ferry_text_kind){FERRY_ENCODING_UTF8, 0, NULL};
     const bool latin = c.broken < c.letters / 3;

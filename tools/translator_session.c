@@ -1,21 +1,99 @@
 #include "translator_session.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/status.h"
 #include "base/threads.h"
 #include "open_model.h"
-#include "second_model.h"
 
-/* Draws and alternatives are made without a beam, n-best lists need one. */
-static void choose_beam(const ferry_call *call, ferry_options *options)
+/* ---- two models: the translations of one are translated by the other ---- */
+
+/* The names of the language between, for each of the two. NULL: the model's default. */
+typedef struct between_languages {
+    const char *to, *from;
+} between_languages;
+
+bool ferry_second_model_check(const ferry_call *call)
 {
-    if (ferry_is_given(call, ferry_search_option("beam"))) return;
-    if (options->sample != 0 || options->alternatives != 0)
-        options->beam = 1;
-    else if (ferry_is_given(call, ferry_search_option("nbest")) && options->beam < options->nbest)
-        options->beam = options->nbest;
+    const int refused[] = {FERRY_OPTION_ALIGNMENT, FERRY_OPTION_PREFIX, FERRY_OPTION_PREFIXES, FERRY_OPTION_IDS,
+                           (int)ferry_search_option("nbest")};
+    if (call->arguments.second_model == NULL) {
+        if (!ferry_is_given(call, FERRY_OPTION_VIA)) return true;
+        ferry_complain("translate: --via: expected a second --model with it");
+        return false;
+    }
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        if (!ferry_is_given(call, (ferry_option)refused[i])) continue;
+        ferry_complain("translate: expected %s or a second model, found both",
+                       ferry_option_typed(&call->arguments, refused[i]).text);
+        return false;
+    }
+    return true;
 }
+
+/* Language `index` of the model, if it has this role. */
+static const ferry_language *language_of(const ferry_model *model, size_t index, ferry_language_role role)
+{
+    const ferry_language *language = ferry_model_language(model, index);
+    return language != NULL && (language->roles & (int)role) != 0 ? language : NULL;
+}
+
+static bool are_one(const ferry_language *a, const ferry_language *b)
+{
+    return strcmp(a->tag, b->tag) == 0 || (a->english[0] != '\0' && strcmp(a->english, b->english) == 0);
+}
+
+/* How many languages one translates into and the other from; `between`: the first, or else the one that is the default
+ * of both. The names of the first ones are appended to `names`. */
+static size_t count_shared(const ferry_model *first, const ferry_model *second, between_languages *between, char *names,
+                           size_t size)
+{
+    enum { MOST_NAMES = 5 };
+    size_t count = 0, length = 0;
+    bool usual = false;
+    names[0] = '\0';
+    for (size_t i = 0; i < ferry_model_language_count(first); i++)
+        for (size_t k = 0; k < ferry_model_language_count(second); k++) {
+            const ferry_language *into = language_of(first, i, FERRY_LANGUAGE_TARGET),
+                                 *from = language_of(second, k, FERRY_LANGUAGE_SOURCE);
+            if (into == NULL || from == NULL || !are_one(into, from)) continue;
+            const bool both = (into->roles & FERRY_LANGUAGE_DEFAULT_TARGET) != 0 &&
+                              (from->roles & FERRY_LANGUAGE_DEFAULT_SOURCE) != 0;
+            if (count == 0 || both) *between = (between_languages){into->tag, from->tag};
+            usual = usual || both;
+            if (count++ < MOST_NAMES && length < size)
+                length += (size_t)snprintf(names + length, size - length, " %s", into->tag);
+        }
+    return usual ? 1 : count;
+}
+
+/* Finds the language of --via, else the one that the first model translates into and the second from. Prints a message
+ * and returns false if there is none or if there are several. */
+static bool find_between(const ferry_call *call, const ferry_model *first, const ferry_model *second,
+                         between_languages *between)
+{
+    char names[200];
+    const char *via = ferry_option_text(call, FERRY_OPTION_VIA);
+    *between = (between_languages){via, via};
+    if (via != NULL) return true;
+    if (ferry_model_language_count(first) == 0 || ferry_model_language_count(second) == 0) {
+        if (!ferry_is_given(call, FERRY_OPTION_QUIET))
+            ferry_complain("the models do not say which languages they translate: the second is expected to read what "
+                           "the first writes");
+        return true;
+    }
+    const size_t shared = count_shared(first, second, between, names, sizeof names);
+    if (shared == 0)
+        ferry_complain("the second model translates from no language that the first translates into; `ferry languages` "
+                       "lists those of each");
+    else if (shared > 1)
+        ferry_complain("--via: expected one of the %zu languages that both models have:%s%s", shared, names,
+                       shared > 5 ? " …" : "");
+    return shared == 1;
+}
+
+/* ---- translators ---- */
 
 static void set_options(const ferry_call *call, const ferry_session_needs *needs, ferry_session *session)
 {
@@ -32,14 +110,19 @@ static void set_options(const ferry_call *call, const ferry_session_needs *needs
     ferry_arguments_apply(&call->arguments, options, &session->search);
     if (ferry_is_given(call, FERRY_OPTION_SEED))
         options->seed = (uint64_t)call->arguments.options[FERRY_OPTION_SEED].integer;
-    choose_beam(call, options);
+    /* Draws and alternatives are made without a beam, n-best lists need one. */
+    const bool beam_given = ferry_is_given(call, ferry_search_option("beam"));
+    if (!beam_given && (options->sample != 0 || options->alternatives != 0))
+        options->beam = 1;
+    else if (!beam_given && ferry_is_given(call, ferry_search_option("nbest")) && options->beam < options->nbest)
+        options->beam = options->nbest;
     /* More threads than processors take each other's caches, and translate smaller batches. */
     if (options->threads > ferry_processors()) options->threads = ferry_processors();
 }
 
 /* `options`, `search`: the session's, which keep what the last of its translators has. */
 static ferry_status create_one(const ferry_call *call, const ferry_session_needs *needs, const ferry_model *model,
-                               const ferry_between *between, ferry_session *session, ferry_translator **translator,
+                               const between_languages *between, ferry_session *session, ferry_translator **translator,
                                ferry_error *error)
 {
     ferry_options *options = &session->options;
@@ -56,8 +139,8 @@ static ferry_status create_one(const ferry_call *call, const ferry_session_needs
     return status;
 }
 
-static ferry_status create_two(const ferry_call *call, const ferry_session_needs *needs, const ferry_between *between,
-                               ferry_session *session, ferry_error *error)
+static ferry_status create_two(const ferry_call *call, const ferry_session_needs *needs,
+                               const between_languages *between, ferry_session *session, ferry_error *error)
 {
     ferry_session_needs first_needs = *needs;
     ferry_translator *first, *second;
@@ -75,9 +158,8 @@ static ferry_status create_two(const ferry_call *call, const ferry_session_needs
 static bool create_translator(const ferry_call *call, const ferry_session_needs *needs, ferry_session *session)
 {
     ferry_error error;
-    ferry_between between;
-    if (session->second != NULL && !ferry_second_model_meet(call, session->model, session->second, &between))
-        return false;
+    between_languages between;
+    if (session->second != NULL && !find_between(call, session->model, session->second, &between)) return false;
     const ferry_status status =
         session->second != NULL ? create_two(call, needs, &between, session, &error)
                                 : create_one(call, needs, session->model, NULL, session, &session->translator, &error);

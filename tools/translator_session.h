@@ -34,4 +34,7 @@ bool ferry_session_open(const ferry_call *call, const ferry_session_needs *needs
 const ferry_model *ferry_session_writer(const ferry_session *session);
 void ferry_session_close(ferry_session *session);
 
+/* Prints a message and returns false where an option has no meaning with two models. */
+bool ferry_second_model_check(const ferry_call *call);
+
 #endif

@@ -11,7 +11,6 @@
 
 #include "tools/command.h"
 #include "tools/conversion_cache.h"
-#include "tools/convert_with_progress.h"
 
 static char *source, *folder, *temporary;     /* the model's, the cache's, and one for temporary files */
 static char messages[4096];                   /* of the current test */

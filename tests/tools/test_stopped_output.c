@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "tools/command.h"
-#include "tools/convert_with_progress.h"
+#include "tools/conversion_cache.h"
 #include "tools/output_file.h"
 #include "tools/progress.h"
 

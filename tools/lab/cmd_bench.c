@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "tools/near_miss.h"
+#include "tools/arguments.h"
 
 #define TRANSLATE_OPTIONS                                                                                              \
     (FERRY_TAKES(MODEL) | FERRY_TAKES(FROM) | FERRY_TAKES(TO) | FERRY_TAKES(INPUT) | FERRY_TAKES(OUTPUT) |             \

@@ -79,9 +79,21 @@ class Study:
         found = [other[metric]["smallest"] for model in self.facts.models for other in self.facts.cell(model, cell)["differences"]]
         return f"{plain.median(found):.{measure.METRICS[metric][2]}f}"
 
-    def probe(self, name, stack, key="r2_seen"):
-        states = self.models[name]["probes"][stack]
+    @staticmethod
+    def path(states, key="r2_seen"):
+        """Of what enters the first layer, and of each layer's output."""
         return " → ".join(f"{state[key]:.2f}".replace("-0.00", "0.00") for state in states)
+
+    def probe(self, name, stack):
+        return self.path(self.models[name]["probes"][stack])
+
+    def deep(self):
+        """What the encoders of more layers keep of positions."""
+        found = {name_of(own): own["probes"]["encoder"] for own in self.records
+                 if any(option.startswith("encoder-layers=") for option in options_of(own))}
+        if not found:
+            return "Six layers were not tried."
+        return f"With six encoder layers (one seed): {'; '.join(f'{name} {self.path(found[name])}' for name in ORDER if name in found)}."
 
     def lost(self, name, change, index):
         """Nats a piece."""

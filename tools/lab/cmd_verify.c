@@ -7,9 +7,9 @@
 
 #include "base/utf8.h"
 #include "golden_activations.h"
-#include "line_reader.h"
-#include "open_model.h"
-#include "output_file.h"
+#include "tools/line_reader.h"
+#include "tools/open_model.h"
+#include "tools/output_file.h"
 
 #define DEFAULT_TOLERANCE 2e-4f
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "models/containers/safetensors.h"
-#include "command.h"
+#include "tools/command.h"
 
 /* Copies a tensor to aligned memory. `shape` [dims]: sizes above 0 are required, zeros are filled in. Prints a message
  * and returns NULL on failure. */

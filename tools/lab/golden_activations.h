@@ -1,6 +1,6 @@
 /* Activations of R sentences, recorded from another engine as safetensors: what this engine has to reproduce. */
-#ifndef FERRY_TOOLS_GOLDEN_ACTIVATIONS_H
-#define FERRY_TOOLS_GOLDEN_ACTIVATIONS_H
+#ifndef FERRY_LAB_GOLDEN_ACTIVATIONS_H
+#define FERRY_LAB_GOLDEN_ACTIVATIONS_H
 
 #include "engine/ferry_inspect.h"
 

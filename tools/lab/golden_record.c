@@ -5,9 +5,9 @@
 
 #include "base/bytes.h"
 #include "base/status.h"
-#include "command.h"
+#include "tools/command.h"
 #include "golden_activations.h"
-#include "output_file.h"
+#include "tools/output_file.h"
 
 enum { MOST_TOKENS = 32, MOST_HEADER = 1024 };
 
