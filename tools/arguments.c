@@ -311,20 +311,14 @@ static bool parse_value(const description *option, const char *typed, bool strea
 
 /* ---- arguments ---- */
 
-static int find_name(const ferry_taken *taken, const char *name, size_t size)
+/* The option of this name, or of this letter if it is not 0; -1: there is none. */
+static int find_option(const ferry_taken *taken, ferry_view name, char letter)
 {
     for (int i = 0; i < FERRY_OPTION_COUNT; i++) {
         const description option = describe(i);
-        if (ferry_option_is_taken(taken, i) && strlen(option.name) == size && memcmp(option.name, name, size) == 0)
-            return i;
+        if (!ferry_option_is_taken(taken, i)) continue;
+        if (letter != 0 ? option.letter == letter : ferry_view_is(name, option.name)) return i;
     }
-    return -1;
-}
-
-static int find_letter(const ferry_taken *taken, char letter)
-{
-    for (int i = 0; i < FERRY_OPTION_COUNT; i++)
-        if (ferry_option_is_taken(taken, i) && describe(i).letter == letter) return i;
     return -1;
 }
 
@@ -389,16 +383,16 @@ static bool take_option(parser *p, int index, const char *argument, const char *
 static bool parse_long(parser *p, const char *argument)
 {
     const char *name = argument + 2, *equals = strchr(name, '=');
-    const size_t size = equals != NULL ? (size_t)(equals - name) : strlen(name);
-    const int index = find_name(p->taken, name, size);
-    if (index < 0) return unknown_option(p, argument, (ferry_view){name, size});
+    const ferry_view view = {name, equals != NULL ? (size_t)(equals - name) : strlen(name)};
+    const int index = find_option(p->taken, view, 0);
+    if (index < 0) return unknown_option(p, argument, view);
     return take_option(p, index, argument, equals != NULL ? equals + 1 : NULL);
 }
 
 static bool parse_letters(parser *p, const char *argument)
 {
     for (const char *letter = argument + 1; *letter != '\0'; letter++) {
-        const int index = find_letter(p->taken, *letter);
+        const int index = find_option(p->taken, (ferry_view){NULL, 0}, *letter);
         if (index < 0) return unknown_option(p, argument, ferry_text_view(argument + 1)); /* -beam */
         const bool alone = describe(index).kind == SWITCH || letter[1] == '\0';
         if (!take_option(p, index, argument, alone ? NULL : letter + 1)) return false;

@@ -17,15 +17,6 @@ static const char *plural(size_t count)
     return count == 1 ? "" : "s";
 }
 
-static void print_file(const ferry_cache_file *file)
-{
-    char used[32] = "";
-    const struct tm *local = localtime(&file->used);
-    if (local != NULL) strftime(used, sizeof used, "%Y-%m-%d %H:%M", local);
-    ferry_printable_write(stdout, ferry_text_view(file->name.text)); /* it begins with the name of a source */
-    printf("\t%.1f MB\t%s\n", megabytes(file->size), used);
-}
-
 /* The end of the last line. */
 static void print_folder(const ferry_cache_folder *folder)
 {
@@ -38,7 +29,11 @@ static int list(const ferry_cache_folder *folder, const ferry_cache_file *files,
 {
     uint64_t total = 0;
     for (size_t i = 0; i < count; i++) {
-        print_file(&files[i]);
+        char used[32] = "";
+        const struct tm *local = localtime(&files[i].used);
+        if (local != NULL) strftime(used, sizeof used, "%Y-%m-%d %H:%M", local);
+        ferry_printable_write(stdout, ferry_text_view(files[i].name.text)); /* it begins with the name of a source */
+        printf("\t%.1f MB\t%s\n", megabytes(files[i].size), used);
         total += files[i].size;
     }
     printf("%zu file%s, %.1f MB", count, plural(count), megabytes(total));

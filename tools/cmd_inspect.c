@@ -1,17 +1,7 @@
 #include <stdio.h>
 
 #include "engine/ferry_inspect.h"
-#include "open_model.h"
-
-/* Whether the file is what its content hash says, if it has one. */
-static bool check_content(const ferry_model *model)
-{
-    ferry_error error;
-    const ferry_status status = ferry_model_verify(model, &error);
-    if (status == FERRY_OK) puts("content: intact");
-    if (status == FERRY_ERROR_FORMAT) puts("content: damaged");
-    return status == FERRY_ERROR_UNSUPPORTED || ferry_succeeded(status, &error);
-}
+#include "translator_session.h"
 
 static int run(const ferry_call *call)
 {
@@ -25,10 +15,16 @@ static int run(const ferry_call *call)
     }
     ferry_model *model = named ? ferry_open_model(call, call->arguments.operands[0]) : ferry_open_wanted_model(call);
     if (model == NULL) return FERRY_EXIT_FAILED;
-    const ferry_status status = ferry_inspect_describe(model, &text, &error);
-    if (ferry_succeeded(status, &error)) fwrite(text.data, 1, text.size, stdout);
+    bool intact = ferry_succeeded(ferry_inspect_describe(model, &text, &error), &error);
+    if (intact) {
+        fwrite(text.data, 1, text.size, stdout);
+        /* Whether the file is what its content hash says, if it has one. */
+        const ferry_status status = ferry_model_verify(model, &error);
+        if (status == FERRY_OK) puts("content: intact");
+        if (status == FERRY_ERROR_FORMAT) puts("content: damaged");
+        intact = status == FERRY_ERROR_UNSUPPORTED || ferry_succeeded(status, &error);
+    }
     ferry_inspect_free(text.data);
-    const bool intact = status == FERRY_OK && check_content(model);
     ferry_model_close(model);
     return ferry_finish_output(intact ? FERRY_EXIT_OK : FERRY_EXIT_FAILED);
 }

@@ -1,7 +1,7 @@
 #include <stdio.h>
 
 #include "base/utf8.h"
-#include "open_model.h"
+#include "translator_session.h"
 
 static void print_role(int roles, ferry_language_role role, ferry_language_role by_default, const char *name)
 {

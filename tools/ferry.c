@@ -96,7 +96,7 @@ static int help(const ferry_call *call)
 
 /* ---- commands ---- */
 
-/* Whether the command would write a text that it reads. (Models: open_model.c.) */
+/* Whether the command would write a text that it reads. (Models: translator_session.c.) */
 static bool writes_its_input(const ferry_command *command, const ferry_call *call)
 {
     static const ferry_option inputs[] = {FERRY_OPTION_INPUT, FERRY_OPTION_PREFIXES, FERRY_OPTION_GLOSSARY};

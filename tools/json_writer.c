@@ -51,14 +51,6 @@ void ferry_put_float(ferry_json_writer *json, const char *key, float value)
     fputs(text, json->out);
 }
 
-static void put_escape(FILE *out, uint32_t c)
-{
-    if (c <= 0xFFFF)
-        fprintf(out, "\\u%04x", c);
-    else
-        fprintf(out, "\\u%04x\\u%04x", 0xD800 + ((c - 0x10000) >> 10), 0xDC00 + (c & 0x3FF));
-}
-
 void ferry_put_text(ferry_json_writer *json, const char *key, ferry_text text)
 {
     const ferry_view view = {text.data, text.size};
@@ -71,10 +63,12 @@ void ferry_put_text(ferry_json_writer *json, const char *key, ferry_text text)
             fputs("\\ufffd", json->out);
         else if (c == '"' || c == '\\')
             fprintf(json->out, "\\%c", (char)c);
-        else if (!ferry_is_printable(c))
-            put_escape(json->out, c);
-        else
+        else if (ferry_is_printable(c))
             fwrite(view.data + start, 1, at - start, json->out);
+        else if (c <= 0xFFFF)
+            fprintf(json->out, "\\u%04x", c);
+        else
+            fprintf(json->out, "\\u%04x\\u%04x", 0xD800 + ((c - 0x10000) >> 10), 0xDC00 + (c & 0x3FF));
     }
     fputc('"', json->out);
 }

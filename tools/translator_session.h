@@ -1,8 +1,14 @@
-/* A model and its translator, with the options of the command line. */
+/* The models that the command line names, and translators with its options. */
 #ifndef FERRY_TOOLS_TRANSLATOR_SESSION_H
 #define FERRY_TOOLS_TRANSLATOR_SESSION_H
 
 #include "command.h"
+
+/* Opens a model with the kernels that $FERRY_ISA names. Anything other than a model file is converted first
+ * (conversion_cache.h). Prints a message and returns NULL on failure. */
+ferry_model *ferry_open_model(const ferry_call *call, const char *path);
+/* The same for the model of -m, else of $FERRY_MODEL, else the one that ships. */
+ferry_model *ferry_open_wanted_model(const ferry_call *call);
 
 typedef struct ferry_session {
     ferry_model *model, *second; /* NULL: there is one */
@@ -20,7 +26,7 @@ typedef enum ferry_session_scores {
 
 /* What a command needs; zeroed: the least. */
 typedef struct ferry_session_needs {
-    const char *path; /* of the model; NULL: the wanted one (open_model.h) */
+    const char *path; /* of the model; NULL: the wanted one (ferry_open_wanted_model) */
     ferry_session_scores scores;
     ferry_on_loop on_loop;                                  /* unless the option says another */
     int (*progress)(void *user, size_t done, size_t total); /* as in ferry_options */

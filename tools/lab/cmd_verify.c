@@ -8,7 +8,7 @@
 #include "base/utf8.h"
 #include "golden_activations.h"
 #include "tools/line_reader.h"
-#include "tools/open_model.h"
+#include "tools/translator_session.h"
 #include "tools/output_file.h"
 
 #define DEFAULT_TOLERANCE 2e-4f

@@ -1,0 +1,56 @@
+#!/usr/bin/env python3
+"""Lines of code by floor, without comments and blank lines, of .c, .h and .cc: count_code.py [--check]
+
+Generated tables (.inc) and what others wrote (third_party) do not count. --check compares with the table of docs/architecture.md: its
+counts are to be those of the tree.
+"""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs/architecture.md"
+FLOORS = {  # folders, without those that are floors of their own; lines at most
+    "base": (["base"], 2900),
+    "tokenizer": (["tokenizer"], 3900),
+    "engine without engine/inspect": (["engine"], 12200),
+    "engine/inspect": (["engine/inspect"], 1200),
+    "documents": (["documents"], 4800),
+    "models": (["models"], 9800),
+    "tools without tools/lab": (["tools"], 4500),
+    "tools/lab": (["tools/lab"], 2400),
+    "tests": (["tests"], 31000),
+}
+TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*.*?\*/', re.DOTALL)
+
+
+def count(path):
+    """Comments become the ends of their lines; quotes stay, as they may hold what looks like one."""
+    text = TOKEN.sub(lambda found: found[0] if found[0][0] in "\"'" else "\n" * found[0].count("\n"),
+                     path.read_text(encoding="utf-8"))
+    return sum(bool(line.strip()) for line in text.splitlines())
+
+
+def files_of(folders):
+    others = [ROOT / other for own, _ in FLOORS.values() for other in own if other not in folders]
+    for folder in folders:
+        for path in sorted((ROOT / folder).rglob("*")):
+            inner = [other for other in others if other in path.parents and ROOT / folder in other.parents]
+            if path.suffix in (".c", ".h", ".cc") and not inner:
+                yield path
+
+
+def table():
+    rows = ["| floor | lines | at most | files |", "| --- | --- | --- | --- |"]
+    for name, (folders, most) in FLOORS.items():
+        counts = [count(path) for path in files_of(folders)]
+        rows.append(f"| {name} | {sum(counts):,} | {most:,} | {len(counts)} |")
+    return "\n".join(rows) + "\n"
+
+
+if __name__ == "__main__":
+    made = table()
+    if sys.argv[1:] != ["--check"]:
+        print(made, end="")
+    elif made not in PAGE.read_text(encoding="utf-8"):
+        sys.exit(f"{PAGE}: its table of lines is not what the tree makes:\n{made}")
