@@ -1,6 +1,6 @@
 #!/bin/bash
 # What ARM's kernels execute, counted under QEMU 7, for where no ARM machine is at hand: products, and with FERRY, a program
-# for ARM (tests/systems.sh … arm), the greedy translation of TEXT by MODEL. Prints tables for docs/performance.md.
+# for ARM (tests/systems.sh … arm), the greedy translation of TEXT by MODEL. Prints tables for docs/performance-log.md.
 #     tools/lab/count_arm.sh BUILD_DIRECTORY [FERRY MODEL TEXT]
 set -euo pipefail
 cd "$(dirname "$0")/../.."
