@@ -18,7 +18,7 @@ complain()
 # Each floor, and what it may include besides itself: floors, or single files.
 declare -A floors=(
     [base]='engine/ferry.h' # the one upward include: status codes belong to the public contract
-    [tokenizer/moses]='base tokenizer/punctuation.h tokenizer/unicode.h'
+    [tokenizer/moses]='base tokenizer/unicode.h'
     [tokenizer]='base tokenizer/moses/moses.h'
     [engine]='' # the public headers
     [engine/kernels]='base'

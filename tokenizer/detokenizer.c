@@ -206,8 +206,8 @@ static ferry_status append_id(const ferry_tokenizer *tokenizer, decoding *into, 
     if (byte >= 0)
         FERRY_TRY(append_byte(into, byte, index, error));
     else if (ferry_tokenizer_has_subwords(tokenizer) && word != NULL)
-        FERRY_TRY(append_whole(into, tokenizer->moses, tokenizer->config.bpe == FERRY_BPE_FSMT, piece, continues, index,
-                               error));
+        FERRY_TRY(append_whole(into, tokenizer->target_moses, tokenizer->config.bpe == FERRY_BPE_FSMT, piece, continues,
+                               index, error));
     else if (ferry_tokenizer_has_subwords(tokenizer))
         FERRY_TRY(append_subword(into, tokenizer->config.bpe == FERRY_BPE_FSMT, piece, false, continues, index, error));
     else if (segmented && word != NULL)
@@ -251,8 +251,9 @@ ferry_status ferry_tokenizer_decode_ranges(const ferry_tokenizer *tokenizer, con
     FERRY_TRY(end_run(&into, count, error));
     if (ferry_tokenizer_segments(tokenizer) || ferry_tokenizer_has_subwords(tokenizer))
         trim(text, config->blanks, ranges, count);
-    return tokenizer->moses != NULL ? ferry_tokenizer_join_words(tokenizer->moses, text, ranges, count, error)
-                                    : FERRY_OK;
+    return tokenizer->target_moses != NULL
+               ? ferry_tokenizer_join_words(tokenizer->target_moses, text, ranges, count, error)
+               : FERRY_OK;
 }
 
 ferry_status ferry_tokenizer_decode(const ferry_tokenizer *tokenizer, const int32_t *ids, size_t count,

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "punctuation.h"
 #include "ranges.h"
 
 /* ---- results that grow ---- */
@@ -155,16 +154,13 @@ static bool is_one_model(const ferry_tokenizer_config *config)
 static ferry_status fill_moses(ferry_tokenizer *tokenizer, ferry_error *error)
 {
     const ferry_tokenizer_config *config = &tokenizer->config;
-    const ferry_moses_config moses = {
-        .source_language = config->source_moses,
-        .target_language = config->target_moses,
-        .fsmt = config->bpe == FERRY_BPE_FSMT,
-    };
+    const bool fsmt = config->bpe == FERRY_BPE_FSMT;
     if (!ferry_tokenizer_has_subwords(tokenizer))
         return ferry_fail(error, FERRY_ERROR_FORMAT, "Moses' words: expected merges of subword-nmt or FSMT");
     if (config->target_moses.size == 0)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "Moses' words: expected a language of the target side, too");
-    return ferry_moses_create(&moses, &tokenizer->moses, error);
+    FERRY_TRY(ferry_moses_create(config->source_moses, fsmt, &tokenizer->source_moses, error));
+    return ferry_moses_create(config->target_moses, fsmt, &tokenizer->target_moses, error);
 }
 
 static ferry_status fill(ferry_tokenizer *tokenizer, const ferry_tokenizer_config *config, ferry_error *error)
@@ -201,7 +197,8 @@ void ferry_tokenizer_destroy(ferry_tokenizer *tokenizer)
     ferry_tokenizer_side *target = atomic_load(&tokenizer->target);
     if (target != &tokenizer->source) destroy_side(target);
     empty_side(&tokenizer->source);
-    ferry_moses_destroy(tokenizer->moses);
+    ferry_moses_destroy(tokenizer->source_moses);
+    ferry_moses_destroy(tokenizer->target_moses);
     free(tokenizer->special);
     free(tokenizer);
 }
@@ -457,7 +454,6 @@ static ferry_status clean(const encoding *into, ferry_view text, ferry_string *o
 {
     size_t **const wanted = into->ranges != NULL ? places : NULL;
     if (into->moses == NULL) return ferry_punctuation_clean(text, output, wanted, into->error);
-    if (into->target) return ferry_moses_tokenize_target(into->moses, text, output, wanted, into->error);
     return ferry_moses_tokenize(into->moses, text, output, wanted, into->error);
 }
 
@@ -475,7 +471,7 @@ static ferry_status clean_and_segment(encoding *into, ferry_view text)
 
 static ferry_status append_text(const ferry_tokenizer *tokenizer, encoding *into, ferry_view text)
 {
-    into->moses = tokenizer->moses;
+    into->moses = into->target ? tokenizer->target_moses : tokenizer->source_moses;
     into->text = text;
     const bool cleans = tokenizer->config.opus_punctuation || into->moses != NULL;
     return (cleans ? clean_and_segment : segment)(into, text);

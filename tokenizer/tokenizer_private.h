@@ -26,9 +26,9 @@ typedef struct ferry_tokenizer_side {
 struct ferry_tokenizer {
     ferry_tokenizer_config config;
     ferry_tokenizer_side source;
-    _Atomic(ferry_tokenizer_side *) target; /* NULL until a text of this side is encoded; it may be `source` */
-    bool *special;                          /* [config.target_count] */
-    ferry_moses *moses;                     /* NULL: none */
+    _Atomic(ferry_tokenizer_side *) target;   /* NULL until a text of this side is encoded; it may be `source` */
+    bool *special;                            /* [config.target_count] */
+    ferry_moses *source_moses, *target_moses; /* NULL: none */
 };
 
 /* Texts are segmented here, not by the caller. */

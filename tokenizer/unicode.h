@@ -2,8 +2,7 @@
 #ifndef FERRY_TOKENIZER_UNICODE_H
 #define FERRY_TOKENIZER_UNICODE_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/utf8.h"
 
 /* Groups of Unicode's general categories. */
 typedef enum ferry_character {
@@ -18,7 +17,17 @@ typedef enum ferry_character {
     FERRY_CHARACTER_OTHER
 } ferry_character;
 
-/* `c` is at most 0x10FFFF, in all of these. */
+/* The character at *at < text.size, which moves past it; each ill-formed byte counts as U+FFFD. */
+static inline uint32_t ferry_unicode_next(ferry_view text, size_t *at)
+{
+    const size_t begin = *at;
+    uint32_t c;
+    if (ferry_utf8_next(text, at, &c)) return c;
+    *at = begin + 1;
+    return 0xFFFD;
+}
+
+/* `c` is at most 0x10FFFF, in all of these; anything above counts as unassigned. */
 ferry_character ferry_unicode_character(uint32_t c);
 uint32_t ferry_unicode_lower(uint32_t c);
 uint32_t ferry_unicode_upper(uint32_t c);  /* the simple mapping: one character */
