@@ -5,11 +5,11 @@
  *
  * or, as Hugging Face's `tokenizers` goes (text_rules.h):
  *
- *     text → added tokens, words → the best pieces of each (unigram.h, bpe.h) → ids, prefix and suffix around them
+ *     text → added tokens, words → the best pieces of each (pieces.h) → ids, prefix and suffix around them
  *
  * or, as subword-nmt and FSMT go:
  *
- *     text → words between blanks → pieces (bpe.h) → ids, prefix and suffix around them
+ *     text → words between blanks → pieces (pieces.h) → ids, prefix and suffix around them
  *     ids → pieces, special ones left out → words of pieces with "@@", or up to one with "</w>" → text
  *
  * or the same with Moses' words (moses.h) made before and joined after it, as Argos Translate and FSMT go.
@@ -22,7 +22,7 @@
 #include "base/bytes.h"
 #include "base/status.h"
 #include "base/string_buffer.h"
-#include "bpe.h"
+#include "pieces.h"
 #include "text_rules.h"
 
 typedef struct ferry_tokenizer ferry_tokenizer;

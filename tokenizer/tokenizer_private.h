@@ -7,8 +7,6 @@
 #include "tokenizer/moses/moses.h"
 #include "sentencepiece_c.h"
 #include "tokenizer.h"
-#include "unigram.h"
-#include "vocabulary.h"
 
 /* From text to the ids of one vocabulary. */
 typedef struct ferry_tokenizer_side {
