@@ -86,7 +86,6 @@ may_include_foreign()
     ferry.h | ferry_documents.h) [[ $1 == examples/* ]] ;;
     glib.h | gtk/gtk.h) [[ $1 == examples/desktop/* ]] ;;
     pthread.h) [[ $1 =~ ^base/(threads\.h|.*_posix\.c)$ ]] ;; # for the types
-    third_party/darts_clone/darts.h) [ "$1" = tokenizer/sentencepiece_trie.h ] ;;
     *) is_standard "$2" || [[ $1 =~ ^base/[a-z_]*_(posix|windows)\.c$ ]] ;;
     esac
 }

@@ -98,9 +98,9 @@ target_compile_definitions(ferry_sentencepiece PRIVATE _USE_INTERNAL_STRING_VIEW
 target_compile_options(ferry_sentencepiece PRIVATE -fmacro-prefix-map=${package}/= -fmacro-prefix-map=${CMAKE_CURRENT_BINARY_DIR}/=)
 # Its hash map, which anyone can make slow who knows how std::hash works, is replaced.
 target_compile_options(ferry_sentencepiece PRIVATE -w "SHELL:-include ${CMAKE_CURRENT_LIST_DIR}/sentencepiece_map.h")
-set(trie ${CMAKE_CURRENT_LIST_DIR}/sentencepiece_trie.h)
-set_source_files_properties(${package}/src/unigram_model.cc PROPERTIES OBJECT_DEPENDS ${trie}
-                            COMPILE_FLAGS "-include third_party/darts_clone/darts.h -include ${trie}")
+set(map ${CMAKE_CURRENT_LIST_DIR}/sentencepiece_map.h)
+set_source_files_properties(${package}/src/unigram_model.cc PROPERTIES OBJECT_DEPENDS ${map}
+                            COMPILE_FLAGS "-include third_party/darts_clone/darts.h -include ${map}")
 target_include_directories(ferry_spm SYSTEM PRIVATE ${package}/src)
 
 set(spm_licenses LICENSE third_party/absl/LICENSE third_party/darts_clone/LICENSE third_party/protobuf-lite/LICENSE)

@@ -2,8 +2,8 @@
 #ifndef FERRY_TOKENIZER_TEXT_RULES_PRIVATE_H
 #define FERRY_TOKENIZER_TEXT_RULES_PRIVATE_H
 
-#include "charsmap.h"
 #include "pieces.h"
+#include "sentencepiece_c.h"
 #include "text_rules.h"
 
 /* Normalizers, then those that make words. */
