@@ -1,5 +1,5 @@
 /* Where sentences end: rules over Unicode's properties, and a table of abbreviations for each of some languages
- * (sentence_languages.c). docs/sentences.md tells the rules and how good they are. */
+ * (sentence_languages.inc). docs/sentences.md tells the rules and how good they are. */
 #ifndef FERRY_TOKENIZER_SENTENCES_H
 #define FERRY_TOKENIZER_SENTENCES_H
 

@@ -4,7 +4,7 @@
 
 #include "base/utf8.h"
 
-/* Groups of Unicode's general categories. */
+/* Groups of Unicode's general categories; the letters come first. */
 typedef enum ferry_character {
     FERRY_CHARACTER_UPPER,   /* Lu, Lt */
     FERRY_CHARACTER_LOWER,   /* Ll */
@@ -29,6 +29,10 @@ static inline uint32_t ferry_unicode_next(ferry_view text, size_t *at)
 
 /* `c` is at most 0x10FFFF, in all of these; anything above counts as unassigned. */
 ferry_character ferry_unicode_character(uint32_t c);
+static inline bool ferry_unicode_is_letter(uint32_t c)
+{
+    return ferry_unicode_character(c) <= FERRY_CHARACTER_LETTER;
+}
 uint32_t ferry_unicode_lower(uint32_t c);
 uint32_t ferry_unicode_upper(uint32_t c);  /* the simple mapping: one character */
 bool ferry_unicode_is_digit(uint32_t c);   /* Nd */
