@@ -10,11 +10,11 @@
 enum { NO_SYMBOL = -1 };
 #define NO_RANK UINT32_MAX
 
-static const char mark[] = "</w>"; /* the end of a word, but for FERRY_BPE_TOKENIZERS */
+static const char mark[] = "</w>"; /* marks the end of a word, except for FERRY_BPE_TOKENIZERS */
 
 static const struct rules {
-    bool together; /* all occurrences of a pair */
-    bool first;    /* of equal merges counts, not the last */
+    bool together; /* all occurrences of a pair are merged at once */
+    bool first;    /* of equal merges, the first counts instead of the last */
     bool apart;    /* the end of a word is a symbol of its own */
     const char *inner, *last;
 } rules[] = {
@@ -224,7 +224,7 @@ struct ferry_bpe_symbol {
     uint32_t previous, next; /* indexes; that of the first one and of the end is the number of symbols */
 };
 
-/* Whether symbol number `at` has a merge with the next one. */
+/* Finds the merge of symbol number `at` with the next one, if there is one, and queues it. */
 static void look_up(const ferry_bpe *bpe, ferry_bpe_scratch *scratch, uint32_t at)
 {
     ferry_bpe_symbol *left = &scratch->symbols[at], *right = &scratch->symbols[left->next];
@@ -237,7 +237,7 @@ static void look_up(const ferry_bpe *bpe, ferry_bpe_scratch *scratch, uint32_t a
     push(scratch, (uint64_t)found->rank << 32 | at);
 }
 
-/* The merges with the rank of the best one, or only that; those of them that are still there. */
+/* Applies the best merge of the queue or, if the rules say so, all that have its rank and still exist. */
 static void merge_best(const ferry_bpe *bpe, ferry_bpe_scratch *scratch)
 {
     const uint32_t rank = (uint32_t)(scratch->queue[0] >> 32), end = (uint32_t)scratch->symbol_count;

@@ -1,4 +1,4 @@
-/* What a SentencePiece model holds, validated before SentencePiece or ourselves use it. */
+/* Validates what a SentencePiece model contains, before it is used. */
 #include "sentencepiece_c.h"
 
 #include <limits.h>
@@ -14,7 +14,7 @@
 #define MAX_PIECE 512
 /* All pieces together: 16 bytes for each of as many as there may be. */
 #define MAX_PIECE_BYTES (16 * (size_t)FERRY_SPM_MAX_PIECES)
-/* Bytes that a rule of normalization replaces, and that it puts in their place, for every character of a text. NFKC's
+/* Bytes that a rule of normalization replaces, and those that replace them, for every character of a text. NFKC's
  * longest is U+FDFA, 3 bytes, which becomes 33. */
 #define MAX_RULE_BYTES 64
 /* Bytes of what is neither pieces nor normalization: how the model was trained. SentencePiece makes an object of every
@@ -111,7 +111,7 @@ static ferry_status fail_long_rule(const rule_walk *w, ferry_error *error)
                       MAX_RULE_BYTES);
 }
 
-/* What a text finds that has reached unit `at`: *base, and with a leaf a value, the offset of a replacement. */
+/* A text has reached unit `at`: sets *base, and checks the value of a leaf, which is the offset of a replacement. */
 static ferry_status enter_unit(const rule_walk *w, size_t at, size_t *base, ferry_error *error)
 {
     const ferry_charsmap *rules = w->rules;

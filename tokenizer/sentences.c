@@ -15,7 +15,8 @@ enum {
     NOTHING = 0x110000,   /* at the end of the text: no character */
 };
 
-/* End a sentence before white space; and anywhere. (U"" has this type, C11 7.28; macOS lacks the header that names it.)
+/* Characters that end a sentence before white space, and anywhere. (U"" has this type, C11 7.28; macOS lacks the header
+ * that names it.)
  */
 static const uint_least32_t
     stops[] = U".!?…‼⁇⁈⁉",
@@ -48,7 +49,7 @@ typedef struct scanner {
     size_t word;            /* where the current word begins, after white space and what opens */
     size_t visible;         /* the end of the last character that is not white space */
     size_t shelter;         /* no sentence ends before this */
-    size_t searched[PAIRS]; /* what would close is not before this */
+    size_t searched[PAIRS]; /* nothing before this closes the pair */
     list_marker item;       /* that the sentence begins with */
 } scanner;
 
@@ -175,7 +176,7 @@ static bool is_initials(ferry_view word)
     return upper || dotted;
 }
 
-/* Digits, and full stops between them, of which the last number is at most `most`. */
+/* Digits with full stops between them; the last number is at most `most`. */
 static bool is_number(ferry_view word, uint32_t most)
 {
     uint32_t number = 0;
@@ -309,7 +310,7 @@ static size_t reference(ferry_view text, size_t at)
     return after > bracket + 1 && peek(text, after) == ']' ? after + 1 : at;
 }
 
-/* Of ". . . .", the first full stop ends the sentence if it stands at a word, and an ellipsis follows. */
+/* Where ". . . ." follows a word, the first full stop ends the sentence, and the others are an ellipsis. */
 static stop_run read_run(const scanner *s, size_t begin)
 {
     stop_run run = {.begin = begin, .end = begin};

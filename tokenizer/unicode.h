@@ -1,4 +1,4 @@
-/* Properties of characters: utf8proc, behind what Ferry asks of it. */
+/* Properties of characters, as utf8proc knows them. */
 #ifndef FERRY_TOKENIZER_UNICODE_H
 #define FERRY_TOKENIZER_UNICODE_H
 
@@ -36,11 +36,11 @@ static inline bool ferry_unicode_is_letter(uint32_t c)
 uint32_t ferry_unicode_lower(uint32_t c);
 uint32_t ferry_unicode_upper(uint32_t c);  /* the simple mapping: one character */
 bool ferry_unicode_is_digit(uint32_t c);   /* Nd */
-bool ferry_unicode_is_control(uint32_t c); /* C…, of which Cn is what Unicode has not assigned yet */
-/* Whether a user takes two characters that follow each other for one (Unicode's annex 29, judged by the two alone). */
+bool ferry_unicode_is_control(uint32_t c); /* C…, including Cn: not assigned yet */
+/* Whether two adjacent characters belong to one grapheme, judged by these two alone (Unicode's annex 29). */
 bool ferry_unicode_joins(uint32_t before, uint32_t c);
-/* Whether a grapheme begins between two characters that follow each other (Unicode's annex 29). *state is 0 before the
- * first pair of a text. */
+/* Whether a grapheme begins between two adjacent characters (Unicode's annex 29). *state is 0 before the first pair of
+ * a text. */
 bool ferry_unicode_breaks(uint32_t before, uint32_t c, int32_t *state);
 
 #endif

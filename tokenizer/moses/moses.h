@@ -28,7 +28,7 @@ void ferry_moses_destroy(ferry_moses *moses);
  * of *words stands for, and of its end; it never descends. Errors: LIMIT (text above 64 MiB), MEMORY. */
 ferry_status ferry_moses_tokenize(const ferry_moses *moses, ferry_view text, ferry_string *words, size_t **offsets,
                                   ferry_error *error);
-/* Appends `text` to *words as a word has it. Errors: MEMORY. */
+/* Appends `text` to *words, escaped as it is in a word. Errors: MEMORY. */
 ferry_status ferry_moses_escape(ferry_view text, ferry_string *words, ferry_error *error);
 /* Sets *text to the text that `words`, separated by white space, were made of; *offsets as above, in `words`. Errors:
  * as above. */

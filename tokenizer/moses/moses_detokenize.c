@@ -18,7 +18,7 @@ typedef struct word {
     size_t count;
 } word;
 
-/* Words that are quotation marks of one kind: an odd number of them has been seen, or an even one. */
+/* Quotation marks of one kind, and whether an odd number of them has been seen. */
 typedef struct quotation {
     word mark;
     bool odd;
@@ -212,7 +212,7 @@ static size_t join_word(joining *into, size_t at)
 
 /* ---- the text ---- */
 
-/* Fails only for want of memory. */
+/* False: out of memory. */
 static bool list_words(joining *into)
 {
     size_t begin, end = 0, word_capacity = 0, quotation_capacity = 0;

@@ -210,7 +210,7 @@ static bool matches_item(const pattern *p, size_t k, uint32_t character)
     return same != wanted->other;
 }
 
-/* Where item `k` ends that begins at `at`; at: it does not match, or as often as not at all. */
+/* The end of item `k`, which begins at `at`; `at` itself: it does not match, or matches nothing. */
 static size_t end_of_item(const ferry_moses_text *text, const pattern *p, size_t k, size_t at)
 {
     size_t end = at;
@@ -270,7 +270,7 @@ static void apply(ferry_moses_text *text, const ferry_moses_rule *rule)
     bool found = false;
     for (size_t at = 0; at < text->count;) {
         if (!matches(text, &p, at, ends)) {
-            /* A run that is not followed by the rest has no part that is. */
+            /* If the rest does not follow a run, it follows no part of the run either. */
             const size_t end = p.items[0].repeat != 0 ? end_of_item(text, &p, 0, at) : at;
             at = end > at ? end : at + 1;
             continue;
