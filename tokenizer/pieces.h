@@ -9,6 +9,9 @@
 #include "base/string_buffer.h"
 #include "base/texts.h"
 
+/* "▁", which stands for a blank in the pieces of SentencePiece and `tokenizers`. */
+#define FERRY_PIECE_BLANK "\u2581"
+
 /* ---- the model's vocabulary: id → piece and piece → id ---- */
 
 /* In the bits of id_mask an id + 1; in the others bits of its piece's hash, which spare most comparisons with pieces

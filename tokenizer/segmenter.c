@@ -129,9 +129,9 @@ static ferry_range in_original(const encoding *into, ferry_range range)
  * it, and its text in the original is nothing, or the white space that its "▁" stands for. */
 static bool is_part(ferry_view piece, bool nothing, bool follows_part)
 {
-    static const char blank[] = "\u2581";
-    const size_t size = sizeof blank - 1, whole = piece.size;
-    for (; piece.size >= size && memcmp(piece.data, blank, size) == 0; piece.size -= size) piece.data += size;
+    const size_t size = sizeof FERRY_PIECE_BLANK - 1, whole = piece.size;
+    for (; piece.size >= size && memcmp(piece.data, FERRY_PIECE_BLANK, size) == 0; piece.size -= size)
+        piece.data += size;
     if (nothing && follows_part) return true;
     return (nothing || piece.size < whole) && !ferry_utf8_is_blank(piece);
 }

@@ -12,8 +12,6 @@
 /* Unicode's compatibility forms make of a character up to 11 times its bytes, 13 times with "▁" for each blank. */
 enum { FLAG_BITS = 3, MAX_TEXT = 1 << 26, MAX_GROWTH = 16, MORE_BYTES = 1 << 16, MAX_GRAPHEME = 6 };
 
-#define METASPACE "\u2581"
-
 /* Normalizers, then those that make words. */
 typedef enum step_kind {
     PRECOMPILED,
@@ -184,10 +182,10 @@ static ferry_status put_prepended(const step *how, const section *in, rewriting 
 
 static ferry_status put_metaspace(const step *how, const section *in, rewriting *to)
 {
-    const ferry_view metaspace = ferry_text_view(METASPACE), text = in->text, scheme = how->arguments[0];
+    const ferry_view metaspace = ferry_text_view(FERRY_PIECE_BLANK), text = in->text, scheme = how->arguments[0];
     const step blanks = {.arguments = {ferry_text_view(" "), metaspace}};
     const bool starts =
-        text.data[0] == ' ' || (text.size >= metaspace.size && memcmp(text.data, METASPACE, metaspace.size) == 0);
+        text.data[0] == ' ' || (text.size >= metaspace.size && memcmp(text.data, metaspace.data, metaspace.size) == 0);
     const bool wanted = ferry_view_is(scheme, "always") || (ferry_view_is(scheme, "first") && in->from[0] == 0);
     if (wanted && !starts) FERRY_TRY(put(to, metaspace, in->from[0]));
     return put_replaced(&blanks, in, to);

@@ -275,7 +275,8 @@ typedef struct decoding {
 } decoding;
 
 /* Before id number `index`: replaces the ill-formed bytes of the run by U+FFFD, each separately, as SentencePiece does,
- * or, if the config says so, all bytes of an ill-formed run; and the ranges of its bytes by those of the characters. */
+ * or, if the config says so, all bytes of a run that has ill-formed ones. Ranges of bytes become ranges of characters.
+ */
 static ferry_status end_run(decoding *into, size_t index)
 {
     ferry_string *text = into->text;
@@ -320,7 +321,7 @@ static ferry_status append_piece(decoding *into, ferry_view piece, bool skip_bla
     ferry_string *text = into->text;
     FERRY_TRY(ferry_string_reserve(text, piece.size, into->error));
     for (size_t i = 0; i < piece.size;) {
-        const bool blank = piece.size - i >= 3 && memcmp(piece.data + i, "\u2581", 3) == 0;
+        const bool blank = piece.size - i >= 3 && memcmp(piece.data + i, FERRY_PIECE_BLANK, 3) == 0;
         if (!blank || !skip_blanks) text->data[text->size++] = blank ? ' ' : piece.data[i];
         i += blank ? 3 : 1;
     }
@@ -341,7 +342,7 @@ static const ferry_view goes_on = {"@@", 2}, ends_word = {"</w>", 4};
 
 /* Id number `index`. A piece of subword-nmt continues the one before it if that ended with "@@", which is left out
  * then, and comes after a blank otherwise; of FSMT, each continues the one before it, and "</w>" at its end becomes a
- * blank. A whole word comes from a text, and goes into what Moses' rules make a text of. */
+ * blank. A whole word is text, which is escaped where Moses' rules turn the result into text. */
 static ferry_status append_subword(decoding *into, ferry_view piece, bool whole, bool continues, size_t index)
 {
     const bool marks_ends = into->tokenizer->config.bpe == FERRY_BPE_FSMT;
@@ -367,10 +368,11 @@ static ferry_status append_id(decoding *into, size_t index, int32_t id, const fe
     into->skip_blanks = false;
     if (byte < 0) FERRY_TRY(end_run(into, index));
     const bool continues = into->unended > 0;
-    if (continues) text->size -= goes_on.size;
-    for (size_t i = into->unended - 1; continues && into->ranges != NULL && i < index; i++)
-        into->ranges[i] =
-            (ferry_range){least(into->ranges[i].begin, text->size), least(into->ranges[i].end, text->size)};
+    if (continues) {
+        const size_t size = text->size -= goes_on.size;
+        for (size_t i = into->unended - 1; into->ranges != NULL && i < index; i++)
+            into->ranges[i] = (ferry_range){least(into->ranges[i].begin, size), least(into->ranges[i].end, size)};
+    }
     const size_t begin = text->size;
     if (byte >= 0) {
         const char bytes[] = {(char)byte};
