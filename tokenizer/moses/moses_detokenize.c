@@ -181,17 +181,16 @@ static bool is_czech_compound(const joining *into, size_t at)
 static size_t join_word(joining *into, size_t at)
 {
     const word *w = &into->words[at];
-    const bool french = ferry_moses_speaks(into->moses, "fr");
-    const bool contraction = ferry_moses_speaks(into->moses, "en") && at > 0 && character(w, 0) == '\'' &&
-                             w->count > 1 && is_alpha(character(w, 1));
-    const bool elision = ferry_moses_speaks(into->moses, "fr it ga") && at + 1 < into->count && ends_in_apostrophe(w) &&
-                         is_alpha(character(w + 1, 0));
+    const bool contraction = at > 0 && character(w, 0) == '\'' && w->count > 1 && is_alpha(character(w, 1)) &&
+                             ferry_moses_speaks(into->moses, "en");
+    const bool elision = at + 1 < into->count && ends_in_apostrophe(w) && is_alpha(character(w + 1, 0)) &&
+                         ferry_moses_speaks(into->moses, "fr it ga");
     if (is_cjk(character(w, 0)) && !ferry_moses_speaks(into->moses, "ko")) {
         (at > 0 && is_cjk(last_character(w - 1)) ? put : put_apart)(into, w, false);
     } else if (consists_of(w, is_opening)) {
         put_apart(into, w, true);
     } else if (consists_of(w, is_closing)) {
-        if (french && w->count == 1 && ferry_moses_is_one_of(character(w, 0), "?!:;\\%"))
+        if (w->count == 1 && ferry_moses_is_one_of(character(w, 0), "?!:;\\%") && ferry_moses_speaks(into->moses, "fr"))
             ferry_moses_put(into->text, ' ', w->cells[0].offset);
         put(into, w, false);
     } else if (contraction || is_czech_number(into, at)) {
