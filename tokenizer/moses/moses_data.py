@@ -64,7 +64,8 @@ def literal(words):
 def main():
     version = sacremoses.__version__
     with open(os.path.join(HERE, "moses_classes.inc"), "w") as out:
-        out.write(HEAD.format("Characters and their classes, by ranges: rows of ferry_moses_ranges (moses_rules.h).", version))
+        out.write(HEAD.format("Characters and their classes, by ranges: rows of ferry_moses_ranges (moses_rules.h).",
+                              version))
         table = [f"{{{first:#x}, {last:#x}, {bits:#x}}}," for first, last, bits in ranges(classes())]
         out.write("\n".join(lines(table, "    ")) + "\n")
     with open(os.path.join(HERE, "moses_prefixes.inc"), "w") as out:
