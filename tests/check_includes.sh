@@ -18,7 +18,7 @@ complain()
 # Each floor, and what it may include besides itself: floors, or single files.
 declare -A floors=(
     [base]='engine/ferry.h' # the one upward include: status codes belong to the public contract
-    [tokenizer/moses]='base tokenizer/punctuation.h tokenizer/unicode.h'
+    [tokenizer/moses]='base tokenizer/unicode.h'
     [tokenizer]='base tokenizer/moses/moses.h'
     [engine]='' # the public headers
     [engine/kernels]='base'
@@ -30,7 +30,7 @@ declare -A floors=(
     [engine/inspect]='base tokenizer engine engine/kernels engine/position/position.h engine/graph engine/search engine/file engine/api'
     [models/containers]='base'
     [models/plan]='base models/containers engine/kernels engine/position/position.h engine/graph engine/file tokenizer/sentencepiece_c.h'
-    [models/families]='base models/containers models/plan engine/kernels engine/position/position.h engine/graph engine/file tokenizer/sentencepiece_c.h tokenizer/tokenizer.h tokenizer/vocabulary.h tokenizer/bpe.h tokenizer/unigram.h'
+    [models/families]='base models/containers models/plan engine/kernels engine/position/position.h engine/graph engine/file tokenizer/sentencepiece_c.h tokenizer/tokenizer.h tokenizer/pieces.h'
     [models]='base models/containers models/plan models/families'
     [documents]='base engine/ferry.h tokenizer/unicode.h'
     [tools/system]='base'
@@ -87,7 +87,6 @@ may_include_foreign()
     ferry.h | ferry_documents.h) [[ $1 == examples/* ]] ;;
     glib.h | gtk/gtk.h) [[ $1 == examples/desktop/* ]] ;;
     pthread.h) [[ $1 =~ ^base/(threads\.h|.*_posix\.c)$ ]] ;; # for the types
-    third_party/darts_clone/darts.h) [ "$1" = tokenizer/sentencepiece_trie.h ] ;;
     *) is_standard "$2" || [[ $1 =~ ^(base|tools/system)/[a-z_]*_(posix|windows)\.c$ ]] ;;
     esac
 }

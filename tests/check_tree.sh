@@ -23,7 +23,7 @@ for file in tests/*/test_*.c tests/fuzz/fuzz_*.c examples/*.c; do
 done
 
 mapfile -t texts < <(find . \( -name .git -o -path './build*' -o -path ./tests/data -o -path ./third_party \) -prune -o -type f \
-    \( -name '*.[ch]' -o -name '*.cc' -o -name '*.sh' -o -name '*.py' -o -name '*.md' -o -name '*.txt' -o -name run \) \
+    \( -name '*.[ch]' -o -name '*.inc' -o -name '*.cc' -o -name '*.sh' -o -name '*.py' -o -name '*.md' -o -name '*.txt' -o -name run \) \
     -print)
 while IFS= read -r line; do
     complain "a local path: $line"

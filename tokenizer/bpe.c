@@ -1,4 +1,5 @@
-#include "bpe.h"
+/* Byte pair encoding by merges that are ranked by pair. */
+#include "pieces.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -8,11 +9,11 @@
 enum { NO_SYMBOL = -1 };
 #define NO_RANK UINT32_MAX
 
-static const char mark[] = "</w>"; /* the end of a word, but for FERRY_BPE_TOKENIZERS */
+static const char mark[] = "</w>"; /* marks the end of a word, except for FERRY_BPE_TOKENIZERS */
 
 static const struct rules {
-    bool together; /* all occurrences of a pair */
-    bool first;    /* of equal merges counts, not the last */
+    bool together; /* all occurrences of a pair are merged at once */
+    bool first;    /* of equal merges, the first counts instead of the last */
     bool apart;    /* the end of a word is a symbol of its own */
     const char *inner, *last;
 } rules[] = {
@@ -22,7 +23,7 @@ static const struct rules {
     [FERRY_BPE_FSMT] = {.together = true, .inner = "", .last = "</w>"},
 };
 
-/* A pair of symbols that has a merge; rank NO_RANK: a free place of the table. */
+/* A pair of symbols that has a merge; rank NO_RANK: a free slot of the table. */
 typedef struct merge {
     int32_t left, right, merged;
     uint32_t rank;
@@ -97,14 +98,14 @@ static ferry_status read_merges(ferry_bpe *bpe, const char *name, ferry_error *e
     return ferry_vocabulary_create(bpe->parts, (int32_t)(3 * count), &bpe->own, error);
 }
 
-/* The place of the pair in the table, or the free one where it belongs. */
-static merge *place_of(const ferry_bpe *bpe, int32_t left, int32_t right)
+/* The slot of the pair in the table, or the free one where it belongs. */
+static merge *find_merge(const ferry_bpe *bpe, int32_t left, int32_t right)
 {
     const int32_t pair[] = {left, right};
     size_t at = (size_t)ferry_keyed_hash(bpe->key, pair, sizeof pair) & bpe->mask;
     for (;; at = (at + 1) & bpe->mask) {
-        merge *place = &bpe->merges[at];
-        if (place->rank == NO_RANK || (place->left == left && place->right == right)) return place;
+        merge *slot = &bpe->merges[at];
+        if (slot->rank == NO_RANK || (slot->left == left && slot->right == right)) return slot;
     }
 }
 
@@ -125,9 +126,9 @@ static ferry_status rank_merges(ferry_bpe *bpe, const char *name, ferry_error *e
             if (found[part] < 0)
                 return fail_merge(&bpe->config, name, i, "expected two pieces that together are a piece", error);
         }
-        merge *place = place_of(bpe, found[0], found[1]);
-        if (place->rank != NO_RANK && bpe->rules->first) continue;
-        *place = (merge){found[0], found[1], found[2], (uint32_t)i};
+        merge *slot = find_merge(bpe, found[0], found[1]);
+        if (slot->rank != NO_RANK && bpe->rules->first) continue;
+        *slot = (merge){found[0], found[1], found[2], (uint32_t)i};
     }
     return FERRY_OK;
 }
@@ -159,29 +160,20 @@ static void drop_parts(ferry_bpe *bpe)
     bpe->joined = NULL;
 }
 
-static ferry_status fill(ferry_bpe *bpe, const ferry_bpe_config *config, const char *name, ferry_error *error)
-{
-    bpe->config = *config;
-    bpe->rules = &rules[config->kind];
-    FERRY_TRY(find_bytes(bpe, name, error));
-    FERRY_TRY(read_merges(bpe, name, error));
-    FERRY_TRY(rank_merges(bpe, name, error));
-    if (bpe->symbols != &bpe->own) drop_parts(bpe);
-    return FERRY_OK;
-}
-
 ferry_status ferry_bpe_create(const ferry_bpe_config *config, const char *name, ferry_bpe **bpe, ferry_error *error)
 {
-    ferry_bpe *made = calloc(1, sizeof *made);
-    *bpe = NULL;
+    ferry_bpe *made = *bpe = calloc(1, sizeof *made);
     if (made == NULL) return ferry_fail_memory(error, "merges", sizeof *made);
-    const ferry_status status = fill(made, config, name, error);
-    if (status != FERRY_OK) {
-        ferry_bpe_destroy(made);
-        return status;
-    }
-    *bpe = made;
-    return FERRY_OK;
+    made->config = *config;
+    made->rules = &rules[config->kind];
+    ferry_status status = find_bytes(made, name, error);
+    if (status == FERRY_OK) status = read_merges(made, name, error);
+    if (status == FERRY_OK) status = rank_merges(made, name, error);
+    if (status == FERRY_OK && made->symbols != &made->own) drop_parts(made);
+    if (status == FERRY_OK) return FERRY_OK;
+    ferry_bpe_destroy(made);
+    *bpe = NULL;
+    return status;
 }
 
 void ferry_bpe_destroy(ferry_bpe *bpe)
@@ -231,41 +223,38 @@ struct ferry_bpe_symbol {
     uint32_t previous, next; /* indexes; that of the first one and of the end is the number of symbols */
 };
 
-/* Whether symbol number `at` has a merge with the next one. */
+/* Finds the merge of symbol number `at` with the next one, if there is one, and queues it. */
 static void look_up(const ferry_bpe *bpe, ferry_bpe_scratch *scratch, uint32_t at)
 {
     ferry_bpe_symbol *left = &scratch->symbols[at], *right = &scratch->symbols[left->next];
     left->rank = NO_RANK;
     if (left->symbol < 0 || right->symbol < 0) return;
-    const merge *found = place_of(bpe, left->symbol, right->symbol);
+    const merge *found = find_merge(bpe, left->symbol, right->symbol);
     if (found->rank == NO_RANK) return;
     left->rank = found->rank;
     left->merged = found->merged;
     push(scratch, (uint64_t)found->rank << 32 | at);
 }
 
-static void merge_at(const ferry_bpe *bpe, ferry_bpe_scratch *scratch, uint32_t at)
-{
-    const uint32_t end = (uint32_t)scratch->symbol_count;
-    ferry_bpe_symbol *left = &scratch->symbols[at], *right = &scratch->symbols[left->next];
-    left->symbol = left->merged;
-    left->next = right->next;
-    right->rank = NO_RANK;
-    scratch->symbols[left->next].previous = at;
-    look_up(bpe, scratch, at);
-    if (left->previous != end) look_up(bpe, scratch, left->previous);
-}
-
-/* The merges with the rank of the best one, or only that; those of them that are still there. */
+/* Applies the best merge of the queue or, if the rules say so, all that have its rank and still exist. */
 static void merge_best(const ferry_bpe *bpe, ferry_bpe_scratch *scratch)
 {
-    const uint32_t rank = (uint32_t)(scratch->queue[0] >> 32);
+    const uint32_t rank = (uint32_t)(scratch->queue[0] >> 32), end = (uint32_t)scratch->symbol_count;
     size_t count = 0;
     do {
         scratch->batch[count++] = (uint32_t)pop(scratch);
     } while (bpe->rules->together && scratch->queue_count > 0 && scratch->queue[0] >> 32 == rank);
-    for (size_t i = 0; i < count; i++)
-        if (scratch->symbols[scratch->batch[i]].rank == rank) merge_at(bpe, scratch, scratch->batch[i]);
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t at = scratch->batch[i];
+        ferry_bpe_symbol *left = &scratch->symbols[at], *right = &scratch->symbols[left->next];
+        if (left->rank != rank) continue;
+        left->symbol = left->merged;
+        left->next = right->next;
+        right->rank = NO_RANK;
+        scratch->symbols[left->next].previous = at;
+        look_up(bpe, scratch, at);
+        if (left->previous != end) look_up(bpe, scratch, left->previous);
+    }
 }
 
 static void add(ferry_bpe_scratch *scratch, int32_t symbol, size_t begin)
@@ -288,16 +277,6 @@ static ferry_status find_joined(const ferry_vocabulary *vocabulary, ferry_view t
     return FERRY_OK;
 }
 
-/* A character of `size` bytes that is no piece. */
-static void add_unknown(const ferry_bpe *bpe, ferry_view word, size_t begin, size_t size, bool follows,
-                        ferry_bpe_scratch *scratch)
-{
-    if (bpe->bytes[0] >= 0)
-        for (size_t i = begin; i < begin + size; i++) add(scratch, bpe->bytes[(unsigned char)word.data[i]], i);
-    else if (!follows || !bpe->config.fuse_unknown)
-        add(scratch, bpe->config.unknown, begin);
-}
-
 static ferry_status add_characters(const ferry_bpe *bpe, ferry_view word, ferry_bpe_scratch *scratch,
                                    ferry_error *error)
 {
@@ -313,26 +292,16 @@ static ferry_status add_characters(const ferry_bpe *bpe, ferry_view word, ferry_
         FERRY_TRY(find_joined(bpe->symbols, (ferry_view){word.data + begin, at - begin}, end, scratch, &symbol, error));
         if (symbol >= 0 || !pieces)
             add(scratch, symbol, begin);
-        else
-            add_unknown(bpe, word, begin, at - begin, unknown, scratch);
+        else if (bpe->bytes[0] >= 0)
+            for (size_t i = begin; i < at; i++) add(scratch, bpe->bytes[(unsigned char)word.data[i]], i);
+        else if (!unknown || !bpe->config.fuse_unknown)
+            add(scratch, bpe->config.unknown, begin);
         unknown = symbol < 0;
     }
     if (bpe->rules->apart) add(scratch, ferry_vocabulary_find(bpe->symbols, ferry_text_view(mark)), word.size);
     return FERRY_OK;
 }
 
-/* Before the first symbol and behind the last one is the end, number symbol_count. */
-static void link_symbols(ferry_bpe_scratch *scratch, size_t size)
-{
-    const uint32_t count = (uint32_t)scratch->symbol_count;
-    for (uint32_t i = 0; i < count; i++) {
-        scratch->symbols[i].previous = i > 0 ? i - 1 : count;
-        scratch->symbols[i].next = i + 1;
-    }
-    scratch->symbols[count] = (ferry_bpe_symbol){.symbol = NO_SYMBOL, .begin = (uint32_t)size};
-}
-
-/* A merge takes one entry from the queue and puts at most two there, and there are fewer merges than symbols. */
 static ferry_status reserve(ferry_bpe_scratch *scratch, size_t size, ferry_error *error)
 {
     const size_t count = size + 2; /* with `mark` and the end */
@@ -348,7 +317,7 @@ static ferry_status reserve(ferry_bpe_scratch *scratch, size_t size, ferry_error
     return FERRY_OK;
 }
 
-static ferry_status emit(const ferry_bpe *bpe, ferry_view word, ferry_bpe_scratch *scratch, ferry_bpe_sink sink,
+static ferry_status emit(const ferry_bpe *bpe, ferry_view word, ferry_bpe_scratch *scratch, ferry_piece_sink sink,
                          void *user, ferry_error *error)
 {
     const ferry_bpe_config *config = &bpe->config;
@@ -366,7 +335,7 @@ static ferry_status emit(const ferry_bpe *bpe, ferry_view word, ferry_bpe_scratc
     return FERRY_OK;
 }
 
-ferry_status ferry_bpe_segment(const ferry_bpe *bpe, ferry_view word, ferry_bpe_scratch *scratch, ferry_bpe_sink sink,
+ferry_status ferry_bpe_segment(const ferry_bpe *bpe, ferry_view word, ferry_bpe_scratch *scratch, ferry_piece_sink sink,
                                void *user, ferry_error *error)
 {
     const int32_t whole = bpe->config.whole_words ? ferry_vocabulary_find(bpe->config.vocabulary, word) : NO_SYMBOL;
@@ -377,8 +346,14 @@ ferry_status ferry_bpe_segment(const ferry_bpe *bpe, ferry_view word, ferry_bpe_
                           word.size);
     FERRY_TRY(reserve(scratch, word.size, error));
     FERRY_TRY(add_characters(bpe, word, scratch, error));
-    link_symbols(scratch, word.size);
-    for (size_t i = 0; i < scratch->symbol_count; i++) look_up(bpe, scratch, (uint32_t)i);
+    /* Before the first symbol and behind the last one is the end, number symbol_count. */
+    const uint32_t count = (uint32_t)scratch->symbol_count;
+    for (uint32_t i = 0; i < count; i++) {
+        scratch->symbols[i].previous = i > 0 ? i - 1 : count;
+        scratch->symbols[i].next = i + 1;
+    }
+    scratch->symbols[count] = (ferry_bpe_symbol){.symbol = NO_SYMBOL, .begin = (uint32_t)word.size};
+    for (uint32_t i = 0; i < count; i++) look_up(bpe, scratch, i);
     while (scratch->queue_count > 0) merge_best(bpe, scratch);
     return emit(bpe, word, scratch, sink, user, error);
 }

@@ -1,5 +1,5 @@
 # SentencePiece, and our wrapper around it: `spm_objects`, which the engine's libraries contain; `spm_hidden`,
-# whether the wrapper is all that can be seen; `spm_licenses`, files: of what is inside.
+# whether no other name than the wrapper's is visible; `spm_licenses`, files: of what is inside.
 #
 # SentencePiece, its protobuf and the C++ runtime are linked into one object whose only global symbols are ferry_spm_*.
 # (Where that cannot be done, these names are seen in the static library.)
@@ -78,7 +78,7 @@ endfunction()
 ferry_mend(src/sentencepiece_processor.cc "sp->set_(piece|surface)\\(sp->[a-z]+\\(\\) \\+ std::string\\(([a-z]+)\\)\\);"
            "sp->mutable_\\1()->append(\\2.data(), \\2.size());"
            "\\*kEmptyString = new std::string" "kEmpty, *kEmptyString = &kEmpty")
-# So was the list of what a shutdown destroys, which nobody asks for; what is on it has no memory of its own.
+# So was the list of the objects that a shutdown destroys. There is no shutdown here, and these objects own no memory.
 ferry_mend(third_party/protobuf-lite/message_lite.cc "auto shutdown_data = [^}]*" "")
 # A list of messages counts the next one before there is memory for it; its destructor, which deletes all that it counted,
 # finds null there.
@@ -98,9 +98,9 @@ target_compile_definitions(ferry_sentencepiece PRIVATE _USE_INTERNAL_STRING_VIEW
 target_compile_options(ferry_sentencepiece PRIVATE -fmacro-prefix-map=${package}/= -fmacro-prefix-map=${CMAKE_CURRENT_BINARY_DIR}/=)
 # Its hash map, which anyone can make slow who knows how std::hash works, is replaced.
 target_compile_options(ferry_sentencepiece PRIVATE -w "SHELL:-include ${CMAKE_CURRENT_LIST_DIR}/sentencepiece_map.h")
-set(trie ${CMAKE_CURRENT_LIST_DIR}/sentencepiece_trie.h)
-set_source_files_properties(${package}/src/unigram_model.cc PROPERTIES OBJECT_DEPENDS ${trie}
-                            COMPILE_FLAGS "-include third_party/darts_clone/darts.h -include ${trie}")
+set(map ${CMAKE_CURRENT_LIST_DIR}/sentencepiece_map.h)
+set_source_files_properties(${package}/src/unigram_model.cc PROPERTIES OBJECT_DEPENDS ${map}
+                            COMPILE_FLAGS "-include third_party/darts_clone/darts.h -include ${map}")
 target_include_directories(ferry_spm SYSTEM PRIVATE ${package}/src)
 
 set(spm_licenses LICENSE third_party/absl/LICENSE third_party/darts_clone/LICENSE third_party/protobuf-lite/LICENSE)

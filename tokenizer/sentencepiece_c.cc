@@ -10,7 +10,6 @@
 
 extern "C" {
 #include "sentencepiece_c.h"
-#include "sentencepiece_check.h"
 }
 
 #ifdef FERRY_OWN_RUNTIME

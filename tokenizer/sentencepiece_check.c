@@ -1,4 +1,5 @@
-#include "sentencepiece_check.h"
+/* Validates what a SentencePiece model contains, before it is used. */
+#include "sentencepiece_c.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 #define MAX_PIECE 512
 /* All pieces together: 16 bytes for each of as many as there may be. */
 #define MAX_PIECE_BYTES (16 * (size_t)FERRY_SPM_MAX_PIECES)
-/* Bytes that a rule of normalization replaces, and that it puts in their place, for every character of a text. NFKC's
+/* Bytes that a rule of normalization replaces, and those that replace them, for every character of a text. NFKC's
  * longest is U+FDFA, 3 bytes, which becomes 33. */
 #define MAX_RULE_BYTES 64
 /* Bytes of what is neither pieces nor normalization: how the model was trained. SentencePiece makes an object of every
@@ -48,29 +49,28 @@ static bool read_varint(ferry_cursor *cursor, uint64_t *value)
     return false;
 }
 
-static bool read_field(ferry_cursor *cursor, proto_field *field)
+static ferry_status read_field(ferry_cursor *cursor, proto_field *field, const char *name, ferry_error *error)
 {
     uint64_t tag, length;
     ferry_view skipped;
-    if (!read_varint(cursor, &tag) || tag > UINT32_MAX) return false;
-    field->number = (uint32_t)tag >> 3;
-    field->wire = (uint32_t)tag & 7;
+    bool read = read_varint(cursor, &tag) && tag <= UINT32_MAX;
+    field->number = read ? (uint32_t)tag >> 3 : 0;
+    field->wire = read ? (uint32_t)tag & 7 : 7; /* 7: no type */
     switch (field->wire) {
-    case WIRE_VARINT: return read_varint(cursor, &field->value);
-    case WIRE_64: return ferry_read_bytes(cursor, 8, &skipped);
-    case WIRE_BYTES: return read_varint(cursor, &length) && ferry_read_bytes(cursor, length, &field->bytes);
-    case WIRE_32: return ferry_read_bytes(cursor, 4, &skipped);
-    default: return false;
+    case WIRE_VARINT: read = read_varint(cursor, &field->value); break;
+    case WIRE_64: read = ferry_read_bytes(cursor, 8, &skipped); break;
+    case WIRE_BYTES: read = read_varint(cursor, &length) && ferry_read_bytes(cursor, length, &field->bytes); break;
+    case WIRE_32: read = ferry_read_bytes(cursor, 4, &skipped); break;
+    default: read = false;
     }
-}
-
-static ferry_status fail_proto(const char *name, size_t at, ferry_error *error)
-{
+    if (read) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: expected a SentencePiece model, found no field at byte %zu", name,
-                      at);
+                      cursor->at);
 }
 
-/* ---- normalizer: u32 size of the trie, the trie, NUL-terminated replacements ---- */
+/* ---- table of normalization rules: u32 size of the trie, the trie, NUL-terminated replacements ---- */
+
+#define VALUE_BITS 0x7FFFFFFFu
 
 /* A unit of the double array (S. Yata, Darts-clone): from the unit at p, byte c leads to p ^ offset ^ c, whose label
  * must be c. With `has_leaf`, the unit at p ^ offset holds a value, and its highest bit is set, which no label has. */
@@ -94,109 +94,133 @@ static size_t base_of(size_t at, uint32_t unit)
     return at ^ (size_t)((unit >> 10) << ((unit & 1u << 9) >> 6));
 }
 
-/* A base is what a text has reached after some bytes: unit base ^ c belongs to it if its label is c. */
-typedef struct rule_trie {
-    const uint32_t *units;  /* [count] */
-    size_t count;           /* a multiple of 256: if a base is inside, so are all of its units */
-    uint32_t *first, *next; /* [count] the units of a base, and of the next one of the same; + 1, 0: none */
-    uint8_t *height;        /* [count] of a base: bytes of the longest way on, + 1; 0: not known yet */
-    uint8_t *matches;       /* [count] the largest number of keys that end on one way on */
-    ferry_view replacements;
+/* A base is what a text has reached after some bytes: unit base ^ c belongs to it if its label is c. All arrays are
+ * [count]; count is a multiple of 256: if a base is inside, so are all of its units. */
+typedef struct rule_walk {
+    const ferry_charsmap *rules;
+    uint32_t *first, *next; /* the units of a base, and of the next one of the same; + 1, 0: none */
+    uint8_t *height;        /* of a base: bytes of the longest path on, + 1; 0: not known yet */
+    uint8_t *matches;       /* the largest number of keys that end on one path on */
     const char *name;
-} rule_trie;
+} rule_walk;
 
-static ferry_status fail_long_rule(const rule_trie *trie, ferry_error *error)
+static ferry_status fail_long_rule(const rule_walk *w, ferry_error *error)
 {
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
-                      "%s: normalization table: expected rules of at most %d bytes, found a longer one", trie->name,
+                      "%s: normalization table: expected rules of at most %d bytes, found a longer one", w->name,
                       MAX_RULE_BYTES);
 }
 
-/* What a text finds that has reached unit `at`: *base, and with a leaf a value, the place of a replacement. */
-static ferry_status enter_unit(const rule_trie *trie, size_t at, size_t *base, ferry_error *error)
+/* A text has reached unit `at`: sets *base, and checks the value of a leaf, which is the offset of a replacement. */
+static ferry_status enter_unit(const rule_walk *w, size_t at, size_t *base, ferry_error *error)
 {
-    const uint32_t unit = trie->units[at];
-    const ferry_view texts = trie->replacements;
+    const ferry_charsmap *rules = w->rules;
+    const uint32_t unit = rules->units[at];
+    const ferry_view texts = rules->replacements;
     *base = base_of(at, unit);
-    const size_t text = *base < trie->count && has_leaf(unit) ? trie->units[*base] & 0x7FFFFFFF : 0;
-    if (*base >= trie->count || text >= texts.size)
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: normalization table leads out of its %zu bytes", trie->name,
-                          trie->count * sizeof unit);
+    const size_t text = *base < rules->count && has_leaf(unit) ? rules->units[*base] & VALUE_BITS : 0;
+    if (*base >= rules->count || text >= texts.size)
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: normalization table leads out of its %zu bytes", w->name,
+                          rules->count * sizeof unit);
     const size_t left = texts.size - text;
     if (memchr(texts.data + text, '\0', left < MAX_RULE_BYTES + 1 ? left : MAX_RULE_BYTES + 1) != NULL) return FERRY_OK;
-    return fail_long_rule(trie, error);
+    return fail_long_rule(w, error);
 }
 
-/* Follows all texts that reach `base` after `depth` bytes: once for each base, as the ways from it do not depend on the
- * way to it. A way that leads back to where it was is too long. */
-static ferry_status walk(const rule_trie *trie, size_t base, int depth, ferry_error *error)
+/* Follows all texts that reach `base` after `depth` bytes: once for each base, as the paths from it do not depend on
+ * the path to it. A path that leads back to where it was is too long. */
+static ferry_status walk(const rule_walk *w, size_t base, int depth, ferry_error *error)
 {
     uint8_t height = 1;
-    if (depth + trie->height[base] > MAX_RULE_BYTES + 1) return fail_long_rule(trie, error);
-    if (trie->height[base] > 0) return FERRY_OK;
-    if (depth > MAX_RULE_BYTES) return fail_long_rule(trie, error);
-    for (uint32_t at = trie->first[base]; at > 0; at = trie->next[at - 1]) {
+    if (depth + w->height[base] > MAX_RULE_BYTES + 1) return fail_long_rule(w, error);
+    if (w->height[base] > 0) return FERRY_OK;
+    if (depth > MAX_RULE_BYTES) return fail_long_rule(w, error);
+    for (uint32_t at = w->first[base]; at > 0; at = w->next[at - 1]) {
         size_t to;
-        FERRY_TRY(enter_unit(trie, at - 1, &to, error));
-        FERRY_TRY(walk(trie, to, depth + 1, error));
-        const uint32_t matches = trie->matches[to] + has_leaf(trie->units[at - 1]);
+        FERRY_TRY(enter_unit(w, at - 1, &to, error));
+        FERRY_TRY(walk(w, to, depth + 1, error));
+        const uint32_t matches = w->matches[to] + has_leaf(w->rules->units[at - 1]);
         if (matches > MAX_RULES)
             return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
                               "%s: normalization table: expected at most %d rules for one place of a text, found more",
-                              trie->name, MAX_RULES);
-        if (matches > trie->matches[base]) trie->matches[base] = (uint8_t)matches;
-        if (trie->height[to] >= height) height = (uint8_t)(trie->height[to] + 1);
+                              w->name, MAX_RULES);
+        if (matches > w->matches[base]) w->matches[base] = (uint8_t)matches;
+        if (w->height[to] >= height) height = (uint8_t)(w->height[to] + 1);
     }
-    trie->height[base] = height;
+    w->height[base] = height;
     return FERRY_OK;
 }
 
 /* For any text, every step from the root stays inside the array, and every value inside the replacements. Units that no
  * text reaches may hold anything. */
-static ferry_status walk_all(const rule_trie *trie, ferry_error *error)
+static ferry_status check_rules(const ferry_charsmap *rules, const char *name, ferry_error *error)
 {
-    size_t root;
-    for (size_t at = 0; at < trie->count; at++) {
-        const uint32_t unit = trie->units[at];
-        if (is_value(unit)) continue;
-        uint32_t *first = &trie->first[at ^ label_of(unit)];
-        trie->next[at] = *first;
+    const size_t count = rules->count, unit_bytes = 2 * sizeof(uint32_t) + 2;
+    uint32_t *scratch = calloc(count, unit_bytes);
+    if (scratch == NULL) return ferry_fail_memory(error, "checking a normalization table", count * unit_bytes);
+    uint8_t *small = (uint8_t *)(scratch + 2 * count);
+    const rule_walk w = {rules, scratch, scratch + count, small, small + count, name};
+    for (size_t at = 0; at < count; at++) {
+        if (is_value(rules->units[at])) continue;
+        uint32_t *first = &w.first[at ^ label_of(rules->units[at])];
+        w.next[at] = *first;
         *first = (uint32_t)at + 1;
     }
-    FERRY_TRY(enter_unit(trie, 0, &root, error));
-    return walk(trie, root, 0, error);
-}
-
-static ferry_status check_trie(ferry_cursor *bytes, ferry_view replacements, const char *name, ferry_error *error)
-{
-    const size_t count = bytes->size / sizeof(uint32_t), unit_bytes = 3 * sizeof(uint32_t) + 2;
-    if (count == 0 || bytes->size % (256 * sizeof(uint32_t)) != 0)
-        return ferry_fail(error, FERRY_ERROR_FORMAT,
-                          "%s: normalization table: expected a multiple of 1024 bytes, found %zu", name, bytes->size);
-    uint32_t *units = calloc(count, unit_bytes);
-    if (units == NULL) return ferry_fail_memory(error, "checking a normalization table", count * unit_bytes);
-    for (size_t i = 0; i < count; i++) ferry_read_u32(bytes, &units[i]);
-    uint8_t *small = (uint8_t *)(units + 3 * count);
-    const rule_trie trie = {units, count, units + count, units + 2 * count, small, small + count, replacements, name};
-    const ferry_status status = walk_all(&trie, error);
-    free(units);
+    size_t root;
+    ferry_status status = enter_unit(&w, 0, &root, error);
+    if (status == FERRY_OK) status = walk(&w, root, 0, error);
+    free(scratch);
     return status;
 }
 
-ferry_status ferry_spm_check_charsmap(ferry_view charsmap, const char *name, ferry_error *error)
+ferry_status ferry_charsmap_create(ferry_view bytes, const char *name, ferry_charsmap *charsmap, ferry_error *error)
 {
-    ferry_cursor cursor = cursor_of(charsmap);
+    ferry_cursor cursor = cursor_of(bytes);
     uint32_t size;
     ferry_view trie;
-    if (charsmap.size == 0) return FERRY_OK;
-    if (!ferry_read_u32(&cursor, &size) || !ferry_read_bytes(&cursor, size, &trie)) {
+    *charsmap = (ferry_charsmap){0};
+    if (bytes.size == 0) return FERRY_OK;
+    if (!ferry_read_u32(&cursor, &size) || !ferry_read_bytes(&cursor, size, &trie))
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: normalization table is cut short at %zu bytes", name,
-                          charsmap.size);
-    }
-    ferry_cursor units = cursor_of(trie);
-    const ferry_view replacements = {charsmap.data + cursor.at, ferry_cursor_left(&cursor)};
-    return check_trie(&units, replacements, name, error);
+                          bytes.size);
+    if (size == 0 || size % (256 * sizeof(uint32_t)) != 0)
+        return ferry_fail(error, FERRY_ERROR_FORMAT,
+                          "%s: normalization table: expected a multiple of 1024 bytes, found %zu", name, trie.size);
+    charsmap->units = malloc(size);
+    if (charsmap->units == NULL) return ferry_fail_memory(error, "a normalization table", size);
+    charsmap->count = size / sizeof *charsmap->units;
+    charsmap->replacements = (ferry_view){bytes.data + cursor.at, ferry_cursor_left(&cursor)};
+    cursor = cursor_of(trie);
+    for (size_t i = 0; i < charsmap->count; i++) ferry_read_u32(&cursor, &charsmap->units[i]);
+    const ferry_status status = check_rules(charsmap, name, error);
+    if (status != FERRY_OK) ferry_charsmap_destroy(charsmap);
+    return status;
 }
+
+void ferry_charsmap_destroy(ferry_charsmap *charsmap)
+{
+    free(charsmap->units);
+    *charsmap = (ferry_charsmap){0};
+}
+
+bool ferry_charsmap_find(const ferry_charsmap *charsmap, ferry_view text, ferry_view *replacement)
+{
+    if (charsmap->count == 0) return false;
+    size_t at = base_of(0, charsmap->units[0]);
+    for (size_t i = 0; i < text.size && text.data[i] != '\0'; i++) {
+        at ^= (uint8_t)text.data[i];
+        const uint32_t unit = charsmap->units[at];
+        if (is_value(unit) || label_of(unit) != (uint8_t)text.data[i]) return false;
+        at = base_of(at, unit);
+        if (!has_leaf(unit)) continue;
+        const char *found = charsmap->replacements.data + (charsmap->units[at] & VALUE_BITS);
+        *replacement = (ferry_view){found, strlen(found)};
+        return true;
+    }
+    return false;
+}
+
+/* ---- a model ---- */
 
 /* NormalizerSpec: 2 precompiled_charsmap. */
 static ferry_status check_normalizer(ferry_view spec, const char *name, ferry_error *error)
@@ -204,9 +228,11 @@ static ferry_status check_normalizer(ferry_view spec, const char *name, ferry_er
     ferry_cursor cursor = cursor_of(spec);
     while (ferry_cursor_left(&cursor) > 0) {
         proto_field field;
-        if (!read_field(&cursor, &field)) return fail_proto(name, cursor.at, error);
-        if (field.number == 2 && field.wire == WIRE_BYTES)
-            FERRY_TRY(ferry_spm_check_charsmap(field.bytes, name, error));
+        ferry_charsmap charsmap;
+        FERRY_TRY(read_field(&cursor, &field, name, error));
+        if (field.number != 2 || field.wire != WIRE_BYTES) continue;
+        FERRY_TRY(ferry_charsmap_create(field.bytes, name, &charsmap, error));
+        ferry_charsmap_destroy(&charsmap);
     }
     return FERRY_OK;
 }
@@ -220,7 +246,7 @@ static ferry_status check_piece(ferry_view piece, const char *name, size_t *byte
     size_t longest = 0;
     while (ferry_cursor_left(&cursor) > 0) {
         proto_field field;
-        if (!read_field(&cursor, &field)) return fail_proto(name, cursor.at, error);
+        FERRY_TRY(read_field(&cursor, &field, name, error));
         if (field.number == 1 && field.wire == WIRE_BYTES && field.bytes.size > longest) longest = field.bytes.size;
         if (field.number == 3 && field.wire == WIRE_VARINT && (uint32_t)field.value == 4) user_defined = true;
     }
@@ -231,63 +257,46 @@ static ferry_status check_piece(ferry_view piece, const char *name, size_t *byte
                       user_defined ? "user-defined " : "", limit, longest);
 }
 
-/* What SentencePiece makes an object of. */
-typedef struct amounts {
-    size_t pieces, piece_bytes, other_bytes;
-} amounts;
-
-static ferry_status check_amounts(const amounts *found, const char *name, ferry_error *error)
-{
-    const struct {
-        const char *what;
-        size_t most, found;
-    } rows[] = {{"pieces", FERRY_SPM_MAX_PIECES, found->pieces},
-                {"bytes of pieces", MAX_PIECE_BYTES, found->piece_bytes},
-                {"bytes beside pieces and normalization", MAX_OTHER_BYTES, found->other_bytes}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (rows[i].found > rows[i].most)
-            return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: expected at most %zu %s, found more", name,
-                              rows[i].most, rows[i].what);
-    return FERRY_OK;
-}
-
 enum { PROTO_PIECE = 1, PROTO_NORMALIZER = 3, PROTO_SELF_TEST = 4, PROTO_DENORMALIZER = 5 };
-
-static ferry_status check_field(const proto_field *field, size_t size, const char *name, amounts *found,
-                                ferry_error *error)
-{
-    switch (field->wire == WIRE_BYTES ? field->number : 0) {
-    case PROTO_PIECE:
-        found->pieces++;
-        FERRY_TRY(check_piece(field->bytes, name, &found->piece_bytes, error));
-        break;
-    case PROTO_NORMALIZER:
-    case PROTO_DENORMALIZER: return check_normalizer(field->bytes, name, error);
-    case PROTO_SELF_TEST: return FERRY_OK;
-    default: found->other_bytes += size; break;
-    }
-    return check_amounts(found, name, error);
-}
 
 /* Every occurrence of a repeated field is checked, whichever one SentencePiece uses. */
 ferry_status ferry_spm_check(ferry_view proto, const char *name, ferry_view *self_test, ferry_error *error)
 {
-    amounts found = {0};
+    enum { PIECES, PIECE_BYTES, OTHER_BYTES, AMOUNTS };
+    static const struct {
+        const char *what;
+        size_t most;
+    } limits[AMOUNTS] = {[PIECES] = {"pieces", FERRY_SPM_MAX_PIECES},
+                         [PIECE_BYTES] = {"bytes of pieces", MAX_PIECE_BYTES},
+                         [OTHER_BYTES] = {"bytes beside pieces and normalization", MAX_OTHER_BYTES}};
+    size_t found[AMOUNTS] = {0};
+    ferry_cursor cursor = cursor_of(proto);
     *self_test = (ferry_view){proto.data, 0};
-    if (proto.size > INT_MAX) {
+    if (proto.size > INT_MAX)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: expected at most %d bytes, found %zu", name, INT_MAX,
                           proto.size);
-    }
-    ferry_cursor cursor = cursor_of(proto);
     while (ferry_cursor_left(&cursor) > 0) {
         const size_t begin = cursor.at;
         proto_field field;
-        if (!read_field(&cursor, &field)) return fail_proto(name, cursor.at, error);
-        FERRY_TRY(check_field(&field, cursor.at - begin, name, &found, error));
-        if (field.number != PROTO_SELF_TEST || field.wire != WIRE_BYTES) continue;
-        if (self_test->size > 0)
-            return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: expected one self test, found two", name);
-        *self_test = (ferry_view){proto.data + begin, cursor.at - begin};
+        FERRY_TRY(read_field(&cursor, &field, name, error));
+        switch (field.wire == WIRE_BYTES ? field.number : 0) {
+        case PROTO_PIECE:
+            found[PIECES]++;
+            FERRY_TRY(check_piece(field.bytes, name, &found[PIECE_BYTES], error));
+            break;
+        case PROTO_NORMALIZER:
+        case PROTO_DENORMALIZER: FERRY_TRY(check_normalizer(field.bytes, name, error)); break;
+        case PROTO_SELF_TEST:
+            if (self_test->size > 0)
+                return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: expected one self test, found two", name);
+            *self_test = (ferry_view){proto.data + begin, cursor.at - begin};
+            break;
+        default: found[OTHER_BYTES] += cursor.at - begin; break;
+        }
+        for (size_t i = 0; i < AMOUNTS; i++)
+            if (found[i] > limits[i].most)
+                return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: expected at most %zu %s, found more", name,
+                                  limits[i].most, limits[i].what);
     }
     return FERRY_OK;
 }

@@ -15,7 +15,8 @@ enum {
     NOTHING = 0x110000,   /* at the end of the text: no character */
 };
 
-/* End a sentence before white space; and anywhere. (U"" has this type, C11 7.28; macOS lacks the header that names it.)
+/* Characters that end a sentence before white space, and anywhere. (U"" has this type, C11 7.28; macOS lacks the header
+ * that names it.)
  */
 static const uint_least32_t
     stops[] = U".!?…‼⁇⁈⁉",
@@ -46,12 +47,35 @@ typedef struct scanner {
     const ferry_sentence_language *language;
     size_t begin;           /* of the sentence */
     size_t word;            /* where the current word begins, after white space and what opens */
-    bool after_dash;        /* the last character is one */
     size_t visible;         /* the end of the last character that is not white space */
     size_t shelter;         /* no sentence ends before this */
-    size_t searched[PAIRS]; /* what would close is not before this */
+    size_t searched[PAIRS]; /* nothing before this closes the pair */
     list_marker item;       /* that the sentence begins with */
 } scanner;
+
+/* ---- languages ---- */
+
+#define COMMON                                                                                                         \
+    .never = "dr prof st mr mrs ms", .before_number = "no nr nº n° p pp vol fig", .before_name = "jr sr inc ltd co corp"
+
+static const ferry_sentence_language common = {COMMON};
+
+static const ferry_sentence_language languages[] = {
+#include "sentence_languages.inc"
+};
+
+const ferry_sentence_language *ferry_sentence_language_find(const char *names)
+{
+    for (const char *name = names != NULL ? names : ""; *name != '\0';
+         name += strcspn(name, " "), name += *name == ' ') {
+        const size_t size = strcspn(name, " _-"); /* of "deu_Latn" or "de-AT", "deu" and "de" */
+        for (size_t i = 0; i < sizeof languages / sizeof languages[0]; i++)
+            for (const char *own = languages[i].names; *own != '\0'; own += strcspn(own, " "), own += *own == ' ')
+                if (strcspn(own, " ") == size && size > 0 && ferry_compare_letters(own, name, size) == 0)
+                    return &languages[i];
+    }
+    return &common;
+}
 
 /* ---- characters ---- */
 
@@ -64,9 +88,7 @@ static bool has(const uint_least32_t *list, uint32_t c)
 /* The character at *at, which moves past it. */
 static uint32_t next(ferry_view text, size_t *at)
 {
-    uint32_t c;
-    if (*at >= text.size) return NOTHING;
-    return ferry_utf8_next(text, at, &c) ? c : REPLACEMENT;
+    return *at < text.size ? ferry_unicode_next(text, at) : NOTHING;
 }
 
 static uint32_t peek(ferry_view text, size_t at)
@@ -74,25 +96,9 @@ static uint32_t peek(ferry_view text, size_t at)
     return next(text, &at);
 }
 
-static bool is_space(uint32_t c)
-{
-    return c != NOTHING && ferry_utf8_is_space(c);
-}
-
 static bool is_digit(uint32_t c)
 {
     return c >= '0' && c <= '9';
-}
-
-static ferry_character character_of(uint32_t c)
-{
-    return c == NOTHING ? FERRY_CHARACTER_OTHER : ferry_unicode_character(c);
-}
-
-static bool is_letter(uint32_t c)
-{
-    const ferry_character kind = character_of(c);
-    return kind == FERRY_CHARACTER_UPPER || kind == FERRY_CHARACTER_LOWER || kind == FERRY_CHARACTER_LETTER;
 }
 
 /* One that both opens and closes. */
@@ -103,19 +109,15 @@ static bool is_quote_mark(uint32_t c)
 
 static bool may_open(uint32_t c)
 {
-    return is_quote_mark(c) || c == U'¿' || c == U'¡' || c == U'”' || character_of(c) == FERRY_CHARACTER_OPENING;
+    return is_quote_mark(c) || c == U'¿' || c == U'¡' || c == U'”' ||
+           ferry_unicode_character(c) == FERRY_CHARACTER_OPENING;
 }
 
 static bool may_close(uint32_t c)
 {
-    const ferry_character kind = character_of(c);
+    const ferry_character kind = ferry_unicode_character(c);
     return is_quote_mark(c) || kind == FERRY_CHARACTER_CLOSING ||
            (kind == FERRY_CHARACTER_OPENING && c != '(' && c != '[');
-}
-
-static bool is_own_stop(const ferry_sentence_language *language, uint32_t c)
-{
-    return c < 0x80 && language->stops != NULL && strchr(language->stops, (int)c) != NULL && c != 0;
 }
 
 /* ---- words ---- */
@@ -155,18 +157,8 @@ static bool is_listed(const char *list, ferry_view word)
 static ferry_view letters_at(ferry_view text, size_t at)
 {
     size_t end = at;
-    for (size_t after = at; end - at <= LONGEST_WORD && is_letter(next(text, &after));) end = after;
+    for (size_t after = at; end - at <= LONGEST_WORD && ferry_unicode_is_letter(next(text, &after));) end = after;
     return (ferry_view){text.data + at, end - at};
-}
-
-/* Whether the word at `at` is one with which sentences begin. An initial ("A. Smith") is none. */
-static bool is_starter(const scanner *s, size_t at)
-{
-    const ferry_view word = letters_at(s->text, at);
-    size_t after = 0;
-    next(word, &after);
-    if (after == word.size && peek(s->text, at + after) == '.') return false;
-    return is_listed(s->language->starters, word);
 }
 
 /* One letter, which is a capital, or letters with full stops between them: "J", "U.S", "z.B". */
@@ -175,8 +167,8 @@ static bool is_initials(ferry_view word)
     bool upper = false, dotted = false;
     for (size_t at = 0; at < word.size;) {
         const uint32_t c = next(word, &at);
-        if (!is_letter(c)) return false;
-        upper |= character_of(c) == FERRY_CHARACTER_UPPER;
+        if (!ferry_unicode_is_letter(c)) return false;
+        upper |= ferry_unicode_character(c) == FERRY_CHARACTER_UPPER;
         if (at == word.size) break;
         if (next(word, &at) != '.') return false;
         dotted = true;
@@ -184,7 +176,7 @@ static bool is_initials(ferry_view word)
     return upper || dotted;
 }
 
-/* Digits, and full stops between them, of which the last number is at most `most`. */
+/* Digits with full stops between them; the last number is at most `most`. */
 static bool is_number(ferry_view word, uint32_t most)
 {
     uint32_t number = 0;
@@ -210,7 +202,7 @@ static size_t abbreviation_in(ferry_view text, size_t word, size_t end)
     size_t begin = word;
     for (size_t at = word; at < end;) {
         const uint32_t c = next(text, &at);
-        const bool number = character_of(c) == FERRY_CHARACTER_DASH && is_digit(peek(text, at));
+        const bool number = ferry_unicode_character(c) == FERRY_CHARACTER_DASH && is_digit(peek(text, at));
         if (number || ((c == '\'' || c == U'’' || c == '/' || may_open(c)) && end - at > 1)) begin = at;
     }
     return begin;
@@ -234,7 +226,7 @@ static list_marker read_marker(ferry_view text, size_t at)
     const bool bracket = c == ')';
     if (stop && bracket) next(text, &after);
     marker.end = after;
-    if ((stop || bracket) && is_space(peek(text, after)))
+    if ((stop || bracket) && ferry_utf8_is_space(peek(text, after)))
         marker.form = stop && bracket ? BOTH : stop ? FULL_STOP : BRACKET;
     return marker;
 }
@@ -252,11 +244,12 @@ static follower find_follower(ferry_view text, size_t at)
     size_t after = at;
     int skipped = 0;
     uint32_t c = next(text, &after);
-    while (is_space(c) && !has(line_ends, c)) {
+    while (ferry_utf8_is_space(c) && !has(line_ends, c)) {
         at = after;
         c = next(text, &after);
     }
-    while (skipped++ < MOST_SKIPPED && (may_open(c) || character_of(c) == FERRY_CHARACTER_DASH || c == ' ')) {
+    while (skipped++ < MOST_SKIPPED &&
+           (may_open(c) || ferry_unicode_character(c) == FERRY_CHARACTER_DASH || c == ' ')) {
         at = after;
         c = next(text, &after);
     }
@@ -268,7 +261,7 @@ static follower find_follower(ferry_view text, size_t at)
 /* Whether a sentence that begins with this is likely: after full stops of abbreviations, other words decide. */
 static bool may_begin(follower f)
 {
-    switch (character_of(f.first)) {
+    switch (ferry_unicode_character(f.first)) {
     case FERRY_CHARACTER_UPPER:
     case FERRY_CHARACTER_LETTER:
     case FERRY_CHARACTER_NUMBER: return true;
@@ -291,7 +284,8 @@ typedef struct stop_run {
 
 static bool is_stop(const scanner *s, uint32_t c)
 {
-    return c != NOTHING && (has(stops, c) || has(wide_stops, c) || is_own_stop(s->language, c));
+    const char *own = s->language->stops;
+    return c != 0 && (has(stops, c) || has(wide_stops, c) || (own != NULL && c < 0x80 && strchr(own, (int)c) != NULL));
 }
 
 /* White space and `mark`: " ." of an ellipsis with blanks, or " »", before which French has one, and then white space
@@ -300,10 +294,10 @@ static size_t spaced(ferry_view text, size_t at, uint32_t mark)
 {
     size_t after = at;
     const uint32_t blank = next(text, &after);
-    if (!is_space(blank) || has(line_ends, blank) || next(text, &after) != mark) return at;
+    if (!ferry_utf8_is_space(blank) || has(line_ends, blank) || next(text, &after) != mark) return at;
     const uint32_t c = peek(text, after);
     const bool fits = mark == '.' ? may_close(c) : has(stops, c) || c == ',' || c == ')';
-    return c == NOTHING || is_space(c) || fits ? after : at;
+    return c == NOTHING || ferry_utf8_is_space(c) || fits ? after : at;
 }
 
 /* "[12]", a reference to a note, perhaps after a blank: where it ends, else `at`. */
@@ -316,7 +310,7 @@ static size_t reference(ferry_view text, size_t at)
     return after > bracket + 1 && peek(text, after) == ']' ? after + 1 : at;
 }
 
-/* Of ". . . .", the first full stop ends the sentence if it stands at a word, and an ellipsis follows. */
+/* Where ". . . ." follows a word, the first full stop ends the sentence, and the others are an ellipsis. */
 static stop_run read_run(const scanner *s, size_t begin)
 {
     stop_run run = {.begin = begin, .end = begin};
@@ -327,7 +321,8 @@ static stop_run read_run(const scanner *s, size_t begin)
             count++;
             run.lone = count == 1 && c == '.';
             run.wide = has(wide_stops, c);
-        } else if (c != NOTHING && may_close(c) && !(run.wide && character_of(c) == FERRY_CHARACTER_OPENING)) {
+        } else if (c != NOTHING && may_close(c) &&
+                   !(run.wide && ferry_unicode_character(c) == FERRY_CHARACTER_OPENING)) {
             run.closed = true;
         } else {
             after = spaced(s->text, run.end, '.');
@@ -355,7 +350,11 @@ static bool is_inside(const scanner *s, const stop_run *run, follower f)
     if (f.first == NOTHING) return false;
     if (is_listed(language->never, word)) return true;
     const ferry_view other = letters_at(s->text, f.word);
-    const bool starter = is_starter(s, f.word);
+    size_t initial = 0;
+    next(other, &initial);
+    /* One with which sentences begin; "A. Smith" begins with an initial. */
+    const bool starter =
+        !(initial == other.size && peek(s->text, f.word + initial) == '.') && is_listed(language->starters, other);
     if (is_listed(language->before_number, word) && (is_digit(f.first) || (is_roman(other) && !starter))) return true;
     if (is_initials(word)) {
         size_t letter = begin;
@@ -373,11 +372,11 @@ static bool ends_with(const scanner *s, const stop_run *run)
     const uint32_t c = peek(s->text, run->end);
     if (run->end < s->shelter) return false;
     if (c == NOTHING) return true;
-    if (run->wide && !is_space(c)) {
+    if (run->wide && !ferry_utf8_is_space(c)) {
         const bool hiragana = c >= 0x3041 && c <= 0x309F, digit = c >= 0xFF10 && c <= 0xFF19;
         return !(run->closed && hiragana) && !(digit && peek(s->text, run->begin) == U'．') && !has(U"，、,", c);
     }
-    if (!is_space(c)) return false;
+    if (!ferry_utf8_is_space(c)) return false;
     if (run->begin > s->begin && (s->text.data[run->begin - 1] == '[' || s->text.data[run->begin - 1] == '('))
         return false;
     const follower f = find_follower(s->text, run->end);
@@ -401,15 +400,9 @@ static bool begins_item(const scanner *s, size_t at, uint32_t c)
 
 /* ---- quotes and brackets ---- */
 
-/* Whether sentences may end between `opening`, before `at`, and what closes it, before `after`: speech ends in a stop
- * or comma, or a comma follows. In brackets within a sentence, stops are mostly those of abbreviations. */
-static bool holds_sentences(const scanner *s, uint32_t opening, size_t at, uint32_t last, size_t after)
-{
-    if (opening == '(' || opening == '[') return at == s->begin + 1 && is_stop(s, last);
-    return is_stop(s, last) || last == ',' || peek(s->text, after) == ',';
-}
-
-/* Finds what closes `c`, which stands before `at`, and shelters what is between, unless that is whole sentences. */
+/* Finds what closes `c`, which stands before `at`, and shelters what is between, unless sentences may end there: speech
+ * ends in a stop or comma, or a comma follows. In brackets within a sentence, stops are mostly those of abbreviations.
+ */
 static void take_shelter(scanner *s, uint32_t c, size_t at)
 {
     size_t p = 0;
@@ -423,55 +416,47 @@ static void take_shelter(scanner *s, uint32_t c, size_t at)
     while (after < most) {
         const uint32_t other = next(s->text, &after);
         if (has(line_ends, other)) after = s->text.size; /* the sentence does not go on */
-        if (has(pairs[p].closing, other) && (c != '"' || !is_space(before))) {
-            if (!holds_sentences(s, c, at, last, after)) s->shelter = after;
+        if (has(pairs[p].closing, other) && (c != '"' || !ferry_utf8_is_space(before))) {
+            const bool whole = c == '(' || c == '[' ? at == s->begin + 1 && is_stop(s, last)
+                                                    : is_stop(s, last) || last == ',' || peek(s->text, after) == ',';
+            if (!whole) s->shelter = after;
             return;
         }
         before = other;
-        if (!is_space(other)) last = other;
+        if (!ferry_utf8_is_space(other)) last = other;
     }
     s->searched[p] = after;
 }
 
 /* ---- the scan ---- */
 
-/* The end of a sentence by the character `c` at `at`, which is not white space, or 0. Moves *at past what it looked
- * through. */
-static size_t visit(scanner *s, uint32_t c, bool first, size_t *at)
-{
-    size_t after = *at;
-    next(s->text, &after);
-    if (first && *at > s->begin && *at >= s->item.end && *at >= s->shelter && begins_item(s, *at, c)) return s->visible;
-    if (first) s->word = *at;
-    if (*at >= s->shelter && (first || s->after_dash || !is_quote_mark(c))) take_shelter(s, c, after);
-    s->after_dash = character_of(c) == FERRY_CHARACTER_DASH;
-    if (is_stop(s, c) && *at >= s->item.end) {
-        const stop_run run = read_run(s, *at);
-        if (ends_with(s, &run)) return run.end;
-        after = run.end;
-    }
-    s->visible = *at = after;
-    return 0;
-}
-
 size_t ferry_sentence_end(ferry_view text, size_t begin, const ferry_sentence_language *language)
 {
     scanner s = {.text = text, .language = language, .begin = begin, .word = begin, .visible = begin};
-    bool first = true; /* of a word */
+    bool first = true, after_dash = false; /* the character is the first of a word, or the last one is a dash */
     size_t item = begin, after = begin;
     if (has(bullets, next(text, &after)))
-        for (item = after; is_space(next(text, &after));) item = after;
+        for (item = after; ferry_utf8_is_space(next(text, &after));) item = after;
     s.item = read_marker(text, item);
-    for (size_t at = begin; at < text.size;) {
-        const uint32_t c = peek(text, at);
-        if (has(line_ends, c)) return s.visible;
-        if (is_space(c)) {
+    for (size_t at = begin; at < text.size; at = after) {
+        after = at;
+        const uint32_t c = next(text, &after);
+        if (has(line_ends, c)) break;
+        if (ferry_utf8_is_space(c)) {
             first = true;
-            next(text, &at);
             continue;
         }
-        const size_t end = visit(&s, c, first, &at);
-        if (end > 0) return end;
+        const bool open = at >= s.shelter, marked = at < s.item.end;
+        if (first && at > begin && !marked && open && begins_item(&s, at, c)) break;
+        if (first) s.word = at;
+        if (open && (first || after_dash || !is_quote_mark(c))) take_shelter(&s, c, after);
+        after_dash = ferry_unicode_character(c) == FERRY_CHARACTER_DASH;
+        if (is_stop(&s, c) && !marked) {
+            const stop_run run = read_run(&s, at);
+            if (ends_with(&s, &run)) return run.end;
+            after = run.end;
+        }
+        s.visible = after;
         first = may_open(c);
     }
     return s.visible;

@@ -1,40 +1,238 @@
+#include "text_rules.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/utf8.h"
-#include "text_rules_private.h"
+#include "pieces.h"
+#include "sentencepiece_c.h"
+#include "unicode.h"
 
 /* Unicode's compatibility forms make of a character up to 11 times its bytes, 13 times with "▁" for each blank. */
-enum { FLAG_BITS = 3, MAX_TEXT = 1 << 26, MAX_GROWTH = 16, MORE_BYTES = 1 << 16 };
+enum { FLAG_BITS = 3, MAX_TEXT = 1 << 26, MAX_GROWTH = 16, MORE_BYTES = 1 << 16, MAX_GRAPHEME = 6 };
 
-/* ---- a text on its way ---- */
+/* Normalizers, then those that make words. */
+typedef enum step_kind {
+    PRECOMPILED,
+    REPLACE,
+    REPLACE_BLANKS,
+    REPLACE_SPACE,
+    PREPEND,
+    STRIP_LEFT,
+    STRIP_RIGHT,
+    SPLIT_SPACE,
+    ADD_METASPACE,
+    SPLIT_METASPACE,
+    STEP_KINDS
+} step_kind;
 
-/* Stages: added tokens as they are, normalizers, added tokens in normalized text, the steps that make words, the sink.
- */
-typedef struct way {
+typedef struct step {
+    step_kind kind;
+    ferry_view arguments[2];
+    size_t least; /* of REPLACE_BLANKS and REPLACE_SPACE: the shortest run that is replaced */
+} step;
+
+struct ferry_text_rules {
+    step steps[FERRY_RULES_MAX_STEPS];
+    size_t step_count, normalizers; /* so many of them come first */
+    ferry_charsmap charsmap;
+    /* Added tokens in the text as it is, and in the normalized text: id << 3 | flags. */
+    ferry_byte_trie raw, normalized;
+};
+
+/* A part of the text at some stage. */
+typedef struct section {
+    ferry_view text;
+    const uint32_t *from; /* [text.size + 1] offsets in the text */
+} section;
+
+/* What a stage makes of a section. */
+typedef struct rewriting {
+    const ferry_text_rules *rules;
+    char *text;
+    uint32_t *from;
+    size_t size, text_capacity, from_capacity;
+    size_t most; /* bytes of it */
+    ferry_error *error;
+} rewriting;
+
+/* ---- steps that rewrite a section ---- */
+
+static ferry_status reserve(rewriting *to, size_t extra)
+{
+    const size_t size = to->size + extra;
+    if (size > to->most)
+        return ferry_fail(to->error, FERRY_ERROR_LIMIT,
+                          "text: expected at most %zu bytes after normalization, found more", to->most);
+    char *text = ferry_array_grow(to->text, &to->text_capacity, size + 1, 1);
+    if (text != NULL) to->text = text;
+    uint32_t *from = ferry_array_grow(to->from, &to->from_capacity, size + 1, sizeof *from);
+    if (from != NULL) to->from = from;
+    return text != NULL && from != NULL ? FERRY_OK : ferry_fail_memory(to->error, "tokenizing", size * sizeof *from);
+}
+
+/* Appends `text`, which replaces what begins at `offset`. */
+static ferry_status put(rewriting *to, ferry_view text, uint32_t offset)
+{
+    FERRY_TRY(reserve(to, text.size));
+    if (text.size > 0) memcpy(to->text + to->size, text.data, text.size);
+    for (size_t i = 0; i < text.size; i++) to->from[to->size++] = offset;
+    return FERRY_OK;
+}
+
+static ferry_status copy(rewriting *to, const section *in, size_t begin, size_t end)
+{
+    const size_t size = end - begin;
+    FERRY_TRY(reserve(to, size));
+    if (size == 0) return FERRY_OK;
+    memcpy(to->text + to->size, in->text.data + begin, size);
+    memcpy(to->from + to->size, in->from + begin, size * sizeof *to->from);
+    to->size += size;
+    return FERRY_OK;
+}
+
+/* A short grapheme as a whole if a rule fits its beginning, otherwise each of its characters. */
+static ferry_status put_grapheme(const section *in, size_t begin, size_t end, rewriting *to)
+{
+    const ferry_charsmap *rules = &to->rules->charsmap;
+    const ferry_view text = {in->text.data, end};
+    ferry_view replacement;
+    if (end - begin < MAX_GRAPHEME &&
+        ferry_charsmap_find(rules, (ferry_view){text.data + begin, end - begin}, &replacement))
+        return put(to, replacement, in->from[begin]);
+    for (size_t at = begin, first; at < end;) {
+        first = at;
+        ferry_unicode_next(text, &at);
+        if (ferry_charsmap_find(rules, (ferry_view){text.data + first, at - first}, &replacement))
+            FERRY_TRY(put(to, replacement, in->from[first]));
+        else
+            FERRY_TRY(copy(to, in, first, at));
+    }
+    return FERRY_OK;
+}
+
+static ferry_status put_precompiled(const step *how, const section *in, rewriting *to)
+{
+    int32_t state = 0;
+    uint32_t last = 0;
+    size_t begin = 0;
+    (void)how;
+    for (size_t at = 0; at < in->text.size;) {
+        const size_t border = at;
+        const uint32_t character = ferry_unicode_next(in->text, &at);
+        if (border > 0 && ferry_unicode_breaks(last, character, &state)) {
+            FERRY_TRY(put_grapheme(in, begin, border, to));
+            begin = border;
+        }
+        last = character;
+    }
+    FERRY_TRY(put_grapheme(in, begin, in->text.size, to));
+    /* Characters that are removed at the beginning count as part of the first that is not (a Metaspace's "first" asks
+     * whether that is the text's first). */
+    const uint32_t first = to->size > 0 ? to->from[0] : 0;
+    for (size_t i = 0; i < to->size && to->from[i] == first; i++) to->from[i] = in->from[0];
+    return FERRY_OK;
+}
+
+static ferry_status put_replaced(const step *how, const section *in, rewriting *to)
+{
+    const ferry_view text = in->text, pattern = how->arguments[0];
+    size_t begin = 0;
+    for (size_t at = 0; at + pattern.size <= text.size;) {
+        if (memcmp(text.data + at, pattern.data, pattern.size) != 0) {
+            at++;
+            continue;
+        }
+        FERRY_TRY(copy(to, in, begin, at));
+        FERRY_TRY(put(to, how->arguments[1], in->from[at]));
+        begin = at += pattern.size;
+    }
+    return copy(to, in, begin, text.size);
+}
+
+/* Runs of blanks, or of white space, that have at least so many characters. */
+static ferry_status put_runs(const step *how, const section *in, rewriting *to)
+{
+    const ferry_view text = in->text;
+    size_t begin = 0, run = 0; /* the run has so many characters, and begins at `begin` */
+    for (size_t at = 0, next = 0; at <= text.size; at = next) {
+        const uint32_t character = at < text.size ? ferry_unicode_next(text, &next) : 0;
+        if (how->kind == REPLACE_SPACE ? ferry_utf8_is_space(character) : character == ' ') {
+            run++;
+            continue;
+        }
+        if (run >= how->least)
+            FERRY_TRY(put(to, how->arguments[1], in->from[begin]));
+        else
+            FERRY_TRY(copy(to, in, begin, at));
+        if (at == text.size) break;
+        FERRY_TRY(copy(to, in, at, next));
+        begin = next;
+        run = 0;
+    }
+    return FERRY_OK;
+}
+
+static ferry_status put_prepended(const step *how, const section *in, rewriting *to)
+{
+    FERRY_TRY(put(to, how->arguments[0], in->from[0]));
+    return copy(to, in, 0, in->text.size);
+}
+
+static ferry_status put_metaspace(const step *how, const section *in, rewriting *to)
+{
+    const ferry_view metaspace = ferry_text_view(FERRY_PIECE_BLANK), text = in->text, scheme = how->arguments[0];
+    const step blanks = {.arguments = {ferry_text_view(" "), metaspace}};
+    const bool starts =
+        text.data[0] == ' ' || (text.size >= metaspace.size && memcmp(text.data, metaspace.data, metaspace.size) == 0);
+    const bool wanted = ferry_view_is(scheme, "always") || (ferry_view_is(scheme, "first") && in->from[0] == 0);
+    if (wanted && !starts) FERRY_TRY(put(to, metaspace, in->from[0]));
+    return put_replaced(&blanks, in, to);
+}
+
+static ferry_status put_stripped(const step *how, const section *in, rewriting *to)
+{
+    const ferry_view text = in->text, trimmed = ferry_utf8_trim(text);
+    const size_t begin = (size_t)(trimmed.data - text.data), end = trimmed.size > 0 ? begin + trimmed.size : 0;
+    return how->kind == STRIP_LEFT ? copy(to, in, begin, text.size) : copy(to, in, 0, end);
+}
+
+static const struct {
+    const char *name;
+    size_t arguments;
+    ferry_status (*rewrite)(const step *how, const section *in, rewriting *to); /* NULL: it splits */
+} kinds[STEP_KINDS] = {
+    [PRECOMPILED] = {"precompiled", 0, put_precompiled}, [REPLACE] = {"replace", 2, put_replaced},
+    [REPLACE_BLANKS] = {"replace-blanks", 2, put_runs},  [REPLACE_SPACE] = {"replace-space", 2, put_runs},
+    [PREPEND] = {"prepend", 1, put_prepended},           [STRIP_LEFT] = {"strip-left", 0, put_stripped},
+    [STRIP_RIGHT] = {"strip-right", 0, put_stripped},    [SPLIT_SPACE] = {"split-space", 0, NULL},
+    [ADD_METASPACE] = {"metaspace", 1, put_metaspace},   [SPLIT_METASPACE] = {"split-metaspace", 0, NULL},
+};
+
+/* ---- a text on its path through the stages ----
+ *
+ * Added tokens as they are, normalizers, added tokens in normalized text, the steps that make words, the sink. */
+
+typedef struct path {
     const ferry_text_rules *rules;
     size_t last; /* the stage that calls the sink */
     ferry_rule_sink sink;
     void *user;
-    ferry_rewriting rewritings[FERRY_RULES_MAX_STEPS + 2]; /* of each stage */
-    ferry_error *error;
-} way;
+    rewriting rewritings[FERRY_RULES_MAX_STEPS + 2]; /* of each stage */
+} path;
 
-static ferry_status go(way *to, size_t stage, const ferry_section *section);
+static ferry_status run_stage(path *p, size_t stage, const section *in);
 
-static ferry_status go_slice(way *to, size_t stage, const ferry_section *section, size_t begin, size_t end)
+static ferry_status run_slice(path *p, size_t stage, const section *in, size_t begin, size_t end)
 {
-    const ferry_section slice = {{section->text.data + begin, end - begin}, section->from + begin};
-    return go(to, stage, &slice);
+    return run_stage(p, stage, &(section){{in->text.data + begin, end - begin}, in->from + begin});
 }
 
-static ferry_status emit(way *to, const ferry_section *section, size_t begin, size_t end, int32_t id)
+static ferry_status emit(const path *p, const section *in, size_t begin, size_t end, int32_t id)
 {
-    const ferry_rule_word word = {{section->text.data + begin, end - begin}, section->from + begin, id};
-    return to->sink(to->user, &word);
+    const ferry_rule_word word = {{in->text.data + begin, end - begin}, in->from + begin, id};
+    return p->sink(p->user, &word);
 }
-
-/* ---- added tokens ---- */
 
 /* The first added token from *begin on, and of those that begin there the longest. */
 static bool find_added(const ferry_byte_trie *trie, ferry_view text, size_t *begin, size_t *end, int32_t *value)
@@ -55,9 +253,9 @@ static bool find_added(const ferry_byte_trie *trie, ferry_view text, size_t *beg
 }
 
 /* The search goes on behind a token, even if that took white space along in which another one begins. */
-static ferry_status take_added(way *to, size_t stage, const ferry_byte_trie *trie, const ferry_section *section)
+static ferry_status take_added(path *p, size_t stage, const ferry_byte_trie *trie, const section *in)
 {
-    const ferry_view text = section->text;
+    const ferry_view text = in->text;
     size_t done = 0, at = 0, end = 0;
     int32_t value;
     for (; trie->node_count > 1 && find_added(trie, text, &at, &end, &value); at = end) {
@@ -71,78 +269,71 @@ static ferry_status take_added(way *to, size_t stage, const ferry_byte_trie *tri
         if ((value & FERRY_ADDED_RSTRIP) != 0)
             stop += ferry_utf8_leading_space((ferry_view){text.data + stop, text.size - stop});
         if (stop < start) stop = start;
-        if (done < start) FERRY_TRY(go_slice(to, stage + 1, section, done, start));
-        FERRY_TRY(emit(to, section, start, stop, value >> FLAG_BITS));
+        if (done < start) FERRY_TRY(run_slice(p, stage + 1, in, done, start));
+        FERRY_TRY(emit(p, in, start, stop, value >> FLAG_BITS));
         done = stop;
     }
-    return go_slice(to, stage + 1, section, done, text.size);
+    return run_slice(p, stage + 1, in, done, text.size);
 }
 
-/* ---- steps ---- */
-
-static ferry_status split_space(way *to, size_t stage, const ferry_section *section)
+/* At white space, which is left out, or before each "▁". */
+static ferry_status split(path *p, size_t stage, bool at_space, const section *in)
 {
-    const ferry_view text = section->text;
+    const uint32_t metaspace = U'\u2581';
     size_t begin = 0;
-    for (size_t at = 0; at < text.size;) {
+    for (size_t at = 0; at < in->text.size;) {
         const size_t border = at;
-        uint32_t character;
-        ferry_utf8_next(text, &at, &character);
-        if (!ferry_utf8_is_space(character)) continue;
-        FERRY_TRY(go_slice(to, stage + 1, section, begin, border));
-        begin = at;
+        const uint32_t character = ferry_unicode_next(in->text, &at);
+        if (at_space ? !ferry_utf8_is_space(character) : character != metaspace) continue;
+        FERRY_TRY(run_slice(p, stage + 1, in, begin, border));
+        begin = at_space ? at : border;
     }
-    return go_slice(to, stage + 1, section, begin, text.size);
+    return run_slice(p, stage + 1, in, begin, in->text.size);
 }
 
-/* Each "▁" begins a word. */
-static ferry_status split_metaspace(way *to, size_t stage, const ferry_section *section)
+static ferry_status run_stage(path *p, size_t stage, const section *in)
 {
-    static const char blank[] = "\u2581";
-    const ferry_view text = section->text;
-    size_t begin = 0;
-    for (size_t at = 1; at < text.size; at++) {
-        if (text.size - at < sizeof blank - 1 || memcmp(text.data + at, blank, sizeof blank - 1) != 0) continue;
-        FERRY_TRY(go_slice(to, stage + 1, section, begin, at));
-        begin = at;
-    }
-    return go_slice(to, stage + 1, section, begin, text.size);
-}
-
-/* From here on an empty section has nothing to say. */
-static ferry_status go(way *to, size_t stage, const ferry_section *section)
-{
-    const ferry_text_rules *rules = to->rules;
-    if (section->text.size == 0) return FERRY_OK;
-    if (stage == to->last) return emit(to, section, 0, section->text.size, -1);
-    if (stage == 0) return take_added(to, stage, &rules->raw, section);
-    if (stage == rules->normalizers + 1) return take_added(to, stage, &rules->normalized, section);
-    const ferry_step *step = &rules->steps[stage - (stage <= rules->normalizers ? 1 : 2)];
-    if (step->kind == FERRY_STEP_SPLIT_SPACE) return split_space(to, stage, section);
-    if (step->kind == FERRY_STEP_SPLIT_METASPACE) return split_metaspace(to, stage, section);
-    ferry_rewriting *rewritten = &to->rewritings[stage];
-    FERRY_TRY(ferry_step_rewrite(rules, step, section, rewritten, to->error));
-    const ferry_section next = {{rewritten->text, rewritten->size}, rewritten->from};
-    return go(to, stage + 1, &next);
+    const ferry_text_rules *rules = p->rules;
+    if (in->text.size == 0) return FERRY_OK; /* no later stage makes anything of it */
+    if (stage == p->last) return emit(p, in, 0, in->text.size, -1);
+    if (stage == 0) return take_added(p, stage, &rules->raw, in);
+    if (stage == rules->normalizers + 1) return take_added(p, stage, &rules->normalized, in);
+    const step *how = &rules->steps[stage - (stage <= rules->normalizers ? 1 : 2)];
+    if (kinds[how->kind].rewrite == NULL) return split(p, stage, how->kind == SPLIT_SPACE, in);
+    rewriting *to = &p->rewritings[stage];
+    to->size = 0;
+    FERRY_TRY(reserve(to, in->text.size));
+    FERRY_TRY(kinds[how->kind].rewrite(how, in, to));
+    to->from[to->size] = in->from[in->text.size];
+    return run_stage(p, stage + 1, &(section){{to->text, to->size}, to->from});
 }
 
 /* From one stage to another. */
 static ferry_status run(const ferry_text_rules *rules, size_t first, size_t last, ferry_view text, ferry_rule_sink sink,
                         void *user, ferry_error *error)
 {
+    enum { REWRITINGS = FERRY_RULES_MAX_STEPS + 2 };
     if (text.size > MAX_TEXT)
         return ferry_fail(error, FERRY_ERROR_LIMIT, "text: expected at most %d bytes, found %zu", (int)MAX_TEXT,
                           text.size);
-    way to = {.rules = rules, .last = last, .sink = sink, .user = user, .error = error};
-    ferry_rewriting *repaired = &to.rewritings[0];
-    for (size_t i = 0; i < sizeof to.rewritings / sizeof *to.rewritings; i++)
-        to.rewritings[i].most = MAX_GROWTH * text.size + MORE_BYTES;
-    ferry_status status = ferry_step_repair(text, repaired, error);
-    const ferry_section whole = {{repaired->text, repaired->size}, repaired->from};
-    if (status == FERRY_OK) status = go(&to, first, &whole);
-    for (size_t i = 0; i < sizeof to.rewritings / sizeof *to.rewritings; i++) {
-        free(to.rewritings[i].text);
-        free(to.rewritings[i].from);
+    path p = {.rules = rules, .last = last, .sink = sink, .user = user};
+    for (size_t i = 0; i < REWRITINGS; i++)
+        p.rewritings[i] = (rewriting){.rules = rules, .most = MAX_GROWTH * text.size + MORE_BYTES, .error = error};
+    rewriting *repaired = &p.rewritings[0];
+    ferry_status status = reserve(repaired, text.size);
+    for (size_t at = 0, begin; status == FERRY_OK && at < text.size;) {
+        begin = at;
+        const bool replaced = ferry_unicode_next(text, &at) == 0xFFFD;
+        status = put(repaired, replaced ? ferry_text_view("\uFFFD") : (ferry_view){text.data + begin, at - begin},
+                     (uint32_t)begin);
+    }
+    if (status == FERRY_OK) {
+        repaired->from[repaired->size] = (uint32_t)text.size;
+        status = run_stage(&p, first, &(section){{repaired->text, repaired->size}, repaired->from});
+    }
+    for (size_t i = 0; i < REWRITINGS; i++) {
+        free(p.rewritings[i].text);
+        free(p.rewritings[i].from);
     }
     return status;
 }
@@ -173,64 +364,32 @@ ferry_status ferry_text_rules_normalize(const ferry_text_rules *rules, ferry_vie
 
 /* ---- creation: steps ---- */
 
-static const struct {
-    const char *name;
-    size_t arguments;
-} kinds[FERRY_STEP_KINDS] = {
-    [FERRY_STEP_PRECOMPILED] = {"precompiled", 0},
-    [FERRY_STEP_REPLACE] = {"replace", 2},
-    [FERRY_STEP_REPLACE_BLANKS] = {"replace-blanks", 2},
-    [FERRY_STEP_REPLACE_SPACE] = {"replace-space", 2},
-    [FERRY_STEP_PREPEND] = {"prepend", 1},
-    [FERRY_STEP_STRIP_LEFT] = {"strip-left", 0},
-    [FERRY_STEP_STRIP_RIGHT] = {"strip-right", 0},
-    [FERRY_STEP_SPLIT_SPACE] = {"split-space", 0},
-    [FERRY_STEP_METASPACE] = {"metaspace", 1},
-    [FERRY_STEP_SPLIT_METASPACE] = {"split-metaspace", 0},
-};
-
-static ferry_status fail_argument(const ferry_step *step, size_t index, const char *expected, ferry_error *error)
+static ferry_status fail_argument(const step *made, size_t index, const char *expected, ferry_error *error)
 {
     return ferry_fail(error, FERRY_ERROR_FORMAT, "tokenizer's step '%s': argument %zu: expected %s, found '%s'",
-                      kinds[step->kind].name, index + 1, expected, ferry_printable_view(step->arguments[index]).text);
+                      kinds[made->kind].name, index + 1, expected, ferry_printable_view(made->arguments[index]).text);
 }
 
-static ferry_status check_arguments(ferry_step *step, ferry_error *error)
+static ferry_status check_arguments(step *made, ferry_error *error)
 {
-    const ferry_view first = step->arguments[0];
-    for (size_t i = 0; i < kinds[step->kind].arguments; i++)
-        if (step->arguments[i].size > FERRY_RULES_MAX_TEXT || !ferry_utf8_is_valid(step->arguments[i]))
-            return fail_argument(step, i, "at most 512 bytes of UTF-8", error);
-    switch (step->kind) {
-    case FERRY_STEP_REPLACE: return first.size > 0 ? FERRY_OK : fail_argument(step, 0, "a text", error);
-    case FERRY_STEP_REPLACE_BLANKS:
-    case FERRY_STEP_REPLACE_SPACE:
+    const ferry_view first = made->arguments[0];
+    for (size_t i = 0; i < kinds[made->kind].arguments; i++)
+        if (made->arguments[i].size > FERRY_RULES_MAX_TEXT || !ferry_utf8_is_valid(made->arguments[i]))
+            return fail_argument(made, i, "at most 512 bytes of UTF-8", error);
+    switch (made->kind) {
+    case REPLACE: return first.size > 0 ? FERRY_OK : fail_argument(made, 0, "a text", error);
+    case REPLACE_BLANKS:
+    case REPLACE_SPACE:
         if (first.size != 1 || first.data[0] < '1' || first.data[0] > '9')
-            return fail_argument(step, 0, "1 to 9", error);
-        step->least = (size_t)(first.data[0] - '0');
+            return fail_argument(made, 0, "1 to 9", error);
+        made->least = (size_t)(first.data[0] - '0');
         return FERRY_OK;
-    case FERRY_STEP_METASPACE:
+    case ADD_METASPACE:
         if (ferry_view_is(first, "always") || ferry_view_is(first, "first") || ferry_view_is(first, "never"))
             return FERRY_OK;
-        return fail_argument(step, 0, "always, first or never", error);
+        return fail_argument(made, 0, "always, first or never", error);
     default: return FERRY_OK;
     }
-}
-
-static ferry_status read_step(const ferry_text_rules_config *config, size_t *at, ferry_step *step, ferry_error *error)
-{
-    const ferry_view name = ferry_texts_at(config->steps, (*at)++);
-    for (step->kind = 0; step->kind < FERRY_STEP_KINDS; step->kind++)
-        if (ferry_view_is(name, kinds[step->kind].name)) break;
-    if (step->kind == FERRY_STEP_KINDS)
-        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "tokenizer's step '%s' is not supported by this build",
-                          ferry_printable_view(name).text);
-    const size_t count = kinds[step->kind].arguments;
-    if (config->step_count - *at < count)
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "tokenizer's step '%s': expected %zu arguments, found %zu",
-                          kinds[step->kind].name, count, config->step_count - *at);
-    for (size_t i = 0; i < count; i++) step->arguments[i] = ferry_texts_at(config->steps, (*at)++);
-    return check_arguments(step, error);
 }
 
 static ferry_status read_steps(ferry_text_rules *rules, const ferry_text_rules_config *config, ferry_error *error)
@@ -239,14 +398,25 @@ static ferry_status read_steps(ferry_text_rules *rules, const ferry_text_rules_c
         if (rules->step_count == FERRY_RULES_MAX_STEPS)
             return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "tokenizer: expected at most %d steps, found more",
                               (int)FERRY_RULES_MAX_STEPS);
-        ferry_step *step = &rules->steps[rules->step_count++];
-        FERRY_TRY(read_step(config, &at, step, error));
-        if (step->kind >= FERRY_STEP_SPLIT_SPACE) continue;
+        step *made = &rules->steps[rules->step_count++];
+        const ferry_view name = ferry_texts_at(config->steps, at++);
+        for (made->kind = 0; made->kind < STEP_KINDS; made->kind++)
+            if (ferry_view_is(name, kinds[made->kind].name)) break;
+        if (made->kind == STEP_KINDS)
+            return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "tokenizer's step '%s' is not supported by this build",
+                              ferry_printable_view(name).text);
+        const size_t count = kinds[made->kind].arguments;
+        if (config->step_count - at < count)
+            return ferry_fail(error, FERRY_ERROR_FORMAT, "tokenizer's step '%s': expected %zu arguments, found %zu",
+                              kinds[made->kind].name, count, config->step_count - at);
+        for (size_t i = 0; i < count; i++) made->arguments[i] = ferry_texts_at(config->steps, at++);
+        FERRY_TRY(check_arguments(made, error));
+        if (made->kind >= SPLIT_SPACE) continue;
         if (++rules->normalizers < rules->step_count)
             return ferry_fail(error, FERRY_ERROR_FORMAT,
                               "tokenizer's step '%s': expected before the steps that make words, found behind one",
-                              kinds[step->kind].name);
-        if (step->kind == FERRY_STEP_PRECOMPILED && config->charsmap.size == 0)
+                              kinds[made->kind].name);
+        if (made->kind == PRECOMPILED && config->charsmap.size == 0)
             return ferry_fail(error, FERRY_ERROR_FORMAT,
                               "tokenizer's step 'precompiled': the table of rules is missing");
     }
@@ -255,7 +425,7 @@ static ferry_status read_steps(ferry_text_rules *rules, const ferry_text_rules_c
 
 /* ---- creation: added tokens ---- */
 
-/* The text of an added token as it is looked for, at the end of *texts. */
+/* Appends the text of an added token as it is looked for. */
 static ferry_status append_added(const ferry_text_rules *rules, ferry_view text, bool normalized, ferry_string *texts,
                                  ferry_error *error)
 {
@@ -310,22 +480,17 @@ static ferry_status create_trie(const ferry_text_rules *rules, const ferry_text_
     return status;
 }
 
-static ferry_status fill(ferry_text_rules *rules, const ferry_text_rules_config *config, ferry_error *error)
-{
-    FERRY_TRY(read_steps(rules, config, error));
-    FERRY_TRY(ferry_charsmap_create(config->charsmap, "tokenizer", &rules->charsmap, error));
-    FERRY_TRY(create_trie(rules, config, false, &rules->raw, error));
-    return create_trie(rules, config, true, &rules->normalized, error);
-}
-
 ferry_status ferry_text_rules_create(const ferry_text_rules_config *config, ferry_text_rules **rules,
                                      ferry_error *error)
 {
-    *rules = calloc(1, sizeof **rules);
-    if (*rules == NULL) return ferry_fail_memory(error, "a tokenizer", sizeof **rules);
-    const ferry_status status = fill(*rules, config, error);
+    ferry_text_rules *made = *rules = calloc(1, sizeof *made);
+    if (made == NULL) return ferry_fail_memory(error, "a tokenizer", sizeof *made);
+    ferry_status status = read_steps(made, config, error);
+    if (status == FERRY_OK) status = ferry_charsmap_create(config->charsmap, "tokenizer", &made->charsmap, error);
+    if (status == FERRY_OK) status = create_trie(made, config, false, &made->raw, error);
+    if (status == FERRY_OK) status = create_trie(made, config, true, &made->normalized, error);
     if (status == FERRY_OK) return FERRY_OK;
-    ferry_text_rules_destroy(*rules);
+    ferry_text_rules_destroy(made);
     *rules = NULL;
     return status;
 }

@@ -1,15 +1,16 @@
-/* From a text to words, as the package `tokenizers` goes: added tokens are taken out of the text, what is between them
- * is normalized, added tokens are taken out again, and the rest is divided into words, which a segmenter gets one by
- * one. The rules are a list of steps in the model file (docs/model-file.md has their table). */
+/* Divides a text into words as the package `tokenizers` does: added tokens are taken out of the text, what is between
+ * them is normalized, added tokens are taken out again, and the rest is divided into words, which a sink receives one
+ * by one. The rules are a list of steps in the model file (docs/model-file.md has their table). */
 #ifndef FERRY_TOKENIZER_TEXT_RULES_H
 #define FERRY_TOKENIZER_TEXT_RULES_H
 
 #include "base/texts.h"
 
-/* An added token takes white space before or after it along, and is looked for in the normalized text. */
+/* Flags of an added token: it includes the white space before it, or after it; it is searched in the normalized text.
+ */
 enum { FERRY_ADDED_LSTRIP = 1, FERRY_ADDED_RSTRIP = 2, FERRY_ADDED_NORMALIZED = 4, FERRY_ADDED_FLAGS = 7 };
 
-/* Steps and added tokens; pieces and bytes of a step; bytes of an added token or of its normalized form. */
+/* The most steps; the most bytes of a step's argument, of an added token and of its normalized form. */
 enum { FERRY_RULES_MAX_STEPS = 16, FERRY_RULES_MAX_TEXT = 512 };
 
 typedef struct ferry_text_rules_config {
@@ -36,7 +37,7 @@ typedef struct ferry_rule_word {
 /* A status other than FERRY_OK ends the text. */
 typedef ferry_status (*ferry_rule_sink)(void *user, const ferry_rule_word *word);
 
-/* What `config` refers to must outlive *rules, but for its arrays of steps, ids and flags. *rules belongs to the
+/* What `config` refers to must outlive *rules, except its arrays of steps, ids and flags. *rules belongs to the
  * caller, NULL after a failure. Errors: FORMAT, UNSUPPORTED (an unknown step), MEMORY. */
 ferry_status ferry_text_rules_create(const ferry_text_rules_config *config, ferry_text_rules **rules,
                                      ferry_error *error);

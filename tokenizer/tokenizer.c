@@ -1,38 +1,75 @@
-#include "tokenizer_private.h"
+#include "tokenizer.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/utf8.h"
-#include "punctuation.h"
-#include "ranges.h"
+#include "segmenter.h"
+#include "unicode.h"
 
-/* ---- results that grow ---- */
+struct ferry_tokenizer {
+    ferry_tokenizer_config config;
+    ferry_segmenter source;
+    _Atomic(ferry_segmenter *) target;        /* NULL until a text of this side is encoded; it may be `source` */
+    bool *special;                            /* [config.target_count] */
+    ferry_moses *source_moses, *target_moses; /* NULL: none */
+};
 
-static ferry_status reserve_ids(ferry_ids *ids, size_t extra, ferry_error *error)
+/* Texts are segmented here, not by the caller. */
+static bool segments(const ferry_tokenizer *tokenizer)
 {
-    int32_t *grown = ferry_array_grow(ids->ids, &ids->capacity, ids->count + extra, sizeof *grown);
-    if (grown == NULL) return ferry_fail_memory(error, "tokenizing", ids->count + extra);
-    ids->ids = grown;
-    return FERRY_OK;
+    return tokenizer->source.spm != NULL || tokenizer->source.rules != NULL;
 }
 
-static ferry_status append_ids(ferry_ids *ids, const int32_t *more, size_t count, ferry_error *error)
+/* As subword-nmt and FSMT do. */
+static bool has_subwords(const ferry_tokenizer *tokenizer)
 {
-    if (count == 0) return FERRY_OK;
-    FERRY_TRY(reserve_ids(ids, count, error));
-    memcpy(ids->ids + ids->count, more, count * sizeof *more);
-    ids->count += count;
-    return FERRY_OK;
+    return tokenizer->config.bpe > FERRY_BPE_TOKENIZERS;
 }
+
+/* ---- ids and ranges ---- */
 
 ferry_status ferry_ids_insert(ferry_ids *ids, size_t at, int32_t id, ferry_error *error)
 {
-    FERRY_TRY(reserve_ids(ids, 1, error));
-    memmove(ids->ids + at + 1, ids->ids + at, (ids->count - at) * sizeof *ids->ids);
-    ids->ids[at] = id;
+    int32_t *grown = ferry_array_grow(ids->ids, &ids->capacity, ids->count + 1, sizeof *grown);
+    if (grown == NULL) return ferry_fail_memory(error, "tokenizing", ids->count + 1);
+    ids->ids = grown;
+    memmove(grown + at + 1, grown + at, (ids->count - at) * sizeof *grown);
+    grown[at] = id;
     ids->count++;
     return FERRY_OK;
+}
+
+ferry_status ferry_ranges_insert(ferry_ranges *ranges, size_t at, ferry_range range, ferry_error *error)
+{
+    ferry_range *grown = ferry_array_grow(ranges->ranges, &ranges->capacity, ranges->count + 1, sizeof *grown);
+    if (grown == NULL) return ferry_fail_memory(error, "tokenizing", ranges->count + 1);
+    ranges->ranges = grown;
+    memmove(grown + at + 1, grown + at, (ranges->count - at) * sizeof *grown);
+    grown[at] = range;
+    ranges->count++;
+    return FERRY_OK;
+}
+
+/* The offset in `text` of `repaired`, one in its repaired copy. *from and *to are what the last call found, which was
+ * no larger: an offset in the copy, and the same in the text. */
+static size_t unrepair(ferry_view text, size_t *from, size_t *to, size_t repaired)
+{
+    uint32_t code_point;
+    while (*from < repaired && *to < text.size) {
+        const size_t begin = *to;
+        *from += ferry_utf8_next(text, to, &code_point) ? *to - begin : 3;
+    }
+    return *to;
+}
+
+void ferry_ranges_unrepair(ferry_view text, ferry_range *ranges, size_t count)
+{
+    ferry_range repaired = {0, 0}, original = {0, 0};
+    for (size_t i = 0; i < count; i++)
+        ranges[i] = (ferry_range){unrepair(text, &repaired.begin, &original.begin, ranges[i].begin),
+                                  unrepair(text, &repaired.end, &original.end, ranges[i].end)};
 }
 
 /* ---- creation ---- */
@@ -48,160 +85,65 @@ static ferry_status check_ids(const char *what, const int32_t *ids, size_t size,
     return FERRY_OK;
 }
 
-static ferry_status check_config(const ferry_tokenizer_config *config, ferry_error *error)
-{
-    FERRY_TRY(check_ids("source unknown id", &config->source_unk, 1, config->source_count, error));
-    FERRY_TRY(check_ids("source prefix", config->prefix_ids, config->prefix_count, config->source_count, error));
-    FERRY_TRY(check_ids("source suffix", config->suffix_ids, config->suffix_count, config->source_count, error));
-    return check_ids("special target ids", config->target_special, config->target_special_count, config->target_count,
-                     error);
-}
-
-static int32_t find_or_unknown(const ferry_tokenizer_side *side, ferry_view piece)
-{
-    int32_t id = ferry_vocabulary_find(&side->vocabulary, piece);
-    return id >= 0 ? id : side->unk;
-}
-
-/* The model's id of every SentencePiece id, so that encoding looks up only unknown text. */
-static ferry_status map_pieces(ferry_tokenizer_side *side, ferry_error *error)
-{
-    size_t count = (size_t)ferry_spm_count(side->spm);
-    side->id_of_spm = calloc(count, sizeof *side->id_of_spm);
-    if (side->id_of_spm == NULL) return ferry_fail_memory(error, "the ids of pieces", count * sizeof(int32_t));
-    for (size_t i = 0; i < count; i++)
-        side->id_of_spm[i] = find_or_unknown(side, ferry_spm_piece(side->spm, (int32_t)i));
-    return FERRY_OK;
-}
-
-static void empty_side(ferry_tokenizer_side *side)
-{
-    ferry_spm_destroy(side->own_spm);
-    ferry_text_rules_destroy(side->rules);
-    ferry_unigram_destroy(&side->unigram);
-    ferry_bpe_destroy(side->bpe);
-    ferry_vocabulary_destroy(&side->vocabulary);
-    free(side->id_of_spm);
-}
-
-static ferry_status mark_special(ferry_tokenizer *tokenizer, ferry_error *error)
-{
-    const ferry_tokenizer_config *config = &tokenizer->config;
-    const size_t size = (size_t)config->target_count + 1;
-    tokenizer->special = calloc(size, sizeof *tokenizer->special);
-    if (tokenizer->special == NULL) return ferry_fail_memory(error, "the special ids", size);
-    for (size_t i = 0; i < config->target_special_count; i++) tokenizer->special[config->target_special[i]] = true;
-    return FERRY_OK;
-}
-
-/* NULL is allowed. */
-static void destroy_side(ferry_tokenizer_side *side)
-{
-    if (side != NULL) empty_side(side);
-    free(side);
-}
-
-static ferry_status fill_words(ferry_tokenizer_side *side, const ferry_tokenizer_config *config, ferry_error *error)
-{
-    const ferry_unigram_config unigram = {.pieces = config->source_pieces,
-                                          .scores = config->scores,
-                                          .count = config->source_count,
-                                          .unknown = config->source_unk,
-                                          .byte_fallback = config->byte_fallback};
-    ferry_text_rules_config rules = config->rules;
-    rules.pieces = config->source_pieces;
-    rules.piece_count = config->source_count;
-    if (config->source_pieces != config->target_pieces)
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "a tokenizer of words: expected one vocabulary for both sides");
-    if (config->scores != NULL) FERRY_TRY(ferry_unigram_create(&unigram, &side->unigram, error));
-    return ferry_text_rules_create(&rules, &side->rules, error);
-}
-
-/* For side->vocabulary and side->unk. */
-static ferry_status fill_merges(ferry_tokenizer_side *side, const ferry_tokenizer_config *config, bool target,
-                                ferry_error *error)
-{
-    const ferry_bpe_config bpe = {
-        .kind = config->bpe,
-        .merges = target ? config->target_merges : config->source_merges,
-        .merge_count = target ? config->target_merge_count : config->source_merge_count,
-        .vocabulary = &side->vocabulary,
-        .unknown = side->unk,
-        .word_end = config->word_end,
-        .fuse_unknown = config->fuse_unknown,
-        .byte_fallback = config->byte_fallback,
-        .whole_words = config->whole_words,
-    };
-    return ferry_bpe_create(&bpe, target ? "target merges" : "source merges", &side->bpe, error);
-}
-
-static ferry_status fill_source(ferry_tokenizer_side *side, const ferry_tokenizer_config *config, ferry_error *error)
-{
-    side->unk = config->source_unk;
-    FERRY_TRY(ferry_vocabulary_create(config->source_pieces, config->source_count, &side->vocabulary, error));
-    if (config->scores != NULL || config->bpe == FERRY_BPE_TOKENIZERS) FERRY_TRY(fill_words(side, config, error));
-    if (config->bpe != FERRY_BPE_NONE) return fill_merges(side, config, false, error);
-    if (config->source_model.size == 0) return FERRY_OK;
-    FERRY_TRY(ferry_spm_create(config->source_model, "source SentencePiece model", &side->own_spm, error));
-    side->spm = side->own_spm;
-    return map_pieces(side, error);
-}
-
 static bool is_one_model(const ferry_tokenizer_config *config)
 {
     return config->source_model.data == config->target_model.data && config->source_merges == config->target_merges;
 }
 
-static ferry_status fill_moses(ferry_tokenizer *tokenizer, ferry_error *error)
-{
-    const ferry_tokenizer_config *config = &tokenizer->config;
-    const ferry_moses_config moses = {
-        .source_language = config->source_moses,
-        .target_language = config->target_moses,
-        .fsmt = config->bpe == FERRY_BPE_FSMT,
-    };
-    if (!ferry_tokenizer_has_subwords(tokenizer))
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "Moses' words: expected merges of subword-nmt or FSMT");
-    if (config->target_moses.size == 0)
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "Moses' words: expected a language of the target side, too");
-    return ferry_moses_create(&moses, &tokenizer->moses, error);
-}
-
 static ferry_status fill(ferry_tokenizer *tokenizer, const ferry_tokenizer_config *config, ferry_error *error)
 {
+    const size_t size = (size_t)config->target_count + 1;
+    const bool shared = config->source_pieces == config->target_pieces, fsmt = config->bpe == FERRY_BPE_FSMT;
     tokenizer->config = *config;
-    FERRY_TRY(mark_special(tokenizer, error));
-    if (config->source_moses.size > 0) FERRY_TRY(fill_moses(tokenizer, error));
-    if (config->source_pieces == config->target_pieces) tokenizer->source.special = tokenizer->special;
-    FERRY_TRY(fill_source(&tokenizer->source, config, error));
-    if (config->source_pieces == config->target_pieces && is_one_model(config))
-        atomic_store(&tokenizer->target, &tokenizer->source);
+    FERRY_TRY(check_ids("source unknown id", &config->source_unk, 1, config->source_count, error));
+    FERRY_TRY(check_ids("source prefix", config->prefix_ids, config->prefix_count, config->source_count, error));
+    FERRY_TRY(check_ids("source suffix", config->suffix_ids, config->suffix_count, config->source_count, error));
+    FERRY_TRY(check_ids("special target ids", config->target_special, config->target_special_count,
+                        config->target_count, error));
+    tokenizer->special = calloc(size, sizeof *tokenizer->special);
+    if (tokenizer->special == NULL) return ferry_fail_memory(error, "the special ids", size);
+    for (size_t i = 0; i < config->target_special_count; i++) tokenizer->special[config->target_special[i]] = true;
+    if (config->source_moses.size > 0) {
+        if (!has_subwords(tokenizer))
+            return ferry_fail(error, FERRY_ERROR_FORMAT, "Moses' words: expected merges of subword-nmt or FSMT");
+        if (config->target_moses.size == 0)
+            return ferry_fail(error, FERRY_ERROR_FORMAT, "Moses' words: expected a language of the target side, too");
+        FERRY_TRY(ferry_moses_create(config->source_moses, fsmt, &tokenizer->source_moses, error));
+        FERRY_TRY(ferry_moses_create(config->target_moses, fsmt, &tokenizer->target_moses, error));
+    }
+    FERRY_TRY(ferry_segmenter_create(&tokenizer->source, config, false, config->source_unk,
+                                     shared ? tokenizer->special : NULL, NULL, error));
+    if (shared && is_one_model(config)) atomic_store(&tokenizer->target, &tokenizer->source);
     return FERRY_OK;
 }
 
 ferry_status ferry_tokenizer_create(const ferry_tokenizer_config *config, ferry_tokenizer **tokenizer,
                                     ferry_error *error)
 {
-    *tokenizer = NULL;
-    FERRY_TRY(check_config(config, error));
-    ferry_tokenizer *made = calloc(1, sizeof *made);
+    ferry_tokenizer *made = *tokenizer = calloc(1, sizeof *made);
     if (made == NULL) return ferry_fail_memory(error, "a tokenizer", sizeof *made);
-    ferry_status status = fill(made, config, error);
-    if (status != FERRY_OK) {
-        ferry_tokenizer_destroy(made);
-        return status;
-    }
-    *tokenizer = made;
-    return FERRY_OK;
+    const ferry_status status = fill(made, config, error);
+    if (status == FERRY_OK) return FERRY_OK;
+    ferry_tokenizer_destroy(made);
+    *tokenizer = NULL;
+    return status;
+}
+
+/* NULL is allowed. */
+static void free_segmenter(ferry_segmenter *segmenter)
+{
+    if (segmenter != NULL) ferry_segmenter_destroy(segmenter);
+    free(segmenter);
 }
 
 void ferry_tokenizer_destroy(ferry_tokenizer *tokenizer)
 {
     if (tokenizer == NULL) return;
-    ferry_tokenizer_side *target = atomic_load(&tokenizer->target);
-    if (target != &tokenizer->source) destroy_side(target);
-    empty_side(&tokenizer->source);
-    ferry_moses_destroy(tokenizer->moses);
+    ferry_segmenter *target = atomic_load(&tokenizer->target);
+    if (target != &tokenizer->source) free_segmenter(target);
+    ferry_segmenter_destroy(&tokenizer->source);
+    ferry_moses_destroy(tokenizer->source_moses);
+    ferry_moses_destroy(tokenizer->target_moses);
     free(tokenizer->special);
     free(tokenizer);
 }
@@ -219,43 +161,35 @@ int32_t ferry_tokenizer_target_unknown(const ferry_tokenizer *tokenizer)
     return -1;
 }
 
-static ferry_status fill_target(const ferry_tokenizer *tokenizer, ferry_tokenizer_side *side, ferry_error *error)
+static ferry_status create_target(const ferry_tokenizer *tokenizer, ferry_segmenter *made, ferry_error *error)
 {
     const ferry_tokenizer_config *config = &tokenizer->config;
-    const bool segments = config->source_model.size > 0, merges = config->bpe != FERRY_BPE_NONE;
-    if ((segments && config->target_model.size == 0) ||
+    const bool merges = config->bpe != FERRY_BPE_NONE;
+    const int32_t unk = ferry_tokenizer_target_unknown(tokenizer);
+    if ((config->source_model.size > 0 && config->target_model.size == 0) ||
         (merges && !is_one_model(config) && config->target_merge_count == 0))
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
                           "the model file has no %s of the target side: convert the original again, with that file "
                           "beside the source's",
                           merges ? "merges" : "SentencePiece model");
-    side->special = tokenizer->special;
-    side->unk = ferry_tokenizer_target_unknown(tokenizer);
-    if (side->unk < 0) return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "the target vocabulary has no piece '<unk>'");
-    FERRY_TRY(ferry_vocabulary_create(config->target_pieces, config->target_count, &side->vocabulary, error));
-    if (merges) return fill_merges(side, config, true, error);
-    if (!segments) return FERRY_OK;
-    side->spm = tokenizer->source.spm;
-    if (!is_one_model(config)) {
-        FERRY_TRY(ferry_spm_create(config->target_model, "target SentencePiece model", &side->own_spm, error));
-        side->spm = side->own_spm;
-    }
-    return map_pieces(side, error);
+    if (unk < 0) return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "the target vocabulary has no piece '<unk>'");
+    return ferry_segmenter_create(made, config, true, unk, tokenizer->special,
+                                  is_one_model(config) ? tokenizer->source.spm : NULL, error);
 }
 
 /* Of threads that come here at once, each makes one, and the first one's is kept. */
-static ferry_status find_target(const ferry_tokenizer *tokenizer, const ferry_tokenizer_side **side, ferry_error *error)
+static ferry_status find_target(const ferry_tokenizer *tokenizer, const ferry_segmenter **target, ferry_error *error)
 {
     ferry_tokenizer *own = (ferry_tokenizer *)(uintptr_t)tokenizer; /* constant for its users */
-    ferry_tokenizer_side *kept = atomic_load(&own->target);
-    *side = kept;
+    ferry_segmenter *kept = atomic_load(&own->target);
+    *target = kept;
     if (kept != NULL) return FERRY_OK;
-    ferry_tokenizer_side *made = calloc(1, sizeof *made);
+    ferry_segmenter *made = calloc(1, sizeof *made);
     if (made == NULL) return ferry_fail_memory(error, "a tokenizer", sizeof *made);
-    const ferry_status status = fill_target(tokenizer, made, error);
+    const ferry_status status = create_target(tokenizer, made, error);
     const bool keep = status == FERRY_OK && atomic_compare_exchange_strong(&own->target, &kept, made);
-    if (!keep) destroy_side(made);
-    *side = keep ? made : kept;
+    if (!keep) free_segmenter(made);
+    *target = keep ? made : kept;
     return status;
 }
 
@@ -274,220 +208,15 @@ bool ferry_tokenizer_has_piece(const ferry_tokenizer *tokenizer, ferry_view piec
     return ferry_vocabulary_find(&tokenizer->source.vocabulary, piece) >= 0;
 }
 
-/* Of a text, which is segmented as it is, or cleaned: then a place of the clean text maps to one of the original. */
-typedef struct encoding {
-    const ferry_tokenizer_side *side;
-    bool target;
-    const ferry_moses *moses; /* NULL: none */
-    ferry_ids *ids;
-    ferry_ranges *ranges;  /* NULL: not wanted */
-    ferry_borders borders; /* of the segmented text */
-    const size_t *places;  /* in the original; NULL: the same */
-    ferry_view text;       /* the original */
-    size_t parts;          /* ids at the end that are parts of one character, whose range is still to come */
-    ferry_error *error;
-} encoding;
-
-/* Whether a piece whose range is empty has part of a character: it is not only white space, or "▁", which stands for
- * it, and its text in the original is nothing, or the white space that its "▁" stands for. */
-static bool is_part(ferry_view piece, bool nothing, bool follows_part)
+/* Appends ids without text, at `offset`. */
+static ferry_status append_added(const int32_t *added, size_t count, size_t offset, ferry_ids *ids,
+                                 ferry_ranges *ranges, ferry_error *error)
 {
-    static const char blank[] = "\u2581";
-    const size_t size = sizeof blank - 1, whole = piece.size;
-    for (; piece.size >= size && memcmp(piece.data, blank, size) == 0; piece.size -= size) piece.data += size;
-    if (nothing && follows_part) return true;
-    return (nothing || piece.size < whole) && !ferry_utf8_is_blank(piece);
-}
-
-static ferry_range original(const encoding *into, ferry_range range)
-{
-    if (into->places == NULL) return range;
-    const ferry_range found = {into->places[range.begin], into->places[range.end]};
-    return into->moses != NULL ? ferry_range_trim(into->text, found.begin, found.end) : found;
-}
-
-static ferry_status append_range(encoding *into, const ferry_spm_part *part)
-{
-    ferry_ranges *ranges = into->ranges;
-    const ferry_range whole = original(into, (ferry_range){part->begin, part->end});
-    const ferry_range range = original(into, ferry_borders_range(&into->borders, part->begin, part->end));
-    FERRY_TRY(ferry_ranges_insert(ranges, ranges->count, range, into->error));
-    if (range.begin == range.end && is_part(part->piece, whole.begin == whole.end, into->parts > 0)) {
-        into->parts++;
-        return FERRY_OK;
+    for (size_t i = 0; i < count; i++) {
+        FERRY_TRY(ferry_ids_insert(ids, ids->count, added[i], error));
+        if (ranges == NULL) continue;
+        FERRY_TRY(ferry_ranges_insert(ranges, ranges->count, (ferry_range){offset, offset}, error));
     }
-    for (ferry_range *earlier = &ranges->ranges[ranges->count - 1]; into->parts > 0; into->parts--) *--earlier = range;
-    return FERRY_OK;
-}
-
-static ferry_status append_part(encoding *into, const ferry_spm_part *part, int32_t id)
-{
-    FERRY_TRY(append_ids(into->ids, &id, 1, into->error));
-    return into->ranges != NULL ? append_range(into, part) : FERRY_OK;
-}
-
-static ferry_status take_piece(void *user, const ferry_spm_part *part)
-{
-    encoding *into = user;
-    const ferry_tokenizer_side *side = into->side;
-    if (part->id != ferry_spm_unknown(side->spm)) return append_part(into, part, side->id_of_spm[part->id]);
-    const int32_t id = find_or_unknown(side, part->piece);
-    return append_part(into, part, side->special != NULL && side->special[id] ? side->unk : id);
-}
-
-/* ---- words ---- */
-
-/* The word that is segmented, and where the part before it ended. */
-typedef struct word_encoding {
-    encoding *into;
-    ferry_unigram_scratch scratch;
-    ferry_bpe_scratch bpe_scratch;
-    const ferry_rule_word *word;
-    size_t done;
-} word_encoding;
-
-/* What is between two parts belongs to the second. */
-static ferry_status take_id(void *user, size_t begin, size_t end, int32_t id)
-{
-    word_encoding *words = user;
-    const ferry_view text = words->word->text;
-    const size_t place = words->word->from[end];
-    ferry_spm_part part = {.piece = {text.data + begin, end - begin}, .begin = words->done, .end = words->done};
-    if (place > words->done) words->done = part.end = place;
-    return append_part(words->into, &part, id);
-}
-
-static ferry_status take_word(void *user, const ferry_rule_word *word)
-{
-    word_encoding *words = user;
-    words->word = word;
-    const ferry_tokenizer_side *side = words->into->side;
-    if (word->id >= 0) return take_id(words, 0, word->text.size, word->id);
-    if (side->bpe != NULL)
-        return ferry_bpe_segment(side->bpe, word->text, &words->bpe_scratch, take_id, words, words->into->error);
-    return ferry_unigram_segment(&side->unigram, word->text, &words->scratch, take_id, words, words->into->error);
-}
-
-static ferry_status append_words(encoding *into, ferry_view text)
-{
-    word_encoding words = {.into = into};
-    const ferry_status status = ferry_text_rules_apply(into->side->rules, text, take_word, &words, into->error);
-    free(words.scratch.nodes);
-    ferry_bpe_scratch_destroy(&words.bpe_scratch);
-    return status;
-}
-
-/* ---- words between blanks ---- */
-
-/* The word that is segmented. */
-typedef struct subword_encoding {
-    encoding *into;
-    ferry_bpe_scratch scratch;
-    const char *word;
-    size_t place; /* in the text */
-} subword_encoding;
-
-static ferry_status take_subword(void *user, size_t begin, size_t end, int32_t id)
-{
-    const subword_encoding *words = user;
-    const ferry_spm_part part = {.piece = {words->word + begin, end - begin},
-                                 .begin = words->place + begin,
-                                 .end = words->place + end};
-    return append_part(words->into, &part, id);
-}
-
-static bool ends_line(char c)
-{
-    return c == ' ' || c == '\r' || c == '\n';
-}
-
-/* For subword-nmt, other white space is part of a word, but for the ends of a line. */
-static ferry_status append_subwords(encoding *into, ferry_view text)
-{
-    subword_encoding words = {.into = into};
-    ferry_status status = FERRY_OK;
-    size_t at = 0;
-    while (text.size > 0 && ends_line(text.data[text.size - 1])) text.size--;
-    while (at < text.size && ends_line(text.data[at])) at++;
-    while (at < text.size && status == FERRY_OK) {
-        const char *blank = memchr(text.data + at, ' ', text.size - at);
-        const size_t end = blank != NULL ? (size_t)(blank - text.data) : text.size;
-        words.word = text.data + at;
-        words.place = at;
-        status = ferry_bpe_segment(into->side->bpe, (ferry_view){words.word, end - at}, &words.scratch, take_subword,
-                                   &words, into->error);
-        at = end + 1;
-    }
-    ferry_bpe_scratch_destroy(&words.scratch);
-    return status;
-}
-
-/* ---- all of it ---- */
-
-static bool is_space(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-/* Only ASCII white space separates pieces: other blanks may be part of one. */
-static ferry_status append_pieces(encoding *into, ferry_view text)
-{
-    for (size_t at = 0; at < text.size;) {
-        size_t end = at;
-        while (end < text.size && !is_space(text.data[end])) end++;
-        if (end > at) {
-            const ferry_spm_part part = {.piece = {text.data + at, end - at}, .begin = at, .end = end};
-            FERRY_TRY(append_part(into, &part, find_or_unknown(into->side, part.piece)));
-        }
-        at = end + 1;
-    }
-    return FERRY_OK;
-}
-
-static ferry_status segment(encoding *into, ferry_view text)
-{
-    into->borders.text = text;
-    if (into->side->rules != NULL) return append_words(into, text);
-    if (into->side->bpe != NULL) return append_subwords(into, text);
-    if (into->side->spm == NULL) return append_pieces(into, text);
-    return ferry_spm_encode(into->side->spm, text, take_piece, into, into->error);
-}
-
-static ferry_status clean(const encoding *into, ferry_view text, ferry_string *output, size_t **places)
-{
-    size_t **const wanted = into->ranges != NULL ? places : NULL;
-    if (into->moses == NULL) return ferry_punctuation_clean(text, output, wanted, into->error);
-    if (into->target) return ferry_moses_tokenize_target(into->moses, text, output, wanted, into->error);
-    return ferry_moses_tokenize(into->moses, text, output, wanted, into->error);
-}
-
-static ferry_status clean_and_segment(encoding *into, ferry_view text)
-{
-    ferry_string output = {0};
-    size_t *places = NULL;
-    ferry_status status = clean(into, text, &output, &places);
-    into->places = places;
-    if (status == FERRY_OK) status = segment(into, (ferry_view){output.data, output.size});
-    free(output.data);
-    free(places);
-    return status;
-}
-
-static ferry_status append_text(const ferry_tokenizer *tokenizer, encoding *into, ferry_view text)
-{
-    into->moses = tokenizer->moses;
-    into->text = text;
-    const bool cleans = tokenizer->config.opus_punctuation || into->moses != NULL;
-    return (cleans ? clean_and_segment : segment)(into, text);
-}
-
-/* Ids without text, at `place`. */
-static ferry_status append_added(const int32_t *added, size_t count, size_t place, ferry_ids *ids, ferry_ranges *ranges,
-                                 ferry_error *error)
-{
-    FERRY_TRY(append_ids(ids, added, count, error));
-    for (size_t i = 0; ranges != NULL && i < count; i++)
-        FERRY_TRY(ferry_ranges_insert(ranges, ranges->count, (ferry_range){place, place}, error));
     return FERRY_OK;
 }
 
@@ -499,11 +228,10 @@ ferry_status ferry_tokenizer_encode_ranges(const ferry_tokenizer *tokenizer, fer
     if (ranges != NULL) ranges->count = 0;
     FERRY_TRY(append_added(config->prefix_ids, config->prefix_count, 0, ids, ranges, error));
     if (tag.size > 0) {
-        const int32_t id = find_or_unknown(&tokenizer->source, tag);
+        const int32_t id = ferry_segmenter_find(&tokenizer->source, tag);
         FERRY_TRY(append_added(&id, 1, 0, ids, ranges, error));
     }
-    encoding into = {.side = &tokenizer->source, .ids = ids, .ranges = ranges, .error = error};
-    FERRY_TRY(append_text(tokenizer, &into, text));
+    FERRY_TRY(ferry_segmenter_append(&tokenizer->source, tokenizer->source_moses, text, ids, ranges, error));
     return append_added(config->suffix_ids, config->suffix_count, text.size, ids, ranges, error);
 }
 
@@ -518,10 +246,250 @@ ferry_status ferry_tokenizer_encode(const ferry_tokenizer *tokenizer, ferry_view
 ferry_status ferry_tokenizer_encode_target(const ferry_tokenizer *tokenizer, ferry_view text, ferry_ids *ids,
                                            ferry_ranges *ranges, ferry_error *error)
 {
-    const ferry_tokenizer_side *side;
-    FERRY_TRY(find_target(tokenizer, &side, error));
+    const ferry_segmenter *target;
+    FERRY_TRY(find_target(tokenizer, &target, error));
     ids->count = 0;
     if (ranges != NULL) ranges->count = 0;
-    encoding into = {.side = side, .target = true, .ids = ids, .ranges = ranges, .error = error};
-    return append_text(tokenizer, &into, text);
+    return ferry_segmenter_append(target, tokenizer->target_moses, text, ids, ranges, error);
+}
+
+/* ---- ids → text ---- */
+
+/* The byte of a piece like <0xE2>, -1 for other pieces. SentencePiece writes capital digits. */
+static int byte_of(ferry_view piece)
+{
+    if (piece.size != 6 || memcmp(piece.data, "<0x", 3) != 0 || piece.data[5] != '>') return -1;
+    const int high = ferry_hex_digit(piece.data[3]), low = ferry_hex_digit(piece.data[4]);
+    return high < 0 || low < 0 || piece.data[3] > 'F' || piece.data[4] > 'F' ? -1 : high * 16 + low;
+}
+
+typedef struct decoding {
+    const ferry_tokenizer *tokenizer;
+    ferry_string *text;
+    ferry_range *ranges; /* NULL: not wanted */
+    size_t run;          /* bytes of byte pieces at the end of *text */
+    size_t first;        /* the index of the id that the run begins with */
+    bool skip_blanks;    /* of the next piece */
+    size_t unended;      /* 1 + index of the id before, whose piece ends with "@@"; 0: it is another one */
+    ferry_error *error;
+} decoding;
+
+/* Before id number `index`: replaces the ill-formed bytes of the run by U+FFFD, each separately, as SentencePiece does,
+ * or, if the config says so, all bytes of a run that has ill-formed ones. Ranges of bytes become ranges of characters.
+ */
+static ferry_status end_run(decoding *into, size_t index)
+{
+    ferry_string *text = into->text;
+    ferry_range *ranges = into->ranges;
+    const size_t run = into->run, start = text->size - run;
+    if (run == 0) return FERRY_OK;
+    FERRY_TRY(ferry_string_reserve(text, 2 * run, into->error));
+    const bool broken =
+        into->tokenizer->config.bytes == FERRY_BYTES_RUN && !ferry_utf8_is_valid((ferry_view){text->data + start, run});
+    /* Moved to the end of the tripled space, the bytes are read before they are overwritten. */
+    const ferry_view bytes = {memmove(text->data + start + 2 * run, text->data + start, run), run};
+    size_t i = into->first;
+    text->size = start;
+    into->run = 0;
+    for (size_t at = 0; at < run;) {
+        const size_t begin = at, to = text->size;
+        uint32_t c;
+        const bool valid = !broken && ferry_utf8_next(bytes, &at, &c), white = valid && ferry_utf8_is_space(c);
+        if (!valid) at = begin + 1;
+        text->size += valid ? at - begin : 3;
+        memmove(text->data + to, valid ? bytes.data + begin : "\xEF\xBF\xBD", text->size - to);
+        for (; ranges != NULL && i < index && ranges[i].begin < start + at; i++)
+            ranges[i] = (ferry_range){to, ranges[i].begin < ranges[i].end && !white ? text->size : to};
+    }
+    for (; ranges != NULL && i < index; i++) ranges[i] = (ferry_range){text->size, text->size};
+    return FERRY_OK;
+}
+
+static ferry_status append(decoding *into, ferry_view more)
+{
+    return ferry_string_append(into->text, more, into->error);
+}
+
+static ferry_status append_blank(decoding *into)
+{
+    return append(into, ferry_text_view(" "));
+}
+
+/* With blanks for "▁", or without. */
+static ferry_status append_piece(decoding *into, ferry_view piece, bool skip_blanks)
+{
+    ferry_string *text = into->text;
+    FERRY_TRY(ferry_string_reserve(text, piece.size, into->error));
+    for (size_t i = 0; i < piece.size;) {
+        const bool blank = piece.size - i >= 3 && memcmp(piece.data + i, FERRY_PIECE_BLANK, 3) == 0;
+        if (!blank || !skip_blanks) text->data[text->size++] = blank ? ' ' : piece.data[i];
+        i += blank ? 3 : 1;
+    }
+    return FERRY_OK;
+}
+
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static bool ends_with(ferry_view piece, ferry_view end)
+{
+    return piece.size >= end.size && memcmp(piece.data + piece.size - end.size, end.data, end.size) == 0;
+}
+
+static const ferry_view goes_on = {"@@", 2}, ends_word = {"</w>", 4};
+
+/* Id number `index`. A piece of subword-nmt continues the one before it if that ended with "@@", which is left out
+ * then, and comes after a blank otherwise; of FSMT, each continues the one before it, and "</w>" at its end becomes a
+ * blank. A whole word is text, which is escaped where Moses' rules turn the result into text. */
+static ferry_status append_subword(decoding *into, ferry_view piece, bool whole, bool continues, size_t index)
+{
+    const bool marks_ends = into->tokenizer->config.bpe == FERRY_BPE_FSMT;
+    const bool ends = marks_ends && !whole && ends_with(piece, ends_word);
+    if (ends) piece.size -= ends_word.size;
+    if (!marks_ends) into->unended = !whole && ends_with(piece, goes_on) ? index + 1 : 0;
+    if (!marks_ends && !continues && into->text->size > 0) FERRY_TRY(append_blank(into));
+    if (whole && into->tokenizer->target_moses != NULL)
+        FERRY_TRY(ferry_moses_escape(piece, into->text, into->error));
+    else
+        FERRY_TRY(append(into, piece));
+    return ends || (marks_ends && whole) ? append_blank(into) : FERRY_OK;
+}
+
+/* An id with text: its bytes are what *text grows by, but for the blank before a piece that is joined. */
+static ferry_status append_id(decoding *into, size_t index, int32_t id, const ferry_word *word)
+{
+    const ferry_tokenizer *tokenizer = into->tokenizer;
+    const bool segmented = segments(tokenizer), skip_blanks = into->skip_blanks, whole = word != NULL;
+    const ferry_view piece = whole ? word->text : ferry_texts_at(tokenizer->config.target_pieces, (size_t)id);
+    const int byte = segmented && !whole && tokenizer->config.bytes != FERRY_BYTES_NONE ? byte_of(piece) : -1;
+    ferry_string *text = into->text;
+    into->skip_blanks = false;
+    if (byte < 0) FERRY_TRY(end_run(into, index));
+    const bool continues = into->unended > 0;
+    if (continues) {
+        const size_t size = text->size -= goes_on.size;
+        for (size_t i = into->unended - 1; into->ranges != NULL && i < index; i++)
+            into->ranges[i] = (ferry_range){least(into->ranges[i].begin, size), least(into->ranges[i].end, size)};
+    }
+    const size_t begin = text->size;
+    if (byte >= 0) {
+        const char bytes[] = {(char)byte};
+        if (into->run++ == 0) into->first = index;
+        FERRY_TRY(append(into, (ferry_view){bytes, 1}));
+    } else if (has_subwords(tokenizer)) {
+        FERRY_TRY(append_subword(into, piece, whole, continues, index));
+    } else if (segmented && !whole) {
+        FERRY_TRY(append_piece(into, piece, skip_blanks));
+    } else {
+        /* Without SentencePiece, pieces are separated by blanks, and "▁" and byte pieces are ordinary ones. */
+        if (segmented ? word->after_blank && !skip_blanks : begin > 0) FERRY_TRY(append_blank(into));
+        FERRY_TRY(append(into, piece));
+    }
+    if (into->ranges == NULL) return FERRY_OK;
+    const ferry_view all = {text->data, text->size};
+    into->ranges[index] = byte >= 0 ? (ferry_range){begin, begin + 1} : ferry_range_trim(all, begin, all.size);
+    return FERRY_OK;
+}
+
+static void trim(ferry_string *text, ferry_decoder_blanks blanks, ferry_range *ranges, size_t count)
+{
+    size_t leading = 0, size = text->size;
+    if (size == 0) return;
+    const ferry_view trimmed = ferry_utf8_trim((ferry_view){text->data, size});
+    if (blanks == FERRY_BLANKS_TRIM) {
+        leading = (size_t)(trimmed.data - text->data);
+        size = trimmed.size;
+    }
+    if (blanks == FERRY_BLANKS_FIRST_BLANK && text->data[0] == ' ') {
+        leading = 1;
+        size--;
+    }
+    for (size_t i = 0; ranges != NULL && i < count; i++)
+        ranges[i] = (ferry_range){least(ranges[i].begin - least(ranges[i].begin, leading), size),
+                                  least(ranges[i].end - least(ranges[i].end, leading), size)};
+    memmove(text->data, text->data + leading, size);
+    text->size = size;
+}
+
+/* ---- Moses' words → text ---- */
+
+/* Moves *at over the characters of `text` that end, in the words, before `offset`. */
+static size_t advance(ferry_view text, const size_t *offsets, size_t *at, size_t offset)
+{
+    for (size_t next = *at; *at < text.size; *at = next) {
+        ferry_unicode_next(text, &next);
+        if (offsets[next] > offset) break;
+    }
+    return *at;
+}
+
+/* Replaces the words by their text, and ranges [count] (NULL: not wanted) of ids in the words by those in the text. An
+ * id that ends within what has become one character ("&", "apos", ";") has the range of the last such id. */
+static ferry_status join_words(const ferry_moses *moses, ferry_string *words, ferry_range *ranges, size_t count,
+                               ferry_error *error)
+{
+    const ferry_view before = {words->data, words->size};
+    ferry_string joined = {0};
+    size_t *offsets = NULL, begin = 0, end = 0, parts = 0;
+    const ferry_status status = ferry_moses_detokenize(moses, before, &joined, ranges != NULL ? &offsets : NULL, error);
+    const ferry_view text = {joined.data, joined.size};
+    for (size_t i = 0; status == FERRY_OK && ranges != NULL && i < count; i++) {
+        const ferry_range range = ranges[i];
+        size_t last = range.end;
+        while (last < before.size && before.data[last] == ' ') last++;
+        const size_t from = advance(text, offsets, &begin, range.begin), to = advance(text, offsets, &end, last);
+        const bool empty = range.begin == range.end;
+        ranges[i] = empty ? (ferry_range){from, from} : ferry_range_trim(text, from, to);
+        if (empty)
+            parts = 0;
+        else if (ranges[i].begin == ranges[i].end)
+            parts++;
+        else
+            for (; parts > 0; parts--) ranges[i - parts] = ranges[i];
+    }
+    free(offsets);
+    free(status == FERRY_OK ? words->data : joined.data);
+    if (status == FERRY_OK) *words = joined;
+    return status;
+}
+
+/* ---- all of it ---- */
+
+ferry_status ferry_tokenizer_decode_ranges(const ferry_tokenizer *tokenizer, const int32_t *ids, size_t count,
+                                           const ferry_word *words, ferry_string *text, ferry_range *ranges,
+                                           ferry_error *error)
+{
+    const ferry_tokenizer_config *config = &tokenizer->config;
+    const int32_t known = config->target_count;
+    decoding into = {.tokenizer = tokenizer,
+                     .text = text,
+                     .ranges = ranges,
+                     .skip_blanks = config->blanks == FERRY_BLANKS_FIRST_PIECE,
+                     .error = error};
+    text->size = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (ids[i] < 0 || ids[i] >= known)
+            return ferry_fail(error, FERRY_ERROR_ARGUMENT, "target id: expected 0 to %d, found %d", known - 1, ids[i]);
+        const ferry_word *word = words != NULL && words[i].text.size > 0 ? &words[i] : NULL;
+        /* For `tokenizers`, an id without a piece is not there at all. */
+        const bool has_text =
+            !tokenizer->special[ids[i]] &&
+            (tokenizer->source.rules == NULL || ferry_texts_at(config->target_pieces, (size_t)ids[i]).size > 0);
+        if (word != NULL || has_text)
+            FERRY_TRY(append_id(&into, i, ids[i], word));
+        else if (ranges != NULL)
+            ranges[i] = (ferry_range){text->size, text->size};
+    }
+    FERRY_TRY(end_run(&into, count));
+    if (segments(tokenizer) || has_subwords(tokenizer)) trim(text, config->blanks, ranges, count);
+    if (tokenizer->target_moses == NULL) return FERRY_OK;
+    return join_words(tokenizer->target_moses, text, ranges, count, error);
+}
+
+ferry_status ferry_tokenizer_decode(const ferry_tokenizer *tokenizer, const int32_t *ids, size_t count,
+                                    ferry_string *text, ferry_error *error)
+{
+    return ferry_tokenizer_decode_ranges(tokenizer, ids, count, NULL, text, NULL, error);
 }

@@ -3,16 +3,16 @@
  *     text → (leading tag) → (punctuation) → SentencePiece → pieces → vocabulary → ids, prefix and suffix around them
  *     ids → pieces, special ones left out → "▁" becomes a blank, runs of <0xNN> become bytes → trimmed text
  *
- * or, as Hugging Face's `tokenizers` goes (text_rules.h):
+ * or, as Hugging Face's `tokenizers` does (text_rules.h):
  *
- *     text → added tokens, words → the best pieces of each (unigram.h, bpe.h) → ids, prefix and suffix around them
+ *     text → added tokens, words → the best pieces of each (pieces.h) → ids, prefix and suffix around them
  *
- * or, as subword-nmt and FSMT go:
+ * or, as subword-nmt and FSMT do:
  *
- *     text → words between blanks → pieces (bpe.h) → ids, prefix and suffix around them
+ *     text → words between blanks → pieces (pieces.h) → ids, prefix and suffix around them
  *     ids → pieces, special ones left out → words of pieces with "@@", or up to one with "</w>" → text
  *
- * or the same with Moses' words (moses.h) made before and joined after it, as Argos Translate and FSMT go.
+ * or the same between making and joining Moses' words (moses.h), as Argos Translate and FSMT do.
  *
  * Segmenting needs the source side's SentencePiece model; joining pieces needs none. Without a model the caller
  * segments: a text is pieces separated by white space, and a translation is pieces separated by single blanks. */
@@ -22,7 +22,7 @@
 #include "base/bytes.h"
 #include "base/status.h"
 #include "base/texts.h"
-#include "bpe.h"
+#include "pieces.h"
 #include "text_rules.h"
 
 typedef struct ferry_tokenizer ferry_tokenizer;
@@ -44,7 +44,7 @@ typedef enum ferry_decoder_blanks {
 
 typedef struct ferry_tokenizer_config {
     ferry_view source_model;          /* serialized SentencePiece ModelProto; empty: a text is pieces */
-    ferry_view target_model;          /* that of the target side; the same pointer: the same model */
+    ferry_view target_model;          /* the target side's; the same pointer: the same model */
     const ferry_texts *source_pieces; /* [source_count], by the model's id */
     int32_t source_count;
     const ferry_texts *target_pieces; /* [target_count]; source_pieces when the sides share them */
@@ -70,14 +70,14 @@ typedef struct ferry_tokenizer_config {
     ferry_bpe_kind bpe;
     const ferry_texts *source_merges; /* [source_merge_count] */
     size_t source_merge_count;
-    const ferry_texts *target_merges; /* [target_merge_count]; the same pointer: the same ones; else none: not known */
+    const ferry_texts *target_merges; /* [target_merge_count]; the same pointer: shared; or a count of 0: unknown */
     size_t target_merge_count;
-    ferry_view word_end; /* of FERRY_BPE_TOKENIZERS, as the next two */
+    ferry_view word_end; /* this and the next two: for FERRY_BPE_TOKENIZERS */
     bool fuse_unknown;
     bool whole_words;
-    /* Moses' words are made of a text before `bpe`, and joined after it; empty: none. */
+    /* A text is divided into Moses' words before `bpe`, and they are joined after it; empty: it is not. */
     ferry_view source_moses; /* its language */
-    ferry_view target_moses; /* that of translations; empty exactly if the other is */
+    ferry_view target_moses; /* that of translations; both are empty, or neither */
     bool leading_tag; /* a text that begins with ">>" has one token up to its first "<<", not segmented (Marian) */
 } ferry_tokenizer_config;
 
@@ -96,9 +96,10 @@ typedef struct ferry_range {
 /* The parts of a text that ids stand for; empty when zeroed. Its owner frees `ranges`.
  * - A range has no white space at either end, and lies on borders of characters. An ill-formed byte is a character.
  * - A range begins where the one before it ends, or later, or is the same: ids that are bytes of one character, or
- *   pieces of what normalization made of it, all have its range (with what the last of them goes on to).
+ *   pieces of what normalization made of it, all have its range, extended to the end of the last of them.
  * - Every character but white space is in a range, unless normalization removes it at an end of the text.
- * - Ids without text, like tags, ends of sentences and "▁", have begin == end, at their place among the others. */
+ * - Ids without text, like tags, ends of sentences and "▁", have begin == end, at the offset where they stand among the
+ * others. */
 typedef struct ferry_ranges {
     ferry_range *ranges; /* [count] */
     size_t count;
@@ -107,7 +108,7 @@ typedef struct ferry_ranges {
 
 /* Puts `range` before ranges->ranges[at], at ≤ count. Errors: MEMORY. */
 ferry_status ferry_ranges_insert(ferry_ranges *ranges, size_t at, ferry_range range, ferry_error *error);
-/* From ranges [count] of the repaired copy of `text` (ferry_utf8_repair) to those of `text` itself. */
+/* Turns ranges [count] in the repaired copy of `text` (ferry_utf8_repair) into those in `text` itself. */
 void ferry_ranges_unrepair(ferry_view text, ferry_range *ranges, size_t count);
 
 /* Puts `id` before ids->ids[at], at ≤ count. Errors: MEMORY. */
@@ -133,8 +134,8 @@ bool ferry_tokenizer_has_piece(const ferry_tokenizer *tokenizer, ferry_view piec
  * unspecified but still owned. */
 ferry_status ferry_tokenizer_encode(const ferry_tokenizer *tokenizer, ferry_view text, ferry_ids *ids,
                                     ferry_error *error);
-/* The same of a text whose leading tag has been split off (empty: none), and *ranges (unless it is NULL): the bytes of
- * `text` that each id stands for. Those of prefix ids and of the tag are at 0, those of suffix ids at the end. */
+/* The same for a text whose leading tag has been split off (empty: none). Unless `ranges` is NULL, *ranges becomes the
+ * bytes of `text` that each id stands for: none at 0 for prefix ids and the tag, none at the end for suffix ids. */
 ferry_status ferry_tokenizer_encode_ranges(const ferry_tokenizer *tokenizer, ferry_view tag, ferry_view text,
                                            ferry_ids *ids, ferry_ranges *ranges, ferry_error *error);
 /* Sets *ids to the target ids of `text`, a translation or the beginning of one: no prefix, no suffix, no tag; *ranges
@@ -152,7 +153,7 @@ int32_t ferry_tokenizer_target_unknown(const ferry_tokenizer *tokenizer);
  * still owned. */
 ferry_status ferry_tokenizer_decode(const ferry_tokenizer *tokenizer, const int32_t *ids, size_t count,
                                     ferry_string *text, ferry_error *error);
-/* What stands in place of an id's own text. */
+/* A text that replaces an id's own. */
 typedef struct ferry_word {
     ferry_view text;  /* empty: the id has its own */
     bool after_blank; /* it begins a word */

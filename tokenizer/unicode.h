@@ -1,11 +1,10 @@
-/* Properties of characters: utf8proc, behind what Ferry asks of it. */
+/* Properties of characters, as utf8proc knows them. */
 #ifndef FERRY_TOKENIZER_UNICODE_H
 #define FERRY_TOKENIZER_UNICODE_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "base/utf8.h"
 
-/* Groups of Unicode's general categories. */
+/* Groups of Unicode's general categories; the letters come first. */
 typedef enum ferry_character {
     FERRY_CHARACTER_UPPER,   /* Lu, Lt */
     FERRY_CHARACTER_LOWER,   /* Ll */
@@ -18,16 +17,30 @@ typedef enum ferry_character {
     FERRY_CHARACTER_OTHER
 } ferry_character;
 
-/* `c` is at most 0x10FFFF, in all of these. */
+/* The character at *at < text.size, which moves past it; each ill-formed byte counts as U+FFFD. */
+static inline uint32_t ferry_unicode_next(ferry_view text, size_t *at)
+{
+    const size_t begin = *at;
+    uint32_t c;
+    if (ferry_utf8_next(text, at, &c)) return c;
+    *at = begin + 1;
+    return 0xFFFD;
+}
+
+/* `c` is at most 0x10FFFF, in all of these; anything above counts as unassigned. */
 ferry_character ferry_unicode_character(uint32_t c);
+static inline bool ferry_unicode_is_letter(uint32_t c)
+{
+    return ferry_unicode_character(c) <= FERRY_CHARACTER_LETTER;
+}
 uint32_t ferry_unicode_lower(uint32_t c);
 uint32_t ferry_unicode_upper(uint32_t c);  /* the simple mapping: one character */
 bool ferry_unicode_is_digit(uint32_t c);   /* Nd */
-bool ferry_unicode_is_control(uint32_t c); /* C…, of which Cn is what Unicode has not assigned yet */
-/* Whether a user takes two characters that follow each other for one (Unicode's annex 29, judged by the two alone). */
+bool ferry_unicode_is_control(uint32_t c); /* C…, including Cn: not assigned yet */
+/* Whether two adjacent characters belong to one grapheme, judged by these two alone (Unicode's annex 29). */
 bool ferry_unicode_joins(uint32_t before, uint32_t c);
-/* Whether a grapheme begins between two characters that follow each other (Unicode's annex 29). *state is 0 before the
- * first pair of a text. */
+/* Whether a grapheme begins between two adjacent characters (Unicode's annex 29). *state is 0 before the first pair of
+ * a text. */
 bool ferry_unicode_breaks(uint32_t before, uint32_t c, int32_t *state);
 
 #endif

@@ -7,7 +7,7 @@
 #include "base/threads.h"
 #include "engine/file/schema.h"
 #include "info.h"
-#include "tokenizer/sentencepiece_check.h"
+#include "tokenizer/sentencepiece_c.h"
 
 _Static_assert((int)FERRY_SPM_MAX_PIECES == (int)FERRY_MAX_VOCABULARY, "a vocabulary may have all pieces");
 

@@ -6,7 +6,7 @@
 
 #include "tests/support/random.h"
 #include "tests/support/support.h"
-#include "tokenizer/bpe.h"
+#include "tokenizer/pieces.h"
 
 enum { MOST = 512 }; /* pieces or merges of a table */
 

@@ -7,25 +7,22 @@
 #include "tests/support/check_ranges.h"
 #include "tests/support/support.h"
 #include "tokenizer/moses/moses.h"
-#include "tokenizer/moses/moses_data.h"
 #include "tokenizer/moses/moses_rules.h"
 
 static ferry_moses *create(const char *language, bool fsmt)
 {
-    const ferry_view code = ferry_text_view(language);
-    const ferry_moses_config config = {code, code, fsmt};
     ferry_moses *moses;
-    CHECK(ferry_moses_create(&config, &moses, &error));
+    CHECK(ferry_moses_create(ferry_text_view(language), fsmt, &moses, &error));
     return moses;
 }
 
 /* ---- recorded texts ---- */
 
-/* Places never descend, and end at the end; words and their bytes come from borders of characters. */
-static void check_places(ferry_view text, const ferry_string *output, const size_t *places)
+/* Offsets never descend, and end at the end; words and their bytes come from borders of characters. */
+static void check_offsets(ferry_view text, const ferry_string *output, const size_t *offsets)
 {
-    assert_int_equal(places[output->size], text.size);
-    for (size_t i = 0; i < output->size; i++) assert_true(places[i] <= places[i + 1] && is_border(text, places[i]));
+    assert_int_equal(offsets[output->size], text.size);
+    for (size_t i = 0; i < output->size; i++) assert_true(offsets[i] <= offsets[i + 1] && is_border(text, offsets[i]));
 }
 
 static void check_recorded(const char *kind, const char *language, ferry_view text, ferry_view expected)
@@ -33,13 +30,13 @@ static void check_recorded(const char *kind, const char *language, ferry_view te
     ferry_moses *moses = create(language, strcmp(kind, "fsmt") == 0);
     const bool joins = strcmp(kind, "text") == 0;
     ferry_string output = {0};
-    size_t *places;
-    CHECK((joins ? ferry_moses_detokenize : ferry_moses_tokenize)(moses, text, &output, &places, &error));
+    size_t *offsets;
+    CHECK((joins ? ferry_moses_detokenize : ferry_moses_tokenize)(moses, text, &output, &offsets, &error));
     if (output.size != expected.size || memcmp(output.data, expected.data, output.size) != 0)
         fail_msg("%s %s '%.*s': expected '%.*s', found '%.*s'", kind, language, (int)text.size, text.data,
                  (int)expected.size, expected.data, (int)output.size, output.data);
-    check_places(text, &output, places);
-    free(places);
+    check_offsets(text, &output, offsets);
+    free(offsets);
     free(output.data);
     ferry_moses_destroy(moses);
 }

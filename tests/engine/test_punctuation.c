@@ -3,7 +3,7 @@
 #include "tests/support/tokenizer_support.h"
 
 #include "base/utf8.h"
-#include "tokenizer/punctuation.h"
+#include "tokenizer/moses/moses.h"
 
 static void assert_clean(ferry_view text, ferry_view expected)
 {

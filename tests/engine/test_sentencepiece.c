@@ -5,7 +5,7 @@
 
 #include "tests/support/tokenizer_support.h"
 
-#include "tokenizer/sentencepiece_check.h"
+#include "tokenizer/sentencepiece_c.h"
 
 /* ---- damage ---- */
 

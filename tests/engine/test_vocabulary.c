@@ -1,7 +1,7 @@
 /* Pieces by text. */
 #include "tests/support/tokenizer_support.h"
 
-#include "tokenizer/vocabulary.h"
+#include "tokenizer/pieces.h"
 
 TEST(test_vocabulary)
 {

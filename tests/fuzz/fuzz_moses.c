@@ -17,36 +17,36 @@ static void require(bool holds)
 }
 
 /* What a function made of `text`. */
-static void check(ferry_view text, const ferry_string *output, const size_t *places)
+static void check(ferry_view text, const ferry_string *output, const size_t *offsets)
 {
     require(ferry_utf8_is_valid((ferry_view){output->data, output->size}) && output->size <= 16 * text.size);
-    require(places[output->size] == text.size);
-    for (size_t i = 0; i < output->size; i++) require(places[i] <= places[i + 1]);
+    require(offsets[output->size] == text.size);
+    for (size_t i = 0; i < output->size; i++) require(offsets[i] <= offsets[i + 1]);
 }
 
-static void check_strings(const ferry_moses_config *config, ferry_view text)
+static void check_strings(ferry_view language, bool fsmt, ferry_view text)
 {
     ferry_moses *moses;
     ferry_error error;
     ferry_string words = {0}, joined = {0};
-    size_t *places;
-    if (ferry_moses_create(config, &moses, &error) != FERRY_OK) return;
-    require(ferry_moses_tokenize(moses, text, &words, &places, &error) == FERRY_OK);
-    check(text, &words, places);
-    free(places);
+    size_t *offsets;
+    if (ferry_moses_create(language, fsmt, &moses, &error) != FERRY_OK) return;
+    require(ferry_moses_tokenize(moses, text, &words, &offsets, &error) == FERRY_OK);
+    check(text, &words, offsets);
+    free(offsets);
     const ferry_view made = {words.data, words.size};
-    require(ferry_moses_detokenize(moses, made, &joined, &places, &error) == FERRY_OK);
-    check(made, &joined, places);
-    free(places);
-    require(ferry_moses_detokenize(moses, text, &joined, &places, &error) == FERRY_OK);
-    check(text, &joined, places);
-    free(places);
+    require(ferry_moses_detokenize(moses, made, &joined, &offsets, &error) == FERRY_OK);
+    check(made, &joined, offsets);
+    free(offsets);
+    require(ferry_moses_detokenize(moses, text, &joined, &offsets, &error) == FERRY_OK);
+    check(text, &joined, offsets);
+    free(offsets);
     free(words.data);
     free(joined.data);
     ferry_moses_destroy(moses);
 }
 
-static void check_ids(const ferry_moses_config *moses, ferry_view text)
+static void check_ids(ferry_view language, bool fsmt, ferry_view text)
 {
     enum { COUNT = sizeof pieces / sizeof *pieces, MOST = 64 };
     ferry_arena arena = {0};
@@ -57,13 +57,13 @@ static void check_ids(const ferry_moses_config *moses, ferry_view text)
         .source_count = COUNT,
         .target_pieces = listed,
         .target_count = COUNT,
-        .bpe = moses->fsmt ? FERRY_BPE_FSMT : FERRY_BPE_SUBWORD_NMT_2,
+        .bpe = fsmt ? FERRY_BPE_FSMT : FERRY_BPE_SUBWORD_NMT_2,
         .source_merges = joining,
         .source_merge_count = sizeof merges / sizeof *merges,
         .target_merges = joining,
         .target_merge_count = sizeof merges / sizeof *merges,
-        .source_moses = moses->source_language,
-        .target_moses = moses->target_language,
+        .source_moses = language,
+        .target_moses = language,
     };
     ferry_tokenizer *tokenizer;
     int32_t chosen[MOST];
@@ -87,10 +87,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     enum { COUNT = sizeof names / sizeof *names };
     if (size == 0) return 0;
     const ferry_view text = {(const char *)data + 1, size - 1}, name = ferry_text_view(names[data[0] % COUNT]);
-    const ferry_moses_config config = {.source_language = name,
-                                       .target_language = name,
-                                       .fsmt = data[0] / COUNT % 2 == 1};
-    check_strings(&config, text);
-    check_ids(&config, text);
+    const bool fsmt = data[0] / COUNT % 2 == 1;
+    check_strings(name, fsmt, text);
+    check_ids(name, fsmt, text);
     return 0;
 }

@@ -96,9 +96,8 @@ int main(int count, char **arguments)
     if (count < 3) return 2;
     while (i < 4 && strcmp(kinds[i].kind, arguments[1]) != 0) i++;
     const ferry_view language = ferry_text_view(arguments[2]);
-    const ferry_moses_config config = {language, language, .fsmt = strcmp(arguments[1], "fsmt") == 0};
     ferry_status status = FERRY_OK;
-    if (i < 3) status = ferry_moses_create(&config, &moses, &error);
+    if (i < 3) status = ferry_moses_create(language, strcmp(arguments[1], "fsmt") == 0, &moses, &error);
     if (i == 4) status = ferry_model_open(arguments[2], 0, &model, &error);
     if (status == FERRY_OK) status = answer_all(kinds[i].print, arguments + 2, &error);
     if (status != FERRY_OK) fprintf(stderr, "answer_texts: %s\n", error.message);

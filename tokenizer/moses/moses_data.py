@@ -1,4 +1,4 @@
-"""Writes moses_classes.c and moses_prefixes.c from the data of sacremoses 0.1.1 (MIT license):
+"""Writes moses_classes.inc and moses_prefixes.inc from the data of sacremoses 0.2.0 (MIT license):
 
     python3 tokenizer/moses/moses_data.py
 
@@ -10,12 +10,12 @@ from sacremoses import MosesDetokenizer, MosesTokenizer
 from sacremoses.corpus import NonbreakingPrefixes
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-HEAD = "/* Written by moses_data.py from the data of sacremoses {}. */\n#include \"moses_data.h\"\n\n"
+HEAD = "/* {}\n * Written by moses_data.py from the data of sacremoses {} (moses_license.txt). */\n"
 WIDTH = 120
 
 
 def classes():
-    """Of each class of moses_data.h: its characters, in the order of its bits."""
+    """Of each class of moses_rules.h: its characters, in the order of its bits."""
     base = MosesTokenizer("en")
     added = [set(MosesTokenizer(language).IsAlnum) - set(base.IsAlnum) for language in ("zh", "ja", "ko")]
     return [set(base.IsAlnum), set(base.IsAlpha), set(MosesDetokenizer.IsAlpha), set(base.IsN), set(base.IsLower),
@@ -63,17 +63,16 @@ def literal(words):
 
 def main():
     version = sacremoses.__version__
-    with open(os.path.join(HERE, "moses_classes.c"), "w") as out:
+    with open(os.path.join(HERE, "moses_classes.inc"), "w") as out:
+        out.write(HEAD.format("Characters and their classes, by ranges: rows of ferry_moses_ranges (moses_rules.h).",
+                              version))
         table = [f"{{{first:#x}, {last:#x}, {bits:#x}}}," for first, last, bits in ranges(classes())]
-        out.write(HEAD.format(version) + "/* clang-format off */\nconst ferry_moses_range ferry_moses_ranges[] = {\n")
-        out.write("\n".join(lines(table, "    ")) + "\n};\n")
-        out.write("const size_t ferry_moses_range_count = sizeof ferry_moses_ranges / sizeof *ferry_moses_ranges;\n")
-    with open(os.path.join(HERE, "moses_prefixes.c"), "w") as out:
-        out.write(HEAD.format(version) + "/* clang-format off */\nconst ferry_moses_prefix_list ferry_moses_prefixes[] = {\n")
+        out.write("\n".join(lines(table, "    ")) + "\n")
+    with open(os.path.join(HERE, "moses_prefixes.inc"), "w") as out:
+        out.write(HEAD.format("Abbreviations by language: rows of ferry_moses_prefixes (moses_rules.h).", version))
         for language in sorted(set(NonbreakingPrefixes().available_langs.values())):
             words = "\n".join(lines(literal(prefixes(language)), "     "))
             out.write(f'    {{"{language}",\n{words}}},\n')
-        out.write("};\nconst size_t ferry_moses_prefix_count = sizeof ferry_moses_prefixes / sizeof *ferry_moses_prefixes;\n")
 
 
 main()

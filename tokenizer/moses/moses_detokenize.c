@@ -2,8 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "moses_data.h"
-#include "moses_private.h"
+#include "moses_rules.h"
 
 static const ferry_moses_rule hyphens[] = {{" @-@ ", "-"}, {NULL, NULL}};
 
@@ -19,14 +18,14 @@ typedef struct word {
     size_t count;
 } word;
 
-/* Words that are quotation marks of one kind: an odd number of them has been seen, or an even one. */
+/* Quotation marks of one kind, and whether an odd number of them has been seen. */
 typedef struct quotation {
     word mark;
     bool odd;
 } quotation;
 
 typedef struct joining {
-    const ferry_moses_language *language;
+    const ferry_moses *moses;
     ferry_moses_text *text;
     word *words; /* [count] */
     size_t count;
@@ -54,11 +53,6 @@ static bool consists_of(const word *w, bool (*belongs)(uint32_t))
     return true;
 }
 
-static bool is_one_of(uint32_t c, const char *list)
-{
-    return c != 0 && c < 0x80 && strchr(list, (int)c) != NULL;
-}
-
 static bool is_alpha(uint32_t c)
 {
     return (ferry_moses_classes(c) & FERRY_MOSES_DETOKENIZER_ALPHA) != 0;
@@ -72,22 +66,23 @@ static bool is_digit(uint32_t c)
 /* Currencies and what opens. */
 static bool is_opening(uint32_t c)
 {
-    return is_one_of(c, "([{") || c == 0xBF || c == 0xA1 || (ferry_moses_classes(c) & FERRY_MOSES_CURRENCY) != 0;
+    return ferry_moses_is_one_of(c, "([{") || c == U'¿' || c == U'¡' ||
+           (ferry_moses_classes(c) & FERRY_MOSES_CURRENCY) != 0;
 }
 
 static bool is_closing(uint32_t c)
 {
-    return is_one_of(c, ",.?!:;\\%}])");
+    return ferry_moses_is_one_of(c, ",.?!:;\\%}])");
 }
 
 static bool is_low_or_high(uint32_t c)
 {
-    return c == 0x201E || c == 0x201C; /* „ “ */
+    return c == U'„' || c == U'“';
 }
 
 static bool is_quotation(uint32_t c)
 {
-    return is_one_of(c, "'\"`") || is_low_or_high(c);
+    return ferry_moses_is_one_of(c, "'\"`") || is_low_or_high(c);
 }
 
 /* Scripts that need no blanks. */
@@ -103,27 +98,14 @@ static bool is_cjk(uint32_t c)
     return false;
 }
 
-static bool has_text(const word *w, const char *text)
-{
-    const size_t size = strlen(text);
-    if (w->count != size) return false;
-    for (size_t i = 0; i < size; i++)
-        if (character(w, i) != (uint32_t)text[i]) return false;
-    return true;
-}
-
 /* ---- quotation marks ---- */
 
-static int compare_words(const word *a, const word *b)
+static int compare_quotations(const void *first, const void *second)
 {
+    const word *a = &((const quotation *)first)->mark, *b = &((const quotation *)second)->mark;
     for (size_t i = 0; i < a->count && i < b->count; i++)
         if (character(a, i) != character(b, i)) return character(a, i) < character(b, i) ? -1 : 1;
     return (a->count > b->count) - (a->count < b->count);
-}
-
-static int compare_quotations(const void *a, const void *b)
-{
-    return compare_words(&((const quotation *)a)->mark, &((const quotation *)b)->mark);
 }
 
 /* „ and “ count as ". */
@@ -131,12 +113,6 @@ static quotation quotation_of(const word *w)
 {
     static const ferry_moses_cell straight = {'"', 0};
     return (quotation){consists_of(w, is_low_or_high) ? (word){&straight, 1} : *w, false};
-}
-
-static quotation *find_quotation(joining *into, const word *w)
-{
-    const quotation key = quotation_of(w);
-    return bsearch(&key, into->quotations, into->quotation_count, sizeof key, compare_quotations);
 }
 
 /* ---- one word ---- */
@@ -150,18 +126,19 @@ static void put(joining *into, const word *w, bool closes_next)
 
 static void put_apart(joining *into, const word *w, bool closes_next)
 {
-    if (!into->closed) ferry_moses_put(into->text, ' ', w->cells[0].place);
+    if (!into->closed) ferry_moses_put(into->text, ' ', w->cells[0].offset);
     put(into, w, closes_next);
 }
 
 static void put_quotation(joining *into, size_t at)
 {
     const word *w = &into->words[at];
-    quotation *mark = find_quotation(into, w);
-    const bool czech = ferry_moses_speaks(into->language, "cs");
-    if (czech && w->count == 1 && is_low_or_high(character(w, 0))) mark->odd = character(w, 0) == 0x201C;
-    const bool possessive = !mark->odd && ferry_moses_speaks(into->language, "en") && has_text(w, "'") && at > 0 &&
-                            last_character(w - 1) == 's';
+    const quotation key = quotation_of(w);
+    quotation *mark = bsearch(&key, into->quotations, into->quotation_count, sizeof key, compare_quotations);
+    const uint32_t single = w->count == 1 ? character(w, 0) : 0;
+    if (is_low_or_high(single) && ferry_moses_speaks(into->moses, "cs")) mark->odd = single == U'“';
+    const bool possessive =
+        !mark->odd && ferry_moses_speaks(into->moses, "en") && single == '\'' && at > 0 && last_character(w - 1) == 's';
     if (possessive || mark->odd)
         put(into, w, false);
     else
@@ -173,8 +150,8 @@ static void put_quotation(joining *into, size_t at)
 static bool is_czech_number(const joining *into, size_t at)
 {
     const word *w = &into->words[at], *last = &into->words[into->count - 1];
-    return at > 1 && ferry_moses_speaks(into->language, "cs") && consists_of(last - 1, is_digit) && last->count == 1 &&
-           is_one_of(character(last, 0), ".,") && consists_of(w, is_digit);
+    return at > 1 && ferry_moses_speaks(into->moses, "cs") && consists_of(last - 1, is_digit) && last->count == 1 &&
+           ferry_moses_is_one_of(character(last, 0), ".,") && consists_of(w, is_digit);
 }
 
 static bool ends_in_apostrophe(const word *w)
@@ -196,40 +173,29 @@ static bool is_czech_tail(const word *w)
 static bool is_czech_compound(const joining *into, size_t at)
 {
     const word *w = &into->words[at];
-    return at + 2 < into->count && ferry_moses_speaks(into->language, "cs") && ends_in_apostrophe(w) &&
-           w[1].count == 1 && (character(w + 1, 0) == '-' || character(w + 1, 0) == 0x2013) && is_czech_tail(w + 2);
-}
-
-static bool is_contraction(const joining *into, size_t at)
-{
-    const word *w = &into->words[at];
-    return ferry_moses_speaks(into->language, "en") && at > 0 && character(w, 0) == '\'' && w->count > 1 &&
-           is_alpha(character(w, 1));
-}
-
-static bool is_elision(const joining *into, size_t at)
-{
-    const word *w = &into->words[at];
-    return ferry_moses_speaks_one_of(into->language, "fr it ga") && at + 1 < into->count && ends_in_apostrophe(w) &&
-           is_alpha(character(w + 1, 0));
+    return at + 2 < into->count && ferry_moses_speaks(into->moses, "cs") && ends_in_apostrophe(w) && w[1].count == 1 &&
+           (character(w + 1, 0) == '-' || character(w + 1, 0) == U'–') && is_czech_tail(w + 2);
 }
 
 /* Returns the index of the next word. */
 static size_t join_word(joining *into, size_t at)
 {
     const word *w = &into->words[at];
-    const bool french = ferry_moses_speaks(into->language, "fr");
-    if (is_cjk(character(w, 0)) && !ferry_moses_speaks(into->language, "ko")) {
+    const bool contraction = at > 0 && character(w, 0) == '\'' && w->count > 1 && is_alpha(character(w, 1)) &&
+                             ferry_moses_speaks(into->moses, "en");
+    const bool elision = at + 1 < into->count && ends_in_apostrophe(w) && is_alpha(character(w + 1, 0)) &&
+                         ferry_moses_speaks(into->moses, "fr it ga");
+    if (is_cjk(character(w, 0)) && !ferry_moses_speaks(into->moses, "ko")) {
         (at > 0 && is_cjk(last_character(w - 1)) ? put : put_apart)(into, w, false);
     } else if (consists_of(w, is_opening)) {
         put_apart(into, w, true);
     } else if (consists_of(w, is_closing)) {
-        if (french && w->count == 1 && is_one_of(character(w, 0), "?!:;\\%"))
-            ferry_moses_put(into->text, ' ', w->cells[0].place);
+        if (w->count == 1 && ferry_moses_is_one_of(character(w, 0), "?!:;\\%") && ferry_moses_speaks(into->moses, "fr"))
+            ferry_moses_put(into->text, ' ', w->cells[0].offset);
         put(into, w, false);
-    } else if (is_contraction(into, at) || is_czech_number(into, at)) {
+    } else if (contraction || is_czech_number(into, at)) {
         put(into, w, false);
-    } else if (is_elision(into, at)) {
+    } else if (elision) {
         put_apart(into, w, true);
     } else if (is_czech_compound(into, at)) {
         put_apart(into, w, true);
@@ -245,7 +211,7 @@ static size_t join_word(joining *into, size_t at)
 
 /* ---- the text ---- */
 
-/* Fails only for want of memory. */
+/* False: out of memory. */
 static bool list_words(joining *into)
 {
     size_t begin, end = 0, word_capacity = 0, quotation_capacity = 0;
@@ -264,23 +230,17 @@ static bool list_words(joining *into)
     return true;
 }
 
-/* Sorts the kinds of quotation marks and keeps one of each. */
-static void sort_quotations(joining *into)
+static void join(const ferry_moses *moses, ferry_moses_text *text)
 {
+    joining into = {.moses = moses, .text = text};
     size_t kept = 0;
-    if (into->quotation_count == 0) return;
-    qsort(into->quotations, into->quotation_count, sizeof *into->quotations, compare_quotations);
-    for (size_t i = 0; i < into->quotation_count; i++)
-        if (i == 0 || compare_quotations(&into->quotations[kept - 1], &into->quotations[i]) != 0)
-            into->quotations[kept++] = into->quotations[i];
-    into->quotation_count = kept;
-}
-
-static void join(const ferry_moses_language *language, ferry_moses_text *text)
-{
-    joining into = {.language = language, .text = text};
     if (!list_words(&into)) text->failed = true;
-    sort_quotations(&into);
+    if (into.quotation_count > 0)
+        qsort(into.quotations, into.quotation_count, sizeof *into.quotations, compare_quotations);
+    for (size_t i = 0; i < into.quotation_count; i++) /* one of each kind stays */
+        if (i == 0 || compare_quotations(&into.quotations[kept - 1], &into.quotations[i]) != 0)
+            into.quotations[kept++] = into.quotations[i];
+    into.quotation_count = kept;
     for (size_t at = 0; at < into.count && !text->failed;) at = join_word(&into, at);
     free(into.words);
     free(into.quotations);
@@ -288,27 +248,19 @@ static void join(const ferry_moses_language *language, ferry_moses_text *text)
     ferry_moses_strip(text);
 }
 
-/* " WORDS ": every word has a blank on both sides. */
-static void set_padded(ferry_moses_text *text, ferry_view words)
-{
-    ferry_moses_text_set(text, words);
-    ferry_moses_put(text, ' ', 0);
-    ferry_moses_copy(text, 0, text->count);
-    ferry_moses_put(text, ' ', (uint32_t)words.size);
-    ferry_moses_swap(text);
-}
-
-ferry_status ferry_moses_detokenize(const ferry_moses *moses, ferry_view words, ferry_string *text, size_t **places,
+ferry_status ferry_moses_detokenize(const ferry_moses *moses, ferry_view words, ferry_string *text, size_t **offsets,
                                     ferry_error *error)
 {
     ferry_moses_text work = {0};
-    if (places != NULL) *places = NULL;
-    FERRY_TRY(ferry_moses_check_size(words, error));
-    set_padded(&work, words);
+    if (offsets != NULL) *offsets = NULL;
+    FERRY_TRY(ferry_moses_text_set(&work, words, error));
+    /* " WORDS ": every word has a blank on both sides. */
+    ferry_moses_put(&work, ' ', 0);
+    ferry_moses_copy(&work, 0, work.count);
+    ferry_moses_put(&work, ' ', (uint32_t)words.size);
+    ferry_moses_swap(&work);
     ferry_moses_apply(&work, hyphens);
     ferry_moses_apply(&work, escapes);
-    join(&moses->target, &work);
-    const ferry_status status = ferry_moses_write(&work, words.size, text, places, error);
-    ferry_moses_text_destroy(&work);
-    return status;
+    join(moses, &work);
+    return ferry_moses_text_finish(&work, words.size, text, offsets, error);
 }

@@ -4,10 +4,16 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "moses_data.h"
 #include "tokenizer/unicode.h"
 
+enum { LARGEST_TEXT = 64 << 20 }; /* bytes */
+
 /* ---- characters ---- */
+
+const ferry_moses_range ferry_moses_ranges[] = {
+#include "moses_classes.inc"
+};
+const size_t ferry_moses_range_count = sizeof ferry_moses_ranges / sizeof *ferry_moses_ranges;
 
 static int compare_range(const void *key, const void *element)
 {
@@ -28,7 +34,7 @@ bool ferry_moses_is_space(uint32_t character)
     return (character >= 0x1C && character <= 0x1F) || ferry_utf8_is_space(character);
 }
 
-static bool is_one_of(uint32_t character, const char *list)
+bool ferry_moses_is_one_of(uint32_t character, const char *list)
 {
     return character != 0 && character < 0x80 && strchr(list, (int)character) != NULL;
 }
@@ -43,11 +49,11 @@ static bool is_in_class(uint32_t character, char name, uint32_t letters)
     case 's': return ferry_moses_is_space(character);
     case 'j': return character < 0x20;
     case 'z': return character < 0x80 && ((character | 0x20) >= 'a' && (character | 0x20) <= 'z');
-    case 'p': return is_one_of(character, ".!:?;,");
-    case 'c': return is_one_of(character, ",.");
+    case 'p': return ferry_moses_is_one_of(character, ".!:?;,");
+    case 'c': return ferry_moses_is_one_of(character, ",.");
     case 'q': return (ferry_moses_classes(character) & (FERRY_MOSES_ALPHA | FERRY_MOSES_NUMBER)) == 0;
     case 'x':
-        return !is_one_of(character, ".'`,-") && !ferry_moses_is_space(character) &&
+        return !ferry_moses_is_one_of(character, ".'`,-") && !ferry_moses_is_space(character) &&
                (ferry_moses_classes(character) & letters) == 0;
     default: return ferry_unicode_is_control(character); /* 'C' */
     }
@@ -55,31 +61,26 @@ static bool is_in_class(uint32_t character, char name, uint32_t letters)
 
 /* ---- a text ---- */
 
-static bool reserve(ferry_moses_cell **cells, size_t *capacity, size_t count)
+/* Room for `extra` more characters in the buffer that is written. */
+static bool reserve(ferry_moses_text *text, size_t extra)
 {
-    ferry_moses_cell *grown = ferry_array_grow(*cells, capacity, count, sizeof *grown);
-    if (grown != NULL) *cells = grown;
+    const size_t count = text->other_count + extra;
+    if (text->failed || count <= text->other_capacity) return !text->failed;
+    ferry_moses_cell *grown = ferry_array_grow(text->other, &text->other_capacity, count, sizeof *grown);
+    text->failed = grown == NULL;
+    if (grown != NULL) text->other = grown;
     return grown != NULL;
 }
 
-void ferry_moses_put(ferry_moses_text *text, uint32_t character, uint32_t place)
+void ferry_moses_put(ferry_moses_text *text, uint32_t character, uint32_t offset)
 {
-    if (text->failed || (text->other_count == text->other_capacity &&
-                         !reserve(&text->other, &text->other_capacity, text->other_count + 1))) {
-        text->failed = true;
-        return;
-    }
-    text->other[text->other_count++] = (ferry_moses_cell){character, place};
+    if (reserve(text, 1)) text->other[text->other_count++] = (ferry_moses_cell){character, offset};
 }
 
 void ferry_moses_copy(ferry_moses_text *text, size_t begin, size_t end)
 {
     const size_t count = end - begin;
-    if (text->failed || count == 0) return;
-    if (!reserve(&text->other, &text->other_capacity, text->other_count + count)) {
-        text->failed = true;
-        return;
-    }
+    if (count == 0 || !reserve(text, count)) return;
     memcpy(text->other + text->other_count, text->cells + begin, count * sizeof *text->cells);
     text->other_count += count;
 }
@@ -95,25 +96,47 @@ void ferry_moses_swap(ferry_moses_text *text)
     text->other_capacity = old.capacity;
 }
 
-void ferry_moses_text_set(ferry_moses_text *text, ferry_view bytes)
+ferry_status ferry_moses_text_set(ferry_moses_text *text, ferry_view bytes, ferry_error *error)
 {
-    text->other_count = 0;
+    if (bytes.size > LARGEST_TEXT)
+        return ferry_fail(error, FERRY_ERROR_LIMIT, "a text to tokenize: expected at most %d bytes, found %zu",
+                          LARGEST_TEXT, bytes.size);
     for (size_t at = 0; at < bytes.size;) {
-        const size_t begin = at;
-        uint32_t character;
-        if (!ferry_utf8_next(bytes, &at, &character)) {
-            character = 0xFFFD;
-            at = begin + 1;
-        }
-        ferry_moses_put(text, character, (uint32_t)begin);
+        const uint32_t begin = (uint32_t)at;
+        ferry_moses_put(text, ferry_unicode_next(bytes, &at), begin);
     }
     ferry_moses_swap(text);
+    return FERRY_OK;
 }
 
-void ferry_moses_text_destroy(ferry_moses_text *text)
+static ferry_status write_text(const ferry_moses_text *text, size_t size, ferry_string *output, size_t **offsets,
+                               ferry_error *error)
 {
+    size_t bytes, capacity = 0;
+    output->size = 0;
+    if (text->failed || !ferry_mul_size(text->count, 4, &bytes)) return ferry_fail_memory(error, "tokenizing", size);
+    FERRY_TRY(ferry_string_reserve(output, bytes, error));
+    if (offsets != NULL) *offsets = ferry_array_grow(NULL, &capacity, bytes + 1, sizeof **offsets);
+    if (offsets != NULL && *offsets == NULL) return ferry_fail_memory(error, "tokenizing", bytes + 1);
+    for (size_t i = 0; i < text->count; i++) {
+        size_t at = output->size;
+        output->size += ferry_utf8_put(text->cells[i].character, output->data + at);
+        for (; offsets != NULL && at < output->size; at++) (*offsets)[at] = text->cells[i].offset;
+    }
+    if (offsets == NULL) return FERRY_OK;
+    size_t next = (*offsets)[output->size] = size;
+    for (size_t i = output->size; i-- > 0; next = (*offsets)[i]) /* blanks have the offset of what follows them */
+        if (output->data[i] == ' ' || (*offsets)[i] > next) (*offsets)[i] = next;
+    return FERRY_OK;
+}
+
+ferry_status ferry_moses_text_finish(ferry_moses_text *text, size_t size, ferry_string *output, size_t **offsets,
+                                     ferry_error *error)
+{
+    const ferry_status status = write_text(text, size, output, offsets, error);
     free(text->cells);
     free(text->other);
+    return status;
 }
 
 void ferry_moses_strip(ferry_moses_text *text)
@@ -154,20 +177,13 @@ typedef struct pattern {
     uint32_t letters;
 } pattern;
 
-static uint32_t next_character(ferry_view text, size_t *at)
-{
-    uint32_t character = 0;
-    ferry_utf8_next(text, at, &character);
-    return character;
-}
-
 static pattern read_pattern(const char *source, uint32_t letters)
 {
     pattern made = {.letters = letters};
     const ferry_view view = ferry_text_view(source);
     item next = {0};
     for (size_t at = 0; at < view.size;) {
-        const uint32_t character = next_character(view, &at);
+        const uint32_t character = ferry_unicode_next(view, &at);
         if (character == '^') {
             next.other = true;
         } else if (character == '=') {
@@ -194,7 +210,7 @@ static bool matches_item(const pattern *p, size_t k, uint32_t character)
     return same != wanted->other;
 }
 
-/* Where item `k` ends that begins at `at`; at: it does not match, or as often as not at all. */
+/* The end of item `k`, which begins at `at`; `at` itself: it does not match, or matches nothing. */
 static size_t end_of_item(const ferry_moses_text *text, const pattern *p, size_t k, size_t at)
 {
     size_t end = at;
@@ -221,28 +237,28 @@ static bool matches(const ferry_moses_text *text, const pattern *p, size_t at, s
     return !p->to_end || ends[p->count] == text->count;
 }
 
-/* The place of characters that no item has matched. */
-static uint32_t place_of_new(const ferry_moses_text *text, const pattern *p, const char *replacement,
-                             const size_t *ends)
+/* The offset of characters that no item has matched. */
+static uint32_t offset_of_new(const ferry_moses_text *text, const pattern *p, const char *replacement,
+                              const size_t *ends)
 {
     for (size_t k = 0; k < p->count; k++) {
         const char reference[] = {'~', (char)('1' + k), '\0'};
-        if (!p->items[k].ahead && strstr(replacement, reference) == NULL) return text->cells[ends[k]].place;
+        if (!p->items[k].ahead && strstr(replacement, reference) == NULL) return text->cells[ends[k]].offset;
     }
-    return text->cells[ends[p->count] - 1].place;
+    return text->cells[ends[p->count] - 1].offset;
 }
 
 static void replace(ferry_moses_text *text, const pattern *p, const char *replacement, const size_t *ends)
 {
     const ferry_view view = ferry_text_view(replacement);
-    const uint32_t place = place_of_new(text, p, replacement, ends);
+    const uint32_t offset = offset_of_new(text, p, replacement, ends);
     for (size_t at = 0; at < view.size;) {
-        const uint32_t character = next_character(view, &at);
+        const uint32_t character = ferry_unicode_next(view, &at);
         if (character == '~') {
             const size_t k = (size_t)(view.data[at++] - '1');
             ferry_moses_copy(text, ends[k], ends[k + 1]);
         } else {
-            ferry_moses_put(text, character, place);
+            ferry_moses_put(text, character, offset);
         }
     }
 }
@@ -254,7 +270,7 @@ static void apply(ferry_moses_text *text, const ferry_moses_rule *rule)
     bool found = false;
     for (size_t at = 0; at < text->count;) {
         if (!matches(text, &p, at, ends)) {
-            /* A run that is not followed by the rest has no part that is. */
+            /* If the rest does not follow a run, it follows no part of the run either. */
             const size_t end = p.items[0].repeat != 0 ? end_of_item(text, &p, 0, at) : at;
             at = end > at ? end : at + 1;
             continue;
@@ -272,33 +288,4 @@ static void apply(ferry_moses_text *text, const ferry_moses_rule *rule)
 void ferry_moses_apply(ferry_moses_text *text, const ferry_moses_rule *rules)
 {
     for (; rules->pattern != NULL && !text->failed; rules++) apply(text, rules);
-}
-
-/* ---- the result ---- */
-
-/* Blanks stand for the place of what follows them. */
-static void set_places(size_t *places, const ferry_string *output, size_t size)
-{
-    places[output->size] = size;
-    for (size_t i = output->size; i-- > 0;)
-        if (output->data[i] == ' ' || places[i] > places[i + 1]) places[i] = places[i + 1];
-}
-
-ferry_status ferry_moses_write(const ferry_moses_text *text, size_t size, ferry_string *output, size_t **places,
-                               ferry_error *error)
-{
-    size_t bytes, capacity = 0;
-    if (places != NULL) *places = NULL;
-    output->size = 0;
-    if (text->failed || !ferry_mul_size(text->count, 4, &bytes)) return ferry_fail_memory(error, "tokenizing", size);
-    FERRY_TRY(ferry_string_reserve(output, bytes, error));
-    if (places != NULL) *places = ferry_array_grow(NULL, &capacity, bytes + 1, sizeof **places);
-    if (places != NULL && *places == NULL) return ferry_fail_memory(error, "tokenizing", bytes + 1);
-    for (size_t i = 0; i < text->count; i++) {
-        const size_t begin = output->size;
-        output->size += ferry_utf8_put(text->cells[i].character, output->data + begin);
-        for (size_t at = begin; places != NULL && at < output->size; at++) (*places)[at] = text->cells[i].place;
-    }
-    if (places != NULL) set_places(*places, output, size);
-    return FERRY_OK;
 }

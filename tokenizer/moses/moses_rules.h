@@ -1,15 +1,69 @@
-/* Moses' rules: substitutions in a text whose characters know where they come from. */
+/* What the files of this folder share: Moses' data, as sacremoses has it; a text whose characters know where they come
+ * from; and rules, which are substitutions in such a text. */
 #ifndef FERRY_TOKENIZER_MOSES_RULES_H
 #define FERRY_TOKENIZER_MOSES_RULES_H
 
-#include "base/bytes.h"
-#include "base/status.h"
-#include "base/texts.h"
+#include "moses.h"
 
-/* A character of a text that is being rewritten, and the byte of the original that it stands for. */
+/* ---- data ---- */
+
+enum {
+    FERRY_MOSES_ALNUM = 1 << 0,
+    FERRY_MOSES_ALPHA = 1 << 1,
+    FERRY_MOSES_DETOKENIZER_ALPHA = 1 << 2, /* without viramas and nuktas */
+    FERRY_MOSES_NUMBER = 1 << 3,
+    FERRY_MOSES_LOWER = 1 << 4,
+    FERRY_MOSES_CURRENCY = 1 << 5,
+    FERRY_MOSES_CHINESE = 1 << 6, /* in these three languages, letters too */
+    FERRY_MOSES_JAPANESE = 1 << 7,
+    FERRY_MOSES_KOREAN = 1 << 8
+};
+
+typedef struct ferry_moses_range {
+    uint32_t first, last;
+    uint32_t classes;
+} ferry_moses_range;
+
+/* [ferry_moses_range_count], ascending. */
+extern const ferry_moses_range ferry_moses_ranges[];
+extern const size_t ferry_moses_range_count;
+
+/* Abbreviations, whose full stop does not end a sentence, ascending by their bytes, each followed by "\n"; those that
+ * are such only before a number come after "#". */
+typedef struct ferry_moses_prefix_list {
+    const char *language;
+    const char *words;
+} ferry_moses_prefix_list;
+
+/* [ferry_moses_prefix_count] */
+extern const ferry_moses_prefix_list ferry_moses_prefixes[];
+extern const size_t ferry_moses_prefix_count;
+
+/* ---- a language ---- */
+
+/* An abbreviation. */
+typedef struct ferry_moses_prefix {
+    ferry_view word;
+    bool numeric; /* before a number only */
+} ferry_moses_prefix;
+
+struct ferry_moses {
+    char code[8]; /* NUL-terminated; longer ones have no rules of their own: "" */
+    bool fsmt;
+    uint32_t letters;             /* FERRY_MOSES_… classes of characters that words consist of */
+    ferry_moses_prefix *prefixes; /* [prefix_count], ascending */
+    size_t prefix_count;
+};
+
+/* Whether the language is one of `codes`, separated by blanks. */
+bool ferry_moses_speaks(const ferry_moses *moses, const char *codes);
+
+/* ---- a text ---- */
+
+/* A character of a text that is being rewritten, and the offset in the original of what it stands for. */
 typedef struct ferry_moses_cell {
     uint32_t character;
-    uint32_t place;
+    uint32_t offset;
 } ferry_moses_cell;
 
 /* A text of `count` characters; each pass writes it anew, to the other buffer. Empty when zeroed. */
@@ -18,46 +72,54 @@ typedef struct ferry_moses_text {
     size_t count, other_count;
     size_t capacity, other_capacity;
     uint32_t letters; /* FERRY_MOSES_… classes that are alphanumeric in the text's language */
-    bool failed;      /* out of memory: what follows does nothing */
+    bool failed;      /* out of memory: later passes do nothing */
 } ferry_moses_text;
 
-/* A regular expression of single characters and what takes the place of each match, from left to right.
+/* Sets the zeroed text; each ill-formed byte becomes U+FFFD. A lack of memory is left in `failed`. Errors: LIMIT. */
+ferry_status ferry_moses_text_set(ferry_moses_text *text, ferry_view bytes, ferry_error *error);
+/* Writes the text as UTF-8 and releases it. Unless `offsets` is NULL, *offsets [output->size + 1], which the caller
+ * frees, becomes the offset of each byte and, at the end, `size`, the size of the original; it never descends. Errors:
+ * MEMORY. */
+ferry_status ferry_moses_text_finish(ferry_moses_text *text, size_t size, ferry_string *output, size_t **offsets,
+                                     ferry_error *error);
+/* For passes that are not rules: these append to the buffer that is written, and make it the text. */
+void ferry_moses_put(ferry_moses_text *text, uint32_t character, uint32_t offset);
+void ferry_moses_copy(ferry_moses_text *text, size_t begin, size_t end);
+void ferry_moses_swap(ferry_moses_text *text);
+/* Removes white space at both ends. */
+void ferry_moses_strip(ferry_moses_text *text);
+/* The text's next word from *end on, between white space: cells *begin … *end - 1; false: there is none. */
+bool ferry_moses_next_word(const ferry_moses_text *text, size_t *begin, size_t *end);
+
+/* ---- characters ---- */
+
+/* The FERRY_MOSES_… classes of a character. */
+uint32_t ferry_moses_classes(uint32_t character);
+/* White space as Python's regular expressions and str.split have it. */
+bool ferry_moses_is_space(uint32_t character);
+/* `list` is ASCII. */
+bool ferry_moses_is_one_of(uint32_t character, const char *list);
+
+/* ---- rules ---- */
+
+/* A regular expression of single characters and what replaces each match, from left to right.
  *
  *     pattern: characters that stand for themselves, and
  *         ~X  a character of a class: w alphanumeric, a letter, N numeral, d decimal digit, s white space, j below
- * U+0020, q neither letter nor numeral, z ASCII letter, p one of .!:?;, c one of ,. x neither alphanumeric nor white
- * space nor one of .'`,- C of Unicode's category C ^   before an item: any other character
+ *             U+0020, q neither letter nor numeral, z ASCII letter, p one of .!:?;, c one of ,. x neither alphanumeric
+ *             nor white space nor one of .'`,- C of Unicode's category C
+ *         ^   before an item: any other character
  *         + * after an item: one or more, any number, as many as there are
  *         =   before the last item: it must follow, but is not part of the match
  *         $   at the end: the end of the text must follow
  *     replacement: characters, and ~1 … ~9 for what an item has matched
  *
- * A new character stands for the place of the first item that the replacement leaves out. */
+ * A new character has the offset of the first item that the replacement leaves out. */
 typedef struct ferry_moses_rule {
     const char *pattern, *replacement;
 } ferry_moses_rule;
 
-/* Sets the text; each ill-formed byte becomes U+FFFD. Errors are left in `failed`. */
-void ferry_moses_text_set(ferry_moses_text *text, ferry_view bytes);
-void ferry_moses_text_destroy(ferry_moses_text *text);
-/* Rules in their order, up to one without a pattern. */
+/* Applies rules in their order, up to one without a pattern. */
 void ferry_moses_apply(ferry_moses_text *text, const ferry_moses_rule *rules);
-/* Removes white space at both ends. */
-void ferry_moses_strip(ferry_moses_text *text);
-/* For other passes: appends to the buffer that is written, and makes it the text. */
-void ferry_moses_put(ferry_moses_text *text, uint32_t character, uint32_t place);
-void ferry_moses_copy(ferry_moses_text *text, size_t begin, size_t end);
-void ferry_moses_swap(ferry_moses_text *text);
-/* The text's next word from *end on, between white space: cells *begin … *end - 1; false: there is none. */
-bool ferry_moses_next_word(const ferry_moses_text *text, size_t *begin, size_t *end);
-/* White space as Python's regular expressions and str.split have it. */
-bool ferry_moses_is_space(uint32_t character);
-/* The FERRY_MOSES_… classes of a character (moses_data.h). */
-uint32_t ferry_moses_classes(uint32_t character);
-
-/* Writes the text as UTF-8 and, unless `places` is NULL, the place of each byte and, at the end, `size`, the size of
- * the original: *places [output->size + 1], which the caller frees, never descends. Errors: MEMORY. */
-ferry_status ferry_moses_write(const ferry_moses_text *text, size_t size, ferry_string *output, size_t **places,
-                               ferry_error *error);
 
 #endif

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "base/utf8.h"
+#include "tokenizer/pieces.h"
 #include "tokenizer/tokenizer.h"
-#include "tokenizer/vocabulary.h"
 
 enum { MAX_ADDED = 1 << 13, MAX_TEMPLATE_IDS = 64 };
 

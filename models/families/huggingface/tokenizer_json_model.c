@@ -5,9 +5,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "tokenizer/bpe.h"
-#include "tokenizer/unigram.h"
-#include "tokenizer/vocabulary.h"
+#include "tokenizer/pieces.h"
 
 static ferry_status check_count(const ferry_tokenizer_json *json, const ferry_json_place *place, size_t count,
                                 ferry_error *error)
