@@ -33,7 +33,7 @@ declare -A floors=(
     [models/families]='base models/containers models/plan engine/kernels engine/position/position.h engine/graph engine/file tokenizer/sentencepiece_c.h tokenizer/tokenizer.h tokenizer/vocabulary.h tokenizer/bpe.h tokenizer/unigram.h'
     [models]='base models/containers models/plan models/families'
     [documents]='base engine/ferry.h tokenizer/unicode.h'
-    [tools]='documents engine/file/schema.h engine/kernels/cpu.h base engine/ferry.h engine/ferry_inspect.h models/convert.h models/containers/safetensors.h'
+    [tools]='documents engine/file/schema.h engine/kernels/cpu.h base engine/ferry.h engine/ferry_inspect.h models/convert.h models/containers/weights.h'
     [tools/lab]='base tools engine/ferry.h engine/ferry_inspect.h engine/kernels'
     [examples]='engine/ferry.h'
 )
@@ -74,9 +74,9 @@ is_standard()
 may_include_foreign()
 {
     case $2 in
-    jansson.h) [[ $1 =~ ^models/(containers/(json|safetensors)|plan/|families/) ]] ;;
-    yaml.h) [ "$1" = models/containers/yaml.c ] ;;
-    zlib.h) [[ $1 =~ ^models/containers/(inflate|zip)\.c ]] ;;
+    jansson.h) [[ $1 =~ ^models/(containers/json|plan/|families/) ]] ;;
+    yaml.h) [ "$1" = models/containers/json.c ] ;;
+    zlib.h) [ "$1" = models/containers/zip.c ] ;;
     nettle/*) [ "$1" = models/plan/source.c ] || [ "$1" = tools/source_state.c ] ;;
     md4c.h) [[ $1 =~ ^documents/markdown_ ]] ;;
     cblas.h) [[ $1 =~ ^(tools/lab/bench_|engine/kernels/product_openblas\.c$) ]] ;;

@@ -5,7 +5,6 @@
 #define FERRY_CONTAINERS_PICKLE_H
 
 #include "base/arena.h"
-#include "base/bytes.h"
 #include "base/status.h"
 
 typedef enum ferry_pickle_kind {

@@ -9,7 +9,6 @@
 #ifndef FERRY_PLAN_GGUF_WRITE_H
 #define FERRY_PLAN_GGUF_WRITE_H
 
-#include "base/memory.h"
 #include "engine/file/gguf.h"
 
 #define FERRY_GGUF_ALIGNMENT 64 /* of what this writer writes: a cache line, a zmm register */

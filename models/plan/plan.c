@@ -1,10 +1,11 @@
+/* A plan's life, the files that it reads, and the weights of a source, in one file or in several. */
 #include "plan.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/file/schema.h"
 #include "tokenizer/sentencepiece_c.h"
+#include "base/printable.h"
 
 void ferry_import_plan_init(ferry_import_plan *plan, ferry_import_source *source)
 {
@@ -95,4 +96,140 @@ ferry_status ferry_import_license(ferry_import_plan *plan, ferry_error *error)
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (ferry_import_has_file(plan, names[i])) return ferry_import_map(plan, names[i], &plan->license, error);
     return FERRY_OK;
+}
+
+/* ---- weights ---- */
+
+ferry_status ferry_import_weights_ready(ferry_import_plan *plan, ferry_error *error)
+{
+    free(plan->used);
+    plan->used = calloc(plan->weights.count + 1, sizeof *plan->used);
+    if (plan->used == NULL) return ferry_fail_memory(error, "a list of tensors", plan->weights.count);
+    return FERRY_OK;
+}
+
+/* The bytes of `name`, read into *weights. */
+static ferry_status read_file(ferry_import_plan *plan, const char *name, ferry_weights_reader *read,
+                              ferry_weights *weights, ferry_error *error)
+{
+    ferry_view bytes;
+    FERRY_TRY(ferry_import_map(plan, name, &bytes, error));
+    return ferry_weights_read(read, bytes, ferry_import_source_label(plan->source, name), plan->account, weights,
+                              error);
+}
+
+ferry_status ferry_import_read_weights(ferry_import_plan *plan, const char *name, ferry_weights_reader *read,
+                                       ferry_error *error)
+{
+    ferry_weights_close(&plan->weights);
+    FERRY_TRY(read_file(plan, name, read, &plan->weights, error));
+    return ferry_import_weights_ready(plan, error);
+}
+
+/* The shards' tensors in one list; names and data stay the shards'. */
+static ferry_status merge_shards(ferry_import_plan *plan, ferry_error *error)
+{
+    ferry_weights *all = &plan->weights;
+    all->arena.account = plan->account;
+    size_t count = 0;
+    for (size_t i = 0; i < plan->shard_count; i++) count += plan->shards[i].count;
+    all->entries = ferry_arena_alloc(&all->arena, count + 1, sizeof *all->entries);
+    if (all->entries == NULL) return ferry_fail_memory(error, "a list of tensors", count * sizeof *all->entries);
+    for (size_t i = 0; i < plan->shard_count; i++) {
+        const ferry_weights *shard = &plan->shards[i];
+        for (size_t j = 0; j < shard->count; j++) all->entries[all->count++] = shard->entries[j];
+    }
+    FERRY_TRY(ferry_weights_sort(all, error));
+    return ferry_import_weights_ready(plan, error);
+}
+
+/* Embeddings and the output matrix, which an index may list under each of their names, though the files have
+ * one. */
+static bool may_be_tied(const char *name)
+{
+    static const char *const endings[] = {"shared.weight", "embed_tokens.weight", "lm_head.weight",
+                                          "output_projection.weight"};
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
+        if (ferry_text_ends(name, endings[i])) return true;
+    return false;
+}
+
+/* What the index lists must be in one of the files. What else they hold is read, too. */
+static ferry_status check_index(const ferry_import_plan *plan, ferry_json index, const json_t *map, ferry_error *error)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach ((json_t *)(uintptr_t)map, name, value) {
+        if (ferry_weights_find(&plan->weights, name) != NULL || may_be_tied(name)) continue;
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s' is in none of the files; expected it in '%s'",
+                          index.file, ferry_printable_view(ferry_text_view(name)).text, json_string_value(value));
+    }
+    return FERRY_OK;
+}
+
+/* Reads the file `name` unless an earlier tensor brought it in. */
+static ferry_status read_shard(ferry_import_plan *plan, ferry_json index, const char *name, const char **weight_names,
+                               ferry_weights_reader *read, ferry_error *error)
+{
+    if (name == NULL || name[0] == '\0' || strchr(name, '/') != NULL) {
+        return ferry_fail(
+            error, FERRY_ERROR_FORMAT, "%s: '%s' is not the name of a file beside it", index.file,
+            ferry_printable_view((ferry_view){name != NULL ? name : "", name != NULL ? strlen(name) : 0}).text);
+    }
+    for (size_t i = 0; i < plan->shard_count; i++)
+        if (strcmp(weight_names[i], name) == 0) return FERRY_OK;
+    if (plan->shard_count == FERRY_IMPORT_MAX_SHARDS)
+        return ferry_fail(error, FERRY_ERROR_LIMIT, "%s: more than %d files", index.file, FERRY_IMPORT_MAX_SHARDS);
+    FERRY_TRY(read_file(plan, name, read, &plan->shards[plan->shard_count], error));
+    weight_names[plan->shard_count++] = name;
+    return FERRY_OK;
+}
+
+/* The files that "….index.json" lists. */
+static ferry_status read_shards(ferry_import_plan *plan, const char *index_name, ferry_weights_reader *read,
+                                ferry_error *error)
+{
+    const char *tensor;
+    json_t *value;
+    ferry_json index;
+    FERRY_TRY(ferry_import_json(plan, index_name, &index, error));
+    const json_t *map = ferry_json_get(index, "weight_map");
+    if (!json_is_object(map)) return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: 'weight_map' is missing", index.file);
+    const char **weight_names = ferry_arena_alloc(&plan->arena, FERRY_IMPORT_MAX_SHARDS, sizeof *weight_names);
+    plan->shards = calloc(FERRY_IMPORT_MAX_SHARDS, sizeof *plan->shards);
+    if (weight_names == NULL || plan->shards == NULL)
+        return ferry_fail_memory(error, "a list of files", FERRY_IMPORT_MAX_SHARDS * sizeof *plan->shards);
+    json_object_foreach ((json_t *)(uintptr_t)map, tensor, value)
+        FERRY_TRY(read_shard(plan, index, json_string_value(value), weight_names, read, error));
+    FERRY_TRY(merge_shards(plan, error));
+    return check_index(plan, index, map, error);
+}
+
+static ferry_status open_named(ferry_import_plan *plan, const char *name, ferry_error *error)
+{
+    const bool index = ferry_text_ends(name, ".index.json");
+    ferry_weights_reader *read =
+        ferry_text_ends(name, ".safetensors") || ferry_text_ends(name, ".safetensors.index.json")
+            ? ferry_safetensors_read
+            : ferry_torch_read;
+    return index ? read_shards(plan, name, read, error) : ferry_import_read_weights(plan, name, read, error);
+}
+
+static const char *const weight_names[] = {"model.safetensors", "model.safetensors.index.json", "pytorch_model.bin",
+                                           "pytorch_model.bin.index.json"};
+
+bool ferry_import_has_weights(const ferry_import_plan *plan, const char **name)
+{
+    for (size_t i = 0; i < sizeof weight_names / sizeof weight_names[0]; i++)
+        if (ferry_import_has_file(plan, *name = weight_names[i])) return true;
+    return false;
+}
+
+ferry_status ferry_import_open_weights(ferry_import_plan *plan, ferry_error *error)
+{
+    const char *name = ferry_import_source_selected(plan->source);
+    if (name != NULL || ferry_import_has_weights(plan, &name)) return open_named(plan, name, error);
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: expected %s, %s, %s or %s",
+                      ferry_import_source_path(plan->source), weight_names[0], weight_names[1], weight_names[2],
+                      weight_names[3]);
 }

@@ -1,7 +1,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "models/containers/bpe_codes.h"
+#include "models/containers/vocabulary_files.h"
 #include "tokenizer/sentencepiece_c.h"
 #include "plan.h"
 #include "base/printable.h"
@@ -65,6 +65,20 @@ ferry_status ferry_import_vocabulary(ferry_import_plan *plan, ferry_json json, i
         table[id] = view;
     }
     return ferry_texts_join(&plan->arena, table, (size_t)count, pieces, error);
+}
+
+/* Rows without a word that every family has: language tags (NLLB's 202), T5's 100 extra ids, sizes rounded up. */
+enum { SPARE_ROWS = 256, SPARE_SHARE = 16 };
+
+ferry_status ferry_import_check_rows(const ferry_import_plan *plan, const char *file, int32_t words, int32_t rows,
+                                     ferry_error *error)
+{
+    const char *weights = plan->shard_count == 0 && plan->weights.count > 0 ? plan->weights.entries[0].file
+                                                                            : ferry_import_source_path(plan->source);
+    if (words <= rows && rows - words <= SPARE_ROWS + rows / SPARE_SHARE) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_FORMAT,
+                      "%s: %" PRId32 " words for the %" PRId32 " rows of embeddings in %s: it is another model's", file,
+                      words, rows, weights);
 }
 
 ferry_status ferry_import_own_vocabulary(ferry_import_plan *plan, size_t segmenter, int32_t count,

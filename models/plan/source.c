@@ -6,13 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
 #include "base/file_system.h"
-#include "base/system.h"
-#include "models/containers/budget.h"
-#include "models/containers/gzip.h"
-#include "models/containers/safetensors.h"
-#include "models/containers/zip.h"
+#include "models/containers/weights.h"
 
 enum { HASH_STEP = 1 << 20 };
 

@@ -12,7 +12,7 @@
 
 typedef struct ferry_import_source ferry_import_source;
 
-/* `budget`: what reading and converting the source may take, in bytes; 0: the default (models/containers/budget.h).
+/* `budget`: what reading and converting the source may take, in bytes; 0: the default (models/containers/reader.h).
  * Errors: IO, FORMAT, MEMORY, LIMIT (the budget). */
 ferry_status ferry_import_source_open(const char *path, uint64_t budget, ferry_import_source **source,
                                       ferry_error *error);

@@ -3,9 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gguf_write.h"
-#include "engine/file/schema.h"
-#include "tensors.h"
+#include "plan.h"
 
 enum { MAX_FEATURES = 32 };
 

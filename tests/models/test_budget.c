@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "models/containers/budget.h"
+#include "models/containers/reader.h"
 #include "models/plan/source.h"
 
 #define BASE ((size_t)256 << 20)

@@ -42,13 +42,6 @@ ferry_status ferry_ctranslate2_size(const ferry_ctranslate2 *model, const char *
 ferry_status ferry_ctranslate2_fail(const ferry_ctranslate2 *model, const char *scope, const char *what,
                                     ferry_error *error);
 
-/* ---- ctranslate2_layers.c ---- */
-
-/* Embedding or output matrix [N, D], and the layers with their norms and biases. */
-ferry_status ferry_ctranslate2_matrix(const ferry_ctranslate2 *model, const char *scope, int32_t N, int32_t K,
-                                      ferry_import_tensor *matrix, ferry_error *error);
-ferry_status ferry_ctranslate2_layers(ferry_ctranslate2 *model, bool decoder, ferry_error *error);
-
 /* ---- ctranslate2_positions.c ---- */
 
 ferry_status ferry_ctranslate2_positions(const ferry_ctranslate2 *model, bool decoder, ferry_error *error);

@@ -2,8 +2,6 @@
 #include <string.h>
 
 #include "ctranslate2.h"
-#include "models/containers/text_lines.h"
-#include "models/plan/json_keys.h"
 #include "base/printable.h"
 
 static int32_t find_token(const ferry_ctranslate2_vocabulary *vocabulary, ferry_view token)

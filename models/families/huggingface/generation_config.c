@@ -1,7 +1,5 @@
 #include <string.h>
 
-#include "engine/file/schema.h"
-#include "models/plan/json_keys.h"
 #include "models/plan/plan.h"
 
 /* The largest value that a model file has of a search option that is a whole number. */

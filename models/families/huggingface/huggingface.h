@@ -31,9 +31,9 @@ ferry_huggingface_family ferry_import_t5;    /* mT5, MADLAD-400, umT5 */
 
 /* ---- positions that several families have ---- */
 
-/* marianmt.c, and Pegasus: sinusoidal, or a stored table. */
+/* MarianMT and Pegasus: sinusoidal, or a stored table. */
 ferry_status ferry_huggingface_marian_position(ferry_import_plan *plan, bool decoder, ferry_error *error);
-/* m2m.c, and FSMT: sinusoidal, from the row after the padding id on. */
+/* M2M-100 and FSMT: sinusoidal, from the row after the padding id on. */
 ferry_status ferry_huggingface_fairseq_position(ferry_import_plan *plan, bool decoder, ferry_error *error);
 
 /* ---- huggingface.c ---- */
@@ -71,11 +71,9 @@ ferry_status ferry_huggingface_special_pieces(ferry_import_plan *plan, ferry_jso
 ferry_status ferry_huggingface_shifted_pieces(ferry_import_plan *plan, int32_t unknown, int32_t first, int32_t shift,
                                               ferry_view **pieces, ferry_error *error);
 
-/* ---- t5_text.c ---- */
-
 ferry_status ferry_import_t5_text(ferry_import_plan *plan, ferry_json config, bool mt5, ferry_error *error);
 
-/* ---- multilingual_text.c: texts of models that fairseq trained ---- */
+/* ---- huggingface_text.c: texts of models that fairseq trained ---- */
 
 /* Adds the words of `codes` ("af am ar") with ids from `first` on. */
 ferry_status ferry_multilingual_list(ferry_import_plan *plan, const char *codes, int32_t first,

@@ -5,8 +5,6 @@
 
 #include "models/plan/plan.h"
 
-/* ---- tokenizer_json_import.c ---- */
-
 /* Whether texts come from tokenizer.json: it is there, and the SentencePiece model `name` is not. */
 bool ferry_import_uses_tokenizer_json(const ferry_import_plan *plan, const char *name);
 /* Reads tokenizer.json into plan->text: one table of pieces for both sides, by the model's id
@@ -74,11 +72,9 @@ ferry_status ferry_tokenizer_json_begin(ferry_import_plan *plan, ferry_json file
                                         ferry_error *error);
 ferry_status ferry_tokenizer_json_added(ferry_tokenizer_json *json, ferry_error *error);
 
-/* ---- tokenizer_json_model.c: "model" ---- */
-
 ferry_status ferry_tokenizer_json_model(ferry_tokenizer_json *json, ferry_error *error);
 
-/* ---- tokenizer_json_steps.c: "normalizer", "pre_tokenizer", "decoder" ---- */
+/* ---- tokenizer_json_parts.c: "model"; "normalizer" and "pre_tokenizer"; "decoder" ---- */
 
 ferry_status ferry_tokenizer_json_steps(ferry_tokenizer_json *json, ferry_error *error);
 ferry_status ferry_tokenizer_json_decoder(ferry_tokenizer_json *json, ferry_error *error);

@@ -3,9 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "models/containers/decimal.h"
 #include "marian.h"
-#include "models/plan/json_keys.h"
 #include "base/printable.h"
 
 static ferry_status refuse(ferry_json yaml, const char *key, const char *value, ferry_error *error)

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "marian.h"
-#include "models/plan/layer_table.h"
 #include "base/printable.h"
 
 /* ---- single tensors ---- */

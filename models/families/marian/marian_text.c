@@ -2,8 +2,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "models/containers/decimal.h"
 #include "models/containers/lexicon.h"
+#include "models/containers/vocabulary_files.h"
 #include "marian.h"
 #include "base/printable.h"
 
@@ -216,8 +216,9 @@ static ferry_status read_lexicon(ferry_import_plan *plan, const ferry_marian *ma
     const bool binary = ferry_is_binary_lexicon(bytes) || ferry_text_ends(marian->lexicon, ".bin");
     FERRY_TRY(check_shortlist(marian, binary, error));
     if (binary) return ferry_lexicon_read(bytes, label, source->count, target->count, &plan->arena, lexicon, error);
-    return ferry_lexicon_read_text(bytes, label, source->pieces, source->count, target->pieces, target->count,
-                                   source->unk, target->unk, &plan->arena, lexicon, error);
+    const ferry_lexicon_words from = {source->pieces, source->count, source->unk};
+    const ferry_lexicon_words to = {target->pieces, target->count, target->unk};
+    return ferry_lexicon_read_text(bytes, label, &from, &to, &plan->arena, lexicon, error);
 }
 
 static ferry_status add_shortlist(ferry_import_plan *plan, const ferry_marian *marian, const side *source,

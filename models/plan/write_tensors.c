@@ -1,4 +1,4 @@
-#include "tensors.h"
+#include "plan.h"
 
 #include <float.h>
 #include <math.h>
