@@ -1,28 +1,90 @@
-/* The families of Hugging Face with the layers of BART: M2M-100, NLLB-200, mBART, MarianMT, Pegasus, FSMT. */
+/* The families of Hugging Face with the layers of BART: MarianMT, M2M-100 and NLLB-200, mBART, Pegasus, FSMT. */
 #include <string.h>
 
 #include "huggingface.h"
 #include "tokenizer_json.h"
 
-/* Rows of the table are counted from the one after the padding id: the angle of the first token is two steps. */
-ferry_status ferry_huggingface_fairseq_position(ferry_import_plan *plan, bool decoder, ferry_error *error)
+/* ---- MarianMT: OPUS-MT's models in Hugging Face's form ---- */
+
+static ferry_status read_marian_sizes(ferry_import_plan *plan, ferry_json config, ferry_error *error)
 {
-    ferry_import_sinusoidal(plan, decoder, false, true, plan->generation.pad_id + 1);
-    if (plan->model.d_model % 2 == 0 && plan->model.d_model >= 4) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: d_model %d: sinusoidal positions need an even one of at least 4",
-                      ferry_import_source_path(plan->source), (int)plan->model.d_model);
+    const int32_t *source = &plan->model.encoder.vocab_size;
+    int32_t *target = &plan->model.decoder.vocab_size;
+    FERRY_TRY(ferry_json_bool(config, "share_encoder_decoder_embeddings", &plan->model.tied_embeddings, error));
+    FERRY_TRY(ferry_json_integer(config, "decoder_vocab_size", 1, FERRY_MAX_VOCABULARY, target, error));
+    if (!plan->model.tied_embeddings || *source == *target) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_FORMAT,
+                      "%s: 'share_encoder_decoder_embeddings' with vocab_size %d but decoder_vocab_size %d",
+                      config.file, (int)*source, (int)*target);
 }
 
-static const ferry_huggingface_class m2m = {.vocab_size = 128112,
-                                            .scale_embedding = true,
-                                            .activation = "relu",
-                                            .pad_id = 1,
-                                            .start_id = 2,
-                                            .eos_id = 2,
-                                            .pre_norm = true,
-                                            .position = ferry_huggingface_fairseq_position};
+static bool is_code(const char *language)
+{
+    return language != NULL && *language != 0 && strchr(language, ' ') == NULL;
+}
 
-/* ---- M2M-100's text: vocab.json, then one language a row ---- */
+/* vocab.json for the source, and for the target unless there is a target_vocab.json in use. */
+static ferry_status read_marian_vocabularies(ferry_import_plan *plan, ferry_json tokenizer, ferry_error *error)
+{
+    static const char *const silent[] = {"</s>", "<unk>", "<pad>", NULL};
+    ferry_model_text *text = &plan->text;
+    ferry_json source, target;
+    bool separate = !plan->model.tied_embeddings && ferry_import_has_file(plan, "target_vocab.json");
+    text->source_count = plan->model.encoder.vocab_size;
+    text->target_count = plan->model.decoder.vocab_size;
+    FERRY_TRY(ferry_import_json(plan, "vocab.json", &source, error));
+    FERRY_TRY(ferry_import_vocabulary(plan, source, text->source_count, &text->source_pieces, error));
+    FERRY_TRY(ferry_json_bool(tokenizer, "separate_vocabs", &separate, error));
+    target = source;
+    if (separate) FERRY_TRY(ferry_import_json(plan, "target_vocab.json", &target, error));
+    plan->vocabulary_files[0] = source.file;
+    plan->vocabulary_files[1] = target.file;
+    text->target_pieces = text->source_pieces;
+    if (separate || text->source_count != text->target_count)
+        FERRY_TRY(ferry_import_vocabulary(plan, target, text->target_count, &text->target_pieces, error));
+    return ferry_huggingface_special_pieces(plan, source, target, silent, error);
+}
+
+static ferry_status read_marian_text(ferry_import_plan *plan, ferry_json config, ferry_error *error)
+{
+    ferry_model_text *text = &plan->text;
+    const char *source = NULL, *target = NULL;
+    ferry_json tokenizer;
+    bool found;
+    (void)config;
+    /* With pad suppressed before the softmax: what every published Marian directory asks for or was made for. */
+    plan->generation.decoding.search.renormalize = true;
+    if (ferry_import_uses_tokenizer_json(plan, "source.spm")) {
+        FERRY_TRY(ferry_import_tokenizer_json(plan, error));
+        FERRY_TRY(ferry_import_optional_json(plan, "tokenizer_config.json", &tokenizer, error));
+    } else {
+        const char *target_file = ferry_import_has_file(plan, "target.spm") ? "target.spm" : "";
+        text->present = text->leading_tag = true;
+        FERRY_TRY(ferry_import_segmenters(plan, "source.spm", target_file, error));
+        FERRY_TRY(ferry_import_optional_json(plan, "tokenizer_config.json", &tokenizer, error));
+        FERRY_TRY(read_marian_vocabularies(plan, tokenizer, error));
+    }
+    /* Pieces ">>fra<<" of the source's vocabulary are tags of target languages; without them a model has one pair. */
+    FERRY_TRY(ferry_import_tag_pieces(plan, text->source_pieces, text->source_count, &found, error));
+    if (found) return FERRY_OK;
+    FERRY_TRY(ferry_json_text(tokenizer, "source_lang", &source, error));
+    FERRY_TRY(ferry_json_text(tokenizer, "target_lang", &target, error));
+    if (!is_code(source) || !is_code(target)) return FERRY_OK;
+    return ferry_import_language_pair(plan, source, target, error);
+}
+
+const ferry_huggingface_family ferry_huggingface_marian = {.kind = "huggingface-marian",
+                                                           .vocab_size = 58101,
+                                                           .activation = "gelu",
+                                                           .pad_id = 58100,
+                                                           .start_id = 58100,
+                                                           .eos_id = 0,
+                                                           .output_bias = true,
+                                                           .stored_positions = true,
+                                                           .sizes = read_marian_sizes,
+                                                           .text = read_marian_text};
+
+/* ---- M2M-100 and NLLB-200: one network, two kinds of text ---- */
 
 static const char m2m_codes[] =
     "af am ar ast az ba be bg bn br bs ca ceb cs cy da de el en es et fa ff fi fr fy ga gd gl gu ha he hi hr ht "
@@ -30,7 +92,27 @@ static const char m2m_codes[] =
     "pt ro ru sd si sk sl so sq sr ss su sv sw ta th tl tn tr uk ur uz vi wo xh yi yo zh zu";
 static const char wmt21_codes[] = "en ha is ja cs ru zh de";
 
-static ferry_status read_m2m_text(ferry_import_plan *plan, ferry_json tokenizer, ferry_error *error)
+static const char nllb_codes[] =
+    "ace_Arab ace_Latn acm_Arab acq_Arab aeb_Arab afr_Latn ajp_Arab aka_Latn amh_Ethi apc_Arab arb_Arab ars_Arab "
+    "ary_Arab arz_Arab asm_Beng ast_Latn awa_Deva ayr_Latn azb_Arab azj_Latn bak_Cyrl bam_Latn ban_Latn bel_Cyrl "
+    "bem_Latn ben_Beng bho_Deva bjn_Arab bjn_Latn bod_Tibt bos_Latn bug_Latn bul_Cyrl cat_Latn ceb_Latn ces_Latn "
+    "cjk_Latn ckb_Arab crh_Latn cym_Latn dan_Latn deu_Latn dik_Latn dyu_Latn dzo_Tibt ell_Grek eng_Latn epo_Latn "
+    "est_Latn eus_Latn ewe_Latn fao_Latn pes_Arab fij_Latn fin_Latn fon_Latn fra_Latn fur_Latn fuv_Latn gla_Latn "
+    "gle_Latn glg_Latn grn_Latn guj_Gujr hat_Latn hau_Latn heb_Hebr hin_Deva hne_Deva hrv_Latn hun_Latn hye_Armn "
+    "ibo_Latn ilo_Latn ind_Latn isl_Latn ita_Latn jav_Latn jpn_Jpan kab_Latn kac_Latn kam_Latn kan_Knda kas_Arab "
+    "kas_Deva kat_Geor knc_Arab knc_Latn kaz_Cyrl kbp_Latn kea_Latn khm_Khmr kik_Latn kin_Latn kir_Cyrl kmb_Latn "
+    "kon_Latn kor_Hang kmr_Latn lao_Laoo lvs_Latn lij_Latn lim_Latn lin_Latn lit_Latn lmo_Latn ltg_Latn ltz_Latn "
+    "lua_Latn lug_Latn luo_Latn lus_Latn mag_Deva mai_Deva mal_Mlym mar_Deva min_Latn mkd_Cyrl plt_Latn mlt_Latn "
+    "mni_Beng khk_Cyrl mos_Latn mri_Latn zsm_Latn mya_Mymr nld_Latn nno_Latn nob_Latn npi_Deva nso_Latn nus_Latn "
+    "nya_Latn oci_Latn gaz_Latn ory_Orya pag_Latn pan_Guru pap_Latn pol_Latn por_Latn prs_Arab pbt_Arab quy_Latn "
+    "ron_Latn run_Latn rus_Cyrl sag_Latn san_Deva sat_Beng scn_Latn shn_Mymr sin_Sinh slk_Latn slv_Latn smo_Latn "
+    "sna_Latn snd_Arab som_Latn sot_Latn spa_Latn als_Latn srd_Latn srp_Cyrl ssw_Latn sun_Latn swe_Latn swh_Latn "
+    "szl_Latn tam_Taml tat_Cyrl tel_Telu tgk_Cyrl tgl_Latn tha_Thai tir_Ethi taq_Latn taq_Tfng tpi_Latn tsn_Latn "
+    "tso_Latn tuk_Latn tum_Latn tur_Latn twi_Latn tzm_Tfng uig_Arab ukr_Cyrl umb_Latn urd_Arab uzn_Latn vec_Latn "
+    "vie_Latn war_Latn wol_Latn xho_Latn ydd_Hebr yor_Latn yue_Hant zho_Hans zho_Hant zul_Latn";
+
+/* vocab.json, then one language a row. */
+static ferry_status read_m2m_vocabulary(ferry_import_plan *plan, ferry_json tokenizer, ferry_error *error)
 {
     ferry_model_text *text = &plan->text;
     const int32_t V = plan->model.encoder.vocab_size;
@@ -64,46 +146,41 @@ static ferry_status read_m2m_text(ferry_import_plan *plan, ferry_json tokenizer,
     return ferry_multilingual_tags(plan, &list, "__", FERRY_TAG_PREFIX, error);
 }
 
-/* ---- NLLB-200's text ---- */
-
-static const char nllb_codes[] =
-    "ace_Arab ace_Latn acm_Arab acq_Arab aeb_Arab afr_Latn ajp_Arab aka_Latn amh_Ethi apc_Arab arb_Arab ars_Arab "
-    "ary_Arab arz_Arab asm_Beng ast_Latn awa_Deva ayr_Latn azb_Arab azj_Latn bak_Cyrl bam_Latn ban_Latn bel_Cyrl "
-    "bem_Latn ben_Beng bho_Deva bjn_Arab bjn_Latn bod_Tibt bos_Latn bug_Latn bul_Cyrl cat_Latn ceb_Latn ces_Latn "
-    "cjk_Latn ckb_Arab crh_Latn cym_Latn dan_Latn deu_Latn dik_Latn dyu_Latn dzo_Tibt ell_Grek eng_Latn epo_Latn "
-    "est_Latn eus_Latn ewe_Latn fao_Latn pes_Arab fij_Latn fin_Latn fon_Latn fra_Latn fur_Latn fuv_Latn gla_Latn "
-    "gle_Latn glg_Latn grn_Latn guj_Gujr hat_Latn hau_Latn heb_Hebr hin_Deva hne_Deva hrv_Latn hun_Latn hye_Armn "
-    "ibo_Latn ilo_Latn ind_Latn isl_Latn ita_Latn jav_Latn jpn_Jpan kab_Latn kac_Latn kam_Latn kan_Knda kas_Arab "
-    "kas_Deva kat_Geor knc_Arab knc_Latn kaz_Cyrl kbp_Latn kea_Latn khm_Khmr kik_Latn kin_Latn kir_Cyrl kmb_Latn "
-    "kon_Latn kor_Hang kmr_Latn lao_Laoo lvs_Latn lij_Latn lim_Latn lin_Latn lit_Latn lmo_Latn ltg_Latn ltz_Latn "
-    "lua_Latn lug_Latn luo_Latn lus_Latn mag_Deva mai_Deva mal_Mlym mar_Deva min_Latn mkd_Cyrl plt_Latn mlt_Latn "
-    "mni_Beng khk_Cyrl mos_Latn mri_Latn zsm_Latn mya_Mymr nld_Latn nno_Latn nob_Latn npi_Deva nso_Latn nus_Latn "
-    "nya_Latn oci_Latn gaz_Latn ory_Orya pag_Latn pan_Guru pap_Latn pol_Latn por_Latn prs_Arab pbt_Arab quy_Latn "
-    "ron_Latn run_Latn rus_Cyrl sag_Latn san_Deva sat_Beng scn_Latn shn_Mymr sin_Sinh slk_Latn slv_Latn smo_Latn "
-    "sna_Latn snd_Arab som_Latn sot_Latn spa_Latn als_Latn srd_Latn srp_Cyrl ssw_Latn sun_Latn swe_Latn swh_Latn "
-    "szl_Latn tam_Taml tat_Cyrl tel_Telu tgk_Cyrl tgl_Latn tha_Thai tir_Ethi taq_Latn taq_Tfng tpi_Latn tsn_Latn "
-    "tso_Latn tuk_Latn tum_Latn tur_Latn twi_Latn tzm_Tfng uig_Arab ukr_Cyrl umb_Latn urd_Arab uzn_Latn vec_Latn "
-    "vie_Latn war_Latn wol_Latn xho_Latn ydd_Hebr yor_Latn yue_Hant zho_Hans zho_Hant zul_Latn";
-
-ferry_status ferry_import_m2m(ferry_import_plan *plan, ferry_json config, ferry_error *error)
+static ferry_status read_m2m_kind(ferry_import_plan *plan, ferry_json config, ferry_error *error)
 {
     const char *class = "";
-    bool legacy = false;
     ferry_json tokenizer;
+    (void)config;
     FERRY_TRY(ferry_import_optional_json(plan, "tokenizer_config.json", &tokenizer, error));
     FERRY_TRY(ferry_json_text(tokenizer, "tokenizer_class", &class, error));
-    const bool nllb = ferry_text_begins(class, "Nllb") || !ferry_import_has_file(plan, "vocab.json");
-    plan->kind = nllb ? "huggingface-nllb" : "huggingface-m2m100";
-    FERRY_TRY(ferry_huggingface_config(plan, config, &m2m, error));
-    FERRY_TRY(ferry_huggingface_network(plan, config, &m2m, error));
-    if (!nllb) return read_m2m_text(plan, tokenizer, error);
+    if (ferry_text_begins(class, "Nllb") || !ferry_import_has_file(plan, "vocab.json")) plan->kind = "huggingface-nllb";
+    return FERRY_OK;
+}
+
+static ferry_status read_m2m_text(ferry_import_plan *plan, ferry_json config, ferry_error *error)
+{
+    bool legacy = false;
+    ferry_json tokenizer;
+    (void)config;
+    FERRY_TRY(ferry_import_optional_json(plan, "tokenizer_config.json", &tokenizer, error));
+    if (strcmp(plan->kind, "huggingface-nllb") != 0) return read_m2m_vocabulary(plan, tokenizer, error);
     FERRY_TRY(ferry_json_bool(tokenizer, "legacy_behaviour", &legacy, error));
     return ferry_multilingual_text(plan, "aaa_Aaaa", nllb_codes, legacy ? FERRY_TAG_SUFFIX : FERRY_TAG_PREFIX, error);
 }
 
-/* ---- mBART ---- */
+const ferry_huggingface_family ferry_huggingface_m2m = {.kind = "huggingface-m2m100",
+                                                        .vocab_size = 128112,
+                                                        .scale_embedding = true,
+                                                        .activation = "relu",
+                                                        .pad_id = 1,
+                                                        .start_id = 2,
+                                                        .eos_id = 2,
+                                                        .pre_norm = true,
+                                                        .fairseq_positions = true,
+                                                        .sizes = read_m2m_kind,
+                                                        .text = read_m2m_text};
 
-/* mBART-50, and mBART-25, whose decoder starts with the language itself: trained further for one target language. */
+/* ---- mBART-50, and mBART-25, whose decoder starts with the language: trained further for one target language ---- */
 
 #define CODES25                                                                                                        \
     "ar_AR cs_CZ de_DE en_XX es_XX et_EE fi_FI fr_XX gu_IN hi_IN it_IT ja_XX kk_KZ ko_KR lt_LT lv_LV my_MM ne_NP "     \
@@ -113,50 +190,29 @@ static const char codes50[] =
     CODES25 " af_ZA az_AZ bn_IN fa_IR he_IL hr_HR id_ID ka_GE km_KH mk_MK ml_IN "
             "mn_MN mr_IN pl_PL ps_AF pt_XX sv_SE sw_KE ta_IN te_IN th_TH tl_XX uk_UA ur_PK xh_ZA gl_ES sl_SI";
 
-enum { MBART50_WORDS = 250054, UNUSED_ROWS = 2 };
+enum { MBART50_WORDS = 250054 };
 
-static ferry_status read_mbart_position(ferry_import_plan *plan, bool decoder, ferry_error *error)
-{
-    const char *name = decoder ? "decoder.embed_positions.weight" : "encoder.embed_positions.weight";
-    const int32_t D = plan->model.d_model;
-    const ferry_weights_entry *table = ferry_import_find(plan, plan->prefix, name);
-    if (table == NULL || table->tensor.shape[0] <= UNUSED_ROWS || table->tensor.shape[0] > FERRY_MAX_SIZE) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s%s': expected a table of positions, found %s",
-                          ferry_import_source_path(plan->source), plan->prefix, name,
-                          table == NULL ? "none" : "another size");
-    }
-    const int32_t rows = (int32_t)table->tensor.shape[0] - UNUSED_ROWS;
-    FERRY_TRY(ferry_import_check_shape(table, rows + UNUSED_ROWS, D, error));
-    return ferry_import_learned(plan, decoder, table, UNUSED_ROWS, rows, error);
-}
-
-static const ferry_huggingface_class mbart = {.vocab_size = 50265,
-                                              .activation = "gelu",
-                                              .pad_id = 1,
-                                              .start_id = 0,
-                                              .eos_id = 2,
-                                              .pre_norm = true,
-                                              .embedding_norms = true,
-                                              .output_bias = true,
-                                              .position = read_mbart_position};
-
-/* Which of the two: the class of the tokenizer says so, or the vocabulary's size. */
-static ferry_status is_mbart50(ferry_import_plan *plan, ferry_json config, bool *fifty, ferry_error *error)
+/* The class of the tokenizer says which of the two it is, or the vocabulary's size. */
+static ferry_status read_mbart_kind(ferry_import_plan *plan, ferry_json config, ferry_error *error)
 {
     const char *class = "", *config_class = "";
     ferry_json tokenizer;
     FERRY_TRY(ferry_import_optional_json(plan, "tokenizer_config.json", &tokenizer, error));
     FERRY_TRY(ferry_json_text(tokenizer, "tokenizer_class", &class, error));
     FERRY_TRY(ferry_json_text(config, "tokenizer_class", &config_class, error));
-    *fifty = ferry_text_begins(class, "MBart50") || ferry_text_begins(config_class, "MBart50") ||
-             plan->model.encoder.vocab_size == MBART50_WORDS;
+    if (ferry_text_begins(class, "MBart50") || ferry_text_begins(config_class, "MBart50") ||
+        plan->model.encoder.vocab_size == MBART50_WORDS)
+        plan->kind = "huggingface-mbart50";
     return FERRY_OK;
 }
 
-/* The language whose tag is the start token is the only target; nothing is forced. */
-static ferry_status take_target(ferry_import_plan *plan, ferry_json config, ferry_error *error)
+static ferry_status read_mbart_text(ferry_import_plan *plan, ferry_json config, ferry_error *error)
 {
     ferry_model_languages *languages = &plan->text.languages;
+    if (strcmp(plan->kind, "huggingface-mbart50") == 0)
+        return ferry_multilingual_text(plan, "aa_AA", codes50, FERRY_TAG_PREFIX, error);
+    FERRY_TRY(ferry_multilingual_text(plan, "aa_AA", codes25, FERRY_TAG_SUFFIX, error));
+    /* The language whose tag is the start token is the only target; nothing is forced. */
     const int32_t count = languages->count, start = plan->generation.start_id;
     int32_t *numbers = ferry_arena_alloc(&plan->arena, (size_t)count, 2 * sizeof *numbers);
     if (numbers == NULL) return ferry_fail_memory(error, "a list of languages", (size_t)count * 2 * sizeof *numbers);
@@ -179,163 +235,43 @@ static ferry_status take_target(ferry_import_plan *plan, ferry_json config, ferr
         config.file, (int)start, (int)MBART50_WORDS);
 }
 
-ferry_status ferry_import_mbart(ferry_import_plan *plan, ferry_json config, ferry_error *error)
-{
-    bool fifty;
-    FERRY_TRY(ferry_huggingface_config(plan, config, &mbart, error));
-    FERRY_TRY(is_mbart50(plan, config, &fifty, error));
-    plan->kind = fifty ? "huggingface-mbart50" : "huggingface-mbart25";
-    FERRY_TRY(ferry_huggingface_network(plan, config, &mbart, error));
-    FERRY_TRY(ferry_multilingual_text(plan, "aa_AA", fifty ? codes50 : codes25,
-                                      fifty ? FERRY_TAG_PREFIX : FERRY_TAG_SUFFIX, error));
-    return fifty ? FERRY_OK : take_target(plan, config, error);
-}
+const ferry_huggingface_family ferry_huggingface_mbart = {.kind = "huggingface-mbart25",
+                                                          .vocab_size = 50265,
+                                                          .activation = "gelu",
+                                                          .pad_id = 1,
+                                                          .start_id = 0,
+                                                          .eos_id = 2,
+                                                          .pre_norm = true,
+                                                          .embedding_norms = true,
+                                                          .output_bias = true,
+                                                          .stored_positions = true,
+                                                          .learned_from = 2,
+                                                          .sizes = read_mbart_kind,
+                                                          .text = read_mbart_text};
 
-/* ---- MarianMT ---- */
-
-/* OPUS-MT's models in Hugging Face's form. */
-
-/* A stored table that equals the formula adds nothing, and the formula has no end; another one is used as it is. */
-ferry_status ferry_huggingface_marian_position(ferry_import_plan *plan, bool decoder, ferry_error *error)
-{
-    const char *name = decoder ? "decoder.embed_positions.weight" : "encoder.embed_positions.weight";
-    const ferry_weights_entry *table = ferry_import_find(plan, plan->prefix, name);
-    if (table != NULL) return ferry_import_position_table(plan, decoder, table, 0, error);
-    ferry_import_sinusoidal(plan, decoder, false, false, 0);
-    if (plan->model.d_model % 2 == 0) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: d_model %d: sinusoidal positions need an even one",
-                      ferry_import_source_path(plan->source), (int)plan->model.d_model);
-}
-
-static ferry_status read_marian_network(ferry_import_plan *plan, ferry_json config, ferry_error *error)
-{
-    static const ferry_huggingface_class marian = {.vocab_size = 58101,
-                                                   .activation = "gelu",
-                                                   .pad_id = 58100,
-                                                   .start_id = 58100,
-                                                   .eos_id = 0,
-                                                   .output_bias = true,
-                                                   .position = ferry_huggingface_marian_position};
-    const int32_t *source = &plan->model.encoder.vocab_size;
-    int32_t *target = &plan->model.decoder.vocab_size;
-    FERRY_TRY(ferry_huggingface_config(plan, config, &marian, error));
-    FERRY_TRY(ferry_json_bool(config, "share_encoder_decoder_embeddings", &plan->model.tied_embeddings, error));
-    FERRY_TRY(ferry_json_integer(config, "decoder_vocab_size", 1, FERRY_MAX_VOCABULARY, target, error));
-    if (plan->model.tied_embeddings && *source != *target) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT,
-                          "%s: 'share_encoder_decoder_embeddings' with vocab_size %d but decoder_vocab_size %d",
-                          config.file, (int)*source, (int)*target);
-    }
-    FERRY_TRY(ferry_huggingface_network(plan, config, &marian, error));
-    /* With pad suppressed before the softmax: what every published Marian directory asks for or was made for. */
-    plan->generation.decoding.search.renormalize = true;
-    return FERRY_OK;
-}
-
-/* vocab.json for the source, and for the target unless there is a target_vocab.json in use. */
-static ferry_status read_marian_vocabularies(ferry_import_plan *plan, ferry_json tokenizer, ferry_json *source,
-                                             ferry_json *target, ferry_error *error)
-{
-    ferry_model_text *text = &plan->text;
-    text->source_count = plan->model.encoder.vocab_size;
-    text->target_count = plan->model.decoder.vocab_size;
-    FERRY_TRY(ferry_import_json(plan, "vocab.json", source, error));
-    FERRY_TRY(ferry_import_vocabulary(plan, *source, text->source_count, &text->source_pieces, error));
-    bool separate = !plan->model.tied_embeddings && ferry_import_has_file(plan, "target_vocab.json");
-    FERRY_TRY(ferry_json_bool(tokenizer, "separate_vocabs", &separate, error));
-    if (separate) FERRY_TRY(ferry_import_json(plan, "target_vocab.json", target, error));
-    if (!separate) *target = *source;
-    plan->vocabulary_files[0] = source->file;
-    plan->vocabulary_files[1] = target->file;
-    if (!separate && text->source_count == text->target_count) {
-        text->target_pieces = text->source_pieces;
-        return FERRY_OK;
-    }
-    return ferry_import_vocabulary(plan, *target, text->target_count, &text->target_pieces, error);
-}
-
-static bool is_code(const char *language)
-{
-    return language != NULL && *language != 0 && strchr(language, ' ') == NULL;
-}
-
-/* Pieces ">>fra<<" of the source's vocabulary are tags of target languages; without them a model has one pair. */
-static ferry_status read_marian_languages(ferry_import_plan *plan, ferry_json tokenizer, ferry_error *error)
-{
-    const ferry_model_text *text = &plan->text;
-    bool found;
-    FERRY_TRY(ferry_import_tag_pieces(plan, text->source_pieces, text->source_count, &found, error));
-    if (found) return FERRY_OK;
-    const char *source = NULL, *target = NULL;
-    FERRY_TRY(ferry_json_text(tokenizer, "source_lang", &source, error));
-    FERRY_TRY(ferry_json_text(tokenizer, "target_lang", &target, error));
-    if (!is_code(source) || !is_code(target)) return FERRY_OK;
-    return ferry_import_language_pair(plan, source, target, error);
-}
-
-static ferry_status read_marian_text(ferry_import_plan *plan, ferry_error *error)
-{
-    static const char *const silent[] = {"</s>", "<unk>", "<pad>", NULL};
-    ferry_json tokenizer, source, target;
-    if (ferry_import_uses_tokenizer_json(plan, "source.spm")) {
-        FERRY_TRY(ferry_import_tokenizer_json(plan, error));
-        FERRY_TRY(ferry_import_optional_json(plan, "tokenizer_config.json", &tokenizer, error));
-        return read_marian_languages(plan, tokenizer, error);
-    }
-    plan->text.present = plan->text.leading_tag = true;
-    const char *target_file = ferry_import_has_file(plan, "target.spm") ? "target.spm" : "";
-    FERRY_TRY(ferry_import_segmenters(plan, "source.spm", target_file, error));
-    FERRY_TRY(ferry_import_optional_json(plan, "tokenizer_config.json", &tokenizer, error));
-    FERRY_TRY(read_marian_vocabularies(plan, tokenizer, &source, &target, error));
-    FERRY_TRY(ferry_huggingface_special_pieces(plan, source, target, silent, error));
-    return read_marian_languages(plan, tokenizer, error);
-}
-
-ferry_status ferry_import_marianmt(ferry_import_plan *plan, ferry_json config, ferry_error *error)
-{
-    plan->kind = "huggingface-marian";
-    FERRY_TRY(read_marian_network(plan, config, error));
-    return read_marian_text(plan, error);
-}
-
-/* ---- Pegasus ---- */
-
-/* It summarizes: M2M-100's layers, MarianMT's positions, and SentencePiece's ids shifted. */
+/* ---- Pegasus, which summarizes ---- */
 
 /* Before the pieces, of which the unknown one is the first, come padding, end, two masks and 101 words of pre-training;
  * SentencePiece's padding and end are pieces that nothing names. */
 enum { PEGASUS_OFFSET = 103, PEGASUS_UNKNOWN = 2, MAX_OFFSET = 1 << 20 };
 
-static const ferry_huggingface_class pegasus = {.vocab_size = 50265,
-                                                .activation = "gelu",
-                                                .pad_id = 0,
-                                                .start_id = 0,
-                                                .eos_id = 1,
-                                                .pre_norm = true,
-                                                .output_bias = true,
-                                                .position = ferry_huggingface_marian_position};
-
-static ferry_status check_offset(ferry_import_plan *plan, ferry_error *error)
-{
-    int32_t offset = PEGASUS_OFFSET;
-    ferry_json tokenizer;
-    FERRY_TRY(ferry_import_optional_json(plan, "tokenizer_config.json", &tokenizer, error));
-    FERRY_TRY(ferry_json_integer(tokenizer, "offset", 0, MAX_OFFSET, &offset, error));
-    if (offset == PEGASUS_OFFSET) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: 'offset': expected %d, found %d", tokenizer.file,
-                      PEGASUS_OFFSET, (int)offset);
-}
-
-static ferry_status read_pegasus_text(ferry_import_plan *plan, ferry_error *error)
+static ferry_status read_pegasus_text(ferry_import_plan *plan, ferry_json config, ferry_error *error)
 {
     static const char model[] = "spiece.model";
     const int32_t V = plan->model.encoder.vocab_size;
+    int32_t offset = PEGASUS_OFFSET;
+    ferry_json tokenizer;
     const ferry_texts *joined;
     ferry_view *pieces;
+    (void)config;
     if (ferry_import_uses_tokenizer_json(plan, model)) return ferry_import_tokenizer_json(plan, error);
-    FERRY_TRY(check_offset(plan, error));
+    FERRY_TRY(ferry_import_optional_json(plan, "tokenizer_config.json", &tokenizer, error));
+    FERRY_TRY(ferry_json_integer(tokenizer, "offset", 0, MAX_OFFSET, &offset, error));
+    if (offset != PEGASUS_OFFSET)
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: 'offset': expected %d, found %d", tokenizer.file,
+                          PEGASUS_OFFSET, (int)offset);
     FERRY_TRY(ferry_huggingface_segmenter(plan, model, error));
-    FERRY_TRY(ferry_huggingface_shifted_pieces(plan, PEGASUS_UNKNOWN, PEGASUS_UNKNOWN, PEGASUS_OFFSET, &pieces, error));
+    FERRY_TRY(ferry_huggingface_shifted_pieces(plan, PEGASUS_UNKNOWN, PEGASUS_UNKNOWN, offset, &pieces, error));
     FERRY_TRY(ferry_texts_join(&plan->arena, pieces, (size_t)V, &joined, error));
     ferry_import_one_vocabulary(plan, joined, PEGASUS_UNKNOWN + PEGASUS_OFFSET);
     FERRY_TRY(ferry_import_special_ids(plan, error));
@@ -343,108 +279,80 @@ static ferry_status read_pegasus_text(ferry_import_plan *plan, ferry_error *erro
     return ferry_import_compare_tokenizer_json(plan, error);
 }
 
-ferry_status ferry_import_pegasus(ferry_import_plan *plan, ferry_json config, ferry_error *error)
-{
-    plan->kind = "huggingface-pegasus";
-    FERRY_TRY(ferry_huggingface_config(plan, config, &pegasus, error));
-    FERRY_TRY(ferry_huggingface_network(plan, config, &pegasus, error));
-    return read_pegasus_text(plan, error);
-}
+const ferry_huggingface_family ferry_huggingface_pegasus = {.kind = "huggingface-pegasus",
+                                                            .vocab_size = 50265,
+                                                            .activation = "gelu",
+                                                            .pad_id = 0,
+                                                            .start_id = 0,
+                                                            .eos_id = 1,
+                                                            .pre_norm = true,
+                                                            .output_bias = true,
+                                                            .stored_positions = true,
+                                                            .text = read_pegasus_text};
 
-/* ---- FSMT ---- */
-
-/* Fairseq's models of WMT 2016 and 2019. */
-
-/* Transformers 5 stores the table, of which the padding has the row before the first. */
-static ferry_status read_fsmt_position(ferry_import_plan *plan, bool decoder, ferry_error *error)
-{
-    const char *name = decoder ? "decoder.embed_positions.weight" : "encoder.embed_positions.weight";
-    const ferry_weights_entry *table = ferry_import_find(plan, plan->prefix, name);
-    if (table == NULL) return ferry_huggingface_fairseq_position(plan, decoder, error);
-    return ferry_import_position_table(plan, decoder, table, plan->generation.pad_id + 1, error);
-}
+/* ---- FSMT: fairseq's models of WMT 2016 and 2019 ---- */
 
 enum { FSMT_WORDS = 42024 };
 
-static const ferry_huggingface_class fsmt = {.vocab_size = FSMT_WORDS,
-                                             .scale_embedding = true,
-                                             .activation = "relu",
-                                             .pad_id = 1,
-                                             .start_id = 2,
-                                             .eos_id = 2,
-                                             .untied_output = true,
-                                             .output = "decoder.output_projection.weight",
-                                             .position = read_fsmt_position};
-
 /* Three matrices, or one: the source's words, the target's, and the output. */
-static ferry_status read_fsmt_network(ferry_import_plan *plan, ferry_json config, ferry_error *error)
+static ferry_status read_fsmt_sizes(ferry_import_plan *plan, ferry_json config, ferry_error *error)
 {
     int32_t *source = &plan->model.encoder.vocab_size, *target = &plan->model.decoder.vocab_size;
     const ferry_json_key keys[] = {{"src_vocab_size", .integer = source, 1, FERRY_MAX_VOCABULARY},
                                    {"tgt_vocab_size", .integer = target, 1, FERRY_MAX_VOCABULARY,
                                     .other = "vocab_size"}};
-    FERRY_TRY(ferry_huggingface_config(plan, config, &fsmt, error));
     *source = *target = FSMT_WORDS;
     FERRY_TRY(ferry_json_read(config, keys, 2, false, error));
     plan->model.tied_embeddings = plan->model.tied_output;
-    if (plan->model.tied_embeddings && *source != *target) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT,
-                          "%s: 'tie_word_embeddings' with src_vocab_size %d but tgt_vocab_size %d", config.file,
-                          (int)*source, (int)*target);
-    }
-    return ferry_huggingface_network(plan, config, &fsmt, error);
+    if (!plan->model.tied_embeddings || *source == *target) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_FORMAT,
+                      "%s: 'tie_word_embeddings' with src_vocab_size %d but tgt_vocab_size %d", config.file,
+                      (int)*source, (int)*target);
 }
 
-/* Its text: Moses' words, merged pairs of each, two vocabularies. */
-
-/* `langs`, of the tokenizer or of the model. */
-static ferry_status read_fsmt_languages(ferry_import_plan *plan, ferry_json tokenizer, ferry_json config,
-                                        ferry_error *error)
-{
-    const ferry_json json = ferry_json_get(tokenizer, "langs") != NULL ? tokenizer : config;
-    const json_t *pair = ferry_json_get(json, "langs");
-    const char *source = json_string_value(json_array_get(pair, 0)),
-               *target = json_string_value(json_array_get(pair, 1));
-    if (json_array_size(pair) != 2 || source == NULL || target == NULL || *source == 0 || *target == 0)
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: 'langs': expected two languages", json.file);
-    plan->text.source_moses = ferry_text_view(source);
-    plan->text.target_moses = ferry_text_view(target);
-    return ferry_import_language_pair(plan, source, target, error);
-}
-
-static ferry_status read_fsmt_vocabularies(ferry_import_plan *plan, ferry_error *error)
+/* Moses' words, merged pairs of each, two vocabularies; `langs`, of the tokenizer or of the model. */
+static ferry_status read_fsmt_text(ferry_import_plan *plan, ferry_json config, ferry_error *error)
 {
     static const char *const silent[] = {"<s>", "<pad>", "</s>", "<unk>", NULL};
     ferry_model_text *text = &plan->text;
-    ferry_json source, target;
-    text->source_count = plan->model.encoder.vocab_size;
-    text->target_count = plan->model.decoder.vocab_size;
-    FERRY_TRY(ferry_import_json(plan, "vocab-src.json", &source, error));
-    FERRY_TRY(ferry_import_json(plan, "vocab-tgt.json", &target, error));
-    FERRY_TRY(ferry_import_vocabulary(plan, source, text->source_count, &text->source_pieces, error));
-    FERRY_TRY(ferry_import_vocabulary(plan, target, text->target_count, &text->target_pieces, error));
-    plan->vocabulary_files[0] = source.file;
-    plan->vocabulary_files[1] = target.file;
-    return ferry_huggingface_special_pieces(plan, source, target, silent, error);
-}
-
-static ferry_status read_fsmt_text(ferry_import_plan *plan, ferry_json config, ferry_error *error)
-{
-    ferry_json tokenizer;
+    ferry_json tokenizer, from, to;
     bool lower = false;
     FERRY_TRY(ferry_import_optional_json(plan, "tokenizer_config.json", &tokenizer, error));
     FERRY_TRY(ferry_json_bool(tokenizer, "do_lower_case", &lower, error));
     if (lower)
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: 'do_lower_case' true is not supported", tokenizer.file);
-    plan->text.present = true;
-    FERRY_TRY(read_fsmt_vocabularies(plan, error));
+    text->present = true;
+    text->source_count = plan->model.encoder.vocab_size;
+    text->target_count = plan->model.decoder.vocab_size;
+    FERRY_TRY(ferry_import_json(plan, "vocab-src.json", &from, error));
+    FERRY_TRY(ferry_import_json(plan, "vocab-tgt.json", &to, error));
+    FERRY_TRY(ferry_import_vocabulary(plan, from, text->source_count, &text->source_pieces, error));
+    FERRY_TRY(ferry_import_vocabulary(plan, to, text->target_count, &text->target_pieces, error));
+    plan->vocabulary_files[0] = from.file;
+    plan->vocabulary_files[1] = to.file;
+    FERRY_TRY(ferry_huggingface_special_pieces(plan, from, to, silent, error));
     FERRY_TRY(ferry_import_merges(plan, "merges.txt", "merges.txt", true, error));
-    return read_fsmt_languages(plan, tokenizer, config, error);
+    const ferry_json json = ferry_json_get(tokenizer, "langs") != NULL ? tokenizer : config;
+    const json_t *pair = ferry_json_get(json, "langs");
+    const char *source = json_string_value(json_array_get(pair, 0));
+    const char *target = json_string_value(json_array_get(pair, 1));
+    if (json_array_size(pair) != 2 || source == NULL || target == NULL || *source == 0 || *target == 0)
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: 'langs': expected two languages", json.file);
+    text->source_moses = ferry_text_view(source);
+    text->target_moses = ferry_text_view(target);
+    return ferry_import_language_pair(plan, source, target, error);
 }
 
-ferry_status ferry_import_fsmt(ferry_import_plan *plan, ferry_json config, ferry_error *error)
-{
-    plan->kind = "huggingface-fsmt";
-    FERRY_TRY(read_fsmt_network(plan, config, error));
-    return read_fsmt_text(plan, config, error);
-}
+const ferry_huggingface_family ferry_huggingface_fsmt = {.kind = "huggingface-fsmt",
+                                                         .vocab_size = FSMT_WORDS,
+                                                         .scale_embedding = true,
+                                                         .activation = "relu",
+                                                         .pad_id = 1,
+                                                         .start_id = 2,
+                                                         .eos_id = 2,
+                                                         .untied_output = true,
+                                                         .output = "decoder.output_projection.weight",
+                                                         .fairseq_positions = true,
+                                                         .stored_positions = true, /* by transformers 5 */
+                                                         .sizes = read_fsmt_sizes,
+                                                         .text = read_fsmt_text};

@@ -11,17 +11,17 @@
 
 static const struct {
     const char *model_type;
-    const char *class_start; /* of the class in `architectures`, for a config.json without model_type */
-    ferry_huggingface_family *import;
-    const char *missing; /* of a family that Ferry does not read: what it lacks */
+    const char *class_start;                /* of the class in `architectures`, for a config.json without model_type */
+    const ferry_huggingface_family *family; /* NULL: T5, or none that Ferry reads */
+    const char *missing;                    /* what Ferry lacks to read it */
 } families[] = {
-    {"marian", "Marian", ferry_import_marianmt, NULL},
-    {"m2m_100", "M2M100", ferry_import_m2m, NULL},
-    {"mbart", "MBart", ferry_import_mbart, NULL},
-    {"t5", "T5For", ferry_import_t5, NULL},
-    {"t5", "T5With", ferry_import_t5, NULL},
-    {"mt5", "MT5", ferry_import_t5, NULL},
-    {"umt5", "UMT5", ferry_import_t5, NULL},
+    {"marian", "Marian", &ferry_huggingface_marian, NULL},
+    {"m2m_100", "M2M100", &ferry_huggingface_m2m, NULL},
+    {"mbart", "MBart", &ferry_huggingface_mbart, NULL},
+    {"t5", "T5For", NULL, NULL},
+    {"t5", "T5With", NULL, NULL},
+    {"mt5", "MT5", NULL, NULL},
+    {"umt5", "UMT5", NULL, NULL},
     {"nllb-moe", "NllbMoe", NULL, "mixtures of experts"},
     {"switch_transformers", "SwitchTransformers", NULL, "mixtures of experts"},
     {"bart", "Bart", NULL, "its tokenizer, byte-level pairs without a SentencePiece model"},
@@ -38,8 +38,8 @@ static const struct {
     {"seamless_m4t", "SeamlessM4TFor", NULL, "speech"},
     {"seamless_m4t_v2", "SeamlessM4Tv2", NULL, "speech"},
     {"encoder-decoder", "EncoderDecoder", NULL, "stacks of two other families in one model"},
-    {"pegasus", "PegasusFor", ferry_import_pegasus, NULL},
-    {"fsmt", "FSMT", ferry_import_fsmt, NULL},
+    {"pegasus", "PegasusFor", &ferry_huggingface_pegasus, NULL},
+    {"fsmt", "FSMT", &ferry_huggingface_fsmt, NULL},
     {"t5gemma", "T5Gemma", NULL, "Gemma's blocks: grouped keys, soft caps, sliding windows"},
     {"t5gemma2", "T5Gemma2", NULL, "Gemma's blocks: grouped keys, soft caps, sliding windows"},
     {"IndicTrans", "IndicTrans", NULL, "its tokenizer, which is a program in the directory"},
@@ -50,38 +50,18 @@ const char *ferry_huggingface_architecture(ferry_json config)
     return json_string_value(json_array_get(ferry_json_get(config, "architectures"), 0));
 }
 
-static ferry_status find_family(ferry_json config, ferry_huggingface_family **import, ferry_error *error)
-{
-    const char *type = NULL, *class = ferry_huggingface_architecture(config);
-    FERRY_TRY(ferry_json_text(config, "model_type", &type, error));
-    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
-        const char *start = families[i].class_start;
-        if (type != NULL ? strcmp(type, families[i].model_type) != 0
-                         : class == NULL || strncmp(class, start, strlen(start)) != 0)
-            continue;
-        *import = families[i].import;
-        if (*import != NULL) return FERRY_OK;
-        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: model type '%s' is not supported: Ferry lacks %s",
-                          config.file, families[i].model_type, families[i].missing);
-    }
-    const char *found = type != NULL ? type : class != NULL ? class : "nothing";
-    return ferry_fail(
-        error, FERRY_ERROR_UNSUPPORTED,
-        "%s: model type: expected 'marian', 'm2m_100', 'mbart', 't5', 'mt5', 'umt5', 'pegasus' or 'fsmt', found '%s'",
-        config.file, ferry_printable_view(ferry_text_view(found)).text);
-}
-
 /* Choices that change the network. */
-static ferry_status check_kind(ferry_json config, const char *class, ferry_huggingface_family *import,
+static ferry_status check_kind(ferry_json config, const char *class, const ferry_huggingface_family *family,
                                ferry_error *error)
 {
+    static const char *const nested[] = {"text_config", "encoder", "decoder"};
     bool pair = true, one = false;
     const ferry_json_key keys[] = {{"is_encoder_decoder", .flag = &pair}, {"tie_encoder_decoder", .flag = &one}};
-    FERRY_TRY(ferry_json_read(config, keys, 2, false, error));
-    static const char *const nested[] = {"text_config", "encoder", "decoder"};
     const char *refused = NULL;
+    FERRY_TRY(ferry_json_read(config, keys, 2, false, error));
     for (size_t i = 0; i < sizeof nested / sizeof nested[0]; i++) {
-        const bool unused = import == ferry_import_fsmt && strcmp(nested[i], "decoder") == 0; /* its class drops it */
+        const bool unused =
+            family == &ferry_huggingface_fsmt && strcmp(nested[i], "decoder") == 0; /* its class drops it */
         if (json_is_object(ferry_json_get(config, nested[i])) && !unused)
             return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: a nested '%s' is not supported", config.file,
                               nested[i]);
@@ -101,23 +81,9 @@ static ferry_status check_kind(ferry_json config, const char *class, ferry_huggi
                       ferry_printable_view(ferry_text_view(class)).text);
 }
 
-bool ferry_import_is_huggingface(const ferry_import_plan *plan, ferry_json config)
-{
-    (void)plan;
-    return ferry_json_get(config, "model_type") != NULL || ferry_json_get(config, "architectures") != NULL;
-}
-
-ferry_status ferry_import_huggingface(ferry_import_plan *plan, ferry_json config, ferry_error *error)
-{
-    ferry_huggingface_family *import;
-    FERRY_TRY(find_family(config, &import, error));
-    FERRY_TRY(check_kind(config, ferry_huggingface_architecture(config), import, error));
-    return import(plan, config, error);
-}
-
 /* ---- config.json ---- */
 
-static ferry_status read_stack(ferry_json config, bool decoder, int32_t d_model, const ferry_huggingface_class *family,
+static ferry_status read_stack(ferry_json config, bool decoder, int32_t d_model, const ferry_huggingface_family *family,
                                ferry_stack *stack, ferry_error *error)
 {
     const int32_t most = FERRY_MAX_SIZE;
@@ -136,8 +102,9 @@ static ferry_status read_stack(ferry_json config, bool decoder, int32_t d_model,
     return ferry_import_split_heads(config.file, d_model, stack, error);
 }
 
-ferry_status ferry_huggingface_config(ferry_import_plan *plan, ferry_json config, const ferry_huggingface_class *family,
-                                      ferry_error *error)
+/* Sizes and choices of a family with BART's layers; one vocabulary, unless family->sizes says otherwise. */
+static ferry_status read_config(ferry_import_plan *plan, ferry_json config, const ferry_huggingface_family *family,
+                                ferry_error *error)
 {
     ferry_transformer *model = &plan->model;
     bool scale = family->scale_embedding;
@@ -154,7 +121,7 @@ ferry_status ferry_huggingface_config(ferry_import_plan *plan, ferry_json config
     FERRY_TRY(read_stack(config, true, model->d_model, family, &model->decoder, error));
     model->embedding_scale = scale ? (float)sqrt((double)model->d_model) : 1;
     model->encoder.vocab_size = model->decoder.vocab_size = size;
-    return FERRY_OK;
+    return family->sizes != NULL ? family->sizes(plan, config, error) : FERRY_OK;
 }
 
 ferry_status ferry_huggingface_decoding(ferry_import_plan *plan, ferry_json config, int32_t pad_id, int32_t start_id,
@@ -166,189 +133,6 @@ ferry_status ferry_huggingface_decoding(ferry_import_plan *plan, ferry_json conf
     FERRY_TRY(ferry_import_ids(plan, &eos_id, 1, &plan->generation.eos_ids, &plan->generation.eos_count, error));
     FERRY_TRY(ferry_import_optional_json(plan, "generation_config.json", &generation, error));
     return ferry_import_generation(plan, config, generation, error);
-}
-
-/* ---- tensors ---- */
-
-void ferry_huggingface_find_prefix(ferry_import_plan *plan, const char *const *prefixes)
-{
-    while (*prefixes != NULL && !ferry_import_has_prefix(plan, *prefixes)) prefixes++;
-    plan->prefix = *prefixes != NULL ? *prefixes : "";
-}
-
-bool ferry_huggingface_same_numbers(const ferry_weights_entry *a, const ferry_weights_entry *b)
-{
-    const ferry_tensor *x = &a->tensor, *y = &b->tensor;
-    const int64_t row_major[] = {x->shape[1], 1};
-    if (memcmp(x->shape, y->shape, sizeof x->shape) != 0 || x->type != y->type) return false;
-    if (memcmp(a->strides, row_major, sizeof row_major) == 0 && memcmp(b->strides, row_major, sizeof row_major) == 0)
-        return memcmp(x->data, y->data, x->bytes) == 0;
-    for (int64_t i = 0; i < x->shape[0] * x->shape[1]; i++) {
-        const int64_t n = i / x->shape[1], k = i % x->shape[1];
-        float left, right;
-        ferry_import_widen(x, n * a->strides[0] + k * a->strides[1], 1, 1, &left);
-        ferry_import_widen(y, n * b->strides[0] + k * b->strides[1], 1, 1, &right);
-        if (memcmp(&left, &right, sizeof left) != 0) return false;
-    }
-    return true;
-}
-
-ferry_status ferry_huggingface_take_tied(ferry_import_plan *plan, const char *const *names, int32_t V,
-                                         const ferry_weights_entry **tensor, ferry_error *error)
-{
-    *tensor = NULL;
-    for (; *names != NULL; names++) {
-        const char *prefix = strcmp(*names, "lm_head.weight") == 0 ? "" : plan->prefix;
-        const ferry_weights_entry *found = ferry_import_find(plan, prefix, *names);
-        if (found == NULL) continue;
-        FERRY_TRY(ferry_import_check_shape(found, V, plan->model.d_model, error));
-        if (*tensor == NULL) {
-            *tensor = found;
-        } else if (!ferry_huggingface_same_numbers(*tensor, found)) {
-            return ferry_fail(error, FERRY_ERROR_FORMAT,
-                              "%s: tensors '%s' and '%s' differ, but the configuration says that they are one",
-                              found->file, ferry_printable_view((*tensor)->tensor.name).text,
-                              ferry_printable_view(found->tensor.name).text);
-        }
-    }
-    if (*tensor != NULL) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: no tensor holds the embeddings ('%sshared.weight' or another)",
-                      ferry_import_source_path(plan->source), plan->prefix);
-}
-
-/* A family->output that is missing, or stored though it is the decoder's embedding. */
-static ferry_status tie_output(ferry_import_plan *plan, const ferry_huggingface_class *family, ferry_error *error)
-{
-    if (family->output == NULL || plan->model.tied_output) return FERRY_OK;
-    const ferry_weights_entry *output = ferry_import_find(plan, plan->prefix, family->output);
-    const ferry_weights_entry *embedding = ferry_import_find(plan, plan->prefix, "decoder.embed_tokens.weight");
-    if (output != NULL)
-        FERRY_TRY(ferry_import_check_shape(output, plan->model.decoder.vocab_size, plan->model.d_model, error));
-    plan->model.tied_output =
-        output == NULL || (embedding != NULL && ferry_huggingface_same_numbers(output, embedding));
-    return FERRY_OK;
-}
-
-/* As plan->model.tied_embeddings and tied_output say. */
-static ferry_status add_embeddings(ferry_import_plan *plan, const ferry_huggingface_class *family, ferry_error *error)
-{
-    const char *const output = family->output != NULL ? family->output : "lm_head.weight";
-    const char *const output_prefix = family->output != NULL ? plan->prefix : "";
-    FERRY_TRY(tie_output(plan, family, error));
-    const char *const output_alias = plan->model.tied_output ? output : NULL;
-    const char *const shared[] = {"shared.weight", "decoder.embed_tokens.weight", "encoder.embed_tokens.weight",
-                                  output_alias, NULL};
-    const char *const source[] = {"encoder.embed_tokens.weight", NULL};
-    const char *const target[] = {"decoder.embed_tokens.weight", output_alias, NULL};
-    const ferry_transformer *model = &plan->model;
-    const int32_t V = model->decoder.vocab_size;
-    const struct {
-        const char *const *names;
-        const char *to;
-        int32_t V;
-        bool tied;
-    } tables[] = {{shared, "token_embd.weight", V, true},
-                  {source, "enc.token_embd.weight", model->encoder.vocab_size, false},
-                  {target, "dec.token_embd.weight", V, false}};
-    const ferry_weights_entry *tensor;
-    for (int i = 0; i < 3; i++) {
-        if (tables[i].tied != plan->model.tied_embeddings) continue;
-        FERRY_TRY(ferry_huggingface_take_tied(plan, tables[i].names, tables[i].V, &tensor, error));
-        FERRY_TRY(ferry_import_add(plan, tensor, FERRY_IMPORT_MATRIX, error, "%s", tables[i].to));
-    }
-    if (plan->model.tied_output) return FERRY_OK;
-    FERRY_TRY(ferry_import_take(plan, output_prefix, output, V, model->d_model, &tensor, error));
-    return ferry_import_add(plan, tensor, FERRY_IMPORT_MATRIX, error, "output.weight");
-}
-
-/* Remains of old versions, and buffers that are computed. */
-static bool is_ignored(ferry_view name)
-{
-    static const char *const endings[] = {
-        ".version",     "._float_tensor",      ".embed_positions.weights",
-        ".masked_bias", "num_batches_tracked", "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight",
-    };
-    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
-        const size_t size = strlen(endings[i]);
-        if (name.size >= size && memcmp(name.data + name.size - size, endings[i], size) == 0) return true;
-    }
-    return false;
-}
-
-ferry_status ferry_huggingface_check_unused(const ferry_import_plan *plan, ferry_error *error)
-{
-    return ferry_import_check_unused(plan, is_ignored, error);
-}
-
-ferry_status ferry_huggingface_network(ferry_import_plan *plan, ferry_json config,
-                                       const ferry_huggingface_class *family, ferry_error *error)
-{
-    static const char *const prefixes[] = {"model.", NULL};
-    FERRY_TRY(ferry_huggingface_decoding(plan, config, family->pad_id, family->start_id, family->eos_id, error));
-    FERRY_TRY(ferry_import_open_weights(plan, error));
-    ferry_huggingface_find_prefix(plan, prefixes);
-    FERRY_TRY(family->position(plan, false, error));
-    FERRY_TRY(family->position(plan, true, error));
-    FERRY_TRY(add_embeddings(plan, family, error));
-    if (family->embedding_norms) FERRY_TRY(ferry_import_bart_embedding_norms(plan, error));
-    FERRY_TRY(ferry_import_bart_layers(plan, error));
-    if (family->output_bias) FERRY_TRY(ferry_import_bart_bias(plan, error));
-    return ferry_huggingface_check_unused(plan, error);
-}
-
-/* ---- texts ---- */
-
-ferry_status ferry_huggingface_segmenter(ferry_import_plan *plan, const char *name, ferry_error *error)
-{
-    if (ferry_import_has_file(plan, name)) return ferry_import_segmenters(plan, name, NULL, error);
-    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: expected %s or tokenizer.json, found neither",
-                      ferry_import_source_path(plan->source), name);
-}
-
-ferry_status ferry_huggingface_check_eos(const ferry_import_plan *plan, ferry_json vocabulary, ferry_error *error)
-{
-    FERRY_TRY(ferry_json_require(vocabulary, "</s>", error));
-    const int32_t id = ferry_import_piece_id(vocabulary, "</s>");
-    for (int32_t i = 0; i < plan->generation.eos_count; i++)
-        if (plan->generation.eos_ids[i] == id) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '</s>' has id %d, but the configuration's eos_token_id is %d",
-                      vocabulary.file, (int)id, (int)plan->generation.eos_ids[0]);
-}
-
-ferry_status ferry_huggingface_special_pieces(ferry_import_plan *plan, ferry_json source, ferry_json target,
-                                              const char *const *silent, ferry_error *error)
-{
-    ferry_model_text *text = &plan->text;
-    const int32_t suffix = ferry_import_piece_id(source, "</s>");
-    const int32_t more[] = {plan->generation.pad_id, plan->generation.start_id};
-    FERRY_TRY(ferry_json_require(source, "<unk>", error));
-    FERRY_TRY(ferry_json_require(source, "</s>", error));
-    FERRY_TRY(ferry_huggingface_check_eos(plan, target, error));
-    text->source_unk_id = ferry_import_piece_id(source, "<unk>");
-    FERRY_TRY(ferry_import_ids(plan, &suffix, 1, &text->suffix_ids, &text->suffix_count, error));
-    for (; *silent != NULL; silent++) {
-        const int32_t id = ferry_import_piece_id(target, *silent);
-        FERRY_TRY(ferry_import_special(plan, &id, 1, error));
-    }
-    return ferry_import_special(plan, more, 2, error);
-}
-
-ferry_status ferry_huggingface_shifted_pieces(ferry_import_plan *plan, int32_t unknown, int32_t first, int32_t shift,
-                                              ferry_view **pieces, ferry_error *error)
-{
-    const ferry_spm *spm = plan->segmenters[0];
-    const char *file = plan->segmenter_files[0];
-    const int32_t count = ferry_spm_count(spm), found = ferry_spm_unknown(spm), V = plan->model.encoder.vocab_size;
-    if (count < first || found != unknown || count > V - shift) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT,
-                          "%s: the SentencePiece model has %d pieces (unknown: %d); expected unknown %d and at most %d "
-                          "for a vocabulary of %d",
-                          file, (int)count, (int)found, (int)unknown, (int)(V - shift), (int)V);
-    }
-    FERRY_TRY(ferry_import_check_rows(plan, file, count + shift, V, error));
-    FERRY_TRY(ferry_import_pieces(plan, V, pieces, error));
-    for (int32_t i = first; i < count; i++) (*pieces)[i + shift] = ferry_spm_piece(spm, i);
-    return FERRY_OK;
 }
 
 /* ---- layers with BART's names ---- */
@@ -452,4 +236,186 @@ ferry_status ferry_import_split_heads(const char *file, int32_t d_model, ferry_s
     stack->head_width = d_model / stack->heads;
     stack->attention_scale = (float)(1 / sqrt((double)stack->head_width));
     return FERRY_OK;
+}
+
+/* ---- tensors ---- */
+
+void ferry_huggingface_find_prefix(ferry_import_plan *plan, const char *const *prefixes)
+{
+    while (*prefixes != NULL && !ferry_import_has_prefix(plan, *prefixes)) prefixes++;
+    plan->prefix = *prefixes != NULL ? *prefixes : "";
+}
+
+bool ferry_huggingface_same_numbers(const ferry_weights_entry *a, const ferry_weights_entry *b)
+{
+    const ferry_tensor *x = &a->tensor, *y = &b->tensor;
+    const int64_t row_major[] = {x->shape[1], 1};
+    if (memcmp(x->shape, y->shape, sizeof x->shape) != 0 || x->type != y->type) return false;
+    if (memcmp(a->strides, row_major, sizeof row_major) == 0 && memcmp(b->strides, row_major, sizeof row_major) == 0)
+        return memcmp(x->data, y->data, x->bytes) == 0;
+    for (int64_t i = 0; i < x->shape[0] * x->shape[1]; i++) {
+        const int64_t n = i / x->shape[1], k = i % x->shape[1];
+        float left, right;
+        ferry_import_widen(x, n * a->strides[0] + k * a->strides[1], 1, 1, &left);
+        ferry_import_widen(y, n * b->strides[0] + k * b->strides[1], 1, 1, &right);
+        if (memcmp(&left, &right, sizeof left) != 0) return false;
+    }
+    return true;
+}
+
+ferry_status ferry_huggingface_take_tied(ferry_import_plan *plan, const char *const *names, int32_t V,
+                                         const ferry_weights_entry **tensor, ferry_error *error)
+{
+    *tensor = NULL;
+    for (; *names != NULL; names++) {
+        const char *prefix = strcmp(*names, "lm_head.weight") == 0 ? "" : plan->prefix;
+        const ferry_weights_entry *found = ferry_import_find(plan, prefix, *names);
+        if (found == NULL) continue;
+        FERRY_TRY(ferry_import_check_shape(found, V, plan->model.d_model, error));
+        if (*tensor == NULL) {
+            *tensor = found;
+        } else if (!ferry_huggingface_same_numbers(*tensor, found)) {
+            return ferry_fail(error, FERRY_ERROR_FORMAT,
+                              "%s: tensors '%s' and '%s' differ, but the configuration says that they are one",
+                              found->file, ferry_printable_view((*tensor)->tensor.name).text,
+                              ferry_printable_view(found->tensor.name).text);
+        }
+    }
+    if (*tensor != NULL) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: no tensor holds the embeddings ('%sshared.weight' or another)",
+                      ferry_import_source_path(plan->source), plan->prefix);
+}
+
+/* As plan->model.tied_embeddings and tied_output say. */
+static ferry_status add_embeddings(ferry_import_plan *plan, const ferry_huggingface_family *family, ferry_error *error)
+{
+    const char *const output = family->output != NULL ? family->output : "lm_head.weight";
+    const char *const output_prefix = family->output != NULL ? plan->prefix : "";
+    if (family->output != NULL && !plan->model.tied_output) {
+        /* It may be missing, or stored though it is the decoder's embedding. */
+        const ferry_weights_entry *stored = ferry_import_find(plan, plan->prefix, output);
+        const ferry_weights_entry *embedding = ferry_import_find(plan, plan->prefix, "decoder.embed_tokens.weight");
+        if (stored != NULL)
+            FERRY_TRY(ferry_import_check_shape(stored, plan->model.decoder.vocab_size, plan->model.d_model, error));
+        plan->model.tied_output =
+            stored == NULL || (embedding != NULL && ferry_huggingface_same_numbers(stored, embedding));
+    }
+    const char *const output_alias = plan->model.tied_output ? output : NULL;
+    const char *const shared[] = {"shared.weight", "decoder.embed_tokens.weight", "encoder.embed_tokens.weight",
+                                  output_alias, NULL};
+    const char *const source[] = {"encoder.embed_tokens.weight", NULL};
+    const char *const target[] = {"decoder.embed_tokens.weight", output_alias, NULL};
+    const ferry_transformer *model = &plan->model;
+    const int32_t V = model->decoder.vocab_size;
+    const struct {
+        const char *const *names;
+        const char *to;
+        int32_t V;
+        bool tied;
+    } tables[] = {{shared, "token_embd.weight", V, true},
+                  {source, "enc.token_embd.weight", model->encoder.vocab_size, false},
+                  {target, "dec.token_embd.weight", V, false}};
+    const ferry_weights_entry *tensor;
+    for (int i = 0; i < 3; i++) {
+        if (tables[i].tied != plan->model.tied_embeddings) continue;
+        FERRY_TRY(ferry_huggingface_take_tied(plan, tables[i].names, tables[i].V, &tensor, error));
+        FERRY_TRY(ferry_import_add(plan, tensor, FERRY_IMPORT_MATRIX, error, "%s", tables[i].to));
+    }
+    if (plan->model.tied_output) return FERRY_OK;
+    FERRY_TRY(ferry_import_take(plan, output_prefix, output, V, model->d_model, &tensor, error));
+    return ferry_import_add(plan, tensor, FERRY_IMPORT_MATRIX, error, "output.weight");
+}
+
+/* Remains of old versions, and buffers that are computed. */
+static bool is_ignored(ferry_view name)
+{
+    static const char *const endings[] = {
+        ".version",     "._float_tensor",      ".embed_positions.weights",
+        ".masked_bias", "num_batches_tracked", "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight",
+    };
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        const size_t size = strlen(endings[i]);
+        if (name.size >= size && memcmp(name.data + name.size - size, endings[i], size) == 0) return true;
+    }
+    return false;
+}
+
+ferry_status ferry_huggingface_check_unused(const ferry_import_plan *plan, ferry_error *error)
+{
+    return ferry_import_check_unused(plan, is_ignored, error);
+}
+
+/* A stored table that equals the formula adds nothing, and the formula has no end; another one is used as it is. */
+static ferry_status read_position(ferry_import_plan *plan, const ferry_huggingface_family *family, bool decoder,
+                                  ferry_error *error)
+{
+    const char *name = decoder ? "decoder.embed_positions.weight" : "encoder.embed_positions.weight";
+    const char *path = ferry_import_source_path(plan->source);
+    const int32_t D = plan->model.d_model, unused = family->learned_from;
+    const int32_t first = family->fairseq_positions ? plan->generation.pad_id + 1 : 0;
+    const ferry_weights_entry *table = family->stored_positions ? ferry_import_find(plan, plan->prefix, name) : NULL;
+    if (unused > 0) {
+        if (table == NULL || table->tensor.shape[0] <= unused || table->tensor.shape[0] > FERRY_MAX_SIZE) {
+            return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s%s': expected a table of positions, found %s",
+                              path, plan->prefix, name, table == NULL ? "none" : "another size");
+        }
+        const int32_t rows = (int32_t)table->tensor.shape[0];
+        FERRY_TRY(ferry_import_check_shape(table, rows, D, error));
+        return ferry_import_learned(plan, decoder, table, unused, rows - unused, error);
+    }
+    if (table != NULL) return ferry_import_position_table(plan, decoder, table, first, error);
+    ferry_import_sinusoidal(plan, decoder, false, family->fairseq_positions, first);
+    if (D % 2 == 0 && (D >= 4 || !family->fairseq_positions)) return FERRY_OK;
+    if (!family->fairseq_positions)
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: d_model %d: sinusoidal positions need an even one", path,
+                          (int)D);
+    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: d_model %d: sinusoidal positions need an even one of at least 4",
+                      path, (int)D);
+}
+
+static ferry_status import_family(ferry_import_plan *plan, ferry_json config, const ferry_huggingface_family *family,
+                                  ferry_error *error)
+{
+    static const char *const prefixes[] = {"model.", NULL};
+    plan->kind = family->kind;
+    FERRY_TRY(read_config(plan, config, family, error));
+    FERRY_TRY(ferry_huggingface_decoding(plan, config, family->pad_id, family->start_id, family->eos_id, error));
+    FERRY_TRY(ferry_import_open_weights(plan, error));
+    ferry_huggingface_find_prefix(plan, prefixes);
+    FERRY_TRY(read_position(plan, family, false, error));
+    FERRY_TRY(read_position(plan, family, true, error));
+    FERRY_TRY(add_embeddings(plan, family, error));
+    if (family->embedding_norms) FERRY_TRY(ferry_import_bart_embedding_norms(plan, error));
+    FERRY_TRY(ferry_import_bart_layers(plan, error));
+    if (family->output_bias) FERRY_TRY(ferry_import_bart_bias(plan, error));
+    FERRY_TRY(ferry_huggingface_check_unused(plan, error));
+    return family->text(plan, config, error);
+}
+
+bool ferry_import_is_huggingface(const ferry_import_plan *plan, ferry_json config)
+{
+    (void)plan;
+    return ferry_json_get(config, "model_type") != NULL || ferry_json_get(config, "architectures") != NULL;
+}
+
+ferry_status ferry_import_huggingface(ferry_import_plan *plan, ferry_json config, ferry_error *error)
+{
+    const char *type = NULL, *class = ferry_huggingface_architecture(config);
+    FERRY_TRY(ferry_json_text(config, "model_type", &type, error));
+    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
+        if (type != NULL ? strcmp(type, families[i].model_type) != 0
+                         : class == NULL || !ferry_text_begins(class, families[i].class_start))
+            continue;
+        if (families[i].missing != NULL)
+            return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: model type '%s' is not supported: Ferry lacks %s",
+                              config.file, families[i].model_type, families[i].missing);
+        FERRY_TRY(check_kind(config, class, families[i].family, error));
+        return families[i].family != NULL ? import_family(plan, config, families[i].family, error)
+                                          : ferry_import_t5(plan, config, error);
+    }
+    const char *found = type != NULL ? type : class != NULL ? class : "nothing";
+    return ferry_fail(
+        error, FERRY_ERROR_UNSUPPORTED,
+        "%s: model type: expected 'marian', 'm2m_100', 'mbart', 't5', 'mt5', 'umt5', 'pegasus' or 'fsmt', found '%s'",
+        config.file, ferry_printable_view(ferry_text_view(found)).text);
 }

@@ -33,21 +33,10 @@ typedef struct t5_choices {
 
 /* ---- config.json ---- */
 
-static ferry_status read_activation(ferry_json config, bool mt5, ferry_stack *stack, ferry_error *error)
-{
-    const char *projection = mt5 ? "gated-gelu" : "relu";
-    FERRY_TRY(ferry_json_text(config, "feed_forward_proj", &projection, error));
-    stack->gated = strncmp(projection, "gated-", 6) == 0;
-    const char *activation = stack->gated ? projection + 6 : projection;
-    if (strcmp(projection, "gated-gelu") == 0) activation = "gelu_new";
-    FERRY_TRY(ferry_json_text(config, "dense_act_fn", &activation, error));
-    FERRY_TRY(ferry_json_bool(config, "is_gated_act", &stack->gated, error));
-    return ferry_import_activation(config.file, activation, &stack->activation, error);
-}
-
 static ferry_status read_sizes(ferry_import_plan *plan, ferry_json config, bool mt5, ferry_error *error)
 {
     const int32_t most = FERRY_MAX_SIZE;
+    const char *projection = mt5 ? "gated-gelu" : "relu";
     ferry_transformer *model = &plan->model;
     ferry_stack stack = {.layer_count = mt5 ? 8 : 6,
                          .heads = mt5 ? 6 : 8,
@@ -70,7 +59,13 @@ static ferry_status read_sizes(ferry_import_plan *plan, ferry_json config, bool 
     model->d_model = 512;
     model->embedding_scale = 1;
     FERRY_TRY(ferry_json_read(config, keys, sizeof keys / sizeof keys[0], false, error));
-    FERRY_TRY(read_activation(config, mt5, &stack, error));
+    FERRY_TRY(ferry_json_text(config, "feed_forward_proj", &projection, error));
+    stack.gated = strncmp(projection, "gated-", 6) == 0;
+    const char *activation = stack.gated ? projection + 6 : projection;
+    if (strcmp(projection, "gated-gelu") == 0) activation = "gelu_new";
+    FERRY_TRY(ferry_json_text(config, "dense_act_fn", &activation, error));
+    FERRY_TRY(ferry_json_bool(config, "is_gated_act", &stack.gated, error));
+    FERRY_TRY(ferry_import_activation(config.file, activation, &stack.activation, error));
     if ((int64_t)stack.heads * stack.head_width > most) {
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: num_heads %d times d_kv %d is above %d", config.file,
                           (int)stack.heads, (int)stack.head_width, (int)most);
@@ -79,20 +74,12 @@ static ferry_status read_sizes(ferry_import_plan *plan, ferry_json config, bool 
     return ferry_json_integer(config, "num_decoder_layers", 1, most, &model->decoder.layer_count, error);
 }
 
-static ferry_status find_class(ferry_json config, const t5_class **class, ferry_error *error)
-{
-    const char *type = NULL, *name = ferry_huggingface_architecture(config);
-    FERRY_TRY(ferry_json_text(config, "model_type", &type, error));
-    *class = classes;
-    while (type != NULL ? strcmp(type, (*class)->model_type) != 0 : !ferry_text_begins(name, (*class)->name_start))
-        (*class)++;
-    return FERRY_OK;
-}
-
 static ferry_status read_choices(ferry_json config, t5_choices *choices, ferry_error *error)
 {
-    const t5_class *class;
-    FERRY_TRY(find_class(config, &class, error));
+    const char *type = NULL, *name = ferry_huggingface_architecture(config);
+    const t5_class *class = classes;
+    FERRY_TRY(ferry_json_text(config, "model_type", &type, error));
+    while (type != NULL ? strcmp(type, class->model_type) != 0 : !ferry_text_begins(name, class->name_start)) class ++;
     *choices = (t5_choices){.class = class, .buckets = 32, .max_distance = 128, .tie = true};
     FERRY_TRY(ferry_json_integer(config, "relative_attention_num_buckets", 4, MAX_BUCKETS, &choices->buckets, error));
     /* Half of a direction's buckets hold one distance each; logarithms begin there. The decoder has one direction. */
@@ -134,24 +121,6 @@ static const ferry_layer_row rows[] = {
 static const ferry_layer_row output_norm = {
     .to = "output_norm", .from = "final_layer_norm", .shape = "D", .needs = FERRY_ROW_STACK};
 
-/* The bias of the first layer serves all; in umT5, each layer has one. */
-static ferry_status add_position(ferry_import_plan *plan, const t5_choices *choices, bool decoder, ferry_error *error)
-{
-    const ferry_stack *stack = decoder ? &plan->model.decoder : &plan->model.encoder;
-    const char *from = decoder ? "decoder" : "encoder", *to = decoder ? "dec" : "enc";
-    const bool layered = choices->class->layer_bias;
-    const ferry_weights_entry *table;
-    ferry_import_set_position(plan, decoder, "t5", choices->buckets, choices->max_distance, layered);
-    for (int32_t i = 0; i < (layered ? stack->layer_count : 1); i++) {
-        const ferry_name name =
-            ferry_name_format("%s.block.%d.layer.0.SelfAttention.relative_attention_bias.weight", from, (int)i);
-        const ferry_name owner = layered ? ferry_name_format("%s.blk.%d", to, (int)i) : ferry_name_format("%s", to);
-        FERRY_TRY(ferry_import_take(plan, plan->prefix, name.text, choices->buckets, stack->heads, &table, error));
-        FERRY_TRY(ferry_import_add(plan, table, FERRY_IMPORT_TABLE, error, "%s.position.bias", owner.text));
-    }
-    return FERRY_OK;
-}
-
 static ferry_status add_stack(ferry_import_plan *plan, const t5_choices *choices, bool decoder, ferry_error *error)
 {
     ferry_layer_table table = {.rows = rows,
@@ -160,8 +129,19 @@ static ferry_status add_stack(ferry_import_plan *plan, const t5_choices *choices
                                .separator = ".",
                                .linear = {".weight", NULL},
                                .norm = {".weight", NULL}};
+    const ferry_stack *stack = decoder ? &plan->model.decoder : &plan->model.encoder;
+    const char *from = decoder ? "decoder" : "encoder", *to = decoder ? "dec" : "enc";
+    const bool layered = choices->class->layer_bias; /* otherwise the bias of the first layer serves all */
     FERRY_TRY(ferry_import_layers(plan, &table, decoder, error));
-    FERRY_TRY(add_position(plan, choices, decoder, error));
+    ferry_import_set_position(plan, decoder, "t5", choices->buckets, choices->max_distance, layered);
+    for (int32_t i = 0; i < (layered ? stack->layer_count : 1); i++) {
+        const ferry_name name =
+            ferry_name_format("%s.block.%d.layer.0.SelfAttention.relative_attention_bias.weight", from, (int)i);
+        const ferry_name owner = layered ? ferry_name_format("%s.blk.%d", to, (int)i) : ferry_name_format("%s", to);
+        const ferry_weights_entry *bias;
+        FERRY_TRY(ferry_import_take(plan, plan->prefix, name.text, choices->buckets, stack->heads, &bias, error));
+        FERRY_TRY(ferry_import_add(plan, bias, FERRY_IMPORT_TABLE, error, "%s.position.bias", owner.text));
+    }
     table.rows = &output_norm;
     table.count = 1;
     return ferry_import_layers(plan, &table, decoder, error);
@@ -200,28 +180,6 @@ static ferry_status add_embeddings(ferry_import_plan *plan, const t5_choices *ch
                       "%s: tensor 'lm_head.weight' differs from the embeddings, but tie_word_embeddings is %s and "
                       "there is no 'scale_decoder_outputs': versions of transformers disagree about the output",
                       path, choices->is_tie_key ? "true" : "absent, which means true,");
-}
-
-static ferry_status read_tensors(ferry_import_plan *plan, const t5_choices *choices, ferry_error *error)
-{
-    static const char *const prefixes[] = {"transformer.", "module.", NULL};
-    FERRY_TRY(ferry_import_open_weights(plan, error));
-    ferry_huggingface_find_prefix(plan, prefixes);
-    FERRY_TRY(add_embeddings(plan, choices, error));
-    FERRY_TRY(add_stack(plan, choices, false, error));
-    FERRY_TRY(add_stack(plan, choices, true, error));
-    return ferry_huggingface_check_unused(plan, error);
-}
-
-ferry_status ferry_import_t5(ferry_import_plan *plan, ferry_json config, ferry_error *error)
-{
-    t5_choices choices;
-    FERRY_TRY(read_choices(config, &choices, error));
-    plan->kind = choices.class->kind;
-    FERRY_TRY(read_sizes(plan, config, choices.class->mt5, error));
-    FERRY_TRY(ferry_huggingface_decoding(plan, config, 0, 0, 1, error));
-    FERRY_TRY(read_tensors(plan, &choices, error));
-    return ferry_import_t5_text(plan, config, choices.class->mt5, error);
 }
 
 /* ---- texts: SentencePiece's own ids; languages are named in the line itself ---- */
@@ -337,35 +295,11 @@ ferry_status ferry_import_madlad_tags(ferry_import_plan *plan, ferry_error *erro
     return add_languages(plan, &list, error);
 }
 
-/* T5 appends `extra_ids` tokens to SentencePiece's; mT5's are among its pieces. */
-static ferry_status add_extra_ids(ferry_import_plan *plan, ferry_json tokenizer, bool mt5, ferry_error *error)
+static ferry_status read_text(ferry_import_plan *plan, ferry_json config, bool mt5, ferry_error *error)
 {
-    ferry_model_text *text = &plan->text;
-    int32_t extra = mt5 ? 0 : 100;
-    FERRY_TRY(ferry_json_integer(tokenizer, "extra_ids", 0, MAX_EXTRA, &extra, error));
-    for (int32_t i = ferry_spm_count(plan->segmenters[0]); extra > 0 && i < text->source_count; i++, extra--)
-        FERRY_TRY(ferry_import_special(plan, &i, 1, error));
-    return FERRY_OK;
-}
-
-static ferry_status read_segmenter(ferry_import_plan *plan, ferry_json tokenizer, bool mt5, ferry_error *error)
-{
-    const ferry_texts *pieces;
-    int32_t unknown;
-    if (ferry_import_uses_tokenizer_json(plan, "spiece.model")) return ferry_import_tokenizer_json(plan, error);
-    FERRY_TRY(ferry_huggingface_segmenter(plan, "spiece.model", error));
-    FERRY_TRY(ferry_import_own_vocabulary(plan, 0, plan->model.decoder.vocab_size, &pieces, &unknown, error));
-    ferry_import_one_vocabulary(plan, pieces, unknown);
-    FERRY_TRY(ferry_import_special_ids(plan, error));
-    FERRY_TRY(ferry_import_special(plan, &unknown, 1, error));
-    FERRY_TRY(add_extra_ids(plan, tokenizer, mt5, error));
-    return ferry_import_compare_tokenizer_json(plan, error);
-}
-
-ferry_status ferry_import_t5_text(ferry_import_plan *plan, ferry_json config, bool mt5, ferry_error *error)
-{
-    ferry_model_text *text = &plan->text;
     const char *class = "";
+    const ferry_texts *pieces;
+    int32_t unknown, extra = mt5 ? 0 : 100; /* tokens that T5 appends to SentencePiece's; mT5's are among its pieces */
     ferry_json tokenizer;
     FERRY_TRY(ferry_import_optional_json(plan, "tokenizer_config.json", &tokenizer, error));
     FERRY_TRY(ferry_json_text(tokenizer, "tokenizer_class", &class, error));
@@ -374,9 +308,38 @@ ferry_status ferry_import_t5_text(ferry_import_plan *plan, ferry_json config, bo
                           "%s: ByT5 is not supported: Ferry lacks its tokenizer, in which every byte is a word",
                           tokenizer.file);
     }
-    FERRY_TRY(read_segmenter(plan, tokenizer, mt5, error));
+    if (ferry_import_uses_tokenizer_json(plan, "spiece.model")) {
+        FERRY_TRY(ferry_import_tokenizer_json(plan, error));
+    } else {
+        FERRY_TRY(ferry_huggingface_segmenter(plan, "spiece.model", error));
+        FERRY_TRY(ferry_import_own_vocabulary(plan, 0, plan->model.decoder.vocab_size, &pieces, &unknown, error));
+        ferry_import_one_vocabulary(plan, pieces, unknown);
+        FERRY_TRY(ferry_import_special_ids(plan, error));
+        FERRY_TRY(ferry_import_special(plan, &unknown, 1, error));
+        FERRY_TRY(ferry_json_integer(tokenizer, "extra_ids", 0, MAX_EXTRA, &extra, error));
+        for (int32_t i = ferry_spm_count(plan->segmenters[0]); extra > 0 && i < plan->text.source_count; i++, extra--)
+            FERRY_TRY(ferry_import_special(plan, &i, 1, error));
+        FERRY_TRY(ferry_import_compare_tokenizer_json(plan, error));
+    }
     FERRY_TRY(ferry_import_madlad_tags(plan, error));
-    if (text->languages.count == 0) return read_tasks(plan, config, error);
+    if (plan->text.languages.count == 0) return read_tasks(plan, config, error);
     plan->kind = "huggingface-madlad";
     return FERRY_OK;
+}
+
+ferry_status ferry_import_t5(ferry_import_plan *plan, ferry_json config, ferry_error *error)
+{
+    static const char *const prefixes[] = {"transformer.", "module.", NULL};
+    t5_choices choices;
+    FERRY_TRY(read_choices(config, &choices, error));
+    plan->kind = choices.class->kind;
+    FERRY_TRY(read_sizes(plan, config, choices.class->mt5, error));
+    FERRY_TRY(ferry_huggingface_decoding(plan, config, 0, 0, 1, error));
+    FERRY_TRY(ferry_import_open_weights(plan, error));
+    ferry_huggingface_find_prefix(plan, prefixes);
+    FERRY_TRY(add_embeddings(plan, &choices, error));
+    FERRY_TRY(add_stack(plan, &choices, false, error));
+    FERRY_TRY(add_stack(plan, &choices, true, error));
+    FERRY_TRY(ferry_huggingface_check_unused(plan, error));
+    return read_text(plan, config, choices.class->mt5, error);
 }
