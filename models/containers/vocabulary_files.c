@@ -285,10 +285,9 @@ static ferry_status read_version(merges_reader *in, ferry_view line)
 {
     static const char start[] = "#version: ";
     const size_t size = sizeof start - 1;
-    ferry_view number = line.size > size && memcmp(line.data, start, size) == 0
-                            ? trim((ferry_view){line.data + size, line.size - size}, '\r')
-                            : (ferry_view){"", 0};
-    while (number.size >= 2 && memcmp(number.data + number.size - 2, ".0", 2) == 0) number.size -= 2;
+    ferry_view number = {"", 0};
+    if (ferry_view_begins(line, start)) number = trim((ferry_view){line.data + size, line.size - size}, '\r');
+    while (ferry_view_ends(number, ".0")) number.size -= 2;
     in->version = ferry_view_is(number, "0.1") ? 1 : 2;
     if (in->version == 1 || ferry_view_is(number, "0.2")) return FERRY_OK;
     return fail(in, FERRY_ERROR_UNSUPPORTED, "'#version: 0.1' or '#version: 0.2'", line);
@@ -316,17 +315,14 @@ static ferry_status read_merge(merges_reader *in, ferry_view line)
 
 static ferry_status read_merges(merges_reader *in, ferry_view bytes)
 {
-    static const char version[] = "#version:";
     ferry_cursor cursor = ferry_cursor_begin(bytes);
     ferry_view line;
     in->count = 0;
-    for (in->line = 1; ferry_next_line(&cursor, &line); in->line++) {
-        const bool first = in->line == 1 && !in->fsmt;
-        if (first && line.size >= sizeof version - 1 && memcmp(line.data, version, sizeof version - 1) == 0)
+    for (in->line = 1; ferry_next_line(&cursor, &line); in->line++)
+        if (in->line == 1 && !in->fsmt && ferry_view_begins(line, "#version:"))
             FERRY_TRY(read_version(in, line));
         else
             FERRY_TRY(read_merge(in, line));
-    }
     return FERRY_OK;
 }
 

@@ -36,9 +36,8 @@ typedef struct search {
 
 static bool has_mark(ferry_view word, size_t k)
 {
-    const size_t size = strlen(marks[k].mark);
-    return word.size >= size && ((marks[k].begins && memcmp(word.data, marks[k].mark, size) == 0) ||
-                                 (marks[k].ends && memcmp(word.data + word.size - size, marks[k].mark, size) == 0));
+    return (marks[k].begins && ferry_view_begins(word, marks[k].mark)) ||
+           (marks[k].ends && ferry_view_ends(word, marks[k].mark));
 }
 
 /* The most frequent mark, if it is one: a few words of a list may begin or end so, too (Maltese: Ġorġ). SentencePiece

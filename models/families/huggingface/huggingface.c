@@ -333,10 +333,8 @@ static bool is_ignored(ferry_view name)
         ".version",     "._float_tensor",      ".embed_positions.weights",
         ".masked_bias", "num_batches_tracked", "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight",
     };
-    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
-        const size_t size = strlen(endings[i]);
-        if (name.size >= size && memcmp(name.data + name.size - size, endings[i], size) == 0) return true;
-    }
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
+        if (ferry_view_ends(name, endings[i])) return true;
     return false;
 }
 

@@ -25,34 +25,6 @@ bool ferry_import_is_marian(const ferry_import_plan *plan, ferry_json config)
     return false;
 }
 
-static bool has_codes(const ferry_import_plan *plan)
-{
-    for (size_t i = 0; i < plan->weights.count; i++)
-        if (plan->weights.entries[i].multiplier != 0) return true;
-    return false;
-}
-
-static ferry_status read_weights(ferry_import_plan *plan, const char *name, ferry_error *error)
-{
-    ferry_view bytes;
-    FERRY_TRY(ferry_import_map(plan, name, &bytes, error));
-    return ferry_import_read_weights(plan, name, ferry_is_zip(bytes) ? ferry_npz_read : ferry_marian_bin_read, error);
-}
-
-ferry_status ferry_import_marian(ferry_import_plan *plan, ferry_json config, ferry_error *error)
-{
-    ferry_marian marian = {.weights = NULL};
-    (void)config;
-    FERRY_TRY(ferry_marian_find_files(plan, &marian, error));
-    FERRY_TRY(read_weights(plan, marian.weights, error));
-    marian.student = json_object_size(marian.decoder.object) == 0 && (has_codes(plan) || marian.lexicon != NULL);
-    plan->kind = marian.student ? "bergamot" : marian.segmenters[0] != NULL ? "opus-mt" : "marian";
-    FERRY_TRY(ferry_marian_config(plan, &marian, error));
-    FERRY_TRY(ferry_marian_decoding(plan, &marian, error));
-    FERRY_TRY(ferry_marian_tensors(plan, &marian, error));
-    return ferry_marian_text(plan, &marian, error);
-}
-
 /* ---- files ---- */
 
 /* Names vary: what decoder.yml lists counts first, then what names and contents say. */
@@ -248,14 +220,12 @@ static ferry_status refuse_vocabularies(const ferry_import_plan *plan, const cha
                       path, count, shown(names[0]).text, shown(names[1]).text);
 }
 
-static bool is_target_name(const char *name)
+/* Whether the names say that `source` is the source's and `target` the target's. */
+static bool are_sides(const char *source, const char *target)
 {
-    return strstr(name, "trg") != NULL || strstr(name, "tgt") != NULL || strstr(name, "target") != NULL;
-}
-
-static bool is_source_name(const char *name)
-{
-    return !is_target_name(name) && (strstr(name, "src") != NULL || strstr(name, "source") != NULL);
+    const bool targets[] = {strstr(source, "trg") != NULL || strstr(source, "tgt") || strstr(source, "target"),
+                            strstr(target, "trg") != NULL || strstr(target, "tgt") || strstr(target, "target")};
+    return !targets[0] && targets[1] && (strstr(source, "src") != NULL || strstr(source, "source") != NULL);
 }
 
 static ferry_status guess_vocabularies(const ferry_import_plan *plan, ferry_marian *marian, ferry_error *error)
@@ -271,7 +241,7 @@ static ferry_status guess_vocabularies(const ferry_import_plan *plan, ferry_mari
         return FERRY_OK;
     }
     for (size_t i = 0; i < 2 && count == 2; i++) {
-        if (!is_source_name(names[i]) || !is_target_name(names[1 - i])) continue;
+        if (!are_sides(names[i], names[1 - i])) continue;
         marian->vocabularies[0] = names[i];
         marian->vocabularies[1] = names[1 - i];
         return FERRY_OK;
@@ -279,49 +249,38 @@ static ferry_status guess_vocabularies(const ferry_import_plan *plan, ferry_mari
     return refuse_vocabularies(plan, names, count, error);
 }
 
-static ferry_status listed_vocabularies(const ferry_import_plan *plan, ferry_marian *marian, const json_t *listed,
-                                        ferry_error *error)
-{
-    if (ferry_json_text_count(listed) != 2) {
-        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: 'vocabs': expected a source and a target, found %zu",
-                          marian->decoder.file, ferry_json_text_count(listed));
-    }
-    for (size_t i = 0; i < 2; i++) {
-        FERRY_TRY(listed_file(plan, marian->decoder, "vocabs", ferry_json_text_at(listed, i), &marian->vocabularies[i],
-                              error));
-    }
-    return FERRY_OK;
-}
-
-/* source.spm and target.spm cut texts into pieces whose ids another vocabulary holds. */
-static ferry_status find_segmenters(const ferry_import_plan *plan, ferry_marian *marian, ferry_error *error)
-{
-    static const char *const names[2][3] = {{"source.spm", "source.bpe", "source.bpe.model"},
-                                            {"target.spm", "target.bpe", "target.bpe.model"}};
-    if (ferry_text_ends(marian->vocabularies[0], ".spm")) return FERRY_OK;
-    for (size_t i = 0; i < 2; i++) {
-        for (size_t k = 1; k < 3; k++) {
-            if (!ferry_import_has_file(plan, names[i][k])) continue;
-            return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
-                              "%s: '%s': texts that Moses' Perl scripts and subword-nmt prepare are not supported",
-                              ferry_import_source_path(plan->source), names[i][k]);
-        }
-        if (ferry_import_has_file(plan, names[i][0])) marian->segmenters[i] = names[i][0];
-    }
-    return FERRY_OK;
-}
-
 static ferry_status find_vocabularies(const ferry_import_plan *plan, ferry_marian *marian, ferry_error *error)
 {
+    /* They cut texts into pieces whose ids another vocabulary holds. */
+    static const char *const segmenters[2][3] = {{"source.spm", "source.bpe", "source.bpe.model"},
+                                                 {"target.spm", "target.bpe", "target.bpe.model"}};
+    const char *path = ferry_import_source_path(plan->source), **names = marian->vocabularies;
     const json_t *listed = ferry_json_get(marian->decoder, "vocabs");
-    FERRY_TRY(listed != NULL ? listed_vocabularies(plan, marian, listed, error)
-                             : guess_vocabularies(plan, marian, error));
-    for (size_t i = 0; i < 2; i++) {
-        if (!ferry_text_ends(marian->vocabularies[i], ".fsv")) continue;
-        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%s': factored vocabularies are not supported",
-                          ferry_import_source_path(plan->source), marian->vocabularies[i]);
+    if (listed == NULL) {
+        FERRY_TRY(guess_vocabularies(plan, marian, error));
+    } else if (ferry_json_text_count(listed) != 2) {
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: 'vocabs': expected a source and a target, found %zu",
+                          marian->decoder.file, ferry_json_text_count(listed));
+    } else {
+        for (size_t i = 0; i < 2; i++) {
+            const char *name = ferry_json_text_at(listed, i);
+            FERRY_TRY(listed_file(plan, marian->decoder, "vocabs", name, &names[i], error));
+        }
     }
-    return find_segmenters(plan, marian, error);
+    for (size_t i = 0; i < 2; i++)
+        if (ferry_text_ends(names[i], ".fsv"))
+            return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%s': factored vocabularies are not supported", path,
+                              names[i]);
+    if (ferry_text_ends(names[0], ".spm")) return FERRY_OK;
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t k = 1; k < 3; k++)
+            if (ferry_import_has_file(plan, segmenters[i][k]))
+                return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
+                                  "%s: '%s': texts that Moses' Perl scripts and subword-nmt prepare are not supported",
+                                  path, segmenters[i][k]);
+        if (ferry_import_has_file(plan, segmenters[i][0])) marian->segmenters[i] = segmenters[i][0];
+    }
+    return FERRY_OK;
 }
 
 /* ---- shortlists ---- */
@@ -355,7 +314,7 @@ static ferry_status find_lexicon(const ferry_import_plan *plan, ferry_marian *ma
                       ferry_import_source_path(plan->source), shown(names[0]).text, shown(names[1]).text);
 }
 
-ferry_status ferry_marian_find_files(ferry_import_plan *plan, ferry_marian *marian, ferry_error *error)
+static ferry_status find_files(ferry_import_plan *plan, ferry_marian *marian, ferry_error *error)
 {
     FERRY_TRY(read_decoder(plan, ferry_import_source_selected(plan->source), &marian->decoder, error));
     FERRY_TRY(find_weights(plan, marian, error));
@@ -363,4 +322,23 @@ ferry_status ferry_marian_find_files(ferry_import_plan *plan, ferry_marian *mari
         FERRY_TRY(read_decoder(plan, marian->weights, &marian->decoder, error));
     FERRY_TRY(find_vocabularies(plan, marian, error));
     return find_lexicon(plan, marian, error);
+}
+
+ferry_status ferry_import_marian(ferry_import_plan *plan, ferry_json config, ferry_error *error)
+{
+    ferry_marian marian = {.weights = NULL};
+    ferry_view bytes;
+    (void)config;
+    FERRY_TRY(find_files(plan, &marian, error));
+    FERRY_TRY(ferry_import_map(plan, marian.weights, &bytes, error));
+    FERRY_TRY(ferry_import_read_weights(plan, marian.weights,
+                                        ferry_is_zip(bytes) ? ferry_npz_read : ferry_marian_bin_read, error));
+    marian.student = marian.lexicon != NULL;
+    for (size_t i = 0; i < plan->weights.count; i++) marian.student |= plan->weights.entries[i].multiplier != 0;
+    if (json_object_size(marian.decoder.object) > 0) marian.student = false;
+    plan->kind = marian.student ? "bergamot" : marian.segmenters[0] != NULL ? "opus-mt" : "marian";
+    FERRY_TRY(ferry_marian_config(plan, &marian, error));
+    FERRY_TRY(ferry_marian_decoding(plan, &marian, error));
+    FERRY_TRY(ferry_marian_tensors(plan, &marian, error));
+    return ferry_marian_text(plan, &marian, error);
 }

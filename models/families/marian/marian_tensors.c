@@ -198,32 +198,19 @@ static ferry_status add_output(ferry_import_plan *plan, ferry_error *error)
                       output_names[0]);
 }
 
-static ferry_status add_output_bias(ferry_import_plan *plan, const ferry_marian *marian, ferry_error *error)
-{
-    bool omit = false;
-    FERRY_TRY(ferry_json_bool(marian->config, "output-omit-bias", &omit, error));
-    plan->model.output_bias = !omit;
-    if (omit) return FERRY_OK;
-    const ferry_weights_entry *bias;
-    FERRY_TRY(ferry_import_take(plan, "", "decoder_ff_logit_out_b", plan->model.decoder.vocab_size, 0, &bias, error));
-    return ferry_import_add(plan, bias, FERRY_IMPORT_VECTOR, error, "output.bias");
-}
-
 /* What is no weight: the configuration, tables of approximate search, multipliers of products that the file does not
  * quantize. */
 static bool is_ignored(ferry_view name)
 {
     static const char *const starts[] = {"special:", "lsh_output_codes", "lsh_output_rotation"};
-    static const char end[] = "_QuantMultA";
-    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++) {
-        const size_t size = strlen(starts[i]);
-        if (name.size >= size && memcmp(name.data, starts[i], size) == 0) return true;
-    }
-    return name.size >= sizeof end - 1 && memcmp(name.data + name.size - (sizeof end - 1), end, sizeof end - 1) == 0;
+    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
+        if (ferry_view_begins(name, starts[i])) return true;
+    return ferry_view_ends(name, "_QuantMultA");
 }
 
 ferry_status ferry_marian_tensors(ferry_import_plan *plan, const ferry_marian *marian, ferry_error *error)
 {
+    bool omit = false;
     if (ferry_weights_find(&plan->weights, "Wpos") != NULL) {
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: tensor 'Wpos': learned positions are not supported",
                           ferry_import_source_path(plan->source));
@@ -232,6 +219,13 @@ ferry_status ferry_marian_tensors(ferry_import_plan *plan, const ferry_marian *m
     FERRY_TRY(add_stack(plan, marian, false, error));
     FERRY_TRY(add_stack(plan, marian, true, error));
     FERRY_TRY(add_output(plan, error));
-    FERRY_TRY(add_output_bias(plan, marian, error));
+    FERRY_TRY(ferry_json_bool(marian->config, "output-omit-bias", &omit, error));
+    plan->model.output_bias = !omit;
+    if (!omit) {
+        const int32_t V = plan->model.decoder.vocab_size;
+        const ferry_weights_entry *bias;
+        FERRY_TRY(ferry_import_take(plan, "", "decoder_ff_logit_out_b", V, 0, &bias, error));
+        FERRY_TRY(ferry_import_add(plan, bias, FERRY_IMPORT_VECTOR, error, "output.bias"));
+    }
     return ferry_import_check_unused(plan, is_ignored, error);
 }
