@@ -15,8 +15,8 @@ static bool is_weights(const char *name)
 /* Weights of the source itself; "model/" is part of an Argos package. */
 static bool has_weights(const ferry_import_source *source)
 {
-    for (size_t i = 0; i < ferry_import_source_count(source); i++) {
-        const char *name = ferry_import_source_name(source, i);
+    for (size_t i = 0; i < source->count; i++) {
+        const char *name = source->files[i].name;
         if (strcmp(name, "model/model.bin") == 0 || (strchr(name, '/') == NULL && is_weights(name))) return true;
     }
     return false;
@@ -37,8 +37,8 @@ static size_t list_models(const ferry_import_plan *plan, bool (*is_model)(const 
     size_t count = 0, at = 0;
     ferry_view last = {"", 0};
     list[0] = '\0';
-    for (size_t i = 0; i < ferry_import_source_count(plan->source); i++) {
-        const char *name = ferry_import_source_name(plan->source, i);
+    for (size_t i = 0; i < plan->source->count; i++) {
+        const char *name = plan->source->files[i].name;
         const ferry_view model = {name, strcspn(name, "/")};
         if (!is_model(plan, name) || ferry_view_equal(model, last)) continue;
         last = model;
@@ -57,25 +57,25 @@ static ferry_status check_one_model(const ferry_import_plan *plan, ferry_error *
     const ferry_import_source *source = plan->source;
     const bool outer = has_weights(source), configured = ferry_import_source_has(source, "config.json") ||
                                                          ferry_import_source_has(source, "decoder.yml");
-    if (ferry_import_source_selected(source) != NULL || (outer && configured)) return FERRY_OK;
+    if (source->selected != NULL || (outer && configured)) return FERRY_OK;
     const size_t count =
         list_models(plan, outer ? ferry_import_is_marian_weights : is_inner_model, models, sizeof models);
     if (count < 1 + (size_t)outer) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
                       count > 1 ? "%s: holds several models: name one of them: %s"
                                 : "%s: holds a model in the folder '%s': name it",
-                      ferry_import_source_path(source), models);
+                      source->path, models);
 }
 
 static ferry_status check_selected(const ferry_import_source *source, ferry_error *error)
 {
-    const char *name = ferry_import_source_selected(source);
+    const char *name = source->selected;
     if (name == NULL || is_weights(name) || ferry_text_ends(name, ".index.json")) return FERRY_OK;
     return ferry_fail(
         error, FERRY_ERROR_UNSUPPORTED,
         "%s: expected a directory, a zip archive, a file of weights (.safetensors, .bin, .npz) or a model "
         "file of Ferry (.gguf)",
-        ferry_import_source_path(source));
+        source->path);
 }
 
 static ferry_status fail_unknown(const ferry_import_plan *plan, ferry_json config, ferry_error *error)
@@ -84,7 +84,7 @@ static ferry_status fail_unknown(const ferry_import_plan *plan, ferry_json confi
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
                           "%s: no model that Ferry knows: config.json is missing, and so are weights of Marian (.npz, "
                           ".bin) and of CTranslate2 (model.bin)",
-                          ferry_import_source_path(plan->source));
+                          plan->source->path);
     }
     static const char *const keys[] = {"model_type", "format"};
     for (size_t i = 0; i < 2; i++) {

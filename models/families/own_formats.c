@@ -133,7 +133,7 @@ enum { GROUP = 4 }; /* consecutive inputs of an output in int8 codes (engine/ker
 /* By its name: to look into a file would note it as read before others, which the origin lists in their order. */
 bool ferry_import_is_model_file(const ferry_import_plan *plan)
 {
-    const char *name = ferry_import_source_selected(plan->source);
+    const char *name = plan->source->selected;
     return name != NULL && ferry_text_ends(name, ".gguf");
 }
 
@@ -230,7 +230,7 @@ static ferry_status add_tensor(ferry_import_plan *plan, const ferry_weights_entr
 
 ferry_status ferry_import_model_file(ferry_import_plan *plan, ferry_error *error)
 {
-    FERRY_TRY(open_file(plan, ferry_import_source_selected(plan->source), error));
+    FERRY_TRY(open_file(plan, plan->source->selected, error));
     const ferry_model_file *file = plan->file;
     char *name = ferry_arena_text(&plan->arena, file->name);
     if (name == NULL) return ferry_fail_memory(error, "the name of a model", file->name.size);

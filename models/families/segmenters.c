@@ -115,9 +115,8 @@ ferry_status ferry_import_find_segmenter(ferry_import_plan *plan, ferry_error *e
     const bool source = find_mark(&sides[0]), target = find_mark(&sides[1]);
     const size_t marked = source ? 0 : 1;
     if (!source && !target) return FERRY_OK;
-    for (size_t i = 0; i < ferry_import_source_count(plan->source) && sides[marked].mark == 0; i++)
-        for (int k = 0; k <= two; k++)
-            FERRY_TRY(look(plan, &sides[k], ferry_import_source_name(plan->source, i), error));
+    for (size_t i = 0; i < plan->source->count && sides[marked].mark == 0; i++)
+        for (int k = 0; k <= two; k++) FERRY_TRY(look(plan, &sides[k], plan->source->files[i].name, error));
     const char *used = sides[0].found, *other = sides[1].found;
     if (used != NULL) {
         FERRY_TRY(ferry_import_segmenters(plan, used, two && other == NULL ? "" : other, error));

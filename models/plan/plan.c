@@ -10,9 +10,8 @@
 void ferry_import_plan_init(ferry_import_plan *plan, ferry_import_source *source)
 {
     ferry_model_origin origin = {0}; /* the writer's */
-    *plan =
-        (ferry_import_plan){.source = source, .name = ferry_import_source_base(source), .prefix = "", .closing_id = -1};
-    plan->account = plan->arena.account = ferry_import_source_account(source);
+    *plan = (ferry_import_plan){.source = source, .name = source->base, .prefix = "", .closing_id = -1};
+    plan->account = plan->arena.account = &source->budget.account;
     ferry_schema_defaults(&(ferry_schema_values){
         .transformer = &plan->model, .generation = &plan->generation, .text = &plan->text, .origin = &origin});
 }
@@ -126,23 +125,6 @@ ferry_status ferry_import_read_weights(ferry_import_plan *plan, const char *name
     return ferry_import_weights_ready(plan, error);
 }
 
-/* The shards' tensors in one list; names and data stay the shards'. */
-static ferry_status merge_shards(ferry_import_plan *plan, ferry_error *error)
-{
-    ferry_weights *all = &plan->weights;
-    all->arena.account = plan->account;
-    size_t count = 0;
-    for (size_t i = 0; i < plan->shard_count; i++) count += plan->shards[i].count;
-    all->entries = ferry_arena_alloc(&all->arena, count + 1, sizeof *all->entries);
-    if (all->entries == NULL) return ferry_fail_memory(error, "a list of tensors", count * sizeof *all->entries);
-    for (size_t i = 0; i < plan->shard_count; i++) {
-        const ferry_weights *shard = &plan->shards[i];
-        for (size_t j = 0; j < shard->count; j++) all->entries[all->count++] = shard->entries[j];
-    }
-    FERRY_TRY(ferry_weights_sort(all, error));
-    return ferry_import_weights_ready(plan, error);
-}
-
 /* Embeddings and the output matrix, which an index may list under each of their names, though the files have
  * one. */
 static bool may_be_tied(const char *name)
@@ -154,65 +136,50 @@ static bool may_be_tied(const char *name)
     return false;
 }
 
-/* What the index lists must be in one of the files. What else they hold is read, too. */
-static ferry_status check_index(const ferry_import_plan *plan, ferry_json index, const json_t *map, ferry_error *error)
-{
-    const char *name;
-    json_t *value;
-    json_object_foreach ((json_t *)(uintptr_t)map, name, value) {
-        if (ferry_weights_find(&plan->weights, name) != NULL || may_be_tied(name)) continue;
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s' is in none of the files; expected it in '%s'",
-                          index.file, ferry_printable_view(ferry_text_view(name)).text, json_string_value(value));
-    }
-    return FERRY_OK;
-}
-
-/* Reads the file `name` unless an earlier tensor brought it in. */
-static ferry_status read_shard(ferry_import_plan *plan, ferry_json index, const char *name, const char **weight_names,
-                               ferry_weights_reader *read, ferry_error *error)
-{
-    if (name == NULL || name[0] == '\0' || strchr(name, '/') != NULL) {
-        return ferry_fail(
-            error, FERRY_ERROR_FORMAT, "%s: '%s' is not the name of a file beside it", index.file,
-            ferry_printable_view((ferry_view){name != NULL ? name : "", name != NULL ? strlen(name) : 0}).text);
-    }
-    for (size_t i = 0; i < plan->shard_count; i++)
-        if (strcmp(weight_names[i], name) == 0) return FERRY_OK;
-    if (plan->shard_count == FERRY_IMPORT_MAX_SHARDS)
-        return ferry_fail(error, FERRY_ERROR_LIMIT, "%s: more than %d files", index.file, FERRY_IMPORT_MAX_SHARDS);
-    FERRY_TRY(read_file(plan, name, read, &plan->shards[plan->shard_count], error));
-    weight_names[plan->shard_count++] = name;
-    return FERRY_OK;
-}
-
-/* The files that "….index.json" lists. */
+/* The files that "….index.json" lists, once each, whose tensors become one list; names and data stay the shards'. What
+ * the index lists must be in one of the files. What else they hold is read, too. */
 static ferry_status read_shards(ferry_import_plan *plan, const char *index_name, ferry_weights_reader *read,
                                 ferry_error *error)
 {
     const char *tensor;
     json_t *value;
     ferry_json index;
+    size_t count = 0;
     FERRY_TRY(ferry_import_json(plan, index_name, &index, error));
-    const json_t *map = ferry_json_get(index, "weight_map");
+    json_t *map = (json_t *)(uintptr_t)ferry_json_get(index, "weight_map");
     if (!json_is_object(map)) return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: 'weight_map' is missing", index.file);
-    const char **weight_names = ferry_arena_alloc(&plan->arena, FERRY_IMPORT_MAX_SHARDS, sizeof *weight_names);
+    const char **names = ferry_arena_alloc(&plan->arena, FERRY_IMPORT_MAX_SHARDS, sizeof *names);
     plan->shards = calloc(FERRY_IMPORT_MAX_SHARDS, sizeof *plan->shards);
-    if (weight_names == NULL || plan->shards == NULL)
+    if (names == NULL || plan->shards == NULL)
         return ferry_fail_memory(error, "a list of files", FERRY_IMPORT_MAX_SHARDS * sizeof *plan->shards);
-    json_object_foreach ((json_t *)(uintptr_t)map, tensor, value)
-        FERRY_TRY(read_shard(plan, index, json_string_value(value), weight_names, read, error));
-    FERRY_TRY(merge_shards(plan, error));
-    return check_index(plan, index, map, error);
-}
-
-static ferry_status open_named(ferry_import_plan *plan, const char *name, ferry_error *error)
-{
-    const bool index = ferry_text_ends(name, ".index.json");
-    ferry_weights_reader *read =
-        ferry_text_ends(name, ".safetensors") || ferry_text_ends(name, ".safetensors.index.json")
-            ? ferry_safetensors_read
-            : ferry_torch_read;
-    return index ? read_shards(plan, name, read, error) : ferry_import_read_weights(plan, name, read, error);
+    json_object_foreach (map, tensor, value) {
+        const char *name = json_string_value(value) != NULL ? json_string_value(value) : "";
+        if (name[0] == '\0' || strchr(name, '/') != NULL)
+            return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s' is not the name of a file beside it", index.file,
+                              ferry_printable_view(ferry_text_view(name)).text);
+        size_t known = 0;
+        while (known < plan->shard_count && strcmp(names[known], name) != 0) known++;
+        if (known < plan->shard_count) continue;
+        if (plan->shard_count == FERRY_IMPORT_MAX_SHARDS)
+            return ferry_fail(error, FERRY_ERROR_LIMIT, "%s: more than %d files", index.file, FERRY_IMPORT_MAX_SHARDS);
+        FERRY_TRY(read_file(plan, name, read, &plan->shards[plan->shard_count], error));
+        names[plan->shard_count++] = name;
+    }
+    ferry_weights *all = &plan->weights;
+    all->arena.account = plan->account;
+    for (size_t i = 0; i < plan->shard_count; i++) count += plan->shards[i].count;
+    all->entries = ferry_arena_alloc(&all->arena, count + 1, sizeof *all->entries);
+    if (all->entries == NULL) return ferry_fail_memory(error, "a list of tensors", count * sizeof *all->entries);
+    for (size_t i = 0; i < plan->shard_count; i++)
+        for (size_t j = 0; j < plan->shards[i].count; j++) all->entries[all->count++] = plan->shards[i].entries[j];
+    FERRY_TRY(ferry_weights_sort(all, error));
+    FERRY_TRY(ferry_import_weights_ready(plan, error));
+    json_object_foreach (map, tensor, value) {
+        if (ferry_weights_find(all, tensor) != NULL || may_be_tied(tensor)) continue;
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s' is in none of the files; expected it in '%s'",
+                          index.file, ferry_printable_view(ferry_text_view(tensor)).text, json_string_value(value));
+    }
+    return FERRY_OK;
 }
 
 static const char *const weight_names[] = {"model.safetensors", "model.safetensors.index.json", "pytorch_model.bin",
@@ -227,9 +194,13 @@ bool ferry_import_has_weights(const ferry_import_plan *plan, const char **name)
 
 ferry_status ferry_import_open_weights(ferry_import_plan *plan, ferry_error *error)
 {
-    const char *name = ferry_import_source_selected(plan->source);
-    if (name != NULL || ferry_import_has_weights(plan, &name)) return open_named(plan, name, error);
-    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: expected %s, %s, %s or %s",
-                      ferry_import_source_path(plan->source), weight_names[0], weight_names[1], weight_names[2],
-                      weight_names[3]);
+    const char *name = plan->source->selected;
+    if (name != NULL || ferry_import_has_weights(plan, &name)) {
+        const bool safe = ferry_text_ends(name, ".safetensors") || ferry_text_ends(name, ".safetensors.index.json");
+        ferry_weights_reader *read = safe ? ferry_safetensors_read : ferry_torch_read;
+        return ferry_text_ends(name, ".index.json") ? read_shards(plan, name, read, error)
+                                                    : ferry_import_read_weights(plan, name, read, error);
+    }
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: expected %s, %s, %s or %s", plan->source->path,
+                      weight_names[0], weight_names[1], weight_names[2], weight_names[3]);
 }

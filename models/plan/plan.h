@@ -136,9 +136,9 @@ const ferry_weights_entry *ferry_import_find(ferry_import_plan *plan, const char
 ferry_status ferry_import_take(ferry_import_plan *plan, const char *prefix, const char *name, int32_t N, int32_t K,
                                const ferry_weights_entry **entry, ferry_error *error);
 ferry_status ferry_import_check_shape(const ferry_weights_entry *entry, int32_t N, int32_t K, ferry_error *error);
-/* "FILE: tensor 'NAME': " and the rest. */
-ferry_status ferry_import_fail_tensor(const ferry_weights_entry *entry, ferry_status code, ferry_error *error,
-                                      const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* Fails with "FILE: tensor 'NAME': …". */
+#define ferry_import_fail_tensor(entry, code, error, ...)                                                              \
+    ferry_fail_named(error, code, (entry)->file, "tensor", (entry)->tensor.name, __VA_ARGS__)
 /* The model file gets `source`, as its shape and strides say, as the tensor `name`. */
 ferry_status ferry_import_add(ferry_import_plan *plan, const ferry_weights_entry *source, ferry_import_form form,
                               ferry_error *error, const char *name, ...) __attribute__((format(printf, 5, 6)));

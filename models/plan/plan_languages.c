@@ -156,18 +156,6 @@ static void claim_all(naming *names)
     }
 }
 
-static ferry_status check_tags(const ferry_import_plan *plan, const ferry_view *tags, int32_t count, ferry_error *error)
-{
-    const char *directory = ferry_import_source_path(plan->source);
-    for (int32_t i = 0; i < count; i++) {
-        const bool blank = tags[i].size > 0 && memchr(tags[i].data, ' ', tags[i].size) != NULL;
-        if (tags[i].size > 0 && tags[i].size <= FERRY_IMPORT_MAX_TAG && !blank) continue;
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: expected the tag of a language, found '%s'", directory,
-                          ferry_printable_view(tags[i]).text);
-    }
-    return FERRY_OK;
-}
-
 /* "tag name name" */
 static ferry_status join_names(ferry_import_plan *plan, const naming *names, int32_t owner, ferry_view *joined,
                                ferry_error *error)
@@ -191,18 +179,6 @@ static ferry_status join_names(ferry_import_plan *plan, const naming *names, int
     return FERRY_OK;
 }
 
-static ferry_status name_all(ferry_import_plan *plan, const ferry_view *tags, int32_t count, ferry_view *joined,
-                             ferry_error *error)
-{
-    const size_t capacity = (size_t)count * MAX_NAMES;
-    naming names = {.tags = tags, .count = count};
-    names.claims = ferry_arena_alloc(&plan->arena, capacity, sizeof *names.claims);
-    if (names.claims == NULL) return ferry_fail_memory(error, "names of languages", capacity * sizeof *names.claims);
-    claim_all(&names);
-    for (int32_t i = 0; i < count; i++) FERRY_TRY(join_names(plan, &names, i, &joined[i], error));
-    return FERRY_OK;
-}
-
 bool ferry_import_is_language(ferry_view code)
 {
     return find_code(code) != NULL;
@@ -212,12 +188,22 @@ ferry_status ferry_import_languages(ferry_import_plan *plan, const ferry_import_
                                     ferry_tag_place target_tag, ferry_error *error)
 {
     const int32_t count = list->count;
-    FERRY_TRY(check_tags(plan, list->tags, count, error));
+    naming all = {.tags = list->tags, .count = count};
+    for (int32_t i = 0; i < count; i++) {
+        const ferry_view tag = list->tags[i];
+        if (tag.size > 0 && tag.size <= FERRY_IMPORT_MAX_TAG && memchr(tag.data, ' ', tag.size) == NULL) continue;
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: expected the tag of a language, found '%s'",
+                          plan->source->path, ferry_printable_view(tag).text);
+    }
     ferry_view *names = ferry_arena_alloc(&plan->arena, (size_t)count, sizeof *names);
     int32_t *numbers = ferry_arena_alloc(&plan->arena, (size_t)count, 3 * sizeof *numbers);
     if (names == NULL || numbers == NULL)
         return ferry_fail_memory(error, "a list of languages", (size_t)count * (sizeof *names + 3 * sizeof *numbers));
-    FERRY_TRY(name_all(plan, list->tags, count, names, error));
+    all.claims = ferry_arena_alloc(&plan->arena, (size_t)count * MAX_NAMES, sizeof *all.claims);
+    if (all.claims == NULL)
+        return ferry_fail_memory(error, "names of languages", (size_t)count * MAX_NAMES * sizeof *all.claims);
+    claim_all(&all);
+    for (int32_t i = 0; i < count; i++) FERRY_TRY(join_names(plan, &all, i, &names[i], error));
     int32_t *roles = numbers, *source_ids = numbers + count, *target_ids = numbers + 2 * count;
     for (int32_t i = 0; i < count; i++) {
         roles[i] = FERRY_LANGUAGE_SOURCE | FERRY_LANGUAGE_TARGET;
@@ -245,21 +231,13 @@ bool ferry_import_has_form(ferry_view text, const char *form)
     return true;
 }
 
-/* ">>fra<<" → "fra"; false: the piece is no such tag. */
-static bool marian_tag(ferry_view piece, ferry_view *tag)
-{
-    *tag = without_marks(piece, ">>", "<<");
-    return tag->size < piece.size;
-}
-
 ferry_status ferry_import_tag_pieces(ferry_import_plan *plan, const ferry_texts *pieces, int32_t count, bool *found,
                                      ferry_error *error)
 {
     ferry_import_tags list = {NULL, NULL, 0};
     for (int32_t i = 0; i < count; i++) {
-        ferry_view tag;
-        if (marian_tag(ferry_texts_at(pieces, (size_t)i), &tag))
-            FERRY_TRY(ferry_import_add_tag(plan, &list, tag, i, error));
+        const ferry_view piece = ferry_texts_at(pieces, (size_t)i), tag = without_marks(piece, ">>", "<<");
+        if (tag.size < piece.size) FERRY_TRY(ferry_import_add_tag(plan, &list, tag, i, error));
     }
     *found = list.count > 0;
     return *found ? ferry_import_languages(plan, &list, FERRY_TAG_NONE, FERRY_TAG_PREFIX, error) : FERRY_OK;
@@ -279,15 +257,21 @@ ferry_status ferry_import_guessed_pair(ferry_import_plan *plan, ferry_view sourc
 
 /* ---- what the user says ---- */
 
+static ferry_view first_word(ferry_view text)
+{
+    const char *blank = text.size > 0 ? memchr(text.data, ' ', text.size) : NULL;
+    return (ferry_view){text.data, blank != NULL ? (size_t)(blank - text.data) : text.size};
+}
+
 /* The language of this role that has `name` among its names, "deu_Latn de deu"; -1 if there is none. */
 static int32_t find_language(const ferry_model_languages *languages, ferry_view name, int32_t role)
 {
     for (int32_t i = 0; i < languages->count; i++) {
         ferry_view rest = ferry_texts_at(languages->names, (size_t)i);
         while ((languages->roles[i] & role) != 0 && rest.size > 0) {
-            const char *blank = memchr(rest.data, ' ', rest.size);
-            const size_t size = blank != NULL ? (size_t)(blank - rest.data) : rest.size, step = size + (blank != NULL);
-            if (size == name.size && ferry_compare_letters(rest.data, name.data, size) == 0) return i;
+            const ferry_view word = first_word(rest);
+            const size_t step = word.size + (word.size < rest.size);
+            if (same_name(word, name)) return i;
             rest = (ferry_view){rest.data + step, rest.size - step};
         }
     }
@@ -296,10 +280,7 @@ static int32_t find_language(const ferry_model_languages *languages, ferry_view 
 
 static ferry_view tag_of(const ferry_model_languages *languages, int32_t index)
 {
-    if (index >= languages->count) return (ferry_view){"", 0};
-    const ferry_view names = ferry_texts_at(languages->names, (size_t)index);
-    const char *blank = memchr(names.data, ' ', names.size);
-    return (ferry_view){names.data, blank != NULL ? (size_t)(blank - names.data) : names.size};
+    return first_word(index < languages->count ? ferry_texts_at(languages->names, (size_t)index) : (ferry_view){"", 0});
 }
 
 /* Of a model with tags or prompts: two of its languages become the defaults. Their names may contain hyphens. */
@@ -328,7 +309,7 @@ ferry_status ferry_import_named_pair(ferry_import_plan *plan, const char *pair, 
     const char *hyphen = strchr(pair, '-');
     if (!plan->text.present)
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: a model without a tokenizer has no languages",
-                          ferry_import_source_path(plan->source));
+                          plan->source->path);
     if (languages->source_tag != FERRY_TAG_NONE || languages->target_tag != FERRY_TAG_NONE ||
         languages->prompt_count > 0)
         return choose_defaults(plan, pair, error);
@@ -388,8 +369,8 @@ ferry_status ferry_import_guess_pair(ferry_import_plan *plan, ferry_error *error
 {
     ferry_view source, target;
     if (!plan->text.present || plan->text.languages.count > 0) return FERRY_OK;
-    if (find_pair_in_name(ferry_import_source_base(plan->source), &source, &target) ||
-        find_pair_in_name(ferry_import_source_folder(plan->source), &source, &target))
+    if (find_pair_in_name(plan->source->base, &source, &target) ||
+        find_pair_in_name(plan->source->folder, &source, &target))
         return ferry_import_guessed_pair(plan, source, target, error);
     return FERRY_OK;
 }

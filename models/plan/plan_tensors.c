@@ -38,27 +38,6 @@ static int32_t leading_ones(const ferry_tensor *tensor)
     return at;
 }
 
-static bool same_shape(const ferry_tensor *a, const ferry_tensor *b)
-{
-    const int32_t from_a = leading_ones(a), from_b = leading_ones(b);
-    if (a->dims - from_a != b->dims - from_b) return false;
-    for (int32_t i = 0; i < a->dims - from_a; i++)
-        if (a->shape[from_a + i] != b->shape[from_b + i]) return false;
-    return true;
-}
-
-ferry_status ferry_import_fail_tensor(const ferry_weights_entry *entry, ferry_status code, ferry_error *error,
-                                      const char *format, ...)
-{
-    char text[300];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    return ferry_fail(error, code, "%s: tensor '%s': %s", entry->file, ferry_printable_view(entry->tensor.name).text,
-                      text);
-}
-
 static bool is_floating(ferry_type type)
 {
     return type == FERRY_F32 || type == FERRY_F16 || type == FERRY_BF16 || type == FERRY_F64;
@@ -73,7 +52,10 @@ ferry_status ferry_import_check_shape(const ferry_weights_entry *entry, int32_t 
                                         ferry_type_name(tensor->type));
     }
     const ferry_tensor expected = {.dims = K > 0 ? 2 : 1, .shape = {N, K > 0 ? K : 1, 1, 1}};
-    if (same_shape(tensor, &expected)) return FERRY_OK;
+    const int32_t from = leading_ones(tensor), first = leading_ones(&expected), dims = expected.dims - first;
+    if (tensor->dims - from == dims &&
+        memcmp(tensor->shape + from, expected.shape + first, (size_t)dims * sizeof *tensor->shape) == 0)
+        return FERRY_OK;
     char wanted[100], found[100];
     return ferry_import_fail_tensor(entry, FERRY_ERROR_FORMAT, error, "expected shape %s, found %s",
                                     ferry_tensor_shape_text(&expected, wanted, sizeof wanted),
@@ -84,10 +66,8 @@ ferry_status ferry_import_take(ferry_import_plan *plan, const char *prefix, cons
                                const ferry_weights_entry **entry, ferry_error *error)
 {
     *entry = ferry_import_find(plan, prefix, name);
-    if (*entry == NULL) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s%s' is missing",
-                          ferry_import_source_path(plan->source), prefix, name);
-    }
+    if (*entry == NULL)
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s%s' is missing", plan->source->path, prefix, name);
     return ferry_import_check_shape(*entry, N, K, error);
 }
 
@@ -136,7 +116,7 @@ ferry_import_tensor ferry_import_rows(const ferry_weights_entry *source, ferry_i
     return result;
 }
 
-/* Every number that the tensor names must be inside the source's bytes. */
+/* Whether every number that the tensor names is inside the source's bytes. */
 static bool is_inside(const ferry_import_tensor *tensor)
 {
     const ferry_tensor *source = &tensor->source->tensor;
@@ -346,18 +326,6 @@ static ferry_import_tensor cut_rows(const ferry_import_tensor *whole, int32_t fi
     return rows;
 }
 
-/* Zeros where the source has none and the table permits it. */
-static ferry_status read_bias(const walk *state, const ferry_layer_row *row, ferry_name name, int32_t N,
-                              ferry_import_tensor *bias, ferry_error *error)
-{
-    const ferry_weights_entry *entry;
-    *bias = (ferry_import_tensor){.form = FERRY_IMPORT_VECTOR, .N = N, .K = 1};
-    if (state->table->zero_bias && !is_norm(row) && !has_tensor(state, name)) return FERRY_OK;
-    FERRY_TRY(ferry_import_take(state->plan, state->plan->prefix, name.text, N, 0, &entry, error));
-    *bias = ferry_import_rows(entry, FERRY_IMPORT_VECTOR, 0, N);
-    return FERRY_OK;
-}
-
 /* A layer below 0 is the whole stack. */
 static ferry_status add_row(const walk *state, const ferry_layer_row *row, int32_t layer, ferry_error *error)
 {
@@ -371,7 +339,15 @@ static ferry_status add_row(const walk *state, const ferry_layer_row *row, int32
         if (!has_tensor(state, source_name(state, layer, row->from, ending))) return FERRY_OK;
     }
     FERRY_TRY(read_weight(state, row, layer, slices * N, K, &weight, error));
-    if (has_bias) FERRY_TRY(read_bias(state, row, bias_from, slices * N, &bias, error));
+    if (has_bias) {
+        /* Zeros where the source has none and the table permits it. */
+        const ferry_weights_entry *entry;
+        bias = (ferry_import_tensor){.form = FERRY_IMPORT_VECTOR, .N = slices * N, .K = 1};
+        if (!state->table->zero_bias || is_norm(row) || has_tensor(state, bias_from)) {
+            FERRY_TRY(ferry_import_take(state->plan, state->plan->prefix, bias_from.text, bias.N, 0, &entry, error));
+            bias = ferry_import_rows(entry, FERRY_IMPORT_VECTOR, 0, bias.N);
+        }
+    }
     weight = cut_rows(&weight, row->slice * N, N);
     FERRY_TRY(ferry_import_add_tensor(state->plan, &weight, error, "%s.weight", to.text));
     if (!has_bias) return FERRY_OK;

@@ -11,39 +11,6 @@
 
 enum { HASH_STEP = 1 << 20 };
 
-typedef struct source_file {
-    const char *name;      /* without ".gz" */
-    const char *published; /* with it */
-    const char *label;     /* NULL: not asked for yet */
-    size_t member;         /* of the archive, if there is one */
-    bool counted;          /* in the budget's limit */
-    bool noted;            /* among those that were read */
-    bool mapped;
-    ferry_mapped_file map;      /* of a file on disk */
-    ferry_mapped_file inflated; /* of a temporary file */
-    ferry_view original;        /* as published */
-    ferry_view bytes;
-    char hash[2 * SHA256_DIGEST_SIZE + 1]; /* "": not computed yet */
-} source_file;
-
-struct ferry_import_source {
-    ferry_budget budget;
-    char *path;      /* what the user named */
-    char *real;      /* the same without links, "." and "/" at its end */
-    char *folder;    /* where a file lies; "": a directory */
-    char *directory; /* of files on disk, and before names in messages */
-    ferry_mapped_file map;
-    ferry_zip *archive; /* NULL: files are on disk */
-    source_file *files; /* [count] by name */
-    size_t count, capacity;
-    source_file **read; /* [read_count] in the order of reading; room for all */
-    size_t read_count;
-    const char *asked;  /* label of the file that was asked for last; at first, the path */
-    bool out_of_memory; /* for a file */
-    const char *selected;
-    ferry_arena arena; /* names */
-};
-
 /* ---- names ---- */
 
 /* "a/b", or "b" for a = NULL. */
@@ -65,12 +32,12 @@ static ferry_view plain_name(const char *name)
 
 static ferry_status add_file(ferry_import_source *source, const char *published, size_t member, ferry_error *error)
 {
-    source_file *files = NULL;
+    ferry_source_file *files = NULL;
     if (ferry_account_take(&source->budget.account, 2 * sizeof *files)) /* the array may be half empty */
         files = ferry_array_grow(source->files, &source->capacity, source->count + 1, sizeof *files);
     if (files == NULL) return ferry_fail_memory(error, "a list of files", source->count * sizeof *files);
     source->files = files;
-    source_file *file = &source->files[source->count];
+    ferry_source_file *file = &source->files[source->count];
     memset(file, 0, sizeof *file);
     file->published = ferry_arena_text(&source->arena, ferry_text_view(published));
     file->name = ferry_arena_text(&source->arena, plain_name(published));
@@ -83,13 +50,14 @@ static ferry_status add_file(ferry_import_source *source, const char *published,
 
 static int compare_names(const void *a, const void *b)
 {
-    return strcmp(((const source_file *)a)->name, ((const source_file *)b)->name);
+    return strcmp(((const ferry_source_file *)a)->name, ((const ferry_source_file *)b)->name);
 }
 
 static int compare_files(const void *a, const void *b)
 {
     const int order = compare_names(a, b);
-    return order != 0 ? order : strcmp(((const source_file *)a)->published, ((const source_file *)b)->published);
+    return order != 0 ? order
+                      : strcmp(((const ferry_source_file *)a)->published, ((const ferry_source_file *)b)->published);
 }
 
 /* By name; of a file and its compressed twin, the file. */
@@ -106,9 +74,9 @@ static ferry_status sort_files(ferry_import_source *source, ferry_error *error)
     return source->read != NULL ? FERRY_OK : ferry_fail_memory(error, "a list of files", kept * sizeof *source->read);
 }
 
-static source_file *find_file(const ferry_import_source *source, const char *name)
+static ferry_source_file *find_file(const ferry_import_source *source, const char *name)
 {
-    const source_file wanted = {.name = name};
+    const ferry_source_file wanted = {.name = name};
     if (source->count == 0) return NULL;
     return bsearch(&wanted, source->files, source->count, sizeof *source->files, compare_names);
 }
@@ -222,8 +190,10 @@ static ferry_status open_source(ferry_import_source *source, const char *path, f
     source->asked = source->path;
     const char *base = information.kind == FERRY_KIND_FOLDER ? source->real : ferry_path_base(source->real);
     const size_t before = (size_t)(base - source->real);
-    source->folder = ferry_arena_text(&source->arena, (ferry_view){source->real, before > 0 ? before - 1 : 0});
-    if (source->folder == NULL) return ferry_fail_memory(error, "a file name", before);
+    const char *folder = ferry_arena_text(&source->arena, (ferry_view){source->real, before > 0 ? before - 1 : 0});
+    if (folder == NULL) return ferry_fail_memory(error, "a file name", before);
+    source->base = ferry_path_base(source->real);
+    source->folder = ferry_path_base(folder);
     if (information.kind == FERRY_KIND_FOLDER) {
         source->directory = source->path;
         FERRY_TRY(list_folder(source, NULL, error));
@@ -266,36 +236,6 @@ void ferry_import_source_close(ferry_import_source *source)
     free(source);
 }
 
-const char *ferry_import_source_path(const ferry_import_source *source)
-{
-    return source->path;
-}
-
-const char *ferry_import_source_base(const ferry_import_source *source)
-{
-    return ferry_path_base(source->real);
-}
-
-const char *ferry_import_source_folder(const ferry_import_source *source)
-{
-    return ferry_path_base(source->folder);
-}
-
-const char *ferry_import_source_selected(const ferry_import_source *source)
-{
-    return source->selected;
-}
-
-size_t ferry_import_source_count(const ferry_import_source *source)
-{
-    return source->count;
-}
-
-const char *ferry_import_source_name(const ferry_import_source *source, size_t index)
-{
-    return source->files[index].name;
-}
-
 bool ferry_import_source_has(const ferry_import_source *source, const char *name)
 {
     return find_file(source, name) != NULL;
@@ -303,7 +243,7 @@ bool ferry_import_source_has(const ferry_import_source *source, const char *name
 
 /* ---- reading ---- */
 
-static const char *label_of(ferry_import_source *source, source_file *file)
+static const char *label_of(ferry_import_source *source, ferry_source_file *file)
 {
     if (file->label == NULL) file->label = join(source, source->directory, file->published);
     return file->label != NULL ? file->label : file->name;
@@ -311,13 +251,13 @@ static const char *label_of(ferry_import_source *source, source_file *file)
 
 const char *ferry_import_source_label(ferry_import_source *source, const char *name)
 {
-    source_file *file = find_file(source, name);
+    ferry_source_file *file = find_file(source, name);
     if (file != NULL) return label_of(source, file);
     const char *label = join(source, source->directory, name);
     return label != NULL ? label : name;
 }
 
-static ferry_status map_original(ferry_import_source *source, source_file *file, ferry_error *error)
+static ferry_status map_original(ferry_import_source *source, ferry_source_file *file, ferry_error *error)
 {
     if (source->archive != NULL) return ferry_zip_member(source->archive, file->member, &file->original, error);
     const char *path = join(source, source->directory, file->published);
@@ -330,14 +270,14 @@ static ferry_status map_original(ferry_import_source *source, source_file *file,
 }
 
 /* Editors of Windows begin a text with a byte-order mark. Of what is no text, only safetensors could begin so. */
-static ferry_view without_mark(const source_file *file, ferry_view bytes)
+static ferry_view without_mark(const ferry_source_file *file, ferry_view bytes)
 {
     const bool marked = bytes.size >= 3 && memcmp(bytes.data, "\xef\xbb\xbf", 3) == 0;
     if (!marked || ferry_text_ends(file->name, ".safetensors")) return bytes;
     return (ferry_view){bytes.data + 3, bytes.size - 3};
 }
 
-static ferry_status map_file(ferry_import_source *source, source_file *file, ferry_error *error)
+static ferry_status map_file(ferry_import_source *source, ferry_source_file *file, ferry_error *error)
 {
     const char *label = label_of(source, file);
     FERRY_TRY(map_original(source, file, error));
@@ -355,7 +295,7 @@ static ferry_status map_file(ferry_import_source *source, source_file *file, fer
 ferry_status ferry_import_source_look(ferry_import_source *source, const char *name, ferry_view *bytes,
                                       ferry_error *error)
 {
-    source_file *file = find_file(source, name);
+    ferry_source_file *file = find_file(source, name);
     if (file == NULL) {
         return ferry_fail(error, FERRY_ERROR_IO, "%s: cannot open: there is no such file",
                           ferry_import_source_label(source, name));
@@ -378,15 +318,10 @@ ferry_status ferry_import_source_map(ferry_import_source *source, const char *na
                                      ferry_error *error)
 {
     FERRY_TRY(ferry_import_source_look(source, name, bytes, error));
-    source_file *file = find_file(source, name);
+    ferry_source_file *file = find_file(source, name);
     if (!file->noted) source->read[source->read_count++] = file;
     file->noted = true;
     return FERRY_OK;
-}
-
-ferry_account *ferry_import_source_account(ferry_import_source *source)
-{
-    return &source->budget.account;
 }
 
 ferry_status ferry_import_source_check(const ferry_import_source *source, const char *file, ferry_status status,
@@ -416,11 +351,6 @@ void ferry_import_source_release(ferry_import_source *source, const void *data, 
 
 /* ---- what was read ---- */
 
-size_t ferry_import_source_read_count(const ferry_import_source *source)
-{
-    return source->read_count;
-}
-
 uint64_t ferry_import_source_read_bytes(const ferry_import_source *source)
 {
     uint64_t bytes = 0;
@@ -428,10 +358,11 @@ uint64_t ferry_import_source_read_bytes(const ferry_import_source *source)
     return bytes;
 }
 
-static void compute_hash(ferry_import_source *source, source_file *file)
+const char *ferry_import_source_hash(ferry_import_source *source, ferry_source_file *file)
 {
     struct sha256_ctx context;
     uint8_t digest[SHA256_DIGEST_SIZE];
+    if (file->hash[0] != '\0') return file->hash;
     sha256_init(&context);
     for (size_t at = 0; at < file->original.size; at += HASH_STEP) {
         const size_t left = file->original.size - at, step = left < HASH_STEP ? left : HASH_STEP;
@@ -440,17 +371,5 @@ static void compute_hash(ferry_import_source *source, source_file *file)
     }
     sha256_digest(&context, sizeof digest, digest);
     ferry_hex_digits(digest, sizeof digest, file->hash); /* which is zeroed */
-}
-
-ferry_status ferry_import_source_read(ferry_import_source *source, size_t index, const char **name, uint64_t *size,
-                                      const char **hash, ferry_error *error)
-{
-    if (index >= source->read_count)
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "%s: file %zu of %zu", source->path, index, source->read_count);
-    source_file *file = source->read[index];
-    if (file->hash[0] == '\0') compute_hash(source, file);
-    *name = file->published;
-    *size = file->original.size;
-    *hash = file->hash;
-    return FERRY_OK;
+    return file->hash;
 }

@@ -30,7 +30,7 @@ static const char *find_folder(const ferry_import_plan *plan)
 /* Beside weights of transformers, of which config.json is, model.bin is another copy of the model. */
 bool ferry_import_is_ctranslate2(const ferry_import_plan *plan, ferry_json config)
 {
-    const char *selected = ferry_import_source_selected(plan->source);
+    const char *selected = plan->source->selected;
     if (selected != NULL ? strcmp(selected, "model.bin") != 0
                          : ferry_import_is_huggingface(plan, config) && ferry_import_has_weights(plan, &selected))
         return false;

@@ -17,10 +17,8 @@ static int32_t find_token(const ferry_ctranslate2_vocabulary *vocabulary, ferry_
 static ferry_status allocate_tokens(ferry_import_plan *plan, size_t count, ferry_ctranslate2_vocabulary *vocabulary,
                                     ferry_error *error)
 {
-    if (count >= FERRY_MAX_VOCABULARY) {
-        return ferry_fail(error, FERRY_ERROR_LIMIT, "%s: a vocabulary of %zu tokens",
-                          ferry_import_source_path(plan->source), count);
-    }
+    if (count >= FERRY_MAX_VOCABULARY)
+        return ferry_fail(error, FERRY_ERROR_LIMIT, "%s: a vocabulary of %zu tokens", plan->source->path, count);
     vocabulary->count = (int32_t)count;
     return ferry_import_pieces(plan, vocabulary->count + 1, &vocabulary->tokens, error);
 }
@@ -98,7 +96,7 @@ static ferry_status read_vocabularies(ferry_ctranslate2 *model, ferry_error *err
                       model->target.tokens != NULL ? "%s: expected source_vocabulary.json or .txt beside the target's"
                                                    : "%s: expected shared_vocabulary.json or .txt beside model.bin, or "
                                                      "source_vocabulary and target_vocabulary",
-                      ferry_import_source_path(model->plan->source));
+                      model->plan->source->path);
 }
 
 static ferry_status check_size(const ferry_ctranslate2_vocabulary *vocabulary, int32_t rows, ferry_error *error)

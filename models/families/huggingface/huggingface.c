@@ -283,7 +283,7 @@ ferry_status ferry_huggingface_take_tied(ferry_import_plan *plan, const char *co
     }
     if (*tensor != NULL) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: no tensor holds the embeddings ('%sshared.weight' or another)",
-                      ferry_import_source_path(plan->source), plan->prefix);
+                      plan->source->path, plan->prefix);
 }
 
 /* As plan->model.tied_embeddings and tied_output say. */
@@ -348,7 +348,7 @@ static ferry_status read_position(ferry_import_plan *plan, const ferry_huggingfa
                                   ferry_error *error)
 {
     const char *name = decoder ? "decoder.embed_positions.weight" : "encoder.embed_positions.weight";
-    const char *path = ferry_import_source_path(plan->source);
+    const char *path = plan->source->path;
     const int32_t D = plan->model.d_model, unused = family->learned_from;
     const int32_t first = family->fairseq_positions ? plan->generation.pad_id + 1 : 0;
     const ferry_weights_entry *table = family->stored_positions ? ferry_import_find(plan, plan->prefix, name) : NULL;

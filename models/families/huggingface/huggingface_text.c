@@ -15,7 +15,7 @@ ferry_status ferry_huggingface_segmenter(ferry_import_plan *plan, const char *na
 {
     if (ferry_import_has_file(plan, name)) return ferry_import_segmenters(plan, name, NULL, error);
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: expected %s or tokenizer.json, found neither",
-                      ferry_import_source_path(plan->source), name);
+                      plan->source->path, name);
 }
 
 ferry_status ferry_huggingface_check_eos(const ferry_import_plan *plan, ferry_json vocabulary, ferry_error *error)

@@ -157,7 +157,7 @@ static ferry_status add_embeddings(ferry_import_plan *plan, const t5_choices *ch
     const char *const outer[] = {choices->tie ? "lm_head.weight" : NULL, NULL};
     ferry_transformer *model = &plan->model;
     const int32_t V = model->decoder.vocab_size;
-    const char *path = ferry_import_source_path(plan->source);
+    const char *path = plan->source->path;
     const ferry_weights_entry *shared = NULL, *output = ferry_import_find(plan, plan->prefix, "lm_head.weight");
     bool any = false;
     if (output == NULL) output = ferry_import_find(plan, "", "lm_head.weight");

@@ -16,12 +16,12 @@ bool ferry_marian_since(const ferry_marian *marian, int32_t major, int32_t minor
 
 bool ferry_import_is_marian(const ferry_import_plan *plan, ferry_json config)
 {
-    const char *selected = ferry_import_source_selected(plan->source);
+    const char *selected = plan->source->selected;
     (void)config;
     if (selected != NULL) return ferry_import_is_marian_weights(plan, selected);
     if (ferry_import_has_file(plan, "decoder.yml")) return true;
-    for (size_t i = 0; i < ferry_import_source_count(plan->source); i++)
-        if (ferry_import_is_marian_weights(plan, ferry_import_source_name(plan->source, i))) return true;
+    for (size_t i = 0; i < plan->source->count; i++)
+        if (ferry_import_is_marian_weights(plan, plan->source->files[i].name)) return true;
     return false;
 }
 
@@ -45,8 +45,8 @@ static size_t collect(const ferry_import_plan *plan, bool (*is)(const ferry_impo
                       const char **names, size_t most)
 {
     size_t count = 0;
-    for (size_t i = 0; i < ferry_import_source_count(plan->source); i++) {
-        const char *name = ferry_import_source_name(plan->source, i);
+    for (size_t i = 0; i < plan->source->count; i++) {
+        const char *name = plan->source->files[i].name;
         if (strchr(name, '/') != NULL || !is(plan, name)) continue;
         if (count < most) names[count] = name;
         count++;
@@ -74,8 +74,8 @@ static ferry_status listed_file(const ferry_import_plan *plan, ferry_json yaml, 
     while (ferry_text_begins(path, "./")) path += 2;
     const char *const tries[] = {path, base_name(path)};
     for (size_t i = 0; i < 2; i++) {
-        for (size_t k = 0; k < ferry_import_source_count(plan->source); k++) {
-            *name = ferry_import_source_name(plan->source, k);
+        for (size_t k = 0; k < plan->source->count; k++) {
+            *name = plan->source->files[k].name;
             if (strcmp(*name, tries[i]) == 0) return FERRY_OK;
         }
     }
@@ -87,7 +87,7 @@ static ferry_status find_weights(const ferry_import_plan *plan, ferry_marian *ma
 {
     const json_t *models = ferry_json_get(marian->decoder, "models");
     const char *names[2];
-    marian->weights = ferry_import_source_selected(plan->source);
+    marian->weights = plan->source->selected;
     if (marian->weights != NULL) return FERRY_OK;
     if (models != NULL && ferry_json_text_count(models) > 1) {
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
@@ -101,7 +101,7 @@ static ferry_status find_weights(const ferry_import_plan *plan, ferry_marian *ma
         marian->weights = names[0];
         return FERRY_OK;
     }
-    const char *path = ferry_import_source_path(plan->source);
+    const char *path = plan->source->path;
     if (count == 0) return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: expected a model (.npz, .bin)", path);
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: %zu models: name one of them: '%s', '%s'%s", path, count,
                       shown(names[0]).text, shown(names[1]).text, count > 2 ? ", …" : "");
@@ -208,7 +208,7 @@ static bool is_spm(const ferry_import_plan *plan, const char *name)
 static ferry_status refuse_vocabularies(const ferry_import_plan *plan, const char *const *names, size_t count,
                                         ferry_error *error)
 {
-    const char *path = ferry_import_source_path(plan->source);
+    const char *path = plan->source->path;
     if (count == 0) {
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
                           "%s: expected vocabularies beside the model ('vocab….spm', '….yml', '….json' or '….txt')",
@@ -254,7 +254,7 @@ static ferry_status find_vocabularies(const ferry_import_plan *plan, ferry_maria
     /* They cut texts into pieces whose ids another vocabulary holds. */
     static const char *const segmenters[2][3] = {{"source.spm", "source.bpe", "source.bpe.model"},
                                                  {"target.spm", "target.bpe", "target.bpe.model"}};
-    const char *path = ferry_import_source_path(plan->source), **names = marian->vocabularies;
+    const char *path = plan->source->path, **names = marian->vocabularies;
     const json_t *listed = ferry_json_get(marian->decoder, "vocabs");
     if (listed == NULL) {
         FERRY_TRY(guess_vocabularies(plan, marian, error));
@@ -310,13 +310,13 @@ static ferry_status find_lexicon(const ferry_import_plan *plan, ferry_marian *ma
     if (count > 1) count = keep_pair(marian, names, count);
     if (count == 1) marian->lexicon = names[0];
     if (count <= 1) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: several shortlists: '%s', '%s'",
-                      ferry_import_source_path(plan->source), shown(names[0]).text, shown(names[1]).text);
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: several shortlists: '%s', '%s'", plan->source->path,
+                      shown(names[0]).text, shown(names[1]).text);
 }
 
 static ferry_status find_files(ferry_import_plan *plan, ferry_marian *marian, ferry_error *error)
 {
-    FERRY_TRY(read_decoder(plan, ferry_import_source_selected(plan->source), &marian->decoder, error));
+    FERRY_TRY(read_decoder(plan, plan->source->selected, &marian->decoder, error));
     FERRY_TRY(find_weights(plan, marian, error));
     if (json_object_size(marian->decoder.object) == 0)
         FERRY_TRY(read_decoder(plan, marian->weights, &marian->decoder, error));

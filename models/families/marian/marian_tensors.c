@@ -14,8 +14,7 @@ static ferry_status find_matrix(ferry_import_plan *plan, const char *name, int32
 {
     *entry = ferry_import_find(plan, "", name);
     if (*entry == NULL)
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s' is missing",
-                          ferry_import_source_path(plan->source), name);
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s' is missing", plan->source->path, name);
     const ferry_tensor *tensor = &(*entry)->tensor;
     if ((*entry)->multiplier == 0) return ferry_import_check_shape(*entry, rows, columns, error);
     if (tensor->dims == 2 && tensor->shape[0] == rows && tensor->shape[1] == columns) return FERRY_OK;
@@ -176,8 +175,8 @@ static ferry_status add_embeddings(ferry_import_plan *plan, ferry_error *error)
     if (source == target)
         return add_embedding(plan, "Wemb", source, plan->model.tied_output, "token_embd.weight", error);
     return ferry_fail(error, FERRY_ERROR_FORMAT,
-                      "%s: one embedding for vocabularies of %" PRId32 " and of %" PRId32 " words",
-                      ferry_import_source_path(plan->source), source, target);
+                      "%s: one embedding for vocabularies of %" PRId32 " and of %" PRId32 " words", plan->source->path,
+                      source, target);
 }
 
 /* [V, D], or in old models [D, V]. */
@@ -213,7 +212,7 @@ ferry_status ferry_marian_tensors(ferry_import_plan *plan, const ferry_marian *m
     bool omit = false;
     if (ferry_weights_find(&plan->weights, "Wpos") != NULL) {
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: tensor 'Wpos': learned positions are not supported",
-                          ferry_import_source_path(plan->source));
+                          plan->source->path);
     }
     FERRY_TRY(add_embeddings(plan, error));
     FERRY_TRY(add_stack(plan, marian, false, error));

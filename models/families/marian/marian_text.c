@@ -79,7 +79,7 @@ static ferry_status read_sides(ferry_import_plan *plan, const ferry_marian *mari
     const bool spm = ferry_text_ends(names[0], ".spm");
     if (spm != ferry_text_ends(names[1], ".spm")) {
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: vocabularies of two kinds: '%s', '%s'",
-                          ferry_import_source_path(plan->source), names[0], names[1]);
+                          plan->source->path, names[0], names[1]);
     }
     if (spm) FERRY_TRY(ferry_import_segmenters(plan, names[0], one_file ? NULL : names[1], error));
     for (size_t i = 0; i < 2 && !spm; i++)
