@@ -12,16 +12,6 @@ static bool is_weights(const char *name)
     return ferry_text_ends(name, ".safetensors") || ferry_text_ends(name, ".npz") || ferry_text_ends(name, ".bin");
 }
 
-/* Weights of the source itself; "model/" is part of an Argos package. */
-static bool has_weights(const ferry_import_source *source)
-{
-    for (size_t i = 0; i < source->count; i++) {
-        const char *name = source->files[i].name;
-        if (strcmp(name, "model/model.bin") == 0 || (strchr(name, '/') == NULL && is_weights(name))) return true;
-    }
-    return false;
-}
-
 /* "en-de/config.json" */
 static bool is_inner_model(const ferry_import_plan *plan, const char *name)
 {
@@ -30,52 +20,38 @@ static bool is_inner_model(const ferry_import_plan *plan, const char *name)
            (is_weights(name) || ferry_text_ends(name, "/config.json") || ferry_text_ends(name, "/decoder.yml"));
 }
 
-/* Names that are one model each, "a, b", in `list`: of a file in a folder, the folder's, once. */
-static size_t list_models(const ferry_import_plan *plan, bool (*is_model)(const ferry_import_plan *, const char *),
-                          char *list, size_t size)
+/* For a directory or an archive, where the user named no file of it. */
+static ferry_status check_one_model(const ferry_import_plan *plan, ferry_error *error)
 {
+    const ferry_import_source *source = plan->source;
+    const bool configured =
+        ferry_import_source_has(source, "config.json") || ferry_import_source_has(source, "decoder.yml");
+    bool outer = false; /* weights of the source itself; "model/" is part of an Argos package */
+    for (size_t i = 0; i < source->count; i++) {
+        const char *name = source->files[i].name;
+        outer |= strcmp(name, "model/model.bin") == 0 || (strchr(name, '/') == NULL && is_weights(name));
+    }
+    if (source->selected != NULL || (outer && configured)) return FERRY_OK;
+    /* Names that are one model each: of a file in a folder, the folder's, once. */
+    bool (*is_model)(const ferry_import_plan *, const char *) = outer ? ferry_import_is_marian_weights : is_inner_model;
+    char list[256] = "";
     size_t count = 0, at = 0;
     ferry_view last = {"", 0};
-    list[0] = '\0';
-    for (size_t i = 0; i < plan->source->count; i++) {
-        const char *name = plan->source->files[i].name;
+    for (size_t i = 0; i < source->count; i++) {
+        const char *name = source->files[i].name;
         const ferry_view model = {name, strcspn(name, "/")};
         if (!is_model(plan, name) || ferry_view_equal(model, last)) continue;
         last = model;
-        if (at < size)
-            at +=
-                (size_t)snprintf(list + at, size - at, "%s%s", count > 0 ? ", " : "", ferry_printable_view(model).text);
+        if (at < sizeof list)
+            at += (size_t)snprintf(list + at, sizeof list - at, "%s%s", count > 0 ? ", " : "",
+                                   ferry_printable_view(model).text);
         count++;
     }
-    return count;
-}
-
-/* Of a directory or an archive, where the user named no file of it. */
-static ferry_status check_one_model(const ferry_import_plan *plan, ferry_error *error)
-{
-    char models[256];
-    const ferry_import_source *source = plan->source;
-    const bool outer = has_weights(source), configured = ferry_import_source_has(source, "config.json") ||
-                                                         ferry_import_source_has(source, "decoder.yml");
-    if (source->selected != NULL || (outer && configured)) return FERRY_OK;
-    const size_t count =
-        list_models(plan, outer ? ferry_import_is_marian_weights : is_inner_model, models, sizeof models);
     if (count < 1 + (size_t)outer) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
                       count > 1 ? "%s: holds several models: name one of them: %s"
                                 : "%s: holds a model in the folder '%s': name it",
-                      source->path, models);
-}
-
-static ferry_status check_selected(const ferry_import_source *source, ferry_error *error)
-{
-    const char *name = source->selected;
-    if (name == NULL || is_weights(name) || ferry_text_ends(name, ".index.json")) return FERRY_OK;
-    return ferry_fail(
-        error, FERRY_ERROR_UNSUPPORTED,
-        "%s: expected a directory, a zip archive, a file of weights (.safetensors, .bin, .npz) or a model "
-        "file of Ferry (.gguf)",
-        source->path);
+                      source->path, list);
 }
 
 static ferry_status fail_unknown(const ferry_import_plan *plan, ferry_json config, ferry_error *error)
@@ -114,7 +90,13 @@ static ferry_status read_source(ferry_import_plan *plan, ferry_error *error)
                  {ferry_import_is_ctranslate2, ferry_import_ctranslate2}};
     ferry_json config;
     if (ferry_import_is_model_file(plan)) return ferry_import_model_file(plan, error);
-    FERRY_TRY(check_selected(plan->source, error));
+    const char *selected = plan->source->selected;
+    if (selected != NULL && !is_weights(selected) && !ferry_text_ends(selected, ".index.json"))
+        return ferry_fail(
+            error, FERRY_ERROR_UNSUPPORTED,
+            "%s: expected a directory, a zip archive, a file of weights (.safetensors, .bin, .npz) or a model "
+            "file of Ferry (.gguf)",
+            plan->source->path);
     FERRY_TRY(check_one_model(plan, error));
     FERRY_TRY(ferry_import_optional_json(plan, "config.json", &config, error));
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)

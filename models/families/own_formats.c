@@ -34,47 +34,25 @@ static ferry_status read_config(ferry_import_plan *plan, ferry_json config, ferr
     model->decoder.layer_count = decoder_layers;
     model->embedding_scale = scale ? (float)sqrt((double)model->d_model) : 1;
     plan->model.tied_output = plan->model.tied_embeddings;
-    return FERRY_OK;
-}
 
-static ferry_status read_ids(ferry_import_plan *plan, ferry_json config, ferry_error *error)
-{
     ferry_generation *ids = &plan->generation;
-    const int32_t last = plan->model.decoder.vocab_size - 1;
+    const int32_t last = model->decoder.vocab_size - 1;
     int32_t eos;
-    const ferry_json_key keys[] = {{"eos_token_id", .integer = &eos, 0, last},
-                                   {"pad_token_id", .integer = &ids->pad_id, 0, last},
-                                   {"decoder_start_token_id", .integer = &ids->start_id, 0, last}};
-    FERRY_TRY(ferry_json_read(config, keys, 3, true, error));
+    const ferry_json_key id_keys[] = {{"eos_token_id", .integer = &eos, 0, last},
+                                      {"pad_token_id", .integer = &ids->pad_id, 0, last},
+                                      {"decoder_start_token_id", .integer = &ids->start_id, 0, last}};
+    FERRY_TRY(ferry_json_read(config, id_keys, 3, true, error));
     ids->decoding.search.renormalize = true;
     FERRY_TRY(ferry_import_ids(plan, &eos, 1, &ids->eos_ids, &ids->eos_count, error));
-    return ferry_import_suppress(plan, &ids->pad_id, 1, error);
-}
+    FERRY_TRY(ferry_import_suppress(plan, &ids->pad_id, 1, error));
 
-static ferry_status add_embeddings(ferry_import_plan *plan, ferry_error *error)
-{
-    static const char *const names[][2] = {{"shared.weight", "token_embd.weight"},
-                                           {"encoder.embed_tokens.weight", "enc.token_embd.weight"},
-                                           {"decoder.embed_tokens.weight", "dec.token_embd.weight"},
-                                           {"lm_head.weight", "output.weight"}};
-    const int32_t V = plan->model.decoder.vocab_size, D = plan->model.d_model;
-    const ferry_weights_entry *tensor;
-    for (int i = plan->model.tied_embeddings ? 0 : 1; i < (plan->model.tied_embeddings ? 1 : 4); i++) {
-        FERRY_TRY(ferry_import_take(plan, "", names[i][0], V, D, &tensor, error));
-        FERRY_TRY(ferry_import_add(plan, tensor, FERRY_IMPORT_MATRIX, error, "%s", names[i][1]));
-    }
-    return FERRY_OK;
-}
-
-/* What people want to know of the model. */
-static ferry_status read_origin(ferry_import_plan *plan, ferry_json config, ferry_error *error)
-{
-    const ferry_json_key keys[] = {{"name", .text = &plan->name},
-                                   {"training", .text = &plan->training},
-                                   {"trained_length", .integer = &plan->trained_length, 1, FERRY_MAX_SIZE},
-                                   {"trained_seed", .integer = &plan->trained_seed, 1, INT32_MAX},
-                                   {"trained_tokens", .real = &plan->trained_tokens}};
-    return ferry_json_read(config, keys, sizeof keys / sizeof keys[0], false, error);
+    /* The origin: what people want to know of the model. */
+    const ferry_json_key origin[] = {{"name", .text = &plan->name},
+                                     {"training", .text = &plan->training},
+                                     {"trained_length", .integer = &plan->trained_length, 1, FERRY_MAX_SIZE},
+                                     {"trained_seed", .integer = &plan->trained_seed, 1, INT32_MAX},
+                                     {"trained_tokens", .real = &plan->trained_tokens}};
+    return ferry_json_read(config, origin, sizeof origin / sizeof origin[0], false, error);
 }
 
 /* With vocab.json, ids are its; without, SentencePiece's. */
@@ -113,13 +91,20 @@ bool ferry_import_is_export_layout(const ferry_import_plan *plan, ferry_json con
 
 ferry_status ferry_import_export_layout(ferry_import_plan *plan, ferry_json config, ferry_error *error)
 {
+    static const char *const embeddings[][2] = {{"shared.weight", "token_embd.weight"},
+                                                {"encoder.embed_tokens.weight", "enc.token_embd.weight"},
+                                                {"decoder.embed_tokens.weight", "dec.token_embd.weight"},
+                                                {"lm_head.weight", "output.weight"}};
     plan->kind = "seq2seq-export-1";
     FERRY_TRY(read_config(plan, config, error));
-    FERRY_TRY(read_ids(plan, config, error));
-    FERRY_TRY(read_origin(plan, config, error));
     FERRY_TRY(ferry_import_open_weights(plan, error));
     FERRY_TRY(ferry_import_positions(plan, config, error));
-    FERRY_TRY(add_embeddings(plan, error));
+    const int32_t V = plan->model.decoder.vocab_size, D = plan->model.d_model;
+    for (int i = plan->model.tied_embeddings ? 0 : 1; i < (plan->model.tied_embeddings ? 1 : 4); i++) {
+        const ferry_weights_entry *tensor;
+        FERRY_TRY(ferry_import_take(plan, "", embeddings[i][0], V, D, &tensor, error));
+        FERRY_TRY(ferry_import_add(plan, tensor, FERRY_IMPORT_MATRIX, error, "%s", embeddings[i][1]));
+    }
     FERRY_TRY(ferry_import_bart_layers(plan, error));
     FERRY_TRY(ferry_import_bart_bias(plan, error));
     FERRY_TRY(ferry_import_check_unused(plan, NULL, error));
@@ -137,89 +122,42 @@ bool ferry_import_is_model_file(const ferry_import_plan *plan)
     return name != NULL && ferry_text_ends(name, ".gguf");
 }
 
-/* A file that carries a content hash must have this content: what is written gets a hash of its own. */
-static ferry_status open_file(ferry_import_plan *plan, const char *name, ferry_error *error)
-{
-    ferry_view bytes;
-    ferry_mapped_file map;
-    FERRY_TRY(ferry_import_source_map(plan->source, name, &bytes, error));
-    plan->file = calloc(1, sizeof *plan->file);
-    if (plan->file == NULL) return ferry_fail_memory(error, "a model", sizeof *plan->file);
-    FERRY_TRY(ferry_mapped_file_open_memory(bytes, FERRY_FILE_BORROWED, &map, error));
-    FERRY_TRY(ferry_model_file_read(map, ferry_import_source_label(plan->source, name), ferry_kernels_find(NULL),
-                                    plan->file, error));
-    if (plan->file->hash.size == 0) return FERRY_OK;
-    FERRY_TRY(ferry_model_file_verify(plan->file, error));
-    ferry_import_source_release(plan->source, bytes.data, bytes.size);
-    return FERRY_OK;
-}
-
-/* As the file has them, in its order. */
-static int compare_places(const void *a, const void *b)
+/* In the order of the file. */
+static int compare_offsets(const void *a, const void *b)
 {
     const char *one = ((const ferry_weights_entry *)a)->tensor.data;
     const char *other = ((const ferry_weights_entry *)b)->tensor.data;
     return one < other ? -1 : one > other;
 }
 
-static ferry_status list_tensors(ferry_import_plan *plan, ferry_error *error)
-{
-    const ferry_gguf *gguf = &plan->file->gguf;
-    plan->weights.arena.account = plan->account;
-    FERRY_TRY(ferry_weights_reserve(&plan->weights, gguf->tensor_count, error));
-    for (size_t i = 0; i < gguf->tensor_count; i++) {
-        ferry_weights_entry *entry = &plan->weights.entries[i];
-        entry->tensor = gguf->tensors[i];
-        entry->file = gguf->file;
-        ferry_weights_row_major(entry);
-    }
-    plan->weights.count = gguf->tensor_count;
-    qsort(plan->weights.entries, plan->weights.count, sizeof *plan->weights.entries, compare_places);
-    return FERRY_OK;
-}
-
-/* NULL: the tensor is no matrix. */
-static const ferry_matrix *find_matrix(const ferry_model_file *file, const ferry_weights_entry *entry)
-{
-    for (size_t i = 0; i < file->matrix_count; i++)
-        if (file->matrices[i].tensor->data == entry->tensor.data) return file->matrices[i].matrix;
-    return NULL;
-}
-
-/* Tensors that belong to the codes of a matrix, and codes that are made again. */
-static bool is_companion(const char *name)
-{
-    return strcmp(name, FERRY_OUTPUT_COARSE ".weight") == 0 || ferry_text_ends(name, ".scale") ||
-           ferry_text_ends(name, ".multiplier") || ferry_text_ends(name, ".input_multiplier");
-}
-
-static ferry_status add_matrix(ferry_import_plan *plan, const ferry_weights_entry *entry, const ferry_matrix *matrix,
-                               const char *name, ferry_error *error)
-{
-    const bool codes = entry->tensor.type == FERRY_I8;
-    const ferry_import_tensor tensor = {
-        .form = FERRY_IMPORT_MATRIX,
-        .N = matrix->N,
-        .K = matrix->K,
-        .source = entry,
-        .row = codes ? (int64_t)ferry_round_up((size_t)matrix->K, GROUP) : matrix->K,
-        .column = 1,
-        .scales = matrix->scales,
-        .multipliers = codes && matrix->scales == NULL ? &matrix->multiplier : NULL,
-        .multiplier_count = codes && matrix->scales == NULL,
-        .input_multiplier = matrix->input_multiplier,
-        .packed = true,
-    };
-    return ferry_import_add_tensor(plan, &tensor, error, "%s", name);
-}
-
 static ferry_status add_tensor(ferry_import_plan *plan, const ferry_weights_entry *entry, ferry_error *error)
 {
+    const ferry_model_file *file = plan->file;
     const ferry_tensor *tensor = &entry->tensor;
-    const ferry_matrix *matrix = find_matrix(plan->file, entry);
+    const bool codes = tensor->type == FERRY_I8;
     const ferry_name name = ferry_name_format("%.*s", (int)tensor->name.size, tensor->name.data);
-    if (matrix != NULL) return add_matrix(plan, entry, matrix, name.text, error);
-    if (is_companion(name.text)) return FERRY_OK;
+    for (size_t i = 0; i < file->matrix_count; i++) {
+        const ferry_matrix *matrix = file->matrices[i].matrix;
+        if (file->matrices[i].tensor->data != tensor->data) continue;
+        const ferry_import_tensor packed = {
+            .form = FERRY_IMPORT_MATRIX,
+            .N = matrix->N,
+            .K = matrix->K,
+            .source = entry,
+            .row = codes ? (int64_t)ferry_round_up((size_t)matrix->K, GROUP) : matrix->K,
+            .column = 1,
+            .scales = matrix->scales,
+            .multipliers = codes && matrix->scales == NULL ? &matrix->multiplier : NULL,
+            .multiplier_count = codes && matrix->scales == NULL,
+            .input_multiplier = matrix->input_multiplier,
+            .packed = true,
+        };
+        return ferry_import_add_tensor(plan, &packed, error, "%s", name.text);
+    }
+    /* Tensors that belong to the codes of a matrix, and codes that are made again. */
+    if (strcmp(name.text, FERRY_OUTPUT_COARSE ".weight") == 0 || ferry_text_ends(name.text, ".scale") ||
+        ferry_text_ends(name.text, ".multiplier") || ferry_text_ends(name.text, ".input_multiplier"))
+        return FERRY_OK;
     if (tensor->type != FERRY_I32)
         return ferry_import_add(plan, entry, tensor->dims > 1 ? FERRY_IMPORT_TABLE : FERRY_IMPORT_VECTOR, error, "%s",
                                 name.text);
@@ -230,15 +168,36 @@ static ferry_status add_tensor(ferry_import_plan *plan, const ferry_weights_entr
 
 ferry_status ferry_import_model_file(ferry_import_plan *plan, ferry_error *error)
 {
-    FERRY_TRY(open_file(plan, plan->source->selected, error));
-    const ferry_model_file *file = plan->file;
-    char *name = ferry_arena_text(&plan->arena, file->name);
-    if (name == NULL) return ferry_fail_memory(error, "the name of a model", file->name.size);
-    plan->name = name;
+    const char *selected = plan->source->selected;
+    ferry_view bytes;
+    ferry_mapped_file map;
+    FERRY_TRY(ferry_import_source_map(plan->source, selected, &bytes, error));
+    ferry_model_file *file = plan->file = calloc(1, sizeof *file);
+    if (file == NULL) return ferry_fail_memory(error, "a model", sizeof *file);
+    FERRY_TRY(ferry_mapped_file_open_memory(bytes, FERRY_FILE_BORROWED, &map, error));
+    FERRY_TRY(ferry_model_file_read(map, ferry_import_source_label(plan->source, selected), ferry_kernels_find(NULL),
+                                    file, error));
+    if (file->hash.size > 0) {
+        /* It must have this content: what is written gets a hash of its own. */
+        FERRY_TRY(ferry_model_file_verify(file, error));
+        ferry_import_source_release(plan->source, bytes.data, bytes.size);
+    }
+    plan->name = ferry_arena_text(&plan->arena, file->name);
+    if (plan->name == NULL) return ferry_fail_memory(error, "the name of a model", file->name.size);
     plan->model = file->transformer;
     plan->generation = file->generation;
     plan->text = file->text;
-    FERRY_TRY(list_tensors(plan, error));
-    for (size_t i = 0; i < plan->weights.count; i++) FERRY_TRY(add_tensor(plan, &plan->weights.entries[i], error));
+
+    ferry_weights *weights = &plan->weights;
+    weights->arena.account = plan->account;
+    FERRY_TRY(ferry_weights_reserve(weights, file->gguf.tensor_count, error));
+    for (weights->count = 0; weights->count < file->gguf.tensor_count; weights->count++) {
+        ferry_weights_entry *entry = &weights->entries[weights->count];
+        entry->tensor = file->gguf.tensors[weights->count];
+        entry->file = file->gguf.file;
+        ferry_weights_row_major(entry);
+    }
+    qsort(weights->entries, weights->count, sizeof *weights->entries, compare_offsets);
+    for (size_t i = 0; i < weights->count; i++) FERRY_TRY(add_tensor(plan, &weights->entries[i], error));
     return FERRY_OK;
 }
