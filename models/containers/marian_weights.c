@@ -201,25 +201,17 @@ static ferry_status cut_off(const ferry_reader *in, const char *where)
     return ferry_reader_fail(in, FERRY_ERROR_FORMAT, "cut off in its %s", where);
 }
 
-static ferry_status find_type(const ferry_reader *in, const ferry_tensor *tensor, uint64_t code,
-                              const type_code **found)
-{
-    for (size_t i = 0; i < sizeof type_codes / sizeof type_codes[0]; i++) {
-        if (type_codes[i].code != code) continue;
-        *found = &type_codes[i];
-        if ((*found)->refused == NULL) return FERRY_OK;
-        return ferry_tensor_fail(in, tensor, FERRY_ERROR_UNSUPPORTED, "element type %s is not supported",
-                                 (*found)->refused);
-    }
-    return ferry_tensor_fail(in, tensor, FERRY_ERROR_FORMAT, "unknown element type 0x%" PRIx64, code);
-}
-
 static ferry_status read_data(ferry_reader *in, const record *r, ferry_weights_entry *entry)
 {
     ferry_tensor *tensor = &entry->tensor;
-    const type_code *code = NULL;
+    const type_code *code = type_codes, *end = type_codes + sizeof type_codes / sizeof type_codes[0];
     ferry_view block;
-    FERRY_TRY(find_type(in, tensor, r->type, &code));
+    while (code < end && code->code != r->type) code++;
+    if (code == end)
+        return ferry_tensor_fail(in, tensor, FERRY_ERROR_FORMAT, "unknown element type 0x%" PRIx64, r->type);
+    if (code->refused != NULL)
+        return ferry_tensor_fail(in, tensor, FERRY_ERROR_UNSUPPORTED, "element type %s is not supported",
+                                 code->refused);
     if (!ferry_read_bytes(&in->cursor, r->data_bytes, &block)) return cut_off(in, "data");
     tensor->type = (ferry_type)code->type;
     FERRY_TRY(ferry_weights_set_data(in, entry, code->code & 0xff, block, false));

@@ -262,15 +262,6 @@ static ferry_status build(machine *m)
                       "%s: its pickle has BUILD of something else than a dict: refused", m->file);
 }
 
-/* ---- operands ---- */
-
-static ferry_status push_text(machine *m, uint64_t size)
-{
-    ferry_pickle_value value = {.kind = FERRY_PICKLE_TEXT};
-    if (!ferry_read_bytes(m->cursor, size, &value.text)) return cut_off(m);
-    return push_new(m, value);
-}
-
 /* Two's complement of `size` bytes, lowest first. */
 static ferry_status push_long(machine *m, uint64_t size)
 {
@@ -305,6 +296,7 @@ static const uint8_t operand_bytes[UINT8_MAX + 1] = {
 static ferry_status run(machine *m, uint8_t opcode, uint64_t number)
 {
     size_t marked = 0;
+    ferry_pickle_value text = {.kind = FERRY_PICKLE_TEXT};
     if (opcode == 0x74 || opcode == 0x65 || opcode == 0x75) FERRY_TRY(count_marked(m, &marked));
     switch (opcode) {
     case 0x2E: /* STOP */ m->stopped = true; return FERRY_OK;
@@ -330,7 +322,8 @@ static ferry_status run(machine *m, uint8_t opcode, uint64_t number)
     case 0x47: /* BINFLOAT */ return push_new(m, (ferry_pickle_value){.kind = FERRY_PICKLE_REAL});
     case 0x58: /* BINUNICODE */
     case 0x55: /* SHORT_BINSTRING */
-    case 0x8C: /* SHORT_BINUNICODE */ return push_text(m, number);
+    case 0x8C: /* SHORT_BINUNICODE */
+        return ferry_read_bytes(m->cursor, number, &text.text) ? push_new(m, text) : cut_off(m);
     case 0x68: /* BINGET */
     case 0x6A: /* LONG_BINGET */ return get(m, number);
     case 0x71: /* BINPUT */

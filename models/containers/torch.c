@@ -298,21 +298,6 @@ static ferry_status read_zip(reader *r)
 
 /* ---- legacy form ---- */
 
-/* The elements of one storage: a count, then they themselves. */
-static ferry_status read_legacy_storage(const reader *r, const ferry_pickle_value *key)
-{
-    uint64_t count;
-    size_t bytes = 0;
-    storage *s = key->kind == FERRY_PICKLE_TEXT ? find_storage(r, key->text) : NULL;
-    if (s == NULL || s->bytes.data != NULL)
-        return broken(r, "storage", key->text, "no tensor names it, or a second one of its name");
-    FERRY_TRY(storage_bytes(r, s, &bytes));
-    if (!ferry_read_u64(&r->in->cursor, &count) || count != (uint64_t)s->count ||
-        !ferry_read_bytes(&r->in->cursor, bytes, &s->bytes))
-        return broken(r, "storage", s->key, "cut off, or of another size");
-    return FERRY_OK;
-}
-
 static ferry_status read_legacy(reader *r)
 {
     const ferry_pickle_value *version, *machine, *keys;
@@ -329,7 +314,18 @@ static ferry_status read_legacy(reader *r)
     FERRY_TRY(read_pickle(r, &keys));
     if (keys->kind != FERRY_PICKLE_LIST || keys->count != r->storage_count)
         return ferry_reader_fail(r->in, FERRY_ERROR_FORMAT, "expected a list of %zu storages", r->storage_count);
-    for (size_t i = 0; i < keys->count; i++) FERRY_TRY(read_legacy_storage(r, keys->items[i]));
+    for (size_t i = 0; i < keys->count; i++) { /* the elements of one storage: a count, then they themselves */
+        const ferry_pickle_value *key = keys->items[i];
+        uint64_t count;
+        size_t bytes = 0;
+        storage *s = key->kind == FERRY_PICKLE_TEXT ? find_storage(r, key->text) : NULL;
+        if (s == NULL || s->bytes.data != NULL)
+            return broken(r, "storage", key->text, "no tensor names it, or a second one of its name");
+        FERRY_TRY(storage_bytes(r, s, &bytes));
+        if (!ferry_read_u64(&r->in->cursor, &count) || count != (uint64_t)s->count ||
+            !ferry_read_bytes(&r->in->cursor, bytes, &s->bytes))
+            return broken(r, "storage", s->key, "cut off, or of another size");
+    }
     const size_t left = ferry_cursor_left(&r->in->cursor);
     if (left > 0) return ferry_reader_fail(r->in, FERRY_ERROR_FORMAT, "%zu bytes past the last storage", left);
     return read_tensors(r);

@@ -83,20 +83,6 @@ static ferry_source_file *find_file(const ferry_import_source *source, const cha
 
 /* ---- directories ---- */
 
-static ferry_status list_folder(ferry_import_source *source, const char *folder, ferry_error *error);
-
-static ferry_status list_entry(ferry_import_source *source, const char *folder, const char *entry, ferry_error *error)
-{
-    ferry_file_info information;
-    const char *name = join(source, folder, entry);
-    const char *path = name != NULL ? join(source, source->directory, name) : NULL;
-    if (path == NULL) return ferry_fail_memory(error, "a file name", strlen(entry));
-    if (!ferry_file_examine(path, &information)) return FERRY_OK; /* a link to nowhere */
-    if (information.kind == FERRY_KIND_FILE) return add_file(source, name, 0, error);
-    const bool enter = information.kind == FERRY_KIND_FOLDER && folder == NULL;
-    return enter ? list_folder(source, name, error) : FERRY_OK;
-}
-
 /* The files of the directory (folder NULL) and of its folders; hidden ones are no part of a model. A folder that must
  * not be read holds nothing. */
 static ferry_status list_folder(ferry_import_source *source, const char *folder, ferry_error *error)
@@ -109,8 +95,20 @@ static ferry_status list_folder(ferry_import_source *source, const char *folder,
     if (stream == NULL && (folder == NULL || errno == ENOMEM))
         return ferry_fail(error, FERRY_ERROR_IO, "%s: cannot read: %s", path, strerror(errno));
     if (stream == NULL) return FERRY_OK;
-    while (status == FERRY_OK && (entry = ferry_folder_next(stream)) != NULL)
-        if (entry[0] != '.') status = list_entry(source, folder, entry, error);
+    while (status == FERRY_OK && (entry = ferry_folder_next(stream)) != NULL) {
+        ferry_file_info information;
+        if (entry[0] == '.') continue;
+        const char *name = join(source, folder, entry);
+        const char *file = name != NULL ? join(source, source->directory, name) : NULL;
+        if (file == NULL)
+            status = ferry_fail_memory(error, "a file name", strlen(entry));
+        else if (!ferry_file_examine(file, &information))
+            continue; /* a link to nowhere */
+        else if (information.kind == FERRY_KIND_FILE)
+            status = add_file(source, name, 0, error);
+        else if (information.kind == FERRY_KIND_FOLDER && folder == NULL)
+            status = list_folder(source, name, error);
+    }
     if (status == FERRY_OK && errno != 0)
         status = ferry_fail(error, FERRY_ERROR_IO, "%s: cannot read: %s", path, strerror(errno));
     ferry_folder_close(stream);
@@ -119,43 +117,30 @@ static ferry_status list_folder(ferry_import_source *source, const char *folder,
 
 /* ---- archives ---- */
 
-/* NumPy's .npz and PyTorch's files are zip archives, too. */
-static bool holds_weights(const ferry_zip *archive)
-{
-    for (size_t i = 0; i < ferry_zip_count(archive); i++) {
-        const char *name = ferry_zip_name(archive, i);
-        if (ferry_text_ends(name, ".npy") || ferry_text_ends(name, "/data.pkl") || strcmp(name, "data.pkl") == 0)
-            return true;
-    }
-    return false;
-}
-
-/* Bytes of "folder/" when every member lies in that folder. */
-static size_t top_folder(const ferry_zip *archive)
-{
-    const char *first = ferry_zip_count(archive) > 0 ? ferry_zip_name(archive, 0) : "";
-    const char *slash = strchr(first, '/');
-    const size_t size = slash != NULL ? (size_t)(slash - first) + 1 : 0;
-    for (size_t i = 0; i < ferry_zip_count(archive); i++)
-        if (strncmp(ferry_zip_name(archive, i), first, size) != 0) return 0;
-    return size;
-}
-
 /* Lists the archive when `source->path` is one; otherwise source->archive stays NULL. */
 static ferry_status open_archive(ferry_import_source *source, ferry_error *error)
 {
     FERRY_TRY(ferry_mapped_file_open(source->path, FERRY_FILE_MAPPED, &source->map, error));
     if (ferry_is_zip(source->map.bytes))
         FERRY_TRY(ferry_zip_open(source->map.bytes, source->path, &source->budget.account, &source->archive, error));
-    if (source->archive == NULL || holds_weights(source->archive)) {
+    const size_t count = source->archive != NULL ? ferry_zip_count(source->archive) : 0;
+    bool weights = false; /* NumPy's .npz and PyTorch's files are zip archives, too */
+    for (size_t i = 0; i < count; i++) {
+        const char *name = ferry_zip_name(source->archive, i);
+        weights |= ferry_text_ends(name, ".npy") || ferry_text_ends(name, "/data.pkl") || strcmp(name, "data.pkl") == 0;
+    }
+    if (source->archive == NULL || weights) {
         ferry_zip_close(source->archive);
         source->archive = NULL;
         ferry_mapped_file_close(&source->map);
         return FERRY_OK;
     }
     ferry_budget_add_file(&source->budget, source->map.bytes.size);
-    const size_t folder = top_folder(source->archive);
-    for (size_t i = 0; i < ferry_zip_count(source->archive); i++)
+    const char *first = count > 0 ? ferry_zip_name(source->archive, 0) : "", *slash = strchr(first, '/');
+    size_t folder = slash != NULL ? (size_t)(slash - first) + 1 : 0; /* bytes of "folder/", if all members are in it */
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(ferry_zip_name(source->archive, i), first, folder) != 0) folder = 0;
+    for (size_t i = 0; i < count; i++)
         FERRY_TRY(add_file(source, ferry_zip_name(source->archive, i) + folder, i, error));
     source->directory = ferry_arena_text(&source->arena, ferry_text_view(source->path));
     return source->directory != NULL ? FERRY_OK : ferry_fail_memory(error, "a file name", strlen(source->path));
@@ -257,37 +242,28 @@ const char *ferry_import_source_label(ferry_import_source *source, const char *n
     return label != NULL ? label : name;
 }
 
-static ferry_status map_original(ferry_import_source *source, ferry_source_file *file, ferry_error *error)
-{
-    if (source->archive != NULL) return ferry_zip_member(source->archive, file->member, &file->original, error);
-    const char *path = join(source, source->directory, file->published);
-    if (path == NULL) return ferry_fail_memory(error, "a file name", strlen(file->published));
-    FERRY_TRY(ferry_mapped_file_open(path, FERRY_FILE_MAPPED, &file->map, error));
-    if (!file->counted) ferry_budget_add_file(&source->budget, file->map.bytes.size);
-    file->counted = true;
-    file->original = file->map.bytes;
-    return FERRY_OK;
-}
-
-/* Editors of Windows begin a text with a byte-order mark. Of what is no text, only safetensors could begin so. */
-static ferry_view without_mark(const ferry_source_file *file, ferry_view bytes)
-{
-    const bool marked = bytes.size >= 3 && memcmp(bytes.data, "\xef\xbb\xbf", 3) == 0;
-    if (!marked || ferry_text_ends(file->name, ".safetensors")) return bytes;
-    return (ferry_view){bytes.data + 3, bytes.size - 3};
-}
-
 static ferry_status map_file(ferry_import_source *source, ferry_source_file *file, ferry_error *error)
 {
     const char *label = label_of(source, file);
-    FERRY_TRY(map_original(source, file, error));
+    if (source->archive != NULL) {
+        FERRY_TRY(ferry_zip_member(source->archive, file->member, &file->original, error));
+    } else {
+        const char *path = join(source, source->directory, file->published);
+        if (path == NULL) return ferry_fail_memory(error, "a file name", strlen(file->published));
+        FERRY_TRY(ferry_mapped_file_open(path, FERRY_FILE_MAPPED, &file->map, error));
+        if (!file->counted) ferry_budget_add_file(&source->budget, file->map.bytes.size);
+        file->counted = true;
+        file->original = file->map.bytes;
+    }
     file->bytes = file->original;
     FERRY_TRY(ferry_check_not_lfs_pointer(file->bytes, label, error));
     if (strcmp(file->name, file->published) != 0) {
         FERRY_TRY(ferry_gzip_inflate(file->original, label, &source->budget.account, &file->inflated, error));
         file->bytes = file->inflated.bytes;
     }
-    file->bytes = without_mark(file, file->bytes);
+    /* Editors of Windows begin a text with a byte-order mark. Of what is no text, only safetensors could begin so. */
+    if (ferry_view_begins(file->bytes, "\xef\xbb\xbf") && !ferry_text_ends(file->name, ".safetensors"))
+        file->bytes = (ferry_view){file->bytes.data + 3, file->bytes.size - 3};
     file->mapped = true;
     return FERRY_OK;
 }

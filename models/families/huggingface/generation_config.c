@@ -14,25 +14,23 @@ static ferry_status refuse_unsupported(ferry_json json, ferry_error *error)
     static const struct {
         const char *key;
         double harmless;
-    } keys[] = {
-        {"do_sample", 0},
-        {"num_beam_groups", 1},
-        {"diversity_penalty", 0},
-        {"penalty_alpha", 0},
-        {"encoder_repetition_penalty", 1},
-        {"encoder_no_repeat_ngram_size", 0},
-        {"exponential_decay_length_penalty", 0},
-        {"sequence_bias", 0},
-        {"begin_suppress_tokens", 0},
-        {"guidance_scale", 1},
-        {"watermarking_config", 0},
-        {"stop_strings", 0},
-        {"max_time", 0},
-        {"constraints", 0},
-        {"force_words_ids", 0},
-        {"token_healing", 0},
-        {"dola_layers", 0},
-    };
+    } keys[] = {{"do_sample", 0},
+                {"num_beam_groups", 1},
+                {"diversity_penalty", 0},
+                {"penalty_alpha", 0},
+                {"encoder_repetition_penalty", 1},
+                {"encoder_no_repeat_ngram_size", 0},
+                {"exponential_decay_length_penalty", 0},
+                {"sequence_bias", 0},
+                {"begin_suppress_tokens", 0},
+                {"guidance_scale", 1},
+                {"watermarking_config", 0},
+                {"stop_strings", 0},
+                {"max_time", 0},
+                {"constraints", 0},
+                {"force_words_ids", 0},
+                {"token_healing", 0},
+                {"dola_layers", 0}};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         const json_t *value = ferry_json_get(json, keys[i].key);
         if (value == NULL || json_is_false(value)) continue;

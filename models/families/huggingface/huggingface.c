@@ -180,24 +180,16 @@ ferry_status ferry_import_bart_embedding_norms(ferry_import_plan *plan, ferry_er
     return add_bart_rows(plan, &embedding_norm, 1, error);
 }
 
-/* Of a vector, or one row. */
-static bool is_zero(const ferry_weights_entry *entry)
-{
-    const int64_t step = entry->tensor.dims > 0 ? entry->strides[entry->tensor.dims - 1] : 1;
-    for (int64_t i = 0; i < ferry_tensor_count(&entry->tensor); i++) {
-        float value;
-        ferry_import_widen(&entry->tensor, i * step, 1, 1, &value);
-        if (value != 0) return false;
-    }
-    return true;
-}
-
 ferry_status ferry_import_bart_bias(ferry_import_plan *plan, ferry_error *error)
 {
     const ferry_weights_entry *bias = ferry_import_find(plan, "", "final_logits_bias");
     if (bias == NULL) return FERRY_OK;
     FERRY_TRY(ferry_import_check_shape(bias, 1, plan->model.decoder.vocab_size, error));
-    if (is_zero(bias)) return FERRY_OK;
+    const int64_t count = ferry_tensor_count(&bias->tensor);
+    const int64_t step = bias->tensor.dims > 0 ? bias->strides[bias->tensor.dims - 1] : 1;
+    float value = 0;
+    for (int64_t i = 0; i < count && value == 0; i++) ferry_import_widen(&bias->tensor, i * step, 1, 1, &value);
+    if (value == 0) return FERRY_OK;
     plan->model.output_bias = true;
     return ferry_import_add(plan, bias, FERRY_IMPORT_VECTOR, error, "output.bias");
 }

@@ -40,14 +40,18 @@ static const char *base_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-/* Up to `most` names that `is` accepts; returns how many there are. Files in folders do not count. */
-static size_t collect(const ferry_import_plan *plan, bool (*is)(const ferry_import_plan *plan, const char *name),
+typedef bool name_test(const ferry_import_plan *plan, const char *name);
+
+/* Up to `most` names that `is` (NULL: any) accepts and that begin with `start` and end with `end`; returns how many
+ * there are. Files in folders do not count. */
+static size_t collect(const ferry_import_plan *plan, name_test *is, const char *start, const char *end,
                       const char **names, size_t most)
 {
     size_t count = 0;
     for (size_t i = 0; i < plan->source->count; i++) {
         const char *name = plan->source->files[i].name;
-        if (strchr(name, '/') != NULL || !is(plan, name)) continue;
+        if (strchr(name, '/') != NULL || !ferry_text_begins(name, start) || !ferry_text_ends(name, end)) continue;
+        if (is != NULL && !is(plan, name)) continue;
         if (count < most) names[count] = name;
         count++;
     }
@@ -96,7 +100,7 @@ static ferry_status find_weights(const ferry_import_plan *plan, ferry_marian *ma
     }
     if (models != NULL && ferry_json_text_count(models) == 1)
         return listed_file(plan, marian->decoder, "models", ferry_json_text_at(models, 0), &marian->weights, error);
-    const size_t count = collect(plan, ferry_import_is_marian_weights, names, 2);
+    const size_t count = collect(plan, ferry_import_is_marian_weights, "", "", names, 2);
     if (count == 1) {
         marian->weights = names[0];
         return FERRY_OK;
@@ -199,12 +203,6 @@ static bool is_vocabulary(const ferry_import_plan *plan, const char *name)
            strchr(name, '.') == NULL;
 }
 
-static bool is_spm(const ferry_import_plan *plan, const char *name)
-{
-    (void)plan;
-    return ferry_text_ends(name, ".spm");
-}
-
 static ferry_status refuse_vocabularies(const ferry_import_plan *plan, const char *const *names, size_t count,
                                         ferry_error *error)
 {
@@ -231,9 +229,9 @@ static bool are_sides(const char *source, const char *target)
 static ferry_status guess_vocabularies(const ferry_import_plan *plan, ferry_marian *marian, ferry_error *error)
 {
     const char *names[MAX_NAMES];
-    size_t count = collect(plan, is_vocabulary, names, MAX_NAMES);
+    size_t count = collect(plan, is_vocabulary, "", "", names, MAX_NAMES);
     marian->guessed = count == 0;
-    if (marian->guessed) count = collect(plan, is_spm, names, MAX_NAMES);
+    if (marian->guessed) count = collect(plan, NULL, "", ".spm", names, MAX_NAMES);
     if (count > MAX_NAMES) return refuse_vocabularies(plan, names, count, error);
     if (count > 1) count = keep_pair(marian, names, count);
     if (count == 1) {
@@ -285,18 +283,6 @@ static ferry_status find_vocabularies(const ferry_import_plan *plan, ferry_maria
 
 /* ---- shortlists ---- */
 
-static bool is_binary_lexicon(const ferry_import_plan *plan, const char *name)
-{
-    (void)plan;
-    return ferry_text_begins(name, "lex") && ferry_text_ends(name, ".bin");
-}
-
-static bool is_text_lexicon(const ferry_import_plan *plan, const char *name)
-{
-    (void)plan;
-    return ferry_text_begins(name, "lex") && ferry_text_ends(name, ".s2t");
-}
-
 static ferry_status find_lexicon(const ferry_import_plan *plan, ferry_marian *marian, ferry_error *error)
 {
     const json_t *listed = ferry_json_get(marian->decoder, "shortlist");
@@ -304,8 +290,8 @@ static ferry_status find_lexicon(const ferry_import_plan *plan, ferry_marian *ma
     if (listed != NULL && ferry_json_text_count(listed) > 0)
         return listed_file(plan, marian->decoder, "shortlist", ferry_json_text_at(listed, 0), &marian->lexicon, error);
     if (json_object_size(marian->decoder.object) > 0) return FERRY_OK;
-    size_t count = collect(plan, is_binary_lexicon, names, MAX_NAMES);
-    if (count == 0) count = collect(plan, is_text_lexicon, names, MAX_NAMES);
+    size_t count = collect(plan, NULL, "lex", ".bin", names, MAX_NAMES);
+    if (count == 0) count = collect(plan, NULL, "lex", ".s2t", names, MAX_NAMES);
     if (count > MAX_NAMES) count = MAX_NAMES;
     if (count > 1) count = keep_pair(marian, names, count);
     if (count == 1) marian->lexicon = names[0];
