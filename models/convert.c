@@ -104,19 +104,6 @@ static ferry_status read_source(ferry_import_plan *plan, ferry_error *error)
     return fail_unknown(plan, config, error);
 }
 
-static ferry_status find_pair(ferry_import_plan *plan, const ferry_import_options *options, ferry_error *error)
-{
-    if (options->pair != NULL) return ferry_import_named_pair(plan, options->pair, error);
-    if (plan->file == NULL) FERRY_TRY(ferry_import_guess_pair(plan, error));
-    if (plan->guessed[0] != NULL && options->noted != NULL)
-        options->noted(options->user,
-                       ferry_name_format("translates from '%s' into '%s', as its name says; 'ferry convert --pair' "
-                                         "would say otherwise",
-                                         plan->guessed[0], plan->guessed[1])
-                           .text);
-    return FERRY_OK;
-}
-
 ferry_status ferry_import(const char *source_path, const char *output, const ferry_import_options *options,
                           ferry_error *error)
 {
@@ -134,7 +121,15 @@ ferry_status ferry_import(const char *source_path, const char *output, const fer
     if (status == FERRY_OK && plan.file == NULL) status = ferry_import_find_segmenter(&plan, error);
     if (status == FERRY_OK && plan.file == NULL) status = ferry_import_check_vocabularies(&plan, options, error);
     if (status == FERRY_OK && plan.note != NULL && options->noted != NULL) options->noted(options->user, plan.note);
-    if (status == FERRY_OK) status = find_pair(&plan, options, error);
+    if (status == FERRY_OK && options->pair != NULL) status = ferry_import_named_pair(&plan, options->pair, error);
+    if (status == FERRY_OK && options->pair == NULL && plan.file == NULL)
+        status = ferry_import_guess_pair(&plan, error);
+    if (status == FERRY_OK && options->pair == NULL && plan.guessed[0] != NULL && options->noted != NULL)
+        options->noted(options->user,
+                       ferry_name_format("translates from '%s' into '%s', as its name says; 'ferry convert --pair' "
+                                         "would say otherwise",
+                                         plan.guessed[0], plan.guessed[1])
+                           .text);
     if (status == FERRY_OK) status = ferry_import_license(&plan, error);
     status = ferry_import_source_check(source, NULL, status, error);
     if (status == FERRY_OK)

@@ -183,20 +183,6 @@ static ferry_view next_word(ferry_view *line)
     return next;
 }
 
-/* pairs[0 … n), one source's by target: moves the best to the front, by target, and returns how many. */
-static size_t choose(pair *pairs, size_t n)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < n; i++)
-        if (kept == 0 || pairs[kept - 1].target != pairs[i].target) pairs[kept++] = pairs[i];
-    if (kept > TEXT_BEST) {
-        qsort(pairs, kept, sizeof *pairs, compare_probabilities);
-        kept = TEXT_BEST;
-        qsort(pairs, kept, sizeof *pairs, compare_pairs);
-    }
-    return kept;
-}
-
 static ferry_status read_text(ferry_view bytes, const char *file, const ferry_lexicon_words *source,
                               const ferry_lexicon_words *target, ferry_arena *arena, ferry_lexicon *lexicon,
                               ferry_error *error)
@@ -231,8 +217,16 @@ static ferry_status read_text(ferry_view bytes, const char *file, const ferry_le
     for (int32_t id = 0; id < source->count; id++) {
         size_t n = 0;
         while (at + n < count && pairs[at + n].source == id) n++;
-        const size_t kept = choose(pairs + at, n);
-        for (size_t i = 0; i < kept; i++) ids[offsets[id] + i] = pairs[at + i].target;
+        pair *own = pairs + at; /* [n], by target; the best move to the front */
+        size_t kept = 0;
+        for (size_t i = 0; i < n; i++)
+            if (kept == 0 || own[kept - 1].target != own[i].target) own[kept++] = own[i];
+        if (kept > TEXT_BEST) {
+            qsort(own, kept, sizeof *own, compare_probabilities);
+            kept = TEXT_BEST;
+            qsort(own, kept, sizeof *own, compare_pairs);
+        }
+        for (size_t i = 0; i < kept; i++) ids[offsets[id] + i] = own[i].target;
         offsets[id + 1] = offsets[id] + (uint32_t)kept;
         at += n;
     }

@@ -158,13 +158,6 @@ static ferry_status start(reader *in, ferry_view text)
 
 /* ---- JSON ---- */
 
-static bool is_json(ferry_view text)
-{
-    size_t at = 0;
-    while (at < text.size && strchr(" \t\r\n", text.data[at]) != NULL && text.data[at] != 0) at++;
-    return at < text.size && text.data[at] == '{';
-}
-
 static ferry_status read_json(reader *in, ferry_view text)
 {
     json_t *root, *value;
@@ -219,7 +212,10 @@ ferry_status ferry_yaml_vocabulary(ferry_view text, const char *file, ferry_aren
     reader in = {.file = file, .arena = arena, .error = error};
     ferry_view line;
     in.limit = text.size < INT32_MAX / 2 ? (int64_t)text.size + MAX_SPARSE : INT32_MAX - 1;
-    FERRY_TRY(is_json(text) ? read_json(&in, text) : start(&in, text));
+    ferry_view rest = text;
+    while (rest.size > 0 && rest.data[0] != 0 && strchr(" \t\r\n", rest.data[0]) != NULL)
+        rest = (ferry_view){rest.data + 1, rest.size - 1};
+    FERRY_TRY(ferry_view_begins(rest, "{") ? read_json(&in, text) : start(&in, text));
     while (next_line(&in, &line)) FERRY_TRY(read_line(&in, line)); /* none of JSON */
     return finish(&in, pieces, count);
 }
@@ -268,19 +264,6 @@ static size_t field_size(ferry_view text)
     return blank != NULL ? (size_t)(blank - text.data) : text.size;
 }
 
-/* Whether there is a carriage return or, for FSMT, which divides a line at any white space, white space but blanks. */
-static bool has_separator(const merges_reader *in, ferry_view text)
-{
-    uint32_t character = 0;
-    if (memchr(text.data, '\r', text.size) != NULL) return true;
-    for (size_t at = 0; in->fsmt && at < text.size;) {
-        (void)ferry_utf8_next(text, &at, &character);
-        const bool separates = ferry_utf8_is_space(character) || (character >= 0x1C && character <= 0x1F);
-        if (separates && character != ' ') return true;
-    }
-    return false;
-}
-
 static ferry_status read_version(merges_reader *in, ferry_view line)
 {
     static const char start[] = "#version: ";
@@ -307,7 +290,14 @@ static ferry_status read_merge(merges_reader *in, ferry_view line)
                              : "two texts with one blank between them",
                     line);
     if (!ferry_utf8_is_valid(stripped)) return fail(in, FERRY_ERROR_FORMAT, "UTF-8", line);
-    if (has_separator(in, stripped)) return fail(in, FERRY_ERROR_UNSUPPORTED, "no white space but blanks", line);
+    /* Carriage returns divide a line, and for FSMT any white space. */
+    bool divided = memchr(stripped.data, '\r', stripped.size) != NULL;
+    for (size_t at = 0; in->fsmt && at < stripped.size;) {
+        uint32_t character = 0;
+        (void)ferry_utf8_next(stripped, &at, &character);
+        divided |= character != ' ' && (ferry_utf8_is_space(character) || (character >= 0x1C && character <= 0x1F));
+    }
+    if (divided) return fail(in, FERRY_ERROR_UNSUPPORTED, "no white space but blanks", line);
     if (in->merges != NULL) in->merges[in->count] = merge;
     in->count++;
     return FERRY_OK;

@@ -58,18 +58,50 @@ static bool find_mark(search *s)
     return s->marked > 0 && (s->marked >= s->named / 20 || (blank && s->mark == 0));
 }
 
+/* Per cent. In the models of the tests whose files belong together, the vocabulary has all pieces, and at least 85 % of
+ * its words are pieces. */
+enum { USUAL_PIECES = 90, USUAL_WORDS = 75 };
+
+static bool is_ordinary(const ferry_spm *spm, int32_t id)
+{
+    return ferry_spm_kind_of(spm, id) == FERRY_SPM_NORMAL;
+}
+
+/* How many pieces of text the SentencePiece model has. */
+static int32_t ordinary_pieces(const ferry_spm *spm)
+{
+    int32_t count = 0;
+    for (int32_t i = 0; i < ferry_spm_count(spm); i++) count += is_ordinary(spm, i);
+    return count;
+}
+
+/* How many of them are words of the vocabulary [count], where each is once. */
+static int32_t common_pieces(const ferry_spm *spm, const ferry_texts *words, int32_t count)
+{
+    int32_t common = 0;
+    for (size_t i = 0; i < (size_t)count; i++) {
+        const ferry_view word = ferry_texts_at(words, i);
+        common += word.size > 0 && is_ordinary(spm, ferry_spm_find(spm, word));
+    }
+    return common;
+}
+
+static int32_t per_cent(int32_t part, int32_t whole)
+{
+    return whole > 0 ? (int32_t)((int64_t)part * 100 / whole) : 100;
+}
+
 /* Of a joint model nearly all words are pieces; of one of two, for a source and a target that share the words, not. */
 static void compare(search *s, const char *name, ferry_view bytes, const ferry_spm *spm)
 {
-    const int32_t common = ferry_import_common_pieces(spm, s->words, s->count);
-    const int32_t pieces = ferry_import_per_cent(common, ferry_import_ordinary_pieces(spm)),
-                  known = ferry_import_per_cent(common, s->named);
-    const bool fits = pieces >= FERRY_IMPORT_USUAL_PIECES;
+    const int32_t common = common_pieces(spm, s->words, s->count);
+    const int32_t pieces = per_cent(common, ordinary_pieces(spm)), known = per_cent(common, s->named);
+    const bool fits = pieces >= USUAL_PIECES;
     if (fits && s->fits > 0 && ferry_view_equal(bytes, s->bytes)) return;
     s->looked = ferry_name_format("%s; %s: %d %% of the pieces are words, and %d %% of the words pieces",
                                   s->looked.text, name, (int)pieces, (int)known);
     if (!fits) return;
-    s->found = known >= FERRY_IMPORT_USUAL_WORDS && s->fits == 0 ? name : NULL;
+    s->found = known >= USUAL_WORDS && s->fits == 0 ? name : NULL;
     s->bytes = bytes;
     s->fits++;
 }
@@ -90,21 +122,6 @@ static ferry_status look(ferry_import_plan *plan, search *s, const char *name, f
     return FERRY_OK;
 }
 
-/* tokenizer.json, where no SentencePiece model fits; or what was looked at in vain for the mark of side `marked`. */
-static ferry_status use_tokenizer_json(ferry_import_plan *plan, const search *sides, size_t marked, ferry_error *error)
-{
-    const search *m = &sides[marked];
-    ferry_error found;
-    const ferry_status status = ferry_import_fitting_tokenizer_json(plan, &found);
-    if (status == FERRY_OK) return FERRY_OK;
-    if (status == FERRY_ERROR_MEMORY) return ferry_fail(error, status, "%s", found.message);
-    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
-                      "%s: %" PRId32 " of its %" PRId32 " words have the mark '%s': expected %s beside it%s%s; %s",
-                      plan->vocabulary_files[marked], m->marked, m->named, marks[m->mark].mark, marks[m->mark].expected,
-                      sides[0].looked.text,
-                      sides[0].fits > 1 ? "; name those of both sides source.spm and target.spm" : "", found.message);
-}
-
 ferry_status ferry_import_find_segmenter(ferry_import_plan *plan, ferry_error *error)
 {
     ferry_model_text *text = &plan->text;
@@ -122,7 +139,19 @@ ferry_status ferry_import_find_segmenter(ferry_import_plan *plan, ferry_error *e
         FERRY_TRY(ferry_import_segmenters(plan, used, two && other == NULL ? "" : other, error));
         FERRY_TRY(ferry_import_ids(plan, &plan->closing_id, 1, &text->suffix_ids, &text->suffix_count, error));
     } else {
-        FERRY_TRY(use_tokenizer_json(plan, sides, marked, error));
+        /* tokenizer.json, where no SentencePiece model fits; or what was looked at in vain. */
+        const search *m = &sides[marked];
+        ferry_error found;
+        const ferry_status status = ferry_import_fitting_tokenizer_json(plan, &found);
+        if (status == FERRY_ERROR_MEMORY) return ferry_fail(error, status, "%s", found.message);
+        if (status != FERRY_OK)
+            return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
+                              "%s: %" PRId32 " of its %" PRId32
+                              " words have the mark '%s': expected %s beside it%s%s; %s",
+                              plan->vocabulary_files[marked], m->marked, m->named, marks[m->mark].mark,
+                              marks[m->mark].expected, sides[0].looked.text,
+                              sides[0].fits > 1 ? "; name those of both sides source.spm and target.spm" : "",
+                              found.message);
         used = "tokenizer.json";
     }
     const ferry_name note = ferry_name_format("%s is used to divide texts: the vocabulary has its pieces", used);
@@ -134,33 +163,6 @@ ferry_status ferry_import_find_segmenter(ferry_import_plan *plan, ferry_error *e
 enum { LEAST_PIECES = 50 }; /* per cent. Where the vocabulary lacks most of them, nothing could be translated. */
 
 enum { FEW_WORDS = 64 }; /* of a vocabulary, from which nothing follows */
-
-static bool is_ordinary(const ferry_spm *spm, int32_t id)
-{
-    return ferry_spm_kind_of(spm, id) == FERRY_SPM_NORMAL;
-}
-
-int32_t ferry_import_ordinary_pieces(const ferry_spm *spm)
-{
-    int32_t count = 0;
-    for (int32_t i = 0; i < ferry_spm_count(spm); i++) count += is_ordinary(spm, i);
-    return count;
-}
-
-int32_t ferry_import_common_pieces(const ferry_spm *spm, const ferry_texts *words, int32_t count)
-{
-    int32_t common = 0;
-    for (size_t i = 0; i < (size_t)count; i++) {
-        const ferry_view word = ferry_texts_at(words, i);
-        common += word.size > 0 && is_ordinary(spm, ferry_spm_find(spm, word));
-    }
-    return common;
-}
-
-int32_t ferry_import_per_cent(int32_t part, int32_t whole)
-{
-    return whole > 0 ? (int32_t)((int64_t)part * 100 / whole) : 100;
-}
 
 /* The words of side 0, the source, or 1, and the file that they are from; NULL: they are SentencePiece's own. */
 typedef struct words_side {
@@ -176,31 +178,23 @@ static words_side side_of(const ferry_import_plan *plan, size_t i)
                   : (words_side){text->target_pieces, text->target_count, plan->vocabulary_files[1]};
 }
 
-/* Words that one of the plan's SentencePiece models knows, of those that are not empty. */
-static int32_t known_words(const ferry_import_plan *plan, const words_side *s, int32_t *named)
-{
-    int32_t known = 0;
-    *named = 0;
-    for (size_t i = 0; i < (size_t)s->count; i++) {
-        const ferry_view word = ferry_texts_at(s->words, i);
-        bool found = false;
-        for (size_t k = 0; k < plan->segmenter_count && word.size > 0; k++)
-            found = found || is_ordinary(plan->segmenters[k], ferry_spm_find(plan->segmenters[k], word));
-        *named += word.size > 0;
-        known += found;
-    }
-    return known;
-}
-
 static ferry_status check_side(const ferry_import_plan *plan, size_t i, const ferry_import_options *options,
                                ferry_error *error)
 {
     const words_side s = side_of(plan, i);
-    int32_t named;
-    const int32_t pieces = ferry_import_ordinary_pieces(plan->segmenters[i]), known = known_words(plan, &s, &named);
-    const int32_t common = ferry_import_common_pieces(plan->segmenters[i], s.words, s.count);
+    int32_t named = 0, known = 0; /* words, of which one of the plan's SentencePiece models knows some */
+    for (size_t k = 0; k < (size_t)s.count; k++) {
+        const ferry_view word = ferry_texts_at(s.words, k);
+        bool found = false;
+        for (size_t m = 0; m < plan->segmenter_count && word.size > 0; m++)
+            found = found || is_ordinary(plan->segmenters[m], ferry_spm_find(plan->segmenters[m], word));
+        named += word.size > 0;
+        known += found;
+    }
+    const int32_t pieces = ordinary_pieces(plan->segmenters[i]);
+    const int32_t common = common_pieces(plan->segmenters[i], s.words, s.count);
     if (named < FEW_WORDS) return FERRY_OK;
-    const bool related = ferry_import_per_cent(common, pieces) >= LEAST_PIECES;
+    const bool related = per_cent(common, pieces) >= LEAST_PIECES;
     ferry_error found;
     const ferry_status status =
         ferry_fail(&found, FERRY_ERROR_FORMAT,
@@ -208,8 +202,7 @@ static ferry_status check_side(const ferry_import_plan *plan, size_t i, const fe
                    plan->segmenter_files[i], pieces, common, named, s.file,
                    related ? "do they belong together?" : "one of the two is another model's");
     if (!related) return ferry_fail(error, status, "%s", found.message);
-    const bool usual = ferry_import_per_cent(common, pieces) >= FERRY_IMPORT_USUAL_PIECES &&
-                       ferry_import_per_cent(known, named) >= FERRY_IMPORT_USUAL_WORDS;
+    const bool usual = per_cent(common, pieces) >= USUAL_PIECES && per_cent(known, named) >= USUAL_WORDS;
     if (!usual && options->noted != NULL) options->noted(options->user, found.message);
     return FERRY_OK;
 }
@@ -220,7 +213,7 @@ static ferry_status check_swapped(const ferry_import_plan *plan, ferry_error *er
     int32_t common[2][2];
     for (size_t i = 0; i < 2; i++) {
         const words_side s = side_of(plan, i);
-        for (size_t k = 0; k < 2; k++) common[k][i] = ferry_import_common_pieces(plan->segmenters[k], s.words, s.count);
+        for (size_t k = 0; k < 2; k++) common[k][i] = common_pieces(plan->segmenters[k], s.words, s.count);
     }
     if (common[0][1] <= common[0][0] || common[1][0] <= common[1][1]) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_FORMAT,

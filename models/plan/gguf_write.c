@@ -151,15 +151,6 @@ static void write_bytes(ferry_gguf_writer *writer, const void *data, size_t size
     ferry_new_file_write(&writer->file, data, size, &writer->failure);
 }
 
-/* In place of the zeros. */
-static void write_hash(ferry_gguf_writer *writer)
-{
-    char digits[FERRY_HASH_DIGITS];
-    if (writer->failure.status != FERRY_OK || writer->hash == NULL) return;
-    ferry_content_hash_digits(writer->hash, digits);
-    ferry_new_file_rewrite(&writer->file, HEADER_BYTES + writer->hash_at, digits, sizeof digits, &writer->failure);
-}
-
 static void write_padding(ferry_gguf_writer *writer, size_t size)
 {
     static const unsigned char zeros[FERRY_GGUF_ALIGNMENT];
@@ -224,7 +215,11 @@ ferry_status ferry_gguf_writer_append(ferry_gguf_writer *writer, const void *dat
 ferry_status ferry_gguf_writer_finish(ferry_gguf_writer *writer, ferry_error *error)
 {
     assert(writer->current == writer->tensor_count);
-    write_hash(writer);
+    if (writer->failure.status == FERRY_OK && writer->hash != NULL) {
+        char digits[FERRY_HASH_DIGITS]; /* in place of the zeros */
+        ferry_content_hash_digits(writer->hash, digits);
+        ferry_new_file_rewrite(&writer->file, HEADER_BYTES + writer->hash_at, digits, sizeof digits, &writer->failure);
+    }
     FERRY_TRY(report(writer, error));
     return ferry_new_file_finish(&writer->file, error);
 }

@@ -139,10 +139,13 @@ ferry_status ferry_import_check_shape(const ferry_weights_entry *entry, int32_t 
 /* Fails with "FILE: tensor 'NAME': …". */
 #define ferry_import_fail_tensor(entry, code, error, ...)                                                              \
     ferry_fail_named(error, code, (entry)->file, "tensor", (entry)->tensor.name, __VA_ARGS__)
-/* The model file gets `source`, as its shape and strides say, as the tensor `name`. */
-ferry_status ferry_import_add(ferry_import_plan *plan, const ferry_weights_entry *source, ferry_import_form form,
-                              ferry_error *error, const char *name, ...) __attribute__((format(printf, 5, 6)));
-/* The same with everything said: `tensor` but for its name. */
+/* All of `source`, as its shape and strides say: the last two dimensions, or the last one of a vector; those before
+ * them must be 1. What does not fit becomes a size of 0, which ferry_import_add_tensor refuses. */
+ferry_import_tensor ferry_import_whole(const ferry_weights_entry *source, ferry_import_form form);
+/* The model file gets `source` as the tensor `name`. */
+#define ferry_import_add(plan, source, form, error, ...)                                                               \
+    ferry_import_add_tensor(plan, (ferry_import_tensor[]){ferry_import_whole(source, form)}, error, __VA_ARGS__)
+/* The same for a description of the tensor, but for its name. */
 ferry_status ferry_import_add_tensor(ferry_import_plan *plan, const ferry_import_tensor *tensor, ferry_error *error,
                                      const char *name, ...) __attribute__((format(printf, 4, 5)));
 /* A matrix as `source` holds it transposed: the model file's [N, K] is the source's [K, N] (Marian's y = x W). */
@@ -192,14 +195,6 @@ ferry_status ferry_import_activation(const char *file, const char *name, ferry_a
 /* Head width and attention scale, for stack->heads. Errors: FORMAT. */
 ferry_status ferry_import_split_heads(const char *file, int32_t d_model, ferry_stack *stack, ferry_error *error);
 
-/* segmenters.c: per cent. In the models of the tests whose files belong together, the vocabulary has all pieces, and at
- * least 85 % of its words are pieces. */
-enum { FERRY_IMPORT_USUAL_PIECES = 90, FERRY_IMPORT_USUAL_WORDS = 75 };
-/* How many pieces of text the SentencePiece model has; how many of them are words of the vocabulary [count], where each
- * is once; and a share. */
-int32_t ferry_import_ordinary_pieces(const struct ferry_spm *spm);
-int32_t ferry_import_common_pieces(const struct ferry_spm *spm, const ferry_texts *words, int32_t count);
-int32_t ferry_import_per_cent(int32_t part, int32_t whole);
 /* FORMAT where a file of words cannot belong to the weights, or to the SentencePiece model beside
  * it; where that is only unlikely, options->noted is called. */
 ferry_status ferry_import_check_rows(const ferry_import_plan *plan, const char *file, int32_t words, int32_t rows,

@@ -71,9 +71,7 @@ ferry_status ferry_import_take(ferry_import_plan *plan, const char *prefix, cons
     return ferry_import_check_shape(*entry, N, K, error);
 }
 
-/* The last two dimensions, or the last one of a vector; those before them must be 1. What does not fit becomes a size
- * of 0, which ferry_import_add_tensor refuses. */
-static ferry_import_tensor whole(const ferry_weights_entry *source, ferry_import_form form)
+ferry_import_tensor ferry_import_whole(const ferry_weights_entry *source, ferry_import_form form)
 {
     const int32_t dims = source->tensor.dims;
     const bool vector = form == FERRY_IMPORT_VECTOR || form == FERRY_IMPORT_INTEGERS;
@@ -98,7 +96,7 @@ static ferry_import_tensor whole(const ferry_weights_entry *source, ferry_import
 
 ferry_import_tensor ferry_import_transposed(const ferry_weights_entry *source, ferry_import_form form)
 {
-    ferry_import_tensor result = whole(source, form);
+    ferry_import_tensor result = ferry_import_whole(source, form);
     const ferry_import_tensor other = result;
     result.N = other.K;
     result.K = other.N;
@@ -110,7 +108,7 @@ ferry_import_tensor ferry_import_transposed(const ferry_weights_entry *source, f
 ferry_import_tensor ferry_import_rows(const ferry_weights_entry *source, ferry_import_form form, int32_t first,
                                       int32_t N)
 {
-    ferry_import_tensor result = whole(source, form);
+    ferry_import_tensor result = ferry_import_whole(source, form);
     result.offset = first * result.row;
     result.N = N;
     return result;
@@ -151,9 +149,10 @@ static ferry_status check_source(const ferry_import_tensor *tensor, ferry_error 
                                     ferry_tensor_shape_text(&entry->tensor, shape, sizeof shape), tensor->name);
 }
 
-static ferry_status add_tensor(ferry_import_plan *plan, const ferry_import_tensor *tensor, ferry_error *error,
-                               const char *name, va_list arguments)
+ferry_status ferry_import_add_tensor(ferry_import_plan *plan, const ferry_import_tensor *tensor, ferry_error *error,
+                                     const char *name, ...)
 {
+    va_list arguments;
     ferry_import_tensor *tensors = NULL;
     if (ferry_account_take(plan->account, 2 * sizeof *tensors)) /* the array may be half empty */
         tensors = ferry_array_grow(plan->tensors, &plan->tensor_capacity, plan->tensor_count + 1, sizeof *tensors);
@@ -161,31 +160,12 @@ static ferry_status add_tensor(ferry_import_plan *plan, const ferry_import_tenso
     plan->tensors = tensors;
     ferry_import_tensor *added = &plan->tensors[plan->tensor_count];
     *added = *tensor;
+    va_start(arguments, name);
     vsnprintf(added->name, sizeof added->name, name, arguments);
+    va_end(arguments);
     FERRY_TRY(check_source(added, error));
     plan->tensor_count++;
     return FERRY_OK;
-}
-
-ferry_status ferry_import_add(ferry_import_plan *plan, const ferry_weights_entry *source, ferry_import_form form,
-                              ferry_error *error, const char *name, ...)
-{
-    const ferry_import_tensor tensor = whole(source, form);
-    va_list arguments;
-    va_start(arguments, name);
-    const ferry_status status = add_tensor(plan, &tensor, error, name, arguments);
-    va_end(arguments);
-    return status;
-}
-
-ferry_status ferry_import_add_tensor(ferry_import_plan *plan, const ferry_import_tensor *tensor, ferry_error *error,
-                                     const char *name, ...)
-{
-    va_list arguments;
-    va_start(arguments, name);
-    const ferry_status status = add_tensor(plan, tensor, error, name, arguments);
-    va_end(arguments);
-    return status;
 }
 
 ferry_status ferry_import_check_unused(const ferry_import_plan *plan, bool (*ignored)(ferry_view name),
@@ -250,13 +230,6 @@ static ferry_name source_name(const walk *state, int32_t layer, const char *from
     if (layer < 0) return ferry_name_format("%s%s%s%s", stack, table->separator, from, ending);
     const int32_t number = table->numbers != NULL ? table->numbers[layer] : layer;
     return ferry_name_format("%s%s%d%s%s%s", stack, table->layer, (int)number, table->separator, from, ending);
-}
-
-static ferry_name target_name(const walk *state, int32_t layer, const char *to)
-{
-    const char *stack = state->decoder ? "dec" : "enc";
-    if (layer < 0) return ferry_name_format("%s.%s", stack, to);
-    return ferry_name_format("%s.blk.%d.%s", stack, (int)layer, to);
 }
 
 static bool is_norm(const ferry_layer_row *row)
@@ -331,7 +304,10 @@ static ferry_status add_row(const walk *state, const ferry_layer_row *row, int32
 {
     const int32_t slices = row->slices > 0 ? row->slices : 1;
     const int32_t N = size_of(state, row->shape[0]), K = is_norm(row) ? 0 : size_of(state, row->shape[1]);
-    const ferry_name to = target_name(state, layer, row->to), bias_from = bias_name(state, row, layer);
+    const char *stack = state->decoder ? "dec" : "enc";
+    const ferry_name to = layer < 0 ? ferry_name_format("%s.%s", stack, row->to)
+                                    : ferry_name_format("%s.blk.%d.%s", stack, (int)layer, row->to);
+    const ferry_name bias_from = bias_name(state, row, layer);
     const bool has_bias = *bias_from.text != '\0' && (is_norm(row) || state->biases);
     ferry_import_tensor weight, bias;
     if ((row->needs & FERRY_ROW_OPTIONAL) != 0) {

@@ -148,22 +148,6 @@ static ferry_status open_archive(ferry_import_source *source, ferry_error *error
 
 /* ---- opening ---- */
 
-/* One file of weights: its directory is the source. */
-static ferry_status open_beside(ferry_import_source *source, ferry_error *error)
-{
-    const char *base = ferry_path_base(source->path);
-    const size_t before = (size_t)(base - source->path);
-    const ferry_view directory = before == 0   ? ferry_text_view(".")
-                                 : before == 1 ? ferry_text_view("/")
-                                               : (ferry_view){source->path, before - 1};
-    source->directory = ferry_arena_text(&source->arena, directory);
-    const char *name = ferry_arena_text(&source->arena, plain_name(base));
-    if (source->directory == NULL || name == NULL) return ferry_fail_memory(error, "a file name", strlen(base));
-    source->selected = name;
-    FERRY_TRY(list_folder(source, NULL, error));
-    return base[0] == '.' ? add_file(source, base, 0, error) : FERRY_OK;
-}
-
 static ferry_status open_source(ferry_import_source *source, const char *path, ferry_error *error)
 {
     ferry_file_info information;
@@ -185,7 +169,19 @@ static ferry_status open_source(ferry_import_source *source, const char *path, f
         return sort_files(source, error);
     }
     FERRY_TRY(open_archive(source, error));
-    if (source->archive == NULL) FERRY_TRY(open_beside(source, error));
+    if (source->archive == NULL) { /* one file of weights: its directory is the source */
+        base = ferry_path_base(path);
+        const size_t folder_size = (size_t)(base - path);
+        const ferry_view directory = folder_size == 0   ? ferry_text_view(".")
+                                     : folder_size == 1 ? ferry_text_view("/")
+                                                        : (ferry_view){path, folder_size - 1};
+        source->directory = ferry_arena_text(&source->arena, directory);
+        source->selected = ferry_arena_text(&source->arena, plain_name(base));
+        if (source->directory == NULL || source->selected == NULL)
+            return ferry_fail_memory(error, "a file name", strlen(base));
+        FERRY_TRY(list_folder(source, NULL, error));
+        if (base[0] == '.') FERRY_TRY(add_file(source, base, 0, error));
+    }
     return sort_files(source, error);
 }
 

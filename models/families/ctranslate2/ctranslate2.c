@@ -114,7 +114,7 @@ static ferry_status refuse_variables(const ferry_ctranslate2 *model, ferry_error
     return FERRY_OK;
 }
 
-static ferry_status check_header(const ferry_ctranslate2 *model, ferry_error *error)
+static ferry_status check_kind(const ferry_ctranslate2 *model, ferry_error *error)
 {
     static const uint32_t newest_revision = 7;
     const char *name = model->header.specification;
@@ -124,13 +124,9 @@ static ferry_status check_header(const ferry_ctranslate2 *model, ferry_error *er
                           "%s: a model of the kind '%s', not an encoder and decoder for translation", model->file,
                           ferry_printable_view(ferry_text_view(name)).text);
     }
-    if (model->header.revision <= newest_revision) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: revision %" PRIu32 " of %s is newer than Ferry", model->file,
-                      model->header.revision, name);
-}
-
-static ferry_status check_config(const ferry_ctranslate2 *model, ferry_error *error)
-{
+    if (model->header.revision > newest_revision)
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: revision %" PRIu32 " of %s is newer than Ferry",
+                          model->file, model->header.revision, name);
     int32_t quantization = 0;
     const bool missing = model->config.object == NULL;
     if (model->header.version >= FERRY_CTRANSLATE2_CONFIG &&
@@ -400,8 +396,7 @@ ferry_status ferry_import_ctranslate2(ferry_import_plan *plan, ferry_json config
     ferry_weights_close(&plan->weights);
     FERRY_TRY(ferry_ctranslate2_read(bytes, model.file, plan->account, &model.header, &plan->weights, error));
     FERRY_TRY(ferry_import_weights_ready(plan, error));
-    FERRY_TRY(check_header(&model, error));
-    FERRY_TRY(check_config(&model, error));
+    FERRY_TRY(check_kind(&model, error));
     FERRY_TRY(refuse_variables(&model, error));
     FERRY_TRY(ferry_ct2_tokens(&model, error));
     FERRY_TRY(read_sizes(&model, error));

@@ -202,21 +202,6 @@ static ferry_status read_segmenters(const ferry_ctranslate2 *model, bool *closes
     return FERRY_OK;
 }
 
-/* Ids before and after those of a source line. */
-static ferry_status set_frame(const ferry_ctranslate2 *model, bool closes, ferry_error *error)
-{
-    ferry_import_plan *plan = model->plan;
-    ferry_model_text *text = &plan->text;
-    int32_t id;
-    if (model->source_bos) {
-        FERRY_TRY(require_token(&model->source, model->bos, "the beginning of sentence", &id, error));
-        FERRY_TRY(ferry_import_ids(plan, &id, 1, &text->prefix_ids, &text->prefix_count, error));
-    }
-    if (!model->source_eos && !closes) return FERRY_OK;
-    FERRY_TRY(require_token(&model->source, model->eos, "the end of sentence", &id, error));
-    return ferry_import_ids(plan, &id, 1, &text->suffix_ids, &text->suffix_count, error);
-}
-
 /* ---- languages ---- */
 
 /* "deu_Latn" (NLLB), "__de__" (M2M-100), "de_DE" (mBART). */
@@ -298,5 +283,13 @@ ferry_status ferry_ct2_text(const ferry_ctranslate2 *model, ferry_json metadata,
     FERRY_TRY(read_segmenters(model, &closes, error));
     /* OpenNMT's decoders begin with <s>, and its sources have no end unless add_source_eos says so. */
     plan->closing_id = opennmt ? -1 : find_token(&model->source, model->eos);
-    return set_frame(model, closes, error);
+    /* Ids before and after those of a source line. */
+    int32_t id;
+    if (model->source_bos) {
+        FERRY_TRY(require_token(&model->source, model->bos, "the beginning of sentence", &id, error));
+        FERRY_TRY(ferry_import_ids(plan, &id, 1, &text->prefix_ids, &text->prefix_count, error));
+    }
+    if (!model->source_eos && !closes) return FERRY_OK;
+    FERRY_TRY(require_token(&model->source, model->eos, "the end of sentence", &id, error));
+    return ferry_import_ids(plan, &id, 1, &text->suffix_ids, &text->suffix_count, error);
 }

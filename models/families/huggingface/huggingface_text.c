@@ -149,12 +149,18 @@ ferry_status ferry_multilingual_list(ferry_import_plan *plan, const char *codes,
     return FERRY_OK;
 }
 
-/* The first list of special tokens that names languages, in its order: the ids follow the pieces. */
-static ferry_status list_from_files(ferry_import_plan *plan, const char *form, int32_t first,
-                                    ferry_import_tags *languages, ferry_error *error)
+static ferry_status find_languages(ferry_import_plan *plan, const added_tokens *added, const char *form,
+                                   const char *built_in, int32_t first, ferry_import_tags *languages,
+                                   ferry_error *error)
 {
     static const char *const files[] = {"tokenizer_config.json", "special_tokens_map.json"};
     static const char *const keys[] = {"additional_special_tokens", "extra_special_tokens"};
+    for (size_t i = 0; i < added->count; i++) {
+        const added_token *token = &added->tokens[i];
+        if (!ferry_import_has_form(token->content, form)) continue;
+        FERRY_TRY(ferry_import_add_tag(plan, languages, token->content, token->id, error));
+    }
+    /* The first list of special tokens that names languages, in its order: the ids follow the pieces. */
     for (int i = 0; i < 4 && languages->count == 0; i++) {
         ferry_json json;
         FERRY_TRY(ferry_import_optional_json(plan, files[i / 2], &json, error));
@@ -167,19 +173,6 @@ static ferry_status list_from_files(ferry_import_plan *plan, const char *form, i
             FERRY_TRY(ferry_import_add_tag(plan, languages, tag, first + languages->count, error));
         }
     }
-    return FERRY_OK;
-}
-
-static ferry_status find_languages(ferry_import_plan *plan, const added_tokens *added, const char *form,
-                                   const char *built_in, int32_t first, ferry_import_tags *languages,
-                                   ferry_error *error)
-{
-    for (size_t i = 0; i < added->count; i++) {
-        const added_token *token = &added->tokens[i];
-        if (!ferry_import_has_form(token->content, form)) continue;
-        FERRY_TRY(ferry_import_add_tag(plan, languages, token->content, token->id, error));
-    }
-    if (languages->count == 0) FERRY_TRY(list_from_files(plan, form, first, languages, error));
     if (languages->count == 0) FERRY_TRY(ferry_multilingual_list(plan, built_in, first, languages, error));
     const int32_t last = languages->ids[languages->count - 1], V = plan->model.encoder.vocab_size;
     if (languages->ids[0] >= first && last < V) return FERRY_OK;

@@ -300,22 +300,17 @@ static ferry_status find_lexicon(const ferry_import_plan *plan, ferry_marian *ma
                       shown(names[0]).text, shown(names[1]).text);
 }
 
-static ferry_status find_files(ferry_import_plan *plan, ferry_marian *marian, ferry_error *error)
-{
-    FERRY_TRY(read_decoder(plan, plan->source->selected, &marian->decoder, error));
-    FERRY_TRY(find_weights(plan, marian, error));
-    if (json_object_size(marian->decoder.object) == 0)
-        FERRY_TRY(read_decoder(plan, marian->weights, &marian->decoder, error));
-    FERRY_TRY(find_vocabularies(plan, marian, error));
-    return find_lexicon(plan, marian, error);
-}
-
 ferry_status ferry_import_marian(ferry_import_plan *plan, ferry_json config, ferry_error *error)
 {
     ferry_marian marian = {.weights = NULL};
     ferry_view bytes;
     (void)config;
-    FERRY_TRY(find_files(plan, &marian, error));
+    FERRY_TRY(read_decoder(plan, plan->source->selected, &marian.decoder, error));
+    FERRY_TRY(find_weights(plan, &marian, error));
+    if (json_object_size(marian.decoder.object) == 0)
+        FERRY_TRY(read_decoder(plan, marian.weights, &marian.decoder, error));
+    FERRY_TRY(find_vocabularies(plan, &marian, error));
+    FERRY_TRY(find_lexicon(plan, &marian, error));
     FERRY_TRY(ferry_import_map(plan, marian.weights, &bytes, error));
     FERRY_TRY(ferry_import_read_weights(plan, marian.weights,
                                         ferry_is_zip(bytes) ? ferry_npz_read : ferry_marian_bin_read, error));

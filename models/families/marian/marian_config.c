@@ -72,23 +72,6 @@ static ferry_status check_choices(ferry_json config, ferry_error *error)
     return FERRY_OK;
 }
 
-static ferry_status read_activation(const ferry_marian *marian, ferry_activation *activation, ferry_error *error)
-{
-    static const struct {
-        const char *name;
-        ferry_activation activation;
-    } known[] = {{"relu", FERRY_RELU}, {"swish", FERRY_SWISH}, {"gelu", FERRY_GELU}};
-    const char *name = "swish";
-    FERRY_TRY(ferry_json_text(marian->config, "transformer-ffn-activation", &name, error));
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        if (strcmp(name, known[i].name) != 0) continue;
-        *activation = known[i].activation;
-        if (*activation == FERRY_GELU && !ferry_marian_since(marian, 1, 12, 3)) *activation = FERRY_GELU_SIGMOID;
-        return FERRY_OK;
-    }
-    return refuse(marian->config, "transformer-ffn-activation", name, error);
-}
-
 /* ---- norms ---- */
 
 /* Operations without dropout, which does nothing here. */
@@ -155,6 +138,7 @@ static ferry_status read_stack(const ferry_marian *marian, bool decoder, int32_t
 {
     const ferry_json config = marian->config;
     const int32_t most = FERRY_MAX_SIZE;
+    const char *activation = "swish";
     int32_t decoder_width = 0;
     *stack = (ferry_stack){.layer_count = 1, .heads = 8, .ffn_width = 2048, .norm_eps = 1e-6f};
     const ferry_json_key keys[] = {
@@ -166,7 +150,13 @@ static ferry_status read_stack(const ferry_marian *marian, bool decoder, int32_t
     FERRY_TRY(read_keys(config, keys, error));
     if (decoder && decoder_width > 0) stack->ffn_width = decoder_width;
     FERRY_TRY(ferry_import_split_heads(config.file, D, stack, error));
-    FERRY_TRY(read_activation(marian, &stack->activation, error));
+    FERRY_TRY(ferry_json_text(config, "transformer-ffn-activation", &activation, error));
+    if (strcmp(activation, "gelu") == 0)
+        stack->activation = ferry_marian_since(marian, 1, 12, 3) ? FERRY_GELU : FERRY_GELU_SIGMOID;
+    else if (strcmp(activation, "swish") == 0 || strcmp(activation, "relu") == 0)
+        stack->activation = *activation == 's' ? FERRY_SWISH : FERRY_RELU;
+    else
+        return refuse(config, "transformer-ffn-activation", activation, error);
     return read_norms(marian, stack, error);
 }
 
@@ -229,23 +219,10 @@ ferry_status ferry_marian_config(ferry_import_plan *plan, ferry_marian *marian, 
 
 /* ---- decoder.yml ---- */
 
-/* Options that change the translation in ways that Ferry does not know. */
-static ferry_status check_decoder(ferry_json yaml, int32_t beam, ferry_error *error)
-{
-    static const char *const switches[] = {"force-decode", "output-sampling", "no-spm-encode", "no-spm-decode"};
-    for (size_t i = 0; i < sizeof switches / sizeof switches[0]; i++) {
-        const json_t *entry = ferry_json_get(yaml, switches[i]);
-        if (entry == NULL || ferry_json_text_count(entry) == 0 || strcmp(ferry_json_text_at(entry, 0), "false") == 0)
-            continue;
-        return refuse(yaml, switches[i], ferry_json_text_at(entry, 0), error);
-    }
-    bool skip_cost = false;
-    FERRY_TRY(ferry_json_bool(yaml, "skip-cost", &skip_cost, error));
-    return skip_cost && beam > 1 ? refuse(yaml, "skip-cost", "true (with a beam)", error) : FERRY_OK;
-}
-
 ferry_status ferry_marian_decoding(ferry_import_plan *plan, const ferry_marian *marian, ferry_error *error)
 {
+    /* Options that change the translation in ways that Ferry does not know. */
+    static const char *const switches[] = {"force-decode", "output-sampling", "no-spm-encode", "no-spm-decode"};
     ferry_decoding *decoding = &plan->generation.decoding;
     decoding->search.policy = FERRY_POLICY_MARIAN;
     decoding->options.beam = marian->student ? 1 : 12;
@@ -258,6 +235,14 @@ ferry_status ferry_marian_decoding(ferry_import_plan *plan, const ferry_marian *
                                    {"word-penalty", .real = &decoding->search.word_penalty},
                                    {"max-length-factor", .real = &decoding->options.length_factor}};
     if (json_object_size(marian->decoder.object) == 0) return FERRY_OK;
-    FERRY_TRY(read_keys(marian->decoder, keys, error));
-    return check_decoder(marian->decoder, decoding->options.beam, error);
+    const ferry_json yaml = marian->decoder;
+    bool skip_cost = false;
+    FERRY_TRY(read_keys(yaml, keys, error));
+    for (size_t i = 0; i < sizeof switches / sizeof switches[0]; i++) {
+        const json_t *entry = ferry_json_get(yaml, switches[i]);
+        if (entry != NULL && ferry_json_text_count(entry) > 0 && strcmp(ferry_json_text_at(entry, 0), "false") != 0)
+            return refuse(yaml, switches[i], ferry_json_text_at(entry, 0), error);
+    }
+    FERRY_TRY(ferry_json_bool(yaml, "skip-cost", &skip_cost, error));
+    return skip_cost && decoding->options.beam > 1 ? refuse(yaml, "skip-cost", "true (with a beam)", error) : FERRY_OK;
 }

@@ -148,8 +148,6 @@ static ferry_status add_stack(ferry_import_plan *plan, const ferry_marian *maria
 
 /* ---- embeddings and the output ---- */
 
-static const char *const output_names[] = {"decoder_ff_logit_out_Wt", "decoder_ff_logit_out_W"};
-
 /* A table of embeddings [V, D]; `output`: it is the output matrix, too, whose inputs may have a multiplier under its
  * name or, from an older exporter, under the name of a matrix that had none. */
 static ferry_status add_embedding(ferry_import_plan *plan, const char *name, int32_t V, bool output, const char *to,
@@ -179,24 +177,6 @@ static ferry_status add_embeddings(ferry_import_plan *plan, ferry_error *error)
                       source, target);
 }
 
-/* [V, D], or in old models [D, V]. */
-static ferry_status add_output(ferry_import_plan *plan, ferry_error *error)
-{
-    const int32_t V = plan->model.decoder.vocab_size, D = plan->model.d_model;
-    const ferry_weights_entry *entry;
-    if (plan->model.tied_output) return FERRY_OK;
-    if (ferry_weights_find(&plan->weights, output_names[0]) == NULL) {
-        ferry_import_tensor matrix;
-        FERRY_TRY(read_matrix(plan, output_names[1], V, D, &matrix, error));
-        return ferry_import_add_tensor(plan, &matrix, error, "output.weight");
-    }
-    FERRY_TRY(find_matrix(plan, output_names[0], V, D, &entry, error));
-    if (entry->multiplier == 0) return ferry_import_add(plan, entry, FERRY_IMPORT_MATRIX, error, "output.weight");
-    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
-                      "%s: tensor '%s': a quantized output matrix of its own is not supported", entry->file,
-                      output_names[0]);
-}
-
 /* What is no weight: the configuration, tables of approximate search, multipliers of products that the file does not
  * quantize. */
 static bool is_ignored(ferry_view name)
@@ -209,6 +189,7 @@ static bool is_ignored(ferry_view name)
 
 ferry_status ferry_marian_tensors(ferry_import_plan *plan, const ferry_marian *marian, ferry_error *error)
 {
+    const int32_t V = plan->model.decoder.vocab_size, D = plan->model.d_model;
     bool omit = false;
     if (ferry_weights_find(&plan->weights, "Wpos") != NULL) {
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: tensor 'Wpos': learned positions are not supported",
@@ -217,11 +198,26 @@ ferry_status ferry_marian_tensors(ferry_import_plan *plan, const ferry_marian *m
     FERRY_TRY(add_embeddings(plan, error));
     FERRY_TRY(add_stack(plan, marian, false, error));
     FERRY_TRY(add_stack(plan, marian, true, error));
-    FERRY_TRY(add_output(plan, error));
+    if (!plan->model.tied_output) {
+        /* [V, D], or in old models [D, V]. */
+        static const char *const names[] = {"decoder_ff_logit_out_Wt", "decoder_ff_logit_out_W"};
+        const ferry_weights_entry *entry = ferry_weights_find(&plan->weights, names[0]);
+        ferry_import_tensor matrix;
+        if (entry != NULL) {
+            FERRY_TRY(find_matrix(plan, names[0], V, D, &entry, error));
+            if (entry->multiplier != 0)
+                return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
+                                  "%s: tensor '%s': a quantized output matrix of its own is not supported", entry->file,
+                                  names[0]);
+            matrix = ferry_import_whole(entry, FERRY_IMPORT_MATRIX);
+        } else {
+            FERRY_TRY(read_matrix(plan, names[1], V, D, &matrix, error));
+        }
+        FERRY_TRY(ferry_import_add_tensor(plan, &matrix, error, "output.weight"));
+    }
     FERRY_TRY(ferry_json_bool(marian->config, "output-omit-bias", &omit, error));
     plan->model.output_bias = !omit;
     if (!omit) {
-        const int32_t V = plan->model.decoder.vocab_size;
         const ferry_weights_entry *bias;
         FERRY_TRY(ferry_import_take(plan, "", "decoder_ff_logit_out_b", V, 0, &bias, error));
         FERRY_TRY(ferry_import_add(plan, bias, FERRY_IMPORT_VECTOR, error, "output.bias"));
