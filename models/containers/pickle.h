@@ -17,7 +17,7 @@ typedef enum ferry_pickle_kind {
     FERRY_PICKLE_LIST,
     FERRY_PICKLE_DICT,         /* items: key, value, key, value, … */
     FERRY_PICKLE_STORAGE_TYPE, /* integer: the ferry_type of its elements, or FERRY_TYPE_OTHER */
-    FERRY_PICKLE_STORAGE,      /* items: "storage", storage type, key, place, elements[, view] */
+    FERRY_PICKLE_STORAGE,      /* items: "storage", storage type, key, device, elements[, view] */
     FERRY_PICKLE_TENSOR,       /* items: storage, offset, size, stride, requires_grad, hooks[, metadata] */
     FERRY_PICKLE_FUNCTION,     /* one that REDUCE knows; never in a finished tree's tensors */
     FERRY_PICKLE_MARK

@@ -87,7 +87,7 @@ bool ferry_is_ctranslate2(ferry_view bytes);
 ferry_status ferry_ctranslate2_read(ferry_view bytes, const char *file, ferry_account *account,
                                     ferry_ctranslate2_header *header, ferry_weights *weights, ferry_error *error);
 
-/* UNSUPPORTED when `bytes` are a Git LFS pointer: a note in place of a file that was not downloaded. */
+/* UNSUPPORTED when `bytes` are a Git LFS pointer: a note instead of a file that was not downloaded. */
 ferry_status ferry_check_not_lfs_pointer(ferry_view bytes, const char *path, ferry_error *error);
 
 /* ---- safetensors as files of golden data ---- */

@@ -326,7 +326,7 @@ typedef enum ferry_row_needs {
     FERRY_ROW_GATED = 1 << 6,
     FERRY_ROW_PLAIN = 1 << 7, /* not gated */
     FERRY_ROW_ATTENTION = 1 << 8,
-    FERRY_ROW_SSRU = 1 << 9 /* in place of the decoder's self-attention */
+    FERRY_ROW_SSRU = 1 << 9 /* instead of the decoder's self-attention */
 } ferry_row_needs;
 
 typedef struct ferry_layer_row {

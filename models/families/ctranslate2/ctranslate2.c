@@ -27,7 +27,7 @@ static const char *find_folder(const ferry_import_plan *plan)
     return is_folder(plan, "") ? "" : is_folder(plan, "model/") ? "model/" : NULL;
 }
 
-/* Beside weights of transformers, of which config.json is, model.bin is another copy of the model. */
+/* Beside weights and a config.json of transformers, model.bin is another copy of the model. */
 bool ferry_import_is_ctranslate2(const ferry_import_plan *plan, ferry_json config)
 {
     const char *selected = plan->source->selected;

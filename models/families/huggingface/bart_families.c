@@ -251,8 +251,8 @@ const ferry_huggingface_family ferry_huggingface_mbart = {.kind = "huggingface-m
 
 /* ---- Pegasus, which summarizes ---- */
 
-/* Before the pieces, of which the unknown one is the first, come padding, end, two masks and 101 words of pre-training;
- * SentencePiece's padding and end are pieces that nothing names. */
+/* Padding, end, two masks and 101 words of pre-training come before the pieces, whose first one is the unknown piece.
+ * SentencePiece's own padding and end are unused. */
 enum { PEGASUS_OFFSET = 103, PEGASUS_UNKNOWN = 2, MAX_OFFSET = 1 << 20 };
 
 static ferry_status read_pegasus_text(ferry_import_plan *plan, ferry_json config, ferry_error *error)

@@ -225,12 +225,12 @@ static bool take_language(const int32_t *languages, int32_t n, bool last, const 
 }
 
 void ferry_multilingual_template(ferry_model_text *text, const int32_t *languages, int32_t count,
-                                 ferry_tag_place *place)
+                                 ferry_tag_place *position)
 {
     if (take_language(languages, count, false, &text->prefix_ids, &text->prefix_count))
-        *place = FERRY_TAG_PREFIX;
+        *position = FERRY_TAG_PREFIX;
     else if (take_language(languages, count, true, &text->suffix_ids, &text->suffix_count))
-        *place = FERRY_TAG_SUFFIX;
+        *position = FERRY_TAG_SUFFIX;
 }
 
 /* Ids are the model's own. The template has the tag of one source language, which says where tags go. */

@@ -1,5 +1,5 @@
 /* tokenizer.json but for its model and its steps (tokenizer_json_parts.c): values and their positions in the file,
- * added tokens, the template, whether all of it fits, and the directories of which it is the tokenizer. */
+ * added tokens, the template, whether all of it fits, and the directories that use it. */
 #include "tokenizer_json.h"
 
 #include <inttypes.h>
@@ -288,7 +288,7 @@ ferry_status ferry_tokenizer_json_read(ferry_import_plan *plan, ferry_json file,
     return status;
 }
 
-/* ---- directories of which it is the tokenizer, or lies beside it ---- */
+/* ---- directories that have it as their tokenizer, or beside a SentencePiece model ---- */
 
 static const char file_name[] = "tokenizer.json";
 

@@ -133,12 +133,12 @@ typedef struct pair {
 static bool split_pair(ferry_view word, pair *found)
 {
     for (size_t size = 2; size <= 3; size++) {
-        for (size_t gap = 0; gap <= 1; gap++) {
-            if (word.size < size + gap + 2 || word.size > size + gap + 3) continue;
-            if (gap == 1 && word.data[size] != '-' && word.data[size] != '_') continue;
+        for (size_t separator = 0; separator <= 1; separator++) {
+            if (word.size < size + separator + 2 || word.size > size + separator + 3) continue;
+            if (separator == 1 && word.data[size] != '-' && word.data[size] != '_') continue;
             found->whole = word;
             found->source = (ferry_view){word.data, size};
-            found->target = (ferry_view){word.data + size + gap, word.size - size - gap};
+            found->target = (ferry_view){word.data + size + separator, word.size - size - separator};
             if (ferry_import_is_language(found->source) && ferry_import_is_language(found->target)) return true;
         }
     }

@@ -35,7 +35,7 @@ static ferry_status read_version(ferry_marian *marian, ferry_error *error)
     return FERRY_OK;
 }
 
-/* Choices of which Ferry has one. */
+/* Keys for which Ferry supports one value, or two. */
 static ferry_status check_choices(ferry_json config, ferry_error *error)
 {
     static const struct {
