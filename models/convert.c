@@ -12,16 +12,6 @@ static bool is_weights(const char *name)
     return ferry_text_ends(name, ".safetensors") || ferry_text_ends(name, ".npz") || ferry_text_ends(name, ".bin");
 }
 
-/* Weights of the source itself; "model/" is part of an Argos package. */
-static bool has_weights(const ferry_import_source *source)
-{
-    for (size_t i = 0; i < ferry_import_source_count(source); i++) {
-        const char *name = ferry_import_source_name(source, i);
-        if (strcmp(name, "model/model.bin") == 0 || (strchr(name, '/') == NULL && is_weights(name))) return true;
-    }
-    return false;
-}
-
 /* "en-de/config.json" */
 static bool is_inner_model(const ferry_import_plan *plan, const char *name)
 {
@@ -30,52 +20,38 @@ static bool is_inner_model(const ferry_import_plan *plan, const char *name)
            (is_weights(name) || ferry_text_ends(name, "/config.json") || ferry_text_ends(name, "/decoder.yml"));
 }
 
-/* Names that are one model each, "a, b", in `list`: of a file in a folder, the folder's, once. */
-static size_t list_models(const ferry_import_plan *plan, bool (*is_model)(const ferry_import_plan *, const char *),
-                          char *list, size_t size)
+/* For a directory or an archive, where the user named no file of it. */
+static ferry_status check_one_model(const ferry_import_plan *plan, ferry_error *error)
 {
+    const ferry_import_source *source = plan->source;
+    const bool configured =
+        ferry_import_source_has(source, "config.json") || ferry_import_source_has(source, "decoder.yml");
+    bool outer = false; /* weights of the source itself; "model/" is part of an Argos package */
+    for (size_t i = 0; i < source->count; i++) {
+        const char *name = source->files[i].name;
+        outer |= strcmp(name, "model/model.bin") == 0 || (strchr(name, '/') == NULL && is_weights(name));
+    }
+    if (source->selected != NULL || (outer && configured)) return FERRY_OK;
+    /* Names that are one model each: of a file in a folder, the folder's, once. */
+    bool (*is_model)(const ferry_import_plan *, const char *) = outer ? ferry_import_is_marian_weights : is_inner_model;
+    char list[256] = "";
     size_t count = 0, at = 0;
     ferry_view last = {"", 0};
-    list[0] = '\0';
-    for (size_t i = 0; i < ferry_import_source_count(plan->source); i++) {
-        const char *name = ferry_import_source_name(plan->source, i);
+    for (size_t i = 0; i < source->count; i++) {
+        const char *name = source->files[i].name;
         const ferry_view model = {name, strcspn(name, "/")};
         if (!is_model(plan, name) || ferry_view_equal(model, last)) continue;
         last = model;
-        if (at < size)
-            at +=
-                (size_t)snprintf(list + at, size - at, "%s%s", count > 0 ? ", " : "", ferry_printable_view(model).text);
+        if (at < sizeof list)
+            at += (size_t)snprintf(list + at, sizeof list - at, "%s%s", count > 0 ? ", " : "",
+                                   ferry_printable_view(model).text);
         count++;
     }
-    return count;
-}
-
-/* Of a directory or an archive, where the user named no file of it. */
-static ferry_status check_one_model(const ferry_import_plan *plan, ferry_error *error)
-{
-    char models[256];
-    const ferry_import_source *source = plan->source;
-    const bool outer = has_weights(source), configured = ferry_import_source_has(source, "config.json") ||
-                                                         ferry_import_source_has(source, "decoder.yml");
-    if (ferry_import_source_selected(source) != NULL || (outer && configured)) return FERRY_OK;
-    const size_t count =
-        list_models(plan, outer ? ferry_import_is_marian_weights : is_inner_model, models, sizeof models);
     if (count < 1 + (size_t)outer) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
                       count > 1 ? "%s: holds several models: name one of them: %s"
                                 : "%s: holds a model in the folder '%s': name it",
-                      ferry_import_source_path(source), models);
-}
-
-static ferry_status check_selected(const ferry_import_source *source, ferry_error *error)
-{
-    const char *name = ferry_import_source_selected(source);
-    if (name == NULL || is_weights(name) || ferry_text_ends(name, ".index.json")) return FERRY_OK;
-    return ferry_fail(
-        error, FERRY_ERROR_UNSUPPORTED,
-        "%s: expected a directory, a zip archive, a file of weights (.safetensors, .bin, .npz) or a model "
-        "file of Ferry (.gguf)",
-        ferry_import_source_path(source));
+                      source->path, list);
 }
 
 static ferry_status fail_unknown(const ferry_import_plan *plan, ferry_json config, ferry_error *error)
@@ -84,7 +60,7 @@ static ferry_status fail_unknown(const ferry_import_plan *plan, ferry_json confi
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
                           "%s: no model that Ferry knows: config.json is missing, and so are weights of Marian (.npz, "
                           ".bin) and of CTranslate2 (model.bin)",
-                          ferry_import_source_path(plan->source));
+                          plan->source->path);
     }
     static const char *const keys[] = {"model_type", "format"};
     for (size_t i = 0; i < 2; i++) {
@@ -114,25 +90,18 @@ static ferry_status read_source(ferry_import_plan *plan, ferry_error *error)
                  {ferry_import_is_ctranslate2, ferry_import_ctranslate2}};
     ferry_json config;
     if (ferry_import_is_model_file(plan)) return ferry_import_model_file(plan, error);
-    FERRY_TRY(check_selected(plan->source, error));
+    const char *selected = plan->source->selected;
+    if (selected != NULL && !is_weights(selected) && !ferry_text_ends(selected, ".index.json"))
+        return ferry_fail(
+            error, FERRY_ERROR_UNSUPPORTED,
+            "%s: expected a directory, a zip archive, a file of weights (.safetensors, .bin, .npz) or a model "
+            "file of Ferry (.gguf)",
+            plan->source->path);
     FERRY_TRY(check_one_model(plan, error));
     FERRY_TRY(ferry_import_optional_json(plan, "config.json", &config, error));
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if (kinds[i].is(plan, config)) return kinds[i].read(plan, config, error);
     return fail_unknown(plan, config, error);
-}
-
-static ferry_status find_pair(ferry_import_plan *plan, const ferry_import_options *options, ferry_error *error)
-{
-    if (options->pair != NULL) return ferry_import_named_pair(plan, options->pair, error);
-    if (plan->file == NULL) FERRY_TRY(ferry_import_guess_pair(plan, error));
-    if (plan->guessed[0] != NULL && options->noted != NULL)
-        options->noted(options->user,
-                       ferry_name_format("translates from '%s' into '%s', as its name says; 'ferry convert --pair' "
-                                         "would say otherwise",
-                                         plan->guessed[0], plan->guessed[1])
-                           .text);
-    return FERRY_OK;
 }
 
 ferry_status ferry_import(const char *source_path, const char *output, const ferry_import_options *options,
@@ -152,7 +121,15 @@ ferry_status ferry_import(const char *source_path, const char *output, const fer
     if (status == FERRY_OK && plan.file == NULL) status = ferry_import_find_segmenter(&plan, error);
     if (status == FERRY_OK && plan.file == NULL) status = ferry_import_check_vocabularies(&plan, options, error);
     if (status == FERRY_OK && plan.note != NULL && options->noted != NULL) options->noted(options->user, plan.note);
-    if (status == FERRY_OK) status = find_pair(&plan, options, error);
+    if (status == FERRY_OK && options->pair != NULL) status = ferry_import_named_pair(&plan, options->pair, error);
+    if (status == FERRY_OK && options->pair == NULL && plan.file == NULL)
+        status = ferry_import_guess_pair(&plan, error);
+    if (status == FERRY_OK && options->pair == NULL && plan.guessed[0] != NULL && options->noted != NULL)
+        options->noted(options->user,
+                       ferry_name_format("translates from '%s' into '%s', as its name says; 'ferry convert --pair' "
+                                         "would say otherwise",
+                                         plan.guessed[0], plan.guessed[1])
+                           .text);
     if (status == FERRY_OK) status = ferry_import_license(&plan, error);
     status = ferry_import_source_check(source, NULL, status, error);
     if (status == FERRY_OK)

@@ -35,7 +35,7 @@ declare -A floors=(
     [documents]='base engine/ferry.h tokenizer/unicode.h'
     [tools/system]='base'
     [tools]='tools/system documents engine/file/schema.h engine/kernels/cpu.h base engine/ferry.h engine/ferry_inspect.h models/convert.h'
-    [tools/lab]='base tools models/containers/safetensors.h engine/ferry.h engine/ferry_inspect.h engine/kernels'
+    [tools/lab]='base tools models/containers/weights.h engine/ferry.h engine/ferry_inspect.h engine/kernels'
     [examples]='engine/ferry.h'
 )
 
@@ -75,9 +75,9 @@ is_standard()
 may_include_foreign()
 {
     case $2 in
-    jansson.h) [[ $1 =~ ^models/(containers/(json|safetensors)|plan/|families/) ]] ;;
-    yaml.h) [ "$1" = models/containers/yaml.c ] ;;
-    zlib.h) [[ $1 =~ ^models/containers/(inflate|zip)\.c ]] ;;
+    jansson.h) [[ $1 =~ ^models/(containers/json|plan/|families/) ]] ;;
+    yaml.h) [ "$1" = models/containers/json.c ] ;;
+    zlib.h) [ "$1" = models/containers/zip.c ] ;;
     nettle/*) [ "$1" = models/plan/source.c ] || [ "$1" = tools/source_state.c ] ;;
     md4c.h) [[ $1 =~ ^documents/markdown_ ]] ;;
     cblas.h) [[ $1 =~ ^(tools/lab/bench_|engine/kernels/product_openblas\.c$) ]] ;;

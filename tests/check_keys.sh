@@ -11,10 +11,10 @@ listed()
 read_by_code()
 {
     # Of key tables, and arguments of the functions that read one key.
-    cat "$folder"/{fsmt,generation_config,huggingface,m2m,marianmt,mbart,pegasus,t5}.c | grep -oE '\{"[a-z_]+", (\.|[0-9]+\})|(json_(get|text|bool|integer|float)|read_(ids|forced|limit))\([^;"]*"[a-z_]+"' |
+    cat "$folder"/{bart_families,generation_config,huggingface,t5}.c | grep -oE '\{"[a-z_]+", (\.|[0-9]+\})|(json_(get|text|bool|integer|float)|read_(ids|forced|limit))\([^;"]*"[a-z_]+"' |
         grep -oE '"[a-z_]+"' | tr -d '"' | sort -u
 }
-of_tokenizers='^(do_lower_case|language_codes|legacy_behaviour|offset|separate_vocabs|source_lang|target_lang)$'
+of_tokenizers='^(do_lower_case|extra_ids|language_codes|legacy_behaviour|offset|separate_vocabs|source_lang|target_lang)$'
 
 failures=0
 while IFS= read -r key; do

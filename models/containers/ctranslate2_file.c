@@ -93,37 +93,29 @@ static ferry_status rename_variable(const reader *r, ferry_view *name)
 
 /* ---- variables ---- */
 
-static ferry_status read_type(reader *r, ferry_tensor *tensor, uint64_t *bytes)
+static ferry_status read_variable(reader *r, ferry_weights_entry *entry)
 {
     static const ferry_type types[] = {FERRY_F32, FERRY_I8, FERRY_I16, FERRY_I32, FERRY_F16, FERRY_BF16};
     static const ferry_type by_size[] = {FERRY_I8, FERRY_I16, FERRY_F32};
-    uint8_t code;
-    uint32_t count;
-    if (!ferry_read_u8(&r->in.cursor, &code) || !ferry_read_u32(&r->in.cursor, &count)) return cut_off(r, "a variable");
-    const bool known = r->version >= 4 ? code < 6 : code == 1 || code == 2 || code == 4;
-    if (!known) return ferry_tensor_fail(&r->in, tensor, FERRY_ERROR_FORMAT, "unknown element type %u", code);
-    tensor->type = r->version >= 4 ? types[code] : by_size[code / 2];
-    *bytes = r->version >= 4 ? count : (uint64_t)count * code;
-    return FERRY_OK;
-}
-
-static ferry_status read_variable(reader *r, ferry_weights_entry *entry)
-{
     ferry_tensor *tensor = &entry->tensor;
     ferry_view data;
-    uint64_t stated = 0;
-    uint8_t rank;
+    uint8_t rank, code;
+    uint32_t count;
     *entry = (ferry_weights_entry){.file = r->in.file};
     if (!read_string(r, &tensor->name)) return cut_off(r, "the name of a variable");
     if (r->rename) FERRY_TRY(rename_variable(r, &tensor->name));
     if (!ferry_read_u8(&r->in.cursor, &rank)) return cut_off(r, "a variable");
     FERRY_TRY(ferry_weights_read_shape(&r->in, rank, tensor));
-    FERRY_TRY(read_type(r, tensor, &stated));
+    if (!ferry_read_u8(&r->in.cursor, &code) || !ferry_read_u32(&r->in.cursor, &count)) return cut_off(r, "a variable");
+    const bool known = r->version >= 4 ? code < 6 : code == 1 || code == 2 || code == 4;
+    if (!known) return ferry_tensor_fail(&r->in, tensor, FERRY_ERROR_FORMAT, "unknown element type %u", code);
+    tensor->type = r->version >= 4 ? types[code] : by_size[code / 2];
+    const uint64_t stated = r->version >= 4 ? count : (uint64_t)count * code;
     if (!ferry_read_bytes(&r->in.cursor, stated, &data)) {
         return ferry_tensor_fail(&r->in, tensor, FERRY_ERROR_FORMAT, "expected %" PRIu64 " bytes, found %zu: cut off?",
                                  stated, ferry_cursor_left(&r->in.cursor));
     }
-    return ferry_weights_place(&r->in, entry, ferry_type_size(tensor->type), data, true);
+    return ferry_weights_set_data(&r->in, entry, ferry_type_size(tensor->type), data, true);
 }
 
 /* A count of records, each of at least `smallest` bytes. */
@@ -144,12 +136,13 @@ static ferry_weights_entry *find(const reader *r, ferry_view name, const char *e
     return ferry_weights_find(r->weights, r->text);
 }
 
-/* An alias whose variable is missing means nothing. */
-static void add_aliases(reader *r, const alias *aliases, uint32_t count)
+/* An alias becomes an entry, unless its variable is missing; so do the scale and zero of the variable, X_scale and
+ * X_zero, which have no alias of their own in the file. */
+static ferry_status add_aliases(reader *r, const alias *aliases, uint32_t count)
 {
+    static const char *const ends[] = {"_scale", "_zero"};
     ferry_weights *weights = r->weights;
-    const size_t variables = weights->count;
-    size_t all = variables;
+    size_t all = weights->count;
     for (uint32_t i = 0; i < count; i++) {
         const ferry_weights_entry *variable = ferry_weights_find(weights, aliases[i].variable.data);
         if (variable == NULL) continue;
@@ -157,14 +150,7 @@ static void add_aliases(reader *r, const alias *aliases, uint32_t count)
         weights->entries[all++].tensor.name = aliases[i].name;
     }
     weights->count = all;
-}
-
-/* X_scale and X_zero of the variable are those of the alias, too, without an entry of their own in the file. */
-static ferry_status add_companions(reader *r, const alias *aliases, uint32_t count)
-{
-    static const char *const ends[] = {"_scale", "_zero"};
-    ferry_weights *weights = r->weights;
-    size_t all = weights->count;
+    FERRY_TRY(ferry_weights_sort(weights, r->in.error));
     for (size_t i = 0; i < 2 * (size_t)count; i++) {
         const alias *a = &aliases[i / 2];
         const ferry_weights_entry *companion = find(r, a->variable, ends[i % 2]);
@@ -177,24 +163,7 @@ static ferry_status add_companions(reader *r, const alias *aliases, uint32_t cou
         weights->entries[all++].tensor.name = ferry_text_view(name);
     }
     weights->count = all;
-    return FERRY_OK;
-}
-
-/* ---- scales ---- */
-
-/* One scale for a whole matrix; a scale for each row stays an entry of its own. */
-static void set_multipliers(const reader *r)
-{
-    const ferry_weights *weights = r->weights;
-    for (size_t i = 0; i < weights->count; i++) {
-        ferry_weights_entry *entry = &weights->entries[i];
-        const ferry_type type = entry->tensor.type;
-        if ((type != FERRY_I8 && type != FERRY_I16) || entry->tensor.dims < 2) continue;
-        const ferry_weights_entry *scale = find(r, entry->tensor.name, "_scale");
-        if (scale == NULL && type == FERRY_I16) entry->multiplier = old_int16_scale;
-        if (scale == NULL || scale->tensor.type != FERRY_F32 || scale->tensor.bytes != sizeof(float)) continue;
-        memcpy(&entry->multiplier, scale->tensor.data, sizeof(float));
-    }
+    return ferry_weights_sort(weights, r->in.error);
 }
 
 /* ---- the file ---- */
@@ -250,11 +219,17 @@ static ferry_status read_file(reader *r, ferry_ctranslate2_header *header)
     memcpy(weights->entries, entries, variables * sizeof *entries);
     weights->count = variables;
     FERRY_TRY(ferry_weights_sort(weights, r->in.error));
-    add_aliases(r, list, aliases);
-    FERRY_TRY(ferry_weights_sort(weights, r->in.error));
-    FERRY_TRY(add_companions(r, list, aliases));
-    FERRY_TRY(ferry_weights_sort(weights, r->in.error));
-    set_multipliers(r);
+    FERRY_TRY(add_aliases(r, list, aliases));
+    /* One scale for a whole matrix is its multiplier; a scale for each row stays an entry of its own. */
+    for (size_t i = 0; i < weights->count; i++) {
+        ferry_weights_entry *entry = &weights->entries[i];
+        const ferry_type type = entry->tensor.type;
+        if ((type != FERRY_I8 && type != FERRY_I16) || entry->tensor.dims < 2) continue;
+        const ferry_weights_entry *scale = find(r, entry->tensor.name, "_scale");
+        if (scale == NULL && type == FERRY_I16) entry->multiplier = old_int16_scale;
+        if (scale == NULL || scale->tensor.type != FERRY_F32 || scale->tensor.bytes != sizeof(float)) continue;
+        memcpy(&entry->multiplier, scale->tensor.data, sizeof(float));
+    }
     return FERRY_OK;
 }
 

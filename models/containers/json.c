@@ -4,15 +4,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <yaml.h>
 
 #include "base/utf8.h"
 #include "base/threads.h"
-#include "decimal.h"
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
+#include "reader.h"
 
 /* Integers of more than 18 digits become real numbers of the same size: their last two digits become "e2". */
 static void shorten_integers(char *text, size_t size)
@@ -23,8 +19,8 @@ static void shorten_integers(char *text, size_t size)
         end = i + 1;
         if (quoted && text[i] == '\\') end = i + 2;
         if (text[i] == '"') quoted = !quoted;
-        if (quoted || !is_digit(text[i])) continue;
-        while (end < size && is_digit(text[end])) end++;
+        if (quoted || text[i] < '0' || text[i] > '9') continue;
+        while (end < size && text[end] >= '0' && text[end] <= '9') end++;
         const bool whole =
             (i == 0 || strchr(".eE+", text[i - 1]) == NULL) && (end == size || strchr(".eE", text[end]) == NULL);
         if (whole && end - i > 18) memcpy(text + end - 2, "e2", 2);
@@ -270,4 +266,168 @@ ferry_status ferry_json_require(ferry_json json, const char *key, ferry_error *e
 {
     if (ferry_json_get(json, key) != NULL) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s%s' is missing", json.file, path_of(json), key);
+}
+
+/* ---- tables of keys ---- */
+
+ferry_status ferry_json_read(ferry_json json, const ferry_json_key *keys, size_t count, bool required,
+                             ferry_error *error)
+{
+    for (const ferry_json_key *key = keys; key < keys + count; key++) {
+        if (required) FERRY_TRY(ferry_json_require(json, key->name, error));
+        if (key->real != NULL) FERRY_TRY(ferry_json_float(json, key->name, key->real, error));
+        if (key->flag != NULL) FERRY_TRY(ferry_json_bool(json, key->name, key->flag, error));
+        if (key->text != NULL) FERRY_TRY(ferry_json_text(json, key->name, key->text, error));
+        if (key->integer == NULL) continue;
+        FERRY_TRY(ferry_json_integer(json, key->name, key->least, key->most, key->integer, error));
+        if (key->other == NULL) continue;
+        int32_t other = *key->integer;
+        FERRY_TRY(ferry_json_integer(json, key->other, key->least, key->most, &other, error));
+        if (ferry_json_get(json, key->name) == NULL) *key->integer = other;
+        if (*key->integer != other)
+            return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%s' %d, but '%s' %d, which mean the same",
+                              json.file, key->other, (int)other, key->name, (int)*key->integer);
+    }
+    return FERRY_OK;
+}
+
+/* ---- YAML ---- */
+
+enum {
+    MAX_ENTRIES = 4096, /* keys, or values of one list: Marian's configurations have some 150 keys */
+    COST = 64 /* bytes of memory for one of text: "a," is a list's value, 48 + 32 + 2 · 8 bytes of jansson's */
+};
+
+typedef struct yaml_reader {
+    const char *file;
+    ferry_error *error;
+    yaml_parser_t parser;
+    yaml_event_t event; /* the current one; zeroed: none */
+    json_t *entries;
+} yaml_reader;
+
+static ferry_status refuse_yaml(const yaml_reader *in, ferry_status status, const char *what)
+{
+    return ferry_fail(in->error, status, "%s: line %zu: %s", in->file, in->event.start_mark.line + 1, what);
+}
+
+static ferry_status next(yaml_reader *in)
+{
+    yaml_event_delete(&in->event);
+    if (yaml_parser_parse(&in->parser, &in->event)) return FERRY_OK;
+    if (in->parser.error == YAML_MEMORY_ERROR)
+        return ferry_fail_memory(in->error, "a configuration", in->parser.offset);
+    const char *problem = in->parser.problem != NULL ? in->parser.problem : "not YAML";
+    return ferry_fail(in->error, FERRY_ERROR_FORMAT, "%s: line %zu: %s", in->file, in->parser.problem_mark.line + 1,
+                      problem);
+}
+
+static ferry_status expect(yaml_reader *in, yaml_event_type_t type, const char *what)
+{
+    FERRY_TRY(next(in));
+    return in->event.type == type ? FERRY_OK : refuse_yaml(in, FERRY_ERROR_FORMAT, what);
+}
+
+static ferry_status keep(const yaml_reader *in, json_t *value, int failed)
+{
+    return value != NULL && failed == 0 ? FERRY_OK : ferry_fail_memory(in->error, "a configuration", sizeof value);
+}
+
+/* Refuses the anchor and the tag of a value. */
+static ferry_status check_plain(const yaml_reader *in, const yaml_char_t *anchor, const yaml_char_t *tag)
+{
+    if (anchor == NULL && tag == NULL) return FERRY_OK;
+    return refuse_yaml(in, FERRY_ERROR_UNSUPPORTED, "anchors and tags are not supported");
+}
+
+/* The current event as text, which lives as long as the event does; `~` and nothing at all are null. */
+static ferry_status read_scalar(const yaml_reader *in, const char **text, bool *is_null)
+{
+    if (in->event.type != YAML_SCALAR_EVENT)
+        return refuse_yaml(in, FERRY_ERROR_UNSUPPORTED,
+                           "expected a plain value: nested values and aliases are not supported");
+    FERRY_TRY(check_plain(in, in->event.data.scalar.anchor, in->event.data.scalar.tag));
+    *text = (const char *)in->event.data.scalar.value;
+    const size_t size = in->event.data.scalar.length;
+    if (memchr(*text, 0, size) != NULL) return refuse_yaml(in, FERRY_ERROR_FORMAT, "a text with a NUL byte");
+    *is_null = in->event.data.scalar.plain_implicit && (size == 0 || strcmp(*text, "~") == 0);
+    return FERRY_OK;
+}
+
+/* The value of `key`; null is kept, so that a second one is seen. */
+static ferry_status read_value(yaml_reader *in, const char *key)
+{
+    const char *text;
+    bool is_null;
+    if (in->event.type != YAML_SEQUENCE_START_EVENT) {
+        FERRY_TRY(read_scalar(in, &text, &is_null));
+        json_t *value = is_null ? json_null() : json_string_nocheck(text);
+        return keep(in, value, json_object_set_new_nocheck(in->entries, key, value));
+    }
+    json_t *list = json_array();
+    FERRY_TRY(keep(in, list, json_object_set_new_nocheck(in->entries, key, list)));
+    FERRY_TRY(check_plain(in, in->event.data.sequence_start.anchor, in->event.data.sequence_start.tag));
+    FERRY_TRY(next(in));
+    while (in->event.type != YAML_SEQUENCE_END_EVENT) {
+        if (json_array_size(list) == MAX_ENTRIES)
+            return refuse_yaml(in, FERRY_ERROR_FORMAT, "a list of too many values");
+        FERRY_TRY(read_scalar(in, &text, &is_null));
+        FERRY_TRY(keep(in, list, json_array_append_new(list, json_string_nocheck(text))));
+        FERRY_TRY(next(in));
+    }
+    return FERRY_OK;
+}
+
+/* The current event is a key. */
+static ferry_status read_entry(yaml_reader *in)
+{
+    const char *text;
+    bool is_null;
+    FERRY_TRY(read_scalar(in, &text, &is_null));
+    if (json_object_get(in->entries, text) != NULL) {
+        return ferry_fail(in->error, FERRY_ERROR_FORMAT, "%s: line %zu: '%s' occurs twice", in->file,
+                          in->event.start_mark.line + 1, ferry_printable_view(ferry_text_view(text)).text);
+    }
+    if (json_object_size(in->entries) == MAX_ENTRIES) return refuse_yaml(in, FERRY_ERROR_FORMAT, "too many keys");
+    char *key = ferry_text_copy(text);
+    if (key == NULL) return ferry_fail_memory(in->error, "a configuration", strlen(text));
+    ferry_status status = next(in);
+    if (status == FERRY_OK) status = read_value(in, key);
+    free(key);
+    return status == FERRY_OK ? next(in) : status;
+}
+
+static ferry_status read_mapping(yaml_reader *in)
+{
+    FERRY_TRY(expect(in, YAML_STREAM_START_EVENT, "expected text"));
+    FERRY_TRY(expect(in, YAML_DOCUMENT_START_EVENT, "expected `key: value` lines"));
+    FERRY_TRY(expect(in, YAML_MAPPING_START_EVENT, "expected `key: value` lines"));
+    FERRY_TRY(check_plain(in, in->event.data.mapping_start.anchor, in->event.data.mapping_start.tag));
+    FERRY_TRY(next(in));
+    while (in->event.type != YAML_MAPPING_END_EVENT) FERRY_TRY(read_entry(in));
+    FERRY_TRY(expect(in, YAML_DOCUMENT_END_EVENT, "expected one document"));
+    return expect(in, YAML_STREAM_END_EVENT, "expected one document");
+}
+
+ferry_status ferry_yaml_parse(ferry_view text, const char *file, ferry_account *account, json_t **root,
+                              ferry_error *error)
+{
+    static const unsigned char nothing;
+    size_t cost;
+    *root = NULL;
+    if (!ferry_mul_size(text.size, COST, &cost) || !ferry_account_take(account, cost))
+        return ferry_fail_memory(error, "a configuration", text.size);
+    yaml_reader in = {.file = file, .error = error, .entries = json_object()};
+    if (in.entries == NULL || !yaml_parser_initialize(&in.parser)) {
+        json_decref(in.entries);
+        return ferry_fail_memory(error, "a configuration", sizeof in.parser);
+    }
+    yaml_parser_set_encoding(&in.parser, YAML_UTF8_ENCODING);
+    yaml_parser_set_input_string(&in.parser, text.size > 0 ? (const unsigned char *)text.data : &nothing, text.size);
+    const ferry_status status = read_mapping(&in);
+    yaml_event_delete(&in.event);
+    yaml_parser_delete(&in.parser);
+    if (status == FERRY_OK) *root = in.entries;
+    if (status != FERRY_OK) json_decref(in.entries);
+    return status;
 }

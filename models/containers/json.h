@@ -1,4 +1,4 @@
-/* Configuration files in JSON (jansson), and the values of those in YAML (yaml.h), read with errors that name file and
+/* Configuration files in JSON (jansson) and YAML (libyaml), read as trees of jansson's, with errors that name file and
  * key. */
 #ifndef FERRY_CONTAINERS_JSON_H
 #define FERRY_CONTAINERS_JSON_H
@@ -24,9 +24,9 @@ typedef struct ferry_json {
  * of its text. */
 size_t ferry_json_cost(ferry_view text);
 /* Parses text whose root must be of the type JSON_OBJECT or JSON_ARRAY; a key that occurs twice is an error.
- * ferry_json_cost is taken from the account (budget.h). *root belongs to the caller: ferry_json_release, or json_decref
- * where the account need not get anything back. Errors: FORMAT, with file, line and column; MEMORY (or the account
- * refused). */
+ * ferry_json_cost is taken from the account (ferry_budget). *root belongs to the caller: ferry_json_release, or
+ * json_decref where the account need not get anything back. Errors: FORMAT, with file, line and column; MEMORY (or the
+ * account refused). */
 ferry_status ferry_json_parse(ferry_view text, const char *file, json_type type, ferry_account *account, json_t **root,
                               ferry_error *error);
 /* Frees the tree of `text`, NULL too, and gives back what it had taken. */
@@ -54,5 +54,29 @@ const char *ferry_json_text_at(const json_t *list, size_t index);
 
 /* For keys without a default: FORMAT when `key` is absent. */
 ferry_status ferry_json_require(ferry_json json, const char *key, ferry_error *error);
+
+/* A key of a table of keys, and where its value goes: one of the pointers is set; what it points to holds the default.
+ */
+typedef struct ferry_json_key {
+    const char *name;
+    int32_t *integer, least, most; /* and its range */
+    float *real;
+    bool *flag;
+    const char **text; /* becomes a pointer into the JSON tree */
+    const char *other; /* another name of an integer; where both are there, they must agree; NULL: none */
+} ferry_json_key;
+
+/* Reads keys [count] in their order. A key that is absent keeps its default or, if all are required, is an error.
+ * Errors: FORMAT; UNSUPPORTED for two names that disagree. */
+ferry_status ferry_json_read(ferry_json json, const ferry_json_key *keys, size_t count, bool required,
+                             ferry_error *error);
+
+/* Parses a configuration in YAML as Marian and OPUS-MT write it: one block mapping of scalars and of lists of scalars,
+ * as a tree of texts, for the getters above with ferry_json.texts. A key that occurs twice is an error; a value `~`
+ * counts as absent. What it may take, 64 times the text, is taken from the account (ferry_budget). *root belongs to the
+ * caller (json_decref). Errors: FORMAT (file, line, what), UNSUPPORTED (nested mappings, anchors), MEMORY (or the
+ * account refused). */
+ferry_status ferry_yaml_parse(ferry_view text, const char *file, ferry_account *account, json_t **root,
+                              ferry_error *error);
 
 #endif

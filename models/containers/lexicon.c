@@ -5,9 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "decimal.h"
 #include "reader.h"
-#include "text_lines.h"
 
 #define MAGIC 0xF11A48D5013417F5u
 
@@ -40,16 +38,6 @@ typedef struct header {
     uint64_t magic, checksum, first, best, offsets, listed;
 } header;
 
-static ferry_status refuse_magic(ferry_reader *in)
-{
-    uint32_t magic = 0;
-    if (ferry_read_u32(&in->cursor, &magic) && magic == MICROSOFT_MAGIC) {
-        return ferry_reader_fail(in, FERRY_ERROR_UNSUPPORTED, "this kind of shortlist (magic %d) is not supported",
-                                 MICROSOFT_MAGIC);
-    }
-    return ferry_reader_fail(in, FERRY_ERROR_FORMAT, "not a binary shortlist");
-}
-
 static ferry_status check_header(const ferry_reader *in, const header *head, int32_t source_count, int32_t target_count)
 {
     if (head->offsets != (uint64_t)source_count + 1) {
@@ -70,25 +58,20 @@ static ferry_status check_header(const ferry_reader *in, const header *head, int
     return FERRY_OK;
 }
 
-static ferry_status read_offsets(ferry_reader *in, int32_t count, uint64_t listed, uint32_t *offsets)
+static ferry_status read_lists(ferry_reader *in, int32_t source_count, int32_t target_count, uint64_t listed,
+                               uint32_t *offsets, int32_t *ids)
 {
     uint64_t before = 0;
-    for (int32_t i = 0; i <= count; i++) {
+    for (int32_t i = 0; i <= source_count; i++) {
         uint64_t offset = 0;
         ferry_read_u64(&in->cursor, &offset);
-        const bool ends = (i > 0 || offset == 0) && (i < count || offset == listed);
+        const bool ends = (i > 0 || offset == 0) && (i < source_count || offset == listed);
         if (!ends || offset < before || offset > listed) {
             return ferry_reader_fail(in, FERRY_ERROR_FORMAT, "impossible offset %" PRIu64 " of source id %" PRId32,
                                      offset, i);
         }
         offsets[i] = (uint32_t)(before = offset);
     }
-    return FERRY_OK;
-}
-
-static ferry_status read_ids(ferry_reader *in, int32_t source_count, const uint32_t *offsets, int32_t target_count,
-                             int32_t *ids)
-{
     for (int32_t source = 0; source < source_count; source++) {
         for (uint32_t i = offsets[source]; i < offsets[source + 1]; i++) {
             uint32_t id = 0;
@@ -111,7 +94,13 @@ ferry_status ferry_lexicon_read(ferry_view bytes, const char *file, int32_t sour
     ferry_reader in = ferry_reader_begin(bytes, file, error);
     header head;
     *lexicon = (ferry_lexicon){.source_count = source_count};
-    if (!ferry_is_binary_lexicon(bytes)) return refuse_magic(&in);
+    if (!ferry_is_binary_lexicon(bytes)) {
+        uint32_t magic = 0;
+        if (!ferry_read_u32(&in.cursor, &magic) || magic != MICROSOFT_MAGIC)
+            return ferry_reader_fail(&in, FERRY_ERROR_FORMAT, "not a binary shortlist");
+        return ferry_reader_fail(&in, FERRY_ERROR_UNSUPPORTED, "this kind of shortlist (magic %d) is not supported",
+                                 MICROSOFT_MAGIC);
+    }
     if (!ferry_read_fields(&in.cursor, "8 8 8 8 8 8", &head))
         return ferry_reader_fail(&in, FERRY_ERROR_FORMAT, "cut off in its header");
     FERRY_TRY(check_header(&in, &head, source_count, target_count));
@@ -122,8 +111,7 @@ ferry_status ferry_lexicon_read(ferry_view bytes, const char *file, int32_t sour
     uint32_t *offsets = ferry_arena_alloc(arena, (size_t)head.offsets, sizeof *offsets);
     int32_t *ids = ferry_arena_alloc(arena, (size_t)head.listed + 1, sizeof *ids);
     if (offsets == NULL || ids == NULL) return ferry_fail_memory(error, "a shortlist", bytes.size);
-    FERRY_TRY(read_offsets(&in, source_count, head.listed, offsets));
-    FERRY_TRY(read_ids(&in, source_count, offsets, target_count, ids));
+    FERRY_TRY(read_lists(&in, source_count, target_count, head.listed, offsets, ids));
     lexicon->first = (int32_t)head.first;
     lexicon->offsets = offsets;
     lexicon->ids = ids;
@@ -132,10 +120,10 @@ ferry_status ferry_lexicon_read(ferry_view bytes, const char *file, int32_t sour
 
 /* ---- text ---- */
 
-typedef struct named {
+typedef struct word {
     ferry_view piece;
     int32_t id;
-} named;
+} word;
 
 /* A line of the file. */
 typedef struct pair {
@@ -144,30 +132,25 @@ typedef struct pair {
     size_t line;
 } pair;
 
-typedef struct vocabulary {
-    named *sorted; /* [count] by piece */
-    int32_t count, unk;
-} vocabulary;
-
-static int compare_pieces(const void *a, const void *b)
+static int compare_words(const void *a, const void *b)
 {
-    return ferry_view_compare(((const named *)a)->piece, ((const named *)b)->piece);
+    return ferry_view_compare(((const word *)a)->piece, ((const word *)b)->piece);
 }
 
-static bool sort_vocabulary(ferry_arena *arena, const ferry_texts *pieces, int32_t count, int32_t unk,
-                            vocabulary *result)
+/* [words->count] by piece; NULL if out of memory. */
+static word *sort_words(ferry_arena *arena, const ferry_lexicon_words *words)
 {
-    *result = (vocabulary){ferry_arena_alloc(arena, (size_t)count + 1, sizeof(named)), count, unk};
-    if (result->sorted == NULL) return false;
-    for (int32_t i = 0; i < count; i++) result->sorted[i] = (named){ferry_texts_at(pieces, (size_t)i), i};
-    qsort(result->sorted, (size_t)count, sizeof(named), compare_pieces);
-    return true;
+    word *sorted = ferry_arena_alloc(arena, (size_t)words->count + 1, sizeof *sorted);
+    if (sorted == NULL) return NULL;
+    for (int32_t i = 0; i < words->count; i++) sorted[i] = (word){ferry_texts_at(words->pieces, (size_t)i), i};
+    qsort(sorted, (size_t)words->count, sizeof *sorted, compare_words);
+    return sorted;
 }
 
-static int32_t find_id(const vocabulary *words, ferry_view piece)
+static int32_t find_id(const ferry_lexicon_words *words, const word *sorted, ferry_view piece)
 {
-    const named wanted = {piece, 0};
-    const named *found = bsearch(&wanted, words->sorted, (size_t)words->count, sizeof(named), compare_pieces);
+    const word wanted = {piece, 0};
+    const word *found = bsearch(&wanted, sorted, (size_t)words->count, sizeof *sorted, compare_words);
     return found != NULL ? found->id : words->unk;
 }
 
@@ -195,97 +178,72 @@ static ferry_view next_word(ferry_view *line)
     while (start < line->size && (line->data[start] == ' ' || line->data[start] == '\t')) start++;
     size_t end = start;
     while (end < line->size && line->data[end] != ' ' && line->data[end] != '\t') end++;
-    const ferry_view word = {line->data + start, end - start};
+    const ferry_view next = {line->data + start, end - start};
     *line = (ferry_view){line->data + end, line->size - end};
-    return word;
+    return next;
 }
 
-static ferry_status read_pairs(ferry_cursor *text, const char *file, const vocabulary *sources,
-                               const vocabulary *targets, pair *pairs, size_t *count, ferry_error *error)
+static ferry_status read_text(ferry_view bytes, const char *file, const ferry_lexicon_words *source,
+                              const ferry_lexicon_words *target, ferry_arena *arena, ferry_lexicon *lexicon,
+                              ferry_error *error)
 {
-    static const ferry_view null_word = {"NULL", 4};
+    ferry_cursor text = ferry_cursor_begin(bytes);
     ferry_view line;
-    for (size_t number = 1; ferry_next_line(text, &line); number++) {
-        const ferry_view target = next_word(&line), source = next_word(&line), probability = next_word(&line);
+    const size_t lines = ferry_count_lines(bytes);
+    size_t count = 0, at = 0;
+    *lexicon = (ferry_lexicon){.first = target->count < TEXT_FIRST ? target->count : TEXT_FIRST,
+                               .source_count = source->count};
+    if (lines > UINT32_MAX) return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: %zu lines are too many", file, lines);
+    pair *pairs = ferry_arena_alloc(arena, lines, sizeof *pairs);
+    uint32_t *offsets = ferry_arena_alloc(arena, (size_t)source->count + 1, sizeof *offsets);
+    int32_t *ids = ferry_arena_alloc(arena, lines, sizeof *ids);
+    const word *sources = sort_words(arena, source), *targets = sort_words(arena, target);
+    if (pairs == NULL || offsets == NULL || ids == NULL || sources == NULL || targets == NULL)
+        return ferry_fail_memory(error, "a shortlist", lines * sizeof *pairs);
+    for (size_t number = 1; ferry_next_line(&text, &line); number++) {
+        const ferry_view to = next_word(&line), from = next_word(&line), probability = next_word(&line);
         double value;
-        if (target.size == 0) continue;
+        if (to.size == 0) continue;
         if (!ferry_parse_decimal(probability, &value) || next_word(&line).size > 0) {
             return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: line %zu: expected 'target source probability'", file,
                               number);
         }
-        if (ferry_view_equal(target, null_word) || ferry_view_equal(source, null_word) || !(value > 0)) continue;
-        pairs[*count] = (pair){find_id(sources, source), find_id(targets, target), value, number};
-        *count += pairs[*count].source >= 0 && pairs[*count].target >= 0; /* a vocabulary without unk: left out */
+        if (ferry_view_is(to, "NULL") || ferry_view_is(from, "NULL") || !(value > 0)) continue;
+        pairs[count] = (pair){find_id(source, sources, from), find_id(target, targets, to), value, number};
+        count += pairs[count].source >= 0 && pairs[count].target >= 0;
     }
-    return FERRY_OK;
-}
-
-/* pairs[0 … n), one source's by target: leaves the best in front, by target, and says how many. */
-static size_t choose(pair *pairs, size_t n)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < n; i++)
-        if (kept == 0 || pairs[kept - 1].target != pairs[i].target) pairs[kept++] = pairs[i];
-    if (kept > TEXT_BEST) {
-        qsort(pairs, kept, sizeof *pairs, compare_probabilities);
-        kept = TEXT_BEST;
-        qsort(pairs, kept, sizeof *pairs, compare_pairs);
-    }
-    return kept;
-}
-
-static void fill(ferry_lexicon *lexicon, pair *pairs, size_t count, uint32_t *offsets, int32_t *ids)
-{
-    size_t at = 0;
+    if (count > 0) qsort(pairs, count, sizeof *pairs, compare_pairs);
     offsets[0] = 0;
-    for (int32_t source = 0; source < lexicon->source_count; source++) {
+    for (int32_t id = 0; id < source->count; id++) {
         size_t n = 0;
-        while (at + n < count && pairs[at + n].source == source) n++;
-        const size_t kept = choose(pairs + at, n);
-        for (size_t i = 0; i < kept; i++) ids[offsets[source] + i] = pairs[at + i].target;
-        offsets[source + 1] = offsets[source] + (uint32_t)kept;
+        while (at + n < count && pairs[at + n].source == id) n++;
+        pair *own = pairs + at; /* [n], by target; the best move to the front */
+        size_t kept = 0;
+        for (size_t i = 0; i < n; i++)
+            if (kept == 0 || own[kept - 1].target != own[i].target) own[kept++] = own[i];
+        if (kept > TEXT_BEST) {
+            qsort(own, kept, sizeof *own, compare_probabilities);
+            kept = TEXT_BEST;
+            qsort(own, kept, sizeof *own, compare_pairs);
+        }
+        for (size_t i = 0; i < kept; i++) ids[offsets[id] + i] = own[i].target;
+        offsets[id + 1] = offsets[id] + (uint32_t)kept;
         at += n;
     }
     lexicon->offsets = offsets;
     lexicon->ids = ids;
-}
-
-static ferry_status read_text(ferry_view bytes, const char *file, const ferry_texts *source_pieces,
-                              int32_t source_count, const ferry_texts *target_pieces, int32_t target_count,
-                              int32_t source_unk, int32_t target_unk, ferry_arena *arena, ferry_lexicon *lexicon,
-                              ferry_error *error)
-{
-    ferry_cursor text = ferry_cursor_begin(bytes);
-    const size_t lines = ferry_count_lines(bytes);
-    size_t count = 0;
-    vocabulary sources, targets;
-    *lexicon =
-        (ferry_lexicon){.first = target_count < TEXT_FIRST ? target_count : TEXT_FIRST, .source_count = source_count};
-    if (lines > UINT32_MAX) return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: %zu lines are too many", file, lines);
-    pair *pairs = ferry_arena_alloc(arena, lines, sizeof *pairs);
-    uint32_t *offsets = ferry_arena_alloc(arena, (size_t)source_count + 1, sizeof *offsets);
-    int32_t *ids = ferry_arena_alloc(arena, lines, sizeof *ids);
-    if (pairs == NULL || offsets == NULL || ids == NULL ||
-        !sort_vocabulary(arena, source_pieces, source_count, source_unk, &sources) ||
-        !sort_vocabulary(arena, target_pieces, target_count, target_unk, &targets))
-        return ferry_fail_memory(error, "a shortlist", lines * sizeof *pairs);
-    FERRY_TRY(read_pairs(&text, file, &sources, &targets, pairs, &count, error));
-    if (count > 0) qsort(pairs, count, sizeof *pairs, compare_pairs);
-    fill(lexicon, pairs, count, offsets, ids);
     return FERRY_OK;
 }
 
-ferry_status ferry_lexicon_read_text(ferry_view bytes, const char *file, const ferry_texts *source_pieces,
-                                     int32_t source_count, const ferry_texts *target_pieces, int32_t target_count,
-                                     int32_t source_unk, int32_t target_unk, ferry_arena *arena, ferry_lexicon *lexicon,
+ferry_status ferry_lexicon_read_text(ferry_view bytes, const char *file, const ferry_lexicon_words *source,
+                                     const ferry_lexicon_words *target, ferry_arena *arena, ferry_lexicon *lexicon,
                                      ferry_error *error)
 {
     /* qsort may sort in a copy. */
-    const size_t largest = ferry_count_lines(bytes) + (size_t)source_count + (size_t)target_count;
-    if (!ferry_account_take(arena->account, largest * sizeof(pair)))
-        return ferry_fail_memory(error, "a shortlist", largest * sizeof(pair));
-    const ferry_status status = read_text(bytes, file, source_pieces, source_count, target_pieces, target_count,
-                                          source_unk, target_unk, arena, lexicon, error);
-    ferry_account_give(arena->account, largest * sizeof(pair));
+    const size_t copied = ferry_count_lines(bytes) + (size_t)source->count + (size_t)target->count;
+    if (!ferry_account_take(arena->account, copied * sizeof(pair)))
+        return ferry_fail_memory(error, "a shortlist", copied * sizeof(pair));
+    const ferry_status status = read_text(bytes, file, source, target, arena, lexicon, error);
+    ferry_account_give(arena->account, copied * sizeof(pair));
     return status;
 }

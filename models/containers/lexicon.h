@@ -16,11 +16,16 @@ bool ferry_is_binary_lexicon(ferry_view bytes);
  * UNSUPPORTED (another program's .bin), MEMORY. */
 ferry_status ferry_lexicon_read(ferry_view bytes, const char *file, int32_t source_count, int32_t target_count,
                                 ferry_arena *arena, ferry_lexicon *lexicon, ferry_error *error);
-/* Lines `target source probability`; pieces by id, unknown ones are unk. The first 100 target ids are always allowed,
- * and of each source piece the 100 most probable. */
-ferry_status ferry_lexicon_read_text(ferry_view bytes, const char *file, const ferry_texts *source_pieces,
-                                     int32_t source_count, const ferry_texts *target_pieces, int32_t target_count,
-                                     int32_t source_unk, int32_t target_unk, ferry_arena *arena, ferry_lexicon *lexicon,
+
+typedef struct ferry_lexicon_words {
+    const ferry_texts *pieces; /* [count] by id */
+    int32_t count, unk;        /* unk: the id of pieces that are not among them; -1: they are left out */
+} ferry_lexicon_words;
+
+/* Lines `target source probability`. The first 100 target ids are always allowed, and of each source piece the 100 most
+ * probable. */
+ferry_status ferry_lexicon_read_text(ferry_view bytes, const char *file, const ferry_lexicon_words *source,
+                                     const ferry_lexicon_words *target, ferry_arena *arena, ferry_lexicon *lexicon,
                                      ferry_error *error);
 
 #endif

@@ -40,7 +40,7 @@ static ferry_status cut_off(const machine *m)
 
 /* ---- stack ---- */
 
-/* Room for one more pointer than `count`. */
+/* Makes room for one more pointer than `count`. */
 static ferry_status grow(const machine *m, ferry_pickle_value ***list, size_t count, size_t *capacity)
 {
     if (count < *capacity) return FERRY_OK;
@@ -88,15 +88,12 @@ static ferry_pickle_value *pop(machine *m)
     return value;
 }
 
-/* Position of the first value above the last mark. */
-static bool find_mark(const machine *m, size_t *first)
+/* How many values are above the last mark. */
+static ferry_status count_marked(const machine *m, size_t *count)
 {
-    for (size_t i = m->depth; i > 0; i--) {
-        if (m->stack[i - 1]->kind != FERRY_PICKLE_MARK) continue;
-        *first = i;
-        return true;
-    }
-    return false;
+    *count = 0;
+    while (*count < m->depth && m->stack[m->depth - 1 - *count]->kind != FERRY_PICKLE_MARK) ++*count;
+    return *count < m->depth ? FERRY_OK : fail(m, "missing mark");
 }
 
 /* ---- containers ---- */
@@ -110,8 +107,8 @@ static ferry_status append(const machine *m, ferry_pickle_value *container, cons
     return FERRY_OK;
 }
 
-/* The topmost values become a tuple. */
-static ferry_status make_tuple(machine *m, size_t count)
+/* The topmost values become a tuple, which replaces the mark below them, if there is one. */
+static ferry_status make_tuple(machine *m, size_t count, bool marked)
 {
     ferry_pickle_value tuple = {.kind = FERRY_PICKLE_TUPLE};
     if (m->depth < count) return fail(m, "empty stack");
@@ -119,18 +116,8 @@ static ferry_status make_tuple(machine *m, size_t count)
         if (m->stack[i]->kind == FERRY_PICKLE_MARK) return fail(m, "unexpected mark");
         FERRY_TRY(append(m, &tuple, m->stack[i]));
     }
-    m->depth -= count;
+    m->depth -= count + marked;
     return push_new(m, tuple);
-}
-
-static ferry_status make_marked_tuple(machine *m)
-{
-    size_t first;
-    if (!find_mark(m, &first)) return fail(m, "missing mark");
-    FERRY_TRY(make_tuple(m, m->depth - first));
-    m->stack[m->depth - 2] = m->stack[m->depth - 1]; /* in the mark's place */
-    m->depth--;
-    return FERRY_OK;
 }
 
 /* The topmost `count` values join the container below them (and below the mark, if there is one). */
@@ -147,13 +134,6 @@ static ferry_status add_items(machine *m, size_t count, bool marked, ferry_pickl
     }
     m->depth -= below - 1;
     return FERRY_OK;
-}
-
-static ferry_status add_marked_items(machine *m, ferry_pickle_kind kind)
-{
-    size_t first;
-    if (!find_mark(m, &first)) return fail(m, "missing mark");
-    return add_items(m, m->depth - first, true, kind);
 }
 
 /* ---- memo ---- */
@@ -216,9 +196,7 @@ static bool read_line(ferry_cursor *cursor, ferry_view *line)
     const char *begin = (const char *)cursor->data + cursor->at;
     const size_t left = ferry_cursor_left(cursor);
     const char *end = left > 0 ? memchr(begin, '\n', left) : NULL;
-    ferry_view newline;
-    return end != NULL && ferry_read_bytes(cursor, (uint64_t)(end - begin), line) &&
-           ferry_read_bytes(cursor, 1, &newline);
+    return end != NULL && ferry_read_bytes(cursor, (uint64_t)(end - begin), line) && ferry_read_text(cursor, "\n");
 }
 
 static ferry_status global_from_lines(machine *m)
@@ -284,24 +262,13 @@ static ferry_status build(machine *m)
                       "%s: its pickle has BUILD of something else than a dict: refused", m->file);
 }
 
-/* ---- operands ---- */
-
-static ferry_status push_text(machine *m, uint64_t size)
-{
-    ferry_pickle_value value = {.kind = FERRY_PICKLE_TEXT};
-    if (!ferry_read_bytes(m->cursor, size, &value.text)) return cut_off(m);
-    return push_new(m, value);
-}
-
 /* Two's complement of `size` bytes, lowest first. */
 static ferry_status push_long(machine *m, uint64_t size)
 {
-    uint64_t bits = 0;
-    ferry_view bytes;
+    uint64_t bits;
     if (size > MAX_LONG) return fail(m, "an integer of more than 64 bits");
-    if (!ferry_read_bytes(m->cursor, size, &bytes)) return cut_off(m);
-    for (size_t i = bytes.size; i-- > 0;) bits = bits << 8 | (uint8_t)bytes.data[i];
-    const bool negative = size > 0 && (uint8_t)bytes.data[size - 1] >= 0x80;
+    if (!ferry_read_number(m->cursor, (size_t)size, &bits)) return cut_off(m);
+    const bool negative = size > 0 && bits >> (8 * size - 1) != 0;
     if (negative && size < MAX_LONG) bits |= UINT64_MAX << (8 * size);
     return push_integer(m, (int64_t)bits);
 }
@@ -320,7 +287,7 @@ static ferry_status refuse_opcode(const machine *m, uint8_t opcode)
         opcode, names[opcode] != NULL ? names[opcode] : "unknown", m->opcode_at);
 }
 
-/* Bytes of the number that follows an opcode. */
+/* How many bytes the number has that follows an opcode. */
 static const uint8_t operand_bytes[UINT8_MAX + 1] = {
     [0x47] = 8, [0x4A] = 4, [0x4B] = 1, [0x4D] = 2, [0x55] = 1, [0x58] = 4, [0x68] = 1,
     [0x6A] = 4, [0x71] = 1, [0x72] = 4, [0x80] = 1, [0x8A] = 1, [0x8C] = 1, [0x95] = 8,
@@ -328,20 +295,23 @@ static const uint8_t operand_bytes[UINT8_MAX + 1] = {
 
 static ferry_status run(machine *m, uint8_t opcode, uint64_t number)
 {
+    size_t marked = 0;
+    ferry_pickle_value text = {.kind = FERRY_PICKLE_TEXT};
+    if (opcode == 0x74 || opcode == 0x65 || opcode == 0x75) FERRY_TRY(count_marked(m, &marked));
     switch (opcode) {
     case 0x2E: /* STOP */ m->stopped = true; return FERRY_OK;
     case 0x28: /* MARK */ return push_new(m, (ferry_pickle_value){.kind = FERRY_PICKLE_MARK});
-    case 0x29: /* EMPTY_TUPLE */ return make_tuple(m, 0);
-    case 0x85: /* TUPLE1 */ return make_tuple(m, 1);
-    case 0x86: /* TUPLE2 */ return make_tuple(m, 2);
-    case 0x87: /* TUPLE3 */ return make_tuple(m, 3);
-    case 0x74: /* TUPLE */ return make_marked_tuple(m);
+    case 0x29: /* EMPTY_TUPLE */ return make_tuple(m, 0, false);
+    case 0x85: /* TUPLE1 */ return make_tuple(m, 1, false);
+    case 0x86: /* TUPLE2 */ return make_tuple(m, 2, false);
+    case 0x87: /* TUPLE3 */ return make_tuple(m, 3, false);
+    case 0x74: /* TUPLE */ return make_tuple(m, marked, true);
     case 0x5D: /* EMPTY_LIST */ return push_new(m, (ferry_pickle_value){.kind = FERRY_PICKLE_LIST});
     case 0x61: /* APPEND */ return add_items(m, 1, false, FERRY_PICKLE_LIST);
-    case 0x65: /* APPENDS */ return add_marked_items(m, FERRY_PICKLE_LIST);
+    case 0x65: /* APPENDS */ return add_items(m, marked, true, FERRY_PICKLE_LIST);
     case 0x7D: /* EMPTY_DICT */ return push_new(m, (ferry_pickle_value){.kind = FERRY_PICKLE_DICT});
     case 0x73: /* SETITEM */ return add_items(m, 2, false, FERRY_PICKLE_DICT);
-    case 0x75: /* SETITEMS */ return add_marked_items(m, FERRY_PICKLE_DICT);
+    case 0x75: /* SETITEMS */ return add_items(m, marked, true, FERRY_PICKLE_DICT);
     case 0x4E: /* NONE */ return push_new(m, (ferry_pickle_value){.kind = FERRY_PICKLE_NONE});
     case 0x88: /* NEWTRUE */ return push_new(m, (ferry_pickle_value){.kind = FERRY_PICKLE_BOOLEAN, .integer = 1});
     case 0x89: /* NEWFALSE */ return push_new(m, (ferry_pickle_value){.kind = FERRY_PICKLE_BOOLEAN});
@@ -352,7 +322,8 @@ static ferry_status run(machine *m, uint8_t opcode, uint64_t number)
     case 0x47: /* BINFLOAT */ return push_new(m, (ferry_pickle_value){.kind = FERRY_PICKLE_REAL});
     case 0x58: /* BINUNICODE */
     case 0x55: /* SHORT_BINSTRING */
-    case 0x8C: /* SHORT_BINUNICODE */ return push_text(m, number);
+    case 0x8C: /* SHORT_BINUNICODE */
+        return ferry_read_bytes(m->cursor, number, &text.text) ? push_new(m, text) : cut_off(m);
     case 0x68: /* BINGET */
     case 0x6A: /* LONG_BINGET */ return get(m, number);
     case 0x71: /* BINPUT */
@@ -376,13 +347,11 @@ ferry_status ferry_pickle_read(ferry_cursor *cursor, const char *file, ferry_are
     for (size_t steps = 0; !m.stopped; steps++) {
         uint8_t opcode;
         uint64_t number = 0;
-        ferry_view operand;
         m.opcode_at = cursor->at - m.start;
         if (!ferry_read_u8(cursor, &opcode)) return cut_off(&m);
         if (steps == 0 && opcode != 0x80) return fail(&m, "expected a protocol of 2 or later");
         if (steps >= MAX_STEPS) return fail(&m, "too long");
-        if (!ferry_read_bytes(cursor, operand_bytes[opcode], &operand)) return cut_off(&m);
-        for (size_t i = operand.size; i-- > 0;) number = number << 8 | (uint8_t)operand.data[i];
+        if (!ferry_read_number(cursor, operand_bytes[opcode], &number)) return cut_off(&m);
         FERRY_TRY(run(&m, opcode, number));
     }
     *value = pop(&m);

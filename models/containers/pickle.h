@@ -5,7 +5,6 @@
 #define FERRY_CONTAINERS_PICKLE_H
 
 #include "base/memory.h"
-#include "base/bytes.h"
 #include "base/status.h"
 
 typedef enum ferry_pickle_kind {
@@ -18,7 +17,7 @@ typedef enum ferry_pickle_kind {
     FERRY_PICKLE_LIST,
     FERRY_PICKLE_DICT,         /* items: key, value, key, value, … */
     FERRY_PICKLE_STORAGE_TYPE, /* integer: the ferry_type of its elements, or FERRY_TYPE_OTHER */
-    FERRY_PICKLE_STORAGE,      /* items: "storage", storage type, key, place, elements[, view] */
+    FERRY_PICKLE_STORAGE,      /* items: "storage", storage type, key, device, elements[, view] */
     FERRY_PICKLE_TENSOR,       /* items: storage, offset, size, stride, requires_grad, hooks[, metadata] */
     FERRY_PICKLE_FUNCTION,     /* one that REDUCE knows; never in a finished tree's tensors */
     FERRY_PICKLE_MARK

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "pickle.h"
-#include "safetensors.h"
+#include "weights.h"
 
 enum { LEGACY_VERSION = 1001 };
 
@@ -135,37 +135,15 @@ static bool read_integers(const ferry_pickle_value *tuple, int64_t *integers)
     return true;
 }
 
-/* Part of a storage: the storage itself or, in legacy files, a view of another (key, offset, elements). */
-static ferry_status find_window(const reader *r, ferry_view name, const ferry_pickle_value *value,
-                                const storage **found, int64_t *first, int64_t *count)
-{
-    *found = find_storage(r, value->items[2]->text);
-    *first = 0;
-    *count = (*found)->count;
-    if (value->count < 6 || value->items[5]->kind == FERRY_PICKLE_NONE) return FERRY_OK;
-    const ferry_pickle_value *view = value->items[5];
-    if (view->kind != FERRY_PICKLE_TUPLE || view->count != 3 || view->items[1]->kind != FERRY_PICKLE_INTEGER ||
-        view->items[2]->kind != FERRY_PICKLE_INTEGER)
-        return broken(r, "tensor", name, "cannot read the view of its storage");
-    *first = view->items[1]->integer;
-    *count = view->items[2]->integer;
-    if (*first < 0 || *count < 0 || *first > (*found)->count || *count > (*found)->count - *first)
-        return broken(r, "tensor", name, "a view beyond its storage");
-    return FERRY_OK;
-}
-
 /* Elements from the first to the last that shape and strides reach; false when that is more than `limit`, or when the
  * tensor has more elements than that (an expanded one). */
 static bool find_span(const ferry_weights_entry *entry, int64_t limit, int64_t *span)
 {
     int64_t elements = 1, step;
+    *span = 0;
+    for (int32_t i = 0; i < entry->tensor.dims; i++)
+        if (entry->tensor.shape[i] == 0) return true;
     *span = 1;
-    for (int32_t i = 0; i < entry->tensor.dims; i++) {
-        if (entry->tensor.shape[i] == 0) {
-            *span = 0;
-            return true;
-        }
-    }
     for (int32_t i = 0; i < entry->tensor.dims; i++)
         if (__builtin_mul_overflow(elements, entry->tensor.shape[i], &elements) ||
             __builtin_mul_overflow(entry->tensor.shape[i] - 1, entry->strides[i], &step) ||
@@ -177,15 +155,24 @@ static bool find_span(const ferry_weights_entry *entry, int64_t limit, int64_t *
 static ferry_status read_tensor(const reader *r, ferry_view name, const ferry_pickle_value *value,
                                 ferry_weights_entry *entry)
 {
-    const storage *s;
-    int64_t first, count, span;
+    const ferry_pickle_value *source = value->items[0], *view = source->count < 6 ? NULL : source->items[5];
     const ferry_pickle_value *offset = value->items[1], *shape = value->items[2], *strides = value->items[3];
     *entry = (ferry_weights_entry){.tensor = {.name = name, .shape = {1, 1, 1, 1}}, .file = r->in->file};
     if (offset->kind != FERRY_PICKLE_INTEGER || !read_integers(shape, entry->tensor.shape) ||
         !read_integers(strides, entry->strides) || shape->count != strides->count)
         return broken(r, "tensor", name, "expected an offset, a shape of at most 4 dimensions and strides");
     entry->tensor.dims = (int32_t)shape->count;
-    FERRY_TRY(find_window(r, name, value->items[0], &s, &first, &count));
+    const storage *s = find_storage(r, source->items[2]->text);
+    int64_t first = 0, count = s->count, span;
+    if (view != NULL && view->kind != FERRY_PICKLE_NONE) { /* of legacy files: key, offset, elements */
+        if (view->kind != FERRY_PICKLE_TUPLE || view->count != 3 || view->items[1]->kind != FERRY_PICKLE_INTEGER ||
+            view->items[2]->kind != FERRY_PICKLE_INTEGER)
+            return broken(r, "tensor", name, "cannot read the view of its storage");
+        first = view->items[1]->integer;
+        count = view->items[2]->integer;
+        if (first < 0 || count < 0 || first > s->count || count > s->count - first)
+            return broken(r, "tensor", name, "a view beyond its storage");
+    }
     entry->tensor.type = s->type;
     if (offset->integer < 0 || offset->integer > count || !find_span(entry, count - offset->integer, &span)) {
         return ferry_tensor_fail(r->in, &entry->tensor, FERRY_ERROR_FORMAT,
@@ -233,22 +220,6 @@ static ferry_status stored_member(const reader *r, ferry_zip *zip, size_t index,
                             ferry_text_view(ferry_zip_name(zip, index)), "compressed, which PyTorch does not do");
 }
 
-/* The top folder is that of the one data.pkl; its length with the slash. */
-static ferry_status find_top(const reader *r, const ferry_zip *zip, ferry_view *top)
-{
-    static const char pickle[] = "/data.pkl";
-    size_t found = 0;
-    for (size_t i = 0; i < ferry_zip_count(zip); i++) {
-        const char *name = ferry_zip_name(zip, i), *slash = strchr(name, '/');
-        if (slash == NULL || strcmp(slash, pickle) != 0) continue;
-        *top = (ferry_view){name, (size_t)(slash - name) + 1};
-        found++;
-    }
-    if (found == 1) return FERRY_OK;
-    return ferry_reader_fail(r->in, FERRY_ERROR_FORMAT,
-                             "expected one member '.../data.pkl' in the zip archive, found %zu", found);
-}
-
 /* Index of <top><folder><name>; -1 where there is none. */
 static ferry_status find_in_top(const reader *r, const ferry_zip *zip, ferry_view top, const char *folder,
                                 ferry_view name, ptrdiff_t *index)
@@ -285,9 +256,18 @@ static ferry_status check_zip_kind(const reader *r, ferry_zip *zip, ferry_view t
 
 static ferry_status read_zip_members(reader *r, ferry_zip *zip)
 {
-    ferry_view top = {"", 0}, pickle;
+    ferry_view top = {"", 0}, pickle; /* the folder of the one data.pkl, with its slash */
     ptrdiff_t index;
-    FERRY_TRY(find_top(r, zip, &top));
+    size_t found = 0;
+    for (size_t i = 0; i < ferry_zip_count(zip); i++) {
+        const char *name = ferry_zip_name(zip, i), *slash = strchr(name, '/');
+        if (slash == NULL || strcmp(slash, "/data.pkl") != 0) continue;
+        top = (ferry_view){name, (size_t)(slash - name) + 1};
+        found++;
+    }
+    if (found != 1)
+        return ferry_reader_fail(r->in, FERRY_ERROR_FORMAT,
+                                 "expected one member '.../data.pkl' in the zip archive, found %zu", found);
     FERRY_TRY(check_zip_kind(r, zip, top));
     FERRY_TRY(find_in_top(r, zip, top, "data.pkl", (ferry_view){"", 0}, &index));
     FERRY_TRY(stored_member(r, zip, (size_t)index, &pickle));
@@ -318,44 +298,34 @@ static ferry_status read_zip(reader *r)
 
 /* ---- legacy form ---- */
 
-static ferry_status read_legacy_head(const reader *r)
+static ferry_status read_legacy(reader *r)
 {
-    const ferry_pickle_value *version, *machine, *little;
+    const ferry_pickle_value *version, *machine, *keys;
     FERRY_TRY(read_pickle(r, &version));
     if (version->kind != FERRY_PICKLE_INTEGER || version->integer != LEGACY_VERSION) {
         return ferry_reader_fail(r->in, FERRY_ERROR_UNSUPPORTED, "expected version %d of PyTorch's legacy format",
                                  LEGACY_VERSION);
     }
     FERRY_TRY(read_pickle(r, &machine));
-    little = machine->kind == FERRY_PICKLE_DICT ? dict_get(machine, "little_endian") : NULL;
-    if (little != NULL && little->kind == FERRY_PICKLE_BOOLEAN && little->integer == 1) return FERRY_OK;
-    return refuse(r, "expected a file of a little-endian machine");
-}
-
-/* The elements of one storage: a count, then they themselves. */
-static ferry_status read_legacy_storage(const reader *r, const ferry_pickle_value *key)
-{
-    uint64_t count;
-    size_t bytes = 0;
-    storage *s = key->kind == FERRY_PICKLE_TEXT ? find_storage(r, key->text) : NULL;
-    if (s == NULL || s->bytes.data != NULL)
-        return broken(r, "storage", key->text, "no tensor names it, or a second one of its name");
-    FERRY_TRY(storage_bytes(r, s, &bytes));
-    if (!ferry_read_u64(&r->in->cursor, &count) || count != (uint64_t)s->count ||
-        !ferry_read_bytes(&r->in->cursor, bytes, &s->bytes))
-        return broken(r, "storage", s->key, "cut off, or of another size");
-    return FERRY_OK;
-}
-
-static ferry_status read_legacy(reader *r)
-{
-    const ferry_pickle_value *keys;
-    FERRY_TRY(read_legacy_head(r));
+    const ferry_pickle_value *little = machine->kind == FERRY_PICKLE_DICT ? dict_get(machine, "little_endian") : NULL;
+    if (little == NULL || little->kind != FERRY_PICKLE_BOOLEAN || little->integer != 1)
+        return refuse(r, "expected a file of a little-endian machine");
     FERRY_TRY(read_state(r));
     FERRY_TRY(read_pickle(r, &keys));
     if (keys->kind != FERRY_PICKLE_LIST || keys->count != r->storage_count)
         return ferry_reader_fail(r->in, FERRY_ERROR_FORMAT, "expected a list of %zu storages", r->storage_count);
-    for (size_t i = 0; i < keys->count; i++) FERRY_TRY(read_legacy_storage(r, keys->items[i]));
+    for (size_t i = 0; i < keys->count; i++) { /* the elements of one storage: a count, then they themselves */
+        const ferry_pickle_value *key = keys->items[i];
+        uint64_t count;
+        size_t bytes = 0;
+        storage *s = key->kind == FERRY_PICKLE_TEXT ? find_storage(r, key->text) : NULL;
+        if (s == NULL || s->bytes.data != NULL)
+            return broken(r, "storage", key->text, "no tensor names it, or a second one of its name");
+        FERRY_TRY(storage_bytes(r, s, &bytes));
+        if (!ferry_read_u64(&r->in->cursor, &count) || count != (uint64_t)s->count ||
+            !ferry_read_bytes(&r->in->cursor, bytes, &s->bytes))
+            return broken(r, "storage", s->key, "cut off, or of another size");
+    }
     const size_t left = ferry_cursor_left(&r->in->cursor);
     if (left > 0) return ferry_reader_fail(r->in, FERRY_ERROR_FORMAT, "%zu bytes past the last storage", left);
     return read_tensors(r);

@@ -6,7 +6,6 @@
 #define FERRY_CONTAINERS_WEIGHTS_H
 
 #include "base/memory.h"
-#include "base/status.h"
 #include "base/tensor.h"
 #include "reader.h"
 #include "zip.h"
@@ -49,31 +48,31 @@ ferry_status ferry_weights_reserve(ferry_weights *weights, size_t count, ferry_e
 ferry_status ferry_weights_read_shape(ferry_reader *in, uint64_t rank, ferry_tensor *tensor);
 /* The entry's data are the beginning of `block`, or all of it (`exact`): row-major, elements of `element` bytes, for
  * the entry's type and shape. Errors: FORMAT. */
-ferry_status ferry_weights_place(const ferry_reader *in, ferry_weights_entry *entry, size_t element, ferry_view block,
-                                 bool exact);
+ferry_status ferry_weights_set_data(const ferry_reader *in, ferry_weights_entry *entry, size_t element,
+                                    ferry_view block, bool exact);
 
 /* ---- readers ---- */
 
 /* Adds what `in` holds to empty weights. */
 typedef ferry_status ferry_weights_reader(ferry_reader *in, ferry_weights *weights);
 /* Runs a reader on `bytes`, and sorts what it read. `file` is for messages and must outlive the weights, as `bytes`
- * must, and the account (budget.h), from which memory and what is inflated are taken. On failure *weights is zeroed.
- * Errors: FORMAT, UNSUPPORTED (what the format allows and Ferry does not, by name), MEMORY (or the account refused), IO
- * (a temporary file). */
+ * must, and the account (ferry_budget), from which memory and what is inflated are taken. On failure *weights is
+ * zeroed. Errors: FORMAT, UNSUPPORTED (what the format allows and Ferry does not, by name), MEMORY (or the account
+ * refused), IO (a temporary file). */
 ferry_status ferry_weights_read(ferry_weights_reader *read, ferry_view bytes, const char *file, ferry_account *account,
                                 ferry_weights *weights, ferry_error *error);
 
-/* npz.c: a zip of NumPy arrays `<name>.npy` (docs: NumPy enhancement proposal 1), names without ".npy". */
+/* marian_weights.c: a zip of NumPy arrays `<name>.npy` (NumPy enhancement proposal 1), names without ".npy". */
 ferry_weights_reader ferry_npz_read;
-/* marian_bin.c: Marian's .bin, both dialects of intgemm types; intgemm tensors come as FERRY_I8 with shape [in, out],
- * strides {1, in} (their bytes are transposed; *Wemb* is not: {columns, 1}) and the multiplier that follows them.
- */
+/* Marian's .bin, both dialects of intgemm types; intgemm tensors come as FERRY_I8 with shape [in, out], strides {1, in}
+ * (their bytes are transposed; *Wemb* is not: {columns, 1}) and the multiplier that follows them. */
+ferry_weights_reader ferry_marian_bin_read;
 /* Whether the bytes begin as such a file does, with at least one tensor: other systems' .bin files do not. */
 bool ferry_is_marian_bin(ferry_view bytes);
-ferry_weights_reader ferry_marian_bin_read;
 /* torch.c: pytorch_model.bin of both kinds, by a reader of pickles that runs nothing. */
 ferry_weights_reader ferry_torch_read;
-/* safetensors.c, one file. */
+/* weights.c: safetensors, one file: a u64 with the header's length, a JSON header {name: {dtype, shape, data_offsets}},
+ * the data. Every claim of a header is checked: the tensors must tile the data exactly. */
 ferry_weights_reader ferry_safetensors_read;
 
 /* ctranslate2_file.c: model.bin, versions 1 to 6. Aliases become entries of their own with the same data; names are as
@@ -87,5 +86,23 @@ typedef struct ferry_ctranslate2_header {
 bool ferry_is_ctranslate2(ferry_view bytes);
 ferry_status ferry_ctranslate2_read(ferry_view bytes, const char *file, ferry_account *account,
                                     ferry_ctranslate2_header *header, ferry_weights *weights, ferry_error *error);
+
+/* UNSUPPORTED when `bytes` are a Git LFS pointer: a note instead of a file that was not downloaded. */
+ferry_status ferry_check_not_lfs_pointer(ferry_view bytes, const char *path, ferry_error *error);
+
+/* ---- safetensors as files of golden data ---- */
+
+typedef struct ferry_safetensors {
+    ferry_mapped_file map;
+    ferry_weights weights;
+} ferry_safetensors;
+
+/* Maps `path`. Zeroed on failure, filled otherwise; close it. Errors: IO, FORMAT, UNSUPPORTED (an element type, or a
+ * Git LFS pointer instead of the file), MEMORY. */
+ferry_status ferry_safetensors_open(const char *path, ferry_safetensors *file, ferry_error *error);
+/* Allowed on a zeroed object. */
+void ferry_safetensors_close(ferry_safetensors *file);
+/* NULL when there is no such tensor. */
+const ferry_tensor *ferry_safetensors_find(const ferry_safetensors *file, const char *name);
 
 #endif

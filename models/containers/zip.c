@@ -1,13 +1,93 @@
 #include "zip.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
 #include "base/memory.h"
-#include "inflate.h"
 #include "reader.h"
+
+/* ---- inflating ---- */
+
+enum { INPUT_STEP = 1 << 20, OUTPUT_STEP = 1 << 16 };
+
+typedef enum deflate_form {
+    DEFLATE_RAW, /* RFC 1951, one stream */
+    DEFLATE_GZIP /* RFC 1952; several streams may follow one another */
+} deflate_form;
+
+static ferry_status no_file(ferry_error *error)
+{
+    return ferry_fail(error, FERRY_ERROR_IO, "cannot inflate into a temporary file: %s", strerror(errno));
+}
+
+/* Inflates into the spool; *used counts bytes of `packed`. */
+static ferry_status inflate_into(ferry_spool *spool, z_stream *stream, ferry_view packed, deflate_form form,
+                                 uint64_t most, ferry_account *account, size_t *used, ferry_error *error)
+{
+    unsigned char piece[OUTPUT_STEP];
+    size_t fed = 0;
+    for (;;) {
+        if (stream->avail_in == 0) {
+            const size_t left = packed.size - fed, step = left < INPUT_STEP ? left : INPUT_STEP;
+            stream->next_in = (z_const Bytef *)(uintptr_t)(packed.data + fed);
+            stream->avail_in = (uInt)step;
+            fed += step;
+        }
+        stream->next_out = piece;
+        stream->avail_out = sizeof piece;
+        const int result = inflate(stream, Z_NO_FLUSH);
+        const size_t made = sizeof piece - stream->avail_out;
+        if (result == Z_MEM_ERROR) return ferry_fail_memory(error, "inflating", 0);
+        if (result != Z_OK && result != Z_STREAM_END)
+            return ferry_fail(error, FERRY_ERROR_FORMAT, "cannot be inflated: damaged or cut off");
+        if (made > most - spool->size)
+            return ferry_fail(error, FERRY_ERROR_FORMAT, "inflates to more than %" PRIu64 " bytes", most);
+        if (!ferry_account_take(account, made)) return ferry_fail_memory(error, "a temporary file", made);
+        if (!ferry_spool_append(spool, piece, made)) return no_file(error);
+        *used = fed - stream->avail_in;
+        if (result != Z_STREAM_END) continue;
+        if (form == DEFLATE_RAW || *used == packed.size) return FERRY_OK;
+        inflateReset(stream);
+    }
+}
+
+/* Inflates `packed` to at most `most` bytes, which are taken from the account as they come, and not given back. *file
+ * is their mapping, and is empty on failure; *used: how much of `packed` was read. The caller adds to the message what
+ * the bytes are. Errors: FORMAT (damaged, cut off, too long), IO (the temporary file), MEMORY (or the account refused).
+ */
+static ferry_status inflate_bytes(ferry_view packed, deflate_form form, uint64_t most, ferry_account *account,
+                                  ferry_mapped_file *file, size_t *used, ferry_error *error)
+{
+    z_stream stream = {0};
+    ferry_spool spool;
+    *file = (ferry_mapped_file){.bytes = {"", 0}};
+    *used = 0;
+    if (inflateInit2(&stream, form == DEFLATE_RAW ? -MAX_WBITS : 16 + MAX_WBITS) != Z_OK)
+        return ferry_fail_memory(error, "inflating", 0);
+    ferry_status status = FERRY_OK;
+    if (!ferry_spool_open(&spool))
+        status = no_file(error);
+    else if ((status = inflate_into(&spool, &stream, packed, form, most, account, used, error)) != FERRY_OK)
+        ferry_spool_discard(&spool);
+    else if (!ferry_spool_finish(&spool, file))
+        status = no_file(error);
+    inflateEnd(&stream);
+    return status;
+}
+
+ferry_status ferry_gzip_inflate(ferry_view bytes, const char *label, ferry_account *account, ferry_mapped_file *file,
+                                ferry_error *error)
+{
+    size_t used;
+    ferry_error what;
+    const ferry_status status = inflate_bytes(bytes, DEFLATE_GZIP, UINT64_MAX, account, file, &used, &what);
+    return status == FERRY_OK ? FERRY_OK : ferry_fail(error, status, "%s: %s", label, what.message);
+}
+
+/* ---- archives ---- */
 
 enum {
     ZIP_MAX_MEMBERS = 1 << 16,
@@ -31,7 +111,7 @@ typedef struct member {
     uint16_t method;
     uint64_t header, data, stored_size; /* offsets and size in the archive */
     uint64_t size;
-    bool ready;             /* `bytes` is checked */
+    bool ready;             /* `file` is checked */
     ferry_mapped_file file; /* borrowed from the archive, or a mapping of its own (deflated) */
 } member;
 
@@ -43,7 +123,7 @@ struct ferry_zip {
     ferry_arena arena; /* members, names */
 };
 
-/* Where the end records say that the directory is. */
+/* Where the directory is, by the end records. */
 typedef struct directory {
     uint64_t count, size, offset;
     uint64_t end; /* first byte of the end records: the directory must reach to it */
@@ -68,22 +148,6 @@ bool ferry_is_zip(ferry_view bytes)
     ferry_cursor cursor = ferry_cursor_begin(bytes);
     uint32_t signature;
     return ferry_read_u32(&cursor, &signature) && (signature == LOCAL_HEADER || signature == END_RECORD);
-}
-
-/* ---- end records ---- */
-
-/* The last end record whose comment ends with the file. */
-static bool find_end_record(const ferry_zip *zip, size_t *offset)
-{
-    const size_t size = zip->bytes.size;
-    for (size_t comment = 0; comment <= LONGEST_COMMENT && comment + END_RECORD_SIZE <= size; comment++) {
-        uint64_t fields[2]; /* signature, length of the comment */
-        ferry_cursor cursor = cursor_at(zip, size - END_RECORD_SIZE - comment);
-        *offset = cursor.at;
-        if (ferry_read_fields(&cursor, "4 -16 2", fields) && fields[0] == END_RECORD && fields[1] == comment)
-            return true;
-    }
-    return false;
 }
 
 static ferry_status refuse_parts(const ferry_zip *zip, ferry_error *error)
@@ -114,15 +178,22 @@ static ferry_status read_zip64_end(const ferry_zip *zip, bool needed, directory 
     return FERRY_OK;
 }
 
+/* By the last end record whose comment ends with the file. */
 static ferry_status find_directory(const ferry_zip *zip, directory *found, ferry_error *error)
 {
-    size_t at;
     struct {
-        uint64_t disk, start_disk, here, count, size, offset;
+        uint64_t signature, disk, start_disk, here, count, size, offset, comment;
     } end;
-    if (!find_end_record(zip, &at)) return broken(zip, "no end record (cut off?)", error);
-    ferry_cursor cursor = cursor_at(zip, at + 4);
-    if (!ferry_read_fields(&cursor, "2 2 2 2 4 4", &end)) return broken(zip, "its end record is cut off", error);
+    bool is_end = false;
+    size_t at = zip->bytes.size; /* of the end record */
+    for (size_t comment = 0; !is_end && comment <= LONGEST_COMMENT; comment++) {
+        if (comment + END_RECORD_SIZE > zip->bytes.size) break;
+        at = zip->bytes.size - END_RECORD_SIZE - comment;
+        ferry_cursor cursor = cursor_at(zip, at);
+        is_end = ferry_read_fields(&cursor, "4 2 2 2 2 4 4 2", &end) && end.signature == END_RECORD &&
+                 end.comment == comment;
+    }
+    if (!is_end) return broken(zip, "no end record (cut off?)", error);
     const bool zip64 = end.count == UINT16_MAX || end.size == UINT32_MAX || end.offset == UINT32_MAX;
     if (!zip64 && (end.disk != 0 || end.start_disk != 0 || end.here != end.count)) return refuse_parts(zip, error);
     *found = (directory){end.count, end.size, end.offset, at};
@@ -175,6 +246,7 @@ static bool read_zip64_extra(ferry_view extra, member *m)
     return true;
 }
 
+/* An entry of the directory. */
 static ferry_status read_entry(ferry_zip *zip, ferry_cursor *cursor, member *m, ferry_error *error)
 {
     struct {
@@ -201,7 +273,7 @@ static ferry_status read_entry(ferry_zip *zip, ferry_cursor *cursor, member *m, 
 }
 
 /* The local header repeats the name; the data follow it and end before the directory. */
-static ferry_status place_member(const ferry_zip *zip, uint64_t directory_offset, member *m, ferry_error *error)
+static ferry_status find_data(const ferry_zip *zip, uint64_t directory_offset, member *m, ferry_error *error)
 {
     struct {
         uint64_t signature, name_size, extra_size;
@@ -222,7 +294,7 @@ static ferry_status place_member(const ferry_zip *zip, uint64_t directory_offset
     return problem == NULL ? FERRY_OK : member_fail(zip, m, FERRY_ERROR_FORMAT, error, "%s", problem);
 }
 
-static int compare_places(const void *a, const void *b)
+static int compare_offsets(const void *a, const void *b)
 {
     const member *x = a, *y = b;
     return (x->header > y->header) - (x->header < y->header);
@@ -233,49 +305,32 @@ static int compare_names(const void *a, const void *b)
     return strcmp(((const member *)a)->name, ((const member *)b)->name);
 }
 
-/* Members, in the order of their places, must not overlap. */
-static ferry_status check_places(const ferry_zip *zip, ferry_error *error)
-{
-    uint64_t end = 0;
-    for (const member *m = zip->members; m < zip->members + zip->count; m++) {
-        if (end > m->header) return member_fail(zip, m, FERRY_ERROR_FORMAT, error, "overlaps another");
-        end = m->data + m->stored_size;
-    }
-    return FERRY_OK;
-}
-
-static void leave_out_directories(ferry_zip *zip)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < zip->count; i++) {
-        const char *name = zip->members[i].name;
-        if (name[strlen(name) - 1] != '/') zip->members[kept++] = zip->members[i];
-    }
-    zip->count = kept;
-}
-
 static ferry_status read_directory(ferry_zip *zip, ferry_error *error)
 {
     directory found = {0};
     FERRY_TRY(find_directory(zip, &found, error));
     const size_t count = (size_t)found.count;
-    zip->members = ferry_arena_alloc(&zip->arena, count + 1, sizeof *zip->members);
-    if (zip->members == NULL) return ferry_fail_memory(error, "the members of a zip archive", count);
+    member *members = zip->members = ferry_arena_alloc(&zip->arena, count + 1, sizeof *members);
+    if (members == NULL) return ferry_fail_memory(error, "the members of a zip archive", count);
     ferry_cursor cursor = {(const uint8_t *)zip->bytes.data, (size_t)found.end, (size_t)found.offset};
     for (size_t i = 0; i < count; i++) {
-        FERRY_TRY(read_entry(zip, &cursor, &zip->members[i], error));
-        FERRY_TRY(place_member(zip, found.offset, &zip->members[i], error));
+        FERRY_TRY(read_entry(zip, &cursor, &members[i], error));
+        FERRY_TRY(find_data(zip, found.offset, &members[i], error));
     }
     if (ferry_cursor_left(&cursor) > 0) return broken(zip, "its directory is longer than its members", error);
-    zip->count = count;
-    qsort(zip->members, zip->count, sizeof *zip->members, compare_places);
-    FERRY_TRY(check_places(zip, error));
-    leave_out_directories(zip);
-    qsort(zip->members, zip->count, sizeof *zip->members, compare_names);
-    for (size_t i = 1; i < zip->count; i++) {
-        if (compare_names(&zip->members[i - 1], &zip->members[i]) != 0) continue;
-        return member_fail(zip, &zip->members[i], FERRY_ERROR_FORMAT, error, "occurs twice");
+    qsort(members, count, sizeof *members, compare_offsets);
+    uint64_t end = 0; /* of the member before */
+    for (size_t i = 0; i < count; i++) {
+        if (end > members[i].header)
+            return member_fail(zip, &members[i], FERRY_ERROR_FORMAT, error, "overlaps another");
+        end = members[i].data + members[i].stored_size;
+        const char *name = members[i].name;
+        if (name[strlen(name) - 1] != '/') members[zip->count++] = members[i];
     }
+    qsort(members, zip->count, sizeof *members, compare_names);
+    for (size_t i = 1; i < zip->count; i++)
+        if (compare_names(&members[i - 1], &members[i]) == 0)
+            return member_fail(zip, &members[i], FERRY_ERROR_FORMAT, error, "occurs twice");
     return FERRY_OK;
 }
 
@@ -313,27 +368,19 @@ ptrdiff_t ferry_zip_find(const ferry_zip *zip, const char *name)
     return m != NULL ? m - zip->members : -1;
 }
 
-/* ---- members' bytes ---- */
-
-static ferry_status inflate_member(const ferry_zip *zip, member *m, ferry_error *error)
-{
-    ferry_account *account = zip->arena.account;
-    const ferry_view packed = {zip->bytes.data + m->data, (size_t)m->stored_size};
-    ferry_error what;
-    size_t used;
-    const ferry_status status = ferry_inflate(packed, FERRY_DEFLATE_RAW, m->size, account, &m->file, &used, &what);
-    if (status != FERRY_OK) return member_fail(zip, m, status, error, "%s", what.message);
-    if (m->file.bytes.size == m->size && used == m->stored_size) return FERRY_OK;
-    return member_fail(zip, m, FERRY_ERROR_FORMAT, error, "inflates to less than the directory says");
-}
-
 static ferry_status read_member(const ferry_zip *zip, member *m, ferry_error *error)
 {
-    if (m->method == DEFLATED)
-        FERRY_TRY(inflate_member(zip, m, error));
-    else
-        m->file =
-            (ferry_mapped_file){.bytes = {zip->bytes.data + m->data, (size_t)m->size}, .hold = FERRY_FILE_BORROWED};
+    const ferry_view stored = {zip->bytes.data + m->data, (size_t)m->stored_size};
+    m->file = (ferry_mapped_file){.bytes = stored, .hold = FERRY_FILE_BORROWED};
+    if (m->method == DEFLATED) {
+        ferry_error what;
+        size_t used;
+        const ferry_status status =
+            inflate_bytes(stored, DEFLATE_RAW, m->size, zip->arena.account, &m->file, &used, &what);
+        if (status != FERRY_OK) return member_fail(zip, m, status, error, "%s", what.message);
+        if (m->file.bytes.size != m->size || used != m->stored_size)
+            return member_fail(zip, m, FERRY_ERROR_FORMAT, error, "inflates to less than the directory says");
+    }
 #ifndef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
     if (crc32_z(crc32(0, NULL, 0), (const Bytef *)m->file.bytes.data, m->file.bytes.size) != m->crc)
         return member_fail(zip, m, FERRY_ERROR_FORMAT, error, "is damaged: wrong CRC-32");

@@ -52,15 +52,15 @@ static void *reserve(ferry_gguf_writer *writer, buffer *out, size_t size)
 
 static void put(ferry_gguf_writer *writer, buffer *out, const void *data, size_t size)
 {
-    void *place = reserve(writer, out, size);
-    if (place != NULL && size > 0) memcpy(place, data, size);
+    void *target = reserve(writer, out, size);
+    if (target != NULL && size > 0) memcpy(target, data, size);
 }
 
 /* `size` bytes of an integer, the lowest first. */
 static void put_number(ferry_gguf_writer *writer, buffer *out, uint64_t number, size_t size)
 {
-    unsigned char *place = reserve(writer, out, size);
-    for (size_t i = 0; place != NULL && i < size; i++) place[i] = (unsigned char)(number >> (8 * i));
+    unsigned char *target = reserve(writer, out, size);
+    for (size_t i = 0; target != NULL && i < size; i++) target[i] = (unsigned char)(number >> (8 * i));
 }
 
 static void put_text(ferry_gguf_writer *writer, buffer *out, ferry_view text)
@@ -151,15 +151,6 @@ static void write_bytes(ferry_gguf_writer *writer, const void *data, size_t size
     ferry_new_file_write(&writer->file, data, size, &writer->failure);
 }
 
-/* In place of the zeros. */
-static void write_hash(ferry_gguf_writer *writer)
-{
-    char digits[FERRY_HASH_DIGITS];
-    if (writer->failure.status != FERRY_OK || writer->hash == NULL) return;
-    ferry_content_hash_digits(writer->hash, digits);
-    ferry_new_file_rewrite(&writer->file, HEADER_BYTES + writer->hash_at, digits, sizeof digits, &writer->failure);
-}
-
 static void write_padding(ferry_gguf_writer *writer, size_t size)
 {
     static const unsigned char zeros[FERRY_GGUF_ALIGNMENT];
@@ -224,7 +215,11 @@ ferry_status ferry_gguf_writer_append(ferry_gguf_writer *writer, const void *dat
 ferry_status ferry_gguf_writer_finish(ferry_gguf_writer *writer, ferry_error *error)
 {
     assert(writer->current == writer->tensor_count);
-    write_hash(writer);
+    if (writer->failure.status == FERRY_OK && writer->hash != NULL) {
+        char digits[FERRY_HASH_DIGITS]; /* over the zeros */
+        ferry_content_hash_digits(writer->hash, digits);
+        ferry_new_file_rewrite(&writer->file, HEADER_BYTES + writer->hash_at, digits, sizeof digits, &writer->failure);
+    }
     FERRY_TRY(report(writer, error));
     return ferry_new_file_finish(&writer->file, error);
 }

@@ -9,7 +9,6 @@
 #ifndef FERRY_PLAN_GGUF_WRITE_H
 #define FERRY_PLAN_GGUF_WRITE_H
 
-#include "base/memory.h"
 #include "engine/file/gguf.h"
 
 #define FERRY_GGUF_ALIGNMENT 64 /* of what this writer writes: a cache line, a zmm register */
@@ -70,7 +69,7 @@ void ferry_gguf_declare(ferry_gguf_writer *writer, const char *name, ferry_type 
 ferry_status ferry_gguf_writer_start(ferry_gguf_writer *writer, ferry_error *error);
 /* The next bytes of the current tensor; exactly full, it gives way to the next one. */
 ferry_status ferry_gguf_writer_append(ferry_gguf_writer *writer, const void *data, size_t bytes, ferry_error *error);
-/* Puts the file in place; every declared tensor must be complete. Errors: IO, MEMORY. */
+/* Gives the file its name; every declared tensor must be complete. Errors: IO, MEMORY. */
 ferry_status ferry_gguf_writer_finish(ferry_gguf_writer *writer, ferry_error *error);
 
 #endif

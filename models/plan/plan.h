@@ -6,12 +6,13 @@
 #define FERRY_PLAN_PLAN_H
 
 #include "source.h"
-#include "models/containers/json.h"
 #include "engine/file/model_file.h"
 #include "engine/file/schema.h"
+#include "models/containers/json.h"
 #include "models/containers/weights.h"
-#include "models/containers/yaml.h"
+
 #include "write.h"
+#include "gguf_write.h"
 
 enum {
     FERRY_IMPORT_MAX_TREES = 16, /* JSON and YAML files */
@@ -83,7 +84,8 @@ typedef struct ferry_import_plan {
     const char *segmenter_files[2];
     const char *vocabulary_files[2]; /* of source and target; NULL: the SentencePiece model's own */
     size_t segmenter_count;
-    int32_t closing_id; /* follows a line where find_segmenter.c finds the segmenter; -1: only what text has */
+    int32_t
+        closing_id; /* follows a line where ferry_import_find_segmenter finds the segmenter; -1: only what text has */
     ferry_arena arena;
 } ferry_import_plan;
 
@@ -110,7 +112,7 @@ ferry_status ferry_import_note(ferry_import_plan *plan, ferry_name note, ferry_e
 /* The license, if the source has one. */
 ferry_status ferry_import_license(ferry_import_plan *plan, ferry_error *error);
 
-/* ---- weights (plan_weights.c) ---- */
+/* ---- weights (plan.c) ---- */
 
 /* Hugging Face's weights: the first that exists of model.safetensors, model.safetensors.index.json, pytorch_model.bin,
  * pytorch_model.bin.index.json. All shards are merged in plan->weights. */
@@ -124,6 +126,7 @@ ferry_status ferry_import_read_weights(ferry_import_plan *plan, const char *name
 ferry_status ferry_import_weights_ready(ferry_import_plan *plan, ferry_error *error);
 /* Whether the name of a tensor begins with `prefix` and goes on. */
 bool ferry_import_has_prefix(const ferry_import_plan *plan, const char *prefix);
+
 /* ---- tensors (plan_tensors.c) ---- */
 
 /* prefix + name, or NULL; a tensor that was found counts as used. */
@@ -133,13 +136,16 @@ const ferry_weights_entry *ferry_import_find(ferry_import_plan *plan, const char
 ferry_status ferry_import_take(ferry_import_plan *plan, const char *prefix, const char *name, int32_t N, int32_t K,
                                const ferry_weights_entry **entry, ferry_error *error);
 ferry_status ferry_import_check_shape(const ferry_weights_entry *entry, int32_t N, int32_t K, ferry_error *error);
-/* "FILE: tensor 'NAME': " and the rest. */
-ferry_status ferry_import_fail_tensor(const ferry_weights_entry *entry, ferry_status code, ferry_error *error,
-                                      const char *format, ...) __attribute__((format(printf, 4, 5)));
-/* The model file gets `source`, as its shape and strides say, as the tensor `name`. */
-ferry_status ferry_import_add(ferry_import_plan *plan, const ferry_weights_entry *source, ferry_import_form form,
-                              ferry_error *error, const char *name, ...) __attribute__((format(printf, 5, 6)));
-/* The same with everything said: `tensor` but for its name. */
+/* Fails with "FILE: tensor 'NAME': …". */
+#define ferry_import_fail_tensor(entry, code, error, ...)                                                              \
+    ferry_fail_named(error, code, (entry)->file, "tensor", (entry)->tensor.name, __VA_ARGS__)
+/* All of `source`, as its shape and strides say: the last two dimensions, or the last one of a vector; those before
+ * them must be 1. What does not fit becomes a size of 0, which ferry_import_add_tensor refuses. */
+ferry_import_tensor ferry_import_whole(const ferry_weights_entry *source, ferry_import_form form);
+/* The model file gets `source` as the tensor `name`. */
+#define ferry_import_add(plan, source, form, error, ...)                                                               \
+    ferry_import_add_tensor(plan, (ferry_import_tensor[]){ferry_import_whole(source, form)}, error, __VA_ARGS__)
+/* The same for a description of the tensor, but for its name. */
 ferry_status ferry_import_add_tensor(ferry_import_plan *plan, const ferry_import_tensor *tensor, ferry_error *error,
                                      const char *name, ...) __attribute__((format(printf, 4, 5)));
 /* A matrix as `source` holds it transposed: the model file's [N, K] is the source's [K, N] (Marian's y = x W). */
@@ -156,7 +162,7 @@ void ferry_import_widen(const ferry_tensor *tensor, int64_t first, int64_t step,
 
 /* ---- parts that families share ---- */
 
-/* bart_layers.c: the layers and end norms of the BART family's names, `{encoder,decoder}.layers.N.self_attn.q_proj…`,
+/* huggingface.c: the layers and end norms of the BART family's names, `{encoder,decoder}.layers.N.self_attn.q_proj…`,
  * for the sizes in plan->model. */
 ferry_status ferry_import_bart_layers(ferry_import_plan *plan, ferry_error *error);
 /* The norms of the embeddings, `{encoder,decoder}.layernorm_embedding`. */
@@ -181,7 +187,7 @@ ferry_status ferry_import_positions(ferry_import_plan *plan, ferry_json config, 
  * first_row … are learned positions. */
 ferry_status ferry_import_position_table(ferry_import_plan *plan, bool decoder, const ferry_weights_entry *table,
                                          int32_t first_row, ferry_error *error);
-/* t5_text.c: MADLAD's pieces "<2de>", which are prompts for a target language. */
+/* t5.c: MADLAD's pieces "<2de>", which are prompts for a target language. */
 ferry_status ferry_import_madlad_tags(ferry_import_plan *plan, ferry_error *error);
 /* relu, gelu, swish and its other name silu; gelu_new, gelu_pytorch_tanh, gelu_fast, gelu_accurate; quick_gelu. */
 ferry_status ferry_import_activation(const char *file, const char *name, ferry_activation *activation,
@@ -189,16 +195,8 @@ ferry_status ferry_import_activation(const char *file, const char *name, ferry_a
 /* Head width and attention scale, for stack->heads. Errors: FORMAT. */
 ferry_status ferry_import_split_heads(const char *file, int32_t d_model, ferry_stack *stack, ferry_error *error);
 
-/* vocabulary_check.c: per cent. Of models that fit, those that the tests have, the vocabulary has all pieces, and at
- * least 85 % of its words are pieces. */
-enum { FERRY_IMPORT_USUAL_PIECES = 90, FERRY_IMPORT_USUAL_WORDS = 75 };
-/* How many pieces of text the SentencePiece model has; how many of them are words of the vocabulary [count], where each
- * is once; and a share. */
-int32_t ferry_import_ordinary_pieces(const struct ferry_spm *spm);
-int32_t ferry_import_common_pieces(const struct ferry_spm *spm, const ferry_texts *words, int32_t count);
-int32_t ferry_import_per_cent(int32_t part, int32_t whole);
 /* FORMAT where a file of words cannot belong to the weights, or to the SentencePiece model beside
- * it; where that is only unlikely, options->noted is told. */
+ * it; where that is only unlikely, options->noted is called. */
 ferry_status ferry_import_check_rows(const ferry_import_plan *plan, const char *file, int32_t words, int32_t rows,
                                      ferry_error *error);
 ferry_status ferry_import_check_vocabularies(const ferry_import_plan *plan, const ferry_import_options *options,
@@ -237,7 +235,7 @@ int32_t ferry_import_piece_id(ferry_json json, const char *piece);
 /* Languages of a pair of codes without tags ("en", "de"), both defaults. */
 ferry_status ferry_import_language_pair(ferry_import_plan *plan, const char *source, const char *target,
                                         ferry_error *error);
-/* language_pair.c: the same where only a name says so; where nothing does, by the name of the source or of its folder
+/* plan_languages.c: the same where only a name says so; where nothing does, by the name of the source or of its folder
  * (opus-mt-en-de); and where the user does: the languages of a model for one pair, or the defaults of a model that
  * lists its own. Errors: ARGUMENT (`pair`), UNSUPPORTED (no tokenizer). */
 ferry_status ferry_import_guessed_pair(ferry_import_plan *plan, ferry_view source, ferry_view target,
@@ -253,9 +251,9 @@ typedef struct ferry_import_tags {
 /* Errors: LIMIT (FERRY_IMPORT_MAX_LANGUAGES). */
 ferry_status ferry_import_add_tag(ferry_import_plan *plan, ferry_import_tags *list, ferry_view tag, int32_t id,
                                   ferry_error *error);
-/* Tags → plan->text.languages; ids are unused where no tag has a place. Other names that users know join each: ISO
- * 639-1 and 639-3 codes (language_codes.c). Every language can be source and target; places are as given; no
- * defaults. */
+/* Tags → plan->text.languages; ids are unused where there are no tags. Other names that users know join each: ISO
+ * 639-1 and 639-3 codes (plan_languages.c). Every language can be source and target; tags go where source_tag and
+ * target_tag say; no defaults. */
 ferry_status ferry_import_languages(ferry_import_plan *plan, const ferry_import_tags *list, ferry_tag_place source_tag,
                                     ferry_tag_place target_tag, ferry_error *error);
 /* The same for pieces ">>fra<<" [count, by id], tags of target languages, which precede a line; *found says whether
@@ -281,7 +279,7 @@ ferry_status ferry_import_suppress(ferry_import_plan *plan, const int32_t *ids, 
 ferry_status ferry_import_generation(ferry_import_plan *plan, ferry_json config, ferry_json generation,
                                      ferry_error *error);
 
-/* find_segmenter.c: where the vocabulary has pieces that only a segmenter makes (▁Haus, Ha@@), and plan->text has none,
+/* segmenters.c: where the vocabulary has pieces that only a segmenter makes (▁Haus, Ha@@), and plan->text has none,
  * the only file of the source that fits by its content, which plan->note names; UNSUPPORTED where there is none. */
 ferry_status ferry_import_find_segmenter(ferry_import_plan *plan, ferry_error *error);
 
@@ -304,5 +302,85 @@ ferry_status ferry_import_ctranslate2(ferry_import_plan *plan, ferry_json config
 /* Model files of Ferry itself, which the user names; what lies beside them does not matter. */
 bool ferry_import_is_model_file(const ferry_import_plan *plan);
 ferry_status ferry_import_model_file(ferry_import_plan *plan, ferry_error *error);
+
+/* ---- layers (plan_tensors.c) ---- */
+
+/* A family's layers as a table: each row says which tensor of the source becomes which tensor of the model file.
+ *
+ * Names are put together from a row's and its table's parts. For layer 3 of the decoder, table {"encoder", "decoder"},
+ * ".layers.", "." and row {"ffn_up", "fc1", "FD"}:
+ *
+ *     source      decoder.layers.3.fc1 + the endings of the table: ".weight", ".bias"
+ *     model file  dec.blk.3.ffn_up + ".weight", ".bias"
+ *
+ * A row of the whole stack (FERRY_ROW_STACK) leaves out the layer: decoder.layer_norm, dec.output_norm. */
+
+/* What a row needs, joined by |. A row is used when everything it needs is true of the stack. */
+typedef enum ferry_row_needs {
+    FERRY_ROW_STACK = 1 << 0,    /* once for the stack, not for each layer */
+    FERRY_ROW_OPTIONAL = 1 << 1, /* left out where the source has no such weight */
+    FERRY_ROW_ENCODER = 1 << 2,
+    FERRY_ROW_DECODER = 1 << 3,
+    FERRY_ROW_PRE_NORM = 1 << 4,
+    FERRY_ROW_POST_NORM = 1 << 5,
+    FERRY_ROW_GATED = 1 << 6,
+    FERRY_ROW_PLAIN = 1 << 7, /* not gated */
+    FERRY_ROW_ATTENTION = 1 << 8,
+    FERRY_ROW_SSRU = 1 << 9 /* instead of the decoder's self-attention */
+} ferry_row_needs;
+
+typedef struct ferry_layer_row {
+    const char *to;    /* "attn_q" */
+    const char *from;  /* "self_attn.q_proj" */
+    const char *shape; /* "AD": a matrix [A, D]; "D": a norm [D]. A: heads · head width, D: d_model, F: ffn width */
+    unsigned needs;    /* of ferry_row_needs */
+    const char *bias;  /* its name where it is not `from` with the table's ending */
+    int32_t slice;     /* which rows of a matrix [slices · A, D] that holds several: the first A, the second, … */
+    int32_t slices;    /* 0: the row has its own matrix */
+} ferry_layer_row;
+
+typedef struct ferry_layer_endings {
+    const char *weight; /* ".weight" */
+    const char *bias;   /* ".bias"; NULL: none, unless the row names one */
+} ferry_layer_endings;
+
+/* Reads the source's matrix `name` (without the ending of weights), as the model file's [N, K]. */
+typedef ferry_status ferry_layer_matrix(void *context, const char *name, int32_t N, int32_t K,
+                                        ferry_import_tensor *matrix, ferry_error *error);
+
+typedef struct ferry_layer_table {
+    const ferry_layer_row *rows; /* [count] */
+    size_t count;
+    const char *layer;          /* between the stack's name and the layer's number: ".layers." */
+    const char *separator;      /* after the number, or the stack's name: "." */
+    ferry_layer_endings linear; /* of matrices */
+    ferry_layer_endings norm;   /* of norms; an RMS norm has no bias */
+    bool zero_bias;             /* a missing bias is zeros where another matrix of the stack has one, otherwise none */
+    const int32_t *numbers;     /* [layer_count], of the source's layers; NULL: 0, 1, … */
+    ferry_layer_matrix *matrix; /* NULL: floating-point numbers [N, K] as they are */
+    void *context;              /* of `matrix` */
+} ferry_layer_table;
+
+/* The tensors of a stack, for the sizes and choices in plan->model, join the plan in the order of the table: rows of
+ * the stack that precede those of layers, then layer after layer, then the rest. Names of the source begin with
+ * plan->prefix. */
+ferry_status ferry_import_layers(ferry_import_plan *plan, const ferry_layer_table *table, bool decoder,
+                                 ferry_error *error);
+
+/* ---- the tensors of a model file (write_tensors.c) ---- */
+
+/* The type of a matrix in the model file. */
+ferry_type ferry_import_matrix_type(const ferry_import_tensor *tensor, const ferry_import_options *options);
+/* Whether the model file has a coarse matrix beside this one: it is the output matrix, and there is no shortlist to be
+ * searched instead. */
+bool ferry_import_has_coarse(const ferry_import_plan *plan, const ferry_import_tensor *tensor,
+                             const ferry_import_options *options);
+/* Every tensor, with those that belong to int8 matrices and the coarse output matrix, into the table. Errors:
+ * UNSUPPORTED (a matrix that int8 cannot hold). */
+ferry_status ferry_import_declare(const ferry_import_plan *plan, ferry_gguf_writer *writer,
+                                  const ferry_import_options *options, ferry_error *error);
+/* Starts the file, and writes their numbers in the same order. */
+ferry_status ferry_import_append(const ferry_import_plan *plan, ferry_gguf_writer *writer,
+                                 const ferry_import_options *options, ferry_error *error);
 
 #endif

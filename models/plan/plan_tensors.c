@@ -1,10 +1,9 @@
 /* Which tensor of the source becomes which tensor of the model file. */
-#include "plan.h"
-
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "plan.h"
 #include "base/tensor.h"
 #include "base/utf8.h"
 
@@ -39,27 +38,6 @@ static int32_t leading_ones(const ferry_tensor *tensor)
     return at;
 }
 
-static bool same_shape(const ferry_tensor *a, const ferry_tensor *b)
-{
-    const int32_t from_a = leading_ones(a), from_b = leading_ones(b);
-    if (a->dims - from_a != b->dims - from_b) return false;
-    for (int32_t i = 0; i < a->dims - from_a; i++)
-        if (a->shape[from_a + i] != b->shape[from_b + i]) return false;
-    return true;
-}
-
-ferry_status ferry_import_fail_tensor(const ferry_weights_entry *entry, ferry_status code, ferry_error *error,
-                                      const char *format, ...)
-{
-    char text[300];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    return ferry_fail(error, code, "%s: tensor '%s': %s", entry->file, ferry_printable_view(entry->tensor.name).text,
-                      text);
-}
-
 static bool is_floating(ferry_type type)
 {
     return type == FERRY_F32 || type == FERRY_F16 || type == FERRY_BF16 || type == FERRY_F64;
@@ -74,7 +52,10 @@ ferry_status ferry_import_check_shape(const ferry_weights_entry *entry, int32_t 
                                         ferry_type_name(tensor->type));
     }
     const ferry_tensor expected = {.dims = K > 0 ? 2 : 1, .shape = {N, K > 0 ? K : 1, 1, 1}};
-    if (same_shape(tensor, &expected)) return FERRY_OK;
+    const int32_t from = leading_ones(tensor), first = leading_ones(&expected), dims = expected.dims - first;
+    if (tensor->dims - from == dims &&
+        memcmp(tensor->shape + from, expected.shape + first, (size_t)dims * sizeof *tensor->shape) == 0)
+        return FERRY_OK;
     char wanted[100], found[100];
     return ferry_import_fail_tensor(entry, FERRY_ERROR_FORMAT, error, "expected shape %s, found %s",
                                     ferry_tensor_shape_text(&expected, wanted, sizeof wanted),
@@ -85,16 +66,12 @@ ferry_status ferry_import_take(ferry_import_plan *plan, const char *prefix, cons
                                const ferry_weights_entry **entry, ferry_error *error)
 {
     *entry = ferry_import_find(plan, prefix, name);
-    if (*entry == NULL) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s%s' is missing",
-                          ferry_import_source_path(plan->source), prefix, name);
-    }
+    if (*entry == NULL)
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s%s' is missing", plan->source->path, prefix, name);
     return ferry_import_check_shape(*entry, N, K, error);
 }
 
-/* The last two dimensions, or the last one of a vector; those before them must be 1. What does not fit becomes a size
- * of 0, which ferry_import_add_tensor refuses. */
-static ferry_import_tensor whole(const ferry_weights_entry *source, ferry_import_form form)
+ferry_import_tensor ferry_import_whole(const ferry_weights_entry *source, ferry_import_form form)
 {
     const int32_t dims = source->tensor.dims;
     const bool vector = form == FERRY_IMPORT_VECTOR || form == FERRY_IMPORT_INTEGERS;
@@ -119,7 +96,7 @@ static ferry_import_tensor whole(const ferry_weights_entry *source, ferry_import
 
 ferry_import_tensor ferry_import_transposed(const ferry_weights_entry *source, ferry_import_form form)
 {
-    ferry_import_tensor result = whole(source, form);
+    ferry_import_tensor result = ferry_import_whole(source, form);
     const ferry_import_tensor other = result;
     result.N = other.K;
     result.K = other.N;
@@ -131,13 +108,13 @@ ferry_import_tensor ferry_import_transposed(const ferry_weights_entry *source, f
 ferry_import_tensor ferry_import_rows(const ferry_weights_entry *source, ferry_import_form form, int32_t first,
                                       int32_t N)
 {
-    ferry_import_tensor result = whole(source, form);
+    ferry_import_tensor result = ferry_import_whole(source, form);
     result.offset = first * result.row;
     result.N = N;
     return result;
 }
 
-/* Every number that the tensor names must be inside the source's bytes. */
+/* Whether every number that the tensor names is inside the source's bytes. */
 static bool is_inside(const ferry_import_tensor *tensor)
 {
     const ferry_tensor *source = &tensor->source->tensor;
@@ -172,9 +149,10 @@ static ferry_status check_source(const ferry_import_tensor *tensor, ferry_error 
                                     ferry_tensor_shape_text(&entry->tensor, shape, sizeof shape), tensor->name);
 }
 
-static ferry_status add_tensor(ferry_import_plan *plan, const ferry_import_tensor *tensor, ferry_error *error,
-                               const char *name, va_list arguments)
+ferry_status ferry_import_add_tensor(ferry_import_plan *plan, const ferry_import_tensor *tensor, ferry_error *error,
+                                     const char *name, ...)
 {
+    va_list arguments;
     ferry_import_tensor *tensors = NULL;
     if (ferry_account_take(plan->account, 2 * sizeof *tensors)) /* the array may be half empty */
         tensors = ferry_array_grow(plan->tensors, &plan->tensor_capacity, plan->tensor_count + 1, sizeof *tensors);
@@ -182,31 +160,12 @@ static ferry_status add_tensor(ferry_import_plan *plan, const ferry_import_tenso
     plan->tensors = tensors;
     ferry_import_tensor *added = &plan->tensors[plan->tensor_count];
     *added = *tensor;
+    va_start(arguments, name);
     vsnprintf(added->name, sizeof added->name, name, arguments);
+    va_end(arguments);
     FERRY_TRY(check_source(added, error));
     plan->tensor_count++;
     return FERRY_OK;
-}
-
-ferry_status ferry_import_add(ferry_import_plan *plan, const ferry_weights_entry *source, ferry_import_form form,
-                              ferry_error *error, const char *name, ...)
-{
-    const ferry_import_tensor tensor = whole(source, form);
-    va_list arguments;
-    va_start(arguments, name);
-    const ferry_status status = add_tensor(plan, &tensor, error, name, arguments);
-    va_end(arguments);
-    return status;
-}
-
-ferry_status ferry_import_add_tensor(ferry_import_plan *plan, const ferry_import_tensor *tensor, ferry_error *error,
-                                     const char *name, ...)
-{
-    va_list arguments;
-    va_start(arguments, name);
-    const ferry_status status = add_tensor(plan, tensor, error, name, arguments);
-    va_end(arguments);
-    return status;
 }
 
 ferry_status ferry_import_check_unused(const ferry_import_plan *plan, bool (*ignored)(ferry_view name),
@@ -250,4 +209,162 @@ void ferry_import_widen(const ferry_tensor *tensor, int64_t first, int64_t step,
         return;
     }
     for (size_t i = 0; i < count; i++, data += stride) values[i] = widen(tensor->type, data);
+}
+
+/* ---- layers ---- */
+
+/* The stack whose tensors are being added. */
+typedef struct walk {
+    ferry_import_plan *plan;
+    const ferry_layer_table *table;
+    const ferry_stack *stack;
+    bool decoder;
+    bool biases; /* matrices have biases */
+} walk;
+
+/* Without plan->prefix. */
+static ferry_name source_name(const walk *state, int32_t layer, const char *from, const char *ending)
+{
+    const ferry_layer_table *table = state->table;
+    const char *stack = state->decoder ? "decoder" : "encoder";
+    if (layer < 0) return ferry_name_format("%s%s%s%s", stack, table->separator, from, ending);
+    const int32_t number = table->numbers != NULL ? table->numbers[layer] : layer;
+    return ferry_name_format("%s%s%d%s%s%s", stack, table->layer, (int)number, table->separator, from, ending);
+}
+
+static bool is_norm(const ferry_layer_row *row)
+{
+    return row->shape[1] == '\0';
+}
+
+/* Text is empty: the row has no bias. */
+static ferry_name bias_name(const walk *state, const ferry_layer_row *row, int32_t layer)
+{
+    const ferry_layer_table *table = state->table;
+    const char *ending = is_norm(row) ? table->norm.bias : table->linear.bias;
+    if (row->bias != NULL) return source_name(state, layer, row->bias, "");
+    if (ending == NULL || (is_norm(row) && state->stack->norm == FERRY_RMS_NORM)) return (ferry_name){""};
+    return source_name(state, layer, row->from, ending);
+}
+
+static bool has_tensor(const walk *state, ferry_name name)
+{
+    const ferry_name full = ferry_name_format("%s%s", state->plan->prefix, name.text);
+    return ferry_weights_find(&state->plan->weights, full.text) != NULL;
+}
+
+static int32_t size_of(const walk *state, char letter)
+{
+    switch (letter) {
+    case 'A': return state->stack->heads * state->stack->head_width;
+    case 'F': return state->stack->ffn_width;
+    default: return state->plan->model.d_model;
+    }
+}
+
+static bool is_used(const walk *state, const ferry_layer_row *row)
+{
+    const bool ssru = state->decoder && state->plan->model.ssru;
+    const unsigned facts = (state->decoder ? FERRY_ROW_DECODER : FERRY_ROW_ENCODER) |
+                           (state->stack->pre_norm ? FERRY_ROW_PRE_NORM : FERRY_ROW_POST_NORM) |
+                           (state->stack->gated ? FERRY_ROW_GATED : FERRY_ROW_PLAIN) |
+                           (ssru ? FERRY_ROW_SSRU : FERRY_ROW_ATTENTION) | FERRY_ROW_STACK | FERRY_ROW_OPTIONAL;
+    return (row->needs & ~facts) == 0;
+}
+
+/* [slices · N, K], or a norm's [N] with K = 0. */
+static ferry_status read_weight(const walk *state, const ferry_layer_row *row, int32_t layer, int32_t N, int32_t K,
+                                ferry_import_tensor *weight, ferry_error *error)
+{
+    const ferry_layer_table *table = state->table;
+    const ferry_weights_entry *entry;
+    if (K > 0 && table->matrix != NULL)
+        return table->matrix(table->context, source_name(state, layer, row->from, "").text, N, K, weight, error);
+    const ferry_name name = source_name(state, layer, row->from, K > 0 ? table->linear.weight : table->norm.weight);
+    FERRY_TRY(ferry_import_take(state->plan, state->plan->prefix, name.text, N, K, &entry, error));
+    *weight = ferry_import_rows(entry, K > 0 ? FERRY_IMPORT_MATRIX : FERRY_IMPORT_VECTOR, 0, N);
+    return FERRY_OK;
+}
+
+/* Rows first … first + N - 1. */
+static ferry_import_tensor cut_rows(const ferry_import_tensor *whole, int32_t first, int32_t N)
+{
+    ferry_import_tensor rows = *whole;
+    rows.offset += first * rows.row;
+    rows.N = N;
+    if (rows.multiplier_count > 1) {
+        rows.multipliers = (const char *)rows.multipliers + (size_t)first * sizeof(float);
+        rows.multiplier_count = N;
+    }
+    return rows;
+}
+
+/* A layer below 0 is the whole stack. */
+static ferry_status add_row(const walk *state, const ferry_layer_row *row, int32_t layer, ferry_error *error)
+{
+    const int32_t slices = row->slices > 0 ? row->slices : 1;
+    const int32_t N = size_of(state, row->shape[0]), K = is_norm(row) ? 0 : size_of(state, row->shape[1]);
+    const char *stack = state->decoder ? "dec" : "enc";
+    const ferry_name to = layer < 0 ? ferry_name_format("%s.%s", stack, row->to)
+                                    : ferry_name_format("%s.blk.%d.%s", stack, (int)layer, row->to);
+    const ferry_name bias_from = bias_name(state, row, layer);
+    const bool has_bias = *bias_from.text != '\0' && (is_norm(row) || state->biases);
+    ferry_import_tensor weight, bias;
+    if ((row->needs & FERRY_ROW_OPTIONAL) != 0) {
+        const char *ending = is_norm(row) ? state->table->norm.weight : state->table->linear.weight;
+        if (!has_tensor(state, source_name(state, layer, row->from, ending))) return FERRY_OK;
+    }
+    FERRY_TRY(read_weight(state, row, layer, slices * N, K, &weight, error));
+    if (has_bias) {
+        /* Zeros where the source has none and the table permits it. */
+        const ferry_weights_entry *entry;
+        bias = (ferry_import_tensor){.form = FERRY_IMPORT_VECTOR, .N = slices * N, .K = 1};
+        if (!state->table->zero_bias || is_norm(row) || has_tensor(state, bias_from)) {
+            FERRY_TRY(ferry_import_take(state->plan, state->plan->prefix, bias_from.text, bias.N, 0, &entry, error));
+            bias = ferry_import_rows(entry, FERRY_IMPORT_VECTOR, 0, bias.N);
+        }
+    }
+    weight = cut_rows(&weight, row->slice * N, N);
+    FERRY_TRY(ferry_import_add_tensor(state->plan, &weight, error, "%s.weight", to.text));
+    if (!has_bias) return FERRY_OK;
+    bias = cut_rows(&bias, row->slice * N, N);
+    return ferry_import_add_tensor(state->plan, &bias, error, "%s.bias", to.text);
+}
+
+/* Whether a matrix of any layer has a bias. Where there are fewer tensors than layers, some of these are missing. */
+static bool has_biases(const walk *state)
+{
+    const size_t tensors = state->plan->weights.count, layers = (size_t)state->stack->layer_count;
+    const int32_t most = (int32_t)(layers < tensors ? layers : tensors);
+    for (size_t i = 0; i < state->table->count; i++) {
+        const ferry_layer_row *row = &state->table->rows[i];
+        if (is_norm(row) || !is_used(state, row)) continue;
+        for (int32_t layer = 0; layer < most; layer++)
+            if (has_tensor(state, bias_name(state, row, layer))) return true;
+    }
+    return false;
+}
+
+/* The rows [first, last) that are used. */
+static ferry_status add_rows(const walk *state, size_t first, size_t last, int32_t layer, ferry_error *error)
+{
+    for (size_t i = first; i < last; i++) {
+        const ferry_layer_row *row = &state->table->rows[i];
+        if (is_used(state, row)) FERRY_TRY(add_row(state, row, layer, error));
+    }
+    return FERRY_OK;
+}
+
+ferry_status ferry_import_layers(ferry_import_plan *plan, const ferry_layer_table *table, bool decoder,
+                                 ferry_error *error)
+{
+    walk state = {plan, table, decoder ? &plan->model.decoder : &plan->model.encoder, decoder, true};
+    size_t first = 0, last = table->count; /* of the rows of layers */
+    while (first < last && (table->rows[first].needs & FERRY_ROW_STACK) != 0) first++;
+    while (first < last && (table->rows[last - 1].needs & FERRY_ROW_STACK) != 0) last--;
+    if (table->zero_bias) state.biases = has_biases(&state);
+    FERRY_TRY(add_rows(&state, 0, first, -1, error));
+    for (int32_t layer = 0; layer < state.stack->layer_count; layer++)
+        FERRY_TRY(add_rows(&state, first, last, layer, error));
+    return add_rows(&state, last, table->count, -1, error);
 }

@@ -1,7 +1,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "models/containers/bpe_codes.h"
+#include "models/containers/vocabulary_files.h"
 #include "tokenizer/sentencepiece_c.h"
 #include "plan.h"
 #include "base/utf8.h"
@@ -65,6 +65,20 @@ ferry_status ferry_import_vocabulary(ferry_import_plan *plan, ferry_json json, i
         table[id] = view;
     }
     return ferry_texts_join(&plan->arena, table, (size_t)count, pieces, error);
+}
+
+/* Rows without a word that every family has: language tags (NLLB's 202), T5's 100 extra ids, sizes rounded up. */
+enum { SPARE_ROWS = 256, SPARE_SHARE = 16 };
+
+ferry_status ferry_import_check_rows(const ferry_import_plan *plan, const char *file, int32_t words, int32_t rows,
+                                     ferry_error *error)
+{
+    const char *weights =
+        plan->shard_count == 0 && plan->weights.count > 0 ? plan->weights.entries[0].file : plan->source->path;
+    if (words <= rows && rows - words <= SPARE_ROWS + rows / SPARE_SHARE) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_FORMAT,
+                      "%s: %" PRId32 " words for the %" PRId32 " rows of embeddings in %s: it is another model's", file,
+                      words, rows, weights);
 }
 
 ferry_status ferry_import_own_vocabulary(ferry_import_plan *plan, size_t segmenter, int32_t count,
@@ -142,8 +156,8 @@ ferry_status ferry_import_add_tag(ferry_import_plan *plan, ferry_import_tags *li
                                   ferry_error *error)
 {
     if (list->count == FERRY_IMPORT_MAX_LANGUAGES) {
-        return ferry_fail(error, FERRY_ERROR_LIMIT, "%s: more than %d languages",
-                          ferry_import_source_path(plan->source), (int)FERRY_IMPORT_MAX_LANGUAGES);
+        return ferry_fail(error, FERRY_ERROR_LIMIT, "%s: more than %d languages", plan->source->path,
+                          (int)FERRY_IMPORT_MAX_LANGUAGES);
     }
     ferry_view *tags = grow(plan, list->tags, list->count, 1, sizeof *tags);
     int32_t *ids = grow(plan, list->ids, list->count, 1, sizeof *ids);
@@ -164,8 +178,8 @@ ferry_status ferry_import_ids(ferry_import_plan *plan, const int32_t *ids, int32
         for (int32_t j = 0; j < kept; j++) known = known || result[j] == ids[i];
         if (known) continue;
         if (kept == FERRY_IMPORT_MAX_IDS) {
-            return ferry_fail(error, FERRY_ERROR_LIMIT, "%s: a list of more than %d ids",
-                              ferry_import_source_path(plan->source), (int)FERRY_IMPORT_MAX_IDS);
+            return ferry_fail(error, FERRY_ERROR_LIMIT, "%s: a list of more than %d ids", plan->source->path,
+                              (int)FERRY_IMPORT_MAX_IDS);
         }
         result[kept++] = ids[i];
     }

@@ -45,8 +45,6 @@ static ferry_stack *stack_of(ferry_import_plan *plan, bool decoder)
     return decoder ? &plan->model.decoder : &plan->model.encoder;
 }
 
-/* ---- parameters ---- */
-
 static ferry_status read_parameter(position_reader *reader, size_t index, ferry_error *error)
 {
     ferry_position *position = reader->position;
@@ -81,52 +79,6 @@ static ferry_status read_parameter(position_reader *reader, size_t index, ferry_
                       parameter->least, parameter->most);
 }
 
-/* ---- tensors ---- */
-
-/* For each layer, or one for the stack. */
-static ferry_status take_tensor(const position_reader *reader, const ferry_position_tensor *declared,
-                                ferry_error *error)
-{
-    const char *name =
-        find_difference(tensor_names, sizeof tensor_names / sizeof *tensor_names, declared->name, declared->name);
-    int64_t shape[2] = {0};
-    const int32_t dims = ferry_position_shape(reader->position, declared, shape);
-    const int32_t count = dims == 0 ? 0 : declared->per_layer ? reader->stack->layer_count : 1;
-    for (int32_t i = 0; i < count; i++) {
-        ferry_name from = ferry_name_format("%s.", reader->from), to = ferry_name_format("%s.", reader->to);
-        if (declared->per_layer) {
-            from = ferry_name_format("%s.layers.%d.self_attn.", reader->from, (int)i);
-            to = ferry_name_format("%s.blk.%d.", reader->to, (int)i);
-        }
-        const ferry_weights_entry *tensor;
-        FERRY_TRY(
-            ferry_import_take(reader->plan, from.text, name, (int32_t)shape[0], (int32_t)shape[1], &tensor, error));
-        FERRY_TRY(ferry_import_add(reader->plan, tensor, dims == 2 ? FERRY_IMPORT_TABLE : FERRY_IMPORT_VECTOR, error,
-                                   "%sposition.%s", to.text, declared->name));
-    }
-    return FERRY_OK;
-}
-
-/* ---- encodings ---- */
-
-/* Ignoring a parameter would change what is computed. */
-static ferry_status check_keys(const position_reader *reader, ferry_error *error)
-{
-    const ferry_position_parameter *parameters = reader->position->scheme->parameters;
-    json_t *object = (json_t *)(uintptr_t)reader->json.object; /* jansson's iterators are not const */
-    for (void *at = json_object_iter(object); at != NULL; at = json_object_iter_next(object, at)) {
-        const char *key = json_object_iter_key(at);
-        bool known = strcmp(key, "type") == 0;
-        for (size_t i = 0; parameters != NULL && parameters[i].key != NULL; i++)
-            known = known || (strcmp(key, parameters[i].key) == 0 && ferry_position_has(reader->position, i));
-        if (known) continue;
-        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%s%s': type '%s' has no such parameter",
-                          reader->json.file, reader->json.path, ferry_printable_view(ferry_text_view(key)).text,
-                          reader->position->scheme->name);
-    }
-    return FERRY_OK;
-}
-
 static ferry_status read_position(position_reader *reader, ferry_error *error)
 {
     const char *type = "";
@@ -148,9 +100,39 @@ static ferry_status read_position(position_reader *reader, ferry_error *error)
     const ferry_position_parameter *parameters = scheme->parameters;
     for (size_t i = 0; parameters != NULL && parameters[i].key != NULL; i++)
         if (ferry_position_has(reader->position, i)) FERRY_TRY(read_parameter(reader, i, error));
-    for (const ferry_position_tensor *tensor = scheme->tensors; tensor != NULL && tensor->name != NULL; tensor++)
-        FERRY_TRY(take_tensor(reader, tensor, error));
-    return check_keys(reader, error);
+    for (const ferry_position_tensor *tensor = scheme->tensors; tensor != NULL && tensor->name != NULL; tensor++) {
+        /* One for each layer, or one for the stack. */
+        const char *name =
+            find_difference(tensor_names, sizeof tensor_names / sizeof *tensor_names, tensor->name, tensor->name);
+        int64_t shape[2] = {0};
+        const int32_t dims = ferry_position_shape(reader->position, tensor, shape);
+        const int32_t count = dims == 0 ? 0 : tensor->per_layer ? reader->stack->layer_count : 1;
+        for (int32_t i = 0; i < count; i++) {
+            ferry_name from = ferry_name_format("%s.", reader->from), to = ferry_name_format("%s.", reader->to);
+            if (tensor->per_layer) {
+                from = ferry_name_format("%s.layers.%d.self_attn.", reader->from, (int)i);
+                to = ferry_name_format("%s.blk.%d.", reader->to, (int)i);
+            }
+            const ferry_weights_entry *entry;
+            FERRY_TRY(
+                ferry_import_take(reader->plan, from.text, name, (int32_t)shape[0], (int32_t)shape[1], &entry, error));
+            FERRY_TRY(ferry_import_add(reader->plan, entry, dims == 2 ? FERRY_IMPORT_TABLE : FERRY_IMPORT_VECTOR, error,
+                                       "%sposition.%s", to.text, tensor->name));
+        }
+    }
+    /* Ignoring a parameter would change what is computed. */
+    json_t *object = (json_t *)(uintptr_t)reader->json.object; /* jansson's iterators are not const */
+    for (void *at = json_object_iter(object); at != NULL; at = json_object_iter_next(object, at)) {
+        const char *key = json_object_iter_key(at);
+        bool known = strcmp(key, "type") == 0;
+        for (size_t i = 0; parameters != NULL && parameters[i].key != NULL; i++)
+            known = known || (strcmp(key, parameters[i].key) == 0 && ferry_position_has(reader->position, i));
+        if (known) continue;
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%s%s': type '%s' has no such parameter",
+                          reader->json.file, reader->json.path, ferry_printable_view(ferry_text_view(key)).text,
+                          scheme->name);
+    }
+    return FERRY_OK;
 }
 
 ferry_status ferry_import_positions(ferry_import_plan *plan, ferry_json config, ferry_error *error)
@@ -213,15 +195,6 @@ typedef struct formula {
     int32_t first;
 } formula;
 
-/* Column i of position p: the sine or the cosine of p / 10000^(k / divisor). */
-static double formula_value(const formula *candidate, const double *rates, int32_t D, int64_t p, int32_t i)
-{
-    const int32_t half = D / 2, k = candidate->interleaved ? i / 2 : i % half;
-    const bool cosine = candidate->interleaved ? i % 2 == 1 : i >= half;
-    const double angle = (double)(p + candidate->first) * rates[k];
-    return cosine ? cos(angle) : sin(angle);
-}
-
 /* Whether rows first_row … of the table agree with the formula; `row` is scratch of D floats. */
 static bool agrees(const ferry_weights_entry *table, int32_t first_row, const formula *candidate, const double *rates,
                    float *row)
@@ -233,10 +206,14 @@ static bool agrees(const ferry_weights_entry *table, int32_t first_row, const fo
     const int64_t *strides = table->strides + tensor->dims - 2;
     for (int64_t p = 0; p < tensor->shape[tensor->dims - 2] - first_row; p++) {
         ferry_import_widen(tensor, (p + first_row) * strides[0], strides[1], (size_t)D, row);
-        for (int32_t i = 0; i < D; i++)
-            if (!(fabs((double)row[i] - formula_value(candidate, rates, D, p, i)) <=
-                  tolerance + (double)p * (double)FLT_EPSILON))
-                return false;
+        for (int32_t i = 0; i < D; i++) {
+            /* Column i of position p: the sine or the cosine of p / 10000^(k / divisor). */
+            const int32_t k = candidate->interleaved ? i / 2 : i % (D / 2);
+            const bool cosine = candidate->interleaved ? i % 2 == 1 : i >= D / 2;
+            const double angle = (double)(p + candidate->first) * rates[k];
+            const double error = (double)row[i] - (cosine ? cos(angle) : sin(angle));
+            if (!(fabs(error) <= tolerance + (double)p * (double)FLT_EPSILON)) return false;
+        }
     }
     return true;
 }

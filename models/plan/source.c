@@ -6,47 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "base/system.h"
-#include "models/containers/budget.h"
-#include "models/containers/gzip.h"
-#include "models/containers/safetensors.h"
-#include "models/containers/zip.h"
+#include "models/containers/weights.h"
 
 enum { HASH_STEP = 1 << 20 };
-
-typedef struct source_file {
-    const char *name;      /* without ".gz" */
-    const char *published; /* with it */
-    const char *label;     /* NULL: not asked for yet */
-    size_t member;         /* of the archive, if there is one */
-    bool counted;          /* in the budget's limit */
-    bool noted;            /* among those that were read */
-    bool mapped;
-    ferry_mapped_file map;      /* of a file on disk */
-    ferry_mapped_file inflated; /* of a temporary file */
-    ferry_view original;        /* as published */
-    ferry_view bytes;
-    char hash[2 * SHA256_DIGEST_SIZE + 1]; /* "": not computed yet */
-} source_file;
-
-struct ferry_import_source {
-    ferry_budget budget;
-    char *path;      /* what the user named */
-    char *real;      /* the same without links, "." and "/" at its end */
-    char *folder;    /* where a file lies; "": a directory */
-    char *directory; /* of files on disk, and before names in messages */
-    ferry_mapped_file map;
-    ferry_zip *archive; /* NULL: files are on disk */
-    source_file *files; /* [count] by name */
-    size_t count, capacity;
-    source_file **read; /* [read_count] in the order of reading; room for all */
-    size_t read_count;
-    const char *asked;  /* label of the file that was asked for last; at first, the path */
-    bool out_of_memory; /* for a file */
-    const char *selected;
-    ferry_arena arena; /* names */
-};
 
 /* ---- names ---- */
 
@@ -69,12 +32,12 @@ static ferry_view plain_name(const char *name)
 
 static ferry_status add_file(ferry_import_source *source, const char *published, size_t member, ferry_error *error)
 {
-    source_file *files = NULL;
+    ferry_source_file *files = NULL;
     if (ferry_account_take(&source->budget.account, 2 * sizeof *files)) /* the array may be half empty */
         files = ferry_array_grow(source->files, &source->capacity, source->count + 1, sizeof *files);
     if (files == NULL) return ferry_fail_memory(error, "a list of files", source->count * sizeof *files);
     source->files = files;
-    source_file *file = &source->files[source->count];
+    ferry_source_file *file = &source->files[source->count];
     memset(file, 0, sizeof *file);
     file->published = ferry_arena_text(&source->arena, ferry_text_view(published));
     file->name = ferry_arena_text(&source->arena, plain_name(published));
@@ -87,13 +50,14 @@ static ferry_status add_file(ferry_import_source *source, const char *published,
 
 static int compare_names(const void *a, const void *b)
 {
-    return strcmp(((const source_file *)a)->name, ((const source_file *)b)->name);
+    return strcmp(((const ferry_source_file *)a)->name, ((const ferry_source_file *)b)->name);
 }
 
 static int compare_files(const void *a, const void *b)
 {
     const int order = compare_names(a, b);
-    return order != 0 ? order : strcmp(((const source_file *)a)->published, ((const source_file *)b)->published);
+    return order != 0 ? order
+                      : strcmp(((const ferry_source_file *)a)->published, ((const ferry_source_file *)b)->published);
 }
 
 /* By name; of a file and its compressed twin, the file. */
@@ -110,28 +74,14 @@ static ferry_status sort_files(ferry_import_source *source, ferry_error *error)
     return source->read != NULL ? FERRY_OK : ferry_fail_memory(error, "a list of files", kept * sizeof *source->read);
 }
 
-static source_file *find_file(const ferry_import_source *source, const char *name)
+static ferry_source_file *find_file(const ferry_import_source *source, const char *name)
 {
-    const source_file wanted = {.name = name};
+    const ferry_source_file wanted = {.name = name};
     if (source->count == 0) return NULL;
     return bsearch(&wanted, source->files, source->count, sizeof *source->files, compare_names);
 }
 
 /* ---- directories ---- */
-
-static ferry_status list_folder(ferry_import_source *source, const char *folder, ferry_error *error);
-
-static ferry_status list_entry(ferry_import_source *source, const char *folder, const char *entry, ferry_error *error)
-{
-    ferry_file_info information;
-    const char *name = join(source, folder, entry);
-    const char *path = name != NULL ? join(source, source->directory, name) : NULL;
-    if (path == NULL) return ferry_fail_memory(error, "a file name", strlen(entry));
-    if (!ferry_file_examine(path, &information)) return FERRY_OK; /* a link to nowhere */
-    if (information.kind == FERRY_KIND_FILE) return add_file(source, name, 0, error);
-    const bool enter = information.kind == FERRY_KIND_FOLDER && folder == NULL;
-    return enter ? list_folder(source, name, error) : FERRY_OK;
-}
 
 /* The files of the directory (folder NULL) and of its folders; hidden ones are no part of a model. A folder that must
  * not be read holds nothing. */
@@ -145,8 +95,20 @@ static ferry_status list_folder(ferry_import_source *source, const char *folder,
     if (stream == NULL && (folder == NULL || errno == ENOMEM))
         return ferry_fail(error, FERRY_ERROR_IO, "%s: cannot read: %s", path, strerror(errno));
     if (stream == NULL) return FERRY_OK;
-    while (status == FERRY_OK && (entry = ferry_folder_next(stream)) != NULL)
-        if (entry[0] != '.') status = list_entry(source, folder, entry, error);
+    while (status == FERRY_OK && (entry = ferry_folder_next(stream)) != NULL) {
+        ferry_file_info information;
+        if (entry[0] == '.') continue;
+        const char *name = join(source, folder, entry);
+        const char *file = name != NULL ? join(source, source->directory, name) : NULL;
+        if (file == NULL)
+            status = ferry_fail_memory(error, "a file name", strlen(entry));
+        else if (!ferry_file_examine(file, &information))
+            continue; /* a link to nowhere */
+        else if (information.kind == FERRY_KIND_FILE)
+            status = add_file(source, name, 0, error);
+        else if (information.kind == FERRY_KIND_FOLDER && folder == NULL)
+            status = list_folder(source, name, error);
+    }
     if (status == FERRY_OK && errno != 0)
         status = ferry_fail(error, FERRY_ERROR_IO, "%s: cannot read: %s", path, strerror(errno));
     ferry_folder_close(stream);
@@ -155,65 +117,36 @@ static ferry_status list_folder(ferry_import_source *source, const char *folder,
 
 /* ---- archives ---- */
 
-/* NumPy's .npz and PyTorch's files are zip archives, too. */
-static bool holds_weights(const ferry_zip *archive)
-{
-    for (size_t i = 0; i < ferry_zip_count(archive); i++) {
-        const char *name = ferry_zip_name(archive, i);
-        if (ferry_text_ends(name, ".npy") || ferry_text_ends(name, "/data.pkl") || strcmp(name, "data.pkl") == 0)
-            return true;
-    }
-    return false;
-}
-
-/* Bytes of "folder/" when every member lies in that folder. */
-static size_t top_folder(const ferry_zip *archive)
-{
-    const char *first = ferry_zip_count(archive) > 0 ? ferry_zip_name(archive, 0) : "";
-    const char *slash = strchr(first, '/');
-    const size_t size = slash != NULL ? (size_t)(slash - first) + 1 : 0;
-    for (size_t i = 0; i < ferry_zip_count(archive); i++)
-        if (strncmp(ferry_zip_name(archive, i), first, size) != 0) return 0;
-    return size;
-}
-
 /* Lists the archive when `source->path` is one; otherwise source->archive stays NULL. */
 static ferry_status open_archive(ferry_import_source *source, ferry_error *error)
 {
     FERRY_TRY(ferry_mapped_file_open(source->path, FERRY_FILE_MAPPED, &source->map, error));
     if (ferry_is_zip(source->map.bytes))
         FERRY_TRY(ferry_zip_open(source->map.bytes, source->path, &source->budget.account, &source->archive, error));
-    if (source->archive == NULL || holds_weights(source->archive)) {
+    const size_t count = source->archive != NULL ? ferry_zip_count(source->archive) : 0;
+    bool weights = false; /* NumPy's .npz and PyTorch's files are zip archives, too */
+    for (size_t i = 0; i < count; i++) {
+        const char *name = ferry_zip_name(source->archive, i);
+        weights |= ferry_text_ends(name, ".npy") || ferry_text_ends(name, "/data.pkl") || strcmp(name, "data.pkl") == 0;
+    }
+    if (source->archive == NULL || weights) {
         ferry_zip_close(source->archive);
         source->archive = NULL;
         ferry_mapped_file_close(&source->map);
         return FERRY_OK;
     }
     ferry_budget_add_file(&source->budget, source->map.bytes.size);
-    const size_t folder = top_folder(source->archive);
-    for (size_t i = 0; i < ferry_zip_count(source->archive); i++)
+    const char *first = count > 0 ? ferry_zip_name(source->archive, 0) : "", *slash = strchr(first, '/');
+    size_t folder = slash != NULL ? (size_t)(slash - first) + 1 : 0; /* bytes of "folder/", if all members are in it */
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(ferry_zip_name(source->archive, i), first, folder) != 0) folder = 0;
+    for (size_t i = 0; i < count; i++)
         FERRY_TRY(add_file(source, ferry_zip_name(source->archive, i) + folder, i, error));
     source->directory = ferry_arena_text(&source->arena, ferry_text_view(source->path));
     return source->directory != NULL ? FERRY_OK : ferry_fail_memory(error, "a file name", strlen(source->path));
 }
 
 /* ---- opening ---- */
-
-/* One file of weights: its directory is the source. */
-static ferry_status open_beside(ferry_import_source *source, ferry_error *error)
-{
-    const char *base = ferry_path_base(source->path);
-    const size_t before = (size_t)(base - source->path);
-    const ferry_view directory = before == 0   ? ferry_text_view(".")
-                                 : before == 1 ? ferry_text_view("/")
-                                               : (ferry_view){source->path, before - 1};
-    source->directory = ferry_arena_text(&source->arena, directory);
-    const char *name = ferry_arena_text(&source->arena, plain_name(base));
-    if (source->directory == NULL || name == NULL) return ferry_fail_memory(error, "a file name", strlen(base));
-    source->selected = name;
-    FERRY_TRY(list_folder(source, NULL, error));
-    return base[0] == '.' ? add_file(source, base, 0, error) : FERRY_OK;
-}
 
 static ferry_status open_source(ferry_import_source *source, const char *path, ferry_error *error)
 {
@@ -226,15 +159,29 @@ static ferry_status open_source(ferry_import_source *source, const char *path, f
     source->asked = source->path;
     const char *base = information.kind == FERRY_KIND_FOLDER ? source->real : ferry_path_base(source->real);
     const size_t before = (size_t)(base - source->real);
-    source->folder = ferry_arena_text(&source->arena, (ferry_view){source->real, before > 0 ? before - 1 : 0});
-    if (source->folder == NULL) return ferry_fail_memory(error, "a file name", before);
+    const char *folder = ferry_arena_text(&source->arena, (ferry_view){source->real, before > 0 ? before - 1 : 0});
+    if (folder == NULL) return ferry_fail_memory(error, "a file name", before);
+    source->base = ferry_path_base(source->real);
+    source->folder = ferry_path_base(folder);
     if (information.kind == FERRY_KIND_FOLDER) {
         source->directory = source->path;
         FERRY_TRY(list_folder(source, NULL, error));
         return sort_files(source, error);
     }
     FERRY_TRY(open_archive(source, error));
-    if (source->archive == NULL) FERRY_TRY(open_beside(source, error));
+    if (source->archive == NULL) { /* one file of weights: its directory is the source */
+        base = ferry_path_base(path);
+        const size_t folder_size = (size_t)(base - path);
+        const ferry_view directory = folder_size == 0   ? ferry_text_view(".")
+                                     : folder_size == 1 ? ferry_text_view("/")
+                                                        : (ferry_view){path, folder_size - 1};
+        source->directory = ferry_arena_text(&source->arena, directory);
+        source->selected = ferry_arena_text(&source->arena, plain_name(base));
+        if (source->directory == NULL || source->selected == NULL)
+            return ferry_fail_memory(error, "a file name", strlen(base));
+        FERRY_TRY(list_folder(source, NULL, error));
+        if (base[0] == '.') FERRY_TRY(add_file(source, base, 0, error));
+    }
     return sort_files(source, error);
 }
 
@@ -270,36 +217,6 @@ void ferry_import_source_close(ferry_import_source *source)
     free(source);
 }
 
-const char *ferry_import_source_path(const ferry_import_source *source)
-{
-    return source->path;
-}
-
-const char *ferry_import_source_base(const ferry_import_source *source)
-{
-    return ferry_path_base(source->real);
-}
-
-const char *ferry_import_source_folder(const ferry_import_source *source)
-{
-    return ferry_path_base(source->folder);
-}
-
-const char *ferry_import_source_selected(const ferry_import_source *source)
-{
-    return source->selected;
-}
-
-size_t ferry_import_source_count(const ferry_import_source *source)
-{
-    return source->count;
-}
-
-const char *ferry_import_source_name(const ferry_import_source *source, size_t index)
-{
-    return source->files[index].name;
-}
-
 bool ferry_import_source_has(const ferry_import_source *source, const char *name)
 {
     return find_file(source, name) != NULL;
@@ -307,7 +224,7 @@ bool ferry_import_source_has(const ferry_import_source *source, const char *name
 
 /* ---- reading ---- */
 
-static const char *label_of(ferry_import_source *source, source_file *file)
+static const char *label_of(ferry_import_source *source, ferry_source_file *file)
 {
     if (file->label == NULL) file->label = join(source, source->directory, file->published);
     return file->label != NULL ? file->label : file->name;
@@ -315,43 +232,34 @@ static const char *label_of(ferry_import_source *source, source_file *file)
 
 const char *ferry_import_source_label(ferry_import_source *source, const char *name)
 {
-    source_file *file = find_file(source, name);
+    ferry_source_file *file = find_file(source, name);
     if (file != NULL) return label_of(source, file);
     const char *label = join(source, source->directory, name);
     return label != NULL ? label : name;
 }
 
-static ferry_status map_original(ferry_import_source *source, source_file *file, ferry_error *error)
-{
-    if (source->archive != NULL) return ferry_zip_member(source->archive, file->member, &file->original, error);
-    const char *path = join(source, source->directory, file->published);
-    if (path == NULL) return ferry_fail_memory(error, "a file name", strlen(file->published));
-    FERRY_TRY(ferry_mapped_file_open(path, FERRY_FILE_MAPPED, &file->map, error));
-    if (!file->counted) ferry_budget_add_file(&source->budget, file->map.bytes.size);
-    file->counted = true;
-    file->original = file->map.bytes;
-    return FERRY_OK;
-}
-
-/* Editors of Windows begin a text with a byte-order mark. Of what is no text, only safetensors could begin so. */
-static ferry_view without_mark(const source_file *file, ferry_view bytes)
-{
-    const bool marked = bytes.size >= 3 && memcmp(bytes.data, "\xef\xbb\xbf", 3) == 0;
-    if (!marked || ferry_text_ends(file->name, ".safetensors")) return bytes;
-    return (ferry_view){bytes.data + 3, bytes.size - 3};
-}
-
-static ferry_status map_file(ferry_import_source *source, source_file *file, ferry_error *error)
+static ferry_status map_file(ferry_import_source *source, ferry_source_file *file, ferry_error *error)
 {
     const char *label = label_of(source, file);
-    FERRY_TRY(map_original(source, file, error));
+    if (source->archive != NULL) {
+        FERRY_TRY(ferry_zip_member(source->archive, file->member, &file->original, error));
+    } else {
+        const char *path = join(source, source->directory, file->published);
+        if (path == NULL) return ferry_fail_memory(error, "a file name", strlen(file->published));
+        FERRY_TRY(ferry_mapped_file_open(path, FERRY_FILE_MAPPED, &file->map, error));
+        if (!file->counted) ferry_budget_add_file(&source->budget, file->map.bytes.size);
+        file->counted = true;
+        file->original = file->map.bytes;
+    }
     file->bytes = file->original;
     FERRY_TRY(ferry_check_not_lfs_pointer(file->bytes, label, error));
     if (strcmp(file->name, file->published) != 0) {
         FERRY_TRY(ferry_gzip_inflate(file->original, label, &source->budget.account, &file->inflated, error));
         file->bytes = file->inflated.bytes;
     }
-    file->bytes = without_mark(file, file->bytes);
+    /* Editors of Windows begin a text with a byte-order mark. Of what is no text, only safetensors could begin so. */
+    if (ferry_view_begins(file->bytes, "\xef\xbb\xbf") && !ferry_text_ends(file->name, ".safetensors"))
+        file->bytes = (ferry_view){file->bytes.data + 3, file->bytes.size - 3};
     file->mapped = true;
     return FERRY_OK;
 }
@@ -359,7 +267,7 @@ static ferry_status map_file(ferry_import_source *source, source_file *file, fer
 ferry_status ferry_import_source_look(ferry_import_source *source, const char *name, ferry_view *bytes,
                                       ferry_error *error)
 {
-    source_file *file = find_file(source, name);
+    ferry_source_file *file = find_file(source, name);
     if (file == NULL) {
         return ferry_fail(error, FERRY_ERROR_IO, "%s: cannot open: there is no such file",
                           ferry_import_source_label(source, name));
@@ -382,15 +290,10 @@ ferry_status ferry_import_source_map(ferry_import_source *source, const char *na
                                      ferry_error *error)
 {
     FERRY_TRY(ferry_import_source_look(source, name, bytes, error));
-    source_file *file = find_file(source, name);
+    ferry_source_file *file = find_file(source, name);
     if (!file->noted) source->read[source->read_count++] = file;
     file->noted = true;
     return FERRY_OK;
-}
-
-ferry_account *ferry_import_source_account(ferry_import_source *source)
-{
-    return &source->budget.account;
 }
 
 ferry_status ferry_import_source_check(const ferry_import_source *source, const char *file, ferry_status status,
@@ -420,11 +323,6 @@ void ferry_import_source_release(ferry_import_source *source, const void *data, 
 
 /* ---- what was read ---- */
 
-size_t ferry_import_source_read_count(const ferry_import_source *source)
-{
-    return source->read_count;
-}
-
 uint64_t ferry_import_source_read_bytes(const ferry_import_source *source)
 {
     uint64_t bytes = 0;
@@ -432,10 +330,11 @@ uint64_t ferry_import_source_read_bytes(const ferry_import_source *source)
     return bytes;
 }
 
-static void compute_hash(ferry_import_source *source, source_file *file)
+const char *ferry_import_source_hash(ferry_import_source *source, ferry_source_file *file)
 {
     struct sha256_ctx context;
     uint8_t digest[SHA256_DIGEST_SIZE];
+    if (file->hash[0] != '\0') return file->hash;
     sha256_init(&context);
     for (size_t at = 0; at < file->original.size; at += HASH_STEP) {
         const size_t left = file->original.size - at, step = left < HASH_STEP ? left : HASH_STEP;
@@ -444,17 +343,5 @@ static void compute_hash(ferry_import_source *source, source_file *file)
     }
     sha256_digest(&context, sizeof digest, digest);
     ferry_hex_digits(digest, sizeof digest, file->hash); /* which is zeroed */
-}
-
-ferry_status ferry_import_source_read(ferry_import_source *source, size_t index, const char **name, uint64_t *size,
-                                      const char **hash, ferry_error *error)
-{
-    if (index >= source->read_count)
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "%s: file %zu of %zu", source->path, index, source->read_count);
-    source_file *file = source->read[index];
-    if (file->hash[0] == '\0') compute_hash(source, file);
-    *name = file->published;
-    *size = file->original.size;
-    *hash = file->hash;
-    return FERRY_OK;
+    return file->hash;
 }

@@ -6,30 +6,56 @@
 #ifndef FERRY_PLAN_SOURCE_H
 #define FERRY_PLAN_SOURCE_H
 
-#include "base/bytes.h"
 #include "base/memory.h"
-#include "base/status.h"
+#include "models/containers/reader.h"
+#include "models/containers/zip.h"
 
-typedef struct ferry_import_source ferry_import_source;
+enum { FERRY_SHA256_DIGITS = 64 };
 
-/* `budget`: what reading and converting the source may take, in bytes; 0: the default (models/containers/budget.h).
+typedef struct ferry_source_file {
+    const char *name;      /* without ".gz" */
+    const char *published; /* with it */
+    const char *label;     /* NULL: not needed yet */
+    size_t member;         /* of the archive, if there is one */
+    bool counted;          /* in the budget's limit */
+    bool noted;            /* among those that were read */
+    bool mapped;
+    ferry_mapped_file map;      /* of a file on disk */
+    ferry_mapped_file inflated; /* of a temporary file */
+    ferry_view original;        /* as published */
+    ferry_view bytes;
+    char hash[FERRY_SHA256_DIGITS + 1]; /* "": not computed yet */
+} ferry_source_file;
+
+/* Others read what is above the line, and change nothing. */
+typedef struct ferry_import_source {
+    const char *path;     /* what the user named, for messages */
+    const char *base;     /* its last part without slashes, for general.name */
+    const char *folder;   /* of a file, the last part of the name of its folder; "" for a directory */
+    const char *selected; /* among `files`, if the user named a file of weights, not a directory or archive; or NULL */
+    ferry_source_file *files; /* [count] by name (strcmp) */
+    size_t count;
+    ferry_source_file **read; /* [read_count] that were read, in their order; room for all */
+    size_t read_count;
+    ferry_budget budget; /* its account is where the source's bytes are taken from */
+    /* ---- */
+    size_t capacity;
+    char *real;            /* the path without links, "." and "/" at its end */
+    const char *directory; /* of files on disk, and before names in messages */
+    ferry_mapped_file map;
+    ferry_zip *archive; /* NULL: files are on disk */
+    const char *asked;  /* label of the last file that was looked for; at first, the path */
+    bool out_of_memory; /* for a file */
+    ferry_arena arena;  /* names */
+} ferry_import_source;
+
+/* `budget`: what reading and converting the source may take, in bytes; 0: the default (models/containers/reader.h).
  * Errors: IO, FORMAT, MEMORY, LIMIT (the budget). */
 ferry_status ferry_import_source_open(const char *path, uint64_t budget, ferry_import_source **source,
                                       ferry_error *error);
 /* NULL is allowed. */
 void ferry_import_source_close(ferry_import_source *source);
 
-/* What the user named, for messages; its last part without slashes, for general.name; and, if the user named a file of
- * weights rather than a directory or an archive, that file's name among the others, or NULL. */
-const char *ferry_import_source_path(const ferry_import_source *source);
-const char *ferry_import_source_base(const ferry_import_source *source);
-/* The last part of the name of the folder that a file, which the user named, lies in; "" for a directory. */
-const char *ferry_import_source_folder(const ferry_import_source *source);
-const char *ferry_import_source_selected(const ferry_import_source *source);
-
-/* Names, in the order of strcmp. */
-size_t ferry_import_source_count(const ferry_import_source *source);
-const char *ferry_import_source_name(const ferry_import_source *source, size_t index);
 bool ferry_import_source_has(const ferry_import_source *source, const char *name);
 
 /* Bytes of a file; they stay until the source is closed. A file is noted as read (for the origin of the model file).
@@ -39,11 +65,9 @@ ferry_status ferry_import_source_map(ferry_import_source *source, const char *na
 /* The same without that note: to look whether a file is the one that is needed. */
 ferry_status ferry_import_source_look(ferry_import_source *source, const char *name, ferry_view *bytes,
                                       ferry_error *error);
-/* Where the budget's bytes are taken from; stays until the source is closed. */
-ferry_account *ferry_import_source_account(ferry_import_source *source);
 /* `status` of what was made of the source, unless memory or the budget did not suffice: MEMORY or LIMIT then, and a
- * message that names `file`, or the file that was asked for last (NULL). Whoever only looked whether a file is a
- * model's took it for something else. */
+ * message that names `file`, or the last file that was looked for (NULL). (A caller that only looks whether a file is a
+ * model's takes such a failure for "no".) */
 ferry_status ferry_import_source_check(const ferry_import_source *source, const char *file, ferry_status status,
                                        ferry_error *error);
 /* "path/name" for messages, as long as the source lives; the name itself when out of memory. */
@@ -51,12 +75,9 @@ const char *ferry_import_source_label(ferry_import_source *source, const char *n
 /* A range inside bytes that ferry_import_source_map gave was read for the last time for now. */
 void ferry_import_source_release(ferry_import_source *source, const void *data, size_t size);
 
-/* Files that were read: name, size and SHA-256 (hexadecimal, computed on the first call) of each as it was published.
- */
-size_t ferry_import_source_read_count(const ferry_import_source *source);
-/* The sum of their sizes. */
+/* The sum of the sizes of the files that were read, as they were published. */
 uint64_t ferry_import_source_read_bytes(const ferry_import_source *source);
-ferry_status ferry_import_source_read(ferry_import_source *source, size_t index, const char **name, uint64_t *size,
-                                      const char **hash, ferry_error *error);
+/* The SHA-256 of a file that was read, as it was published (hexadecimal; computed on the first call). */
+const char *ferry_import_source_hash(ferry_import_source *source, ferry_source_file *file);
 
 #endif

@@ -3,9 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "gguf_write.h"
-#include "engine/file/schema.h"
-#include "tensors.h"
+#include "plan.h"
 
 enum { MAX_FEATURES = 32 };
 
@@ -196,17 +194,17 @@ static ferry_status put_keys(ferry_gguf_writer *writer, const ferry_schema_value
 static ferry_status list_files(const ferry_import_plan *plan, ferry_arena *arena, ferry_model_origin *origin,
                                ferry_error *error)
 {
-    const size_t count = ferry_import_source_read_count(plan->source);
+    const size_t count = plan->source->read_count;
     ferry_view *files = ferry_arena_alloc(arena, count, sizeof *files);
     ferry_view *hashes = ferry_arena_alloc(arena, count, sizeof *hashes);
     uint64_t *sizes = ferry_arena_alloc(arena, count, sizeof *sizes);
     if (files == NULL || hashes == NULL || sizes == NULL)
         return ferry_fail_memory(error, "a list of files", count * sizeof *files);
     for (size_t i = 0; i < count; i++) {
-        const char *name, *hash;
-        FERRY_TRY(ferry_import_source_read(plan->source, i, &name, &sizes[i], &hash, error));
-        files[i] = ferry_text_view(name);
-        hashes[i] = ferry_text_view(hash);
+        ferry_source_file *file = plan->source->read[i];
+        files[i] = ferry_text_view(file->published);
+        sizes[i] = file->original.size;
+        hashes[i] = ferry_text_view(ferry_import_source_hash(plan->source, file));
     }
     *origin = (ferry_model_origin){
         .kind = ferry_text_view(plan->kind),

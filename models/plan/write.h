@@ -17,17 +17,17 @@ typedef struct ferry_import_options {
     const char *name; /* general.name; NULL: the name of the source */
     const char *pair; /* "en-de": the model's languages, or the defaults among them; NULL: as the source says, else as
                        * its name says (opus-mt-en-de) */
-    uint64_t budget;  /* bytes that the source may take; 0: the default (models/containers/budget.h) */
+    uint64_t budget;  /* bytes that the source may take; 0: the default (models/containers/reader.h) */
     /* NULL, or called before the file is created, with 0 bytes done, and then as bytes are written; a result other than
      * 0 cancels (FERRY_ERROR_CANCELLED). */
     int (*progress)(void *user, uint64_t bytes_done, uint64_t bytes_total);
-    /* NULL, or told of each matrix that was quantized: its largest weight and the root mean square of weights and of
-     * errors. */
+    /* NULL, or called for each matrix that was quantized, with its largest weight and the root mean square of weights
+     * and of errors. */
     void (*quantized)(void *user, const char *tensor, double largest, double rms, double rms_error);
-    /* NULL, or told, when the file is complete, how many bytes the files have that were read. */
+    /* NULL, or called when the file is complete, with the bytes of the files that were read. */
     void (*complete)(void *user, uint64_t bytes_read);
-    /* NULL, or told what somebody should know: that only a name says which languages the model translates, or that two
-     * files hardly belong together. Names of files and languages are in the message as they are. */
+    /* NULL, or called with what somebody should know: that only a name says which languages the model translates, or
+     * that two files hardly belong together. Names of files and languages are in the message as they are. */
     void (*noted)(void *user, const char *message);
     void *user;
 } ferry_import_options;

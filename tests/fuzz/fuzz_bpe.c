@@ -2,7 +2,7 @@
  * ids that stand for the text, and text of ids. The first byte chooses the kind and its choices. */
 #include "use_tokenizer.h"
 
-#include "models/containers/bpe_codes.h"
+#include "models/containers/vocabulary_files.h"
 
 enum { MAX_PIECES = 1 << 10 };
 

@@ -1,8 +1,8 @@
 /* Any bytes as a gzip file: refused, or inflated bytes that can all be read. */
 #include "fuzz.h"
 
-#include "models/containers/budget.h"
-#include "models/containers/gzip.h"
+#include "models/containers/reader.h"
+#include "models/containers/zip.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,5 +1,5 @@
 /* Any bytes as a configuration: refused, or values that can be read. */
-#include "models/containers/budget.h"
+#include "models/containers/reader.h"
 #include "read_json.h"
 
 /* Objects within the object, and elements of lists, which importers read as integers. */

@@ -40,9 +40,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (file == NULL) return 0;
     memcpy(file, data + 1, size - 1);
     const ferry_view bytes = {(const char *)file, size - 1};
-    const ferry_texts *listed = join(pieces, PIECES, &arena);
-    if (ferry_lexicon_read_text(bytes, "input", listed, PIECES, listed, PIECES, 1, 1, &arena, &lexicon, &error) ==
-        FERRY_OK)
+    const ferry_lexicon_words words = {join(pieces, PIECES, &arena), PIECES, 1};
+    if (ferry_lexicon_read_text(bytes, "input", &words, &words, &arena, &lexicon, &error) == FERRY_OK)
         check(&lexicon, PIECES);
     mend_checksum(file, size - 1);
     if (ferry_lexicon_read(bytes, "input", sources, PIECES, &arena, &lexicon, &error) == FERRY_OK)

@@ -3,7 +3,7 @@
 #include "use_tokenizer.h"
 
 #include "engine/api/model.h"
-#include "models/containers/budget.h"
+#include "models/containers/reader.h"
 #include "models/families/huggingface/tokenizer_json.h"
 
 enum { ROWS = 320 };

@@ -2,7 +2,7 @@
  * reader, whose target is FUZZ_TARGET. */
 #include "fuzz.h"
 
-#include "models/containers/budget.h"
+#include "models/containers/reader.h"
 #include "models/containers/weights.h"
 
 static ferry_status read_ctranslate2(ferry_reader *in, ferry_weights *weights)

@@ -1,7 +1,8 @@
 /* Any bytes as a configuration and as a vocabulary: refused, or texts that can be read. */
 #include "read_json.h"
 
-#include "models/containers/yaml.h"
+#include "models/containers/json.h"
+#include "models/containers/vocabulary_files.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

@@ -1,7 +1,7 @@
 /* Any bytes as a zip archive: refused, or members all of whose bytes can be read (or are refused one by one). */
 #include "fuzz.h"
 
-#include "models/containers/budget.h"
+#include "models/containers/reader.h"
 #include "models/containers/zip.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -2,7 +2,7 @@
  * read, or could read otherwise. */
 #include "tests/support/refusals.h"
 
-#include "models/containers/bpe_codes.h"
+#include "models/containers/vocabulary_files.h"
 
 /* `expected`: the merges, each followed by "|". */
 static void check_codes(bool fsmt, ferry_view text, int32_t version, const char *expected)

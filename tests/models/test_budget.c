@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "models/containers/budget.h"
+#include "models/containers/reader.h"
 #include "models/plan/source.h"
 
 #define BASE ((size_t)256 << 20)
@@ -129,7 +129,7 @@ TEST(test_limit_follows_files)
     write_bytes(in_directory(directory, "unread"), large, MEGABYTE);
     write_bytes(in_directory(directory, "broken.gz"), large, 1000);
     CHECK(ferry_import_source_open(in_directory(directory, "read"), 0, &source, &error));
-    const ferry_memory *memory = ferry_import_source_account(source)->memory;
+    const ferry_memory *memory = source->budget.account.memory;
     assert_int_equal(memory->limit, BASE);
     for (int i = 0; i < 2; i++) CHECK(ferry_import_source_map(source, "read", &bytes, &error));
     assert_int_equal(memory->limit, BASE + 8 * MEGABYTE);

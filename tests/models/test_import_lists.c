@@ -2,8 +2,8 @@
  * tensors, of layers, and of keys; words that belong to a SentencePiece model. */
 #include "tests/support/plan_bench.h"
 
-#include "models/plan/json_keys.h"
-#include "models/plan/layer_table.h"
+#include "models/containers/json.h"
+#include "models/plan/plan.h"
 #include "tokenizer/sentencepiece_c.h"
 
 TEST_WITH(test_ids, set_up, tear_down)

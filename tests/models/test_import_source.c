@@ -15,8 +15,7 @@ static ferry_import_source *open_source(const char *path, const char *expected)
     made_file found = {.size = 0};
     ferry_import_source *source;
     CHECK(ferry_import_source_open(path, 0, &source, &error));
-    for (size_t i = 0; i < ferry_import_source_count(source); i++)
-        put_text(&found, ferry_name_format("%s|", ferry_import_source_name(source, i)).text);
+    for (size_t i = 0; i < source->count; i++) put_text(&found, ferry_name_format("%s|", source->files[i].name).text);
     put(&found, 0, 1);
     assert_string_equal((const char *)found.data, expected);
     return source;
@@ -33,12 +32,10 @@ static void check_text(ferry_import_source *source, const char *name, const char
 /* File `index` of those that were read. */
 static void check_read(ferry_import_source *source, size_t index, const char *name, uint64_t size, const char *hash)
 {
-    const char *found_name, *found_hash;
-    uint64_t found_size;
-    CHECK(ferry_import_source_read(source, index, &found_name, &found_size, &found_hash, &error));
-    assert_string_equal(found_name, name);
-    assert_int_equal(found_size, size);
-    if (hash != NULL) assert_string_equal(found_hash, hash);
+    ferry_source_file *file = source->read[index];
+    assert_string_equal(file->published, name);
+    assert_int_equal(file->original.size, size);
+    if (hash != NULL) assert_string_equal(ferry_import_source_hash(source, file), hash);
 }
 
 /* FIPS 180-4. */
@@ -66,15 +63,15 @@ TEST(test_directory)
     ferry_import_source *source = open_source(directory, "a.txt|b.json|model/model.bin|");
     assert_false(ferry_import_source_has(source, "model.bin"));
     assert_false(ferry_import_source_has(source, "B.json"));
-    assert_string_equal(ferry_import_source_base(source), "plain");
-    assert_string_equal(ferry_import_source_path(source), directory);
-    assert_null(ferry_import_source_selected(source));
+    assert_string_equal(source->base, "plain");
+    assert_string_equal(source->path, directory);
+    assert_null(source->selected);
     check_text(source, "b.json", "bee");
     check_text(source, "model/model.bin", "weights");
     check_text(source, "a.txt", "");
     assert_string_equal(ferry_import_source_label(source, "model/model.bin"), in_directory(sub, "model.bin"));
     refuse_file(source, "other", FERRY_ERROR_IO, in_directory(directory, "other: cannot open"));
-    assert_int_equal(ferry_import_source_read_count(source), 3);
+    assert_int_equal(source->read_count, 3);
     ferry_import_source_close(source);
 }
 
@@ -104,8 +101,6 @@ TEST(test_files_that_were_read)
 {
     enum { LONG = 2500000 };
     char *letters = kept_memory(LONG + 1), *directory = scratch_directory("hashed");
-    const char *name, *hash;
-    uint64_t size;
     write_text(directory, "x", "abc");
     write_text(directory, "a", "");
     write_text(directory, "unread", "?");
@@ -115,11 +110,10 @@ TEST(test_files_that_were_read)
     check_text(source, "x", "abc");
     check_text(source, "a", "");
     check_text(source, "x", "abc");
-    assert_int_equal(ferry_import_source_read_count(source), 2);
+    assert_int_equal(source->read_count, 2);
     assert_int_equal(ferry_import_source_read_bytes(source), 3);
     check_read(source, 0, "x", 3, hash_of_abc);
     check_read(source, 1, "a", 0, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
-    REFUSE(ferry_import_source_read(source, 2, &name, &size, &hash, &error), FERRY_ERROR_ARGUMENT, ": file 2 of 2");
     check_text(source, "long", letters);
     for (int i = 0; i < 2; i++)
         check_read(source, 2, "long", LONG, "38a637965059125eeb67f54c30e7f48a61859a467a800ba09740ba48a924f2b9");
@@ -144,9 +138,9 @@ TEST(test_archives)
     for (size_t i = 0; i < COUNT(rows); i++) {
         write_zip(path, rows[i].parts, rows[i].count);
         ferry_import_source *source = open_source(path, rows[i].names);
-        assert_string_equal(ferry_import_source_base(source), "models.zip");
+        assert_string_equal(source->base, "models.zip");
         assert_int_equal(ferry_import_source_has(source, "config.json"), i == 0);
-        assert_null(ferry_import_source_selected(source));
+        assert_null(source->selected);
         if (i == 0) {
             check_text(source, "config.json", "{}");
             check_text(source, "model/model.bin", "abc");
@@ -176,10 +170,10 @@ TEST(test_selected_files)
         if (rows[i].member == NULL) write_text(directory, rows[i].file, "x");
         write_text(directory, "vocab.yml", "a: 0");
         ferry_import_source *source = open_source(path, ferry_name_format("%s|vocab.yml|", rows[i].file).text);
-        assert_string_equal(ferry_import_source_selected(source), rows[i].file);
-        assert_string_equal(ferry_import_source_base(source), rows[i].file);
-        assert_string_equal(ferry_import_source_path(source), path);
-        assert_string_equal(ferry_import_source_folder(source), ferry_name_format("selected-%zu", i).text);
+        assert_string_equal(source->selected, rows[i].file);
+        assert_string_equal(source->base, rows[i].file);
+        assert_string_equal(source->path, path);
+        assert_string_equal(source->folder, ferry_name_format("selected-%zu", i).text);
         check_text(source, "vocab.yml", "a: 0");
         ferry_import_source_close(source);
     }
@@ -227,7 +221,7 @@ TEST(test_gzip)
     refuse_file(source, "empty", FERRY_ERROR_FORMAT, "gzip/empty.gz: cannot be inflated: damaged or cut off");
     ferry_import_source_close(source);
     source = open_source(path, "a|broken|empty|lex|twin|");
-    assert_string_equal(ferry_import_source_selected(source), "lex");
+    assert_string_equal(source->selected, "lex");
     ferry_import_source_close(source);
     write_bytes(path, file.data, file.size - 1);
     source = open_source(directory, "a|broken|empty|lex|twin|");
@@ -242,7 +236,7 @@ TEST(test_refusals)
     write_text(directory, "model.bin", "version https://git-lfs.github.com/spec/v1\noid sha256:00\n");
     source = open_source(directory, "model.bin|");
     refuse_file(source, "model.bin", FERRY_ERROR_UNSUPPORTED, "pointers/model.bin: this is a Git LFS pointer");
-    assert_int_equal(ferry_import_source_read_count(source), 0);
+    assert_int_equal(source->read_count, 0);
     ferry_import_source_close(source);
     const zip_part evil[] = {{"../config.json", "{}", 2}};
     write_zip(archive, evil, 1);

@@ -1,7 +1,7 @@
 /* Lexical shortlists: the format's own small numbers, damage, and the binary file of a real model against its text. */
 #include "tests/support/refusals.h"
 
-#include "models/containers/gzip.h"
+#include "models/containers/zip.h"
 #include "models/containers/lexicon.h"
 #include "tokenizer/sentencepiece_c.h"
 
@@ -137,8 +137,8 @@ static const ferry_view targets[] = {{"</s>", 4}, {"<unk>", 5}, {"x", 1}, {"y", 
 static ferry_status read_text(ferry_view text, int32_t unknown, ferry_arena *arena, ferry_lexicon *lexicon,
                               ferry_error *error)
 {
-    return ferry_lexicon_read_text(text, "in", KEPT_TEXTS(sources), 4, KEPT_TEXTS(targets), 5, unknown, unknown, arena,
-                                   lexicon, error);
+    const ferry_lexicon_words source = {KEPT_TEXTS(sources), 4, unknown}, target = {KEPT_TEXTS(targets), 5, unknown};
+    return ferry_lexicon_read_text(text, "in", &source, &target, arena, lexicon, error);
 }
 
 static ferry_status try_text(ferry_view text, int32_t unknown, const char *expected, ferry_error *error)
@@ -203,8 +203,8 @@ TEST(test_best)
         pieces[i] = (ferry_view){names[i], (size_t)snprintf(names[i], sizeof names[i], "p%d", i)};
         at += (size_t)snprintf(text + at, sizeof text - at, "p%d a %s\n", i, i == 50 ? "0.01" : i == 7 ? "0.9" : "0.5");
     }
-    CHECK(ferry_lexicon_read_text((ferry_view){text, at}, "lex", KEPT_TEXTS(sources), 4, KEPT_TEXTS(pieces), MANY, 1, 1,
-                                  &arena, &lexicon, &error));
+    const ferry_lexicon_words source = {KEPT_TEXTS(sources), 4, 1}, target = {KEPT_TEXTS(pieces), MANY, 1};
+    CHECK(ferry_lexicon_read_text((ferry_view){text, at}, "lex", &source, &target, &arena, &lexicon, &error));
     assert_int_equal(lexicon.first, 100);
     assert_int_equal(lexicon.offsets[3] - lexicon.offsets[2], 100);
     for (int i = 3, k = 0; i < MANY; i++) /* without the lowest ids of many equal ones, and the improbable one */
@@ -244,11 +244,10 @@ TEST(test_real_files)
     const ferry_view packed = mapped_bytes(shared_file("models/bergamot-en-de/lex.s2t.gz"));
     CHECK(ferry_spm_create(mapped_bytes(shared_file("models/bergamot-en-de/vocab.ende.spm")), "", &spm, &error));
     for (int32_t id = 0; id < count; id++) pieces[id] = ferry_spm_piece(spm, id);
-    const ferry_texts *own = kept_texts(pieces, (size_t)count);
+    const ferry_lexicon_words own = {kept_texts(pieces, (size_t)count), count, ferry_spm_unknown(spm)};
     CHECK(ferry_gzip_inflate(packed, "lex.s2t.gz", NULL, &inflated, &error));
     CHECK(ferry_lexicon_read(mapped_bytes(path), path, count, count, &arena, &binary, &error));
-    CHECK(ferry_lexicon_read_text(inflated.bytes, "lex.s2t.gz", own, count, own, count, ferry_spm_unknown(spm),
-                                  ferry_spm_unknown(spm), &arena, &text, &error));
+    CHECK(ferry_lexicon_read_text(inflated.bytes, "lex.s2t.gz", &own, &own, &arena, &text, &error));
     assert_int_equal(binary.first, 50);
     assert_int_equal(text.first, 100);
     compare_lists(&binary, &text);

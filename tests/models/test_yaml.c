@@ -1,8 +1,9 @@
 /* Configurations and vocabularies: what is read, byte by byte, and what is refused with its line. */
 #include "tests/support/refusals.h"
 
-#include "models/containers/decimal.h"
-#include "models/containers/yaml.h"
+#include "models/containers/reader.h"
+#include "models/containers/json.h"
+#include "models/containers/vocabulary_files.h"
 
 /* ---- configurations ---- */
 

@@ -10,7 +10,7 @@
 #include "base/texts.h"
 #include "engine/ferry_inspect.h"
 #include "models/containers/json.h"
-#include "models/containers/safetensors.h"
+#include "models/containers/weights.h"
 #include "test.h"
 
 /* The call, which writes to `&error`, yields FERRY_OK, or the test fails with the message. */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/containers/safetensors.h"
+#include "models/containers/weights.h"
 #include "tools/command.h"
 
 /* Copies a tensor to aligned memory. `shape` [dims]: sizes above 0 are required, zeros are filled in. Prints a message

@@ -7,11 +7,11 @@
 enum { FERRY_CTRANSLATE2_CONFIG = 6 }; /* the first version of model.bin that needs config.json */
 
 /* A list of tokens, the unknown token at its end where the file lacks it. */
-typedef struct ferry_ctranslate2_vocabulary {
+typedef struct ferry_ct2_vocabulary {
     ferry_view *tokens; /* [count] */
     int32_t count;
     const char *file;
-} ferry_ctranslate2_vocabulary;
+} ferry_ct2_vocabulary;
 
 typedef struct ferry_ctranslate2 {
     ferry_import_plan *plan;
@@ -23,41 +23,33 @@ typedef struct ferry_ctranslate2 {
 
     ferry_view unk, bos, eos, start; /* tokens */
     bool source_bos, source_eos;     /* joined to the source by the system itself */
-    ferry_ctranslate2_vocabulary source, target;
+    ferry_ct2_vocabulary source, target;
 } ferry_ctranslate2;
 
 /* "encoder/layer_3" and "ffn" with a slash between them. */
-ferry_name ferry_ctranslate2_join(const char *scope, const char *name);
+ferry_name ferry_ct2_join(const char *scope, const char *name);
 
 /* ---- ctranslate2.c ---- */
 
 /* A variable, without counting it as used; NULL if there is none. */
-const ferry_weights_entry *ferry_ctranslate2_look(const ferry_ctranslate2 *model, const char *scope, const char *name);
+const ferry_weights_entry *ferry_ct2_look(const ferry_ctranslate2 *model, const char *scope, const char *name);
 /* A number that is a variable of one element, of whatever type; `missing` where there is none. A variable with more
  * elements is not one: it stays unused, which ferry_import_check_unused refuses. */
-double ferry_ctranslate2_number(const ferry_ctranslate2 *model, const char *scope, const char *name, double missing);
+double ferry_ct2_number(const ferry_ctranslate2 *model, const char *scope, const char *name, double missing);
 /* Dimension `index` of a variable of `dims` dimensions, within what Ferry reads. */
-ferry_status ferry_ctranslate2_size(const ferry_ctranslate2 *model, const char *scope, const char *name, int32_t dims,
-                                    int32_t index, int32_t *size, ferry_error *error);
-ferry_status ferry_ctranslate2_fail(const ferry_ctranslate2 *model, const char *scope, const char *what,
-                                    ferry_error *error);
-
-/* ---- ctranslate2_layers.c ---- */
-
-/* Embedding or output matrix [N, D], and the layers with their norms and biases. */
-ferry_status ferry_ctranslate2_matrix(const ferry_ctranslate2 *model, const char *scope, int32_t N, int32_t K,
-                                      ferry_import_tensor *matrix, ferry_error *error);
-ferry_status ferry_ctranslate2_layers(ferry_ctranslate2 *model, bool decoder, ferry_error *error);
+ferry_status ferry_ct2_size(const ferry_ctranslate2 *model, const char *scope, const char *name, int32_t dims,
+                            int32_t index, int32_t *size, ferry_error *error);
+ferry_status ferry_ct2_fail(const ferry_ctranslate2 *model, const char *scope, const char *what, ferry_error *error);
 
 /* ---- ctranslate2_positions.c ---- */
 
-ferry_status ferry_ctranslate2_positions(const ferry_ctranslate2 *model, bool decoder, ferry_error *error);
+ferry_status ferry_ct2_positions(const ferry_ctranslate2 *model, bool decoder, ferry_error *error);
 
 /* ---- ctranslate2_text.c ---- */
 
 /* Vocabularies, and the tokens that config.json or old models' variables name. */
-ferry_status ferry_ctranslate2_tokens(ferry_ctranslate2 *model, ferry_error *error);
+ferry_status ferry_ct2_tokens(ferry_ctranslate2 *model, ferry_error *error);
 /* Ids, segmentation and languages, once the sizes of the plan's stacks are known; `metadata` is an Argos package's. */
-ferry_status ferry_ctranslate2_text(const ferry_ctranslate2 *model, ferry_json metadata, ferry_error *error);
+ferry_status ferry_ct2_text(const ferry_ctranslate2 *model, ferry_json metadata, ferry_error *error);
 
 #endif

@@ -24,17 +24,17 @@ static ferry_name layer_scope(const position_reader *reader, int32_t layer)
 
 static bool in_first_layer(const position_reader *reader, const char *name)
 {
-    return ferry_ctranslate2_look(reader->model, layer_scope(reader, 0).text, name) != NULL;
+    return ferry_ct2_look(reader->model, layer_scope(reader, 0).text, name) != NULL;
 }
 
 /* A number of each layer's self-attention, which must be the first layer's. */
 static ferry_status read_common(const position_reader *reader, const char *name, double *value, ferry_error *error)
 {
     const double missing = *value;
-    *value = ferry_ctranslate2_number(reader->model, layer_scope(reader, 0).text, name, missing);
+    *value = ferry_ct2_number(reader->model, layer_scope(reader, 0).text, name, missing);
     for (int32_t i = 1; i < reader->stack->layer_count; i++) {
         const ferry_name scope = layer_scope(reader, i);
-        const double other = ferry_ctranslate2_number(reader->model, scope.text, name, missing);
+        const double other = ferry_ct2_number(reader->model, scope.text, name, missing);
         if (other == *value) continue;
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%s/%s' is %g, but %g in layer 0: not supported",
                           reader->model->file, scope.text, name, other, *value);
@@ -49,7 +49,7 @@ static ferry_status read_shaw(position_reader *reader, ferry_error *error)
     static const char *const names[][2] = {{"relative_position_keys", "rel_k"}, {"relative_position_values", "rel_v"}};
     ferry_import_plan *plan = reader->model->plan;
     int32_t rows;
-    FERRY_TRY(ferry_ctranslate2_size(reader->model, layer_scope(reader, 0).text, names[0][0], 2, 0, &rows, error));
+    FERRY_TRY(ferry_ct2_size(reader->model, layer_scope(reader, 0).text, names[0][0], 2, 0, &rows, error));
     if (rows < 3 || rows % 2 == 0) {
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: relative positions: expected an odd number of rows, found %d",
                           reader->model->file, (int)rows);
@@ -59,26 +59,12 @@ static ferry_status read_shaw(position_reader *reader, ferry_error *error)
     for (int32_t i = 0; i < 2 * reader->stack->layer_count; i++) {
         const ferry_name scope = layer_scope(reader, i / 2);
         const ferry_weights_entry *table;
-        FERRY_TRY(ferry_import_take(plan, "", ferry_ctranslate2_join(scope.text, names[i % 2][0]).text, rows,
+        FERRY_TRY(ferry_import_take(plan, "", ferry_ct2_join(scope.text, names[i % 2][0]).text, rows,
                                     reader->stack->head_width, &table, error));
         FERRY_TRY(ferry_import_add(plan, table, FERRY_IMPORT_TABLE, error, "%s.blk.%d.position.%s", reader->to,
                                    (int)(i / 2), names[i % 2][1]));
     }
     return FERRY_OK;
-}
-
-/* The layers' tables are one table, or equal. */
-static ferry_status check_same_table(const position_reader *reader, const ferry_weights_entry *first, int32_t layer,
-                                     ferry_error *error)
-{
-    const ferry_name scope = layer_scope(reader, layer);
-    const ferry_weights_entry *other =
-        ferry_import_find(reader->model->plan, "", ferry_ctranslate2_join(scope.text, "relative_attention_bias").text);
-    if (other == NULL || (other->tensor.bytes == first->tensor.bytes && other->tensor.type == first->tensor.type &&
-                          memcmp(other->tensor.data, first->tensor.data, first->tensor.bytes) == 0))
-        return FERRY_OK;
-    return ferry_ctranslate2_fail(reader->model, scope.text,
-                                  "position biases that differ between layers are not supported", error);
 }
 
 static ferry_status read_t5(position_reader *reader, ferry_error *error)
@@ -88,8 +74,8 @@ static ferry_status read_t5(position_reader *reader, ferry_error *error)
     const ferry_weights_entry *table;
     int32_t buckets;
     double distance = 0;
-    FERRY_TRY(ferry_ctranslate2_size(reader->model, scope.text, "relative_attention_bias", 2, 0, &buckets, error));
-    FERRY_TRY(ferry_import_take(plan, "", ferry_ctranslate2_join(scope.text, "relative_attention_bias").text, buckets,
+    FERRY_TRY(ferry_ct2_size(reader->model, scope.text, "relative_attention_bias", 2, 0, &buckets, error));
+    FERRY_TRY(ferry_import_take(plan, "", ferry_ct2_join(scope.text, "relative_attention_bias").text, buckets,
                                 reader->stack->heads, &table, error));
     FERRY_TRY(read_common(reader, "relative_attention_max_distance", &distance, error));
     const int32_t exact = reader->decoder ? buckets / 2 : buckets / 4;
@@ -97,7 +83,16 @@ static ferry_status read_t5(position_reader *reader, ferry_error *error)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s': %d buckets for distances up to %g", reader->model->file,
                           scope.text, (int)buckets, distance);
     }
-    for (int32_t i = 1; i < reader->stack->layer_count; i++) FERRY_TRY(check_same_table(reader, table, i, error));
+    for (int32_t i = 1; i < reader->stack->layer_count; i++) { /* one table for all layers, or equal ones */
+        const ferry_name layer = layer_scope(reader, i);
+        const ferry_weights_entry *other =
+            ferry_import_find(plan, "", ferry_ct2_join(layer.text, "relative_attention_bias").text);
+        if (other == NULL || (other->tensor.bytes == table->tensor.bytes && other->tensor.type == table->tensor.type &&
+                              memcmp(other->tensor.data, table->tensor.data, table->tensor.bytes) == 0))
+            continue;
+        return ferry_ct2_fail(reader->model, layer.text, "position biases that differ between layers are not supported",
+                              error);
+    }
     ferry_import_set_position(plan, reader->decoder, "t5", buckets, distance, 0);
     return ferry_import_add(plan, table, FERRY_IMPORT_TABLE, error, "%s.position.bias", reader->to);
 }
@@ -120,7 +115,7 @@ static ferry_status read_rope(position_reader *reader, ferry_error *error)
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         FERRY_TRY(read_common(reader, numbers[i].name, numbers[i].value, error));
     if (scaling != -1 && scaling != LINEAR && scaling != LLAMA3) {
-        return ferry_ctranslate2_fail(
+        return ferry_ct2_fail(
             reader->model, layer_scope(reader, 0).text,
             "rotations scaled as `su` (or by another rule than `linear` and `llama3`) are not supported", error);
     }
@@ -150,16 +145,7 @@ static ferry_status read_rope(position_reader *reader, ferry_error *error)
     return FERRY_OK;
 }
 
-/* Positions that grow to the right or fall to the left differ by a constant in each row: the same probabilities. */
-static ferry_status read_alibi(position_reader *reader, ferry_error *error)
-{
-    if (ferry_ctranslate2_number(reader->model, "decoder", "scale_alibi", 0) != 0)
-        return ferry_ctranslate2_fail(reader->model, "decoder", "scaled ALiBi slopes are not supported", error);
-    ferry_import_set_position(reader->model->plan, reader->decoder, "alibi", FORMULA, 0, 0);
-    return FERRY_OK;
-}
-
-ferry_status ferry_ctranslate2_positions(const ferry_ctranslate2 *model, bool decoder, ferry_error *error)
+ferry_status ferry_ct2_positions(const ferry_ctranslate2 *model, bool decoder, ferry_error *error)
 {
     ferry_import_plan *plan = model->plan;
     position_reader reader = {.model = model,
@@ -167,17 +153,24 @@ ferry_status ferry_ctranslate2_positions(const ferry_ctranslate2 *model, bool de
                               .decoder = decoder,
                               .from = decoder ? "decoder" : "encoder",
                               .to = decoder ? "dec" : "enc"};
-    const bool alibi = ferry_ctranslate2_number(model, reader.from, "alibi", 0) != 0;
-    (void)ferry_ctranslate2_number(model, reader.from, "alibi_use_positive_positions", 0);
-    (void)ferry_ctranslate2_number(model, reader.from, "scale_alibi", 0);
+    const bool alibi = ferry_ct2_number(model, reader.from, "alibi", 0) != 0;
+    (void)ferry_ct2_number(model, reader.from, "alibi_use_positive_positions", 0);
+    (void)ferry_ct2_number(model, reader.from, "scale_alibi", 0);
     if (in_first_layer(&reader, "relative_position_keys") || in_first_layer(&reader, "relative_position_values"))
         return read_shaw(&reader, error);
     if (in_first_layer(&reader, "relative_attention_bias")) return read_t5(&reader, error);
     if (in_first_layer(&reader, "rotary_dim")) return read_rope(&reader, error);
-    if (alibi && decoder) return read_alibi(&reader, error);
-    if (alibi) return ferry_ctranslate2_fail(model, "encoder", "ALiBi in an encoder is not supported", error);
+    if (alibi && !decoder) return ferry_ct2_fail(model, "encoder", "ALiBi in an encoder is not supported", error);
+    if (alibi && ferry_ct2_number(model, "decoder", "scale_alibi", 0) != 0)
+        return ferry_ct2_fail(model, "decoder", "scaled ALiBi slopes are not supported", error);
+    if (alibi) {
+        /* Positions that grow to the right or fall to the left differ by a constant in each row: the same
+         * probabilities. */
+        ferry_import_set_position(plan, decoder, "alibi", FORMULA, 0, 0);
+        return FERRY_OK;
+    }
     const ferry_weights_entry *table =
-        ferry_import_find(plan, "", ferry_ctranslate2_join(reader.from, "position_encodings/encodings").text);
+        ferry_import_find(plan, "", ferry_ct2_join(reader.from, "position_encodings/encodings").text);
     if (table != NULL) return ferry_import_position_table(plan, decoder, table, 0, error);
     ferry_import_sinusoidal(plan, decoder, false, true, 1);
     return FERRY_OK;

@@ -2,33 +2,27 @@
 #include <string.h>
 
 #include "ctranslate2.h"
-#include "models/containers/text_lines.h"
-#include "models/plan/json_keys.h"
 #include "base/utf8.h"
 
-static int32_t find_token(const ferry_ctranslate2_vocabulary *vocabulary, ferry_view token)
+static int32_t find_token(const ferry_ct2_vocabulary *vocabulary, ferry_view token)
 {
     for (int32_t i = 0; i < vocabulary->count; i++)
         if (ferry_view_equal(vocabulary->tokens[i], token)) return i;
     return -1;
 }
 
-/* ---- vocabularies ---- */
-
-/* `count` tokens, and room for one more. */
-static ferry_status allocate_tokens(ferry_import_plan *plan, size_t count, ferry_ctranslate2_vocabulary *vocabulary,
+/* Room for `count` tokens, and for one more. */
+static ferry_status allocate_tokens(ferry_import_plan *plan, size_t count, ferry_ct2_vocabulary *vocabulary,
                                     ferry_error *error)
 {
-    if (count >= FERRY_MAX_VOCABULARY) {
-        return ferry_fail(error, FERRY_ERROR_LIMIT, "%s: a vocabulary of %zu tokens",
-                          ferry_import_source_path(plan->source), count);
-    }
     vocabulary->count = (int32_t)count;
-    return ferry_import_pieces(plan, vocabulary->count + 1, &vocabulary->tokens, error);
+    if (count < FERRY_MAX_VOCABULARY)
+        return ferry_import_pieces(plan, vocabulary->count + 1, &vocabulary->tokens, error);
+    return ferry_fail(error, FERRY_ERROR_LIMIT, "%s: a vocabulary of %zu tokens", plan->source->path, count);
 }
 
 /* An array of texts; jansson keeps them. */
-static ferry_status read_json_tokens(ferry_import_plan *plan, ferry_view text, ferry_ctranslate2_vocabulary *vocabulary,
+static ferry_status read_json_tokens(ferry_import_plan *plan, ferry_view text, ferry_ct2_vocabulary *vocabulary,
                                      ferry_error *error)
 {
     size_t i;
@@ -54,7 +48,7 @@ static bool had_return(ferry_view text, ferry_view line)
 }
 
 /* A carriage return is part of a token, unless every line has one. */
-static ferry_status read_text_tokens(ferry_import_plan *plan, ferry_view text, ferry_ctranslate2_vocabulary *vocabulary,
+static ferry_status read_text_tokens(ferry_import_plan *plan, ferry_view text, ferry_ct2_vocabulary *vocabulary,
                                      ferry_error *error)
 {
     ferry_view line;
@@ -68,12 +62,12 @@ static ferry_status read_text_tokens(ferry_import_plan *plan, ferry_view text, f
 }
 
 /* <folder><stem>.json, else .txt; vocabulary->tokens stays NULL when there is neither. */
-static ferry_status read_vocabulary(const ferry_ctranslate2 *model, const char *stem,
-                                    ferry_ctranslate2_vocabulary *vocabulary, ferry_error *error)
+static ferry_status read_vocabulary(const ferry_ctranslate2 *model, const char *stem, ferry_ct2_vocabulary *vocabulary,
+                                    ferry_error *error)
 {
     ferry_import_plan *plan = model->plan;
     ferry_view text;
-    *vocabulary = (ferry_ctranslate2_vocabulary){.tokens = NULL};
+    *vocabulary = (ferry_ct2_vocabulary){.tokens = NULL};
     ferry_name name = ferry_name_format("%s%s.json", model->folder, stem);
     const bool json = ferry_import_has_file(plan, name.text);
     if (!json) name = ferry_name_format("%s%s.txt", model->folder, stem);
@@ -100,10 +94,10 @@ static ferry_status read_vocabularies(ferry_ctranslate2 *model, ferry_error *err
                       model->target.tokens != NULL ? "%s: expected source_vocabulary.json or .txt beside the target's"
                                                    : "%s: expected shared_vocabulary.json or .txt beside model.bin, or "
                                                      "source_vocabulary and target_vocabulary",
-                      ferry_import_source_path(model->plan->source));
+                      model->plan->source->path);
 }
 
-static ferry_status check_size(const ferry_ctranslate2_vocabulary *vocabulary, int32_t rows, ferry_error *error)
+static ferry_status check_size(const ferry_ct2_vocabulary *vocabulary, int32_t rows, ferry_error *error)
 {
     if (vocabulary->count == rows) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: %d tokens (with the unknown one) for %d rows of embeddings",
@@ -112,37 +106,35 @@ static ferry_status check_size(const ferry_ctranslate2_vocabulary *vocabulary, i
 
 /* ---- tokens with a meaning ---- */
 
-/* Before version 6: a vector of the token's bytes. */
-static void read_variable(const ferry_ctranslate2 *model, const char *name, ferry_view *token)
+ferry_status ferry_ct2_tokens(ferry_ctranslate2 *model, ferry_error *error)
 {
-    const ferry_weights_entry *entry = ferry_import_find(model->plan, "", name);
-    if (entry != NULL && entry->tensor.type == FERRY_I8) *token = (ferry_view){entry->tensor.data, entry->tensor.bytes};
-}
-
-static ferry_status read_old_tokens(ferry_ctranslate2 *model, ferry_error *error)
-{
-    read_variable(model, "unk_token", &model->unk);
-    read_variable(model, "bos_token", &model->bos);
-    read_variable(model, "eos_token", &model->eos);
-    model->source_bos = ferry_ctranslate2_number(model, "", "with_source_bos", 0) != 0;
-    model->source_eos = ferry_ctranslate2_number(model, "", "with_source_eos", 0) != 0;
-    model->start = ferry_ctranslate2_number(model, "", "with_target_bos", 1) != 0 ? model->bos : model->eos;
-    if (ferry_ctranslate2_number(model, "", "user_decoder_start_tokens", 0) == 0) return FERRY_OK;
-    return ferry_ctranslate2_fail(model, "user_decoder_start_tokens",
-                                  "a first decoder input that the caller chooses is not supported", error);
-}
-
-static ferry_status read_new_tokens(ferry_ctranslate2 *model, ferry_error *error)
-{
+    static const char *const names[] = {"unk_token", "bos_token", "eos_token", "decoder_start_token"};
     ferry_view *const tokens[] = {&model->unk, &model->bos, &model->eos, &model->start};
     const char *texts[4] = {NULL};
-    const ferry_json_key keys[] = {{"unk_token", .text = &texts[0]},
-                                   {"bos_token", .text = &texts[1]},
-                                   {"eos_token", .text = &texts[2]},
-                                   {"decoder_start_token", .text = &texts[3]},
+    const ferry_json_key keys[] = {{names[0], .text = &texts[0]},
+                                   {names[1], .text = &texts[1]},
+                                   {names[2], .text = &texts[2]},
+                                   {names[3], .text = &texts[3]},
                                    {"add_source_bos", .flag = &model->source_bos},
                                    {"add_source_eos", .flag = &model->source_eos}};
-    if (json_is_null(json_object_get(model->config.object, "decoder_start_token"))) {
+    model->unk = ferry_text_view("<unk>");
+    model->bos = model->start = ferry_text_view("<s>");
+    model->eos = ferry_text_view("</s>");
+    if (model->header.version < FERRY_CTRANSLATE2_CONFIG) {
+        for (size_t i = 0; i < 3; i++) { /* variables, vectors of the token's bytes */
+            const ferry_weights_entry *entry = ferry_import_find(model->plan, "", names[i]);
+            if (entry != NULL && entry->tensor.type == FERRY_I8)
+                *tokens[i] = (ferry_view){entry->tensor.data, entry->tensor.bytes};
+        }
+        model->source_bos = ferry_ct2_number(model, "", "with_source_bos", 0) != 0;
+        model->source_eos = ferry_ct2_number(model, "", "with_source_eos", 0) != 0;
+        model->start = ferry_ct2_number(model, "", "with_target_bos", 1) != 0 ? model->bos : model->eos;
+        if (ferry_ct2_number(model, "", "user_decoder_start_tokens", 0) != 0)
+            return ferry_ct2_fail(model, "user_decoder_start_tokens",
+                                  "a first decoder input that the caller chooses is not supported", error);
+        return read_vocabularies(model, error);
+    }
+    if (json_is_null(json_object_get(model->config.object, names[3]))) {
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
                           "%s: 'decoder_start_token' null: a first decoder input that the caller chooses is not "
                           "supported",
@@ -151,22 +143,12 @@ static ferry_status read_new_tokens(ferry_ctranslate2 *model, ferry_error *error
     FERRY_TRY(ferry_json_read(model->config, keys, 6, false, error));
     for (size_t i = 0; i < 4; i++)
         if (texts[i] != NULL) *tokens[i] = ferry_text_view(texts[i]);
-    return FERRY_OK;
-}
-
-ferry_status ferry_ctranslate2_tokens(ferry_ctranslate2 *model, ferry_error *error)
-{
-    model->unk = ferry_text_view("<unk>");
-    model->bos = model->start = ferry_text_view("<s>");
-    model->eos = ferry_text_view("</s>");
-    FERRY_TRY(model->header.version < FERRY_CTRANSLATE2_CONFIG ? read_old_tokens(model, error)
-                                                               : read_new_tokens(model, error));
     return read_vocabularies(model, error);
 }
 
 /* ---- ids ---- */
 
-static ferry_status require_token(const ferry_ctranslate2_vocabulary *vocabulary, ferry_view token, const char *what,
+static ferry_status require_token(const ferry_ct2_vocabulary *vocabulary, ferry_view token, const char *what,
                                   int32_t *id, ferry_error *error)
 {
     *id = find_token(vocabulary, token);
@@ -179,7 +161,7 @@ static ferry_status require_token(const ferry_ctranslate2_vocabulary *vocabulary
 static ferry_status set_ids(const ferry_ctranslate2 *model, ferry_error *error)
 {
     static const char *const silent[] = {"<s>", "</s>", "<pad>", "<blank>"};
-    const ferry_ctranslate2_vocabulary *target = &model->target;
+    const ferry_ct2_vocabulary *target = &model->target;
     ferry_generation *ids = &model->plan->generation;
     int32_t eos;
     FERRY_TRY(require_token(target, model->eos, "the end of sentence", &eos, error));
@@ -208,31 +190,16 @@ static ferry_status read_segmenters(const ferry_ctranslate2 *model, bool *closes
     const char *const folders[] = {"", model->folder};
     *closes = false;
     for (size_t i = 0; i < 2 * sizeof names / sizeof names[0]; i++) {
-        const ferry_name source = ferry_ctranslate2_join(folders[i % 2], names[i / 2].source);
+        const ferry_name source = ferry_ct2_join(folders[i % 2], names[i / 2].source);
         ferry_name target = {""};
         if (!ferry_import_has_file(plan, source.text)) continue;
         const bool two = names[i / 2].target != NULL;
-        if (two) target = ferry_ctranslate2_join(folders[i % 2], names[i / 2].target);
+        if (two) target = ferry_ct2_join(folders[i % 2], names[i / 2].target);
         if (two && !ferry_import_has_file(plan, target.text)) target.text[0] = '\0';
         *closes = names[i / 2].huggingface;
         return ferry_import_segmenters(plan, source.text, two ? target.text : NULL, error);
     }
     return FERRY_OK;
-}
-
-/* Ids before and after those of a source line. */
-static ferry_status set_frame(const ferry_ctranslate2 *model, bool closes, ferry_error *error)
-{
-    ferry_import_plan *plan = model->plan;
-    ferry_model_text *text = &plan->text;
-    int32_t id;
-    if (model->source_bos) {
-        FERRY_TRY(require_token(&model->source, model->bos, "the beginning of sentence", &id, error));
-        FERRY_TRY(ferry_import_ids(plan, &id, 1, &text->prefix_ids, &text->prefix_count, error));
-    }
-    if (!model->source_eos && !closes) return FERRY_OK;
-    FERRY_TRY(require_token(&model->source, model->eos, "the end of sentence", &id, error));
-    return ferry_import_ids(plan, &id, 1, &text->suffix_ids, &text->suffix_count, error);
 }
 
 /* ---- languages ---- */
@@ -286,7 +253,7 @@ static ferry_status read_package(const ferry_ctranslate2 *model, ferry_json meta
     return ferry_import_special(plan, &id, 1, error);
 }
 
-ferry_status ferry_ctranslate2_text(const ferry_ctranslate2 *model, ferry_json metadata, ferry_error *error)
+ferry_status ferry_ct2_text(const ferry_ctranslate2 *model, ferry_json metadata, ferry_error *error)
 {
     ferry_import_plan *plan = model->plan;
     ferry_arena *arena = &plan->arena;
@@ -316,5 +283,13 @@ ferry_status ferry_ctranslate2_text(const ferry_ctranslate2 *model, ferry_json m
     FERRY_TRY(read_segmenters(model, &closes, error));
     /* OpenNMT's decoders begin with <s>, and its sources have no end unless add_source_eos says so. */
     plan->closing_id = opennmt ? -1 : find_token(&model->source, model->eos);
-    return set_frame(model, closes, error);
+    /* Ids before and after those of a source line. */
+    int32_t id;
+    if (model->source_bos) {
+        FERRY_TRY(require_token(&model->source, model->bos, "the beginning of sentence", &id, error));
+        FERRY_TRY(ferry_import_ids(plan, &id, 1, &text->prefix_ids, &text->prefix_count, error));
+    }
+    if (!model->source_eos && !closes) return FERRY_OK;
+    FERRY_TRY(require_token(&model->source, model->eos, "the end of sentence", &id, error));
+    return ferry_import_ids(plan, &id, 1, &text->suffix_ids, &text->suffix_count, error);
 }

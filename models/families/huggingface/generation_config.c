@@ -1,7 +1,5 @@
 #include <string.h>
 
-#include "engine/file/schema.h"
-#include "models/plan/json_keys.h"
 #include "models/plan/plan.h"
 
 /* The largest value that a model file has of a search option that is a whole number. */
@@ -16,25 +14,23 @@ static ferry_status refuse_unsupported(ferry_json json, ferry_error *error)
     static const struct {
         const char *key;
         double harmless;
-    } keys[] = {
-        {"do_sample", 0},
-        {"num_beam_groups", 1},
-        {"diversity_penalty", 0},
-        {"penalty_alpha", 0},
-        {"encoder_repetition_penalty", 1},
-        {"encoder_no_repeat_ngram_size", 0},
-        {"exponential_decay_length_penalty", 0},
-        {"sequence_bias", 0},
-        {"begin_suppress_tokens", 0},
-        {"guidance_scale", 1},
-        {"watermarking_config", 0},
-        {"stop_strings", 0},
-        {"max_time", 0},
-        {"constraints", 0},
-        {"force_words_ids", 0},
-        {"token_healing", 0},
-        {"dola_layers", 0},
-    };
+    } keys[] = {{"do_sample", 0},
+                {"num_beam_groups", 1},
+                {"diversity_penalty", 0},
+                {"penalty_alpha", 0},
+                {"encoder_repetition_penalty", 1},
+                {"encoder_no_repeat_ngram_size", 0},
+                {"exponential_decay_length_penalty", 0},
+                {"sequence_bias", 0},
+                {"begin_suppress_tokens", 0},
+                {"guidance_scale", 1},
+                {"watermarking_config", 0},
+                {"stop_strings", 0},
+                {"max_time", 0},
+                {"constraints", 0},
+                {"force_words_ids", 0},
+                {"token_healing", 0},
+                {"dola_layers", 0}};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         const json_t *value = ferry_json_get(json, keys[i].key);
         if (value == NULL || json_is_false(value)) continue;
@@ -131,18 +127,6 @@ static ferry_status read_suppressed(ferry_import_plan *plan, ferry_json json, fe
     return ferry_import_suppress(plan, more, more_count, error);
 }
 
-static ferry_status read_early_stopping(ferry_json json, ferry_early_stopping *early_stopping, ferry_error *error)
-{
-    const json_t *value = ferry_json_get(json, "early_stopping");
-    if (value == NULL || json_is_false(value)) return FERRY_OK;
-    const bool never = json_is_string(value) && strcmp(json_string_value(value), "never") == 0;
-    if (never || json_is_true(value)) {
-        *early_stopping = never ? FERRY_EARLY_STOPPING_NEVER : FERRY_EARLY_STOPPING_TRUE;
-        return FERRY_OK;
-    }
-    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: 'early_stopping': expected true, false or \"never\"", json.file);
-}
-
 /* A larger limit than a model file has, say 10³⁰, is meant to be none: the largest. */
 static ferry_status read_limit(ferry_json json, const char *key, int32_t least, int32_t largest, int32_t *limit,
                                ferry_error *error)
@@ -178,31 +162,29 @@ static ferry_status read_rules(ferry_json json, ferry_decoding *decoding, ferry_
     if (max_new_tokens > 0) decoding->options.max_length = max_new_tokens;
     if (min_length > 0) decoding->options.min_length = min_length - 1;
     if (min_new_tokens >= 0) decoding->options.min_length = min_new_tokens;
-    return read_early_stopping(json, &decoding->search.early_stopping, error);
-}
-
-/* `force_bos_token_to_be_generated`, of the time before this file, counts where the keys came from config.json. */
-static ferry_status read_forced_tokens(ferry_import_plan *plan, ferry_json json, bool own_file, ferry_error *error)
-{
-    ferry_decoding *decoding = &plan->generation.decoding;
-    bool from_config = !own_file, forces_bos = false;
-    FERRY_TRY(ferry_json_bool(json, "_from_model_config", &from_config, error));
-    FERRY_TRY(ferry_json_bool(json, "force_bos_token_to_be_generated", &forces_bos, error));
-    FERRY_TRY(read_forced(plan, json, "forced_bos_token_id", &decoding->search.forced_first_id, error));
-    if (from_config && forces_bos)
-        FERRY_TRY(read_forced(plan, json, "bos_token_id", &decoding->search.forced_first_id, error));
-    return read_forced(plan, json, "forced_eos_token_id", &decoding->search.forced_last_id, error);
+    const json_t *stopping = ferry_json_get(json, "early_stopping");
+    const bool never = json_is_string(stopping) && strcmp(json_string_value(stopping), "never") == 0;
+    if (stopping == NULL || json_is_false(stopping)) return FERRY_OK;
+    decoding->search.early_stopping = never ? FERRY_EARLY_STOPPING_NEVER : FERRY_EARLY_STOPPING_TRUE;
+    if (never || json_is_true(stopping)) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: 'early_stopping': expected true, false or \"never\"", json.file);
 }
 
 ferry_status ferry_import_generation(ferry_import_plan *plan, ferry_json config, ferry_json generation,
                                      ferry_error *error)
 {
-    const bool own_file = generation.object != NULL;
-    const ferry_json json = own_file ? generation : config;
+    const ferry_json json = generation.object != NULL ? generation : config;
     ferry_decoding *decoding = &plan->generation.decoding;
+    bool from_config = generation.object == NULL, forces_bos = false;
     FERRY_TRY(refuse_unsupported(json, error));
     FERRY_TRY(read_special_ids(plan, config, generation, error));
     FERRY_TRY(read_rules(json, decoding, error));
-    FERRY_TRY(read_forced_tokens(plan, json, own_file, error));
+    /* `force_bos_token_to_be_generated`, of the time before this file, counts where the keys came from config.json. */
+    FERRY_TRY(ferry_json_bool(json, "_from_model_config", &from_config, error));
+    FERRY_TRY(ferry_json_bool(json, "force_bos_token_to_be_generated", &forces_bos, error));
+    FERRY_TRY(read_forced(plan, json, "forced_bos_token_id", &decoding->search.forced_first_id, error));
+    if (from_config && forces_bos)
+        FERRY_TRY(read_forced(plan, json, "bos_token_id", &decoding->search.forced_first_id, error));
+    FERRY_TRY(read_forced(plan, json, "forced_eos_token_id", &decoding->search.forced_last_id, error));
     return read_suppressed(plan, json, error);
 }

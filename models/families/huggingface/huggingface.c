@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "models/plan/json_keys.h"
 #include "base/utf8.h"
 #include "tokenizer/sentencepiece_c.h"
 
@@ -12,17 +11,17 @@
 
 static const struct {
     const char *model_type;
-    const char *class_start; /* of the class in `architectures`, for a config.json without model_type */
-    ferry_huggingface_family *import;
-    const char *missing; /* of a family that Ferry does not read: what it lacks */
+    const char *class_start;                /* of the class in `architectures`, for a config.json without model_type */
+    const ferry_huggingface_family *family; /* NULL: T5, or none that Ferry reads */
+    const char *missing;                    /* what Ferry lacks to read it */
 } families[] = {
-    {"marian", "Marian", ferry_import_marianmt, NULL},
-    {"m2m_100", "M2M100", ferry_import_m2m, NULL},
-    {"mbart", "MBart", ferry_import_mbart, NULL},
-    {"t5", "T5For", ferry_import_t5, NULL},
-    {"t5", "T5With", ferry_import_t5, NULL},
-    {"mt5", "MT5", ferry_import_t5, NULL},
-    {"umt5", "UMT5", ferry_import_t5, NULL},
+    {"marian", "Marian", &ferry_huggingface_marian, NULL},
+    {"m2m_100", "M2M100", &ferry_huggingface_m2m, NULL},
+    {"mbart", "MBart", &ferry_huggingface_mbart, NULL},
+    {"t5", "T5For", NULL, NULL},
+    {"t5", "T5With", NULL, NULL},
+    {"mt5", "MT5", NULL, NULL},
+    {"umt5", "UMT5", NULL, NULL},
     {"nllb-moe", "NllbMoe", NULL, "mixtures of experts"},
     {"switch_transformers", "SwitchTransformers", NULL, "mixtures of experts"},
     {"bart", "Bart", NULL, "its tokenizer, byte-level pairs without a SentencePiece model"},
@@ -39,8 +38,8 @@ static const struct {
     {"seamless_m4t", "SeamlessM4TFor", NULL, "speech"},
     {"seamless_m4t_v2", "SeamlessM4Tv2", NULL, "speech"},
     {"encoder-decoder", "EncoderDecoder", NULL, "stacks of two other families in one model"},
-    {"pegasus", "PegasusFor", ferry_import_pegasus, NULL},
-    {"fsmt", "FSMT", ferry_import_fsmt, NULL},
+    {"pegasus", "PegasusFor", &ferry_huggingface_pegasus, NULL},
+    {"fsmt", "FSMT", &ferry_huggingface_fsmt, NULL},
     {"t5gemma", "T5Gemma", NULL, "Gemma's blocks: grouped keys, soft caps, sliding windows"},
     {"t5gemma2", "T5Gemma2", NULL, "Gemma's blocks: grouped keys, soft caps, sliding windows"},
     {"IndicTrans", "IndicTrans", NULL, "its tokenizer, which is a program in the directory"},
@@ -51,38 +50,18 @@ const char *ferry_huggingface_architecture(ferry_json config)
     return json_string_value(json_array_get(ferry_json_get(config, "architectures"), 0));
 }
 
-static ferry_status find_family(ferry_json config, ferry_huggingface_family **import, ferry_error *error)
-{
-    const char *type = NULL, *class = ferry_huggingface_architecture(config);
-    FERRY_TRY(ferry_json_text(config, "model_type", &type, error));
-    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
-        const char *start = families[i].class_start;
-        if (type != NULL ? strcmp(type, families[i].model_type) != 0
-                         : class == NULL || strncmp(class, start, strlen(start)) != 0)
-            continue;
-        *import = families[i].import;
-        if (*import != NULL) return FERRY_OK;
-        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: model type '%s' is not supported: Ferry lacks %s",
-                          config.file, families[i].model_type, families[i].missing);
-    }
-    const char *found = type != NULL ? type : class != NULL ? class : "nothing";
-    return ferry_fail(
-        error, FERRY_ERROR_UNSUPPORTED,
-        "%s: model type: expected 'marian', 'm2m_100', 'mbart', 't5', 'mt5', 'umt5', 'pegasus' or 'fsmt', found '%s'",
-        config.file, ferry_printable_view(ferry_text_view(found)).text);
-}
-
 /* Choices that change the network. */
-static ferry_status check_kind(ferry_json config, const char *class, ferry_huggingface_family *import,
+static ferry_status check_kind(ferry_json config, const char *class, const ferry_huggingface_family *family,
                                ferry_error *error)
 {
+    static const char *const nested[] = {"text_config", "encoder", "decoder"};
     bool pair = true, one = false;
     const ferry_json_key keys[] = {{"is_encoder_decoder", .flag = &pair}, {"tie_encoder_decoder", .flag = &one}};
-    FERRY_TRY(ferry_json_read(config, keys, 2, false, error));
-    static const char *const nested[] = {"text_config", "encoder", "decoder"};
     const char *refused = NULL;
+    FERRY_TRY(ferry_json_read(config, keys, 2, false, error));
     for (size_t i = 0; i < sizeof nested / sizeof nested[0]; i++) {
-        const bool unused = import == ferry_import_fsmt && strcmp(nested[i], "decoder") == 0; /* its class drops it */
+        const bool unused =
+            family == &ferry_huggingface_fsmt && strcmp(nested[i], "decoder") == 0; /* its class drops it */
         if (json_is_object(ferry_json_get(config, nested[i])) && !unused)
             return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: a nested '%s' is not supported", config.file,
                               nested[i]);
@@ -102,23 +81,9 @@ static ferry_status check_kind(ferry_json config, const char *class, ferry_huggi
                       ferry_printable_view(ferry_text_view(class)).text);
 }
 
-bool ferry_import_is_huggingface(const ferry_import_plan *plan, ferry_json config)
-{
-    (void)plan;
-    return ferry_json_get(config, "model_type") != NULL || ferry_json_get(config, "architectures") != NULL;
-}
-
-ferry_status ferry_import_huggingface(ferry_import_plan *plan, ferry_json config, ferry_error *error)
-{
-    ferry_huggingface_family *import;
-    FERRY_TRY(find_family(config, &import, error));
-    FERRY_TRY(check_kind(config, ferry_huggingface_architecture(config), import, error));
-    return import(plan, config, error);
-}
-
 /* ---- config.json ---- */
 
-static ferry_status read_stack(ferry_json config, bool decoder, int32_t d_model, const ferry_huggingface_class *family,
+static ferry_status read_stack(ferry_json config, bool decoder, int32_t d_model, const ferry_huggingface_family *family,
                                ferry_stack *stack, ferry_error *error)
 {
     const int32_t most = FERRY_MAX_SIZE;
@@ -137,8 +102,9 @@ static ferry_status read_stack(ferry_json config, bool decoder, int32_t d_model,
     return ferry_import_split_heads(config.file, d_model, stack, error);
 }
 
-ferry_status ferry_huggingface_config(ferry_import_plan *plan, ferry_json config, const ferry_huggingface_class *family,
-                                      ferry_error *error)
+/* Sizes and choices of a family with BART's layers; one vocabulary, unless family->sizes says otherwise. */
+static ferry_status read_config(ferry_import_plan *plan, ferry_json config, const ferry_huggingface_family *family,
+                                ferry_error *error)
 {
     ferry_transformer *model = &plan->model;
     bool scale = family->scale_embedding;
@@ -155,7 +121,7 @@ ferry_status ferry_huggingface_config(ferry_import_plan *plan, ferry_json config
     FERRY_TRY(read_stack(config, true, model->d_model, family, &model->decoder, error));
     model->embedding_scale = scale ? (float)sqrt((double)model->d_model) : 1;
     model->encoder.vocab_size = model->decoder.vocab_size = size;
-    return FERRY_OK;
+    return family->sizes != NULL ? family->sizes(plan, config, error) : FERRY_OK;
 }
 
 ferry_status ferry_huggingface_decoding(ferry_import_plan *plan, ferry_json config, int32_t pad_id, int32_t start_id,
@@ -167,6 +133,101 @@ ferry_status ferry_huggingface_decoding(ferry_import_plan *plan, ferry_json conf
     FERRY_TRY(ferry_import_ids(plan, &eos_id, 1, &plan->generation.eos_ids, &plan->generation.eos_count, error));
     FERRY_TRY(ferry_import_optional_json(plan, "generation_config.json", &generation, error));
     return ferry_import_generation(plan, config, generation, error);
+}
+
+/* ---- layers with BART's names ---- */
+
+static const ferry_layer_row bart_rows[] = {
+    {"attn_q", "self_attn.q_proj", .shape = "AD"},
+    {"attn_k", "self_attn.k_proj", .shape = "AD"},
+    {"attn_v", "self_attn.v_proj", .shape = "AD"},
+    {"attn_o", "self_attn.out_proj", .shape = "DA"},
+    {"attn_norm", "self_attn_layer_norm", .shape = "D"},
+    {"cross_attn_q", "encoder_attn.q_proj", .shape = "AD", .needs = FERRY_ROW_DECODER},
+    {"cross_attn_k", "encoder_attn.k_proj", .shape = "AD", .needs = FERRY_ROW_DECODER},
+    {"cross_attn_v", "encoder_attn.v_proj", .shape = "AD", .needs = FERRY_ROW_DECODER},
+    {"cross_attn_o", "encoder_attn.out_proj", .shape = "DA", .needs = FERRY_ROW_DECODER},
+    {"cross_attn_norm", "encoder_attn_layer_norm", .shape = "D", .needs = FERRY_ROW_DECODER},
+    {"ffn_up", "fc1", .shape = "FD"},
+    {"ffn_down", "fc2", .shape = "DF"},
+    {"ffn_norm", "final_layer_norm", .shape = "D"},
+    {"output_norm", "layer_norm", .shape = "D", .needs = FERRY_ROW_STACK | FERRY_ROW_PRE_NORM},
+};
+static const ferry_layer_row embedding_norm = {
+    .to = "embd_norm", .from = "layernorm_embedding", .shape = "D", .needs = FERRY_ROW_STACK};
+
+/* Of both stacks. */
+static ferry_status add_bart_rows(ferry_import_plan *plan, const ferry_layer_row *table_rows, size_t count,
+                                  ferry_error *error)
+{
+    const ferry_layer_table table = {.rows = table_rows,
+                                     .count = count,
+                                     .layer = ".layers.",
+                                     .separator = ".",
+                                     .linear = {".weight", ".bias"},
+                                     .norm = {".weight", ".bias"}};
+    FERRY_TRY(ferry_import_layers(plan, &table, false, error));
+    return ferry_import_layers(plan, &table, true, error);
+}
+
+ferry_status ferry_import_bart_layers(ferry_import_plan *plan, ferry_error *error)
+{
+    return add_bart_rows(plan, bart_rows, sizeof bart_rows / sizeof bart_rows[0], error);
+}
+
+ferry_status ferry_import_bart_embedding_norms(ferry_import_plan *plan, ferry_error *error)
+{
+    return add_bart_rows(plan, &embedding_norm, 1, error);
+}
+
+ferry_status ferry_import_bart_bias(ferry_import_plan *plan, ferry_error *error)
+{
+    const ferry_weights_entry *bias = ferry_import_find(plan, "", "final_logits_bias");
+    if (bias == NULL) return FERRY_OK;
+    FERRY_TRY(ferry_import_check_shape(bias, 1, plan->model.decoder.vocab_size, error));
+    const int64_t count = ferry_tensor_count(&bias->tensor);
+    const int64_t step = bias->tensor.dims > 0 ? bias->strides[bias->tensor.dims - 1] : 1;
+    float value = 0;
+    for (int64_t i = 0; i < count && value == 0; i++) ferry_import_widen(&bias->tensor, i * step, 1, 1, &value);
+    if (value == 0) return FERRY_OK;
+    plan->model.output_bias = true;
+    return ferry_import_add(plan, bias, FERRY_IMPORT_VECTOR, error, "output.bias");
+}
+
+ferry_status ferry_import_activation(const char *file, const char *name, ferry_activation *activation,
+                                     ferry_error *error)
+{
+    static const struct {
+        const char *name;
+        ferry_activation activation;
+    } known[] = {{"relu", FERRY_RELU},
+                 {"gelu", FERRY_GELU},
+                 {"gelu_python", FERRY_GELU},
+                 {"gelu_new", FERRY_GELU_TANH},
+                 {"gelu_pytorch_tanh", FERRY_GELU_TANH},
+                 {"gelu_fast", FERRY_GELU_TANH},
+                 {"gelu_accurate", FERRY_GELU_TANH},
+                 {"quick_gelu", FERRY_GELU_SIGMOID},
+                 {"swish", FERRY_SWISH},
+                 {"silu", FERRY_SWISH}};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (strcmp(name, known[i].name) != 0) continue;
+        *activation = known[i].activation;
+        return FERRY_OK;
+    }
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: activation '%s' is not supported", file,
+                      ferry_printable_view(ferry_text_view(name)).text);
+}
+
+ferry_status ferry_import_split_heads(const char *file, int32_t d_model, ferry_stack *stack, ferry_error *error)
+{
+    if (d_model % stack->heads != 0) {
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: a width of %d is not a multiple of its %d attention heads",
+                          file, (int)d_model, (int)stack->heads);
+    }
+    stack->head_width = d_model / stack->heads;
+    stack->attention_scale = (float)(1 / sqrt((double)stack->head_width));
+    return FERRY_OK;
 }
 
 /* ---- tensors ---- */
@@ -214,28 +275,23 @@ ferry_status ferry_huggingface_take_tied(ferry_import_plan *plan, const char *co
     }
     if (*tensor != NULL) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: no tensor holds the embeddings ('%sshared.weight' or another)",
-                      ferry_import_source_path(plan->source), plan->prefix);
-}
-
-/* A family->output that is missing, or stored though it is the decoder's embedding. */
-static ferry_status tie_output(ferry_import_plan *plan, const ferry_huggingface_class *family, ferry_error *error)
-{
-    if (family->output == NULL || plan->model.tied_output) return FERRY_OK;
-    const ferry_weights_entry *output = ferry_import_find(plan, plan->prefix, family->output);
-    const ferry_weights_entry *embedding = ferry_import_find(plan, plan->prefix, "decoder.embed_tokens.weight");
-    if (output != NULL)
-        FERRY_TRY(ferry_import_check_shape(output, plan->model.decoder.vocab_size, plan->model.d_model, error));
-    plan->model.tied_output =
-        output == NULL || (embedding != NULL && ferry_huggingface_same_numbers(output, embedding));
-    return FERRY_OK;
+                      plan->source->path, plan->prefix);
 }
 
 /* As plan->model.tied_embeddings and tied_output say. */
-static ferry_status add_embeddings(ferry_import_plan *plan, const ferry_huggingface_class *family, ferry_error *error)
+static ferry_status add_embeddings(ferry_import_plan *plan, const ferry_huggingface_family *family, ferry_error *error)
 {
     const char *const output = family->output != NULL ? family->output : "lm_head.weight";
     const char *const output_prefix = family->output != NULL ? plan->prefix : "";
-    FERRY_TRY(tie_output(plan, family, error));
+    if (family->output != NULL && !plan->model.tied_output) {
+        /* It may be missing, or stored though it is the decoder's embedding. */
+        const ferry_weights_entry *stored = ferry_import_find(plan, plan->prefix, output);
+        const ferry_weights_entry *embedding = ferry_import_find(plan, plan->prefix, "decoder.embed_tokens.weight");
+        if (stored != NULL)
+            FERRY_TRY(ferry_import_check_shape(stored, plan->model.decoder.vocab_size, plan->model.d_model, error));
+        plan->model.tied_output =
+            stored == NULL || (embedding != NULL && ferry_huggingface_same_numbers(stored, embedding));
+    }
     const char *const output_alias = plan->model.tied_output ? output : NULL;
     const char *const shared[] = {"shared.weight", "decoder.embed_tokens.weight", "encoder.embed_tokens.weight",
                                   output_alias, NULL};
@@ -269,10 +325,8 @@ static bool is_ignored(ferry_view name)
         ".version",     "._float_tensor",      ".embed_positions.weights",
         ".masked_bias", "num_batches_tracked", "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight",
     };
-    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
-        const size_t size = strlen(endings[i]);
-        if (name.size >= size && memcmp(name.data + name.size - size, endings[i], size) == 0) return true;
-    }
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
+        if (ferry_view_ends(name, endings[i])) return true;
     return false;
 }
 
@@ -281,73 +335,77 @@ ferry_status ferry_huggingface_check_unused(const ferry_import_plan *plan, ferry
     return ferry_import_check_unused(plan, is_ignored, error);
 }
 
-ferry_status ferry_huggingface_network(ferry_import_plan *plan, ferry_json config,
-                                       const ferry_huggingface_class *family, ferry_error *error)
+/* A stored table that equals the formula adds nothing, and the formula has no end; another one is used as it is. */
+static ferry_status read_position(ferry_import_plan *plan, const ferry_huggingface_family *family, bool decoder,
+                                  ferry_error *error)
+{
+    const char *name = decoder ? "decoder.embed_positions.weight" : "encoder.embed_positions.weight";
+    const char *path = plan->source->path;
+    const int32_t D = plan->model.d_model, unused = family->learned_from;
+    const int32_t first = family->fairseq_positions ? plan->generation.pad_id + 1 : 0;
+    const ferry_weights_entry *table = family->stored_positions ? ferry_import_find(plan, plan->prefix, name) : NULL;
+    if (unused > 0) {
+        if (table == NULL || table->tensor.shape[0] <= unused || table->tensor.shape[0] > FERRY_MAX_SIZE) {
+            return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s%s': expected a table of positions, found %s",
+                              path, plan->prefix, name, table == NULL ? "none" : "another size");
+        }
+        const int32_t rows = (int32_t)table->tensor.shape[0];
+        FERRY_TRY(ferry_import_check_shape(table, rows, D, error));
+        return ferry_import_learned(plan, decoder, table, unused, rows - unused, error);
+    }
+    if (table != NULL) return ferry_import_position_table(plan, decoder, table, first, error);
+    ferry_import_sinusoidal(plan, decoder, false, family->fairseq_positions, first);
+    if (D % 2 == 0 && (D >= 4 || !family->fairseq_positions)) return FERRY_OK;
+    if (!family->fairseq_positions)
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: d_model %d: sinusoidal positions need an even one", path,
+                          (int)D);
+    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: d_model %d: sinusoidal positions need an even one of at least 4",
+                      path, (int)D);
+}
+
+static ferry_status import_family(ferry_import_plan *plan, ferry_json config, const ferry_huggingface_family *family,
+                                  ferry_error *error)
 {
     static const char *const prefixes[] = {"model.", NULL};
+    plan->kind = family->kind;
+    FERRY_TRY(read_config(plan, config, family, error));
     FERRY_TRY(ferry_huggingface_decoding(plan, config, family->pad_id, family->start_id, family->eos_id, error));
     FERRY_TRY(ferry_import_open_weights(plan, error));
     ferry_huggingface_find_prefix(plan, prefixes);
-    FERRY_TRY(family->position(plan, false, error));
-    FERRY_TRY(family->position(plan, true, error));
+    FERRY_TRY(read_position(plan, family, false, error));
+    FERRY_TRY(read_position(plan, family, true, error));
     FERRY_TRY(add_embeddings(plan, family, error));
     if (family->embedding_norms) FERRY_TRY(ferry_import_bart_embedding_norms(plan, error));
     FERRY_TRY(ferry_import_bart_layers(plan, error));
     if (family->output_bias) FERRY_TRY(ferry_import_bart_bias(plan, error));
-    return ferry_huggingface_check_unused(plan, error);
+    FERRY_TRY(ferry_huggingface_check_unused(plan, error));
+    return family->text(plan, config, error);
 }
 
-/* ---- texts ---- */
-
-ferry_status ferry_huggingface_segmenter(ferry_import_plan *plan, const char *name, ferry_error *error)
+bool ferry_import_is_huggingface(const ferry_import_plan *plan, ferry_json config)
 {
-    if (ferry_import_has_file(plan, name)) return ferry_import_segmenters(plan, name, NULL, error);
-    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: expected %s or tokenizer.json, found neither",
-                      ferry_import_source_path(plan->source), name);
+    (void)plan;
+    return ferry_json_get(config, "model_type") != NULL || ferry_json_get(config, "architectures") != NULL;
 }
 
-ferry_status ferry_huggingface_check_eos(const ferry_import_plan *plan, ferry_json vocabulary, ferry_error *error)
+ferry_status ferry_import_huggingface(ferry_import_plan *plan, ferry_json config, ferry_error *error)
 {
-    FERRY_TRY(ferry_json_require(vocabulary, "</s>", error));
-    const int32_t id = ferry_import_piece_id(vocabulary, "</s>");
-    for (int32_t i = 0; i < plan->generation.eos_count; i++)
-        if (plan->generation.eos_ids[i] == id) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '</s>' has id %d, but the configuration's eos_token_id is %d",
-                      vocabulary.file, (int)id, (int)plan->generation.eos_ids[0]);
-}
-
-ferry_status ferry_huggingface_special_pieces(ferry_import_plan *plan, ferry_json source, ferry_json target,
-                                              const char *const *silent, ferry_error *error)
-{
-    ferry_model_text *text = &plan->text;
-    const int32_t suffix = ferry_import_piece_id(source, "</s>");
-    const int32_t more[] = {plan->generation.pad_id, plan->generation.start_id};
-    FERRY_TRY(ferry_json_require(source, "<unk>", error));
-    FERRY_TRY(ferry_json_require(source, "</s>", error));
-    FERRY_TRY(ferry_huggingface_check_eos(plan, target, error));
-    text->source_unk_id = ferry_import_piece_id(source, "<unk>");
-    FERRY_TRY(ferry_import_ids(plan, &suffix, 1, &text->suffix_ids, &text->suffix_count, error));
-    for (; *silent != NULL; silent++) {
-        const int32_t id = ferry_import_piece_id(target, *silent);
-        FERRY_TRY(ferry_import_special(plan, &id, 1, error));
+    const char *type = NULL, *class = ferry_huggingface_architecture(config);
+    FERRY_TRY(ferry_json_text(config, "model_type", &type, error));
+    for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
+        if (type != NULL ? strcmp(type, families[i].model_type) != 0
+                         : class == NULL || !ferry_text_begins(class, families[i].class_start))
+            continue;
+        if (families[i].missing != NULL)
+            return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: model type '%s' is not supported: Ferry lacks %s",
+                              config.file, families[i].model_type, families[i].missing);
+        FERRY_TRY(check_kind(config, class, families[i].family, error));
+        return families[i].family != NULL ? import_family(plan, config, families[i].family, error)
+                                          : ferry_import_t5(plan, config, error);
     }
-    return ferry_import_special(plan, more, 2, error);
-}
-
-ferry_status ferry_huggingface_shifted_pieces(ferry_import_plan *plan, int32_t unknown, int32_t first, int32_t shift,
-                                              ferry_view **pieces, ferry_error *error)
-{
-    const ferry_spm *spm = plan->segmenters[0];
-    const char *file = plan->segmenter_files[0];
-    const int32_t count = ferry_spm_count(spm), found = ferry_spm_unknown(spm), V = plan->model.encoder.vocab_size;
-    if (count < first || found != unknown || count > V - shift) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT,
-                          "%s: the SentencePiece model has %d pieces (unknown: %d); expected unknown %d and at most %d "
-                          "for a vocabulary of %d",
-                          file, (int)count, (int)found, (int)unknown, (int)(V - shift), (int)V);
-    }
-    FERRY_TRY(ferry_import_check_rows(plan, file, count + shift, V, error));
-    FERRY_TRY(ferry_import_pieces(plan, V, pieces, error));
-    for (int32_t i = first; i < count; i++) (*pieces)[i + shift] = ferry_spm_piece(spm, i);
-    return FERRY_OK;
+    const char *found = type != NULL ? type : class != NULL ? class : "nothing";
+    return ferry_fail(
+        error, FERRY_ERROR_UNSUPPORTED,
+        "%s: model type: expected 'marian', 'm2m_100', 'mbart', 't5', 'mt5', 'umt5', 'pegasus' or 'fsmt', found '%s'",
+        config.file, ferry_printable_view(ferry_text_view(found)).text);
 }

@@ -5,8 +5,10 @@
 
 #include "models/plan/plan.h"
 
-/* Defaults of a BART-like family's configuration class, for keys that config.json lacks. */
-typedef struct ferry_huggingface_class {
+/* A family with BART's layers: what distinguishes it from the others. Numbers and choices are the defaults of its
+ * configuration class, for keys that config.json lacks. */
+typedef struct ferry_huggingface_family {
+    const char *kind; /* ferry.origin.kind */
     int32_t vocab_size;
     bool scale_embedding;
     const char *activation;
@@ -18,31 +20,24 @@ typedef struct ferry_huggingface_class {
     /* Of the output matrix, below the prefix; where it is missing, the decoder's embedding. NULL: lm_head.weight, which
      * must be there and has no prefix. */
     const char *output;
-    ferry_status (*position)(ferry_import_plan *plan, bool decoder, ferry_error *error);
-} ferry_huggingface_class;
+    bool fairseq_positions; /* sinusoidal, from the row after the padding id on; otherwise from 0 */
+    bool stored_positions;  /* a table in the file is used instead */
+    int32_t learned_from;   /* above 0: positions are learned, and in the table from this row on */
+    /* Further keys of config.json; may set plan->kind. NULL: none. */
+    ferry_status (*sizes)(ferry_import_plan *plan, ferry_json config, ferry_error *error);
+    /* plan->text, once the tensors are known. */
+    ferry_status (*text)(ferry_import_plan *plan, ferry_json config, ferry_error *error);
+} ferry_huggingface_family;
 
-/* ---- families ---- */
-
-typedef ferry_status ferry_huggingface_family(ferry_import_plan *plan, ferry_json config, ferry_error *error);
-ferry_huggingface_family ferry_import_marianmt, ferry_import_pegasus, ferry_import_fsmt;
-ferry_huggingface_family ferry_import_m2m;   /* and NLLB-200 */
-ferry_huggingface_family ferry_import_mbart; /* mBART-50, mBART-25 */
-ferry_huggingface_family ferry_import_t5;    /* mT5, MADLAD-400, umT5 */
-
-/* ---- positions that several families have ---- */
-
-/* marianmt.c, and Pegasus: sinusoidal, or a stored table. */
-ferry_status ferry_huggingface_marian_position(ferry_import_plan *plan, bool decoder, ferry_error *error);
-/* m2m.c, and FSMT: sinusoidal, from the row after the padding id on. */
-ferry_status ferry_huggingface_fairseq_position(ferry_import_plan *plan, bool decoder, ferry_error *error);
+extern const ferry_huggingface_family ferry_huggingface_marian, ferry_huggingface_m2m, ferry_huggingface_mbart,
+    ferry_huggingface_pegasus, ferry_huggingface_fsmt;
+/* t5.c: T5, mT5, MADLAD-400, umT5. */
+ferry_status ferry_import_t5(ferry_import_plan *plan, ferry_json config, ferry_error *error);
 
 /* ---- huggingface.c ---- */
 
 /* The first class in `architectures`; NULL if there is none. */
 const char *ferry_huggingface_architecture(ferry_json config);
-/* Sizes and choices of a BART-like family; one vocabulary of plan->model.encoder.vocab_size words. */
-ferry_status ferry_huggingface_config(ferry_import_plan *plan, ferry_json config, const ferry_huggingface_class *family,
-                                      ferry_error *error);
 /* Decoding, by generation_config.json or config.json; start, eos and pad ids. */
 ferry_status ferry_huggingface_decoding(ferry_import_plan *plan, ferry_json config, int32_t pad_id, int32_t start_id,
                                         int32_t eos_id, ferry_error *error);
@@ -53,9 +48,6 @@ void ferry_huggingface_find_prefix(ferry_import_plan *plan, const char *const *p
 ferry_status ferry_huggingface_take_tied(ferry_import_plan *plan, const char *const *names, int32_t V,
                                          const ferry_weights_entry **tensor, ferry_error *error);
 bool ferry_huggingface_same_numbers(const ferry_weights_entry *a, const ferry_weights_entry *b);
-/* Decoding and all tensors of a BART-like family, after its sizes and choices. */
-ferry_status ferry_huggingface_network(ferry_import_plan *plan, ferry_json config,
-                                       const ferry_huggingface_class *family, ferry_error *error);
 /* Every tensor was used, except buffers and remains of old versions. */
 ferry_status ferry_huggingface_check_unused(const ferry_import_plan *plan, ferry_error *error);
 /* The SentencePiece model `name`, for both sides; its absence is an error that says what to do. */
@@ -71,11 +63,7 @@ ferry_status ferry_huggingface_special_pieces(ferry_import_plan *plan, ferry_jso
 ferry_status ferry_huggingface_shifted_pieces(ferry_import_plan *plan, int32_t unknown, int32_t first, int32_t shift,
                                               ferry_view **pieces, ferry_error *error);
 
-/* ---- t5_text.c ---- */
-
-ferry_status ferry_import_t5_text(ferry_import_plan *plan, ferry_json config, bool mt5, ferry_error *error);
-
-/* ---- multilingual_text.c: texts of models that fairseq trained ---- */
+/* ---- huggingface_text.c: texts of models that fairseq trained ---- */
 
 /* Adds the words of `codes` ("af am ar") with ids from `first` on. */
 ferry_status ferry_multilingual_list(ferry_import_plan *plan, const char *codes, int32_t first,
@@ -85,10 +73,10 @@ ferry_status ferry_multilingual_list(ferry_import_plan *plan, const char *codes,
  */
 ferry_status ferry_multilingual_text(ferry_import_plan *plan, const char *form, const char *built_in,
                                      ferry_tag_place source_tag, ferry_error *error);
-/* Takes the tag of one of the languages [count] out of the frame that tokenizer.json's template made of a line; *place
- * becomes where it was. */
+/* Takes the tag of one of the languages [count] out of the frame that tokenizer.json's template made of a line;
+ * *position becomes where it was. */
 void ferry_multilingual_template(ferry_model_text *text, const int32_t *languages, int32_t count,
-                                 ferry_tag_place *place);
+                                 ferry_tag_place *position);
 /* Languages whose tags go where `source_tag` says, and before the translation; their ids' pieces become the tags with
  * `around` on both sides ("__" of M2M-100). A first token that the model forces and that is a language's becomes the
  * default target. */

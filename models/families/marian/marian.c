@@ -2,6 +2,10 @@
  * vocabularies. */
 #include "marian.h"
 
+#include <string.h>
+
+#include "base/utf8.h"
+
 bool ferry_marian_since(const ferry_marian *marian, int32_t major, int32_t minor, int32_t patch)
 {
     const int32_t wanted[] = {major, minor, patch};
@@ -12,36 +16,307 @@ bool ferry_marian_since(const ferry_marian *marian, int32_t major, int32_t minor
 
 bool ferry_import_is_marian(const ferry_import_plan *plan, ferry_json config)
 {
-    const char *selected = ferry_import_source_selected(plan->source);
+    const char *selected = plan->source->selected;
     (void)config;
     if (selected != NULL) return ferry_import_is_marian_weights(plan, selected);
     if (ferry_import_has_file(plan, "decoder.yml")) return true;
-    for (size_t i = 0; i < ferry_import_source_count(plan->source); i++)
-        if (ferry_import_is_marian_weights(plan, ferry_import_source_name(plan->source, i))) return true;
+    for (size_t i = 0; i < plan->source->count; i++)
+        if (ferry_import_is_marian_weights(plan, plan->source->files[i].name)) return true;
     return false;
 }
 
-static bool has_codes(const ferry_import_plan *plan)
+/* ---- files ---- */
+
+/* Names vary: what decoder.yml lists counts first, then what names and contents say. */
+
+static ferry_printable shown(const char *name)
 {
-    for (size_t i = 0; i < plan->weights.count; i++)
-        if (plan->weights.entries[i].multiplier != 0) return true;
-    return false;
+    return ferry_printable_view(ferry_text_view(name));
 }
 
-static ferry_status read_weights(ferry_import_plan *plan, const char *name, ferry_error *error)
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+typedef bool name_test(const ferry_import_plan *plan, const char *name);
+
+/* Up to `most` names that `is` (NULL: any) accepts and that begin with `start` and end with `end`; returns how many
+ * there are. Files in folders do not count. */
+static size_t collect(const ferry_import_plan *plan, name_test *is, const char *start, const char *end,
+                      const char **names, size_t most)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < plan->source->count; i++) {
+        const char *name = plan->source->files[i].name;
+        if (strchr(name, '/') != NULL || !ferry_text_begins(name, start) || !ferry_text_ends(name, end)) continue;
+        if (is != NULL && !is(plan, name)) continue;
+        if (count < most) names[count] = name;
+        count++;
+    }
+    return count;
+}
+
+/* ---- weights ---- */
+
+bool ferry_import_is_marian_weights(const ferry_import_plan *plan, const char *name)
 {
     ferry_view bytes;
-    FERRY_TRY(ferry_import_map(plan, name, &bytes, error));
-    return ferry_import_read_weights(plan, name, ferry_is_zip(bytes) ? ferry_npz_read : ferry_marian_bin_read, error);
+    if (strchr(name, '/') != NULL) return false;
+    if (ferry_text_ends(name, ".npz")) return !ferry_text_ends(name, ".optimizer.npz");
+    /* Looking into a file notes it as read, so shortlists and quality models stay closed. */
+    return ferry_text_ends(name, ".bin") && !ferry_text_begins(name, "lex") &&
+           !ferry_text_begins(name, "qualityModel") &&
+           ferry_import_source_map(plan->source, name, &bytes, NULL) == FERRY_OK && ferry_is_marian_bin(bytes);
+}
+
+/* A path of decoder.yml as a name of the source: as it stands, or, where it is another machine's, its last part. */
+static ferry_status listed_file(const ferry_import_plan *plan, ferry_json yaml, const char *key, const char *path,
+                                const char **name, ferry_error *error)
+{
+    while (ferry_text_begins(path, "./")) path += 2;
+    const char *const tries[] = {path, base_name(path)};
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t k = 0; k < plan->source->count; k++) {
+            *name = plan->source->files[k].name;
+            if (strcmp(*name, tries[i]) == 0) return FERRY_OK;
+        }
+    }
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%s': '%s' is not among the files", yaml.file, key,
+                      shown(path).text);
+}
+
+static ferry_status find_weights(const ferry_import_plan *plan, ferry_marian *marian, ferry_error *error)
+{
+    const json_t *models = ferry_json_get(marian->decoder, "models");
+    const char *names[2];
+    marian->weights = plan->source->selected;
+    if (marian->weights != NULL) return FERRY_OK;
+    if (models != NULL && ferry_json_text_count(models) > 1) {
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
+                          "%s: 'models' lists %zu models: ensembles are not supported; name one of the files",
+                          marian->decoder.file, ferry_json_text_count(models));
+    }
+    if (models != NULL && ferry_json_text_count(models) == 1)
+        return listed_file(plan, marian->decoder, "models", ferry_json_text_at(models, 0), &marian->weights, error);
+    const size_t count = collect(plan, ferry_import_is_marian_weights, "", "", names, 2);
+    if (count == 1) {
+        marian->weights = names[0];
+        return FERRY_OK;
+    }
+    const char *path = plan->source->path;
+    if (count == 0) return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: expected a model (.npz, .bin)", path);
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: %zu models: name one of them: '%s', '%s'%s", path, count,
+                      shown(names[0]).text, shown(names[1]).text, count > 2 ? ", …" : "");
+}
+
+/* decoder.yml, or what training writes beside the weights: model.npz.decoder.yml. */
+static ferry_status read_decoder(ferry_import_plan *plan, const char *weights, ferry_json *yaml, ferry_error *error)
+{
+    const ferry_name beside = ferry_name_format("%s.decoder.yml", weights != NULL ? weights : "");
+    const char *name = weights != NULL && ferry_import_has_file(plan, beside.text) ? beside.text : "decoder.yml";
+    ferry_view text;
+    if (!ferry_import_has_file(plan, name)) return FERRY_OK;
+    FERRY_TRY(ferry_import_map(plan, name, &text, error));
+    return ferry_import_yaml(plan, text, name, yaml, error);
+}
+
+/* ---- pairs of languages in names ---- */
+
+typedef struct pair {
+    ferry_view whole; /* "ende" */
+    ferry_view source, target;
+} pair;
+
+/* Two codes, one after the other, or with '-' or '_' between them. */
+static bool split_pair(ferry_view word, pair *found)
+{
+    for (size_t size = 2; size <= 3; size++) {
+        for (size_t separator = 0; separator <= 1; separator++) {
+            if (word.size < size + separator + 2 || word.size > size + separator + 3) continue;
+            if (separator == 1 && word.data[size] != '-' && word.data[size] != '_') continue;
+            found->whole = word;
+            found->source = (ferry_view){word.data, size};
+            found->target = (ferry_view){word.data + size + separator, word.size - size - separator};
+            if (ferry_import_is_language(found->source) && ferry_import_is_language(found->target)) return true;
+        }
+    }
+    return false;
+}
+
+/* The part between two points of a name that is a pair. */
+static bool find_pair(const char *name, pair *found)
+{
+    while (*name != '\0') {
+        const size_t size = strcspn(name, ".");
+        if (split_pair((ferry_view){name, size}, found)) return true;
+        name += size + (name[size] == '.');
+    }
+    return false;
+}
+
+static bool has_pair(const char *name, const pair *wanted)
+{
+    pair found;
+    return find_pair(name, &found) && ferry_view_equal(found.whole, wanted->whole);
+}
+
+/* "best" and "tiny" could be pairs, too, so that one without a mark between its codes must be in the name of the
+ * vocabulary or the shortlist, as well. */
+ferry_status ferry_marian_language_pair(ferry_import_plan *plan, const ferry_marian *marian, ferry_error *error)
+{
+    pair found;
+    if (!find_pair(base_name(marian->weights), &found)) return FERRY_OK;
+    const bool marked = found.source.size + found.target.size < found.whole.size;
+    if (!marked && !has_pair(base_name(marian->vocabularies[0]), &found) &&
+        (marian->lexicon == NULL || !has_pair(base_name(marian->lexicon), &found)))
+        return FERRY_OK;
+    return ferry_import_guessed_pair(plan, found.source, found.target, error);
+}
+
+/* Of several names, those with the pair of the weights' name, if there are any. */
+static size_t keep_pair(const ferry_marian *marian, const char **names, size_t count)
+{
+    pair wanted;
+    size_t kept = 0;
+    if (!find_pair(base_name(marian->weights), &wanted)) return count;
+    for (size_t i = 0; i < count; i++) {
+        if (!has_pair(names[i], &wanted)) continue;
+        const char *name = names[i];
+        names[i] = names[kept];
+        names[kept++] = name;
+    }
+    return kept > 0 ? kept : count;
+}
+
+/* ---- vocabularies ---- */
+
+enum { MAX_NAMES = 64 };
+
+static bool is_vocabulary(const ferry_import_plan *plan, const char *name)
+{
+    (void)plan;
+    if (strstr(name, "vocab") == NULL) return false;
+    return ferry_text_ends(name, ".spm") || ferry_text_ends(name, ".yml") || ferry_text_ends(name, ".yaml") ||
+           ferry_text_ends(name, ".json") || ferry_text_ends(name, ".txt") || ferry_text_ends(name, ".fsv") ||
+           strchr(name, '.') == NULL;
+}
+
+static ferry_status refuse_vocabularies(const ferry_import_plan *plan, const char *const *names, size_t count,
+                                        ferry_error *error)
+{
+    const char *path = plan->source->path;
+    if (count == 0) {
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
+                          "%s: expected vocabularies beside the model ('vocab….spm', '….yml', '….json' or '….txt')",
+                          path);
+    }
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
+                      "%s: expected one vocabulary, or one with 'src' and one with 'trg' in its name; found %zu, among "
+                      "them '%s' and '%s'",
+                      path, count, shown(names[0]).text, shown(names[1]).text);
+}
+
+/* Whether the names say that `source` is the source's and `target` the target's. */
+static bool are_sides(const char *source, const char *target)
+{
+    const bool targets[] = {strstr(source, "trg") != NULL || strstr(source, "tgt") || strstr(source, "target"),
+                            strstr(target, "trg") != NULL || strstr(target, "tgt") || strstr(target, "target")};
+    return !targets[0] && targets[1] && (strstr(source, "src") != NULL || strstr(source, "source") != NULL);
+}
+
+static ferry_status guess_vocabularies(const ferry_import_plan *plan, ferry_marian *marian, ferry_error *error)
+{
+    const char *names[MAX_NAMES];
+    size_t count = collect(plan, is_vocabulary, "", "", names, MAX_NAMES);
+    marian->guessed = count == 0;
+    if (marian->guessed) count = collect(plan, NULL, "", ".spm", names, MAX_NAMES);
+    if (count > MAX_NAMES) return refuse_vocabularies(plan, names, count, error);
+    if (count > 1) count = keep_pair(marian, names, count);
+    if (count == 1) {
+        marian->vocabularies[0] = marian->vocabularies[1] = names[0];
+        return FERRY_OK;
+    }
+    for (size_t i = 0; i < 2 && count == 2; i++) {
+        if (!are_sides(names[i], names[1 - i])) continue;
+        marian->vocabularies[0] = names[i];
+        marian->vocabularies[1] = names[1 - i];
+        return FERRY_OK;
+    }
+    return refuse_vocabularies(plan, names, count, error);
+}
+
+static ferry_status find_vocabularies(const ferry_import_plan *plan, ferry_marian *marian, ferry_error *error)
+{
+    /* They cut texts into pieces whose ids another vocabulary holds. */
+    static const char *const segmenters[2][3] = {{"source.spm", "source.bpe", "source.bpe.model"},
+                                                 {"target.spm", "target.bpe", "target.bpe.model"}};
+    const char *path = plan->source->path, **names = marian->vocabularies;
+    const json_t *listed = ferry_json_get(marian->decoder, "vocabs");
+    if (listed == NULL) {
+        FERRY_TRY(guess_vocabularies(plan, marian, error));
+    } else if (ferry_json_text_count(listed) != 2) {
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: 'vocabs': expected a source and a target, found %zu",
+                          marian->decoder.file, ferry_json_text_count(listed));
+    } else {
+        for (size_t i = 0; i < 2; i++) {
+            const char *name = ferry_json_text_at(listed, i);
+            FERRY_TRY(listed_file(plan, marian->decoder, "vocabs", name, &names[i], error));
+        }
+    }
+    for (size_t i = 0; i < 2; i++)
+        if (ferry_text_ends(names[i], ".fsv"))
+            return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%s': factored vocabularies are not supported", path,
+                              names[i]);
+    if (ferry_text_ends(names[0], ".spm")) return FERRY_OK;
+    for (size_t i = 0; i < 2; i++) {
+        for (size_t k = 1; k < 3; k++)
+            if (ferry_import_has_file(plan, segmenters[i][k]))
+                return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
+                                  "%s: '%s': texts that Moses' Perl scripts and subword-nmt prepare are not supported",
+                                  path, segmenters[i][k]);
+        if (ferry_import_has_file(plan, segmenters[i][0])) marian->segmenters[i] = segmenters[i][0];
+    }
+    return FERRY_OK;
+}
+
+/* ---- shortlists ---- */
+
+static ferry_status find_lexicon(const ferry_import_plan *plan, ferry_marian *marian, ferry_error *error)
+{
+    const json_t *listed = ferry_json_get(marian->decoder, "shortlist");
+    const char *names[MAX_NAMES];
+    if (listed != NULL && ferry_json_text_count(listed) > 0)
+        return listed_file(plan, marian->decoder, "shortlist", ferry_json_text_at(listed, 0), &marian->lexicon, error);
+    if (json_object_size(marian->decoder.object) > 0) return FERRY_OK;
+    size_t count = collect(plan, NULL, "lex", ".bin", names, MAX_NAMES);
+    if (count == 0) count = collect(plan, NULL, "lex", ".s2t", names, MAX_NAMES);
+    if (count > MAX_NAMES) count = MAX_NAMES;
+    if (count > 1) count = keep_pair(marian, names, count);
+    if (count == 1) marian->lexicon = names[0];
+    if (count <= 1) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: several shortlists: '%s', '%s'", plan->source->path,
+                      shown(names[0]).text, shown(names[1]).text);
 }
 
 ferry_status ferry_import_marian(ferry_import_plan *plan, ferry_json config, ferry_error *error)
 {
     ferry_marian marian = {.weights = NULL};
+    ferry_view bytes;
     (void)config;
-    FERRY_TRY(ferry_marian_find_files(plan, &marian, error));
-    FERRY_TRY(read_weights(plan, marian.weights, error));
-    marian.student = json_object_size(marian.decoder.object) == 0 && (has_codes(plan) || marian.lexicon != NULL);
+    FERRY_TRY(read_decoder(plan, plan->source->selected, &marian.decoder, error));
+    FERRY_TRY(find_weights(plan, &marian, error));
+    if (json_object_size(marian.decoder.object) == 0)
+        FERRY_TRY(read_decoder(plan, marian.weights, &marian.decoder, error));
+    FERRY_TRY(find_vocabularies(plan, &marian, error));
+    FERRY_TRY(find_lexicon(plan, &marian, error));
+    FERRY_TRY(ferry_import_map(plan, marian.weights, &bytes, error));
+    FERRY_TRY(ferry_import_read_weights(plan, marian.weights,
+                                        ferry_is_zip(bytes) ? ferry_npz_read : ferry_marian_bin_read, error));
+    marian.student = marian.lexicon != NULL;
+    for (size_t i = 0; i < plan->weights.count; i++) marian.student |= plan->weights.entries[i].multiplier != 0;
+    if (json_object_size(marian.decoder.object) > 0) marian.student = false;
     plan->kind = marian.student ? "bergamot" : marian.segmenters[0] != NULL ? "opus-mt" : "marian";
     FERRY_TRY(ferry_marian_config(plan, &marian, error));
     FERRY_TRY(ferry_marian_decoding(plan, &marian, error));

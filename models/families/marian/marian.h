@@ -20,8 +20,6 @@ typedef struct ferry_marian {
 /* Was the model trained by this version or a later one? */
 bool ferry_marian_since(const ferry_marian *marian, int32_t major, int32_t minor, int32_t patch);
 
-/* marian_files.c: which files of the source make the model. */
-ferry_status ferry_marian_find_files(ferry_import_plan *plan, ferry_marian *marian, ferry_error *error);
 /* The pair of languages in the name of the weights ("model.ende.bin"), without tags, if there is one. */
 ferry_status ferry_marian_language_pair(ferry_import_plan *plan, const ferry_marian *marian, ferry_error *error);
 

@@ -3,9 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "models/containers/decimal.h"
 #include "marian.h"
-#include "models/plan/json_keys.h"
 #include "base/utf8.h"
 
 static ferry_status refuse(ferry_json yaml, const char *key, const char *value, ferry_error *error)
@@ -18,20 +16,6 @@ static ferry_status refuse(ferry_json yaml, const char *key, const char *value, 
 #define read_keys(yaml, keys, error) ferry_json_read(yaml, keys, sizeof(keys) / sizeof(keys)[0], false, error)
 
 /* ---- special:model.yml ---- */
-
-static ferry_status read_config(ferry_import_plan *plan, ferry_marian *marian, ferry_error *error)
-{
-    static const char name[] = "special:model.yml";
-    const ferry_weights_entry *entry = ferry_import_find(plan, "", name);
-    if (entry == NULL || entry->tensor.type != FERRY_I8) {
-        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: expected Marian's configuration, the tensor '%s'",
-                          ferry_import_source_label(plan->source, marian->weights), name);
-    }
-    const char *text = entry->tensor.data;
-    const char *end = memchr(text, 0, entry->tensor.bytes);
-    const ferry_view view = {text, end != NULL ? (size_t)(end - text) : entry->tensor.bytes};
-    return ferry_import_yaml(plan, view, name, &marian->config, error);
-}
 
 /* "v1.9.56 4dd30b5 …", "v1.12.43; …". No version: 0. */
 static ferry_status read_version(ferry_marian *marian, ferry_error *error)
@@ -51,7 +35,7 @@ static ferry_status read_version(ferry_marian *marian, ferry_error *error)
     return FERRY_OK;
 }
 
-/* Choices of which Ferry has one. */
+/* Keys for which Ferry supports one value, or two. */
 static ferry_status check_choices(ferry_json config, ferry_error *error)
 {
     static const struct {
@@ -88,37 +72,6 @@ static ferry_status check_choices(ferry_json config, ferry_error *error)
     return FERRY_OK;
 }
 
-static ferry_status read_cell(ferry_json config, ferry_transformer *model, ferry_error *error)
-{
-    const char *autoreg = "self-attention", *cell = "gru";
-    bool norm = false;
-    const ferry_json_key keys[] = {{"transformer-decoder-autoreg", .text = &autoreg},
-                                   {"dec-cell", .text = &cell},
-                                   {"layer-normalization", .flag = &norm}};
-    FERRY_TRY(read_keys(config, keys, error));
-    model->ssru = strcmp(autoreg, "rnn") == 0;
-    if (model->ssru && strcmp(cell, "ssru") != 0) return refuse(config, "dec-cell", cell, error);
-    if (model->ssru && norm) return refuse(config, "layer-normalization", "true", error);
-    return FERRY_OK;
-}
-
-static ferry_status read_activation(const ferry_marian *marian, ferry_activation *activation, ferry_error *error)
-{
-    static const struct {
-        const char *name;
-        ferry_activation activation;
-    } known[] = {{"relu", FERRY_RELU}, {"swish", FERRY_SWISH}, {"gelu", FERRY_GELU}};
-    const char *name = "swish";
-    FERRY_TRY(ferry_json_text(marian->config, "transformer-ffn-activation", &name, error));
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        if (strcmp(name, known[i].name) != 0) continue;
-        *activation = known[i].activation;
-        if (*activation == FERRY_GELU && !ferry_marian_since(marian, 1, 12, 3)) *activation = FERRY_GELU_SIGMOID;
-        return FERRY_OK;
-    }
-    return refuse(marian->config, "transformer-ffn-activation", name, error);
-}
-
 /* ---- norms ---- */
 
 /* Operations without dropout, which does nothing here. */
@@ -149,6 +102,7 @@ static bool is_norm(const char *letters)
 /* Residual and norm of every block: "an" after it, or "n" before it and "a" after it. */
 static ferry_status read_norms(const ferry_marian *marian, ferry_stack *stack, ferry_error *error)
 {
+    static const char *const ends[] = {"transformer-postprocess-emb", "transformer-postprocess-top"};
     const ferry_json config = marian->config;
     operations before, after;
     FERRY_TRY(read_operations(config, "transformer-preprocess", "", &before, error));
@@ -167,19 +121,12 @@ static ferry_status read_norms(const ferry_marian *marian, ferry_stack *stack, f
     }
     const char kind = stack->pre_norm ? before.letters[0] : after.letters[1];
     stack->norm = kind == 'r' ? FERRY_RMS_NORM : FERRY_LAYER_NORM;
-    return FERRY_OK;
-}
-
-/* Norms after the embeddings and after the last layer are of the kind of the others, or absent. */
-static ferry_status check_end_norms(const ferry_marian *marian, const ferry_stack *stack, ferry_error *error)
-{
-    static const char *const keys[] = {"transformer-postprocess-emb", "transformer-postprocess-top"};
+    /* Norms after the embeddings and after the last layer are of the same kind, or absent. */
     for (int i = 0; i < 2; i++) {
         operations ops;
-        FERRY_TRY(read_operations(marian->config, keys[i], i == 0 ? "d" : "", &ops, error));
-        const char *same = stack->norm == FERRY_RMS_NORM ? "r" : "n";
-        if (ops.letters[0] != '\0' && strcmp(ops.letters, same) != 0)
-            return refuse(marian->config, keys[i], ops.text, error);
+        FERRY_TRY(read_operations(config, ends[i], i == 0 ? "d" : "", &ops, error));
+        if (ops.letters[0] != '\0' && strcmp(ops.letters, kind == 'r' ? "r" : "n") != 0)
+            return refuse(config, ends[i], ops.text, error);
     }
     return FERRY_OK;
 }
@@ -191,6 +138,7 @@ static ferry_status read_stack(const ferry_marian *marian, bool decoder, int32_t
 {
     const ferry_json config = marian->config;
     const int32_t most = FERRY_MAX_SIZE;
+    const char *activation = "swish";
     int32_t decoder_width = 0;
     *stack = (ferry_stack){.layer_count = 1, .heads = 8, .ffn_width = 2048, .norm_eps = 1e-6f};
     const ferry_json_key keys[] = {
@@ -202,25 +150,53 @@ static ferry_status read_stack(const ferry_marian *marian, bool decoder, int32_t
     FERRY_TRY(read_keys(config, keys, error));
     if (decoder && decoder_width > 0) stack->ffn_width = decoder_width;
     FERRY_TRY(ferry_import_split_heads(config.file, D, stack, error));
-    FERRY_TRY(read_activation(marian, &stack->activation, error));
-    FERRY_TRY(read_norms(marian, stack, error));
-    return check_end_norms(marian, stack, error);
+    FERRY_TRY(ferry_json_text(config, "transformer-ffn-activation", &activation, error));
+    if (strcmp(activation, "gelu") == 0)
+        stack->activation = ferry_marian_since(marian, 1, 12, 3) ? FERRY_GELU : FERRY_GELU_SIGMOID;
+    else if (strcmp(activation, "swish") == 0 || strcmp(activation, "relu") == 0)
+        stack->activation = *activation == 's' ? FERRY_SWISH : FERRY_RELU;
+    else
+        return refuse(config, "transformer-ffn-activation", activation, error);
+    return read_norms(marian, stack, error);
 }
 
-static ferry_status read_ties(ferry_import_plan *plan, ferry_json config, ferry_error *error)
+ferry_status ferry_marian_config(ferry_import_plan *plan, ferry_marian *marian, ferry_error *error)
 {
-    bool output = false, source = false, all = false;
-    const ferry_json_key keys[] = {{"tied-embeddings", .flag = &output},
+    static const char name[] = "special:model.yml";
+    ferry_transformer *model = &plan->model;
+    const ferry_weights_entry *entry = ferry_import_find(plan, "", name);
+    if (entry == NULL || entry->tensor.type != FERRY_I8) {
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: expected Marian's configuration, the tensor '%s'",
+                          ferry_import_source_label(plan->source, marian->weights), name);
+    }
+    const char *text = entry->tensor.data, *end = memchr(text, 0, entry->tensor.bytes);
+    const ferry_view view = {text, end != NULL ? (size_t)(end - text) : entry->tensor.bytes};
+    FERRY_TRY(ferry_import_yaml(plan, view, name, &marian->config, error));
+    FERRY_TRY(read_version(marian, error));
+    const ferry_json config = marian->config;
+    FERRY_TRY(check_choices(config, error));
+
+    const char *autoreg = "self-attention", *cell = "gru", *layer = "last";
+    bool norm = false, output = false, source = false, all = false;
+    const ferry_json_key keys[] = {{"transformer-decoder-autoreg", .text = &autoreg},
+                                   {"dec-cell", .text = &cell},
+                                   {"layer-normalization", .flag = &norm},
+                                   {"dim-emb", .integer = &model->d_model, 1, FERRY_MAX_SIZE},
+                                   {"tied-embeddings", .flag = &output},
                                    {"tied-embeddings-src", .flag = &source},
-                                   {"tied-embeddings-all", .flag = &all}};
+                                   {"tied-embeddings-all", .flag = &all},
+                                   {"transformer-guided-alignment-layer", .text = &layer}};
+    model->d_model = 512;
     FERRY_TRY(read_keys(config, keys, error));
-    plan->model.tied_embeddings = source || all;
-    plan->model.tied_output = output || all;
-    return FERRY_OK;
-}
+    model->ssru = strcmp(autoreg, "rnn") == 0;
+    if (model->ssru && strcmp(cell, "ssru") != 0) return refuse(config, "dec-cell", cell, error);
+    if (model->ssru && norm) return refuse(config, "layer-normalization", "true", error);
+    model->tied_embeddings = source || all;
+    model->tied_output = output || all;
+    model->embedding_scale = (float)sqrt((double)model->d_model);
+    FERRY_TRY(read_stack(marian, false, model->d_model, &model->encoder, error));
+    FERRY_TRY(read_stack(marian, true, model->d_model, &model->decoder, error));
 
-static ferry_status read_vocabulary_sizes(ferry_json config, ferry_transformer *model, ferry_error *error)
-{
     const json_t *sizes = ferry_json_get(config, "dim-vocabs");
     int32_t *const results[] = {&model->encoder.vocab_size, &model->decoder.vocab_size};
     if (sizes == NULL || ferry_json_text_count(sizes) != 2)
@@ -229,37 +205,11 @@ static ferry_status read_vocabulary_sizes(ferry_json config, ferry_transformer *
         FERRY_TRY(ferry_json_integer_value(config, "dim-vocabs", json_array_get(sizes, i), 1, FERRY_MAX_VOCABULARY,
                                            results[i], error));
     }
-    return FERRY_OK;
-}
-
-static ferry_status read_alignment(ferry_json config, ferry_import_plan *plan, ferry_error *error)
-{
-    const char *layer = "last";
-    int32_t number = plan->model.decoder.layer_count;
-    FERRY_TRY(ferry_json_text(config, "transformer-guided-alignment-layer", &layer, error));
+    int32_t aligned = model->decoder.layer_count;
     if (strcmp(layer, "last") != 0)
-        FERRY_TRY(ferry_json_integer(config, "transformer-guided-alignment-layer", 1, number, &number, error));
-    plan->generation.alignment_layer = number - 1;
+        FERRY_TRY(ferry_json_integer(config, "transformer-guided-alignment-layer", 1, aligned, &aligned, error));
+    plan->generation.alignment_layer = aligned - 1;
     plan->generation.alignment_head = 0;
-    return FERRY_OK;
-}
-
-ferry_status ferry_marian_config(ferry_import_plan *plan, ferry_marian *marian, ferry_error *error)
-{
-    ferry_transformer *model = &plan->model;
-    FERRY_TRY(read_config(plan, marian, error));
-    FERRY_TRY(read_version(marian, error));
-    const ferry_json config = marian->config;
-    FERRY_TRY(check_choices(config, error));
-    FERRY_TRY(read_cell(config, model, error));
-    model->d_model = 512;
-    FERRY_TRY(ferry_json_integer(config, "dim-emb", 1, FERRY_MAX_SIZE, &model->d_model, error));
-    FERRY_TRY(read_stack(marian, false, model->d_model, &model->encoder, error));
-    FERRY_TRY(read_stack(marian, true, model->d_model, &model->decoder, error));
-    FERRY_TRY(read_vocabulary_sizes(config, model, error));
-    FERRY_TRY(read_ties(plan, config, error));
-    FERRY_TRY(read_alignment(config, plan, error));
-    model->embedding_scale = (float)sqrt((double)model->d_model);
     plan->generation.start_id = -1;
     /* All sines, then all cosines, from position 0, the divisor one less than half the width. */
     ferry_import_sinusoidal(plan, false, false, true, 0);
@@ -269,23 +219,10 @@ ferry_status ferry_marian_config(ferry_import_plan *plan, ferry_marian *marian, 
 
 /* ---- decoder.yml ---- */
 
-/* Options that change the translation in ways that Ferry does not know. */
-static ferry_status check_decoder(ferry_json yaml, int32_t beam, ferry_error *error)
-{
-    static const char *const switches[] = {"force-decode", "output-sampling", "no-spm-encode", "no-spm-decode"};
-    for (size_t i = 0; i < sizeof switches / sizeof switches[0]; i++) {
-        const json_t *entry = ferry_json_get(yaml, switches[i]);
-        if (entry == NULL || ferry_json_text_count(entry) == 0 || strcmp(ferry_json_text_at(entry, 0), "false") == 0)
-            continue;
-        return refuse(yaml, switches[i], ferry_json_text_at(entry, 0), error);
-    }
-    bool skip_cost = false;
-    FERRY_TRY(ferry_json_bool(yaml, "skip-cost", &skip_cost, error));
-    return skip_cost && beam > 1 ? refuse(yaml, "skip-cost", "true (with a beam)", error) : FERRY_OK;
-}
-
 ferry_status ferry_marian_decoding(ferry_import_plan *plan, const ferry_marian *marian, ferry_error *error)
 {
+    /* Options that change the translation in ways that Ferry does not know. */
+    static const char *const switches[] = {"force-decode", "output-sampling", "no-spm-encode", "no-spm-decode"};
     ferry_decoding *decoding = &plan->generation.decoding;
     decoding->search.policy = FERRY_POLICY_MARIAN;
     decoding->options.beam = marian->student ? 1 : 12;
@@ -298,6 +235,14 @@ ferry_status ferry_marian_decoding(ferry_import_plan *plan, const ferry_marian *
                                    {"word-penalty", .real = &decoding->search.word_penalty},
                                    {"max-length-factor", .real = &decoding->options.length_factor}};
     if (json_object_size(marian->decoder.object) == 0) return FERRY_OK;
-    FERRY_TRY(read_keys(marian->decoder, keys, error));
-    return check_decoder(marian->decoder, decoding->options.beam, error);
+    const ferry_json yaml = marian->decoder;
+    bool skip_cost = false;
+    FERRY_TRY(read_keys(yaml, keys, error));
+    for (size_t i = 0; i < sizeof switches / sizeof switches[0]; i++) {
+        const json_t *entry = ferry_json_get(yaml, switches[i]);
+        if (entry != NULL && ferry_json_text_count(entry) > 0 && strcmp(ferry_json_text_at(entry, 0), "false") != 0)
+            return refuse(yaml, switches[i], ferry_json_text_at(entry, 0), error);
+    }
+    FERRY_TRY(ferry_json_bool(yaml, "skip-cost", &skip_cost, error));
+    return skip_cost && decoding->options.beam > 1 ? refuse(yaml, "skip-cost", "true (with a beam)", error) : FERRY_OK;
 }

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "marian.h"
-#include "models/plan/layer_table.h"
 #include "base/utf8.h"
 
 /* ---- single tensors ---- */
@@ -15,8 +14,7 @@ static ferry_status find_matrix(ferry_import_plan *plan, const char *name, int32
 {
     *entry = ferry_import_find(plan, "", name);
     if (*entry == NULL)
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s' is missing",
-                          ferry_import_source_path(plan->source), name);
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s' is missing", plan->source->path, name);
     const ferry_tensor *tensor = &(*entry)->tensor;
     if ((*entry)->multiplier == 0) return ferry_import_check_shape(*entry, rows, columns, error);
     if (tensor->dims == 2 && tensor->shape[0] == rows && tensor->shape[1] == columns) return FERRY_OK;
@@ -150,8 +148,6 @@ static ferry_status add_stack(ferry_import_plan *plan, const ferry_marian *maria
 
 /* ---- embeddings and the output ---- */
 
-static const char *const output_names[] = {"decoder_ff_logit_out_Wt", "decoder_ff_logit_out_W"};
-
 /* A table of embeddings [V, D]; `output`: it is the output matrix, too, whose inputs may have a multiplier under its
  * name or, from an older exporter, under the name of a matrix that had none. */
 static ferry_status add_embedding(ferry_import_plan *plan, const char *name, int32_t V, bool output, const char *to,
@@ -177,37 +173,8 @@ static ferry_status add_embeddings(ferry_import_plan *plan, ferry_error *error)
     if (source == target)
         return add_embedding(plan, "Wemb", source, plan->model.tied_output, "token_embd.weight", error);
     return ferry_fail(error, FERRY_ERROR_FORMAT,
-                      "%s: one embedding for vocabularies of %" PRId32 " and of %" PRId32 " words",
-                      ferry_import_source_path(plan->source), source, target);
-}
-
-/* [V, D], or in old models [D, V]. */
-static ferry_status add_output(ferry_import_plan *plan, ferry_error *error)
-{
-    const int32_t V = plan->model.decoder.vocab_size, D = plan->model.d_model;
-    const ferry_weights_entry *entry;
-    if (plan->model.tied_output) return FERRY_OK;
-    if (ferry_weights_find(&plan->weights, output_names[0]) == NULL) {
-        ferry_import_tensor matrix;
-        FERRY_TRY(read_matrix(plan, output_names[1], V, D, &matrix, error));
-        return ferry_import_add_tensor(plan, &matrix, error, "output.weight");
-    }
-    FERRY_TRY(find_matrix(plan, output_names[0], V, D, &entry, error));
-    if (entry->multiplier == 0) return ferry_import_add(plan, entry, FERRY_IMPORT_MATRIX, error, "output.weight");
-    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
-                      "%s: tensor '%s': a quantized output matrix of its own is not supported", entry->file,
-                      output_names[0]);
-}
-
-static ferry_status add_output_bias(ferry_import_plan *plan, const ferry_marian *marian, ferry_error *error)
-{
-    bool omit = false;
-    FERRY_TRY(ferry_json_bool(marian->config, "output-omit-bias", &omit, error));
-    plan->model.output_bias = !omit;
-    if (omit) return FERRY_OK;
-    const ferry_weights_entry *bias;
-    FERRY_TRY(ferry_import_take(plan, "", "decoder_ff_logit_out_b", plan->model.decoder.vocab_size, 0, &bias, error));
-    return ferry_import_add(plan, bias, FERRY_IMPORT_VECTOR, error, "output.bias");
+                      "%s: one embedding for vocabularies of %" PRId32 " and of %" PRId32 " words", plan->source->path,
+                      source, target);
 }
 
 /* What is no weight: the configuration, tables of approximate search, multipliers of products that the file does not
@@ -215,24 +182,45 @@ static ferry_status add_output_bias(ferry_import_plan *plan, const ferry_marian 
 static bool is_ignored(ferry_view name)
 {
     static const char *const starts[] = {"special:", "lsh_output_codes", "lsh_output_rotation"};
-    static const char end[] = "_QuantMultA";
-    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++) {
-        const size_t size = strlen(starts[i]);
-        if (name.size >= size && memcmp(name.data, starts[i], size) == 0) return true;
-    }
-    return name.size >= sizeof end - 1 && memcmp(name.data + name.size - (sizeof end - 1), end, sizeof end - 1) == 0;
+    for (size_t i = 0; i < sizeof starts / sizeof starts[0]; i++)
+        if (ferry_view_begins(name, starts[i])) return true;
+    return ferry_view_ends(name, "_QuantMultA");
 }
 
 ferry_status ferry_marian_tensors(ferry_import_plan *plan, const ferry_marian *marian, ferry_error *error)
 {
+    const int32_t V = plan->model.decoder.vocab_size, D = plan->model.d_model;
+    bool omit = false;
     if (ferry_weights_find(&plan->weights, "Wpos") != NULL) {
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: tensor 'Wpos': learned positions are not supported",
-                          ferry_import_source_path(plan->source));
+                          plan->source->path);
     }
     FERRY_TRY(add_embeddings(plan, error));
     FERRY_TRY(add_stack(plan, marian, false, error));
     FERRY_TRY(add_stack(plan, marian, true, error));
-    FERRY_TRY(add_output(plan, error));
-    FERRY_TRY(add_output_bias(plan, marian, error));
+    if (!plan->model.tied_output) {
+        /* [V, D], or in old models [D, V]. */
+        static const char *const names[] = {"decoder_ff_logit_out_Wt", "decoder_ff_logit_out_W"};
+        const ferry_weights_entry *entry = ferry_weights_find(&plan->weights, names[0]);
+        ferry_import_tensor matrix;
+        if (entry != NULL) {
+            FERRY_TRY(find_matrix(plan, names[0], V, D, &entry, error));
+            if (entry->multiplier != 0)
+                return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
+                                  "%s: tensor '%s': a quantized output matrix of its own is not supported", entry->file,
+                                  names[0]);
+            matrix = ferry_import_whole(entry, FERRY_IMPORT_MATRIX);
+        } else {
+            FERRY_TRY(read_matrix(plan, names[1], V, D, &matrix, error));
+        }
+        FERRY_TRY(ferry_import_add_tensor(plan, &matrix, error, "output.weight"));
+    }
+    FERRY_TRY(ferry_json_bool(marian->config, "output-omit-bias", &omit, error));
+    plan->model.output_bias = !omit;
+    if (!omit) {
+        const ferry_weights_entry *bias;
+        FERRY_TRY(ferry_import_take(plan, "", "decoder_ff_logit_out_b", V, 0, &bias, error));
+        FERRY_TRY(ferry_import_add(plan, bias, FERRY_IMPORT_VECTOR, error, "output.bias"));
+    }
     return ferry_import_check_unused(plan, is_ignored, error);
 }

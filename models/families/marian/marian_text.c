@@ -2,8 +2,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "models/containers/decimal.h"
 #include "models/containers/lexicon.h"
+#include "models/containers/vocabulary_files.h"
 #include "marian.h"
 #include "base/utf8.h"
 
@@ -28,27 +28,6 @@ static int32_t find_piece(const side *words, const char *piece)
 
 /* ---- vocabularies ---- */
 
-/* A table of exactly `count`: rows past the file's entries have no name. */
-static ferry_status fit_pieces(ferry_import_plan *plan, const ferry_view *found, int32_t found_count, int32_t count,
-                               side *words, ferry_error *error)
-{
-    ferry_view *table = ferry_arena_alloc(&plan->arena, (size_t)count, sizeof *table);
-    if (table == NULL) return ferry_fail_memory(error, "a vocabulary", (size_t)count * sizeof *table);
-    for (int32_t i = 0; i < count; i++) table[i] = i < found_count ? found[i] : (ferry_view){NULL, 0};
-    words->count = count;
-    return ferry_texts_join(&plan->arena, table, (size_t)count, &words->pieces, error);
-}
-
-/* Old vocabularies call them "eos" and "UNK", or keep ids 0 and 1 free for them. */
-static void find_special(side *words, bool is_mapping)
-{
-    words->eos = find_piece(words, "</s>");
-    words->unk = find_piece(words, "<unk>");
-    if (!is_mapping) return;
-    if (words->count > 0 && (piece_of(words, 0).size == 0 || ferry_view_is(piece_of(words, 0), "eos"))) words->eos = 0;
-    if (words->count > 1 && (piece_of(words, 1).size == 0 || ferry_view_is(piece_of(words, 1), "UNK"))) words->unk = 1;
-}
-
 static ferry_status read_mapping(ferry_import_plan *plan, const char *name, int32_t count, side *words,
                                  ferry_error *error)
 {
@@ -57,13 +36,22 @@ static ferry_status read_mapping(ferry_import_plan *plan, const char *name, int3
     const char *label = ferry_import_source_label(plan->source, name);
     const ferry_view *pieces;
     int32_t found;
-    ferry_view text;
+    ferry_view text, *table;
     FERRY_TRY(ferry_import_map(plan, name, &text, error));
     FERRY_TRY(is_mapping ? ferry_yaml_vocabulary(text, label, &plan->arena, &pieces, &found, error)
                          : ferry_lines_vocabulary(text, label, &plan->arena, &pieces, &found, error));
     FERRY_TRY(ferry_import_check_rows(plan, label, found, count, error));
-    FERRY_TRY(fit_pieces(plan, pieces, found, count, words, error));
-    find_special(words, is_mapping);
+    /* Rows past the file's entries have no name. */
+    FERRY_TRY(ferry_import_pieces(plan, count, &table, error));
+    memcpy(table, pieces, (size_t)(found < count ? found : count) * sizeof *table);
+    words->count = count;
+    FERRY_TRY(ferry_texts_join(&plan->arena, table, (size_t)count, &words->pieces, error));
+    words->eos = find_piece(words, "</s>");
+    words->unk = find_piece(words, "<unk>");
+    if (!is_mapping) return FERRY_OK;
+    /* Old vocabularies call them "eos" and "UNK", or keep ids 0 and 1 free for them. */
+    if (count > 0 && (piece_of(words, 0).size == 0 || ferry_view_is(piece_of(words, 0), "eos"))) words->eos = 0;
+    if (count > 1 && (piece_of(words, 1).size == 0 || ferry_view_is(piece_of(words, 1), "UNK"))) words->unk = 1;
     return FERRY_OK;
 }
 
@@ -91,7 +79,7 @@ static ferry_status read_sides(ferry_import_plan *plan, const ferry_marian *mari
     const bool spm = ferry_text_ends(names[0], ".spm");
     if (spm != ferry_text_ends(names[1], ".spm")) {
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: vocabularies of two kinds: '%s', '%s'",
-                          ferry_import_source_path(plan->source), names[0], names[1]);
+                          plan->source->path, names[0], names[1]);
     }
     if (spm) FERRY_TRY(ferry_import_segmenters(plan, names[0], one_file ? NULL : names[1], error));
     for (size_t i = 0; i < 2 && !spm; i++)
@@ -164,79 +152,42 @@ static ferry_status suppress(ferry_import_plan *plan, const ferry_marian *marian
     return FERRY_OK;
 }
 
-static ferry_status set_text(ferry_import_plan *plan, const side *source, const side *target, ferry_error *error)
-{
-    ferry_model_text *text = &plan->text;
-    text->present = true;
-    text->source_pieces = source->pieces;
-    text->source_count = source->count;
-    text->target_pieces = target->pieces;
-    text->target_count = target->count;
-    text->source_unk_id = source->unk;
-    FERRY_TRY(ferry_import_ids(plan, &source->eos, 1, &text->suffix_ids, &text->suffix_count, error));
-    FERRY_TRY(ferry_import_ids(plan, &target->eos, 1, &text->special_ids, &text->special_count, error));
-    return ferry_import_ids(plan, &target->eos, 1, &plan->generation.eos_ids, &plan->generation.eos_count, error);
-}
-
-/* ">>fra<<" in a mapping names a target language; the tag precedes a line and is not segmented. */
-static ferry_status read_languages(ferry_import_plan *plan, const ferry_marian *marian, const side *source,
-                                   ferry_error *error)
-{
-    bool found = false;
-    if (!ferry_text_ends(marian->vocabularies[0], ".spm"))
-        FERRY_TRY(ferry_import_tag_pieces(plan, source->pieces, source->count, &found, error));
-    plan->text.leading_tag = found;
-    return found ? FERRY_OK : ferry_marian_language_pair(plan, marian, error);
-}
-
 /* ---- the shortlist ---- */
 
-/* decoder.yml: [file, first, best, threshold], or [file, false] of a binary file, whose numbers are its own. */
-static ferry_status check_shortlist(const ferry_marian *marian, bool binary, ferry_error *error)
+static ferry_status add_shortlist(ferry_import_plan *plan, const ferry_marian *marian, const side *source,
+                                  const side *target, ferry_error *error)
 {
     static const int64_t known[] = {100, 100, 0};
+    const ferry_lexicon_words from = {source->pieces, source->count, source->unk};
+    const ferry_lexicon_words to = {target->pieces, target->count, target->unk};
+    ferry_lexicon lexicon;
+    ferry_view bytes;
+    if (marian->lexicon == NULL) return FERRY_OK;
+    const char *label = ferry_import_source_label(plan->source, marian->lexicon);
+    FERRY_TRY(ferry_import_map(plan, marian->lexicon, &bytes, error));
+    const bool binary = ferry_is_binary_lexicon(bytes) || ferry_text_ends(marian->lexicon, ".bin");
+    /* decoder.yml: [file, first, best, threshold], or [file, false] of a binary file, which has these numbers itself.
+     */
     const json_t *listed = ferry_json_get(marian->decoder, "shortlist");
     for (size_t i = 1; !binary && listed != NULL && i < ferry_json_text_count(listed) && i < 4; i++) {
-        const ferry_view text = {ferry_json_text_at(listed, i), strlen(ferry_json_text_at(listed, i))};
+        const ferry_view text = ferry_text_view(ferry_json_text_at(listed, i));
         double number;
         if (ferry_parse_decimal(text, &number) && number == (double)known[i - 1]) continue;
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
                           "%s: 'shortlist': expected the numbers 100, 100 and 0 of a text file, found '%s'",
                           marian->decoder.file, ferry_printable_view(text).text);
     }
-    return FERRY_OK;
-}
-
-static ferry_status read_lexicon(ferry_import_plan *plan, const ferry_marian *marian, const side *source,
-                                 const side *target, ferry_lexicon *lexicon, ferry_error *error)
-{
-    const char *label = ferry_import_source_label(plan->source, marian->lexicon);
-    ferry_view bytes;
-    FERRY_TRY(ferry_import_map(plan, marian->lexicon, &bytes, error));
-    const bool binary = ferry_is_binary_lexicon(bytes) || ferry_text_ends(marian->lexicon, ".bin");
-    FERRY_TRY(check_shortlist(marian, binary, error));
-    if (binary) return ferry_lexicon_read(bytes, label, source->count, target->count, &plan->arena, lexicon, error);
-    return ferry_lexicon_read_text(bytes, label, source->pieces, source->count, target->pieces, target->count,
-                                   source->unk, target->unk, &plan->arena, lexicon, error);
-}
-
-static ferry_status add_shortlist(ferry_import_plan *plan, const ferry_marian *marian, const side *source,
-                                  const side *target, ferry_error *error)
-{
-    ferry_lexicon lexicon;
-    if (marian->lexicon == NULL) return FERRY_OK;
-    FERRY_TRY(read_lexicon(plan, marian, source, target, &lexicon, error));
-    const uint32_t listed = lexicon.offsets[source->count];
-    if (listed == 0 || listed > INT32_MAX) {
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: %" PRIu32 " words are no shortlist",
-                          ferry_import_source_label(plan->source, marian->lexicon), listed);
-    }
+    FERRY_TRY(binary ? ferry_lexicon_read(bytes, label, source->count, target->count, &plan->arena, &lexicon, error)
+                     : ferry_lexicon_read_text(bytes, label, &from, &to, &plan->arena, &lexicon, error));
+    const uint32_t words = lexicon.offsets[source->count];
+    if (words == 0 || words > INT32_MAX)
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: %" PRIu32 " words are no shortlist", label, words);
     plan->generation.shortlist.first = lexicon.first;
     plan->generation.shortlist.shared = strcmp(marian->vocabularies[0], marian->vocabularies[1]) == 0;
     ferry_import_tensor tensor = {.form = FERRY_IMPORT_INTEGERS, .N = source->count + 1, .K = 1};
     tensor.integers = (const int32_t *)lexicon.offsets;
     FERRY_TRY(ferry_import_add_tensor(plan, &tensor, error, "shortlist.offsets"));
-    tensor.N = (int32_t)listed;
+    tensor.N = (int32_t)words;
     tensor.integers = lexicon.ids;
     return ferry_import_add_tensor(plan, &tensor, error, "shortlist.ids");
 }
@@ -244,12 +195,24 @@ static ferry_status add_shortlist(ferry_import_plan *plan, const ferry_marian *m
 ferry_status ferry_marian_text(ferry_import_plan *plan, const ferry_marian *marian, ferry_error *error)
 {
     const char *const *only = marian->segmenters; /* SentencePiece models that only segment */
+    ferry_model_text *text = &plan->text;
     side source, target;
     FERRY_TRY(read_sides(plan, marian, &source, &target, error));
     if (only[0] != NULL) FERRY_TRY(ferry_import_segmenters(plan, only[0], only[1] != NULL ? only[1] : "", error));
     FERRY_TRY(read_script(plan, error));
-    FERRY_TRY(set_text(plan, &source, &target, error));
+    text->present = true;
+    text->source_pieces = source.pieces;
+    text->source_count = source.count;
+    text->target_pieces = target.pieces;
+    text->target_count = target.count;
+    text->source_unk_id = source.unk;
+    FERRY_TRY(ferry_import_ids(plan, &source.eos, 1, &text->suffix_ids, &text->suffix_count, error));
+    FERRY_TRY(ferry_import_ids(plan, &target.eos, 1, &text->special_ids, &text->special_count, error));
+    FERRY_TRY(ferry_import_ids(plan, &target.eos, 1, &plan->generation.eos_ids, &plan->generation.eos_count, error));
     FERRY_TRY(suppress(plan, marian, &target, error));
-    FERRY_TRY(read_languages(plan, marian, &source, error));
+    /* ">>fra<<" in a mapping names a target language; the tag precedes a line and is not segmented. */
+    if (!ferry_text_ends(marian->vocabularies[0], ".spm"))
+        FERRY_TRY(ferry_import_tag_pieces(plan, source.pieces, source.count, &text->leading_tag, error));
+    if (!text->leading_tag) FERRY_TRY(ferry_marian_language_pair(plan, marian, error));
     return add_shortlist(plan, marian, &source, &target, error);
 }

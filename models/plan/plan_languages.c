@@ -156,18 +156,6 @@ static void claim_all(naming *names)
     }
 }
 
-static ferry_status check_tags(const ferry_import_plan *plan, const ferry_view *tags, int32_t count, ferry_error *error)
-{
-    const char *directory = ferry_import_source_path(plan->source);
-    for (int32_t i = 0; i < count; i++) {
-        const bool blank = tags[i].size > 0 && memchr(tags[i].data, ' ', tags[i].size) != NULL;
-        if (tags[i].size > 0 && tags[i].size <= FERRY_IMPORT_MAX_TAG && !blank) continue;
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: expected the tag of a language, found '%s'", directory,
-                          ferry_printable_view(tags[i]).text);
-    }
-    return FERRY_OK;
-}
-
 /* "tag name name" */
 static ferry_status join_names(ferry_import_plan *plan, const naming *names, int32_t owner, ferry_view *joined,
                                ferry_error *error)
@@ -191,18 +179,6 @@ static ferry_status join_names(ferry_import_plan *plan, const naming *names, int
     return FERRY_OK;
 }
 
-static ferry_status name_all(ferry_import_plan *plan, const ferry_view *tags, int32_t count, ferry_view *joined,
-                             ferry_error *error)
-{
-    const size_t capacity = (size_t)count * MAX_NAMES;
-    naming names = {.tags = tags, .count = count};
-    names.claims = ferry_arena_alloc(&plan->arena, capacity, sizeof *names.claims);
-    if (names.claims == NULL) return ferry_fail_memory(error, "names of languages", capacity * sizeof *names.claims);
-    claim_all(&names);
-    for (int32_t i = 0; i < count; i++) FERRY_TRY(join_names(plan, &names, i, &joined[i], error));
-    return FERRY_OK;
-}
-
 bool ferry_import_is_language(ferry_view code)
 {
     return find_code(code) != NULL;
@@ -212,12 +188,22 @@ ferry_status ferry_import_languages(ferry_import_plan *plan, const ferry_import_
                                     ferry_tag_place target_tag, ferry_error *error)
 {
     const int32_t count = list->count;
-    FERRY_TRY(check_tags(plan, list->tags, count, error));
+    naming all = {.tags = list->tags, .count = count};
+    for (int32_t i = 0; i < count; i++) {
+        const ferry_view tag = list->tags[i];
+        if (tag.size > 0 && tag.size <= FERRY_IMPORT_MAX_TAG && memchr(tag.data, ' ', tag.size) == NULL) continue;
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: expected the tag of a language, found '%s'",
+                          plan->source->path, ferry_printable_view(tag).text);
+    }
     ferry_view *names = ferry_arena_alloc(&plan->arena, (size_t)count, sizeof *names);
     int32_t *numbers = ferry_arena_alloc(&plan->arena, (size_t)count, 3 * sizeof *numbers);
     if (names == NULL || numbers == NULL)
         return ferry_fail_memory(error, "a list of languages", (size_t)count * (sizeof *names + 3 * sizeof *numbers));
-    FERRY_TRY(name_all(plan, list->tags, count, names, error));
+    all.claims = ferry_arena_alloc(&plan->arena, (size_t)count * MAX_NAMES, sizeof *all.claims);
+    if (all.claims == NULL)
+        return ferry_fail_memory(error, "names of languages", (size_t)count * MAX_NAMES * sizeof *all.claims);
+    claim_all(&all);
+    for (int32_t i = 0; i < count; i++) FERRY_TRY(join_names(plan, &all, i, &names[i], error));
     int32_t *roles = numbers, *source_ids = numbers + count, *target_ids = numbers + 2 * count;
     for (int32_t i = 0; i < count; i++) {
         roles[i] = FERRY_LANGUAGE_SOURCE | FERRY_LANGUAGE_TARGET;
@@ -245,22 +231,146 @@ bool ferry_import_has_form(ferry_view text, const char *form)
     return true;
 }
 
-/* ">>fra<<" → "fra"; false: the piece is no such tag. */
-static bool marian_tag(ferry_view piece, ferry_view *tag)
-{
-    *tag = without_marks(piece, ">>", "<<");
-    return tag->size < piece.size;
-}
-
 ferry_status ferry_import_tag_pieces(ferry_import_plan *plan, const ferry_texts *pieces, int32_t count, bool *found,
                                      ferry_error *error)
 {
     ferry_import_tags list = {NULL, NULL, 0};
     for (int32_t i = 0; i < count; i++) {
-        ferry_view tag;
-        if (marian_tag(ferry_texts_at(pieces, (size_t)i), &tag))
-            FERRY_TRY(ferry_import_add_tag(plan, &list, tag, i, error));
+        const ferry_view piece = ferry_texts_at(pieces, (size_t)i), tag = without_marks(piece, ">>", "<<");
+        if (tag.size < piece.size) FERRY_TRY(ferry_import_add_tag(plan, &list, tag, i, error));
     }
     *found = list.count > 0;
     return *found ? ferry_import_languages(plan, &list, FERRY_TAG_NONE, FERRY_TAG_PREFIX, error) : FERRY_OK;
+}
+
+/* ---- the pair of languages of a model whose files do not say it ---- */
+
+ferry_status ferry_import_guessed_pair(ferry_import_plan *plan, ferry_view source, ferry_view target,
+                                       ferry_error *error)
+{
+    plan->guessed[0] = ferry_arena_text(&plan->arena, source);
+    plan->guessed[1] = ferry_arena_text(&plan->arena, target);
+    if (plan->guessed[0] == NULL || plan->guessed[1] == NULL)
+        return ferry_fail_memory(error, "a language's name", source.size + target.size);
+    return ferry_import_language_pair(plan, plan->guessed[0], plan->guessed[1], error);
+}
+
+/* ---- what the user says ---- */
+
+static ferry_view first_word(ferry_view text)
+{
+    const char *blank = text.size > 0 ? memchr(text.data, ' ', text.size) : NULL;
+    return (ferry_view){text.data, blank != NULL ? (size_t)(blank - text.data) : text.size};
+}
+
+/* The language of this role that has `name` among its names, "deu_Latn de deu"; -1 if there is none. */
+static int32_t find_language(const ferry_model_languages *languages, ferry_view name, int32_t role)
+{
+    for (int32_t i = 0; i < languages->count; i++) {
+        ferry_view rest = ferry_texts_at(languages->names, (size_t)i);
+        while ((languages->roles[i] & role) != 0 && rest.size > 0) {
+            const ferry_view word = first_word(rest);
+            const size_t step = word.size + (word.size < rest.size);
+            if (same_name(word, name)) return i;
+            rest = (ferry_view){rest.data + step, rest.size - step};
+        }
+    }
+    return -1;
+}
+
+static ferry_view tag_of(const ferry_model_languages *languages, int32_t index)
+{
+    return first_word(index < languages->count ? ferry_texts_at(languages->names, (size_t)index) : (ferry_view){"", 0});
+}
+
+/* Of a model with tags or prompts: two of its languages become the defaults. Their names may contain hyphens. */
+static ferry_status choose_defaults(ferry_import_plan *plan, const char *pair, ferry_error *error)
+{
+    ferry_model_languages *languages = &plan->text.languages;
+    for (const char *hyphen = pair; (hyphen = strchr(hyphen, '-')) != NULL; hyphen++) {
+        const ferry_view source = {pair, (size_t)(hyphen - pair)}, target = ferry_text_view(hyphen + 1);
+        const int32_t from = find_language(languages, source, FERRY_LANGUAGE_SOURCE);
+        const int32_t to = find_language(languages, target, FERRY_LANGUAGE_TARGET);
+        if (from < 0 || to < 0 || from == to) continue;
+        languages->default_source = from;
+        languages->default_target = to;
+        return FERRY_OK;
+    }
+    const ferry_view first = tag_of(languages, 0), second = tag_of(languages, 1);
+    return ferry_fail(error, FERRY_ERROR_ARGUMENT,
+                      "pair: expected two of the model's %d languages with a hyphen between them, such as '%.*s-%.*s', "
+                      "found '%s'",
+                      (int)languages->count, (int)first.size, first.data, (int)second.size, second.data, pair);
+}
+
+ferry_status ferry_import_named_pair(ferry_import_plan *plan, const char *pair, ferry_error *error)
+{
+    const ferry_model_languages *languages = &plan->text.languages;
+    const char *hyphen = strchr(pair, '-');
+    if (!plan->text.present)
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: a model without a tokenizer has no languages",
+                          plan->source->path);
+    if (languages->source_tag != FERRY_TAG_NONE || languages->target_tag != FERRY_TAG_NONE ||
+        languages->prompt_count > 0)
+        return choose_defaults(plan, pair, error);
+    if (hyphen == NULL || hyphen == pair || hyphen[1] == '\0' || strchr(hyphen + 1, '-') != NULL)
+        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "pair: expected SOURCE-TARGET, such as en-de, found '%s'", pair);
+    const char *source = ferry_arena_text(&plan->arena, (ferry_view){pair, (size_t)(hyphen - pair)});
+    const char *target = ferry_arena_text(&plan->arena, ferry_text_view(hyphen + 1));
+    if (source == NULL || target == NULL) return ferry_fail_memory(error, "a language's name", strlen(pair));
+    return ferry_import_language_pair(plan, source, target, error);
+}
+
+/* ---- what a name says ---- */
+
+/* English words and abbreviations that are also codes: two of them side by side mean nothing. */
+static bool is_english_word(ferry_view code)
+{
+    static const char words[] = "am an as be he hi id in io is it mt my no or sh so to ";
+    for (const char *word = words; *word != '\0'; word += 3)
+        if (code.size == 2 && ferry_compare_letters(word, code.data, 2) == 0) return true;
+    return false;
+}
+
+static bool is_number(ferry_view word)
+{
+    for (size_t i = word.size > 1 && word.data[0] == 'v'; i < word.size; i++)
+        if (word.data[i] < '0' || word.data[i] > '9') return false;
+    return word.size > 0;
+}
+
+/* The last two words of "opus-mt-en-de", "translate-en_de-1_9.argosmodel", "en-de": nothing but numbers and an
+ * extension may follow them, and no other code precede them. */
+static bool find_pair_in_name(const char *name, ferry_view *source, ferry_view *target)
+{
+    enum { MOST = 16 };
+    ferry_view words[MOST];
+    size_t count = 0;
+    const char *point = strrchr(name, '.'), *end = point != NULL && point != name ? point : name + strlen(name);
+    while (name < end) {
+        size_t size = strcspn(name, "-_.");
+        if (name + size > end) size = (size_t)(end - name);
+        if (count == MOST) return false;
+        words[count++] = (ferry_view){name, size};
+        name += size + 1;
+    }
+    while (count > 0 && is_number(words[count - 1])) count--;
+    if (count < 2) return false;
+    *source = words[count - 2];
+    *target = words[count - 1];
+    const bool opus = count == 4 && ferry_view_is(words[0], "opus") && ferry_view_is(words[1], "mt");
+    const bool alone = count == 2 || opus || !ferry_import_is_language(words[count - 3]);
+    return alone && ferry_import_is_language(*source) && ferry_import_is_language(*target) &&
+           !(is_english_word(*source) && is_english_word(*target)) && !ferry_view_equal(*source, *target);
+}
+
+/* The source's own name, or, of a file, that of its folder. */
+ferry_status ferry_import_guess_pair(ferry_import_plan *plan, ferry_error *error)
+{
+    ferry_view source, target;
+    if (!plan->text.present || plan->text.languages.count > 0) return FERRY_OK;
+    if (find_pair_in_name(plan->source->base, &source, &target) ||
+        find_pair_in_name(plan->source->folder, &source, &target))
+        return ferry_import_guessed_pair(plan, source, target, error);
+    return FERRY_OK;
 }

@@ -1,4 +1,4 @@
-#include "tensors.h"
+#include "plan.h"
 
 #include <float.h>
 #include <math.h>
@@ -70,48 +70,32 @@ static int32_t stored_shape(const ferry_import_tensor *tensor, ferry_type type, 
     return matrix ? 3 : tensor->form == FERRY_IMPORT_TABLE ? 2 : 1;
 }
 
-/* Of a matrix of this type: codes and their scales, or nibbles. */
-static void declare_coarse(const ferry_import_tensor *tensor, ferry_type type, ferry_gguf_writer *writer)
-{
-    const int64_t N = tensor->N;
-    int64_t shape[3];
-    const int32_t dims = stored_shape(tensor, FERRY_I8, shape);
-    if (type == FERRY_I8) shape[1] = tensor->K / 8;
-    ferry_gguf_declare(writer, FERRY_OUTPUT_COARSE ".weight", FERRY_I8, dims, shape);
-    if (type != FERRY_I8) ferry_gguf_declare(writer, FERRY_OUTPUT_COARSE ".scale", FERRY_F32, 1, &N);
-}
-
-static size_t coarse_size(const ferry_import_tensor *tensor, ferry_type type)
-{
-    if (type == FERRY_I8) return ferry_nibbles_size(tensor->N, tensor->K);
-    return ferry_codes_size(tensor->N, tensor->K) + (size_t)tensor->N * sizeof(float);
-}
-
-/* What belongs to the codes: a multiplier or a scale for each row, and perhaps a multiplier of inputs. */
-static void declare_scales(const ferry_import_tensor *tensor, ferry_gguf_writer *writer)
-{
-    const int64_t one = 1, N = tensor->N;
-    const bool all = has_multiplier(tensor);
-    ferry_gguf_declare(writer, name_beside(tensor, all ? "multiplier" : "scale").text, FERRY_F32, 1, all ? &one : &N);
-    if (!has_input_multiplier(tensor)) return;
-    ferry_gguf_declare(writer, name_beside(tensor, "input_multiplier").text, FERRY_F32, 1, &one);
-}
-
 ferry_status ferry_import_declare(const ferry_import_plan *plan, ferry_gguf_writer *writer,
                                   const ferry_import_options *options, ferry_error *error)
 {
+    const int64_t one = 1;
     for (size_t i = 0; i < plan->tensor_count; i++) {
         const ferry_import_tensor *tensor = &plan->tensors[i];
+        const int64_t N = tensor->N;
         int64_t shape[3];
         const ferry_type type = stored_type(tensor, options);
-        const int32_t dims = stored_shape(tensor, type, shape);
+        int32_t dims = stored_shape(tensor, type, shape);
         if (type == FERRY_I8 && tensor->K > MAX_I8_INPUTS) {
             return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "tensor '%s': %d inputs are too many for i8: use f16",
                               tensor->name, (int)tensor->K);
         }
         ferry_gguf_declare(writer, tensor->name, type, dims, shape);
-        if (type == FERRY_I8) declare_scales(tensor, writer);
-        if (ferry_import_has_coarse(plan, tensor, options)) declare_coarse(tensor, type, writer);
+        if (type == FERRY_I8 && has_multiplier(tensor))
+            ferry_gguf_declare(writer, name_beside(tensor, "multiplier").text, FERRY_F32, 1, &one);
+        else if (type == FERRY_I8)
+            ferry_gguf_declare(writer, name_beside(tensor, "scale").text, FERRY_F32, 1, &N);
+        if (type == FERRY_I8 && has_input_multiplier(tensor))
+            ferry_gguf_declare(writer, name_beside(tensor, "input_multiplier").text, FERRY_F32, 1, &one);
+        if (!ferry_import_has_coarse(plan, tensor, options)) continue;
+        dims = stored_shape(tensor, FERRY_I8, shape); /* codes and their scales, or nibbles */
+        if (type == FERRY_I8) shape[1] = tensor->K / 8;
+        ferry_gguf_declare(writer, FERRY_OUTPUT_COARSE ".weight", FERRY_I8, dims, shape);
+        if (type != FERRY_I8) ferry_gguf_declare(writer, FERRY_OUTPUT_COARSE ".scale", FERRY_F32, 1, &N);
     }
     return FERRY_OK;
 }
@@ -139,21 +123,6 @@ static ferry_status refuse(const ferry_import_tensor *tensor, const char *what, 
     return ferry_import_fail_tensor(tensor->source, FERRY_ERROR_UNSUPPORTED, error, "%s", what);
 }
 
-/* Rows n … n + count - 1 of a panel, which begins with row n. */
-static void read_panel(const ferry_import_tensor *tensor, int32_t n, int32_t count, float *values)
-{
-    const ferry_tensor *source = &tensor->source->tensor;
-    const int32_t group = is_codes(tensor) ? 4 : 1; /* inputs of one output that lie together */
-    const int64_t first = n * tensor->row;
-    float together[4 * FERRY_LANES];
-    for (int32_t k = 0; k < tensor->K; k += group) {
-        ferry_import_widen(source, first + (int64_t)k * FERRY_LANES, 1, (size_t)(group * FERRY_LANES), together);
-        for (int32_t r = 0; r < count; r++)
-            for (int32_t i = 0; i < group && k + i < tensor->K; i++)
-                values[(size_t)r * (size_t)tensor->K + (size_t)(k + i)] = together[r * group + i];
-    }
-}
-
 /* Rows n … n + count - 1 of a vector, or at most 16 of a matrix: along the rows where a row's numbers lie together,
  * otherwise across them, so that a transposed matrix is read in pieces of 16 neighbors. */
 static void read_block(const ferry_import_tensor *tensor, int32_t n, int32_t count, float *values)
@@ -161,8 +130,15 @@ static void read_block(const ferry_import_tensor *tensor, int32_t n, int32_t cou
     const ferry_tensor *source = &tensor->source->tensor;
     const size_t K = (size_t)tensor->K;
     const int64_t first = tensor->offset + n * tensor->row;
-    if (tensor->packed) {
-        read_panel(tensor, n, count, values);
+    if (tensor->packed) { /* a panel, which begins with row n; `group` inputs of one output lie together */
+        const int32_t group = is_codes(tensor) ? 4 : 1;
+        float together[4 * FERRY_LANES];
+        for (int32_t k = 0; k < tensor->K; k += group) {
+            ferry_import_widen(source, first + (int64_t)k * FERRY_LANES, 1, (size_t)(group * FERRY_LANES), together);
+            for (int32_t r = 0; r < count; r++)
+                for (int32_t i = 0; i < group && k + i < tensor->K; i++)
+                    values[(size_t)r * K + (size_t)(k + i)] = together[r * group + i];
+        }
         return;
     }
     if (tensor->K == 1) {
@@ -269,62 +245,38 @@ typedef struct loss {
     double largest, squares, errors;
 } loss;
 
-static ferry_status quantize_panel(converter *state, const ferry_import_tensor *tensor, int32_t n, int32_t rows,
-                                   loss *sum, ferry_error *error)
+/* The panel of codes that begins with row n: the source's own integers, row by row with their scales, or quantized. */
+static ferry_status pack_codes(converter *state, const ferry_import_tensor *tensor, int32_t n, int32_t rows, loss *sum,
+                               ferry_error *error)
 {
     const size_t K = (size_t)tensor->K;
-    FERRY_TRY(read_rows(state, tensor, n, rows, error));
+    if (is_codes(tensor))
+        read_block(tensor, n, rows, state->rows);
+    else
+        FERRY_TRY(read_rows(state, tensor, n, rows, error));
+    for (size_t i = 0; is_codes(tensor) && i < (size_t)rows * K; i++) {
+        if (state->rows[i] < -INT8_MAX) return refuse(tensor, "the integer -128 is not supported", error);
+        state->codes[i] = (int8_t)state->rows[i];
+    }
     for (int32_t r = 0; r < rows; r++) {
         const float *row = state->rows + (size_t)r * K;
         int8_t *codes = state->codes + (size_t)r * K;
-        ferry_codes_quantize(row, tensor->K, codes, &state->scales[n + r]);
+        float *scale = &state->scales[n + r];
+        if (is_codes(tensor)) {
+            const float multiplier = tensor->scales == NULL ? multiplier_of(tensor, n + r) : 1;
+            FERRY_TRY(check_multiplier(tensor, multiplier, error));
+            *scale = tensor->scales != NULL ? tensor->scales[n + r] : 1 / multiplier;
+            if (!isfinite(*scale)) return refuse(tensor, "a scale is not finite", error);
+            continue;
+        }
+        ferry_codes_quantize(row, tensor->K, codes, scale);
         for (size_t k = 0; k < K; k++) {
-            const double w = (double)row[k], difference = w - (double)codes[k] * (double)state->scales[n + r];
+            const double w = (double)row[k], difference = w - (double)codes[k] * (double)*scale;
             if (fabs(w) > sum->largest) sum->largest = fabs(w);
             sum->squares += w * w;
             sum->errors += difference * difference;
         }
     }
-    return FERRY_OK;
-}
-
-/* The source's own integers, row by row with their scales. */
-static ferry_status copy_panel(converter *state, const ferry_import_tensor *tensor, int32_t n, int32_t rows,
-                               ferry_error *error)
-{
-    const size_t K = (size_t)tensor->K;
-    read_block(tensor, n, rows, state->rows);
-    for (size_t i = 0; i < (size_t)rows * K; i++) {
-        if (state->rows[i] < -INT8_MAX) return refuse(tensor, "the integer -128 is not supported", error);
-        state->codes[i] = (int8_t)state->rows[i];
-    }
-    for (int32_t r = 0; r < rows; r++) {
-        const float multiplier = tensor->scales == NULL ? multiplier_of(tensor, n + r) : 1;
-        FERRY_TRY(check_multiplier(tensor, multiplier, error));
-        state->scales[n + r] = tensor->scales != NULL ? tensor->scales[n + r] : 1 / multiplier;
-        if (!isfinite(state->scales[n + r])) return refuse(tensor, "a scale is not finite", error);
-    }
-    return FERRY_OK;
-}
-
-/* What declare_scales declared. */
-static ferry_status write_scales(converter *state, const ferry_import_tensor *tensor, ferry_error *error)
-{
-    const bool all = has_multiplier(tensor);
-    const float multiplier = all ? multiplier_of(tensor, 0) : 0;
-    FERRY_TRY(ferry_gguf_writer_append(state->writer, all ? &multiplier : state->scales,
-                                       (all ? 1 : (size_t)tensor->N) * sizeof multiplier, error));
-    if (!has_input_multiplier(tensor)) return FERRY_OK;
-    FERRY_TRY(check_multiplier(tensor, tensor->input_multiplier, error));
-    return ferry_gguf_writer_append(state->writer, &tensor->input_multiplier, sizeof tensor->input_multiplier, error);
-}
-
-/* The panel of codes that begins with row n. */
-static ferry_status pack_codes(converter *state, const ferry_import_tensor *tensor, int32_t n, int32_t rows, loss *sum,
-                               ferry_error *error)
-{
-    FERRY_TRY(is_codes(tensor) ? copy_panel(state, tensor, n, rows, error)
-                               : quantize_panel(state, tensor, n, rows, sum, error));
     ferry_codes_pack(state->code_panel, state->codes, rows, tensor->K);
     return FERRY_OK;
 }
@@ -349,44 +301,33 @@ static ferry_status write_block(converter *state, const ferry_import_tensor *ten
     return append(state, state->halves, count * sizeof *state->halves, error);
 }
 
-/* A panel of floats as coarse codes (linear.h) of what the file holds. */
-static ferry_status write_coarse_codes(converter *state, const ferry_import_tensor *tensor, ferry_type type, int32_t n,
-                                       int32_t rows, ferry_error *error)
-{
-    const size_t count = FERRY_LANES * (size_t)tensor->K;
-    float scales[FERRY_LANES];
-    FERRY_TRY(read_rows(state, tensor, n, rows, error));
-    ferry_panels_pack(state->panel, state->rows, rows, tensor->K);
-    if (type == FERRY_F16) {
-        FERRY_TRY(to_halves(state, tensor, count, error));
-        for (size_t i = 0; i < count; i++) state->panel[i] = ferry_f16_to_f32(state->halves[i]);
-    }
-    ferry_codes_from_panel(state->panel, tensor->K, state->code_panel, scales);
-    memcpy(state->scales + n, scales, (size_t)rows * sizeof *scales);
-    return append(state, state->code_panel, ferry_codes_size(FERRY_LANES, tensor->K), error);
-}
-
-/* A panel of codes as nibbles. */
-static ferry_status write_nibbles(converter *state, const ferry_import_tensor *tensor, int32_t n, int32_t rows,
-                                  ferry_error *error)
-{
-    loss unused = {0, 0, 0};
-    ferry_nibbles_error lost;
-    uint8_t *nibbles = (uint8_t *)state->codes;
-    FERRY_TRY(pack_codes(state, tensor, n, rows, &unused, error));
-    ferry_nibbles_from_panel(state->code_panel, tensor->K, nibbles, &lost);
-    return append(state, nibbles, ferry_nibbles_size(FERRY_LANES, tensor->K), error);
-}
-
-/* The output matrix once more, coarsely. */
+/* The output matrix once more, coarsely: a panel of codes as nibbles, one of floats as coarse codes (linear.h) of what
+ * the file holds. */
 static ferry_status write_coarse(converter *state, const ferry_import_tensor *tensor, ferry_type type,
                                  ferry_error *error)
 {
+    const size_t count = FERRY_LANES * (size_t)tensor->K;
     state->released = 0;
     for (int64_t at = 0; at < tensor->N; at += FERRY_LANES) {
         const int32_t n = (int32_t)at, rows = tensor->N - n < FERRY_LANES ? tensor->N - n : FERRY_LANES;
-        FERRY_TRY(type == FERRY_I8 ? write_nibbles(state, tensor, n, rows, error)
-                                   : write_coarse_codes(state, tensor, type, n, rows, error));
+        if (type == FERRY_I8) {
+            loss unused = {0, 0, 0};
+            ferry_nibbles_error lost;
+            uint8_t *nibbles = (uint8_t *)state->codes;
+            FERRY_TRY(pack_codes(state, tensor, n, rows, &unused, error));
+            ferry_nibbles_from_panel(state->code_panel, tensor->K, nibbles, &lost);
+            FERRY_TRY(append(state, nibbles, ferry_nibbles_size(FERRY_LANES, tensor->K), error));
+        } else {
+            float scales[FERRY_LANES];
+            FERRY_TRY(read_rows(state, tensor, n, rows, error));
+            ferry_panels_pack(state->panel, state->rows, rows, tensor->K);
+            if (type == FERRY_F16) FERRY_TRY(to_halves(state, tensor, count, error));
+            for (size_t i = 0; type == FERRY_F16 && i < count; i++)
+                state->panel[i] = ferry_f16_to_f32(state->halves[i]);
+            ferry_codes_from_panel(state->panel, tensor->K, state->code_panel, scales);
+            memcpy(state->scales + n, scales, (size_t)rows * sizeof *scales);
+            FERRY_TRY(append(state, state->code_panel, ferry_codes_size(FERRY_LANES, tensor->K), error));
+        }
         release_read(state, tensor, at + rows);
     }
     if (type == FERRY_I8) return FERRY_OK;
@@ -412,7 +353,16 @@ static ferry_status write_tensor(converter *state, const ferry_import_tensor *te
         options->quantized(options->user, tensor->name, sum.largest, sqrt(sum.squares / count),
                            sqrt(sum.errors / count));
     }
-    if (type == FERRY_I8) FERRY_TRY(write_scales(state, tensor, error));
+    if (type == FERRY_I8) { /* what ferry_import_declare declared beside the codes */
+        const bool all = has_multiplier(tensor);
+        const float multiplier = all ? multiplier_of(tensor, 0) : 0, input = tensor->input_multiplier;
+        FERRY_TRY(ferry_gguf_writer_append(state->writer, all ? &multiplier : state->scales,
+                                           (all ? 1 : (size_t)tensor->N) * sizeof multiplier, error));
+        if (has_input_multiplier(tensor)) {
+            FERRY_TRY(check_multiplier(tensor, input, error));
+            FERRY_TRY(ferry_gguf_writer_append(state->writer, &input, sizeof input, error));
+        }
+    }
     if (ferry_import_has_coarse(state->plan, tensor, options)) FERRY_TRY(write_coarse(state, tensor, type, error));
     if (tensor->source == NULL) return FERRY_OK;
     ferry_import_source_release(state->plan->source, tensor->source->tensor.data, tensor->source->tensor.bytes);
@@ -430,20 +380,22 @@ static ferry_status allocate(converter *state, ferry_error *error)
         uint64_t bytes = ferry_type_size(type);
         for (int32_t k = stored_shape(tensor, type, shape); k-- > 0;) bytes *= (uint64_t)shape[k];
         state->total += bytes;
-        if (ferry_import_has_coarse(state->plan, tensor, state->options)) state->total += coarse_size(tensor, type);
+        if (ferry_import_has_coarse(state->plan, tensor, state->options))
+            state->total += type == FERRY_I8
+                                ? ferry_nibbles_size(tensor->N, tensor->K)
+                                : ferry_codes_size(tensor->N, tensor->K) + (size_t)tensor->N * sizeof(float);
         if (tensor->form == FERRY_IMPORT_INTEGERS) continue;
         if (panel > capacity) capacity = panel;
         if (tensor->form == FERRY_IMPORT_MATRIX && (size_t)tensor->N > rows) rows = (size_t)tensor->N;
     }
-    state->rows = ferry_arena_alloc(&state->arena, capacity, sizeof *state->rows);
-    state->panel = ferry_arena_alloc(&state->arena, capacity, sizeof *state->panel);
-    state->halves = ferry_arena_alloc(&state->arena, capacity, sizeof *state->halves);
-    state->codes = ferry_arena_alloc(&state->arena, capacity, 1);
-    state->code_panel = ferry_arena_alloc(&state->arena, capacity, 1);
-    state->scales = ferry_arena_alloc(&state->arena, rows, sizeof *state->scales);
-    const bool complete = state->rows != NULL && state->panel != NULL && state->halves != NULL &&
-                          state->codes != NULL && state->code_panel != NULL && state->scales != NULL;
-    if (complete) return FERRY_OK;
+    bool failed = false;
+    state->rows = ferry_arena_take(&state->arena, capacity, sizeof *state->rows, &failed);
+    state->panel = ferry_arena_take(&state->arena, capacity, sizeof *state->panel, &failed);
+    state->halves = ferry_arena_take(&state->arena, capacity, sizeof *state->halves, &failed);
+    state->codes = ferry_arena_take(&state->arena, capacity, 1, &failed);
+    state->code_panel = ferry_arena_take(&state->arena, capacity, 1, &failed);
+    state->scales = ferry_arena_take(&state->arena, rows, sizeof *state->scales, &failed);
+    if (!failed) return FERRY_OK;
     return ferry_fail_memory(error, "a panel of a matrix", capacity * sizeof *state->rows);
 }
 

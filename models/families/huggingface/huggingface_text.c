@@ -1,5 +1,6 @@
-/* Texts of M2M-100, NLLB-200 and mBART-50, which fairseq trained. Ids 0 to 3 are <s>, <pad>, </s> and <unk>, then come
- * SentencePiece's pieces without its own first three, then languages and <mask>, then rows without a name. */
+/* Texts of Hugging Face's families: what several share, and those of M2M-100, NLLB-200 and mBART-50, which fairseq
+ * trained. Their ids 0 to 3 are <s>, <pad>, </s> and <unk>, then come SentencePiece's pieces without its own first
+ * three, then languages and <mask>, then rows without a name. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +8,61 @@
 #include "huggingface.h"
 #include "tokenizer_json.h"
 #include "base/utf8.h"
+
+/* ---- parts that families share ---- */
+
+ferry_status ferry_huggingface_segmenter(ferry_import_plan *plan, const char *name, ferry_error *error)
+{
+    if (ferry_import_has_file(plan, name)) return ferry_import_segmenters(plan, name, NULL, error);
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: expected %s or tokenizer.json, found neither",
+                      plan->source->path, name);
+}
+
+ferry_status ferry_huggingface_check_eos(const ferry_import_plan *plan, ferry_json vocabulary, ferry_error *error)
+{
+    FERRY_TRY(ferry_json_require(vocabulary, "</s>", error));
+    const int32_t id = ferry_import_piece_id(vocabulary, "</s>");
+    for (int32_t i = 0; i < plan->generation.eos_count; i++)
+        if (plan->generation.eos_ids[i] == id) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '</s>' has id %d, but the configuration's eos_token_id is %d",
+                      vocabulary.file, (int)id, (int)plan->generation.eos_ids[0]);
+}
+
+ferry_status ferry_huggingface_special_pieces(ferry_import_plan *plan, ferry_json source, ferry_json target,
+                                              const char *const *silent, ferry_error *error)
+{
+    ferry_model_text *text = &plan->text;
+    const int32_t suffix = ferry_import_piece_id(source, "</s>");
+    const int32_t more[] = {plan->generation.pad_id, plan->generation.start_id};
+    FERRY_TRY(ferry_json_require(source, "<unk>", error));
+    FERRY_TRY(ferry_json_require(source, "</s>", error));
+    FERRY_TRY(ferry_huggingface_check_eos(plan, target, error));
+    text->source_unk_id = ferry_import_piece_id(source, "<unk>");
+    FERRY_TRY(ferry_import_ids(plan, &suffix, 1, &text->suffix_ids, &text->suffix_count, error));
+    for (; *silent != NULL; silent++) {
+        const int32_t id = ferry_import_piece_id(target, *silent);
+        FERRY_TRY(ferry_import_special(plan, &id, 1, error));
+    }
+    return ferry_import_special(plan, more, 2, error);
+}
+
+ferry_status ferry_huggingface_shifted_pieces(ferry_import_plan *plan, int32_t unknown, int32_t first, int32_t shift,
+                                              ferry_view **pieces, ferry_error *error)
+{
+    const ferry_spm *spm = plan->segmenters[0];
+    const char *file = plan->segmenter_files[0];
+    const int32_t count = ferry_spm_count(spm), found = ferry_spm_unknown(spm), V = plan->model.encoder.vocab_size;
+    if (count < first || found != unknown || count > V - shift) {
+        return ferry_fail(error, FERRY_ERROR_FORMAT,
+                          "%s: the SentencePiece model has %d pieces (unknown: %d); expected unknown %d and at most %d "
+                          "for a vocabulary of %d",
+                          file, (int)count, (int)found, (int)unknown, (int)(V - shift), (int)V);
+    }
+    FERRY_TRY(ferry_import_check_rows(plan, file, count + shift, V, error));
+    FERRY_TRY(ferry_import_pieces(plan, V, pieces, error));
+    for (int32_t i = first; i < count; i++) (*pieces)[i + shift] = ferry_spm_piece(spm, i);
+    return FERRY_OK;
+}
 
 enum { UNKNOWN_ID = 3, FIRST_PIECE = 3, SHIFT = 1, MAX_ADDED = 1 << 13 };
 
@@ -80,16 +136,6 @@ static bool names_language(const added_tokens *added, const char *form)
     return false;
 }
 
-/* None, when neither file names a language. */
-static ferry_status read_added(ferry_import_plan *plan, const char *form, added_tokens *added, ferry_error *error)
-{
-    FERRY_TRY(read_tokens(plan, "tokenizer_config.json", "added_tokens_decoder", added, error));
-    if (!names_language(added, form)) FERRY_TRY(read_tokens(plan, "tokenizer.json", "added_tokens", added, error));
-    if (!names_language(added, form)) added->count = 0;
-    if (added->count > 0) qsort(added->tokens, added->count, sizeof *added->tokens, compare_tokens);
-    return FERRY_OK;
-}
-
 /* ---- languages ---- */
 
 ferry_status ferry_multilingual_list(ferry_import_plan *plan, const char *codes, int32_t first,
@@ -103,12 +149,18 @@ ferry_status ferry_multilingual_list(ferry_import_plan *plan, const char *codes,
     return FERRY_OK;
 }
 
-/* The first list of special tokens that names languages, in its order: the ids follow the pieces. */
-static ferry_status list_from_files(ferry_import_plan *plan, const char *form, int32_t first,
-                                    ferry_import_tags *languages, ferry_error *error)
+static ferry_status find_languages(ferry_import_plan *plan, const added_tokens *added, const char *form,
+                                   const char *built_in, int32_t first, ferry_import_tags *languages,
+                                   ferry_error *error)
 {
     static const char *const files[] = {"tokenizer_config.json", "special_tokens_map.json"};
     static const char *const keys[] = {"additional_special_tokens", "extra_special_tokens"};
+    for (size_t i = 0; i < added->count; i++) {
+        const added_token *token = &added->tokens[i];
+        if (!ferry_import_has_form(token->content, form)) continue;
+        FERRY_TRY(ferry_import_add_tag(plan, languages, token->content, token->id, error));
+    }
+    /* The first list of special tokens that names languages, in its order: the ids follow the pieces. */
     for (int i = 0; i < 4 && languages->count == 0; i++) {
         ferry_json json;
         FERRY_TRY(ferry_import_optional_json(plan, files[i / 2], &json, error));
@@ -121,19 +173,6 @@ static ferry_status list_from_files(ferry_import_plan *plan, const char *form, i
             FERRY_TRY(ferry_import_add_tag(plan, languages, tag, first + languages->count, error));
         }
     }
-    return FERRY_OK;
-}
-
-static ferry_status find_languages(ferry_import_plan *plan, const added_tokens *added, const char *form,
-                                   const char *built_in, int32_t first, ferry_import_tags *languages,
-                                   ferry_error *error)
-{
-    for (size_t i = 0; i < added->count; i++) {
-        const added_token *token = &added->tokens[i];
-        if (!ferry_import_has_form(token->content, form)) continue;
-        FERRY_TRY(ferry_import_add_tag(plan, languages, token->content, token->id, error));
-    }
-    if (languages->count == 0) FERRY_TRY(list_from_files(plan, form, first, languages, error));
     if (languages->count == 0) FERRY_TRY(ferry_multilingual_list(plan, built_in, first, languages, error));
     const int32_t last = languages->ids[languages->count - 1], V = plan->model.encoder.vocab_size;
     if (languages->ids[0] >= first && last < V) return FERRY_OK;
@@ -144,10 +183,10 @@ static ferry_status find_languages(ferry_import_plan *plan, const added_tokens *
                       (int)V);
 }
 
-/* Gives the ids of languages a piece: the tag, with `around` before and after it. */
-static ferry_status name_tags(ferry_import_plan *plan, const ferry_import_tags *list, const char *around,
-                              ferry_error *error)
+ferry_status ferry_multilingual_tags(ferry_import_plan *plan, const ferry_import_tags *list, const char *around,
+                                     ferry_tag_place source_tag, ferry_error *error)
 {
+    int32_t *forced = &plan->generation.decoding.search.forced_first_id;
     ferry_model_text *text = &plan->text;
     ferry_view *pieces;
     FERRY_TRY(ferry_import_pieces(plan, text->source_count, &pieces, error));
@@ -161,51 +200,11 @@ static ferry_status name_tags(ferry_import_plan *plan, const ferry_import_tags *
     }
     FERRY_TRY(ferry_texts_join(&plan->arena, pieces, (size_t)text->source_count, &text->source_pieces, error));
     text->target_pieces = text->source_pieces;
-    return FERRY_OK;
-}
-
-ferry_status ferry_multilingual_tags(ferry_import_plan *plan, const ferry_import_tags *list, const char *around,
-                                     ferry_tag_place source_tag, ferry_error *error)
-{
-    int32_t *forced = &plan->generation.decoding.search.forced_first_id;
-    FERRY_TRY(name_tags(plan, list, around, error));
     FERRY_TRY(ferry_import_languages(plan, list, source_tag, FERRY_TAG_FIRST, error));
     for (int32_t i = 0; *forced >= 0 && i < list->count; i++) {
         if (list->ids[i] != *forced) continue;
         plan->text.languages.default_target = i;
         *forced = -1;
-    }
-    return FERRY_OK;
-}
-
-/* ---- pieces ---- */
-
-static ferry_status shifted_pieces(ferry_import_plan *plan, const added_tokens *added, ferry_error *error)
-{
-    const int32_t end = ferry_spm_count(plan->segmenters[0]) + SHIFT, V = plan->model.encoder.vocab_size;
-    const ferry_texts *joined;
-    ferry_view *pieces, fixed[] = {{"<s>", 3}, {"<pad>", 5}, {"</s>", 4}, {"<unk>", 5}};
-    FERRY_TRY(ferry_huggingface_shifted_pieces(plan, 0, FIRST_PIECE, SHIFT, &pieces, error));
-    memcpy(pieces, fixed, sizeof fixed);
-    for (size_t i = 0; i < added->count; i++) {
-        const added_token *token = &added->tokens[i];
-        if (token->id >= end) pieces[token->id] = token->content;
-    }
-    FERRY_TRY(ferry_texts_join(&plan->arena, pieces, (size_t)V, &joined, error));
-    ferry_import_one_vocabulary(plan, joined, UNKNOWN_ID);
-    return FERRY_OK;
-}
-
-/* Languages, <s>, <unk>, <mask>, and what files add. */
-static ferry_status add_special(ferry_import_plan *plan, const added_tokens *added, const ferry_import_tags *languages,
-                                int32_t mask, ferry_error *error)
-{
-    const int32_t own[] = {0, UNKNOWN_ID, added->count == 0 && mask < plan->model.encoder.vocab_size ? mask : -1};
-    FERRY_TRY(ferry_import_special(plan, languages->ids, languages->count, error));
-    FERRY_TRY(ferry_import_special(plan, own, 3, error));
-    for (size_t i = 0; i < added->count; i++) {
-        if (!added->tokens[i].special) continue;
-        FERRY_TRY(ferry_import_special(plan, &added->tokens[i].id, 1, error));
     }
     return FERRY_OK;
 }
@@ -226,12 +225,12 @@ static bool take_language(const int32_t *languages, int32_t n, bool last, const 
 }
 
 void ferry_multilingual_template(ferry_model_text *text, const int32_t *languages, int32_t count,
-                                 ferry_tag_place *place)
+                                 ferry_tag_place *position)
 {
     if (take_language(languages, count, false, &text->prefix_ids, &text->prefix_count))
-        *place = FERRY_TAG_PREFIX;
+        *position = FERRY_TAG_PREFIX;
     else if (take_language(languages, count, true, &text->suffix_ids, &text->suffix_count))
-        *place = FERRY_TAG_SUFFIX;
+        *position = FERRY_TAG_SUFFIX;
 }
 
 /* Ids are the model's own. The template has the tag of one source language, which says where tags go. */
@@ -253,21 +252,38 @@ static ferry_status read_tokenizer_json(ferry_import_plan *plan, const char *for
     return ferry_multilingual_tags(plan, &languages, "", source_tag, error);
 }
 
-/* ---- all of it ---- */
-
 ferry_status ferry_multilingual_text(ferry_import_plan *plan, const char *form, const char *built_in,
                                      ferry_tag_place source_tag, ferry_error *error)
 {
     static const char model[] = "sentencepiece.bpe.model";
+    static const ferry_view fixed[] = {{"<s>", 3}, {"<pad>", 5}, {"</s>", 4}, {"<unk>", 5}};
+    const int32_t V = plan->model.encoder.vocab_size;
     ferry_import_tags languages = {NULL, NULL, 0};
     added_tokens added;
+    const ferry_texts *joined;
+    ferry_view *pieces;
     if (ferry_import_uses_tokenizer_json(plan, model)) return read_tokenizer_json(plan, form, source_tag, error);
     FERRY_TRY(ferry_huggingface_segmenter(plan, model, error));
-    FERRY_TRY(read_added(plan, form, &added, error));
-    FERRY_TRY(shifted_pieces(plan, &added, error));
+    /* Added tokens count where they are in a file that names a language. */
+    FERRY_TRY(read_tokens(plan, "tokenizer_config.json", "added_tokens_decoder", &added, error));
+    if (!names_language(&added, form)) FERRY_TRY(read_tokens(plan, "tokenizer.json", "added_tokens", &added, error));
+    if (!names_language(&added, form)) added.count = 0;
+    if (added.count > 0) qsort(added.tokens, added.count, sizeof *added.tokens, compare_tokens);
     const int32_t first = ferry_spm_count(plan->segmenters[0]) + SHIFT;
+    FERRY_TRY(ferry_huggingface_shifted_pieces(plan, 0, FIRST_PIECE, SHIFT, &pieces, error));
+    memcpy(pieces, fixed, sizeof fixed);
+    for (size_t i = 0; i < added.count; i++)
+        if (added.tokens[i].id >= first) pieces[added.tokens[i].id] = added.tokens[i].content;
+    FERRY_TRY(ferry_texts_join(&plan->arena, pieces, (size_t)V, &joined, error));
+    ferry_import_one_vocabulary(plan, joined, UNKNOWN_ID);
     FERRY_TRY(find_languages(plan, &added, form, built_in, first, &languages, error));
-    FERRY_TRY(add_special(plan, &added, &languages, first + languages.count, error));
+    /* Ids without text: languages, <s>, <unk>, <mask>, and what files add. */
+    const int32_t mask = first + languages.count;
+    const int32_t own[] = {0, UNKNOWN_ID, added.count == 0 && mask < V ? mask : -1};
+    FERRY_TRY(ferry_import_special(plan, languages.ids, languages.count, error));
+    FERRY_TRY(ferry_import_special(plan, own, 3, error));
+    for (size_t i = 0; i < added.count; i++)
+        if (added.tokens[i].special) FERRY_TRY(ferry_import_special(plan, &added.tokens[i].id, 1, error));
     FERRY_TRY(ferry_import_special_ids(plan, error));
     FERRY_TRY(ferry_import_compare_tokenizer_json(plan, error));
     return ferry_multilingual_tags(plan, &languages, "", source_tag, error);
