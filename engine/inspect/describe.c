@@ -7,7 +7,7 @@
 #include "base/printable.h"
 #include "engine/ferry_inspect.h"
 #include "engine/file/schema.h"
-#include "engine/graph/state.h"
+#include "engine/graph/pass.h"
 #include "engine/api/model.h"
 
 static double megabytes(size_t bytes)

@@ -5,8 +5,7 @@
 #include "base/system.h"
 #include "base/floats.h"
 #include "engine/ferry_inspect.h"
-#include "engine/graph/decoder.h"
-#include "engine/graph/encoder.h"
+#include "engine/graph/pass.h"
 #include "engine/api/argument_checks.h"
 #include "engine/api/model.h"
 

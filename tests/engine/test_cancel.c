@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "engine/api/model.h"
-#include "engine/graph/encoder.h"
+#include "engine/graph/pass.h"
 #include "tests/support/random.h"
 
 enum { VOCAB = 2000, SENTENCES = 40, LONGEST = 30, MANY = 4000 };
