@@ -18,8 +18,7 @@ static double megabytes(size_t bytes)
 /* The memory of positions, and what they add to the arithmetic of `step`. */
 static void print_cost(FILE *out, const ferry_position *position, const char *step)
 {
-    ferry_position_cost cost = {0};
-    if (position->scheme->cost != NULL) position->scheme->cost(position, &cost);
+    const ferry_position_cost cost = ferry_position_get_cost(position);
     fputs("  cost:", out);
     if (cost.model_bytes == 0 && cost.position_bytes == 0) fputs(" nothing kept", out);
     if (cost.model_bytes >= 1000)

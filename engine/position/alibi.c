@@ -12,7 +12,8 @@
 enum { SLOPES };
 static const ferry_position_parameter parameters[] = {
     {"slopes", FERRY_POSITION_CHOICE, .choices = {"formula", "given"}, .usual = "formula"}, {0}};
-static const ferry_position_tensor tensors[] = {{.name = "slopes", .shape = "H", .when = "slopes=given"}, {0}};
+static const ferry_position_tensor tensors[] = {{.name = "slopes", .shape = "H", .when = "slopes=given", .kept = true},
+                                                {0}};
 
 static void compute_slopes(float *slopes, int32_t H)
 {
@@ -45,13 +46,6 @@ static void score(const ferry_position *position, const ferry_position_tile *til
     }
 }
 
-static void cost(const ferry_position *position, ferry_position_cost *result)
-{
-    const ferry_position_stack *stack = &position->stack;
-    result->model_bytes = (int64_t)stack->heads * (int64_t)sizeof(float);
-    result->key_operations = (int64_t)stack->layers * stack->heads;
-}
-
 const ferry_position_scheme ferry_position_alibi = {.name = "alibi",
                                                     .title = "ALiBi",
                                                     .paper = "Press et al. 2022",
@@ -60,4 +54,4 @@ const ferry_position_scheme ferry_position_alibi = {.name = "alibi",
                                                     .tensors = tensors,
                                                     .bind = bind,
                                                     .score = score,
-                                                    .cost = cost};
+                                                    .key_operations = "layers*H"};

@@ -6,7 +6,6 @@
  * keys are summed before they are multiplied by rel_v. rel_k is stored as panels, rel_v like cached values. */
 #include <string.h>
 
-#include "clipped.h"
 #include "schemes.h"
 
 enum { CLIP };         /* parameter */
@@ -117,18 +116,6 @@ static void context(const ferry_position *position, const ferry_position_tile *t
         tile->kernels->add(tile->context + (size_t)i * tile->ld_context, terms + (size_t)i * (size_t)K, (size_t)K);
 }
 
-static void cost(const ferry_position *position, ferry_position_cost *result)
-{
-    const shaw *own = position->derived;
-    const int64_t layers = position->stack.layers, heads = layers * position->stack.heads;
-    const int64_t K = position->stack.head_width, P = (int64_t)ferry_round_up((size_t)K, FERRY_LANES);
-    const int64_t keys = (int64_t)ferry_panels_count(own->distances.count, position->stack.head_width);
-    const int64_t rows = position->stack.causal ? own->distances.zero + 1 : own->distances.count;
-    result->model_bytes = layers * (keys + own->blocks * FERRY_BLOCK_POSITIONS * P) * (int64_t)sizeof(float);
-    result->token_operations = heads * 2 * rows * K;
-    result->key_operations = heads * 2;
-}
-
 const ferry_position_scheme ferry_position_shaw = {.name = "shaw",
                                                    .title = "Shaw",
                                                    .paper = "Shaw et al. 2018",
@@ -138,4 +125,5 @@ const ferry_position_scheme ferry_position_shaw = {.name = "shaw",
                                                    .scratch = scratch,
                                                    .score = score,
                                                    .context = context,
-                                                   .cost = cost};
+                                                   .token_operations = "clip*directions+1*layers*H*K*2",
+                                                   .key_operations = "layers*H*2"};
