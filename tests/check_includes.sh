@@ -33,7 +33,7 @@ declare -A floors=(
     [models/families]='base models/containers models/plan engine/kernels engine/position/position.h engine/graph engine/file tokenizer/sentencepiece_c.h tokenizer/tokenizer.h tokenizer/vocabulary.h tokenizer/bpe.h tokenizer/unigram.h'
     [models]='base models/containers models/plan models/families'
     [documents]='base engine/ferry.h tokenizer/unicode.h'
-    [tools]='documents engine/file/schema.h engine/kernels/cpu.h base engine/ferry.h engine/ferry_inspect.h models/convert.h models/containers/safetensors.h'
+    [tools]='documents engine/file/schema.h engine/kernels/kernels.h base engine/ferry.h engine/ferry_inspect.h models/convert.h models/containers/safetensors.h'
     [tools/lab]='base tools engine/ferry.h engine/ferry_inspect.h engine/kernels'
     [examples]='engine/ferry.h'
 )

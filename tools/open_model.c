@@ -7,7 +7,7 @@
 #include "base/file_system.h"
 #include "base/terminal.h"
 #include "engine/ferry_inspect.h"
-#include "engine/kernels/cpu.h"
+#include "engine/kernels/kernels.h"
 #include "conversion_cache.h"
 #include "output_file.h"
 

@@ -10,9 +10,8 @@
  * + 1 are added. The table `openblas` does not keep the first promise: OpenBLAS adds in an order of its own, which
  * depends on the number of rows.
  *
- * Each ISA fills one table from the same sources (product.c, inputs_i8.c, product_i8.c, heads.c, rows.c), compiled with
- * its flags; AMX has its own product (product_amx.c), so has OpenBLAS (product_openblas.c), whose table is that of
- * plain C otherwise. */
+ * Each ISA fills one table from the same sources (product.c, heads.c, rows.c and one of int8_*.c), compiled with its
+ * flags; OpenBLAS has its own product (product_openblas.c), and otherwise the table of plain C. */
 #ifndef FERRY_KERNELS_KERNELS_H
 #define FERRY_KERNELS_KERNELS_H
 
@@ -31,16 +30,41 @@ typedef enum ferry_activation {
     FERRY_GELU_SIGMOID, /* x·sigmoid(1.702 x) */
 } ferry_activation;
 
-/* Quantized inputs of products (linear.h). The memory is the caller's. */
+/* Four inputs, or parts of them, that are multiplied apart, because sums of 16 bits do not hold them (int8_pairs.c). */
+typedef struct ferry_overflow_group {
+    int32_t inputs; /* x̂, four bytes */
+    uint32_t at;    /* where the codes of their group begin in a panel */
+} ferry_overflow_group;
+
+/* Of inputs whose products are sums of pairs in 16 bits (ferry_kernels.pairs). */
+typedef struct ferry_overflow {
+    const int32_t *limits;        /* of the matrices (ferry_input_limits); NULL: unknown */
+    int32_t together;             /* how many groups of inputs are added in 16 bits, as the first row decides */
+    int32_t *counts;              /* [rows] of overflow groups */
+    ferry_overflow_group *groups; /* [rows, ferry_overflow_most(K)] */
+    int32_t *offsets;             /* [rows, ferry_overflow_offsets(K)] what sums of 16 bits start at */
+} ferry_overflow;
+
+/* Half of each group of inputs, and what is left of it; both pairs of every 16 inputs. */
+static inline size_t ferry_overflow_most(int32_t K)
+{
+    return 2 * (((size_t)K + 3) / 4);
+}
+static inline size_t ferry_overflow_offsets(int32_t K)
+{
+    return 2 * (((size_t)K + 31) / 32);
+}
+
+/* Quantized inputs of products (linear.h). */
 typedef struct ferry_rows_i8 {
     int32_t rows, K;
-    float *factors;        /* [rows] a: x̂ = clamp(round-to-nearest-even(x·a), -127, 127) */
-    float *units;          /* [rows] 1/a */
-    int32_t *sums;         /* [rows] Σ x̂, or what else the ISA's product needs (product_i8.h) */
-    int8_t *codes;         /* x̂, inputs_size(rows, K) bytes in the order of product_i8.h; 64-byte aligned */
-    bool nibbles;          /* for product_nibbles instead of product_i8 */
-    float nibbles_error;   /* of its matrix */
-    const int32_t *limits; /* NULL, or of the matrices (input_limits.h), for sums of 16 bits */
+    float *factors; /* [rows] a: x̂ = clamp(round-to-nearest-even(x·a), -127, 127) */
+    float *units;   /* [rows] 1/a */
+    int32_t *sums;  /* [rows] Σ x̂, or what else the products of a row start at */
+    int8_t *codes; /* x̂, [rows, K rounded up to 64] bytes in the order of the ISA's tiles (int8.h); 64-byte aligned */
+    bool nibbles;  /* for product_nibbles instead of product_i8 */
+    float nibbles_error; /* of its matrix */
+    ferry_overflow overflow;
 } ferry_rows_i8;
 
 /* Keys, or values, of `heads` heads at positions 0 … count - 1, in blocks of 4 (graph/cache.h): position j is slot j %
@@ -85,7 +109,7 @@ typedef struct ferry_top {
 typedef struct ferry_kernels {
     const char *isa;      /* its name (cpu.h) */
     bool fast_i8;         /* products of int8 are faster than those of floats, not only smaller */
-    bool fast_limited;    /* those of inputs within limits are faster still */
+    bool pairs;           /* they are sums of pairs in 16 bits, and faster still for inputs within limits */
     int32_t nibbles_rows; /* up to so many rows product_nibbles is faster than product_i8 */
 
     /* y[i, n] = bias[n] + Σ_k x[i, k]·W[n, k] for n < N; bias may be NULL.
@@ -96,11 +120,9 @@ typedef struct ferry_kernels {
 
     /* The largest |x| of x[0..n); a NaN counts as the largest; 0 when n is 0. */
     float (*largest)(const float *x, size_t n);
-    /* Bytes of the codes of quantized inputs, for rows, K ≥ 1. */
-    size_t (*inputs_size)(int32_t rows, int32_t K);
     /* Fills in the unit, the sum and the codes of one row, from x [K] and the row's factor a, which a NaN in x makes a
      * NaN. Rows come in ascending order. */
-    void (*quantize)(const ferry_rows_i8 *inputs, const float *x, int32_t row);
+    void (*quantize)(ferry_rows_i8 *inputs, const float *x, int32_t row);
     /* y [rows, N] with ldy ≥ N = x̂·qᵀ, scaled, + bias, as linear.h says; codes [⌈N/16⌉][⌈K/4⌉][16][4], 64-byte aligned;
      * scales [N], or NULL for the multiplier; bias [N], or NULL. */
     void (*product_i8)(float *y, size_t ldy, const ferry_rows_i8 *inputs, const int8_t *codes, int32_t N,
@@ -162,9 +184,56 @@ const ferry_kernels *ferry_kernels_find_without_tiles(void);
 /* Tables that run here, best first; NULL-terminated. Requests the permission for tiles. For tests and benchmarks. */
 const ferry_kernels *const *ferry_kernels_available(void);
 
+/* Bytes of the arrays of quantized inputs, for rows, K ≥ 1; and places them in such memory, 64-byte aligned, which is
+ * the caller's. rows and K are set. */
+size_t ferry_rows_i8_size(const ferry_kernels *kernels, int32_t rows, int32_t K);
+void ferry_rows_i8_place(ferry_rows_i8 *inputs, const ferry_kernels *kernels, void *memory);
+
 /* Weight [N, K] row-major → panels [⌈N/16⌉][K][16], ferry_panels_count floats; and from panels row n, y [K]. */
 size_t ferry_panels_count(int32_t N, int32_t K); /* floats */
 void ferry_panels_pack(float *panels, const float *weight, int32_t N, int32_t K);
 void ferry_panels_row(float *y, const float *panels, int32_t K, int32_t n);
+
+/* ---- the ISAs that have kernels, and what this CPU can run ---- */
+
+/* Ascending: each one includes those before it of its architecture. (Only AVX-VNNI may be missing.)
+ *     ISA(name, LEVEL, product, i8, rest, fast, pairs, nibbles, rows)
+ * product, i8, rest: the ISAs whose kernels it uses for products of floats, for int8, and for all else (kernels.cmake
+ * compiles no others); fast, pairs: ferry_kernels.fast_i8, pairs; nibbles: the ISA of product_nibbles, or
+ * none, and rows: ferry_kernels.nibbles_rows.
+ */
+#define FERRY_ALL_ROWS INT32_MAX
+#define FERRY_ISAS_PLAIN(ISA) ISA(plain, PLAIN, plain, plain, plain, false, false, none, 0)
+#define FERRY_ISAS_X86_64(ISA)                                                                                         \
+    /* with FMA and F16C */                                                                                            \
+    ISA(avx2, AVX2, avx2, avx2, avx2, true, true, avx2, FERRY_ALL_ROWS)                                                \
+    /* dot products of int8 in AVX2's registers */                                                                     \
+    ISA(avxvnni, AVX_VNNI, avx2, avxvnni, avx2, true, false, avxvnni, 8)                                               \
+    /* F, BW, DQ and VL */                                                                                             \
+    ISA(avx512, AVX512, avx512, avx512, avx512, true, true, avx512, FERRY_ALL_ROWS)                                    \
+    ISA(avx512vnni, AVX512_VNNI, avx512, avx512vnni, avx512, true, false, avx512vnni, 8)                               \
+    /* tiles of int8, which the process is permitted to use */                                                         \
+    ISA(amx, AMX, avx512, amx, avx512, true, false, avx512vnni, 8)
+#define FERRY_ISAS_AARCH64(ISA)                                                                                        \
+    ISA(neon, NEON, neon, neon, neon, false, false, none, 0)                                                           \
+    ISA(neon_dotprod, NEON_DOTPROD, neon, neon_dotprod, neon, true, false, neon_dotprod, 4)                            \
+    /* products of matrices of int8 */                                                                                 \
+    ISA(neon_i8mm, NEON_I8MM, neon, neon_i8mm, neon, true, false, neon_dotprod, 1)
+/* Where it was built in. Whatever the CPU is, OpenBLAS knows itself what it has. */
+#define FERRY_ISAS_OPENBLAS(ISA) ISA(openblas, PLAIN, openblas, plain, plain, false, false, none, 0)
+
+/* "plain, openblas, avx2, …" */
+#define FERRY_ISA_NEXT_NAME(name, LEVEL, product, i8, rest, fast, pairs, nibbles, rows) ", " #name
+#define FERRY_ISA_NAMES                                                                                                \
+    "plain" FERRY_ISAS_OPENBLAS(FERRY_ISA_NEXT_NAME) FERRY_ISAS_X86_64(FERRY_ISA_NEXT_NAME)                            \
+        FERRY_ISAS_AARCH64(FERRY_ISA_NEXT_NAME)
+
+#define FERRY_ISA_LEVEL(name, LEVEL, product, i8, rest, fast, pairs, nibbles, rows) FERRY_CPU_##LEVEL,
+typedef enum ferry_cpu_level {
+    FERRY_ISAS_PLAIN(FERRY_ISA_LEVEL) FERRY_ISAS_X86_64(FERRY_ISA_LEVEL) FERRY_ISAS_AARCH64(FERRY_ISA_LEVEL)
+} ferry_cpu_level;
+
+/* The highest level that both the CPU and its operating system support; AVX-VNNI does not count. Thread-safe. */
+ferry_cpu_level ferry_cpu_detect(void);
 
 #endif

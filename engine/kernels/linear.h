@@ -19,20 +19,58 @@
 #include "base/arena.h"
 #include "base/pool.h"
 #include "base/status.h"
-#include "input_limits.h"
 #include "kernels.h"
 
 /* The most int8 products whose sum an int32 can hold. */
 enum { FERRY_CODES_MAX_K = 1 << 16 };
 
-/* A linear layer y = W x + b, immutable, shared by threads. Exactly one of `panels`, `codes` and `nibbles` is not
- * NULL; what is said of codes holds for nibbles. */
+/* ---- limits of inputs: how large they may be together, so that their sums fit in 16 bits (int8_pairs.c) ---- */
+
+/* Of a matrix q [N, K]. values[⌈K/32⌉][2][2] is for 16 inputs, four groups, and for the first and the second pair of
+ * all of these groups: the most Σ x̂² over these eight inputs with which |Σ x̂·q[n]| < 2^15 for every output n, which is
+ * (2^15 - 1)² / max_n Σ q[n]² (Cauchy and Schwarz). Behind them, [⌈K/32⌉][2] is the same for 32 inputs. */
+typedef struct ferry_input_limits {
+    atomic_int state;
+    atomic_int rows; /* that have been multiplied */
+    int32_t N, K;
+    const int8_t *codes;
+    int32_t values[];
+} ferry_input_limits;
+
+/* How many values there are, and how many of them are for 16 inputs. K ≥ 1. */
+size_t ferry_input_limits_count(int32_t K);
+size_t ferry_input_limits_fours(int32_t K);
+
+/* Bytes of the struct, which is the caller's; then codes of q (ferry_matrix) must last as long as it does. */
+size_t ferry_input_limits_size(int32_t K);
+void ferry_input_limits_init(ferry_input_limits *limits, const int8_t *codes, int32_t N, int32_t K);
+
+/* Finding them means reading all codes, which does not pay for fewer rows in all; and sums of 16 bits do not pay for
+ * products of fewer rows. */
+enum { FERRY_LIMITED_ROWS = 128, FERRY_LIMITED_ROWS_TOGETHER = 8 };
+/* The values, for a product of some rows; NULL before a total of FERRY_LIMITED_ROWS, or while another thread finds
+ * them. Thread-safe. */
+const int32_t *ferry_input_limits_find(ferry_input_limits *limits, int32_t rows);
+
+/* ---- matrices ---- */
+
+typedef enum ferry_matrix_kind {
+    FERRY_MATRIX_FLOATS,
+    FERRY_MATRIX_CODES,
+    FERRY_MATRIX_NIBBLES /* products are bounds (kernels.h); what is said of codes holds for them, too */
+} ferry_matrix_kind;
+
+/* A linear layer y = W x + b, immutable, shared by threads. */
 typedef struct ferry_matrix {
-    int32_t N;                  /* outputs */
-    int32_t K;                  /* inputs; ≤ FERRY_CODES_MAX_K for int8 */
-    const float *panels;        /* W, [⌈N/16⌉][K][16] */
-    const int8_t *codes;        /* q, [⌈N/16⌉][⌈K/4⌉][16][4], padded with zeros; 64-byte aligned */
-    const uint8_t *nibbles;     /* of such codes: products are bounds (kernels.h); 64-byte aligned */
+    ferry_matrix_kind kind;
+    int32_t N; /* outputs */
+    int32_t K; /* inputs; ≤ FERRY_CODES_MAX_K for int8 */
+    union {    /* in panels of 16 outputs, 64-byte aligned; NULL: there is no matrix */
+        const void *weights;
+        const float *panels;    /* W, [⌈N/16⌉][K][16] */
+        const int8_t *codes;    /* q, [⌈N/16⌉][⌈K/4⌉][16][4], padded with zeros */
+        const uint8_t *nibbles; /* [⌈N/16⌉][K/8][16][4] */
+    };
     float nibbles_error;        /* no |q[n] - q̂[n]| is larger */
     const float *scales;        /* codes: [N], or NULL for one multiplier */
     float multiplier;           /* codes without scales */
@@ -84,7 +122,7 @@ typedef struct ferry_inputs {
     int32_t rows;
     const float *x; /* [rows, K] for a matrix of floats */
     size_t ldx;
-    ferry_rows_i8 quantized; /* codes: NULL for a matrix of floats */
+    ferry_rows_i8 quantized; /* for other matrices */
 } ferry_inputs;
 
 /* For `matrix`, or any columns of it. Errors: MEMORY. */
@@ -115,6 +153,9 @@ static inline size_t ferry_matrix_panels(const ferry_matrix *matrix)
 {
     return ((size_t)matrix->N + FERRY_LANES - 1) / FERRY_LANES;
 }
+
+/* Bytes of a panel. */
+size_t ferry_panel_bytes(const ferry_matrix *matrix);
 
 /* Of the rows of a panel: Σ (q - q̂)² (kernels.h), and whether there is a code that is not 0. */
 typedef struct ferry_nibbles_error {

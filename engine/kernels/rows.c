@@ -275,7 +275,7 @@ INLINE lanes larger_of(lanes a, lanes b)
 /* Four chains, to hide the latency of the maxima. */
 enum { CHAINS = 4, CHAINS_STEP = CHAINS * FERRY_LANES };
 
-INLINE float largest(const float *x, size_t n)
+INLINE float maximum(const float *x, size_t n)
 {
     lanes best = lanes_splat(-INFINITY);
     size_t i = 0;
@@ -292,6 +292,47 @@ INLINE float largest(const float *x, size_t n)
     }
     for (; i < n; i += FERRY_LANES) best = larger_of(best, lanes_load(x + i, n - i, -INFINITY));
     return lanes_largest(best);
+}
+
+typedef int32_t ints __attribute__((vector_size(4 * WIDTH), may_alias));
+typedef int32_t quad_ints __attribute__((vector_size(16), may_alias));
+
+INLINE quad_ints larger_quad(quad_ints a, quad_ints b)
+{
+#if defined(FERRY_NEON)
+    return vmaxq_s32(a, b);
+#else
+    const quad_ints first = a > b;
+    return (a & first) | (b & ~first);
+#endif
+}
+
+/* Absolute values of floats compare as their bits do; a NaN is above all. */
+float FERRY_KERNEL(largest)(const float *x, size_t n)
+{
+    ints most[PARTS] = {{0}};
+    quad_ints quads[FERRY_LANES / 4];
+    for (size_t i = 0; i < n; i += FERRY_LANES) {
+        const lanes values = lanes_load(x + i, n - i, 0.0f);
+        EACH_PART
+        {
+            const ints sizes = (ints)values.part[p] & INT32_MAX;
+#if defined(__AVX512F__)
+            most[p] = (ints)_mm512_max_epi32((__m512i)most[p], (__m512i)sizes);
+#elif defined(__AVX2__)
+            most[p] = (ints)_mm256_max_epi32((__m256i)most[p], (__m256i)sizes);
+#else
+            most[p] = larger_quad(most[p], sizes);
+#endif
+        }
+    }
+    memcpy(quads, most, sizeof most);
+    quads[0] = larger_quad(larger_quad(quads[0], quads[1]), larger_quad(quads[2], quads[3]));
+    quads[0] = larger_quad(quads[0], (quad_ints){quads[0][2], quads[0][3]});
+    const int32_t bits_of_it = quads[0][0] > quads[0][1] ? quads[0][0] : quads[0][1];
+    float result;
+    memcpy(&result, &bits_of_it, sizeof result);
+    return result;
 }
 
 /* x + residual, sixteen from `i` on; the sums are kept in y. */
@@ -403,7 +444,7 @@ INLINE void softmax_rows(float *x, size_t ld, size_t n, int abreast)
 {
     float max[ABREAST], factors[ABREAST];
     lanes totals[ABREAST];
-    for (int r = 0; r < abreast; r++) max[r] = largest(x + (size_t)r * ld, n);
+    for (int r = 0; r < abreast; r++) max[r] = maximum(x + (size_t)r * ld, n);
     UNROLL for (int r = 0; r < abreast; r++) totals[r] = lanes_splat(0.0f);
     for (size_t i = 0; i < n; i += FERRY_LANES) UNROLL for (int r = 0; r < abreast; r++)
         {
@@ -441,7 +482,7 @@ void FERRY_KERNEL(add_exp)(ferry_log_sum *total, const float *x, int32_t n)
 {
     for (size_t i = 0, count = (size_t)n; i < count; i += FERRY_LOG_SUM_BLOCK) {
         const size_t block = count - i < FERRY_LOG_SUM_BLOCK ? count - i : FERRY_LOG_SUM_BLOCK;
-        const float max = largest(x + i, block);
+        const float max = maximum(x + i, block);
         if (max > total->largest) {
             total->sum *= exp((double)total->largest - (double)max);
             total->largest = max;
@@ -463,7 +504,7 @@ int32_t FERRY_KERNEL(argmax)(const float *x, int32_t n)
     size_t i = 0;
     for (size_t block = 0; block < count; block += ARGMAX_BLOCK) {
         const size_t size = count - block < ARGMAX_BLOCK ? count - block : ARGMAX_BLOCK;
-        const float value = largest(x + block, size);
+        const float value = maximum(x + block, size);
         if (has_nan(x + block, size)) return -1;
         if (!(value > max)) continue;
         max = value;

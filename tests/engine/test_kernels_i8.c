@@ -123,7 +123,7 @@ static ferry_matrix new_nibbles(const quantized *w)
             most = fmax(most, sqrt(squares));
         }
     }
-    matrix.codes = NULL;
+    matrix.kind = FERRY_MATRIX_NIBBLES;
     matrix.nibbles = nibbles;
     matrix.nibbles_error = nextafterf((float)most, INFINITY);
     return matrix;
@@ -456,16 +456,14 @@ static void check_walls(shape s, bool with_scales, bool with_limits)
     float *scales = before_a_wall(1, w.scales, column_size), *bias = before_a_wall(2, w.bias, column_size);
     int8_t *codes = before_a_wall(3, w.codes, ferry_codes_size(s.N, s.K));
     int32_t *limits = before_a_wall(4, w.matrix.limits->values, ferry_input_limits_count(s.K) * sizeof(int32_t));
-    ferry_rows_i8 inputs = {.rows = s.rows,
-                            .K = s.K,
-                            .factors = before_a_wall(5, NULL, row_size),
-                            .units = before_a_wall(6, NULL, row_size),
-                            .sums = before_a_wall(7, NULL, row_size),
-                            .limits = with_limits ? limits : NULL};
+    ferry_rows_i8 inputs = {.rows = s.rows, .K = s.K, .overflow.limits = with_limits ? limits : NULL};
     run(ferry_kernels_find("plain"), expected, x, s.rows, &w.matrix);
     EACH_ISA(k)
     {
-        inputs.codes = before_a_wall(8, NULL, (*k)->inputs_size(s.rows, s.K));
+        ferry_rows_i8_place(&inputs, *k, before_a_wall(8, NULL, ferry_rows_i8_size(*k, s.rows, s.K)));
+        inputs.factors = before_a_wall(5, NULL, row_size);
+        inputs.units = before_a_wall(6, NULL, row_size);
+        inputs.sums = before_a_wall(7, NULL, row_size);
         for (int32_t i = 0; i < s.rows; i++) {
             inputs.factors[i] = 127.0f / (*k)->largest(x_at + (size_t)i * K, K);
             (*k)->quantize(&inputs, x_at + (size_t)i * K, i);
