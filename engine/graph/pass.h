@@ -1,10 +1,66 @@
-/* What one thread owns while it computes: scratch memory, keys and values or SSRU states, rows by position, profile. */
+/* A pass of rows through the layers of encoder or decoder, its attention, and what one thread owns while it computes.
+ */
 #ifndef FERRY_GRAPH_PASS_H
 #define FERRY_GRAPH_PASS_H
 
 #include "base/profile.h"
-#include "attention.h"
+#include "cache.h"
 #include "transformer.h"
+
+/* ---- attention ---- */
+
+/* Consecutive query rows that see one sequence. */
+typedef struct ferry_attention_span {
+    int32_t row;   /* first query row */
+    int32_t rows;  /* queries */
+    int32_t first; /* position of the first query; its keys are 0 … first when causal */
+    int32_t sequence;
+} ferry_attention_span;
+
+/* What the rows of a pass attend to: each span sees its sequence of the cache. */
+typedef struct ferry_attended {
+    ferry_cache *cache;
+    ferry_sequence *sequences;
+    const ferry_attention_span *spans;
+    int32_t span_count;
+} ferry_attended;
+
+typedef enum ferry_attention_kind {
+    FERRY_ATTENTION_ENCODER, /* self-attention; every layer in turn uses the one layer of the cache */
+    FERRY_ATTENTION_DECODER, /* causal self-attention */
+    FERRY_ATTENTION_CROSS    /* without positions */
+} ferry_attention_kind;
+
+/* Asks for the weights of one head or layer, or of all: they are written where layer, head and kind match. */
+typedef struct ferry_attention_probe {
+    ferry_attention_kind kind;
+    int32_t layer, head; /* negative: all */
+    float *weights;      /* [layers asked for, heads asked for, rows, ld]; 0 past the keys */
+    size_t rows, ld;     /* rows: of a call */
+    bool last;           /* of cross-attention: nothing else is wanted of the pass, which ends here */
+} ferry_attention_probe;
+
+typedef struct ferry_attention_call {
+    ferry_attention_kind kind;
+    const ferry_stack *stack;
+    int32_t layer;
+    const ferry_attended *attended;
+    const ferry_position_state *position_state; /* of self-attention */
+    const ferry_attention_probe *probe;         /* NULL if there is none */
+} ferry_attention_call;
+
+/* Layer `layer` of the network in the cache's blocks. */
+static inline int32_t ferry_attention_cache_layer(ferry_attention_kind kind, int32_t layer)
+{
+    return kind == FERRY_ATTENTION_ENCODER ? 0 : layer;
+}
+
+/* q [rows, H·K] is scaled in place; output [rows, H·K] is written. Scratch comes from the context's arena. Errors:
+ * MEMORY, CANCELLED. */
+ferry_status ferry_attend(ferry_context *context, const ferry_attention_call *call, float *q, int32_t rows,
+                          float *output, ferry_error *error);
+
+/* ---- the state of a thread: scratch memory, keys and values or SSRU states, rows by position, profile ---- */
 
 /* Asks a pass through `stack` for what enters each layer, and for what it returns: states [layers + 1, R, D]. */
 typedef struct ferry_hidden_probe {

@@ -347,66 +347,56 @@ INLINE lanes load_sum(float *y, const float *x, const float *residual, size_t i,
     return values;
 }
 
-static void normalize_row(float *y, const float *x, const float *residual, const float *weight, const float *bias,
-                          float eps, size_t n)
+/* (x - mean)·factor·weight + bias; of rms_norm, x·factor·weight: a bias of NULL. */
+INLINE void normalize_rows(float *y, const float *x, const float *residual, const float *weight, const float *bias,
+                           float eps, int32_t rows, size_t n, bool centered)
 {
-    lanes total = lanes_splat(0.0f);
-    for (size_t i = 0; i < n; i += FERRY_LANES) {
-        lanes values = load_sum(y, x, residual, i, n);
-        EACH_PART total.part[p] += values.part[p];
-    }
-    if (residual != NULL) x = y;
-    float mean = lanes_sum(total) / (float)n;
-    total = lanes_splat(0.0f);
-    for (size_t i = 0; i < n; i += FERRY_LANES) {
-        lanes values = lanes_load(x + i, n - i, mean);
-        EACH_PART values.part[p] -= mean;
-        EACH_PART total.part[p] += values.part[p] * values.part[p];
-    }
-    float factor = 1.0f / sqrtf(lanes_sum(total) / (float)n + eps);
-    for (size_t i = 0; i < n; i += FERRY_LANES) {
-        lanes values = lanes_load(x + i, n - i, 0.0f);
-        lanes weights = lanes_load(weight + i, n - i, 0.0f);
-        lanes biases = lanes_load(bias + i, n - i, 0.0f);
-        EACH_PART values.part[p] = (values.part[p] - mean) * factor * weights.part[p] + biases.part[p];
-        lanes_store(y + i, n - i, values);
+    for (int32_t row = 0; row < rows; row++, x += n, y += n) {
+        const float *from = residual != NULL ? y : x;
+        float mean = 0;
+        lanes total = lanes_splat(0.0f);
+        for (size_t i = 0; i < n; i += FERRY_LANES) {
+            const lanes values = load_sum(y, x, residual, i, n);
+            if (centered)
+                EACH_PART total.part[p] += values.part[p];
+            else
+                EACH_PART total.part[p] += values.part[p] * values.part[p];
+        }
+        if (centered) {
+            mean = lanes_sum(total) / (float)n;
+            total = lanes_splat(0.0f);
+            for (size_t i = 0; i < n; i += FERRY_LANES) {
+                lanes values = lanes_load(from + i, n - i, mean);
+                EACH_PART values.part[p] -= mean;
+                EACH_PART total.part[p] += values.part[p] * values.part[p];
+            }
+        }
+        const float factor = 1.0f / sqrtf(lanes_sum(total) / (float)n + eps);
+        for (size_t i = 0; i < n; i += FERRY_LANES) {
+            lanes values = lanes_load(from + i, n - i, 0.0f);
+            const lanes weights = lanes_load(weight + i, n - i, 0.0f);
+            if (centered) EACH_PART values.part[p] -= mean;
+            EACH_PART values.part[p] = values.part[p] * factor * weights.part[p];
+            if (centered) {
+                const lanes biases = lanes_load(bias + i, n - i, 0.0f);
+                EACH_PART values.part[p] += biases.part[p];
+            }
+            lanes_store(y + i, n - i, values);
+        }
+        if (residual != NULL) residual += n;
     }
 }
 
 void FERRY_KERNEL(layer_norm)(float *y, const float *x, const float *residual, const float *weight, const float *bias,
                               float eps, int32_t rows, int32_t n)
 {
-    for (size_t row = 0; row < (size_t)rows; row++) {
-        size_t at = row * (size_t)n;
-        normalize_row(y + at, x + at, residual == NULL ? NULL : residual + at, weight, bias, eps, (size_t)n);
-    }
-}
-
-static void normalize_square_row(float *y, const float *x, const float *residual, const float *weight, float eps,
-                                 size_t n)
-{
-    lanes total = lanes_splat(0.0f);
-    for (size_t i = 0; i < n; i += FERRY_LANES) {
-        lanes values = load_sum(y, x, residual, i, n);
-        EACH_PART total.part[p] += values.part[p] * values.part[p];
-    }
-    if (residual != NULL) x = y;
-    float factor = 1.0f / sqrtf(lanes_sum(total) / (float)n + eps);
-    for (size_t i = 0; i < n; i += FERRY_LANES) {
-        lanes values = lanes_load(x + i, n - i, 0.0f);
-        lanes weights = lanes_load(weight + i, n - i, 0.0f);
-        EACH_PART values.part[p] = values.part[p] * factor * weights.part[p];
-        lanes_store(y + i, n - i, values);
-    }
+    normalize_rows(y, x, residual, weight, bias, eps, rows, (size_t)n, true);
 }
 
 void FERRY_KERNEL(rms_norm)(float *y, const float *x, const float *residual, const float *weight, float eps,
                             int32_t rows, int32_t n)
 {
-    for (size_t row = 0; row < (size_t)rows; row++) {
-        size_t at = row * (size_t)n;
-        normalize_square_row(y + at, x + at, residual == NULL ? NULL : residual + at, weight, eps, (size_t)n);
-    }
+    normalize_rows(y, x, residual, weight, NULL, eps, rows, (size_t)n, false);
 }
 
 /* Four vectors side by side, to hide the latency of long chains of operations. */
