@@ -252,12 +252,10 @@ typedef struct product {
     float *y; /* [rows, N] */
     size_t ldy, N;
     const ferry_rows_i8 *x;
-    const int8_t *codes;
-    size_t groups;       /* ⌈K/4⌉ */
-    size_t panel_size;   /* bytes from panel to panel: a line for each group, or for two groups of nibbles */
-    const float *scales; /* [N], or NULL for the multiplier */
-    float multiplier;
-    const float *bias; /* [N], or NULL */
+    const ferry_matrix *matrix;
+    const int8_t *weights;
+    size_t groups;     /* ⌈K/4⌉ */
+    size_t panel_size; /* bytes from panel to panel: a line for each group, or for two groups of nibbles */
 } product;
 
 INLINE int32_t count_panels(const product *job)
@@ -265,11 +263,11 @@ INLINE int32_t count_panels(const product *job)
     return (int32_t)((job->N + FERRY_LANES - 1) / FERRY_LANES);
 }
 
-INLINE product new_product(float *y, size_t ldy, const ferry_rows_i8 *x, const int8_t *codes, int32_t N,
-                           const float *scales, float multiplier, const float *bias)
+INLINE product new_product(float *y, size_t ldy, const ferry_rows_i8 *x, const ferry_matrix *matrix)
 {
     const size_t groups = ((size_t)x->K + GROUP - 1) / GROUP;
-    return (product){y, ldy, (size_t)N, x, codes, groups, groups * PANEL_GROUP, scales, multiplier, bias};
+    const size_t lines = matrix->kind == FERRY_MATRIX_NIBBLES ? groups / NIBBLE_GROUPS : groups;
+    return (product){y, ldy, (size_t)matrix->N, x, matrix, matrix->codes, groups, lines * PANEL_GROUP};
 }
 
 /* sum / unit, rounded once. With fused multiply-adds, by the reciprocal and two Newton steps on the remainder; the
@@ -357,14 +355,15 @@ static __attribute__((noinline, unused)) void finish_tile(const product *job, in
     const bool whole = columns >= (size_t)panels * FERRY_LANES;
     float *y = job->y + (size_t)first_row * job->ldy + column, *target = whole ? y : edge[0];
     const size_t ld = whole ? job->ldy : MOST;
-    const float *scales = job->scales != NULL ? job->scales + column : NULL;
-    const float *bias = job->bias != NULL ? job->bias + column : NULL;
+    const ferry_matrix *matrix = job->matrix;
+    const float *scales = matrix->scales != NULL ? matrix->scales + column : NULL;
+    const float *bias = matrix->bias != NULL ? matrix->bias + column : NULL;
     if (!whole && scales != NULL) scales = fill_up(edge_scales, scales, columns);
     if (!whole && bias != NULL) bias = fill_up(edge_bias, bias, columns);
     if (scales != NULL)
         finish_rows(target, ld, sums, rows, panels * PARTS, job->x->units + first_row, scales, bias);
     else
-        divide_rows(target, ld, sums, rows, panels * PARTS, job->x->factors + first_row, job->multiplier, bias);
+        divide_rows(target, ld, sums, rows, panels * PARTS, job->x->factors + first_row, matrix->multiplier, bias);
     for (int r = 0; !whole && r < rows; r++, y += job->ldy) memcpy(y, edge[r], columns * sizeof *y);
 }
 
@@ -372,14 +371,15 @@ static __attribute__((noinline, unused)) void finish_tile(const product *job, in
  * what finish_tile does, but not through memory. */
 INLINE void end_tile(const product *job, int32_t row, int32_t panel, const sum_vec *acc, int rows, int panels)
 {
-    if (job->scales == NULL || job->bias == NULL || (size_t)(panel + panels) * FERRY_LANES > job->N) {
+    const ferry_matrix *matrix = job->matrix;
+    if (matrix->scales == NULL || matrix->bias == NULL || (size_t)(panel + panels) * FERRY_LANES > job->N) {
         sum_vec sums[MAX_SUMS];
         UNROLL for (int v = 0; v < rows * panels * PARTS; v++) sums[v] = acc[v]; /* acc itself stays in registers */
         finish_tile(job, row, panel, sums, rows, panels);
         return;
     }
     const size_t column = (size_t)panel * FERRY_LANES;
-    const float *units = job->x->units + row, *scales = job->scales + column, *bias = job->bias + column;
+    const float *units = job->x->units + row, *scales = matrix->scales + column, *bias = matrix->bias + column;
     float *y = job->y + (size_t)row * job->ldy + column;
     UNROLL for (int v = 0; v < panels * PARTS; v++)
     {
@@ -419,8 +419,9 @@ INLINE ahead look_ahead(const product *job, int32_t panel, int32_t size, size_t 
     size_t at = (size_t)(panel + size) * job->panel_size;
     if (at + bytes > end) at = end - bytes;
     *share = bytes / count;
-    return (
-        ahead){.at = job->codes + at, .step = (size_t)size * PANEL_GROUP / count, .skip = count >= 4 ? 3 : count >= 2};
+    return (ahead){.at = job->weights + at,
+                   .step = (size_t)size * PANEL_GROUP / count,
+                   .skip = count >= 4 ? 3 : count >= 2};
 }
 
 /* All tiles. The loops around them, from the outside: as many blocks as the cache near the core holds; groups of

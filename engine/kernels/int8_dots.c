@@ -325,7 +325,7 @@ INLINE void multiply_tile(const product *job, int32_t row, int32_t panel, const 
     const int size = rows * panels * PARTS, chains = CHAINS(rows, panels);
     sum_vec acc[MAX_SUMS];
     const int8_t *x = job->x->codes + (size_t)row * row_bytes(job->x->K, INPUTS);
-    const int8_t *w = job->codes + (size_t)panel * job->panel_size;
+    const int8_t *w = job->weights + (size_t)panel * job->panel_size;
     const int32_t *sums = job->x->sums + row;
     UNROLL for (int v = 0; v < chains * size; v++) acc[v] = (sum_vec){0};
     if (!nibbles) UNROLL for (int v = 0; v < size; v++) acc[v] -= OFFSET * (uint32_t)sums[v / (panels * PARTS)];
@@ -346,25 +346,17 @@ INLINE void multiply_tile(const product *job, int32_t row, int32_t panel, const 
 #define CODES_ENTRY(rows, panels) TILE_ENTRY(codes_tile, rows, panels)
 TILES(CODES_TILE)
 static tile_row codes_tiles[TILE_ROWS + 1] = {TILES(CODES_ENTRY)};
-
-void FERRY_KERNEL(product_i8)(float *y, size_t ldy, const ferry_rows_i8 *x, const int8_t *codes, int32_t N,
-                              const float *scales, float multiplier, const float *bias)
-{
-    const product job = new_product(y, ldy, x, codes, N, scales, multiplier, bias);
-    run_tiles(&job, codes_tiles, TILE_ROWS, 1);
-}
-
 #if defined(NIBBLES_TILES)
 #define NIBBLES_TILE(rows, panels) TILE_FUNCTION(nibbles_tile, rows, panels, true)
 #define NIBBLES_ENTRY(rows, panels) TILE_ENTRY(nibbles_tile, rows, panels)
 NIBBLES_TILES(NIBBLES_TILE)
 static tile_row nibbles_tiles[TILE_ROWS + 1] = {NIBBLES_TILES(NIBBLES_ENTRY)};
-
-void FERRY_KERNEL(product_nibbles)(float *y, size_t ldy, const ferry_rows_i8 *x, const uint8_t *nibbles, int32_t N,
-                                   const float *scales, float multiplier, const float *bias)
-{
-    product job = new_product(y, ldy, x, (const int8_t *)nibbles, N, scales, multiplier, bias);
-    job.panel_size /= NIBBLE_GROUPS;
-    run_tiles(&job, nibbles_tiles, TILE_ROWS, 1);
-}
+#else
+#define nibbles_tiles NULL
 #endif
+
+void FERRY_KERNEL(product_i8)(float *y, size_t ldy, const ferry_rows_i8 *x, const ferry_matrix *matrix)
+{
+    const product job = new_product(y, ldy, x, matrix);
+    run_tiles(&job, matrix->kind == FERRY_MATRIX_NIBBLES ? nibbles_tiles : codes_tiles, TILE_ROWS, 1);
+}

@@ -61,7 +61,7 @@ INLINE void multiply_tile(const product *job, int32_t row, int32_t panel, const 
     {
         int32x4_t acc[2 * TILE_ROWS * PARTS] = {{0}};
         const int8_t *x = job->x->codes + (size_t)row * row_bytes(job->x->K, INPUTS);
-        const int8_t *w = job->codes + (size_t)panel * job->panel_size + part * WIDTH * GROUP;
+        const int8_t *w = job->weights + (size_t)panel * job->panel_size + part * WIDTH * GROUP;
         size_t left = job->groups;
         for (; left >= 2; left -= 2, x += rows * INPUTS, w += 2 * PANEL_GROUP) {
             if (part == 0) {
@@ -90,14 +90,13 @@ INLINE void multiply_tile(const product *job, int32_t row, int32_t panel, const 
 TILES(CODES_TILE)
 static tile_row codes_tiles[TILE_ROWS + 1] = {TILES(CODES_ENTRY)};
 
-void FERRY_KERNEL(product_i8)(float *y, size_t ldy, const ferry_rows_i8 *x, const int8_t *codes, int32_t N,
-                              const float *scales, float multiplier, const float *bias)
+void FERRY_KERNEL(product_i8)(float *y, size_t ldy, const ferry_rows_i8 *x, const ferry_matrix *matrix)
 {
     if (x->rows == 1) {
-        ferry_product_i8_neon_dotprod(y, ldy, x, codes, N, scales, multiplier, bias);
+        ferry_product_i8_neon_dotprod(y, ldy, x, matrix);
         return;
     }
-    const product job = new_product(y, ldy, x, codes, N, scales, multiplier, bias);
+    const product job = new_product(y, ldy, x, matrix);
     run_tiles(&job, codes_tiles, TILE_ROWS, ROW_STEP);
 }
 
@@ -240,7 +239,7 @@ INLINE void run_block(const amx_product *p, int32_t t, int rows, int32_t first, 
     const size_t line = (size_t)panels * LINE;
     operands o;
     for (int r = 0; r < rows; r++) o.x[r] = p->job.x->codes + (size_t)first_row(p, t + r) * PIECE_INPUTS;
-    for (int i = 0; i < panels; i++) o.w[i] = p->job.codes + (size_t)(p->panel + first + i) * p->job.panel_size;
+    for (int i = 0; i < panels; i++) o.w[i] = p->job.weights + (size_t)(p->panel + first + i) * p->job.panel_size;
     UNROLL for (int i = 0; i < 4; i++)
     {
         at[i] = p->sums + (i / panels * panels * MAX_TILE_ROWS + i % panels) * FERRY_LANES;
@@ -274,7 +273,7 @@ static void multiply_group(amx_product *p, int32_t panel, int32_t size)
 {
     p->panel = panel;
     for (int32_t i = 0; p->left > 0 && i < size; i++)
-        memcpy(p->last[i], p->job.codes + (size_t)(panel + i + 1) * p->job.panel_size - p->left, p->left);
+        memcpy(p->last[i], p->job.weights + (size_t)(panel + i + 1) * p->job.panel_size - p->left, p->left);
     finish_writing();
     if (size == 1) {
         for (int32_t t = 0; t < p->tiles; t++) run_block(p, t, 1, 0, 1, step_1x1);
@@ -291,17 +290,16 @@ static void multiply_group(amx_product *p, int32_t panel, int32_t size)
     }
 }
 
-void FERRY_KERNEL(product_i8)(float *y, size_t ldy, const ferry_rows_i8 *x, const int8_t *codes, int32_t N,
-                              const float *scales, float multiplier, const float *bias)
+void FERRY_KERNEL(product_i8)(float *y, size_t ldy, const ferry_rows_i8 *x, const ferry_matrix *matrix)
 {
     ALIGNED int8_t last[MAX_PANELS][TILE_BYTES] = {{0}};
     ALIGNED int32_t sums[4 * MAX_TILE_ROWS * FERRY_LANES];
     const int32_t rows = x->rows, tiles = (rows + MAX_TILE_ROWS - 1) / MAX_TILE_ROWS;
-    if (rows < FEWEST_ROWS) {
-        ferry_product_i8_avx512vnni(y, ldy, x, codes, N, scales, multiplier, bias);
+    if (rows < FEWEST_ROWS || x->nibbles) {
+        ferry_product_i8_avx512vnni(y, ldy, x, matrix);
         return;
     }
-    const product job = new_product(y, ldy, x, codes, N, scales, multiplier, bias);
+    const product job = new_product(y, ldy, x, matrix);
     amx_product p = {.job = job,
                      .tile_rows = (rows + tiles - 1) / tiles,
                      .tiles = tiles,

@@ -410,7 +410,7 @@ INLINE void multiply_tile(const product *job, int32_t row, int32_t panel, const 
 {
     sum_vec acc[TILE_ROWS * PARTS];
     const int8_t *x = job->x->codes + (size_t)row * row_bytes(job->x->K, GROUP);
-    const int8_t *w = job->codes + (size_t)panel * job->panel_size;
+    const int8_t *w = job->weights + (size_t)panel * job->panel_size;
     const int32_t *sums = job->x->sums + row;
     const block_overflow overflow = overflow_of(job->x, row);
     UNROLL for (int v = 0; v < rows * PARTS; v++)
@@ -449,18 +449,14 @@ static tile_row fours_tiles[TILE_ROWS + 1] = {TILES(FOURS_ENTRY)};
 static tile_row eights_tiles[TILE_ROWS + 1] = {TILES(EIGHTS_ENTRY)};
 static tile_row nibbles_tiles[TILE_ROWS + 1] = {TILES(NIBBLES_ENTRY)};
 
-void FERRY_KERNEL(product_i8)(float *y, size_t ldy, const ferry_rows_i8 *x, const int8_t *codes, int32_t N,
-                              const float *scales, float multiplier, const float *bias)
+void FERRY_KERNEL(product_i8)(float *y, size_t ldy, const ferry_rows_i8 *x, const ferry_matrix *matrix)
 {
-    const product job = new_product(y, ldy, x, codes, N, scales, multiplier, bias);
+    const product job = new_product(y, ldy, x, matrix);
     const int32_t together = x->overflow.together;
-    run_tiles(&job, together == 1 ? single_tiles : together == FOURS ? fours_tiles : eights_tiles, TILE_ROWS, 1);
-}
-
-void FERRY_KERNEL(product_nibbles)(float *y, size_t ldy, const ferry_rows_i8 *x, const uint8_t *nibbles, int32_t N,
-                                   const float *scales, float multiplier, const float *bias)
-{
-    product job = new_product(y, ldy, x, (const int8_t *)nibbles, N, scales, multiplier, bias);
-    job.panel_size /= NIBBLE_GROUPS;
-    run_tiles(&job, nibbles_tiles, TILE_ROWS, 1);
+    run_tiles(&job,
+              matrix->kind == FERRY_MATRIX_NIBBLES ? nibbles_tiles
+              : together == 1                      ? single_tiles
+              : together == FOURS                  ? fours_tiles
+                                                   : eights_tiles,
+              TILE_ROWS, 1);
 }

@@ -30,6 +30,36 @@ typedef enum ferry_activation {
     FERRY_GELU_SIGMOID, /* x·sigmoid(1.702 x) */
 } ferry_activation;
 
+/* The most int8 products whose sum an int32 can hold. */
+enum { FERRY_CODES_MAX_K = 1 << 16 };
+
+typedef struct ferry_input_limits ferry_input_limits; /* linear.h */
+
+typedef enum ferry_matrix_kind {
+    FERRY_MATRIX_FLOATS,
+    FERRY_MATRIX_CODES,
+    FERRY_MATRIX_NIBBLES /* products are bounds (kernels.h); what is said of codes holds for them, too */
+} ferry_matrix_kind;
+
+/* A linear layer y = W x + b, immutable, shared by threads. */
+typedef struct ferry_matrix {
+    ferry_matrix_kind kind;
+    int32_t N; /* outputs */
+    int32_t K; /* inputs; ≤ FERRY_CODES_MAX_K for int8 */
+    union {    /* in panels of 16 outputs, 64-byte aligned; NULL: there is no matrix */
+        const void *weights;
+        const float *panels;    /* W, [⌈N/16⌉][K][16] */
+        const int8_t *codes;    /* q, [⌈N/16⌉][⌈K/4⌉][16][4], padded with zeros */
+        const uint8_t *nibbles; /* [⌈N/16⌉][K/8][16][4] */
+    };
+    float nibbles_error;        /* no |q[n] - q̂[n]| is larger */
+    const float *scales;        /* codes: [N], or NULL for one multiplier */
+    float multiplier;           /* codes without scales */
+    float input_multiplier;     /* codes: the file's own a; 0: a is taken from the inputs */
+    const float *bias;          /* [N], or NULL */
+    ferry_input_limits *limits; /* codes: of the whole matrix, found by its first products; NULL: not used */
+} ferry_matrix;
+
 /* Four inputs, or parts of them, that are multiplied apart, because sums of 16 bits do not hold them (int8_pairs.c). */
 typedef struct ferry_overflow_group {
     int32_t inputs; /* x̂, four bytes */
@@ -62,7 +92,7 @@ typedef struct ferry_rows_i8 {
     float *units;   /* [rows] 1/a */
     int32_t *sums;  /* [rows] Σ x̂, or what else the products of a row start at */
     int8_t *codes; /* x̂, [rows, K rounded up to 64] bytes in the order of the ISA's tiles (int8.h); 64-byte aligned */
-    bool nibbles;  /* for product_nibbles instead of product_i8 */
+    bool nibbles;  /* of a matrix of nibbles, not of codes */
     float nibbles_error; /* of its matrix */
     ferry_overflow overflow;
 } ferry_rows_i8;
@@ -110,7 +140,7 @@ typedef struct ferry_kernels {
     const char *isa;      /* its name (cpu.h) */
     bool fast_i8;         /* products of int8 are faster than those of floats, not only smaller */
     bool pairs;           /* they are sums of pairs in 16 bits, and faster still for inputs within limits */
-    int32_t nibbles_rows; /* up to so many rows product_nibbles is faster than product_i8 */
+    int32_t nibbles_rows; /* up to so many rows those of nibbles are faster than those of codes; 0: there are none */
 
     /* y[i, n] = bias[n] + Σ_k x[i, k]·W[n, k] for n < N; bias may be NULL.
      * x [rows, K] with ldx ≥ K floats from row to row, y [rows, N] with ldy ≥ N; panels [⌈N/16⌉][K][16], 64-byte
@@ -123,19 +153,12 @@ typedef struct ferry_kernels {
     /* Fills in the unit, the sum and the codes of one row, from x [K] and the row's factor a, which a NaN in x makes a
      * NaN. Rows come in ascending order. */
     void (*quantize)(ferry_rows_i8 *inputs, const float *x, int32_t row);
-    /* y [rows, N] with ldy ≥ N = x̂·qᵀ, scaled, + bias, as linear.h says; codes [⌈N/16⌉][⌈K/4⌉][16][4], 64-byte aligned;
-     * scales [N], or NULL for the multiplier; bias [N], or NULL. */
-    void (*product_i8)(float *y, size_t ldy, const ferry_rows_i8 *inputs, const int8_t *codes, int32_t N,
-                       const float *scales, float multiplier, const float *bias);
-
-    /* Bounds of the same that read half as much: y[i, n] is no less than what product_i8 gives, and more by no more
-     * than twice |x̂|·nibbles_error, scaled. Nibbles u stand for codes, q̂ = 16 u - 128 = 16·min(round(q/16), 7), and in
-     * exact sums Σ x̂·q ≤ Σ x̂·q̂ + |x̂|·|q - q̂| (Cauchy and Schwarz); what follows is the same, and monotonic.
-     * nibbles [⌈N/16⌉][K/8][16][4], K a multiple of 8: byte i of an output has u of input 8 g + i in its lower bits,
-     * and that of input 8 g + 4 + i in its upper ones. nibbles_error ≥ |q[n] - q̂[n]| for all n; scales and multiplier
-     * are above 0. For at most nibbles_rows rows; NULL if that is 0. */
-    void (*product_nibbles)(float *y, size_t ldy, const ferry_rows_i8 *inputs, const uint8_t *nibbles, int32_t N,
-                            const float *scales, float multiplier, const float *bias);
+    /* y [rows, N] with ldy ≥ N = x̂·qᵀ, scaled, + bias, as linear.h says, of a matrix of codes; or, for at most
+     * nibbles_rows rows, bounds of the same that read half as much, of a matrix of nibbles: y[i, n] is no less than
+     * what the codes give, and more by no more than twice |x̂|·nibbles_error, scaled. Nibbles u stand for codes, q̂ = 16
+     * u - 128 = 16·min(round(q/16), 7), and in exact sums Σ x̂·q ≤ Σ x̂·q̂ + |x̂|·|q - q̂| (Cauchy and Schwarz); what
+     * follows is the same, and monotonic if scales and multiplier are above 0. */
+    void (*product_i8)(float *y, size_t ldy, const ferry_rows_i8 *inputs, const ferry_matrix *matrix);
 
     /* Attention over the past of some heads; score and context of a row depend on that row alone and are the same bytes
      * on every ISA. y [heads, rows] with ldy, q row i of head h at q + i·ldq + h·width: y[h, i, j] = Σ_d q·k[j, d];
@@ -197,38 +220,37 @@ void ferry_panels_row(float *y, const float *panels, int32_t K, int32_t n);
 /* ---- the ISAs that have kernels, and what this CPU can run ---- */
 
 /* Ascending: each one includes those before it of its architecture. (Only AVX-VNNI may be missing.)
- *     ISA(name, LEVEL, product, i8, rest, fast, pairs, nibbles, rows)
+ *     ISA(name, LEVEL, product, i8, rest, fast, pairs, rows)
  * product, i8, rest: the ISAs whose kernels it uses for products of floats, for int8, and for all else (kernels.cmake
- * compiles no others); fast, pairs: ferry_kernels.fast_i8, pairs; nibbles: the ISA of product_nibbles, or
- * none, and rows: ferry_kernels.nibbles_rows.
+ * compiles no others); fast, pairs, rows: ferry_kernels.fast_i8, pairs, nibbles_rows.
  */
 #define FERRY_ALL_ROWS INT32_MAX
-#define FERRY_ISAS_PLAIN(ISA) ISA(plain, PLAIN, plain, plain, plain, false, false, none, 0)
+#define FERRY_ISAS_PLAIN(ISA) ISA(plain, PLAIN, plain, plain, plain, false, false, 0)
 #define FERRY_ISAS_X86_64(ISA)                                                                                         \
     /* with FMA and F16C */                                                                                            \
-    ISA(avx2, AVX2, avx2, avx2, avx2, true, true, avx2, FERRY_ALL_ROWS)                                                \
+    ISA(avx2, AVX2, avx2, avx2, avx2, true, true, FERRY_ALL_ROWS)                                                      \
     /* dot products of int8 in AVX2's registers */                                                                     \
-    ISA(avxvnni, AVX_VNNI, avx2, avxvnni, avx2, true, false, avxvnni, 8)                                               \
+    ISA(avxvnni, AVX_VNNI, avx2, avxvnni, avx2, true, false, 8)                                                        \
     /* F, BW, DQ and VL */                                                                                             \
-    ISA(avx512, AVX512, avx512, avx512, avx512, true, true, avx512, FERRY_ALL_ROWS)                                    \
-    ISA(avx512vnni, AVX512_VNNI, avx512, avx512vnni, avx512, true, false, avx512vnni, 8)                               \
+    ISA(avx512, AVX512, avx512, avx512, avx512, true, true, FERRY_ALL_ROWS)                                            \
+    ISA(avx512vnni, AVX512_VNNI, avx512, avx512vnni, avx512, true, false, 8)                                           \
     /* tiles of int8, which the process is permitted to use */                                                         \
-    ISA(amx, AMX, avx512, amx, avx512, true, false, avx512vnni, 8)
+    ISA(amx, AMX, avx512, amx, avx512, true, false, 8)
 #define FERRY_ISAS_AARCH64(ISA)                                                                                        \
-    ISA(neon, NEON, neon, neon, neon, false, false, none, 0)                                                           \
-    ISA(neon_dotprod, NEON_DOTPROD, neon, neon_dotprod, neon, true, false, neon_dotprod, 4)                            \
+    ISA(neon, NEON, neon, neon, neon, false, false, 0)                                                                 \
+    ISA(neon_dotprod, NEON_DOTPROD, neon, neon_dotprod, neon, true, false, 4)                                          \
     /* products of matrices of int8 */                                                                                 \
-    ISA(neon_i8mm, NEON_I8MM, neon, neon_i8mm, neon, true, false, neon_dotprod, 1)
+    ISA(neon_i8mm, NEON_I8MM, neon, neon_i8mm, neon, true, false, 1)
 /* Where it was built in. Whatever the CPU is, OpenBLAS knows itself what it has. */
-#define FERRY_ISAS_OPENBLAS(ISA) ISA(openblas, PLAIN, openblas, plain, plain, false, false, none, 0)
+#define FERRY_ISAS_OPENBLAS(ISA) ISA(openblas, PLAIN, openblas, plain, plain, false, false, 0)
 
 /* "plain, openblas, avx2, …" */
-#define FERRY_ISA_NEXT_NAME(name, LEVEL, product, i8, rest, fast, pairs, nibbles, rows) ", " #name
+#define FERRY_ISA_NEXT_NAME(name, LEVEL, product, i8, rest, fast, pairs, rows) ", " #name
 #define FERRY_ISA_NAMES                                                                                                \
     "plain" FERRY_ISAS_OPENBLAS(FERRY_ISA_NEXT_NAME) FERRY_ISAS_X86_64(FERRY_ISA_NEXT_NAME)                            \
         FERRY_ISAS_AARCH64(FERRY_ISA_NEXT_NAME)
 
-#define FERRY_ISA_LEVEL(name, LEVEL, product, i8, rest, fast, pairs, nibbles, rows) FERRY_CPU_##LEVEL,
+#define FERRY_ISA_LEVEL(name, LEVEL, product, i8, rest, fast, pairs, rows) FERRY_CPU_##LEVEL,
 typedef enum ferry_cpu_level {
     FERRY_ISAS_PLAIN(FERRY_ISA_LEVEL) FERRY_ISAS_X86_64(FERRY_ISA_LEVEL) FERRY_ISAS_AARCH64(FERRY_ISA_LEVEL)
 } ferry_cpu_level;

@@ -188,24 +188,6 @@ typedef struct products {
     int32_t columns[FERRY_LINEAR_MAX]; /* of a piece */
 } products;
 
-/* Columns first … of what matrix m yields. */
-static void multiply_columns(const products *p, int32_t m, int32_t first, int32_t count)
-{
-    const ferry_inputs *inputs = p->inputs;
-    const ferry_matrix columns = ferry_matrix_columns(p->matrices[m], first, count);
-    float *y = p->y[m] + first;
-    const size_t ldy = (size_t)p->matrices[m]->N;
-    if (columns.kind == FERRY_MATRIX_NIBBLES)
-        p->context->kernels->product_nibbles(y, ldy, &inputs->quantized, columns.nibbles, count, columns.scales,
-                                             columns.multiplier, columns.bias);
-    else if (columns.kind == FERRY_MATRIX_CODES)
-        p->context->kernels->product_i8(y, ldy, &inputs->quantized, columns.codes, count, columns.scales,
-                                        columns.multiplier, columns.bias);
-    else
-        p->context->kernels->product(y, ldy, inputs->x, inputs->ldx, inputs->rows, columns.panels, columns.K, count,
-                                     columns.bias);
-}
-
 static int32_t count_pieces(const products *p, int32_t m)
 {
     return (p->matrices[m]->N + p->columns[m] - 1) / p->columns[m];
@@ -214,11 +196,19 @@ static int32_t count_pieces(const products *p, int32_t m)
 static void multiply_piece(void *user, size_t piece)
 {
     const products *p = user;
+    const ferry_kernels *kernels = p->context->kernels;
+    const ferry_inputs *inputs = p->inputs;
     int32_t m = 0, left = (int32_t)piece;
     if (ferry_context_stopped(p->context)) return;
     for (; left >= count_pieces(p, m); m++) left -= count_pieces(p, m);
-    const int32_t first = left * p->columns[m], rest = p->matrices[m]->N - first;
-    multiply_columns(p, m, first, rest < p->columns[m] ? rest : p->columns[m]);
+    const int32_t N = p->matrices[m]->N, first = left * p->columns[m];
+    const int32_t count = N - first < p->columns[m] ? N - first : p->columns[m];
+    const ferry_matrix part = ferry_matrix_columns(p->matrices[m], first, count);
+    float *y = p->y[m] + first;
+    if (part.kind != FERRY_MATRIX_FLOATS)
+        kernels->product_i8(y, (size_t)N, &inputs->quantized, &part);
+    else
+        kernels->product(y, (size_t)N, inputs->x, inputs->ldx, inputs->rows, part.panels, part.K, count, part.bias);
 }
 
 /* The number of pieces by which threads share so many bytes of weights. */

@@ -21,21 +21,18 @@
 #include "base/status.h"
 #include "kernels.h"
 
-/* The most int8 products whose sum an int32 can hold. */
-enum { FERRY_CODES_MAX_K = 1 << 16 };
-
 /* ---- limits of inputs: how large they may be together, so that their sums fit in 16 bits (int8_pairs.c) ---- */
 
 /* Of a matrix q [N, K]. values[⌈K/32⌉][2][2] is for 16 inputs, four groups, and for the first and the second pair of
  * all of these groups: the most Σ x̂² over these eight inputs with which |Σ x̂·q[n]| < 2^15 for every output n, which is
  * (2^15 - 1)² / max_n Σ q[n]² (Cauchy and Schwarz). Behind them, [⌈K/32⌉][2] is the same for 32 inputs. */
-typedef struct ferry_input_limits {
+struct ferry_input_limits {
     atomic_int state;
     atomic_int rows; /* that have been multiplied */
     int32_t N, K;
     const int8_t *codes;
     int32_t values[];
-} ferry_input_limits;
+};
 
 /* How many values there are, and how many of them are for 16 inputs. K ≥ 1. */
 size_t ferry_input_limits_count(int32_t K);
@@ -52,32 +49,7 @@ enum { FERRY_LIMITED_ROWS = 128, FERRY_LIMITED_ROWS_TOGETHER = 8 };
  * them. Thread-safe. */
 const int32_t *ferry_input_limits_find(ferry_input_limits *limits, int32_t rows);
 
-/* ---- matrices ---- */
-
-typedef enum ferry_matrix_kind {
-    FERRY_MATRIX_FLOATS,
-    FERRY_MATRIX_CODES,
-    FERRY_MATRIX_NIBBLES /* products are bounds (kernels.h); what is said of codes holds for them, too */
-} ferry_matrix_kind;
-
-/* A linear layer y = W x + b, immutable, shared by threads. */
-typedef struct ferry_matrix {
-    ferry_matrix_kind kind;
-    int32_t N; /* outputs */
-    int32_t K; /* inputs; ≤ FERRY_CODES_MAX_K for int8 */
-    union {    /* in panels of 16 outputs, 64-byte aligned; NULL: there is no matrix */
-        const void *weights;
-        const float *panels;    /* W, [⌈N/16⌉][K][16] */
-        const int8_t *codes;    /* q, [⌈N/16⌉][⌈K/4⌉][16][4], padded with zeros */
-        const uint8_t *nibbles; /* [⌈N/16⌉][K/8][16][4] */
-    };
-    float nibbles_error;        /* no |q[n] - q̂[n]| is larger */
-    const float *scales;        /* codes: [N], or NULL for one multiplier */
-    float multiplier;           /* codes without scales */
-    float input_multiplier;     /* codes: the file's own a; 0: a is taken from the inputs */
-    const float *bias;          /* [N], or NULL */
-    ferry_input_limits *limits; /* codes: of the whole matrix, found by its first products; NULL: not used */
-} ferry_matrix;
+/* ---- products ---- */
 
 /* Totals of products. */
 typedef struct ferry_work {

@@ -457,6 +457,10 @@ static void check_walls(shape s, bool with_scales, bool with_limits)
     int8_t *codes = before_a_wall(3, w.codes, ferry_codes_size(s.N, s.K));
     int32_t *limits = before_a_wall(4, w.matrix.limits->values, ferry_input_limits_count(s.K) * sizeof(int32_t));
     ferry_rows_i8 inputs = {.rows = s.rows, .K = s.K, .overflow.limits = with_limits ? limits : NULL};
+    ferry_matrix matrix = w.matrix;
+    matrix.codes = codes;
+    matrix.scales = with_scales ? scales : NULL;
+    matrix.bias = bias;
     run(ferry_kernels_find("plain"), expected, x, s.rows, &w.matrix);
     EACH_ISA(k)
     {
@@ -469,7 +473,7 @@ static void check_walls(shape s, bool with_scales, bool with_limits)
             (*k)->quantize(&inputs, x_at + (size_t)i * K, i);
         }
         float *y = before_a_wall(9, NULL, y_size);
-        (*k)->product_i8(y, N, &inputs, codes, s.N, with_scales ? scales : NULL, w.matrix.multiplier, bias);
+        (*k)->product_i8(y, N, &inputs, &matrix);
         assert_memory_equal(y, expected, y_size);
     }
     release_memory();

@@ -172,11 +172,9 @@ static double measure_i8(bench_i8 *b, bool alone, int64_t count)
     for (int64_t i = 0; i < count; i++) {
         ferry_matrix matrix = {FERRY_MATRIX_CODES, .N = s.N, .K = s.K, .multiplier = 1.0f, .limits = b->limits};
         matrix.codes = (const int8_t *)b->bench->weights + (size_t)i % matrices * size;
-        if (alone && b->inputs.nibbles)
-            b->context.kernels->product_nibbles(b->bench->y, (size_t)s.N, &b->inputs, (const uint8_t *)matrix.codes,
-                                                s.N, NULL, 1.0f, NULL);
-        else if (alone)
-            b->context.kernels->product_i8(b->bench->y, (size_t)s.N, &b->inputs, matrix.codes, s.N, NULL, 1.0f, NULL);
+        if (b->inputs.nibbles) matrix.kind = FERRY_MATRIX_NIBBLES;
+        if (alone)
+            b->context.kernels->product_i8(b->bench->y, (size_t)s.N, &b->inputs, &matrix);
         else if (ferry_linear(&b->context, b->bench->y, &(ferry_rows){b->bench->x, s.rows, NULL}, &matrix, NULL) !=
                  FERRY_OK)
             exit(1);
