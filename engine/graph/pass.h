@@ -91,7 +91,7 @@ void ferry_state_destroy(ferry_state *state);
 void ferry_state_trim(ferry_state *state, size_t bytes, size_t tokens);
 /* Lets memory that only the encoder needs go back to the system, each part from about `bytes` on. */
 void ferry_state_spare(ferry_state *state, size_t bytes);
-/* Where the past of hypotheses is. (Keys and values of cross-attention are always in decoder_cache.) */
+/* The cache that holds the past of hypotheses. (Keys and values of cross-attention are always in decoder_cache.) */
 static inline ferry_cache *ferry_state_hypothesis_cache(ferry_state *state)
 {
     return state->model->ssru ? &state->ssru_cache : &state->decoder_cache;
@@ -115,7 +115,7 @@ ferry_status ferry_decoder_begin(ferry_state *state, const float *encoder_output
 typedef struct ferry_decoder_rows {
     const int32_t *ids; /* [rows] input ids; -1: a row of zeros for the embedding */
     int32_t rows;
-    /* Of what follows, the call fills in the caches. */
+    /* The call fills in the caches of the following two. */
     ferry_attended self; /* hypotheses, in ferry_state_hypothesis_cache, which the call extends. A span for each, in row
                             order: its rows at positions first …, where an SSRU's hypothesis must end */
     ferry_attended cross; /* sentences as ferry_decoder_begin left them, and the consecutive rows of each, in row order;

@@ -54,7 +54,7 @@ INLINE int32_t four_bytes(const int8_t *x)
 #define PIN(sum) __asm__("" : "+v"(sum))
 #endif
 
-/* What of a line of weights: codes, or nibbles of its first or second group. */
+/* What is read of a line of weights: codes, or nibbles of its first or second group. */
 typedef enum kind { CODES, FIRST_NIBBLES, SECOND_NIBBLES } kind;
 
 #if WIDTH > 4
@@ -79,7 +79,7 @@ INLINE byte_vec load_weights(const int8_t *w, kind what)
 
 /* ---- quantizing a row ---- */
 
-/* Of the inputs of a row so far, lane by lane. */
+/* Sums over the inputs of a row so far, lane by lane. */
 typedef struct row_lanes {
     int_vec sums;    /* of codes */
     int_vec squares; /* of codes, for nibbles */
@@ -197,7 +197,7 @@ INLINE int32_t quantize_pieces(int8_t *codes, size_t stride, const float *x, int
     return sum + add_lanes(row->sums);
 }
 
-/* What the products of a row start at, by its Σ x̂; its unit. */
+/* Sets what the products of a row start at, from its Σ x̂, and its unit. */
 INLINE void finish_inputs(const ferry_rows_i8 *inputs, int32_t row, const row_lanes *lanes, int32_t sum)
 {
     if (inputs->nibbles) /* added to 16·Σ x̂·u, so that it becomes the bound Σ x̂·q̂ + |x̂|·|q - q̂|, rounded up */

@@ -120,7 +120,7 @@ INLINE void add_step(sum_vec *acc, int rows, int panels, const int8_t *x, const 
     }
 }
 
-/* In step `left` from the end. Over more than two panels the hardware's own prefetching keeps up. */
+/* Called in every step; `left` counts them down. Over more than two panels the hardware's own prefetching keeps up. */
 INLINE void prefetch_lines(const ahead *next, size_t left, int panels)
 {
     if (panels <= 2 && (left & next->skip) == 0)

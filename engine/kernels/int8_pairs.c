@@ -23,8 +23,8 @@
 #define TILES(TILE) TILES_UP_TO_4(TILE, 1)
 #endif
 
-/* Of a block of rows: their lists of overflow groups side by side, filled up with zeros where others are longer, and
- * the offsets of both pairs of the groups that are added together. */
+/* What a block of rows has: its rows' lists of overflow groups side by side, filled up with zeros where others are
+ * longer, and the offsets of both pairs of the groups that are added together. */
 typedef struct block_overflow {
     int32_t *counts;              /* [rows] the first one, once all rows are there: the most of any */
     ferry_overflow_group *groups; /* [the most][rows of the block] */
@@ -74,7 +74,8 @@ INLINE void add_overflow(row_overflow *row, uint32_t group, __m128i inputs)
     row->sums = _mm_add_epi32(row->sums, _mm_madd_epi16(pairs, _mm_set1_epi16(1)));
 }
 
-/* Halves ⌈x̂/2⌉ of those of eight groups whose pairs need it, the others as they are; and which are whole. */
+/* Eight groups, in which halves ⌈x̂/2⌉ replace groups that have to be split; *wholes has a bit for each of the others.
+ */
 INLINE __m256i split_groups(__m256i all, uint32_t *wholes)
 {
     const __m256i zero = _mm256_setzero_si256();
@@ -108,8 +109,8 @@ INLINE __m256i swap_halves(__m256i x)
     return _mm256_permute4x64_epi64(x, _MM_SHUFFLE(1, 0, 3, 2));
 }
 
-/* Of eight groups: four bits for either four of them, some of which are set if these, or all eight, exceed their limits
- * [2][2], or [2]. */
+/* Four bits for either four of eight groups; some of them are set if these four exceed their limits [2][2], or all
+ * eight theirs [2]. */
 INLINE uint32_t find_beyond(__m256i codes, const int32_t *limits, bool eights)
 {
     __m256i sums = add_squares(square_pairs(codes)), most;
@@ -165,8 +166,8 @@ INLINE void put_offsets(__m256i codes, uint32_t first, const row_overflow *row)
     if (row->together == FOURS) offsets[row->stride] = _mm_cvtsi128_si32(_mm256_extracti128_si256(sums, 1));
 }
 
-/* Of a chunk: a bit for each group that is split, and some for groups that exceed limits together. Marked first, and
- * listed later, without branches that would be mispredicted. */
+/* A chunk's marks: a bit for each group that is split, and some for groups that exceed limits together. Marked first,
+ * and listed later, without branches that would be mispredicted. */
 typedef struct chunk_marks {
     uint64_t split, beyond;
 } chunk_marks;
@@ -358,7 +359,7 @@ INLINE void add_group(pair_sums *sums, int rows, const int8_t *x, const int8_t *
     }
 }
 
-/* Those of a line: of a group of codes, or of two groups of nibbles. */
+/* The same for a line: a group of codes, or two groups of nibbles. */
 INLINE void add_line(pair_sums *sums, int rows, const int8_t *x, const int8_t *w, bool nibbles)
 {
     add_group(sums, rows, x, w, nibbles ? FIRST_NIBBLES : CODES);

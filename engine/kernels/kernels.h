@@ -38,7 +38,7 @@ typedef struct ferry_input_limits ferry_input_limits; /* linear.h */
 typedef enum ferry_matrix_kind {
     FERRY_MATRIX_FLOATS,
     FERRY_MATRIX_CODES,
-    FERRY_MATRIX_NIBBLES /* products are bounds (kernels.h); what is said of codes holds for them, too */
+    FERRY_MATRIX_NIBBLES /* products are bounds (product_i8); what is said of codes holds for them, too */
 } ferry_matrix_kind;
 
 /* A linear layer y = W x + b, immutable, shared by threads. */
@@ -66,7 +66,7 @@ typedef struct ferry_overflow_group {
     uint32_t at;    /* where the codes of their group begin in a panel */
 } ferry_overflow_group;
 
-/* Of inputs whose products are sums of pairs in 16 bits (ferry_kernels.pairs). */
+/* What else inputs have where products are sums of pairs in 16 bits (ferry_kernels.pairs). */
 typedef struct ferry_overflow {
     const int32_t *limits;        /* of the matrices (ferry_input_limits); NULL: unknown */
     int32_t together;             /* how many groups of inputs are added in 16 bits, as the first row decides */
@@ -75,7 +75,8 @@ typedef struct ferry_overflow {
     int32_t *offsets;             /* [rows, ferry_overflow_offsets(K)] what sums of 16 bits start at */
 } ferry_overflow;
 
-/* Half of each group of inputs, and what is left of it; both pairs of every 16 inputs. */
+/* How many overflow groups, and how many offsets, a row has at most: two for each group of inputs; one for each of the
+ * two pairs of 16 inputs, and an even number of them. */
 static inline size_t ferry_overflow_most(int32_t K)
 {
     return 2 * (((size_t)K + 3) / 4);
@@ -92,7 +93,7 @@ typedef struct ferry_rows_i8 {
     float *units;   /* [rows] 1/a */
     int32_t *sums;  /* [rows] Σ x̂, or what else the products of a row start at */
     int8_t *codes; /* x̂, [rows, K rounded up to 64] bytes in the order of the ISA's tiles (int8.h); 64-byte aligned */
-    bool nibbles;  /* of a matrix of nibbles, not of codes */
+    bool nibbles;  /* to be multiplied by nibbles, not by codes */
     float nibbles_error; /* of its matrix */
     ferry_overflow overflow;
 } ferry_rows_i8;
@@ -241,7 +242,7 @@ void ferry_panels_row(float *y, const float *panels, int32_t K, int32_t n);
     ISA(neon_dotprod, NEON_DOTPROD, neon, neon_dotprod, neon, true, false, 4)                                          \
     /* products of matrices of int8 */                                                                                 \
     ISA(neon_i8mm, NEON_I8MM, neon, neon_i8mm, neon, true, false, 1)
-/* Where it was built in. Whatever the CPU is, OpenBLAS knows itself what it has. */
+/* Only in builds with OpenBLAS, which chooses among kernels of its own. */
 #define FERRY_ISAS_OPENBLAS(ISA) ISA(openblas, PLAIN, openblas, plain, plain, false, false, 0)
 
 /* "plain, openblas, avx2, …" */

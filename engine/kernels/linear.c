@@ -361,7 +361,7 @@ static void round_line(const int8_t *codes, uint8_t *rounded)
     }
 }
 
-/* Of a line: errors += (q - q̂)², at most 15²; marks |= q. */
+/* For each code of a line: errors += (q - q̂)², at most 15²; marks |= q. */
 static void measure_line(const int8_t *codes, const uint8_t *rounded, uint16_t *errors, uint8_t *marks)
 {
     for (size_t i = 0; i < LINE_BYTES; i++) {
@@ -536,7 +536,7 @@ static void measure(ferry_input_limits *limits)
     }
 }
 
-/* Of quarters of Σ q². */
+/* The limit that Σ q², in quarters, gives. */
 static int32_t limit_of(int64_t quarters)
 {
     const int64_t room = INT16_MAX * INT16_MAX;

@@ -23,9 +23,10 @@
 
 /* ---- limits of inputs: how large they may be together, so that their sums fit in 16 bits (int8_pairs.c) ---- */
 
-/* Of a matrix q [N, K]. values[⌈K/32⌉][2][2] is for 16 inputs, four groups, and for the first and the second pair of
- * all of these groups: the most Σ x̂² over these eight inputs with which |Σ x̂·q[n]| < 2^15 for every output n, which is
- * (2^15 - 1)² / max_n Σ q[n]² (Cauchy and Schwarz). Behind them, [⌈K/32⌉][2] is the same for 32 inputs. */
+/* The limits of a matrix q [N, K]. For every 16 inputs, which are four groups of two pairs, values [⌈K/32⌉][2][2] holds
+ * two limits: of the eight inputs in first pairs, and of the eight in second ones. A limit is the largest Σ x̂² with
+ * which |Σ x̂·q[n]| < 2^15 for every output n: (2^15 - 1)² / max_n Σ q[n]² (Cauchy and Schwarz). Behind them,
+ * [⌈K/32⌉][2] holds the limits of every 32 inputs. */
 struct ferry_input_limits {
     atomic_int state;
     atomic_int rows; /* that have been multiplied */
@@ -34,7 +35,7 @@ struct ferry_input_limits {
     int32_t values[];
 };
 
-/* How many values there are, and how many of them are for 16 inputs. K ≥ 1. */
+/* How many limits there are, and how many of them are of 16 inputs. K ≥ 1. */
 size_t ferry_input_limits_count(int32_t K);
 size_t ferry_input_limits_fours(int32_t K);
 
@@ -42,10 +43,10 @@ size_t ferry_input_limits_fours(int32_t K);
 size_t ferry_input_limits_size(int32_t K);
 void ferry_input_limits_init(ferry_input_limits *limits, const int8_t *codes, int32_t N, int32_t K);
 
-/* Finding them means reading all codes, which does not pay for fewer rows in all; and sums of 16 bits do not pay for
- * products of fewer rows. */
+/* Limits are found by reading all codes, which pays when this many rows have been multiplied; sums of 16 bits pay in
+ * products of this many rows. */
 enum { FERRY_LIMITED_ROWS = 128, FERRY_LIMITED_ROWS_TOGETHER = 8 };
-/* The values, for a product of some rows; NULL before a total of FERRY_LIMITED_ROWS, or while another thread finds
+/* The limits, for a product of some rows; NULL before a total of FERRY_LIMITED_ROWS, or while another thread finds
  * them. Thread-safe. */
 const int32_t *ferry_input_limits_find(ferry_input_limits *limits, int32_t rows);
 
@@ -57,7 +58,7 @@ typedef struct ferry_work {
     int64_t weight_bytes;                  /* of panels and codes: a product reads its matrix once */
 } ferry_work;
 
-/* What a computation runs on. One for each thread. */
+/* What a thread computes with. */
 typedef struct ferry_context {
     const ferry_kernels *kernels;
     ferry_arena arena;
@@ -129,7 +130,7 @@ static inline size_t ferry_matrix_panels(const ferry_matrix *matrix)
 /* Bytes of a panel. */
 size_t ferry_panel_bytes(const ferry_matrix *matrix);
 
-/* Of the rows of a panel: Σ (q - q̂)² (kernels.h), and whether there is a code that is not 0. */
+/* For each row of a panel: Σ (q - q̂)² (kernels.h), and whether it has a code that is not 0. */
 typedef struct ferry_nibbles_error {
     int32_t squares[FERRY_LANES];
     bool any[FERRY_LANES];

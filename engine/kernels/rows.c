@@ -188,7 +188,7 @@ INLINE float lanes_sum(lanes values)
     return (sums[0] + sums[2]) + (sums[1] + sums[3]);
 }
 
-/* Of lanes without a NaN. */
+/* The largest lane, if none is a NaN. */
 INLINE float lanes_largest(lanes values)
 {
     quad four = largest_four(values);
@@ -429,7 +429,7 @@ INLINE float sum_halves(const float *x, size_t n, float max)
     return lanes_sum(total);
 }
 
-/* Of `abreast` rows. Of halves, whose quotients are those of the terms. */
+/* Takes `abreast` rows. The terms are halves, whose quotients are the same. */
 INLINE void softmax_rows(float *x, size_t ld, size_t n, int abreast)
 {
     float max[ABREAST], factors[ABREAST];
@@ -484,7 +484,7 @@ void FERRY_KERNEL(add_exp)(ferry_log_sum *total, const float *x, int32_t n)
     }
 }
 
-/* The largest of each block, then its place in the first block that holds it. */
+/* The largest of each block, then its index in the first block that holds it. */
 enum { ARGMAX_BLOCK = 1024 };
 
 int32_t FERRY_KERNEL(argmax)(const float *x, int32_t n)

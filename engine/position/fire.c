@@ -61,7 +61,7 @@ static int compare_bends(const void *a, const void *b)
     return left->unit < right->unit ? -1 : 1;
 }
 
-/* Those from 0 to 1, in ascending order. */
+/* Finds bends from 0 to 1, in ascending order. */
 static int32_t find_bends(const float *const *weights, int32_t width, bend *bends)
 {
     int32_t count = 0;

@@ -69,7 +69,7 @@ typedef struct ferry_position_parameter {
      * always */
     const char *when;
     int32_t from;
-    /* Of a choice: its word in ferry.features ("word:choice"). The first choice has none, and is not written or shown.
+    /* The word of a choice in ferry.features ("word:choice"). The first choice has none, and is not written or shown.
      */
     const char *word;
 } ferry_position_parameter;
@@ -220,7 +220,7 @@ ferry_status ferry_position_take(const ferry_position *position, const ferry_pos
 
 /* Fills position->values. FORMAT: names the parameter and what was expected. */
 ferry_status ferry_position_read(ferry_position *position, const ferry_position_source *source, ferry_error *error);
-/* Of a scheme with parameters: where `key` is among them; where the list ends if it is none of them. */
+/* The index of parameter `key` of a scheme with parameters; that of the list's end if it is none of them. */
 size_t ferry_position_parameter_index(const ferry_position *position, ferry_view key);
 /* The value of an expression up to its end or a comma. */
 double ferry_position_evaluate(const ferry_position *position, const char *expression);

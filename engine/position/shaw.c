@@ -24,15 +24,6 @@ typedef struct shaw {
     const float **values; /* rel_v [layers][blocks] → [4][P] */
 } shaw;
 
-/* Row-major rel_v [count, K] → [blocks][4][P] at `to`, and where its blocks begin. */
-static void take_values(const shaw *own, const float *rel_v, size_t K, size_t P, float *to, const float **blocks)
-{
-    const size_t count = (size_t)own->distances.count;
-    memset(to, 0, (size_t)own->blocks * FERRY_BLOCK_POSITIONS * P * sizeof *to);
-    for (size_t r = 0; r < count; r++) memcpy(to + r * P, rel_v + r * K, K * sizeof *to);
-    for (int32_t b = 0; b < own->blocks; b++) blocks[b] = to + (size_t)b * FERRY_BLOCK_POSITIONS * P;
-}
-
 static ferry_status bind(ferry_position *position, const ferry_position_binding *binding, ferry_error *error)
 {
     const int32_t layers = position->stack.layers, K = position->stack.head_width;
@@ -56,8 +47,12 @@ static ferry_status bind(ferry_position *position, const ferry_position_binding 
         FERRY_TRY(ferry_position_take(position, binding, REL_K, layer, &rel_k, error));
         FERRY_TRY(ferry_position_take(position, binding, REL_V, layer, &rel_v, error));
         ferry_panels_pack(tables + (size_t)layer * key_floats, rel_k, count, K);
-        take_values(own, rel_v, (size_t)K, P, values + (size_t)layer * value_floats,
-                    own->values + (size_t)layer * (size_t)blocks);
+        /* Row-major rel_v [count, K] → [blocks][4][P] */
+        float *to = values + (size_t)layer * value_floats;
+        memset(to, 0, value_floats * sizeof *to);
+        for (size_t r = 0; r < (size_t)count; r++) memcpy(to + r * P, rel_v + r * (size_t)K, (size_t)K * sizeof *to);
+        for (int32_t b = 0; b < blocks; b++)
+            own->values[(size_t)layer * (size_t)blocks + (size_t)b] = to + (size_t)b * FERRY_BLOCK_POSITIONS * P;
     }
     return FERRY_OK;
 }
