@@ -146,7 +146,7 @@ self_test()
     mkdir -p "$root"/{base,tokenizer,engine/{kernels,position,graph,search,file,api,inspect}} \
         "$root"/{models/{containers,plan,families/marian},documents,tools/lab,examples,tests}
     touch "$root"/{base/bytes,tokenizer/{tokenizer,sentencepiece_c},engine/ferry,engine/kernels/kernels}.h \
-        "$root"/engine/{position/{position,schemes},graph/{transformer,layer},search/search,file/gguf,api/model}.h \
+        "$root"/engine/{position/{position,schemes},graph/{transformer,pass},search/search,file/gguf,api/model}.h \
         "$root"/{models/{convert,containers/zip,plan/plan,families/marian/marian},tools/lab/race}.h
     echo '#include "base/bytes.h"' > "$root/engine/file/bind.c"
     echo '#include "plan.h"' > "$root/models/plan/write.c"

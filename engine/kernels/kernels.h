@@ -138,7 +138,7 @@ typedef struct ferry_top {
 } ferry_top;
 
 typedef struct ferry_kernels {
-    const char *isa;      /* its name (cpu.h) */
+    const char *isa;      /* its name, of the list below */
     bool fast_i8;         /* products of int8 are faster than those of floats, not only smaller */
     bool pairs;           /* they are sums of pairs in 16 bits, and faster still for inputs within limits */
     int32_t nibbles_rows; /* up to so many rows those of nibbles are faster than those of codes; 0: there are none */

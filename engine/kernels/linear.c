@@ -468,19 +468,9 @@ void ferry_codes_from_panel(const float *panel, int32_t K, int8_t *codes, float 
 enum { GROUP = 4, PAIRS = LINE_BYTES / 2, PART = 16, PARTS_READ = 16 };
 enum { UNKNOWN, MEASURING, KNOWN };
 
-static size_t count_parts(int32_t K)
-{
-    return ((size_t)K + PART - 1) / PART;
-}
-
-size_t ferry_input_limits_fours(int32_t K)
-{
-    return (count_parts(K) + 1) / 2 * 4;
-}
-
 size_t ferry_input_limits_count(int32_t K)
 {
-    return ferry_input_limits_fours(K) / 2 * 3;
+    return 3 * ferry_overflow_offsets(K);
 }
 
 size_t ferry_input_limits_size(int32_t K)
@@ -517,7 +507,7 @@ static void measure_part(const int8_t *codes, size_t groups, uint16_t *most)
 /* values[part][2] = the largest quarters of Σ q² of all outputs. */
 static void measure(ferry_input_limits *limits)
 {
-    const size_t parts = count_parts(limits->K), groups = ((size_t)limits->K + GROUP - 1) / GROUP;
+    const size_t parts = ((size_t)limits->K + PART - 1) / PART, groups = ((size_t)limits->K + GROUP - 1) / GROUP;
     const size_t panels = ((size_t)limits->N + FERRY_LANES - 1) / FERRY_LANES;
     for (size_t first = 0; first < parts; first += PARTS_READ) {
         const size_t count = parts - first < PARTS_READ ? parts - first : PARTS_READ;
@@ -545,7 +535,7 @@ static int32_t limit_of(int64_t quarters)
 
 static void find_limits(ferry_input_limits *limits)
 {
-    const size_t fours = ferry_input_limits_fours(limits->K);
+    const size_t fours = 2 * ferry_overflow_offsets(limits->K);
     int32_t *values = limits->values, *eights = values + fours;
     measure(limits);
     for (size_t i = 0; i < fours / 2; i++) {

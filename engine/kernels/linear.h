@@ -35,9 +35,8 @@ struct ferry_input_limits {
     int32_t values[];
 };
 
-/* How many limits there are, and how many of them are of 16 inputs. K ≥ 1. */
+/* How many limits there are. K ≥ 1. */
 size_t ferry_input_limits_count(int32_t K);
-size_t ferry_input_limits_fours(int32_t K);
 
 /* Bytes of the struct, which is the caller's; then codes of q (ferry_matrix) must last as long as it does. */
 size_t ferry_input_limits_size(int32_t K);

@@ -1,4 +1,5 @@
-/* Products of rows with panels by OpenBLAS: of the table `openblas`, whose other kernels are those of plain C (cpu.h).
+/* Products of rows with panels by OpenBLAS: of the table `openblas`, whose other kernels are those of plain C
+ * (kernels.h).
  *
  * A panel [K][16] is a row-major matrix, so that 16 columns of y are one product of matrices: y = bias + x·panel. A
  * row's bytes depend on how many rows there are with it. */

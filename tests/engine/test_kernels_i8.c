@@ -245,7 +245,7 @@ RANDOM_TEST(limits_are_the_largest_that_are_safe)
         memset(w.q, K % 2 == 0 ? -128 : 0, (size_t)K);
         pack_quantized(&w);
         const int32_t *fours = ferry_input_limits_find(w.matrix.limits, 1);
-        const int32_t *eights = fours + ferry_input_limits_fours(K);
+        const int32_t *eights = fours + 2 * ferry_overflow_offsets(K);
         for (int32_t k = 0; k < K; k += 32)
             for (int32_t pair = 0; pair < 2; pair++) {
                 const int64_t first = largest_squares(&w, k, pair), second = largest_squares(&w, k + 16, pair);
