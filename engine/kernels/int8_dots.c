@@ -328,8 +328,10 @@ INLINE void multiply_tile(const product *job, int32_t row, int32_t panel, const 
     const int8_t *w = job->weights + (size_t)panel * job->panel_size;
     const int32_t *sums = job->x->sums + row;
     UNROLL for (int v = 0; v < chains * size; v++) acc[v] = (sum_vec){0};
-    if (!nibbles) UNROLL for (int v = 0; v < size; v++) acc[v] -= OFFSET * (uint32_t)sums[v / (panels * PARTS)];
-    if (!nibbles) accumulate(acc, rows, panels, chains, x, w, job->groups, *next);
+    if (!nibbles) {
+        UNROLL for (int v = 0; v < size; v++) acc[v] -= OFFSET * (uint32_t)sums[v / (panels * PARTS)];
+        accumulate(acc, rows, panels, chains, x, w, job->groups, *next);
+    }
 #if defined(NIBBLES_TILES)
     if (nibbles) {
         accumulate_nibbles(acc, rows, panels, chains, x, w, job->panel_size / PANEL_GROUP, *next);
