@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "engine/ferry.h"
-#include "engine/kernels/cpu.h"
+#include "engine/kernels/kernels.h"
 #include "base/system.h"
 #include "tools/system/terminal.h"
 #include "command.h"

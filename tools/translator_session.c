@@ -9,7 +9,7 @@
 #include "base/threads.h"
 #include "conversion_cache.h"
 #include "engine/ferry_inspect.h"
-#include "engine/kernels/cpu.h"
+#include "engine/kernels/kernels.h"
 #include "output_file.h"
 #include "tools/system/folders.h"
 #include "tools/system/terminal.h"

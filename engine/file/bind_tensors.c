@@ -125,7 +125,7 @@ static ferry_status bind_code_scales(ferry_binder *binder, const char *name, fer
 static ferry_status add_limits(ferry_binder *binder, ferry_matrix *matrix, ferry_error *error)
 {
     const size_t size = ferry_input_limits_size(matrix->K);
-    if (!binder->kernels->fast_limited) return FERRY_OK;
+    if (!binder->kernels->pairs) return FERRY_OK;
     matrix->limits = ferry_arena_alloc(&binder->file->arena, size, 1);
     if (matrix->limits == NULL) return ferry_fail_memory(error, "limits of inputs", size);
     ferry_input_limits_init(matrix->limits, matrix->codes, matrix->N, matrix->K);
@@ -162,6 +162,7 @@ ferry_status ferry_bind_weight(ferry_binder *binder, const char *name, int32_t N
             return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s': expected at most %d inputs of i8, found %d",
                               binder->gguf->file, weight.text, (int)FERRY_CODES_MAX_K, (int)K);
         }
+        matrix->kind = FERRY_MATRIX_CODES;
         matrix->codes = tensor->data;
         FERRY_TRY(add_limits(binder, matrix, error));
         return bind_code_scales(binder, name, matrix, error);
@@ -179,20 +180,21 @@ ferry_status ferry_bind_coarse(ferry_binder *binder, const ferry_matrix *exact, 
     const int64_t nibbles[] = {(exact->N + FERRY_LANES - 1) / FERRY_LANES, exact->K / 8, FERRY_LANES * CODES_GROUP};
     const ferry_tensor *tensor;
     const void *scales = NULL;
-    if (ferry_gguf_tensor(binder->gguf, weight) == NULL || (exact->codes != NULL && exact->K % 8 != 0)) return FERRY_OK;
+    const bool codes = exact->kind == FERRY_MATRIX_CODES;
+    if (ferry_gguf_tensor(binder->gguf, weight) == NULL || (codes && exact->K % 8 != 0)) return FERRY_OK;
     FERRY_TRY(find_any(binder, weight, &tensor, error));
     if (tensor->type != FERRY_I8) {
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s': expected i8, found %s", binder->gguf->file,
                           weight, ferry_type_name(tensor->type));
     }
-    if (exact->codes != NULL) {
+    if (codes) {
         FERRY_TRY(check_shape(binder, weight, tensor, 3, nibbles, error));
-        *coarse = (ferry_matrix){.N = exact->N, .K = exact->K, .nibbles = tensor->data};
+        *coarse = (ferry_matrix){FERRY_MATRIX_NIBBLES, .N = exact->N, .K = exact->K, .nibbles = tensor->data};
         return FERRY_OK;
     }
     FERRY_TRY(check_panels(binder, weight, tensor, exact->N, exact->K, error));
     FERRY_TRY(ferry_bind_find(binder, FERRY_OUTPUT_COARSE ".scale", FERRY_F32, 1, rows, &scales, error));
-    *coarse = (ferry_matrix){.N = exact->N, .K = exact->K, .codes = tensor->data, .scales = scales};
+    *coarse = (ferry_matrix){FERRY_MATRIX_CODES, .N = exact->N, .K = exact->K, .codes = tensor->data, .scales = scales};
     return FERRY_OK;
 }
 

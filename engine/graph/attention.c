@@ -1,4 +1,9 @@
-#include "attention.h"
+/* Scaled dot-product attention over cached keys and values (Vaswani et al. 2017, eq. 1), the same code for encoder,
+ * decoder and cross-attention:
+ *
+ *     context_i = Σ_j softmax_j(q_i·k_j + position terms) v_j
+ */
+#include "pass.h"
 
 #include <math.h>
 #include <string.h>
@@ -8,44 +13,24 @@
 /* Queries (of one head) or heads that are computed together: bounds the scratch for long sentences. */
 enum { TILE_ROWS = 64 };
 
-static bool is_causal(const ferry_attention_call *call)
-{
-    return call->kind == FERRY_ATTENTION_DECODER;
-}
-
 /* NULL: cross-attention has none. */
 static const ferry_position *position_of(const ferry_attention_call *call)
 {
     return call->kind == FERRY_ATTENTION_CROSS ? NULL : &call->stack->position;
 }
 
-/* Factor of q: 1/√K, unless the model or its encoding says otherwise. */
-static float scale_of(const ferry_attention_call *call)
-{
-    const ferry_position *position = position_of(call);
-    if (position == NULL || position->scheme->score_scale == NULL) return call->stack->attention_scale;
-    return position->scheme->score_scale(position);
-}
-
-/* Keys that query `i` of a tile sees. */
-static int32_t visible(const ferry_attention_call *call, const ferry_position_tile *tile, int32_t i)
-{
-    return is_causal(call) ? tile->first + i + 1 : tile->keys;
-}
-
 /* The scores of `heads` heads, from the tile's on, become weights. */
-static void normalize(const ferry_kernels *kernels, const ferry_attention_call *call, const ferry_position_tile *tile,
-                      int32_t heads)
+static void normalize(const ferry_attention_call *call, const ferry_position_tile *tile, int32_t heads)
 {
     const size_t ld = tile->ld_scores, ld_heads = (size_t)tile->queries * ld;
-    if (!is_causal(call)) {
-        kernels->softmax(tile->scores, ld, heads * tile->queries, tile->keys);
+    if (call->kind != FERRY_ATTENTION_DECODER) {
+        tile->kernels->softmax(tile->scores, ld, heads * tile->queries, tile->keys);
         return;
     }
     for (int32_t i = 0; i < tile->queries; i++) {
         float *row = tile->scores + (size_t)i * ld;
-        const int32_t keys = visible(call, tile, i);
-        kernels->softmax(row, ld_heads, heads, keys);
+        const int32_t keys = tile->first + i + 1;
+        tile->kernels->softmax(row, ld_heads, heads, keys);
         for (int32_t h = 0; h < heads; h++, row += ld_heads)
             memset(row + keys, 0, (size_t)(tile->keys - keys) * sizeof *row); /* the mask */
     }
@@ -67,50 +52,45 @@ static void answer_probe(const ferry_attention_call *call, const ferry_position_
     }
 }
 
-static void next_head(ferry_position_tile *tile)
+/* The tile of head h of those from tile->head on. */
+static ferry_position_tile tile_of_head(const ferry_position_tile *tile, const ferry_past *keys, int32_t h)
 {
-    const size_t width = (size_t)tile->past.width;
-    tile->head++;
-    tile->q += width;
-    tile->context += width;
-    tile->scores += (size_t)tile->queries * tile->ld_scores;
-    tile->past.offset += tile->past.head;
+    ferry_position_tile one = *tile;
+    const size_t at = (size_t)h, width = (size_t)keys->width;
+    one.head += h;
+    one.q += at * width;
+    one.context += at * width;
+    one.scores += at * (size_t)tile->queries * tile->ld_scores;
+    one.past = *keys;
+    one.past.heads = 1;
+    one.past.offset += at * keys->head;
+    return one;
 }
 
-/* Heads of one tile, from tile.head on, with all scores before all contexts: keys, and then values, are read in memory
+/* Heads of one tile, from tile->head on, with all scores before all contexts: keys, and then values, are read in memory
  * order. What the heads share is set in `tile`. */
-static void attend_heads(const ferry_attention_call *call, ferry_position_tile tile, const ferry_past *keys,
+static void attend_heads(const ferry_attention_call *call, const ferry_position_tile *tile, const ferry_past *keys,
                          const ferry_past *values, int32_t row)
 {
-    const ferry_kernels *kernels = tile.kernels;
+    const ferry_kernels *kernels = tile->kernels;
     const ferry_position *position = position_of(call);
     const ferry_position_scheme *scheme = position != NULL ? position->scheme : NULL;
-    tile.past = *keys;
-    tile.past.heads = 1;
-    const ferry_position_tile first = tile;
-    kernels->scores(tile.scores, tile.ld_scores, tile.q, tile.ldq, tile.queries, keys);
+    ferry_position_tile one;
+    kernels->scores(tile->scores, tile->ld_scores, tile->q, tile->ldq, tile->queries, keys);
     for (int32_t h = 0; h < keys->heads && scheme != NULL && scheme->score != NULL; h++) {
-        scheme->score(position, &tile);
-        next_head(&tile);
+        one = tile_of_head(tile, keys, h);
+        scheme->score(position, &one);
     }
-    tile = first;
-    normalize(kernels, call, &tile, keys->heads);
+    normalize(call, tile, keys->heads);
     for (int32_t h = 0; h < keys->heads && call->probe != NULL; h++) {
-        answer_probe(call, &tile, row);
-        next_head(&tile);
+        one = tile_of_head(tile, keys, h);
+        answer_probe(call, &one, row);
     }
-    tile = first;
-    kernels->context(tile.context, tile.ld_context, tile.scores, tile.ld_scores, tile.queries, values);
+    kernels->context(tile->context, tile->ld_context, tile->scores, tile->ld_scores, tile->queries, values);
     for (int32_t h = 0; h < keys->heads && scheme != NULL && scheme->context != NULL; h++) {
-        scheme->context(position, &tile);
-        next_head(&tile);
+        one = tile_of_head(tile, keys, h);
+        scheme->context(position, &one);
     }
-}
-
-static int32_t heads_together(const ferry_attention_call *call, int32_t queries)
-{
-    const int32_t heads = call->attended->cache->layout.heads, fit = queries > 0 ? TILE_ROWS / queries : 0;
-    return fit < heads ? fit : heads;
 }
 
 /* Memory for the scores of any tile of the call, and for what the encoding needs in addition. */
@@ -135,11 +115,6 @@ static ferry_status take_scratch(ferry_context *context, const ferry_attention_c
     return ferry_fail_memory(error, "attention scores", (floats + position_floats) * sizeof **scores);
 }
 
-static void prefetch(const float *x, size_t floats)
-{
-    for (size_t i = 0; i < floats; i += FERRY_LANES) __builtin_prefetch(x + i, 0, 2);
-}
-
 /* Many hypotheses' keys and values do not stay in the near caches from step to step: prefetches those of the next span,
  * in memory order. */
 static void prefetch_span(const ferry_attention_call *call, const ferry_attention_span *span)
@@ -147,13 +122,14 @@ static void prefetch_span(const ferry_attention_call *call, const ferry_attentio
     const ferry_cache_layout *layout = &call->attended->cache->layout;
     const ferry_sequence *sequence = &call->attended->sequences[span->sequence];
     const int32_t layer = ferry_attention_cache_layer(call->kind, call->layer);
-    const int32_t length = is_causal(call) ? span->first + span->rows : sequence->length;
+    const int32_t length = call->kind == FERRY_ATTENTION_DECODER ? span->first + span->rows : sequence->length;
     const ferry_past keys = ferry_cache_keys(layout, sequence, layer, 0, 1, length);
     const ferry_past values = ferry_cache_values(layout, sequence, layer, 0, 1, length);
     for (int32_t j = 0; j < length; j += FERRY_BLOCK_POSITIONS) {
-        const float *block = sequence->blocks[j / FERRY_BLOCK_POSITIONS];
+        const float *first = sequence->blocks[j / FERRY_BLOCK_POSITIONS] + keys.offset;
         const size_t count = (size_t)(length - j < FERRY_BLOCK_POSITIONS ? length - j : FERRY_BLOCK_POSITIONS);
-        prefetch(block + keys.offset, values.offset - keys.offset + count * values.stride);
+        const size_t floats = values.offset - keys.offset + count * values.stride;
+        for (size_t i = 0; i < floats; i += FERRY_LANES) __builtin_prefetch(first + i, 0, 2);
     }
 }
 
@@ -163,7 +139,10 @@ ferry_status ferry_attend(ferry_context *context, const ferry_attention_call *ca
     const ferry_cache_layout *layout = &call->attended->cache->layout;
     const size_t width = (size_t)layout->heads * (size_t)layout->head_width;
     const int32_t layer = ferry_attention_cache_layer(call->kind, call->layer);
-    context->kernels->scale(q, scale_of(call), (size_t)rows * width);
+    const ferry_position *position = position_of(call);
+    const bool own_scale = position != NULL && position->scheme->score_scale != NULL;
+    context->kernels->scale(q, own_scale ? position->scheme->score_scale(position) : call->stack->attention_scale,
+                            (size_t)rows * width);
 
     const ferry_arena_mark mark = ferry_arena_begin(&context->arena);
     float *scores, *scratch;
@@ -187,9 +166,9 @@ ferry_status ferry_attend(ferry_context *context, const ferry_attention_call *ca
                 .state = call->position_state,
                 .kernels = context->kernels,
             };
-            tile.keys = is_causal(call) ? tile.first + tile.queries : sequence->length;
+            tile.keys = call->kind == FERRY_ATTENTION_DECODER ? tile.first + tile.queries : sequence->length;
             tile.ld_scores = ferry_round_up((size_t)tile.keys, FERRY_LANES);
-            const int32_t together = heads_together(call, tile.queries);
+            const int32_t fit = TILE_ROWS / tile.queries, together = fit < layout->heads ? fit : layout->heads;
             for (; tile.head < layout->heads; tile.head += together) {
                 const int32_t left = layout->heads - tile.head, heads = left < together ? left : together;
                 const size_t column = start + (size_t)tile.head * (size_t)layout->head_width;
@@ -197,7 +176,7 @@ ferry_status ferry_attend(ferry_context *context, const ferry_attention_call *ca
                 const ferry_past values = ferry_cache_values(layout, sequence, layer, tile.head, heads, tile.keys);
                 tile.q = q + column;
                 tile.context = output + column;
-                attend_heads(call, tile, &keys, &values, span->row + done);
+                attend_heads(call, &tile, &keys, &values, span->row + done);
             }
         }
     }

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/graph/decoder.h"
-#include "engine/graph/encoder.h"
+#include "engine/graph/pass.h"
 #include "engine/api/argument_checks.h"
 #include "engine/api/model.h"
 

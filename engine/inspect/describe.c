@@ -7,7 +7,7 @@
 #include "base/utf8.h"
 #include "engine/ferry_inspect.h"
 #include "engine/file/schema.h"
-#include "engine/graph/state.h"
+#include "engine/graph/pass.h"
 #include "engine/api/model.h"
 
 static double megabytes(size_t bytes)
@@ -18,8 +18,7 @@ static double megabytes(size_t bytes)
 /* The memory of positions, and what they add to the arithmetic of `step`. */
 static void print_cost(FILE *out, const ferry_position *position, const char *step)
 {
-    ferry_position_cost cost = {0};
-    if (position->scheme->cost != NULL) position->scheme->cost(position, &cost);
+    const ferry_position_cost cost = ferry_position_get_cost(position);
     fputs("  cost:", out);
     if (cost.model_bytes == 0 && cost.position_bytes == 0) fputs(" nothing kept", out);
     if (cost.model_bytes >= 1000)
@@ -85,7 +84,7 @@ typedef struct code_count {
 
 static void count_codes(const ferry_matrix *matrix, code_count *counts)
 {
-    if (matrix->codes == NULL) return;
+    if (matrix->kind != FERRY_MATRIX_CODES) return;
     counts[matrix->scales != NULL ? 0 : 1].matrices++;
     if (matrix->input_multiplier > 0) counts[2].matrices++;
 }
@@ -101,11 +100,6 @@ static void count_layers(const ferry_transformer *model, const ferry_stack *stac
     }
 }
 
-static bool same_weights(const ferry_matrix *a, const ferry_matrix *b)
-{
-    return a->panels == b->panels && a->codes == b->codes;
-}
-
 /* How many matrices are int8, and how they are scaled. */
 static void print_codes(FILE *out, const ferry_transformer *transformer)
 {
@@ -115,9 +109,10 @@ static void print_codes(FILE *out, const ferry_transformer *transformer)
     count_layers(transformer, &transformer->encoder, counts);
     count_layers(transformer, &transformer->decoder, counts);
     count_codes(&transformer->decoder.embedding, counts);
-    if (!same_weights(&transformer->encoder.embedding, &transformer->decoder.embedding))
+    if (transformer->encoder.embedding.weights != transformer->decoder.embedding.weights)
         count_codes(&transformer->encoder.embedding, counts);
-    if (!same_weights(&transformer->output, &transformer->decoder.embedding)) count_codes(&transformer->output, counts);
+    if (transformer->output.weights != transformer->decoder.embedding.weights)
+        count_codes(&transformer->output, counts);
     if (counts[0].matrices + counts[1].matrices == 0) return;
     fprintf(out, "int8: %d matrices", counts[0].matrices + counts[1].matrices);
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
@@ -299,11 +294,11 @@ static void print_model(FILE *out, const ferry_model *model)
     fprintf(out, "d_model %d; embeddings × %g; vocabulary %d → %d%s%s", (int)transformer->d_model,
             (double)transformer->embedding_scale, (int)transformer->encoder.vocab_size,
             (int)transformer->decoder.vocab_size,
-            same_weights(&transformer->encoder.embedding, &transformer->decoder.embedding)
+            transformer->encoder.embedding.weights == transformer->decoder.embedding.weights
                 ? "; one embedding for both sides"
                 : "",
-            same_weights(&transformer->output, &transformer->decoder.embedding) ? "; output matrix = target embedding"
-                                                                                : "");
+            transformer->output.weights == transformer->decoder.embedding.weights ? "; output matrix = target embedding"
+                                                                                  : "");
     if (transformer->output_scale != 1.0f) fprintf(out, "; output × %g", (double)transformer->output_scale);
     fputc('\n', out);
     print_codes(out, transformer);

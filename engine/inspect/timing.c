@@ -5,8 +5,7 @@
 #include "base/system.h"
 #include "base/threads.h"
 #include "engine/ferry_inspect.h"
-#include "engine/graph/decoder.h"
-#include "engine/graph/encoder.h"
+#include "engine/graph/pass.h"
 #include "engine/api/argument_checks.h"
 #include "engine/api/model.h"
 
@@ -128,8 +127,7 @@ static size_t cache_bytes(const ferry_cache *cache)
 
 static void add_encoding(const ferry_position *position, ferry_inspect_memory *memory)
 {
-    ferry_position_cost cost = {0};
-    if (position->scheme->cost != NULL) position->scheme->cost(position, &cost);
+    const ferry_position_cost cost = ferry_position_get_cost(position);
     memory->tables += (size_t)cost.model_bytes;
     memory->row += (size_t)cost.position_bytes;
 }

@@ -1,4 +1,3 @@
-#include "cpu.h"
 #include "isa.h"
 
 #include <string.h>
@@ -74,15 +73,13 @@ static bool has_avx_vnni(void)
 #endif
 
 #define ENTRY(isa, kernel) .kernel = ferry_##kernel##_##isa,
-#define ferry_product_nibbles_none NULL
-#define TABLE(name, LEVEL, product_isa, i8_isa, rest_isa, fast, limited, nibbles_isa, most_rows)                       \
+#define TABLE(name, LEVEL, product_isa, i8_isa, rest_isa, fast, adds_pairs, most_rows)                                 \
     {FERRY_CPU_##LEVEL,                                                                                                \
      {.isa = #name,                                                                                                    \
       .fast_i8 = fast,                                                                                                 \
-      .fast_limited = limited,                                                                                         \
+      .pairs = adds_pairs,                                                                                             \
       .nibbles_rows = most_rows,                                                                                       \
-      ENTRY(nibbles_isa, product_nibbles) ENTRY(product_isa, product) FERRY_KERNEL_LIST_I8(ENTRY, i8_isa)              \
-          FERRY_KERNEL_LIST_REST(ENTRY, rest_isa)}},
+      ENTRY(product_isa, product) FERRY_KERNEL_LIST_I8(ENTRY, i8_isa) FERRY_KERNEL_LIST_REST(ENTRY, rest_isa)}},
 
 static const struct {
     ferry_cpu_level level;

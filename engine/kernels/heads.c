@@ -241,18 +241,15 @@ INLINE void context_columns(const context_lines *c, size_t step_v, const ferry_p
 /* As many lines together as the registers hold; step_v is a constant 0 for lines that share their values. */
 INLINE void context_all(context_lines c, size_t step_v, const ferry_past *past, int32_t lines)
 {
-    int32_t i = 0;
-    for (; i + CONTEXT_LINES <= lines; i += CONTEXT_LINES) {
-        context_columns(&c, step_v, past, CONTEXT_LINES);
-        c.y += CONTEXT_LINES * c.step_y;
-        c.a += CONTEXT_LINES * c.step_a;
-        c.values += CONTEXT_LINES * step_v;
-    }
-    for (; i < lines; i++) {
-        context_columns(&c, step_v, past, 1);
-        c.y += c.step_y;
-        c.a += c.step_a;
-        c.values += step_v;
+    for (int32_t i = 0, count; i < lines; i += count) {
+        count = lines - i < CONTEXT_LINES ? 1 : CONTEXT_LINES;
+        if (count == CONTEXT_LINES)
+            context_columns(&c, step_v, past, CONTEXT_LINES);
+        else
+            context_columns(&c, step_v, past, 1);
+        c.y += (size_t)count * c.step_y;
+        c.a += (size_t)count * c.step_a;
+        c.values += (size_t)count * step_v;
     }
 }
 

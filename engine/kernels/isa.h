@@ -1,15 +1,13 @@
 /* Shared by the sources of the kernels, and included by them only.
  *
  * These sources are compiled once for every ISA, with FERRY_ISA_NAME (plain, avx2, avx512; neon) and that ISA's
- * compiler flags (kernels.cmake). Each compilation defines its part of the lists as ferry_<kernel>_<isa>. For
- * avx512vnni, neon_dotprod and neon_i8mm only inputs_i8.c and product_i8.c are compiled, for amx inputs_i8.c and
- * product_amx.c: the other kernels are those of avx512, or neon; for openblas only product_openblas.c, if at all
- * (FERRY_OPENBLAS). As every AArch64 has NEON, FERRY_NEON distinguishes neon from plain.
+ * compiler flags (kernels.cmake). Each compilation defines its part of the lists as ferry_<kernel>_<isa>. For ISAs of
+ * int8 only their int8_*.c is compiled (int8.h): the other kernels are those of avx2, avx512 or neon; for openblas only
+ * product_openblas.c, if at all (FERRY_OPENBLAS). As every AArch64 has NEON, FERRY_NEON distinguishes neon from plain.
  */
 #ifndef FERRY_KERNELS_ISA_H
 #define FERRY_KERNELS_ISA_H
 
-#include "cpu.h"
 #include "kernels.h"
 
 #if defined(FERRY_NEON)
@@ -26,8 +24,6 @@
 #define PARTS (FERRY_LANES / WIDTH) /* vectors of one panel row, or of 16 lanes */
 
 #define FERRY_KERNEL_LIST_I8(KERNEL, isa)                                                                              \
-    KERNEL(isa, largest)                                                                                               \
-    KERNEL(isa, inputs_size)                                                                                           \
     KERNEL(isa, quantize)                                                                                              \
     KERNEL(isa, product_i8)
 
@@ -35,6 +31,7 @@
 #define FERRY_KERNEL_LIST_REST(KERNEL, isa)                                                                            \
     KERNEL(isa, scores)                                                                                                \
     KERNEL(isa, context)                                                                                               \
+    KERNEL(isa, largest)                                                                                               \
     KERNEL(isa, layer_norm)                                                                                            \
     KERNEL(isa, rms_norm)                                                                                              \
     KERNEL(isa, softmax)                                                                                               \
@@ -65,8 +62,7 @@
 #endif
 
 #define FERRY_DECLARE_KERNEL(isa, kernel) __typeof__(*((ferry_kernels *)0)->kernel) ferry_##kernel##_##isa;
-#define FERRY_DECLARE_KERNELS(name, LEVEL, product_isa, i8_isa, rest_isa, fast, limited, nibbles_isa, rows)            \
-    FERRY_DECLARE_KERNEL(nibbles_isa, product_nibbles)                                                                 \
+#define FERRY_DECLARE_KERNELS(name, LEVEL, product_isa, i8_isa, rest_isa, fast, pairs, rows)                           \
     FERRY_DECLARE_KERNEL(product_isa, product)                                                                         \
     FERRY_KERNEL_LIST_I8(FERRY_DECLARE_KERNEL, i8_isa)                                                                 \
     FERRY_KERNEL_LIST_REST(FERRY_DECLARE_KERNEL, rest_isa)

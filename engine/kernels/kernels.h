@@ -10,9 +10,8 @@
  * + 1 are added. The table `openblas` does not keep the first promise: OpenBLAS adds in an order of its own, which
  * depends on the number of rows.
  *
- * Each ISA fills one table from the same sources (product.c, inputs_i8.c, product_i8.c, heads.c, rows.c), compiled with
- * its flags; AMX has its own product (product_amx.c), so has OpenBLAS (product_openblas.c), whose table is that of
- * plain C otherwise. */
+ * Each ISA fills one table from the same sources (product.c, heads.c, rows.c and one of int8_*.c), compiled with its
+ * flags; OpenBLAS has its own product (product_openblas.c), and otherwise the table of plain C. */
 #ifndef FERRY_KERNELS_KERNELS_H
 #define FERRY_KERNELS_KERNELS_H
 
@@ -31,16 +30,72 @@ typedef enum ferry_activation {
     FERRY_GELU_SIGMOID, /* x·sigmoid(1.702 x) */
 } ferry_activation;
 
-/* Quantized inputs of products (linear.h). The memory is the caller's. */
+/* The most int8 products whose sum an int32 can hold. */
+enum { FERRY_CODES_MAX_K = 1 << 16 };
+
+typedef struct ferry_input_limits ferry_input_limits; /* linear.h */
+
+typedef enum ferry_matrix_kind {
+    FERRY_MATRIX_FLOATS,
+    FERRY_MATRIX_CODES,
+    FERRY_MATRIX_NIBBLES /* products are bounds (product_i8); what is said of codes holds for them, too */
+} ferry_matrix_kind;
+
+/* A linear layer y = W x + b, immutable, shared by threads. */
+typedef struct ferry_matrix {
+    ferry_matrix_kind kind;
+    int32_t N; /* outputs */
+    int32_t K; /* inputs; ≤ FERRY_CODES_MAX_K for int8 */
+    union {    /* in panels of 16 outputs, 64-byte aligned; NULL: there is no matrix */
+        const void *weights;
+        const float *panels;    /* W, [⌈N/16⌉][K][16] */
+        const int8_t *codes;    /* q, [⌈N/16⌉][⌈K/4⌉][16][4], padded with zeros */
+        const uint8_t *nibbles; /* [⌈N/16⌉][K/8][16][4] */
+    };
+    float nibbles_error;        /* no |q[n] - q̂[n]| is larger */
+    const float *scales;        /* codes: [N], or NULL for one multiplier */
+    float multiplier;           /* codes without scales */
+    float input_multiplier;     /* codes: the file's own a; 0: a is taken from the inputs */
+    const float *bias;          /* [N], or NULL */
+    ferry_input_limits *limits; /* codes: of the whole matrix, found by its first products; NULL: not used */
+} ferry_matrix;
+
+/* Four inputs, or parts of them, that are multiplied apart, because sums of 16 bits do not hold them (int8_pairs.c). */
+typedef struct ferry_overflow_group {
+    int32_t inputs; /* x̂, four bytes */
+    uint32_t at;    /* where the codes of their group begin in a panel */
+} ferry_overflow_group;
+
+/* What else inputs have where products are sums of pairs in 16 bits (ferry_kernels.pairs). */
+typedef struct ferry_overflow {
+    const int32_t *limits;        /* of the matrices (ferry_input_limits); NULL: unknown */
+    int32_t together;             /* how many groups of inputs are added in 16 bits, as the first row decides */
+    int32_t *counts;              /* [rows] of overflow groups */
+    ferry_overflow_group *groups; /* [rows, ferry_overflow_most(K)] */
+    int32_t *offsets;             /* [rows, ferry_overflow_offsets(K)] what sums of 16 bits start at */
+} ferry_overflow;
+
+/* How many overflow groups, and how many offsets, a row has at most: two for each group of inputs; one for each of the
+ * two pairs of 16 inputs, and an even number of them. */
+static inline size_t ferry_overflow_most(int32_t K)
+{
+    return 2 * (((size_t)K + 3) / 4);
+}
+static inline size_t ferry_overflow_offsets(int32_t K)
+{
+    return 2 * (((size_t)K + 31) / 32);
+}
+
+/* Quantized inputs of products (linear.h). */
 typedef struct ferry_rows_i8 {
     int32_t rows, K;
-    float *factors;        /* [rows] a: x̂ = clamp(round-to-nearest-even(x·a), -127, 127) */
-    float *units;          /* [rows] 1/a */
-    int32_t *sums;         /* [rows] Σ x̂, or what else the ISA's product needs (product_i8.h) */
-    int8_t *codes;         /* x̂, inputs_size(rows, K) bytes in the order of product_i8.h; 64-byte aligned */
-    bool nibbles;          /* for product_nibbles instead of product_i8 */
-    float nibbles_error;   /* of its matrix */
-    const int32_t *limits; /* NULL, or of the matrices (input_limits.h), for sums of 16 bits */
+    float *factors; /* [rows] a: x̂ = clamp(round-to-nearest-even(x·a), -127, 127) */
+    float *units;   /* [rows] 1/a */
+    int32_t *sums;  /* [rows] Σ x̂, or what else the products of a row start at */
+    int8_t *codes; /* x̂, [rows, K rounded up to 64] bytes in the order of the ISA's tiles (int8.h); 64-byte aligned */
+    bool nibbles;  /* to be multiplied by nibbles, not by codes */
+    float nibbles_error; /* of its matrix */
+    ferry_overflow overflow;
 } ferry_rows_i8;
 
 /* Keys, or values, of `heads` heads at positions 0 … count - 1, in blocks of 4 (graph/cache.h): position j is slot j %
@@ -83,10 +138,10 @@ typedef struct ferry_top {
 } ferry_top;
 
 typedef struct ferry_kernels {
-    const char *isa;      /* its name (cpu.h) */
+    const char *isa;      /* its name, of the list below */
     bool fast_i8;         /* products of int8 are faster than those of floats, not only smaller */
-    bool fast_limited;    /* those of inputs within limits are faster still */
-    int32_t nibbles_rows; /* up to so many rows product_nibbles is faster than product_i8 */
+    bool pairs;           /* they are sums of pairs in 16 bits, and faster still for inputs within limits */
+    int32_t nibbles_rows; /* up to so many rows those of nibbles are faster than those of codes; 0: there are none */
 
     /* y[i, n] = bias[n] + Σ_k x[i, k]·W[n, k] for n < N; bias may be NULL.
      * x [rows, K] with ldx ≥ K floats from row to row, y [rows, N] with ldy ≥ N; panels [⌈N/16⌉][K][16], 64-byte
@@ -96,24 +151,15 @@ typedef struct ferry_kernels {
 
     /* The largest |x| of x[0..n); a NaN counts as the largest; 0 when n is 0. */
     float (*largest)(const float *x, size_t n);
-    /* Bytes of the codes of quantized inputs, for rows, K ≥ 1. */
-    size_t (*inputs_size)(int32_t rows, int32_t K);
     /* Fills in the unit, the sum and the codes of one row, from x [K] and the row's factor a, which a NaN in x makes a
      * NaN. Rows come in ascending order. */
-    void (*quantize)(const ferry_rows_i8 *inputs, const float *x, int32_t row);
-    /* y [rows, N] with ldy ≥ N = x̂·qᵀ, scaled, + bias, as linear.h says; codes [⌈N/16⌉][⌈K/4⌉][16][4], 64-byte aligned;
-     * scales [N], or NULL for the multiplier; bias [N], or NULL. */
-    void (*product_i8)(float *y, size_t ldy, const ferry_rows_i8 *inputs, const int8_t *codes, int32_t N,
-                       const float *scales, float multiplier, const float *bias);
-
-    /* Bounds of the same that read half as much: y[i, n] is no less than what product_i8 gives, and more by no more
-     * than twice |x̂|·nibbles_error, scaled. Nibbles u stand for codes, q̂ = 16 u - 128 = 16·min(round(q/16), 7), and in
-     * exact sums Σ x̂·q ≤ Σ x̂·q̂ + |x̂|·|q - q̂| (Cauchy and Schwarz); what follows is the same, and monotonic.
-     * nibbles [⌈N/16⌉][K/8][16][4], K a multiple of 8: byte i of an output has u of input 8 g + i in its lower bits,
-     * and that of input 8 g + 4 + i in its upper ones. nibbles_error ≥ |q[n] - q̂[n]| for all n; scales and multiplier
-     * are above 0. For at most nibbles_rows rows; NULL if that is 0. */
-    void (*product_nibbles)(float *y, size_t ldy, const ferry_rows_i8 *inputs, const uint8_t *nibbles, int32_t N,
-                            const float *scales, float multiplier, const float *bias);
+    void (*quantize)(ferry_rows_i8 *inputs, const float *x, int32_t row);
+    /* y [rows, N] with ldy ≥ N = x̂·qᵀ, scaled, + bias, as linear.h says, of a matrix of codes; or, for at most
+     * nibbles_rows rows, bounds of the same that read half as much, of a matrix of nibbles: y[i, n] is no less than
+     * what the codes give, and more by no more than twice |x̂|·nibbles_error, scaled. Nibbles u stand for codes, q̂ = 16
+     * u - 128 = 16·min(round(q/16), 7), and in exact sums Σ x̂·q ≤ Σ x̂·q̂ + |x̂|·|q - q̂| (Cauchy and Schwarz); what
+     * follows is the same, and monotonic if scales and multiplier are above 0. */
+    void (*product_i8)(float *y, size_t ldy, const ferry_rows_i8 *inputs, const ferry_matrix *matrix);
 
     /* Attention over the past of some heads; score and context of a row depend on that row alone and are the same bytes
      * on every ISA. y [heads, rows] with ldy, q row i of head h at q + i·ldq + h·width: y[h, i, j] = Σ_d q·k[j, d];
@@ -162,9 +208,55 @@ const ferry_kernels *ferry_kernels_find_without_tiles(void);
 /* Tables that run here, best first; NULL-terminated. Requests the permission for tiles. For tests and benchmarks. */
 const ferry_kernels *const *ferry_kernels_available(void);
 
+/* Bytes of the arrays of quantized inputs, for rows, K ≥ 1; and places them in such memory, 64-byte aligned, which is
+ * the caller's. rows and K are set. */
+size_t ferry_rows_i8_size(const ferry_kernels *kernels, int32_t rows, int32_t K);
+void ferry_rows_i8_place(ferry_rows_i8 *inputs, const ferry_kernels *kernels, void *memory);
+
 /* Weight [N, K] row-major → panels [⌈N/16⌉][K][16], ferry_panels_count floats; and from panels row n, y [K]. */
 size_t ferry_panels_count(int32_t N, int32_t K); /* floats */
 void ferry_panels_pack(float *panels, const float *weight, int32_t N, int32_t K);
 void ferry_panels_row(float *y, const float *panels, int32_t K, int32_t n);
+
+/* ---- the ISAs that have kernels, and what this CPU can run ---- */
+
+/* Ascending: each one includes those before it of its architecture. (Only AVX-VNNI may be missing.)
+ *     ISA(name, LEVEL, product, i8, rest, fast, pairs, rows)
+ * product, i8, rest: the ISAs whose kernels it uses for products of floats, for int8, and for all else (kernels.cmake
+ * compiles no others); fast, pairs, rows: ferry_kernels.fast_i8, pairs, nibbles_rows.
+ */
+#define FERRY_ALL_ROWS INT32_MAX
+#define FERRY_ISAS_PLAIN(ISA) ISA(plain, PLAIN, plain, plain, plain, false, false, 0)
+#define FERRY_ISAS_X86_64(ISA)                                                                                         \
+    /* with FMA and F16C */                                                                                            \
+    ISA(avx2, AVX2, avx2, avx2, avx2, true, true, FERRY_ALL_ROWS)                                                      \
+    /* dot products of int8 in AVX2's registers */                                                                     \
+    ISA(avxvnni, AVX_VNNI, avx2, avxvnni, avx2, true, false, 8)                                                        \
+    /* F, BW, DQ and VL */                                                                                             \
+    ISA(avx512, AVX512, avx512, avx512, avx512, true, true, FERRY_ALL_ROWS)                                            \
+    ISA(avx512vnni, AVX512_VNNI, avx512, avx512vnni, avx512, true, false, 8)                                           \
+    /* tiles of int8, which the process is permitted to use */                                                         \
+    ISA(amx, AMX, avx512, amx, avx512, true, false, 8)
+#define FERRY_ISAS_AARCH64(ISA)                                                                                        \
+    ISA(neon, NEON, neon, neon, neon, false, false, 0)                                                                 \
+    ISA(neon_dotprod, NEON_DOTPROD, neon, neon_dotprod, neon, true, false, 4)                                          \
+    /* products of matrices of int8 */                                                                                 \
+    ISA(neon_i8mm, NEON_I8MM, neon, neon_i8mm, neon, true, false, 1)
+/* Only in builds with OpenBLAS, which chooses among kernels of its own. */
+#define FERRY_ISAS_OPENBLAS(ISA) ISA(openblas, PLAIN, openblas, plain, plain, false, false, 0)
+
+/* "plain, openblas, avx2, …" */
+#define FERRY_ISA_NEXT_NAME(name, LEVEL, product, i8, rest, fast, pairs, rows) ", " #name
+#define FERRY_ISA_NAMES                                                                                                \
+    "plain" FERRY_ISAS_OPENBLAS(FERRY_ISA_NEXT_NAME) FERRY_ISAS_X86_64(FERRY_ISA_NEXT_NAME)                            \
+        FERRY_ISAS_AARCH64(FERRY_ISA_NEXT_NAME)
+
+#define FERRY_ISA_LEVEL(name, LEVEL, product, i8, rest, fast, pairs, rows) FERRY_CPU_##LEVEL,
+typedef enum ferry_cpu_level {
+    FERRY_ISAS_PLAIN(FERRY_ISA_LEVEL) FERRY_ISAS_X86_64(FERRY_ISA_LEVEL) FERRY_ISAS_AARCH64(FERRY_ISA_LEVEL)
+} ferry_cpu_level;
+
+/* The highest level that both the CPU and its operating system support; AVX-VNNI does not count. Thread-safe. */
+ferry_cpu_level ferry_cpu_detect(void);
 
 #endif

@@ -21,11 +21,78 @@ ferry_status ferry_context_check(const ferry_context *context, ferry_error *erro
     return ferry_context_stopped(context) ? ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled") : FERRY_OK;
 }
 
+/* ---- panels ---- */
+
+/* A panel of any kind is a list of lines of 64 bytes, in each of which every one of the 16 rows has 4: a float, four
+ * codes, or eight nibbles. */
+enum { LINE_BYTES = 64, CELL_BYTES = LINE_BYTES / FERRY_LANES };
+
+size_t ferry_panel_bytes(const ferry_matrix *matrix)
+{
+    static const size_t together[] = {[FERRY_MATRIX_FLOATS] = 1, [FERRY_MATRIX_CODES] = 4, [FERRY_MATRIX_NIBBLES] = 8};
+    return LINE_BYTES * (((size_t)matrix->K + together[matrix->kind] - 1) / together[matrix->kind]);
+}
+
+static size_t weights_size(const ferry_matrix *matrix)
+{
+    return ferry_matrix_panels(matrix) * ferry_panel_bytes(matrix);
+}
+
+/* Where row n has its bytes in the first line of its panel. */
+static const unsigned char *first_cell(const ferry_matrix *matrix, int32_t n)
+{
+    return (const unsigned char *)matrix->weights + (size_t)(n / FERRY_LANES) * ferry_panel_bytes(matrix) +
+           n % FERRY_LANES * CELL_BYTES;
+}
+
+size_t ferry_panels_count(int32_t N, int32_t K)
+{
+    return ferry_round_up((size_t)N, FERRY_LANES) * (size_t)K;
+}
+
+void ferry_panels_pack(float *panels, const float *weight, int32_t N, int32_t K)
+{
+    for (int32_t first = 0; first < N; first += FERRY_LANES) {
+        for (int32_t k = 0; k < K; k++)
+            for (int32_t l = 0; l < FERRY_LANES; l++)
+                *panels++ = first + l < N ? weight[(size_t)(first + l) * (size_t)K + (size_t)k] : 0.0f;
+    }
+}
+
+void ferry_panels_row(float *y, const float *panels, int32_t K, int32_t n)
+{
+    const float *column = panels + (size_t)(n / FERRY_LANES) * (size_t)K * FERRY_LANES + n % FERRY_LANES;
+    for (size_t k = 0; k < (size_t)K; k++) y[k] = column[k * FERRY_LANES];
+}
+
 /* ---- products ---- */
+
+size_t ferry_rows_i8_size(const ferry_kernels *kernels, int32_t rows, int32_t K)
+{
+    const size_t count = (size_t)rows, codes = ferry_round_up((size_t)K, 64);
+    const size_t pairs =
+        ferry_overflow_most(K) * sizeof(ferry_overflow_group) + (ferry_overflow_offsets(K) + 1) * sizeof(int32_t);
+    return ferry_round_up(count * (2 * sizeof(float) + sizeof(int32_t)), 64) +
+           count * (codes + (kernels->pairs ? pairs : 0));
+}
+
+void ferry_rows_i8_place(ferry_rows_i8 *inputs, const ferry_kernels *kernels, void *memory)
+{
+    const size_t rows = (size_t)inputs->rows, K = (size_t)inputs->K;
+    ferry_overflow *overflow = &inputs->overflow;
+    inputs->factors = memory;
+    inputs->units = inputs->factors + rows;
+    inputs->sums = (int32_t *)(void *)(inputs->units + rows);
+    inputs->codes = (int8_t *)memory + ferry_round_up(rows * (2 * sizeof(float) + sizeof(int32_t)), 64);
+    if (!kernels->pairs) return;
+    overflow->groups = (ferry_overflow_group *)(void *)(inputs->codes + rows * ferry_round_up(K, 64));
+    overflow->offsets = (int32_t *)(void *)(overflow->groups + rows * ferry_overflow_most(inputs->K));
+    overflow->counts = overflow->offsets + rows * ferry_overflow_offsets(inputs->K);
+}
 
 /* Each row's factor a is the matrix's own, or 127 / max|x| over the row's group. A group is quantized while it is in
  * the cache. */
-static void quantize(const ferry_kernels *kernels, const ferry_rows_i8 *inputs, const ferry_rows *rows,
+static void quantize(const ferry_kernels *kernels, ferry_rows_i8 *inputs, const ferry_rows *rows,
                      const ferry_matrix *matrix)
 {
     const size_t K = (size_t)inputs->K;
@@ -61,8 +128,8 @@ static ferry_status spread(ferry_context *context, const ferry_rows *rows, size_
 }
 
 /* The lowest limits of `count` matrices of codes; NULL: they are not all known. */
-static const int32_t *find_limits(ferry_context *context, const ferry_matrix *const *matrices, int32_t count,
-                                  int32_t rows, bool *failed)
+static const int32_t *lowest_limits(ferry_context *context, const ferry_matrix *const *matrices, int32_t count,
+                                    int32_t rows, bool *failed)
 {
     const size_t values = ferry_input_limits_count(matrices[0]->K);
     const int32_t *limits[FERRY_LINEAR_MAX];
@@ -88,20 +155,18 @@ static ferry_status prepare(ferry_context *context, const ferry_rows *rows, cons
     const ferry_matrix *matrix = matrices[0];
     ferry_rows_i8 *quantized = &inputs->quantized;
     *inputs = (ferry_inputs){.rows = rows->count};
-    if (matrix->panels != NULL) return spread(context, rows, (size_t)matrix->K, inputs, error);
-    const size_t size = context->kernels->inputs_size(rows->count, matrix->K), count = (size_t)rows->count;
+    if (matrix->kind == FERRY_MATRIX_FLOATS) return spread(context, rows, (size_t)matrix->K, inputs, error);
+    const size_t size = ferry_rows_i8_size(context->kernels, rows->count, matrix->K);
     bool failed = false;
-    quantized->rows = rows->count;
-    quantized->K = matrix->K;
-    quantized->factors = ferry_arena_take(&context->arena, count, sizeof *quantized->factors, &failed);
-    quantized->units = ferry_arena_take(&context->arena, count, sizeof *quantized->units, &failed);
-    quantized->sums = ferry_arena_take(&context->arena, count, sizeof *quantized->sums, &failed);
-    quantized->codes = ferry_arena_take(&context->arena, size, 1, &failed);
-    quantized->nibbles = matrix->nibbles != NULL;
-    quantized->nibbles_error = matrix->nibbles_error;
-    if (!quantized->nibbles && rows->count >= FERRY_LIMITED_ROWS_TOGETHER && context->kernels->fast_limited)
-        quantized->limits = find_limits(context, matrices, matrix_count, rows->count, &failed);
+    void *memory = ferry_arena_take(&context->arena, size, 1, &failed);
+    *quantized = (ferry_rows_i8){.rows = rows->count,
+                                 .K = matrix->K,
+                                 .nibbles = matrix->kind == FERRY_MATRIX_NIBBLES,
+                                 .nibbles_error = matrix->nibbles_error};
+    if (!quantized->nibbles && rows->count >= FERRY_LIMITED_ROWS_TOGETHER && context->kernels->pairs)
+        quantized->overflow.limits = lowest_limits(context, matrices, matrix_count, rows->count, &failed);
     if (failed) return ferry_fail_memory(error, "quantized inputs", size);
+    ferry_rows_i8_place(quantized, context->kernels, memory);
     quantize(context->kernels, quantized, rows, matrix);
     return FERRY_OK;
 }
@@ -110,13 +175,6 @@ ferry_status ferry_inputs_prepare(ferry_context *context, const ferry_rows *rows
                                   ferry_inputs *inputs, ferry_error *error)
 {
     return prepare(context, rows, &matrix, 1, inputs, error);
-}
-
-static size_t weights_size(const ferry_matrix *matrix)
-{
-    if (matrix->nibbles != NULL) return ferry_nibbles_size(matrix->N, matrix->K);
-    return matrix->codes != NULL ? ferry_codes_size(matrix->N, matrix->K)
-                                 : ferry_panels_count(matrix->N, matrix->K) * sizeof *matrix->panels;
 }
 
 /* Products of the same inputs with some matrices: whole, or in pieces of columns, by which threads share them, and
@@ -130,24 +188,6 @@ typedef struct products {
     int32_t columns[FERRY_LINEAR_MAX]; /* of a piece */
 } products;
 
-/* Columns first … of what matrix m yields. */
-static void multiply_columns(const products *p, int32_t m, int32_t first, int32_t count)
-{
-    const ferry_inputs *inputs = p->inputs;
-    const ferry_matrix columns = ferry_matrix_columns(p->matrices[m], first, count);
-    float *y = p->y[m] + first;
-    const size_t ldy = (size_t)p->matrices[m]->N;
-    if (columns.nibbles != NULL)
-        p->context->kernels->product_nibbles(y, ldy, &inputs->quantized, columns.nibbles, count, columns.scales,
-                                             columns.multiplier, columns.bias);
-    else if (columns.codes != NULL)
-        p->context->kernels->product_i8(y, ldy, &inputs->quantized, columns.codes, count, columns.scales,
-                                        columns.multiplier, columns.bias);
-    else
-        p->context->kernels->product(y, ldy, inputs->x, inputs->ldx, inputs->rows, columns.panels, columns.K, count,
-                                     columns.bias);
-}
-
 static int32_t count_pieces(const products *p, int32_t m)
 {
     return (p->matrices[m]->N + p->columns[m] - 1) / p->columns[m];
@@ -156,11 +196,19 @@ static int32_t count_pieces(const products *p, int32_t m)
 static void multiply_piece(void *user, size_t piece)
 {
     const products *p = user;
+    const ferry_kernels *kernels = p->context->kernels;
+    const ferry_inputs *inputs = p->inputs;
     int32_t m = 0, left = (int32_t)piece;
     if (ferry_context_stopped(p->context)) return;
     for (; left >= count_pieces(p, m); m++) left -= count_pieces(p, m);
-    const int32_t first = left * p->columns[m], rest = p->matrices[m]->N - first;
-    multiply_columns(p, m, first, rest < p->columns[m] ? rest : p->columns[m]);
+    const int32_t N = p->matrices[m]->N, first = left * p->columns[m];
+    const int32_t count = N - first < p->columns[m] ? N - first : p->columns[m];
+    const ferry_matrix part = ferry_matrix_columns(p->matrices[m], first, count);
+    float *y = p->y[m] + first;
+    if (part.kind != FERRY_MATRIX_FLOATS)
+        kernels->product_i8(y, (size_t)N, &inputs->quantized, &part);
+    else
+        kernels->product(y, (size_t)N, inputs->x, inputs->ldx, inputs->rows, part.panels, part.K, count, part.bias);
 }
 
 /* The number of pieces by which threads share so many bytes of weights. */
@@ -178,8 +226,8 @@ static ferry_status multiply(ferry_context *context, products *p, ferry_error *e
     for (int32_t m = 0; m < p->count; m++) {
         const ferry_matrix *matrix = p->matrices[m];
         const int64_t work = (int64_t)p->inputs->rows * matrix->K * matrix->N;
-        *(matrix->panels == NULL ? &context->work.int8_products : &context->work.float_products) += work;
-        cost += matrix->panels == NULL ? work : 4 * work;
+        *(matrix->kind == FERRY_MATRIX_FLOATS ? &context->work.float_products : &context->work.int8_products) += work;
+        cost += matrix->kind == FERRY_MATRIX_FLOATS ? 4 * work : work;
         bytes += weights_size(matrix);
     }
     context->work.weight_bytes += (int64_t)bytes;
@@ -210,7 +258,7 @@ ferry_status ferry_linear(ferry_context *context, float *y, const ferry_rows *ro
 /* Whether inputs that are ready for one matrix are ready for the other. */
 static bool same_inputs(const ferry_matrix *a, const ferry_matrix *b)
 {
-    return (a->codes == NULL) == (b->codes == NULL) && a->input_multiplier == b->input_multiplier;
+    return a->kind == b->kind && a->input_multiplier == b->input_multiplier;
 }
 
 ferry_status ferry_linear_many(ferry_context *context, float *const *y, const ferry_rows *rows,
@@ -231,28 +279,9 @@ ferry_status ferry_linear_many(ferry_context *context, float *const *y, const fe
 
 /* ---- rows of a matrix ---- */
 
-/* A panel of any kind is a list of lines of 64 bytes, in each of which every one of the 16 rows has 4: four codes,
- * eight nibbles, or a float. */
-enum { LINE_BYTES = 64, CELL_BYTES = LINE_BYTES / FERRY_LANES };
-
-static size_t panel_bytes(const ferry_matrix *matrix)
-{
-    const int32_t together = matrix->nibbles != NULL ? 8 : matrix->codes != NULL ? 4 : 1;
-    return LINE_BYTES * (size_t)((matrix->K + together - 1) / together);
-}
-
-/* Where row n has its bytes in the first line of its panel. */
-static const unsigned char *first_cell(const ferry_matrix *matrix, int32_t n)
-{
-    const void *codes = matrix->nibbles != NULL ? (const void *)matrix->nibbles : (const void *)matrix->codes;
-    const void *panels = codes != NULL ? codes : matrix->panels;
-    return (const unsigned char *)panels + (size_t)(n / FERRY_LANES) * panel_bytes(matrix) +
-           n % FERRY_LANES * CELL_BYTES;
-}
-
 void ferry_matrix_row(const ferry_matrix *matrix, int32_t n, float *y)
 {
-    if (matrix->codes == NULL) {
+    if (matrix->kind == FERRY_MATRIX_FLOATS) {
         ferry_panels_row(y, matrix->panels, matrix->K, n);
         return;
     }
@@ -261,23 +290,12 @@ void ferry_matrix_row(const ferry_matrix *matrix, int32_t n, float *y)
     for (int32_t k = 0; k < matrix->K; k++) y[k] = (float)codes[(size_t)(k / 4) * LINE_BYTES + (size_t)(k % 4)] * scale;
 }
 
-/* The matrix with other weights of its kind. */
-static void set_panels(ferry_matrix *matrix, const void *panels)
-{
-    if (matrix->nibbles != NULL)
-        matrix->nibbles = panels;
-    else if (matrix->codes != NULL)
-        matrix->codes = panels;
-    else
-        matrix->panels = panels;
-}
-
 ferry_matrix ferry_matrix_columns(const ferry_matrix *matrix, int32_t first, int32_t count)
 {
     ferry_matrix columns = *matrix;
     assert(first % FERRY_LANES == 0 && first >= 0 && count >= 0 && count <= matrix->N - first);
     columns.N = count;
-    set_panels(&columns, first_cell(matrix, first));
+    columns.weights = first_cell(matrix, first);
     if (matrix->scales != NULL) columns.scales += first;
     if (matrix->bias != NULL) columns.bias += first;
     return columns;
@@ -287,7 +305,7 @@ ferry_matrix ferry_matrix_columns(const ferry_matrix *matrix, int32_t first, int
 static void select_rows(unsigned char *panel, const ferry_matrix *matrix, const int32_t *ids, int32_t count)
 {
     const unsigned char *rows[FERRY_LANES];
-    const size_t bytes = panel_bytes(matrix);
+    const size_t bytes = ferry_panel_bytes(matrix);
     if (count < FERRY_LANES) memset(panel, 0, bytes);
     for (int32_t l = 0; l < count; l++) rows[l] = first_cell(matrix, ids[l]);
     for (size_t at = 0; at < bytes; at += LINE_BYTES)
@@ -306,7 +324,7 @@ static const float *select_elements(const float *x, const int32_t *ids, int32_t 
 ferry_status ferry_matrix_select(const ferry_matrix *matrix, const int32_t *ids, int32_t count, ferry_arena *arena,
                                  ferry_matrix *selected, ferry_error *error)
 {
-    const size_t panels = ferry_round_up((size_t)count, FERRY_LANES) / FERRY_LANES, bytes = panel_bytes(matrix);
+    const size_t panels = ferry_round_up((size_t)count, FERRY_LANES) / FERRY_LANES, bytes = ferry_panel_bytes(matrix);
     bool failed = false;
     unsigned char *data = ferry_arena_take(arena, panels, bytes, &failed);
     *selected = *matrix;
@@ -314,7 +332,7 @@ ferry_status ferry_matrix_select(const ferry_matrix *matrix, const int32_t *ids,
     selected->scales = select_elements(matrix->scales, ids, count, arena, &failed);
     selected->bias = select_elements(matrix->bias, ids, count, arena, &failed);
     if (failed) return ferry_fail_memory(error, "selected rows of a matrix", panels * bytes);
-    set_panels(selected, data);
+    selected->weights = data;
     for (size_t p = 0; p < panels; p++) {
         const int32_t first = (int32_t)p * FERRY_LANES, left = count - first;
         select_rows(data + p * bytes, matrix, ids + first, left < FERRY_LANES ? left : FERRY_LANES);
@@ -343,7 +361,7 @@ static void round_line(const int8_t *codes, uint8_t *rounded)
     }
 }
 
-/* Of a line: errors += (q - q̂)², at most 15²; marks |= q. */
+/* For each code of a line: errors += (q - q̂)², at most 15²; marks |= q. */
 static void measure_line(const int8_t *codes, const uint8_t *rounded, uint16_t *errors, uint8_t *marks)
 {
     for (size_t i = 0; i < LINE_BYTES; i++) {
@@ -441,4 +459,100 @@ void ferry_codes_from_panel(const float *panel, int32_t K, int8_t *codes, float 
     if (whole == steps) return;
     memcpy(rest, panel + whole * FERRY_LANES, (steps - whole) * FERRY_LANES * sizeof *rest);
     quantize_steps(rest, inverse, codes + whole * FERRY_LANES);
+}
+
+/* ---- limits of inputs ---- */
+
+/* Inputs of a group; pairs in a line of 16 outputs for it; inputs that have limits; and for how many of these a panel
+ * is read at a time, so that what is found stays in the cache. */
+enum { GROUP = 4, PAIRS = LINE_BYTES / 2, PART = 16, PARTS_READ = 16 };
+enum { UNKNOWN, MEASURING, KNOWN };
+
+size_t ferry_input_limits_count(int32_t K)
+{
+    return 3 * ferry_overflow_offsets(K);
+}
+
+size_t ferry_input_limits_size(int32_t K)
+{
+    return sizeof(ferry_input_limits) + ferry_input_limits_count(K) * sizeof(int32_t);
+}
+
+void ferry_input_limits_init(ferry_input_limits *limits, const int8_t *codes, int32_t N, int32_t K)
+{
+    memset(limits, 0, ferry_input_limits_size(K));
+    atomic_init(&limits->state, UNKNOWN);
+    atomic_init(&limits->rows, 0);
+    limits->N = N;
+    limits->K = K;
+    limits->codes = codes;
+}
+
+/* most[pair] = the larger one of most[pair] and Σ q² of the pairs of some groups. In quarters, rounded up, these fit in
+ * 16 bits. */
+static void measure_part(const int8_t *codes, size_t groups, uint16_t *most)
+{
+    uint16_t sums[PAIRS] = {0};
+    for (size_t g = 0; g < groups; g++) {
+        uint16_t pairs[PAIRS];
+        memcpy(pairs, codes + g * LINE_BYTES, LINE_BYTES);
+        for (size_t p = 0; p < PAIRS; p++) {
+            const int16_t low = (int8_t)(pairs[p] & 0xff), high = (int8_t)(pairs[p] >> 8);
+            sums[p] = (uint16_t)(sums[p] + (uint16_t)(low * low + high * high) / 4 + 1);
+        }
+    }
+    for (size_t p = 0; p < PAIRS; p++) most[p] = sums[p] > most[p] ? sums[p] : most[p];
+}
+
+/* values[part][2] = the largest quarters of Σ q² of all outputs. */
+static void measure(ferry_input_limits *limits)
+{
+    const size_t parts = ((size_t)limits->K + PART - 1) / PART, groups = ((size_t)limits->K + GROUP - 1) / GROUP;
+    const size_t panels = ((size_t)limits->N + FERRY_LANES - 1) / FERRY_LANES;
+    for (size_t first = 0; first < parts; first += PARTS_READ) {
+        const size_t count = parts - first < PARTS_READ ? parts - first : PARTS_READ;
+        uint16_t most[PARTS_READ][PAIRS] = {{0}};
+        for (size_t p = 0; p < panels; p++)
+            for (size_t part = 0; part < count; part++) {
+                const size_t at = (first + part) * (PART / GROUP), left = groups - at;
+                measure_part(limits->codes + (p * groups + at) * LINE_BYTES, left < PART / GROUP ? left : PART / GROUP,
+                             most[part]);
+            }
+        for (size_t i = 0; i < count * PAIRS; i++) {
+            int32_t *value = &limits->values[2 * (first + i / PAIRS) + i % 2];
+            const int32_t found = most[i / PAIRS][i % PAIRS];
+            *value = found > *value ? found : *value;
+        }
+    }
+}
+
+/* The limit that Σ q², in quarters, gives. */
+static int32_t limit_of(int64_t quarters)
+{
+    const int64_t room = INT16_MAX * INT16_MAX;
+    return quarters == 0 ? INT32_MAX : (int32_t)(room / (4 * quarters));
+}
+
+static void find_limits(ferry_input_limits *limits)
+{
+    const size_t fours = 2 * ferry_overflow_offsets(limits->K);
+    int32_t *values = limits->values, *eights = values + fours;
+    measure(limits);
+    for (size_t i = 0; i < fours / 2; i++) {
+        const int32_t *pair = values + i / 2 * 4 + i % 2;
+        eights[i] = limit_of((int64_t)pair[0] + pair[2]);
+    }
+    for (size_t i = 0; i < fours; i++) values[i] = limit_of(values[i]);
+}
+
+const int32_t *ferry_input_limits_find(ferry_input_limits *limits, int32_t rows)
+{
+    int unknown = UNKNOWN;
+    if (atomic_load_explicit(&limits->state, memory_order_acquire) == KNOWN) return limits->values;
+    const int before = atomic_fetch_add(&limits->rows, rows < FERRY_LIMITED_ROWS ? rows : FERRY_LIMITED_ROWS);
+    if (before + rows < FERRY_LIMITED_ROWS) return NULL;
+    if (!atomic_compare_exchange_strong(&limits->state, &unknown, MEASURING)) return NULL;
+    find_limits(limits);
+    atomic_store_explicit(&limits->state, KNOWN, memory_order_release);
+    return limits->values;
 }

@@ -19,27 +19,37 @@
 #include "base/memory.h"
 #include "base/pool.h"
 #include "base/status.h"
-#include "input_limits.h"
 #include "kernels.h"
 
-/* The most int8 products whose sum an int32 can hold. */
-enum { FERRY_CODES_MAX_K = 1 << 16 };
+/* ---- limits of inputs: how large they may be together, so that their sums fit in 16 bits (int8_pairs.c) ---- */
 
-/* A linear layer y = W x + b, immutable, shared by threads. Exactly one of `panels`, `codes` and `nibbles` is not
- * NULL; what is said of codes holds for nibbles. */
-typedef struct ferry_matrix {
-    int32_t N;                  /* outputs */
-    int32_t K;                  /* inputs; ≤ FERRY_CODES_MAX_K for int8 */
-    const float *panels;        /* W, [⌈N/16⌉][K][16] */
-    const int8_t *codes;        /* q, [⌈N/16⌉][⌈K/4⌉][16][4], padded with zeros; 64-byte aligned */
-    const uint8_t *nibbles;     /* of such codes: products are bounds (kernels.h); 64-byte aligned */
-    float nibbles_error;        /* no |q[n] - q̂[n]| is larger */
-    const float *scales;        /* codes: [N], or NULL for one multiplier */
-    float multiplier;           /* codes without scales */
-    float input_multiplier;     /* codes: the file's own a; 0: a is taken from the inputs */
-    const float *bias;          /* [N], or NULL */
-    ferry_input_limits *limits; /* codes: of the whole matrix, found by its first products; NULL: not used */
-} ferry_matrix;
+/* The limits of a matrix q [N, K]. For every 16 inputs, which are four groups of two pairs, values [⌈K/32⌉][2][2] holds
+ * two limits: of the eight inputs in first pairs, and of the eight in second ones. A limit is the largest Σ x̂² with
+ * which |Σ x̂·q[n]| < 2^15 for every output n: (2^15 - 1)² / max_n Σ q[n]² (Cauchy and Schwarz). Behind them,
+ * [⌈K/32⌉][2] holds the limits of every 32 inputs. */
+struct ferry_input_limits {
+    atomic_int state;
+    atomic_int rows; /* that have been multiplied */
+    int32_t N, K;
+    const int8_t *codes;
+    int32_t values[];
+};
+
+/* How many limits there are. K ≥ 1. */
+size_t ferry_input_limits_count(int32_t K);
+
+/* Bytes of the struct, which is the caller's; then codes of q (ferry_matrix) must last as long as it does. */
+size_t ferry_input_limits_size(int32_t K);
+void ferry_input_limits_init(ferry_input_limits *limits, const int8_t *codes, int32_t N, int32_t K);
+
+/* Limits are found by reading all codes, which pays when this many rows have been multiplied; sums of 16 bits pay in
+ * products of this many rows. */
+enum { FERRY_LIMITED_ROWS = 128, FERRY_LIMITED_ROWS_TOGETHER = 8 };
+/* The limits, for a product of some rows; NULL before a total of FERRY_LIMITED_ROWS, or while another thread finds
+ * them. Thread-safe. */
+const int32_t *ferry_input_limits_find(ferry_input_limits *limits, int32_t rows);
+
+/* ---- products ---- */
 
 /* Totals of products. */
 typedef struct ferry_work {
@@ -47,7 +57,7 @@ typedef struct ferry_work {
     int64_t weight_bytes;                  /* of panels and codes: a product reads its matrix once */
 } ferry_work;
 
-/* What a computation runs on. One for each thread. */
+/* What a thread computes with. */
 typedef struct ferry_context {
     const ferry_kernels *kernels;
     ferry_arena arena;
@@ -84,7 +94,7 @@ typedef struct ferry_inputs {
     int32_t rows;
     const float *x; /* [rows, K] for a matrix of floats */
     size_t ldx;
-    ferry_rows_i8 quantized; /* codes: NULL for a matrix of floats */
+    ferry_rows_i8 quantized; /* for other matrices */
 } ferry_inputs;
 
 /* For `matrix`, or any columns of it. Errors: MEMORY. */
@@ -116,7 +126,10 @@ static inline size_t ferry_matrix_panels(const ferry_matrix *matrix)
     return ((size_t)matrix->N + FERRY_LANES - 1) / FERRY_LANES;
 }
 
-/* Of the rows of a panel: Σ (q - q̂)² (kernels.h), and whether there is a code that is not 0. */
+/* Bytes of a panel. */
+size_t ferry_panel_bytes(const ferry_matrix *matrix);
+
+/* For each row of a panel: Σ (q - q̂)² (kernels.h), and whether it has a code that is not 0. */
 typedef struct ferry_nibbles_error {
     int32_t squares[FERRY_LANES];
     bool any[FERRY_LANES];

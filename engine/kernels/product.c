@@ -86,38 +86,6 @@ INLINE void accumulate(vec *acc, int rows, int panels, const float *x, size_t ld
     }
 }
 
-/* acc [rows, panels·PARTS] to or from y. */
-INLINE void load_tile(vec *acc, int rows, int panels, const float *y, size_t ldy)
-{
-    UNROLL for (int v = 0; v < rows * panels * PARTS; v++)
-    {
-        acc[v] = load(y + (size_t)(v / (panels * PARTS)) * ldy + v % (panels * PARTS) * WIDTH);
-    }
-}
-
-INLINE void store_tile(float *y, size_t ldy, const vec *acc, int rows, int panels)
-{
-    UNROLL for (int v = 0; v < rows * panels * PARTS; v++)
-    {
-        store(y + (size_t)(v / (panels * PARTS)) * ldy + v % (panels * PARTS) * WIDTH, acc[v]);
-    }
-}
-
-INLINE void clear_tile(vec *acc, int rows, int panels)
-{
-    UNROLL for (int v = 0; v < rows * panels * PARTS; v++) acc[v] = (vec){0};
-}
-
-/* bias [panels·16] to every row. */
-INLINE void add_bias(vec *acc, int rows, int panels, const float *bias)
-{
-    UNROLL for (int v = 0; v < panels * PARTS; v++)
-    {
-        vec lanes = load(bias + v * WIDTH);
-        UNROLL for (int r = 0; r < rows; r++) acc[r * panels * PARTS + v] += lanes;
-    }
-}
-
 /* Columns at the edge of y or bias, which the tiles reach only through a buffer. */
 static __attribute__((noinline)) void copy_columns(float *to, size_t ld_to, const float *from, size_t ld_from, int rows,
                                                    int32_t columns)
@@ -142,6 +110,7 @@ typedef struct piece {
 
 INLINE void product_tile(const piece *job, int32_t row, int32_t panel, ahead next, int rows, int panels)
 {
+    const int vectors = panels * PARTS;
     vec acc[TILE_ROWS * MAX_PANELS * PARTS];
     const float *w[MAX_PANELS];
     float edge[(TILE_ROWS + 1) * MAX_PANELS * FERRY_LANES], *edge_bias = edge + rows * panels * FERRY_LANES;
@@ -151,19 +120,27 @@ INLINE void product_tile(const piece *job, int32_t row, int32_t panel, ahead nex
     float *target = whole ? y : edge;
     size_t ld = whole ? job->ldy : (size_t)panels * FERRY_LANES;
     UNROLL for (int p = 0; p < panels; p++) w[p] = job->w + (size_t)(panel + p) * job->panel;
-    if (job->first) {
-        clear_tile(acc, rows, panels);
-    } else {
+    UNROLL for (int v = 0; v < rows * vectors; v++) acc[v] = (vec){0};
+    if (!job->first) {
         if (!whole) copy_columns(edge, ld, y, job->ldy, rows, columns);
-        load_tile(acc, rows, panels, target, ld);
+        UNROLL for (int v = 0; v < rows * vectors; v++)
+        {
+            acc[v] = load(target + (size_t)(v / vectors) * ld + v % vectors * WIDTH);
+        }
     }
     /* Over more than two panels the hardware's own prefetching keeps up, and requests would slow the loop down. */
     accumulate(acc, rows, panels, job->x + (size_t)row * job->ldx, job->ldx, w, job->K, panels <= 2 ? panels : 0, next);
     if (job->bias != NULL) {
         if (!whole) copy_columns(edge_bias, ld, job->bias + column, 0, 1, columns);
-        add_bias(acc, rows, panels, whole ? job->bias + column : edge_bias);
+        const float *bias = whole ? job->bias + column : edge_bias;
+        UNROLL for (int v = 0; v < vectors; v++)
+        {
+            const vec lanes = load(bias + v * WIDTH);
+            UNROLL for (int r = 0; r < rows; r++) acc[r * vectors + v] += lanes;
+        }
     }
-    store_tile(target, ld, acc, rows, panels);
+    UNROLL for (int v = 0; v < rows * vectors; v++)
+        store(target + (size_t)(v / vectors) * ld + v % vectors * WIDTH, acc[v]);
     if (!whole) copy_columns(y, job->ldy, edge, ld, rows, columns);
 }
 

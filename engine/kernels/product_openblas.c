@@ -1,4 +1,5 @@
-/* Products of rows with panels by OpenBLAS: of the table `openblas`, whose other kernels are those of plain C (cpu.h).
+/* Products of rows with panels by OpenBLAS: of the table `openblas`, whose other kernels are those of plain C
+ * (kernels.h).
  *
  * A panel [K][16] is a row-major matrix, so that 16 columns of y are one product of matrices: y = bias + x·panel. A
  * row's bytes depend on how many rows there are with it. */
@@ -43,8 +44,8 @@ void FERRY_KERNEL(product)(float *y, size_t ldy, const float *x, size_t ldx, int
         ferry_product_plain(y, ldy, x, ldx, rows, panels, K, N, bias);
         return;
     }
-    /* A build without threads does not guard its buffers, unless it was made with USE_LOCKING, which it does not tell.
-     * Debian's was not: what several threads compute at once is wrong. */
+    /* A build without threads does not guard its buffers, unless it was made with USE_LOCKING, which it does not
+     * report. Debian's was not: what several threads compute at once is wrong. */
     const bool alone = openblas_get_parallel() == OPENBLAS_SEQUENTIAL;
     if (alone) ferry_mutex_lock(&one_at_a_time);
     for (int32_t column = 0; column < N; column += FERRY_LANES) {

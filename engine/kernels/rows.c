@@ -188,7 +188,7 @@ INLINE float lanes_sum(lanes values)
     return (sums[0] + sums[2]) + (sums[1] + sums[3]);
 }
 
-/* Of lanes without a NaN. */
+/* The largest lane, if none is a NaN. */
 INLINE float lanes_largest(lanes values)
 {
     quad four = largest_four(values);
@@ -275,7 +275,7 @@ INLINE lanes larger_of(lanes a, lanes b)
 /* Four chains, to hide the latency of the maxima. */
 enum { CHAINS = 4, CHAINS_STEP = CHAINS * FERRY_LANES };
 
-INLINE float largest(const float *x, size_t n)
+INLINE float maximum(const float *x, size_t n)
 {
     lanes best = lanes_splat(-INFINITY);
     size_t i = 0;
@@ -294,6 +294,47 @@ INLINE float largest(const float *x, size_t n)
     return lanes_largest(best);
 }
 
+typedef int32_t ints __attribute__((vector_size(4 * WIDTH), may_alias));
+typedef int32_t quad_ints __attribute__((vector_size(16), may_alias));
+
+INLINE quad_ints larger_quad(quad_ints a, quad_ints b)
+{
+#if defined(FERRY_NEON)
+    return vmaxq_s32(a, b);
+#else
+    const quad_ints first = a > b;
+    return (a & first) | (b & ~first);
+#endif
+}
+
+/* Absolute values of floats compare as their bits do; a NaN is above all. */
+float FERRY_KERNEL(largest)(const float *x, size_t n)
+{
+    ints most[PARTS] = {{0}};
+    quad_ints quads[FERRY_LANES / 4];
+    for (size_t i = 0; i < n; i += FERRY_LANES) {
+        const lanes values = lanes_load(x + i, n - i, 0.0f);
+        EACH_PART
+        {
+            const ints sizes = (ints)values.part[p] & INT32_MAX;
+#if defined(__AVX512F__)
+            most[p] = (ints)_mm512_max_epi32((__m512i)most[p], (__m512i)sizes);
+#elif defined(__AVX2__)
+            most[p] = (ints)_mm256_max_epi32((__m256i)most[p], (__m256i)sizes);
+#else
+            most[p] = larger_quad(most[p], sizes);
+#endif
+        }
+    }
+    memcpy(quads, most, sizeof most);
+    quads[0] = larger_quad(larger_quad(quads[0], quads[1]), larger_quad(quads[2], quads[3]));
+    quads[0] = larger_quad(quads[0], (quad_ints){quads[0][2], quads[0][3]});
+    const int32_t bits_of_it = quads[0][0] > quads[0][1] ? quads[0][0] : quads[0][1];
+    float result;
+    memcpy(&result, &bits_of_it, sizeof result);
+    return result;
+}
+
 /* x + residual, sixteen from `i` on; the sums are kept in y. */
 INLINE lanes load_sum(float *y, const float *x, const float *residual, size_t i, size_t n)
 {
@@ -306,66 +347,56 @@ INLINE lanes load_sum(float *y, const float *x, const float *residual, size_t i,
     return values;
 }
 
-static void normalize_row(float *y, const float *x, const float *residual, const float *weight, const float *bias,
-                          float eps, size_t n)
+/* (x - mean)·factor·weight + bias; of rms_norm, x·factor·weight: a bias of NULL. */
+INLINE void normalize_rows(float *y, const float *x, const float *residual, const float *weight, const float *bias,
+                           float eps, int32_t rows, size_t n, bool centered)
 {
-    lanes total = lanes_splat(0.0f);
-    for (size_t i = 0; i < n; i += FERRY_LANES) {
-        lanes values = load_sum(y, x, residual, i, n);
-        EACH_PART total.part[p] += values.part[p];
-    }
-    if (residual != NULL) x = y;
-    float mean = lanes_sum(total) / (float)n;
-    total = lanes_splat(0.0f);
-    for (size_t i = 0; i < n; i += FERRY_LANES) {
-        lanes values = lanes_load(x + i, n - i, mean);
-        EACH_PART values.part[p] -= mean;
-        EACH_PART total.part[p] += values.part[p] * values.part[p];
-    }
-    float factor = 1.0f / sqrtf(lanes_sum(total) / (float)n + eps);
-    for (size_t i = 0; i < n; i += FERRY_LANES) {
-        lanes values = lanes_load(x + i, n - i, 0.0f);
-        lanes weights = lanes_load(weight + i, n - i, 0.0f);
-        lanes biases = lanes_load(bias + i, n - i, 0.0f);
-        EACH_PART values.part[p] = (values.part[p] - mean) * factor * weights.part[p] + biases.part[p];
-        lanes_store(y + i, n - i, values);
+    for (int32_t row = 0; row < rows; row++, x += n, y += n) {
+        const float *from = residual != NULL ? y : x;
+        float mean = 0;
+        lanes total = lanes_splat(0.0f);
+        for (size_t i = 0; i < n; i += FERRY_LANES) {
+            const lanes values = load_sum(y, x, residual, i, n);
+            if (centered)
+                EACH_PART total.part[p] += values.part[p];
+            else
+                EACH_PART total.part[p] += values.part[p] * values.part[p];
+        }
+        if (centered) {
+            mean = lanes_sum(total) / (float)n;
+            total = lanes_splat(0.0f);
+            for (size_t i = 0; i < n; i += FERRY_LANES) {
+                lanes values = lanes_load(from + i, n - i, mean);
+                EACH_PART values.part[p] -= mean;
+                EACH_PART total.part[p] += values.part[p] * values.part[p];
+            }
+        }
+        const float factor = 1.0f / sqrtf(lanes_sum(total) / (float)n + eps);
+        for (size_t i = 0; i < n; i += FERRY_LANES) {
+            lanes values = lanes_load(from + i, n - i, 0.0f);
+            const lanes weights = lanes_load(weight + i, n - i, 0.0f);
+            if (centered) EACH_PART values.part[p] -= mean;
+            EACH_PART values.part[p] = values.part[p] * factor * weights.part[p];
+            if (centered) {
+                const lanes biases = lanes_load(bias + i, n - i, 0.0f);
+                EACH_PART values.part[p] += biases.part[p];
+            }
+            lanes_store(y + i, n - i, values);
+        }
+        if (residual != NULL) residual += n;
     }
 }
 
 void FERRY_KERNEL(layer_norm)(float *y, const float *x, const float *residual, const float *weight, const float *bias,
                               float eps, int32_t rows, int32_t n)
 {
-    for (size_t row = 0; row < (size_t)rows; row++) {
-        size_t at = row * (size_t)n;
-        normalize_row(y + at, x + at, residual == NULL ? NULL : residual + at, weight, bias, eps, (size_t)n);
-    }
-}
-
-static void normalize_square_row(float *y, const float *x, const float *residual, const float *weight, float eps,
-                                 size_t n)
-{
-    lanes total = lanes_splat(0.0f);
-    for (size_t i = 0; i < n; i += FERRY_LANES) {
-        lanes values = load_sum(y, x, residual, i, n);
-        EACH_PART total.part[p] += values.part[p] * values.part[p];
-    }
-    if (residual != NULL) x = y;
-    float factor = 1.0f / sqrtf(lanes_sum(total) / (float)n + eps);
-    for (size_t i = 0; i < n; i += FERRY_LANES) {
-        lanes values = lanes_load(x + i, n - i, 0.0f);
-        lanes weights = lanes_load(weight + i, n - i, 0.0f);
-        EACH_PART values.part[p] = values.part[p] * factor * weights.part[p];
-        lanes_store(y + i, n - i, values);
-    }
+    normalize_rows(y, x, residual, weight, bias, eps, rows, (size_t)n, true);
 }
 
 void FERRY_KERNEL(rms_norm)(float *y, const float *x, const float *residual, const float *weight, float eps,
                             int32_t rows, int32_t n)
 {
-    for (size_t row = 0; row < (size_t)rows; row++) {
-        size_t at = row * (size_t)n;
-        normalize_square_row(y + at, x + at, residual == NULL ? NULL : residual + at, weight, eps, (size_t)n);
-    }
+    normalize_rows(y, x, residual, weight, NULL, eps, rows, (size_t)n, false);
 }
 
 /* Four vectors side by side, to hide the latency of long chains of operations. */
@@ -398,12 +429,12 @@ INLINE float sum_halves(const float *x, size_t n, float max)
     return lanes_sum(total);
 }
 
-/* Of `abreast` rows. Of halves, whose quotients are those of the terms. */
+/* Takes `abreast` rows. The terms are halves, whose quotients are the same. */
 INLINE void softmax_rows(float *x, size_t ld, size_t n, int abreast)
 {
     float max[ABREAST], factors[ABREAST];
     lanes totals[ABREAST];
-    for (int r = 0; r < abreast; r++) max[r] = largest(x + (size_t)r * ld, n);
+    for (int r = 0; r < abreast; r++) max[r] = maximum(x + (size_t)r * ld, n);
     UNROLL for (int r = 0; r < abreast; r++) totals[r] = lanes_splat(0.0f);
     for (size_t i = 0; i < n; i += FERRY_LANES) UNROLL for (int r = 0; r < abreast; r++)
         {
@@ -441,7 +472,7 @@ void FERRY_KERNEL(add_exp)(ferry_log_sum *total, const float *x, int32_t n)
 {
     for (size_t i = 0, count = (size_t)n; i < count; i += FERRY_LOG_SUM_BLOCK) {
         const size_t block = count - i < FERRY_LOG_SUM_BLOCK ? count - i : FERRY_LOG_SUM_BLOCK;
-        const float max = largest(x + i, block);
+        const float max = maximum(x + i, block);
         if (max > total->largest) {
             total->sum *= exp((double)total->largest - (double)max);
             total->largest = max;
@@ -453,7 +484,7 @@ void FERRY_KERNEL(add_exp)(ferry_log_sum *total, const float *x, int32_t n)
     }
 }
 
-/* The largest of each block, then its place in the first block that holds it. */
+/* The largest of each block, then its index in the first block that holds it. */
 enum { ARGMAX_BLOCK = 1024 };
 
 int32_t FERRY_KERNEL(argmax)(const float *x, int32_t n)
@@ -463,7 +494,7 @@ int32_t FERRY_KERNEL(argmax)(const float *x, int32_t n)
     size_t i = 0;
     for (size_t block = 0; block < count; block += ARGMAX_BLOCK) {
         const size_t size = count - block < ARGMAX_BLOCK ? count - block : ARGMAX_BLOCK;
-        const float value = largest(x + block, size);
+        const float value = maximum(x + block, size);
         if (has_nan(x + block, size)) return -1;
         if (!(value > max)) continue;
         max = value;

@@ -12,26 +12,23 @@
 enum { SLOPES };
 static const ferry_position_parameter parameters[] = {
     {"slopes", FERRY_POSITION_CHOICE, .choices = {"formula", "given"}, .usual = "formula"}, {0}};
-static const ferry_position_tensor tensors[] = {{.name = "slopes", .shape = "H", .when = "slopes=given"}, {0}};
+static const ferry_position_tensor tensors[] = {{.name = "slopes", .shape = "H", .when = "slopes=given", .kept = true},
+                                                {0}};
 
-static void compute_slopes(float *slopes, int32_t H)
+static ferry_status bind(ferry_position *position, const ferry_position_binding *binding, ferry_error *error)
 {
+    (void)binding;
+    const int32_t H = position->stack.heads;
     int32_t n = 1;
+    float *slopes;
+    if (position->tensors[SLOPES] != NULL) return FERRY_OK;
+    FERRY_TRY(ferry_position_allocate(position, 0, 1, (size_t)H, &slopes, error));
     while (n <= H / 2) n *= 2;
     for (int32_t h = 0; h < H; h++) {
         const double exponent = h < n ? (double)(h + 1) / (double)n : (double)(2 * (h - n) + 1) / (double)(2 * n);
         slopes[h] = (float)exp2(-8 * exponent);
     }
-}
-
-static ferry_status bind(ferry_position *position, const ferry_position_binding *binding, ferry_error *error)
-{
-    (void)binding;
-    float *computed;
-    if (position->tensors[SLOPES] != NULL) return FERRY_OK;
-    FERRY_TRY(ferry_position_allocate(position, 0, 1, (size_t)position->stack.heads, &computed, error));
-    compute_slopes(computed, position->stack.heads);
-    position->tensors[SLOPES] = computed;
+    position->tensors[SLOPES] = slopes;
     return FERRY_OK;
 }
 
@@ -45,13 +42,6 @@ static void score(const ferry_position *position, const ferry_position_tile *til
     }
 }
 
-static void cost(const ferry_position *position, ferry_position_cost *result)
-{
-    const ferry_position_stack *stack = &position->stack;
-    result->model_bytes = (int64_t)stack->heads * (int64_t)sizeof(float);
-    result->key_operations = (int64_t)stack->layers * stack->heads;
-}
-
 const ferry_position_scheme ferry_position_alibi = {.name = "alibi",
                                                     .title = "ALiBi",
                                                     .paper = "Press et al. 2022",
@@ -60,4 +50,4 @@ const ferry_position_scheme ferry_position_alibi = {.name = "alibi",
                                                     .tensors = tensors,
                                                     .bind = bind,
                                                     .score = score,
-                                                    .cost = cost};
+                                                    .key_operations = "layers*H"};

@@ -7,13 +7,12 @@
  * published code. δ is not symmetric: the distance c itself is in the table, -c is not.
  *
  * pos_k(P) and pos_q(P) depend on weights alone. With the rows of P reversed, that of δ(i, j) is
- * clamp(j - i + c - 1, 0, 2c - 1), which ascends with j (clipped.h). The last term needs a different row of pos_q for
+ * clamp(j - i + c - 1, 0, 2c - 1), which ascends with j (schemes.h). The last term needs a different row of pos_q for
  * every pair: 16 keys and a tile's queries need queries + 15 rows, and the terms lie on the diagonals of their
  * products. */
 #include <math.h>
 
 #include "base/system.h"
-#include "clipped.h"
 #include "schemes.h"
 
 enum { CLIP, P2C };                                /* parameters */
@@ -162,18 +161,6 @@ static void score(const ferry_position *position, const ferry_position_tile *til
     for (int32_t j = 0; j < tile->keys; j += FERRY_LANES) add_p2c(position, tile, table, j);
 }
 
-/* Only bind reads the weights; the tables remain in memory. */
-static void cost(const ferry_position *position, ferry_position_cost *result)
-{
-    const deberta *own = position->derived;
-    const int64_t heads = (int64_t)position->stack.layers * position->stack.heads, K = position->stack.head_width;
-    const int64_t rows = position->stack.causal ? own->c2p.zero + 1 : own->c2p.count;
-    const int64_t panels = (int64_t)ferry_round_up((size_t)own->c2p.count, FERRY_LANES);
-    result->model_bytes = heads * K * (panels + own->c2p.count) * (int64_t)sizeof(float);
-    result->token_operations = heads * rows * K;
-    result->key_operations = heads * (K + 1);
-}
-
 const ferry_position_scheme ferry_position_deberta = {.name = "deberta",
                                                       .title = "DeBERTa",
                                                       .paper = "He et al. 2021",
@@ -183,4 +170,5 @@ const ferry_position_scheme ferry_position_deberta = {.name = "deberta",
                                                       .score_scale = score_scale,
                                                       .scratch = scratch,
                                                       .score = score,
-                                                      .cost = cost};
+                                                      .token_operations = "clip*directions*layers*H*K",
+                                                      .key_operations = "K+1*layers*H"};

@@ -61,7 +61,7 @@ static int compare_bends(const void *a, const void *b)
     return left->unit < right->unit ? -1 : 1;
 }
 
-/* Those from 0 to 1, in ascending order. */
+/* Finds bends from 0 to 1, in ascending order. */
 static int32_t find_bends(const float *const *weights, int32_t width, bend *bends)
 {
     int32_t count = 0;
@@ -120,6 +120,7 @@ static ferry_status bind(ferry_position *position, const ferry_position_binding 
     FERRY_TRY(ferry_position_allocate(position, sizeof(fire) + layers * sizeof(scale), heads, floats, &table, error));
     fire *own = position->derived;
     own->segments = width + 1;
+    position->derived_bytes += layers * sizeof(scale);
     own->table = (segment *)(void *)table;
     bend *bends = malloc(width * sizeof *bends);
     if (bends == NULL) return ferry_fail_memory(error, "fire positions", width * sizeof *bends);
@@ -214,15 +215,6 @@ static void score(const ferry_position *position, const ferry_position_tile *til
     }
 }
 
-static void cost(const ferry_position *position, ferry_position_cost *result)
-{
-    const fire *own = position->derived;
-    const int64_t layers = position->stack.layers, heads = layers * position->stack.heads;
-    result->model_bytes = heads * (int64_t)(own->segments * sizeof(segment)) + layers * (int64_t)sizeof(scale);
-    result->position_bytes = 2 * layers * (int64_t)sizeof(float);
-    result->key_operations = 2 * heads;
-}
-
 const ferry_position_scheme ferry_position_fire = {.name = "fire",
                                                    .title = "FIRE",
                                                    .paper = "Li et al. 2023",
@@ -233,4 +225,4 @@ const ferry_position_scheme ferry_position_fire = {.name = "fire",
                                                    .row = "layers*2",
                                                    .fill = fill,
                                                    .score = score,
-                                                   .cost = cost};
+                                                   .key_operations = "layers*H*2"};

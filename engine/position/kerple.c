@@ -72,14 +72,6 @@ static void score(const ferry_position *position, const ferry_position_tile *til
                 tile->first + i, ferry_position_visible(position, tile, i));
 }
 
-static void cost(const ferry_position *position, ferry_position_cost *result)
-{
-    const int64_t heads = (int64_t)all_heads(position);
-    result->model_bytes = 2 * heads * (int64_t)sizeof(float);
-    result->position_bytes = heads * (int64_t)sizeof(float);
-    result->key_operations = heads;
-}
-
 const ferry_position_scheme ferry_position_kerple = {.name = "kerple",
                                                      .title = "KERPLE",
                                                      .paper = "Chi et al. 2022",
@@ -89,4 +81,4 @@ const ferry_position_scheme ferry_position_kerple = {.name = "kerple",
                                                      .row = "layers*H",
                                                      .fill = fill,
                                                      .score = score,
-                                                     .cost = cost};
+                                                     .key_operations = "layers*H"};

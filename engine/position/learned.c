@@ -8,7 +8,7 @@ static const ferry_position_parameter parameters[] = {{"max_positions", FERRY_PO
                                                        .most = "2147483647", .unit = "number of positions",
                                                        .usual = "1024"},
                                                       {0}};
-static const ferry_position_tensor tensors[] = {{.name = "weight", .shape = "max_positions, D"}, {0}};
+static const ferry_position_tensor tensors[] = {{.name = "weight", .shape = "max_positions, D", .kept = true}, {0}};
 
 static void embed(const ferry_position *position, const ferry_position_state *state, const ferry_kernels *kernels,
                   float *x /* [count, D] */, int32_t first, int32_t count)
@@ -18,13 +18,6 @@ static void embed(const ferry_position *position, const ferry_position_state *st
     kernels->add(x, position->tensors[WEIGHT] + (size_t)first * D, (size_t)count * D);
 }
 
-static void cost(const ferry_position *position, ferry_position_cost *result)
-{
-    const int64_t D = position->stack.d_model;
-    result->model_bytes = position->limit * D * (int64_t)sizeof(float);
-    result->token_operations = D;
-}
-
 const ferry_position_scheme ferry_position_learned = {.name = "learned",
                                                       .title = "learned",
                                                       .paper = "Gehring et al. 2017",
@@ -32,4 +25,4 @@ const ferry_position_scheme ferry_position_learned = {.name = "learned",
                                                       .tensors = tensors,
                                                       .limit = "max_positions",
                                                       .embed = embed,
-                                                      .cost = cost};
+                                                      .token_operations = "D"};

@@ -1,5 +1,6 @@
 #include "position.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -147,17 +148,23 @@ size_t ferry_position_scratch(const ferry_position *position, int32_t queries, i
     return position->scheme->scratch != NULL ? position->scheme->scratch(position, queries, keys) : 0;
 }
 
-/* What its tensors say again, in other words, grows with them: a table that is much larger was made to fill memory. */
-static ferry_status check_tables(const ferry_position *position, double numbers, ferry_error *error)
+/* Numbers in the tensors of the scheme, or in those that hooks read. */
+static double count_numbers(const ferry_position *position, bool kept)
 {
-    const double few = 1 << 22, most_for_each = 64;
     const ferry_position_tensor *tensor = position->scheme->tensors;
-    double given = 0;
+    double count = 0;
     for (; tensor != NULL && tensor->name != NULL; tensor++) {
         int64_t shape[2] = {1, 1};
-        if (ferry_position_shape(position, tensor, shape) == 0) continue;
-        given += (double)shape[0] * (double)shape[1] * (tensor->per_layer ? position->stack.layers : 1);
+        if ((kept && !tensor->kept) || ferry_position_shape(position, tensor, shape) == 0) continue;
+        count += (double)shape[0] * (double)shape[1] * (tensor->per_layer ? position->stack.layers : 1);
     }
+    return count;
+}
+
+/* Tables that bind derives grow with the tensors: one that is much larger was made to fill memory. */
+static ferry_status check_tables(const ferry_position *position, double numbers, ferry_error *error)
+{
+    const double few = 1 << 22, most_for_each = 64, given = count_numbers(position, false);
     if (numbers <= few || numbers <= most_for_each * given) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
                       "%s positions: expected tables of at most %.0f numbers for each of the %.0f in their tensors, "
@@ -175,6 +182,7 @@ ferry_status ferry_position_allocate(ferry_position *position, size_t head, size
         return ferry_fail_memory(error, purpose.text, SIZE_MAX);
     FERRY_TRY(check_tables(position, (double)floats, error));
     head = ferry_round_up(head, 64);
+    position->derived_bytes = bytes;
     bytes = head + ferry_round_up(bytes, 64);
     unsigned char *block = ferry_aligned_alloc(64, bytes);
     if (block == NULL) return ferry_fail_memory(error, purpose.text, bytes);
@@ -188,4 +196,247 @@ void ferry_position_state_destroy(ferry_position_state *state)
     ferry_aligned_free(state->rows);
     ferry_account_give(state->account, state->bytes);
     *state = (ferry_position_state){.account = state->account};
+}
+
+/* ---- declarations: parameters and tensors, their values and sizes ---- */
+
+size_t ferry_position_parameter_index(const ferry_position *position, ferry_view key)
+{
+    const ferry_position_parameter *parameters = position->scheme->parameters;
+    size_t i = 0;
+    while (parameters[i].key != NULL && !ferry_view_is(key, parameters[i].key)) i++;
+    return i;
+}
+
+static double look_up(const ferry_position *position, ferry_view name)
+{
+    const ferry_position_stack *stack = &position->stack;
+    if (ferry_view_is(name, "D")) return stack->d_model;
+    if (ferry_view_is(name, "H")) return stack->heads;
+    if (ferry_view_is(name, "K")) return stack->head_width;
+    if (ferry_view_is(name, "layers")) return stack->layers;
+    if (ferry_view_is(name, "directions")) return stack->causal ? 1 : 2;
+    return position->values[ferry_position_parameter_index(position, name)];
+}
+
+double ferry_position_evaluate(const ferry_position *position, const char *expression)
+{
+    double result = 0;
+    char operation = '+';
+    for (const char *at = expression; operation != '\0' && operation != ','; at++) {
+        const size_t length = strcspn(at, "*/+,");
+        const double operand =
+            isdigit((unsigned char)*at) ? strtod(at, NULL) : look_up(position, (ferry_view){at, length});
+        if (operation == '*')
+            result *= operand;
+        else if (operation == '/')
+            result = floor(result / operand);
+        else
+            result += operand;
+        at += length;
+        operation = *at;
+    }
+    return result;
+}
+
+int32_t ferry_position_choice(const ferry_position_parameter *parameter, ferry_view text)
+{
+    for (int32_t i = 0; parameter->choices[i] != NULL; i++)
+        if (ferry_view_is(text, parameter->choices[i])) return i;
+    return -1;
+}
+
+ferry_name ferry_position_choices(const ferry_position_parameter *parameter)
+{
+    const char *const *choices = parameter->choices;
+    ferry_name list = ferry_name_format("'%s'", choices[0]);
+    for (int32_t i = 1; choices[i] != NULL; i++)
+        list = ferry_name_format("%s%s'%s'", list.text, choices[i + 1] != NULL ? ", " : " or ", choices[i]);
+    return list;
+}
+
+bool ferry_position_has(const ferry_position *position, size_t index)
+{
+    const ferry_position_parameter *parameter = &position->scheme->parameters[index];
+    return parameter->when == NULL ||
+           position->values[ferry_position_parameter_index(position, ferry_text_view(parameter->when))] >=
+               parameter->from;
+}
+
+bool ferry_position_says(const ferry_position *position, size_t index)
+{
+    const bool first = position->scheme->parameters[index].word != NULL && position->values[index] == 0;
+    return !first && ferry_position_has(position, index);
+}
+
+/* The value from the source, or the declared one; false if there is none of this kind. */
+static bool find_value(const ferry_position *position, const ferry_position_source *source,
+                       const ferry_position_parameter *parameter, double *value)
+{
+    const ferry_position_kind kind = parameter->kind;
+    const char *key = parameter->key, *text = parameter->missing;
+    ferry_view view;
+    int64_t integer;
+    if (source->text == NULL) {
+        if (parameter->usual != NULL) text = parameter->usual;
+    } else if (kind == FERRY_POSITION_CHOICE && source->text(source->user, key, &view)) {
+        *value = ferry_position_choice(parameter, view);
+        return *value >= 0;
+    } else if (kind == FERRY_POSITION_INTEGER && source->integer(source->user, key, &integer)) {
+        *value = (double)integer;
+        return true;
+    } else if (kind == FERRY_POSITION_REAL && source->real(source->user, key, value)) {
+        return true;
+    } else if (text != NULL && source->present(source->user, key)) { /* of another kind */
+        return false;
+    }
+    if (text == NULL) return false;
+    *value = kind == FERRY_POSITION_CHOICE ? ferry_position_choice(parameter, ferry_text_view(text))
+                                           : ferry_position_evaluate(position, text);
+    return true;
+}
+
+static ferry_status read_parameter(const ferry_position *position, const ferry_position_source *source,
+                                   const ferry_position_parameter *parameter, double *value, ferry_error *error)
+{
+    const bool found = find_value(position, source, parameter, value);
+    if (parameter->kind == FERRY_POSITION_CHOICE) {
+        if (found) return FERRY_OK;
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "position.%s: expected %s", parameter->key,
+                          ferry_position_choices(parameter).text);
+    }
+    const double least = ferry_position_evaluate(position, parameter->least);
+    const double most = ferry_position_evaluate(position, parameter->most);
+    if (parameter->kind == FERRY_POSITION_REAL) {
+        if (found && *value > least && *value <= most) return FERRY_OK;
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "position.%s: expected a real number above %s, up to %s",
+                          parameter->key, parameter->least, parameter->most);
+    }
+    if (found && *value >= least && *value <= most && (!parameter->even || fmod(*value, 2) == 0)) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_FORMAT, "position.%s: expected %s %s from %.0f to %s%.0f", parameter->key,
+                      parameter->even ? "an even" : "a", parameter->unit != NULL ? parameter->unit : "number", least,
+                      strcmp(parameter->most, "K") == 0 ? "the head width, " : "", most);
+}
+
+ferry_status ferry_position_read(ferry_position *position, const ferry_position_source *source, ferry_error *error)
+{
+    const ferry_position_parameter *parameters = position->scheme->parameters;
+    for (size_t i = 0; parameters != NULL && parameters[i].key != NULL; i++)
+        if (ferry_position_has(position, i))
+            FERRY_TRY(read_parameter(position, source, &parameters[i], &position->values[i], error));
+        else
+            position->values[i] = 1;
+    return FERRY_OK;
+}
+
+int32_t ferry_position_shape(const ferry_position *position, const ferry_position_tensor *tensor, int64_t shape[2])
+{
+    if (tensor->when != NULL) {
+        const size_t length = strcspn(tensor->when, "=");
+        const size_t i = ferry_position_parameter_index(position, (ferry_view){tensor->when, length});
+        const ferry_view choice = ferry_text_view(tensor->when + length + 1);
+        if (position->values[i] != ferry_position_choice(&position->scheme->parameters[i], choice)) return 0;
+    }
+    const char *comma = strchr(tensor->shape, ',');
+    shape[0] = (int64_t)ferry_position_evaluate(position, tensor->shape);
+    if (comma != NULL) shape[1] = (int64_t)ferry_position_evaluate(position, comma + 2);
+    return comma != NULL ? 2 : 1;
+}
+
+static ferry_name format_value(const ferry_position_parameter *parameter, double value)
+{
+    switch (parameter->kind) {
+    case FERRY_POSITION_CHOICE: return ferry_name_format("%s", parameter->choices[(size_t)value]);
+    case FERRY_POSITION_INTEGER: return ferry_name_format("%.0f", value);
+    default: return ferry_name_format("%g", value);
+    }
+}
+
+ferry_name ferry_position_parameters(const ferry_position *position)
+{
+    const ferry_position_parameter *parameters = position->scheme->parameters;
+    ferry_name list = {""};
+    for (size_t i = 0; parameters != NULL && parameters[i].key != NULL; i++)
+        if (ferry_position_says(position, i))
+            list = ferry_name_format("%s%s%s %s", list.text, i > 0 ? ", " : "", parameters[i].key,
+                                     format_value(&parameters[i], position->values[i]).text);
+    return list;
+}
+
+bool ferry_position_has_weights(const ferry_position *position)
+{
+    return count_numbers(position, false) > 0;
+}
+
+ferry_position_cost ferry_position_get_cost(const ferry_position *position)
+{
+    const ferry_position_scheme *scheme = position->scheme;
+    const char *const expressions[] = {scheme->row, scheme->token_operations, scheme->key_operations};
+    int64_t values[3] = {0};
+    for (int i = 0; i < 3; i++)
+        if (expressions[i] != NULL) values[i] = (int64_t)ferry_position_evaluate(position, expressions[i]);
+    return (ferry_position_cost){
+        .model_bytes = (int64_t)(position->derived_bytes + (size_t)count_numbers(position, true) * sizeof(float)),
+        .position_bytes = values[0] * (int64_t)sizeof(float),
+        .token_operations = values[1],
+        .key_operations = values[2],
+    };
+}
+
+/* ---- terms by clipped distance ---- */
+
+static int32_t clamp(int32_t value, int32_t least, int32_t most)
+{
+    return value < least ? least : value > most ? most : value;
+}
+
+ferry_clipped_keys ferry_clipped_split(const ferry_clipped *clipped, int32_t position, int32_t keys)
+{
+    const int32_t left = clamp(position - clipped->zero + 1, 0, keys);
+    return (ferry_clipped_keys){
+        .left = left,
+        .right = clamp(position - clipped->zero + clipped->count - 1, left, keys),
+        .first = left - position + clipped->zero,
+    };
+}
+
+ferry_clipped_range ferry_clipped_meets(const ferry_clipped *clipped, const ferry_position_tile *tile, bool causal)
+{
+    const int32_t nearest = causal ? 0 : tile->keys - 1 - tile->first;
+    const int32_t furthest = -(tile->first + tile->queries - 1);
+    const int32_t base = clamp(furthest + clipped->zero, 0, clipped->count - 1) / FERRY_LANES * FERRY_LANES;
+    return (ferry_clipped_range){base, clamp(nearest + clipped->zero, 0, clipped->count - 1) - base + 1};
+}
+
+size_t ferry_clipped_width(const ferry_clipped *clipped, int32_t queries, int32_t keys)
+{
+    const size_t apart = (size_t)queries + (size_t)keys + FERRY_LANES, count = (size_t)clipped->count;
+    return ferry_round_up(apart < count ? apart : count, FERRY_LANES);
+}
+
+static void add_constant(float *x, float value, int32_t n)
+{
+    for (int32_t j = 0; j < n; j++) x[j] += value;
+}
+
+void ferry_clipped_add(const ferry_clipped *clipped, const ferry_kernels *kernels, const float *terms, int32_t position,
+                       int32_t keys, float *scores)
+{
+    const ferry_clipped_keys split = ferry_clipped_split(clipped, position, keys);
+    if (split.left > 0) add_constant(scores, terms[0], split.left);
+    kernels->add(scores + split.left, terms + split.first, (size_t)(split.right - split.left));
+    if (split.right < keys) add_constant(scores + split.right, terms[clipped->count - 1], keys - split.right);
+}
+
+void ferry_clipped_scores(const ferry_clipped *clipped, const ferry_position *position, const float *panels,
+                          const ferry_position_tile *tile)
+{
+    const int32_t K = position->stack.head_width;
+    const ferry_clipped_range range = ferry_clipped_meets(clipped, tile, position->stack.causal);
+    const size_t width = ferry_round_up((size_t)range.rows, FERRY_LANES);
+    tile->kernels->product(tile->scratch, width, tile->q, tile->ldq, tile->queries,
+                           panels + (size_t)range.base * (size_t)K, K, range.rows, NULL);
+    for (int32_t i = 0; i < tile->queries; i++)
+        ferry_clipped_add(clipped, tile->kernels, tile->scratch + (size_t)i * width - range.base, tile->first + i,
+                          ferry_position_visible(position, tile, i), tile->scores + (size_t)i * tile->ld_scores);
 }

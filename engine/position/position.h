@@ -69,7 +69,7 @@ typedef struct ferry_position_parameter {
      * always */
     const char *when;
     int32_t from;
-    /* Of a choice: its word in ferry.features ("word:choice"). The first choice has none, and is not written or shown.
+    /* The word of a choice in ferry.features ("word:choice"). The first choice has none, and is not written or shown.
      */
     const char *word;
 } ferry_position_parameter;
@@ -85,6 +85,7 @@ struct ferry_position_tensor {
     const char *shape; /* one or two sizes: "2*clip+1, K" */
     bool per_layer;    /* otherwise one for the stack */
     const char *when;  /* "slopes=given": exists only with this choice; NULL: always */
+    bool kept;         /* hooks read it; otherwise bind alone does */
     ferry_position_numbers numbers;
     /* In a model without a file the numbers are random: uniform from `usual_least` to `usual_most`, or, if both are 0,
      * of mean 0 and variance 1/columns. */
@@ -104,7 +105,8 @@ typedef struct ferry_position {
     double values[FERRY_POSITION_MAX_PARAMETERS];
     /* In the order of scheme->tensors: those of the stack; NULL where the condition is not met. */
     const float *tensors[FERRY_POSITION_MAX_TENSORS];
-    void *derived; /* the scheme's own, one allocation by bind, freed by ferry_position_unbind */
+    void *derived;        /* the scheme's own, one allocation by bind, freed by ferry_position_unbind */
+    size_t derived_bytes; /* of its tables, for reports */
 } ferry_position;
 
 /* What else bind needs: the tensors of layers, and kernels for products. */
@@ -139,14 +141,11 @@ typedef struct ferry_position_tile {
     const ferry_kernels *kernels;
 } ferry_position_tile;
 
-/* What an encoding costs, for reports. Zeroed: nothing. */
+/* What an encoding costs, for reports. */
 typedef struct ferry_position_cost {
     int64_t model_bytes;    /* tables and weights, shared by all threads */
     int64_t position_bytes; /* rows by position: for each position that a thread has filled */
-    /* Multiply-adds that all layers and heads together add to a step of the decoder (encoder: to a token): once, and
-     * for each key that the step sees. */
-    int64_t token_operations;
-    int64_t key_operations;
+    int64_t token_operations, key_operations;
 } ferry_position_cost;
 
 struct ferry_position_scheme {
@@ -178,8 +177,9 @@ struct ferry_position_scheme {
     void (*score)(const ferry_position *position, const ferry_position_tile *tile);
     /* Adds to tile->context from the weights in tile->scores. */
     void (*context)(const ferry_position *position, const ferry_position_tile *tile);
-    /* Fills the zeroed *cost. */
-    void (*cost)(const ferry_position *position, ferry_position_cost *cost);
+    /* Multiply-adds that all layers and heads together add to a step of the decoder (encoder: to a token): once, and
+     * for each key that the step sees. Expressions, for reports; NULL: none. */
+    const char *token_operations, *key_operations;
 };
 
 /* NULL if there is none. */
@@ -216,11 +216,11 @@ ferry_status ferry_position_allocate(ferry_position *position, size_t head, size
 ferry_status ferry_position_take(const ferry_position *position, const ferry_position_binding *binding, size_t index,
                                  int32_t layer, const float **data, ferry_error *error);
 
-/* ---- declarations (declaration.c); they read scheme, stack and values of *position ---- */
+/* ---- declarations; they read scheme, stack and values of *position ---- */
 
 /* Fills position->values. FORMAT: names the parameter and what was expected. */
 ferry_status ferry_position_read(ferry_position *position, const ferry_position_source *source, ferry_error *error);
-/* Of a scheme with parameters: where `key` is among them; where the list ends if it is none of them. */
+/* The index of parameter `key` of a scheme with parameters; that of the list's end if it is none of them. */
 size_t ferry_position_parameter_index(const ferry_position *position, ferry_view key);
 /* The value of an expression up to its end or a comma. */
 double ferry_position_evaluate(const ferry_position *position, const char *expression);
@@ -230,6 +230,7 @@ int32_t ferry_position_choice(const ferry_position_parameter *parameter, ferry_v
 ferry_name ferry_position_choices(const ferry_position_parameter *parameter);
 /* "theta 10000, layout half, dims 16"; empty if the scheme has no parameters. */
 ferry_name ferry_position_parameters(const ferry_position *position);
+ferry_position_cost ferry_position_get_cost(const ferry_position *position);
 /* Whether the scheme has weights of its own. */
 bool ferry_position_has_weights(const ferry_position *position);
 /* The number of dimensions of a tensor, 1 or 2; 0 if its condition is not met. */

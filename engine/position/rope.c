@@ -101,14 +101,6 @@ static void rotate(const ferry_position *position, const ferry_position_state *s
     }
 }
 
-static void cost(const ferry_position *position, ferry_position_cost *result)
-{
-    const ferry_position_stack *stack = &position->stack;
-    const int64_t n = (int64_t)position->values[DIMS];
-    result->position_bytes = n * (int64_t)sizeof(float);
-    result->token_operations = (int64_t)2 * 2 * stack->layers * stack->heads * n; /* q and k */
-}
-
 const ferry_position_scheme ferry_position_rope = {.name = "rope",
                                                    .title = "RoPE",
                                                    .paper = "Su et al. 2021",
@@ -117,4 +109,4 @@ const ferry_position_scheme ferry_position_rope = {.name = "rope",
                                                    .row = "dims",
                                                    .fill = fill,
                                                    .rotate = rotate,
-                                                   .cost = cost};
+                                                   .token_operations = "dims*4*layers*H"};

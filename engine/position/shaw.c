@@ -6,7 +6,6 @@
  * keys are summed before they are multiplied by rel_v. rel_k is stored as panels, rel_v like cached values. */
 #include <string.h>
 
-#include "clipped.h"
 #include "schemes.h"
 
 enum { CLIP };         /* parameter */
@@ -24,15 +23,6 @@ typedef struct shaw {
     float *keys;          /* rel_k [layers], as panels */
     const float **values; /* rel_v [layers][blocks] → [4][P] */
 } shaw;
-
-/* Row-major rel_v [count, K] → [blocks][4][P] at `to`, and where its blocks begin. */
-static void take_values(const shaw *own, const float *rel_v, size_t K, size_t P, float *to, const float **blocks)
-{
-    const size_t count = (size_t)own->distances.count;
-    memset(to, 0, (size_t)own->blocks * FERRY_BLOCK_POSITIONS * P * sizeof *to);
-    for (size_t r = 0; r < count; r++) memcpy(to + r * P, rel_v + r * K, K * sizeof *to);
-    for (int32_t b = 0; b < own->blocks; b++) blocks[b] = to + (size_t)b * FERRY_BLOCK_POSITIONS * P;
-}
 
 static ferry_status bind(ferry_position *position, const ferry_position_binding *binding, ferry_error *error)
 {
@@ -57,8 +47,12 @@ static ferry_status bind(ferry_position *position, const ferry_position_binding 
         FERRY_TRY(ferry_position_take(position, binding, REL_K, layer, &rel_k, error));
         FERRY_TRY(ferry_position_take(position, binding, REL_V, layer, &rel_v, error));
         ferry_panels_pack(tables + (size_t)layer * key_floats, rel_k, count, K);
-        take_values(own, rel_v, (size_t)K, P, values + (size_t)layer * value_floats,
-                    own->values + (size_t)layer * (size_t)blocks);
+        /* Row-major rel_v [count, K] → [blocks][4][P] */
+        float *to = values + (size_t)layer * value_floats;
+        memset(to, 0, value_floats * sizeof *to);
+        for (size_t r = 0; r < (size_t)count; r++) memcpy(to + r * P, rel_v + r * (size_t)K, (size_t)K * sizeof *to);
+        for (int32_t b = 0; b < blocks; b++)
+            own->values[(size_t)layer * (size_t)blocks + (size_t)b] = to + (size_t)b * FERRY_BLOCK_POSITIONS * P;
     }
     return FERRY_OK;
 }
@@ -117,18 +111,6 @@ static void context(const ferry_position *position, const ferry_position_tile *t
         tile->kernels->add(tile->context + (size_t)i * tile->ld_context, terms + (size_t)i * (size_t)K, (size_t)K);
 }
 
-static void cost(const ferry_position *position, ferry_position_cost *result)
-{
-    const shaw *own = position->derived;
-    const int64_t layers = position->stack.layers, heads = layers * position->stack.heads;
-    const int64_t K = position->stack.head_width, P = (int64_t)ferry_round_up((size_t)K, FERRY_LANES);
-    const int64_t keys = (int64_t)ferry_panels_count(own->distances.count, position->stack.head_width);
-    const int64_t rows = position->stack.causal ? own->distances.zero + 1 : own->distances.count;
-    result->model_bytes = layers * (keys + own->blocks * FERRY_BLOCK_POSITIONS * P) * (int64_t)sizeof(float);
-    result->token_operations = heads * 2 * rows * K;
-    result->key_operations = heads * 2;
-}
-
 const ferry_position_scheme ferry_position_shaw = {.name = "shaw",
                                                    .title = "Shaw",
                                                    .paper = "Shaw et al. 2018",
@@ -138,4 +120,5 @@ const ferry_position_scheme ferry_position_shaw = {.name = "shaw",
                                                    .scratch = scratch,
                                                    .score = score,
                                                    .context = context,
-                                                   .cost = cost};
+                                                   .token_operations = "clip*directions+1*layers*H*K*2",
+                                                   .key_operations = "layers*H*2"};

@@ -9,11 +9,10 @@
  *              min(n - 1, e + ⌊ln(d/e) / ln(m/e)·(n - e)⌋)            otherwise
  *
  * The encoder halves num_buckets: the upper half is for keys to the right. The decoder has only the past. From distance
- * m on the bucket is constant, so bind unrolls the bias by distance (clipped.h). */
+ * m on the bucket is constant, so bind unrolls the bias by distance (schemes.h). */
 #include <math.h>
 #include <stdlib.h>
 
-#include "clipped.h"
 #include "schemes.h"
 
 enum { NUM_BUCKETS, MAX_DISTANCE, TABLES }; /* parameters */
@@ -88,14 +87,6 @@ static void score(const ferry_position *position, const ferry_position_tile *til
                           ferry_position_visible(position, tile, i), tile->scores + (size_t)i * tile->ld_scores);
 }
 
-static void cost(const ferry_position *position, ferry_position_cost *result)
-{
-    const t5 *own = position->derived;
-    const ferry_position_stack *stack = &position->stack;
-    result->model_bytes = (int64_t)own->tables * stack->heads * own->distances.count * (int64_t)sizeof(float);
-    result->key_operations = (int64_t)stack->layers * stack->heads;
-}
-
 const ferry_position_scheme ferry_position_t5 = {.name = "t5",
                                                  .title = "T5",
                                                  .paper = "Raffel et al. 2020",
@@ -103,4 +94,4 @@ const ferry_position_scheme ferry_position_t5 = {.name = "t5",
                                                  .tensors = tensors,
                                                  .bind = bind,
                                                  .score = score,
-                                                 .cost = cost};
+                                                 .key_operations = "layers*H"};

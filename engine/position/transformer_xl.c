@@ -19,7 +19,7 @@
 enum { PANELS = 16, CHUNK = PANELS * FERRY_LANES };
 
 enum { R_PROJ, U, V };
-static const ferry_position_tensor tensors[] = {{.name = "r_proj", .shape = "H*K, D", .per_layer = true},
+static const ferry_position_tensor tensors[] = {{.name = "r_proj", .shape = "H*K, D", .per_layer = true, .kept = true},
                                                 {.name = "u", .shape = "H, K", .per_layer = true},
                                                 {.name = "v", .shape = "H, K", .per_layer = true},
                                                 {0}};
@@ -160,16 +160,6 @@ static void score(const ferry_position *position, const ferry_position_tile *til
     }
 }
 
-static void cost(const ferry_position *position, ferry_position_cost *result)
-{
-    const int64_t layers = position->stack.layers, width = (int64_t)inner_width(position);
-    const int64_t sides = position->stack.causal ? 1 : 2;
-    result->model_bytes = layers * width * (position->stack.d_model + 2) * (int64_t)sizeof(float);
-    result->position_bytes = sides * (int64_t)(panel_floats(position) / FERRY_LANES * sizeof(float));
-    result->token_operations = layers * width;
-    result->key_operations = 2 * layers * width;
-}
-
 const ferry_position_scheme ferry_position_transformer_xl = {.name = "transformer_xl",
                                                              .title = "Transformer-XL",
                                                              .paper = "Dai et al. 2019",
@@ -180,4 +170,5 @@ const ferry_position_scheme ferry_position_transformer_xl = {.name = "transforme
                                                              .fill = fill,
                                                              .scratch = scratch,
                                                              .score = score,
-                                                             .cost = cost};
+                                                             .token_operations = "layers*H*K",
+                                                             .key_operations = "layers*H*K*2"};

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "engine/graph/decoder.h"
+#include "engine/graph/pass.h"
 #include "logits.h"
 #include "search.h"
 

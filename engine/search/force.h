@@ -4,7 +4,7 @@
 #ifndef FERRY_SEARCH_FORCE_H
 #define FERRY_SEARCH_FORCE_H
 
-#include "engine/graph/state.h"
+#include "engine/graph/pass.h"
 #include "generation.h"
 
 /* Which weights align source and target: the mean of some heads of one layer. */

@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/graph/decoder.h"
-#include "engine/graph/encoder.h"
+#include "engine/graph/pass.h"
 #include "forecast.h"
 #include "output_columns.h"
 

@@ -3,7 +3,7 @@
 #ifndef FERRY_SEARCH_GENERATE_H
 #define FERRY_SEARCH_GENERATE_H
 
-#include "engine/graph/state.h"
+#include "engine/graph/pass.h"
 #include "force.h"
 #include "screen.h"
 #include "search.h"

@@ -62,7 +62,8 @@ static bool can_join(const ferry_output_columns *columns, const group *g, int32_
 /* The most rows for which coarse products are faster. */
 static int32_t most_screened(const ferry_output_columns *columns)
 {
-    return columns->screen->coarse.nibbles != NULL ? columns->state->context.kernels->nibbles_rows : INT32_MAX;
+    return columns->screen->coarse.kind == FERRY_MATRIX_NIBBLES ? columns->state->context.kernels->nibbles_rows
+                                                                : INT32_MAX;
 }
 
 /* The group that begins with sentence `first`, whose first row is `row`. */
@@ -220,7 +221,8 @@ ferry_status ferry_output_screen(ferry_state *state, const ferry_options *option
     const ferry_matrix *matrix = &state->model->output;
     const bool shared = shortlist == NULL || !options->shortlist;
     const ferry_kernels *kernels = state->context.kernels;
-    const bool faster = matrix->codes != NULL ? kernels->nibbles_rows > 0 && matrix->K % 8 == 0 : kernels->fast_i8;
+    const bool faster =
+        matrix->kind == FERRY_MATRIX_CODES ? kernels->nibbles_rows > 0 && matrix->K % 8 == 0 : kernels->fast_i8;
     *screen = (ferry_screen){0};
     if (tokens < SCREEN_TOKENS || !shared || !faster || matrix->K > FERRY_CODES_MAX_K ||
         !ferry_search_needs_largest_only(options))

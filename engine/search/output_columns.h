@@ -9,7 +9,7 @@
 #ifndef FERRY_SEARCH_OUTPUT_COLUMNS_H
 #define FERRY_SEARCH_OUTPUT_COLUMNS_H
 
-#include "engine/graph/state.h"
+#include "engine/graph/pass.h"
 #include "screen.h"
 #include "search.h"
 

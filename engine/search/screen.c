@@ -52,23 +52,17 @@ typedef struct coarse_panel {
 
 static size_t coarse_size(const ferry_matrix *exact, int32_t N)
 {
-    return exact->codes != NULL ? ferry_nibbles_size(N, exact->K) : ferry_codes_size(N, exact->K);
-}
-
-static const void *coarse_weights(const ferry_matrix *coarse)
-{
-    return coarse->nibbles != NULL ? (const void *)coarse->nibbles : (const void *)coarse->codes;
+    return exact->kind == FERRY_MATRIX_CODES ? ferry_nibbles_size(N, exact->K) : ferry_codes_size(N, exact->K);
 }
 
 /* Ŵ: W with other weights and scales. */
 static void set_coarse(ferry_screen *screen, const void *weights, const float *scales)
 {
-    const bool codes = screen->exact->codes != NULL;
+    const bool codes = screen->exact->kind == FERRY_MATRIX_CODES;
     ferry_matrix *coarse = &screen->coarse;
     *coarse = *screen->exact;
-    coarse->panels = NULL;
-    coarse->codes = codes ? NULL : weights;
-    coarse->nibbles = codes ? weights : NULL;
+    coarse->kind = codes ? FERRY_MATRIX_NIBBLES : FERRY_MATRIX_CODES;
+    coarse->weights = weights;
     coarse->nibbles_error = nextafterf((float)screen->error, INFINITY);
     if (!codes || coarse->scales != NULL) coarse->scales = scales;
 }
@@ -106,7 +100,7 @@ static ferry_status coarsen(ferry_screen *screen, const ferry_context *context, 
                             ferry_error *error)
 {
     if (p % TOGETHER == 0) FERRY_TRY(ferry_context_check(context, error));
-    if (screen->exact->codes != NULL)
+    if (screen->exact->kind == FERRY_MATRIX_CODES)
         coarsen_codes(screen, p, to);
     else
         coarsen_floats(screen, p, to);
@@ -138,7 +132,7 @@ static ferry_status compare(ferry_screen *screen, ferry_context *context, const 
 {
     const ferry_matrix *exact = screen->exact;
     const size_t bytes = coarse_size(exact, FERRY_LANES);
-    const unsigned char *weights = coarse_weights(stored);
+    const unsigned char *weights = stored->weights;
     float panel_scales[FERRY_LANES], *scales = screen->memory;
     const ferry_arena_mark mark = ferry_arena_begin(&context->arena);
     void *panel = ferry_arena_alloc(&context->arena, bytes, 1);
@@ -151,7 +145,8 @@ static ferry_status compare(ferry_screen *screen, ferry_context *context, const 
         status = coarsen(screen, context, p, to, error);
         if (status != FERRY_OK) break;
         *same = memcmp(panel, weights + p * bytes, bytes) == 0 &&
-                (exact->codes != NULL || memcmp(panel_scales, stored->scales + n, rows * sizeof *panel_scales) == 0);
+                (exact->kind == FERRY_MATRIX_CODES ||
+                 memcmp(panel_scales, stored->scales + n, rows * sizeof *panel_scales) == 0);
     }
     ferry_arena_end(&context->arena, mark);
     return status;
@@ -182,11 +177,11 @@ static ferry_status find_coarse(ferry_screen *screen, ferry_context *context, co
                                 ferry_error *error)
 {
     bool same = false;
-    if (coarse_weights(stored) == NULL) return make(screen, context, error);
-    if (screen->exact->codes != NULL) FERRY_TRY(take(screen, context, scales_size(screen->exact), error));
+    if (stored->weights == NULL) return make(screen, context, error);
+    if (screen->exact->kind == FERRY_MATRIX_CODES) FERRY_TRY(take(screen, context, scales_size(screen->exact), error));
     FERRY_TRY(compare(screen, context, stored, &same, error));
     if (same) {
-        set_coarse(screen, coarse_weights(stored), screen->memory != NULL ? screen->memory : stored->scales);
+        set_coarse(screen, stored->weights, screen->memory != NULL ? screen->memory : stored->scales);
         return FERRY_OK;
     }
     give(screen);
@@ -227,7 +222,7 @@ double ferry_screen_bound(const ferry_screen *screen, const float *x, const ferr
     const double most = size * screen->norm + screen->bias;
     /* The factors would be too small or too large, or logits too large. */
     if (!(factor < 1e20 && factor > 1e-30 && most < 1e30)) return INFINITY;
-    if (screen->exact->codes != NULL) return 0;
+    if (screen->exact->kind == FERRY_MATRIX_CODES) return 0;
     /* A chain of K products and additions errs by K + 1 roundings of Σ|x·w| at most (Higham, Accuracy and Stability of
      * Numerical Algorithms, 2002, section 3.1), the coarse product by five. */
     return slack * (size * screen->error + delta * screen->norm + 2 * (K + 8) * unit * most) + underflow;
@@ -238,10 +233,8 @@ static ferry_matrix fetch_panel(const ferry_matrix *exact, int32_t n)
 {
     const int32_t left = exact->N - n;
     const ferry_matrix panel = ferry_matrix_columns(exact, n, left < FERRY_LANES ? left : FERRY_LANES);
-    const char *weights = panel.codes != NULL ? (const char *)panel.codes : (const char *)panel.panels;
-    const size_t bytes = panel.codes != NULL ? ferry_codes_size(FERRY_LANES, panel.K)
-                                             : ferry_panels_count(FERRY_LANES, panel.K) * sizeof *panel.panels;
-    for (size_t at = 0; at < bytes; at += 64) __builtin_prefetch(weights + at, 0, 2);
+    const size_t bytes = ferry_panel_bytes(&panel);
+    for (size_t at = 0; at < bytes; at += 64) __builtin_prefetch((const char *)panel.weights + at, 0, 2);
     return panel;
 }
 

@@ -27,6 +27,7 @@ int main(int argc, char **argv)
     memset(weights, 0, size);
     ferry_matrix matrix = {.N = N, .K = K};
     if (codes) {
+        matrix.kind = FERRY_MATRIX_CODES;
         matrix.codes = weights;
         matrix.scales = scales;
     } else {

@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "engine/api/model.h"
-#include "engine/graph/encoder.h"
+#include "engine/graph/pass.h"
 #include "tests/support/random.h"
 
 enum { VOCAB = 2000, SENTENCES = 40, LONGEST = 30, MANY = 4000 };
@@ -126,14 +126,14 @@ TEST(test_each_computation_ends)
     assert_true(y[0] == 123);
     ferry_arena_destroy(&s.context.arena);
     REFUSE(ferry_encode(&s, ids, offsets, 1, y, &error), FERRY_ERROR_CANCELLED, "");
-    const ferry_matrix none = {0}, stored = {.codes = codes, .scales = x};
+    const ferry_matrix none = {0}, stored = {FERRY_MATRIX_CODES, .codes = codes, .scales = x};
     REFUSE(ferry_screen_create(output, &none, &s.context, &screen, &error), FERRY_ERROR_CANCELLED, "");
-    assert_null(screen.coarse.codes);
+    assert_null(screen.coarse.weights);
     assert_null(screen.exact);
     REFUSE(ferry_screen_create(output, &stored, &s.context, &screen, &error), FERRY_ERROR_CANCELLED, "");
     assert_null(screen.exact);
-    const ferry_matrix int8 = {.N = FERRY_LANES, .K = 8, .codes = codes, .multiplier = 1};
-    const ferry_matrix nibbles = {.nibbles = (const uint8_t *)codes};
+    const ferry_matrix int8 = {FERRY_MATRIX_CODES, .N = FERRY_LANES, .K = 8, .codes = codes, .multiplier = 1};
+    const ferry_matrix nibbles = {FERRY_MATRIX_NIBBLES, .nibbles = (const uint8_t *)codes};
     REFUSE(ferry_screen_create(&int8, &none, &s.context, &screen, &error), FERRY_ERROR_CANCELLED, "");
     assert_null(screen.exact);
     REFUSE(ferry_screen_create(&int8, &nibbles, &s.context, &screen, &error), FERRY_ERROR_CANCELLED, "");

@@ -288,12 +288,11 @@ TEST(test_reports)
             .layers = 2, .d_model = 6, .heads = 3, .head_width = 4, .causal = rows[r].causal};
         const fake_file file = {.parameters = rows[r].parameters, .make = make_zeros};
         ferry_position position;
-        ferry_position_cost cost = {0};
         CHECK(try_bind_encoding_file(rows[r].scheme, &stack, file, &position, &error));
         assert_string_equal(ferry_position_parameters(&position).text, rows[r].text);
         assert_int_equal(ferry_position_has_weights(&position), rows[r].weights);
         assert_int_equal(position.limit, strcmp(rows[r].scheme, "learned") == 0 ? 7 : 0);
-        if (position.scheme->cost != NULL) position.scheme->cost(&position, &cost);
+        const ferry_position_cost cost = ferry_position_get_cost(&position);
         assert_int_equal(cost.model_bytes, rows[r].cost.model_bytes);
         assert_int_equal(cost.position_bytes, rows[r].cost.position_bytes);
         assert_int_equal(cost.token_operations, rows[r].cost.token_operations);

@@ -4,8 +4,7 @@
 #include "tests/support/small_model.h"
 
 #include "engine/api/model.h"
-#include "engine/graph/decoder.h"
-#include "engine/graph/encoder.h"
+#include "engine/graph/pass.h"
 #include "engine/search/force.h"
 #include "engine/search/generate.h"
 

@@ -5,8 +5,7 @@
 #include "tests/support/random.h"
 #include "tests/support/small_model.h"
 
-#include "engine/graph/decoder.h"
-#include "engine/graph/encoder.h"
+#include "engine/graph/pass.h"
 #include "engine/api/model.h"
 
 enum { D = 24, V = 21, STATES = 2 + 1 };

@@ -64,7 +64,7 @@ static void check_filling(const ferry_matrix *matrix)
     const size_t last_codes = (size_t)(matrix->N - 1) / 16 * ferry_codes_size(16, matrix->K);
     for (int32_t l = matrix->N % 16; l > 0 && l < 16; l++) {
         for (int32_t k = 0; k < matrix->K; k++)
-            if (matrix->codes != NULL)
+            if (matrix->kind == FERRY_MATRIX_CODES)
                 assert_int_equal(matrix->codes[last_codes + (size_t)(k / 4 * 64 + l * 4 + k % 4)], 0);
             else
                 assert_true(matrix->panels[last + (size_t)(k * 16 + l)] == 0.0f);

@@ -1,6 +1,6 @@
 /* Float products of every ISA that runs here, against plain double-precision arithmetic and one chain of additions; the
  * panels they read; and which ISAs there are. */
-#include "engine/kernels/cpu.h"
+#include "engine/kernels/kernels.h"
 #include "tests/support/kernel_support.h"
 
 #if !defined(FERRY_WITHOUT_OPENBLAS) /* tests/cross.sh */

@@ -123,7 +123,7 @@ static ferry_matrix new_nibbles(const quantized *w)
             most = fmax(most, sqrt(squares));
         }
     }
-    matrix.codes = NULL;
+    matrix.kind = FERRY_MATRIX_NIBBLES;
     matrix.nibbles = nibbles;
     matrix.nibbles_error = nextafterf((float)most, INFINITY);
     return matrix;
@@ -245,7 +245,7 @@ RANDOM_TEST(limits_are_the_largest_that_are_safe)
         memset(w.q, K % 2 == 0 ? -128 : 0, (size_t)K);
         pack_quantized(&w);
         const int32_t *fours = ferry_input_limits_find(w.matrix.limits, 1);
-        const int32_t *eights = fours + ferry_input_limits_fours(K);
+        const int32_t *eights = fours + 2 * ferry_overflow_offsets(K);
         for (int32_t k = 0; k < K; k += 32)
             for (int32_t pair = 0; pair < 2; pair++) {
                 const int64_t first = largest_squares(&w, k, pair), second = largest_squares(&w, k + 16, pair);
@@ -456,22 +456,24 @@ static void check_walls(shape s, bool with_scales, bool with_limits)
     float *scales = before_a_wall(1, w.scales, column_size), *bias = before_a_wall(2, w.bias, column_size);
     int8_t *codes = before_a_wall(3, w.codes, ferry_codes_size(s.N, s.K));
     int32_t *limits = before_a_wall(4, w.matrix.limits->values, ferry_input_limits_count(s.K) * sizeof(int32_t));
-    ferry_rows_i8 inputs = {.rows = s.rows,
-                            .K = s.K,
-                            .factors = before_a_wall(5, NULL, row_size),
-                            .units = before_a_wall(6, NULL, row_size),
-                            .sums = before_a_wall(7, NULL, row_size),
-                            .limits = with_limits ? limits : NULL};
+    ferry_rows_i8 inputs = {.rows = s.rows, .K = s.K, .overflow.limits = with_limits ? limits : NULL};
+    ferry_matrix matrix = w.matrix;
+    matrix.codes = codes;
+    matrix.scales = with_scales ? scales : NULL;
+    matrix.bias = bias;
     run(ferry_kernels_find("plain"), expected, x, s.rows, &w.matrix);
     EACH_ISA(k)
     {
-        inputs.codes = before_a_wall(8, NULL, (*k)->inputs_size(s.rows, s.K));
+        ferry_rows_i8_place(&inputs, *k, before_a_wall(8, NULL, ferry_rows_i8_size(*k, s.rows, s.K)));
+        inputs.factors = before_a_wall(5, NULL, row_size);
+        inputs.units = before_a_wall(6, NULL, row_size);
+        inputs.sums = before_a_wall(7, NULL, row_size);
         for (int32_t i = 0; i < s.rows; i++) {
             inputs.factors[i] = 127.0f / (*k)->largest(x_at + (size_t)i * K, K);
             (*k)->quantize(&inputs, x_at + (size_t)i * K, i);
         }
         float *y = before_a_wall(9, NULL, y_size);
-        (*k)->product_i8(y, N, &inputs, codes, s.N, with_scales ? scales : NULL, w.matrix.multiplier, bias);
+        (*k)->product_i8(y, N, &inputs, &matrix);
         assert_memory_equal(y, expected, y_size);
     }
     release_memory();

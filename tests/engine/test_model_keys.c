@@ -169,7 +169,7 @@ TEST(test_codes_are_used_where_they_are_mapped)
         const ferry_matrix *up = &file.transformer.decoder.layers[1].ffn_up, *out = &file.transformer.output;
         assert_true((size_t)((const char *)up->codes - file.gguf.bytes.data) ==
                     data_of(&model, "dec.blk.1.ffn_up.weight"));
-        assert_true(up->panels == NULL && up->N == 19 && up->K == 24 && up->bias != NULL);
+        assert_true(up->kind == FERRY_MATRIX_CODES && up->N == 19 && up->K == 24 && up->bias != NULL);
         assert_true((up->scales != NULL) == (scales == SMALL_ROW_SCALES));
         assert_true((up->multiplier > 0) == (scales != SMALL_ROW_SCALES));
         assert_true((up->input_multiplier > 0) == (scales == SMALL_INPUT_MULTIPLIER));
@@ -188,9 +188,10 @@ TEST(test_types_may_be_mixed)
     const small_model mixed = {.type = FERRY_I8, .untied = true, .mixed = true}, floats = {.untied = true};
     open_small(&mixed, &file);
     const ferry_transformer *graph = &file.transformer;
-    assert_true(graph->output.panels != NULL && graph->output.codes == NULL);
+    assert_true(graph->output.panels != NULL && graph->output.kind == FERRY_MATRIX_FLOATS);
+    assert_true(graph->encoder.embedding.kind == FERRY_MATRIX_FLOATS);
     assert_true(graph->encoder.embedding.panels != NULL && graph->encoder.embedding.panels == file.widened);
-    assert_true(graph->decoder.embedding.codes != NULL && graph->decoder.embedding.panels == NULL);
+    assert_true(graph->decoder.embedding.codes != NULL && graph->decoder.embedding.kind == FERRY_MATRIX_CODES);
     assert_int_equal(file.type, FERRY_I8);
     open_small(&floats, &plain);
     assert_int_equal(file.parameters, plain.parameters); /* scales were not trained */

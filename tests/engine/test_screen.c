@@ -43,10 +43,12 @@ static world *new_world(int32_t N, int32_t K, bool bias)
     w->stored_codes = new_memory(ferry_codes_size(N, K));
     w->stored_scales = new_memory(ferry_round_up((size_t)N, FERRY_LANES) * sizeof *w->stored_scales);
     w->stored_nibbles = new_memory(ferry_codes_size(N, K));
-    w->stored_int8 = (ferry_matrix){.N = N, .K = K, .nibbles = w->stored_nibbles};
-    w->stored = (ferry_matrix){.N = N, .K = K, .codes = w->stored_codes, .scales = w->stored_scales};
+    w->stored_int8 = (ferry_matrix){FERRY_MATRIX_NIBBLES, .N = N, .K = K, .nibbles = w->stored_nibbles};
+    w->stored =
+        (ferry_matrix){FERRY_MATRIX_CODES, .N = N, .K = K, .codes = w->stored_codes, .scales = w->stored_scales};
     w->floats = (ferry_matrix){.N = N, .K = K, .panels = w->panels, .bias = bias ? w->bias : NULL};
-    w->int8 = (ferry_matrix){.N = N, .K = K, .codes = w->codes, .scales = w->scales, .bias = w->floats.bias};
+    w->int8 = (ferry_matrix){FERRY_MATRIX_CODES,    .N = N, .K = K, .codes = w->codes, .scales = w->scales,
+                             .bias = w->floats.bias};
     return w;
 }
 
@@ -89,7 +91,7 @@ static answer ask(const world *w, ferry_context *context, const ferry_screen *sc
 {
     /* As many rows as the product may have. */
     enum { ROWS = 3 };
-    const int32_t most = screen->exact->codes != NULL ? context->kernels->nibbles_rows : ROWS;
+    const int32_t most = screen->exact->kind == FERRY_MATRIX_CODES ? context->kernels->nibbles_rows : ROWS;
     const int32_t rows = most < ROWS ? most : ROWS, at = rows > 1 ? 1 : 0;
     ferry_inputs inputs;
     float *x = new_memory((size_t)ROWS * (size_t)w->K * sizeof *x);
@@ -137,14 +139,15 @@ static answer know_in_plain(const world *w, const ferry_matrix *matrix)
 
 static bool is_faster(const ferry_kernels *kernels, const ferry_matrix *matrix)
 {
-    return matrix->codes == NULL || (kernels->nibbles_rows > 0 && matrix->K % 8 == 0);
+    return matrix->kind == FERRY_MATRIX_FLOATS || (kernels->nibbles_rows > 0 && matrix->K % 8 == 0);
 }
 
 /* Whether the screens of a matrix of the world could tell, on all ISAs that have one; if so they told the truth. What
  * is stored of the coarse matrix makes no difference. Adds to *panels what was computed exactly on the last ISA. */
 static bool check_panels(const world *w, const ferry_matrix *matrix, int64_t *panels)
 {
-    const ferry_matrix none = {0}, *stored[] = {&none, matrix->codes != NULL ? &w->stored_int8 : &w->stored};
+    const ferry_matrix none = {0},
+                       *stored[] = {&none, matrix->kind == FERRY_MATRIX_CODES ? &w->stored_int8 : &w->stored};
     bool told = true;
     int32_t round = 0;
     int64_t last = 0;
@@ -155,7 +158,7 @@ static bool check_panels(const world *w, const ferry_matrix *matrix, int64_t *pa
         ferry_screen screen;
         ferry_context context = {.kernels = *k};
         CHECK(ferry_screen_create(matrix, stored[round % 2], &context, &screen, &error));
-        const bool made = screen.coarse.codes != stored[1]->codes || screen.coarse.nibbles != stored[1]->nibbles;
+        const bool made = screen.coarse.weights != stored[1]->weights;
         assert_true(made == (round % 2 == 0));
         round++;
         const answer said = ask(w, &context, &screen), true_one = know(w, &context, matrix);
@@ -384,7 +387,7 @@ RANDOM_TEST(test_refused_memory)
            "a coarse output matrix");
     assert_true(account.needed > memory.limit);
     assert_null(screen.exact);
-    assert_null(screen.coarse.codes);
+    assert_null(screen.coarse.weights);
     ferry_screen_destroy(&screen);
     assert_int_equal(memory.held, 0);
     memory.limit *= 2;

@@ -17,7 +17,8 @@ quantized new_quantized(int32_t N, int32_t K, bool with_scales, bool with_bias, 
     for (size_t i = 0; i < (size_t)N * (size_t)K; i++) w.q[i] = (int8_t)random_between(-127.99f, 127.99f);
     w.scales = new_floats((size_t)N, 0.001f, 0.01f);
     w.bias = new_floats((size_t)N, -1.0f, 1.0f);
-    w.matrix = (ferry_matrix){.N = N, .K = K, .codes = w.codes, .input_multiplier = input_multiplier};
+    w.matrix =
+        (ferry_matrix){FERRY_MATRIX_CODES, .N = N, .K = K, .codes = w.codes, .input_multiplier = input_multiplier};
     w.matrix.scales = with_scales ? w.scales : NULL;
     w.matrix.multiplier = with_scales ? 0.0f : 97.3f;
     w.matrix.bias = with_bias ? w.bias : NULL;

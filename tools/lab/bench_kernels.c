@@ -157,6 +157,7 @@ typedef struct bench_i8 {
     const bench *bench;
     ferry_context context;
     ferry_rows_i8 inputs;       /* of the shape, quantized */
+    void *memory;               /* theirs */
     ferry_input_limits *limits; /* of the first matrix */
     shape shape;
     bool cold;
@@ -169,13 +170,11 @@ static double measure_i8(bench_i8 *b, bool alone, int64_t count)
     size_t size = ferry_codes_size(s.N, s.K), matrices = b->cold ? COLD_BYTES / size : 1;
     double start = ferry_thread_clock();
     for (int64_t i = 0; i < count; i++) {
-        ferry_matrix matrix = {.N = s.N, .K = s.K, .multiplier = 1.0f, .limits = b->limits};
+        ferry_matrix matrix = {FERRY_MATRIX_CODES, .N = s.N, .K = s.K, .multiplier = 1.0f, .limits = b->limits};
         matrix.codes = (const int8_t *)b->bench->weights + (size_t)i % matrices * size;
-        if (alone && b->inputs.nibbles)
-            b->context.kernels->product_nibbles(b->bench->y, (size_t)s.N, &b->inputs, (const uint8_t *)matrix.codes,
-                                                s.N, NULL, 1.0f, NULL);
-        else if (alone)
-            b->context.kernels->product_i8(b->bench->y, (size_t)s.N, &b->inputs, matrix.codes, s.N, NULL, 1.0f, NULL);
+        if (b->inputs.nibbles) matrix.kind = FERRY_MATRIX_NIBBLES;
+        if (alone)
+            b->context.kernels->product_i8(b->bench->y, (size_t)s.N, &b->inputs, &matrix);
         else if (ferry_linear(&b->context, b->bench->y, &(ferry_rows){b->bench->x, s.rows, NULL}, &matrix, NULL) !=
                  FERRY_OK)
             exit(1);
@@ -196,7 +195,8 @@ static void quantize_all(bench_i8 *b)
 {
     const ferry_kernels *kernels = b->context.kernels;
     const bool limited = b->shape.rows >= FERRY_LIMITED_ROWS_TOGETHER && !b->inputs.nibbles;
-    b->inputs.limits = limited ? ferry_input_limits_find(b->limits, 1) : NULL;
+    ferry_rows_i8_place(&b->inputs, kernels, b->memory);
+    b->inputs.overflow.limits = limited ? ferry_input_limits_find(b->limits, 1) : NULL;
     for (int32_t i = 0; i < b->shape.rows; i++) {
         b->inputs.factors[i] = 127.0f / MOST_NORMAL;
         kernels->quantize(&b->inputs, b->bench->x + (size_t)i * (size_t)b->shape.K, i);
@@ -208,7 +208,7 @@ static size_t largest_inputs(shape s)
 {
     size_t most = 0;
     for (const ferry_kernels *const *k = ferry_kernels_available(); *k != NULL; k++) {
-        const size_t size = (*k)->inputs_size(s.rows, s.K);
+        const size_t size = ferry_rows_i8_size(*k, s.rows, s.K);
         most = size > most ? size : most;
     }
     return most;
@@ -219,16 +219,11 @@ static void compare_i8(const bench *b, shape s, bool cold)
     double peaks[REPETITIONS], reads[REPETITIONS], seconds[REPETITIONS], best = 0;
     const ferry_kernels *const *kernels = ferry_kernels_available();
     const double work = 2e-9 * (double)s.rows * (double)s.K * (double)s.N;
-    const size_t size = ferry_codes_size(s.N, s.K), rows = (size_t)s.rows;
+    const size_t size = ferry_codes_size(s.N, s.K);
     bench_i8 run = {.bench = b, .shape = s, .cold = cold, .inputs = {.rows = s.rows, .K = s.K}};
-    run.inputs.factors = aligned_alloc(64, ferry_round_up(rows * sizeof(float), 64));
-    run.inputs.units = aligned_alloc(64, ferry_round_up(rows * sizeof(float), 64));
-    run.inputs.sums = aligned_alloc(64, ferry_round_up(rows * sizeof(int32_t), 64));
-    run.inputs.codes = aligned_alloc(64, ferry_round_up(largest_inputs(s), 64));
+    run.memory = aligned_alloc(64, ferry_round_up(largest_inputs(s), 64));
     run.limits = malloc(ferry_input_limits_size(s.K));
-    if (run.inputs.factors == NULL || run.inputs.units == NULL || run.inputs.sums == NULL || run.inputs.codes == NULL ||
-        run.limits == NULL)
-        exit(1);
+    if (run.memory == NULL || run.limits == NULL) exit(1);
     ferry_input_limits_init(run.limits, (const int8_t *)b->weights, s.N, s.K);
     ferry_input_limits_find(run.limits, FERRY_LIMITED_ROWS);
     for (int r = 0; r < REPETITIONS; r++) {
@@ -260,10 +255,7 @@ static void compare_i8(const bench *b, shape s, bool cold)
     printf(" %8.1f %5.0f %% %8.1f %5.0f %%\n", top, top > 0 ? 100.0 * work / best / top : 0.0, speed,
            100.0 * speed / median(reads));
     fflush(stdout);
-    free(run.inputs.factors);
-    free(run.inputs.units);
-    free(run.inputs.sums);
-    free(run.inputs.codes);
+    free(run.memory);
     free(run.limits);
 }
 

@@ -1,7 +1,7 @@
 #include "bench_openblas.h"
 
 #include "base/bytes.h"
-#include "engine/kernels/cpu.h"
+#include "engine/kernels/kernels.h"
 
 #include <cblas.h>
 #include <stddef.h>

@@ -1,0 +1,451 @@
+/* Shared by the sources of int8 products (linear.h), and included by them only. They are compiled once per ISA (isa.h);
+ * integer sums are exact, so that they may be added in any order, and the float32 operations after them are the same
+ * everywhere. One algorithm a file:
+ *
+ *     int8_dots.c     dot products of 4 inputs         plain, avxvnni, avx512vnni, neon, neon_dotprod
+ *     int8_pairs.c    sums of pairs in 16 bits         avx2, avx512
+ *     int8_matrix.c   products of small matrices       amx, neon_i8mm
+ *
+ * Each quantizes its inputs in the order in which its tiles read them: in blocks of rows, as equal as possible,
+ *
+ *     block: [⌈K/L⌉][rows of the block][L]    of L inputs that are read at a time
+ *     panel: [⌈K/4⌉][16 outputs][4]           acc[i, n] += Σ_(4 inputs) x̂[i, k]·q[n, k]
+ *
+ * Bytes past K may be anything: the codes that they are multiplied by are 0. A tile, a block by some panels over all of
+ * K, keeps its sums in registers. */
+#ifndef FERRY_KERNELS_INT8_H
+#define FERRY_KERNELS_INT8_H
+
+#include "isa.h"
+
+#include <string.h>
+#if WIDTH > 4
+#include <immintrin.h>
+#endif
+
+#define GROUP 4                           /* consecutive inputs of an output */
+#define PANEL_GROUP (FERRY_LANES * GROUP) /* bytes of a panel: a line */
+#define PIECE_INPUTS 64                   /* of a row that is alone, or of a tile of AMX */
+#define MAX_PANELS 4                      /* of a tile */
+#define MAX_TILE_ROWS 16
+#define MAX_SUMS 48 /* vectors of sums in any tile, all chains */
+
+/* Nibbles u stand for q̂ = 16 u - NIBBLE_OFFSET (kernels.h). A line has those of two groups. */
+#define NIBBLE_SHIFT 4
+#define NIBBLE_OFFSET 128
+#define NIBBLE_MOST 15
+#define NIBBLE_GROUPS 2
+
+typedef int32_t int_vec __attribute__((vector_size(4 * WIDTH), may_alias));
+typedef uint32_t sum_vec __attribute__((vector_size(4 * WIDTH), may_alias)); /* partial sums may wrap */
+
+INLINE int32_t four_bytes(const int8_t *x)
+{
+    int32_t four;
+    memcpy(&four, x, sizeof four);
+    return four;
+}
+
+/* Keeps a sum in its register, and the order of additions: compilers would load, or multiply, so far ahead that there
+ * are no registers left. */
+#if defined(FERRY_NEON)
+#define PIN(sum) __asm__ volatile("" : "+w"(sum))
+#elif WIDTH > 4
+#define PIN(sum) __asm__("" : "+v"(sum))
+#endif
+
+/* What is read of a line of weights: codes, or nibbles of its first or second group. */
+typedef enum kind { CODES, FIRST_NIBBLES, SECOND_NIBBLES } kind;
+
+#if WIDTH > 4
+/* Instructions multiply unsigned bytes by signed ones: (q + 128)·x̂, or u·x̂. */
+typedef uint8_t byte_vec __attribute__((vector_size(4 * WIDTH), may_alias));
+typedef uint16_t byte_pairs __attribute__((vector_size(4 * WIDTH), may_alias));
+
+/* Four inputs of a row, repeated. */
+INLINE byte_vec load_inputs(const int8_t *x)
+{
+    return (byte_vec)((int_vec){0} + four_bytes(x));
+}
+
+/* Four codes, or nibbles, of each of WIDTH outputs. */
+INLINE byte_vec load_weights(const int8_t *w, kind what)
+{
+    const byte_vec line = *(const byte_vec *)w;
+    if (what == CODES) return line ^ 0x80;
+    return (what == FIRST_NIBBLES ? line : (byte_vec)((byte_pairs)line >> NIBBLE_SHIFT)) & NIBBLE_MOST;
+}
+#endif
+
+/* ---- quantizing a row ---- */
+
+/* Sums over the inputs of a row so far, lane by lane. */
+typedef struct row_lanes {
+    int_vec sums;    /* of codes */
+    int_vec squares; /* of codes, for nibbles */
+    int_vec nans;    /* not 0: there was a NaN */
+    bool nibbles;
+} row_lanes;
+
+INLINE int32_t add_lanes(int_vec x)
+{
+    typedef int32_t quad __attribute__((vector_size(16)));
+    quad quads[WIDTH / 4];
+    memcpy(quads, &x, sizeof x);
+    UNROLL for (int q = 1; q < WIDTH / 4; q++) quads[0] += quads[q];
+    return (quads[0][0] + quads[0][2]) + (quads[0][1] + quads[0][3]);
+}
+
+/* The nearest integer to min(max(x, -127), 127), ties to even; -127 if x is a NaN. Adding 1.5·2^23 rounds, and leaves
+ * the integer in the low bits. */
+INLINE int_vec round_clamped(vec x)
+{
+#if defined(FERRY_NEON)
+    /* Of a NaN and a number these return the number. */
+    return vcvtnq_s32_f32(vminnmq_f32(vmaxnmq_f32(x, vdupq_n_f32(-127.0f)), vdupq_n_f32(127.0f)));
+#else
+    const float shift = 0x1.8p23f;
+#if WIDTH == 16
+    x = _mm512_min_ps(_mm512_max_ps(x, _mm512_set1_ps(-127.0f)), _mm512_set1_ps(127.0f));
+#elif WIDTH == 8
+    x = _mm256_min_ps(_mm256_max_ps(x, _mm256_set1_ps(-127.0f)), _mm256_set1_ps(127.0f));
+#else
+    const vec low = (vec){0} - 127.0f, high = (vec){0} + 127.0f;
+    const int_vec above = x > low, below = x < high;
+    const int_vec most = (above & (int_vec)x) | (~above & (int_vec)low);
+    x = (vec)((below & most) | (~below & above & (int_vec)high) | (~above & most));
+#endif
+    return (int_vec)(x + shift) - (int_vec)((vec){0} + shift);
+#endif
+}
+
+/* 16 codes of x·factor: the low bytes of integers. */
+INLINE void quantize_lanes(int8_t *codes, const float *x, float factor, row_lanes *row)
+{
+    int_vec integers[PARTS];
+    UNROLL for (int v = 0; v < PARTS; v++)
+    {
+        const vec values = load(x + v * WIDTH);
+        integers[v] = round_clamped(values * factor);
+        if (row->nibbles) row->squares += integers[v] * integers[v];
+        row->nans |= values != values;
+    }
+    UNROLL for (int v = 0; v < PARTS; v++) row->sums += integers[v];
+#if defined(FERRY_NEON)
+    const int16x8_t low = vuzp1q_s16((int16x8_t)integers[0], (int16x8_t)integers[1]);
+    const int16x8_t high = vuzp1q_s16((int16x8_t)integers[2], (int16x8_t)integers[3]);
+    vst1q_s8(codes, vuzp1q_s8((int8x16_t)low, (int8x16_t)high));
+#elif WIDTH == 8
+    /* Instructions pack the halves of a register side by side. */
+    const __m256i halves = _mm256_packs_epi32((__m256i)integers[0], (__m256i)integers[1]);
+    const __m256i packed = _mm256_permute4x64_epi64(_mm256_packs_epi16(halves, halves), _MM_SHUFFLE(3, 1, 2, 0));
+    _mm_storeu_si128((__m128i *)(void *)codes,
+                     _mm_shuffle_epi32(_mm256_castsi256_si128(packed), _MM_SHUFFLE(3, 1, 2, 0)));
+#else
+    typedef int8_t narrow __attribute__((vector_size(WIDTH), may_alias, aligned(1)));
+    UNROLL for (int v = 0; v < PARTS; v++)
+    {
+        *(narrow *)(codes + v * WIDTH) = __builtin_convertvector(integers[v], narrow);
+    }
+#endif
+}
+
+/* The last 16 codes, from `count` inputs and padded with zeros; returns their sum, which `row` does not have. */
+static inline int32_t quantize_edge(int8_t *codes, const float *x, int32_t count, float factor, row_lanes *row)
+{
+    float edge[FERRY_LANES] = {0};
+    const int_vec before = row->sums;
+    int32_t sum = 0;
+    memcpy(edge, x, (size_t)count * sizeof *edge);
+    quantize_lanes(codes, edge, factor, row);
+    row->sums = before;
+    for (int32_t l = 0; l < FERRY_LANES; l++) {
+        codes[l] = l < count ? codes[l] : 0; /* 0·factor is a NaN if the factor is infinite */
+        sum += codes[l];
+    }
+    return sum;
+}
+
+/* Row x [K] of a block, read `length` inputs at a time, whose steps are `stride` bytes apart; returns Σ x̂. */
+INLINE int32_t quantize_steps(int8_t *codes, int length, size_t stride, const float *x, int32_t K, float factor,
+                              row_lanes *row)
+{
+    int8_t lanes[FERRY_LANES];
+    int32_t k = 0, sum = 0;
+    for (; k + FERRY_LANES <= K; k += FERRY_LANES) {
+        quantize_lanes(lanes, x + k, factor, row);
+        for (int l = 0; l < FERRY_LANES; l += length, codes += stride) memcpy(codes, lanes + l, (size_t)length);
+    }
+    if (k < K) {
+        sum = quantize_edge(lanes, x + k, K - k, factor, row);
+        for (int l = 0; l < K - k; l += length, codes += stride) memcpy(codes, lanes + l, (size_t)length);
+    }
+    return sum + add_lanes(row->sums);
+}
+
+/* Row x [K] in pieces of 64 inputs that are `stride` bytes apart; returns Σ x̂. */
+INLINE int32_t quantize_pieces(int8_t *codes, size_t stride, const float *x, int32_t K, float factor, row_lanes *row)
+{
+    int32_t k = 0, sum = 0;
+    for (; k + PIECE_INPUTS <= K; k += PIECE_INPUTS, codes += stride)
+        UNROLL for (int l = 0; l < PIECE_INPUTS; l += FERRY_LANES) quantize_lanes(codes + l, x + k + l, factor, row);
+    for (; k < K; k += FERRY_LANES, codes += FERRY_LANES)
+        if (k + FERRY_LANES <= K)
+            quantize_lanes(codes, x + k, factor, row);
+        else
+            sum = quantize_edge(codes, x + k, K - k, factor, row);
+    return sum + add_lanes(row->sums);
+}
+
+/* Sets what the products of a row start at, from its Σ x̂, and its unit. */
+INLINE void finish_inputs(const ferry_rows_i8 *inputs, int32_t row, const row_lanes *lanes, int32_t sum)
+{
+    if (inputs->nibbles) /* added to 16·Σ x̂·u, so that it becomes the bound Σ x̂·q̂ + |x̂|·|q - q̂|, rounded up */
+        sum = (int32_t)ceil((double)inputs->nibbles_error * sqrt((double)add_lanes(lanes->squares))) -
+              NIBBLE_OFFSET * sum;
+    inputs->sums[row] = sum;
+    if (add_lanes(lanes->nans) != 0) inputs->factors[row] = NAN; /* codes cannot say it, but so the product does */
+    inputs->units[row] = 1.0f / inputs->factors[row];
+}
+
+/* ---- blocks of rows ---- */
+
+/* How rows are parted into blocks of at most tile_rows: steps of row_step rows, which an instruction takes together, in
+ * each block, and one step more in the first `larger` ones. */
+typedef struct partition {
+    int32_t rows, count, row_step, steps, larger;
+} partition;
+
+typedef struct block {
+    int32_t first, rows;
+} block;
+
+INLINE partition part_rows(int32_t rows, int32_t tile_rows, int32_t row_step)
+{
+    const int32_t steps = (rows + row_step - 1) / row_step, count = (rows + tile_rows - 1) / tile_rows;
+    return (partition){rows, count, row_step, .steps = steps / count, .larger = steps % count};
+}
+
+INLINE block input_block(const partition *parts, int32_t b)
+{
+    const int32_t first = (b * parts->steps + (b < parts->larger ? b : parts->larger)) * parts->row_step;
+    const int32_t most = (parts->steps + (b < parts->larger)) * parts->row_step, left = parts->rows - first;
+    return (block){.first = first, .rows = left < most ? left : most};
+}
+
+/* The block that contains a row. */
+INLINE block block_of_row(const partition *parts, int32_t row)
+{
+    const int32_t step = row / parts->row_step, longer = parts->larger * (parts->steps + 1);
+    return input_block(parts, step < longer ? step / (parts->steps + 1) : (step - parts->larger) / parts->steps);
+}
+
+/* Bytes of the inputs of a row in a block. */
+INLINE size_t row_bytes(int32_t K, int32_t length)
+{
+    return ((size_t)K + (size_t)length - 1) / (size_t)length * (size_t)length;
+}
+
+/* ---- products ---- */
+
+typedef struct product {
+    float *y; /* [rows, N] */
+    size_t ldy, N;
+    const ferry_rows_i8 *x;
+    const ferry_matrix *matrix;
+    const int8_t *weights;
+    size_t groups;     /* ⌈K/4⌉ */
+    size_t panel_size; /* bytes from panel to panel: a line for each group, or for two groups of nibbles */
+} product;
+
+INLINE int32_t count_panels(const product *job)
+{
+    return (int32_t)((job->N + FERRY_LANES - 1) / FERRY_LANES);
+}
+
+INLINE product new_product(float *y, size_t ldy, const ferry_rows_i8 *x, const ferry_matrix *matrix)
+{
+    const size_t groups = ((size_t)x->K + GROUP - 1) / GROUP;
+    const size_t lines = matrix->kind == FERRY_MATRIX_NIBBLES ? groups / NIBBLE_GROUPS : groups;
+    return (product){y, ldy, (size_t)matrix->N, x, matrix, matrix->codes, groups, lines * PANEL_GROUP};
+}
+
+/* sum / unit, rounded once. With fused multiply-adds, by the reciprocal and two Newton steps on the remainder; the
+ * second one rounds correctly (Markstein, IBM Journal of Research and Development 34, 1990, theorem 8) if nothing
+ * overflows or underflows on the way, which `near_one` states. */
+INLINE vec divide(vec sum, float unit, float reciprocal, bool near_one)
+{
+#if WIDTH == 16
+#define ADD_PRODUCT(acc, a, b) _mm512_fmadd_ps(a, b, acc)
+#define SUBTRACT_PRODUCT(acc, a, b) _mm512_fnmadd_ps(a, b, acc)
+#elif WIDTH == 8
+#define ADD_PRODUCT(acc, a, b) _mm256_fmadd_ps(a, b, acc)
+#define SUBTRACT_PRODUCT(acc, a, b) _mm256_fnmadd_ps(a, b, acc)
+#elif defined(FERRY_NEON)
+#define ADD_PRODUCT vfmaq_f32
+#define SUBTRACT_PRODUCT vfmsq_f32
+#endif
+#if defined(ADD_PRODUCT)
+    if (near_one) {
+        const vec u = unit - (vec){0}, v = reciprocal - (vec){0};
+        vec quotient = sum * v;
+        quotient = ADD_PRODUCT(quotient, SUBTRACT_PRODUCT(sum, quotient, u), v);
+        return ADD_PRODUCT(quotient, SUBTRACT_PRODUCT(sum, quotient, u), v);
+    }
+#else
+    (void)reciprocal;
+    (void)near_one;
+#endif
+    return sum / unit;
+}
+
+INLINE vec finish_sum(sum_vec sum, float unit, vec scale)
+{
+    return __builtin_convertvector((int_vec)sum, vec) * (unit * scale);
+}
+
+/* Sums [rows, vectors] → y; scales and bias begin at its first column. */
+INLINE void finish_rows(float *y, size_t ldy, const sum_vec *sums, int rows, int vectors, const float *units,
+                        const float *scales, const float *bias)
+{
+    for (int v = 0; v < vectors; v++, y += WIDTH, sums++) {
+        const vec scale = load(scales + v * WIDTH);
+        vec offset = {0};
+        if (bias != NULL) offset = load(bias + v * WIDTH);
+        float *at = y;
+        const sum_vec *sum = sums;
+        for (int r = 0; r < rows; r++, at += ldy, sum += vectors) {
+            vec value = finish_sum(*sum, units[r], scale);
+            if (bias != NULL) value += offset;
+            store(at, value);
+        }
+    }
+}
+
+/* The same where one multiplier serves all columns. */
+INLINE void divide_rows(float *y, size_t ldy, const sum_vec *sums, int rows, int vectors, const float *factors,
+                        float multiplier, const float *bias)
+{
+    for (int r = 0; r < rows; r++, y += ldy) {
+        const float unit = factors[r] * multiplier, reciprocal = 1.0f / unit;
+        const bool near_one = unit > 0x1p-60f && unit < 0x1p60f;
+        for (int v = 0; v < vectors; v++, sums++) {
+            vec value = divide(__builtin_convertvector((int_vec)*sums, vec), unit, reciprocal, near_one);
+            if (bias != NULL) value += load(bias + v * WIDTH);
+            store(y + v * WIDTH, value);
+        }
+    }
+}
+
+/* At the edge: the last `columns` of `lanes`, padded to whole vectors. */
+static inline const float *fill_up(float *edge, const float *lanes, size_t columns)
+{
+    memset(edge, 0, MAX_PANELS * FERRY_LANES * sizeof *edge);
+    memcpy(edge, lanes, columns * sizeof *edge);
+    return edge;
+}
+
+/* Sums [rows, panels, 16] → y. */
+static __attribute__((noinline, unused)) void finish_tile(const product *job, int32_t first_row, int32_t first_panel,
+                                                          const sum_vec *sums, int rows, int panels)
+{
+    enum { MOST = MAX_PANELS * FERRY_LANES };
+    float edge[MAX_TILE_ROWS][MOST], edge_scales[MOST], edge_bias[MOST];
+    const size_t column = (size_t)first_panel * FERRY_LANES, columns = job->N - column;
+    const bool whole = columns >= (size_t)panels * FERRY_LANES;
+    float *y = job->y + (size_t)first_row * job->ldy + column, *target = whole ? y : edge[0];
+    const size_t ld = whole ? job->ldy : MOST;
+    const ferry_matrix *matrix = job->matrix;
+    const float *scales = matrix->scales != NULL ? matrix->scales + column : NULL;
+    const float *bias = matrix->bias != NULL ? matrix->bias + column : NULL;
+    if (!whole && scales != NULL) scales = fill_up(edge_scales, scales, columns);
+    if (!whole && bias != NULL) bias = fill_up(edge_bias, bias, columns);
+    if (scales != NULL)
+        finish_rows(target, ld, sums, rows, panels * PARTS, job->x->units + first_row, scales, bias);
+    else
+        divide_rows(target, ld, sums, rows, panels * PARTS, job->x->factors + first_row, matrix->multiplier, bias);
+    for (int r = 0; !whole && r < rows; r++, y += job->ldy) memcpy(y, edge[r], columns * sizeof *y);
+}
+
+/* Sums acc [rows, panels·PARTS], in registers, → y. Most tiles are complete, and have scales and a bias: these give
+ * what finish_tile does, but not through memory. */
+INLINE void end_tile(const product *job, int32_t row, int32_t panel, const sum_vec *acc, int rows, int panels)
+{
+    const ferry_matrix *matrix = job->matrix;
+    if (matrix->scales == NULL || matrix->bias == NULL || (size_t)(panel + panels) * FERRY_LANES > job->N) {
+        sum_vec sums[MAX_SUMS];
+        UNROLL for (int v = 0; v < rows * panels * PARTS; v++) sums[v] = acc[v]; /* acc itself stays in registers */
+        finish_tile(job, row, panel, sums, rows, panels);
+        return;
+    }
+    const size_t column = (size_t)panel * FERRY_LANES;
+    const float *units = job->x->units + row, *scales = matrix->scales + column, *bias = matrix->bias + column;
+    float *y = job->y + (size_t)row * job->ldy + column;
+    UNROLL for (int v = 0; v < panels * PARTS; v++)
+    {
+        const vec scale = load(scales + v * WIDTH), offset = load(bias + v * WIDTH);
+        UNROLL for (int r = 0; r < rows; r++)
+        {
+            const vec value = finish_sum(acc[r * panels * PARTS + v], units[r], scale);
+            store(y + (size_t)r * job->ldy + v * WIDTH, value + offset);
+        }
+    }
+}
+
+/* ---- tiles ---- */
+
+/* What a tile prefetches: its share of the next group of panels, `step` bytes further with every step; where steps are
+ * shorter than a line, only every second or fourth one does so (skip is 1 or 3). */
+typedef struct ahead {
+    const int8_t *at;
+    size_t step, skip;
+} ahead;
+
+typedef void tile_function(const product *job, int32_t row, int32_t panel, const ahead *next);
+typedef tile_function *const tile_row[MAX_PANELS + 1]; /* by panels; a table of tiles: by rows */
+
+/* A tile of a size, and its entry in a table: multiply_tile is the source's own. */
+#define TILE_FUNCTION(name, rows, panels, what)                                                                        \
+    static void name##_##rows##x##panels(const product *job, int32_t row, int32_t panel, const ahead *next)            \
+    {                                                                                                                  \
+        multiply_tile(job, row, panel, next, rows, panels, what);                                                      \
+    }
+#define TILE_ENTRY(name, rows, panels) [rows][panels] = name##_##rows##x##panels,
+
+/* What the first of `count` tiles over a group of `size` panels prefetches; each of the others, `share` bytes later. */
+INLINE ahead look_ahead(const product *job, int32_t panel, int32_t size, size_t count, size_t *share)
+{
+    const size_t bytes = (size_t)size * job->panel_size, end = (size_t)count_panels(job) * job->panel_size;
+    size_t at = (size_t)(panel + size) * job->panel_size;
+    if (at + bytes > end) at = end - bytes;
+    *share = bytes / count;
+    return (ahead){.at = job->weights + at,
+                   .step = (size_t)size * PANEL_GROUP / count,
+                   .skip = count >= 4 ? 3 : count >= 2};
+}
+
+/* All tiles. The loops around them, from the outside: as many blocks as the cache near the core holds; groups of
+ * panels, streamed from memory; blocks, which share the group in the cache and prefetch the next one. */
+static __attribute__((unused)) void run_tiles(const product *job, tile_row *table, int32_t tile_rows, int32_t row_step)
+{
+    enum { NEAR_BYTES = 256 << 10 }; /* of inputs: a part of a second-level cache */
+    const partition parts = part_rows(job->x->rows, tile_rows, row_step);
+    const int32_t together = 1 + (int32_t)(NEAR_BYTES / (job->groups * GROUP * (size_t)tile_rows));
+    const int32_t panels = count_panels(job);
+    for (int32_t first = 0, end; first < parts.count; first = end) {
+        end = parts.count - first < together ? parts.count : first + together;
+        const int32_t largest = input_block(&parts, first).rows;
+        for (int32_t panel = 0, size; panel < panels; panel += size) {
+            size_t share;
+            size = MAX_PANELS;
+            while (panel + size > panels || table[largest][size] == NULL) size /= 2;
+            ahead next = look_ahead(job, panel, size, (size_t)(end - first), &share);
+            for (int32_t b = first; b < end; b++, next.at += share) {
+                const block rows = input_block(&parts, b);
+                table[rows.rows][size](job, rows.first, panel, &next);
+            }
+        }
+    }
+}
+
+#endif

@@ -1,0 +1,364 @@
+/* int8 products (int8.h) by dot products of 4 inputs. A step multiplies 4 inputs of a row by 4 inputs of each of some
+ * outputs, by
+ *
+ *     vpdpbusd  on x86: of WIDTH outputs
+ *     sdot      on ARM: of 4 outputs; one load of 16 inputs serves four steps
+ *     smull     on ARM without dot products: 2 groups of 4 inputs by 2 outputs, as products of 16 bits
+ *
+ * and in plain C by products of 16 bits in 32-bit lanes. */
+#include "int8.h"
+
+/* For every ISA: its tiles (rows, panels); INPUTS of a row that are read at a time; OFFSET, which is added to every q
+ * before the multiplication, so that sums start at -OFFSET·Σ x̂; and CHAINS, the number of chains into which the sums of
+ * a small tile are split to hide the latency of the additions. */
+#if defined(__AVX512VNNI__)
+#define TILE_ROWS 14
+#define TILES(TILE) TILES_UP_TO_14(TILE, 1) TILES_UP_TO_14(TILE, 2) TILES_UP_TO_6(TILE, 4)
+#define NIBBLES_TILES(TILE) TILES_UP_TO_8(TILE, 1) TILES_UP_TO_8(TILE, 2) TILES_UP_TO_6(TILE, 4)
+#define INPUTS GROUP
+#define OFFSET 128
+#define CHAINS(rows, panels)                                                                                           \
+    ((rows) * (panels) > 9 ? 1 : (rows) * (panels) > 4 ? 2 : (rows) * (panels) > 2 ? 4 : 8 / ((rows) * (panels)))
+#elif defined(__AVXVNNI__)
+#define TILE_ROWS 6
+#define TILES(TILE) TILES_UP_TO_6(TILE, 1)
+#define NIBBLES_TILES TILES
+#define INPUTS GROUP
+#define OFFSET 128
+#define CHAINS(rows, panels) ((rows) > 2 ? 1 : 4 / (rows))
+#elif defined(__ARM_FEATURE_DOTPROD)
+#define TILE_ROWS 5
+#define TILES(TILE) TILES_UP_TO_4(TILE, 1) TILE(5, 1) TILE(1, 2) TILE(2, 2)
+#define NIBBLES_TILES(TILE) TILES_UP_TO_4(TILE, 1) TILE(1, 2) TILE(2, 2)
+#define LANES 4
+#define INPUTS (LANES * GROUP)
+#define OFFSET 0
+#define CHAINS(rows, panels) ((rows) * (panels) > 2 ? 1 : 4 / ((rows) * (panels)))
+#else
+#define TILE_ROWS 2
+#define TILES(TILE) TILE(1, 1) TILE(2, 1)
+#if defined(FERRY_NEON)
+#define INPUTS (2 * GROUP)
+#else
+#define INPUTS GROUP
+#endif
+#define OFFSET 0
+#define CHAINS(rows, panels) 1
+#endif
+
+#if defined(NIBBLES_TILES) || !defined(FERRY_NEON)
+/* The first of the chains [size] becomes the sum of all. */
+INLINE void add_chains(sum_vec *acc, int size, int chains)
+{
+    UNROLL for (int c = 1; c < chains; c++)
+    {
+        UNROLL for (int v = 0; v < size; v++) acc[v] += acc[c * size + v];
+    }
+}
+#endif
+
+#if !defined(FERRY_NEON)
+/* ---- vpdpbusd, and plain C ---- */
+
+#if WIDTH > 4
+typedef byte_vec operand;
+
+INLINE sum_vec multiply_add(sum_vec acc, operand w, operand x)
+{
+#if WIDTH == 16
+    return (sum_vec)_mm512_dpbusd_epi32((__m512i)acc, (__m512i)w, (__m512i)x);
+#else
+    return (sum_vec)_mm256_dpbusd_avx_epi32((__m256i)acc, (__m256i)w, (__m256i)x);
+#endif
+}
+#else
+/* Bytes as halves of 16-bit lanes, in either order: low·low + high·high is at most 2·128·127 < 2^15. */
+typedef int16_t halves __attribute__((vector_size(16), may_alias));
+typedef uint16_t unsigned_halves __attribute__((vector_size(16), may_alias));
+typedef struct operand {
+    halves low, high;
+} operand;
+
+INLINE operand split(halves both)
+{
+    return (operand){.low = (halves)((unsigned_halves)both << 8) >> 8, .high = both >> 8};
+}
+
+INLINE operand load_inputs(const int8_t *x)
+{
+    return split((halves)((int_vec){0} + four_bytes(x)));
+}
+
+INLINE operand load_weights(const int8_t *w, kind what)
+{
+    (void)what; /* codes */
+    return split(*(const halves *)w);
+}
+
+INLINE sum_vec multiply_add(sum_vec acc, operand w, operand x)
+{
+    sum_vec both = (sum_vec)(w.low * x.low + w.high * x.high);
+    return acc + (sum_vec)((int_vec)(both << 16) >> 16) + (sum_vec)((int_vec)both >> 16);
+}
+#endif
+
+/* acc[r, v] += the products of one group of inputs; panels are panel_size apart. */
+INLINE void add_step(sum_vec *acc, int rows, int panels, const int8_t *x, const int8_t *w, kind what, size_t panel_size)
+{
+    operand columns[MAX_PANELS * PARTS];
+    UNROLL for (int v = 0; v < panels * PARTS; v++)
+    {
+        columns[v] = load_weights(w + (size_t)(v / PARTS) * panel_size + v % PARTS * WIDTH * GROUP, what);
+    }
+    UNROLL for (int r = 0; r < rows; r++)
+    {
+        const operand row = load_inputs(x + r * GROUP);
+        UNROLL for (int v = 0; v < panels * PARTS; v++)
+        {
+            acc[r * panels * PARTS + v] = multiply_add(acc[r * panels * PARTS + v], columns[v], row);
+        }
+    }
+}
+
+/* Called in every step; `left` counts them down. Over more than two panels the hardware's own prefetching keeps up. */
+INLINE void prefetch_lines(const ahead *next, size_t left, int panels)
+{
+    if (panels <= 2 && (left & next->skip) == 0)
+        UNROLL for (int p = 0; p < panels; p++) __builtin_prefetch(next->at + p * PANEL_GROUP, 0, 2);
+}
+
+/* acc [rows, panels·PARTS] += Σ x̂·q over all groups, in `chains` chains side by side that are added at the end. */
+INLINE void accumulate(sum_vec *acc, int rows, int panels, int chains, const int8_t *x, const int8_t *w, size_t groups,
+                       ahead next)
+{
+    const int size = rows * panels * PARTS;
+    const size_t panel_size = groups * PANEL_GROUP, together = (size_t)chains;
+    size_t left = groups;
+    for (; left >= together; left -= together) {
+        UNROLL for (int c = 0; c < chains; c++, x += rows * GROUP, w += PANEL_GROUP, next.at += next.step)
+        {
+            prefetch_lines(&next, left, panels);
+            add_step(acc + c * size, rows, panels, x, w, CODES, panel_size);
+        }
+    }
+    for (; left > 0; left--, x += rows * GROUP, w += PANEL_GROUP) add_step(acc, rows, panels, x, w, CODES, panel_size);
+    add_chains(acc, size, chains);
+}
+
+#if defined(NIBBLES_TILES)
+/* The same with nibbles, Σ x̂·u over all lines; a second chain is that of second groups. */
+INLINE void accumulate_nibbles(sum_vec *acc, int rows, int panels, int chains, const int8_t *x, const int8_t *w,
+                               size_t lines, ahead next)
+{
+    const int size = rows * panels * PARTS, second = chains > 1 ? size : 0;
+    const size_t panel_size = lines * PANEL_GROUP;
+    for (size_t left = lines; left > 0; left--, x += NIBBLE_GROUPS * rows * GROUP, w += PANEL_GROUP) {
+        prefetch_lines(&next, left, panels);
+        next.at += next.step;
+        add_step(acc, rows, panels, x, w, FIRST_NIBBLES, panel_size);
+        add_step(acc + second, rows, panels, x + rows * GROUP, w, SECOND_NIBBLES, panel_size);
+    }
+    add_chains(acc, size, chains > 1 ? 2 : 1);
+}
+#endif
+
+#elif defined(__ARM_FEATURE_DOTPROD)
+/* ---- sdot: 16 inputs of a row at a time ---- */
+
+/* The lane of an instruction has to be a constant for any compiler. */
+INLINE sum_vec multiply_lane(sum_vec acc, int8x16_t w, int8x16_t x, int lane)
+{
+    switch (lane) {
+    case 0: return (sum_vec)vdotq_laneq_s32((int32x4_t)acc, w, x, 0);
+    case 1: return (sum_vec)vdotq_laneq_s32((int32x4_t)acc, w, x, 1);
+    case 2: return (sum_vec)vdotq_laneq_s32((int32x4_t)acc, w, x, 2);
+    default: return (sum_vec)vdotq_laneq_s32((int32x4_t)acc, w, x, 3);
+    }
+}
+
+INLINE int8x16_t load_weights(const int8_t *w, kind what)
+{
+    const uint8x16_t line = vld1q_u8((const uint8_t *)w);
+    if (what == CODES) return vreinterpretq_s8_u8(line);
+    return vreinterpretq_s8_u8(what == FIRST_NIBBLES ? vandq_u8(line, vdupq_n_u8(NIBBLE_MOST))
+                                                     : vshrq_n_u8(line, NIBBLE_SHIFT));
+}
+
+/* acc[r, v] += the products of one group of inputs: a lane of row[r]. Panels are panel_size apart. */
+INLINE void add_lane(sum_vec *acc, int rows, int panels, const int8x16_t *row, int lane, const int8_t *w, kind what,
+                     size_t panel_size)
+{
+    UNROLL for (int v = 0; v < panels * PARTS; v++)
+    {
+        const int8x16_t column = load_weights(w + (size_t)(v / PARTS) * panel_size + v % PARTS * WIDTH * GROUP, what);
+        UNROLL for (int r = 0; r < rows; r++)
+        {
+            sum_vec *sum = &acc[r * panels * PARTS + v];
+            *sum = multiply_lane(*sum, column, row[r], lane);
+            PIN(*sum);
+        }
+    }
+}
+
+INLINE void load_rows(int8x16_t *row, int rows, const int8_t *x)
+{
+    UNROLL for (int r = 0; r < rows; r++) row[r] = vld1q_s8(x + r * INPUTS);
+}
+
+/* acc [rows, panels·PARTS] += Σ x̂·q over all groups, in `chains` chains side by side that are added at the end. */
+INLINE void accumulate(sum_vec *acc, int rows, int panels, int chains, const int8_t *x, const int8_t *w, size_t groups,
+                       ahead next)
+{
+    const int size = rows * panels * PARTS;
+    const size_t panel_size = groups * PANEL_GROUP;
+    int8x16_t row[TILE_ROWS];
+    size_t left = groups;
+    for (; left >= LANES; left -= LANES, x += rows * INPUTS) {
+        load_rows(row, rows, x);
+        UNROLL for (int lane = 0; lane < LANES; lane++, w += PANEL_GROUP)
+        {
+            UNROLL for (int p = 0; p < panels; p++) __builtin_prefetch(next.at + p * PANEL_GROUP, 0, 2);
+            add_lane(acc + lane % chains * size, rows, panels, row, lane, w, CODES, panel_size);
+            next.at += next.step;
+        }
+    }
+    if (left > 0) {
+        load_rows(row, rows, x);
+        UNROLL for (int lane = 0; lane < LANES - 1; lane++, w += PANEL_GROUP)
+        {
+            if ((size_t)lane < left) add_lane(acc, rows, panels, row, lane, w, CODES, panel_size);
+        }
+    }
+    add_chains(acc, size, chains);
+}
+
+/* The same with nibbles, Σ x̂·u over all lines. */
+INLINE void accumulate_nibbles(sum_vec *acc, int rows, int panels, int chains, const int8_t *x, const int8_t *w,
+                               size_t lines, ahead next)
+{
+    const int size = rows * panels * PARTS;
+    const size_t panel_size = lines * PANEL_GROUP;
+    int8x16_t row[TILE_ROWS];
+    size_t left = lines;
+    for (; left >= LANES / NIBBLE_GROUPS; left -= LANES / NIBBLE_GROUPS, x += rows * INPUTS) {
+        load_rows(row, rows, x);
+        UNROLL for (int lane = 0; lane < LANES; lane += NIBBLE_GROUPS, w += PANEL_GROUP)
+        {
+            UNROLL for (int p = 0; p < panels; p++) __builtin_prefetch(next.at + p * PANEL_GROUP, 0, 2);
+            add_lane(acc + lane % chains * size, rows, panels, row, lane, w, FIRST_NIBBLES, panel_size);
+            add_lane(acc + (lane + 1) % chains * size, rows, panels, row, lane + 1, w, SECOND_NIBBLES, panel_size);
+            next.at += next.step;
+        }
+    }
+    if (left > 0) {
+        load_rows(row, rows, x);
+        add_lane(acc, rows, panels, row, 0, w, FIRST_NIBBLES, panel_size);
+        add_lane(acc, rows, panels, row, 1, w, SECOND_NIBBLES, panel_size);
+    }
+    add_chains(acc, size, chains);
+}
+
+#else
+/* ---- smull: two groups of inputs at a time ---- */
+
+/* acc[r, v] += the products of two groups, or of a last one: every output in two lanes. Two products are at most
+ * 2·128·127 < 2^15. */
+INLINE void add_groups(int32x4_t *acc, int rows, bool two, const int8_t *x, const int8_t *w)
+{
+    int8x16_t row[2 * TILE_ROWS];
+    UNROLL for (int i = 0; i < 2 * rows; i++) row[i] = vreinterpretq_s8_s32(vdupq_n_s32(four_bytes(x + i * GROUP)));
+    UNROLL for (int v = 0; v < PARTS; v++, w += WIDTH * GROUP)
+    {
+        const int8x16_t first = vld1q_s8(w), second = two ? vld1q_s8(w + PANEL_GROUP) : vdupq_n_s8(0);
+        UNROLL for (int r = 0; r < rows; r++)
+        {
+            const int8x16_t a = row[2 * r], b = row[2 * r + 1];
+            int32x4_t *sums = &acc[2 * (r * PARTS + v)];
+            int16x8_t low = vmull_s8(vget_low_s8(first), vget_low_s8(a)), high = vmull_high_s8(first, a);
+            low = vmlal_s8(low, vget_low_s8(second), vget_low_s8(b));
+            high = vmlal_high_s8(high, second, b);
+            sums[0] = vpadalq_s16(sums[0], low);
+            sums[1] = vpadalq_s16(sums[1], high);
+            PIN(sums[0]);
+            PIN(sums[1]);
+        }
+    }
+}
+
+/* sums [rows, PARTS] = Σ x̂·q over all groups. */
+INLINE void accumulate(sum_vec *sums, int rows, int panels, int chains, const int8_t *x, const int8_t *w, size_t groups,
+                       ahead next)
+{
+    int32x4_t acc[2 * TILE_ROWS * PARTS] = {{0}};
+    size_t left = groups;
+    (void)panels;
+    (void)chains;
+    for (; left >= 2; left -= 2, x += rows * INPUTS, w += 2 * PANEL_GROUP, next.at += 2 * next.step) {
+        __builtin_prefetch(next.at, 0, 2);
+        __builtin_prefetch(next.at + next.step, 0, 2);
+        add_groups(acc, rows, true, x, w);
+    }
+    if (left > 0) add_groups(acc, rows, false, x, w);
+    UNROLL for (int i = 0; i < rows * PARTS; i++) sums[i] = (sum_vec)vpaddq_s32(acc[2 * i], acc[2 * i + 1]);
+}
+#endif
+
+/* ---- product ---- */
+
+void FERRY_KERNEL(quantize)(ferry_rows_i8 *inputs, const float *x, int32_t row)
+{
+    const partition parts = part_rows(inputs->rows, TILE_ROWS, 1);
+    const block part = block_of_row(&parts, row);
+    const int32_t K = inputs->K;
+    row_lanes lanes = {.nibbles = inputs->nibbles};
+    int8_t *codes = inputs->codes + (size_t)part.first * row_bytes(K, INPUTS) + (row - part.first) * INPUTS;
+    const float factor = inputs->factors[row];
+    const int32_t sum = inputs->rows == 1
+                            ? quantize_pieces(codes, PIECE_INPUTS, x, K, factor, &lanes)
+                            : quantize_steps(codes, INPUTS, (size_t)part.rows * INPUTS, x, K, factor, &lanes);
+    finish_inputs(inputs, row, &lanes, sum);
+}
+
+INLINE void multiply_tile(const product *job, int32_t row, int32_t panel, const ahead *next, int rows, int panels,
+                          bool nibbles)
+{
+    const int size = rows * panels * PARTS, chains = CHAINS(rows, panels);
+    sum_vec acc[MAX_SUMS];
+    const int8_t *x = job->x->codes + (size_t)row * row_bytes(job->x->K, INPUTS);
+    const int8_t *w = job->weights + (size_t)panel * job->panel_size;
+    const int32_t *sums = job->x->sums + row;
+    UNROLL for (int v = 0; v < chains * size; v++) acc[v] = (sum_vec){0};
+    if (!nibbles) {
+        UNROLL for (int v = 0; v < size; v++) acc[v] -= OFFSET * (uint32_t)sums[v / (panels * PARTS)];
+        accumulate(acc, rows, panels, chains, x, w, job->groups, *next);
+    }
+#if defined(NIBBLES_TILES)
+    if (nibbles) {
+        accumulate_nibbles(acc, rows, panels, chains, x, w, job->panel_size / PANEL_GROUP, *next);
+        UNROLL for (int v = 0; v < size; v++)
+        {
+            acc[v] = (acc[v] << NIBBLE_SHIFT) + (uint32_t)sums[v / (panels * PARTS)];
+        }
+    }
+#endif
+    end_tile(job, row, panel, acc, rows, panels);
+}
+
+#define CODES_TILE(rows, panels) TILE_FUNCTION(codes_tile, rows, panels, false)
+#define CODES_ENTRY(rows, panels) TILE_ENTRY(codes_tile, rows, panels)
+TILES(CODES_TILE)
+static tile_row codes_tiles[TILE_ROWS + 1] = {TILES(CODES_ENTRY)};
+#if defined(NIBBLES_TILES)
+#define NIBBLES_TILE(rows, panels) TILE_FUNCTION(nibbles_tile, rows, panels, true)
+#define NIBBLES_ENTRY(rows, panels) TILE_ENTRY(nibbles_tile, rows, panels)
+NIBBLES_TILES(NIBBLES_TILE)
+static tile_row nibbles_tiles[TILE_ROWS + 1] = {NIBBLES_TILES(NIBBLES_ENTRY)};
+#else
+#define nibbles_tiles NULL
+#endif
+
+void FERRY_KERNEL(product_i8)(float *y, size_t ldy, const ferry_rows_i8 *x, const ferry_matrix *matrix)
+{
+    const product job = new_product(y, ldy, x, matrix);
+    run_tiles(&job, matrix->kind == FERRY_MATRIX_NIBBLES ? nibbles_tiles : codes_tiles, TILE_ROWS, 1);
+}
