@@ -1,4 +1,4 @@
-#include "languages.h"
+#include "model.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,6 @@
 #include "base/language_names.h"
 #include "base/printable.h"
 #include "base/utf8.h"
-#include "model.h"
 
 enum { MOST_PROMPT = 1024 }; /* bytes */
 
@@ -23,7 +22,7 @@ static bool is_name(ferry_view name)
 static bool may_serve(const ferry_model_languages *table, int32_t index, int32_t role)
 {
     const bool source = role == FERRY_LANGUAGE_SOURCE;
-    const ferry_tag_place place = source ? table->source_tag : table->target_tag;
+    const ferry_tag_position place = source ? table->source_tag : table->target_tag;
     const int32_t id = (source ? table->source_ids : table->target_ids)[index];
     return (table->roles[index] & role) != 0 && (place == FERRY_TAG_NONE || id >= 0);
 }
@@ -297,7 +296,7 @@ typedef struct encoded {
 } encoded;
 
 /* Puts the tag of language `index`, if there is one, at `place`. */
-static ferry_status add_tag(const encoded *to, ferry_tag_place place, const int32_t *tags, int32_t index,
+static ferry_status add_tag(const encoded *to, ferry_tag_position place, const int32_t *tags, int32_t index,
                             ferry_error *error)
 {
     const bool first = place == FERRY_TAG_PREFIX;

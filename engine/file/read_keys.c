@@ -1,4 +1,4 @@
-#include "read_keys.h"
+#include "bind.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -75,13 +75,13 @@ static ferry_status read_array(const reader *r, ferry_error *error)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: key '%s': expected %zu %s, found %zu", r->gguf->file, r->name,
                           expected, key->kind == FERRY_KEY_TEXTS ? "texts" : "numbers", count);
     ferry_key_set_count(key, r->group, count);
-    memcpy(r->group + key->place, &elements, sizeof elements);
+    memcpy(r->group + key->offset, &elements, sizeof elements);
     return FERRY_OK;
 }
 
 static ferry_status read_key(const reader *r, ferry_error *error)
 {
-    void *field = r->group + r->key->place;
+    void *field = r->group + r->key->offset;
     int64_t number = 0;
     bool truth = false;
     switch (r->key->kind) {

@@ -9,7 +9,6 @@
 
 #include "engine/graph/decoder.h"
 #include "engine/graph/encoder.h"
-#include "engine/api/argument_checks.h"
 #include "engine/api/model.h"
 
 const char *ferry_inspect_isa(const ferry_model *model)

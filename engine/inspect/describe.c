@@ -97,7 +97,7 @@ static void count_layers(const ferry_transformer *model, const ferry_stack *stac
     for (const ferry_tensor_row *end = row + rows; row < end; row++) {
         if (row->form == FERRY_TENSOR_NORM || !ferry_tensor_applies(row, model, stack)) continue;
         for (int32_t i = 0; i < stack->layer_count; i++)
-            count_codes(ferry_tensor_place(row, &stack->layers[i]), counts);
+            count_codes(ferry_tensor_target(row, &stack->layers[i]), counts);
     }
 }
 
@@ -165,7 +165,7 @@ static void print_key(FILE *out, const char *before, const ferry_key *key, const
 static bool is_usual(const ferry_key *key, const void *group)
 {
     float real;
-    memcpy(&real, (const char *)group + key->place, sizeof real);
+    memcpy(&real, (const char *)group + key->offset, sizeof real);
     return key->kind == FERRY_KEY_REAL ? real == (float)key->usual
                                        : (double)ferry_key_integer(key, group) == key->usual;
 }
@@ -176,8 +176,8 @@ static void print_decoding(FILE *out, const ferry_decoding *decoding)
     const ferry_key_table table = ferry_schema_keys(FERRY_KEYS_DECODING);
     const char *before = "decoding: ";
     for (const ferry_key *key = table.keys; key < table.keys + table.count; key++) {
-        const bool always = key->kind == FERRY_KEY_CHOICE || key->place == offsetof(ferry_decoding, options.beam) ||
-                            key->place == offsetof(ferry_decoding, options.length_penalty);
+        const bool always = key->kind == FERRY_KEY_CHOICE || key->offset == offsetof(ferry_decoding, options.beam) ||
+                            key->offset == offsetof(ferry_decoding, options.length_penalty);
         if (key->when == FERRY_WHEN_NEVER || key->kind == FERRY_KEY_IDS) continue;
         if (!always && is_usual(key, decoding)) continue;
         print_key(out, before, key, decoding);
@@ -243,7 +243,8 @@ static void print_languages(FILE *out, const ferry_model_languages *languages)
         targets += (languages->roles[i] & FERRY_LANGUAGE_TARGET) != 0;
     }
     fprintf(out, "languages: from %d (tag: %s), into %d (tag: %s)", (int)sources,
-            ferry_tag_place_names[languages->source_tag], (int)targets, ferry_tag_place_names[languages->target_tag]);
+            ferry_tag_position_names[languages->source_tag], (int)targets,
+            ferry_tag_position_names[languages->target_tag]);
     if (languages->prompt_count > 0) fprintf(out, "; %d prompts", (int)languages->prompt_count);
     print_default(out, languages, "from", languages->default_source);
     print_default(out, languages, "into", languages->default_target);

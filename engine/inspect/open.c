@@ -1,10 +1,13 @@
+/* Models opened for research: a file with other positions, and a synthetic model. */
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/system.h"
-#include "engine/api/argument_checks.h"
-#include "engine/api/info.h"
 #include "engine/api/model.h"
 #include "engine/ferry_inspect.h"
+#include "base/floats.h"
+#include "engine/file/schema.h"
 
 /* ---- other parameters of positional encodings than those of the file ---- */
 
@@ -151,4 +154,261 @@ ferry_status ferry_inspect_open_fd(int fd, const char *name, const char *isa, fe
     FERRY_TRY(ferry_model_find_kernels(isa, &kernels, error));
     FERRY_TRY(ferry_mapped_file_open_part(fd, name, 0, 0, FERRY_FILE_MAPPED, &map, error));
     return ferry_model_create(map, name, kernels, model, error);
+}
+
+/* ---- a synthetic model: random weights, everything else as in the Transformer of Vaswani et al. 2017 ---- */
+
+enum { END = 0, PADDING = 1 }; /* ids */
+
+typedef struct maker {
+    ferry_model_file *file;
+    const ferry_kernels *kernels;
+    uint64_t random;
+    float *panels; /* the unused rest of file->widened */
+} maker;
+
+/* ---- numbers ---- */
+
+/* xorshift64* (Vigna 2016, "An experimental exploration of Marsaglia's xorshift generators, scrambled"): uniform in
+ * [-1, 1). */
+static float draw(uint64_t *random)
+{
+    *random ^= *random >> 12;
+    *random ^= *random << 25;
+    *random ^= *random >> 27;
+    return (float)((int64_t)(*random * UINT64_C(0x2545F4914F6CDD1D)) >> 40) * 0x1p-23f;
+}
+
+/* Half the width of the uniform distribution whose variance is 1/n. */
+static float spread(int64_t n)
+{
+    return sqrtf(3.0f / (float)n);
+}
+
+static ferry_status make_vector(maker *m, size_t n, float center, float width, const float **data, ferry_error *error)
+{
+    float *values = ferry_arena_alloc(&m->file->arena, n, sizeof *values);
+    if (values == NULL) return ferry_fail_memory(error, "weights", n * sizeof *values);
+    for (size_t i = 0; i < n; i++) values[i] = width > 0.0f ? center + width * draw(&m->random) : center;
+    m->file->parameters += (int64_t)n;
+    *data = values;
+    return FERRY_OK;
+}
+
+/* Panels of [N, K]. */
+static const float *make_panels(maker *m, int32_t N, int32_t K)
+{
+    float *panels = m->panels, *out = panels;
+    const float width = spread(K);
+    for (int32_t first = 0; first < N; first += FERRY_LANES)
+        for (int32_t k = 0; k < K; k++)
+            for (int32_t lane = 0; lane < FERRY_LANES; lane++)
+                *out++ = first + lane < N ? width * draw(&m->random) : 0.0f;
+    m->panels = out;
+    m->file->parameters += (int64_t)N * K;
+    return panels;
+}
+
+static ferry_status make_matrix(maker *m, int32_t N, int32_t K, ferry_matrix *matrix, ferry_error *error)
+{
+    *matrix = (ferry_matrix){.N = N, .K = K, .panels = make_panels(m, N, K)};
+    return make_vector(m, (size_t)N, 0.0f, spread(K), &matrix->bias, error);
+}
+
+static ferry_status make_norm(maker *m, ferry_norm *norm, ferry_error *error)
+{
+    const size_t D = (size_t)m->file->transformer.d_model;
+    FERRY_TRY(make_vector(m, D, 1.0f, 0.0f, &norm->weight, error));
+    return make_vector(m, D, 0.0f, 0.0f, &norm->bias, error);
+}
+
+/* ---- stacks ---- */
+
+static ferry_status make_row(maker *m, const ferry_tensor_row *row, const ferry_stack *stack, void *owner,
+                             ferry_error *error)
+{
+    const ferry_transformer *model = &m->file->transformer;
+    if (!ferry_tensor_applies(row, model, stack)) return FERRY_OK;
+    void *place = ferry_tensor_target(row, owner);
+    if (row->form == FERRY_TENSOR_NORM) return make_norm(m, place, error);
+    return make_matrix(m, ferry_tensor_size(row->N, model, stack), ferry_tensor_size(row->K, model, stack), place,
+                       error);
+}
+
+static ferry_status make_stack(maker *m, ferry_stack *stack, ferry_error *error)
+{
+    const size_t count = (size_t)stack->layer_count;
+    size_t rows;
+    const ferry_tensor_row *tensors = ferry_schema_layer_tensors(&rows);
+    stack->layers = ferry_arena_alloc(&m->file->arena, count, sizeof *stack->layers);
+    if (stack->layers == NULL) return ferry_fail_memory(error, "the layers of a model", count * sizeof *stack->layers);
+    memset(stack->layers, 0, count * sizeof *stack->layers);
+    for (size_t i = 0; i < count; i++)
+        for (size_t r = 0; r < rows; r++) FERRY_TRY(make_row(m, &tensors[r], stack, &stack->layers[i], error));
+    return FERRY_OK;
+}
+
+/* ---- positions ---- */
+
+static ferry_status make_tensor(void *user, const ferry_position_tensor *declared, int32_t layer, int32_t dims,
+                                const int64_t *shape, const float **data, ferry_error *error)
+{
+    (void)layer;
+    const float least = declared->usual_least, most = declared->usual_most;
+    size_t count = 1;
+    for (int32_t i = 0; i < dims; i++)
+        if (!ferry_mul_size(count, (size_t)shape[i], &count)) return ferry_fail_memory(error, "weights", SIZE_MAX);
+    if (least == 0.0f && most == 0.0f) return make_vector(user, count, 0.0f, spread(shape[dims - 1]), data, error);
+    return make_vector(user, count, (least + most) / 2, (most - least) / 2, data, error);
+}
+
+static ferry_status bind_position(maker *m, const char *encoding, ferry_stack *stack, ferry_error *error)
+{
+    const ferry_view name = {encoding, strlen(encoding)};
+    const ferry_position_source source = {.user = m, .tensor = make_tensor}; /* the usual parameters */
+    const ferry_position_stack sizes = {
+        .layers = stack->layer_count,
+        .d_model = m->file->transformer.d_model,
+        .heads = stack->heads,
+        .head_width = stack->head_width,
+        .causal = stack->causal,
+    };
+    ferry_error inner = {0};
+    const ferry_status status = ferry_position_bind(name, &sizes, &source, m->kernels, &stack->position, &inner);
+    if (status == FERRY_OK) return FERRY_OK;
+    /* No file was read, so the shape is wrong. */
+    return ferry_fail(error, status == FERRY_ERROR_FORMAT ? FERRY_ERROR_ARGUMENT : status, "an untrained model: %s",
+                      inner.message);
+}
+
+/* ---- the model ---- */
+
+/* A size of the shape, against the limit of the stack's key, or d_model's. */
+static ferry_status check_size(const char *name, const char *key, int32_t value, int32_t least, ferry_error *error)
+{
+    const ferry_key *found = ferry_schema_find(FERRY_KEYS_ENCODER, key);
+    const double most = (found != NULL ? found : ferry_schema_find(FERRY_KEYS_GRAPH, key))->most;
+    if (value >= least && value <= most) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_ARGUMENT, "%s: expected %d to %.0f, found %d", name, (int)least, most,
+                      (int)value);
+}
+
+static ferry_status check_shape(const ferry_inspect_shape *shape, ferry_error *error)
+{
+    FERRY_TRY(check_size("d_model", "d_model", shape->d_model, 1, error));
+    FERRY_TRY(check_size("heads", "heads", shape->heads, 1, error));
+    FERRY_TRY(check_size("ffn_width", "ffn_width", shape->ffn_width, 1, error));
+    FERRY_TRY(check_size("encoder_layers", "layers", shape->encoder_layers, 1, error));
+    FERRY_TRY(check_size("decoder_layers", "layers", shape->decoder_layers, 1, error));
+    FERRY_TRY(check_size("vocab", "vocab_size", shape->vocab, PADDING + 2, error));
+    if (shape->d_model % shape->heads == 0) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_ARGUMENT, "heads: expected a divisor of d_model %d, found %d",
+                      (int)shape->d_model, (int)shape->heads);
+}
+
+/* Matrices of encoder, decoder and embedding. In 64 bits the checked sizes cannot overflow. */
+static uint64_t panel_bytes(const ferry_inspect_shape *shape)
+{
+    const uint64_t attention = 4 * (uint64_t)ferry_panels_count(shape->d_model, shape->d_model);
+    const uint64_t ffn = (uint64_t)ferry_panels_count(shape->ffn_width, shape->d_model) +
+                         (uint64_t)ferry_panels_count(shape->d_model, shape->ffn_width);
+    return sizeof(float) * ((uint64_t)shape->encoder_layers * (attention + ffn) +
+                            (uint64_t)shape->decoder_layers * (2 * attention + ffn) +
+                            (uint64_t)ferry_panels_count(shape->vocab, shape->d_model));
+}
+
+static ferry_stack stack_of(const ferry_inspect_shape *shape, int32_t layers)
+{
+    const int32_t head_width = shape->d_model / shape->heads;
+    return (ferry_stack){
+        .layer_count = layers,
+        .heads = shape->heads,
+        .head_width = head_width,
+        .ffn_width = shape->ffn_width,
+        .activation = FERRY_RELU,
+        .norm_eps = 1e-5f,
+        .attention_scale = 1.0f / sqrtf((float)head_width),
+        .linear_bias = true,
+        .vocab_size = shape->vocab,
+    };
+}
+
+/* The end of sentence is suppressed, so that every length can be generated. */
+static void configure(ferry_model_file *file, const ferry_inspect_shape *shape)
+{
+    static const char name[] = "untrained";
+    static const int32_t eos_ids[] = {END}, never[] = {END, PADDING};
+    file->name = (ferry_view){name, sizeof name - 1};
+    file->type = FERRY_F32;
+    ferry_schema_defaults(&(ferry_schema_values){.transformer = &file->transformer,
+                                                 .generation = &file->generation,
+                                                 .text = &file->text,
+                                                 .origin = &file->origin});
+    file->transformer = (ferry_transformer){
+        .d_model = shape->d_model,
+        .embedding_scale = sqrtf((float)shape->d_model),
+        .encoder = stack_of(shape, shape->encoder_layers),
+        .decoder = stack_of(shape, shape->decoder_layers),
+        .output_scale = 1.0f,
+    };
+    file->transformer.decoder.causal = true;
+    file->generation.start_id = file->generation.pad_id = PADDING;
+    file->generation.eos_ids = eos_ids;
+    file->generation.eos_count = 1;
+    file->generation.decoding.search.suppressed_ids = never;
+    file->generation.decoding.search.suppressed_count = 2;
+}
+
+static ferry_status reserve_panels(maker *m, const ferry_inspect_shape *shape, ferry_error *error)
+{
+    const uint64_t bytes = panel_bytes(shape);
+    if (bytes > SIZE_MAX / 2) return ferry_fail_memory(error, "the model's matrices", SIZE_MAX);
+    FERRY_TRY(ferry_model_file_reserve(m->file, (size_t)bytes, error));
+    m->panels = m->file->widened;
+    return FERRY_OK;
+}
+
+/* The positions come last: models of different encodings share all other weights. */
+static ferry_status make_model(maker *m, const char *encoding, const ferry_inspect_shape *shape, ferry_error *error)
+{
+    ferry_transformer *model = &m->file->transformer;
+    configure(m->file, shape);
+    FERRY_TRY(reserve_panels(m, shape, error));
+    model->output = (ferry_matrix){.N = shape->vocab, .K = shape->d_model};
+    model->output.panels = make_panels(m, shape->vocab, shape->d_model);
+    model->decoder.embedding = model->encoder.embedding = model->output;
+    FERRY_TRY(make_stack(m, &model->encoder, error));
+    FERRY_TRY(make_stack(m, &model->decoder, error));
+    FERRY_TRY(bind_position(m, encoding, &model->encoder, error));
+    return bind_position(m, encoding, &model->decoder, error);
+}
+
+const char *ferry_inspect_encoding(size_t index)
+{
+    const ferry_position_scheme *scheme = ferry_position_at(index);
+    return scheme != NULL ? scheme->name : NULL;
+}
+
+ferry_status ferry_inspect_untrained(const char *encoding, const ferry_inspect_shape *shape, const char *isa,
+                                     ferry_model **model, ferry_error *error)
+{
+    FERRY_FLOATS;
+    FERRY_NEEDS(model);
+    *model = NULL;
+    FERRY_NEEDS(encoding);
+    FERRY_NEEDS(shape);
+    FERRY_TRY(check_shape(shape, error));
+    const ferry_kernels *kernels;
+    FERRY_TRY(ferry_model_find_kernels(isa, &kernels, error));
+    ferry_model *made = ferry_model_allocate(kernels, error);
+    if (made == NULL) return FERRY_ERROR_MEMORY;
+    maker m = {.file = &made->file, .kernels = kernels, .random = 1};
+    ferry_status status = make_model(&m, encoding, shape, error);
+    if (status == FERRY_OK) status = ferry_model_info_create(made, error);
+    if (status != FERRY_OK) {
+        ferry_model_close(made);
+        return status;
+    }
+    *model = made;
+    return FERRY_OK;
 }

@@ -6,7 +6,6 @@
 #include "engine/api/model.h"
 #include "engine/graph/decoder.h"
 #include "engine/graph/encoder.h"
-#include "engine/search/force.h"
 #include "engine/search/generate.h"
 
 enum { SENTENCES = 12, LONGEST = 30, MOST = 300, VOCAB = 21 };

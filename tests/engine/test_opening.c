@@ -15,9 +15,8 @@
 #endif
 
 #include "base/file_system.h"
-#include "engine/api/info.h"
 #include "engine/api/model.h"
-#include "engine/file/content_hash.h"
+#include "engine/file/model_file.h"
 #include "engine/file/schema.h"
 #include "engine/kernels/kernels.h"
 #include "models/convert.h"

@@ -1,6 +1,6 @@
 /* Doubtful translations: what is found, what a result says, and what options.on_loop makes of loops. */
 #include "base/repetition.h"
-#include "engine/api/quality.h"
+#include "engine/api/job.h"
 #include "engine/api/model.h"
 #include "tests/support/files.h"
 #include "tests/support/shipped_model.h"

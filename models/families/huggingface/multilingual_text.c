@@ -165,7 +165,7 @@ static ferry_status name_tags(ferry_import_plan *plan, const ferry_import_tags *
 }
 
 ferry_status ferry_multilingual_tags(ferry_import_plan *plan, const ferry_import_tags *list, const char *around,
-                                     ferry_tag_place source_tag, ferry_error *error)
+                                     ferry_tag_position source_tag, ferry_error *error)
 {
     int32_t *forced = &plan->generation.decoding.search.forced_first_id;
     FERRY_TRY(name_tags(plan, list, around, error));
@@ -226,7 +226,7 @@ static bool take_language(const int32_t *languages, int32_t n, bool last, const 
 }
 
 void ferry_multilingual_template(ferry_model_text *text, const int32_t *languages, int32_t count,
-                                 ferry_tag_place *place)
+                                 ferry_tag_position *place)
 {
     if (take_language(languages, count, false, &text->prefix_ids, &text->prefix_count))
         *place = FERRY_TAG_PREFIX;
@@ -235,7 +235,7 @@ void ferry_multilingual_template(ferry_model_text *text, const int32_t *language
 }
 
 /* Ids are the model's own. The template has the tag of one source language, which says where tags go. */
-static ferry_status read_tokenizer_json(ferry_import_plan *plan, const char *form, ferry_tag_place source_tag,
+static ferry_status read_tokenizer_json(ferry_import_plan *plan, const char *form, ferry_tag_position source_tag,
                                         ferry_error *error)
 {
     ferry_import_tags languages = {NULL, NULL, 0};
@@ -256,7 +256,7 @@ static ferry_status read_tokenizer_json(ferry_import_plan *plan, const char *for
 /* ---- all of it ---- */
 
 ferry_status ferry_multilingual_text(ferry_import_plan *plan, const char *form, const char *built_in,
-                                     ferry_tag_place source_tag, ferry_error *error)
+                                     ferry_tag_position source_tag, ferry_error *error)
 {
     static const char model[] = "sentencepiece.bpe.model";
     ferry_import_tags languages = {NULL, NULL, 0};
