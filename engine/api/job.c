@@ -215,7 +215,7 @@ ferry_job_sentence *ferry_job_take(ferry_job_share *share)
 {
     ferry_job_sentence *sentence = share->first;
     if (share->job == NULL) ferry_queue_report(&share->translator->queue);
-    if (!share->alone) sentence = ferry_queue_take(&share->translator->queue, share->held);
+    if (!share->alone) sentence = ferry_queue_take(&share->translator->queue, share->held, false);
     share->first = NULL;
     share->held += sentence != NULL;
     return sentence;
@@ -271,7 +271,7 @@ void ferry_job_translate_alone(ferry_translator *translator, ferry_job *job, int
 {
     ferry_job_share share = {.translator = translator, .job = job, .worker = worker, .alone = true};
     ferry_error error;
-    share.first = ferry_queue_take_alone(&translator->queue);
+    share.first = ferry_queue_take(&translator->queue, 0, true);
     if (share.first != NULL) {
         share.held = 1;
         ferry_logit_bound_destroy(&translator->bound);
@@ -325,27 +325,27 @@ static ferry_status run(ferry_job *job, ferry_error *error)
     return ferry_job_take_status(job, error);
 }
 
-/* Lines that are not finished were cancelled. */
-static ferry_status cancel_lines(ferry_job *job, ferry_error *error)
-{
-    const size_t done = atomic_load(&job->done);
-    if (done == job->count) return FERRY_OK;
-    for (size_t i = 0; i < job->count; i++)
-        if (!job->lines[i].finished)
-            FERRY_TRY(ferry_result_line_fail(&job->result->lines[i], FERRY_ERROR_CANCELLED, "cancelled", error));
-    return ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled: %zu of %zu lines are finished", done, job->count);
-}
-
 ferry_status ferry_job_end(ferry_job *job, ferry_status status, ferry_result **result, ferry_error *error)
 {
-    if (status == FERRY_OK || status == FERRY_ERROR_CANCELLED) status = cancel_lines(job, error);
+    const size_t done = atomic_load(&job->done);
+    bool complete = status == FERRY_OK || status == FERRY_ERROR_CANCELLED;
+    if (complete && done < job->count) {
+        /* Lines that are not finished were cancelled. */
+        status = ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled: %zu of %zu lines are finished", done, job->count);
+        for (size_t i = 0; i < job->count && complete; i++)
+            complete = job->lines[i].finished || ferry_result_line_fail(&job->result->lines[i], FERRY_ERROR_CANCELLED,
+                                                                        "cancelled", error) == FERRY_OK;
+        if (!complete) status = FERRY_ERROR_MEMORY;
+    } else if (complete) {
+        status = FERRY_OK;
+    }
     for (size_t i = 0; job->lines != NULL && i < job->count; i++) {
         ferry_parts_destroy(&job->lines[i].parts);
         free(job->lines[i].repaired);
     }
     free(job->lines);
     free(job->sentences);
-    if (status == FERRY_OK || status == FERRY_ERROR_CANCELLED)
+    if (complete)
         *result = job->result;
     else
         ferry_result_destroy(job->result);
@@ -358,8 +358,9 @@ ferry_status ferry_job_finish(ferry_job *job, ferry_status status, ferry_result 
     return ferry_job_end(job, status, result, error);
 }
 
-ferry_status ferry_job_translate(ferry_translator *translator, const ferry_text *texts, const ferry_text *prefixes,
-                                 size_t count, ferry_result **result, ferry_error *error)
+/* ferry_translate_prefixed (`prefixes` may be NULL), of arguments that were checked, within a call. */
+static ferry_status translate_lines(ferry_translator *translator, const ferry_text *texts, const ferry_text *prefixes,
+                                    size_t count, ferry_result **result, ferry_error *error)
 {
     ferry_job job = {.translator = translator, .texts = texts, .prefixes = prefixes, .count = count};
     ferry_status status = ferry_job_begin(&job, error);
@@ -393,8 +394,8 @@ static ferry_status translate(ferry_translator *translator, const ferry_text *te
         if (before != NULL && lines == NULL)
             status = FERRY_ERROR_MEMORY;
         else
-            status = ferry_job_translate(ferry_translator_stage(translator, i), before != NULL ? lines : texts, NULL,
-                                         count, result, error);
+            status = translate_lines(ferry_translator_stage(translator, i), before != NULL ? lines : texts, NULL, count,
+                                     result, error);
         free(lines);
         if (ferry_row_merge(*result, before, error) != FERRY_OK) {
             ferry_result_destroy(*result);
@@ -431,7 +432,7 @@ ferry_status ferry_translate_prefixed(ferry_translator *translator, const ferry_
     FERRY_TRY(ferry_job_check(translator, error));
     ferry_call call;
     FERRY_TRY(ferry_call_begin(translator, &call, error));
-    return ferry_call_end(&call, ferry_job_translate(translator, lines, prefixes, count, result, error));
+    return ferry_call_end(&call, translate_lines(translator, lines, prefixes, count, result, error));
 }
 
 ferry_status ferry_translate_text(ferry_translator *translator, ferry_text text, ferry_result **result,

@@ -204,9 +204,6 @@ static inline bool ferry_job_stopped(const ferry_job *job)
     return atomic_load(job->stop);
 }
 
-/* ferry_translate_prefixed (`prefixes` may be NULL), of arguments that were checked, within a call. */
-ferry_status ferry_job_translate(ferry_translator *translator, const ferry_text *texts, const ferry_text *prefixes,
-                                 size_t count, ferry_result **result, ferry_error *error);
 /* UNSUPPORTED if the model, or one of a row, has no tokenizer. */
 ferry_status ferry_job_check(const ferry_translator *translator, ferry_error *error);
 /* Takes memory for `count` lines. After it, even if it failed, comes ferry_job_end or _finish. */

@@ -276,6 +276,46 @@ void ferry_model_widen(const ferry_model *model)
     ferry_mutex_unlock(&own->mutex);
 }
 
+/* ---- arguments ---- */
+
+/* No object in memory is larger than PTRDIFF_MAX bytes. `argument` is the name of the size. */
+static ferry_status check_bytes(const char *argument, size_t size, ferry_error *error)
+{
+    if (size <= PTRDIFF_MAX) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_ARGUMENT, "%s: expected at most %td, found %zu", argument,
+                      (ptrdiff_t)PTRDIFF_MAX, size);
+}
+
+ferry_status ferry_check_range(const char *argument, int32_t value, int32_t least, int32_t most, ferry_error *error)
+{
+    if (value >= least && value <= most) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_ARGUMENT, "%s: expected %d to %d, found %d", argument, (int)least, (int)most,
+                      (int)value);
+}
+
+ferry_status ferry_check_text(const char *argument, ferry_text *text, ferry_error *error)
+{
+    if (text->data == NULL && text->size > 0)
+        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "%s.data: expected %zu bytes, found NULL", argument, text->size);
+    if (text->data == NULL) text->data = ""; /* C permits no offset of NULL */
+    return check_bytes(ferry_name_format("%s.size", argument).text, text->size, error);
+}
+
+ferry_status ferry_check_texts(const char *argument, const ferry_text *texts, size_t count, ferry_error *error)
+{
+    if (count > PTRDIFF_MAX / sizeof *texts)
+        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "count: expected at most %zu, found %zu",
+                          PTRDIFF_MAX / sizeof *texts, count);
+    if (count > 0 && texts == NULL)
+        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "%s: expected %zu texts, found NULL", argument, count);
+    for (size_t i = 0; i < count; i++) {
+        ferry_text text = texts[i];
+        if (text.size > PTRDIFF_MAX || (text.data == NULL && text.size > 0))
+            return ferry_check_text(ferry_name_format("%s[%zu]", argument, i).text, &text, error);
+    }
+    return FERRY_OK;
+}
+
 /* ---- opening ---- */
 
 static ferry_status check_result_and_flags(int flags, ferry_model **model, ferry_error *error)
@@ -333,7 +373,7 @@ ferry_status ferry_model_open_memory(const void *data, size_t size, int flags, f
     ferry_mapped_file map;
     FERRY_TRY(check_result_and_flags(flags, model, error));
     FERRY_NEEDS(data);
-    FERRY_TRY(ferry_check_bytes("size", size, error));
+    FERRY_TRY(check_bytes("size", size, error));
     FERRY_TRY(check_alignment("data", (uintptr_t)data, flags, error));
     FERRY_TRY(
         ferry_mapped_file_open_memory((ferry_view){data, size}, hold_for(flags, FERRY_FILE_BORROWED), &map, error));
@@ -354,43 +394,4 @@ void ferry_model_close(ferry_model *model)
     ferry_mutex_destroy(&model->mutex);
     free(model);
     ferry_heap_trim(); /* a vocabulary is many small blocks, often between others that stay */
-}
-
-/* ---- arguments ---- */
-
-ferry_status ferry_check_bytes(const char *argument, size_t size, ferry_error *error)
-{
-    if (size <= PTRDIFF_MAX) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_ARGUMENT, "%s: expected at most %td, found %zu", argument,
-                      (ptrdiff_t)PTRDIFF_MAX, size);
-}
-
-ferry_status ferry_check_range(const char *argument, int32_t value, int32_t least, int32_t most, ferry_error *error)
-{
-    if (value >= least && value <= most) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_ARGUMENT, "%s: expected %d to %d, found %d", argument, (int)least, (int)most,
-                      (int)value);
-}
-
-ferry_status ferry_check_text(const char *argument, ferry_text *text, ferry_error *error)
-{
-    if (text->data == NULL && text->size > 0)
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "%s.data: expected %zu bytes, found NULL", argument, text->size);
-    if (text->data == NULL) text->data = ""; /* C permits no offset of NULL */
-    return ferry_check_bytes(ferry_name_format("%s.size", argument).text, text->size, error);
-}
-
-ferry_status ferry_check_texts(const char *argument, const ferry_text *texts, size_t count, ferry_error *error)
-{
-    if (count > PTRDIFF_MAX / sizeof *texts)
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "count: expected at most %zu, found %zu",
-                          PTRDIFF_MAX / sizeof *texts, count);
-    if (count > 0 && texts == NULL)
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "%s: expected %zu texts, found NULL", argument, count);
-    for (size_t i = 0; i < count; i++) {
-        ferry_text text = texts[i];
-        if (text.size > PTRDIFF_MAX || (text.data == NULL && text.size > 0))
-            return ferry_check_text(ferry_name_format("%s[%zu]", argument, i).text, &text, error);
-    }
-    return FERRY_OK;
 }

@@ -93,8 +93,6 @@ ferry_status ferry_model_info_create(ferry_model *model, ferry_error *error);
 
 /* ---- arguments of the public functions that are impossible (FERRY_NEEDS refuses NULL) ---- */
 
-/* No object in memory is larger than PTRDIFF_MAX bytes. `argument` is the name of the size. */
-ferry_status ferry_check_bytes(const char *argument, size_t size, ferry_error *error);
 /* `value` is within least … most. */
 ferry_status ferry_check_range(const char *argument, int32_t value, int32_t least, int32_t most, ferry_error *error);
 /* A text of a caller. Without bytes, it gets an address. */

@@ -74,30 +74,6 @@ static ferry_job *first_job(ferry_queue *queue)
     return queue->first;
 }
 
-/* Takes the first sentence of one of the two lists of the first job. */
-static ferry_job_sentence *pop(ferry_queue *queue, ferry_job_sentence **list)
-{
-    ferry_job *job = queue->first;
-    ferry_job_sentence *sentence = *list;
-    *list = sentence->next;
-    if (!has_sentences(job)) unlink_job(queue, job);
-    job->held++;
-    queue->waiting--;
-    queue->held++;
-    return sentence;
-}
-
-static void push(ferry_queue *queue, ferry_job_sentence *sentence, ferry_queue_target target)
-{
-    ferry_job *job = sentence->job;
-    ferry_job_sentence **at = target == FERRY_QUEUE_ALONE ? &job->alone : &job->waiting;
-    const bool linked = has_sentences(job);
-    sentence->next = *at;
-    *at = sentence;
-    queue->waiting++;
-    if (!linked) link_job(queue, job);
-}
-
 /* ---- jobs ---- */
 
 void ferry_queue_add(ferry_queue *queue, ferry_job *job)
@@ -123,23 +99,22 @@ void ferry_queue_remove(ferry_queue *queue, ferry_job *job)
 
 /* ---- sentences ---- */
 
-ferry_job_sentence *ferry_queue_take(ferry_queue *queue, size_t held)
+ferry_job_sentence *ferry_queue_take(ferry_queue *queue, size_t held, bool alone)
 {
     ferry_job_sentence *sentence = NULL;
     ferry_mutex_lock(&queue->mutex);
     ferry_job *job = first_job(queue);
     const size_t workers = (size_t)queue->workers, even = (queue->held + queue->waiting + workers - 1) / workers;
-    if (job != NULL && job->waiting != NULL && held < even && !queue->alone) sentence = pop(queue, &job->waiting);
-    ferry_mutex_unlock(&queue->mutex);
-    return sentence;
-}
-
-ferry_job_sentence *ferry_queue_take_alone(ferry_queue *queue)
-{
-    ferry_job_sentence *sentence = NULL;
-    ferry_mutex_lock(&queue->mutex);
-    ferry_job *job = first_job(queue);
-    if (job != NULL && job->waiting == NULL) sentence = pop(queue, &job->alone);
+    const bool may = alone || (held < even && !queue->alone);
+    if (job != NULL && may && (job->waiting != NULL) != alone) {
+        ferry_job_sentence **list = alone ? &job->alone : &job->waiting;
+        sentence = *list;
+        *list = sentence->next;
+        if (!has_sentences(job)) unlink_job(queue, job);
+        job->held++;
+        queue->waiting--;
+        queue->held++;
+    }
     ferry_mutex_unlock(&queue->mutex);
     return sentence;
 }
@@ -151,7 +126,12 @@ void ferry_queue_put(ferry_queue *queue, ferry_job_sentence *sentence, ferry_que
     job->held--;
     queue->held--;
     if (target != FERRY_QUEUE_DONE && !ferry_job_stopped(job)) {
-        push(queue, sentence, target);
+        ferry_job_sentence **at = target == FERRY_QUEUE_ALONE ? &job->alone : &job->waiting;
+        const bool linked = has_sentences(job);
+        sentence->next = *at;
+        *at = sentence;
+        queue->waiting++;
+        if (!linked) link_job(queue, job);
         ferry_condition_wake_all(&queue->changed);
     }
     settle(queue, job);

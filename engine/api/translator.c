@@ -59,8 +59,10 @@ static ferry_status complete_struct(const char *name, const void *given, size_t 
     return FERRY_OK;
 }
 
-ferry_status ferry_options_complete(const ferry_model_file *file, const ferry_options *options,
-                                    ferry_decoding *complete, ferry_error *error)
+/* The options of a program that was compiled with the header of any version, which the `size` of each struct tells
+ * (NULL: no options), as this version has them: other fields have their defaults, and options.search is `search`. */
+static ferry_status complete_options(const ferry_model_file *file, const ferry_options *options,
+                                     ferry_decoding *complete, ferry_error *error)
 {
     *complete = file->generation.decoding;
     if (options != NULL)
@@ -220,7 +222,7 @@ ferry_status ferry_translator_create(const ferry_model *model, const ferry_optio
     FERRY_NEEDS(translator);
     *translator = NULL;
     FERRY_NEEDS(model);
-    FERRY_TRY(ferry_options_complete(&model->file, options, &complete, error));
+    FERRY_TRY(complete_options(&model->file, options, &complete, error));
     FERRY_TRY(ferry_options_check(&complete, &model->file, error));
     ferry_translator *created = calloc(1, sizeof *created);
     if (created == NULL) return ferry_fail_memory(error, "a translator", sizeof *created);
@@ -399,22 +401,14 @@ ferry_status ferry_translator_then(ferry_translator *first, ferry_translator *se
 
 /* ---- calls ---- */
 
-/* Takes the first `count` stages. */
-static bool take(const ferry_translator *translator, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (!atomic_exchange(&ferry_translator_stage(translator, i)->busy, true)) continue;
-        while (i-- > 0) atomic_store(&ferry_translator_stage(translator, i)->busy, false);
-        return false;
-    }
-    return true;
-}
-
 ferry_status ferry_call_begin(ferry_translator *translator, ferry_call *call, ferry_error *error)
 {
     ferry_translator *stage;
-    if (!take(translator, ferry_translator_stage_count(translator)))
+    for (size_t i = 0; (stage = ferry_translator_stage(translator, i)) != NULL; i++) {
+        if (!atomic_exchange(&stage->busy, true)) continue;
+        while (i-- > 0) atomic_store(&ferry_translator_stage(translator, i)->busy, false);
         return ferry_fail(error, FERRY_ERROR_ARGUMENT, "translator: expected none with a call in progress");
+    }
     for (size_t i = 0; (stage = ferry_translator_stage(translator, i)) != NULL; i++)
         if (atomic_load(&stage->cancelled)) atomic_store(&stage->stop, true);
     *call = (ferry_call){translator, ferry_floats_begin()};

@@ -58,10 +58,9 @@ void ferry_queue_add(ferry_queue *queue, ferry_job *job);
 /* Takes the job's sentences out of the queue; those with workers stay there. */
 void ferry_queue_remove(ferry_queue *queue, ferry_job *job);
 
-/* The next sentence for a worker that holds so many; NULL: there is none, or others hold fewer. */
-ferry_job_sentence *ferry_queue_take(ferry_queue *queue, size_t held);
-/* The next one that is to be translated alone; NULL: none is, or others come first. */
-ferry_job_sentence *ferry_queue_take_alone(ferry_queue *queue);
+/* The next sentence for a worker that holds so many; NULL: there is none, or others hold fewer. `alone`: the next one
+ * that is to be translated alone; NULL: none is, or others come first. */
+ferry_job_sentence *ferry_queue_take(ferry_queue *queue, size_t held, bool alone);
 /* Each sentence that was taken is put somewhere. One of a job that was stopped is done. */
 void ferry_queue_put(ferry_queue *queue, ferry_job_sentence *sentence, ferry_queue_target target);
 
@@ -121,10 +120,6 @@ int32_t ferry_translator_target_length(const ferry_translator *translator, size_
 /* ARGUMENT: a row, where one model is needed. */
 ferry_status ferry_row_refuse(const ferry_translator *translator, ferry_error *error);
 
-/* The options of a program that was compiled with the header of any version, which the `size` of each struct tells
- * (NULL: no options), as this version has them: other fields have their defaults, and options.search is `search`. */
-ferry_status ferry_options_complete(const ferry_model_file *file, const ferry_options *options,
-                                    ferry_decoding *complete, ferry_error *error);
 /* Checks every option against its row of the schema and the model; the error names the option. */
 ferry_status ferry_options_check(const ferry_decoding *decoding, const ferry_model_file *file, ferry_error *error);
 

@@ -105,20 +105,15 @@ const ferry_feature *ferry_schema_feature(size_t index)
     return index < sizeof features / sizeof features[0] ? &features[index] : NULL;
 }
 
-static bool is_word(ferry_view word, const ferry_feature *feature)
-{
-    if (feature->choices == NULL) return ferry_view_is(word, feature->prefix);
-    for (size_t i = 0; feature->choices[i] != NULL; i++)
-        if (ferry_view_is(word, ferry_name_format("%s:%s", feature->prefix, feature->choices[i]).text)) return true;
-    return false;
-}
-
 bool ferry_schema_knows_feature(ferry_view word)
 {
     static const char positions[] = "position:";
     if (word.size >= sizeof positions - 1 && memcmp(word.data, positions, sizeof positions - 1) == 0) return true;
-    for (size_t i = 0; i < sizeof features / sizeof features[0]; i++)
-        if (is_word(word, &features[i])) return true;
+    for (const ferry_feature *f = features; f < features + sizeof features / sizeof features[0]; f++) {
+        if (f->choices == NULL && ferry_view_is(word, f->prefix)) return true;
+        for (size_t i = 0; f->choices != NULL && f->choices[i] != NULL; i++)
+            if (ferry_view_is(word, ferry_name_format("%s:%s", f->prefix, f->choices[i]).text)) return true;
+    }
     return false;
 }
 
@@ -377,12 +372,6 @@ void *ferry_schema_group(const ferry_schema_values *values, ferry_key_group grou
     return NULL;
 }
 
-static bool is_recorded(const ferry_key *key, const ferry_model_origin *origin)
-{
-    if (key->kind != FERRY_KEY_TEXT) return ferry_key_integer(key, origin) != 0;
-    return ((const ferry_view *)(const void *)((const char *)origin + key->offset))->size > 0;
-}
-
 bool ferry_key_applies(const ferry_key *key, const ferry_schema_values *values)
 {
     const ferry_model_text *text = values->text;
@@ -400,7 +389,9 @@ bool ferry_key_applies(const ferry_key *key, const ferry_schema_values *values)
     case FERRY_WHEN_TWO_MODELS:
         return text->kind == FERRY_TOKENIZER_SENTENCEPIECE && !ferry_view_equal(text->source_model, text->target_model);
     case FERRY_WHEN_TWO_TABLES: break;
-    case FERRY_WHEN_RECORDED: return is_recorded(key, values->origin);
+    case FERRY_WHEN_RECORDED:
+        if (key->kind != FERRY_KEY_TEXT) return ferry_key_integer(key, values->origin) != 0;
+        return ((const ferry_view *)(const void *)((const char *)values->origin + key->offset))->size > 0;
     }
     if (text->source_count != text->target_count) return true;
     for (size_t i = 0; i < (size_t)text->source_count; i++)

@@ -102,26 +102,27 @@ static ferry_status bind_again(ferry_model *model, ferry_position *own, const ch
     return FERRY_OK;
 }
 
-/* Whether the encoding took the word "key=value". */
-static bool takes(const ferry_position *position, const char *word)
-{
-    const size_t size = strcspn(word, "= ");
-    if (!can_change(position) || word[size] != '=') return false;
-    const size_t i = ferry_position_parameter_index(position, (ferry_view){word, size});
-    return position->scheme->parameters[i].key != NULL && ferry_position_has(position, i);
-}
-
 static ferry_status change_positions(ferry_model *model, const char *words, ferry_error *error)
 {
     ferry_position *encoder = &model->file.transformer.encoder.position;
     ferry_position *decoder = &model->file.transformer.decoder.position;
     FERRY_TRY(bind_again(model, encoder, words, error));
     FERRY_TRY(bind_again(model, decoder, words, error));
-    for (const char *word = words; *word != '\0'; word += strcspn(word, " "), word += *word == ' ')
-        if (!takes(encoder, word) && !takes(decoder, word))
+    for (const char *word = words; *word != '\0'; word += strcspn(word, " "), word += *word == ' ') {
+        const ferry_view key = {word, strcspn(word, "= ")};
+        bool taken = false;
+        for (int i = 0; i < 2 && word[key.size] == '='; i++) {
+            const ferry_position *position = i == 0 ? encoder : decoder;
+            if (!can_change(position)) continue;
+            const size_t parameter = ferry_position_parameter_index(position, key);
+            taken = taken ||
+                    (position->scheme->parameters[parameter].key != NULL && ferry_position_has(position, parameter));
+        }
+        if (!taken)
             return ferry_fail(error, FERRY_ERROR_ARGUMENT,
                               "position '%s': the model's encodings have no parameter that '%.*s' could change", words,
                               (int)strcspn(word, " "), word);
+    }
     return ferry_model_info_create(model, error);
 }
 
@@ -224,19 +225,9 @@ static ferry_status make_norm(maker *m, ferry_norm *norm, ferry_error *error)
 
 /* ---- stacks ---- */
 
-static ferry_status make_row(maker *m, const ferry_tensor_row *row, const ferry_stack *stack, void *owner,
-                             ferry_error *error)
-{
-    const ferry_transformer *model = &m->file->transformer;
-    if (!ferry_tensor_applies(row, model, stack)) return FERRY_OK;
-    void *place = ferry_tensor_target(row, owner);
-    if (row->form == FERRY_TENSOR_NORM) return make_norm(m, place, error);
-    return make_matrix(m, ferry_tensor_size(row->N, model, stack), ferry_tensor_size(row->K, model, stack), place,
-                       error);
-}
-
 static ferry_status make_stack(maker *m, ferry_stack *stack, ferry_error *error)
 {
+    const ferry_transformer *model = &m->file->transformer;
     const size_t count = (size_t)stack->layer_count;
     size_t rows;
     const ferry_tensor_row *tensors = ferry_schema_layer_tensors(&rows);
@@ -244,7 +235,15 @@ static ferry_status make_stack(maker *m, ferry_stack *stack, ferry_error *error)
     if (stack->layers == NULL) return ferry_fail_memory(error, "the layers of a model", count * sizeof *stack->layers);
     memset(stack->layers, 0, count * sizeof *stack->layers);
     for (size_t i = 0; i < count; i++)
-        for (size_t r = 0; r < rows; r++) FERRY_TRY(make_row(m, &tensors[r], stack, &stack->layers[i], error));
+        for (const ferry_tensor_row *row = tensors; row < tensors + rows; row++) {
+            void *target = ferry_tensor_target(row, &stack->layers[i]);
+            if (!ferry_tensor_applies(row, model, stack)) continue;
+            if (row->form == FERRY_TENSOR_NORM)
+                FERRY_TRY(make_norm(m, target, error));
+            else
+                FERRY_TRY(make_matrix(m, ferry_tensor_size(row->N, model, stack),
+                                      ferry_tensor_size(row->K, model, stack), target, error));
+        }
     return FERRY_OK;
 }
 
@@ -283,24 +282,27 @@ static ferry_status bind_position(maker *m, const char *encoding, ferry_stack *s
 
 /* ---- the model ---- */
 
-/* A size of the shape, against the limit of the stack's key, or d_model's. */
-static ferry_status check_size(const char *name, const char *key, int32_t value, int32_t least, ferry_error *error)
-{
-    const ferry_key *found = ferry_schema_find(FERRY_KEYS_ENCODER, key);
-    const double most = (found != NULL ? found : ferry_schema_find(FERRY_KEYS_GRAPH, key))->most;
-    if (value >= least && value <= most) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_ARGUMENT, "%s: expected %d to %.0f, found %d", name, (int)least, most,
-                      (int)value);
-}
-
+/* Each size of the shape, against the limit of the stack's key, or d_model's. */
 static ferry_status check_shape(const ferry_inspect_shape *shape, ferry_error *error)
 {
-    FERRY_TRY(check_size("d_model", "d_model", shape->d_model, 1, error));
-    FERRY_TRY(check_size("heads", "heads", shape->heads, 1, error));
-    FERRY_TRY(check_size("ffn_width", "ffn_width", shape->ffn_width, 1, error));
-    FERRY_TRY(check_size("encoder_layers", "layers", shape->encoder_layers, 1, error));
-    FERRY_TRY(check_size("decoder_layers", "layers", shape->decoder_layers, 1, error));
-    FERRY_TRY(check_size("vocab", "vocab_size", shape->vocab, PADDING + 2, error));
+    const struct {
+        const char *name, *key;
+        int32_t value, least;
+    } sizes[] = {
+        {"d_model", "d_model", shape->d_model, 1},
+        {"heads", "heads", shape->heads, 1},
+        {"ffn_width", "ffn_width", shape->ffn_width, 1},
+        {"encoder_layers", "layers", shape->encoder_layers, 1},
+        {"decoder_layers", "layers", shape->decoder_layers, 1},
+        {"vocab", "vocab_size", shape->vocab, PADDING + 2},
+    };
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        const ferry_key *key = ferry_schema_find(FERRY_KEYS_ENCODER, sizes[i].key);
+        if (key == NULL) key = ferry_schema_find(FERRY_KEYS_GRAPH, sizes[i].key);
+        if (sizes[i].value < sizes[i].least || sizes[i].value > key->most)
+            return ferry_fail(error, FERRY_ERROR_ARGUMENT, "%s: expected %d to %.0f, found %d", sizes[i].name,
+                              (int)sizes[i].least, key->most, (int)sizes[i].value);
+    }
     if (shape->d_model % shape->heads == 0) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_ARGUMENT, "heads: expected a divisor of d_model %d, found %d",
                       (int)shape->d_model, (int)shape->heads);
@@ -359,21 +361,15 @@ static void configure(ferry_model_file *file, const ferry_inspect_shape *shape)
     file->generation.decoding.search.suppressed_count = 2;
 }
 
-static ferry_status reserve_panels(maker *m, const ferry_inspect_shape *shape, ferry_error *error)
-{
-    const uint64_t bytes = panel_bytes(shape);
-    if (bytes > SIZE_MAX / 2) return ferry_fail_memory(error, "the model's matrices", SIZE_MAX);
-    FERRY_TRY(ferry_model_file_reserve(m->file, (size_t)bytes, error));
-    m->panels = m->file->widened;
-    return FERRY_OK;
-}
-
 /* The positions come last: models of different encodings share all other weights. */
 static ferry_status make_model(maker *m, const char *encoding, const ferry_inspect_shape *shape, ferry_error *error)
 {
     ferry_transformer *model = &m->file->transformer;
+    const uint64_t bytes = panel_bytes(shape);
     configure(m->file, shape);
-    FERRY_TRY(reserve_panels(m, shape, error));
+    if (bytes > SIZE_MAX / 2) return ferry_fail_memory(error, "the model's matrices", SIZE_MAX);
+    FERRY_TRY(ferry_model_file_reserve(m->file, (size_t)bytes, error));
+    m->panels = m->file->widened;
     model->output = (ferry_matrix){.N = shape->vocab, .K = shape->d_model};
     model->output.panels = make_panels(m, shape->vocab, shape->d_model);
     model->decoder.embedding = model->encoder.embedding = model->output;

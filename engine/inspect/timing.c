@@ -59,21 +59,18 @@ static ferry_status prepare_memory(ferry_inspect_timer *timer, ferry_error *erro
     return FERRY_OK;
 }
 
-static ferry_status prepare_decoder(ferry_inspect_timer *timer, ferry_error *error)
+static ferry_status prepare(ferry_inspect_timer *timer, ferry_error *error)
 {
     ferry_arena *arena = &timer->state.context.arena;
     const int32_t offsets[] = {0, timer->source_tokens};
-    FERRY_TRY(ferry_sequence_begin(arena, timer->source_tokens, &timer->sentence, error));
-    FERRY_TRY(ferry_sequence_begin(arena, timer->target_tokens, &timer->hypothesis, error));
-    FERRY_TRY(ferry_decoder_begin(&timer->state, timer->output, offsets, 1, &timer->sentence, error));
-    return timer->target_tokens > 1 ? decode(timer, 0, timer->target_tokens - 1, error) : FERRY_OK;
-}
-
-static ferry_status prepare(ferry_inspect_timer *timer, ferry_error *error)
-{
     FERRY_TRY(prepare_memory(timer, error));
     FERRY_TRY(encode(timer, error));
-    if (timer->target_tokens > 0) FERRY_TRY(prepare_decoder(timer, error));
+    if (timer->target_tokens > 0) {
+        FERRY_TRY(ferry_sequence_begin(arena, timer->source_tokens, &timer->sentence, error));
+        FERRY_TRY(ferry_sequence_begin(arena, timer->target_tokens, &timer->hypothesis, error));
+        FERRY_TRY(ferry_decoder_begin(&timer->state, timer->output, offsets, 1, &timer->sentence, error));
+        if (timer->target_tokens > 1) FERRY_TRY(decode(timer, 0, timer->target_tokens - 1, error));
+    }
     return compute(timer, error); /* the arena has its final size after the second time */
 }
 

@@ -193,18 +193,12 @@ static ferry_status find_coarse(ferry_logit_bound *bound, ferry_context *context
     return make(bound, context, error);
 }
 
-static double largest_bias(const ferry_matrix *matrix)
-{
-    double most = 0;
-    for (int32_t n = 0; n < matrix->N; n++) most = larger(most, fabs((double)matrix->bias[n]));
-    return most;
-}
-
 ferry_status ferry_logit_bound_create(const ferry_matrix *exact, const ferry_matrix *stored, ferry_context *context,
                                       ferry_logit_bound *bound, ferry_error *error)
 {
     *bound = (ferry_logit_bound){.exact = exact};
-    if (exact->bias != NULL) bound->bias = largest_bias(exact);
+    for (int32_t n = 0; exact->bias != NULL && n < exact->N; n++)
+        bound->bias = larger(bound->bias, fabs((double)exact->bias[n]));
     const ferry_status status = find_coarse(bound, context, stored, error);
     if (status != FERRY_OK) ferry_logit_bound_destroy(bound);
     return status;
@@ -234,18 +228,6 @@ double ferry_logit_bound_margin(const ferry_logit_bound *bound, const float *x, 
     return slack * (size * bound->error + delta * bound->norm + 2 * (K + 8) * unit * most) + underflow;
 }
 
-/* The panel that begins with column n, and its weights into the cache near the core. */
-static ferry_matrix fetch_panel(const ferry_matrix *exact, int32_t n)
-{
-    const int32_t left = exact->N - n;
-    const ferry_matrix panel = ferry_matrix_columns(exact, n, left < FERRY_LANES ? left : FERRY_LANES);
-    const char *weights = panel.codes != NULL ? (const char *)panel.codes : (const char *)panel.panels;
-    const size_t bytes = panel.codes != NULL ? ferry_codes_size(FERRY_LANES, panel.K)
-                                             : ferry_panels_count(FERRY_LANES, panel.K) * sizeof *panel.panels;
-    for (size_t at = 0; at < bytes; at += 64) __builtin_prefetch(weights + at, 0, 2);
-    return panel;
-}
-
 /* The largest logit so far. */
 typedef struct best {
     ferry_context *context;
@@ -260,7 +242,14 @@ typedef struct best {
 static ferry_status choose(best *b, int32_t p, ferry_error *error)
 {
     float values[FERRY_LANES];
-    const ferry_matrix columns = fetch_panel(b->exact, p * FERRY_LANES);
+    const int32_t left = b->exact->N - p * FERRY_LANES;
+    const ferry_matrix columns =
+        ferry_matrix_columns(b->exact, p * FERRY_LANES, left < FERRY_LANES ? left : FERRY_LANES);
+    const bool codes = columns.codes != NULL;
+    const char *weights = codes ? (const char *)columns.codes : (const char *)columns.panels;
+    const size_t bytes = codes ? ferry_codes_size(FERRY_LANES, columns.K)
+                               : ferry_panels_count(FERRY_LANES, columns.K) * sizeof *columns.panels;
+    for (size_t at = 0; at < bytes; at += 64) __builtin_prefetch(weights + at, 0, 2); /* near the core */
     const ferry_logits panel = {.values = values, .ld = FERRY_LANES, .count = columns.N, .first = p * FERRY_LANES};
     FERRY_TRY(ferry_inputs_multiply(b->context, values, &b->inputs, &columns, error));
     b->rules->mask(b->rules->user, &panel);

@@ -38,21 +38,15 @@ static void mask_token(const ferry_logits *logits, float *row, int32_t id)
     if (offset >= 0) row[offset] = -INFINITY;
 }
 
-static void mask_repeated_ngrams(const ferry_logits *logits, float *row, int32_t size, const int32_t *ids,
-                                 int32_t length)
-{
-    if (length < size) return;
-    int32_t context = size - 1;
-    size_t context_bytes = (size_t)context * sizeof *ids;
-    const int32_t *tail = ids + length - context;
-    for (int32_t i = 0; i + context < length; i++)
-        if (memcmp(ids + i, tail, context_bytes) == 0) mask_token(logits, row, ids[i + context]);
-}
-
 void ferry_logits_mask(const ferry_logits *logits, float *row, const ferry_options *options, const int32_t *eos_ids,
                        int32_t eos_count, const int32_t *ids, int32_t length)
 {
-    if (options->no_repeat_ngram > 0) mask_repeated_ngrams(logits, row, options->no_repeat_ngram, ids, length);
+    if (options->no_repeat_ngram > 0 && length >= options->no_repeat_ngram) {
+        const int32_t context = options->no_repeat_ngram - 1;
+        const int32_t *tail = ids + length - context;
+        for (int32_t i = 0; i + context < length; i++)
+            if (memcmp(ids + i, tail, (size_t)context * sizeof *ids) == 0) mask_token(logits, row, ids[i + context]);
+    }
     for (size_t i = 0; i < options->search->suppressed_count; i++)
         mask_token(logits, row, options->search->suppressed_ids[i]);
     if (length - 1 >= options->min_length) return;

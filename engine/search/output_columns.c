@@ -114,16 +114,6 @@ static group find_group(const ferry_output_columns *columns, int32_t first, int3
     return g;
 }
 
-/* How many columns of the group's logits exist at the same time. */
-static int32_t part_width(const ferry_output_columns *columns, const group *g)
-{
-    const int32_t most = LOGITS_NEAR / g->rows < COLUMNS_NEAR ? LOGITS_NEAR / g->rows : COLUMNS_NEAR;
-    const int32_t width = most / FERRY_LOG_SUM_BLOCK * FERRY_LOG_SUM_BLOCK;
-    const bool parts = ferry_search_takes_parts(columns->sentences[g->first].search);
-    if (!parts || width >= g->matrix->N) return g->matrix->N;
-    return width > 0 ? width : FERRY_LOG_SUM_BLOCK;
-}
-
 /* ---- the searches' steps ---- */
 
 static ferry_status run_group(ferry_output_columns *columns, group *g, ferry_error *error);
@@ -202,7 +192,11 @@ static ferry_status run_group(ferry_output_columns *columns, group *g, ferry_err
 {
     ferry_context *context = &columns->state->context;
     ferry_profile *profile = &columns->state->profile;
-    const int32_t width = part_width(columns, g), N = g->matrix->N;
+    /* Columns whose logits exist at the same time. */
+    const int32_t N = g->matrix->N, near = LOGITS_NEAR / g->rows < COLUMNS_NEAR ? LOGITS_NEAR / g->rows : COLUMNS_NEAR;
+    int32_t width =
+        near >= FERRY_LOG_SUM_BLOCK ? near / FERRY_LOG_SUM_BLOCK * FERRY_LOG_SUM_BLOCK : FERRY_LOG_SUM_BLOCK;
+    if (width > N || !ferry_search_takes_parts(columns->sentences[g->first].search)) width = N;
     const size_t floats = (size_t)g->rows * (size_t)width;
     const ferry_rows rows = {columns->hidden + (size_t)g->row * (size_t)g->matrix->K, g->rows,
                              ferry_sentence_groups(columns->state->model, &g->rows)};
