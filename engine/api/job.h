@@ -54,8 +54,7 @@ typedef enum ferry_cut {
 
 /* Whether `text`, which is valid UTF-8, may be cut before byte `at`, 0 < at ≤ size. Its end is a cut of every kind. */
 bool ferry_cut_is_at(ferry_view text, size_t at, ferry_cut cut);
-/* Of these cuts between `low` and `high`, both excluded, one that is near `guess`, which is between them, too; `low` if
- * there is none. */
+/* A cut of this kind near `guess`, between `low` and `high`, both excluded, as `guess` is; `low` if there is none. */
 size_t ferry_cut_near(ferry_view text, size_t low, size_t high, size_t guess, ferry_cut cut);
 
 /* What is translated as one sentence. */

@@ -96,7 +96,11 @@ ferry_status ferry_parts_join(const ferry_parts *parts, const ferry_translator *
     }
     FERRY_TRY(ferry_parts_warn(parts, translator, line, error));
     if (parts->count == 1) {
-        ferry_result_line_move(line, &parts->parts[0].result);
+        ferry_result_line *only = &parts->parts[0].result;
+        line->hypotheses = only->hypotheses;
+        line->count = only->count;
+        only->hypotheses = NULL;
+        only->count = 0;
         return FERRY_OK;
     }
     FERRY_TRY(ferry_result_line_begin(line, count, error));

@@ -12,13 +12,6 @@ enum { MOST_PROMPT = 1024 }; /* bytes */
 
 /* ---- names ---- */
 
-static bool is_name(ferry_view name)
-{
-    for (size_t i = 0; i < name.size; i++)
-        if ((unsigned char)name.data[i] < ' ' || name.data[i] == 0x7F) return false;
-    return name.size > 0 && name.data[0] != ' ' && ferry_utf8_is_valid(name);
-}
-
 /* `role`, if the language has it: also a tag, where the model wants one. */
 static int32_t role_of(const ferry_model_languages *table, int32_t index, int32_t role)
 {
@@ -36,21 +29,14 @@ static ferry_view next_word(const char **text)
     return word;
 }
 
-/* The name of its first code that has one; "" if none has. */
-static const char *english_name(const ferry_language *language)
-{
-    const char *name = NULL;
-    for (const char *codes = language->names; name == NULL && *codes != '\0';)
-        name = ferry_language_name_of(next_word(&codes));
-    if (name == NULL) name = ferry_language_name_of(ferry_text_view(language->tag));
-    return name != NULL ? name : "";
-}
-
-/* Of "tag other other", the tag and "other other". */
+/* Splits "tag other other" into the tag and "other other". */
 static ferry_status describe(ferry_languages *languages, int32_t index, ferry_arena *arena, ferry_error *error)
 {
     const ferry_view names = ferry_texts_at(languages->table.names, (size_t)index);
-    if (!is_name(names))
+    bool named = names.size > 0 && names.data[0] != ' ' && ferry_utf8_is_valid(names);
+    for (size_t i = 0; i < names.size; i++)
+        named = named && (unsigned char)names.data[i] >= ' ' && names.data[i] != 0x7F;
+    if (!named)
         return ferry_fail(error, FERRY_ERROR_FORMAT,
                           "key 'ferry.languages.names': expected a tag and other names, found '%s'",
                           ferry_printable_view(names).text);
@@ -62,7 +48,11 @@ static ferry_status describe(ferry_languages *languages, int32_t index, ferry_ar
     language->names = ferry_arena_text(arena, (ferry_view){names.data + rest, names.size - rest});
     if (language->tag == NULL || language->names == NULL)
         return ferry_fail_memory(error, "the names of languages", names.size);
-    language->english = english_name(language);
+    /* The English name of its first code that has one; "" if none has. */
+    const char *codes = language->names, *name = NULL;
+    while (name == NULL && *codes != '\0') name = ferry_language_name_of(next_word(&codes));
+    if (name == NULL) name = ferry_language_name_of(ferry_text_view(language->tag));
+    language->english = name != NULL ? name : "";
     language->roles = role_of(&languages->table, index, FERRY_LANGUAGE_SOURCE) |
                       role_of(&languages->table, index, FERRY_LANGUAGE_TARGET) |
                       (index == languages->table.default_source ? FERRY_LANGUAGE_DEFAULT_SOURCE : 0) |
@@ -329,7 +319,7 @@ ferry_status ferry_languages_encode_part(const ferry_languages *languages, const
     const bool own_tag = table->target_tag == FERRY_TAG_PREFIX && tag.size > 0;
     FERRY_TRY(encode_with_prompt(tokenizer, prompt_of(table, pair), tag, part, ids, ranges, error));
     if (!own_tag) FERRY_TRY(add_tag(ids, ranges, part.size, table->target_tag, table->target_ids, pair.target, error));
-    /* After the target's: of two tags in one place the source's is the outer one. */
+    /* After the target's: of two tags at one end the source's is the outer one. */
     return add_tag(ids, ranges, part.size, table->source_tag, table->source_ids, pair.source, error);
 }
 

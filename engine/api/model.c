@@ -338,12 +338,12 @@ static ferry_file_hold hold_for(int flags, ferry_file_hold otherwise)
 }
 
 /* Bytes that are used where they are must be aligned as the tensors within the file are. */
-static ferry_status check_alignment(const char *argument, uint64_t place, int flags, ferry_error *error)
+static ferry_status check_alignment(const char *argument, uint64_t offset, int flags, ferry_error *error)
 {
-    if (place % FERRY_ARENA_ALIGNMENT == 0 || (flags & FERRY_OPEN_COPY) != 0) return FERRY_OK;
+    if (offset % FERRY_ARENA_ALIGNMENT == 0 || (flags & FERRY_OPEN_COPY) != 0) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_ARGUMENT,
                       "%s: expected a multiple of %d without FERRY_OPEN_COPY, found %d more than one", argument,
-                      (int)FERRY_ARENA_ALIGNMENT, (int)(place % FERRY_ARENA_ALIGNMENT));
+                      (int)FERRY_ARENA_ALIGNMENT, (int)(offset % FERRY_ARENA_ALIGNMENT));
 }
 
 ferry_status ferry_model_open(const char *path, int flags, ferry_model **model, ferry_error *error)

@@ -44,8 +44,8 @@ ferry_status ferry_languages_find(const ferry_languages *languages, const char *
 ferry_status ferry_languages_check(const ferry_languages *languages, ferry_language_pair pair, int32_t forced_first_id,
                                    ferry_error *error);
 
-/* Of a model that chooses its target by a tag in the text, ">>fra<<" or, as a prompt for any source, "<2fr> ": ARGUMENT
- * when `line` begins with one that the model lacks, or with none though the pair leaves the target open. */
+/* Some models choose their target by a tag in the text, ">>fra<<" or, as a prompt for any source, "<2fr> ". ARGUMENT
+ * when `line` begins with one that such a model lacks, or with none though the pair leaves the target open. */
 ferry_status ferry_languages_check_line(const ferry_languages *languages, const ferry_tokenizer *tokenizer,
                                         ferry_language_pair pair, ferry_view line, ferry_error *error);
 

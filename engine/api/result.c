@@ -64,14 +64,6 @@ ferry_status ferry_result_line_warn(ferry_result_line *line, ferry_error *error,
     return ferry_result_line_add_warning(line, message, error);
 }
 
-void ferry_result_line_move(ferry_result_line *line, ferry_result_line *from)
-{
-    line->hypotheses = from->hypotheses;
-    line->count = from->count;
-    from->hypotheses = NULL;
-    from->count = 0;
-}
-
 void ferry_result_line_clear(ferry_result_line *line)
 {
     for (size_t h = 0; h < line->count; h++) {
@@ -155,30 +147,25 @@ bool ferry_tokens_need_words(const ferry_translator *translator, const int32_t *
            ferry_ids_find(ids, (size_t)length, translator->unknown_id) < (size_t)length;
 }
 
-/* Whether source token `index` begins a word: there is white space before it, or the part's beginning, and no piece of
- * its own stands for that. */
-static bool begins_word(const ferry_model_text *text, const ferry_part *part, size_t index)
-{
-    static const char blank[] = "\xE2\x96\x81";
-    const size_t size = sizeof blank - 1;
-    size_t at = part->ranges.ranges[index].begin;
-    uint32_t before;
-    const bool spaced = at == 0 || (ferry_utf8_previous(part->text, &at, &before) && ferry_utf8_is_space(before));
-    if (!spaced || index == 0) return spaced;
-    const ferry_view piece = ferry_texts_at(text->source_pieces, (size_t)part->ids.ids[index - 1]);
-    return piece.size < size || memcmp(piece.data + piece.size - size, blank, size) != 0;
-}
-
-/* The source token with the largest of weights [part->ids.count] among those with text. */
+/* The source token with the largest of weights [part->ids.count] among those with text. It begins a word if there is
+ * white space before it, or the part's beginning, and no piece of its own stands for that. */
 static ferry_word word_of(const ferry_model_text *text, const ferry_part *part, const float *weights)
 {
+    static const char blank[] = "\xE2\x96\x81";
+    const size_t size = sizeof blank - 1, count = part->ids.count;
     const ferry_range *ranges = part->ranges.ranges;
-    size_t best = part->ids.count;
-    for (size_t i = 0; i < part->ids.count; i++)
-        if (ranges[i].begin < ranges[i].end && (best == part->ids.count || weights[i] > weights[best])) best = i;
-    if (best == part->ids.count) return (ferry_word){0};
-    return (ferry_word){{part->text.data + ranges[best].begin, ranges[best].end - ranges[best].begin},
-                        begins_word(text, part, best)};
+    size_t best = count;
+    uint32_t before;
+    for (size_t i = 0; i < count; i++)
+        if (ranges[i].begin < ranges[i].end && (best == count || weights[i] > weights[best])) best = i;
+    if (best == count) return (ferry_word){0};
+    size_t at = ranges[best].begin;
+    bool begins = at == 0 || (ferry_utf8_previous(part->text, &at, &before) && ferry_utf8_is_space(before));
+    if (begins && best > 0) {
+        const ferry_view piece = ferry_texts_at(text->source_pieces, (size_t)part->ids.ids[best - 1]);
+        begins = piece.size < size || memcmp(piece.data + piece.size - size, blank, size) != 0;
+    }
+    return (ferry_word){{part->text.data + ranges[best].begin, ranges[best].end - ranges[best].begin}, begins};
 }
 
 ferry_status ferry_tokens_write_text(const ferry_translator *translator, const ferry_part *part,

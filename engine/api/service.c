@@ -234,20 +234,6 @@ static void stop(ferry_service *service, size_t count)
     }
 }
 
-static ferry_status start_all(ferry_service *service, ferry_error *error)
-{
-    const size_t count = ferry_translator_stage_count(service->translator);
-    service->threads = calloc(count, sizeof *service->threads);
-    if (service->threads == NULL) return ferry_fail_memory(error, "threads", count * sizeof *service->threads);
-    for (size_t i = 0; i < count; i++) {
-        const ferry_status status = start(ferry_translator_stage(service->translator, i), &service->threads[i], error);
-        if (status == FERRY_OK) continue;
-        stop(service, i);
-        return status;
-    }
-    return FERRY_OK;
-}
-
 static void destroy(ferry_service *service)
 {
     ferry_condition_destroy(&service->left);
@@ -272,7 +258,14 @@ ferry_status ferry_service_create(ferry_translator *translator, size_t capacity,
     created->capacity = capacity;
     ferry_mutex_create(&created->mutex);
     ferry_condition_create(&created->left);
-    const ferry_status status = start_all(created, error);
+    const size_t count = ferry_translator_stage_count(translator);
+    created->threads = calloc(count, sizeof *created->threads);
+    ferry_status status =
+        created->threads != NULL ? FERRY_OK : ferry_fail_memory(error, "threads", count * sizeof *created->threads);
+    for (size_t i = 0; i < count && status == FERRY_OK; i++) {
+        status = start(ferry_translator_stage(translator, i), &created->threads[i], error);
+        if (status != FERRY_OK) stop(created, i);
+    }
     if (status == FERRY_OK)
         *service = created;
     else

@@ -7,7 +7,7 @@
 #include "tokenizer/sentences.h"
 #include "tokenizer/unicode.h"
 
-/* Of source tokens: lines of several sentences that have more are split by FERRY_SPLIT_AUTO. docs/decoding.md says how
+/* FERRY_SPLIT_AUTO splits lines of several sentences that have more source tokens. docs/decoding.md says how
  * it was chosen. */
 enum { MOST_TOGETHER = 10 };
 

@@ -5,7 +5,7 @@
 #include "job.h"
 
 enum {
-    /* Of the keys and values of sentences that a worker decodes together, and more for each hypothesis of a beam. */
+    /* Positions of keys and values that sentences decoded together may hold, and more for each hypothesis of a beam. */
     BATCH_POSITIONS = 410,
     BEAM_POSITIONS = 130,
     AGAIN_NGRAM = 2 /* no_repeat_ngram of those that are translated again */

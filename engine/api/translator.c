@@ -13,7 +13,7 @@ enum {
     FIRST_SIZE = offsetof(ferry_options, search) + sizeof(const ferry_search_options *),
     FIRST_SEARCH_SIZE = offsetof(ferry_search_options, coverage_penalty) + sizeof(float)
 };
-/* Of any future release: a larger size is rather a struct that was not filled in. */
+/* The largest size of any future release: a struct with a larger one was rather not filled in. */
 enum { LARGEST_SIZE = 4096 };
 
 static ferry_status fill(void *options, size_t size, size_t first_size, const void *known, size_t known_size)
@@ -59,7 +59,7 @@ static ferry_status complete_struct(const char *name, const void *given, size_t 
     return FERRY_OK;
 }
 
-/* The options of a program that was compiled with the header of any version, which the `size` of each struct tells
+/* The options of a program that was compiled with the header of any version, which the `size` of each struct says
  * (NULL: no options), as this version has them: other fields have their defaults, and options.search is `search`. */
 static ferry_status complete_options(const ferry_model_file *file, const ferry_options *options,
                                      ferry_decoding *complete, ferry_error *error)
@@ -98,19 +98,11 @@ static ferry_status check_ids(const ferry_key *key, const ferry_search_options *
 
 static ferry_status check_option(const ferry_key *key, const ferry_decoding *decoding, double most, ferry_error *error)
 {
-    float real;
-    switch (key->kind) {
-    case FERRY_KEY_REAL:
-        memcpy(&real, (const char *)decoding + key->offset, sizeof real);
-        return check_number(key, (double)real, most, error);
-    case FERRY_KEY_IDS: return check_ids(key, &decoding->search, most, error);
-    case FERRY_KEY_BOOL: most = 1; break;
-    case FERRY_KEY_CHOICE:
+    if (key->kind == FERRY_KEY_IDS) return check_ids(key, &decoding->search, most, error);
+    if (key->kind == FERRY_KEY_BOOL) most = 1;
+    if (key->kind == FERRY_KEY_CHOICE)
         for (most = 0; key->choices[(int)most + 1] != NULL;) most++;
-        break;
-    default: break;
-    }
-    return check_number(key, (double)ferry_key_integer(key, decoding), most, error);
+    return check_number(key, ferry_key_number(key, decoding), most, error);
 }
 
 /* Options of CTranslate2's beam search. */

@@ -116,7 +116,7 @@ static ferry_status bind_codes(ferry_binder *binder, const char *name, ferry_mat
     return FERRY_OK;
 }
 
-/* Of a matrix [N, K] of floats, or of codes. */
+/* The shape of panels of a matrix [N, K] of floats, or of codes. */
 static ferry_status check_panels(const ferry_binder *binder, const char *name, const ferry_tensor *tensor, int32_t N,
                                  int32_t K, ferry_error *error)
 {

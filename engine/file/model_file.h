@@ -55,13 +55,13 @@ typedef struct ferry_model_file {
 } ferry_model_file;
 
 /* Checks every key and tensor of the file, which `name` names in messages. The map belongs to *file from now on, or is
- * closed by a failure. Nothing can be computed with what is only read: f16 matrices and tied ones have no place yet.
+ * closed by a failure. Nothing can be computed with what is only read: f16 matrices and tied ones have no memory yet.
  * Errors: FORMAT (a key or tensor is missing, unknown or wrong), UNSUPPORTED (a feature that this build lacks, by
  * name), MEMORY. *file is zeroed on failure. */
 ferry_status ferry_model_file_read(ferry_mapped_file map, const char *name, const ferry_kernels *kernels,
                                    ferry_model_file *file, ferry_error *error);
 /* The same, and binds the graph. float32 matrices are used where they are mapped, and not read here; f16 ones have a
- * place in memory, but are not widened yet. */
+ * memory, but are not widened yet. */
 ferry_status ferry_model_file_open(ferry_mapped_file map, const char *name, const ferry_kernels *kernels,
                                    ferry_model_file *file, ferry_error *error);
 /* Widens the f16 matrices, before anything is computed with them: once, by one thread. */

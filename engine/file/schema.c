@@ -446,26 +446,18 @@ ferry_name ferry_key_range(const ferry_key *key, double most)
 /* Fields are bool, int32_t or size_t; enumerations have the size of int32_t. */
 static int64_t load(const void *field, size_t size)
 {
-    bool truth = false;
-    int32_t number = 0;
-    size_t count = 0;
-    memcpy(size == sizeof truth    ? (void *)&truth
-           : size == sizeof number ? (void *)&number
-                                   : (void *)&count,
-           field, size);
-    return size == sizeof truth ? truth : size == sizeof number ? number : (int64_t)count;
+    if (size == sizeof(bool)) return *(const bool *)field;
+    return size == sizeof(int32_t) ? *(const int32_t *)field : (int64_t) * (const size_t *)field;
 }
 
 static void store(void *field, size_t size, int64_t value)
 {
-    const bool truth = value != 0;
-    const int32_t number = (int32_t)value;
-    const size_t count = (size_t)value;
-    memcpy(field,
-           size == sizeof truth    ? (const void *)&truth
-           : size == sizeof number ? (const void *)&number
-                                   : &count,
-           size);
+    if (size == sizeof(bool))
+        *(bool *)field = value != 0;
+    else if (size == sizeof(int32_t))
+        *(int32_t *)field = (int32_t)value;
+    else
+        *(size_t *)field = (size_t)value;
 }
 
 int64_t ferry_key_integer(const ferry_key *key, const void *group)
@@ -478,15 +470,18 @@ void ferry_key_set_integer(const ferry_key *key, void *group, int64_t value)
     store((char *)group + key->offset, key->size, value);
 }
 
+double ferry_key_number(const ferry_key *key, const void *group)
+{
+    if (key->kind != FERRY_KEY_REAL) return (double)ferry_key_integer(key, group);
+    return (double)*(const float *)(const void *)((const char *)group + key->offset);
+}
+
 ferry_name ferry_key_value(const ferry_key *key, const void *group)
 {
-    if (key->kind == FERRY_KEY_REAL) {
-        float real;
-        memcpy(&real, (const char *)group + key->offset, sizeof real);
-        return ferry_name_format(real == rintf(real) ? "%.0f" : "%g", (double)real); /* 6000000, not 6e+06 */
-    }
-    if (key->kind == FERRY_KEY_CHOICE) return ferry_name_format("%s", key->choices[ferry_key_integer(key, group)]);
-    return ferry_name_format("%" PRId64, ferry_key_integer(key, group));
+    const double number = ferry_key_number(key, group);
+    if (key->kind == FERRY_KEY_CHOICE) return ferry_name_format("%s", key->choices[(int)number]);
+    /* 6000000, not 6e+06 */
+    return ferry_name_format(key->kind != FERRY_KEY_REAL || number == rint(number) ? "%.0f" : "%g", number);
 }
 
 size_t ferry_key_count(const ferry_key *key, const void *group)

@@ -78,12 +78,12 @@ typedef struct ferry_model_text {
     int32_t target_merge_count;
     /* From FERRY_TOKENIZER_SUBWORD_NMT_1 on: the language of Moses' words (tokenizer/moses/moses.h); empty: none. */
     ferry_view source_moses, target_moses;
-    /* Of FERRY_TOKENIZER_BPE: ferry_bpe_config says what they mean. */
+    /* FERRY_TOKENIZER_BPE has these; ferry_bpe_config says what they mean. */
     ferry_view word_end;
     bool fuse_unknown;
     bool whole_words;
-    /* Of FERRY_TOKENIZER_UNIGRAM and, but for the scores, FERRY_TOKENIZER_BPE: tokenizer/tokenizer.h says what they
-     * mean. */
+    /* FERRY_TOKENIZER_UNIGRAM has these and, but for the scores, FERRY_TOKENIZER_BPE; tokenizer/tokenizer.h says what
+     * they mean. */
     const double *scores; /* [source_count] */
     bool byte_fallback;
     const ferry_texts *steps; /* [step_count] */
@@ -236,6 +236,8 @@ ferry_name ferry_key_range(const ferry_key *key, double most);
 
 /* The value of a number, bool or choice in the struct of its group, and the count of an array. */
 int64_t ferry_key_integer(const ferry_key *key, const void *group);
+/* The same, or the real number. */
+double ferry_key_number(const ferry_key *key, const void *group);
 void ferry_key_set_integer(const ferry_key *key, void *group, int64_t value);
 /* A number, bool or choice of the group in words: "512", "pre". */
 ferry_name ferry_key_value(const ferry_key *key, const void *group);

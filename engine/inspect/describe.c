@@ -139,12 +139,9 @@ static void print_decoding(FILE *out, const ferry_decoding *decoding)
     for (const ferry_key *key = table.keys; key < table.keys + table.count; key++) {
         const bool always = key->kind == FERRY_KEY_CHOICE || key->offset == offsetof(ferry_decoding, options.beam) ||
                             key->offset == offsetof(ferry_decoding, options.length_penalty);
-        float real;
         if (key->when == FERRY_WHEN_NEVER || key->kind == FERRY_KEY_IDS) continue;
-        memcpy(&real, (const char *)decoding + key->offset, sizeof real);
-        const bool usual = key->kind == FERRY_KEY_REAL ? real == (float)key->usual
-                                                       : (double)ferry_key_integer(key, decoding) == key->usual;
-        if (!always && usual) continue;
+        const double usual = key->kind == FERRY_KEY_REAL ? (double)(float)key->usual : key->usual;
+        if (!always && ferry_key_number(key, decoding) == usual) continue;
         fputs(before, out);
         for (const char *letter = key->name; *letter != '\0'; letter++) fputc(*letter == '_' ? ' ' : *letter, out);
         fprintf(out, " %s", ferry_key_value(key, decoding).text); /* "beam 4": the key's words and its value */

@@ -308,17 +308,6 @@ static ferry_status check_shape(const ferry_inspect_shape *shape, ferry_error *e
                       (int)shape->d_model, (int)shape->heads);
 }
 
-/* Matrices of encoder, decoder and embedding. In 64 bits the checked sizes cannot overflow. */
-static uint64_t panel_bytes(const ferry_inspect_shape *shape)
-{
-    const uint64_t attention = 4 * (uint64_t)ferry_panels_count(shape->d_model, shape->d_model);
-    const uint64_t ffn = (uint64_t)ferry_panels_count(shape->ffn_width, shape->d_model) +
-                         (uint64_t)ferry_panels_count(shape->d_model, shape->ffn_width);
-    return sizeof(float) * ((uint64_t)shape->encoder_layers * (attention + ffn) +
-                            (uint64_t)shape->decoder_layers * (2 * attention + ffn) +
-                            (uint64_t)ferry_panels_count(shape->vocab, shape->d_model));
-}
-
 static ferry_stack stack_of(const ferry_inspect_shape *shape, int32_t layers)
 {
     const int32_t head_width = shape->d_model / shape->heads;
@@ -365,7 +354,13 @@ static void configure(ferry_model_file *file, const ferry_inspect_shape *shape)
 static ferry_status make_model(maker *m, const char *encoding, const ferry_inspect_shape *shape, ferry_error *error)
 {
     ferry_transformer *model = &m->file->transformer;
-    const uint64_t bytes = panel_bytes(shape);
+    /* Matrices of encoder, decoder and embedding. In 64 bits the checked sizes cannot overflow. */
+    const int32_t D = shape->d_model, F = shape->ffn_width;
+    const uint64_t attention = 4 * (uint64_t)ferry_panels_count(D, D);
+    const uint64_t ffn = (uint64_t)ferry_panels_count(F, D) + (uint64_t)ferry_panels_count(D, F);
+    const uint64_t bytes = sizeof(float) * ((uint64_t)shape->encoder_layers * (attention + ffn) +
+                                            (uint64_t)shape->decoder_layers * (2 * attention + ffn) +
+                                            (uint64_t)ferry_panels_count(shape->vocab, D));
     configure(m->file, shape);
     if (bytes > SIZE_MAX / 2) return ferry_fail_memory(error, "the model's matrices", SIZE_MAX);
     FERRY_TRY(ferry_model_file_reserve(m->file, (size_t)bytes, error));

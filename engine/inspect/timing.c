@@ -43,27 +43,19 @@ static ferry_status compute(ferry_inspect_timer *timer, ferry_error *error)
     return timer->target_tokens == 0 ? encode(timer, error) : decode(timer, timer->target_tokens - 1, 1, error);
 }
 
-static ferry_status prepare_memory(ferry_inspect_timer *timer, ferry_error *error)
+static ferry_status prepare(ferry_inspect_timer *timer, ferry_error *error)
 {
-    const ferry_transformer *model = timer->state.model;
     ferry_arena *arena = &timer->state.context.arena;
+    const ferry_transformer *model = timer->state.model;
+    const int32_t offsets[] = {0, timer->source_tokens};
     const int32_t longest = timer->source_tokens > timer->target_tokens ? timer->source_tokens : timer->target_tokens;
+    const int32_t source = model->encoder.vocab_size, target = model->decoder.vocab_size;
     const size_t floats = (size_t)longest * (size_t)model->d_model;
     timer->ids = ferry_arena_alloc(arena, (size_t)longest, sizeof *timer->ids);
     timer->output = ferry_arena_alloc(arena, floats, sizeof *timer->output);
     if (timer->ids == NULL || timer->output == NULL)
         return ferry_fail_memory(error, "a measurement", floats * sizeof *timer->output);
-    const int32_t vocab =
-        model->encoder.vocab_size < model->decoder.vocab_size ? model->encoder.vocab_size : model->decoder.vocab_size;
-    for (int32_t i = 0; i < longest; i++) timer->ids[i] = i % vocab;
-    return FERRY_OK;
-}
-
-static ferry_status prepare(ferry_inspect_timer *timer, ferry_error *error)
-{
-    ferry_arena *arena = &timer->state.context.arena;
-    const int32_t offsets[] = {0, timer->source_tokens};
-    FERRY_TRY(prepare_memory(timer, error));
+    for (int32_t i = 0; i < longest; i++) timer->ids[i] = i % (source < target ? source : target);
     FERRY_TRY(encode(timer, error));
     if (timer->target_tokens > 0) {
         FERRY_TRY(ferry_sequence_begin(arena, timer->source_tokens, &timer->sentence, error));

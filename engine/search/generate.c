@@ -23,7 +23,7 @@ enum { KEPT_BYTES = 32 << 20, KEPT_TOKENS = 768 };
 /* What the encoder of a single sentence may leave to the next one, while the decoder works. */
 enum { SPARED_BYTES = 1 << 18 };
 
-/* Of a living sentence. */
+/* What a living sentence has. */
 struct ferry_generate_slot {
     ferry_arena arena; /* of the sentence's search, list of blocks and shortlist */
     int32_t length;    /* ids */
@@ -188,7 +188,7 @@ static int32_t vacant_slots(const generation *g)
     return vacant < left ? vacant : left;
 }
 
-/* Of a sentence of `length` ids that has made so many steps. */
+/* When a sentence of `length` ids that has made so many steps will end, and what it holds. */
 static ferry_forecast_end foresee(const generation *g, int32_t length, int32_t steps)
 {
     const double ratio = (double)(g->ended_steps + USUAL_TOKENS) / (double)(g->ended_length + USUAL_TOKENS);

@@ -33,9 +33,9 @@ void ferry_forecast_add(ferry_forecast *forecast, ferry_forecast_end end);
 /* The most positions that are held at the same time if one more sentence is added. */
 double ferry_forecast_with(const ferry_forecast *forecast, ferry_forecast_end end);
 
-/* Forced decoding: the target ids are given, and passes of the decoder over all their positions tell how likely each
- * is, and where the model looked when it chose it: the weights of cross-attention. Rows do not depend on their number,
- * so these are the values, bit for bit, that greedy search computes when it chooses the same ids. */
+/* Forced decoding: the target ids are given, and passes of the decoder over all their positions compute how likely
+ * each is, and where the model looked when it chose it: the weights of cross-attention. Rows do not depend on their
+ * number, so these are the values, bit for bit, that greedy search computes when it chooses the same ids. */
 
 /* Which weights align source and target: the mean of some heads of one layer. */
 typedef struct ferry_alignment {

@@ -5,7 +5,7 @@
  *   own, and one whose int8 inputs are quantized together has a product of its own.
  * - A search that takes parts sees so many columns at once as stay in the cache. Others see whole rows.
  * - A search that needs only the largest logit sees coarse ones if there is a logit bound; the exact logit then
- *   comes from the few columns that can hold it, or, where the coarse ones do not tell, from all. */
+ *   comes from the few columns that can hold it, or, where the bound is not known, from all. */
 #ifndef FERRY_SEARCH_OUTPUT_COLUMNS_H
 #define FERRY_SEARCH_OUTPUT_COLUMNS_H
 

@@ -286,7 +286,7 @@ ferry_status ferry_search_begin(ferry_arena *arena, const ferry_search_rules *ru
 
 /* ---- greedy search sees logits ---- */
 
-/* The logit at values[offset] of a row, and what it was before the repetition penalty. */
+/* The logit of token `id` after a row, and what it was before the repetition penalty. */
 static best_logit logit_at(const ferry_search *search, int32_t row, int32_t id, float value)
 {
     best_logit found = {value, id, value};
@@ -296,7 +296,7 @@ static best_logit logit_at(const ferry_search *search, int32_t row, int32_t id, 
     return found;
 }
 
-/* Of a row whose largest logit is known, instead of it: one that is drawn, or one for each lane. */
+/* Replaces the largest logit of a row by one that is drawn, or by one for each lane. */
 static void draw(ferry_search *search, const ferry_logits *row_of, const float *values, int32_t row)
 {
     const ferry_search_rules *rules = &search->rules;

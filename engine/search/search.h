@@ -140,7 +140,7 @@ void ferry_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t num
 
 /* Names a sentence: FNV-1a, 64 bits, of its source ids, their number and the ids of its prefix. */
 uint64_t ferry_sample_stream(const int32_t *ids, int32_t count, const int32_t *prefix, int32_t prefix_count);
-/* Of draw number `draw` at this step: from 0 to 1, without 1; 53 bits. */
+/* The random number of draw `draw` at this step: from 0 to 1, without 1; 53 bits. */
 double ferry_sample_uniform(uint64_t seed, uint64_t stream, uint32_t draw, uint32_t step);
 
 /* Which of values [count], at least one of them finite, can be drawn: sets indices [*kept] (room for `count`) to their
@@ -237,7 +237,7 @@ bool ferry_search_lacks_coverage(const ferry_search *search);
  * in which, as in CTranslate2, source tokens of weight 0 do not count. The hypotheses are sorted again, and `weights`
  * with them. */
 void ferry_search_cover(ferry_search *search, const float **weights, int32_t source_ids);
-/* Of a finished search that is not damaged: how many hypotheses there are, best first: nbest, or fewer (at least 1)
+/* How many hypotheses a finished search has that is not damaged, best first: nbest, or fewer (at least 1)
  * when the rules admit no more; all that are finished while they lack the coverage penalty. The ids and token scores
  * live as long as the search. */
 int32_t ferry_search_count(const ferry_search *search);

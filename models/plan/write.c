@@ -149,13 +149,11 @@ static void put_position(ferry_gguf_writer *writer, const char *prefix, const fe
 static ferry_status check_work(const char *name, const ferry_key *key, const void *group, ferry_error *error)
 {
     const size_t count = key->most_count > 0 ? ferry_key_count(key, group) : 0;
-    float real = 0;
     if (count > key->most_count)
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: a model file has at most %zu, found %zu", name,
                           key->most_count, count);
     if (key->file_most == 0 && key->kind != FERRY_KEY_REAL) return FERRY_OK;
-    if (key->kind == FERRY_KEY_REAL) memcpy(&real, (const char *)group + key->offset, sizeof real);
-    const double value = key->kind == FERRY_KEY_REAL ? (double)real : (double)ferry_key_integer(key, group);
+    const double value = ferry_key_number(key, group);
     const double most = key->file_most == 0 ? key->most : key->file_most;
     if (ferry_key_admits(key, value, most)) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: a model file has %s, found %.10g", name,
