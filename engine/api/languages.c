@@ -323,15 +323,6 @@ ferry_status ferry_languages_encode_part(const ferry_languages *languages, const
     return add_tag(ids, ranges, part.size, table->source_tag, table->source_ids, pair.source, error);
 }
 
-ferry_status ferry_languages_encode(const ferry_languages *languages, const ferry_tokenizer *tokenizer,
-                                    ferry_language_pair pair, ferry_view line, ferry_ids *ids, ferry_error *error)
-{
-    const size_t tag = ferry_tokenizer_tag_size(tokenizer, line);
-    const ferry_view rest = tag > 0 ? (ferry_view){line.data + tag, line.size - tag} : line;
-    return ferry_languages_encode_part(languages, tokenizer, pair, (ferry_view){line.data, tag}, rest, ids, NULL,
-                                       error);
-}
-
 /* ---- the public list ---- */
 
 size_t ferry_model_language_count(const ferry_model *model)

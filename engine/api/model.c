@@ -216,13 +216,6 @@ const char *ferry_model_info(const ferry_model *model, const char *key)
 
 /* ---- the model ---- */
 
-ferry_status ferry_model_find_kernels(const char *isa, const ferry_kernels **kernels, ferry_error *error)
-{
-    *kernels = ferry_kernels_find(isa);
-    if (*kernels != NULL) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_ARGUMENT, "kernels '%s': unknown, or this machine cannot run them", isa);
-}
-
 ferry_model *ferry_model_allocate(const ferry_kernels *kernels, ferry_error *error)
 {
     ferry_model *model = calloc(1, sizeof *model);

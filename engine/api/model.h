@@ -53,11 +53,9 @@ ferry_status ferry_languages_check_line(const ferry_languages *languages, const 
 const ferry_sentence_language *ferry_languages_sentences(const ferry_languages *languages, ferry_language_pair pair);
 /* The first target token of the pair where the model wants it as a tag, else -1. */
 int32_t ferry_languages_first_id(const ferry_languages *languages, ferry_language_pair pair);
-/* The source ids of a text: as ferry_tokenizer_encode, of the pair's prompt and the text, with the pair's tags. */
-ferry_status ferry_languages_encode(const ferry_languages *languages, const ferry_tokenizer *tokenizer,
-                                    ferry_language_pair pair, ferry_view line, ferry_ids *ids, ferry_error *error);
-/* The same of a part of a line, which began with `tag` (ferry_tokenizer_tag_size; empty: none). A line with a tag of
- * its own gets no other one for the target. *ranges (unless it is NULL): the bytes of `part` of each id. */
+/* The source ids of a part of a line, which began with `tag` (ferry_tokenizer_tag_size; empty: none): as
+ * ferry_tokenizer_encode, of the pair's prompt and the part, with the pair's tags. A line with a tag of its own gets no
+ * other one for the target. *ranges (unless it is NULL): the bytes of `part` of each id. */
 ferry_status ferry_languages_encode_part(const ferry_languages *languages, const ferry_tokenizer *tokenizer,
                                          ferry_language_pair pair, ferry_view tag, ferry_view part, ferry_ids *ids,
                                          ferry_ranges *ranges, ferry_error *error);
@@ -75,8 +73,6 @@ struct ferry_model {
     const char **info; /* of each key of ferry_model_info; in the file's arena */
 };
 
-/* The kernels that `isa` names (NULL or "": the best of this machine); ARGUMENT when they cannot run here. */
-ferry_status ferry_model_find_kernels(const char *isa, const ferry_kernels **kernels, ferry_error *error);
 /* A model without contents, for ferry_model_close; NULL: MEMORY. */
 ferry_model *ferry_model_allocate(const ferry_kernels *kernels, ferry_error *error);
 /* What the file says of its tokenizer; the tables are those of `text`. */

@@ -174,14 +174,6 @@ static ferry_status try_group(const ferry_translator *translator, ferry_state *s
     return status;
 }
 
-static void add_up(const ferry_translator *translator, ferry_result_hypothesis *hypothesis)
-{
-    float sum = 0;
-    if (translator->options.search->forced_first_id >= 0) hypothesis->token_scores[0] = 0;
-    for (int32_t t = 0; t < hypothesis->length; t++) sum += hypothesis->token_scores[t];
-    hypothesis->score = ferry_decoding_score(&translator->options, sum, hypothesis->length);
-}
-
 /* Where the group fails for one of its pairs, or for memory, each is scored alone. */
 static void score_group(ferry_job_share *share, const group *g)
 {
@@ -194,7 +186,11 @@ static void score_group(ferry_job_share *share, const group *g)
     for (int32_t i = 0; i < g->count; i++) {
         ferry_job_sentence *sentence = g->sentences[i];
         if (status == FERRY_OK) {
-            add_up(translator, sentence->part->result.hypotheses);
+            ferry_result_hypothesis *hypothesis = sentence->part->result.hypotheses;
+            float sum = 0;
+            if (translator->options.search->forced_first_id >= 0) hypothesis->token_scores[0] = 0;
+            for (int32_t t = 0; t < hypothesis->length; t++) sum += hypothesis->token_scores[t];
+            hypothesis->score = ferry_decoding_score(&translator->options, sum, hypothesis->length);
             ferry_job_finish_sentence(share, sentence);
         } else if (g->count > 1 && (status == FERRY_ERROR_FORMAT || status == FERRY_ERROR_LIMIT)) {
             const group one = {.sentences = {sentence}, .count = 1, .source = sentence->part->ids.count};

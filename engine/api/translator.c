@@ -59,22 +59,6 @@ static ferry_status complete_struct(const char *name, const void *given, size_t 
     return FERRY_OK;
 }
 
-/* The options of a program that was compiled with the header of any version, which the `size` of each struct says
- * (NULL: no options), as this version has them: other fields have their defaults, and options.search is `search`. */
-static ferry_status complete_options(const ferry_model_file *file, const ferry_options *options,
-                                     ferry_decoding *complete, ferry_error *error)
-{
-    *complete = file->generation.decoding;
-    if (options != NULL)
-        FERRY_TRY(
-            complete_struct("ferry_options", options, FIRST_SIZE, &complete->options, sizeof complete->options, error));
-    if (complete->options.search != NULL)
-        FERRY_TRY(complete_struct("ferry_search_options", complete->options.search, FIRST_SEARCH_SIZE,
-                                  &complete->search, sizeof complete->search, error));
-    complete->options.search = &complete->search;
-    return FERRY_OK;
-}
-
 static ferry_status check_number(const ferry_key *key, double value, double most, ferry_error *error)
 {
     if (ferry_key_admits(key, value, most)) return FERRY_OK;
@@ -214,7 +198,16 @@ ferry_status ferry_translator_create(const ferry_model *model, const ferry_optio
     FERRY_NEEDS(translator);
     *translator = NULL;
     FERRY_NEEDS(model);
-    FERRY_TRY(complete_options(&model->file, options, &complete, error));
+    /* The options of a program that was compiled with the header of any version, which the `size` of each struct says,
+     * as this version has them: other fields have their defaults. */
+    complete = model->file.generation.decoding;
+    if (options != NULL)
+        FERRY_TRY(
+            complete_struct("ferry_options", options, FIRST_SIZE, &complete.options, sizeof complete.options, error));
+    if (complete.options.search != NULL)
+        FERRY_TRY(complete_struct("ferry_search_options", complete.options.search, FIRST_SEARCH_SIZE, &complete.search,
+                                  sizeof complete.search, error));
+    complete.options.search = &complete.search;
     FERRY_TRY(ferry_options_check(&complete, &model->file, error));
     ferry_translator *created = calloc(1, sizeof *created);
     if (created == NULL) return ferry_fail_memory(error, "a translator", sizeof *created);

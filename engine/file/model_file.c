@@ -175,9 +175,10 @@ void ferry_model_file_widen(const ferry_model_file *file, const ferry_kernels *k
     for (size_t i = 0; i < file->matrix_count; i++) {
         const ferry_tensor *tensor = file->matrices[i].tensor;
         const size_t bytes = widened_bytes(&file->matrices[i]);
+        if (bytes == 0) continue;
         const uint16_t *halves = tensor->data;
         const size_t begin = (size_t)((const char *)tensor->data - file->gguf.bytes.data);
-        const size_t count = bytes > 0 ? tensor->bytes / sizeof *halves : 0;
+        const size_t count = tensor->bytes / sizeof *halves;
         for (size_t done = 0, chunk; done < count; done += chunk) {
             chunk = count - done < WIDEN_CHUNK ? count - done : WIDEN_CHUNK;
             kernels->widen_f16(out + done, halves + done, chunk);

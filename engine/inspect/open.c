@@ -126,6 +126,14 @@ static ferry_status change_positions(ferry_model *model, const char *words, ferr
     return ferry_model_info_create(model, error);
 }
 
+/* The kernels that `isa` names (NULL or "": the best of this machine); ARGUMENT when they cannot run here. */
+static ferry_status find_kernels(const char *isa, const ferry_kernels **kernels, ferry_error *error)
+{
+    *kernels = ferry_kernels_find(isa);
+    if (*kernels != NULL) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_ARGUMENT, "kernels '%s': unknown, or this machine cannot run them", isa);
+}
+
 ferry_status ferry_inspect_open(const char *path, const char *isa, const char *position, ferry_model **model,
                                 ferry_error *error)
 {
@@ -134,7 +142,7 @@ ferry_status ferry_inspect_open(const char *path, const char *isa, const char *p
     FERRY_NEEDS(model);
     *model = NULL;
     FERRY_NEEDS(path);
-    FERRY_TRY(ferry_model_find_kernels(isa, &kernels, error));
+    FERRY_TRY(find_kernels(isa, &kernels, error));
     FERRY_TRY(ferry_mapped_file_open(path, FERRY_FILE_MAPPED, &map, error));
     FERRY_TRY(ferry_model_create(map, path, kernels, model, error));
     const ferry_status status = position != NULL ? change_positions(*model, position, error) : FERRY_OK;
@@ -152,7 +160,7 @@ ferry_status ferry_inspect_open_fd(int fd, const char *name, const char *isa, fe
     *model = NULL;
     FERRY_NEEDS(name);
     if (fd < 0) return ferry_fail(error, FERRY_ERROR_ARGUMENT, "fd: expected an open file, found %d", fd);
-    FERRY_TRY(ferry_model_find_kernels(isa, &kernels, error));
+    FERRY_TRY(find_kernels(isa, &kernels, error));
     FERRY_TRY(ferry_mapped_file_open_part(fd, name, 0, 0, FERRY_FILE_MAPPED, &map, error));
     return ferry_model_create(map, name, kernels, model, error);
 }
@@ -390,7 +398,7 @@ ferry_status ferry_inspect_untrained(const char *encoding, const ferry_inspect_s
     FERRY_NEEDS(shape);
     FERRY_TRY(check_shape(shape, error));
     const ferry_kernels *kernels;
-    FERRY_TRY(ferry_model_find_kernels(isa, &kernels, error));
+    FERRY_TRY(find_kernels(isa, &kernels, error));
     ferry_model *made = ferry_model_allocate(kernels, error);
     if (made == NULL) return FERRY_ERROR_MEMORY;
     maker m = {.file = &made->file, .kernels = kernels, .random = 1};

@@ -74,7 +74,9 @@ ferry_status ferry_output_begin(ferry_state *state, ferry_arena *arena, const fe
 {
     const ferry_matrix *matrix = &state->model->output;
     int32_t count;
-    *sentence = (ferry_output_sentence){.matrix = *matrix, .rows = 1};
+    *sentence = (ferry_output_sentence){.matrix = *matrix,
+                                        .rows = 1,
+                                        .largest_only = ferry_search_needs_largest_only(&rules->options)};
     FERRY_TRY(ferry_search_begin(arena, rules, &sentence->search, error));
     if (shortlist == NULL || !rules->options.shortlist) return FERRY_OK;
     const ferry_phase around = ferry_profile_enter(&state->profile, FERRY_PHASE_SHORTLIST);
@@ -89,7 +91,7 @@ ferry_status ferry_output_begin(ferry_state *state, ferry_arena *arena, const fe
 
 static bool can_be_bounded(const ferry_output_columns *columns, const ferry_output_sentence *sentence)
 {
-    return columns->bound != NULL && sentence->words == NULL && ferry_search_takes_bounds(sentence->search);
+    return columns->bound != NULL && sentence->words == NULL && sentence->largest_only;
 }
 
 /* The group that begins with sentence `first`, whose first row is `row`: those that follow join it where they share the

@@ -90,6 +90,7 @@ typedef struct ferry_output_sentence {
     const int32_t *words; /* [matrix.N] its shortlist, ascending; NULL: all words */
     ferry_matrix matrix;  /* the model's, or the words' rows of it */
     int32_t rows;         /* living hypotheses */
+    bool largest_only;    /* ferry_search_needs_largest_only */
 } ferry_output_sentence;
 
 /* One step. */

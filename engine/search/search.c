@@ -125,11 +125,6 @@ bool ferry_search_needs_largest_only(const ferry_options *options)
     return plain && options->beam == 1 && options->scores == 0 && options->repetition_penalty == 1;
 }
 
-bool ferry_search_takes_bounds(const ferry_search *search)
-{
-    return ferry_search_needs_largest_only(&search->rules.options);
-}
-
 static bool is_scored(const ferry_search *search)
 {
     return search->rules.options.beam > 1 || search->rules.options.scores != 0;
@@ -405,7 +400,7 @@ void ferry_search_see(ferry_search *search, const ferry_kernels *kernels, const 
 
 void ferry_search_mask(ferry_search *search, const ferry_logits *part)
 {
-    assert(search->live == 1 && ferry_search_takes_bounds(search));
+    assert(search->live == 1 && ferry_search_needs_largest_only(&search->rules.options));
     mask(search, part, part->values, 0);
 }
 

@@ -204,7 +204,6 @@ void ferry_search_see(ferry_search *search, const ferry_kernels *kernels, const 
 /* Whether a search needs no more of its logits than which column holds the largest: greedy search without scores. (A
  * penalty on repetitions would change the order of logits that are known coarsely.) */
 bool ferry_search_needs_largest_only(const ferry_options *options);
-bool ferry_search_takes_bounds(const ferry_search *search);
 
 /* -INFINITY for those exact logits of a part that its rules do not admit. The step then gets the one column that holds
  * the largest; if there is none, any column with -INFINITY. */
