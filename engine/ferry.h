@@ -196,8 +196,8 @@ typedef struct ferry_options {
      * ferry_translator_cancel does. It must return: no exception, no longjmp. */
     int (*progress)(void *user, size_t lines_done, size_t lines_total);
     /* Called in greedy search (beam 1, nbest 1) whenever line (of a text: sentence) `line` has another token, with its
-     * translation so far, which is valid during the call; the last time with the complete one. Not told of are blank
-     * lines and lines that are translated in parts. It is called from any of the translator's threads, one call at a
+     * translation so far, which is valid during the call; the last time with the complete one. Blank lines, and lines
+     * that are translated in parts, are not reported. It is called from any of the translator's threads, one call at a
      * time, and translation waits for it. A translation that is made again (on_loop) grows again. Otherwise as
      * `progress`. */
     int (*partial)(void *user, size_t line, ferry_text text);
@@ -322,7 +322,7 @@ typedef uint64_t ferry_ticket; /* of one text; no service gives a number twice, 
 typedef void (*ferry_service_done)(void *user, ferry_ticket ticket, ferry_result *result, const ferry_error *error);
 
 /* A service with the model, options and threads of `translator`, which belongs to it from then on, and does not call
- * its `progress` and `partial`. It holds at most `capacity` texts that it has not told of. Errors: ARGUMENT,
+ * its `progress` and `partial`. It holds at most `capacity` texts that it has not reported. Errors: ARGUMENT,
  * UNSUPPORTED (the model has no tokenizer), MEMORY; then the translator is still the caller's. */
 FERRY_API ferry_status ferry_service_create(ferry_translator *translator, size_t capacity, ferry_service **service,
                                             ferry_error *error);
@@ -335,7 +335,7 @@ FERRY_API ferry_status ferry_service_submit(ferry_service *service, ferry_text t
                                             ferry_error *error);
 /* Ends a text within milliseconds, CANCELLED, unless all of it is translated or it has ended. */
 FERRY_API void ferry_service_cancel(ferry_service *service, ferry_ticket ticket);
-/* Returns when all texts were told of, which `cancel` (another than 0) makes soon, and destroys the service. */
+/* Returns when all texts were reported, which `cancel` (another than 0) makes soon, and destroys the service. */
 FERRY_API void ferry_service_close(ferry_service *service, int cancel);
 
 /* ---- results ---- */

@@ -81,7 +81,7 @@ may_include_foreign()
     nettle/*) [ "$1" = models/plan/source.c ] || [ "$1" = tools/source_state.c ] ;;
     md4c.h) [[ $1 =~ ^documents/markdown_ ]] ;;
     cblas.h) [[ $1 =~ ^(tools/lab/bench_|engine/kernels/product_openblas\.c$) ]] ;;
-    xxhash.h) [ "$1" = engine/file/content_hash.c ] ;;
+    xxhash.h) [ "$1" = engine/file/model_file.c ] ;;
     sentencepiece*) [ "$1" = tokenizer/sentencepiece_c.cc ] ;;
     utf8proc.h) [ "$1" = tokenizer/unicode.c ] ;;
     ferry.h | ferry_documents.h) [[ $1 == examples/* ]] ;;

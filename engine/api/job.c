@@ -3,12 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "argument_checks.h"
 #include "base/utf8.h"
-#include "call.h"
-#include "engine/search/output_columns.h"
-#include "row.h"
-#include "tokens.h"
 
 /* ---- what workers share ---- */
 
@@ -28,11 +23,11 @@ ferry_status ferry_job_take_status(ferry_job *job, ferry_error *error)
 
 static void report_progress(ferry_job *job)
 {
-    const ferry_options *options = &job->translator->options;
+    const ferry_translator *translator = job->translator;
+    const ferry_options *options = &translator->options;
     if (options->progress == NULL || job->count == 0 || ferry_job_stopped(job)) return;
-    const size_t done = job->translator->place * job->count + atomic_load(&job->done);
-    if (options->progress(options->user, done / job->translator->places, job->count) != 0)
-        atomic_store(job->stop, true);
+    const size_t done = translator->row_index * job->count + atomic_load(&job->done);
+    if (options->progress(options->user, done / translator->row_length, job->count) != 0) atomic_store(job->stop, true);
 }
 
 /* ---- results ---- */
@@ -43,20 +38,17 @@ void ferry_job_finish_line(ferry_job *job, size_t line)
     atomic_fetch_add(&job->done, 1);
 }
 
-static ferry_status list_tokens(ferry_job *job, size_t line, ferry_result_line *result, ferry_error *error)
-{
-    const ferry_job_line *from = &job->lines[line];
-    const ferry_text *text = job->texts != NULL ? &job->texts[line] : &(ferry_text){NULL, 0};
-    return ferry_tokens_list(&from->parts, from->repaired, (ferry_view){text->data, text->size}, result, error);
-}
-
 /* The last part to be translated finishes its line. */
 static ferry_status finish_part(ferry_job *job, size_t line, ferry_error *error)
 {
-    if (atomic_fetch_sub(&job->lines[line].left, 1) > 1) return FERRY_OK;
+    ferry_job_line *from = &job->lines[line];
     ferry_result_line *result = &job->result->lines[line];
-    FERRY_TRY(ferry_parts_join(&job->lines[line].parts, job->translator, result, error));
-    if (job->tokens && result->outcome.status == FERRY_OK) FERRY_TRY(list_tokens(job, line, result, error));
+    if (atomic_fetch_sub(&from->left, 1) > 1) return FERRY_OK;
+    FERRY_TRY(ferry_parts_join(&from->parts, job->translator, result, error));
+    if (job->tokens && result->outcome.status == FERRY_OK) {
+        const ferry_text text = job->texts != NULL ? job->texts[line] : (ferry_text){NULL, 0};
+        FERRY_TRY(ferry_tokens_list(&from->parts, from->repaired, (ferry_view){text.data, text.size}, result, error));
+    }
     ferry_job_finish_line(job, line);
     return FERRY_OK;
 }
@@ -74,20 +66,6 @@ static ferry_status answer_with_itself(ferry_result_line *line, ferry_view text,
 
 /* ---- a line becomes ids ---- */
 
-/* Those without ids are finished. */
-static ferry_status prepare_parts(ferry_job *job, size_t line, ferry_error *error)
-{
-    const ferry_parts *parts = &job->lines[line].parts;
-    atomic_store(&job->lines[line].left, parts->count);
-    for (size_t i = 0; i < parts->count; i++) {
-        ferry_part *part = &parts->parts[i];
-        if (part->ids.count > 0) continue;
-        FERRY_TRY(answer_with_itself(&part->result, part->text, error));
-        FERRY_TRY(finish_part(job, line, error));
-    }
-    return FERRY_OK;
-}
-
 /* *valid: the text without ill-formed UTF-8, itself, or else *repaired, which the caller frees. */
 static ferry_status repair(const char *what, ferry_text text, ferry_view *valid, char **repaired, ferry_error *error)
 {
@@ -102,30 +80,28 @@ static ferry_status repair(const char *what, ferry_text text, ferry_view *valid,
     return FERRY_OK;
 }
 
-/* ARGUMENT: the target's vocabulary cannot spell the prefix. */
-static ferry_status check_prefix(const ferry_translator *translator, ferry_view text, const ferry_ids *ids,
-                                 const ferry_ranges *ranges, ferry_error *error)
+ferry_status ferry_job_repair(ferry_job *job, size_t line, ferry_view *text, ferry_error *error)
 {
-    for (size_t i = 0; i < ids->count; i++) {
-        const ferry_range range = ranges->ranges[i];
-        if (ids->ids[i] != translator->unknown_id) continue;
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "the prefix has text that the model cannot write: '%s'",
-                          ferry_printable_view((ferry_view){text.data + range.begin, range.end - range.begin}).text);
-    }
-    return FERRY_OK;
+    FERRY_TRY(repair("a line", job->texts[line], text, &job->lines[line].repaired, error));
+    if (job->lines[line].repaired == NULL) return FERRY_OK;
+    return ferry_result_line_warn(&job->result->lines[line], error, "invalid UTF-8 was read as U+FFFD");
 }
 
-/* The ids of a prefix, for the part. */
-static ferry_status take_prefix(ferry_job *job, ferry_text prefix, ferry_part *part, ferry_error *error)
+/* The ids of a prefix, for the part. ARGUMENT: the target's vocabulary cannot spell it. */
+static ferry_status encode_prefix(const ferry_translator *translator, ferry_text prefix, ferry_ids *ids,
+                                  ferry_error *error)
 {
-    const ferry_translator *translator = job->translator;
     ferry_view text;
     ferry_ranges ranges = {0};
     char *repaired;
     FERRY_TRY(repair("a prefix", prefix, &text, &repaired, error));
-    ferry_status status =
-        ferry_tokenizer_encode_target(translator->model->tokenizer, text, &part->prefix, &ranges, error);
-    if (status == FERRY_OK) status = check_prefix(translator, text, &part->prefix, &ranges, error);
+    ferry_status status = ferry_tokenizer_encode_target(translator->model->tokenizer, text, ids, &ranges, error);
+    const size_t unknown = status == FERRY_OK ? ferry_ids_find(ids->ids, ids->count, translator->unknown_id) : 0;
+    if (status == FERRY_OK && unknown < ids->count) {
+        const ferry_range range = ranges.ranges[unknown];
+        status = ferry_fail(error, FERRY_ERROR_ARGUMENT, "the prefix has text that the model cannot write: '%s'",
+                            ferry_printable_view((ferry_view){text.data + range.begin, range.end - range.begin}).text);
+    }
     free(ranges.ranges);
     free(repaired);
     return status;
@@ -140,7 +116,7 @@ static ferry_status prepare_prefix(ferry_job *job, size_t line, ferry_error *err
     while (first < parts->count && parts->parts[first].ids.count == 0) first++;
     if (job->prefixes == NULL || job->prefixes[line].size == 0 || first == parts->count) return FERRY_OK;
     ferry_part *part = &parts->parts[first];
-    FERRY_TRY(take_prefix(job, job->prefixes[line], part, error));
+    FERRY_TRY(encode_prefix(translator, job->prefixes[line], &part->prefix, error));
     const size_t count = part->prefix.count + (translator->options.search->forced_first_id >= 0);
     const size_t most = (size_t)ferry_translator_target_length(translator, part->ids.count);
     if (part->prefix.count == 0 || count < most) return FERRY_OK;
@@ -149,14 +125,25 @@ static ferry_status prepare_prefix(ferry_job *job, size_t line, ferry_error *err
                       count, most);
 }
 
-static ferry_status prepare_valid(ferry_job *job, size_t line, ferry_view text, ferry_error *error)
+/* A line becomes parts with ids; those without ids are finished. */
+static ferry_status prepare(ferry_job *job, size_t line, ferry_error *error)
 {
     ferry_result_line *result = &job->result->lines[line];
     ferry_parts *parts = &job->lines[line].parts;
+    ferry_view text;
+    FERRY_TRY(ferry_job_repair(job, line, &text, error));
     ferry_status status =
         ferry_utf8_is_blank(text) ? FERRY_OK : ferry_parts_split(job->translator, text, job->stop, parts, error);
     if (status == FERRY_OK) status = prepare_prefix(job, line, error);
-    if (status == FERRY_OK && parts->count > 0) return prepare_parts(job, line, error);
+    if (status == FERRY_OK && parts->count > 0) {
+        atomic_store(&job->lines[line].left, parts->count);
+        for (size_t i = 0; i < parts->count; i++) {
+            if (parts->parts[i].ids.count > 0) continue;
+            FERRY_TRY(answer_with_itself(&parts->parts[i].result, parts->parts[i].text, error));
+            FERRY_TRY(finish_part(job, line, error));
+        }
+        return FERRY_OK;
+    }
     if (status == FERRY_OK)
         status = answer_with_itself(result, text, error);
     else if (status == FERRY_ERROR_LIMIT || status == FERRY_ERROR_ARGUMENT)
@@ -164,20 +151,6 @@ static ferry_status prepare_valid(ferry_job *job, size_t line, ferry_view text, 
     ferry_parts_destroy(parts);
     if (status == FERRY_OK) ferry_job_finish_line(job, line);
     return status;
-}
-
-ferry_status ferry_job_repair(ferry_job *job, size_t line, ferry_view *text, ferry_error *error)
-{
-    FERRY_TRY(repair("a line", job->texts[line], text, &job->lines[line].repaired, error));
-    if (job->lines[line].repaired == NULL) return FERRY_OK;
-    return ferry_result_line_warn(&job->result->lines[line], error, "invalid UTF-8 was read as U+FFFD");
-}
-
-static ferry_status prepare(ferry_job *job, size_t line, ferry_error *error)
-{
-    ferry_view text;
-    FERRY_TRY(ferry_job_repair(job, line, &text, error));
-    return prepare_valid(job, line, text, error);
 }
 
 typedef struct preparation {
@@ -200,7 +173,7 @@ ferry_status ferry_job_prepare(ferry_job *job,
                                ferry_error *error)
 {
     preparation p = {job, prepare_line};
-    if (job->translator->queue.tell == NULL) {
+    if (job->translator->queue.report == NULL) {
         ferry_pool_run(job->translator->pool, prepare_item, &p, job->count);
         return ferry_job_take_status(job, error);
     }
@@ -240,17 +213,17 @@ static ferry_status list_sentences(ferry_job *job, ferry_error *error)
 ferry_job_sentence *ferry_job_take(ferry_job_share *share)
 {
     ferry_job_sentence *sentence = share->first;
-    if (share->job == NULL) ferry_queue_tell(&share->translator->queue);
-    if (!share->alone) sentence = ferry_queue_take(&share->translator->queue, share->held);
+    if (share->job == NULL) ferry_queue_report(&share->translator->queue);
+    if (!share->alone) sentence = ferry_queue_take(&share->translator->queue, share->held, false);
     share->first = NULL;
     share->held += sentence != NULL;
     return sentence;
 }
 
-void ferry_job_put(ferry_job_share *share, ferry_job_sentence *sentence, ferry_queue_place place)
+void ferry_job_put(ferry_job_share *share, ferry_job_sentence *sentence, ferry_queue_target target)
 {
     share->held--;
-    ferry_queue_put(&share->translator->queue, sentence, place);
+    ferry_queue_put(&share->translator->queue, sentence, target);
 }
 
 void ferry_job_finish_sentence(ferry_job_share *share, ferry_job_sentence *sentence)
@@ -296,15 +269,27 @@ static void work_item(void *user, int32_t worker, size_t item)
 void ferry_job_translate_alone(ferry_translator *translator, ferry_job *job, int32_t worker)
 {
     ferry_job_share share = {.translator = translator, .job = job, .worker = worker, .alone = true};
-    share.first = ferry_queue_take_alone(&translator->queue);
-    if (share.first == NULL) return;
-    share.held = 1;
-    ferry_screen_destroy(&translator->screen);
-    for (int32_t t = 0; t < translator->options.threads; t++) ferry_generator_release(&translator->generators[t]);
-    work(&share, share.first->job);
+    ferry_error error;
+    share.first = ferry_queue_take(&translator->queue, 0, true);
+    if (share.first != NULL) {
+        share.held = 1;
+        ferry_logit_bound_destroy(&translator->bound);
+        for (int32_t t = 0; t < translator->options.threads; t++) ferry_generator_release(&translator->generators[t]);
+        work(&share, share.first->job);
+    }
+    /* Without it, the next texts of a service only take longer. */
+    if (job == NULL) ferry_job_make_bound(translator, SIZE_MAX, &error);
 }
 
-/* ---- the call ---- */
+ferry_status ferry_job_make_bound(ferry_translator *translator, size_t tokens, ferry_error *error)
+{
+    const ferry_shortlist *shortlist = &translator->model->file.generation.shortlist;
+    if (translator->bound.exact != NULL) return FERRY_OK;
+    return ferry_output_bound(&translator->generators[0].state, &translator->options,
+                              shortlist->offsets != NULL ? shortlist : NULL, tokens, &translator->bound, error);
+}
+
+/* ---- the job ---- */
 
 ferry_status ferry_job_begin(ferry_job *job, ferry_error *error)
 {
@@ -322,21 +307,13 @@ ferry_status ferry_job_list(ferry_job *job, ferry_error *error)
     return list_sentences(job, error);
 }
 
-ferry_status ferry_job_make_screen(ferry_translator *translator, size_t tokens, ferry_error *error)
-{
-    const ferry_shortlist *shortlist = &translator->model->file.generation.shortlist;
-    if (translator->screen.exact != NULL) return FERRY_OK;
-    return ferry_output_screen(&translator->generators[0].state, &translator->options,
-                               shortlist->offsets != NULL ? shortlist : NULL, tokens, &translator->screen, error);
-}
-
 static ferry_status run(ferry_job *job, ferry_error *error)
 {
     ferry_translator *translator = job->translator;
     const size_t threads = (size_t)translator->options.threads;
     if (job->sentences == NULL) FERRY_TRY(list_sentences(job, error));
     for (size_t i = 0; i < job->sentence_count; i++) translator->source_tokens += job->sentences[i].part->ids.count;
-    if (job->work == NULL) FERRY_TRY(ferry_job_make_screen(translator, translator->source_tokens, error));
+    if (job->work == NULL) FERRY_TRY(ferry_job_make_bound(translator, translator->source_tokens, error));
     ferry_queue_add(&translator->queue, job);
     do {
         ferry_pool_run(translator->pool, work_item, job, job->sentence_count < threads ? job->sentence_count : threads);
@@ -347,32 +324,27 @@ static ferry_status run(ferry_job *job, ferry_error *error)
     return ferry_job_take_status(job, error);
 }
 
-/* Lines that are not finished were cancelled. */
-static ferry_status cancel_lines(ferry_job *job, ferry_error *error)
+ferry_status ferry_job_end(ferry_job *job, ferry_status status, ferry_result **result, ferry_error *error)
 {
     const size_t done = atomic_load(&job->done);
-    if (done == job->count) return FERRY_OK;
-    for (size_t i = 0; i < job->count; i++)
-        if (!job->lines[i].finished)
-            FERRY_TRY(ferry_result_line_fail(&job->result->lines[i], FERRY_ERROR_CANCELLED, "cancelled", error));
-    return ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled: %zu of %zu lines are finished", done, job->count);
-}
-
-static void destroy_lines(ferry_job *job)
-{
+    bool complete = status == FERRY_OK || status == FERRY_ERROR_CANCELLED;
+    if (complete && done < job->count) {
+        /* Lines that are not finished were cancelled. */
+        status = ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled: %zu of %zu lines are finished", done, job->count);
+        for (size_t i = 0; i < job->count && complete; i++)
+            complete = job->lines[i].finished || ferry_result_line_fail(&job->result->lines[i], FERRY_ERROR_CANCELLED,
+                                                                        "cancelled", error) == FERRY_OK;
+        if (!complete) status = FERRY_ERROR_MEMORY;
+    } else if (complete) {
+        status = FERRY_OK;
+    }
     for (size_t i = 0; job->lines != NULL && i < job->count; i++) {
         ferry_parts_destroy(&job->lines[i].parts);
         free(job->lines[i].repaired);
     }
     free(job->lines);
     free(job->sentences);
-}
-
-ferry_status ferry_job_end(ferry_job *job, ferry_status status, ferry_result **result, ferry_error *error)
-{
-    if (status == FERRY_OK || status == FERRY_ERROR_CANCELLED) status = cancel_lines(job, error);
-    destroy_lines(job);
-    if (status == FERRY_OK || status == FERRY_ERROR_CANCELLED)
+    if (complete)
         *result = job->result;
     else
         ferry_result_destroy(job->result);
@@ -385,6 +357,18 @@ ferry_status ferry_job_finish(ferry_job *job, ferry_status status, ferry_result 
     return ferry_job_end(job, status, result, error);
 }
 
+/* ferry_translate_prefixed (`prefixes` may be NULL), of arguments that were checked, within a call. */
+static ferry_status translate_lines(ferry_translator *translator, const ferry_text *texts, const ferry_text *prefixes,
+                                    size_t count, ferry_result **result, ferry_error *error)
+{
+    ferry_job job = {.translator = translator, .texts = texts, .prefixes = prefixes, .count = count};
+    ferry_status status = ferry_job_begin(&job, error);
+    if (status == FERRY_OK) status = ferry_job_list(&job, error);
+    return ferry_job_finish(&job, status, result, error);
+}
+
+/* ---- calls ---- */
+
 ferry_status ferry_job_check(const ferry_translator *translator, ferry_error *error)
 {
     const ferry_translator *stage;
@@ -395,13 +379,31 @@ ferry_status ferry_job_check(const ferry_translator *translator, ferry_error *er
                       "the model has no tokenizer: it came without one and speaks in ids only");
 }
 
-ferry_status ferry_job_translate(ferry_translator *translator, const ferry_text *texts, const ferry_text *prefixes,
-                                 size_t count, ferry_result **result, ferry_error *error)
+/* ferry_translate within a call, of arguments that were checked, through all stages of a row: what one makes of the
+ * lines, the next translates. *result is NULL. */
+static ferry_status translate(ferry_translator *translator, const ferry_text *texts, size_t count,
+                              ferry_result **result, ferry_error *error)
 {
-    ferry_job job = {.translator = translator, .texts = texts, .prefixes = prefixes, .count = count};
-    ferry_status status = ferry_job_begin(&job, error);
-    if (status == FERRY_OK) status = ferry_job_list(&job, error);
-    return ferry_job_finish(&job, status, result, error);
+    const size_t stages = ferry_translator_stage_count(translator);
+    ferry_status status = FERRY_OK;
+    for (size_t i = 0; i < stages && status == FERRY_OK; i++) {
+        ferry_result *before = *result; /* NULL: this is the first stage */
+        ferry_text *lines = before != NULL ? ferry_row_lines(before, error) : NULL;
+        *result = NULL;
+        if (before != NULL && lines == NULL)
+            status = FERRY_ERROR_MEMORY;
+        else
+            status = translate_lines(ferry_translator_stage(translator, i), before != NULL ? lines : texts, NULL, count,
+                                     result, error);
+        free(lines);
+        if (ferry_row_merge(*result, before, error) != FERRY_OK) {
+            ferry_result_destroy(*result);
+            *result = NULL;
+            status = FERRY_ERROR_MEMORY;
+        }
+        if (status == FERRY_ERROR_CANCELLED && i + 1 < stages) return ferry_row_cancel(*result, error);
+    }
+    return status;
 }
 
 ferry_status ferry_translate(ferry_translator *translator, const ferry_text *lines, size_t count, ferry_result **result,
@@ -414,7 +416,7 @@ ferry_status ferry_translate(ferry_translator *translator, const ferry_text *lin
     FERRY_TRY(ferry_job_check(translator, error));
     ferry_call call;
     FERRY_TRY(ferry_call_begin(translator, &call, error));
-    return ferry_call_end(&call, ferry_row_translate(translator, lines, count, result, error));
+    return ferry_call_end(&call, translate(translator, lines, count, result, error));
 }
 
 ferry_status ferry_translate_prefixed(ferry_translator *translator, const ferry_text *lines, const ferry_text *prefixes,
@@ -429,5 +431,25 @@ ferry_status ferry_translate_prefixed(ferry_translator *translator, const ferry_
     FERRY_TRY(ferry_job_check(translator, error));
     ferry_call call;
     FERRY_TRY(ferry_call_begin(translator, &call, error));
-    return ferry_call_end(&call, ferry_job_translate(translator, lines, prefixes, count, result, error));
+    return ferry_call_end(&call, translate_lines(translator, lines, prefixes, count, result, error));
+}
+
+ferry_status ferry_translate_text(ferry_translator *translator, ferry_text text, ferry_result **result,
+                                  ferry_error *error)
+{
+    ferry_text_lines lines = {0};
+    ferry_result *sentences = NULL;
+    ferry_call call;
+    FERRY_NEEDS(result);
+    *result = NULL;
+    FERRY_NEEDS(translator);
+    FERRY_TRY(ferry_check_text("text", &text, error));
+    FERRY_TRY(ferry_job_check(translator, error));
+    FERRY_TRY(ferry_call_begin(translator, &call, error));
+    ferry_status status = ferry_text_split(translator, text, &lines, error);
+    if (status == FERRY_OK) status = translate(translator, lines.texts, lines.count, &sentences, error);
+    if (status == FERRY_OK || status == FERRY_ERROR_CANCELLED)
+        status = ferry_text_join(text, &lines, status, sentences, result, error);
+    free(lines.texts);
+    return ferry_call_end(&call, status);
 }

@@ -1,15 +1,151 @@
 /* The lines that a translator translates together, in a call or for a service: a list of sentences, longest first, from
- * which its workers take the next one as places become free. A line is one sentence, or several parts (parts.h).
- * Sentences are translated (translate_share.c), or scored with given translations (score.c). */
+ * which its workers take the next one as slots become free. A line is one sentence, or several parts (split.c).
+ * Sentences are translated (translate_share.c), or scored with given translations (score.c); their results become those
+ * of lines and texts (join.c). */
 #ifndef FERRY_API_JOB_H
 #define FERRY_API_JOB_H
 
 #include <stdatomic.h>
 
-#include "parts.h"
-#include "queue.h"
+#include "base/repetition.h"
 #include "result.h"
 #include "translator.h"
+
+/* ---- quality: what ids and characters say about a text (quality.c) ---- */
+
+/* Nothing but white space, "▁" for it, and characters that are nothing by themselves (Unicode's categories C: control,
+ * format; M: marks); a letter; or other characters. */
+typedef enum ferry_sight { FERRY_SIGHT_NOTHING, FERRY_SIGHT_OTHER, FERRY_SIGHT_LETTER } ferry_sight;
+ferry_sight ferry_text_sight(ferry_view text);
+
+/* How many ids are pieces with visible text, and how many stand for text that the model does not know. A model sees
+ * nothing of a text that has no more of the first than an empty text. */
+typedef struct ferry_seen {
+    size_t known, unknown;
+} ferry_seen;
+ferry_seen ferry_seen_count(const ferry_model_text *text, const ferry_ids *ids);
+/* The index of the first of ids [count] that is `id`; `count`: none is. */
+size_t ferry_ids_find(const int32_t *ids, size_t count, int32_t id);
+
+/* Signs that a translation is wrong, although the model computed it so: ferry_quality. docs/decoding.md says how the
+ * measures were chosen. */
+typedef struct ferry_quality_signs {
+    int flags;             /* a sum of ferry_quality */
+    int32_t limit;         /* max_length, where FERRY_QUALITY_CUT is one of them */
+    ferry_repetition loop; /* what FERRY_QUALITY_LOOP is about */
+    bool blank;            /* why FERRY_QUALITY_SHORT is one of them */
+    size_t unknowns;       /* unknown words of the translation: FERRY_QUALITY_UNKNOWN, which its source may be, too */
+} ferry_quality_signs;
+
+/* Adds those that a translation has beside its source's ids; of one that was cut it is known why it is short.
+ * `has_text`: if false, its text is not known. `unknown_id`: of words that its text lacks; -1: none. */
+void ferry_quality_compare(ferry_quality_signs *quality, const ferry_ids *source,
+                           const ferry_result_hypothesis *translation, bool has_text, int32_t unknown_id);
+
+/* ---- a line as one sentence or, if it is too long or ferry_options.split wants it, as several (split.c) ---- */
+
+/* Where a sentence that is too long for the model may be cut; best first. */
+typedef enum ferry_cut {
+    FERRY_CUT_BLANK,     /* before white space */
+    FERRY_CUT_CLUSTER,   /* before a character that nothing joins to the one before it */
+    FERRY_CUT_CHARACTER, /* anywhere but inside a character */
+    FERRY_CUTS
+} ferry_cut;
+
+/* Whether `text`, which is valid UTF-8, may be cut before byte `at`, 0 < at ≤ size. Its end is a cut of every kind. */
+bool ferry_cut_is_at(ferry_view text, size_t at, ferry_cut cut);
+/* A cut of this kind near `guess`, between `low` and `high`, both excluded, as `guess` is; `low` if there is none. */
+size_t ferry_cut_near(ferry_view text, size_t low, size_t high, size_t guess, ferry_cut cut);
+
+/* What is translated as one sentence. */
+typedef struct ferry_part {
+    ferry_view text, gap; /* gap: the white space of the line before it; empty before the first part */
+    ferry_ids ids;        /* empty: the model sees nothing of the text; its translation is the text itself */
+    ferry_ids prefix;     /* of the translation */
+    ferry_ranges ranges;  /* bytes of `text` of each id; empty unless tokens are wanted */
+    bool cut;             /* the next part begins within the sentence in which this one ends */
+    ferry_result_line result;
+    size_t unknowns;             /* ids that stand for text which the model does not know, */
+    ferry_view first_unknown;    /* and the first such text */
+    ferry_quality_signs quality; /* of the result */
+    bool again;                  /* the result replaces a translation that looped */
+} ferry_part;
+
+/* The parts of a line; empty when zeroed. */
+typedef struct ferry_parts {
+    ferry_part *parts; /* [count] */
+    size_t count, capacity;
+} ferry_parts;
+
+void ferry_parts_destroy(ferry_parts *parts);
+/* Adds a zeroed part. Errors: MEMORY. */
+ferry_status ferry_parts_add(ferry_parts *parts, ferry_part **part, ferry_error *error);
+
+/* Whether a text of so many bytes is longer than `limit` tokens, whatever it contains, or too long to be tokenized at
+ * once. */
+bool ferry_parts_is_long(size_t bytes, size_t limit);
+/* Splits `line`, which is valid UTF-8, into parts of at most as many source tokens as the translator's options permit
+ * (ferry_translator_source_limit): one, if they permit it and options.split does not want several; none if there is
+ * nothing but white space. One of several parts is a sentence (tokenizer/sentences.h), or ends at the last cut of the
+ * best kind that there is within one. A part of which the model sees nothing has no ids. The parts point into the line.
+ * Time is linear in the line's size, and text is tokenized in pieces of bounded size. Errors: LIMIT (not even one
+ * character fits), CANCELLED (*stop), MEMORY; ARGUMENT (no tag of a target language, which the model needs,
+ * ferry_languages_check_line). */
+ferry_status ferry_parts_split(const ferry_translator *translator, ferry_view line, const atomic_bool *stop,
+                               ferry_parts *parts, ferry_error *error);
+
+/* A text as lines of a job: its sentences. */
+typedef struct ferry_text_lines {
+    ferry_text *texts; /* [count] sentences, into the text; released with free */
+    size_t count, capacity;
+} ferry_text_lines;
+
+/* Adds the sentences of a text. Errors: MEMORY. */
+ferry_status ferry_text_split(const ferry_translator *translator, ferry_text text, ferry_text_lines *lines,
+                              ferry_error *error);
+
+/* ---- results of lines and texts (join.c) ---- */
+
+/* Makes the line's result out of those of its parts, which it takes over: its hypothesis k joins their hypotheses k (of
+ * a part that has fewer, the last one). If a part failed, the line fails. */
+ferry_status ferry_parts_join(const ferry_parts *parts, const ferry_translator *translator, ferry_result_line *line,
+                              ferry_error *error);
+/* Adds the line's quality flags, and a warning for each kind, and where nobody asked for several parts or sentences are
+ * cut, one that says so (quality.c). */
+ferry_status ferry_parts_warn(const ferry_parts *parts, const ferry_translator *translator, ferry_result_line *line,
+                              ferry_error *error);
+/* The result of a text, with what is between its sentences copied: `sentences`, that of its lines, belongs to it, even
+ * if this fails. `status`: of the job, OK or CANCELLED. Errors: MEMORY; CANCELLED, which has a result. */
+ferry_status ferry_text_join(ferry_text text, const ferry_text_lines *lines, ferry_status status,
+                             ferry_result *sentences, ferry_result **result, ferry_error *error);
+
+/* With models in a row: the translations of a stage as lines [count] for the next one, which the caller frees; they
+ * point into the result. What failed is empty. NULL: memory does not suffice. */
+ferry_text *ferry_row_lines(const ferry_result *result, ferry_error *error);
+/* Adds to the outcomes of a stage's lines those of the stage before; what failed there fails here. Releases `before`;
+ * either may be NULL. Errors: MEMORY. */
+ferry_status ferry_row_merge(ferry_result *result, ferry_result *before, ferry_error *error);
+/* The result of a stage before the last, of a job that was cancelled: no line is finished. Returns CANCELLED, or an
+ * error. */
+ferry_status ferry_row_cancel(ferry_result *result, ferry_error *error);
+
+/* ---- tokens of results, and the weights between those of the source and of the target (result.c) ---- */
+
+/* Memory for the weights of a hypothesis and `source` tokens, which are its one block. Errors: MEMORY. */
+ferry_status ferry_tokens_begin_weights(ferry_result_hypothesis *hypothesis, size_t source, ferry_error *error);
+/* Where they are wanted for unknown words only. */
+void ferry_tokens_drop_weights(ferry_result_line *line);
+/* Whether ids [length] have an unknown word that is to be replaced. */
+bool ferry_tokens_need_words(const ferry_translator *translator, const int32_t *ids, int32_t length);
+/* The text of a hypothesis of `part`, and with options.alignment the ranges of its tokens. */
+ferry_status ferry_tokens_write_text(const ferry_translator *translator, const ferry_part *part,
+                                     ferry_result_hypothesis *hypothesis, ferry_error *error);
+/* The ids of the parts become the source tokens of `result`: bytes of `line`, to which the parts point, unless they
+ * point to `repaired`, its copy without ill-formed UTF-8; NULL: there is none. Errors: MEMORY. */
+ferry_status ferry_tokens_list(const ferry_parts *parts, const char *repaired, ferry_view line,
+                               ferry_result_line *result, ferry_error *error);
+
+/* ---- jobs ---- */
 
 typedef struct ferry_job_line {
     ferry_parts parts;
@@ -67,48 +203,48 @@ static inline bool ferry_job_stopped(const ferry_job *job)
     return atomic_load(job->stop);
 }
 
-/* UNSUPPORTED if the model has no tokenizer. */
+/* UNSUPPORTED if the model, or one of a row, has no tokenizer. */
 ferry_status ferry_job_check(const ferry_translator *translator, ferry_error *error);
+/* Takes memory for `count` lines. After it, even if it failed, comes ferry_job_end or _finish. */
+ferry_status ferry_job_begin(ferry_job *job, ferry_error *error);
+/* Calls prepare(job, line) for each line on the threads of the pool, or for a service on this one. Errors: the first
+ * one that it returns. */
+ferry_status ferry_job_prepare(ferry_job *job, ferry_status (*prepare)(ferry_job *job, size_t line, ferry_error *error),
+                               ferry_error *error);
+/* Splits the lines of a job that has begun, and lists its sentences. */
+ferry_status ferry_job_list(ferry_job *job, ferry_error *error);
+/* Translates the parts of all lines, unless `status`, what the steps before returned, is an error; then as
+ * ferry_job_end. Returns the first error. */
+ferry_status ferry_job_finish(ferry_job *job, ferry_status status, ferry_result **result, ferry_error *error);
+/* Releases the job, whose result goes to *result if `status` is OK or CANCELLED. Lines that are not finished are
+ * CANCELLED, and so is the job that has such. */
+ferry_status ferry_job_end(ferry_job *job, ferry_status status, ferry_result **result, ferry_error *error);
+/* The first failure of a job's workers. */
+ferry_status ferry_job_take_status(ferry_job *job, ferry_error *error);
+
+/* The text of a line without ill-formed UTF-8: the text itself, or a copy that the job releases, with a warning. */
+ferry_status ferry_job_repair(ferry_job *job, size_t line, ferry_view *text, ferry_error *error);
+/* A line whose result has no sentence is complete. */
+void ferry_job_finish_line(ferry_job *job, size_t line);
+
+/* ---- workers of jobs ---- */
+
 /* The next sentence of a share; NULL if there is none. */
 ferry_job_sentence *ferry_job_take(ferry_job_share *share);
 /* Puts a sentence that was taken back into the queue, or DONE. */
-void ferry_job_put(ferry_job_share *share, ferry_job_sentence *sentence, ferry_queue_place place);
+void ferry_job_put(ferry_job_share *share, ferry_job_sentence *sentence, ferry_queue_target target);
 /* The sentence's result is complete. */
 void ferry_job_finish_sentence(ferry_job_share *share, ferry_job_sentence *sentence);
 /* The sentence fails, and its result is released; where memory was refused (LIMIT), it is tried again alone. An error
  * that is not the sentence's own stops the job. */
 void ferry_job_fail_sentence(ferry_job_share *share, ferry_job_sentence *sentence, const ferry_error *why);
-/* A line whose result has no sentence is complete. */
-void ferry_job_finish_line(ferry_job *job, size_t line);
-/* Translates sentences of the queue, until there is none. */
-void ferry_job_translate_share(ferry_job_share *share);
-/* Translates one alone, with all the translator's memory. */
-void ferry_job_translate_alone(ferry_translator *translator, ferry_job *job, int32_t worker);
 /* Ends the job with an error: workers stop. */
 void ferry_job_stop(ferry_job *job, const ferry_error *error);
-/* Calls prepare(job, line) for each line on the threads of the pool, or for a service on this one. Errors: the first
- * one that it returns. */
-ferry_status ferry_job_prepare(ferry_job *job, ferry_status (*prepare)(ferry_job *job, size_t line, ferry_error *error),
-                               ferry_error *error);
-
-/* ferry_translate_prefixed (`prefixes` may be NULL), of arguments that were checked, within a call (call.h). */
-ferry_status ferry_job_translate(ferry_translator *translator, const ferry_text *texts, const ferry_text *prefixes,
-                                 size_t count, ferry_result **result, ferry_error *error);
-/* The text of a line without ill-formed UTF-8: the text itself, or a copy that the job releases, with a warning. */
-ferry_status ferry_job_repair(ferry_job *job, size_t line, ferry_view *text, ferry_error *error);
-/* Takes memory for `count` lines. After it, even if it failed, comes ferry_job_end or _finish. */
-ferry_status ferry_job_begin(ferry_job *job, ferry_error *error);
-/* Splits the lines of a job that has begun, and lists its sentences. */
-ferry_status ferry_job_list(ferry_job *job, ferry_error *error);
-/* Releases the job, whose result goes to *result if `status` is OK or CANCELLED. Lines that are not finished are
- * CANCELLED, and so is the job that has such. */
-ferry_status ferry_job_end(ferry_job *job, ferry_status status, ferry_result **result, ferry_error *error);
-/* Translates the parts of all lines, unless `status`, what the steps before returned, is an error; then as
- * ferry_job_end. Returns the first error. */
-ferry_status ferry_job_finish(ferry_job *job, ferry_status status, ferry_result **result, ferry_error *error);
-/* The first failure of a job's workers. */
-ferry_status ferry_job_take_status(ferry_job *job, ferry_error *error);
-/* Makes the translator's screen (engine/search/screen.h), where it pays for so many source tokens. Errors: MEMORY. */
-ferry_status ferry_job_make_screen(ferry_translator *translator, size_t tokens, ferry_error *error);
+/* Translates sentences of the queue, until there is none. */
+void ferry_job_translate_share(ferry_job_share *share);
+/* Translates one alone, with all the translator's memory; `job`: the call's, NULL: of a service. */
+void ferry_job_translate_alone(ferry_translator *translator, ferry_job *job, int32_t worker);
+/* Makes the translator's logit bound, where it pays for so many source tokens. Errors: MEMORY. */
+ferry_status ferry_job_make_bound(ferry_translator *translator, size_t tokens, ferry_error *error);
 
 #endif

@@ -1,4 +1,4 @@
-#include "languages.h"
+#include "model.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,46 +6,36 @@
 
 #include "base/language_names.h"
 #include "base/utf8.h"
-#include "model.h"
 
 enum { MOST_PROMPT = 1024 }; /* bytes */
 
 /* ---- names ---- */
 
-static bool is_name(ferry_view name)
-{
-    for (size_t i = 0; i < name.size; i++)
-        if ((unsigned char)name.data[i] < ' ' || name.data[i] == 0x7F) return false;
-    return name.size > 0 && name.data[0] != ' ' && ferry_utf8_is_valid(name);
-}
-
-static bool may_serve(const ferry_model_languages *table, int32_t index, int32_t role)
+/* `role`, if the language has it: also a tag, where the model wants one. */
+static int32_t role_of(const ferry_model_languages *table, int32_t index, int32_t role)
 {
     const bool source = role == FERRY_LANGUAGE_SOURCE;
-    const ferry_tag_place place = source ? table->source_tag : table->target_tag;
+    const ferry_tag_position position = source ? table->source_tag : table->target_tag;
     const int32_t id = (source ? table->source_ids : table->target_ids)[index];
-    return (table->roles[index] & role) != 0 && (place == FERRY_TAG_NONE || id >= 0);
+    return position == FERRY_TAG_NONE || id >= 0 ? table->roles[index] & role : 0;
 }
 
-/* That of its first code that has one; "" if none has. */
-static const char *english_name(const ferry_language *language)
+/* The next word of a text, after which *text goes on; empty: there is none. */
+static ferry_view next_word(const char **text)
 {
-    const char *codes = language->names;
-    const char *name = NULL;
-    while (name == NULL && *codes != '\0') {
-        const size_t size = strcspn(codes, " ");
-        name = ferry_language_name_of((ferry_view){codes, size});
-        codes += size + (codes[size] == ' ');
-    }
-    if (name == NULL) name = ferry_language_name_of(ferry_text_view(language->tag));
-    return name != NULL ? name : "";
+    const ferry_view word = {*text, strcspn(*text, " ")};
+    *text += word.size + ((*text)[word.size] == ' ');
+    return word;
 }
 
-/* Of "tag other other", the tag and "other other". */
+/* Splits "tag other other" into the tag and "other other". */
 static ferry_status describe(ferry_languages *languages, int32_t index, ferry_arena *arena, ferry_error *error)
 {
     const ferry_view names = ferry_texts_at(languages->table.names, (size_t)index);
-    if (!is_name(names))
+    bool named = names.size > 0 && names.data[0] != ' ' && ferry_utf8_is_valid(names);
+    for (size_t i = 0; i < names.size; i++)
+        named = named && (unsigned char)names.data[i] >= ' ' && names.data[i] != 0x7F;
+    if (!named)
         return ferry_fail(error, FERRY_ERROR_FORMAT,
                           "key 'ferry.languages.names': expected a tag and other names, found '%s'",
                           ferry_printable_view(names).text);
@@ -57,24 +47,15 @@ static ferry_status describe(ferry_languages *languages, int32_t index, ferry_ar
     language->names = ferry_arena_text(arena, (ferry_view){names.data + rest, names.size - rest});
     if (language->tag == NULL || language->names == NULL)
         return ferry_fail_memory(error, "the names of languages", names.size);
-    language->english = english_name(language);
-    language->roles = (may_serve(&languages->table, index, FERRY_LANGUAGE_SOURCE) ? FERRY_LANGUAGE_SOURCE : 0) |
-                      (may_serve(&languages->table, index, FERRY_LANGUAGE_TARGET) ? FERRY_LANGUAGE_TARGET : 0) |
+    /* The English name of its first code that has one; "" if none has. */
+    const char *codes = language->names, *name = NULL;
+    while (name == NULL && *codes != '\0') name = ferry_language_name_of(next_word(&codes));
+    if (name == NULL) name = ferry_language_name_of(ferry_text_view(language->tag));
+    language->english = name != NULL ? name : "";
+    language->roles = role_of(&languages->table, index, FERRY_LANGUAGE_SOURCE) |
+                      role_of(&languages->table, index, FERRY_LANGUAGE_TARGET) |
                       (index == languages->table.default_source ? FERRY_LANGUAGE_DEFAULT_SOURCE : 0) |
                       (index == languages->table.default_target ? FERRY_LANGUAGE_DEFAULT_TARGET : 0);
-    return FERRY_OK;
-}
-
-/* A prompt is tokenized with every line. */
-static ferry_status check_prompts(const ferry_model_languages *table, ferry_error *error)
-{
-    for (size_t i = 0; i < (size_t)table->prompt_count; i++) {
-        const size_t size = ferry_texts_at(table->prompts, i).size;
-        if (size > MOST_PROMPT)
-            return ferry_fail(error, FERRY_ERROR_FORMAT,
-                              "key 'ferry.languages.prompts': expected texts of at most %d bytes, found one of %zu",
-                              (int)MOST_PROMPT, size);
-    }
     return FERRY_OK;
 }
 
@@ -84,7 +65,13 @@ ferry_status ferry_languages_create(const ferry_model_languages *table, ferry_ar
     const size_t count = (size_t)table->count;
     memset(languages, 0, sizeof *languages);
     if (count == 0) return FERRY_OK;
-    FERRY_TRY(check_prompts(table, error));
+    for (size_t i = 0; i < (size_t)table->prompt_count; i++) { /* a prompt is tokenized with every line */
+        const size_t size = ferry_texts_at(table->prompts, i).size;
+        if (size > MOST_PROMPT)
+            return ferry_fail(error, FERRY_ERROR_FORMAT,
+                              "key 'ferry.languages.prompts': expected texts of at most %d bytes, found one of %zu",
+                              (int)MOST_PROMPT, size);
+    }
     languages->table = *table;
     languages->list = ferry_arena_alloc(arena, count, sizeof *languages->list);
     if (languages->list == NULL)
@@ -102,9 +89,8 @@ static bool has_word(const char *text, const char *name, comparison *compare)
 {
     const size_t size = strlen(name);
     while (*text != '\0') {
-        const size_t word = strcspn(text, " ");
-        if (word == size && size > 0 && compare(text, name, size) == 0) return true;
-        text += word + (text[word] == ' ');
+        const ferry_view word = next_word(&text);
+        if (word.size == size && size > 0 && compare(word.data, name, size) == 0) return true;
     }
     return false;
 }
@@ -142,10 +128,9 @@ static bool begins_alike(const char *text, const char *name)
 {
     enum { LETTERS = 3 };
     const size_t length = strlen(name), size = length < LETTERS ? length : LETTERS;
-    for (const char *word = text; *word != '\0';) {
-        const size_t letters = strcspn(word, " ");
-        if (letters >= size && ferry_compare_letters(word, name, size) == 0) return true;
-        word += letters + (word[letters] == ' ');
+    while (*text != '\0') {
+        const ferry_view word = next_word(&text);
+        if (word.size >= size && ferry_compare_letters(word.data, name, size) == 0) return true;
     }
     return false;
 }
@@ -248,22 +233,18 @@ static ferry_view tag_prompt(const ferry_model_languages *table, const ferry_tok
     return (ferry_view){"", 0};
 }
 
-/* The word with which the line begins, if it has the form of the model's tags: their first two bytes and their last. */
-static ferry_view line_tag(ferry_view line, ferry_view form)
-{
-    const char *end = form.size > 2 ? memchr(line.data, form.data[form.size - 1], line.size) : NULL;
-    const size_t size = end != NULL ? (size_t)(end - line.data) + 1 : 0;
-    const bool is_tag = size > 2 && memcmp(line.data, form.data, 2) == 0 && memchr(line.data, ' ', size) == NULL;
-    return (ferry_view){line.data, is_tag ? size : 0};
-}
-
 ferry_status ferry_languages_check_line(const ferry_languages *languages, const ferry_tokenizer *tokenizer,
                                         ferry_language_pair pair, ferry_view line, ferry_error *error)
 {
     const ferry_model_languages *table = &languages->table;
     const ferry_view form = tag_prompt(table, tokenizer);
-    const size_t leading = ferry_tokenizer_tag_size(tokenizer, line);
-    const ferry_view tag = leading > 0 ? (ferry_view){line.data, leading} : line_tag(line, form);
+    ferry_view tag = {line.data, ferry_tokenizer_tag_size(tokenizer, line)};
+    if (tag.size == 0 && form.size > 2) {
+        /* The line may begin with a word of the form of the model's tags: their first two bytes and their last. */
+        const char *end = memchr(line.data, form.data[form.size - 1], line.size);
+        const size_t size = end != NULL ? (size_t)(end - line.data) + 1 : 0;
+        if (size > 2 && memcmp(line.data, form.data, 2) == 0 && memchr(line.data, ' ', size) == NULL) tag.size = size;
+    }
     if (tag.size > 0 && !ferry_tokenizer_has_piece(tokenizer, tag))
         return ferry_fail(error, FERRY_ERROR_ARGUMENT, "the model has no tag '%s', with which the line begins",
                           ferry_printable_view(tag).text);
@@ -288,35 +269,28 @@ int32_t ferry_languages_first_id(const ferry_languages *languages, ferry_languag
     return table->target_tag == FERRY_TAG_FIRST && pair.target >= 0 ? table->target_ids[pair.target] : -1;
 }
 
-/* What a part of a line becomes. */
-typedef struct encoded {
-    ferry_ids *ids;
-    ferry_ranges *ranges; /* NULL: not wanted */
-    size_t size;          /* of the part */
-} encoded;
-
-/* Puts the tag of language `index`, if there is one, at `place`. */
-static ferry_status add_tag(const encoded *to, ferry_tag_place place, const int32_t *tags, int32_t index,
-                            ferry_error *error)
+/* Adds the tag of language `index`, if there is one, to the ids and ranges (NULL: not wanted) of `size` bytes of text.
+ */
+static ferry_status add_tag(ferry_ids *ids, ferry_ranges *ranges, size_t size, ferry_tag_position position,
+                            const int32_t *tags, int32_t index, ferry_error *error)
 {
-    const bool first = place == FERRY_TAG_PREFIX;
-    if (index < 0 || tags[index] < 0 || !(first || place == FERRY_TAG_SUFFIX)) return FERRY_OK;
-    const size_t at = first ? 0 : to->size;
-    if (to->ranges != NULL)
-        FERRY_TRY(ferry_ranges_insert(to->ranges, first ? 0 : to->ranges->count, (ferry_range){at, at}, error));
-    return ferry_ids_insert(to->ids, first ? 0 : to->ids->count, tags[index], error);
+    const bool first = position == FERRY_TAG_PREFIX;
+    const size_t at = first ? 0 : size;
+    if (index < 0 || tags[index] < 0 || !(first || position == FERRY_TAG_SUFFIX)) return FERRY_OK;
+    if (ranges != NULL) FERRY_TRY(ferry_ranges_insert(ranges, first ? 0 : ranges->count, (ferry_range){at, at}, error));
+    return ferry_ids_insert(ids, first ? 0 : ids->count, tags[index], error);
 }
 
-static size_t after(size_t place, size_t begin)
+static size_t after(size_t offset, size_t begin)
 {
-    return place > begin ? place - begin : 0;
+    return offset > begin ? offset - begin : 0;
 }
 
 /* With a prompt, a tag is text like any other. */
 static ferry_status encode_with_prompt(const ferry_tokenizer *tokenizer, ferry_view prompt, ferry_view tag,
-                                       ferry_view part, const encoded *to, ferry_error *error)
+                                       ferry_view part, ferry_ids *ids, ferry_ranges *ranges, ferry_error *error)
 {
-    if (prompt.size == 0) return ferry_tokenizer_encode_ranges(tokenizer, tag, part, to->ids, to->ranges, error);
+    if (prompt.size == 0) return ferry_tokenizer_encode_ranges(tokenizer, tag, part, ids, ranges, error);
     ferry_string text = {0};
     const ferry_view pieces[] = {prompt, tag, part};
     ferry_status status = FERRY_OK;
@@ -327,10 +301,9 @@ static ferry_status encode_with_prompt(const ferry_tokenizer *tokenizer, ferry_v
     const size_t begin = after(prompt.size + tag.size, first); /* of the part, in what is tokenized */
     if (status == FERRY_OK)
         status = ferry_tokenizer_encode_ranges(tokenizer, (ferry_view){text.data, first},
-                                               (ferry_view){text.data + first, text.size - first}, to->ids, to->ranges,
-                                               error);
-    for (size_t i = 0; status == FERRY_OK && to->ranges != NULL && i < to->ranges->count; i++) {
-        ferry_range *range = &to->ranges->ranges[i];
+                                               (ferry_view){text.data + first, text.size - first}, ids, ranges, error);
+    for (size_t i = 0; status == FERRY_OK && ranges != NULL && i < ranges->count; i++) {
+        ferry_range *range = &ranges->ranges[i];
         *range = (ferry_range){after(range->begin, begin), after(range->end, begin)};
     }
     free(text.data);
@@ -343,20 +316,10 @@ ferry_status ferry_languages_encode_part(const ferry_languages *languages, const
 {
     const ferry_model_languages *table = &languages->table;
     const bool own_tag = table->target_tag == FERRY_TAG_PREFIX && tag.size > 0;
-    const encoded to = {ids, ranges, part.size};
-    FERRY_TRY(encode_with_prompt(tokenizer, prompt_of(table, pair), tag, part, &to, error));
-    if (!own_tag) FERRY_TRY(add_tag(&to, table->target_tag, table->target_ids, pair.target, error));
-    /* After the target's: of two tags in one place the source's is the outer one. */
-    return add_tag(&to, table->source_tag, table->source_ids, pair.source, error);
-}
-
-ferry_status ferry_languages_encode(const ferry_languages *languages, const ferry_tokenizer *tokenizer,
-                                    ferry_language_pair pair, ferry_view line, ferry_ids *ids, ferry_error *error)
-{
-    const size_t tag = ferry_tokenizer_tag_size(tokenizer, line);
-    const ferry_view rest = tag > 0 ? (ferry_view){line.data + tag, line.size - tag} : line;
-    return ferry_languages_encode_part(languages, tokenizer, pair, (ferry_view){line.data, tag}, rest, ids, NULL,
-                                       error);
+    FERRY_TRY(encode_with_prompt(tokenizer, prompt_of(table, pair), tag, part, ids, ranges, error));
+    if (!own_tag) FERRY_TRY(add_tag(ids, ranges, part.size, table->target_tag, table->target_ids, pair.target, error));
+    /* After the target's: of two tags at one end the source's is the outer one. */
+    return add_tag(ids, ranges, part.size, table->source_tag, table->source_ids, pair.source, error);
 }
 
 /* ---- the public list ---- */

@@ -1,12 +1,13 @@
 #include "model.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "argument_checks.h"
 #include "base/threads.h"
+#include "base/utf8.h"
 #include "engine/file/schema.h"
-#include "info.h"
 #include "tokenizer/sentencepiece_c.h"
 
 _Static_assert((int)FERRY_SPM_MAX_PIECES == (int)FERRY_MAX_VOCABULARY, "a vocabulary may have all pieces");
@@ -75,18 +76,145 @@ ferry_tokenizer_config ferry_model_tokenizer_config(const ferry_model_text *text
     };
 }
 
-static ferry_status create_tokenizer(ferry_model *model, ferry_error *error)
+/* ---- what the file says ---- */
+
+static const struct {
+    const char *key;
+    const char *file_key; /* its name in the file, if it is another one than "ferry." and the key */
+    enum { KEY, NAME, LANGUAGES, HASH, BYTES, PARAMETERS, TYPE, POSITION, LIMIT } value; /* KEY: one of the schema */
+} rows[] = {
+    {.key = "name", .value = NAME},
+    {.key = "license", .file_key = "ferry.origin.licence"},
+    {.key = "origin", .file_key = "ferry.origin.kind"},
+    {.key = "origin.name"},
+    {.key = "languages", .value = LANGUAGES},
+    {.key = "hash", .value = HASH},
+    {.key = "bytes", .value = BYTES},
+    {.key = "parameters", .value = PARAMETERS},
+    {.key = "type", .value = TYPE},
+    {.key = "d_model"},
+    {.key = "encoder.layers"},
+    {.key = "encoder.heads"},
+    {.key = "encoder.head_width"},
+    {.key = "encoder.ffn_width"},
+    {.key = "encoder.activation"},
+    {.key = "encoder.norm"},
+    {.key = "encoder.norm_position"},
+    {.key = "encoder.vocab_size"},
+    {.key = "encoder.position", .value = POSITION},
+    {.key = "encoder.limit", .value = LIMIT},
+    {.key = "decoder.layers"},
+    {.key = "decoder.heads"},
+    {.key = "decoder.head_width"},
+    {.key = "decoder.ffn_width"},
+    {.key = "decoder.activation"},
+    {.key = "decoder.norm"},
+    {.key = "decoder.norm_position"},
+    {.key = "decoder.block"},
+    {.key = "decoder.vocab_size"},
+    {.key = "decoder.position", .value = POSITION},
+    {.key = "decoder.limit", .value = LIMIT},
+    {.key = "tokenizer.kind"},
+    {.key = "training", .file_key = "ferry.origin.training"},
+    {.key = "trained_length", .file_key = "ferry.origin.trained_length"},
+    {.key = "trained_seed", .file_key = "ferry.origin.trained_seed"},
+    {.key = "trained_tokens", .file_key = "ferry.origin.trained_tokens"},
+};
+enum { ROWS = sizeof rows / sizeof rows[0] };
+
+/* A copy that is valid UTF-8 and NUL-terminated; NULL if out of memory. */
+static const char *keep(ferry_arena *arena, ferry_view text)
 {
-    const ferry_tokenizer_config config = ferry_model_tokenizer_config(&model->file.text);
-    return model->file.text.present ? ferry_tokenizer_create(&config, &model->tokenizer, error) : FERRY_OK;
+    bool replaced;
+    if (ferry_utf8_is_valid(text)) return ferry_arena_text(arena, text);
+    char *repaired = ferry_arena_alloc(arena, 3, text.size + 1);
+    if (repaired != NULL) repaired[ferry_utf8_repair(text, repaired, &replaced)] = '\0';
+    return repaired;
 }
 
-ferry_status ferry_model_find_kernels(const char *isa, const ferry_kernels **kernels, ferry_error *error)
+/* Tags, separated by blanks. */
+static const char *keep_languages(ferry_arena *arena, const ferry_model *model)
 {
-    *kernels = ferry_kernels_find(isa);
-    if (*kernels != NULL) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_ARGUMENT, "kernels '%s': unknown, or this machine cannot run them", isa);
+    const size_t count = ferry_model_language_count(model);
+    size_t size = 1;
+    for (size_t i = 0; i < count; i++) size += strlen(model->languages.list[i].tag) + 1;
+    char *text = ferry_arena_alloc(arena, size, 1), *end = text;
+    for (size_t i = 0; text != NULL && i < count; i++)
+        end += snprintf(end, size - (size_t)(end - text), "%s%s", i > 0 ? " " : "", model->languages.list[i].tag);
+    if (text != NULL) *end = '\0';
+    return text;
 }
+
+/* The value of the schema's key of this name, "ferry.encoder.layers". */
+static const char *keep_key(const ferry_schema_values *values, const char *wanted, ferry_arena *arena)
+{
+    for (ferry_key_group group = 0; group < FERRY_KEY_GROUPS; group++) {
+        const ferry_key_table table = ferry_schema_keys(group);
+        const size_t prefix = strlen(table.prefix);
+        const ferry_key *key =
+            strncmp(wanted, table.prefix, prefix) == 0 ? ferry_schema_find(group, wanted + prefix) : NULL;
+        if (key == NULL) continue;
+        const char *of = ferry_schema_group(values, group);
+        if (!ferry_key_applies(key, values)) return ""; /* of the origin, and not recorded */
+        if (key->kind != FERRY_KEY_TEXT) return keep(arena, ferry_text_view(ferry_key_value(key, of).text));
+        return keep(arena, *(const ferry_view *)(const void *)(of + key->offset));
+    }
+    return "";
+}
+
+static const char *make_row(ferry_model *model, size_t row)
+{
+    ferry_model_file *file = &model->file;
+    const ferry_schema_values values = {.transformer = &file->transformer,
+                                        .generation = &file->generation,
+                                        .text = &file->text,
+                                        .origin = &file->origin};
+    const bool decoder = rows[row].key[0] == 'd';
+    const ferry_position *position =
+        decoder ? &file->transformer.decoder.position : &file->transformer.encoder.position;
+    const ferry_name key = ferry_name_format("ferry.%s", rows[row].key);
+    ferry_name text = {""};
+    switch (rows[row].value) {
+    case KEY: return keep_key(&values, rows[row].file_key != NULL ? rows[row].file_key : key.text, &file->arena);
+    case NAME: return keep(&file->arena, file->name);
+    case HASH: return keep(&file->arena, file->hash);
+    case LANGUAGES: return keep_languages(&file->arena, model);
+    case BYTES: text = ferry_name_format("%zu", file->map.bytes.size); break;
+    case PARAMETERS: text = ferry_name_format("%" PRId64, file->parameters); break;
+    case TYPE: text = ferry_name_format("%s", ferry_type_name(file->type)); break;
+    case LIMIT: text = ferry_name_format("%d", (int)position->limit); break;
+    case POSITION: {
+        const ferry_name more = ferry_position_parameters(position);
+        text = ferry_name_format("%s%s%s", position->scheme->name, more.text[0] != '\0' ? ", " : "", more.text);
+    }
+    }
+    return keep(&file->arena, ferry_text_view(text.text));
+}
+
+ferry_status ferry_model_info_create(ferry_model *model, ferry_error *error)
+{
+    model->info = ferry_arena_alloc(&model->file.arena, ROWS, sizeof *model->info);
+    if (model->info == NULL) return ferry_fail_memory(error, "a description", ROWS * sizeof *model->info);
+    for (size_t i = 0; i < ROWS; i++) {
+        model->info[i] = make_row(model, i);
+        if (model->info[i] == NULL) return ferry_fail_memory(error, rows[i].key, 1);
+    }
+    return FERRY_OK;
+}
+
+const char *ferry_model_info_key(size_t index)
+{
+    return index < ROWS ? rows[index].key : NULL;
+}
+
+const char *ferry_model_info(const ferry_model *model, const char *key)
+{
+    for (size_t i = 0; model != NULL && key != NULL && i < ROWS; i++)
+        if (strcmp(rows[i].key, key) == 0) return model->info[i];
+    return NULL;
+}
+
+/* ---- the model ---- */
 
 ferry_model *ferry_model_allocate(const ferry_kernels *kernels, ferry_error *error)
 {
@@ -117,7 +245,9 @@ ferry_status ferry_model_create(ferry_mapped_file map, const char *name, const f
         return FERRY_ERROR_MEMORY;
     }
     ferry_status status = ferry_model_file_open(map, name, kernels, &created->file, error);
-    if (status == FERRY_OK) status = create_tokenizer(created, error);
+    const ferry_tokenizer_config config = ferry_model_tokenizer_config(&created->file.text);
+    if (status == FERRY_OK && created->file.text.present)
+        status = ferry_tokenizer_create(&config, &created->tokenizer, error);
     if (status == FERRY_OK)
         status =
             ferry_languages_create(&created->file.text.languages, &created->file.arena, &created->languages, error);
@@ -137,6 +267,46 @@ void ferry_model_widen(const ferry_model *model)
     if (!own->widened) ferry_model_file_widen(&own->file, own->kernels);
     own->widened = true;
     ferry_mutex_unlock(&own->mutex);
+}
+
+/* ---- arguments ---- */
+
+/* No object in memory is larger than PTRDIFF_MAX bytes. `argument` is the name of the size. */
+static ferry_status check_bytes(const char *argument, size_t size, ferry_error *error)
+{
+    if (size <= PTRDIFF_MAX) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_ARGUMENT, "%s: expected at most %td, found %zu", argument,
+                      (ptrdiff_t)PTRDIFF_MAX, size);
+}
+
+ferry_status ferry_check_range(const char *argument, int32_t value, int32_t least, int32_t most, ferry_error *error)
+{
+    if (value >= least && value <= most) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_ARGUMENT, "%s: expected %d to %d, found %d", argument, (int)least, (int)most,
+                      (int)value);
+}
+
+ferry_status ferry_check_text(const char *argument, ferry_text *text, ferry_error *error)
+{
+    if (text->data == NULL && text->size > 0)
+        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "%s.data: expected %zu bytes, found NULL", argument, text->size);
+    if (text->data == NULL) text->data = ""; /* C permits no offset of NULL */
+    return check_bytes(ferry_name_format("%s.size", argument).text, text->size, error);
+}
+
+ferry_status ferry_check_texts(const char *argument, const ferry_text *texts, size_t count, ferry_error *error)
+{
+    if (count > PTRDIFF_MAX / sizeof *texts)
+        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "count: expected at most %zu, found %zu",
+                          PTRDIFF_MAX / sizeof *texts, count);
+    if (count > 0 && texts == NULL)
+        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "%s: expected %zu texts, found NULL", argument, count);
+    for (size_t i = 0; i < count; i++) {
+        ferry_text text = texts[i];
+        if (text.size > PTRDIFF_MAX || (text.data == NULL && text.size > 0))
+            return ferry_check_text(ferry_name_format("%s[%zu]", argument, i).text, &text, error);
+    }
+    return FERRY_OK;
 }
 
 /* ---- opening ---- */
@@ -161,12 +331,12 @@ static ferry_file_hold hold_for(int flags, ferry_file_hold otherwise)
 }
 
 /* Bytes that are used where they are must be aligned as the tensors within the file are. */
-static ferry_status check_alignment(const char *argument, uint64_t place, int flags, ferry_error *error)
+static ferry_status check_alignment(const char *argument, uint64_t offset, int flags, ferry_error *error)
 {
-    if (place % FERRY_ARENA_ALIGNMENT == 0 || (flags & FERRY_OPEN_COPY) != 0) return FERRY_OK;
+    if (offset % FERRY_ARENA_ALIGNMENT == 0 || (flags & FERRY_OPEN_COPY) != 0) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_ARGUMENT,
                       "%s: expected a multiple of %d without FERRY_OPEN_COPY, found %d more than one", argument,
-                      (int)FERRY_ARENA_ALIGNMENT, (int)(place % FERRY_ARENA_ALIGNMENT));
+                      (int)FERRY_ARENA_ALIGNMENT, (int)(offset % FERRY_ARENA_ALIGNMENT));
 }
 
 ferry_status ferry_model_open(const char *path, int flags, ferry_model **model, ferry_error *error)
@@ -196,7 +366,7 @@ ferry_status ferry_model_open_memory(const void *data, size_t size, int flags, f
     ferry_mapped_file map;
     FERRY_TRY(check_result_and_flags(flags, model, error));
     FERRY_NEEDS(data);
-    FERRY_TRY(ferry_check_bytes("size", size, error));
+    FERRY_TRY(check_bytes("size", size, error));
     FERRY_TRY(check_alignment("data", (uintptr_t)data, flags, error));
     FERRY_TRY(
         ferry_mapped_file_open_memory((ferry_view){data, size}, hold_for(flags, FERRY_FILE_BORROWED), &map, error));

@@ -4,12 +4,63 @@
 
 #include <stdatomic.h>
 
+#include "base/status.h"
 #include "base/threads.h"
-
-#include "engine/file/model_file.h"
-#include "tokenizer/tokenizer.h"
 #include "engine/ferry.h"
-#include "languages.h"
+#include "engine/file/model_file.h"
+#include "tokenizer/sentences.h"
+#include "tokenizer/tokenizer.h"
+
+/* ---- languages: their names for the user, and what a pair of them adds to a line (languages.c) ---- */
+
+/* Immutable: threads may share it. Zeroed: a model that names no languages. */
+typedef struct ferry_languages {
+    ferry_model_languages table; /* its pointers belong to the model file */
+    ferry_language *list;        /* [table.count] */
+} ferry_languages;
+
+enum {
+    FERRY_LANGUAGE_OPEN = -1, /* not given, and the model has no default */
+    FERRY_LANGUAGE_NONE = -2  /* the empty name */
+};
+
+/* Indices into the table, or one of these. */
+typedef struct ferry_language_pair {
+    int32_t source;
+    int32_t target;
+} ferry_language_pair;
+
+/* Checks the names and copies them into `arena`. Errors: FORMAT (a name that is not text, or has no tag), MEMORY;
+ * *languages is then unusable. */
+ferry_status ferry_languages_create(const ferry_model_languages *table, ferry_arena *arena, ferry_languages *languages,
+                                    ferry_error *error);
+
+/* The pair that `from` and `to` name (NULL: the default; "": none). ARGUMENT names the option, its value, and how to
+ * list the possible ones. */
+ferry_status ferry_languages_find(const ferry_languages *languages, const char *from, const char *to,
+                                  ferry_language_pair *pair, ferry_error *error);
+/* ARGUMENT when the model wants a tag of a language that the pair leaves open and no line can bring, or has prompts and
+ * none for the pair. `forced_first_id`: of the options, or -1. */
+ferry_status ferry_languages_check(const ferry_languages *languages, ferry_language_pair pair, int32_t forced_first_id,
+                                   ferry_error *error);
+
+/* Some models choose their target by a tag in the text, ">>fra<<" or, as a prompt for any source, "<2fr> ". ARGUMENT
+ * when `line` begins with one that such a model lacks, or with none though the pair leaves the target open. */
+ferry_status ferry_languages_check_line(const ferry_languages *languages, const ferry_tokenizer *tokenizer,
+                                        ferry_language_pair pair, ferry_view line, ferry_error *error);
+
+/* How to find the ends of sentences of the pair's source. */
+const ferry_sentence_language *ferry_languages_sentences(const ferry_languages *languages, ferry_language_pair pair);
+/* The first target token of the pair where the model wants it as a tag, else -1. */
+int32_t ferry_languages_first_id(const ferry_languages *languages, ferry_language_pair pair);
+/* The source ids of a part of a line, which began with `tag` (ferry_tokenizer_tag_size; empty: none): as
+ * ferry_tokenizer_encode, of the pair's prompt and the part, with the pair's tags. A line with a tag of its own gets no
+ * other one for the target. *ranges (unless it is NULL): the bytes of `part` of each id. */
+ferry_status ferry_languages_encode_part(const ferry_languages *languages, const ferry_tokenizer *tokenizer,
+                                         ferry_language_pair pair, ferry_view tag, ferry_view part, ferry_ids *ids,
+                                         ferry_ranges *ranges, ferry_error *error);
+
+/* ---- the model ---- */
 
 struct ferry_model {
     atomic_size_t users; /* the caller, until it closes the model, and translators */
@@ -22,8 +73,6 @@ struct ferry_model {
     const char **info; /* of each key of ferry_model_info; in the file's arena */
 };
 
-/* The kernels that `isa` names (NULL or "": the best of this machine); ARGUMENT when they cannot run here. */
-ferry_status ferry_model_find_kernels(const char *isa, const ferry_kernels **kernels, ferry_error *error);
 /* A model without contents, for ferry_model_close; NULL: MEMORY. */
 ferry_model *ferry_model_allocate(const ferry_kernels *kernels, ferry_error *error);
 /* What the file says of its tokenizer; the tables are those of `text`. */
@@ -35,5 +84,16 @@ void ferry_model_widen(const ferry_model *model);
 /* A model of the file in `map`, which belongs to the model, or is closed by a failure; `name` is for messages. */
 ferry_status ferry_model_create(ferry_mapped_file map, const char *name, const ferry_kernels *kernels,
                                 ferry_model **model, ferry_error *error);
+/* Fills model->info, what its file says about it, from everything else. Errors: MEMORY. */
+ferry_status ferry_model_info_create(ferry_model *model, ferry_error *error);
+
+/* ---- arguments of the public functions that are impossible (FERRY_NEEDS refuses NULL) ---- */
+
+/* `value` is within least … most. */
+ferry_status ferry_check_range(const char *argument, int32_t value, int32_t least, int32_t most, ferry_error *error);
+/* A text of a caller. Without bytes, it gets an address. */
+ferry_status ferry_check_text(const char *argument, ferry_text *text, ferry_error *error);
+/* The texts of a call, arrays that the caller calls `texts` and `count`. */
+ferry_status ferry_check_texts(const char *argument, const ferry_text *texts, size_t count, ferry_error *error);
 
 #endif

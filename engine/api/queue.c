@@ -1,5 +1,3 @@
-#include "queue.h"
-
 #include <string.h>
 
 #include "job.h"
@@ -30,7 +28,7 @@ static bool has_sentences(const ferry_job *job)
     return job->waiting != NULL || job->alone != NULL;
 }
 
-/* The job gets its place among those with sentences. */
+/* The job is put among those with sentences, in their order. */
 static void link_job(ferry_queue *queue, ferry_job *job)
 {
     ferry_job *before = queue->last;
@@ -53,7 +51,7 @@ static void unlink_job(ferry_queue *queue, ferry_job *job)
 /* A job without sentences, here or with workers, has ended. */
 static void settle(ferry_queue *queue, ferry_job *job)
 {
-    if (queue->tell == NULL || has_sentences(job) || job->held > 0) return;
+    if (queue->report == NULL || has_sentences(job) || job->held > 0) return;
     job->next = queue->ended;
     queue->ended = job;
     ferry_condition_wake_all(&queue->changed);
@@ -74,30 +72,6 @@ static ferry_job *first_job(ferry_queue *queue)
 {
     while (queue->first != NULL && ferry_job_stopped(queue->first)) empty(queue, queue->first);
     return queue->first;
-}
-
-/* Takes the first sentence of one of the two lists of the first job. */
-static ferry_job_sentence *pop(ferry_queue *queue, ferry_job_sentence **list)
-{
-    ferry_job *job = queue->first;
-    ferry_job_sentence *sentence = *list;
-    *list = sentence->next;
-    if (!has_sentences(job)) unlink_job(queue, job);
-    job->held++;
-    queue->waiting--;
-    queue->held++;
-    return sentence;
-}
-
-static void push(ferry_queue *queue, ferry_job_sentence *sentence, ferry_queue_place place)
-{
-    ferry_job *job = sentence->job;
-    ferry_job_sentence **at = place == FERRY_QUEUE_ALONE ? &job->alone : &job->waiting;
-    const bool linked = has_sentences(job);
-    sentence->next = *at;
-    *at = sentence;
-    queue->waiting++;
-    if (!linked) link_job(queue, job);
 }
 
 /* ---- jobs ---- */
@@ -125,35 +99,39 @@ void ferry_queue_remove(ferry_queue *queue, ferry_job *job)
 
 /* ---- sentences ---- */
 
-ferry_job_sentence *ferry_queue_take(ferry_queue *queue, size_t held)
+ferry_job_sentence *ferry_queue_take(ferry_queue *queue, size_t held, bool alone)
 {
     ferry_job_sentence *sentence = NULL;
     ferry_mutex_lock(&queue->mutex);
     ferry_job *job = first_job(queue);
     const size_t workers = (size_t)queue->workers, even = (queue->held + queue->waiting + workers - 1) / workers;
-    if (job != NULL && job->waiting != NULL && held < even && !queue->alone) sentence = pop(queue, &job->waiting);
+    const bool may = alone || (held < even && !queue->alone);
+    if (job != NULL && may && (job->waiting != NULL) != alone) {
+        ferry_job_sentence **list = alone ? &job->alone : &job->waiting;
+        sentence = *list;
+        *list = sentence->next;
+        if (!has_sentences(job)) unlink_job(queue, job);
+        job->held++;
+        queue->waiting--;
+        queue->held++;
+    }
     ferry_mutex_unlock(&queue->mutex);
     return sentence;
 }
 
-ferry_job_sentence *ferry_queue_take_alone(ferry_queue *queue)
-{
-    ferry_job_sentence *sentence = NULL;
-    ferry_mutex_lock(&queue->mutex);
-    ferry_job *job = first_job(queue);
-    if (job != NULL && job->waiting == NULL) sentence = pop(queue, &job->alone);
-    ferry_mutex_unlock(&queue->mutex);
-    return sentence;
-}
-
-void ferry_queue_put(ferry_queue *queue, ferry_job_sentence *sentence, ferry_queue_place place)
+void ferry_queue_put(ferry_queue *queue, ferry_job_sentence *sentence, ferry_queue_target target)
 {
     ferry_job *job = sentence->job;
     ferry_mutex_lock(&queue->mutex);
     job->held--;
     queue->held--;
-    if (place != FERRY_QUEUE_DONE && !ferry_job_stopped(job)) {
-        push(queue, sentence, place);
+    if (target != FERRY_QUEUE_DONE && !ferry_job_stopped(job)) {
+        ferry_job_sentence **at = target == FERRY_QUEUE_ALONE ? &job->alone : &job->waiting;
+        const bool linked = has_sentences(job);
+        sentence->next = *at;
+        *at = sentence;
+        queue->waiting++;
+        if (!linked) link_job(queue, job);
         ferry_condition_wake_all(&queue->changed);
     }
     settle(queue, job);
@@ -165,7 +143,7 @@ void ferry_queue_put(ferry_queue *queue, ferry_job_sentence *sentence, ferry_que
 static ferry_queue_task choose(ferry_queue *queue)
 {
     const ferry_job *job = first_job(queue);
-    if (queue->ended != NULL) return FERRY_QUEUE_TELL;
+    if (queue->ended != NULL) return FERRY_QUEUE_REPORT;
     if (job == NULL || queue->alone) return FERRY_QUEUE_NOTHING;
     if (job->waiting != NULL) return FERRY_QUEUE_TRANSLATE;
     return queue->working == 0 ? FERRY_QUEUE_TRANSLATE_ALONE : FERRY_QUEUE_NOTHING;
@@ -188,7 +166,7 @@ ferry_queue_task ferry_queue_wait(ferry_queue *queue, ferry_queue_task last)
     return task;
 }
 
-void ferry_queue_tell(ferry_queue *queue)
+void ferry_queue_report(ferry_queue *queue)
 {
     ferry_job *job;
     do {
@@ -196,7 +174,7 @@ void ferry_queue_tell(ferry_queue *queue)
         job = queue->ended;
         if (job != NULL) queue->ended = job->next;
         ferry_mutex_unlock(&queue->mutex);
-        if (job != NULL) queue->tell(job);
+        if (job != NULL) queue->report(job);
     } while (job != NULL);
 }
 

@@ -6,6 +6,10 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/utf8.h"
+#include "job.h"
+
+/* ---- lines ---- */
 
 ferry_status ferry_result_create(size_t count, ferry_result **result, ferry_error *error)
 {
@@ -39,13 +43,8 @@ ferry_status ferry_result_line_fail(ferry_result_line *line, ferry_status why, c
     return FERRY_OK;
 }
 
-ferry_status ferry_result_line_warn(ferry_result_line *line, ferry_error *error, const char *format, ...)
+ferry_status ferry_result_line_add_warning(ferry_result_line *line, const char *message, ferry_error *error)
 {
-    char message[256];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
-    va_end(arguments);
     const size_t before = line->outcome.warning != NULL ? strlen(line->outcome.warning) : 0;
     const size_t bytes = before + sizeof "; " + strlen(message);
     char *grown = realloc((char *)(uintptr_t)line->outcome.warning, bytes);
@@ -55,12 +54,14 @@ ferry_status ferry_result_line_warn(ferry_result_line *line, ferry_error *error,
     return FERRY_OK;
 }
 
-void ferry_result_line_move(ferry_result_line *line, ferry_result_line *from)
+ferry_status ferry_result_line_warn(ferry_result_line *line, ferry_error *error, const char *format, ...)
 {
-    line->hypotheses = from->hypotheses;
-    line->count = from->count;
-    from->hypotheses = NULL;
-    from->count = 0;
+    char message[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    return ferry_result_line_add_warning(line, message, error);
 }
 
 void ferry_result_line_clear(ferry_result_line *line)
@@ -109,6 +110,112 @@ void ferry_result_destroy(ferry_result *result)
     free(result);
 }
 
+/* ---- weights ---- */
+
+ferry_status ferry_tokens_begin_weights(ferry_result_hypothesis *hypothesis, size_t source, ferry_error *error)
+{
+    const size_t length = (size_t)hypothesis->length;
+    size_t bytes;
+    if (length == 0) return FERRY_OK;
+    const bool fits = ferry_mul_size(length, source, &bytes) && ferry_mul_size(bytes, sizeof(float), &bytes);
+    hypothesis->weights = fits ? malloc(bytes) : NULL;
+    hypothesis->blocks = malloc(sizeof *hypothesis->blocks);
+    if (hypothesis->weights == NULL || hypothesis->blocks == NULL)
+        return ferry_fail_memory(error, "weights of tokens", bytes);
+    hypothesis->blocks[0] = (ferry_result_block){.end = length, .count = source, .weights = hypothesis->weights};
+    hypothesis->block_count = 1;
+    return FERRY_OK;
+}
+
+void ferry_tokens_drop_weights(ferry_result_line *line)
+{
+    for (size_t i = 0; i < line->count; i++) {
+        ferry_result_hypothesis *hypothesis = &line->hypotheses[i];
+        free(hypothesis->weights);
+        free(hypothesis->blocks);
+        hypothesis->weights = NULL;
+        hypothesis->blocks = NULL;
+        hypothesis->block_count = 0;
+    }
+}
+
+/* ---- target tokens ---- */
+
+bool ferry_tokens_need_words(const ferry_translator *translator, const int32_t *ids, int32_t length)
+{
+    return translator->options.replace_unknowns != 0 &&
+           ferry_ids_find(ids, (size_t)length, translator->unknown_id) < (size_t)length;
+}
+
+/* The source token with the largest of weights [part->ids.count] among those with text. It begins a word if there is
+ * white space before it, or the part's beginning, and no piece of its own stands for that. */
+static ferry_word word_of(const ferry_model_text *text, const ferry_part *part, const float *weights)
+{
+    static const char blank[] = "\xE2\x96\x81";
+    const size_t size = sizeof blank - 1, count = part->ids.count;
+    const ferry_range *ranges = part->ranges.ranges;
+    size_t best = count;
+    uint32_t before;
+    for (size_t i = 0; i < count; i++)
+        if (ranges[i].begin < ranges[i].end && (best == count || weights[i] > weights[best])) best = i;
+    if (best == count) return (ferry_word){0};
+    size_t at = ranges[best].begin;
+    bool begins = at == 0 || (ferry_utf8_previous(part->text, &at, &before) && ferry_utf8_is_space(before));
+    if (begins && best > 0) {
+        const ferry_view piece = ferry_texts_at(text->source_pieces, (size_t)part->ids.ids[best - 1]);
+        begins = piece.size < size || memcmp(piece.data + piece.size - size, blank, size) != 0;
+    }
+    return (ferry_word){{part->text.data + ranges[best].begin, ranges[best].end - ranges[best].begin}, begins};
+}
+
+ferry_status ferry_tokens_write_text(const ferry_translator *translator, const ferry_part *part,
+                                     ferry_result_hypothesis *hypothesis, ferry_error *error)
+{
+    const ferry_model *model = translator->model;
+    const size_t length = (size_t)hypothesis->length, source = part->ids.count;
+    const bool replaces = ferry_tokens_need_words(translator, hypothesis->ids, hypothesis->length);
+    ferry_word *words = replaces ? calloc(length, sizeof *words) : NULL;
+    ferry_string text = {0};
+    if (replaces && words == NULL) return ferry_fail_memory(error, "unknown words", length * sizeof *words);
+    for (size_t t = 0; replaces && t < length; t++)
+        if (hypothesis->ids[t] == translator->unknown_id)
+            words[t] = word_of(&model->file.text, part, hypothesis->weights + t * source);
+    ferry_status status = ferry_tokenizer_decode_ranges(model->tokenizer, hypothesis->ids, length, words, &text,
+                                                        hypothesis->ranges, error);
+    if (status == FERRY_OK) status = ferry_string_end(&text, error);
+    hypothesis->text = text.data;
+    hypothesis->size = text.size;
+    free(words);
+    return status;
+}
+
+/* ---- source tokens ---- */
+
+ferry_status ferry_tokens_list(const ferry_parts *parts, const char *repaired, ferry_view line,
+                               ferry_result_line *result, ferry_error *error)
+{
+    const char *text = repaired != NULL ? repaired : line.data;
+    size_t count = 0;
+    for (size_t p = 0; p < parts->count; p++) count += parts->parts[p].ids.count;
+    result->source_ids = calloc(count + 1, sizeof *result->source_ids);
+    result->source_ranges = calloc(count + 1, sizeof *result->source_ranges);
+    if (result->source_ids == NULL || result->source_ranges == NULL)
+        return ferry_fail_memory(error, "source tokens", count * sizeof *result->source_ranges);
+    for (size_t p = 0; p < parts->count; p++) {
+        const ferry_part *part = &parts->parts[p];
+        const size_t offset = text != NULL ? (size_t)(part->text.data - text) : 0;
+        for (size_t i = 0; i < part->ids.count; i++) {
+            const ferry_range *range = part->ranges.count > 0 ? &part->ranges.ranges[i] : &(ferry_range){0, 0};
+            result->source_ids[result->source_count] = part->ids.ids[i];
+            result->source_ranges[result->source_count++] = (ferry_range){offset + range->begin, offset + range->end};
+        }
+    }
+    if (repaired != NULL) ferry_ranges_unrepair(line, result->source_ranges, result->source_count);
+    return FERRY_OK;
+}
+
+/* ---- what the caller sees ---- */
+
 const ferry_result_hypothesis *ferry_result_find(const ferry_result *result, size_t line, size_t hypothesis)
 {
     return hypothesis < ferry_result_hypothesis_count(result, line) ? &result->lines[line].hypotheses[hypothesis]
@@ -149,4 +256,66 @@ size_t ferry_result_token_count(const ferry_result *result, size_t line, size_t 
 {
     const ferry_result_hypothesis *found = ferry_result_find(result, line, hypothesis);
     return found != NULL ? (size_t)found->length : 0;
+}
+
+size_t ferry_result_source_token_count(const ferry_result *result, size_t line)
+{
+    return line < ferry_result_count(result) ? result->lines[line].source_count : 0;
+}
+
+ferry_status ferry_result_source_token(const ferry_result *result, size_t line, size_t index, ferry_token *token,
+                                       size_t size)
+{
+    if (token == NULL || index >= ferry_result_source_token_count(result, line)) return FERRY_ERROR_ARGUMENT;
+    const ferry_result_line *found = &result->lines[line];
+    const ferry_range *range = &found->source_ranges[index];
+    const ferry_token known = {.id = found->source_ids[index], .begin = range->begin, .end = range->end};
+    ferry_copy_struct(token, size, &known, sizeof known);
+    return FERRY_OK;
+}
+
+ferry_status ferry_result_token(const ferry_result *result, size_t line, size_t hypothesis, size_t index,
+                                ferry_token *token, size_t size)
+{
+    const ferry_result_hypothesis *found = ferry_result_find(result, line, hypothesis);
+    if (token == NULL || found == NULL || found->ranges == NULL || index >= (size_t)found->length)
+        return FERRY_ERROR_ARGUMENT;
+    const ferry_range *range = &found->ranges[index];
+    const ferry_token known = {found->ids[index], found->token_scores[index], range->begin, range->end};
+    ferry_copy_struct(token, size, &known, sizeof known);
+    return FERRY_OK;
+}
+
+const float *ferry_result_weights(const ferry_result *result, size_t line, size_t hypothesis, size_t token,
+                                  size_t *first, size_t *count)
+{
+    const ferry_result_hypothesis *found = ferry_result_find(result, line, hypothesis);
+    const bool exists = found != NULL && found->weights != NULL && token < (size_t)found->length;
+    size_t low = 0, high = exists ? found->block_count - 1 : 0; /* where the token's block may be */
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (found->blocks[middle].end <= token)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const ferry_result_block *block = exists ? &found->blocks[low] : NULL;
+    if (first != NULL) *first = exists ? block->first : 0;
+    if (count != NULL) *count = exists ? block->count : 0;
+    return exists ? block->weights + (token - (low > 0 ? block[-1].end : 0)) * block->count : NULL;
+}
+
+size_t ferry_result_sentence_count(const ferry_result *result)
+{
+    return result != NULL ? ferry_result_count(result->sentences) : 0;
+}
+
+const ferry_result *ferry_result_sentences(const ferry_result *result)
+{
+    return result != NULL ? result->sentences : NULL;
+}
+
+const ferry_sentence *ferry_result_sentence(const ferry_result *result, size_t index)
+{
+    return index < ferry_result_sentence_count(result) ? &result->ranges[index] : NULL;
 }

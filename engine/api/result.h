@@ -50,11 +50,10 @@ ferry_status ferry_result_create(size_t count, ferry_result **result, ferry_erro
 ferry_status ferry_result_line_begin(ferry_result_line *line, size_t count, ferry_error *error);
 /* Marks the line as failed, with the reason. */
 ferry_status ferry_result_line_fail(ferry_result_line *line, ferry_status why, const char *message, ferry_error *error);
-/* Adds a warning, after "; " if there is one. */
+/* Adds a warning, after "; " if there is one; formatted, of at most 255 bytes. */
+ferry_status ferry_result_line_add_warning(ferry_result_line *line, const char *message, ferry_error *error);
 ferry_status ferry_result_line_warn(ferry_result_line *line, ferry_error *error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Gives `line` the hypotheses of `from`, which loses them. */
-void ferry_result_line_move(ferry_result_line *line, ferry_result_line *from);
 /* Releases what the line holds. */
 void ferry_result_line_clear(ferry_result_line *line);
 /* Copies ids and scores of `from`; with memory for ranges, if they are wanted. */

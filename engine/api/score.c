@@ -2,43 +2,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "argument_checks.h"
 #include "base/utf8.h"
-#include "call.h"
 #include "engine/graph/pass.h"
 #include "job.h"
-#include "row.h"
-#include "tokens.h"
 
 /* Tokens of either side of the pairs that a worker scores together. */
 enum { GROUP_TOKENS = 512 };
 
 /* ---- a pair becomes ids ---- */
-
-static ferry_status encode_source(const ferry_translator *translator, ferry_view text, ferry_part *part,
-                                  ferry_error *error)
-{
-    const ferry_model *model = translator->model;
-    const size_t tag = ferry_tokenizer_tag_size(model->tokenizer, text);
-    part->text = (ferry_view){text.data + tag, text.size - tag};
-    FERRY_TRY(ferry_languages_check_line(&model->languages, model->tokenizer, translator->pair, text, error));
-    return ferry_languages_encode_part(&model->languages, model->tokenizer, translator->pair,
-                                       (ferry_view){text.data, tag}, part->text, &part->ids, &part->ranges, error);
-}
-
-/* The forced tag, if there is one, before the ids, and the end of sentence after them. */
-static ferry_status complete_target(const ferry_translator *translator, ferry_ids *ids, ferry_ranges *ranges,
-                                    size_t size, ferry_error *error)
-{
-    const int32_t first = translator->options.search->forced_first_id,
-                  last = translator->model->file.generation.eos_ids[0];
-    if (first >= 0) {
-        FERRY_TRY(ferry_ids_insert(ids, 0, first, error));
-        FERRY_TRY(ferry_ranges_insert(ranges, 0, (ferry_range){0, 0}, error));
-    }
-    FERRY_TRY(ferry_ids_insert(ids, ids->count, last, error));
-    return ferry_ranges_insert(ranges, ranges->count, (ferry_range){size, size}, error);
-}
 
 /* The target without ill-formed UTF-8 becomes the hypothesis' text. */
 static ferry_status take_text(ferry_text target, ferry_result_hypothesis *hypothesis, bool *replaced,
@@ -53,14 +24,23 @@ static ferry_status take_text(ferry_text target, ferry_result_hypothesis *hypoth
     return FERRY_OK;
 }
 
+/* The target's ids: the forced tag, if there is one, before the text's, and the end of sentence after them. */
 static ferry_status encode_target(const ferry_translator *translator, ferry_result_hypothesis *hypothesis,
                                   size_t *count, ferry_error *error)
 {
+    const int32_t first = translator->options.search->forced_first_id,
+                  last = translator->model->file.generation.eos_ids[0];
+    const ferry_view text = {hypothesis->text, hypothesis->size};
     ferry_ids ids = {0};
     ferry_ranges ranges = {0};
-    const ferry_view text = {hypothesis->text, hypothesis->size};
     ferry_status status = ferry_tokenizer_encode_target(translator->model->tokenizer, text, &ids, &ranges, error);
-    if (status == FERRY_OK) status = complete_target(translator, &ids, &ranges, text.size, error);
+    if (status == FERRY_OK && first >= 0) {
+        status = ferry_ids_insert(&ids, 0, first, error);
+        if (status == FERRY_OK) status = ferry_ranges_insert(&ranges, 0, (ferry_range){0, 0}, error);
+    }
+    if (status == FERRY_OK) status = ferry_ids_insert(&ids, ids.count, last, error);
+    if (status == FERRY_OK)
+        status = ferry_ranges_insert(&ranges, ranges.count, (ferry_range){text.size, text.size}, error);
     *count = ids.count;
     hypothesis->ids = ids.ids;
     hypothesis->ranges = ranges.ranges;
@@ -89,6 +69,7 @@ static ferry_status check_tokens(const char *side, size_t tokens, int32_t most, 
 static ferry_status encode_pair(ferry_job *job, size_t line, ferry_part *part, ferry_error *error)
 {
     const ferry_translator *translator = job->translator;
+    const ferry_model *model = translator->model;
     const ferry_text target = job->targets[line];
     ferry_view source;
     bool replaced;
@@ -96,7 +77,12 @@ static ferry_status encode_pair(ferry_job *job, size_t line, ferry_part *part, f
     FERRY_TRY(ferry_job_repair(job, line, &source, error));
     FERRY_TRY(check_bytes("source", source.size, ferry_translator_source_limit(translator), error));
     FERRY_TRY(check_bytes("target", target.size, ferry_translator_scored_limit(translator), error));
-    FERRY_TRY(encode_source(translator, source, part, error));
+    const size_t tag = ferry_tokenizer_tag_size(model->tokenizer, source);
+    part->text = (ferry_view){source.data + tag, source.size - tag};
+    FERRY_TRY(ferry_languages_check_line(&model->languages, model->tokenizer, translator->pair, source, error));
+    FERRY_TRY(ferry_languages_encode_part(&model->languages, model->tokenizer, translator->pair,
+                                          (ferry_view){source.data, tag}, part->text, &part->ids, &part->ranges,
+                                          error));
     FERRY_TRY(ferry_result_line_begin(&part->result, 1, error));
     ferry_result_hypothesis *hypothesis = part->result.hypotheses;
     FERRY_TRY(take_text(target, hypothesis, &replaced, error));
@@ -136,31 +122,18 @@ typedef struct group {
     size_t source, target; /* tokens */
 } group;
 
-/* Forces the targets of encoded sentences. */
-static ferry_status force(const ferry_translator *translator, ferry_state *state, const group *g,
-                          ferry_sequence *sequences, ferry_forced *targets, ferry_error *error)
-{
-    const ferry_model_file *file = &translator->model->file;
-    const ferry_options *options = &translator->options;
-    const ferry_force_rules rules = {.start_id = file->generation.start_id,
-                                     .alignment = ferry_alignment_choose(&file->generation, &file->transformer),
-                                     .suppressed_ids = options->search->suppressed_ids,
-                                     .suppressed_count =
-                                         options->search->renormalize != 0 ? options->search->suppressed_count : 0};
-    for (int32_t i = 0; i < g->count; i++) {
-        const ferry_result_hypothesis *target = target_of(g->sentences[i]);
-        targets[i] = (ferry_forced){.ids = target->ids,
-                                    .length = target->length,
-                                    .sentence = i,
-                                    .weights = target->weights,
-                                    .scores = target->token_scores};
-    }
-    return ferry_force(state, &rules, sequences, targets, g->count, error);
-}
-
+/* Encodes the sources, and forces the targets. */
 static ferry_status run_group(const ferry_translator *translator, ferry_state *state, const group *g,
                               ferry_sequence *sequences, ferry_error *error)
 {
+    const ferry_model_file *file = &translator->model->file;
+    const ferry_search_options *search = translator->options.search;
+    const ferry_force_rules rules = {
+        .start_id = file->generation.start_id,
+        .alignment = ferry_alignment_choose(&file->generation, &file->transformer),
+        .suppressed_ids = search->suppressed_ids,
+        .suppressed_count = search->renormalize != 0 ? search->suppressed_count : 0,
+    };
     ferry_arena *arena = &state->context.arena;
     const size_t count = (size_t)g->count, D = (size_t)state->model->d_model;
     bool failed = false;
@@ -172,13 +145,19 @@ static ferry_status run_group(const ferry_translator *translator, ferry_state *s
     offsets[0] = 0;
     for (int32_t i = 0; i < g->count; i++) {
         const ferry_ids *source = &g->sentences[i]->part->ids;
+        const ferry_result_hypothesis *target = target_of(g->sentences[i]);
         memcpy(ids + offsets[i], source->ids, source->count * sizeof *ids);
         offsets[i + 1] = offsets[i] + (int32_t)source->count;
+        targets[i] = (ferry_forced){.ids = target->ids,
+                                    .length = target->length,
+                                    .sentence = i,
+                                    .weights = target->weights,
+                                    .scores = target->token_scores};
         FERRY_TRY(ferry_sequence_begin(arena, (int32_t)source->count, &sequences[i], error));
     }
     FERRY_TRY(ferry_encode(state, ids, offsets, g->count, encoded, error));
     FERRY_TRY(ferry_decoder_begin(state, encoded, offsets, g->count, sequences, error));
-    return force(translator, state, g, sequences, targets, error);
+    return ferry_force(state, &rules, sequences, targets, g->count, error);
 }
 
 static ferry_status try_group(const ferry_translator *translator, ferry_state *state, const group *g,
@@ -194,14 +173,6 @@ static ferry_status try_group(const ferry_translator *translator, ferry_state *s
     return status;
 }
 
-static void add_up(const ferry_translator *translator, ferry_result_hypothesis *hypothesis)
-{
-    float sum = 0;
-    if (translator->options.search->forced_first_id >= 0) hypothesis->token_scores[0] = 0;
-    for (int32_t t = 0; t < hypothesis->length; t++) sum += hypothesis->token_scores[t];
-    hypothesis->score = ferry_decoding_score(&translator->options, sum, hypothesis->length);
-}
-
 /* Where the group fails for one of its pairs, or for memory, each is scored alone. */
 static void score_group(ferry_job_share *share, const group *g)
 {
@@ -210,12 +181,15 @@ static void score_group(ferry_job_share *share, const group *g)
     ferry_error why;
     state->account.needed = 0;
     ferry_status status = try_group(translator, state, g, &why);
-    if (status == FERRY_ERROR_MEMORY && state->account.needed > 0)
-        status = ferry_generate_fail_refused(&state->account, &why);
+    if (status != FERRY_OK && ferry_generate_refused(&state->account, &why)) status = why.status;
     for (int32_t i = 0; i < g->count; i++) {
         ferry_job_sentence *sentence = g->sentences[i];
         if (status == FERRY_OK) {
-            add_up(translator, sentence->part->result.hypotheses);
+            ferry_result_hypothesis *hypothesis = sentence->part->result.hypotheses;
+            float sum = 0;
+            if (translator->options.search->forced_first_id >= 0) hypothesis->token_scores[0] = 0;
+            for (int32_t t = 0; t < hypothesis->length; t++) sum += hypothesis->token_scores[t];
+            hypothesis->score = ferry_decoding_score(&translator->options, sum, hypothesis->length);
             ferry_job_finish_sentence(share, sentence);
         } else if (g->count > 1 && (status == FERRY_ERROR_FORMAT || status == FERRY_ERROR_LIMIT)) {
             const group one = {.sentences = {sentence}, .count = 1, .source = sentence->part->ids.count};
@@ -226,12 +200,6 @@ static void score_group(ferry_job_share *share, const group *g)
     }
 }
 
-static bool fits(const group *g, const ferry_job_sentence *sentence)
-{
-    return g->source + sentence->part->ids.count <= GROUP_TOKENS &&
-           g->target + (size_t)target_of(sentence)->length <= GROUP_TOKENS;
-}
-
 /* Takes pairs from the queue, and scores groups of them. */
 static void score_share(ferry_job_share *share)
 {
@@ -239,11 +207,14 @@ static void score_share(ferry_job_share *share)
     ferry_job_sentence *next = ferry_job_take(share);
     while (next != NULL) {
         group g = {.count = 0};
-        for (; next != NULL && (g.count == 0 || ((size_t)g.count < batch && fits(&g, next)));
-             next = ferry_job_take(share)) {
+        for (; next != NULL; next = ferry_job_take(share)) {
+            const size_t source = next->part->ids.count, target = (size_t)target_of(next)->length;
+            const bool fits =
+                (size_t)g.count < batch && g.source + source <= GROUP_TOKENS && g.target + target <= GROUP_TOKENS;
+            if (g.count > 0 && !fits) break;
             g.sentences[g.count++] = next;
-            g.source += next->part->ids.count;
-            g.target += (size_t)target_of(next)->length;
+            g.source += source;
+            g.target += target;
         }
         score_group(share, &g);
         if (next == NULL) next = ferry_job_take(share);

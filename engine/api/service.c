@@ -3,18 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "argument_checks.h"
 #include "base/threads.h"
 #include "job.h"
-#include "row.h"
-#include "text.h"
 
 enum { STACK_BYTES = 256 << 10 };
 
 typedef struct ticket ticket;
 
 struct ticket {
-    ferry_job job; /* of its sentences; the first member: what the queue tells of is the ticket */
+    ferry_job job; /* of its sentences; the first member: what the queue reports is the ticket */
     bool queued;   /* the job is in the queue of its stage, or with its workers */
     size_t stage;
     ferry_result *before; /* of the stage before; NULL: there is none */
@@ -37,7 +34,7 @@ struct ferry_service {
     ferry_mutex mutex; /* of what follows; while it is locked, that of the queue may be locked */
     ferry_condition left;
     ticket *open; /* tickets whose callbacks have not returned */
-    size_t count; /* of those not told of */
+    size_t count; /* of those not reported */
     ferry_ticket number;
     bool closing;
 };
@@ -53,27 +50,21 @@ static void destroy_ticket(ticket *t)
     free(t);
 }
 
-/* NULL: memory does not suffice. */
-static ticket *create_ticket(ferry_service *service, ferry_text text)
+/* A ticket for a copy of the text, in the service's list. LIMIT, CANCELLED: the service takes none. */
+static ferry_status open_ticket(ferry_service *service, ferry_text text, ticket **opened, ferry_error *error)
 {
     ticket *t = calloc(1, sizeof *t);
     char *copy = malloc(text.size + 1);
+    ferry_status status = FERRY_OK;
+    *opened = t;
     if (t == NULL || copy == NULL) {
         free(t);
         free(copy);
-        return NULL;
+        return ferry_fail_memory(error, "a text", sizeof *t + text.size);
     }
     memcpy(copy, text.data, text.size);
     t->service = service;
     t->text = (ferry_text){copy, text.size};
-    return t;
-}
-
-/* LIMIT, CANCELLED: the service takes no ticket. */
-static ferry_status open_ticket(ticket *t, ferry_error *error)
-{
-    ferry_service *service = t->service;
-    ferry_status status = FERRY_OK;
     ferry_mutex_lock(&service->mutex);
     if (service->closing)
         status = ferry_fail(error, FERRY_ERROR_CANCELLED, "the service is being closed");
@@ -87,6 +78,7 @@ static ferry_status open_ticket(ticket *t, ferry_error *error)
         service->count++;
     }
     ferry_mutex_unlock(&service->mutex);
+    if (status != FERRY_OK) destroy_ticket(t);
     return status;
 }
 
@@ -136,33 +128,23 @@ static void enqueue(ticket *t)
     ferry_mutex_unlock(&service->mutex);
 }
 
-/* Makes the lines of the next stage out of the result of this one. */
-static ferry_status prepare_next(ticket *t, ferry_result *sentences, ferry_error *error)
-{
-    free(t->between);
-    t->before = sentences;
-    t->between = ferry_row_lines(sentences, error);
-    if (t->between == NULL) return FERRY_ERROR_MEMORY;
-    t->stage++;
-    return prepare(t, t->between, t->job.priority, error);
-}
-
 /* Ends the job. Gives the text its result, or begins its next stage: then *more. */
 static ferry_status finish(ticket *t, bool *more, ferry_result **result, ferry_error *error)
 {
     const bool last = t->stage + 1 == ferry_translator_stage_count(t->service->translator);
-    ferry_result *sentences = NULL, *before = t->before;
+    ferry_result *sentences = NULL;
     ferry_status status = ferry_job_take_status(&t->job, error);
     status = ferry_job_end(&t->job, status, &sentences, error);
+    if (ferry_row_merge(sentences, t->before, error) != FERRY_OK) status = FERRY_ERROR_MEMORY;
     t->before = NULL;
-    if (sentences != NULL && before != NULL && ferry_row_merge(sentences, before, error) != FERRY_OK)
-        status = FERRY_ERROR_MEMORY;
-    ferry_result_destroy(before);
     if (status == FERRY_OK && !last) {
-        status = prepare_next(t, sentences, error);
+        free(t->between);
+        t->between = ferry_row_lines(sentences, error);
+        t->stage++;
+        status = t->between != NULL ? prepare(t, t->between, t->job.priority, error) : FERRY_ERROR_MEMORY;
         *more = status == FERRY_OK;
+        if (*more) t->before = sentences;
         if (*more) return FERRY_OK;
-        t->before = NULL;
     }
     if (status == FERRY_ERROR_CANCELLED && !last) status = ferry_row_cancel(sentences, error);
     if (status == FERRY_OK || status == FERRY_ERROR_CANCELLED)
@@ -171,8 +153,8 @@ static ferry_status finish(ticket *t, bool *more, ferry_result **result, ferry_e
     return status;
 }
 
-/* A worker tells of a job that has ended. */
-static void tell(ferry_job *job)
+/* A worker reports a job that has ended. */
+static void report(ferry_job *job)
 {
     ticket *t = (ticket *)job;
     ferry_error error;
@@ -200,23 +182,16 @@ static void cancel(ticket *t)
 
 /* ---- workers ---- */
 
-static void translate_alone(ferry_translator *translator, int32_t worker)
-{
-    ferry_error error;
-    ferry_job_translate_alone(translator, NULL, worker);
-    ferry_job_make_screen(translator, SIZE_MAX, &error); /* without it, translating only takes longer */
-}
-
 static void serve(void *user, int32_t worker, size_t item)
 {
     ferry_translator *translator = user;
-    ferry_queue_task task = FERRY_QUEUE_TELL;
+    ferry_queue_task task = FERRY_QUEUE_REPORT;
     (void)item;
     while ((task = ferry_queue_wait(&translator->queue, task)) != FERRY_QUEUE_NOTHING) {
         ferry_job_share share = {.translator = translator, .worker = worker};
         if (task == FERRY_QUEUE_TRANSLATE) ferry_job_translate_share(&share);
-        if (task == FERRY_QUEUE_TRANSLATE_ALONE) translate_alone(translator, worker);
-        ferry_queue_tell(&translator->queue);
+        if (task == FERRY_QUEUE_TRANSLATE_ALONE) ferry_job_translate_alone(translator, NULL, worker);
+        ferry_queue_report(&translator->queue);
     }
 }
 
@@ -235,14 +210,14 @@ static ferry_status start(ferry_translator *stage, ferry_thread *thread, ferry_e
     if (atomic_exchange(&stage->busy, true))
         return ferry_fail(error, FERRY_ERROR_ARGUMENT, "translator: expected none with a call in progress");
     atomic_store(&stage->stop, false);
-    stage->queue.tell = tell;
+    stage->queue.report = report;
     stage->queue.closed = false;
-    ferry_status status = ferry_job_make_screen(stage, SIZE_MAX, error);
+    ferry_status status = ferry_job_make_bound(stage, SIZE_MAX, error);
     const int failure = status == FERRY_OK ? ferry_thread_start(thread, STACK_BYTES, run, stage) : 0;
     if (failure != 0)
         status = ferry_fail(error, FERRY_ERROR_MEMORY, "cannot start the thread of a service: %s", strerror(failure));
     if (status == FERRY_OK) return FERRY_OK;
-    stage->queue.tell = NULL;
+    stage->queue.report = NULL;
     atomic_store(&stage->busy, false);
     return status;
 }
@@ -254,23 +229,9 @@ static void stop(ferry_service *service, size_t count)
         ferry_translator *stage = ferry_translator_stage(service->translator, i);
         ferry_queue_close(&stage->queue);
         ferry_thread_join(&service->threads[i]);
-        stage->queue.tell = NULL;
+        stage->queue.report = NULL;
         atomic_store(&stage->busy, false);
     }
-}
-
-static ferry_status start_all(ferry_service *service, ferry_error *error)
-{
-    const size_t count = ferry_translator_stage_count(service->translator);
-    service->threads = calloc(count, sizeof *service->threads);
-    if (service->threads == NULL) return ferry_fail_memory(error, "threads", count * sizeof *service->threads);
-    for (size_t i = 0; i < count; i++) {
-        const ferry_status status = start(ferry_translator_stage(service->translator, i), &service->threads[i], error);
-        if (status == FERRY_OK) continue;
-        stop(service, i);
-        return status;
-    }
-    return FERRY_OK;
 }
 
 static void destroy(ferry_service *service)
@@ -297,7 +258,14 @@ ferry_status ferry_service_create(ferry_translator *translator, size_t capacity,
     created->capacity = capacity;
     ferry_mutex_create(&created->mutex);
     ferry_condition_create(&created->left);
-    const ferry_status status = start_all(created, error);
+    const size_t count = ferry_translator_stage_count(translator);
+    created->threads = calloc(count, sizeof *created->threads);
+    ferry_status status =
+        created->threads != NULL ? FERRY_OK : ferry_fail_memory(error, "threads", count * sizeof *created->threads);
+    for (size_t i = 0; i < count && status == FERRY_OK; i++) {
+        status = start(ferry_translator_stage(translator, i), &created->threads[i], error);
+        if (status != FERRY_OK) stop(created, i);
+    }
     if (status == FERRY_OK)
         *service = created;
     else
@@ -312,19 +280,14 @@ ferry_status ferry_service_submit(ferry_service *service, ferry_text text, int p
     if (number != NULL) *number = 0;
     FERRY_NEEDS(service);
     FERRY_NEEDS(done);
-    FERRY_TRY(ferry_text_check(&text, error));
+    FERRY_TRY(ferry_check_text("text", &text, error));
     if (service->process != ferry_process_id())
         return ferry_fail(error, FERRY_ERROR_ARGUMENT, "service: expected one of this process, found its parent's");
-    ticket *t = create_ticket(service, text);
-    if (t == NULL) return ferry_fail_memory(error, "a text", sizeof *t + text.size);
+    ticket *t;
+    FERRY_TRY(open_ticket(service, text, &t, error));
     t->done = done;
     t->user = user;
-    ferry_status status = open_ticket(t, error);
-    if (status != FERRY_OK) {
-        destroy_ticket(t);
-        return status;
-    }
-    status = ferry_text_split(service->translator, t->text, &t->lines, error);
+    ferry_status status = ferry_text_split(service->translator, t->text, &t->lines, error);
     if (status == FERRY_OK) status = prepare(t, t->lines.texts, priority, error);
     if (status != FERRY_OK) {
         uncount(service);

@@ -1,13 +1,11 @@
-/* Translating the sentences of a job. */
+/* A worker translates the sentences of jobs: the callbacks of ferry_generate. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/search/sample.h"
 #include "job.h"
-#include "tokens.h"
 
 enum {
-    /* Of the keys and values of sentences that a worker decodes together, and more for each hypothesis of a beam. */
+    /* Positions of keys and values that sentences decoded together may hold, and more for each hypothesis of a beam. */
     BATCH_POSITIONS = 410,
     BEAM_POSITIONS = 130,
     AGAIN_NGRAM = 2 /* no_repeat_ngram of those that are translated again */
@@ -55,50 +53,19 @@ static bool is_unwanted(void *user, void *tag)
     return ferry_job_stopped(sentence->job);
 }
 
-/* Whether the hypothesis ended because it may not be longer. */
-static bool ended_at_limit(const ferry_translator *translator, const ferry_hypothesis *hypothesis, int32_t limit)
-{
-    const ferry_generation *generation = &translator->model->file.generation;
-    if (hypothesis->length < limit) return false;
-    for (int32_t i = 0; translator->options.search->forced_last_id < 0 && i < generation->eos_count; i++)
-        if (generation->eos_ids[i] == hypothesis->ids[limit - 1]) return false;
-    return true;
-}
-
-static ferry_status take_hypotheses(const ferry_translator *translator, ferry_part *part, const ferry_search *search,
-                                    ferry_error *error)
-{
-    const int32_t count = ferry_search_count(search),
-                  limit = ferry_translator_target_length(translator, part->ids.count);
-    FERRY_TRY(ferry_result_line_begin(&part->result, (size_t)count, error));
-    for (int32_t i = 0; i < count; i++) {
-        ferry_result_hypothesis *to = &part->result.hypotheses[i];
-        const ferry_hypothesis hypothesis = ferry_search_hypothesis(search, i);
-        FERRY_TRY(ferry_result_hypothesis_copy(to, &hypothesis, translator->options.alignment != 0, error));
-        if (ended_at_limit(translator, &hypothesis, limit))
-            part->quality = (ferry_quality_signs){.flags = FERRY_QUALITY_CUT, .limit = limit};
-        if (translator->options.scores == 0) to->score = 0;
-    }
-    return FERRY_OK;
-}
-
 /* ---- partial translations ---- */
 
 /* Whether options.partial is called. */
-static bool tells_partial(const ferry_job *job)
+static bool reports_partial(const ferry_job *job)
 {
-    const ferry_options *options = &job->translator->options;
+    const ferry_translator *translator = job->translator;
+    const ferry_options *options = &translator->options;
     return options->partial != NULL && options->beam == 1 && options->nbest == 1 && job->texts != NULL &&
-           job->translator->place + 1 == job->translator->places;
+           translator->row_index + 1 == translator->row_length;
 }
 
-/* Of a sentence: of a line that was split, no part is told. */
-static bool is_told(const ferry_job *job, const ferry_job_sentence *sentence)
-{
-    return tells_partial(job) && job->lines[sentence->line].parts.count == 1;
-}
-
-static void tell(ferry_job *job, const ferry_job_sentence *sentence, ferry_text text)
+/* Calls it for a sentence: of a line that was split, no part is reported. */
+static void report_partial(ferry_job *job, const ferry_job_sentence *sentence, ferry_text text)
 {
     const ferry_translator *translator = job->translator;
     const ferry_options *options = &translator->options;
@@ -108,51 +75,66 @@ static void tell(ferry_job *job, const ferry_job_sentence *sentence, ferry_text 
     ferry_pool_leave(translator->pool);
 }
 
-static ferry_status write_so_far(const ferry_tokenizer *tokenizer, const ferry_search *search, ferry_string *text,
-                                 ferry_error *error)
+static bool is_reported(const ferry_job *job, const ferry_job_sentence *sentence)
 {
-    const ferry_hypothesis so_far = ferry_search_so_far(search);
-    FERRY_TRY(ferry_tokenizer_decode(tokenizer, so_far.ids, (size_t)so_far.length, text, error));
-    return ferry_string_end(text, error);
+    return job != NULL && reports_partial(job) && job->lines[sentence->line].parts.count == 1;
 }
 
-static void tell_step(void *user, void *tag, const ferry_search *search)
+static void report_step(void *user, void *tag, const ferry_search *search)
 {
     const ferry_job_share *share = user;
     const ferry_job_sentence *sentence = tag;
     ferry_error error;
     ferry_string text = {0};
-    if (!is_told(share->job, sentence)) return;
+    if (!is_reported(share->job, sentence)) return;
     ferry_profile *profile = ferry_translator_profile(share->translator, share->worker);
     const ferry_phase around = ferry_profile_enter(profile, FERRY_PHASE_DETOKENIZING);
-    const ferry_status status = write_so_far(share->translator->model->tokenizer, search, &text, &error);
+    const ferry_hypothesis so_far = ferry_search_so_far(search);
+    ferry_status status =
+        ferry_tokenizer_decode(share->translator->model->tokenizer, so_far.ids, (size_t)so_far.length, &text, &error);
+    if (status == FERRY_OK) status = ferry_string_end(&text, &error);
     ferry_profile_leave(profile, around);
     if (status == FERRY_OK)
-        tell(share->job, sentence, (ferry_text){text.data, text.size});
+        report_partial(share->job, sentence, (ferry_text){text.data, text.size});
     else
         ferry_job_stop(share->job, &error);
     free(text.data);
 }
 
-static ferry_status write_texts(const ferry_translator *translator, ferry_profile *profile, ferry_part *part,
-                                ferry_error *error)
-{
-    const ferry_phase around = ferry_profile_enter(profile, FERRY_PHASE_DETOKENIZING);
-    for (size_t i = 0; i < part->result.count; i++)
-        FERRY_TRY(ferry_tokens_write_text(translator, part, &part->result.hypotheses[i], error));
-    ferry_profile_leave(profile, around);
-    return FERRY_OK;
-}
+/* ---- a sentence is finished ---- */
 
 static bool wants_weights(void *user, void *tag, const ferry_search *search)
 {
     const ferry_translator *translator = ((const ferry_job_share *)user)->translator;
     const ferry_job *job = ((const ferry_job_sentence *)tag)->job;
     if (translator->options.alignment != 0) return true;
-    return job->texts != NULL && ferry_tokens_need_words(translator, search);
+    for (int32_t i = 0; job->texts != NULL && i < ferry_search_count(search); i++) {
+        const ferry_hypothesis hypothesis = ferry_search_hypothesis(search, i);
+        if (ferry_tokens_need_words(translator, hypothesis.ids, hypothesis.length)) return true;
+    }
+    return false;
 }
 
-/* ---- a sentence is finished ---- */
+/* A hypothesis of the search becomes one of the part's result. One that was cut ended because it may not be longer. */
+static ferry_status take_hypothesis(const ferry_translator *translator, ferry_part *part,
+                                    const ferry_generate_finished *finished, int32_t index, ferry_error *error)
+{
+    const ferry_generation *generation = &translator->model->file.generation;
+    const int32_t limit = ferry_translator_target_length(translator, part->ids.count);
+    const ferry_hypothesis hypothesis = ferry_search_hypothesis(finished->search, index);
+    ferry_result_hypothesis *to = &part->result.hypotheses[index];
+    FERRY_TRY(ferry_result_hypothesis_copy(to, &hypothesis, translator->options.alignment != 0, error));
+    bool cut = hypothesis.length >= limit;
+    for (int32_t i = 0; translator->options.search->forced_last_id < 0 && i < generation->eos_count; i++)
+        cut = cut && generation->eos_ids[i] != hypothesis.ids[limit - 1];
+    if (cut) part->quality = (ferry_quality_signs){.flags = FERRY_QUALITY_CUT, .limit = limit};
+    if (translator->options.scores == 0) to->score = 0;
+    if (finished->weights == NULL) return FERRY_OK;
+    const size_t bytes = (size_t)to->length * part->ids.count * sizeof *to->weights;
+    FERRY_TRY(ferry_tokens_begin_weights(to, part->ids.count, error));
+    if (bytes > 0) memcpy(to->weights, finished->weights[index], bytes);
+    return FERRY_OK;
+}
 
 /* The search's hypotheses become the part's result. */
 static ferry_status take_result(ferry_job_share *share, const ferry_job_sentence *sentence,
@@ -160,12 +142,18 @@ static ferry_status take_result(ferry_job_share *share, const ferry_job_sentence
 {
     const ferry_translator *translator = share->translator;
     const bool texts = sentence->job->texts != NULL;
+    const int32_t count = ferry_search_count(finished->search);
+    ferry_profile *profile = ferry_translator_profile(translator, share->worker);
     ferry_part *part = sentence->part;
     part->quality = (ferry_quality_signs){.flags = 0};
-    FERRY_TRY(take_hypotheses(translator, part, finished->search, error));
-    if (finished->weights != NULL)
-        FERRY_TRY(ferry_tokens_take_weights(&part->result, part->ids.count, finished->weights, error));
-    if (texts) FERRY_TRY(write_texts(translator, ferry_translator_profile(translator, share->worker), part, error));
+    FERRY_TRY(ferry_result_line_begin(&part->result, (size_t)count, error));
+    for (int32_t i = 0; i < count; i++) FERRY_TRY(take_hypothesis(translator, part, finished, i, error));
+    if (texts) {
+        const ferry_phase around = ferry_profile_enter(profile, FERRY_PHASE_DETOKENIZING);
+        for (int32_t i = 0; i < count; i++)
+            FERRY_TRY(ferry_tokens_write_text(translator, part, &part->result.hypotheses[i], error));
+        ferry_profile_leave(profile, around);
+    }
     if (translator->options.alignment == 0) ferry_tokens_drop_weights(&part->result);
     ferry_quality_compare(&part->quality, &part->ids, &part->result.hypotheses[0], texts,
                           translator->options.replace_unknowns == 0 ? translator->unknown_id : -1);
@@ -193,19 +181,11 @@ static ferry_status take_better(ferry_job_share *share, const ferry_job_sentence
     return status;
 }
 
-/* Whether a translation that loops is to be made again: not where the rules of its search were strict already. */
-static bool wants_again(const ferry_options *options, const ferry_quality_signs *quality)
-{
-    const bool strict = options->no_repeat_ngram > 0 && options->no_repeat_ngram <= AGAIN_NGRAM;
-    return options->on_loop == FERRY_ON_LOOP_RETRY && (quality->flags & FERRY_QUALITY_LOOP) != 0 && !strict;
-}
-
 /* The sentence's result is complete. */
 static void complete(ferry_job_share *share, ferry_job_sentence *sentence)
 {
     const ferry_result_hypothesis *best = &sentence->part->result.hypotheses[0];
-    if (share->job != NULL && is_told(share->job, sentence))
-        tell(share->job, sentence, (ferry_text){best->text, best->size});
+    if (is_reported(share->job, sentence)) report_partial(share->job, sentence, (ferry_text){best->text, best->size});
     ferry_job_finish_sentence(share, sentence);
 }
 
@@ -213,10 +193,14 @@ static void finish_sentence(void *user, void *tag, const ferry_generate_finished
 {
     ferry_job_share *share = user;
     ferry_job_sentence *sentence = tag;
+    const ferry_options *options = &share->translator->options;
+    const bool strict = options->no_repeat_ngram > 0 && options->no_repeat_ngram <= AGAIN_NGRAM;
     ferry_error error;
     if ((sentence->again ? take_better : take_result)(share, sentence, finished, &error) != FERRY_OK) {
         ferry_job_fail_sentence(share, sentence, &error);
-    } else if (!sentence->again && wants_again(&share->translator->options, &sentence->part->quality)) {
+    } else if (!sentence->again && options->on_loop == FERRY_ON_LOOP_RETRY && !strict &&
+               (sentence->part->quality.flags & FERRY_QUALITY_LOOP) != 0) {
+        /* A translation that loops is made again, unless the rules of its search were strict already. */
         sentence->again = true;
         ferry_job_put(share, sentence, FERRY_QUEUE_AGAIN);
     } else {
@@ -235,17 +219,6 @@ static void fail_sentence(void *user, void *tag, const ferry_error *why)
         ferry_job_fail_sentence(share, sentence, why);
 }
 
-/* How many sentences a worker takes at the same time. In a call, none that another could begin; beside them, for a
- * service, those that others make way for. */
-static size_t width_of(const ferry_job_share *share)
-{
-    const size_t batch = (size_t)share->translator->options.batch, threads = (size_t)share->translator->options.threads;
-    if (share->alone) return 1;
-    if (share->job == NULL) return batch;
-    const size_t even = (share->job->sentence_count + threads - 1) / threads;
-    return even < batch ? even : batch;
-}
-
 void ferry_job_translate_share(ferry_job_share *share)
 {
     const ferry_translator *translator = share->translator;
@@ -255,16 +228,19 @@ void ferry_job_translate_share(ferry_job_share *share)
     const ferry_force_rules force = {.start_id = file->generation.start_id,
                                      .alignment = ferry_alignment_choose(&file->generation, &file->transformer)};
     const int32_t beam = ferry_search_width(&translator->options);
+    const size_t threads = (size_t)translator->options.threads, batch = (size_t)translator->options.batch;
+    /* In a call, a worker takes none that another could begin; for a service, those that others make way for, too. */
+    const size_t even = share->job != NULL ? (share->job->sentence_count + threads - 1) / threads : batch;
     const size_t longest =
         job != NULL ? job->sentences[0].part->ids.count : (size_t)ferry_translator_source_limit(translator);
     const ferry_generate_source queue = {
-        .width = (int32_t)width_of(share),
+        .width = share->alone ? 1 : (int32_t)(even < batch ? even : batch),
         .ranked = job == NULL,
         .positions = BATCH_POSITIONS + BEAM_POSITIONS * beam,
         .beam = beam,
         .max_length = ferry_translator_target_length(translator, longest),
         .shortlist = shortlist->offsets != NULL ? shortlist : NULL,
-        .screen = translator->screen.exact != NULL ? &translator->screen : NULL,
+        .bound = translator->bound.exact != NULL ? &translator->bound : NULL,
         .wants_weights = ferry_translator_wants_tokens(translator) ? wants_weights : NULL,
         .force = &force,
         .next = take_sentence,
@@ -272,7 +248,7 @@ void ferry_job_translate_share(ferry_job_share *share)
         .unwanted = is_unwanted,
         .finished = finish_sentence,
         .failed = fail_sentence,
-        .stepped = share->job != NULL && tells_partial(share->job) ? tell_step : NULL,
+        .stepped = share->job != NULL && reports_partial(share->job) ? report_step : NULL,
         .user = share,
     };
     ferry_generate(&share->translator->generators[share->worker], &queue);

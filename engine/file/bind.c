@@ -1,10 +1,214 @@
-#include "bind_tensors.h"
+#include "bind.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "read_keys.h"
+#include "base/utf8.h"
+
+/* ---- tensors, looked up by name and checked ---- */
+
+enum { CODES_GROUP = 4 }; /* consecutive inputs of an output in int8 codes (kernels/linear.h) */
+
+static ferry_status find_any(ferry_binder *binder, const char *name, const ferry_tensor **tensor, ferry_error *error)
+{
+    *tensor = ferry_gguf_tensor(binder->gguf, name);
+    if (*tensor == NULL)
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s' is missing", binder->gguf->file, name);
+    binder->used[*tensor - binder->gguf->tensors] = true;
+    return FERRY_OK;
+}
+
+static ferry_status check_shape(const ferry_binder *binder, const char *name, const ferry_tensor *tensor, int32_t dims,
+                                const int64_t *shape, ferry_error *error)
+{
+    bool equal = tensor->dims == dims;
+    for (int32_t i = 0; equal && i < dims; i++) equal = tensor->shape[i] == shape[i];
+    if (equal) return FERRY_OK;
+    ferry_tensor expected = {.dims = dims};
+    memcpy(expected.shape, shape, (size_t)dims * sizeof *shape);
+    char wanted[100], found[100];
+    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s': expected shape %s, found %s", binder->gguf->file,
+                      name, ferry_tensor_shape_text(&expected, wanted, sizeof wanted),
+                      ferry_tensor_shape_text(tensor, found, sizeof found));
+}
+
+/* The tensor `name` must exist, with this element type and shape; it is marked as used. Errors: FORMAT. */
+static ferry_status find(ferry_binder *binder, const char *name, ferry_type type, int32_t dims, const int64_t *shape,
+                         const void **data, ferry_error *error)
+{
+    const ferry_tensor *tensor;
+    FERRY_TRY(find_any(binder, name, &tensor, error));
+    FERRY_TRY(check_shape(binder, name, tensor, dims, shape, error));
+    if (tensor->type != type) {
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s': expected %s, found %s", binder->gguf->file, name,
+                          ferry_type_name(type), ferry_type_name(tensor->type));
+    }
+    *data = tensor->data;
+    return FERRY_OK;
+}
+
+/* Trained float32 numbers, counted in file->parameters. */
+static ferry_status bind_f32(ferry_binder *binder, const char *name, int32_t dims, const int64_t *shape,
+                             const float **data, ferry_error *error)
+{
+    const void *numbers = NULL;
+    FERRY_TRY(find(binder, name, FERRY_F32, dims, shape, &numbers, error));
+    *data = numbers;
+    binder->file->parameters += ferry_tensor_count(ferry_gguf_tensor(binder->gguf, name));
+    return FERRY_OK;
+}
+
+ferry_status ferry_bind_vector(ferry_binder *binder, const char *name, int32_t n, const float **data,
+                               ferry_error *error)
+{
+    const int64_t shape[] = {n};
+    return bind_f32(binder, name, 1, shape, data, error);
+}
+
+/* ---- matrices ---- */
+
+/* Scales of codes: finite and above 0, [n]. */
+static ferry_status bind_scales(ferry_binder *binder, const char *name, int32_t n, const float **scales,
+                                ferry_error *error)
+{
+    const int64_t shape[] = {n};
+    const void *data = NULL;
+    FERRY_TRY(find(binder, name, FERRY_F32, 1, shape, &data, error));
+    const float *values = data;
+    for (int32_t i = 0; i < n; i++) {
+        if (isfinite(values[i]) && values[i] > 0.0f) continue;
+        return ferry_fail(error, FERRY_ERROR_FORMAT,
+                          "%s: tensor '%s': expected finite numbers above 0, found %g at %" PRId32, binder->gguf->file,
+                          name, (double)values[i], i);
+    }
+    *scales = values;
+    return FERRY_OK;
+}
+
+/* Codes with one scale for each row or one multiplier, and optionally a multiplier of the inputs; with limits of
+ * inputs, where products of 16 bits are fast. */
+static ferry_status bind_codes(ferry_binder *binder, const char *name, ferry_matrix *matrix, ferry_error *error)
+{
+    const ferry_name scale = ferry_name_format("%s.scale", name), multiplier = ferry_name_format("%s.multiplier", name);
+    const ferry_name input = ferry_name_format("%s.input_multiplier", name);
+    const bool has_scale = ferry_gguf_tensor(binder->gguf, scale.text) != NULL;
+    const size_t size = ferry_input_limits_size(matrix->K);
+    const float *value;
+    if (binder->kernels->pairs) {
+        matrix->limits = ferry_arena_alloc(&binder->file->arena, size, 1);
+        if (matrix->limits == NULL) return ferry_fail_memory(error, "limits of inputs", size);
+        ferry_input_limits_init(matrix->limits, matrix->codes, matrix->N, matrix->K);
+    }
+    if (has_scale == (ferry_gguf_tensor(binder->gguf, multiplier.text) != NULL))
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: expected one of the tensors '%s' and '%s', found %s",
+                          binder->gguf->file, scale.text, multiplier.text, has_scale ? "both" : "none");
+    if (has_scale) {
+        FERRY_TRY(bind_scales(binder, scale.text, matrix->N, &matrix->scales, error));
+    } else {
+        FERRY_TRY(bind_scales(binder, multiplier.text, 1, &value, error));
+        matrix->multiplier = *value;
+    }
+    if (ferry_gguf_tensor(binder->gguf, input.text) == NULL) return FERRY_OK;
+    FERRY_TRY(bind_scales(binder, input.text, 1, &value, error));
+    matrix->input_multiplier = *value;
+    return FERRY_OK;
+}
+
+/* The shape of panels of a matrix [N, K] of floats, or of codes. */
+static ferry_status check_panels(const ferry_binder *binder, const char *name, const ferry_tensor *tensor, int32_t N,
+                                 int32_t K, ferry_error *error)
+{
+    const int64_t panels = (N + FERRY_LANES - 1) / FERRY_LANES;
+    const int64_t groups = (K + CODES_GROUP - 1) / CODES_GROUP;
+    const int64_t shape[] = {panels, K, FERRY_LANES}, codes_shape[] = {panels, groups, FERRY_LANES * CODES_GROUP};
+    return check_shape(binder, name, tensor, 3, tensor->type == FERRY_I8 ? codes_shape : shape, error);
+}
+
+/* "<name>.weight" [N, K] of any type, with the scales of the type, without bias. Errors: FORMAT, UNSUPPORTED. */
+static ferry_status bind_weight(ferry_binder *binder, const char *name, int32_t N, int32_t K, ferry_matrix *matrix,
+                                ferry_error *error)
+{
+    static const ferry_type types[] = {FERRY_F32, FERRY_F16, FERRY_I8};
+    const ferry_name weight = ferry_name_format("%s.weight", name);
+    const ferry_tensor *tensor;
+    size_t most = 0;
+    FERRY_TRY(find_any(binder, weight.text, &tensor, error));
+    FERRY_TRY(check_panels(binder, weight.text, tensor, N, K, error));
+    matrix->N = N;
+    matrix->K = K;
+    binder->file->parameters += (int64_t)N * K;
+    for (int i = 0; i < 3; i++) {
+        if (tensor->type == types[i]) binder->type_bytes[i] += tensor->bytes;
+        if (binder->type_bytes[i] <= most) continue;
+        most = binder->type_bytes[i];
+        binder->file->type = types[i];
+    }
+    binder->file->matrices[binder->file->matrix_count++] = (ferry_stored_matrix){tensor, matrix};
+    switch (tensor->type) {
+    case FERRY_F32: matrix->panels = tensor->data; return FERRY_OK;
+    case FERRY_F16: return FERRY_OK; /* placed later */
+    case FERRY_I8:
+        if (K > FERRY_CODES_MAX_K) {
+            return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s': expected at most %d inputs of i8, found %d",
+                              binder->gguf->file, weight.text, (int)FERRY_CODES_MAX_K, (int)K);
+        }
+        matrix->kind = FERRY_MATRIX_CODES;
+        matrix->codes = tensor->data;
+        return bind_codes(binder, name, matrix, error);
+    default:
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: tensor '%s': expected f32, f16 or i8, found %s",
+                          binder->gguf->file, weight.text, ferry_type_name(tensor->type));
+    }
+}
+
+/* The coarse matrix of the output matrix `exact`, if the file has one. Its numbers are not checked. Errors: FORMAT. */
+static ferry_status bind_coarse(ferry_binder *binder, const ferry_matrix *exact, ferry_matrix *coarse,
+                                ferry_error *error)
+{
+    static const char weight[] = FERRY_OUTPUT_COARSE ".weight";
+    const bool codes = exact->kind == FERRY_MATRIX_CODES;
+    const int64_t rows[] = {exact->N};
+    const int64_t nibbles[] = {(exact->N + FERRY_LANES - 1) / FERRY_LANES, exact->K / 8, FERRY_LANES * CODES_GROUP};
+    const ferry_tensor *tensor;
+    const void *scales = NULL;
+    if (ferry_gguf_tensor(binder->gguf, weight) == NULL || (codes && exact->K % 8 != 0)) return FERRY_OK;
+    FERRY_TRY(find_any(binder, weight, &tensor, error));
+    if (tensor->type != FERRY_I8) {
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s': expected i8, found %s", binder->gguf->file,
+                          weight, ferry_type_name(tensor->type));
+    }
+    if (codes) {
+        FERRY_TRY(check_shape(binder, weight, tensor, 3, nibbles, error));
+        *coarse = (ferry_matrix){FERRY_MATRIX_NIBBLES, .N = exact->N, .K = exact->K, .nibbles = tensor->data};
+        return FERRY_OK;
+    }
+    FERRY_TRY(check_panels(binder, weight, tensor, exact->N, exact->K, error));
+    FERRY_TRY(find(binder, FERRY_OUTPUT_COARSE ".scale", FERRY_F32, 1, rows, &scales, error));
+    *coarse = (ferry_matrix){FERRY_MATRIX_CODES, .N = exact->N, .K = exact->K, .codes = tensor->data, .scales = scales};
+    return FERRY_OK;
+}
+
+/* The row's matrix or norm of a layer or stack, `owner`; `prefix` comes before the row's name. */
+static ferry_status bind_row(ferry_binder *binder, const ferry_tensor_row *row, const char *prefix,
+                             const ferry_stack *stack, void *owner, ferry_error *error)
+{
+    const ferry_transformer *model = &binder->file->transformer;
+    const int32_t N = ferry_tensor_size(row->N, model, stack);
+    const ferry_name name = ferry_name_format("%s%s", prefix, row->name);
+    const ferry_name bias_name = ferry_name_format("%s.bias", name.text);
+    if (row->form == FERRY_TENSOR_NORM) {
+        ferry_norm *norm = ferry_tensor_target(row, owner);
+        FERRY_TRY(ferry_bind_vector(binder, ferry_name_format("%s.weight", name.text).text, N, &norm->weight, error));
+        if (stack->norm == FERRY_RMS_NORM) return FERRY_OK;
+        return ferry_bind_vector(binder, bias_name.text, N, &norm->bias, error);
+    }
+    ferry_matrix *matrix = ferry_tensor_target(row, owner);
+    FERRY_TRY(bind_weight(binder, name.text, N, ferry_tensor_size(row->K, model, stack), matrix, error));
+    if (!stack->linear_bias || row->form == FERRY_TENSOR_UNBIASED) return FERRY_OK;
+    return ferry_bind_vector(binder, bias_name.text, N, &matrix->bias, error);
+}
 
 /* ---- positions ---- */
 
@@ -55,19 +259,7 @@ static ferry_status position_tensor(void *user, const ferry_position_tensor *dec
     const ferry_name name =
         layer < 0 ? ferry_name_format("%s.position.%s", position->tensors, declared->name)
                   : ferry_name_format("%s.blk.%" PRId32 ".position.%s", position->tensors, layer, declared->name);
-    return ferry_bind_f32(position->binder, name.text, dims, shape, data, error);
-}
-
-/* An SSRU has no scores: only encodings that are added to embeddings apply. */
-static ferry_status check_position(const ferry_binder *binder, const ferry_stack *stack, ferry_error *error)
-{
-    const ferry_transformer *model = &binder->file->transformer;
-    const ferry_position_scheme *scheme = stack->position.scheme;
-    const bool attends = scheme->rotate != NULL || scheme->score != NULL || scheme->context != NULL;
-    if (stack != &model->decoder || !model->ssru || !attends) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_FORMAT,
-                      "%s: ferry.decoder.position.type: '%s' needs self-attention, not an SSRU", binder->gguf->file,
-                      scheme->name);
+    return bind_f32(position->binder, name.text, dims, shape, data, error);
 }
 
 static ferry_status bind_position(ferry_binder *binder, bool decoder, ferry_stack *stack, ferry_error *error)
@@ -86,30 +278,19 @@ static ferry_status bind_position(ferry_binder *binder, bool decoder, ferry_stac
     ferry_error inner = {0};
     FERRY_TRY(ferry_gguf_get_text(binder->gguf, position_key(&user, "type").text, &type, error));
     const ferry_status status = ferry_position_bind(type, &sizes, &source, binder->kernels, &stack->position, &inner);
-    if (status == FERRY_OK) return check_position(binder, stack, error);
+    const ferry_position_scheme *scheme = stack->position.scheme;
+    const bool ssru = decoder && binder->file->transformer.ssru;
+    /* An SSRU has no scores: only encodings that are added to embeddings apply. */
+    if (status == FERRY_OK && ssru && (scheme->rotate != NULL || scheme->score != NULL || scheme->context != NULL))
+        return ferry_fail(error, FERRY_ERROR_FORMAT,
+                          "%s: ferry.decoder.position.type: '%s' needs self-attention, not an SSRU", binder->gguf->file,
+                          scheme->name);
+    if (status == FERRY_OK) return FERRY_OK;
     const char *group = ferry_text_begins(inner.message, "position.") ? "" : "position: "; /* a key has it already */
     return ferry_fail(error, status, "%s: %s%s%s", binder->gguf->file, user.keys, group, inner.message);
 }
 
 /* ---- stacks ---- */
-
-static ferry_status check_stack_sizes(const ferry_binder *binder, const char *name, const ferry_stack *stack,
-                                      ferry_error *error)
-{
-    if (stack->heads <= FERRY_MAX_SIZE / stack->head_width) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: ferry.%s: %d heads of width %d are more than %d wide",
-                      binder->gguf->file, name, stack->heads, stack->head_width, FERRY_MAX_SIZE);
-}
-
-/* The rows that apply, of a layer or of the stack itself. */
-static ferry_status bind_rows(ferry_binder *binder, const ferry_tensor_row *rows, size_t count, const char *prefix,
-                              const ferry_stack *stack, void *owner, ferry_error *error)
-{
-    for (size_t i = 0; i < count; i++)
-        if (ferry_tensor_applies(&rows[i], &binder->file->transformer, stack))
-            FERRY_TRY(ferry_bind_row(binder, &rows[i], prefix, stack, owner, error));
-    return FERRY_OK;
-}
 
 static ferry_status bind_stack(ferry_binder *binder, bool decoder, ferry_stack *stack, ferry_error *error)
 {
@@ -121,13 +302,17 @@ static ferry_status bind_stack(ferry_binder *binder, bool decoder, ferry_stack *
     stack->layers = ferry_arena_alloc(&binder->file->arena, layers, sizeof *stack->layers);
     if (stack->layers == NULL) return ferry_fail_memory(error, "the layers of a model", layers * sizeof *stack->layers);
     memset(stack->layers, 0, layers * sizeof *stack->layers);
-    const ferry_tensor_row *rows = ferry_schema_layer_tensors(&count);
-    for (size_t i = 0; i < layers; i++) {
-        const ferry_name prefix = ferry_name_format("%s.blk.%zu.", name, i);
-        FERRY_TRY(bind_rows(binder, rows, count, prefix.text, stack, &stack->layers[i], error));
+    for (size_t i = 0; i <= layers; i++) { /* the stack itself comes after its layers */
+        const ferry_name prefix =
+            i < layers ? ferry_name_format("%s.blk.%zu.", name, i) : ferry_name_format("%s.", name);
+        const ferry_tensor_row *row =
+            i < layers ? ferry_schema_layer_tensors(&count) : ferry_schema_stack_tensors(&count);
+        void *owner = i < layers ? (void *)&stack->layers[i] : stack;
+        for (const ferry_tensor_row *end = row + count; row < end; row++)
+            if (ferry_tensor_applies(row, &binder->file->transformer, stack))
+                FERRY_TRY(bind_row(binder, row, prefix.text, stack, owner, error));
     }
-    rows = ferry_schema_stack_tensors(&count);
-    return bind_rows(binder, rows, count, ferry_name_format("%s.", name).text, stack, stack, error);
+    return FERRY_OK;
 }
 
 static ferry_status bind_embeddings(ferry_binder *binder, ferry_error *error)
@@ -136,14 +321,14 @@ static ferry_status bind_embeddings(ferry_binder *binder, ferry_error *error)
     ferry_stack *encoder = &model->encoder, *decoder = &model->decoder;
     const int32_t D = model->d_model;
     if (!model->tied_embeddings) {
-        FERRY_TRY(ferry_bind_weight(binder, "enc.token_embd", encoder->vocab_size, D, &encoder->embedding, error));
-        return ferry_bind_weight(binder, "dec.token_embd", decoder->vocab_size, D, &decoder->embedding, error);
+        FERRY_TRY(bind_weight(binder, "enc.token_embd", encoder->vocab_size, D, &encoder->embedding, error));
+        return bind_weight(binder, "dec.token_embd", decoder->vocab_size, D, &decoder->embedding, error);
     }
     if (encoder->vocab_size != decoder->vocab_size)
         return ferry_fail(error, FERRY_ERROR_FORMAT,
                           "%s: tied embeddings need one vocabulary, found sizes %" PRId32 " and %" PRId32,
                           binder->gguf->file, encoder->vocab_size, decoder->vocab_size);
-    return ferry_bind_weight(binder, "token_embd", decoder->vocab_size, D, &decoder->embedding, error);
+    return bind_weight(binder, "token_embd", decoder->vocab_size, D, &decoder->embedding, error);
 }
 
 static ferry_status bind_output(ferry_binder *binder, ferry_error *error)
@@ -151,8 +336,8 @@ static ferry_status bind_output(ferry_binder *binder, ferry_error *error)
     ferry_transformer *model = &binder->file->transformer;
     const ferry_matrix *matrix = model->tied_output ? &model->decoder.embedding : &model->output;
     const int32_t V = model->decoder.vocab_size;
-    if (!model->tied_output) FERRY_TRY(ferry_bind_weight(binder, "output", V, model->d_model, &model->output, error));
-    FERRY_TRY(ferry_bind_coarse(binder, matrix, &model->output_coarse, error));
+    if (!model->tied_output) FERRY_TRY(bind_weight(binder, "output", V, model->d_model, &model->output, error));
+    FERRY_TRY(bind_coarse(binder, matrix, &model->output_coarse, error));
     return model->output_bias ? ferry_bind_vector(binder, "output.bias", V, &model->output.bias, error) : FERRY_OK;
 }
 
@@ -167,35 +352,6 @@ void ferry_model_tie(ferry_model_file *file)
 
 /* ---- the shortlist ---- */
 
-/* Lists follow each other without gaps, up to `count` ids. */
-static ferry_status check_offsets(const ferry_gguf *gguf, const uint32_t *offsets, int32_t lists, int64_t count,
-                                  ferry_error *error)
-{
-    bool ascending = offsets[0] == 0 && (int64_t)offsets[lists] == count;
-    for (int32_t s = 0; ascending && s < lists; s++) ascending = offsets[s] <= offsets[s + 1];
-    if (ascending) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_FORMAT,
-                      "%s: tensor 'shortlist.offsets': expected ascending numbers from 0 to %" PRId64, gguf->file,
-                      count);
-}
-
-static ferry_status check_list(const ferry_gguf *gguf, const ferry_shortlist *shortlist, int32_t source, int32_t vocab,
-                               ferry_error *error)
-{
-    int32_t least = 0;
-    for (uint32_t i = shortlist->offsets[source]; i < shortlist->offsets[source + 1]; i++) {
-        const int32_t id = shortlist->ids[i];
-        if (id < least || id >= vocab) {
-            return ferry_fail(error, FERRY_ERROR_FORMAT,
-                              "%s: tensor 'shortlist.ids': list of %" PRId32 ": expected ascending ids below %" PRId32
-                              ", found %" PRId32,
-                              gguf->file, source, vocab, id);
-        }
-        least = id + 1;
-    }
-    return FERRY_OK;
-}
-
 static ferry_status bind_shortlist(ferry_binder *binder, ferry_error *error)
 {
     const ferry_transformer *model = &binder->file->transformer;
@@ -209,38 +365,58 @@ static ferry_status bind_shortlist(ferry_binder *binder, ferry_error *error)
         return ferry_fail(error, FERRY_ERROR_FORMAT,
                           "%s: ferry.shortlist.shared: expected one vocabulary, found sizes %" PRId32 " and %" PRId32,
                           gguf->file, source_vocab, target_vocab);
-    FERRY_TRY(ferry_bind_find(binder, "shortlist.offsets", FERRY_I32, 1, shape, &offsets, error));
-    FERRY_TRY(ferry_bind_find(binder, "shortlist.ids", FERRY_I32, 1, ids_shape, &ids, error));
+    FERRY_TRY(find(binder, "shortlist.offsets", FERRY_I32, 1, shape, &offsets, error));
+    FERRY_TRY(find(binder, "shortlist.ids", FERRY_I32, 1, ids_shape, &ids, error));
     shortlist->offsets = offsets;
     shortlist->ids = ids;
-    FERRY_TRY(check_offsets(gguf, shortlist->offsets, source_vocab, ids_shape[0], error));
-    for (int32_t s = 0; s < source_vocab; s++) FERRY_TRY(check_list(gguf, shortlist, s, target_vocab, error));
+    /* Lists follow each other without gaps. */
+    bool ascending = shortlist->offsets[0] == 0 && (int64_t)shortlist->offsets[source_vocab] == ids_shape[0];
+    for (int32_t s = 0; ascending && s < source_vocab; s++)
+        ascending = shortlist->offsets[s] <= shortlist->offsets[s + 1];
+    if (!ascending)
+        return ferry_fail(error, FERRY_ERROR_FORMAT,
+                          "%s: tensor 'shortlist.offsets': expected ascending numbers from 0 to %" PRId64, gguf->file,
+                          ids_shape[0]);
+    for (int32_t s = 0; s < source_vocab; s++) {
+        int32_t least = 0;
+        for (uint32_t i = shortlist->offsets[s]; i < shortlist->offsets[s + 1]; i++) {
+            const int32_t id = shortlist->ids[i];
+            if (id < least || id >= target_vocab)
+                return ferry_fail(error, FERRY_ERROR_FORMAT,
+                                  "%s: tensor 'shortlist.ids': list of %" PRId32
+                                  ": expected ascending ids below %" PRId32 ", found %" PRId32,
+                                  gguf->file, s, target_vocab, id);
+            least = id + 1;
+        }
+    }
     return FERRY_OK;
 }
 
 /* ---- all of it ---- */
-
-static ferry_status check_alignment(const ferry_binder *binder, const ferry_generation *generation, int32_t heads,
-                                    ferry_error *error)
-{
-    const int32_t first = generation->alignment_head, most = first >= 0 ? heads - first : heads;
-    if (generation->alignment_heads <= most) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_FORMAT,
-                      "%s: ferry.alignment_heads: expected at most %" PRId32 " from head %" PRId32 ", found %" PRId32,
-                      binder->gguf->file, most, first, generation->alignment_heads);
-}
 
 static ferry_status read_keys(ferry_binder *binder, const ferry_schema_values *values, ferry_error *error)
 {
     static const ferry_key_group groups[] = {FERRY_KEYS_GRAPH, FERRY_KEYS_ENCODER,    FERRY_KEYS_DECODER,
                                              FERRY_KEYS_BLOCK, FERRY_KEYS_GENERATION, FERRY_KEYS_DECODING};
     ferry_model_file *file = binder->file;
+    const ferry_stack *decoder = &file->transformer.decoder;
+    const ferry_generation *generation = &file->generation;
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
         FERRY_TRY(ferry_read_keys(binder->gguf, groups[i], values, &file->arena, error));
-    FERRY_TRY(check_stack_sizes(binder, "encoder", &file->transformer.encoder, error));
-    FERRY_TRY(check_stack_sizes(binder, "decoder", &file->transformer.decoder, error));
-    FERRY_TRY(check_alignment(binder, &file->generation, file->transformer.decoder.heads, error));
-    if (file->generation.eos_count > 0) return FERRY_OK;
+    for (const ferry_stack *stack = &file->transformer.encoder;; stack = decoder) {
+        if (stack->heads > FERRY_MAX_SIZE / stack->head_width)
+            return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: ferry.%s: %d heads of width %d are more than %d wide",
+                              binder->gguf->file, stack == decoder ? "decoder" : "encoder", stack->heads,
+                              stack->head_width, FERRY_MAX_SIZE);
+        if (stack == decoder) break;
+    }
+    const int32_t first = generation->alignment_head, most = first >= 0 ? decoder->heads - first : decoder->heads;
+    if (generation->alignment_heads > most)
+        return ferry_fail(error, FERRY_ERROR_FORMAT,
+                          "%s: ferry.alignment_heads: expected at most %" PRId32 " from head %" PRId32
+                          ", found %" PRId32,
+                          binder->gguf->file, most, first, generation->alignment_heads);
+    if (generation->eos_count > 0) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: key 'ferry.eos_ids': expected at least one id",
                       binder->gguf->file);
 }
@@ -258,7 +434,11 @@ static ferry_status bind_everything(ferry_binder *binder, const ferry_schema_val
     FERRY_TRY(bind_stack(binder, true, &model->decoder, error));
     FERRY_TRY(bind_output(binder, error));
     if (values->shortlist) FERRY_TRY(bind_shortlist(binder, error));
-    return ferry_bind_check_leftovers(binder, error);
+    for (size_t i = 0; i < gguf->tensor_count; i++)
+        if (!binder->used[i])
+            return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s' is unknown", gguf->file,
+                              ferry_printable_view(gguf->tensors[i].name).text);
+    return FERRY_OK;
 }
 
 ferry_status ferry_model_bind(ferry_model_file *file, const ferry_schema_values *values, const ferry_kernels *kernels,

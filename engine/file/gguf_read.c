@@ -197,18 +197,6 @@ static ferry_status read_shape(ferry_cursor *cursor, const ferry_gguf *gguf, fer
     return FERRY_OK;
 }
 
-static ferry_status read_element_type(ferry_cursor *cursor, const ferry_gguf *gguf, ferry_tensor *tensor,
-                                      uint64_t *offset, ferry_error *error)
-{
-    uint32_t type;
-    if (!ferry_read_u32(cursor, &type) || !ferry_read_u64(cursor, offset))
-        return fail_named(error, gguf, "tensor", tensor->name, "the file ends in its entry");
-    tensor->type = (ferry_type)type;
-    if (ferry_type_size(tensor->type) > 0) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: tensor '%s': element type %" PRIu32 " is not supported",
-                      gguf->file, ferry_printable_view(tensor->name).text, type);
-}
-
 /* Reads one entry of the tensor table; its data must begin at *expected, which moves on to where the next ones must. */
 static ferry_status read_tensor(ferry_cursor *cursor, const ferry_gguf *gguf, ferry_tensor *tensor, size_t *expected,
                                 ferry_error *error)
@@ -217,10 +205,16 @@ static ferry_status read_tensor(ferry_cursor *cursor, const ferry_gguf *gguf, fe
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: name of tensor number %zu is cut off, empty or too long",
                           gguf->file, gguf->tensor_count);
     uint64_t offset;
-    FERRY_TRY(read_shape(cursor, gguf, tensor, error));
-    FERRY_TRY(read_element_type(cursor, gguf, tensor, &offset, error));
-    tensor->bytes = ferry_type_size(tensor->type);
+    uint32_t type;
     bool fits = true;
+    FERRY_TRY(read_shape(cursor, gguf, tensor, error));
+    if (!ferry_read_u32(cursor, &type) || !ferry_read_u64(cursor, &offset))
+        return fail_named(error, gguf, "tensor", tensor->name, "the file ends in its entry");
+    tensor->type = (ferry_type)type;
+    tensor->bytes = ferry_type_size(tensor->type);
+    if (tensor->bytes == 0)
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: tensor '%s': element type %" PRIu32 " is not supported",
+                          gguf->file, ferry_printable_view(tensor->name).text, type);
     for (int32_t i = 0; i < tensor->dims; i++)
         fits = fits && ferry_mul_size(tensor->bytes, (size_t)tensor->shape[i], &tensor->bytes);
     if (!fits || tensor->bytes > gguf->bytes.size)
@@ -234,10 +228,18 @@ static ferry_status read_tensor(ferry_cursor *cursor, const ferry_gguf *gguf, fe
     return FERRY_OK;
 }
 
-/* After the table: data begin at the next aligned offset, and the file ends with them. */
-static ferry_status place_tensors(ferry_gguf *gguf, size_t table_end, ferry_error *error)
+static ferry_status read_tensors(ferry_cursor *cursor, ferry_gguf *gguf, uint64_t count, ferry_error *error)
 {
-    size_t at = table_end;
+    if (count > ferry_cursor_left(cursor) / MIN_TENSOR_BYTES)
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: %" PRIu64 " tensors do not fit in the file", gguf->file,
+                          count);
+    gguf->tensors = calloc((size_t)count + 1, sizeof *gguf->tensors);
+    if (gguf->tensors == NULL) return ferry_fail_memory(error, "the tensors of a model file", (size_t)count);
+    size_t expected = 0;
+    for (; gguf->tensor_count < count; gguf->tensor_count++)
+        FERRY_TRY(read_tensor(cursor, gguf, &gguf->tensors[gguf->tensor_count], &expected, error));
+    /* After the table, data begin at the next aligned offset, and the file ends with them. */
+    size_t at = cursor->at;
     for (size_t i = 0; i < gguf->tensor_count; i++) {
         ferry_tensor *tensor = &gguf->tensors[i];
         at = ferry_round_up(at, gguf->alignment);
@@ -249,20 +251,6 @@ static ferry_status place_tensors(ferry_gguf *gguf, size_t table_end, ferry_erro
     if (gguf->bytes.size > ferry_round_up(at, gguf->alignment))
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: expected the end at byte %zu, found %zu bytes", gguf->file,
                           at, gguf->bytes.size);
-    return FERRY_OK;
-}
-
-static ferry_status read_tensors(ferry_cursor *cursor, ferry_gguf *gguf, uint64_t count, ferry_error *error)
-{
-    if (count > ferry_cursor_left(cursor) / MIN_TENSOR_BYTES)
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: %" PRIu64 " tensors do not fit in the file", gguf->file,
-                          count);
-    gguf->tensors = calloc((size_t)count + 1, sizeof *gguf->tensors);
-    if (gguf->tensors == NULL) return ferry_fail_memory(error, "the tensors of a model file", (size_t)count);
-    size_t expected = 0;
-    for (; gguf->tensor_count < count; gguf->tensor_count++)
-        FERRY_TRY(read_tensor(cursor, gguf, &gguf->tensors[gguf->tensor_count], &expected, error));
-    FERRY_TRY(place_tensors(gguf, cursor->at, error));
     return sort_by_name(gguf, "tensor", gguf->tensors, gguf->tensor_count, sizeof *gguf->tensors, error);
 }
 

@@ -3,14 +3,47 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bind.h"
-#include "content_hash.h"
-#include "read_keys.h"
-#include "base/utf8.h"
+#define XXH_INLINE_ALL /* the header alone, without its library */
+#include <xxhash.h>
 
-enum {
-    WIDEN_CHUNK = 1 << 19 /* elements between two releases of mapped pages */
+#include "base/utf8.h"
+#include "base/system.h"
+#include "bind.h"
+
+/* ---- the content hash ---- */
+
+struct ferry_content_hash {
+    XXH3_state_t state;
 };
+
+_Static_assert(sizeof FERRY_HASH_ZEROS - 1 == FERRY_HASH_DIGITS && 2 * sizeof(XXH128_canonical_t) == FERRY_HASH_DIGITS,
+               "two digits for each byte");
+
+ferry_content_hash *ferry_content_hash_create(void)
+{
+    ferry_content_hash *hash = ferry_aligned_alloc(_Alignof(ferry_content_hash), sizeof *hash);
+    if (hash != NULL) XXH3_128bits_reset(&hash->state);
+    return hash;
+}
+
+void ferry_content_hash_destroy(ferry_content_hash *hash)
+{
+    ferry_aligned_free(hash);
+}
+
+void ferry_content_hash_add(ferry_content_hash *hash, const void *data, size_t size)
+{
+    if (size > 0) XXH3_128bits_update(&hash->state, data, size);
+}
+
+void ferry_content_hash_digits(const ferry_content_hash *hash, char digits[FERRY_HASH_DIGITS])
+{
+    XXH128_canonical_t canonical;
+    XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(&hash->state));
+    ferry_hex_digits(canonical.digest, sizeof canonical.digest, digits);
+}
+
+/* ---- what the file is ---- */
 
 static ferry_status check_kind(const ferry_gguf *gguf, ferry_error *error)
 {
@@ -65,14 +98,6 @@ static ferry_status read_tokenizer(ferry_model_file *file, const ferry_schema_va
     return FERRY_OK;
 }
 
-static ferry_status check_default(const ferry_gguf *gguf, const ferry_model_languages *languages, const char *key,
-                                  int32_t index, int32_t role, ferry_error *error)
-{
-    if (index < 0 || (languages->roles[index] & role) != 0) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: key 'ferry.languages.%s': language %d does not have this role",
-                      gguf->file, key, (int)index);
-}
-
 static ferry_status read_languages(ferry_model_file *file, const ferry_schema_values *values, ferry_error *error)
 {
     const ferry_gguf *gguf = &file->gguf;
@@ -83,51 +108,50 @@ static ferry_status read_languages(ferry_model_file *file, const ferry_schema_va
         return ferry_fail(error, FERRY_ERROR_FORMAT,
                           "%s: key 'ferry.languages.source_tag': only a target's tag can be the first target token",
                           gguf->file);
-    FERRY_TRY(
-        check_default(gguf, languages, "default_source", languages->default_source, FERRY_LANGUAGE_SOURCE, error));
-    return check_default(gguf, languages, "default_target", languages->default_target, FERRY_LANGUAGE_TARGET, error);
+    const struct {
+        const char *key;
+        int32_t index, role;
+    } defaults[] = {{"default_source", languages->default_source, FERRY_LANGUAGE_SOURCE},
+                    {"default_target", languages->default_target, FERRY_LANGUAGE_TARGET}};
+    for (int i = 0; i < 2; i++)
+        if (defaults[i].index >= 0 && (languages->roles[defaults[i].index] & defaults[i].role) == 0)
+            return ferry_fail(error, FERRY_ERROR_FORMAT,
+                              "%s: key 'ferry.languages.%s': language %d does not have this role", gguf->file,
+                              defaults[i].key, (int)defaults[i].index);
+    return FERRY_OK;
 }
 
-static bool is_hexadecimal(ferry_view text, size_t digits)
+/* The digits of a hash. */
+static ferry_status check_digits(const ferry_gguf *gguf, const char *key, ferry_view text, size_t digits,
+                                 ferry_error *error)
 {
     size_t count = 0;
     while (count < text.size && ferry_hex_digit(text.data[count]) >= 0) count++;
-    return text.size == digits && count == digits;
-}
-
-static ferry_status read_hash(ferry_model_file *file, ferry_error *error)
-{
-    if (ferry_gguf_find(&file->gguf, FERRY_HASH_KEY) == NULL) return FERRY_OK;
-    FERRY_TRY(ferry_gguf_get_text(&file->gguf, FERRY_HASH_KEY, &file->hash, error));
-    if (is_hexadecimal(file->hash, FERRY_HASH_DIGITS)) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_FORMAT,
-                      "%s: key '" FERRY_HASH_KEY "': expected %d hexadecimal digits, found '%s'", file->gguf.file,
-                      (int)FERRY_HASH_DIGITS, ferry_printable_view(file->hash).text);
-}
-
-static ferry_status check_hashes(const ferry_gguf *gguf, const ferry_model_origin *origin, ferry_error *error)
-{
-    enum { DIGITS = 64 };
-    for (size_t i = 0; origin->hashes != NULL && i < origin->file_count; i++) {
-        const ferry_view hash = ferry_texts_at(origin->hashes, i);
-        if (is_hexadecimal(hash, DIGITS)) continue;
-        return ferry_fail(error, FERRY_ERROR_FORMAT,
-                          "%s: key 'ferry.origin.hashes': expected %d hexadecimal digits, found '%s'", gguf->file,
-                          (int)DIGITS, ferry_printable_view(hash).text);
-    }
-    return FERRY_OK;
+    if (text.size == digits && count == digits) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: key '%s': expected %zu hexadecimal digits, found '%s'",
+                      gguf->file, key, digits, ferry_printable_view(text).text);
 }
 
 static ferry_status read_origin(ferry_model_file *file, const ferry_schema_values *values, ferry_error *error)
 {
-    if (ferry_gguf_find(&file->gguf, "general.name") != NULL)
-        FERRY_TRY(ferry_gguf_get_text(&file->gguf, "general.name", &file->name, error));
-    FERRY_TRY(read_hash(file, error));
-    FERRY_TRY(ferry_read_keys(&file->gguf, FERRY_KEYS_ORIGIN, values, &file->arena, error));
-    return check_hashes(&file->gguf, &file->origin, error);
+    enum { SHA256_DIGITS = 64 };
+    const ferry_gguf *gguf = &file->gguf;
+    const ferry_model_origin *origin = &file->origin;
+    if (ferry_gguf_find(gguf, "general.name") != NULL)
+        FERRY_TRY(ferry_gguf_get_text(gguf, "general.name", &file->name, error));
+    if (ferry_gguf_find(gguf, FERRY_HASH_KEY) != NULL) {
+        FERRY_TRY(ferry_gguf_get_text(gguf, FERRY_HASH_KEY, &file->hash, error));
+        FERRY_TRY(check_digits(gguf, FERRY_HASH_KEY, file->hash, FERRY_HASH_DIGITS, error));
+    }
+    FERRY_TRY(ferry_read_keys(gguf, FERRY_KEYS_ORIGIN, values, &file->arena, error));
+    for (size_t i = 0; origin->hashes != NULL && i < origin->file_count; i++)
+        FERRY_TRY(check_digits(gguf, "ferry.origin.hashes", ferry_texts_at(origin->hashes, i), SHA256_DIGITS, error));
+    return FERRY_OK;
 }
 
 /* ---- weights ---- */
+
+enum { WIDEN_CHUNK = 1 << 19 }; /* elements between two releases of mapped pages */
 
 ferry_status ferry_model_file_reserve(ferry_model_file *file, size_t bytes, ferry_error *error)
 {
@@ -143,44 +167,24 @@ static size_t widened_bytes(const ferry_stored_matrix *stored)
     return stored->tensor->type == FERRY_F16 ? ferry_round_up(2 * stored->tensor->bytes, FERRY_ARENA_ALIGNMENT) : 0;
 }
 
-static ferry_status place_widened(ferry_model_file *file, ferry_error *error)
-{
-    size_t bytes = 0;
-    for (size_t i = 0; i < file->matrix_count; i++) bytes += widened_bytes(&file->matrices[i]);
-    if (bytes == 0) return FERRY_OK;
-    FERRY_TRY(ferry_model_file_reserve(file, bytes, error));
-    const float *place = file->widened;
-    for (size_t i = 0; i < file->matrix_count; i++) {
-        const size_t widened = widened_bytes(&file->matrices[i]);
-        if (widened > 0) file->matrices[i].matrix->panels = place;
-        place += widened / sizeof *place;
-    }
-    return FERRY_OK;
-}
-
-/* Releases mapped pages on the way, so that a matrix is not resident twice. */
-static void widen(const ferry_model_file *file, const ferry_kernels *kernels, const ferry_tensor *tensor, float *out)
-{
-    const uint16_t *halves = tensor->data;
-    const size_t begin = (size_t)((const char *)tensor->data - file->gguf.bytes.data);
-    const size_t count = tensor->bytes / sizeof *halves;
-    for (size_t done = 0; done < count;) {
-        const size_t chunk = count - done < WIDEN_CHUNK ? count - done : WIDEN_CHUNK;
-        kernels->widen_f16(out + done, halves + done, chunk);
-        done += chunk;
-        ferry_mapped_file_release(&file->map, begin, done * sizeof *halves);
-    }
-}
-
 void ferry_model_file_widen(const ferry_model_file *file, const ferry_kernels *kernels)
 {
     static const double patience = 1e-3; /* a huge page takes 0.1 ms, or 2 to 80 where memory is fragmented */
     float *out = file->widened;
     ferry_large_touch(out, file->widened_bytes, patience);
     for (size_t i = 0; i < file->matrix_count; i++) {
+        const ferry_tensor *tensor = file->matrices[i].tensor;
         const size_t bytes = widened_bytes(&file->matrices[i]);
         if (bytes == 0) continue;
-        widen(file, kernels, file->matrices[i].tensor, out);
+        const uint16_t *halves = tensor->data;
+        const size_t begin = (size_t)((const char *)tensor->data - file->gguf.bytes.data);
+        const size_t count = tensor->bytes / sizeof *halves;
+        for (size_t done = 0, chunk; done < count; done += chunk) {
+            chunk = count - done < WIDEN_CHUNK ? count - done : WIDEN_CHUNK;
+            kernels->widen_f16(out + done, halves + done, chunk);
+            /* Mapped pages are released on the way, so that a matrix is not resident twice. */
+            ferry_mapped_file_release(&file->map, begin, (done + chunk) * sizeof *halves);
+        }
         out += bytes / sizeof *out;
     }
 }
@@ -210,13 +214,21 @@ ferry_status ferry_model_file_read(ferry_mapped_file map, const char *name, cons
 ferry_status ferry_model_file_open(ferry_mapped_file map, const char *name, const ferry_kernels *kernels,
                                    ferry_model_file *file, ferry_error *error)
 {
+    size_t bytes = 0;
     FERRY_TRY(ferry_model_file_read(map, name, kernels, file, error));
-    const ferry_status status = place_widened(file, error);
-    if (status == FERRY_OK)
-        ferry_model_tie(file);
-    else
+    for (size_t i = 0; i < file->matrix_count; i++) bytes += widened_bytes(&file->matrices[i]);
+    if (bytes > 0 && ferry_model_file_reserve(file, bytes, error) != FERRY_OK) {
         ferry_model_file_close(file);
-    return status;
+        return FERRY_ERROR_MEMORY;
+    }
+    const float *next = file->widened;
+    for (size_t i = 0; bytes > 0 && i < file->matrix_count; i++) {
+        const size_t widened = widened_bytes(&file->matrices[i]);
+        if (widened > 0) file->matrices[i].matrix->panels = next;
+        next += widened / sizeof *next;
+    }
+    ferry_model_tie(file);
+    return FERRY_OK;
 }
 
 ferry_status ferry_model_file_verify(const ferry_model_file *file, ferry_error *error)

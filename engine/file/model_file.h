@@ -3,11 +3,31 @@
 #ifndef FERRY_FILE_MODEL_FILE_H
 #define FERRY_FILE_MODEL_FILE_H
 
+#include "base/bytes.h"
 #include "base/system.h"
 #include "engine/graph/transformer.h"
-#include "engine/search/generation.h"
+#include "engine/search/search.h"
 #include "gguf.h"
-#include "model_text.h"
+#include "schema.h"
+
+/* The content hash of a model file: XXH3 (128 bits) of all its bytes, the digits of the hash itself read as '0'. It
+ * finds damage; it is no protection against intent. */
+
+enum { FERRY_HASH_DIGITS = 32 };
+/* The key of the digits. */
+#define FERRY_HASH_KEY "ferry.hash"
+#define FERRY_HASH_ZEROS "00000000000000000000000000000000"
+
+typedef struct ferry_content_hash ferry_content_hash;
+
+/* NULL if out of memory. */
+ferry_content_hash *ferry_content_hash_create(void);
+/* NULL is allowed. */
+void ferry_content_hash_destroy(ferry_content_hash *hash);
+/* The next bytes. */
+void ferry_content_hash_add(ferry_content_hash *hash, const void *data, size_t size);
+/* Lower-case hexadecimal digits of the hash of all bytes so far, in its canonical order. */
+void ferry_content_hash_digits(const ferry_content_hash *hash, char digits[FERRY_HASH_DIGITS]);
 
 /* A matrix and the tensor that the file holds of it. */
 typedef struct ferry_stored_matrix {
@@ -35,13 +55,13 @@ typedef struct ferry_model_file {
 } ferry_model_file;
 
 /* Checks every key and tensor of the file, which `name` names in messages. The map belongs to *file from now on, or is
- * closed by a failure. Nothing can be computed with what is only read: f16 matrices and tied ones have no place yet.
+ * closed by a failure. Nothing can be computed with what is only read: f16 matrices and tied ones have no memory yet.
  * Errors: FORMAT (a key or tensor is missing, unknown or wrong), UNSUPPORTED (a feature that this build lacks, by
  * name), MEMORY. *file is zeroed on failure. */
 ferry_status ferry_model_file_read(ferry_mapped_file map, const char *name, const ferry_kernels *kernels,
                                    ferry_model_file *file, ferry_error *error);
 /* The same, and binds the graph. float32 matrices are used where they are mapped, and not read here; f16 ones have a
- * place in memory, but are not widened yet. */
+ * memory, but are not widened yet. */
 ferry_status ferry_model_file_open(ferry_mapped_file map, const char *name, const ferry_kernels *kernels,
                                    ferry_model_file *file, ferry_error *error);
 /* Widens the f16 matrices, before anything is computed with them: once, by one thread. */

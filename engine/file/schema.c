@@ -52,11 +52,11 @@ const char *const ferry_activation_names[] = {[FERRY_RELU] = "relu",
                                               [FERRY_GELU_TANH] = "gelu_tanh",
                                               [FERRY_GELU_SIGMOID] = "gelu_sigmoid",
                                               NULL};
-const char *const ferry_tag_place_names[] = {[FERRY_TAG_NONE] = "none",
-                                             [FERRY_TAG_PREFIX] = "prefix",
-                                             [FERRY_TAG_SUFFIX] = "suffix",
-                                             [FERRY_TAG_FIRST] = "first",
-                                             NULL};
+const char *const ferry_tag_position_names[] = {[FERRY_TAG_NONE] = "none",
+                                                [FERRY_TAG_PREFIX] = "prefix",
+                                                [FERRY_TAG_SUFFIX] = "suffix",
+                                                [FERRY_TAG_FIRST] = "first",
+                                                NULL};
 const char *const ferry_norm_names[] = {[FERRY_LAYER_NORM] = "layernorm", [FERRY_RMS_NORM] = "rms", NULL};
 const char *const ferry_norm_position_names[] = {"post", "pre", NULL};
 const char *const ferry_block_names[] = {"attention", "ssru", NULL};
@@ -105,189 +105,184 @@ const ferry_feature *ferry_schema_feature(size_t index)
     return index < sizeof features / sizeof features[0] ? &features[index] : NULL;
 }
 
-static bool is_word(ferry_view word, const ferry_feature *feature)
-{
-    if (feature->choices == NULL) return ferry_view_is(word, feature->prefix);
-    for (size_t i = 0; feature->choices[i] != NULL; i++)
-        if (ferry_view_is(word, ferry_name_format("%s:%s", feature->prefix, feature->choices[i]).text)) return true;
-    return false;
-}
-
 bool ferry_schema_knows_feature(ferry_view word)
 {
     static const char positions[] = "position:";
     if (word.size >= sizeof positions - 1 && memcmp(word.data, positions, sizeof positions - 1) == 0) return true;
-    for (size_t i = 0; i < sizeof features / sizeof features[0]; i++)
-        if (is_word(word, &features[i])) return true;
+    for (const ferry_feature *f = features; f < features + sizeof features / sizeof features[0]; f++) {
+        if (f->choices == NULL && ferry_view_is(word, f->prefix)) return true;
+        for (size_t i = 0; f->choices != NULL && f->choices[i] != NULL; i++)
+            if (ferry_view_is(word, ferry_name_format("%s:%s", f->prefix, f->choices[i]).text)) return true;
+    }
     return false;
 }
 
 /* ---- keys ---- */
 
-#define PLACE(type, member) .place = offsetof(type, member), .size = sizeof(((type *)NULL)->member)
-#define COUNT(type, member) .count_place = offsetof(type, member), .count_size = sizeof(((type *)NULL)->member)
+#define FIELD(type, member) .offset = offsetof(type, member), .size = sizeof(((type *)NULL)->member)
+#define COUNT(type, member) .count_offset = offsetof(type, member), .count_size = sizeof(((type *)NULL)->member)
 #define COUNT_KEYS(keys) keys, sizeof keys / sizeof keys[0]
 #define ANY_REAL .least = -INFINITY, .most = INFINITY
 #define POSITIVE .above = true, .most = INFINITY
 #define TARGET_ID_OR_NONE .least = -1, .bound = FERRY_BOUND_TARGET_ID
 
 static const ferry_key graph_keys[] = {
-    {"d_model", FERRY_KEY_SIZE, PLACE(ferry_transformer, d_model), .least = 1, .most = MAX_WIDTH},
-    {"embedding_scale", FERRY_KEY_REAL, PLACE(ferry_transformer, embedding_scale), ANY_REAL, .usual = 1},
-    {"output_scale", FERRY_KEY_REAL, PLACE(ferry_transformer, output_scale), ANY_REAL, .optional = true, .usual = 1},
-    {"tied_embeddings", FERRY_KEY_BOOL, PLACE(ferry_transformer, tied_embeddings)},
-    {"tied_output", FERRY_KEY_BOOL, PLACE(ferry_transformer, tied_output)},
-    {"output_bias", FERRY_KEY_BOOL, PLACE(ferry_transformer, output_bias)},
-    {"inputs_by_sentence", FERRY_KEY_BOOL, PLACE(ferry_transformer, sentence_inputs), .optional = true},
+    {"d_model", FERRY_KEY_SIZE, FIELD(ferry_transformer, d_model), .least = 1, .most = MAX_WIDTH},
+    {"embedding_scale", FERRY_KEY_REAL, FIELD(ferry_transformer, embedding_scale), ANY_REAL, .usual = 1},
+    {"output_scale", FERRY_KEY_REAL, FIELD(ferry_transformer, output_scale), ANY_REAL, .optional = true, .usual = 1},
+    {"tied_embeddings", FERRY_KEY_BOOL, FIELD(ferry_transformer, tied_embeddings)},
+    {"tied_output", FERRY_KEY_BOOL, FIELD(ferry_transformer, tied_output)},
+    {"output_bias", FERRY_KEY_BOOL, FIELD(ferry_transformer, output_bias)},
+    {"inputs_by_sentence", FERRY_KEY_BOOL, FIELD(ferry_transformer, sentence_inputs), .optional = true},
 };
 
 static const ferry_key stack_keys[] = {
-    {"layers", FERRY_KEY_SIZE, PLACE(ferry_stack, layer_count), .least = 1, .most = MAX_LAYERS},
-    {"heads", FERRY_KEY_SIZE, PLACE(ferry_stack, heads), .least = 1, .most = MAX_HEADS},
-    {"head_width", FERRY_KEY_SIZE, PLACE(ferry_stack, head_width), .least = 1, .most = MAX_WIDTH},
-    {"ffn_width", FERRY_KEY_SIZE, PLACE(ferry_stack, ffn_width), .least = 1, .most = FERRY_MAX_SIZE},
-    {"vocab_size", FERRY_KEY_SIZE, PLACE(ferry_stack, vocab_size), .least = 1, .most = FERRY_MAX_VOCABULARY},
-    {"activation", FERRY_KEY_CHOICE, PLACE(ferry_stack, activation), .choices = ferry_activation_names},
-    {"ffn_gated", FERRY_KEY_BOOL, PLACE(ferry_stack, gated), .optional = true},
-    {"norm", FERRY_KEY_CHOICE, PLACE(ferry_stack, norm), .choices = ferry_norm_names},
-    {"norm_position", FERRY_KEY_CHOICE, PLACE(ferry_stack, pre_norm), .choices = ferry_norm_position_names},
-    {"norm_eps", FERRY_KEY_REAL, PLACE(ferry_stack, norm_eps), POSITIVE},
-    {"embedding_norm", FERRY_KEY_BOOL, PLACE(ferry_stack, has_embedding_norm), .optional = true},
-    {"final_norm", FERRY_KEY_BOOL, PLACE(ferry_stack, has_final_norm)},
-    {"linear_bias", FERRY_KEY_BOOL, PLACE(ferry_stack, linear_bias)},
-    {"attention_scale", FERRY_KEY_REAL, PLACE(ferry_stack, attention_scale), ANY_REAL},
+    {"layers", FERRY_KEY_SIZE, FIELD(ferry_stack, layer_count), .least = 1, .most = MAX_LAYERS},
+    {"heads", FERRY_KEY_SIZE, FIELD(ferry_stack, heads), .least = 1, .most = MAX_HEADS},
+    {"head_width", FERRY_KEY_SIZE, FIELD(ferry_stack, head_width), .least = 1, .most = MAX_WIDTH},
+    {"ffn_width", FERRY_KEY_SIZE, FIELD(ferry_stack, ffn_width), .least = 1, .most = FERRY_MAX_SIZE},
+    {"vocab_size", FERRY_KEY_SIZE, FIELD(ferry_stack, vocab_size), .least = 1, .most = FERRY_MAX_VOCABULARY},
+    {"activation", FERRY_KEY_CHOICE, FIELD(ferry_stack, activation), .choices = ferry_activation_names},
+    {"ffn_gated", FERRY_KEY_BOOL, FIELD(ferry_stack, gated), .optional = true},
+    {"norm", FERRY_KEY_CHOICE, FIELD(ferry_stack, norm), .choices = ferry_norm_names},
+    {"norm_position", FERRY_KEY_CHOICE, FIELD(ferry_stack, pre_norm), .choices = ferry_norm_position_names},
+    {"norm_eps", FERRY_KEY_REAL, FIELD(ferry_stack, norm_eps), POSITIVE},
+    {"embedding_norm", FERRY_KEY_BOOL, FIELD(ferry_stack, has_embedding_norm), .optional = true},
+    {"final_norm", FERRY_KEY_BOOL, FIELD(ferry_stack, has_final_norm)},
+    {"linear_bias", FERRY_KEY_BOOL, FIELD(ferry_stack, linear_bias)},
+    {"attention_scale", FERRY_KEY_REAL, FIELD(ferry_stack, attention_scale), ANY_REAL},
 };
 
 static const ferry_key block_keys[] = {
-    {"block", FERRY_KEY_CHOICE, PLACE(ferry_transformer, ssru), .choices = ferry_block_names},
+    {"block", FERRY_KEY_CHOICE, FIELD(ferry_transformer, ssru), .choices = ferry_block_names},
 };
 
 static const ferry_key generation_keys[] = {
-    {"alignment_layer", FERRY_KEY_ID, PLACE(ferry_generation, alignment_layer), .optional = true, .usual = -1,
+    {"alignment_layer", FERRY_KEY_ID, FIELD(ferry_generation, alignment_layer), .optional = true, .usual = -1,
      .least = -1, .bound = FERRY_BOUND_LAYER},
-    {"alignment_head", FERRY_KEY_ID, PLACE(ferry_generation, alignment_head), .optional = true, .usual = -1,
+    {"alignment_head", FERRY_KEY_ID, FIELD(ferry_generation, alignment_head), .optional = true, .usual = -1,
      .least = -1, .bound = FERRY_BOUND_HEAD},
-    {"alignment_heads", FERRY_KEY_SIZE, PLACE(ferry_generation, alignment_heads), .optional = true, .least = 1,
+    {"alignment_heads", FERRY_KEY_SIZE, FIELD(ferry_generation, alignment_heads), .optional = true, .least = 1,
      .usual = 1, .bound = FERRY_BOUND_HEADS},
-    {"shortlist.first", FERRY_KEY_SIZE, FERRY_WHEN_SHORTLIST, PLACE(ferry_generation, shortlist.first),
+    {"shortlist.first", FERRY_KEY_SIZE, FERRY_WHEN_SHORTLIST, FIELD(ferry_generation, shortlist.first),
      .bound = FERRY_BOUND_TARGET_COUNT},
-    {"shortlist.shared", FERRY_KEY_BOOL, FERRY_WHEN_SHORTLIST, PLACE(ferry_generation, shortlist.shared)},
-    {"start_id", FERRY_KEY_ID, PLACE(ferry_generation, start_id), TARGET_ID_OR_NONE},
-    {"eos_ids", FERRY_KEY_IDS, PLACE(ferry_generation, eos_ids), COUNT(ferry_generation, eos_count),
+    {"shortlist.shared", FERRY_KEY_BOOL, FERRY_WHEN_SHORTLIST, FIELD(ferry_generation, shortlist.shared)},
+    {"start_id", FERRY_KEY_ID, FIELD(ferry_generation, start_id), TARGET_ID_OR_NONE},
+    {"eos_ids", FERRY_KEY_IDS, FIELD(ferry_generation, eos_ids), COUNT(ferry_generation, eos_count),
      .bound = FERRY_BOUND_TARGET_ID, .most_count = FILE_EOS_IDS},
-    {"pad_id", FERRY_KEY_ID, PLACE(ferry_generation, pad_id), TARGET_ID_OR_NONE, .usual = -1},
+    {"pad_id", FERRY_KEY_ID, FIELD(ferry_generation, pad_id), TARGET_ID_OR_NONE, .usual = -1},
 };
 
 /* A search option is a field of ferry_options and a row here. */
 static const ferry_key decoding_keys[] = {
-    {"policy", FERRY_KEY_CHOICE, PLACE(ferry_decoding, search.policy), .choices = ferry_policy_names,
+    {"policy", FERRY_KEY_CHOICE, FIELD(ferry_decoding, search.policy), .choices = ferry_policy_names,
      .help = "use the search rules of this system"},
-    {"beam", FERRY_KEY_SIZE, PLACE(ferry_decoding, options.beam), .least = 1, .most = MAX_BEAM, .file_most = FILE_BEAM,
+    {"beam", FERRY_KEY_SIZE, FIELD(ferry_decoding, options.beam), .least = 1, .most = MAX_BEAM, .file_most = FILE_BEAM,
      .usual = 1, .help = "hypotheses kept; 1 is greedy search"},
-    {"nbest", FERRY_KEY_SIZE, FERRY_WHEN_NEVER, PLACE(ferry_decoding, options.nbest), .least = 1,
+    {"nbest", FERRY_KEY_SIZE, FERRY_WHEN_NEVER, FIELD(ferry_decoding, options.nbest), .least = 1,
      .bound = FERRY_BOUND_BEAM, .most = MAX_BEAM, .usual = 1,
      .help = "print the N best: LINE ||| TEXT ||| F0= SUM ||| SCORE"},
-    {"length_penalty", FERRY_KEY_REAL, PLACE(ferry_decoding, options.length_penalty), .least = -1000, .most = 1000,
+    {"length_penalty", FERRY_KEY_REAL, FIELD(ferry_decoding, options.length_penalty), .least = -1000, .most = 1000,
      .usual = 1, .help = "score = sum of log-probabilities / length^X"},
-    {"word_penalty", FERRY_KEY_REAL, PLACE(ferry_decoding, search.word_penalty), .least = -1000, .most = 1000,
+    {"word_penalty", FERRY_KEY_REAL, FIELD(ferry_decoding, search.word_penalty), .least = -1000, .most = 1000,
      .optional = true, .help = "subtracted from the sum for each token; 0 is off"},
-    {"early_stopping", FERRY_KEY_CHOICE, PLACE(ferry_decoding, search.early_stopping),
+    {"early_stopping", FERRY_KEY_CHOICE, FIELD(ferry_decoding, search.early_stopping),
      .choices = ferry_early_stopping_names, .help = "when beam search ends (as in Hugging Face's `generate`)"},
-    {"max_source", FERRY_KEY_SIZE, FERRY_WHEN_NEVER, PLACE(ferry_decoding, options.max_source), .most = FERRY_MAX_SIZE,
+    {"max_source", FERRY_KEY_SIZE, FERRY_WHEN_NEVER, FIELD(ferry_decoding, options.max_source), .most = FERRY_MAX_SIZE,
      .help = "translate lines of more than N source tokens in parts; 0: the model's limit, else 512"},
-    {"max_length", FERRY_KEY_SIZE, PLACE(ferry_decoding, options.max_length), .most = FERRY_MAX_SIZE,
+    {"max_length", FERRY_KEY_SIZE, FIELD(ferry_decoding, options.max_length), .most = FERRY_MAX_SIZE,
      .file_most = FILE_LENGTH, .help = "at most N target tokens; 0: depends on the source length"},
-    {"length_factor", FERRY_KEY_REAL, PLACE(ferry_decoding, options.length_factor), .most = 1024,
+    {"length_factor", FERRY_KEY_REAL, FIELD(ferry_decoding, options.length_factor), .most = 1024,
      .file_most = FILE_LENGTH_FACTOR, .optional = true, .usual = 3},
-    {"length_extra", FERRY_KEY_SIZE, PLACE(ferry_decoding, options.length_extra), .most = FERRY_MAX_SIZE,
+    {"length_extra", FERRY_KEY_SIZE, FIELD(ferry_decoding, options.length_extra), .most = FERRY_MAX_SIZE,
      .file_most = FILE_LENGTH, .optional = true, .usual = 50},
-    {"min_length", FERRY_KEY_SIZE, PLACE(ferry_decoding, options.min_length), .most = FERRY_MAX_SIZE,
+    {"min_length", FERRY_KEY_SIZE, FIELD(ferry_decoding, options.min_length), .most = FERRY_MAX_SIZE,
      .file_most = FILE_MIN_LENGTH, .help = "at least N target tokens"},
-    {"repetition_penalty", FERRY_KEY_REAL, PLACE(ferry_decoding, options.repetition_penalty), .least = 1e-3,
+    {"repetition_penalty", FERRY_KEY_REAL, FIELD(ferry_decoding, options.repetition_penalty), .least = 1e-3,
      .most = 1000, .usual = 1, .help = "penalty for tokens that occurred; 1 is off"},
-    {"no_repeat_ngram", FERRY_KEY_SIZE, PLACE(ferry_decoding, options.no_repeat_ngram), .most = FERRY_MAX_SIZE,
+    {"no_repeat_ngram", FERRY_KEY_SIZE, FIELD(ferry_decoding, options.no_repeat_ngram), .most = FERRY_MAX_SIZE,
      .file_most = FILE_NGRAM, .help = "no sequence of N tokens occurs twice; 0 is off"},
-    {"renormalize", FERRY_KEY_BOOL, PLACE(ferry_decoding, search.renormalize)},
-    {"forced_first_id", FERRY_KEY_ID, PLACE(ferry_decoding, search.forced_first_id), TARGET_ID_OR_NONE, .usual = -1},
-    {"forced_last_id", FERRY_KEY_ID, PLACE(ferry_decoding, search.forced_last_id), TARGET_ID_OR_NONE, .usual = -1},
-    {"suppressed_ids", FERRY_KEY_IDS, PLACE(ferry_decoding, search.suppressed_ids),
+    {"renormalize", FERRY_KEY_BOOL, FIELD(ferry_decoding, search.renormalize)},
+    {"forced_first_id", FERRY_KEY_ID, FIELD(ferry_decoding, search.forced_first_id), TARGET_ID_OR_NONE, .usual = -1},
+    {"forced_last_id", FERRY_KEY_ID, FIELD(ferry_decoding, search.forced_last_id), TARGET_ID_OR_NONE, .usual = -1},
+    {"suppressed_ids", FERRY_KEY_IDS, FIELD(ferry_decoding, search.suppressed_ids),
      COUNT(ferry_decoding, search.suppressed_count), .bound = FERRY_BOUND_TARGET_ID},
-    {"shortlist", FERRY_KEY_BOOL, PLACE(ferry_decoding, options.shortlist), .optional = true, .usual = 1},
-    {"scores", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, PLACE(ferry_decoding, options.scores), .usual = 1},
-    {"threads", FERRY_KEY_SIZE, FERRY_WHEN_NEVER, PLACE(ferry_decoding, options.threads), .least = 1,
+    {"shortlist", FERRY_KEY_BOOL, FIELD(ferry_decoding, options.shortlist), .optional = true, .usual = 1},
+    {"scores", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, FIELD(ferry_decoding, options.scores), .usual = 1},
+    {"threads", FERRY_KEY_SIZE, FERRY_WHEN_NEVER, FIELD(ferry_decoding, options.threads), .least = 1,
      .most = MAX_THREADS, .usual = 1, .help = "number of threads"},
-    {"batch", FERRY_KEY_SIZE, FERRY_WHEN_NEVER, PLACE(ferry_decoding, options.batch), .least = 1, .most = MAX_BATCH,
+    {"batch", FERRY_KEY_SIZE, FERRY_WHEN_NEVER, FIELD(ferry_decoding, options.batch), .least = 1, .most = MAX_BATCH,
      .usual = 64, .help = "lines decoded together"},
-    {"alignment", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, PLACE(ferry_decoding, options.alignment)},
-    {"replace_unknowns", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, PLACE(ferry_decoding, options.replace_unknowns),
+    {"alignment", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, FIELD(ferry_decoding, options.alignment)},
+    {"replace_unknowns", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, FIELD(ferry_decoding, options.replace_unknowns),
      .help = "an unknown word becomes the source word that it comes from"},
-    {"alternatives", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, PLACE(ferry_decoding, options.alternatives),
+    {"alternatives", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, FIELD(ferry_decoding, options.alternatives),
      .help = "the N best differ in their first token"},
-    {"sample", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, PLACE(ferry_decoding, options.sample),
+    {"sample", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, FIELD(ferry_decoding, options.sample),
      .help = "draw the N best at random"},
-    {"temperature", FERRY_KEY_REAL, FERRY_WHEN_NEVER, PLACE(ferry_decoding, options.temperature), .above = true,
+    {"temperature", FERRY_KEY_REAL, FERRY_WHEN_NEVER, FIELD(ferry_decoding, options.temperature), .above = true,
      .most = 1000, .usual = 1, .help = "of --sample: near 0 as greedy search, 1 as the model says"},
-    {"top_k", FERRY_KEY_SIZE, FERRY_WHEN_NEVER, PLACE(ferry_decoding, options.top_k), .most = FERRY_MAX_VOCABULARY,
+    {"top_k", FERRY_KEY_SIZE, FERRY_WHEN_NEVER, FIELD(ferry_decoding, options.top_k), .most = FERRY_MAX_VOCABULARY,
      .help = "of --sample: only the N likeliest tokens are drawn; 0: all"},
-    {"top_p", FERRY_KEY_REAL, FERRY_WHEN_NEVER, PLACE(ferry_decoding, options.top_p), .above = true, .most = 1,
+    {"top_p", FERRY_KEY_REAL, FERRY_WHEN_NEVER, FIELD(ferry_decoding, options.top_p), .above = true, .most = 1,
      .usual = 1, .help = "of --sample: only the likeliest tokens that add up to probability X"},
-    {"split", FERRY_KEY_CHOICE, FERRY_WHEN_NEVER, PLACE(ferry_decoding, options.split), .choices = split_names,
+    {"split", FERRY_KEY_CHOICE, FERRY_WHEN_NEVER, FIELD(ferry_decoding, options.split), .choices = split_names,
      .help = "which lines are translated sentence by sentence; default: auto"},
-    {"on_loop", FERRY_KEY_CHOICE, FERRY_WHEN_NEVER, PLACE(ferry_decoding, options.on_loop), .choices = on_loop_names,
+    {"on_loop", FERRY_KEY_CHOICE, FERRY_WHEN_NEVER, FIELD(ferry_decoding, options.on_loop), .choices = on_loop_names,
      .help = "what to do with a translation that repeats itself"},
-    {"patience", FERRY_KEY_REAL, FERRY_WHEN_NEVER, PLACE(ferry_decoding, search.patience), .above = true,
+    {"patience", FERRY_KEY_REAL, FERRY_WHEN_NEVER, FIELD(ferry_decoding, search.patience), .above = true,
      .most = MAX_PATIENCE, .usual = 1, .help = "of CTranslate2's policy: wait for X * beam finished hypotheses"},
-    {"coverage_penalty", FERRY_KEY_REAL, FERRY_WHEN_NEVER, PLACE(ferry_decoding, search.coverage_penalty),
+    {"coverage_penalty", FERRY_KEY_REAL, FERRY_WHEN_NEVER, FIELD(ferry_decoding, search.coverage_penalty),
      .least = -1000, .most = 1000, .help = "of CTranslate2's policy: weight of source words that were not attended to"},
 };
 
 static const ferry_key tokenizer_kind_keys[] = {
-    {"kind", FERRY_KEY_CHOICE, PLACE(ferry_model_text, kind), .choices = ferry_tokenizer_names},
+    {"kind", FERRY_KEY_CHOICE, FIELD(ferry_model_text, kind), .choices = ferry_tokenizer_names},
 };
 
 static const ferry_key tokenizer_keys[] = {
-    {"source.unk_id", FERRY_KEY_SIZE, PLACE(ferry_model_text, source_unk_id), .bound = FERRY_BOUND_SOURCE_ID},
-    {"source.leading_tag", FERRY_KEY_BOOL, PLACE(ferry_model_text, leading_tag)},
-    {"source.opus_punctuation", FERRY_KEY_BOOL, PLACE(ferry_model_text, opus_punctuation), .optional = true},
-    {"source.prefix_ids", FERRY_KEY_IDS, PLACE(ferry_model_text, prefix_ids), COUNT(ferry_model_text, prefix_count),
+    {"source.unk_id", FERRY_KEY_SIZE, FIELD(ferry_model_text, source_unk_id), .bound = FERRY_BOUND_SOURCE_ID},
+    {"source.leading_tag", FERRY_KEY_BOOL, FIELD(ferry_model_text, leading_tag)},
+    {"source.opus_punctuation", FERRY_KEY_BOOL, FIELD(ferry_model_text, opus_punctuation), .optional = true},
+    {"source.prefix_ids", FERRY_KEY_IDS, FIELD(ferry_model_text, prefix_ids), COUNT(ferry_model_text, prefix_count),
      .bound = FERRY_BOUND_SOURCE_ID, .most_count = FILE_ADDED_IDS},
-    {"source.suffix_ids", FERRY_KEY_IDS, PLACE(ferry_model_text, suffix_ids), COUNT(ferry_model_text, suffix_count),
+    {"source.suffix_ids", FERRY_KEY_IDS, FIELD(ferry_model_text, suffix_ids), COUNT(ferry_model_text, suffix_count),
      .bound = FERRY_BOUND_SOURCE_ID, .most_count = FILE_ADDED_IDS},
-    {"target.special_ids", FERRY_KEY_IDS, PLACE(ferry_model_text, special_ids), COUNT(ferry_model_text, special_count),
+    {"target.special_ids", FERRY_KEY_IDS, FIELD(ferry_model_text, special_ids), COUNT(ferry_model_text, special_count),
      .bound = FERRY_BOUND_TARGET_ID},
-    {"source.model", FERRY_KEY_BYTES, FERRY_WHEN_SENTENCEPIECE, PLACE(ferry_model_text, source_model)},
-    {"target.model", FERRY_KEY_BYTES, FERRY_WHEN_TWO_MODELS, PLACE(ferry_model_text, target_model), .optional = true},
-    {"source.pieces", FERRY_KEY_TEXTS, PLACE(ferry_model_text, source_pieces), COUNT(ferry_model_text, source_count),
+    {"source.model", FERRY_KEY_BYTES, FERRY_WHEN_SENTENCEPIECE, FIELD(ferry_model_text, source_model)},
+    {"target.model", FERRY_KEY_BYTES, FERRY_WHEN_TWO_MODELS, FIELD(ferry_model_text, target_model), .optional = true},
+    {"source.pieces", FERRY_KEY_TEXTS, FIELD(ferry_model_text, source_pieces), COUNT(ferry_model_text, source_count),
      .matches = true},
-    {"target.pieces", FERRY_KEY_TEXTS, FERRY_WHEN_TWO_TABLES, PLACE(ferry_model_text, target_pieces),
+    {"target.pieces", FERRY_KEY_TEXTS, FERRY_WHEN_TWO_TABLES, FIELD(ferry_model_text, target_pieces),
      COUNT(ferry_model_text, target_count), .matches = true, .optional = true},
-    {"source.scores", FERRY_KEY_REALS, FERRY_WHEN_UNIGRAM, PLACE(ferry_model_text, scores),
+    {"source.scores", FERRY_KEY_REALS, FERRY_WHEN_UNIGRAM, FIELD(ferry_model_text, scores),
      COUNT(ferry_model_text, source_count), .matches = true},
-    {"source.byte_fallback", FERRY_KEY_BOOL, FERRY_WHEN_WORDS, PLACE(ferry_model_text, byte_fallback),
+    {"source.byte_fallback", FERRY_KEY_BOOL, FERRY_WHEN_WORDS, FIELD(ferry_model_text, byte_fallback),
      .optional = true},
-    {"source.steps", FERRY_KEY_TEXTS, FERRY_WHEN_WORDS, PLACE(ferry_model_text, steps),
+    {"source.steps", FERRY_KEY_TEXTS, FERRY_WHEN_WORDS, FIELD(ferry_model_text, steps),
      COUNT(ferry_model_text, step_count), .optional = true, .most_count = FILE_STEPS},
-    {"source.charsmap", FERRY_KEY_BYTES, FERRY_WHEN_WORDS, PLACE(ferry_model_text, charsmap), .optional = true},
-    {"source.added_ids", FERRY_KEY_IDS, FERRY_WHEN_WORDS, PLACE(ferry_model_text, added_ids),
+    {"source.charsmap", FERRY_KEY_BYTES, FERRY_WHEN_WORDS, FIELD(ferry_model_text, charsmap), .optional = true},
+    {"source.added_ids", FERRY_KEY_IDS, FERRY_WHEN_WORDS, FIELD(ferry_model_text, added_ids),
      COUNT(ferry_model_text, added_count), .bound = FERRY_BOUND_SOURCE_ID, .optional = true},
-    {"source.added_flags", FERRY_KEY_IDS, FERRY_WHEN_WORDS, PLACE(ferry_model_text, added_flags),
+    {"source.added_flags", FERRY_KEY_IDS, FERRY_WHEN_WORDS, FIELD(ferry_model_text, added_flags),
      COUNT(ferry_model_text, added_count), .matches = true, .most = ADDED_FLAGS},
-    {"source.merges", FERRY_KEY_TEXTS, FERRY_WHEN_MERGES, PLACE(ferry_model_text, source_merges),
+    {"source.merges", FERRY_KEY_TEXTS, FERRY_WHEN_MERGES, FIELD(ferry_model_text, source_merges),
      COUNT(ferry_model_text, source_merge_count), .most_count = FILE_MERGES},
-    {"target.merges", FERRY_KEY_TEXTS, FERRY_WHEN_TWO_MERGES, PLACE(ferry_model_text, target_merges),
+    {"target.merges", FERRY_KEY_TEXTS, FERRY_WHEN_TWO_MERGES, FIELD(ferry_model_text, target_merges),
      COUNT(ferry_model_text, target_merge_count), .most_count = FILE_MERGES, .optional = true},
-    {"source.moses", FERRY_KEY_TEXT, FERRY_WHEN_SUBWORDS, PLACE(ferry_model_text, source_moses), .optional = true},
-    {"target.moses", FERRY_KEY_TEXT, FERRY_WHEN_SUBWORDS, PLACE(ferry_model_text, target_moses), .optional = true},
-    {"source.word_end", FERRY_KEY_TEXT, FERRY_WHEN_BPE, PLACE(ferry_model_text, word_end), .optional = true},
-    {"source.fuse_unknown", FERRY_KEY_BOOL, FERRY_WHEN_BPE, PLACE(ferry_model_text, fuse_unknown), .optional = true},
-    {"source.whole_words", FERRY_KEY_BOOL, FERRY_WHEN_BPE, PLACE(ferry_model_text, whole_words), .optional = true},
-    {"target.bytes", FERRY_KEY_CHOICE, FERRY_WHEN_WORDS, PLACE(ferry_model_text, decoder_bytes),
+    {"source.moses", FERRY_KEY_TEXT, FERRY_WHEN_SUBWORDS, FIELD(ferry_model_text, source_moses), .optional = true},
+    {"target.moses", FERRY_KEY_TEXT, FERRY_WHEN_SUBWORDS, FIELD(ferry_model_text, target_moses), .optional = true},
+    {"source.word_end", FERRY_KEY_TEXT, FERRY_WHEN_BPE, FIELD(ferry_model_text, word_end), .optional = true},
+    {"source.fuse_unknown", FERRY_KEY_BOOL, FERRY_WHEN_BPE, FIELD(ferry_model_text, fuse_unknown), .optional = true},
+    {"source.whole_words", FERRY_KEY_BOOL, FERRY_WHEN_BPE, FIELD(ferry_model_text, whole_words), .optional = true},
+    {"target.bytes", FERRY_KEY_CHOICE, FERRY_WHEN_WORDS, FIELD(ferry_model_text, decoder_bytes),
      .choices = decoder_bytes_names, .optional = true},
-    {"target.blanks", FERRY_KEY_CHOICE, FERRY_WHEN_WORDS, PLACE(ferry_model_text, decoder_blanks),
+    {"target.blanks", FERRY_KEY_CHOICE, FERRY_WHEN_WORDS, FIELD(ferry_model_text, decoder_blanks),
      .choices = decoder_blanks_names, .optional = true},
 };
 
-#define LANGUAGES(member) PLACE(ferry_model_languages, member)
+#define LANGUAGES(member) FIELD(ferry_model_languages, member)
 #define FOR_EACH_LANGUAGE COUNT(ferry_model_languages, count), .matches = true
 #define FOR_EACH_PROMPT COUNT(ferry_model_languages, prompt_count), .matches = true
 
@@ -299,8 +294,8 @@ static const ferry_key language_keys[] = {
     {"source_ids", FERRY_KEY_IDS, LANGUAGES(source_ids), FOR_EACH_LANGUAGE, .least = -1,
      .bound = FERRY_BOUND_SOURCE_ID},
     {"target_ids", FERRY_KEY_IDS, LANGUAGES(target_ids), FOR_EACH_LANGUAGE, .least = -1, .bound = FERRY_BOUND_TAG_ID},
-    {"source_tag", FERRY_KEY_CHOICE, LANGUAGES(source_tag), .choices = ferry_tag_place_names},
-    {"target_tag", FERRY_KEY_CHOICE, LANGUAGES(target_tag), .choices = ferry_tag_place_names},
+    {"source_tag", FERRY_KEY_CHOICE, LANGUAGES(source_tag), .choices = ferry_tag_position_names},
+    {"target_tag", FERRY_KEY_CHOICE, LANGUAGES(target_tag), .choices = ferry_tag_position_names},
     {"prompts", FERRY_KEY_TEXTS, LANGUAGES(prompts), COUNT(ferry_model_languages, prompt_count), .optional = true,
      .most_count = FILE_PROMPTS},
     {"prompt_sources", FERRY_KEY_IDS, LANGUAGES(prompt_sources), FOR_EACH_PROMPT, .least = -1,
@@ -316,20 +311,20 @@ static const ferry_key language_keys[] = {
 #define FOR_EACH_FILE COUNT(ferry_model_origin, file_count), .matches = true
 
 static const ferry_key origin_keys[] = {
-    {"kind", FERRY_KEY_TEXT, PLACE(ferry_model_origin, kind), .optional = true},
-    {"name", FERRY_KEY_TEXT, PLACE(ferry_model_origin, name), .optional = true},
-    {"licence", FERRY_KEY_TEXT, FERRY_WHEN_RECORDED, PLACE(ferry_model_origin, license), .optional = true},
-    {"training", FERRY_KEY_TEXT, FERRY_WHEN_RECORDED, PLACE(ferry_model_origin, training), .optional = true},
-    {"trained_length", FERRY_KEY_SIZE, FERRY_WHEN_RECORDED, PLACE(ferry_model_origin, trained_length),
+    {"kind", FERRY_KEY_TEXT, FIELD(ferry_model_origin, kind), .optional = true},
+    {"name", FERRY_KEY_TEXT, FIELD(ferry_model_origin, name), .optional = true},
+    {"licence", FERRY_KEY_TEXT, FERRY_WHEN_RECORDED, FIELD(ferry_model_origin, license), .optional = true},
+    {"training", FERRY_KEY_TEXT, FERRY_WHEN_RECORDED, FIELD(ferry_model_origin, training), .optional = true},
+    {"trained_length", FERRY_KEY_SIZE, FERRY_WHEN_RECORDED, FIELD(ferry_model_origin, trained_length),
      .most = FERRY_MAX_SIZE, .optional = true},
-    {"trained_seed", FERRY_KEY_SIZE, FERRY_WHEN_RECORDED, PLACE(ferry_model_origin, trained_seed), .most = INT32_MAX,
+    {"trained_seed", FERRY_KEY_SIZE, FERRY_WHEN_RECORDED, FIELD(ferry_model_origin, trained_seed), .most = INT32_MAX,
      .optional = true},
-    {"trained_tokens", FERRY_KEY_REAL, FERRY_WHEN_RECORDED, PLACE(ferry_model_origin, trained_tokens), .most = 1e18,
+    {"trained_tokens", FERRY_KEY_REAL, FERRY_WHEN_RECORDED, FIELD(ferry_model_origin, trained_tokens), .most = 1e18,
      .optional = true},
-    {"files", FERRY_KEY_TEXTS, PLACE(ferry_model_origin, files), COUNT(ferry_model_origin, file_count),
+    {"files", FERRY_KEY_TEXTS, FIELD(ferry_model_origin, files), COUNT(ferry_model_origin, file_count),
      .optional = true},
-    {"sizes", FERRY_KEY_SIZES, PLACE(ferry_model_origin, sizes), FOR_EACH_FILE},
-    {"hashes", FERRY_KEY_TEXTS, PLACE(ferry_model_origin, hashes), FOR_EACH_FILE, .optional = true},
+    {"sizes", FERRY_KEY_SIZES, FIELD(ferry_model_origin, sizes), FOR_EACH_FILE},
+    {"hashes", FERRY_KEY_TEXTS, FIELD(ferry_model_origin, hashes), FOR_EACH_FILE, .optional = true},
 };
 
 ferry_key_table ferry_schema_keys(ferry_key_group group)
@@ -377,12 +372,6 @@ void *ferry_schema_group(const ferry_schema_values *values, ferry_key_group grou
     return NULL;
 }
 
-static bool is_recorded(const ferry_key *key, const ferry_model_origin *origin)
-{
-    if (key->kind != FERRY_KEY_TEXT) return ferry_key_integer(key, origin) != 0;
-    return ((const ferry_view *)(const void *)((const char *)origin + key->place))->size > 0;
-}
-
 bool ferry_key_applies(const ferry_key *key, const ferry_schema_values *values)
 {
     const ferry_model_text *text = values->text;
@@ -400,7 +389,9 @@ bool ferry_key_applies(const ferry_key *key, const ferry_schema_values *values)
     case FERRY_WHEN_TWO_MODELS:
         return text->kind == FERRY_TOKENIZER_SENTENCEPIECE && !ferry_view_equal(text->source_model, text->target_model);
     case FERRY_WHEN_TWO_TABLES: break;
-    case FERRY_WHEN_RECORDED: return is_recorded(key, values->origin);
+    case FERRY_WHEN_RECORDED:
+        if (key->kind != FERRY_KEY_TEXT) return ferry_key_integer(key, values->origin) != 0;
+        return ((const ferry_view *)(const void *)((const char *)values->origin + key->offset))->size > 0;
     }
     if (text->source_count != text->target_count) return true;
     for (size_t i = 0; i < (size_t)text->source_count; i++)
@@ -455,57 +446,52 @@ ferry_name ferry_key_range(const ferry_key *key, double most)
 /* Fields are bool, int32_t or size_t; enumerations have the size of int32_t. */
 static int64_t load(const void *field, size_t size)
 {
-    bool truth = false;
-    int32_t number = 0;
-    size_t count = 0;
-    memcpy(size == sizeof truth    ? (void *)&truth
-           : size == sizeof number ? (void *)&number
-                                   : (void *)&count,
-           field, size);
-    return size == sizeof truth ? truth : size == sizeof number ? number : (int64_t)count;
+    if (size == sizeof(bool)) return *(const bool *)field;
+    return size == sizeof(int32_t) ? *(const int32_t *)field : (int64_t) * (const size_t *)field;
 }
 
 static void store(void *field, size_t size, int64_t value)
 {
-    const bool truth = value != 0;
-    const int32_t number = (int32_t)value;
-    const size_t count = (size_t)value;
-    memcpy(field,
-           size == sizeof truth    ? (const void *)&truth
-           : size == sizeof number ? (const void *)&number
-                                   : &count,
-           size);
+    if (size == sizeof(bool))
+        *(bool *)field = value != 0;
+    else if (size == sizeof(int32_t))
+        *(int32_t *)field = (int32_t)value;
+    else
+        *(size_t *)field = (size_t)value;
 }
 
 int64_t ferry_key_integer(const ferry_key *key, const void *group)
 {
-    return load((const char *)group + key->place, key->size);
+    return load((const char *)group + key->offset, key->size);
 }
 
 void ferry_key_set_integer(const ferry_key *key, void *group, int64_t value)
 {
-    store((char *)group + key->place, key->size, value);
+    store((char *)group + key->offset, key->size, value);
+}
+
+double ferry_key_number(const ferry_key *key, const void *group)
+{
+    if (key->kind != FERRY_KEY_REAL) return (double)ferry_key_integer(key, group);
+    return (double)*(const float *)(const void *)((const char *)group + key->offset);
 }
 
 ferry_name ferry_key_value(const ferry_key *key, const void *group)
 {
-    if (key->kind == FERRY_KEY_REAL) {
-        float real;
-        memcpy(&real, (const char *)group + key->place, sizeof real);
-        return ferry_name_format(real == rintf(real) ? "%.0f" : "%g", (double)real); /* 6000000, not 6e+06 */
-    }
-    if (key->kind == FERRY_KEY_CHOICE) return ferry_name_format("%s", key->choices[ferry_key_integer(key, group)]);
-    return ferry_name_format("%" PRId64, ferry_key_integer(key, group));
+    const double number = ferry_key_number(key, group);
+    if (key->kind == FERRY_KEY_CHOICE) return ferry_name_format("%s", key->choices[(int)number]);
+    /* 6000000, not 6e+06 */
+    return ferry_name_format(key->kind != FERRY_KEY_REAL || number == rint(number) ? "%.0f" : "%g", number);
 }
 
 size_t ferry_key_count(const ferry_key *key, const void *group)
 {
-    return (size_t)load((const char *)group + key->count_place, key->count_size);
+    return (size_t)load((const char *)group + key->count_offset, key->count_size);
 }
 
 void ferry_key_set_count(const ferry_key *key, void *group, size_t count)
 {
-    store((char *)group + key->count_place, key->count_size, (int64_t)count);
+    store((char *)group + key->count_offset, key->count_size, (int64_t)count);
 }
 
 void ferry_schema_defaults(const ferry_schema_values *values)
@@ -516,7 +502,7 @@ void ferry_schema_defaults(const ferry_schema_values *values)
         for (const ferry_key *key = table.keys; key < table.keys + table.count; key++) {
             const float real = (float)key->usual;
             if (key->kind == FERRY_KEY_REAL)
-                memcpy((char *)into + key->place, &real, sizeof real);
+                memcpy((char *)into + key->offset, &real, sizeof real);
             else if (key->kind <= FERRY_KEY_CHOICE)
                 ferry_key_set_integer(key, into, (int64_t)key->usual);
         }
@@ -589,7 +575,7 @@ int32_t ferry_tensor_size(char letter, const ferry_transformer *model, const fer
     }
 }
 
-void *ferry_tensor_place(const ferry_tensor_row *row, void *owner)
+void *ferry_tensor_target(const ferry_tensor_row *row, void *owner)
 {
-    return (char *)owner + row->place;
+    return (char *)owner + row->offset;
 }

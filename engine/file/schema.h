@@ -7,9 +7,110 @@
 #ifndef FERRY_FILE_SCHEMA_H
 #define FERRY_FILE_SCHEMA_H
 
+#include "base/texts.h"
 #include "engine/graph/transformer.h"
-#include "engine/search/generation.h"
-#include "model_text.h"
+#include "engine/search/search.h"
+
+/* The parts of a model file besides the graph and its generation: tokenizer, languages, origin. */
+
+/* Where a language's tag is put. */
+typedef enum ferry_tag_position {
+    FERRY_TAG_NONE,
+    FERRY_TAG_PREFIX, /* before all other ids of the source */
+    FERRY_TAG_SUFFIX, /* after all other ids of the source */
+    FERRY_TAG_FIRST   /* forced as the first target token */
+} ferry_tag_position;
+
+/* Languages that a user can name. A model of one pair lists its two languages without tags. */
+typedef struct ferry_model_languages {
+    const ferry_texts *names;  /* [count] the family's own tag, then other names for it: "deu_Latn de deu" */
+    const int32_t *roles;      /* [count] FERRY_LANGUAGE_SOURCE | FERRY_LANGUAGE_TARGET */
+    const int32_t *source_ids; /* [count] id of the tag in the source's vocabulary, or -1 */
+    const int32_t
+        *target_ids; /* [count] in the target's (FERRY_TAG_FIRST), or in the source's (PREFIX, SUFFIX); or -1 */
+    int32_t count;
+    ferry_tag_position source_tag;
+    ferry_tag_position target_tag;
+    /* Prompts, put before a line: for a pair of languages, as indices into names; -1: any. */
+    const ferry_texts *prompts; /* [prompt_count] "translate English to German: " */
+    const int32_t *prompt_sources;
+    const int32_t *prompt_targets;
+    int32_t prompt_count;
+    int32_t default_source; /* index into names, or -1: the user has to give it unless source_tag is NONE */
+    int32_t default_target;
+} ferry_model_languages;
+
+typedef enum ferry_tokenizer_kind {
+    FERRY_TOKENIZER_NONE,          /* the model takes and gives ids */
+    FERRY_TOKENIZER_PIECES,        /* a text is pieces separated by blanks */
+    FERRY_TOKENIZER_SENTENCEPIECE, /* SentencePiece models */
+    FERRY_TOKENIZER_UNIGRAM,       /* words, and a Unigram model for each of them (tokenizer/text_rules.h) */
+    /* Merges, in the order of ferry_bpe_kind (tokenizer/bpe.h). */
+    FERRY_TOKENIZER_BPE, /* words as above */
+    FERRY_TOKENIZER_SUBWORD_NMT_1,
+    FERRY_TOKENIZER_SUBWORD_NMT_2,
+    FERRY_TOKENIZER_FSMT
+} ferry_tokenizer_kind;
+
+/* The tokenizer's part of the file. If there is none, `present` is false and everything else zero. */
+typedef struct ferry_model_text {
+    bool present;
+    ferry_tokenizer_kind kind;
+    ferry_view source_model; /* SentencePiece model; empty: a text is pieces separated by blanks */
+    ferry_view target_model; /* the same bytes (equal pointers) when the file holds one for both; empty: not known */
+    const ferry_texts *source_pieces; /* [source_count] by id; empty: no piece has this id */
+    int32_t source_count;             /* = encoder.vocab_size */
+    const ferry_texts *target_pieces; /* [target_count] by id; the same list when the vocabulary is shared */
+    int32_t target_count;             /* = decoder.vocab_size */
+    int32_t source_unk_id;            /* for pieces that source_pieces lacks */
+    bool leading_tag;                 /* a line's start from ">>" to the first "<<" is one piece (Marian) */
+    const int32_t *prefix_ids;        /* put before the ids of a source line */
+    int32_t prefix_count;
+    const int32_t *suffix_ids; /* put after them: the end of sentence */
+    int32_t suffix_count;
+    const int32_t *special_ids; /* target ids without text: end of sentence, padding, unknown */
+    int32_t special_count;
+    bool opus_punctuation; /* text is cleaned first as OPUS-MT's preprocess.sh does */
+    /* From FERRY_TOKENIZER_BPE on, which an importer sets together with them: "left right", the best first. */
+    const ferry_texts *source_merges; /* [source_merge_count] */
+    int32_t source_merge_count;
+    const ferry_texts *target_merges; /* [target_merge_count]; the same list when shared; else none: not known */
+    int32_t target_merge_count;
+    /* From FERRY_TOKENIZER_SUBWORD_NMT_1 on: the language of Moses' words (tokenizer/moses/moses.h); empty: none. */
+    ferry_view source_moses, target_moses;
+    /* FERRY_TOKENIZER_BPE has these; ferry_bpe_config says what they mean. */
+    ferry_view word_end;
+    bool fuse_unknown;
+    bool whole_words;
+    /* FERRY_TOKENIZER_UNIGRAM has these and, but for the scores, FERRY_TOKENIZER_BPE; tokenizer/tokenizer.h says what
+     * they mean. */
+    const double *scores; /* [source_count] */
+    bool byte_fallback;
+    const ferry_texts *steps; /* [step_count] */
+    int32_t step_count;
+    ferry_view charsmap;
+    const int32_t *added_ids;   /* [added_count] */
+    const int32_t *added_flags; /* [added_count] */
+    int32_t added_count;
+    int32_t decoder_bytes;  /* ferry_decoder_bytes */
+    int32_t decoder_blanks; /* ferry_decoder_blanks */
+    ferry_model_languages languages;
+} ferry_model_text;
+
+/* The model's origin. Views are empty and counts 0 where it is not recorded. */
+typedef struct ferry_model_origin {
+    ferry_view kind;           /* "huggingface-marian", "seq2seq-export-1" */
+    ferry_view name;           /* of the converted directory */
+    ferry_view license;        /* its text */
+    ferry_view training;       /* how it was trained, in words */
+    int32_t trained_length;    /* tokens of the longest training example; 0: not recorded */
+    int32_t trained_seed;      /* of random numbers; 0: not recorded */
+    float trained_tokens;      /* target tokens in all; 0: not recorded */
+    const ferry_texts *files;  /* [file_count] names of what was read */
+    const uint64_t *sizes;     /* [file_count] bytes */
+    const ferry_texts *hashes; /* [file_count] SHA-256 in hexadecimal; NULL: not recorded */
+    size_t file_count;
+} ferry_model_origin;
 
 /* ferry.format: counts incompatible versions of the rules of reading. */
 enum { FERRY_FILE_FORMAT = 1 };
@@ -68,9 +169,9 @@ typedef struct ferry_key {
     const char *name; /* after the prefix of its group */
     ferry_key_kind kind;
     ferry_key_when when;
-    bool optional;      /* may be missing where it applies; its value is then `usual`, or empty */
-    size_t place, size; /* of the value in the struct of its group */
-    size_t count_place; /* of an array: of its count, in the same struct */
+    bool optional;       /* may be missing where it applies; its value is then `usual`, or empty */
+    size_t offset, size; /* of the value in the struct of its group */
+    size_t count_offset; /* of an array: of its count, in the same struct */
     size_t count_size;
     bool matches; /* the count is already known: the array must match it, and may be missing if it is 0 */
     double least, most;
@@ -117,7 +218,7 @@ typedef struct ferry_schema_values {
     bool shortlist; /* the model has one */
 } ferry_schema_values;
 
-/* The struct of a group, which `place` is an offset into. */
+/* The struct of a group, into which `offset` leads. */
 void *ferry_schema_group(const ferry_schema_values *values, ferry_key_group group);
 /* Sets all keys to their `usual` values; nothing else changes. */
 void ferry_schema_defaults(const ferry_schema_values *values);
@@ -135,6 +236,8 @@ ferry_name ferry_key_range(const ferry_key *key, double most);
 
 /* The value of a number, bool or choice in the struct of its group, and the count of an array. */
 int64_t ferry_key_integer(const ferry_key *key, const void *group);
+/* The same, or the real number. */
+double ferry_key_number(const ferry_key *key, const void *group);
 void ferry_key_set_integer(const ferry_key *key, void *group, int64_t value);
 /* A number, bool or choice of the group in words: "512", "pre". */
 ferry_name ferry_key_value(const ferry_key *key, const void *group);
@@ -145,7 +248,7 @@ void ferry_key_set_count(const ferry_key *key, void *group, size_t count);
 
 extern const char *const ferry_policy_names[],
     *const ferry_early_stopping_names[],
-        *const ferry_activation_names[], *const ferry_tag_place_names[],
+        *const ferry_activation_names[], *const ferry_tag_position_names[],
                                              *const ferry_norm_names[], *const ferry_norm_position_names[],
                                                                             *const ferry_block_names[],
                                                                                 *const ferry_tokenizer_names[],
@@ -189,7 +292,7 @@ typedef struct ferry_tensor_row {
     ferry_tensor_form form;
     ferry_tensor_when when;
     char N, K;
-    size_t place; /* of the ferry_matrix or ferry_norm in ferry_layer, or in ferry_stack */
+    size_t offset; /* of the ferry_matrix or ferry_norm in ferry_layer, or in ferry_stack */
 } ferry_tensor_row;
 
 /* Those of a layer, and of a stack besides its layers, in the order in which they are bound; *count. */
@@ -199,6 +302,6 @@ bool ferry_tensor_applies(const ferry_tensor_row *row, const ferry_transformer *
 /* The size denoted by the letter. */
 int32_t ferry_tensor_size(char letter, const ferry_transformer *model, const ferry_stack *stack);
 /* Where the row's matrix or norm is in a layer or stack. */
-void *ferry_tensor_place(const ferry_tensor_row *row, void *owner);
+void *ferry_tensor_target(const ferry_tensor_row *row, void *owner);
 
 #endif

@@ -82,8 +82,8 @@ typedef struct ferry_transformer {
     float output_scale;   /* factor of the decoder's output before the output matrix */
     ferry_matrix output;  /* [V, D]  output.weight, or the decoder's embedding when tied; bias output.bias or NULL */
     bool sentence_inputs; /* int8 inputs without their own multiplier are quantized by sentence, not by row */
-    /* [V, D]  output_coarse.weight: codes or nibbles of about `output`, unverified (search/screen.h); zeroed: there is
-     * none */
+    /* [V, D]  output_coarse.weight: codes or nibbles of about `output`, unverified (ferry_logit_bound); zeroed: there
+     * is none */
     ferry_matrix output_coarse;
 } ferry_transformer;
 

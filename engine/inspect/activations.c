@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "engine/graph/pass.h"
-#include "engine/api/argument_checks.h"
 #include "engine/api/model.h"
 
 const char *ferry_inspect_isa(const ferry_model *model)
@@ -67,8 +66,11 @@ ferry_status ferry_inspect_tokenize(const ferry_model *model, ferry_text text, c
     FERRY_TRY(ferry_check_texts("text", &text, 1, error));
     if (model->tokenizer == NULL) return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "the model has no tokenizer");
     FERRY_TRY(ferry_languages_find(&model->languages, from, to, &pair, error));
-    const ferry_status status = ferry_languages_encode(&model->languages, model->tokenizer, pair,
-                                                       (ferry_view){text.data, text.size}, &list, error);
+    const ferry_view line = {text.data, text.size};
+    const size_t tag = ferry_tokenizer_tag_size(model->tokenizer, line);
+    const ferry_view rest = tag > 0 ? (ferry_view){line.data + tag, line.size - tag} : line;
+    const ferry_status status = ferry_languages_encode_part(&model->languages, model->tokenizer, pair,
+                                                            (ferry_view){line.data, tag}, rest, &list, NULL, error);
     if (status != FERRY_OK) {
         free(list.ids);
         return status;
@@ -161,16 +163,15 @@ static ferry_status forced_begin(forced *f, ferry_error *error)
     ferry_arena *arena = &f->state.context.arena;
     const size_t count = (size_t)f->count, D = (size_t)f->state.model->d_model;
     const size_t rows = (size_t)f->target_offsets[f->count];
-    f->sentences = ferry_arena_alloc(arena, count, sizeof *f->sentences);
-    f->hypotheses = ferry_arena_alloc(arena, count, sizeof *f->hypotheses);
-    f->spans = ferry_arena_alloc(arena, count, sizeof *f->spans);
-    f->cross_spans = ferry_arena_alloc(arena, count, sizeof *f->cross_spans);
-    f->step_ids = ferry_arena_alloc(arena, count, sizeof *f->step_ids);
-    f->hidden = ferry_arena_alloc(arena, rows, D * sizeof *f->hidden);
-    float *encoded = ferry_arena_alloc(arena, (size_t)f->offsets[f->count], D * sizeof *encoded);
-    if (f->sentences == NULL || f->hypotheses == NULL || f->spans == NULL || f->cross_spans == NULL ||
-        f->step_ids == NULL || f->hidden == NULL || encoded == NULL)
-        return ferry_fail_memory(error, "a forced decoding", rows * D * sizeof *f->hidden);
+    bool failed = false;
+    f->sentences = ferry_arena_take(arena, count, sizeof *f->sentences, &failed);
+    f->hypotheses = ferry_arena_take(arena, count, sizeof *f->hypotheses, &failed);
+    f->spans = ferry_arena_take(arena, count, sizeof *f->spans, &failed);
+    f->cross_spans = ferry_arena_take(arena, count, sizeof *f->cross_spans, &failed);
+    f->step_ids = ferry_arena_take(arena, count, sizeof *f->step_ids, &failed);
+    f->hidden = ferry_arena_take(arena, rows, D * sizeof *f->hidden, &failed);
+    float *encoded = ferry_arena_take(arena, (size_t)f->offsets[f->count], D * sizeof *encoded, &failed);
+    if (failed) return ferry_fail_memory(error, "a forced decoding", rows * D * sizeof *f->hidden);
     for (int32_t s = 0; s < f->count; s++) {
         FERRY_TRY(ferry_sequence_begin(arena, f->offsets[s + 1] - f->offsets[s], &f->sentences[s], error));
         FERRY_TRY(

@@ -10,15 +10,27 @@
 #include "engine/graph/pass.h"
 #include "engine/api/model.h"
 
-static double megabytes(size_t bytes)
+/* Sizes, norms and positions of a stack; what positions keep, and what they add to the arithmetic of a step. */
+static void print_stack(FILE *out, const ferry_model *model, bool decoder)
 {
-    return (double)bytes / 1e6;
-}
-
-/* The memory of positions, and what they add to the arithmetic of `step`. */
-static void print_cost(FILE *out, const ferry_position *position, const char *step)
-{
-    const ferry_position_cost cost = ferry_position_get_cost(position);
+    const ferry_transformer *transformer = &model->file.transformer;
+    const ferry_stack *stack = decoder ? &transformer->decoder : &transformer->encoder;
+    const ferry_position_cost cost = ferry_position_get_cost(&stack->position);
+    /* Only what is unusual: pre-norm stacks usually end with a norm, post-norm stacks without. */
+    const char *end = stack->pre_norm ? ", no norm at the end" : ", a norm at the end";
+    if (stack->pre_norm == (stack->final_norm.weight != NULL)) end = "";
+    fprintf(out, "%s: %d layers%s, %d heads of width %d, ffn %d (%s%s), %s-%snorm (eps %g)%s%s\n",
+            decoder ? "decoder" : "encoder", (int)stack->layer_count,
+            decoder && transformer->ssru ? " of SSRU and cross-attention" : "", (int)stack->heads,
+            (int)stack->head_width, (int)stack->ffn_width, stack->gated ? "gated " : "",
+            ferry_activation_names[stack->activation], stack->pre_norm ? "pre" : "post",
+            stack->norm == FERRY_RMS_NORM ? "RMS-" : "", (double)stack->norm_eps,
+            stack->embedding_norm.weight != NULL ? ", embeddings normalized" : "", end);
+    fprintf(out, "  positions: %s", ferry_model_info(model, decoder ? "decoder.position" : "encoder.position"));
+    if (stack->position.limit > 0)
+        fprintf(out, "; at most %d tokens\n", (int)stack->position.limit);
+    else
+        fputs("; any length\n", out);
     fputs("  cost:", out);
     if (cost.model_bytes == 0 && cost.position_bytes == 0) fputs(" nothing kept", out);
     if (cost.model_bytes >= 1000)
@@ -28,84 +40,53 @@ static void print_cost(FILE *out, const ferry_position *position, const char *st
     if (cost.position_bytes > 0)
         fprintf(out, "%s %" PRId64 " bytes for each position in each thread", cost.model_bytes > 0 ? "," : "",
                 cost.position_bytes);
-    fprintf(out, "; %s adds %" PRId64 " multiply-adds and %" PRId64 " for each key\n", step, cost.token_operations,
-            cost.key_operations);
-}
-
-/* Only what is unusual: pre-norm stacks usually end with a norm, post-norm stacks without. */
-static const char *end_norm(const ferry_stack *stack)
-{
-    if (stack->pre_norm == (stack->final_norm.weight != NULL)) return "";
-    return stack->pre_norm ? ", no norm at the end" : ", a norm at the end";
-}
-
-static void print_stack(FILE *out, const char *name, const ferry_stack *stack, bool ssru)
-{
-    fprintf(out, "%s: %d layers%s, %d heads of width %d, ffn %d (%s%s), %s-%snorm (eps %g)%s%s\n", name,
-            (int)stack->layer_count, ssru ? " of SSRU and cross-attention" : "", (int)stack->heads,
-            (int)stack->head_width, (int)stack->ffn_width, stack->gated ? "gated " : "",
-            ferry_activation_names[stack->activation], stack->pre_norm ? "pre" : "post",
-            stack->norm == FERRY_RMS_NORM ? "RMS-" : "", (double)stack->norm_eps,
-            stack->embedding_norm.weight != NULL ? ", embeddings normalized" : "", end_norm(stack));
-    const ferry_name parameters = ferry_position_parameters(&stack->position);
-    fprintf(out, "  positions: %s%s%s", stack->position.scheme->name, parameters.text[0] != '\0' ? ", " : "",
-            parameters.text);
-    if (stack->position.limit > 0)
-        fprintf(out, "; at most %d tokens\n", (int)stack->position.limit);
-    else
-        fputs("; any length\n", out);
-    print_cost(out, &stack->position, stack->position.stack.causal ? "a decoder step" : "a token");
+    fprintf(out, "; %s adds %" PRId64 " multiply-adds and %" PRId64 " for each key\n",
+            stack->position.stack.causal ? "a decoder step" : "a token", cost.token_operations, cost.key_operations);
 }
 
 static void print_memory(FILE *out, const ferry_model_file *file)
 {
     const ferry_transformer *transformer = &file->transformer;
+    const ferry_stack *decoder = &transformer->decoder;
     ferry_cache cache;
-    ferry_cache_init(&cache, transformer->decoder.layer_count, transformer->decoder.heads,
-                     transformer->decoder.head_width);
+    ferry_cache_init(&cache, decoder->layer_count, decoder->heads, decoder->head_width);
+    const size_t block = (size_t)cache.layout.layers * cache.layout.layer_floats * sizeof(float);
     fprintf(out, "memory: %.1f MB file, mapped; %.1f MB for widened matrices; keys and values %.1f kB for each %stoken",
-            megabytes(file->gguf.bytes.size), megabytes(file->widened_bytes),
-            (double)((size_t)cache.layout.layers * cache.layout.layer_floats * sizeof(float)) / FERRY_BLOCK_POSITIONS /
-                1e3,
-            transformer->ssru ? "source " : "");
+            (double)file->gguf.bytes.size / 1e6, (double)file->widened_bytes / 1e6,
+            (double)block / FERRY_BLOCK_POSITIONS / 1e3, transformer->ssru ? "source " : "");
     if (transformer->ssru) {
-        ferry_cache_init_states(&cache, transformer->decoder.layer_count, transformer->d_model);
+        ferry_cache_init_states(&cache, decoder->layer_count, transformer->d_model);
         fprintf(out, "; states %.1f kB for each hypothesis",
                 (double)((size_t)cache.layout.layers * cache.layout.layer_floats * sizeof(float)) / 1e3);
     }
     fputc('\n', out);
 }
 
-/* Codes of one kind of scale. */
-typedef struct code_count {
-    const char *meaning;
-    int matrices;
-} code_count;
-
-static void count_codes(const ferry_matrix *matrix, code_count *counts)
+/* Matrices of codes: with a scale for each row, with one multiplier, with a multiplier for their inputs. */
+static void count_codes(const ferry_matrix *matrix, int counts[3])
 {
     if (matrix->kind != FERRY_MATRIX_CODES) return;
-    counts[matrix->scales != NULL ? 0 : 1].matrices++;
-    if (matrix->input_multiplier > 0) counts[2].matrices++;
+    counts[matrix->scales != NULL ? 0 : 1]++;
+    counts[2] += matrix->input_multiplier > 0;
 }
 
-static void count_layers(const ferry_transformer *model, const ferry_stack *stack, code_count *counts)
+static void count_layers(const ferry_transformer *model, const ferry_stack *stack, int counts[3])
 {
     size_t rows;
     const ferry_tensor_row *row = ferry_schema_layer_tensors(&rows);
     for (const ferry_tensor_row *end = row + rows; row < end; row++) {
         if (row->form == FERRY_TENSOR_NORM || !ferry_tensor_applies(row, model, stack)) continue;
         for (int32_t i = 0; i < stack->layer_count; i++)
-            count_codes(ferry_tensor_place(row, &stack->layers[i]), counts);
+            count_codes(ferry_tensor_target(row, &stack->layers[i]), counts);
     }
 }
 
 /* How many matrices are int8, and how they are scaled. */
 static void print_codes(FILE *out, const ferry_transformer *transformer)
 {
-    code_count counts[] = {{"with a scale for each row", 0},
-                           {"with one multiplier", 0},
-                           {"with a multiplier for their inputs", 0}};
+    static const char *const meanings[] = {"with a scale for each row", "with one multiplier",
+                                           "with a multiplier for their inputs"};
+    int counts[3] = {0};
     count_layers(transformer, &transformer->encoder, counts);
     count_layers(transformer, &transformer->decoder, counts);
     count_codes(&transformer->decoder.embedding, counts);
@@ -113,27 +94,22 @@ static void print_codes(FILE *out, const ferry_transformer *transformer)
         count_codes(&transformer->encoder.embedding, counts);
     if (transformer->output.weights != transformer->decoder.embedding.weights)
         count_codes(&transformer->output, counts);
-    if (counts[0].matrices + counts[1].matrices == 0) return;
-    fprintf(out, "int8: %d matrices", counts[0].matrices + counts[1].matrices);
-    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
-        if (counts[i].matrices > 0) fprintf(out, ", %d %s", counts[i].matrices, counts[i].meaning);
+    if (counts[0] + counts[1] == 0) return;
+    fprintf(out, "int8: %d matrices", counts[0] + counts[1]);
+    for (size_t i = 0; i < 3; i++)
+        if (counts[i] > 0) fprintf(out, ", %d %s", counts[i], meanings[i]);
     fprintf(out, "; other inputs are quantized by the %s\n", transformer->sentence_inputs ? "sentence" : "row");
 }
 
-static void print_alignment(FILE *out, const ferry_generation *generation)
-{
-    const int layer = generation->alignment_layer, head = generation->alignment_head;
-    const int last = head + generation->alignment_heads - 1;
-    if (layer < 0 || head < 0) return;
-    if (last == head)
-        fprintf(out, "alignment: layer %d, head %d\n", layer, head);
-    else
-        fprintf(out, "alignment: layer %d, heads %d to %d\n", layer, head, last);
-}
-
-static void print_shortlist(FILE *out, const ferry_transformer *transformer, const ferry_generation *generation)
+/* The alignment, the shortlist, where there are such. */
+static void print_options(FILE *out, const ferry_transformer *transformer, const ferry_generation *generation)
 {
     const ferry_shortlist *shortlist = &generation->shortlist;
+    const int layer = generation->alignment_layer, head = generation->alignment_head;
+    const int last = head + generation->alignment_heads - 1;
+    if (layer >= 0 && head >= 0 && last == head) fprintf(out, "alignment: layer %d, head %d\n", layer, head);
+    if (layer >= 0 && head >= 0 && last != head)
+        fprintf(out, "alignment: layer %d, heads %d to %d\n", layer, head, last);
     if (shortlist->offsets == NULL) return;
     fprintf(out, "shortlist: the first %d words and %.1f more for each source word%s%s\n", (int)shortlist->first,
             (double)shortlist->offsets[transformer->encoder.vocab_size] / (double)transformer->encoder.vocab_size,
@@ -149,33 +125,20 @@ static void print_ids(FILE *out, const char *name, const int32_t *ids, int32_t c
     if (count > 8) fprintf(out, " … (%d)", (int)count);
 }
 
-/* "beam 4": the key's words and its value. */
-static void print_key(FILE *out, const char *before, const ferry_key *key, const void *group)
-{
-    fputs(before, out);
-    for (const char *letter = key->name; *letter != '\0'; letter++) fputc(*letter == '_' ? ' ' : *letter, out);
-    fprintf(out, " %s", ferry_key_value(key, group).text);
-}
-
-static bool is_usual(const ferry_key *key, const void *group)
-{
-    float real;
-    memcpy(&real, (const char *)group + key->place, sizeof real);
-    return key->kind == FERRY_KEY_REAL ? real == (float)key->usual
-                                       : (double)ferry_key_integer(key, group) == key->usual;
-}
-
 /* Choices, beam, length penalty, and what differs from the usual. */
 static void print_decoding(FILE *out, const ferry_decoding *decoding)
 {
     const ferry_key_table table = ferry_schema_keys(FERRY_KEYS_DECODING);
     const char *before = "decoding: ";
     for (const ferry_key *key = table.keys; key < table.keys + table.count; key++) {
-        const bool always = key->kind == FERRY_KEY_CHOICE || key->place == offsetof(ferry_decoding, options.beam) ||
-                            key->place == offsetof(ferry_decoding, options.length_penalty);
+        const bool always = key->kind == FERRY_KEY_CHOICE || key->offset == offsetof(ferry_decoding, options.beam) ||
+                            key->offset == offsetof(ferry_decoding, options.length_penalty);
         if (key->when == FERRY_WHEN_NEVER || key->kind == FERRY_KEY_IDS) continue;
-        if (!always && is_usual(key, decoding)) continue;
-        print_key(out, before, key, decoding);
+        const double usual = key->kind == FERRY_KEY_REAL ? (double)(float)key->usual : key->usual;
+        if (!always && ferry_key_number(key, decoding) == usual) continue;
+        fputs(before, out);
+        for (const char *letter = key->name; *letter != '\0'; letter++) fputc(*letter == '_' ? ' ' : *letter, out);
+        fprintf(out, " %s", ferry_key_value(key, decoding).text); /* "beam 4": the key's words and its value */
         before = ", ";
     }
     const ferry_options *options = &decoding->options;
@@ -213,24 +176,10 @@ static void print_text(FILE *out, const ferry_model_text *text)
             text->leading_tag ? "; a leading >>tag<< is one piece" : "");
 }
 
-/* The family's own tag, which comes before other names. */
-static ferry_view tag_of(ferry_view names)
+static void print_languages(FILE *out, const ferry_model *model)
 {
-    size_t size = 0;
-    while (size < names.size && names.data[size] != ' ') size++;
-    return (ferry_view){names.data, size};
-}
-
-static void print_default(FILE *out, const ferry_model_languages *languages, const char *name, int32_t index)
-{
-    if (index < 0) return;
-    fprintf(out, "; %s ", name);
-    ferry_printable_write(out, tag_of(ferry_texts_at(languages->names, (size_t)index)));
-    fputs(" by default", out);
-}
-
-static void print_languages(FILE *out, const ferry_model_languages *languages)
-{
+    const ferry_model_languages *languages = &model->file.text.languages;
+    const int32_t defaults[] = {languages->default_source, languages->default_target};
     int32_t sources = 0, targets = 0;
     if (languages->count == 0) return;
     for (int32_t i = 0; i < languages->count; i++) {
@@ -238,10 +187,15 @@ static void print_languages(FILE *out, const ferry_model_languages *languages)
         targets += (languages->roles[i] & FERRY_LANGUAGE_TARGET) != 0;
     }
     fprintf(out, "languages: from %d (tag: %s), into %d (tag: %s)", (int)sources,
-            ferry_tag_place_names[languages->source_tag], (int)targets, ferry_tag_place_names[languages->target_tag]);
+            ferry_tag_position_names[languages->source_tag], (int)targets,
+            ferry_tag_position_names[languages->target_tag]);
     if (languages->prompt_count > 0) fprintf(out, "; %d prompts", (int)languages->prompt_count);
-    print_default(out, languages, "from", languages->default_source);
-    print_default(out, languages, "into", languages->default_target);
+    for (int i = 0; i < 2; i++) {
+        if (defaults[i] < 0) continue;
+        fprintf(out, "; %s ", i == 0 ? "from" : "into");
+        ferry_printable_write(out, ferry_text_view(model->languages.list[defaults[i]].tag));
+        fputs(" by default", out);
+    }
     fputc('\n', out);
 }
 
@@ -268,23 +222,36 @@ static void print_origin(FILE *out, const ferry_model_origin *origin)
     }
 }
 
-/* What the file records, if it does. Further lines of it are indented: no line of a license looks like one of ours. */
-static void print_info(FILE *out, const ferry_model *model, const char *before, const char *key, const char *after)
+/* Rows of ferry_model_info, where the file records them. */
+typedef struct info_row {
+    const char *before, *key, *after;
+} info_row;
+
+/* Further lines of it are indented: no line of a license looks like one of ours. */
+static void print_info(FILE *out, const ferry_model *model, const info_row *row)
 {
-    const char *rest = ferry_model_info(model, key);
+    const char *rest = ferry_model_info(model, row->key);
     if (rest[0] == '\0') return;
-    fputs(before, out);
+    fputs(row->before, out);
     while (*rest != '\0') {
         const size_t size = strcspn(rest, "\n");
         ferry_printable_write(out, (ferry_view){rest, size});
         rest += size + strspn(rest + size, "\n");
         if (*rest != '\0') fputs("\n    ", out);
     }
-    fprintf(out, "%s\n", after);
+    fprintf(out, "%s\n", row->after);
 }
 
 static void print_model(FILE *out, const ferry_model *model)
 {
+    static const info_row rows[] = {
+        {"training: ", "training", ""},
+        {"trained on examples of up to ", "trained_length", " tokens"},
+        {"trained on ", "trained_tokens", " target tokens"},
+        {"trained with seed ", "trained_seed", ""},
+        {"license: ", "license", ""},
+        {"content hash: ", "hash", ""},
+    };
     const ferry_model_file *file = &model->file;
     const ferry_transformer *transformer = &file->transformer;
     const ferry_generation *generation = &file->generation;
@@ -302,12 +269,11 @@ static void print_model(FILE *out, const ferry_model *model)
     if (transformer->output_scale != 1.0f) fprintf(out, "; output × %g", (double)transformer->output_scale);
     fputc('\n', out);
     print_codes(out, transformer);
-    print_stack(out, "encoder", &transformer->encoder, false);
-    print_stack(out, "decoder", &transformer->decoder, transformer->ssru);
-    print_alignment(out, generation);
-    print_shortlist(out, transformer, generation);
+    print_stack(out, model, false);
+    print_stack(out, model, true);
+    print_options(out, transformer, generation);
     print_text(out, &file->text);
-    print_languages(out, &file->text.languages);
+    print_languages(out, model);
     fputs("ids: start ", out);
     if (generation->start_id < 0)
         fputs("with a row of zeros", out);
@@ -319,12 +285,7 @@ static void print_model(FILE *out, const ferry_model *model)
     print_decoding(out, &generation->decoding);
     print_memory(out, file);
     print_origin(out, &file->origin);
-    print_info(out, model, "training: ", "training", "");
-    print_info(out, model, "trained on examples of up to ", "trained_length", " tokens");
-    print_info(out, model, "trained on ", "trained_tokens", " target tokens");
-    print_info(out, model, "trained with seed ", "trained_seed", "");
-    print_info(out, model, "license: ", "license", "");
-    print_info(out, model, "content hash: ", "hash", "");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) print_info(out, model, &rows[i]);
 }
 
 ferry_text ferry_inspect_name(const ferry_model *model)

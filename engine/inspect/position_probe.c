@@ -6,18 +6,11 @@
 #include <string.h>
 
 #include "engine/graph/cache.h"
-#include "engine/api/argument_checks.h"
 #include "engine/api/model.h"
 
 static const ferry_stack *find_stack(const ferry_model *model, ferry_inspect_stack stack)
 {
     return stack == FERRY_INSPECT_ENCODER ? &model->file.transformer.encoder : &model->file.transformer.decoder;
-}
-
-static ferry_inspect_scheme_kind kind_of(const ferry_position_scheme *scheme)
-{
-    if (scheme->rotate != NULL || scheme->score != NULL) return FERRY_INSPECT_RELATIVE;
-    return scheme->embed != NULL ? FERRY_INSPECT_ABSOLUTE : FERRY_INSPECT_NO_POSITIONS;
 }
 
 ferry_inspect_scheme ferry_inspect_get_scheme(const ferry_model *model, ferry_inspect_stack stack)
@@ -26,10 +19,13 @@ ferry_inspect_scheme ferry_inspect_get_scheme(const ferry_model *model, ferry_in
     const ferry_position *position = &find_stack(model, stack)->position;
     const ferry_name parameters = ferry_position_parameters(position);
     const ferry_position_scheme *s = position->scheme;
+    const bool relative = s->rotate != NULL || s->score != NULL;
     ferry_inspect_scheme scheme = {.name = s->name,
                                    .title = s->title != NULL ? s->title : s->name,
                                    .paper = s->paper != NULL ? s->paper : "",
-                                   .kind = kind_of(s),
+                                   .kind = relative           ? FERRY_INSPECT_RELATIVE
+                                           : s->embed != NULL ? FERRY_INSPECT_ABSOLUTE
+                                                              : FERRY_INSPECT_NO_POSITIONS,
                                    .for_long_texts = s->for_long_texts,
                                    .limit = position->limit,
                                    .has_weights = ferry_position_has_weights(position),
@@ -89,27 +85,20 @@ static float *repeat(scene *s, const float *vector, int32_t rows, ferry_error *e
     return x;
 }
 
-static ferry_status place_keys(scene *s, const float *k, ferry_error *error)
-{
-    const ferry_position *position = &s->stack->position;
-    float *keys = repeat(s, k, s->keys, error);
-    if (keys == NULL) return FERRY_ERROR_MEMORY;
-    if (position->scheme->rotate != NULL) position->scheme->rotate(position, &s->state, keys, 0, s->keys);
-    FERRY_TRY(ferry_sequence_begin(&s->arena, s->keys, &s->sequence, error));
-    FERRY_TRY(ferry_sequence_extend(&s->cache, &s->sequence, s->keys, error));
-    ferry_sequence_write(&s->cache, &s->sequence, 0, 0, s->keys, keys, keys);
-    return FERRY_OK;
-}
-
-static ferry_status score_query(scene *s, int32_t layer, int32_t head, int32_t at, const float *q, float *scores,
-                                ferry_error *error)
+/* Writes the keys, and scores the query `at` against them. */
+static ferry_status score(scene *s, int32_t layer, int32_t head, int32_t at, const float *q, const float *k,
+                          float *scores, ferry_error *error)
 {
     const ferry_position *position = &s->stack->position;
     const ferry_position_scheme *scheme = position->scheme;
     const size_t width = (size_t)s->stack->heads * (size_t)s->stack->head_width;
     const size_t ld = ferry_round_up((size_t)s->keys, FERRY_LANES);
-    float *query = repeat(s, q, 1, error);
+    float *keys = repeat(s, k, s->keys, error), *query = keys != NULL ? repeat(s, q, 1, error) : NULL;
     if (query == NULL) return FERRY_ERROR_MEMORY;
+    if (scheme->rotate != NULL) scheme->rotate(position, &s->state, keys, 0, s->keys);
+    FERRY_TRY(ferry_sequence_begin(&s->arena, s->keys, &s->sequence, error));
+    FERRY_TRY(ferry_sequence_extend(&s->cache, &s->sequence, s->keys, error));
+    ferry_sequence_write(&s->cache, &s->sequence, 0, 0, s->keys, keys, keys);
     const size_t scratch_floats = ferry_position_scratch(position, 1, s->keys);
     float *row = ferry_arena_alloc(&s->arena, ld, sizeof *row);
     float *scratch = ferry_arena_alloc(&s->arena, scratch_floats, sizeof *scratch);
@@ -154,8 +143,7 @@ ferry_status ferry_inspect_position_scores(const ferry_model *model, ferry_inspe
     s.keys = s.stack->position.stack.causal ? count : 2 * count - 1;
     ferry_cache_init(&s.cache, 1, s.stack->heads, s.stack->head_width);
     ferry_status status = ferry_position_extend(&s.stack->position, &s.state, s.kernels, s.keys, error);
-    if (status == FERRY_OK) status = place_keys(&s, k, error);
-    if (status == FERRY_OK) status = score_query(&s, layer, head, count - 1, q, scores, error);
+    if (status == FERRY_OK) status = score(&s, layer, head, count - 1, q, k, scores, error);
     ferry_position_state_destroy(&s.state);
     ferry_cache_destroy(&s.cache);
     ferry_arena_destroy(&s.arena);

@@ -1,13 +1,13 @@
-/* How long one computation takes, and what memory it needs: the graph's own steps, on one thread, with arbitrary ids.
- */
+/* How long one computation takes, and what memory it needs: the graph's own steps, on one thread, with arbitrary ids;
+ * and where the time of a translator's calls went. */
 #include <stdlib.h>
 
 #include "base/system.h"
 #include "base/threads.h"
 #include "engine/ferry_inspect.h"
 #include "engine/graph/pass.h"
-#include "engine/api/argument_checks.h"
 #include "engine/api/model.h"
+#include "engine/api/translator.h"
 
 struct ferry_inspect_timer {
     ferry_state state;
@@ -42,37 +42,26 @@ static ferry_status compute(ferry_inspect_timer *timer, ferry_error *error)
     return timer->target_tokens == 0 ? encode(timer, error) : decode(timer, timer->target_tokens - 1, 1, error);
 }
 
-static ferry_status prepare_memory(ferry_inspect_timer *timer, ferry_error *error)
+static ferry_status prepare(ferry_inspect_timer *timer, ferry_error *error)
 {
-    const ferry_transformer *model = timer->state.model;
     ferry_arena *arena = &timer->state.context.arena;
+    const ferry_transformer *model = timer->state.model;
+    const int32_t offsets[] = {0, timer->source_tokens};
     const int32_t longest = timer->source_tokens > timer->target_tokens ? timer->source_tokens : timer->target_tokens;
+    const int32_t source = model->encoder.vocab_size, target = model->decoder.vocab_size;
     const size_t floats = (size_t)longest * (size_t)model->d_model;
     timer->ids = ferry_arena_alloc(arena, (size_t)longest, sizeof *timer->ids);
     timer->output = ferry_arena_alloc(arena, floats, sizeof *timer->output);
     if (timer->ids == NULL || timer->output == NULL)
         return ferry_fail_memory(error, "a measurement", floats * sizeof *timer->output);
-    const int32_t vocab =
-        model->encoder.vocab_size < model->decoder.vocab_size ? model->encoder.vocab_size : model->decoder.vocab_size;
-    for (int32_t i = 0; i < longest; i++) timer->ids[i] = i % vocab;
-    return FERRY_OK;
-}
-
-static ferry_status prepare_decoder(ferry_inspect_timer *timer, ferry_error *error)
-{
-    ferry_arena *arena = &timer->state.context.arena;
-    const int32_t offsets[] = {0, timer->source_tokens};
-    FERRY_TRY(ferry_sequence_begin(arena, timer->source_tokens, &timer->sentence, error));
-    FERRY_TRY(ferry_sequence_begin(arena, timer->target_tokens, &timer->hypothesis, error));
-    FERRY_TRY(ferry_decoder_begin(&timer->state, timer->output, offsets, 1, &timer->sentence, error));
-    return timer->target_tokens > 1 ? decode(timer, 0, timer->target_tokens - 1, error) : FERRY_OK;
-}
-
-static ferry_status prepare(ferry_inspect_timer *timer, ferry_error *error)
-{
-    FERRY_TRY(prepare_memory(timer, error));
+    for (int32_t i = 0; i < longest; i++) timer->ids[i] = i % (source < target ? source : target);
     FERRY_TRY(encode(timer, error));
-    if (timer->target_tokens > 0) FERRY_TRY(prepare_decoder(timer, error));
+    if (timer->target_tokens > 0) {
+        FERRY_TRY(ferry_sequence_begin(arena, timer->source_tokens, &timer->sentence, error));
+        FERRY_TRY(ferry_sequence_begin(arena, timer->target_tokens, &timer->hypothesis, error));
+        FERRY_TRY(ferry_decoder_begin(&timer->state, timer->output, offsets, 1, &timer->sentence, error));
+        if (timer->target_tokens > 1) FERRY_TRY(decode(timer, 0, timer->target_tokens - 1, error));
+    }
     return compute(timer, error); /* the arena has its final size after the second time */
 }
 
@@ -147,4 +136,40 @@ ferry_inspect_memory ferry_inspect_timer_memory(const ferry_inspect_timer *timer
     add_encoding(&model->encoder.position, &memory);
     add_encoding(&model->decoder.position, &memory);
     return memory;
+}
+
+/* ---- the time of a translator's calls ---- */
+
+void ferry_inspect_profile_start(ferry_translator *translator)
+{
+    for (int32_t i = 0; translator != NULL && i < translator->options.threads; i++) {
+        *ferry_translator_profile(translator, i) = (ferry_profile){.on = true};
+        translator->generators[i].state.context.work = (ferry_work){0};
+    }
+}
+
+ferry_inspect_phase ferry_inspect_profile_phase(const ferry_translator *translator, size_t index)
+{
+    ferry_inspect_phase sum = {0};
+    if (translator == NULL || index >= FERRY_PHASE_COUNT - 1) return sum;
+    const ferry_phase phase = (ferry_phase)(index + 1); /* without idleness */
+    sum.name = ferry_phase_name(phase);
+    for (int32_t i = 0; i < translator->options.threads; i++) {
+        sum.seconds += ferry_translator_profile(translator, i)->seconds[phase];
+        sum.calls += ferry_translator_profile(translator, i)->calls[phase];
+    }
+    return sum;
+}
+
+ferry_inspect_work ferry_inspect_profile_work(const ferry_translator *translator)
+{
+    ferry_inspect_work sum = {0};
+    for (int32_t i = 0; translator != NULL && i < translator->options.threads; i++) {
+        const ferry_work *work = &translator->generators[i].state.context.work;
+        sum.float_products += work->float_products;
+        sum.int8_products += work->int8_products;
+        sum.weight_bytes += work->weight_bytes;
+        sum.steps += ferry_translator_profile(translator, i)->calls[FERRY_PHASE_DECODER_REST];
+    }
+    return sum;
 }

@@ -1,10 +1,9 @@
-#include "force.h"
+#include "generate.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "engine/graph/pass.h"
-#include "logits.h"
-#include "search.h"
 
 enum {
     MOST_ROWS = 256,      /* of a pass: bounds its activations */
@@ -104,29 +103,26 @@ static void fill(forcing *f)
     f->cross_spans = crossed;
 }
 
-/* The weights of a row, the mean of the heads, become those of token `t`. */
-static void write_weights(const forcing *f, const ferry_forced *target, int32_t row, int32_t t)
+/* The weights of each row, the mean of the heads, become those of its token. */
+static void take_weights(const forcing *f)
 {
-    const size_t S = (size_t)f->sentences[target->sentence].length;
     const ferry_attention_probe *probe = &f->probe;
     const int32_t heads = f->rules->alignment.heads;
     const size_t first = probe->head < 0 ? (size_t)f->rules->alignment.head : 0;
-    float *to = target->weights + (size_t)t * S;
-    memset(to, 0, S * sizeof *to);
-    for (int32_t h = 0; h < heads; h++) {
-        const float *from = probe->weights + ((first + (size_t)h) * probe->rows + (size_t)row) * probe->ld;
-        for (size_t s = 0; s < S; s++) to[s] += from[s];
-    }
-    for (size_t s = 0; s < S && heads > 1; s++) to[s] /= (float)heads;
-}
-
-static void take_weights(const forcing *f)
-{
     for (int32_t s = 0; s < f->spans; s++) {
         const ferry_attention_span *span = &f->self[s];
         const ferry_forced *target = &f->targets[span->sequence];
-        for (int32_t i = 0; target->weights != NULL && i < span->rows; i++)
-            write_weights(f, target, span->row + i, span->first + i);
+        const size_t S = (size_t)f->sentences[target->sentence].length;
+        for (int32_t i = 0; target->weights != NULL && i < span->rows; i++) {
+            float *to = target->weights + (size_t)(span->first + i) * S;
+            memset(to, 0, S * sizeof *to);
+            for (int32_t h = 0; h < heads; h++) {
+                const size_t row = (first + (size_t)h) * probe->rows + (size_t)(span->row + i);
+                const float *from = probe->weights + row * probe->ld;
+                for (size_t k = 0; k < S; k++) to[k] += from[k];
+            }
+            for (size_t k = 0; k < S && heads > 1; k++) to[k] /= (float)heads;
+        }
     }
 }
 
@@ -137,14 +133,6 @@ typedef struct row_score {
     float logit;
 } row_score;
 
-static void suppress(const ferry_force_rules *rules, const ferry_logits *part, float *values, int32_t forced)
-{
-    for (size_t i = 0; i < rules->suppressed_count; i++) {
-        const int32_t id = rules->suppressed_ids[i], place = ferry_logits_place(part, id);
-        if (place >= 0 && id != forced) values[place] = -INFINITY;
-    }
-}
-
 /* Adds a part of the columns. */
 static void add_logits(const forcing *f, const ferry_logits *part, row_score *scores)
 {
@@ -153,26 +141,15 @@ static void add_logits(const forcing *f, const ferry_logits *part, row_score *sc
         const int32_t *ids = f->targets[span->sequence].ids + span->first;
         for (int32_t i = 0, row = span->row; i < span->rows; i++, row++) {
             float *values = part->values + (size_t)row * part->ld;
-            suppress(f->rules, part, values, ids[i]);
-            const int32_t place = ferry_logits_place(part, ids[i]);
-            if (place >= 0) scores[row].logit = values[place];
+            for (size_t k = 0; k < f->rules->suppressed_count; k++) {
+                const int32_t id = f->rules->suppressed_ids[k], masked = ferry_logits_offset(part, id);
+                if (masked >= 0 && id != ids[i]) values[masked] = -INFINITY;
+            }
+            const int32_t offset = ferry_logits_offset(part, ids[i]);
+            if (offset >= 0) scores[row].logit = values[offset];
             f->state->context.kernels->add_exp(&scores[row].sum, values, part->count);
         }
     }
-}
-
-static ferry_status write_scores(const forcing *f, const row_score *scores, ferry_error *error)
-{
-    for (int32_t s = 0; s < f->spans; s++) {
-        const ferry_attention_span *span = &f->self[s];
-        float *to = f->targets[span->sequence].scores + span->first;
-        for (int32_t i = 0, row = span->row; i < span->rows; i++, row++) {
-            if (ferry_log_sum_is_damaged(&scores[row].sum))
-                return ferry_fail(error, FERRY_ERROR_FORMAT, FERRY_DAMAGED_LOGIT);
-            to[i] = scores[row].logit - ferry_log_of_sum(&scores[row].sum);
-        }
-    }
-    return FERRY_OK;
 }
 
 /* The log-probabilities of the rows' ids, in parts of the columns. */
@@ -198,7 +175,16 @@ static ferry_status score_rows(const forcing *f, ferry_error *error)
         FERRY_TRY(ferry_inputs_multiply(context, values, &inputs, &matrix, error));
         add_logits(f, &part, scores);
     }
-    return write_scores(f, scores, error);
+    for (int32_t s = 0; s < f->spans; s++) {
+        const ferry_attention_span *span = &f->self[s];
+        float *to = f->targets[span->sequence].scores + span->first;
+        for (int32_t i = 0, row = span->row; i < span->rows; i++, row++) {
+            if (ferry_log_sum_is_damaged(&scores[row].sum))
+                return ferry_fail(error, FERRY_ERROR_FORMAT, FERRY_DAMAGED_LOGIT);
+            to[i] = scores[row].logit - ferry_log_of_sum(&scores[row].sum);
+        }
+    }
+    return FERRY_OK;
 }
 
 /* ---- all passes ---- */
@@ -223,28 +209,19 @@ static ferry_status run_pass(forcing *f, ferry_error *error)
     return FERRY_OK;
 }
 
-static ferry_status run(forcing *f, ferry_error *error)
-{
-    FERRY_TRY(begin(f, error));
-    if (f->most == 0) return FERRY_OK;
-    if (f->probe.weights != NULL) f->state->probe = &f->probe;
-    for (fill(f); f->rows > 0; fill(f)) FERRY_TRY(run_pass(f, error));
-    return FERRY_OK;
-}
-
 ferry_status ferry_force(ferry_state *state, const ferry_force_rules *rules, ferry_sequence *sentences,
                          const ferry_forced *targets, int32_t count, ferry_error *error)
 {
-    forcing f = {
-        .state = state,
-        .rules = rules,
-        .sentences = sentences,
-        .targets = targets,
-        .count = count,
-    };
+    forcing f = {.state = state, .rules = rules, .sentences = sentences, .targets = targets, .count = count};
     const ferry_phase around = state->profile.phase;
     const ferry_arena_mark mark = ferry_arena_begin(&state->context.arena);
-    const ferry_status status = run(&f, error);
+    ferry_status status = begin(&f, error);
+    if (status == FERRY_OK && f.probe.weights != NULL) state->probe = &f.probe;
+    if (status == FERRY_OK && f.most > 0) fill(&f);
+    while (status == FERRY_OK && f.rows > 0) {
+        status = run_pass(&f, error);
+        if (status == FERRY_OK) fill(&f);
+    }
     state->probe = NULL;
     for (int32_t i = 0; f.hypotheses != NULL && i < count; i++)
         ferry_sequence_release(ferry_state_hypothesis_cache(state), &f.hypotheses[i]);

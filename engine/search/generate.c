@@ -4,13 +4,11 @@
 #include <string.h>
 
 #include "engine/graph/pass.h"
-#include "forecast.h"
-#include "output_columns.h"
 
 /* Source tokens that the encoder takes at once (at least one sentence): bounds its activations, which then stay in the
  * cache, while one read of the weights still serves many rows. */
 enum { ENCODER_TOKENS = 128 };
-/* New sentences enter when 1/8 of the places is free, and there is room for sentences of so many tokens: they are
+/* New sentences enter when 1/8 of the slots is free, and there is room for sentences of so many tokens: they are
  * encoded together, which reads the weights once. */
 enum { REFILL_PART = 8, REFILL_TOKENS = 64 };
 /* A translation is expected to be as long as its source, in proportion to those that have ended, of which a source and
@@ -24,7 +22,7 @@ enum { KEPT_BYTES = 32 << 20, KEPT_TOKENS = 768 };
 /* What the encoder of a single sentence may leave to the next one, while the decoder works. */
 enum { SPARED_BYTES = 1 << 18 };
 
-/* A place for a living sentence. */
+/* What a living sentence has. */
 struct ferry_generate_slot {
     ferry_arena arena; /* of the sentence's search, list of blocks and shortlist */
     int32_t length;    /* ids */
@@ -43,21 +41,23 @@ typedef struct generation {
     int32_t width, most_positions;   /* of the source, or less where memory does not suffice */
     ferry_generate_sentence waiting; /* to enter, */
     bool waits;                      /* if there is one */
-    ferry_generate_slot *slots;      /* [places] the first living_count hold living sentences */
-    int32_t places;                  /* width, or twice that if sentences are ranked */
+    ferry_generate_slot *slots;      /* [slot_count] the first living_count hold living sentences */
+    int32_t slot_count;              /* width, or twice that if sentences are ranked */
     int32_t living_count;
     int64_t ended_length, ended_steps; /* sums over the sentences that have ended */
     ferry_forecast forecast;           /* of the living sentences, while others enter */
     ferry_sequence *hypotheses;        /* [capacity] their past (ferry_state_hypothesis_cache), by row */
-    int32_t capacity;                  /* places × beam */
+    int32_t capacity;                  /* slot_count × beam */
     int32_t rows;
     int32_t *ids, *next_ids, *parents;         /* [capacity] */
-    ferry_attention_span *spans, *cross_spans; /* [capacity], [places] */
-    ferry_sequence *sources;                   /* [places] keys and values of cross-attention, of the living */
-    ferry_output_sentence *outputs;            /* [places] of the living */
+    ferry_attention_span *spans, *cross_spans; /* [capacity], [slot_count] */
+    ferry_sequence *sources;                   /* [slot_count] keys and values of cross-attention, of the living */
+    ferry_output_sentence *outputs;            /* [slot_count] of the living */
     float *hidden;                             /* [capacity, D] */
-    const float ***weights;                    /* [places] of the living, in a step's end; NULL: not wanted */
+    const float ***weights;                    /* [slot_count] of the living, in a step's end; NULL: not wanted */
 } generation;
+
+/* ---- memory ---- */
 
 void ferry_generator_init(ferry_generator *generator, const ferry_transformer *model, const ferry_kernels *kernels)
 {
@@ -87,41 +87,38 @@ size_t ferry_generator_allocations(const ferry_generator *generator)
     return allocations;
 }
 
-ferry_status ferry_generate_fail_refused(const ferry_account *account, ferry_error *error)
+bool ferry_generate_refused(const ferry_account *account, ferry_error *why)
 {
-    return ferry_fail(error, FERRY_ERROR_LIMIT,
-                      "option memory_limit: %zu bytes do not suffice for this line, expected %zu",
-                      account->memory->limit, account->needed);
+    if (why->status != FERRY_ERROR_MEMORY || account->needed == 0) return false;
+    ferry_fail(why, FERRY_ERROR_LIMIT, "option memory_limit: %zu bytes do not suffice for this line, expected %zu",
+               account->memory->limit, account->needed);
+    return true;
 }
 
-static ferry_status reserve_slots(ferry_generator *generator, int32_t places, ferry_error *error)
-{
-    if (places <= generator->slot_count) return FERRY_OK;
-    ferry_generate_slot *slots = realloc(generator->slots, (size_t)places * sizeof *slots);
-    if (slots == NULL) return ferry_fail_memory(error, "sentences", (size_t)places * sizeof *slots);
-    for (int32_t i = generator->slot_count; i < places; i++)
-        slots[i] = (ferry_generate_slot){.arena.account = &generator->state.account};
-    generator->slots = slots;
-    generator->slot_count = places;
-    return FERRY_OK;
-}
-
-/* Memory for all places. */
+/* Memory for all slots. */
 static ferry_status allocate(generation *g, ferry_error *error)
 {
     const ferry_generate_source *source = g->source;
-    const size_t D = (size_t)g->state->model->d_model;
+    ferry_generator *generator = g->generator;
     ferry_arena *arena = &g->state->context.arena;
-    g->places = source->ranked ? 2 * g->width : g->width;
-    const size_t places = (size_t)g->places, capacity = places * (size_t)source->beam;
+    g->slot_count = source->ranked ? 2 * g->width : g->width;
+    const size_t D = (size_t)g->state->model->d_model, slots = (size_t)g->slot_count;
+    const size_t capacity = slots * (size_t)source->beam;
     bool failed = false;
-    FERRY_TRY(reserve_slots(g->generator, g->places, error));
-    g->slots = g->generator->slots;
-    g->forecast.ends = ferry_arena_take(arena, places, sizeof *g->forecast.ends, &failed);
-    g->sources = ferry_arena_take(arena, places, sizeof *g->sources, &failed);
-    g->outputs = ferry_arena_take(arena, places, sizeof *g->outputs, &failed);
-    g->cross_spans = ferry_arena_take(arena, places, sizeof *g->cross_spans, &failed);
-    g->weights = ferry_arena_take(arena, places, sizeof *g->weights, &failed);
+    if (g->slot_count > generator->slot_count) {
+        ferry_generate_slot *grown = realloc(generator->slots, slots * sizeof *grown);
+        if (grown == NULL) return ferry_fail_memory(error, "sentences", slots * sizeof *grown);
+        for (size_t i = (size_t)generator->slot_count; i < slots; i++)
+            grown[i] = (ferry_generate_slot){.arena.account = &generator->state.account};
+        generator->slots = grown;
+        generator->slot_count = g->slot_count;
+    }
+    g->slots = generator->slots;
+    g->forecast.ends = ferry_arena_take(arena, slots, sizeof *g->forecast.ends, &failed);
+    g->sources = ferry_arena_take(arena, slots, sizeof *g->sources, &failed);
+    g->outputs = ferry_arena_take(arena, slots, sizeof *g->outputs, &failed);
+    g->cross_spans = ferry_arena_take(arena, slots, sizeof *g->cross_spans, &failed);
+    g->weights = ferry_arena_take(arena, slots, sizeof *g->weights, &failed);
     g->spans = ferry_arena_take(arena, capacity, sizeof *g->spans, &failed);
     g->ids = ferry_arena_take(arena, capacity, sizeof *g->ids, &failed);
     g->next_ids = ferry_arena_take(arena, capacity, sizeof *g->next_ids, &failed);
@@ -134,6 +131,88 @@ static ferry_status allocate(generation *g, ferry_error *error)
     for (size_t r = 0; r < capacity; r++)
         FERRY_TRY(ferry_sequence_begin(arena, source->max_length, &g->hypotheses[r], error));
     return FERRY_OK;
+}
+
+/* ---- how many sentences fit ---- */
+
+void ferry_forecast_add(ferry_forecast *forecast, ferry_forecast_end end)
+{
+    int32_t i = forecast->count++;
+    for (; i > 0 && forecast->ends[i - 1].steps > end.steps; i--) forecast->ends[i] = forecast->ends[i - 1];
+    forecast->ends[i] = end;
+}
+
+double ferry_forecast_with(const ferry_forecast *forecast, ferry_forecast_end end)
+{
+    const ferry_forecast_end *next = forecast->ends, *last = forecast->ends + forecast->count;
+    int64_t held = end.held;
+    double most = 0;
+    bool added = false;
+    for (int32_t i = 0; i < forecast->count; i++) held += forecast->ends[i].held;
+    /* What is held grows until a sentence ends: one of these moments is the peak. */
+    for (int32_t left = forecast->count + 1; left > 0; left--) {
+        const bool now = !added && (next == last || end.steps <= next->steps);
+        const ferry_forecast_end ending = now ? end : *next++;
+        const double positions = (double)held + forecast->growth * left * ending.steps;
+        if (positions > most) most = positions;
+        added = added || now;
+        held -= ending.held;
+    }
+    return most;
+}
+
+/* The first active sentence, and its first row. */
+static int32_t first_active(const generation *g, int32_t *row)
+{
+    int32_t i = g->living_count;
+    while (i > 0 && g->slots[i - 1].priority == g->slots[g->living_count - 1].priority) i--;
+    for (int32_t rest = *row = 0; rest < i; rest++) *row += g->outputs[rest].rows;
+    return i;
+}
+
+/* Whether all living sentences will rest while the waiting one is translated. */
+static bool takes_over(const generation *g)
+{
+    return g->living_count == 0 || g->waiting.priority > g->slots[g->living_count - 1].priority;
+}
+
+/* Slots for more active sentences, if the waiting one is to be one of them. */
+static int32_t vacant_slots(const generation *g)
+{
+    const int32_t left = g->slot_count - g->living_count;
+    int32_t row;
+    if (takes_over(g)) return left;
+    if (g->waiting.priority < g->slots[g->living_count - 1].priority) return 0;
+    const int32_t vacant = g->width - (g->living_count - first_active(g, &row));
+    return vacant < left ? vacant : left;
+}
+
+/* When a sentence of `length` ids that has made so many steps will end, and what it holds. */
+static ferry_forecast_end foresee(const generation *g, int32_t length, int32_t steps)
+{
+    const double ratio = (double)(g->ended_steps + USUAL_TOKENS) / (double)(g->ended_length + USUAL_TOKENS);
+    const double expected = ratio * length + EXTRA_TOKENS, left = expected - steps;
+    const bool attends = !g->state->model->ssru;
+    const int32_t partial = attends ? (g->source->beam - 1) * FERRY_BLOCK_POSITIONS : 0;
+    const size_t source = ferry_round_up((size_t)length, FERRY_BLOCK_POSITIONS);
+    return (ferry_forecast_end){.steps = left > 1 ? (int32_t)left : 1,
+                                .held = (int64_t)source + partial + (int64_t)(g->forecast.growth * steps)};
+}
+
+/* Forecasts what the sentences will hold that are active beside the waiting one. */
+static void forecast_active(generation *g)
+{
+    int32_t row;
+    g->forecast.count = 0;
+    g->forecast.growth = g->state->model->ssru ? 0 : 1 + BEAM_GROWTH * (g->source->beam - 1);
+    for (int32_t i = takes_over(g) ? g->living_count : first_active(g, &row); i < g->living_count; i++)
+        ferry_forecast_add(&g->forecast, foresee(g, g->slots[i].length, g->slots[i].steps));
+}
+
+/* Whether the waiting sentence fits beside those of the forecast. */
+static bool fits(const generation *g)
+{
+    return ferry_forecast_with(&g->forecast, foresee(g, g->waiting.length, 0)) <= g->most_positions;
 }
 
 /* ---- sentences enter ---- */
@@ -151,69 +230,18 @@ static void give_back(generation *g)
     g->waits = false;
 }
 
-/* The first active sentence. */
-static int32_t first_active(const generation *g)
-{
-    int32_t i = g->living_count;
-    while (i > 0 && g->slots[i - 1].priority == g->slots[g->living_count - 1].priority) i--;
-    return i;
-}
-
-/* Whether all living sentences will rest while the waiting one is translated. */
-static bool takes_over(const generation *g)
-{
-    return g->living_count == 0 || g->waiting.priority > g->slots[g->living_count - 1].priority;
-}
-
-/* Places for more active sentences, if the waiting one is to be one of them. */
-static int32_t vacant_places(const generation *g)
-{
-    const int32_t left = g->places - g->living_count;
-    if (takes_over(g)) return left;
-    if (g->waiting.priority < g->slots[g->living_count - 1].priority) return 0;
-    const int32_t vacant = g->width - (g->living_count - first_active(g));
-    return vacant < left ? vacant : left;
-}
-
-/* Of a sentence of `length` ids that has made so many steps. */
-static ferry_forecast_end foresee(const generation *g, int32_t length, int32_t steps)
-{
-    const double ratio = (double)(g->ended_steps + USUAL_TOKENS) / (double)(g->ended_length + USUAL_TOKENS);
-    const double expected = ratio * length + EXTRA_TOKENS, left = expected - steps;
-    const bool attends = !g->state->model->ssru;
-    const int32_t partial = attends ? (g->source->beam - 1) * FERRY_BLOCK_POSITIONS : 0;
-    const size_t source = ferry_round_up((size_t)length, FERRY_BLOCK_POSITIONS);
-    return (ferry_forecast_end){.steps = left > 1 ? (int32_t)left : 1,
-                                .held = (int64_t)source + partial + (int64_t)(g->forecast.growth * steps)};
-}
-
-/* Forecasts what the sentences will hold that are active beside the waiting one. */
-static void forecast_active(generation *g)
-{
-    g->forecast.count = 0;
-    g->forecast.growth = g->state->model->ssru ? 0 : 1 + BEAM_GROWTH * (g->source->beam - 1);
-    for (int32_t i = takes_over(g) ? g->living_count : first_active(g); i < g->living_count; i++)
-        ferry_forecast_add(&g->forecast, foresee(g, g->slots[i].length, g->slots[i].steps));
-}
-
-/* Whether the waiting sentence fits beside those of the forecast. */
-static bool fits(const generation *g)
-{
-    return ferry_forecast_with(&g->forecast, foresee(g, g->waiting.length, 0)) <= g->most_positions;
-}
-
 /* Whether there is another sentence, and it can enter. */
 static bool has_room(generation *g)
 {
-    if (g->living_count == g->places || !fetch(g) || vacant_places(g) == 0) return false;
+    if (g->living_count == g->slot_count || !fetch(g) || vacant_slots(g) == 0) return false;
     return takes_over(g) || fits(g);
 }
 
 /* Whether there is another sentence, and enough like it could enter. One that takes over waits for no others. */
 static bool is_worth_refilling(generation *g)
 {
-    if (g->living_count == g->places || !fetch(g)) return false;
-    const int32_t vacant = vacant_places(g);
+    if (g->living_count == g->slot_count || !fetch(g)) return false;
+    const int32_t vacant = vacant_slots(g);
     if (vacant == 0 || takes_over(g)) return vacant > 0;
     if (vacant < g->width / REFILL_PART) return false;
     forecast_active(g);
@@ -224,7 +252,7 @@ static bool is_worth_refilling(generation *g)
     return true;
 }
 
-/* Gives the waiting sentence a place and one row, the start token. */
+/* Gives the waiting sentence a slot and one row, the start token. */
 static ferry_status enter(generation *g, ferry_error *error)
 {
     const ferry_generate_sentence *sentence = &g->waiting;
@@ -243,12 +271,25 @@ static ferry_status enter(generation *g, ferry_error *error)
     return ferry_sequence_begin(&slot->arena, sentence->length, &g->sources[index], error);
 }
 
-/* Encodes the last `count` sentences that entered, and keeps what cross-attention needs of them. */
-static ferry_status encode(generation *g, const int32_t *ids, const int32_t *offsets, int32_t count, ferry_error *error)
+/* Lets in the sentences that are encoded together, and keeps what cross-attention needs of them. */
+static ferry_status enter_together(generation *g, ferry_error *error)
 {
     ferry_state *state = g->state;
+    ferry_arena *arena = &state->context.arena;
+    const int32_t most = g->waiting.length > ENCODER_TOKENS ? g->waiting.length : ENCODER_TOKENS;
+    int32_t count = 0;
+    bool failed = false;
+    int32_t *ids = ferry_arena_take(arena, (size_t)most, sizeof *ids, &failed);
+    int32_t *offsets = ferry_arena_take(arena, (size_t)(g->slot_count - g->living_count) + 1, sizeof *offsets, &failed);
+    if (failed) return ferry_fail_memory(error, "source ids", (size_t)most * sizeof *ids);
+    offsets[0] = 0;
+    for (; has_room(g) && g->waiting.length <= most - offsets[count]; count++) {
+        memcpy(ids + offsets[count], g->waiting.ids, (size_t)g->waiting.length * sizeof *ids);
+        offsets[count + 1] = offsets[count] + g->waiting.length;
+        FERRY_TRY(enter(g, error));
+    }
     const size_t floats = (size_t)offsets[count] * (size_t)state->model->d_model;
-    float *encoded = ferry_arena_alloc(&state->context.arena, floats, sizeof *encoded);
+    float *encoded = ferry_arena_alloc(arena, floats, sizeof *encoded);
     if (encoded == NULL) return ferry_fail_memory(error, "the encoder's output", floats * sizeof *encoded);
     const ferry_phase around = ferry_profile_enter(&state->profile, FERRY_PHASE_ENCODER);
     FERRY_TRY(ferry_encode(state, ids, offsets, count, encoded, error));
@@ -258,26 +299,7 @@ static ferry_status encode(generation *g, const int32_t *ids, const int32_t *off
     return FERRY_OK;
 }
 
-/* Lets in the sentences that are encoded together. */
-static ferry_status enter_together(generation *g, ferry_error *error)
-{
-    ferry_arena *arena = &g->state->context.arena;
-    const int32_t most = g->waiting.length > ENCODER_TOKENS ? g->waiting.length : ENCODER_TOKENS;
-    int32_t count = 0;
-    bool failed = false;
-    int32_t *ids = ferry_arena_take(arena, (size_t)most, sizeof *ids, &failed);
-    int32_t *offsets = ferry_arena_take(arena, (size_t)(g->places - g->living_count) + 1, sizeof *offsets, &failed);
-    if (failed) return ferry_fail_memory(error, "source ids", (size_t)most * sizeof *ids);
-    offsets[0] = 0;
-    for (; has_room(g) && g->waiting.length <= most - offsets[count]; count++) {
-        memcpy(ids + offsets[count], g->waiting.ids, (size_t)g->waiting.length * sizeof *ids);
-        offsets[count + 1] = offsets[count] + g->waiting.length;
-        FERRY_TRY(enter(g, error));
-    }
-    return encode(g, ids, offsets, count, error);
-}
-
-/* Lets in as many sentences as there are places and positions for. */
+/* Lets in as many sentences as there are slots and positions for. */
 static ferry_status refill(generation *g, ferry_error *error)
 {
     const bool worth = is_worth_refilling(g);
@@ -294,19 +316,11 @@ static ferry_status refill(generation *g, ferry_error *error)
 
 /* ---- a step ---- */
 
-/* The first row of the active sentences. */
-static int32_t first_active_row(const generation *g)
-{
-    int32_t row = 0;
-    for (int32_t i = first_active(g) - 1; i >= 0; i--) row += g->outputs[i].rows;
-    return row;
-}
-
 /* One decoder pass over all active rows. */
 static ferry_status decode(generation *g, ferry_error *error)
 {
-    const int32_t first = first_active(g), count = g->living_count - first, first_row = first_active_row(g);
-    int32_t rows = 0;
+    int32_t first_row, rows = 0;
+    const int32_t first = first_active(g, &first_row), count = g->living_count - first;
     for (int32_t i = 0; i < count; i++) {
         g->cross_spans[i] = (ferry_attention_span){.row = rows, .rows = g->outputs[first + i].rows, .sequence = i};
         rows += g->outputs[first + i].rows;
@@ -326,13 +340,14 @@ static ferry_status decode(generation *g, ferry_error *error)
     return status;
 }
 
-/* Chooses what follows each active row. The rows that go on take their parents' places. */
+/* Chooses what follows each active row. The rows that go on take the place of their parents. */
 static ferry_status choose(generation *g, ferry_error *error)
 {
-    const int32_t first = first_active(g), first_row = first_active_row(g);
+    int32_t first_row;
+    const int32_t first = first_active(g, &first_row);
     ferry_output_columns columns = {
         .state = g->state,
-        .screen = g->source->screen,
+        .bound = g->source->bound,
         .sentences = g->outputs + first,
         .count = g->living_count - first,
         .hidden = g->hidden,
@@ -359,7 +374,7 @@ static void release(generation *g, int32_t i)
     ferry_arena_end(&g->slots[i].arena, empty);
 }
 
-/* Living sentence i moves to place *kept, which is vacant or its own. */
+/* Living sentence i moves to slot *kept, which is vacant or its own. */
 static void keep(generation *g, int32_t i, int32_t *kept)
 {
     const ferry_generate_slot slot = g->slots[i];
@@ -369,53 +384,32 @@ static void keep(generation *g, int32_t i, int32_t *kept)
     g->outputs[(*kept)++] = g->outputs[i];
 }
 
-/* Row r moves to place *kept, in the same way. */
-static void keep_row(generation *g, int32_t r, int32_t *kept)
-{
-    const ferry_sequence hypothesis = g->hypotheses[r];
-    g->hypotheses[r] = g->hypotheses[*kept];
-    g->hypotheses[*kept] = hypothesis;
-    g->ids[(*kept)++] = g->ids[r];
-}
-
 /* Sentences leave that the source does not want any more. */
 static void drop_unwanted(generation *g)
 {
     const ferry_generate_source *source = g->source;
+    ferry_cache *cache = ferry_state_hypothesis_cache(g->state);
     int32_t kept = 0, kept_rows = 0, row = 0;
     ferry_error why;
     ferry_fail(&why, FERRY_ERROR_CANCELLED, "cancelled");
     for (int32_t i = 0; i < g->living_count; i++) {
         const int32_t end = row + g->outputs[i].rows;
-        if (!source->unwanted(source->user, g->slots[i].tag)) {
-            while (row < end) keep_row(g, row++, &kept_rows);
-            keep(g, i, &kept);
+        if (source->unwanted(source->user, g->slots[i].tag)) {
+            while (row < end) ferry_sequence_release(cache, &g->hypotheses[row++]);
+            source->failed(source->user, g->slots[i].tag, &why);
+            release(g, i);
             continue;
         }
-        while (row < end) ferry_sequence_release(ferry_state_hypothesis_cache(g->state), &g->hypotheses[row++]);
-        source->failed(source->user, g->slots[i].tag, &why);
-        release(g, i);
+        for (; row < end; row++, kept_rows++) {
+            const ferry_sequence hypothesis = g->hypotheses[row];
+            g->hypotheses[row] = g->hypotheses[kept_rows];
+            g->hypotheses[kept_rows] = hypothesis;
+            g->ids[kept_rows] = g->ids[row];
+        }
+        keep(g, i, &kept);
     }
     g->living_count = kept;
     g->rows = kept_rows;
-}
-
-/* Takes memory for the weights of living sentence i, whose hypotheses are appended to targets [*count]. */
-static ferry_status add_targets(generation *g, int32_t i, ferry_forced *targets, int32_t *count, ferry_error *error)
-{
-    ferry_arena *arena = &g->state->context.arena;
-    const ferry_search *search = g->outputs[i].search;
-    const int32_t hypotheses = ferry_search_count(search);
-    const size_t S = (size_t)g->sources[i].length;
-    bool failed = false;
-    for (int32_t h = 0; !failed && h < hypotheses; h++) {
-        const ferry_hypothesis found = ferry_search_hypothesis(search, h);
-        float *weights = ferry_arena_take(arena, (size_t)found.length, S * sizeof *weights, &failed);
-        g->weights[i][h] = weights;
-        targets[(*count)++] =
-            (ferry_forced){.ids = found.ids, .length = found.length, .sentence = i, .weights = weights};
-    }
-    return failed ? ferry_fail_memory(error, "weights of tokens", S * sizeof(float)) : FERRY_OK;
 }
 
 /* Whether the caller wants the weights of sentence i, which has ended. */
@@ -425,24 +419,8 @@ static bool wants_weights(const generation *g, int32_t i)
     return source->wants_weights != NULL && source->wants_weights(source->user, g->slots[i].tag, g->outputs[i].search);
 }
 
-/* Whether living sentence i has ended, and weights are needed. */
-static bool needs_weights(const generation *g, int32_t i)
-{
-    const ferry_search *search = g->outputs[i].search;
-    if (g->outputs[i].rows > 0 || ferry_search_is_damaged(search)) return false;
-    return ferry_search_lacks_coverage(search) || wants_weights(g, i);
-}
-
-/* Completes the scores of sentence i, if its weights are needed for them. */
-static void cover(generation *g, int32_t i)
-{
-    ferry_search *search = g->outputs[i].search;
-    if (g->weights[i] == NULL || !ferry_search_lacks_coverage(search)) return;
-    ferry_search_cover(search, g->weights[i], g->sources[i].length);
-    if (!wants_weights(g, i)) g->weights[i] = NULL;
-}
-
-/* Computes the weights of all sentences that have finished and need them, in one forced decoding. */
+/* Computes the weights of all sentences that have ended and need them, in one forced decoding, and completes the scores
+ * that need them. */
 static ferry_status align(generation *g, ferry_error *error)
 {
     ferry_arena *arena = &g->state->context.arena;
@@ -450,52 +428,58 @@ static ferry_status align(generation *g, ferry_error *error)
     int32_t count = 0;
     bool failed = false;
     for (int32_t i = 0; i < g->living_count; i++) {
+        const ferry_search *search = g->outputs[i].search;
         g->weights[i] = NULL;
-        if (!needs_weights(g, i)) continue;
-        const size_t hypotheses = (size_t)ferry_search_count(g->outputs[i].search);
-        g->weights[i] = ferry_arena_take(arena, hypotheses, sizeof *g->weights[i], &failed);
-        most += hypotheses;
+        if (g->outputs[i].rows > 0 || ferry_search_is_damaged(search)) continue;
+        if (!ferry_search_lacks_coverage(search) && !wants_weights(g, i)) continue;
+        g->weights[i] = ferry_arena_take(arena, (size_t)ferry_search_count(search), sizeof *g->weights[i], &failed);
+        most += (size_t)ferry_search_count(search);
     }
     if (most == 0) return FERRY_OK;
     ferry_forced *targets = ferry_arena_take(arena, most, sizeof *targets, &failed);
+    for (int32_t i = 0; i < g->living_count && !failed; i++)
+        for (int32_t h = 0; g->weights[i] != NULL && h < ferry_search_count(g->outputs[i].search); h++) {
+            const ferry_hypothesis found = ferry_search_hypothesis(g->outputs[i].search, h);
+            const size_t floats = (size_t)found.length * (size_t)g->sources[i].length;
+            float *weights = ferry_arena_take(arena, floats, sizeof *weights, &failed);
+            if (failed) return ferry_fail_memory(error, "weights of tokens", floats * sizeof *weights);
+            g->weights[i][h] = weights;
+            targets[count++] =
+                (ferry_forced){.ids = found.ids, .length = found.length, .sentence = i, .weights = weights};
+        }
     if (failed) return ferry_fail_memory(error, "hypotheses", most * sizeof *targets);
-    for (int32_t i = 0; i < g->living_count; i++)
-        if (g->weights[i] != NULL) FERRY_TRY(add_targets(g, i, targets, &count, error));
     FERRY_TRY(ferry_force(g->state, g->source->force, g->sources, targets, count, error));
-    for (int32_t i = 0; i < g->living_count; i++) cover(g, i);
+    for (int32_t i = 0; i < g->living_count; i++) {
+        if (g->weights[i] == NULL || !ferry_search_lacks_coverage(g->outputs[i].search)) continue;
+        ferry_search_cover(g->outputs[i].search, g->weights[i], g->sources[i].length);
+        if (!wants_weights(g, i)) g->weights[i] = NULL;
+    }
     return FERRY_OK;
 }
 
-/* Passes on what became of living sentence i. */
-static void deliver(const generation *g, int32_t i)
-{
-    const ferry_generate_source *source = g->source;
-    const ferry_generate_finished finished = {.search = g->outputs[i].search, .weights = g->weights[i]};
-    ferry_error why;
-    if (!ferry_search_is_damaged(finished.search)) {
-        source->finished(source->user, g->slots[i].tag, &finished);
-        return;
-    }
-    ferry_fail(&why, FERRY_ERROR_FORMAT, FERRY_DAMAGED_LOGIT);
-    source->failed(source->user, g->slots[i].tag, &why);
-}
-
-/* Finished sentences leave. */
+/* Sentences leave that have ended. */
 static ferry_status leave(generation *g, ferry_error *error)
 {
     const ferry_generate_source *source = g->source;
     const ferry_arena_mark mark = ferry_arena_begin(&g->state->context.arena);
-    int32_t kept = first_active(g);
+    int32_t first_row, kept = first_active(g, &first_row);
     FERRY_TRY(align(g, error));
     for (int32_t i = kept; i < g->living_count; i++) {
         ferry_generate_slot *slot = &g->slots[i];
+        const ferry_generate_finished finished = {.search = g->outputs[i].search, .weights = g->weights[i]};
         slot->steps++;
         if (g->outputs[i].rows > 0) {
-            if (source->stepped != NULL) source->stepped(source->user, slot->tag, g->outputs[i].search);
+            if (source->stepped != NULL) source->stepped(source->user, slot->tag, finished.search);
             keep(g, i, &kept);
             continue;
         }
-        deliver(g, i);
+        if (ferry_search_is_damaged(finished.search)) {
+            ferry_error why;
+            ferry_fail(&why, FERRY_ERROR_FORMAT, FERRY_DAMAGED_LOGIT);
+            source->failed(source->user, slot->tag, &why);
+        } else {
+            source->finished(source->user, slot->tag, &finished);
+        }
         release(g, i);
         g->ended_length += slot->length;
         g->ended_steps += slot->steps;
@@ -522,8 +506,7 @@ static void clear(generation *g)
 static void give_up(generation *g, ferry_error *why)
 {
     const ferry_generate_source *source = g->source;
-    const bool refused = why->status == FERRY_ERROR_MEMORY && g->state->account.needed > 0;
-    if (refused) ferry_generate_fail_refused(&g->state->account, why);
+    const bool refused = ferry_generate_refused(&g->state->account, why);
     if (g->living_count == 0 && !(refused && g->width > 1)) {
         g->waits = false;
         source->failed(source->user, g->waiting.tag, why);
@@ -552,31 +535,26 @@ static ferry_status advance(generation *g, ferry_error *error)
     return leave(g, error);
 }
 
-/* Releases what holds more than the usual batch needs: a long sentence's memory. */
-static void trim(const generation *g)
-{
-    ferry_state *state = g->state;
-    for (int32_t i = 0; i < g->generator->slot_count; i++)
-        if (g->generator->slots[i].arena.reserved > KEPT_BYTES) ferry_arena_destroy(&g->generator->slots[i].arena);
-    ferry_state_trim(state, KEPT_BYTES, (size_t)KEPT_TOKENS * (1 + (size_t)g->source->beam));
-}
-
 void ferry_generate(ferry_generator *generator, const ferry_generate_source *source)
 {
+    ferry_state *state = &generator->state;
     generation g = {
         .generator = generator,
-        .state = &generator->state,
+        .state = state,
         .source = source,
-        .mark = ferry_arena_begin(&generator->state.context.arena),
+        .mark = ferry_arena_begin(&state->context.arena),
         .width = source->width,
         .most_positions = source->positions,
     };
     ferry_error error;
-    g.state->decoder_cache.frugal = source->width == 1;
+    state->decoder_cache.frugal = source->width == 1;
     while (g.living_count > 0 || fetch(&g)) {
-        g.state->account.needed = 0;
+        state->account.needed = 0;
         if (advance(&g, &error) != FERRY_OK) give_up(&g, &error);
     }
     clear(&g);
-    trim(&g);
+    /* What holds more than the usual batch needs, a long sentence's memory, is released. */
+    for (int32_t i = 0; i < generator->slot_count; i++)
+        if (generator->slots[i].arena.reserved > KEPT_BYTES) ferry_arena_destroy(&generator->slots[i].arena);
+    ferry_state_trim(state, KEPT_BYTES, (size_t)KEPT_TOKENS * (1 + (size_t)source->beam));
 }

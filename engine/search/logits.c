@@ -1,9 +1,9 @@
-#include "logits.h"
+#include "search.h"
 
 #include <math.h>
 #include <string.h>
 
-int32_t ferry_logits_place(const ferry_logits *logits, int32_t id)
+int32_t ferry_logits_offset(const ferry_logits *logits, int32_t id)
 {
     if (logits->ids == NULL) return id >= logits->first && id - logits->first < logits->count ? id - logits->first : -1;
     const int32_t *ids = logits->ids + logits->first;
@@ -23,36 +23,30 @@ void ferry_logits_penalize(const ferry_logits *logits, float *row, float penalty
 {
     /* All values are read before any is written: a token that occurs twice is penalized once. */
     for (int32_t i = 0; i < length; i++) {
-        int32_t place = ferry_logits_place(logits, ids[i]);
-        before[i] = place >= 0 ? row[place] : 0;
+        int32_t offset = ferry_logits_offset(logits, ids[i]);
+        before[i] = offset >= 0 ? row[offset] : 0;
     }
     for (int32_t i = 0; i < length; i++) {
-        int32_t place = ferry_logits_place(logits, ids[i]);
-        if (place >= 0) row[place] = before[i] < 0 ? before[i] * penalty : before[i] / penalty;
+        int32_t offset = ferry_logits_offset(logits, ids[i]);
+        if (offset >= 0) row[offset] = before[i] < 0 ? before[i] * penalty : before[i] / penalty;
     }
 }
 
 static void mask_token(const ferry_logits *logits, float *row, int32_t id)
 {
-    int32_t place = ferry_logits_place(logits, id);
-    if (place >= 0) row[place] = -INFINITY;
-}
-
-static void mask_repeated_ngrams(const ferry_logits *logits, float *row, int32_t size, const int32_t *ids,
-                                 int32_t length)
-{
-    if (length < size) return;
-    int32_t context = size - 1;
-    size_t context_bytes = (size_t)context * sizeof *ids;
-    const int32_t *tail = ids + length - context;
-    for (int32_t i = 0; i + context < length; i++)
-        if (memcmp(ids + i, tail, context_bytes) == 0) mask_token(logits, row, ids[i + context]);
+    int32_t offset = ferry_logits_offset(logits, id);
+    if (offset >= 0) row[offset] = -INFINITY;
 }
 
 void ferry_logits_mask(const ferry_logits *logits, float *row, const ferry_options *options, const int32_t *eos_ids,
                        int32_t eos_count, const int32_t *ids, int32_t length)
 {
-    if (options->no_repeat_ngram > 0) mask_repeated_ngrams(logits, row, options->no_repeat_ngram, ids, length);
+    if (options->no_repeat_ngram > 0 && length >= options->no_repeat_ngram) {
+        const int32_t context = options->no_repeat_ngram - 1;
+        const int32_t *tail = ids + length - context;
+        for (int32_t i = 0; i + context < length; i++)
+            if (memcmp(ids + i, tail, (size_t)context * sizeof *ids) == 0) mask_token(logits, row, ids[i + context]);
+    }
     for (size_t i = 0; i < options->search->suppressed_count; i++)
         mask_token(logits, row, options->search->suppressed_ids[i]);
     if (length - 1 >= options->min_length) return;

@@ -1,4 +1,4 @@
-#include "sample.h"
+#include "search.h"
 
 #include <math.h>
 #include <string.h>
@@ -53,11 +53,11 @@ double ferry_sample_uniform(uint64_t seed, uint64_t stream, uint32_t draw, uint3
 
 /* ---- what can be drawn ---- */
 
-/* Places of values, of which the first is not after any other: by descending value, then ascending place. The others
+/* Indices of values, of which the first is not after any other: by descending value, then ascending index. The others
  * are each not before that at (index - 1) / 2. */
 typedef struct heap {
     const float *values;
-    int32_t *places; /* [count] */
+    int32_t *indices; /* [count] */
     int32_t count;
 } heap;
 
@@ -68,22 +68,22 @@ static bool is_before(const heap *h, int32_t a, int32_t b)
 
 static void sink(heap *h, int32_t at)
 {
-    const int32_t place = h->places[at];
+    const int32_t index = h->indices[at];
     for (int32_t child = 2 * at + 1; child < h->count; child = 2 * at + 1) {
-        if (child + 1 < h->count && is_before(h, h->places[child + 1], h->places[child])) child++;
-        if (!is_before(h, h->places[child], place)) break;
-        h->places[at] = h->places[child];
+        if (child + 1 < h->count && is_before(h, h->indices[child + 1], h->indices[child])) child++;
+        if (!is_before(h, h->indices[child], index)) break;
+        h->indices[at] = h->indices[child];
         at = child;
     }
-    h->places[at] = place;
+    h->indices[at] = index;
 }
 
-/* The first place leaves, and is then behind the others. */
+/* The first index leaves, and is then behind the others. */
 static int32_t take_first(heap *h)
 {
-    const int32_t first = h->places[0];
-    h->places[0] = h->places[--h->count];
-    h->places[h->count] = first;
+    const int32_t first = h->indices[0];
+    h->indices[0] = h->indices[--h->count];
+    h->indices[h->count] = first;
     if (h->count > 0) sink(h, 0);
     return first;
 }
@@ -93,18 +93,18 @@ static double weight(const ferry_options *options, float value, float largest)
     return exp(((double)value - (double)largest) / (double)options->temperature);
 }
 
-/* What the filters leave of places [count]. */
-static int32_t filter(const ferry_options *options, const float *values, int32_t count, int32_t *places)
+/* What the filters leave of indices [count]. */
+static int32_t filter(const ferry_options *options, const float *values, int32_t count, int32_t *indices)
 {
-    heap rest = {values, places, count};
+    heap rest = {values, indices, count};
     for (int32_t at = count / 2 - 1; at >= 0; at--) sink(&rest, at);
-    const float largest = values[places[0]];
+    const float largest = values[indices[0]];
     const bool by_rank = options->top_k > 0 && options->top_k < count;
     double total = 0, sum = 0;
     float last = largest;
     if (!by_rank)
-        for (int32_t i = 0; i < count; i++) total += weight(options, values[places[i]], largest);
-    while (by_rank && rest.count > 0 && (count - rest.count < options->top_k || values[places[0]] == last)) {
+        for (int32_t i = 0; i < count; i++) total += weight(options, values[indices[i]], largest);
+    while (by_rank && rest.count > 0 && (count - rest.count < options->top_k || values[indices[0]] == last)) {
         last = values[take_first(&rest)];
         total += weight(options, last, largest);
     }
@@ -112,34 +112,34 @@ static int32_t filter(const ferry_options *options, const float *values, int32_t
     const double enough = (double)options->top_p * total;
     int32_t kept = 0;
     for (; kept < most && (options->top_p >= 1 || kept == 0 || sum < enough); kept++) {
-        const int32_t place = kept < ranked ? places[count - 1 - kept] : take_first(&rest);
-        sum += weight(options, values[place], largest);
+        const int32_t index = kept < ranked ? indices[count - 1 - kept] : take_first(&rest);
+        sum += weight(options, values[index], largest);
     }
-    memmove(places, places + count - kept, (size_t)kept * sizeof *places);
+    memmove(indices, indices + count - kept, (size_t)kept * sizeof *indices);
     return kept;
 }
 
-int32_t ferry_sample_keep(const ferry_options *options, const float *values, int32_t count, int32_t *places)
+int32_t ferry_sample_keep(const ferry_options *options, const float *values, int32_t count, int32_t *indices)
 {
     int32_t possible = 0;
     for (int32_t i = 0; i < count; i++)
-        if (values[i] > -INFINITY) places[possible++] = i;
+        if (values[i] > -INFINITY) indices[possible++] = i;
     const bool filtered = (options->top_k > 0 && options->top_k < possible) || options->top_p < 1;
-    return filtered ? filter(options, values, possible, places) : possible;
+    return filtered ? filter(options, values, possible, indices) : possible;
 }
 
-int32_t ferry_sample_choose(const ferry_options *options, const float *values, const int32_t *places, int32_t kept,
+int32_t ferry_sample_choose(const ferry_options *options, const float *values, const int32_t *indices, int32_t kept,
                             double uniform)
 {
     float largest = -INFINITY;
     double total = 0, sum = 0;
     int32_t i = 0;
     for (int32_t p = 0; p < kept; p++)
-        if (values[places[p]] > largest) largest = values[places[p]];
-    for (int32_t p = 0; p < kept; p++) total += weight(options, values[places[p]], largest);
+        if (values[indices[p]] > largest) largest = values[indices[p]];
+    for (int32_t p = 0; p < kept; p++) total += weight(options, values[indices[p]], largest);
     for (; i < kept - 1; i++) {
-        sum += weight(options, values[places[i]], largest);
+        sum += weight(options, values[indices[i]], largest);
         if (sum > uniform * total) break;
     }
-    return places[i];
+    return indices[i];
 }

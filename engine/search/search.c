@@ -1,4 +1,4 @@
-#include "search_state.h"
+#include "search.h"
 
 #include <assert.h>
 #include <math.h>
@@ -6,11 +6,71 @@
 
 #include "base/bytes.h"
 
-/* How many candidates this step considers. */
-static int32_t candidate_limit(const ferry_search *search)
-{
-    return search->places * search->candidate_factor;
-}
+/* k is the width: options.beam, or of greedy search options.nbest; C the number of candidates that a step considers. */
+
+/* A living row. */
+typedef struct path {
+    int32_t *ids;  /* [1 + max_length] start token, generated tokens */
+    float *scores; /* [max_length] what each generated token added to the sum */
+    float sum;
+    int32_t lane; /* of greedy search */
+} path;
+
+typedef struct candidate {
+    float sum;
+    float score; /* the token's part of it */
+    int32_t row;
+    int32_t id;   /* -1: the row as it is */
+    int32_t lane; /* of greedy search */
+} candidate;
+
+typedef struct hypothesis {
+    float score;
+    float coverage; /* its part that the coverage penalty is */
+    int32_t length;
+    int32_t *ids;        /* [max_length] */
+    float *token_scores; /* [max_length] */
+} hypothesis;
+
+/* The largest of the logits that greedy search has seen, or the one that was drawn. */
+typedef struct best_logit {
+    float value; /* after the rules */
+    int32_t id;  /* -1: everything is masked */
+    float before_penalty;
+} best_logit;
+
+/* What has been seen, since the last step, of the logits that follow a row. */
+typedef struct seen_logits {
+    ferry_log_sum log_sum; /* for the normalizer of the scores, if they need one */
+    ferry_top top;         /* beam search, alternatives: the best columns, after the rules */
+    best_logit best;       /* greedy search */
+} seen_logits;
+
+struct ferry_search {
+    ferry_search_rules rules;
+    bool renormalize;  /* the option, or as CTranslate2 always does */
+    int32_t forced;    /* tokens at the beginning that are given */
+    int32_t generated; /* tokens of every living row */
+
+    int32_t live;
+    int32_t width;   /* k */
+    path *rows;      /* [k] */
+    path *next_rows; /* [k] */
+
+    int32_t finished_count;
+    int32_t ended;        /* hypotheses that were finished, also those that were not kept */
+    int32_t room;         /* for finished hypotheses: k; with a coverage penalty all that can be finished */
+    hypothesis *finished; /* [room]  best first; of greedy search by lane */
+    bool covered;         /* scores contain the coverage penalty */
+
+    int32_t slots;            /* candidates that may live on or finish: k; Marian: one fewer for every finished one */
+    int32_t candidate_factor; /* C = slots × this */
+    bool best_ended;          /* the best candidate of some step was one that ended */
+    bool damaged;             /* a logit was not finite */
+    candidate *candidates;    /* [C] */
+    seen_logits *seen;        /* [k], by row; `best` by lane where greedy search branches */
+    float *before_penalty;    /* [1 + max_length] */
+};
 
 /* ---- the rules ---- */
 
@@ -23,50 +83,10 @@ int32_t ferry_decoding_limit(const ferry_options *options, int32_t source_ids)
     return limit < INT32_MAX ? (int32_t)limit : INT32_MAX;
 }
 
-/* Whether the next token is one of the prefix. */
-static bool is_in_prefix(const ferry_search *search)
-{
-    return search->generated < search->forced && search->generated >= search->forced - search->rules.prefix_count;
-}
-
-int32_t ferry_search_forced_id(const ferry_search *search)
-{
-    const ferry_search_rules *rules = &search->rules;
-    const ferry_options *options = &rules->options;
-    const bool last = search->generated == options->max_length - 1;
-    if (last && options->search->forced_last_id >= 0) return options->search->forced_last_id;
-    if (search->generated == 0 && options->search->forced_first_id >= 0) return options->search->forced_first_id;
-    return is_in_prefix(search) ? rules->prefix[search->generated - (search->forced - rules->prefix_count)] : -1;
-}
-
-/* Whether token `id` is one that ends a sentence. */
-static bool is_eos(const ferry_search_rules *rules, int32_t id)
-{
-    for (int32_t i = 0; i < rules->eos_count; i++)
-        if (rules->eos_ids[i] == id) return true;
-    return false;
-}
-
-/* Whether token `id`, coming next, is the last one. */
-static bool ends(const ferry_search *search, int32_t id)
-{
-    const ferry_search_rules *rules = &search->rules;
-    if (search->generated + 1 == rules->options.max_length) return true;
-    if (is_in_prefix(search)) return false;
-    if (rules->options.search->policy == FERRY_POLICY_CTRANSLATE2 && ferry_search_forced_id(search) >= 0) return false;
-    return is_eos(rules, id);
-}
-
 float ferry_decoding_score(const ferry_options *options, float sum, int32_t n)
 {
     if (n <= 0) return 0; /* less where a forced end comes before a prefix */
     return (sum - options->search->word_penalty * (float)n) / (float)pow(n, options->length_penalty);
-}
-
-static float final_score(const ferry_search *search, float sum, int32_t n)
-{
-    const ferry_options *options = &search->rules.options;
-    return ferry_decoding_score(options, sum, n - ferry_search_uncounted(options, search->rules.prefix_count));
 }
 
 int32_t ferry_search_uncounted(const ferry_options *options, int32_t prefix_count)
@@ -105,29 +125,70 @@ bool ferry_search_needs_largest_only(const ferry_options *options)
     return plain && options->beam == 1 && options->scores == 0 && options->repetition_penalty == 1;
 }
 
-bool ferry_search_takes_screens(const ferry_search *search)
+static bool is_scored(const ferry_search *search)
 {
-    return ferry_search_needs_largest_only(&search->rules.options);
+    return search->rules.options.beam > 1 || search->rules.options.scores != 0;
+}
+
+/* Whether the next token is one of the prefix. */
+static bool is_in_prefix(const ferry_search *search)
+{
+    return search->generated < search->forced && search->generated >= search->forced - search->rules.prefix_count;
+}
+
+/* Whether the next token is given, and its log-probability counts nevertheless. */
+static bool counts_given(const ferry_search *search)
+{
+    return search->rules.options.search->policy == FERRY_POLICY_MARIAN && is_in_prefix(search) && is_scored(search);
+}
+
+/* The token that must come next, or -1. */
+static int32_t forced_id(const ferry_search *search)
+{
+    const ferry_search_rules *rules = &search->rules;
+    const ferry_search_options *options = rules->options.search;
+    if (search->generated == rules->options.max_length - 1 && options->forced_last_id >= 0)
+        return options->forced_last_id;
+    if (search->generated == 0 && options->forced_first_id >= 0) return options->forced_first_id;
+    return is_in_prefix(search) ? rules->prefix[search->generated - (search->forced - rules->prefix_count)] : -1;
+}
+
+/* Whether token `id` is one that ends a sentence. */
+static bool is_eos(const ferry_search_rules *rules, int32_t id)
+{
+    for (int32_t i = 0; i < rules->eos_count; i++)
+        if (rules->eos_ids[i] == id) return true;
+    return false;
+}
+
+/* Whether token `id`, coming next, is the last one. */
+static bool ends(const ferry_search *search, int32_t id)
+{
+    const ferry_search_rules *rules = &search->rules;
+    if (search->generated + 1 == rules->options.max_length) return true;
+    if (is_in_prefix(search)) return false;
+    if (rules->options.search->policy == FERRY_POLICY_CTRANSLATE2 && forced_id(search) >= 0) return false;
+    return is_eos(rules, id);
+}
+
+/* Whether greedy search, with this step, becomes that of several rows. */
+static bool branches(const ferry_search *search)
+{
+    return search->generated == search->forced;
+}
+
+static float final_score(const ferry_search *search, float sum, int32_t n)
+{
+    const ferry_options *options = &search->rules.options;
+    return ferry_decoding_score(options, sum, n - ferry_search_uncounted(options, search->rules.prefix_count));
 }
 
 /* ---- the beginning ---- */
 
-static bool allocate_finished(ferry_arena *arena, ferry_search *search, size_t row_size)
+/* row_size: 1 + max_length. */
+static bool allocate(ferry_arena *arena, ferry_search *search, size_t row_size)
 {
-    const size_t room = (size_t)search->room;
-    bool failed = false;
-    int32_t *ids = ferry_arena_take(arena, room * row_size, sizeof *ids, &failed);
-    float *scores = ferry_arena_take(arena, room * row_size, sizeof *scores, &failed);
-    search->finished = ferry_arena_take(arena, room, sizeof *search->finished, &failed);
-    for (size_t i = 0; !failed && i < room; i++)
-        search->finished[i] = (ferry_finished){.ids = ids + i * row_size, .token_scores = scores + i * row_size};
-    return !failed;
-}
-
-/* tokens: k · row_size. */
-static bool allocate(ferry_arena *arena, ferry_search *search, size_t row_size, size_t tokens)
-{
-    const size_t width = (size_t)search->width;
+    const size_t width = (size_t)search->width, room = (size_t)search->room, tokens = width * row_size;
     const size_t candidates = width * (size_t)search->candidate_factor;
     bool failed = false;
     int32_t *ids = ferry_arena_take(arena, tokens, 2 * sizeof *ids, &failed);
@@ -139,56 +200,59 @@ static bool allocate(ferry_arena *arena, ferry_search *search, size_t row_size, 
     float *top_values = ferry_arena_take(arena, width, candidates * sizeof *top_values, &failed);
     int32_t *top_columns = ferry_arena_take(arena, width, candidates * sizeof *top_columns, &failed);
     search->before_penalty = ferry_arena_take(arena, row_size, sizeof *search->before_penalty, &failed);
+    int32_t *finished_ids = ferry_arena_take(arena, room * row_size, sizeof *finished_ids, &failed);
+    float *finished_scores = ferry_arena_take(arena, room * row_size, sizeof *finished_scores, &failed);
+    search->finished = ferry_arena_take(arena, room, sizeof *search->finished, &failed);
     if (failed) return false;
     for (size_t i = 0; i < width; i++) {
         const size_t row = i * row_size, next = row + tokens;
-        search->rows[i] = (ferry_path){.ids = ids + row, .scores = scores + row};
-        search->next_rows[i] = (ferry_path){.ids = ids + next, .scores = scores + next};
+        search->rows[i] = (path){.ids = ids + row, .scores = scores + row};
+        search->next_rows[i] = (path){.ids = ids + next, .scores = scores + next};
         search->seen[i].top.values = top_values + i * candidates;
         search->seen[i].top.indices = top_columns + i * candidates;
     }
-    return allocate_finished(arena, search, row_size);
+    for (size_t i = 0; i < room; i++)
+        search->finished[i] =
+            (hypothesis){.ids = finished_ids + i * row_size, .token_scores = finished_scores + i * row_size};
+    return true;
 }
 
-/* Hypotheses that are kept when they finish: with a coverage penalty all, of which the last step adds k at most. */
-static int64_t finished_room(const ferry_options *options)
+/* How many candidates this step considers. */
+static int32_t candidate_limit(const ferry_search *search)
 {
-    const int64_t width = ferry_search_width(options);
-    return options->search->coverage_penalty != 0 ? ferry_search_awaited(options) - 1 + width : width;
-}
-
-/* Candidates for each place, so that all places can be filled again. */
-static int64_t candidate_factor(const ferry_search_rules *rules)
-{
-    if (rules->options.beam == 1 || rules->options.search->policy == FERRY_POLICY_MARIAN) return 1;
-    /* At most k · eos_count candidates end before max_length: so among C there are k that go on. */
-    return rules->eos_count > 1 ? 1 + (int64_t)rules->eos_count : 2;
+    return search->slots * search->candidate_factor;
 }
 
 /* Nothing has been seen of the logits that follow the living rows. */
 static void forget(ferry_search *search)
 {
     for (int32_t row = 0; row < search->width; row++) {
-        ferry_seen *seen = &search->seen[row];
+        seen_logits *seen = &search->seen[row];
         seen->log_sum = FERRY_LOG_SUM_ZERO;
         seen->top.limit = candidate_limit(search);
         seen->top.count = 0;
-        seen->best = (ferry_best){.value = -INFINITY, .id = -1};
+        seen->best = (best_logit){.value = -INFINITY, .id = -1};
     }
 }
 
 ferry_status ferry_search_begin(ferry_arena *arena, const ferry_search_rules *rules, ferry_search **search,
                                 ferry_error *error)
 {
-    const int32_t width = ferry_search_width(&rules->options);
-    const int32_t forced = rules->prefix_count + (rules->options.search->forced_first_id >= 0);
-    assert(width >= 1 && rules->options.nbest >= 1 && rules->options.nbest <= width && rules->options.max_length >= 1);
-    assert(rules->prefix_count == 0 || forced < rules->options.max_length);
+    const ferry_options *options = &rules->options;
+    const int32_t width = ferry_search_width(options);
+    const int32_t forced = rules->prefix_count + (options->search->forced_first_id >= 0);
+    const size_t row_size = 1 + (size_t)options->max_length;
+    const bool is_ctranslate2 = options->search->policy == FERRY_POLICY_CTRANSLATE2;
+    assert(width >= 1 && options->nbest >= 1 && options->nbest <= width && options->max_length >= 1);
+    assert(rules->prefix_count == 0 || forced < options->max_length);
     *search = NULL;
 
-    const bool is_ctranslate2 = rules->options.search->policy == FERRY_POLICY_CTRANSLATE2;
-    const int64_t factor = candidate_factor(rules), room = finished_room(&rules->options);
-    const size_t row_size = 1 + (size_t)rules->options.max_length;
+    /* Candidates for each slot, so that all slots can be filled again: at most k · eos_count candidates end before
+     * max_length, so that among C there are k that go on. */
+    int64_t factor = rules->eos_count > 1 ? 1 + (int64_t)rules->eos_count : 2, room = width;
+    if (options->beam == 1 || options->search->policy == FERRY_POLICY_MARIAN) factor = 1;
+    /* With a coverage penalty all that finish are kept, of which the last step adds k at most. */
+    if (options->search->coverage_penalty != 0) room = (int64_t)ferry_search_awaited(options) - 1 + width;
     size_t tokens, finished;
     if (width > INT32_MAX / factor || room > INT32_MAX || !ferry_mul_size((size_t)width, row_size, &tokens) ||
         !ferry_mul_size((size_t)room, row_size, &finished))
@@ -197,15 +261,15 @@ ferry_status ferry_search_begin(ferry_arena *arena, const ferry_search_rules *ru
     if (made == NULL) return ferry_fail_memory(error, "a search", sizeof *made);
     *made = (ferry_search){
         .rules = *rules,
-        .renormalize = is_ctranslate2 || rules->options.search->renormalize != 0,
+        .renormalize = is_ctranslate2 || options->search->renormalize != 0,
         .forced = forced,
         .live = 1,
         .width = width,
         .room = (int32_t)room,
-        .places = width,
+        .slots = width,
         .candidate_factor = (int32_t)factor,
     };
-    if (!allocate(arena, made, row_size, tokens))
+    if (!allocate(arena, made, row_size))
         return ferry_fail_memory(error, "the hypotheses of a search",
                                  2 * (2 * tokens + finished) * sizeof *made->rows->ids);
     forget(made);
@@ -215,13 +279,57 @@ ferry_status ferry_search_begin(ferry_arena *arena, const ferry_search_rules *ru
     return FERRY_OK;
 }
 
+/* ---- greedy search sees logits ---- */
+
+/* The logit of token `id` after a row, and what it was before the repetition penalty. */
+static best_logit logit_at(const ferry_search *search, int32_t row, int32_t id, float value)
+{
+    best_logit found = {value, id, value};
+    if (search->rules.options.repetition_penalty == 1) return found;
+    for (int32_t i = search->generated; i >= 0; i--)
+        if (search->rows[row].ids[i] == id) found.before_penalty = search->before_penalty[i];
+    return found;
+}
+
+/* Replaces the largest logit of a row by one that is drawn, or by one for each lane. */
+static void draw(ferry_search *search, const ferry_logits *row_of, const float *values, int32_t row)
+{
+    const ferry_search_rules *rules = &search->rules;
+    const bool branch = branches(search);
+    if (search->damaged || search->seen[row].best.id < 0) return;
+    const int32_t kept = ferry_sample_keep(&rules->options, values, row_of->count, row_of->order);
+    const int32_t first = branch ? 0 : row, last = branch ? search->width : row + 1;
+    for (int32_t i = first; i < last; i++) {
+        const uint32_t lane = (uint32_t)(branch ? i : search->rows[row].lane);
+        const double at = ferry_sample_uniform(rules->options.seed, rules->stream, lane, (uint32_t)search->generated);
+        const int32_t offset = ferry_sample_choose(&rules->options, values, row_of->order, kept, at);
+        search->seen[i].best = logit_at(search, row, ferry_logits_id(row_of, row_of->first + offset), values[offset]);
+    }
+}
+
+/* Keeps of a part of a row, which is at `values`, what greedy search needs. */
+static void see_greedily(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *part,
+                         const float *values, int32_t row)
+{
+    const ferry_options *options = &search->rules.options;
+    best_logit *best = &search->seen[row].best;
+    const int32_t offset = kernels->argmax(values, part->count);
+    const float value = offset >= 0 ? values[offset] : INFINITY;
+    if (value == INFINITY) search->damaged = true;
+    if (!search->damaged && value > best->value)
+        *best = logit_at(search, row, ferry_logits_id(part, part->first + offset), value);
+    if (options->sample != 0) draw(search, part, values, row);
+    if (options->alternatives != 0 && branches(search))
+        kernels->add_top(&search->seen[row].top, values, part->count, part->first);
+}
+
 /* ---- logits are seen ---- */
 
 static void mask(const ferry_search *search, const ferry_logits *logits, float *values, int32_t row)
 {
     const ferry_options *options = &search->rules.options;
     ferry_options endless;
-    if (options->alternatives != 0 && ferry_search_branches(search) && options->min_length <= search->generated) {
+    if (options->alternatives != 0 && branches(search) && options->min_length <= search->generated) {
         endless = *options; /* as in CTranslate2, an end is no alternative */
         endless.min_length = search->generated + 1;
         options = &endless;
@@ -235,24 +343,12 @@ bool ferry_log_sum_is_damaged(const ferry_log_sum *total)
     return isnan(total->sum) || isnan(total->largest) || total->largest == INFINITY;
 }
 
-static void log_softmax(ferry_search *search, const ferry_kernels *kernels, float *values, int32_t count)
+/* Adds a part of a row to a sum. */
+static void add_exp(ferry_search *search, const ferry_kernels *kernels, ferry_log_sum *total, const float *values,
+                    int32_t count)
 {
-    ferry_log_sum total = FERRY_LOG_SUM_ZERO;
-    kernels->add_exp(&total, values, count);
-    search->damaged = search->damaged || ferry_log_sum_is_damaged(&total);
-    const float log_sum = ferry_log_of_sum(&total);
-    for (int32_t c = 0; c < count; c++) values[c] -= log_sum;
-}
-
-static bool is_scored(const ferry_search *search)
-{
-    return search->rules.options.beam > 1 || search->rules.options.scores != 0;
-}
-
-/* Whether the next token is given, and its log-probability counts nevertheless. */
-static bool counts_given(const ferry_search *search)
-{
-    return search->rules.options.search->policy == FERRY_POLICY_MARIAN && is_in_prefix(search) && is_scored(search);
+    kernels->add_exp(total, values, count);
+    search->damaged = search->damaged || ferry_log_sum_is_damaged(total);
 }
 
 /* The rules leave a token the log-probability value - normalizer:
@@ -262,67 +358,65 @@ static bool counts_given(const ferry_search *search)
 static void see_row(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *part, int32_t row)
 {
     const ferry_options *options = &search->rules.options;
-    const bool greedy = options->beam == 1, scored = is_scored(search);
-    ferry_seen *seen = &search->seen[row];
+    const bool scored = is_scored(search);
+    seen_logits *seen = &search->seen[row];
     float *values = part->values + (size_t)row * part->ld;
-    if (penalizes_probabilities(options))
-        log_softmax(search, kernels, values, part->count);
-    else if (scored && !search->renormalize)
-        kernels->add_exp(&seen->log_sum, values, part->count);
+    if (penalizes_probabilities(options)) {
+        ferry_log_sum total = FERRY_LOG_SUM_ZERO;
+        add_exp(search, kernels, &total, values, part->count);
+        const float log_sum = ferry_log_of_sum(&total);
+        for (int32_t c = 0; c < part->count; c++) values[c] -= log_sum;
+    } else if (scored && !search->renormalize) {
+        add_exp(search, kernels, &seen->log_sum, values, part->count);
+    }
     if (options->repetition_penalty != 1)
         ferry_logits_penalize(part, values, options->repetition_penalty, search->rows[row].ids, 1 + search->generated,
                               search->before_penalty);
     mask(search, part, values, row);
-    if (scored && search->renormalize) kernels->add_exp(&seen->log_sum, values, part->count);
-    search->damaged = search->damaged || ferry_log_sum_is_damaged(&seen->log_sum);
-    if (greedy)
-        ferry_greedy_see(search, kernels, part, values, row);
+    if (scored && search->renormalize) add_exp(search, kernels, &seen->log_sum, values, part->count);
+    if (options->beam == 1)
+        see_greedily(search, kernels, part, values, row);
     else
         kernels->add_top(&seen->top, values, part->count, part->first);
-}
-
-/* Of a row that a token of Marian's prefix follows, which counts as much as if it had been chosen. */
-static void see_given(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *part, int32_t row)
-{
-    ferry_seen *seen = &search->seen[row];
-    const float *values = part->values + (size_t)row * part->ld;
-    const int32_t id = ferry_search_forced_id(search), place = ferry_logits_place(part, id);
-    kernels->add_exp(&seen->log_sum, values, part->count);
-    search->damaged = search->damaged || ferry_log_sum_is_damaged(&seen->log_sum);
-    if (place >= 0) seen->best = (ferry_best){values[place], id, values[place]};
 }
 
 void ferry_search_see(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *part)
 {
     assert(search->live > 0);
     const bool given = counts_given(search);
-    if ((ferry_search_forced_id(search) >= 0 && !given) || search->damaged) return;
-    for (int32_t row = 0; row < search->live; row++)
-        if (given)
-            see_given(search, kernels, part, row);
-        else
+    const int32_t id = forced_id(search), offset = given ? ferry_logits_offset(part, id) : -1;
+    if ((id >= 0 && !given) || search->damaged) return;
+    for (int32_t row = 0; row < search->live; row++) {
+        const float *values = part->values + (size_t)row * part->ld;
+        if (!given) {
             see_row(search, kernels, part, row);
+            continue;
+        }
+        /* A token of Marian's prefix counts as much as if it had been chosen. */
+        add_exp(search, kernels, &search->seen[row].log_sum, values, part->count);
+        if (offset >= 0) search->seen[row].best = (best_logit){values[offset], id, values[offset]};
+    }
 }
 
 void ferry_search_mask(ferry_search *search, const ferry_logits *part)
 {
-    assert(search->live == 1 && ferry_search_takes_screens(search));
+    assert(search->live == 1 && ferry_search_needs_largest_only(&search->rules.options));
     mask(search, part, part->values, 0);
 }
 
-/* ---- a step ---- */
+/* ---- candidates ---- */
 
-static float normalizer(const ferry_search *search, int32_t row)
+/* What the token that must come next adds to the sum of a row. */
+static float given_score(const ferry_search *search, int32_t row)
 {
-    const ferry_options *options = &search->rules.options;
-    if (penalizes_probabilities(options) && !search->renormalize) return 0;
-    return ferry_log_of_sum(&search->seen[row].log_sum);
+    const seen_logits *seen = &search->seen[row];
+    return counts_given(search) && seen->best.id >= 0 ? seen->best.value - ferry_log_of_sum(&seen->log_sum) : 0;
 }
 
 /* Keeps candidates [count] in descending order, at most C; false if `entry` is not among them. */
-static bool insert(ferry_search *search, int32_t *count, ferry_candidate entry)
+static bool insert(ferry_search *search, int32_t *count, candidate entry)
 {
-    ferry_candidate *candidates = search->candidates;
+    candidate *candidates = search->candidates;
     const int32_t limit = candidate_limit(search);
     if (*count == limit && !(entry.sum > candidates[limit - 1].sum)) return false;
     int32_t at = *count < limit ? (*count)++ : limit - 1;
@@ -331,115 +425,135 @@ static bool insert(ferry_search *search, int32_t *count, ferry_candidate entry)
     return true;
 }
 
-float ferry_search_given_score(const ferry_search *search, int32_t row)
-{
-    const ferry_seen *seen = &search->seen[row];
-    return counts_given(search) && seen->best.id >= 0 ? seen->best.value - ferry_log_of_sum(&seen->log_sum) : 0;
-}
-
-/* The best continuations of all rows of beam search: at most C, in descending order of their sums. Masked tokens are
- * not candidates. */
+/* Sets the candidates to the best continuations of all rows of beam search: at most C, in descending order of their
+ * sums; `words`: ids of the columns, or NULL. Masked tokens are not candidates. Returns how many they are. */
 static int32_t collect(ferry_search *search, const int32_t *words)
 {
-    const int32_t forced = ferry_search_forced_id(search);
+    const int32_t forced = forced_id(search);
+    const bool normalized = penalizes_probabilities(&search->rules.options) && !search->renormalize;
     int32_t count = 0;
     for (int32_t row = 0; row < search->live; row++) {
         const float sum = search->rows[row].sum;
         if (forced >= 0) {
-            const float score = ferry_search_given_score(search, row);
-            insert(search, &count, (ferry_candidate){.sum = sum + score, .score = score, .row = row, .id = forced});
+            const float score = given_score(search, row);
+            insert(search, &count, (candidate){.sum = sum + score, .score = score, .row = row, .id = forced});
             continue;
         }
         const ferry_top *top = &search->seen[row].top;
-        const float log_sum = normalizer(search, row);
+        const float log_sum = normalized ? 0 : ferry_log_of_sum(&search->seen[row].log_sum);
         for (int32_t i = 0; i < top->count && top->values[i] > -INFINITY; i++) {
             const float score = top->values[i] - log_sum;
             const int32_t id = words != NULL ? words[top->indices[i]] : top->indices[i];
-            if (!insert(search, &count, (ferry_candidate){.sum = score + sum, .score = score, .row = row, .id = id}))
-                break;
+            if (!insert(search, &count, (candidate){.sum = score + sum, .score = score, .row = row, .id = id})) break;
         }
     }
     return count;
 }
 
-/* Offers a candidate to the finished hypotheses; the best stay, if there is no room for all. (Greedy search has a place
+/* The likeliest tokens after the only row become the choices of the lanes: at least one, all tokens but those that are
+ * masked at most. */
+static int32_t choose_alternatives(ferry_search *search, const int32_t *words)
+{
+    const ferry_top *top = &search->seen[0].top;
+    int32_t count = 0;
+    for (; count < search->width && count < top->count && top->values[count] > -INFINITY; count++) {
+        const int32_t id = words != NULL ? words[top->indices[count]] : top->indices[count];
+        search->seen[count].best = logit_at(search, 0, id, top->values[count]);
+    }
+    return count > 0 ? count : 1;
+}
+
+/* The same of greedy search: one candidate for each lane, in their order. Where every token is masked, a row ends as it
+ * is. */
+static int32_t collect_greedily(ferry_search *search, const int32_t *words)
+{
+    const ferry_options *options = &search->rules.options;
+    const int32_t forced = forced_id(search);
+    const bool branch = forced < 0 && branches(search);
+    int32_t count = branch ? search->width : search->live;
+    if (branch && options->alternatives != 0) count = choose_alternatives(search, words);
+    for (int32_t i = 0; i < count; i++) {
+        const int32_t row = branch ? 0 : i, lane = branch ? i : search->rows[i].lane;
+        const best_logit *best = &search->seen[i].best;
+        float score = 0;
+        if (forced >= 0)
+            score = given_score(search, row);
+        else if (best->id >= 0 && options->scores != 0)
+            score = (search->renormalize ? best->value : best->before_penalty) -
+                    ferry_log_of_sum(&search->seen[row].log_sum);
+        search->candidates[i] =
+            (candidate){search->rows[row].sum + score, score, row, forced >= 0 ? forced : best->id, lane};
+    }
+    return count;
+}
+
+/* ---- a step ---- */
+
+/* Offers a candidate to the finished hypotheses; the best stay, if there is no room for all. (Greedy search has room
  * for each lane.) */
-static void finish(ferry_search *search, const ferry_candidate *candidate)
+static void finish(ferry_search *search, const candidate *from)
 {
     const int32_t room = search->room;
     const bool sorted = search->rules.options.beam > 1;
-    const int32_t length = search->generated + (candidate->id >= 0 ? 1 : 0);
-    const float score = final_score(search, candidate->sum, length);
-    const ferry_path *row = &search->rows[candidate->row];
-    ferry_finished *finished = search->finished;
+    const int32_t length = search->generated + (from->id >= 0 ? 1 : 0);
+    const float score = final_score(search, from->sum, length);
+    const path *row = &search->rows[from->row];
+    hypothesis *finished = search->finished;
     search->ended++;
     if (search->finished_count == room && !(score > finished[room - 1].score)) return;
 
     int32_t at = search->finished_count < room ? search->finished_count++ : room - 1;
-    if (!sorted) at = candidate->lane;
-    ferry_finished entry = {score, 0, length, finished[at].ids, finished[at].token_scores};
+    if (!sorted) at = from->lane;
+    hypothesis entry = {score, 0, length, finished[at].ids, finished[at].token_scores};
     memcpy(entry.ids, row->ids + 1, (size_t)search->generated * sizeof *entry.ids);
     memcpy(entry.token_scores, row->scores, (size_t)search->generated * sizeof *entry.token_scores);
-    if (candidate->id >= 0) {
-        entry.ids[length - 1] = candidate->id;
-        entry.token_scores[length - 1] = candidate->score;
+    if (from->id >= 0) {
+        entry.ids[length - 1] = from->id;
+        entry.token_scores[length - 1] = from->score;
     }
     for (; sorted && at > 0 && score > finished[at - 1].score; at--) finished[at] = finished[at - 1];
     finished[at] = entry;
 }
 
-/* `to` becomes the candidate's row, followed by its token. */
-static void extend(const ferry_search *search, const ferry_candidate *candidate, ferry_path *to)
-{
-    const ferry_path *from = &search->rows[candidate->row];
-    const size_t generated = (size_t)search->generated;
-    memcpy(to->ids, from->ids, (1 + generated) * sizeof *to->ids);
-    memcpy(to->scores, from->scores, generated * sizeof *to->scores);
-    to->ids[1 + generated] = candidate->id;
-    to->scores[generated] = candidate->score;
-    to->sum = candidate->sum;
-    to->lane = candidate->lane;
-}
-
-/* Whether CTranslate2 gives a place to a row that can never become a hypothesis, instead of candidate i: one that ends
- * directly after a prefix and is not the best. */
-static bool is_lost(const ferry_search *search, int32_t i, int32_t id)
-{
-    const ferry_search_rules *rules = &search->rules;
-    const bool after_prefix = rules->prefix_count > 0 && search->generated == search->forced;
-    return after_prefix && i > 0 && rules->options.search->policy == FERRY_POLICY_CTRANSLATE2 && is_eos(rules, id);
-}
-
 /* Candidates that end become hypotheses if they are among the first k (a worse one is lost); the best k that do not end
- * become the living rows. k: the places. */
+ * become the living rows. k: the slots. After a prefix, CTranslate2 gives a slot to each that ends and is not the best,
+ * which never becomes a hypothesis. */
 static void advance(ferry_search *search, int32_t count, int32_t *ids, int32_t *parents)
 {
-    const int32_t places = search->places;
-    const bool given = search->rules.prefix_count > 0 && search->generated < search->forced;
-    const bool beams = search->rules.options.beam > 1;
+    const ferry_search_rules *rules = &search->rules;
+    const int32_t slots = search->slots, generated = search->generated;
+    const bool given = rules->prefix_count > 0 && generated < search->forced;
+    const bool loses = rules->options.beam > 1 && rules->prefix_count > 0 && generated == search->forced &&
+                       rules->options.search->policy == FERRY_POLICY_CTRANSLATE2;
     int32_t live = 0, lost = 0;
-    for (int32_t i = 0; i < count && (i < places || live + lost < places); i++) {
-        const ferry_candidate *candidate = &search->candidates[i];
-        if (beams && is_lost(search, i, candidate->id)) {
+    for (int32_t i = 0; i < count && (i < slots || live + lost < slots); i++) {
+        const candidate *next = &search->candidates[i];
+        if (loses && i > 0 && is_eos(rules, next->id)) {
             lost++;
             continue;
         }
-        if (candidate->id < 0 || ends(search, candidate->id)) {
-            if (i < places) finish(search, candidate);
+        if (next->id < 0 || ends(search, next->id)) {
+            if (i < slots) finish(search, next);
             if (i == 0) search->best_ended = true;
             continue;
         }
-        extend(search, candidate, &search->next_rows[live]);
-        ids[live] = candidate->id;
-        parents[live] = candidate->row;
-        live++;
+        const path *from = &search->rows[next->row];
+        path *to = &search->next_rows[live];
+        memcpy(to->ids, from->ids, (1 + (size_t)generated) * sizeof *to->ids);
+        memcpy(to->scores, from->scores, (size_t)generated * sizeof *to->scores);
+        to->ids[1 + generated] = next->id;
+        to->scores[generated] = next->score;
+        to->sum = next->sum;
+        to->lane = next->lane;
+        ids[live] = next->id;
+        parents[live++] = next->row;
     }
-    ferry_path *rows = search->rows;
+    path *rows = search->rows;
     search->rows = search->next_rows;
     search->next_rows = rows;
     search->live = live;
     search->generated++;
-    if (search->rules.options.search->policy == FERRY_POLICY_MARIAN && !given) search->places = live;
+    if (rules->options.search->policy == FERRY_POLICY_MARIAN && !given) search->slots = live;
 }
 
 /* Whether the hypotheses are final, given the best living row's sum. (Marian's are fewer than k while a row lives.) */
@@ -449,12 +563,12 @@ static bool is_settled(const ferry_search *search)
     const bool ctranslate2 = options->search->policy == FERRY_POLICY_CTRANSLATE2;
     if (options->beam == 1) return false;
     if (ctranslate2 && options->length_penalty == 0 && options->search->coverage_penalty == 0)
-        return search->best_ended && search->finished_count >= search->rules.options.nbest;
+        return search->best_ended && search->finished_count >= options->nbest;
     if (search->ended < ferry_search_awaited(options)) return false;
     if (ctranslate2 || options->search->early_stopping == FERRY_EARLY_STOPPING_TRUE) return true;
     const bool longer_may_win =
         options->search->early_stopping == FERRY_EARLY_STOPPING_NEVER && options->length_penalty > 0;
-    const int32_t length = longer_may_win ? search->rules.options.max_length : search->generated;
+    const int32_t length = longer_may_win ? options->max_length : search->generated;
     return !(final_score(search, search->rows[0].sum, length) > search->finished[options->beam - 1].score);
 }
 
@@ -467,14 +581,14 @@ int32_t ferry_search_step(ferry_search *search, const ferry_kernels *kernels, co
         return 0;
     }
     const bool greedy = search->rules.options.beam == 1;
-    const int32_t count = greedy ? ferry_greedy_collect(search, logits->ids) : collect(search, logits->ids);
+    const int32_t count = greedy ? collect_greedily(search, logits->ids) : collect(search, logits->ids);
     if (count > 0) {
         advance(search, count, ids, parents);
         if (search->live > 0 && is_settled(search)) search->live = 0;
     } else {
         const bool first = search->finished_count == 0;
         for (int32_t row = 0; first && row < search->live; row++)
-            finish(search, &(ferry_candidate){.sum = search->rows[row].sum, .row = row, .id = -1});
+            finish(search, &(candidate){.sum = search->rows[row].sum, .row = row, .id = -1});
         search->live = 0;
     }
     forget(search);
@@ -486,7 +600,7 @@ int32_t ferry_search_step(ferry_search *search, const ferry_kernels *kernels, co
 ferry_hypothesis ferry_search_so_far(const ferry_search *search)
 {
     assert(search->live > 0);
-    const ferry_path *row = &search->rows[0];
+    const path *row = &search->rows[0];
     return (ferry_hypothesis){.ids = row->ids + 1, .length = search->generated, .token_scores = row->scores};
 }
 
@@ -500,27 +614,20 @@ bool ferry_search_lacks_coverage(const ferry_search *search)
     return search->rules.options.search->coverage_penalty != 0 && !search->covered;
 }
 
-/* Σ_s log(min(Σ_t weights[t, s], 1)) */
-static float coverage(const float *weights, int32_t length, int32_t source_ids)
-{
-    const size_t S = (size_t)source_ids;
-    float total = 0;
-    for (size_t s = 0; s < S; s++) {
-        float attended = 0;
-        for (size_t t = 0; t < (size_t)length; t++) attended += weights[t * S + s];
-        if (attended > 0 && attended < 1) total += logf(attended);
-    }
-    return total;
-}
-
 void ferry_search_cover(ferry_search *search, const float **weights, int32_t source_ids)
 {
-    ferry_finished *finished = search->finished;
+    hypothesis *finished = search->finished;
+    const size_t S = (size_t)source_ids;
     for (int32_t i = 0; i < search->finished_count; i++) {
-        ferry_finished entry = finished[i];
+        hypothesis entry = finished[i];
         const float *its_weights = weights[i];
-        entry.coverage =
-            search->rules.options.search->coverage_penalty * coverage(its_weights, entry.length, source_ids);
+        float total = 0; /* Σ_s log(min(Σ_t weights[t, s], 1)) */
+        for (size_t s = 0; s < S; s++) {
+            float attended = 0;
+            for (size_t t = 0; t < (size_t)entry.length; t++) attended += its_weights[t * S + s];
+            if (attended > 0 && attended < 1) total += logf(attended);
+        }
+        entry.coverage = search->rules.options.search->coverage_penalty * total;
         entry.score += entry.coverage;
         int32_t at = i;
         for (; at > 0 && entry.score > finished[at - 1].score; at--) {
@@ -542,7 +649,6 @@ int32_t ferry_search_count(const ferry_search *search)
 ferry_hypothesis ferry_search_hypothesis(const ferry_search *search, int32_t index)
 {
     assert(index >= 0 && index < search->finished_count);
-    const ferry_finished *finished = &search->finished[index];
-    return (ferry_hypothesis){finished->ids, finished->length, finished->score, finished->token_scores,
-                              finished->coverage};
+    const hypothesis *found = &search->finished[index];
+    return (ferry_hypothesis){found->ids, found->length, found->score, found->token_scores, found->coverage};
 }

@@ -9,13 +9,13 @@
  * sums. Three policies say what becomes of them; k is the beam.
  *
  * Hugging Face's `generate` (transformers 4.54 and later): of the best 2k, those among the first k that end compete for
- * k places of finished hypotheses, and the best k that do not end live on; `early_stopping` says when that is settled.
+ * k slots of finished hypotheses, and the best k that do not end live on; `early_stopping` says when that is settled.
  * Two departures, which matter only where fewer candidates exist than the beam is wide (tiny vocabularies, almost
- * everything masked): there, hypotheses of sum -1e9 fill the places, here the places stay empty; and where nothing may
+ * everything masked): there, hypotheses of sum -1e9 fill the slots, here the slots stay empty; and where nothing may
  * follow any row, the rows end as they are unless something is finished already (so it is in all policies).
  *
  * Marian: the best k live on or, if they end, are finished, and k falls by one for each of these. Nothing takes their
- * places and nothing stops the search before no row lives.
+ * slots, and nothing stops the search before no row lives.
  *
  * CTranslate2 (4.8): the best 2k as in Hugging Face's, but every one among the first k that ends is a hypothesis, and
  * the search stops when patience × k of them exist (rounded). With length_penalty 0 and coverage_penalty 0 it stops
@@ -34,7 +34,7 @@
  * - Hugging Face (`generate` with decoder_input_ids): its tokens, and forced_first_id before them, add nothing to the
  *   sum and are not counted in n.
  * - Marian (--force-decode): they count as if they had been chosen.
- * - CTranslate2 (target_prefix): they add 0 and are counted. Directly after them, beam search loses a place for each
+ * - CTranslate2 (target_prefix): they add 0 and are counted. Directly after them, beam search loses a slot for each
  *   candidate that ends, except the best one.
  *
  * Scores are (sum - word_penalty·n) / n^length_penalty, n being the number of generated tokens, eos included (0 when n
@@ -50,11 +50,105 @@
 #define FERRY_SEARCH_SEARCH_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
-#include "base/memory.h"
 #include "base/status.h"
+#include "base/memory.h"
 #include "engine/kernels/kernels.h"
-#include "logits.h"
+
+/* How a model generates translations: what its file says in addition to the graph. Immutable, shared by threads. */
+
+/* Target words that a source word may become: a sentence's output layer then has only the words 0 … first - 1, those of
+ * its source ids' lists, and, with one vocabulary for both sides, its source ids themselves. Marian's lexical shortlist
+ * (Junczys-Dowmunt et al. 2018, "Marian: Cost-effective High-Quality NMT in C++", section 4.4), one for each sentence.
+ */
+typedef struct ferry_shortlist {
+    int32_t first;
+    bool shared;             /* one vocabulary */
+    const uint32_t *offsets; /* [encoder V + 1]  shortlist.offsets; NULL if there is no shortlist */
+    const int32_t *ids;      /* [offsets[V]] list of source id s: ids[offsets[s]] … ascending  shortlist.ids */
+} ferry_shortlist;
+
+/* The model's own choices: a user's defaults. */
+typedef struct ferry_decoding {
+    ferry_options options; /* `search` unused */
+    ferry_search_options search;
+} ferry_decoding;
+
+typedef struct ferry_generation {
+    int32_t start_id;       /* the decoder's first input; -1: a row of zeros in place of an embedding */
+    const int32_t *eos_ids; /* [eos_count] each ends a hypothesis; the first one pads */
+    int32_t eos_count;
+    int32_t pad_id; /* -1 if there is none */
+    /* The cross-attention whose weights are the model's alignment: the mean of `alignment_heads` heads from the first
+     * on. -1: unknown */
+    int32_t alignment_layer, alignment_head;
+    int32_t alignment_heads;
+    ferry_decoding decoding;
+    ferry_shortlist shortlist;
+} ferry_generation;
+
+/* Rows of logits as columns of tokens, and the rules that change them before a token is chosen.
+ *
+ * The rules are Hugging Face's logits processors in their order: repetition penalty, no repeated n-gram, suppressed
+ * ids, minimum length; as there, the start token counts among the tokens that have been seen (-1 stands for none).
+ * Forced tokens replace a whole row and are the search's business. */
+
+/* Columns first … first + count - 1 of rows of logits; row r starts at values + r · ld. Column c stands for token
+ * ids[c], or for token c when ids is NULL. ids ascend, so that the order of columns is the order of ids. */
+typedef struct ferry_logits {
+    float *values;      /* [rows, count] */
+    size_t ld;          /* floats from row to row, ≥ count */
+    const int32_t *ids; /* [≥ first + count] or NULL */
+    int32_t count;
+    int32_t first;
+    int32_t *order; /* [count] scratch, where the columns are all */
+} ferry_logits;
+
+static inline int32_t ferry_logits_id(const ferry_logits *logits, int32_t column)
+{
+    return logits->ids != NULL ? logits->ids[column] : column;
+}
+
+/* Where in a row, from 0 to count - 1, token `id` has its value; -1 when no column stands for it. */
+int32_t ferry_logits_offset(const ferry_logits *logits, int32_t id);
+
+/* x = x < 0 ? x · penalty : x / penalty for every token of ids [length], once for each token.
+ * before [length] receives what stood there: before[i] is token ids[i]'s value (0 when it has none). */
+void ferry_logits_penalize(const ferry_logits *logits, float *row, float penalty, const int32_t *ids, int32_t length,
+                           float *before);
+
+/* -INFINITY for every token that may not follow ids [length] (the start token and length - 1 generated ones):
+ * it would complete an n-gram that occurs in ids, or is suppressed, or is one of eos_ids [eos_count] too early. */
+void ferry_logits_mask(const ferry_logits *logits, float *row, const ferry_options *options, const int32_t *eos_ids,
+                       int32_t eos_count, const int32_t *ids, int32_t length);
+
+/* Drawing a token at random.
+ *
+ * Which logits can be drawn is decided by transformers' warpers, in their order: divided by `temperature`; then those
+ * of the top_k largest (and those that equal the last of them); then, of the probabilities that these have among
+ * themselves, the largest until they add up to top_p (of equal ones the lower id first), at least one. One of the rest
+ * is drawn by its probability among them.
+ *
+ * The random number of a draw is a function of its coordinates, so that it depends on nothing else: Philox4x32-10
+ * (Salmon et al. 2011, "Parallel Random Numbers: As Easy as 1, 2, 3") of the seed as key, and of the sentence, the
+ * number of the draw and the step as counter. */
+
+/* Philox4x32-10: `numbers` becomes the block of this counter. */
+void ferry_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t numbers[4]);
+
+/* Names a sentence: FNV-1a, 64 bits, of its source ids, their number and the ids of its prefix. */
+uint64_t ferry_sample_stream(const int32_t *ids, int32_t count, const int32_t *prefix, int32_t prefix_count);
+/* The random number of draw `draw` at this step: from 0 to 1, without 1; 53 bits. */
+double ferry_sample_uniform(uint64_t seed, uint64_t stream, uint32_t draw, uint32_t step);
+
+/* Which of values [count], at least one of them finite, can be drawn: sets indices [*kept] (room for `count`) to their
+ * indices. Returns how many they are. */
+int32_t ferry_sample_keep(const ferry_options *options, const float *values, int32_t count, int32_t *indices);
+/* The one of indices [kept] that belongs to `uniform`. */
+int32_t ferry_sample_choose(const ferry_options *options, const float *values, const int32_t *indices, int32_t kept,
+                            double uniform);
 
 typedef struct ferry_search_rules {
     ferry_options options; /* max_length ≥ 1: of this sentence (ferry_decoding_limit), eos counted; the fields of the
@@ -67,7 +161,7 @@ typedef struct ferry_search_rules {
      */
     const int32_t *prefix;
     int32_t prefix_count;
-    uint64_t stream; /* of the draws (sample.h) */
+    uint64_t stream; /* of the draws (ferry_sample_stream) */
 } ferry_search_rules;
 
 typedef struct ferry_hypothesis {
@@ -110,7 +204,6 @@ void ferry_search_see(ferry_search *search, const ferry_kernels *kernels, const 
 /* Whether a search needs no more of its logits than which column holds the largest: greedy search without scores. (A
  * penalty on repetitions would change the order of logits that are known coarsely.) */
 bool ferry_search_needs_largest_only(const ferry_options *options);
-bool ferry_search_takes_screens(const ferry_search *search);
 
 /* -INFINITY for those exact logits of a part that its rules do not admit. The step then gets the one column that holds
  * the largest; if there is none, any column with -INFINITY. */
@@ -143,7 +236,7 @@ bool ferry_search_lacks_coverage(const ferry_search *search);
  * in which, as in CTranslate2, source tokens of weight 0 do not count. The hypotheses are sorted again, and `weights`
  * with them. */
 void ferry_search_cover(ferry_search *search, const float **weights, int32_t source_ids);
-/* Of a finished search that is not damaged: how many hypotheses there are, best first: nbest, or fewer (at least 1)
+/* How many hypotheses a finished search has that is not damaged, best first: nbest, or fewer (at least 1)
  * when the rules admit no more; all that are finished while they lack the coverage penalty. The ids and token scores
  * live as long as the search. */
 int32_t ferry_search_count(const ferry_search *search);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/new_file.h"
-#include "engine/file/content_hash.h"
+#include "engine/file/model_file.h"
 
 enum {
     HEADER_BYTES = 4 + 4 + 8 + 8,

@@ -184,8 +184,8 @@ bool ferry_import_is_language(ferry_view code)
     return find_code(code) != NULL;
 }
 
-ferry_status ferry_import_languages(ferry_import_plan *plan, const ferry_import_tags *list, ferry_tag_place source_tag,
-                                    ferry_tag_place target_tag, ferry_error *error)
+ferry_status ferry_import_languages(ferry_import_plan *plan, const ferry_import_tags *list,
+                                    ferry_tag_position source_tag, ferry_tag_position target_tag, ferry_error *error)
 {
     const int32_t count = list->count;
     naming all = {.tags = list->tags, .count = count};

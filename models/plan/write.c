@@ -102,7 +102,7 @@ static void put_key(ferry_gguf_writer *writer, const char *name, const ferry_key
 {
     static const ferry_gguf_type elements[] = {
         [FERRY_KEY_IDS] = FERRY_GGUF_I32, [FERRY_KEY_SIZES] = FERRY_GGUF_U64, [FERRY_KEY_REALS] = FERRY_GGUF_F64};
-    const char *place = group + key->place;
+    const char *place = group + key->offset;
     const void *values;
     const ferry_texts *texts;
     ferry_view bytes;
@@ -147,13 +147,11 @@ static void put_position(ferry_gguf_writer *writer, const char *prefix, const fe
 static ferry_status check_work(const char *name, const ferry_key *key, const void *group, ferry_error *error)
 {
     const size_t count = key->most_count > 0 ? ferry_key_count(key, group) : 0;
-    float real = 0;
     if (count > key->most_count)
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: a model file has at most %zu, found %zu", name,
                           key->most_count, count);
     if (key->file_most == 0 && key->kind != FERRY_KEY_REAL) return FERRY_OK;
-    if (key->kind == FERRY_KEY_REAL) memcpy(&real, (const char *)group + key->place, sizeof real);
-    const double value = key->kind == FERRY_KEY_REAL ? (double)real : (double)ferry_key_integer(key, group);
+    const double value = ferry_key_number(key, group);
     const double most = key->file_most == 0 ? key->most : key->file_most;
     if (ferry_key_admits(key, value, most)) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: a model file has %s, found %.10g", name,
@@ -165,7 +163,7 @@ static bool is_missing(const ferry_key *key, const void *group)
 {
     const void *values;
     if (!key->optional || !key->matches) return false;
-    memcpy(&values, (const char *)group + key->place, sizeof values);
+    memcpy(&values, (const char *)group + key->offset, sizeof values);
     return values == NULL && ferry_key_count(key, group) > 0;
 }
 

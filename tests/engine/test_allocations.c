@@ -58,13 +58,14 @@ static ferry_pool *make_pool(int32_t threads)
     return pool;
 }
 
-/* Destroyed by ferry_screen_destroy. */
-static ferry_screen make_screen(const ferry_model *model)
+/* Destroyed by ferry_logit_bound_destroy. */
+static ferry_logit_bound make_screen(const ferry_model *model)
 {
     const ferry_transformer *transformer = &model->file.transformer;
-    ferry_screen screen;
-    CHECK(ferry_screen_create(&transformer->output, &transformer->output_coarse, &(ferry_context){0}, &screen, &error));
-    return screen;
+    ferry_logit_bound bound;
+    CHECK(ferry_logit_bound_create(&transformer->output, &transformer->output_coarse, &(ferry_context){0}, &bound,
+                                   &error));
+    return bound;
 }
 
 static void check_no_allocation(const ferry_model *model, int32_t beam, bool skip_scores, bool shortlist,
@@ -73,8 +74,8 @@ static void check_no_allocation(const ferry_model *model, int32_t beam, bool ski
     ferry_generator generator;
     size_t warm = 0;
     job *j = make_job(model, beam, skip_scores, shortlist);
-    ferry_screen screen = make_screen(model);
-    j->screen = &screen;
+    ferry_logit_bound bound = make_screen(model);
+    j->bound = &bound;
     ferry_generator_init(&generator, &model->file.transformer, model->kernels);
     generator.state.context.pool = make_pool(threads);
     for (int round = 0; round < 5; round++) {
@@ -85,7 +86,7 @@ static void check_no_allocation(const ferry_model *model, int32_t beam, bool ski
     assert_int_equal(ferry_generator_allocations(&generator), warm);
     ferry_pool_destroy(generator.state.context.pool);
     ferry_generator_destroy(&generator);
-    ferry_screen_destroy(&screen);
+    ferry_logit_bound_destroy(&bound);
 }
 
 static void check_same(const job *found, const job *expected)
@@ -100,22 +101,22 @@ static void check_same(const job *found, const job *expected)
 }
 
 /* Wrong coarse logits, and a bound that knows. */
-static void confuse(ferry_screen *screen)
+static void confuse(ferry_logit_bound *bound)
 {
     static float bias[VOCAB];
     for (int32_t v = 0; v < VOCAB; v++) bias[v] = (float)(v % 7) * 100;
-    screen->coarse.bias = bias;
-    screen->norm = 1e6;
+    bound->coarse.bias = bias;
+    bound->norm = 1e6;
 }
 
-/* Alone a row's logits are one part, among many others several; with helpers a product is several pieces; a screen can
+/* Alone a row's logits are one part, among many others several; with helpers a product is several pieces; a bound can
  * tell, or cannot. */
 static void check_parts_and_neighbors(const ferry_model *model, int32_t beam, bool shortlist)
 {
     enum { NONE, TELLS, DOES_NOT_TELL };
     static const struct {
         bool skip_scores;
-        int32_t width, tokens, threads, screen;
+        int32_t width, tokens, threads, bound;
     } cases[] = {{false, 60, 10000, 1, TELLS}, {true, 60, 10000, 2, NONE}, {true, 60, 10000, 1, TELLS},
                  {true, 1, 1, 1, NONE},        {true, 1, 1, 3, TELLS},     {true, 48, 200, 1, DOES_NOT_TELL},
                  {true, 48, 200, 4, TELLS},    {true, 48, 200, 1, NONE},   {false, 7, 1, 1, NONE},
@@ -126,14 +127,14 @@ static void check_parts_and_neighbors(const ferry_model *model, int32_t beam, bo
     generate(&generator, expected, 1, 10000);
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         job *j = make_job(model, beam, cases[c].skip_scores, shortlist);
-        ferry_screen screen = make_screen(model);
-        if (cases[c].screen != NONE) j->screen = &screen;
-        if (cases[c].screen == DOES_NOT_TELL) confuse(&screen);
+        ferry_logit_bound bound = make_screen(model);
+        if (cases[c].bound != NONE) j->bound = &bound;
+        if (cases[c].bound == DOES_NOT_TELL) confuse(&bound);
         generator.state.context.pool = make_pool(cases[c].threads);
         generate(&generator, j, cases[c].width, cases[c].tokens);
         ferry_pool_destroy(generator.state.context.pool);
         check_same(j, expected);
-        ferry_screen_destroy(&screen);
+        ferry_logit_bound_destroy(&bound);
     }
     ferry_generator_destroy(&generator);
 }

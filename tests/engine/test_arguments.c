@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "engine/api/model.h"
-#include "engine/api/options.h"
 #include "engine/api/translator.h"
 #include "tests/support/files.h"
 #include "tests/support/small_model.h"

@@ -118,7 +118,7 @@ TEST(test_each_computation_ends)
     const ferry_matrix *output = &model->file.transformer.output;
     const atomic_bool stop = true;
     ferry_state s;
-    ferry_screen screen;
+    ferry_logit_bound bound;
     ferry_state_init(&s, &model->file.transformer, model->kernels);
     s.context.stop = &stop;
     y[0] = 123;
@@ -127,17 +127,17 @@ TEST(test_each_computation_ends)
     ferry_arena_destroy(&s.context.arena);
     REFUSE(ferry_encode(&s, ids, offsets, 1, y, &error), FERRY_ERROR_CANCELLED, "");
     const ferry_matrix none = {0}, stored = {FERRY_MATRIX_CODES, .codes = codes, .scales = x};
-    REFUSE(ferry_screen_create(output, &none, &s.context, &screen, &error), FERRY_ERROR_CANCELLED, "");
-    assert_null(screen.coarse.weights);
-    assert_null(screen.exact);
-    REFUSE(ferry_screen_create(output, &stored, &s.context, &screen, &error), FERRY_ERROR_CANCELLED, "");
-    assert_null(screen.exact);
+    REFUSE(ferry_logit_bound_create(output, &none, &s.context, &bound, &error), FERRY_ERROR_CANCELLED, "");
+    assert_null(bound.coarse.codes);
+    assert_null(bound.exact);
+    REFUSE(ferry_logit_bound_create(output, &stored, &s.context, &bound, &error), FERRY_ERROR_CANCELLED, "");
+    assert_null(bound.exact);
     const ferry_matrix int8 = {FERRY_MATRIX_CODES, .N = FERRY_LANES, .K = 8, .codes = codes, .multiplier = 1};
     const ferry_matrix nibbles = {FERRY_MATRIX_NIBBLES, .nibbles = (const uint8_t *)codes};
-    REFUSE(ferry_screen_create(&int8, &none, &s.context, &screen, &error), FERRY_ERROR_CANCELLED, "");
-    assert_null(screen.exact);
-    REFUSE(ferry_screen_create(&int8, &nibbles, &s.context, &screen, &error), FERRY_ERROR_CANCELLED, "");
-    assert_null(screen.exact);
+    REFUSE(ferry_logit_bound_create(&int8, &none, &s.context, &bound, &error), FERRY_ERROR_CANCELLED, "");
+    assert_null(bound.exact);
+    REFUSE(ferry_logit_bound_create(&int8, &nibbles, &s.context, &bound, &error), FERRY_ERROR_CANCELLED, "");
+    assert_null(bound.exact);
     ferry_state_destroy(&s);
     ferry_model_close(model);
 }

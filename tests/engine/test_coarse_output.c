@@ -1,4 +1,4 @@
-/* A model file may have the coarse output matrix (engine/search/screen.h): it saves memory, and nothing that is in it
+/* A model file may have the coarse output matrix (ferry_logit_bound): it saves memory, and nothing that is in it
  * changes a translation. */
 #include "tests/support/kernel_support.h"
 #include "tests/support/small_model.h"
@@ -50,7 +50,7 @@ static void check_kinds(ferry_type type, bool untied, const ferry_kernels *kerne
     ferry_translator *translator, *other;
     ferry_model *model = open_small_model(&none, kernels->isa);
     ferry_result *expected = translate(model, &translator);
-    const size_t bytes = translator->screen.bytes;
+    const size_t bytes = translator->bound.bytes;
     const size_t scales = screened && type == FERRY_I8 ? ferry_round_up(VOCAB, FERRY_LANES) * sizeof(float) : 0;
     assert_true((bytes > scales) == screened);
     for (small_coarse kind = SMALL_COARSE; kind < SMALL_COARSE_TYPE; kind++) {
@@ -58,10 +58,10 @@ static void check_kinds(ferry_type type, bool untied, const ferry_kernels *kerne
         const small_model small = shape(type, untied, kind);
         ferry_model *opened = open_small_model(&small, kernels->isa);
         ferry_result *found = translate(opened, &other);
-        const ferry_matrix *stored = &opened->file.transformer.output_coarse, *used = &other->screen.coarse;
+        const ferry_matrix *stored = &opened->file.transformer.output_coarse, *used = &other->bound.coarse;
         assert_int_equal(opened->file.parameters, model->file.parameters);
         assert_int_equal(opened->file.type, type);
-        assert_int_equal(other->screen.bytes, kind == SMALL_COARSE ? scales : bytes);
+        assert_int_equal(other->bound.bytes, kind == SMALL_COARSE ? scales : bytes);
         if (screened) assert_int_equal(used->weights == stored->weights, kind == SMALL_COARSE);
         for (size_t line = 0; line < SENTENCES; line++) assert_same_line(expected, line, found, line);
         ferry_result_destroy(found);

@@ -5,7 +5,6 @@
 
 #include "engine/api/model.h"
 #include "engine/graph/pass.h"
-#include "engine/search/force.h"
 #include "engine/search/generate.h"
 
 enum { SENTENCES = 12, LONGEST = 30, MOST = 300, VOCAB = 21 };

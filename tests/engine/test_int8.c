@@ -66,7 +66,7 @@ static ferry_result *search(const ferry_model *model, const family *f, const bat
     options.to = f->to;
     options.beam = options.nbest = beam;
     options.max_length = LIMIT;
-    options.scores = beam > 1; /* greedy search without scores may compute few logits only (screen.h) */
+    options.scores = beam > 1; /* greedy search without scores may compute few logits only (ferry_logit_bound) */
     return generated(model, &options, b->ids, b->offsets, SENTENCES);
 }
 

@@ -64,7 +64,7 @@ static void open_languages(const ferry_model_languages *languages)
 static const ferry_view names[] = {{"eng_Latn en eng", 15}, {"deu_Latn de deu", 15}, {"fra_Latn fr fra", 15}};
 static const int32_t both_roles[] = {3, 3, 3}, tags[] = {3, 4, 5}, first_ids[] = {0, 4, 5};
 
-static ferry_model_languages three_languages(ferry_tag_place source_tag, ferry_tag_place target_tag)
+static ferry_model_languages three_languages(ferry_tag_position source_tag, ferry_tag_position target_tag)
 {
     return (ferry_model_languages){.names = KEPT_TEXTS(names),
                                    .roles = both_roles,
@@ -287,7 +287,7 @@ LANGUAGES_TEST(test_names)
 LANGUAGES_TEST(test_tags_in_every_place)
 {
     static const struct {
-        ferry_tag_place source, target;
+        ferry_tag_position source, target;
         int32_t ids[6]; /* up to -1 */
     } forms[] = {{FERRY_TAG_NONE, FERRY_TAG_NONE, {8, 9, EOS, -1}},
                  {FERRY_TAG_PREFIX, FERRY_TAG_FIRST, {3, 8, 9, EOS, -1}},

@@ -5,8 +5,7 @@
 #include "tests/support/shipped_model.h"
 
 #include "base/utf8.h"
-#include "engine/api/cuts.h"
-#include "engine/api/parts.h"
+#include "engine/api/job.h"
 
 enum { MOST = 12 }; /* max_source of most tests */
 

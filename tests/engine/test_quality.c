@@ -1,6 +1,6 @@
-/* Doubtful translations: what is found, what a result says, and what options.on_loop makes of loops. */
+/* Quality flags of translations: what is found, what a result says, and what options.on_loop makes of loops. */
 #include "base/repetition.h"
-#include "engine/api/quality.h"
+#include "engine/api/job.h"
 #include "engine/api/model.h"
 #include "tests/support/files.h"
 #include "tests/support/shipped_model.h"
@@ -152,16 +152,16 @@ SHIPPED_TEST(test_cuts_of_any_hypothesis)
     assert_true(others > 0 && second > 0);
 }
 
-/* Of a text those of all its sentences, of each sentence its own; sentence `doubtful` is the one that loops. */
-static void check_text(ferry_result *result, size_t doubtful, int kinds)
+/* Of a text those of all its sentences, of each sentence its own; sentence `flagged` is the one that loops. */
+static void check_text(ferry_result *result, size_t flagged, int kinds)
 {
     assert_int_equal(ferry_result_sentence_count(result), 3);
     assert_int_equal(ferry_result_outcome(result, 0)->quality, kinds);
     assert_string_equal(ferry_result_outcome(result, 0)->warning, "sentences with warnings: 1");
     for (size_t i = 0; i < 3; i++) {
         const ferry_outcome *outcome = ferry_result_outcome(ferry_result_sentences(result), i);
-        assert_int_equal(outcome->quality, i == doubtful ? kinds : 0);
-        assert_true((outcome->warning != NULL) == (i == doubtful));
+        assert_int_equal(outcome->quality, i == flagged ? kinds : 0);
+        assert_true((outcome->warning != NULL) == (i == flagged));
     }
     ferry_result_destroy(result);
 }
@@ -174,14 +174,14 @@ SHIPPED_TEST(test_texts)
         ferry_result *result;
         options.on_loop = on_loop;
         ferry_translator *translator = new_translator(model, &options);
-        for (size_t doubtful = 0; doubtful < 3; doubtful++) {
+        for (size_t flagged = 0; flagged < 3; flagged++) {
             const char *sentences[3];
-            sentences[doubtful] = "This movie is one of my all-time favorites.";
-            sentences[(doubtful + 1) % 3] = "How are you?";
-            sentences[(doubtful + 2) % 3] = "I know it.";
+            sentences[flagged] = "This movie is one of my all-time favorites.";
+            sentences[(flagged + 1) % 3] = "How are you?";
+            sentences[(flagged + 2) % 3] = "I know it.";
             const ferry_name text = ferry_name_format("%s %s %s", sentences[0], sentences[1], sentences[2]);
             CHECK(ferry_translate_text(translator, as_text(text.text), &result, &error));
-            check_text(result, doubtful, kinds);
+            check_text(result, flagged, kinds);
         }
         ferry_translator_destroy(translator);
     }

@@ -1,8 +1,8 @@
-/* engine/search/sample.h: random numbers against the published ones, what the filters leave against transformers'
+/* engine/search/search.h: random numbers against the published ones, what the filters leave against transformers'
  * warpers, and how often tokens are drawn. */
 #include <math.h>
 
-#include "engine/search/sample.h"
+#include "engine/search/search.h"
 #include "tests/support/files.h"
 
 /* Known answers of Random123's Philox4x32-10. */

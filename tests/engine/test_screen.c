@@ -1,10 +1,10 @@
-/* The shortcut to the largest logit (engine/search/screen.h) against all logits: what it says is what they say, byte
+/* The shortcut to the largest logit (ferry_logit_bound) against all logits: what it says is what they say, byte
  * for byte, on every ISA; where it cannot tell it has to say so; and of ordinary numbers it computes few exactly. */
 #include "tests/support/kernel_support.h"
 #include "tests/support/support.h"
 
 #include "base/memory.h"
-#include "engine/search/screen.h"
+#include "engine/search/output_columns.h"
 
 enum { MAX_N = 3000, MAX_K = 300 };
 
@@ -87,7 +87,7 @@ static void mask(void *user, const ferry_logits *part)
 }
 
 /* What the screen says, after columns that came in two parts; the row has neighbors. */
-static answer ask(const world *w, ferry_context *context, const ferry_screen *screen)
+static answer ask(const world *w, ferry_context *context, const ferry_logit_bound *screen)
 {
     /* As many rows as the product may have. */
     enum { ROWS = 3 };
@@ -98,7 +98,7 @@ static answer ask(const world *w, ferry_context *context, const ferry_screen *sc
     float maxima[MAX_N / FERRY_LANES + 1], *logits = new_memory((size_t)ROWS * (size_t)w->N * sizeof *logits);
     for (int32_t i = 0; i < ROWS * w->K; i++) x[i] = w->x[i % w->K] * (i / w->K == at ? 1 : 0.3f);
     CHECK(ferry_inputs_prepare(context, &(ferry_rows){x, rows, NULL}, &screen->coarse, &inputs, &error));
-    const double bound = ferry_screen_bound(screen, w->x, &inputs.quantized, at);
+    const double bound = ferry_logit_bound_margin(screen, w->x, &inputs.quantized, at);
     answer a = {.told = bound < INFINITY};
     if (!a.told) return a;
     const int32_t cut = w->N / 2 / FERRY_LANES * FERRY_LANES;
@@ -108,9 +108,9 @@ static answer ask(const world *w, ferry_context *context, const ferry_screen *sc
         CHECK(ferry_inputs_multiply(context, logits, &inputs, &part, &error));
         context->kernels->panel_maxima(maxima + first / FERRY_LANES, logits + at * count, (size_t)count);
     }
-    const ferry_screen_rules rules = {mask, (void *)(uintptr_t)w};
+    const ferry_logit_bound_rules rules = {mask, (void *)(uintptr_t)w};
     context->work = (ferry_work){0};
-    CHECK(ferry_screen_resolve(screen, context, w->x, bound, maxima, &rules, &a.column, &a.logit, &error));
+    CHECK(ferry_logit_bound_resolve(screen, context, w->x, bound, maxima, &rules, &a.column, &a.logit, &error));
     a.panels = (context->work.float_products + context->work.int8_products) / (FERRY_LANES * w->K);
     return a;
 }
@@ -155,9 +155,9 @@ static bool check_panels(const world *w, const ferry_matrix *matrix, int64_t *pa
     EACH_ISA(k)
     {
         if (!is_faster(*k, matrix)) continue;
-        ferry_screen screen;
+        ferry_logit_bound screen;
         ferry_context context = {.kernels = *k};
-        CHECK(ferry_screen_create(matrix, stored[round % 2], &context, &screen, &error));
+        CHECK(ferry_logit_bound_create(matrix, stored[round % 2], &context, &screen, &error));
         const bool made = screen.coarse.weights != stored[1]->weights;
         assert_true(made == (round % 2 == 0));
         round++;
@@ -168,7 +168,7 @@ static bool check_panels(const world *w, const ferry_matrix *matrix, int64_t *pa
             assert_memory_equal(&said.logit, &true_one.logit, sizeof said.logit);
         }
         last = said.panels;
-        ferry_screen_destroy(&screen);
+        ferry_logit_bound_destroy(&screen);
         ferry_arena_destroy(&context.arena);
     }
     *panels += last;
@@ -381,19 +381,19 @@ RANDOM_TEST(test_refused_memory)
     ferry_account account = {.memory = &memory};
     ferry_context context = {.kernels = ferry_kernels_find("plain"), .arena = {.account = &account}};
     const ferry_matrix none = {0};
-    ferry_screen screen;
+    ferry_logit_bound screen;
     memset(&screen, 1, sizeof screen);
-    REFUSE(ferry_screen_create(&w->floats, &none, &context, &screen, &error), FERRY_ERROR_MEMORY,
+    REFUSE(ferry_logit_bound_create(&w->floats, &none, &context, &screen, &error), FERRY_ERROR_MEMORY,
            "a coarse output matrix");
     assert_true(account.needed > memory.limit);
     assert_null(screen.exact);
-    assert_null(screen.coarse.weights);
-    ferry_screen_destroy(&screen);
+    assert_null(screen.coarse.codes);
+    ferry_logit_bound_destroy(&screen);
     assert_int_equal(memory.held, 0);
     memory.limit *= 2;
-    CHECK(ferry_screen_create(&w->floats, &none, &context, &screen, &error));
+    CHECK(ferry_logit_bound_create(&w->floats, &none, &context, &screen, &error));
     assert_true(memory.held > 0);
-    ferry_screen_destroy(&screen);
+    ferry_logit_bound_destroy(&screen);
     assert_int_equal(memory.held, 0);
     release_memory();
 }

@@ -1,5 +1,5 @@
 /* engine/search: the rules on logits, and the length limit, on numbers computed by hand. */
-#include "engine/search/logits.h"
+#include "engine/search/search.h"
 #include "tests/support/scripted.h"
 
 TEST(test_logits_places)
@@ -7,24 +7,24 @@ TEST(test_logits_places)
     static const int32_t ids[] = {2, 5, 9};
     ferry_logits shortlist = {.ld = 3, .ids = ids, .count = 3};
     ferry_logits all = {.ld = 3, .count = 3};
-    assert_int_equal(ferry_logits_place(&shortlist, 2), 0);
-    assert_int_equal(ferry_logits_place(&shortlist, 9), 2);
-    assert_int_equal(ferry_logits_place(&shortlist, 4), -1);
-    assert_int_equal(ferry_logits_place(&shortlist, 10), -1);
+    assert_int_equal(ferry_logits_offset(&shortlist, 2), 0);
+    assert_int_equal(ferry_logits_offset(&shortlist, 9), 2);
+    assert_int_equal(ferry_logits_offset(&shortlist, 4), -1);
+    assert_int_equal(ferry_logits_offset(&shortlist, 10), -1);
     assert_int_equal(ferry_logits_id(&shortlist, 1), 5);
-    assert_int_equal(ferry_logits_place(&all, 2), 2);
-    assert_int_equal(ferry_logits_place(&all, 3), -1);
-    assert_int_equal(ferry_logits_place(&all, -1), -1);
+    assert_int_equal(ferry_logits_offset(&all, 2), 2);
+    assert_int_equal(ferry_logits_offset(&all, 3), -1);
+    assert_int_equal(ferry_logits_offset(&all, -1), -1);
     assert_int_equal(ferry_logits_id(&all, 1), 1);
     /* Columns 1 and 2 of them. */
     shortlist.first = all.first = 1;
     shortlist.count = all.count = 2;
-    assert_int_equal(ferry_logits_place(&shortlist, 2), -1);
-    assert_int_equal(ferry_logits_place(&shortlist, 5), 0);
-    assert_int_equal(ferry_logits_place(&shortlist, 9), 1);
+    assert_int_equal(ferry_logits_offset(&shortlist, 2), -1);
+    assert_int_equal(ferry_logits_offset(&shortlist, 5), 0);
+    assert_int_equal(ferry_logits_offset(&shortlist, 9), 1);
     assert_int_equal(ferry_logits_id(&shortlist, 2), 9);
-    assert_int_equal(ferry_logits_place(&all, 0), -1);
-    assert_int_equal(ferry_logits_place(&all, 2), 1);
+    assert_int_equal(ferry_logits_offset(&all, 0), -1);
+    assert_int_equal(ferry_logits_offset(&all, 2), 1);
     assert_int_equal(ferry_logits_id(&all, 2), 2);
 }
 

@@ -1,5 +1,5 @@
 /* Lines that are translated sentence by sentence (ferry_options.split): which, and what becomes of them. */
-#include "engine/api/parts.h"
+#include "engine/api/job.h"
 #include "tests/support/files.h"
 #include "tests/support/shipped_model.h"
 

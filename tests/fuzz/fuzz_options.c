@@ -3,7 +3,7 @@
 #define _POSIX_C_SOURCE 200809L /* strnlen */
 #include "embedded_model.h"
 
-#include "engine/api/options.h"
+#include "engine/api/translator.h"
 
 enum { MOST_IDS = 4, MOST_TEXT = 32, MOST_TOKENS = 64, MOST_BEAM = 8, MOST_BATCH = 64, MOST_THREADS = 4 };
 

@@ -89,7 +89,7 @@ static call call_of(ferry_generator *generator, job *j, int32_t first, int32_t l
     call c = {.generator = generator};
     c.source = (ferry_generate_source){
         .shortlist = j->generation->shortlist.offsets != NULL ? &j->generation->shortlist : NULL,
-        .screen = j->screen,
+        .bound = j->bound,
         .width = width,
         .positions = positions,
         .next = next_sentence,

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 
 #include "engine/search/generate.h"
-#include "engine/search/generation.h"
+#include "engine/search/search.h"
 
 enum { JOB_SENTENCES = 60, JOB_LONGEST = 40, JOB_BEAM = 3 };
 
@@ -27,7 +27,7 @@ typedef struct job_sentence {
 
 typedef struct job {
     const ferry_generation *generation;
-    const ferry_screen *screen; /* or NULL */
+    const ferry_logit_bound *bound; /* or NULL */
     job_sentence sentences[JOB_SENTENCES];
     int32_t count, next, last, finished;
     int32_t stop_at_taken, stop_at_finished; /* the so many-th sentence sets `stop`; 0: none does */

@@ -184,7 +184,7 @@ static ferry_status find_languages(ferry_import_plan *plan, const added_tokens *
 }
 
 ferry_status ferry_multilingual_tags(ferry_import_plan *plan, const ferry_import_tags *list, const char *around,
-                                     ferry_tag_place source_tag, ferry_error *error)
+                                     ferry_tag_position source_tag, ferry_error *error)
 {
     int32_t *forced = &plan->generation.decoding.search.forced_first_id;
     ferry_model_text *text = &plan->text;
@@ -225,7 +225,7 @@ static bool take_language(const int32_t *languages, int32_t n, bool last, const 
 }
 
 void ferry_multilingual_template(ferry_model_text *text, const int32_t *languages, int32_t count,
-                                 ferry_tag_place *position)
+                                 ferry_tag_position *position)
 {
     if (take_language(languages, count, false, &text->prefix_ids, &text->prefix_count))
         *position = FERRY_TAG_PREFIX;
@@ -234,7 +234,7 @@ void ferry_multilingual_template(ferry_model_text *text, const int32_t *language
 }
 
 /* Ids are the model's own. The template has the tag of one source language, which says where tags go. */
-static ferry_status read_tokenizer_json(ferry_import_plan *plan, const char *form, ferry_tag_place source_tag,
+static ferry_status read_tokenizer_json(ferry_import_plan *plan, const char *form, ferry_tag_position source_tag,
                                         ferry_error *error)
 {
     ferry_import_tags languages = {NULL, NULL, 0};
@@ -253,7 +253,7 @@ static ferry_status read_tokenizer_json(ferry_import_plan *plan, const char *for
 }
 
 ferry_status ferry_multilingual_text(ferry_import_plan *plan, const char *form, const char *built_in,
-                                     ferry_tag_place source_tag, ferry_error *error)
+                                     ferry_tag_position source_tag, ferry_error *error)
 {
     static const char model[] = "sentencepiece.bpe.model";
     static const ferry_view fixed[] = {{"<s>", 3}, {"<pad>", 5}, {"</s>", 4}, {"<unk>", 5}};

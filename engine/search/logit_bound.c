@@ -1,4 +1,4 @@
-#include "screen.h"
+#include "output_columns.h"
 
 #include <assert.h>
 #include <math.h>
@@ -21,7 +21,7 @@ static double norm(const float *x, int32_t K)
 
 static double larger(double a, double b)
 {
-    return a < b || isnan(b) ? b : a; /* a NaN stays: the bound is then useless */
+    return a < b || isnan(b) ? b : a; /* a NaN stays: the margin is then useless */
 }
 
 /* The square of any larger float does not underflow. */
@@ -30,7 +30,7 @@ static double larger(double a, double b)
 /* |w| of sixteen rows of W, a panel [K][16]. */
 static void measure_panel(const float *panel, size_t K, double *norms)
 {
-    enum { CHUNK = 64 }; /* float sums of so many err by less than the bound's slack */
+    enum { CHUNK = 64 }; /* float sums of so many err by less than the margin's slack */
     memset(norms, 0, FERRY_LANES * sizeof *norms);
     for (size_t k = 0; k < K; k += CHUNK) {
         float sums[FERRY_LANES] = {0};
@@ -56,84 +56,84 @@ static size_t coarse_size(const ferry_matrix *exact, int32_t N)
 }
 
 /* Ŵ: W with other weights and scales. */
-static void set_coarse(ferry_screen *screen, const void *weights, const float *scales)
+static void set_coarse(ferry_logit_bound *bound, const void *weights, const float *scales)
 {
-    const bool codes = screen->exact->kind == FERRY_MATRIX_CODES;
-    ferry_matrix *coarse = &screen->coarse;
-    *coarse = *screen->exact;
+    const bool codes = bound->exact->kind == FERRY_MATRIX_CODES;
+    ferry_matrix *coarse = &bound->coarse;
+    *coarse = *bound->exact;
     coarse->kind = codes ? FERRY_MATRIX_NIBBLES : FERRY_MATRIX_CODES;
     coarse->weights = weights;
-    coarse->nibbles_error = nextafterf((float)screen->error, INFINITY);
+    coarse->nibbles_error = nextafterf((float)bound->error, INFINITY);
     if (!codes || coarse->scales != NULL) coarse->scales = scales;
 }
 
-/* A row of zeros has exact products, whatever its scale: with a scale of 0 its bound is one, too. */
-static void coarsen_codes(ferry_screen *screen, size_t p, coarse_panel to)
+/* A row of zeros has exact products, whatever its scale: with a scale of 0 its margin is one, too. */
+static void coarsen_codes(ferry_logit_bound *bound, size_t p, coarse_panel to)
 {
-    const ferry_matrix *exact = screen->exact;
+    const ferry_matrix *exact = bound->exact;
     const size_t first = p * FERRY_LANES;
     ferry_nibbles_error error;
     ferry_nibbles_from_panel(exact->codes + p * ferry_codes_size(FERRY_LANES, exact->K), exact->K, to.weights, &error);
     for (size_t l = 0; l < FERRY_LANES && first + l < (size_t)exact->N; l++) {
         const float scale = exact->scales == NULL ? 1 / exact->multiplier : error.any[l] ? exact->scales[first + l] : 0;
         to.scales[l] = scale;
-        screen->norm = larger(screen->norm, 127 * sqrt((double)exact->K) * (double)scale);
-        screen->error = larger(screen->error, sqrt((double)error.squares[l]));
+        bound->norm = larger(bound->norm, 127 * sqrt((double)exact->K) * (double)scale);
+        bound->error = larger(bound->error, sqrt((double)error.squares[l]));
     }
 }
 
-static void coarsen_floats(ferry_screen *screen, size_t p, coarse_panel to)
+static void coarsen_floats(ferry_logit_bound *bound, size_t p, coarse_panel to)
 {
-    const size_t K = (size_t)screen->exact->K;
-    const float *panel = screen->exact->panels + p * K * FERRY_LANES;
+    const size_t K = (size_t)bound->exact->K;
+    const float *panel = bound->exact->panels + p * K * FERRY_LANES;
     double norms[FERRY_LANES];
-    ferry_codes_from_panel(panel, screen->exact->K, to.weights, to.scales);
+    ferry_codes_from_panel(panel, bound->exact->K, to.weights, to.scales);
     measure_panel(panel, K, norms);
     for (size_t l = 0; l < FERRY_LANES; l++) {
-        screen->norm = larger(screen->norm, norms[l]);
-        screen->error = larger(screen->error, sqrt((double)K) * (double)to.scales[l] / 2);
+        bound->norm = larger(bound->norm, norms[l]);
+        bound->error = larger(bound->error, sqrt((double)K) * (double)to.scales[l] / 2);
     }
 }
 
 /* Panel p of Ŵ; between some of them, it can be stopped. */
-static ferry_status coarsen(ferry_screen *screen, const ferry_context *context, size_t p, coarse_panel to,
+static ferry_status coarsen(ferry_logit_bound *bound, const ferry_context *context, size_t p, coarse_panel to,
                             ferry_error *error)
 {
     if (p % TOGETHER == 0) FERRY_TRY(ferry_context_check(context, error));
-    if (screen->exact->kind == FERRY_MATRIX_CODES)
-        coarsen_codes(screen, p, to);
+    if (bound->exact->kind == FERRY_MATRIX_CODES)
+        coarsen_codes(bound, p, to);
     else
-        coarsen_floats(screen, p, to);
+        coarsen_floats(bound, p, to);
     return FERRY_OK;
 }
 
 /* Memory of its own. */
-static ferry_status take(ferry_screen *screen, const ferry_context *context, size_t bytes, ferry_error *error)
+static ferry_status take(ferry_logit_bound *bound, const ferry_context *context, size_t bytes, ferry_error *error)
 {
     if (!ferry_account_take(context->arena.account, bytes))
         return ferry_fail_memory(error, "a coarse output matrix", bytes);
-    screen->account = context->arena.account;
-    screen->bytes = bytes;
-    screen->memory = ferry_aligned_alloc(64, bytes);
-    return screen->memory != NULL ? FERRY_OK : ferry_fail_memory(error, "a coarse output matrix", bytes);
+    bound->account = context->arena.account;
+    bound->bytes = bytes;
+    bound->memory = ferry_aligned_alloc(64, bytes);
+    return bound->memory != NULL ? FERRY_OK : ferry_fail_memory(error, "a coarse output matrix", bytes);
 }
 
-static void give(ferry_screen *screen)
+static void give(ferry_logit_bound *bound)
 {
-    ferry_aligned_free(screen->memory);
-    ferry_account_give(screen->account, screen->bytes);
-    screen->memory = NULL;
-    screen->bytes = 0;
+    ferry_aligned_free(bound->memory);
+    ferry_account_give(bound->account, bound->bytes);
+    bound->memory = NULL;
+    bound->bytes = 0;
 }
 
 /* Whether `stored` is what would be made of W; measures W on the way. */
-static ferry_status compare(ferry_screen *screen, ferry_context *context, const ferry_matrix *stored, bool *same,
+static ferry_status compare(ferry_logit_bound *bound, ferry_context *context, const ferry_matrix *stored, bool *same,
                             ferry_error *error)
 {
-    const ferry_matrix *exact = screen->exact;
+    const ferry_matrix *exact = bound->exact;
     const size_t bytes = coarse_size(exact, FERRY_LANES);
     const unsigned char *weights = stored->weights;
-    float panel_scales[FERRY_LANES], *scales = screen->memory;
+    float panel_scales[FERRY_LANES], *scales = bound->memory;
     const ferry_arena_mark mark = ferry_arena_begin(&context->arena);
     void *panel = ferry_arena_alloc(&context->arena, bytes, 1);
     if (panel == NULL) return ferry_fail_memory(error, "a panel of a matrix", bytes);
@@ -142,7 +142,7 @@ static ferry_status compare(ferry_screen *screen, ferry_context *context, const 
     for (size_t p = 0, n = 0; *same && p < ferry_matrix_panels(exact); p++, n += FERRY_LANES) {
         const size_t left = (size_t)exact->N - n, rows = left < FERRY_LANES ? left : FERRY_LANES;
         const coarse_panel to = {panel, scales != NULL ? scales + n : panel_scales};
-        status = coarsen(screen, context, p, to, error);
+        status = coarsen(bound, context, p, to, error);
         if (status != FERRY_OK) break;
         *same = memcmp(panel, weights + p * bytes, bytes) == 0 &&
                 (exact->kind == FERRY_MATRIX_CODES ||
@@ -158,91 +158,76 @@ static size_t scales_size(const ferry_matrix *exact)
 }
 
 /* In memory. */
-static ferry_status make(ferry_screen *screen, const ferry_context *context, ferry_error *error)
+static ferry_status make(ferry_logit_bound *bound, const ferry_context *context, ferry_error *error)
 {
-    const ferry_matrix *exact = screen->exact;
+    const ferry_matrix *exact = bound->exact;
     const size_t bytes = coarse_size(exact, exact->N), panel_bytes = coarse_size(exact, FERRY_LANES);
-    FERRY_TRY(take(screen, context, bytes + scales_size(exact), error));
-    unsigned char *weights = screen->memory;
+    FERRY_TRY(take(bound, context, bytes + scales_size(exact), error));
+    unsigned char *weights = bound->memory;
     float *scales = (float *)(void *)(weights + bytes);
     for (size_t p = 0; p < ferry_matrix_panels(exact); p++)
         FERRY_TRY(
-            coarsen(screen, context, p, (coarse_panel){weights + p * panel_bytes, scales + p * FERRY_LANES}, error));
-    set_coarse(screen, weights, scales);
+            coarsen(bound, context, p, (coarse_panel){weights + p * panel_bytes, scales + p * FERRY_LANES}, error));
+    set_coarse(bound, weights, scales);
     return FERRY_OK;
 }
 
 /* The file's, if it is right: then it needs no memory, but for the scales of codes. */
-static ferry_status find_coarse(ferry_screen *screen, ferry_context *context, const ferry_matrix *stored,
+static ferry_status find_coarse(ferry_logit_bound *bound, ferry_context *context, const ferry_matrix *stored,
                                 ferry_error *error)
 {
     bool same = false;
-    if (stored->weights == NULL) return make(screen, context, error);
-    if (screen->exact->kind == FERRY_MATRIX_CODES) FERRY_TRY(take(screen, context, scales_size(screen->exact), error));
-    FERRY_TRY(compare(screen, context, stored, &same, error));
+    if (stored->weights == NULL) return make(bound, context, error);
+    if (bound->exact->kind == FERRY_MATRIX_CODES) FERRY_TRY(take(bound, context, scales_size(bound->exact), error));
+    FERRY_TRY(compare(bound, context, stored, &same, error));
     if (same) {
-        set_coarse(screen, stored->weights, screen->memory != NULL ? screen->memory : stored->scales);
+        set_coarse(bound, stored->weights, bound->memory != NULL ? bound->memory : stored->scales);
         return FERRY_OK;
     }
-    give(screen);
-    return make(screen, context, error);
+    give(bound);
+    return make(bound, context, error);
 }
 
-static double largest_bias(const ferry_matrix *matrix)
+ferry_status ferry_logit_bound_create(const ferry_matrix *exact, const ferry_matrix *stored, ferry_context *context,
+                                      ferry_logit_bound *bound, ferry_error *error)
 {
-    double most = 0;
-    for (int32_t n = 0; n < matrix->N; n++) most = larger(most, fabs((double)matrix->bias[n]));
-    return most;
-}
-
-ferry_status ferry_screen_create(const ferry_matrix *exact, const ferry_matrix *stored, ferry_context *context,
-                                 ferry_screen *screen, ferry_error *error)
-{
-    *screen = (ferry_screen){.exact = exact};
-    if (exact->bias != NULL) screen->bias = largest_bias(exact);
-    const ferry_status status = find_coarse(screen, context, stored, error);
-    if (status != FERRY_OK) ferry_screen_destroy(screen);
+    *bound = (ferry_logit_bound){.exact = exact};
+    for (int32_t n = 0; exact->bias != NULL && n < exact->N; n++)
+        bound->bias = larger(bound->bias, fabs((double)exact->bias[n]));
+    const ferry_status status = find_coarse(bound, context, stored, error);
+    if (status != FERRY_OK) ferry_logit_bound_destroy(bound);
     return status;
 }
 
-void ferry_screen_destroy(ferry_screen *screen)
+void ferry_logit_bound_destroy(ferry_logit_bound *bound)
 {
-    give(screen);
-    memset(screen, 0, sizeof *screen);
+    give(bound);
+    memset(bound, 0, sizeof *bound);
 }
 
 /* ---- the exact logits ---- */
 
-double ferry_screen_bound(const ferry_screen *screen, const float *x, const ferry_rows_i8 *inputs, int32_t row)
+double ferry_logit_bound_margin(const ferry_logit_bound *bound, const float *x, const ferry_rows_i8 *inputs,
+                                int32_t row)
 {
-    const double unit = 0x1p-24, K = screen->exact->K, factor = (double)inputs->factors[row];
+    const double unit = 0x1p-24, K = bound->exact->K, factor = (double)inputs->factors[row];
     const double slack = 1 + 1e-4;     /* x·a is rounded before it becomes an integer, and so were the norms */
     const double underflow = 0x1p-119; /* K·127² times half of the least float, and more */
-    const double delta = sqrt(K) / (2 * factor), size = norm(x, screen->exact->K) + delta;
-    const double most = size * screen->norm + screen->bias;
+    const double delta = sqrt(K) / (2 * factor), size = norm(x, bound->exact->K) + delta;
+    const double most = size * bound->norm + bound->bias;
     /* The factors would be too small or too large, or logits too large. */
     if (!(factor < 1e20 && factor > 1e-30 && most < 1e30)) return INFINITY;
-    if (screen->exact->kind == FERRY_MATRIX_CODES) return 0;
+    if (bound->exact->kind == FERRY_MATRIX_CODES) return 0;
     /* A chain of K products and additions errs by K + 1 roundings of Σ|x·w| at most (Higham, Accuracy and Stability of
      * Numerical Algorithms, 2002, section 3.1), the coarse product by five. */
-    return slack * (size * screen->error + delta * screen->norm + 2 * (K + 8) * unit * most) + underflow;
-}
-
-/* The panel that begins with column n, and its weights into the cache near the core. */
-static ferry_matrix fetch_panel(const ferry_matrix *exact, int32_t n)
-{
-    const int32_t left = exact->N - n;
-    const ferry_matrix panel = ferry_matrix_columns(exact, n, left < FERRY_LANES ? left : FERRY_LANES);
-    const size_t bytes = ferry_panel_bytes(&panel);
-    for (size_t at = 0; at < bytes; at += 64) __builtin_prefetch((const char *)panel.weights + at, 0, 2);
-    return panel;
+    return slack * (size * bound->error + delta * bound->norm + 2 * (K + 8) * unit * most) + underflow;
 }
 
 /* The largest logit so far. */
 typedef struct best {
     ferry_context *context;
     const ferry_matrix *exact;
-    const ferry_screen_rules *rules;
+    const ferry_logit_bound_rules *rules;
     ferry_inputs inputs;
     int32_t column;
     float logit;
@@ -252,7 +237,12 @@ typedef struct best {
 static ferry_status choose(best *b, int32_t p, ferry_error *error)
 {
     float values[FERRY_LANES];
-    const ferry_matrix columns = fetch_panel(b->exact, p * FERRY_LANES);
+    const int32_t left = b->exact->N - p * FERRY_LANES;
+    const ferry_matrix columns =
+        ferry_matrix_columns(b->exact, p * FERRY_LANES, left < FERRY_LANES ? left : FERRY_LANES);
+    const size_t bytes = ferry_panel_bytes(&columns);
+    for (size_t at = 0; at < bytes; at += 64)
+        __builtin_prefetch((const char *)columns.weights + at, 0, 2); /* near the core */
     const ferry_logits panel = {.values = values, .ld = FERRY_LANES, .count = columns.N, .first = p * FERRY_LANES};
     FERRY_TRY(ferry_inputs_multiply(b->context, values, &b->inputs, &columns, error));
     b->rules->mask(b->rules->user, &panel);
@@ -266,9 +256,9 @@ static ferry_status choose(best *b, int32_t p, ferry_error *error)
 }
 
 /* The first panel from p on whose exact logits can reach the best one; `panels` if there is none. */
-static int32_t next_panel(const best *b, const float *maxima, int32_t p, int32_t panels, double bound)
+static int32_t next_panel(const best *b, const float *maxima, int32_t p, int32_t panels, double margin)
 {
-    const float least = nextafterf((float)((double)b->logit - bound), -INFINITY);
+    const float least = nextafterf((float)((double)b->logit - margin), -INFINITY);
     for (; p + FERRY_LANES <= panels; p += FERRY_LANES) {
         int32_t any = 0;
         for (int32_t l = 0; l < FERRY_LANES; l++) any |= maxima[p + l] > least;
@@ -279,20 +269,19 @@ static int32_t next_panel(const best *b, const float *maxima, int32_t p, int32_t
 }
 
 /* Begins with the panel that seems to have the largest, after which few others can. */
-ferry_status ferry_screen_resolve(const ferry_screen *screen, ferry_context *context, const float *x, double bound,
-                                  float *maxima, const ferry_screen_rules *rules, int32_t *column, float *logit,
-                                  ferry_error *error)
+ferry_status ferry_logit_bound_resolve(const ferry_logit_bound *bound, ferry_context *context, const float *x,
+                                       double margin, float *maxima, const ferry_logit_bound_rules *rules,
+                                       int32_t *column, float *logit, ferry_error *error)
 {
-    const int32_t panels = (int32_t)ferry_matrix_panels(screen->exact),
-                  first = context->kernels->argmax(maxima, panels);
+    const int32_t panels = (int32_t)ferry_matrix_panels(bound->exact), first = context->kernels->argmax(maxima, panels);
     const ferry_arena_mark mark = ferry_arena_begin(&context->arena);
-    best b = {.context = context, .exact = screen->exact, .rules = rules, .column = -1, .logit = -INFINITY};
-    FERRY_TRY(ferry_inputs_prepare(context, &(ferry_rows){.x = x, .count = 1}, screen->exact, &b.inputs, error));
+    best b = {.context = context, .exact = bound->exact, .rules = rules, .column = -1, .logit = -INFINITY};
+    FERRY_TRY(ferry_inputs_prepare(context, &(ferry_rows){.x = x, .count = 1}, bound->exact, &b.inputs, error));
     assert(first >= 0); /* there is no NaN */
     FERRY_TRY(choose(&b, first, error));
     maxima[first] = -INFINITY;
-    for (int32_t p = next_panel(&b, maxima, 0, panels, bound); p < panels;
-         p = next_panel(&b, maxima, p + 1, panels, bound))
+    for (int32_t p = next_panel(&b, maxima, 0, panels, margin); p < panels;
+         p = next_panel(&b, maxima, p + 1, panels, margin))
         FERRY_TRY(choose(&b, p, error));
     ferry_arena_end(&context->arena, mark);
     *column = b.column;

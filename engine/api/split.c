@@ -1,0 +1,310 @@
+/* Texts become sentences, and lines become parts. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "job.h"
+#include "tokenizer/sentences.h"
+#include "tokenizer/unicode.h"
+
+/* FERRY_SPLIT_AUTO splits lines of several sentences that have more source tokens. docs/decoding.md says how
+ * it was chosen. */
+enum { MOST_TOGETHER = 10 };
+
+enum {
+    MOST_BYTES = 64,     /* of text for a source token: a line with more is too long, whatever it contains */
+    MOST_TEXT = 1 << 20, /* bytes that are tokenized at once, however many tokens a part may have */
+    FEW_BYTES = 4,       /* of text for a source token, as a first guess */
+    GUESSES = 3          /* of a part's end, before it is found by halving */
+};
+
+/* ---- texts ---- */
+
+ferry_status ferry_text_split(const ferry_translator *translator, ferry_text whole, ferry_text_lines *lines,
+                              ferry_error *error)
+{
+    const ferry_view text = {whole.data, whole.size};
+    for (size_t at = 0, end;; at = end) {
+        at += ferry_utf8_leading_space((ferry_view){text.data + at, text.size - at});
+        if (at == text.size) return FERRY_OK;
+        end = ferry_sentence_end(text, at, ferry_translator_stage(translator, 0)->sentences);
+        ferry_text *grown = ferry_array_grow(lines->texts, &lines->capacity, lines->count + 1, sizeof *grown);
+        if (grown == NULL)
+            return ferry_fail_memory(error, "the sentences of a text", (lines->count + 1) * sizeof *grown);
+        lines->texts = grown;
+        lines->texts[lines->count++] = (ferry_text){text.data + at, end - at};
+    }
+}
+
+/* ---- cuts ---- */
+
+bool ferry_cut_is_at(ferry_view text, size_t at, ferry_cut cut)
+{
+    uint32_t before = 0, after = 0;
+    size_t previous = at, next = at;
+    if (at == text.size) return true;
+    if (((unsigned char)text.data[at] & 0xC0) == 0x80) return false; /* within a character */
+    if (cut == FERRY_CUT_CHARACTER) return true;
+    ferry_utf8_next(text, &next, &after);
+    if (cut == FERRY_CUT_BLANK && !ferry_utf8_is_space(after)) return false;
+    ferry_utf8_previous(text, &previous, &before);
+    return cut == FERRY_CUT_BLANK ? !ferry_utf8_is_space(before) : !ferry_unicode_joins(before, after);
+}
+
+size_t ferry_cut_near(ferry_view text, size_t low, size_t high, size_t guess, ferry_cut cut)
+{
+    for (size_t at = guess; at > low; at--)
+        if (ferry_cut_is_at(text, at, cut)) return at;
+    for (size_t at = guess + 1; at < high; at++)
+        if (ferry_cut_is_at(text, at, cut)) return at;
+    return low;
+}
+
+/* ---- parts ---- */
+
+void ferry_parts_destroy(ferry_parts *parts)
+{
+    for (size_t i = 0; i < parts->count; i++) {
+        free(parts->parts[i].ids.ids);
+        free(parts->parts[i].prefix.ids);
+        free(parts->parts[i].ranges.ranges);
+        ferry_result_line_clear(&parts->parts[i].result);
+    }
+    free(parts->parts);
+    memset(parts, 0, sizeof *parts);
+}
+
+ferry_status ferry_parts_add(ferry_parts *parts, ferry_part **part, ferry_error *error)
+{
+    *part = NULL;
+    /* Nearly every line has one. */
+    const size_t count = parts->count + 1;
+    ferry_part *grown =
+        count == 1 ? malloc(sizeof *grown) : ferry_array_grow(parts->parts, &parts->capacity, count, sizeof *grown);
+    if (grown == NULL) return ferry_fail_memory(error, "the parts of a line", count * sizeof *grown);
+    parts->parts = grown;
+    *part = &grown[parts->count++];
+    memset(*part, 0, sizeof **part);
+    return FERRY_OK;
+}
+
+bool ferry_parts_is_long(size_t bytes, size_t limit)
+{
+    return bytes / MOST_BYTES > limit || bytes > MOST_TEXT;
+}
+
+/* ---- the splitter ---- */
+
+typedef struct splitter {
+    const ferry_translator *translator;
+    const atomic_bool *stop;
+    ferry_parts *parts;
+    ferry_view tag;      /* of the line, for each part */
+    ferry_view rest;     /* of the line, after the parts */
+    size_t limit;        /* source tokens */
+    size_t guess;        /* bytes of the next part */
+    size_t sentence;     /* bytes of the rest to the end of its first sentence; 0: not known */
+    size_t inside;       /* bytes of the rest in which that does not end */
+    ferry_ids trial;     /* ids of the last text that was tried */
+    ferry_ranges ranges; /* of these ids, if tokens are wanted */
+} splitter;
+
+static ferry_status encode(splitter *s, ferry_view text, bool ranges, ferry_error *error)
+{
+    const ferry_model *model = s->translator->model;
+    return ferry_languages_encode_part(&model->languages, model->tokenizer, s->translator->pair, s->tag, text,
+                                       &s->trial, ranges ? &s->ranges : NULL, error);
+}
+
+/* Whether the rest's first bytes are short enough for a part. */
+static ferry_status try_part(splitter *s, size_t bytes, bool *fits, ferry_error *error)
+{
+    *fits = false;
+    if (atomic_load(s->stop)) return ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled");
+    FERRY_TRY(encode(s, (ferry_view){s->rest.data, bytes}, ferry_translator_wants_tokens(s->translator), error));
+    *fits = s->trial.count <= s->limit;
+    return FERRY_OK;
+}
+
+/* Exchanges the ids of the last trial for those of the part. */
+static void swap_trial(splitter *s, ferry_part *part)
+{
+    const ferry_ids ids = s->trial;
+    const ferry_ranges ranges = s->ranges;
+    s->trial = part->ids;
+    s->ranges = part->ranges;
+    part->ids = ids;
+    part->ranges = ranges;
+}
+
+/* Tries the rest's first bytes, and before, if they are many, the first of them: where those are too many tokens by
+ * far, all are. Where a word is cut, its pieces are more than those of the whole word, so that a few do not count.
+ * *probe and *tokens: the bytes that were tried first, and their tokens. */
+static ferry_status try_text(splitter *s, size_t bytes, size_t *probe, size_t *tokens, bool *fits, ferry_error *error)
+{
+    *probe = 2 * s->guess < bytes ? 2 * s->guess : bytes;
+    while (!ferry_cut_is_at(s->rest, *probe, FERRY_CUT_CHARACTER)) ++*probe;
+    FERRY_TRY(try_part(s, *probe, fits, error));
+    *tokens = s->trial.count;
+    if (*probe >= bytes || *tokens > s->limit + MOST_BYTES) return FERRY_OK;
+    return try_part(s, bytes, fits, error);
+}
+
+/* Finds the longest part that ends at a cut of this kind before *high; of 0 bytes, if none is short enough. Lowers
+ * *high to where the first one is not. */
+static ferry_status find_cut(splitter *s, ferry_cut cut, size_t *high, size_t *size, ferry_part *part,
+                             ferry_error *error)
+{
+    size_t guess = s->guess;
+    for (int tries = 0;; tries++) {
+        bool fits;
+        if (tries >= GUESSES || guess <= *size || guess >= *high) guess = *size + (*high - *size) / 2;
+        const size_t at = ferry_cut_near(s->rest, *size, *high, guess, cut);
+        if (at == *size) return FERRY_OK;
+        FERRY_TRY(try_part(s, at, &fits, error));
+        guess = at * s->limit / (s->trial.count + 1);
+        if (!fits) {
+            *high = at;
+            continue;
+        }
+        swap_trial(s, part);
+        *size = at;
+    }
+}
+
+/* Finds where the rest's first sentence ends, or where the text does that is tokenized at once: then false. A long
+ * sentence is not searched again for each of its parts. */
+static bool find_sentence(splitter *s, size_t *end)
+{
+    const size_t most = s->limit < MOST_TEXT / MOST_BYTES ? s->limit * MOST_BYTES : MOST_TEXT;
+    const ferry_view window = {s->rest.data, most < s->rest.size ? most : s->rest.size};
+    if (s->sentence == 0 && (s->inside < window.size / 2 || window.size == s->rest.size)) {
+        *end = ferry_sentence_end(window, 0, s->translator->sentences);
+        if (window.size == s->rest.size || !ferry_utf8_is_blank((ferry_view){window.data + *end, window.size - *end}))
+            s->sentence = *end;
+        else
+            s->inside = window.size;
+    }
+    *end = s->sentence > 0 ? s->sentence : window.size;
+    return s->sentence > 0;
+}
+
+/* Finds the part with which the rest begins: a sentence, else as much of it as is short enough. */
+static ferry_status find_part(splitter *s, size_t *size, ferry_part *part, ferry_error *error)
+{
+    size_t window, probe, tokens;
+    bool fits;
+    const bool sentence = find_sentence(s, &window);
+    const size_t first = sentence || window < 2 * s->guess ? window : 2 * s->guess;
+    FERRY_TRY(try_text(s, first, &probe, &tokens, &fits, error));
+    if (sentence && fits) {
+        *size = window;
+        swap_trial(s, part);
+        return FERRY_OK;
+    }
+    part->cut = true;
+    size_t high = tokens > s->limit + MOST_BYTES ? probe : window + 1;
+    s->guess = probe * s->limit / (tokens + 1);
+    if (s->guess > window) s->guess = window;
+    *size = 0;
+    for (int cut = FERRY_CUT_BLANK; *size == 0 && cut < FERRY_CUTS; cut++)
+        FERRY_TRY(find_cut(s, (ferry_cut)cut, &high, size, part, error));
+    s->guess = *size;
+    if (*size > 0) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_LIMIT,
+                      "one character has %zu source tokens, with those that the model adds; max_source is %zu",
+                      s->trial.count, s->limit);
+}
+
+/* The rest loses its first bytes. */
+static ferry_view take(splitter *s, size_t bytes)
+{
+    const ferry_view taken = {s->rest.data, bytes};
+    s->rest = (ferry_view){s->rest.data + bytes, s->rest.size - bytes};
+    s->sentence = s->sentence > bytes ? s->sentence - bytes : 0;
+    s->inside = s->inside > bytes ? s->inside - bytes : 0;
+    return taken;
+}
+
+/* Whether sentences follow the line's first one. */
+static bool has_several(const splitter *s)
+{
+    const size_t space = ferry_utf8_leading_space(s->rest);
+    if (space == s->rest.size) return false;
+    const size_t end = ferry_sentence_end(s->rest, space, s->translator->sentences);
+    return !ferry_utf8_is_blank((ferry_view){s->rest.data + end, s->rest.size - end});
+}
+
+/* As one part, if it is short enough and not to be split; else as several. */
+static ferry_status split_rest(splitter *s, ferry_error *error)
+{
+    const ferry_split split = s->translator->options.split;
+    ferry_part *part;
+    size_t probe, tokens, size;
+    bool whole = !ferry_parts_is_long(s->rest.size, s->limit) && !(split == FERRY_SPLIT_ALL && has_several(s));
+    if (whole) FERRY_TRY(try_text(s, s->rest.size, &probe, &tokens, &whole, error));
+    if (whole && split == FERRY_SPLIT_AUTO && s->trial.count > MOST_TOGETHER && has_several(s)) whole = false;
+    if (whole) {
+        FERRY_TRY(ferry_parts_add(s->parts, &part, error));
+        part->text = s->rest;
+        swap_trial(s, part);
+        return FERRY_OK;
+    }
+    take(s, ferry_utf8_leading_space(s->rest));
+    for (ferry_view gap = {s->rest.data, 0}; s->rest.size > 0; gap = take(s, ferry_utf8_leading_space(s->rest))) {
+        FERRY_TRY(ferry_parts_add(s->parts, &part, error));
+        part->gap = gap;
+        FERRY_TRY(find_part(s, &size, part, error));
+        part->text = take(s, size);
+    }
+    return FERRY_OK;
+}
+
+/* What the model sees of each part, beside the ids of an empty text, the frame. Of a text that stays as it is for
+ * unknown ids, this is said if it has letters. */
+static ferry_status look_at_parts(splitter *s, ferry_error *error)
+{
+    const ferry_model_text *text = &s->translator->model->file.text;
+    FERRY_TRY(encode(s, (ferry_view){s->rest.data, 0}, false, error));
+    const ferry_seen frame = ferry_seen_count(text, &s->trial);
+    for (size_t p = 0; p < s->parts->count; p++) {
+        ferry_part *part = &s->parts->parts[p];
+        const ferry_seen seen = ferry_seen_count(text, &part->ids);
+        const ferry_sight sight = seen.known <= frame.known ? FERRY_SIGHT_NOTHING : ferry_text_sight(part->text);
+        part->unknowns = seen.unknown > frame.unknown ? seen.unknown - frame.unknown : 0;
+        if (sight == FERRY_SIGHT_NOTHING) {
+            if (part->unknowns > 0 && ferry_text_sight(part->text) == FERRY_SIGHT_LETTER)
+                part->quality.flags = FERRY_QUALITY_UNKNOWN;
+            if (s->tag.size > 0) part->text = ferry_utf8_trim(part->text);
+            part->ids.count = part->ranges.count = 0;
+        } else if (part->unknowns > 0) {
+            FERRY_TRY(encode(s, part->text, true, error));
+            for (size_t i = s->trial.count; i-- > 0;) {
+                const ferry_range range = s->ranges.ranges[i];
+                if (s->trial.ids[i] == text->source_unk_id && range.begin < range.end)
+                    part->first_unknown = (ferry_view){part->text.data + range.begin, range.end - range.begin};
+            }
+        }
+    }
+    return FERRY_OK;
+}
+
+ferry_status ferry_parts_split(const ferry_translator *translator, ferry_view line, const atomic_bool *stop,
+                               ferry_parts *parts, ferry_error *error)
+{
+    const ferry_model *model = translator->model;
+    const size_t limit = (size_t)ferry_translator_source_limit(translator);
+    splitter s = {.translator = translator,
+                  .stop = stop,
+                  .parts = parts,
+                  .rest = line,
+                  .limit = limit,
+                  .guess = FEW_BYTES * limit};
+    FERRY_TRY(ferry_languages_check_line(&model->languages, model->tokenizer, translator->pair, line, error));
+    s.tag = take(&s, ferry_tokenizer_tag_size(model->tokenizer, line));
+    ferry_status status = split_rest(&s, error);
+    if (status == FERRY_OK) status = look_at_parts(&s, error);
+    free(s.trial.ids);
+    free(s.ranges.ranges);
+    return status;
+}
