@@ -7,7 +7,6 @@
 
 #include <stdatomic.h>
 
-#include "base/repetition.h"
 #include "result.h"
 #include "translator.h"
 
@@ -26,6 +25,14 @@ typedef struct ferry_seen {
 ferry_seen ferry_seen_count(const ferry_model_text *text, const ferry_ids *ids);
 /* The index of the first of ids [count] that is `id`; `count`: none is. */
 size_t ferry_ids_find(const int32_t *ids, size_t count, int32_t id);
+
+typedef struct ferry_repetition {
+    size_t length; /* ids; 0 if nothing is repeated */
+    size_t times;  /* in a row, at least 1 */
+} ferry_repetition;
+
+/* The sequence of at most `most` ids that stands in a row most often; of several, the shortest. */
+ferry_repetition ferry_repetition_find(const int32_t *ids, size_t count, size_t most);
 
 /* Signs that a translation is wrong, although the model computed it so: ferry_quality. docs/decoding.md says how the
  * measures were chosen. */

@@ -4,12 +4,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/language_names.h"
 #include "base/utf8.h"
 
 enum { MOST_PROMPT = 1024 }; /* bytes */
 
-/* ---- names ---- */
+/* ---- English names ---- */
+
+static const ferry_language_name language_names[] = {
+#include "language_names.inc"
+};
+
+const ferry_language_name *ferry_language_name_at(size_t index)
+{
+    return index < sizeof language_names / sizeof *language_names ? &language_names[index] : NULL;
+}
+
+static bool is_code(const char *code, ferry_view wanted)
+{
+    return wanted.size > 0 && strlen(code) == wanted.size && ferry_compare_letters(code, wanted.data, wanted.size) == 0;
+}
+
+const char *ferry_language_name_of(ferry_view code)
+{
+    for (size_t i = 0; i < sizeof language_names / sizeof *language_names; i++)
+        if (is_code(language_names[i].code, code) || is_code(language_names[i].short_code, code))
+            return language_names[i].name;
+    return NULL;
+}
+
+/* ---- names and roles ---- */
 
 /* `role`, if the language has it: also a tag, where the model wants one. */
 static int32_t role_of(const ferry_model_languages *table, int32_t index, int32_t role)

@@ -8,7 +8,6 @@
 
 #include "base/utf8.h"
 #include "base/system.h"
-#include "bind.h"
 
 /* ---- the content hash ---- */
 

@@ -5,7 +5,6 @@
 #include <sys/resource.h>
 #endif
 
-#include "base/language_names.h"
 #include "base/system.h"
 #include "base/texts.h"
 
@@ -67,27 +66,6 @@ TEST(test_order_of_texts)
         assert_int_equal(ferry_text_begins(letters[i].a, letters[i].b), letters[i].begins);
         assert_int_equal(ferry_text_ends(letters[i].a, letters[i].b), letters[i].ends);
     }
-}
-
-/* ISO 639: the first, the last, a code with its script, and languages with several names. */
-TEST(test_language_names)
-{
-    static const struct {
-        const char *code, *name;
-    } rows[] = {{"aa", "Afar"},     {"AAR", "Afar"},   {"ace", "Acehnese"}, {"zho_Hant", "Traditional Chinese"},
-                {"spa", "Spanish"}, {"zh", "Chinese"}, {"de", "German"},    {"Zho", "Chinese"},
-                {"nya", "Nyanja"},  {"d", NULL},       {"", NULL},          {"deut", NULL},
-                {"zho_Hans", NULL}, {"zho_", NULL},    {"qqq", NULL}};
-    for (size_t i = 0; i < COUNT(rows); i++) {
-        const char *name = ferry_language_name_of(ferry_text_view(rows[i].code));
-        if (rows[i].name == NULL) assert_null(name);
-        if (rows[i].name != NULL) assert_string_equal(name, rows[i].name);
-    }
-    size_t count = 0, chinese = 0;
-    for (const ferry_language_name *row; (row = ferry_language_name_at(count)) != NULL; count++)
-        chinese += strcmp(row->code, "zho") == 0;
-    assert_int_equal(chinese, 3); /* the last of which is the table's last row */
-    assert_null(ferry_language_name_at(count + 1));
 }
 
 TEST(test_names_are_cut)

@@ -4,7 +4,7 @@
 #include "tests/support/model_damage.h"
 
 #include "engine/api/model.h"
-#include "engine/file/bind.h"
+#include "engine/file/model_file.h"
 #include "engine/file/schema.h"
 
 static sample open_small(const small_model *small, ferry_model_file *file)

@@ -1,5 +1,4 @@
 /* Quality flags of translations: what is found, what a result says, and what options.on_loop makes of loops. */
-#include "base/repetition.h"
 #include "engine/api/job.h"
 #include "engine/api/model.h"
 #include "tests/support/files.h"

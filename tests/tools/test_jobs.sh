@@ -39,8 +39,8 @@ test_resume_after_kill()
     if [ "$milliseconds" -gt 1000 ]; then kills=5; fi
     while [ "$kills" -gt 0 ]; do
         moment=$(awk "BEGIN { print 0.001 * $milliseconds * $RANDOM / 32768 }")
-        status=0
-        timeout --signal KILL "$moment" "$ferry" translate -q -i in -o part --resume "${options[@]}" 2> err || status=$?
+        status=0 # --foreground: timeout waits for what it kills, whose lock of the file ends with it
+        timeout --foreground --signal KILL "$moment" "$ferry" translate -q -i in -o part --resume "${options[@]}" 2> err || status=$?
         case $status in
         137) kills=$((kills - 1)) ;;
         0)
