@@ -33,14 +33,14 @@ static void tell_of_change(ferry_line_job *j, size_t i, const ferry_result *resu
     if (ferry_is_given(j->call, FERRY_OPTION_QUIET) || ferry_result_hypothesis_count(result, i) == 0) return;
     const ferry_text text = ferry_result_text(result, i, 0);
     const ferry_view translation = {text.data, text.size};
-    for (size_t looks = 0; looks < MOST_LOOKS && !j->told && ferry_kept_next(&search, &kept); looks++) {
+    for (size_t looks = 0; looks < MOST_LOOKS && !j->reported && ferry_kept_next(&search, &kept); looks++) {
         const ferry_view part = {search.text.data + kept.begin, kept.end - kept.begin};
         const bool is_address = ferry_view_contains(part, "://") || ferry_view_contains(part, "@");
         if (kept.kind != FERRY_KEPT_PLACEHOLDER && !(kept.kind == FERRY_KEPT_NAME && is_address)) continue;
         if (ferry_view_contains_view(translation, part)) continue;
         ferry_complain("line %zu: '%.*s' was changed (--format text keeps placeholders and addresses)",
                        j->lines->first + i + 1, (int)(part.size < 60 ? part.size : 60), part.data);
-        j->told = true;
+        j->reported = true;
     }
 }
 

@@ -21,7 +21,7 @@ typedef struct ferry_line_job {
     ferry_progress progress;
     size_t written;  /* lines of input of which everything is in `out` */
     bool verified;   /* the model file was compared with its content hash */
-    bool told;       /* that a placeholder was changed */
+    bool reported;   /* that a placeholder was changed */
     bool failed;     /* some line was not translated; a message was printed */
     bool lost;       /* `out` could not be written; a message was printed */
     int interrupted; /* by this signal, or 0 */

@@ -28,7 +28,7 @@ typedef struct caller {
     size_t first; /* of its lines */
     bool patient; /* waits for each before it submits the next */
     ferry_mutex mutex;
-    ferry_condition told;
+    ferry_condition answered;
     size_t left; /* that it waits for */
 } caller;
 
@@ -40,7 +40,7 @@ static void wake(void *user, ferry_ticket ticket, ferry_result *result, const fe
     ferry_result_destroy(result);
     ferry_mutex_lock(&c->mutex);
     c->left--;
-    ferry_condition_wake_all(&c->told);
+    ferry_condition_wake_all(&c->answered);
     ferry_mutex_unlock(&c->mutex);
 }
 
@@ -59,7 +59,7 @@ static void submit(caller *c, ferry_text line, int priority)
 static void wait_for_all(caller *c)
 {
     ferry_mutex_lock(&c->mutex);
-    while (c->left > 0) ferry_condition_wait(&c->told, &c->mutex);
+    while (c->left > 0) ferry_condition_wait(&c->answered, &c->mutex);
     ferry_mutex_unlock(&c->mutex);
 }
 
@@ -78,12 +78,12 @@ static void begin_caller(caller *c, bench *b, size_t first, bool patient)
 {
     *c = (caller){.bench = b, .first = first, .patient = patient};
     ferry_mutex_create(&c->mutex);
-    ferry_condition_create(&c->told);
+    ferry_condition_create(&c->answered);
 }
 
 static void end_caller(caller *c)
 {
-    ferry_condition_destroy(&c->told);
+    ferry_condition_destroy(&c->answered);
     ferry_mutex_destroy(&c->mutex);
 }
 
