@@ -254,8 +254,8 @@ ferry_status ferry_import_add_tag(ferry_import_plan *plan, ferry_import_tags *li
 /* Tags → plan->text.languages; ids are unused where there are no tags. Other names that users know join each: ISO
  * 639-1 and 639-3 codes (plan_languages.c). Every language can be source and target; tags go where source_tag and
  * target_tag say; no defaults. */
-ferry_status ferry_import_languages(ferry_import_plan *plan, const ferry_import_tags *list, ferry_tag_position source_tag,
-                                    ferry_tag_position target_tag, ferry_error *error);
+ferry_status ferry_import_languages(ferry_import_plan *plan, const ferry_import_tags *list,
+                                    ferry_tag_position source_tag, ferry_tag_position target_tag, ferry_error *error);
 /* The same for pieces ">>fra<<" [count, by id], tags of target languages, which precede a line; *found says whether
  * there are any. */
 ferry_status ferry_import_tag_pieces(ferry_import_plan *plan, const ferry_texts *pieces, int32_t count, bool *found,
