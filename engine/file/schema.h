@@ -45,7 +45,7 @@ typedef enum ferry_tokenizer_kind {
     FERRY_TOKENIZER_PIECES,        /* a text is pieces separated by blanks */
     FERRY_TOKENIZER_SENTENCEPIECE, /* SentencePiece models */
     FERRY_TOKENIZER_UNIGRAM,       /* words, and a Unigram model for each of them (tokenizer/text_rules.h) */
-    /* Merges, in the order of ferry_bpe_kind (tokenizer/bpe.h). */
+    /* Merges, in the order of ferry_bpe_kind (tokenizer/pieces.h). */
     FERRY_TOKENIZER_BPE, /* words as above */
     FERRY_TOKENIZER_SUBWORD_NMT_1,
     FERRY_TOKENIZER_SUBWORD_NMT_2,
