@@ -156,8 +156,6 @@ ferry_hash_key ferry_hash_key_create(void)
     return key;
 }
 
-/* ---- SipHash ---- */
-
 typedef struct state {
     uint64_t v0, v1, v2, v3;
 } state;

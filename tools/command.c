@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "base/system.h"
-#include "tools/system/folders.h"
 #include "base/utf8.h"
+#include "tools/system/folders.h"
 #include "output_file.h"
 #include "progress.h"
 

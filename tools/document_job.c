@@ -231,16 +231,6 @@ static void tell_notes(ferry_document_job *job, const ferry_document_result *res
     if (counts.left > 1) tell_reasons(result, counts.left);
 }
 
-/* What is odd may be the fault of a damaged model file. */
-static void check_damage(ferry_document_job *job, const ferry_document_result *result)
-{
-    ferry_error error;
-    if (ferry_document_result_note_count(result) == 0) return;
-    if (ferry_model_verify(job->session->model, &error) != FERRY_ERROR_FORMAT) return;
-    job->failed = true;
-    ferry_complain("%s; translations cannot be trusted", error.message);
-}
-
 static bool translate_document(ferry_document_job *job, ferry_view source, const glossary_file *glossary,
                                ferry_document_result **result)
 {
@@ -269,7 +259,8 @@ static bool translate_document(ferry_document_job *job, ferry_view source, const
         ferry_complain("%s: %s", input_name(job->call), error.message);
     if (status != FERRY_OK) return false;
     tell_notes(job, *result);
-    check_damage(job, *result);
+    /* What is odd may be the fault of a damaged model file. */
+    if (ferry_document_result_note_count(*result) > 0 && ferry_session_is_damaged(job->session)) job->failed = true;
     return true;
 }
 

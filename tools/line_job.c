@@ -48,12 +48,9 @@ static void tell_of_change(ferry_line_job *j, size_t i, const ferry_result *resu
  * translation has quality flags. */
 static void check_damage(ferry_line_job *j, const ferry_outcome *outcome)
 {
-    ferry_error error;
     if (j->verified || (outcome->status != FERRY_ERROR_FORMAT && outcome->quality == 0)) return;
     j->verified = true;
-    if (ferry_model_verify(j->session->model, &error) != FERRY_ERROR_FORMAT) return;
-    j->failed = true;
-    ferry_complain("%s; translations cannot be trusted", error.message);
+    if (ferry_session_is_damaged(j->session)) j->failed = true;
 }
 
 /* `why`: the error of the whole call, or NULL. */

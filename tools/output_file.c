@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/system.h"
-#include "tools/system/folders.h"
 #include "base/new_file.h"
+#include "base/system.h"
 #include "base/utf8.h"
+#include "tools/system/folders.h"
 #include "tools/system/terminal.h"
 #include "conversion_cache.h"
 #include "progress.h"

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/system.h"
-#include "tools/system/folders.h"
 #include "base/utf8.h"
+#include "tools/system/folders.h"
 #include "command.h"
 
 enum { MOST_CHECKED = 16 };

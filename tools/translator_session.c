@@ -262,6 +262,14 @@ const ferry_model *ferry_session_writer(const ferry_session *session)
     return session->second != NULL ? session->second : session->model;
 }
 
+bool ferry_session_is_damaged(const ferry_session *session)
+{
+    ferry_error error;
+    if (ferry_model_verify(session->model, &error) != FERRY_ERROR_FORMAT) return false;
+    ferry_complain("%s; translations cannot be trusted", error.message);
+    return true;
+}
+
 void ferry_session_close(ferry_session *session)
 {
     ferry_translator_destroy(session->translator);

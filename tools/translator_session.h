@@ -38,6 +38,8 @@ typedef struct ferry_session_needs {
 bool ferry_session_open(const ferry_call *call, const ferry_session_needs *needs, ferry_session *session);
 /* The model that writes. */
 const ferry_model *ferry_session_writer(const ferry_session *session);
+/* Whether the model's file differs from its content hash; prints that translations cannot be trusted. */
+bool ferry_session_is_damaged(const ferry_session *session);
 void ferry_session_close(ferry_session *session);
 
 /* Prints a message and returns false where an option has no meaning with two models. */

@@ -5,9 +5,9 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-#include "base/threads.h"
 #include "base/memory.h"
 #include "base/pool.h"
+#include "base/threads.h"
 #include "engine/search/generate.h"
 #include "model.h"
 #include "tokenizer/sentences.h"

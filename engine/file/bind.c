@@ -380,13 +380,7 @@ static ferry_status bind_position(ferry_binder *binder, bool decoder, ferry_stac
     position_user user = {binder, decoder ? "ferry.decoder." : "ferry.encoder.", decoder ? "dec" : "enc"};
     const ferry_position_source source = {&user,         position_text,    position_integer,
                                           position_real, position_present, position_tensor};
-    const ferry_position_stack sizes = {
-        .layers = stack->layer_count,
-        .d_model = binder->file->transformer.d_model,
-        .heads = stack->heads,
-        .head_width = stack->head_width,
-        .causal = stack->causal,
-    };
+    const ferry_position_stack sizes = ferry_position_stack_of(stack, binder->file->transformer.d_model);
     ferry_view type;
     ferry_error inner = {0};
     FERRY_TRY(ferry_gguf_get_text(binder->gguf, position_key(&user, "type").text, &type, error));

@@ -6,8 +6,8 @@
 #define XXH_INLINE_ALL /* the header alone, without its library */
 #include <xxhash.h>
 
-#include "base/utf8.h"
 #include "base/system.h"
+#include "base/utf8.h"
 
 /* ---- the content hash ---- */
 

@@ -70,6 +70,12 @@ typedef struct ferry_stack {
     ferry_norm final_norm;     /* {s}.output_norm; weight NULL if there is none */
 } ferry_stack;
 
+/* What a positional encoding knows of its stack. */
+static inline ferry_position_stack ferry_position_stack_of(const ferry_stack *stack, int32_t d_model)
+{
+    return (ferry_position_stack){stack->layer_count, d_model, stack->heads, stack->head_width, stack->causal};
+}
+
 typedef struct ferry_transformer {
     int32_t d_model;
     float embedding_scale;

@@ -273,13 +273,7 @@ static ferry_status bind_position(maker *m, const char *encoding, ferry_stack *s
 {
     const ferry_view name = {encoding, strlen(encoding)};
     const ferry_position_source source = {.user = m, .tensor = make_tensor}; /* the usual parameters */
-    const ferry_position_stack sizes = {
-        .layers = stack->layer_count,
-        .d_model = m->file->transformer.d_model,
-        .heads = stack->heads,
-        .head_width = stack->head_width,
-        .causal = stack->causal,
-    };
+    const ferry_position_stack sizes = ferry_position_stack_of(stack, m->file->transformer.d_model);
     ferry_error inner = {0};
     const ferry_status status = ferry_position_bind(name, &sizes, &source, m->kernels, &stack->position, &inner);
     if (status == FERRY_OK) return FERRY_OK;

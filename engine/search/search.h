@@ -53,8 +53,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/status.h"
 #include "base/memory.h"
+#include "base/status.h"
 #include "engine/kernels/kernels.h"
 
 /* How a model generates translations: what its file says in addition to the graph. Immutable, shared by threads. */

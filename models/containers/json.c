@@ -6,8 +6,8 @@
 #include <string.h>
 #include <yaml.h>
 
-#include "base/utf8.h"
 #include "base/threads.h"
+#include "base/utf8.h"
 #include "reader.h"
 
 /* Integers of more than 18 digits become real numbers of the same size: their last two digits become "e2". */

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/utf8.h"
 #include "base/system.h"
+#include "base/utf8.h"
 
 ferry_cursor ferry_cursor_begin(ferry_view bytes)
 {

@@ -86,8 +86,7 @@ static ferry_status give_tensor(void *user, const ferry_position_tensor *declare
 static bool bind(maker *m, const ferry_kernels *kernels, const ferry_transformer *model, ferry_stack *stack)
 {
     const ferry_position_source source = {m, give_text, give_integer, give_real, is_given, give_tensor};
-    const ferry_position_stack sizes = {stack->layer_count, model->d_model, stack->heads, stack->head_width,
-                                        stack->causal};
+    const ferry_position_stack sizes = ferry_position_stack_of(stack, model->d_model);
     ferry_error error;
     ferry_position_unbind(&stack->position);
     if (ferry_position_bind(ferry_text_view(m->scheme->name), &sizes, &source, kernels, &stack->position, &error) ==

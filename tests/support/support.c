@@ -2,10 +2,10 @@
 
 #include <inttypes.h>
 
-#include "base/system.h"
-#include "tools/system/folders.h"
 #include "base/new_file.h"
+#include "base/system.h"
 #include "base/threads.h"
+#include "tools/system/folders.h"
 #include "models/convert.h"
 #include "sanitized.h"
 
