@@ -1,5 +1,4 @@
 /* The research interface: activations, logits and attention weights, straight from the graph. */
-#include "base/threads.h"
 #include "engine/ferry_inspect.h"
 
 #include <limits.h>
@@ -7,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/graph/pass.h"
+#include "base/threads.h"
 #include "engine/api/model.h"
+#include "engine/graph/pass.h"
 
 const char *ferry_inspect_isa(const ferry_model *model)
 {

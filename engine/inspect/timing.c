@@ -4,10 +4,10 @@
 
 #include "base/system.h"
 #include "base/threads.h"
-#include "engine/ferry_inspect.h"
-#include "engine/graph/pass.h"
 #include "engine/api/model.h"
 #include "engine/api/translator.h"
+#include "engine/ferry_inspect.h"
+#include "engine/graph/pass.h"
 
 struct ferry_inspect_timer {
     ferry_state state;
