@@ -101,9 +101,9 @@ FERRY_API ferry_status ferry_model_open_memory(const void *data, size_t size, in
                                                ferry_error *error);
 FERRY_API void ferry_model_close(ferry_model *model);
 
-/* Reads the whole file and compares it with the content hash that it carries, which opening does not. The hash finds
- * damage; it does not prove who made the file. Errors: FORMAT (the file is damaged), UNSUPPORTED (it carries no hash),
- * MEMORY. */
+/* Reads the whole file, and compares it with the content hash that it carries and what was derived from its output
+ * matrix with that matrix, which opening does not. The hash finds damage; it does not prove who made the file. Errors:
+ * FORMAT (the file is damaged, or lies), UNSUPPORTED (it carries no hash), MEMORY. */
 FERRY_API ferry_status ferry_model_verify(const ferry_model *model, ferry_error *error);
 
 /* What the model's file says about it: key number `index` of this build, static; NULL past the last. */

@@ -8,6 +8,7 @@
 #include "base/threads.h"
 #include "base/utf8.h"
 #include "engine/file/schema.h"
+#include "engine/kernels/linear.h"
 #include "tokenizer/sentencepiece_c.h"
 
 _Static_assert((int)FERRY_SPM_MAX_PIECES == (int)FERRY_MAX_VOCABULARY, "a vocabulary may have all pieces");
@@ -376,7 +377,11 @@ ferry_status ferry_model_open_memory(const void *data, size_t size, int flags, f
 ferry_status ferry_model_verify(const ferry_model *model, ferry_error *error)
 {
     FERRY_NEEDS(model);
-    return ferry_model_file_verify(&model->file, error);
+    const ferry_transformer *transformer = &model->file.transformer;
+    FERRY_TRY(ferry_model_file_verify(&model->file, error));
+    if (transformer->output_coarse.matrix.weights == NULL) return FERRY_OK;
+    ferry_model_widen(model);
+    return ferry_coarse_verify(&transformer->output, &transformer->output_coarse, model->file.gguf.file, error);
 }
 
 void ferry_model_close(ferry_model *model)

@@ -1,5 +1,6 @@
 #include "model_file.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -182,22 +183,30 @@ ferry_status ferry_bind_vector(ferry_binder *binder, const char *name, int32_t n
 
 /* ---- matrices ---- */
 
-/* Scales of codes: finite and above 0, [n]. */
-static ferry_status bind_scales(ferry_binder *binder, const char *name, int32_t n, const float **scales,
-                                ferry_error *error)
+/* Numbers [n] that follow from matrices, `least` … `most`. */
+static ferry_status bind_sizes(ferry_binder *binder, const char *name, int32_t n, float least, float most,
+                               const float **sizes, ferry_error *error)
 {
     const int64_t shape[] = {n};
     const void *data = NULL;
     FERRY_TRY(find(binder, name, FERRY_F32, 1, shape, &data, error));
     const float *values = data;
     for (int32_t i = 0; i < n; i++) {
-        if (isfinite(values[i]) && values[i] > 0.0f) continue;
+        if (values[i] >= least && values[i] <= most) continue;
         return ferry_fail(error, FERRY_ERROR_FORMAT,
-                          "%s: tensor '%s': expected finite numbers above 0, found %g at %" PRId32, binder->gguf->file,
-                          name, (double)values[i], i);
+                          "%s: tensor '%s': expected finite numbers %s, found %g at %" PRId32, binder->gguf->file, name,
+                          least > 0 ? "above 0" : ferry_name_format("from 0 to %g", (double)most).text,
+                          (double)values[i], i);
     }
-    *scales = values;
+    *sizes = values;
     return FERRY_OK;
+}
+
+/* Scales of codes, [n]. */
+static ferry_status bind_scales(ferry_binder *binder, const char *name, int32_t n, const float **scales,
+                                ferry_error *error)
+{
+    return bind_sizes(binder, name, n, FLT_TRUE_MIN, FLT_MAX, scales, error);
 }
 
 /* Codes with one scale for each row or one multiplier, and optionally a multiplier of the inputs; with limits of
@@ -276,30 +285,37 @@ static ferry_status bind_weight(ferry_binder *binder, const char *name, int32_t 
     }
 }
 
-/* The coarse matrix of the output matrix `exact`, if the file has one. Its numbers are not checked. Errors: FORMAT. */
-static ferry_status bind_coarse(ferry_binder *binder, const ferry_matrix *exact, ferry_matrix *coarse,
+/* The coarse matrix of the output matrix `exact`, if the file has one, with its bound. That they belong to `exact` is
+ * not checked. Errors: FORMAT. */
+static ferry_status bind_coarse(ferry_binder *binder, const ferry_matrix *exact, ferry_coarse *coarse,
                                 ferry_error *error)
 {
-    static const char weight[] = FERRY_OUTPUT_COARSE ".weight";
-    const bool codes = exact->kind == FERRY_MATRIX_CODES;
-    const int64_t rows[] = {exact->N};
+    static const char weight[] = FERRY_OUTPUT_COARSE ".weight", bound[] = FERRY_OUTPUT_COARSE ".error";
+    const bool codes = exact->kind == FERRY_MATRIX_CODES, bounded = ferry_gguf_tensor(binder->gguf, bound) != NULL;
     const int64_t nibbles[] = {(exact->N + FERRY_LANES - 1) / FERRY_LANES, exact->K / 8, FERRY_LANES * CODES_GROUP};
     const ferry_tensor *tensor;
-    const void *scales = NULL;
+    const float *scales = NULL, *lost, *norm;
     if (ferry_gguf_tensor(binder->gguf, weight) == NULL || (codes && exact->K % 8 != 0)) return FERRY_OK;
     FERRY_TRY(find_any(binder, weight, &tensor, error));
     if (tensor->type != FERRY_I8) {
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s': expected i8, found %s", binder->gguf->file,
                           weight, ferry_type_name(tensor->type));
     }
-    if (codes) {
+    if (codes)
         FERRY_TRY(check_shape(binder, weight, tensor, 3, nibbles, error));
-        *coarse = (ferry_matrix){FERRY_MATRIX_NIBBLES, .N = exact->N, .K = exact->K, .nibbles = tensor->data};
-        return FERRY_OK;
-    }
-    FERRY_TRY(check_panels(binder, weight, tensor, exact->N, exact->K, error));
-    FERRY_TRY(find(binder, FERRY_OUTPUT_COARSE ".scale", FERRY_F32, 1, rows, &scales, error));
-    *coarse = (ferry_matrix){FERRY_MATRIX_CODES, .N = exact->N, .K = exact->K, .codes = tensor->data, .scales = scales};
+    else
+        FERRY_TRY(check_panels(binder, weight, tensor, exact->N, exact->K, error));
+    if (!codes || (bounded && exact->scales != NULL))
+        FERRY_TRY(bind_sizes(binder, FERRY_OUTPUT_COARSE ".scale", exact->N, 0, FLT_MAX, &scales, error));
+    if (!bounded) return FERRY_OK; /* as early files have it, it is of no use */
+    /* Kernels make integers of the error of nibbles, no one of which errs by more than 15. */
+    const float most = codes ? nextafterf((float)(15 * sqrt((double)exact->K)), INFINITY) : FLT_MAX;
+    FERRY_TRY(bind_sizes(binder, bound, 1, 0, most, &lost, error));
+    FERRY_TRY(bind_sizes(binder, FERRY_OUTPUT_COARSE ".norm", 1, 0, FLT_MAX, &norm, error));
+    *coarse = (ferry_coarse){.matrix = {codes ? FERRY_MATRIX_NIBBLES : FERRY_MATRIX_CODES, .N = exact->N, .K = exact->K,
+                                        .weights = tensor->data, .scales = scales},
+                             .error = *lost,
+                             .norm = *norm};
     return FERRY_OK;
 }
 

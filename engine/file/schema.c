@@ -91,7 +91,8 @@ static const ferry_feature features[] = {
     {"final-norm:post", NULL}, /* a post-norm stack with a final norm */
     {"final-norm:none", NULL}, /* a pre-norm stack without */
     {"output-scale", NULL},
-    {"output-coarse", NULL},
+    {"output-coarse", NULL}, /* without what a bound needs: as if there were none */
+    {"output-coarse:bound", NULL},
     {"start:zero", NULL},
     {"shortlist", NULL},
     {"inputs:sentence", NULL},

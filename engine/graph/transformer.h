@@ -88,9 +88,7 @@ typedef struct ferry_transformer {
     float output_scale;   /* factor of the decoder's output before the output matrix */
     ferry_matrix output;  /* [V, D]  output.weight, or the decoder's embedding when tied; bias output.bias or NULL */
     bool sentence_inputs; /* int8 inputs without their own multiplier are quantized by sentence, not by row */
-    /* [V, D]  output_coarse.weight: codes or nibbles of about `output`, unverified (ferry_logit_bound); zeroed: there
-     * is none */
-    ferry_matrix output_coarse;
+    ferry_coarse output_coarse; /* [V, D]  output_coarse.weight, about `output`, if the file has it */
 } ferry_transformer;
 
 /* The row groups (linear.h) of a product over sentences whose last rows precede ends [sentences]. */

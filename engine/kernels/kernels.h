@@ -60,6 +60,13 @@ typedef struct ferry_matrix {
     ferry_input_limits *limits; /* codes: of the whole matrix, found by its first products; NULL: not used */
 } ferry_matrix;
 
+/* Ŵ, about a matrix W with fewer bytes: codes of floats, nibbles of codes (ferry_logit_bound). */
+typedef struct ferry_coarse {
+    ferry_matrix matrix; /* without a bias; weights NULL: there is none */
+    float error;         /* no |W_n - Ŵ_n| is larger; of nibbles, in units of their scales */
+    float norm;          /* no |W_n| is larger */
+} ferry_coarse;
+
 /* Four inputs, or parts of them, that are multiplied apart, because sums of 16 bits do not hold them (int8_pairs.c). */
 typedef struct ferry_overflow_group {
     int32_t inputs; /* x̂, four bytes */

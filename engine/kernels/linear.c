@@ -352,45 +352,6 @@ size_t ferry_nibbles_size(int32_t N, int32_t K)
     return ferry_codes_size(N, K) / 2;
 }
 
-/* 16 u of a line, in unsigned bytes. */
-static void round_line(const int8_t *codes, uint8_t *rounded)
-{
-    for (size_t i = 0; i < LINE_BYTES; i++) {
-        const uint8_t q = (uint8_t)(codes[i] + 128), most = q < 247 ? q : 247;
-        rounded[i] = (uint8_t)(most + 8) & 0xf0;
-    }
-}
-
-/* For each code of a line: errors += (q - q̂)², at most 15²; marks |= q. */
-static void measure_line(const int8_t *codes, const uint8_t *rounded, uint16_t *errors, uint8_t *marks)
-{
-    for (size_t i = 0; i < LINE_BYTES; i++) {
-        const int16_t error = (int8_t)(uint8_t)(codes[i] + 128 - rounded[i]);
-        errors[i] = (uint16_t)(errors[i] + error * error);
-        marks[i] |= (uint8_t)codes[i];
-    }
-}
-
-void ferry_nibbles_from_panel(const int8_t *codes, int32_t K, uint8_t *nibbles, ferry_nibbles_error *of)
-{
-    enum { SUMMED = 128 }; /* lines, whose sums of errors fit in 16 bits */
-    uint8_t first[LINE_BYTES], second[LINE_BYTES], marks[LINE_BYTES] = {0};
-    memset(of, 0, sizeof *of);
-    for (int32_t k = 0; k < K;) {
-        uint16_t errors[LINE_BYTES] = {0};
-        const int32_t end = K - k < 8 * SUMMED ? K : k + 8 * SUMMED;
-        for (; k < end; k += 8, codes += 2 * LINE_BYTES, nibbles += LINE_BYTES) {
-            round_line(codes, first);
-            round_line(codes + LINE_BYTES, second);
-            measure_line(codes, first, errors, marks);
-            measure_line(codes + LINE_BYTES, second, errors, marks);
-            for (size_t i = 0; i < LINE_BYTES; i++) nibbles[i] = (uint8_t)(first[i] >> 4 | second[i]);
-        }
-        for (size_t i = 0; i < LINE_BYTES; i++) of->squares[i / CELL_BYTES] += errors[i];
-    }
-    for (size_t i = 0; i < LINE_BYTES; i++) of->any[i / CELL_BYTES] |= marks[i] != 0;
-}
-
 void ferry_codes_pack(int8_t *panel, const int8_t *rows, int32_t count, int32_t K)
 {
     memset(panel, 0, ferry_codes_size(FERRY_LANES, K));
@@ -422,43 +383,6 @@ void ferry_codes_quantize(const float *x, int32_t K, int8_t *codes, float *scale
         quotient = quotient < 127.0f ? quotient : 127.0f;
         codes[k] = (int8_t)(quotient + shift - shift);
     }
-}
-
-/* Four steps of a panel, [4][16], into codes [16][4] by the reciprocals of their scales. */
-static void quantize_steps(const float *panel, const float *inverse, int8_t *codes)
-{
-    const float shift = 0x1.8p23f; /* adding it rounds to an integer, in the lowest bits */
-    uint32_t words[FERRY_LANES] = {0};
-    for (uint32_t step = 0; step < 4; step++)
-        for (size_t l = 0; l < FERRY_LANES; l++) {
-            float q = panel[step * FERRY_LANES + l] * inverse[l];
-            q = q > -127.0f ? q : -127.0f;
-            q = q < 127.0f ? q : 127.0f;
-            q += shift;
-            uint32_t bits;
-            memcpy(&bits, &q, sizeof bits);
-            words[l] |= (bits & 0xff) << 8 * step;
-        }
-    memcpy(codes, words, sizeof words);
-}
-
-void ferry_codes_from_panel(const float *panel, int32_t K, int8_t *codes, float *scales)
-{
-    const size_t steps = (size_t)K, whole = steps / 4 * 4;
-    float most[FERRY_LANES] = {0}, inverse[FERRY_LANES], rest[4 * FERRY_LANES] = {0};
-    for (size_t k = 0; k < steps; k++)
-        for (size_t l = 0; l < FERRY_LANES; l++) {
-            const float size = fabsf(panel[k * FERRY_LANES + l]);
-            most[l] = size > most[l] ? size : most[l];
-        }
-    for (size_t l = 0; l < FERRY_LANES; l++) {
-        scales[l] = most[l] > 0x1p-100f ? most[l] / 127 : 0x1p-100f;
-        inverse[l] = 1 / scales[l];
-    }
-    for (size_t k = 0; k < whole; k += 4) quantize_steps(panel + k * FERRY_LANES, inverse, codes + k * FERRY_LANES);
-    if (whole == steps) return;
-    memcpy(rest, panel + whole * FERRY_LANES, (steps - whole) * FERRY_LANES * sizeof *rest);
-    quantize_steps(rest, inverse, codes + whole * FERRY_LANES);
 }
 
 /* ---- limits of inputs ---- */

@@ -8,7 +8,7 @@
 enum { LOGITS_NEAR = 1 << 17, COLUMNS_NEAR = 1 << 14 };
 /* Rows that are grouped where searches take their logits whole: bounds memory. */
 enum { WHOLE_ROWS = 64 };
-/* Making a bound takes as long as some steps without it: one short line does not pay for it. */
+/* Making a coarse matrix takes as long as some steps without it: one short line does not pay for it. */
 enum { BOUND_TOKENS = 32 };
 
 /* Sentences whose rows share a product: first … last - 1, and their rows. */
@@ -110,11 +110,79 @@ static group find_group(const ferry_output_columns *columns, int32_t first, int3
         g.rows += next->rows;
     }
     /* Coarse products with nibbles are faster up to some number of rows. */
-    if (bounded && columns->bound->coarse.kind == FERRY_MATRIX_NIBBLES &&
+    if (bounded && columns->bound->coarse.matrix.kind == FERRY_MATRIX_NIBBLES &&
         g.rows > columns->state->context.kernels->nibbles_rows)
         g.bounded = false;
-    g.matrix = g.bounded ? &columns->bound->coarse : &sentence->matrix;
+    g.matrix = g.bounded ? &columns->bound->coarse.matrix : &sentence->matrix;
     return g;
+}
+
+/* ---- the largest logit by its bound ---- */
+
+/* The largest logit so far. */
+typedef struct best {
+    ferry_context *context;
+    const ferry_matrix *exact;
+    const ferry_logit_bound_rules *rules;
+    ferry_inputs inputs;
+    int32_t column;
+    float logit;
+} best;
+
+/* Computes a panel's logits exactly. */
+static ferry_status choose(best *b, int32_t p, ferry_error *error)
+{
+    float values[FERRY_LANES];
+    const int32_t left = b->exact->N - p * FERRY_LANES;
+    const ferry_matrix columns =
+        ferry_matrix_columns(b->exact, p * FERRY_LANES, left < FERRY_LANES ? left : FERRY_LANES);
+    const size_t bytes = ferry_panel_bytes(&columns);
+    for (size_t at = 0; at < bytes; at += 64)
+        __builtin_prefetch((const char *)columns.weights + at, 0, 2); /* near the core */
+    const ferry_logits panel = {.values = values, .ld = FERRY_LANES, .count = columns.N, .first = p * FERRY_LANES};
+    FERRY_TRY(ferry_inputs_multiply(b->context, values, &b->inputs, &columns, error));
+    b->rules->mask(b->rules->user, &panel);
+    for (int32_t l = 0; l < panel.count; l++) {
+        const int32_t n = panel.first + l;
+        if (!(values[l] > b->logit || (values[l] == b->logit && n < b->column))) continue;
+        b->logit = values[l];
+        b->column = n;
+    }
+    return FERRY_OK;
+}
+
+/* The first panel from p on whose exact logits can reach the best one; `panels` if there is none. */
+static int32_t next_panel(const best *b, const float *maxima, int32_t p, int32_t panels, double margin)
+{
+    const float least = nextafterf((float)((double)b->logit - margin), -INFINITY);
+    for (; p + FERRY_LANES <= panels; p += FERRY_LANES) {
+        int32_t any = 0;
+        for (int32_t l = 0; l < FERRY_LANES; l++) any |= maxima[p + l] > least;
+        if (any != 0) break;
+    }
+    while (p < panels && !(maxima[p] > least)) p++;
+    return p;
+}
+
+/* After the first panel, few others can have the largest. */
+ferry_status ferry_logit_bound_resolve(const ferry_logit_bound *bound, ferry_context *context, const float *x,
+                                       double margin, float *maxima, int32_t first,
+                                       const ferry_logit_bound_rules *rules, int32_t *column, float *logit,
+                                       ferry_error *error)
+{
+    const int32_t panels = (int32_t)ferry_matrix_panels(bound->exact);
+    const ferry_arena_mark mark = ferry_arena_begin(&context->arena);
+    best b = {.context = context, .exact = bound->exact, .rules = rules, .column = -1, .logit = -INFINITY};
+    FERRY_TRY(ferry_inputs_prepare(context, &(ferry_rows){.x = x, .count = 1}, bound->exact, &b.inputs, error));
+    FERRY_TRY(choose(&b, first, error));
+    maxima[first] = -INFINITY;
+    for (int32_t p = next_panel(&b, maxima, 0, panels, margin); p < panels;
+         p = next_panel(&b, maxima, p + 1, panels, margin))
+        FERRY_TRY(choose(&b, p, error));
+    ferry_arena_end(&context->arena, mark);
+    *column = b.column;
+    *logit = b.logit;
+    return FERRY_OK;
 }
 
 /* ---- the searches' steps ---- */
@@ -138,7 +206,7 @@ static void mask(void *user, const ferry_logits *part)
 }
 
 /* The step of bounded sentence i, whose coarse logits have all been seen: by the one exact logit that counts, or by
- * all of them where no bound is known. */
+ * all of them where no bound is known, or a coarse one is no number, as a file that lies can have it. */
 static ferry_status step_bounded(ferry_output_columns *columns, const group *g, int32_t i, int32_t row,
                                  ferry_error *error)
 {
@@ -146,17 +214,19 @@ static ferry_status step_bounded(ferry_output_columns *columns, const group *g, 
     const size_t at = (size_t)(row - g->row);
     const float *x = columns->hidden + (size_t)row * (size_t)sentence->matrix.K;
     const ferry_logit_bound_rules rules = {mask, sentence->search};
+    const size_t panels = ferry_matrix_panels(g->matrix);
+    float *maxima = g->maxima + at * panels;
+    const int32_t first = columns->state->context.kernels->argmax(maxima, (int32_t)panels);
     ferry_profile *profile = &columns->state->profile;
     int32_t column;
     float logit;
-    if (!(g->margins[at] < INFINITY)) {
+    if (first < 0 || !(g->margins[at] < INFINITY)) {
         group exact = {.first = i, .last = i + 1, .row = row, .rows = 1, .matrix = &sentence->matrix};
         return run_group(columns, &exact, error);
     }
     const ferry_phase around = ferry_profile_enter(profile, FERRY_PHASE_OUTPUT_LAYER);
-    FERRY_TRY(ferry_logit_bound_resolve(columns->bound, &columns->state->context, x, g->margins[at],
-                                        g->maxima + at * ferry_matrix_panels(g->matrix), &rules, &column, &logit,
-                                        error));
+    FERRY_TRY(ferry_logit_bound_resolve(columns->bound, &columns->state->context, x, g->margins[at], maxima, first,
+                                        &rules, &column, &logit, error));
     ferry_profile_leave(profile, around);
     const ferry_logits only = {.values = &logit, .ld = 1, .count = 1, .first = column < 0 ? 0 : column};
     step(columns, sentence, &only, row);
@@ -248,16 +318,16 @@ ferry_status ferry_output_bound(ferry_state *state, const ferry_options *options
                                 size_t tokens, ferry_logit_bound *bound, ferry_error *error)
 {
     const ferry_matrix *matrix = &state->model->output;
+    const ferry_coarse *stored = &state->model->output_coarse;
     const bool shared = shortlist == NULL || !options->shortlist;
     const ferry_kernels *kernels = state->context.kernels;
     const bool faster =
         matrix->kind == FERRY_MATRIX_CODES ? kernels->nibbles_rows > 0 && matrix->K % 8 == 0 : kernels->fast_i8;
     *bound = (ferry_logit_bound){0};
-    if (tokens < BOUND_TOKENS || !shared || !faster || matrix->K > FERRY_CODES_MAX_K ||
-        !ferry_search_needs_largest_only(options))
+    if ((stored->matrix.weights == NULL && tokens < BOUND_TOKENS) || !shared || !faster ||
+        matrix->K > FERRY_CODES_MAX_K || !ferry_search_needs_largest_only(options))
         return FERRY_OK;
     state->account.needed = 0;
-    const ferry_status status =
-        ferry_logit_bound_create(matrix, &state->model->output_coarse, &state->context, bound, error);
+    const ferry_status status = ferry_logit_bound_create(matrix, stored, &state->context, bound, error);
     return status == FERRY_ERROR_MEMORY && state->account.needed > 0 ? FERRY_OK : status;
 }

@@ -25,51 +25,7 @@ ferry_status ferry_shortlist_words(const ferry_shortlist *shortlist, int32_t voc
                                    int32_t length, const int32_t *prefix, int32_t prefix_count, ferry_arena *arena,
                                    const int32_t **words, int32_t *count, ferry_error *error);
 
-/* ---- the logit bound (logit_bound.c) ---- */
-
-/* An exact shortcut to the largest logit, for greedy search without scores.
- *
- * A coarse product, with a matrix Ŵ instead of W, reads fewer bytes and takes less time:
- *
- * - Of a matrix W of floats, Ŵ is an int8 copy, a quarter of the bytes, in steps of the rows' scales s, with
- *   inputs x̂ in steps of 1/a. So |W_n - Ŵ_n| ≤ √K·s_n/2 and |x - x̂| ≤ √K/(2a) = δ, and no logit is farther from its
- *   coarse one than
- *
- *       (|x| + δ)·max|W_n - Ŵ_n| + δ·max|W_n|       (Cauchy and Schwarz)
- *
- *   To this comes the rounding of both products.
- *
- * - Of int8 codes, Ŵ is what four bits of each say, half of the bytes, and the product yields bounds of the exact
- *   logits, roundings included (nibbles, kernels.h).
- *
- * Only columns whose coarse logit comes that near to an exact one, or whose bound reaches it, can hold the largest:
- * these few, usually one or two of a vocabulary, are computed exactly, by the kernels that would have computed all. */
-
-/* Immutable, shared by threads. */
-typedef struct ferry_logit_bound {
-    const ferry_matrix *exact; /* W */
-    ferry_matrix coarse;       /* Ŵ */
-    double bias;               /* the largest |bias| */
-    double error;              /* the largest |W_n - Ŵ_n|; of codes, in units of their scales */
-    double norm;               /* what no |W_n| exceeds */
-    ferry_account *account;    /* where its bytes are counted; NULL: nowhere */
-    void *memory;              /* its own: Ŵ, if it is not the file's, and scales */
-    size_t bytes;              /* of memory */
-} ferry_logit_bound;
-
-/* `stored`: codes and scales, or nibbles, that a model file has for Ŵ, zeroed where it has none. They are compared with
- * those that would be made of W, which are what the bound holds for, and not used if they differ. K of codes is a
- * multiple of 8. Both matrices must outlive it, as must the account of the context's arena. Errors: MEMORY,
- * CANCELLED. */
-ferry_status ferry_logit_bound_create(const ferry_matrix *exact, const ferry_matrix *stored, ferry_context *context,
-                                      ferry_logit_bound *bound, ferry_error *error);
-/* Allowed on a zeroed object. */
-void ferry_logit_bound_destroy(ferry_logit_bound *bound);
-
-/* How much more an exact logit of x [K], which is row `row` of `inputs`, can be than its coarse one, both as computed.
- * INFINITY: that is not known; else all of them are numbers. */
-double ferry_logit_bound_margin(const ferry_logit_bound *bound, const float *x, const ferry_rows_i8 *inputs,
-                                int32_t row);
+/* ---- the largest logit, by a bound (kernels/linear.h) ---- */
 
 /* What else decides about columns: some exact logits become -INFINITY. */
 typedef struct ferry_logit_bound_rules {
@@ -78,11 +34,12 @@ typedef struct ferry_logit_bound_rules {
 } ferry_logit_bound_rules;
 
 /* The column of the largest logit of x, the lowest one among equals, and its logit; -1 if all are -INFINITY.
- * maxima [⌈N/16⌉]: the largest coarse logit of each panel, overwritten; the margin is known. Errors: MEMORY,
- * CANCELLED. */
+ * maxima [⌈N/16⌉]: the largest coarse logit of each panel, overwritten; first ≥ 0: of which panel it is the largest;
+ * the margin is known. Errors: MEMORY, CANCELLED. */
 ferry_status ferry_logit_bound_resolve(const ferry_logit_bound *bound, ferry_context *context, const float *x,
-                                       double margin, float *maxima, const ferry_logit_bound_rules *rules,
-                                       int32_t *column, float *logit, ferry_error *error);
+                                       double margin, float *maxima, int32_t first,
+                                       const ferry_logit_bound_rules *rules, int32_t *column, float *logit,
+                                       ferry_error *error);
 
 /* A living sentence at the output layer. */
 typedef struct ferry_output_sentence {
@@ -115,8 +72,9 @@ ferry_status ferry_output_begin(ferry_state *state, ferry_arena *arena, const fe
 ferry_status ferry_output_step(ferry_output_columns *columns, ferry_error *error);
 
 /* Makes a bound of the model's output matrix if searches with these options can use it, its products are faster, and
- * `tokens`, the source tokens to translate so far, pay for the time that it takes, and the state's account does not
- * refuse its memory; else leaves *bound zeroed. `shortlist`: the model's, or NULL. Errors: MEMORY, CANCELLED. */
+ * `tokens`, the source tokens to translate so far, pay for the time that making Ŵ takes, if the file has none, and the
+ * state's account does not refuse its memory; else leaves *bound zeroed. `shortlist`: the model's, or NULL. Errors:
+ * MEMORY, CANCELLED. */
 ferry_status ferry_output_bound(ferry_state *state, const ferry_options *options, const ferry_shortlist *shortlist,
                                 size_t tokens, ferry_logit_bound *bound, ferry_error *error);
 

@@ -155,7 +155,7 @@ static ferry_status add_tensor(ferry_import_plan *plan, const ferry_weights_entr
         return ferry_import_add_tensor(plan, &packed, error, "%s", name.text);
     }
     /* Tensors that belong to the codes of a matrix, and codes that are made again. */
-    if (strcmp(name.text, FERRY_OUTPUT_COARSE ".weight") == 0 || ferry_text_ends(name.text, ".scale") ||
+    if (ferry_text_begins(name.text, FERRY_OUTPUT_COARSE ".") || ferry_text_ends(name.text, ".scale") ||
         ferry_text_ends(name.text, ".multiplier") || ferry_text_ends(name.text, ".input_multiplier"))
         return FERRY_OK;
     if (tensor->type != FERRY_I32)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/tensor.h"
+#include "engine/kernels/linear.h"
 
 enum { CHUNK = 1 << 14, RELEASE_STEP = 4 << 20, MAX_I8_INPUTS = 1 << 16 };
 
@@ -53,6 +54,12 @@ bool ferry_import_has_coarse(const ferry_import_plan *plan, const ferry_import_t
     return ferry_import_matrix_type(tensor, options) != FERRY_I8 || tensor->K % 8 == 0;
 }
 
+/* Nibbles of codes with a multiplier have that one. */
+static bool has_coarse_scales(const ferry_import_tensor *tensor, ferry_type type)
+{
+    return type != FERRY_I8 || !has_multiplier(tensor);
+}
+
 /* The type and, in `shape`, the dimensions that the model file gets. */
 static ferry_type stored_type(const ferry_import_tensor *tensor, const ferry_import_options *options)
 {
@@ -95,7 +102,9 @@ ferry_status ferry_import_declare(const ferry_import_plan *plan, ferry_gguf_writ
         dims = stored_shape(tensor, FERRY_I8, shape); /* codes and their scales, or nibbles */
         if (type == FERRY_I8) shape[1] = tensor->K / 8;
         ferry_gguf_declare(writer, FERRY_OUTPUT_COARSE ".weight", FERRY_I8, dims, shape);
-        if (type != FERRY_I8) ferry_gguf_declare(writer, FERRY_OUTPUT_COARSE ".scale", FERRY_F32, 1, &N);
+        if (has_coarse_scales(tensor, type)) ferry_gguf_declare(writer, FERRY_OUTPUT_COARSE ".scale", FERRY_F32, 1, &N);
+        ferry_gguf_declare(writer, FERRY_OUTPUT_COARSE ".error", FERRY_F32, 1, &one);
+        ferry_gguf_declare(writer, FERRY_OUTPUT_COARSE ".norm", FERRY_F32, 1, &one);
     }
     return FERRY_OK;
 }
@@ -301,37 +310,43 @@ static ferry_status write_block(converter *state, const ferry_import_tensor *ten
     return append(state, state->halves, count * sizeof *state->halves, error);
 }
 
-/* The output matrix once more, coarsely: a panel of codes as nibbles, one of floats as coarse codes (linear.h) of what
- * the file holds. */
+/* The output matrix once more, coarsely, of what the file holds: nibbles of codes, or codes of floats. */
 static ferry_status write_coarse(converter *state, const ferry_import_tensor *tensor, ferry_type type,
                                  ferry_error *error)
 {
-    const size_t count = FERRY_LANES * (size_t)tensor->K;
+    const size_t K = (size_t)tensor->K, count = FERRY_LANES * K;
+    const bool codes = type == FERRY_I8;
+    ferry_coarse coarse = {.error = 0};
     state->released = 0;
     for (int64_t at = 0; at < tensor->N; at += FERRY_LANES) {
         const int32_t n = (int32_t)at, rows = tensor->N - n < FERRY_LANES ? tensor->N - n : FERRY_LANES;
-        if (type == FERRY_I8) {
+        float scales[FERRY_LANES];
+        ferry_matrix panel = {codes ? FERRY_MATRIX_CODES : FERRY_MATRIX_FLOATS, .N = rows, .K = tensor->K};
+        if (codes) {
             loss unused = {0, 0, 0};
-            ferry_nibbles_error lost;
-            uint8_t *nibbles = (uint8_t *)state->codes;
             FERRY_TRY(pack_codes(state, tensor, n, rows, &unused, error));
-            ferry_nibbles_from_panel(state->code_panel, tensor->K, nibbles, &lost);
-            FERRY_TRY(append(state, nibbles, ferry_nibbles_size(FERRY_LANES, tensor->K), error));
+            panel.codes = state->code_panel;
+            if (has_coarse_scales(tensor, type))
+                panel.scales = state->scales + n;
+            else
+                panel.multiplier = multiplier_of(tensor, 0);
         } else {
-            float scales[FERRY_LANES];
             FERRY_TRY(read_rows(state, tensor, n, rows, error));
             ferry_panels_pack(state->panel, state->rows, rows, tensor->K);
             if (type == FERRY_F16) FERRY_TRY(to_halves(state, tensor, count, error));
             for (size_t i = 0; type == FERRY_F16 && i < count; i++)
                 state->panel[i] = ferry_f16_to_f32(state->halves[i]);
-            ferry_codes_from_panel(state->panel, tensor->K, state->code_panel, scales);
-            memcpy(state->scales + n, scales, (size_t)rows * sizeof *scales);
-            FERRY_TRY(append(state, state->code_panel, ferry_codes_size(FERRY_LANES, tensor->K), error));
+            panel.panels = state->panel;
         }
+        ferry_coarsen_panel(&panel, 0, state->codes, scales, &coarse);
+        memcpy(state->scales + n, scales, (size_t)rows * sizeof *scales);
+        FERRY_TRY(append(state, state->codes, ferry_coarse_size(&panel, FERRY_LANES), error));
         release_read(state, tensor, at + rows);
     }
-    if (type == FERRY_I8) return FERRY_OK;
-    return append(state, state->scales, (size_t)tensor->N * sizeof *state->scales, error);
+    if (has_coarse_scales(tensor, type))
+        FERRY_TRY(append(state, state->scales, (size_t)tensor->N * sizeof *state->scales, error));
+    FERRY_TRY(append(state, &coarse.error, sizeof coarse.error, error));
+    return append(state, &coarse.norm, sizeof coarse.norm, error);
 }
 
 /* A matrix or table is in memory 16 rows at a time. */
@@ -381,9 +396,9 @@ static ferry_status allocate(converter *state, ferry_error *error)
         for (int32_t k = stored_shape(tensor, type, shape); k-- > 0;) bytes *= (uint64_t)shape[k];
         state->total += bytes;
         if (ferry_import_has_coarse(state->plan, tensor, state->options))
-            state->total += type == FERRY_I8
-                                ? ferry_nibbles_size(tensor->N, tensor->K)
-                                : ferry_codes_size(tensor->N, tensor->K) + (size_t)tensor->N * sizeof(float);
+            state->total +=
+                (type == FERRY_I8 ? ferry_nibbles_size(tensor->N, tensor->K) : ferry_codes_size(tensor->N, tensor->K)) +
+                (has_coarse_scales(tensor, type) ? (size_t)tensor->N : 0) * sizeof(float) + 2 * sizeof(float);
         if (tensor->form == FERRY_IMPORT_INTEGERS) continue;
         if (panel > capacity) capacity = panel;
         if (tensor->form == FERRY_IMPORT_MATRIX && (size_t)tensor->N > rows) rows = (size_t)tensor->N;

@@ -100,27 +100,27 @@ static void check_same(const job *found, const job *expected)
     }
 }
 
-/* Wrong coarse logits, and a bound that knows. */
-static void confuse(ferry_logit_bound *bound)
+/* Wrong coarse logits, and a bound that knows; or logits that are not numbers, of which no bound can know. */
+static void confuse(ferry_logit_bound *bound, bool numbers)
 {
     static float bias[VOCAB];
-    for (int32_t v = 0; v < VOCAB; v++) bias[v] = (float)(v % 7) * 100;
-    bound->coarse.bias = bias;
-    bound->norm = 1e6;
+    for (int32_t v = 0; v < VOCAB; v++) bias[v] = !numbers && v % 3 == 0 ? NAN : (float)(v % 7) * 100;
+    bound->coarse.matrix.bias = bias;
+    if (numbers) bound->coarse.norm = 1e6f;
 }
 
 /* Alone a row's logits are one part, among many others several; with helpers a product is several pieces; a bound can
  * tell, or cannot. */
 static void check_parts_and_neighbors(const ferry_model *model, int32_t beam, bool shortlist)
 {
-    enum { NONE, TELLS, DOES_NOT_TELL };
+    enum { NONE, TELLS, DOES_NOT_TELL, NO_NUMBERS };
     static const struct {
         bool skip_scores;
         int32_t width, tokens, threads, bound;
-    } cases[] = {{false, 60, 10000, 1, TELLS}, {true, 60, 10000, 2, NONE}, {true, 60, 10000, 1, TELLS},
-                 {true, 1, 1, 1, NONE},        {true, 1, 1, 3, TELLS},     {true, 48, 200, 1, DOES_NOT_TELL},
-                 {true, 48, 200, 4, TELLS},    {true, 48, 200, 1, NONE},   {false, 7, 1, 1, NONE},
-                 {false, 1, 1, 2, NONE}};
+    } cases[] = {{false, 60, 10000, 1, TELLS}, {true, 60, 10000, 2, NONE},    {true, 60, 10000, 1, TELLS},
+                 {true, 1, 1, 1, NONE},        {true, 1, 1, 3, TELLS},        {true, 48, 200, 1, DOES_NOT_TELL},
+                 {true, 48, 200, 4, TELLS},    {true, 48, 200, 1, NONE},      {false, 7, 1, 1, NONE},
+                 {false, 1, 1, 2, NONE},       {true, 48, 200, 1, NO_NUMBERS}};
     job *expected = make_job(model, beam, false, shortlist);
     ferry_generator generator;
     ferry_generator_init(&generator, &model->file.transformer, model->kernels);
@@ -129,7 +129,7 @@ static void check_parts_and_neighbors(const ferry_model *model, int32_t beam, bo
         job *j = make_job(model, beam, cases[c].skip_scores, shortlist);
         ferry_logit_bound bound = make_screen(model);
         if (cases[c].bound != NONE) j->bound = &bound;
-        if (cases[c].bound == DOES_NOT_TELL) confuse(&bound);
+        if (cases[c].bound >= DOES_NOT_TELL) confuse(&bound, cases[c].bound == DOES_NOT_TELL);
         generator.state.context.pool = make_pool(cases[c].threads);
         generate(&generator, j, cases[c].width, cases[c].tokens);
         ferry_pool_destroy(generator.state.context.pool);

@@ -1,5 +1,5 @@
-/* A model file may have the coarse output matrix (ferry_logit_bound): it saves memory, and nothing that is in it
- * changes a translation. */
+/* A model file may have the coarse output matrix (ferry_logit_bound), which saves memory and time. If it lies, words
+ * may be others, and nothing else happens. */
 #include "tests/support/kernel_support.h"
 #include "tests/support/small_model.h"
 
@@ -13,7 +13,12 @@ static const ferry_type types[] = {FERRY_F32, FERRY_F16, FERRY_I8};
 static small_model shape(ferry_type type, bool untied, small_coarse coarse)
 {
     const int32_t width = type == FERRY_I8 ? WIDTH_OF_NIBBLES : WIDTH;
-    return (small_model){.vocab = VOCAB, .d_model = width, .type = type, .untied = untied, .coarse = coarse};
+    return (small_model){.vocab = VOCAB,
+                         .d_model = width,
+                         .type = type,
+                         .untied = untied,
+                         .coarse = coarse,
+                         .keys = ferry_gguf_put_hash};
 }
 
 /* Greedy translations without scores, and the translator that made them. */
@@ -36,13 +41,14 @@ static bool has_screens(const ferry_kernels *kernels, ferry_type type)
     return type == FERRY_I8 ? kernels->nibbles_rows > 0 : kernels->fast_i8;
 }
 
-/* What is wrong with a file's scales is wrong with floats only. */
-static bool exists(small_coarse kind, ferry_type type)
+static void check_words(const ferry_result *result)
 {
-    return type != FERRY_I8 || (kind != SMALL_COARSE_LAST_SCALE && kind != SMALL_COARSE_NO_NUMBERS);
+    for (size_t line = 0; line < SENTENCES; line++)
+        for (size_t i = 0; i < ferry_result_token_count(result, line, 0); i++)
+            assert_in_range(ferry_inspect_result_ids(result, line, 0)[i], 0, VOCAB - 1);
 }
 
-/* The kinds that can be opened translate as a file without one does; the right one alone is used. */
+/* A file without the coarse matrix, or what its bound needs, has one made in memory. */
 static void check_kinds(ferry_type type, bool untied, const ferry_kernels *kernels)
 {
     const small_model none = shape(type, untied, SMALL_NO_COARSE);
@@ -51,19 +57,28 @@ static void check_kinds(ferry_type type, bool untied, const ferry_kernels *kerne
     ferry_model *model = open_small_model(&none, kernels->isa);
     ferry_result *expected = translate(model, &translator);
     const size_t bytes = translator->bound.bytes;
-    const size_t scales = screened && type == FERRY_I8 ? ferry_round_up(VOCAB, FERRY_LANES) * sizeof(float) : 0;
-    assert_true((bytes > scales) == screened);
-    for (small_coarse kind = SMALL_COARSE; kind < SMALL_COARSE_TYPE; kind++) {
-        if (!exists(kind, type)) continue;
+    assert_true((bytes > 0) == screened);
+    for (small_coarse kind = SMALL_COARSE_EARLY; kind < SMALL_COARSE_TYPE; kind++) {
         const small_model small = shape(type, untied, kind);
         ferry_model *opened = open_small_model(&small, kernels->isa);
         ferry_result *found = translate(opened, &other);
-        const ferry_matrix *stored = &opened->file.transformer.output_coarse, *used = &other->bound.coarse;
+        const ferry_coarse *stored = &opened->file.transformer.output_coarse, *used = &other->bound.coarse;
         assert_int_equal(opened->file.parameters, model->file.parameters);
         assert_int_equal(opened->file.type, type);
-        assert_int_equal(other->bound.bytes, kind == SMALL_COARSE ? scales : bytes);
-        if (screened) assert_int_equal(used->weights == stored->weights, kind == SMALL_COARSE);
-        for (size_t line = 0; line < SENTENCES; line++) assert_same_line(expected, line, found, line);
+        assert_true((stored->matrix.weights != NULL) == (kind != SMALL_COARSE_EARLY));
+        assert_int_equal(other->bound.bytes, kind == SMALL_COARSE_EARLY ? bytes : 0);
+        if (screened) assert_true((used->matrix.weights == stored->matrix.weights) == (kind != SMALL_COARSE_EARLY));
+        if (screened)
+            assert_true(kind > SMALL_COARSE ||
+                        (used->error == translator->bound.coarse.error && used->norm == translator->bound.coarse.norm));
+        for (size_t line = 0; line < SENTENCES && kind <= SMALL_COARSE; line++)
+            assert_same_line(expected, line, found, line);
+        check_words(found);
+        if (kind <= SMALL_COARSE)
+            CHECK(ferry_model_verify(opened, &error));
+        else
+            REFUSE(ferry_model_verify(opened, &error), FERRY_ERROR_FORMAT,
+                   "tensors 'output_coarse': expected what follows from the output matrix, found other numbers");
         ferry_result_destroy(found);
         ferry_translator_destroy(other);
         ferry_model_close(opened);
@@ -73,7 +88,7 @@ static void check_kinds(ferry_type type, bool untied, const ferry_kernels *kerne
     ferry_model_close(model);
 }
 
-TEST(test_wrong_numbers_change_nothing)
+TEST(test_what_a_file_has)
 {
     EACH_ISA(k)
     for (size_t i = 0; i < 6; i++) check_kinds(types[i / 2], i % 2 == 1, *k);
@@ -87,12 +102,23 @@ TEST(test_wrong_tensors_are_refused)
          [SMALL_COARSE_COLUMNS] = "tensor 'output_coarse.weight': expected shape [126, 17, 64], found [126, 18, 64]",
          [SMALL_COARSE_SCALES] = "tensor 'output_coarse.scale': expected shape [2003], found [2004]",
          [SMALL_COARSE_WITHOUT_SCALES] = "tensor 'output_coarse.scale' is missing",
-         [SMALL_COARSE_SCALES_ALONE] = "tensor 'output_coarse.scale' is unknown"},
+         [SMALL_COARSE_SCALES_ALONE] = "tensor 'output_coarse.scale' is unknown",
+         [SMALL_COARSE_WITHOUT_NORM] = "tensor 'output_coarse.norm' is missing",
+         [SMALL_COARSE_NO_NUMBER] =
+             "'output_coarse.scale': expected finite numbers from 0 to 3.40282e+38, found nan at 2002",
+         [SMALL_COARSE_NEGATIVE] =
+             "'output_coarse.scale': expected finite numbers from 0 to 3.40282e+38, found -1 at 0",
+         [SMALL_COARSE_ERROR] = "'output_coarse.error': expected finite numbers from 0 to 3.40282e+38, found inf at 0",
+         [SMALL_COARSE_NORM] = "'output_coarse.norm': expected finite numbers from 0 to 3.40282e+38, found nan at 0"},
         {[SMALL_COARSE_TYPE] = "tensor 'output_coarse.weight': expected i8, found f32", /* nibbles */
          [SMALL_COARSE_ROWS] = "tensor 'output_coarse.weight': expected shape [126, 9, 64], found [127, 9, 64]",
          [SMALL_COARSE_COLUMNS] = "tensor 'output_coarse.weight': expected shape [126, 9, 64], found [126, 10, 64]",
-         [SMALL_COARSE_SCALES] = "tensor 'output_coarse.scale' is unknown",
-         [SMALL_COARSE_SCALES_ALONE] = "tensor 'output_coarse.scale' is unknown"}};
+         [SMALL_COARSE_SCALES] = "tensor 'output_coarse.scale': expected shape [2003], found [2004]",
+         [SMALL_COARSE_WITHOUT_SCALES] = "tensor 'output_coarse.scale' is missing",
+         [SMALL_COARSE_SCALES_ALONE] = "tensor 'output_coarse.scale' is unknown",
+         [SMALL_COARSE_NEGATIVE] =
+             "'output_coarse.scale': expected finite numbers from 0 to 3.40282e+38, found -1 at 0",
+         [SMALL_COARSE_ERROR] = "'output_coarse.error': expected finite numbers from 0 to 127.279, found 128 at 0"}};
     for (small_coarse kind = SMALL_COARSE_TYPE; kind < SMALL_COARSE_KINDS; kind++)
         for (size_t i = 0; i < 6; i++) {
             const small_model small = shape(types[i / 2], i % 2 == 1, kind);
@@ -112,5 +138,5 @@ TEST(test_some_widths_have_no_nibbles)
     ferry_model *model;
     small.d_model = WIDTH;
     write_small_model(path, &small);
-    REFUSE(ferry_model_open(path, 0, &model, &error), FERRY_ERROR_FORMAT, "tensor 'output_coarse.weight' is unknown");
+    REFUSE(ferry_model_open(path, 0, &model, &error), FERRY_ERROR_FORMAT, "tensor 'output_coarse.error' is unknown");
 }

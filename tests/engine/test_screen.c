@@ -12,10 +12,11 @@ enum { MAX_N = 3000, MAX_K = 300 };
 typedef struct world {
     int32_t N, K;
     float *weight, *bias; /* [N, K], [N] */
-    float *panels, *scales, *stored_scales;
+    float *panels, *scales, *stored_scales, *nibble_scales;
     int8_t *codes, *stored_codes;
     uint8_t *stored_nibbles;
-    ferry_matrix floats, int8, stored, stored_int8; /* a file's coarse matrices */
+    ferry_matrix floats, int8;
+    ferry_coarse stored, stored_int8; /* a file's */
     float x[MAX_K];
     bool masked[MAX_N];
 } world;
@@ -42,10 +43,8 @@ static world *new_world(int32_t N, int32_t K, bool bias)
     w->codes = new_memory(ferry_codes_size(N, K));
     w->stored_codes = new_memory(ferry_codes_size(N, K));
     w->stored_scales = new_memory(ferry_round_up((size_t)N, FERRY_LANES) * sizeof *w->stored_scales);
+    w->nibble_scales = new_memory(ferry_round_up((size_t)N, FERRY_LANES) * sizeof *w->nibble_scales);
     w->stored_nibbles = new_memory(ferry_codes_size(N, K));
-    w->stored_int8 = (ferry_matrix){FERRY_MATRIX_NIBBLES, .N = N, .K = K, .nibbles = w->stored_nibbles};
-    w->stored =
-        (ferry_matrix){FERRY_MATRIX_CODES, .N = N, .K = K, .codes = w->stored_codes, .scales = w->stored_scales};
     w->floats = (ferry_matrix){.N = N, .K = K, .panels = w->panels, .bias = bias ? w->bias : NULL};
     w->int8 = (ferry_matrix){FERRY_MATRIX_CODES,    .N = N, .K = K, .codes = w->codes, .scales = w->scales,
                              .bias = w->floats.bias};
@@ -53,9 +52,12 @@ static world *new_world(int32_t N, int32_t K, bool bias)
 }
 
 /* All matrices from the weights. */
-static void pack(const world *w)
+static void pack(world *w)
 {
     int8_t rows[FERRY_LANES * MAX_K];
+    w->stored = (ferry_coarse){{FERRY_MATRIX_CODES, .codes = w->stored_codes, .scales = w->stored_scales}, 0, 0};
+    w->stored_int8 =
+        (ferry_coarse){{FERRY_MATRIX_NIBBLES, .nibbles = w->stored_nibbles, .scales = w->nibble_scales}, 0, 0};
     ferry_panels_pack(w->panels, w->weight, w->N, w->K);
     for (int32_t first = 0; first < w->N; first += FERRY_LANES) {
         const int32_t count = w->N - first < FERRY_LANES ? w->N - first : FERRY_LANES;
@@ -63,12 +65,12 @@ static void pack(const world *w)
             ferry_codes_quantize(w->weight + (size_t)(first + n) * (size_t)w->K, w->K, rows + n * w->K,
                                  &w->scales[first + n]);
         ferry_codes_pack(w->codes + ferry_codes_size(first, w->K), rows, count, w->K);
-        ferry_codes_from_panel(w->panels + (size_t)first * (size_t)w->K, w->K,
-                               w->stored_codes + ferry_codes_size(first, w->K), w->stored_scales + first);
-        ferry_nibbles_error error;
+        ferry_coarsen_panel(&w->floats, (size_t)first / FERRY_LANES, w->stored_codes + ferry_codes_size(first, w->K),
+                            w->stored_scales + first, &w->stored);
         if (w->K % 8 == 0)
-            ferry_nibbles_from_panel(w->codes + ferry_codes_size(first, w->K), w->K,
-                                     w->stored_nibbles + ferry_nibbles_size(first, w->K), &error);
+            ferry_coarsen_panel(&w->int8, (size_t)first / FERRY_LANES,
+                                w->stored_nibbles + ferry_nibbles_size(first, w->K), w->nibble_scales + first,
+                                &w->stored_int8);
     }
 }
 
@@ -97,20 +99,22 @@ static answer ask(const world *w, ferry_context *context, const ferry_logit_boun
     float *x = new_memory((size_t)ROWS * (size_t)w->K * sizeof *x);
     float maxima[MAX_N / FERRY_LANES + 1], *logits = new_memory((size_t)ROWS * (size_t)w->N * sizeof *logits);
     for (int32_t i = 0; i < ROWS * w->K; i++) x[i] = w->x[i % w->K] * (i / w->K == at ? 1 : 0.3f);
-    CHECK(ferry_inputs_prepare(context, &(ferry_rows){x, rows, NULL}, &screen->coarse, &inputs, &error));
+    CHECK(ferry_inputs_prepare(context, &(ferry_rows){x, rows, NULL}, &screen->coarse.matrix, &inputs, &error));
     const double bound = ferry_logit_bound_margin(screen, w->x, &inputs.quantized, at);
     answer a = {.told = bound < INFINITY};
     if (!a.told) return a;
     const int32_t cut = w->N / 2 / FERRY_LANES * FERRY_LANES;
     for (int32_t first = 0; first < w->N; first += first < cut ? cut : w->N) {
         const int32_t count = first < cut ? cut : w->N - first;
-        const ferry_matrix part = ferry_matrix_columns(&screen->coarse, first, count);
+        const ferry_matrix part = ferry_matrix_columns(&screen->coarse.matrix, first, count);
         CHECK(ferry_inputs_multiply(context, logits, &inputs, &part, &error));
         context->kernels->panel_maxima(maxima + first / FERRY_LANES, logits + at * count, (size_t)count);
     }
     const ferry_logit_bound_rules rules = {mask, (void *)(uintptr_t)w};
     context->work = (ferry_work){0};
-    CHECK(ferry_logit_bound_resolve(screen, context, w->x, bound, maxima, &rules, &a.column, &a.logit, &error));
+    const int32_t best = context->kernels->argmax(maxima, (int32_t)ferry_matrix_panels(screen->exact));
+    assert_true(best >= 0);
+    CHECK(ferry_logit_bound_resolve(screen, context, w->x, bound, maxima, best, &rules, &a.column, &a.logit, &error));
     a.panels = (context->work.float_products + context->work.int8_products) / (FERRY_LANES * w->K);
     return a;
 }
@@ -144,10 +148,10 @@ static bool is_faster(const ferry_kernels *kernels, const ferry_matrix *matrix)
 
 /* Whether the screens of a matrix of the world could tell, on all ISAs that have one; if so they told the truth. What
  * is stored of the coarse matrix makes no difference. Adds to *panels what was computed exactly on the last ISA. */
-static bool check_panels(const world *w, const ferry_matrix *matrix, int64_t *panels)
+static bool check_panels(world *w, const ferry_matrix *matrix, int64_t *panels)
 {
-    const ferry_matrix none = {0},
-                       *stored[] = {&none, matrix->kind == FERRY_MATRIX_CODES ? &w->stored_int8 : &w->stored};
+    const ferry_coarse none = {.error = 0};
+    const ferry_coarse *stored[] = {&none, matrix->kind == FERRY_MATRIX_CODES ? &w->stored_int8 : &w->stored};
     bool told = true;
     int32_t round = 0;
     int64_t last = 0;
@@ -158,7 +162,7 @@ static bool check_panels(const world *w, const ferry_matrix *matrix, int64_t *pa
         ferry_logit_bound screen;
         ferry_context context = {.kernels = *k};
         CHECK(ferry_logit_bound_create(matrix, stored[round % 2], &context, &screen, &error));
-        const bool made = screen.coarse.weights != stored[1]->weights;
+        const bool made = screen.coarse.matrix.weights != stored[1]->matrix.weights;
         assert_true(made == (round % 2 == 0));
         round++;
         const answer said = ask(w, &context, &screen), true_one = know(w, &context, matrix);
@@ -175,7 +179,7 @@ static bool check_panels(const world *w, const ferry_matrix *matrix, int64_t *pa
     return told;
 }
 
-static bool check(const world *w, const ferry_matrix *matrix)
+static bool check(world *w, const ferry_matrix *matrix)
 {
     int64_t panels = 0;
     return check_panels(w, matrix, &panels);
@@ -380,14 +384,14 @@ RANDOM_TEST(test_refused_memory)
     ferry_memory memory = {.limit = ferry_codes_size(w->N, w->K)}; /* without the scales */
     ferry_account account = {.memory = &memory};
     ferry_context context = {.kernels = ferry_kernels_find("plain"), .arena = {.account = &account}};
-    const ferry_matrix none = {0};
+    const ferry_coarse none = {.error = 0};
     ferry_logit_bound screen;
     memset(&screen, 1, sizeof screen);
     REFUSE(ferry_logit_bound_create(&w->floats, &none, &context, &screen, &error), FERRY_ERROR_MEMORY,
            "a coarse output matrix");
     assert_true(account.needed > memory.limit);
     assert_null(screen.exact);
-    assert_null(screen.coarse.codes);
+    assert_null(screen.coarse.matrix.codes);
     ferry_logit_bound_destroy(&screen);
     assert_int_equal(memory.held, 0);
     memory.limit *= 2;

@@ -22,6 +22,24 @@ static void inspect(const ferry_model *model)
                                       &error);
 }
 
+/* Greedy search without scores, by a coarse output matrix: the file's, or after so many tokens one in memory. */
+static void search_greedily(const ferry_model *model)
+{
+    static const int32_t ids[33] = {1}, offsets[] = {0, 33};
+    ferry_options options;
+    ferry_translator *translator;
+    ferry_result *result;
+    if (ferry_options_default(model, &options, sizeof options) != FERRY_OK) abort();
+    options.beam = 1;
+    options.scores = options.shortlist = 0;
+    options.max_length = 3;
+    options.min_length = 0;
+    limit_options(model, &options);
+    if (ferry_translator_create(model, &options, &translator, NULL) != FERRY_OK) return;
+    if (ferry_inspect_generate(translator, ids, offsets, 1, &result, NULL) == FERRY_OK) ferry_result_destroy(result);
+    ferry_translator_destroy(translator);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char path[64];
@@ -32,6 +50,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         inspect(model);
         (void)ferry_model_verify(model, &error);
         use_model(model);
+        search_greedily(model);
         ferry_model_close(model);
     }
     close(file);

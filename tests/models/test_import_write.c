@@ -244,6 +244,15 @@ static bool has_feature(const char *word)
     return count > 0;
 }
 
+/* That numbers of the file are above what they bound, and no more than the roundings of float sums. */
+static void check_bound(double error, double norm)
+{
+    const float *stored[] = {written("output_coarse.error", FERRY_F32)->data,
+                             written("output_coarse.norm", FERRY_F32)->data};
+    assert_true((double)*stored[0] >= error && (double)*stored[0] <= error * (1 + 1e-6) + 1e-44);
+    assert_true((double)*stored[1] >= norm && (double)*stored[1] <= norm * (1 + 1e-5) + 1e-18);
+}
+
 /* That of the matrix `name` [N, K] in the file. */
 static void check_coarse(const char *name, int32_t N, int32_t K)
 {
@@ -252,6 +261,7 @@ static void check_coarse(const char *name, int32_t N, int32_t K)
     const ferry_tensor *coarse = written("output_coarse.weight", FERRY_I8);
     const ferry_tensor *scale = written("output_coarse.scale", FERRY_F32), *exact = ferry_gguf_tensor(&file, name);
     const size_t bytes = ferry_codes_size(FERRY_LANES, K);
+    double norm = 0, step = 0;
     assert_true(coarse->dims == 3 && coarse->shape[0] == (N + 15) / 16);
     assert_true(coarse->shape[1] == (K + 3) / 4 && coarse->shape[2] == 64);
     assert_true(scale->dims == 1 && scale->shape[0] == N);
@@ -262,7 +272,14 @@ static void check_coarse(const char *name, int32_t N, int32_t K)
         assert_memory_equal((const int8_t *)coarse->data + (size_t)n / FERRY_LANES * bytes, codes, bytes);
         assert_memory_equal((const float *)scale->data + n, scales,
                             (size_t)(N - n < FERRY_LANES ? N - n : FERRY_LANES) * sizeof *scales);
+        for (int l = 0; l < FERRY_LANES; l++) {
+            double squares = 0;
+            for (int32_t k = 0; k < K; k++) squares += pow((double)panel[k * FERRY_LANES + l], 2);
+            norm = fmax(norm, sqrt(squares));
+            step = fmax(step, (double)scales[l]);
+        }
     }
+    check_bound(sqrt(K) * step / 2, norm);
 }
 
 /* Of codes: their nibbles. */
@@ -273,12 +290,28 @@ static void check_nibbles(const char *name, int32_t N, int32_t K)
     const size_t bytes = ferry_nibbles_size(FERRY_LANES, K);
     assert_true(coarse->dims == 3 && coarse->shape[0] == (N + 15) / 16);
     assert_true(coarse->shape[1] == K / 8 && coarse->shape[2] == 64);
-    assert_null(ferry_gguf_tensor(&file, "output_coarse.scale"));
+    const float *scales = written("output_coarse.scale", FERRY_F32)->data;
+    const float *exact_scales =
+        written(ferry_name_format("%.*s.scale", (int)strlen(name) - 7, name).text, FERRY_F32)->data;
+    double most = 0, step = 0;
     for (int32_t n = 0; n < N; n += FERRY_LANES) {
         ferry_nibbles_error error;
         ferry_nibbles_from_panel((const int8_t *)exact->data + ferry_codes_size(n, K), K, nibbles, &error);
         assert_memory_equal((const uint8_t *)coarse->data + ferry_nibbles_size(n, K), nibbles, bytes);
+        for (int l = 0; l < FERRY_LANES && n + l < N; l++) {
+            double squares = 0;
+            bool zeros = true;
+            for (int32_t k = 0; k < K; k++) {
+                const int q = code_value(exact, n + l, k), u = (q + 136) / 16 < 15 ? (q + 136) / 16 : 15;
+                squares += pow(q - (16 * u - 128), 2);
+                zeros = zeros && q == 0;
+            }
+            most = fmax(most, sqrt(squares));
+            step = fmax(step, (double)scales[n + l]);
+            assert_true(scales[n + l] == (zeros ? 0 : exact_scales[n + l]));
+        }
     }
+    check_bound(most, 127 * sqrt(K) * step);
 }
 
 /* What the file holds of a source, f32, f16 or int8, is what the coarse matrix is made of. */
@@ -296,21 +329,21 @@ static void check_output(const char *name, bool tied_output, bool tied_embedding
     CHECK(ferry_import_add(&plan, &entry, FERRY_IMPORT_MATRIX, &error, "a.weight"));
     write_plan(&f32);
     assert_int_equal(file.tensor_count, 1);
-    assert_false(has_feature("output-coarse"));
+    assert_false(has_feature("output-coarse:bound"));
     CHECK(ferry_import_add_tensor(&plan, &transposed, &error, "%s", name));
     write_plan(&f32);
-    assert_int_equal(file.tensor_count, 4);
-    assert_true(has_feature("output-coarse"));
+    assert_int_equal(file.tensor_count, 6);
+    assert_true(has_feature("output-coarse:bound"));
     check_coarse(name, COLUMNS, K);
     write_plan(&f16);
     check_coarse(name, COLUMNS, K);
     write_plan(&i8);
-    assert_true(has_feature("output-coarse") == (K == WIDTH));
+    assert_true(has_feature("output-coarse:bound") == (K == WIDTH));
     if (K == WIDTH) check_nibbles(name, COLUMNS, K);
     CHECK(ferry_import_add_tensor(&plan, &list, &error, "shortlist.ids")); /* whose words greedy search takes */
     write_plan(&f32);
     assert_null(ferry_gguf_tensor(&file, "output_coarse.weight"));
-    assert_false(has_feature("output-coarse"));
+    assert_false(has_feature("output-coarse:bound"));
     tear_down(NULL);
 }
 
@@ -363,7 +396,7 @@ static void check_codes(bool each_row)
     }
     for (size_t i = 0; i < 2; i++) {
         write_plan(widened[i]);
-        assert_int_equal(file.tensor_count, 3);
+        assert_int_equal(file.tensor_count, 5);
         for (int j = 0; j < OUTPUTS * INPUTS; j++) {
             const float exact = (float)code(j / INPUTS, j % INPUTS) / multipliers[j / INPUTS];
             assert_true(panel_value(written("output.weight", widened[i]->type), j / INPUTS, j % INPUTS) ==

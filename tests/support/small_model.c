@@ -1,5 +1,7 @@
 #include "small_model.h"
 
+#include <float.h>
+
 #include "base/tensor.h"
 #include "engine/kernels/linear.h"
 #include "random.h"
@@ -98,42 +100,63 @@ static void add_matrix_of(builder *b, const char *name, int32_t N, int32_t K, fe
     }
 }
 
-/* Of the output matrix [N, K], a tensor that has been added: nibbles of its codes, or codes of its numbers. */
+static void *tensor_data(const builder *b, const char *name)
+{
+    const built_tensor *tensor = b->tensors;
+    while (strcmp(tensor->name, name) != 0) tensor++;
+    return tensor->data;
+}
+
+/* The output matrix `name` [N, K], which has been added, with floats as they are used. */
+static ferry_matrix output_matrix(const builder *b, const char *name, int32_t N, int32_t K)
+{
+    const ferry_type type = b->model.type;
+    const void *data = tensor_data(b, ferry_name_format("%s.weight", name).text);
+    ferry_matrix matrix = {type == FERRY_I8 ? FERRY_MATRIX_CODES : FERRY_MATRIX_FLOATS, .N = N, .K = K,
+                           .weights = data};
+    if (type == FERRY_F16) {
+        float *panels = kept_memory(ferry_panels_count(N, K) * sizeof *panels);
+        for (size_t i = 0; i < ferry_panels_count(N, K); i++) panels[i] = ferry_f16_to_f32(((const uint16_t *)data)[i]);
+        matrix.panels = panels;
+    }
+    if (type == FERRY_I8) matrix.scales = tensor_data(b, ferry_name_format("%s.scale", name).text);
+    return matrix;
+}
+
+/* That of the output matrix `name` [N, K], which has been added. */
 static void add_coarse(builder *b, const char *name, int32_t N, int32_t K)
 {
     const small_coarse kind = b->model.coarse;
-    const built_tensor *output = b->tensors;
-    while (strcmp(output->name, name) != 0) output++;
-    const bool int8 = output->type == FERRY_I8;
-    const size_t panels = ((size_t)N + 15) / 16, numbers = (size_t)K * 16;
-    const size_t columns = ((size_t)K + (int8 ? 0 : 3)) / (int8 ? 8 : 4), panel = columns * 64, size = panels * panel;
-    const int64_t type_shape[] = {(int64_t)panels, K, 16}, scale_shape[] = {N + (kind == SMALL_COARSE_SCALES && !int8)};
+    const ferry_matrix output = output_matrix(b, name, N, K);
+    const bool int8 = output.kind == FERRY_MATRIX_CODES;
+    const size_t panels = ((size_t)N + 15) / 16, columns = ((size_t)K + (int8 ? 0 : 3)) / (int8 ? 8 : 4);
+    const size_t panel = columns * 64, size = panels * panel;
+    const int64_t type_shape[] = {(int64_t)panels, K, 16}, scale_shape[] = {N + (kind == SMALL_COARSE_SCALES)};
     const int64_t shape[] = {(int64_t)panels + (kind == SMALL_COARSE_ROWS),
                              (int64_t)columns + (kind == SMALL_COARSE_COLUMNS), 64};
-    float *weight = kept_memory(numbers * sizeof *weight), *scales = kept_memory(panels * 16 * sizeof *scales);
+    float *scales = kept_memory((panels + 1) * 16 * sizeof *scales);
     uint8_t *codes = kept_memory(size), *last = codes + size - 64 + 4 * (size_t)((N - 1) % 16);
     uint32_t random = 3;
-    for (size_t p = 0; p < panels && !int8; p++) {
-        for (size_t i = 0; i < numbers; i++)
-            weight[i] = output->type == FERRY_F32 ? ((const float *)output->data)[p * numbers + i]
-                                                  : ferry_f16_to_f32(((const uint16_t *)output->data)[p * numbers + i]);
-        ferry_codes_from_panel(weight, K, (int8_t *)codes + p * panel, scales + 16 * p);
-    }
-    for (size_t p = 0; p < panels && int8 && K % 8 == 0; p++) {
-        ferry_nibbles_error error;
-        ferry_nibbles_from_panel((const int8_t *)output->data + p * ferry_codes_size(16, K), K, codes + p * panel,
-                                 &error);
-    }
+    ferry_coarse coarse = {.error = 0};
+    for (size_t p = 0; p < panels && (!int8 || K % 8 == 0); p++)
+        ferry_coarsen_panel(&output, p, codes + p * panel, scales + 16 * p, &coarse);
     for (size_t i = 0; i < size && kind == SMALL_COARSE_RANDOM; i++) codes[i] = (uint8_t)(next_random(&random) >> 8);
     if (kind == SMALL_COARSE_LAST_CODE) *last = (uint8_t)(int8 ? *last ^ 0x10 : *last + 1);
-    if (kind == SMALL_COARSE_LAST_SCALE) scales[N - 1] *= 2;
-    for (int32_t n = 0; n < N && kind == SMALL_COARSE_NO_NUMBERS; n++) scales[n] = n % 2 == 0 ? NAN : -INFINITY;
+    for (int32_t n = 0; n < N && kind == SMALL_COARSE_SCALES_LIE; n++) scales[n] = n % 2 == 0 ? FLT_MAX : 0;
+    if (kind == SMALL_COARSE_BOUND_LIES) coarse.error = coarse.norm = 0;
+    if (kind == SMALL_COARSE_NO_NUMBER) scales[N - 1] = NAN;
+    if (kind == SMALL_COARSE_NEGATIVE) scales[0] = -1;
+    if (kind == SMALL_COARSE_ERROR) coarse.error = int8 ? 128 : INFINITY;
+    if (kind == SMALL_COARSE_NORM) coarse.norm = NAN;
     if (kind == SMALL_COARSE_TYPE)
         add(b, "output_coarse", "weight", FERRY_F32, 3, type_shape);
     else if (kind != SMALL_COARSE_SCALES_ALONE)
         memcpy(add(b, "output_coarse", "weight", FERRY_I8, 3, shape), codes, size);
-    if (int8 ? kind == SMALL_COARSE_SCALES || kind == SMALL_COARSE_SCALES_ALONE : kind != SMALL_COARSE_WITHOUT_SCALES)
+    if (kind != SMALL_COARSE_WITHOUT_SCALES && (kind != SMALL_COARSE_EARLY || !int8))
         memcpy(add(b, "output_coarse", "scale", FERRY_F32, 1, scale_shape), scales, (size_t)N * sizeof *scales);
+    if (kind == SMALL_COARSE_EARLY || kind == SMALL_COARSE_SCALES_ALONE) return;
+    add_number(b, "output_coarse", "error", coarse.error);
+    if (kind != SMALL_COARSE_WITHOUT_NORM) add_number(b, "output_coarse", "norm", coarse.norm);
 }
 
 static void add_matrix(builder *b, const char *name, int32_t N, int32_t K, bool bias)
@@ -214,7 +237,7 @@ static void add_tensors(builder *b)
     } else {
         add_matrix_of(b, "token_embd", V, D, model->type);
     }
-    if (model->coarse != SMALL_NO_COARSE) add_coarse(b, model->untied ? "output.weight" : "token_embd.weight", V, D);
+    if (model->coarse != SMALL_NO_COARSE) add_coarse(b, model->untied ? "output" : "token_embd", V, D);
     add_vector(b, "output", "bias", V, 0, 0.3f);
     for (int s = 0; s < 2; s++) {
         const char *stack = s == 0 ? "enc" : "dec";

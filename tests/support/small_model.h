@@ -25,17 +25,23 @@ typedef struct small_shortlist {
 /* A coarse output matrix, and what is wrong with it. */
 typedef enum small_coarse {
     SMALL_NO_COARSE,
-    SMALL_COARSE, /* nothing */
-    SMALL_COARSE_RANDOM,
+    SMALL_COARSE_EARLY,  /* no bound */
+    SMALL_COARSE,        /* nothing */
+    SMALL_COARSE_RANDOM, /* from here on it lies */
     SMALL_COARSE_LAST_CODE,
-    SMALL_COARSE_LAST_SCALE,
-    SMALL_COARSE_NO_NUMBERS, /* scales that are not numbers */
-    SMALL_COARSE_TYPE,       /* from here on the file is wrong */
+    SMALL_COARSE_SCALES_LIE,
+    SMALL_COARSE_BOUND_LIES,
+    SMALL_COARSE_TYPE, /* from here on the file is wrong */
     SMALL_COARSE_ROWS,
     SMALL_COARSE_COLUMNS,
     SMALL_COARSE_SCALES,
     SMALL_COARSE_WITHOUT_SCALES,
     SMALL_COARSE_SCALES_ALONE,
+    SMALL_COARSE_WITHOUT_NORM,
+    SMALL_COARSE_NO_NUMBER,
+    SMALL_COARSE_NEGATIVE,
+    SMALL_COARSE_ERROR,
+    SMALL_COARSE_NORM,
     SMALL_COARSE_KINDS
 } small_coarse;
 
