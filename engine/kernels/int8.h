@@ -19,7 +19,7 @@
 #include "isa.h"
 
 #include <string.h>
-#if WIDTH > 4
+#if defined(__SSE2__)
 #include <immintrin.h>
 #endif
 
