@@ -14,7 +14,8 @@ void ferry_job_stop(ferry_job *job, const ferry_error *error)
     atomic_store(job->stop, true);
 }
 
-ferry_status ferry_job_take_status(ferry_job *job, ferry_error *error)
+/* The first failure of a job's workers. */
+static ferry_status status_of(ferry_job *job, ferry_error *error)
 {
     const ferry_status status = (ferry_status)atomic_load(&job->status);
     if (status != FERRY_OK && error != NULL) *error = job->error;
@@ -126,7 +127,7 @@ static ferry_status prepare_prefix(ferry_job *job, size_t line, ferry_error *err
 }
 
 /* A line becomes parts with ids; those without ids are finished. */
-static ferry_status prepare(ferry_job *job, size_t line, ferry_error *error)
+static ferry_status split_line(ferry_job *job, size_t line, ferry_error *error)
 {
     ferry_result_line *result = &job->result->lines[line];
     ferry_parts *parts = &job->lines[line].parts;
@@ -153,32 +154,15 @@ static ferry_status prepare(ferry_job *job, size_t line, ferry_error *error)
     return status;
 }
 
-typedef struct preparation {
-    ferry_job *job;
-    ferry_status (*prepare)(ferry_job *job, size_t line, ferry_error *error);
-} preparation;
-
 static void prepare_item(void *user, int32_t worker, size_t item)
 {
-    const preparation *p = user;
+    ferry_job *job = user;
     ferry_error error;
-    ferry_profile *profile = ferry_translator_profile(p->job->translator, worker);
+    ferry_profile *profile = ferry_translator_profile(job->translator, worker);
     ferry_profile_enter(profile, FERRY_PHASE_TOKENIZING);
-    if (!ferry_job_stopped(p->job) && p->prepare(p->job, item, &error) != FERRY_OK) ferry_job_stop(p->job, &error);
+    if (!ferry_job_stopped(job) && (job->prepare != NULL ? job->prepare : split_line)(job, item, &error) != FERRY_OK)
+        ferry_job_stop(job, &error);
     ferry_profile_leave(profile, FERRY_PHASE_IDLE);
-}
-
-ferry_status ferry_job_prepare(ferry_job *job,
-                               ferry_status (*prepare_line)(ferry_job *job, size_t line, ferry_error *error),
-                               ferry_error *error)
-{
-    preparation p = {job, prepare_line};
-    if (job->translator->queue.report == NULL) {
-        ferry_pool_run(job->translator->pool, prepare_item, &p, job->count);
-        return ferry_job_take_status(job, error);
-    }
-    for (size_t line = 0; line < job->count; line++) FERRY_TRY(prepare_line(job, line, error));
-    return FERRY_OK;
 }
 
 /* ---- sentences ---- */
@@ -192,9 +176,15 @@ static int compare_sentences(const void *a, const void *b)
     return x->part < y->part ? -1 : x->part > y->part;
 }
 
-static ferry_status list_sentences(ferry_job *job, ferry_error *error)
+ferry_status ferry_job_list(ferry_job *job, ferry_error *error)
 {
+    const bool service = job->translator->queue.report != NULL;
     size_t most = 0;
+    if (!service && job->texts != NULL) {
+        ferry_pool_run(job->translator->pool, prepare_item, job, job->count);
+        FERRY_TRY(status_of(job, error));
+    }
+    for (size_t i = 0; service && i < job->count; i++) FERRY_TRY(split_line(job, i, error));
     for (size_t i = 0; i < job->count; i++) most += job->lines[i].parts.count;
     job->sentences = calloc(most + 1, sizeof *job->sentences);
     if (job->sentences == NULL) return ferry_fail_memory(error, "sentences", most * sizeof *job->sentences);
@@ -301,17 +291,11 @@ ferry_status ferry_job_begin(ferry_job *job, ferry_error *error)
     return FERRY_OK;
 }
 
-ferry_status ferry_job_list(ferry_job *job, ferry_error *error)
-{
-    FERRY_TRY(ferry_job_prepare(job, prepare, error));
-    return list_sentences(job, error);
-}
-
 static ferry_status run(ferry_job *job, ferry_error *error)
 {
     ferry_translator *translator = job->translator;
     const size_t threads = (size_t)translator->options.threads;
-    if (job->sentences == NULL) FERRY_TRY(list_sentences(job, error));
+    FERRY_TRY(ferry_job_list(job, error));
     for (size_t i = 0; i < job->sentence_count; i++) translator->source_tokens += job->sentences[i].part->ids.count;
     if (job->work == NULL) FERRY_TRY(ferry_job_make_bound(translator, translator->source_tokens, error));
     ferry_queue_add(&translator->queue, job);
@@ -321,12 +305,13 @@ static ferry_status run(ferry_job *job, ferry_error *error)
     } while (job->waiting != NULL);
     ferry_queue_remove(&translator->queue, job);
     report_progress(job);
-    return ferry_job_take_status(job, error);
+    return FERRY_OK;
 }
 
 ferry_status ferry_job_end(ferry_job *job, ferry_status status, ferry_result **result, ferry_error *error)
 {
     const size_t done = atomic_load(&job->done);
+    if (status == FERRY_OK) status = status_of(job, error);
     bool complete = status == FERRY_OK || status == FERRY_ERROR_CANCELLED;
     if (complete && done < job->count) {
         /* Lines that are not finished were cancelled. */
@@ -357,16 +342,6 @@ ferry_status ferry_job_finish(ferry_job *job, ferry_status status, ferry_result 
     return ferry_job_end(job, status, result, error);
 }
 
-/* ferry_translate_prefixed (`prefixes` may be NULL), of arguments that were checked, within a call. */
-static ferry_status translate_lines(ferry_translator *translator, const ferry_text *texts, const ferry_text *prefixes,
-                                    size_t count, ferry_result **result, ferry_error *error)
-{
-    ferry_job job = {.translator = translator, .texts = texts, .prefixes = prefixes, .count = count};
-    ferry_status status = ferry_job_begin(&job, error);
-    if (status == FERRY_OK) status = ferry_job_list(&job, error);
-    return ferry_job_finish(&job, status, result, error);
-}
-
 /* ---- calls ---- */
 
 ferry_status ferry_job_check(const ferry_translator *translator, ferry_error *error)
@@ -379,22 +354,23 @@ ferry_status ferry_job_check(const ferry_translator *translator, ferry_error *er
                       "the model has no tokenizer: it came without one and speaks in ids only");
 }
 
-/* ferry_translate within a call, of arguments that were checked, through all stages of a row: what one makes of the
- * lines, the next translates. *result is NULL. */
-static ferry_status translate(ferry_translator *translator, const ferry_text *texts, size_t count,
-                              ferry_result **result, ferry_error *error)
+/* ferry_translate_prefixed (`prefixes` may be NULL) within a call, of arguments that were checked, through all stages
+ * of a row: what one makes of the lines, the next translates. *result is NULL. */
+static ferry_status translate(ferry_translator *translator, const ferry_text *texts, const ferry_text *prefixes,
+                              size_t count, ferry_result **result, ferry_error *error)
 {
     const size_t stages = ferry_translator_stage_count(translator);
     ferry_status status = FERRY_OK;
     for (size_t i = 0; i < stages && status == FERRY_OK; i++) {
         ferry_result *before = *result; /* NULL: this is the first stage */
         ferry_text *lines = before != NULL ? ferry_row_lines(before, error) : NULL;
+        ferry_job job = {.translator = ferry_translator_stage(translator, i),
+                         .texts = before != NULL ? lines : texts,
+                         .prefixes = prefixes,
+                         .count = count};
         *result = NULL;
-        if (before != NULL && lines == NULL)
-            status = FERRY_ERROR_MEMORY;
-        else
-            status = translate_lines(ferry_translator_stage(translator, i), before != NULL ? lines : texts, NULL, count,
-                                     result, error);
+        status = before != NULL && lines == NULL ? FERRY_ERROR_MEMORY
+                                                 : ferry_job_finish(&job, ferry_job_begin(&job, error), result, error);
         free(lines);
         if (ferry_row_merge(*result, before, error) != FERRY_OK) {
             ferry_result_destroy(*result);
@@ -416,7 +392,7 @@ ferry_status ferry_translate(ferry_translator *translator, const ferry_text *lin
     FERRY_TRY(ferry_job_check(translator, error));
     ferry_call call;
     FERRY_TRY(ferry_call_begin(translator, &call, error));
-    return ferry_call_end(&call, translate(translator, lines, count, result, error));
+    return ferry_call_end(&call, translate(translator, lines, NULL, count, result, error));
 }
 
 ferry_status ferry_translate_prefixed(ferry_translator *translator, const ferry_text *lines, const ferry_text *prefixes,
@@ -431,7 +407,7 @@ ferry_status ferry_translate_prefixed(ferry_translator *translator, const ferry_
     FERRY_TRY(ferry_job_check(translator, error));
     ferry_call call;
     FERRY_TRY(ferry_call_begin(translator, &call, error));
-    return ferry_call_end(&call, translate_lines(translator, lines, prefixes, count, result, error));
+    return ferry_call_end(&call, translate(translator, lines, prefixes, count, result, error));
 }
 
 ferry_status ferry_translate_text(ferry_translator *translator, ferry_text text, ferry_result **result,
@@ -447,7 +423,7 @@ ferry_status ferry_translate_text(ferry_translator *translator, ferry_text text,
     FERRY_TRY(ferry_job_check(translator, error));
     FERRY_TRY(ferry_call_begin(translator, &call, error));
     ferry_status status = ferry_text_split(translator, text, &lines, error);
-    if (status == FERRY_OK) status = translate(translator, lines.texts, lines.count, &sentences, error);
+    if (status == FERRY_OK) status = translate(translator, lines.texts, NULL, lines.count, &sentences, error);
     if (status == FERRY_OK || status == FERRY_ERROR_CANCELLED)
         status = ferry_text_join(text, &lines, status, sentences, result, error);
     free(lines.texts);

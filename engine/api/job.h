@@ -182,6 +182,8 @@ typedef struct ferry_job_share {
 
 struct ferry_job {
     ferry_translator *translator;
+    /* Makes parts with ids of a line; NULL: splits it. */
+    ferry_status (*prepare)(ferry_job *job, size_t line, ferry_error *error);
     void (*work)(ferry_job_share *share); /* takes sentences and finishes them; NULL: translates */
     bool tokens;                          /* of the results are wanted */
     const ferry_text *texts;              /* NULL: the lines' parts came as ids, and ids are the result */
@@ -214,20 +216,15 @@ static inline bool ferry_job_stopped(const ferry_job *job)
 ferry_status ferry_job_check(const ferry_translator *translator, ferry_error *error);
 /* Takes memory for `count` lines. After it, even if it failed, comes ferry_job_end or _finish. */
 ferry_status ferry_job_begin(ferry_job *job, ferry_error *error);
-/* Calls prepare(job, line) for each line on the threads of the pool, or for a service on this one. Errors: the first
- * one that it returns. */
-ferry_status ferry_job_prepare(ferry_job *job, ferry_status (*prepare)(ferry_job *job, size_t line, ferry_error *error),
-                               ferry_error *error);
-/* Splits the lines of a job that has begun, and lists its sentences. */
+/* Prepares the lines of a job that has begun, on the threads of the pool, or for a service on this one, and lists its
+ * sentences. Errors: the first one of a line. */
 ferry_status ferry_job_list(ferry_job *job, ferry_error *error);
-/* Translates the parts of all lines, unless `status`, what the steps before returned, is an error; then as
- * ferry_job_end. Returns the first error. */
+/* The same, and translates the parts of all lines, unless `status`, what the steps before returned, is an error; then
+ * as ferry_job_end. Returns the first error. */
 ferry_status ferry_job_finish(ferry_job *job, ferry_status status, ferry_result **result, ferry_error *error);
-/* Releases the job, whose result goes to *result if `status` is OK or CANCELLED. Lines that are not finished are
- * CANCELLED, and so is the job that has such. */
+/* Releases the job, whose result goes to *result if `status`, or if that is OK the first failure of its workers, is OK
+ * or CANCELLED. Lines that are not finished are CANCELLED, and so is the job that has such. */
 ferry_status ferry_job_end(ferry_job *job, ferry_status status, ferry_result **result, ferry_error *error);
-/* The first failure of a job's workers. */
-ferry_status ferry_job_take_status(ferry_job *job, ferry_error *error);
 
 /* The text of a line without ill-formed UTF-8: the text itself, or a copy that the job releases, with a warning. */
 ferry_status ferry_job_repair(ferry_job *job, size_t line, ferry_view *text, ferry_error *error);

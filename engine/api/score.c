@@ -227,6 +227,7 @@ ferry_status ferry_score(ferry_translator *translator, const ferry_text *sources
                          size_t count, ferry_result **result, ferry_error *error)
 {
     ferry_job job = {.translator = translator,
+                     .prepare = prepare,
                      .work = score_share,
                      .tokens = true,
                      .texts = sources,
@@ -241,7 +242,5 @@ ferry_status ferry_score(ferry_translator *translator, const ferry_text *sources
     FERRY_TRY(ferry_job_check(translator, error));
     ferry_call call;
     FERRY_TRY(ferry_call_begin(translator, &call, error));
-    ferry_status status = ferry_job_begin(&job, error);
-    if (status == FERRY_OK) status = ferry_job_prepare(&job, prepare, error);
-    return ferry_call_end(&call, ferry_job_finish(&job, status, result, error));
+    return ferry_call_end(&call, ferry_job_finish(&job, ferry_job_begin(&job, error), result, error));
 }

@@ -133,8 +133,7 @@ static ferry_status finish(ticket *t, bool *more, ferry_result **result, ferry_e
 {
     const bool last = t->stage + 1 == ferry_translator_stage_count(t->service->translator);
     ferry_result *sentences = NULL;
-    ferry_status status = ferry_job_take_status(&t->job, error);
-    status = ferry_job_end(&t->job, status, &sentences, error);
+    ferry_status status = ferry_job_end(&t->job, FERRY_OK, &sentences, error);
     if (ferry_row_merge(sentences, t->before, error) != FERRY_OK) status = FERRY_ERROR_MEMORY;
     t->before = NULL;
     if (status == FERRY_OK && !last) {
