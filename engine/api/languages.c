@@ -19,15 +19,16 @@ const ferry_language_name *ferry_language_name_at(size_t index)
     return index < sizeof language_names / sizeof *language_names ? &language_names[index] : NULL;
 }
 
-static bool is_code(const char *code, ferry_view wanted)
+/* Whether a name or code is the one that is wanted, in any case. */
+static bool is_name(const char *name, ferry_view wanted)
 {
-    return wanted.size > 0 && strlen(code) == wanted.size && ferry_compare_letters(code, wanted.data, wanted.size) == 0;
+    return wanted.size > 0 && strlen(name) == wanted.size && ferry_compare_letters(name, wanted.data, wanted.size) == 0;
 }
 
 const char *ferry_language_name_of(ferry_view code)
 {
     for (size_t i = 0; i < sizeof language_names / sizeof *language_names; i++)
-        if (is_code(language_names[i].code, code) || is_code(language_names[i].short_code, code))
+        if (is_name(language_names[i].code, code) || is_name(language_names[i].short_code, code))
             return language_names[i].name;
     return NULL;
 }
@@ -107,13 +108,13 @@ ferry_status ferry_languages_create(const ferry_model_languages *table, ferry_ar
 
 typedef int comparison(const char *a, const char *b, size_t size);
 
-/* Is `name` one of the words of `text`? */
-static bool has_word(const char *text, const char *name, comparison *compare)
+/* Whether one of the words of `text` is `name`, or with `more` begins with it. */
+static bool has_word(const char *text, ferry_view name, bool more, comparison *compare)
 {
-    const size_t size = strlen(name);
-    while (*text != '\0') {
+    while (*text != '\0' && name.size > 0) {
         const ferry_view word = next_word(&text);
-        if (word.size == size && size > 0 && compare(word.data, name, size) == 0) return true;
+        if ((more ? word.size >= name.size : word.size == name.size) && compare(word.data, name.data, name.size) == 0)
+            return true;
     }
     return false;
 }
@@ -126,7 +127,8 @@ static int32_t find_code(const ferry_languages *languages, const char *name, int
         for (int32_t i = 0; i < languages->table.count; i++) {
             const ferry_language *language = &languages->list[i];
             if ((language->roles & role) != 0 &&
-                has_word(t % 2 == 0 ? language->tag : language->names, name, t < 2 ? strncmp : ferry_compare_letters))
+                has_word(t % 2 == 0 ? language->tag : language->names, ferry_text_view(name), false,
+                         t < 2 ? strncmp : ferry_compare_letters))
                 return i;
         }
     return FERRY_LANGUAGE_OPEN;
@@ -135,11 +137,10 @@ static int32_t find_code(const ferry_languages *languages, const char *name, int
 /* The same, or by an English name. */
 static int32_t find_name(const ferry_languages *languages, const char *name, int32_t role)
 {
-    const size_t size = strlen(name);
     const ferry_language_name *row;
     int32_t found = find_code(languages, name, role);
     for (size_t i = 0; found == FERRY_LANGUAGE_OPEN && (row = ferry_language_name_at(i)) != NULL; i++) {
-        if (strlen(row->name) != size || ferry_compare_letters(row->name, name, size) != 0) continue;
+        if (!is_name(row->name, ferry_text_view(name))) continue;
         found = find_code(languages, row->code, role);
         if (found == FERRY_LANGUAGE_OPEN) found = find_code(languages, row->short_code, role);
     }
@@ -150,12 +151,8 @@ static int32_t find_name(const ferry_languages *languages, const char *name, int
 static bool begins_alike(const char *text, const char *name)
 {
     enum { LETTERS = 3 };
-    const size_t length = strlen(name), size = length < LETTERS ? length : LETTERS;
-    while (*text != '\0') {
-        const ferry_view word = next_word(&text);
-        if (word.size >= size && ferry_compare_letters(word.data, name, size) == 0) return true;
-    }
-    return false;
+    const size_t length = strlen(name);
+    return has_word(text, (ferry_view){name, length < LETTERS ? length : LETTERS}, true, ferry_compare_letters);
 }
 
 /* Those of this role, of many only those that begin as `name` does: ": de (German), fr (French)". */
@@ -256,10 +253,11 @@ static ferry_view tag_prompt(const ferry_model_languages *table, const ferry_tok
     return (ferry_view){"", 0};
 }
 
-ferry_status ferry_languages_check_line(const ferry_languages *languages, const ferry_tokenizer *tokenizer,
-                                        ferry_language_pair pair, ferry_view line, ferry_error *error)
+ferry_status ferry_languages_check_line(const ferry_model *model, ferry_language_pair pair, ferry_view line,
+                                        ferry_error *error)
 {
-    const ferry_model_languages *table = &languages->table;
+    const ferry_model_languages *table = &model->languages.table;
+    const ferry_tokenizer *tokenizer = model->tokenizer;
     const ferry_view form = tag_prompt(table, tokenizer);
     ferry_view tag = {line.data, ferry_tokenizer_tag_size(tokenizer, line)};
     if (tag.size == 0 && form.size > 2) {
@@ -333,13 +331,12 @@ static ferry_status encode_with_prompt(const ferry_tokenizer *tokenizer, ferry_v
     return status;
 }
 
-ferry_status ferry_languages_encode_part(const ferry_languages *languages, const ferry_tokenizer *tokenizer,
-                                         ferry_language_pair pair, ferry_view tag, ferry_view part, ferry_ids *ids,
-                                         ferry_ranges *ranges, ferry_error *error)
+ferry_status ferry_languages_encode_part(const ferry_model *model, ferry_language_pair pair, ferry_view tag,
+                                         ferry_view part, ferry_ids *ids, ferry_ranges *ranges, ferry_error *error)
 {
-    const ferry_model_languages *table = &languages->table;
+    const ferry_model_languages *table = &model->languages.table;
     const bool own_tag = table->target_tag == FERRY_TAG_PREFIX && tag.size > 0;
-    FERRY_TRY(encode_with_prompt(tokenizer, prompt_of(table, pair), tag, part, ids, ranges, error));
+    FERRY_TRY(encode_with_prompt(model->tokenizer, prompt_of(table, pair), tag, part, ids, ranges, error));
     if (!own_tag) FERRY_TRY(add_tag(ids, ranges, part.size, table->target_tag, table->target_ids, pair.target, error));
     /* After the target's: of two tags at one end the source's is the outer one. */
     return add_tag(ids, ranges, part.size, table->source_tag, table->source_ids, pair.source, error);

@@ -57,8 +57,8 @@ ferry_status ferry_languages_check(const ferry_languages *languages, ferry_langu
 
 /* Some models choose their target by a tag in the text, ">>fra<<" or, as a prompt for any source, "<2fr> ". ARGUMENT
  * when `line` begins with one that such a model lacks, or with none though the pair leaves the target open. */
-ferry_status ferry_languages_check_line(const ferry_languages *languages, const ferry_tokenizer *tokenizer,
-                                        ferry_language_pair pair, ferry_view line, ferry_error *error);
+ferry_status ferry_languages_check_line(const ferry_model *model, ferry_language_pair pair, ferry_view line,
+                                        ferry_error *error);
 
 /* How to find the ends of sentences of the pair's source. */
 const ferry_sentence_language *ferry_languages_sentences(const ferry_languages *languages, ferry_language_pair pair);
@@ -67,9 +67,8 @@ int32_t ferry_languages_first_id(const ferry_languages *languages, ferry_languag
 /* The source ids of a part of a line, which began with `tag` (ferry_tokenizer_tag_size; empty: none): as
  * ferry_tokenizer_encode, of the pair's prompt and the part, with the pair's tags. A line with a tag of its own gets no
  * other one for the target. *ranges (unless it is NULL): the bytes of `part` of each id. */
-ferry_status ferry_languages_encode_part(const ferry_languages *languages, const ferry_tokenizer *tokenizer,
-                                         ferry_language_pair pair, ferry_view tag, ferry_view part, ferry_ids *ids,
-                                         ferry_ranges *ranges, ferry_error *error);
+ferry_status ferry_languages_encode_part(const ferry_model *model, ferry_language_pair pair, ferry_view tag,
+                                         ferry_view part, ferry_ids *ids, ferry_ranges *ranges, ferry_error *error);
 
 /* ---- the model ---- */
 

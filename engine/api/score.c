@@ -11,15 +11,15 @@ enum { GROUP_TOKENS = 512 };
 
 /* ---- a pair becomes ids ---- */
 
-/* The target without ill-formed UTF-8 becomes the hypothesis' text. */
+/* The target without ill-formed UTF-8 becomes the hypothesis' text; its size was checked. */
 static ferry_status take_text(ferry_text target, ferry_result_hypothesis *hypothesis, bool *replaced,
                               ferry_error *error)
 {
-    const bool valid = ferry_utf8_is_valid((ferry_view){target.data, target.size});
-    const size_t most = valid ? target.size : target.size <= SIZE_MAX / 3 ? 3 * target.size : SIZE_MAX;
-    hypothesis->text = most < SIZE_MAX ? malloc(most + 1) : NULL;
+    const ferry_view text = {target.data, target.size};
+    const size_t most = ferry_utf8_is_valid(text) ? target.size : 3 * target.size;
+    hypothesis->text = malloc(most + 1);
     if (hypothesis->text == NULL) return ferry_fail_memory(error, "a target", most);
-    hypothesis->size = ferry_utf8_repair((ferry_view){target.data, target.size}, hypothesis->text, replaced);
+    hypothesis->size = ferry_utf8_repair(text, hypothesis->text, replaced);
     hypothesis->text[hypothesis->size] = '\0';
     return FERRY_OK;
 }
@@ -69,7 +69,6 @@ static ferry_status check_tokens(const char *side, size_t tokens, int32_t most, 
 static ferry_status encode_pair(ferry_job *job, size_t line, ferry_part *part, ferry_error *error)
 {
     const ferry_translator *translator = job->translator;
-    const ferry_model *model = translator->model;
     const ferry_text target = job->targets[line];
     ferry_view source;
     bool replaced;
@@ -77,12 +76,11 @@ static ferry_status encode_pair(ferry_job *job, size_t line, ferry_part *part, f
     FERRY_TRY(ferry_job_repair(job, line, &source, error));
     FERRY_TRY(check_bytes("source", source.size, ferry_translator_source_limit(translator), error));
     FERRY_TRY(check_bytes("target", target.size, ferry_translator_scored_limit(translator), error));
-    const size_t tag = ferry_tokenizer_tag_size(model->tokenizer, source);
+    const size_t tag = ferry_tokenizer_tag_size(translator->model->tokenizer, source);
     part->text = (ferry_view){source.data + tag, source.size - tag};
-    FERRY_TRY(ferry_languages_check_line(&model->languages, model->tokenizer, translator->pair, source, error));
-    FERRY_TRY(ferry_languages_encode_part(&model->languages, model->tokenizer, translator->pair,
-                                          (ferry_view){source.data, tag}, part->text, &part->ids, &part->ranges,
-                                          error));
+    FERRY_TRY(ferry_languages_check_line(translator->model, translator->pair, source, error));
+    FERRY_TRY(ferry_languages_encode_part(translator->model, translator->pair, (ferry_view){source.data, tag},
+                                          part->text, &part->ids, &part->ranges, error));
     FERRY_TRY(ferry_result_line_begin(&part->result, 1, error));
     ferry_result_hypothesis *hypothesis = part->result.hypotheses;
     FERRY_TRY(take_text(target, hypothesis, &replaced, error));

@@ -111,9 +111,8 @@ typedef struct splitter {
 
 static ferry_status encode(splitter *s, ferry_view text, bool ranges, ferry_error *error)
 {
-    const ferry_model *model = s->translator->model;
-    return ferry_languages_encode_part(&model->languages, model->tokenizer, s->translator->pair, s->tag, text,
-                                       &s->trial, ranges ? &s->ranges : NULL, error);
+    return ferry_languages_encode_part(s->translator->model, s->translator->pair, s->tag, text, &s->trial,
+                                       ranges ? &s->ranges : NULL, error);
 }
 
 /* Whether the rest's first bytes are short enough for a part. */
@@ -292,7 +291,6 @@ static ferry_status look_at_parts(splitter *s, ferry_error *error)
 ferry_status ferry_parts_split(const ferry_translator *translator, ferry_view line, const atomic_bool *stop,
                                ferry_parts *parts, ferry_error *error)
 {
-    const ferry_model *model = translator->model;
     const size_t limit = (size_t)ferry_translator_source_limit(translator);
     splitter s = {.translator = translator,
                   .stop = stop,
@@ -300,8 +298,8 @@ ferry_status ferry_parts_split(const ferry_translator *translator, ferry_view li
                   .rest = line,
                   .limit = limit,
                   .guess = FEW_BYTES * limit};
-    FERRY_TRY(ferry_languages_check_line(&model->languages, model->tokenizer, translator->pair, line, error));
-    s.tag = take(&s, ferry_tokenizer_tag_size(model->tokenizer, line));
+    FERRY_TRY(ferry_languages_check_line(translator->model, translator->pair, line, error));
+    s.tag = take(&s, ferry_tokenizer_tag_size(translator->model->tokenizer, line));
     ferry_status status = split_rest(&s, error);
     if (status == FERRY_OK) status = look_at_parts(&s, error);
     free(s.trial.ids);

@@ -69,8 +69,8 @@ ferry_status ferry_inspect_tokenize(const ferry_model *model, ferry_text text, c
     const ferry_view line = {text.data, text.size};
     const size_t tag = ferry_tokenizer_tag_size(model->tokenizer, line);
     const ferry_view rest = tag > 0 ? (ferry_view){line.data + tag, line.size - tag} : line;
-    const ferry_status status = ferry_languages_encode_part(&model->languages, model->tokenizer, pair,
-                                                            (ferry_view){line.data, tag}, rest, &list, NULL, error);
+    const ferry_status status =
+        ferry_languages_encode_part(model, pair, (ferry_view){line.data, tag}, rest, &list, NULL, error);
     if (status != FERRY_OK) {
         free(list.ids);
         return status;
