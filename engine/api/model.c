@@ -230,12 +230,6 @@ ferry_model *ferry_model_allocate(const ferry_kernels *kernels, ferry_error *err
     return model;
 }
 
-const ferry_model *ferry_model_keep(const ferry_model *model)
-{
-    atomic_fetch_add(&((ferry_model *)(uintptr_t)model)->users, 1);
-    return model;
-}
-
 ferry_status ferry_model_create(ferry_mapped_file map, const char *name, const ferry_kernels *kernels,
                                 ferry_model **model, ferry_error *error)
 {
@@ -253,12 +247,11 @@ ferry_status ferry_model_create(ferry_mapped_file map, const char *name, const f
         status =
             ferry_languages_create(&created->file.text.languages, &created->file.arena, &created->languages, error);
     if (status == FERRY_OK) status = ferry_model_info_create(created, error);
-    if (status != FERRY_OK) {
+    if (status == FERRY_OK)
+        *model = created;
+    else
         ferry_model_close(created);
-        return status;
-    }
-    *model = created;
-    return FERRY_OK;
+    return status;
 }
 
 void ferry_model_widen(const ferry_model *model)

@@ -73,7 +73,7 @@ ferry_status ferry_languages_encode_part(const ferry_model *model, ferry_languag
 /* ---- the model ---- */
 
 struct ferry_model {
-    atomic_size_t users; /* the caller, until it closes the model, and translators */
+    atomic_size_t users; /* the caller and translators; ferry_model_close is one less, the last releases the model */
     ferry_mutex mutex;   /* of `widened` */
     bool widened;
     const ferry_kernels *kernels;
@@ -87,8 +87,6 @@ struct ferry_model {
 ferry_model *ferry_model_allocate(const ferry_kernels *kernels, ferry_error *error);
 /* What the file says of its tokenizer; the tables are those of `text`. */
 ferry_tokenizer_config ferry_model_tokenizer_config(const ferry_model_text *text);
-/* One user more; ferry_model_close is one less, and the last one releases the model. */
-const ferry_model *ferry_model_keep(const ferry_model *model);
 /* Comes before every use of the model's weights: many programs open models only to list them. */
 void ferry_model_widen(const ferry_model *model);
 /* A model of the file in `map`, which belongs to the model, or is closed by a failure; `name` is for messages. */

@@ -1,5 +1,4 @@
-#include "result.h"
-
+/* Results, and the tokens of lines and hypotheses. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,25 +79,6 @@ void ferry_result_line_clear(ferry_result_line *line)
     free(line->source_ranges);
     free((char *)(uintptr_t)line->outcome.error);
     free((char *)(uintptr_t)line->outcome.warning);
-}
-
-ferry_status ferry_result_hypothesis_copy(ferry_result_hypothesis *hypothesis, const ferry_hypothesis *from,
-                                          bool ranges, ferry_error *error)
-{
-    const size_t length = (size_t)from->length;
-    hypothesis->score = from->score;
-    hypothesis->coverage = from->coverage;
-    if (length == 0) return FERRY_OK;
-    hypothesis->ids = malloc(length * sizeof *hypothesis->ids);
-    hypothesis->token_scores = malloc(length * sizeof *hypothesis->token_scores);
-    if (ranges) hypothesis->ranges = calloc(length, sizeof *hypothesis->ranges);
-    if (hypothesis->ids == NULL || hypothesis->token_scores == NULL || (ranges && hypothesis->ranges == NULL))
-        return ferry_fail_memory(error, "ids and their scores",
-                                 length * (sizeof(int32_t) + sizeof(float) + sizeof(ferry_range)));
-    memcpy(hypothesis->ids, from->ids, length * sizeof *hypothesis->ids);
-    memcpy(hypothesis->token_scores, from->token_scores, length * sizeof *hypothesis->token_scores);
-    hypothesis->length = from->length;
-    return FERRY_OK;
 }
 
 void ferry_result_destroy(ferry_result *result)

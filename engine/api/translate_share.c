@@ -121,14 +121,27 @@ static ferry_status take_hypothesis(const ferry_translator *translator, ferry_pa
 {
     const ferry_generation *generation = &translator->model->file.generation;
     const int32_t limit = ferry_translator_target_length(translator, part->ids.count);
-    const ferry_hypothesis hypothesis = ferry_search_hypothesis(finished->search, index);
+    const ferry_hypothesis from = ferry_search_hypothesis(finished->search, index);
+    const size_t length = (size_t)from.length;
+    const bool ranges = translator->options.alignment != 0;
     ferry_result_hypothesis *to = &part->result.hypotheses[index];
-    FERRY_TRY(ferry_result_hypothesis_copy(to, &hypothesis, translator->options.alignment != 0, error));
-    bool cut = hypothesis.length >= limit;
+    if (length > 0) {
+        to->ids = malloc(length * sizeof *to->ids);
+        to->token_scores = malloc(length * sizeof *to->token_scores);
+        if (ranges) to->ranges = calloc(length, sizeof *to->ranges);
+        if (to->ids == NULL || to->token_scores == NULL || (ranges && to->ranges == NULL))
+            return ferry_fail_memory(error, "ids and their scores",
+                                     length * (sizeof(int32_t) + sizeof(float) + sizeof(ferry_range)));
+        memcpy(to->ids, from.ids, length * sizeof *to->ids);
+        memcpy(to->token_scores, from.token_scores, length * sizeof *to->token_scores);
+    }
+    to->length = from.length;
+    to->coverage = from.coverage;
+    if (translator->options.scores != 0) to->score = from.score;
+    bool cut = from.length >= limit;
     for (int32_t i = 0; translator->options.search->forced_last_id < 0 && i < generation->eos_count; i++)
-        cut = cut && generation->eos_ids[i] != hypothesis.ids[limit - 1];
+        cut = cut && generation->eos_ids[i] != from.ids[limit - 1];
     if (cut) part->quality = (ferry_quality_signs){.flags = FERRY_QUALITY_CUT, .limit = limit};
-    if (translator->options.scores == 0) to->score = 0;
     if (finished->weights == NULL) return FERRY_OK;
     const size_t bytes = (size_t)to->length * part->ids.count * sizeof *to->weights;
     FERRY_TRY(ferry_tokens_begin_weights(to, part->ids.count, error));

@@ -80,15 +80,6 @@ static ferry_status check_ids(const ferry_key *key, const ferry_search_options *
     return FERRY_OK;
 }
 
-static ferry_status check_option(const ferry_key *key, const ferry_decoding *decoding, double most, ferry_error *error)
-{
-    if (key->kind == FERRY_KEY_IDS) return check_ids(key, &decoding->search, most, error);
-    if (key->kind == FERRY_KEY_BOOL) most = 1;
-    if (key->kind == FERRY_KEY_CHOICE)
-        for (most = 0; key->choices[(int)most + 1] != NULL;) most++;
-    return check_number(key, ferry_key_number(key, decoding), most, error);
-}
-
 /* Options of CTranslate2's beam search. */
 static ferry_status check_ctranslate2(const ferry_options *options, ferry_error *error)
 {
@@ -136,8 +127,13 @@ ferry_status ferry_options_check(const ferry_decoding *decoding, const ferry_mod
     ferry_generation generation = {.decoding = *decoding};
     const ferry_schema_values values = {.transformer = &transformer, .generation = &generation};
     const ferry_key_table table = ferry_schema_keys(FERRY_KEYS_DECODING);
-    for (const ferry_key *key = table.keys; key < table.keys + table.count; key++)
-        FERRY_TRY(check_option(key, decoding, ferry_key_most(key, &values), error));
+    for (const ferry_key *key = table.keys; key < table.keys + table.count; key++) {
+        double most = key->kind == FERRY_KEY_BOOL ? 1 : ferry_key_most(key, &values);
+        if (key->kind == FERRY_KEY_CHOICE)
+            for (most = 0; key->choices[(int)most + 1] != NULL;) most++;
+        FERRY_TRY(key->kind == FERRY_KEY_IDS ? check_ids(key, &decoding->search, most, error)
+                                             : check_number(key, ferry_key_number(key, decoding), most, error));
+    }
     return check_together(&decoding->options, &file->generation.decoding.options, error);
 }
 
@@ -212,17 +208,17 @@ ferry_status ferry_translator_create(const ferry_model *model, const ferry_optio
     ferry_translator *created = calloc(1, sizeof *created);
     if (created == NULL) return ferry_fail_memory(error, "a translator", sizeof *created);
     created->row_length = 1;
-    created->model = ferry_model_keep(model);
+    created->model = model;
+    atomic_fetch_add(&((ferry_model *)(uintptr_t)model)->users, 1);
     ferry_queue_create(&created->queue, complete.options.threads);
     created->memory.limit = complete.options.memory_limit;
     ferry_status status = take_options(created, &complete.options, error);
     if (status == FERRY_OK) status = create_threads(created, error);
-    if (status != FERRY_OK) {
+    if (status == FERRY_OK)
+        *translator = created;
+    else
         ferry_translator_destroy(created);
-        return status;
-    }
-    *translator = created;
-    return FERRY_OK;
+    return status;
 }
 
 void ferry_translator_destroy(ferry_translator *translator)
