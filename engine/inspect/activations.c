@@ -107,51 +107,29 @@ static ferry_status check_batch(const char *what, const int32_t *ids, const int3
     return FERRY_OK;
 }
 
-/* What a pass is asked for beside its output; NULL: nothing. */
-typedef struct probes {
-    const ferry_attention_probe *attention;
-    const ferry_hidden_probe *hidden;
-} probes;
-
-static void begin_state(ferry_state *state, const ferry_model *model, probes asked)
-{
-    ferry_model_widen(model);
-    ferry_state_init(state, &model->file.transformer, model->kernels);
-    state->probe = asked.attention;
-    state->hidden = asked.hidden;
-}
-
-/* `output` NULL: only the probes are asked for. */
-static ferry_status run_encoder(const ferry_model *model, probes asked, const int32_t *ids, const int32_t *offsets,
-                                int32_t count, float *output, ferry_error *error)
-{
-    ferry_state state;
-    FERRY_NEEDS(ids);
-    FERRY_NEEDS(offsets);
-    FERRY_TRY(check_batch("source", ids, offsets, count, 0, model->file.transformer.encoder.vocab_size, error));
-    begin_state(&state, model, asked);
-    const size_t rows = (size_t)offsets[count], D = (size_t)model->file.transformer.d_model;
-    if (output == NULL) output = ferry_arena_alloc(&state.context.arena, rows, D * sizeof *output);
-    const ferry_status status = output != NULL ? ferry_encode(&state, ids, offsets, count, output, error)
-                                               : ferry_fail_memory(error, "hidden states", rows * D * sizeof *output);
-    ferry_state_destroy(&state);
-    return status;
-}
-
-ferry_status ferry_inspect_encode(const ferry_model *model, const int32_t *ids, const int32_t *offsets, int32_t count,
-                                  float *output, ferry_error *error)
-{
-    FERRY_FLOATS;
-    FERRY_NEEDS(model);
-    FERRY_NEEDS(output);
-    return run_encoder(model, (probes){NULL, NULL}, ids, offsets, count, output, error);
-}
-
-/* Sentences and their forced decoder inputs. */
-typedef struct forced {
-    ferry_state state;
+/* Sentences, the decoder inputs that they are forced to have, and what is asked for. */
+typedef struct request {
+    bool encoder; /* alone: there are no decoder inputs */
     const int32_t *ids, *offsets, *target_ids, *target_offsets;
     int32_t count;
+    ferry_inspect_pass pass;
+    float *output; /* hidden states of the encoder, else logits; NULL: only the probes are asked for */
+    const ferry_attention_probe *attention;
+    const ferry_hidden_probe *hidden;
+} request;
+
+static ferry_status run_encoder(ferry_state *state, const request *r, ferry_error *error)
+{
+    const size_t rows = (size_t)r->offsets[r->count], D = (size_t)state->model->d_model;
+    float *output = r->output != NULL ? r->output : ferry_arena_alloc(&state->context.arena, rows, D * sizeof *output);
+    if (output == NULL) return ferry_fail_memory(error, "hidden states", rows * D * sizeof *output);
+    return ferry_encode(state, r->ids, r->offsets, r->count, output, error);
+}
+
+/* A forced decoding. */
+typedef struct forced {
+    ferry_state *state;
+    const request *request;
     ferry_sequence *sentences, *hypotheses;    /* [count] */
     ferry_attention_span *spans, *cross_spans; /* [count] */
     int32_t *step_ids;                         /* [count] */
@@ -160,9 +138,10 @@ typedef struct forced {
 
 static ferry_status forced_begin(forced *f, ferry_error *error)
 {
-    ferry_arena *arena = &f->state.context.arena;
-    const size_t count = (size_t)f->count, D = (size_t)f->state.model->d_model;
-    const size_t rows = (size_t)f->target_offsets[f->count];
+    const request *r = f->request;
+    ferry_arena *arena = &f->state->context.arena;
+    const size_t count = (size_t)r->count, D = (size_t)f->state->model->d_model;
+    const size_t rows = (size_t)r->target_offsets[count];
     bool failed = false;
     f->sentences = ferry_arena_take(arena, count, sizeof *f->sentences, &failed);
     f->hypotheses = ferry_arena_take(arena, count, sizeof *f->hypotheses, &failed);
@@ -170,15 +149,16 @@ static ferry_status forced_begin(forced *f, ferry_error *error)
     f->cross_spans = ferry_arena_take(arena, count, sizeof *f->cross_spans, &failed);
     f->step_ids = ferry_arena_take(arena, count, sizeof *f->step_ids, &failed);
     f->hidden = ferry_arena_take(arena, rows, D * sizeof *f->hidden, &failed);
-    float *encoded = ferry_arena_take(arena, (size_t)f->offsets[f->count], D * sizeof *encoded, &failed);
+    float *encoded = ferry_arena_take(arena, (size_t)r->offsets[count], D * sizeof *encoded, &failed);
     if (failed) return ferry_fail_memory(error, "a forced decoding", rows * D * sizeof *f->hidden);
-    for (int32_t s = 0; s < f->count; s++) {
-        FERRY_TRY(ferry_sequence_begin(arena, f->offsets[s + 1] - f->offsets[s], &f->sentences[s], error));
-        FERRY_TRY(
-            ferry_sequence_begin(arena, f->target_offsets[s + 1] - f->target_offsets[s], &f->hypotheses[s], error));
+    for (size_t s = 0; s < count; s++) {
+        const int32_t source = r->offsets[s + 1] - r->offsets[s];
+        FERRY_TRY(ferry_sequence_begin(arena, source, &f->sentences[s], error));
+        const int32_t target = r->target_offsets[s + 1] - r->target_offsets[s];
+        FERRY_TRY(ferry_sequence_begin(arena, target, &f->hypotheses[s], error));
     }
-    FERRY_TRY(ferry_encode(&f->state, f->ids, f->offsets, f->count, encoded, error));
-    return ferry_decoder_begin(&f->state, encoded, f->offsets, f->count, f->sentences, error);
+    FERRY_TRY(ferry_encode(f->state, r->ids, r->offsets, r->count, encoded, error));
+    return ferry_decoder_begin(f->state, encoded, r->offsets, r->count, f->sentences, error);
 }
 
 /* One decoder pass: every sentence gives its inputs from `first` on, at most `rows` of them. Rows
@@ -186,11 +166,11 @@ static ferry_status forced_begin(forced *f, ferry_error *error)
 static ferry_status forced_pass(forced *f, int32_t first, int32_t rows, const int32_t *ids, int32_t *packed,
                                 ferry_error *error)
 {
+    const int32_t *offsets = f->request->target_offsets;
     int32_t span_count = 0, row = 0;
-    for (int32_t s = 0; s < f->count; s++) {
-        const int32_t length = f->target_offsets[s + 1] - f->target_offsets[s];
-        if (first >= length) continue;
-        const int32_t taken = length - first < rows ? length - first : rows;
+    for (int32_t s = 0; s < f->request->count; s++) {
+        const int32_t left = offsets[s + 1] - offsets[s] - first, taken = left < rows ? left : rows;
+        if (left <= 0) continue;
         f->spans[span_count] = (ferry_attention_span){.row = row, .rows = taken, .first = first, .sequence = s};
         f->cross_spans[span_count++] = (ferry_attention_span){.row = row, .rows = taken, .sequence = s};
         row += taken;
@@ -202,58 +182,70 @@ static ferry_status forced_pass(forced *f, int32_t first, int32_t rows, const in
         .cross = {.sequences = f->sentences, .spans = f->cross_spans, .span_count = span_count},
     };
     *packed = row;
-    return ferry_decode(&f->state, &input, f->hidden, error);
+    return ferry_decode(f->state, &input, f->hidden, error);
 }
 
-static ferry_status forced_logits(forced *f, ferry_inspect_pass pass, float *logits, ferry_error *error)
+static ferry_status run_forced(ferry_state *state, const request *r, ferry_error *error)
 {
-    const ferry_matrix *output = &f->state.model->output;
-    const size_t V = (size_t)output->N, D = (size_t)f->state.model->d_model;
-    int32_t rows;
-    if (pass == FERRY_INSPECT_ONE_PASS) {
-        FERRY_TRY(forced_pass(f, 0, INT32_MAX, f->target_ids, &rows, error));
-        const ferry_rows all = {f->hidden, rows, ferry_sentence_groups(f->state.model, f->target_offsets + 1)};
-        return ferry_linear(&f->state.context, logits, &all, output, error);
+    const ferry_matrix *output = &state->model->output;
+    const size_t V = (size_t)output->N, D = (size_t)state->model->d_model;
+    const int32_t *offsets = r->target_offsets;
+    forced f = {.state = state, .request = r};
+    int32_t rows, living;
+    FERRY_TRY(forced_begin(&f, error));
+    if (r->pass == FERRY_INSPECT_ONE_PASS) {
+        FERRY_TRY(forced_pass(&f, 0, INT32_MAX, r->target_ids, &rows, error));
+        const ferry_rows all = {f.hidden, rows, ferry_sentence_groups(state->model, offsets + 1)};
+        return r->output != NULL ? ferry_linear(&state->context, r->output, &all, output, error) : FERRY_OK;
     }
     for (int32_t step = 0;; step++) {
-        int32_t living = 0;
-        for (int32_t s = 0; s < f->count; s++)
-            if (f->target_offsets[s] + step < f->target_offsets[s + 1])
-                f->step_ids[living++] = f->target_ids[f->target_offsets[s] + step];
+        living = 0;
+        for (int32_t s = 0; s < r->count; s++)
+            if (offsets[s] + step < offsets[s + 1]) f.step_ids[living++] = r->target_ids[offsets[s] + step];
         if (living == 0) return FERRY_OK;
-        FERRY_TRY(forced_pass(f, step, 1, f->step_ids, &rows, error));
+        FERRY_TRY(forced_pass(&f, step, 1, f.step_ids, &rows, error));
         for (int32_t i = 0; i < rows; i++) {
-            const int32_t row = f->target_offsets[f->spans[i].sequence] + step;
-            const ferry_rows one = {.x = f->hidden + (size_t)i * D, .count = 1};
-            FERRY_TRY(ferry_linear(&f->state.context, logits + (size_t)row * V, &one, output, error));
+            float *logits = r->output + (size_t)(offsets[f.spans[i].sequence] + step) * V;
+            const ferry_rows one = {.x = f.hidden + (size_t)i * D, .count = 1};
+            FERRY_TRY(ferry_linear(&state->context, logits, &one, output, error));
         }
     }
 }
 
-/* `logits` NULL: only the decoder's layers run, for the probes. */
-static ferry_status run_forced(const ferry_model *model, probes asked, const int32_t *ids, const int32_t *offsets,
-                               int32_t count, const int32_t *target_ids, const int32_t *target_offsets,
-                               ferry_inspect_pass pass, float *logits, ferry_error *error)
+static ferry_status run(const ferry_model *model, const request *r, ferry_error *error)
 {
+    const int32_t *ids = r->ids, *offsets = r->offsets, *target_ids = r->target_ids,
+                  *target_offsets = r->target_offsets;
     const ferry_transformer *transformer = &model->file.transformer;
+    const int32_t least = model->file.generation.start_id < 0 ? -1 : 0; /* -1: the start is a row of zeros */
+    ferry_state state;
     FERRY_NEEDS(ids);
     FERRY_NEEDS(offsets);
-    FERRY_NEEDS(target_ids);
-    FERRY_NEEDS(target_offsets);
-    FERRY_TRY(check_batch("source", ids, offsets, count, 0, transformer->encoder.vocab_size, error));
-    const int32_t least = model->file.generation.start_id < 0 ? -1 : 0; /* -1: the start is a row of zeros */
-    FERRY_TRY(check_batch("decoder inputs", target_ids, target_offsets, count, least, transformer->decoder.vocab_size,
-                          error));
-    forced f = {
-        .ids = ids, .offsets = offsets, .target_ids = target_ids, .target_offsets = target_offsets, .count = count};
-    int32_t rows;
-    begin_state(&f.state, model, asked);
-    ferry_status status = forced_begin(&f, error);
-    if (status == FERRY_OK)
-        status = logits != NULL ? forced_logits(&f, pass, logits, error)
-                                : forced_pass(&f, 0, INT32_MAX, target_ids, &rows, error);
-    ferry_state_destroy(&f.state); /* with the sequences' blocks */
+    if (!r->encoder) {
+        FERRY_NEEDS(target_ids);
+        FERRY_NEEDS(target_offsets);
+    }
+    FERRY_TRY(check_batch("source", ids, offsets, r->count, 0, transformer->encoder.vocab_size, error));
+    if (!r->encoder)
+        FERRY_TRY(check_batch("decoder inputs", target_ids, target_offsets, r->count, least,
+                              transformer->decoder.vocab_size, error));
+    ferry_model_widen(model);
+    ferry_state_init(&state, transformer, model->kernels);
+    state.probe = r->attention;
+    state.hidden = r->hidden;
+    const ferry_status status = (r->encoder ? run_encoder : run_forced)(&state, r, error);
+    ferry_state_destroy(&state); /* with the sequences' blocks */
     return status;
+}
+
+ferry_status ferry_inspect_encode(const ferry_model *model, const int32_t *ids, const int32_t *offsets, int32_t count,
+                                  float *output, ferry_error *error)
+{
+    FERRY_FLOATS;
+    FERRY_NEEDS(model);
+    FERRY_NEEDS(output);
+    const request r = {.encoder = true, .ids = ids, .offsets = offsets, .count = count, .output = output};
+    return run(model, &r, error);
 }
 
 ferry_status ferry_inspect_logits(const ferry_model *model, const int32_t *ids, const int32_t *offsets, int32_t count,
@@ -264,8 +256,8 @@ ferry_status ferry_inspect_logits(const ferry_model *model, const int32_t *ids, 
     FERRY_NEEDS(model);
     FERRY_NEEDS(logits);
     FERRY_TRY(ferry_check_range("pass", (int32_t)pass, FERRY_INSPECT_ONE_PASS, FERRY_INSPECT_STEP_BY_STEP, error));
-    return run_forced(model, (probes){NULL, NULL}, ids, offsets, count, target_ids, target_offsets, pass, logits,
-                      error);
+    const request r = {false, ids, offsets, target_ids, target_offsets, count, pass, .output = logits};
+    return run(model, &r, error);
 }
 
 ferry_status ferry_inspect_hidden(const ferry_model *model, ferry_inspect_stack stack, const int32_t *ids,
@@ -279,10 +271,8 @@ ferry_status ferry_inspect_hidden(const ferry_model *model, ferry_inspect_stack 
     const bool encoder = stack == FERRY_INSPECT_ENCODER;
     const ferry_transformer *transformer = &model->file.transformer;
     const ferry_hidden_probe probe = {encoder ? &transformer->encoder : &transformer->decoder, hidden};
-    const probes asked = {.hidden = &probe};
-    return encoder ? run_encoder(model, asked, ids, offsets, count, NULL, error)
-                   : run_forced(model, asked, ids, offsets, count, target_ids, target_offsets, FERRY_INSPECT_ONE_PASS,
-                                NULL, error);
+    const request r = {encoder, ids, offsets, target_ids, target_offsets, count, .hidden = &probe};
+    return run(model, &r, error);
 }
 
 /* `value` is one of `count`, or stands for all of them. */
@@ -319,8 +309,6 @@ ferry_status ferry_inspect_attention(const ferry_model *model, ferry_inspect_att
         .ld = (size_t)columns,
     };
     const int32_t offsets[] = {0, S}, target_offsets[] = {0, T};
-    const probes asked = {.attention = &probe};
-    return encoder ? run_encoder(model, asked, ids, offsets, 1, NULL, error)
-                   : run_forced(model, asked, ids, offsets, 1, target_ids, target_offsets, FERRY_INSPECT_ONE_PASS, NULL,
-                                error);
+    const request r = {encoder, ids, offsets, target_ids, target_offsets, 1, .attention = &probe};
+    return run(model, &r, error);
 }
