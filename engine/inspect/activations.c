@@ -24,7 +24,7 @@ ferry_inspect_sizes ferry_inspect_get_sizes(const ferry_model *model)
 {
     if (model == NULL) return (ferry_inspect_sizes){0};
     const ferry_transformer *transformer = &model->file.transformer;
-    const ferry_inspect_sizes sizes = {
+    return (ferry_inspect_sizes){
         .d_model = transformer->d_model,
         .source_vocab = transformer->encoder.vocab_size,
         .target_vocab = transformer->decoder.vocab_size,
@@ -40,7 +40,6 @@ ferry_inspect_sizes ferry_inspect_get_sizes(const ferry_model *model)
         .encoder_positions = transformer->encoder.position.limit,
         .decoder_positions = transformer->decoder.position.limit,
     };
-    return sizes;
 }
 
 ferry_inspect_training ferry_inspect_get_training(const ferry_model *model)

@@ -222,29 +222,11 @@ static void print_origin(FILE *out, const ferry_model_origin *origin)
     }
 }
 
-/* Rows of ferry_model_info, where the file records them. */
-typedef struct info_row {
-    const char *before, *key, *after;
-} info_row;
-
-/* Further lines of it are indented: no line of a license looks like one of ours. */
-static void print_info(FILE *out, const ferry_model *model, const info_row *row)
+/* What ferry_model_info tells, where the file records it. Further lines of it are indented: no line of a license looks
+ * like one of ours. */
+static void print_info(FILE *out, const ferry_model *model)
 {
-    const char *rest = ferry_model_info(model, row->key);
-    if (rest[0] == '\0') return;
-    fputs(row->before, out);
-    while (*rest != '\0') {
-        const size_t size = strcspn(rest, "\n");
-        ferry_printable_write(out, (ferry_view){rest, size});
-        rest += size + strspn(rest + size, "\n");
-        if (*rest != '\0') fputs("\n    ", out);
-    }
-    fprintf(out, "%s\n", row->after);
-}
-
-static void print_model(FILE *out, const ferry_model *model)
-{
-    static const info_row rows[] = {
+    static const char *const rows[][3] = {
         {"training: ", "training", ""},
         {"trained on examples of up to ", "trained_length", " tokens"},
         {"trained on ", "trained_tokens", " target tokens"},
@@ -252,6 +234,22 @@ static void print_model(FILE *out, const ferry_model *model)
         {"license: ", "license", ""},
         {"content hash: ", "hash", ""},
     };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const char *rest = ferry_model_info(model, rows[i][1]);
+        if (rest[0] == '\0') continue;
+        fputs(rows[i][0], out);
+        while (*rest != '\0') {
+            const size_t size = strcspn(rest, "\n");
+            ferry_printable_write(out, (ferry_view){rest, size});
+            rest += size + strspn(rest + size, "\n");
+            if (*rest != '\0') fputs("\n    ", out);
+        }
+        fprintf(out, "%s\n", rows[i][2]);
+    }
+}
+
+static void print_model(FILE *out, const ferry_model *model)
+{
     const ferry_model_file *file = &model->file;
     const ferry_transformer *transformer = &file->transformer;
     const ferry_generation *generation = &file->generation;
@@ -285,7 +283,7 @@ static void print_model(FILE *out, const ferry_model *model)
     print_decoding(out, &generation->decoding);
     print_memory(out, file);
     print_origin(out, &file->origin);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) print_info(out, model, &rows[i]);
+    print_info(out, model);
 }
 
 ferry_text ferry_inspect_name(const ferry_model *model)

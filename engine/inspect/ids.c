@@ -71,24 +71,19 @@ int32_t ferry_inspect_target_limit(const ferry_translator *translator, size_t so
                                                             : 0;
 }
 
-/* What is before the text's own ids. */
-typedef struct opening {
-    int32_t ids[2], count;
-} opening;
-
-static ferry_status append_target(const ferry_tokenizer *tokenizer, const opening *lead, ferry_text text,
-                                  ferry_ids *one, ferry_ids *all, ferry_error *error)
+/* The start, the tag, if one begins every translation (else -1), and the text's own ids. */
+static ferry_status append_target(const ferry_model *model, int32_t tag, ferry_text text, ferry_ids *one,
+                                  ferry_ids *all, ferry_error *error)
 {
-    FERRY_TRY(ferry_tokenizer_encode_target(tokenizer, (ferry_view){text.data, text.size}, one, NULL, error));
-    const size_t count = (size_t)lead->count + one->count;
-    if (count > INT32_MAX - all->count)
-        return ferry_fail(error, FERRY_ERROR_LIMIT, "more than %d target ids", INT32_MAX);
-    int32_t *grown = ferry_array_grow(all->ids, &all->capacity, all->count + count, sizeof *grown);
-    if (grown == NULL) return ferry_fail_memory(error, "target ids", (all->count + count) * sizeof *grown);
-    all->ids = grown;
-    memcpy(grown + all->count, lead->ids, (size_t)lead->count * sizeof *grown);
-    if (one->count > 0) memcpy(grown + all->count + lead->count, one->ids, one->count * sizeof *grown);
-    all->count += count;
+    FERRY_TRY(ferry_tokenizer_encode_target(model->tokenizer, (ferry_view){text.data, text.size}, one, NULL, error));
+    if (tag >= 0) FERRY_TRY(ferry_ids_insert(one, 0, tag, error));
+    FERRY_TRY(ferry_ids_insert(one, 0, model->file.generation.start_id, error));
+    const size_t count = all->count + one->count;
+    if (count > INT32_MAX) return ferry_fail(error, FERRY_ERROR_LIMIT, "more than %d target ids", INT32_MAX);
+    int32_t *grown = ferry_array_grow(all->ids, &all->capacity, count, sizeof *grown);
+    if (grown == NULL) return ferry_fail_memory(error, "target ids", count * sizeof *grown);
+    memcpy(grown + all->count, one->ids, one->count * sizeof *grown);
+    *all = (ferry_ids){grown, count, all->capacity};
     return FERRY_OK;
 }
 
@@ -104,20 +99,18 @@ ferry_status ferry_inspect_targets(const ferry_model *model, const ferry_text *t
     FERRY_TRY(ferry_check_range("count", count, 0, INT32_MAX - 1, error));
     FERRY_TRY(ferry_check_texts("texts", texts, (size_t)count, error));
     if (model->tokenizer == NULL) return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "the model has no tokenizer");
-    /* The start, and the tag, if one begins every translation. */
     const int32_t forced = model->file.generation.decoding.search.forced_first_id;
     ferry_language_pair pair;
     FERRY_TRY(ferry_languages_find(&model->languages, NULL, NULL, &pair, error));
     FERRY_TRY(ferry_languages_check(&model->languages, pair, forced, error));
     const int32_t tag = forced >= 0 ? forced : ferry_languages_first_id(&model->languages, pair);
-    const opening before = {{model->file.generation.start_id, tag}, tag >= 0 ? 2 : 1};
     ferry_ids all = {0}, one = {0};
-    *lead = before.count;
+    *lead = tag >= 0 ? 2 : 1;
     int32_t *starts = calloc((size_t)count + 1, sizeof *starts);
     if (starts == NULL) return ferry_fail_memory(error, "target ids", ((size_t)count + 1) * sizeof *starts);
     ferry_status status = FERRY_OK;
     for (int32_t i = 0; status == FERRY_OK && i < count; i++) {
-        status = append_target(model->tokenizer, &before, texts[i], &one, &all, error);
+        status = append_target(model, tag, texts[i], &one, &all, error);
         starts[i + 1] = (int32_t)all.count;
     }
     free(one.ids);

@@ -104,19 +104,17 @@ static ferry_status bind_again(ferry_model *model, ferry_position *own, const ch
 
 static ferry_status change_positions(ferry_model *model, const char *words, ferry_error *error)
 {
-    ferry_position *encoder = &model->file.transformer.encoder.position;
-    ferry_position *decoder = &model->file.transformer.decoder.position;
-    FERRY_TRY(bind_again(model, encoder, words, error));
-    FERRY_TRY(bind_again(model, decoder, words, error));
+    ferry_position *const positions[] = {&model->file.transformer.encoder.position,
+                                         &model->file.transformer.decoder.position};
+    for (int i = 0; i < 2; i++) FERRY_TRY(bind_again(model, positions[i], words, error));
     for (const char *word = words; *word != '\0'; word += strcspn(word, " "), word += *word == ' ') {
         const ferry_view key = {word, strcspn(word, "= ")};
         bool taken = false;
         for (int i = 0; i < 2 && word[key.size] == '='; i++) {
-            const ferry_position *position = i == 0 ? encoder : decoder;
-            if (!can_change(position)) continue;
-            const size_t parameter = ferry_position_parameter_index(position, key);
-            taken = taken ||
-                    (position->scheme->parameters[parameter].key != NULL && ferry_position_has(position, parameter));
+            if (!can_change(positions[i])) continue;
+            const size_t parameter = ferry_position_parameter_index(positions[i], key);
+            taken = taken || (positions[i]->scheme->parameters[parameter].key != NULL &&
+                              ferry_position_has(positions[i], parameter));
         }
         if (!taken)
             return ferry_fail(error, FERRY_ERROR_ARGUMENT,
@@ -218,25 +216,12 @@ static const float *make_panels(maker *m, int32_t N, int32_t K)
     return panels;
 }
 
-static ferry_status make_matrix(maker *m, int32_t N, int32_t K, ferry_matrix *matrix, ferry_error *error)
-{
-    *matrix = (ferry_matrix){.N = N, .K = K, .panels = make_panels(m, N, K)};
-    return make_vector(m, (size_t)N, 0.0f, spread(K), &matrix->bias, error);
-}
-
-static ferry_status make_norm(maker *m, ferry_norm *norm, ferry_error *error)
-{
-    const size_t D = (size_t)m->file->transformer.d_model;
-    FERRY_TRY(make_vector(m, D, 1.0f, 0.0f, &norm->weight, error));
-    return make_vector(m, D, 0.0f, 0.0f, &norm->bias, error);
-}
-
 /* ---- stacks ---- */
 
 static ferry_status make_stack(maker *m, ferry_stack *stack, ferry_error *error)
 {
     const ferry_transformer *model = &m->file->transformer;
-    const size_t count = (size_t)stack->layer_count;
+    const size_t count = (size_t)stack->layer_count, D = (size_t)model->d_model;
     size_t rows;
     const ferry_tensor_row *tensors = ferry_schema_layer_tensors(&rows);
     stack->layers = ferry_arena_alloc(&m->file->arena, count, sizeof *stack->layers);
@@ -246,11 +231,16 @@ static ferry_status make_stack(maker *m, ferry_stack *stack, ferry_error *error)
         for (const ferry_tensor_row *row = tensors; row < tensors + rows; row++) {
             void *target = ferry_tensor_target(row, &stack->layers[i]);
             if (!ferry_tensor_applies(row, model, stack)) continue;
-            if (row->form == FERRY_TENSOR_NORM)
-                FERRY_TRY(make_norm(m, target, error));
-            else
-                FERRY_TRY(make_matrix(m, ferry_tensor_size(row->N, model, stack),
-                                      ferry_tensor_size(row->K, model, stack), target, error));
+            if (row->form == FERRY_TENSOR_NORM) {
+                ferry_norm *norm = target;
+                FERRY_TRY(make_vector(m, D, 1.0f, 0.0f, &norm->weight, error));
+                FERRY_TRY(make_vector(m, D, 0.0f, 0.0f, &norm->bias, error));
+            } else {
+                const int32_t N = ferry_tensor_size(row->N, model, stack), K = ferry_tensor_size(row->K, model, stack);
+                ferry_matrix *matrix = target;
+                *matrix = (ferry_matrix){.N = N, .K = K, .panels = make_panels(m, N, K)};
+                FERRY_TRY(make_vector(m, (size_t)N, 0.0f, spread(K), &matrix->bias, error));
+            }
         }
     return FERRY_OK;
 }
@@ -271,11 +261,11 @@ static ferry_status make_tensor(void *user, const ferry_position_tensor *declare
 
 static ferry_status bind_position(maker *m, const char *encoding, ferry_stack *stack, ferry_error *error)
 {
-    const ferry_view name = {encoding, strlen(encoding)};
     const ferry_position_source source = {.user = m, .tensor = make_tensor}; /* the usual parameters */
     const ferry_position_stack sizes = ferry_position_stack_of(stack, m->file->transformer.d_model);
     ferry_error inner = {0};
-    const ferry_status status = ferry_position_bind(name, &sizes, &source, m->kernels, &stack->position, &inner);
+    const ferry_status status =
+        ferry_position_bind(ferry_text_view(encoding), &sizes, &source, m->kernels, &stack->position, &inner);
     if (status == FERRY_OK) return FERRY_OK;
     /* No file was read, so the shape is wrong. */
     return ferry_fail(error, status == FERRY_ERROR_FORMAT ? FERRY_ERROR_ARGUMENT : status, "an untrained model: %s",
@@ -367,8 +357,7 @@ static ferry_status make_model(maker *m, const char *encoding, const ferry_inspe
     if (bytes > SIZE_MAX / 2) return ferry_fail_memory(error, "the model's matrices", SIZE_MAX);
     FERRY_TRY(ferry_model_file_reserve(m->file, (size_t)bytes, error));
     m->panels = m->file->widened;
-    model->output = (ferry_matrix){.N = shape->vocab, .K = shape->d_model};
-    model->output.panels = make_panels(m, shape->vocab, shape->d_model);
+    model->output = (ferry_matrix){.N = shape->vocab, .K = D, .panels = make_panels(m, shape->vocab, D)};
     model->decoder.embedding = model->encoder.embedding = model->output;
     FERRY_TRY(make_stack(m, &model->encoder, error));
     FERRY_TRY(make_stack(m, &model->decoder, error));
@@ -398,10 +387,9 @@ ferry_status ferry_inspect_untrained(const char *encoding, const ferry_inspect_s
     maker m = {.file = &made->file, .kernels = kernels, .random = 1};
     ferry_status status = make_model(&m, encoding, shape, error);
     if (status == FERRY_OK) status = ferry_model_info_create(made, error);
-    if (status != FERRY_OK) {
+    if (status == FERRY_OK)
+        *model = made;
+    else
         ferry_model_close(made);
-        return status;
-    }
-    *model = made;
-    return FERRY_OK;
+    return status;
 }

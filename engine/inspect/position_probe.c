@@ -68,21 +68,12 @@ typedef struct scene {
     int32_t keys;
 } scene;
 
-/* [rows, H·K]: the vector [K] in every head of every row; NULL: zeros. */
-static float *repeat(scene *s, const float *vector, int32_t rows, ferry_error *error)
+/* x [rows, H·K]: the vector [K] in every head of every row; NULL: zeros. */
+static void repeat(const ferry_stack *stack, const float *vector, int32_t rows, float *x)
 {
-    const size_t K = (size_t)s->stack->head_width, copies = (size_t)rows * (size_t)s->stack->heads;
-    float *x = ferry_arena_alloc(&s->arena, copies, K * sizeof *x);
-    if (x == NULL) {
-        (void)ferry_fail_memory(error, "queries and keys", copies * K * sizeof *x);
-        return NULL;
-    }
-    for (size_t i = 0; i < copies; i++)
-        if (vector != NULL)
-            memcpy(x + i * K, vector, K * sizeof *x);
-        else
-            memset(x + i * K, 0, K * sizeof *x);
-    return x;
+    const size_t K = (size_t)stack->head_width, copies = (size_t)rows * (size_t)stack->heads;
+    memset(x, 0, copies * K * sizeof *x);
+    for (size_t i = 0; vector != NULL && i < copies; i++) memcpy(x + i * K, vector, K * sizeof *x);
 }
 
 /* Writes the keys, and scores the query `at` against them. */
@@ -91,19 +82,20 @@ static ferry_status score(scene *s, int32_t layer, int32_t head, int32_t at, con
 {
     const ferry_position *position = &s->stack->position;
     const ferry_position_scheme *scheme = position->scheme;
-    const size_t width = (size_t)s->stack->heads * (size_t)s->stack->head_width;
-    const size_t ld = ferry_round_up((size_t)s->keys, FERRY_LANES);
-    float *keys = repeat(s, k, s->keys, error), *query = keys != NULL ? repeat(s, q, 1, error) : NULL;
-    if (query == NULL) return FERRY_ERROR_MEMORY;
+    const size_t width = (size_t)s->stack->heads * (size_t)s->stack->head_width, count = (size_t)s->keys;
+    const size_t ld = ferry_round_up(count, FERRY_LANES), extra = ferry_position_scratch(position, 1, s->keys);
+    bool failed = false;
+    float *keys = ferry_arena_take(&s->arena, count, width * sizeof *keys, &failed);
+    float *query = ferry_arena_take(&s->arena, width, sizeof *query, &failed);
+    float *row = ferry_arena_take(&s->arena, ld, sizeof *row, &failed);
+    float *scratch = ferry_arena_take(&s->arena, extra, sizeof *scratch, &failed);
+    if (failed) return ferry_fail_memory(error, "attention scores", ((count + 1) * width + ld + extra) * sizeof *row);
+    repeat(s->stack, k, s->keys, keys);
+    repeat(s->stack, q, 1, query);
     if (scheme->rotate != NULL) scheme->rotate(position, &s->state, keys, 0, s->keys);
     FERRY_TRY(ferry_sequence_begin(&s->arena, s->keys, &s->sequence, error));
     FERRY_TRY(ferry_sequence_extend(&s->cache, &s->sequence, s->keys, error));
     ferry_sequence_write(&s->cache, &s->sequence, 0, 0, s->keys, keys, keys);
-    const size_t scratch_floats = ferry_position_scratch(position, 1, s->keys);
-    float *row = ferry_arena_alloc(&s->arena, ld, sizeof *row);
-    float *scratch = ferry_arena_alloc(&s->arena, scratch_floats, sizeof *scratch);
-    if (row == NULL || scratch == NULL)
-        return ferry_fail_memory(error, "attention scores", (ld + scratch_floats) * sizeof *row);
     if (scheme->rotate != NULL) scheme->rotate(position, &s->state, query, at, 1);
     s->kernels->scale(query, scheme->score_scale != NULL ? scheme->score_scale(position) : s->stack->attention_scale,
                       width);
@@ -124,7 +116,7 @@ static ferry_status score(scene *s, int32_t layer, int32_t head, int32_t at, con
     };
     s->kernels->scores(tile.scores, tile.ld_scores, tile.q, tile.ldq, 1, &tile.past);
     if (scheme->score != NULL) scheme->score(position, &tile);
-    memcpy(scores, row, (size_t)s->keys * sizeof *scores);
+    memcpy(scores, row, count * sizeof *scores);
     return FERRY_OK;
 }
 

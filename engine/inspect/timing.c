@@ -11,16 +11,16 @@
 
 struct ferry_inspect_timer {
     ferry_state state;
-    int32_t source_tokens, target_tokens;
-    int32_t *ids;                        /* [max(source_tokens, target_tokens)] */
-    float *output;                       /* [max(source_tokens, target_tokens), D] */
+    int32_t offsets[2]; /* 0, source tokens */
+    int32_t target_tokens;
+    int32_t *ids;                        /* [max(source tokens, target_tokens)] */
+    float *output;                       /* [max(source tokens, target_tokens), D] */
     ferry_sequence sentence, hypothesis; /* of a decoder's step */
 };
 
 static ferry_status encode(ferry_inspect_timer *timer, ferry_error *error)
 {
-    const int32_t offsets[] = {0, timer->source_tokens};
-    return ferry_encode(&timer->state, timer->ids, offsets, 1, timer->output, error);
+    return ferry_encode(&timer->state, timer->ids, timer->offsets, 1, timer->output, error);
 }
 
 /* Decoder inputs at positions first … first + rows - 1. */
@@ -46,8 +46,7 @@ static ferry_status prepare(ferry_inspect_timer *timer, ferry_error *error)
 {
     ferry_arena *arena = &timer->state.context.arena;
     const ferry_transformer *model = timer->state.model;
-    const int32_t offsets[] = {0, timer->source_tokens};
-    const int32_t longest = timer->source_tokens > timer->target_tokens ? timer->source_tokens : timer->target_tokens;
+    const int32_t tokens = timer->offsets[1], longest = tokens > timer->target_tokens ? tokens : timer->target_tokens;
     const int32_t source = model->encoder.vocab_size, target = model->decoder.vocab_size;
     const size_t floats = (size_t)longest * (size_t)model->d_model;
     timer->ids = ferry_arena_alloc(arena, (size_t)longest, sizeof *timer->ids);
@@ -57,9 +56,9 @@ static ferry_status prepare(ferry_inspect_timer *timer, ferry_error *error)
     for (int32_t i = 0; i < longest; i++) timer->ids[i] = i % (source < target ? source : target);
     FERRY_TRY(encode(timer, error));
     if (timer->target_tokens > 0) {
-        FERRY_TRY(ferry_sequence_begin(arena, timer->source_tokens, &timer->sentence, error));
+        FERRY_TRY(ferry_sequence_begin(arena, tokens, &timer->sentence, error));
         FERRY_TRY(ferry_sequence_begin(arena, timer->target_tokens, &timer->hypothesis, error));
-        FERRY_TRY(ferry_decoder_begin(&timer->state, timer->output, offsets, 1, &timer->sentence, error));
+        FERRY_TRY(ferry_decoder_begin(&timer->state, timer->output, timer->offsets, 1, &timer->sentence, error));
         if (timer->target_tokens > 1) FERRY_TRY(decode(timer, 0, timer->target_tokens - 1, error));
     }
     return compute(timer, error); /* the arena has its final size after the second time */
@@ -76,17 +75,16 @@ ferry_status ferry_inspect_timer_create(const ferry_model *model, int32_t source
     FERRY_TRY(ferry_check_range("target_tokens", target_tokens, 0, INT32_MAX, error));
     ferry_inspect_timer *created = calloc(1, sizeof *created);
     if (created == NULL) return ferry_fail_memory(error, "a measurement", sizeof *created);
-    created->source_tokens = source_tokens;
+    created->offsets[1] = source_tokens;
     created->target_tokens = target_tokens;
     ferry_model_widen(model);
     ferry_state_init(&created->state, &model->file.transformer, model->kernels);
     const ferry_status status = prepare(created, error);
-    if (status != FERRY_OK) {
+    if (status == FERRY_OK)
+        *timer = created;
+    else
         ferry_inspect_timer_destroy(created);
-        return status;
-    }
-    *timer = created;
-    return FERRY_OK;
+    return status;
 }
 
 void ferry_inspect_timer_destroy(ferry_inspect_timer *timer)
