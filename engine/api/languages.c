@@ -53,9 +53,10 @@ static ferry_view next_word(const char **text)
 }
 
 /* Splits "tag other other" into the tag and "other other". */
-static ferry_status describe(ferry_languages *languages, int32_t index, ferry_arena *arena, ferry_error *error)
+static ferry_status describe(const ferry_model_languages *table, int32_t index, ferry_arena *arena,
+                             ferry_language *language, ferry_error *error)
 {
-    const ferry_view names = ferry_texts_at(languages->table.names, (size_t)index);
+    const ferry_view names = ferry_texts_at(table->names, (size_t)index);
     bool named = names.size > 0 && names.data[0] != ' ' && ferry_utf8_is_valid(names);
     for (size_t i = 0; i < names.size; i++)
         named = named && (unsigned char)names.data[i] >= ' ' && names.data[i] != 0x7F;
@@ -66,7 +67,6 @@ static ferry_status describe(ferry_languages *languages, int32_t index, ferry_ar
     const char *blank = memchr(names.data, ' ', names.size);
     const size_t tag = blank != NULL ? (size_t)(blank - names.data) : names.size;
     const size_t rest = blank != NULL ? tag + 1 : tag;
-    ferry_language *language = &languages->list[index];
     language->tag = ferry_arena_text(arena, (ferry_view){names.data, tag});
     language->names = ferry_arena_text(arena, (ferry_view){names.data + rest, names.size - rest});
     if (language->tag == NULL || language->names == NULL)
@@ -76,18 +76,16 @@ static ferry_status describe(ferry_languages *languages, int32_t index, ferry_ar
     while (name == NULL && *codes != '\0') name = ferry_language_name_of(next_word(&codes));
     if (name == NULL) name = ferry_language_name_of(ferry_text_view(language->tag));
     language->english = name != NULL ? name : "";
-    language->roles = role_of(&languages->table, index, FERRY_LANGUAGE_SOURCE) |
-                      role_of(&languages->table, index, FERRY_LANGUAGE_TARGET) |
-                      (index == languages->table.default_source ? FERRY_LANGUAGE_DEFAULT_SOURCE : 0) |
-                      (index == languages->table.default_target ? FERRY_LANGUAGE_DEFAULT_TARGET : 0);
+    language->roles = role_of(table, index, FERRY_LANGUAGE_SOURCE) | role_of(table, index, FERRY_LANGUAGE_TARGET) |
+                      (index == table->default_source ? FERRY_LANGUAGE_DEFAULT_SOURCE : 0) |
+                      (index == table->default_target ? FERRY_LANGUAGE_DEFAULT_TARGET : 0);
     return FERRY_OK;
 }
 
-ferry_status ferry_languages_create(const ferry_model_languages *table, ferry_arena *arena, ferry_languages *languages,
-                                    ferry_error *error)
+ferry_status ferry_languages_create(ferry_model *model, ferry_error *error)
 {
+    const ferry_model_languages *table = &model->file.text.languages;
     const size_t count = (size_t)table->count;
-    memset(languages, 0, sizeof *languages);
     if (count == 0) return FERRY_OK;
     for (size_t i = 0; i < (size_t)table->prompt_count; i++) { /* a prompt is tokenized with every line */
         const size_t size = ferry_texts_at(table->prompts, i).size;
@@ -96,11 +94,9 @@ ferry_status ferry_languages_create(const ferry_model_languages *table, ferry_ar
                               "key 'ferry.languages.prompts': expected texts of at most %d bytes, found one of %zu",
                               (int)MOST_PROMPT, size);
     }
-    languages->table = *table;
-    languages->list = ferry_arena_alloc(arena, count, sizeof *languages->list);
-    if (languages->list == NULL)
-        return ferry_fail_memory(error, "the names of languages", count * sizeof *languages->list);
-    for (int32_t i = 0; i < table->count; i++) FERRY_TRY(describe(languages, i, arena, error));
+    ferry_language *list = model->languages = ferry_arena_alloc(&model->file.arena, count, sizeof *list);
+    if (list == NULL) return ferry_fail_memory(error, "the names of languages", count * sizeof *list);
+    for (int32_t i = 0; i < table->count; i++) FERRY_TRY(describe(table, i, &model->file.arena, &list[i], error));
     return FERRY_OK;
 }
 
@@ -121,30 +117,17 @@ static bool has_word(const char *text, ferry_view name, bool more, comparison *c
 
 /* The best match for `name` among the languages of this role: its tag, another name, either of them in another case.
  * OPEN if there is none. */
-static int32_t find_code(const ferry_languages *languages, const char *name, int32_t role)
+static int32_t find_code(const ferry_model *model, const char *name, int32_t role)
 {
     for (int t = 0; t < 4; t++)
-        for (int32_t i = 0; i < languages->table.count; i++) {
-            const ferry_language *language = &languages->list[i];
+        for (int32_t i = 0; i < model->file.text.languages.count; i++) {
+            const ferry_language *language = &model->languages[i];
             if ((language->roles & role) != 0 &&
                 has_word(t % 2 == 0 ? language->tag : language->names, ferry_text_view(name), false,
                          t < 2 ? strncmp : ferry_compare_letters))
                 return i;
         }
     return FERRY_LANGUAGE_OPEN;
-}
-
-/* The same, or by an English name. */
-static int32_t find_name(const ferry_languages *languages, const char *name, int32_t role)
-{
-    const ferry_language_name *row;
-    int32_t found = find_code(languages, name, role);
-    for (size_t i = 0; found == FERRY_LANGUAGE_OPEN && (row = ferry_language_name_at(i)) != NULL; i++) {
-        if (!is_name(row->name, ferry_text_view(name))) continue;
-        found = find_code(languages, row->code, role);
-        if (found == FERRY_LANGUAGE_OPEN) found = find_code(languages, row->short_code, role);
-    }
-    return found;
 }
 
 /* Whether a word of `text` and `name` begin with the same letters. */
@@ -156,15 +139,15 @@ static bool begins_alike(const char *text, const char *name)
 }
 
 /* Those of this role, of many only those that begin as `name` does: ": de (German), fr (French)". */
-static void list_languages(const ferry_languages *languages, const char *name, int32_t role, char *list, size_t size)
+static void list_languages(const ferry_model *model, const char *name, int32_t role, char *list, size_t size)
 {
     static const char more[] = ", …";
     enum { FEW = 12 };
     size_t used = 0;
     list[0] = '\0';
-    for (int32_t i = 0; i < languages->table.count; i++) {
-        const ferry_language *language = &languages->list[i];
-        const bool shown = languages->table.count <= FEW || begins_alike(language->tag, name) ||
+    for (int32_t i = 0; i < model->file.text.languages.count; i++) {
+        const ferry_language *language = &model->languages[i];
+        const bool shown = model->file.text.languages.count <= FEW || begins_alike(language->tag, name) ||
                            begins_alike(language->names, name) || begins_alike(language->english, name);
         if (!shown || (language->roles & role) == 0) continue;
         const int written = snprintf(list + used, size - used, language->english[0] != '\0' ? "%s%s (%s)" : "%s%s",
@@ -177,19 +160,25 @@ static void list_languages(const ferry_languages *languages, const char *name, i
     }
 }
 
-static ferry_status find_language(const ferry_languages *languages, const char *option, const char *name, int32_t role,
+static ferry_status find_language(const ferry_model *model, const char *option, const char *name, int32_t role,
                                   int32_t by_default, int32_t *index, ferry_error *error)
 {
-    const ferry_model_languages *table = &languages->table;
+    const ferry_model_languages *table = &model->file.text.languages;
+    const ferry_language_name *row;
     *index = by_default >= 0 && by_default < table->count ? by_default : FERRY_LANGUAGE_OPEN;
     if (name == NULL) return FERRY_OK;
-    *index = name[0] != '\0' ? find_name(languages, name, role) : FERRY_LANGUAGE_NONE;
+    *index = name[0] != '\0' ? find_code(model, name, role) : FERRY_LANGUAGE_NONE;
+    for (size_t i = 0; *index == FERRY_LANGUAGE_OPEN && (row = ferry_language_name_at(i)) != NULL; i++) {
+        if (!is_name(row->name, ferry_text_view(name))) continue; /* an English name */
+        *index = find_code(model, row->code, role);
+        if (*index == FERRY_LANGUAGE_OPEN) *index = find_code(model, row->short_code, role);
+    }
     if (*index != FERRY_LANGUAGE_OPEN) return FERRY_OK;
     if (table->count == 0)
         return ferry_fail(error, FERRY_ERROR_ARGUMENT,
                           "option %s: the model does not say which languages it translates; found '%s'", option, name);
     char list[300];
-    list_languages(languages, name, role, list, sizeof list);
+    list_languages(model, name, role, list, sizeof list);
     return ferry_fail(
         error, FERRY_ERROR_ARGUMENT,
         "option %s: the model has no language '%s' to translate %s; `ferry languages` lists those that it "
@@ -197,13 +186,12 @@ static ferry_status find_language(const ferry_languages *languages, const char *
         option, name, option[0] == 'f' ? "from" : "into", list);
 }
 
-ferry_status ferry_languages_find(const ferry_languages *languages, const char *from, const char *to,
-                                  ferry_language_pair *pair, ferry_error *error)
+ferry_status ferry_languages_find(const ferry_model *model, const char *from, const char *to, ferry_language_pair *pair,
+                                  ferry_error *error)
 {
-    const ferry_model_languages *table = &languages->table;
-    FERRY_TRY(
-        find_language(languages, "from", from, FERRY_LANGUAGE_SOURCE, table->default_source, &pair->source, error));
-    return find_language(languages, "to", to, FERRY_LANGUAGE_TARGET, table->default_target, &pair->target, error);
+    const ferry_model_languages *table = &model->file.text.languages;
+    FERRY_TRY(find_language(model, "from", from, FERRY_LANGUAGE_SOURCE, table->default_source, &pair->source, error));
+    return find_language(model, "to", to, FERRY_LANGUAGE_TARGET, table->default_target, &pair->target, error);
 }
 
 /* ---- what a pair adds ---- */
@@ -219,10 +207,10 @@ static ferry_view prompt_of(const ferry_model_languages *table, ferry_language_p
     return (ferry_view){"", 0};
 }
 
-ferry_status ferry_languages_check(const ferry_languages *languages, ferry_language_pair pair, int32_t forced_first_id,
+ferry_status ferry_languages_check(const ferry_model *model, ferry_language_pair pair, int32_t forced_first_id,
                                    ferry_error *error)
 {
-    const ferry_model_languages *table = &languages->table;
+    const ferry_model_languages *table = &model->file.text.languages;
     if (table->source_tag != FERRY_TAG_NONE && pair.source == FERRY_LANGUAGE_OPEN)
         return ferry_fail(error, FERRY_ERROR_ARGUMENT,
                           "option from: the model needs the language to translate from; `ferry languages` lists "
@@ -236,8 +224,8 @@ ferry_status ferry_languages_check(const ferry_languages *languages, ferry_langu
     if (table->prompt_count > 0 && pair.target >= 0 && prompt_of(table, pair).size == 0)
         return ferry_fail(error, FERRY_ERROR_ARGUMENT,
                           "options from and to: the model has no prompt to translate from '%s' into '%s'",
-                          pair.source >= 0 ? languages->list[pair.source].tag : "any",
-                          languages->list[pair.target].tag);
+                          pair.source >= 0 ? model->languages[pair.source].tag : "any",
+                          model->languages[pair.target].tag);
     return FERRY_OK;
 }
 
@@ -256,7 +244,7 @@ static ferry_view tag_prompt(const ferry_model_languages *table, const ferry_tok
 ferry_status ferry_languages_check_line(const ferry_model *model, ferry_language_pair pair, ferry_view line,
                                         ferry_error *error)
 {
-    const ferry_model_languages *table = &model->languages.table;
+    const ferry_model_languages *table = &model->file.text.languages;
     const ferry_tokenizer *tokenizer = model->tokenizer;
     const ferry_view form = tag_prompt(table, tokenizer);
     ferry_view tag = {line.data, ferry_tokenizer_tag_size(tokenizer, line)};
@@ -276,17 +264,17 @@ ferry_status ferry_languages_check_line(const ferry_model *model, ferry_language
                       "beginning; `ferry languages` lists them");
 }
 
-const ferry_sentence_language *ferry_languages_sentences(const ferry_languages *languages, ferry_language_pair pair)
+const ferry_sentence_language *ferry_languages_sentences(const ferry_model *model, ferry_language_pair pair)
 {
     const ferry_sentence_language *common = ferry_sentence_language_find(NULL);
     if (pair.source < 0) return common;
-    const ferry_sentence_language *by_tag = ferry_sentence_language_find(languages->list[pair.source].tag);
-    return by_tag != common ? by_tag : ferry_sentence_language_find(languages->list[pair.source].names);
+    const ferry_sentence_language *by_tag = ferry_sentence_language_find(model->languages[pair.source].tag);
+    return by_tag != common ? by_tag : ferry_sentence_language_find(model->languages[pair.source].names);
 }
 
-int32_t ferry_languages_first_id(const ferry_languages *languages, ferry_language_pair pair)
+int32_t ferry_languages_first_id(const ferry_model *model, ferry_language_pair pair)
 {
-    const ferry_model_languages *table = &languages->table;
+    const ferry_model_languages *table = &model->file.text.languages;
     return table->target_tag == FERRY_TAG_FIRST && pair.target >= 0 ? table->target_ids[pair.target] : -1;
 }
 
@@ -334,7 +322,7 @@ static ferry_status encode_with_prompt(const ferry_tokenizer *tokenizer, ferry_v
 ferry_status ferry_languages_encode_part(const ferry_model *model, ferry_language_pair pair, ferry_view tag,
                                          ferry_view part, ferry_ids *ids, ferry_ranges *ranges, ferry_error *error)
 {
-    const ferry_model_languages *table = &model->languages.table;
+    const ferry_model_languages *table = &model->file.text.languages;
     const bool own_tag = table->target_tag == FERRY_TAG_PREFIX && tag.size > 0;
     FERRY_TRY(encode_with_prompt(model->tokenizer, prompt_of(table, pair), tag, part, ids, ranges, error));
     if (!own_tag) FERRY_TRY(add_tag(ids, ranges, part.size, table->target_tag, table->target_ids, pair.target, error));
@@ -346,10 +334,10 @@ ferry_status ferry_languages_encode_part(const ferry_model *model, ferry_languag
 
 size_t ferry_model_language_count(const ferry_model *model)
 {
-    return model != NULL ? (size_t)model->languages.table.count : 0;
+    return model != NULL ? (size_t)model->file.text.languages.count : 0;
 }
 
 const ferry_language *ferry_model_language(const ferry_model *model, size_t index)
 {
-    return index < ferry_model_language_count(model) ? &model->languages.list[index] : NULL;
+    return index < ferry_model_language_count(model) ? &model->languages[index] : NULL;
 }

@@ -138,10 +138,10 @@ static const char *keep_languages(ferry_arena *arena, const ferry_model *model)
 {
     const size_t count = ferry_model_language_count(model);
     size_t size = 1;
-    for (size_t i = 0; i < count; i++) size += strlen(model->languages.list[i].tag) + 1;
+    for (size_t i = 0; i < count; i++) size += strlen(model->languages[i].tag) + 1;
     char *text = ferry_arena_alloc(arena, size, 1), *end = text;
     for (size_t i = 0; text != NULL && i < count; i++)
-        end += snprintf(end, size - (size_t)(end - text), "%s%s", i > 0 ? " " : "", model->languages.list[i].tag);
+        end += snprintf(end, size - (size_t)(end - text), "%s%s", i > 0 ? " " : "", model->languages[i].tag);
     if (text != NULL) *end = '\0';
     return text;
 }
@@ -243,9 +243,7 @@ ferry_status ferry_model_create(ferry_mapped_file map, const char *name, const f
     const ferry_tokenizer_config config = ferry_model_tokenizer_config(&created->file.text);
     if (status == FERRY_OK && created->file.text.present)
         status = ferry_tokenizer_create(&config, &created->tokenizer, error);
-    if (status == FERRY_OK)
-        status =
-            ferry_languages_create(&created->file.text.languages, &created->file.arena, &created->languages, error);
+    if (status == FERRY_OK) status = ferry_languages_create(created, error);
     if (status == FERRY_OK) status = ferry_model_info_create(created, error);
     if (status == FERRY_OK)
         *model = created;

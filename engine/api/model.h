@@ -13,18 +13,12 @@
 
 /* ---- languages: their names for the user, and what a pair of them adds to a line (languages.c) ---- */
 
-/* Immutable: threads may share it. Zeroed: a model that names no languages. */
-typedef struct ferry_languages {
-    ferry_model_languages table; /* its pointers belong to the model file */
-    ferry_language *list;        /* [table.count] */
-} ferry_languages;
-
 enum {
     FERRY_LANGUAGE_OPEN = -1, /* not given, and the model has no default */
     FERRY_LANGUAGE_NONE = -2  /* the empty name */
 };
 
-/* Indices into the table, or one of these. */
+/* Indices into model->languages, or one of these. */
 typedef struct ferry_language_pair {
     int32_t source;
     int32_t target;
@@ -41,18 +35,16 @@ const ferry_language_name *ferry_language_name_at(size_t index);
 /* The usual name of the language with this code ("de", "deu", "zho_Hant"), in any case; NULL: none is known. */
 const char *ferry_language_name_of(ferry_view code);
 
-/* Checks the names and copies them into `arena`. Errors: FORMAT (a name that is not text, or has no tag), MEMORY;
- * *languages is then unusable. */
-ferry_status ferry_languages_create(const ferry_model_languages *table, ferry_arena *arena, ferry_languages *languages,
-                                    ferry_error *error);
+/* Fills model->languages from its file. Errors: FORMAT (a name that is not text, or has no tag), MEMORY. */
+ferry_status ferry_languages_create(ferry_model *model, ferry_error *error);
 
 /* The pair that `from` and `to` name (NULL: the default; "": none). ARGUMENT names the option, its value, and how to
  * list the possible ones. */
-ferry_status ferry_languages_find(const ferry_languages *languages, const char *from, const char *to,
-                                  ferry_language_pair *pair, ferry_error *error);
+ferry_status ferry_languages_find(const ferry_model *model, const char *from, const char *to, ferry_language_pair *pair,
+                                  ferry_error *error);
 /* ARGUMENT when the model wants a tag of a language that the pair leaves open and no line can bring, or has prompts and
  * none for the pair. `forced_first_id`: of the options, or -1. */
-ferry_status ferry_languages_check(const ferry_languages *languages, ferry_language_pair pair, int32_t forced_first_id,
+ferry_status ferry_languages_check(const ferry_model *model, ferry_language_pair pair, int32_t forced_first_id,
                                    ferry_error *error);
 
 /* Some models choose their target by a tag in the text, ">>fra<<" or, as a prompt for any source, "<2fr> ". ARGUMENT
@@ -61,9 +53,9 @@ ferry_status ferry_languages_check_line(const ferry_model *model, ferry_language
                                         ferry_error *error);
 
 /* How to find the ends of sentences of the pair's source. */
-const ferry_sentence_language *ferry_languages_sentences(const ferry_languages *languages, ferry_language_pair pair);
+const ferry_sentence_language *ferry_languages_sentences(const ferry_model *model, ferry_language_pair pair);
 /* The first target token of the pair where the model wants it as a tag, else -1. */
-int32_t ferry_languages_first_id(const ferry_languages *languages, ferry_language_pair pair);
+int32_t ferry_languages_first_id(const ferry_model *model, ferry_language_pair pair);
 /* The source ids of a part of a line, which began with `tag` (ferry_tokenizer_tag_size; empty: none): as
  * ferry_tokenizer_encode, of the pair's prompt and the part, with the pair's tags. A line with a tag of its own gets no
  * other one for the target. *ranges (unless it is NULL): the bytes of `part` of each id. */
@@ -79,8 +71,8 @@ struct ferry_model {
     const ferry_kernels *kernels;
     ferry_model_file file;
     ferry_tokenizer *tokenizer; /* NULL if the file has none: the model then takes and gives ids only */
-    ferry_languages languages;
-    const char **info; /* of each key of ferry_model_info; in the file's arena */
+    ferry_language *languages;  /* [file.text.languages.count], in the file's arena */
+    const char **info;          /* of each key of ferry_model_info; in the file's arena */
 };
 
 /* A model without contents, for ferry_model_close; NULL: MEMORY. */

@@ -145,24 +145,23 @@ enum { USUAL_SOURCE = 512 };
 /* All options but threads. */
 static ferry_status take_options(ferry_translator *translator, const ferry_options *options, ferry_error *error)
 {
-    const ferry_languages *languages = &translator->model->languages;
+    const ferry_model *model = translator->model;
     ferry_search_options *search = &translator->search;
     *search = *options->search;
     const size_t ids = search->suppressed_count;
     translator->options = *options;
     translator->options.search = search;
     translator->options.from = translator->options.to = NULL;
-    FERRY_TRY(ferry_languages_find(languages, options->from, options->to, &translator->pair, error));
-    FERRY_TRY(ferry_languages_check(languages, translator->pair, search->forced_first_id, error));
-    translator->sentences = ferry_languages_sentences(languages, translator->pair);
-    const ferry_tokenizer *tokenizer = translator->model->tokenizer;
-    translator->unknown_id = tokenizer != NULL ? ferry_tokenizer_target_unknown(tokenizer) : -1;
+    FERRY_TRY(ferry_languages_find(model, options->from, options->to, &translator->pair, error));
+    FERRY_TRY(ferry_languages_check(model, translator->pair, search->forced_first_id, error));
+    translator->sentences = ferry_languages_sentences(model, translator->pair);
+    translator->unknown_id = model->tokenizer != NULL ? ferry_tokenizer_target_unknown(model->tokenizer) : -1;
     translator->suppressed_ids = calloc(ids + 1, sizeof *translator->suppressed_ids);
     if (translator->suppressed_ids == NULL)
         return ferry_fail_memory(error, "suppressed ids", ids * sizeof *translator->suppressed_ids);
     if (ids > 0) memcpy(translator->suppressed_ids, search->suppressed_ids, ids * sizeof *translator->suppressed_ids);
     search->suppressed_ids = translator->suppressed_ids;
-    const int32_t first_id = ferry_languages_first_id(languages, translator->pair);
+    const int32_t first_id = ferry_languages_first_id(model, translator->pair);
     if (first_id >= 0 && (options->to != NULL || search->forced_first_id < 0)) search->forced_first_id = first_id;
     return FERRY_OK;
 }
@@ -333,8 +332,8 @@ static ferry_status check_row(const ferry_translator *first, const ferry_transla
     for (size_t i = 0; (stage = ferry_translator_stage(second, i)) != NULL; i++)
         FERRY_TRY(check_stage("second", stage, error));
     if (before->pair.target < 0 || after->pair.source < 0) return FERRY_OK;
-    const ferry_language *into = &before->model->languages.list[before->pair.target],
-                         *from = &after->model->languages.list[after->pair.source];
+    const ferry_language *into = &before->model->languages[before->pair.target],
+                         *from = &after->model->languages[after->pair.source];
     const bool known = into->english[0] != '\0' && from->english[0] != '\0';
     if (strcmp(into->tag, from->tag) == 0 || (known && strcmp(into->english, from->english) == 0)) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_ARGUMENT,

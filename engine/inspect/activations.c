@@ -64,7 +64,7 @@ ferry_status ferry_inspect_tokenize(const ferry_model *model, ferry_text text, c
     FERRY_NEEDS(model);
     FERRY_TRY(ferry_check_texts("text", &text, 1, error));
     if (model->tokenizer == NULL) return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "the model has no tokenizer");
-    FERRY_TRY(ferry_languages_find(&model->languages, from, to, &pair, error));
+    FERRY_TRY(ferry_languages_find(model, from, to, &pair, error));
     const ferry_view line = {text.data, text.size};
     const size_t tag = ferry_tokenizer_tag_size(model->tokenizer, line);
     const ferry_view rest = tag > 0 ? (ferry_view){line.data + tag, line.size - tag} : line;

@@ -193,7 +193,7 @@ static void print_languages(FILE *out, const ferry_model *model)
     for (int i = 0; i < 2; i++) {
         if (defaults[i] < 0) continue;
         fprintf(out, "; %s ", i == 0 ? "from" : "into");
-        ferry_printable_write(out, ferry_text_view(model->languages.list[defaults[i]].tag));
+        ferry_printable_write(out, ferry_text_view(model->languages[defaults[i]].tag));
         fputs(" by default", out);
     }
     fputc('\n', out);

@@ -101,9 +101,9 @@ ferry_status ferry_inspect_targets(const ferry_model *model, const ferry_text *t
     if (model->tokenizer == NULL) return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "the model has no tokenizer");
     const int32_t forced = model->file.generation.decoding.search.forced_first_id;
     ferry_language_pair pair;
-    FERRY_TRY(ferry_languages_find(&model->languages, NULL, NULL, &pair, error));
-    FERRY_TRY(ferry_languages_check(&model->languages, pair, forced, error));
-    const int32_t tag = forced >= 0 ? forced : ferry_languages_first_id(&model->languages, pair);
+    FERRY_TRY(ferry_languages_find(model, NULL, NULL, &pair, error));
+    FERRY_TRY(ferry_languages_check(model, pair, forced, error));
+    const int32_t tag = forced >= 0 ? forced : ferry_languages_first_id(model, pair);
     ferry_ids all = {0}, one = {0};
     *lead = tag >= 0 ? 2 : 1;
     int32_t *starts = calloc((size_t)count + 1, sizeof *starts);
