@@ -193,12 +193,11 @@ ferry_status ferry_row_cancel(ferry_result *result, ferry_error *error);
 
 /* Memory for the weights of a hypothesis and `source` tokens, which are its one block. Errors: MEMORY. */
 ferry_status ferry_tokens_begin_weights(ferry_result_hypothesis *hypothesis, size_t source, ferry_error *error);
-/* Where they are wanted for unknown words only. */
-void ferry_tokens_drop_weights(ferry_result_line *line);
 /* Whether ids [length] have an unknown word that is to be replaced. */
 bool ferry_tokens_need_words(const ferry_translator *translator, const int32_t *ids, int32_t length);
-/* The text of a hypothesis of `part`, and with options.alignment the ranges of its tokens. */
-ferry_status ferry_tokens_write_text(const ferry_translator *translator, const ferry_part *part,
+/* The text of a hypothesis of `part`, and with options.alignment the ranges of its tokens. `weights` [length, source
+ * ids] say which words replace unknown ones, where there are such. */
+ferry_status ferry_tokens_write_text(const ferry_translator *translator, const ferry_part *part, const float *weights,
                                      ferry_result_hypothesis *hypothesis, ferry_error *error);
 /* The ids of the parts become the source tokens of `result`: bytes of `line`, to which the parts point, unless they
  * point to `repaired`, its copy without ill-formed UTF-8; NULL: there is none. Errors: MEMORY. */

@@ -107,18 +107,6 @@ ferry_status ferry_tokens_begin_weights(ferry_result_hypothesis *hypothesis, siz
     return FERRY_OK;
 }
 
-void ferry_tokens_drop_weights(ferry_result_line *line)
-{
-    for (size_t i = 0; i < line->count; i++) {
-        ferry_result_hypothesis *hypothesis = &line->hypotheses[i];
-        free(hypothesis->weights);
-        free(hypothesis->blocks);
-        hypothesis->weights = NULL;
-        hypothesis->blocks = NULL;
-        hypothesis->block_count = 0;
-    }
-}
-
 /* ---- target tokens ---- */
 
 bool ferry_tokens_need_words(const ferry_translator *translator, const int32_t *ids, int32_t length)
@@ -148,18 +136,18 @@ static ferry_word word_of(const ferry_model_text *text, const ferry_part *part, 
     return (ferry_word){{part->text.data + ranges[best].begin, ranges[best].end - ranges[best].begin}, begins};
 }
 
-ferry_status ferry_tokens_write_text(const ferry_translator *translator, const ferry_part *part,
+ferry_status ferry_tokens_write_text(const ferry_translator *translator, const ferry_part *part, const float *weights,
                                      ferry_result_hypothesis *hypothesis, ferry_error *error)
 {
     const ferry_model *model = translator->model;
-    const size_t length = (size_t)hypothesis->length, source = part->ids.count;
+    const size_t length = (size_t)hypothesis->length;
     const bool replaces = ferry_tokens_need_words(translator, hypothesis->ids, hypothesis->length);
     ferry_word *words = replaces ? calloc(length, sizeof *words) : NULL;
     ferry_string text = {0};
     if (replaces && words == NULL) return ferry_fail_memory(error, "unknown words", length * sizeof *words);
     for (size_t t = 0; replaces && t < length; t++)
         if (hypothesis->ids[t] == translator->unknown_id)
-            words[t] = word_of(&model->file.text, part, hypothesis->weights + t * source);
+            words[t] = word_of(&model->file.text, part, weights + t * part->ids.count);
     ferry_status status = ferry_tokenizer_decode_ranges(model->tokenizer, hypothesis->ids, length, words, &text,
                                                         hypothesis->ranges, error);
     if (status == FERRY_OK) status = ferry_string_end(&text, error);

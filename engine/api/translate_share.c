@@ -123,13 +123,13 @@ static ferry_status take_hypothesis(const ferry_translator *translator, ferry_pa
     const int32_t limit = ferry_translator_target_length(translator, part->ids.count);
     const ferry_hypothesis from = ferry_search_hypothesis(finished->search, index);
     const size_t length = (size_t)from.length;
-    const bool ranges = translator->options.alignment != 0;
+    const bool aligned = translator->options.alignment != 0;
     ferry_result_hypothesis *to = &part->result.hypotheses[index];
     if (length > 0) {
         to->ids = malloc(length * sizeof *to->ids);
         to->token_scores = malloc(length * sizeof *to->token_scores);
-        if (ranges) to->ranges = calloc(length, sizeof *to->ranges);
-        if (to->ids == NULL || to->token_scores == NULL || (ranges && to->ranges == NULL))
+        if (aligned) to->ranges = calloc(length, sizeof *to->ranges);
+        if (to->ids == NULL || to->token_scores == NULL || (aligned && to->ranges == NULL))
             return ferry_fail_memory(error, "ids and their scores",
                                      length * (sizeof(int32_t) + sizeof(float) + sizeof(ferry_range)));
         memcpy(to->ids, from.ids, length * sizeof *to->ids);
@@ -142,7 +142,7 @@ static ferry_status take_hypothesis(const ferry_translator *translator, ferry_pa
     for (int32_t i = 0; translator->options.search->forced_last_id < 0 && i < generation->eos_count; i++)
         cut = cut && generation->eos_ids[i] != from.ids[limit - 1];
     if (cut) part->quality = (ferry_quality_signs){.flags = FERRY_QUALITY_CUT, .limit = limit};
-    if (finished->weights == NULL) return FERRY_OK;
+    if (finished->weights == NULL || !aligned) return FERRY_OK;
     const size_t bytes = (size_t)to->length * part->ids.count * sizeof *to->weights;
     FERRY_TRY(ferry_tokens_begin_weights(to, part->ids.count, error));
     if (bytes > 0) memcpy(to->weights, finished->weights[index], bytes);
@@ -164,10 +164,10 @@ static ferry_status take_result(ferry_job_share *share, const ferry_job_sentence
     if (texts) {
         const ferry_phase around = ferry_profile_enter(profile, FERRY_PHASE_DETOKENIZING);
         for (int32_t i = 0; i < count; i++)
-            FERRY_TRY(ferry_tokens_write_text(translator, part, &part->result.hypotheses[i], error));
+            FERRY_TRY(ferry_tokens_write_text(translator, part, finished->weights != NULL ? finished->weights[i] : NULL,
+                                              &part->result.hypotheses[i], error));
         ferry_profile_leave(profile, around);
     }
-    if (translator->options.alignment == 0) ferry_tokens_drop_weights(&part->result);
     ferry_quality_compare(&part->quality, &part->ids, &part->result.hypotheses[0], texts,
                           translator->options.replace_unknowns == 0 ? translator->unknown_id : -1);
     if (part->unknowns > 0) part->quality.flags |= FERRY_QUALITY_UNKNOWN;
