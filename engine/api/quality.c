@@ -48,12 +48,6 @@ size_t ferry_ids_find(const int32_t *ids, size_t count, int32_t id)
     return i;
 }
 
-/* Every model has a piece for these. */
-static bool is_alphanumeric(char c)
-{
-    return (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') || c == ' ';
-}
-
 size_t ferry_model_reads(const ferry_model *model, ferry_text text)
 {
     const ferry_view view = {text.data, text.size};
@@ -61,9 +55,11 @@ size_t ferry_model_reads(const ferry_model *model, ferry_text text)
     size_t at = 0, next = 0;
     if (model == NULL || model->tokenizer == NULL || text.data == NULL) return text.size;
     for (; at < view.size; at = next) {
-        uint32_t c;
-        ferry_utf8_next(view, &next, &c);
-        if (is_alphanumeric(view.data[at])) continue;
+        const char c = view.data[at];
+        uint32_t code_point;
+        ferry_utf8_next(view, &next, &code_point);
+        /* Every model has a piece for these. */
+        if ((c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') || c == ' ') continue;
         const ferry_view character = {view.data + at, next - at};
         if (ferry_tokenizer_encode(model->tokenizer, character, &ids, NULL) != FERRY_OK) continue; /* without memory */
         if (ferry_ids_find(ids.ids, ids.count, model->file.text.source_unk_id) < ids.count) break;

@@ -31,12 +31,11 @@ static bool has_sentences(const ferry_job *job)
 /* The job is put among those with sentences, in their order. */
 static void link_job(ferry_queue *queue, ferry_job *job)
 {
-    ferry_job *before = queue->last;
-    if (before != NULL && is_before(job, before))
-        for (before = NULL; is_before(before == NULL ? queue->first : before->next, job);)
-            before = before == NULL ? queue->first : before->next;
-    job->next = before != NULL ? before->next : queue->first;
-    *(before != NULL ? &before->next : &queue->first) = job;
+    ferry_job **at = &queue->first;
+    if (queue->last != NULL && is_before(queue->last, job)) at = &queue->last->next;
+    while (*at != NULL && is_before(*at, job)) at = &(*at)->next;
+    job->next = *at;
+    *at = job;
     if (job->next == NULL) queue->last = job;
 }
 

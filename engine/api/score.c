@@ -11,19 +11,6 @@ enum { GROUP_TOKENS = 512 };
 
 /* ---- a pair becomes ids ---- */
 
-/* The target without ill-formed UTF-8 becomes the hypothesis' text; its size was checked. */
-static ferry_status take_text(ferry_text target, ferry_result_hypothesis *hypothesis, bool *replaced,
-                              ferry_error *error)
-{
-    const ferry_view text = {target.data, target.size};
-    const size_t most = ferry_utf8_is_valid(text) ? target.size : 3 * target.size;
-    hypothesis->text = malloc(most + 1);
-    if (hypothesis->text == NULL) return ferry_fail_memory(error, "a target", most);
-    hypothesis->size = ferry_utf8_repair(text, hypothesis->text, replaced);
-    hypothesis->text[hypothesis->size] = '\0';
-    return FERRY_OK;
-}
-
 /* The target's ids: the forced tag, if there is one, before the text's, and the end of sentence after them. */
 static ferry_status encode_target(const ferry_translator *translator, ferry_result_hypothesis *hypothesis,
                                   size_t *count, ferry_error *error)
@@ -66,10 +53,11 @@ static ferry_status check_tokens(const char *side, size_t tokens, int32_t most, 
     return ferry_fail(error, FERRY_ERROR_LIMIT, "%s: expected 1 to %d tokens, found %zu", side, (int)most, tokens);
 }
 
+/* The target without ill-formed UTF-8 becomes the text of the part's hypothesis. */
 static ferry_status encode_pair(ferry_job *job, size_t line, ferry_part *part, ferry_error *error)
 {
     const ferry_translator *translator = job->translator;
-    const ferry_text target = job->targets[line];
+    const ferry_view target = {job->targets[line].data, job->targets[line].size};
     ferry_view source;
     bool replaced;
     size_t count;
@@ -83,7 +71,11 @@ static ferry_status encode_pair(ferry_job *job, size_t line, ferry_part *part, f
                                           part->text, &part->ids, &part->ranges, error));
     FERRY_TRY(ferry_result_line_begin(&part->result, 1, error));
     ferry_result_hypothesis *hypothesis = part->result.hypotheses;
-    FERRY_TRY(take_text(target, hypothesis, &replaced, error));
+    const size_t most = ferry_utf8_is_valid(target) ? target.size : 3 * target.size;
+    hypothesis->text = malloc(most + 1);
+    if (hypothesis->text == NULL) return ferry_fail_memory(error, "a target", most);
+    hypothesis->size = ferry_utf8_repair(target, hypothesis->text, &replaced);
+    hypothesis->text[hypothesis->size] = '\0';
     if (replaced) FERRY_TRY(ferry_result_line_warn(&job->result->lines[line], error, "invalid UTF-8 in the target"));
     FERRY_TRY(encode_target(translator, hypothesis, &count, error));
     FERRY_TRY(check_tokens("source", part->ids.count, ferry_translator_source_limit(translator), error));
@@ -107,11 +99,6 @@ static ferry_status prepare(ferry_job *job, size_t line, ferry_error *error)
 }
 
 /* ---- scoring ---- */
-
-static const ferry_result_hypothesis *target_of(const ferry_job_sentence *sentence)
-{
-    return sentence->part->result.hypotheses;
-}
 
 /* Sentences that are scored together, with their ids one after the other. */
 typedef struct group {
@@ -143,7 +130,7 @@ static ferry_status run_group(const ferry_translator *translator, ferry_state *s
     offsets[0] = 0;
     for (int32_t i = 0; i < g->count; i++) {
         const ferry_ids *source = &g->sentences[i]->part->ids;
-        const ferry_result_hypothesis *target = target_of(g->sentences[i]);
+        const ferry_result_hypothesis *target = g->sentences[i]->part->result.hypotheses;
         memcpy(ids + offsets[i], source->ids, source->count * sizeof *ids);
         offsets[i + 1] = offsets[i] + (int32_t)source->count;
         targets[i] = (ferry_forced){.ids = target->ids,
@@ -206,7 +193,7 @@ static void score_share(ferry_job_share *share)
     while (next != NULL) {
         group g = {.count = 0};
         for (; next != NULL; next = ferry_job_take(share)) {
-            const size_t source = next->part->ids.count, target = (size_t)target_of(next)->length;
+            const size_t source = next->part->ids.count, target = (size_t)next->part->result.hypotheses->length;
             const bool fits =
                 (size_t)g.count < batch && g.source + source <= GROUP_TOKENS && g.target + target <= GROUP_TOKENS;
             if (g.count > 0 && !fits) break;

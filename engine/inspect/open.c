@@ -80,19 +80,12 @@ static ferry_status find_tensor(void *user, const ferry_position_tensor *declare
     return ferry_fail(error, FERRY_ERROR_ARGUMENT, "needs the tensor '%s', which the model lacks", declared->name);
 }
 
-/* An encoding with weights stays as it was trained. */
-static bool can_change(const ferry_position *position)
-{
-    return position->scheme->parameters != NULL && !ferry_position_has_weights(position);
-}
-
 static ferry_status bind_again(ferry_model *model, ferry_position *own, const char *words, ferry_error *error)
 {
     override o = {own, words};
     const ferry_position_source source = {&o, find_text, find_integer, find_real, find_any, find_tensor};
     ferry_position changed;
     ferry_error inner = {0};
-    if (!can_change(own)) return FERRY_OK;
     const ferry_status status =
         ferry_position_bind(ferry_text_view(own->scheme->name), &own->stack, &source, model->kernels, &changed, &inner);
     if (status == FERRY_ERROR_MEMORY) return ferry_fail(error, status, "%s", inner.message);
@@ -104,17 +97,23 @@ static ferry_status bind_again(ferry_model *model, ferry_position *own, const ch
 
 static ferry_status change_positions(ferry_model *model, const char *words, ferry_error *error)
 {
-    ferry_position *const positions[] = {&model->file.transformer.encoder.position,
-                                         &model->file.transformer.decoder.position};
-    for (int i = 0; i < 2; i++) FERRY_TRY(bind_again(model, positions[i], words, error));
+    ferry_position *const both[] = {&model->file.transformer.encoder.position,
+                                    &model->file.transformer.decoder.position};
+    ferry_position *changed[2];
+    int count = 0;
+    for (int i = 0; i < 2; i++) {
+        /* An encoding with weights stays as it was trained. */
+        if (both[i]->scheme->parameters == NULL || ferry_position_has_weights(both[i])) continue;
+        FERRY_TRY(bind_again(model, both[i], words, error));
+        changed[count++] = both[i];
+    }
     for (const char *word = words; *word != '\0'; word += strcspn(word, " "), word += *word == ' ') {
         const ferry_view key = {word, strcspn(word, "= ")};
         bool taken = false;
-        for (int i = 0; i < 2 && word[key.size] == '='; i++) {
-            if (!can_change(positions[i])) continue;
-            const size_t parameter = ferry_position_parameter_index(positions[i], key);
-            taken = taken || (positions[i]->scheme->parameters[parameter].key != NULL &&
-                              ferry_position_has(positions[i], parameter));
+        for (int i = 0; i < count && word[key.size] == '='; i++) {
+            const size_t parameter = ferry_position_parameter_index(changed[i], key);
+            taken = taken || (changed[i]->scheme->parameters[parameter].key != NULL &&
+                              ferry_position_has(changed[i], parameter));
         }
         if (!taken)
             return ferry_fail(error, FERRY_ERROR_ARGUMENT,
