@@ -385,19 +385,20 @@ static ferry_status translate(ferry_translator *translator, const ferry_text *te
 ferry_status ferry_translate(ferry_translator *translator, const ferry_text *lines, size_t count, ferry_result **result,
                              ferry_error *error)
 {
+    FERRY_FLOATS;
     FERRY_NEEDS(result);
     *result = NULL;
     FERRY_NEEDS(translator);
     FERRY_TRY(ferry_check_texts("lines", lines, count, error));
     FERRY_TRY(ferry_job_check(translator, error));
-    ferry_call call;
-    FERRY_TRY(ferry_call_begin(translator, &call, error));
-    return ferry_call_end(&call, translate(translator, lines, NULL, count, result, error));
+    FERRY_TRY(ferry_call_begin(translator, error));
+    return ferry_call_end(translator, translate(translator, lines, NULL, count, result, error));
 }
 
 ferry_status ferry_translate_prefixed(ferry_translator *translator, const ferry_text *lines, const ferry_text *prefixes,
                                       size_t count, ferry_result **result, ferry_error *error)
 {
+    FERRY_FLOATS;
     FERRY_NEEDS(result);
     *result = NULL;
     FERRY_NEEDS(translator);
@@ -405,27 +406,26 @@ ferry_status ferry_translate_prefixed(ferry_translator *translator, const ferry_
     FERRY_TRY(ferry_check_texts("prefixes", prefixes, count, error));
     FERRY_TRY(ferry_row_refuse(translator, error));
     FERRY_TRY(ferry_job_check(translator, error));
-    ferry_call call;
-    FERRY_TRY(ferry_call_begin(translator, &call, error));
-    return ferry_call_end(&call, translate(translator, lines, prefixes, count, result, error));
+    FERRY_TRY(ferry_call_begin(translator, error));
+    return ferry_call_end(translator, translate(translator, lines, prefixes, count, result, error));
 }
 
 ferry_status ferry_translate_text(ferry_translator *translator, ferry_text text, ferry_result **result,
                                   ferry_error *error)
 {
+    FERRY_FLOATS;
     ferry_text_lines lines = {0};
     ferry_result *sentences = NULL;
-    ferry_call call;
     FERRY_NEEDS(result);
     *result = NULL;
     FERRY_NEEDS(translator);
     FERRY_TRY(ferry_check_text("text", &text, error));
     FERRY_TRY(ferry_job_check(translator, error));
-    FERRY_TRY(ferry_call_begin(translator, &call, error));
+    FERRY_TRY(ferry_call_begin(translator, error));
     ferry_status status = ferry_text_split(translator, text, &lines, error);
     if (status == FERRY_OK) status = translate(translator, lines.texts, NULL, lines.count, &sentences, error);
     if (status == FERRY_OK || status == FERRY_ERROR_CANCELLED)
         status = ferry_text_join(text, &lines, status, sentences, result, error);
     free(lines.texts);
-    return ferry_call_end(&call, status);
+    return ferry_call_end(translator, status);
 }

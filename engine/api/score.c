@@ -211,6 +211,7 @@ static void score_share(ferry_job_share *share)
 ferry_status ferry_score(ferry_translator *translator, const ferry_text *sources, const ferry_text *targets,
                          size_t count, ferry_result **result, ferry_error *error)
 {
+    FERRY_FLOATS;
     ferry_job job = {.translator = translator,
                      .prepare = prepare,
                      .work = score_share,
@@ -225,7 +226,6 @@ ferry_status ferry_score(ferry_translator *translator, const ferry_text *sources
     FERRY_TRY(ferry_check_texts("targets", targets, count, error));
     FERRY_TRY(ferry_row_refuse(translator, error));
     FERRY_TRY(ferry_job_check(translator, error));
-    ferry_call call;
-    FERRY_TRY(ferry_call_begin(translator, &call, error));
-    return ferry_call_end(&call, ferry_job_finish(&job, ferry_job_begin(&job, error), result, error));
+    FERRY_TRY(ferry_call_begin(translator, error));
+    return ferry_call_end(translator, ferry_job_finish(&job, ferry_job_begin(&job, error), result, error));
 }

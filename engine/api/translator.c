@@ -381,7 +381,7 @@ ferry_status ferry_translator_then(ferry_translator *first, ferry_translator *se
 
 /* ---- calls ---- */
 
-ferry_status ferry_call_begin(ferry_translator *translator, ferry_call *call, ferry_error *error)
+ferry_status ferry_call_begin(ferry_translator *translator, ferry_error *error)
 {
     ferry_translator *stage;
     for (size_t i = 0; (stage = ferry_translator_stage(translator, i)) != NULL; i++) {
@@ -391,16 +391,14 @@ ferry_status ferry_call_begin(ferry_translator *translator, ferry_call *call, fe
     }
     for (size_t i = 0; (stage = ferry_translator_stage(translator, i)) != NULL; i++)
         if (atomic_load(&stage->cancelled)) atomic_store(&stage->stop, true);
-    *call = (ferry_call){translator, ferry_floats_begin()};
     return FERRY_OK;
 }
 
 /* A cancel that comes between two of these stores stops the next call. */
-ferry_status ferry_call_end(const ferry_call *call, ferry_status status)
+ferry_status ferry_call_end(ferry_translator *translator, ferry_status status)
 {
     ferry_translator *stage;
-    ferry_floats_end(&call->floats);
-    for (size_t i = 0; (stage = ferry_translator_stage(call->translator, i)) != NULL; i++) {
+    for (size_t i = 0; (stage = ferry_translator_stage(translator, i)) != NULL; i++) {
         atomic_store(&stage->stop, false);
         if (status != FERRY_ERROR_ARGUMENT) atomic_store(&stage->cancelled, false);
         atomic_store(&stage->busy, false);

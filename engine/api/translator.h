@@ -124,18 +124,13 @@ ferry_status ferry_options_check(const ferry_decoding *decoding, const ferry_mod
 
 /* ---- calls ----
  *
- * What every call of a translator begins and ends with: nobody else may call it meanwhile, a cancel belongs to one
- * call, and the floating-point environment is the default one. */
-
-typedef struct ferry_call {
-    ferry_translator *translator;
-    ferry_floats floats; /* the caller's */
-} ferry_call;
+ * What every call of a translator begins and ends with: nobody else may call it meanwhile, and a cancel belongs to one
+ * call. */
 
 /* ARGUMENT, without touching anything, where another call is in progress. A cancel that came since the last call ended
  * is this call's. */
-ferry_status ferry_call_begin(ferry_translator *translator, ferry_call *call, ferry_error *error);
+ferry_status ferry_call_begin(ferry_translator *translator, ferry_error *error);
 /* Returns `status`, that of the call; one that was refused (ARGUMENT) leaves a cancel to the next. */
-ferry_status ferry_call_end(const ferry_call *call, ferry_status status);
+ferry_status ferry_call_end(ferry_translator *translator, ferry_status status);
 
 #endif

@@ -37,6 +37,7 @@ static ferry_status take_ids(ferry_job *job, size_t line, const int32_t *ids, in
 ferry_status ferry_inspect_generate(ferry_translator *translator, const int32_t *ids, const int32_t *offsets,
                                     int32_t count, ferry_result **result, ferry_error *error)
 {
+    FERRY_FLOATS;
     ferry_job job = {.translator = translator, .count = (size_t)count};
     FERRY_NEEDS(result);
     *result = NULL;
@@ -45,12 +46,11 @@ ferry_status ferry_inspect_generate(ferry_translator *translator, const int32_t 
     FERRY_NEEDS(offsets);
     FERRY_TRY(ferry_row_refuse(translator, error));
     FERRY_TRY(ferry_check_range("count", count, 0, INT32_MAX, error));
-    ferry_call call;
-    FERRY_TRY(ferry_call_begin(translator, &call, error));
+    FERRY_TRY(ferry_call_begin(translator, error));
     ferry_status status = ferry_job_begin(&job, error);
     for (int32_t s = 0; status == FERRY_OK && s < count; s++)
         status = take_ids(&job, (size_t)s, ids + offsets[s], offsets[s + 1] - offsets[s], error);
-    return ferry_call_end(&call, ferry_job_finish(&job, status, result, error));
+    return ferry_call_end(translator, ferry_job_finish(&job, status, result, error));
 }
 
 const int32_t *ferry_inspect_result_ids(const ferry_result *result, size_t line, size_t hypothesis)
