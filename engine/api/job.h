@@ -5,8 +5,6 @@
 #ifndef FERRY_API_JOB_H
 #define FERRY_API_JOB_H
 
-#include <stdatomic.h>
-
 #include "translator.h"
 
 /* ---- results: what the public ferry_result is (result.c) ---- */

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/threads.h"
 #include "base/utf8.h"
 #include "engine/file/schema.h"
 #include "engine/kernels/linear.h"

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/threads.h"
 #include "job.h"
 
 enum { STACK_BYTES = 256 << 10 };

@@ -4,7 +4,6 @@
 
 #include "base/utf8.h"
 #include "job.h"
-#include "tokenizer/sentences.h"
 #include "tokenizer/unicode.h"
 
 /* FERRY_SPLIT_AUTO splits lines of several sentences that have more source tokens. docs/decoding.md says how

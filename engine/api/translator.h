@@ -2,15 +2,10 @@
 #ifndef FERRY_API_TRANSLATOR_H
 #define FERRY_API_TRANSLATOR_H
 
-#include <stdatomic.h>
-#include <stdbool.h>
-
 #include "base/memory.h"
 #include "base/pool.h"
-#include "base/threads.h"
 #include "engine/search/generate.h"
 #include "model.h"
-#include "tokenizer/sentences.h"
 
 /* ---- the queue (queue.c) ----
  *

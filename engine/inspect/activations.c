@@ -1,12 +1,9 @@
 /* The research interface: activations, logits and attention weights, straight from the graph. */
 #include "engine/ferry_inspect.h"
 
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/threads.h"
 #include "engine/api/model.h"
 #include "engine/graph/pass.h"
 

@@ -5,10 +5,10 @@
 
 #include "base/system.h"
 #include "base/utf8.h"
+#include "engine/api/model.h"
 #include "engine/ferry_inspect.h"
 #include "engine/file/schema.h"
-#include "engine/graph/pass.h"
-#include "engine/api/model.h"
+#include "engine/graph/cache.h"
 
 /* Sizes, norms and positions of a stack; what positions keep, and what they add to the arithmetic of a step. */
 static void print_stack(FILE *out, const ferry_model *model, bool decoder)

@@ -2,8 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/api/model.h"
-#include "engine/api/translator.h"
 #include "engine/api/job.h"
 #include "engine/ferry_inspect.h"
 

@@ -1,12 +1,10 @@
 /* Models opened for research: a file with other positions, and a synthetic model. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/system.h"
 #include "engine/api/model.h"
 #include "engine/ferry_inspect.h"
-#include "base/threads.h"
 #include "engine/file/schema.h"
 
 /* ---- other parameters of positional encodings than those of the file ---- */

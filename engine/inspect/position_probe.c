@@ -1,5 +1,4 @@
 /* What a positional encoding does, measured through the hooks that every scheme has. */
-#include "base/threads.h"
 #include "engine/ferry_inspect.h"
 
 #include <stdio.h>

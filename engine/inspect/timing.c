@@ -3,8 +3,6 @@
 #include <stdlib.h>
 
 #include "base/system.h"
-#include "base/threads.h"
-#include "engine/api/model.h"
 #include "engine/api/translator.h"
 #include "engine/ferry_inspect.h"
 #include "engine/graph/pass.h"
