@@ -129,39 +129,44 @@ static ferry_status prepare_prefix(ferry_job *job, size_t line, ferry_error *err
 /* A line becomes parts with ids; those without ids are finished. */
 static ferry_status split_line(ferry_job *job, size_t line, ferry_error *error)
 {
-    ferry_result_line *result = &job->result->lines[line];
     ferry_parts *parts = &job->lines[line].parts;
     ferry_view text;
     FERRY_TRY(ferry_job_repair(job, line, &text, error));
-    ferry_status status =
-        ferry_utf8_is_blank(text) ? FERRY_OK : ferry_parts_split(job->translator, text, job->stop, parts, error);
-    if (status == FERRY_OK) status = prepare_prefix(job, line, error);
-    if (status == FERRY_OK && parts->count > 0) {
-        atomic_store(&job->lines[line].left, parts->count);
-        for (size_t i = 0; i < parts->count; i++) {
-            if (parts->parts[i].ids.count > 0) continue;
-            FERRY_TRY(answer_with_itself(&parts->parts[i].result, parts->parts[i].text, error));
-            FERRY_TRY(finish_part(job, line, error));
-        }
+    if (!ferry_utf8_is_blank(text)) FERRY_TRY(ferry_parts_split(job->translator, text, job->stop, parts, error));
+    if (parts->count == 0) {
+        FERRY_TRY(answer_with_itself(&job->result->lines[line], text, error));
+        ferry_job_finish_line(job, line);
         return FERRY_OK;
     }
-    if (status == FERRY_OK)
-        status = answer_with_itself(result, text, error);
-    else if (status == FERRY_ERROR_LIMIT || status == FERRY_ERROR_ARGUMENT)
-        status = ferry_result_line_fail(result, status, error->message, error);
-    ferry_parts_destroy(parts);
-    if (status == FERRY_OK) ferry_job_finish_line(job, line);
-    return status;
+    FERRY_TRY(prepare_prefix(job, line, error));
+    atomic_store(&job->lines[line].left, parts->count);
+    for (size_t i = 0; i < parts->count; i++) {
+        if (parts->parts[i].ids.count > 0) continue;
+        FERRY_TRY(answer_with_itself(&parts->parts[i].result, parts->parts[i].text, error));
+        FERRY_TRY(finish_part(job, line, error));
+    }
+    return FERRY_OK;
+}
+
+/* An error that is the line's own is its result; any other stops the job. */
+static void prepare_line(ferry_job *job, size_t line)
+{
+    ferry_error error;
+    ferry_status status = (job->prepare != NULL ? job->prepare : split_line)(job, line, &error);
+    if (status == FERRY_ERROR_LIMIT || status == FERRY_ERROR_ARGUMENT) {
+        status = ferry_result_line_fail(&job->result->lines[line], status, error.message, &error);
+        ferry_parts_destroy(&job->lines[line].parts);
+        if (status == FERRY_OK) ferry_job_finish_line(job, line);
+    }
+    if (status != FERRY_OK) ferry_job_stop(job, &error);
 }
 
 static void prepare_item(void *user, int32_t worker, size_t item)
 {
     ferry_job *job = user;
-    ferry_error error;
     ferry_profile *profile = ferry_translator_profile(job->translator, worker);
     ferry_profile_enter(profile, FERRY_PHASE_TOKENIZING);
-    if (!ferry_job_stopped(job) && (job->prepare != NULL ? job->prepare : split_line)(job, item, &error) != FERRY_OK)
-        ferry_job_stop(job, &error);
+    if (!ferry_job_stopped(job)) prepare_line(job, item);
     ferry_profile_leave(profile, FERRY_PHASE_IDLE);
 }
 
@@ -180,11 +185,9 @@ ferry_status ferry_job_list(ferry_job *job, ferry_error *error)
 {
     const bool service = job->translator->queue.report != NULL;
     size_t most = 0;
-    if (!service && job->texts != NULL) {
-        ferry_pool_run(job->translator->pool, prepare_item, job, job->count);
-        FERRY_TRY(status_of(job, error));
-    }
-    for (size_t i = 0; service && i < job->count; i++) FERRY_TRY(split_line(job, i, error));
+    for (size_t i = 0; service && i < job->count && status_of(job, NULL) == FERRY_OK; i++) prepare_line(job, i);
+    if (!service && job->texts != NULL) ferry_pool_run(job->translator->pool, prepare_item, job, job->count);
+    FERRY_TRY(status_of(job, error));
     for (size_t i = 0; i < job->count; i++) most += job->lines[i].parts.count;
     job->sentences = calloc(most + 1, sizeof *job->sentences);
     if (job->sentences == NULL) return ferry_fail_memory(error, "sentences", most * sizeof *job->sentences);

@@ -232,7 +232,7 @@ typedef struct ferry_job_share {
 
 struct ferry_job {
     ferry_translator *translator;
-    /* Makes parts with ids of a line; NULL: splits it. */
+    /* Makes parts with ids of a line, which fails with LIMIT and ARGUMENT; NULL: splits it. */
     ferry_status (*prepare)(ferry_job *job, size_t line, ferry_error *error);
     void (*work)(ferry_job_share *share); /* takes sentences and finishes them; NULL: translates */
     bool tokens;                          /* of the results are wanted */

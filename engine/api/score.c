@@ -53,14 +53,17 @@ static ferry_status check_tokens(const char *side, size_t tokens, int32_t most, 
     return ferry_fail(error, FERRY_ERROR_LIMIT, "%s: expected 1 to %d tokens, found %zu", side, (int)most, tokens);
 }
 
-/* The target without ill-formed UTF-8 becomes the text of the part's hypothesis. */
-static ferry_status encode_pair(ferry_job *job, size_t line, ferry_part *part, ferry_error *error)
+/* The line gets one part; the target without ill-formed UTF-8 becomes the text of its hypothesis. */
+static ferry_status encode_pair(ferry_job *job, size_t line, ferry_error *error)
 {
     const ferry_translator *translator = job->translator;
     const ferry_view target = {job->targets[line].data, job->targets[line].size};
     ferry_view source;
+    ferry_part *part;
     bool replaced;
     size_t count;
+    FERRY_TRY(ferry_parts_add(&job->lines[line].parts, &part, error));
+    atomic_store(&job->lines[line].left, 1);
     FERRY_TRY(ferry_job_repair(job, line, &source, error));
     FERRY_TRY(check_bytes("source", source.size, ferry_translator_source_limit(translator), error));
     FERRY_TRY(check_bytes("target", target.size, ferry_translator_scored_limit(translator), error));
@@ -82,20 +85,6 @@ static ferry_status encode_pair(ferry_job *job, size_t line, ferry_part *part, f
     FERRY_TRY(check_tokens("target", count, ferry_translator_scored_limit(translator), error));
     if (translator->options.alignment == 0) return FERRY_OK;
     return ferry_tokens_begin_weights(hypothesis, part->ids.count, error);
-}
-
-static ferry_status prepare(ferry_job *job, size_t line, ferry_error *error)
-{
-    ferry_part *part;
-    ferry_parts *parts = &job->lines[line].parts;
-    FERRY_TRY(ferry_parts_add(parts, &part, error));
-    atomic_store(&job->lines[line].left, 1);
-    const ferry_status status = encode_pair(job, line, part, error);
-    if (status != FERRY_ERROR_LIMIT && status != FERRY_ERROR_ARGUMENT) return status;
-    FERRY_TRY(ferry_result_line_fail(&job->result->lines[line], status, error->message, error));
-    ferry_parts_destroy(parts);
-    ferry_job_finish_line(job, line);
-    return FERRY_OK;
 }
 
 /* ---- scoring ---- */
@@ -213,7 +202,7 @@ ferry_status ferry_score(ferry_translator *translator, const ferry_text *sources
 {
     FERRY_FLOATS;
     ferry_job job = {.translator = translator,
-                     .prepare = prepare,
+                     .prepare = encode_pair,
                      .work = score_share,
                      .tokens = true,
                      .texts = sources,
