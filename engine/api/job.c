@@ -375,13 +375,12 @@ static ferry_status translate(ferry_translator *translator, const ferry_text *te
         status = before != NULL && lines == NULL ? FERRY_ERROR_MEMORY
                                                  : ferry_job_finish(&job, ferry_job_begin(&job, error), result, error);
         free(lines);
-        if (ferry_row_merge(*result, before, error) != FERRY_OK) {
-            ferry_result_destroy(*result);
-            *result = NULL;
-            status = FERRY_ERROR_MEMORY;
-        }
-        if (status == FERRY_ERROR_CANCELLED && i + 1 < stages) return ferry_row_cancel(*result, error);
+        if (ferry_row_merge(*result, before, error) != FERRY_OK) status = FERRY_ERROR_MEMORY;
+        if (status == FERRY_ERROR_CANCELLED && i + 1 < stages) status = ferry_row_cancel(*result, error);
     }
+    if (status == FERRY_OK || status == FERRY_ERROR_CANCELLED) return status;
+    ferry_result_destroy(*result);
+    *result = NULL;
     return status;
 }
 
