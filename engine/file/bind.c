@@ -347,38 +347,24 @@ typedef struct position_user {
     const char *keys, *tensors; /* "ferry.encoder.", "enc" */
 } position_user;
 
-static ferry_name position_key(const position_user *user, const char *key)
-{
-    return ferry_name_format("%sposition.%s", user->keys, key);
-}
-
-static bool position_text(void *user, const char *key, ferry_view *value)
+static bool position_parameter(void *user, const ferry_position_parameter *declared, ferry_view *text, double *number)
 {
     const position_user *position = user;
-    return ferry_gguf_get_text(position->binder->gguf, position_key(position, key).text, value, NULL) == FERRY_OK;
-}
-
-static bool position_integer(void *user, const char *key, int64_t *value)
-{
-    const position_user *position = user;
-    return ferry_gguf_get_integer(position->binder->gguf, position_key(position, key).text, INT64_MIN, INT64_MAX, value,
-                                  NULL) == FERRY_OK;
-}
-
-static bool position_real(void *user, const char *key, double *value)
-{
-    const position_user *position = user;
-    float number;
-    if (ferry_gguf_get_f32(position->binder->gguf, position_key(position, key).text, &number, NULL) != FERRY_OK)
-        return false;
-    *value = (double)number;
-    return true;
-}
-
-static bool position_present(void *user, const char *key)
-{
-    const position_user *position = user;
-    return ferry_gguf_find(position->binder->gguf, position_key(position, key).text) != NULL;
+    const ferry_gguf *gguf = position->binder->gguf;
+    const ferry_name key = ferry_name_format("%sposition.%s", position->keys, declared->key);
+    int64_t integer;
+    float real;
+    switch (declared->kind) {
+    case FERRY_POSITION_CHOICE: ferry_gguf_get_text(gguf, key.text, text, NULL); break;
+    case FERRY_POSITION_INTEGER:
+        if (ferry_gguf_get_integer(gguf, key.text, INT64_MIN, INT64_MAX, &integer, NULL) == FERRY_OK)
+            *number = (double)integer;
+        break;
+    case FERRY_POSITION_REAL:
+        if (ferry_gguf_get_f32(gguf, key.text, &real, NULL) == FERRY_OK) *number = (double)real;
+        break;
+    }
+    return ferry_gguf_find(gguf, key.text) != NULL;
 }
 
 static ferry_status position_tensor(void *user, const ferry_position_tensor *declared, int32_t layer, int32_t dims,
@@ -394,12 +380,11 @@ static ferry_status position_tensor(void *user, const ferry_position_tensor *dec
 static ferry_status bind_position(ferry_binder *binder, bool decoder, ferry_stack *stack, ferry_error *error)
 {
     position_user user = {binder, decoder ? "ferry.decoder." : "ferry.encoder.", decoder ? "dec" : "enc"};
-    const ferry_position_source source = {&user,         position_text,    position_integer,
-                                          position_real, position_present, position_tensor};
+    const ferry_position_source source = {&user, position_parameter, position_tensor};
     const ferry_position_stack sizes = ferry_position_stack_of(stack, binder->file->transformer.d_model);
     ferry_view type;
     ferry_error inner = {0};
-    FERRY_TRY(ferry_gguf_get_text(binder->gguf, position_key(&user, "type").text, &type, error));
+    FERRY_TRY(ferry_gguf_get_text(binder->gguf, ferry_name_format("%sposition.type", user.keys).text, &type, error));
     const ferry_status status = ferry_position_bind(type, &sizes, &source, binder->kernels, &stack->position, &inner);
     const ferry_position_scheme *scheme = stack->position.scheme;
     const bool ssru = decoder && binder->file->transformer.ssru;

@@ -27,48 +27,25 @@ static const char *find_word(const char *words, const char *key, size_t *length)
     return NULL;
 }
 
-/* The parameter, if the file's encoding has it, and its value there. */
-static const ferry_position_parameter *own_value(const override *o, const char *key, double *value)
-{
-    const size_t i = ferry_position_parameter_index(o->own, ferry_text_view(key));
-    *value = o->own->values[i];
-    return ferry_position_has(o->own, i) ? &o->own->scheme->parameters[i] : NULL;
-}
-
-static bool find_text(void *user, const char *key, ferry_view *value)
+static bool find_parameter(void *user, const ferry_position_parameter *declared, ferry_view *text, double *number)
 {
     const override *o = user;
-    double own;
-    size_t length = 0;
-    const char *word = find_word(o->words, key, &length);
-    const ferry_position_parameter *parameter = own_value(o, key, &own);
-    if (word == NULL && parameter == NULL) return false;
-    *value = word != NULL ? (ferry_view){word, length} : ferry_text_view(parameter->choices[(int)own]);
-    return true;
-}
-
-static bool find_real(void *user, const char *key, double *value)
-{
     size_t length = 0;
     char *end;
-    const char *word = find_word(((const override *)user)->words, key, &length);
-    if (word == NULL) return own_value(user, key, value) != NULL;
-    *value = ferry_parse_double(word, &end);
-    return length > 0 && end == word + length;
-}
-
-static bool find_integer(void *user, const char *key, int64_t *value)
-{
-    double number;
-    if (!find_real(user, key, &number) || !(number >= -1e15 && number <= 1e15)) return false;
-    *value = (int64_t)number;
-    return (double)*value == number;
-}
-
-static bool find_any(void *user, const char *key)
-{
-    ferry_view value;
-    return find_text(user, key, &value);
+    const char *word = find_word(o->words, declared->key, &length);
+    if (word == NULL) { /* as the file has it */
+        const size_t i = (size_t)(declared - o->own->scheme->parameters);
+        if (!ferry_position_has(o->own, i)) return false;
+        *number = o->own->values[i];
+        if (declared->kind == FERRY_POSITION_CHOICE) *text = ferry_text_view(declared->choices[(int)*number]);
+        return true;
+    }
+    *text = (ferry_view){word, length};
+    const double value = ferry_parse_double(word, &end);
+    const bool fits =
+        declared->kind == FERRY_POSITION_REAL || (value >= -1e15 && value <= 1e15 && (double)(int64_t)value == value);
+    if (length > 0 && end == word + length && fits) *number = value;
+    return true;
 }
 
 static ferry_status find_tensor(void *user, const ferry_position_tensor *declared, int32_t layer, int32_t dims,
@@ -81,7 +58,7 @@ static ferry_status find_tensor(void *user, const ferry_position_tensor *declare
 static ferry_status bind_again(ferry_model *model, ferry_position *own, const char *words, ferry_error *error)
 {
     override o = {own, words};
-    const ferry_position_source source = {&o, find_text, find_integer, find_real, find_any, find_tensor};
+    const ferry_position_source source = {&o, find_parameter, find_tensor};
     ferry_position changed;
     ferry_error inner = {0};
     const ferry_status status =

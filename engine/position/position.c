@@ -269,50 +269,34 @@ bool ferry_position_says(const ferry_position *position, size_t index)
     return !first && ferry_position_has(position, index);
 }
 
-/* The value from the source, or the declared one; false if there is none of this kind. */
-static bool find_value(const ferry_position *position, const ferry_position_source *source,
-                       const ferry_position_parameter *parameter, double *value)
-{
-    const ferry_position_kind kind = parameter->kind;
-    const char *key = parameter->key, *text = parameter->missing;
-    ferry_view view;
-    int64_t integer;
-    if (source->text == NULL) {
-        if (parameter->usual != NULL) text = parameter->usual;
-    } else if (kind == FERRY_POSITION_CHOICE && source->text(source->user, key, &view)) {
-        *value = ferry_position_choice(parameter, view);
-        return *value >= 0;
-    } else if (kind == FERRY_POSITION_INTEGER && source->integer(source->user, key, &integer)) {
-        *value = (double)integer;
-        return true;
-    } else if (kind == FERRY_POSITION_REAL && source->real(source->user, key, value)) {
-        return true;
-    } else if (text != NULL && source->present(source->user, key)) { /* of another kind */
-        return false;
-    }
-    if (text == NULL) return false;
-    *value = kind == FERRY_POSITION_CHOICE ? ferry_position_choice(parameter, ferry_text_view(text))
-                                           : ferry_position_evaluate(position, text);
-    return true;
-}
-
+/* The value from the source, or the declared one. */
 static ferry_status read_parameter(const ferry_position *position, const ferry_position_source *source,
                                    const ferry_position_parameter *parameter, double *value, ferry_error *error)
 {
-    const bool found = find_value(position, source, parameter, value);
-    if (parameter->kind == FERRY_POSITION_CHOICE) {
-        if (found) return FERRY_OK;
+    const bool choice = parameter->kind == FERRY_POSITION_CHOICE, any = source->parameter != NULL;
+    ferry_view text = {0};
+    *value = NAN;
+    if (!any || !source->parameter(source->user, parameter, &text, value)) {
+        const char *declared = any || parameter->usual == NULL ? parameter->missing : parameter->usual;
+        if (declared != NULL && choice)
+            text = ferry_text_view(declared);
+        else if (declared != NULL)
+            *value = ferry_position_evaluate(position, declared);
+    }
+    if (choice) {
+        *value = ferry_position_choice(parameter, text);
+        if (*value >= 0) return FERRY_OK;
         return ferry_fail(error, FERRY_ERROR_FORMAT, "position.%s: expected %s", parameter->key,
                           ferry_position_choices(parameter).text);
     }
     const double least = ferry_position_evaluate(position, parameter->least);
     const double most = ferry_position_evaluate(position, parameter->most);
     if (parameter->kind == FERRY_POSITION_REAL) {
-        if (found && *value > least && *value <= most) return FERRY_OK;
+        if (*value > least && *value <= most) return FERRY_OK;
         return ferry_fail(error, FERRY_ERROR_FORMAT, "position.%s: expected a real number above %s, up to %s",
                           parameter->key, parameter->least, parameter->most);
     }
-    if (found && *value >= least && *value <= most && (!parameter->even || fmod(*value, 2) == 0)) return FERRY_OK;
+    if (*value >= least && *value <= most && (!parameter->even || fmod(*value, 2) == 0)) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_FORMAT, "position.%s: expected %s %s from %.0f to %s%.0f", parameter->key,
                       parameter->even ? "an even" : "a", parameter->unit != NULL ? parameter->unit : "number", least,
                       strcmp(parameter->most, "K") == 0 ? "the head width, " : "", most);

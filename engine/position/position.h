@@ -25,19 +25,18 @@ typedef struct ferry_position_stack {
     bool causal;        /* decoder */
 } ferry_position_stack;
 
+typedef struct ferry_position_parameter ferry_position_parameter;
 typedef struct ferry_position_tensor ferry_position_tensor;
 
 /* Where parameters and tensors come from: the model file, seen through one stack. Names are those of
  * docs/model-file.md below `position.`. */
 typedef struct ferry_position_source {
     void *user;
-    /* false when there is no such parameter, or not of that type. text NULL: a model without a file, whose parameters
-     * have their usual values. */
-    bool (*text)(void *user, const char *key, ferry_view *value);
-    bool (*integer)(void *user, const char *key, int64_t *value);
-    bool (*real)(void *user, const char *key, double *value);
-    /* Whether there is such a parameter, of whatever type. */
-    bool (*present)(void *user, const char *key);
+    /* Whether there is such a parameter, of whatever type: its value becomes *text, of a choice, or *number. If it is
+     * of another type than declared, nothing is set. NULL: a model without a file, whose parameters have their usual
+     * values.
+     */
+    bool (*parameter)(void *user, const ferry_position_parameter *declared, ferry_view *text, double *number);
     /* A float32 tensor of exactly this shape (slowest first); `layer` -1: one for the stack. It outlives the bound
      * scheme. */
     ferry_status (*tensor)(void *user, const ferry_position_tensor *declared, int32_t layer, int32_t dims,
@@ -56,7 +55,7 @@ typedef enum ferry_position_kind {
 
 /* Limits and sizes are expressions: numbers, D, H, K, `layers`, `directions` (2 in the encoder, 1 in the decoder) and
  * integer parameters declared before, joined by * / + and computed from left to right; / rounds down. */
-typedef struct ferry_position_parameter {
+struct ferry_position_parameter {
     const char *key; /* NULL ends a list */
     ferry_position_kind kind;
     const char *choices[FERRY_POSITION_MAX_CHOICES + 1]; /* NULL ends them */
@@ -72,7 +71,7 @@ typedef struct ferry_position_parameter {
     /* The word of a choice in ferry.features ("word:choice"). The first choice has none, and is not written or shown.
      */
     const char *word;
-} ferry_position_parameter;
+};
 
 typedef enum ferry_position_numbers {
     FERRY_POSITION_ANY,         /* not checked */

@@ -26,41 +26,28 @@ static bool take(maker *m, void *to, size_t size)
 
 /* ---- what a model file would hold ---- */
 
-static bool give_text(void *user, const char *key, ferry_view *value)
+static bool give_parameter(void *user, const ferry_position_parameter *declared, ferry_view *text, double *number)
 {
     maker *m = user;
-    const ferry_position_parameter *parameter = m->scheme->parameters;
-    uint8_t choice, count = 0;
-    while (strcmp(parameter->key, key) != 0) parameter++;
-    while (parameter->choices[count] != NULL) count++;
-    if (!take(m, &choice, 1) || choice > count) return false;
-    *value = ferry_text_view(choice < count ? parameter->choices[choice] : "no such choice");
-    return true;
-}
-
-static bool give_integer(void *user, const char *key, int64_t *value)
-{
-    uint8_t kind;
-    *value = 0;
-    (void)key;
-    if (!take(user, &kind, 1) || kind == 0) return false;
-    return take(user, value, kind % 2 == 0 ? 1 : sizeof *value);
-}
-
-static bool give_real(void *user, const char *key, double *value)
-{
+    uint8_t byte, count = 0;
+    int64_t integer = 0;
     float real;
-    (void)key;
-    if (!take(user, &real, sizeof real)) return false;
-    *value = (double)real;
-    return true;
-}
-
-static bool is_given(void *user, const char *key)
-{
-    const maker *m = user;
-    (void)key;
-    return m->input.size % 2 == 1;
+    switch (declared->kind) {
+    case FERRY_POSITION_CHOICE:
+        while (declared->choices[count] != NULL) count++;
+        if (!take(m, &byte, 1) || byte > count) break;
+        *text = ferry_text_view(byte < count ? declared->choices[byte] : "no such choice");
+        return true;
+    case FERRY_POSITION_INTEGER:
+        if (!take(m, &byte, 1) || byte == 0 || !take(m, &integer, byte % 2 == 0 ? 1 : sizeof integer)) break;
+        *number = (double)integer;
+        return true;
+    case FERRY_POSITION_REAL:
+        if (!take(m, &real, sizeof real)) break;
+        *number = (double)real;
+        return true;
+    }
+    return m->input.size % 2 == 1; /* of another type, or missing */
 }
 
 static ferry_status give_tensor(void *user, const ferry_position_tensor *declared, int32_t layer, int32_t dims,
@@ -85,7 +72,7 @@ static ferry_status give_tensor(void *user, const ferry_position_tensor *declare
 
 static bool bind(maker *m, const ferry_kernels *kernels, const ferry_transformer *model, ferry_stack *stack)
 {
-    const ferry_position_source source = {m, give_text, give_integer, give_real, is_given, give_tensor};
+    const ferry_position_source source = {m, give_parameter, give_tensor};
     const ferry_position_stack sizes = ferry_position_stack_of(stack, model->d_model);
     ferry_error error;
     ferry_position_unbind(&stack->position);

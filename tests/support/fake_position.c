@@ -12,33 +12,17 @@ static bool find_value(const fake_file *file, const char *key, ferry_view *value
     return false;
 }
 
-static bool fake_real(void *user, const char *key, double *value)
+/* A number where a text is expected is one of another type. */
+static bool fake_parameter(void *user, const ferry_position_parameter *declared, ferry_view *text, double *number)
 {
-    ferry_view text;
+    ferry_view found;
     char *end;
-    if (!find_value(user, key, &text)) return false;
-    *value = strtod(text.data, &end);
-    return end == text.data + text.size;
-}
-
-static bool fake_text(void *user, const char *key, ferry_view *value)
-{
-    double number;
-    return find_value(user, key, value) && !fake_real(user, key, &number);
-}
-
-static bool fake_integer(void *user, const char *key, int64_t *value)
-{
-    double number;
-    if (!fake_real(user, key, &number)) return false;
-    *value = (int64_t)number;
+    if (!find_value(user, declared->key, &found)) return false;
+    const double value = strtod(found.data, &end);
+    const bool is_number = end == found.data + found.size, choice = declared->kind == FERRY_POSITION_CHOICE;
+    if (choice && !is_number) *text = found;
+    if (!choice && is_number) *number = declared->kind == FERRY_POSITION_INTEGER ? trunc(value) : value;
     return true;
-}
-
-static bool fake_present(void *user, const char *key)
-{
-    ferry_view value;
-    return find_value(user, key, &value);
 }
 
 ferry_status fake_tensor(void *user, const ferry_position_tensor *declared, int32_t layer, int32_t dims,
@@ -56,7 +40,7 @@ ferry_status fake_tensor(void *user, const ferry_position_tensor *declared, int3
 ferry_status try_bind_encoding_file(const char *name, const ferry_position_stack *stack, fake_file file,
                                     ferry_position *position, ferry_error *error)
 {
-    const ferry_position_source source = {&file, fake_text, fake_integer, fake_real, fake_present, fake_tensor};
+    const ferry_position_source source = {&file, fake_parameter, fake_tensor};
     return ferry_position_bind((ferry_view){name, strlen(name)}, stack, &source, ferry_kernels_find(NULL), position,
                                error);
 }
