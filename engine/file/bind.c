@@ -38,9 +38,10 @@ static ferry_status read_array(const reader *r, ferry_error *error)
 {
     const ferry_key *key = r->key;
     const char *elements_name = key->kind == FERRY_KEY_TEXTS ? "texts" : "numbers";
-    const size_t most = ferry_key_most_elements(key, r->values);
     const ferry_gguf_value *value = ferry_gguf_find(r->gguf, r->name);
     const bool ids = key->kind == FERRY_KEY_IDS;
+    const size_t all = ids && !key->matches ? (size_t)ferry_key_most(key, r->values) + 1 : INT32_MAX;
+    const size_t most = key->most_count > 0 ? key->most_count : all;
     const int64_t least = ids ? (int64_t)key->least : 0,
                   largest = ids ? (int64_t)ferry_key_most_in_file(key, r->values) : INT64_MAX;
     size_t count = 0;
@@ -202,13 +203,6 @@ static ferry_status bind_sizes(ferry_binder *binder, const char *name, int32_t n
     return FERRY_OK;
 }
 
-/* Scales of codes, [n]. */
-static ferry_status bind_scales(ferry_binder *binder, const char *name, int32_t n, const float **scales,
-                                ferry_error *error)
-{
-    return bind_sizes(binder, name, n, FLT_TRUE_MIN, FLT_MAX, scales, error);
-}
-
 /* Codes with one scale for each row or one multiplier, and optionally a multiplier of the inputs; with limits of
  * inputs, where products of 16 bits are fast. */
 static ferry_status bind_codes(ferry_binder *binder, const char *name, ferry_matrix *matrix, ferry_error *error)
@@ -227,13 +221,13 @@ static ferry_status bind_codes(ferry_binder *binder, const char *name, ferry_mat
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: expected one of the tensors '%s' and '%s', found %s",
                           binder->gguf->file, scale.text, multiplier.text, has_scale ? "both" : "none");
     if (has_scale) {
-        FERRY_TRY(bind_scales(binder, scale.text, matrix->N, &matrix->scales, error));
+        FERRY_TRY(bind_sizes(binder, scale.text, matrix->N, FLT_TRUE_MIN, FLT_MAX, &matrix->scales, error));
     } else {
-        FERRY_TRY(bind_scales(binder, multiplier.text, 1, &value, error));
+        FERRY_TRY(bind_sizes(binder, multiplier.text, 1, FLT_TRUE_MIN, FLT_MAX, &value, error));
         matrix->multiplier = *value;
     }
     if (ferry_gguf_tensor(binder->gguf, input.text) == NULL) return FERRY_OK;
-    FERRY_TRY(bind_scales(binder, input.text, 1, &value, error));
+    FERRY_TRY(bind_sizes(binder, input.text, 1, FLT_TRUE_MIN, FLT_MAX, &value, error));
     matrix->input_multiplier = *value;
     return FERRY_OK;
 }
@@ -439,25 +433,6 @@ static ferry_status bind_embeddings(ferry_binder *binder, ferry_error *error)
     return bind_weight(binder, "token_embd", decoder->vocab_size, D, &decoder->embedding, error);
 }
 
-static ferry_status bind_output(ferry_binder *binder, ferry_error *error)
-{
-    ferry_transformer *model = &binder->file->transformer;
-    const ferry_matrix *matrix = model->tied_output ? &model->decoder.embedding : &model->output;
-    const int32_t V = model->decoder.vocab_size;
-    if (!model->tied_output) FERRY_TRY(bind_weight(binder, "output", V, model->d_model, &model->output, error));
-    FERRY_TRY(bind_coarse(binder, matrix, &model->output_coarse, error));
-    return model->output_bias ? ferry_bind_vector(binder, "output.bias", V, &model->output.bias, error) : FERRY_OK;
-}
-
-void ferry_model_tie(ferry_model_file *file)
-{
-    ferry_transformer *model = &file->transformer;
-    const float *bias = model->output.bias;
-    if (model->encoder.embedding.N == 0) model->encoder.embedding = model->decoder.embedding;
-    if (model->output.N == 0) model->output = model->decoder.embedding;
-    model->output.bias = bias;
-}
-
 /* ---- the shortlist ---- */
 
 static ferry_status bind_shortlist(ferry_binder *binder, ferry_error *error)
@@ -529,38 +504,34 @@ static ferry_status read_keys(ferry_binder *binder, const ferry_schema_values *v
                       binder->gguf->file);
 }
 
-static ferry_status bind_everything(ferry_binder *binder, const ferry_schema_values *values, ferry_error *error)
-{
-    ferry_transformer *model = &binder->file->transformer;
-    const ferry_gguf *gguf = binder->gguf;
-    if (gguf->alignment % FERRY_ARENA_ALIGNMENT != 0)
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: general.alignment: expected a multiple of %d, found %zu",
-                          gguf->file, FERRY_ARENA_ALIGNMENT, gguf->alignment);
-    FERRY_TRY(read_keys(binder, values, error));
-    FERRY_TRY(bind_embeddings(binder, error));
-    FERRY_TRY(bind_stack(binder, false, &model->encoder, error));
-    FERRY_TRY(bind_stack(binder, true, &model->decoder, error));
-    FERRY_TRY(bind_output(binder, error));
-    if (values->shortlist) FERRY_TRY(bind_shortlist(binder, error));
-    for (size_t i = 0; i < gguf->tensor_count; i++)
-        if (!binder->used[i])
-            return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s' is unknown", gguf->file,
-                              ferry_printable_view(gguf->tensors[i].name).text);
-    return FERRY_OK;
-}
-
 ferry_status ferry_model_bind(ferry_model_file *file, const ferry_schema_values *values, const ferry_kernels *kernels,
                               ferry_error *error)
 {
-    const size_t tensors = file->gguf.tensor_count;
-    ferry_binder binder = {.file = file, .gguf = &file->gguf, .kernels = kernels};
-    ferry_status status;
-    binder.used = calloc(tensors + 1, sizeof *binder.used);
+    const ferry_gguf *gguf = &file->gguf;
+    const size_t tensors = gguf->tensor_count;
+    ferry_transformer *model = &file->transformer;
+    ferry_binder binder = {.file = file, .gguf = gguf, .kernels = kernels};
+    binder.used = ferry_arena_alloc(&file->arena, tensors, sizeof *binder.used);
     file->matrices = calloc(tensors + 1, sizeof *file->matrices);
     if (binder.used == NULL || file->matrices == NULL)
-        status = ferry_fail_memory(error, "the tensors of a model file", tensors);
-    else
-        status = bind_everything(&binder, values, error);
-    free(binder.used);
-    return status;
+        return ferry_fail_memory(error, "the tensors of a model file", tensors);
+    memset(binder.used, 0, tensors * sizeof *binder.used);
+    if (gguf->alignment % FERRY_ARENA_ALIGNMENT != 0)
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: general.alignment: expected a multiple of %d, found %zu",
+                          gguf->file, FERRY_ARENA_ALIGNMENT, gguf->alignment);
+    FERRY_TRY(read_keys(&binder, values, error));
+    const int32_t V = model->decoder.vocab_size;
+    FERRY_TRY(bind_embeddings(&binder, error));
+    FERRY_TRY(bind_stack(&binder, false, &model->encoder, error));
+    FERRY_TRY(bind_stack(&binder, true, &model->decoder, error));
+    if (!model->tied_output) FERRY_TRY(bind_weight(&binder, "output", V, model->d_model, &model->output, error));
+    FERRY_TRY(bind_coarse(&binder, model->tied_output ? &model->decoder.embedding : &model->output,
+                          &model->output_coarse, error));
+    if (model->output_bias) FERRY_TRY(ferry_bind_vector(&binder, "output.bias", V, &model->output.bias, error));
+    if (values->shortlist) FERRY_TRY(bind_shortlist(&binder, error));
+    for (size_t i = 0; i < tensors; i++)
+        if (!binder.used[i])
+            return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s' is unknown", gguf->file,
+                              ferry_printable_view(gguf->tensors[i].name).text);
+    return FERRY_OK;
 }

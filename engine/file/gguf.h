@@ -64,8 +64,6 @@ const ferry_tensor *ferry_gguf_tensor(const ferry_gguf *gguf, const char *name);
  * Integers are accepted in every width, numbers as f32 or f64. Views point into the file. */
 ferry_status ferry_gguf_get_integer(const ferry_gguf *gguf, const char *key, int64_t least, int64_t most,
                                     int64_t *value, ferry_error *error);
-ferry_status ferry_gguf_get_i32(const ferry_gguf *gguf, const char *key, int32_t least, int32_t most, int32_t *value,
-                                ferry_error *error);
 ferry_status ferry_gguf_get_f32(const ferry_gguf *gguf, const char *key, float *value, ferry_error *error);
 ferry_status ferry_gguf_get_bool(const ferry_gguf *gguf, const char *key, bool *value, ferry_error *error);
 ferry_status ferry_gguf_get_text(const ferry_gguf *gguf, const char *key, ferry_view *value, ferry_error *error);

@@ -165,19 +165,6 @@ static ferry_status read_values(ferry_cursor *cursor, ferry_gguf *gguf, uint64_t
     return sort_by_name(gguf, "key", gguf->values, gguf->value_count, sizeof *gguf->values, error);
 }
 
-static ferry_status read_alignment(ferry_gguf *gguf, ferry_error *error)
-{
-    gguf->alignment = DEFAULT_ALIGNMENT;
-    if (ferry_gguf_find(gguf, "general.alignment") == NULL) return FERRY_OK;
-    int64_t alignment;
-    FERRY_TRY(ferry_gguf_get_integer(gguf, "general.alignment", 1, MAX_ALIGNMENT, &alignment, error));
-    if ((alignment & (alignment - 1)) != 0)
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: general.alignment: expected a power of two, found %" PRId64,
-                          gguf->file, alignment);
-    gguf->alignment = (size_t)alignment;
-    return FERRY_OK;
-}
-
 /* ---- tensors ---- */
 
 /* GGUF lists the fastest dimension first. */
@@ -262,6 +249,7 @@ static ferry_status parse(ferry_gguf *gguf, ferry_error *error)
     ferry_view magic;
     uint32_t version;
     uint64_t tensors, values;
+    int64_t alignment = DEFAULT_ALIGNMENT;
     if (!ferry_read_bytes(&cursor, 4, &magic) || memcmp(magic.data, "GGUF", 4) != 0)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: not a GGUF file", gguf->file);
     if (!ferry_read_u32(&cursor, &version) || !ferry_read_u64(&cursor, &tensors) || !ferry_read_u64(&cursor, &values))
@@ -271,7 +259,12 @@ static ferry_status parse(ferry_gguf *gguf, ferry_error *error)
                           FERRY_GGUF_VERSION, version);
     }
     FERRY_TRY(read_values(&cursor, gguf, values, error));
-    FERRY_TRY(read_alignment(gguf, error));
+    if (ferry_gguf_find(gguf, "general.alignment") != NULL)
+        FERRY_TRY(ferry_gguf_get_integer(gguf, "general.alignment", 1, MAX_ALIGNMENT, &alignment, error));
+    if ((alignment & (alignment - 1)) != 0)
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: general.alignment: expected a power of two, found %" PRId64,
+                          gguf->file, alignment);
+    gguf->alignment = (size_t)alignment;
     return read_tensors(&cursor, gguf, tensors, error);
 }
 
@@ -334,15 +327,6 @@ ferry_status ferry_gguf_get_integer(const ferry_gguf *gguf, const char *key, int
     const ferry_gguf_value *found;
     FERRY_TRY(find_typed(gguf, key, false, INTEGERS, "an integer", &found, error));
     return get_element(gguf, found, 0, least, most, value, error);
-}
-
-ferry_status ferry_gguf_get_i32(const ferry_gguf *gguf, const char *key, int32_t least, int32_t most, int32_t *value,
-                                ferry_error *error)
-{
-    int64_t number = 0;
-    FERRY_TRY(ferry_gguf_get_integer(gguf, key, least, most, &number, error));
-    *value = (int32_t)number;
-    return FERRY_OK;
 }
 
 ferry_status ferry_gguf_get_f32(const ferry_gguf *gguf, const char *key, float *value, ferry_error *error)

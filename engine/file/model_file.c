@@ -49,13 +49,13 @@ static ferry_status check_kind(const ferry_gguf *gguf, ferry_error *error)
     ferry_view architecture;
     const ferry_texts *features;
     size_t count;
-    int32_t format;
+    int64_t format;
     FERRY_TRY(ferry_gguf_get_text(gguf, "general.architecture", &architecture, error));
     if (!ferry_view_is(architecture, "ferry")) {
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: general.architecture: expected 'ferry', found '%s'",
                           gguf->file, ferry_printable_view(architecture).text);
     }
-    FERRY_TRY(ferry_gguf_get_i32(gguf, "ferry.format", 1, INT32_MAX, &format, error));
+    FERRY_TRY(ferry_gguf_get_integer(gguf, "ferry.format", 1, INT32_MAX, &format, error));
     if (format != FERRY_FILE_FORMAT) {
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: ferry.format: expected %d, found %d", gguf->file,
                           FERRY_FILE_FORMAT, (int)format);
@@ -220,13 +220,17 @@ ferry_status ferry_model_file_open(ferry_mapped_file map, const char *name, cons
         ferry_model_file_close(file);
         return FERRY_ERROR_MEMORY;
     }
-    const float *next = file->widened;
+    ferry_transformer *model = &file->transformer;
+    const float *next = file->widened, *bias = model->output.bias;
     for (size_t i = 0; bytes > 0 && i < file->matrix_count; i++) {
         const size_t widened = widened_bytes(&file->matrices[i]);
         if (widened > 0) file->matrices[i].matrix->panels = next;
         next += widened / sizeof *next;
     }
-    ferry_model_tie(file);
+    /* All matrices have their memory: tied ones get their second use. */
+    if (model->encoder.embedding.N == 0) model->encoder.embedding = model->decoder.embedding;
+    if (model->output.N == 0) model->output = model->decoder.embedding;
+    model->output.bias = bias;
     return FERRY_OK;
 }
 

@@ -426,12 +426,6 @@ double ferry_key_most_in_file(const ferry_key *key, const ferry_schema_values *v
     return key->file_most > 0 ? key->file_most : ferry_key_most(key, values);
 }
 
-size_t ferry_key_most_elements(const ferry_key *key, const ferry_schema_values *values)
-{
-    if (key->most_count > 0) return key->most_count;
-    return key->kind == FERRY_KEY_IDS && !key->matches ? (size_t)ferry_key_most(key, values) + 1 : INT32_MAX;
-}
-
 bool ferry_key_admits(const ferry_key *key, double value, double most)
 {
     return (key->above ? value > key->least : value >= key->least) && value <= most;

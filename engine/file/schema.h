@@ -227,8 +227,6 @@ bool ferry_key_applies(const ferry_key *key, const ferry_schema_values *values);
 /* The largest value that the key may have, as an option of the user, and in a file. */
 double ferry_key_most(const ferry_key *key, const ferry_schema_values *values);
 double ferry_key_most_in_file(const ferry_key *key, const ferry_schema_values *values);
-/* The most elements of an array in a file. */
-size_t ferry_key_most_elements(const ferry_key *key, const ferry_schema_values *values);
 /* Whether least … most admits `value`; NaN is never admitted. */
 bool ferry_key_admits(const ferry_key *key, double value, double most);
 /* "a number from 0 to 1024", for messages. */

@@ -105,18 +105,18 @@ TEST(test_getters_name_file_and_key)
 {
     ferry_gguf gguf;
     ferry_arena arena = {0};
-    int32_t number;
+    int64_t number;
     size_t count;
     const void *numbers;
     ferry_view text;
     made_file file = sample();
     const ferry_view all = {(const char *)file.data, file.size};
     CHECK(ferry_gguf_open(all, "sample.gguf", &gguf, &error));
-    REFUSE_SAYING(ferry_gguf_get_i32(&gguf, "a.missing", 0, 1, &number, &error), FERRY_ERROR_FORMAT,
+    REFUSE_SAYING(ferry_gguf_get_integer(&gguf, "a.missing", 0, 1, &number, &error), FERRY_ERROR_FORMAT,
                   "sample.gguf: key 'a.missing' is missing");
-    REFUSE_SAYING(ferry_gguf_get_i32(&gguf, "a.i32", 0, 9, &number, &error), FERRY_ERROR_FORMAT,
+    REFUSE_SAYING(ferry_gguf_get_integer(&gguf, "a.i32", 0, 9, &number, &error), FERRY_ERROR_FORMAT,
                   "sample.gguf: key 'a.i32': expected 0 to 9, found -5");
-    REFUSE_SAYING(ferry_gguf_get_i32(&gguf, "a.text", 0, 9, &number, &error), FERRY_ERROR_FORMAT,
+    REFUSE_SAYING(ferry_gguf_get_integer(&gguf, "a.text", 0, 9, &number, &error), FERRY_ERROR_FORMAT,
                   "sample.gguf: key 'a.text': expected an integer");
     REFUSE_SAYING(ferry_gguf_get_text(&gguf, "a.i32", &text, &error), FERRY_ERROR_FORMAT,
                   "sample.gguf: key 'a.i32': expected a text");
