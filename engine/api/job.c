@@ -267,7 +267,7 @@ void ferry_job_translate_alone(ferry_translator *translator, ferry_job *job, int
     if (share.first != NULL) {
         share.held = 1;
         ferry_logit_bound_destroy(&translator->bound);
-        for (int32_t t = 0; t < translator->options.threads; t++) ferry_generator_release(&translator->generators[t]);
+        for (int32_t t = 0; t < translator->options.threads; t++) ferry_generator_destroy(&translator->generators[t]);
         work(&share, share.first->job);
     }
     /* Without it, the next texts of a service only take longer. */

@@ -65,12 +65,6 @@ void ferry_state_spare(ferry_state *state, size_t bytes)
     trim_cache(&state->encoder_cache, bytes, 0);
 }
 
-size_t ferry_state_allocations(const ferry_state *state)
-{
-    return state->context.arena.allocations + state->encoder_cache.allocations + state->decoder_cache.allocations +
-           state->ssru_cache.allocations;
-}
-
 /* ---- a pass ---- */
 
 /* A pass takes rows x [R, D] through the layers of a stack. Each layer is self-attention or an SSRU, cross-attention in
@@ -196,7 +190,7 @@ static ferry_status ssru(const pass *p, const float *x, int32_t layer, ferry_err
     FERRY_TRY(linear(p, outputs, x, matrices, 2, error));
     for (int32_t s = 0; s < p->self.span_count; s++) {
         const ferry_attention_span *span = &p->self.spans[s];
-        float *c = ferry_cache_state(p->self.cache, &p->self.sequences[span->sequence], layer);
+        float *c = p->self.sequences[span->sequence].blocks[0] + (size_t)layer * p->self.cache->layout.layer_floats;
         if (span->first == 0) memset(c, 0, (size_t)D * sizeof *c);
         for (int32_t row = span->row; row < span->row + span->rows; row++) {
             const size_t start = (size_t)row * (size_t)D;

@@ -144,8 +144,6 @@ static inline ferry_cache *ferry_state_hypothesis_cache(ferry_state *state)
 {
     return state->model->ssru ? &state->ssru_cache : &state->decoder_cache;
 }
-/* How often memory was requested from the system, in total. */
-size_t ferry_state_allocations(const ferry_state *state);
 
 /* ---- encoder and decoder ---- */
 

@@ -65,7 +65,7 @@ void ferry_generator_init(ferry_generator *generator, const ferry_transformer *m
     ferry_state_init(&generator->state, model, kernels);
 }
 
-void ferry_generator_release(ferry_generator *generator)
+void ferry_generator_destroy(ferry_generator *generator)
 {
     for (int32_t i = 0; i < generator->slot_count; i++) ferry_arena_destroy(&generator->slots[i].arena);
     free(generator->slots);
@@ -74,15 +74,11 @@ void ferry_generator_release(ferry_generator *generator)
     ferry_state_destroy(&generator->state);
 }
 
-void ferry_generator_destroy(ferry_generator *generator)
-{
-    ferry_generator_release(generator);
-    memset(generator, 0, sizeof *generator);
-}
-
 size_t ferry_generator_allocations(const ferry_generator *generator)
 {
-    size_t allocations = ferry_state_allocations(&generator->state);
+    const ferry_state *state = &generator->state;
+    size_t allocations = state->context.arena.allocations + state->encoder_cache.allocations +
+                         state->decoder_cache.allocations + state->ssru_cache.allocations;
     for (int32_t i = 0; i < generator->slot_count; i++) allocations += generator->slots[i].arena.allocations;
     return allocations;
 }
@@ -161,6 +157,19 @@ double ferry_forecast_with(const ferry_forecast *forecast, ferry_forecast_end en
     return most;
 }
 
+/* Whether a sentence waits. */
+static bool fetch(generation *g)
+{
+    if (!g->waits) g->waits = g->source->next(g->source->user, &g->waiting);
+    return g->waits;
+}
+
+static void give_back(generation *g)
+{
+    if (g->waits) g->source->give_back(g->source->user, g->waiting.tag);
+    g->waits = false;
+}
+
 /* The first active sentence, and its first row. */
 static int32_t first_active(const generation *g, int32_t *row)
 {
@@ -176,11 +185,12 @@ static bool takes_over(const generation *g)
     return g->living_count == 0 || g->waiting.priority > g->slots[g->living_count - 1].priority;
 }
 
-/* Slots for more active sentences, if the waiting one is to be one of them. */
-static int32_t vacant_slots(const generation *g)
+/* Slots for more active sentences; 0 if none waits that is to be one of them. */
+static int32_t vacant_slots(generation *g)
 {
     const int32_t left = g->slot_count - g->living_count;
     int32_t row;
+    if (left == 0 || !fetch(g)) return 0;
     if (takes_over(g)) return left;
     if (g->waiting.priority < g->slots[g->living_count - 1].priority) return 0;
     const int32_t vacant = g->width - (g->living_count - first_active(g, &row));
@@ -217,30 +227,15 @@ static bool fits(const generation *g)
 
 /* ---- sentences enter ---- */
 
-/* Whether a sentence waits. */
-static bool fetch(generation *g)
-{
-    if (!g->waits) g->waits = g->source->next(g->source->user, &g->waiting);
-    return g->waits;
-}
-
-static void give_back(generation *g)
-{
-    if (g->waits) g->source->give_back(g->source->user, g->waiting.tag);
-    g->waits = false;
-}
-
 /* Whether there is another sentence, and it can enter. */
 static bool has_room(generation *g)
 {
-    if (g->living_count == g->slot_count || !fetch(g) || vacant_slots(g) == 0) return false;
-    return takes_over(g) || fits(g);
+    return vacant_slots(g) != 0 && (takes_over(g) || fits(g));
 }
 
 /* Whether there is another sentence, and enough like it could enter. One that takes over waits for no others. */
 static bool is_worth_refilling(generation *g)
 {
-    if (g->living_count == g->slot_count || !fetch(g)) return false;
     const int32_t vacant = vacant_slots(g);
     if (vacant == 0 || takes_over(g)) return vacant > 0;
     if (vacant < g->width / REFILL_PART) return false;
@@ -514,7 +509,7 @@ static void give_up(generation *g, ferry_error *why)
     give_back(g);
     for (int32_t i = 0; i < g->living_count; i++) source->failed(source->user, g->slots[i].tag, why);
     clear(g);
-    if (why->status != FERRY_ERROR_CANCELLED) ferry_generator_release(g->generator);
+    if (why->status != FERRY_ERROR_CANCELLED) ferry_generator_destroy(g->generator);
     g->mark = ferry_arena_begin(&g->state->context.arena);
     ferry_profile_enter(&g->state->profile, FERRY_PHASE_OTHER);
     if (refused) {

@@ -128,10 +128,8 @@ typedef struct ferry_generator {
 
 /* `model` and `kernels` must outlive the generator. No memory is taken before the first use. */
 void ferry_generator_init(ferry_generator *generator, const ferry_transformer *model, const ferry_kernels *kernels);
-/* Allowed on a zeroed object. */
+/* Releases all memory; the generator can be used again. Allowed on a zeroed object. */
 void ferry_generator_destroy(ferry_generator *generator);
-/* Releases all memory; between calls. */
-void ferry_generator_release(ferry_generator *generator);
 /* How often memory was requested from the system, in total. */
 size_t ferry_generator_allocations(const ferry_generator *generator);
 

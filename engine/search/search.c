@@ -307,22 +307,6 @@ static void draw(ferry_search *search, const ferry_logits *row_of, const float *
     }
 }
 
-/* Keeps of a part of a row, which is at `values`, what greedy search needs. */
-static void see_greedily(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *part,
-                         const float *values, int32_t row)
-{
-    const ferry_options *options = &search->rules.options;
-    best_logit *best = &search->seen[row].best;
-    const int32_t offset = kernels->argmax(values, part->count);
-    const float value = offset >= 0 ? values[offset] : INFINITY;
-    if (value == INFINITY) search->damaged = true;
-    if (!search->damaged && value > best->value)
-        *best = logit_at(search, row, ferry_logits_id(part, part->first + offset), value);
-    if (options->sample != 0) draw(search, part, values, row);
-    if (options->alternatives != 0 && branches(search))
-        kernels->add_top(&search->seen[row].top, values, part->count, part->first);
-}
-
 /* ---- logits are seen ---- */
 
 static void mask(const ferry_search *search, const ferry_logits *logits, float *values, int32_t row)
@@ -374,10 +358,15 @@ static void see_row(ferry_search *search, const ferry_kernels *kernels, const fe
                               search->before_penalty);
     mask(search, part, values, row);
     if (scored && search->renormalize) add_exp(search, kernels, &seen->log_sum, values, part->count);
-    if (options->beam == 1)
-        see_greedily(search, kernels, part, values, row);
-    else
+    if (options->beam > 1 || (options->alternatives != 0 && branches(search)))
         kernels->add_top(&seen->top, values, part->count, part->first);
+    if (options->beam > 1) return;
+    const int32_t offset = kernels->argmax(values, part->count);
+    const float value = offset >= 0 ? values[offset] : INFINITY;
+    if (value == INFINITY) search->damaged = true;
+    if (!search->damaged && value > seen->best.value)
+        seen->best = logit_at(search, row, ferry_logits_id(part, part->first + offset), value);
+    if (options->sample != 0) draw(search, part, values, row);
 }
 
 void ferry_search_see(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *part)
@@ -450,19 +439,6 @@ static int32_t collect(ferry_search *search, const int32_t *words)
     return count;
 }
 
-/* The likeliest tokens after the only row become the choices of the lanes: at least one, all tokens but those that are
- * masked at most. */
-static int32_t choose_alternatives(ferry_search *search, const int32_t *words)
-{
-    const ferry_top *top = &search->seen[0].top;
-    int32_t count = 0;
-    for (; count < search->width && count < top->count && top->values[count] > -INFINITY; count++) {
-        const int32_t id = words != NULL ? words[top->indices[count]] : top->indices[count];
-        search->seen[count].best = logit_at(search, 0, id, top->values[count]);
-    }
-    return count > 0 ? count : 1;
-}
-
 /* The same of greedy search: one candidate for each lane, in their order. Where every token is masked, a row ends as it
  * is. */
 static int32_t collect_greedily(ferry_search *search, const int32_t *words)
@@ -471,7 +447,14 @@ static int32_t collect_greedily(ferry_search *search, const int32_t *words)
     const int32_t forced = forced_id(search);
     const bool branch = forced < 0 && branches(search);
     int32_t count = branch ? search->width : search->live;
-    if (branch && options->alternatives != 0) count = choose_alternatives(search, words);
+    if (branch && options->alternatives != 0) { /* the likeliest tokens after the only row, at least one */
+        const ferry_top *top = &search->seen[0].top;
+        for (count = 0; count < search->width && count < top->count && top->values[count] > -INFINITY; count++) {
+            const int32_t id = words != NULL ? words[top->indices[count]] : top->indices[count];
+            search->seen[count].best = logit_at(search, 0, id, top->values[count]);
+        }
+        count = count > 0 ? count : 1;
+    }
     for (int32_t i = 0; i < count; i++) {
         const int32_t row = branch ? 0 : i, lane = branch ? i : search->rows[i].lane;
         const best_logit *best = &search->seen[i].best;
