@@ -103,17 +103,6 @@ static ferry_status add_slab(ferry_cache *cache, ferry_error *error)
     return FERRY_OK;
 }
 
-/* The next block of the newest slab. Until now, its pages need not exist. */
-static ferry_cache_block *touch_block(ferry_cache *cache)
-{
-    const size_t block_bytes = block_bytes_of(cache);
-    ferry_cache_slab *slab = cache->slabs;
-    unsigned char *end = slab->data + (slab->bytes - sizeof *slab) / block_bytes * block_bytes;
-    ferry_cache_block *block = (ferry_cache_block *)(void *)(end - cache->untouched-- * block_bytes);
-    memset(block, 0, block_bytes); /* empty slots are read, too: they must be finite */
-    return block;
-}
-
 static ferry_status take_block(ferry_cache *cache, float **data, ferry_error *error)
 {
     ferry_cache_block *block = cache->free;
@@ -121,19 +110,16 @@ static ferry_status take_block(ferry_cache *cache, float **data, ferry_error *er
         cache->free = block->next;
     } else {
         if (cache->untouched == 0) FERRY_TRY(add_slab(cache, error));
-        block = touch_block(cache);
+        /* The next block of the newest slab. Until now, its pages need not exist. */
+        const size_t block_bytes = block_bytes_of(cache);
+        ferry_cache_slab *slab = cache->slabs;
+        unsigned char *end = slab->data + (slab->bytes - sizeof *slab) / block_bytes * block_bytes;
+        block = (ferry_cache_block *)(void *)(end - cache->untouched-- * block_bytes);
+        memset(block, 0, block_bytes); /* empty slots are read, too: they must be finite */
     }
     block->references = 1;
     *data = block->data;
     return FERRY_OK;
-}
-
-static void drop_block(ferry_cache *cache, float *data)
-{
-    ferry_cache_block *block = block_of(data);
-    if (--block->references > 0) return;
-    block->next = cache->free;
-    cache->free = block;
 }
 
 static int32_t blocks_for(int32_t positions, int32_t block_positions)
@@ -222,39 +208,36 @@ void ferry_sequence_write(const ferry_cache *cache, const ferry_sequence *sequen
 void ferry_sequence_release(ferry_cache *cache, ferry_sequence *sequence)
 {
     const int32_t held = blocks_for(sequence->length, cache->layout.positions);
-    for (int32_t i = 0; i < held; i++) drop_block(cache, sequence->blocks[i]);
+    for (int32_t i = 0; i < held; i++) {
+        ferry_cache_block *block = block_of(sequence->blocks[i]);
+        if (--block->references > 0) continue;
+        block->next = cache->free;
+        cache->free = block;
+    }
     sequence->length = 0;
-}
-
-/* Copies the first `count` positions of a block, or states as a whole. */
-static void copy_block(const ferry_cache_layout *layout, float *to, const float *from, int32_t count)
-{
-    const size_t filled = values_offset(layout) + (size_t)layout->heads * layout->value_floats * (size_t)count;
-    if (layout->positions != FERRY_BLOCK_POSITIONS) {
-        memcpy(to, from, (size_t)layout->layers * layout->layer_floats * sizeof *to);
-        return;
-    }
-    for (int32_t layer = 0; layer < layout->layers; layer++) {
-        const size_t at = (size_t)layer * layout->layer_floats;
-        memcpy(to + at, from + at, filled * sizeof *to);
-    }
 }
 
 /* `child` continues `parent`: full blocks are shared, a partially filled one is copied. */
 static ferry_status continue_from(ferry_cache *cache, const ferry_sequence *parent, ferry_sequence *child,
                                   ferry_error *error)
 {
-    const int32_t positions = cache->layout.positions, full = parent->length / positions;
+    const ferry_cache_layout *layout = &cache->layout;
+    const int32_t positions = layout->positions, full = parent->length / positions;
     for (int32_t i = 0; i < full; i++) {
         child->blocks[i] = parent->blocks[i];
         block_of(child->blocks[i])->references++;
     }
     child->length = full * positions;
-    if (child->length < parent->length) {
-        FERRY_TRY(take_block(cache, &child->blocks[full], error));
-        copy_block(&cache->layout, child->blocks[full], parent->blocks[full], parent->length % positions);
-        child->length = parent->length;
+    if (child->length == parent->length) return FERRY_OK;
+    FERRY_TRY(take_block(cache, &child->blocks[full], error));
+    const size_t count = (size_t)(parent->length % positions); /* which begin each layer; states are whole layers */
+    const size_t filled = values_offset(layout) + (size_t)layout->heads * layout->value_floats * count;
+    const size_t copied = positions == FERRY_BLOCK_POSITIONS ? filled : layout->layer_floats;
+    for (int32_t layer = 0; layer < layout->layers; layer++) {
+        const size_t at = (size_t)layer * layout->layer_floats;
+        memcpy(child->blocks[full] + at, parent->blocks[full] + at, copied * sizeof(float));
     }
+    child->length = parent->length;
     return FERRY_OK;
 }
 

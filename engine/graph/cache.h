@@ -66,12 +66,6 @@ ferry_past ferry_cache_keys(const ferry_cache_layout *layout, const ferry_sequen
 ferry_past ferry_cache_values(const ferry_cache_layout *layout, const ferry_sequence *sequence, int32_t layer,
                               int32_t head, int32_t heads, int32_t count);
 
-/* The state of a layer; undefined before the first row has set it. */
-static inline float *ferry_cache_state(const ferry_cache *cache, const ferry_sequence *sequence, int32_t layer)
-{
-    return sequence->blocks[0] + (size_t)layer * cache->layout.layer_floats;
-}
-
 /* Bytes of one position, all layers. */
 size_t ferry_cache_token_bytes(const ferry_cache *cache);
 
