@@ -22,13 +22,6 @@
 #define XCR0_AVX512 0xe6u              /* and opmask, upper ZMM, ZMM16 to 31 */
 #define XCR0_AMX (1u << 17 | 1u << 18)
 
-static uint32_t enabled_states(void)
-{
-    uint32_t low, high;
-    __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-    return low;
-}
-
 static bool has_all(uint32_t bits, uint32_t wanted)
 {
     return (bits & wanted) == wanted;
@@ -36,10 +29,10 @@ static bool has_all(uint32_t bits, uint32_t wanted)
 
 ferry_cpu_level ferry_cpu_detect(void)
 {
-    uint32_t eax, ebx, ecx, edx;
+    uint32_t eax, ebx, ecx, edx, states, high;
     if (!__get_cpuid(1, &eax, &ebx, &ecx, &edx)) return FERRY_CPU_PLAIN;
     if (!has_all(ecx, ECX1_FMA | ECX1_OSXSAVE | ECX1_AVX | ECX1_F16C)) return FERRY_CPU_PLAIN;
-    uint32_t states = enabled_states();
+    __asm__ volatile("xgetbv" : "=a"(states), "=d"(high) : "c"(0));
     if (!__get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx)) return FERRY_CPU_PLAIN;
     if (!has_all(ebx, EBX7_AVX2) || !has_all(states, XCR0_AVX)) return FERRY_CPU_PLAIN;
     if (!has_all(ebx, EBX7_AVX512) || !has_all(states, XCR0_AVX512)) return FERRY_CPU_AVX2;

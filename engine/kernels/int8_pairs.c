@@ -166,49 +166,37 @@ INLINE void put_offsets(__m256i codes, uint32_t first, const row_overflow *row)
     if (row->together == FOURS) offsets[row->stride] = _mm_cvtsi128_si32(_mm256_extracti128_si256(sums, 1));
 }
 
-/* A chunk's marks: a bit for each group that is split, and some for groups that exceed limits together. Marked first,
- * and listed later, without branches that would be mispredicted. */
-typedef struct chunk_marks {
-    uint64_t split, beyond;
-} chunk_marks;
-
-/* Of codes `all` from group `first` on, `kept` become those that stand in the block unless they exceed limits. */
-INLINE chunk_marks mark_chunk(int8_t *kept, const int8_t *all, uint32_t count, uint32_t first, const row_overflow *row)
-{
-    const uint32_t together = (uint32_t)row->together;
-    const bool limited = row->limits != NULL;
-    chunk_marks marks = {0, 0};
-    for (uint32_t k = 0; k < count; k += BYTES) {
-        const uint32_t at = k / GROUP, group = first + at;
-        uint32_t wholes = 0xff;
-        __m256i codes = load_all(all + k);
-        if (row->split) codes = split_groups(codes, &wholes);
-        marks.split |= (uint64_t)(wholes ^ 0xff) << at;
-        if (limited)
-            marks.beyond |= (uint64_t)find_beyond(codes, row->limits + group / together * 2, together == EIGHTS) << at;
-        if (together > 1) put_offsets(codes, group, row);
-        store_all(kept + k, codes);
-    }
-    return marks;
-}
-
 /* A row's codes `all` from group `first` on become what stands in a block, in groups `stride` bytes apart. There are
  * `count`, and zeros up to a multiple of BYTES. */
 INLINE void split_chunk(int8_t *codes, size_t stride, const int8_t *all, uint32_t count, uint32_t first,
                         row_overflow *row)
 {
     const uint32_t together = (uint32_t)row->together;
-    _Alignas(BYTES) int8_t kept[CHUNK];
-    chunk_marks marks = mark_chunk(kept, all, count, first, row);
-    for (; marks.split != 0; marks.split &= marks.split - 1) {
-        const uint32_t group = (uint32_t)__builtin_ctzll(marks.split);
+    const bool limited = row->limits != NULL;
+    _Alignas(BYTES) int8_t kept[CHUNK]; /* what stands in the block unless it exceeds limits */
+    /* A bit for each group that is split, and some for groups that exceed limits together. Marked first, and listed
+     * later, without branches that would be mispredicted. */
+    uint64_t split = 0, beyond = 0;
+    for (uint32_t k = 0; k < count; k += BYTES) {
+        const uint32_t at = k / GROUP, group = first + at;
+        uint32_t wholes = 0xff;
+        __m256i eight = load_all(all + k);
+        if (row->split) eight = split_groups(eight, &wholes);
+        split |= (uint64_t)(wholes ^ 0xff) << at;
+        if (limited)
+            beyond |= (uint64_t)find_beyond(eight, row->limits + group / together * 2, together == EIGHTS) << at;
+        if (together > 1) put_offsets(eight, group, row);
+        store_all(kept + k, eight);
+    }
+    for (; split != 0; split &= split - 1) {
+        const uint32_t group = (uint32_t)__builtin_ctzll(split);
         const __m128i whole = _mm_cvtsi32_si128(four_bytes(all + group * GROUP));
         const __m128i half = _mm_cvtsi32_si128(four_bytes(kept + group * GROUP));
         add_overflow(row, first + group, _mm_sub_epi8(whole, half));
     }
-    while (marks.beyond != 0) {
-        const uint32_t group = (uint32_t)__builtin_ctzll(marks.beyond) / together * together;
-        marks.beyond &= ~((((uint64_t)1 << together) - 1) << group);
+    while (beyond != 0) {
+        const uint32_t group = (uint32_t)__builtin_ctzll(beyond) / together * together;
+        beyond &= ~((((uint64_t)1 << together) - 1) << group);
         move_groups(kept + group * GROUP, first + group, row->limits + (first + group) / together * 2, row);
         put_offsets(load_all(kept + group / EIGHTS * BYTES), first + group / EIGHTS * EIGHTS, row);
     }

@@ -220,10 +220,9 @@ const ferry_kernels *const *ferry_kernels_available(void);
 size_t ferry_rows_i8_size(const ferry_kernels *kernels, int32_t rows, int32_t K);
 void ferry_rows_i8_place(ferry_rows_i8 *inputs, const ferry_kernels *kernels, void *memory);
 
-/* Weight [N, K] row-major → panels [⌈N/16⌉][K][16], ferry_panels_count floats; and from panels row n, y [K]. */
+/* Weight [N, K] row-major → panels [⌈N/16⌉][K][16], ferry_panels_count floats. */
 size_t ferry_panels_count(int32_t N, int32_t K); /* floats */
 void ferry_panels_pack(float *panels, const float *weight, int32_t N, int32_t K);
-void ferry_panels_row(float *y, const float *panels, int32_t K, int32_t n);
 
 /* ---- the ISAs that have kernels, and what this CPU can run ---- */
 

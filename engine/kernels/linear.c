@@ -59,12 +59,6 @@ void ferry_panels_pack(float *panels, const float *weight, int32_t N, int32_t K)
     }
 }
 
-void ferry_panels_row(float *y, const float *panels, int32_t K, int32_t n)
-{
-    const float *column = panels + (size_t)(n / FERRY_LANES) * (size_t)K * FERRY_LANES + n % FERRY_LANES;
-    for (size_t k = 0; k < (size_t)K; k++) y[k] = column[k * FERRY_LANES];
-}
-
 /* ---- products ---- */
 
 size_t ferry_rows_i8_size(const ferry_kernels *kernels, int32_t rows, int32_t K)
@@ -111,22 +105,6 @@ static void quantize(const ferry_kernels *kernels, ferry_rows_i8 *inputs, const 
     }
 }
 
-/* Rows whose distance is a power of two would share few sets of the cache: they are copied. */
-static ferry_status spread(ferry_context *context, const ferry_rows *rows, size_t K, ferry_inputs *inputs,
-                           ferry_error *error)
-{
-    const size_t count = (size_t)rows->count;
-    inputs->x = rows->x;
-    inputs->ldx = K;
-    if (count < SPREAD_ROWS || K % SPREAD_STRIDE != 0) return FERRY_OK;
-    inputs->ldx = K + FERRY_LANES;
-    float *x = ferry_arena_alloc(&context->arena, count, inputs->ldx * sizeof *x);
-    if (x == NULL) return ferry_fail_memory(error, "inputs", count * inputs->ldx * sizeof *x);
-    for (size_t row = 0; row < count; row++) memcpy(x + row * inputs->ldx, rows->x + row * K, K * sizeof *x);
-    inputs->x = x;
-    return FERRY_OK;
-}
-
 /* The lowest limits of `count` matrices of codes; NULL: they are not all known. */
 static const int32_t *lowest_limits(ferry_context *context, const ferry_matrix *const *matrices, int32_t count,
                                     int32_t rows, bool *failed)
@@ -155,9 +133,21 @@ static ferry_status prepare(ferry_context *context, const ferry_rows *rows, cons
     const ferry_matrix *matrix = matrices[0];
     ferry_rows_i8 *quantized = &inputs->quantized;
     *inputs = (ferry_inputs){.rows = rows->count};
-    if (matrix->kind == FERRY_MATRIX_FLOATS) return spread(context, rows, (size_t)matrix->K, inputs, error);
-    const size_t size = ferry_rows_i8_size(context->kernels, rows->count, matrix->K);
     bool failed = false;
+    if (matrix->kind == FERRY_MATRIX_FLOATS) {
+        const size_t count = (size_t)rows->count, K = (size_t)matrix->K;
+        inputs->x = rows->x;
+        inputs->ldx = K;
+        if (count < SPREAD_ROWS || K % SPREAD_STRIDE != 0) return FERRY_OK;
+        /* Rows whose distance is a power of two would share few sets of the cache: they are copied. */
+        inputs->ldx = K + FERRY_LANES;
+        float *x = ferry_arena_take(&context->arena, count, inputs->ldx * sizeof *x, &failed);
+        if (failed) return ferry_fail_memory(error, "inputs", count * inputs->ldx * sizeof *x);
+        for (size_t row = 0; row < count; row++) memcpy(x + row * inputs->ldx, rows->x + row * K, K * sizeof *x);
+        inputs->x = x;
+        return FERRY_OK;
+    }
+    const size_t size = ferry_rows_i8_size(context->kernels, rows->count, matrix->K);
     void *memory = ferry_arena_take(&context->arena, size, 1, &failed);
     *quantized = (ferry_rows_i8){.rows = rows->count,
                                  .K = matrix->K,
@@ -211,14 +201,6 @@ static void multiply_piece(void *user, size_t piece)
         kernels->product(y, (size_t)N, inputs->x, inputs->ldx, inputs->rows, part.panels, part.K, count, part.bias);
 }
 
-/* The number of pieces by which threads share so many bytes of weights. */
-static size_t shared_pieces(const ferry_pool *pool, size_t bytes)
-{
-    const size_t threads = 1 + (size_t)ferry_pool_helpers(pool), most = threads * THREAD_PIECES;
-    if (threads == 1 || bytes < SHARED_BYTES) return 1;
-    return bytes / PIECE_BYTES < most ? bytes / PIECE_BYTES : most;
-}
-
 static ferry_status multiply(ferry_context *context, products *p, ferry_error *error)
 {
     size_t bytes = 0, pieces = 0;
@@ -231,7 +213,9 @@ static ferry_status multiply(ferry_context *context, products *p, ferry_error *e
         bytes += weights_size(matrix);
     }
     context->work.weight_bytes += (int64_t)bytes;
-    const size_t shared = shared_pieces(context->pool, bytes), least = (size_t)(cost / PIECE_COST);
+    const size_t threads = 1 + (size_t)ferry_pool_helpers(context->pool), most = threads * THREAD_PIECES;
+    const size_t several = bytes / PIECE_BYTES < most ? bytes / PIECE_BYTES : most;
+    const size_t shared = threads == 1 || bytes < SHARED_BYTES ? 1 : several, least = (size_t)(cost / PIECE_COST);
     const size_t wanted = shared > least ? shared : least;
     for (int32_t m = 0; m < p->count; m++) {
         const size_t share = (weights_size(p->matrices[m]) * wanted + bytes - 1) / bytes;
@@ -255,20 +239,16 @@ ferry_status ferry_linear(ferry_context *context, float *y, const ferry_rows *ro
     return ferry_linear_many(context, &y, rows, &matrix, 1, error);
 }
 
-/* Whether inputs that are ready for one matrix are ready for the other. */
-static bool same_inputs(const ferry_matrix *a, const ferry_matrix *b)
-{
-    return a->kind == b->kind && a->input_multiplier == b->input_multiplier;
-}
-
 ferry_status ferry_linear_many(ferry_context *context, float *const *y, const ferry_rows *rows,
                                const ferry_matrix *const *matrices, int32_t count, ferry_error *error)
 {
     const ferry_arena_mark mark = ferry_arena_begin(&context->arena);
     assert(count <= FERRY_LINEAR_MAX);
     for (int32_t first = 0, last = 0; first < count; first = last) {
-        ferry_inputs inputs;
-        while (last < count && same_inputs(matrices[first], matrices[last])) last++;
+        ferry_inputs inputs; /* of matrices that have the same */
+        while (last < count && matrices[last]->kind == matrices[first]->kind &&
+               matrices[last]->input_multiplier == matrices[first]->input_multiplier)
+            last++;
         FERRY_TRY(prepare(context, rows, matrices + first, last - first, &inputs, error));
         products p = {context, y + first, &inputs, matrices + first, last - first, {0}};
         FERRY_TRY(multiply(context, &p, error));
@@ -281,11 +261,12 @@ ferry_status ferry_linear_many(ferry_context *context, float *const *y, const fe
 
 void ferry_matrix_row(const ferry_matrix *matrix, int32_t n, float *y)
 {
+    const unsigned char *cell = first_cell(matrix, n);
     if (matrix->kind == FERRY_MATRIX_FLOATS) {
-        ferry_panels_row(y, matrix->panels, matrix->K, n);
+        for (int32_t k = 0; k < matrix->K; k++, cell += LINE_BYTES) memcpy(&y[k], cell, sizeof *y);
         return;
     }
-    const int8_t *codes = (const int8_t *)first_cell(matrix, n);
+    const int8_t *codes = (const int8_t *)cell;
     float scale = matrix->scales != NULL ? matrix->scales[n] : 1.0f / matrix->multiplier;
     for (int32_t k = 0; k < matrix->K; k++) y[k] = (float)codes[(size_t)(k / 4) * LINE_BYTES + (size_t)(k % 4)] * scale;
 }
@@ -359,22 +340,16 @@ void ferry_codes_pack(int8_t *panel, const int8_t *rows, int32_t count, int32_t 
         for (int32_t k = 0; k < K; k++) panel[(k / 4) * 64 + r * 4 + k % 4] = rows[(size_t)r * (size_t)K + (size_t)k];
 }
 
-/* max|x|, ignoring NaNs. In lanes, so that no comparison waits for the one before. */
-static float largest_size(const float *x, int32_t K)
+void ferry_codes_quantize(const float *x, int32_t K, int8_t *codes, float *scale)
 {
-    float most[FERRY_LANES] = {0};
+    const float shift = 0x1.8p23f; /* adding it rounds to an integer, ties to even */
+    float most[FERRY_LANES] = {0}; /* |x|, ignoring NaNs. In lanes, so that no comparison waits for the one before */
     for (int32_t k = 0; k < K; k++) {
         float *lane = &most[k % FERRY_LANES];
         *lane = fabsf(x[k]) > *lane ? fabsf(x[k]) : *lane;
     }
     for (int32_t l = 1; l < FERRY_LANES; l++) most[0] = most[l] > most[0] ? most[l] : most[0];
-    return most[0];
-}
-
-void ferry_codes_quantize(const float *x, int32_t K, int8_t *codes, float *scale)
-{
-    const float shift = 0x1.8p23f; /* adding it rounds to an integer, ties to even */
-    const float divisor = largest_size(x, K) / 127, by = divisor == 0.0f ? 1.0f : divisor; /* 0, or too small */
+    const float divisor = most[0] / 127, by = divisor == 0.0f ? 1.0f : divisor; /* 0, or too small */
     *scale = by;
     for (int32_t k = 0; k < K; k++) {
         /* The scale of tiny numbers is coarse: their quotients may pass 127. */

@@ -156,16 +156,6 @@ TILES(DEFINE_TILE)
 #define TILE_ENTRY(rows, panels) [rows][panels] = tile_##rows##x##panels,
 static tile_function *const tiles[TILE_ROWS + 1][MAX_PANELS + 1] = {TILES(TILE_ENTRY)};
 
-/* What a tile prefetches: a lone tile all panels of the next group, several tiles one panel each. */
-static ahead look_ahead(const piece *job, int32_t next, int32_t panels, bool alone)
-{
-    int32_t panel = next < panels ? next : panels - 1;
-    return (ahead){
-        .panel = job->w + (size_t)panel * job->panel,
-        .step = alone && panel + 1 < panels ? job->panel : 0,
-    };
-}
-
 static void product_piece(const piece *job, int32_t rows)
 {
     int32_t count = (rows + TILE_ROWS - 1) / TILE_ROWS;
@@ -177,7 +167,9 @@ static void product_piece(const piece *job, int32_t rows)
         while (panel + group > panels || tiles[size + (larger > 0)][group] == NULL) group /= 2;
         for (int32_t t = 0, row = 0; t < count; t++) {
             int32_t tile = size + (t < larger);
-            ahead next = look_ahead(job, panel + group + t % group, panels, count == 1);
+            /* What a tile prefetches: a lone tile all panels of the next group, several tiles one panel each. */
+            int32_t at = panel + group + t % group < panels ? panel + group + t % group : panels - 1;
+            ahead next = {job->w + (size_t)at * job->panel, count == 1 && at + 1 < panels ? job->panel : 0};
             tiles[tile][group](job, row, panel, next);
             row += tile;
         }

@@ -1,6 +1,6 @@
 /* Float products of every ISA that runs here, against plain double-precision arithmetic and one chain of additions; the
  * panels they read; and which ISAs there are. */
-#include "engine/kernels/kernels.h"
+#include "engine/kernels/linear.h"
 #include "tests/support/kernel_support.h"
 
 #if !defined(FERRY_WITHOUT_OPENBLAS) /* tests/cross.sh */
@@ -185,7 +185,7 @@ RANDOM_TEST(panels_hold_the_matrix)
         assert_int_equal(ferry_panels_count(N, K), (N + 15) / 16 * 16 * K);
         for (int32_t n = 0; n < N; n++) {
             float row[8];
-            ferry_panels_row(row, c.panels, K, n);
+            ferry_matrix_row(&(ferry_matrix){.N = N, .K = K, .panels = c.panels}, n, row);
             assert_same_bytes(row, c.weight + n * K, (size_t)K);
         }
         for (int32_t n = N; n < (N + 15) / 16 * 16; n++)

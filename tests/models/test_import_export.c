@@ -232,11 +232,11 @@ TEST(test_untied_export_and_a_scheme_for_each_stack)
     write_items(list, directory, "model.safetensors", FERRY_F32, 0, 1);
     const ferry_model_file *file = converted(directory);
     float row[64];
-    ferry_panels_row(row, file->transformer.encoder.embedding.panels, 64, 5);
+    ferry_matrix_row(&file->transformer.encoder.embedding, 5, row);
     assert_true(row[3] == numbers[5 * 64 + 3]);
-    ferry_panels_row(row, file->transformer.decoder.embedding.panels, 64, 5);
+    ferry_matrix_row(&file->transformer.decoder.embedding, 5, row);
     assert_true(row[3] == other[5 * 64 + 3]);
-    ferry_panels_row(row, file->transformer.output.panels, 64, 96);
+    ferry_matrix_row(&file->transformer.output, 96, row);
     assert_true(row[63] == numbers[96 * 64 + 63]);
     assert_string_equal(file->transformer.encoder.position.scheme->name, "none");
     assert_string_equal(file->transformer.decoder.position.scheme->name, "learned");
