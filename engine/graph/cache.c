@@ -64,9 +64,10 @@ static size_t block_bytes_of(const ferry_cache *cache)
     return sizeof(ferry_cache_block) + (size_t)cache->layout.layers * cache->layout.layer_floats * sizeof(float);
 }
 
-size_t ferry_cache_token_bytes(const ferry_cache *cache)
+void ferry_cache_shrink(ferry_cache *cache, size_t bytes, size_t tokens)
 {
-    return block_bytes_of(cache) / (size_t)cache->layout.positions;
+    const size_t token_bytes = block_bytes_of(cache) / (size_t)cache->layout.positions;
+    if (cache->reserved > bytes && cache->reserved > tokens * token_bytes) ferry_cache_destroy(cache);
 }
 
 /* A slab is as large as all slabs before it together, from the least size to the most, or where few are expected to

@@ -59,15 +59,14 @@ void ferry_cache_init(ferry_cache *cache, int32_t layers, int32_t heads, int32_t
 void ferry_cache_init_states(ferry_cache *cache, int32_t layers, int32_t width);
 /* Releases all memory; no sequence may hold a block. The cache can be used again. */
 void ferry_cache_destroy(ferry_cache *cache);
+/* The same if it holds more than `bytes`, and more than the blocks of `tokens`. */
+void ferry_cache_shrink(ferry_cache *cache, size_t bytes, size_t tokens);
 
 /* The keys (values) at positions 0 … count - 1 of `heads` heads of a layer, from `head` on. */
 ferry_past ferry_cache_keys(const ferry_cache_layout *layout, const ferry_sequence *sequence, int32_t layer,
                             int32_t head, int32_t heads, int32_t count);
 ferry_past ferry_cache_values(const ferry_cache_layout *layout, const ferry_sequence *sequence, int32_t layer,
                               int32_t head, int32_t heads, int32_t count);
-
-/* Bytes of one position, all layers. */
-size_t ferry_cache_token_bytes(const ferry_cache *cache);
 
 /* An empty sequence whose list, from `arena`, can hold `positions`. */
 ferry_status ferry_sequence_begin(ferry_arena *arena, int32_t positions, ferry_sequence *sequence, ferry_error *error);

@@ -42,27 +42,21 @@ void ferry_state_destroy(ferry_state *state)
     ferry_state_trim(state, 0, 0);
 }
 
-static void trim_cache(ferry_cache *cache, size_t bytes, size_t tokens)
-{
-    if (cache->reserved > bytes && cache->reserved > tokens * ferry_cache_token_bytes(cache))
-        ferry_cache_destroy(cache);
-}
-
 void ferry_state_trim(ferry_state *state, size_t bytes, size_t tokens)
 {
     if (state->context.arena.reserved >= bytes)
         ferry_arena_destroy(&state->context.arena); /* without chunks, too: it would remember sizes */
     if (state->encoder_positions.bytes > bytes) ferry_position_state_destroy(&state->encoder_positions);
     if (state->decoder_positions.bytes > bytes) ferry_position_state_destroy(&state->decoder_positions);
-    trim_cache(&state->encoder_cache, bytes, 0);
-    trim_cache(&state->decoder_cache, bytes, tokens);
-    trim_cache(&state->ssru_cache, bytes, 0);
+    ferry_cache_shrink(&state->encoder_cache, bytes, 0);
+    ferry_cache_shrink(&state->decoder_cache, bytes, tokens);
+    ferry_cache_shrink(&state->ssru_cache, bytes, 0);
 }
 
 void ferry_state_spare(ferry_state *state, size_t bytes)
 {
     ferry_arena_forget(&state->context.arena, bytes);
-    trim_cache(&state->encoder_cache, bytes, 0);
+    ferry_cache_shrink(&state->encoder_cache, bytes, 0);
 }
 
 /* ---- a pass ---- */

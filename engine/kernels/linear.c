@@ -18,7 +18,8 @@ enum { SPREAD_ROWS = 4, SPREAD_STRIDE = 128 };
 
 ferry_status ferry_context_check(const ferry_context *context, ferry_error *error)
 {
-    return ferry_context_stopped(context) ? ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled") : FERRY_OK;
+    const bool stopped = context->stop != NULL && atomic_load_explicit(context->stop, memory_order_relaxed);
+    return stopped ? ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled") : FERRY_OK;
 }
 
 /* ---- panels ---- */
@@ -189,7 +190,7 @@ static void multiply_piece(void *user, size_t piece)
     const ferry_kernels *kernels = p->context->kernels;
     const ferry_inputs *inputs = p->inputs;
     int32_t m = 0, left = (int32_t)piece;
-    if (ferry_context_stopped(p->context)) return;
+    if (ferry_context_check(p->context, NULL) != FERRY_OK) return;
     for (; left >= count_pieces(p, m); m++) left -= count_pieces(p, m);
     const int32_t N = p->matrices[m]->N, first = left * p->columns[m];
     const int32_t count = N - first < p->columns[m] ? N - first : p->columns[m];
@@ -282,17 +283,6 @@ ferry_matrix ferry_matrix_columns(const ferry_matrix *matrix, int32_t first, int
     return columns;
 }
 
-/* Rows ids [count ≤ 16] as one panel, reading along the rows, side by side. */
-static void select_rows(unsigned char *panel, const ferry_matrix *matrix, const int32_t *ids, int32_t count)
-{
-    const unsigned char *rows[FERRY_LANES];
-    const size_t bytes = ferry_panel_bytes(matrix);
-    if (count < FERRY_LANES) memset(panel, 0, bytes);
-    for (int32_t l = 0; l < count; l++) rows[l] = first_cell(matrix, ids[l]);
-    for (size_t at = 0; at < bytes; at += LINE_BYTES)
-        for (int32_t l = 0; l < count; l++) memcpy(panel + at + l * CELL_BYTES, rows[l] + at, CELL_BYTES);
-}
-
 /* [count] elements x[ids], or NULL if x is NULL. */
 static const float *select_elements(const float *x, const int32_t *ids, int32_t count, ferry_arena *arena, bool *failed)
 {
@@ -314,9 +304,13 @@ ferry_status ferry_matrix_select(const ferry_matrix *matrix, const int32_t *ids,
     selected->bias = select_elements(matrix->bias, ids, count, arena, &failed);
     if (failed) return ferry_fail_memory(error, "selected rows of a matrix", panels * bytes);
     selected->weights = data;
-    for (size_t p = 0; p < panels; p++) {
-        const int32_t first = (int32_t)p * FERRY_LANES, left = count - first;
-        select_rows(data + p * bytes, matrix, ids + first, left < FERRY_LANES ? left : FERRY_LANES);
+    for (int32_t first = 0; first < count; first += FERRY_LANES, data += bytes) {
+        const int32_t here = count - first < FERRY_LANES ? count - first : FERRY_LANES;
+        const unsigned char *rows[FERRY_LANES]; /* of the panel, read side by side */
+        if (here < FERRY_LANES) memset(data, 0, bytes);
+        for (int32_t l = 0; l < here; l++) rows[l] = first_cell(matrix, ids[first + l]);
+        for (size_t at = 0; at < bytes; at += LINE_BYTES)
+            for (int32_t l = 0; l < here; l++) memcpy(data + at + l * CELL_BYTES, rows[l] + at, CELL_BYTES);
     }
     return FERRY_OK;
 }

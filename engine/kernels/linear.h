@@ -66,10 +66,6 @@ typedef struct ferry_context {
     ferry_work work;         /* of this context's products; reset by the caller */
 } ferry_context;
 
-static inline bool ferry_context_stopped(const ferry_context *context)
-{
-    return context->stop != NULL && atomic_load_explicit(context->stop, memory_order_relaxed);
-}
 /* CANCELLED if it is stopped. */
 ferry_status ferry_context_check(const ferry_context *context, ferry_error *error);
 
