@@ -119,42 +119,9 @@ static group find_group(const ferry_output_columns *columns, int32_t first, int3
 
 /* ---- the largest logit by its bound ---- */
 
-/* The largest logit so far. */
-typedef struct best {
-    ferry_context *context;
-    const ferry_matrix *exact;
-    const ferry_logit_bound_rules *rules;
-    ferry_inputs inputs;
-    int32_t column;
-    float logit;
-} best;
-
-/* Computes a panel's logits exactly. */
-static ferry_status choose(best *b, int32_t p, ferry_error *error)
+/* The first panel from p on whose exact logits can be above `least`; `panels` if there is none. */
+static int32_t next_panel(const float *maxima, int32_t p, int32_t panels, float least)
 {
-    float values[FERRY_LANES];
-    const int32_t left = b->exact->N - p * FERRY_LANES;
-    const ferry_matrix columns =
-        ferry_matrix_columns(b->exact, p * FERRY_LANES, left < FERRY_LANES ? left : FERRY_LANES);
-    const size_t bytes = ferry_panel_bytes(&columns);
-    for (size_t at = 0; at < bytes; at += 64)
-        __builtin_prefetch((const char *)columns.weights + at, 0, 2); /* near the core */
-    const ferry_logits panel = {.values = values, .ld = FERRY_LANES, .count = columns.N, .first = p * FERRY_LANES};
-    FERRY_TRY(ferry_inputs_multiply(b->context, values, &b->inputs, &columns, error));
-    b->rules->mask(b->rules->user, &panel);
-    for (int32_t l = 0; l < panel.count; l++) {
-        const int32_t n = panel.first + l;
-        if (!(values[l] > b->logit || (values[l] == b->logit && n < b->column))) continue;
-        b->logit = values[l];
-        b->column = n;
-    }
-    return FERRY_OK;
-}
-
-/* The first panel from p on whose exact logits can reach the best one; `panels` if there is none. */
-static int32_t next_panel(const best *b, const float *maxima, int32_t p, int32_t panels, double margin)
-{
-    const float least = nextafterf((float)((double)b->logit - margin), -INFINITY);
     for (; p + FERRY_LANES <= panels; p += FERRY_LANES) {
         int32_t any = 0;
         for (int32_t l = 0; l < FERRY_LANES; l++) any |= maxima[p + l] > least;
@@ -164,24 +131,40 @@ static int32_t next_panel(const best *b, const float *maxima, int32_t p, int32_t
     return p;
 }
 
-/* After the first panel, few others can have the largest. */
+/* Computes the logits of some panels exactly: after the first one, few others can have the largest. */
 ferry_status ferry_logit_bound_resolve(const ferry_logit_bound *bound, ferry_context *context, const float *x,
                                        double margin, float *maxima, int32_t first,
                                        const ferry_logit_bound_rules *rules, int32_t *column, float *logit,
                                        ferry_error *error)
 {
-    const int32_t panels = (int32_t)ferry_matrix_panels(bound->exact);
+    const ferry_matrix *exact = bound->exact;
+    const int32_t panels = (int32_t)ferry_matrix_panels(exact);
     const ferry_arena_mark mark = ferry_arena_begin(&context->arena);
-    best b = {.context = context, .exact = bound->exact, .rules = rules, .column = -1, .logit = -INFINITY};
-    FERRY_TRY(ferry_inputs_prepare(context, &(ferry_rows){.x = x, .count = 1}, bound->exact, &b.inputs, error));
-    FERRY_TRY(choose(&b, first, error));
-    maxima[first] = -INFINITY;
-    for (int32_t p = next_panel(&b, maxima, 0, panels, margin); p < panels;
-         p = next_panel(&b, maxima, p + 1, panels, margin))
-        FERRY_TRY(choose(&b, p, error));
+    ferry_inputs inputs;
+    *column = -1;
+    *logit = -INFINITY;
+    FERRY_TRY(ferry_inputs_prepare(context, &(ferry_rows){.x = x, .count = 1}, exact, &inputs, error));
+    for (int32_t p = first, next = 0; p < panels; next = p + 1) {
+        float values[FERRY_LANES];
+        const int32_t left = exact->N - p * FERRY_LANES;
+        const ferry_matrix columns =
+            ferry_matrix_columns(exact, p * FERRY_LANES, left < FERRY_LANES ? left : FERRY_LANES);
+        const size_t bytes = ferry_panel_bytes(&columns);
+        for (size_t at = 0; at < bytes; at += 64)
+            __builtin_prefetch((const char *)columns.weights + at, 0, 2); /* near the core */
+        const ferry_logits panel = {.values = values, .ld = FERRY_LANES, .count = columns.N, .first = p * FERRY_LANES};
+        FERRY_TRY(ferry_inputs_multiply(context, values, &inputs, &columns, error));
+        rules->mask(rules->user, &panel);
+        for (int32_t l = 0; l < panel.count; l++) {
+            const int32_t n = panel.first + l;
+            if (!(values[l] > *logit || (values[l] == *logit && n < *column))) continue;
+            *logit = values[l];
+            *column = n;
+        }
+        maxima[p] = -INFINITY;
+        p = next_panel(maxima, next, panels, nextafterf((float)((double)*logit - margin), -INFINITY));
+    }
     ferry_arena_end(&context->arena, mark);
-    *column = b.column;
-    *logit = b.logit;
     return FERRY_OK;
 }
 
