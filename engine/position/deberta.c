@@ -36,15 +36,6 @@ typedef struct deberta {
     float score_scale; /* 1/√(3K) */
 } deberta;
 
-/* Panels of rel_embeddings [count, D] with its rows reversed. */
-static void pack_embeddings(float *panels, const float *embeddings, int32_t count, int32_t D)
-{
-    for (int32_t first = 0; first < count; first += FERRY_LANES)
-        for (int32_t d = 0; d < D; d++)
-            for (int32_t row = first; row < first + FERRY_LANES; row++)
-                *panels++ = row < count ? embeddings[(size_t)(count - 1 - row) * (size_t)D + (size_t)d] : 0.0f;
-}
-
 /* The product of the weight as rows and P as panels is panels again. */
 static ferry_status derive_pos_k(const ferry_position *position, const ferry_position_binding *binding, float *panels,
                                  ferry_error *error)
@@ -52,8 +43,12 @@ static ferry_status derive_pos_k(const ferry_position *position, const ferry_pos
     const deberta *own = position->derived;
     const int32_t D = position->stack.d_model, H = position->stack.heads, K = position->stack.head_width;
     const int32_t count = own->c2p.count;
-    float *to = own->pos_k;
-    pack_embeddings(panels, position->tensors[REL_EMBEDDINGS], count, D);
+    const float *embeddings = position->tensors[REL_EMBEDDINGS];
+    float *to = own->pos_k, *packed = panels;
+    for (int32_t first = 0; first < count; first += FERRY_LANES) /* panels of rel_embeddings, rows reversed */
+        for (int32_t d = 0; d < D; d++)
+            for (int32_t row = first; row < first + FERRY_LANES; row++)
+                *packed++ = row < count ? embeddings[(size_t)(count - 1 - row) * (size_t)D + (size_t)d] : 0.0f;
     for (int32_t layer = 0; layer < position->stack.layers; layer++) {
         const float *weight;
         FERRY_TRY(ferry_position_take(position, binding, POS_K, layer, &weight, error));

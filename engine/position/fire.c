@@ -61,18 +61,6 @@ static int compare_bends(const void *a, const void *b)
     return left->unit < right->unit ? -1 : 1;
 }
 
-/* Finds bends from 0 to 1, in ascending order. */
-static int32_t find_bends(const float *const *weights, int32_t width, bend *bends)
-{
-    int32_t count = 0;
-    for (int32_t n = 0; n < width; n++) {
-        const double w1 = (double)weights[W1][n], b1 = (double)weights[B1][n];
-        if ((b1 < 0) != (w1 + b1 < 0)) bends[count++] = (bend){-b1 / w1, n};
-    }
-    qsort(bends, (size_t)count, sizeof *bends, compare_bends);
-    return count;
-}
-
 /* The segments of head h; false if f_h, or a score to which it is added, would be beyond float32. */
 static bool derive_head(const float *const *weights, int32_t width, int32_t h, const bend *bends, int32_t count,
                         segment *segments)
@@ -103,7 +91,12 @@ static ferry_status derive_layer(ferry_position *position, const ferry_position_
     const float *weights[B2 + 1];
     for (size_t t = C; t <= B2; t++) FERRY_TRY(ferry_position_take(position, binding, t, layer, &weights[t], error));
     own->scales[layer] = (scale){fabsf(*weights[C]), fabsf(*weights[THRESHOLD])};
-    const int32_t count = find_bends(weights, width, bends);
+    int32_t count = 0; /* of bends from 0 to 1, in ascending order */
+    for (int32_t n = 0; n < width; n++) {
+        const double w1 = (double)weights[W1][n], b1 = (double)weights[B1][n];
+        if ((b1 < 0) != (w1 + b1 < 0)) bends[count++] = (bend){-b1 / w1, n};
+    }
+    qsort(bends, (size_t)count, sizeof *bends, compare_bends);
     segment *segments = own->table + (size_t)layer * (size_t)H * own->segments;
     for (int32_t h = 0; h < H; h++, segments += own->segments)
         if (!derive_head(weights, width, h, bends, count, segments))

@@ -37,19 +37,6 @@ const ferry_position_scheme *ferry_position_at(size_t index)
     return index < SCHEMES ? schemes[index] : NULL;
 }
 
-static ferry_status check_numbers(const ferry_position_tensor *tensor, int32_t layer, const float *data, size_t count,
-                                  ferry_error *error)
-{
-    const bool negative = tensor->numbers == FERRY_POSITION_FINITE;
-    const ferry_name name = layer < 0 ? ferry_name_format("'%s'", tensor->name)
-                                      : ferry_name_format("'%s' of layer %d", tensor->name, (int)layer);
-    for (size_t i = 0; i < count; i++)
-        if (!isfinite(data[i]) || (data[i] < 0 && !negative))
-            return ferry_fail(error, FERRY_ERROR_FORMAT, "tensor %s: expected finite numbers%s, found %g", name.text,
-                              negative ? "" : " from 0 on", (double)data[i]);
-    return FERRY_OK;
-}
-
 ferry_status ferry_position_take(const ferry_position *position, const ferry_position_binding *binding, size_t index,
                                  int32_t layer, const float **data, ferry_error *error)
 {
@@ -59,15 +46,60 @@ ferry_status ferry_position_take(const ferry_position *position, const ferry_pos
     const int32_t dims = ferry_position_shape(position, tensor, shape);
     if (dims == 0) return FERRY_OK;
     FERRY_TRY(source->tensor(source->user, tensor, layer, dims, shape, data, error));
-    if (tensor->numbers == FERRY_POSITION_ANY) return FERRY_OK;
-    return check_numbers(tensor, layer, *data, (size_t)shape[0] * (size_t)shape[1], error);
+    const bool any = tensor->numbers == FERRY_POSITION_ANY, negative = tensor->numbers == FERRY_POSITION_FINITE;
+    const ferry_name name = layer < 0 ? ferry_name_format("'%s'", tensor->name)
+                                      : ferry_name_format("'%s' of layer %d", tensor->name, (int)layer);
+    const size_t count = (size_t)shape[0] * (size_t)shape[1];
+    for (size_t i = 0; !any && i < count; i++)
+        if (!isfinite((*data)[i]) || ((*data)[i] < 0 && !negative))
+            return ferry_fail(error, FERRY_ERROR_FORMAT, "tensor %s: expected finite numbers%s, found %g", name.text,
+                              negative ? "" : " from 0 on", (double)(*data)[i]);
+    return FERRY_OK;
+}
+
+/* The value from the source, or the declared one. */
+static ferry_status read_parameter(const ferry_position *position, const ferry_position_source *source,
+                                   const ferry_position_parameter *parameter, double *value, ferry_error *error)
+{
+    const bool choice = parameter->kind == FERRY_POSITION_CHOICE, any = source->parameter != NULL;
+    ferry_view text = {0};
+    *value = NAN;
+    if (!any || !source->parameter(source->user, parameter, &text, value)) {
+        const char *declared = any || parameter->usual == NULL ? parameter->missing : parameter->usual;
+        if (declared != NULL && choice)
+            text = ferry_text_view(declared);
+        else if (declared != NULL)
+            *value = ferry_position_evaluate(position, declared);
+    }
+    if (choice) {
+        *value = ferry_position_choice(parameter, text);
+        if (*value >= 0) return FERRY_OK;
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "position.%s: expected %s", parameter->key,
+                          ferry_position_choices(parameter).text);
+    }
+    const double least = ferry_position_evaluate(position, parameter->least);
+    const double most = ferry_position_evaluate(position, parameter->most);
+    if (parameter->kind == FERRY_POSITION_REAL) {
+        if (*value > least && *value <= most) return FERRY_OK;
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "position.%s: expected a real number above %s, up to %s",
+                          parameter->key, parameter->least, parameter->most);
+    }
+    if (*value >= least && *value <= most && (!parameter->even || fmod(*value, 2) == 0)) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_FORMAT, "position.%s: expected %s %s from %.0f to %s%.0f", parameter->key,
+                      parameter->even ? "an even" : "a", parameter->unit != NULL ? parameter->unit : "number", least,
+                      strcmp(parameter->most, "K") == 0 ? "the head width, " : "", most);
 }
 
 static ferry_status bind(ferry_position *position, const ferry_position_binding *binding, ferry_error *error)
 {
     const ferry_position_scheme *scheme = position->scheme;
     const ferry_position_tensor *tensors = scheme->tensors;
-    FERRY_TRY(ferry_position_read(position, binding->source, error));
+    const ferry_position_parameter *parameters = scheme->parameters;
+    for (size_t i = 0; parameters != NULL && parameters[i].key != NULL; i++)
+        if (ferry_position_has(position, i))
+            FERRY_TRY(read_parameter(position, binding->source, &parameters[i], &position->values[i], error));
+        else
+            position->values[i] = 1;
     if (scheme->pairs && position->stack.d_model % 2 != 0)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s positions: d_model %d does not split into pairs", scheme->name,
                           (int)position->stack.d_model);
@@ -161,26 +193,21 @@ static double count_numbers(const ferry_position *position, bool kept)
     return count;
 }
 
-/* Tables that bind derives grow with the tensors: one that is much larger was made to fill memory. */
-static ferry_status check_tables(const ferry_position *position, double numbers, ferry_error *error)
-{
-    const double few = 1 << 22, most_for_each = 64, given = count_numbers(position, false);
-    if (numbers <= few || numbers <= most_for_each * given) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
-                      "%s positions: expected tables of at most %.0f numbers for each of the %.0f in their tensors, "
-                      "found %.0f",
-                      position->scheme->name, most_for_each, given, numbers);
-}
-
 ferry_status ferry_position_allocate(ferry_position *position, size_t head, size_t rows, size_t width, float **tables,
                                      ferry_error *error)
 {
     const ferry_name purpose = ferry_name_format("%s positions", position->scheme->name);
+    const double few = 1 << 22, most_for_each = 64, given = count_numbers(position, false);
     size_t floats, bytes;
     if (!ferry_mul_size(rows, width, &floats) || !ferry_mul_size(floats, sizeof **tables, &bytes) ||
         bytes > SIZE_MAX / 2 || head > SIZE_MAX / 4)
         return ferry_fail_memory(error, purpose.text, SIZE_MAX);
-    FERRY_TRY(check_tables(position, (double)floats, error));
+    /* They grow with the tensors: one that is much larger was made to fill memory. */
+    if ((double)floats > few && (double)floats > most_for_each * given)
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
+                          "%s: expected tables of at most %.0f numbers for each of the %.0f in their tensors, "
+                          "found %.0f",
+                          purpose.text, most_for_each, given, (double)floats);
     head = ferry_round_up(head, 64);
     position->derived_bytes = bytes;
     bytes = head + ferry_round_up(bytes, 64);
@@ -269,50 +296,6 @@ bool ferry_position_says(const ferry_position *position, size_t index)
     return !first && ferry_position_has(position, index);
 }
 
-/* The value from the source, or the declared one. */
-static ferry_status read_parameter(const ferry_position *position, const ferry_position_source *source,
-                                   const ferry_position_parameter *parameter, double *value, ferry_error *error)
-{
-    const bool choice = parameter->kind == FERRY_POSITION_CHOICE, any = source->parameter != NULL;
-    ferry_view text = {0};
-    *value = NAN;
-    if (!any || !source->parameter(source->user, parameter, &text, value)) {
-        const char *declared = any || parameter->usual == NULL ? parameter->missing : parameter->usual;
-        if (declared != NULL && choice)
-            text = ferry_text_view(declared);
-        else if (declared != NULL)
-            *value = ferry_position_evaluate(position, declared);
-    }
-    if (choice) {
-        *value = ferry_position_choice(parameter, text);
-        if (*value >= 0) return FERRY_OK;
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "position.%s: expected %s", parameter->key,
-                          ferry_position_choices(parameter).text);
-    }
-    const double least = ferry_position_evaluate(position, parameter->least);
-    const double most = ferry_position_evaluate(position, parameter->most);
-    if (parameter->kind == FERRY_POSITION_REAL) {
-        if (*value > least && *value <= most) return FERRY_OK;
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "position.%s: expected a real number above %s, up to %s",
-                          parameter->key, parameter->least, parameter->most);
-    }
-    if (*value >= least && *value <= most && (!parameter->even || fmod(*value, 2) == 0)) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_FORMAT, "position.%s: expected %s %s from %.0f to %s%.0f", parameter->key,
-                      parameter->even ? "an even" : "a", parameter->unit != NULL ? parameter->unit : "number", least,
-                      strcmp(parameter->most, "K") == 0 ? "the head width, " : "", most);
-}
-
-ferry_status ferry_position_read(ferry_position *position, const ferry_position_source *source, ferry_error *error)
-{
-    const ferry_position_parameter *parameters = position->scheme->parameters;
-    for (size_t i = 0; parameters != NULL && parameters[i].key != NULL; i++)
-        if (ferry_position_has(position, i))
-            FERRY_TRY(read_parameter(position, source, &parameters[i], &position->values[i], error));
-        else
-            position->values[i] = 1;
-    return FERRY_OK;
-}
-
 int32_t ferry_position_shape(const ferry_position *position, const ferry_position_tensor *tensor, int64_t shape[2])
 {
     if (tensor->when != NULL) {
@@ -327,23 +310,19 @@ int32_t ferry_position_shape(const ferry_position *position, const ferry_positio
     return comma != NULL ? 2 : 1;
 }
 
-static ferry_name format_value(const ferry_position_parameter *parameter, double value)
-{
-    switch (parameter->kind) {
-    case FERRY_POSITION_CHOICE: return ferry_name_format("%s", parameter->choices[(size_t)value]);
-    case FERRY_POSITION_INTEGER: return ferry_name_format("%.0f", value);
-    default: return ferry_name_format("%g", value);
-    }
-}
-
 ferry_name ferry_position_parameters(const ferry_position *position)
 {
     const ferry_position_parameter *parameters = position->scheme->parameters;
     ferry_name list = {""};
     for (size_t i = 0; parameters != NULL && parameters[i].key != NULL; i++)
-        if (ferry_position_says(position, i))
-            list = ferry_name_format("%s%s%s %s", list.text, i > 0 ? ", " : "", parameters[i].key,
-                                     format_value(&parameters[i], position->values[i]).text);
+        if (ferry_position_says(position, i)) {
+            const double value = position->values[i];
+            const ferry_name shown =
+                parameters[i].kind == FERRY_POSITION_CHOICE
+                    ? ferry_name_format("%s", parameters[i].choices[(size_t)value])
+                    : ferry_name_format(parameters[i].kind == FERRY_POSITION_REAL ? "%g" : "%.0f", value);
+            list = ferry_name_format("%s%s%s %s", list.text, i > 0 ? ", " : "", parameters[i].key, shown.text);
+        }
     return list;
 }
 

@@ -217,8 +217,6 @@ ferry_status ferry_position_take(const ferry_position *position, const ferry_pos
 
 /* ---- declarations; they read scheme, stack and values of *position ---- */
 
-/* Fills position->values. FORMAT: names the parameter and what was expected. */
-ferry_status ferry_position_read(ferry_position *position, const ferry_position_source *source, ferry_error *error);
 /* The index of parameter `key` of a scheme with parameters; that of the list's end if it is none of them. */
 size_t ferry_position_parameter_index(const ferry_position *position, ferry_view key);
 /* The value of an expression up to its end or a comma. */

@@ -45,33 +45,25 @@ static int32_t bucket_of(int32_t d, int32_t n, int32_t m)
     return bucket < n - 1 ? bucket : n - 1;
 }
 
-/* table [buckets, H] → bias [H, distances.count] */
-static void unroll(const t5 *own, const ferry_position_stack *stack, const float *table, int32_t buckets, float *bias)
-{
-    const int32_t n = stack->causal ? buckets : buckets / 2, m = own->distances.zero;
-    const size_t H = (size_t)stack->heads, count = (size_t)own->distances.count;
-    for (size_t entry = 0; entry < count; entry++) {
-        const int32_t distance = (int32_t)entry - m; /* j - i */
-        const int32_t bucket = bucket_of(abs(distance), n, m) + (distance > 0 ? n : 0);
-        for (size_t h = 0; h < H; h++) bias[h * count + entry] = table[(size_t)bucket * H + h];
-    }
-}
-
 static ferry_status bind(ferry_position *position, const ferry_position_binding *binding, ferry_error *error)
 {
     const ferry_position_stack *stack = &position->stack;
     const bool layered = position->values[TABLES] == (double)LAYER;
     const int32_t m = (int32_t)position->values[MAX_DISTANCE], count = stack->causal ? m + 1 : 2 * m + 1;
-    const int32_t tables = layered ? stack->layers : 1;
-    const size_t floats = (size_t)stack->heads * (size_t)count;
+    const int32_t tables = layered ? stack->layers : 1, buckets = (int32_t)position->values[NUM_BUCKETS];
+    const int32_t n = stack->causal ? buckets : buckets / 2;
+    const size_t H = (size_t)stack->heads;
     float *bias;
-    FERRY_TRY(ferry_position_allocate(position, sizeof(t5), (size_t)tables, floats, &bias, error));
-    t5 *own = position->derived;
-    *own = (t5){.distances = {.count = count, .zero = m}, .tables = tables, .bias = bias};
-    for (int32_t i = 0; i < tables; i++) {
-        const float *table = position->tensors[STACK];
+    FERRY_TRY(ferry_position_allocate(position, sizeof(t5), (size_t)tables, H * (size_t)count, &bias, error));
+    *(t5 *)position->derived = (t5){.distances = {.count = count, .zero = m}, .tables = tables, .bias = bias};
+    for (int32_t i = 0; i < tables; i++, bias += H * (size_t)count) {
+        const float *table = position->tensors[STACK]; /* [buckets, H] → bias [H, count] */
         if (layered) FERRY_TRY(ferry_position_take(position, binding, LAYER, i, &table, error));
-        unroll(own, stack, table, (int32_t)position->values[NUM_BUCKETS], bias + (size_t)i * floats);
+        for (int32_t entry = 0; entry < count; entry++) {
+            const int32_t distance = entry - m; /* j - i */
+            const int32_t bucket = bucket_of(abs(distance), n, m) + (distance > 0 ? n : 0);
+            for (size_t h = 0; h < H; h++) bias[h * (size_t)count + (size_t)entry] = table[(size_t)bucket * H + h];
+        }
     }
     return FERRY_OK;
 }

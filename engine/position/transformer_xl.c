@@ -106,16 +106,6 @@ static size_t scratch(const ferry_position *position, int32_t queries, int32_t k
     return (size_t)queries * (size_t)position->stack.head_width + (terms > content ? terms : content);
 }
 
-/* scores[i, j] += u·k_j */
-static void add_content_bias(const ferry_position *position, const float *u, const ferry_position_tile *tile)
-{
-    float *term = tile->scratch;
-    tile->kernels->scores(term, 0, u, 0, 1, &tile->past);
-    for (int32_t i = 0; i < tile->queries; i++)
-        tile->kernels->add(tile->scores + (size_t)i * tile->ld_scores, term,
-                           (size_t)ferry_position_visible(position, tile, i));
-}
-
 /* Where panel `p` lies, counted in ascending j - i: the last of the past, with t = 15 … 0, is panel 0. */
 static const float *find_panel(const ferry_position *position, const ferry_position_state *state, int32_t p)
 {
@@ -143,9 +133,11 @@ static void score(const ferry_position *position, const ferry_position_tile *til
     const transformer_xl *own = position->derived;
     const size_t K = (size_t)position->stack.head_width;
     const size_t head = (size_t)tile->layer * inner_width(position) + (size_t)tile->head * K;
-    add_content_bias(position, own->u + head, tile);
-
     float *terms = tile->scratch, *q = terms + (size_t)tile->queries * CHUNK;
+    tile->kernels->scores(terms, 0, own->u + head, 0, 1, &tile->past); /* u·k_j, of all queries */
+    for (int32_t i = 0; i < tile->queries; i++)
+        tile->kernels->add(tile->scores + (size_t)i * tile->ld_scores, terms,
+                           (size_t)ferry_position_visible(position, tile, i));
     for (size_t i = 0; i < (size_t)tile->queries; i++)
         for (size_t d = 0; d < K; d++) q[i * K + d] = tile->q[i * tile->ldq + d] + own->v[head + d];
     const int32_t last_query = tile->first + tile->queries - 1;
