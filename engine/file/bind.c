@@ -398,8 +398,11 @@ static ferry_status bind_stack(ferry_binder *binder, bool decoder, ferry_stack *
 {
     const char *name = decoder ? "dec" : "enc";
     const size_t layers = (size_t)stack->layer_count;
-    size_t count;
     stack->causal = decoder;
+    if (stack->heads > FERRY_MAX_SIZE / stack->head_width)
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: ferry.%s: %d heads of width %d are more than %d wide",
+                          binder->gguf->file, decoder ? "decoder" : "encoder", stack->heads, stack->head_width,
+                          FERRY_MAX_SIZE);
     FERRY_TRY(bind_position(binder, decoder, stack, error));
     stack->layers = ferry_arena_alloc(&binder->file->arena, layers, sizeof *stack->layers);
     if (stack->layers == NULL) return ferry_fail_memory(error, "the layers of a model", layers * sizeof *stack->layers);
@@ -407,30 +410,13 @@ static ferry_status bind_stack(ferry_binder *binder, bool decoder, ferry_stack *
     for (size_t i = 0; i <= layers; i++) { /* the stack itself comes after its layers */
         const ferry_name prefix =
             i < layers ? ferry_name_format("%s.blk.%zu.", name, i) : ferry_name_format("%s.", name);
-        const ferry_tensor_row *row =
-            i < layers ? ferry_schema_layer_tensors(&count) : ferry_schema_stack_tensors(&count);
         void *owner = i < layers ? (void *)&stack->layers[i] : stack;
-        for (const ferry_tensor_row *end = row + count; row < end; row++)
+        const ferry_tensor_row *row = i < layers ? ferry_layer_tensors : ferry_stack_tensors;
+        for (; row->name != NULL; row++)
             if (ferry_tensor_applies(row, &binder->file->transformer, stack))
                 FERRY_TRY(bind_row(binder, row, prefix.text, stack, owner, error));
     }
     return FERRY_OK;
-}
-
-static ferry_status bind_embeddings(ferry_binder *binder, ferry_error *error)
-{
-    ferry_transformer *model = &binder->file->transformer;
-    ferry_stack *encoder = &model->encoder, *decoder = &model->decoder;
-    const int32_t D = model->d_model;
-    if (!model->tied_embeddings) {
-        FERRY_TRY(bind_weight(binder, "enc.token_embd", encoder->vocab_size, D, &encoder->embedding, error));
-        return bind_weight(binder, "dec.token_embd", decoder->vocab_size, D, &decoder->embedding, error);
-    }
-    if (encoder->vocab_size != decoder->vocab_size)
-        return ferry_fail(error, FERRY_ERROR_FORMAT,
-                          "%s: tied embeddings need one vocabulary, found sizes %" PRId32 " and %" PRId32,
-                          binder->gguf->file, encoder->vocab_size, decoder->vocab_size);
-    return bind_weight(binder, "token_embd", decoder->vocab_size, D, &decoder->embedding, error);
 }
 
 /* ---- the shortlist ---- */
@@ -479,20 +465,11 @@ static ferry_status bind_shortlist(ferry_binder *binder, ferry_error *error)
 
 static ferry_status read_keys(ferry_binder *binder, const ferry_schema_values *values, ferry_error *error)
 {
-    static const ferry_key_group groups[] = {FERRY_KEYS_GRAPH, FERRY_KEYS_ENCODER,    FERRY_KEYS_DECODER,
-                                             FERRY_KEYS_BLOCK, FERRY_KEYS_GENERATION, FERRY_KEYS_DECODING};
     ferry_model_file *file = binder->file;
     const ferry_stack *decoder = &file->transformer.decoder;
     const ferry_generation *generation = &file->generation;
-    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
-        FERRY_TRY(ferry_read_keys(binder->gguf, groups[i], values, &file->arena, error));
-    for (const ferry_stack *stack = &file->transformer.encoder;; stack = decoder) {
-        if (stack->heads > FERRY_MAX_SIZE / stack->head_width)
-            return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: ferry.%s: %d heads of width %d are more than %d wide",
-                              binder->gguf->file, stack == decoder ? "decoder" : "encoder", stack->heads,
-                              stack->head_width, FERRY_MAX_SIZE);
-        if (stack == decoder) break;
-    }
+    for (ferry_key_group group = FERRY_KEYS_GRAPH; group <= FERRY_KEYS_DECODING; group++)
+        FERRY_TRY(ferry_read_keys(binder->gguf, group, values, &file->arena, error));
     const int32_t first = generation->alignment_head, most = first >= 0 ? decoder->heads - first : decoder->heads;
     if (generation->alignment_heads > most)
         return ferry_fail(error, FERRY_ERROR_FORMAT,
@@ -520,11 +497,17 @@ ferry_status ferry_model_bind(ferry_model_file *file, const ferry_schema_values 
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: general.alignment: expected a multiple of %d, found %zu",
                           gguf->file, FERRY_ARENA_ALIGNMENT, gguf->alignment);
     FERRY_TRY(read_keys(&binder, values, error));
-    const int32_t V = model->decoder.vocab_size;
-    FERRY_TRY(bind_embeddings(&binder, error));
+    const int32_t D = model->d_model, source_vocab = model->encoder.vocab_size, V = model->decoder.vocab_size;
+    const bool tied = model->tied_embeddings;
+    if (tied && source_vocab != V)
+        return ferry_fail(error, FERRY_ERROR_FORMAT,
+                          "%s: tied embeddings need one vocabulary, found sizes %" PRId32 " and %" PRId32, gguf->file,
+                          source_vocab, V);
+    if (!tied) FERRY_TRY(bind_weight(&binder, "enc.token_embd", source_vocab, D, &model->encoder.embedding, error));
+    FERRY_TRY(bind_weight(&binder, tied ? "token_embd" : "dec.token_embd", V, D, &model->decoder.embedding, error));
     FERRY_TRY(bind_stack(&binder, false, &model->encoder, error));
     FERRY_TRY(bind_stack(&binder, true, &model->decoder, error));
-    if (!model->tied_output) FERRY_TRY(bind_weight(&binder, "output", V, model->d_model, &model->output, error));
+    if (!model->tied_output) FERRY_TRY(bind_weight(&binder, "output", V, D, &model->output, error));
     FERRY_TRY(bind_coarse(&binder, model->tied_output ? &model->decoder.embedding : &model->output,
                           &model->output_coarse, error));
     if (model->output_bias) FERRY_TRY(ferry_bind_vector(&binder, "output.bias", V, &model->output.bias, error));

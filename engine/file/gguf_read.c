@@ -115,20 +115,6 @@ static ferry_status read_text_array(ferry_cursor *cursor, const ferry_gguf *gguf
     return FERRY_OK;
 }
 
-static ferry_status read_numbers(ferry_cursor *cursor, const ferry_gguf *gguf, ferry_gguf_value *value,
-                                 ferry_error *error)
-{
-    size_t size = value_sizes[value->type];
-    if (value->count > ferry_cursor_left(cursor) / size)
-        return fail_named(error, gguf, "key", value->key, "the file ends in its value");
-    ferry_read_bytes(cursor, value->count * size, &value->data);
-    for (size_t i = 0; value->type == FERRY_GGUF_BOOL && i < value->count; i++)
-        if ((unsigned char)value->data.data[i] > 1)
-            return fail_named(error, gguf, "key", value->key, "expected a bool (0 or 1), found %d",
-                              (unsigned char)value->data.data[i]);
-    return FERRY_OK;
-}
-
 static ferry_status read_value(ferry_cursor *cursor, const ferry_gguf *gguf, ferry_gguf_value *value,
                                ferry_error *error)
 {
@@ -146,9 +132,18 @@ static ferry_status read_value(ferry_cursor *cursor, const ferry_gguf *gguf, fer
             return fail_named(error, gguf, "key", value->key, "the file ends in its length");
         if (value->type == FERRY_GGUF_TEXT) return read_text_array(cursor, gguf, value, error);
     }
-    if (value->type != FERRY_GGUF_TEXT) return read_numbers(cursor, gguf, value, error);
-    return read_text(cursor, &value->data) ? FERRY_OK
-                                           : fail_named(error, gguf, "key", value->key, "the file ends in its text");
+    if (value->type == FERRY_GGUF_TEXT && !read_text(cursor, &value->data))
+        return fail_named(error, gguf, "key", value->key, "the file ends in its text");
+    if (value->type == FERRY_GGUF_TEXT) return FERRY_OK;
+    const size_t size = value_sizes[value->type];
+    if (value->count > ferry_cursor_left(cursor) / size)
+        return fail_named(error, gguf, "key", value->key, "the file ends in its value");
+    ferry_read_bytes(cursor, value->count * size, &value->data);
+    for (size_t i = 0; value->type == FERRY_GGUF_BOOL && i < value->count; i++)
+        if ((unsigned char)value->data.data[i] > 1)
+            return fail_named(error, gguf, "key", value->key, "expected a bool (0 or 1), found %d",
+                              (unsigned char)value->data.data[i]);
+    return FERRY_OK;
 }
 
 static ferry_status read_values(ferry_cursor *cursor, ferry_gguf *gguf, uint64_t count, ferry_error *error)

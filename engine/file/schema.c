@@ -39,10 +39,10 @@ const char *const ferry_policy_names[] = {[FERRY_POLICY_HUGGINGFACE] = "huggingf
                                           [FERRY_POLICY_MARIAN] = "marian",
                                           [FERRY_POLICY_CTRANSLATE2] = "ctranslate2",
                                           NULL};
-const char *const ferry_early_stopping_names[] = {[FERRY_EARLY_STOPPING_FALSE] = "false",
-                                                  [FERRY_EARLY_STOPPING_TRUE] = "true",
-                                                  [FERRY_EARLY_STOPPING_NEVER] = "never",
-                                                  NULL};
+static const char *const early_stopping_names[] = {[FERRY_EARLY_STOPPING_FALSE] = "false",
+                                                   [FERRY_EARLY_STOPPING_TRUE] = "true",
+                                                   [FERRY_EARLY_STOPPING_NEVER] = "never",
+                                                   NULL};
 static const char *const split_names[] = {
     [FERRY_SPLIT_NONE] = "none", [FERRY_SPLIT_AUTO] = "auto", [FERRY_SPLIT_ALL] = "all", NULL};
 static const char *const on_loop_names[] = {[FERRY_ON_LOOP_WARN] = "warn", [FERRY_ON_LOOP_RETRY] = "retry", NULL};
@@ -73,12 +73,12 @@ const char *const ferry_tokenizer_names[] = {[FERRY_TOKENIZER_NONE] = "none",
 static const char *const decoder_bytes_names[] = {"each", "run", "none", NULL};
 static const char *const decoder_blanks_names[] = {"trim", "first-piece", "first-blank", "keep", NULL};
 static const char *const rotation_names[] = {"linear", "llama3", "yarn", NULL};
-const char *const ferry_matrix_type_names[] = {"f32", "f16", "i8", NULL};
+static const char *const matrix_type_names[] = {"f32", "f16", "i8", NULL};
 
-static const ferry_feature features[] = {
+const ferry_feature ferry_features[] = {
     {"encoder-decoder", NULL},
     {"panels16", NULL},
-    {"type", ferry_matrix_type_names},
+    {"type", matrix_type_names},
     {"norm", ferry_norm_names},
     {"norm-position", ferry_norm_position_names},
     {"activation", ferry_activation_names},
@@ -99,18 +99,14 @@ static const ferry_feature features[] = {
     {"opus-punctuation", NULL},
     {"moses", NULL},
     {"languages", NULL},
+    {NULL, NULL},
 };
-
-const ferry_feature *ferry_schema_feature(size_t index)
-{
-    return index < sizeof features / sizeof features[0] ? &features[index] : NULL;
-}
 
 bool ferry_schema_knows_feature(ferry_view word)
 {
     static const char positions[] = "position:";
     if (word.size >= sizeof positions - 1 && memcmp(word.data, positions, sizeof positions - 1) == 0) return true;
-    for (const ferry_feature *f = features; f < features + sizeof features / sizeof features[0]; f++) {
+    for (const ferry_feature *f = ferry_features; f->prefix != NULL; f++) {
         if (f->choices == NULL && ferry_view_is(word, f->prefix)) return true;
         for (size_t i = 0; f->choices != NULL && f->choices[i] != NULL; i++)
             if (ferry_view_is(word, ferry_name_format("%s:%s", f->prefix, f->choices[i]).text)) return true;
@@ -187,8 +183,8 @@ static const ferry_key decoding_keys[] = {
      .usual = 1, .help = "score = sum of log-probabilities / length^X"},
     {"word_penalty", FERRY_KEY_REAL, FIELD(ferry_decoding, search.word_penalty), .least = -1000, .most = 1000,
      .optional = true, .help = "subtracted from the sum for each token; 0 is off"},
-    {"early_stopping", FERRY_KEY_CHOICE, FIELD(ferry_decoding, search.early_stopping),
-     .choices = ferry_early_stopping_names, .help = "when beam search ends (as in Hugging Face's `generate`)"},
+    {"early_stopping", FERRY_KEY_CHOICE, FIELD(ferry_decoding, search.early_stopping), .choices = early_stopping_names,
+     .help = "when beam search ends (as in Hugging Face's `generate`)"},
     {"max_source", FERRY_KEY_SIZE, FERRY_WHEN_NEVER, FIELD(ferry_decoding, options.max_source), .most = FERRY_MAX_SIZE,
      .help = "translate lines of more than N source tokens in parts; 0: the model's limit, else 512"},
     {"max_length", FERRY_KEY_SIZE, FIELD(ferry_decoding, options.max_length), .most = FERRY_MAX_SIZE,
@@ -510,7 +506,7 @@ void ferry_schema_defaults(const ferry_schema_values *values)
 
 #define LAYER(member) offsetof(ferry_layer, member)
 
-static const ferry_tensor_row layer_tensors[] = {
+const ferry_tensor_row ferry_layer_tensors[] = {
     {"attn_q", FERRY_TENSOR_MATRIX, FERRY_TENSOR_ATTENTION, 'A', 'D', LAYER(self.q)},
     {"attn_k", FERRY_TENSOR_MATRIX, FERRY_TENSOR_ATTENTION, 'A', 'D', LAYER(self.k)},
     {"attn_v", FERRY_TENSOR_MATRIX, FERRY_TENSOR_ATTENTION, 'A', 'D', LAYER(self.v)},
@@ -527,24 +523,14 @@ static const ferry_tensor_row layer_tensors[] = {
     {"ffn_gate", FERRY_TENSOR_MATRIX, FERRY_TENSOR_GATED, 'F', 'D', LAYER(ffn_gate)},
     {"ffn_down", FERRY_TENSOR_MATRIX, FERRY_TENSOR_ALWAYS, 'D', 'F', LAYER(ffn_down)},
     {"ffn_norm", FERRY_TENSOR_NORM, FERRY_TENSOR_ALWAYS, 'D', 0, LAYER(ffn_norm)},
+    {0},
 };
 
-static const ferry_tensor_row stack_tensors[] = {
+const ferry_tensor_row ferry_stack_tensors[] = {
     {"embd_norm", FERRY_TENSOR_NORM, FERRY_TENSOR_EMBEDDING_NORM, 'D', 0, offsetof(ferry_stack, embedding_norm)},
     {"output_norm", FERRY_TENSOR_NORM, FERRY_TENSOR_FINAL_NORM, 'D', 0, offsetof(ferry_stack, final_norm)},
+    {0},
 };
-
-const ferry_tensor_row *ferry_schema_layer_tensors(size_t *count)
-{
-    *count = sizeof layer_tensors / sizeof layer_tensors[0];
-    return layer_tensors;
-}
-
-const ferry_tensor_row *ferry_schema_stack_tensors(size_t *count)
-{
-    *count = sizeof stack_tensors / sizeof stack_tensors[0];
-    return stack_tensors;
-}
 
 bool ferry_tensor_applies(const ferry_tensor_row *row, const ferry_transformer *model, const ferry_stack *stack)
 {

@@ -244,13 +244,13 @@ void ferry_key_set_count(const ferry_key *key, void *group, size_t count);
 
 /* ---- names ---- */
 
-extern const char *const ferry_policy_names[],
-    *const ferry_early_stopping_names[],
-        *const ferry_activation_names[], *const ferry_tag_position_names[],
-                                             *const ferry_norm_names[], *const ferry_norm_position_names[],
-                                                                            *const ferry_block_names[],
-                                                                                *const ferry_tokenizer_names[],
-                                                                                    *const ferry_matrix_type_names[];
+extern const char *const ferry_policy_names[];
+extern const char *const ferry_activation_names[];
+extern const char *const ferry_tag_position_names[];
+extern const char *const ferry_norm_names[];
+extern const char *const ferry_norm_position_names[];
+extern const char *const ferry_block_names[];
+extern const char *const ferry_tokenizer_names[];
 
 /* Words of ferry.features: "prefix:choice", or a prefix alone where choices is NULL. `position:` belongs to the
  * encodings. */
@@ -258,8 +258,7 @@ typedef struct ferry_feature {
     const char *prefix;
     const char *const *choices;
 } ferry_feature;
-/* NULL past the end. */
-const ferry_feature *ferry_schema_feature(size_t index);
+extern const ferry_feature ferry_features[]; /* prefix NULL ends them */
 bool ferry_schema_knows_feature(ferry_view word);
 
 /* ---- tensors ---- */
@@ -293,9 +292,8 @@ typedef struct ferry_tensor_row {
     size_t offset; /* of the ferry_matrix or ferry_norm in ferry_layer, or in ferry_stack */
 } ferry_tensor_row;
 
-/* Those of a layer, and of a stack besides its layers, in the order in which they are bound; *count. */
-const ferry_tensor_row *ferry_schema_layer_tensors(size_t *count);
-const ferry_tensor_row *ferry_schema_stack_tensors(size_t *count);
+/* Those of a layer, and of a stack besides its layers, in the order in which they are bound; name NULL ends them. */
+extern const ferry_tensor_row ferry_layer_tensors[], ferry_stack_tensors[];
 bool ferry_tensor_applies(const ferry_tensor_row *row, const ferry_transformer *model, const ferry_stack *stack);
 /* The size denoted by the letter. */
 int32_t ferry_tensor_size(char letter, const ferry_transformer *model, const ferry_stack *stack);

@@ -72,9 +72,7 @@ static void count_codes(const ferry_matrix *matrix, int counts[3])
 
 static void count_layers(const ferry_transformer *model, const ferry_stack *stack, int counts[3])
 {
-    size_t rows;
-    const ferry_tensor_row *row = ferry_schema_layer_tensors(&rows);
-    for (const ferry_tensor_row *end = row + rows; row < end; row++) {
+    for (const ferry_tensor_row *row = ferry_layer_tensors; row->name != NULL; row++) {
         if (row->form == FERRY_TENSOR_NORM || !ferry_tensor_applies(row, model, stack)) continue;
         for (int32_t i = 0; i < stack->layer_count; i++)
             count_codes(ferry_tensor_target(row, &stack->layers[i]), counts);

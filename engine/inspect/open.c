@@ -196,13 +196,11 @@ static ferry_status make_stack(maker *m, ferry_stack *stack, ferry_error *error)
 {
     const ferry_transformer *model = &m->file->transformer;
     const size_t count = (size_t)stack->layer_count, D = (size_t)model->d_model;
-    size_t rows;
-    const ferry_tensor_row *tensors = ferry_schema_layer_tensors(&rows);
     stack->layers = ferry_arena_alloc(&m->file->arena, count, sizeof *stack->layers);
     if (stack->layers == NULL) return ferry_fail_memory(error, "the layers of a model", count * sizeof *stack->layers);
     memset(stack->layers, 0, count * sizeof *stack->layers);
     for (size_t i = 0; i < count; i++)
-        for (const ferry_tensor_row *row = tensors; row < tensors + rows; row++) {
+        for (const ferry_tensor_row *row = ferry_layer_tensors; row->name != NULL; row++) {
             void *target = ferry_tensor_target(row, &stack->layers[i]);
             if (!ferry_tensor_applies(row, model, stack)) continue;
             if (row->form == FERRY_TENSOR_NORM) {

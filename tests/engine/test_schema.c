@@ -113,8 +113,7 @@ TEST(test_keys_stand_in_the_page)
 TEST(test_features_stand_in_the_page)
 {
     const ferry_view text = page();
-    for (size_t i = 0; ferry_schema_feature(i) != NULL; i++) {
-        const ferry_feature *feature = ferry_schema_feature(i);
+    for (const ferry_feature *feature = ferry_features; feature->prefix != NULL; feature++) {
         for (size_t c = 0; feature->choices == NULL ? c == 0 : feature->choices[c] != NULL; c++) {
             const ferry_name word = feature->choices == NULL
                                         ? ferry_name_format("`%s`", feature->prefix)
@@ -126,7 +125,7 @@ TEST(test_features_stand_in_the_page)
 
 /* ---- tensors ---- */
 
-static void expect_tensors(ferry_view text, const char *prefix, const ferry_tensor_row *row, size_t count)
+static void expect_tensors(ferry_view text, const char *prefix, const ferry_tensor_row *row)
 {
     static const char *const whens[] = {
         [FERRY_TENSOR_ALWAYS] = "always",          [FERRY_TENSOR_ATTENTION] = "not with an SSRU",
@@ -134,7 +133,7 @@ static void expect_tensors(ferry_view text, const char *prefix, const ferry_tens
         [FERRY_TENSOR_GATED] = "`ffn_gated`",      [FERRY_TENSOR_EMBEDDING_NORM] = "`embedding_norm`",
         [FERRY_TENSOR_FINAL_NORM] = "`final_norm`"};
     static const char *const forms[] = {"matrix", "matrix without a bias", "norm"};
-    for (const ferry_tensor_row *end = row + count; row < end; row++) {
+    for (; row->name != NULL; row++) {
         const ferry_name shape = row->form == FERRY_TENSOR_NORM ? ferry_name_format("[%c]", row->N)
                                                                 : ferry_name_format("[%c, %c]", row->N, row->K);
         expect(text, ferry_name_format("| `%s%s` | %s | %s | %s |", prefix, row->name, forms[row->form], shape.text,
@@ -146,12 +145,9 @@ static void expect_tensors(ferry_view text, const char *prefix, const ferry_tens
 TEST(test_tensors_stand_in_the_page)
 {
     const ferry_view text = page();
-    size_t count;
     missing = rows = 0;
-    const ferry_tensor_row *row = ferry_schema_layer_tensors(&count);
-    expect_tensors(text, "{s}.blk.N.", row, count);
-    row = ferry_schema_stack_tensors(&count);
-    expect_tensors(text, "{s}.", row, count);
+    expect_tensors(text, "{s}.blk.N.", ferry_layer_tensors);
+    expect_tensors(text, "{s}.", ferry_stack_tensors);
     assert_int_equal(missing, 0);
     assert_int_equal(count_lines(text, "| `{s}."), rows);
 }
