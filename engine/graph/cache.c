@@ -87,13 +87,10 @@ static size_t next_slab_bytes(const ferry_cache *cache, size_t block_bytes)
 static ferry_status add_slab(ferry_cache *cache, ferry_error *error)
 {
     const size_t block_bytes = block_bytes_of(cache), bytes = next_slab_bytes(cache, block_bytes);
-    if (bytes == 0) return ferry_fail_memory(error, "keys and values", SIZE_MAX);
-    if (!ferry_account_take(cache->account, bytes)) return ferry_fail_memory(error, "keys and values", bytes);
-    ferry_cache_slab *slab = ferry_large_alloc(bytes);
-    if (slab == NULL) {
-        ferry_account_give(cache->account, bytes);
-        return ferry_fail_memory(error, "keys and values", bytes);
-    }
+    const bool counted = bytes > 0 && ferry_account_take(cache->account, bytes);
+    ferry_cache_slab *slab = counted ? ferry_large_alloc(bytes) : NULL;
+    if (counted && slab == NULL) ferry_account_give(cache->account, bytes);
+    if (slab == NULL) return ferry_fail_memory(error, "keys and values", bytes > 0 ? bytes : SIZE_MAX);
     slab->bytes = bytes;
     slab->previous = cache->slabs;
     cache->slabs = slab;

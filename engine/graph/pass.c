@@ -53,12 +53,6 @@ void ferry_state_trim(ferry_state *state, size_t bytes, size_t tokens)
     ferry_cache_shrink(&state->ssru_cache, bytes, 0);
 }
 
-void ferry_state_spare(ferry_state *state, size_t bytes)
-{
-    ferry_arena_forget(&state->context.arena, bytes);
-    ferry_cache_shrink(&state->encoder_cache, bytes, 0);
-}
-
 /* ---- a pass ---- */
 
 /* A pass takes rows x [R, D] through the layers of a stack. Each layer is self-attention or an SSRU, cross-attention in

@@ -137,8 +137,6 @@ void ferry_state_destroy(ferry_state *state);
 /* Releases every part that holds more than `bytes`, or in a cache of all layers the blocks of `tokens`; no sequence may
  * hold a block. */
 void ferry_state_trim(ferry_state *state, size_t bytes, size_t tokens);
-/* Lets memory that only the encoder needs go back to the system, each part from about `bytes` on. */
-void ferry_state_spare(ferry_state *state, size_t bytes);
 /* The cache that holds the past of hypotheses. (Keys and values of cross-attention are always in decoder_cache.) */
 static inline ferry_cache *ferry_state_hypothesis_cache(ferry_state *state)
 {

@@ -305,7 +305,9 @@ static ferry_status refill(generation *g, ferry_error *error)
         ferry_arena_end(&g->state->context.arena, mark);
     }
     give_back(g);
-    if (worth && g->width == 1) ferry_state_spare(g->state, SPARED_BYTES);
+    if (!worth || g->width > 1) return FERRY_OK;
+    ferry_arena_forget(&g->state->context.arena, SPARED_BYTES);
+    ferry_cache_shrink(&g->state->encoder_cache, SPARED_BYTES, 0);
     return FERRY_OK;
 }
 
