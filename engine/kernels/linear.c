@@ -127,9 +127,8 @@ static const int32_t *lowest_limits(ferry_context *context, const ferry_matrix *
     return lowest;
 }
 
-/* Inputs of `matrix_count` matrices that have the same. */
-static ferry_status prepare(ferry_context *context, const ferry_rows *rows, const ferry_matrix *const *matrices,
-                            int32_t matrix_count, ferry_inputs *inputs, ferry_error *error)
+ferry_status ferry_inputs_prepare(ferry_context *context, const ferry_rows *rows, const ferry_matrix *const *matrices,
+                                  int32_t matrix_count, ferry_inputs *inputs, ferry_error *error)
 {
     const ferry_matrix *matrix = matrices[0];
     ferry_rows_i8 *quantized = &inputs->quantized;
@@ -160,12 +159,6 @@ static ferry_status prepare(ferry_context *context, const ferry_rows *rows, cons
     ferry_rows_i8_place(quantized, context->kernels, memory);
     quantize(context->kernels, quantized, rows, matrix);
     return FERRY_OK;
-}
-
-ferry_status ferry_inputs_prepare(ferry_context *context, const ferry_rows *rows, const ferry_matrix *matrix,
-                                  ferry_inputs *inputs, ferry_error *error)
-{
-    return prepare(context, rows, &matrix, 1, inputs, error);
 }
 
 /* Products of the same inputs with some matrices: whole, or in pieces of columns, by which threads share them, and
@@ -250,7 +243,7 @@ ferry_status ferry_linear_many(ferry_context *context, float *const *y, const fe
         while (last < count && matrices[last]->kind == matrices[first]->kind &&
                matrices[last]->input_multiplier == matrices[first]->input_multiplier)
             last++;
-        FERRY_TRY(prepare(context, rows, matrices + first, last - first, &inputs, error));
+        FERRY_TRY(ferry_inputs_prepare(context, rows, matrices + first, last - first, &inputs, error));
         products p = {context, y + first, &inputs, matrices + first, last - first, {0}};
         FERRY_TRY(multiply(context, &p, error));
     }

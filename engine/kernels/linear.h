@@ -93,9 +93,9 @@ typedef struct ferry_inputs {
     ferry_rows_i8 quantized; /* for other matrices */
 } ferry_inputs;
 
-/* For `matrix`, or any columns of it. Errors: MEMORY. */
-ferry_status ferry_inputs_prepare(ferry_context *context, const ferry_rows *rows, const ferry_matrix *matrix,
-                                  ferry_inputs *inputs, ferry_error *error);
+/* For some matrices of one kind with one input_multiplier, or any columns of them. Errors: MEMORY. */
+ferry_status ferry_inputs_prepare(ferry_context *context, const ferry_rows *rows, const ferry_matrix *const *matrices,
+                                  int32_t matrix_count, ferry_inputs *inputs, ferry_error *error);
 /* y [rows, N] = x·Wᵀ + b. Errors: CANCELLED. */
 ferry_status ferry_inputs_multiply(ferry_context *context, float *y, const ferry_inputs *inputs,
                                    const ferry_matrix *matrix, ferry_error *error);

@@ -167,7 +167,7 @@ static ferry_status score_rows(const forcing *f, ferry_error *error)
     ferry_inputs inputs;
     if (failed) return ferry_fail_memory(error, "logits", floats * sizeof *values);
     for (size_t i = 0; i < count; i++) scores[i] = (row_score){.sum = FERRY_LOG_SUM_ZERO};
-    FERRY_TRY(ferry_inputs_prepare(context, &rows, output, &inputs, error));
+    FERRY_TRY(ferry_inputs_prepare(context, &rows, &output, 1, &inputs, error));
     for (int32_t first = 0; first < N; first += width) {
         const int32_t columns = N - first < width ? N - first : width;
         const ferry_matrix matrix = ferry_matrix_columns(output, first, columns);

@@ -133,9 +133,8 @@ static int32_t next_panel(const float *maxima, int32_t p, int32_t panels, float 
 
 /* Computes the logits of some panels exactly: after the first one, few others can have the largest. */
 ferry_status ferry_logit_bound_resolve(const ferry_logit_bound *bound, ferry_context *context, const float *x,
-                                       double margin, float *maxima, int32_t first,
-                                       const ferry_logit_bound_rules *rules, int32_t *column, float *logit,
-                                       ferry_error *error)
+                                       double margin, float *maxima, int32_t first, ferry_search *search,
+                                       int32_t *column, float *logit, ferry_error *error)
 {
     const ferry_matrix *exact = bound->exact;
     const int32_t panels = (int32_t)ferry_matrix_panels(exact);
@@ -143,7 +142,7 @@ ferry_status ferry_logit_bound_resolve(const ferry_logit_bound *bound, ferry_con
     ferry_inputs inputs;
     *column = -1;
     *logit = -INFINITY;
-    FERRY_TRY(ferry_inputs_prepare(context, &(ferry_rows){.x = x, .count = 1}, exact, &inputs, error));
+    FERRY_TRY(ferry_inputs_prepare(context, &(ferry_rows){.x = x, .count = 1}, &exact, 1, &inputs, error));
     for (int32_t p = first, next = 0; p < panels; next = p + 1) {
         float values[FERRY_LANES];
         const int32_t left = exact->N - p * FERRY_LANES;
@@ -154,7 +153,7 @@ ferry_status ferry_logit_bound_resolve(const ferry_logit_bound *bound, ferry_con
             __builtin_prefetch((const char *)columns.weights + at, 0, 2); /* near the core */
         const ferry_logits panel = {.values = values, .ld = FERRY_LANES, .count = columns.N, .first = p * FERRY_LANES};
         FERRY_TRY(ferry_inputs_multiply(context, values, &inputs, &columns, error));
-        rules->mask(rules->user, &panel);
+        ferry_search_mask(search, &panel);
         for (int32_t l = 0; l < panel.count; l++) {
             const int32_t n = panel.first + l;
             if (!(values[l] > *logit || (values[l] == *logit && n < *column))) continue;
@@ -183,11 +182,6 @@ static void step(ferry_output_columns *columns, ferry_output_sentence *sentence,
     columns->rows += sentence->rows;
 }
 
-static void mask(void *user, const ferry_logits *part)
-{
-    ferry_search_mask(user, part);
-}
-
 /* The step of bounded sentence i, whose coarse logits have all been seen: by the one exact logit that counts, or by
  * all of them where no bound is known, or a coarse one is no number, as a file that lies can have it. */
 static ferry_status step_bounded(ferry_output_columns *columns, const group *g, int32_t i, int32_t row,
@@ -196,7 +190,6 @@ static ferry_status step_bounded(ferry_output_columns *columns, const group *g, 
     ferry_output_sentence *sentence = &columns->sentences[i];
     const size_t at = (size_t)(row - g->row);
     const float *x = columns->hidden + (size_t)row * (size_t)sentence->matrix.K;
-    const ferry_logit_bound_rules rules = {mask, sentence->search};
     const size_t panels = ferry_matrix_panels(g->matrix);
     float *maxima = g->maxima + at * panels;
     const int32_t first = columns->state->context.kernels->argmax(maxima, (int32_t)panels);
@@ -209,7 +202,7 @@ static ferry_status step_bounded(ferry_output_columns *columns, const group *g, 
     }
     const ferry_phase around = ferry_profile_enter(profile, FERRY_PHASE_OUTPUT_LAYER);
     FERRY_TRY(ferry_logit_bound_resolve(columns->bound, &columns->state->context, x, g->margins[at], maxima, first,
-                                        &rules, &column, &logit, error));
+                                        sentence->search, &column, &logit, error));
     ferry_profile_leave(profile, around);
     const ferry_logits only = {.values = &logit, .ld = 1, .count = 1, .first = column < 0 ? 0 : column};
     step(columns, sentence, &only, row);
@@ -267,7 +260,7 @@ static ferry_status run_group(ferry_output_columns *columns, group *g, ferry_err
         g->maxima = ferry_arena_take(&context->arena, maxima, sizeof *g->maxima, &failed);
     }
     if (failed) return ferry_fail_memory(error, "logits", floats * sizeof *values);
-    FERRY_TRY(ferry_inputs_prepare(context, &rows, g->matrix, &g->inputs, error));
+    FERRY_TRY(ferry_inputs_prepare(context, &rows, &g->matrix, 1, &g->inputs, error));
     for (int32_t row = 0; g->bounded && row < g->rows; row++)
         g->margins[row] = ferry_logit_bound_margin(columns->bound, rows.x + (size_t)row * (size_t)g->matrix->K,
                                                    &g->inputs.quantized, row);

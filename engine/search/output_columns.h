@@ -27,19 +27,13 @@ ferry_status ferry_shortlist_words(const ferry_shortlist *shortlist, int32_t voc
 
 /* ---- the largest logit, by a bound (kernels/linear.h) ---- */
 
-/* What else decides about columns: some exact logits become -INFINITY. */
-typedef struct ferry_logit_bound_rules {
-    void (*mask)(void *user, const ferry_logits *part);
-    void *user;
-} ferry_logit_bound_rules;
-
-/* The column of the largest logit of x, the lowest one among equals, and its logit; -1 if all are -INFINITY.
+/* The column of the largest logit of x that the rules of `search` admit (ferry_search_mask), the lowest one among
+ * equals, and its logit; -1 if all are -INFINITY.
  * maxima [⌈N/16⌉]: the largest coarse logit of each panel, overwritten; first ≥ 0: of which panel it is the largest;
  * the margin is known. Errors: MEMORY, CANCELLED. */
 ferry_status ferry_logit_bound_resolve(const ferry_logit_bound *bound, ferry_context *context, const float *x,
-                                       double margin, float *maxima, int32_t first,
-                                       const ferry_logit_bound_rules *rules, int32_t *column, float *logit,
-                                       ferry_error *error);
+                                       double margin, float *maxima, int32_t first, ferry_search *search,
+                                       int32_t *column, float *logit, ferry_error *error);
 
 /* A living sentence at the output layer. */
 typedef struct ferry_output_sentence {

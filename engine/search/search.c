@@ -415,8 +415,8 @@ static bool insert(ferry_search *search, int32_t *count, candidate entry)
 }
 
 /* Sets the candidates to the best continuations of all rows of beam search: at most C, in descending order of their
- * sums; `words`: ids of the columns, or NULL. Masked tokens are not candidates. Returns how many they are. */
-static int32_t collect(ferry_search *search, const int32_t *words)
+ * sums. Masked tokens are not candidates. Returns how many they are. */
+static int32_t collect(ferry_search *search, const ferry_logits *logits)
 {
     const int32_t forced = forced_id(search);
     const bool normalized = penalizes_probabilities(&search->rules.options) && !search->renormalize;
@@ -432,7 +432,7 @@ static int32_t collect(ferry_search *search, const int32_t *words)
         const float log_sum = normalized ? 0 : ferry_log_of_sum(&search->seen[row].log_sum);
         for (int32_t i = 0; i < top->count && top->values[i] > -INFINITY; i++) {
             const float score = top->values[i] - log_sum;
-            const int32_t id = words != NULL ? words[top->indices[i]] : top->indices[i];
+            const int32_t id = ferry_logits_id(logits, top->indices[i]);
             if (!insert(search, &count, (candidate){.sum = score + sum, .score = score, .row = row, .id = id})) break;
         }
     }
@@ -441,7 +441,7 @@ static int32_t collect(ferry_search *search, const int32_t *words)
 
 /* The same of greedy search: one candidate for each lane, in their order. Where every token is masked, a row ends as it
  * is. */
-static int32_t collect_greedily(ferry_search *search, const int32_t *words)
+static int32_t collect_greedily(ferry_search *search, const ferry_logits *logits)
 {
     const ferry_options *options = &search->rules.options;
     const int32_t forced = forced_id(search);
@@ -450,7 +450,7 @@ static int32_t collect_greedily(ferry_search *search, const int32_t *words)
     if (branch && options->alternatives != 0) { /* the likeliest tokens after the only row, at least one */
         const ferry_top *top = &search->seen[0].top;
         for (count = 0; count < search->width && count < top->count && top->values[count] > -INFINITY; count++) {
-            const int32_t id = words != NULL ? words[top->indices[count]] : top->indices[count];
+            const int32_t id = ferry_logits_id(logits, top->indices[count]);
             search->seen[count].best = logit_at(search, 0, id, top->values[count]);
         }
         count = count > 0 ? count : 1;
@@ -564,7 +564,7 @@ int32_t ferry_search_step(ferry_search *search, const ferry_kernels *kernels, co
         return 0;
     }
     const bool greedy = search->rules.options.beam == 1;
-    const int32_t count = greedy ? collect_greedily(search, logits->ids) : collect(search, logits->ids);
+    const int32_t count = greedy ? collect_greedily(search, logits) : collect(search, logits);
     if (count > 0) {
         advance(search, count, ids, parents);
         if (search->live > 0 && is_settled(search)) search->live = 0;

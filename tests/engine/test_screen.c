@@ -81,13 +81,6 @@ typedef struct answer {
     int64_t panels; /* computed exactly */
 } answer;
 
-static void mask(void *user, const ferry_logits *part)
-{
-    const world *w = user;
-    for (int32_t i = 0; i < part->count; i++)
-        if (w->masked[part->first + i]) part->values[i] = -INFINITY;
-}
-
 /* What the screen says, after columns that came in two parts; the row has neighbors. */
 static answer ask(const world *w, ferry_context *context, const ferry_logit_bound *screen)
 {
@@ -99,22 +92,32 @@ static answer ask(const world *w, ferry_context *context, const ferry_logit_boun
     float *x = new_memory((size_t)ROWS * (size_t)w->K * sizeof *x);
     float maxima[MAX_N / FERRY_LANES + 1], *logits = new_memory((size_t)ROWS * (size_t)w->N * sizeof *logits);
     for (int32_t i = 0; i < ROWS * w->K; i++) x[i] = w->x[i % w->K] * (i / w->K == at ? 1 : 0.3f);
-    CHECK(ferry_inputs_prepare(context, &(ferry_rows){x, rows, NULL}, &screen->coarse.matrix, &inputs, &error));
+    const ferry_matrix *coarse = &screen->coarse.matrix;
+    CHECK(ferry_inputs_prepare(context, &(ferry_rows){x, rows, NULL}, &coarse, 1, &inputs, &error));
     const double bound = ferry_logit_bound_margin(screen, w->x, &inputs.quantized, at);
     answer a = {.told = bound < INFINITY};
     if (!a.told) return a;
     const int32_t cut = w->N / 2 / FERRY_LANES * FERRY_LANES;
     for (int32_t first = 0; first < w->N; first += first < cut ? cut : w->N) {
         const int32_t count = first < cut ? cut : w->N - first;
-        const ferry_matrix part = ferry_matrix_columns(&screen->coarse.matrix, first, count);
+        const ferry_matrix part = ferry_matrix_columns(coarse, first, count);
         CHECK(ferry_inputs_multiply(context, logits, &inputs, &part, &error));
         context->kernels->panel_maxima(maxima + first / FERRY_LANES, logits + at * count, (size_t)count);
     }
-    const ferry_logit_bound_rules rules = {mask, (void *)(uintptr_t)w};
+    ferry_arena arena = {0};
+    int32_t ids[MAX_N];
+    ferry_search_options masked = {.suppressed_ids = ids, .forced_first_id = -1, .forced_last_id = -1};
+    for (int32_t n = 0; n < w->N; n++)
+        if (w->masked[n]) ids[masked.suppressed_count++] = n;
+    const ferry_search_rules rules = {
+        .options = {.beam = 1, .nbest = 1, .max_length = 1, .repetition_penalty = 1, .search = &masked}};
+    ferry_search *search;
+    CHECK(ferry_search_begin(&arena, &rules, &search, &error));
     context->work = (ferry_work){0};
     const int32_t best = context->kernels->argmax(maxima, (int32_t)ferry_matrix_panels(screen->exact));
     assert_true(best >= 0);
-    CHECK(ferry_logit_bound_resolve(screen, context, w->x, bound, maxima, best, &rules, &a.column, &a.logit, &error));
+    CHECK(ferry_logit_bound_resolve(screen, context, w->x, bound, maxima, best, search, &a.column, &a.logit, &error));
+    ferry_arena_destroy(&arena);
     a.panels = (context->work.float_products + context->work.int8_products) / (FERRY_LANES * w->K);
     return a;
 }
