@@ -13,11 +13,12 @@ const char *ferry_phase_name(ferry_phase phase)
     return names[phase];
 }
 
-void ferry_profile_switch(ferry_profile *profile, ferry_phase phase)
+void ferry_profile_leave(ferry_profile *profile, ferry_phase next)
 {
+    if (!profile->on) return;
     const double now = ferry_clock();
     if (profile->phase != FERRY_PHASE_IDLE) profile->seconds[profile->phase] += now - profile->since;
-    profile->phase = phase;
+    profile->phase = next;
     profile->since = now;
 }
 

@@ -90,22 +90,17 @@ typedef struct ferry_profile {
 
 /* The phase's name, static. */
 const char *ferry_phase_name(ferry_phase phase);
-/* Ends the current phase and begins `phase`. */
-void ferry_profile_switch(ferry_profile *profile, ferry_phase phase);
+/* Ends the current phase; `next` goes on, or begins. */
+void ferry_profile_leave(ferry_profile *profile, ferry_phase next);
 
 /* Begins a phase; returns the one around it, for ferry_profile_leave. */
 static inline ferry_phase ferry_profile_enter(ferry_profile *profile, ferry_phase phase)
 {
     const ferry_phase around = profile->phase;
     if (!profile->on) return around;
-    ferry_profile_switch(profile, phase);
+    ferry_profile_leave(profile, phase);
     profile->calls[phase]++;
     return around;
-}
-
-static inline void ferry_profile_leave(ferry_profile *profile, ferry_phase around)
-{
-    if (profile->on) ferry_profile_switch(profile, around);
 }
 
 /* ---- the state of a thread: scratch memory, keys and values or SSRU states, rows by position, profile ---- */

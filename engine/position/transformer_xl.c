@@ -68,9 +68,8 @@ static size_t panel_floats(const ferry_position *position)
     return FERRY_LANES * ((size_t)position->stack.layers * inner_width(position) + (size_t)position->stack.d_model);
 }
 
-/* Panels from distance t on: slot s holds t + s·step. */
-static void prepare_panel(const ferry_position *position, const ferry_kernels *kernels, float *panel, int32_t t,
-                          int32_t step)
+/* Panels from distance t on: slot s holds t - s. */
+static void prepare_panel(const ferry_position *position, const ferry_kernels *kernels, float *panel, int32_t t)
 {
     const transformer_xl *own = position->derived;
     const int32_t D = position->stack.d_model, width = (int32_t)inner_width(position);
@@ -79,7 +78,7 @@ static void prepare_panel(const ferry_position *position, const ferry_kernels *k
     for (size_t k = 0; k < half; k++) {
         const double frequency = 1.0 / pow(10000.0, (double)k / (double)half);
         for (int32_t s = 0; s < FERRY_LANES; s++) {
-            const double angle = (double)(t + s * step) * frequency;
+            const double angle = (double)(t - s) * frequency;
             r[k * FERRY_LANES + (size_t)s] = (float)sin(angle);
             r[(half + k) * FERRY_LANES + (size_t)s] = (float)cos(angle);
         }
@@ -95,8 +94,8 @@ static void fill(const ferry_position *position, const ferry_kernels *kernels, f
     const size_t floats = panel_floats(position), sides = position->stack.causal ? 1 : 2;
     for (int32_t t = first; t < end; t += FERRY_LANES) {
         float *group = rows + (size_t)(t / FERRY_LANES) * sides * floats;
-        prepare_panel(position, kernels, group, t + FERRY_LANES - 1, -1);
-        if (sides > 1) prepare_panel(position, kernels, group + floats, -t - 1, -1);
+        prepare_panel(position, kernels, group, t + FERRY_LANES - 1);
+        if (sides > 1) prepare_panel(position, kernels, group + floats, -t - 1);
     }
 }
 
