@@ -27,6 +27,11 @@ typedef void *ferry_thread_handle;
     {                                                                                                                  \
         NULL                                                                                                           \
     }
+#elif defined(__wasm__)
+typedef char ferry_mutex, ferry_condition, ferry_thread_handle; /* nothing */
+typedef bool ferry_once;                                        /* whether it was called */
+#define FERRY_MUTEX_READY 0
+#define FERRY_ONCE_READY false
 #else
 #include <pthread.h>
 typedef pthread_mutex_t ferry_mutex;

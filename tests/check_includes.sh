@@ -1,7 +1,7 @@
 #!/bin/bash
 # The floors of docs/architecture.md: an include names a file of its own folder, or one of a floor below by its path
 # from the root. Each external library has its own files (may_include_foreign); names of positional schemes occur only in
-# engine/position, importers and tests; only files of base and tools/system whose names end in _posix.c or _windows.c include
+# engine/position, importers and tests; only files of base and tools/system whose names end in _posix.c, _wasm.c or _windows.c include
 # headers of an operating system; file names are unique.
 #     check_includes.sh [ROOT]        checks the tree (default: that of this script)
 #     check_includes.sh --self-test   shows that every rule catches a planted violation
@@ -37,6 +37,7 @@ declare -A floors=(
     [tools]='tools/system documents engine/file/schema.h engine/kernels/kernels.h base engine/ferry.h engine/ferry_inspect.h models/convert.h'
     [tools/lab]='base tools models/containers/weights.h engine/ferry.h engine/ferry_inspect.h engine/kernels'
     [examples]='engine/ferry.h'
+    [bindings]='engine/ferry.h'
 )
 
 # Sets floor: the longest floor that $1 is under.
@@ -66,7 +67,7 @@ is_standard()
     assert.h | complex.h | ctype.h | errno.h | fenv.h | float.h | inttypes.h | iso646.h | limits.h | locale.h | math.h) ;;
     setjmp.h | signal.h | stdalign.h | stdarg.h | stdatomic.h | stdbool.h | stddef.h | stdint.h | stdio.h | stdlib.h) ;;
     stdnoreturn.h | string.h | tgmath.h | threads.h | time.h | wchar.h | wctype.h) ;;
-    immintrin.h | arm_neon.h | cpuid.h | sanitizer/*) ;;
+    immintrin.h | arm_neon.h | wasm_simd128.h | cpuid.h | sanitizer/*) ;;
     *.*) false ;;
     esac
 }
@@ -83,11 +84,12 @@ may_include_foreign()
     cblas.h) [[ $1 =~ ^(tools/lab/bench_|engine/kernels/product_openblas\.c$) ]] ;;
     xxhash.h) [ "$1" = engine/file/model_file.c ] ;;
     sentencepiece*) [ "$1" = tokenizer/sentencepiece_c.cc ] ;;
+    filesystem.h | util.h) [ "$1" = tokenizer/sentencepiece_wasm.cc ] ;; # SentencePiece's own
     utf8proc.h) [ "$1" = tokenizer/unicode.c ] ;;
     ferry.h | ferry_documents.h) [[ $1 == examples/* ]] ;;
     glib.h | gtk/gtk.h) [[ $1 == examples/desktop/* ]] ;;
     pthread.h) [[ $1 =~ ^base/(threads\.h|.*_posix\.c)$ ]] ;; # for the types
-    *) is_standard "$2" || [[ $1 =~ ^(base|tools/system)/[a-z_]*_(posix|windows)\.c$ ]] ;;
+    *) is_standard "$2" || [[ $1 =~ ^(base|tools/system)/[a-z_]*_(posix|wasm|windows)\.c$ ]] ;;
     esac
 }
 
@@ -108,7 +110,7 @@ check_tree()
     local file line files foreign scheme='sinusoidal|learned|shaw|rope|alibi|kerple|fire|deberta|transformer_xl|t5'
     local include='^[[:space:]]*#[[:space:]]*include[[:space:]]*'
     cd "$1"
-    mapfile -t files < <(find base documents engine models tokenizer tools examples -name '*.[ch]' -o -name '*.cc')
+    mapfile -t files < <(find base bindings documents engine models tokenizer tools examples -name '*.[ch]' -o -name '*.cc')
     while IFS= read -r line; do
         file=${line%%:*}
         if [[ ${line#*:} =~ $include\"([^\"]*)\" ]]; then
@@ -144,7 +146,7 @@ self_test()
     root=$(mktemp -d "${TMPDIR:-/tmp}/ferry-includes.XXXXXX")
     trap 'rm -r "$root"' EXIT
     mkdir -p "$root"/{base,tokenizer,engine/{kernels,position,graph,search,file,api,inspect}} \
-        "$root"/{models/{containers,plan,families/marian},documents,tools/{lab,system},examples,tests}
+        "$root"/{models/{containers,plan,families/marian},documents,tools/{lab,system},bindings,examples,tests}
     touch "$root"/{base/bytes,tokenizer/{tokenizer,sentencepiece_c},engine/ferry,engine/kernels/kernels}.h \
         "$root"/engine/{position/{position,schemes},graph/{transformer,pass},search/search,file/gguf,api/model}.h \
         "$root"/{models/{convert,containers/zip,plan/plan,families/marian/marian},tools/lab/race}.h

@@ -12,11 +12,15 @@ complain()
 
 while IFS= read -r file; do
     name=${file##*/}
-    # One of each two files for an operating system.
-    case $name in *_posix.c) name="${name%_posix.c}_\${system}.c" ;; *_windows.c) name=${name%windows.c} ;; esac
-    grep -qF "$name" CMakeLists.txt engine/kernels/kernels.cmake tokenizer/sentencepiece.cmake tokenizer/unicode.cmake \
-        tests/CMakeLists.txt tests/cross/CMakeLists.txt || complain "$file is not in a list of sources"
-done < <(find base documents engine models tokenizer tools tests/support -name '*.c' -o -name '*.cc')
+    # One of each three files for an operating system.
+    case $name in
+    *_posix.c) name="${name%_posix.c}_\${system}.c" ;;
+    *_wasm.c) name=${name%wasm.c} ;;
+    *_windows.c) name=${name%windows.c} ;;
+    esac
+    grep -qF "$name" CMakeLists.txt bindings/js/CMakeLists.txt engine/kernels/kernels.cmake tokenizer/sentencepiece.cmake \
+        tokenizer/unicode.cmake tests/CMakeLists.txt tests/cross/CMakeLists.txt || complain "$file is not in a list of sources"
+done < <(find base bindings documents engine models tokenizer tools tests/support -name '*.c' -o -name '*.cc')
 for file in tests/*/test_*.c tests/fuzz/fuzz_*.c examples/*.c; do
     name=${file##*/}
     [ ! -f "$file" ] || grep -qw "${name%.c}" tests/CMakeLists.txt || complain "$file is not in tests/CMakeLists.txt"

@@ -51,8 +51,13 @@ set(sources
 )
 if(WIN32)
     list(APPEND sources third_party/protobuf-lite/io_win32.cc)
+elseif(CMAKE_SYSTEM_NAME STREQUAL WASI)
+    list(REMOVE_ITEM sources src/filesystem.cc)
 endif()
 list(TRANSFORM sources PREPEND ${package}/)
+if(CMAKE_SYSTEM_NAME STREQUAL WASI)
+    list(APPEND sources ${CMAKE_CURRENT_LIST_DIR}/sentencepiece_wasm.cc)
+endif()
 
 # ferry_mend(FILE PATTERN REPLACEMENT …): a copy of FILE is compiled in which what matches is replaced.
 function(ferry_mend file)
@@ -102,6 +107,9 @@ set(map ${CMAKE_CURRENT_LIST_DIR}/sentencepiece_map.h)
 set_source_files_properties(${package}/src/unigram_model.cc PROPERTIES OBJECT_DEPENDS ${map}
                             COMPILE_FLAGS "-include third_party/darts_clone/darts.h -include ${map}")
 target_include_directories(ferry_spm SYSTEM PRIVATE ${package}/src)
+if(CMAKE_SYSTEM_NAME STREQUAL WASI)
+    target_compile_options(ferry_sentencepiece PRIVATE "SHELL:-include ${CMAKE_CURRENT_LIST_DIR}/sentencepiece_wasm.h")
+endif()
 
 set(spm_licenses LICENSE third_party/absl/LICENSE third_party/darts_clone/LICENSE third_party/protobuf-lite/LICENSE)
 list(TRANSFORM spm_licenses PREPEND ${package}/)

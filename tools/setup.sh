@@ -1,6 +1,7 @@
 #!/bin/sh
-# Installs the Debian packages that are missing, and fetches SentencePiece's source: tools/setup.sh build | python | test | gate | full
-# python is build, and what installing bindings/python into an environment of its own needs.
+# Installs the Debian packages that are missing, and fetches SentencePiece's source: tools/setup.sh build | python | test | gate | wasm | full
+# python is build, and what installing bindings/python into an environment of its own needs; wasm is build, and what bindings/js needs:
+# a compiler for WebAssembly in third_party, and the libraries of the module made by it.
 # gate and full are for .ci/run and .ci/full. For full also the sources of the other libraries, which tests/systems.sh
 # compiles for other systems, and what tests/openblas.sh needs of another processor.
 # The lists are complete: only git and a shell are assumed.
@@ -12,11 +13,13 @@ build='gcc g++ libc6-dev binutils cmake ninja-build pkg-config libjansson-dev li
 zlib1g-dev nettle-dev python3 python3-pip python3-setuptools python3-wheel'
 python="$build python3-venv"
 test="$build libopenblas-serial-dev libcmocka-dev"
+wasm="$build nodejs"
+command -v npm > /dev/null || wasm="$wasm npm" # other packages of nodejs have it inside, and conflict with Debian's
 # cmark-gfm, gettext: they read what tests of documents write. fish, groff-base, mandoc, zsh: completions and manual pages.
 gate="$test clang clang-format libclang-rt-14-dev shellcheck cmark-gfm gettext fish groff-base mandoc zsh"
 # libprotobuf-dev and libsentencepiece-dev: for a program that has another protobuf and SentencePiece of its own.
 # parallel, default-jre-headless: for examples/scale-out. From libgtk-4-dev on: for examples/desktop and its test.
-full="$gate $python ccache make llvm
+full="$gate $python $wasm ccache make llvm
 gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
 libopenblas0-pthread g++-powerpc64le-linux-gnu libc6-dev-ppc64el-cross
 g++-mingw-w64-x86-64-posix wine64
@@ -32,6 +35,7 @@ archives=md4c
 # Of ppc64el.
 foreign='libopenblas-serial-dev libutf8proc-dev'
 
+zig_version=0.17.1
 sentencepiece_version=0.2.1
 sentencepiece_sha256=8138cec27c2f2282f4a34d9a016e3374cd40e5c6e9cb335063db66a0a3b71fad
 
@@ -40,9 +44,10 @@ build) packages=$build ;;
 python) packages=$python ;;
 test) packages=$test ;;
 gate) packages=$gate ;;
+wasm) packages=$wasm ;;
 full) packages=$full ;;
 *)
-    echo "usage: tools/setup.sh build | python | test | gate | full" >&2
+    echo "usage: tools/setup.sh build | python | test | gate | wasm | full" >&2
     exit 2
     ;;
 esac
@@ -166,14 +171,53 @@ fetch_debian_sources()
     rm -rf "$place"
 }
 
+# zig, whose programs are named as CMake wants compilers named.
+fetch_zig()
+{
+    name=zig-$zig_version
+    [ ! -d "third_party/$name" ] || return 0
+    echo "setup: fetching $name" >&2
+    scratch=$(mktemp -d third_party/fetch.XXXXXX)
+    trap 'rm -rf "$scratch"' EXIT
+    python3 -m pip --quiet --disable-pip-version-check install --no-deps --no-compile --target "$scratch" "ziglang==$zig_version" >&2
+    rm -rf "${scratch:?}/bin"
+    mkdir "$scratch/bin"
+    for tool in cc c++ ar ranlib; do
+        # shellcheck disable=SC2016 # for the script that is written
+        printf '#!/bin/sh\nexec "$(dirname "$0")/../ziglang/zig" %s "$@"\n' "$tool" > "$scratch/bin/$tool"
+        chmod +x "$scratch/bin/$tool"
+    done
+    mv "$scratch" "third_party/$name"
+}
+
+# The libraries that the module is linked with, into third_party/wasm.
+make_wasm_libraries()
+{
+    [ ! -d third_party/wasm ] || return 0
+    echo "setup: compiling libraries for WebAssembly" >&2
+    scratch=$(mktemp -d third_party/make.XXXXXX)
+    trap 'rm -rf "$scratch"' EXIT
+    {
+        cmake -S tests/systems -B "$scratch" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$PWD/bindings/js/wasm.cmake" \
+            -DCMAKE_BUILD_TYPE=Release -DSOURCES="$PWD/third_party" -DCMAKE_INSTALL_PREFIX="$scratch/prefix"
+        cmake --build "$scratch" --target install
+    } >&2
+    mv "$scratch/prefix" third_party/wasm
+    rm -rf "$scratch"
+}
+
 mkdir -p third_party
 if command -v dpkg-query >/dev/null; then
     install_packages "$packages"
-    if [ "$1" = full ]; then
-        fetch_debian_sources
-        fetch_foreign_packages
-    fi
+    case $1 in full | wasm) fetch_debian_sources ;; esac
+    [ "$1" != full ] || fetch_foreign_packages
 else
     echo "setup: not a Debian system; install these yourself: $packages" >&2
 fi
 fetch_sentencepiece
+case $1 in
+full | wasm)
+    fetch_zig
+    make_wasm_libraries
+    ;;
+esac

@@ -4,7 +4,7 @@
  *     vpdpbusd  on x86: of WIDTH outputs
  *     sdot      on ARM: of 4 outputs; one load of 16 inputs serves four steps
  *     smull     on ARM without dot products: 2 groups of 4 inputs by 2 outputs, as products of 16 bits
- *     pmaddwd   on x86 without AVX: pairs of inputs, as 16 bits, of 4 outputs
+ *     pmaddwd   on x86 without AVX, i32x4.dot_i16x8_s in WebAssembly: pairs of inputs, as 16 bits, of 4 outputs
  *
  * and in plain C by products of 16 bits in 32-bit lanes. */
 #include "int8.h"
@@ -35,7 +35,7 @@
 #define INPUTS (LANES * GROUP)
 #define OFFSET 0
 #define CHAINS(rows, panels) ((rows) * (panels) > 2 ? 1 : 4 / ((rows) * (panels)))
-#elif defined(__SSE2__)
+#elif defined(__SSE2__) || defined(__wasm_simd128__)
 #define TILE_ROWS 4
 #define TILES(TILE) TILES_UP_TO_4(TILE, 1)
 #define INPUTS GROUP
@@ -107,6 +107,9 @@ INLINE sum_vec multiply_add(sum_vec acc, operand w, operand x)
 #if defined(__SSE2__)
     return acc + (sum_vec)_mm_madd_epi16((__m128i)w.low, (__m128i)x.low) +
            (sum_vec)_mm_madd_epi16((__m128i)w.high, (__m128i)x.high);
+#elif defined(__wasm_simd128__)
+    return acc + (sum_vec)wasm_i32x4_dot_i16x8((v128_t)w.low, (v128_t)x.low) +
+           (sum_vec)wasm_i32x4_dot_i16x8((v128_t)w.high, (v128_t)x.high);
 #else
     const sum_vec both = (sum_vec)(w.low * x.low + w.high * x.high);
     return acc + (sum_vec)((int_vec)(both << 16) >> 16) + (sum_vec)((int_vec)both >> 16);

@@ -1,0 +1,73 @@
+/** What went wrong; `status` is one of ferry_status's names: "FORMAT", "ARGUMENT", "MEMORY" … */
+export class FerryError extends Error {
+    status: string;
+}
+
+export interface Language {
+    /** The model's own name: "deu_Latn". */
+    tag: string;
+    /** Other names for it: ["de", "deu"]. */
+    names: string[];
+    /** "German"; empty if it is not known. */
+    english: string;
+    source: boolean;
+    target: boolean;
+    defaultSource: boolean;
+    defaultTarget: boolean;
+}
+
+export interface Options {
+    /** Languages, by any of their names; by default the model's. */
+    from?: string;
+    to?: string;
+    /** Hypotheses kept; 1 is greedy search. By default the model's. */
+    beam?: number;
+    /** Ends the call; its promise is rejected with the signal's reason. */
+    signal?: AbortSignal;
+    /** The translation of a sentence so far, as it grows; search is greedy then. */
+    onPartial?: (sentence: number, text: string) => void;
+    onProgress?: (done: number, total: number) => void;
+}
+
+/** Positions are those of JavaScript's strings: [begin, end). */
+export interface Sentence {
+    source: [number, number];
+    target: [number, number];
+    /** Why it stayed in the source language, or null. */
+    error: string | null;
+    warning: string | null;
+    /** Signs that the translation is wrong. */
+    quality: ("cut" | "loop" | "short" | "unknown")[];
+    /** With `alignment`: what in the translation comes from what: source begin, end, target begin, end. */
+    pairs?: [number, number, number, number][];
+}
+
+export interface Translation {
+    text: string;
+    sentences: Sentence[];
+}
+
+export interface Note {
+    line: number;
+    /** Whether the text stays in the source language. */
+    left: boolean;
+    message: string;
+}
+
+export class Ferry {
+    /** `model`: a URL, an ArrayBuffer, or a File. `wasm`: where the module is, beside this file by default. */
+    static load(model: string | URL | ArrayBuffer | ArrayBufferView | Blob, options?: {wasm?: string | URL}): Promise<Ferry>;
+    /** How the model file describes itself. */
+    readonly info: Record<string, string>;
+    /** The languages that `from` and `to` can name; empty: the model has one pair. */
+    readonly languages: Language[];
+    translate(text: string, options?: Options): Promise<string>;
+    translate(texts: string[], options?: Options): Promise<string[]>;
+    explain(text: string, options?: Options & {alignment?: boolean}): Promise<Translation>;
+    translateHtml(html: string, options?: Options): Promise<string>;
+    translateDocument(format: string, text: string, options?: Options): Promise<{text: string; notes: Note[]}>;
+    /** Bytes of the module's memory, which never shrinks. */
+    memory(): Promise<number>;
+    /** Ends the thread, and gives its memory back. */
+    close(): void;
+}

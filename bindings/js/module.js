@@ -1,0 +1,325 @@
+// ferry.wasm on the thread that runs this: structs of ferry.h as they lie in the module's memory (32-bit pointers).
+
+const random = globalThis.crypto ?? (await import("node:crypto")).webcrypto; // Node 18 has it there alone
+const utf8 = new TextEncoder();
+const text = new TextDecoder();
+
+const STATUS = ["OK", "ARGUMENT", "MEMORY", "IO", "FORMAT", "UNSUPPORTED", "LIMIT", "CANCELLED"];
+const ERROR_SIZE = 512; // ferry_error
+const TOKEN_SIZE = 16; // ferry_token
+const ROLE = {source: 1, target: 2, defaultSource: 4, defaultTarget: 8};
+const QUALITY = {1: "cut", 2: "loop", 4: "short", 8: "unknown"};
+
+/** What went wrong; `status` is one of ferry_status's names. */
+export class FerryError extends Error {
+    constructor(status, message) {
+        super(message);
+        this.name = "FerryError";
+        this.status = status;
+    }
+}
+
+/** The functions of WASI that the C library asks for: a clock, random numbers, and where C++ writes before it ends. */
+function system(memory) {
+    const view = () => new DataView(memory().buffer);
+    const EBADF = 8;
+    return {
+        clock_time_get(id, precision, time) {
+            view().setBigUint64(time, BigInt(Math.round(performance.now() * 1e6)), true);
+            return 0;
+        },
+        random_get(bytes, size) {
+            random.getRandomValues(new Uint8Array(memory().buffer, bytes, size));
+            return 0;
+        },
+        environ_sizes_get(count, size) {
+            view().setUint32(count, 0, true);
+            view().setUint32(size, 0, true);
+            return 0;
+        },
+        environ_get: () => 0,
+        fd_write: () => EBADF,
+        fd_read: () => EBADF,
+        fd_seek: () => EBADF,
+        fd_close: () => EBADF,
+        fd_fdstat_get: () => EBADF,
+        proc_exit(code) {
+            throw new FerryError("MEMORY", `the module ended with ${code}`);
+        },
+    };
+}
+
+/** An instance of ferry.wasm, with one model. `watch`: {progress(done, total), partial(sentence, text)}, or neither. */
+export class Module {
+    static async create(wasm, watch = {}) {
+        const self = new Module();
+        const memory = () => self.c.memory;
+        const exports = (await WebAssembly.instantiate(wasm, {
+            wasi_snapshot_preview1: system(memory),
+            ferry: {
+                progress(done, total) {
+                    watch.progress?.(done, total);
+                    return 0;
+                },
+                partial(sentence, data, size) {
+                    watch.partial?.(sentence, self.text(data, size));
+                    return 0;
+                },
+            },
+        })).exports;
+        self.c = exports;
+        exports._initialize();
+        self.error = self.allocate(ERROR_SIZE);
+        self.slot = self.allocate(TOKEN_SIZE); // what functions return
+        return self;
+    }
+
+    // ---- memory ----
+
+    /** Throws what the module says, and where it cannot say anything, that there is no memory. */
+    allocate(size) {
+        const pointer = this.c.ferry_js_allocate(size);
+        if (pointer === 0) throw new FerryError("MEMORY", `out of memory: ${size} bytes`);
+        return pointer;
+    }
+
+    word(pointer) {
+        return new DataView(this.c.memory.buffer).getUint32(pointer, true);
+    }
+
+    text(data, size) {
+        return text.decode(new Uint8Array(this.c.memory.buffer, data, size));
+    }
+
+    /** A NUL-terminated text, or null. */
+    words(data) {
+        if (data === 0) return null;
+        const bytes = new Uint8Array(this.c.memory.buffer);
+        return this.text(data, bytes.indexOf(0, data) - data);
+    }
+
+    /** Calls body(pointer, size) with a copy of the bytes, and a NUL after them. */
+    with(bytes, body) {
+        if (bytes === null) return body(0, 0);
+        const pointer = this.allocate(bytes.length + 1);
+        const copy = new Uint8Array(this.c.memory.buffer, pointer, bytes.length + 1);
+        copy.set(bytes);
+        copy[bytes.length] = 0;
+        try {
+            return body(pointer, bytes.length);
+        } finally {
+            this.c.ferry_js_free(pointer);
+        }
+    }
+
+    /** The pointer that a function sets: call(result) returns a ferry_status. */
+    made(call) {
+        const status = call(this.slot);
+        if (status !== 0) throw new FerryError(STATUS[status] ?? "FORMAT", this.words(this.error + 4));
+        return this.word(this.slot);
+    }
+
+    // ---- models ----
+
+    /** Opens a model file, a Uint8Array, which is copied. */
+    open(bytes) {
+        this.close();
+        this.data = this.allocate(bytes.length);
+        new Uint8Array(this.c.memory.buffer).set(bytes, this.data);
+        try {
+            this.model = this.made((model) => this.c.ferry_model_open_memory(this.data, bytes.length, 0, model, this.error));
+        } catch (error) {
+            this.close();
+            throw error;
+        }
+    }
+
+    close() {
+        this.c.ferry_translator_destroy(this.translator ?? 0);
+        this.c.ferry_model_close(this.model ?? 0);
+        this.c.ferry_js_free(this.data ?? 0);
+        this.translator = this.model = this.data = undefined;
+    }
+
+    /** What the model's file says, by the keys of ferry_model_info. */
+    info() {
+        const info = {};
+        for (let i = 0, key; (key = this.c.ferry_model_info_key(i)) !== 0; i++) {
+            const value = this.words(this.c.ferry_model_info(this.model, key));
+            if (value !== null) info[this.words(key)] = value;
+        }
+        return info;
+    }
+
+    languages() {
+        const count = this.c.ferry_model_language_count(this.model);
+        return Array.from({length: count}, (_, i) => {
+            const language = this.c.ferry_model_language(this.model, i);
+            const roles = this.word(language + 12);
+            return {
+                tag: this.words(this.word(language)),
+                names: this.words(this.word(language + 4)).split(" ").filter((name) => name !== ""),
+                english: this.words(this.word(language + 8)),
+                ...Object.fromEntries(Object.entries(ROLE).map(([role, bit]) => [role, (roles & bit) !== 0])),
+            };
+        });
+    }
+
+    // ---- translating ----
+
+    /** The translator for these options, which stays for the next call. */
+    prepare({from = null, to = null, beam = 0, alignment = false, watched = false}) {
+        const wanted = JSON.stringify([from, to, beam, alignment, watched]);
+        if (this.translator !== undefined && this.wanted === wanted) return;
+        this.c.ferry_translator_destroy(this.translator ?? 0);
+        this.translator = undefined;
+        const [source, target] = [from, to].map((language) => (language === null ? null : utf8.encode(language)));
+        this.translator = this.with(source, (source) => this.with(target, (target) => this.made((translator) =>
+            this.c.ferry_js_translator(this.model, source, target, beam, alignment ? 1 : 0, watched ? 1 : 0, translator,
+                                       this.error))));
+        this.wanted = wanted;
+    }
+
+    /** {text, sentences: [{source: [begin, end], target: [begin, end], tokens?, error, warning, quality}]}; positions
+     * are those of JavaScript's strings. */
+    translate(source, options = {}) {
+        this.prepare(options);
+        const bytes = utf8.encode(source);
+        return this.with(bytes, (data, size) => {
+            const view = this.pair(data, size);
+            try {
+                const result = this.made((made) => this.c.ferry_translate_text(this.translator, view, made, this.error));
+                try {
+                    return this.read(result, bytes, options.alignment === true);
+                } finally {
+                    this.c.ferry_result_destroy(result);
+                }
+            } finally {
+                this.c.ferry_js_free(view);
+            }
+        });
+    }
+
+    /** Of each text, translated sentence by sentence, all of them together, its translation. */
+    lines(texts, options = {}) {
+        this.prepare(options);
+        const parts = texts.map((text) => utf8.encode(text));
+        const bytes = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
+        return this.with(bytes, (data) => {
+            const list = this.allocate(8 * parts.length);
+            const view = new DataView(this.c.memory.buffer);
+            let at = 0;
+            parts.forEach((part, i) => {
+                new Uint8Array(this.c.memory.buffer).set(part, data + at);
+                view.setUint32(list + 8 * i, data + at, true);
+                view.setUint32(list + 8 * i + 4, part.length, true);
+                at += part.length;
+            });
+            try {
+                const result = this.made((made) => this.c.ferry_translate(this.translator, list, parts.length, made, this.error));
+                try {
+                    return texts.map((text, line) => this.line(result, line));
+                } finally {
+                    this.c.ferry_result_destroy(result);
+                }
+            } finally {
+                this.c.ferry_js_free(list);
+            }
+        });
+    }
+
+    line(result, line) {
+        const outcome = this.c.ferry_result_outcome(result, line);
+        const status = this.word(outcome);
+        if (status !== 0) throw new FerryError(STATUS[status], `text ${line}: ${this.words(this.word(outcome + 8))}`);
+        this.c.ferry_result_text(this.slot, result, line, 0);
+        return text.decode(this.bytes());
+    }
+
+    /** A ferry_text. */
+    pair(data, size) {
+        const pair = this.allocate(8);
+        const view = new DataView(this.c.memory.buffer);
+        view.setUint32(pair, data, true);
+        view.setUint32(pair + 4, size, true);
+        return pair;
+    }
+
+    /** The bytes of a text that the module returned in the slot. */
+    bytes() {
+        return new Uint8Array(this.c.memory.buffer, this.word(this.slot), this.word(this.slot + 4)).slice();
+    }
+
+    read(result, source, alignment) {
+        this.c.ferry_result_text(this.slot, result, 0, 0);
+        const target = this.bytes();
+        const at = {source: positions(source), target: positions(target)};
+        const lines = this.c.ferry_result_sentences(result);
+        const sentences = Array.from({length: this.c.ferry_result_sentence_count(result)}, (_, i) => {
+            const sentence = this.c.ferry_result_sentence(result, i);
+            const [a, b, c, d] = [0, 4, 8, 12].map((offset) => this.word(sentence + offset));
+            const outcome = this.c.ferry_result_outcome(lines, i);
+            const quality = this.word(outcome + 4);
+            return {
+                source: [at.source[a], at.source[b]],
+                target: [at.target[c], at.target[d]],
+                error: this.words(this.word(outcome + 8)),
+                warning: this.words(this.word(outcome + 12)),
+                quality: Object.keys(QUALITY).filter((bit) => (quality & bit) !== 0).map((bit) => QUALITY[bit]),
+                ...(alignment ? {pairs: this.pairs(lines, i, (byte) => at.source[a + byte], (byte) => at.target[c + byte])}
+                              : {}),
+            };
+        });
+        return {text: text.decode(target), sentences};
+    }
+
+    /** Of each target token with text: [source begin, source end, target begin, target end], by its largest weight. */
+    pairs(lines, line, source, target) {
+        const pairs = [];
+        const range = (status) => (status === 0 ? [this.word(this.slot + 8), this.word(this.slot + 12)] : [0, 0]);
+        for (let token = 0; token < this.c.ferry_result_token_count(lines, line, 0); token++) {
+            const [begin, end] = range(this.c.ferry_result_token(lines, line, 0, token, this.slot, TOKEN_SIZE));
+            const weights = this.c.ferry_result_weights(lines, line, 0, token, this.slot, this.slot + 4);
+            if (begin === end || weights === 0) continue;
+            const [first, count] = [this.word(this.slot), this.word(this.slot + 4)];
+            const values = new Float32Array(this.c.memory.buffer, weights, count);
+            const best = first + values.indexOf(Math.max(...values));
+            const [from, to] = range(this.c.ferry_result_source_token(lines, line, best, this.slot, TOKEN_SIZE));
+            if (from < to) pairs.push([source(from), source(to), target(begin), target(end)]);
+        }
+        return pairs;
+    }
+
+    /** A document of ferry_documents.h: {text, notes: [{line, left, message}]}. */
+    document(format, source, options = {}) {
+        this.prepare(options);
+        return this.with(utf8.encode(format), (format) => this.with(utf8.encode(source), (data, size) => {
+            const view = this.pair(data, size);
+            try {
+                const result = this.made((made) => this.c.ferry_document_translate(this.model, this.translator, format, view,
+                                                                                   0, made, this.error));
+                this.c.ferry_document_result_text(this.slot, result);
+                const done = {text: text.decode(this.bytes()), notes: []};
+                for (let i = 0, note; (note = this.c.ferry_document_result_note(result, i)) !== 0; i++)
+                    done.notes.push({line: this.word(note + 4), left: this.word(note + 8) === 1,
+                                     message: this.words(this.word(note + 12))});
+                this.c.ferry_document_result_destroy(result);
+                return done;
+            } finally {
+                this.c.ferry_js_free(view);
+            }
+        }));
+    }
+}
+
+/** Of each byte of UTF-8, and of its end, the position in JavaScript's string of UTF-16. */
+function positions(bytes) {
+    const at = new Uint32Array(bytes.length + 1);
+    let position = 0;
+    bytes.forEach((byte, i) => {
+        at[i] = position;
+        if ((byte & 0xc0) !== 0x80) position += byte >= 0xf0 ? 2 : 1;
+    });
+    at[bytes.length] = position;
+    return at;
+}

@@ -1,0 +1,48 @@
+// The thread on which a model translates: takes {id, name, values}, answers {id, value} or {id, error}, and says in
+// between {id, partial} and {id, progress}.
+import {Module} from "./module.js";
+
+const node = globalThis.process?.versions?.node !== undefined;
+const port = node ? (await import("node:worker_threads")).parentPort : globalThis;
+let module, id; // of the call in progress
+
+async function bytes(source) {
+    if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return new Uint8Array(source);
+    if (source instanceof Blob) return new Uint8Array(await source.arrayBuffer());
+    if (node && source.startsWith("file:")) return (await import("node:fs/promises")).readFile(new URL(source));
+    const response = await fetch(source);
+    if (!response.ok) throw new Error(`${source}: cannot be fetched: ${response.status} ${response.statusText}`);
+    return new Uint8Array(await response.arrayBuffer());
+}
+
+const calls = {
+    async load(wasm, model) {
+        const watch = {
+            partial: (sentence, text) => port.postMessage({id, partial: [sentence, text]}),
+            progress: (done, total) => port.postMessage({id, progress: [done, total]}),
+        };
+        module = await Module.create(await WebAssembly.compile(await bytes(wasm)), watch);
+        module.open(await bytes(model));
+        return {info: module.info(), languages: module.languages()};
+    },
+    lines: (texts, options) => module.lines(texts, options),
+    translate: (text, options) => module.translate(text, options),
+    memory: () => module.c.memory.buffer.byteLength,
+    document: (format, text, options) => module.document(format, text, options),
+};
+
+let last = Promise.resolve(); // calls are answered in their order
+
+function receive(message) {
+    last = last.then(async () => {
+        id = message.id;
+        try {
+            port.postMessage({id, value: await calls[message.name](...message.values)});
+        } catch (error) {
+            port.postMessage({id, error: {status: error.status ?? "IO", message: error.message}});
+        }
+    });
+}
+
+if (node) port.on("message", receive);
+else port.onmessage = (event) => receive(event.data);

@@ -1,0 +1,27 @@
+#!/bin/bash
+# bindings/js: the module is made, packed as npm does, installed in an empty project, and tested there beside the program.
+# tests/embedding/javascript.sh BUILD SCRATCH      (BUILD has the program; after tools/setup.sh wasm)
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+tree=$PWD
+ferry=$(realpath "$1/ferry")
+scratch=$(realpath -m "$2")
+
+cmake --preset wasm > /dev/null
+cmake --build --preset wasm > "$tree/build-wasm/log" || { cat "$tree/build-wasm/log"; false; }
+
+rm -rf "$scratch"
+mkdir -p "$scratch/project"
+bindings/js/pack.sh "$scratch"
+cd "$scratch/project"
+npm init -y > /dev/null
+npm install --silent --no-audit --no-fund --offline "$scratch"/ferry-translate-*.tgz
+cp "$tree/tests/js/test_ferry.mjs" .
+
+model=$tree/models/pretrained/tatoeba-en-de.gguf
+head -n 40 "$tree/models/encodings/test.en" > lines
+for kind in f16 int8; do
+    "$ferry" convert "$model" -o "$kind.gguf" --type "$kind" 2> /dev/null > /dev/null
+    "$ferry" translate -m "$kind.gguf" --split all -i lines -o translations
+    node test_ferry.mjs "$PWD/$kind.gguf" lines translations
+done

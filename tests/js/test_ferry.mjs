@@ -1,0 +1,98 @@
+// The npm package, installed in an empty project, beside the program: the same texts, errors, cancelling, memory.
+//     node test_ferry.mjs MODEL LINES TRANSLATIONS      (TRANSLATIONS: what the program makes of LINES)
+import assert from "node:assert/strict";
+import {readFile} from "node:fs/promises";
+import {pathToFileURL} from "node:url";
+import {test} from "node:test";
+
+import {Ferry, FerryError} from "ferry-translate";
+
+const [model, lines, translations] = process.argv.slice(2);
+const texts = async (path) => (await readFile(path, "utf8")).split("\n").slice(0, -1);
+const [sources, expected] = [await texts(lines), await texts(translations)];
+const load = () => Ferry.load(pathToFileURL(model));
+
+test("a list of texts is translated as by the program", async () => {
+    const ferry = await load();
+    assert.deepEqual(await ferry.translate(sources), expected);
+    ferry.close();
+});
+
+test("a text, its sentences, and what comes from what", async () => {
+    const ferry = await load();
+    const text = "Good morning!  😀 It is late.\n";
+    const {text: whole, sentences} = await ferry.explain(text, {alignment: true});
+    assert.equal(await ferry.translate(text), whole);
+    assert.equal(text.slice(...sentences[0].source), "Good morning!");
+    assert.equal(sentences.at(-1).source[1], text.length - 1);
+    assert.equal(whole.slice(...sentences[0].target), (await ferry.translate("Good morning!")));
+    assert.match(whole, /\n$/);
+    for (const {source, target, pairs} of sentences)
+        for (const [a, b, c, d] of pairs) {
+            assert.ok(source[0] <= a && a < b && b <= source[1] && target[0] <= c && c < d && d <= target[1]);
+            assert.equal(text.slice(a, b), text.slice(a, b).trim());
+        }
+    ferry.close();
+});
+
+test("a translation grows", async () => {
+    const ferry = await load(), seen = [];
+    const text = await ferry.translate("It is late.", {onPartial: (sentence, grown) => seen.push([sentence, grown])});
+    assert.ok(seen.length > 1);
+    assert.deepEqual(seen.at(-1), [0, text]);
+    ferry.close();
+});
+
+test("HTML keeps its tags", async () => {
+    const ferry = await load();
+    assert.match(await ferry.translateHtml("<p>Good <b>morning</b>!</p>"), /^<p>[^<]*<b>[^<]+<\/b>[^<]*<\/p>$/);
+    const {text, notes} = await ferry.translateDocument("html", "<p lang=en>It is late.</p>");
+    assert.match(text, /<p lang=/);
+    assert.deepEqual(notes, []);
+    ferry.close();
+});
+
+test("a call that is aborted ends at once, and those behind it are answered", async () => {
+    const ferry = await load(), controller = new AbortController();
+    const long = ferry.translate("It was late because there was snow. ".repeat(2000), {signal: controller.signal});
+    const next = ferry.translate(sources[0]);
+    const begin = performance.now();
+    setTimeout(() => controller.abort(), 50);
+    await assert.rejects(long, {name: "AbortError"});
+    assert.ok(performance.now() - begin < 5000);
+    assert.equal(await next, (await ferry.translate([sources[0]]))[0]);
+    await assert.rejects(ferry.translate("x", {signal: controller.signal}), {name: "AbortError"});
+    ferry.close();
+});
+
+test("errors say what is wrong", async () => {
+    const ferry = await load();
+    await assert.rejects(ferry.translate("x", {from: "xx"}), (error) =>
+        error instanceof FerryError && error.status === "ARGUMENT" && error.message.includes("'xx'"));
+    await assert.rejects(ferry.translateDocument("doc", "x"), {status: "ARGUMENT"});
+    const waiting = ferry.translate("x");
+    ferry.close();
+    await assert.rejects(waiting, {status: "CANCELLED"});
+    await assert.rejects(Ferry.load(new Uint8Array(100)), {status: "FORMAT", message: "memory: not a GGUF file"});
+    await assert.rejects(Ferry.load((await readFile(model)).subarray(0, 4000)), {status: "FORMAT"});
+    await assert.rejects(Ferry.load("no/such/file"), {status: "IO"});
+});
+
+test("what SentencePiece throws is an error", async () => {
+    const bytes = new Uint8Array(await readFile(model));
+    const name = new TextEncoder().encode("ferry.tokenizer.source.model");
+    const at = bytes.findIndex((_, i) => name.every((byte, k) => bytes[i + k] === byte));
+    assert.ok(at > 0);
+    bytes.fill(0xff, at + name.length + 16, at + name.length + 80); // after the type, and the count, of the key's value
+    await assert.rejects(Ferry.load(bytes), {status: "FORMAT", message: /SentencePiece/});
+});
+
+test("memory stays after a hundred translations", async () => {
+    const ferry = await load();
+    const memory = async () => (await ferry.memory());
+    for (let i = 0; i < 10; i++) await ferry.translate(sources.slice(0, 8));
+    const before = await memory();
+    for (let i = 0; i < 100; i++) await ferry.translate(sources.slice(0, 8));
+    assert.equal(await memory(), before);
+    ferry.close();
+});

@@ -1,0 +1,39 @@
+/* Files for SentencePiece where there are none. */
+#include <memory>
+
+#include <filesystem.h>
+#include <util.h>
+
+namespace sentencepiece::filesystem
+{
+namespace
+{
+class NoFile : public ReadableFile
+{
+  public:
+    util::Status status() const override
+    {
+        return {util::StatusCode::kNotFound, "there are no files"};
+    }
+    bool ReadLine(std::string *) override
+    {
+        return false;
+    }
+    bool ReadAll(std::string *) override
+    {
+        return false;
+    }
+};
+} // namespace
+
+std::unique_ptr<ReadableFile> NewReadableFile(absl::string_view, bool)
+{
+    return std::make_unique<NoFile>();
+}
+} // namespace sentencepiece::filesystem
+
+/* Nothing ends the only thread before its module. */
+extern "C" int __cxa_thread_atexit(void (*)(void *), void *, void *)
+{
+    return 0;
+}
