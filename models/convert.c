@@ -23,9 +23,8 @@ static bool is_inner_model(const ferry_import_plan *plan, const char *name)
 /* For a directory or an archive, where the user named no file of it. */
 static ferry_status check_one_model(const ferry_import_plan *plan, ferry_error *error)
 {
-    const ferry_import_source *source = plan->source;
-    const bool configured =
-        ferry_import_source_has(source, "config.json") || ferry_import_source_has(source, "decoder.yml");
+    const ferry_source *source = plan->source;
+    const bool configured = ferry_source_has(source, "config.json") || ferry_source_has(source, "decoder.yml");
     bool outer = false; /* weights of the source itself; "model/" is part of an Argos package */
     for (size_t i = 0; i < source->count; i++) {
         const char *name = source->files[i].name;
@@ -113,9 +112,9 @@ ferry_status ferry_import(const char *source_path, const char *output, const fer
         return ferry_fail(error, FERRY_ERROR_ARGUMENT, "type: expected f32, f16 or i8, found %s",
                           ferry_type_name(options->type));
     }
-    ferry_import_source *source;
+    ferry_source *source;
     ferry_import_plan plan;
-    FERRY_TRY(ferry_import_source_open(source_path, options->budget, &source, error));
+    FERRY_TRY(ferry_source_open(source_path, options->budget, &source, error));
     ferry_import_plan_init(&plan, source);
     ferry_status status = read_source(&plan, error);
     if (status == FERRY_OK && plan.file == NULL) status = ferry_import_find_segmenter(&plan, error);
@@ -131,12 +130,12 @@ ferry_status ferry_import(const char *source_path, const char *output, const fer
                                          plan.guessed[0], plan.guessed[1])
                            .text);
     if (status == FERRY_OK) status = ferry_import_license(&plan, error);
-    status = ferry_import_source_check(source, NULL, status, error);
+    status = ferry_source_check(source, NULL, status, error);
     if (status == FERRY_OK)
-        status = ferry_import_source_check(source, output, ferry_import_write(&plan, output, options, error), error);
+        status = ferry_source_check(source, output, ferry_import_write(&plan, output, options, error), error);
     if (status == FERRY_OK && options->complete != NULL)
-        options->complete(options->user, ferry_import_source_read_bytes(source));
+        options->complete(options->user, ferry_source_read_bytes(source));
     ferry_import_plan_destroy(&plan);
-    ferry_import_source_close(source);
+    ferry_source_close(source);
     return status;
 }

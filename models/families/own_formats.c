@@ -63,8 +63,8 @@ static ferry_status read_text(ferry_import_plan *plan, ferry_error *error)
     const ferry_texts *pieces;
     int32_t unknown;
     ferry_json vocabulary;
-    if (!ferry_import_has_file(plan, "source.spm")) return FERRY_OK;
-    const char *target = ferry_import_has_file(plan, "target.spm") ? "target.spm" : NULL;
+    if (!ferry_source_has(plan->source, "source.spm")) return FERRY_OK;
+    const char *target = ferry_source_has(plan->source, "target.spm") ? "target.spm" : NULL;
     FERRY_TRY(ferry_import_segmenters(plan, "source.spm", target, error));
     FERRY_TRY(ferry_import_optional_json(plan, "vocab.json", &vocabulary, error));
     if (vocabulary.object != NULL) {
@@ -171,16 +171,16 @@ ferry_status ferry_import_model_file(ferry_import_plan *plan, ferry_error *error
     const char *selected = plan->source->selected;
     ferry_view bytes;
     ferry_mapped_file map;
-    FERRY_TRY(ferry_import_source_map(plan->source, selected, &bytes, error));
+    FERRY_TRY(ferry_source_map(plan->source, selected, &bytes, error));
     ferry_model_file *file = plan->file = calloc(1, sizeof *file);
     if (file == NULL) return ferry_fail_memory(error, "a model", sizeof *file);
     FERRY_TRY(ferry_mapped_file_open_memory(bytes, FERRY_FILE_BORROWED, &map, error));
-    FERRY_TRY(ferry_model_file_read(map, ferry_import_source_label(plan->source, selected), ferry_kernels_find(NULL),
-                                    file, error));
+    FERRY_TRY(
+        ferry_model_file_read(map, ferry_source_label(plan->source, selected), ferry_kernels_find(NULL), file, error));
     if (file->hash.size > 0) {
         /* It must have this content: what is written gets a hash of its own. */
         FERRY_TRY(ferry_model_file_verify(file, error));
-        ferry_import_source_release(plan->source, bytes.data, bytes.size);
+        ferry_source_release(plan->source, bytes.data, bytes.size);
     }
     plan->name = ferry_arena_text(&plan->arena, file->name);
     if (plan->name == NULL) return ferry_fail_memory(error, "the name of a model", file->name.size);

@@ -112,7 +112,7 @@ static ferry_status look(ferry_import_plan *plan, search *s, const char *name, f
     ferry_view bytes;
     ferry_spm *spm = NULL;
     ferry_error found;
-    ferry_status status = ferry_import_source_look(plan->source, name, &bytes, &found);
+    ferry_status status = ferry_source_look(plan->source, name, &bytes, &found);
     if (status == FERRY_OK && (bytes.size == 0 || bytes.size > MOST_BYTES || bytes.data[0] != '\n')) return FERRY_OK;
     if (status == FERRY_OK) status = ferry_import_open_spm(plan, bytes, name, &spm, &found);
     if (status == FERRY_OK) compare(s, name, bytes, spm);

@@ -7,7 +7,7 @@
 #include "tokenizer/sentencepiece_c.h"
 #include "base/utf8.h"
 
-void ferry_import_plan_init(ferry_import_plan *plan, ferry_import_source *source)
+void ferry_import_plan_init(ferry_import_plan *plan, ferry_source *source)
 {
     ferry_model_origin origin = {0}; /* the writer's */
     *plan = (ferry_import_plan){.source = source, .name = source->base, .prefix = "", .closing_id = -1};
@@ -33,16 +33,6 @@ void ferry_import_plan_destroy(ferry_import_plan *plan)
 
 /* ---- files ---- */
 
-bool ferry_import_has_file(const ferry_import_plan *plan, const char *name)
-{
-    return ferry_import_source_has(plan->source, name);
-}
-
-ferry_status ferry_import_map(ferry_import_plan *plan, const char *name, ferry_view *bytes, ferry_error *error)
-{
-    return ferry_import_source_map(plan->source, name, bytes, error);
-}
-
 ferry_status ferry_import_keep_json(ferry_import_plan *plan, const char *file, json_t *tree, ferry_error *error)
 {
     if (plan->tree_count < FERRY_IMPORT_MAX_TREES) {
@@ -67,20 +57,20 @@ static ferry_status parse_tree(ferry_import_plan *plan, ferry_view text, const c
 ferry_status ferry_import_json(ferry_import_plan *plan, const char *name, ferry_json *json, ferry_error *error)
 {
     ferry_view text;
-    FERRY_TRY(ferry_import_map(plan, name, &text, error));
-    return parse_tree(plan, text, ferry_import_source_label(plan->source, name), false, json, error);
+    FERRY_TRY(ferry_source_map(plan->source, name, &text, error));
+    return parse_tree(plan, text, ferry_source_label(plan->source, name), false, json, error);
 }
 
 ferry_status ferry_import_yaml(ferry_import_plan *plan, ferry_view text, const char *name, ferry_json *yaml,
                                ferry_error *error)
 {
-    return parse_tree(plan, text, ferry_import_source_label(plan->source, name), true, yaml, error);
+    return parse_tree(plan, text, ferry_source_label(plan->source, name), true, yaml, error);
 }
 
 ferry_status ferry_import_optional_json(ferry_import_plan *plan, const char *name, ferry_json *json, ferry_error *error)
 {
-    *json = (ferry_json){.file = ferry_import_source_label(plan->source, name)};
-    return ferry_import_has_file(plan, name) ? ferry_import_json(plan, name, json, error) : FERRY_OK;
+    *json = (ferry_json){.file = ferry_source_label(plan->source, name)};
+    return ferry_source_has(plan->source, name) ? ferry_import_json(plan, name, json, error) : FERRY_OK;
 }
 
 ferry_status ferry_import_note(ferry_import_plan *plan, ferry_name note, ferry_error *error)
@@ -93,7 +83,8 @@ ferry_status ferry_import_license(ferry_import_plan *plan, ferry_error *error)
 {
     static const char *const names[] = {"LICENSE", "LICENSE.txt", "LICENSE.md", "LICENCE"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (ferry_import_has_file(plan, names[i])) return ferry_import_map(plan, names[i], &plan->license, error);
+        if (ferry_source_has(plan->source, names[i]))
+            return ferry_source_map(plan->source, names[i], &plan->license, error);
     return FERRY_OK;
 }
 
@@ -112,9 +103,8 @@ static ferry_status read_file(ferry_import_plan *plan, const char *name, ferry_w
                               ferry_weights *weights, ferry_error *error)
 {
     ferry_view bytes;
-    FERRY_TRY(ferry_import_map(plan, name, &bytes, error));
-    return ferry_weights_read(read, bytes, ferry_import_source_label(plan->source, name), plan->account, weights,
-                              error);
+    FERRY_TRY(ferry_source_map(plan->source, name, &bytes, error));
+    return ferry_weights_read(read, bytes, ferry_source_label(plan->source, name), plan->account, weights, error);
 }
 
 ferry_status ferry_import_read_weights(ferry_import_plan *plan, const char *name, ferry_weights_reader *read,
@@ -188,7 +178,7 @@ static const char *const weight_names[] = {"model.safetensors", "model.safetenso
 bool ferry_import_has_weights(const ferry_import_plan *plan, const char **name)
 {
     for (size_t i = 0; i < sizeof weight_names / sizeof weight_names[0]; i++)
-        if (ferry_import_has_file(plan, *name = weight_names[i])) return true;
+        if (ferry_source_has(plan->source, *name = weight_names[i])) return true;
     return false;
 }
 

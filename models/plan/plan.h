@@ -49,7 +49,7 @@ typedef struct ferry_import_tensor {
 } ferry_import_tensor;
 
 typedef struct ferry_import_plan {
-    ferry_import_source *source;
+    ferry_source *source;
     ferry_account *account; /* the source's: whatever the plan holds is taken from it */
     const char *name;       /* ferry.origin.name */
     const char
@@ -90,14 +90,12 @@ typedef struct ferry_import_plan {
 } ferry_import_plan;
 
 /* What a plan starts from: decoding rules that are switched off, no ids, no special choices. */
-void ferry_import_plan_init(ferry_import_plan *plan, ferry_import_source *source);
+void ferry_import_plan_init(ferry_import_plan *plan, ferry_source *source);
 /* Does not close the source. */
 void ferry_import_plan_destroy(ferry_import_plan *plan);
 
 /* ---- files (plan.c) ---- */
 
-bool ferry_import_has_file(const ferry_import_plan *plan, const char *name);
-ferry_status ferry_import_map(ferry_import_plan *plan, const char *name, ferry_view *bytes, ferry_error *error);
 ferry_status ferry_import_json(ferry_import_plan *plan, const char *name, ferry_json *json, ferry_error *error);
 /* The same for a file that may be missing: json->object is NULL then. */
 ferry_status ferry_import_optional_json(ferry_import_plan *plan, const char *name, ferry_json *json,

@@ -19,8 +19,8 @@ ferry_status ferry_import_open_spm(ferry_import_plan *plan, ferry_view model, co
 /* Loading the model here finds a broken file before anything is written. */
 static ferry_status add_segmenter(ferry_import_plan *plan, const char *name, ferry_view *model, ferry_error *error)
 {
-    FERRY_TRY(ferry_import_map(plan, name, model, error));
-    const char *file = plan->segmenter_files[plan->segmenter_count] = ferry_import_source_label(plan->source, name);
+    FERRY_TRY(ferry_source_map(plan->source, name, model, error));
+    const char *file = plan->segmenter_files[plan->segmenter_count] = ferry_source_label(plan->source, name);
     FERRY_TRY(ferry_import_open_spm(plan, *model, file, &plan->segmenters[plan->segmenter_count], error));
     plan->segmenter_count++;
     return FERRY_OK;
@@ -110,7 +110,7 @@ ferry_status ferry_import_merges(ferry_import_plan *plan, const char *name, cons
     ferry_model_text *text = &plan->text;
     ferry_view bytes;
     ferry_bpe_codes codes;
-    FERRY_TRY(ferry_import_map(plan, name, &bytes, error));
+    FERRY_TRY(ferry_source_map(plan->source, name, &bytes, error));
     FERRY_TRY(ferry_bpe_codes_read(bytes, file, fsmt, &plan->arena, &codes, error));
     text->kind = fsmt                 ? FERRY_TOKENIZER_FSMT
                  : codes.version == 1 ? FERRY_TOKENIZER_SUBWORD_NMT_1

@@ -14,7 +14,7 @@ enum { HASH_STEP = 1 << 20 };
 /* ---- names ---- */
 
 /* "a/b", or "b" for a = NULL. */
-static char *join(ferry_import_source *source, const char *a, const char *b)
+static char *join(ferry_source *source, const char *a, const char *b)
 {
     const size_t before = a != NULL ? strlen(a) + 1 : 0, size = before + strlen(b);
     char *path = ferry_arena_alloc(&source->arena, size + 1, 1);
@@ -30,7 +30,7 @@ static ferry_view plain_name(const char *name)
     return (ferry_view){name, size > 3 && ferry_text_ends(name, ".gz") ? size - 3 : size};
 }
 
-static ferry_status add_file(ferry_import_source *source, const char *published, size_t member, ferry_error *error)
+static ferry_status add_file(ferry_source *source, const char *published, size_t member, ferry_error *error)
 {
     ferry_source_file *files = NULL;
     if (ferry_account_take(&source->budget.account, 2 * sizeof *files)) /* the array may be half empty */
@@ -61,7 +61,7 @@ static int compare_files(const void *a, const void *b)
 }
 
 /* By name; of a file and its compressed twin, the file. */
-static ferry_status sort_files(ferry_import_source *source, ferry_error *error)
+static ferry_status sort_files(ferry_source *source, ferry_error *error)
 {
     size_t kept = 0;
     if (source->count > 0) qsort(source->files, source->count, sizeof *source->files, compare_files);
@@ -74,7 +74,7 @@ static ferry_status sort_files(ferry_import_source *source, ferry_error *error)
     return source->read != NULL ? FERRY_OK : ferry_fail_memory(error, "a list of files", kept * sizeof *source->read);
 }
 
-static ferry_source_file *find_file(const ferry_import_source *source, const char *name)
+static ferry_source_file *find_file(const ferry_source *source, const char *name)
 {
     const ferry_source_file wanted = {.name = name};
     if (source->count == 0) return NULL;
@@ -85,7 +85,7 @@ static ferry_source_file *find_file(const ferry_import_source *source, const cha
 
 /* The files of the directory (folder NULL) and of its folders; hidden ones are no part of a model. A folder that must
  * not be read holds nothing. */
-static ferry_status list_folder(ferry_import_source *source, const char *folder, ferry_error *error)
+static ferry_status list_folder(ferry_source *source, const char *folder, ferry_error *error)
 {
     const char *path = folder != NULL ? join(source, source->directory, folder) : source->directory;
     if (path == NULL) return ferry_fail_memory(error, "a file name", strlen(folder));
@@ -118,7 +118,7 @@ static ferry_status list_folder(ferry_import_source *source, const char *folder,
 /* ---- archives ---- */
 
 /* Lists the archive when `source->path` is one; otherwise source->archive stays NULL. */
-static ferry_status open_archive(ferry_import_source *source, ferry_error *error)
+static ferry_status open_archive(ferry_source *source, ferry_error *error)
 {
     FERRY_TRY(ferry_mapped_file_open(source->path, FERRY_FILE_MAPPED, &source->map, error));
     if (ferry_is_zip(source->map.bytes))
@@ -148,7 +148,7 @@ static ferry_status open_archive(ferry_import_source *source, ferry_error *error
 
 /* ---- opening ---- */
 
-static ferry_status open_source(ferry_import_source *source, const char *path, ferry_error *error)
+static ferry_status open_source(ferry_source *source, const char *path, ferry_error *error)
 {
     ferry_file_info information;
     if (!ferry_file_examine(path, &information))
@@ -185,11 +185,10 @@ static ferry_status open_source(ferry_import_source *source, const char *path, f
     return sort_files(source, error);
 }
 
-ferry_status ferry_import_source_open(const char *path, uint64_t budget, ferry_import_source **source,
-                                      ferry_error *error)
+ferry_status ferry_source_open(const char *path, uint64_t budget, ferry_source **source, ferry_error *error)
 {
     *source = NULL;
-    ferry_import_source *opened = calloc(1, sizeof *opened);
+    ferry_source *opened = calloc(1, sizeof *opened);
     if (opened == NULL) return ferry_fail_memory(error, "a list of files", sizeof *opened);
     ferry_budget_begin(&opened->budget, budget);
     opened->arena.account = &opened->budget.account;
@@ -197,11 +196,11 @@ ferry_status ferry_import_source_open(const char *path, uint64_t budget, ferry_i
     if (status == FERRY_OK)
         *source = opened;
     else
-        ferry_import_source_close(opened);
+        ferry_source_close(opened);
     return status;
 }
 
-void ferry_import_source_close(ferry_import_source *source)
+void ferry_source_close(ferry_source *source)
 {
     if (source == NULL) return;
     for (size_t i = 0; i < source->count; i++) {
@@ -217,20 +216,20 @@ void ferry_import_source_close(ferry_import_source *source)
     free(source);
 }
 
-bool ferry_import_source_has(const ferry_import_source *source, const char *name)
+bool ferry_source_has(const ferry_source *source, const char *name)
 {
     return find_file(source, name) != NULL;
 }
 
 /* ---- reading ---- */
 
-static const char *label_of(ferry_import_source *source, ferry_source_file *file)
+static const char *label_of(ferry_source *source, ferry_source_file *file)
 {
     if (file->label == NULL) file->label = join(source, source->directory, file->published);
     return file->label != NULL ? file->label : file->name;
 }
 
-const char *ferry_import_source_label(ferry_import_source *source, const char *name)
+const char *ferry_source_label(ferry_source *source, const char *name)
 {
     ferry_source_file *file = find_file(source, name);
     if (file != NULL) return label_of(source, file);
@@ -238,7 +237,7 @@ const char *ferry_import_source_label(ferry_import_source *source, const char *n
     return label != NULL ? label : name;
 }
 
-static ferry_status map_file(ferry_import_source *source, ferry_source_file *file, ferry_error *error)
+static ferry_status map_file(ferry_source *source, ferry_source_file *file, ferry_error *error)
 {
     const char *label = label_of(source, file);
     if (source->archive != NULL) {
@@ -264,15 +263,14 @@ static ferry_status map_file(ferry_import_source *source, ferry_source_file *fil
     return FERRY_OK;
 }
 
-ferry_status ferry_import_source_look(ferry_import_source *source, const char *name, ferry_view *bytes,
-                                      ferry_error *error)
+ferry_status ferry_source_look(ferry_source *source, const char *name, ferry_view *bytes, ferry_error *error)
 {
     ferry_source_file *file = find_file(source, name);
     if (file == NULL) {
         return ferry_fail(error, FERRY_ERROR_IO, "%s: cannot open: there is no such file",
-                          ferry_import_source_label(source, name));
+                          ferry_source_label(source, name));
     }
-    FERRY_TRY(ferry_import_source_check(source, NULL, FERRY_OK, error));
+    FERRY_TRY(ferry_source_check(source, NULL, FERRY_OK, error));
     source->asked = label_of(source, file);
     ferry_status status = file->mapped ? FERRY_OK : map_file(source, file, error);
     status = ferry_budget_check(&source->budget, source->asked, status, error);
@@ -286,18 +284,16 @@ ferry_status ferry_import_source_look(ferry_import_source *source, const char *n
     return status;
 }
 
-ferry_status ferry_import_source_map(ferry_import_source *source, const char *name, ferry_view *bytes,
-                                     ferry_error *error)
+ferry_status ferry_source_map(ferry_source *source, const char *name, ferry_view *bytes, ferry_error *error)
 {
-    FERRY_TRY(ferry_import_source_look(source, name, bytes, error));
+    FERRY_TRY(ferry_source_look(source, name, bytes, error));
     ferry_source_file *file = find_file(source, name);
     if (!file->noted) source->read[source->read_count++] = file;
     file->noted = true;
     return FERRY_OK;
 }
 
-ferry_status ferry_import_source_check(const ferry_import_source *source, const char *file, ferry_status status,
-                                       ferry_error *error)
+ferry_status ferry_source_check(const ferry_source *source, const char *file, ferry_status status, ferry_error *error)
 {
     if (source->out_of_memory)
         status = ferry_fail(error, FERRY_ERROR_MEMORY, "%s: out of memory: not all files could be read", source->path);
@@ -314,7 +310,7 @@ static bool release_in(const ferry_mapped_file *map, const void *data, size_t si
     return true;
 }
 
-void ferry_import_source_release(ferry_import_source *source, const void *data, size_t size)
+void ferry_source_release(ferry_source *source, const void *data, size_t size)
 {
     if (release_in(&source->map, data, size)) return;
     for (size_t i = 0; i < source->read_count; i++)
@@ -323,14 +319,14 @@ void ferry_import_source_release(ferry_import_source *source, const void *data, 
 
 /* ---- what was read ---- */
 
-uint64_t ferry_import_source_read_bytes(const ferry_import_source *source)
+uint64_t ferry_source_read_bytes(const ferry_source *source)
 {
     uint64_t bytes = 0;
     for (size_t i = 0; i < source->read_count; i++) bytes += source->read[i]->original.size;
     return bytes;
 }
 
-const char *ferry_import_source_hash(ferry_import_source *source, ferry_source_file *file)
+const char *ferry_source_hash(ferry_source *source, ferry_source_file *file)
 {
     struct sha256_ctx context;
     uint8_t digest[SHA256_DIGEST_SIZE];
@@ -339,7 +335,7 @@ const char *ferry_import_source_hash(ferry_import_source *source, ferry_source_f
     for (size_t at = 0; at < file->original.size; at += HASH_STEP) {
         const size_t left = file->original.size - at, step = left < HASH_STEP ? left : HASH_STEP;
         sha256_update(&context, step, (const uint8_t *)file->original.data + at);
-        ferry_import_source_release(source, file->original.data + at, step);
+        ferry_source_release(source, file->original.data + at, step);
     }
     sha256_digest(&context, sizeof digest, digest);
     ferry_hex_digits(digest, sizeof digest, file->hash); /* which is zeroed */

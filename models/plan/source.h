@@ -28,7 +28,7 @@ typedef struct ferry_source_file {
 } ferry_source_file;
 
 /* Others read what is above the line, and change nothing. */
-typedef struct ferry_import_source {
+typedef struct ferry_source {
     const char *path;     /* what the user named, for messages */
     const char *base;     /* its last part without slashes, for general.name */
     const char *folder;   /* of a file, the last part of the name of its folder; "" for a directory */
@@ -47,37 +47,33 @@ typedef struct ferry_import_source {
     const char *asked;  /* label of the last file that was looked for; at first, the path */
     bool out_of_memory; /* for a file */
     ferry_arena arena;  /* names */
-} ferry_import_source;
+} ferry_source;
 
 /* `budget`: what reading and converting the source may take, in bytes; 0: the default (models/containers/reader.h).
  * Errors: IO, FORMAT, MEMORY, LIMIT (the budget). */
-ferry_status ferry_import_source_open(const char *path, uint64_t budget, ferry_import_source **source,
-                                      ferry_error *error);
+ferry_status ferry_source_open(const char *path, uint64_t budget, ferry_source **source, ferry_error *error);
 /* NULL is allowed. */
-void ferry_import_source_close(ferry_import_source *source);
+void ferry_source_close(ferry_source *source);
 
-bool ferry_import_source_has(const ferry_import_source *source, const char *name);
+bool ferry_source_has(const ferry_source *source, const char *name);
 
 /* Bytes of a file; they stay until the source is closed. A file is noted as read (for the origin of the model file).
  * Errors: IO, FORMAT, UNSUPPORTED (a Git LFS pointer), MEMORY, LIMIT (the budget, from its first refusal on). */
-ferry_status ferry_import_source_map(ferry_import_source *source, const char *name, ferry_view *bytes,
-                                     ferry_error *error);
+ferry_status ferry_source_map(ferry_source *source, const char *name, ferry_view *bytes, ferry_error *error);
 /* The same without that note: to look whether a file is the one that is needed. */
-ferry_status ferry_import_source_look(ferry_import_source *source, const char *name, ferry_view *bytes,
-                                      ferry_error *error);
+ferry_status ferry_source_look(ferry_source *source, const char *name, ferry_view *bytes, ferry_error *error);
 /* `status` of what was made of the source, unless memory or the budget did not suffice: MEMORY or LIMIT then, and a
  * message that names `file`, or the last file that was looked for (NULL). (A caller that only looks whether a file is a
  * model's takes such a failure for "no".) */
-ferry_status ferry_import_source_check(const ferry_import_source *source, const char *file, ferry_status status,
-                                       ferry_error *error);
+ferry_status ferry_source_check(const ferry_source *source, const char *file, ferry_status status, ferry_error *error);
 /* "path/name" for messages, as long as the source lives; the name itself when out of memory. */
-const char *ferry_import_source_label(ferry_import_source *source, const char *name);
-/* A range inside bytes that ferry_import_source_map gave was read for the last time for now. */
-void ferry_import_source_release(ferry_import_source *source, const void *data, size_t size);
+const char *ferry_source_label(ferry_source *source, const char *name);
+/* A range inside bytes that ferry_source_map gave was read for the last time for now. */
+void ferry_source_release(ferry_source *source, const void *data, size_t size);
 
 /* The sum of the sizes of the files that were read, as they were published. */
-uint64_t ferry_import_source_read_bytes(const ferry_import_source *source);
+uint64_t ferry_source_read_bytes(const ferry_source *source);
 /* The SHA-256 of a file that was read, as it was published (hexadecimal; computed on the first call). */
-const char *ferry_import_source_hash(ferry_import_source *source, ferry_source_file *file);
+const char *ferry_source_hash(ferry_source *source, ferry_source_file *file);
 
 #endif

@@ -202,7 +202,7 @@ static ferry_status list_files(const ferry_import_plan *plan, ferry_arena *arena
         ferry_source_file *file = plan->source->read[i];
         files[i] = ferry_text_view(file->published);
         sizes[i] = file->original.size;
-        hashes[i] = ferry_text_view(ferry_import_source_hash(plan->source, file));
+        hashes[i] = ferry_text_view(ferry_source_hash(plan->source, file));
     }
     *origin = (ferry_model_origin){
         .kind = ferry_text_view(plan->kind),

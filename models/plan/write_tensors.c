@@ -217,8 +217,7 @@ static void release_read(converter *state, const ferry_import_tensor *tensor, in
     const ferry_tensor *source = &tensor->source->tensor;
     const size_t read = (size_t)(tensor->offset + row * tensor->row) * ferry_type_size(source->type);
     if (read <= state->released + RELEASE_STEP || read > source->bytes) return;
-    ferry_import_source_release(state->plan->source, (const char *)source->data + state->released,
-                                read - state->released);
+    ferry_source_release(state->plan->source, (const char *)source->data + state->released, read - state->released);
     state->released = read;
 }
 
@@ -380,7 +379,7 @@ static ferry_status write_tensor(converter *state, const ferry_import_tensor *te
     }
     if (ferry_import_has_coarse(state->plan, tensor, options)) FERRY_TRY(write_coarse(state, tensor, type, error));
     if (tensor->source == NULL) return FERRY_OK;
-    ferry_import_source_release(state->plan->source, tensor->source->tensor.data, tensor->source->tensor.bytes);
+    ferry_source_release(state->plan->source, tensor->source->tensor.data, tensor->source->tensor.bytes);
     return FERRY_OK;
 }
 

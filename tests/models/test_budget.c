@@ -123,20 +123,20 @@ TEST(test_limit)
 TEST(test_limit_follows_files)
 {
     char *directory = scratch_directory("limits"), *large = kept_memory(MEGABYTE);
-    ferry_import_source *source;
+    ferry_source *source;
     ferry_view bytes;
     write_bytes(in_directory(directory, "read"), large, MEGABYTE);
     write_bytes(in_directory(directory, "unread"), large, MEGABYTE);
     write_bytes(in_directory(directory, "broken.gz"), large, 1000);
-    CHECK(ferry_import_source_open(in_directory(directory, "read"), 0, &source, &error));
+    CHECK(ferry_source_open(in_directory(directory, "read"), 0, &source, &error));
     const ferry_memory *memory = source->budget.account.memory;
     assert_int_equal(memory->limit, BASE);
-    for (int i = 0; i < 2; i++) CHECK(ferry_import_source_map(source, "read", &bytes, &error));
+    for (int i = 0; i < 2; i++) CHECK(ferry_source_map(source, "read", &bytes, &error));
     assert_int_equal(memory->limit, BASE + 8 * MEGABYTE);
     for (int i = 0; i < 2; i++)
-        REFUSE(ferry_import_source_map(source, "broken", &bytes, &error), FERRY_ERROR_FORMAT, "cannot be inflated");
+        REFUSE(ferry_source_map(source, "broken", &bytes, &error), FERRY_ERROR_FORMAT, "cannot be inflated");
     assert_int_equal(memory->limit, BASE + 8 * MEGABYTE + 8000);
-    ferry_import_source_close(source);
+    ferry_source_close(source);
 }
 
 /* ---- layers that inflate ---- */
@@ -251,11 +251,10 @@ TEST(test_many_files)
 {
     char *directory = scratch_directory("files");
     for (int i = 0; i < 300; i++) write_text(directory, ferry_name_format("%d", i).text, "");
-    ferry_import_source *source;
-    CHECK(ferry_import_source_open(directory, MEGABYTE / 2, &source, &error));
-    ferry_import_source_close(source);
-    REFUSE(ferry_import_source_open(directory, MEGABYTE / 7, &source, &error), FERRY_ERROR_LIMIT,
-           "/files: would need ");
+    ferry_source *source;
+    CHECK(ferry_source_open(directory, MEGABYTE / 2, &source, &error));
+    ferry_source_close(source);
+    REFUSE(ferry_source_open(directory, MEGABYTE / 7, &source, &error), FERRY_ERROR_LIMIT, "/files: would need ");
     assert_null(source);
 }
 

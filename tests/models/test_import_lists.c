@@ -153,8 +153,8 @@ TEST_WITH(test_named_pair, set_up, tear_down)
 /* What a name says counts where the model says nothing. */
 TEST_WITH(test_guessed_pair, set_up, tear_down)
 {
-    ferry_import_source *named;
-    CHECK(ferry_import_source_open(scratch_directory("opus-mt-en-de"), 0, &named, &error));
+    ferry_source *named;
+    CHECK(ferry_source_open(scratch_directory("opus-mt-en-de"), 0, &named, &error));
     plan.source = named;
     CHECK(ferry_import_guess_pair(&plan, &error)); /* no text */
     plan.text.present = true;
@@ -165,7 +165,7 @@ TEST_WITH(test_guessed_pair, set_up, tear_down)
     CHECK(ferry_import_guess_pair(&plan, &error));
     assert_string_equal(plan.guessed[0], "en");
     assert_string_equal(plan.guessed[1], "de");
-    ferry_import_source_close(named);
+    ferry_source_close(named);
 }
 
 /* ---- words ---- */
@@ -300,7 +300,7 @@ TEST_WITH(test_segmenters_of_two_sides, set_up, tear_down)
     for (int i = 0; i < 3; i++) {
         tear_down(NULL);
         if (i == 1) link_file(data_file("models/marian-separate/target.spm"), directory, "a.model");
-        CHECK(ferry_import_source_open(directory, 0, &source, &error));
+        CHECK(ferry_source_open(directory, 0, &source, &error));
         ferry_import_plan_init(&plan, source);
         plan.text.present = true;
         plan.text.source_count = i == 2 ? 1198 : 898;

@@ -5,7 +5,7 @@
 #include "models/plan/plan.h"
 
 static char *directory;
-static ferry_import_source *source;
+static ferry_source *source;
 static ferry_import_plan plan;
 
 static int make_directory(void **state)
@@ -38,7 +38,7 @@ static void write_part(const char *name, const char *names, float first)
 
 static ferry_status open_weights(const char *path, ferry_error *error)
 {
-    if (ferry_import_source_open(path, 0, &source, error) != FERRY_OK) fail_msg("%s", error->message);
+    if (ferry_source_open(path, 0, &source, error) != FERRY_OK) fail_msg("%s", error->message);
     ferry_import_plan_init(&plan, source);
     return ferry_import_open_weights(&plan, error);
 }
@@ -46,7 +46,7 @@ static ferry_status open_weights(const char *path, ferry_error *error)
 static void close_weights(void)
 {
     ferry_import_plan_destroy(&plan);
-    ferry_import_source_close(source);
+    ferry_source_close(source);
 }
 
 static void check_tensor(const char *name, float first)

@@ -6,7 +6,7 @@
 
 #include "models/plan/plan.h"
 
-static ferry_import_source *source;
+static ferry_source *source;
 static ferry_import_plan plan;
 static ferry_gguf file; /* what was written */
 
@@ -15,7 +15,7 @@ static inline int set_up(void **state)
     static const int32_t eos[] = {0, 3};
     char *path = data_file("positions/none-post");
     (void)state;
-    CHECK(ferry_import_source_open(path, 0, &source, &error));
+    CHECK(ferry_source_open(path, 0, &source, &error));
     ferry_import_plan_init(&plan, source);
     plan.kind = "test";
     for (int i = 0; i < 2; i++) ferry_import_set_position(&plan, i == 1, "none", 0, 0, 0);
@@ -30,7 +30,7 @@ static inline int tear_down(void **state)
     (void)state;
     ferry_gguf_close(&file);
     ferry_import_plan_destroy(&plan);
-    ferry_import_source_close(source);
+    ferry_source_close(source);
     return 0;
 }
 

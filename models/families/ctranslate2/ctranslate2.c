@@ -15,10 +15,10 @@ static bool is_folder(const ferry_import_plan *plan, const char *folder)
                                                "target_vocabulary.json", "target_vocabulary.txt"};
     const ferry_name name = ferry_ct2_join(folder, "model.bin");
     ferry_view bytes;
-    if (!ferry_import_has_file(plan, name.text)) return false;
+    if (!ferry_source_has(plan->source, name.text)) return false;
     for (size_t i = 0; i < 4; i++)
-        if (ferry_import_has_file(plan, ferry_ct2_join(folder, vocabularies[i]).text)) return true;
-    return ferry_import_source_look(plan->source, name.text, &bytes, NULL) == FERRY_OK && ferry_is_ctranslate2(bytes);
+        if (ferry_source_has(plan->source, ferry_ct2_join(folder, vocabularies[i]).text)) return true;
+    return ferry_source_look(plan->source, name.text, &bytes, NULL) == FERRY_OK && ferry_is_ctranslate2(bytes);
 }
 
 /* model.bin is a name that others use, too; the vocabularies' names and what it holds are CTranslate2's own. */
@@ -391,8 +391,8 @@ ferry_status ferry_import_ctranslate2(ferry_import_plan *plan, ferry_json config
     decoding->options.min_length = 1;
 
     const ferry_name name = ferry_ct2_join(model.folder, "model.bin");
-    model.file = ferry_import_source_label(plan->source, name.text);
-    FERRY_TRY(ferry_import_map(plan, name.text, &bytes, error));
+    model.file = ferry_source_label(plan->source, name.text);
+    FERRY_TRY(ferry_source_map(plan->source, name.text, &bytes, error));
     ferry_weights_close(&plan->weights);
     FERRY_TRY(ferry_ctranslate2_read(bytes, model.file, plan->account, &model.header, &plan->weights, error));
     FERRY_TRY(ferry_import_weights_ready(plan, error));

@@ -69,11 +69,11 @@ static ferry_status read_vocabulary(const ferry_ctranslate2 *model, const char *
     ferry_view text;
     *vocabulary = (ferry_ct2_vocabulary){.tokens = NULL};
     ferry_name name = ferry_name_format("%s%s.json", model->folder, stem);
-    const bool json = ferry_import_has_file(plan, name.text);
+    const bool json = ferry_source_has(plan->source, name.text);
     if (!json) name = ferry_name_format("%s%s.txt", model->folder, stem);
-    if (!ferry_import_has_file(plan, name.text)) return FERRY_OK;
-    vocabulary->file = ferry_import_source_label(plan->source, name.text);
-    FERRY_TRY(ferry_import_map(plan, name.text, &text, error));
+    if (!ferry_source_has(plan->source, name.text)) return FERRY_OK;
+    vocabulary->file = ferry_source_label(plan->source, name.text);
+    FERRY_TRY(ferry_source_map(plan->source, name.text, &text, error));
     FERRY_TRY(json ? read_json_tokens(plan, text, vocabulary, error) : read_text_tokens(plan, text, vocabulary, error));
     if (find_token(vocabulary, model->unk) < 0) vocabulary->tokens[vocabulary->count++] = model->unk;
     return FERRY_OK;
@@ -192,10 +192,10 @@ static ferry_status read_segmenters(const ferry_ctranslate2 *model, bool *closes
     for (size_t i = 0; i < 2 * sizeof names / sizeof names[0]; i++) {
         const ferry_name source = ferry_ct2_join(folders[i % 2], names[i / 2].source);
         ferry_name target = {""};
-        if (!ferry_import_has_file(plan, source.text)) continue;
+        if (!ferry_source_has(plan->source, source.text)) continue;
         const bool two = names[i / 2].target != NULL;
         if (two) target = ferry_ct2_join(folders[i % 2], names[i / 2].target);
-        if (two && !ferry_import_has_file(plan, target.text)) target.text[0] = '\0';
+        if (two && !ferry_source_has(plan->source, target.text)) target.text[0] = '\0';
         *closes = names[i / 2].huggingface;
         return ferry_import_segmenters(plan, source.text, two ? target.text : NULL, error);
     }
@@ -242,10 +242,10 @@ static ferry_status read_package(const ferry_ctranslate2 *model, ferry_json meta
     FERRY_TRY(ferry_json_read(metadata, codes, 2, true, error));
     FERRY_TRY(ferry_json_text(metadata, "target_prefix", &prefix, error));
     if (plan->text.languages.count == 0) FERRY_TRY(ferry_import_language_pair(plan, from, to, error));
-    if (ferry_import_has_file(plan, merges) && !ferry_import_has_file(plan, "sentencepiece.model")) {
+    if (ferry_source_has(plan->source, merges) && !ferry_source_has(plan->source, "sentencepiece.model")) {
         plan->text.source_moses = ferry_text_view(from);
         plan->text.target_moses = ferry_text_view(to);
-        FERRY_TRY(ferry_import_merges(plan, merges, ferry_import_source_label(plan->source, merges), false, error));
+        FERRY_TRY(ferry_import_merges(plan, merges, ferry_source_label(plan->source, merges), false, error));
     }
     if (prefix[0] == 0) return FERRY_OK;
     FERRY_TRY(require_token(&model->target, ferry_text_view(prefix), "the target prefix", &id, error));

@@ -29,7 +29,7 @@ static ferry_status read_marian_vocabularies(ferry_import_plan *plan, ferry_json
     static const char *const silent[] = {"</s>", "<unk>", "<pad>", NULL};
     ferry_model_text *text = &plan->text;
     ferry_json source, target;
-    bool separate = !plan->model.tied_embeddings && ferry_import_has_file(plan, "target_vocab.json");
+    bool separate = !plan->model.tied_embeddings && ferry_source_has(plan->source, "target_vocab.json");
     text->source_count = plan->model.encoder.vocab_size;
     text->target_count = plan->model.decoder.vocab_size;
     FERRY_TRY(ferry_import_json(plan, "vocab.json", &source, error));
@@ -58,7 +58,7 @@ static ferry_status read_marian_text(ferry_import_plan *plan, ferry_json config,
         FERRY_TRY(ferry_import_tokenizer_json(plan, error));
         FERRY_TRY(ferry_import_optional_json(plan, "tokenizer_config.json", &tokenizer, error));
     } else {
-        const char *target_file = ferry_import_has_file(plan, "target.spm") ? "target.spm" : "";
+        const char *target_file = ferry_source_has(plan->source, "target.spm") ? "target.spm" : "";
         text->present = text->leading_tag = true;
         FERRY_TRY(ferry_import_segmenters(plan, "source.spm", target_file, error));
         FERRY_TRY(ferry_import_optional_json(plan, "tokenizer_config.json", &tokenizer, error));
@@ -153,7 +153,8 @@ static ferry_status read_m2m_kind(ferry_import_plan *plan, ferry_json config, fe
     (void)config;
     FERRY_TRY(ferry_import_optional_json(plan, "tokenizer_config.json", &tokenizer, error));
     FERRY_TRY(ferry_json_text(tokenizer, "tokenizer_class", &class, error));
-    if (ferry_text_begins(class, "Nllb") || !ferry_import_has_file(plan, "vocab.json")) plan->kind = "huggingface-nllb";
+    if (ferry_text_begins(class, "Nllb") || !ferry_source_has(plan->source, "vocab.json"))
+        plan->kind = "huggingface-nllb";
     return FERRY_OK;
 }
 

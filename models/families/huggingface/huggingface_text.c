@@ -13,7 +13,7 @@
 
 ferry_status ferry_huggingface_segmenter(ferry_import_plan *plan, const char *name, ferry_error *error)
 {
-    if (ferry_import_has_file(plan, name)) return ferry_import_segmenters(plan, name, NULL, error);
+    if (ferry_source_has(plan->source, name)) return ferry_import_segmenters(plan, name, NULL, error);
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: expected %s or tokenizer.json, found neither",
                       plan->source->path, name);
 }

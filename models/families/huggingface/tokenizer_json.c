@@ -294,7 +294,7 @@ static const char file_name[] = "tokenizer.json";
 
 bool ferry_import_uses_tokenizer_json(const ferry_import_plan *plan, const char *model)
 {
-    return ferry_import_has_file(plan, file_name) && !ferry_import_has_file(plan, model);
+    return ferry_source_has(plan->source, file_name) && !ferry_source_has(plan->source, model);
 }
 
 ferry_status ferry_import_tokenizer_json(ferry_import_plan *plan, ferry_error *error)
@@ -352,7 +352,7 @@ ferry_status ferry_import_compare_tokenizer_json(ferry_import_plan *plan, ferry_
     ferry_json file;
     ferry_error found;
     int32_t first = 0, count = 0;
-    if (!ferry_import_has_file(plan, file_name)) return FERRY_OK;
+    if (!ferry_source_has(plan->source, file_name)) return FERRY_OK;
     ferry_status status = ferry_import_json(plan, file_name, &file, &found);
     if (status == FERRY_OK) status = read_pieces(plan, file, &json, &found);
     if (status == FERRY_OK) status = read_added_tokens(&json);

@@ -19,7 +19,7 @@ bool ferry_import_is_marian(const ferry_import_plan *plan, ferry_json config)
     const char *selected = plan->source->selected;
     (void)config;
     if (selected != NULL) return ferry_import_is_marian_weights(plan, selected);
-    if (ferry_import_has_file(plan, "decoder.yml")) return true;
+    if (ferry_source_has(plan->source, "decoder.yml")) return true;
     for (size_t i = 0; i < plan->source->count; i++)
         if (ferry_import_is_marian_weights(plan, plan->source->files[i].name)) return true;
     return false;
@@ -67,8 +67,8 @@ bool ferry_import_is_marian_weights(const ferry_import_plan *plan, const char *n
     if (ferry_text_ends(name, ".npz")) return !ferry_text_ends(name, ".optimizer.npz");
     /* Looking into a file notes it as read, so shortlists and quality models stay closed. */
     return ferry_text_ends(name, ".bin") && !ferry_text_begins(name, "lex") &&
-           !ferry_text_begins(name, "qualityModel") &&
-           ferry_import_source_map(plan->source, name, &bytes, NULL) == FERRY_OK && ferry_is_marian_bin(bytes);
+           !ferry_text_begins(name, "qualityModel") && ferry_source_map(plan->source, name, &bytes, NULL) == FERRY_OK &&
+           ferry_is_marian_bin(bytes);
 }
 
 /* A path of decoder.yml as a name of the source: as it stands, or, where it is another machine's, its last part. */
@@ -115,10 +115,10 @@ static ferry_status find_weights(const ferry_import_plan *plan, ferry_marian *ma
 static ferry_status read_decoder(ferry_import_plan *plan, const char *weights, ferry_json *yaml, ferry_error *error)
 {
     const ferry_name beside = ferry_name_format("%s.decoder.yml", weights != NULL ? weights : "");
-    const char *name = weights != NULL && ferry_import_has_file(plan, beside.text) ? beside.text : "decoder.yml";
+    const char *name = weights != NULL && ferry_source_has(plan->source, beside.text) ? beside.text : "decoder.yml";
     ferry_view text;
-    if (!ferry_import_has_file(plan, name)) return FERRY_OK;
-    FERRY_TRY(ferry_import_map(plan, name, &text, error));
+    if (!ferry_source_has(plan->source, name)) return FERRY_OK;
+    FERRY_TRY(ferry_source_map(plan->source, name, &text, error));
     return ferry_import_yaml(plan, text, name, yaml, error);
 }
 
@@ -272,11 +272,11 @@ static ferry_status find_vocabularies(const ferry_import_plan *plan, ferry_maria
     if (ferry_text_ends(names[0], ".spm")) return FERRY_OK;
     for (size_t i = 0; i < 2; i++) {
         for (size_t k = 1; k < 3; k++)
-            if (ferry_import_has_file(plan, segmenters[i][k]))
+            if (ferry_source_has(plan->source, segmenters[i][k]))
                 return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
                                   "%s: '%s': texts that Moses' Perl scripts and subword-nmt prepare are not supported",
                                   path, segmenters[i][k]);
-        if (ferry_import_has_file(plan, segmenters[i][0])) marian->segmenters[i] = segmenters[i][0];
+        if (ferry_source_has(plan->source, segmenters[i][0])) marian->segmenters[i] = segmenters[i][0];
     }
     return FERRY_OK;
 }
@@ -311,7 +311,7 @@ ferry_status ferry_import_marian(ferry_import_plan *plan, ferry_json config, fer
         FERRY_TRY(read_decoder(plan, marian.weights, &marian.decoder, error));
     FERRY_TRY(find_vocabularies(plan, &marian, error));
     FERRY_TRY(find_lexicon(plan, &marian, error));
-    FERRY_TRY(ferry_import_map(plan, marian.weights, &bytes, error));
+    FERRY_TRY(ferry_source_map(plan->source, marian.weights, &bytes, error));
     FERRY_TRY(ferry_import_read_weights(plan, marian.weights,
                                         ferry_is_zip(bytes) ? ferry_npz_read : ferry_marian_bin_read, error));
     marian.student = marian.lexicon != NULL;

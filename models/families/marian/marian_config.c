@@ -167,7 +167,7 @@ ferry_status ferry_marian_config(ferry_import_plan *plan, ferry_marian *marian, 
     const ferry_weights_entry *entry = ferry_import_find(plan, "", name);
     if (entry == NULL || entry->tensor.type != FERRY_I8) {
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: expected Marian's configuration, the tensor '%s'",
-                          ferry_import_source_label(plan->source, marian->weights), name);
+                          ferry_source_label(plan->source, marian->weights), name);
     }
     const char *text = entry->tensor.data, *end = memchr(text, 0, entry->tensor.bytes);
     const ferry_view view = {text, end != NULL ? (size_t)(end - text) : entry->tensor.bytes};

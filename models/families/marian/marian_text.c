@@ -33,11 +33,11 @@ static ferry_status read_mapping(ferry_import_plan *plan, const char *name, int3
 {
     const bool is_mapping =
         ferry_text_ends(name, ".yml") || ferry_text_ends(name, ".yaml") || ferry_text_ends(name, ".json");
-    const char *label = ferry_import_source_label(plan->source, name);
+    const char *label = ferry_source_label(plan->source, name);
     const ferry_view *pieces;
     int32_t found;
     ferry_view text, *table;
-    FERRY_TRY(ferry_import_map(plan, name, &text, error));
+    FERRY_TRY(ferry_source_map(plan->source, name, &text, error));
     FERRY_TRY(is_mapping ? ferry_yaml_vocabulary(text, label, &plan->arena, &pieces, &found, error)
                          : ferry_lines_vocabulary(text, label, &plan->arena, &pieces, &found, error));
     FERRY_TRY(ferry_import_check_rows(plan, label, found, count, error));
@@ -67,7 +67,7 @@ static ferry_status check_side(const ferry_import_plan *plan, const char *name, 
 {
     if (words->eos >= 0 && words->unk >= 0) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: the vocabulary has no '%s'",
-                      ferry_import_source_label(plan->source, name), words->eos < 0 ? "</s>" : "<unk>");
+                      ferry_source_label(plan->source, name), words->eos < 0 ? "</s>" : "<unk>");
 }
 
 static ferry_status read_sides(ferry_import_plan *plan, const ferry_marian *marian, side *source, side *target,
@@ -82,8 +82,7 @@ static ferry_status read_sides(ferry_import_plan *plan, const ferry_marian *mari
                           plan->source->path, names[0], names[1]);
     }
     if (spm) FERRY_TRY(ferry_import_segmenters(plan, names[0], one_file ? NULL : names[1], error));
-    for (size_t i = 0; i < 2 && !spm; i++)
-        plan->vocabulary_files[i] = ferry_import_source_label(plan->source, names[i]);
+    for (size_t i = 0; i < 2 && !spm; i++) plan->vocabulary_files[i] = ferry_source_label(plan->source, names[i]);
     FERRY_TRY(spm ? read_spm(plan, 0, counts[0], source, error)
                   : read_mapping(plan, names[0], counts[0], source, error));
     if (shared) {
@@ -98,7 +97,7 @@ static ferry_status read_sides(ferry_import_plan *plan, const ferry_marian *mari
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
                           "%s: a SentencePiece model that only divides texts: the vocabulary with the ids (vocab.yml, "
                           "or vocab….spm) is missing",
-                          ferry_import_source_label(plan->source, names[0]));
+                          ferry_source_label(plan->source, names[0]));
     return check_side(plan, names[1], target, error);
 }
 
@@ -111,12 +110,12 @@ static ferry_status read_script(ferry_import_plan *plan, ferry_error *error)
     static const char *const steps[] = {"apply_bpe", "apply-bpe", "normalize-punctuation.perl", "tokenizer.perl",
                                         "truecase.perl"};
     ferry_view script;
-    if (!ferry_import_has_file(plan, name)) return FERRY_OK;
-    FERRY_TRY(ferry_import_map(plan, name, &script, error));
+    if (!ferry_source_has(plan->source, name)) return FERRY_OK;
+    FERRY_TRY(ferry_source_map(plan->source, name, &script, error));
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         if (!ferry_view_contains(script, steps[i])) continue;
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: texts prepared by '%s' are not supported",
-                          ferry_import_source_label(plan->source, name), steps[i]);
+                          ferry_source_label(plan->source, name), steps[i]);
     }
     plan->text.opus_punctuation =
         ferry_view_contains(script, "replace-unicode-punctuation") || ferry_view_contains(script, full_width_comma);
@@ -163,8 +162,8 @@ static ferry_status add_shortlist(ferry_import_plan *plan, const ferry_marian *m
     ferry_lexicon lexicon;
     ferry_view bytes;
     if (marian->lexicon == NULL) return FERRY_OK;
-    const char *label = ferry_import_source_label(plan->source, marian->lexicon);
-    FERRY_TRY(ferry_import_map(plan, marian->lexicon, &bytes, error));
+    const char *label = ferry_source_label(plan->source, marian->lexicon);
+    FERRY_TRY(ferry_source_map(plan->source, marian->lexicon, &bytes, error));
     const bool binary = ferry_is_binary_lexicon(bytes) || ferry_text_ends(marian->lexicon, ".bin");
     /* decoder.yml: [file, first, best, threshold], or [file, false] of a binary file, which has these numbers itself.
      */
