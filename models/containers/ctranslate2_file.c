@@ -20,8 +20,7 @@ static const float old_int16_scale = 1000;
 
 typedef struct reader {
     ferry_reader in;
-    uint32_t version;
-    bool rename; /* revision 1 */
+    ferry_ctranslate2_header *header;
     ferry_weights *weights;
     char *text; /* [LONGEST_NAME], for names put together */
 } reader;
@@ -103,14 +102,14 @@ static ferry_status read_variable(reader *r, ferry_weights_entry *entry)
     uint32_t count;
     *entry = (ferry_weights_entry){.file = r->in.file};
     if (!read_string(r, &tensor->name)) return cut_off(r, "the name of a variable");
-    if (r->rename) FERRY_TRY(rename_variable(r, &tensor->name));
+    if (r->header->revision == 1) FERRY_TRY(rename_variable(r, &tensor->name));
     if (!ferry_read_u8(&r->in.cursor, &rank)) return cut_off(r, "a variable");
     FERRY_TRY(ferry_weights_read_shape(&r->in, rank, tensor));
     if (!ferry_read_u8(&r->in.cursor, &code) || !ferry_read_u32(&r->in.cursor, &count)) return cut_off(r, "a variable");
-    const bool known = r->version >= 4 ? code < 6 : code == 1 || code == 2 || code == 4;
+    const bool typed = r->header->version >= 4, known = typed ? code < 6 : code == 1 || code == 2 || code == 4;
     if (!known) return ferry_tensor_fail(&r->in, tensor, FERRY_ERROR_FORMAT, "unknown element type %u", code);
-    tensor->type = r->version >= 4 ? types[code] : by_size[code / 2];
-    const uint64_t stated = r->version >= 4 ? count : (uint64_t)count * code;
+    tensor->type = typed ? types[code] : by_size[code / 2];
+    const uint64_t stated = typed ? count : (uint64_t)count * code;
     if (!ferry_read_bytes(&r->in.cursor, stated, &data)) {
         return ferry_tensor_fail(&r->in, tensor, FERRY_ERROR_FORMAT, "expected %" PRIu64 " bytes, found %zu: cut off?",
                                  stated, ferry_cursor_left(&r->in.cursor));
@@ -168,46 +167,45 @@ static ferry_status add_aliases(reader *r, const alias *aliases, uint32_t count)
 
 /* ---- the file ---- */
 
-static ferry_status read_header(reader *r, ferry_ctranslate2_header *header)
+static ferry_status read_header(reader *r)
 {
+    ferry_ctranslate2_header *header = r->header;
     ferry_view name = {"", 0};
     *header = (ferry_ctranslate2_header){.revision = 1};
     if (!ferry_read_u32(&r->in.cursor, &header->version)) return cut_off(r, "its header");
-    r->version = header->version;
-    if (r->version < 1 || r->version > NEWEST_VERSION) {
+    if (header->version < 1 || header->version > NEWEST_VERSION) {
         const char *kind = "";
-        if (r->version == ZIP) kind = " (a zip archive?)";
+        if (header->version == ZIP) kind = " (a zip archive?)";
         if (r->in.cursor.size > 8 && r->in.cursor.data[8] == '{') kind = " (a safetensors file?)";
         return ferry_reader_fail(&r->in, FERRY_ERROR_FORMAT,
                                  "not a CTranslate2 model: expected version 1 to %d, found %" PRIu32 "%s",
-                                 NEWEST_VERSION, r->version, kind);
+                                 NEWEST_VERSION, header->version, kind);
     }
-    if (r->version >= 2 && (!read_string(r, &name) || !ferry_read_u32(&r->in.cursor, &header->revision)))
+    if (header->version >= 2 && (!read_string(r, &name) || !ferry_read_u32(&r->in.cursor, &header->revision)))
         return cut_off(r, "its header");
     if (name.size >= sizeof header->specification)
         return ferry_reader_fail(&r->in, FERRY_ERROR_FORMAT, "the specification's name has %zu bytes", name.size);
     memcpy(header->specification, name.data, name.size);
-    r->rename = header->revision == 1;
     return FERRY_OK;
 }
 
 bool ferry_is_ctranslate2(ferry_view bytes)
 {
-    reader r = {.in = ferry_reader_begin(bytes, "", NULL)};
     ferry_ctranslate2_header header;
-    return read_header(&r, &header) == FERRY_OK;
+    reader r = {.in = ferry_reader_begin(bytes, "", NULL), .header = &header};
+    return read_header(&r) == FERRY_OK;
 }
 
-static ferry_status read_file(reader *r, ferry_ctranslate2_header *header)
+static ferry_status read_file(reader *r)
 {
     ferry_weights *weights = r->weights;
     uint32_t variables, aliases = 0;
-    FERRY_TRY(read_header(r, header));
+    FERRY_TRY(read_header(r));
     FERRY_TRY(read_count(r, SMALLEST_VARIABLE, "variables", &variables));
     ferry_weights_entry *entries = allocate(r, (size_t)variables + 1, sizeof *entries);
     if (entries == NULL) return FERRY_ERROR_MEMORY;
     for (uint32_t i = 0; i < variables; i++) FERRY_TRY(read_variable(r, &entries[i]));
-    if (r->version >= 3) FERRY_TRY(read_count(r, SMALLEST_ALIAS, "aliases", &aliases));
+    if (r->header->version >= 3) FERRY_TRY(read_count(r, SMALLEST_ALIAS, "aliases", &aliases));
     alias *list = allocate(r, (size_t)aliases + 1, sizeof *list);
     FERRY_TRY(ferry_weights_reserve(weights, variables + 3 * (size_t)aliases, r->in.error));
     r->text = allocate(r, LONGEST_NAME, 1);
@@ -237,8 +235,8 @@ ferry_status ferry_ctranslate2_read(ferry_view bytes, const char *file, ferry_ac
                                     ferry_ctranslate2_header *header, ferry_weights *weights, ferry_error *error)
 {
     *weights = (ferry_weights){.arena.account = account};
-    reader r = {.in = ferry_reader_begin(bytes, file, error), .weights = weights};
-    const ferry_status status = read_file(&r, header);
+    reader r = {.in = ferry_reader_begin(bytes, file, error), .header = header, .weights = weights};
+    const ferry_status status = read_file(&r);
     if (status != FERRY_OK) ferry_weights_close(weights);
     return status;
 }

@@ -33,11 +33,6 @@ static ferry_status fail(const machine *m, const char *what)
                       m->opcode_at);
 }
 
-static ferry_status cut_off(const machine *m)
-{
-    return fail(m, "cut off");
-}
-
 /* ---- stack ---- */
 
 /* Makes room for one more pointer than `count`. */
@@ -202,7 +197,7 @@ static bool read_line(ferry_cursor *cursor, ferry_view *line)
 static ferry_status global_from_lines(machine *m)
 {
     ferry_view module, name;
-    if (!read_line(m->cursor, &module) || !read_line(m->cursor, &name)) return cut_off(m);
+    if (!read_line(m->cursor, &module) || !read_line(m->cursor, &name)) return fail(m, "cut off");
     return push_global(m, module, name);
 }
 
@@ -267,7 +262,7 @@ static ferry_status push_long(machine *m, uint64_t size)
 {
     uint64_t bits;
     if (size > MAX_LONG) return fail(m, "an integer of more than 64 bits");
-    if (!ferry_read_number(m->cursor, (size_t)size, &bits)) return cut_off(m);
+    if (!ferry_read_number(m->cursor, (size_t)size, &bits)) return fail(m, "cut off");
     const bool negative = size > 0 && bits >> (8 * size - 1) != 0;
     if (negative && size < MAX_LONG) bits |= UINT64_MAX << (8 * size);
     return push_integer(m, (int64_t)bits);
@@ -323,7 +318,7 @@ static ferry_status run(machine *m, uint8_t opcode, uint64_t number)
     case 0x58: /* BINUNICODE */
     case 0x55: /* SHORT_BINSTRING */
     case 0x8C: /* SHORT_BINUNICODE */
-        return ferry_read_bytes(m->cursor, number, &text.text) ? push_new(m, text) : cut_off(m);
+        return ferry_read_bytes(m->cursor, number, &text.text) ? push_new(m, text) : fail(m, "cut off");
     case 0x68: /* BINGET */
     case 0x6A: /* LONG_BINGET */ return get(m, number);
     case 0x71: /* BINPUT */
@@ -348,10 +343,10 @@ ferry_status ferry_pickle_read(ferry_cursor *cursor, const char *file, ferry_are
         uint8_t opcode;
         uint64_t number = 0;
         m.opcode_at = cursor->at - m.start;
-        if (!ferry_read_u8(cursor, &opcode)) return cut_off(&m);
+        if (!ferry_read_u8(cursor, &opcode)) return fail(&m, "cut off");
         if (steps == 0 && opcode != 0x80) return fail(&m, "expected a protocol of 2 or later");
         if (steps >= MAX_STEPS) return fail(&m, "too long");
-        if (!ferry_read_number(cursor, operand_bytes[opcode], &number)) return cut_off(&m);
+        if (!ferry_read_number(cursor, operand_bytes[opcode], &number)) return fail(&m, "cut off");
         FERRY_TRY(run(&m, opcode, number));
     }
     *value = pop(&m);

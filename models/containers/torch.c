@@ -41,16 +41,6 @@ static const ferry_pickle_value *dict_get(const ferry_pickle_value *dict, const 
     return NULL;
 }
 
-static ferry_status fail(const reader *r, const char *what)
-{
-    return ferry_reader_fail(r->in, FERRY_ERROR_FORMAT, "%s", what);
-}
-
-static ferry_status refuse(const reader *r, const char *what)
-{
-    return ferry_reader_fail(r->in, FERRY_ERROR_UNSUPPORTED, "%s", what);
-}
-
 /* About a "tensor", a "storage" or a "member". */
 static ferry_status broken(const reader *r, const char *kind, ferry_view name, const char *what)
 {
@@ -75,7 +65,8 @@ static storage *find_storage(const reader *r, ferry_view key)
 static ferry_status check_state(reader *r)
 {
     const char *const wrappers[] = {"state_dict", "model"};
-    if (r->state->kind != FERRY_PICKLE_DICT) return fail(r, "expected a dict of tensors");
+    if (r->state->kind != FERRY_PICKLE_DICT)
+        return ferry_reader_fail(r->in, FERRY_ERROR_FORMAT, "expected a dict of tensors");
     for (size_t i = 0; i < 2; i++) {
         const ferry_pickle_value *inner = dict_get(r->state, wrappers[i]);
         if (inner == NULL || inner->kind != FERRY_PICKLE_DICT) continue;
@@ -84,7 +75,9 @@ static ferry_status check_state(reader *r)
     }
     for (size_t i = 0; i < r->state->count; i += 2) {
         const ferry_pickle_value *name = r->state->items[i], *tensor = r->state->items[i + 1];
-        if (name->kind != FERRY_PICKLE_TEXT) return fail(r, "expected a dict of tensors, found a key that is no text");
+        if (name->kind != FERRY_PICKLE_TEXT)
+            return ferry_reader_fail(r->in, FERRY_ERROR_FORMAT,
+                                     "expected a dict of tensors, found a key that is no text");
         if (tensor->kind != FERRY_PICKLE_TENSOR || tensor->items[0]->kind != FERRY_PICKLE_STORAGE)
             return broken(r, "key", name->text, "expected a tensor, found something else");
     }
@@ -185,17 +178,6 @@ static ferry_status read_tensor(const reader *r, ferry_view name, const ferry_pi
     return FERRY_OK;
 }
 
-static ferry_status read_tensors(reader *r)
-{
-    ferry_weights *weights = r->weights;
-    const size_t count = r->state->count / 2;
-    FERRY_TRY(ferry_weights_reserve(weights, count, r->in->error));
-    for (size_t i = 0; i < count; i++)
-        FERRY_TRY(read_tensor(r, r->state->items[2 * i]->text, r->state->items[2 * i + 1], &weights->entries[i]));
-    weights->count = count;
-    return FERRY_OK;
-}
-
 static ferry_status read_pickle(const reader *r, const ferry_pickle_value **value)
 {
     return ferry_pickle_read(&r->in->cursor, r->in->file, &r->weights->arena, value, r->in->error);
@@ -246,7 +228,9 @@ static ferry_status check_zip_kind(const reader *r, ferry_zip *zip, ferry_view t
         script = strncmp(ferry_zip_name(zip, i), top.data, top.size) == 0 &&
                  strncmp(ferry_zip_name(zip, i) + top.size, "code/", 5) == 0;
     }
-    if (script) return refuse(r, "a TorchScript archive (a program), not a file of weights");
+    if (script)
+        return ferry_reader_fail(r->in, FERRY_ERROR_UNSUPPORTED,
+                                 "a TorchScript archive (a program), not a file of weights");
     FERRY_TRY(find_in_top(r, zip, top, "byteorder", (ferry_view){"", 0}, &index));
     if (index < 0) return FERRY_OK;
     FERRY_TRY(ferry_zip_member(zip, (size_t)index, &order, r->in->error));
@@ -254,7 +238,7 @@ static ferry_status check_zip_kind(const reader *r, ferry_zip *zip, ferry_view t
     return ferry_fail_named(r->in->error, FERRY_ERROR_UNSUPPORTED, r->in->file, "byte order", order, "not supported");
 }
 
-static ferry_status read_zip_members(reader *r, ferry_zip *zip)
+static ferry_status read_zip(reader *r, ferry_zip *zip)
 {
     ferry_view top = {"", 0}, pickle; /* the folder of the one data.pkl, with its slash */
     ptrdiff_t index;
@@ -284,16 +268,7 @@ static ferry_status read_zip_members(reader *r, ferry_zip *zip)
         return ferry_fail_named(r->in->error, FERRY_ERROR_FORMAT, r->in->file, "storage", s->key,
                                 "expected %zu bytes, found %zu", expected, s->bytes.size);
     }
-    return read_tensors(r);
-}
-
-static ferry_status read_zip(reader *r)
-{
-    ferry_zip *zip;
-    FERRY_TRY(ferry_zip_open(r->bytes, r->in->file, r->weights->arena.account, &zip, r->in->error));
-    const ferry_status status = read_zip_members(r, zip);
-    ferry_zip_close(zip);
-    return status;
+    return FERRY_OK;
 }
 
 /* ---- legacy form ---- */
@@ -309,7 +284,7 @@ static ferry_status read_legacy(reader *r)
     FERRY_TRY(read_pickle(r, &machine));
     const ferry_pickle_value *little = machine->kind == FERRY_PICKLE_DICT ? dict_get(machine, "little_endian") : NULL;
     if (little == NULL || little->kind != FERRY_PICKLE_BOOLEAN || little->integer != 1)
-        return refuse(r, "expected a file of a little-endian machine");
+        return ferry_reader_fail(r->in, FERRY_ERROR_UNSUPPORTED, "expected a file of a little-endian machine");
     FERRY_TRY(read_state(r));
     FERRY_TRY(read_pickle(r, &keys));
     if (keys->kind != FERRY_PICKLE_LIST || keys->count != r->storage_count)
@@ -327,8 +302,7 @@ static ferry_status read_legacy(reader *r)
             return broken(r, "storage", s->key, "cut off, or of another size");
     }
     const size_t left = ferry_cursor_left(&r->in->cursor);
-    if (left > 0) return ferry_reader_fail(r->in, FERRY_ERROR_FORMAT, "%zu bytes past the last storage", left);
-    return read_tensors(r);
+    return left == 0 ? FERRY_OK : ferry_reader_fail(r->in, FERRY_ERROR_FORMAT, "%zu bytes past the last storage", left);
 }
 
 ferry_status ferry_torch_read(ferry_reader *in, ferry_weights *weights)
@@ -336,7 +310,22 @@ ferry_status ferry_torch_read(ferry_reader *in, ferry_weights *weights)
     const ferry_view bytes = {(const char *)in->cursor.data, in->cursor.size};
     reader r = {.in = in, .bytes = bytes, .weights = weights};
     FERRY_TRY(ferry_check_not_lfs_pointer(bytes, in->file, in->error));
-    if (ferry_is_zip(bytes)) return read_zip(&r);
-    if (ferry_read_text(&in->cursor, legacy_magic)) return read_legacy(&r);
-    return fail(&r, "not a PyTorch file: neither a zip archive nor the legacy form");
+    if (ferry_is_zip(bytes)) {
+        ferry_zip *zip;
+        FERRY_TRY(ferry_zip_open(bytes, in->file, weights->arena.account, &zip, in->error));
+        const ferry_status status = read_zip(&r, zip);
+        ferry_zip_close(zip);
+        FERRY_TRY(status);
+    } else if (ferry_read_text(&in->cursor, legacy_magic)) {
+        FERRY_TRY(read_legacy(&r));
+    } else {
+        return ferry_reader_fail(in, FERRY_ERROR_FORMAT,
+                                 "not a PyTorch file: neither a zip archive nor the legacy form");
+    }
+    const size_t count = r.state->count / 2;
+    FERRY_TRY(ferry_weights_reserve(weights, count, in->error));
+    for (size_t i = 0; i < count; i++)
+        FERRY_TRY(read_tensor(&r, r.state->items[2 * i]->text, r.state->items[2 * i + 1], &weights->entries[i]));
+    weights->count = count;
+    return FERRY_OK;
 }

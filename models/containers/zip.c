@@ -13,19 +13,14 @@
 
 enum { INPUT_STEP = 1 << 20, OUTPUT_STEP = 1 << 16 };
 
-typedef enum deflate_form {
-    DEFLATE_RAW, /* RFC 1951, one stream */
-    DEFLATE_GZIP /* RFC 1952; several streams may follow one another */
-} deflate_form;
-
 static ferry_status no_file(ferry_error *error)
 {
     return ferry_fail(error, FERRY_ERROR_IO, "cannot inflate into a temporary file: %s", strerror(errno));
 }
 
 /* Inflates into the spool; *used counts bytes of `packed`. */
-static ferry_status inflate_into(ferry_spool *spool, z_stream *stream, ferry_view packed, deflate_form form,
-                                 uint64_t most, ferry_account *account, size_t *used, ferry_error *error)
+static ferry_status inflate_into(ferry_spool *spool, z_stream *stream, ferry_view packed, bool gzip, uint64_t most,
+                                 ferry_account *account, size_t *used, ferry_error *error)
 {
     unsigned char piece[OUTPUT_STEP];
     size_t fed = 0;
@@ -49,28 +44,29 @@ static ferry_status inflate_into(ferry_spool *spool, z_stream *stream, ferry_vie
         if (!ferry_spool_append(spool, piece, made)) return no_file(error);
         *used = fed - stream->avail_in;
         if (result != Z_STREAM_END) continue;
-        if (form == DEFLATE_RAW || *used == packed.size) return FERRY_OK;
+        if (!gzip || *used == packed.size) return FERRY_OK;
         inflateReset(stream);
     }
 }
 
-/* Inflates `packed` to at most `most` bytes, which are taken from the account as they come, and not given back. *file
- * is their mapping, and is empty on failure; *used: how much of `packed` was read. The caller adds to the message what
- * the bytes are. Errors: FORMAT (damaged, cut off, too long), IO (the temporary file), MEMORY (or the account refused).
+/* Inflates `packed` (gzip: RFC 1952, several streams may follow one another; otherwise RFC 1951, one stream) to at most
+ * `most` bytes, which are taken from the account as they come, and not given back. *file is their mapping, and is empty
+ * on failure; *used: how much of `packed` was read. The caller adds to the message what the bytes are. Errors: FORMAT
+ * (damaged, cut off, too long), IO (the temporary file), MEMORY (or the account refused).
  */
-static ferry_status inflate_bytes(ferry_view packed, deflate_form form, uint64_t most, ferry_account *account,
+static ferry_status inflate_bytes(ferry_view packed, bool gzip, uint64_t most, ferry_account *account,
                                   ferry_mapped_file *file, size_t *used, ferry_error *error)
 {
     z_stream stream = {0};
     ferry_spool spool;
     *file = (ferry_mapped_file){.bytes = {"", 0}};
     *used = 0;
-    if (inflateInit2(&stream, form == DEFLATE_RAW ? -MAX_WBITS : 16 + MAX_WBITS) != Z_OK)
+    if (inflateInit2(&stream, gzip ? 16 + MAX_WBITS : -MAX_WBITS) != Z_OK)
         return ferry_fail_memory(error, "inflating", 0);
     ferry_status status = FERRY_OK;
     if (!ferry_spool_open(&spool))
         status = no_file(error);
-    else if ((status = inflate_into(&spool, &stream, packed, form, most, account, used, error)) != FERRY_OK)
+    else if ((status = inflate_into(&spool, &stream, packed, gzip, most, account, used, error)) != FERRY_OK)
         ferry_spool_discard(&spool);
     else if (!ferry_spool_finish(&spool, file))
         status = no_file(error);
@@ -83,7 +79,7 @@ ferry_status ferry_gzip_inflate(ferry_view bytes, const char *label, ferry_accou
 {
     size_t used;
     ferry_error what;
-    const ferry_status status = inflate_bytes(bytes, DEFLATE_GZIP, UINT64_MAX, account, file, &used, &what);
+    const ferry_status status = inflate_bytes(bytes, true, UINT64_MAX, account, file, &used, &what);
     return status == FERRY_OK ? FERRY_OK : ferry_fail(error, status, "%s: %s", label, what.message);
 }
 
@@ -375,8 +371,7 @@ static ferry_status read_member(const ferry_zip *zip, member *m, ferry_error *er
     if (m->method == DEFLATED) {
         ferry_error what;
         size_t used;
-        const ferry_status status =
-            inflate_bytes(stored, DEFLATE_RAW, m->size, zip->arena.account, &m->file, &used, &what);
+        const ferry_status status = inflate_bytes(stored, false, m->size, zip->arena.account, &m->file, &used, &what);
         if (status != FERRY_OK) return member_fail(zip, m, status, error, "%s", what.message);
         if (m->file.bytes.size != m->size || used != m->stored_size)
             return member_fail(zip, m, FERRY_ERROR_FORMAT, error, "inflates to less than the directory says");

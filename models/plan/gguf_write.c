@@ -157,7 +157,8 @@ static void write_padding(ferry_gguf_writer *writer, size_t size)
     write_bytes(writer, zeros, ferry_round_up(size, FERRY_GGUF_ALIGNMENT) - size);
 }
 
-ferry_status ferry_gguf_writer_create(const char *path, ferry_gguf_writer **writer, ferry_error *error)
+ferry_status ferry_gguf_writer_create(const char *path, ferry_account *account, ferry_gguf_writer **writer,
+                                      ferry_error *error)
 {
     *writer = NULL;
     ferry_gguf_writer *created = calloc(1, sizeof *created);
@@ -168,13 +169,9 @@ ferry_status ferry_gguf_writer_create(const char *path, ferry_gguf_writer **writ
         return status;
     }
     ferry_gguf_put_u32(created, "general.alignment", FERRY_GGUF_ALIGNMENT);
+    created->account = account;
     *writer = created;
     return FERRY_OK;
-}
-
-void ferry_gguf_writer_count(ferry_gguf_writer *writer, ferry_account *account)
-{
-    writer->account = account;
 }
 
 ferry_status ferry_gguf_writer_start(ferry_gguf_writer *writer, ferry_error *error)

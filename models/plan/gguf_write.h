@@ -15,11 +15,11 @@
 
 typedef struct ferry_gguf_writer ferry_gguf_writer;
 
-/* `path` lasts until destroy. Errors: IO, MEMORY. *writer is NULL on failure. */
-ferry_status ferry_gguf_writer_create(const char *path, ferry_gguf_writer **writer, ferry_error *error);
-/* What the writer holds is taken from the account from now on and, when it starts, the bytes of the whole file. The
- * account must outlive it; where it refuses, the error is MEMORY. */
-void ferry_gguf_writer_count(ferry_gguf_writer *writer, ferry_account *account);
+/* `path` lasts until destroy. What the writer holds is taken from the account (NULL: nothing is counted) and, when it
+ * starts, the bytes of the whole file. The account must outlive it; where it refuses, the error is MEMORY. Errors: IO,
+ * MEMORY. *writer is NULL on failure. */
+ferry_status ferry_gguf_writer_create(const char *path, ferry_account *account, ferry_gguf_writer **writer,
+                                      ferry_error *error);
 /* NULL is allowed. */
 void ferry_gguf_writer_destroy(ferry_gguf_writer *writer);
 
