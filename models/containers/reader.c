@@ -90,6 +90,12 @@ bool ferry_next_line(ferry_cursor *text, ferry_view *line)
     return true;
 }
 
+ferry_view ferry_first_word(ferry_view text)
+{
+    const char *blank = text.size > 0 ? memchr(text.data, ' ', text.size) : NULL;
+    return (ferry_view){text.data, blank != NULL ? (size_t)(blank - text.data) : text.size};
+}
+
 size_t ferry_count_lines(ferry_view text)
 {
     size_t count = 1;

@@ -37,6 +37,8 @@ bool ferry_read_text(ferry_cursor *cursor, const char *text);
 
 /* The next line, without its end, which is LF or CR LF; the last line may lack it. false at the end of the text. */
 bool ferry_next_line(ferry_cursor *text, ferry_view *line);
+/* What precedes the first blank; all of the text where there is none. */
+ferry_view ferry_first_word(ferry_view text);
 /* At least as many as there are lines. */
 size_t ferry_count_lines(ferry_view text);
 

@@ -256,13 +256,6 @@ static ferry_status fail(const merges_reader *in, ferry_status status, const cha
                       ferry_printable_view(found).text);
 }
 
-/* The bytes up to the next blank, or to the end. */
-static size_t field_size(ferry_view text)
-{
-    const char *blank = text.size > 0 ? memchr(text.data, ' ', text.size) : NULL;
-    return blank != NULL ? (size_t)(blank - text.data) : text.size;
-}
-
 static ferry_status read_version(merges_reader *in, ferry_view line)
 {
     static const char start[] = "#version: ";
@@ -278,9 +271,9 @@ static ferry_status read_version(merges_reader *in, ferry_view line)
 static ferry_status read_merge(merges_reader *in, ferry_view line)
 {
     const ferry_view stripped = trim(line, '\r');
-    const size_t left = field_size(stripped);
+    const size_t left = ferry_first_word(stripped).size;
     const ferry_view rest = {stripped.data + left, stripped.size - left};
-    const size_t right = rest.size > 0 ? field_size((ferry_view){rest.data + 1, rest.size - 1}) : 0;
+    const size_t right = rest.size > 0 ? ferry_first_word((ferry_view){rest.data + 1, rest.size - 1}).size : 0;
     const ferry_view merge = {stripped.data, left + 1 + right};
     if (in->fsmt && stripped.size == 0) return FERRY_OK;
     if (left == 0 || right == 0 || (!in->fsmt && merge.size < stripped.size))

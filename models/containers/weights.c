@@ -249,9 +249,3 @@ void ferry_safetensors_close(ferry_safetensors *file)
     ferry_mapped_file_close(&file->map);
     memset(file, 0, sizeof *file);
 }
-
-const ferry_tensor *ferry_safetensors_find(const ferry_safetensors *file, const char *name)
-{
-    const ferry_weights_entry *entry = ferry_weights_find(&file->weights, name);
-    return entry != NULL ? &entry->tensor : NULL;
-}

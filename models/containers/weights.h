@@ -102,7 +102,5 @@ typedef struct ferry_safetensors {
 ferry_status ferry_safetensors_open(const char *path, ferry_safetensors *file, ferry_error *error);
 /* Allowed on a zeroed object. */
 void ferry_safetensors_close(ferry_safetensors *file);
-/* NULL when there is no such tensor. */
-const ferry_tensor *ferry_safetensors_find(const ferry_safetensors *file, const char *name);
 
 #endif

@@ -26,6 +26,7 @@ enum { MARKS = sizeof marks / sizeof marks[0] };
 typedef struct search {
     const ferry_texts *words; /* [count] */
     int32_t count, named;     /* of them: words that are not empty */
+    const char *file;         /* that they are from; NULL: they are SentencePiece's own */
     size_t mark;
     int32_t marked;    /* words that have it */
     const char *found; /* the only file that fits */
@@ -33,6 +34,14 @@ typedef struct search {
     int32_t fits;      /* how many have them, and differ */
     ferry_name looked; /* what was looked at, and what it lacks */
 } search;
+
+/* Side 0, the source, or 1. */
+static search side_of(const ferry_import_plan *plan, size_t i)
+{
+    const ferry_model_text *text = &plan->text;
+    return i == 0 ? (search){text->source_pieces, text->source_count, .file = plan->vocabulary_files[0]}
+                  : (search){text->target_pieces, text->target_count, .file = plan->vocabulary_files[1]};
+}
 
 static bool has_mark(ferry_view word, size_t k)
 {
@@ -125,8 +134,7 @@ static ferry_status look(ferry_import_plan *plan, search *s, const char *name, f
 ferry_status ferry_import_find_segmenter(ferry_import_plan *plan, ferry_error *error)
 {
     ferry_model_text *text = &plan->text;
-    search sides[] = {{.words = text->source_pieces, .count = text->source_count},
-                      {.words = text->target_pieces, .count = text->target_count}};
+    search sides[] = {side_of(plan, 0), side_of(plan, 1)};
     const bool two = sides[0].words != sides[1].words;
     if (ferry_import_tokenizer_kind(text) != FERRY_TOKENIZER_PIECES) return FERRY_OK;
     const bool source = find_mark(&sides[0]), target = find_mark(&sides[1]);
@@ -145,13 +153,11 @@ ferry_status ferry_import_find_segmenter(ferry_import_plan *plan, ferry_error *e
         const ferry_status status = ferry_import_fitting_tokenizer_json(plan, &found);
         if (status == FERRY_ERROR_MEMORY) return ferry_fail(error, status, "%s", found.message);
         if (status != FERRY_OK)
-            return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
-                              "%s: %" PRId32 " of its %" PRId32
-                              " words have the mark '%s': expected %s beside it%s%s; %s",
-                              plan->vocabulary_files[marked], m->marked, m->named, marks[m->mark].mark,
-                              marks[m->mark].expected, sides[0].looked.text,
-                              sides[0].fits > 1 ? "; name those of both sides source.spm and target.spm" : "",
-                              found.message);
+            return ferry_fail(
+                error, FERRY_ERROR_UNSUPPORTED,
+                "%s: %" PRId32 " of its %" PRId32 " words have the mark '%s': expected %s beside it%s%s; %s", m->file,
+                m->marked, m->named, marks[m->mark].mark, marks[m->mark].expected, sides[0].looked.text,
+                sides[0].fits > 1 ? "; name those of both sides source.spm and target.spm" : "", found.message);
         used = "tokenizer.json";
     }
     const ferry_name note = ferry_name_format("%s is used to divide texts: the vocabulary has its pieces", used);
@@ -164,24 +170,10 @@ enum { LEAST_PIECES = 50 }; /* per cent. Where the vocabulary lacks most of them
 
 enum { FEW_WORDS = 64 }; /* of a vocabulary, from which nothing follows */
 
-/* The words of side 0, the source, or 1, and the file that they are from; NULL: they are SentencePiece's own. */
-typedef struct words_side {
-    const ferry_texts *words;
-    int32_t count;
-    const char *file;
-} words_side;
-
-static words_side side_of(const ferry_import_plan *plan, size_t i)
-{
-    const ferry_model_text *text = &plan->text;
-    return i == 0 ? (words_side){text->source_pieces, text->source_count, plan->vocabulary_files[0]}
-                  : (words_side){text->target_pieces, text->target_count, plan->vocabulary_files[1]};
-}
-
 static ferry_status check_side(const ferry_import_plan *plan, size_t i, const ferry_import_options *options,
                                ferry_error *error)
 {
-    const words_side s = side_of(plan, i);
+    const search s = side_of(plan, i);
     int32_t named = 0, known = 0; /* words, of which one of the plan's SentencePiece models knows some */
     for (size_t k = 0; k < (size_t)s.count; k++) {
         const ferry_view word = ferry_texts_at(s.words, k);
@@ -212,7 +204,7 @@ static ferry_status check_swapped(const ferry_import_plan *plan, ferry_error *er
 {
     int32_t common[2][2];
     for (size_t i = 0; i < 2; i++) {
-        const words_side s = side_of(plan, i);
+        const search s = side_of(plan, i);
         for (size_t k = 0; k < 2; k++) common[k][i] = common_pieces(plan->segmenters[k], s.words, s.count);
     }
     if (common[0][1] <= common[0][0] || common[1][0] <= common[1][1]) return FERRY_OK;

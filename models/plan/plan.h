@@ -148,9 +148,8 @@ ferry_status ferry_import_add_tensor(ferry_import_plan *plan, const ferry_import
                                      const char *name, ...) __attribute__((format(printf, 4, 5)));
 /* A matrix as `source` holds it transposed: the model file's [N, K] is the source's [K, N] (Marian's y = x W). */
 ferry_import_tensor ferry_import_transposed(const ferry_weights_entry *source, ferry_import_form form);
-/* Rows first … first + N - 1 of the source's [rows, K], or elements of its vector (K = 1). */
-ferry_import_tensor ferry_import_rows(const ferry_weights_entry *source, ferry_import_form form, int32_t first,
-                                      int32_t N);
+/* Rows first … first + N - 1 of a matrix or table, or elements of a vector. */
+ferry_import_tensor ferry_import_rows(const ferry_import_tensor *whole, int32_t first, int32_t N);
 /* A tensor that was not used and does not match `ignored` is an error. */
 ferry_status ferry_import_check_unused(const ferry_import_plan *plan, bool (*ignored)(ferry_view name),
                                        ferry_error *error);
@@ -163,16 +162,12 @@ void ferry_import_widen(const ferry_tensor *tensor, int64_t first, int64_t step,
 /* huggingface.c: the layers and end norms of the BART family's names, `{encoder,decoder}.layers.N.self_attn.q_proj…`,
  * for the sizes in plan->model. */
 ferry_status ferry_import_bart_layers(ferry_import_plan *plan, ferry_error *error);
-/* The norms of the embeddings, `{encoder,decoder}.layernorm_embedding`. */
-ferry_status ferry_import_bart_embedding_norms(ferry_import_plan *plan, ferry_error *error);
 /* `final_logits_bias`, left out when it is missing or zero everywhere. */
 ferry_status ferry_import_bart_bias(ferry_import_plan *plan, ferry_error *error);
 /* position_tables.c: the stacks' positional encodings, for the sizes in plan->model. Tensors join the plan's. */
-/* A scheme and its first parameters in their order: numbers, or the indexes of choices; those that it lacks are 0. */
-void ferry_import_set_position(ferry_import_plan *plan, bool decoder, const char *scheme, double first, double second,
-                               double third);
-/* Another parameter of it. */
-void ferry_import_set_parameter(ferry_import_plan *plan, bool decoder, const char *key, double value);
+/* A scheme and its first parameters [count] in their order: numbers, or the indexes of choices; the others are 0. */
+void ferry_import_set_position(ferry_import_plan *plan, bool decoder, const char *scheme, const double *values,
+                               size_t count);
 void ferry_import_sinusoidal(ferry_import_plan *plan, bool decoder, bool interleaved, bool half_minus_one,
                              int32_t first);
 /* A table of positions as it is: rows first_row … first_row + rows - 1 of it. */
@@ -231,7 +226,7 @@ ferry_status ferry_import_merges(ferry_import_plan *plan, const char *name, cons
 /* The id of `piece` in {piece: id}; -1 when it has none. */
 int32_t ferry_import_piece_id(ferry_json json, const char *piece);
 /* Languages of a pair of codes without tags ("en", "de"), both defaults. */
-ferry_status ferry_import_language_pair(ferry_import_plan *plan, const char *source, const char *target,
+ferry_status ferry_import_language_pair(ferry_import_plan *plan, ferry_view source, ferry_view target,
                                         ferry_error *error);
 /* plan_languages.c: the same where only a name says so; where nothing does, by the name of the source or of its folder
  * (opus-mt-en-de); and where the user does: the languages of a model for one pair, or the defaults of a model that
@@ -270,12 +265,6 @@ ferry_status ferry_import_ids(ferry_import_plan *plan, const int32_t *ids, int32
 ferry_status ferry_import_special(ferry_import_plan *plan, const int32_t *ids, int32_t count, ferry_error *error);
 /* The same for the ids that are never generated: plan->generation.decoding.search.suppressed_ids. */
 ferry_status ferry_import_suppress(ferry_import_plan *plan, const int32_t *ids, int32_t count, ferry_error *error);
-
-/* generation_config.c: Hugging Face's decoding keys. What `generation` says, or `config` where there is no
- * generation_config.json. Start, eos and pad of plan->generation are the family's defaults when this is called, and
- * then the model's. */
-ferry_status ferry_import_generation(ferry_import_plan *plan, ferry_json config, ferry_json generation,
-                                     ferry_error *error);
 
 /* segmenters.c: where the vocabulary has pieces that only a segmenter makes (▁Haus, Ha@@), and plan->text has none,
  * the only file of the source that fits by its content, which plan->note names; UNSUPPORTED where there is none. */
@@ -342,10 +331,6 @@ typedef struct ferry_layer_endings {
     const char *bias;   /* ".bias"; NULL: none, unless the row names one */
 } ferry_layer_endings;
 
-/* Reads the source's matrix `name` (without the ending of weights), as the model file's [N, K]. */
-typedef ferry_status ferry_layer_matrix(void *context, const char *name, int32_t N, int32_t K,
-                                        ferry_import_tensor *matrix, ferry_error *error);
-
 typedef struct ferry_layer_table {
     const ferry_layer_row *rows; /* [count] */
     size_t count;
@@ -355,8 +340,11 @@ typedef struct ferry_layer_table {
     ferry_layer_endings norm;   /* of norms; an RMS norm has no bias */
     bool zero_bias;             /* a missing bias is zeros where another matrix of the stack has one, otherwise none */
     const int32_t *numbers;     /* [layer_count], of the source's layers; NULL: 0, 1, … */
-    ferry_layer_matrix *matrix; /* NULL: floating-point numbers [N, K] as they are */
-    void *context;              /* of `matrix` */
+    /* Reads the source's matrix `name` (without the ending of weights), as the model file's [N, K]; NULL:
+     * floating-point numbers [N, K] as they are. */
+    ferry_status (*matrix)(void *context, const char *name, int32_t N, int32_t K, ferry_import_tensor *matrix,
+                           ferry_error *error);
+    void *context; /* of `matrix` */
 } ferry_layer_table;
 
 /* The tensors of a stack, for the sizes and choices in plan->model, join the plan in the order of the table: rows of

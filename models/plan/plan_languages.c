@@ -252,16 +252,10 @@ ferry_status ferry_import_guessed_pair(ferry_import_plan *plan, ferry_view sourc
     plan->guessed[1] = ferry_arena_text(&plan->arena, target);
     if (plan->guessed[0] == NULL || plan->guessed[1] == NULL)
         return ferry_fail_memory(error, "a language's name", source.size + target.size);
-    return ferry_import_language_pair(plan, plan->guessed[0], plan->guessed[1], error);
+    return ferry_import_language_pair(plan, source, target, error);
 }
 
 /* ---- what the user says ---- */
-
-static ferry_view first_word(ferry_view text)
-{
-    const char *blank = text.size > 0 ? memchr(text.data, ' ', text.size) : NULL;
-    return (ferry_view){text.data, blank != NULL ? (size_t)(blank - text.data) : text.size};
-}
 
 /* The language of this role that has `name` among its names, "deu_Latn de deu"; -1 if there is none. */
 static int32_t find_language(const ferry_model_languages *languages, ferry_view name, int32_t role)
@@ -269,7 +263,7 @@ static int32_t find_language(const ferry_model_languages *languages, ferry_view 
     for (int32_t i = 0; i < languages->count; i++) {
         ferry_view rest = ferry_texts_at(languages->names, (size_t)i);
         while ((languages->roles[i] & role) != 0 && rest.size > 0) {
-            const ferry_view word = first_word(rest);
+            const ferry_view word = ferry_first_word(rest);
             const size_t step = word.size + (word.size < rest.size);
             if (same_name(word, name)) return i;
             rest = (ferry_view){rest.data + step, rest.size - step};
@@ -280,7 +274,8 @@ static int32_t find_language(const ferry_model_languages *languages, ferry_view 
 
 static ferry_view tag_of(const ferry_model_languages *languages, int32_t index)
 {
-    return first_word(index < languages->count ? ferry_texts_at(languages->names, (size_t)index) : (ferry_view){"", 0});
+    return ferry_first_word(index < languages->count ? ferry_texts_at(languages->names, (size_t)index)
+                                                     : (ferry_view){"", 0});
 }
 
 /* Of a model with tags or prompts: two of its languages become the defaults. Their names may contain hyphens. */
@@ -315,10 +310,8 @@ ferry_status ferry_import_named_pair(ferry_import_plan *plan, const char *pair, 
         return choose_defaults(plan, pair, error);
     if (hyphen == NULL || hyphen == pair || hyphen[1] == '\0' || strchr(hyphen + 1, '-') != NULL)
         return ferry_fail(error, FERRY_ERROR_ARGUMENT, "pair: expected SOURCE-TARGET, such as en-de, found '%s'", pair);
-    const char *source = ferry_arena_text(&plan->arena, (ferry_view){pair, (size_t)(hyphen - pair)});
-    const char *target = ferry_arena_text(&plan->arena, ferry_text_view(hyphen + 1));
-    if (source == NULL || target == NULL) return ferry_fail_memory(error, "a language's name", strlen(pair));
-    return ferry_import_language_pair(plan, source, target, error);
+    const ferry_view source = {pair, (size_t)(hyphen - pair)};
+    return ferry_import_language_pair(plan, source, ferry_text_view(hyphen + 1), error);
 }
 
 /* ---- what a name says ---- */

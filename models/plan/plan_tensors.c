@@ -105,13 +105,16 @@ ferry_import_tensor ferry_import_transposed(const ferry_weights_entry *source, f
     return result;
 }
 
-ferry_import_tensor ferry_import_rows(const ferry_weights_entry *source, ferry_import_form form, int32_t first,
-                                      int32_t N)
+ferry_import_tensor ferry_import_rows(const ferry_import_tensor *whole, int32_t first, int32_t N)
 {
-    ferry_import_tensor result = ferry_import_whole(source, form);
-    result.offset = first * result.row;
-    result.N = N;
-    return result;
+    ferry_import_tensor rows = *whole;
+    rows.offset += first * rows.row;
+    rows.N = N;
+    if (rows.multiplier_count > 1) {
+        rows.multipliers = (const char *)rows.multipliers + (size_t)first * sizeof(float);
+        rows.multiplier_count = N;
+    }
+    return rows;
 }
 
 /* Whether every number that the tensor names is inside the source's bytes. */
@@ -282,21 +285,8 @@ static ferry_status read_weight(const walk *state, const ferry_layer_row *row, i
         return table->matrix(table->context, source_name(state, layer, row->from, "").text, N, K, weight, error);
     const ferry_name name = source_name(state, layer, row->from, K > 0 ? table->linear.weight : table->norm.weight);
     FERRY_TRY(ferry_import_take(state->plan, state->plan->prefix, name.text, N, K, &entry, error));
-    *weight = ferry_import_rows(entry, K > 0 ? FERRY_IMPORT_MATRIX : FERRY_IMPORT_VECTOR, 0, N);
+    *weight = ferry_import_whole(entry, K > 0 ? FERRY_IMPORT_MATRIX : FERRY_IMPORT_VECTOR);
     return FERRY_OK;
-}
-
-/* Rows first … first + N - 1. */
-static ferry_import_tensor cut_rows(const ferry_import_tensor *whole, int32_t first, int32_t N)
-{
-    ferry_import_tensor rows = *whole;
-    rows.offset += first * rows.row;
-    rows.N = N;
-    if (rows.multiplier_count > 1) {
-        rows.multipliers = (const char *)rows.multipliers + (size_t)first * sizeof(float);
-        rows.multiplier_count = N;
-    }
-    return rows;
 }
 
 /* A layer below 0 is the whole stack. */
@@ -321,13 +311,13 @@ static ferry_status add_row(const walk *state, const ferry_layer_row *row, int32
         bias = (ferry_import_tensor){.form = FERRY_IMPORT_VECTOR, .N = slices * N, .K = 1};
         if (!state->table->zero_bias || is_norm(row) || has_tensor(state, bias_from)) {
             FERRY_TRY(ferry_import_take(state->plan, state->plan->prefix, bias_from.text, bias.N, 0, &entry, error));
-            bias = ferry_import_rows(entry, FERRY_IMPORT_VECTOR, 0, bias.N);
+            bias = ferry_import_whole(entry, FERRY_IMPORT_VECTOR);
         }
     }
-    weight = cut_rows(&weight, row->slice * N, N);
+    weight = ferry_import_rows(&weight, row->slice * N, N);
     FERRY_TRY(ferry_import_add_tensor(state->plan, &weight, error, "%s.weight", to.text));
     if (!has_bias) return FERRY_OK;
-    bias = cut_rows(&bias, row->slice * N, N);
+    bias = ferry_import_rows(&bias, row->slice * N, N);
     return ferry_import_add_tensor(state->plan, &bias, error, "%s.bias", to.text);
 }
 

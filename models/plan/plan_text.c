@@ -126,11 +126,11 @@ int32_t ferry_import_piece_id(ferry_json json, const char *piece)
     return id != NULL ? (int32_t)json_integer_value(id) : -1;
 }
 
-ferry_status ferry_import_language_pair(ferry_import_plan *plan, const char *source, const char *target,
+ferry_status ferry_import_language_pair(ferry_import_plan *plan, ferry_view source, ferry_view target,
                                         ferry_error *error)
 {
     static const int32_t roles[] = {FERRY_LANGUAGE_SOURCE, FERRY_LANGUAGE_TARGET};
-    ferry_view tags[] = {ferry_text_view(source), ferry_text_view(target)};
+    ferry_view tags[] = {source, target};
     const ferry_import_tags pair = {.tags = tags, .count = 2};
     FERRY_TRY(ferry_import_languages(plan, &pair, FERRY_TAG_NONE, FERRY_TAG_NONE, error));
     plan->text.languages.roles = roles;

@@ -36,8 +36,7 @@ typedef struct position_reader {
     ferry_import_plan *plan;
     ferry_json json;
     const char *from, *to; /* "encoder", "enc" */
-    const ferry_stack *stack;
-    ferry_position *position; /* scheme, stack and values only */
+    ferry_stack *stack;    /* of its position: scheme, stack and values only */
 } position_reader;
 
 static ferry_stack *stack_of(ferry_import_plan *plan, bool decoder)
@@ -47,7 +46,7 @@ static ferry_stack *stack_of(ferry_import_plan *plan, bool decoder)
 
 static ferry_status read_parameter(position_reader *reader, size_t index, ferry_error *error)
 {
-    ferry_position *position = reader->position;
+    ferry_position *position = &reader->stack->position;
     const ferry_position_parameter *parameter = &position->scheme->parameters[index];
     const char *key = parameter->key, *file = reader->json.file, *path = reader->json.path;
     const char *text = find_difference(defaults, sizeof defaults / sizeof *defaults, key, parameter->missing);
@@ -92,20 +91,21 @@ static ferry_status read_position(position_reader *reader, ferry_error *error)
     if (scheme->pairs && D % 2 != 0)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: %s positions need an even d_model, found %d",
                           reader->json.file, scheme->name, (int)D);
-    *reader->position = (ferry_position){.scheme = scheme,
-                                         .stack = {.d_model = D,
-                                                   .heads = reader->stack->heads,
-                                                   .head_width = reader->stack->head_width,
-                                                   .causal = reader->stack == &reader->plan->model.decoder}};
+    ferry_position *position = &reader->stack->position;
+    *position = (ferry_position){.scheme = scheme,
+                                 .stack = {.d_model = D,
+                                           .heads = reader->stack->heads,
+                                           .head_width = reader->stack->head_width,
+                                           .causal = reader->stack == &reader->plan->model.decoder}};
     const ferry_position_parameter *parameters = scheme->parameters;
     for (size_t i = 0; parameters != NULL && parameters[i].key != NULL; i++)
-        if (ferry_position_has(reader->position, i)) FERRY_TRY(read_parameter(reader, i, error));
+        if (ferry_position_has(position, i)) FERRY_TRY(read_parameter(reader, i, error));
     for (const ferry_position_tensor *tensor = scheme->tensors; tensor != NULL && tensor->name != NULL; tensor++) {
         /* One for each layer, or one for the stack. */
         const char *name =
             find_difference(tensor_names, sizeof tensor_names / sizeof *tensor_names, tensor->name, tensor->name);
         int64_t shape[2] = {0};
-        const int32_t dims = ferry_position_shape(reader->position, tensor, shape);
+        const int32_t dims = ferry_position_shape(position, tensor, shape);
         const int32_t count = dims == 0 ? 0 : tensor->per_layer ? reader->stack->layer_count : 1;
         for (int32_t i = 0; i < count; i++) {
             ferry_name from = ferry_name_format("%s.", reader->from), to = ferry_name_format("%s.", reader->to);
@@ -126,7 +126,7 @@ static ferry_status read_position(position_reader *reader, ferry_error *error)
         const char *key = json_object_iter_key(at);
         bool known = strcmp(key, "type") == 0;
         for (size_t i = 0; parameters != NULL && parameters[i].key != NULL; i++)
-            known = known || (strcmp(key, parameters[i].key) == 0 && ferry_position_has(reader->position, i));
+            known = known || (strcmp(key, parameters[i].key) == 0 && ferry_position_has(position, i));
         if (known) continue;
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%s%s': type '%s' has no such parameter",
                           reader->json.file, reader->json.path, ferry_printable_view(ferry_text_view(key)).text,
@@ -147,43 +147,37 @@ ferry_status ferry_import_positions(ferry_import_plan *plan, ferry_json config, 
     for (int i = 0; i < 2; i++) {
         const json_t *own = i == 1 ? decoder : encoder;
         const char *path = own == NULL ? "position." : i == 1 ? "position.decoder." : "position.encoder.";
-        ferry_stack *stack = stack_of(plan, i == 1);
         position_reader reader = {.plan = plan,
                                   .json = {own != NULL ? own : both, config.file, config.texts, path},
                                   .from = i == 1 ? "decoder" : "encoder",
                                   .to = i == 1 ? "dec" : "enc",
-                                  .stack = stack,
-                                  .position = &stack->position};
+                                  .stack = stack_of(plan, i == 1)};
         FERRY_TRY(read_position(&reader, error));
     }
     return FERRY_OK;
 }
 
-void ferry_import_set_position(ferry_import_plan *plan, bool decoder, const char *scheme, double first, double second,
-                               double third)
-{
-    stack_of(plan, decoder)->position =
-        (ferry_position){.scheme = ferry_position_find(ferry_text_view(scheme)), .values = {first, second, third}};
-}
-
-void ferry_import_set_parameter(ferry_import_plan *plan, bool decoder, const char *key, double value)
+void ferry_import_set_position(ferry_import_plan *plan, bool decoder, const char *scheme, const double *values,
+                               size_t count)
 {
     ferry_position *position = &stack_of(plan, decoder)->position;
-    for (size_t i = 0; position->scheme->parameters[i].key != NULL; i++)
-        if (strcmp(position->scheme->parameters[i].key, key) == 0) position->values[i] = value;
+    *position = (ferry_position){.scheme = ferry_position_find(ferry_text_view(scheme))};
+    memcpy(position->values, values, count * sizeof *values);
 }
 
 void ferry_import_sinusoidal(ferry_import_plan *plan, bool decoder, bool interleaved, bool half_minus_one,
                              int32_t first)
 {
-    ferry_import_set_position(plan, decoder, "sinusoidal", interleaved ? 0 : 1, half_minus_one ? 1 : 0, first);
+    const double values[] = {!interleaved, half_minus_one, first};
+    ferry_import_set_position(plan, decoder, "sinusoidal", values, 3);
 }
 
 ferry_status ferry_import_learned(ferry_import_plan *plan, bool decoder, const ferry_weights_entry *table,
                                   int32_t first_row, int32_t rows, ferry_error *error)
 {
-    const ferry_import_tensor tensor = ferry_import_rows(table, FERRY_IMPORT_TABLE, first_row, rows);
-    ferry_import_set_position(plan, decoder, "learned", rows, 0, 0);
+    const ferry_import_tensor whole = ferry_import_whole(table, FERRY_IMPORT_TABLE);
+    const ferry_import_tensor tensor = ferry_import_rows(&whole, first_row, rows);
+    ferry_import_set_position(plan, decoder, "learned", (double[]){rows}, 1);
     return ferry_import_add_tensor(plan, &tensor, error, "%s.position.weight", decoder ? "dec" : "enc");
 }
 

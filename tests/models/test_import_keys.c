@@ -146,7 +146,7 @@ TEST_WITH(test_prompts_without_tags, set_up, tear_down)
 /* A pair without tags needs no word: a build that knows no languages translates it all the same. */
 TEST_WITH(test_language_pair, set_up, tear_down)
 {
-    CHECK(ferry_import_language_pair(&plan, "en", "de", &error));
+    CHECK(ferry_import_language_pair(&plan, ferry_text_view("en"), ferry_text_view("de"), &error));
     write_plan(&named);
     check_gguf_keys(&file, "features " PLAIN "none; languages.names en eng|de deu; languages.roles 1 2; "
                            "languages.target_ids -1 -1; languages.prompt_sources ; languages.default_source 0; "

@@ -386,7 +386,7 @@ static ferry_status read_codes(void *context, const char *name, int32_t N, int32
     assert_string_equal(name, "decoder/layer_7/qkv");
     assert_true(N == 3 * WIDTH && K == WIDTH);
     *entry = entry_of("codes", FERRY_I8, N, K, codes);
-    *matrix = ferry_import_rows(entry, FERRY_IMPORT_MATRIX, 0, N);
+    *matrix = ferry_import_whole(entry, FERRY_IMPORT_MATRIX);
     matrix->multipliers = multipliers;
     matrix->multiplier_count = N;
     return FERRY_OK;

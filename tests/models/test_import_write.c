@@ -56,7 +56,8 @@ static void check_views(ferry_type type, const ferry_import_options *options)
     const ferry_weights_entry entry = entry_of("m", type, ROWS, COLUMNS, memory.data + 1);
     set_up(NULL);
     const ferry_import_tensor transposed = ferry_import_transposed(&entry, FERRY_IMPORT_MATRIX);
-    const ferry_import_tensor slice = ferry_import_rows(&entry, FERRY_IMPORT_MATRIX, 17, 20);
+    const ferry_import_tensor whole = ferry_import_whole(&entry, FERRY_IMPORT_MATRIX);
+    const ferry_import_tensor slice = ferry_import_rows(&whole, 17, 20);
     const ferry_import_tensor scattered = {
         .form = FERRY_IMPORT_MATRIX, .N = 18, .K = 7, .source = &entry, .offset = 4, .row = 2 * COLUMNS, .column = 2};
     const ferry_import_tensor down = {
@@ -102,7 +103,8 @@ TEST_WITH(test_leading_ones_and_zeros, set_up, tear_down)
     float numbers[40];
     for (int i = 0; i < 40; i++) numbers[i] = number(i);
     const ferry_weights_entry row = entry_of("row", FERRY_F32, 1, 40, numbers);
-    const ferry_import_tensor part = ferry_import_rows(&row, FERRY_IMPORT_VECTOR, 30, 10);
+    const ferry_import_tensor all = ferry_import_whole(&row, FERRY_IMPORT_VECTOR);
+    const ferry_import_tensor part = ferry_import_rows(&all, 30, 10);
     const ferry_import_tensor zeros = {.form = FERRY_IMPORT_VECTOR, .N = 33, .K = 1};
     const ferry_import_tensor matrix = {.form = FERRY_IMPORT_MATRIX, .N = 17, .K = 5};
     CHECK(ferry_import_check_shape(&row, 40, 0, &error));
@@ -421,7 +423,8 @@ TEST(test_tensors_that_are_refused)
     float numbers[12] = {0};
     ferry_weights_entry entry = transposed_codes(codes, 2);
     ferry_weights_entry floats = entry_of("floats", FERRY_F32, 3, 4, numbers);
-    ferry_import_tensor outside = ferry_import_rows(&floats, FERRY_IMPORT_MATRIX, 1, 3);
+    const ferry_import_tensor inside = ferry_import_whole(&floats, FERRY_IMPORT_MATRIX);
+    ferry_import_tensor outside = ferry_import_rows(&inside, 1, 3);
     set_up(NULL);
     REFUSE(ferry_import_add_tensor(&plan, &outside, &error, "a.weight"), FERRY_ERROR_FORMAT,
            "test: tensor 'floats': shape [3, 4] does not hold 'a.weight'");

@@ -69,7 +69,7 @@ static void check_activations(const golden *g, const char *path)
     size_t i = 0;
     ferry_safetensors file;
     CHECK(ferry_safetensors_open(path, &file, &error));
-    for (; ferry_safetensors_find(&file, ferry_name_format("logits.%zu", i).text) != NULL; i++) {
+    for (; ferry_weights_find(&file.weights, ferry_name_format("logits.%zu", i).text) != NULL; i++) {
         const json_t *line = json_array_get(lines_of(g), i);
         int32_t S, T;
         const int32_t *ids = json_ids(json_object_get(line, "input_ids"), &S);

@@ -18,7 +18,7 @@ static inline int set_up(void **state)
     CHECK(ferry_source_open(path, 0, &source, &error));
     ferry_import_plan_init(&plan, source);
     plan.kind = "test";
-    for (int i = 0; i < 2; i++) ferry_import_set_position(&plan, i == 1, "none", 0, 0, 0);
+    for (int i = 0; i < 2; i++) ferry_import_set_position(&plan, i == 1, "none", (double[]){0}, 1);
     plan.model.encoder.norm_eps = plan.model.decoder.norm_eps = 1e-5f;
     plan.generation.eos_ids = eos;
     plan.generation.eos_count = 2;

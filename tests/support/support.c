@@ -226,8 +226,9 @@ void check_refusal(ferry_status found, const ferry_error *error, ferry_status st
 static const ferry_tensor *golden(const ferry_safetensors *file, const char *name, ferry_type type, int64_t *rows,
                                   int64_t *columns)
 {
-    const ferry_tensor *tensor = ferry_safetensors_find(file, name);
-    if (tensor == NULL) fail_msg("golden tensor %s is missing", name);
+    const ferry_weights_entry *entry = ferry_weights_find(&file->weights, name);
+    if (entry == NULL) fail_msg("golden tensor %s is missing", name);
+    const ferry_tensor *tensor = &entry->tensor;
     assert_int_equal(tensor->type, type);
     assert_true(tensor->dims <= 3);
     *columns = tensor->shape[tensor->dims - 1];

@@ -12,11 +12,12 @@
 static void *copy_tensor(const ferry_golden *golden, const ferry_safetensors *file, const char *name, ferry_type type,
                          int32_t dims, int32_t *const *shape)
 {
-    const ferry_tensor *tensor = ferry_safetensors_find(file, name);
-    if (tensor == NULL) {
+    const ferry_weights_entry *entry = ferry_weights_find(&file->weights, name);
+    if (entry == NULL) {
         ferry_complain("%s: tensor '%s' is missing", golden->path, name);
         return NULL;
     }
+    const ferry_tensor *tensor = &entry->tensor;
     char found[80], expected[80] = "", *end = expected;
     bool fits = tensor->type == type && tensor->dims == dims && ferry_tensor_count(tensor) <= INT32_MAX;
     for (int32_t i = 0; i < dims; i++) {

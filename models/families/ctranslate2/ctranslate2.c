@@ -237,7 +237,7 @@ static ferry_status read_matrix(void *context, const char *scope, int32_t N, int
         return ferry_import_fail_tensor(entry, FERRY_ERROR_FORMAT, error, "expected shape [%d, %d], found %s", (int)N,
                                         (int)K, ferry_tensor_shape_text(&entry->tensor, found, sizeof found));
     }
-    *matrix = ferry_import_rows(entry, FERRY_IMPORT_MATRIX, 0, N);
+    *matrix = ferry_import_whole(entry, FERRY_IMPORT_MATRIX);
     if (scale == NULL) return FERRY_OK;
     const int64_t count = ferry_tensor_count(&scale->tensor);
     bool usable = scale->tensor.type == FERRY_F32 && (count == 1 || count == N);

@@ -55,7 +55,7 @@ static ferry_status read_shaw(position_reader *reader, ferry_error *error)
                           reader->model->file, (int)rows);
     }
     const int32_t clip = (rows - 1) / 2;
-    ferry_import_set_position(plan, reader->decoder, "shaw", clip, 0, 0);
+    ferry_import_set_position(plan, reader->decoder, "shaw", (double[]){clip}, 1);
     for (int32_t i = 0; i < 2 * reader->stack->layer_count; i++) {
         const ferry_name scope = layer_scope(reader, i / 2);
         const ferry_weights_entry *table;
@@ -93,7 +93,7 @@ static ferry_status read_t5(position_reader *reader, ferry_error *error)
         return ferry_ct2_fail(reader->model, layer.text, "position biases that differ between layers are not supported",
                               error);
     }
-    ferry_import_set_position(plan, reader->decoder, "t5", buckets, distance, 0);
+    ferry_import_set_position(plan, reader->decoder, "t5", (double[]){buckets, distance}, 2);
     return ferry_import_add(plan, table, FERRY_IMPORT_TABLE, error, "%s.position.bias", reader->to);
 }
 
@@ -124,24 +124,21 @@ static ferry_status read_rope(position_reader *reader, ferry_error *error)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: rotations of %g columns with base %g", reader->model->file,
                           dims, base);
     }
-    const int layout = interleave != 0 ? INTERLEAVED : HALVES;
-    ferry_import_set_position(reader->model->plan, reader->decoder, "rope", (double)(float)base, layout, dims);
-    if (scaling == -1) return FERRY_OK;
-    if (!(factor > 0 && factor <= 1e6) ||
-        (scaling == LLAMA3 && !(slow > 0 && fast > slow && fast <= 1e6 && length >= 1 && length <= 1e9))) {
+    const bool scaled = scaling != -1;
+    if (scaled && (!(factor > 0 && factor <= 1e6) ||
+                   (scaling == LLAMA3 && !(slow > 0 && fast > slow && fast <= 1e6 && length >= 1 && length <= 1e9)))) {
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: rotations scaled by %g, from %g to %g turns in %g positions",
                           reader->model->file, factor, slow, fast, length);
     }
-    const struct {
-        const char *key;
-        double value;
-    } parameters[] = {{"scaling", scaling == LINEAR ? 1 : 2},
-                      {"factor", factor},
-                      {"original_length", length},
-                      {"fast", fast},
-                      {"slow", slow}};
-    for (size_t i = 0; i < sizeof parameters / sizeof parameters[0]; i++)
-        ferry_import_set_parameter(reader->model->plan, reader->decoder, parameters[i].key, parameters[i].value);
+    const double values[] = {(double)(float)base,
+                             interleave != 0 ? INTERLEAVED : HALVES,
+                             dims,
+                             scaling == LINEAR ? 1 : 2,
+                             factor,
+                             length,
+                             fast,
+                             slow};
+    ferry_import_set_position(reader->model->plan, reader->decoder, "rope", values, scaled ? 8 : 3);
     return FERRY_OK;
 }
 
@@ -166,7 +163,7 @@ ferry_status ferry_ct2_positions(const ferry_ctranslate2 *model, bool decoder, f
     if (alibi) {
         /* Positions that grow to the right or fall to the left differ by a constant in each row: the same
          * probabilities. */
-        ferry_import_set_position(plan, decoder, "alibi", FORMULA, 0, 0);
+        ferry_import_set_position(plan, decoder, "alibi", (double[]){FORMULA}, 1);
         return FERRY_OK;
     }
     const ferry_weights_entry *table =

@@ -241,10 +241,11 @@ static ferry_status read_package(const ferry_ctranslate2 *model, ferry_json meta
     int32_t id;
     FERRY_TRY(ferry_json_read(metadata, codes, 2, true, error));
     FERRY_TRY(ferry_json_text(metadata, "target_prefix", &prefix, error));
-    if (plan->text.languages.count == 0) FERRY_TRY(ferry_import_language_pair(plan, from, to, error));
+    const ferry_view source = ferry_text_view(from), target = ferry_text_view(to);
+    if (plan->text.languages.count == 0) FERRY_TRY(ferry_import_language_pair(plan, source, target, error));
     if (ferry_source_has(plan->source, merges) && !ferry_source_has(plan->source, "sentencepiece.model")) {
-        plan->text.source_moses = ferry_text_view(from);
-        plan->text.target_moses = ferry_text_view(to);
+        plan->text.source_moses = source;
+        plan->text.target_moses = target;
         FERRY_TRY(ferry_import_merges(plan, merges, ferry_source_label(plan->source, merges), false, error));
     }
     if (prefix[0] == 0) return FERRY_OK;

@@ -4,6 +4,36 @@
 #include "huggingface.h"
 #include "tokenizer_json.h"
 
+/* Vocabularies {piece: id} of both sides, which may be one: `source` and `target` are the same object then. The source
+ * has an unknown piece and an end, which follows a line; `silent` pieces of the target (the last one is NULL), padding
+ * and start have no text. */
+static ferry_status read_vocabularies(ferry_import_plan *plan, ferry_json source, ferry_json target,
+                                      const char *const *silent, ferry_error *error)
+{
+    ferry_model_text *text = &plan->text;
+    const int32_t more[] = {plan->generation.pad_id, plan->generation.start_id};
+    text->present = true;
+    text->source_count = plan->model.encoder.vocab_size;
+    text->target_count = plan->model.decoder.vocab_size;
+    plan->vocabulary_files[0] = source.file;
+    plan->vocabulary_files[1] = target.file;
+    FERRY_TRY(ferry_import_vocabulary(plan, source, text->source_count, &text->source_pieces, error));
+    text->target_pieces = text->source_pieces;
+    if (target.object != source.object || text->source_count != text->target_count)
+        FERRY_TRY(ferry_import_vocabulary(plan, target, text->target_count, &text->target_pieces, error));
+    FERRY_TRY(ferry_json_require(source, "<unk>", error));
+    FERRY_TRY(ferry_json_require(source, "</s>", error));
+    FERRY_TRY(ferry_huggingface_check_eos(plan, target, error));
+    const int32_t suffix = ferry_import_piece_id(source, "</s>");
+    text->source_unk_id = ferry_import_piece_id(source, "<unk>");
+    FERRY_TRY(ferry_import_ids(plan, &suffix, 1, &text->suffix_ids, &text->suffix_count, error));
+    for (; *silent != NULL; silent++) {
+        const int32_t id = ferry_import_piece_id(target, *silent);
+        FERRY_TRY(ferry_import_special(plan, &id, 1, error));
+    }
+    return ferry_import_special(plan, more, 2, error);
+}
+
 /* ---- MarianMT: OPUS-MT's models in Hugging Face's form ---- */
 
 static ferry_status read_marian_sizes(ferry_import_plan *plan, ferry_json config, ferry_error *error)
@@ -27,22 +57,13 @@ static bool is_code(const char *language)
 static ferry_status read_marian_vocabularies(ferry_import_plan *plan, ferry_json tokenizer, ferry_error *error)
 {
     static const char *const silent[] = {"</s>", "<unk>", "<pad>", NULL};
-    ferry_model_text *text = &plan->text;
     ferry_json source, target;
     bool separate = !plan->model.tied_embeddings && ferry_source_has(plan->source, "target_vocab.json");
-    text->source_count = plan->model.encoder.vocab_size;
-    text->target_count = plan->model.decoder.vocab_size;
     FERRY_TRY(ferry_import_json(plan, "vocab.json", &source, error));
-    FERRY_TRY(ferry_import_vocabulary(plan, source, text->source_count, &text->source_pieces, error));
     FERRY_TRY(ferry_json_bool(tokenizer, "separate_vocabs", &separate, error));
     target = source;
     if (separate) FERRY_TRY(ferry_import_json(plan, "target_vocab.json", &target, error));
-    plan->vocabulary_files[0] = source.file;
-    plan->vocabulary_files[1] = target.file;
-    text->target_pieces = text->source_pieces;
-    if (separate || text->source_count != text->target_count)
-        FERRY_TRY(ferry_import_vocabulary(plan, target, text->target_count, &text->target_pieces, error));
-    return ferry_huggingface_special_pieces(plan, source, target, silent, error);
+    return read_vocabularies(plan, source, target, silent, error);
 }
 
 static ferry_status read_marian_text(ferry_import_plan *plan, ferry_json config, ferry_error *error)
@@ -59,7 +80,7 @@ static ferry_status read_marian_text(ferry_import_plan *plan, ferry_json config,
         FERRY_TRY(ferry_import_optional_json(plan, "tokenizer_config.json", &tokenizer, error));
     } else {
         const char *target_file = ferry_source_has(plan->source, "target.spm") ? "target.spm" : "";
-        text->present = text->leading_tag = true;
+        text->leading_tag = true;
         FERRY_TRY(ferry_import_segmenters(plan, "source.spm", target_file, error));
         FERRY_TRY(ferry_import_optional_json(plan, "tokenizer_config.json", &tokenizer, error));
         FERRY_TRY(read_marian_vocabularies(plan, tokenizer, error));
@@ -70,7 +91,7 @@ static ferry_status read_marian_text(ferry_import_plan *plan, ferry_json config,
     FERRY_TRY(ferry_json_text(tokenizer, "source_lang", &source, error));
     FERRY_TRY(ferry_json_text(tokenizer, "target_lang", &target, error));
     if (!is_code(source) || !is_code(target)) return FERRY_OK;
-    return ferry_import_language_pair(plan, source, target, error);
+    return ferry_import_language_pair(plan, ferry_text_view(source), ferry_text_view(target), error);
 }
 
 const ferry_huggingface_family ferry_huggingface_marian = {.kind = "huggingface-marian",
@@ -322,16 +343,9 @@ static ferry_status read_fsmt_text(ferry_import_plan *plan, ferry_json config, f
     FERRY_TRY(ferry_json_bool(tokenizer, "do_lower_case", &lower, error));
     if (lower)
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: 'do_lower_case' true is not supported", tokenizer.file);
-    text->present = true;
-    text->source_count = plan->model.encoder.vocab_size;
-    text->target_count = plan->model.decoder.vocab_size;
     FERRY_TRY(ferry_import_json(plan, "vocab-src.json", &from, error));
     FERRY_TRY(ferry_import_json(plan, "vocab-tgt.json", &to, error));
-    FERRY_TRY(ferry_import_vocabulary(plan, from, text->source_count, &text->source_pieces, error));
-    FERRY_TRY(ferry_import_vocabulary(plan, to, text->target_count, &text->target_pieces, error));
-    plan->vocabulary_files[0] = from.file;
-    plan->vocabulary_files[1] = to.file;
-    FERRY_TRY(ferry_huggingface_special_pieces(plan, from, to, silent, error));
+    FERRY_TRY(read_vocabularies(plan, from, to, silent, error));
     FERRY_TRY(ferry_import_merges(plan, "merges.txt", "merges.txt", true, error));
     const ferry_json json = ferry_json_get(tokenizer, "langs") != NULL ? tokenizer : config;
     const json_t *pair = ferry_json_get(json, "langs");
@@ -341,7 +355,7 @@ static ferry_status read_fsmt_text(ferry_import_plan *plan, ferry_json config, f
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: 'langs': expected two languages", json.file);
     text->source_moses = ferry_text_view(source);
     text->target_moses = ferry_text_view(target);
-    return ferry_import_language_pair(plan, source, target, error);
+    return ferry_import_language_pair(plan, text->source_moses, text->target_moses, error);
 }
 
 const ferry_huggingface_family ferry_huggingface_fsmt = {.kind = "huggingface-fsmt",

@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "models/plan/plan.h"
+#include "huggingface.h"
 
 /* The largest value that a model file has of a search option that is a whole number. */
 static int32_t most(const char *option)
@@ -170,11 +170,16 @@ static ferry_status read_rules(ferry_json json, ferry_decoding *decoding, ferry_
     return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: 'early_stopping': expected true, false or \"never\"", json.file);
 }
 
-ferry_status ferry_import_generation(ferry_import_plan *plan, ferry_json config, ferry_json generation,
-                                     ferry_error *error)
+ferry_status ferry_huggingface_decoding(ferry_import_plan *plan, ferry_json config, int32_t pad_id, int32_t start_id,
+                                        int32_t eos_id, ferry_error *error)
 {
-    const ferry_json json = generation.object != NULL ? generation : config;
     ferry_decoding *decoding = &plan->generation.decoding;
+    ferry_json generation;
+    plan->generation.pad_id = pad_id;
+    plan->generation.start_id = start_id;
+    FERRY_TRY(ferry_import_ids(plan, &eos_id, 1, &plan->generation.eos_ids, &plan->generation.eos_count, error));
+    FERRY_TRY(ferry_import_optional_json(plan, "generation_config.json", &generation, error));
+    const ferry_json json = generation.object != NULL ? generation : config;
     bool from_config = generation.object == NULL, forces_bos = false;
     FERRY_TRY(refuse_unsupported(json, error));
     FERRY_TRY(read_special_ids(plan, config, generation, error));

@@ -124,17 +124,6 @@ static ferry_status read_config(ferry_import_plan *plan, ferry_json config, cons
     return family->sizes != NULL ? family->sizes(plan, config, error) : FERRY_OK;
 }
 
-ferry_status ferry_huggingface_decoding(ferry_import_plan *plan, ferry_json config, int32_t pad_id, int32_t start_id,
-                                        int32_t eos_id, ferry_error *error)
-{
-    ferry_json generation;
-    plan->generation.pad_id = pad_id;
-    plan->generation.start_id = start_id;
-    FERRY_TRY(ferry_import_ids(plan, &eos_id, 1, &plan->generation.eos_ids, &plan->generation.eos_count, error));
-    FERRY_TRY(ferry_import_optional_json(plan, "generation_config.json", &generation, error));
-    return ferry_import_generation(plan, config, generation, error);
-}
-
 /* ---- layers with BART's names ---- */
 
 static const ferry_layer_row bart_rows[] = {
@@ -173,11 +162,6 @@ static ferry_status add_bart_rows(ferry_import_plan *plan, const ferry_layer_row
 ferry_status ferry_import_bart_layers(ferry_import_plan *plan, ferry_error *error)
 {
     return add_bart_rows(plan, bart_rows, sizeof bart_rows / sizeof bart_rows[0], error);
-}
-
-ferry_status ferry_import_bart_embedding_norms(ferry_import_plan *plan, ferry_error *error)
-{
-    return add_bart_rows(plan, &embedding_norm, 1, error);
 }
 
 ferry_status ferry_import_bart_bias(ferry_import_plan *plan, ferry_error *error)
@@ -299,27 +283,22 @@ static ferry_status add_embeddings(ferry_import_plan *plan, const ferry_huggingf
     const char *const target[] = {"decoder.embed_tokens.weight", output_alias, NULL};
     const ferry_transformer *model = &plan->model;
     const int32_t V = model->decoder.vocab_size;
-    const struct {
-        const char *const *names;
-        const char *to;
-        int32_t V;
-        bool tied;
-    } tables[] = {{shared, "token_embd.weight", V, true},
-                  {source, "enc.token_embd.weight", model->encoder.vocab_size, false},
-                  {target, "dec.token_embd.weight", V, false}};
     const ferry_weights_entry *tensor;
-    for (int i = 0; i < 3; i++) {
-        if (tables[i].tied != plan->model.tied_embeddings) continue;
-        FERRY_TRY(ferry_huggingface_take_tied(plan, tables[i].names, tables[i].V, &tensor, error));
-        FERRY_TRY(ferry_import_add(plan, tensor, FERRY_IMPORT_MATRIX, error, "%s", tables[i].to));
+    if (model->tied_embeddings) {
+        FERRY_TRY(ferry_huggingface_take_tied(plan, shared, V, &tensor, error));
+        FERRY_TRY(ferry_import_add(plan, tensor, FERRY_IMPORT_MATRIX, error, "token_embd.weight"));
+    } else {
+        FERRY_TRY(ferry_huggingface_take_tied(plan, source, model->encoder.vocab_size, &tensor, error));
+        FERRY_TRY(ferry_import_add(plan, tensor, FERRY_IMPORT_MATRIX, error, "enc.token_embd.weight"));
+        FERRY_TRY(ferry_huggingface_take_tied(plan, target, V, &tensor, error));
+        FERRY_TRY(ferry_import_add(plan, tensor, FERRY_IMPORT_MATRIX, error, "dec.token_embd.weight"));
     }
-    if (plan->model.tied_output) return FERRY_OK;
+    if (model->tied_output) return FERRY_OK;
     FERRY_TRY(ferry_import_take(plan, output_prefix, output, V, model->d_model, &tensor, error));
     return ferry_import_add(plan, tensor, FERRY_IMPORT_MATRIX, error, "output.weight");
 }
 
-/* Remains of old versions, and buffers that are computed. */
-static bool is_ignored(ferry_view name)
+bool ferry_huggingface_is_ignored(ferry_view name)
 {
     static const char *const endings[] = {
         ".version",     "._float_tensor",      ".embed_positions.weights",
@@ -330,19 +309,15 @@ static bool is_ignored(ferry_view name)
     return false;
 }
 
-ferry_status ferry_huggingface_check_unused(const ferry_import_plan *plan, ferry_error *error)
-{
-    return ferry_import_check_unused(plan, is_ignored, error);
-}
-
 /* A stored table that equals the formula adds nothing, and the formula has no end; another one is used as it is. */
 static ferry_status read_position(ferry_import_plan *plan, const ferry_huggingface_family *family, bool decoder,
                                   ferry_error *error)
 {
     const char *name = decoder ? "decoder.embed_positions.weight" : "encoder.embed_positions.weight";
     const char *path = plan->source->path;
+    const bool fairseq = family->fairseq_positions;
     const int32_t D = plan->model.d_model, unused = family->learned_from;
-    const int32_t first = family->fairseq_positions ? plan->generation.pad_id + 1 : 0;
+    const int32_t first = fairseq ? plan->generation.pad_id + 1 : 0;
     const ferry_weights_entry *table = family->stored_positions ? ferry_import_find(plan, plan->prefix, name) : NULL;
     if (unused > 0) {
         if (table == NULL || table->tensor.shape[0] <= unused || table->tensor.shape[0] > FERRY_MAX_SIZE) {
@@ -354,13 +329,11 @@ static ferry_status read_position(ferry_import_plan *plan, const ferry_huggingfa
         return ferry_import_learned(plan, decoder, table, unused, rows - unused, error);
     }
     if (table != NULL) return ferry_import_position_table(plan, decoder, table, first, error);
-    ferry_import_sinusoidal(plan, decoder, false, family->fairseq_positions, first);
-    if (D % 2 == 0 && (D >= 4 || !family->fairseq_positions)) return FERRY_OK;
-    if (!family->fairseq_positions)
-        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: d_model %d: sinusoidal positions need an even one", path,
-                          (int)D);
-    return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: d_model %d: sinusoidal positions need an even one of at least 4",
-                      path, (int)D);
+    ferry_import_sinusoidal(plan, decoder, false, fairseq, first);
+    if (D % 2 == 0 && (D >= 4 || !fairseq)) return FERRY_OK;
+    return ferry_fail(error, fairseq ? FERRY_ERROR_FORMAT : FERRY_ERROR_UNSUPPORTED,
+                      "%s: d_model %d: sinusoidal positions need an even one%s", path, (int)D,
+                      fairseq ? " of at least 4" : "");
 }
 
 static ferry_status import_family(ferry_import_plan *plan, ferry_json config, const ferry_huggingface_family *family,
@@ -375,10 +348,10 @@ static ferry_status import_family(ferry_import_plan *plan, ferry_json config, co
     FERRY_TRY(read_position(plan, family, false, error));
     FERRY_TRY(read_position(plan, family, true, error));
     FERRY_TRY(add_embeddings(plan, family, error));
-    if (family->embedding_norms) FERRY_TRY(ferry_import_bart_embedding_norms(plan, error));
+    if (family->embedding_norms) FERRY_TRY(add_bart_rows(plan, &embedding_norm, 1, error));
     FERRY_TRY(ferry_import_bart_layers(plan, error));
     if (family->output_bias) FERRY_TRY(ferry_import_bart_bias(plan, error));
-    FERRY_TRY(ferry_huggingface_check_unused(plan, error));
+    FERRY_TRY(ferry_import_check_unused(plan, ferry_huggingface_is_ignored, error));
     return family->text(plan, config, error);
 }
 

@@ -38,7 +38,8 @@ ferry_status ferry_import_t5(ferry_import_plan *plan, ferry_json config, ferry_e
 
 /* The first class in `architectures`; NULL if there is none. */
 const char *ferry_huggingface_architecture(ferry_json config);
-/* Decoding, by generation_config.json or config.json; start, eos and pad ids. */
+/* generation_config.c: Hugging Face's decoding keys, of generation_config.json, or of config.json where there is none.
+ * The ids are the family's defaults. */
 ferry_status ferry_huggingface_decoding(ferry_import_plan *plan, ferry_json config, int32_t pad_id, int32_t start_id,
                                         int32_t eos_id, ferry_error *error);
 /* plan->prefix becomes the first of `prefixes` (the last one is NULL) with which a tensor's name begins, else "". */
@@ -48,16 +49,12 @@ void ferry_huggingface_find_prefix(ferry_import_plan *plan, const char *const *p
 ferry_status ferry_huggingface_take_tied(ferry_import_plan *plan, const char *const *names, int32_t V,
                                          const ferry_weights_entry **tensor, ferry_error *error);
 bool ferry_huggingface_same_numbers(const ferry_weights_entry *a, const ferry_weights_entry *b);
-/* Every tensor was used, except buffers and remains of old versions. */
-ferry_status ferry_huggingface_check_unused(const ferry_import_plan *plan, ferry_error *error);
+/* Tensors that need not be used: remains of old versions, and buffers that are computed. */
+bool ferry_huggingface_is_ignored(ferry_view name);
 /* The SentencePiece model `name`, for both sides; its absence is an error that says what to do. */
 ferry_status ferry_huggingface_segmenter(ferry_import_plan *plan, const char *name, ferry_error *error);
 /* "</s>" of `vocabulary` must be one of the model's ends of sentence. */
 ferry_status ferry_huggingface_check_eos(const ferry_import_plan *plan, ferry_json vocabulary, ferry_error *error);
-/* Of two vocabularies {piece: id}: the source's unknown piece and its end, which follows a line; `silent` pieces of the
- * target (the last one is NULL), padding and start have no text. */
-ferry_status ferry_huggingface_special_pieces(ferry_import_plan *plan, ferry_json source, ferry_json target,
-                                              const char *const *silent, ferry_error *error);
 /* A table of V pieces: SentencePiece's from `first` on, each `shift` rows after its own; others are empty. Its unknown
  * piece must be number `unknown`. */
 ferry_status ferry_huggingface_shifted_pieces(ferry_import_plan *plan, int32_t unknown, int32_t first, int32_t shift,

@@ -28,24 +28,6 @@ ferry_status ferry_huggingface_check_eos(const ferry_import_plan *plan, ferry_js
                       vocabulary.file, (int)id, (int)plan->generation.eos_ids[0]);
 }
 
-ferry_status ferry_huggingface_special_pieces(ferry_import_plan *plan, ferry_json source, ferry_json target,
-                                              const char *const *silent, ferry_error *error)
-{
-    ferry_model_text *text = &plan->text;
-    const int32_t suffix = ferry_import_piece_id(source, "</s>");
-    const int32_t more[] = {plan->generation.pad_id, plan->generation.start_id};
-    FERRY_TRY(ferry_json_require(source, "<unk>", error));
-    FERRY_TRY(ferry_json_require(source, "</s>", error));
-    FERRY_TRY(ferry_huggingface_check_eos(plan, target, error));
-    text->source_unk_id = ferry_import_piece_id(source, "<unk>");
-    FERRY_TRY(ferry_import_ids(plan, &suffix, 1, &text->suffix_ids, &text->suffix_count, error));
-    for (; *silent != NULL; silent++) {
-        const int32_t id = ferry_import_piece_id(target, *silent);
-        FERRY_TRY(ferry_import_special(plan, &id, 1, error));
-    }
-    return ferry_import_special(plan, more, 2, error);
-}
-
 ferry_status ferry_huggingface_shifted_pieces(ferry_import_plan *plan, int32_t unknown, int32_t first, int32_t shift,
                                               ferry_view **pieces, ferry_error *error)
 {

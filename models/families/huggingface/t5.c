@@ -133,7 +133,8 @@ static ferry_status add_stack(ferry_import_plan *plan, const t5_choices *choices
     const char *from = decoder ? "decoder" : "encoder", *to = decoder ? "dec" : "enc";
     const bool layered = choices->class->layer_bias; /* otherwise the bias of the first layer serves all */
     FERRY_TRY(ferry_import_layers(plan, &table, decoder, error));
-    ferry_import_set_position(plan, decoder, "t5", choices->buckets, choices->max_distance, layered);
+    const double position[] = {choices->buckets, choices->max_distance, layered};
+    ferry_import_set_position(plan, decoder, "t5", position, 3);
     for (int32_t i = 0; i < (layered ? stack->layer_count : 1); i++) {
         const ferry_name name =
             ferry_name_format("%s.block.%d.layer.0.SelfAttention.relative_attention_bias.weight", from, (int)i);
@@ -340,6 +341,6 @@ ferry_status ferry_import_t5(ferry_import_plan *plan, ferry_json config, ferry_e
     FERRY_TRY(add_embeddings(plan, &choices, error));
     FERRY_TRY(add_stack(plan, &choices, false, error));
     FERRY_TRY(add_stack(plan, &choices, true, error));
-    FERRY_TRY(ferry_huggingface_check_unused(plan, error));
+    FERRY_TRY(ferry_import_check_unused(plan, ferry_huggingface_is_ignored, error));
     return read_text(plan, config, choices.class->mt5, error);
 }

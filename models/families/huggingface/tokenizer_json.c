@@ -109,26 +109,19 @@ typedef struct added_tokens {
 /* The package does not use the id that the file says. */
 static ferry_status read_added(ferry_tokenizer_json *json, const ferry_json_node *token, added_tokens *added)
 {
-    const struct {
-        const char *key;
-        int32_t flag;
-    } rows[] = {{"lstrip", FERRY_ADDED_LSTRIP}, {"rstrip", FERRY_ADDED_RSTRIP}, {"normalized", FERRY_ADDED_NORMALIZED}};
-    const ferry_json_node number = ferry_node_get(token, "id"), single = ferry_node_get(token, "single_word"),
-                          kind = ferry_node_get(token, "special");
+    static const char *const keys[] = {"lstrip", "rstrip", "normalized", "special", "single_word"};
+    const ferry_json_node number = ferry_node_get(token, "id"), single = ferry_node_get(token, "single_word");
+    bool lstrip, rstrip, normalized, special, whole_word;
+    bool *const flags[] = {&lstrip, &rstrip, &normalized, &special, &whole_word};
     ferry_view text;
-    int32_t id, flags = 0;
-    bool special = false, whole_word = false;
+    int32_t id;
     FERRY_TRY(ferry_node_text_of(token, "content", &text));
     if (text.size == 0) return FERRY_OK;
     FERRY_TRY(ferry_node_integer(&number, 0, json->piece_count - 1, &id));
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const ferry_json_node key = ferry_node_get(token, rows[i].key);
-        bool flag = false;
-        FERRY_TRY(ferry_node_flag(&key, &flag));
-        if (flag) flags |= rows[i].flag;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const ferry_json_node key = ferry_node_get(token, keys[i]);
+        FERRY_TRY(ferry_node_flag(&key, flags[i]));
     }
-    FERRY_TRY(ferry_node_flag(&kind, &special));
-    FERRY_TRY(ferry_node_flag(&single, &whole_word));
     if (whole_word) return ferry_node_fail(&single, FERRY_ERROR_UNSUPPORTED, "false");
     const int32_t word = ferry_vocabulary_find(&added->words, text), expected = word >= 0 ? word : added->next;
     if (id != expected)
@@ -137,7 +130,8 @@ static ferry_status read_added(ferry_tokenizer_json *json, const ferry_json_node
         if (added->ids[i] == id) return ferry_node_fail(&number, FERRY_ERROR_FORMAT, "an id that is new");
     if (word < 0) json->pieces[added->next++] = text;
     added->ids[added->count] = id;
-    added->flags[added->count++] = flags;
+    added->flags[added->count++] = (lstrip ? FERRY_ADDED_LSTRIP : 0) | (rstrip ? FERRY_ADDED_RSTRIP : 0) |
+                                   (normalized ? FERRY_ADDED_NORMALIZED : 0);
     return special ? ferry_import_special(json->plan, &id, 1, json->error) : FERRY_OK;
 }
 

@@ -17,16 +17,14 @@ static ferry_status unsupported(const ferry_json_node *node, const char *expecte
     return ferry_node_fail(node, FERRY_ERROR_UNSUPPORTED, expected);
 }
 
-static ferry_status add(ferry_tokenizer_json *json, const ferry_json_node *node, ferry_view word)
+/* A step of text_rules.h: its name, and words [count] after it. */
+static ferry_status add_step(ferry_tokenizer_json *json, const ferry_json_node *node, const char *name,
+                             const ferry_view *words, size_t count)
 {
-    if (json->step_count == FERRY_TOKENIZER_JSON_STEPS) return unsupported(node, "fewer steps");
-    json->steps[json->step_count++] = word;
+    if (json->step_count + 1 + count > FERRY_TOKENIZER_JSON_STEPS) return unsupported(node, "fewer steps");
+    json->steps[json->step_count++] = ferry_text_view(name);
+    for (size_t i = 0; i < count; i++) json->steps[json->step_count++] = words[i];
     return FERRY_OK;
-}
-
-static ferry_status add_name(ferry_tokenizer_json *json, const ferry_json_node *node, const char *name)
-{
-    return add(json, node, ferry_text_view(name));
 }
 
 /* ---- normalizers ---- */
@@ -64,7 +62,7 @@ static ferry_status add_precompiled(ferry_tokenizer_json *json, const ferry_json
     if (!decode_base64(text, bytes, &size) || size == 0)
         return ferry_node_fail(&map, FERRY_ERROR_FORMAT, "bytes in base 64");
     json->plan->text.charsmap = (ferry_view){bytes, size};
-    return add_name(json, part, "precompiled");
+    return add_step(json, part, "precompiled", NULL, 0);
 }
 
 /* Texts, and of regular expressions those that occur in published files. */
@@ -83,16 +81,12 @@ static ferry_status add_replace(ferry_tokenizer_json *json, const ferry_json_nod
     if (text.value != NULL) {
         FERRY_TRY(ferry_node_text(&text, &from));
         if (from.size == 0) return unsupported(&text, "a text that is not empty");
-        FERRY_TRY(add_name(json, part, "replace"));
-        FERRY_TRY(add(json, part, from));
-        return add(json, part, to);
+        return add_step(json, part, "replace", (ferry_view[]){from, to}, 2);
     }
     FERRY_TRY(ferry_node_text(&regex, &from));
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
         if (!ferry_view_is(from, runs[i].regex)) continue;
-        FERRY_TRY(add_name(json, part, runs[i].step));
-        FERRY_TRY(add_name(json, part, runs[i].least));
-        return add(json, part, to);
+        return add_step(json, part, runs[i].step, (ferry_view[]){ferry_text_view(runs[i].least), to}, 2);
     }
     return unsupported(&regex, "' {2,}', ' +', '\\s{2,}' or '\\s+'");
 }
@@ -104,16 +98,15 @@ static ferry_status add_normalizer(ferry_tokenizer_json *json, const ferry_json_
     if (ferry_node_is(part, "Prepend")) {
         ferry_view text;
         FERRY_TRY(ferry_node_text_of(part, "prepend", &text));
-        FERRY_TRY(add_name(json, part, "prepend"));
-        return add(json, part, text);
+        return add_step(json, part, "prepend", &text, 1);
     }
     if (ferry_node_is(part, "Strip")) {
         const ferry_json_node left = ferry_node_get(part, "strip_left"), right = ferry_node_get(part, "strip_right");
         bool strips[2];
         FERRY_TRY(ferry_node_flag(&left, &strips[0]));
         FERRY_TRY(ferry_node_flag(&right, &strips[1]));
-        if (strips[0]) FERRY_TRY(add_name(json, part, "strip-left"));
-        return strips[1] ? add_name(json, part, "strip-right") : FERRY_OK;
+        if (strips[0]) FERRY_TRY(add_step(json, part, "strip-left", NULL, 0));
+        return strips[1] ? add_step(json, part, "strip-right", NULL, 0) : FERRY_OK;
     }
     return unsupported(part, "a normalizer Precompiled, Replace, Prepend, Strip or Sequence");
 }
@@ -124,13 +117,12 @@ static ferry_status add_normalizer(ferry_tokenizer_json *json, const ferry_json_
 static ferry_status read_scheme(const ferry_json_node *part, ferry_view *scheme)
 {
     static const char *const schemes[] = {"always", "first", "never"};
-    const ferry_json_node sign = ferry_node_get(part, "replacement"), key = ferry_node_get(part, "prepend_scheme"),
-                          old = ferry_node_get(part, "add_prefix_space");
+    const ferry_json_node sign = ferry_node_get(part, "replacement"), key = ferry_node_get(part, "prepend_scheme");
     bool prefix = true;
     ferry_view text;
     FERRY_TRY(ferry_node_text(&sign, &text));
     if (!ferry_view_is(text, metaspace)) return unsupported(&sign, "'\u2581'");
-    if (old.value != NULL) FERRY_TRY(ferry_node_flag(&old, &prefix));
+    FERRY_TRY(ferry_node_flag_of(part, "add_prefix_space", &prefix));
     *scheme = ferry_text_view(prefix ? "always" : "never");
     if (key.value == NULL) return FERRY_OK;
     FERRY_TRY(ferry_node_text(&key, scheme));
@@ -145,14 +137,13 @@ static ferry_status add_pre_tokenizer(ferry_tokenizer_json *json, const ferry_js
 {
     bool split = true;
     ferry_view scheme;
-    if (ferry_node_is(part, "WhitespaceSplit")) return add_name(json, part, "split-space");
+    if (ferry_node_is(part, "WhitespaceSplit")) return add_step(json, part, "split-space", NULL, 0);
     if (!ferry_node_is(part, "Metaspace"))
         return unsupported(part, "a pre-tokenizer Metaspace, WhitespaceSplit or Sequence");
     FERRY_TRY(read_scheme(part, &scheme));
     FERRY_TRY(ferry_node_flag_of(part, "split", &split));
-    FERRY_TRY(add_name(json, part, "metaspace"));
-    FERRY_TRY(add(json, part, scheme));
-    return split ? add_name(json, part, "split-metaspace") : FERRY_OK;
+    FERRY_TRY(add_step(json, part, "metaspace", &scheme, 1));
+    return split ? add_step(json, part, "split-metaspace", NULL, 0) : FERRY_OK;
 }
 
 /* Adds every part of a value: of a "Sequence" those in its list `key`, in order and at any depth; a value of another
@@ -220,21 +211,18 @@ static ferry_status read_decoder(ferry_model_text *text, const ferry_json_node *
 {
     static const struct {
         const char *type;
-        stage stage, after;
-    } rows[] = {{"Metaspace", STAGE_METASPACE, STAGE_NONE},
-                {"Replace", STAGE_REPLACE, STAGE_NONE},
-                {"ByteFallback", STAGE_BYTES, STAGE_METASPACE},
-                {"ByteFallback", STAGE_BYTES, STAGE_REPLACE},
-                {"Fuse", STAGE_FUSE, STAGE_METASPACE},
-                {"Fuse", STAGE_FUSE, STAGE_REPLACE},
-                {"Fuse", STAGE_FUSE, STAGE_BYTES},
-                {"Strip", STAGE_STRIP, STAGE_FUSE}};
-    enum { ROWS = sizeof rows / sizeof *rows };
-    size_t row = 0;
+        stage stage, first, last; /* those that it may follow */
+    } rows[] = {{"Metaspace", STAGE_METASPACE, STAGE_NONE, STAGE_NONE},
+                {"Replace", STAGE_REPLACE, STAGE_NONE, STAGE_NONE},
+                {"ByteFallback", STAGE_BYTES, STAGE_METASPACE, STAGE_REPLACE},
+                {"Fuse", STAGE_FUSE, STAGE_METASPACE, STAGE_BYTES},
+                {"Strip", STAGE_STRIP, STAGE_FUSE, STAGE_FUSE}};
+    stage next = STAGE_NONE;
     ferry_view scheme;
-    while (row < ROWS && (rows[row].after != *done || !ferry_node_is(part, rows[row].type))) row++;
-    *done = row < ROWS ? rows[row].stage : STAGE_NONE;
-    switch (*done) {
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (ferry_node_is(part, rows[i].type) && rows[i].first <= *done && *done <= rows[i].last) next = rows[i].stage;
+    *done = next;
+    switch (next) {
     case STAGE_METASPACE:
         FERRY_TRY(read_scheme(part, &scheme));
         text->decoder_blanks = ferry_view_is(scheme, "never") ? FERRY_BLANKS_KEEP : FERRY_BLANKS_FIRST_PIECE;
@@ -282,20 +270,6 @@ static ferry_status join_words(ferry_tokenizer_json *json, size_t count)
 
 /* ---- Unigram ---- */
 
-/* ["piece", -3.5] */
-static ferry_status read_pair(ferry_tokenizer_json *json, const ferry_json_node *pair, size_t id, double *score)
-{
-    const ferry_json_node text = ferry_node_at(pair, 0), number = ferry_node_at(pair, 1);
-    if (!json_is_array(pair->value) || json_array_size(pair->value) != 2)
-        return ferry_node_fail(pair, FERRY_ERROR_FORMAT, "a piece and its score");
-    FERRY_TRY(ferry_node_text(&text, &json->pieces[id]));
-    if (json->pieces[id].size > FERRY_UNIGRAM_MAX_PIECE)
-        return ferry_node_fail(&text, FERRY_ERROR_UNSUPPORTED, "at most 512 bytes");
-    if (!json_is_number(number.value)) return ferry_node_fail(&number, FERRY_ERROR_FORMAT, "a number");
-    *score = json_number_value(number.value);
-    return FERRY_OK;
-}
-
 static ferry_status read_unigram(ferry_tokenizer_json *json, const ferry_json_node *model)
 {
     ferry_model_text *text = &json->plan->text;
@@ -308,11 +282,18 @@ static ferry_status read_unigram(ferry_tokenizer_json *json, const ferry_json_no
     FERRY_TRY(ferry_node_flag_of(model, "byte_fallback", &text->byte_fallback));
     double *scores = ferry_arena_alloc(&json->plan->arena, (size_t)json->piece_count, sizeof *scores);
     if (scores == NULL) return ferry_fail_memory(json->error, "scores", (size_t)json->piece_count * sizeof *scores);
-    for (size_t id = 0; id < (size_t)json->piece_count; id++) {
+    for (size_t id = 0; id < count; id++) { /* ["piece", -3.5] */
         const ferry_json_node pair = ferry_node_at(&vocabulary, id);
-        scores[id] = NAN;
-        if (id < count) FERRY_TRY(read_pair(json, &pair, id, &scores[id]));
+        const ferry_json_node piece = ferry_node_at(&pair, 0), number = ferry_node_at(&pair, 1);
+        if (!json_is_array(pair.value) || json_array_size(pair.value) != 2)
+            return ferry_node_fail(&pair, FERRY_ERROR_FORMAT, "a piece and its score");
+        FERRY_TRY(ferry_node_text(&piece, &json->pieces[id]));
+        if (json->pieces[id].size > FERRY_UNIGRAM_MAX_PIECE)
+            return ferry_node_fail(&piece, FERRY_ERROR_UNSUPPORTED, "at most 512 bytes");
+        if (!json_is_number(number.value)) return ferry_node_fail(&number, FERRY_ERROR_FORMAT, "a number");
+        scores[id] = json_number_value(number.value);
     }
+    for (size_t id = count; id < (size_t)json->piece_count; id++) scores[id] = NAN;
     text->scores = scores;
     return join_words(json, count);
 }

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/system.h"
 #include "base/utf8.h"
 
 bool ferry_marian_since(const ferry_marian *marian, int32_t major, int32_t minor, int32_t patch)
@@ -32,12 +33,6 @@ bool ferry_import_is_marian(const ferry_import_plan *plan, ferry_json config)
 static ferry_printable shown(const char *name)
 {
     return ferry_printable_view(ferry_text_view(name));
-}
-
-static const char *base_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
 }
 
 typedef bool name_test(const ferry_import_plan *plan, const char *name);
@@ -76,13 +71,9 @@ static ferry_status listed_file(const ferry_import_plan *plan, ferry_json yaml, 
                                 const char **name, ferry_error *error)
 {
     while (ferry_text_begins(path, "./")) path += 2;
-    const char *const tries[] = {path, base_name(path)};
-    for (size_t i = 0; i < 2; i++) {
-        for (size_t k = 0; k < plan->source->count; k++) {
-            *name = plan->source->files[k].name;
-            if (strcmp(*name, tries[i]) == 0) return FERRY_OK;
-        }
-    }
+    const char *const tries[] = {path, ferry_path_base(path)};
+    for (size_t i = 0; i < 2; i++)
+        if (ferry_source_has(plan->source, *name = tries[i])) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%s': '%s' is not among the files", yaml.file, key,
                       shown(path).text);
 }
@@ -90,15 +81,16 @@ static ferry_status listed_file(const ferry_import_plan *plan, ferry_json yaml, 
 static ferry_status find_weights(const ferry_import_plan *plan, ferry_marian *marian, ferry_error *error)
 {
     const json_t *models = ferry_json_get(marian->decoder, "models");
+    const size_t listed = ferry_json_text_count(models);
     const char *names[2];
     marian->weights = plan->source->selected;
     if (marian->weights != NULL) return FERRY_OK;
-    if (models != NULL && ferry_json_text_count(models) > 1) {
+    if (listed > 1) {
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
                           "%s: 'models' lists %zu models: ensembles are not supported; name one of the files",
-                          marian->decoder.file, ferry_json_text_count(models));
+                          marian->decoder.file, listed);
     }
-    if (models != NULL && ferry_json_text_count(models) == 1)
+    if (listed == 1)
         return listed_file(plan, marian->decoder, "models", ferry_json_text_at(models, 0), &marian->weights, error);
     const size_t count = collect(plan, ferry_import_is_marian_weights, "", "", names, 2);
     if (count == 1) {
@@ -167,10 +159,10 @@ static bool has_pair(const char *name, const pair *wanted)
 ferry_status ferry_marian_language_pair(ferry_import_plan *plan, const ferry_marian *marian, ferry_error *error)
 {
     pair found;
-    if (!find_pair(base_name(marian->weights), &found)) return FERRY_OK;
+    if (!find_pair(ferry_path_base(marian->weights), &found)) return FERRY_OK;
     const bool marked = found.source.size + found.target.size < found.whole.size;
-    if (!marked && !has_pair(base_name(marian->vocabularies[0]), &found) &&
-        (marian->lexicon == NULL || !has_pair(base_name(marian->lexicon), &found)))
+    if (!marked && !has_pair(ferry_path_base(marian->vocabularies[0]), &found) &&
+        (marian->lexicon == NULL || !has_pair(ferry_path_base(marian->lexicon), &found)))
         return FERRY_OK;
     return ferry_import_guessed_pair(plan, found.source, found.target, error);
 }
@@ -180,7 +172,7 @@ static size_t keep_pair(const ferry_marian *marian, const char **names, size_t c
 {
     pair wanted;
     size_t kept = 0;
-    if (!find_pair(base_name(marian->weights), &wanted)) return count;
+    if (!find_pair(ferry_path_base(marian->weights), &wanted)) return count;
     for (size_t i = 0; i < count; i++) {
         if (!has_pair(names[i], &wanted)) continue;
         const char *name = names[i];
@@ -287,7 +279,7 @@ static ferry_status find_lexicon(const ferry_import_plan *plan, ferry_marian *ma
 {
     const json_t *listed = ferry_json_get(marian->decoder, "shortlist");
     const char *names[MAX_NAMES];
-    if (listed != NULL && ferry_json_text_count(listed) > 0)
+    if (ferry_json_text_count(listed) > 0)
         return listed_file(plan, marian->decoder, "shortlist", ferry_json_text_at(listed, 0), &marian->lexicon, error);
     if (json_object_size(marian->decoder.object) > 0) return FERRY_OK;
     size_t count = collect(plan, NULL, "lex", ".bin", names, MAX_NAMES);

@@ -66,7 +66,7 @@ static ferry_status check_choices(ferry_json config, ferry_error *error)
         if (!known) return refuse(config, choices[i].key, value, error);
     }
     const json_t *types = ferry_json_get(config, "input-types");
-    for (size_t i = 0; types != NULL && i < ferry_json_text_count(types); i++)
+    for (size_t i = 0; i < ferry_json_text_count(types); i++)
         if (strcmp(ferry_json_text_at(types, i), "sequence") != 0)
             return refuse(config, "input-types", ferry_json_text_at(types, i), error);
     return FERRY_OK;
@@ -199,7 +199,7 @@ ferry_status ferry_marian_config(ferry_import_plan *plan, ferry_marian *marian, 
 
     const json_t *sizes = ferry_json_get(config, "dim-vocabs");
     int32_t *const results[] = {&model->encoder.vocab_size, &model->decoder.vocab_size};
-    if (sizes == NULL || ferry_json_text_count(sizes) != 2)
+    if (ferry_json_text_count(sizes) != 2)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: 'dim-vocabs': expected two numbers", config.file);
     for (size_t i = 0; i < 2; i++) {
         FERRY_TRY(ferry_json_integer_value(config, "dim-vocabs", json_array_get(sizes, i), 1, FERRY_MAX_VOCABULARY,
@@ -240,7 +240,7 @@ ferry_status ferry_marian_decoding(ferry_import_plan *plan, const ferry_marian *
     FERRY_TRY(read_keys(yaml, keys, error));
     for (size_t i = 0; i < sizeof switches / sizeof switches[0]; i++) {
         const json_t *entry = ferry_json_get(yaml, switches[i]);
-        if (entry != NULL && ferry_json_text_count(entry) > 0 && strcmp(ferry_json_text_at(entry, 0), "false") != 0)
+        if (ferry_json_text_count(entry) > 0 && strcmp(ferry_json_text_at(entry, 0), "false") != 0)
             return refuse(yaml, switches[i], ferry_json_text_at(entry, 0), error);
     }
     FERRY_TRY(ferry_json_bool(yaml, "skip-cost", &skip_cost, error));

@@ -13,10 +13,9 @@ static ferry_status find_matrix(ferry_import_plan *plan, const char *name, int32
                                 const ferry_weights_entry **entry, ferry_error *error)
 {
     *entry = ferry_import_find(plan, "", name);
-    if (*entry == NULL)
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s' is missing", plan->source->path, name);
+    if (*entry == NULL || (*entry)->multiplier == 0)
+        return ferry_import_take(plan, "", name, rows, columns, entry, error);
     const ferry_tensor *tensor = &(*entry)->tensor;
-    if ((*entry)->multiplier == 0) return ferry_import_check_shape(*entry, rows, columns, error);
     if (tensor->dims == 2 && tensor->shape[0] == rows && tensor->shape[1] == columns) return FERRY_OK;
     char shape[100];
     return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s': expected shape [%" PRId32 ", %" PRId32 "], found %s",
@@ -156,7 +155,7 @@ static ferry_status add_embedding(ferry_import_plan *plan, const char *name, int
     const ferry_weights_entry *entry;
     float multiplier;
     FERRY_TRY(find_matrix(plan, name, V, plan->model.d_model, &entry, error));
-    ferry_import_tensor tensor = ferry_import_rows(entry, FERRY_IMPORT_MATRIX, 0, V);
+    ferry_import_tensor tensor = ferry_import_whole(entry, FERRY_IMPORT_MATRIX);
     FERRY_TRY(input_multiplier(plan, name, &multiplier, error));
     if (multiplier == 0) FERRY_TRY(input_multiplier(plan, "none", &multiplier, error));
     if (output) set_inputs(plan, &tensor, multiplier);

@@ -28,12 +28,13 @@ static int32_t find_piece(const side *words, const char *piece)
 
 /* ---- vocabularies ---- */
 
-static ferry_status read_mapping(ferry_import_plan *plan, const char *name, int32_t count, side *words,
-                                 ferry_error *error)
+/* For words->count words. */
+static ferry_status read_mapping(ferry_import_plan *plan, const char *name, side *words, ferry_error *error)
 {
     const bool is_mapping =
         ferry_text_ends(name, ".yml") || ferry_text_ends(name, ".yaml") || ferry_text_ends(name, ".json");
     const char *label = ferry_source_label(plan->source, name);
+    const int32_t count = words->count;
     const ferry_view *pieces;
     int32_t found;
     ferry_view text, *table;
@@ -44,7 +45,6 @@ static ferry_status read_mapping(ferry_import_plan *plan, const char *name, int3
     /* Rows past the file's entries have no name. */
     FERRY_TRY(ferry_import_pieces(plan, count, &table, error));
     memcpy(table, pieces, (size_t)(found < count ? found : count) * sizeof *table);
-    words->count = count;
     FERRY_TRY(ferry_texts_join(&plan->arena, table, (size_t)count, &words->pieces, error));
     words->eos = find_piece(words, "</s>");
     words->unk = find_piece(words, "<unk>");
@@ -55,14 +55,6 @@ static ferry_status read_mapping(ferry_import_plan *plan, const char *name, int3
     return FERRY_OK;
 }
 
-static ferry_status read_spm(ferry_import_plan *plan, size_t segmenter, int32_t count, side *words, ferry_error *error)
-{
-    FERRY_TRY(ferry_import_own_vocabulary(plan, segmenter, count, &words->pieces, &words->unk, error));
-    words->count = count;
-    words->eos = find_piece(words, "</s>");
-    return FERRY_OK;
-}
-
 static ferry_status check_side(const ferry_import_plan *plan, const char *name, const side *words, ferry_error *error)
 {
     if (words->eos >= 0 && words->unk >= 0) return FERRY_OK;
@@ -70,8 +62,8 @@ static ferry_status check_side(const ferry_import_plan *plan, const char *name, 
                       ferry_source_label(plan->source, name), words->eos < 0 ? "</s>" : "<unk>");
 }
 
-static ferry_status read_sides(ferry_import_plan *plan, const ferry_marian *marian, side *source, side *target,
-                               ferry_error *error)
+/* The source's and the target's. */
+static ferry_status read_sides(ferry_import_plan *plan, const ferry_marian *marian, side sides[2], ferry_error *error)
 {
     const char *const *names = marian->vocabularies;
     const int32_t counts[] = {plan->model.encoder.vocab_size, plan->model.decoder.vocab_size};
@@ -82,23 +74,26 @@ static ferry_status read_sides(ferry_import_plan *plan, const ferry_marian *mari
                           plan->source->path, names[0], names[1]);
     }
     if (spm) FERRY_TRY(ferry_import_segmenters(plan, names[0], one_file ? NULL : names[1], error));
-    for (size_t i = 0; i < 2 && !spm; i++) plan->vocabulary_files[i] = ferry_source_label(plan->source, names[i]);
-    FERRY_TRY(spm ? read_spm(plan, 0, counts[0], source, error)
-                  : read_mapping(plan, names[0], counts[0], source, error));
-    if (shared) {
-        *target = *source;
-    } else {
-        FERRY_TRY(spm ? read_spm(plan, 1, counts[1], target, error)
-                      : read_mapping(plan, names[1], counts[1], target, error));
+    for (size_t i = 0; i < 2; i++) {
+        side *words = &sides[i];
+        words->count = counts[i];
+        if (!spm) plan->vocabulary_files[i] = ferry_source_label(plan->source, names[i]);
+        if (i == 1 && shared)
+            *words = sides[0];
+        else if (!spm)
+            FERRY_TRY(read_mapping(plan, names[i], words, error));
+        else
+            FERRY_TRY(ferry_import_own_vocabulary(plan, i, counts[i], &words->pieces, &words->unk, error));
+        if (spm) words->eos = find_piece(words, "</s>");
     }
-    FERRY_TRY(check_side(plan, names[0], source, error));
+    FERRY_TRY(check_side(plan, names[0], &sides[0], error));
     const bool opus = strcmp(names[0], "source.spm") == 0 || strcmp(names[1], "target.spm") == 0;
-    if (marian->guessed && (opus || source->eos != 0))
+    if (marian->guessed && (opus || sides[0].eos != 0))
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
                           "%s: a SentencePiece model that only divides texts: the vocabulary with the ids (vocab.yml, "
                           "or vocab….spm) is missing",
                           ferry_source_label(plan->source, names[0]));
-    return check_side(plan, names[1], target, error);
+    return check_side(plan, names[1], &sides[1], error);
 }
 
 /* ---- preprocess.sh ---- */
@@ -168,7 +163,7 @@ static ferry_status add_shortlist(ferry_import_plan *plan, const ferry_marian *m
     /* decoder.yml: [file, first, best, threshold], or [file, false] of a binary file, which has these numbers itself.
      */
     const json_t *listed = ferry_json_get(marian->decoder, "shortlist");
-    for (size_t i = 1; !binary && listed != NULL && i < ferry_json_text_count(listed) && i < 4; i++) {
+    for (size_t i = 1; !binary && i < ferry_json_text_count(listed) && i < 4; i++) {
         const ferry_view text = ferry_text_view(ferry_json_text_at(listed, i));
         double number;
         if (ferry_parse_decimal(text, &number) && number == (double)known[i - 1]) continue;
@@ -195,8 +190,9 @@ ferry_status ferry_marian_text(ferry_import_plan *plan, const ferry_marian *mari
 {
     const char *const *only = marian->segmenters; /* SentencePiece models that only segment */
     ferry_model_text *text = &plan->text;
-    side source, target;
-    FERRY_TRY(read_sides(plan, marian, &source, &target, error));
+    side sides[2];
+    FERRY_TRY(read_sides(plan, marian, sides, error));
+    const side source = sides[0], target = sides[1];
     if (only[0] != NULL) FERRY_TRY(ferry_import_segmenters(plan, only[0], only[1] != NULL ? only[1] : "", error));
     FERRY_TRY(read_script(plan, error));
     text->present = true;
