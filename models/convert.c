@@ -103,6 +103,15 @@ static ferry_status read_source(ferry_import_plan *plan, ferry_error *error)
     return fail_unknown(plan, config, error);
 }
 
+static ferry_status read_license(ferry_import_plan *plan, ferry_error *error)
+{
+    static const char *const names[] = {"LICENSE", "LICENSE.txt", "LICENSE.md", "LICENCE"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (ferry_source_has(plan->source, names[i]))
+            return ferry_source_map(plan->source, names[i], &plan->license, error);
+    return FERRY_OK;
+}
+
 ferry_status ferry_import(const char *source_path, const char *output, const ferry_import_options *options,
                           ferry_error *error)
 {
@@ -129,7 +138,7 @@ ferry_status ferry_import(const char *source_path, const char *output, const fer
                                          "would say otherwise",
                                          plan.guessed[0], plan.guessed[1])
                            .text);
-    if (status == FERRY_OK) status = ferry_import_license(&plan, error);
+    if (status == FERRY_OK) status = read_license(&plan, error);
     status = ferry_source_check(source, NULL, status, error);
     if (status == FERRY_OK)
         status = ferry_source_check(source, output, ferry_import_write(&plan, output, options, error), error);

@@ -194,13 +194,6 @@ static bool read_line(ferry_cursor *cursor, ferry_view *line)
     return end != NULL && ferry_read_bytes(cursor, (uint64_t)(end - begin), line) && ferry_read_text(cursor, "\n");
 }
 
-static ferry_status global_from_lines(machine *m)
-{
-    ferry_view module, name;
-    if (!read_line(m->cursor, &module) || !read_line(m->cursor, &name)) return fail(m, "cut off");
-    return push_global(m, module, name);
-}
-
 static ferry_status global_from_stack(machine *m)
 {
     const ferry_pickle_value *name = pop(m), *module = name != NULL ? pop(m) : NULL;
@@ -292,6 +285,7 @@ static ferry_status run(machine *m, uint8_t opcode, uint64_t number)
 {
     size_t marked = 0;
     ferry_pickle_value text = {.kind = FERRY_PICKLE_TEXT};
+    ferry_view module, name;
     if (opcode == 0x74 || opcode == 0x65 || opcode == 0x75) FERRY_TRY(count_marked(m, &marked));
     switch (opcode) {
     case 0x2E: /* STOP */ m->stopped = true; return FERRY_OK;
@@ -324,7 +318,9 @@ static ferry_status run(machine *m, uint8_t opcode, uint64_t number)
     case 0x71: /* BINPUT */
     case 0x72: /* LONG_BINPUT */ return put(m, number);
     case 0x94: /* MEMOIZE */ return put(m, m->memo_count);
-    case 0x63: /* GLOBAL */ return global_from_lines(m);
+    case 0x63: /* GLOBAL */
+        if (!read_line(m->cursor, &module) || !read_line(m->cursor, &name)) return fail(m, "cut off");
+        return push_global(m, module, name);
     case 0x93: /* STACK_GLOBAL */ return global_from_stack(m);
     case 0x52: /* REDUCE */ return reduce(m);
     case 0x62: /* BUILD */ return build(m);

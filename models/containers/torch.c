@@ -309,7 +309,6 @@ ferry_status ferry_torch_read(ferry_reader *in, ferry_weights *weights)
 {
     const ferry_view bytes = {(const char *)in->cursor.data, in->cursor.size};
     reader r = {.in = in, .bytes = bytes, .weights = weights};
-    FERRY_TRY(ferry_check_not_lfs_pointer(bytes, in->file, in->error));
     if (ferry_is_zip(bytes)) {
         ferry_zip *zip;
         FERRY_TRY(ferry_zip_open(bytes, in->file, weights->arena.account, &zip, in->error));

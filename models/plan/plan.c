@@ -79,15 +79,6 @@ ferry_status ferry_import_note(ferry_import_plan *plan, ferry_name note, ferry_e
     return plan->note != NULL ? FERRY_OK : ferry_fail_memory(error, "a note", sizeof note);
 }
 
-ferry_status ferry_import_license(ferry_import_plan *plan, ferry_error *error)
-{
-    static const char *const names[] = {"LICENSE", "LICENSE.txt", "LICENSE.md", "LICENCE"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (ferry_source_has(plan->source, names[i]))
-            return ferry_source_map(plan->source, names[i], &plan->license, error);
-    return FERRY_OK;
-}
-
 /* ---- weights ---- */
 
 ferry_status ferry_import_weights_ready(ferry_import_plan *plan, ferry_error *error)
@@ -158,8 +149,7 @@ static ferry_status read_shards(ferry_import_plan *plan, const char *index_name,
     ferry_weights *all = &plan->weights;
     all->arena.account = plan->account;
     for (size_t i = 0; i < plan->shard_count; i++) count += plan->shards[i].count;
-    all->entries = ferry_arena_alloc(&all->arena, count + 1, sizeof *all->entries);
-    if (all->entries == NULL) return ferry_fail_memory(error, "a list of tensors", count * sizeof *all->entries);
+    FERRY_TRY(ferry_weights_reserve(all, count, error));
     for (size_t i = 0; i < plan->shard_count; i++)
         for (size_t j = 0; j < plan->shards[i].count; j++) all->entries[all->count++] = plan->shards[i].entries[j];
     FERRY_TRY(ferry_weights_sort(all, error));

@@ -107,8 +107,6 @@ ferry_status ferry_import_yaml(ferry_import_plan *plan, ferry_view text, const c
 ferry_status ferry_import_keep_json(ferry_import_plan *plan, const char *file, json_t *tree, ferry_error *error);
 /* Sets plan->note. */
 ferry_status ferry_import_note(ferry_import_plan *plan, ferry_name note, ferry_error *error);
-/* The license, if the source has one. */
-ferry_status ferry_import_license(ferry_import_plan *plan, ferry_error *error);
 
 /* ---- weights (plan.c) ---- */
 

@@ -36,11 +36,6 @@ static bool has_multiplier(const ferry_import_tensor *tensor)
     return is_codes(tensor) && tensor->scales == NULL && tensor->multiplier_count == 1;
 }
 
-static bool has_input_multiplier(const ferry_import_tensor *tensor)
-{
-    return is_codes(tensor) && tensor->input_multiplier != 0;
-}
-
 bool ferry_import_has_coarse(const ferry_import_plan *plan, const ferry_import_tensor *tensor,
                              const ferry_import_options *options)
 {
@@ -96,7 +91,7 @@ ferry_status ferry_import_declare(const ferry_import_plan *plan, ferry_gguf_writ
             ferry_gguf_declare(writer, name_beside(tensor, "multiplier").text, FERRY_F32, 1, &one);
         else if (type == FERRY_I8)
             ferry_gguf_declare(writer, name_beside(tensor, "scale").text, FERRY_F32, 1, &N);
-        if (type == FERRY_I8 && has_input_multiplier(tensor))
+        if (type == FERRY_I8 && tensor->input_multiplier != 0)
             ferry_gguf_declare(writer, name_beside(tensor, "input_multiplier").text, FERRY_F32, 1, &one);
         if (!ferry_import_has_coarse(plan, tensor, options)) continue;
         dims = stored_shape(tensor, FERRY_I8, shape); /* codes and their scales, or nibbles */
@@ -372,7 +367,7 @@ static ferry_status write_tensor(converter *state, const ferry_import_tensor *te
         const float multiplier = all ? multiplier_of(tensor, 0) : 0, input = tensor->input_multiplier;
         FERRY_TRY(ferry_gguf_writer_append(state->writer, all ? &multiplier : state->scales,
                                            (all ? 1 : (size_t)tensor->N) * sizeof multiplier, error));
-        if (has_input_multiplier(tensor)) {
+        if (input != 0) {
             FERRY_TRY(check_multiplier(tensor, input, error));
             FERRY_TRY(ferry_gguf_writer_append(state->writer, &input, sizeof input, error));
         }

@@ -393,7 +393,6 @@ ferry_status ferry_import_ctranslate2(ferry_import_plan *plan, ferry_json config
     const ferry_name name = ferry_ct2_join(model.folder, "model.bin");
     model.file = ferry_source_label(plan->source, name.text);
     FERRY_TRY(ferry_source_map(plan->source, name.text, &bytes, error));
-    ferry_weights_close(&plan->weights);
     FERRY_TRY(ferry_ctranslate2_read(bytes, model.file, plan->account, &model.header, &plan->weights, error));
     FERRY_TRY(ferry_import_weights_ready(plan, error));
     FERRY_TRY(check_kind(&model, error));

@@ -83,44 +83,44 @@ static ferry_status check_kind(ferry_json config, const char *class, const ferry
 
 /* ---- config.json ---- */
 
-static ferry_status read_stack(ferry_json config, bool decoder, int32_t d_model, const ferry_huggingface_family *family,
-                               ferry_stack *stack, ferry_error *error)
-{
-    const int32_t most = FERRY_MAX_SIZE;
-    const char *activation = family->activation;
-    const ferry_json_key keys[] = {{decoder ? "decoder_layers" : "encoder_layers", .integer = &stack->layer_count, 1,
-                                    most, .other = decoder ? NULL : "num_hidden_layers"},
-                                   {decoder ? "decoder_attention_heads" : "encoder_attention_heads",
-                                    .integer = &stack->heads, 1, most, .other = decoder ? NULL : "num_attention_heads"},
-                                   {decoder ? "decoder_ffn_dim" : "encoder_ffn_dim", .integer = &stack->ffn_width, 1,
-                                    most},
-                                   {"activation_function", .text = &activation}};
-    *stack = (ferry_stack){
-        .layer_count = 12, .heads = 16, .ffn_width = 4096, .norm_eps = 1e-5f, .pre_norm = family->pre_norm};
-    FERRY_TRY(ferry_json_read(config, keys, 4, false, error));
-    FERRY_TRY(ferry_import_activation(config.file, activation, &stack->activation, error));
-    return ferry_import_split_heads(config.file, d_model, stack, error);
-}
-
 /* Sizes and choices of a family with BART's layers; one vocabulary, unless family->sizes says otherwise. */
 static ferry_status read_config(ferry_import_plan *plan, ferry_json config, const ferry_huggingface_family *family,
                                 ferry_error *error)
 {
+    const int32_t most = FERRY_MAX_SIZE;
     ferry_transformer *model = &plan->model;
+    ferry_stack *encoder = &model->encoder, *decoder = &model->decoder;
+    const char *activation = family->activation;
     bool scale = family->scale_embedding;
-    int32_t size = family->vocab_size;
-    const ferry_json_key keys[] = {{"d_model", .integer = &model->d_model, 1, FERRY_MAX_SIZE, .other = "hidden_size"},
-                                   {"scale_embedding", .flag = &scale},
-                                   {"tie_word_embeddings", .flag = &plan->model.tied_output},
-                                   {"vocab_size", .integer = &size, 1, FERRY_MAX_VOCABULARY}};
+    const ferry_json_key keys[] = {
+        {"d_model", .integer = &model->d_model, 1, most, .other = "hidden_size"},
+        {"scale_embedding", .flag = &scale},
+        {"tie_word_embeddings", .flag = &model->tied_output},
+        {"vocab_size", .integer = &encoder->vocab_size, 1, FERRY_MAX_VOCABULARY},
+        {"encoder_layers", .integer = &encoder->layer_count, 1, most, .other = "num_hidden_layers"},
+        {"encoder_attention_heads", .integer = &encoder->heads, 1, most, .other = "num_attention_heads"},
+        {"encoder_ffn_dim", .integer = &encoder->ffn_width, 1, most},
+        {"decoder_layers", .integer = &decoder->layer_count, 1, most},
+        {"decoder_attention_heads", .integer = &decoder->heads, 1, most},
+        {"decoder_ffn_dim", .integer = &decoder->ffn_width, 1, most},
+        {"activation_function", .text = &activation},
+    };
     model->d_model = 1024;
-    plan->model.tied_embeddings = true;
-    plan->model.tied_output = !family->untied_output;
-    FERRY_TRY(ferry_json_read(config, keys, 4, false, error));
-    FERRY_TRY(read_stack(config, false, model->d_model, family, &model->encoder, error));
-    FERRY_TRY(read_stack(config, true, model->d_model, family, &model->decoder, error));
+    model->tied_embeddings = true;
+    model->tied_output = !family->untied_output;
+    *encoder = *decoder = (ferry_stack){.layer_count = 12,
+                                        .heads = 16,
+                                        .ffn_width = 4096,
+                                        .norm_eps = 1e-5f,
+                                        .pre_norm = family->pre_norm,
+                                        .vocab_size = family->vocab_size};
+    FERRY_TRY(ferry_json_read(config, keys, sizeof keys / sizeof keys[0], false, error));
+    FERRY_TRY(ferry_import_activation(config.file, activation, &encoder->activation, error));
+    FERRY_TRY(ferry_import_split_heads(config.file, model->d_model, encoder, error));
+    FERRY_TRY(ferry_import_split_heads(config.file, model->d_model, decoder, error));
+    decoder->activation = encoder->activation;
+    decoder->vocab_size = encoder->vocab_size;
     model->embedding_scale = scale ? (float)sqrt((double)model->d_model) : 1;
-    model->encoder.vocab_size = model->decoder.vocab_size = size;
     return family->sizes != NULL ? family->sizes(plan, config, error) : FERRY_OK;
 }
 

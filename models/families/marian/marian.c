@@ -35,12 +35,10 @@ static ferry_printable shown(const char *name)
     return ferry_printable_view(ferry_text_view(name));
 }
 
-typedef bool name_test(const ferry_import_plan *plan, const char *name);
-
 /* Up to `most` names that `is` (NULL: any) accepts and that begin with `start` and end with `end`; returns how many
  * there are. Files in folders do not count. */
-static size_t collect(const ferry_import_plan *plan, name_test *is, const char *start, const char *end,
-                      const char **names, size_t most)
+static size_t collect(const ferry_import_plan *plan, bool (*is)(const ferry_import_plan *plan, const char *name),
+                      const char *start, const char *end, const char **names, size_t most)
 {
     size_t count = 0;
     for (size_t i = 0; i < plan->source->count; i++) {
@@ -195,21 +193,6 @@ static bool is_vocabulary(const ferry_import_plan *plan, const char *name)
            strchr(name, '.') == NULL;
 }
 
-static ferry_status refuse_vocabularies(const ferry_import_plan *plan, const char *const *names, size_t count,
-                                        ferry_error *error)
-{
-    const char *path = plan->source->path;
-    if (count == 0) {
-        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
-                          "%s: expected vocabularies beside the model ('vocab….spm', '….yml', '….json' or '….txt')",
-                          path);
-    }
-    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
-                      "%s: expected one vocabulary, or one with 'src' and one with 'trg' in its name; found %zu, among "
-                      "them '%s' and '%s'",
-                      path, count, shown(names[0]).text, shown(names[1]).text);
-}
-
 /* Whether the names say that `source` is the source's and `target` the target's. */
 static bool are_sides(const char *source, const char *target)
 {
@@ -224,8 +207,7 @@ static ferry_status guess_vocabularies(const ferry_import_plan *plan, ferry_mari
     size_t count = collect(plan, is_vocabulary, "", "", names, MAX_NAMES);
     marian->guessed = count == 0;
     if (marian->guessed) count = collect(plan, NULL, "", ".spm", names, MAX_NAMES);
-    if (count > MAX_NAMES) return refuse_vocabularies(plan, names, count, error);
-    if (count > 1) count = keep_pair(marian, names, count);
+    if (count > 1 && count <= MAX_NAMES) count = keep_pair(marian, names, count);
     if (count == 1) {
         marian->vocabularies[0] = marian->vocabularies[1] = names[0];
         return FERRY_OK;
@@ -236,7 +218,15 @@ static ferry_status guess_vocabularies(const ferry_import_plan *plan, ferry_mari
         marian->vocabularies[1] = names[1 - i];
         return FERRY_OK;
     }
-    return refuse_vocabularies(plan, names, count, error);
+    const char *path = plan->source->path;
+    if (count == 0)
+        return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
+                          "%s: expected vocabularies beside the model ('vocab….spm', '….yml', '….json' or '….txt')",
+                          path);
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
+                      "%s: expected one vocabulary, or one with 'src' and one with 'trg' in its name; found %zu, among "
+                      "them '%s' and '%s'",
+                      path, count, shown(names[0]).text, shown(names[1]).text);
 }
 
 static ferry_status find_vocabularies(const ferry_import_plan *plan, ferry_marian *marian, ferry_error *error)
