@@ -43,12 +43,6 @@ static search side_of(const ferry_import_plan *plan, size_t i)
                   : (search){text->target_pieces, text->target_count, .file = plan->vocabulary_files[1]};
 }
 
-static bool has_mark(ferry_view word, size_t k)
-{
-    return (marks[k].begins && ferry_view_begins(word, marks[k].mark)) ||
-           (marks[k].ends && ferry_view_ends(word, marks[k].mark));
-}
-
 /* The most frequent mark, if it is one: a few words of a list may begin or end so, too (Maltese: Ġorġ). SentencePiece
  * has "▁" even where all its other pieces are characters. */
 static bool find_mark(search *s)
@@ -59,7 +53,9 @@ static bool find_mark(search *s)
         const ferry_view word = ferry_texts_at(s->words, i);
         s->named += word.size > 0;
         blank |= ferry_view_is(word, marks[0].mark);
-        for (size_t k = 0; k < MARKS; k++) marked[k] += has_mark(word, k);
+        for (size_t k = 0; k < MARKS; k++)
+            marked[k] += (marks[k].begins && ferry_view_begins(word, marks[k].mark)) ||
+                         (marks[k].ends && ferry_view_ends(word, marks[k].mark));
     }
     for (size_t k = 1; k < MARKS; k++)
         if (marked[k] > marked[s->mark]) s->mark = k;

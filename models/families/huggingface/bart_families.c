@@ -53,24 +53,12 @@ static bool is_code(const char *language)
     return language != NULL && *language != 0 && strchr(language, ' ') == NULL;
 }
 
-/* vocab.json for the source, and for the target unless there is a target_vocab.json in use. */
-static ferry_status read_marian_vocabularies(ferry_import_plan *plan, ferry_json tokenizer, ferry_error *error)
-{
-    static const char *const silent[] = {"</s>", "<unk>", "<pad>", NULL};
-    ferry_json source, target;
-    bool separate = !plan->model.tied_embeddings && ferry_source_has(plan->source, "target_vocab.json");
-    FERRY_TRY(ferry_import_json(plan, "vocab.json", &source, error));
-    FERRY_TRY(ferry_json_bool(tokenizer, "separate_vocabs", &separate, error));
-    target = source;
-    if (separate) FERRY_TRY(ferry_import_json(plan, "target_vocab.json", &target, error));
-    return read_vocabularies(plan, source, target, silent, error);
-}
-
 static ferry_status read_marian_text(ferry_import_plan *plan, ferry_json config, ferry_error *error)
 {
+    static const char *const silent[] = {"</s>", "<unk>", "<pad>", NULL};
     ferry_model_text *text = &plan->text;
     const char *source = NULL, *target = NULL;
-    ferry_json tokenizer;
+    ferry_json tokenizer, from, to;
     bool found;
     (void)config;
     /* With pad suppressed before the softmax: what every published Marian directory asks for or was made for. */
@@ -83,7 +71,13 @@ static ferry_status read_marian_text(ferry_import_plan *plan, ferry_json config,
         text->leading_tag = true;
         FERRY_TRY(ferry_import_segmenters(plan, "source.spm", target_file, error));
         FERRY_TRY(ferry_import_optional_json(plan, "tokenizer_config.json", &tokenizer, error));
-        FERRY_TRY(read_marian_vocabularies(plan, tokenizer, error));
+        /* vocab.json for the source, and for the target unless there is a target_vocab.json in use. */
+        bool separate = !plan->model.tied_embeddings && ferry_source_has(plan->source, "target_vocab.json");
+        FERRY_TRY(ferry_import_json(plan, "vocab.json", &from, error));
+        FERRY_TRY(ferry_json_bool(tokenizer, "separate_vocabs", &separate, error));
+        to = from;
+        if (separate) FERRY_TRY(ferry_import_json(plan, "target_vocab.json", &to, error));
+        FERRY_TRY(read_vocabularies(plan, from, to, silent, error));
     }
     /* Pieces ">>fra<<" of the source's vocabulary are tags of target languages; without them a model has one pair. */
     FERRY_TRY(ferry_import_tag_pieces(plan, text->source_pieces, text->source_count, &found, error));
