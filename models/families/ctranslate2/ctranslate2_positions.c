@@ -130,14 +130,8 @@ static ferry_status read_rope(position_reader *reader, ferry_error *error)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: rotations scaled by %g, from %g to %g turns in %g positions",
                           reader->model->file, factor, slow, fast, length);
     }
-    const double values[] = {(double)(float)base,
-                             interleave != 0 ? INTERLEAVED : HALVES,
-                             dims,
-                             scaling == LINEAR ? 1 : 2,
-                             factor,
-                             length,
-                             fast,
-                             slow};
+    const int layout = interleave != 0 ? INTERLEAVED : HALVES, kind = scaling == LINEAR ? 1 : 2;
+    const double values[] = {(double)(float)base, layout, dims, kind, factor, length, fast, slow};
     ferry_import_set_position(reader->model->plan, reader->decoder, "rope", values, scaled ? 8 : 3);
     return FERRY_OK;
 }
