@@ -107,7 +107,7 @@ void ferry_mapped_file_close(ferry_mapped_file *file);
 void ferry_mapped_file_release(const ferry_mapped_file *file, size_t offset, size_t size);
 
 /* Bytes that are appended, and read when all of them are there. The system keeps them: in a file without a name in
- * $TMPDIR or /tmp; on Windows in memory that it may page out. */
+ * $TMPDIR or /tmp; on Windows in memory that it may page out, in WebAssembly in that of the module. */
 typedef struct ferry_spool {
     int descriptor;
     char *memory;

@@ -1,44 +1,76 @@
-/* WebAssembly: a module has memory, and of WASI's functions a clock, random numbers and where text is written; there
- * are no files and no libraries. */
+/* WebAssembly: a module has memory, and of WASI's functions a clock and random numbers. Its files are in memory. */
 #define _GNU_SOURCE /* open_memstream, getentropy, clock_gettime */
 #include "system.h"
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-/* ---- files: there are none ---- */
+#include "files_wasm.h"
 
-static bool no_file(void)
+/* ---- files: names and bytes, in one list of folders ---- */
+
+enum { MOST_FILES = 64 };
+static ferry_memory_file files[MOST_FILES];
+static int file_count;
+
+static int find_file(const char *path)
 {
-    errno = ENOENT;
-    return false;
+    int i = file_count;
+    while (i-- > 0 && strcmp(files[i].path, path) != 0) {
+    }
+    if (i < 0) errno = ENOENT;
+    return i;
+}
+
+bool ferry_memory_file_add(const char *path, const char *data, size_t size)
+{
+    char *name = file_count < MOST_FILES ? strdup(path) : NULL;
+    if (name == NULL) return false;
+    files[file_count++] = (ferry_memory_file){name, data, size};
+    return true;
+}
+
+void ferry_memory_files_remove(bool (*kept)(const char *path))
+{
+    int count = 0;
+    for (int i = 0; i < file_count; i++) {
+        if (kept(files[i].path)) {
+            files[count++] = files[i];
+            continue;
+        }
+        free((void *)(uintptr_t)files[i].path);
+        free((void *)(uintptr_t)files[i].data);
+    }
+    file_count = count;
 }
 
 bool ferry_file_examine(const char *path, ferry_file_info *info)
 {
-    (void)path, (void)info;
-    return no_file();
+    const int file = find_file(path);
+    if (file >= 0) return ferry_file_examine_open(file, info);
+    *info = (ferry_file_info){.kind = FERRY_KIND_FOLDER};
+    for (int i = 0; i < file_count; i++)
+        if (ferry_text_begins(files[i].path, path) && files[i].path[strlen(path)] == '/') return true;
+    return false;
 }
 
 bool ferry_file_examine_open(int descriptor, ferry_file_info *info)
 {
-    (void)descriptor, (void)info;
-    return no_file();
+    *info = (ferry_file_info){.kind = FERRY_KIND_FILE, .size = files[descriptor].size, .number = (uint64_t)descriptor};
+    return true;
 }
 
 char *ferry_path_real(const char *path)
 {
-    (void)path;
-    no_file();
-    return NULL;
+    return strdup(path);
 }
 
 int ferry_descriptor_open(const char *path)
 {
-    (void)path;
-    return no_file() - 1;
+    return find_file(path);
 }
 
 void ferry_descriptor_close(int descriptor)
@@ -48,26 +80,42 @@ void ferry_descriptor_close(int descriptor)
 
 int64_t ferry_descriptor_read_at(int descriptor, void *data, size_t size, uint64_t offset)
 {
-    (void)descriptor, (void)data, (void)size, (void)offset;
-    return no_file() - 1;
+    const ferry_memory_file *file = &files[descriptor];
+    const size_t left = offset < file->size ? file->size - (size_t)offset : 0, count = size < left ? size : left;
+    if (count > 0) memcpy(data, file->data + offset, count);
+    return (int64_t)count;
 }
+
+struct ferry_folder {
+    int next;
+    char path[]; /* with a slash */
+};
 
 ferry_folder *ferry_folder_open(const char *path)
 {
-    (void)path;
-    no_file();
-    return NULL;
+    const size_t size = strlen(path);
+    ferry_folder *folder = malloc(sizeof *folder + size + 2);
+    if (folder == NULL) return NULL;
+    folder->next = 0;
+    memcpy(folder->path, path, size);
+    memcpy(folder->path + size, "/", 2);
+    return folder;
 }
 
+/* Folders in it are not listed: their files are under their names, which have slashes. */
 const char *ferry_folder_next(ferry_folder *folder)
 {
-    (void)folder;
+    errno = 0;
+    while (folder->next < file_count) {
+        const char *path = files[folder->next++].path;
+        if (ferry_text_begins(path, folder->path)) return path + strlen(folder->path);
+    }
     return NULL;
 }
 
 void ferry_folder_close(ferry_folder *folder)
 {
-    (void)folder;
+    free(folder);
 }
 
 bool ferry_memory_stream_open(ferry_memory_stream *stream)
@@ -92,9 +140,8 @@ bool ferry_memory_stream_close(ferry_memory_stream *stream)
 
 const char *ferry_pages_map(int descriptor, uint64_t offset, size_t length)
 {
-    (void)descriptor, (void)offset, (void)length;
-    no_file();
-    return NULL;
+    (void)length;
+    return files[descriptor].data + offset;
 }
 
 char *ferry_pages_allocate(size_t size)
@@ -104,8 +151,8 @@ char *ferry_pages_allocate(size_t size)
 
 void ferry_pages_release(const char *data, size_t size, bool mapped)
 {
-    (void)size, (void)mapped;
-    free((void *)(uintptr_t)data);
+    (void)size;
+    if (!mapped) free((void *)(uintptr_t)data);
 }
 
 void ferry_pages_forget(const char *data, size_t size)

@@ -37,7 +37,7 @@ declare -A floors=(
     [tools]='tools/system documents engine/file/schema.h engine/kernels/kernels.h base engine/ferry.h engine/ferry_inspect.h models/convert.h'
     [tools/lab]='base tools models/containers/weights.h engine/ferry.h engine/ferry_inspect.h engine/kernels'
     [examples]='engine/ferry.h'
-    [bindings]='engine/ferry.h'
+    [bindings]='base engine/ferry.h models/convert.h'
 )
 
 # Sets floor: the longest floor that $1 is under.

@@ -193,16 +193,16 @@ fetch_zig()
 # The libraries that the module is linked with, into third_party/wasm.
 make_wasm_libraries()
 {
-    [ ! -d third_party/wasm ] || return 0
+    [ ! -e third_party/wasm/complete ] || return 0
     echo "setup: compiling libraries for WebAssembly" >&2
     scratch=$(mktemp -d third_party/make.XXXXXX)
     trap 'rm -rf "$scratch"' EXIT
     {
         cmake -S tests/systems -B "$scratch" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$PWD/bindings/js/wasm.cmake" \
-            -DCMAKE_BUILD_TYPE=Release -DSOURCES="$PWD/third_party" -DCMAKE_INSTALL_PREFIX="$scratch/prefix"
+            -DCMAKE_BUILD_TYPE=Release -DSOURCES="$PWD/third_party" -DCMAKE_INSTALL_PREFIX="$PWD/third_party/wasm"
         cmake --build "$scratch" --target install
     } >&2
-    mv "$scratch/prefix" third_party/wasm
+    touch third_party/wasm/complete
     rm -rf "$scratch"
 }
 

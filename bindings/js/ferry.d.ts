@@ -54,9 +54,12 @@ export interface Note {
     message: string;
 }
 
+export type Source = string | URL | ArrayBuffer | ArrayBufferView | Blob;
+
 export class Ferry {
-    /** `model`: a URL, an ArrayBuffer, or a File. `wasm`: where the module is, beside this file by default. */
-    static load(model: string | URL | ArrayBuffer | ArrayBufferView | Blob, options?: {wasm?: string | URL}): Promise<Ferry>;
+    /** `model`: a model file of Ferry; or the files of a model of another system, such as Firefox's .bin, .spm and
+     * shortlist, by their names, which are converted. `wasm`: where the module is, beside this file by default. */
+    static load(model: Source | Record<string, Source> | File[], options?: {wasm?: string | URL}): Promise<Ferry>;
     /** How the model file describes itself. */
     readonly info: Record<string, string>;
     /** The languages that `from` and `to` can name; empty: the model has one pair. */

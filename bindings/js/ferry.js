@@ -24,9 +24,12 @@ async function startThread(receive, fail) {
     return thread;
 }
 
-/** What a worker can be given: a URL as it is meant here, or bytes. */
+/** What a worker can be given: a URL as it is meant here, bytes, or {files: [[name, either], …]}. */
 function sourceOf(source) {
     if (source instanceof ArrayBuffer || ArrayBuffer.isView(source) || source instanceof Blob) return source;
+    if (Array.isArray(source)) return {files: source.map((file) => [file.name, file])};
+    if (source.constructor === Object)
+        return {files: Object.entries(source).map(([name, each]) => [name, sourceOf(each)])};
     const base = globalThis.location?.href ?? (node ? `file://${globalThis.process.cwd()}/` : undefined);
     return new URL(source, base).href;
 }
@@ -42,7 +45,8 @@ export class Ferry {
     #calls = new Map();
     #next = 0;
 
-    /** `model`: a URL, an ArrayBuffer, or a File. `wasm`: where the module is, beside this file by default. */
+    /** `model`: a URL, an ArrayBuffer, or a File; or the files of a model of another system, as {name: any of these, …}
+     * or a list of Files, which are converted. `wasm`: where the module is, beside this file by default. */
     static async load(model, {wasm = new URL("ferry.wasm", import.meta.url)} = {}) {
         const ferry = new Ferry();
         ferry.#sources = [sourceOf(wasm), sourceOf(model)];

@@ -1,11 +1,17 @@
-/* What JavaScript calls besides the functions of ferry.h and ferry_documents.h: memory, and a translator with the few
- * options that a page chooses. Its callbacks are JavaScript's. */
+/* What JavaScript calls besides the functions of ferry.h and ferry_documents.h: memory, files, and a translator with
+ * the few options that a page chooses. Its callbacks are JavaScript's. */
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/files_wasm.h"
 #include "engine/ferry.h"
+#include "models/convert.h"
 
 #define EXPORT(name) __attribute__((export_name(#name))) name
 #define IMPORT(name) __attribute__((import_module("ferry"), import_name(#name)))
+
+#define FERRY_JS_SOURCE "model"
+#define FERRY_JS_MODEL "model.gguf"
 
 /* A result other than 0 cancels. */
 IMPORT(progress) int ferry_js_progress(size_t done, size_t total);
@@ -51,4 +57,37 @@ ferry_status EXPORT(ferry_js_translator)(const ferry_model *model, const char *f
     options.progress = progress;
     options.partial = watched ? partial : NULL;
     return ferry_translator_create(model, &options, translator, error);
+}
+
+static bool is_converted(const char *path)
+{
+    return strcmp(path, FERRY_JS_MODEL) == 0;
+}
+
+static bool is_nothing(const char *path)
+{
+    (void)path;
+    return false;
+}
+
+/* A file of the folder FERRY_JS_SOURCE, by its name, with memory of ferry_js_allocate, which it takes over. */
+bool EXPORT(ferry_js_add_file)(const char *name, const char *data, size_t size)
+{
+    char path[256] = FERRY_JS_SOURCE "/";
+    return strlen(name) < sizeof path - sizeof FERRY_JS_SOURCE && ferry_memory_file_add(strcat(path, name), data, size);
+}
+
+void EXPORT(ferry_js_remove_files)(void)
+{
+    ferry_memory_files_remove(is_nothing);
+}
+
+/* Opens what the files are converted to. The files are gone afterwards, but for the model's. */
+ferry_status EXPORT(ferry_js_convert)(ferry_model **model, ferry_error *error)
+{
+    const ferry_import_options options = {.type = FERRY_F32};
+    ferry_status status = ferry_import(FERRY_JS_SOURCE, FERRY_JS_MODEL, &options, error);
+    ferry_memory_files_remove(is_converted);
+    if (status == FERRY_OK) status = ferry_model_open(FERRY_JS_MODEL, 0, model, error);
+    return status;
 }

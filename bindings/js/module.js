@@ -134,10 +134,29 @@ export class Module {
         }
     }
 
+    /** Opens what files of another system are converted to: {name: Uint8Array, …}, which are copied. */
+    convert(files) {
+        this.close();
+        try {
+            for (const [name, bytes] of Object.entries(files)) {
+                const data = this.allocate(bytes.length);
+                new Uint8Array(this.c.memory.buffer).set(bytes, data);
+                if (this.with(utf8.encode(name), (name) => this.c.ferry_js_add_file(name, data, bytes.length)) !== 0) continue;
+                this.c.ferry_js_free(data);
+                throw new FerryError("LIMIT", `${name}: a name that is too long, or too many files`);
+            }
+            this.model = this.made((model) => this.c.ferry_js_convert(model, this.error));
+        } catch (error) {
+            this.close();
+            throw error;
+        }
+    }
+
     close() {
         this.c.ferry_translator_destroy(this.translator ?? 0);
         this.c.ferry_model_close(this.model ?? 0);
         this.c.ferry_js_free(this.data ?? 0);
+        this.c.ferry_js_remove_files();
         this.translator = this.model = this.data = undefined;
     }
 

@@ -13,9 +13,13 @@ set(cpu generic+simd128+exception_handling+bulk_memory+nontrapping_fptoint+sign_
 set(flags "-target wasm32-wasi -mcpu=${cpu}")
 set(CMAKE_C_FLAGS_INIT ${flags})
 set(CMAKE_CXX_FLAGS_INIT "${flags} -fwasm-exceptions")
+foreach(language C CXX)
+    set(CMAKE_${language}_FLAGS_RELEASE "-Os -DNDEBUG" CACHE STRING "") # over the network; the kernels have -O3 of their own
+endforeach()
 set(CMAKE_EXE_LINKER_FLAGS_INIT "-mexec-model=reactor")
 set(CMAKE_FIND_ROOT_PATH ${third_party}/wasm)
 set(CMAKE_PREFIX_PATH /)
+set(ENV{PKG_CONFIG_LIBDIR} ${third_party}/wasm/lib/pkgconfig)
 set(CMAKE_INSTALL_LIBDIR lib)
 foreach(kind LIBRARY INCLUDE PACKAGE)
     set(CMAKE_FIND_ROOT_PATH_MODE_${kind} ONLY)

@@ -22,7 +22,9 @@ const calls = {
             progress: (done, total) => port.postMessage({id, progress: [done, total]}),
         };
         module = await Module.create(await WebAssembly.compile(await bytes(wasm)), watch);
-        module.open(await bytes(model));
+        if (model.files === undefined) module.open(await bytes(model));
+        else module.convert(Object.fromEntries(await Promise.all(model.files.map(async ([name, source]) =>
+            [name, await bytes(source)]))));
         return {info: module.info(), languages: module.languages()};
     },
     lines: (texts, options) => module.lines(texts, options),

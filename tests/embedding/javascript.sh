@@ -20,8 +20,12 @@ cp "$tree/tests/js/test_ferry.mjs" .
 
 model=$tree/models/pretrained/tatoeba-en-de.gguf
 head -n 40 "$tree/models/encodings/test.en" > lines
+mkdir firefox
+cp "$tree"/tests/data/models/bergamot-en-de/{model.ende.intgemm.alphas.bin,lex.50.50.ende.s2t.bin,vocab.ende.spm} firefox
+"$ferry" convert firefox -o firefox.gguf 2> /dev/null > /dev/null
+"$ferry" translate -m firefox.gguf --split all -i lines -o firefox-translations 2> /dev/null
 for kind in f16 int8; do
     "$ferry" convert "$model" -o "$kind.gguf" --type "$kind" 2> /dev/null > /dev/null
     "$ferry" translate -m "$kind.gguf" --split all -i lines -o translations
-    node test_ferry.mjs "$PWD/$kind.gguf" lines translations
+    node test_ferry.mjs "$PWD/$kind.gguf" lines translations firefox firefox-translations
 done

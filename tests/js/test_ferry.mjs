@@ -1,13 +1,17 @@
 // The npm package, installed in an empty project, beside the program: the same texts, errors, cancelling, memory.
-//     node test_ferry.mjs MODEL LINES TRANSLATIONS      (TRANSLATIONS: what the program makes of LINES)
+//     node test_ferry.mjs MODEL LINES TRANSLATIONS FIREFOX TRANSLATIONS
+// FIREFOX: a folder with a model as Firefox downloads it. TRANSLATIONS: what the program makes of LINES with either.
 import assert from "node:assert/strict";
-import {readFile} from "node:fs/promises";
+import {readFile, readdir} from "node:fs/promises";
+import {join} from "node:path";
 import {pathToFileURL} from "node:url";
 import {test} from "node:test";
+import * as buffer from "node:buffer";
 
 import {Ferry, FerryError} from "ferry-translate";
 
-const [model, lines, translations] = process.argv.slice(2);
+const [model, lines, translations, firefox, ofFirefox] = process.argv.slice(2);
+const File = globalThis.File ?? buffer.File; // Node 18 has it there
 const texts = async (path) => (await readFile(path, "utf8")).split("\n").slice(0, -1);
 const [sources, expected] = [await texts(lines), await texts(translations)];
 const load = () => Ferry.load(pathToFileURL(model));
@@ -76,6 +80,22 @@ test("errors say what is wrong", async () => {
     await assert.rejects(Ferry.load(new Uint8Array(100)), {status: "FORMAT", message: "memory: not a GGUF file"});
     await assert.rejects(Ferry.load((await readFile(model)).subarray(0, 4000)), {status: "FORMAT"});
     await assert.rejects(Ferry.load("no/such/file"), {status: "IO"});
+});
+
+test("a model as Firefox downloads it is converted in memory", async () => {
+    const names = await readdir(firefox);
+    const files = Object.fromEntries(names.map((name) => [name, pathToFileURL(join(firefox, name))]));
+    const ferry = await Ferry.load(files);
+    assert.equal(ferry.info.origin, "bergamot");
+    assert.deepEqual(await ferry.translate(sources), await texts(ofFirefox));
+    ferry.close();
+    const bytes = await Promise.all(names.map((name) => readFile(join(firefox, name))));
+    const ofBytes = await Ferry.load(names.map((name, i) => new File([bytes[i]], name)));
+    assert.deepEqual(await ofBytes.translate(sources), await texts(ofFirefox));
+    ofBytes.close();
+    await assert.rejects(Ferry.load({...files, "vocab.ende.spm": new Uint8Array(9)}), {status: "FORMAT"});
+    await assert.rejects(Ferry.load({"a.txt": bytes[0]}), {status: "UNSUPPORTED"});
+    await assert.rejects(Ferry.load({["x".repeat(300)]: bytes[0]}), {status: "LIMIT"});
 });
 
 test("what SentencePiece throws is an error", async () => {

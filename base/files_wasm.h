@@ -1,0 +1,19 @@
+/* The files of a module of WebAssembly: names and bytes in memory. */
+#ifndef FERRY_BASE_FILES_WASM_H
+#define FERRY_BASE_FILES_WASM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct ferry_memory_file {
+    const char *path;
+    const char *data; /* [size], from malloc() */
+    size_t size;
+} ferry_memory_file;
+
+/* Takes over the data; false: out of memory, or there are too many files. */
+bool ferry_memory_file_add(const char *path, const char *data, size_t size);
+/* Releases all that `kept` is false of. */
+void ferry_memory_files_remove(bool (*kept)(const char *path));
+
+#endif
