@@ -1,5 +1,6 @@
-/* WebAssembly: a module has memory, and of WASI's functions a clock and random numbers. Its files are in memory. */
-#define _GNU_SOURCE /* open_memstream, getentropy, clock_gettime */
+/* WebAssembly: a module has memory, and of WASI's functions a clock and random numbers. Its files are in memory. What
+ * no module calls, as the program and ferry_inspect.h are not in it, is not here. */
+#define _GNU_SOURCE /* getentropy, clock_gettime, strdup */
 #include "system.h"
 
 #include <errno.h>
@@ -12,15 +13,14 @@
 
 /* ---- files: names and bytes, in one list of folders ---- */
 
-enum { MOST_FILES = 64 };
+enum { MOST_FILES = 64, LINE = 64 };
 static ferry_memory_file files[MOST_FILES];
 static int file_count;
 
 static int find_file(const char *path)
 {
-    int i = file_count;
-    while (i-- > 0 && strcmp(files[i].path, path) != 0) {
-    }
+    int i = file_count - 1;
+    while (i >= 0 && strcmp(files[i].path, path) != 0) i--;
     if (i < 0) errno = ENOENT;
     return i;
 }
@@ -118,24 +118,6 @@ void ferry_folder_close(ferry_folder *folder)
     free(folder);
 }
 
-bool ferry_memory_stream_open(ferry_memory_stream *stream)
-{
-    stream->data = NULL;
-    stream->size = 0;
-    stream->file = open_memstream(&stream->data, &stream->size);
-    return stream->file != NULL;
-}
-
-bool ferry_memory_stream_close(ferry_memory_stream *stream)
-{
-    bool kept = !ferror(stream->file);
-    if (fclose(stream->file) != 0) kept = false;
-    if (kept) return true;
-    free(stream->data);
-    stream->data = NULL;
-    return false;
-}
-
 /* ---- memory, which no module gives back ---- */
 
 const char *ferry_pages_map(int descriptor, uint64_t offset, size_t length)
@@ -178,14 +160,13 @@ void ferry_large_free(void *memory, size_t size)
 
 size_t ferry_large_size(size_t size)
 {
-    enum { LINE = 64 };
     size_t padded;
     return ferry_add_size(size, LINE - 1, &padded) ? padded / LINE * LINE : 0;
 }
 
 void *ferry_large_alloc(size_t size)
 {
-    return size > 0 ? aligned_alloc(64, size) : NULL;
+    return size > 0 ? aligned_alloc(LINE, size) : NULL;
 }
 
 void ferry_large_touch(void *memory, size_t size, double patience)
@@ -197,27 +178,11 @@ void ferry_heap_trim(void)
 {
 }
 
-size_t ferry_peak_memory(void)
-{
-    return (size_t)__builtin_wasm_memory_size(0) << 16; /* which only grows */
-}
-
-size_t ferry_own_memory(void)
-{
-    return 0;
-}
-
-/* ---- processors and libraries ---- */
+/* ---- the processor ---- */
 
 bool ferry_permit_tiles(void)
 {
     return false;
-}
-
-ferry_function *ferry_library_function(const char *library, const char *name)
-{
-    (void)library, (void)name;
-    return NULL;
 }
 
 /* ---- random numbers, time, numbers in texts ---- */
@@ -232,11 +197,6 @@ double ferry_clock(void)
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
-double ferry_thread_clock(void)
-{
-    return ferry_clock();
 }
 
 double ferry_parse_double(const char *text, char **end)

@@ -65,16 +65,6 @@ void ferry_thread_yield(void)
 {
 }
 
-void ferry_thread_sleep(double seconds)
-{
-    (void)seconds;
-}
-
-int32_t ferry_processors(void)
-{
-    return 1;
-}
-
 int64_t ferry_process_id(void)
 {
     return 1;

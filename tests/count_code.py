@@ -11,7 +11,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/architecture.md"
 FLOORS = {  # folders, without those that are floors of their own; lines at most
-    "base": (["base"], 3250),
+    "base": (["base"], 3100),
     "tokenizer": (["tokenizer"], 3900),
     "engine without engine/inspect": (["engine"], 12200),
     "engine/inspect": (["engine/inspect"], 1200),
