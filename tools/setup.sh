@@ -72,14 +72,20 @@ install_packages()
     } >&2
 }
 
+# Sets scratch: a folder beside those that are made in it, which is gone at the end.
+make_scratch()
+{
+    scratch=$(mktemp -d third_party/fetch.XXXXXX)
+    trap 'rm -rf "$scratch"' EXIT
+}
+
 # Unpacks the source package into third_party/ if it is not there. The folder appears complete or not at all.
 fetch_sentencepiece()
 {
     name=sentencepiece-$sentencepiece_version
     [ ! -d "third_party/$name" ] || return 0
     echo "setup: fetching the source of $name" >&2
-    scratch=$(mktemp -d third_party/fetch.XXXXXX)
-    trap 'rm -rf "$scratch"' EXIT
+    make_scratch
     # The interpreter that has Debian's setuptools: without isolation, pip downloads this package alone.
     interpreter=/usr/bin/python3
     [ -x "$interpreter" ] || interpreter=python3
@@ -106,8 +112,7 @@ fetch_foreign_packages()
 {
     [ ! -d third_party/ppc64el ] || return 0
     echo "setup: fetching $foreign of ppc64el" >&2
-    scratch=$(mktemp -d third_party/fetch.XXXXXX)
-    trap 'rm -rf "$scratch"' EXIT
+    make_scratch
     place=$PWD/$scratch
     mkdir -p "$place/lists/partial" "$place/cache/archives/partial"
     list_archives deb > "$place/sources.list"
@@ -146,8 +151,7 @@ fetch_debian_sources()
     done
     [ -n "$missing$missing_archives" ] || return 0
     echo "setup: fetching the sources of$missing$missing_archives" >&2
-    scratch=$(mktemp -d third_party/fetch.XXXXXX)
-    trap 'rm -rf "$scratch"' EXIT
+    make_scratch
     place=$PWD/$scratch
     mkdir -p "$place/lists/partial"
     list_archives deb-src > "$place/sources.list"
@@ -177,8 +181,7 @@ fetch_zig()
     name=zig-$zig_version
     [ ! -d "third_party/$name" ] || return 0
     echo "setup: fetching $name" >&2
-    scratch=$(mktemp -d third_party/fetch.XXXXXX)
-    trap 'rm -rf "$scratch"' EXIT
+    make_scratch
     python3 -m pip --quiet --disable-pip-version-check install --no-deps --no-compile --target "$scratch" "ziglang==$zig_version" >&2
     rm -rf "${scratch:?}/bin"
     mkdir "$scratch/bin"
@@ -195,8 +198,7 @@ make_wasm_libraries()
 {
     [ ! -e third_party/wasm/complete ] || return 0
     echo "setup: compiling libraries for WebAssembly" >&2
-    scratch=$(mktemp -d third_party/make.XXXXXX)
-    trap 'rm -rf "$scratch"' EXIT
+    make_scratch
     {
         cmake -S tests/systems -B "$scratch" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$PWD/bindings/js/wasm.cmake" \
             -DCMAKE_BUILD_TYPE=Release -DSOURCES="$PWD/third_party" -DCMAKE_INSTALL_PREFIX="$PWD/third_party/wasm"
