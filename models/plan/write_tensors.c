@@ -232,9 +232,14 @@ static ferry_status append(converter *state, const void *data, size_t size, ferr
     return report_progress(state, error);
 }
 
-static ferry_status to_halves(converter *state, const ferry_import_tensor *tensor, size_t count, ferry_error *error)
+/* The panel of floats that begins with row n; of f16, its halves. */
+static ferry_status pack_floats(converter *state, const ferry_import_tensor *tensor, ferry_type type, int32_t n,
+                                int32_t rows, ferry_error *error)
 {
     const uint16_t infinity = 0x7c00;
+    const size_t count = type == FERRY_F16 ? FERRY_LANES * (size_t)tensor->K : 0;
+    FERRY_TRY(read_rows(state, tensor, n, rows, error));
+    ferry_panels_pack(state->panel, state->rows, rows, tensor->K);
     for (size_t i = 0; i < count; i++) {
         state->halves[i] = ferry_f32_to_f16(state->panel[i]);
         if ((state->halves[i] & 0x7fff) == infinity)
@@ -295,12 +300,12 @@ static ferry_status write_block(converter *state, const ferry_import_tensor *ten
         FERRY_TRY(pack_codes(state, tensor, n, rows, sum, error));
         return append(state, state->code_panel, ferry_codes_size(FERRY_LANES, tensor->K), error);
     }
-    FERRY_TRY(read_rows(state, tensor, n, rows, error));
-    if (tensor->form != FERRY_IMPORT_MATRIX)
+    if (tensor->form != FERRY_IMPORT_MATRIX) {
+        FERRY_TRY(read_rows(state, tensor, n, rows, error));
         return append(state, state->rows, (size_t)rows * K * sizeof *state->rows, error);
-    ferry_panels_pack(state->panel, state->rows, rows, tensor->K);
+    }
+    FERRY_TRY(pack_floats(state, tensor, type, n, rows, error));
     if (type == FERRY_F32) return append(state, state->panel, count * sizeof *state->panel, error);
-    FERRY_TRY(to_halves(state, tensor, count, error));
     return append(state, state->halves, count * sizeof *state->halves, error);
 }
 
@@ -325,9 +330,7 @@ static ferry_status write_coarse(converter *state, const ferry_import_tensor *te
             else
                 panel.multiplier = multiplier_of(tensor, 0);
         } else {
-            FERRY_TRY(read_rows(state, tensor, n, rows, error));
-            ferry_panels_pack(state->panel, state->rows, rows, tensor->K);
-            if (type == FERRY_F16) FERRY_TRY(to_halves(state, tensor, count, error));
+            FERRY_TRY(pack_floats(state, tensor, type, n, rows, error));
             for (size_t i = 0; type == FERRY_F16 && i < count; i++)
                 state->panel[i] = ferry_f16_to_f32(state->halves[i]);
             panel.panels = state->panel;
