@@ -98,18 +98,40 @@ export class Module {
         return this.text(data, bytes.indexOf(0, data) - data);
     }
 
-    /** Calls body(pointer, size) with a copy of the bytes, and a NUL after them. */
-    with(bytes, body) {
-        if (bytes === null) return body(0, 0);
-        const pointer = this.allocate(bytes.length + 1);
-        const copy = new Uint8Array(this.c.memory.buffer, pointer, bytes.length + 1);
-        copy.set(bytes);
-        copy[bytes.length] = 0;
+    /** Calls body(pointer) with memory that is its own. */
+    lend(size, body) {
+        const pointer = this.allocate(size);
         try {
-            return body(pointer, bytes.length);
+            return body(pointer);
         } finally {
             this.c.ferry_js_free(pointer);
         }
+    }
+
+    /** Calls body(pointer) with a NUL-terminated copy of a text; 0 for null. */
+    named(name, body) {
+        if (name === null) return body(0);
+        const bytes = utf8.encode(`${name}\0`);
+        return this.lend(bytes.length, (pointer) => {
+            new Uint8Array(this.c.memory.buffer).set(bytes, pointer);
+            return body(pointer);
+        });
+    }
+
+    /** Calls body(list) with a copy of texts, Uint8Arrays: ferry_text [texts.length], and their bytes behind it. */
+    texts(texts, body) {
+        const table = 8 * texts.length;
+        return this.lend(texts.reduce((size, bytes) => size + bytes.length, table), (list) => {
+            const memory = new Uint8Array(this.c.memory.buffer), view = new DataView(this.c.memory.buffer);
+            let at = list + table;
+            texts.forEach((bytes, i) => {
+                memory.set(bytes, at);
+                view.setUint32(list + 8 * i, at, true);
+                view.setUint32(list + 8 * i + 4, bytes.length, true);
+                at += bytes.length;
+            });
+            return body(list);
+        });
     }
 
     /** The pointer that a function sets: call(result) returns a ferry_status. */
@@ -117,6 +139,16 @@ export class Module {
         const status = call(this.slot);
         if (status !== 0) throw new FerryError(STATUS[status] ?? "FORMAT", this.words(this.error + 4));
         return this.word(this.slot);
+    }
+
+    /** Calls body(result) with a result that call(made) makes. */
+    result(call, destroy, body) {
+        const result = this.made(call);
+        try {
+            return body(result);
+        } finally {
+            destroy(result);
+        }
     }
 
     // ---- models ----
@@ -141,7 +173,7 @@ export class Module {
             for (const [name, bytes] of Object.entries(files)) {
                 const data = this.allocate(bytes.length);
                 new Uint8Array(this.c.memory.buffer).set(bytes, data);
-                if (this.with(utf8.encode(name), (name) => this.c.ferry_js_add_file(name, data, bytes.length)) !== 0) continue;
+                if (this.named(name, (name) => this.c.ferry_js_add_file(name, data, bytes.length)) !== 0) continue;
                 this.c.ferry_js_free(data);
                 throw new FerryError("LIMIT", `${name}: a name that is too long, or too many files`);
             }
@@ -192,59 +224,28 @@ export class Module {
         if (this.translator !== undefined && this.wanted === wanted) return;
         this.c.ferry_translator_destroy(this.translator ?? 0);
         this.translator = undefined;
-        const [source, target] = [from, to].map((language) => (language === null ? null : utf8.encode(language)));
-        this.translator = this.with(source, (source) => this.with(target, (target) => this.made((translator) =>
-            this.c.ferry_js_translator(this.model, source, target, beam, alignment ? 1 : 0, watched ? 1 : 0, translator,
+        this.translator = this.named(from, (from) => this.named(to, (to) => this.made((translator) =>
+            this.c.ferry_js_translator(this.model, from, to, beam, alignment ? 1 : 0, watched ? 1 : 0, translator,
                                        this.error))));
         this.wanted = wanted;
     }
 
-    /** {text, sentences: [{source: [begin, end], target: [begin, end], tokens?, error, warning, quality}]}; positions
+    /** {text, sentences: [{source: [begin, end], target: [begin, end], error, warning, quality, pairs?}]}; positions
      * are those of JavaScript's strings. */
     translate(source, options = {}) {
         this.prepare(options);
         const bytes = utf8.encode(source);
-        return this.with(bytes, (data, size) => {
-            const view = this.pair(data, size);
-            try {
-                const result = this.made((made) => this.c.ferry_translate_text(this.translator, view, made, this.error));
-                try {
-                    return this.read(result, bytes, options.alignment === true);
-                } finally {
-                    this.c.ferry_result_destroy(result);
-                }
-            } finally {
-                this.c.ferry_js_free(view);
-            }
-        });
+        return this.texts([bytes], (text) =>
+            this.result((made) => this.c.ferry_translate_text(this.translator, text, made, this.error), this.c.ferry_result_destroy,
+                        (result) => this.read(result, bytes, options.alignment === true)));
     }
 
     /** Of each text, translated sentence by sentence, all of them together, its translation. */
-    lines(texts, options = {}) {
+    lines(lines, options = {}) {
         this.prepare(options);
-        const parts = texts.map((text) => utf8.encode(text));
-        const bytes = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
-        return this.with(bytes, (data) => {
-            const list = this.allocate(8 * parts.length);
-            const view = new DataView(this.c.memory.buffer);
-            let at = 0;
-            parts.forEach((part, i) => {
-                new Uint8Array(this.c.memory.buffer).set(part, data + at);
-                view.setUint32(list + 8 * i, data + at, true);
-                view.setUint32(list + 8 * i + 4, part.length, true);
-                at += part.length;
-            });
-            try {
-                const result = this.made((made) => this.c.ferry_translate(this.translator, list, parts.length, made, this.error));
-                try {
-                    return texts.map((text, line) => this.line(result, line));
-                } finally {
-                    this.c.ferry_result_destroy(result);
-                }
-            } finally {
-                this.c.ferry_js_free(list);
-            }
-        });
+        return this.texts(lines.map((line) => utf8.encode(line)), (list) =>
+            this.result((made) => this.c.ferry_translate(this.translator, list, lines.length, made, this.error),
+                        this.c.ferry_result_destroy, (result) => lines.map((_, line) => this.line(result, line))));
     }
 
     line(result, line) {
@@ -253,15 +254,6 @@ export class Module {
         if (status !== 0) throw new FerryError(STATUS[status], `text ${line}: ${this.words(this.word(outcome + 8))}`);
         this.c.ferry_result_text(this.slot, result, line, 0);
         return text.decode(this.bytes());
-    }
-
-    /** A ferry_text. */
-    pair(data, size) {
-        const pair = this.allocate(8);
-        const view = new DataView(this.c.memory.buffer);
-        view.setUint32(pair, data, true);
-        view.setUint32(pair + 4, size, true);
-        return pair;
     }
 
     /** The bytes of a text that the module returned in the slot. */
@@ -312,22 +304,16 @@ export class Module {
     /** A document of ferry_documents.h: {text, notes: [{line, left, message}]}. */
     document(format, source, options = {}) {
         this.prepare(options);
-        return this.with(utf8.encode(format), (format) => this.with(utf8.encode(source), (data, size) => {
-            const view = this.pair(data, size);
-            try {
-                const result = this.made((made) => this.c.ferry_document_translate(this.model, this.translator, format, view,
-                                                                                   0, made, this.error));
+        return this.named(format, (format) => this.texts([utf8.encode(source)], (document) =>
+            this.result((made) => this.c.ferry_document_translate(this.model, this.translator, format, document, 0, made, this.error),
+                        this.c.ferry_document_result_destroy, (result) => {
                 this.c.ferry_document_result_text(this.slot, result);
                 const done = {text: text.decode(this.bytes()), notes: []};
                 for (let i = 0, note; (note = this.c.ferry_document_result_note(result, i)) !== 0; i++)
                     done.notes.push({line: this.word(note + 4), left: this.word(note + 8) === 1,
                                      message: this.words(this.word(note + 12))});
-                this.c.ferry_document_result_destroy(result);
                 return done;
-            } finally {
-                this.c.ferry_js_free(view);
-            }
-        }));
+            })));
     }
 }
 

@@ -109,7 +109,7 @@ test("what SentencePiece throws is an error", async () => {
 
 test("memory stays after a hundred translations", async () => {
     const ferry = await load();
-    const memory = async () => (await ferry.memory());
+    const memory = () => ferry.memory();
     for (let i = 0; i < 10; i++) await ferry.translate(sources.slice(0, 8));
     const before = await memory();
     for (let i = 0; i < 100; i++) await ferry.translate(sources.slice(0, 8));

@@ -69,7 +69,7 @@ const timed = async (work) => {
 const starts = {ferry: startFerry, bergamot: startBergamot};
 const times = {};
 const note = (name, what, time) => ((times[what] ??= {})[name] ??= []).push(time);
-let texts = {};
+const texts = {};
 for (let round = 0; round < Number(rounds); round++) {
     for (const name of Object.keys(starts)) {
         const [load, system] = await timed(starts[name]);
