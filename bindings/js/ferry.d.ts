@@ -57,8 +57,10 @@ export interface Note {
 export type Source = string | URL | ArrayBuffer | ArrayBufferView | Blob;
 
 export class Ferry {
+    /** Where the module is that is the fastest here, beside this file: ferry.wasm or ferry-relaxed.wasm. */
+    static readonly wasm: URL;
     /** `model`: a model file of Ferry; or the files of a model of another system, such as Firefox's .bin, .spm and
-     * shortlist, by their names, which are converted. `wasm`: where the module is, beside this file by default. */
+     * shortlist, by their names, which are converted. `wasm`: where the module is, by default `Ferry.wasm`. */
     static load(model: Source | Record<string, Source> | File[], options?: {wasm?: string | URL}): Promise<Ferry>;
     /** How the model file describes itself. */
     readonly info: Record<string, string>;

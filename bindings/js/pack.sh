@@ -7,6 +7,6 @@ package=build-wasm/package
 rm -rf "$package"
 mkdir "$package"
 cp bindings/js/*.js bindings/js/ferry.d.ts bindings/js/package.json bindings/js/README.md LICENSE build-wasm/NOTICES \
-    build-wasm/bindings/js/ferry.wasm "$package"
+    build-wasm/bindings/js/*.wasm "$package"
 cd "$package"
 npm pack --silent --pack-destination "$target" > /dev/null

@@ -5,6 +5,7 @@
  *     sdot      on ARM: of 4 outputs; one load of 16 inputs serves four steps
  *     smull     on ARM without dot products: 2 groups of 4 inputs by 2 outputs, as products of 16 bits
  *     pmaddwd   on x86 without AVX, i32x4.dot_i16x8_s in WebAssembly: pairs of inputs, as 16 bits, of 4 outputs
+ *     i32x4.relaxed_dot_i8x16_i7x16_add_s in WebAssembly that has it: of 4 outputs
  *
  * and in plain C by products of 16 bits in 32-bit lanes. */
 #include "int8.h"
@@ -77,6 +78,31 @@ INLINE sum_vec multiply_add(sum_vec acc, operand w, operand x)
 #else
     return (sum_vec)_mm256_dpbusd_avx_epi32((__m256i)acc, (__m256i)w, (__m256i)x);
 #endif
+}
+#elif defined(__wasm_relaxed_simd__)
+/* The instruction gives the same everywhere if no weight is -128, as the importers see to, and its other operand is 0
+ * to 127: that has |x̂|, and the sign goes to the weight. */
+typedef int8_t signed_bytes __attribute__((vector_size(16), may_alias));
+typedef struct operand {
+    signed_bytes codes, signs; /* -1 for negative inputs */
+} operand;
+
+INLINE operand load_inputs(const int8_t *x)
+{
+    const signed_bytes codes = (signed_bytes)((int_vec){0} + four_bytes(x)), signs = codes >> 7;
+    return (operand){(codes ^ signs) - signs, signs};
+}
+
+INLINE operand load_weights(const int8_t *w, kind what)
+{
+    (void)what; /* codes */
+    return (operand){.codes = *(const signed_bytes *)w};
+}
+
+INLINE sum_vec multiply_add(sum_vec acc, operand w, operand x)
+{
+    const signed_bytes signed_w = (w.codes ^ x.signs) - x.signs;
+    return (sum_vec)wasm_i32x4_relaxed_dot_i8x16_i7x16_add((v128_t)signed_w, (v128_t)x.codes, (v128_t)acc);
 }
 #else
 /* Bytes as halves of 16-bit lanes, in either order: low·low + high·high is at most 2·128·127 < 2^15. */
