@@ -18,7 +18,8 @@ command -v npm > /dev/null || wasm="$wasm npm" # other packages of nodejs have i
 # cmark-gfm, gettext: they read what tests of documents write. fish, groff-base, mandoc, zsh: completions and manual pages.
 gate="$test clang clang-format libclang-rt-14-dev shellcheck cmark-gfm gettext fish groff-base mandoc zsh"
 # libprotobuf-dev and libsentencepiece-dev: for a program that has another protobuf and SentencePiece of its own.
-# parallel, default-jre-headless: for examples/scale-out. From libgtk-4-dev on: for examples/desktop and its test.
+# chromium, chromium-driver: for examples/web. parallel, default-jre-headless: for examples/scale-out. From libgtk-4-dev on: for
+# examples/desktop and its test.
 full="$gate $python $wasm ccache make llvm
 gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
 libopenblas0-pthread g++-powerpc64le-linux-gnu libc6-dev-ppc64el-cross
@@ -26,6 +27,7 @@ g++-mingw-w64-x86-64-posix wine64
 libprotobuf-dev libsentencepiece-dev
 bindgen cargo libclang1-14 rustc
 debhelper dpkg-dev git lintian mmdebstrap
+chromium chromium-driver
 parallel default-jre-headless
 libgtk-4-dev at-spi2-core dbus gir1.2-atspi-2.0 python3-gi python3-xlib xdotool xvfb"
 

@@ -1,6 +1,7 @@
 #!/bin/bash
-# bindings/js: the module is made, packed as npm does, installed in an empty project, and tested there beside the program.
-# tests/embedding/javascript.sh BUILD SCRATCH      (BUILD has the program; after tools/setup.sh wasm)
+# bindings/js: the modules are made, packed as npm does, installed in an empty project, and tested there in Node, and in a browser with
+# examples/web, beside the program.
+# tests/embedding/javascript.sh BUILD SCRATCH      (BUILD has the program; after tools/setup.sh full)
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 tree=$PWD
@@ -29,3 +30,4 @@ for kind in f16 int8; do
     "$ferry" translate -m "$kind.gguf" --split all -i lines -o translations
     node test_ferry.mjs "$PWD/$kind.gguf" lines translations firefox firefox-translations
 done
+python3 "$tree/tests/js/test_page.py" "$ferry" node_modules/ferry-translate int8.gguf lines firefox "$scratch/page.png"
