@@ -10,13 +10,14 @@ import urllib.request
 
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"  # the key of an element's name, section 12.1
 ARGUMENTS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--window-size=1200,720"]
-DEADLINE = 60  # seconds: for one command
+DEADLINE = 60  # seconds, for one command
 
 
 class Browser:
     """`folder`: where its profile is, and what is downloaded."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, deadline=DEADLINE):
+        self.deadline = deadline
         self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
                                        start_new_session=True)
         try:
@@ -26,7 +27,7 @@ class Browser:
                        "prefs": {"download.default_directory": str(folder)}}
             made = self.call("POST", "", {"capabilities": {"alwaysMatch": {"goog:chromeOptions": options}}})
             self.url += f"/{made['sessionId']}"
-            self.call("POST", "/timeouts", {"script": 1000 * DEADLINE})
+            self.call("POST", "/timeouts", {"script": 1000 * deadline})
         except BaseException:
             self.kill()
             raise
@@ -39,15 +40,16 @@ class Browser:
 
     def kill(self):
         with contextlib.suppress(OSError, RuntimeError):
-            self.call("DELETE", "", deadline=10)
+            self.deadline = 0
+            self.call("DELETE", "")
         os.killpg(self.driver.pid, signal.SIGKILL)  # with a Chromium that did not end
         self.driver.wait()
 
-    def call(self, method, path, body=None, deadline=DEADLINE + 10):
+    def call(self, method, path, body=None):
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.url + path, data, {"Content-Type": "application/json"}, method=method)
         try:
-            with urllib.request.urlopen(request, timeout=deadline) as response:
+            with urllib.request.urlopen(request, timeout=self.deadline + 10) as response:
                 return json.load(response)["value"]
         except urllib.error.HTTPError as error:
             raise RuntimeError(json.load(error)["value"]["message"]) from None

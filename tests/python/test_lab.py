@@ -195,7 +195,8 @@ class Comparison(unittest.TestCase):
         runs = record.load(pathlib.Path(source_dir) / "tools/lab/encodings/runs.json.xz")
         records = {own["run"]: own for own in runs if "scaling" not in own}
         for model in self.found["models"]:
-            again = measure.analyze([records[f"{model['name']}-1-rate=0.003"]], self.text).numbers["models"][0]
+            rate = re.search(r"\brate ([0-9.]+)", model["training"])[1]
+            again = measure.analyze([records[f"{model['name']}-1-rate={rate}"]], self.text).numbers["models"][0]
             for cell, other in zip(model["cells"], again["cells"]):
                 self.assertEqual(cell["bleu"], other["bleu"])
                 for metric in measure.METRICS:
