@@ -20,7 +20,6 @@ from scipy.stats import binomtest
 
 HERE = pathlib.Path(__file__).resolve().parent
 TEXTS, PAGE, TEMPLATE = HERE.parents[2] / "models/encodings", HERE.parents[2] / "docs/encodings-compared.md", HERE / "page.md"
-USUAL_RATE = 0.003  # of the models that ship
 ORDER = ("none", "learned", "sinusoidal", "shaw", "t5", "transformer_xl", "deberta", "rope", "alibi", "kerple", "fire", "rope-none")
 
 
@@ -47,9 +46,8 @@ class Study:
         self.text = record.Text(TEXTS / "test.en", TEXTS / "test.de")
         self.rates = {name: {own["rate"]: nats_of(own) for own in self.plain if name_of(own) == name and own["seed"] == 1}
                       for name in self.names}
-        # All have the same until each has a worse one on both sides of its best.
-        self.fair = all(min(rates) < min(rates, key=rates.get) < max(rates) for rates in self.rates.values())
-        self.best = {name: min(rates, key=rates.get) if self.fair else USUAL_RATE for name, rates in self.rates.items()}
+        self.best = {name: min(rates, key=rates.get) for name, rates in self.rates.items()}
+        assert all(min(rates) < self.best[name] < max(rates) for name, rates in self.rates.items()), "a best rate is not bracketed"
         chosen = [own for name in self.names for own in self.plain if name_of(own) == name and own["rate"] == self.best[name]]
         self.chosen = chosen
         self.comparison = measure.analyze(chosen, self.text)
@@ -122,12 +120,10 @@ class Study:
         return (f"Each encoding has {several} seeds; between seeds of one, the standard "
                 f"deviation is {self.seeds('bleu', '17-31')} BLEU at 17–31 and {self.seeds('bleu', '48-63')} at 48–63.")
 
-    def rate_words(self):
-        if self.fair:
-            return "Rates of learning: the best by nats on 1,072 other texts of 9 to 31 pieces, of those in the table."
-        gain = sum(min(own, key=own.get) != self.best[name] for name, own in self.rates.items())
-        return (f"The rate of learning is {USUAL_RATE:g}, with which seed 1 of each ships. The table has the nats that others gave, as far as they "
-                f"were tried, on 1,072 other texts of 9 to 31 pieces: {gain} encodings gain by them.")
+    def length_rate(self):
+        """Of the models with other lengths as parameters."""
+        rate, = {own["rate"] for own in self.records if any(option.startswith("length=") for option in options_of(own))}
+        return f"{rate:g}"
 
     def ahead(self, name, metric="nats", cell="48-63"):
         """Of how many, significantly."""
