@@ -1,6 +1,11 @@
-/** What went wrong; `status` is one of ferry_status's names: "FORMAT", "ARGUMENT", "MEMORY" … */
+// Blob and File are those of TypeScript's "dom", or of the types of Node.
+
+/** One of ferry_status's names. */
+export type Status = "ARGUMENT" | "MEMORY" | "IO" | "FORMAT" | "UNSUPPORTED" | "LIMIT" | "CANCELLED";
+
 export class FerryError extends Error {
-    status: string;
+    constructor(status: Status, message: string);
+    status: Status;
 }
 
 export interface Language {
@@ -18,12 +23,12 @@ export interface Language {
 
 export interface Options {
     /** Languages, by any of their names; by default the model's. */
-    from?: string;
-    to?: string;
+    from?: string | undefined;
+    to?: string | undefined;
     /** Hypotheses kept; 1 is greedy search. By default the model's. */
-    beam?: number;
+    beam?: number | undefined;
     /** Ends the call; its promise is rejected with the signal's reason. */
-    signal?: AbortSignal;
+    signal?: AbortSignal | undefined;
     /** The translation of a sentence so far, as it grows; search is greedy then. */
     onPartial?: (sentence: number, text: string) => void;
     onProgress?: (done: number, total: number) => void;
@@ -57,17 +62,20 @@ export interface Note {
 export type Source = string | URL | ArrayBuffer | ArrayBufferView | Blob;
 
 export class Ferry {
+    private constructor();
     /** Where the module is that is the fastest here, beside this file: ferry.wasm or ferry-relaxed.wasm. */
     static readonly wasm: URL;
     /** `model`: a model file of Ferry; or the files of a model of another system, such as Firefox's .bin, .spm and
      * shortlist, by their names, which are converted. `wasm`: where the module is, by default `Ferry.wasm`. */
-    static load(model: Source | Record<string, Source> | File[], options?: {wasm?: string | URL}): Promise<Ferry>;
+    static load(model: Source | Record<string, Source> | Iterable<File>, options?: {wasm?: string | URL}): Promise<Ferry>;
     /** How the model file describes itself. */
     readonly info: Record<string, string>;
     /** The languages that `from` and `to` can name; empty: the model has one pair. */
     readonly languages: Language[];
     translate(text: string, options?: Options): Promise<string>;
-    translate(texts: string[], options?: Options): Promise<string[]>;
+    /** Lines, translated together. One that cannot be translated rejects the call; of a line of several sentences, blanks
+     * at its ends are lost. */
+    translate(lines: readonly string[], options?: Options): Promise<string[]>;
     explain(text: string, options?: Options & {alignment?: boolean}): Promise<Translation>;
     translateHtml(html: string, options?: Options): Promise<string>;
     translateDocument(format: string, text: string, options?: Options): Promise<{text: string; notes: Note[]}>;

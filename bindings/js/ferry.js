@@ -2,140 +2,171 @@
 //
 //     const ferry = await Ferry.load("model.gguf");
 //     console.log(await ferry.translate("Good morning!"));
-import {FerryError} from "./module.js";
+import {FerryError} from "./error.js";
 
 export {FerryError};
 
 const node = globalThis.process?.versions?.node !== undefined;
+let NodeThread, base = globalThis.location?.href; // what URLs are relative to
 
 // A module with one function, of an instruction that not every engine has: i32x4.relaxed_dot_i8x16_i7x16_add_s.
 const RELAXED = Uint8Array.of(0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, 1, 8, 1, 0x60, 3, 0x7b, 0x7b, 0x7b, 1, 0x7b, 3, 2, 1, 0,
     10, 13, 1, 11, 0, 0x20, 0, 0x20, 1, 0x20, 2, 0xfd, 0x93, 2, 11);
 
-async function startThread(receive, fail) {
-    const script = new URL("worker.js", import.meta.url);
-    if (!node) {
-        const worker = new Worker(script, {type: "module"});
-        worker.onmessage = (event) => receive(event.data);
-        worker.onerror = (event) => fail(event.message ?? "the thread could not be started");
-        return worker;
+async function prepareNode() {
+    NodeThread = (await import(/* webpackIgnore: true */ /* @vite-ignore */ "node:worker_threads")).Worker;
+    base = (await import(/* webpackIgnore: true */ /* @vite-ignore */ "node:url")).pathToFileURL(`${globalThis.process.cwd()}/`);
+}
+
+function startThread(receive, fail) {
+    if (node) {
+        const thread = new NodeThread(new URL("./worker.js", import.meta.url), {execArgv: []}); // those of scripts do not suit it
+        return thread.on("message", receive).on("error", (error) => fail(error.message));
     }
-    const {Worker: Thread} = await import("node:worker_threads");
-    const thread = new Thread(script);
-    thread.on("message", receive);
-    thread.on("error", (error) => fail(error.message));
-    thread.unref(); // it does not keep the process alive, but while calls wait for it
+    const thread = new Worker(new URL("./worker.js", import.meta.url), {type: "module"}); // bundlers look for this expression
+    thread.onmessage = (event) => receive(event.data);
+    thread.onerror = (event) => fail(event.message ?? "the thread could not be started");
     return thread;
 }
 
-/** What a worker can be given: a URL as it is meant here, bytes, or {files: [[name, either], …]}. */
+function expect(condition, what, wanted, value) {
+    if (condition) return;
+    const found = value === null ? "null" : value?.constructor?.name ?? typeof value;
+    throw new FerryError("ARGUMENT", `${what}: expected ${wanted}, found ${found}`);
+}
+
+/** What a thread can be given: a URL as it is meant here, bytes, or {files: [[name, either], …]}. */
 function sourceOf(source) {
     if (source instanceof ArrayBuffer || ArrayBuffer.isView(source) || source instanceof Blob) return source;
-    if (Array.isArray(source)) return {files: source.map((file) => [file.name, file])};
-    if (source.constructor === Object)
-        return {files: Object.entries(source).map(([name, each]) => [name, sourceOf(each)])};
-    const base = globalThis.location?.href ?? (node ? `file://${globalThis.process.cwd()}/` : undefined);
-    return new URL(source, base).href;
+    if (typeof source === "string" || source instanceof URL) return new URL(source, base).href;
+    if (typeof source?.[Symbol.iterator] === "function") return {files: [...source].map((file) => [file.name, sourceOf(file)])};
+    expect(source?.constructor === Object, "model", "a URL, bytes, a File, or files by their names", source);
+    return {files: Object.entries(source).map(([name, each]) => [name, sourceOf(each)])};
+}
+
+/** What of the options a thread is told. */
+function told({from, to, beam, alignment, onPartial}) {
+    expect(beam === undefined || Number.isInteger(beam), "beam", "an integer", beam);
+    const watched = onPartial !== undefined;
+    return {from, to, beam: watched ? 1 : beam, alignment, watched};
+}
+
+function checked(text) {
+    expect(typeof text === "string", "text", "a string", text);
+    return text;
 }
 
 /** A model. Its calls are answered in their order. */
 export class Ferry {
     /** Where the module is that is the fastest here. */
-    static wasm = new URL(WebAssembly.validate(RELAXED) ? "ferry-relaxed.wasm" : "ferry.wasm", import.meta.url);
+    static wasm = WebAssembly.validate(RELAXED) ? new URL("./ferry-relaxed.wasm", import.meta.url) :
+        new URL("./ferry.wasm", import.meta.url);
     /** How the model file describes itself. */
     info = {};
     /** The languages that `from` and `to` can name; empty: the model has one pair. */
     languages = [];
     #sources;
     #thread;
-    #calls = new Map();
+    #calls = []; // the thread has the first one
     #next = 0;
+    #ended; // why there is no thread any more
 
-    /** `model`: a URL, an ArrayBuffer, or a File; or the files of a model of another system, as {name: any of these, …}
-     * or a list of Files, which are converted. `wasm`: where the module is. */
+    /** `model`: a URL, bytes, or a File; or the files of a model of another system, as {name: any of these, …} or a list
+     * of Files, which are converted. `wasm`: where the module is. */
     static async load(model, {wasm = Ferry.wasm} = {}) {
+        if (node) await prepareNode();
         const ferry = new Ferry();
         ferry.#sources = [sourceOf(wasm), sourceOf(model)];
         try {
-            Object.assign(ferry, await ferry.#start());
+            return Object.assign(ferry, await new Promise((resolve, reject) => ferry.#start(resolve, reject)));
         } catch (error) {
             ferry.close();
             throw error;
         }
-        return ferry;
     }
 
-    /** Starts a thread, which loads the model; calls that were not answered are made again. */
-    async #start() {
-        const waiting = [...this.#calls.values()];
-        this.#calls.clear();
-        this.#thread = startThread((message) => this.#receive(message), (reason) => {
-            for (const call of this.#calls.values()) call.reject(new FerryError("IO", reason));
-            this.#calls.clear();
-        });
-        const loaded = this.#call("load", this.#sources);
-        for (const call of waiting) this.#send(call);
-        return loaded;
+    /** Starts a thread, which loads the model before it takes another call. */
+    #start(resolve, reject) {
+        this.#thread?.terminate();
+        try {
+            const thread = startThread((message) => this.#receive(message), (reason) => {
+                if (thread === this.#thread) this.#fail(new FerryError("IO", reason));
+            });
+            this.#thread = thread;
+        } catch (error) {
+            return reject(error);
+        }
+        this.#calls.unshift({name: "load", values: this.#sources, resolve, reject});
+        this.#post();
+    }
+
+    /** Gives the thread the first call. */
+    #post() {
+        const [call] = this.#calls;
+        if (call === undefined) return this.#thread.unref?.(); // it keeps no process alive
+        this.#thread.ref?.();
+        call.id = this.#next++;
+        try {
+            this.#thread.postMessage({id: call.id, name: call.name, values: call.values});
+        } catch (error) { // a value that cannot be copied
+            this.#calls.shift();
+            call.reject(error);
+            this.#post();
+        }
     }
 
     #receive({id, value, error, partial, progress}) {
-        const call = this.#calls.get(id);
-        if (call === undefined) return;
-        if (partial !== undefined) return call.options?.onPartial?.(...partial);
-        if (progress !== undefined) return call.options?.onProgress?.(...progress);
-        this.#calls.delete(id);
-        if (this.#calls.size === 0) this.#thread.then((thread) => thread.unref?.());
+        const [call] = this.#calls;
+        if (call?.id !== id) return; // of a thread that was ended
+        if (partial !== undefined) return call.onPartial?.(...partial);
+        if (progress !== undefined) return call.onProgress?.(...progress);
+        this.#calls.shift();
         if (error !== undefined) call.reject(new FerryError(error.status, error.message));
         else call.resolve(value);
+        this.#post();
     }
 
-    async #send(call) {
-        const id = this.#next++;
-        this.#calls.set(id, call);
-        call.id = id;
-        const thread = await this.#thread;
-        thread.ref?.();
-        thread.postMessage({id, name: call.name, values: call.values});
+    async #call(name, values, {signal, onPartial, onProgress} = {}) {
+        if (this.#ended !== undefined) throw this.#ended;
+        signal?.throwIfAborted();
+        let abort;
+        try {
+            return await new Promise((resolve, reject) => {
+                const call = {name, values, onPartial, onProgress, resolve, reject};
+                abort = () => this.#abort(call, signal.reason);
+                signal?.addEventListener("abort", abort);
+                if (this.#calls.push(call) === 1) this.#post();
+            });
+        } finally {
+            signal?.removeEventListener("abort", abort);
+        }
     }
 
-    #call(name, values, options = {}) {
-        const {signal} = options;
-        return new Promise((resolve, reject) => {
-            if (signal?.aborted) return reject(signal.reason);
-            const call = {name, values, options, resolve, reject};
-            const abort = () => {
-                this.#calls.delete(call.id);
-                reject(signal.reason);
-                this.#end();
-                this.#start().catch(() => {}); // the calls that wait for it fail by themselves
-            };
-            signal?.addEventListener("abort", abort, {once: true});
-            const settled = (settle) => (value) => {
-                signal?.removeEventListener("abort", abort);
-                settle(value);
-            };
-            call.resolve = settled(resolve);
-            call.reject = settled(reject);
-            this.#send(call);
-        });
+    /** A thread cannot be asked to end a call: another one takes its place. */
+    #abort(call, reason) {
+        const at = this.#calls.indexOf(call);
+        if (at < 0) return; // it was answered
+        this.#calls.splice(at, 1);
+        call.reject(reason);
+        if (at === 0) this.#start(() => {}, (error) => this.#fail(error));
     }
 
-    /** What of the options a thread is told. */
-    static #told({from, to, beam, alignment, onPartial}) {
-        const watched = onPartial !== undefined;
-        return {from, to, beam: watched ? 1 : beam, alignment, watched};
+    /** Ends the thread, and all calls, of now and later. */
+    #fail(error) {
+        this.#ended ??= error;
+        this.#thread?.terminate();
+        for (const call of this.#calls.splice(0)) call.reject(error);
     }
 
-    /** Of a text its translation; of a list of texts, which are translated together, a list. */
+    /** Of a text its translation; of a list of lines, which are translated together, a list. */
     async translate(text, options = {}) {
-        const told = Ferry.#told(options);
-        if (Array.isArray(text)) return this.#call("lines", [text, told], options);
-        return (await this.#call("translate", [text, told], options)).text;
+        if (Array.isArray(text)) return this.#call("lines", [text.map(checked), told(options)], options);
+        return (await this.explain(text, options)).text;
     }
 
     /** The translation of a text with its sentences and, with `alignment`, what in it comes from what. */
     async explain(text, options = {}) {
-        return this.#call("translate", [text, Ferry.#told(options)], options);
+        return this.#call("translate", [checked(text), told(options)], options);
     }
 
     /** HTML, or a part of it, with every tag where it belongs. */
@@ -145,7 +176,7 @@ export class Ferry {
 
     /** A document of a format of ferry_documents.h: "html", "markdown", "po" …: {text, notes}. */
     async translateDocument(format, text, options = {}) {
-        return this.#call("document", [format, text, Ferry.#told(options)], options);
+        return this.#call("document", [format, checked(text), told(options)], options);
     }
 
     /** Bytes of the module's memory, which never shrinks. */
@@ -153,15 +184,8 @@ export class Ferry {
         return this.#call("memory", []);
     }
 
-    #end() {
-        this.#thread?.then((thread) => thread.terminate());
-        this.#thread = undefined;
-    }
-
-    /** Ends the thread, and gives its memory back. Calls that were not answered fail. */
+    /** Ends the thread, and gives its memory back. Calls that were not answered fail, and so do later ones. */
     close() {
-        this.#end();
-        for (const call of this.#calls.values()) call.reject(new FerryError("CANCELLED", "the model was closed"));
-        this.#calls.clear();
+        this.#fail(new FerryError("CANCELLED", "the model was closed"));
     }
 }

@@ -51,7 +51,7 @@ ferry_status EXPORT(ferry_js_translator)(const ferry_model *model, const char *f
     if (status != FERRY_OK) return status;
     options.from = from;
     options.to = to;
-    if (beam > 0) options.beam = beam;
+    if (beam != 0) options.beam = beam;
     options.alignment = alignment;
     options.split = FERRY_SPLIT_ALL;
     options.progress = progress;

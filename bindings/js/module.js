@@ -1,23 +1,16 @@
 // ferry.wasm on the thread that runs this: structs of ferry.h as they lie in the module's memory (32-bit pointers).
+import {FerryError} from "./error.js";
 
-const random = globalThis.crypto ?? (await import("node:crypto")).webcrypto; // Node 18 has it there alone
+// Node 18 has it there alone.
+const random = globalThis.crypto ?? (await import(/* webpackIgnore: true */ /* @vite-ignore */ "node:crypto")).webcrypto;
 const utf8 = new TextEncoder();
-const text = new TextDecoder();
+const text = new TextDecoder("utf-8", {ignoreBOM: true}); // what is not translated stays
 
 const STATUS = ["OK", "ARGUMENT", "MEMORY", "IO", "FORMAT", "UNSUPPORTED", "LIMIT", "CANCELLED"];
 const ERROR_SIZE = 512; // ferry_error
 const TOKEN_SIZE = 16; // ferry_token
 const ROLE = {source: 1, target: 2, defaultSource: 4, defaultTarget: 8};
 const QUALITY = {1: "cut", 2: "loop", 4: "short", 8: "unknown"};
-
-/** What went wrong; `status` is one of ferry_status's names. */
-export class FerryError extends Error {
-    constructor(status, message) {
-        super(message);
-        this.name = "FerryError";
-        this.status = status;
-    }
-}
 
 /** The functions of WASI that the C library asks for: a clock, random numbers, and where C++ writes before it ends. */
 function system(memory) {
@@ -62,12 +55,14 @@ export class Module {
                     return 0;
                 },
                 partial(sentence, data, size) {
-                    watch.partial?.(sentence, self.text(data, size));
+                    watch.partial?.(sentence, self.text(data >>> 0, size));
                     return 0;
                 },
             },
         })).exports;
-        self.c = exports;
+        self.c = {memory: exports.memory};
+        for (const [name, call] of Object.entries(exports)) // pointers from 2 GiB on are negative otherwise
+            if (typeof call === "function") self.c[name] = (...values) => call(...values) >>> 0;
         exports._initialize();
         self.error = self.allocate(ERROR_SIZE);
         self.slot = self.allocate(TOKEN_SIZE); // what functions return
@@ -78,7 +73,7 @@ export class Module {
 
     /** Throws what the module says, and where it cannot say anything, that there is no memory. */
     allocate(size) {
-        const pointer = this.c.ferry_js_allocate(size);
+        const pointer = size < 2 ** 32 ? this.c.ferry_js_allocate(size) : 0;
         if (pointer === 0) throw new FerryError("MEMORY", `out of memory: ${size} bytes`);
         return pointer;
     }

@@ -3,16 +3,22 @@
 import {Module} from "./module.js";
 
 const node = globalThis.process?.versions?.node !== undefined;
-const port = node ? (await import("node:worker_threads")).parentPort : globalThis;
+const port = node ? (await import(/* webpackIgnore: true */ /* @vite-ignore */ "node:worker_threads")).parentPort : globalThis;
 let module, id; // of the call in progress
 
 async function bytes(source) {
-    if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return new Uint8Array(source);
+    if (source instanceof ArrayBuffer) return new Uint8Array(source);
+    if (ArrayBuffer.isView(source)) return new Uint8Array(source.buffer, source.byteOffset, source.byteLength);
     if (source instanceof Blob) return new Uint8Array(await source.arrayBuffer());
-    if (node && source.startsWith("file:")) return (await import("node:fs/promises")).readFile(new URL(source));
-    const response = await fetch(source);
-    if (!response.ok) throw new Error(`${source}: cannot be fetched: ${response.status} ${response.statusText}`);
-    return new Uint8Array(await response.arrayBuffer());
+    if (node && source.startsWith("file:"))
+        return (await import(/* webpackIgnore: true */ /* @vite-ignore */ "node:fs/promises")).readFile(new URL(source));
+    try {
+        const response = await fetch(source);
+        if (!response.ok) throw new Error(`${response.status} ${response.statusText}`);
+        return new Uint8Array(await response.arrayBuffer());
+    } catch (error) {
+        throw new Error(`${source}: cannot be fetched: ${error.message}`);
+    }
 }
 
 const calls = {

@@ -15,9 +15,11 @@ let ferry; // the model
 let origin; // what it was loaded from
 let known = new Map(); // of each line of the text, what Ferry.explain said
 let shown = []; // of each line, its translation on the page
+let told = new Set(); // lines whose translations a screen reader was given
 let busy = false; // with the text
 let changed = false; // it has, since it was looked at
-let current; // its line that is being translated: {controller, started}
+let current; // what is being translated of it: {line, found, controller, started}
+let loading = 0; // how many models there were to load; only the last one counts
 
 function say(status, error = "") {
     element("status").textContent = status;
@@ -54,25 +56,30 @@ function offer(select, side, preferred) {
 }
 
 async function load(model, name) {
+    const own = ++loading;
     say(`Loading ${name}…`);
     try {
         const loaded = await Ferry.load(model);
+        if (own !== loading) return loaded.close();
         ferry?.close();
         [ferry, origin] = [loaded, model];
     } catch (error) {
-        return say(ferry === undefined ? "" : `${ferry.info.name} stays.`, `${name}: ${error.message}`);
+        const expected = "; expected a model (.gguf, or Firefox's three files) or a document (.html, .txt, …)";
+        if (own === loading) say(ferry === undefined ? "" : `${ferry.info.name} stays.`, `${name}: ${error.message}${expected}`);
+        return;
     }
     offer(from, "source", "defaultSource");
     offer(to, "target", "defaultTarget");
     say(`${ferry.info.name} is ready.`);
-    await restart();
+    restart();
 }
 
 /** After another model or language. */
-async function restart() {
-    [known, shown] = [new Map(), []];
+function restart() {
+    [known, shown, told] = [new Map(), [], new Set()];
     [source.lang, translation.lang] = [from, to].map((select) => select.selectedOptions[0]?.lang ?? "");
-    await update();
+    element("echo").lang = source.lang;
+    update();
 }
 
 // ---- the text ----
@@ -109,7 +116,7 @@ async function translateLine(line, lines, controller) {
             if (!changed) render(lines, sentences.filter(Boolean).join(" "));
         });
     };
-    current = {controller, started: performance.now()};
+    current = {line, found: known, controller, started: performance.now()};
     try {
         return await stoppable((signal) => ferry.explain(line, {...languages(), alignment: true, signal, onPartial}), controller);
     } finally {
@@ -127,48 +134,66 @@ async function translateLines() {
     }
     known = new Map(lines.map((line) => [line, found.get(line)]));
     render(lines);
+    const news = lines.filter((line) => !told.has(line)).map((line) => found.get(line).text);
+    if (news.length > 0) element("news").textContent = news.join("\n");
+    told = new Set(lines);
 }
 
-/** Translates the text as it is now. A line that was begun and is out of date is finished, if that is soon. */
+/** Ends what is being translated, if the text has changed so that nobody waits for it, and its time is over. */
+function hurry({line, found, controller, started}) {
+    const left = started + PATIENCE - performance.now();
+    const wanted = () => found === known && source.value.split("\n").includes(line);
+    setTimeout(() => wanted() || controller.abort(), Math.max(left, 0));
+}
+
+/** Translates the text as it is now. */
 async function update() {
     changed = true;
     render(source.value.split("\n"));
-    if (busy && performance.now() - current.started > PATIENCE) current.controller.abort();
+    if (busy) hurry(current);
     if (busy || ferry === undefined) return;
     busy = true;
-    translation.setAttribute("aria-busy", "true");
     while (changed) {
         changed = false;
         await translateLines().catch((error) => changed || say("", error.name === "AbortError" ? "stopped" : error.message));
     }
-    translation.setAttribute("aria-busy", "false");
     busy = false;
+}
+
+function sayPair(pair) {
+    if (element("pair").textContent !== pair) element("pair").textContent = pair;
 }
 
 /** Lights up the word at the cursor. */
 function light() {
-    const word = document.activeElement === source ? texts.at(source.selectionStart) : undefined;
-    element("pair").textContent = texts.light(word);
+    sayPair(texts.light(document.activeElement === source ? texts.at(source.selectionStart) : undefined));
 }
 
 // ---- documents ----
 
-/** On a thread of its own, so that the text does not wait for it. */
-async function translateDocument(file, format, signal) {
-    const text = new TextDecoder("utf-8", {fatal: true}).decode(await file.arrayBuffer());
-    const own = await Ferry.load(origin);
+async function read(file) {
+    const bytes = await file.arrayBuffer();
     try {
-        const onProgress = (done, total) => say(`Translating ${file.name}: ${done} of ${total} sentences.`);
-        return await own.translateDocument(format, text, {...languages(), signal, onProgress});
+        return new TextDecoder("utf-8", {fatal: true, ignoreBOM: true}).decode(bytes);
+    } catch {
+        throw new Error("expected UTF-8, found other bytes");
+    }
+}
+
+/** On a thread of its own, so that the text does not wait for it. */
+async function translateDocument(text, format, model, options) {
+    const own = await Ferry.load(model);
+    try {
+        return await own.translateDocument(format, text, options);
     } finally {
         own.close();
     }
 }
 
 /** Gives a link to a translated document, and says what is to be said of it. */
-function deliver(file, {text, notes}) {
+function deliver(file, {text, notes}, language) {
     const link = document.createElement("a"), item = document.createElement("li");
-    link.download = file.name.replace(/\.[^.]*$/, `.${translation.lang || "translated"}$&`);
+    link.download = file.name.replace(/\.[^.]*$/, `.${language || "translated"}$&`);
     link.href = URL.createObjectURL(new Blob([text], {type: file.type}));
     link.textContent = link.download;
     item.append(link, ...notes.map(({line, message}) => `; line ${line}: ${message}`));
@@ -177,10 +202,14 @@ function deliver(file, {text, notes}) {
 }
 
 async function openDocument(file, format) {
+    const [model, options, language] = [origin, languages(), translation.lang]; // as they are now
+    options.onProgress = (done, total) => say(`Translating ${file.name}: ${done} of ${total} sentences.`);
     say(`Translating ${file.name}…`);
     try {
-        if (ferry === undefined) throw new Error("there is no model yet");
-        deliver(file, await stoppable((signal) => translateDocument(file, format, signal)));
+        if (model === undefined) throw new Error("there is no model yet");
+        const text = await read(file);
+        const made = await stoppable((signal) => translateDocument(text, format, model, {...options, signal}));
+        deliver(file, made, language);
     } catch (error) {
         say("", `${file.name}: ${error.name === "AbortError" ? "stopped" : error.message}`);
     }
@@ -203,31 +232,35 @@ async function open(files) {
 async function keep() {
     await navigator.serviceWorker.register("service-worker.js");
     const cache = await caches.open("ferry");
-    await cache.addAll(["./", "style.css", "page.js", "words.js", "ferry/ferry.js", "ferry/module.js", "ferry/worker.js", Ferry.wasm,
-        SHIPPED]);
+    const modules = ["ferry", "error", "module", "worker"].map((name) => `ferry/${name}.js`);
+    await cache.addAll(["./", "style.css", "page.js", "words.js", ...modules, Ferry.wasm, SHIPPED]);
 }
 
 // ---- events ----
 
 source.addEventListener("input", update);
 document.addEventListener("selectionchange", light);
-translation.addEventListener("mouseover", (event) => {
-    element("pair").textContent = texts.light(event.target);
-});
+translation.addEventListener("mouseover", (event) => sayPair(texts.light(event.target)));
 translation.addEventListener("mouseleave", light);
 from.addEventListener("change", restart);
 to.addEventListener("change", restart);
-stop.addEventListener("click", () => running.forEach((controller) => controller.abort()));
-element("files").addEventListener("change", async (event) => {
-    await open([...event.target.files]);
+stop.addEventListener("click", () => {
+    changed = false;
+    running.forEach((controller) => controller.abort());
+    source.focus(); // the button, which had it, is disabled
+});
+element("files").addEventListener("change", (event) => {
+    open([...event.target.files]);
     event.target.value = ""; // the same file may come again
 });
 for (const [name, dropping] of [["dragover", true], ["dragleave", false], ["drop", false]])
     document.addEventListener(name, (event) => {
+        if (!event.dataTransfer.types.includes("Files")) return; // words, within the text
         event.preventDefault();
         document.body.classList.toggle("dropping", dropping);
         if (name === "drop") open([...event.dataTransfer.files]);
     });
 
 await load(SHIPPED, "the model that ships");
-if (navigator.serviceWorker !== undefined) await keep();
+if (navigator.serviceWorker !== undefined)
+    keep().catch((error) => say(element("status").textContent, `It will not work without a network: ${error.message}`));

@@ -1,13 +1,12 @@
 // What the page asks for comes from the network, and where there is none, from what was kept (page.js).
 
 async function answer(request) {
-    const cache = await caches.open("ferry");
     try {
-        const response = await fetch(request);
-        if (response.ok) await cache.put(request, response.clone());
-        return response;
+        return await fetch(request);
     } catch (error) {
-        return await cache.match(request) ?? Response.error();
+        const cache = await caches.open("ferry");
+        const kept = await cache.match(request, {ignoreSearch: true, ignoreVary: true});
+        return kept ?? (request.mode === "navigate" ? await cache.match("./") : undefined) ?? Response.error();
     }
 }
 

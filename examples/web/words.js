@@ -22,6 +22,7 @@ function show(text, place) {
 }
 
 export class Texts {
+    #text; // the source as it is shown
     #source = []; // of each position, its word
     #partners = new Map(); // of each word, those of the other text
     #lit = [];
@@ -33,10 +34,11 @@ export class Texts {
 
     /** `pairs`: what belongs together, as Ferry.explain says it. */
     show(source, translation, pairs) {
-        this.#source = show(source, this.places[0]);
+        this.light(undefined);
+        if (source !== this.#text) this.#source = show(source, this.places[0]);
+        this.#text = source;
         const target = show(translation, this.places[1]);
         this.#partners.clear();
-        this.#lit = [];
         for (const [a, b, c, d] of pairs)
             for (const from of new Set(this.#source.slice(a, b)))
                 for (const to of new Set(target.slice(c, d)))

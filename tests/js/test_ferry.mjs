@@ -2,9 +2,10 @@
 //     node test_ferry.mjs MODEL LINES TRANSLATIONS FIREFOX TRANSLATIONS
 // FIREFOX: a folder with a model as Firefox downloads it. TRANSLATIONS: what the program makes of LINES with either.
 import assert from "node:assert/strict";
-import {readFile, readdir} from "node:fs/promises";
+import {copyFile, mkdtemp, readFile, readdir, rm} from "node:fs/promises";
 import {join} from "node:path";
 import {pathToFileURL} from "node:url";
+import {tmpdir} from "node:os";
 import {test} from "node:test";
 import * as buffer from "node:buffer";
 
@@ -67,6 +68,55 @@ test("a call that is aborted ends at once, and those behind it are answered", as
     assert.equal(await next, (await ferry.translate([sources[0]]))[0]);
     await assert.rejects(ferry.translate("x", {signal: controller.signal}), {name: "AbortError"});
     ferry.close();
+});
+
+test("calls that are aborted one after the other", async () => {
+    const ferry = await load(), controllers = Array.from({length: 5}, () => new AbortController());
+    const ended = controllers.map(({signal}, i) => assert.rejects(ferry.translate(sources[i], {signal}), {name: "AbortError"}));
+    const next = ferry.translate(sources[5]);
+    for (const controller of controllers) {
+        controller.abort();
+        await new Promise((resolve) => setTimeout(resolve, 1));
+    }
+    await Promise.all(ended);
+    assert.equal(await next, (await ferry.translate([sources[5]]))[0]);
+    ferry.close();
+});
+
+test("a model that is gone when a call is aborted", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "ferry-js-")), copy = join(folder, "copy.gguf");
+    await copyFile(model, copy);
+    const ferry = await Ferry.load(pathToFileURL(copy)), controller = new AbortController();
+    await rm(folder, {recursive: true});
+    const long = ferry.translate("It was late because there was snow. ".repeat(2000), {signal: controller.signal});
+    const next = ferry.translate("x");
+    controller.abort();
+    await assert.rejects(long, {name: "AbortError"});
+    for (const call of [next, ferry.translate("x")]) await assert.rejects(call, {status: "IO", message: /copy\.gguf/});
+    ferry.close();
+});
+
+test("a mark at the beginning stays", async () => {
+    const ferry = await load();
+    const {text, sentences} = await ferry.explain("\ufeff\nIt is late.");
+    assert.equal(text.slice(...sentences.at(-1).target), await ferry.translate("It is late."));
+    assert.match(await ferry.translateHtml("\ufeff<p>It is late.</p>"), /^\ufeff<p>/);
+    ferry.close();
+});
+
+test("arguments that are none", async () => {
+    const ferry = await load(), refused = {name: "FerryError", status: "ARGUMENT"};
+    for (const text of [null, undefined, 5, ["x", null], () => 1]) await assert.rejects(ferry.translate(text), refused);
+    for (const beam of ["x", 2.5, -3, null]) await assert.rejects(ferry.translate("x", {beam}), refused);
+    await assert.rejects(ferry.translate("x", {from: () => 1}), {name: "DataCloneError"});
+    assert.equal((await ferry.translate([])).length, 0);
+    for (const source of [undefined, null, 5]) await assert.rejects(Ferry.load(source), refused);
+    ferry.close();
+    await assert.rejects(ferry.translate("x"), {status: "CANCELLED"});
+    const bytes = await readFile(model);
+    const view = await Ferry.load(new DataView(bytes.buffer, bytes.byteOffset, bytes.length));
+    assert.deepEqual(await view.translate(sources.slice(0, 1)), expected.slice(0, 1));
+    view.close();
 });
 
 test("errors say what is wrong", async () => {

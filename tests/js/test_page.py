@@ -71,6 +71,7 @@ def typing(browser, program):
     assert browser.run("return ['source', 'translation'].map((id) => document.getElementById(id).lang)") == ["en", "de"]
     replace(browser, "\n".join(TYPED))
     done(browser, "\n".join(program(TYPED)))
+    browser.wait(f"document.getElementById('news').textContent.endsWith({program(TYPED[-1:])[0]!r})")  # what a screen reader says
 
 
 def words(browser):
@@ -98,6 +99,7 @@ def cancelling(browser, program):
     browser.wait("grown.size > 10")
     browser.click("#stop")
     browser.wait("document.getElementById('error').textContent === 'stopped'")
+    assert browser.run("return document.activeElement.id") == "source"
     replace(browser, "It is late.")
     done(browser, program(["It is late."])[0])
 
