@@ -1,8 +1,6 @@
 // ferry.wasm on the thread that runs this: structs of ferry.h as they lie in the module's memory (32-bit pointers).
 import {FerryError} from "./error.js";
 
-// Node 18 has it there alone.
-const random = globalThis.crypto ?? (await import(/* webpackIgnore: true */ /* @vite-ignore */ "node:crypto")).webcrypto;
 const utf8 = new TextEncoder();
 const text = new TextDecoder("utf-8", {ignoreBOM: true}); // what is not translated stays
 
@@ -13,7 +11,7 @@ const ROLE = {source: 1, target: 2, defaultSource: 4, defaultTarget: 8};
 const QUALITY = {1: "cut", 2: "loop", 4: "short", 8: "unknown"};
 
 /** The functions of WASI that the C library asks for: a clock, random numbers, and where C++ writes before it ends. */
-function system(memory) {
+function system(memory, random) {
     const view = () => new DataView(memory().buffer);
     const EBADF = 8;
     return {
@@ -47,8 +45,10 @@ export class Module {
     static async create(wasm, watch = {}) {
         const self = new Module();
         const memory = () => self.c.memory;
+        // Node 18 has it there alone.
+        const random = globalThis.crypto ?? (await import(/* webpackIgnore: true */ /* @vite-ignore */ "node:crypto")).webcrypto;
         const exports = (await WebAssembly.instantiate(wasm, {
-            wasi_snapshot_preview1: system(memory),
+            wasi_snapshot_preview1: system(memory, random),
             ferry: {
                 progress(done, total) {
                     watch.progress?.(done, total);

@@ -3,7 +3,7 @@
 import {Module} from "./module.js";
 
 const node = globalThis.process?.versions?.node !== undefined;
-const port = node ? (await import(/* webpackIgnore: true */ /* @vite-ignore */ "node:worker_threads")).parentPort : globalThis;
+let port = globalThis;
 let module, id; // of the call in progress
 
 async function bytes(source) {
@@ -52,5 +52,10 @@ function receive(message) {
     });
 }
 
-if (node) port.on("message", receive);
+// Without waiting at the top level, which not every bundler's threads can do.
+if (node)
+    import(/* webpackIgnore: true */ /* @vite-ignore */ "node:worker_threads").then(({parentPort}) => {
+        port = parentPort;
+        port.on("message", receive);
+    });
 else port.onmessage = (event) => receive(event.data);
