@@ -2,8 +2,8 @@
  * only it knows about the processor, libraries loaded on demand. (Threads: threads.h; files that appear when they are
  * complete: new_file.h; what the program alone needs: tools/system.)
  *
- * What knows an operating system is in files of this folder whose names end in _posix.c or _windows.c: one of each two
- * is compiled. Elsewhere, paths are UTF-8 with '/' or, on Windows, either slash; errors of files are in errno. */
+ * What knows an operating system is in files of this folder whose names end in _posix.c, _windows.c or _wasm.c: one of
+ * them is compiled. Elsewhere, paths are UTF-8 with '/' or, on Windows, either slash; errors of files are in errno. */
 #ifndef FERRY_BASE_SYSTEM_H
 #define FERRY_BASE_SYSTEM_H
 
@@ -31,9 +31,9 @@ typedef struct ferry_file_info {
     ferry_file_kind kind;
     uint64_t size;
     uint64_t device, number; /* both together: of no other file */
-    uint64_t links;          /* its names */
-    ferry_file_time written; /* which anybody can set */
-    ferry_file_time changed; /* the contents or the properties */
+    uint64_t links;          /* hard links */
+    ferry_file_time written; /* the contents (mtime), which its owner can set */
+    ferry_file_time changed; /* the contents or the properties (ctime) */
     uint64_t owner;
     unsigned permissions; /* POSIX's */
     bool private_to_user; /* the effective user is the owner, and nobody else may write */
@@ -139,9 +139,9 @@ size_t ferry_large_size(size_t size);
  * at least 64 bytes. NULL if out of memory, or if `size` is 0; release it with ferry_aligned_free or ferry_large_free.
  */
 void *ferry_large_alloc(size_t size);
-/* Gives all of it its pages, whose contents stay: huge ones as long as none takes more than `patience` seconds of
- * processor time, as where the system has to make room for one by moving others, then small ones, which the system may
- * join later in its own time. */
+/* Touches every page, so that the system provides it; contents stay. Pages are huge until one takes more than
+ * `patience` seconds of processor time, as the system makes room for it by moving others, and small from then on; the
+ * system may merge these later. */
 void ferry_large_touch(void *memory, size_t size, double patience);
 /* Returns to the system what the C library keeps of freed memory, which it may do for parts between others only when it
  * is told. */

@@ -101,8 +101,8 @@ FERRY_API ferry_status ferry_model_open_memory(const void *data, size_t size, in
                                                ferry_error *error);
 FERRY_API void ferry_model_close(ferry_model *model);
 
-/* Reads the whole file, and compares it with the content hash that it carries and what was derived from its output
- * matrix with that matrix, which opening does not. The hash finds damage; it does not prove who made the file. Errors:
+/* Reads the whole file, and checks what opening does not: the content hash, and that the coarse output matrix and its
+ * bound follow from the output matrix. The hash finds damage; it does not prove who made the file. Errors:
  * FORMAT (the file is damaged, or lies), UNSUPPORTED (it carries no hash), MEMORY. */
 FERRY_API ferry_status ferry_model_verify(const ferry_model *model, ferry_error *error);
 
@@ -335,7 +335,7 @@ FERRY_API ferry_status ferry_service_submit(ferry_service *service, ferry_text t
                                             ferry_error *error);
 /* Ends a text within milliseconds, CANCELLED, unless all of it is translated or it has ended. */
 FERRY_API void ferry_service_cancel(ferry_service *service, ferry_ticket ticket);
-/* Returns when all texts were reported, which `cancel` (another than 0) makes soon, and destroys the service. */
+/* Waits until all texts are reported, after cancelling them if `cancel` is not 0, and destroys the service. */
 FERRY_API void ferry_service_close(ferry_service *service, int cancel);
 
 /* ---- results ---- */

@@ -35,7 +35,7 @@ void ferry_vocabulary_destroy(ferry_vocabulary *vocabulary);
 /* The lowest id of `piece`, or -1. */
 int32_t ferry_vocabulary_find(const ferry_vocabulary *vocabulary, ferry_view piece);
 
-/* ---- texts in a tree of their bytes: with which of them a text begins ---- */
+/* ---- texts in a trie: those that a text begins with ---- */
 
 typedef struct ferry_byte_node {
     uint32_t first; /* its children, by their bytes, are nodes first … first + count - 1 */

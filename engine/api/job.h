@@ -24,7 +24,7 @@ typedef struct ferry_result_hypothesis {
     ferry_range *ranges; /* [length] of `text`; NULL unless tokens are wanted */
     int32_t length;
     float score;
-    float coverage;             /* its part that the coverage penalty is */
+    float coverage;             /* the coverage penalty, a part of `score` */
     float *weights;             /* of all blocks; NULL unless they are wanted */
     ferry_result_block *blocks; /* [block_count] in order */
     size_t block_count;
@@ -63,8 +63,8 @@ const ferry_result_hypothesis *ferry_result_find(const ferry_result *result, siz
 
 /* ---- quality: what ids and characters say about a text (quality.c) ---- */
 
-/* Nothing but white space, "▁" for it, and characters that are nothing by themselves (Unicode's categories C: control,
- * format; M: marks); a letter; or other characters. */
+/* What can be seen of a text: nothing, as it has only white space, "▁" for it, and Unicode's categories C (control,
+ * format) and M (marks); something, but no letter; a letter. */
 typedef enum ferry_sight { FERRY_SIGHT_NOTHING, FERRY_SIGHT_OTHER, FERRY_SIGHT_LETTER } ferry_sight;
 ferry_sight ferry_text_sight(ferry_view text);
 
@@ -95,7 +95,8 @@ typedef struct ferry_quality_signs {
     size_t unknowns;       /* unknown words of the translation: FERRY_QUALITY_UNKNOWN, which its source may be, too */
 } ferry_quality_signs;
 
-/* Adds those that a translation has beside its source's ids; of one that was cut it is known why it is short.
+/* Adds the signs that a comparison of a translation with its source's ids gives. One that was cut is not called short,
+ * too, unless it is blank.
  * `has_text`: if false, its text is not known. `unknown_id`: of words that its text lacks; -1: none. */
 void ferry_quality_compare(ferry_quality_signs *quality, const ferry_ids *source,
                            const ferry_result_hypothesis *translation, bool has_text, int32_t unknown_id);
@@ -168,8 +169,8 @@ ferry_status ferry_text_split(const ferry_translator *translator, ferry_text tex
  * a part that has fewer, the last one). If a part failed, the line fails. */
 ferry_status ferry_parts_join(const ferry_parts *parts, const ferry_translator *translator, ferry_result_line *line,
                               ferry_error *error);
-/* Adds the line's quality flags, and a warning for each kind, and where nobody asked for several parts or sentences are
- * cut, one that says so (quality.c). */
+/* Adds the line's quality flags, and a warning for each kind; and one if the line was split without a request, or
+ * within a sentence (quality.c). */
 ferry_status ferry_parts_warn(const ferry_parts *parts, const ferry_translator *translator, ferry_result_line *line,
                               ferry_error *error);
 /* The result of a text, with what is between its sentences copied: `sentences`, that of its lines, belongs to it, even
@@ -226,8 +227,8 @@ typedef struct ferry_job_share {
     ferry_job *job; /* the call's; NULL: of a service */
     int32_t worker;
     size_t held;               /* sentences that it has taken */
-    bool alone;                /* only the next one is taken, */
-    ferry_job_sentence *first; /* which is this */
+    bool alone;                /* only `first` is taken */
+    ferry_job_sentence *first; /* the next one, of `alone` */
 } ferry_job_share;
 
 struct ferry_job {
@@ -278,7 +279,7 @@ ferry_status ferry_job_end(ferry_job *job, ferry_status status, ferry_result **r
 
 /* The text of a line without ill-formed UTF-8: the text itself, or a copy that the job releases, with a warning. */
 ferry_status ferry_job_repair(ferry_job *job, size_t line, ferry_view *text, ferry_error *error);
-/* A line whose result has no sentence is complete. */
+/* The result of a line is complete. */
 void ferry_job_finish_line(ferry_job *job, size_t line);
 
 /* ---- workers of jobs ---- */

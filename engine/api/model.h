@@ -65,7 +65,7 @@ ferry_status ferry_languages_encode_part(const ferry_model *model, ferry_languag
 /* ---- the model ---- */
 
 struct ferry_model {
-    atomic_size_t users; /* the caller and translators; ferry_model_close is one less, the last releases the model */
+    atomic_size_t users; /* the caller and translators; the last to leave releases the model */
     ferry_mutex mutex;   /* of `widened` */
     bool widened;
     const ferry_kernels *kernels;

@@ -38,8 +38,8 @@ typedef enum ferry_queue_target {
 } ferry_queue_target;
 
 typedef enum ferry_queue_task {
-    FERRY_QUEUE_NOTHING,   /* is left, and the queue is closed */
-    FERRY_QUEUE_REPORT,    /* that a job has ended */
+    FERRY_QUEUE_NOTHING,   /* no task is left, and the queue is closed */
+    FERRY_QUEUE_REPORT,    /* a job has ended */
     FERRY_QUEUE_TRANSLATE, /* sentences that are taken as there is room for them */
     FERRY_QUEUE_TRANSLATE_ALONE
 } ferry_queue_task;

@@ -35,8 +35,8 @@ typedef struct ferry_attention_probe {
     ferry_attention_kind kind;
     int32_t layer, head; /* negative: all */
     float *weights;      /* [layers asked for, heads asked for, rows, ld]; 0 past the keys */
-    size_t rows, ld;     /* rows: of a call */
-    bool last;           /* of cross-attention: nothing else is wanted of the pass, which ends here */
+    size_t rows, ld;     /* rows: of a pass, at most */
+    bool last;           /* of cross-attention: the pass ends when it has these weights */
 } ferry_attention_probe;
 
 typedef struct ferry_attention_call {
@@ -155,8 +155,9 @@ typedef struct ferry_decoder_rows {
     const int32_t *ids; /* [rows] input ids; -1: a row of zeros for the embedding */
     int32_t rows;
     /* The call fills in the caches of the following two. */
-    ferry_attended self; /* hypotheses, in ferry_state_hypothesis_cache, which the call extends. A span for each, in row
-                            order: its rows at positions first …, where an SSRU's hypothesis must end */
+    ferry_attended
+        self; /* hypotheses, in ferry_state_hypothesis_cache, which the call extends. A span for each, in row
+                 order: its rows are at positions first …; of an SSRU, `first` must be the hypothesis' length */
     ferry_attended cross; /* sentences as ferry_decoder_begin left them, and the consecutive rows of each, in row order;
                              `first` is unused */
 } ferry_decoder_rows;

@@ -88,10 +88,10 @@ typedef struct ferry_transformer {
     float output_scale;   /* factor of the decoder's output before the output matrix */
     ferry_matrix output;  /* [V, D]  output.weight, or the decoder's embedding when tied; bias output.bias or NULL */
     bool sentence_inputs; /* int8 inputs without their own multiplier are quantized by sentence, not by row */
-    ferry_coarse output_coarse; /* [V, D]  output_coarse.weight, about `output`, if the file has it */
+    ferry_coarse output_coarse; /* [V, D]  output_coarse.weight, approximates `output`; if the file has it */
 } ferry_transformer;
 
-/* The row groups (linear.h) of a product over sentences whose last rows precede ends [sentences]. */
+/* The row groups (linear.h) of a product over sentences: the rows of sentence s end before ends[s]. */
 static inline const int32_t *ferry_sentence_groups(const ferry_transformer *model, const int32_t *ends)
 {
     return model->sentence_inputs ? ends : NULL;

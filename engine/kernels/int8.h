@@ -206,14 +206,14 @@ INLINE void finish_inputs(const ferry_rows_i8 *inputs, int32_t row, const row_la
         sum = (int32_t)ceil((double)inputs->nibbles_error * sqrt((double)add_lanes(lanes->squares))) -
               NIBBLE_OFFSET * sum;
     inputs->sums[row] = sum;
-    if (add_lanes(lanes->nans) != 0) inputs->factors[row] = NAN; /* codes cannot say it, but so the product does */
+    if (add_lanes(lanes->nans) != 0) inputs->factors[row] = NAN; /* codes have no NaN, so the product makes it */
     inputs->units[row] = 1.0f / inputs->factors[row];
 }
 
 /* ---- blocks of rows ---- */
 
-/* How rows are parted into blocks of at most tile_rows: steps of row_step rows, which an instruction takes together, in
- * each block, and one step more in the first `larger` ones. */
+/* How rows are divided into blocks of at most tile_rows: steps of row_step rows, which an instruction takes together,
+ * in each block, and one step more in the first `larger` ones. */
 typedef struct partition {
     int32_t rows, count, row_step, steps, larger;
 } partition;

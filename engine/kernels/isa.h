@@ -46,8 +46,8 @@
     KERNEL(isa, scale)                                                                                                 \
     KERNEL(isa, widen_f16)
 
-/* The ISAs of this architecture, in ascending order: OpenBLAS's products are faster than plain C's where they have to
- * be, as there are no others. */
+/* The ISAs of this architecture, in ascending order. OpenBLAS is above plain C only where there are no other
+ * kernels. */
 #if defined(FERRY_OPENBLAS)
 #define FERRY_ISAS_BLAS(ISA) FERRY_ISAS_OPENBLAS(ISA)
 #else

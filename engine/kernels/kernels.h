@@ -60,7 +60,7 @@ typedef struct ferry_matrix {
     ferry_input_limits *limits; /* codes: of the whole matrix, found by its first products; NULL: not used */
 } ferry_matrix;
 
-/* Ŵ, about a matrix W with fewer bytes: codes of floats, nibbles of codes (ferry_logit_bound). */
+/* Ŵ, which approximates a matrix W by fewer bytes: codes of floats, nibbles of codes (ferry_logit_bound). */
 typedef struct ferry_coarse {
     ferry_matrix matrix; /* without a bias; weights NULL: there is none */
     float error;         /* no |W_n - Ŵ_n| is larger; of nibbles, in units of their scales */
@@ -82,8 +82,8 @@ typedef struct ferry_overflow {
     int32_t *offsets;             /* [rows, ferry_overflow_offsets(K)] what sums of 16 bits start at */
 } ferry_overflow;
 
-/* How many overflow groups, and how many offsets, a row has at most: two for each group of inputs; one for each of the
- * two pairs of 16 inputs, and an even number of them. */
+/* How many overflow groups, and how many offsets, a row has at most: two for each group of inputs; one for every 16
+ * inputs, for both of their pairs, rounded up to an even number. */
 static inline size_t ferry_overflow_most(int32_t K)
 {
     return 2 * (((size_t)K + 3) / 4);
@@ -215,8 +215,8 @@ const ferry_kernels *ferry_kernels_find_without_tiles(void);
 /* Tables that run here, best first; NULL-terminated. Requests the permission for tiles. For tests and benchmarks. */
 const ferry_kernels *const *ferry_kernels_available(void);
 
-/* Bytes of the arrays of quantized inputs, for rows, K ≥ 1; and places them in such memory, 64-byte aligned, which is
- * the caller's. rows and K are set. */
+/* Bytes of the arrays of quantized inputs, for rows, K ≥ 1; and makes `inputs`, whose rows and K are set, point into
+ * the caller's memory of that size, 64-byte aligned. */
 size_t ferry_rows_i8_size(const ferry_kernels *kernels, int32_t rows, int32_t K);
 void ferry_rows_i8_place(ferry_rows_i8 *inputs, const ferry_kernels *kernels, void *memory);
 

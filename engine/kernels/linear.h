@@ -1,4 +1,4 @@
-/* Every product with weights goes through ferry_linear: the graph never sees how a weight is stored or which kernel
+/* Products with weights (ferry_matrix): the graph never sees how a weight is stored or which kernel
  * multiplies.
  *
  * int8. A quantized matrix holds integers q in -127 … 127 that stand for W[n, k] = q[n, k]·scales[n], or, where one
@@ -38,12 +38,12 @@ struct ferry_input_limits {
 /* How many limits there are. K ≥ 1. */
 size_t ferry_input_limits_count(int32_t K);
 
-/* Bytes of the struct, which is the caller's; then codes of q (ferry_matrix) must last as long as it does. */
+/* Bytes of the struct, which the caller allocates; `codes`, those of q (ferry_matrix), must outlive it. */
 size_t ferry_input_limits_size(int32_t K);
 void ferry_input_limits_init(ferry_input_limits *limits, const int8_t *codes, int32_t N, int32_t K);
 
-/* Limits are found by reading all codes, which pays when this many rows have been multiplied; sums of 16 bits pay in
- * products of this many rows. */
+/* Finding limits reads all codes, which pays after FERRY_LIMITED_ROWS rows in all; sums of 16 bits pay in products of
+ * FERRY_LIMITED_ROWS_TOGETHER rows and more. */
 enum { FERRY_LIMITED_ROWS = 128, FERRY_LIMITED_ROWS_TOGETHER = 8 };
 /* The limits, for a product of some rows; NULL before a total of FERRY_LIMITED_ROWS, or while another thread finds
  * them. Thread-safe. */

@@ -64,8 +64,8 @@ struct ferry_position_parameter {
     const char *unit;    /* what a message calls the number; NULL: "number" */
     const char *missing; /* value when the model file lacks the parameter; NULL: it is required */
     const char *usual;   /* value in a model without a file (measurements, plots); NULL: `missing` */
-    /* Exists if this choice, which is declared before, has number `from` or a later one; otherwise it is 1. NULL:
-     * always */
+    /* The parameter exists if this choice, which is declared before, has index `from` or a higher one; otherwise its
+     * value is 1. NULL: it always exists */
     const char *when;
     int32_t from;
     /* The word of a choice in ferry.features ("word:choice"). The first choice has none, and is not written or shown.
@@ -206,9 +206,10 @@ size_t ferry_position_scratch(const ferry_position *position, int32_t queries, i
 /* Releases all memory; the state can be used again. */
 void ferry_position_state_destroy(ferry_position_state *state);
 
-/* For a scheme's bind: position->derived becomes `head` bytes, and *tables, rows·width floats, 64-byte aligned. Nothing
- * is written: whether the file holds the tensors is not known yet. UNSUPPORTED: the tables are out of all proportion to
- * them. */
+/* For a scheme's bind: position->derived becomes `head` bytes, and *tables, rows·width floats, 64-byte aligned. They
+ * are uninitialized, as tensors may prove to be missing. UNSUPPORTED: the tables are out of all proportion to the
+ * tensors.
+ */
 ferry_status ferry_position_allocate(ferry_position *position, size_t head, size_t rows, size_t width, float **tables,
                                      ferry_error *error);
 /* For a scheme's bind: tensor `index` of its list, of one layer. */

@@ -12,10 +12,10 @@
 /* How many positions of keys and values the sentences in progress will hold when they hold the most.
  *
  * A sentence holds those of its source from the beginning, and those of its hypotheses grow with each step until it
- * ends. Sentences that begin together are longest together, and hold twice what they hold at first; those that begin
- * one after the other hold less for the same work. So that memory is used evenly, sentences enter by what all will hold
- * instead of what they hold now. The lengths of translations are estimates: they change when a sentence is translated,
- * never how. */
+ * ends. Sentences that begin together are longest together, and hold then about twice what they held first; those that
+ * begin one after the other hold less for the same work. So a sentence enters by what all will hold at most, not by
+ * what they hold now. The lengths of translations are estimates: they change when a sentence is translated, never how.
+ */
 
 /* A sentence: how many steps from now it ends, and what it holds now. */
 typedef struct ferry_forecast_end {

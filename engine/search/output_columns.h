@@ -29,8 +29,8 @@ ferry_status ferry_shortlist_words(const ferry_shortlist *shortlist, int32_t voc
 
 /* The column of the largest logit of x that the rules of `search` admit (ferry_search_mask), the lowest one among
  * equals, and its logit; -1 if all are -INFINITY.
- * maxima [⌈N/16⌉]: the largest coarse logit of each panel, overwritten; first ≥ 0: of which panel it is the largest;
- * the margin is known. Errors: MEMORY, CANCELLED. */
+ * maxima [⌈N/16⌉]: the largest coarse logit of each panel, overwritten; first ≥ 0: the panel that has the largest of
+ * them; the margin is finite. Errors: MEMORY, CANCELLED. */
 ferry_status ferry_logit_bound_resolve(const ferry_logit_bound *bound, ferry_context *context, const float *x,
                                        double margin, float *maxima, int32_t first, ferry_search *search,
                                        int32_t *column, float *logit, ferry_error *error);

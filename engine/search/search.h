@@ -30,7 +30,7 @@
  * for each of the likeliest tokens (`alternatives`; none of them ends), or for each draw (`sample`), and each lane goes
  * on for itself. Lanes are hypotheses in this order, whatever their scores.
  *
- * A prefix is followed by what the search finds after it.
+ * A prefix is the beginning of every hypothesis. How its tokens count:
  * - Hugging Face (`generate` with decoder_input_ids): its tokens, and forced_first_id before them, add nothing to the
  *   sum and are not counted in n.
  * - Marian (--force-decode): they count as if they had been chosen.
@@ -143,8 +143,8 @@ uint64_t ferry_sample_stream(const int32_t *ids, int32_t count, const int32_t *p
 /* The random number of draw `draw` at this step: from 0 to 1, without 1; 53 bits. */
 double ferry_sample_uniform(uint64_t seed, uint64_t stream, uint32_t draw, uint32_t step);
 
-/* Which of values [count], at least one of them finite, can be drawn: sets indices [*kept] (room for `count`) to their
- * indices. Returns how many they are. */
+/* Which of values [count], at least one of them finite, can be drawn: sets `indices`, with room for `count`, to their
+ * indices, and returns how many they are. */
 int32_t ferry_sample_keep(const ferry_options *options, const float *values, int32_t count, int32_t *indices);
 /* The one of indices [kept] that belongs to `uniform`. */
 int32_t ferry_sample_choose(const ferry_options *options, const float *values, const int32_t *indices, int32_t kept,
@@ -169,7 +169,7 @@ typedef struct ferry_hypothesis {
     int32_t length;
     float score;
     const float *token_scores; /* [length] each token's part of the sum; added up in order they are the sum */
-    float coverage;            /* the part of the score that the coverage penalty is */
+    float coverage;            /* the coverage penalty, a part of the score */
 } ferry_hypothesis;
 
 typedef struct ferry_search ferry_search;
