@@ -8,12 +8,15 @@
 
 /* ---- creation ---- */
 
+_Static_assert(FERRY_TOKENIZER_FSMT - FERRY_TOKENIZER_BPE == (int)FERRY_BPE_FSMT - (int)FERRY_BPE_TOKENIZERS,
+               "kinds of merges have one order");
+
 static ferry_status fill_words(ferry_segmenter *segmenter, const ferry_tokenizer_config *config, ferry_error *error)
 {
     const ferry_unigram_config unigram = {.pieces = config->source_pieces,
                                           .scores = config->scores,
                                           .count = config->source_count,
-                                          .unknown = config->source_unk,
+                                          .unknown = config->source_unk_id,
                                           .byte_fallback = config->byte_fallback};
     ferry_text_rules_config rules = config->rules;
     rules.pieces = config->source_pieces;
@@ -27,10 +30,11 @@ static ferry_status fill_words(ferry_segmenter *segmenter, const ferry_tokenizer
 ferry_status ferry_segmenter_create(ferry_segmenter *segmenter, const ferry_tokenizer_config *config, bool target,
                                     int32_t unk, const bool *special, const ferry_spm *spm, ferry_error *error)
 {
+    const bool merges = config->kind >= FERRY_TOKENIZER_BPE;
     const ferry_bpe_config bpe = {
-        .kind = config->bpe,
+        .kind = merges ? (ferry_bpe_kind)(config->kind - FERRY_TOKENIZER_BPE + FERRY_BPE_TOKENIZERS) : FERRY_BPE_NONE,
         .merges = target ? config->target_merges : config->source_merges,
-        .merge_count = target ? config->target_merge_count : config->source_merge_count,
+        .merge_count = (size_t)(target ? config->target_merge_count : config->source_merge_count),
         .vocabulary = &segmenter->vocabulary,
         .unknown = unk,
         .word_end = config->word_end,
@@ -44,10 +48,9 @@ ferry_status ferry_segmenter_create(ferry_segmenter *segmenter, const ferry_toke
     FERRY_TRY(ferry_vocabulary_create(target ? config->target_pieces : config->source_pieces,
                                       target ? config->target_count : config->source_count, &segmenter->vocabulary,
                                       error));
-    if (!target && (config->scores != NULL || config->bpe == FERRY_BPE_TOKENIZERS))
+    if (!target && (config->scores != NULL || config->kind == FERRY_TOKENIZER_BPE))
         FERRY_TRY(fill_words(segmenter, config, error));
-    if (config->bpe != FERRY_BPE_NONE)
-        return ferry_bpe_create(&bpe, target ? "target merges" : "source merges", &segmenter->bpe, error);
+    if (merges) return ferry_bpe_create(&bpe, target ? "target merges" : "source merges", &segmenter->bpe, error);
     if (config->source_model.size == 0) return FERRY_OK;
     if (spm == NULL)
         FERRY_TRY(ferry_spm_create(target ? config->target_model : config->source_model,

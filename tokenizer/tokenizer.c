@@ -25,7 +25,7 @@ static bool segments(const ferry_tokenizer *tokenizer)
 /* As subword-nmt and FSMT do. */
 static bool has_subwords(const ferry_tokenizer *tokenizer)
 {
-    return tokenizer->config.bpe > FERRY_BPE_TOKENIZERS;
+    return tokenizer->config.kind > FERRY_TOKENIZER_BPE;
 }
 
 /* ---- ids and ranges ---- */
@@ -75,9 +75,9 @@ void ferry_ranges_unrepair(ferry_view text, ferry_range *ranges, size_t count)
 /* ---- creation ---- */
 
 /* ids [size] must be below `count`. */
-static ferry_status check_ids(const char *what, const int32_t *ids, size_t size, int32_t count, ferry_error *error)
+static ferry_status check_ids(const char *what, const int32_t *ids, int32_t size, int32_t count, ferry_error *error)
 {
-    for (size_t i = 0; i < size; i++) {
+    for (int32_t i = 0; i < size; i++) {
         if (ids[i] >= 0 && ids[i] < count) continue;
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: expected ids from 0 to %d, found %d", what, count - 1,
                           ids[i]);
@@ -93,16 +93,15 @@ static bool is_one_model(const ferry_tokenizer_config *config)
 static ferry_status fill(ferry_tokenizer *tokenizer, const ferry_tokenizer_config *config, ferry_error *error)
 {
     const size_t size = (size_t)config->target_count + 1;
-    const bool shared = config->source_pieces == config->target_pieces, fsmt = config->bpe == FERRY_BPE_FSMT;
+    const bool shared = config->source_pieces == config->target_pieces, fsmt = config->kind == FERRY_TOKENIZER_FSMT;
     tokenizer->config = *config;
-    FERRY_TRY(check_ids("source unknown id", &config->source_unk, 1, config->source_count, error));
+    FERRY_TRY(check_ids("source unknown id", &config->source_unk_id, 1, config->source_count, error));
     FERRY_TRY(check_ids("source prefix", config->prefix_ids, config->prefix_count, config->source_count, error));
     FERRY_TRY(check_ids("source suffix", config->suffix_ids, config->suffix_count, config->source_count, error));
-    FERRY_TRY(check_ids("special target ids", config->target_special, config->target_special_count,
-                        config->target_count, error));
+    FERRY_TRY(check_ids("special target ids", config->special_ids, config->special_count, config->target_count, error));
     tokenizer->special = calloc(size, sizeof *tokenizer->special);
     if (tokenizer->special == NULL) return ferry_fail_memory(error, "the special ids", size);
-    for (size_t i = 0; i < config->target_special_count; i++) tokenizer->special[config->target_special[i]] = true;
+    for (int32_t i = 0; i < config->special_count; i++) tokenizer->special[config->special_ids[i]] = true;
     if (config->source_moses.size > 0) {
         if (!has_subwords(tokenizer))
             return ferry_fail(error, FERRY_ERROR_FORMAT, "Moses' words: expected merges of subword-nmt or FSMT");
@@ -111,7 +110,7 @@ static ferry_status fill(ferry_tokenizer *tokenizer, const ferry_tokenizer_confi
         FERRY_TRY(ferry_moses_create(config->source_moses, fsmt, &tokenizer->source_moses, error));
         FERRY_TRY(ferry_moses_create(config->target_moses, fsmt, &tokenizer->target_moses, error));
     }
-    FERRY_TRY(ferry_segmenter_create(&tokenizer->source, config, false, config->source_unk,
+    FERRY_TRY(ferry_segmenter_create(&tokenizer->source, config, false, config->source_unk_id,
                                      shared ? tokenizer->special : NULL, NULL, error));
     if (shared && is_one_model(config)) atomic_store(&tokenizer->target, &tokenizer->source);
     return FERRY_OK;
@@ -154,7 +153,7 @@ int32_t ferry_tokenizer_target_unknown(const ferry_tokenizer *tokenizer)
 {
     static const char *const names[] = {"<unk>", "UNK"};
     const ferry_tokenizer_config *config = &tokenizer->config;
-    if (config->source_pieces == config->target_pieces) return config->source_unk;
+    if (config->source_pieces == config->target_pieces) return config->source_unk_id;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         for (int32_t id = 0; id < config->target_count; id++)
             if (ferry_view_is(ferry_texts_at(config->target_pieces, (size_t)id), names[i])) return id;
@@ -164,7 +163,7 @@ int32_t ferry_tokenizer_target_unknown(const ferry_tokenizer *tokenizer)
 static ferry_status create_target(const ferry_tokenizer *tokenizer, ferry_segmenter *made, ferry_error *error)
 {
     const ferry_tokenizer_config *config = &tokenizer->config;
-    const bool merges = config->bpe != FERRY_BPE_NONE;
+    const bool merges = config->kind >= FERRY_TOKENIZER_BPE;
     const int32_t unk = ferry_tokenizer_target_unknown(tokenizer);
     if ((config->source_model.size > 0 && config->target_model.size == 0) ||
         (merges && !is_one_model(config) && config->target_merge_count == 0))
@@ -209,10 +208,10 @@ bool ferry_tokenizer_has_piece(const ferry_tokenizer *tokenizer, ferry_view piec
 }
 
 /* Appends ids without text, at `offset`. */
-static ferry_status append_added(const int32_t *added, size_t count, size_t offset, ferry_ids *ids,
+static ferry_status append_added(const int32_t *added, int32_t count, size_t offset, ferry_ids *ids,
                                  ferry_ranges *ranges, ferry_error *error)
 {
-    for (size_t i = 0; i < count; i++) {
+    for (int32_t i = 0; i < count; i++) {
         FERRY_TRY(ferry_ids_insert(ids, ids->count, added[i], error));
         if (ranges == NULL) continue;
         FERRY_TRY(ferry_ranges_insert(ranges, ranges->count, (ferry_range){offset, offset}, error));
@@ -284,8 +283,8 @@ static ferry_status end_run(decoding *into, size_t index)
     const size_t run = into->run, start = text->size - run;
     if (run == 0) return FERRY_OK;
     FERRY_TRY(ferry_string_reserve(text, 2 * run, into->error));
-    const bool broken =
-        into->tokenizer->config.bytes == FERRY_BYTES_RUN && !ferry_utf8_is_valid((ferry_view){text->data + start, run});
+    const bool broken = into->tokenizer->config.decoder_bytes == FERRY_BYTES_RUN &&
+                        !ferry_utf8_is_valid((ferry_view){text->data + start, run});
     /* Moved to the end of the tripled space, the bytes are read before they are overwritten. */
     const ferry_view bytes = {memmove(text->data + start + 2 * run, text->data + start, run), run};
     size_t i = into->first;
@@ -345,7 +344,7 @@ static const ferry_view goes_on = {"@@", 2}, ends_word = {"</w>", 4};
  * blank. A whole word is text, which is escaped where Moses' rules turn the result into text. */
 static ferry_status append_subword(decoding *into, ferry_view piece, bool whole, bool continues, size_t index)
 {
-    const bool marks_ends = into->tokenizer->config.bpe == FERRY_BPE_FSMT;
+    const bool marks_ends = into->tokenizer->config.kind == FERRY_TOKENIZER_FSMT;
     const bool ends = marks_ends && !whole && ends_with(piece, ends_word);
     if (ends) piece.size -= ends_word.size;
     if (!marks_ends) into->unended = !whole && ends_with(piece, goes_on) ? index + 1 : 0;
@@ -363,7 +362,7 @@ static ferry_status append_id(decoding *into, size_t index, int32_t id, const fe
     const ferry_tokenizer *tokenizer = into->tokenizer;
     const bool segmented = segments(tokenizer), skip_blanks = into->skip_blanks, whole = word != NULL;
     const ferry_view piece = whole ? word->text : ferry_texts_at(tokenizer->config.target_pieces, (size_t)id);
-    const int byte = segmented && !whole && tokenizer->config.bytes != FERRY_BYTES_NONE ? byte_of(piece) : -1;
+    const int byte = segmented && !whole && tokenizer->config.decoder_bytes != FERRY_BYTES_NONE ? byte_of(piece) : -1;
     ferry_string *text = into->text;
     into->skip_blanks = false;
     if (byte < 0) FERRY_TRY(end_run(into, index));
@@ -466,7 +465,7 @@ ferry_status ferry_tokenizer_decode_ranges(const ferry_tokenizer *tokenizer, con
     decoding into = {.tokenizer = tokenizer,
                      .text = text,
                      .ranges = ranges,
-                     .skip_blanks = config->blanks == FERRY_BLANKS_FIRST_PIECE,
+                     .skip_blanks = config->decoder_blanks == FERRY_BLANKS_FIRST_PIECE,
                      .error = error};
     text->size = 0;
     for (size_t i = 0; i < count; i++) {
@@ -483,7 +482,7 @@ ferry_status ferry_tokenizer_decode_ranges(const ferry_tokenizer *tokenizer, con
             ranges[i] = (ferry_range){text->size, text->size};
     }
     FERRY_TRY(end_run(&into, count));
-    if (segments(tokenizer) || has_subwords(tokenizer)) trim(text, config->blanks, ranges, count);
+    if (segments(tokenizer) || has_subwords(tokenizer)) trim(text, config->decoder_blanks, ranges, count);
     if (tokenizer->target_moses == NULL) return FERRY_OK;
     return join_words(tokenizer->target_moses, text, ranges, count, error);
 }

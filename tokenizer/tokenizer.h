@@ -42,43 +42,59 @@ typedef enum ferry_decoder_blanks {
     FERRY_BLANKS_KEEP
 } ferry_decoder_blanks;
 
+typedef enum ferry_tokenizer_kind {
+    FERRY_TOKENIZER_NONE,          /* the model takes and gives ids */
+    FERRY_TOKENIZER_PIECES,        /* a text is pieces separated by blanks */
+    FERRY_TOKENIZER_SENTENCEPIECE, /* SentencePiece models */
+    FERRY_TOKENIZER_UNIGRAM,       /* words (text_rules.h), and a Unigram model for each of them */
+    /* Merges, in the order of ferry_bpe_kind. */
+    FERRY_TOKENIZER_BPE, /* words as above */
+    FERRY_TOKENIZER_SUBWORD_NMT_1,
+    FERRY_TOKENIZER_SUBWORD_NMT_2,
+    FERRY_TOKENIZER_FSMT
+} ferry_tokenizer_kind;
+
+/* What a model file says of its tokenizer. */
 typedef struct ferry_tokenizer_config {
+    bool present; /* the model has a tokenizer */
+    ferry_tokenizer_kind kind;
     ferry_view source_model;          /* serialized SentencePiece ModelProto; empty: a text is pieces */
-    ferry_view target_model;          /* the target side's; the same pointer: the same model */
-    const ferry_texts *source_pieces; /* [source_count], by the model's id */
+    ferry_view target_model;          /* the target side's; the same pointer: the same model; empty: not known */
+    const ferry_texts *source_pieces; /* [source_count] by the model's id; empty: no piece has this id */
     int32_t source_count;
     const ferry_texts *target_pieces; /* [target_count]; source_pieces when the sides share them */
     int32_t target_count;
-    int32_t source_unk;            /* id of pieces outside the source vocabulary */
-    const int32_t *target_special; /* [target_special_count] ids without text: eos, pad, unk, languages, … */
-    size_t target_special_count;
+    int32_t source_unk_id;     /* of pieces outside the source vocabulary */
+    bool leading_tag;          /* a text's start from ">>" to the first "<<" is one piece, not segmented (Marian) */
     const int32_t *prefix_ids; /* [prefix_count] before the text's ids */
-    size_t prefix_count;
+    int32_t prefix_count;
     const int32_t *suffix_ids; /* [suffix_count] after them: eos, … */
-    size_t suffix_count;
+    int32_t suffix_count;
+    const int32_t *special_ids; /* [special_count] target ids without text: eos, pad, unk, languages, … */
+    int32_t special_count;
     /* OPUS-MT's preprocess.sh: full-width and typographic punctuation becomes ASCII, characters of category C become
      * blanks, blanks are squeezed. */
     bool opus_punctuation;
-    /* Instead of SentencePiece models; both sides then have one vocabulary. */
-    ferry_text_rules_config rules; /* without `pieces`, which are source_pieces */
-    const double *scores;          /* [source_count] of the Unigram model; NaN: no piece of it. NULL: no such model */
-    bool byte_fallback;            /* its unknown characters become pieces <0xNN> */
-    ferry_decoder_bytes bytes;
-    ferry_decoder_blanks blanks;
-    /* Byte pair encoding of the words that `rules` make (FERRY_BPE_TOKENIZERS), or of those between blanks. Merges are
-     * as in ferry_bpe_config. */
-    ferry_bpe_kind bpe;
+    /* From FERRY_TOKENIZER_BPE on; merges are as in ferry_bpe_config. */
     const ferry_texts *source_merges; /* [source_merge_count] */
-    size_t source_merge_count;
-    const ferry_texts *target_merges; /* [target_merge_count]; the same pointer: shared; or a count of 0: unknown */
-    size_t target_merge_count;
-    ferry_view word_end; /* this and the next two: for FERRY_BPE_TOKENIZERS */
-    bool fuse_unknown;
-    bool whole_words;
-    /* A text is divided into Moses' words before `bpe`, and they are joined after it; empty: it is not. */
+    int32_t source_merge_count;
+    const ferry_texts *target_merges; /* [target_merge_count]; the same pointer: shared; or a count of 0: not known */
+    int32_t target_merge_count;
+    /* From FERRY_TOKENIZER_SUBWORD_NMT_1 on: a text is divided into Moses' words before its merges, and they are joined
+     * after them; empty: it is not. */
     ferry_view source_moses; /* its language */
     ferry_view target_moses; /* that of translations; both are empty, or neither */
-    bool leading_tag; /* a text that begins with ">>" has one token up to its first "<<", not segmented (Marian) */
+    /* For FERRY_TOKENIZER_BPE, as in ferry_bpe_config: */
+    ferry_view word_end;
+    bool fuse_unknown;
+    bool whole_words;
+    /* For FERRY_TOKENIZER_UNIGRAM and, but for the scores, FERRY_TOKENIZER_BPE, instead of SentencePiece models; both
+     * sides then have one vocabulary: */
+    const double *scores;          /* [source_count] of the Unigram model; NaN: no piece of it. NULL: no such model */
+    bool byte_fallback;            /* its unknown characters become pieces <0xNN> */
+    ferry_text_rules_config rules; /* without `pieces`, which are source_pieces */
+    ferry_decoder_bytes decoder_bytes;
+    ferry_decoder_blanks decoder_blanks;
 } ferry_tokenizer_config;
 
 /* A growing result; empty when zeroed. Its owner frees `ids`. */
@@ -130,7 +146,7 @@ size_t ferry_tokenizer_tag_size(const ferry_tokenizer *tokenizer, ferry_view tex
 bool ferry_tokenizer_has_piece(const ferry_tokenizer *tokenizer, ferry_view piece);
 
 /* Sets *ids to the ids of `text`, which may be empty and contain NUL; each ill-formed byte counts as U+FFFD. A piece or
- * tag outside the vocabulary becomes source_unk. Errors: LIMIT (text above 64 MiB), FORMAT, MEMORY; *ids is then
+ * tag outside the vocabulary becomes source_unk_id. Errors: LIMIT (text above 64 MiB), FORMAT, MEMORY; *ids is then
  * unspecified but still owned. */
 ferry_status ferry_tokenizer_encode(const ferry_tokenizer *tokenizer, ferry_view text, ferry_ids *ids,
                                     ferry_error *error);

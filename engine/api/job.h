@@ -73,7 +73,7 @@ ferry_sight ferry_text_sight(ferry_view text);
 typedef struct ferry_seen {
     size_t known, unknown;
 } ferry_seen;
-ferry_seen ferry_seen_count(const ferry_model_text *text, const ferry_ids *ids);
+ferry_seen ferry_seen_count(const ferry_tokenizer_config *text, const ferry_ids *ids);
 /* The index of the first of ids [count] that is `id`; `count`: none is. */
 size_t ferry_ids_find(const int32_t *ids, size_t count, int32_t id);
 

@@ -84,7 +84,7 @@ static ferry_status describe(const ferry_model_languages *table, int32_t index, 
 
 ferry_status ferry_languages_create(ferry_model *model, ferry_error *error)
 {
-    const ferry_model_languages *table = &model->file.text.languages;
+    const ferry_model_languages *table = &model->file.languages;
     const size_t count = (size_t)table->count;
     if (count == 0) return FERRY_OK;
     for (size_t i = 0; i < (size_t)table->prompt_count; i++) { /* a prompt is tokenized with every line */
@@ -120,7 +120,7 @@ static bool has_word(const char *text, ferry_view name, bool more, comparison *c
 static int32_t find_code(const ferry_model *model, const char *name, int32_t role)
 {
     for (int t = 0; t < 4; t++)
-        for (int32_t i = 0; i < model->file.text.languages.count; i++) {
+        for (int32_t i = 0; i < model->file.languages.count; i++) {
             const ferry_language *language = &model->languages[i];
             if ((language->roles & role) != 0 &&
                 has_word(t % 2 == 0 ? language->tag : language->names, ferry_text_view(name), false,
@@ -145,9 +145,9 @@ static void list_languages(const ferry_model *model, const char *name, int32_t r
     enum { FEW = 12 };
     size_t used = 0;
     list[0] = '\0';
-    for (int32_t i = 0; i < model->file.text.languages.count; i++) {
+    for (int32_t i = 0; i < model->file.languages.count; i++) {
         const ferry_language *language = &model->languages[i];
-        const bool shown = model->file.text.languages.count <= FEW || begins_alike(language->tag, name) ||
+        const bool shown = model->file.languages.count <= FEW || begins_alike(language->tag, name) ||
                            begins_alike(language->names, name) || begins_alike(language->english, name);
         if (!shown || (language->roles & role) == 0) continue;
         const int written = snprintf(list + used, size - used, language->english[0] != '\0' ? "%s%s (%s)" : "%s%s",
@@ -163,7 +163,7 @@ static void list_languages(const ferry_model *model, const char *name, int32_t r
 static ferry_status find_language(const ferry_model *model, const char *option, const char *name, int32_t role,
                                   int32_t by_default, int32_t *index, ferry_error *error)
 {
-    const ferry_model_languages *table = &model->file.text.languages;
+    const ferry_model_languages *table = &model->file.languages;
     const ferry_language_name *row;
     *index = by_default >= 0 && by_default < table->count ? by_default : FERRY_LANGUAGE_OPEN;
     if (name == NULL) return FERRY_OK;
@@ -189,7 +189,7 @@ static ferry_status find_language(const ferry_model *model, const char *option, 
 ferry_status ferry_languages_find(const ferry_model *model, const char *from, const char *to, ferry_language_pair *pair,
                                   ferry_error *error)
 {
-    const ferry_model_languages *table = &model->file.text.languages;
+    const ferry_model_languages *table = &model->file.languages;
     FERRY_TRY(find_language(model, "from", from, FERRY_LANGUAGE_SOURCE, table->default_source, &pair->source, error));
     return find_language(model, "to", to, FERRY_LANGUAGE_TARGET, table->default_target, &pair->target, error);
 }
@@ -210,7 +210,7 @@ static ferry_view prompt_of(const ferry_model_languages *table, ferry_language_p
 ferry_status ferry_languages_check(const ferry_model *model, ferry_language_pair pair, int32_t forced_first_id,
                                    ferry_error *error)
 {
-    const ferry_model_languages *table = &model->file.text.languages;
+    const ferry_model_languages *table = &model->file.languages;
     if (table->source_tag != FERRY_TAG_NONE && pair.source == FERRY_LANGUAGE_OPEN)
         return ferry_fail(error, FERRY_ERROR_ARGUMENT,
                           "option from: the model needs the language to translate from; `ferry languages` lists "
@@ -244,7 +244,7 @@ static ferry_view tag_prompt(const ferry_model_languages *table, const ferry_tok
 ferry_status ferry_languages_check_line(const ferry_model *model, ferry_language_pair pair, ferry_view line,
                                         ferry_error *error)
 {
-    const ferry_model_languages *table = &model->file.text.languages;
+    const ferry_model_languages *table = &model->file.languages;
     const ferry_tokenizer *tokenizer = model->tokenizer;
     const ferry_view form = tag_prompt(table, tokenizer);
     ferry_view tag = {line.data, ferry_tokenizer_tag_size(tokenizer, line)};
@@ -274,7 +274,7 @@ const ferry_sentence_language *ferry_languages_sentences(const ferry_model *mode
 
 int32_t ferry_languages_first_id(const ferry_model *model, ferry_language_pair pair)
 {
-    const ferry_model_languages *table = &model->file.text.languages;
+    const ferry_model_languages *table = &model->file.languages;
     return table->target_tag == FERRY_TAG_FIRST && pair.target >= 0 ? table->target_ids[pair.target] : -1;
 }
 
@@ -322,7 +322,7 @@ static ferry_status encode_with_prompt(const ferry_tokenizer *tokenizer, ferry_v
 ferry_status ferry_languages_encode_part(const ferry_model *model, ferry_language_pair pair, ferry_view tag,
                                          ferry_view part, ferry_ids *ids, ferry_ranges *ranges, ferry_error *error)
 {
-    const ferry_model_languages *table = &model->file.text.languages;
+    const ferry_model_languages *table = &model->file.languages;
     const bool own_tag = table->target_tag == FERRY_TAG_PREFIX && tag.size > 0;
     FERRY_TRY(encode_with_prompt(model->tokenizer, prompt_of(table, pair), tag, part, ids, ranges, error));
     if (!own_tag) FERRY_TRY(add_tag(ids, ranges, part.size, table->target_tag, table->target_ids, pair.target, error));
@@ -334,7 +334,7 @@ ferry_status ferry_languages_encode_part(const ferry_model *model, ferry_languag
 
 size_t ferry_model_language_count(const ferry_model *model)
 {
-    return model != NULL ? (size_t)model->file.text.languages.count : 0;
+    return model != NULL ? (size_t)model->file.languages.count : 0;
 }
 
 const ferry_language *ferry_model_language(const ferry_model *model, size_t index)

@@ -12,9 +12,6 @@
 
 _Static_assert((int)FERRY_SPM_MAX_PIECES == (int)FERRY_MAX_VOCABULARY, "a vocabulary may have all pieces");
 
-enum { BEFORE_MERGES = FERRY_TOKENIZER_BPE - FERRY_BPE_TOKENIZERS };
-_Static_assert(FERRY_TOKENIZER_FSMT - BEFORE_MERGES == (int)FERRY_BPE_FSMT, "kinds of merges have one order");
-
 const char *ferry_status_name(ferry_status status)
 {
     switch (status) {
@@ -33,47 +30,6 @@ const char *ferry_status_name(ferry_status status)
 const char *ferry_version(void)
 {
     return FERRY_VERSION;
-}
-
-ferry_tokenizer_config ferry_model_tokenizer_config(const ferry_model_text *text)
-{
-    return (ferry_tokenizer_config){
-        .source_model = text->source_model,
-        .target_model = text->target_model,
-        .source_pieces = text->source_pieces,
-        .source_count = text->source_count,
-        .target_pieces = text->target_pieces,
-        .target_count = text->target_count,
-        .source_unk = text->source_unk_id,
-        .target_special = text->special_ids,
-        .target_special_count = (size_t)text->special_count,
-        .prefix_ids = text->prefix_ids,
-        .prefix_count = (size_t)text->prefix_count,
-        .suffix_ids = text->suffix_ids,
-        .suffix_count = (size_t)text->suffix_count,
-        .opus_punctuation = text->opus_punctuation,
-        .rules = {.steps = text->steps,
-                  .step_count = (size_t)text->step_count,
-                  .charsmap = text->charsmap,
-                  .added_ids = text->added_ids,
-                  .added_flags = text->added_flags,
-                  .added_count = (size_t)text->added_count},
-        .scores = text->scores,
-        .byte_fallback = text->byte_fallback,
-        .bytes = (ferry_decoder_bytes)text->decoder_bytes,
-        .blanks = (ferry_decoder_blanks)text->decoder_blanks,
-        .bpe = text->kind < FERRY_TOKENIZER_BPE ? FERRY_BPE_NONE : (ferry_bpe_kind)(text->kind - BEFORE_MERGES),
-        .source_merges = text->source_merges,
-        .source_merge_count = (size_t)text->source_merge_count,
-        .target_merges = text->target_merges,
-        .target_merge_count = (size_t)text->target_merge_count,
-        .word_end = text->word_end,
-        .fuse_unknown = text->fuse_unknown,
-        .whole_words = text->whole_words,
-        .source_moses = text->source_moses,
-        .target_moses = text->target_moses,
-        .leading_tag = text->leading_tag,
-    };
 }
 
 /* ---- what the file says ---- */
@@ -168,6 +124,7 @@ static const char *make_row(ferry_model *model, size_t row)
     const ferry_schema_values values = {.transformer = &file->transformer,
                                         .generation = &file->generation,
                                         .text = &file->text,
+                                        .languages = &file->languages,
                                         .origin = &file->origin};
     const bool decoder = rows[row].key[0] == 'd';
     const ferry_position *position =
@@ -239,9 +196,8 @@ ferry_status ferry_model_create(ferry_mapped_file map, const char *name, const f
         return FERRY_ERROR_MEMORY;
     }
     ferry_status status = ferry_model_file_open(map, name, kernels, &created->file, error);
-    const ferry_tokenizer_config config = ferry_model_tokenizer_config(&created->file.text);
     if (status == FERRY_OK && created->file.text.present)
-        status = ferry_tokenizer_create(&config, &created->tokenizer, error);
+        status = ferry_tokenizer_create(&created->file.text, &created->tokenizer, error);
     if (status == FERRY_OK) status = ferry_languages_create(created, error);
     if (status == FERRY_OK) status = ferry_model_info_create(created, error);
     if (status == FERRY_OK)

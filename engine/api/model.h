@@ -71,14 +71,12 @@ struct ferry_model {
     const ferry_kernels *kernels;
     ferry_model_file file;
     ferry_tokenizer *tokenizer; /* NULL if the file has none: the model then takes and gives ids only */
-    ferry_language *languages;  /* [file.text.languages.count], in the file's arena */
+    ferry_language *languages;  /* [file.languages.count], in the file's arena */
     const char **info;          /* of each key of ferry_model_info; in the file's arena */
 };
 
 /* A model without contents, for ferry_model_close; NULL: MEMORY. */
 ferry_model *ferry_model_allocate(const ferry_kernels *kernels, ferry_error *error);
-/* What the file says of its tokenizer; the tables are those of `text`. */
-ferry_tokenizer_config ferry_model_tokenizer_config(const ferry_model_text *text);
 /* Comes before every use of the model's weights: many programs open models only to list them. */
 void ferry_model_widen(const ferry_model *model);
 /* A model of the file in `map`, which belongs to the model, or is closed by a failure; `name` is for messages. */

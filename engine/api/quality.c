@@ -29,7 +29,7 @@ ferry_sight ferry_text_sight(ferry_view text)
     return sight;
 }
 
-ferry_seen ferry_seen_count(const ferry_model_text *text, const ferry_ids *ids)
+ferry_seen ferry_seen_count(const ferry_tokenizer_config *text, const ferry_ids *ids)
 {
     ferry_seen seen = {0};
     for (size_t i = 0; i < ids->count; i++)

@@ -116,7 +116,7 @@ bool ferry_tokens_need_words(const ferry_translator *translator, const int32_t *
 
 /* The source token with the largest of weights [part->ids.count] among those with text. It begins a word if there is
  * white space before it, or the part's beginning, and no piece of its own stands for that. */
-static ferry_word word_of(const ferry_model_text *text, const ferry_part *part, const float *weights)
+static ferry_word word_of(const ferry_tokenizer_config *text, const ferry_part *part, const float *weights)
 {
     static const char blank[] = "\xE2\x96\x81";
     const size_t size = sizeof blank - 1, count = part->ids.count;

@@ -262,7 +262,7 @@ static ferry_status split_rest(splitter *s, ferry_error *error)
  * unknown ids, this is said if it has letters. */
 static ferry_status look_at_parts(splitter *s, ferry_error *error)
 {
-    const ferry_model_text *text = &s->translator->model->file.text;
+    const ferry_tokenizer_config *text = &s->translator->model->file.text;
     FERRY_TRY(encode(s, (ferry_view){s->rest.data, 0}, false, error));
     const ferry_seen frame = ferry_seen_count(text, &s->trial);
     for (size_t p = 0; p < s->parts->count; p++) {

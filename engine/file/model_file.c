@@ -77,7 +77,7 @@ static ferry_status check_kind(const ferry_gguf *gguf, ferry_error *error)
 static ferry_status read_tokenizer(ferry_model_file *file, const ferry_schema_values *values, ferry_error *error)
 {
     const ferry_gguf *gguf = &file->gguf;
-    ferry_model_text *text = &file->text;
+    ferry_tokenizer_config *text = &file->text;
     FERRY_TRY(ferry_read_keys(gguf, FERRY_KEYS_TOKENIZER_KIND, values, &file->arena, error));
     if (text->kind == FERRY_TOKENIZER_NONE) return FERRY_OK;
     text->source_count = file->transformer.encoder.vocab_size;
@@ -100,7 +100,7 @@ static ferry_status read_tokenizer(ferry_model_file *file, const ferry_schema_va
 static ferry_status read_languages(ferry_model_file *file, const ferry_schema_values *values, ferry_error *error)
 {
     const ferry_gguf *gguf = &file->gguf;
-    ferry_model_languages *languages = &file->text.languages;
+    ferry_model_languages *languages = &file->languages;
     if (!file->text.present || ferry_gguf_find(gguf, "ferry.languages.names") == NULL) return FERRY_OK;
     FERRY_TRY(ferry_read_keys(gguf, FERRY_KEYS_LANGUAGES, values, &file->arena, error));
     if (languages->source_tag == FERRY_TAG_FIRST)
@@ -197,6 +197,7 @@ ferry_status ferry_model_file_read(ferry_mapped_file map, const char *name, cons
         .transformer = &file->transformer,
         .generation = &file->generation,
         .text = &file->text,
+        .languages = &file->languages,
         .origin = &file->origin,
         .shortlist = status == FERRY_OK && ferry_gguf_find(&file->gguf, "ferry.shortlist.first") != NULL,
     };

@@ -43,7 +43,8 @@ typedef struct ferry_model_file {
     ferry_view hash; /* digits of ferry.hash, in the map; empty: the file carries none */
     ferry_transformer transformer;
     ferry_generation generation;
-    ferry_model_text text;
+    ferry_tokenizer_config text;     /* the file's; `present` is false, and everything else zero, if it has none */
+    ferry_model_languages languages; /* empty without a tokenizer */
     ferry_model_origin origin;
     int64_t parameters;   /* trained numbers: weights and biases, each counted once, without padding */
     ferry_type type;      /* of the matrices in the file */

@@ -234,48 +234,54 @@ static const ferry_key decoding_keys[] = {
 };
 
 static const ferry_key tokenizer_kind_keys[] = {
-    {"kind", FERRY_KEY_CHOICE, FIELD(ferry_model_text, kind), .choices = ferry_tokenizer_names},
+    {"kind", FERRY_KEY_CHOICE, FIELD(ferry_tokenizer_config, kind), .choices = ferry_tokenizer_names},
 };
 
 static const ferry_key tokenizer_keys[] = {
-    {"source.unk_id", FERRY_KEY_SIZE, FIELD(ferry_model_text, source_unk_id), .bound = FERRY_BOUND_SOURCE_ID},
-    {"source.leading_tag", FERRY_KEY_BOOL, FIELD(ferry_model_text, leading_tag)},
-    {"source.opus_punctuation", FERRY_KEY_BOOL, FIELD(ferry_model_text, opus_punctuation), .optional = true},
-    {"source.prefix_ids", FERRY_KEY_IDS, FIELD(ferry_model_text, prefix_ids), COUNT(ferry_model_text, prefix_count),
-     .bound = FERRY_BOUND_SOURCE_ID, .most_count = FILE_ADDED_IDS},
-    {"source.suffix_ids", FERRY_KEY_IDS, FIELD(ferry_model_text, suffix_ids), COUNT(ferry_model_text, suffix_count),
-     .bound = FERRY_BOUND_SOURCE_ID, .most_count = FILE_ADDED_IDS},
-    {"target.special_ids", FERRY_KEY_IDS, FIELD(ferry_model_text, special_ids), COUNT(ferry_model_text, special_count),
-     .bound = FERRY_BOUND_TARGET_ID},
-    {"source.model", FERRY_KEY_BYTES, FERRY_WHEN_SENTENCEPIECE, FIELD(ferry_model_text, source_model)},
-    {"target.model", FERRY_KEY_BYTES, FERRY_WHEN_TWO_MODELS, FIELD(ferry_model_text, target_model), .optional = true},
-    {"source.pieces", FERRY_KEY_TEXTS, FIELD(ferry_model_text, source_pieces), COUNT(ferry_model_text, source_count),
-     .matches = true},
-    {"target.pieces", FERRY_KEY_TEXTS, FERRY_WHEN_TWO_TABLES, FIELD(ferry_model_text, target_pieces),
-     COUNT(ferry_model_text, target_count), .matches = true, .optional = true},
-    {"source.scores", FERRY_KEY_REALS, FERRY_WHEN_UNIGRAM, FIELD(ferry_model_text, scores),
-     COUNT(ferry_model_text, source_count), .matches = true},
-    {"source.byte_fallback", FERRY_KEY_BOOL, FERRY_WHEN_WORDS, FIELD(ferry_model_text, byte_fallback),
+    {"source.unk_id", FERRY_KEY_SIZE, FIELD(ferry_tokenizer_config, source_unk_id), .bound = FERRY_BOUND_SOURCE_ID},
+    {"source.leading_tag", FERRY_KEY_BOOL, FIELD(ferry_tokenizer_config, leading_tag)},
+    {"source.opus_punctuation", FERRY_KEY_BOOL, FIELD(ferry_tokenizer_config, opus_punctuation), .optional = true},
+    {"source.prefix_ids", FERRY_KEY_IDS, FIELD(ferry_tokenizer_config, prefix_ids),
+     COUNT(ferry_tokenizer_config, prefix_count), .bound = FERRY_BOUND_SOURCE_ID, .most_count = FILE_ADDED_IDS},
+    {"source.suffix_ids", FERRY_KEY_IDS, FIELD(ferry_tokenizer_config, suffix_ids),
+     COUNT(ferry_tokenizer_config, suffix_count), .bound = FERRY_BOUND_SOURCE_ID, .most_count = FILE_ADDED_IDS},
+    {"target.special_ids", FERRY_KEY_IDS, FIELD(ferry_tokenizer_config, special_ids),
+     COUNT(ferry_tokenizer_config, special_count), .bound = FERRY_BOUND_TARGET_ID},
+    {"source.model", FERRY_KEY_BYTES, FERRY_WHEN_SENTENCEPIECE, FIELD(ferry_tokenizer_config, source_model)},
+    {"target.model", FERRY_KEY_BYTES, FERRY_WHEN_TWO_MODELS, FIELD(ferry_tokenizer_config, target_model),
      .optional = true},
-    {"source.steps", FERRY_KEY_TEXTS, FERRY_WHEN_WORDS, FIELD(ferry_model_text, steps),
-     COUNT(ferry_model_text, step_count), .optional = true, .most_count = FILE_STEPS},
-    {"source.charsmap", FERRY_KEY_BYTES, FERRY_WHEN_WORDS, FIELD(ferry_model_text, charsmap), .optional = true},
-    {"source.added_ids", FERRY_KEY_IDS, FERRY_WHEN_WORDS, FIELD(ferry_model_text, added_ids),
-     COUNT(ferry_model_text, added_count), .bound = FERRY_BOUND_SOURCE_ID, .optional = true},
-    {"source.added_flags", FERRY_KEY_IDS, FERRY_WHEN_WORDS, FIELD(ferry_model_text, added_flags),
-     COUNT(ferry_model_text, added_count), .matches = true, .most = ADDED_FLAGS},
-    {"source.merges", FERRY_KEY_TEXTS, FERRY_WHEN_MERGES, FIELD(ferry_model_text, source_merges),
-     COUNT(ferry_model_text, source_merge_count), .most_count = FILE_MERGES},
-    {"target.merges", FERRY_KEY_TEXTS, FERRY_WHEN_TWO_MERGES, FIELD(ferry_model_text, target_merges),
-     COUNT(ferry_model_text, target_merge_count), .most_count = FILE_MERGES, .optional = true},
-    {"source.moses", FERRY_KEY_TEXT, FERRY_WHEN_SUBWORDS, FIELD(ferry_model_text, source_moses), .optional = true},
-    {"target.moses", FERRY_KEY_TEXT, FERRY_WHEN_SUBWORDS, FIELD(ferry_model_text, target_moses), .optional = true},
-    {"source.word_end", FERRY_KEY_TEXT, FERRY_WHEN_BPE, FIELD(ferry_model_text, word_end), .optional = true},
-    {"source.fuse_unknown", FERRY_KEY_BOOL, FERRY_WHEN_BPE, FIELD(ferry_model_text, fuse_unknown), .optional = true},
-    {"source.whole_words", FERRY_KEY_BOOL, FERRY_WHEN_BPE, FIELD(ferry_model_text, whole_words), .optional = true},
-    {"target.bytes", FERRY_KEY_CHOICE, FERRY_WHEN_WORDS, FIELD(ferry_model_text, decoder_bytes),
+    {"source.pieces", FERRY_KEY_TEXTS, FIELD(ferry_tokenizer_config, source_pieces),
+     COUNT(ferry_tokenizer_config, source_count), .matches = true},
+    {"target.pieces", FERRY_KEY_TEXTS, FERRY_WHEN_TWO_TABLES, FIELD(ferry_tokenizer_config, target_pieces),
+     COUNT(ferry_tokenizer_config, target_count), .matches = true, .optional = true},
+    {"source.scores", FERRY_KEY_REALS, FERRY_WHEN_UNIGRAM, FIELD(ferry_tokenizer_config, scores),
+     COUNT(ferry_tokenizer_config, source_count), .matches = true},
+    {"source.byte_fallback", FERRY_KEY_BOOL, FERRY_WHEN_WORDS, FIELD(ferry_tokenizer_config, byte_fallback),
+     .optional = true},
+    {"source.steps", FERRY_KEY_TEXTS, FERRY_WHEN_WORDS, FIELD(ferry_tokenizer_config, rules.steps),
+     COUNT(ferry_tokenizer_config, rules.step_count), .optional = true, .most_count = FILE_STEPS},
+    {"source.charsmap", FERRY_KEY_BYTES, FERRY_WHEN_WORDS, FIELD(ferry_tokenizer_config, rules.charsmap),
+     .optional = true},
+    {"source.added_ids", FERRY_KEY_IDS, FERRY_WHEN_WORDS, FIELD(ferry_tokenizer_config, rules.added_ids),
+     COUNT(ferry_tokenizer_config, rules.added_count), .bound = FERRY_BOUND_SOURCE_ID, .optional = true},
+    {"source.added_flags", FERRY_KEY_IDS, FERRY_WHEN_WORDS, FIELD(ferry_tokenizer_config, rules.added_flags),
+     COUNT(ferry_tokenizer_config, rules.added_count), .matches = true, .most = ADDED_FLAGS},
+    {"source.merges", FERRY_KEY_TEXTS, FERRY_WHEN_MERGES, FIELD(ferry_tokenizer_config, source_merges),
+     COUNT(ferry_tokenizer_config, source_merge_count), .most_count = FILE_MERGES},
+    {"target.merges", FERRY_KEY_TEXTS, FERRY_WHEN_TWO_MERGES, FIELD(ferry_tokenizer_config, target_merges),
+     COUNT(ferry_tokenizer_config, target_merge_count), .most_count = FILE_MERGES, .optional = true},
+    {"source.moses", FERRY_KEY_TEXT, FERRY_WHEN_SUBWORDS, FIELD(ferry_tokenizer_config, source_moses),
+     .optional = true},
+    {"target.moses", FERRY_KEY_TEXT, FERRY_WHEN_SUBWORDS, FIELD(ferry_tokenizer_config, target_moses),
+     .optional = true},
+    {"source.word_end", FERRY_KEY_TEXT, FERRY_WHEN_BPE, FIELD(ferry_tokenizer_config, word_end), .optional = true},
+    {"source.fuse_unknown", FERRY_KEY_BOOL, FERRY_WHEN_BPE, FIELD(ferry_tokenizer_config, fuse_unknown),
+     .optional = true},
+    {"source.whole_words", FERRY_KEY_BOOL, FERRY_WHEN_BPE, FIELD(ferry_tokenizer_config, whole_words),
+     .optional = true},
+    {"target.bytes", FERRY_KEY_CHOICE, FERRY_WHEN_WORDS, FIELD(ferry_tokenizer_config, decoder_bytes),
      .choices = decoder_bytes_names, .optional = true},
-    {"target.blanks", FERRY_KEY_CHOICE, FERRY_WHEN_WORDS, FIELD(ferry_model_text, decoder_blanks),
+    {"target.blanks", FERRY_KEY_CHOICE, FERRY_WHEN_WORDS, FIELD(ferry_tokenizer_config, decoder_blanks),
      .choices = decoder_blanks_names, .optional = true},
 };
 
@@ -362,7 +368,7 @@ void *ferry_schema_group(const ferry_schema_values *values, ferry_key_group grou
     case FERRY_KEYS_DECODING: return &values->generation->decoding;
     case FERRY_KEYS_TOKENIZER_KIND:
     case FERRY_KEYS_TOKENIZER: return values->text;
-    case FERRY_KEYS_LANGUAGES: return &values->text->languages;
+    case FERRY_KEYS_LANGUAGES: return values->languages;
     case FERRY_KEYS_ORIGIN: return values->origin;
     case FERRY_KEY_GROUPS: break;
     }
@@ -371,7 +377,7 @@ void *ferry_schema_group(const ferry_schema_values *values, ferry_key_group grou
 
 bool ferry_key_applies(const ferry_key *key, const ferry_schema_values *values)
 {
-    const ferry_model_text *text = values->text;
+    const ferry_tokenizer_config *text = values->text;
     switch (key->when) {
     case FERRY_WHEN_ALWAYS: return true;
     case FERRY_WHEN_NEVER: return false;
@@ -407,11 +413,11 @@ double ferry_key_most(const ferry_key *key, const ferry_schema_values *values)
     case FERRY_BOUND_SOURCE_ID: return source - 1;
     case FERRY_BOUND_TARGET_ID: return target - 1;
     case FERRY_BOUND_TARGET_COUNT: return target;
-    case FERRY_BOUND_TAG_ID: return (values->text->languages.target_tag == FERRY_TAG_FIRST ? target : source) - 1;
+    case FERRY_BOUND_TAG_ID: return (values->languages->target_tag == FERRY_TAG_FIRST ? target : source) - 1;
     case FERRY_BOUND_LAYER: return decoder->layer_count - 1;
     case FERRY_BOUND_HEAD: return decoder->heads - 1;
     case FERRY_BOUND_HEADS: return decoder->heads;
-    case FERRY_BOUND_LANGUAGE: return values->text->languages.count - 1;
+    case FERRY_BOUND_LANGUAGE: return values->languages->count - 1;
     case FERRY_BOUND_BEAM: return decoding->sample || decoding->alternatives ? key->most : decoding->beam;
     }
     return key->most;

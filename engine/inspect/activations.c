@@ -79,7 +79,7 @@ ferry_status ferry_inspect_tokenize(const ferry_model *model, ferry_text text, c
 ferry_text ferry_inspect_piece(const ferry_model *model, ferry_inspect_stack side, int32_t id)
 {
     if (model == NULL || side > FERRY_INSPECT_DECODER) return (ferry_text){"", 0};
-    const ferry_model_text *text = &model->file.text;
+    const ferry_tokenizer_config *text = &model->file.text;
     const bool source = side == FERRY_INSPECT_ENCODER;
     if (id < 0 || id >= (source ? text->source_count : text->target_count)) return (ferry_text){"", 0};
     const ferry_view piece = ferry_texts_at(source ? text->source_pieces : text->target_pieces, (size_t)id);

@@ -146,7 +146,7 @@ static void print_decoding(FILE *out, const ferry_decoding *decoding)
     fputc('\n', out);
 }
 
-static void print_text(FILE *out, const ferry_model_text *text)
+static void print_text(FILE *out, const ferry_tokenizer_config *text)
 {
     if (!text->present) {
         fputs("text: no tokenizer; the model takes and gives ids only\n", out);
@@ -176,7 +176,7 @@ static void print_text(FILE *out, const ferry_model_text *text)
 
 static void print_languages(FILE *out, const ferry_model *model)
 {
-    const ferry_model_languages *languages = &model->file.text.languages;
+    const ferry_model_languages *languages = &model->file.languages;
     const int32_t defaults[] = {languages->default_source, languages->default_target};
     int32_t sources = 0, targets = 0;
     if (languages->count == 0) return;

@@ -298,6 +298,7 @@ static void configure(ferry_model_file *file, const ferry_inspect_shape *shape)
     ferry_schema_defaults(&(ferry_schema_values){.transformer = &file->transformer,
                                                  .generation = &file->generation,
                                                  .text = &file->text,
+                                                 .languages = &file->languages,
                                                  .origin = &file->origin});
     file->transformer = (ferry_transformer){
         .d_model = shape->d_model,

@@ -58,7 +58,7 @@ static ferry_status read_config(ferry_import_plan *plan, ferry_json config, ferr
 /* With vocab.json, ids are its; without, SentencePiece's. */
 static ferry_status read_text(ferry_import_plan *plan, ferry_error *error)
 {
-    ferry_model_text *text = &plan->text;
+    ferry_tokenizer_config *text = &plan->text;
     const int32_t V = plan->model.decoder.vocab_size;
     const ferry_texts *pieces;
     int32_t unknown;
@@ -187,6 +187,7 @@ ferry_status ferry_import_model_file(ferry_import_plan *plan, ferry_error *error
     plan->model = file->transformer;
     plan->generation = file->generation;
     plan->text = file->text;
+    plan->languages = file->languages;
 
     ferry_weights *weights = &plan->weights;
     weights->arena.account = plan->account;

@@ -38,7 +38,7 @@ typedef struct search {
 /* Side 0, the source, or 1. */
 static search side_of(const ferry_import_plan *plan, size_t i)
 {
-    const ferry_model_text *text = &plan->text;
+    const ferry_tokenizer_config *text = &plan->text;
     return i == 0 ? (search){text->source_pieces, text->source_count, .file = plan->vocabulary_files[0]}
                   : (search){text->target_pieces, text->target_count, .file = plan->vocabulary_files[1]};
 }
@@ -129,7 +129,7 @@ static ferry_status look(ferry_import_plan *plan, search *s, const char *name, f
 
 ferry_status ferry_import_find_segmenter(ferry_import_plan *plan, ferry_error *error)
 {
-    ferry_model_text *text = &plan->text;
+    ferry_tokenizer_config *text = &plan->text;
     search sides[] = {side_of(plan, 0), side_of(plan, 1)};
     const bool two = sides[0].words != sides[1].words;
     if (ferry_import_tokenizer_kind(text) != FERRY_TOKENIZER_PIECES) return FERRY_OK;

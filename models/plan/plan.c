@@ -12,8 +12,11 @@ void ferry_import_plan_init(ferry_import_plan *plan, ferry_source *source)
     ferry_model_origin origin = {0}; /* the writer's */
     *plan = (ferry_import_plan){.source = source, .name = source->base, .prefix = "", .closing_id = -1};
     plan->account = plan->arena.account = &source->budget.account;
-    ferry_schema_defaults(&(ferry_schema_values){
-        .transformer = &plan->model, .generation = &plan->generation, .text = &plan->text, .origin = &origin});
+    ferry_schema_defaults(&(ferry_schema_values){.transformer = &plan->model,
+                                                 .generation = &plan->generation,
+                                                 .text = &plan->text,
+                                                 .languages = &plan->languages,
+                                                 .origin = &origin});
 }
 
 void ferry_import_plan_destroy(ferry_import_plan *plan)

@@ -60,7 +60,8 @@ typedef struct ferry_import_plan {
      * from the plan's tensors, too ("enc.output_norm.weight", "enc.embd_norm.weight"). */
     ferry_transformer model;
     ferry_generation generation; /* ids, decoding defaults, shortlist */
-    ferry_model_text text;
+    ferry_tokenizer_config text;
+    ferry_model_languages languages;
     ferry_view license;
     const char *training;                 /* ferry.origin.training; NULL: not recorded */
     int32_t trained_length, trained_seed; /* ferry.origin.trained_length, …; 0: not recorded */
@@ -194,7 +195,7 @@ ferry_status ferry_import_check_vocabularies(const ferry_import_plan *plan, cons
                                              ferry_error *error);
 
 /* write.c: how the model file will say that texts are divided. */
-ferry_tokenizer_kind ferry_import_tokenizer_kind(const ferry_model_text *text);
+ferry_tokenizer_kind ferry_import_tokenizer_kind(const ferry_tokenizer_config *text);
 
 /* plan_text.c: SentencePiece models and tables of pieces. */
 /* What the model takes counts as the plan's from now on. */
@@ -242,7 +243,7 @@ typedef struct ferry_import_tags {
 /* Errors: LIMIT (FERRY_IMPORT_MAX_LANGUAGES). */
 ferry_status ferry_import_add_tag(ferry_import_plan *plan, ferry_import_tags *list, ferry_view tag, int32_t id,
                                   ferry_error *error);
-/* Tags → plan->text.languages; ids are unused where there are no tags. Other names that users know join each: ISO
+/* Tags → plan->languages; ids are unused where there are no tags. Other names that users know join each: ISO
  * 639-1 and 639-3 codes (plan_languages.c). Every language can be source and target; tags go where source_tag and
  * target_tag say; no defaults. */
 ferry_status ferry_import_languages(ferry_import_plan *plan, const ferry_import_tags *list,

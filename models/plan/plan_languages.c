@@ -210,15 +210,15 @@ ferry_status ferry_import_languages(ferry_import_plan *plan, const ferry_import_
         source_ids[i] = source_tag != FERRY_TAG_NONE ? list->ids[i] : -1;
         target_ids[i] = target_tag != FERRY_TAG_NONE ? list->ids[i] : -1;
     }
-    plan->text.languages = (ferry_model_languages){.roles = roles,
-                                                   .source_ids = source_ids,
-                                                   .target_ids = target_ids,
-                                                   .count = count,
-                                                   .source_tag = source_tag,
-                                                   .target_tag = target_tag,
-                                                   .default_source = -1,
-                                                   .default_target = -1};
-    return ferry_texts_join(&plan->arena, names, (size_t)count, &plan->text.languages.names, error);
+    plan->languages = (ferry_model_languages){.roles = roles,
+                                              .source_ids = source_ids,
+                                              .target_ids = target_ids,
+                                              .count = count,
+                                              .source_tag = source_tag,
+                                              .target_tag = target_tag,
+                                              .default_source = -1,
+                                              .default_target = -1};
+    return ferry_texts_join(&plan->arena, names, (size_t)count, &plan->languages.names, error);
 }
 
 bool ferry_import_has_form(ferry_view text, const char *form)
@@ -281,7 +281,7 @@ static ferry_view tag_of(const ferry_model_languages *languages, int32_t index)
 /* Of a model with tags or prompts: two of its languages become the defaults. Their names may contain hyphens. */
 static ferry_status choose_defaults(ferry_import_plan *plan, const char *pair, ferry_error *error)
 {
-    ferry_model_languages *languages = &plan->text.languages;
+    ferry_model_languages *languages = &plan->languages;
     for (const char *hyphen = pair; (hyphen = strchr(hyphen, '-')) != NULL; hyphen++) {
         const ferry_view source = {pair, (size_t)(hyphen - pair)}, target = ferry_text_view(hyphen + 1);
         const int32_t from = find_language(languages, source, FERRY_LANGUAGE_SOURCE);
@@ -300,7 +300,7 @@ static ferry_status choose_defaults(ferry_import_plan *plan, const char *pair, f
 
 ferry_status ferry_import_named_pair(ferry_import_plan *plan, const char *pair, ferry_error *error)
 {
-    const ferry_model_languages *languages = &plan->text.languages;
+    const ferry_model_languages *languages = &plan->languages;
     const char *hyphen = strchr(pair, '-');
     if (!plan->text.present)
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: a model without a tokenizer has no languages",
@@ -361,7 +361,7 @@ static bool find_pair_in_name(const char *name, ferry_view *source, ferry_view *
 ferry_status ferry_import_guess_pair(ferry_import_plan *plan, ferry_error *error)
 {
     ferry_view source, target;
-    if (!plan->text.present || plan->text.languages.count > 0) return FERRY_OK;
+    if (!plan->text.present || plan->languages.count > 0) return FERRY_OK;
     if (find_pair_in_name(plan->source->base, &source, &target) ||
         find_pair_in_name(plan->source->folder, &source, &target))
         return ferry_import_guessed_pair(plan, source, target, error);

@@ -29,7 +29,7 @@ static ferry_status add_segmenter(ferry_import_plan *plan, const char *name, fer
 ferry_status ferry_import_segmenters(ferry_import_plan *plan, const char *source, const char *target,
                                      ferry_error *error)
 {
-    ferry_model_text *text = &plan->text;
+    ferry_tokenizer_config *text = &plan->text;
     FERRY_TRY(add_segmenter(plan, source, &text->source_model, error));
     text->target_model = target == NULL ? text->source_model : (ferry_view){"", 0};
     return target != NULL && *target != '\0' ? add_segmenter(plan, target, &text->target_model, error) : FERRY_OK;
@@ -97,7 +97,7 @@ ferry_status ferry_import_own_vocabulary(ferry_import_plan *plan, size_t segment
 
 void ferry_import_one_vocabulary(ferry_import_plan *plan, const ferry_texts *pieces, int32_t unknown_id)
 {
-    ferry_model_text *text = &plan->text;
+    ferry_tokenizer_config *text = &plan->text;
     text->present = true;
     text->source_pieces = text->target_pieces = pieces;
     text->source_count = text->target_count = plan->model.decoder.vocab_size;
@@ -107,7 +107,7 @@ void ferry_import_one_vocabulary(ferry_import_plan *plan, const ferry_texts *pie
 ferry_status ferry_import_merges(ferry_import_plan *plan, const char *name, const char *file, bool fsmt,
                                  ferry_error *error)
 {
-    ferry_model_text *text = &plan->text;
+    ferry_tokenizer_config *text = &plan->text;
     ferry_view bytes;
     ferry_bpe_codes codes;
     FERRY_TRY(ferry_source_map(plan->source, name, &bytes, error));
@@ -133,9 +133,9 @@ ferry_status ferry_import_language_pair(ferry_import_plan *plan, ferry_view sour
     ferry_view tags[] = {source, target};
     const ferry_import_tags pair = {.tags = tags, .count = 2};
     FERRY_TRY(ferry_import_languages(plan, &pair, FERRY_TAG_NONE, FERRY_TAG_NONE, error));
-    plan->text.languages.roles = roles;
-    plan->text.languages.default_source = 0;
-    plan->text.languages.default_target = 1;
+    plan->languages.roles = roles;
+    plan->languages.default_source = 0;
+    plan->languages.default_target = 1;
     return FERRY_OK;
 }
 
@@ -205,7 +205,7 @@ ferry_status ferry_import_special(ferry_import_plan *plan, const int32_t *ids, i
 ferry_status ferry_import_special_ids(ferry_import_plan *plan, ferry_error *error)
 {
     const ferry_generation *ids = &plan->generation;
-    ferry_model_text *text = &plan->text;
+    ferry_tokenizer_config *text = &plan->text;
     const int32_t more[] = {ids->pad_id, ids->start_id};
     FERRY_TRY(ferry_import_ids(plan, ids->eos_ids, 1, &text->suffix_ids, &text->suffix_count, error));
     FERRY_TRY(ferry_import_special(plan, ids->eos_ids, ids->eos_count, error));

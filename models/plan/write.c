@@ -23,7 +23,7 @@ static void complete_stack(ferry_stack *stack, const ferry_import_plan *plan, co
     stack->linear_bias = has_tensor(plan, ferry_name_format("%s.blk.0.ffn_up.bias", name).text);
 }
 
-ferry_tokenizer_kind ferry_import_tokenizer_kind(const ferry_model_text *text)
+ferry_tokenizer_kind ferry_import_tokenizer_kind(const ferry_tokenizer_config *text)
 {
     if (!text->present) return FERRY_TOKENIZER_NONE;
     if (text->kind >= FERRY_TOKENIZER_BPE) return text->kind;
@@ -69,8 +69,8 @@ static void put_features(ferry_gguf_writer *writer, const ferry_import_plan *pla
 {
     feature_list list = {.count = 0};
     const ferry_transformer *model = values->transformer;
-    const ferry_model_text *text = values->text;
-    const ferry_model_languages *languages = &text->languages;
+    const ferry_tokenizer_config *text = values->text;
+    const ferry_model_languages *languages = values->languages;
     add_feature(&list, "encoder-decoder", "");
     add_feature(&list, "panels16", "");
     for (size_t i = 0; i < plan->tensor_count; i++) {
@@ -173,7 +173,7 @@ static ferry_status put_keys(ferry_gguf_writer *writer, const ferry_schema_value
     for (ferry_key_group group = 0; group < FERRY_KEY_GROUPS; group++) {
         const ferry_key_table table = ferry_schema_keys(group);
         const bool absent = (group == FERRY_KEYS_TOKENIZER && values->text->kind == FERRY_TOKENIZER_NONE) ||
-                            (group == FERRY_KEYS_LANGUAGES && values->text->languages.count == 0);
+                            (group == FERRY_KEYS_LANGUAGES && values->languages->count == 0);
         for (const ferry_key *key = table.keys; key < table.keys + table.count && !absent; key++) {
             if (!ferry_key_applies(key, values) || is_missing(key, ferry_schema_group(values, group))) continue;
             const ferry_name name = ferry_name_format("%s%s", table.prefix, key->name);
@@ -225,9 +225,11 @@ static ferry_status put_head(ferry_gguf_writer *writer, const ferry_import_plan 
 {
     ferry_transformer model = plan->model;
     ferry_generation generation = plan->generation;
-    ferry_model_text text = plan->text;
+    ferry_tokenizer_config text = plan->text;
+    ferry_model_languages languages = plan->languages;
     ferry_model_origin origin;
-    const ferry_schema_values values = {&model, &generation, &text, &origin, has_tensor(plan, "shortlist.offsets")};
+    const ferry_schema_values values = {&model,     &generation, &text,
+                                        &languages, &origin,     has_tensor(plan, "shortlist.offsets")};
     complete_stack(&model.encoder, plan, "enc");
     complete_stack(&model.decoder, plan, "dec");
     text.kind = ferry_import_tokenizer_kind(&text);

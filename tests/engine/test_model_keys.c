@@ -80,7 +80,7 @@ TEST(test_defaults)
                 file.generation.decoding.options.length_factor == 3);
     assert_true(file.generation.decoding.options.length_extra == 50 && file.generation.decoding.options.shortlist);
     assert_null(file.generation.shortlist.offsets);
-    assert_true(!file.text.present && file.text.languages.count == 0);
+    assert_true(!file.text.present && file.languages.count == 0);
     assert_null(file.origin.hashes);
     /* Of each layer 24 × 21 four times, 19 × 24 twice, two norms; the decoder has four more and a norm. Embeddings,
      * bias. */
@@ -271,8 +271,8 @@ TEST(test_pieces_and_languages)
     static const int32_t roles[] = {1, 3}, source_ids[] = {4, 5}, target_ids[] = {-1, 20};
     ferry_model_file file;
     sample model = open_small(&multilingual, &file);
-    const ferry_model_text *text = &file.text;
-    const ferry_model_languages *found = &text->languages;
+    const ferry_tokenizer_config *text = &file.text;
+    const ferry_model_languages *found = &file.languages;
     assert_true(text->present && text->source_model.size == 0 && text->opus_punctuation);
     assert_true(text->source_count == 9 && text->target_count == 21);
     assert_true(found->count == 2 && found->source_tag == FERRY_TAG_SUFFIX && found->target_tag == FERRY_TAG_FIRST);
@@ -524,9 +524,9 @@ TEST(test_keys_of_tokenizers)
                                                                                {{"a", 1}, {"b", 1}, {"c", 1}}};
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
         for (int i = 0; i < 5 * 8; i++) { /* the same, another first piece, another last one, one more on either side */
-            ferry_model_text text = {.kind = (ferry_tokenizer_kind)(i % 8),
-                                     .source_count = i / 8 == 4 ? 2 : 3,
-                                     .target_count = i / 8 == 3 ? 2 : 3};
+            ferry_tokenizer_config text = {.kind = (ferry_tokenizer_kind)(i % 8),
+                                           .source_count = i / 8 == 4 ? 2 : 3,
+                                           .target_count = i / 8 == 3 ? 2 : 3};
             const ferry_schema_values values = {.text = &text};
             const bool differ = i >= 8;
             text.source_pieces = KEPT_TEXTS(pieces);

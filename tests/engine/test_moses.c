@@ -127,9 +127,9 @@ static const int32_t end_of_sentence = 1;
 static ferry_tokenizer_config small_config(void)
 {
     ferry_tokenizer_config config = one_vocabulary(pieces, COUNT(pieces));
-    config.target_special = config.suffix_ids = &end_of_sentence;
-    config.target_special_count = config.suffix_count = 1;
-    config.bpe = FERRY_BPE_SUBWORD_NMT_2;
+    config.special_ids = config.suffix_ids = &end_of_sentence;
+    config.special_count = config.suffix_count = 1;
+    config.kind = FERRY_TOKENIZER_SUBWORD_NMT_2;
     config.source_merges = config.target_merges = KEPT_TEXTS(merges);
     config.source_merge_count = config.target_merge_count = COUNT(merges);
     config.source_moses = VIEW("en");
@@ -184,7 +184,7 @@ TEST(test_fsmt)
     static const encoded_row row = {VIEW("a-b\uFF01"), "1:a|3:-|2:b|4:\uFF01"};
     static const decoded_row back = {{1, 0, 2}, 3, copied, VIEW("a &lt; b"), "a|&lt;|b"};
     ferry_tokenizer_config config = one_vocabulary(words, COUNT(words));
-    config.bpe = FERRY_BPE_FSMT;
+    config.kind = FERRY_TOKENIZER_FSMT;
     config.source_merges = config.target_merges = KEPT_TEXTS(joined);
     config.source_merge_count = config.target_merge_count = COUNT(joined);
     config.source_moses = config.target_moses = VIEW("en");
@@ -206,7 +206,7 @@ TEST(test_refused)
     REFUSE_SAYING(ferry_tokenizer_create(&config, &tokenizer, &error), FERRY_ERROR_FORMAT,
                   "Moses' words: expected a language of the target side, too");
     config = small_config();
-    config.bpe = FERRY_BPE_NONE;
+    config.kind = FERRY_TOKENIZER_NONE;
     REFUSE_SAYING(ferry_tokenizer_create(&config, &tokenizer, &error), FERRY_ERROR_FORMAT,
                   "Moses' words: expected merges of subword-nmt or FSMT");
     ferry_moses *moses = create("en", false);

@@ -326,26 +326,6 @@ TEST(test_files_without_a_hash)
            "key 'ferry.hash': expected 32 hexadecimal digits, found '0123456789abcdef0123456789abcdeg'");
 }
 
-/* What the file says of either side's text is told the tokenizer of that side. */
-TEST(test_tokenizer_of_a_file)
-{
-    static const ferry_texts first = {0}, second = {0};
-    static const ferry_model_text text = {.source_moses = {"en", 2},
-                                          .target_moses = {"de", 2},
-                                          .source_merges = &first,
-                                          .target_merges = &second,
-                                          .source_merge_count = 3,
-                                          .target_merge_count = 4,
-                                          .opus_punctuation = true,
-                                          .whole_words = true};
-    const ferry_tokenizer_config config = ferry_model_tokenizer_config(&text);
-    assert_string_equal(config.source_moses.data, "en");
-    assert_string_equal(config.target_moses.data, "de");
-    assert_true(config.source_merges == &first && config.target_merges == &second);
-    assert_true(config.source_merge_count == 3 && config.target_merge_count == 4);
-    assert_true(config.opus_punctuation && config.whole_words && !config.fuse_unknown && !config.byte_fallback);
-}
-
 /* ---- what a model says about itself ---- */
 
 static void put_origin(ferry_gguf_writer *writer)

@@ -76,10 +76,10 @@ TEST(test_blanks_and_bytes)
     for (size_t i = 0; i < COUNT(rows); i++) {
         ferry_tokenizer_config config = one_vocabulary(pieces, COUNT(pieces));
         config.source_model = proto;
-        config.target_special = &unk;
-        config.target_special_count = 1;
-        config.bytes = (ferry_decoder_bytes)rows[i].bytes;
-        config.blanks = (ferry_decoder_blanks)rows[i].blanks;
+        config.special_ids = &unk;
+        config.special_count = 1;
+        config.decoder_bytes = (ferry_decoder_bytes)rows[i].bytes;
+        config.decoder_blanks = (ferry_decoder_blanks)rows[i].blanks;
         ferry_tokenizer *tokenizer = create_tokenizer(&config);
         check_translations(&config, &rows[i].row, 1);
         CHECK(ferry_tokenizer_decode(tokenizer, odd, 2, &text, &error)); /* ill-formed pieces are a stranger's */
@@ -99,8 +99,8 @@ TEST(test_ids_without_pieces)
     };
     ferry_tokenizer_config config = one_vocabulary(pieces, COUNT(pieces));
     config.scores = scores;
-    config.bytes = FERRY_BYTES_RUN;
-    config.blanks = FERRY_BLANKS_FIRST_PIECE;
+    config.decoder_bytes = FERRY_BYTES_RUN;
+    config.decoder_blanks = FERRY_BLANKS_FIRST_PIECE;
     check_translations(&config, rows, COUNT(rows));
 }
 
@@ -111,9 +111,9 @@ TEST(test_texts_of_pieces)
                                         VIEW("<0x41>"), VIEW("b\u00A0c"), VIEW("")};
     static const int32_t special[] = {0, 1}, eos = 0;
     ferry_tokenizer_config config = one_vocabulary(pieces, COUNT(pieces));
-    config.source_unk = 1;
-    config.target_special = special;
-    config.target_special_count = COUNT(special);
+    config.source_unk_id = 1;
+    config.special_ids = special;
+    config.special_count = COUNT(special);
     config.suffix_ids = &eos;
     config.suffix_count = 1;
     ferry_string text = {0};

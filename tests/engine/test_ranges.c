@@ -185,7 +185,7 @@ TEST(test_unrepaired)
 TEST(test_translation)
 {
     own_ids *model = load_own_ids(BYTE_FALLBACK);
-    const int32_t unk = model->config.source_unk, a = ferry_spm_find(model->spm, VIEW("a")),
+    const int32_t unk = model->config.source_unk_id, a = ferry_spm_find(model->spm, VIEW("a")),
                   blank = ferry_spm_find(model->spm, VIEW("\u2581")), it = ferry_spm_find(model->spm, VIEW("\u2581it")),
                   b = ferry_spm_find(model->spm, VIEW("<0x00>"));
     const decoded_row rows[] = {

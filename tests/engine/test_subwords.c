@@ -15,11 +15,11 @@ static ferry_tokenizer_config two_sides(void)
                                     .source_count = COUNT(source_pieces),
                                     .target_pieces = KEPT_TEXTS(target_pieces),
                                     .target_count = COUNT(target_pieces),
-                                    .target_special = &target_end,
-                                    .target_special_count = 1,
+                                    .special_ids = &target_end,
+                                    .special_count = 1,
                                     .suffix_ids = &end_of_sentence,
                                     .suffix_count = 1,
-                                    .bpe = FERRY_BPE_SUBWORD_NMT_2,
+                                    .kind = FERRY_TOKENIZER_SUBWORD_NMT_2,
                                     .source_merges = KEPT_TEXTS(source_merges),
                                     .source_merge_count = COUNT(source_merges),
                                     .target_merges = KEPT_TEXTS(target_merges),
@@ -67,7 +67,7 @@ TEST(test_fsmt_translation)
     static const ferry_word marked[] = {{{"", 0}, false}, {VIEW("A</w>"), true}, {{"", 0}, false}};
     static const ferry_view merges[] = {VIEW("i e</w>")};
     ferry_tokenizer_config config = one_vocabulary(pieces, COUNT(pieces));
-    config.bpe = FERRY_BPE_FSMT;
+    config.kind = FERRY_TOKENIZER_FSMT;
     config.source_merges = config.target_merges = KEPT_TEXTS(merges);
     config.source_merge_count = config.target_merge_count = 1;
     const encoded_row target = {VIEW("a nie b"), "3:a|1:n|2:ie|0:b"};
@@ -89,7 +89,7 @@ TEST(test_target_merges)
     config.target_merge_count = COUNT(source_merges);
     const encoded_row target = {VIEW("nie"), "2:n|1:i|1:e"};
     check_encoded(&config, TARGET, &target, 1);
-    config.bpe = FERRY_BPE_TOKENIZERS;
+    config.kind = FERRY_TOKENIZER_BPE;
     REFUSE_SAYING(ferry_tokenizer_create(&config, &tokenizer, &error), FERRY_ERROR_FORMAT,
                   "a tokenizer of words: expected one vocabulary for both sides");
 }
@@ -102,8 +102,8 @@ TEST(test_ids_of_sides)
         for (size_t which = 0; which < 3; which++) {
             ferry_tokenizer_config config = two_sides();
             ferry_tokenizer *tokenizer;
-            const int32_t **const lists[] = {&config.prefix_ids, &config.suffix_ids, &config.target_special};
-            size_t *const counts[] = {&config.prefix_count, &config.suffix_count, &config.target_special_count};
+            const int32_t **const lists[] = {&config.prefix_ids, &config.suffix_ids, &config.special_ids};
+            int32_t *const counts[] = {&config.prefix_count, &config.suffix_count, &config.special_count};
             *lists[which] = ids[i];
             *counts[which] = 2;
             const int32_t last = ids[i][1];
@@ -135,6 +135,6 @@ TEST(test_target_unknown)
                           FERRY_ERROR_UNSUPPORTED, "the target vocabulary has no piece '<unk>'");
     }
     ferry_tokenizer_config config = one_vocabulary(source_pieces, COUNT(source_pieces));
-    config.source_unk = 3;
+    config.source_unk_id = 3;
     assert_int_equal(ferry_tokenizer_target_unknown(create_tokenizer(&config)), 3);
 }

@@ -112,8 +112,8 @@ TEST(test_ids_of_the_configuration_are_checked)
         config.prefix_ids = which == 0 ? &wrong : NULL;
         config.prefix_count = which == 0;
         if (which == 1) config.suffix_ids = &wrong;
-        if (which == 2) config.source_unk = wrong;
-        if (which == 3) config.target_special = &wrong, config.target_special_count = 1;
+        if (which == 2) config.source_unk_id = wrong;
+        if (which == 3) config.special_ids = &wrong, config.special_count = 1;
         REFUSE(ferry_tokenizer_create(&config, &tokenizer, &error), FERRY_ERROR_FORMAT,
                which == 3 ? "special target ids: expected ids from 0 to 7999, found -1" : "");
         assert_null(tokenizer);

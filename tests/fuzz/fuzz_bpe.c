@@ -18,9 +18,9 @@ static ferry_status follow(void *user, size_t begin, size_t end, int32_t id)
 static void use_words(const ferry_tokenizer_config *config, ferry_view text)
 {
     ferry_vocabulary vocabulary;
-    ferry_bpe_config bpe = {.kind = config->bpe,
+    ferry_bpe_config bpe = {.kind = (ferry_bpe_kind)(FERRY_BPE_TOKENIZERS + config->kind - FERRY_TOKENIZER_BPE),
                             .merges = config->source_merges,
-                            .merge_count = config->source_merge_count,
+                            .merge_count = (size_t)config->source_merge_count,
                             .vocabulary = &vocabulary,
                             .word_end = config->word_end,
                             .fuse_unknown = config->fuse_unknown,
@@ -74,9 +74,9 @@ static void use(const ferry_bpe_codes *codes, uint8_t choices, ferry_view text, 
                                      .source_count = count,
                                      .target_pieces = listed,
                                      .target_count = count,
-                                     .bpe = (ferry_bpe_kind)(FERRY_BPE_TOKENIZERS + choices % 4),
+                                     .kind = (ferry_tokenizer_kind)(FERRY_TOKENIZER_BPE + choices % 4),
                                      .source_merges = codes->merges,
-                                     .source_merge_count = (size_t)codes->count,
+                                     .source_merge_count = codes->count,
                                      .fuse_unknown = (choices & 4) != 0,
                                      .whole_words = (choices & 8) != 0,
                                      .byte_fallback = bytes};

@@ -57,7 +57,7 @@ static void check_ids(ferry_view language, bool fsmt, ferry_view text)
         .source_count = COUNT,
         .target_pieces = listed,
         .target_count = COUNT,
-        .bpe = fsmt ? FERRY_BPE_FSMT : FERRY_BPE_SUBWORD_NMT_2,
+        .kind = fsmt ? FERRY_TOKENIZER_FSMT : FERRY_TOKENIZER_SUBWORD_NMT_2,
         .source_merges = joining,
         .source_merge_count = sizeof merges / sizeof *merges,
         .target_merges = joining,

@@ -11,7 +11,7 @@ static void use_model(const ferry_spm *spm, ferry_view proto, ferry_view text)
                                      .target_model = proto,
                                      .source_count = count,
                                      .target_count = count,
-                                     .source_unk = ferry_spm_unknown(spm) >= 0 ? ferry_spm_unknown(spm) : 0};
+                                     .source_unk_id = ferry_spm_unknown(spm) >= 0 ? ferry_spm_unknown(spm) : 0};
     ferry_view *pieces = malloc((size_t)count * sizeof *pieces);
     ferry_arena arena = {0};
     ferry_tokenizer *tokenizer;

@@ -29,12 +29,11 @@ static void use(const ferry_tokenizer *tokenizer, ferry_view text)
 }
 
 /* As a model file would say it. */
-static void open(const ferry_model_text *text, ferry_view line)
+static void open(const ferry_tokenizer_config *text, ferry_view line)
 {
-    const ferry_tokenizer_config config = ferry_model_tokenizer_config(text);
     ferry_tokenizer *tokenizer;
     ferry_error error;
-    if (ferry_tokenizer_create(&config, &tokenizer, &error) != FERRY_OK) abort(); /* the importer has checked it */
+    if (ferry_tokenizer_create(text, &tokenizer, &error) != FERRY_OK) abort(); /* the importer has checked it */
     use(tokenizer, line);
     ferry_tokenizer_destroy(tokenizer);
 }

@@ -24,7 +24,7 @@ TEST(test_languages_of_marian)
     char *source = data_file("models/marian-separate");
     const edit keyless = {"tokenizer_config.json", "\"separate_vocabs\": true", "\"unknown\": true"};
     check_sayings(source, rows, COUNT(rows));
-    const ferry_model_text *text = &converted(variant(source, &keyless, 1))->text;
+    const ferry_tokenizer_config *text = &converted(variant(source, &keyless, 1))->text;
     assert_true(text->source_count == 901 && text->target_count == 701);
     assert_true(has_text(ferry_texts_at(text->target_pieces, 700), "<pad>"));
     refuse_edit(source, "tokenizer_config.json", "\"separate_vocabs\": true", "\"separate_vocabs\": false",
@@ -35,7 +35,7 @@ TEST(test_languages_of_m2m)
 {
     char *source = small_family("m2m100");
     const ferry_model_file *file = converted(source);
-    const ferry_model_languages *languages = &file->text.languages;
+    const ferry_model_languages *languages = &file->languages;
     assert_int_equal(languages->count, 100);
     assert_true(has_text(ferry_texts_at(languages->names, 0), "af afr"));
     assert_true(has_text(ferry_texts_at(languages->names, 99), "zu zul"));
@@ -121,8 +121,8 @@ TEST(test_languages_of_nllb)
     char *source = small_family("nllb");
     for (size_t count = 0; count <= 3; count++) {
         const ferry_model_file *file = converted(variant(source, edits, count));
-        const ferry_model_text *text = &file->text;
-        const ferry_model_languages *languages = &text->languages;
+        const ferry_tokenizer_config *text = &file->text;
+        const ferry_model_languages *languages = &file->languages;
         const int32_t first = count < 2 ? 1202 : 1201;
         assert_int_equal(languages->count, 202);
         assert_int_equal(languages->target_ids[find_language(languages, "deu_Latn de deu")], german[count]);
@@ -144,7 +144,7 @@ TEST(test_names_of_scripts)
     static const char *const names[] = {"zho_Hans zh zho cmn",    "zho_Hant",        "ace_Latn ace",        "ace_Arab",
                                         "kas_Arab ks kas",        "kas_Deva",        "knc_Latn knc kr kau", "knc_Arab",
                                         "nob_Latn nb nob no nor", "nno_Latn nn nno", "arb_Arab arb ar ara"};
-    for (size_t i = 0; i < COUNT(names); i++) find_language(&file->text.languages, names[i]);
+    for (size_t i = 0; i < COUNT(names); i++) find_language(&file->languages, names[i]);
 }
 
 /* A list that names languages counts, whatever its file and key are and whatever else is in it; ids follow the pieces.
@@ -200,8 +200,7 @@ TEST(test_added_tokens)
     for (size_t i = 0; i < 4; i++) assert_true(has_text(ferry_texts_at(file->text.source_pieces, i), names[i]));
     assert_true(count == 4 && ids[0] == 1300 && ids[2] == 3 && ids[3] == 2);
     file = converted(small_family("m2m100"));
-    assert_true(
-        has_text(ferry_texts_at(file->text.source_pieces, (size_t)file->text.languages.source_ids[0]), "__af__"));
+    assert_true(has_text(ferry_texts_at(file->text.source_pieces, (size_t)file->languages.source_ids[0]), "__af__"));
     check_refused_edits(source, bad, COUNT(bad));
 }
 
@@ -232,9 +231,9 @@ TEST(test_mbart)
 {
     char *source = small_family("mbart50");
     const ferry_model_file *file = converted(source);
-    assert_int_equal(file->text.languages.count, 52);
-    assert_int_equal(file->text.languages.target_ids[find_language(&file->text.languages, "de_DE de deu")], 1003);
-    assert_int_equal(file->text.languages.target_ids[find_language(&file->text.languages, "sl_SI sl slv")], 1052);
+    assert_int_equal(file->languages.count, 52);
+    assert_int_equal(file->languages.target_ids[find_language(&file->languages, "de_DE de deu")], 1003);
+    assert_int_equal(file->languages.target_ids[find_language(&file->languages, "sl_SI sl slv")], 1052);
     assert_true(is_special(&file->text, 1001) && is_special(&file->text, 1053) && !is_special(&file->text, 1000));
     check_file_keys(file, "decoding.forced_last_id 2; encoder.embedding_norm true");
 }

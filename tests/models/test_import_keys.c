@@ -94,25 +94,25 @@ TEST_WITH(test_texts, set_up, tear_down)
     static const ferry_view prompts[] = {{"translate: ", 11}};
     static const int32_t roles[] = {3, 1}, ids[] = {7, 8}, others[] = {9, -1}, any[] = {-1}, one[] = {1};
     const ferry_texts *listed = KEPT_TEXTS(pieces);
-    plan.text = (ferry_model_text){.present = true,
-                                   .source_pieces = listed,
-                                   .source_count = 2,
-                                   .target_pieces = listed,
-                                   .target_count = 2,
-                                   .opus_punctuation = true,
-                                   .languages = {.names = KEPT_TEXTS(names),
-                                                 .roles = roles,
-                                                 .source_ids = ids,
-                                                 .target_ids = others,
-                                                 .count = 2,
-                                                 .source_tag = FERRY_TAG_SUFFIX,
-                                                 .target_tag = FERRY_TAG_FIRST,
-                                                 .prompts = KEPT_TEXTS(prompts),
-                                                 .prompt_sources = any,
-                                                 .prompt_targets = one,
-                                                 .prompt_count = 1,
-                                                 .default_source = 1,
-                                                 .default_target = -1}};
+    plan.text = (ferry_tokenizer_config){.present = true,
+                                         .source_pieces = listed,
+                                         .source_count = 2,
+                                         .target_pieces = listed,
+                                         .target_count = 2,
+                                         .opus_punctuation = true};
+    plan.languages = (ferry_model_languages){.names = KEPT_TEXTS(names),
+                                             .roles = roles,
+                                             .source_ids = ids,
+                                             .target_ids = others,
+                                             .count = 2,
+                                             .source_tag = FERRY_TAG_SUFFIX,
+                                             .target_tag = FERRY_TAG_FIRST,
+                                             .prompts = KEPT_TEXTS(prompts),
+                                             .prompt_sources = any,
+                                             .prompt_targets = one,
+                                             .prompt_count = 1,
+                                             .default_source = 1,
+                                             .default_target = -1};
     write_plan(&named);
     check_gguf_keys(&file, "features " PLAIN "pieces|opus-punctuation|languages; tokenizer.kind pieces; "
                            "tokenizer.source.opus_punctuation true; tokenizer.source.model absent; "
@@ -128,17 +128,17 @@ TEST_WITH(test_prompts_without_tags, set_up, tear_down)
 {
     static const ferry_view names[] = {{"de", 2}}, prompts[] = {{"to German: ", 11}};
     static const int32_t role[] = {FERRY_LANGUAGE_TARGET}, none[] = {-1}, first[] = {0};
-    plan.text.languages = (ferry_model_languages){.names = KEPT_TEXTS(names),
-                                                  .roles = role,
-                                                  .source_ids = none,
-                                                  .target_ids = none,
-                                                  .count = 1,
-                                                  .prompts = KEPT_TEXTS(prompts),
-                                                  .prompt_sources = none,
-                                                  .prompt_targets = first,
-                                                  .prompt_count = 1,
-                                                  .default_source = -1,
-                                                  .default_target = 0};
+    plan.languages = (ferry_model_languages){.names = KEPT_TEXTS(names),
+                                             .roles = role,
+                                             .source_ids = none,
+                                             .target_ids = none,
+                                             .count = 1,
+                                             .prompts = KEPT_TEXTS(prompts),
+                                             .prompt_sources = none,
+                                             .prompt_targets = first,
+                                             .prompt_count = 1,
+                                             .default_source = -1,
+                                             .default_target = 0};
     write_plan(&named);
     check_gguf_keys(&file, "features " PLAIN "none|languages; languages.prompts to German: ");
 }

@@ -73,7 +73,7 @@ static void check_language_names(const char *tags, const char *expected)
         CHECK(ferry_import_add_tag(&plan, &list, (ferry_view){at, strcspn(at, " ")}, list.count, &error));
     CHECK(ferry_import_languages(&plan, &list, FERRY_TAG_NONE, FERRY_TAG_PREFIX, &error));
     for (int32_t i = 0; i < list.count; i++) {
-        const ferry_view names = ferry_texts_at(plan.text.languages.names, (size_t)i);
+        const ferry_view names = ferry_texts_at(plan.languages.names, (size_t)i);
         snprintf(found + strlen(found), sizeof found - strlen(found), "%.*s|", (int)names.size, names.data);
     }
     assert_string_equal(found, expected);
@@ -135,12 +135,12 @@ TEST_WITH(test_named_pair, set_up, tear_down)
     } rows[] = {{"zh-Hant-en", 0, 2}, {"zh-ENG", 1, 2}, {"eng-de", 2, 3}, {"zh-Hant-de", 0, 3}, {"en-zh", 2, 1}};
     static const char *const wrong[] = {"de-en", "en-zh-Hant", "en-eng", "en-e", "en-engl", "-de", "en-"};
     plan.text.present = true;
-    plan.text.languages =
+    plan.languages =
         (ferry_model_languages){.names = KEPT_TEXTS(names), .roles = roles, .count = 4, .target_tag = FERRY_TAG_PREFIX};
     for (size_t i = 0; i < COUNT(rows); i++) {
         CHECK(ferry_import_named_pair(&plan, rows[i].pair, &error));
-        assert_int_equal(plan.text.languages.default_source, rows[i].source);
-        assert_int_equal(plan.text.languages.default_target, rows[i].target);
+        assert_int_equal(plan.languages.default_source, rows[i].source);
+        assert_int_equal(plan.languages.default_target, rows[i].target);
     }
     for (size_t i = 0; i < COUNT(wrong); i++)
         REFUSE_SAYING(ferry_import_named_pair(&plan, wrong[i], &error), FERRY_ERROR_ARGUMENT,
@@ -160,8 +160,8 @@ TEST_WITH(test_guessed_pair, set_up, tear_down)
     plan.text.present = true;
     check_language_names("fr it", "fr fra|it ita|");
     CHECK(ferry_import_guess_pair(&plan, &error));
-    assert_true(plan.guessed[0] == NULL && plan.text.languages.count == 2);
-    plan.text.languages.count = 0;
+    assert_true(plan.guessed[0] == NULL && plan.languages.count == 2);
+    plan.languages.count = 0;
     CHECK(ferry_import_guess_pair(&plan, &error));
     assert_string_equal(plan.guessed[0], "en");
     assert_string_equal(plan.guessed[1], "de");

@@ -310,7 +310,7 @@ TEST(test_selection)
     write_text(folder, "lex.deen.s2t", "other other 0.5\n<unk> other 0.25\n");
     refuse_source(folder, FERRY_ERROR_UNSUPPORTED, "model.deen.bin, model.ende.bin");
     const ferry_model_file *file = converted(other);
-    assert_true(has_text(ferry_texts_at(file->text.languages.names, 0), "de deu"));
+    assert_true(has_text(ferry_texts_at(file->languages.names, 0), "de deu"));
     assert_true(has_text(ferry_texts_at(file->text.source_pieces, 2), "other"));
     const ferry_shortlist *shortlist = &file->generation.shortlist;
     assert_int_equal(shortlist->offsets[2], 0);

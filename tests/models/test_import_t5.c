@@ -171,9 +171,9 @@ TEST(test_tags_of_madlad)
                           "languages.prompts <2de> |<2ceb> |<2zh_Hant> |<2bg-Latn> |<2ace_Arab_wxyz> ; "
                           "languages.prompt_sources -1 -1 -1 -1 -1; languages.prompt_targets 0 1 2 3 4; "
                           "languages.default_source -1; languages.default_target -1");
-    find_language(&file->text.languages, "de deu");
-    find_language(&file->text.languages, "ceb");
-    find_language(&file->text.languages, "zh_Hant zh zho cmn");
+    find_language(&file->languages, "de deu");
+    find_language(&file->languages, "ceb");
+    find_language(&file->languages, "zh_Hant zh zho cmn");
     assert_true(is_special(&file->text, 1100) && is_special(&file->text, 1104) && !is_special(&file->text, 1099));
     check_file_keys(converted(madlad(pieces + 1, 1)), "languages.names ceb; languages.default_target 0");
     check_file_keys(converted(madlad(others, COUNT(others))), "origin.kind huggingface-t5; languages.names absent");

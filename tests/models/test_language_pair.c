@@ -23,7 +23,7 @@ static void check_languages(const char *source, const char *pair, const char *ex
 {
     const ferry_import_options options = {.type = FERRY_F32, .pair = pair, .noted = note};
     found = NULL;
-    const ferry_model_languages *languages = &converted_with(source, &options)->text.languages;
+    const ferry_model_languages *languages = &converted_with(source, &options)->languages;
     char text[200] = "";
     if (languages->count > 0) {
         const ferry_view a = ferry_texts_at(languages->names, (size_t)languages->default_source),

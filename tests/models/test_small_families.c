@@ -63,7 +63,7 @@ TEST(test_text_of_pegasus)
     char *source = data_file("families/pegasus");
     check_sayings(source, rows, COUNT(rows));
     check_refused_edits(source, bad, COUNT(bad));
-    const ferry_model_text *text = &converted(source)->text;
+    const ferry_tokenizer_config *text = &converted(source)->text;
     assert_true(is_special(text, 2) && is_special(text, 105) && !is_special(text, 106));
     /* 300 pieces and 103 words before them. */
     item_list *list = read_items(source);
@@ -88,7 +88,7 @@ TEST(test_text_of_pegasus)
 TEST(test_languages_of_mbart25)
 {
     char *source = data_file("families/mbart25");
-    const ferry_model_languages *languages = &converted(source)->text.languages;
+    const ferry_model_languages *languages = &converted(source)->languages;
     const int32_t de = find_language(languages, "de_DE de deu"), en = find_language(languages, "en_XX en eng");
     check_file_keys(converted(source), "languages.source_tag suffix; languages.target_tag none");
     assert_int_equal(languages->count, 25);

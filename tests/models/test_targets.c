@@ -71,7 +71,7 @@ TEST(test_shared_models)
 
 /* Target ids of SentencePiece's pieces. */
 typedef struct lookup {
-    const ferry_model_text *text;
+    const ferry_tokenizer_config *text;
     int32_t unk;
     int32_t ids[64];
     size_t count;

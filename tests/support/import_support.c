@@ -326,7 +326,7 @@ int32_t find_language(const ferry_model_languages *languages, const char *names)
     return -1;
 }
 
-bool is_special(const ferry_model_text *text, int32_t id)
+bool is_special(const ferry_tokenizer_config *text, int32_t id)
 {
     for (int32_t i = 0; i < text->special_count; i++)
         if (text->special_ids[i] == id) return true;

@@ -95,7 +95,7 @@ void check_sayings(const char *source, const saying *rows, size_t count);
 char *small_family(const char *name);
 /* The index of the language with exactly these names, which must exist. */
 int32_t find_language(const ferry_model_languages *languages, const char *names);
-bool is_special(const ferry_model_text *text, int32_t id);
+bool is_special(const ferry_tokenizer_config *text, int32_t id);
 
 void check_same_tensors(const ferry_model_file *a, const ferry_model_file *b);
 

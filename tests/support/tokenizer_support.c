@@ -80,9 +80,9 @@ own_ids *load_own_ids(const char *path)
     for (int32_t id = 0; id < count; id++) pieces[id] = ferry_spm_piece(model->spm, id);
     model->config = one_vocabulary(pieces, (size_t)count);
     model->config.source_model = model->config.target_model = proto;
-    model->config.source_unk = model->unknown = ferry_spm_unknown(model->spm);
-    model->config.target_special = &model->unknown;
-    model->config.target_special_count = 1;
+    model->config.source_unk_id = model->unknown = ferry_spm_unknown(model->spm);
+    model->config.special_ids = &model->unknown;
+    model->config.special_count = 1;
     model->tokenizer = create_tokenizer(&model->config);
     return model;
 }

@@ -242,7 +242,7 @@ static ferry_status read_package(const ferry_ctranslate2 *model, ferry_json meta
     FERRY_TRY(ferry_json_read(metadata, codes, 2, true, error));
     FERRY_TRY(ferry_json_text(metadata, "target_prefix", &prefix, error));
     const ferry_view source = ferry_text_view(from), target = ferry_text_view(to);
-    if (plan->text.languages.count == 0) FERRY_TRY(ferry_import_language_pair(plan, source, target, error));
+    if (plan->languages.count == 0) FERRY_TRY(ferry_import_language_pair(plan, source, target, error));
     if (ferry_source_has(plan->source, merges) && !ferry_source_has(plan->source, "sentencepiece.model")) {
         plan->text.source_moses = source;
         plan->text.target_moses = target;
@@ -258,7 +258,7 @@ ferry_status ferry_ct2_text(const ferry_ctranslate2 *model, ferry_json metadata,
 {
     ferry_import_plan *plan = model->plan;
     ferry_arena *arena = &plan->arena;
-    ferry_model_text *text = &plan->text;
+    ferry_tokenizer_config *text = &plan->text;
     const bool opennmt = metadata.object != NULL || ferry_view_is(model->start, "<s>");
     bool closes;
     FERRY_TRY(check_size(&model->source, plan->model.encoder.vocab_size, error));
@@ -278,9 +278,9 @@ ferry_status ferry_ct2_text(const ferry_ctranslate2 *model, ferry_json metadata,
     FERRY_TRY(read_tags(model, error));
     if (metadata.object != NULL) FERRY_TRY(read_package(model, metadata, error));
     /* ">>deu<<" (OPUS-MT), which is a piece of its own before a line, or "<2de>" (MADLAD), which is text before it. */
-    if (text->languages.count == 0)
+    if (plan->languages.count == 0)
         FERRY_TRY(ferry_import_tag_pieces(plan, text->source_pieces, text->source_count, &text->leading_tag, error));
-    if (text->languages.count == 0) FERRY_TRY(ferry_import_madlad_tags(plan, error));
+    if (plan->languages.count == 0) FERRY_TRY(ferry_import_madlad_tags(plan, error));
     FERRY_TRY(read_segmenters(model, &closes, error));
     /* OpenNMT's decoders begin with <s>, and its sources have no end unless add_source_eos says so. */
     plan->closing_id = opennmt ? -1 : find_token(&model->source, model->eos);

@@ -10,7 +10,7 @@
 static ferry_status read_vocabularies(ferry_import_plan *plan, ferry_json source, ferry_json target,
                                       const char *const *silent, ferry_error *error)
 {
-    ferry_model_text *text = &plan->text;
+    ferry_tokenizer_config *text = &plan->text;
     const int32_t more[] = {plan->generation.pad_id, plan->generation.start_id};
     text->present = true;
     text->source_count = plan->model.encoder.vocab_size;
@@ -56,7 +56,7 @@ static bool is_code(const char *language)
 static ferry_status read_marian_text(ferry_import_plan *plan, ferry_json config, ferry_error *error)
 {
     static const char *const silent[] = {"</s>", "<unk>", "<pad>", NULL};
-    ferry_model_text *text = &plan->text;
+    ferry_tokenizer_config *text = &plan->text;
     const char *source = NULL, *target = NULL;
     ferry_json tokenizer, from, to;
     bool found;
@@ -129,7 +129,7 @@ static const char nllb_codes[] =
 /* vocab.json, then one language a row. */
 static ferry_status read_m2m_vocabulary(ferry_import_plan *plan, ferry_json tokenizer, ferry_error *error)
 {
-    ferry_model_text *text = &plan->text;
+    ferry_tokenizer_config *text = &plan->text;
     const int32_t V = plan->model.encoder.vocab_size;
     const char *codes = "m2m100";
     const ferry_texts *pieces;
@@ -224,7 +224,7 @@ static ferry_status read_mbart_kind(ferry_import_plan *plan, ferry_json config, 
 
 static ferry_status read_mbart_text(ferry_import_plan *plan, ferry_json config, ferry_error *error)
 {
-    ferry_model_languages *languages = &plan->text.languages;
+    ferry_model_languages *languages = &plan->languages;
     if (strcmp(plan->kind, "huggingface-mbart50") == 0)
         return ferry_multilingual_text(plan, "aa_AA", codes50, FERRY_TAG_PREFIX, error);
     FERRY_TRY(ferry_multilingual_text(plan, "aa_AA", codes25, FERRY_TAG_SUFFIX, error));
@@ -330,7 +330,7 @@ static ferry_status read_fsmt_sizes(ferry_import_plan *plan, ferry_json config, 
 static ferry_status read_fsmt_text(ferry_import_plan *plan, ferry_json config, ferry_error *error)
 {
     static const char *const silent[] = {"<s>", "<pad>", "</s>", "<unk>", NULL};
-    ferry_model_text *text = &plan->text;
+    ferry_tokenizer_config *text = &plan->text;
     ferry_json tokenizer, from, to;
     bool lower = false;
     FERRY_TRY(ferry_import_optional_json(plan, "tokenizer_config.json", &tokenizer, error));

@@ -169,7 +169,7 @@ ferry_status ferry_multilingual_tags(ferry_import_plan *plan, const ferry_import
                                      ferry_tag_position source_tag, ferry_error *error)
 {
     int32_t *forced = &plan->generation.decoding.search.forced_first_id;
-    ferry_model_text *text = &plan->text;
+    ferry_tokenizer_config *text = &plan->text;
     ferry_view *pieces;
     FERRY_TRY(ferry_import_pieces(plan, text->source_count, &pieces, error));
     for (size_t i = 0; i < (size_t)text->source_count; i++) pieces[i] = ferry_texts_at(text->source_pieces, i);
@@ -185,7 +185,7 @@ ferry_status ferry_multilingual_tags(ferry_import_plan *plan, const ferry_import
     FERRY_TRY(ferry_import_languages(plan, list, source_tag, FERRY_TAG_FIRST, error));
     for (int32_t i = 0; *forced >= 0 && i < list->count; i++) {
         if (list->ids[i] != *forced) continue;
-        plan->text.languages.default_target = i;
+        plan->languages.default_target = i;
         *forced = -1;
     }
     return FERRY_OK;
@@ -206,7 +206,7 @@ static bool take_language(const int32_t *languages, int32_t n, bool last, const 
     return false;
 }
 
-void ferry_multilingual_template(ferry_model_text *text, const int32_t *languages, int32_t count,
+void ferry_multilingual_template(ferry_tokenizer_config *text, const int32_t *languages, int32_t count,
                                  ferry_tag_position *position)
 {
     if (take_language(languages, count, false, &text->prefix_ids, &text->prefix_count))
@@ -220,10 +220,10 @@ static ferry_status read_tokenizer_json(ferry_import_plan *plan, const char *for
                                         ferry_error *error)
 {
     ferry_import_tags languages = {NULL, NULL, 0};
-    ferry_model_text *text = &plan->text;
+    ferry_tokenizer_config *text = &plan->text;
     FERRY_TRY(ferry_import_tokenizer_json(plan, error));
-    for (int32_t i = 0; i < text->added_count; i++) {
-        const int32_t id = text->added_ids[i];
+    for (size_t i = 0; i < text->rules.added_count; i++) {
+        const int32_t id = text->rules.added_ids[i];
         const ferry_view piece = ferry_texts_at(text->source_pieces, (size_t)id);
         if (!ferry_import_has_form(piece, form)) continue;
         FERRY_TRY(ferry_import_add_tag(plan, &languages, piece, id, error));

@@ -215,7 +215,7 @@ static ferry_status find_tag(ferry_import_plan *plan, prompt_list *list, ferry_v
 /* Each language is source or target as the prompts have it; where they all agree, it need not be named. */
 static ferry_status add_languages(ferry_import_plan *plan, const prompt_list *list, ferry_error *error)
 {
-    ferry_model_languages *languages = &plan->text.languages;
+    ferry_model_languages *languages = &plan->languages;
     const size_t count = (size_t)list->languages.count;
     int32_t *roles = ferry_arena_alloc(&plan->arena, count, sizeof *roles);
     if (roles == NULL) return ferry_fail_memory(error, "a list of languages", count * sizeof *roles);
@@ -272,7 +272,7 @@ static bool is_madlad_tag(ferry_view piece)
 /* The tag of the target language is part of the line itself, whatever the source: "<2de> ". */
 ferry_status ferry_import_madlad_tags(ferry_import_plan *plan, ferry_error *error)
 {
-    const ferry_model_text *text = &plan->text;
+    const ferry_tokenizer_config *text = &plan->text;
     size_t count = 0;
     prompt_list list;
     for (size_t i = 0; i < (size_t)text->source_count; i++)
@@ -323,7 +323,7 @@ static ferry_status read_text(ferry_import_plan *plan, ferry_json config, bool m
         FERRY_TRY(ferry_import_compare_tokenizer_json(plan, error));
     }
     FERRY_TRY(ferry_import_madlad_tags(plan, error));
-    if (plan->text.languages.count == 0) return read_tasks(plan, config, error);
+    if (plan->languages.count == 0) return read_tasks(plan, config, error);
     plan->kind = "huggingface-madlad";
     return FERRY_OK;
 }

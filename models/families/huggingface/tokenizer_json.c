@@ -155,7 +155,7 @@ static ferry_status read_pieces(ferry_import_plan *plan, ferry_json file, ferry_
 
 static ferry_status read_added_tokens(ferry_tokenizer_json *json)
 {
-    ferry_model_text *text = &json->plan->text;
+    ferry_tokenizer_config *text = &json->plan->text;
     const ferry_json_node list = ferry_node_get(&json->root, "added_tokens");
     const size_t count = json_array_size(list.value);
     if (list.value != NULL && !json_is_array(list.value)) return ferry_node_fail(&list, FERRY_ERROR_FORMAT, "a list");
@@ -174,9 +174,9 @@ static ferry_status read_added_tokens(ferry_tokenizer_json *json)
         status = read_added(json, &token, &added);
     }
     ferry_vocabulary_destroy(&added.words);
-    text->added_ids = added.ids;
-    text->added_flags = added.flags;
-    text->added_count = added.count;
+    text->rules.added_ids = added.ids;
+    text->rules.added_flags = added.flags;
+    text->rules.added_count = (size_t)added.count;
     return status;
 }
 
@@ -186,7 +186,7 @@ static ferry_status read_added_tokens(ferry_tokenizer_json *json)
 static ferry_status read_template_ids(ferry_tokenizer_json *json, const ferry_json_node *template,
                                       const ferry_json_node *token, bool suffix)
 {
-    ferry_model_text *text = &json->plan->text;
+    ferry_tokenizer_config *text = &json->plan->text;
     const int32_t **ids = suffix ? &text->suffix_ids : &text->prefix_ids;
     int32_t *count = suffix ? &text->suffix_count : &text->prefix_count;
     const ferry_json_node tokens = ferry_node_get(template, "special_tokens");
@@ -233,11 +233,11 @@ static ferry_status read_template(ferry_tokenizer_json *json)
  */
 static ferry_status check_normal_forms(const ferry_tokenizer_json *json, const ferry_text_rules *rules)
 {
-    const ferry_model_text *text = &json->plan->text;
-    for (int32_t i = 0; i < text->added_count; i++) {
-        const ferry_view piece = json->pieces[text->added_ids[i]];
-        bool special = (text->added_flags[i] & FERRY_ADDED_NORMALIZED) == 0;
-        for (int32_t k = 0; k < text->special_count; k++) special |= text->special_ids[k] == text->added_ids[i];
+    const ferry_tokenizer_config *text = &json->plan->text;
+    for (size_t i = 0; i < text->rules.added_count; i++) {
+        const ferry_view piece = json->pieces[text->rules.added_ids[i]];
+        bool special = (text->rules.added_flags[i] & FERRY_ADDED_NORMALIZED) == 0;
+        for (int32_t k = 0; k < text->special_count; k++) special |= text->special_ids[k] == text->rules.added_ids[i];
         if (special) continue;
         ferry_string normal = {0};
         ferry_status status = ferry_text_rules_normalize(rules, piece, &normal, json->error);
@@ -255,7 +255,7 @@ static ferry_status check_normal_forms(const ferry_tokenizer_json *json, const f
 ferry_status ferry_tokenizer_json_read(ferry_import_plan *plan, ferry_json file, ferry_tokenizer_json *json,
                                        ferry_error *error)
 {
-    const ferry_model_text *text = &plan->text;
+    const ferry_tokenizer_config *text = &plan->text;
     const ferry_texts *pieces;
     FERRY_TRY(read_pieces(plan, file, json, error));
     FERRY_TRY(ferry_tokenizer_json_steps(json));
@@ -264,14 +264,9 @@ ferry_status ferry_tokenizer_json_read(ferry_import_plan *plan, ferry_json file,
     FERRY_TRY(read_template(json));
     FERRY_TRY(ferry_texts_join(&plan->arena, json->pieces, (size_t)json->piece_count, &pieces, error));
     /* Finds what is broken before anything is written. */
-    const ferry_text_rules_config config = {.steps = text->steps,
-                                            .step_count = (size_t)text->step_count,
-                                            .charsmap = text->charsmap,
-                                            .added_ids = text->added_ids,
-                                            .added_flags = text->added_flags,
-                                            .added_count = (size_t)text->added_count,
-                                            .pieces = pieces,
-                                            .piece_count = json->piece_count};
+    ferry_text_rules_config config = text->rules;
+    config.pieces = pieces;
+    config.piece_count = json->piece_count;
     ferry_text_rules *rules;
     ferry_error found;
     ferry_status status = ferry_text_rules_create(&config, &rules, &found);
@@ -319,8 +314,8 @@ ferry_status ferry_import_tokenizer_json(ferry_import_plan *plan, ferry_error *e
 
 ferry_status ferry_import_fitting_tokenizer_json(ferry_import_plan *plan, ferry_error *error)
 {
-    const ferry_model_text own = plan->text;
-    ferry_model_text *text = &plan->text;
+    const ferry_tokenizer_config own = plan->text;
+    ferry_tokenizer_config *text = &plan->text;
     text->suffix_ids = NULL;
     text->suffix_count = 0;
     FERRY_TRY(ferry_import_tokenizer_json(plan, error));
@@ -331,8 +326,9 @@ ferry_status ferry_import_fitting_tokenizer_json(ferry_import_plan *plan, ferry_
             return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: id %zu is '%s', and '%s' in the vocabulary", file_name,
                               id, ferry_printable_view(piece).text, ferry_printable_view(word).text);
     }
-    if (own.languages.target_tag == FERRY_TAG_FIRST)
-        ferry_multilingual_template(text, own.languages.target_ids, own.languages.count, &text->languages.source_tag);
+    ferry_model_languages *languages = &plan->languages;
+    if (languages->target_tag == FERRY_TAG_FIRST)
+        ferry_multilingual_template(text, languages->target_ids, languages->count, &languages->source_tag);
     return ferry_import_ids(plan, own.suffix_ids, own.suffix_count, &text->suffix_ids, &text->suffix_count, error);
 }
 
@@ -340,7 +336,7 @@ ferry_status ferry_import_fitting_tokenizer_json(ferry_import_plan *plan, ferry_
 
 ferry_status ferry_import_compare_tokenizer_json(ferry_import_plan *plan, ferry_error *error)
 {
-    const ferry_model_text kept = plan->text;
+    const ferry_tokenizer_config kept = plan->text;
     const char *model = plan->segmenter_files[0];
     ferry_tokenizer_json json;
     ferry_json file;

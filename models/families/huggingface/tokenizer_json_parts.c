@@ -56,12 +56,12 @@ static ferry_status add_precompiled(ferry_tokenizer_json *json, const ferry_json
     ferry_view text;
     size_t size;
     FERRY_TRY(ferry_node_text(&map, &text));
-    if (json->plan->text.charsmap.size > 0) return unsupported(part, "one normalizer 'Precompiled'");
+    if (json->plan->text.rules.charsmap.size > 0) return unsupported(part, "one normalizer 'Precompiled'");
     char *bytes = ferry_arena_alloc(&json->plan->arena, text.size + 1, 1);
     if (bytes == NULL) return ferry_fail_memory(json->error, "a normalization table", text.size);
     if (!decode_base64(text, bytes, &size) || size == 0)
         return ferry_node_fail(&map, FERRY_ERROR_FORMAT, "bytes in base 64");
-    json->plan->text.charsmap = (ferry_view){bytes, size};
+    json->plan->text.rules.charsmap = (ferry_view){bytes, size};
     return add_step(json, part, "precompiled", NULL, 0);
 }
 
@@ -167,11 +167,11 @@ ferry_status ferry_tokenizer_json_steps(ferry_tokenizer_json *json)
 {
     const ferry_json_node normalizer = ferry_node_get(&json->root, "normalizer"),
                           words = ferry_node_get(&json->root, "pre_tokenizer");
-    ferry_model_text *text = &json->plan->text;
+    ferry_tokenizer_config *text = &json->plan->text;
     FERRY_TRY(add_each(json, &normalizer, "normalizers", 0, add_normalizer));
     FERRY_TRY(add_each(json, &words, "pretokenizers", 0, add_pre_tokenizer));
-    text->step_count = (int32_t)json->step_count;
-    return ferry_texts_join(&json->plan->arena, json->steps, json->step_count, &text->steps, json->error);
+    text->rules.step_count = json->step_count;
+    return ferry_texts_join(&json->plan->arena, json->steps, json->step_count, &text->rules.steps, json->error);
 }
 
 /* ---- the decoder ---- */
@@ -179,7 +179,7 @@ ferry_status ferry_tokenizer_json_steps(ferry_tokenizer_json *json)
 /* What a Sequence of decoders did so far; each may come once, and only after those before it. */
 typedef enum decoder_stage { STAGE_NONE, STAGE_METASPACE, STAGE_REPLACE, STAGE_BYTES, STAGE_FUSE, STAGE_STRIP } stage;
 
-static ferry_status read_replace(ferry_model_text *text, const ferry_json_node *part)
+static ferry_status read_replace(ferry_tokenizer_config *text, const ferry_json_node *part)
 {
     const ferry_json_node pattern = ferry_node_get(part, "pattern"), to = ferry_node_get(part, "content"),
                           from = ferry_node_get(&pattern, "String");
@@ -192,7 +192,7 @@ static ferry_status read_replace(ferry_model_text *text, const ferry_json_node *
     return FERRY_OK;
 }
 
-static ferry_status read_strip(ferry_model_text *text, const ferry_json_node *part)
+static ferry_status read_strip(ferry_tokenizer_config *text, const ferry_json_node *part)
 {
     const ferry_json_node sign = ferry_node_get(part, "content"), start = ferry_node_get(part, "start"),
                           stop = ferry_node_get(part, "stop");
@@ -207,7 +207,7 @@ static ferry_status read_strip(ferry_model_text *text, const ferry_json_node *pa
     return FERRY_OK;
 }
 
-static ferry_status read_decoder(ferry_model_text *text, const ferry_json_node *part, stage *done)
+static ferry_status read_decoder(ferry_tokenizer_config *text, const ferry_json_node *part, stage *done)
 {
     static const struct {
         const char *type;
@@ -272,7 +272,7 @@ static ferry_status join_words(ferry_tokenizer_json *json, size_t count)
 
 static ferry_status read_unigram(ferry_tokenizer_json *json, const ferry_json_node *model)
 {
-    ferry_model_text *text = &json->plan->text;
+    ferry_tokenizer_config *text = &json->plan->text;
     const ferry_json_node vocabulary = ferry_node_get(model, "vocab"), unknown = ferry_node_get(model, "unk_id");
     const size_t count = json_array_size(vocabulary.value);
     if (!json_is_array(vocabulary.value) || count == 0)
@@ -368,7 +368,7 @@ static ferry_status read_merges(ferry_tokenizer_json *json, const ferry_json_nod
         if (version != NULL && ferry_text_begins(version, "#version")) continue; /* of the merges */
         FERRY_TRY(read_merge(&merge, &end, &merges[kept++]));
     }
-    ferry_model_text *text = &json->plan->text;
+    ferry_tokenizer_config *text = &json->plan->text;
     FERRY_TRY(ferry_texts_join(arena, merges, (size_t)kept, &text->source_merges, json->error));
     text->target_merges = text->source_merges;
     text->source_merge_count = text->target_merge_count = kept;
@@ -378,7 +378,7 @@ static ferry_status read_merges(ferry_tokenizer_json *json, const ferry_json_nod
 /* Where the package leaves out what no piece covers, or chooses by chance, Ferry has no equal. */
 static ferry_status read_choices(ferry_tokenizer_json *json, const ferry_json_node *model)
 {
-    ferry_model_text *text = &json->plan->text;
+    ferry_tokenizer_config *text = &json->plan->text;
     const ferry_json_node dropout = ferry_node_get(model, "dropout"),
                           prefix = ferry_node_get(model, "continuing_subword_prefix"),
                           end = ferry_node_get(model, "end_of_word_suffix"),
@@ -404,7 +404,7 @@ static ferry_status read_choices(ferry_tokenizer_json *json, const ferry_json_no
 
 static ferry_status read_bpe(ferry_tokenizer_json *json, const ferry_json_node *model)
 {
-    ferry_model_text *text = &json->plan->text;
+    ferry_tokenizer_config *text = &json->plan->text;
     const ferry_json_node vocabulary = ferry_node_get(model, "vocab"), merges = ferry_node_get(model, "merges");
     if (json_object_size(vocabulary.value) == 0)
         return ferry_node_fail(&vocabulary, FERRY_ERROR_FORMAT, "pieces and their ids");

@@ -189,7 +189,7 @@ static ferry_status add_shortlist(ferry_import_plan *plan, const ferry_marian *m
 ferry_status ferry_marian_text(ferry_import_plan *plan, const ferry_marian *marian, ferry_error *error)
 {
     const char *const *only = marian->segmenters; /* SentencePiece models that only segment */
-    ferry_model_text *text = &plan->text;
+    ferry_tokenizer_config *text = &plan->text;
     side sides[2];
     FERRY_TRY(read_sides(plan, marian, sides, error));
     const side source = sides[0], target = sides[1];
