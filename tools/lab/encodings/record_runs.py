@@ -46,7 +46,7 @@ def measure(path, run):
     own = record.record(path, test, threads=2)
     common = {"rate": float(re.search(r"rate ([0-9.]+)", own["training"]).group(1)), "run": run.name}
     yield own | common | {"description": "", "dev": nats(model, dev), "agreement": agreement.right(model, HERE / "agreement.tsv")}
-    if run.name.startswith("rope-1"):
+    if re.fullmatch(r"rope-1-rate=[0-9.]+", run.name):
         for name, position in scalings(inspect.sizes(model).encoder_head_width):
             scaled = record.record(path, test, threads=2, position=position)
             yield scaled | common | {"scaling": name, "probes": None, "description": ""}
