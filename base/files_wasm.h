@@ -13,7 +13,7 @@ typedef struct ferry_memory_file {
 
 /* Takes over the data; false: out of memory, or there are too many files. */
 bool ferry_memory_file_add(const char *path, const char *data, size_t size);
-/* Releases all that `kept` is false of. */
-void ferry_memory_files_remove(bool (*kept)(const char *path));
+/* Releases all but `kept`; NULL: all. */
+void ferry_memory_files_remove(const char *kept);
 
 #endif

@@ -33,11 +33,11 @@ bool ferry_memory_file_add(const char *path, const char *data, size_t size)
     return true;
 }
 
-void ferry_memory_files_remove(bool (*kept)(const char *path))
+void ferry_memory_files_remove(const char *kept)
 {
     int count = 0;
     for (int i = 0; i < file_count; i++) {
-        if (kept(files[i].path)) {
+        if (kept != NULL && strcmp(files[i].path, kept) == 0) {
             files[count++] = files[i];
             continue;
         }

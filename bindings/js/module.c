@@ -59,17 +59,6 @@ ferry_status EXPORT(ferry_js_translator)(const ferry_model *model, const char *f
     return ferry_translator_create(model, &options, translator, error);
 }
 
-static bool is_converted(const char *path)
-{
-    return strcmp(path, FERRY_JS_MODEL) == 0;
-}
-
-static bool is_nothing(const char *path)
-{
-    (void)path;
-    return false;
-}
-
 /* A file of the folder FERRY_JS_SOURCE, by its name, with memory of ferry_js_allocate, which it takes over. */
 bool EXPORT(ferry_js_add_file)(const char *name, const char *data, size_t size)
 {
@@ -79,7 +68,7 @@ bool EXPORT(ferry_js_add_file)(const char *name, const char *data, size_t size)
 
 void EXPORT(ferry_js_remove_files)(void)
 {
-    ferry_memory_files_remove(is_nothing);
+    ferry_memory_files_remove(NULL);
 }
 
 /* Opens what the files are converted to. The files are gone afterwards, but for the model's. */
@@ -87,7 +76,7 @@ ferry_status EXPORT(ferry_js_convert)(ferry_model **model, ferry_error *error)
 {
     const ferry_import_options options = {.type = FERRY_F32};
     ferry_status status = ferry_import(FERRY_JS_SOURCE, FERRY_JS_MODEL, &options, error);
-    ferry_memory_files_remove(is_converted);
+    ferry_memory_files_remove(FERRY_JS_MODEL);
     if (status == FERRY_OK) status = ferry_model_open(FERRY_JS_MODEL, 0, model, error);
     return status;
 }

@@ -106,8 +106,8 @@ function render(lines, growing = "") {
 }
 
 /** Translates a line; shows how it grows, at most once for each picture on the screen. */
-async function translateLine(line, lines, controller) {
-    const sentences = [];
+async function translateLine(line, lines) {
+    const sentences = [], controller = new AbortController();
     let frame;
     const onPartial = (sentence, text) => {
         sentences[sentence] = text;
@@ -129,7 +129,7 @@ async function translateLines() {
     const lines = source.value.split("\n"), found = known;
     for (const line of lines) {
         if (found.has(line)) continue;
-        found.set(line, await translateLine(line, lines, new AbortController()));
+        found.set(line, await translateLine(line, lines));
         if (changed) return;
     }
     known = new Map(lines.map((line) => [line, found.get(line)]));

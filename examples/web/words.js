@@ -13,7 +13,6 @@ function show(text, place) {
         const word = document.createElement("span");
         word.textContent = segment;
         content.push(word);
-        owners.length = index;
         owners.length = index + segment.length;
         owners.fill(word, index);
     }

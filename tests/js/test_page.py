@@ -5,31 +5,21 @@
 
 PACKAGE: where npm installed it. FIREFOX: a folder with a model as Firefox downloads it. SCREENSHOT: where the page's picture goes.
 """
-import functools
-import http.server
 import json
 import pathlib
 import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
-from webdriver import Browser
+from webdriver import Browser, serve
 
 TREE = pathlib.Path(__file__).resolve().parents[2]
 LOAD = "const {Ferry} = await import('./ferry/ferry.js'), ferry = await Ferry.load('model.gguf', {wasm: `ferry/${given[0]}`});"
 TYPED = ["Where is the train station?", "The library is next to the old church.", "I like to read in the evening.", "It is late."]
 LONG = "It was late because there was snow. " * 1000
 HOME, CONTROL = "\ue011", "\ue009"  # keys, https://www.w3.org/TR/webdriver2, section 17.4.2
-
-
-class Files(http.server.SimpleHTTPRequestHandler):
-    extensions_map = http.server.SimpleHTTPRequestHandler.extensions_map | {".js": "text/javascript", ".wasm": "application/wasm"}
-
-    def log_message(self, *_):
-        pass
 
 
 def package(browser, program, lines, wasm):
@@ -158,10 +148,9 @@ def main():
         subprocess.run([TREE / "examples/web/make.sh", site, model], check=True)
         shutil.rmtree(site / "ferry")
         shutil.copytree(installed, site / "ferry")
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Files, directory=site))
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        server, address = serve(site)
         with Browser(folder) as browser:
-            browser.go(f"http://127.0.0.1:{server.server_port}/")
+            browser.go(address)
             typing(browser, program)
             words(browser)
             if screenshot:
@@ -177,7 +166,7 @@ def main():
             browser.wait("await caches.match('model.gguf') !== undefined")
             server.shutdown()
             server.server_close()
-            browser.go(f"http://127.0.0.1:{server.server_port}/")
+            browser.go(address)
             typing(browser, program)
     print("the page does in a browser what the program does, with and without a network")
 

@@ -1,16 +1,33 @@
-"""Debian's Chromium without a window, by WebDriver: https://www.w3.org/TR/webdriver2"""
+"""Debian's Chromium without a window, by WebDriver (https://www.w3.org/TR/webdriver2), and a server of files for it."""
 import base64
 import contextlib
+import functools
+import http.server
 import json
 import os
 import signal
 import subprocess
+import threading
 import urllib.error
 import urllib.request
 
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"  # the key of an element's name, section 12.1
 ARGUMENTS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--window-size=1200,720"]
 DEADLINE = 60  # seconds, for one command
+
+
+class Files(http.server.SimpleHTTPRequestHandler):
+    extensions_map = http.server.SimpleHTTPRequestHandler.extensions_map | {".js": "text/javascript", ".wasm": "application/wasm"}
+
+    def log_message(self, *_):
+        pass
+
+
+def serve(folder):
+    """A server of the folder's files, on a thread; and its address."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Files, directory=folder))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server, f"http://127.0.0.1:{server.server_port}/"
 
 
 class Browser:

@@ -8,20 +8,16 @@ with @huggingface/transformers. FIREFOX: a model as Firefox downloads it. MARIAN
 export_onnx.py makes of it. Memory: of all processes of the browser, with a system that has translated, less that without one.
 """
 import contextlib
-import functools
 import gzip
-import http.server
 import pathlib
 import shutil
 import subprocess
 import sys
 import tempfile
-import threading
 
 TREE = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(TREE / "tests/js"))
-from test_page import Files  # noqa: E402
-from webdriver import Browser  # noqa: E402
+from webdriver import Browser, serve  # noqa: E402
 
 STARTS = """
     const {compare, report, startBergamot, startFerry, startTransformers} = await import("./measure.js");
@@ -73,9 +69,7 @@ def main():
         folder = pathlib.Path(folder)
         site = folder / "site"
         fill(site, ferry, bergamot, transformers, firefox, marian)
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Files, directory=site))
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        page = f"http://127.0.0.1:{server.server_port}/"
+        _, page = serve(site)
         for names in GROUPS:
             with Browser(folder / "times", deadline=3600) as browser:
                 browser.go(page)

@@ -3,7 +3,6 @@
 
     export_onnx.py MODEL FOLDER      (pip install "optimum-onnx[onnxruntime]" sentencepiece)
 """
-import json
 import pathlib
 import sys
 
