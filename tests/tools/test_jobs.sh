@@ -40,7 +40,7 @@ test_resume_after_kill()
     while [ "$kills" -gt 0 ]; do
         moment=$(awk "BEGIN { print 0.001 * $milliseconds * $RANDOM / 32768 }")
         status=0 # --foreground: timeout waits for what it kills, whose lock of the file ends with it
-        timeout --foreground --signal KILL "$moment" "$ferry" translate -q -i in -o part --resume "${options[@]}" 2> err || status=$?
+        timeout --foreground --preserve-status --signal KILL "$moment" "$ferry" translate -q -i in -o part --resume "${options[@]}" 2> err || status=$?
         case $status in
         137) kills=$((kills - 1)) ;;
         0)
