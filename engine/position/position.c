@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/system.h"
+#include "base/utf8.h"
 #include "schemes.h"
 
 static const ferry_position_scheme none = {.name = "none"};
@@ -74,8 +75,8 @@ static ferry_status read_parameter(const ferry_position *position, const ferry_p
     if (choice) {
         *value = ferry_position_choice(parameter, text);
         if (*value >= 0) return FERRY_OK;
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "position.%s: expected %s", parameter->key,
-                          ferry_position_choices(parameter).text);
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "position.%s: expected %s, found '%s'", parameter->key,
+                          ferry_position_choices(parameter).text, ferry_printable_view(text).text);
     }
     const double least = ferry_position_evaluate(position, parameter->least);
     const double most = ferry_position_evaluate(position, parameter->most);

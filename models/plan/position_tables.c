@@ -56,8 +56,8 @@ static ferry_status read_parameter(position_reader *reader, size_t index, ferry_
         FERRY_TRY(ferry_json_text(reader->json, key, &text, error));
         *value = ferry_position_choice(parameter, ferry_text_view(text));
         if (*value >= 0) return FERRY_OK;
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s%s': expected %s", file, path, key,
-                          ferry_position_choices(parameter).text);
+        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s%s': expected %s, found '%s'", file, path, key,
+                          ferry_position_choices(parameter).text, ferry_printable_view(ferry_text_view(text)).text);
     }
     const double least = ferry_position_evaluate(position, parameter->least);
     const double most = ferry_position_evaluate(position, parameter->most);

@@ -89,7 +89,7 @@ TEST(test_other_parameters_than_the_file)
         {"theta=4x", "position.theta: expected a real number"},
         {"theta=", "position.theta: expected a real number"},
         {"dims=2.5", "position.dims: expected an even number"},
-        {"layout=whole", "position.layout: expected 'half' or 'interleaved'"},
+        {"layout=whole", "position.layout: expected 'half' or 'interleaved', found 'whole'"},
         {"scaling=yarn factor=2", "position.original_length: expected a number"},
         {"factor=2", "no parameter that 'factor=2' could change"},
         {"theta=40000 thetas=2", "no parameter that 'thetas=2' could change"},

@@ -3,6 +3,7 @@
  * pass and step by step through the cache; and long texts. */
 #include "tests/support/support.h"
 
+#include "models/convert.h"
 #include "tests/support/kernel_support.h"
 
 /* Agreement that the golden files promise. Measured on AVX-512, AVX2 and plain: below 1e-5. */
@@ -42,11 +43,11 @@ typedef struct golden_case {
     size_t D, V;
 } golden_case;
 
-static void load(golden_case *g, const char *directory, const ferry_model *model)
+static void load(golden_case *g, const char *golden, const ferry_model *model)
 {
     int64_t rows, S, T, D, V, steps, one;
     const ferry_inspect_sizes sizes = ferry_inspect_get_sizes(model);
-    CHECK(ferry_safetensors_open(in_directory(directory, "golden.safetensors"), &g->file, &error));
+    CHECK(ferry_safetensors_open(golden, &g->file, &error));
     const int32_t *ids = golden_i32(&g->file, "source_ids", &rows, &S);
     const int32_t *lengths = golden_i32(&g->file, "source_lengths", &one, &rows);
     assert_int_equal(rows, 3);
@@ -116,13 +117,12 @@ static void check_same(const ferry_kernels *kernels, const float *found, const f
         assert_true(largest_difference(found, expected, n) <= 1e-4);
 }
 
-static void check_scheme(const char *name, const ferry_kernels *kernels)
+/* Closes the model. */
+static void check_golden(const char *name, const char *golden, ferry_model *model, const ferry_kernels *kernels)
 {
     const char *isa = kernels->isa;
-    const char *directory = data_file("positions/%s", name);
-    ferry_model *model = convert_and_open(directory, isa);
     golden_case g = {0};
-    load(&g, directory, model);
+    load(&g, golden, model);
     const size_t encoded_floats = (size_t)g.offsets[3] * g.D, logits_floats = (size_t)(3 * g.T) * g.V;
     float *encoded = kept_memory(encoded_floats * sizeof *encoded),
           *alone = kept_memory(encoded_floats * sizeof *alone);
@@ -154,8 +154,33 @@ TEST(test_schemes_agree_with_golden_activations)
 {
     EACH_ISA(kernels)
     {
-        for (size_t i = 0; i < 2 * SCHEMES; i++)
-            check_scheme(ferry_name_format("%s-%s", schemes[i / 2], i % 2 == 0 ? "post" : "pre").text, *kernels);
+        for (size_t i = 0; i < 2 * SCHEMES; i++) {
+            const ferry_name name = ferry_name_format("%s-%s", schemes[i / 2], i % 2 == 0 ? "post" : "pre");
+            const char *directory = data_file("positions/%s", name.text);
+            check_golden(name.text, in_directory(directory, "golden.safetensors"),
+                         convert_and_open(directory, (*kernels)->isa), *kernels);
+        }
+    }
+}
+
+/* With transformers' own rotations (tests/data/rotations/activations.py), beyond the original length. */
+TEST(test_scaled_rotations_agree_with_golden_activations)
+{
+    static const char *const rows[][2] = {
+        {"linear", "scaling=linear factor=4"},
+        {"llama3", "scaling=llama3 factor=4 original_length=8 fast=2 slow=0.25"},
+        {"yarn", "scaling=yarn factor=4 original_length=8 fast=2 slow=0.25 attention_factor=1.1386294"},
+    };
+    const ferry_import_options options = {.type = FERRY_F32};
+    const char *path = scratch_file("rope.gguf");
+    CHECK(ferry_import(data_file("positions/rope-post"), path, &options, &error));
+    EACH_ISA(kernels)
+    {
+        for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+            ferry_model *model;
+            CHECK(ferry_inspect_open(path, (*kernels)->isa, rows[i][1], &model, &error));
+            check_golden(rows[i][0], data_file("rotations/%s.safetensors", rows[i][0]), model, *kernels);
+        }
     }
 }
 

@@ -88,7 +88,9 @@ TEST(test_position_refusals)
         {"rope-post", "10000.0", "10000.0, \"factor\": 4", FERRY_ERROR_UNSUPPORTED,
          "…'position.factor': type 'rope' has no such parameter"},
         {"rope-post", "10000.0", "10000.0, \"scaling\": \"dynamic\"", FERRY_ERROR_FORMAT,
-         "…'position.scaling': expected 'none', 'linear', 'llama3' or 'yarn'"},
+         "…'position.scaling': expected 'none', 'linear', 'llama3' or 'yarn', found 'dynamic'"},
+        {"rope-post", "10000.0", "10000.0, \"scaling\": \"longrope\"", FERRY_ERROR_FORMAT,
+         "…'position.scaling': expected 'none', 'linear', 'llama3' or 'yarn', found 'longrope'"},
         {"rope-post", "10000.0", "10000.0, \"scaling\": \"llama3\", \"factor\": 2", FERRY_ERROR_FORMAT,
          "…'position.original_length' is missing"},
         {"rope-post", "10000.0", "10000.0, \"scaling\": \"linear\", \"factor\": 2, \"fast\": 2",
@@ -126,6 +128,18 @@ TEST(test_keys)
          "pad_id 0; start_id 0; eos_ids 3; decoding.suppressed_ids 0"},
     };
     check_sayings(data_file("positions/none-post"), rows, COUNT(rows));
+}
+
+/* A scaled rotation needs a build that knows it. */
+TEST(test_scaled_rotation)
+{
+    static const saying rows[] = {
+        {{{"config.json", "10000.0", "10000.0, \"scaling\": \"linear\", \"factor\": 2"}},
+         "features "
+         "encoder-decoder|panels16|type:f32|output-coarse:bound|decoder:attention|norm:layernorm|norm-position:post|"
+         "activation:swish|position:rope|rotation:linear|policy:huggingface|tokenizer:none"},
+    };
+    check_sayings(data_file("positions/rope-post"), rows, COUNT(rows));
 }
 
 TEST(test_given_slopes)
