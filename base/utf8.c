@@ -71,11 +71,10 @@ bool ferry_utf8_is_valid(ferry_view text)
     return true;
 }
 
-size_t ferry_utf8_repair(ferry_view text, char *output, bool *replaced)
+size_t ferry_utf8_repair(ferry_view text, char *output)
 {
     size_t size = 0;
     uint32_t code_point;
-    *replaced = false;
     for (size_t at = 0; at < text.size;) {
         size_t begin = at;
         bool valid = ferry_utf8_next(text, &at, &code_point);
@@ -83,7 +82,6 @@ size_t ferry_utf8_repair(ferry_view text, char *output, bool *replaced)
         size_t count = valid ? at - begin : 3;
         memcpy(output + size, bytes, count);
         size += count;
-        if (!valid) *replaced = true;
     }
     return size;
 }

@@ -21,8 +21,8 @@ bool ferry_utf8_is_space(uint32_t code_point);
 
 /* Copies `text`, each maximal ill-formed subpart replaced by U+FFFD (The Unicode Standard 15.0, section 3.9, "U+FFFD
  * Substitution of Maximal Subparts"). `output` [3 × text.size] does not overlap `text`. Returns
- * the bytes written; *replaced says whether anything was ill-formed. */
-size_t ferry_utf8_repair(ferry_view text, char *output, bool *replaced);
+ * the bytes written. */
+size_t ferry_utf8_repair(ferry_view text, char *output);
 
 /* The part of `text` between leading and trailing white space. Ill-formed bytes are not white space. */
 ferry_view ferry_utf8_trim(ferry_view text);

@@ -70,13 +70,12 @@ static ferry_status answer_with_itself(ferry_result_line *line, ferry_view text,
 /* *valid: the text without ill-formed UTF-8, itself, or else *repaired, which the caller frees. */
 static ferry_status repair(const char *what, ferry_text text, ferry_view *valid, char **repaired, ferry_error *error)
 {
-    bool replaced;
     *valid = (ferry_view){text.data, text.size};
     *repaired = NULL;
     if (ferry_utf8_is_valid(*valid)) return FERRY_OK;
     *repaired = text.size > SIZE_MAX / 3 ? NULL : malloc(3 * text.size);
     if (*repaired == NULL) return ferry_fail_memory(error, what, text.size);
-    valid->size = ferry_utf8_repair(*valid, *repaired, &replaced);
+    valid->size = ferry_utf8_repair(*valid, *repaired);
     valid->data = *repaired;
     return FERRY_OK;
 }

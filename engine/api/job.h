@@ -118,11 +118,11 @@ size_t ferry_cut_near(ferry_view text, size_t low, size_t high, size_t guess, fe
 
 /* What is translated as one sentence. */
 typedef struct ferry_part {
-    ferry_view text, gap; /* gap: the white space of the line before it; empty before the first part */
-    ferry_ids ids;        /* empty: the model sees nothing of the text; its translation is the text itself */
-    ferry_ids prefix;     /* of the translation */
-    ferry_ranges ranges;  /* bytes of `text` of each id; empty unless tokens are wanted */
-    bool cut;             /* the next part begins within the sentence in which this one ends */
+    ferry_view text, separator; /* separator: the white space of the line before it; empty before the first part */
+    ferry_ids ids;              /* empty: the model sees nothing of the text; its translation is the text itself */
+    ferry_ids prefix;           /* of the translation */
+    ferry_ranges ranges;        /* bytes of `text` of each id; empty unless tokens are wanted */
+    bool cut;                   /* the next part begins within the sentence in which this one ends */
     ferry_result_line result;
     size_t unknowns;             /* ids that stand for text which the model does not know, */
     ferry_view first_unknown;    /* and the first such text */

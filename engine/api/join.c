@@ -25,7 +25,7 @@ static ferry_status allocate(const ferry_parts *parts, bool aligned, size_t k, f
     size_t text = 1, tokens = 1, weights = 1; /* as malloc(0) may return NULL */
     for (size_t i = 0; i < parts->count; i++) {
         const ferry_result_hypothesis *from = hypothesis_of(&parts->parts[i], k);
-        text += parts->parts[i].gap.size + from->size;
+        text += parts->parts[i].separator.size + from->size;
         tokens += (size_t)from->length;
         weights += (size_t)from->length * parts->parts[i].ids.count;
     }
@@ -58,7 +58,7 @@ static ferry_status join_hypotheses(const ferry_parts *parts, const ferry_option
         const ferry_part *part = &parts->parts[i];
         const ferry_result_hypothesis *from = hypothesis_of(part, k);
         const size_t length = (size_t)from->length, source = part->ids.count, begin = (size_t)joined->length;
-        append(joined, part->gap.data, part->gap.size);
+        append(joined, part->separator.data, part->separator.size);
         for (size_t t = 0; aligned && t < length; t++)
             joined->ranges[begin + t] =
                 (ferry_range){joined->size + from->ranges[t].begin, joined->size + from->ranges[t].end};
@@ -117,7 +117,7 @@ static ferry_status join_sentences(ferry_text text, const ferry_text_lines *list
     const ferry_result *sentences = result->sentences;
     ferry_result_line *line = &result->lines[0];
     size_t size = text.size + 1, at = 0, failed = 0, warned = 0;
-    bool fits = true, replaced;
+    bool fits = true;
     FERRY_TRY(ferry_result_line_begin(line, 1, error));
     ferry_result_hypothesis *whole = line->hypotheses;
     result->ranges = calloc(list->count + 1, sizeof *result->ranges);
@@ -147,7 +147,7 @@ static ferry_status join_sentences(ferry_text text, const ferry_text_lines *list
         if (sentences->lines[i].outcome.status == FERRY_OK)
             append(whole, target.data, target.size);
         else
-            whole->size += ferry_utf8_repair(source, whole->text + whole->size, &replaced);
+            whole->size += ferry_utf8_repair(source, whole->text + whole->size);
         range->target_end = whole->size;
         at = range->source_end;
     }

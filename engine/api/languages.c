@@ -11,7 +11,7 @@ enum { MOST_PROMPT = 1024 }; /* bytes */
 /* ---- English names ---- */
 
 static const ferry_language_name language_names[] = {
-#include "language_names.inc"
+#include "base/language_names.inc"
 };
 
 const ferry_language_name *ferry_language_name_at(size_t index)

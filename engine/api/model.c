@@ -81,10 +81,9 @@ enum { ROWS = sizeof rows / sizeof rows[0] };
 /* A copy that is valid UTF-8 and NUL-terminated; NULL if out of memory. */
 static const char *keep(ferry_arena *arena, ferry_view text)
 {
-    bool replaced;
     if (ferry_utf8_is_valid(text)) return ferry_arena_text(arena, text);
     char *repaired = ferry_arena_alloc(arena, 3, text.size + 1);
-    if (repaired != NULL) repaired[ferry_utf8_repair(text, repaired, &replaced)] = '\0';
+    if (repaired != NULL) repaired[ferry_utf8_repair(text, repaired)] = '\0';
     return repaired;
 }
 

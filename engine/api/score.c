@@ -60,7 +60,6 @@ static ferry_status encode_pair(ferry_job *job, size_t line, ferry_error *error)
     const ferry_view target = {job->targets[line].data, job->targets[line].size};
     ferry_view source;
     ferry_part *part;
-    bool replaced;
     size_t count;
     FERRY_TRY(ferry_parts_add(&job->lines[line].parts, &part, error));
     atomic_store(&job->lines[line].left, 1);
@@ -74,12 +73,13 @@ static ferry_status encode_pair(ferry_job *job, size_t line, ferry_error *error)
                                           part->text, &part->ids, &part->ranges, error));
     FERRY_TRY(ferry_result_line_begin(&part->result, 1, error));
     ferry_result_hypothesis *hypothesis = part->result.hypotheses;
-    const size_t most = ferry_utf8_is_valid(target) ? target.size : 3 * target.size;
+    const bool valid = ferry_utf8_is_valid(target);
+    const size_t most = valid ? target.size : 3 * target.size;
     hypothesis->text = malloc(most + 1);
     if (hypothesis->text == NULL) return ferry_fail_memory(error, "a target", most);
-    hypothesis->size = ferry_utf8_repair(target, hypothesis->text, &replaced);
+    hypothesis->size = ferry_utf8_repair(target, hypothesis->text);
     hypothesis->text[hypothesis->size] = '\0';
-    if (replaced) FERRY_TRY(ferry_result_line_warn(&job->result->lines[line], error, "invalid UTF-8 in the target"));
+    if (!valid) FERRY_TRY(ferry_result_line_warn(&job->result->lines[line], error, "invalid UTF-8 in the target"));
     FERRY_TRY(encode_target(translator, hypothesis, &count, error));
     FERRY_TRY(check_tokens("source", part->ids.count, ferry_translator_source_limit(translator), error));
     FERRY_TRY(check_tokens("target", count, ferry_translator_scored_limit(translator), error));

@@ -249,9 +249,10 @@ static ferry_status split_rest(splitter *s, ferry_error *error)
         return FERRY_OK;
     }
     take(s, ferry_utf8_leading_space(s->rest));
-    for (ferry_view gap = {s->rest.data, 0}; s->rest.size > 0; gap = take(s, ferry_utf8_leading_space(s->rest))) {
+    for (ferry_view separator = {s->rest.data, 0}; s->rest.size > 0;
+         separator = take(s, ferry_utf8_leading_space(s->rest))) {
         FERRY_TRY(ferry_parts_add(s->parts, &part, error));
-        part->gap = gap;
+        part->separator = separator;
         FERRY_TRY(find_part(s, &size, part, error));
         part->text = take(s, size);
     }

@@ -105,13 +105,6 @@ static size_t scratch(const ferry_position *position, int32_t queries, int32_t k
     return (size_t)queries * (size_t)position->stack.head_width + (terms > content ? terms : content);
 }
 
-/* Where panel `p` lies, counted in ascending j - i: the last of the past, with t = 15 … 0, is panel 0. */
-static const float *find_panel(const ferry_position *position, const ferry_position_state *state, int32_t p)
-{
-    const size_t floats = panel_floats(position), sides = position->stack.causal ? 1 : 2;
-    return p <= 0 ? state->rows + (size_t)-p * sides * floats : state->rows + ((size_t)(p - 1) * sides + 1) * floats;
-}
-
 /* scores[i, j] += terms[i, column of j - i] as far as the panels from `p` on reach. */
 static void add_terms(const ferry_position *position, const ferry_position_tile *tile,
                       const float *terms /* [queries, CHUNK] */, int32_t p, int32_t panels)
@@ -141,12 +134,16 @@ static void score(const ferry_position *position, const ferry_position_tile *til
         for (size_t d = 0; d < K; d++) q[i * K + d] = tile->q[i * tile->ldq + d] + own->v[head + d];
     const int32_t last_query = tile->first + tile->queries - 1;
     const int32_t end = position->stack.causal ? 1 : (tile->keys + FERRY_LANES - 2 - tile->first) / FERRY_LANES + 1;
+    const size_t sides = position->stack.causal ? 1 : 2;
+    /* Panels are counted in ascending j - i: the last of the past, with t = 15 … 0, is panel 0. */
     for (int32_t p = -(last_query / FERRY_LANES); p < end; p += PANELS) {
         const int32_t count = end - p < PANELS ? end - p : PANELS;
-        for (int32_t c = 0; c < count; c++)
-            tile->kernels->product(terms + c * FERRY_LANES, CHUNK, q, K, tile->queries,
-                                   find_panel(position, tile->state, p + c) + head * FERRY_LANES, (int32_t)K,
-                                   FERRY_LANES, NULL);
+        for (int32_t c = 0; c < count; c++) {
+            const size_t slot = p + c <= 0 ? (size_t) - (p + c) * sides : (size_t)(p + c - 1) * sides + 1;
+            const float *panel = tile->state->rows + slot * panel_floats(position) + head * FERRY_LANES;
+            tile->kernels->product(terms + c * FERRY_LANES, CHUNK, q, K, tile->queries, panel, (int32_t)K, FERRY_LANES,
+                                   NULL);
+        }
         add_terms(position, tile, terms, p, count);
     }
 }

@@ -6,23 +6,14 @@
 
 enum {
     MAX_NAMES = 16,     /* of one language, without its tag */
-    CODE_STRIDE = 6,    /* of `codes` */
     RELATION_STRIDE = 7 /* of `relations` */
 };
 
-/* ISO 639-1 and ISO 639-3 codes of the same language, "aa" and "aar" first. */
-static const char codes[] =
-    "aaaar ababk aeave afafr akaka amamh anarg arara asasm avava ayaym azaze babak bebel bgbul bibis bmbam bnben "
-    "bobod brbre bsbos cacat ceche chcha cocos crcre csces cuchu cvchv cycym dadan dedeu dvdiv dzdzo eeewe elell "
-    "eneng eoepo esspa etest eueus fafas ffful fifin fjfij fofao frfra fyfry gagle gdgla glglg gngrn guguj gvglv "
-    "hahau heheb hihin hohmo hrhrv hthat huhun hyhye hzher iaina idind ieile igibo iiiii ikipk ioido isisl itita "
-    "iuiku jajpn jvjav kakat kgkon kikik kjkua kkkaz klkal kmkhm knkan kokor krkau kskas kukur kvkom kwcor kykir "
-    "lalat lbltz lglug lilim lnlin lolao ltlit lulub lvlav mgmlg mhmah mimri mkmkd mlmal mnmon mrmar msmsa mtmlt "
-    "mymya nanau nbnob ndnde nenep ngndo nlnld nnnno nonor nrnbl nvnav nynya ococi ojoji omorm orori ososs papan "
-    "pipli plpol pspus ptpor quque rmroh rnrun roron rurus rwkin sasan scsrd sdsnd sesme sgsag shhbs sisin skslk "
-    "slslv smsmo snsna sosom sqsqi srsrp ssssw stsot susun svswe swswa tatam tetel tgtgk ththa titir tktuk tltgl "
-    "tntsn toton trtur tstso tttat twtwi tytah uguig ukukr ururd uzuzb veven vivie vovol wawln wowol xhxho yiyid "
-    "yoyor zazha zhzho zuzul ";
+static const struct {
+    const char *three, *two, *name; /* two: "" where ISO 639-1 has none */
+} codes[] = {
+#include "base/language_names.inc"
+};
 
 /* A code, three letters or two and a blank, and the ISO 639-3 code that usually means the same to a user: the largest
  * member of a macrolanguage and that macrolanguage (ISO 639-3), codes that were withdrawn, "ns" of M2M-100. */
@@ -113,26 +104,30 @@ static void claim_name(naming *names, int32_t owner, ferry_view name)
     if (own < MAX_NAMES) names->claims[names->claim_count++] = (claim){name, owner};
 }
 
-/* Where `codes` has the language of a two- or three-letter code; NULL where it does not. */
-static const char *find_code(ferry_view code)
+/* The codes of ISO 639-1 and ISO 639-3 of the language that one of them names; false where it has but one, or is not
+ * known. */
+static bool find_codes(ferry_view code, ferry_view *two, ferry_view *three)
 {
-    for (const char *at = codes; *at != 0; at += CODE_STRIDE)
-        if (same_name(code, (ferry_view){at, 2}) || same_name(code, (ferry_view){at + 2, 3})) return at;
-    return NULL;
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
+        *two = ferry_text_view(codes[i].two);
+        *three = ferry_text_view(codes[i].three);
+        if (two->size > 0 && (same_name(code, *two) || same_name(code, *three))) return true;
+    }
+    return false;
 }
 
-/* The two- and the three-letter code of a language that one of them names. */
 static void claim_codes(naming *names, int32_t owner, ferry_view code)
 {
-    const char *at = find_code(code);
-    claim_name(names, owner, at != NULL ? (ferry_view){at, 2} : code);
-    if (at != NULL) claim_name(names, owner, (ferry_view){at + 2, 3});
+    ferry_view two, three;
+    const bool known = find_codes(code, &two, &three);
+    claim_name(names, owner, known ? two : code);
+    if (known) claim_name(names, owner, three);
 }
 
 static void claim_related(naming *names, int32_t owner, ferry_view code)
 {
-    const char *known = find_code(code);
-    const ferry_view three = known != NULL ? (ferry_view){known + 2, 3} : code;
+    ferry_view two, three;
+    if (!find_codes(code, &two, &three)) three = code;
     for (const char *at = relations; *at != 0; at += RELATION_STRIDE) {
         const ferry_view member = {at, at[2] == ' ' ? 2 : 3}, whole = {at + 3, 3};
         if (same_name(three, member)) claim_codes(names, owner, whole);
@@ -181,7 +176,8 @@ static ferry_status join_names(ferry_import_plan *plan, const naming *names, int
 
 bool ferry_import_is_language(ferry_view code)
 {
-    return find_code(code) != NULL;
+    ferry_view two, three;
+    return find_codes(code, &two, &three);
 }
 
 ferry_status ferry_import_languages(ferry_import_plan *plan, const ferry_import_tags *list,

@@ -104,8 +104,9 @@ static bool sees_nothing(ferry_view text)
     return known == 0;
 }
 
-/* Parts and gaps make up the line but for white space at its ends; every part has the ids of its text; none contains
- * the end of a sentence, could go on to the next cut of a lesser kind where it ends, or end at a cut of a better kind.
+/* Parts and separators make up the line but for white space at its ends; every part has the ids of its text; none
+ * contains the end of a sentence, could go on to the next cut of a lesser kind where it ends, or end at a cut of a
+ * better kind.
  */
 static void check_parts(const ferry_sentence_language *language, ferry_view line, const ferry_parts *parts, size_t most)
 {
@@ -114,9 +115,9 @@ static void check_parts(const ferry_sentence_language *language, ferry_view line
     assert_true(ferry_utf8_is_blank((ferry_view){line.data, (size_t)(at - line.data)}));
     for (size_t i = 0; i < parts->count; i++) {
         const ferry_part *part = &parts->parts[i];
-        assert_ptr_equal(part->gap.data, at);
-        assert_true(ferry_utf8_is_blank(part->gap) && (i > 0 || part->gap.size == 0));
-        assert_ptr_equal(part->text.data, at + part->gap.size);
+        assert_ptr_equal(part->separator.data, at);
+        assert_true(ferry_utf8_is_blank(part->separator) && (i > 0 || part->separator.size == 0));
+        assert_ptr_equal(part->text.data, at + part->separator.size);
         assert_true(part->text.size > 0 && part->ids.count <= most);
         assert_int_equal(sees_nothing(part->text) ? 0 : tokens_of(part->text), part->ids.count);
         at = part->text.data + part->text.size;
@@ -215,7 +216,7 @@ SEPARATE_TEST(test_a_megabyte)
         CHECK(ferry_parts_split(translator, (ferry_view){line, size}, &translator->stop, &parts, &error));
         for (size_t p = 0; p < parts.count; p++) {
             assert_in_range(parts.parts[p].ids.count, sees_nothing(parts.parts[p].text) ? 0 : 1, 512);
-            bytes += parts.parts[p].gap.size + parts.parts[p].text.size;
+            bytes += parts.parts[p].separator.size + parts.parts[p].text.size;
         }
         assert_true(parts.count > 1 && bytes <= size && bytes + 64 > size);
         ferry_parts_destroy(&parts);
@@ -264,7 +265,7 @@ static void check_token(const ferry_result *joined, size_t k, size_t token, cons
     assert_memory_equal(weights, ferry_result_weights(single, p, h, t, NULL, NULL), S * sizeof *weights);
 }
 
-/* Against each part translated as a line: text, gaps, tokens, ids, and the score by the formula of ferry.h. */
+/* Against each part translated as a line: text, separators, tokens, ids, and the score by the formula of ferry.h. */
 static void check_joined(const ferry_result *whole, size_t k, const ferry_result *single, const ferry_parts *parts,
                          const ferry_options *options)
 {
@@ -276,7 +277,7 @@ static void check_joined(const ferry_result *whole, size_t k, const ferry_result
         const size_t count = ferry_result_hypothesis_count(single, p), h = k < count ? k : count - 1;
         const ferry_text one = ferry_result_text(single, p, h);
         const size_t more = ferry_result_token_count(single, p, h);
-        append(&text, parts->parts[p].gap.data, parts->parts[p].gap.size);
+        append(&text, parts->parts[p].separator.data, parts->parts[p].separator.size);
         for (size_t t = 0; options->alignment != 0 && t < more; t++)
             check_token(whole, k, tokens + t, single, p, h, t, text.size, source);
         source += ferry_result_source_token_count(single, p);

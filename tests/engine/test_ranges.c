@@ -172,8 +172,7 @@ TEST(test_unrepaired)
     ferry_range ranges[] = {{0, 0}, {0, 1}, {1, 4}, {5, 8}, {5, 8}, {8, 11}, {11, 11}};
     static const ferry_range expected[] = {{0, 0}, {0, 1}, {1, 2}, {3, 5}, {3, 5}, {5, 8}, {8, 8}};
     char repaired[3 * 8];
-    bool replaced;
-    assert_int_equal(ferry_utf8_repair(text, repaired, &replaced), 11);
+    assert_int_equal(ferry_utf8_repair(text, repaired), 11);
     ferry_ranges_unrepair(text, ranges, COUNT(ranges));
     assert_memory_equal(ranges, expected, sizeof expected);
     ferry_ranges_unrepair((ferry_view){NULL, 0}, ranges, 1);

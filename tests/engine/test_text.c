@@ -47,11 +47,11 @@ static void check_ranges(const ferry_result *result, ferry_text source)
     for (size_t i = 0; i <= ferry_result_sentence_count(result); i++) {
         const ferry_sentence end = {.source_begin = source.size, .target_begin = target.size};
         const ferry_sentence next = i < ferry_result_sentence_count(result) ? sentence_of(result, i) : end;
-        const ferry_view gap = {source.data + from, next.source_begin - from};
+        const ferry_view separator = {source.data + from, next.source_begin - from};
         assert_true(next.source_begin >= from && next.target_begin >= to && next.target_begin <= target.size);
-        assert_true(ferry_utf8_is_blank(gap));
-        assert_int_equal(next.target_begin - to, gap.size);
-        if (gap.size > 0) assert_memory_equal(target.data + to, gap.data, gap.size);
+        assert_true(ferry_utf8_is_blank(separator));
+        assert_int_equal(next.target_begin - to, separator.size);
+        if (separator.size > 0) assert_memory_equal(target.data + to, separator.data, separator.size);
         from = next.source_end;
         to = next.target_end;
         if (i < ferry_result_sentence_count(result)) assert_true(from > next.source_begin && to >= next.target_begin);
