@@ -3,8 +3,8 @@
 
     zoo.py --output DIRECTORY [--workers N] [ENCODING:SEED[:OPTION=VALUE…] …] [-- OPTIONS OF train.py …]
 
-Each model is written to OUTPUT/ENCODING-SEED[-OPTION=VALUE…]; these options of train.py are its own. Without a list: all
-encodings of docs/encodings-compared.md with seed 1, each with two rates to choose from.
+Each model is written to OUTPUT/ENCODING-SEED[-OPTION=VALUE…]; these options of train.py are its own. Without a list: all of
+docs/encodings-compared.md.
 """
 import argparse
 import os
@@ -13,7 +13,11 @@ import sys
 import threading
 
 NAMES = ["sinusoidal", "learned", "shaw", "t5", "transformer_xl", "deberta", "rope", "alibi", "none", "kerple", "fire", "rope-none"]
-ALL = [f"{name}:1:rate={rate}" for name in NAMES for rate in ("0.003", "0.006")]
+CHOSEN = dict.fromkeys(NAMES, 0.006) | {"sinusoidal": 0.003}  # the rates with the lowest loss on the development text
+ALL = [*(f"{name}:1:rate={CHOSEN[name] * factor:g}" for name in NAMES for factor in (1, 0.5, 2)),
+       "shaw:1:rate=0.003:length=16", "t5:1:rate=0.003:length=128", "fire:1:rate=0.003:length=8",
+       *(f"{name}:1:rate={CHOSEN[name]:g}:encoder-layers=6" for name in ("sinusoidal", "rope", "alibi")),
+       *(f"{name}:2:rate={CHOSEN[name]:g}" for name in NAMES)]
 
 
 def main():

@@ -16,7 +16,6 @@ import sys
 import numpy as np
 from ferry import inspect
 from ferry.lab import charts, claims, measure, pictures, record
-from scipy.stats import binomtest
 
 HERE = pathlib.Path(__file__).resolve().parent
 TEXTS, PAGE, TEMPLATE = HERE.parents[2] / "models/encodings", HERE.parents[2] / "docs/encodings-compared.md", HERE / "page.md"
@@ -46,9 +45,9 @@ class Study:
         self.text = record.Text(TEXTS / "test.en", TEXTS / "test.de")
         self.rates = {name: {own["rate"]: nats_of(own) for own in self.plain if name_of(own) == name and own["seed"] == 1}
                       for name in self.names}
-        self.best = {name: min(rates, key=rates.get) for name, rates in self.rates.items()}
-        assert all(min(rates) < self.best[name] < max(rates) for name, rates in self.rates.items()), "a best rate is not bracketed"
-        chosen = [own for name in self.names for own in self.plain if name_of(own) == name and own["rate"] == self.best[name]]
+        self.rate = {name: min(rates, key=rates.get) for name, rates in self.rates.items()}
+        assert all(min(rates) < self.rate[name] < max(rates) for name, rates in self.rates.items()), "a best rate is not bracketed"
+        chosen = [own for name in self.names for own in self.plain if name_of(own) == name and own["rate"] == self.rate[name]]
         self.chosen = chosen
         self.comparison = measure.analyze(chosen, self.text)
         self.comparison.numbers |= json.loads((HERE / "cost.json").read_text(encoding="utf-8"))
@@ -85,31 +84,48 @@ class Study:
         return self.path(self.models[name]["probes"][stack])
 
     def deep(self):
-        """What the encoders of more layers keep of positions."""
-        found = {name_of(own): own["probes"]["encoder"] for own in self.records
-                 if any(option.startswith("encoder-layers=") for option in options_of(own))}
-        if not found:
-            return "Six layers were not tried."
-        return f"With six encoder layers (one seed): {'; '.join(f'{name} {self.path(found[name])}' for name in ORDER if name in found)}."
+        """What the encoders of more layers keep of positions, and how they translate."""
+        found = {name_of(own): own for own in self.records if any(option.startswith("encoder-layers=") for option in options_of(own))}
+        return "; ".join(f"{name} {self.path(found[name]['probes']['encoder'])} ({self.bleu_of(found[name], '17-31'):.1f} BLEU at 17–31)"
+                         for name in ORDER if name in found)
 
     def lost(self, name, change, index):
         """Nats a piece."""
         found = self.models[name]["probes"][change][index]
         return f"{found['changed_nats'] - found['nats']:.2f}".replace("-0.00", "0.00")
 
-    def verbs(self, name, distance):
-        """Percent that agree with their subject, with the interval (Wilson 1927), over all seeds."""
+    def agreeing(self, name, distance):
+        """The share of verbs that agree with their subject, with the interval (Wilson 1927): a mean over the seeds, which have the same
+        sentences, so that it is as uncertain as one seed's."""
         counts = [own["agreement"][str(distance)] for own in self.chosen if name_of(own) == name]
-        right, of = map(sum, zip(*counts))
-        low, high = binomtest(right, of).proportion_ci(method="wilson")
-        return f"{100 * right / of:.0f} ({100 * low:.0f}–{100 * high:.0f})"
+        share, of, z = plain.mean(right / of for right, of in counts), counts[0][1], 1.959964
+        center, half = share + z**2 / (2 * of), z * math.sqrt(share * (1 - share) / of + z**2 / (4 * of**2))
+        return [share, *((center + side) / (1 + z**2 / of) for side in (-half, half))]
+
+    def verbs(self, name, distance):
+        """In percent."""
+        return "{:.0f} ({:.0f}–{:.0f})".format(*(100 * each for each in self.agreeing(name, distance)))
+
+    def extreme_verbs(self, side):
+        """Of the encoding with the least or the most (-1) that agree, side by side."""
+        name = sorted(self.names, key=lambda name: self.agreeing(name, 1)[0])[side]
+        return f"{self.verbs(name, 1)} % ({name})"
+
+    def chance(self):
+        """From which distance on none can be told from chance."""
+        distances = sorted(map(int, self.chosen[0]["agreement"]))
+        tells = [distance for distance in distances for name in self.names
+                 if not self.agreeing(name, distance)[1] <= 0.5 <= self.agreeing(name, distance)[2]]
+        return next(distance for distance in distances if distance > max(tells))
 
     # ---- words ----
 
-    def parameters(self):
-        """Millions, of all models."""
-        counts = [own["parameters"] / 1e6 for own in self.chosen]
-        return f"{min(counts):.2f} to {max(counts):.2f}"
+    def parameters(self, name="none"):
+        return next(own["parameters"] for own in self.chosen if name_of(own) == name)
+
+    def more_parameters(self, name):
+        """Than without an encoding."""
+        return f"+{self.parameters(name) - self.parameters():,}"
 
     def seed_words(self):
         """How many there are, and what they tell."""
@@ -118,19 +134,48 @@ class Study:
             return "So far there is one seed of each, so nobody knows what another would change, and claims stay open."
         several = " to ".join(dict.fromkeys(map(str, (counts[0], counts[-1]))))
         return (f"Each encoding has {several} seeds; between seeds of one, the standard "
-                f"deviation is {self.seeds('bleu', '17-31')} BLEU at 17–31 and {self.seeds('bleu', '48-63')} at 48–63.")
+                f"deviation is {self.seeds('bleu', '17-31')} BLEU at 17–31 and {self.seeds('bleu', '48-63')} at 48–63 "
+                f"({self.comparison.analysis.spread('bleu', 'all')[1]} degrees of freedom).")
 
     def length_rate(self):
         """Of the models with other lengths as parameters."""
         rate, = {own["rate"] for own in self.records if any(option.startswith("length=") for option in options_of(own))}
         return f"{rate:g}"
 
-    def ahead(self, name, metric="nats", cell="48-63"):
-        """Of how many, significantly."""
+    def equals(self, name, metric, cell):
+        """Those from which it does not differ significantly."""
         others = self.facts.equals(cell, metric, self.models[name])
-        worse = [model for model in self.facts.models if model is not self.models[name] and model not in others and
-                 self.facts.contrast(metric, cell, [self.models[name]], [model]).value > 0]
-        return f"{len(worse)} of {len(self.facts.models) - 1}"
+        return ", ".join(other for other in self.names if self.models[other] in others)
+
+    def best(self, metric, cell):
+        found = self.facts.best(cell, metric)
+        return next(name for name in self.names if self.models[name] is found)
+
+    def best_of(self, metric, cell):
+        """With its number."""
+        return f"{self.best(metric, cell)} {self.number(self.best(metric, cell), metric, cell)}"
+
+    def difference(self, metric, cell, name, other):
+        """How much better the one is than the other."""
+        found = self.facts.contrast(metric, cell, [self.models[name]], [self.models[other]]).interval()
+        return "{1:.{0}f} ({2:.{0}f}–{3:.{0}f})".format(measure.METRICS[metric][2], *found)
+
+    def bleu_of(self, own, cell):
+        """Of one run."""
+        return measure.scores(own, self.text, {cell: measure.lines_of(own["pieces"])[cell]})["bleu", cell][0]
+
+    def scaled(self, scaling):
+        """BLEU of the chosen RoPE so scaled ("": not), seed 1, in three buckets."""
+        own, = (own for own in self.records if own["run"] == f"rope-1-rate={self.rate['rope']:g}" and own.get("scaling", "") == scaling)
+        return ", ".join(f"{self.bleu_of(own, cell):.1f}" for cell in ("17-31", "32-47", "48-63"))
+
+    def stops(self, name):
+        """Percent of the translations at twice the trained length that stop early."""
+        return f"{100 * self.cell(name, 'early_stop', '48-63')[0]:.0f} %"
+
+    def extreme_stops(self, side):
+        name = sorted(self.names, key=lambda name: self.cell(name, "early_stop", "48-63")[0])[side]
+        return f"{self.stops(name)} ({name})"
 
     @staticmethod
     @functools.cache
@@ -154,38 +199,38 @@ class Study:
 
     def quality(self):
         cells, surprising = ("9-16", "17-31", "32-47", "48-63", "64-95", "96-127"), ("17-31", "48-63", "96-127")
-        heads = ["model", *cells, "left", *(f"nats {cell}" for cell in surprising), "length ratio 96-127"]
+        heads = ["model", *cells, "left", "early stops", *(f"nats {cell}" for cell in surprising), "length ratio 96-127"]
         return self.table([head.replace("-", "–") for head in heads], [
-            [name, *(self.number(name, "bleu", cell) for cell in cells), f"{self.kept(name)} %",
+            [name, *(self.number(name, "bleu", cell) for cell in cells), f"{self.kept(name)} %", self.stops(name),
              *(self.number(name, "nats", cell) for cell in surprising), self.number(name, "length_ratio", "96-127")]
             for name in self.names])
 
     def tried(self, name):
         """The rates, with the nats of each."""
-        return ", ".join(("**{:g}** {:.3f}" if rate == self.best[name] else "{:g} {:.3f}").format(rate, nats)
+        return ", ".join(("**{:g}** {:.3f}" if rate == self.rate[name] else "{:g} {:.3f}").format(rate, nats)
                          for rate, nats in sorted(self.rates[name].items()))
 
     def costs(self, name):
         cost = next((each for each in self.facts.encodings if each["name"] == name), None)
         if cost is None:
             return ["–"] * 5
-        times = [cost[kind].get(length, [math.nan])[0] for kind, length in (("encoder_ratio", "2000"), ("step_ratio", "512"))]
+        times = [cost[kind]["512"][0] for kind in ("encoder_ratio", "step_ratio")]
         times.append(self.comparison.numbers["training"][name][0])
         return [*("–" if math.isnan(ratio) else f"{ratio:.2f}" for ratio in times), str(cost["row_bytes"]),
                 f"{cost['table_bytes'] / 1e3:.0f} kB"]
 
     def inside(self):
-        heads = ["model", "R² encoder", "R² decoder", "shift", "shuffled", "rates: nats", "encoder 2000", "step 512", "training",
-                 "bytes a position", "tables"]
+        heads = ["model", "R² encoder", "R² decoder", "shift", "shuffled", "rates: nats", "parameters", "encoder", "step",
+                 "training", "bytes a position", "tables"]
         return self.table(heads, [
             [name, self.probe(name, "encoder"), self.probe(name, "decoder"), self.lost(name, "shifted", 2),
-             self.lost(name, "shuffled", 2), self.tried(name), *self.costs(name)] for name in self.names])
+             self.lost(name, "shuffled", 2), self.tried(name), self.more_parameters(name), *self.costs(name)] for name in self.names])
 
     def variants(self):
         """Columns of scaled rotations, and of other parameters that are lengths, beside the same with neither, of one rate and seed."""
         cells = {cell: lines for cell, lines in measure.lines_of(self.chosen[0]["pieces"]).items() if cell in
                  ("17-31", "32-47", "48-63", "64-95")}
-        changed = [own for own in self.records if own.get("scaling") and own["rate"] == self.best["rope"] or
+        changed = [own for own in self.records if own.get("scaling") and own["rate"] == self.rate["rope"] or
                    any(option.startswith("length=") for option in options_of(own))]
         alike = {(name_of(own), own["rate"], own["seed"]) for own in changed}
         found = changed + [own for own in self.plain if (name_of(own), own["rate"], own["seed"]) in alike]
@@ -201,7 +246,8 @@ class Study:
         for claim in claims.CLAIMS:
             found = claims.judge(claim, self.facts)
             counts = ", ".join(str(sum(case == kind for _, case in found.cases)) for kind in ("yes", "no", "open"))
-            rows.append([f"{claim.text} ({claim.source})", found.verdict, counts])
+            smallest = re.search("a difference of (.*)", found.would)
+            rows.append([f"{claim.text} ({claim.source})", found.verdict + (f" ({smallest[1]})" if smallest else ""), counts])
         return self.table(["claim", "verdict", "cases for, against, open"], rows)
 
 

@@ -28,6 +28,7 @@ def scalings(head_width):
     for factor in FACTORS:
         yield f"ntk {factor}", f"theta={10000 * factor ** (head_width / (head_width - 2)):.0f}"
         yield f"linear {factor}", f"scaling=linear factor={factor}"
+        yield f"llama3 {factor}", f"scaling=llama3 factor={factor} original_length={LENGTH} fast=4 slow=1"
         yield f"yarn {factor}", (f"scaling=yarn factor={factor} original_length={LENGTH} fast=32 slow=1 "
                                  f"attention_factor={0.1 * math.log(factor) + 1:.6f}")
 

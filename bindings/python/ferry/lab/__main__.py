@@ -5,7 +5,7 @@ import argparse
 import os
 import pathlib
 import sys
-from typing import Any, Callable
+from typing import Callable
 
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF

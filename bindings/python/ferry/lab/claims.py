@@ -4,6 +4,7 @@ together (Holm), and knows of lines and seeds; without two seeds of any encoding
 from __future__ import annotations
 
 import math
+import statistics
 from dataclasses import dataclass
 from typing import Any, Callable, Iterator, Literal
 
@@ -56,6 +57,7 @@ class Test:
     """Whether what was found differs from a bound: for the claim if it is above."""
 
     found: Estimate
+    unit: str
     bound: float = 0.0
     within: bool = False  # for the claim if it certainly lies between -bound and bound (two one-sided tests: Schuirmann 1987)
 
@@ -165,11 +167,13 @@ def _minus(found: Estimate) -> Estimate:
 
 def _keeping(kind: Kind, half: bool) -> Callable[[Facts], Cases]:
     """Whether BLEU at twice the trained length is more than half (half: less) of that within."""
+    unit = "of the BLEU within"
+
     def cases(facts: Facts) -> Cases:
         for model in filter(kind, facts.models) if facts.doubled and facts.last_seen else ():
             kept = facts.kept(model, facts.doubled)
             if not math.isnan(kept.value):
-                yield f"{model['name']} keeps {_percent(kept)}", Test(_minus(kept), -0.5) if half else Test(kept, 0.5)
+                yield f"{model['name']} keeps {_percent(kept)}", Test(_minus(kept), unit, -0.5) if half else Test(kept, unit, 0.5)
     return cases
 
 
@@ -181,14 +185,14 @@ def _hopeless(facts: Facts) -> Cases:
         if model["schemes"][0]["kind"] == "no_positions":
             assert facts.analysis
             half = facts.analysis.contrast("bleu", facts.last_seen, {facts.models.index(best): 0.5, facts.models.index(model): -1})
-            yield f"{model['name']} beside half of the best, {best['name']}", Test(half[0])
+            yield f"{model['name']} beside half of the best, {best['name']}", Test(half[0], "BLEU")
 
 
 def _decays(stack: str) -> Callable[[Facts], Cases]:
     def cases(facts: Facts) -> Cases:
-        for model in facts.probed:
+        for model in filter(is_absolute, facts.probed):
             states = [state["r2_seen"] for state in model["probes"][stack]]
-            if has_positions(model) and not math.isnan(states[-1]):
+            if not math.isnan(states[-1]):
                 words = f"{model['name']} " + " → ".join(f"{each:.2f}" for each in states)
                 yield words, "yes" if states[-1] < max(states) - CHANGED_R2 else "no"
     return cases
@@ -221,9 +225,9 @@ def _contest(one: Kind, other: Kind, within: bool, metrics: tuple[str, ...]) -> 
         for metric in metrics:
             for cell in facts.seen if within else facts.beyond:
                 for first, second, names in _pairs(facts, one, other):
-                    found = facts.contrast(metric, cell, first, second)
+                    found, title = facts.contrast(metric, cell, first, second), measure.METRICS[metric][0]
                     if not math.isnan(found.value):
-                        yield f"{names}, {measure.METRICS[metric][0]}, {cell}: {found.value:+.2f}", Test(found)
+                        yield f"{names}, {title}, {cell}: {found.value:+.2f}", Test(found, title)
     return cases
 
 
@@ -232,7 +236,7 @@ def _equal_within(facts: Facts) -> Cases:
         for first, second, names in _pairs(facts, is_relative, is_absolute):
             found = facts.contrast("nats", cell, first, second)
             if not math.isnan(found.value):
-                yield f"{names}, {cell}: {found.value:+.2f}", Test(found, EQUAL_NATS, within=True)
+                yield f"{names}, {cell}: {found.value:+.2f}", Test(found, measure.METRICS["nats"][0], EQUAL_NATS, within=True)
 
 
 @dataclass(frozen=True)
@@ -253,7 +257,7 @@ CLAIMS = (
           "lengths", "an absolute encoding" + _BEYOND, _keeping(is_absolute, half=True)),
     Claim("Relative encodings extrapolate to longer texts.", "said in most texts on them",
           "they keep more than half of it", "a relative encoding" + _BEYOND, _keeping(is_relative, half=False)),
-    Claim("Encodings made for long texts extrapolate best.", "the papers on rotations, linear penalties and what followed",
+    Claim("Encodings made for long texts extrapolate best.", "the papers on RoPE, ALiBi, KERPLE and FIRE",
           _PAIRS, "one encoding whose paper promises long texts, one whose does not," + _BEYOND,
           _contest(is_for_long_texts, is_not_for_long_texts, False, _QUALITY)),
     Claim("Relative encodings forbid caching keys and values.", "often said of decoders",
@@ -263,9 +267,9 @@ CLAIMS = (
     Claim("Relative encodings are slower.", "often said",
           "a relative encoding is slower if its time is more than 1.05 times that without, with the whole interval",
           "the cost of relative encodings (512 tokens)", _turned(_cheap(EQUAL_TIME, False))),
-    Claim("Position information decays over the layers of an encoder …", "said of encodings that are added once",
-          "it decays in a model if R² of the position in the last state is lower by 0.05 than its highest",
-          "probes of a model with positions", _decays("encoder")),
+    Claim("Positions that are added once decay over the layers of an encoder …", "said of absolute encodings",
+          "they decay in a model if R² of the position in the last state is lower by 0.05 than its highest",
+          "probes of an absolute encoding", _decays("encoder")),
     Claim("… and of a decoder.", "the same", "the same rule", "probes of a model with positions", _decays("decoder")),
     Claim("Without any encoding, an encoder is hopeless.", "said of encoders, which have no mask to tell order",
           "hopeless: less than half of the best model's BLEU at the longest seen lengths",
@@ -310,9 +314,10 @@ def judge(claim: Claim, facts: Facts) -> Judgement:
     elif told == "cannot tell" and not facts.has_seeds:
         would = "two seeds of one encoding at least: nobody knows yet what another seed changes"
     elif told == "cannot tell":
-        smallest = sorted(test.found.smallest() for test in tests)[len(tests) // 2]
-        would = (f"more seeds and lines: now, half of the cases would need a difference of {smallest:.2f} to be seen four times "
-                 "of five")
+        units = {unit: statistics.median(test.found.smallest() for test in tests if test.unit == unit)
+                 for unit in dict.fromkeys(test.unit for test in tests)}
+        would = ("more seeds and lines: now, to be seen four times of five, half of the cases need a difference of " +
+                 " or ".join(f"{smallest:.{2 if smallest < 1 else 1}f} {unit}" for unit, smallest in units.items()))
     return Judgement(cases, told, would)
 
 
