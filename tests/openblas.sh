@@ -48,7 +48,7 @@ check_build()
         read -r outputs beam <<< "$run"
         golden "$outputs" "$folder"
         FERRY_ISA=openblas "$ferry" translate -m "$shipped" --beam "$beam" --split none --max-length 511 \
-            -i "$folder/texts" > "$folder/found" 2> "$folder/doubts"
+            -i "$folder/texts" > "$folder/found" 2> "$folder/messages"
         diff "$folder/expected" "$folder/found" || fail "$kind build, $outputs: other translations"
     done
     echo "Debian's $kind build: passed"

@@ -26,10 +26,10 @@ TREE = os.path.dirname(HERE)
 NEAR = {
     "base": "test_(base|memory|utf8|printable|halves|new_file|files|pool|quality)|cli_hostile_text",
     "tokenizer": "test_(tokenizer|tokenizer_json|text_rules|bpe|subwords|moses|sentencepiece|pieces|punctuation|ranges|sentences|split|vocabulary|text|score|unloading)",
-    "kernels": "test_(kernels|kernels_i8|rows|heads|inputs_i8|int8|screen|shared_products|import_write)",
+    "kernels": "test_(kernels|kernels_i8|rows|heads|inputs_i8|int8|logit_bound|shared_products|import_write)",
     "position": "test_(huggingface|positions|encodings.*|position_limits|inspect_position|model_keys)",
     "graph": "test_(memory|graph|graph_blocks|hidden|alignment|force|steering)",
-    "search": "test_(steering_golden|search.*|sample|screen|coarse_output|shortlist|force|steering|languages)",
+    "search": "test_(steering_golden|search.*|sample|logit_bound|coarse_output|shortlist|force|steering|languages)",
     "file": "test_(gguf|model_file|coarse_output|model_keys|schema|shortlist|opening|damaged_numbers)",
     "api": "test_(service|row|unknown_text|hosts|parts|text|score|languages|quality|translate|arguments|steering|opening)",
     "inspect": "test_(graph_blocks|hidden|profile|untrained|inspect_position|model_keys)|cli_models",

@@ -59,7 +59,7 @@ static ferry_pool *make_pool(int32_t threads)
 }
 
 /* Destroyed by ferry_logit_bound_destroy. */
-static ferry_logit_bound make_screen(const ferry_model *model)
+static ferry_logit_bound make_bound(const ferry_model *model)
 {
     const ferry_transformer *transformer = &model->file.transformer;
     ferry_logit_bound bound;
@@ -74,7 +74,7 @@ static void check_no_allocation(const ferry_model *model, int32_t beam, bool ski
     ferry_generator generator;
     size_t warm = 0;
     job *j = make_job(model, beam, skip_scores, shortlist);
-    ferry_logit_bound bound = make_screen(model);
+    ferry_logit_bound bound = make_bound(model);
     j->bound = &bound;
     ferry_generator_init(&generator, &model->file.transformer, model->kernels);
     generator.state.context.pool = make_pool(threads);
@@ -127,7 +127,7 @@ static void check_parts_and_neighbors(const ferry_model *model, int32_t beam, bo
     generate(&generator, expected, 1, 10000);
     for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
         job *j = make_job(model, beam, cases[c].skip_scores, shortlist);
-        ferry_logit_bound bound = make_screen(model);
+        ferry_logit_bound bound = make_bound(model);
         if (cases[c].bound != NONE) j->bound = &bound;
         if (cases[c].bound >= DOES_NOT_TELL) confuse(&bound, cases[c].bound == DOES_NOT_TELL);
         generator.state.context.pool = make_pool(cases[c].threads);

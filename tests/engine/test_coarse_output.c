@@ -36,7 +36,7 @@ static ferry_result *translate(const ferry_model *model, ferry_translator **tran
     return result;
 }
 
-static bool has_screens(const ferry_kernels *kernels, ferry_type type)
+static bool has_bounds(const ferry_kernels *kernels, ferry_type type)
 {
     return type == FERRY_I8 ? kernels->nibbles_rows > 0 : kernels->fast_i8;
 }
@@ -52,12 +52,12 @@ static void check_words(const ferry_result *result)
 static void check_kinds(ferry_type type, bool untied, const ferry_kernels *kernels)
 {
     const small_model none = shape(type, untied, SMALL_NO_COARSE);
-    const bool screened = has_screens(kernels, type);
+    const bool bounded = has_bounds(kernels, type);
     ferry_translator *translator, *other;
     ferry_model *model = open_small_model(&none, kernels->isa);
     ferry_result *expected = translate(model, &translator);
     const size_t bytes = translator->bound.bytes;
-    assert_true((bytes > 0) == screened);
+    assert_true((bytes > 0) == bounded);
     for (small_coarse kind = SMALL_COARSE_EARLY; kind < SMALL_COARSE_TYPE; kind++) {
         const small_model small = shape(type, untied, kind);
         ferry_model *opened = open_small_model(&small, kernels->isa);
@@ -67,8 +67,8 @@ static void check_kinds(ferry_type type, bool untied, const ferry_kernels *kerne
         assert_int_equal(opened->file.type, type);
         assert_true((stored->matrix.weights != NULL) == (kind != SMALL_COARSE_EARLY));
         assert_int_equal(other->bound.bytes, kind == SMALL_COARSE_EARLY ? bytes : 0);
-        if (screened) assert_true((used->matrix.weights == stored->matrix.weights) == (kind != SMALL_COARSE_EARLY));
-        if (screened)
+        if (bounded) assert_true((used->matrix.weights == stored->matrix.weights) == (kind != SMALL_COARSE_EARLY));
+        if (bounded)
             assert_true(kind > SMALL_COARSE ||
                         (used->error == translator->bound.coarse.error && used->norm == translator->bound.coarse.norm));
         for (size_t line = 0; line < SENTENCES && kind <= SMALL_COARSE; line++)

@@ -36,7 +36,7 @@ typedef struct search {
 } search;
 
 static const search searches[] = {
-    {"greedy, by the screen", 1, 0, 0, 0, 1, 1, FERRY_POLICY_HUGGINGFACE},
+    {"greedy, by the bound", 1, 0, 0, 0, 1, 1, FERRY_POLICY_HUGGINGFACE},
     {"greedy with a shortlist", 1, 0, 1, 0, 1, 1, FERRY_POLICY_HUGGINGFACE},
     {"greedy with scores", 1, 1, 0, 0, 2, 1, FERRY_POLICY_HUGGINGFACE},
     {"greedy with a penalty", 1, 0, 0, 0, 1, 1.3f, FERRY_POLICY_HUGGINGFACE},

@@ -81,20 +81,20 @@ typedef struct answer {
     int64_t panels; /* computed exactly */
 } answer;
 
-/* What the screen says, after columns that came in two parts; the row has neighbors. */
-static answer ask(const world *w, ferry_context *context, const ferry_logit_bound *screen)
+/* What the bound says, after columns that came in two parts; the row has neighbors. */
+static answer ask(const world *w, ferry_context *context, const ferry_logit_bound *logit_bound)
 {
     /* As many rows as the product may have. */
     enum { ROWS = 3 };
-    const int32_t most = screen->exact->kind == FERRY_MATRIX_CODES ? context->kernels->nibbles_rows : ROWS;
+    const int32_t most = logit_bound->exact->kind == FERRY_MATRIX_CODES ? context->kernels->nibbles_rows : ROWS;
     const int32_t rows = most < ROWS ? most : ROWS, at = rows > 1 ? 1 : 0;
     ferry_inputs inputs;
     float *x = new_memory((size_t)ROWS * (size_t)w->K * sizeof *x);
     float maxima[MAX_N / FERRY_LANES + 1], *logits = new_memory((size_t)ROWS * (size_t)w->N * sizeof *logits);
     for (int32_t i = 0; i < ROWS * w->K; i++) x[i] = w->x[i % w->K] * (i / w->K == at ? 1 : 0.3f);
-    const ferry_matrix *coarse = &screen->coarse.matrix;
+    const ferry_matrix *coarse = &logit_bound->coarse.matrix;
     CHECK(ferry_inputs_prepare(context, &(ferry_rows){x, rows, NULL}, &coarse, 1, &inputs, &error));
-    const double bound = ferry_logit_bound_margin(screen, w->x, &inputs.quantized, at);
+    const double bound = ferry_logit_bound_margin(logit_bound, w->x, &inputs.quantized, at);
     answer a = {.told = bound < INFINITY};
     if (!a.told) return a;
     const int32_t cut = w->N / 2 / FERRY_LANES * FERRY_LANES;
@@ -114,9 +114,10 @@ static answer ask(const world *w, ferry_context *context, const ferry_logit_boun
     ferry_search *search;
     CHECK(ferry_search_begin(&arena, &rules, &search, &error));
     context->work = (ferry_work){0};
-    const int32_t best = context->kernels->argmax(maxima, (int32_t)ferry_matrix_panels(screen->exact));
+    const int32_t best = context->kernels->argmax(maxima, (int32_t)ferry_matrix_panels(logit_bound->exact));
     assert_true(best >= 0);
-    CHECK(ferry_logit_bound_resolve(screen, context, w->x, bound, maxima, best, search, &a.column, &a.logit, &error));
+    CHECK(ferry_logit_bound_resolve(logit_bound, context, w->x, bound, maxima, best, search, &a.column, &a.logit,
+                                    &error));
     ferry_arena_destroy(&arena);
     a.panels = (context->work.float_products + context->work.int8_products) / (FERRY_LANES * w->K);
     return a;
@@ -149,7 +150,7 @@ static bool is_faster(const ferry_kernels *kernels, const ferry_matrix *matrix)
     return matrix->kind == FERRY_MATRIX_FLOATS || (kernels->nibbles_rows > 0 && matrix->K % 8 == 0);
 }
 
-/* Whether the screens of a matrix of the world could tell, on all ISAs that have one; if so they told the truth. What
+/* Whether the bounds of a matrix of the world could tell, on all ISAs that have one; if so they told the truth. What
  * is stored of the coarse matrix makes no difference. Adds to *panels what was computed exactly on the last ISA. */
 static bool check_panels(world *w, const ferry_matrix *matrix, int64_t *panels)
 {
@@ -162,20 +163,20 @@ static bool check_panels(world *w, const ferry_matrix *matrix, int64_t *panels)
     EACH_ISA(k)
     {
         if (!is_faster(*k, matrix)) continue;
-        ferry_logit_bound screen;
+        ferry_logit_bound logit_bound;
         ferry_context context = {.kernels = *k};
-        CHECK(ferry_logit_bound_create(matrix, stored[round % 2], &context, &screen, &error));
-        const bool made = screen.coarse.matrix.weights != stored[1]->matrix.weights;
+        CHECK(ferry_logit_bound_create(matrix, stored[round % 2], &context, &logit_bound, &error));
+        const bool made = logit_bound.coarse.matrix.weights != stored[1]->matrix.weights;
         assert_true(made == (round % 2 == 0));
         round++;
-        const answer said = ask(w, &context, &screen), true_one = know(w, &context, matrix);
+        const answer said = ask(w, &context, &logit_bound), true_one = know(w, &context, matrix);
         told = told && said.told;
         if (said.told) {
             assert_int_equal(said.column, true_one.column);
             assert_memory_equal(&said.logit, &true_one.logit, sizeof said.logit);
         }
         last = said.panels;
-        ferry_logit_bound_destroy(&screen);
+        ferry_logit_bound_destroy(&logit_bound);
         ferry_arena_destroy(&context.arena);
     }
     *panels += last;
@@ -260,7 +261,7 @@ RANDOM_TEST(test_equals_out_of_order)
 enum { BEST, SECOND = FERRY_LANES, MISLEADING_N = 2 * FERRY_LANES };
 
 /* The best column's coarse logit is too small by nearly as much as the bound allows, and the second's, which is met
- * first, is exact: a screen that uses a smaller bound takes the second for the best. */
+ * first, is exact: one that is smaller takes the second for the best. */
 static void check_misleading(world *w, const ferry_matrix *matrix, float weight_unit, float input_unit)
 {
     for (int32_t k = 0; k < w->K; k++) {
@@ -333,7 +334,7 @@ RANDOM_TEST(test_coarse_numbers)
     }
 }
 
-/* Whether an ISA has screens of int8. */
+/* Whether an ISA has bounds of int8. */
 static bool has_nibbles(void)
 {
     EACH_ISA(k)
@@ -379,7 +380,7 @@ RANDOM_TEST(test_extremes)
     release_memory();
 }
 
-/* A screen whose memory is refused is none: nothing of it is left to be used or given back. */
+/* A bound whose memory is refused is none: nothing of it is left to be used or given back. */
 RANDOM_TEST(test_refused_memory)
 {
     world *w = new_world(200, 64, true);
@@ -388,19 +389,19 @@ RANDOM_TEST(test_refused_memory)
     ferry_account account = {.memory = &memory};
     ferry_context context = {.kernels = ferry_kernels_find("plain"), .arena = {.account = &account}};
     const ferry_coarse none = {.error = 0};
-    ferry_logit_bound screen;
-    memset(&screen, 1, sizeof screen);
-    REFUSE(ferry_logit_bound_create(&w->floats, &none, &context, &screen, &error), FERRY_ERROR_MEMORY,
+    ferry_logit_bound logit_bound;
+    memset(&logit_bound, 1, sizeof logit_bound);
+    REFUSE(ferry_logit_bound_create(&w->floats, &none, &context, &logit_bound, &error), FERRY_ERROR_MEMORY,
            "a coarse output matrix");
     assert_true(account.needed > memory.limit);
-    assert_null(screen.exact);
-    assert_null(screen.coarse.matrix.codes);
-    ferry_logit_bound_destroy(&screen);
+    assert_null(logit_bound.exact);
+    assert_null(logit_bound.coarse.matrix.codes);
+    ferry_logit_bound_destroy(&logit_bound);
     assert_int_equal(memory.held, 0);
     memory.limit *= 2;
-    CHECK(ferry_logit_bound_create(&w->floats, &none, &context, &screen, &error));
+    CHECK(ferry_logit_bound_create(&w->floats, &none, &context, &logit_bound, &error));
     assert_true(memory.held > 0);
-    ferry_logit_bound_destroy(&screen);
+    ferry_logit_bound_destroy(&logit_bound);
     assert_int_equal(memory.held, 0);
     release_memory();
 }
