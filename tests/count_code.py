@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Lines of code by floor, without comments and blank lines, of .c, .h and .cc: count_code.py [--check]
 
-Generated tables (.inc) and what others wrote (third_party) do not count. --check compares with the table of docs/architecture.md: its
+Tables (.inc) and what others wrote (third_party) do not count. --check compares with the table of docs/architecture.md: its
 counts are to be those of the tree.
 """
 import pathlib

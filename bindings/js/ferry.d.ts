@@ -27,11 +27,12 @@ export interface Options {
     to?: string | undefined;
     /** Hypotheses kept; 1 is greedy search. By default the model's. */
     beam?: number | undefined;
-    /** Ends the call; its promise is rejected with the signal's reason. */
+    /** Ends the call, whose promise is rejected with the signal's reason, and its thread: another one loads the model again. */
     signal?: AbortSignal | undefined;
-    /** The translation of a sentence so far, as it grows; search is greedy then. */
-    onPartial?: (sentence: number, text: string) => void;
-    onProgress?: (done: number, total: number) => void;
+    /** The translation of a sentence of a text, or of a line of a list, so far, as it grows; search is greedy then. Lines of several
+     * sentences are not reported. */
+    onPartial?: ((index: number, text: string) => void) | undefined;
+    onProgress?: ((done: number, total: number) => void) | undefined;
 }
 
 /** Positions are those of JavaScript's strings: [begin, end). */

@@ -44,8 +44,8 @@ function sourceOf(source) {
     return {files: Object.entries(source).map(([name, each]) => [name, sourceOf(each)])};
 }
 
-/** What of the options a thread is told. */
-function told({from, to, beam, alignment, onPartial}) {
+/** What of the options a thread needs. */
+function threadOptions({from, to, beam, alignment, onPartial}) {
     expect(beam === undefined || Number.isInteger(beam), "beam", "an integer", beam);
     const watched = onPartial !== undefined;
     return {from, to, beam: watched ? 1 : beam, alignment, watched};
@@ -160,13 +160,13 @@ export class Ferry {
 
     /** Of a text its translation; of a list of lines, which are translated together, a list. */
     async translate(text, options = {}) {
-        if (Array.isArray(text)) return this.#call("lines", [text.map(checked), told(options)], options);
+        if (Array.isArray(text)) return this.#call("lines", [text.map(checked), threadOptions(options)], options);
         return (await this.explain(text, options)).text;
     }
 
     /** The translation of a text with its sentences and, with `alignment`, what in it comes from what. */
     async explain(text, options = {}) {
-        return this.#call("translate", [checked(text), told(options)], options);
+        return this.#call("translate", [checked(text), threadOptions(options)], options);
     }
 
     /** HTML, or a part of it, with every tag where it belongs. */
@@ -176,7 +176,7 @@ export class Ferry {
 
     /** A document of a format of ferry_documents.h: "html", "markdown", "po" …: {text, notes}. */
     async translateDocument(format, text, options = {}) {
-        return this.#call("document", [format, checked(text), told(options)], options);
+        return this.#call("document", [format, checked(text), threadOptions(options)], options);
     }
 
     /** Bytes of the module's memory, which never shrinks. */

@@ -8,7 +8,7 @@ set(CMAKE_C_COMPILER ${FERRY_ZIG}/bin/cc)
 set(CMAKE_CXX_COMPILER ${FERRY_ZIG}/bin/c++)
 set(CMAKE_AR ${FERRY_ZIG}/bin/ar CACHE FILEPATH "")
 set(CMAKE_RANLIB ${FERRY_ZIG}/bin/ranlib CACHE FILEPATH "")
-# Vectors of 128 bits, exceptions, bulk memory: what browsers have had since 2021 (Chrome 95, Firefox 100, Safari 16.4).
+# Vectors of 128 bits, exceptions, bulk memory: what Chrome has had since 95 (2021), Firefox since 100, Safari since 16.4 (2023).
 set(cpu generic+simd128+exception_handling+bulk_memory+nontrapping_fptoint+sign_ext)
 set(flags "-target wasm32-wasi -mcpu=${cpu}")
 set(CMAKE_C_FLAGS_INIT ${flags})

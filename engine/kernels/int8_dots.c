@@ -66,7 +66,7 @@ INLINE void add_chains(sum_vec *acc, int size, int chains)
 #endif
 
 #if !defined(FERRY_NEON)
-/* ---- vpdpbusd, and plain C ---- */
+/* ---- x86 (vpdpbusd), WebAssembly, and plain C ---- */
 
 #if WIDTH > 4
 typedef byte_vec operand;

@@ -15,7 +15,7 @@ let ferry; // the model
 let origin; // what it was loaded from
 let known = new Map(); // of each line of the text, what Ferry.explain said
 let shown = []; // of each line, its translation on the page
-let told = new Set(); // lines whose translations a screen reader was given
+let announced = new Set(); // lines whose translations a screen reader was given
 let busy = false; // with the text
 let changed = false; // it has, since it was looked at
 let current; // what is being translated of it: {line, found, controller, started}
@@ -76,7 +76,7 @@ async function load(model, name) {
 
 /** After another model or language. */
 function restart() {
-    [known, shown, told] = [new Map(), [], new Set()];
+    [known, shown, announced] = [new Map(), [], new Set()];
     [source.lang, translation.lang] = [from, to].map((select) => select.selectedOptions[0]?.lang ?? "");
     element("echo").lang = source.lang;
     update();
@@ -134,9 +134,9 @@ async function translateLines() {
     }
     known = new Map(lines.map((line) => [line, found.get(line)]));
     render(lines);
-    const news = lines.filter((line) => !told.has(line)).map((line) => found.get(line).text);
+    const news = lines.filter((line) => !announced.has(line)).map((line) => found.get(line).text);
     if (news.length > 0) element("news").textContent = news.join("\n");
-    told = new Set(lines);
+    announced = new Set(lines);
 }
 
 /** Ends what is being translated, if the text has changed so that nobody waits for it, and its time is over. */

@@ -18,6 +18,9 @@ cd "$scratch/project"
 npm init -y > /dev/null
 npm install --silent --no-audit --no-fund --offline "$scratch"/ferry-translate-*.tgz
 cp "$tree/tests/js/test_ferry.mjs" .
+for part in LESSERv3 'Jean-loup Gailly' 'Petri Lehtinen' 'Kirill Simonov' 'LLVM Exceptions' 'musl as a whole' 'Yann Collet' utf8proc md4c; do
+    grep -q "$part" node_modules/ferry-translate/NOTICES || { echo "NOTICES lacks $part" >&2; false; }
+done
 
 model=$tree/models/pretrained/tatoeba-en-de.gguf
 head -n 40 "$tree/models/encodings/test.en" > lines

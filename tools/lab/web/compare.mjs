@@ -4,9 +4,9 @@
 //
 // FERRY: bindings/js with its modules beside its files, as in the npm package. BERGAMOT: the unpacked npm package
 // @browsermt/bergamot-translator. FOLDER: model.*.alphas.bin, lex.*.bin and vocab.*.spm, of which MODEL.gguf was made.
-import {readFile, readdir, mkdtemp, cp, stat, writeFile} from "node:fs/promises";
+import {readFile, readdir, mkdtemp, cp, rm, stat, writeFile} from "node:fs/promises";
 import {join, resolve} from "node:path";
-import {pathToFileURL} from "node:url";
+import {fileURLToPath, pathToFileURL} from "node:url";
 import {tmpdir} from "node:os";
 import {gzipSync} from "node:zlib";
 
@@ -29,9 +29,11 @@ const found = await compare({
     Ferry: () => startFerry(pathToFileURL(resolve(ferry, "ferry.js")), pathToFileURL(resolve(model))),
     Bergamot: () => startBergamot(join(scratch, "translator-worker.js"), bytes),
 }, lines, Number(rounds));
+await rm(scratch, {recursive: true});
+const {Ferry} = await import(pathToFileURL(resolve(ferry, "ferry.js")));
 console.log(`${lines.length} lines, ${rounds} rounds; Node ${process.version}`);
 console.log(report(found, ["Ferry", "Bergamot"]).join("\n"));
-for (const [name, path] of [["Ferry", join(ferry, "ferry.wasm")],
+for (const [name, path] of [["Ferry", fileURLToPath(Ferry.wasm)],
                             ["Bergamot", join(bergamot, "worker/bergamot-translator-worker.wasm")]]) {
     const {size} = await stat(path);
     console.log(`${name}: a module of ${size} bytes, ${gzipSync(await readFile(path), {level: 9}).length} by gzip`);
