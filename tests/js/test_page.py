@@ -7,6 +7,7 @@ PACKAGE: where npm installed it. FIREFOX: a folder with a model as Firefox downl
 """
 import json
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -77,6 +78,23 @@ def words(browser):
     browser.point("#translation span:last-of-type")
     lit(["late"], ["spät"])
     assert browser.text("#pair") == "spät – late"
+
+
+def colors(browser):
+    """Light and dark, as the user prefers it; text is readable in both (WCAG 2.2, contrast of at least 4.5)."""
+    def lightness(color):
+        parts = [int(part) / 255 for part in re.findall(r"\d+", color)[:3]]
+        return sum(weight * (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4)
+                   for weight, part in zip((0.2126, 0.7152, 0.0722), parts))
+
+    grounds = []
+    for scheme in ("dark", "light"):
+        browser.prefer(scheme)
+        ground, *inks = map(lightness, browser.run("""return [getComputedStyle(document.body).backgroundColor,
+            ...['body', '#status', '#error', '#pair'].map((place) => getComputedStyle(document.querySelector(place)).color)];"""))
+        assert all((max(ground, ink) + 0.05) / (min(ground, ink) + 0.05) >= 4.5 for ink in inks), (scheme, ground, inks)
+        grounds.append(ground)
+    assert grounds[0] < 0.1 and grounds[1] > 0.8, grounds
 
 
 def cancelling(browser, program):
@@ -155,6 +173,7 @@ def main():
             words(browser)
             if screenshot:
                 browser.screenshot(screenshot[0])
+            colors(browser)
             cancelling(browser, program)
             documents(browser, program, folder)
             assert browser.run("return (await import('./ferry/ferry.js')).Ferry.wasm.href").endswith("/ferry-relaxed.wasm")

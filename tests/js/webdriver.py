@@ -109,5 +109,10 @@ class Browser:
     def text(self, selector):
         return self.call("GET", self.element(selector) + "/text")
 
+    def prefer(self, scheme):
+        """The user's "light" or "dark", by Chromium's own protocol."""
+        given = {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
+        self.call("POST", "/goog/cdp/execute", {"cmd": "Emulation.setEmulatedMedia", "params": given})
+
     def screenshot(self, path):
         path.write_bytes(base64.b64decode(self.call("GET", "/screenshot")))
