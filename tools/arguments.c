@@ -18,14 +18,9 @@ static size_t smaller(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-static char lower(char letter)
-{
-    return letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
-}
-
 static bool differ(ferry_view a, size_t i, ferry_view b, size_t j)
 {
-    return lower(a.data[i]) != lower(b.data[j]);
+    return ferry_compare_letters(a.data + i, b.data + j, 1) != 0;
 }
 
 /* Damerau and Levenshtein's distance of words of at most LONGEST letters: letters that were left out, added, replaced
