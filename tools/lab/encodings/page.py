@@ -129,11 +129,11 @@ class Study:
 
     def seed_words(self):
         """How many there are, and what they tell."""
-        counts = sorted({len(model["seeds"]) for model in self.facts.models})
-        if counts == [1]:
+        counts = {name: len(self.models[name]["seeds"]) for name in self.names}
+        most, fewer = max(counts.values()), [name for name in self.names if counts[name] == 1]
+        if most == 1:
             return "So far there is one seed of each, so nobody knows what another would change, and claims stay open."
-        several = " to ".join(dict.fromkeys(map(str, (counts[0], counts[-1]))))
-        return (f"Each encoding has {several} seeds; between seeds of one, the standard "
+        return (f"{' and '.join(fewer)} {'has' if len(fewer) == 1 else 'have'} one seed, others {most}; between seeds of one, the standard "
                 f"deviation is {self.seeds('bleu', '17-31')} BLEU at 17–31 and {self.seeds('bleu', '48-63')} at 48–63 "
                 f"({self.comparison.analysis.spread('bleu', 'all')[1]} degrees of freedom).")
 
@@ -199,7 +199,7 @@ class Study:
 
     def quality(self):
         cells, surprising = ("9-16", "17-31", "32-47", "48-63", "64-95", "96-127"), ("17-31", "48-63", "96-127")
-        heads = ["model", *cells, "left", "early stops", *(f"nats {cell}" for cell in surprising), "length ratio 96-127"]
+        heads = ["model", *cells, "left", "early stops 48-63", *(f"nats {cell}" for cell in surprising), "length ratio 96-127"]
         return self.table([head.replace("-", "–") for head in heads], [
             [name, *(self.number(name, "bleu", cell) for cell in cells), f"{self.kept(name)} %", self.stops(name),
              *(self.number(name, "nats", cell) for cell in surprising), self.number(name, "length_ratio", "96-127")]

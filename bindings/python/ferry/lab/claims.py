@@ -167,7 +167,7 @@ def _minus(found: Estimate) -> Estimate:
 
 def _keeping(kind: Kind, half: bool) -> Callable[[Facts], Cases]:
     """Whether BLEU at twice the trained length is more than half (half: less) of that within."""
-    unit = "of the BLEU within"
+    unit = "of the BLEU at seen lengths"
 
     def cases(facts: Facts) -> Cases:
         for model in filter(kind, facts.models) if facts.doubled and facts.last_seen else ():
