@@ -66,8 +66,9 @@ static size_t block_bytes_of(const ferry_cache *cache)
 
 void ferry_cache_shrink(ferry_cache *cache, size_t bytes, size_t tokens)
 {
-    const size_t token_bytes = block_bytes_of(cache) / (size_t)cache->layout.positions;
-    if (cache->reserved > bytes && cache->reserved > tokens * token_bytes) ferry_cache_destroy(cache);
+    if (cache->reserved <= bytes) return; /* nor has a cache without memory a layout */
+    if (cache->reserved > tokens * (block_bytes_of(cache) / (size_t)cache->layout.positions))
+        ferry_cache_destroy(cache);
 }
 
 /* A slab is as large as all slabs before it together, from the least size to the most, or where few are expected to
