@@ -16,6 +16,7 @@ import sys
 import numpy as np
 from ferry import inspect
 from ferry.lab import charts, claims, measure, pictures, record
+from sacrebleu.metrics.bleu import BLEU
 
 HERE = pathlib.Path(__file__).resolve().parent
 TEXTS, PAGE, TEMPLATE = HERE.parents[2] / "models/encodings", HERE.parents[2] / "docs/encodings-compared.md", HERE / "page.md"
@@ -161,8 +162,10 @@ class Study:
         return "{1:.{0}f} ({2:.{0}f}–{3:.{0}f})".format(measure.METRICS[metric][2], *found)
 
     def bleu_of(self, own, cell):
-        """Of one run."""
-        return measure.scores(own, self.text, {cell: measure.lines_of(own["pieces"])[cell]})["bleu", cell][0]
+        """Of one run, without an interval."""
+        lines = measure.lines_of(own["pieces"])[cell]
+        translations, references = ([texts[line] for line in lines] for texts in (own["translations"], self.text.references))
+        return BLEU().corpus_score(translations, [references]).score
 
     def scaled(self, scaling):
         """BLEU of the chosen RoPE so scaled ("": not), seed 1, in three buckets."""
@@ -228,26 +231,22 @@ class Study:
 
     def variants(self):
         """Columns of scaled rotations, and of other parameters that are lengths, beside the same with neither, of one rate and seed."""
-        cells = {cell: lines for cell, lines in measure.lines_of(self.chosen[0]["pieces"]).items() if cell in
-                 ("17-31", "32-47", "48-63", "64-95")}
         changed = [own for own in self.records if own.get("scaling") and own["rate"] == self.rate["rope"] or
                    any(option.startswith("length=") for option in options_of(own))]
         alike = {(name_of(own), own["rate"], own["seed"]) for own in changed}
         found = changed + [own for own in self.plain if (name_of(own), own["rate"], own["seed"]) in alike]
         found.sort(key=lambda own: (ORDER.index(name_of(own)), own.get("scaling", "")[-1:], own.get("scaling", ""),
                                     options_of(own)))
-        scores = [measure.scores(own, self.text, cells) for own in found]
         heads = [own.get("scaling") or " ".join([name_of(own), *options_of(own)]).replace("length=", "") for own in found]
-        return self.table(["pieces", *heads], [[cell.replace("-", "–"), *(f"{own['bleu', cell][0]:.1f}" for own in scores)]
-                                               for cell in cells])
+        return self.table(["pieces", *heads], [[cell.replace("-", "–"), *(f"{self.bleu_of(own, cell):.1f}" for own in found)]
+                                               for cell in ("17-31", "32-47", "48-63", "64-95")])
 
     def claim_rows(self):
         rows = []
         for claim in claims.CLAIMS:
             found = claims.judge(claim, self.facts)
             counts = ", ".join(str(sum(case == kind for _, case in found.cases)) for kind in ("yes", "no", "open"))
-            smallest = re.search("a difference of (.*)", found.would)
-            rows.append([f"{claim.text} ({claim.source})", found.verdict + (f" ({smallest[1]})" if smallest else ""), counts])
+            rows.append([f"{claim.text} ({claim.source})", found.verdict + (f" ({found.needed})" if found.needed else ""), counts])
         return self.table(["claim", "verdict", "cases for, against, open"], rows)
 
 

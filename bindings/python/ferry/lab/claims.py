@@ -295,6 +295,7 @@ class Judgement:
     cases: list[tuple[str, Case]]
     verdict: str
     would: str  # what would tell, where nothing can be told
+    needed: str  # the differences that half of the cases need to be seen, where these are tests
 
 
 def judge(claim: Claim, facts: Facts) -> Judgement:
@@ -308,7 +309,7 @@ def judge(claim: Claim, facts: Facts) -> Judgement:
             cases.append((f"{words} (p {p:.2g})", ("yes" if case.speaks_for else "no") if known else "open"))
         else:
             cases.append((words, case))
-    told, would = verdict([case for _, case in cases]), ""
+    told, would, needed = verdict([case for _, case in cases]), "", ""
     if told == "cannot tell" and not tests:
         would = "a quieter machine, or more rounds"
     elif told == "cannot tell" and not facts.has_seeds:
@@ -316,9 +317,9 @@ def judge(claim: Claim, facts: Facts) -> Judgement:
     elif told == "cannot tell":
         units = {unit: statistics.median(test.found.smallest() for test in tests if test.unit == unit)
                  for unit in dict.fromkeys(test.unit for test in tests)}
-        would = ("more seeds and lines: now, to be seen four times of five, half of the cases need a difference of " +
-                 " or ".join(f"{smallest:.{2 if smallest < 1 else 1}f} {unit}" for unit, smallest in units.items()))
-    return Judgement(cases, told, would)
+        needed = " or ".join(f"{smallest:.{2 if smallest < 1 else 1}f} {unit}" for unit, smallest in units.items())
+        would = f"more seeds and lines: now, to be seen four times of five, half of the cases need a difference of {needed}"
+    return Judgement(cases, told, would, needed)
 
 
 def verdict(cases: list[Case]) -> str:
