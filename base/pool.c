@@ -40,7 +40,6 @@ typedef struct shared_job {
 } shared_job;
 
 struct ferry_pool {
-    ferry_mutex turn; /* between ferry_pool_enter and _leave */
     ferry_mutex mutex;
     ferry_condition wake; /* a run began, or the pool ends */
     ferry_condition help; /* a job was opened, or the run ended */
@@ -224,7 +223,6 @@ ferry_status ferry_pool_create(int32_t threads, ferry_pool **pool, ferry_error *
     memset(created, 0, bytes);
     atomic_flag_clear(&created->job.owned);
     created->process = ferry_process_id();
-    ferry_mutex_create(&created->turn);
     ferry_mutex_create(&created->mutex);
     ferry_condition_create(&created->wake);
     ferry_condition_create(&created->help);
@@ -260,18 +258,7 @@ void ferry_pool_destroy(ferry_pool *pool)
     ferry_condition_destroy(&pool->help);
     ferry_condition_destroy(&pool->wake);
     ferry_mutex_destroy(&pool->mutex);
-    ferry_mutex_destroy(&pool->turn);
     ferry_aligned_free(pool);
-}
-
-void ferry_pool_enter(ferry_pool *pool)
-{
-    ferry_mutex_lock(&pool->turn);
-}
-
-void ferry_pool_leave(ferry_pool *pool)
-{
-    ferry_mutex_unlock(&pool->turn);
 }
 
 void ferry_pool_run(ferry_pool *pool, void (*work)(void *user, int32_t worker, size_t item), void *user, size_t count)

@@ -17,10 +17,6 @@ void ferry_pool_destroy(ferry_pool *pool);
  * the caller does all items. */
 void ferry_pool_run(ferry_pool *pool, void (*work)(void *user, int32_t worker, size_t item), void *user, size_t count);
 
-/* Between these two calls is one worker at a time; others wait. */
-void ferry_pool_enter(ferry_pool *pool);
-void ferry_pool_leave(ferry_pool *pool);
-
 /* Workers without an item of the current run, which can help now. 0 for a pool of NULL. */
 int32_t ferry_pool_helpers(const ferry_pool *pool);
 /* Called by an item of the run: calls work(user, part) for every part < count, with the help of such workers, and

@@ -1,15 +1,79 @@
-/* Results of parts become those of lines, those of sentences become a text's, and what one stage of models in a row
- * made becomes the lines of the next. */
+#include "join.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/utf8.h"
-#include "job.h"
+#include "engine/search/search.h"
 
 static void append(ferry_result_hypothesis *joined, const char *data, size_t size)
 {
     if (size > 0) memcpy(joined->text + joined->size, data, size);
     joined->size += size;
+}
+
+/* ---- warnings ---- */
+
+/* What a warning says about a part's translation; `kind` 0: that it replaces another one. */
+static ferry_name words_of(const ferry_part *part, int kind)
+{
+    const ferry_quality_signs *quality = &part->quality;
+    ferry_name source = {""};
+    switch (kind) {
+    case FERRY_QUALITY_CUT: return ferry_name_format("ended at max_length %d", (int)quality->limit);
+    case FERRY_QUALITY_LOOP:
+        if (quality->loop.length == 1)
+            return ferry_name_format("repeats itself: the same token %zu times in a row", quality->loop.times);
+        return ferry_name_format("repeats itself: the same %zu tokens %zu times in a row", quality->loop.length,
+                                 quality->loop.times);
+    case FERRY_QUALITY_UNKNOWN:
+        if (part->ids.count == 0)
+            return ferry_name_format("is the text itself: the model knows none of its characters");
+        if (part->unknowns > 0)
+            source = ferry_name_format("is of a text with unknown tokens: %zu, the first '%s'", part->unknowns,
+                                       ferry_printable_view(part->first_unknown).text);
+        if (quality->unknowns == 0) return source;
+        return ferry_name_format("%s%shas unknown words: %zu; --replace-unknowns puts the source's in their place",
+                                 source.text, part->unknowns > 0 ? "; it " : "", quality->unknowns);
+    case FERRY_QUALITY_SHORT:
+        if (quality->blank) return ferry_name_format("is blank");
+        return ferry_name_format("has %d tokens, the source %zu", (int)part->result.hypotheses[0].length,
+                                 part->ids.count);
+    default: return ferry_name_format("replaces one that repeated itself");
+    }
+}
+
+/* Adds the line's quality flags, and a warning for each kind; and one if the line was split without a request, or
+ * within a sentence. */
+static ferry_status add_warnings(const ferry_parts *parts, const ferry_line_rules *rules, ferry_result_line *line,
+                                 ferry_error *error)
+{
+    static const int kinds[] = {FERRY_QUALITY_CUT, FERRY_QUALITY_LOOP, FERRY_QUALITY_SHORT, FERRY_QUALITY_UNKNOWN, 0};
+    bool cut = rules->options->split == FERRY_SPLIT_NONE;
+    size_t tokens = 0;
+    for (size_t i = 0; i < parts->count; i++) {
+        tokens += parts->parts[i].ids.count;
+        cut = cut || parts->parts[i].cut;
+    }
+    if (parts->count > 1 && cut)
+        FERRY_TRY(ferry_result_line_warn(line, error, "split into %zu parts: %zu source tokens, max_source is %d",
+                                         parts->count, tokens, (int)rules->source_limit));
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        size_t count = 0, first = 0;
+        for (size_t i = 0; i < parts->count; i++) {
+            const ferry_part *part = &parts->parts[i];
+            const bool has = kinds[k] != 0 ? (part->quality.flags & kinds[k]) != 0 : part->replaced;
+            if (has && count++ == 0) first = i;
+        }
+        if (count == 0) continue;
+        const ferry_name words = words_of(&parts->parts[first], kinds[k]);
+        line->outcome.quality |= kinds[k];
+        FERRY_TRY(parts->count == 1
+                      ? ferry_result_line_warn(line, error, "the translation %s", words.text)
+                      : ferry_result_line_warn(line, error, "the translation of part %zu %s (of all parts: %zu)",
+                                               first + 1, words.text, count));
+    }
+    return FERRY_OK;
 }
 
 /* ---- parts of a line ---- */
@@ -84,8 +148,8 @@ static ferry_status join_hypotheses(const ferry_parts *parts, const ferry_option
     return FERRY_OK;
 }
 
-ferry_status ferry_parts_join(const ferry_parts *parts, const ferry_translator *translator, ferry_result_line *line,
-                              ferry_error *error)
+static ferry_status join_parts(const ferry_parts *parts, const ferry_line_rules *rules, ferry_result_line *line,
+                               ferry_error *error)
 {
     size_t count = 0;
     for (size_t i = 0; i < parts->count; i++) {
@@ -94,7 +158,7 @@ ferry_status ferry_parts_join(const ferry_parts *parts, const ferry_translator *
             return ferry_result_line_fail(line, part->outcome.status, part->outcome.error, error);
         if (part->count > count) count = part->count;
     }
-    FERRY_TRY(ferry_parts_warn(parts, translator, line, error));
+    FERRY_TRY(add_warnings(parts, rules, line, error));
     if (parts->count == 1) {
         ferry_result_line *only = &parts->parts[0].result;
         line->hypotheses = only->hypotheses;
@@ -105,8 +169,41 @@ ferry_status ferry_parts_join(const ferry_parts *parts, const ferry_translator *
     }
     FERRY_TRY(ferry_result_line_begin(line, count, error));
     for (size_t k = 0; k < count; k++)
-        FERRY_TRY(join_hypotheses(parts, &translator->options, k, &line->hypotheses[k], error));
+        FERRY_TRY(join_hypotheses(parts, rules->options, k, &line->hypotheses[k], error));
     return FERRY_OK;
+}
+
+/* The ids of the parts become the source tokens of the result: bytes of `given`, to which the parts point unless the
+ * line was repaired. given.data NULL: the line came as ids. */
+static ferry_status list_tokens(const ferry_line *line, ferry_text given, ferry_result_line *result, ferry_error *error)
+{
+    const ferry_parts *parts = &line->parts;
+    const char *text = line->repaired != NULL ? line->repaired : given.data;
+    size_t count = 0;
+    for (size_t p = 0; p < parts->count; p++) count += parts->parts[p].ids.count;
+    result->source_ids = calloc(count + 1, sizeof *result->source_ids);
+    result->source_ranges = calloc(count + 1, sizeof *result->source_ranges);
+    if (result->source_ids == NULL || result->source_ranges == NULL)
+        return ferry_fail_memory(error, "source tokens", count * sizeof *result->source_ranges);
+    for (size_t p = 0; p < parts->count; p++) {
+        const ferry_part *part = &parts->parts[p];
+        const size_t offset = text != NULL ? (size_t)(part->text.data - text) : 0;
+        for (size_t i = 0; i < part->ids.count; i++) {
+            const ferry_range *range = part->ranges.count > 0 ? &part->ranges.ranges[i] : &(ferry_range){0, 0};
+            result->source_ids[result->source_count] = part->ids.ids[i];
+            result->source_ranges[result->source_count++] = (ferry_range){offset + range->begin, offset + range->end};
+        }
+    }
+    if (line->repaired != NULL)
+        ferry_ranges_unrepair((ferry_view){given.data, given.size}, result->source_ranges, result->source_count);
+    return FERRY_OK;
+}
+
+ferry_status ferry_line_join(const ferry_line *line, const ferry_line_rules *rules, ferry_text text, bool tokens,
+                             ferry_result_line *result, ferry_error *error)
+{
+    FERRY_TRY(join_parts(&line->parts, rules, result, error));
+    return tokens && result->outcome.status == FERRY_OK ? list_tokens(line, text, result, error) : FERRY_OK;
 }
 
 /* ---- sentences of a text ---- */
@@ -125,7 +222,7 @@ static ferry_status join_sentences(ferry_text text, const ferry_text_lines *list
     for (size_t i = 0; i < list->count; i++) {
         const ferry_outcome *outcome = &sentences->lines[i].outcome;
         const bool translated = outcome->status == FERRY_OK;
-        /* What could not be translated may triple when it is repaired. */
+        /* Replacing ill-formed bytes by U+FFFD can triple the size of an untranslated sentence. */
         const size_t more = translated ? ferry_result_text(sentences, i, 0).size : 2 * list->texts[i].size;
         fits = fits && ferry_add_size(size, more, &size);
         failed += !translated;
@@ -178,49 +275,4 @@ ferry_status ferry_text_join(ferry_text text, const ferry_text_lines *lines, fer
     for (size_t i = 0; i < sentences->count; i++) done += sentences->lines[i].outcome.status != FERRY_ERROR_CANCELLED;
     return ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled: %zu of %zu sentences are finished", done,
                       sentences->count);
-}
-
-/* ---- models in a row ---- */
-
-ferry_text *ferry_row_lines(const ferry_result *result, ferry_error *error)
-{
-    ferry_text *lines = calloc(result->count + 1, sizeof *lines);
-    if (lines == NULL) ferry_fail_memory(error, "lines", result->count * sizeof *lines);
-    for (size_t i = 0; lines != NULL && i < result->count; i++) lines[i] = ferry_result_text(result, i, 0);
-    return lines;
-}
-
-static ferry_status fail_line(ferry_result_line *line, ferry_status why, const char *message, ferry_error *error)
-{
-    ferry_result_line_clear(line);
-    memset(line, 0, sizeof *line);
-    return ferry_result_line_fail(line, why, message, error);
-}
-
-ferry_status ferry_row_merge(ferry_result *result, ferry_result *before, ferry_error *error)
-{
-    ferry_status status = FERRY_OK;
-    for (size_t i = 0; before != NULL && result != NULL && status == FERRY_OK && i < result->count; i++) {
-        const ferry_outcome *outcome = &before->lines[i].outcome;
-        ferry_result_line *line = &result->lines[i];
-        if (outcome->status != FERRY_OK) status = fail_line(line, outcome->status, outcome->error, error);
-        if (line->outcome.status == FERRY_OK) line->outcome.quality |= outcome->quality;
-        if (outcome->warning == NULL || status != FERRY_OK) continue;
-        /* The warning of the stage before comes first. */
-        const char *own = line->outcome.warning;
-        line->outcome.warning = NULL;
-        status = ferry_result_line_add_warning(line, outcome->warning, error);
-        if (status == FERRY_OK && own != NULL) status = ferry_result_line_add_warning(line, own, error);
-        free((char *)(uintptr_t)own);
-    }
-    ferry_result_destroy(before);
-    return status;
-}
-
-ferry_status ferry_row_cancel(ferry_result *result, ferry_error *error)
-{
-    for (size_t i = 0; i < result->count; i++)
-        if (result->lines[i].outcome.status == FERRY_OK)
-            FERRY_TRY(fail_line(&result->lines[i], FERRY_ERROR_CANCELLED, "cancelled", error));
-    return ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled: 0 of %zu lines are finished", result->count);
 }

@@ -1,10 +1,11 @@
-#include "model.h"
+#include "languages.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/utf8.h"
+#include "model.h"
 
 enum { MOST_PROMPT = 1024 }; /* bytes */
 

@@ -1,6 +1,42 @@
+#include "queue.h"
+
+#include <stdlib.h>
 #include <string.h>
 
-#include "job.h"
+/* ---- a job ---- */
+
+void ferry_job_fail(ferry_job *job, const ferry_error *error)
+{
+    int expected = FERRY_OK;
+    if (atomic_compare_exchange_strong(&job->status, &expected, (int)error->status)) job->error = *error;
+    atomic_store(job->stop, true);
+}
+
+ferry_status ferry_job_status(ferry_job *job, ferry_error *error)
+{
+    const ferry_status status = (ferry_status)atomic_load(&job->status);
+    if (status != FERRY_OK && error != NULL) *error = job->error;
+    return status;
+}
+
+static int compare_tasks(const void *a, const void *b)
+{
+    const ferry_task *x = a, *y = b;
+    if (x->source_count != y->source_count) return x->source_count > y->source_count ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+void ferry_job_sort(ferry_job *job)
+{
+    for (size_t i = 0; i < job->task_count; i++) {
+        job->tasks[i].job = job;
+        job->tasks[i].order = i;
+    }
+    if (job->task_count > 0) qsort(job->tasks, job->task_count, sizeof *job->tasks, compare_tasks);
+    for (size_t i = job->task_count; i-- > 0; job->waiting = &job->tasks[i]) job->tasks[i].next = job->waiting;
+}
+
+/* ---- the queue ---- */
 
 void ferry_queue_create(ferry_queue *queue, int32_t workers)
 {
@@ -23,12 +59,12 @@ static bool is_before(const ferry_job *a, const ferry_job *b)
     return a->priority != b->priority ? a->priority > b->priority : a->number < b->number;
 }
 
-static bool has_sentences(const ferry_job *job)
+static bool has_tasks(const ferry_job *job)
 {
-    return job->waiting != NULL || job->alone != NULL;
+    return job->waiting != NULL || job->solo != NULL;
 }
 
-/* The job is put among those with sentences, in their order. */
+/* Puts the job among the jobs with tasks, in their order. */
 static void link_job(ferry_queue *queue, ferry_job *job)
 {
     ferry_job **at = &queue->first;
@@ -47,26 +83,26 @@ static void unlink_job(ferry_queue *queue, ferry_job *job)
     if (queue->last == job) queue->last = before;
 }
 
-/* A job without sentences, here or with workers, has ended. */
+/* A job has ended when no task is queued or held by a worker. */
 static void settle(ferry_queue *queue, ferry_job *job)
 {
-    if (queue->report == NULL || has_sentences(job) || job->held > 0) return;
+    if (job->ended == NULL || has_tasks(job) || job->held > 0) return;
     job->next = queue->ended;
     queue->ended = job;
     ferry_condition_wake_all(&queue->changed);
 }
 
-/* The job loses its sentences. */
+/* Removes all queued tasks of the job. */
 static void empty(ferry_queue *queue, ferry_job *job)
 {
-    if (!has_sentences(job)) return;
+    if (!has_tasks(job)) return;
     unlink_job(queue, job);
     for (; job->waiting != NULL; job->waiting = job->waiting->next) queue->waiting--;
-    for (; job->alone != NULL; job->alone = job->alone->next) queue->waiting--;
+    for (; job->solo != NULL; job->solo = job->solo->next) queue->waiting--;
     settle(queue, job);
 }
 
-/* The job whose turn it is. Those that were stopped leave. */
+/* The job whose turn it is. Jobs that were stopped leave. */
 static ferry_job *first_job(ferry_queue *queue)
 {
     while (queue->first != NULL && ferry_job_stopped(queue->first)) empty(queue, queue->first);
@@ -79,8 +115,8 @@ void ferry_queue_add(ferry_queue *queue, ferry_job *job)
 {
     ferry_mutex_lock(&queue->mutex);
     job->number = ++queue->number;
-    for (const ferry_job_sentence *s = job->waiting; s != NULL; s = s->next) queue->waiting++;
-    if (has_sentences(job))
+    for (const ferry_task *s = job->waiting; s != NULL; s = s->next) queue->waiting++;
+    if (has_tasks(job))
         link_job(queue, job);
     else
         settle(queue, job);
@@ -96,39 +132,39 @@ void ferry_queue_remove(ferry_queue *queue, ferry_job *job)
     ferry_mutex_unlock(&queue->mutex);
 }
 
-/* ---- sentences ---- */
+/* ---- tasks ---- */
 
-ferry_job_sentence *ferry_queue_take(ferry_queue *queue, size_t held, bool alone)
+ferry_task *ferry_queue_take(ferry_queue *queue, size_t held, bool solo)
 {
-    ferry_job_sentence *sentence = NULL;
+    ferry_task *task = NULL;
     ferry_mutex_lock(&queue->mutex);
     ferry_job *job = first_job(queue);
     const size_t workers = (size_t)queue->workers, even = (queue->held + queue->waiting + workers - 1) / workers;
-    const bool may = alone || (held < even && !queue->alone);
-    if (job != NULL && may && (job->waiting != NULL) != alone) {
-        ferry_job_sentence **list = alone ? &job->alone : &job->waiting;
-        sentence = *list;
-        *list = sentence->next;
-        if (!has_sentences(job)) unlink_job(queue, job);
+    const bool may = solo || (held < even && !queue->solo);
+    if (job != NULL && may && (job->waiting != NULL) != solo) {
+        ferry_task **list = solo ? &job->solo : &job->waiting;
+        task = *list;
+        *list = task->next;
+        if (!has_tasks(job)) unlink_job(queue, job);
         job->held++;
         queue->waiting--;
         queue->held++;
     }
     ferry_mutex_unlock(&queue->mutex);
-    return sentence;
+    return task;
 }
 
-void ferry_queue_put(ferry_queue *queue, ferry_job_sentence *sentence, ferry_queue_target target)
+void ferry_queue_put(ferry_queue *queue, ferry_task *task, ferry_queue_target target)
 {
-    ferry_job *job = sentence->job;
+    ferry_job *job = task->job;
     ferry_mutex_lock(&queue->mutex);
     job->held--;
     queue->held--;
     if (target != FERRY_QUEUE_DONE && !ferry_job_stopped(job)) {
-        ferry_job_sentence **at = target == FERRY_QUEUE_ALONE ? &job->alone : &job->waiting;
-        const bool linked = has_sentences(job);
-        sentence->next = *at;
-        *at = sentence;
+        ferry_task **at = target == FERRY_QUEUE_SOLO ? &job->solo : &job->waiting;
+        const bool linked = has_tasks(job);
+        task->next = *at;
+        *at = task;
         queue->waiting++;
         if (!linked) link_job(queue, job);
         ferry_condition_wake_all(&queue->changed);
@@ -139,30 +175,30 @@ void ferry_queue_put(ferry_queue *queue, ferry_job_sentence *sentence, ferry_que
 
 /* ---- workers of a service ---- */
 
-static ferry_queue_task choose(ferry_queue *queue)
+static ferry_queue_turn choose(ferry_queue *queue)
 {
     const ferry_job *job = first_job(queue);
     if (queue->ended != NULL) return FERRY_QUEUE_REPORT;
-    if (job == NULL || queue->alone) return FERRY_QUEUE_NOTHING;
-    if (job->waiting != NULL) return FERRY_QUEUE_TRANSLATE;
-    return queue->working == 0 ? FERRY_QUEUE_TRANSLATE_ALONE : FERRY_QUEUE_NOTHING;
+    if (job == NULL || queue->solo) return FERRY_QUEUE_NOTHING;
+    if (job->waiting != NULL) return FERRY_QUEUE_TASKS;
+    return queue->working == 0 ? FERRY_QUEUE_SOLO_TASK : FERRY_QUEUE_NOTHING;
 }
 
-ferry_queue_task ferry_queue_wait(ferry_queue *queue, ferry_queue_task last)
+ferry_queue_turn ferry_queue_wait(ferry_queue *queue, ferry_queue_turn last)
 {
-    ferry_queue_task task;
+    ferry_queue_turn turn;
     ferry_mutex_lock(&queue->mutex);
-    if (last == FERRY_QUEUE_TRANSLATE || last == FERRY_QUEUE_TRANSLATE_ALONE) {
+    if (last == FERRY_QUEUE_TASKS || last == FERRY_QUEUE_SOLO_TASK) {
         queue->working--;
-        queue->alone = false;
+        queue->solo = false;
         ferry_condition_wake_all(&queue->changed);
     }
-    while ((task = choose(queue)) == FERRY_QUEUE_NOTHING && !queue->closed)
+    while ((turn = choose(queue)) == FERRY_QUEUE_NOTHING && !queue->closed)
         ferry_condition_wait(&queue->changed, &queue->mutex);
-    if (task == FERRY_QUEUE_TRANSLATE || task == FERRY_QUEUE_TRANSLATE_ALONE) queue->working++;
-    queue->alone = queue->alone || task == FERRY_QUEUE_TRANSLATE_ALONE;
+    if (turn == FERRY_QUEUE_TASKS || turn == FERRY_QUEUE_SOLO_TASK) queue->working++;
+    queue->solo = queue->solo || turn == FERRY_QUEUE_SOLO_TASK;
     ferry_mutex_unlock(&queue->mutex);
-    return task;
+    return turn;
 }
 
 void ferry_queue_report(ferry_queue *queue)
@@ -173,7 +209,7 @@ void ferry_queue_report(ferry_queue *queue)
         job = queue->ended;
         if (job != NULL) queue->ended = job->next;
         ferry_mutex_unlock(&queue->mutex);
-        if (job != NULL) queue->report(job);
+        if (job != NULL) job->ended(job);
     } while (job != NULL);
 }
 

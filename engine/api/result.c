@@ -1,11 +1,11 @@
-/* Results, and the tokens of lines and hypotheses. */
+#include "result.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/utf8.h"
-#include "job.h"
+#include "base/bytes.h"
 
 /* ---- lines ---- */
 
@@ -27,6 +27,17 @@ ferry_status ferry_result_line_begin(ferry_result_line *line, size_t count, ferr
     line->hypotheses = calloc(count, sizeof *line->hypotheses);
     if (line->hypotheses == NULL) return ferry_fail_memory(error, "hypotheses", count * sizeof *line->hypotheses);
     line->count = count;
+    return FERRY_OK;
+}
+
+ferry_status ferry_result_line_copy(ferry_result_line *line, ferry_view text, ferry_error *error)
+{
+    FERRY_TRY(ferry_result_line_begin(line, 1, error));
+    ferry_result_hypothesis *hypothesis = &line->hypotheses[0];
+    hypothesis->text = calloc(text.size + 1, 1);
+    if (hypothesis->text == NULL) return ferry_fail_memory(error, "a line", text.size);
+    if (text.size > 0) memcpy(hypothesis->text, text.data, text.size);
+    hypothesis->size = text.size;
     return FERRY_OK;
 }
 
@@ -91,7 +102,7 @@ void ferry_result_destroy(ferry_result *result)
 
 /* ---- weights ---- */
 
-ferry_status ferry_tokens_begin_weights(ferry_result_hypothesis *hypothesis, size_t source, ferry_error *error)
+ferry_status ferry_result_begin_weights(ferry_result_hypothesis *hypothesis, size_t source, ferry_error *error)
 {
     const size_t length = (size_t)hypothesis->length;
     size_t bytes;
@@ -103,81 +114,6 @@ ferry_status ferry_tokens_begin_weights(ferry_result_hypothesis *hypothesis, siz
         return ferry_fail_memory(error, "weights of tokens", bytes);
     hypothesis->blocks[0] = (ferry_result_block){.end = length, .count = source, .weights = hypothesis->weights};
     hypothesis->block_count = 1;
-    return FERRY_OK;
-}
-
-/* ---- target tokens ---- */
-
-bool ferry_tokens_need_words(const ferry_translator *translator, const int32_t *ids, int32_t length)
-{
-    return translator->options.replace_unknowns != 0 &&
-           ferry_ids_find(ids, (size_t)length, translator->unknown_id) < (size_t)length;
-}
-
-/* The source token with the largest of weights [part->ids.count] among those with text. It begins a word if there is
- * white space before it, or the part's beginning, and no piece of its own stands for that. */
-static ferry_word word_of(const ferry_tokenizer_config *text, const ferry_part *part, const float *weights)
-{
-    static const char blank[] = "\xE2\x96\x81";
-    const size_t size = sizeof blank - 1, count = part->ids.count;
-    const ferry_range *ranges = part->ranges.ranges;
-    size_t best = count;
-    uint32_t before;
-    for (size_t i = 0; i < count; i++)
-        if (ranges[i].begin < ranges[i].end && (best == count || weights[i] > weights[best])) best = i;
-    if (best == count) return (ferry_word){0};
-    size_t at = ranges[best].begin;
-    bool begins = at == 0 || (ferry_utf8_previous(part->text, &at, &before) && ferry_utf8_is_space(before));
-    if (begins && best > 0) {
-        const ferry_view piece = ferry_texts_at(text->source_pieces, (size_t)part->ids.ids[best - 1]);
-        begins = piece.size < size || memcmp(piece.data + piece.size - size, blank, size) != 0;
-    }
-    return (ferry_word){{part->text.data + ranges[best].begin, ranges[best].end - ranges[best].begin}, begins};
-}
-
-ferry_status ferry_tokens_write_text(const ferry_translator *translator, const ferry_part *part, const float *weights,
-                                     ferry_result_hypothesis *hypothesis, ferry_error *error)
-{
-    const ferry_model *model = translator->model;
-    const size_t length = (size_t)hypothesis->length;
-    const bool replaces = ferry_tokens_need_words(translator, hypothesis->ids, hypothesis->length);
-    ferry_word *words = replaces ? calloc(length, sizeof *words) : NULL;
-    ferry_string text = {0};
-    if (replaces && words == NULL) return ferry_fail_memory(error, "unknown words", length * sizeof *words);
-    for (size_t t = 0; replaces && t < length; t++)
-        if (hypothesis->ids[t] == translator->unknown_id)
-            words[t] = word_of(&model->file.text, part, weights + t * part->ids.count);
-    ferry_status status = ferry_tokenizer_decode_ranges(model->tokenizer, hypothesis->ids, length, words, &text,
-                                                        hypothesis->ranges, error);
-    if (status == FERRY_OK) status = ferry_string_end(&text, error);
-    hypothesis->text = text.data;
-    hypothesis->size = text.size;
-    free(words);
-    return status;
-}
-
-/* ---- source tokens ---- */
-
-ferry_status ferry_tokens_list(const ferry_parts *parts, const char *repaired, ferry_view line,
-                               ferry_result_line *result, ferry_error *error)
-{
-    const char *text = repaired != NULL ? repaired : line.data;
-    size_t count = 0;
-    for (size_t p = 0; p < parts->count; p++) count += parts->parts[p].ids.count;
-    result->source_ids = calloc(count + 1, sizeof *result->source_ids);
-    result->source_ranges = calloc(count + 1, sizeof *result->source_ranges);
-    if (result->source_ids == NULL || result->source_ranges == NULL)
-        return ferry_fail_memory(error, "source tokens", count * sizeof *result->source_ranges);
-    for (size_t p = 0; p < parts->count; p++) {
-        const ferry_part *part = &parts->parts[p];
-        const size_t offset = text != NULL ? (size_t)(part->text.data - text) : 0;
-        for (size_t i = 0; i < part->ids.count; i++) {
-            const ferry_range *range = part->ranges.count > 0 ? &part->ranges.ranges[i] : &(ferry_range){0, 0};
-            result->source_ids[result->source_count] = part->ids.ids[i];
-            result->source_ranges[result->source_count++] = (ferry_range){offset + range->begin, offset + range->end};
-        }
-    }
-    if (repaired != NULL) ferry_ranges_unrepair(line, result->source_ranges, result->source_count);
     return FERRY_OK;
 }
 

@@ -3,15 +3,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "job.h"
-
-enum { STACK_BYTES = 256 << 10 };
+#include "argument_checks.h"
+#include "call.h"
+#include "chain.h"
+#include "join.h"
 
 typedef struct ticket ticket;
 
 struct ticket {
-    ferry_job job; /* of its sentences; the first member: what the queue reports is the ticket */
-    bool queued;   /* the job is in the queue of its stage, or with its workers */
+    ferry_call call; /* of its sentences; the first member: job.user, the call, is also the ticket */
+    bool queued;     /* the job is in the queue of its stage, or with its workers */
     size_t stage;
     ferry_result *before; /* of the stage before; NULL: there is none */
     ferry_text *between;  /* its lines */
@@ -27,8 +28,7 @@ struct ticket {
 
 struct ferry_service {
     ferry_translator *translator;
-    ferry_thread *threads; /* one for each stage: it runs the pool of the stage's translator, whose workers serve */
-    int64_t process;       /* that has the threads */
+    int64_t process; /* that has the threads of the stages' schedules */
     size_t capacity;
     ferry_mutex mutex; /* of what follows; while it is locked, that of the queue may be locked */
     ferry_condition left;
@@ -99,19 +99,19 @@ static void uncount(ferry_service *service)
     ferry_mutex_unlock(&service->mutex);
 }
 
-/* Lines become a job of the ticket's stage. */
+static void report(ferry_job *job);
+
+/* Lines become a call of the ticket's stage. */
 static ferry_status prepare(ticket *t, const ferry_text *lines, int priority, ferry_error *error)
 {
     ferry_result *unfinished = NULL;
-    t->job = (ferry_job){.translator = ferry_translator_stage(t->service->translator, t->stage),
-                         .texts = lines,
-                         .count = t->lines.count,
-                         .stop = &t->stop,
-                         .priority = priority};
-    ferry_status status = ferry_job_begin(&t->job, error);
-    if (status == FERRY_OK) status = ferry_job_list(&t->job, error);
+    t->call = (ferry_call){.translator = ferry_translator_stage(t->service->translator, t->stage),
+                           .texts = lines,
+                           .count = t->lines.count,
+                           .job = {.stop = &t->stop, .priority = priority, .ended = report}};
+    const ferry_status status = ferry_call_begin(&t->call, error);
     if (status != FERRY_OK) {
-        ferry_job_end(&t->job, status, &unfinished, NULL);
+        ferry_call_end(&t->call, status, &unfinished, NULL);
         ferry_result_destroy(unfinished);
     }
     return status;
@@ -123,28 +123,28 @@ static void enqueue(ticket *t)
     ferry_service *service = t->service;
     ferry_mutex_lock(&service->mutex);
     t->queued = true;
-    ferry_queue_add(&t->job.translator->queue, &t->job);
+    ferry_queue_add(&t->call.translator->schedule.queue, &t->call.job);
     ferry_mutex_unlock(&service->mutex);
 }
 
 /* Ends the job. Gives the text its result, or begins its next stage: then *more. */
 static ferry_status finish(ticket *t, bool *more, ferry_result **result, ferry_error *error)
 {
-    const bool last = t->stage + 1 == ferry_translator_stage_count(t->service->translator);
+    const bool last = t->stage + 1 == ferry_chain_length(t->service->translator);
     ferry_result *sentences = NULL;
-    ferry_status status = ferry_job_end(&t->job, FERRY_OK, &sentences, error);
-    if (ferry_row_merge(sentences, t->before, error) != FERRY_OK) status = FERRY_ERROR_MEMORY;
+    ferry_status status = ferry_call_end(&t->call, FERRY_OK, &sentences, error);
+    if (ferry_chain_merge(sentences, t->before, error) != FERRY_OK) status = FERRY_ERROR_MEMORY;
     t->before = NULL;
     if (status == FERRY_OK && !last) {
         free(t->between);
-        t->between = ferry_row_lines(sentences, error);
+        t->between = ferry_chain_lines(sentences, error);
         t->stage++;
-        status = t->between != NULL ? prepare(t, t->between, t->job.priority, error) : FERRY_ERROR_MEMORY;
+        status = t->between != NULL ? prepare(t, t->between, t->call.job.priority, error) : FERRY_ERROR_MEMORY;
         *more = status == FERRY_OK;
         if (*more) t->before = sentences;
         if (*more) return FERRY_OK;
     }
-    if (status == FERRY_ERROR_CANCELLED && !last) status = ferry_row_cancel(sentences, error);
+    if (status == FERRY_ERROR_CANCELLED && !last) status = ferry_chain_cancel(sentences, error);
     if (status == FERRY_OK || status == FERRY_ERROR_CANCELLED)
         return ferry_text_join(t->text, &t->lines, status, sentences, result, error);
     ferry_result_destroy(sentences);
@@ -154,7 +154,7 @@ static ferry_status finish(ticket *t, bool *more, ferry_result **result, ferry_e
 /* A worker reports a job that has ended. */
 static void report(ferry_job *job)
 {
-    ticket *t = (ticket *)job;
+    ticket *t = job->user;
     ferry_error error;
     ferry_result *result = NULL;
     bool more = false;
@@ -175,68 +175,21 @@ static void report(ferry_job *job)
 static void cancel(ticket *t)
 {
     atomic_store(&t->stop, true);
-    if (t->queued) ferry_queue_remove(&t->job.translator->queue, &t->job);
-}
-
-/* ---- workers ---- */
-
-static void serve(void *user, int32_t worker, size_t item)
-{
-    ferry_translator *translator = user;
-    ferry_queue_task task = FERRY_QUEUE_REPORT;
-    (void)item;
-    while ((task = ferry_queue_wait(&translator->queue, task)) != FERRY_QUEUE_NOTHING) {
-        ferry_job_share share = {.translator = translator, .worker = worker};
-        if (task == FERRY_QUEUE_TRANSLATE) ferry_job_translate_share(&share);
-        if (task == FERRY_QUEUE_TRANSLATE_ALONE) ferry_job_translate_alone(translator, NULL, worker);
-        ferry_queue_report(&translator->queue);
-    }
-}
-
-static void run(void *user)
-{
-    ferry_translator *translator = user;
-    (void)ferry_floats_begin();
-    ferry_pool_run(translator->pool, serve, translator, (size_t)translator->options.threads);
+    if (t->queued) ferry_queue_remove(&t->call.translator->schedule.queue, &t->call.job);
 }
 
 /* ---- the service ---- */
 
-/* The translator of a stage is busy as long as the service lives. */
-static ferry_status start(ferry_translator *stage, ferry_thread *thread, ferry_error *error)
-{
-    if (atomic_exchange(&stage->busy, true))
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "translator: expected none with a call in progress");
-    atomic_store(&stage->stop, false);
-    stage->queue.report = report;
-    stage->queue.closed = false;
-    ferry_status status = ferry_job_make_bound(stage, SIZE_MAX, error);
-    const int failure = status == FERRY_OK ? ferry_thread_start(thread, STACK_BYTES, run, stage) : 0;
-    if (failure != 0)
-        status = ferry_fail(error, FERRY_ERROR_MEMORY, "cannot start the thread of a service: %s", strerror(failure));
-    if (status == FERRY_OK) return FERRY_OK;
-    stage->queue.report = NULL;
-    atomic_store(&stage->busy, false);
-    return status;
-}
-
 /* Ends the first `count` stages. */
 static void stop(ferry_service *service, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        ferry_translator *stage = ferry_translator_stage(service->translator, i);
-        ferry_queue_close(&stage->queue);
-        ferry_thread_join(&service->threads[i]);
-        stage->queue.report = NULL;
-        atomic_store(&stage->busy, false);
-    }
+    for (size_t i = 0; i < count; i++) ferry_schedule_close(&ferry_translator_stage(service->translator, i)->schedule);
 }
 
 static void destroy(ferry_service *service)
 {
     ferry_condition_destroy(&service->left);
     ferry_mutex_destroy(&service->mutex);
-    free(service->threads);
     free(service);
 }
 
@@ -248,7 +201,7 @@ ferry_status ferry_service_create(ferry_translator *translator, size_t capacity,
     *service = NULL;
     FERRY_NEEDS(translator);
     if (capacity == 0) return ferry_fail(error, FERRY_ERROR_ARGUMENT, "capacity: expected at least 1, found 0");
-    FERRY_TRY(ferry_job_check(translator, error));
+    FERRY_TRY(ferry_translator_check_text(translator, error));
     ferry_service *created = calloc(1, sizeof *created);
     if (created == NULL) return ferry_fail_memory(error, "a service", sizeof *created);
     created->translator = translator;
@@ -256,14 +209,14 @@ ferry_status ferry_service_create(ferry_translator *translator, size_t capacity,
     created->capacity = capacity;
     ferry_mutex_create(&created->mutex);
     ferry_condition_create(&created->left);
-    const size_t count = ferry_translator_stage_count(translator);
-    created->threads = calloc(count, sizeof *created->threads);
-    ferry_status status =
-        created->threads != NULL ? FERRY_OK : ferry_fail_memory(error, "threads", count * sizeof *created->threads);
+    /* The translator is busy as long as the service lives. */
+    ferry_status status = ferry_translator_begin(translator, error);
+    const size_t count = status == FERRY_OK ? ferry_chain_length(translator) : 0;
     for (size_t i = 0; i < count && status == FERRY_OK; i++) {
-        status = start(ferry_translator_stage(translator, i), &created->threads[i], error);
+        status = ferry_schedule_serve(&ferry_translator_stage(translator, i)->schedule, error);
         if (status != FERRY_OK) stop(created, i);
     }
+    if (status != FERRY_OK && count > 0) ferry_translator_end(translator, FERRY_ERROR_ARGUMENT);
     if (status == FERRY_OK)
         *service = created;
     else
@@ -285,7 +238,8 @@ ferry_status ferry_service_submit(ferry_service *service, ferry_text text, int p
     FERRY_TRY(open_ticket(service, text, &t, error));
     t->done = done;
     t->user = user;
-    ferry_status status = ferry_text_split(service->translator, t->text, &t->lines, error);
+    ferry_status status =
+        ferry_text_split(&ferry_translator_stage(service->translator, 0)->rules, t->text, &t->lines, error);
     if (status == FERRY_OK) status = prepare(t, t->lines.texts, priority, error);
     if (status != FERRY_OK) {
         uncount(service);
@@ -313,11 +267,11 @@ void ferry_service_close(ferry_service *service, int at_once)
     service->closing = true;
     ferry_translator *stage;
     for (size_t i = 0; at_once != 0 && (stage = ferry_translator_stage(service->translator, i)) != NULL; i++)
-        atomic_store(&stage->stop, true);
+        atomic_store(&stage->schedule.stop, true);
     for (ticket *t = service->open; at_once != 0 && t != NULL; t = t->next) cancel(t);
     while (service->open != NULL) ferry_condition_wait(&service->left, &service->mutex);
     ferry_mutex_unlock(&service->mutex);
-    stop(service, ferry_translator_stage_count(service->translator));
+    stop(service, ferry_chain_length(service->translator));
     ferry_translator_destroy(service->translator);
     destroy(service);
 }

@@ -1,9 +1,10 @@
-/* Texts become sentences, and lines become parts. */
+#include "split.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/utf8.h"
-#include "job.h"
+#include "model.h"
 #include "tokenizer/unicode.h"
 
 /* FERRY_SPLIT_AUTO splits lines of several sentences that have more source tokens. docs/decoding.md says how
@@ -19,14 +20,14 @@ enum {
 
 /* ---- texts ---- */
 
-ferry_status ferry_text_split(const ferry_translator *translator, ferry_text whole, ferry_text_lines *lines,
+ferry_status ferry_text_split(const ferry_line_rules *rules, ferry_text whole, ferry_text_lines *lines,
                               ferry_error *error)
 {
     const ferry_view text = {whole.data, whole.size};
     for (size_t at = 0, end;; at = end) {
         at += ferry_utf8_leading_space((ferry_view){text.data + at, text.size - at});
         if (at == text.size) return FERRY_OK;
-        end = ferry_sentence_end(text, at, ferry_translator_stage(translator, 0)->sentences);
+        end = ferry_sentence_end(text, at, rules->sentences);
         ferry_text *grown = ferry_array_grow(lines->texts, &lines->capacity, lines->count + 1, sizeof *grown);
         if (grown == NULL)
             return ferry_fail_memory(error, "the sentences of a text", (lines->count + 1) * sizeof *grown);
@@ -95,7 +96,8 @@ bool ferry_parts_is_long(size_t bytes, size_t limit)
 /* ---- the splitter ---- */
 
 typedef struct splitter {
-    const ferry_translator *translator;
+    const ferry_model *model;
+    const ferry_line_rules *rules;
     const atomic_bool *stop;
     ferry_parts *parts;
     ferry_view tag;      /* of the line, for each part */
@@ -110,8 +112,8 @@ typedef struct splitter {
 
 static ferry_status encode(splitter *s, ferry_view text, bool ranges, ferry_error *error)
 {
-    return ferry_languages_encode_part(s->translator->model, s->translator->pair, s->tag, text, &s->trial,
-                                       ranges ? &s->ranges : NULL, error);
+    return ferry_languages_encode_part(s->model, s->rules->pair, s->tag, text, &s->trial, ranges ? &s->ranges : NULL,
+                                       error);
 }
 
 /* Whether the rest's first bytes are short enough for a part. */
@@ -119,7 +121,7 @@ static ferry_status try_part(splitter *s, size_t bytes, bool *fits, ferry_error 
 {
     *fits = false;
     if (atomic_load(s->stop)) return ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled");
-    FERRY_TRY(encode(s, (ferry_view){s->rest.data, bytes}, ferry_translator_wants_tokens(s->translator), error));
+    FERRY_TRY(encode(s, (ferry_view){s->rest.data, bytes}, ferry_line_rules_want_tokens(s->rules), error));
     *fits = s->trial.count <= s->limit;
     return FERRY_OK;
 }
@@ -177,7 +179,7 @@ static bool find_sentence(splitter *s, size_t *end)
     const size_t most = s->limit < MOST_TEXT / MOST_BYTES ? s->limit * MOST_BYTES : MOST_TEXT;
     const ferry_view window = {s->rest.data, most < s->rest.size ? most : s->rest.size};
     if (s->sentence == 0 && (s->inside < window.size / 2 || window.size == s->rest.size)) {
-        *end = ferry_sentence_end(window, 0, s->translator->sentences);
+        *end = ferry_sentence_end(window, 0, s->rules->sentences);
         if (window.size == s->rest.size || !ferry_utf8_is_blank((ferry_view){window.data + *end, window.size - *end}))
             s->sentence = *end;
         else
@@ -229,14 +231,14 @@ static bool has_several(const splitter *s)
 {
     const size_t space = ferry_utf8_leading_space(s->rest);
     if (space == s->rest.size) return false;
-    const size_t end = ferry_sentence_end(s->rest, space, s->translator->sentences);
+    const size_t end = ferry_sentence_end(s->rest, space, s->rules->sentences);
     return !ferry_utf8_is_blank((ferry_view){s->rest.data + end, s->rest.size - end});
 }
 
 /* As one part, if it is short enough and not to be split; else as several. */
 static ferry_status split_rest(splitter *s, ferry_error *error)
 {
-    const ferry_split split = s->translator->options.split;
+    const ferry_split split = s->rules->options->split;
     ferry_part *part;
     size_t probe, tokens, size;
     bool whole = !ferry_parts_is_long(s->rest.size, s->limit) && !(split == FERRY_SPLIT_ALL && has_several(s));
@@ -259,20 +261,21 @@ static ferry_status split_rest(splitter *s, ferry_error *error)
     return FERRY_OK;
 }
 
-/* What the model sees of each part, beside the ids of an empty text, the frame. Of a text that stays as it is for
- * unknown ids, this is said if it has letters. */
+/* Finds the parts that are invisible to the model, and the unknown text of each part. The ids of an empty text, the
+ * frame, do not count. A part that stays as it is because of unknown ids has a flag if it has letters. */
 static ferry_status look_at_parts(splitter *s, ferry_error *error)
 {
-    const ferry_tokenizer_config *text = &s->translator->model->file.text;
+    const ferry_tokenizer_config *text = &s->model->file.text;
     FERRY_TRY(encode(s, (ferry_view){s->rest.data, 0}, false, error));
-    const ferry_seen frame = ferry_seen_count(text, &s->trial);
+    const ferry_piece_counts frame = ferry_count_pieces(text, &s->trial);
     for (size_t p = 0; p < s->parts->count; p++) {
         ferry_part *part = &s->parts->parts[p];
-        const ferry_seen seen = ferry_seen_count(text, &part->ids);
-        const ferry_sight sight = seen.known <= frame.known ? FERRY_SIGHT_NOTHING : ferry_text_sight(part->text);
-        part->unknowns = seen.unknown > frame.unknown ? seen.unknown - frame.unknown : 0;
-        if (sight == FERRY_SIGHT_NOTHING) {
-            if (part->unknowns > 0 && ferry_text_sight(part->text) == FERRY_SIGHT_LETTER)
+        const ferry_piece_counts counts = ferry_count_pieces(text, &part->ids);
+        const bool visible =
+            counts.visible > frame.visible && ferry_text_visibility(part->text) != FERRY_VISIBILITY_NONE;
+        part->unknowns = counts.unknown > frame.unknown ? counts.unknown - frame.unknown : 0;
+        if (!visible) {
+            if (part->unknowns > 0 && ferry_text_visibility(part->text) == FERRY_VISIBILITY_LETTER)
                 part->quality.flags = FERRY_QUALITY_UNKNOWN;
             if (s->tag.size > 0) part->text = ferry_utf8_trim(part->text);
             part->ids.count = part->ranges.count = 0;
@@ -288,18 +291,18 @@ static ferry_status look_at_parts(splitter *s, ferry_error *error)
     return FERRY_OK;
 }
 
-ferry_status ferry_parts_split(const ferry_translator *translator, ferry_view line, const atomic_bool *stop,
-                               ferry_parts *parts, ferry_error *error)
+ferry_status ferry_parts_split(const ferry_model *model, const ferry_line_rules *rules, ferry_view line,
+                               const atomic_bool *stop, ferry_parts *parts, ferry_error *error)
 {
-    const size_t limit = (size_t)ferry_translator_source_limit(translator);
-    splitter s = {.translator = translator,
+    splitter s = {.model = model,
+                  .rules = rules,
                   .stop = stop,
                   .parts = parts,
                   .rest = line,
-                  .limit = limit,
-                  .guess = FEW_BYTES * limit};
-    FERRY_TRY(ferry_languages_check_line(translator->model, translator->pair, line, error));
-    s.tag = take(&s, ferry_tokenizer_tag_size(translator->model->tokenizer, line));
+                  .limit = (size_t)rules->source_limit,
+                  .guess = FEW_BYTES * (size_t)rules->source_limit};
+    FERRY_TRY(ferry_languages_check_line(model, rules->pair, line, error));
+    s.tag = take(&s, ferry_tokenizer_tag_size(model->tokenizer, line));
     ferry_status status = split_rest(&s, error);
     if (status == FERRY_OK) status = look_at_parts(&s, error);
     free(s.trial.ids);

@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/api/argument_checks.h"
+#include "engine/api/languages.h"
 #include "engine/api/model.h"
+#include "engine/api/opening.h"
 #include "engine/graph/pass.h"
 
 const char *ferry_inspect_isa(const ferry_model *model)

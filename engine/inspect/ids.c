@@ -2,20 +2,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/api/job.h"
+#include "engine/api/argument_checks.h"
+#include "engine/api/chain.h"
+#include "engine/api/detokenize.h"
+#include "engine/api/join.h"
+#include "engine/api/translator.h"
 #include "engine/ferry_inspect.h"
 
-/* Copies sentence number `line`, checked. */
-static ferry_status take_ids(ferry_job *job, size_t line, const int32_t *ids, int32_t length, ferry_error *error)
+/* ---- translation ---- */
+
+/* A call: each sentence is a line of one part without text, and its task. */
+typedef struct generation {
+    ferry_translator *translator;
+    ferry_job job;
+    ferry_line *lines; /* [count] */
+    size_t count;
+    ferry_result *result;
+} generation;
+
+/* Copies sentence number `line`, checked, and makes its task. */
+static ferry_status take_ids(generation *g, size_t line, const int32_t *ids, int32_t length, ferry_error *error)
 {
-    const ferry_stack *encoder = &job->translator->model->file.transformer.encoder;
+    const ferry_stack *encoder = &g->translator->model->file.transformer.encoder;
     const size_t bytes = (size_t)length * sizeof *ids;
     ferry_part *part;
     if (length < 0) return ferry_fail(error, FERRY_ERROR_ARGUMENT, "sentence %zu: its offsets descend", line);
-    if (length == 0) {
-        ferry_job_finish_line(job, line);
-        return ferry_result_line_begin(&job->result->lines[line], 1, error);
-    }
+    if (length == 0) return ferry_result_line_begin(&g->result->lines[line], 1, error);
     if (encoder->position.limit > 0 && length > encoder->position.limit)
         return ferry_fail(error, FERRY_ERROR_LIMIT, "a sentence of %d tokens: the model's positions end at %d",
                           (int)length, (int)encoder->position.limit);
@@ -23,32 +35,84 @@ static ferry_status take_ids(ferry_job *job, size_t line, const int32_t *ids, in
         if (ids[i] < 0 || ids[i] >= encoder->vocab_size)
             return ferry_fail(error, FERRY_ERROR_ARGUMENT, "sentence %zu: id %d is not below the vocabulary's %d", line,
                               (int)ids[i], (int)encoder->vocab_size);
-    FERRY_TRY(ferry_parts_add(&job->lines[line].parts, &part, error));
+    FERRY_TRY(ferry_parts_add(&g->lines[line].parts, &part, error));
     part->ids.ids = malloc(bytes);
     if (part->ids.ids == NULL) return ferry_fail_memory(error, "ids", bytes);
     memcpy(part->ids.ids, ids, bytes);
     part->ids.count = (size_t)length;
-    atomic_store(&job->lines[line].left, 1);
+    g->job.tasks[g->job.task_count++] =
+        (ferry_task){.source = part->ids.ids, .source_count = length, .item = line, .tag = part};
     return FERRY_OK;
+}
+
+static ferry_task_answer done(ferry_job *job, ferry_task *task, const ferry_task_outcome *outcome)
+{
+    generation *g = job->user;
+    const ferry_line_rules *rules = &g->translator->rules;
+    const ferry_part_ending ending = {outcome->search, outcome->weights, outcome->why, false};
+    ferry_error error;
+    bool again;
+    ferry_status status = ferry_part_end(g->translator->model, rules, &ending, task->tag, &again, &error);
+    if (again) {
+        task->no_repeat_ngram = FERRY_AGAIN_NGRAM;
+        return FERRY_TASK_AGAIN;
+    }
+    if (status == FERRY_OK)
+        status = ferry_line_join(&g->lines[task->item], rules, (ferry_text){NULL, 0}, rules->options->alignment != 0,
+                                 &g->result->lines[task->item], &error);
+    if (status != FERRY_OK) ferry_job_fail(job, &error);
+    return FERRY_TASK_FINISHED;
+}
+
+static ferry_status generate(generation *g, const int32_t *ids, const int32_t *offsets, ferry_error *error)
+{
+    size_t finished = 0;
+    FERRY_TRY(ferry_result_create(g->count, &g->result, error));
+    g->lines = calloc(g->count + 1, sizeof *g->lines);
+    g->job.tasks = calloc(g->count + 1, sizeof *g->job.tasks);
+    if (g->lines == NULL || g->job.tasks == NULL)
+        return ferry_fail_memory(error, "sentences", g->count * sizeof *g->job.tasks);
+    for (size_t s = 0; s < g->count; s++)
+        FERRY_TRY(take_ids(g, s, ids + offsets[s], offsets[s + 1] - offsets[s], error));
+    ferry_job_sort(&g->job);
+    FERRY_TRY(ferry_schedule_run(&g->translator->schedule, &g->job, error));
+    FERRY_TRY(ferry_job_status(&g->job, error));
+    for (size_t s = 0; s < g->count; s++) {
+        ferry_result_line *line = &g->result->lines[s];
+        const bool cancelled = line->hypotheses == NULL && line->outcome.status == FERRY_OK;
+        if (cancelled) FERRY_TRY(ferry_result_line_fail(line, FERRY_ERROR_CANCELLED, "cancelled", error));
+        finished += !cancelled;
+    }
+    if (finished == g->count) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled: %zu of %zu lines are finished", finished, g->count);
 }
 
 ferry_status ferry_inspect_generate(ferry_translator *translator, const int32_t *ids, const int32_t *offsets,
                                     int32_t count, ferry_result **result, ferry_error *error)
 {
     FERRY_FLOATS;
-    ferry_job job = {.translator = translator, .count = (size_t)count};
+    generation g = {.translator = translator, .count = (size_t)count};
     FERRY_NEEDS(result);
     *result = NULL;
     FERRY_NEEDS(translator);
     FERRY_NEEDS(ids);
     FERRY_NEEDS(offsets);
-    FERRY_TRY(ferry_row_refuse(translator, error));
+    FERRY_TRY(ferry_chain_refuse(translator, error));
     FERRY_TRY(ferry_check_range("count", count, 0, INT32_MAX, error));
-    FERRY_TRY(ferry_call_begin(translator, error));
-    ferry_status status = ferry_job_begin(&job, error);
-    for (int32_t s = 0; status == FERRY_OK && s < count; s++)
-        status = take_ids(&job, (size_t)s, ids + offsets[s], offsets[s + 1] - offsets[s], error);
-    return ferry_call_end(translator, ferry_job_finish(&job, status, result, error));
+    FERRY_TRY(ferry_translator_begin(translator, error));
+    g.job.stop = &translator->schedule.stop;
+    g.job.weights = translator->options.alignment != 0 ? FERRY_WEIGHTS_ALL : FERRY_WEIGHTS_NONE;
+    g.job.done = done;
+    g.job.user = &g;
+    const ferry_status status = generate(&g, ids, offsets, error);
+    for (size_t s = 0; g.lines != NULL && s < g.count; s++) ferry_line_destroy(&g.lines[s]);
+    free(g.lines);
+    free(g.job.tasks);
+    if (status == FERRY_OK || status == FERRY_ERROR_CANCELLED)
+        *result = g.result;
+    else
+        ferry_result_destroy(g.result);
+    return ferry_translator_end(translator, status);
 }
 
 const int32_t *ferry_inspect_result_ids(const ferry_result *result, size_t line, size_t hypothesis)
@@ -65,8 +129,8 @@ const float *ferry_inspect_result_token_scores(const ferry_result *result, size_
 
 int32_t ferry_inspect_target_limit(const ferry_translator *translator, size_t source_tokens)
 {
-    return translator != NULL && translator->stages == NULL ? ferry_translator_target_length(translator, source_tokens)
-                                                            : 0;
+    if (translator == NULL || translator->stages != NULL) return 0;
+    return ferry_decoding_target_limit(&translator->options, &translator->model->file.transformer, source_tokens);
 }
 
 /* The start, the tag, if one begins every translation (else -1), and the text's own ids. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "engine/graph/cache.h"
+#include "engine/api/argument_checks.h"
 #include "engine/api/model.h"
 
 static const ferry_stack *find_stack(const ferry_model *model, ferry_inspect_stack stack)

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 
 #include "base/system.h"
+#include "engine/api/argument_checks.h"
+#include "engine/api/opening.h"
 #include "engine/api/translator.h"
 #include "engine/ferry_inspect.h"
 #include "engine/graph/pass.h"
@@ -139,8 +141,8 @@ ferry_inspect_memory ferry_inspect_timer_memory(const ferry_inspect_timer *timer
 void ferry_inspect_profile_start(ferry_translator *translator)
 {
     for (int32_t i = 0; translator != NULL && i < translator->options.threads; i++) {
-        *ferry_translator_profile(translator, i) = (ferry_profile){.on = true};
-        translator->generators[i].state.context.work = (ferry_work){0};
+        *ferry_schedule_profile(&translator->schedule, i) = (ferry_profile){.on = true};
+        translator->schedule.generators[i].state.context.work = (ferry_work){0};
     }
 }
 
@@ -151,8 +153,8 @@ ferry_inspect_phase ferry_inspect_profile_phase(const ferry_translator *translat
     const ferry_phase phase = (ferry_phase)(index + 1); /* without idleness */
     sum.name = ferry_phase_name(phase);
     for (int32_t i = 0; i < translator->options.threads; i++) {
-        sum.seconds += ferry_translator_profile(translator, i)->seconds[phase];
-        sum.calls += ferry_translator_profile(translator, i)->calls[phase];
+        sum.seconds += ferry_schedule_profile(&translator->schedule, i)->seconds[phase];
+        sum.calls += ferry_schedule_profile(&translator->schedule, i)->calls[phase];
     }
     return sum;
 }
@@ -161,11 +163,11 @@ ferry_inspect_work ferry_inspect_profile_work(const ferry_translator *translator
 {
     ferry_inspect_work sum = {0};
     for (int32_t i = 0; translator != NULL && i < translator->options.threads; i++) {
-        const ferry_work *work = &translator->generators[i].state.context.work;
+        const ferry_work *work = &translator->schedule.generators[i].state.context.work;
         sum.float_products += work->float_products;
         sum.int8_products += work->int8_products;
         sum.weight_bytes += work->weight_bytes;
-        sum.steps += ferry_translator_profile(translator, i)->calls[FERRY_PHASE_DECODER_REST];
+        sum.steps += ferry_schedule_profile(&translator->schedule, i)->calls[FERRY_PHASE_DECODER_REST];
     }
     return sum;
 }

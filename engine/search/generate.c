@@ -27,7 +27,10 @@ struct ferry_generate_slot {
     ferry_arena arena; /* of the sentence's search, list of blocks and shortlist */
     int32_t length;    /* ids */
     int32_t steps;     /* since it entered */
+    ferry_wanted_weights weights;
+    int32_t unknown_id;
     int32_t priority;
+    const atomic_bool *stop;
     void *tag;
 };
 
@@ -253,10 +256,14 @@ static ferry_status enter(generation *g, ferry_error *error)
     const ferry_generate_sentence *sentence = &g->waiting;
     const int32_t index = g->living_count++;
     ferry_generate_slot *slot = &g->slots[index];
-    slot->tag = sentence->tag;
-    slot->length = sentence->length;
-    slot->priority = sentence->priority;
-    slot->steps = 0;
+    const ferry_arena arena = slot->arena;
+    *slot = (ferry_generate_slot){.arena = arena,
+                                  .length = sentence->length,
+                                  .weights = sentence->weights,
+                                  .unknown_id = sentence->unknown_id,
+                                  .priority = sentence->priority,
+                                  .stop = sentence->stop,
+                                  .tag = sentence->tag};
     g->waits = false;
     g->sources[index] = (ferry_sequence){0};
     g->ids[g->rows++] = sentence->rules.start_id;
@@ -381,8 +388,8 @@ static void keep(generation *g, int32_t i, int32_t *kept)
     g->outputs[(*kept)++] = g->outputs[i];
 }
 
-/* Sentences leave that the source does not want any more. */
-static void drop_unwanted(generation *g)
+/* Sentences leave that were stopped. */
+static void drop_stopped(generation *g)
 {
     const ferry_generate_source *source = g->source;
     ferry_cache *cache = ferry_state_hypothesis_cache(g->state);
@@ -391,7 +398,7 @@ static void drop_unwanted(generation *g)
     ferry_fail(&why, FERRY_ERROR_CANCELLED, "cancelled");
     for (int32_t i = 0; i < g->living_count; i++) {
         const int32_t end = row + g->outputs[i].rows;
-        if (source->unwanted(source->user, g->slots[i].tag)) {
+        if (g->slots[i].stop != NULL && atomic_load(g->slots[i].stop)) {
             while (row < end) ferry_sequence_release(cache, &g->hypotheses[row++]);
             source->failed(source->user, g->slots[i].tag, &why);
             release(g, i);
@@ -412,8 +419,14 @@ static void drop_unwanted(generation *g)
 /* Whether the caller wants the weights of sentence i, which has ended. */
 static bool wants_weights(const generation *g, int32_t i)
 {
-    const ferry_generate_source *source = g->source;
-    return source->wants_weights != NULL && source->wants_weights(source->user, g->slots[i].tag, g->outputs[i].search);
+    const ferry_generate_slot *slot = &g->slots[i];
+    const ferry_search *search = g->outputs[i].search;
+    bool wants = slot->weights == FERRY_WEIGHTS_ALL;
+    for (int32_t h = 0; slot->weights == FERRY_WEIGHTS_OF_UNKNOWN && h < ferry_search_count(search); h++) {
+        const ferry_hypothesis found = ferry_search_hypothesis(search, h);
+        for (int32_t t = 0; t < found.length; t++) wants = wants || found.ids[t] == slot->unknown_id;
+    }
+    return wants;
 }
 
 /* Computes the weights of all sentences that have ended and need them, in one forced decoding, and completes the scores
@@ -524,7 +537,7 @@ static void give_up(generation *g, ferry_error *why)
 static ferry_status advance(generation *g, ferry_error *error)
 {
     if (g->capacity == 0) FERRY_TRY(allocate(g, error));
-    drop_unwanted(g);
+    drop_stopped(g);
     FERRY_TRY(refill(g, error));
     if (g->living_count == 0) return FERRY_OK;
     FERRY_TRY(decode(g, error));

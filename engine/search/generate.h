@@ -3,6 +3,7 @@
 #ifndef FERRY_SEARCH_GENERATE_H
 #define FERRY_SEARCH_GENERATE_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 #include "engine/graph/pass.h"
@@ -68,12 +69,22 @@ typedef struct ferry_force_rules {
 ferry_status ferry_force(ferry_state *state, const ferry_force_rules *rules, ferry_sequence *sentences,
                          const ferry_forced *targets, int32_t count, ferry_error *error);
 
+/* Sentences whose hypotheses get the weights of cross-attention. */
+typedef enum ferry_wanted_weights {
+    FERRY_WEIGHTS_NONE,
+    FERRY_WEIGHTS_ALL,
+    FERRY_WEIGHTS_OF_UNKNOWN /* sentences with a hypothesis that contains the unknown id */
+} ferry_wanted_weights;
+
 typedef struct ferry_generate_sentence {
     const int32_t *ids; /* [length] source ids, below the vocabulary's size; they stay until the sentence is finished */
     int32_t length;     /* ≥ 1 */
     ferry_search_rules rules;
-    int32_t priority; /* while one of a higher priority is translated, it rests */
-    void *tag;        /* the caller's name for it */
+    ferry_wanted_weights weights;
+    int32_t unknown_id;      /* of FERRY_WEIGHTS_OF_UNKNOWN */
+    int32_t priority;        /* while one of a higher priority is translated, it rests */
+    const atomic_bool *stop; /* true: it leaves before its next step (`failed`, CANCELLED); NULL: never */
+    void *tag;               /* the caller's name for it */
 } ferry_generate_sentence;
 
 /* A sentence whose search has ended. */
@@ -94,24 +105,20 @@ typedef struct ferry_generate_source {
     int32_t beam, max_length;
     const ferry_shortlist *shortlist; /* for sentences whose rules want one; NULL if the model has none */
     const ferry_logit_bound *bound;   /* of the model's output matrix; NULL if there is none */
-    /* Whether the weights of a search's hypotheses are wanted; NULL: never. */
-    bool (*wants_weights)(void *user, void *tag, const ferry_search *search);
-    const ferry_force_rules *force; /* how they are made, and those that a coverage penalty needs; NULL: neither */
+    const ferry_force_rules *force;   /* how weights are made; NULL: no sentence wants or needs them */
     /* Fills in the next sentence; false: there is none now, and if no other is in progress, the loop ends. It may be
      * called before each step. Then one of give_back, finished and failed is called once for each sentence. */
     bool (*next)(void *user, ferry_generate_sentence *sentence);
     /* There is no room for the sentence yet. */
     void (*give_back)(void *user, void *tag);
-    /* Before each step, for each sentence: whether it leaves (`failed`, CANCELLED). */
-    bool (*unwanted)(void *user, void *tag);
     /* NULL, or called after each step for each sentence that goes on. */
     void (*stepped)(void *user, void *tag, const ferry_search *search);
     /* What `sentence` points to lives until it returns. */
     void (*finished)(void *user, void *tag, const ferry_generate_finished *sentence);
     /* A sentence could not be translated: FORMAT (a logit was not finite), LIMIT (the state's account refused the
      * memory that the sentences in progress needed together; or it is longer than the encoder's positions, its
-     * max_length than the decoder's: callers check first), CANCELLED (the state's context was stopped, or as above),
-     * MEMORY. */
+     * max_length than the decoder's: callers check first), CANCELLED (the state's context or the sentence was
+     * stopped), MEMORY. */
     void (*failed)(void *user, void *tag, const ferry_error *why);
     void *user;
 } ferry_generate_source;

@@ -271,7 +271,7 @@ SHIPPED_TEST(test_unknown_words_of_any_hypothesis)
     for (size_t t = 0; t + 1 < ferry_result_token_count(known, 0, 3); t++) {
         for (options.alignment = 0; options.alignment < 2; options.alignment++) {
             ferry_translator *translator = new_translator(model, &options);
-            translator->unknown_id = target_token(known, 0, 3, t).id;
+            translator->rules.unknown_id = target_token(known, 0, 3, t).id;
             CHECK(ferry_translate(translator, &texts[1], 1, &results[options.alignment], &error));
             ferry_translator_destroy(translator);
         }

@@ -5,8 +5,9 @@
 #include <limits.h>
 #include <unistd.h>
 
-#include "engine/api/model.h"
+#include "engine/api/options.h"
 #include "engine/api/translator.h"
+#include "engine/api/model.h"
 #include "tests/support/files.h"
 #include "tests/support/small_model.h"
 

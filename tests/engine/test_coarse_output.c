@@ -3,8 +3,8 @@
 #include "tests/support/kernel_support.h"
 #include "tests/support/small_model.h"
 
-#include "engine/api/model.h"
 #include "engine/api/translator.h"
+#include "engine/api/model.h"
 
 enum { VOCAB = 2003, WIDTH = 66, WIDTH_OF_NIBBLES = 72, SENTENCES = 5, LENGTH = 12 };
 
@@ -56,21 +56,21 @@ static void check_kinds(ferry_type type, bool untied, const ferry_kernels *kerne
     ferry_translator *translator, *other;
     ferry_model *model = open_small_model(&none, kernels->isa);
     ferry_result *expected = translate(model, &translator);
-    const size_t bytes = translator->bound.bytes;
+    const size_t bytes = translator->schedule.bound.bytes;
     assert_true((bytes > 0) == bounded);
     for (small_coarse kind = SMALL_COARSE_EARLY; kind < SMALL_COARSE_TYPE; kind++) {
         const small_model small = shape(type, untied, kind);
         ferry_model *opened = open_small_model(&small, kernels->isa);
         ferry_result *found = translate(opened, &other);
-        const ferry_coarse *stored = &opened->file.transformer.output_coarse, *used = &other->bound.coarse;
+        const ferry_coarse *stored = &opened->file.transformer.output_coarse, *used = &other->schedule.bound.coarse;
         assert_int_equal(opened->file.parameters, model->file.parameters);
         assert_int_equal(opened->file.type, type);
         assert_true((stored->matrix.weights != NULL) == (kind != SMALL_COARSE_EARLY));
-        assert_int_equal(other->bound.bytes, kind == SMALL_COARSE_EARLY ? bytes : 0);
+        assert_int_equal(other->schedule.bound.bytes, kind == SMALL_COARSE_EARLY ? bytes : 0);
         if (bounded) assert_true((used->matrix.weights == stored->matrix.weights) == (kind != SMALL_COARSE_EARLY));
         if (bounded)
-            assert_true(kind > SMALL_COARSE ||
-                        (used->error == translator->bound.coarse.error && used->norm == translator->bound.coarse.norm));
+            assert_true(kind > SMALL_COARSE || (used->error == translator->schedule.bound.coarse.error &&
+                                                used->norm == translator->schedule.bound.coarse.norm));
         for (size_t line = 0; line < SENTENCES && kind <= SMALL_COARSE; line++)
             assert_same_line(expected, line, found, line);
         check_words(found);

@@ -2,8 +2,6 @@
  * before. */
 #include "tests/support/model_damage.h"
 
-#include "engine/api/model.h"
-
 enum { VOCAB = 400, SENTENCES = 6, LENGTH = 12, DAMAGED_ID = 7, LISTED = 3 };
 static const char why[] =
     "the model computed a logit that is not a finite number: its weights are broken or too large, as trained, "

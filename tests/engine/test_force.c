@@ -3,6 +3,7 @@
 #include "tests/support/files.h"
 #include "tests/support/small_model.h"
 
+#include "engine/api/opening.h"
 #include "engine/api/model.h"
 #include "engine/graph/pass.h"
 #include "engine/search/generate.h"
@@ -31,6 +32,7 @@ static bool next(void *user, ferry_generate_sentence *sentence)
     for (int32_t i = 0; i < LONGEST; i++) ids[i] = 3 + i % (VOCAB - 3);
     *sentence = (ferry_generate_sentence){.ids = ids,
                                           .length = length_of(f->taken),
+                                          .weights = FERRY_WEIGHTS_ALL,
                                           .tag = &f->lengths[f->taken],
                                           .rules = {.options = f->generation->decoding.options,
                                                     .eos_ids = f->generation->eos_ids,
@@ -83,22 +85,10 @@ static void step_by_step(forcing *f, ferry_sequence *source, const ferry_hypothe
     ferry_arena_end(&state->context.arena, mark);
 }
 
-static bool wants_weights(void *user, void *tag, const ferry_search *search)
-{
-    (void)user, (void)tag, (void)search;
-    return true;
-}
-
 static void give_back(void *user, void *tag)
 {
     forcing *f = user;
     assert_ptr_equal(tag, &f->lengths[--f->taken]);
-}
-
-static bool is_unwanted(void *user, void *tag)
-{
-    (void)user, (void)tag;
-    return false;
 }
 
 static void finished(void *user, void *tag, const ferry_generate_finished *sentence)
@@ -162,11 +152,9 @@ static void check_model(const small_model *shape, const ferry_alignment *alignme
                                           .positions = 100,
                                           .beam = 1,
                                           .max_length = MOST,
-                                          .wants_weights = wants_weights,
                                           .force = &force,
                                           .next = next,
                                           .give_back = give_back,
-                                          .unwanted = is_unwanted,
                                           .finished = finished,
                                           .failed = failed,
                                           .user = &f};

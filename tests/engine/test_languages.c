@@ -4,6 +4,7 @@
 #include "tests/support/small_model.h"
 
 #include "engine/api/translator.h"
+#include "engine/api/languages.h"
 #include "engine/file/model_file.h"
 
 enum { VOCAB = 21, EOS = 0, UNKNOWN = 1 };
@@ -196,7 +197,7 @@ LANGUAGES_TEST(test_english_names_of_any_code)
     }
     ferry_translator *translator;
     CHECK(create("xx", NULL, &translator, &error));
-    assert_ptr_equal(translator->sentences, ferry_sentence_language_find("de"));
+    assert_ptr_equal(translator->rules.sentences, ferry_sentence_language_find("de"));
     ferry_translator_destroy(translator);
 }
 

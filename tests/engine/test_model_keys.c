@@ -3,7 +3,6 @@
 #include "base/tensor.h"
 #include "tests/support/model_damage.h"
 
-#include "engine/api/model.h"
 #include "engine/file/model_file.h"
 #include "engine/file/schema.h"
 

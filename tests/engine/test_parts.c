@@ -5,7 +5,9 @@
 #include "tests/support/shipped_model.h"
 
 #include "base/utf8.h"
-#include "engine/api/job.h"
+#include "engine/api/translator.h"
+#include "engine/api/model.h"
+#include "engine/api/split.h"
 
 enum { MOST = 12 }; /* max_source of most tests */
 
@@ -158,8 +160,9 @@ SEPARATE_TEST(test_parts_of_a_line)
         for (size_t i = 0; i < LONG_LINES; i++) {
             ferry_parts parts = {0};
             const ferry_view line = ferry_text_view(long_lines[i]);
-            CHECK(ferry_parts_split(translator, line, &translator->stop, &parts, &error));
-            check_parts(translator->sentences, line, &parts, (size_t)most);
+            CHECK(ferry_parts_split(translator->model, &translator->rules, line, &translator->schedule.stop, &parts,
+                                    &error));
+            check_parts(translator->rules.sentences, line, &parts, (size_t)most);
             ferry_parts_destroy(&parts);
         }
         ferry_translator_destroy(translator);
@@ -176,7 +179,8 @@ SEPARATE_TEST(test_lines_that_fit)
         for (int32_t less = 0; less <= 1; less++) {
             ferry_translator *translator = create((int32_t)count - less);
             ferry_parts parts = {0};
-            CHECK(ferry_parts_split(translator, ferry_text_view(long_lines[i]), &translator->stop, &parts, &error));
+            CHECK(ferry_parts_split(translator->model, &translator->rules, ferry_text_view(long_lines[i]),
+                                    &translator->schedule.stop, &parts, &error));
             assert_true(less == 0 ? parts.count == 1 : parts.count > 1);
             if (less == 0) {
                 assert_int_equal(parts.parts[0].ids.count, count);
@@ -213,7 +217,8 @@ SEPARATE_TEST(test_a_megabyte)
         for (size_t at = 0; at < MEGABYTE; at++) line[at] = units[i].data[at % units[i].size];
         if (i + 1 == COUNT(units)) line[0] = line[MEGABYTE - 1] = 'x';
         const size_t size = MEGABYTE - MEGABYTE % units[i].size;
-        CHECK(ferry_parts_split(translator, (ferry_view){line, size}, &translator->stop, &parts, &error));
+        CHECK(ferry_parts_split(translator->model, &translator->rules, (ferry_view){line, size},
+                                &translator->schedule.stop, &parts, &error));
         for (size_t p = 0; p < parts.count; p++) {
             assert_in_range(parts.parts[p].ids.count, sees_nothing(parts.parts[p].text) ? 0 : 1, 512);
             bytes += parts.parts[p].separator.size + parts.parts[p].text.size;
@@ -307,7 +312,8 @@ static bool check_translation(const ferry_options *options, const char *line)
     ferry_parts parts = {0};
     const ferry_text whole = as_text(line);
     ferry_translator *translator = new_translator(model, options);
-    CHECK(ferry_parts_split(translator, ferry_text_view(line), &translator->stop, &parts, &error));
+    CHECK(ferry_parts_split(translator->model, &translator->rules, ferry_text_view(line), &translator->schedule.stop,
+                            &parts, &error));
     ferry_translator_destroy(translator);
     assert_in_range(parts.count, 2, 64);
     for (size_t p = 0; p < parts.count; p++)
@@ -395,7 +401,8 @@ TEST_WITH(test_leading_tags, open_tagged, close_model)
         ferry_parts parts = {0};
         ferry_error refused = {0};
         const ferry_status status =
-            ferry_parts_split(translator, ferry_text_view(rows[r].line), &translator->stop, &parts, &refused);
+            ferry_parts_split(translator->model, &translator->rules, ferry_text_view(rows[r].line),
+                              &translator->schedule.stop, &parts, &refused);
         if (rows[r].parts == 0)
             check_refusal(status, &refused, FERRY_ERROR_ARGUMENT,
                           "the model has no tag '>>nonsense<<', with which the line begins");
@@ -514,7 +521,7 @@ TEST(test_limits)
     model = open_small_model(&(small_model){.vocab = 21}, NULL);
     for (size_t r = 0; r < COUNT(rows); r++) {
         ferry_translator *translator = create(rows[r].wish);
-        assert_int_equal(ferry_translator_source_limit(translator), rows[r].limit);
+        assert_int_equal(translator->rules.source_limit, rows[r].limit);
         ferry_translator_destroy(translator);
     }
     ferry_model_close(model);
@@ -528,9 +535,9 @@ TEST(test_limits)
         options.max_source = options.max_length = wish;
         options.length_factor = (float)limit; /* without max_length */
         ferry_translator *translator = new_translator(model, &options);
-        assert_int_equal(ferry_translator_source_limit(translator), least);
-        assert_int_equal(ferry_translator_scored_limit(translator), least);
-        assert_int_equal(ferry_translator_target_length(translator, 2), least);
+        assert_int_equal(translator->rules.source_limit, least);
+        assert_int_equal(translator->rules.scored_limit, least);
+        assert_int_equal(ferry_inspect_target_limit(translator, 2), least);
         ferry_translator_destroy(translator);
     }
     ferry_model_close(model);

@@ -1,6 +1,7 @@
 /* Scores of given translations: those of CTranslate2, of Marian, of the research interface, and of a search that finds
  * the same; and what cannot be scored. */
 #include "engine/api/translator.h"
+#include "engine/api/model.h"
 #include "tests/support/files.h"
 #include "tests/support/marian_golden.h"
 #include "tests/support/shipped_model.h"
@@ -245,9 +246,9 @@ PIECES_TEST(test_limits_of_each_stack)
         model->file.transformer.decoder.position.limit = rows[i].decoder;
         options.max_source = rows[i].max_source;
         ferry_translator *translator = new_translator(model, &options);
-        assert_int_equal(ferry_translator_source_limit(translator), rows[i].source);
-        assert_int_equal(ferry_translator_scored_limit(translator), rows[i].scored);
-        assert_int_equal(ferry_translator_target_length(translator, 7), rows[i].target);
+        assert_int_equal(translator->rules.source_limit, rows[i].source);
+        assert_int_equal(translator->rules.scored_limit, rows[i].scored);
+        assert_int_equal(ferry_inspect_target_limit(translator, 7), rows[i].target);
         ferry_translator_destroy(translator);
     }
     /* A pair that is longer than what is scored together otherwise. */

@@ -1,5 +1,6 @@
 /* Lines that are translated sentence by sentence (ferry_options.split): which, and what becomes of them. */
-#include "engine/api/job.h"
+#include "engine/api/translator.h"
+#include "engine/api/split.h"
 #include "tests/support/files.h"
 #include "tests/support/shipped_model.h"
 
@@ -20,7 +21,8 @@ static size_t parts_of(const ferry_options *options, const char *line)
 {
     ferry_parts parts = {0};
     ferry_translator *translator = new_translator(model, options);
-    CHECK(ferry_parts_split(translator, ferry_text_view(line), &translator->stop, &parts, &error));
+    CHECK(ferry_parts_split(translator->model, &translator->rules, ferry_text_view(line), &translator->schedule.stop,
+                            &parts, &error));
     const size_t count = parts.count;
     ferry_parts_destroy(&parts);
     ferry_translator_destroy(translator);

@@ -118,7 +118,7 @@ TEST(test_the_language_chooses_the_rules)
     for (size_t i = 0; i < 2; i++) {
         options.from = ferry_model_language(model, i)->tag;
         ferry_translator *translator = new_translator(model, &options);
-        assert_ptr_equal(translator->sentences, ferry_sentence_language_find(i == 0 ? "en" : "de"));
+        assert_ptr_equal(translator->rules.sentences, ferry_sentence_language_find(i == 0 ? "en" : "de"));
         ferry_translator_destroy(translator);
         ferry_result *result = text_of(&options, as_text("a bzw. B c"));
         assert_int_equal(ferry_result_sentence_count(result), i == 0 ? 2 : 1);

@@ -1,6 +1,6 @@
 /* Texts of which the model sees nothing, and what is said of others that have something which it does not know. */
 #include "engine/api/model.h"
-#include "engine/api/job.h"
+#include "engine/api/quality.h"
 #include "tests/support/files.h"
 #include "tests/support/shipped_model.h"
 
@@ -19,10 +19,11 @@ TEST(test_what_can_be_seen)
 {
     static const char *const seen[] = {"a", "\u2581.a", "\u266A", " .", "\xFF", "\u200B1"};
     for (size_t i = 0; i < UNSEEN; i++)
-        assert_int_equal(ferry_text_sight(ferry_text_view(unseen[i])), FERRY_SIGHT_NOTHING);
+        assert_int_equal(ferry_text_visibility(ferry_text_view(unseen[i])), FERRY_VISIBILITY_NONE);
     for (size_t i = 0; i < COUNT(seen); i++)
-        assert_int_equal(ferry_text_sight(ferry_text_view(seen[i])), i < 2 ? FERRY_SIGHT_LETTER : FERRY_SIGHT_OTHER);
-    assert_int_equal(ferry_text_sight((ferry_view){"", 0}), FERRY_SIGHT_NOTHING);
+        assert_int_equal(ferry_text_visibility(ferry_text_view(seen[i])),
+                         i < 2 ? FERRY_VISIBILITY_LETTER : FERRY_VISIBILITY_SYMBOL);
+    assert_int_equal(ferry_text_visibility((ferry_view){"", 0}), FERRY_VISIBILITY_NONE);
 }
 
 static void check_kept(const ferry_result *result, size_t line, const char *text, int quality)

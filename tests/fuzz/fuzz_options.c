@@ -3,8 +3,6 @@
 #define _POSIX_C_SOURCE 200809L /* strnlen */
 #include "embedded_model.h"
 
-#include "engine/api/translator.h"
-
 enum { MOST_IDS = 4, MOST_TEXT = 32, MOST_TOKENS = 64, MOST_BEAM = 8, MOST_BATCH = 64, MOST_THREADS = 4 };
 
 /* A text of at most MOST_TEXT bytes in memory of exactly its size; NULL: the input has ended. */

@@ -2,7 +2,6 @@
  * ranges in their order, and text of ids. */
 #include "use_tokenizer.h"
 
-#include "engine/api/model.h"
 #include "models/containers/reader.h"
 #include "models/families/huggingface/tokenizer_json.h"
 

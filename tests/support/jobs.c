@@ -39,12 +39,6 @@ static void give_back(void *user, void *tag)
     assert_ptr_equal(tag, &j->sentences[--j->next]);
 }
 
-static bool is_unwanted(void *user, void *tag)
-{
-    (void)user, (void)tag;
-    return false;
-}
-
 static void keep(void *user, void *tag, const ferry_generate_finished *sentence)
 {
     const ferry_search *search = sentence->search;
@@ -94,7 +88,6 @@ static call call_of(ferry_generator *generator, job *j, int32_t first, int32_t l
         .positions = positions,
         .next = next_sentence,
         .give_back = give_back,
-        .unwanted = is_unwanted,
         .finished = keep,
         .failed = refuse,
         .user = j,

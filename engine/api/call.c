@@ -1,0 +1,264 @@
+#include "call.h"
+
+#include <stdlib.h>
+
+#include "base/pool.h"
+#include "detokenize.h"
+#include "join.h"
+#include "pair.h"
+
+/* ---- callbacks of the options ---- */
+
+static void report_progress(ferry_call *call)
+{
+    const ferry_translator *translator = call->translator;
+    const ferry_options *options = &translator->options;
+    if (options->progress == NULL || call->count == 0 || ferry_job_stopped(&call->job)) return;
+    const size_t done = translator->place * call->count + atomic_load(&call->done);
+    if (options->progress(options->user, done / translator->places, call->count) != 0)
+        atomic_store(call->job.stop, true);
+}
+
+/* Whether options.partial is called. */
+static bool reports_partial(const ferry_call *call)
+{
+    const ferry_translator *translator = call->translator;
+    const ferry_options *options = &translator->options;
+    return options->partial != NULL && options->beam == 1 && options->nbest == 1 && call->job.ended == NULL &&
+           translator->place + 1 == translator->places;
+}
+
+/* Calls it for a line that is one sentence. */
+static void report_partial(ferry_call *call, size_t line, const char *text, size_t size)
+{
+    ferry_translator *translator = call->translator;
+    const ferry_options *options = &translator->options;
+    if (call->job.stepped == NULL || call->lines[line].line.parts.count > 1) return;
+    ferry_mutex_lock(&translator->partial);
+    if (!ferry_job_stopped(&call->job) && options->partial(options->user, line, (ferry_text){text, size}) != 0)
+        atomic_store(call->job.stop, true);
+    ferry_mutex_unlock(&translator->partial);
+}
+
+/* ---- lines ---- */
+
+static void finish_line(ferry_call *call, size_t line)
+{
+    call->lines[line].finished = true;
+    atomic_fetch_add(&call->done, 1);
+}
+
+/* The last part to be translated finishes its line. */
+static ferry_status finish_part(ferry_call *call, size_t line, ferry_error *error)
+{
+    ferry_call_line *from = &call->lines[line];
+    const bool tokens = call->targets != NULL || call->translator->options.alignment != 0;
+    if (atomic_fetch_sub(&from->left, 1) > 1) return FERRY_OK;
+    FERRY_TRY(ferry_line_join(&from->line, &call->translator->rules, call->texts[line], tokens,
+                              &call->result->lines[line], error));
+    finish_line(call, line);
+    return FERRY_OK;
+}
+
+/* A line becomes parts with ids. A line without such parts is finished. */
+static ferry_status split_line(ferry_call *call, size_t line, ferry_error *error)
+{
+    const ferry_translator *translator = call->translator;
+    const ferry_text prefix = call->prefixes != NULL ? call->prefixes[line] : (ferry_text){NULL, 0};
+    ferry_call_line *to = &call->lines[line];
+    const ferry_parts *parts = &to->line.parts;
+    FERRY_TRY(ferry_line_split(translator->model, &translator->rules, call->texts[line], prefix, call->job.stop,
+                               &to->line, &call->result->lines[line], error));
+    if (parts->count == 0) finish_line(call, line);
+    atomic_store(&to->left, parts->count);
+    for (size_t i = 0; i < parts->count; i++)
+        if (parts->parts[i].ids.count == 0) FERRY_TRY(finish_part(call, line, error));
+    return FERRY_OK;
+}
+
+static ferry_status take_pair(ferry_call *call, size_t line, ferry_error *error)
+{
+    const ferry_translator *translator = call->translator;
+    atomic_store(&call->lines[line].left, 1);
+    return ferry_line_pair(translator->model, &translator->rules, call->texts[line], call->targets[line],
+                           &call->lines[line].line, &call->result->lines[line], error);
+}
+
+/* An error that is the line's own is its result; any other stops the job. */
+static void prepare_line(ferry_call *call, size_t line)
+{
+    ferry_error error;
+    ferry_status status = (call->targets != NULL ? take_pair : split_line)(call, line, &error);
+    if (status == FERRY_ERROR_LIMIT || status == FERRY_ERROR_ARGUMENT) {
+        status = ferry_result_line_fail(&call->result->lines[line], status, error.message, &error);
+        ferry_parts_destroy(&call->lines[line].line.parts);
+        if (status == FERRY_OK) finish_line(call, line);
+    }
+    if (status != FERRY_OK) ferry_job_fail(&call->job, &error);
+}
+
+static void prepare_item(void *user, int32_t worker, size_t item)
+{
+    ferry_call *call = user;
+    ferry_profile *profile = ferry_schedule_profile(&call->translator->schedule, worker);
+    ferry_profile_enter(profile, FERRY_PHASE_TOKENIZING);
+    if (!ferry_job_stopped(&call->job)) prepare_line(call, item);
+    ferry_profile_leave(profile, FERRY_PHASE_IDLE);
+}
+
+/* ---- tasks ---- */
+
+static void stepped(ferry_job *job, const ferry_task *task, ferry_hypothesis so_far, int32_t worker)
+{
+    ferry_call *call = job->user;
+    ferry_profile *profile = ferry_schedule_profile(&call->translator->schedule, worker);
+    ferry_string text = {0};
+    ferry_error error;
+    if (call->lines[task->item].line.parts.count > 1) return;
+    const ferry_phase around = ferry_profile_enter(profile, FERRY_PHASE_DETOKENIZING);
+    ferry_status status =
+        ferry_tokenizer_decode(call->translator->model->tokenizer, so_far.ids, (size_t)so_far.length, &text, &error);
+    if (status == FERRY_OK) status = ferry_string_end(&text, &error);
+    ferry_profile_leave(profile, around);
+    if (status == FERRY_OK)
+        report_partial(call, task->item, text.data, text.size);
+    else
+        ferry_job_fail(job, &error);
+    free(text.data);
+}
+
+/* A task's outcome becomes the result of its part. */
+static ferry_status end_part(ferry_call *call, ferry_part *part, const ferry_task_outcome *outcome, bool *again,
+                             ferry_error *error)
+{
+    const ferry_translator *translator = call->translator;
+    ferry_profile *profile = ferry_schedule_profile(&translator->schedule, outcome->worker);
+    const ferry_part_ending ending = {outcome->search, outcome->weights, outcome->why, true};
+    const ferry_phase around = ferry_profile_enter(profile, FERRY_PHASE_DETOKENIZING);
+    const ferry_status status = ferry_part_end(translator->model, &translator->rules, &ending, part, again, error);
+    ferry_profile_leave(profile, around);
+    return status;
+}
+
+static ferry_task_answer done(ferry_job *job, ferry_task *task, const ferry_task_outcome *outcome)
+{
+    ferry_call *call = job->user;
+    ferry_part *part = task->tag;
+    const ferry_result_line *result = &part->result;
+    ferry_status status = FERRY_OK;
+    ferry_error error;
+    bool again = false;
+    if (call->targets != NULL && outcome->why == NULL)
+        ferry_pair_score(&call->translator->options, result->hypotheses);
+    else
+        status = end_part(call, part, outcome, &again, &error);
+    if (again) {
+        task->no_repeat_ngram = FERRY_AGAIN_NGRAM;
+        return FERRY_TASK_AGAIN;
+    }
+    if (status == FERRY_OK && result->outcome.status == FERRY_OK)
+        report_partial(call, task->item, result->hypotheses[0].text, result->hypotheses[0].size);
+    if (status == FERRY_OK) status = finish_part(call, task->item, &error);
+    if (status != FERRY_OK) ferry_job_fail(job, &error);
+    if (outcome->worker == 0 && job->ended == NULL) report_progress(call);
+    return FERRY_TASK_FINISHED;
+}
+
+static ferry_task make_task(const ferry_call *call, size_t line, ferry_part *part)
+{
+    ferry_task task = {.source = part->ids.ids,
+                       .source_count = (int32_t)part->ids.count,
+                       .prefix = part->prefix.ids,
+                       .prefix_count = (int32_t)part->prefix.count,
+                       .item = line,
+                       .tag = part};
+    if (call->targets == NULL) return task;
+    const ferry_result_hypothesis *target = part->result.hypotheses;
+    task.target = (ferry_forced){
+        .ids = target->ids, .length = target->length, .weights = target->weights, .scores = target->token_scores};
+    return task;
+}
+
+/* Each part with ids becomes a task. */
+static ferry_status make_tasks(ferry_call *call, ferry_error *error)
+{
+    ferry_job *job = &call->job;
+    size_t max = 0;
+    for (size_t i = 0; i < call->count; i++) max += call->lines[i].line.parts.count;
+    job->tasks = calloc(max + 1, sizeof *job->tasks);
+    if (job->tasks == NULL) return ferry_fail_memory(error, "sentences", max * sizeof *job->tasks);
+    for (size_t i = 0; i < call->count; i++) {
+        const ferry_parts *parts = &call->lines[i].line.parts;
+        for (size_t p = 0; p < parts->count; p++)
+            if (parts->parts[p].ids.count > 0) job->tasks[job->task_count++] = make_task(call, i, &parts->parts[p]);
+    }
+    ferry_job_sort(job);
+    return FERRY_OK;
+}
+
+/* ---- the call ---- */
+
+/* What the job has to know of the translator. */
+static void describe_job(ferry_call *call)
+{
+    ferry_translator *translator = call->translator;
+    const ferry_options *options = &translator->options;
+    ferry_job *job = &call->job;
+    job->forced = call->targets != NULL;
+    job->weights = options->alignment != 0          ? FERRY_WEIGHTS_ALL
+                   : options->replace_unknowns != 0 ? FERRY_WEIGHTS_OF_UNKNOWN
+                                                    : FERRY_WEIGHTS_NONE;
+    job->unknown_id = translator->rules.unknown_id;
+    if (job->stop == NULL) job->stop = &translator->schedule.stop;
+    job->done = done;
+    job->stepped = reports_partial(call) ? stepped : NULL;
+    job->user = call;
+}
+
+ferry_status ferry_call_begin(ferry_call *call, ferry_error *error)
+{
+    ferry_job *job = &call->job;
+    describe_job(call);
+    FERRY_TRY(ferry_result_create(call->count, &call->result, error));
+    call->lines = calloc(call->count + 1, sizeof *call->lines);
+    if (call->lines == NULL) return ferry_fail_memory(error, "lines", call->count * sizeof *call->lines);
+    if (job->ended == NULL) ferry_pool_run(call->translator->schedule.pool, prepare_item, call, call->count);
+    for (size_t i = 0; job->ended != NULL && i < call->count && ferry_job_status(job, NULL) == FERRY_OK; i++)
+        prepare_line(call, i);
+    FERRY_TRY(ferry_job_status(job, error));
+    return make_tasks(call, error);
+}
+
+ferry_status ferry_call_end(ferry_call *call, ferry_status status, ferry_result **result, ferry_error *error)
+{
+    const size_t finished = atomic_load(&call->done);
+    if (status == FERRY_OK) status = ferry_job_status(&call->job, error);
+    bool complete = status == FERRY_OK || status == FERRY_ERROR_CANCELLED;
+    if (complete && finished < call->count) {
+        /* Lines that are not finished were cancelled. */
+        status =
+            ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled: %zu of %zu lines are finished", finished, call->count);
+        for (size_t i = 0; i < call->count && complete; i++)
+            complete = call->lines[i].finished || ferry_result_line_fail(&call->result->lines[i], FERRY_ERROR_CANCELLED,
+                                                                         "cancelled", error) == FERRY_OK;
+        if (!complete) status = FERRY_ERROR_MEMORY;
+    } else if (complete) {
+        status = FERRY_OK;
+    }
+    for (size_t i = 0; call->lines != NULL && i < call->count; i++) ferry_line_destroy(&call->lines[i].line);
+    free(call->lines);
+    free(call->job.tasks);
+    if (complete)
+        *result = call->result;
+    else
+        ferry_result_destroy(call->result);
+    return status;
+}
+
+ferry_status ferry_call_run(ferry_call *call, ferry_result **result, ferry_error *error)
+{
+    ferry_status status = ferry_call_begin(call, error);
+    if (status == FERRY_OK) status = ferry_schedule_run(&call->translator->schedule, &call->job, error);
+    if (status == FERRY_OK) report_progress(call);
+    return ferry_call_end(call, status, result, error);
+}

@@ -1,0 +1,146 @@
+#include "detokenize.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "model.h"
+
+/* ---- text ---- */
+
+/* The source token with the largest of weights [part->ids.count] among those with text. It begins a word if there is
+ * white space before it, or the part's beginning, and no piece of its own stands for that. */
+static ferry_word word_of(const ferry_tokenizer_config *text, const ferry_part *part, const float *weights)
+{
+    static const char blank[] = "\xE2\x96\x81";
+    const size_t size = sizeof blank - 1, count = part->ids.count;
+    const ferry_range *ranges = part->ranges.ranges;
+    size_t best = count;
+    uint32_t before;
+    for (size_t i = 0; i < count; i++)
+        if (ranges[i].begin < ranges[i].end && (best == count || weights[i] > weights[best])) best = i;
+    if (best == count) return (ferry_word){0};
+    size_t at = ranges[best].begin;
+    bool begins = at == 0 || (ferry_utf8_previous(part->text, &at, &before) && ferry_utf8_is_space(before));
+    if (begins && best > 0) {
+        const ferry_view piece = ferry_texts_at(text->source_pieces, (size_t)part->ids.ids[best - 1]);
+        begins = piece.size < size || memcmp(piece.data + piece.size - size, blank, size) != 0;
+    }
+    return (ferry_word){{part->text.data + ranges[best].begin, ranges[best].end - ranges[best].begin}, begins};
+}
+
+/* The text of a hypothesis of the part, and the ranges of its tokens if they are wanted. `weights` [length, source ids]
+ * say which words replace unknown ones, if there are such. */
+static ferry_status write_text(const ferry_model *model, const ferry_line_rules *rules, const ferry_part *part,
+                               const float *weights, ferry_result_hypothesis *hypothesis, ferry_error *error)
+{
+    const size_t length = (size_t)hypothesis->length;
+    const bool replaces =
+        rules->options->replace_unknowns != 0 && ferry_ids_find(hypothesis->ids, length, rules->unknown_id) < length;
+    ferry_word *words = replaces ? calloc(length, sizeof *words) : NULL;
+    ferry_string text = {0};
+    if (replaces && words == NULL) return ferry_fail_memory(error, "unknown words", length * sizeof *words);
+    for (size_t t = 0; replaces && t < length; t++)
+        if (hypothesis->ids[t] == rules->unknown_id)
+            words[t] = word_of(&model->file.text, part, weights + t * part->ids.count);
+    ferry_status status = ferry_tokenizer_decode_ranges(model->tokenizer, hypothesis->ids, length, words, &text,
+                                                        hypothesis->ranges, error);
+    if (status == FERRY_OK) status = ferry_string_end(&text, error);
+    hypothesis->text = text.data;
+    hypothesis->size = text.size;
+    free(words);
+    return status;
+}
+
+/* ---- results ---- */
+
+/* A hypothesis of the search becomes one of the part's result. `cut`: it stopped at the length limit, without eos. */
+static ferry_status take_hypothesis(const ferry_model *model, const ferry_options *options,
+                                    const ferry_part_ending *ending, int32_t index, ferry_part *part,
+                                    ferry_error *error)
+{
+    const ferry_generation *generation = &model->file.generation;
+    const int32_t limit = ferry_decoding_target_limit(options, &model->file.transformer, part->ids.count);
+    const ferry_hypothesis from = ferry_search_hypothesis(ending->search, index);
+    const size_t length = (size_t)from.length;
+    const bool aligned = options->alignment != 0;
+    ferry_result_hypothesis *to = &part->result.hypotheses[index];
+    if (length > 0) {
+        to->ids = malloc(length * sizeof *to->ids);
+        to->token_scores = malloc(length * sizeof *to->token_scores);
+        if (aligned) to->ranges = calloc(length, sizeof *to->ranges);
+        if (to->ids == NULL || to->token_scores == NULL || (aligned && to->ranges == NULL))
+            return ferry_fail_memory(error, "ids and their scores",
+                                     length * (sizeof(int32_t) + sizeof(float) + sizeof(ferry_range)));
+        memcpy(to->ids, from.ids, length * sizeof *to->ids);
+        memcpy(to->token_scores, from.token_scores, length * sizeof *to->token_scores);
+    }
+    to->length = from.length;
+    to->coverage = from.coverage;
+    if (options->scores != 0) to->score = from.score;
+    bool cut = from.length >= limit;
+    for (int32_t i = 0; options->search->forced_last_id < 0 && i < generation->eos_count; i++)
+        cut = cut && generation->eos_ids[i] != from.ids[limit - 1];
+    if (cut) part->quality = (ferry_quality_signs){.flags = FERRY_QUALITY_CUT, .limit = limit};
+    if (ending->weights == NULL || !aligned) return FERRY_OK;
+    const size_t bytes = (size_t)to->length * part->ids.count * sizeof *to->weights;
+    FERRY_TRY(ferry_result_begin_weights(to, part->ids.count, error));
+    if (bytes > 0) memcpy(to->weights, ending->weights[index], bytes);
+    return FERRY_OK;
+}
+
+/* The search's hypotheses become the part's result. */
+static ferry_status take_result(const ferry_model *model, const ferry_line_rules *rules,
+                                const ferry_part_ending *ending, ferry_part *part, ferry_error *error)
+{
+    const ferry_options *options = rules->options;
+    const int32_t count = ferry_search_count(ending->search);
+    part->quality = (ferry_quality_signs){.flags = 0};
+    FERRY_TRY(ferry_result_line_begin(&part->result, (size_t)count, error));
+    for (int32_t i = 0; i < count; i++) FERRY_TRY(take_hypothesis(model, options, ending, i, part, error));
+    for (int32_t i = 0; ending->text && i < count; i++)
+        FERRY_TRY(write_text(model, rules, part, ending->weights != NULL ? ending->weights[i] : NULL,
+                             &part->result.hypotheses[i], error));
+    ferry_quality_compare(&part->quality, &part->ids, &part->result.hypotheses[0], ending->text,
+                          options->replace_unknowns == 0 ? rules->unknown_id : -1);
+    if (part->unknowns > 0) part->quality.flags |= FERRY_QUALITY_UNKNOWN;
+    return FERRY_OK;
+}
+
+/* The same for a second translation, unless it loops like the first one, or has another sign. */
+static ferry_status take_better(const ferry_model *model, const ferry_line_rules *rules,
+                                const ferry_part_ending *ending, ferry_part *part, ferry_error *error)
+{
+    ferry_result_line other = part->result;
+    const ferry_quality_signs quality = part->quality;
+    memset(&part->result, 0, sizeof part->result);
+    const ferry_status status = take_result(model, rules, ending, part, error);
+    part->replaced = (part->quality.flags & ~(quality.flags & ~FERRY_QUALITY_LOOP)) == 0;
+    if (status == FERRY_OK && !part->replaced) {
+        const ferry_result_line worse = part->result;
+        part->result = other;
+        part->quality = quality;
+        other = worse;
+    }
+    ferry_result_line_clear(&other);
+    return status;
+}
+
+ferry_status ferry_part_end(const ferry_model *model, const ferry_line_rules *rules, const ferry_part_ending *ending,
+                            ferry_part *part, bool *again, ferry_error *error)
+{
+    const ferry_options *options = rules->options;
+    const ferry_error *why = ending->why;
+    const bool strict = options->no_repeat_ngram > 0 && options->no_repeat_ngram <= FERRY_AGAIN_NGRAM;
+    *again = false;
+    if (why != NULL) {
+        if (why->status != FERRY_ERROR_LIMIT && why->status != FERRY_ERROR_FORMAT)
+            return ferry_fail(error, why->status, "%s", why->message);
+        return part->retried ? FERRY_OK : ferry_result_line_fail(&part->result, why->status, why->message, error);
+    }
+    if (part->retried) return take_better(model, rules, ending, part, error);
+    FERRY_TRY(take_result(model, rules, ending, part, error));
+    *again = options->on_loop == FERRY_ON_LOOP_RETRY && !strict && (part->quality.flags & FERRY_QUALITY_LOOP) != 0;
+    part->retried = *again;
+    return FERRY_OK;
+}

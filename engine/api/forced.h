@@ -1,0 +1,10 @@
+/* A worker scores tasks with forced targets. */
+#ifndef FERRY_SCHEDULE_FORCED_H
+#define FERRY_SCHEDULE_FORCED_H
+
+#include "task_worker.h"
+
+/* Fills in `scores` and `weights` of the targets of tasks, group by group, until the queue has no task. */
+void ferry_worker_score(ferry_worker *worker);
+
+#endif

@@ -1,0 +1,88 @@
+#include "line.h"
+
+#include <stdlib.h>
+
+#include "base/utf8.h"
+#include "engine/search/search.h"
+#include "model.h"
+
+void ferry_line_destroy(ferry_line *line)
+{
+    ferry_parts_destroy(&line->parts);
+    free(line->repaired);
+    line->repaired = NULL;
+}
+
+/* *valid: the text without ill-formed UTF-8, itself, or else *repaired, which the caller frees. */
+static ferry_status repair(const char *what, ferry_text text, ferry_view *valid, char **repaired, ferry_error *error)
+{
+    *valid = (ferry_view){text.data, text.size};
+    *repaired = NULL;
+    if (ferry_utf8_is_valid(*valid)) return FERRY_OK;
+    *repaired = text.size > SIZE_MAX / 3 ? NULL : malloc(3 * text.size);
+    if (*repaired == NULL) return ferry_fail_memory(error, what, text.size);
+    valid->size = ferry_utf8_repair(*valid, *repaired);
+    valid->data = *repaired;
+    return FERRY_OK;
+}
+
+ferry_status ferry_line_repair(ferry_line *line, ferry_text given, ferry_view *text, ferry_result_line *result,
+                               ferry_error *error)
+{
+    FERRY_TRY(repair("a line", given, text, &line->repaired, error));
+    if (line->repaired == NULL) return FERRY_OK;
+    return ferry_result_line_warn(result, error, "invalid UTF-8 was read as U+FFFD");
+}
+
+/* The ids of a prefix. ARGUMENT: the target's vocabulary cannot spell it. */
+static ferry_status encode_prefix(const ferry_model *model, int32_t unknown_id, ferry_text prefix, ferry_ids *ids,
+                                  ferry_error *error)
+{
+    ferry_view text;
+    ferry_ranges ranges = {0};
+    char *repaired;
+    FERRY_TRY(repair("a prefix", prefix, &text, &repaired, error));
+    ferry_status status = ferry_tokenizer_encode_target(model->tokenizer, text, ids, &ranges, error);
+    const size_t unknown = status == FERRY_OK ? ferry_ids_find(ids->ids, ids->count, unknown_id) : 0;
+    if (status == FERRY_OK && unknown < ids->count) {
+        const ferry_range range = ranges.ranges[unknown];
+        status = ferry_fail(error, FERRY_ERROR_ARGUMENT, "the prefix has text that the model cannot write: '%s'",
+                            ferry_printable_view((ferry_view){text.data + range.begin, range.end - range.begin}).text);
+    }
+    free(ranges.ranges);
+    free(repaired);
+    return status;
+}
+
+/* Gives the prefix to the first part with ids. */
+static ferry_status take_prefix(const ferry_model *model, const ferry_line_rules *rules, ferry_text prefix,
+                                const ferry_parts *parts, ferry_error *error)
+{
+    size_t first = 0;
+    while (first < parts->count && parts->parts[first].ids.count == 0) first++;
+    if (prefix.size == 0 || first == parts->count) return FERRY_OK;
+    ferry_part *part = &parts->parts[first];
+    FERRY_TRY(encode_prefix(model, rules->unknown_id, prefix, &part->prefix, error));
+    const size_t count = part->prefix.count + (rules->options->search->forced_first_id >= 0);
+    const size_t max = (size_t)ferry_decoding_target_limit(rules->options, &model->file.transformer, part->ids.count);
+    if (part->prefix.count == 0 || count < max) return FERRY_OK;
+    return ferry_fail(error, FERRY_ERROR_LIMIT,
+                      "the prefix has %zu tokens, with those that the model adds; expected fewer than max_length %zu",
+                      count, max);
+}
+
+ferry_status ferry_line_split(const ferry_model *model, const ferry_line_rules *rules, ferry_text text,
+                              ferry_text prefix, const atomic_bool *stop, ferry_line *line, ferry_result_line *result,
+                              ferry_error *error)
+{
+    ferry_parts *parts = &line->parts;
+    ferry_view valid;
+    FERRY_TRY(ferry_line_repair(line, text, &valid, result, error));
+    if (!ferry_utf8_is_blank(valid)) FERRY_TRY(ferry_parts_split(model, rules, valid, stop, parts, error));
+    if (parts->count == 0) return ferry_result_line_copy(result, valid, error);
+    FERRY_TRY(take_prefix(model, rules, prefix, parts, error));
+    for (size_t i = 0; i < parts->count; i++)
+        if (parts->parts[i].ids.count == 0)
+            FERRY_TRY(ferry_result_line_copy(&parts->parts[i].result, parts->parts[i].text, error));
+    return FERRY_OK;
+}

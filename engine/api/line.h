@@ -1,0 +1,25 @@
+/* One line of a call: its text without ill-formed UTF-8, its parts, and the prefix of its translation. */
+#ifndef FERRY_LINES_LINE_H
+#define FERRY_LINES_LINE_H
+
+#include "split.h"
+
+/* Empty when zeroed. */
+typedef struct ferry_line {
+    ferry_parts parts;
+    char *repaired; /* the text without ill-formed UTF-8; NULL if the text is well-formed */
+} ferry_line;
+
+void ferry_line_destroy(ferry_line *line);
+
+/* *text: `given` if it is well-formed UTF-8, else line->repaired, and the result gets a warning. Errors: MEMORY. */
+ferry_status ferry_line_repair(ferry_line *line, ferry_text given, ferry_view *text, ferry_result_line *result,
+                               ferry_error *error);
+/* Splits `text` (ferry_parts_split). The first part with ids gets the ids of `prefix` (of size 0: none). Parts without
+ * ids get their text as result; so does a blank line, which has no parts. Errors: those of ferry_parts_split, and of a
+ * prefix LIMIT (it is too long) and ARGUMENT (the target's vocabulary cannot spell it). */
+ferry_status ferry_line_split(const ferry_model *model, const ferry_line_rules *rules, ferry_text text,
+                              ferry_text prefix, const atomic_bool *stop, ferry_line *line, ferry_result_line *result,
+                              ferry_error *error);
+
+#endif

@@ -1,0 +1,29 @@
+/* A worker translates tasks of the queue: the source of ferry_generate. */
+#ifndef FERRY_SCHEDULE_TASK_WORKER_H
+#define FERRY_SCHEDULE_TASK_WORKER_H
+
+#include "queue.h"
+
+/* One worker: what it uses of its schedule, and what it holds. */
+typedef struct ferry_worker {
+    const ferry_generation *generation;
+    const ferry_options *options;
+    ferry_queue *queue;
+    ferry_generator *generator;
+    const ferry_logit_bound *bound;
+    int32_t index;
+    int32_t max_source; /* source tokens of any task */
+    ferry_job *job;     /* the call's; NULL: of a service */
+    bool solo;          /* only `first` is done, with all the schedule's memory */
+    ferry_task *first;  /* the solo task, until it is taken */
+    size_t held;        /* tasks */
+} ferry_worker;
+
+/* The next task; NULL if there is none. */
+ferry_task *ferry_worker_take(ferry_worker *worker);
+/* Tells the caller how a task ended, unless memory was refused beside other tasks (LIMIT): then it is done solo. */
+void ferry_worker_end(ferry_worker *worker, ferry_task *task, const ferry_task_outcome *outcome);
+/* Translates tasks of the queue until there is none. */
+void ferry_worker_translate(ferry_worker *worker);
+
+#endif

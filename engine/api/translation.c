@@ -1,0 +1,80 @@
+/* Calls that translate or score: functions of ferry.h. */
+#include <stdlib.h>
+
+#include "argument_checks.h"
+#include "call.h"
+#include "chain.h"
+#include "join.h"
+
+/* Within a call, of arguments that were checked. `prefixes` may be NULL. *result is NULL. */
+static ferry_status translate(ferry_translator *translator, const ferry_text *texts, const ferry_text *prefixes,
+                              size_t count, ferry_result **result, ferry_error *error)
+{
+    ferry_call call = {.translator = translator, .texts = texts, .prefixes = prefixes, .count = count};
+    if (translator->stages != NULL) return ferry_chain_translate(translator, texts, count, result, error);
+    return ferry_call_run(&call, result, error);
+}
+
+ferry_status ferry_translate(ferry_translator *translator, const ferry_text *lines, size_t count, ferry_result **result,
+                             ferry_error *error)
+{
+    FERRY_FLOATS;
+    FERRY_NEEDS(result);
+    *result = NULL;
+    FERRY_NEEDS(translator);
+    FERRY_TRY(ferry_check_texts("lines", lines, count, error));
+    FERRY_TRY(ferry_translator_check_text(translator, error));
+    FERRY_TRY(ferry_translator_begin(translator, error));
+    return ferry_translator_end(translator, translate(translator, lines, NULL, count, result, error));
+}
+
+ferry_status ferry_translate_prefixed(ferry_translator *translator, const ferry_text *lines, const ferry_text *prefixes,
+                                      size_t count, ferry_result **result, ferry_error *error)
+{
+    FERRY_FLOATS;
+    FERRY_NEEDS(result);
+    *result = NULL;
+    FERRY_NEEDS(translator);
+    FERRY_TRY(ferry_check_texts("lines", lines, count, error));
+    FERRY_TRY(ferry_check_texts("prefixes", prefixes, count, error));
+    FERRY_TRY(ferry_chain_refuse(translator, error));
+    FERRY_TRY(ferry_translator_check_text(translator, error));
+    FERRY_TRY(ferry_translator_begin(translator, error));
+    return ferry_translator_end(translator, translate(translator, lines, prefixes, count, result, error));
+}
+
+ferry_status ferry_translate_text(ferry_translator *translator, ferry_text text, ferry_result **result,
+                                  ferry_error *error)
+{
+    FERRY_FLOATS;
+    ferry_text_lines lines = {0};
+    ferry_result *sentences = NULL;
+    FERRY_NEEDS(result);
+    *result = NULL;
+    FERRY_NEEDS(translator);
+    FERRY_TRY(ferry_check_text("text", &text, error));
+    FERRY_TRY(ferry_translator_check_text(translator, error));
+    FERRY_TRY(ferry_translator_begin(translator, error));
+    ferry_status status = ferry_text_split(&ferry_translator_stage(translator, 0)->rules, text, &lines, error);
+    if (status == FERRY_OK) status = translate(translator, lines.texts, NULL, lines.count, &sentences, error);
+    if (status == FERRY_OK || status == FERRY_ERROR_CANCELLED)
+        status = ferry_text_join(text, &lines, status, sentences, result, error);
+    free(lines.texts);
+    return ferry_translator_end(translator, status);
+}
+
+ferry_status ferry_score(ferry_translator *translator, const ferry_text *sources, const ferry_text *targets,
+                         size_t count, ferry_result **result, ferry_error *error)
+{
+    FERRY_FLOATS;
+    ferry_call call = {.translator = translator, .texts = sources, .targets = targets, .count = count};
+    FERRY_NEEDS(result);
+    *result = NULL;
+    FERRY_NEEDS(translator);
+    FERRY_TRY(ferry_check_texts("sources", sources, count, error));
+    FERRY_TRY(ferry_check_texts("targets", targets, count, error));
+    FERRY_TRY(ferry_chain_refuse(translator, error));
+    FERRY_TRY(ferry_translator_check_text(translator, error));
+    FERRY_TRY(ferry_translator_begin(translator, error));
+    return ferry_translator_end(translator, ferry_call_run(&call, result, error));
+}
