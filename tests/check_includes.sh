@@ -26,8 +26,10 @@ declare -A floors=(
     [engine/graph]='base engine/kernels engine/position/position.h'
     [engine/search]='base engine/kernels engine/graph'
     [engine/file]='base tokenizer/tokenizer.h engine/kernels engine/position/position.h engine/graph engine/search'
-    [engine/api]='base tokenizer engine engine/kernels engine/position/position.h engine/graph engine/search engine/file'
-    [engine/inspect]='base tokenizer engine engine/kernels engine/position/position.h engine/graph engine/search engine/file engine/api'
+    [engine/lines]='base tokenizer engine engine/kernels engine/graph engine/search engine/file'
+    [engine/schedule]='base engine engine/kernels engine/graph engine/search'
+    [engine/api]='base tokenizer engine engine/kernels engine/graph engine/search engine/file engine/lines engine/schedule'
+    [engine/inspect]='base tokenizer engine engine/kernels engine/position/position.h engine/graph engine/search engine/file engine/lines engine/schedule engine/api'
     [models/containers]='base'
     [models/plan]='base models/containers engine/kernels engine/position/position.h engine/graph engine/file tokenizer/sentencepiece_c.h'
     [models/families]='base models/containers models/plan engine/kernels engine/position/position.h engine/graph engine/file tokenizer/sentencepiece_c.h tokenizer/tokenizer.h tokenizer/pieces.h'
@@ -145,10 +147,10 @@ self_test()
 {
     root=$(mktemp -d "${TMPDIR:-/tmp}/ferry-includes.XXXXXX")
     trap 'rm -r "$root"' EXIT
-    mkdir -p "$root"/{base,tokenizer,engine/{kernels,position,graph,search,file,api,inspect}} \
+    mkdir -p "$root"/{base,tokenizer,engine/{kernels,position,graph,search,file,lines,schedule,api,inspect}} \
         "$root"/{models/{containers,plan,families/marian},documents,tools/{lab,system},bindings,examples,tests}
     touch "$root"/{base/bytes,tokenizer/{tokenizer,sentencepiece_c},engine/ferry,engine/kernels/kernels}.h \
-        "$root"/engine/{position/{position,schemes},graph/{transformer,pass},search/search,file/gguf,api/model}.h \
+        "$root"/engine/{position/{position,schemes},graph/{transformer,pass},search/search,file/gguf,lines/model,schedule/queue,api/translator}.h \
         "$root"/{models/{convert,containers/zip,plan/plan,families/marian/marian},tools/lab/race}.h
     echo '#include "base/bytes.h"' > "$root/engine/file/bind.c"
     echo '#include "plan.h"' > "$root/models/plan/write.c"
@@ -165,10 +167,14 @@ self_test()
     plant engine/graph/a.c '#include "engine/search/search.h"'
     plant engine/graph/a.c '  #  include "engine/file/gguf.h"'
     plant engine/search/a.c '#include "engine/position/position.h"'
-    plant engine/search/a.c '#include "engine/api/model.h"'
+    plant engine/search/a.c '#include "engine/lines/model.h"'
     plant engine/file/a.c '#include "models/plan/plan.h"'
     plant engine/file/a.c '#include "tokenizer/sentencepiece_c.h"'
-    plant engine/file/a.c '#include "engine/api/model.h"'
+    plant engine/file/a.c '#include "engine/api/translator.h"'
+    plant engine/lines/a.c '#include "engine/schedule/queue.h"'
+    plant engine/lines/a.c '#include "engine/api/translator.h"'
+    plant engine/schedule/a.c '#include "engine/lines/model.h"'
+    plant engine/schedule/a.c '#include "tokenizer/tokenizer.h"'
     plant engine/api/a.c '#include "models/convert.h"'
     plant engine/api/a.c '#include <zlib.h>'
     plant models/containers/a.c '#include "engine/file/gguf.h"'
@@ -176,7 +182,7 @@ self_test()
     plant models/plan/a.c '#include "tokenizer/tokenizer.h"'
     plant models/plan/a.c '#include "models/families/marian/marian.h"'
     plant models/plan/a.c '#include "models/convert.h"'
-    plant models/families/marian/a.c '#include "engine/api/model.h"'
+    plant models/families/marian/a.c '#include "engine/lines/model.h"'
     plant models/families/marian/a.c '#include <nettle/sha2.h>'
     plant tokenizer/a.c '#include "engine/file/gguf.h"'
     plant tools/a.c '#include "tools/lab/race.h"'

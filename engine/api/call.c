@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 #include "base/pool.h"
-#include "detokenize.h"
-#include "join.h"
-#include "pair.h"
+#include "engine/lines/detokenize.h"
+#include "engine/lines/join.h"
+#include "engine/lines/pair.h"
 
 /* ---- callbacks of the options ---- */
 

@@ -3,7 +3,7 @@
 #ifndef FERRY_API_CALL_H
 #define FERRY_API_CALL_H
 
-#include "line.h"
+#include "engine/lines/line.h"
 #include "translator.h"
 
 typedef struct ferry_call_line {

@@ -6,7 +6,7 @@
 
 #include "base/utf8.h"
 #include "engine/file/schema.h"
-#include "model.h"
+#include "engine/lines/model.h"
 
 static const struct {
     const char *key;

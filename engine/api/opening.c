@@ -5,8 +5,8 @@
 #include "argument_checks.h"
 #include "engine/kernels/linear.h"
 #include "info.h"
-#include "languages.h"
-#include "model.h"
+#include "engine/lines/languages.h"
+#include "engine/lines/model.h"
 #include "tokenizer/sentencepiece_c.h"
 
 _Static_assert((int)FERRY_SPM_MAX_PIECES == (int)FERRY_MAX_VOCABULARY, "a vocabulary may have all pieces");

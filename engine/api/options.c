@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "engine/file/schema.h"
-#include "model.h"
+#include "engine/lines/model.h"
 
 /* The size of each struct in the header of 0.1.0, by its last field. New fields come after it, and make the struct
  * larger: one that would fit into its padding has to be followed by another. */

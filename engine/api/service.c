@@ -6,7 +6,7 @@
 #include "argument_checks.h"
 #include "call.h"
 #include "chain.h"
-#include "join.h"
+#include "engine/lines/join.h"
 
 typedef struct ticket ticket;
 

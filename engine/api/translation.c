@@ -4,7 +4,7 @@
 #include "argument_checks.h"
 #include "call.h"
 #include "chain.h"
-#include "join.h"
+#include "engine/lines/join.h"
 
 /* Within a call, of arguments that were checked. `prefixes` may be NULL. *result is NULL. */
 static ferry_status translate(ferry_translator *translator, const ferry_text *texts, const ferry_text *prefixes,

@@ -3,9 +3,9 @@
 #ifndef FERRY_API_TRANSLATOR_H
 #define FERRY_API_TRANSLATOR_H
 
-#include "model.h"
-#include "schedule.h"
-#include "split.h"
+#include "engine/lines/model.h"
+#include "engine/schedule/schedule.h"
+#include "engine/lines/split.h"
 
 struct ferry_translator {
     ferry_translator **stages; /* [stage_count] of a chain, which has no model of its own; else NULL */

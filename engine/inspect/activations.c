@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "engine/api/argument_checks.h"
-#include "engine/api/languages.h"
-#include "engine/api/model.h"
+#include "engine/lines/languages.h"
+#include "engine/lines/model.h"
 #include "engine/api/opening.h"
 #include "engine/graph/pass.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/system.h"
 #include "base/utf8.h"
-#include "engine/api/model.h"
+#include "engine/lines/model.h"
 #include "engine/ferry_inspect.h"
 #include "engine/file/schema.h"
 #include "engine/graph/cache.h"

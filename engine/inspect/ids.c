@@ -4,8 +4,8 @@
 
 #include "engine/api/argument_checks.h"
 #include "engine/api/chain.h"
-#include "engine/api/detokenize.h"
-#include "engine/api/join.h"
+#include "engine/lines/detokenize.h"
+#include "engine/lines/join.h"
 #include "engine/api/translator.h"
 #include "engine/ferry_inspect.h"
 

@@ -5,7 +5,7 @@
 #include "base/system.h"
 #include "engine/api/argument_checks.h"
 #include "engine/api/info.h"
-#include "engine/api/model.h"
+#include "engine/lines/model.h"
 #include "engine/api/opening.h"
 #include "engine/ferry_inspect.h"
 #include "engine/file/schema.h"

@@ -6,7 +6,7 @@
 
 #include "engine/graph/cache.h"
 #include "engine/api/argument_checks.h"
-#include "engine/api/model.h"
+#include "engine/lines/model.h"
 
 static const ferry_stack *find_stack(const ferry_model *model, ferry_inspect_stack stack)
 {

@@ -5,7 +5,7 @@
 #include "tests/support/small_model.h"
 
 #include "base/pool.h"
-#include "engine/api/model.h"
+#include "engine/lines/model.h"
 
 enum { VOCAB = 5000, SENTENCES = 60, LONGEST = 30, MAX_LENGTH = 40, MOST_BEAM = 3, LISTED = 3 };
 

@@ -7,7 +7,7 @@
 
 #include "engine/api/options.h"
 #include "engine/api/translator.h"
-#include "engine/api/model.h"
+#include "engine/lines/model.h"
 #include "tests/support/files.h"
 #include "tests/support/small_model.h"
 

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <time.h>
 
-#include "engine/api/model.h"
+#include "engine/lines/model.h"
 #include "engine/graph/pass.h"
 #include "tests/support/random.h"
 

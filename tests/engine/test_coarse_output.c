@@ -4,7 +4,7 @@
 #include "tests/support/small_model.h"
 
 #include "engine/api/translator.h"
-#include "engine/api/model.h"
+#include "engine/lines/model.h"
 
 enum { VOCAB = 2003, WIDTH = 66, WIDTH_OF_NIBBLES = 72, SENTENCES = 5, LENGTH = 12 };
 

@@ -6,7 +6,7 @@
 #include "tests/support/small_model.h"
 
 #include "base/pool.h"
-#include "engine/api/model.h"
+#include "engine/lines/model.h"
 #include "tokenizer/sentencepiece_c.h"
 
 enum { MOST_LINES = 6, MOST_IDS = 12 };

@@ -4,7 +4,7 @@
 #include "tests/support/small_model.h"
 
 #include "engine/api/opening.h"
-#include "engine/api/model.h"
+#include "engine/lines/model.h"
 #include "engine/graph/pass.h"
 #include "engine/search/generate.h"
 

@@ -4,7 +4,7 @@
 #include "tests/support/small_model.h"
 
 #include "engine/api/translator.h"
-#include "engine/api/languages.h"
+#include "engine/lines/languages.h"
 #include "engine/file/model_file.h"
 
 enum { VOCAB = 21, EOS = 0, UNKNOWN = 1 };

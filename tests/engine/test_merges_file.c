@@ -2,7 +2,7 @@
  * file which is written again keeps them. */
 #include "tests/support/model_damage.h"
 
-#include "engine/api/model.h"
+#include "engine/lines/model.h"
 
 #define VIEW(literal) ((ferry_view){literal, sizeof(literal) - 1})
 

@@ -17,7 +17,7 @@
 #include "base/system.h"
 #include "tools/system/folders.h"
 #include "engine/api/info.h"
-#include "engine/api/model.h"
+#include "engine/lines/model.h"
 #include "engine/file/model_file.h"
 #include "engine/file/schema.h"
 #include "engine/kernels/kernels.h"

@@ -6,8 +6,8 @@
 
 #include "base/utf8.h"
 #include "engine/api/translator.h"
-#include "engine/api/model.h"
-#include "engine/api/split.h"
+#include "engine/lines/model.h"
+#include "engine/lines/split.h"
 
 enum { MOST = 12 }; /* max_source of most tests */
 

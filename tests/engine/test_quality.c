@@ -1,7 +1,7 @@
 /* Quality flags of translations: what is found, what a result says, and what options.on_loop makes of loops. */
-#include "engine/api/model.h"
-#include "engine/api/quality.h"
-#include "engine/api/result.h"
+#include "engine/lines/model.h"
+#include "engine/lines/quality.h"
+#include "engine/lines/result.h"
 #include "tests/support/files.h"
 #include "tests/support/shipped_model.h"
 

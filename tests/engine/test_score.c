@@ -1,7 +1,7 @@
 /* Scores of given translations: those of CTranslate2, of Marian, of the research interface, and of a search that finds
  * the same; and what cannot be scored. */
 #include "engine/api/translator.h"
-#include "engine/api/model.h"
+#include "engine/lines/model.h"
 #include "tests/support/files.h"
 #include "tests/support/marian_golden.h"
 #include "tests/support/shipped_model.h"

@@ -1,5 +1,5 @@
 /* Lexical shortlists: which words a sentence may become, and generation restricted to them. */
-#include "engine/api/model.h"
+#include "engine/lines/model.h"
 #include "engine/search/output_columns.h"
 #include "tests/support/files.h"
 #include "tests/support/jobs.h"

@@ -1,6 +1,6 @@
 /* Lines that are translated sentence by sentence (ferry_options.split): which, and what becomes of them. */
 #include "engine/api/translator.h"
-#include "engine/api/split.h"
+#include "engine/lines/split.h"
 #include "tests/support/files.h"
 #include "tests/support/shipped_model.h"
 

@@ -1,6 +1,6 @@
 /* Texts of which the model sees nothing, and what is said of others that have something which it does not know. */
-#include "engine/api/model.h"
-#include "engine/api/quality.h"
+#include "engine/lines/model.h"
+#include "engine/lines/quality.h"
 #include "tests/support/files.h"
 #include "tests/support/shipped_model.h"
 

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "engine/api/model.h"
+#include "engine/lines/model.h"
 #include "engine/ferry_inspect.h"
 
 enum { TOKENS = 21, VOCAB = 4, MOST_TABLE = 1 << 18, MOST_WIDTH = 3 * 17 };

@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-#include "engine/api/model.h"
+#include "engine/lines/model.h"
 #include "tests/support/check_ranges.h"
 #include "tests/support/ctranslate2_made.h"
 #include "tests/support/made_marian.h"

@@ -1,6 +1,6 @@
 /* Every form of tokenizer.json that is read, against what the package `tokenizers` made of hostile lines and of ids
  * (compare_tokenizers.py records it), and every one that is refused. */
-#include "engine/api/model.h"
+#include "engine/lines/model.h"
 #include "tests/support/check_ranges.h"
 #include "tests/support/refusals.h"
 
