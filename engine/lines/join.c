@@ -33,7 +33,7 @@ static ferry_name words_of(const ferry_part *part, int kind)
             source = ferry_name_format("is of a text with unknown tokens: %zu, the first '%s'", part->unknowns,
                                        ferry_printable_view(part->first_unknown).text);
         if (quality->unknowns == 0) return source;
-        return ferry_name_format("%s%shas unknown words: %zu; --replace-unknowns puts the source's in their place",
+        return ferry_name_format("%s%shas unknown words: %zu; option replace_unknowns puts the source's in their place",
                                  source.text, part->unknowns > 0 ? "; it " : "", quality->unknowns);
     case FERRY_QUALITY_SHORT:
         if (quality->blank) return ferry_name_format("is blank");

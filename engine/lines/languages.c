@@ -139,7 +139,8 @@ static bool begins_alike(const char *text, const char *name)
     return has_word(text, (ferry_view){name, length < LETTERS ? length : LETTERS}, true, ferry_compare_letters);
 }
 
-/* Those of this role, of many only those that begin as `name` does: ": de (German), fr (French)". */
+/* Lists the languages of this role, ": de (German), fr (French)"; of a long list only languages that begin as `name`
+ * does. */
 static void list_languages(const ferry_model *model, const char *name, int32_t role, char *list, size_t size)
 {
     static const char more[] = ", …";
@@ -182,9 +183,8 @@ static ferry_status find_language(const ferry_model *model, const char *option, 
     list_languages(model, name, role, list, sizeof list);
     return ferry_fail(
         error, FERRY_ERROR_ARGUMENT,
-        "option %s: the model has no language '%s' to translate %s; `ferry languages` lists those that it "
-        "has%s",
-        option, name, option[0] == 'f' ? "from" : "into", list);
+        "option %s: the model has no language '%s' to translate %s; ferry_model_language lists its languages%s", option,
+        name, option[0] == 'f' ? "from" : "into", list);
 }
 
 ferry_status ferry_languages_find(const ferry_model *model, const char *from, const char *to, ferry_language_pair *pair,
@@ -214,14 +214,14 @@ ferry_status ferry_languages_check(const ferry_model *model, ferry_language_pair
     const ferry_model_languages *table = &model->file.languages;
     if (table->source_tag != FERRY_TAG_NONE && pair.source == FERRY_LANGUAGE_OPEN)
         return ferry_fail(error, FERRY_ERROR_ARGUMENT,
-                          "option from: the model needs the language to translate from; `ferry languages` lists "
-                          "those that it has");
+                          "option from: the model needs the language to translate from; ferry_model_language "
+                          "lists its languages");
     const bool open =
         table->target_tag == FERRY_TAG_SUFFIX || (table->target_tag == FERRY_TAG_FIRST && forced_first_id < 0);
     if (open && pair.target == FERRY_LANGUAGE_OPEN)
         return ferry_fail(error, FERRY_ERROR_ARGUMENT,
-                          "option to: the model needs the language to translate into; `ferry languages` lists "
-                          "those that it has");
+                          "option to: the model needs the language to translate into; ferry_model_language "
+                          "lists its languages");
     if (table->prompt_count > 0 && pair.target >= 0 && prompt_of(table, pair).size == 0)
         return ferry_fail(error, FERRY_ERROR_ARGUMENT,
                           "options from and to: the model has no prompt to translate from '%s' into '%s'",
@@ -262,7 +262,7 @@ ferry_status ferry_languages_check_line(const ferry_model *model, ferry_language
         return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_ARGUMENT,
                       "the model needs the language to translate into: option to, or a tag that it has at the line's "
-                      "beginning; `ferry languages` lists them");
+                      "beginning; ferry_model_language lists its languages");
 }
 
 const ferry_sentence_language *ferry_languages_sentences(const ferry_model *model, ferry_language_pair pair)

@@ -226,7 +226,7 @@ ferry_hypothesis ferry_search_so_far(const ferry_search *search);
 bool ferry_log_sum_is_damaged(const ferry_log_sum *total);
 #define FERRY_DAMAGED_LOGIT                                                                                            \
     "the model computed a logit that is not a finite number: its weights are broken or too large, as trained, "        \
-    "or its file is damaged (ferry verify)"
+    "or its file is damaged (ferry_model_verify)"
 /* Whether a logit, as its rules left it, was a NaN or INFINITY; the search is then finished, without hypotheses. */
 bool ferry_search_is_damaged(const ferry_search *search);
 /* Whether the scores of the hypotheses lack the coverage penalty: ferry_search_cover is to be called once. */

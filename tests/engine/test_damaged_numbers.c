@@ -5,7 +5,7 @@
 enum { VOCAB = 400, SENTENCES = 6, LENGTH = 12, DAMAGED_ID = 7, LISTED = 3 };
 static const char why[] =
     "the model computed a logit that is not a finite number: its weights are broken or too large, as trained, "
-    "or its file is damaged (ferry verify)";
+    "or its file is damaged (ferry_model_verify)";
 
 /* Sentence 0 has id DAMAGED_ID, which no other one has. */
 static int32_t ids[SENTENCES * LENGTH], offsets[SENTENCES + 1];

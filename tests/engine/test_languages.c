@@ -178,7 +178,7 @@ LANGUAGES_TEST(test_english_names)
     for (size_t i = 0; i < COUNT(wanted); i++) ASSERT_IDS("hello", wanted[i].name, NULL, wanted[i].id, 8, EOS);
     refuse("French", NULL, "option from: the model has no language 'French' to translate from; ");
     refuse("Chin", NULL,
-           "lists those that it has: zho_Hans (Chinese), zho_Hant (Traditional Chinese), nob_Latn (Norwegian Bokmål), "
+           "lists its languages: zho_Hans (Chinese), zho_Hant (Traditional Chinese), nob_Latn (Norwegian Bokmål), "
            "__de__ (German), x-klingon, gd (Scottish Gaelic)");
     refuse(NULL, "Chinese (Simplified)", "to translate into; ");
 }
@@ -237,8 +237,8 @@ LANGUAGES_TEST(test_many_languages)
         languages.count = rows[i].count;
         open_languages(&languages);
         REFUSE_SAYING(create(rows[i].name, NULL, &translator, &error), FERRY_ERROR_ARGUMENT,
-                      ferry_name_format("option from: the model has no language '%s' to translate from; `ferry "
-                                        "languages` lists those that it has%s",
+                      ferry_name_format("option from: the model has no language '%s' to translate from; "
+                                        "ferry_model_language lists its languages%s",
                                         rows[i].name, rows[i].list)
                           .text);
     }
@@ -271,7 +271,7 @@ LANGUAGES_TEST(test_names)
     ASSERT_IDS("hello", "eng_Latn", "deu_Latn", 3, 8, EOS, 4);
     ASSERT_IDS("hello", "deu", "fr", 4, 8, EOS, 5);
     ASSERT_IDS("hello", "EN", "Deu_latn", 3, 8, EOS, 4);
-    refuse("e", "de", "option from: the model has no language 'e' to translate from; `ferry languages` lists");
+    refuse("e", "de", "option from: the model has no language 'e' to translate from; ferry_model_language lists");
     refuse("en", "Klingon", "option to: the model has no language 'Klingon' to translate into");
     refuse("en eng", "de", "'en eng'");
     /* What is written as the tag is goes before another language's other name, and that before another case. */
@@ -442,7 +442,7 @@ LANGUAGES_TEST(test_lines_without_a_target)
     static const int32_t marian[] = {-1, 6, 7}, roles[] = {3, 2, 2};
     static const char nothing[] =
         "the model needs the language to translate into: option to, or a tag that it has at the "
-        "line's beginning; `ferry languages` lists them",
+        "line's beginning; ferry_model_language lists its languages",
                       other[] = "the model has no tag '>>xyz<<', with which the line begins";
     ferry_model_languages languages = three_languages(FERRY_TAG_NONE, FERRY_TAG_PREFIX);
     languages.target_ids = marian;
@@ -488,7 +488,7 @@ LANGUAGES_TEST(test_prompts_without_a_target)
     static const int32_t sources[] = {0, -1, -1}, targets[] = {1, 1, 2}, any[] = {-1, -1, -1};
     static const char nothing[] =
         "the model needs the language to translate into: option to, or a tag that it has at the "
-        "line's beginning; `ferry languages` lists them";
+        "line's beginning; ferry_model_language lists its languages";
     ferry_model_languages languages = three_languages(FERRY_TAG_NONE, FERRY_TAG_NONE);
     set_prompts(&languages, KEPT_TEXTS(prompts), sources, targets, COUNT(prompts));
     open_languages(&languages);

@@ -159,7 +159,7 @@ SHIPPED_TEST(test_unknown_words_are_told)
         assert_int_equal(ferry_result_outcome(result, 0)->quality & FERRY_QUALITY_UNKNOWN,
                          replace ? 0 : FERRY_QUALITY_UNKNOWN);
         assert_true(replace || strstr(warning, "the translation has unknown words: ") == warning);
-        assert_true(replace || strstr(warning, "; --replace-unknowns puts the source's in their place") != NULL);
+        assert_true(replace || strstr(warning, "; option replace_unknowns puts the source's in their place") != NULL);
         ferry_result_destroy(result);
     }
 }

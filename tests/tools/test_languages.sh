@@ -68,9 +68,9 @@ test_languages_refused()
     make_tagged prefix
     expect_failure "line 1: the model needs the language to translate into: option to, or a tag that it has" \
         translate -m tagged.gguf x
-    expect_failure "--to: the model has no language 'en' to translate into; \`ferry languages\` lists those" \
+    expect_failure "--to: the model has no language 'en' to translate into; ferry_model_language lists its languages" \
         translate -m tagged.gguf --to en x
-    expect_failure "lists those that it has: deu_Latn (German), fra_Latn" translate -m tagged.gguf --to en x
+    expect_failure "lists its languages: deu_Latn (German), fra_Latn" translate -m tagged.gguf --to en x
     expect_failure "--from: the model has no language 'de' to translate from" \
         translate -m tagged.gguf --from de --to fra_Latn x
     expect_failure "--to: the model does not say which languages it translates; found 'de'" \

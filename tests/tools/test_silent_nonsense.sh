@@ -83,7 +83,7 @@ test_damaged_weights()
     run translate -m numbers.gguf --beam 1 'How are you?' 'Good morning!'
     expect_status 1
     expect_out '\n\n'
-    expect_message 'line 2: the model computed a logit that is not a finite number: its weights are broken or too large, as trained, or its file is damaged (ferry verify)' 3
+    expect_message 'line 2: the model computed a logit that is not a finite number: its weights are broken or too large, as trained, or its file is damaged (ferry_model_verify)' 3
     expect_message 'numbers.gguf: damaged: its content hash is ' 3
     run inspect numbers.gguf
     expect_status 1
