@@ -7,12 +7,13 @@
  * published code. δ is not symmetric: the distance c itself is in the table, -c is not.
  *
  * pos_k(P) and pos_q(P) depend on weights alone. With the rows of P reversed, that of δ(i, j) is
- * clamp(j - i + c - 1, 0, 2c - 1), which ascends with j (schemes.h). The last term needs a different row of pos_q for
+ * clamp(j - i + c - 1, 0, 2c - 1), which ascends with j (clipped.h). The last term needs a different row of pos_q for
  * every pair: 16 keys and a tile's queries need queries + 15 rows, and the terms lie on the diagonals of their
  * products. */
 #include <math.h>
 
 #include "base/system.h"
+#include "clipped.h"
 #include "schemes.h"
 
 enum { CLIP, P2C };                                /* parameters */

@@ -9,10 +9,11 @@
  *              min(n - 1, e + ⌊ln(d/e) / ln(m/e)·(n - e)⌋)            otherwise
  *
  * The encoder halves num_buckets: the upper half is for keys to the right. The decoder has only the past. From distance
- * m on the bucket is constant, so bind unrolls the bias by distance (schemes.h). */
+ * m on the bucket is constant, so bind unrolls the bias by distance (clipped.h). */
 #include <math.h>
 #include <stdlib.h>
 
+#include "clipped.h"
 #include "schemes.h"
 
 enum { NUM_BUCKETS, MAX_DISTANCE, TABLES }; /* parameters */
