@@ -11,19 +11,8 @@
 
 static const ferry_position_scheme none = {.name = "none"};
 
-static const ferry_position_scheme *const schemes[] = {
-    &none,
-    &ferry_position_learned,
-    &ferry_position_sinusoidal,
-    &ferry_position_shaw,
-    &ferry_position_t5,
-    &ferry_position_transformer_xl,
-    &ferry_position_deberta,
-    &ferry_position_rope,
-    &ferry_position_alibi,
-    &ferry_position_kerple,
-    &ferry_position_fire,
-};
+#define ROW(name) &ferry_position_##name,
+static const ferry_position_scheme *const schemes[] = {&none, FERRY_POSITION_SCHEMES(ROW)};
 enum { SCHEMES = sizeof schemes / sizeof schemes[0] };
 
 const ferry_position_scheme *ferry_position_find(ferry_view name)

@@ -10,15 +10,21 @@ static inline int32_t ferry_position_visible(const ferry_position *position, con
     return position->stack.causal ? tile->first + i + 1 : tile->keys;
 }
 
-extern const ferry_position_scheme ferry_position_learned;
-extern const ferry_position_scheme ferry_position_sinusoidal;
-extern const ferry_position_scheme ferry_position_shaw;
-extern const ferry_position_scheme ferry_position_t5;
-extern const ferry_position_scheme ferry_position_transformer_xl;
-extern const ferry_position_scheme ferry_position_deberta;
-extern const ferry_position_scheme ferry_position_rope;
-extern const ferry_position_scheme ferry_position_alibi;
-extern const ferry_position_scheme ferry_position_kerple;
-extern const ferry_position_scheme ferry_position_fire;
+/* All encodings but "none", in the order of reports. The name X(name) stands for the constant ferry_position_name,
+ * which one file of this folder defines. */
+#define FERRY_POSITION_SCHEMES(X)                                                                                      \
+    X(learned)                                                                                                         \
+    X(sinusoidal)                                                                                                      \
+    X(shaw)                                                                                                            \
+    X(t5)                                                                                                              \
+    X(transformer_xl)                                                                                                  \
+    X(deberta)                                                                                                         \
+    X(rope)                                                                                                            \
+    X(alibi)                                                                                                           \
+    X(kerple)                                                                                                          \
+    X(fire)
+
+#define FERRY_POSITION_DECLARE(name) extern const ferry_position_scheme ferry_position_##name;
+FERRY_POSITION_SCHEMES(FERRY_POSITION_DECLARE)
 
 #endif

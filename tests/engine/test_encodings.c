@@ -807,4 +807,9 @@ TEST(test_scores_are_those_of_the_formulas)
                                   (int)clip, s.stack.causal ? 8 : 16, rows[r].other);
             check_setup(&s, rows[r].formula, parameters.text);
         }
+    const ferry_position_scheme *scheme;
+    for (size_t i = 0, r; (scheme = ferry_position_at(i)) != NULL; i++) {
+        for (r = 0; r < sizeof rows / sizeof *rows && strcmp(rows[r].scheme, scheme->name) != 0;) r++;
+        if (scheme->score != NULL && r == sizeof rows / sizeof *rows) fail_msg("%s: no formula", scheme->name);
+    }
 }
