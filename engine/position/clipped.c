@@ -2,12 +2,12 @@
 
 #include "schemes.h"
 
-static int32_t clamp(int32_t value, int32_t least, int32_t most)
+static int32_t clamp(int32_t value, int32_t min, int32_t max)
 {
-    return value < least ? least : value > most ? most : value;
+    return value < min ? min : value > max ? max : value;
 }
 
-ferry_clipped_keys ferry_clipped_split(const ferry_clipped *clipped, int32_t position, int32_t keys)
+ferry_clipped_keys ferry_clipped_find_keys(const ferry_clipped *clipped, int32_t position, int32_t keys)
 {
     const int32_t left = clamp(position - clipped->zero + 1, 0, keys);
     return (ferry_clipped_keys){
@@ -17,7 +17,7 @@ ferry_clipped_keys ferry_clipped_split(const ferry_clipped *clipped, int32_t pos
     };
 }
 
-ferry_clipped_range ferry_clipped_meets(const ferry_clipped *clipped, const ferry_position_tile *tile, bool causal)
+ferry_clipped_range ferry_clipped_find_range(const ferry_clipped *clipped, const ferry_position_tile *tile, bool causal)
 {
     const int32_t nearest = causal ? 0 : tile->keys - 1 - tile->first;
     const int32_t furthest = -(tile->first + tile->queries - 1);
@@ -39,7 +39,7 @@ static void add_constant(float *x, float value, int32_t n)
 void ferry_clipped_add(const ferry_clipped *clipped, const ferry_kernels *kernels, const float *terms, int32_t position,
                        int32_t keys, float *scores)
 {
-    const ferry_clipped_keys split = ferry_clipped_split(clipped, position, keys);
+    const ferry_clipped_keys split = ferry_clipped_find_keys(clipped, position, keys);
     if (split.left > 0) add_constant(scores, terms[0], split.left);
     kernels->add(scores + split.left, terms + split.first, (size_t)(split.right - split.left));
     if (split.right < keys) add_constant(scores + split.right, terms[clipped->count - 1], keys - split.right);
@@ -49,7 +49,7 @@ void ferry_clipped_scores(const ferry_clipped *clipped, const ferry_position *po
                           const ferry_position_tile *tile)
 {
     const int32_t K = position->stack.head_width;
-    const ferry_clipped_range range = ferry_clipped_meets(clipped, tile, position->stack.causal);
+    const ferry_clipped_range range = ferry_clipped_find_range(clipped, tile, position->stack.causal);
     const size_t width = ferry_round_up((size_t)range.rows, FERRY_LANES);
     tile->kernels->product(tile->scratch, width, tile->q, tile->ldq, tile->queries,
                            panels + (size_t)range.base * (size_t)K, K, range.rows, NULL);

@@ -47,7 +47,7 @@ ferry_status ferry_position_take(const ferry_position *position, const ferry_pos
     return FERRY_OK;
 }
 
-/* The value from the source, or the declared one. */
+/* The value from the source, or else the declared one. */
 static ferry_status read_parameter(const ferry_position *position, const ferry_position_source *source,
                                    const ferry_position_parameter *parameter, double *value, ferry_error *error)
 {
@@ -55,7 +55,8 @@ static ferry_status read_parameter(const ferry_position *position, const ferry_p
     ferry_view text = {0};
     *value = NAN;
     if (!any || !source->parameter(source->user, parameter, &text, value)) {
-        const char *declared = any || parameter->usual == NULL ? parameter->missing : parameter->usual;
+        const char *declared =
+            any || parameter->default_value == NULL ? parameter->if_missing : parameter->default_value;
         if (declared != NULL && choice)
             text = ferry_text_view(declared);
         else if (declared != NULL)
@@ -67,17 +68,17 @@ static ferry_status read_parameter(const ferry_position *position, const ferry_p
         return ferry_fail(error, FERRY_ERROR_FORMAT, "position.%s: expected %s, found '%s'", parameter->key,
                           ferry_position_choices(parameter).text, ferry_printable_view(text).text);
     }
-    const double least = ferry_position_evaluate(position, parameter->least);
-    const double most = ferry_position_evaluate(position, parameter->most);
+    const double min = ferry_position_evaluate(position, parameter->min);
+    const double max = ferry_position_evaluate(position, parameter->max);
     if (parameter->kind == FERRY_POSITION_REAL) {
-        if (*value > least && *value <= most) return FERRY_OK;
+        if (*value > min && *value <= max) return FERRY_OK;
         return ferry_fail(error, FERRY_ERROR_FORMAT, "position.%s: expected a real number above %s, up to %s",
-                          parameter->key, parameter->least, parameter->most);
+                          parameter->key, parameter->min, parameter->max);
     }
-    if (*value >= least && *value <= most && (!parameter->even || fmod(*value, 2) == 0)) return FERRY_OK;
+    if (*value >= min && *value <= max && (!parameter->even || fmod(*value, 2) == 0)) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_FORMAT, "position.%s: expected %s %s from %.0f to %s%.0f", parameter->key,
-                      parameter->even ? "an even" : "a", parameter->unit != NULL ? parameter->unit : "number", least,
-                      strcmp(parameter->most, "K") == 0 ? "the head width, " : "", most);
+                      parameter->even ? "an even" : "a", parameter->unit != NULL ? parameter->unit : "number", min,
+                      strcmp(parameter->max, "K") == 0 ? "the head width, " : "", max);
 }
 
 static ferry_status bind(ferry_position *position, const ferry_position_binding *binding, ferry_error *error)
@@ -168,7 +169,7 @@ size_t ferry_position_scratch(const ferry_position *position, int32_t queries, i
     return position->scheme->scratch != NULL ? position->scheme->scratch(position, queries, keys) : 0;
 }
 
-/* Numbers in the tensors of the scheme, or in those that hooks read. */
+/* Numbers in all tensors of the scheme; `kept`: in the tensors that hooks read. */
 static double count_numbers(const ferry_position *position, bool kept)
 {
     const ferry_position_tensor *tensor = position->scheme->tensors;
@@ -185,17 +186,17 @@ ferry_status ferry_position_allocate(ferry_position *position, size_t head, size
                                      ferry_error *error)
 {
     const ferry_name purpose = ferry_name_format("%s positions", position->scheme->name);
-    const double few = 1 << 22, most_for_each = 64, given = count_numbers(position, false);
+    const double few = 1 << 22, max_for_each = 64, given = count_numbers(position, false);
     size_t floats, bytes;
     if (!ferry_mul_size(rows, width, &floats) || !ferry_mul_size(floats, sizeof **tables, &bytes) ||
         bytes > SIZE_MAX / 2 || head > SIZE_MAX / 4)
         return ferry_fail_memory(error, purpose.text, SIZE_MAX);
-    /* They grow with the tensors: one that is much larger was made to fill memory. */
-    if ((double)floats > few && (double)floats > most_for_each * given)
+    /* So that a small hostile file cannot fill memory. */
+    if ((double)floats > few && (double)floats > max_for_each * given)
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
                           "%s: expected tables of at most %.0f numbers for each of the %.0f in their tensors, "
                           "found %.0f",
-                          purpose.text, most_for_each, given, (double)floats);
+                          purpose.text, max_for_each, given, (double)floats);
     head = ferry_round_up(head, 64);
     position->derived_bytes = bytes;
     bytes = head + ferry_round_up(bytes, 64);

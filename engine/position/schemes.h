@@ -1,10 +1,10 @@
-/* The schemes that position.c lists, one file each. */
+/* The list of encodings, and what their files share. */
 #ifndef FERRY_POSITION_SCHEMES_H
 #define FERRY_POSITION_SCHEMES_H
 
 #include "position.h"
 
-/* Keys that query `i` of a tile sees. */
+/* The number of keys that query `i` of a tile attends to. */
 static inline int32_t ferry_position_visible(const ferry_position *position, const ferry_position_tile *tile, int32_t i)
 {
     return position->stack.causal ? tile->first + i + 1 : tile->keys;
