@@ -109,9 +109,11 @@ check_include()
 
 check_tree()
 {
-    local file line files foreign scheme='sinusoidal|learned|shaw|rope|alibi|kerple|fire|deberta|transformer_xl|t5'
+    local file line files foreign schemes
     local include='^[[:space:]]*#[[:space:]]*include[[:space:]]*'
     cd "$1"
+    schemes=$(sed -n 's/^    X(\([a-z0-9_]*\)).*/\1/p' engine/position/schemes.h | paste -sd'|')
+    [ -n "$schemes" ] || complain "no list of encodings in engine/position/schemes.h"
     mapfile -t files < <(find base bindings documents engine models tokenizer tools examples -name '*.[ch]' -o -name '*.cc')
     while IFS= read -r line; do
         file=${line%%:*}
@@ -128,7 +130,7 @@ check_tree()
         floor_of "${line%%:*}"
         case $floor in engine/position | models/plan | models/families) continue ;; esac
         complain "a positional scheme's name: $line"
-    done < <(grep -HniE "(^|[^a-z])($scheme)([^a-z0-9]|\$)" "${files[@]}")
+    done < <(grep -HniE "(^|[^a-z])($schemes)([^a-z0-9]|\$)" "${files[@]}")
     while IFS= read -r line; do
         complain "a file name that occurs twice: $line"
     done < <(find "${files[@]}" tests -name '*.[ch]' -printf '%f\n' 2> /dev/null | sort | uniq -d)
@@ -150,8 +152,9 @@ self_test()
     mkdir -p "$root"/{base,tokenizer,engine/{kernels,position,graph,search,file,lines,schedule,api,inspect}} \
         "$root"/{models/{containers,plan,families/marian},documents,tools/{lab,system},bindings,examples,tests}
     touch "$root"/{base/bytes,tokenizer/{tokenizer,sentencepiece_c},engine/ferry,engine/kernels/kernels}.h \
-        "$root"/engine/{position/{position,schemes},graph/{transformer,pass},search/search,file/gguf,lines/model,schedule/queue,api/translator}.h \
+        "$root"/engine/{position/position,graph/{transformer,pass},search/search,file/gguf,lines/model,schedule/queue,api/translator}.h \
         "$root"/{models/{convert,containers/zip,plan/plan,families/marian/marian},tools/lab/race}.h
+    cp "$here/engine/position/schemes.h" "$root/engine/position"
     echo '#include "base/bytes.h"' > "$root/engine/file/bind.c"
     echo '#include "plan.h"' > "$root/models/plan/write.c"
     echo '#include "engine/ferry.h"' > "$root/base/status.h"

@@ -12,6 +12,7 @@ complain()
 
 while IFS= read -r file; do
     name=${file##*/}
+    ! grep -qF "${file%/*}/*.c" CMakeLists.txt || continue
     # One of each three files for an operating system.
     case $name in
     *_posix.c) name="${name%_posix.c}_\${system}.c" ;;

@@ -1,8 +1,8 @@
 # Writes to DIRECTORY the files that docs/adding-an-encoding.md describes, from its blocks of C in their order:
-# the scheme, its declaration, its row in the table, its row in a test.
+# the scheme, its line in the list of schemes.h, a test's formula, the test's row.
 file(READ ${SOURCE_DIR}/docs/adding-an-encoding.md page)
 
-set(blocks scheme declaration row test_row)
+set(blocks scheme row formula test_row)
 foreach(block IN LISTS blocks)
     string(FIND "${page}" "```c\n" start)
     if(start EQUAL -1)
@@ -24,13 +24,11 @@ endif()
 
 include(${CMAKE_CURRENT_LIST_DIR}/replace.cmake)
 
-# A copy of SOURCE with TEXT after ANCHOR.
-function(insert source anchor text)
-    get_filename_component(name ${source} NAME)
-    replace(${SOURCE_DIR}/${source} ${DIRECTORY}/${name} "${anchor}" "${anchor}${text}")
-endfunction()
-
 file(WRITE ${DIRECTORY}/sandwich.c "${scheme}")
-insert(engine/position/schemes.h "#include \"position.h\"\n" "${declaration}")
-insert(engine/position/position.c "    &none,\n" "${row}")
-insert(tests/engine/test_untrained.c "{\"none\"," "${test_row}")
+configure_file(${SOURCE_DIR}/engine/position/position.c ${DIRECTORY}/position.c COPYONLY)
+replace(${SOURCE_DIR}/engine/position/schemes.h ${DIRECTORY}/schemes.h "    X(learned)" "${row}    X(learned)")
+set(test test_encodings.c)
+set(formulas "static double alibi_term(")
+set(rows "        {\"alibi\", alibi_term,")
+replace(${SOURCE_DIR}/tests/engine/${test} ${DIRECTORY}/${test} "${formulas}" "${formula}\n${formulas}")
+replace(${DIRECTORY}/${test} ${DIRECTORY}/${test} "${rows}" "${test_row}${rows}")

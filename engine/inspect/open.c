@@ -226,12 +226,12 @@ static ferry_status make_tensor(void *user, const ferry_position_tensor *declare
                                 const int64_t *shape, const float **data, ferry_error *error)
 {
     (void)layer;
-    const float least = declared->usual_least, most = declared->usual_most;
+    const float min = declared->default_min, max = declared->default_max;
     size_t count = 1;
     for (int32_t i = 0; i < dims; i++)
         if (!ferry_mul_size(count, (size_t)shape[i], &count)) return ferry_fail_memory(error, "weights", SIZE_MAX);
-    if (least == 0.0f && most == 0.0f) return make_vector(user, count, 0.0f, spread(shape[dims - 1]), data, error);
-    return make_vector(user, count, (least + most) / 2, (most - least) / 2, data, error);
+    if (min == 0.0f && max == 0.0f) return make_vector(user, count, 0.0f, spread(shape[dims - 1]), data, error);
+    return make_vector(user, count, (min + max) / 2, (max - min) / 2, data, error);
 }
 
 static ferry_status bind_position(maker *m, const char *encoding, ferry_stack *stack, ferry_error *error)

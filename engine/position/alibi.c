@@ -11,9 +11,14 @@
 
 enum { SLOPES };
 static const ferry_position_parameter parameters[] = {
-    {"slopes", FERRY_POSITION_CHOICE, .choices = {"formula", "given"}, .usual = "formula"}, {0}};
-static const ferry_position_tensor tensors[] = {{.name = "slopes", .shape = "H", .when = "slopes=given", .kept = true},
-                                                {0}};
+    {"slopes", FERRY_POSITION_CHOICE, "`formula`: Press et al. 2022; `given`: the tensor",
+     .choices = {"formula", "given"}, .default_value = "formula"},
+    {0},
+};
+static const ferry_position_tensor tensors[] = {
+    {"slopes", "H", "m_h", .when = "slopes=given", .kept = true},
+    {0},
+};
 
 static ferry_status bind(ferry_position *position, const ferry_position_binding *binding, ferry_error *error)
 {

@@ -6,27 +6,37 @@
  * P is rel_embeddings, shared by the layers. `p2c: released` takes P[δ(i, j)] in the last term as well, like the
  * published code. δ is not symmetric: the distance c itself is in the table, -c is not.
  *
- * pos_k(P) and pos_q(P) depend on weights alone. With the rows of P reversed, that of δ(i, j) is
- * clamp(j - i + c - 1, 0, 2c - 1), which ascends with j (schemes.h). The last term needs a different row of pos_q for
+ * pos_k(P) and pos_q(P) depend on weights alone. With the rows of P reversed, δ(i, j) has row
+ * clamp(j - i + c - 1, 0, 2c - 1), which ascends with j (clipped.h). The last term needs a different row of pos_q for
  * every pair: 16 keys and a tile's queries need queries + 15 rows, and the terms lie on the diagonals of their
  * products. */
 #include <math.h>
 
 #include "base/system.h"
+#include "clipped.h"
 #include "schemes.h"
 
 enum { CLIP, P2C };                                /* parameters */
 enum { REL_EMBEDDINGS, POS_Q, POS_Q_BIAS, POS_K }; /* tensors */
-/* The usual clip is the paper's in pre-training. */
+/* The default clip is the paper's in pre-training. */
 static const ferry_position_parameter parameters[] = {
-    {"clip", FERRY_POSITION_INTEGER, .least = "1", .most = "65536", .unit = "distance", .usual = "512"},
-    {"p2c", FERRY_POSITION_CHOICE, .choices = {"paper", "released"}, .usual = "paper"},
-    {0}};
-static const ferry_position_tensor tensors[] = {{.name = "rel_embeddings", .shape = "2*clip, D"},
-                                                {.name = "pos_q", .shape = "H*K, D", .per_layer = true},
-                                                {.name = "pos_q_bias", .shape = "H*K", .per_layer = true},
-                                                {.name = "pos_k", .shape = "H*K, D", .per_layer = true},
-                                                {0}};
+    {"clip", FERRY_POSITION_INTEGER, "distances are clamped to -clip … clip - 1", .min = "1", .max = "65536",
+     .unit = "distance", .default_value = "512"},
+    {"p2c", FERRY_POSITION_CHOICE,
+     "row of the position-to-content term for query i, key j: `paper`: δ(j, i), `released`: δ(i, j), as in the "
+     "published code",
+     .choices = {"paper", "released"}, .default_value = "paper"},
+    {0},
+};
+static const ferry_position_tensor tensors[] = {
+    {.name = "rel_embeddings",
+     .shape = "2*clip, D",
+     .meaning = "P: one row for each δ(i, j) = clamp(i - j + clip, 0, 2 clip - 1)"},
+    {"pos_q", "H*K, D", "y = W x + b of P", .per_layer = true},
+    {"pos_q_bias", "H*K", "b", .per_layer = true},
+    {"pos_k", "H*K, D", "y = W x of P", .per_layer = true},
+    {0},
+};
 
 typedef struct deberta {
     ferry_clipped c2p;

@@ -4,11 +4,11 @@
  *     score(i, j) + f_h(x),  x = psi(|i - j|)/(psi(max(|L|, i, j)) + 10⁻⁶),  psi(d) = ln(1 + |c|·d)
  *     f_h(x) = b2_h + Σ_n w2_hn·max(0, w1_n·x + b1_n)
  *
- * with c, L, w1, b1, w2 and b2 of each layer. The paper has decoders only, whose i ≥ j; in the encoder the larger
- * position keeps x from 0 to 1.
+ * with c, L, w1, b1, w2 and b2 of each layer. The paper has decoders only, where i ≥ j; in the encoder max(…, j) keeps
+ * x in 0 … 1.
  *
  * Each unit n turns on or off at x = -b1/w1, and f_h is a straight line in between: bind computes slope and intercept
- * of every segment. Along a row of keys x grows with the distance, which meets the segments in order. The numbers of 16
+ * of every segment. Along a row of keys x grows with the distance, so the segments come in order. The numbers of 16
  * positions in the state's rows: layer 0 psi [16], 1/(psi(max(|L|, …)) + 10⁻⁶) [16] · layer 1 … */
 #include "schemes.h"
 
@@ -18,16 +18,25 @@
 
 enum { WIDTH };                        /* parameter */
 enum { C, THRESHOLD, W1, B1, W2, B2 }; /* tensors */
-/* The usual width, c and L are the paper's, the usual w1 and b1 those of the authors' code before training. */
+/* The default width, c and L are the paper's; w1 and b1 have the range of the authors' code before training. */
 static const ferry_position_parameter parameters[] = {
-    {"width", FERRY_POSITION_INTEGER, .least = "1", .most = "65536", .unit = "width", .usual = "32"}, {0}};
+    {"width", FERRY_POSITION_INTEGER, "hidden units of f", .min = "1", .max = "65536", .unit = "width",
+     .default_value = "32"},
+    {0},
+};
 static const ferry_position_tensor tensors[] = {
-    {"fire_c", "1", .per_layer = true, .numbers = FERRY_POSITION_FINITE, .usual_least = 0.1f, .usual_most = 0.1f},
-    {"fire_threshold", "1", .per_layer = true, .numbers = FERRY_POSITION_FINITE, .usual_least = 512, .usual_most = 512},
-    {"fire_w1", "width", .per_layer = true, .numbers = FERRY_POSITION_FINITE, .usual_least = -1, .usual_most = 1},
-    {"fire_b1", "width", .per_layer = true, .numbers = FERRY_POSITION_FINITE, .usual_least = -1, .usual_most = 1},
-    {"fire_w2", "H, width", .per_layer = true, .numbers = FERRY_POSITION_FINITE},
-    {"fire_b2", "H", .per_layer = true, .numbers = FERRY_POSITION_FINITE},
+    {"fire_c", "1",
+     "c of score + f(x)_h with x = ψ(|i - j|)/(ψ(max(|L|, i, j)) + 10⁻⁶), ψ(d) = ln(1 + |c|·d); finite, like the "
+     "others",
+     .per_layer = true, .numbers = FERRY_POSITION_FINITE, .default_min = 0.1f, .default_max = 0.1f},
+    {"fire_threshold", "1", "L", .per_layer = true, .numbers = FERRY_POSITION_FINITE, .default_min = 512,
+     .default_max = 512},
+    {"fire_w1", "width", "w1 of f(x)_h = b2_h + Σ_n w2_hn·max(0, w1_n·x + b1_n)", .per_layer = true,
+     .numbers = FERRY_POSITION_FINITE, .default_min = -1, .default_max = 1},
+    {"fire_b1", "width", "b1", .per_layer = true, .numbers = FERRY_POSITION_FINITE, .default_min = -1,
+     .default_max = 1},
+    {"fire_w2", "H, width", "w2", .per_layer = true, .numbers = FERRY_POSITION_FINITE},
+    {"fire_b2", "H", "b2", .per_layer = true, .numbers = FERRY_POSITION_FINITE},
     {0},
 };
 
@@ -61,7 +70,7 @@ static int compare_bends(const void *a, const void *b)
     return left->unit < right->unit ? -1 : 1;
 }
 
-/* The segments of head h; false if f_h, or a score to which it is added, would be beyond float32. */
+/* The segments of head h; false if f_h or its sum with a score can overflow float32. */
 static bool derive_head(const float *const *weights, int32_t width, int32_t h, const bend *bends, int32_t count,
                         segment *segments)
 {
@@ -133,35 +142,35 @@ static void fill(const ferry_position *position, const ferry_kernels *kernels, f
     const size_t layers = (size_t)position->stack.layers;
     for (int32_t p = first; p < end; p++)
         for (size_t layer = 0; layer < layers; layer++) {
-            const double c = (double)own->scales[layer].c, most = fmax((double)p, (double)own->scales[layer].threshold);
+            const double c = (double)own->scales[layer].c, last = fmax((double)p, (double)own->scales[layer].threshold);
             float *psi = rows + ((size_t)(p / FERRY_LANES) * layers + layer) * 2 * FERRY_LANES + p % FERRY_LANES;
             psi[0] = (float)log1p(c * (double)p);
-            psi[FERRY_LANES] = (float)(1 / (log1p(c * most) + 1e-6));
+            psi[FERRY_LANES] = (float)(1 / (log1p(c * last) + 1e-6));
         }
 }
 
 /* One query of one head. */
 typedef struct query {
     const float *rows; /* of the layer */
-    size_t group;      /* floats from 16 positions to the next */
+    size_t group;      /* floats of 16 positions in all layers */
     const segment *segments;
     int32_t at; /* its position */
 } query;
 
-/* psi of the 16 positions from p on, a multiple of 16, and 16 floats later the reciprocals. */
+/* psi of positions p … p + 15 (p is a multiple of 16), followed by their 16 reciprocals. */
 static const float *find_group(const query *q, int32_t p)
 {
     return q->rows + (size_t)(p / FERRY_LANES) * q->group;
 }
 
-/* x of `count` distances from d on, a multiple of 16: of keys to the left, where the query's position is the larger. */
+/* x of keys to the left at distances d … d + count - 1 (d is a multiple of 16). The query has the larger position. */
 static void take_left(const query *q, int32_t d, int32_t count, float *restrict x)
 {
     const float *psi = find_group(q, d), factor = find_group(q, q->at)[FERRY_LANES + q->at % FERRY_LANES];
     for (int32_t l = 0; l < count; l++) x[l] = psi[l] * factor;
 }
 
-/* The same to the right, where it is the key's. */
+/* x of keys to the right. The key has the larger position. */
 static void take_right(const query *q, int32_t d, int32_t count, float *restrict x)
 {
     const int32_t key = q->at + d, slot = key % FERRY_LANES, rest = FERRY_LANES - slot;
@@ -170,8 +179,8 @@ static void take_right(const query *q, int32_t d, int32_t count, float *restrict
     for (int32_t l = rest; l < count; l++) x[l] = psi[l] * factors[q->group + (size_t)(l - rest)];
 }
 
-/* scores[step·d] += f_h(x) for the distances from 0, to the right (step 1, not -1) from 1, to `last`: runs of keys that
- * lie in one segment and one group. */
+/* scores[step·d] += f_h(x): to the left (step -1) for d = 0 … last, to the right (step 1) for d = 1 … last. The inner
+ * loop adds a run of keys in one segment and one group. */
 static inline void add_side(const query *q, int32_t step, int32_t last, float *restrict scores)
 {
     const segment *now = q->segments;

@@ -11,10 +11,12 @@
 #include <string.h>
 
 enum { P, A };
-/* The usual numbers are those of the authors' code before training. */
+/* The default ranges are those of the authors' code before training. */
 static const ferry_position_tensor tensors[] = {
-    {"kerple_p", "H", .per_layer = true, .numbers = FERRY_POSITION_NOT_NEGATIVE, .usual_most = 2},
-    {"kerple_a", "H", .per_layer = true, .numbers = FERRY_POSITION_NOT_NEGATIVE, .usual_most = 1},
+    {"kerple_p", "H", "p of score - p·ln(1 + a·|i - j|); finite, not negative", .per_layer = true,
+     .numbers = FERRY_POSITION_NOT_NEGATIVE, .default_max = 2},
+    {"kerple_a", "H", "a; finite, not negative", .per_layer = true, .numbers = FERRY_POSITION_NOT_NEGATIVE,
+     .default_max = 1},
     {0},
 };
 
@@ -52,8 +54,8 @@ static void fill(const ferry_position *position, const ferry_kernels *kernels, f
         }
 }
 
-/* Adds the bias of a head, with `heads` heads in a group, to the scores of one query, in both directions: that of
- * distance 0 is 0. */
+/* Adds the bias of a head to the scores of one query, on both sides. Distance 0 is on both: its bias is 0. `heads`:
+ * heads in a group of 16 distances. */
 static void add_row(const float *restrict bias, size_t heads, float *restrict scores, int32_t at, int32_t keys)
 {
     for (int32_t d = 0; d <= at || d < keys - at; d += FERRY_LANES, bias += heads * FERRY_LANES) {

@@ -1,14 +1,18 @@
 /* Learned absolute positions (Gehring et al. 2017): one trained row for each position is added to the embedding.
  *
- * Nothing continues the trained table, so the scheme has a limit; a longer text is refused, never cut. */
+ * The table is the limit: a longer text is refused, never cut. */
 #include "schemes.h"
 
 enum { WEIGHT }; /* tensor */
-static const ferry_position_parameter parameters[] = {{"max_positions", FERRY_POSITION_INTEGER, .least = "1",
-                                                       .most = "2147483647", .unit = "number of positions",
-                                                       .usual = "1024"},
-                                                      {0}};
-static const ferry_position_tensor tensors[] = {{.name = "weight", .shape = "max_positions, D", .kept = true}, {0}};
+static const ferry_position_parameter parameters[] = {
+    {"max_positions", FERRY_POSITION_INTEGER, "rows of the table; longer texts are refused", .min = "1",
+     .max = "2147483647", .unit = "number of positions", .default_value = "1024"},
+    {0},
+};
+static const ferry_position_tensor tensors[] = {
+    {"weight", "max_positions, D", "added to the embedding", .kept = true},
+    {0},
+};
 
 static void embed(const ferry_position *position, const ferry_position_state *state, const ferry_kernels *kernels,
                   float *x /* [count, D] */, int32_t first, int32_t count)

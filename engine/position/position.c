@@ -11,19 +11,8 @@
 
 static const ferry_position_scheme none = {.name = "none"};
 
-static const ferry_position_scheme *const schemes[] = {
-    &none,
-    &ferry_position_learned,
-    &ferry_position_sinusoidal,
-    &ferry_position_shaw,
-    &ferry_position_t5,
-    &ferry_position_transformer_xl,
-    &ferry_position_deberta,
-    &ferry_position_rope,
-    &ferry_position_alibi,
-    &ferry_position_kerple,
-    &ferry_position_fire,
-};
+#define ROW(name) &ferry_position_##name,
+static const ferry_position_scheme *const schemes[] = {&none, FERRY_POSITION_SCHEMES(ROW)};
 enum { SCHEMES = sizeof schemes / sizeof schemes[0] };
 
 const ferry_position_scheme *ferry_position_find(ferry_view name)
@@ -58,7 +47,7 @@ ferry_status ferry_position_take(const ferry_position *position, const ferry_pos
     return FERRY_OK;
 }
 
-/* The value from the source, or the declared one. */
+/* The value from the source, or else the declared one. */
 static ferry_status read_parameter(const ferry_position *position, const ferry_position_source *source,
                                    const ferry_position_parameter *parameter, double *value, ferry_error *error)
 {
@@ -66,7 +55,8 @@ static ferry_status read_parameter(const ferry_position *position, const ferry_p
     ferry_view text = {0};
     *value = NAN;
     if (!any || !source->parameter(source->user, parameter, &text, value)) {
-        const char *declared = any || parameter->usual == NULL ? parameter->missing : parameter->usual;
+        const char *declared =
+            any || parameter->default_value == NULL ? parameter->if_missing : parameter->default_value;
         if (declared != NULL && choice)
             text = ferry_text_view(declared);
         else if (declared != NULL)
@@ -78,17 +68,17 @@ static ferry_status read_parameter(const ferry_position *position, const ferry_p
         return ferry_fail(error, FERRY_ERROR_FORMAT, "position.%s: expected %s, found '%s'", parameter->key,
                           ferry_position_choices(parameter).text, ferry_printable_view(text).text);
     }
-    const double least = ferry_position_evaluate(position, parameter->least);
-    const double most = ferry_position_evaluate(position, parameter->most);
+    const double min = ferry_position_evaluate(position, parameter->min);
+    const double max = ferry_position_evaluate(position, parameter->max);
     if (parameter->kind == FERRY_POSITION_REAL) {
-        if (*value > least && *value <= most) return FERRY_OK;
+        if (*value > min && *value <= max) return FERRY_OK;
         return ferry_fail(error, FERRY_ERROR_FORMAT, "position.%s: expected a real number above %s, up to %s",
-                          parameter->key, parameter->least, parameter->most);
+                          parameter->key, parameter->min, parameter->max);
     }
-    if (*value >= least && *value <= most && (!parameter->even || fmod(*value, 2) == 0)) return FERRY_OK;
+    if (*value >= min && *value <= max && (!parameter->even || fmod(*value, 2) == 0)) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_FORMAT, "position.%s: expected %s %s from %.0f to %s%.0f", parameter->key,
-                      parameter->even ? "an even" : "a", parameter->unit != NULL ? parameter->unit : "number", least,
-                      strcmp(parameter->most, "K") == 0 ? "the head width, " : "", most);
+                      parameter->even ? "an even" : "a", parameter->unit != NULL ? parameter->unit : "number", min,
+                      strcmp(parameter->max, "K") == 0 ? "the head width, " : "", max);
 }
 
 static ferry_status bind(ferry_position *position, const ferry_position_binding *binding, ferry_error *error)
@@ -179,7 +169,7 @@ size_t ferry_position_scratch(const ferry_position *position, int32_t queries, i
     return position->scheme->scratch != NULL ? position->scheme->scratch(position, queries, keys) : 0;
 }
 
-/* Numbers in the tensors of the scheme, or in those that hooks read. */
+/* Numbers in all tensors of the scheme; `kept`: in the tensors that hooks read. */
 static double count_numbers(const ferry_position *position, bool kept)
 {
     const ferry_position_tensor *tensor = position->scheme->tensors;
@@ -196,17 +186,17 @@ ferry_status ferry_position_allocate(ferry_position *position, size_t head, size
                                      ferry_error *error)
 {
     const ferry_name purpose = ferry_name_format("%s positions", position->scheme->name);
-    const double few = 1 << 22, most_for_each = 64, given = count_numbers(position, false);
+    const double few = 1 << 22, max_for_each = 64, given = count_numbers(position, false);
     size_t floats, bytes;
     if (!ferry_mul_size(rows, width, &floats) || !ferry_mul_size(floats, sizeof **tables, &bytes) ||
         bytes > SIZE_MAX / 2 || head > SIZE_MAX / 4)
         return ferry_fail_memory(error, purpose.text, SIZE_MAX);
-    /* They grow with the tensors: one that is much larger was made to fill memory. */
-    if ((double)floats > few && (double)floats > most_for_each * given)
+    /* So that a small hostile file cannot fill memory. */
+    if ((double)floats > few && (double)floats > max_for_each * given)
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
                           "%s: expected tables of at most %.0f numbers for each of the %.0f in their tensors, "
                           "found %.0f",
-                          purpose.text, most_for_each, given, (double)floats);
+                          purpose.text, max_for_each, given, (double)floats);
     head = ferry_round_up(head, 64);
     position->derived_bytes = bytes;
     bytes = head + ferry_round_up(bytes, 64);
@@ -343,62 +333,4 @@ ferry_position_cost ferry_position_get_cost(const ferry_position *position)
         .token_operations = values[1],
         .key_operations = values[2],
     };
-}
-
-/* ---- terms by clipped distance ---- */
-
-static int32_t clamp(int32_t value, int32_t least, int32_t most)
-{
-    return value < least ? least : value > most ? most : value;
-}
-
-ferry_clipped_keys ferry_clipped_split(const ferry_clipped *clipped, int32_t position, int32_t keys)
-{
-    const int32_t left = clamp(position - clipped->zero + 1, 0, keys);
-    return (ferry_clipped_keys){
-        .left = left,
-        .right = clamp(position - clipped->zero + clipped->count - 1, left, keys),
-        .first = left - position + clipped->zero,
-    };
-}
-
-ferry_clipped_range ferry_clipped_meets(const ferry_clipped *clipped, const ferry_position_tile *tile, bool causal)
-{
-    const int32_t nearest = causal ? 0 : tile->keys - 1 - tile->first;
-    const int32_t furthest = -(tile->first + tile->queries - 1);
-    const int32_t base = clamp(furthest + clipped->zero, 0, clipped->count - 1) / FERRY_LANES * FERRY_LANES;
-    return (ferry_clipped_range){base, clamp(nearest + clipped->zero, 0, clipped->count - 1) - base + 1};
-}
-
-size_t ferry_clipped_width(const ferry_clipped *clipped, int32_t queries, int32_t keys)
-{
-    const size_t apart = (size_t)queries + (size_t)keys + FERRY_LANES, count = (size_t)clipped->count;
-    return ferry_round_up(apart < count ? apart : count, FERRY_LANES);
-}
-
-static void add_constant(float *x, float value, int32_t n)
-{
-    for (int32_t j = 0; j < n; j++) x[j] += value;
-}
-
-void ferry_clipped_add(const ferry_clipped *clipped, const ferry_kernels *kernels, const float *terms, int32_t position,
-                       int32_t keys, float *scores)
-{
-    const ferry_clipped_keys split = ferry_clipped_split(clipped, position, keys);
-    if (split.left > 0) add_constant(scores, terms[0], split.left);
-    kernels->add(scores + split.left, terms + split.first, (size_t)(split.right - split.left));
-    if (split.right < keys) add_constant(scores + split.right, terms[clipped->count - 1], keys - split.right);
-}
-
-void ferry_clipped_scores(const ferry_clipped *clipped, const ferry_position *position, const float *panels,
-                          const ferry_position_tile *tile)
-{
-    const int32_t K = position->stack.head_width;
-    const ferry_clipped_range range = ferry_clipped_meets(clipped, tile, position->stack.causal);
-    const size_t width = ferry_round_up((size_t)range.rows, FERRY_LANES);
-    tile->kernels->product(tile->scratch, width, tile->q, tile->ldq, tile->queries,
-                           panels + (size_t)range.base * (size_t)K, K, range.rows, NULL);
-    for (int32_t i = 0; i < tile->queries; i++)
-        ferry_clipped_add(clipped, tile->kernels, tile->scratch + (size_t)i * width - range.base, tile->first + i,
-                          ferry_position_visible(position, tile, i), tile->scores + (size_t)i * tile->ld_scores);
 }

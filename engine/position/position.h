@@ -1,13 +1,13 @@
 /* The interface of the positional encodings.
  *
- * A scheme is a constant struct: its parameters and tensors as data, and hooks, any of which may be NULL. A bound
- * scheme (parameters, weights, derived tables) exists for each self-attention stack; it is immutable and shared by
- * threads. What grows with the length of the text (rows by position) is a position state and belongs to one thread.
+ * A scheme is a constant struct: its parameters and tensors as data, and hooks, each of which may be NULL. Each
+ * self-attention stack has a bound scheme (parameters, weights, derived tables), which is immutable and shared by
+ * threads. Rows by position grow with the text; they are a position state, which belongs to one thread.
  * Cross-attention has no positions.
  *
  * Attention's order: project, rotate, append k and v, scale q, q·kᵀ, score, mask, softmax, ·v, context, output
- * projection. Every hook guarantees: a row's result depends on that row, its keys and its position alone, summed in
- * ascending key order; no allocation. */
+ * projection. No hook allocates, and a row's result depends only on that row, its keys and its position, summed in
+ * ascending key order. */
 #ifndef FERRY_POSITION_POSITION_H
 #define FERRY_POSITION_POSITION_H
 
@@ -32,13 +32,11 @@ typedef struct ferry_position_tensor ferry_position_tensor;
  * docs/model-file.md below `position.`. */
 typedef struct ferry_position_source {
     void *user;
-    /* Whether there is such a parameter, of whatever type: its value becomes *text, of a choice, or *number. If it is
-     * of another type than declared, nothing is set. NULL: a model without a file, whose parameters have their usual
-     * values.
-     */
+    /* Whether the file has this parameter. Sets *text for a choice, otherwise *number; neither if the type is not the
+     * declared one. NULL: an untrained model, whose parameters have their default values. */
     bool (*parameter)(void *user, const ferry_position_parameter *declared, ferry_view *text, double *number);
-    /* A float32 tensor of exactly this shape (slowest first); `layer` -1: one for the stack. It outlives the bound
-     * scheme. */
+    /* A float32 tensor of exactly this shape (slowest first), which outlives the bound scheme. `layer` -1: the tensor
+     * of the stack. */
     ferry_status (*tensor)(void *user, const ferry_position_tensor *declared, int32_t layer, int32_t dims,
                            const int64_t *shape, const float **data, ferry_error *error);
 } ferry_position_source;
@@ -49,46 +47,47 @@ enum { FERRY_POSITION_MAX_PARAMETERS = 9, FERRY_POSITION_MAX_CHOICES = 4, FERRY_
 
 typedef enum ferry_position_kind {
     FERRY_POSITION_CHOICE,  /* a text, one of `choices` */
-    FERRY_POSITION_INTEGER, /* least … most */
-    FERRY_POSITION_REAL     /* above `least`, at most `most` */
+    FERRY_POSITION_INTEGER, /* min … max */
+    FERRY_POSITION_REAL     /* above `min`, at most `max` */
 } ferry_position_kind;
 
-/* Limits and sizes are expressions: numbers, D, H, K, `layers`, `directions` (2 in the encoder, 1 in the decoder) and
- * integer parameters declared before, joined by * / + and computed from left to right; / rounds down. */
+/* Limits and sizes are expressions of numbers, D, H, K, `layers`, `directions` (2 in the encoder, 1 in the decoder) and
+ * earlier integer parameters, joined by * / + and computed from left to right; / rounds down. */
 struct ferry_position_parameter {
     const char *key; /* NULL ends a list */
     ferry_position_kind kind;
+    const char *meaning;                                 /* in docs/model-file.md */
     const char *choices[FERRY_POSITION_MAX_CHOICES + 1]; /* NULL ends them */
-    const char *least, *most;
-    bool even;           /* odd integers are refused */
-    const char *unit;    /* what a message calls the number; NULL: "number" */
-    const char *missing; /* value when the model file lacks the parameter; NULL: it is required */
-    const char *usual;   /* value in a model without a file (measurements, plots); NULL: `missing` */
-    /* The parameter exists if this choice, which is declared before, has index `from` or a higher one; otherwise its
-     * value is 1. NULL: it always exists */
+    const char *min, *max;
+    bool even;                 /* odd integers are refused */
+    const char *unit;          /* noun of the number in messages; NULL: "number" */
+    const char *if_missing;    /* value if the model file lacks the parameter; NULL: it is required */
+    const char *default_value; /* in an untrained model (measurements, plots); NULL: `if_missing` */
+    /* An earlier choice: the parameter exists if the index of its value is at least `from`, and otherwise is 1. NULL:
+     * it always exists. */
     const char *when;
     int32_t from;
-    /* The word of a choice in ferry.features ("word:choice"). The first choice has none, and is not written or shown.
-     */
+    /* The word of a choice in ferry.features ("word:choice"). The first choice has no word, and is neither written nor
+     * shown. */
     const char *word;
 };
 
 typedef enum ferry_position_numbers {
     FERRY_POSITION_ANY,         /* not checked */
-    FERRY_POSITION_FINITE,      /* others are refused */
+    FERRY_POSITION_FINITE,      /* infinities and NaNs are refused */
     FERRY_POSITION_NOT_NEGATIVE /* finite and at least 0 */
 } ferry_position_numbers;
 
 struct ferry_position_tensor {
-    const char *name;  /* NULL ends a list */
-    const char *shape; /* one or two sizes: "2*clip+1, K" */
-    bool per_layer;    /* otherwise one for the stack */
-    const char *when;  /* "slopes=given": exists only with this choice; NULL: always */
-    bool kept;         /* hooks read it; otherwise bind alone does */
+    const char *name;    /* NULL ends a list */
+    const char *shape;   /* one or two sizes: "2*clip+1, K" */
+    const char *meaning; /* in docs/model-file.md */
+    bool per_layer;      /* each layer has one; otherwise the stack has one */
+    const char *when;    /* "slopes=given": exists only with this choice; NULL: always */
+    bool kept;           /* read by hooks; otherwise by bind alone */
     ferry_position_numbers numbers;
-    /* In a model without a file the numbers are random: uniform from `usual_least` to `usual_most`, or, if both are 0,
-     * of mean 0 and variance 1/columns. */
-    float usual_least, usual_most;
+    /* Range of the uniform random numbers of an untrained model. Both 0: mean 0 and variance 1/columns. */
+    float default_min, default_max;
 };
 
 typedef struct ferry_position_scheme ferry_position_scheme;
@@ -99,16 +98,16 @@ typedef struct ferry_position_scheme ferry_position_scheme;
 typedef struct ferry_position {
     const ferry_position_scheme *scheme;
     ferry_position_stack stack;
-    int32_t limit; /* positions that can be represented; 0: any number */
+    int32_t limit; /* number of positions; 0: unlimited */
     /* In the order of scheme->parameters: the index of a choice, or the number. */
     double values[FERRY_POSITION_MAX_PARAMETERS];
-    /* In the order of scheme->tensors: those of the stack; NULL where the condition is not met. */
+    /* In the order of scheme->tensors; NULL for tensors of layers, and where the condition `when` is not met. */
     const float *tensors[FERRY_POSITION_MAX_TENSORS];
-    void *derived;        /* the scheme's own, one allocation by bind, freed by ferry_position_unbind */
-    size_t derived_bytes; /* of its tables, for reports */
+    void *derived;        /* private to the scheme: one allocation by bind, freed by ferry_position_unbind */
+    size_t derived_bytes; /* of the tables in it, for reports */
 } ferry_position;
 
-/* What else bind needs: the tensors of layers, and kernels for products. */
+/* For bind: the source of the layers' tensors, and kernels for products. */
 typedef struct ferry_position_binding {
     const ferry_position_source *source;
     const ferry_kernels *kernels;
@@ -120,10 +119,11 @@ typedef struct ferry_position_state {
     int32_t count;    /* computed */
     int32_t capacity; /* allocated */
     size_t bytes;
-    ferry_account *account; /* where they are counted; NULL: nowhere */
+    ferry_account *account; /* counts the bytes; NULL: not counted */
 } ferry_position_state;
 
-/* One sentence or hypothesis, one layer, one head. Queries at positions first … first + queries - 1, keys 0 … keys - 1.
+/* One sentence or hypothesis, one layer, one head. Queries have positions first … first + queries - 1, keys 0 … keys
+ * - 1.
  */
 typedef struct ferry_position_tile {
     int32_t layer, head;
@@ -133,83 +133,82 @@ typedef struct ferry_position_tile {
     ferry_past past; /* the keys of this head */
     float *scores;   /* [queries, keys] with ld_scores: scores, after the softmax weights */
     size_t ld_scores;
-    float *context; /* [queries, K] with ld_context; set for the context hook only */
+    float *context; /* [queries, K] with ld_context; valid in the context hook only */
     size_t ld_context;
     float *scratch; /* ferry_position_scratch floats, 64-byte aligned; undefined between hooks */
     const ferry_position_state *state;
     const ferry_kernels *kernels;
 } ferry_position_tile;
 
-/* What an encoding costs, for reports. */
+/* The cost of an encoding, for reports. */
 typedef struct ferry_position_cost {
-    int64_t model_bytes;    /* tables and weights, shared by all threads */
-    int64_t position_bytes; /* rows by position: for each position that a thread has filled */
-    int64_t token_operations, key_operations;
+    int64_t model_bytes;                      /* tables and weights, shared by all threads */
+    int64_t position_bytes;                   /* a row: for each thread and position */
+    int64_t token_operations, key_operations; /* as in ferry_position_scheme */
 } ferry_position_cost;
 
 struct ferry_position_scheme {
     const char *name;                           /* as in the model file */
-    const char *title, *paper;                  /* for readers: "RoPE", "Su et al. 2021"; NULL: the name, none */
-    bool for_long_texts;                        /* the paper promises quality at lengths beyond those in training */
+    const char *title, *paper;                  /* in reports: "RoPE", "Su et al. 2021"; NULL: the name, nothing */
+    bool for_long_texts;                        /* the paper claims quality at lengths beyond those in training */
     const ferry_position_parameter *parameters; /* NULL: none */
     const ferry_position_tensor *tensors;       /* NULL: none */
-    bool pairs;                                 /* refuses an odd D */
-    const char *limit;                          /* expression of position->limit; NULL: any number of positions */
-    /* Once, when the model is opened, with everything else in *position: takes the tensors of layers and derives what
-     * depends on weights alone. */
+    bool pairs;                                 /* an odd D is refused */
+    const char *limit;                          /* expression of position->limit; NULL: unlimited */
+    /* Called once, when the model is opened and the rest of *position is set: takes the tensors of layers and derives
+     * tables that depend on weights alone. */
     ferry_status (*bind)(ferry_position *position, const ferry_position_binding *binding, ferry_error *error);
-    /* What is computed for each position: a row of `row` floats (an expression). Fills rows[first … end - 1]; first and
-     * end are multiples of FERRY_LANES. */
+    /* Computes a row of `row` floats (an expression) for each position. Fills rows[first … end - 1]; first and end are
+     * multiples of FERRY_LANES. */
     const char *row;
     void (*fill)(const ferry_position *position, const ferry_kernels *kernels, float *rows, int32_t first, int32_t end);
-    /* Adds to `count` scaled embedding rows x [count, D] at positions first, first + 1, … */
+    /* Adds to scaled embeddings x [count, D], which have positions first … first + count - 1. */
     void (*embed)(const ferry_position *position, const ferry_position_state *state, const ferry_kernels *kernels,
                   float *x, int32_t first, int32_t count);
     /* Changes projected queries or keys x [count, H·K] in place, before k enters the cache. */
     void (*rotate)(const ferry_position *position, const ferry_position_state *state, float *x, int32_t first,
                    int32_t count);
-    /* Replaces 1/√K as the factor of q. */
+    /* The factor of q instead of 1/√K. */
     float (*score_scale)(const ferry_position *position);
-    /* Floats of tile->scratch that score and context need; never less for more queries or keys. */
+    /* Floats of tile->scratch for score and context; does not decrease with queries or keys. */
     size_t (*scratch)(const ferry_position *position, int32_t queries, int32_t keys);
-    /* Adds to tile->scores. q is scaled already, so a term computed from q is added as it is. The mask comes after. */
+    /* Adds to tile->scores, before the mask. q is scaled, so terms computed from q need no factor. */
     void (*score)(const ferry_position *position, const ferry_position_tile *tile);
-    /* Adds to tile->context from the weights in tile->scores. */
+    /* Adds to tile->context; tile->scores holds the softmax weights. */
     void (*context)(const ferry_position *position, const ferry_position_tile *tile);
-    /* Multiply-adds that all layers and heads together add to a step of the decoder (encoder: to a token): once, and
-     * for each key that the step sees. Expressions, for reports; NULL: none. */
+    /* Additional multiply-adds of a decoder step (encoder: of a token) in all layers and heads: per step, and per
+     * visible key. Expressions, for reports; NULL: 0. */
     const char *token_operations, *key_operations;
 };
 
-/* NULL if there is none. */
+/* NULL if no scheme has this name. */
 const ferry_position_scheme *ferry_position_find(ferry_view name);
-/* Whether parameter `index` exists, by the values of those before it; and whether it is written. */
+/* Whether parameter `index` exists, given the values of earlier parameters; and whether files and reports have it. */
 bool ferry_position_has(const ferry_position *position, size_t index);
 bool ferry_position_says(const ferry_position *position, size_t index);
 /* Scheme `index` of all in this build, from 0; NULL past the end. */
 const ferry_position_scheme *ferry_position_at(size_t index);
 
-/* Finds the scheme `name`, reads its parameters and binds it. *position is filled on success; unbind it later. Errors:
- * UNSUPPORTED (unknown scheme), FORMAT (bad parameters), MEMORY, and those of source->tensor. */
+/* Finds the scheme `name`, reads its parameters and binds it. On success *position is filled, to be released by
+ * ferry_position_unbind. Errors: UNSUPPORTED (unknown scheme), FORMAT (bad parameters), MEMORY, and those of
+ * source->tensor. */
 ferry_status ferry_position_bind(ferry_view name, const ferry_position_stack *stack,
                                  const ferry_position_source *source, const ferry_kernels *kernels,
                                  ferry_position *position, ferry_error *error);
 /* Allowed on a zeroed object. */
 void ferry_position_unbind(ferry_position *position);
 
-/* Fills rows for positions 0 … count - 1, amortized: called before a sentence and then once per step. Refuses lengths
- * beyond position->limit (FERRY_ERROR_LIMIT, naming the limit). */
+/* Fills rows for positions 0 … count - 1, amortized: called before a sentence and then once per step. LIMIT, naming the
+ * limit, if count is above position->limit. */
 ferry_status ferry_position_extend(const ferry_position *position, ferry_position_state *state,
                                    const ferry_kernels *kernels, int32_t count, ferry_error *error);
-/* scheme->scratch, if any. */
+/* scheme->scratch, or 0 without this hook. */
 size_t ferry_position_scratch(const ferry_position *position, int32_t queries, int32_t keys);
-/* Releases all memory; the state can be used again. */
+/* Releases all memory; the state is then empty, with the same account. */
 void ferry_position_state_destroy(ferry_position_state *state);
 
-/* For a scheme's bind: position->derived becomes `head` bytes, and *tables, rows·width floats, 64-byte aligned. They
- * are uninitialized, as tensors may prove to be missing. UNSUPPORTED: the tables are out of all proportion to the
- * tensors.
- */
+/* For a scheme's bind: allocates position->derived, `head` bytes followed by *tables: rows·width floats, 64-byte
+ * aligned, uninitialized. UNSUPPORTED if the tables are above 4 Mi floats and above 64 times the tensors' floats. */
 ferry_status ferry_position_allocate(ferry_position *position, size_t head, size_t rows, size_t width, float **tables,
                                      ferry_error *error);
 /* For a scheme's bind: tensor `index` of its list, of one layer. */
@@ -218,7 +217,8 @@ ferry_status ferry_position_take(const ferry_position *position, const ferry_pos
 
 /* ---- declarations; they read scheme, stack and values of *position ---- */
 
-/* The index of parameter `key` of a scheme with parameters; that of the list's end if it is none of them. */
+/* The index of parameter `key`, or the number of parameters if there is none of this name; the scheme has parameters.
+ */
 size_t ferry_position_parameter_index(const ferry_position *position, ferry_view key);
 /* The value of an expression up to its end or a comma. */
 double ferry_position_evaluate(const ferry_position *position, const char *expression);
@@ -229,7 +229,7 @@ ferry_name ferry_position_choices(const ferry_position_parameter *parameter);
 /* "theta 10000, layout half, dims 16"; empty if the scheme has no parameters. */
 ferry_name ferry_position_parameters(const ferry_position *position);
 ferry_position_cost ferry_position_get_cost(const ferry_position *position);
-/* Whether the scheme has weights of its own. */
+/* Whether the scheme has tensors. */
 bool ferry_position_has_weights(const ferry_position *position);
 /* The number of dimensions of a tensor, 1 or 2; 0 if its condition is not met. */
 int32_t ferry_position_shape(const ferry_position *position, const ferry_position_tensor *tensor, int64_t shape[2]);

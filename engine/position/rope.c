@@ -2,14 +2,14 @@
  *
  *     angle_k(pos) = pos·theta^(-2k/n),  k = 0 … n/2 - 1
  *
- * so that their product depends on the distance alone. Families differ, and the model file says how:
+ * so that their product depends on the distance alone. The families differ in the parameters of the model file:
  * - layout: `half` rotates the pairs (x_k, x_{k + n/2}) (GPT-NeoX, LLaMA), `interleaved` the pairs (x_2k, x_{2k + 1})
  * (the paper).
  * - dims: n, when not the whole head rotates; the rest carries no position.
- * - scaling: for texts longer than in training, of L = original_length positions, angles are smaller than theta makes
- *   them, by `factor`: all of them (linear: Chen et al. 2023), or, of pairs that turn less than `fast` times in L
- *   positions, some, and of those that turn less than `slow` times the whole factor (yarn: Peng et al. 2023, equation
- *   23 and their code; llama3: Dubey et al. 2024). Yarn also multiplies q·k by attention_factor squared.
+ * - scaling: smaller angles, for texts longer than the L = original_length positions of training. `linear` divides all
+ *   angles by `factor` (Chen et al. 2023). `llama3` (Dubey et al. 2024) and `yarn` (Peng et al. 2023, equation 23 and
+ *   their code) divide those of pairs that turn at most `slow` times in L positions, keep those of pairs that turn at
+ *   least `fast` times, and interpolate between these. `yarn` also multiplies q·k by attention_factor squared.
  *
  * Keys enter the cache rotated, so a step rotates one row. */
 #include "schemes.h"
@@ -23,26 +23,38 @@ enum { HALF, INTERLEAVED };                                                     
 enum { UNSCALED, LINEAR, LLAMA3, YARN };                                                      /* scalings */
 #define FROM(first) .when = "scaling", .from = first
 static const ferry_position_parameter parameters[] = {
-    {"theta", FERRY_POSITION_REAL, .least = "1", .most = "1e12", .usual = "10000"},
-    {"layout", FERRY_POSITION_CHOICE, .choices = {"half", "interleaved"}, .usual = "half"},
-    {"dims", FERRY_POSITION_INTEGER, .least = "2", .most = "K", .even = true, .missing = "K"},
-    {"scaling", FERRY_POSITION_CHOICE, .choices = {"none", "linear", "llama3", "yarn"}, .missing = "none",
-     .word = "rotation"},
-    {"factor", FERRY_POSITION_REAL, .least = "0", .most = "1e6", FROM(LINEAR)},
-    {"original_length", FERRY_POSITION_INTEGER, .least = "1", .most = "1000000000", FROM(LLAMA3)},
-    {"fast", FERRY_POSITION_REAL, .least = "0", .most = "1e6", FROM(LLAMA3)},
-    {"slow", FERRY_POSITION_REAL, .least = "0", .most = "1e6", FROM(LLAMA3)},
-    {"attention_factor", FERRY_POSITION_REAL, .least = "0", .most = "1e6", FROM(YARN)},
-    {0}};
+    {"theta", FERRY_POSITION_REAL, "angle_k(pos) = pos·theta^(-2k/dims)", .min = "1", .max = "1e12",
+     .default_value = "10000"},
+    {"layout", FERRY_POSITION_CHOICE,
+     "`half` rotates the pairs (x_k, x_{k + dims/2}), `interleaved` the pairs (x_2k, x_{2k + 1})",
+     .choices = {"half", "interleaved"}, .default_value = "half"},
+    {"dims", FERRY_POSITION_INTEGER, "rotated dimensions of a head", .min = "2", .max = "K", .even = true,
+     .if_missing = "K"},
+    {"scaling", FERRY_POSITION_CHOICE,
+     "smaller angles, for texts longer than in training ([encodings.md](encodings.md#rope)); all but `none` are words "
+     "in `ferry.features`; each parameter below exists for the scaling that it names and those after it",
+     .choices = {"none", "linear", "llama3", "yarn"}, .if_missing = "none", .word = "rotation"},
+    {"factor", FERRY_POSITION_REAL, "`linear`: angles are divided by it", .min = "0", .max = "1e6", FROM(LINEAR)},
+    {"original_length", FERRY_POSITION_INTEGER, "`llama3`: L, the positions in training", .min = "1",
+     .max = "1000000000", FROM(LLAMA3)},
+    {"fast", FERRY_POSITION_REAL, "`llama3`: pairs with at least this number of turns in L positions keep their angles",
+     .min = "0", .max = "1e6", FROM(LLAMA3)},
+    {"slow", FERRY_POSITION_REAL,
+     "`llama3`: angles of pairs with at most this number of turns are divided by the factor", .min = "0", .max = "1e6",
+     FROM(LLAMA3)},
+    {"attention_factor", FERRY_POSITION_REAL, "`yarn`: cosines and sines are multiplied by it", .min = "0",
+     .max = "1e6", FROM(YARN)},
+    {0},
+};
 
-/* The pair that turns so many times in the original length. */
+/* Index, not rounded, of the pair that turns `turns` times in the original length. */
 static double pair_of(const ferry_position *position, double turns)
 {
     const double n = position->values[DIMS], L = position->values[ORIGINAL_LENGTH];
     return n * log(L / (turns * 2 * PI)) / (2 * log(position->values[THETA]));
 }
 
-/* How much of its own speed pair k keeps: 0 … 1. */
+/* Interpolation weight of pair k: 1 keeps its frequency, 0 divides it by `factor`. */
 static double kept(const ferry_position *position, int32_t k, double frequency)
 {
     const double *values = position->values;
@@ -58,7 +70,7 @@ static double kept(const ferry_position *position, int32_t k, double frequency)
     return 1 - fmin(1, fmax(0, (k - first) / (last == first ? 1e-3 : last - first)));
 }
 
-/* A row: n/2 cosines, then n/2 sines; in double precision, rounded once. */
+/* A row: n/2 cosines, then n/2 sines, computed in double precision and rounded once. */
 static void fill(const ferry_position *position, const ferry_kernels *kernels, float *rows, int32_t first, int32_t end)
 {
     (void)kernels;

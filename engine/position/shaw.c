@@ -6,16 +6,22 @@
  * keys are summed before they are multiplied by rel_v. rel_k is stored as panels, rel_v like cached values. */
 #include <string.h>
 
+#include "clipped.h"
 #include "schemes.h"
 
 enum { CLIP };         /* parameter */
 enum { REL_K, REL_V }; /* tensors */
-/* The usual value is that of the paper's experiments. */
+/* The default clip is that of the paper's experiments. */
 static const ferry_position_parameter parameters[] = {
-    {"clip", FERRY_POSITION_INTEGER, .least = "1", .most = "65536", .unit = "distance", .usual = "16"}, {0}};
-static const ferry_position_tensor tensors[] = {{.name = "rel_k", .shape = "2*clip+1, K", .per_layer = true},
-                                                {.name = "rel_v", .shape = "2*clip+1, K", .per_layer = true},
-                                                {0}};
+    {"clip", FERRY_POSITION_INTEGER, "distances are clamped to -clip … clip", .min = "1", .max = "65536",
+     .unit = "distance", .default_value = "16"},
+    {0},
+};
+static const ferry_position_tensor tensors[] = {
+    {"rel_k", "2*clip+1, K", "row clamp(j - i, -clip, clip) + clip is added to the key", .per_layer = true},
+    {"rel_v", "2*clip+1, K", "the same row is added to the value", .per_layer = true},
+    {0},
+};
 
 typedef struct shaw {
     ferry_clipped distances;
@@ -81,7 +87,7 @@ static float sum(const float *x, int32_t n)
 static void sum_by_row(const ferry_clipped *distances, ferry_clipped_range range, int32_t position, int32_t keys,
                        const float *a /* [keys] */, float *s /* [range.rows] */)
 {
-    const ferry_clipped_keys split = ferry_clipped_split(distances, position, keys);
+    const ferry_clipped_keys split = ferry_clipped_find_keys(distances, position, keys);
     memset(s, 0, (size_t)range.rows * sizeof *s);
     s -= range.base;
     if (split.left > 0) s[0] = sum(a, split.left);
@@ -93,7 +99,7 @@ static void context(const ferry_position *position, const ferry_position_tile *t
 {
     const shaw *own = position->derived;
     const int32_t K = position->stack.head_width;
-    const ferry_clipped_range range = ferry_clipped_meets(&own->distances, tile, position->stack.causal);
+    const ferry_clipped_range range = ferry_clipped_find_range(&own->distances, tile, position->stack.causal);
     const size_t width = ferry_round_up((size_t)range.rows, FERRY_LANES);
     float *sums = tile->scratch, *terms = sums + (size_t)tile->queries * width;
     for (int32_t i = 0; i < tile->queries; i++)

@@ -2,7 +2,7 @@
  *
  *     angle_k(pos) = (pos + first) / 10000^(k / divisor),  k = 0 … D/2 - 1
  *
- * Families differ, and the model file says how:
+ * The families differ in the parameters of the model file:
  * - exponent_divisor: `half` (D/2: the paper, Hugging Face's Marian) or `half_minus_one` (D/2 - 1: tensor2tensor,
  * Marian itself, fairseq). The same weights run with both, and give different scores.
  * - layout: `interleaved` (sin in column 2k, cos in 2k + 1) or `split` (sines, then cosines).
@@ -16,10 +16,16 @@
 enum { LAYOUT, EXPONENT_DIVISOR, FIRST }; /* parameters */
 enum { INTERLEAVED, SPLIT };              /* layouts */
 static const ferry_position_parameter parameters[] = {
-    {"layout", FERRY_POSITION_CHOICE, .choices = {"interleaved", "split"}, .usual = "interleaved"},
-    {"exponent_divisor", FERRY_POSITION_CHOICE, .choices = {"half", "half_minus_one"}, .usual = "half"},
-    {"first", FERRY_POSITION_INTEGER, .least = "0", .most = "65536", .usual = "0"},
-    {0}};
+    {"layout", FERRY_POSITION_CHOICE,
+     "`interleaved`: sin in column 2k, cos in column 2k + 1; `split`: sines, then cosines",
+     .choices = {"interleaved", "split"}, .default_value = "interleaved"},
+    {"exponent_divisor", FERRY_POSITION_CHOICE,
+     "angle_k(pos) = pos / 10000^(k / divisor); `half`: D/2, `half_minus_one`: D/2 - 1",
+     .choices = {"half", "half_minus_one"}, .default_value = "half"},
+    {"first", FERRY_POSITION_INTEGER, "pos of the first token: 0, or 2 in fairseq's families", .min = "0",
+     .max = "65536", .default_value = "0"},
+    {0},
+};
 
 static int32_t divisor_of(const ferry_position *position)
 {

@@ -9,24 +9,32 @@
  *              min(n - 1, e + ⌊ln(d/e) / ln(m/e)·(n - e)⌋)            otherwise
  *
  * The encoder halves num_buckets: the upper half is for keys to the right. The decoder has only the past. From distance
- * m on the bucket is constant, so bind unrolls the bias by distance (schemes.h). */
+ * m on the bucket is constant, so bind unrolls the bias by distance (clipped.h). */
 #include <math.h>
 #include <stdlib.h>
 
+#include "clipped.h"
 #include "schemes.h"
 
 enum { NUM_BUCKETS, MAX_DISTANCE, TABLES }; /* parameters */
-enum { STACK, LAYER };                      /* tables, and the tensors of either */
+enum { STACK, LAYER };                      /* choices of TABLES, and the tensor of each */
 /* In each direction, half of the buckets hold one distance each; max_distance is beyond those. */
 static const ferry_position_parameter parameters[] = {
-    {"num_buckets", FERRY_POSITION_INTEGER, .least = "4", .most = "65536", .usual = "32"},
-    {"max_distance", FERRY_POSITION_INTEGER, .least = "num_buckets/directions/2+1", .most = "16384", .usual = "128"},
-    {"tables", FERRY_POSITION_CHOICE, .choices = {"stack", "layer"}, .missing = "stack"},
-    {0}};
+    {"num_buckets", FERRY_POSITION_INTEGER,
+     "half of them are for keys to the right of the query in the encoder; all are for the past in the decoder",
+     .min = "4", .max = "65536", .default_value = "32"},
+    {"max_distance", FERRY_POSITION_INTEGER,
+     "distances from here on share a bucket; directions: 2 in the encoder, 1 in the decoder",
+     .min = "num_buckets/directions/2+1", .max = "16384", .default_value = "128"},
+    {"tables", FERRY_POSITION_CHOICE, "one table for all layers of the stack, or one for each",
+     .choices = {"stack", "layer"}, .if_missing = "stack"},
+    {0},
+};
 static const ferry_position_tensor tensors[] = {
-    {.name = "bias", .shape = "num_buckets, H", .when = "tables=stack"},
-    {.name = "bias", .shape = "num_buckets, H", .per_layer = true, .when = "tables=layer"},
-    {0}};
+    {"bias", "num_buckets, H", "added to scores", .when = "tables=stack"},
+    {"bias", "num_buckets, H", "added to scores", .per_layer = true, .when = "tables=layer"},
+    {0},
+};
 
 typedef struct t5 {
     ferry_clipped distances; /* -m … m, decoder -m … 0 */
@@ -39,7 +47,7 @@ static int32_t bucket_of(int32_t d, int32_t n, int32_t m)
 {
     const int32_t e = n / 2;
     if (d < e) return d;
-    /* Rounding must not lose a quotient that is an integer; no other distance comes this close to one. */
+    /* 1e-9 keeps an integer from being rounded down; no other distance comes this close to an integer. */
     const double exact = log((double)d / (double)e) / log((double)m / (double)e) * (double)(n - e);
     const int32_t bucket = e + (int32_t)(exact + 1e-9);
     return bucket < n - 1 ? bucket : n - 1;

@@ -19,10 +19,13 @@
 enum { PANELS = 16, CHUNK = PANELS * FERRY_LANES };
 
 enum { R_PROJ, U, V };
-static const ferry_position_tensor tensors[] = {{.name = "r_proj", .shape = "H*K, D", .per_layer = true, .kept = true},
-                                                {.name = "u", .shape = "H, K", .per_layer = true},
-                                                {.name = "v", .shape = "H, K", .per_layer = true},
-                                                {0}};
+static const ferry_position_tensor tensors[] = {
+    {"r_proj", "H*K, D", "y = W x of sinusoids of the distance i - j (`split`, `half`)", .per_layer = true,
+     .kept = true},
+    {"u", "H, K", "added to queries, for keys", .per_layer = true},
+    {"v", "H, K", "added to queries, for distances", .per_layer = true},
+    {0},
+};
 
 typedef struct transformer_xl {
     float *u, *v;          /* [layers][H][K], times 1/√K as q is */
@@ -105,7 +108,7 @@ static size_t scratch(const ferry_position *position, int32_t queries, int32_t k
     return (size_t)queries * (size_t)position->stack.head_width + (terms > content ? terms : content);
 }
 
-/* scores[i, j] += terms[i, column of j - i] as far as the panels from `p` on reach. */
+/* scores[i, j] += terms[i, column of j - i] for the keys of panels p … p + panels - 1. */
 static void add_terms(const ferry_position *position, const ferry_position_tile *tile,
                       const float *terms /* [queries, CHUNK] */, int32_t p, int32_t panels)
 {

@@ -19,14 +19,16 @@ TEST(test_declarations_are_consistent)
         const ferry_position_tensor *tensor = scheme->tensors;
         ferry_position position;
         while (parameter != NULL && parameter->key != NULL) {
+            assert_non_null(parameter->meaning);
             assert_true((parameter->kind == FERRY_POSITION_CHOICE) == (parameter->choices[0] != NULL));
-            assert_true((parameter->kind == FERRY_POSITION_CHOICE) == (parameter->least == NULL));
-            assert_true(parameter->usual != NULL || parameter->missing != NULL || parameter->when != NULL);
+            assert_true((parameter->kind == FERRY_POSITION_CHOICE) == (parameter->min == NULL));
+            assert_true(parameter->default_value != NULL || parameter->if_missing != NULL || parameter->when != NULL);
             parameter++;
         }
         while (tensor != NULL && tensor->name != NULL) {
-            assert_true(tensor->usual_least <= tensor->usual_most);
-            assert_true(tensor->numbers != FERRY_POSITION_NOT_NEGATIVE || tensor->usual_most > 0);
+            assert_non_null(tensor->meaning);
+            assert_true(tensor->default_min <= tensor->default_max);
+            assert_true(tensor->numbers != FERRY_POSITION_NOT_NEGATIVE || tensor->default_max > 0);
             tensor++;
         }
         if (parameter != NULL) assert_in_range(parameter - scheme->parameters, 1, FERRY_POSITION_MAX_PARAMETERS);
@@ -807,4 +809,9 @@ TEST(test_scores_are_those_of_the_formulas)
                                   (int)clip, s.stack.causal ? 8 : 16, rows[r].other);
             check_setup(&s, rows[r].formula, parameters.text);
         }
+    const ferry_position_scheme *scheme;
+    for (size_t i = 0, r; (scheme = ferry_position_at(i)) != NULL; i++) {
+        for (r = 0; r < sizeof rows / sizeof *rows && strcmp(rows[r].scheme, scheme->name) != 0;) r++;
+        if (scheme->score != NULL && r == sizeof rows / sizeof *rows) fail_msg("%s: no formula", scheme->name);
+    }
 }

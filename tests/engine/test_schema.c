@@ -1,12 +1,11 @@
-/* docs/model-file.md says of every key, tensor, feature and parameter of an encoding what the schema says, and names
- * none that the schema lacks. */
+/* docs/model-file.md says of every key, tensor and feature what the schema says, and names none that the schema
+ * lacks. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "engine/file/schema.h"
-#include "engine/position/position.h"
 #include "tests/support/files.h"
 
 static ferry_view page(void)
@@ -150,39 +149,4 @@ TEST(test_tensors_stand_in_the_page)
     expect_tensors(text, "{s}.", ferry_stack_tensors);
     assert_int_equal(missing, 0);
     assert_int_equal(count_lines(text, "| `{s}."), rows);
-}
-
-/* ---- encodings ---- */
-
-static void expect_parameter(ferry_view text, const char *scheme, const ferry_position_parameter *parameter)
-{
-    static const char *const types[] = {
-        [FERRY_POSITION_CHOICE] = "text", [FERRY_POSITION_INTEGER] = "u32", [FERRY_POSITION_REAL] = "f32"};
-    const ferry_name values =
-        parameter->kind == FERRY_POSITION_CHOICE ? choices_text(parameter->choices)
-        : parameter->kind == FERRY_POSITION_REAL
-            ? ferry_name_format("above %s, up to %s", parameter->least, parameter->most)
-            : ferry_name_format("%s%s … %s", parameter->even ? "even, " : "", parameter->least, parameter->most);
-    expect(text, ferry_name_format("| `%s` | `%s` | %s | %s | %s |", scheme, parameter->key, types[parameter->kind],
-                                   values.text, parameter->missing != NULL ? parameter->missing : "required")
-                     .text);
-}
-
-TEST(test_encodings_stand_in_the_page)
-{
-    const ferry_view text = page();
-    const ferry_position_scheme *scheme;
-    missing = rows = 0;
-    for (size_t i = 0; (scheme = ferry_position_at(i)) != NULL; i++) {
-        const ferry_position_parameter *parameter = scheme->parameters;
-        const ferry_position_tensor *tensor = scheme->tensors;
-        for (; parameter != NULL && parameter->key != NULL; parameter++)
-            expect_parameter(text, scheme->name, parameter);
-        for (; tensor != NULL && tensor->name != NULL; tensor++)
-            expect(text, ferry_name_format("| `%s` | `%s` | %s | [%s] | %s |", scheme->name, tensor->name,
-                                           tensor->per_layer ? "each layer" : "stack", tensor->shape,
-                                           tensor->when != NULL ? tensor->when : "always")
-                             .text);
-    }
-    assert_int_equal(missing, 0);
 }
