@@ -41,7 +41,7 @@ if(FERRY_OPENBLAS)
     if(OPENBLAS_LIBRARY MATCHES "\\.(a|lib)$")
         set(kernel_licenses ${kernels}/openblas_license.txt)
     endif()
-    set_source_files_properties(${kernels}/cpu.c PROPERTIES COMPILE_DEFINITIONS FERRY_OPENBLAS)
+    set_source_files_properties(${kernels}/kernels.c PROPERTIES COMPILE_DEFINITIONS FERRY_OPENBLAS)
 endif()
 
 set(flags_avx2 -mavx2 -mfma -mf16c)
