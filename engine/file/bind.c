@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "engine/kernels/linear.h"
 
 /* ---- keys ---- */
 

@@ -1,3 +1,5 @@
+#include "coarse.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>

@@ -60,13 +60,6 @@ typedef struct ferry_matrix {
     ferry_input_limits *limits; /* codes: of the whole matrix, found by its first products; NULL: not used */
 } ferry_matrix;
 
-/* Ŵ, which approximates a matrix W by fewer bytes: codes of floats, nibbles of codes (ferry_logit_bound). */
-typedef struct ferry_coarse {
-    ferry_matrix matrix; /* without a bias; weights NULL: there is none */
-    float error;         /* no |W_n - Ŵ_n| is larger; of nibbles, in units of their scales */
-    float norm;          /* no |W_n| is larger */
-} ferry_coarse;
-
 /* Four inputs, or parts of them, that are multiplied apart, because sums of 16 bits do not hold them (int8_pairs.c). */
 typedef struct ferry_overflow_group {
     int32_t inputs; /* x̂, four bytes */
@@ -214,15 +207,6 @@ const ferry_kernels *ferry_kernels_find(const char *isa);
 const ferry_kernels *ferry_kernels_find_without_tiles(void);
 /* Tables that run here, best first; NULL-terminated. Requests the permission for tiles. For tests and benchmarks. */
 const ferry_kernels *const *ferry_kernels_available(void);
-
-/* Bytes of the arrays of quantized inputs, for rows, K ≥ 1; and makes `inputs`, whose rows and K are set, point into
- * the caller's memory of that size, 64-byte aligned. */
-size_t ferry_rows_i8_size(const ferry_kernels *kernels, int32_t rows, int32_t K);
-void ferry_rows_i8_place(ferry_rows_i8 *inputs, const ferry_kernels *kernels, void *memory);
-
-/* Weight [N, K] row-major → panels [⌈N/16⌉][K][16], ferry_panels_count floats. */
-size_t ferry_panels_count(int32_t N, int32_t K); /* floats */
-void ferry_panels_pack(float *panels, const float *weight, int32_t N, int32_t K);
 
 /* ---- the ISAs that have kernels, and what this CPU can run ---- */
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/pool.h"
 
 /* Products that threads share: for fewer weights, sharing costs more than it saves. Their pieces: smaller ones are not
  * worth taking one by one, and tiles have up to four panels. Several for each thread, so that none waits long for the

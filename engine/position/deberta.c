@@ -13,6 +13,7 @@
 #include <math.h>
 
 #include "base/system.h"
+#include "engine/kernels/linear.h"
 #include "schemes.h"
 
 enum { CLIP, P2C };                                /* parameters */

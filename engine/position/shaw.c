@@ -6,6 +6,7 @@
  * keys are summed before they are multiplied by rel_v. rel_k is stored as panels, rel_v like cached values. */
 #include <string.h>
 
+#include "engine/kernels/linear.h"
 #include "schemes.h"
 
 enum { CLIP };         /* parameter */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/tensor.h"
+#include "engine/kernels/coarse.h"
 #include "engine/kernels/linear.h"
 
 enum { CHUNK = 1 << 14, RELEASE_STEP = 4 << 20, MAX_I8_INPUTS = 1 << 16 };

@@ -2,6 +2,8 @@
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "tests/support/quantized.h"
 
+#include "engine/kernels/coarse.h"
+
 #if defined(_WIN32)
 #include <windows.h>
 #else

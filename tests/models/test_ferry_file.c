@@ -3,6 +3,7 @@
 #include "tests/support/made_marian.h"
 
 #include "base/system.h"
+#include "engine/kernels/linear.h"
 #include "tools/system/folders.h"
 
 static char *convert_to(const char *source, const ferry_import_options *options)

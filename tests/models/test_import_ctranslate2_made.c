@@ -2,6 +2,7 @@
 #include "tests/support/ctranslate2_made.h"
 
 #include "engine/api/model.h"
+#include "engine/kernels/linear.h"
 
 enum { D = MADE_D, H = MADE_H, F = MADE_F, V = MADE_V };
 

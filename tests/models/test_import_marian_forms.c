@@ -1,6 +1,8 @@
 /* What Marian's configurations can say, on small synthetic models: taken as said, or refused by key and value. */
 #include "tests/support/made_marian.h"
 
+#include "engine/kernels/linear.h"
+
 static const ferry_model_file *made(const marian_kind *kind)
 {
     return converted(marian_folder(kind));

@@ -3,6 +3,7 @@
 #include <float.h>
 
 #include "base/tensor.h"
+#include "engine/kernels/coarse.h"
 #include "engine/kernels/linear.h"
 #include "random.h"
 
