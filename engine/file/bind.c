@@ -204,20 +204,14 @@ static ferry_status bind_sizes(ferry_binder *binder, const char *name, int32_t n
     return FERRY_OK;
 }
 
-/* Codes with one scale for each row or one multiplier, and optionally a multiplier of the inputs; with limits of
- * inputs, where products of 16 bits are fast. */
+/* Codes with one scale for each row or one multiplier, and optionally a multiplier of the inputs. */
 static ferry_status bind_codes(ferry_binder *binder, const char *name, ferry_matrix *matrix, ferry_error *error)
 {
     const ferry_name scale = ferry_name_format("%s.scale", name), multiplier = ferry_name_format("%s.multiplier", name);
     const ferry_name input = ferry_name_format("%s.input_multiplier", name);
     const bool has_scale = ferry_gguf_tensor(binder->gguf, scale.text) != NULL;
-    const size_t size = ferry_input_limits_size(matrix->K);
     const float *value;
-    if (binder->kernels->pairs) {
-        matrix->limits = ferry_arena_alloc(&binder->file->arena, size, 1);
-        if (matrix->limits == NULL) return ferry_fail_memory(error, "limits of inputs", size);
-        ferry_input_limits_init(matrix->limits, matrix->codes, matrix->N, matrix->K);
-    }
+    FERRY_TRY(ferry_matrix_begin(matrix, binder->kernels, &binder->file->arena, error));
     if (has_scale == (ferry_gguf_tensor(binder->gguf, multiplier.text) != NULL))
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: expected one of the tensors '%s' and '%s', found %s",
                           binder->gguf->file, scale.text, multiplier.text, has_scale ? "both" : "none");

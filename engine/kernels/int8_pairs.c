@@ -5,11 +5,12 @@
  * negative ones neither. A group of inputs of which a pair exceeds that is split into halves: one stands in the block,
  * the other among the row's overflow groups, which a tile multiplies after its loop.
  *
- * Where the matrices' limits are known (ferry_input_limits), the sums of FOURS groups are added in 16 bits before they
+ * Where the matrices' limits are known (int8_limits.h), the sums of FOURS groups are added in 16 bits before they
  * are widened, those of EIGHTS where inputs are small. They may wrap on the way: what counts is Σ q·x̂, without the 128,
  * which fits. So they start at an offset, -128·Σ x̂ modulo 2^16. Of groups that would exceed a limit together, some
  * become overflow groups as a whole. Inputs of nibbles are neither split nor limited. */
 #include "int8.h"
+#include "int8_limits.h"
 
 #define MOST_IN_PAIR 128 /* 255·128 < 2^15 */
 #define FOURS 4
@@ -23,20 +24,95 @@
 #define TILES(TILE) TILES_UP_TO_4(TILE, 1)
 #endif
 
+/* Limits pay in products of LIMITED_ROWS_TOGETHER rows and more. */
+enum { LIMITED_ROWS_TOGETHER = 8 };
+
+/* ---- additional data ---- */
+
+/* Four inputs, or parts of them, that are multiplied apart, because sums of 16 bits do not hold them. */
+typedef struct overflow_group {
+    int32_t inputs; /* x̂, four bytes */
+    uint32_t at;    /* where the codes of their group begin in a panel */
+} overflow_group;
+
+/* Additional data of inputs; the arrays follow. */
+typedef struct pair_inputs {
+    const int32_t *limits;  /* of the matrices; NULL: unknown */
+    int32_t together;       /* how many groups of inputs are added in 16 bits, as the first row decides */
+    overflow_group *groups; /* [rows, count_groups(K)] */
+    int32_t *offsets;       /* [rows, count_offsets(K)] what sums of 16 bits start at */
+    int32_t *counts;        /* [rows] of overflow groups */
+    int32_t lowest[];       /* [count_all_limits(K)] of several matrices */
+} pair_inputs;
+
+/* The most overflow groups of a row: two for each group of inputs. */
+INLINE size_t count_groups(int32_t K)
+{
+    return 2 * (((size_t)K + GROUP - 1) / GROUP);
+}
+
+/* Offsets of a row: one for every 16 inputs, which holds those of both of their pairs. */
+INLINE size_t count_offsets(int32_t K)
+{
+    return count_limits(K) / 2;
+}
+
+static size_t inputs_size(int32_t rows, int32_t K)
+{
+    const size_t row = count_groups(K) * sizeof(overflow_group) + (count_offsets(K) + 1) * sizeof(int32_t);
+    return sizeof(pair_inputs) + count_all_limits(K) * sizeof(int32_t) + (size_t)rows * row;
+}
+
+/* The lowest limits of `count` matrices; NULL: they are not all known. */
+static const int32_t *lowest_limits(const ferry_matrix *const *matrices, int32_t count, int32_t rows, int32_t *lowest)
+{
+    const size_t values = count_all_limits(matrices[0]->K);
+    const int32_t *first = NULL;
+    bool known = true;
+    for (int32_t m = 0; m < count; m++) {
+        const int32_t *limits = matrices[m]->extra != NULL ? find_limits(matrices[m]->extra, rows) : NULL;
+        known = known && limits != NULL;
+        if (!known) continue;
+        if (m == 0) first = limits;
+        if (m == 1) memcpy(lowest, first, values * sizeof *lowest);
+        for (size_t i = 0; m > 0 && i < values; i++) lowest[i] = limits[i] < lowest[i] ? limits[i] : lowest[i];
+    }
+    return !known ? NULL : count == 1 ? first : lowest;
+}
+
+static void begin_inputs(ferry_rows_i8 *inputs, const ferry_matrix *const *matrices, int32_t count)
+{
+    const int32_t rows = inputs->rows, K = inputs->K;
+    pair_inputs *pairs = inputs->extra;
+    pairs->groups = (overflow_group *)(void *)(pairs->lowest + count_all_limits(K));
+    pairs->offsets = (int32_t *)(void *)(pairs->groups + (size_t)rows * count_groups(K));
+    pairs->counts = pairs->offsets + (size_t)rows * count_offsets(K);
+    pairs->limits =
+        !inputs->nibbles && rows >= LIMITED_ROWS_TOGETHER ? lowest_limits(matrices, count, rows, pairs->lowest) : NULL;
+}
+
+static void begin_matrix(const ferry_matrix *matrix)
+{
+    begin_limits(matrix->extra, matrix->codes, matrix->N, matrix->K);
+}
+
+const ferry_extra_i8 FERRY_KERNEL(extra) = {limits_size, begin_matrix, inputs_size, begin_inputs};
+
 /* What a block of rows has: its rows' lists of overflow groups side by side, filled up with zeros where others are
  * longer, and the offsets of both pairs of the groups that are added together. */
 typedef struct block_overflow {
-    int32_t *counts;              /* [rows] the first one, once all rows are there: the most of any */
-    ferry_overflow_group *groups; /* [the most][rows of the block] */
-    int32_t *offsets;             /* [⌈K/16⌉, or half as many for EIGHTS][rows of the block] */
+    int32_t *counts;        /* [rows] the first one, once all rows are there: the most of any */
+    overflow_group *groups; /* [the most][rows of the block] */
+    int32_t *offsets;       /* [⌈K/16⌉, or half as many for EIGHTS][rows of the block] */
 } block_overflow;
 
 INLINE block_overflow overflow_of(const ferry_rows_i8 *x, int32_t first)
 {
+    const pair_inputs *pairs = x->extra;
     const size_t at = (size_t)first;
-    return (block_overflow){.counts = x->overflow.counts + first,
-                            .groups = x->overflow.groups + at * ferry_overflow_most(x->K),
-                            .offsets = x->overflow.offsets + at * ferry_overflow_offsets(x->K)};
+    return (block_overflow){.counts = pairs->counts + first,
+                            .groups = pairs->groups + at * count_groups(x->K),
+                            .offsets = pairs->offsets + at * count_offsets(x->K)};
 }
 
 /* ---- quantizing ---- */
@@ -47,10 +123,10 @@ _Static_assert(BYTES == EIGHTS * GROUP && EIGHTS == 2 * FOURS, "registers, or ha
 _Static_assert(2 * EIGHTS * NIBBLE_MOST * 127 <= INT16_MAX, "sums of nibbles fit");
 
 typedef struct row_overflow {
-    int32_t together;             /* 1, FOURS or EIGHTS groups */
-    bool split;                   /* groups of which a pair needs it */
-    const int32_t *limits;        /* of as many; NULL: nothing exceeds them */
-    ferry_overflow_group *groups; /* `stride` apart, and so are the offsets */
+    int32_t together;       /* 1, FOURS or EIGHTS groups */
+    bool split;             /* groups of which a pair needs it */
+    const int32_t *limits;  /* of as many; NULL: nothing exceeds them */
+    overflow_group *groups; /* `stride` apart, and so are the offsets */
     int32_t *offsets;
     size_t stride, count;
     __m128i sums; /* Σ x̂ of the overflow groups, in parts */
@@ -70,7 +146,7 @@ INLINE void store_all(int8_t *codes, __m256i bytes)
 INLINE void add_overflow(row_overflow *row, uint32_t group, __m128i inputs)
 {
     const __m128i pairs = _mm_maddubs_epi16(_mm_set1_epi8(1), inputs);
-    row->groups[row->count++ * row->stride] = (ferry_overflow_group){_mm_cvtsi128_si32(inputs), group * PANEL_GROUP};
+    row->groups[row->count++ * row->stride] = (overflow_group){_mm_cvtsi128_si32(inputs), group * PANEL_GROUP};
     row->sums = _mm_add_epi32(row->sums, _mm_madd_epi16(pairs, _mm_set1_epi16(1)));
 }
 
@@ -244,13 +320,14 @@ void FERRY_KERNEL(quantize)(ferry_rows_i8 *inputs, const float *x, int32_t row)
     const block part = block_of_row(&parts, row);
     const int32_t K = inputs->K, at = row - part.first;
     const float factor = inputs->factors[row];
-    const int32_t *limits = inputs->overflow.limits;
+    pair_inputs *pairs = inputs->extra;
+    const int32_t *limits = pairs->limits;
     const block_overflow lists = overflow_of(inputs, part.first);
-    if (row == 0) inputs->overflow.together = limits == NULL ? 1 : are_small(x, K, factor) ? EIGHTS : FOURS;
+    if (row == 0) pairs->together = limits == NULL ? 1 : are_small(x, K, factor) ? EIGHTS : FOURS;
     row_lanes lanes = {.nibbles = inputs->nibbles};
-    const int32_t together = inputs->overflow.together;
+    const int32_t together = pairs->together;
     /* Behind the limits of FOURS, [⌈K/32⌉][2][2], are those of EIGHTS. */
-    if (together == EIGHTS) limits += 2 * ferry_overflow_offsets(K);
+    if (together == EIGHTS) limits += count_limits(K);
     row_overflow overflow = {.together = together,
                              .split = !inputs->nibbles,
                              .limits = limits,
@@ -265,8 +342,7 @@ void FERRY_KERNEL(quantize)(ferry_rows_i8 *inputs, const float *x, int32_t row)
         int32_t most = 0;
         for (int32_t r = 0; r < part.rows; r++) most = lists.counts[r] > most ? lists.counts[r] : most;
         for (int32_t r = 0; r < part.rows; r++)
-            for (int32_t i = lists.counts[r]; i < most; i++)
-                lists.groups[i * part.rows + r] = (ferry_overflow_group){0};
+            for (int32_t i = lists.counts[r]; i < most; i++) lists.groups[i * part.rows + r] = (overflow_group){0};
         lists.counts[0] = most;
     }
     if (together > 1) { /* what has no offset: the overflow groups */
@@ -325,7 +401,7 @@ INLINE void accumulate(sum_vec *acc, int rows, const int8_t *x, const int8_t *w,
 /* acc [rows, PARTS] += the products of a block's overflow groups, as many of each row as one has. */
 INLINE void add_overflow_groups(sum_vec *acc, int rows, block_overflow overflow, const int8_t *w)
 {
-    const ferry_overflow_group *at = overflow.groups;
+    const overflow_group *at = overflow.groups;
     for (int32_t left = overflow.counts[0]; left > 0; left--, at += rows)
         UNROLL for (int r = 0; r < rows; r++)
             add_step(acc + r * PARTS, 1, (const int8_t *)&at[r].inputs, 0, w + at[r].at);
@@ -441,7 +517,7 @@ static tile_row nibbles_tiles[TILE_ROWS + 1] = {TILES(NIBBLES_ENTRY)};
 void FERRY_KERNEL(product_i8)(float *y, size_t ldy, const ferry_rows_i8 *x, const ferry_matrix *matrix)
 {
     const product job = new_product(y, ldy, x, matrix);
-    const int32_t together = x->overflow.together;
+    const int32_t together = ((const pair_inputs *)x->extra)->together;
     run_tiles(&job,
               matrix->kind == FERRY_MATRIX_NIBBLES ? nibbles_tiles
               : together == 1                      ? single_tiles

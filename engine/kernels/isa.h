@@ -62,7 +62,8 @@
 #endif
 
 #define FERRY_DECLARE_KERNEL(isa, kernel) __typeof__(*((ferry_kernels *)0)->kernel) ferry_##kernel##_##isa;
-#define FERRY_DECLARE_KERNELS(name, LEVEL, product_isa, i8_isa, rest_isa, fast, pairs, rows)                           \
+#define FERRY_DECLARE_KERNELS(name, LEVEL, product_isa, i8_isa, rest_isa, fast, extra, rows)                           \
+    extern const ferry_extra_i8 ferry_extra_##i8_isa;                                                                  \
     FERRY_DECLARE_KERNEL(product_isa, product)                                                                         \
     FERRY_KERNEL_LIST_I8(FERRY_DECLARE_KERNEL, i8_isa)                                                                 \
     FERRY_KERNEL_LIST_REST(FERRY_DECLARE_KERNEL, rest_isa)

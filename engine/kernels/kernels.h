@@ -10,8 +10,9 @@
  * + 1 are added. The table `openblas` does not keep the first promise: OpenBLAS adds in an order of its own, which
  * depends on the number of rows.
  *
- * Each ISA fills one table from the same sources (product.c, heads.c, rows.c and one of int8_*.c), compiled with its
- * flags; OpenBLAS has its own product (product_openblas.c), and otherwise the table of plain C. */
+ * Each ISA fills one table (ferry_kernels) from the same sources (product.c, heads.c, rows.c and one of int8_*.c),
+ * compiled with its flags; OpenBLAS has its own product (product_openblas.c), and otherwise the table of plain C. A
+ * kernel's definition has its name in FERRY_KERNEL(): grep 'KERNEL(softmax)' finds that of `softmax`. */
 #ifndef FERRY_KERNELS_KERNELS_H
 #define FERRY_KERNELS_KERNELS_H
 
@@ -21,6 +22,10 @@
 #include <stdint.h>
 
 #define FERRY_LANES 16
+/* Any panel is a list of lines. In a line, each of the 16 outputs has a cell: a float, 4 int8 numbers, or 8 nibbles. */
+enum { FERRY_CELL_BYTES = 4, FERRY_LINE_BYTES = FERRY_CELL_BYTES * FERRY_LANES };
+/* Consecutive inputs of an output in an int8 panel. */
+enum { FERRY_INT8_GROUP = FERRY_CELL_BYTES };
 
 typedef enum ferry_activation {
     FERRY_RELU,         /* max(x, 0) */
@@ -32,8 +37,6 @@ typedef enum ferry_activation {
 
 /* The most int8 products whose sum an int32 can hold. */
 enum { FERRY_CODES_MAX_K = 1 << 16 };
-
-typedef struct ferry_input_limits ferry_input_limits; /* linear.h */
 
 typedef enum ferry_matrix_kind {
     FERRY_MATRIX_FLOATS,
@@ -52,39 +55,13 @@ typedef struct ferry_matrix {
         const int8_t *codes;    /* q, [⌈N/16⌉][⌈K/4⌉][16][4], padded with zeros */
         const uint8_t *nibbles; /* [⌈N/16⌉][K/8][16][4] */
     };
-    float nibbles_error;        /* no |q[n] - q̂[n]| is larger */
-    const float *scales;        /* codes: [N], or NULL for one multiplier */
-    float multiplier;           /* codes without scales */
-    float input_multiplier;     /* codes: the file's own a; 0: a is taken from the inputs */
-    const float *bias;          /* [N], or NULL */
-    ferry_input_limits *limits; /* codes: of the whole matrix, found by its first products; NULL: not used */
+    float nibbles_error;    /* no |q[n] - q̂[n]| is larger */
+    const float *scales;    /* codes: [N], or NULL for one multiplier */
+    float multiplier;       /* codes without scales */
+    float input_multiplier; /* codes: the file's own a; 0: a is taken from the inputs */
+    const float *bias;      /* [N], or NULL */
+    void *extra;            /* codes: additional data of the kernels (ferry_extra_i8), or NULL */
 } ferry_matrix;
-
-/* Four inputs, or parts of them, that are multiplied apart, because sums of 16 bits do not hold them (int8_pairs.c). */
-typedef struct ferry_overflow_group {
-    int32_t inputs; /* x̂, four bytes */
-    uint32_t at;    /* where the codes of their group begin in a panel */
-} ferry_overflow_group;
-
-/* What else inputs have where products are sums of pairs in 16 bits (ferry_kernels.pairs). */
-typedef struct ferry_overflow {
-    const int32_t *limits;        /* of the matrices (ferry_input_limits); NULL: unknown */
-    int32_t together;             /* how many groups of inputs are added in 16 bits, as the first row decides */
-    int32_t *counts;              /* [rows] of overflow groups */
-    ferry_overflow_group *groups; /* [rows, ferry_overflow_most(K)] */
-    int32_t *offsets;             /* [rows, ferry_overflow_offsets(K)] what sums of 16 bits start at */
-} ferry_overflow;
-
-/* How many overflow groups, and how many offsets, a row has at most: two for each group of inputs; one for every 16
- * inputs, for both of their pairs, rounded up to an even number. */
-static inline size_t ferry_overflow_most(int32_t K)
-{
-    return 2 * (((size_t)K + 3) / 4);
-}
-static inline size_t ferry_overflow_offsets(int32_t K)
-{
-    return 2 * (((size_t)K + 31) / 32);
-}
 
 /* Quantized inputs of products (linear.h). */
 typedef struct ferry_rows_i8 {
@@ -95,8 +72,21 @@ typedef struct ferry_rows_i8 {
     int8_t *codes; /* x̂, [rows, K rounded up to 64] bytes in the order of the ISA's tiles (int8.h); 64-byte aligned */
     bool nibbles;  /* to be multiplied by nibbles, not by codes */
     float nibbles_error; /* of its matrix */
-    ferry_overflow overflow;
+    void *extra;         /* additional data of the kernels (ferry_extra_i8) */
 } ferry_rows_i8;
+
+/* Additional data of int8 products, beside codes and scales. Only the kernels know its contents: callers allocate
+ * blocks of these sizes, 64-byte aligned, and point to them. */
+typedef struct ferry_extra_i8 {
+    /* Of a matrix of codes, which outlives it. Its parts and selected rows have the same block, and threads share it.
+     * matrix_begin initializes matrix->extra. */
+    size_t (*matrix_size)(int32_t K);
+    void (*matrix_begin)(const ferry_matrix *matrix);
+    /* Of inputs. inputs_begin initializes inputs->extra before a row is quantized, for products with these matrices,
+     * [count] of one kind and K. */
+    size_t (*inputs_size)(int32_t rows, int32_t K);
+    void (*inputs_begin)(ferry_rows_i8 *inputs, const ferry_matrix *const *matrices, int32_t count);
+} ferry_extra_i8;
 
 /* Keys, or values, of `heads` heads at positions 0 … count - 1, in blocks of 4 (graph/cache.h): position j is slot j %
  * 4 of blocks[j / 4]; blocks past the last position are not read. Blocks are 64-byte aligned; offset, head and stride
@@ -140,8 +130,8 @@ typedef struct ferry_top {
 typedef struct ferry_kernels {
     const char *isa;      /* its name, of the list below */
     bool fast_i8;         /* products of int8 are faster than those of floats, not only smaller */
-    bool pairs;           /* they are sums of pairs in 16 bits, and faster still for inputs within limits */
     int32_t nibbles_rows; /* up to so many rows those of nibbles are faster than those of codes; 0: there are none */
+    const ferry_extra_i8 *extra; /* NULL: products of int8 need no additional data */
 
     /* y[i, n] = bias[n] + Σ_k x[i, k]·W[n, k] for n < N; bias may be NULL.
      * x [rows, K] with ldx ≥ K floats from row to row, y [rows, N] with ldy ≥ N; panels [⌈N/16⌉][K][16], 64-byte
@@ -211,9 +201,10 @@ const ferry_kernels *const *ferry_kernels_available(void);
 /* ---- the ISAs that have kernels, and what this CPU can run ---- */
 
 /* Ascending: each one includes those before it of its architecture. (Only AVX-VNNI may be missing.)
- *     ISA(name, LEVEL, product, i8, rest, fast, pairs, rows)
+ *     ISA(name, LEVEL, product, i8, rest, fast, extra, rows)
  * product, i8, rest: the ISAs whose kernels it uses for products of floats, for int8, and for all else (kernels.cmake
- * compiles no others); fast, pairs, rows: ferry_kernels.fast_i8, pairs, nibbles_rows.
+ * compiles no others); fast, rows: ferry_kernels.fast_i8, nibbles_rows; extra: whether the int8 kernels define an
+ * ferry_extra_i8.
  */
 #define FERRY_ALL_ROWS INT32_MAX
 #define FERRY_ISAS_PLAIN(ISA) ISA(plain, PLAIN, plain, plain, plain, false, false, 0)
@@ -236,12 +227,12 @@ const ferry_kernels *const *ferry_kernels_available(void);
 #define FERRY_ISAS_OPENBLAS(ISA) ISA(openblas, PLAIN, openblas, plain, plain, false, false, 0)
 
 /* "plain, openblas, avx2, …" */
-#define FERRY_ISA_NEXT_NAME(name, LEVEL, product, i8, rest, fast, pairs, rows) ", " #name
+#define FERRY_ISA_NEXT_NAME(name, LEVEL, product, i8, rest, fast, extra, rows) ", " #name
 #define FERRY_ISA_NAMES                                                                                                \
     "plain" FERRY_ISAS_OPENBLAS(FERRY_ISA_NEXT_NAME) FERRY_ISAS_X86_64(FERRY_ISA_NEXT_NAME)                            \
         FERRY_ISAS_AARCH64(FERRY_ISA_NEXT_NAME)
 
-#define FERRY_ISA_LEVEL(name, LEVEL, product, i8, rest, fast, pairs, rows) FERRY_CPU_##LEVEL,
+#define FERRY_ISA_LEVEL(name, LEVEL, product, i8, rest, fast, extra, rows) FERRY_CPU_##LEVEL,
 typedef enum ferry_cpu_level {
     FERRY_ISAS_PLAIN(FERRY_ISA_LEVEL) FERRY_ISAS_X86_64(FERRY_ISA_LEVEL) FERRY_ISAS_AARCH64(FERRY_ISA_LEVEL)
 } ferry_cpu_level;

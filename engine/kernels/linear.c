@@ -65,25 +65,26 @@ void ferry_panels_pack(float *panels, const float *weight, int32_t N, int32_t K)
 
 size_t ferry_rows_i8_size(const ferry_kernels *kernels, int32_t rows, int32_t K)
 {
-    const size_t count = (size_t)rows, codes = ferry_round_up((size_t)K, 64);
-    const size_t pairs =
-        ferry_overflow_most(K) * sizeof(ferry_overflow_group) + (ferry_overflow_offsets(K) + 1) * sizeof(int32_t);
-    return ferry_round_up(count * (2 * sizeof(float) + sizeof(int32_t)), 64) +
-           count * (codes + (kernels->pairs ? pairs : 0));
+    const size_t count = (size_t)rows, extra = kernels->extra != NULL ? kernels->extra->inputs_size(rows, K) : 0;
+    return ferry_round_up(count * (2 * sizeof(float) + sizeof(int32_t)), 64) + count * ferry_round_up((size_t)K, 64) +
+           extra;
 }
 
-void ferry_rows_i8_place(ferry_rows_i8 *inputs, const ferry_kernels *kernels, void *memory)
+ferry_rows_i8 ferry_rows_i8_begin(const ferry_kernels *kernels, int32_t rows, const ferry_matrix *const *matrices,
+                                  int32_t count, void *memory)
 {
-    const size_t rows = (size_t)inputs->rows, K = (size_t)inputs->K;
-    ferry_overflow *overflow = &inputs->overflow;
-    inputs->factors = memory;
-    inputs->units = inputs->factors + rows;
-    inputs->sums = (int32_t *)(void *)(inputs->units + rows);
-    inputs->codes = (int8_t *)memory + ferry_round_up(rows * (2 * sizeof(float) + sizeof(int32_t)), 64);
-    if (!kernels->pairs) return;
-    overflow->groups = (ferry_overflow_group *)(void *)(inputs->codes + rows * ferry_round_up(K, 64));
-    overflow->offsets = (int32_t *)(void *)(overflow->groups + rows * ferry_overflow_most(inputs->K));
-    overflow->counts = overflow->offsets + rows * ferry_overflow_offsets(inputs->K);
+    const ferry_matrix *matrix = matrices[0];
+    ferry_rows_i8 inputs = {.rows = rows,
+                            .K = matrix->K,
+                            .nibbles = matrix->kind == FERRY_MATRIX_NIBBLES,
+                            .nibbles_error = matrix->nibbles_error};
+    inputs.factors = memory;
+    inputs.units = inputs.factors + rows;
+    inputs.sums = (int32_t *)(void *)(inputs.units + rows);
+    inputs.codes = (int8_t *)memory + ferry_round_up((size_t)rows * (2 * sizeof(float) + sizeof(int32_t)), 64);
+    inputs.extra = inputs.codes + (size_t)rows * ferry_round_up((size_t)inputs.K, 64);
+    if (kernels->extra != NULL) kernels->extra->inputs_begin(&inputs, matrices, count);
+    return inputs;
 }
 
 /* Each row's factor a is the matrix's own, or 127 / max|x| over the row's group. A group is quantized while it is in
@@ -107,32 +108,10 @@ static void quantize(const ferry_kernels *kernels, ferry_rows_i8 *inputs, const 
     }
 }
 
-/* The lowest limits of `count` matrices of codes; NULL: they are not all known. */
-static const int32_t *lowest_limits(ferry_context *context, const ferry_matrix *const *matrices, int32_t count,
-                                    int32_t rows, bool *failed)
-{
-    const size_t values = ferry_input_limits_count(matrices[0]->K);
-    const int32_t *limits[FERRY_LINEAR_MAX];
-    bool known = true;
-    for (int32_t m = 0; m < count; m++) {
-        limits[m] = matrices[m]->limits != NULL ? ferry_input_limits_find(matrices[m]->limits, rows) : NULL;
-        known = known && limits[m] != NULL;
-    }
-    if (!known) return NULL;
-    if (count == 1) return limits[0];
-    int32_t *lowest = ferry_arena_take(&context->arena, values, sizeof *lowest, failed);
-    for (size_t i = 0; lowest != NULL && i < values; i++) {
-        lowest[i] = limits[0][i];
-        for (int32_t m = 1; m < count; m++) lowest[i] = limits[m][i] < lowest[i] ? limits[m][i] : lowest[i];
-    }
-    return lowest;
-}
-
 ferry_status ferry_inputs_prepare(ferry_context *context, const ferry_rows *rows, const ferry_matrix *const *matrices,
                                   int32_t matrix_count, ferry_inputs *inputs, ferry_error *error)
 {
     const ferry_matrix *matrix = matrices[0];
-    ferry_rows_i8 *quantized = &inputs->quantized;
     *inputs = (ferry_inputs){.rows = rows->count};
     bool failed = false;
     if (matrix->kind == FERRY_MATRIX_FLOATS) {
@@ -150,15 +129,9 @@ ferry_status ferry_inputs_prepare(ferry_context *context, const ferry_rows *rows
     }
     const size_t size = ferry_rows_i8_size(context->kernels, rows->count, matrix->K);
     void *memory = ferry_arena_take(&context->arena, size, 1, &failed);
-    *quantized = (ferry_rows_i8){.rows = rows->count,
-                                 .K = matrix->K,
-                                 .nibbles = matrix->kind == FERRY_MATRIX_NIBBLES,
-                                 .nibbles_error = matrix->nibbles_error};
-    if (!quantized->nibbles && rows->count >= FERRY_LIMITED_ROWS_TOGETHER && context->kernels->pairs)
-        quantized->overflow.limits = lowest_limits(context, matrices, matrix_count, rows->count, &failed);
     if (failed) return ferry_fail_memory(error, "quantized inputs", size);
-    ferry_rows_i8_place(quantized, context->kernels, memory);
-    quantize(context->kernels, quantized, rows, matrix);
+    inputs->quantized = ferry_rows_i8_begin(context->kernels, rows->count, matrices, matrix_count, memory);
+    quantize(context->kernels, &inputs->quantized, rows, matrix);
     return FERRY_OK;
 }
 
@@ -249,6 +222,17 @@ ferry_status ferry_linear_many(ferry_context *context, float *const *y, const fe
         FERRY_TRY(multiply(context, &p, error));
     }
     ferry_arena_end(&context->arena, mark);
+    return FERRY_OK;
+}
+
+ferry_status ferry_matrix_begin(ferry_matrix *matrix, const ferry_kernels *kernels, ferry_arena *arena,
+                                ferry_error *error)
+{
+    if (kernels->extra == NULL) return FERRY_OK;
+    const size_t size = kernels->extra->matrix_size(matrix->K);
+    matrix->extra = ferry_arena_alloc(arena, size, 1);
+    if (matrix->extra == NULL) return ferry_fail_memory(error, "additional data of a matrix", size);
+    kernels->extra->matrix_begin(matrix);
     return FERRY_OK;
 }
 
@@ -346,100 +330,4 @@ void ferry_codes_quantize(const float *x, int32_t K, int8_t *codes, float *scale
         quotient = quotient < 127.0f ? quotient : 127.0f;
         codes[k] = (int8_t)(quotient + shift - shift);
     }
-}
-
-/* ---- limits of inputs ---- */
-
-/* Inputs of a group; pairs in a line of 16 outputs for it; inputs that have limits; and for how many of these a panel
- * is read at a time, so that what is found stays in the cache. */
-enum { GROUP = 4, PAIRS = LINE_BYTES / 2, PART = 16, PARTS_READ = 16 };
-enum { UNKNOWN, MEASURING, KNOWN };
-
-size_t ferry_input_limits_count(int32_t K)
-{
-    return 3 * ferry_overflow_offsets(K);
-}
-
-size_t ferry_input_limits_size(int32_t K)
-{
-    return sizeof(ferry_input_limits) + ferry_input_limits_count(K) * sizeof(int32_t);
-}
-
-void ferry_input_limits_init(ferry_input_limits *limits, const int8_t *codes, int32_t N, int32_t K)
-{
-    memset(limits, 0, ferry_input_limits_size(K));
-    atomic_init(&limits->state, UNKNOWN);
-    atomic_init(&limits->rows, 0);
-    limits->N = N;
-    limits->K = K;
-    limits->codes = codes;
-}
-
-/* most[pair] = the larger one of most[pair] and Σ q² of the pairs of some groups. In quarters, rounded up, these fit in
- * 16 bits. */
-static void measure_part(const int8_t *codes, size_t groups, uint16_t *most)
-{
-    uint16_t sums[PAIRS] = {0};
-    for (size_t g = 0; g < groups; g++) {
-        uint16_t pairs[PAIRS];
-        memcpy(pairs, codes + g * LINE_BYTES, LINE_BYTES);
-        for (size_t p = 0; p < PAIRS; p++) {
-            const int16_t low = (int8_t)(pairs[p] & 0xff), high = (int8_t)(pairs[p] >> 8);
-            sums[p] = (uint16_t)(sums[p] + (uint16_t)(low * low + high * high) / 4 + 1);
-        }
-    }
-    for (size_t p = 0; p < PAIRS; p++) most[p] = sums[p] > most[p] ? sums[p] : most[p];
-}
-
-/* values[part][2] = the largest quarters of Σ q² of all outputs. */
-static void measure(ferry_input_limits *limits)
-{
-    const size_t parts = ((size_t)limits->K + PART - 1) / PART, groups = ((size_t)limits->K + GROUP - 1) / GROUP;
-    const size_t panels = ((size_t)limits->N + FERRY_LANES - 1) / FERRY_LANES;
-    for (size_t first = 0; first < parts; first += PARTS_READ) {
-        const size_t count = parts - first < PARTS_READ ? parts - first : PARTS_READ;
-        uint16_t most[PARTS_READ][PAIRS] = {{0}};
-        for (size_t p = 0; p < panels; p++)
-            for (size_t part = 0; part < count; part++) {
-                const size_t at = (first + part) * (PART / GROUP), left = groups - at;
-                measure_part(limits->codes + (p * groups + at) * LINE_BYTES, left < PART / GROUP ? left : PART / GROUP,
-                             most[part]);
-            }
-        for (size_t i = 0; i < count * PAIRS; i++) {
-            int32_t *value = &limits->values[2 * (first + i / PAIRS) + i % 2];
-            const int32_t found = most[i / PAIRS][i % PAIRS];
-            *value = found > *value ? found : *value;
-        }
-    }
-}
-
-/* The limit that Σ q², in quarters, gives. */
-static int32_t limit_of(int64_t quarters)
-{
-    const int64_t room = INT16_MAX * INT16_MAX;
-    return quarters == 0 ? INT32_MAX : (int32_t)(room / (4 * quarters));
-}
-
-static void find_limits(ferry_input_limits *limits)
-{
-    const size_t fours = 2 * ferry_overflow_offsets(limits->K);
-    int32_t *values = limits->values, *eights = values + fours;
-    measure(limits);
-    for (size_t i = 0; i < fours / 2; i++) {
-        const int32_t *pair = values + i / 2 * 4 + i % 2;
-        eights[i] = limit_of((int64_t)pair[0] + pair[2]);
-    }
-    for (size_t i = 0; i < fours; i++) values[i] = limit_of(values[i]);
-}
-
-const int32_t *ferry_input_limits_find(ferry_input_limits *limits, int32_t rows)
-{
-    int unknown = UNKNOWN;
-    if (atomic_load_explicit(&limits->state, memory_order_acquire) == KNOWN) return limits->values;
-    const int before = atomic_fetch_add(&limits->rows, rows < FERRY_LIMITED_ROWS ? rows : FERRY_LIMITED_ROWS);
-    if (before + rows < FERRY_LIMITED_ROWS) return NULL;
-    if (!atomic_compare_exchange_strong(&limits->state, &unknown, MEASURING)) return NULL;
-    find_limits(limits);
-    atomic_store_explicit(&limits->state, KNOWN, memory_order_release);
-    return limits->values;
 }

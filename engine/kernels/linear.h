@@ -22,34 +22,6 @@
 
 typedef struct ferry_pool ferry_pool;
 
-/* ---- limits of inputs: how large they may be together, so that their sums fit in 16 bits (int8_pairs.c) ---- */
-
-/* The limits of a matrix q [N, K]. For every 16 inputs, which are four groups of two pairs, values [⌈K/32⌉][2][2] holds
- * two limits: of the eight inputs in first pairs, and of the eight in second ones. A limit is the largest Σ x̂² with
- * which |Σ x̂·q[n]| < 2^15 for every output n: (2^15 - 1)² / max_n Σ q[n]² (Cauchy and Schwarz). Behind them,
- * [⌈K/32⌉][2] holds the limits of every 32 inputs. */
-struct ferry_input_limits {
-    atomic_int state;
-    atomic_int rows; /* that have been multiplied */
-    int32_t N, K;
-    const int8_t *codes;
-    int32_t values[];
-};
-
-/* How many limits there are. K ≥ 1. */
-size_t ferry_input_limits_count(int32_t K);
-
-/* Bytes of the struct, which the caller allocates; `codes`, those of q (ferry_matrix), must outlive it. */
-size_t ferry_input_limits_size(int32_t K);
-void ferry_input_limits_init(ferry_input_limits *limits, const int8_t *codes, int32_t N, int32_t K);
-
-/* Finding limits reads all codes, which pays after FERRY_LIMITED_ROWS rows in all; sums of 16 bits pay in products of
- * FERRY_LIMITED_ROWS_TOGETHER rows and more. */
-enum { FERRY_LIMITED_ROWS = 128, FERRY_LIMITED_ROWS_TOGETHER = 8 };
-/* The limits, for a product of some rows; NULL before a total of FERRY_LIMITED_ROWS, or while another thread finds
- * them. Thread-safe. */
-const int32_t *ferry_input_limits_find(ferry_input_limits *limits, int32_t rows);
-
 /* ---- products ---- */
 
 /* Totals of products. */
@@ -94,10 +66,12 @@ typedef struct ferry_inputs {
     ferry_rows_i8 quantized; /* for other matrices */
 } ferry_inputs;
 
-/* Bytes of the arrays of quantized inputs, for rows, K ≥ 1; and makes `inputs`, whose rows and K are set, point into
- * the caller's memory of that size, 64-byte aligned. */
+/* Bytes of quantized inputs; rows, K ≥ 1. */
 size_t ferry_rows_i8_size(const ferry_kernels *kernels, int32_t rows, int32_t K);
-void ferry_rows_i8_place(ferry_rows_i8 *inputs, const ferry_kernels *kernels, void *memory);
+/* Inputs of that size in the caller's memory, 64-byte aligned, without a row yet: for products with `count` matrices of
+ * one kind and K. */
+ferry_rows_i8 ferry_rows_i8_begin(const ferry_kernels *kernels, int32_t rows, const ferry_matrix *const *matrices,
+                                  int32_t count, void *memory);
 
 /* For some matrices of one kind with one input_multiplier, or any columns of them. Errors: MEMORY. */
 ferry_status ferry_inputs_prepare(ferry_context *context, const ferry_rows *rows, const ferry_matrix *const *matrices,
@@ -110,6 +84,11 @@ ferry_status ferry_inputs_multiply(ferry_context *context, float *y, const ferry
 enum { FERRY_LINEAR_MAX = 4 };
 ferry_status ferry_linear_many(ferry_context *context, float *const *y, const ferry_rows *rows,
                                const ferry_matrix *const *matrices, int32_t count, ferry_error *error);
+
+/* Gives a matrix of codes the additional data of these kernels (ferry_extra_i8), in memory of `arena`. Errors: MEMORY.
+ */
+ferry_status ferry_matrix_begin(ferry_matrix *matrix, const ferry_kernels *kernels, ferry_arena *arena,
+                                ferry_error *error);
 
 /* Row n of W: y [K]. With a multiplier it is q·(1 / multiplier), as Marian widens its embeddings. */
 void ferry_matrix_row(const ferry_matrix *matrix, int32_t n, float *y);
