@@ -11,13 +11,10 @@
 
 /* ---- a panel of codes as nibbles, of floats as codes ---- */
 
-/* Lines of a panel of codes, in each of which each of the 16 rows has a cell. */
-enum { CELL_BYTES = 4, LINE_BYTES = CELL_BYTES * FERRY_LANES };
-
 /* 16 u of a line, in unsigned bytes. */
 static void round_line(const int8_t *codes, uint8_t *rounded)
 {
-    for (size_t i = 0; i < LINE_BYTES; i++) {
+    for (size_t i = 0; i < FERRY_LINE_BYTES; i++) {
         const uint8_t q = (uint8_t)(codes[i] + 128), most = q < 247 ? q : 247;
         rounded[i] = (uint8_t)(most + 8) & 0xf0;
     }
@@ -26,7 +23,7 @@ static void round_line(const int8_t *codes, uint8_t *rounded)
 /* For each code of a line: errors += (q - q̂)², at most 15²; marks |= q. */
 static void measure_line(const int8_t *codes, const uint8_t *rounded, uint16_t *errors, uint8_t *marks)
 {
-    for (size_t i = 0; i < LINE_BYTES; i++) {
+    for (size_t i = 0; i < FERRY_LINE_BYTES; i++) {
         const int16_t error = (int8_t)(uint8_t)(codes[i] + 128 - rounded[i]);
         errors[i] = (uint16_t)(errors[i] + error * error);
         marks[i] |= (uint8_t)codes[i];
@@ -36,21 +33,21 @@ static void measure_line(const int8_t *codes, const uint8_t *rounded, uint16_t *
 void ferry_nibbles_from_panel(const int8_t *codes, int32_t K, uint8_t *nibbles, ferry_nibbles_error *of)
 {
     enum { SUMMED = 128 }; /* lines, whose sums of errors fit in 16 bits */
-    uint8_t first[LINE_BYTES], second[LINE_BYTES], marks[LINE_BYTES] = {0};
+    uint8_t first[FERRY_LINE_BYTES], second[FERRY_LINE_BYTES], marks[FERRY_LINE_BYTES] = {0};
     memset(of, 0, sizeof *of);
     for (int32_t k = 0; k < K;) {
-        uint16_t errors[LINE_BYTES] = {0};
-        const int32_t end = K - k < 8 * SUMMED ? K : k + 8 * SUMMED;
-        for (; k < end; k += 8, codes += 2 * LINE_BYTES, nibbles += LINE_BYTES) {
+        uint16_t errors[FERRY_LINE_BYTES] = {0};
+        const int32_t end = K - k < FERRY_NIBBLE_GROUP * SUMMED ? K : k + FERRY_NIBBLE_GROUP * SUMMED;
+        for (; k < end; k += FERRY_NIBBLE_GROUP, codes += 2 * FERRY_LINE_BYTES, nibbles += FERRY_LINE_BYTES) {
             round_line(codes, first);
-            round_line(codes + LINE_BYTES, second);
+            round_line(codes + FERRY_LINE_BYTES, second);
             measure_line(codes, first, errors, marks);
-            measure_line(codes + LINE_BYTES, second, errors, marks);
-            for (size_t i = 0; i < LINE_BYTES; i++) nibbles[i] = (uint8_t)(first[i] >> 4 | second[i]);
+            measure_line(codes + FERRY_LINE_BYTES, second, errors, marks);
+            for (size_t i = 0; i < FERRY_LINE_BYTES; i++) nibbles[i] = (uint8_t)(first[i] >> 4 | second[i]);
         }
-        for (size_t i = 0; i < LINE_BYTES; i++) of->squares[i / CELL_BYTES] += errors[i];
+        for (size_t i = 0; i < FERRY_LINE_BYTES; i++) of->squares[i / FERRY_CELL_BYTES] += errors[i];
     }
-    for (size_t i = 0; i < LINE_BYTES; i++) of->any[i / CELL_BYTES] |= marks[i] != 0;
+    for (size_t i = 0; i < FERRY_LINE_BYTES; i++) of->any[i / FERRY_CELL_BYTES] |= marks[i] != 0;
 }
 
 /* Four steps of a panel, [4][16], into codes [16][4] by the reciprocals of their scales. */
@@ -58,7 +55,7 @@ static void quantize_steps(const float *panel, const float *inverse, int8_t *cod
 {
     const float shift = 0x1.8p23f; /* adding it rounds to an integer, in the lowest bits */
     uint32_t words[FERRY_LANES] = {0};
-    for (uint32_t step = 0; step < 4; step++)
+    for (uint32_t step = 0; step < FERRY_INT8_GROUP; step++)
         for (size_t l = 0; l < FERRY_LANES; l++) {
             float q = panel[step * FERRY_LANES + l] * inverse[l];
             q = q > -127.0f ? q : -127.0f;
@@ -73,8 +70,8 @@ static void quantize_steps(const float *panel, const float *inverse, int8_t *cod
 
 void ferry_codes_from_panel(const float *panel, int32_t K, int8_t *codes, float *scales)
 {
-    const size_t steps = (size_t)K, whole = steps / 4 * 4;
-    float most[FERRY_LANES] = {0}, inverse[FERRY_LANES], rest[4 * FERRY_LANES] = {0};
+    const size_t steps = (size_t)K, whole = steps / FERRY_INT8_GROUP * FERRY_INT8_GROUP;
+    float most[FERRY_LANES] = {0}, inverse[FERRY_LANES], rest[FERRY_LINE_BYTES] = {0};
     for (size_t k = 0; k < steps; k++)
         for (size_t l = 0; l < FERRY_LANES; l++) {
             const float size = fabsf(panel[k * FERRY_LANES + l]);
@@ -84,7 +81,8 @@ void ferry_codes_from_panel(const float *panel, int32_t K, int8_t *codes, float 
         scales[l] = most[l] > 0x1p-100f ? most[l] / 127 : 0x1p-100f;
         inverse[l] = 1 / scales[l];
     }
-    for (size_t k = 0; k < whole; k += 4) quantize_steps(panel + k * FERRY_LANES, inverse, codes + k * FERRY_LANES);
+    for (size_t k = 0; k < whole; k += FERRY_INT8_GROUP)
+        quantize_steps(panel + k * FERRY_LANES, inverse, codes + k * FERRY_LANES);
     if (whole == steps) return;
     memcpy(rest, panel + whole * FERRY_LANES, (steps - whole) * FERRY_LANES * sizeof *rest);
     quantize_steps(rest, inverse, codes + whole * FERRY_LANES);

@@ -25,10 +25,9 @@
 #include <wasm_simd128.h>
 #endif
 
-#define GROUP 4                           /* consecutive inputs of an output */
-#define PANEL_GROUP (FERRY_LANES * GROUP) /* bytes of a panel: a line */
-#define PIECE_INPUTS 64                   /* of a row that is alone, or of a tile of AMX */
-#define MAX_PANELS 4                      /* of a tile */
+#define GROUP FERRY_INT8_GROUP
+#define PIECE_INPUTS 64 /* of a row that is alone, or of a tile of AMX */
+#define MAX_PANELS 4    /* of a tile */
 #define MAX_TILE_ROWS 16
 #define MAX_SUMS 48 /* vectors of sums in any tile, all chains */
 
@@ -36,7 +35,7 @@
 #define NIBBLE_SHIFT 4
 #define NIBBLE_OFFSET 128
 #define NIBBLE_MOST 15
-#define NIBBLE_GROUPS 2
+#define NIBBLE_GROUPS (FERRY_NIBBLE_GROUP / GROUP)
 
 typedef int32_t int_vec __attribute__((vector_size(4 * WIDTH), may_alias));
 typedef uint32_t sum_vec __attribute__((vector_size(4 * WIDTH), may_alias)); /* partial sums may wrap */
@@ -269,7 +268,7 @@ INLINE product new_product(float *y, size_t ldy, const ferry_rows_i8 *x, const f
 {
     const size_t groups = ((size_t)x->K + GROUP - 1) / GROUP;
     const size_t lines = matrix->kind == FERRY_MATRIX_NIBBLES ? groups / NIBBLE_GROUPS : groups;
-    return (product){y, ldy, (size_t)matrix->N, x, matrix, matrix->codes, groups, lines * PANEL_GROUP};
+    return (product){y, ldy, (size_t)matrix->N, x, matrix, matrix->codes, groups, lines * FERRY_LINE_BYTES};
 }
 
 /* sum / unit, rounded once. With fused multiply-adds, by the reciprocal and two Newton steps on the remainder; the
@@ -422,7 +421,7 @@ INLINE ahead look_ahead(const product *job, int32_t panel, int32_t size, size_t 
     if (at + bytes > end) at = end - bytes;
     *share = bytes / count;
     return (ahead){.at = job->weights + at,
-                   .step = (size_t)size * PANEL_GROUP / count,
+                   .step = (size_t)size * FERRY_LINE_BYTES / count,
                    .skip = count >= 4 ? 3 : count >= 2};
 }
 

@@ -165,7 +165,7 @@ INLINE void add_step(sum_vec *acc, int rows, int panels, const int8_t *x, const 
 INLINE void prefetch_lines(const ahead *next, size_t left, int panels)
 {
     if (panels <= 2 && (left & next->skip) == 0)
-        UNROLL for (int p = 0; p < panels; p++) __builtin_prefetch(next->at + p * PANEL_GROUP, 0, 2);
+        UNROLL for (int p = 0; p < panels; p++) __builtin_prefetch(next->at + p * FERRY_LINE_BYTES, 0, 2);
 }
 
 /* acc [rows, panels·PARTS] += Σ x̂·q over all groups, in `chains` chains side by side that are added at the end. */
@@ -173,16 +173,17 @@ INLINE void accumulate(sum_vec *acc, int rows, int panels, int chains, const int
                        ahead next)
 {
     const int size = rows * panels * PARTS;
-    const size_t panel_size = groups * PANEL_GROUP, together = (size_t)chains;
+    const size_t panel_size = groups * FERRY_LINE_BYTES, together = (size_t)chains;
     size_t left = groups;
     for (; left >= together; left -= together) {
-        UNROLL for (int c = 0; c < chains; c++, x += rows * GROUP, w += PANEL_GROUP, next.at += next.step)
+        UNROLL for (int c = 0; c < chains; c++, x += rows * GROUP, w += FERRY_LINE_BYTES, next.at += next.step)
         {
             prefetch_lines(&next, left, panels);
             add_step(acc + c * size, rows, panels, x, w, CODES, panel_size);
         }
     }
-    for (; left > 0; left--, x += rows * GROUP, w += PANEL_GROUP) add_step(acc, rows, panels, x, w, CODES, panel_size);
+    for (; left > 0; left--, x += rows * GROUP, w += FERRY_LINE_BYTES)
+        add_step(acc, rows, panels, x, w, CODES, panel_size);
     add_chains(acc, size, chains);
 }
 
@@ -192,8 +193,8 @@ INLINE void accumulate_nibbles(sum_vec *acc, int rows, int panels, int chains, c
                                size_t lines, ahead next)
 {
     const int size = rows * panels * PARTS, second = chains > 1 ? size : 0;
-    const size_t panel_size = lines * PANEL_GROUP;
-    for (size_t left = lines; left > 0; left--, x += NIBBLE_GROUPS * rows * GROUP, w += PANEL_GROUP) {
+    const size_t panel_size = lines * FERRY_LINE_BYTES;
+    for (size_t left = lines; left > 0; left--, x += NIBBLE_GROUPS * rows * GROUP, w += FERRY_LINE_BYTES) {
         prefetch_lines(&next, left, panels);
         next.at += next.step;
         add_step(acc, rows, panels, x, w, FIRST_NIBBLES, panel_size);
@@ -251,21 +252,21 @@ INLINE void accumulate(sum_vec *acc, int rows, int panels, int chains, const int
                        ahead next)
 {
     const int size = rows * panels * PARTS;
-    const size_t panel_size = groups * PANEL_GROUP;
+    const size_t panel_size = groups * FERRY_LINE_BYTES;
     int8x16_t row[TILE_ROWS];
     size_t left = groups;
     for (; left >= LANES; left -= LANES, x += rows * INPUTS) {
         load_rows(row, rows, x);
-        UNROLL for (int lane = 0; lane < LANES; lane++, w += PANEL_GROUP)
+        UNROLL for (int lane = 0; lane < LANES; lane++, w += FERRY_LINE_BYTES)
         {
-            UNROLL for (int p = 0; p < panels; p++) __builtin_prefetch(next.at + p * PANEL_GROUP, 0, 2);
+            UNROLL for (int p = 0; p < panels; p++) __builtin_prefetch(next.at + p * FERRY_LINE_BYTES, 0, 2);
             add_lane(acc + lane % chains * size, rows, panels, row, lane, w, CODES, panel_size);
             next.at += next.step;
         }
     }
     if (left > 0) {
         load_rows(row, rows, x);
-        UNROLL for (int lane = 0; lane < LANES - 1; lane++, w += PANEL_GROUP)
+        UNROLL for (int lane = 0; lane < LANES - 1; lane++, w += FERRY_LINE_BYTES)
         {
             if ((size_t)lane < left) add_lane(acc, rows, panels, row, lane, w, CODES, panel_size);
         }
@@ -278,14 +279,14 @@ INLINE void accumulate_nibbles(sum_vec *acc, int rows, int panels, int chains, c
                                size_t lines, ahead next)
 {
     const int size = rows * panels * PARTS;
-    const size_t panel_size = lines * PANEL_GROUP;
+    const size_t panel_size = lines * FERRY_LINE_BYTES;
     int8x16_t row[TILE_ROWS];
     size_t left = lines;
     for (; left >= LANES / NIBBLE_GROUPS; left -= LANES / NIBBLE_GROUPS, x += rows * INPUTS) {
         load_rows(row, rows, x);
-        UNROLL for (int lane = 0; lane < LANES; lane += NIBBLE_GROUPS, w += PANEL_GROUP)
+        UNROLL for (int lane = 0; lane < LANES; lane += NIBBLE_GROUPS, w += FERRY_LINE_BYTES)
         {
-            UNROLL for (int p = 0; p < panels; p++) __builtin_prefetch(next.at + p * PANEL_GROUP, 0, 2);
+            UNROLL for (int p = 0; p < panels; p++) __builtin_prefetch(next.at + p * FERRY_LINE_BYTES, 0, 2);
             add_lane(acc + lane % chains * size, rows, panels, row, lane, w, FIRST_NIBBLES, panel_size);
             add_lane(acc + (lane + 1) % chains * size, rows, panels, row, lane + 1, w, SECOND_NIBBLES, panel_size);
             next.at += next.step;
@@ -310,7 +311,7 @@ INLINE void add_groups(int32x4_t *acc, int rows, bool two, const int8_t *x, cons
     UNROLL for (int i = 0; i < 2 * rows; i++) row[i] = vreinterpretq_s8_s32(vdupq_n_s32(four_bytes(x + i * GROUP)));
     UNROLL for (int v = 0; v < PARTS; v++, w += WIDTH * GROUP)
     {
-        const int8x16_t first = vld1q_s8(w), second = two ? vld1q_s8(w + PANEL_GROUP) : vdupq_n_s8(0);
+        const int8x16_t first = vld1q_s8(w), second = two ? vld1q_s8(w + FERRY_LINE_BYTES) : vdupq_n_s8(0);
         UNROLL for (int r = 0; r < rows; r++)
         {
             const int8x16_t a = row[2 * r], b = row[2 * r + 1];
@@ -334,7 +335,7 @@ INLINE void accumulate(sum_vec *sums, int rows, int panels, int chains, const in
     size_t left = groups;
     (void)panels;
     (void)chains;
-    for (; left >= 2; left -= 2, x += rows * INPUTS, w += 2 * PANEL_GROUP, next.at += 2 * next.step) {
+    for (; left >= 2; left -= 2, x += rows * INPUTS, w += 2 * FERRY_LINE_BYTES, next.at += 2 * next.step) {
         __builtin_prefetch(next.at, 0, 2);
         __builtin_prefetch(next.at + next.step, 0, 2);
         add_groups(acc, rows, true, x, w);
@@ -375,7 +376,7 @@ INLINE void multiply_tile(const product *job, int32_t row, int32_t panel, const 
     }
 #if defined(NIBBLES_TILES)
     if (nibbles) {
-        accumulate_nibbles(acc, rows, panels, chains, x, w, job->panel_size / PANEL_GROUP, *next);
+        accumulate_nibbles(acc, rows, panels, chains, x, w, job->panel_size / FERRY_LINE_BYTES, *next);
         UNROLL for (int v = 0; v < size; v++)
         {
             acc[v] = (acc[v] << NIBBLE_SHIFT) + (uint32_t)sums[v / (panels * PARTS)];

@@ -33,7 +33,7 @@ INLINE void add_groups(int32x4_t *acc, int rows, int parts, bool two, const int8
     UNROLL for (int v = 0; v < parts; v++, w += WIDTH * GROUP)
     {
         const int32x4_t first = vreinterpretq_s32_s8(vld1q_s8(w));
-        const int32x4_t second = two ? vreinterpretq_s32_s8(vld1q_s8(w + PANEL_GROUP)) : vdupq_n_s32(0);
+        const int32x4_t second = two ? vreinterpretq_s32_s8(vld1q_s8(w + FERRY_LINE_BYTES)) : vdupq_n_s32(0);
         columns[2 * v] = vreinterpretq_s8_s32(vzip1q_s32(first, second));
         columns[2 * v + 1] = vreinterpretq_s8_s32(vzip2q_s32(first, second));
     }
@@ -63,7 +63,7 @@ INLINE void multiply_tile(const product *job, int32_t row, int32_t panel, const 
         const int8_t *x = job->x->codes + (size_t)row * row_bytes(job->x->K, INPUTS);
         const int8_t *w = job->weights + (size_t)panel * job->panel_size + part * WIDTH * GROUP;
         size_t left = job->groups;
-        for (; left >= 2; left -= 2, x += rows * INPUTS, w += 2 * PANEL_GROUP) {
+        for (; left >= 2; left -= 2, x += rows * INPUTS, w += 2 * FERRY_LINE_BYTES) {
             if (part == 0) {
                 __builtin_prefetch(next.at, 0, 2);
                 __builtin_prefetch(next.at + next.step, 0, 2);
@@ -114,8 +114,8 @@ void FERRY_KERNEL(product_i8)(float *y, size_t ldy, const ferry_rows_i8 *x, cons
 
 enum { FEWEST_ROWS = 4 }; /* fewer leave too much of a tile empty */
 #define TILE_GROUPS (PIECE_INPUTS / GROUP)
-#define TILE_BYTES (TILE_GROUPS * PANEL_GROUP) /* of B */
-#define LINE 64                                /* bytes of a row of any tile */
+#define TILE_BYTES (TILE_GROUPS * FERRY_LINE_BYTES) /* of B */
+#define LINE 64                                     /* bytes of a row of any tile */
 #define ALIGNED __attribute__((aligned(64)))
 
 void FERRY_KERNEL(quantize)(ferry_rows_i8 *inputs, const float *x, int32_t row)
@@ -305,7 +305,7 @@ void FERRY_KERNEL(product_i8)(float *y, size_t ldy, const ferry_rows_i8 *x, cons
                      .tiles = tiles,
                      .panels = count_panels(&job),
                      .steps = job.groups / TILE_GROUPS,
-                     .left = job.groups % TILE_GROUPS * PANEL_GROUP,
+                     .left = job.groups % TILE_GROUPS * FERRY_LINE_BYTES,
                      .inputs_step = (size_t)rows * PIECE_INPUTS,
                      .sums = sums,
                      .last = last};

@@ -146,7 +146,7 @@ INLINE void store_all(int8_t *codes, __m256i bytes)
 INLINE void add_overflow(row_overflow *row, uint32_t group, __m128i inputs)
 {
     const __m128i pairs = _mm_maddubs_epi16(_mm_set1_epi8(1), inputs);
-    row->groups[row->count++ * row->stride] = (overflow_group){_mm_cvtsi128_si32(inputs), group * PANEL_GROUP};
+    row->groups[row->count++ * row->stride] = (overflow_group){_mm_cvtsi128_si32(inputs), group * FERRY_LINE_BYTES};
     row->sums = _mm_add_epi32(row->sums, _mm_madd_epi16(pairs, _mm_set1_epi16(1)));
 }
 
@@ -389,7 +389,7 @@ INLINE void add_step(sum_vec *acc, int rows, const int8_t *x, size_t step, const
 /* acc [rows, PARTS] += Σ x̂·q over all groups, each widened by itself. */
 INLINE void accumulate(sum_vec *acc, int rows, const int8_t *x, const int8_t *w, size_t groups, ahead next)
 {
-    for (size_t left = groups; left > 0; left--, x += rows * GROUP, w += PANEL_GROUP, next.at += next.step) {
+    for (size_t left = groups; left > 0; left--, x += rows * GROUP, w += FERRY_LINE_BYTES, next.at += next.step) {
         /* Into the nearest cache instead of the second: as measured, not where few blocks are through with a panel
          * before the next one has come. */
         if (next.skip < 3 && (left & next.skip) == 0) __builtin_prefetch(next.at, 0, 2);
@@ -458,12 +458,13 @@ INLINE void accumulate_together(sum_vec *acc, int rows, size_t together, const i
             UNROLL for (size_t g = 0; g < together; g++) __builtin_prefetch(next.at + g * next.step, 0, 3);
         next.at += together * next.step;
         start_sums(sums, rows, offsets, nibbles);
-        UNROLL for (size_t g = 0; g < together; g++, x += step, w += PANEL_GROUP) add_line(sums, rows, x, w, nibbles);
+        UNROLL for (size_t g = 0; g < together; g++, x += step, w += FERRY_LINE_BYTES)
+            add_line(sums, rows, x, w, nibbles);
         widen_sums(acc, rows, sums);
     }
     if (left == 0) return;
     start_sums(sums, rows, offsets, nibbles);
-    for (; left > 0; left--, x += step, w += PANEL_GROUP) add_line(sums, rows, x, w, nibbles);
+    for (; left > 0; left--, x += step, w += FERRY_LINE_BYTES) add_line(sums, rows, x, w, nibbles);
     widen_sums(acc, rows, sums);
 }
 
@@ -487,8 +488,8 @@ INLINE void multiply_tile(const product *job, int32_t row, int32_t panel, const 
     else if (together > 1)
         accumulate_together(acc, rows, (size_t)together, x, overflow.offsets, w, job->groups, *next, false);
     else
-        accumulate_together(acc, rows, EIGHTS / NIBBLE_GROUPS, x, overflow.offsets, w, job->panel_size / PANEL_GROUP,
-                            *next, true);
+        accumulate_together(acc, rows, EIGHTS / NIBBLE_GROUPS, x, overflow.offsets, w,
+                            job->panel_size / FERRY_LINE_BYTES, *next, true);
     if (together > 0)
         add_overflow_groups(acc, rows, overflow, w);
     else

@@ -24,8 +24,8 @@
 #define FERRY_LANES 16
 /* Any panel is a list of lines. In a line, each of the 16 outputs has a cell: a float, 4 int8 numbers, or 8 nibbles. */
 enum { FERRY_CELL_BYTES = 4, FERRY_LINE_BYTES = FERRY_CELL_BYTES * FERRY_LANES };
-/* Consecutive inputs of an output in an int8 panel. */
-enum { FERRY_INT8_GROUP = FERRY_CELL_BYTES };
+/* Consecutive inputs of an output in a cell of int8 numbers, or of nibbles. */
+enum { FERRY_INT8_GROUP = FERRY_CELL_BYTES, FERRY_NIBBLE_GROUP = 2 * FERRY_CELL_BYTES };
 
 typedef enum ferry_activation {
     FERRY_RELU,         /* max(x, 0) */

@@ -25,14 +25,22 @@ ferry_status ferry_context_check(const ferry_context *context, ferry_error *erro
 
 /* ---- panels ---- */
 
-/* A panel of any kind is a list of lines of 64 bytes, in each of which every one of the 16 rows has 4: a float, four
- * codes, or eight nibbles. */
-enum { LINE_BYTES = 64, CELL_BYTES = LINE_BYTES / FERRY_LANES };
+/* Consecutive inputs in a cell. */
+static const int32_t cell_inputs[] = {
+    [FERRY_MATRIX_FLOATS] = 1, [FERRY_MATRIX_CODES] = FERRY_INT8_GROUP, [FERRY_MATRIX_NIBBLES] = FERRY_NIBBLE_GROUP};
+
+void ferry_matrix_shape(ferry_matrix_kind kind, int32_t N, int32_t K, int64_t shape[3])
+{
+    shape[0] = ((int64_t)N + FERRY_LANES - 1) / FERRY_LANES;
+    shape[1] = ((int64_t)K + cell_inputs[kind] - 1) / cell_inputs[kind];
+    shape[2] = kind == FERRY_MATRIX_FLOATS ? FERRY_LANES : FERRY_LINE_BYTES;
+}
 
 size_t ferry_panel_bytes(const ferry_matrix *matrix)
 {
-    static const size_t together[] = {[FERRY_MATRIX_FLOATS] = 1, [FERRY_MATRIX_CODES] = 4, [FERRY_MATRIX_NIBBLES] = 8};
-    return LINE_BYTES * (((size_t)matrix->K + together[matrix->kind] - 1) / together[matrix->kind]);
+    int64_t shape[3];
+    ferry_matrix_shape(matrix->kind, matrix->N, matrix->K, shape);
+    return FERRY_LINE_BYTES * (size_t)shape[1];
 }
 
 static size_t weights_size(const ferry_matrix *matrix)
@@ -44,7 +52,7 @@ static size_t weights_size(const ferry_matrix *matrix)
 static const unsigned char *first_cell(const ferry_matrix *matrix, int32_t n)
 {
     return (const unsigned char *)matrix->weights + (size_t)(n / FERRY_LANES) * ferry_panel_bytes(matrix) +
-           n % FERRY_LANES * CELL_BYTES;
+           n % FERRY_LANES * FERRY_CELL_BYTES;
 }
 
 size_t ferry_panels_count(int32_t N, int32_t K)
@@ -242,12 +250,13 @@ void ferry_matrix_row(const ferry_matrix *matrix, int32_t n, float *y)
 {
     const unsigned char *cell = first_cell(matrix, n);
     if (matrix->kind == FERRY_MATRIX_FLOATS) {
-        for (int32_t k = 0; k < matrix->K; k++, cell += LINE_BYTES) memcpy(&y[k], cell, sizeof *y);
+        for (int32_t k = 0; k < matrix->K; k++, cell += FERRY_LINE_BYTES) memcpy(&y[k], cell, sizeof *y);
         return;
     }
     const int8_t *codes = (const int8_t *)cell;
     float scale = matrix->scales != NULL ? matrix->scales[n] : 1.0f / matrix->multiplier;
-    for (int32_t k = 0; k < matrix->K; k++) y[k] = (float)codes[(size_t)(k / 4) * LINE_BYTES + (size_t)(k % 4)] * scale;
+    for (int32_t k = 0; k < matrix->K; k++)
+        y[k] = (float)codes[(size_t)(k / FERRY_INT8_GROUP) * FERRY_LINE_BYTES + (size_t)(k % FERRY_INT8_GROUP)] * scale;
 }
 
 ferry_matrix ferry_matrix_columns(const ferry_matrix *matrix, int32_t first, int32_t count)
@@ -287,8 +296,8 @@ ferry_status ferry_matrix_select(const ferry_matrix *matrix, const int32_t *ids,
         const unsigned char *rows[FERRY_LANES]; /* of the panel, read side by side */
         if (here < FERRY_LANES) memset(data, 0, bytes);
         for (int32_t l = 0; l < here; l++) rows[l] = first_cell(matrix, ids[first + l]);
-        for (size_t at = 0; at < bytes; at += LINE_BYTES)
-            for (int32_t l = 0; l < here; l++) memcpy(data + at + l * CELL_BYTES, rows[l] + at, CELL_BYTES);
+        for (size_t at = 0; at < bytes; at += FERRY_LINE_BYTES)
+            for (int32_t l = 0; l < here; l++) memcpy(data + at + l * FERRY_CELL_BYTES, rows[l] + at, FERRY_CELL_BYTES);
     }
     return FERRY_OK;
 }
@@ -297,7 +306,7 @@ ferry_status ferry_matrix_select(const ferry_matrix *matrix, const int32_t *ids,
 
 size_t ferry_codes_size(int32_t N, int32_t K)
 {
-    return ferry_round_up((size_t)N, FERRY_LANES) * ferry_round_up((size_t)K, 4);
+    return ferry_round_up((size_t)N, FERRY_LANES) * ferry_round_up((size_t)K, FERRY_INT8_GROUP);
 }
 
 size_t ferry_nibbles_size(int32_t N, int32_t K)
@@ -309,7 +318,9 @@ void ferry_codes_pack(int8_t *panel, const int8_t *rows, int32_t count, int32_t 
 {
     memset(panel, 0, ferry_codes_size(FERRY_LANES, K));
     for (int32_t r = 0; r < count; r++)
-        for (int32_t k = 0; k < K; k++) panel[(k / 4) * 64 + r * 4 + k % 4] = rows[(size_t)r * (size_t)K + (size_t)k];
+        for (int32_t k = 0; k < K; k++)
+            panel[(k / FERRY_INT8_GROUP * FERRY_LANES + r) * FERRY_INT8_GROUP + k % FERRY_INT8_GROUP] =
+                rows[(size_t)r * (size_t)K + (size_t)k];
 }
 
 void ferry_codes_quantize(const float *x, int32_t K, int8_t *codes, float *scale)

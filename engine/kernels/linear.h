@@ -111,6 +111,8 @@ static inline size_t ferry_matrix_panels(const ferry_matrix *matrix)
     return ((size_t)matrix->N + FERRY_LANES - 1) / FERRY_LANES;
 }
 
+/* The shape of the panels of a matrix [N, K]: panels, lines, and the floats or bytes of a line. */
+void ferry_matrix_shape(ferry_matrix_kind kind, int32_t N, int32_t K, int64_t shape[3]);
 /* Bytes of a panel. */
 size_t ferry_panel_bytes(const ferry_matrix *matrix);
 

@@ -8,7 +8,7 @@
 #include "engine/kernels/coarse.h"
 #include "engine/kernels/linear.h"
 
-enum { CHUNK = 1 << 14, RELEASE_STEP = 4 << 20, MAX_I8_INPUTS = 1 << 16 };
+enum { CHUNK = 1 << 14, RELEASE_STEP = 4 << 20 };
 
 /* ---- what the file holds ---- */
 
@@ -47,7 +47,7 @@ bool ferry_import_has_coarse(const ferry_import_plan *plan, const ferry_import_t
     if (strcmp(tensor->name, output) != 0) return false;
     for (size_t i = 0; i < plan->tensor_count; i++)
         if (strcmp(plan->tensors[i].name, "shortlist.ids") == 0) return false;
-    return ferry_import_matrix_type(tensor, options) != FERRY_I8 || tensor->K % 8 == 0;
+    return ferry_import_matrix_type(tensor, options) != FERRY_I8 || tensor->K % FERRY_NIBBLE_GROUP == 0;
 }
 
 /* Nibbles of codes with a multiplier have that one. */
@@ -65,12 +65,13 @@ static ferry_type stored_type(const ferry_import_tensor *tensor, const ferry_imp
 
 static int32_t stored_shape(const ferry_import_tensor *tensor, ferry_type type, int64_t shape[3])
 {
-    const int64_t panels = (tensor->N + FERRY_LANES - 1) / FERRY_LANES, K = tensor->K;
-    const bool matrix = tensor->form == FERRY_IMPORT_MATRIX, codes = type == FERRY_I8;
-    shape[0] = matrix ? panels : tensor->N;
-    shape[1] = codes ? (K + 3) / 4 : K;
-    shape[2] = codes ? 4 * FERRY_LANES : FERRY_LANES;
-    return matrix ? 3 : tensor->form == FERRY_IMPORT_TABLE ? 2 : 1;
+    if (tensor->form == FERRY_IMPORT_MATRIX) {
+        ferry_matrix_shape(type == FERRY_I8 ? FERRY_MATRIX_CODES : FERRY_MATRIX_FLOATS, tensor->N, tensor->K, shape);
+        return 3;
+    }
+    shape[0] = tensor->N;
+    shape[1] = tensor->K;
+    return tensor->form == FERRY_IMPORT_TABLE ? 2 : 1;
 }
 
 ferry_status ferry_import_declare(const ferry_import_plan *plan, ferry_gguf_writer *writer,
@@ -82,8 +83,8 @@ ferry_status ferry_import_declare(const ferry_import_plan *plan, ferry_gguf_writ
         const int64_t N = tensor->N;
         int64_t shape[3];
         const ferry_type type = stored_type(tensor, options);
-        int32_t dims = stored_shape(tensor, type, shape);
-        if (type == FERRY_I8 && tensor->K > MAX_I8_INPUTS) {
+        const int32_t dims = stored_shape(tensor, type, shape);
+        if (type == FERRY_I8 && tensor->K > FERRY_CODES_MAX_K) {
             return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "tensor '%s': %d inputs are too many for i8: use f16",
                               tensor->name, (int)tensor->K);
         }
@@ -95,9 +96,9 @@ ferry_status ferry_import_declare(const ferry_import_plan *plan, ferry_gguf_writ
         if (type == FERRY_I8 && tensor->input_multiplier != 0)
             ferry_gguf_declare(writer, name_beside(tensor, "input_multiplier").text, FERRY_F32, 1, &one);
         if (!ferry_import_has_coarse(plan, tensor, options)) continue;
-        dims = stored_shape(tensor, FERRY_I8, shape); /* codes and their scales, or nibbles */
-        if (type == FERRY_I8) shape[1] = tensor->K / 8;
-        ferry_gguf_declare(writer, FERRY_OUTPUT_COARSE ".weight", FERRY_I8, dims, shape);
+        /* codes and their scales, or nibbles */
+        ferry_matrix_shape(type == FERRY_I8 ? FERRY_MATRIX_NIBBLES : FERRY_MATRIX_CODES, tensor->N, tensor->K, shape);
+        ferry_gguf_declare(writer, FERRY_OUTPUT_COARSE ".weight", FERRY_I8, 3, shape);
         if (has_coarse_scales(tensor, type)) ferry_gguf_declare(writer, FERRY_OUTPUT_COARSE ".scale", FERRY_F32, 1, &N);
         ferry_gguf_declare(writer, FERRY_OUTPUT_COARSE ".error", FERRY_F32, 1, &one);
         ferry_gguf_declare(writer, FERRY_OUTPUT_COARSE ".norm", FERRY_F32, 1, &one);
@@ -136,8 +137,8 @@ static void read_block(const ferry_import_tensor *tensor, int32_t n, int32_t cou
     const size_t K = (size_t)tensor->K;
     const int64_t first = tensor->offset + n * tensor->row;
     if (tensor->packed) { /* a panel, which begins with row n; `group` inputs of one output lie together */
-        const int32_t group = is_codes(tensor) ? 4 : 1;
-        float together[4 * FERRY_LANES];
+        const int32_t group = is_codes(tensor) ? FERRY_INT8_GROUP : 1;
+        float together[FERRY_LINE_BYTES];
         for (int32_t k = 0; k < tensor->K; k += group) {
             ferry_import_widen(source, first + (int64_t)k * FERRY_LANES, 1, (size_t)(group * FERRY_LANES), together);
             for (int32_t r = 0; r < count; r++)
@@ -387,7 +388,7 @@ static ferry_status allocate(converter *state, ferry_error *error)
     size_t capacity = CHUNK, rows = 1;
     for (size_t i = 0; i < state->plan->tensor_count; i++) {
         const ferry_import_tensor *tensor = &state->plan->tensors[i];
-        const size_t panel = ferry_round_up((size_t)tensor->K, 4) * FERRY_LANES;
+        const size_t panel = ferry_round_up((size_t)tensor->K, FERRY_INT8_GROUP) * FERRY_LANES;
         const ferry_type type = stored_type(tensor, state->options);
         int64_t shape[3];
         uint64_t bytes = ferry_type_size(type);
