@@ -243,7 +243,7 @@ static ferry_status bind_weight(ferry_binder *binder, const char *name, int32_t 
     const ferry_tensor *tensor;
     size_t most = 0;
     FERRY_TRY(find_any(binder, weight.text, &tensor, error));
-    matrix->kind = tensor->type == FERRY_I8 ? FERRY_MATRIX_CODES : FERRY_MATRIX_FLOATS;
+    matrix->kind = tensor->type == FERRY_I8 ? FERRY_MATRIX_INT8 : FERRY_MATRIX_FLOATS;
     FERRY_TRY(check_panels(binder, weight.text, tensor, matrix->kind, N, K, error));
     matrix->N = N;
     matrix->K = K;
@@ -259,11 +259,11 @@ static ferry_status bind_weight(ferry_binder *binder, const char *name, int32_t 
     case FERRY_F32: matrix->panels = tensor->data; return FERRY_OK;
     case FERRY_F16: return FERRY_OK; /* placed later */
     case FERRY_I8:
-        if (K > FERRY_CODES_MAX_K) {
+        if (K > FERRY_INT8_MAX_K) {
             return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s': expected at most %d inputs of i8, found %d",
-                              binder->gguf->file, weight.text, (int)FERRY_CODES_MAX_K, (int)K);
+                              binder->gguf->file, weight.text, (int)FERRY_INT8_MAX_K, (int)K);
         }
-        matrix->codes = tensor->data;
+        matrix->int8 = tensor->data;
         return bind_codes(binder, name, matrix, error);
     default:
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: tensor '%s': expected f32, f16 or i8, found %s",
@@ -277,8 +277,8 @@ static ferry_status bind_coarse(ferry_binder *binder, const ferry_matrix *exact,
                                 ferry_error *error)
 {
     static const char weight[] = FERRY_OUTPUT_COARSE ".weight", bound[] = FERRY_OUTPUT_COARSE ".error";
-    const bool codes = exact->kind == FERRY_MATRIX_CODES, bounded = ferry_gguf_tensor(binder->gguf, bound) != NULL;
-    const ferry_matrix_kind kind = codes ? FERRY_MATRIX_NIBBLES : FERRY_MATRIX_CODES;
+    const bool codes = exact->kind == FERRY_MATRIX_INT8, bounded = ferry_gguf_tensor(binder->gguf, bound) != NULL;
+    const ferry_matrix_kind kind = codes ? FERRY_MATRIX_NIBBLES : FERRY_MATRIX_INT8;
     const ferry_tensor *tensor;
     const float *scales = NULL, *lost, *norm;
     if (ferry_gguf_tensor(binder->gguf, weight) == NULL || (codes && exact->K % FERRY_NIBBLE_GROUP != 0))

@@ -39,11 +39,11 @@ typedef struct ferry_nibbles_error {
     bool any[FERRY_LANES];
 } ferry_nibbles_error;
 /* Nibbles [K/8][16][4] of a panel of codes. */
-void ferry_nibbles_from_panel(const int8_t *codes, int32_t K, uint8_t *nibbles, ferry_nibbles_error *error);
+void ferry_nibbles_from_panel(const int8_t *int8, int32_t K, uint8_t *nibbles, ferry_nibbles_error *error);
 /* One panel of W, [K][16], into codes [⌈K/4⌉][16][4] and scales [16], much faster: scale = max|w| / 127, but at least
  * 2^-100, q = round-to-nearest-even(w·(1 / scale)). The same bytes on every machine, and q is in -127 … 127 whatever W
  * holds. */
-void ferry_codes_from_panel(const float *panel, int32_t K, int8_t *codes, float *scales);
+void ferry_int8_from_panel(const float *panel, int32_t K, int8_t *int8, float *scales);
 
 /* ---- the bound ---- */
 

@@ -34,7 +34,7 @@
 /* Nibbles u stand for q̂ = 16 u - NIBBLE_OFFSET (kernels.h). A line has those of two groups. */
 #define NIBBLE_SHIFT 4
 #define NIBBLE_OFFSET 128
-#define NIBBLE_MOST 15
+#define NIBBLE_MAX 15
 #define NIBBLE_GROUPS (FERRY_NIBBLE_GROUP / GROUP)
 
 typedef int32_t int_vec __attribute__((vector_size(4 * WIDTH), may_alias));
@@ -56,7 +56,7 @@ INLINE int32_t four_bytes(const int8_t *x)
 #endif
 
 /* What is read of a line of weights: codes, or nibbles of its first or second group. */
-typedef enum kind { CODES, FIRST_NIBBLES, SECOND_NIBBLES } kind;
+typedef enum kind { INT8, FIRST_NIBBLES, SECOND_NIBBLES } kind;
 
 #if WIDTH > 4
 /* Instructions multiply unsigned bytes by signed ones: (q + 128)·x̂, or u·x̂. */
@@ -73,8 +73,8 @@ INLINE byte_vec load_inputs(const int8_t *x)
 INLINE byte_vec load_weights(const int8_t *w, kind what)
 {
     const byte_vec line = *(const byte_vec *)w;
-    if (what == CODES) return line ^ 0x80;
-    return (what == FIRST_NIBBLES ? line : (byte_vec)((byte_pairs)line >> NIBBLE_SHIFT)) & NIBBLE_MOST;
+    if (what == INT8) return line ^ 0x80;
+    return (what == FIRST_NIBBLES ? line : (byte_vec)((byte_pairs)line >> NIBBLE_SHIFT)) & NIBBLE_MAX;
 }
 #endif
 
@@ -113,21 +113,21 @@ INLINE int_vec round_clamped(vec x)
 #else
     const vec low = (vec){0} - 127.0f, high = (vec){0} + 127.0f;
     const int_vec above = x > low, below = x < high;
-    const int_vec most = (above & (int_vec)x) | (~above & (int_vec)low);
-    x = (vec)((below & most) | (~below & above & (int_vec)high) | (~above & most));
+    const int_vec larger = (above & (int_vec)x) | (~above & (int_vec)low);
+    x = (vec)((below & larger) | (~below & above & (int_vec)high) | (~above & larger));
 #endif
     return (int_vec)(x + shift) - (int_vec)((vec){0} + shift);
 #endif
 }
 
 /* 16 codes of x·factor: the low bytes of integers. */
-INLINE void quantize_lanes(int8_t *codes, const float *x, float factor, row_lanes *row)
+INLINE void quantize_lanes(int8_t *int8, const float *x, float a, row_lanes *row)
 {
     int_vec integers[PARTS];
     UNROLL for (int v = 0; v < PARTS; v++)
     {
         const vec values = load(x + v * WIDTH);
-        integers[v] = round_clamped(values * factor);
+        integers[v] = round_clamped(values * a);
         if (row->nibbles) row->squares += integers[v] * integers[v];
         row->nans |= values != values;
     }
@@ -135,66 +135,66 @@ INLINE void quantize_lanes(int8_t *codes, const float *x, float factor, row_lane
 #if defined(FERRY_NEON)
     const int16x8_t low = vuzp1q_s16((int16x8_t)integers[0], (int16x8_t)integers[1]);
     const int16x8_t high = vuzp1q_s16((int16x8_t)integers[2], (int16x8_t)integers[3]);
-    vst1q_s8(codes, vuzp1q_s8((int8x16_t)low, (int8x16_t)high));
+    vst1q_s8(int8, vuzp1q_s8((int8x16_t)low, (int8x16_t)high));
 #elif WIDTH == 8
     /* Instructions pack the halves of a register side by side. */
     const __m256i halves = _mm256_packs_epi32((__m256i)integers[0], (__m256i)integers[1]);
     const __m256i packed = _mm256_permute4x64_epi64(_mm256_packs_epi16(halves, halves), _MM_SHUFFLE(3, 1, 2, 0));
-    _mm_storeu_si128((__m128i *)(void *)codes,
+    _mm_storeu_si128((__m128i *)(void *)int8,
                      _mm_shuffle_epi32(_mm256_castsi256_si128(packed), _MM_SHUFFLE(3, 1, 2, 0)));
 #else
     typedef int8_t narrow __attribute__((vector_size(WIDTH), may_alias, aligned(1)));
     UNROLL for (int v = 0; v < PARTS; v++)
     {
-        *(narrow *)(codes + v * WIDTH) = __builtin_convertvector(integers[v], narrow);
+        *(narrow *)(int8 + v * WIDTH) = __builtin_convertvector(integers[v], narrow);
     }
 #endif
 }
 
 /* The last 16 codes, from `count` inputs and padded with zeros; returns their sum, which `row` does not have. */
-static inline int32_t quantize_edge(int8_t *codes, const float *x, int32_t count, float factor, row_lanes *row)
+static inline int32_t quantize_edge(int8_t *int8, const float *x, int32_t count, float a, row_lanes *row)
 {
     float edge[FERRY_LANES] = {0};
     const int_vec before = row->sums;
     int32_t sum = 0;
     memcpy(edge, x, (size_t)count * sizeof *edge);
-    quantize_lanes(codes, edge, factor, row);
+    quantize_lanes(int8, edge, a, row);
     row->sums = before;
     for (int32_t l = 0; l < FERRY_LANES; l++) {
-        codes[l] = l < count ? codes[l] : 0; /* 0·factor is a NaN if the factor is infinite */
-        sum += codes[l];
+        int8[l] = l < count ? int8[l] : 0; /* 0·factor is a NaN if the factor is infinite */
+        sum += int8[l];
     }
     return sum;
 }
 
 /* Row x [K] of a block, read `length` inputs at a time, whose steps are `stride` bytes apart; returns Σ x̂. */
-INLINE int32_t quantize_steps(int8_t *codes, int length, size_t stride, const float *x, int32_t K, float factor,
+INLINE int32_t quantize_steps(int8_t *int8, int length, size_t stride, const float *x, int32_t K, float a,
                               row_lanes *row)
 {
     int8_t lanes[FERRY_LANES];
     int32_t k = 0, sum = 0;
     for (; k + FERRY_LANES <= K; k += FERRY_LANES) {
-        quantize_lanes(lanes, x + k, factor, row);
-        for (int l = 0; l < FERRY_LANES; l += length, codes += stride) memcpy(codes, lanes + l, (size_t)length);
+        quantize_lanes(lanes, x + k, a, row);
+        for (int l = 0; l < FERRY_LANES; l += length, int8 += stride) memcpy(int8, lanes + l, (size_t)length);
     }
     if (k < K) {
-        sum = quantize_edge(lanes, x + k, K - k, factor, row);
-        for (int l = 0; l < K - k; l += length, codes += stride) memcpy(codes, lanes + l, (size_t)length);
+        sum = quantize_edge(lanes, x + k, K - k, a, row);
+        for (int l = 0; l < K - k; l += length, int8 += stride) memcpy(int8, lanes + l, (size_t)length);
     }
     return sum + add_lanes(row->sums);
 }
 
 /* Row x [K] in pieces of 64 inputs that are `stride` bytes apart; returns Σ x̂. */
-INLINE int32_t quantize_pieces(int8_t *codes, size_t stride, const float *x, int32_t K, float factor, row_lanes *row)
+INLINE int32_t quantize_pieces(int8_t *int8, size_t stride, const float *x, int32_t K, float a, row_lanes *row)
 {
     int32_t k = 0, sum = 0;
-    for (; k + PIECE_INPUTS <= K; k += PIECE_INPUTS, codes += stride)
-        UNROLL for (int l = 0; l < PIECE_INPUTS; l += FERRY_LANES) quantize_lanes(codes + l, x + k + l, factor, row);
-    for (; k < K; k += FERRY_LANES, codes += FERRY_LANES)
+    for (; k + PIECE_INPUTS <= K; k += PIECE_INPUTS, int8 += stride)
+        UNROLL for (int l = 0; l < PIECE_INPUTS; l += FERRY_LANES) quantize_lanes(int8 + l, x + k + l, a, row);
+    for (; k < K; k += FERRY_LANES, int8 += FERRY_LANES)
         if (k + FERRY_LANES <= K)
-            quantize_lanes(codes, x + k, factor, row);
+            quantize_lanes(int8, x + k, a, row);
         else
-            sum = quantize_edge(codes, x + k, K - k, factor, row);
+            sum = quantize_edge(int8, x + k, K - k, a, row);
     return sum + add_lanes(row->sums);
 }
 
@@ -205,8 +205,8 @@ INLINE void finish_inputs(const ferry_rows_i8 *inputs, int32_t row, const row_la
         sum = (int32_t)ceil((double)inputs->nibbles_error * sqrt((double)add_lanes(lanes->squares))) -
               NIBBLE_OFFSET * sum;
     inputs->sums[row] = sum;
-    if (add_lanes(lanes->nans) != 0) inputs->factors[row] = NAN; /* codes have no NaN, so the product makes it */
-    inputs->units[row] = 1.0f / inputs->factors[row];
+    if (add_lanes(lanes->nans) != 0) inputs->inverse_scales[row] = NAN; /* codes have no NaN, so the product makes it */
+    inputs->scales[row] = 1.0f / inputs->inverse_scales[row];
 }
 
 /* ---- blocks of rows ---- */
@@ -230,8 +230,8 @@ INLINE partition part_rows(int32_t rows, int32_t tile_rows, int32_t row_step)
 INLINE block input_block(const partition *parts, int32_t b)
 {
     const int32_t first = (b * parts->steps + (b < parts->larger ? b : parts->larger)) * parts->row_step;
-    const int32_t most = (parts->steps + (b < parts->larger)) * parts->row_step, left = parts->rows - first;
-    return (block){.first = first, .rows = left < most ? left : most};
+    const int32_t size = (parts->steps + (b < parts->larger)) * parts->row_step, left = parts->rows - first;
+    return (block){.first = first, .rows = left < size ? left : size};
 }
 
 /* The block that contains a row. */
@@ -268,13 +268,13 @@ INLINE product new_product(float *y, size_t ldy, const ferry_rows_i8 *x, const f
 {
     const size_t groups = ((size_t)x->K + GROUP - 1) / GROUP;
     const size_t lines = matrix->kind == FERRY_MATRIX_NIBBLES ? groups / NIBBLE_GROUPS : groups;
-    return (product){y, ldy, (size_t)matrix->N, x, matrix, matrix->codes, groups, lines * FERRY_LINE_BYTES};
+    return (product){y, ldy, (size_t)matrix->N, x, matrix, matrix->int8, groups, lines * FERRY_LINE_BYTES};
 }
 
 /* sum / unit, rounded once. With fused multiply-adds, by the reciprocal and two Newton steps on the remainder; the
  * second one rounds correctly (Markstein, IBM Journal of Research and Development 34, 1990, theorem 8) if nothing
  * overflows or underflows on the way, which `near_one` states. */
-INLINE vec divide(vec sum, float unit, float reciprocal, bool near_one)
+INLINE vec divide(vec sum, float divisor, float reciprocal, bool near_one)
 {
 #if WIDTH == 16
 #define ADD_PRODUCT(acc, a, b) _mm512_fmadd_ps(a, b, acc)
@@ -288,7 +288,7 @@ INLINE vec divide(vec sum, float unit, float reciprocal, bool near_one)
 #endif
 #if defined(ADD_PRODUCT)
     if (near_one) {
-        const vec u = unit - (vec){0}, v = reciprocal - (vec){0};
+        const vec u = divisor - (vec){0}, v = reciprocal - (vec){0};
         vec quotient = sum * v;
         quotient = ADD_PRODUCT(quotient, SUBTRACT_PRODUCT(sum, quotient, u), v);
         return ADD_PRODUCT(quotient, SUBTRACT_PRODUCT(sum, quotient, u), v);
@@ -297,16 +297,16 @@ INLINE vec divide(vec sum, float unit, float reciprocal, bool near_one)
     (void)reciprocal;
     (void)near_one;
 #endif
-    return sum / unit;
+    return sum / divisor;
 }
 
-INLINE vec finish_sum(sum_vec sum, float unit, vec scale)
+INLINE vec finish_sum(sum_vec sum, float input_scale, vec scale)
 {
-    return __builtin_convertvector((int_vec)sum, vec) * (unit * scale);
+    return __builtin_convertvector((int_vec)sum, vec) * (input_scale * scale);
 }
 
 /* Sums [rows, vectors] → y; scales and bias begin at its first column. */
-INLINE void finish_rows(float *y, size_t ldy, const sum_vec *sums, int rows, int vectors, const float *units,
+INLINE void finish_rows(float *y, size_t ldy, const sum_vec *sums, int rows, int vectors, const float *input_scales,
                         const float *scales, const float *bias)
 {
     for (int v = 0; v < vectors; v++, y += WIDTH, sums++) {
@@ -316,7 +316,7 @@ INLINE void finish_rows(float *y, size_t ldy, const sum_vec *sums, int rows, int
         float *at = y;
         const sum_vec *sum = sums;
         for (int r = 0; r < rows; r++, at += ldy, sum += vectors) {
-            vec value = finish_sum(*sum, units[r], scale);
+            vec value = finish_sum(*sum, input_scales[r], scale);
             if (bias != NULL) value += offset;
             store(at, value);
         }
@@ -324,14 +324,14 @@ INLINE void finish_rows(float *y, size_t ldy, const sum_vec *sums, int rows, int
 }
 
 /* The same where one multiplier serves all columns. */
-INLINE void divide_rows(float *y, size_t ldy, const sum_vec *sums, int rows, int vectors, const float *factors,
+INLINE void divide_rows(float *y, size_t ldy, const sum_vec *sums, int rows, int vectors, const float *inverse_scales,
                         float multiplier, const float *bias)
 {
     for (int r = 0; r < rows; r++, y += ldy) {
-        const float unit = factors[r] * multiplier, reciprocal = 1.0f / unit;
-        const bool near_one = unit > 0x1p-60f && unit < 0x1p60f;
+        const float divisor = inverse_scales[r] * multiplier, reciprocal = 1.0f / divisor;
+        const bool near_one = divisor > 0x1p-60f && divisor < 0x1p60f;
         for (int v = 0; v < vectors; v++, sums++) {
-            vec value = divide(__builtin_convertvector((int_vec)*sums, vec), unit, reciprocal, near_one);
+            vec value = divide(__builtin_convertvector((int_vec)*sums, vec), divisor, reciprocal, near_one);
             if (bias != NULL) value += load(bias + v * WIDTH);
             store(y + v * WIDTH, value);
         }
@@ -350,21 +350,22 @@ static inline const float *fill_up(float *edge, const float *lanes, size_t colum
 static __attribute__((noinline, unused)) void finish_tile(const product *job, int32_t first_row, int32_t first_panel,
                                                           const sum_vec *sums, int rows, int panels)
 {
-    enum { MOST = MAX_PANELS * FERRY_LANES };
-    float edge[MAX_TILE_ROWS][MOST], edge_scales[MOST], edge_bias[MOST];
+    enum { EDGE = MAX_PANELS * FERRY_LANES };
+    float edge[MAX_TILE_ROWS][EDGE], edge_scales[EDGE], edge_bias[EDGE];
     const size_t column = (size_t)first_panel * FERRY_LANES, columns = job->N - column;
     const bool whole = columns >= (size_t)panels * FERRY_LANES;
     float *y = job->y + (size_t)first_row * job->ldy + column, *target = whole ? y : edge[0];
-    const size_t ld = whole ? job->ldy : MOST;
+    const size_t ld = whole ? job->ldy : EDGE;
     const ferry_matrix *matrix = job->matrix;
     const float *scales = matrix->scales != NULL ? matrix->scales + column : NULL;
     const float *bias = matrix->bias != NULL ? matrix->bias + column : NULL;
     if (!whole && scales != NULL) scales = fill_up(edge_scales, scales, columns);
     if (!whole && bias != NULL) bias = fill_up(edge_bias, bias, columns);
     if (scales != NULL)
-        finish_rows(target, ld, sums, rows, panels * PARTS, job->x->units + first_row, scales, bias);
+        finish_rows(target, ld, sums, rows, panels * PARTS, job->x->scales + first_row, scales, bias);
     else
-        divide_rows(target, ld, sums, rows, panels * PARTS, job->x->factors + first_row, matrix->multiplier, bias);
+        divide_rows(target, ld, sums, rows, panels * PARTS, job->x->inverse_scales + first_row, matrix->multiplier,
+                    bias);
     for (int r = 0; !whole && r < rows; r++, y += job->ldy) memcpy(y, edge[r], columns * sizeof *y);
 }
 
@@ -380,14 +381,14 @@ INLINE void end_tile(const product *job, int32_t row, int32_t panel, const sum_v
         return;
     }
     const size_t column = (size_t)panel * FERRY_LANES;
-    const float *units = job->x->units + row, *scales = matrix->scales + column, *bias = matrix->bias + column;
+    const float *input_scales = job->x->scales + row, *scales = matrix->scales + column, *bias = matrix->bias + column;
     float *y = job->y + (size_t)row * job->ldy + column;
     UNROLL for (int v = 0; v < panels * PARTS; v++)
     {
         const vec scale = load(scales + v * WIDTH), offset = load(bias + v * WIDTH);
         UNROLL for (int r = 0; r < rows; r++)
         {
-            const vec value = finish_sum(acc[r * panels * PARTS + v], units[r], scale);
+            const vec value = finish_sum(acc[r * panels * PARTS + v], input_scales[r], scale);
             store(y + (size_t)r * job->ldy + v * WIDTH, value + offset);
         }
     }

@@ -84,25 +84,25 @@ INLINE sum_vec multiply_add(sum_vec acc, operand w, operand x)
  * to 127: that has |x̂|, and the sign goes to the weight. */
 typedef int8_t signed_bytes __attribute__((vector_size(16), may_alias));
 typedef struct operand {
-    signed_bytes codes, signs; /* -1 for negative inputs */
+    signed_bytes int8, signs; /* -1 for negative inputs */
 } operand;
 
 INLINE operand load_inputs(const int8_t *x)
 {
-    const signed_bytes codes = (signed_bytes)((int_vec){0} + four_bytes(x)), signs = codes >> 7;
-    return (operand){(codes ^ signs) - signs, signs};
+    const signed_bytes int8 = (signed_bytes)((int_vec){0} + four_bytes(x)), signs = int8 >> 7;
+    return (operand){(int8 ^ signs) - signs, signs};
 }
 
 INLINE operand load_weights(const int8_t *w, kind what)
 {
     (void)what; /* codes */
-    return (operand){.codes = *(const signed_bytes *)w};
+    return (operand){.int8 = *(const signed_bytes *)w};
 }
 
 INLINE sum_vec multiply_add(sum_vec acc, operand w, operand x)
 {
-    const signed_bytes signed_w = (w.codes ^ x.signs) - x.signs;
-    return (sum_vec)wasm_i32x4_relaxed_dot_i8x16_i7x16_add((v128_t)signed_w, (v128_t)x.codes, (v128_t)acc);
+    const signed_bytes signed_w = (w.int8 ^ x.signs) - x.signs;
+    return (sum_vec)wasm_i32x4_relaxed_dot_i8x16_i7x16_add((v128_t)signed_w, (v128_t)x.int8, (v128_t)acc);
 }
 #else
 /* Bytes as halves of 16-bit lanes, in either order: low·low + high·high is at most 2·128·127 < 2^15. */
@@ -179,11 +179,11 @@ INLINE void accumulate(sum_vec *acc, int rows, int panels, int chains, const int
         UNROLL for (int c = 0; c < chains; c++, x += rows * GROUP, w += FERRY_LINE_BYTES, next.at += next.step)
         {
             prefetch_lines(&next, left, panels);
-            add_step(acc + c * size, rows, panels, x, w, CODES, panel_size);
+            add_step(acc + c * size, rows, panels, x, w, INT8, panel_size);
         }
     }
     for (; left > 0; left--, x += rows * GROUP, w += FERRY_LINE_BYTES)
-        add_step(acc, rows, panels, x, w, CODES, panel_size);
+        add_step(acc, rows, panels, x, w, INT8, panel_size);
     add_chains(acc, size, chains);
 }
 
@@ -221,8 +221,8 @@ INLINE sum_vec multiply_lane(sum_vec acc, int8x16_t w, int8x16_t x, int lane)
 INLINE int8x16_t load_weights(const int8_t *w, kind what)
 {
     const uint8x16_t line = vld1q_u8((const uint8_t *)w);
-    if (what == CODES) return vreinterpretq_s8_u8(line);
-    return vreinterpretq_s8_u8(what == FIRST_NIBBLES ? vandq_u8(line, vdupq_n_u8(NIBBLE_MOST))
+    if (what == INT8) return vreinterpretq_s8_u8(line);
+    return vreinterpretq_s8_u8(what == FIRST_NIBBLES ? vandq_u8(line, vdupq_n_u8(NIBBLE_MAX))
                                                      : vshrq_n_u8(line, NIBBLE_SHIFT));
 }
 
@@ -260,7 +260,7 @@ INLINE void accumulate(sum_vec *acc, int rows, int panels, int chains, const int
         UNROLL for (int lane = 0; lane < LANES; lane++, w += FERRY_LINE_BYTES)
         {
             UNROLL for (int p = 0; p < panels; p++) __builtin_prefetch(next.at + p * FERRY_LINE_BYTES, 0, 2);
-            add_lane(acc + lane % chains * size, rows, panels, row, lane, w, CODES, panel_size);
+            add_lane(acc + lane % chains * size, rows, panels, row, lane, w, INT8, panel_size);
             next.at += next.step;
         }
     }
@@ -268,7 +268,7 @@ INLINE void accumulate(sum_vec *acc, int rows, int panels, int chains, const int
         load_rows(row, rows, x);
         UNROLL for (int lane = 0; lane < LANES - 1; lane++, w += FERRY_LINE_BYTES)
         {
-            if ((size_t)lane < left) add_lane(acc, rows, panels, row, lane, w, CODES, panel_size);
+            if ((size_t)lane < left) add_lane(acc, rows, panels, row, lane, w, INT8, panel_size);
         }
     }
     add_chains(acc, size, chains);
@@ -353,11 +353,10 @@ void FERRY_KERNEL(quantize)(ferry_rows_i8 *inputs, const float *x, int32_t row)
     const block part = block_of_row(&parts, row);
     const int32_t K = inputs->K;
     row_lanes lanes = {.nibbles = inputs->nibbles};
-    int8_t *codes = inputs->codes + (size_t)part.first * row_bytes(K, INPUTS) + (row - part.first) * INPUTS;
-    const float factor = inputs->factors[row];
-    const int32_t sum = inputs->rows == 1
-                            ? quantize_pieces(codes, PIECE_INPUTS, x, K, factor, &lanes)
-                            : quantize_steps(codes, INPUTS, (size_t)part.rows * INPUTS, x, K, factor, &lanes);
+    int8_t *int8 = inputs->int8 + (size_t)part.first * row_bytes(K, INPUTS) + (row - part.first) * INPUTS;
+    const float a = inputs->inverse_scales[row];
+    const int32_t sum = inputs->rows == 1 ? quantize_pieces(int8, PIECE_INPUTS, x, K, a, &lanes)
+                                          : quantize_steps(int8, INPUTS, (size_t)part.rows * INPUTS, x, K, a, &lanes);
     finish_inputs(inputs, row, &lanes, sum);
 }
 
@@ -366,7 +365,7 @@ INLINE void multiply_tile(const product *job, int32_t row, int32_t panel, const 
 {
     const int size = rows * panels * PARTS, chains = CHAINS(rows, panels);
     sum_vec acc[MAX_SUMS];
-    const int8_t *x = job->x->codes + (size_t)row * row_bytes(job->x->K, INPUTS);
+    const int8_t *x = job->x->int8 + (size_t)row * row_bytes(job->x->K, INPUTS);
     const int8_t *w = job->weights + (size_t)panel * job->panel_size;
     const int32_t *sums = job->x->sums + row;
     UNROLL for (int v = 0; v < chains * size; v++) acc[v] = (sum_vec){0};
@@ -386,10 +385,10 @@ INLINE void multiply_tile(const product *job, int32_t row, int32_t panel, const 
     end_tile(job, row, panel, acc, rows, panels);
 }
 
-#define CODES_TILE(rows, panels) TILE_FUNCTION(codes_tile, rows, panels, false)
-#define CODES_ENTRY(rows, panels) TILE_ENTRY(codes_tile, rows, panels)
-TILES(CODES_TILE)
-static tile_row codes_tiles[TILE_ROWS + 1] = {TILES(CODES_ENTRY)};
+#define INT8_TILE(rows, panels) TILE_FUNCTION(int8_tile, rows, panels, false)
+#define INT8_ENTRY(rows, panels) TILE_ENTRY(int8_tile, rows, panels)
+TILES(INT8_TILE)
+static tile_row int8_tiles[TILE_ROWS + 1] = {TILES(INT8_ENTRY)};
 #if defined(NIBBLES_TILES)
 #define NIBBLES_TILE(rows, panels) TILE_FUNCTION(nibbles_tile, rows, panels, true)
 #define NIBBLES_ENTRY(rows, panels) TILE_ENTRY(nibbles_tile, rows, panels)
@@ -402,5 +401,5 @@ static tile_row nibbles_tiles[TILE_ROWS + 1] = {NIBBLES_TILES(NIBBLES_ENTRY)};
 void FERRY_KERNEL(product_i8)(float *y, size_t ldy, const ferry_rows_i8 *x, const ferry_matrix *matrix)
 {
     const product job = new_product(y, ldy, x, matrix);
-    run_tiles(&job, matrix->kind == FERRY_MATRIX_NIBBLES ? nibbles_tiles : codes_tiles, TILE_ROWS, 1);
+    run_tiles(&job, matrix->kind == FERRY_MATRIX_NIBBLES ? nibbles_tiles : int8_tiles, TILE_ROWS, 1);
 }

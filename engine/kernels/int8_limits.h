@@ -17,7 +17,7 @@ typedef struct input_limits {
     atomic_int state;
     atomic_int rows; /* multiplied so far, at most LIMITED_ROWS of each product */
     int32_t N, K;
-    const int8_t *codes;
+    const int8_t *int8;
     int32_t values[]; /* [⌈K/32⌉][2][2] of 16 inputs, then [⌈K/32⌉][2] of 32 */
 } input_limits;
 
@@ -44,30 +44,30 @@ static inline size_t limits_size(int32_t K)
     return sizeof(input_limits) + count_all_limits(K) * sizeof(int32_t);
 }
 
-static inline void begin_limits(input_limits *limits, const int8_t *codes, int32_t N, int32_t K)
+static inline void begin_limits(input_limits *limits, const int8_t *int8, int32_t N, int32_t K)
 {
     memset(limits, 0, limits_size(K));
     atomic_init(&limits->state, UNKNOWN);
     atomic_init(&limits->rows, 0);
     limits->N = N;
     limits->K = K;
-    limits->codes = codes;
+    limits->int8 = int8;
 }
 
 /* most[pair] = the larger one of most[pair] and Σ q² of the pairs of some groups. In quarters, rounded up, these fit in
  * 16 bits. */
-static inline void measure_part(const int8_t *codes, size_t groups, uint16_t *most)
+static inline void measure_part(const int8_t *int8, size_t groups, uint16_t *max)
 {
     uint16_t sums[LIMIT_PAIRS] = {0};
     for (size_t g = 0; g < groups; g++) {
         uint16_t pairs[LIMIT_PAIRS];
-        memcpy(pairs, codes + g * FERRY_LINE_BYTES, FERRY_LINE_BYTES);
+        memcpy(pairs, int8 + g * FERRY_LINE_BYTES, FERRY_LINE_BYTES);
         for (size_t p = 0; p < LIMIT_PAIRS; p++) {
             const int16_t low = (int8_t)(pairs[p] & 0xff), high = (int8_t)(pairs[p] >> 8);
             sums[p] = (uint16_t)(sums[p] + (uint16_t)(low * low + high * high) / 4 + 1);
         }
     }
-    for (size_t p = 0; p < LIMIT_PAIRS; p++) most[p] = sums[p] > most[p] ? sums[p] : most[p];
+    for (size_t p = 0; p < LIMIT_PAIRS; p++) max[p] = sums[p] > max[p] ? sums[p] : max[p];
 }
 
 /* values[part][2] = the largest quarters of Σ q² of all outputs. */
@@ -78,16 +78,16 @@ static inline void measure(input_limits *limits)
     const size_t panels = ((size_t)limits->N + FERRY_LANES - 1) / FERRY_LANES;
     for (size_t first = 0; first < parts; first += PARTS_READ) {
         const size_t count = parts - first < PARTS_READ ? parts - first : PARTS_READ;
-        uint16_t most[PARTS_READ][LIMIT_PAIRS] = {{0}};
+        uint16_t max[PARTS_READ][LIMIT_PAIRS] = {{0}};
         for (size_t p = 0; p < panels; p++)
             for (size_t part = 0; part < count; part++) {
                 const size_t at = (first + part) * PART_GROUPS, left = groups - at;
-                measure_part(limits->codes + (p * groups + at) * FERRY_LINE_BYTES,
-                             left < PART_GROUPS ? left : PART_GROUPS, most[part]);
+                measure_part(limits->int8 + (p * groups + at) * FERRY_LINE_BYTES,
+                             left < PART_GROUPS ? left : PART_GROUPS, max[part]);
             }
         for (size_t i = 0; i < count * LIMIT_PAIRS; i++) {
             int32_t *value = &limits->values[2 * (first + i / LIMIT_PAIRS) + i % 2];
-            const int32_t found = most[i / LIMIT_PAIRS][i % LIMIT_PAIRS];
+            const int32_t found = max[i / LIMIT_PAIRS][i % LIMIT_PAIRS];
             *value = found > *value ? found : *value;
         }
     }

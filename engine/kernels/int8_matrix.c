@@ -19,9 +19,9 @@ void FERRY_KERNEL(quantize)(ferry_rows_i8 *inputs, const float *x, int32_t row)
     const partition parts = part_rows(inputs->rows, TILE_ROWS, ROW_STEP);
     const block part = block_of_row(&parts, row);
     row_lanes lanes = {.nibbles = false};
-    int8_t *codes = inputs->codes + (size_t)part.first * row_bytes(inputs->K, INPUTS) + (row - part.first) * INPUTS;
+    int8_t *int8 = inputs->int8 + (size_t)part.first * row_bytes(inputs->K, INPUTS) + (row - part.first) * INPUTS;
     const int32_t sum =
-        quantize_steps(codes, INPUTS, (size_t)part.rows * INPUTS, x, inputs->K, inputs->factors[row], &lanes);
+        quantize_steps(int8, INPUTS, (size_t)part.rows * INPUTS, x, inputs->K, inputs->inverse_scales[row], &lanes);
     finish_inputs(inputs, row, &lanes, sum);
 }
 
@@ -60,7 +60,7 @@ INLINE void multiply_tile(const product *job, int32_t row, int32_t panel, const 
     UNROLL for (int part = 0; part < PARTS; part += parts)
     {
         int32x4_t acc[2 * TILE_ROWS * PARTS] = {{0}};
-        const int8_t *x = job->x->codes + (size_t)row * row_bytes(job->x->K, INPUTS);
+        const int8_t *x = job->x->int8 + (size_t)row * row_bytes(job->x->K, INPUTS);
         const int8_t *w = job->weights + (size_t)panel * job->panel_size + part * WIDTH * GROUP;
         size_t left = job->groups;
         for (; left >= 2; left -= 2, x += rows * INPUTS, w += 2 * FERRY_LINE_BYTES) {
@@ -85,10 +85,10 @@ INLINE void multiply_tile(const product *job, int32_t row, int32_t panel, const 
     end_tile(job, row, panel, sums, rows, panels);
 }
 
-#define CODES_TILE(rows, panels) TILE_FUNCTION(codes_tile, rows, panels, false)
-#define CODES_ENTRY(rows, panels) TILE_ENTRY(codes_tile, rows, panels)
-TILES(CODES_TILE)
-static tile_row codes_tiles[TILE_ROWS + 1] = {TILES(CODES_ENTRY)};
+#define INT8_TILE(rows, panels) TILE_FUNCTION(int8_tile, rows, panels, false)
+#define INT8_ENTRY(rows, panels) TILE_ENTRY(int8_tile, rows, panels)
+TILES(INT8_TILE)
+static tile_row int8_tiles[TILE_ROWS + 1] = {TILES(INT8_ENTRY)};
 
 void FERRY_KERNEL(product_i8)(float *y, size_t ldy, const ferry_rows_i8 *x, const ferry_matrix *matrix)
 {
@@ -97,7 +97,7 @@ void FERRY_KERNEL(product_i8)(float *y, size_t ldy, const ferry_rows_i8 *x, cons
         return;
     }
     const product job = new_product(y, ldy, x, matrix);
-    run_tiles(&job, codes_tiles, TILE_ROWS, ROW_STEP);
+    run_tiles(&job, int8_tiles, TILE_ROWS, ROW_STEP);
 }
 
 #else
@@ -125,8 +125,8 @@ void FERRY_KERNEL(quantize)(ferry_rows_i8 *inputs, const float *x, int32_t row)
         return;
     }
     row_lanes lanes = {.nibbles = false};
-    const int32_t sum = quantize_pieces(inputs->codes + row * PIECE_INPUTS, (size_t)inputs->rows * PIECE_INPUTS, x,
-                                        inputs->K, inputs->factors[row], &lanes);
+    const int32_t sum = quantize_pieces(inputs->int8 + row * PIECE_INPUTS, (size_t)inputs->rows * PIECE_INPUTS, x,
+                                        inputs->K, inputs->inverse_scales[row], &lanes);
     finish_inputs(inputs, row, &lanes, sum);
 }
 
@@ -238,7 +238,7 @@ INLINE void run_block(const amx_product *p, int32_t t, int rows, int32_t first, 
     const int tiles = rows * panels;
     const size_t line = (size_t)panels * LINE;
     operands o;
-    for (int r = 0; r < rows; r++) o.x[r] = p->job.x->codes + (size_t)first_row(p, t + r) * PIECE_INPUTS;
+    for (int r = 0; r < rows; r++) o.x[r] = p->job.x->int8 + (size_t)first_row(p, t + r) * PIECE_INPUTS;
     for (int i = 0; i < panels; i++) o.w[i] = p->job.weights + (size_t)(p->panel + first + i) * p->job.panel_size;
     UNROLL for (int i = 0; i < 4; i++)
     {

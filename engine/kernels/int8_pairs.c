@@ -12,7 +12,7 @@
 #include "int8.h"
 #include "int8_limits.h"
 
-#define MOST_IN_PAIR 128 /* 255·128 < 2^15 */
+#define MAX_PAIR 128 /* 255·128 < 2^15 */
 #define FOURS 4
 #define EIGHTS 8
 
@@ -93,7 +93,7 @@ static void begin_inputs(ferry_rows_i8 *inputs, const ferry_matrix *const *matri
 
 static void begin_matrix(const ferry_matrix *matrix)
 {
-    begin_limits(matrix->extra, matrix->codes, matrix->N, matrix->K);
+    begin_limits(matrix->extra, matrix->int8, matrix->N, matrix->K);
 }
 
 const ferry_extra_i8 FERRY_KERNEL(extra) = {limits_size, begin_matrix, inputs_size, begin_inputs};
@@ -120,7 +120,7 @@ INLINE block_overflow overflow_of(const ferry_rows_i8 *x, int32_t first)
 /* Inputs that are split together: as many groups as a mask has bits. Those of a register. */
 enum { CHUNK = 256, BYTES = 32 };
 _Static_assert(BYTES == EIGHTS * GROUP && EIGHTS == 2 * FOURS, "registers, or halves, hold what is added together");
-_Static_assert(2 * EIGHTS * NIBBLE_MOST * 127 <= INT16_MAX, "sums of nibbles fit");
+_Static_assert(2 * EIGHTS * NIBBLE_MAX * 127 <= INT16_MAX, "sums of nibbles fit");
 
 typedef struct row_overflow {
     int32_t together;       /* 1, FOURS or EIGHTS groups */
@@ -132,14 +132,14 @@ typedef struct row_overflow {
     __m128i sums; /* Σ x̂ of the overflow groups, in parts */
 } row_overflow;
 
-INLINE __m256i load_all(const int8_t *codes)
+INLINE __m256i load_all(const int8_t *int8)
 {
-    return _mm256_load_si256((const __m256i *)(const void *)codes);
+    return _mm256_load_si256((const __m256i *)(const void *)int8);
 }
 
-INLINE void store_all(int8_t *codes, __m256i bytes)
+INLINE void store_all(int8_t *int8, __m256i bytes)
 {
-    _mm256_store_si256((__m256i *)(void *)codes, bytes);
+    _mm256_store_si256((__m256i *)(void *)int8, bytes);
 }
 
 /* A group, or a part of it. */
@@ -156,7 +156,7 @@ INLINE __m256i split_groups(__m256i all, uint32_t *wholes)
 {
     const __m256i zero = _mm256_setzero_si256();
     const __m256i pairs = _mm256_abs_epi16(_mm256_maddubs_epi16(_mm256_set1_epi8(1), all));
-    const __m256i whole = _mm256_cmpeq_epi32(_mm256_cmpgt_epi16(pairs, _mm256_set1_epi16(MOST_IN_PAIR)), zero);
+    const __m256i whole = _mm256_cmpeq_epi32(_mm256_cmpgt_epi16(pairs, _mm256_set1_epi16(MAX_PAIR)), zero);
     /* by an average of unsigned bytes */
     const __m256i half =
         _mm256_sub_epi8(_mm256_avg_epu8(_mm256_xor_si256(all, _mm256_set1_epi8(-128)), zero), _mm256_set1_epi8(64));
@@ -165,9 +165,9 @@ INLINE __m256i split_groups(__m256i all, uint32_t *wholes)
 }
 
 /* Σ x̂² of the pairs of eight groups, in 16 bits: at most 2·127². */
-INLINE __m256i square_pairs(__m256i codes)
+INLINE __m256i square_pairs(__m256i int8)
 {
-    const __m256i sizes = _mm256_abs_epi8(codes);
+    const __m256i sizes = _mm256_abs_epi8(int8);
     return _mm256_maddubs_epi16(sizes, sizes);
 }
 
@@ -187,31 +187,31 @@ INLINE __m256i swap_halves(__m256i x)
 
 /* Four bits for either four of eight groups; some of them are set if these four exceed their limits [2][2], or all
  * eight theirs [2]. */
-INLINE uint32_t find_beyond(__m256i codes, const int32_t *limits, bool eights)
+INLINE uint32_t find_beyond(__m256i int8, const int32_t *limits, bool eights)
 {
-    __m256i sums = add_squares(square_pairs(codes)), most;
+    __m256i sums = add_squares(square_pairs(int8)), max;
     if (eights) {
         sums = _mm256_add_epi32(sums, swap_halves(sums));
-        most = _mm256_broadcastq_epi64(_mm_loadl_epi64((const __m128i *)(const void *)limits));
+        max = _mm256_broadcastq_epi64(_mm_loadl_epi64((const __m128i *)(const void *)limits));
     } else {
         const __m128i both = _mm_loadu_si128((const __m128i *)(const void *)limits);
-        most = _mm256_permute4x64_epi64(_mm256_castsi128_si256(both), _MM_SHUFFLE(1, 1, 0, 0));
+        max = _mm256_permute4x64_epi64(_mm256_castsi128_si256(both), _MM_SHUFFLE(1, 1, 0, 0));
     }
-    return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpgt_epi32(sums, most)));
+    return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpgt_epi32(sums, max)));
 }
 
 /* Groups of codes, from group `first` on, that exceed their limits [2] together: the largest ones become overflow
  * groups as a whole, and zeros. */
-INLINE void move_groups(int8_t *codes, uint32_t first, const int32_t *limits, row_overflow *row)
+INLINE void move_groups(int8_t *int8, uint32_t first, const int32_t *limits, row_overflow *row)
 {
     const bool eights = row->together == EIGHTS;
     const __m256i order = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-    const __m256i most = _mm256_broadcastq_epi64(_mm_loadl_epi64((const __m128i *)(const void *)limits));
-    const __m128i half = _mm_load_si128((const __m128i *)(const void *)codes);
-    __m256i left = eights ? load_all(codes) : _mm256_zextsi128_si256(half);
+    const __m256i max = _mm256_broadcastq_epi64(_mm_loadl_epi64((const __m128i *)(const void *)limits));
+    const __m128i half = _mm_load_si128((const __m128i *)(const void *)int8);
+    __m256i left = eights ? load_all(int8) : _mm256_zextsi128_si256(half);
     for (;;) {
         const __m256i squares = square_pairs(left), sums = add_squares(squares);
-        const __m256i beyond = _mm256_cmpgt_epi32(_mm256_add_epi32(sums, swap_halves(sums)), most);
+        const __m256i beyond = _mm256_cmpgt_epi32(_mm256_add_epi32(sums, swap_halves(sums)), max);
         if (_mm256_testz_si256(beyond, beyond)) break;
         /* An instruction finds the lowest of eight: of all bits flipped, the largest among pairs that exceed. */
         const __m256i candidates = _mm256_and_si256(squares, _mm256_packs_epi32(beyond, beyond));
@@ -219,21 +219,21 @@ INLINE void move_groups(int8_t *codes, uint32_t first, const int32_t *limits, ro
         const uint32_t low = (uint32_t)_mm_cvtsi128_si32(_mm_minpos_epu16(_mm256_castsi256_si128(flipped)));
         const uint32_t high = (uint32_t)_mm_cvtsi128_si32(_mm_minpos_epu16(_mm256_extracti128_si256(flipped, 1)));
         const uint32_t group = (high & UINT16_MAX) < (low & UINT16_MAX) ? FOURS + (high >> 17) : low >> 17;
-        add_overflow(row, first + group, _mm_cvtsi32_si128(four_bytes(codes + group * GROUP)));
+        add_overflow(row, first + group, _mm_cvtsi32_si128(four_bytes(int8 + group * GROUP)));
         left = _mm256_andnot_si256(_mm256_cmpeq_epi32(order, _mm256_set1_epi32((int32_t)group)), left);
     }
     if (eights)
-        store_all(codes, left);
+        store_all(int8, left);
     else
-        _mm_store_si128((__m128i *)(void *)codes, _mm256_castsi256_si128(left));
+        _mm_store_si128((__m128i *)(void *)int8, _mm256_castsi256_si128(left));
 }
 
 /* Eight groups of codes, from group `first` on, get their offsets, -128·Σ x̂ of either pair of those that are added
  * together. */
-INLINE void put_offsets(__m256i codes, uint32_t first, const row_overflow *row)
+INLINE void put_offsets(__m256i int8, uint32_t first, const row_overflow *row)
 {
     int32_t *offsets = row->offsets + first / (uint32_t)row->together * row->stride;
-    __m256i sums = _mm256_maddubs_epi16(_mm256_set1_epi8(1), codes);
+    __m256i sums = _mm256_maddubs_epi16(_mm256_set1_epi8(1), int8);
     sums = _mm256_add_epi16(sums, _mm256_shuffle_epi32(sums, _MM_SHUFFLE(1, 0, 3, 2)));
     sums = _mm256_add_epi16(sums, _mm256_shuffle_epi32(sums, _MM_SHUFFLE(2, 3, 0, 1)));
     if (row->together == EIGHTS) sums = _mm256_add_epi16(sums, swap_halves(sums));
@@ -244,7 +244,7 @@ INLINE void put_offsets(__m256i codes, uint32_t first, const row_overflow *row)
 
 /* A row's codes `all` from group `first` on become what stands in a block, in groups `stride` bytes apart. There are
  * `count`, and zeros up to a multiple of BYTES. */
-INLINE void split_chunk(int8_t *codes, size_t stride, const int8_t *all, uint32_t count, uint32_t first,
+INLINE void split_chunk(int8_t *int8, size_t stride, const int8_t *all, uint32_t count, uint32_t first,
                         row_overflow *row)
 {
     const uint32_t together = (uint32_t)row->together;
@@ -276,11 +276,11 @@ INLINE void split_chunk(int8_t *codes, size_t stride, const int8_t *all, uint32_
         move_groups(kept + group * GROUP, first + group, row->limits + (first + group) / together * 2, row);
         put_offsets(load_all(kept + group / EIGHTS * BYTES), first + group / EIGHTS * EIGHTS, row);
     }
-    for (uint32_t k = 0; k < count; k += GROUP, codes += stride) memcpy(codes, kept + k, GROUP);
+    for (uint32_t k = 0; k < count; k += GROUP, int8 += stride) memcpy(int8, kept + k, GROUP);
 }
 
 /* Eights pay where inputs are small on average, as within the feed-forward. */
-static bool are_small(const float *x, int32_t K, float factor)
+static bool are_small(const float *x, int32_t K, float a)
 {
     enum { SMALL_MEAN = 14 };
     float sums[FERRY_LANES] = {0}, sum = 0;
@@ -289,11 +289,11 @@ static bool are_small(const float *x, int32_t K, float factor)
         for (int32_t l = 0; l < FERRY_LANES; l++) sums[l] += fabsf(x[k + l]);
     for (; k < K; k++) sum += fabsf(x[k]);
     for (int32_t l = 0; l < FERRY_LANES; l++) sum += sums[l];
-    return sum * factor <= (float)(SMALL_MEAN * K);
+    return sum * a <= (float)(SMALL_MEAN * K);
 }
 
 /* Row x [K], whose groups are `stride` bytes apart; returns Σ x̂. */
-static int32_t quantize_chunks(int8_t *codes, size_t stride, const float *x, int32_t K, float factor, row_lanes *lanes,
+static int32_t quantize_chunks(int8_t *int8, size_t stride, const float *x, int32_t K, float a, row_lanes *lanes,
                                row_overflow *row)
 {
     _Alignas(BYTES) int8_t all[CHUNK];
@@ -301,14 +301,14 @@ static int32_t quantize_chunks(int8_t *codes, size_t stride, const float *x, int
     for (int32_t k = 0; k < K; k += CHUNK) {
         const int32_t count = K - k < CHUNK ? K - k : CHUNK;
         int32_t i = 0;
-        for (; i + FERRY_LANES <= count; i += FERRY_LANES) quantize_lanes(all + i, x + k + i, factor, lanes);
+        for (; i + FERRY_LANES <= count; i += FERRY_LANES) quantize_lanes(all + i, x + k + i, a, lanes);
         if (i < count) {
-            sum = quantize_edge(all + i, x + k + i, count - i, factor, lanes);
+            sum = quantize_edge(all + i, x + k + i, count - i, a, lanes);
             i += FERRY_LANES;
         }
         if (i % BYTES != 0) memset(all + i, 0, FERRY_LANES);
-        split_chunk(codes, stride, all, (uint32_t)count, (uint32_t)k / GROUP, row);
-        codes += CHUNK / GROUP * stride;
+        split_chunk(int8, stride, all, (uint32_t)count, (uint32_t)k / GROUP, row);
+        int8 += CHUNK / GROUP * stride;
     }
     return sum + add_lanes(lanes->sums);
 }
@@ -319,11 +319,11 @@ void FERRY_KERNEL(quantize)(ferry_rows_i8 *inputs, const float *x, int32_t row)
     const partition parts = part_rows(inputs->rows, TILE_ROWS, 1);
     const block part = block_of_row(&parts, row);
     const int32_t K = inputs->K, at = row - part.first;
-    const float factor = inputs->factors[row];
+    const float a = inputs->inverse_scales[row];
     pair_inputs *pairs = inputs->extra;
     const int32_t *limits = pairs->limits;
     const block_overflow lists = overflow_of(inputs, part.first);
-    if (row == 0) pairs->together = limits == NULL ? 1 : are_small(x, K, factor) ? EIGHTS : FOURS;
+    if (row == 0) pairs->together = limits == NULL ? 1 : are_small(x, K, a) ? EIGHTS : FOURS;
     row_lanes lanes = {.nibbles = inputs->nibbles};
     const int32_t together = pairs->together;
     /* Behind the limits of FOURS, [⌈K/32⌉][2][2], are those of EIGHTS. */
@@ -335,15 +335,15 @@ void FERRY_KERNEL(quantize)(ferry_rows_i8 *inputs, const float *x, int32_t row)
                              .offsets = lists.offsets + at,
                              .stride = (size_t)part.rows,
                              .sums = _mm_setzero_si128()};
-    int8_t *codes = inputs->codes + (size_t)part.first * row_bytes(K, GROUP) + at * GROUP;
-    int32_t sum = quantize_chunks(codes, (size_t)part.rows * GROUP, x, K, factor, &lanes, &overflow);
+    int8_t *int8 = inputs->int8 + (size_t)part.first * row_bytes(K, GROUP) + at * GROUP;
+    int32_t sum = quantize_chunks(int8, (size_t)part.rows * GROUP, x, K, a, &lanes, &overflow);
     lists.counts[at] = (int32_t)overflow.count;
     if (at == part.rows - 1) { /* as many overflow groups for each row of the block as one has */
-        int32_t most = 0;
-        for (int32_t r = 0; r < part.rows; r++) most = lists.counts[r] > most ? lists.counts[r] : most;
+        int32_t max = 0;
+        for (int32_t r = 0; r < part.rows; r++) max = lists.counts[r] > max ? lists.counts[r] : max;
         for (int32_t r = 0; r < part.rows; r++)
-            for (int32_t i = lists.counts[r]; i < most; i++) lists.groups[i * part.rows + r] = (overflow_group){0};
-        lists.counts[0] = most;
+            for (int32_t i = lists.counts[r]; i < max; i++) lists.groups[i * part.rows + r] = (overflow_group){0};
+        lists.counts[0] = max;
     }
     if (together > 1) { /* what has no offset: the overflow groups */
         const __m128i two = _mm_add_epi32(overflow.sums, _mm_unpackhi_epi64(overflow.sums, overflow.sums));
@@ -378,7 +378,7 @@ INLINE sum_vec widen(pair_sums pairs)
 INLINE void add_step(sum_vec *acc, int rows, const int8_t *x, size_t step, const int8_t *w)
 {
     byte_vec columns[PARTS];
-    UNROLL for (int v = 0; v < PARTS; v++) columns[v] = load_weights(w + v * WIDTH * GROUP, CODES);
+    UNROLL for (int v = 0; v < PARTS; v++) columns[v] = load_weights(w + v * WIDTH * GROUP, INT8);
     UNROLL for (int r = 0; r < rows; r++)
     {
         const byte_vec row = load_inputs(x + (size_t)r * step);
@@ -426,7 +426,7 @@ INLINE void add_group(pair_sums *sums, int rows, const int8_t *x, const int8_t *
 /* The same for a line: a group of codes, or two groups of nibbles. */
 INLINE void add_line(pair_sums *sums, int rows, const int8_t *x, const int8_t *w, bool nibbles)
 {
-    add_group(sums, rows, x, w, nibbles ? FIRST_NIBBLES : CODES);
+    add_group(sums, rows, x, w, nibbles ? FIRST_NIBBLES : INT8);
     if (nibbles) add_group(sums, rows, x + rows * GROUP, w, SECOND_NIBBLES);
 }
 
@@ -475,7 +475,7 @@ INLINE void multiply_tile(const product *job, int32_t row, int32_t panel, const 
                           int together)
 {
     sum_vec acc[TILE_ROWS * PARTS];
-    const int8_t *x = job->x->codes + (size_t)row * row_bytes(job->x->K, GROUP);
+    const int8_t *x = job->x->int8 + (size_t)row * row_bytes(job->x->K, GROUP);
     const int8_t *w = job->weights + (size_t)panel * job->panel_size;
     const int32_t *sums = job->x->sums + row;
     const block_overflow overflow = overflow_of(job->x, row);

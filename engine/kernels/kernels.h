@@ -36,11 +36,11 @@ typedef enum ferry_activation {
 } ferry_activation;
 
 /* The most int8 products whose sum an int32 can hold. */
-enum { FERRY_CODES_MAX_K = 1 << 16 };
+enum { FERRY_INT8_MAX_K = 1 << 16 };
 
 typedef enum ferry_matrix_kind {
     FERRY_MATRIX_FLOATS,
-    FERRY_MATRIX_CODES,
+    FERRY_MATRIX_INT8,
     FERRY_MATRIX_NIBBLES /* products are bounds (product_i8); what is said of codes holds for them, too */
 } ferry_matrix_kind;
 
@@ -48,11 +48,11 @@ typedef enum ferry_matrix_kind {
 typedef struct ferry_matrix {
     ferry_matrix_kind kind;
     int32_t N; /* outputs */
-    int32_t K; /* inputs; ≤ FERRY_CODES_MAX_K for int8 */
+    int32_t K; /* inputs; ≤ FERRY_INT8_MAX_K for int8 */
     union {    /* in panels of 16 outputs, 64-byte aligned; NULL: there is no matrix */
         const void *weights;
         const float *panels;    /* W, [⌈N/16⌉][K][16] */
-        const int8_t *codes;    /* q, [⌈N/16⌉][⌈K/4⌉][16][4], padded with zeros */
+        const int8_t *int8;     /* q, [⌈N/16⌉][⌈K/4⌉][16][4], padded with zeros */
         const uint8_t *nibbles; /* [⌈N/16⌉][K/8][16][4] */
     };
     float nibbles_error;    /* no |q[n] - q̂[n]| is larger */
@@ -66,11 +66,11 @@ typedef struct ferry_matrix {
 /* Quantized inputs of products (linear.h). */
 typedef struct ferry_rows_i8 {
     int32_t rows, K;
-    float *factors; /* [rows] a: x̂ = clamp(round-to-nearest-even(x·a), -127, 127) */
-    float *units;   /* [rows] 1/a */
-    int32_t *sums;  /* [rows] Σ x̂, or what else the products of a row start at */
-    int8_t *codes; /* x̂, [rows, K rounded up to 64] bytes in the order of the ISA's tiles (int8.h); 64-byte aligned */
-    bool nibbles;  /* to be multiplied by nibbles, not by codes */
+    float *inverse_scales; /* [rows] a: x̂ = clamp(round-to-nearest-even(x·a), -127, 127) */
+    float *scales;         /* [rows] 1/a */
+    int32_t *sums;         /* [rows] Σ x̂, or what else the products of a row start at */
+    int8_t *int8; /* x̂, [rows, K rounded up to 64] bytes in the order of the ISA's tiles (int8.h); 64-byte aligned */
+    bool nibbles; /* to be multiplied by nibbles, not by codes */
     float nibbles_error; /* of its matrix */
     void *extra;         /* additional data of the kernels (ferry_extra_i8) */
 } ferry_rows_i8;

@@ -27,7 +27,7 @@ ferry_status ferry_context_check(const ferry_context *context, ferry_error *erro
 
 /* Consecutive inputs in a cell. */
 static const int32_t cell_inputs[] = {
-    [FERRY_MATRIX_FLOATS] = 1, [FERRY_MATRIX_CODES] = FERRY_INT8_GROUP, [FERRY_MATRIX_NIBBLES] = FERRY_NIBBLE_GROUP};
+    [FERRY_MATRIX_FLOATS] = 1, [FERRY_MATRIX_INT8] = FERRY_INT8_GROUP, [FERRY_MATRIX_NIBBLES] = FERRY_NIBBLE_GROUP};
 
 void ferry_matrix_shape(ferry_matrix_kind kind, int32_t N, int32_t K, int64_t shape[3])
 {
@@ -86,11 +86,11 @@ ferry_rows_i8 ferry_rows_i8_begin(const ferry_kernels *kernels, int32_t rows, co
                             .K = matrix->K,
                             .nibbles = matrix->kind == FERRY_MATRIX_NIBBLES,
                             .nibbles_error = matrix->nibbles_error};
-    inputs.factors = memory;
-    inputs.units = inputs.factors + rows;
-    inputs.sums = (int32_t *)(void *)(inputs.units + rows);
-    inputs.codes = (int8_t *)memory + ferry_round_up((size_t)rows * (2 * sizeof(float) + sizeof(int32_t)), 64);
-    inputs.extra = inputs.codes + (size_t)rows * ferry_round_up((size_t)inputs.K, 64);
+    inputs.inverse_scales = memory;
+    inputs.scales = inputs.inverse_scales + rows;
+    inputs.sums = (int32_t *)(void *)(inputs.scales + rows);
+    inputs.int8 = (int8_t *)memory + ferry_round_up((size_t)rows * (2 * sizeof(float) + sizeof(int32_t)), 64);
+    inputs.extra = inputs.int8 + (size_t)rows * ferry_round_up((size_t)inputs.K, 64);
     if (kernels->extra != NULL) kernels->extra->inputs_begin(&inputs, matrices, count);
     return inputs;
 }
@@ -103,14 +103,14 @@ static void quantize(const ferry_kernels *kernels, ferry_rows_i8 *inputs, const 
     const size_t K = (size_t)inputs->K;
     for (int32_t row = 0, group = 0; row < rows->count; group++) {
         const int32_t end = rows->group_ends != NULL ? rows->group_ends[group] : row + 1;
-        float factor = matrix->input_multiplier;
+        float a = matrix->input_multiplier;
         assert(end <= rows->count);
-        if (factor == 0.0f) {
+        if (a == 0.0f) {
             const float largest = kernels->largest(rows->x + (size_t)row * K, (size_t)(end - row) * K);
-            factor = largest == 0.0f ? 1.0f : 127.0f / largest;
+            a = largest == 0.0f ? 1.0f : 127.0f / largest;
         }
         for (; row < end; row++) {
-            inputs->factors[row] = factor;
+            inputs->inverse_scales[row] = a;
             kernels->quantize(inputs, rows->x + (size_t)row * K, row);
         }
     }
@@ -189,10 +189,10 @@ static ferry_status multiply(ferry_context *context, products *p, ferry_error *e
         bytes += weights_size(matrix);
     }
     context->work.weight_bytes += (int64_t)bytes;
-    const size_t threads = 1 + (size_t)ferry_pool_helpers(context->pool), most = threads * THREAD_PIECES;
-    const size_t several = bytes / PIECE_BYTES < most ? bytes / PIECE_BYTES : most;
-    const size_t shared = threads == 1 || bytes < SHARED_BYTES ? 1 : several, least = (size_t)(cost / PIECE_COST);
-    const size_t wanted = shared > least ? shared : least;
+    const size_t threads = 1 + (size_t)ferry_pool_helpers(context->pool), max = threads * THREAD_PIECES;
+    const size_t several = bytes / PIECE_BYTES < max ? bytes / PIECE_BYTES : max;
+    const size_t shared = threads == 1 || bytes < SHARED_BYTES ? 1 : several, min = (size_t)(cost / PIECE_COST);
+    const size_t wanted = shared > min ? shared : min;
     for (int32_t m = 0; m < p->count; m++) {
         const size_t share = (weights_size(p->matrices[m]) * wanted + bytes - 1) / bytes;
         p->columns[m] = (int32_t)ferry_round_up(((size_t)p->matrices[m]->N + share - 1) / share, PIECE_COLUMNS);
@@ -253,10 +253,10 @@ void ferry_matrix_row(const ferry_matrix *matrix, int32_t n, float *y)
         for (int32_t k = 0; k < matrix->K; k++, cell += FERRY_LINE_BYTES) memcpy(&y[k], cell, sizeof *y);
         return;
     }
-    const int8_t *codes = (const int8_t *)cell;
+    const int8_t *int8 = (const int8_t *)cell;
     float scale = matrix->scales != NULL ? matrix->scales[n] : 1.0f / matrix->multiplier;
     for (int32_t k = 0; k < matrix->K; k++)
-        y[k] = (float)codes[(size_t)(k / FERRY_INT8_GROUP) * FERRY_LINE_BYTES + (size_t)(k % FERRY_INT8_GROUP)] * scale;
+        y[k] = (float)int8[(size_t)(k / FERRY_INT8_GROUP) * FERRY_LINE_BYTES + (size_t)(k % FERRY_INT8_GROUP)] * scale;
 }
 
 ferry_matrix ferry_matrix_columns(const ferry_matrix *matrix, int32_t first, int32_t count)
@@ -304,41 +304,41 @@ ferry_status ferry_matrix_select(const ferry_matrix *matrix, const int32_t *ids,
 
 /* ---- codes ---- */
 
-size_t ferry_codes_size(int32_t N, int32_t K)
+size_t ferry_int8_size(int32_t N, int32_t K)
 {
     return ferry_round_up((size_t)N, FERRY_LANES) * ferry_round_up((size_t)K, FERRY_INT8_GROUP);
 }
 
 size_t ferry_nibbles_size(int32_t N, int32_t K)
 {
-    return ferry_codes_size(N, K) / 2;
+    return ferry_int8_size(N, K) / 2;
 }
 
-void ferry_codes_pack(int8_t *panel, const int8_t *rows, int32_t count, int32_t K)
+void ferry_int8_pack(int8_t *panel, const int8_t *rows, int32_t count, int32_t K)
 {
-    memset(panel, 0, ferry_codes_size(FERRY_LANES, K));
+    memset(panel, 0, ferry_int8_size(FERRY_LANES, K));
     for (int32_t r = 0; r < count; r++)
         for (int32_t k = 0; k < K; k++)
             panel[(k / FERRY_INT8_GROUP * FERRY_LANES + r) * FERRY_INT8_GROUP + k % FERRY_INT8_GROUP] =
                 rows[(size_t)r * (size_t)K + (size_t)k];
 }
 
-void ferry_codes_quantize(const float *x, int32_t K, int8_t *codes, float *scale)
+void ferry_int8_quantize(const float *x, int32_t K, int8_t *int8, float *scale)
 {
     const float shift = 0x1.8p23f; /* adding it rounds to an integer, ties to even */
-    float most[FERRY_LANES] = {0}; /* |x|, ignoring NaNs. In lanes, so that no comparison waits for the one before */
+    float max[FERRY_LANES] = {0};  /* |x|, ignoring NaNs. In lanes, so that no comparison waits for the one before */
     for (int32_t k = 0; k < K; k++) {
-        float *lane = &most[k % FERRY_LANES];
+        float *lane = &max[k % FERRY_LANES];
         *lane = fabsf(x[k]) > *lane ? fabsf(x[k]) : *lane;
     }
-    for (int32_t l = 1; l < FERRY_LANES; l++) most[0] = most[l] > most[0] ? most[l] : most[0];
-    const float divisor = most[0] / 127, by = divisor == 0.0f ? 1.0f : divisor; /* 0, or too small */
+    for (int32_t l = 1; l < FERRY_LANES; l++) max[0] = max[l] > max[0] ? max[l] : max[0];
+    const float divisor = max[0] / 127, by = divisor == 0.0f ? 1.0f : divisor; /* 0, or too small */
     *scale = by;
     for (int32_t k = 0; k < K; k++) {
         /* The scale of tiny numbers is coarse: their quotients may pass 127. */
         float quotient = x[k] / by;
         quotient = quotient > -127.0f ? quotient : -127.0f;
         quotient = quotient < 127.0f ? quotient : 127.0f;
-        codes[k] = (int8_t)(quotient + shift - shift);
+        int8[k] = (int8_t)(quotient + shift - shift);
     }
 }

@@ -119,10 +119,10 @@ size_t ferry_panel_bytes(const ferry_matrix *matrix);
 /* Bytes of the nibbles of a matrix [N, K]. */
 size_t ferry_nibbles_size(int32_t N, int32_t K);
 /* Bytes of the codes of an int8 matrix [N, K]. */
-size_t ferry_codes_size(int32_t N, int32_t K);
+size_t ferry_int8_size(int32_t N, int32_t K);
 /* Row-major integers [rows ≤ 16, K] into one panel of codes [⌈K/4⌉][16][4]; missing rows become zeros. */
-void ferry_codes_pack(int8_t *panel, const int8_t *rows, int32_t count, int32_t K);
+void ferry_int8_pack(int8_t *panel, const int8_t *rows, int32_t count, int32_t K);
 /* Quantizes row x [K]: *scale = max|x| / 127 (1 when all are 0), codes [K] = round-to-nearest-even(x / scale). */
-void ferry_codes_quantize(const float *x, int32_t K, int8_t *codes, float *scale);
+void ferry_int8_quantize(const float *x, int32_t K, int8_t *int8, float *scale);
 
 #endif

@@ -310,7 +310,7 @@ INLINE quad_ints larger_quad(quad_ints a, quad_ints b)
 /* Absolute values of floats compare as their bits do; a NaN is above all. */
 float FERRY_KERNEL(largest)(const float *x, size_t n)
 {
-    ints most[PARTS] = {{0}};
+    ints max[PARTS] = {{0}};
     quad_ints quads[FERRY_LANES / 4];
     for (size_t i = 0; i < n; i += FERRY_LANES) {
         const lanes values = lanes_load(x + i, n - i, 0.0f);
@@ -318,15 +318,15 @@ float FERRY_KERNEL(largest)(const float *x, size_t n)
         {
             const ints sizes = (ints)values.part[p] & INT32_MAX;
 #if defined(__AVX512F__)
-            most[p] = (ints)_mm512_max_epi32((__m512i)most[p], (__m512i)sizes);
+            max[p] = (ints)_mm512_max_epi32((__m512i)max[p], (__m512i)sizes);
 #elif defined(__AVX2__)
-            most[p] = (ints)_mm256_max_epi32((__m256i)most[p], (__m256i)sizes);
+            max[p] = (ints)_mm256_max_epi32((__m256i)max[p], (__m256i)sizes);
 #else
-            most[p] = larger_quad(most[p], sizes);
+            max[p] = larger_quad(max[p], sizes);
 #endif
         }
     }
-    memcpy(quads, most, sizeof most);
+    memcpy(quads, max, sizeof max);
     quads[0] = larger_quad(larger_quad(quads[0], quads[1]), larger_quad(quads[2], quads[3]));
     quads[0] = larger_quad(quads[0], (quad_ints){quads[0][2], quads[0][3]});
     const int32_t bits_of_it = quads[0][0] > quads[0][1] ? quads[0][0] : quads[0][1];
@@ -522,16 +522,16 @@ void FERRY_KERNEL(add_top)(ferry_top *top, const float *x, int32_t n, int32_t fi
     int32_t i = 0;
     if (top->limit < 1) return;
     for (; top->count < top->limit && i < n; i++) insert(top, x[i], first + i);
-    float least = top->values[top->limit - 1];
+    float min = top->values[top->limit - 1];
     for (; i < n; i += FERRY_LANES) {
         lanes candidates = lanes_load(x + i, (size_t)(n - i), -INFINITY);
         bits larger = {0};
-        EACH_PART larger |= (bits)(candidates.part[p] > least);
+        EACH_PART larger |= (bits)(candidates.part[p] > min);
         if (!any(larger)) continue;
         for (int32_t l = i; l < n && l < i + FERRY_LANES; l++)
-            if (x[l] > least) {
+            if (x[l] > min) {
                 insert(top, x[l], first + l);
-                least = top->values[top->limit - 1];
+                min = top->values[top->limit - 1];
             }
     }
 }

@@ -66,7 +66,7 @@ static ferry_type stored_type(const ferry_import_tensor *tensor, const ferry_imp
 static int32_t stored_shape(const ferry_import_tensor *tensor, ferry_type type, int64_t shape[3])
 {
     if (tensor->form == FERRY_IMPORT_MATRIX) {
-        ferry_matrix_shape(type == FERRY_I8 ? FERRY_MATRIX_CODES : FERRY_MATRIX_FLOATS, tensor->N, tensor->K, shape);
+        ferry_matrix_shape(type == FERRY_I8 ? FERRY_MATRIX_INT8 : FERRY_MATRIX_FLOATS, tensor->N, tensor->K, shape);
         return 3;
     }
     shape[0] = tensor->N;
@@ -84,7 +84,7 @@ ferry_status ferry_import_declare(const ferry_import_plan *plan, ferry_gguf_writ
         int64_t shape[3];
         const ferry_type type = stored_type(tensor, options);
         const int32_t dims = stored_shape(tensor, type, shape);
-        if (type == FERRY_I8 && tensor->K > FERRY_CODES_MAX_K) {
+        if (type == FERRY_I8 && tensor->K > FERRY_INT8_MAX_K) {
             return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "tensor '%s': %d inputs are too many for i8: use f16",
                               tensor->name, (int)tensor->K);
         }
@@ -97,7 +97,7 @@ ferry_status ferry_import_declare(const ferry_import_plan *plan, ferry_gguf_writ
             ferry_gguf_declare(writer, name_beside(tensor, "input_multiplier").text, FERRY_F32, 1, &one);
         if (!ferry_import_has_coarse(plan, tensor, options)) continue;
         /* codes and their scales, or nibbles */
-        ferry_matrix_shape(type == FERRY_I8 ? FERRY_MATRIX_NIBBLES : FERRY_MATRIX_CODES, tensor->N, tensor->K, shape);
+        ferry_matrix_shape(type == FERRY_I8 ? FERRY_MATRIX_NIBBLES : FERRY_MATRIX_INT8, tensor->N, tensor->K, shape);
         ferry_gguf_declare(writer, FERRY_OUTPUT_COARSE ".weight", FERRY_I8, 3, shape);
         if (has_coarse_scales(tensor, type)) ferry_gguf_declare(writer, FERRY_OUTPUT_COARSE ".scale", FERRY_F32, 1, &N);
         ferry_gguf_declare(writer, FERRY_OUTPUT_COARSE ".error", FERRY_F32, 1, &one);
@@ -279,7 +279,7 @@ static ferry_status pack_codes(converter *state, const ferry_import_tensor *tens
             if (!isfinite(*scale)) return refuse(tensor, "a scale is not finite", error);
             continue;
         }
-        ferry_codes_quantize(row, tensor->K, codes, scale);
+        ferry_int8_quantize(row, tensor->K, codes, scale);
         for (size_t k = 0; k < K; k++) {
             const double w = (double)row[k], difference = w - (double)codes[k] * (double)*scale;
             if (fabs(w) > sum->largest) sum->largest = fabs(w);
@@ -287,7 +287,7 @@ static ferry_status pack_codes(converter *state, const ferry_import_tensor *tens
             sum->errors += difference * difference;
         }
     }
-    ferry_codes_pack(state->code_panel, state->codes, rows, tensor->K);
+    ferry_int8_pack(state->code_panel, state->codes, rows, tensor->K);
     return FERRY_OK;
 }
 
@@ -300,7 +300,7 @@ static ferry_status write_block(converter *state, const ferry_import_tensor *ten
         return append(state, tensor->integers + n, (size_t)rows * sizeof *tensor->integers, error);
     if (type == FERRY_I8) {
         FERRY_TRY(pack_codes(state, tensor, n, rows, sum, error));
-        return append(state, state->code_panel, ferry_codes_size(FERRY_LANES, tensor->K), error);
+        return append(state, state->code_panel, ferry_int8_size(FERRY_LANES, tensor->K), error);
     }
     if (tensor->form != FERRY_IMPORT_MATRIX) {
         FERRY_TRY(read_rows(state, tensor, n, rows, error));
@@ -322,11 +322,11 @@ static ferry_status write_coarse(converter *state, const ferry_import_tensor *te
     for (int64_t at = 0; at < tensor->N; at += FERRY_LANES) {
         const int32_t n = (int32_t)at, rows = tensor->N - n < FERRY_LANES ? tensor->N - n : FERRY_LANES;
         float scales[FERRY_LANES];
-        ferry_matrix panel = {codes ? FERRY_MATRIX_CODES : FERRY_MATRIX_FLOATS, .N = rows, .K = tensor->K};
+        ferry_matrix panel = {codes ? FERRY_MATRIX_INT8 : FERRY_MATRIX_FLOATS, .N = rows, .K = tensor->K};
         if (codes) {
             loss unused = {0, 0, 0};
             FERRY_TRY(pack_codes(state, tensor, n, rows, &unused, error));
-            panel.codes = state->code_panel;
+            panel.int8 = state->code_panel;
             if (has_coarse_scales(tensor, type))
                 panel.scales = state->scales + n;
             else
@@ -396,7 +396,7 @@ static ferry_status allocate(converter *state, ferry_error *error)
         state->total += bytes;
         if (ferry_import_has_coarse(state->plan, tensor, state->options))
             state->total +=
-                (type == FERRY_I8 ? ferry_nibbles_size(tensor->N, tensor->K) : ferry_codes_size(tensor->N, tensor->K)) +
+                (type == FERRY_I8 ? ferry_nibbles_size(tensor->N, tensor->K) : ferry_int8_size(tensor->N, tensor->K)) +
                 (has_coarse_scales(tensor, type) ? (size_t)tensor->N : 0) * sizeof(float) + 2 * sizeof(float);
         if (tensor->form == FERRY_IMPORT_INTEGERS) continue;
         if (panel > capacity) capacity = panel;

@@ -110,7 +110,7 @@ static ferry_matrix new_nibbles(const quantized *w)
     double most = 0;
     for (int32_t first = 0; first < N; first += FERRY_LANES) {
         ferry_nibbles_error error;
-        ferry_nibbles_from_panel(w->codes + ferry_codes_size(first, K), K, nibbles + ferry_nibbles_size(first, K),
+        ferry_nibbles_from_panel(w->codes + ferry_int8_size(first, K), K, nibbles + ferry_nibbles_size(first, K),
                                  &error);
         for (int32_t n = first; n < N && n < first + FERRY_LANES; n++) {
             int32_t squares = 0;
@@ -406,10 +406,10 @@ static void check_walls(shape s, bool with_scales, bool with_extra)
     float *x = new_floats(rows * K, -3.0f, 3.0f), *expected = new_floats(rows * N, 0, 0);
     float *x_at = before_a_wall(0, x, rows * K * sizeof(float));
     float *scales = before_a_wall(1, w.scales, column_size), *bias = before_a_wall(2, w.bias, column_size);
-    int8_t *codes = before_a_wall(3, w.codes, ferry_codes_size(s.N, s.K));
+    int8_t *codes = before_a_wall(3, w.codes, ferry_int8_size(s.N, s.K));
     ferry_matrix matrix = w.matrix;
     const ferry_matrix *all = &matrix;
-    matrix.codes = codes;
+    matrix.int8 = codes;
     matrix.scales = with_scales ? scales : NULL;
     matrix.bias = bias;
     run(ferry_kernels_find("plain"), expected, x, s.rows, &w.matrix);
@@ -422,11 +422,11 @@ static void check_walls(shape s, bool with_scales, bool with_extra)
         }
         ferry_rows_i8 inputs =
             ferry_rows_i8_begin(*k, s.rows, &all, 1, before_a_wall(8, NULL, ferry_rows_i8_size(*k, s.rows, s.K)));
-        inputs.factors = before_a_wall(5, NULL, row_size);
-        inputs.units = before_a_wall(6, NULL, row_size);
+        inputs.inverse_scales = before_a_wall(5, NULL, row_size);
+        inputs.scales = before_a_wall(6, NULL, row_size);
         inputs.sums = before_a_wall(7, NULL, row_size);
         for (int32_t i = 0; i < s.rows; i++) {
-            inputs.factors[i] = 127.0f / (*k)->largest(x_at + (size_t)i * K, K);
+            inputs.inverse_scales[i] = 127.0f / (*k)->largest(x_at + (size_t)i * K, K);
             (*k)->quantize(&inputs, x_at + (size_t)i * K, i);
         }
         float *y = before_a_wall(9, NULL, y_size);

@@ -103,7 +103,7 @@ TEST(test_scales_of_rows)
     for (int32_t n = 0; n < MADE_F; n++) {
         ferry_matrix_row(wide, n, row);
         for (int32_t k = 0; k < MADE_D; k++)
-            assert_true(row[k] == (float)codes->codes[(k / 4 * 16 + n) * 4 + k % 4] * codes->scales[n]);
+            assert_true(row[k] == (float)codes->int8[(k / 4 * 16 + n) * 4 + k % 4] * codes->scales[n]);
     }
 }
 

@@ -6,19 +6,18 @@ void pack_quantized(quantized *w)
 {
     const int32_t N = w->matrix.N, K = w->matrix.K;
     for (int32_t n = 0; n < N; n += 16) {
-        ferry_codes_pack(w->codes + (size_t)(n / 16) * ferry_codes_size(16, K), w->q + (size_t)n * (size_t)K,
-                         N - n < 16 ? N - n : 16, K);
+        ferry_int8_pack(w->codes + (size_t)(n / 16) * ferry_int8_size(16, K), w->q + (size_t)n * (size_t)K,
+                        N - n < 16 ? N - n : 16, K);
     }
 }
 
 quantized new_quantized(int32_t N, int32_t K, bool with_scales, bool with_bias, float input_multiplier)
 {
-    quantized w = {.q = new_memory((size_t)N * (size_t)K), .codes = new_memory(ferry_codes_size(N, K))};
+    quantized w = {.q = new_memory((size_t)N * (size_t)K), .codes = new_memory(ferry_int8_size(N, K))};
     for (size_t i = 0; i < (size_t)N * (size_t)K; i++) w.q[i] = (int8_t)random_between(-127.99f, 127.99f);
     w.scales = new_floats((size_t)N, 0.001f, 0.01f);
     w.bias = new_floats((size_t)N, -1.0f, 1.0f);
-    w.matrix =
-        (ferry_matrix){FERRY_MATRIX_CODES, .N = N, .K = K, .codes = w.codes, .input_multiplier = input_multiplier};
+    w.matrix = (ferry_matrix){FERRY_MATRIX_INT8, .N = N, .K = K, .int8 = w.codes, .input_multiplier = input_multiplier};
     w.matrix.scales = with_scales ? w.scales : NULL;
     w.matrix.multiplier = with_scales ? 0.0f : 97.3f;
     w.matrix.bias = with_bias ? w.bias : NULL;
@@ -56,7 +55,7 @@ void run_many(const ferry_kernels *kernels, float *const *y, const ferry_rows *r
     for (int32_t m = 0; m < count; m++) {
         with[m] = *matrices[m];
         all[m] = &with[m];
-        if (with[m].kind == FERRY_MATRIX_CODES) {
+        if (with[m].kind == FERRY_MATRIX_INT8) {
             assert_int_equal(ferry_matrix_begin(&with[m], kernels, &arena, NULL), FERRY_OK);
             if (kernels->extra != NULL) begin_extra(kernels, &with[m]);
         }

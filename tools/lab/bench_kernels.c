@@ -167,11 +167,11 @@ typedef struct bench_i8 {
 static double measure_i8(bench_i8 *b, bool alone, int64_t count)
 {
     const shape s = b->shape;
-    size_t size = ferry_codes_size(s.N, s.K), matrices = b->cold ? COLD_BYTES / size : 1;
+    size_t size = ferry_int8_size(s.N, s.K), matrices = b->cold ? COLD_BYTES / size : 1;
     double start = ferry_thread_clock();
     for (int64_t i = 0; i < count; i++) {
         ferry_matrix matrix = b->first;
-        matrix.codes += (size_t)i % matrices * size;
+        matrix.int8 += (size_t)i % matrices * size;
         if (alone)
             b->context.kernels->product_i8(b->bench->y, (size_t)s.N, &b->inputs, &matrix);
         else if (ferry_linear(&b->context, b->bench->y, &(ferry_rows){b->bench->x, s.rows, NULL}, &matrix, NULL) !=
@@ -196,7 +196,7 @@ static void quantize_all(bench_i8 *b)
     const ferry_matrix *first = &b->first;
     b->inputs = ferry_rows_i8_begin(kernels, b->shape.rows, &first, 1, b->memory);
     for (int32_t i = 0; i < b->shape.rows; i++) {
-        b->inputs.factors[i] = 127.0f / MOST_NORMAL;
+        b->inputs.inverse_scales[i] = 127.0f / MOST_NORMAL;
         kernels->quantize(&b->inputs, b->bench->x + (size_t)i * (size_t)b->shape.K, i);
     }
 }
@@ -217,7 +217,7 @@ static void compare_i8(const bench *b, shape s, bool cold)
     double peaks[REPETITIONS], reads[REPETITIONS], seconds[REPETITIONS], best = 0;
     const ferry_kernels *const *kernels = ferry_kernels_available();
     const double work = 2e-9 * (double)s.rows * (double)s.K * (double)s.N;
-    const size_t size = ferry_codes_size(s.N, s.K);
+    const size_t size = ferry_int8_size(s.N, s.K);
     bench_i8 run = {.bench = b, .shape = s, .cold = cold};
     run.memory = aligned_alloc(64, ferry_round_up(largest_inputs(s), 64));
     if (run.memory == NULL) exit(1);
@@ -228,7 +228,7 @@ static void compare_i8(const bench *b, shape s, bool cold)
     printf("%s %5d × %5d × %5d", cold ? "cold" : "warm", s.rows, s.K, s.N);
     for (int i = 0; kernels[i] != NULL; i++) {
         run.context = (ferry_context){.kernels = kernels[i]};
-        run.first = (ferry_matrix){FERRY_MATRIX_CODES, .N = s.N, .K = s.K, .codes = (const int8_t *)b->weights,
+        run.first = (ferry_matrix){FERRY_MATRIX_INT8, .N = s.N, .K = s.K, .int8 = (const int8_t *)b->weights,
                                    .multiplier = 1.0f};
         if (ferry_matrix_begin(&run.first, kernels[i], &run.context.arena, NULL) != FERRY_OK) exit(1);
         /* Some kernels are faster once many rows have been multiplied. */
