@@ -9,9 +9,9 @@
 #include "base/system.h"
 #include "linear.h"
 
-/* ---- a panel of codes as nibbles, of floats as codes ---- */
+/* ---- an int8 panel as nibbles, a float panel as int8 ---- */
 
-/* 16 u of a line, in unsigned bytes. */
+/* rounded = 16 u of a line (kernels.h), in unsigned bytes. */
 static void round_line(const int8_t *int8, uint8_t *rounded)
 {
     for (size_t i = 0; i < FERRY_LINE_BYTES; i++) {
@@ -20,7 +20,7 @@ static void round_line(const int8_t *int8, uint8_t *rounded)
     }
 }
 
-/* For each code of a line: errors += (q - q̂)², at most 15²; marks |= q. */
+/* For each q of a line: errors += (q - q̂)², at most 15²; marks |= q. */
 static void measure_line(const int8_t *int8, const uint8_t *rounded, uint16_t *errors, uint8_t *marks)
 {
     for (size_t i = 0; i < FERRY_LINE_BYTES; i++) {
@@ -32,7 +32,7 @@ static void measure_line(const int8_t *int8, const uint8_t *rounded, uint16_t *e
 
 void ferry_nibbles_from_panel(const int8_t *int8, int32_t K, uint8_t *nibbles, ferry_nibbles_error *of)
 {
-    enum { SUMMED = 128 }; /* lines, whose sums of errors fit in 16 bits */
+    enum { SUMMED = 128 }; /* lines of nibbles: the sums of their errors fit in 16 bits */
     uint8_t first[FERRY_LINE_BYTES], second[FERRY_LINE_BYTES], marks[FERRY_LINE_BYTES] = {0};
     memset(of, 0, sizeof *of);
     for (int32_t k = 0; k < K;) {
@@ -50,7 +50,7 @@ void ferry_nibbles_from_panel(const int8_t *int8, int32_t K, uint8_t *nibbles, f
     for (size_t i = 0; i < FERRY_LINE_BYTES; i++) of->any[i / FERRY_CELL_BYTES] |= marks[i] != 0;
 }
 
-/* Four steps of a panel, [4][16], into codes [16][4] by the reciprocals of their scales. */
+/* Four steps of a panel, [4][16], into int8 [16][4] by the reciprocals of the scales. */
 static void quantize_steps(const float *panel, const float *inverse, int8_t *int8)
 {
     const float shift = 0x1.8p23f; /* adding it rounds to an integer, in the lowest bits */
@@ -90,20 +90,20 @@ void ferry_int8_from_panel(const float *panel, int32_t K, int8_t *int8, float *s
 
 /* ---- what the bound needs of both matrices ---- */
 
-/* *most grows to a float that is not below `size`; FLT_MAX says that nothing is known, as of NaNs. */
+/* *max grows to a float ≥ size. FLT_MAX means unbounded (NaNs, too). */
 static void cover(float *max, double size)
 {
     const float above = size < 0x1p127 ? nextafterf((float)size, INFINITY) : FLT_MAX;
     if (above > *max) *max = above;
 }
 
-/* The square of any larger float does not underflow. */
+/* Squares of larger floats do not underflow. */
 #define LOST_SQUARE 0x1p-70
 
 /* |w| of sixteen rows of W, a panel [K][16]. */
 static void measure_panel(const float *panel, size_t K, double *norms)
 {
-    enum { CHUNK = 64 }; /* float sums of so many err by less than the margin's slack */
+    enum { CHUNK = 64 }; /* the error of a float sum of 64 squares is below the margin's slack */
     memset(norms, 0, FERRY_LANES * sizeof *norms);
     for (size_t k = 0; k < K; k += CHUNK) {
         float sums[FERRY_LANES] = {0};
@@ -122,8 +122,8 @@ size_t ferry_coarse_size(const ferry_matrix *exact, int32_t N)
     return exact->kind == FERRY_MATRIX_INT8 ? ferry_nibbles_size(N, exact->K) : ferry_int8_size(N, exact->K);
 }
 
-/* A row of zeros has exact products, whatever its scale: with a scale of 0 its margin is one, too. */
-static void coarsen_codes(const ferry_matrix *exact, size_t p, void *weights, float *scales, ferry_coarse *coarse)
+/* A row of zeros gets the scale 0: then its bound is exact, too. */
+static void coarsen_int8(const ferry_matrix *exact, size_t p, void *weights, float *scales, ferry_coarse *coarse)
 {
     const size_t first = p * FERRY_LANES;
     ferry_nibbles_error error;
@@ -152,7 +152,7 @@ static void coarsen_floats(const ferry_matrix *exact, size_t p, void *weights, f
 void ferry_coarsen_panel(const ferry_matrix *exact, size_t p, void *weights, float *scales, ferry_coarse *coarse)
 {
     if (exact->kind == FERRY_MATRIX_INT8)
-        coarsen_codes(exact, p, weights, scales, coarse);
+        coarsen_int8(exact, p, weights, scales, coarse);
     else
         coarsen_floats(exact, p, weights, scales, coarse);
 }
@@ -182,9 +182,9 @@ ferry_status ferry_coarse_verify(const ferry_matrix *exact, const ferry_coarse *
 
 /* ---- the bound ---- */
 
-enum { TOGETHER = 64 }; /* panels, after which it is seen whether to stop */
+enum { CHECK_PANELS = 64 }; /* panels between two checks for cancellation */
 
-/* Ŵ: W with other weights and scales. */
+/* Ŵ is W with other weights and scales. */
 static void set_coarse(ferry_logit_bound *bound, const void *weights, const float *scales)
 {
     ferry_matrix *matrix = &bound->coarse.matrix;
@@ -195,7 +195,7 @@ static void set_coarse(ferry_logit_bound *bound, const void *weights, const floa
     if (matrix->kind == FERRY_MATRIX_INT8 || matrix->scales != NULL) matrix->scales = scales;
 }
 
-/* In memory. */
+/* Makes Ŵ in memory. */
 static ferry_status make(ferry_logit_bound *bound, const ferry_context *context, ferry_error *error)
 {
     const ferry_matrix *exact = bound->exact;
@@ -210,7 +210,7 @@ static ferry_status make(ferry_logit_bound *bound, const ferry_context *context,
     unsigned char *weights = bound->memory;
     float *scales = (float *)(void *)(weights + panels * panel_bytes);
     for (size_t p = 0; p < panels; p++) {
-        if (p % TOGETHER == 0) FERRY_TRY(ferry_context_check(context, error));
+        if (p % CHECK_PANELS == 0) FERRY_TRY(ferry_context_check(context, error));
         ferry_coarsen_panel(exact, p, weights + p * panel_bytes, scales + p * FERRY_LANES, &bound->coarse);
     }
     set_coarse(bound, weights, scales);
@@ -251,12 +251,12 @@ double ferry_logit_bound_margin(const ferry_logit_bound *bound, const float *x, 
                                 int32_t row)
 {
     const double roundoff = 0x1p-24, K = bound->exact->K, a = (double)inputs->inverse_scales[row];
-    const double slack = 1 + 1e-4;     /* x·a is rounded before it becomes an integer, and so were the norms */
-    const double underflow = 0x1p-119; /* K·127² times half of the least float, and more */
+    const double slack = 1 + 1e-4;     /* for the roundings of x·a and of the norms */
+    const double underflow = 0x1p-119; /* above K·127² times half of the smallest float */
     const double delta = sqrt(K) / (2 * a), size = norm(x, bound->exact->K) + delta;
     const double error = (double)bound->coarse.error, weights = (double)bound->coarse.norm;
     const double max = size * weights + (double)bound->bias;
-    /* The factors would be too small or too large, or logits or weights too large. */
+    /* Scales near the ends of float's range, or huge logits or weights. */
     if (!(a < 1e20 && a > 1e-30 && max < 1e30 && weights < 1e30)) return INFINITY;
     if (bound->exact->kind == FERRY_MATRIX_INT8) return 0;
     /* A chain of K products and additions errs by K + 1 roundings of Σ|x·w| at most (Higham, Accuracy and Stability of

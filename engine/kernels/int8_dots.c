@@ -1,18 +1,18 @@
-/* int8 products (int8.h) by dot products of 4 inputs. A step multiplies 4 inputs of a row by 4 inputs of each of some
- * outputs, by
+/* int8 products (int8.h) by dot products of 4 inputs. A step multiplies 4 inputs of a row by 4 weights of each of
+ * several outputs. Its instruction:
  *
  *     vpdpbusd  on x86: of WIDTH outputs
  *     sdot      on ARM: of 4 outputs; one load of 16 inputs serves four steps
- *     smull     on ARM without dot products: 2 groups of 4 inputs by 2 outputs, as products of 16 bits
- *     pmaddwd   on x86 without AVX, i32x4.dot_i16x8_s in WebAssembly: pairs of inputs, as 16 bits, of 4 outputs
- *     i32x4.relaxed_dot_i8x16_i7x16_add_s in WebAssembly that has it: of 4 outputs
+ *     smull     on ARM without dot products: 2 groups of 4 inputs by 2 outputs, products of 16 bits
+ *     pmaddwd   on x86 without AVX, i32x4.dot_i16x8_s in WebAssembly: pairs of inputs of 16 bits, of 4 outputs
+ *     i32x4.relaxed_dot_i8x16_i7x16_add_s in relaxed WebAssembly: of 4 outputs
  *
- * and in plain C by products of 16 bits in 32-bit lanes. */
+ * Plain C: products of 16 bits in 32-bit lanes. */
 #include "int8.h"
 
-/* For every ISA: its tiles (rows, panels); INPUTS of a row that are read at a time; OFFSET, which is added to every q
- * before the multiplication, so that sums start at -OFFSET·Σ x̂; and CHAINS, the number of chains into which the sums of
- * a small tile are split to hide the latency of the additions. */
+/* For every ISA: its tiles (rows, panels); INPUTS of a row that are read at a time; OFFSET, added to every q before the
+ * multiplication, so that sums start at -OFFSET·Σ x̂; CHAINS, independent sums of a small tile that hide the latency of
+ * additions. */
 #if defined(__AVX512VNNI__)
 #define TILE_ROWS 14
 #define TILES(TILE) TILES_UP_TO_14(TILE, 1) TILES_UP_TO_14(TILE, 2) TILES_UP_TO_6(TILE, 4)
@@ -55,7 +55,7 @@
 #endif
 
 #if defined(NIBBLES_TILES) || !defined(FERRY_NEON)
-/* The first of the chains [size] becomes the sum of all. */
+/* acc [size] becomes the sum of all chains [size]. */
 INLINE void add_chains(sum_vec *acc, int size, int chains)
 {
     UNROLL for (int c = 1; c < chains; c++)
@@ -80,8 +80,8 @@ INLINE sum_vec multiply_add(sum_vec acc, operand w, operand x)
 #endif
 }
 #elif defined(__wasm_relaxed_simd__)
-/* The instruction gives the same everywhere if no weight is -128, as the importers see to, and its other operand is 0
- * to 127: that has |x̂|, and the sign goes to the weight. */
+/* The instruction gives the same result on every machine if no weight is -128, which importers ensure, and the other
+ * operand is in 0 … 127: |x̂|, whose sign moves to the weight. */
 typedef int8_t signed_bytes __attribute__((vector_size(16), may_alias));
 typedef struct operand {
     signed_bytes int8, signs; /* -1 for negative inputs */
@@ -95,7 +95,7 @@ INLINE operand load_inputs(const int8_t *x)
 
 INLINE operand load_weights(const int8_t *w, kind what)
 {
-    (void)what; /* codes */
+    (void)what; /* INT8 */
     return (operand){.int8 = *(const signed_bytes *)w};
 }
 
@@ -124,7 +124,7 @@ INLINE operand load_inputs(const int8_t *x)
 
 INLINE operand load_weights(const int8_t *w, kind what)
 {
-    (void)what; /* codes */
+    (void)what; /* INT8 */
     return split(*(const halves *)w);
 }
 
@@ -161,14 +161,14 @@ INLINE void add_step(sum_vec *acc, int rows, int panels, const int8_t *x, const 
     }
 }
 
-/* Called in every step; `left` counts them down. Over more than two panels the hardware's own prefetching keeps up. */
+/* Called in every step; `left` counts down. Over more than two panels the hardware's own prefetching keeps up. */
 INLINE void prefetch_lines(const ahead *next, size_t left, int panels)
 {
     if (panels <= 2 && (left & next->skip) == 0)
         UNROLL for (int p = 0; p < panels; p++) __builtin_prefetch(next->at + p * FERRY_LINE_BYTES, 0, 2);
 }
 
-/* acc [rows, panels·PARTS] += Σ x̂·q over all groups, in `chains` chains side by side that are added at the end. */
+/* acc [rows, panels·PARTS] += Σ x̂·q over all groups, in `chains` chains that are added at the end. */
 INLINE void accumulate(sum_vec *acc, int rows, int panels, int chains, const int8_t *x, const int8_t *w, size_t groups,
                        ahead next)
 {
@@ -188,7 +188,7 @@ INLINE void accumulate(sum_vec *acc, int rows, int panels, int chains, const int
 }
 
 #if defined(NIBBLES_TILES)
-/* The same with nibbles, Σ x̂·u over all lines; a second chain is that of second groups. */
+/* The same with nibbles, Σ x̂·u over all lines. A second chain has the second groups of lines. */
 INLINE void accumulate_nibbles(sum_vec *acc, int rows, int panels, int chains, const int8_t *x, const int8_t *w,
                                size_t lines, ahead next)
 {
@@ -207,7 +207,7 @@ INLINE void accumulate_nibbles(sum_vec *acc, int rows, int panels, int chains, c
 #elif defined(__ARM_FEATURE_DOTPROD)
 /* ---- sdot: 16 inputs of a row at a time ---- */
 
-/* The lane of an instruction has to be a constant for any compiler. */
+/* The lane must be a constant for every compiler. */
 INLINE sum_vec multiply_lane(sum_vec acc, int8x16_t w, int8x16_t x, int lane)
 {
     switch (lane) {
@@ -226,7 +226,7 @@ INLINE int8x16_t load_weights(const int8_t *w, kind what)
                                                      : vshrq_n_u8(line, NIBBLE_SHIFT));
 }
 
-/* acc[r, v] += the products of one group of inputs: a lane of row[r]. Panels are panel_size apart. */
+/* acc[r, v] += the products of one group of inputs, a lane of row[r]. Panels are panel_size apart. */
 INLINE void add_lane(sum_vec *acc, int rows, int panels, const int8x16_t *row, int lane, const int8_t *w, kind what,
                      size_t panel_size)
 {
@@ -247,7 +247,7 @@ INLINE void load_rows(int8x16_t *row, int rows, const int8_t *x)
     UNROLL for (int r = 0; r < rows; r++) row[r] = vld1q_s8(x + r * INPUTS);
 }
 
-/* acc [rows, panels·PARTS] += Σ x̂·q over all groups, in `chains` chains side by side that are added at the end. */
+/* acc [rows, panels·PARTS] += Σ x̂·q over all groups, in `chains` chains that are added at the end. */
 INLINE void accumulate(sum_vec *acc, int rows, int panels, int chains, const int8_t *x, const int8_t *w, size_t groups,
                        ahead next)
 {
@@ -303,8 +303,8 @@ INLINE void accumulate_nibbles(sum_vec *acc, int rows, int panels, int chains, c
 #else
 /* ---- smull: two groups of inputs at a time ---- */
 
-/* acc[r, v] += the products of two groups, or of a last one: every output in two lanes. Two products are at most
- * 2·128·127 < 2^15. */
+/* acc[r, v] += the products of two groups, or of the last one (!two). Every output has two lanes. Two products are at
+ * most 2·128·127 < 2^15. */
 INLINE void add_groups(int32x4_t *acc, int rows, bool two, const int8_t *x, const int8_t *w)
 {
     int8x16_t row[2 * TILE_ROWS];

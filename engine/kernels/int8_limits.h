@@ -1,5 +1,4 @@
-/* Limits of inputs: how large they may be together, so that their products with a matrix q [N, K] fit in 16 bits. For
- * int8_pairs.c.
+/* Limits of inputs, for int8_pairs.c: within them, sums of products with a matrix q [N, K] fit in 16 bits.
  *
  * A limit is the largest Σ x̂² of some inputs with which |Σ x̂·q[n]| < 2^15 for every output n: (2^15 - 1)² /
  * max_n Σ q[n]² (Cauchy and Schwarz). Every 16 inputs, four groups of two pairs, have two limits: of the eight inputs
@@ -12,28 +11,29 @@
 
 #include "kernels.h"
 
-/* Of one matrix. Threads share them. */
+/* The limits of a matrix, shared by threads. */
 typedef struct input_limits {
     atomic_int state;
-    atomic_int rows; /* multiplied so far, at most LIMITED_ROWS of each product */
+    atomic_int rows; /* multiplied so far */
     int32_t N, K;
     const int8_t *int8;
     int32_t values[]; /* [⌈K/32⌉][2][2] of 16 inputs, then [⌈K/32⌉][2] of 32 */
 } input_limits;
 
-/* Pairs in a line; inputs that have limits, and their groups; how many of these parts of a panel are
- * read at a time, so that their sums stay in the cache. */
+/* Pairs in a line; inputs with a limit, and their groups; how many such parts of a panel are read at a time, so that
+ * their sums stay in the cache. */
 enum { LIMIT_PAIRS = FERRY_LINE_BYTES / 2, PART = 16, PART_GROUPS = PART / FERRY_INT8_GROUP, PARTS_READ = 16 };
 enum { UNKNOWN, MEASURING, KNOWN };
-/* Finding limits reads the whole matrix, which pays after LIMITED_ROWS rows in all. */
+/* Measuring reads the whole matrix. It pays after a total of LIMITED_ROWS rows. */
 enum { LIMITED_ROWS = 128 };
 
-/* Limits of 16 inputs; those of 32 are half as many. Even. */
+/* Number of limits of 16 inputs: two for each 16, K rounded up to 32. */
 static inline size_t count_limits(int32_t K)
 {
     return 4 * (((size_t)K + 31) / 32);
 }
 
+/* Half as many limits of 32 inputs follow. */
 static inline size_t count_all_limits(int32_t K)
 {
     return count_limits(K) + count_limits(K) / 2;
@@ -54,8 +54,7 @@ static inline void begin_limits(input_limits *limits, const int8_t *int8, int32_
     limits->int8 = int8;
 }
 
-/* most[pair] = the larger one of most[pair] and Σ q² of the pairs of some groups. In quarters, rounded up, these fit in
- * 16 bits. */
+/* max[pair] = max(max[pair], Σ q² of the pairs of `groups` groups). In quarters, rounded up, a sum fits in 16 bits. */
 static inline void measure_part(const int8_t *int8, size_t groups, uint16_t *max)
 {
     uint16_t sums[LIMIT_PAIRS] = {0};
@@ -70,7 +69,7 @@ static inline void measure_part(const int8_t *int8, size_t groups, uint16_t *max
     for (size_t p = 0; p < LIMIT_PAIRS; p++) max[p] = sums[p] > max[p] ? sums[p] : max[p];
 }
 
-/* values[part][2] = the largest quarters of Σ q² of all outputs. */
+/* values[part][2] = max_n Σ q[n]², in quarters. */
 static inline void measure(input_limits *limits)
 {
     const size_t parts = ((size_t)limits->K + PART - 1) / PART,
@@ -93,7 +92,7 @@ static inline void measure(input_limits *limits)
     }
 }
 
-/* The limit that Σ q², in quarters, gives. */
+/* The limit for Σ q² = 4·quarters. */
 static inline int32_t limit_of(int64_t quarters)
 {
     const int64_t room = INT16_MAX * INT16_MAX;

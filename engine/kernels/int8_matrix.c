@@ -1,14 +1,14 @@
-/* int8 products (int8.h) by instructions that multiply small matrices. Where they leave too much of a matrix empty, the
- * dot products of int8_dots.c take over. */
+/* int8 products (int8.h) by instructions that multiply small matrices. For few rows, which would leave a matrix mostly
+ * empty, the dot products of int8_dots.c. */
 #include "int8.h"
 
 #if defined(FERRY_NEON)
-/* ---- smmla: 2 rows × 8 inputs by 2 outputs × 8 inputs, which are zipped from two groups of a panel ---- */
+/* ---- smmla: 2 rows × 8 inputs by 2 outputs × 8 inputs, zipped from two groups of a panel ---- */
 
 #define TILE_ROWS 12
 #define TILES(TILE) TILES_UP_TO_6(TILE, 1) TILES_7_TO_10(TILE, 1) TILE(11, 1) TILE(12, 1)
 #define INPUTS (2 * GROUP)
-#define ROW_STEP 2 /* rows of an instruction, which blocks do not separate */
+#define ROW_STEP 2 /* rows of an instruction */
 
 void FERRY_KERNEL(quantize)(ferry_rows_i8 *inputs, const float *x, int32_t row)
 {
@@ -25,8 +25,8 @@ void FERRY_KERNEL(quantize)(ferry_rows_i8 *inputs, const float *x, int32_t row)
     finish_inputs(inputs, row, &lanes, sum);
 }
 
-/* acc[p, v] += the products of two groups, or of a last one, for `parts` vectors of outputs: rows 2 p and 2 p + 1 by
- * outputs 2 v and 2 v + 1. */
+/* acc[p, v] += the products of two groups, or of the last one (!two), for `parts` vectors of outputs: rows 2 p and
+ * 2 p + 1 by outputs 2 v and 2 v + 1. */
 INLINE void add_groups(int32x4_t *acc, int rows, int parts, bool two, const int8_t *x, const int8_t *w)
 {
     int8x16_t columns[2 * PARTS];
@@ -49,7 +49,8 @@ INLINE void add_groups(int32x4_t *acc, int rows, int parts, bool two, const int8
     }
 }
 
-/* More than six rows take half a panel at a time: its sums fill the registers, and more rows share what is zipped. */
+/* More than six rows take half a panel at a time: its sums fill the registers, and more rows share the zipped weights.
+ */
 INLINE void multiply_tile(const product *job, int32_t row, int32_t panel, const ahead *ahead_of, int rows, int panels,
                           bool nibbles)
 {
@@ -107,12 +108,12 @@ void FERRY_KERNEL(product_i8)(float *y, size_t ldy, const ferry_rows_i8 *x, cons
  *     B  [16][16][4] of a panel: 16 groups of inputs for 16 outputs, as stored in memory
  *     C  [R, 16] of sums      C += A·B
  *
- * R = ⌈rows / ⌈rows/16⌉⌉, as a smaller tile takes less time; the last tile of rows starts early enough to be complete,
- * so that some rows may be computed twice. So may panels. Inputs are one block [⌈K/64⌉][rows][64]. A block of tiles
- * keeps its sums in registers over all of K; a group of panels stays in the cache while all rows pass. The hardware's
+ * R = ⌈rows / ⌈rows/16⌉⌉: a smaller tile takes less time. The last tile of rows starts early enough to be complete, so
+ * some rows are computed twice; likewise panels. Inputs are one block [⌈K/64⌉][rows][64]. A block of tiles keeps its
+ * sums in registers over all of K. A group of panels stays in the cache until all rows are multiplied. The hardware's
  * own prefetching keeps up with the tiles. */
 
-enum { FEWEST_ROWS = 4 }; /* fewer leave too much of a tile empty */
+enum { MIN_ROWS = 4 }; /* fewer rows leave a tile mostly empty */
 #define TILE_GROUPS (PIECE_INPUTS / GROUP)
 #define TILE_BYTES (TILE_GROUPS * FERRY_LINE_BYTES) /* of B */
 #define LINE 64                                     /* bytes of a row of any tile */
@@ -120,7 +121,7 @@ enum { FEWEST_ROWS = 4 }; /* fewer leave too much of a tile empty */
 
 void FERRY_KERNEL(quantize)(ferry_rows_i8 *inputs, const float *x, int32_t row)
 {
-    if (inputs->rows < FEWEST_ROWS || inputs->nibbles) {
+    if (inputs->rows < MIN_ROWS || inputs->nibbles) {
         ferry_quantize_avx512vnni(inputs, x, row);
         return;
     }
@@ -130,7 +131,7 @@ void FERRY_KERNEL(quantize)(ferry_rows_i8 *inputs, const float *x, int32_t row)
     finish_inputs(inputs, row, &lanes, sum);
 }
 
-/* What ldtilecfg reads. */
+/* The operand of ldtilecfg. */
 typedef struct tile_shapes {
     uint8_t palette, start_row, reserved[14];
     uint16_t row_bytes[16];
@@ -151,14 +152,14 @@ typedef struct amx_product {
     int8_t (*last)[TILE_BYTES]; /* [its size] the remainder, padded with zeros */
 } amx_product;
 
-/* The tiles that a step reads. */
+/* The tiles of a step. */
 typedef struct operands {
     const int8_t *x[3], *w[MAX_PANELS];
 } operands;
 
 typedef void step_function(const operands *o);
 
-/* Compilers do not know which memory tile instructions read. */
+/* Compilers do not know that tile instructions read memory. */
 INLINE void finish_writing(void)
 {
     __asm__ volatile("" ::: "memory");
@@ -295,7 +296,7 @@ void FERRY_KERNEL(product_i8)(float *y, size_t ldy, const ferry_rows_i8 *x, cons
     ALIGNED int8_t last[MAX_PANELS][TILE_BYTES] = {{0}};
     ALIGNED int32_t sums[4 * MAX_TILE_ROWS * FERRY_LANES];
     const int32_t rows = x->rows, tiles = (rows + MAX_TILE_ROWS - 1) / MAX_TILE_ROWS;
-    if (rows < FEWEST_ROWS || x->nibbles) {
+    if (rows < MIN_ROWS || x->nibbles) {
         ferry_product_i8_avx512vnni(y, ldy, x, matrix);
         return;
     }

@@ -1,14 +1,14 @@
 /* int8 products (int8.h) by sums of pairs in 16 bits, on processors without dot products of bytes (docs/int8.md).
  *
- * vpmaddubsw multiplies unsigned bytes by signed ones and adds two products, (q + 128)·x̂, in 16 bits. As no q + 128 is
- * negative, and none above 255, they fit if the positive x̂ of a pair are no more than MOST_IN_PAIR together, and the
- * negative ones neither. A group of inputs of which a pair exceeds that is split into halves: one stands in the block,
- * the other among the row's overflow groups, which a tile multiplies after its loop.
+ * vpmaddubsw multiplies unsigned bytes by signed ones and adds two products, (q + 128)·x̂, in 16 bits. q + 128 is in
+ * 0 … 255, so the sum fits if neither the positive nor the negative x̂ of a pair exceed MAX_PAIR in sum. A group of
+ * inputs with a pair that does is split into halves: one stays in the block, the other becomes an overflow group of the
+ * row. A tile multiplies overflow groups after its loop.
  *
- * Where the matrices' limits are known (int8_limits.h), the sums of FOURS groups are added in 16 bits before they
- * are widened, those of EIGHTS where inputs are small. They may wrap on the way: what counts is Σ q·x̂, without the 128,
- * which fits. So they start at an offset, -128·Σ x̂ modulo 2^16. Of groups that would exceed a limit together, some
- * become overflow groups as a whole. Inputs of nibbles are neither split nor limited. */
+ * If the limits of the matrices are known (int8_limits.h), the sums of FOURS groups are added in 16 bits before they
+ * are widened, or those of EIGHTS groups if inputs are small. They start at an offset, -128·Σ x̂ modulo 2^16, and may
+ * wrap on the way: the result Σ x̂·q fits. If groups exceed a limit together, the largest become overflow groups as a
+ * whole. Inputs of nibbles are neither split nor limited. */
 #include "int8.h"
 #include "int8_limits.h"
 
@@ -24,34 +24,34 @@
 #define TILES(TILE) TILES_UP_TO_4(TILE, 1)
 #endif
 
-/* Limits pay in products of LIMITED_ROWS_TOGETHER rows and more. */
+/* Limits pay in products of at least LIMITED_ROWS_TOGETHER rows. */
 enum { LIMITED_ROWS_TOGETHER = 8 };
 
 /* ---- additional data ---- */
 
-/* Four inputs, or parts of them, that are multiplied apart, because sums of 16 bits do not hold them. */
+/* Four inputs, or parts of them, that are multiplied by themselves: their sums in 16 bits could overflow. */
 typedef struct overflow_group {
     int32_t inputs; /* x̂, four bytes */
-    uint32_t at;    /* where the codes of their group begin in a panel */
+    uint32_t at;    /* byte offset of the group in a panel */
 } overflow_group;
 
-/* Additional data of inputs; the arrays follow. */
+/* Additional data of inputs. The arrays follow it. */
 typedef struct pair_inputs {
     const int32_t *limits;  /* of the matrices; NULL: unknown */
-    int32_t together;       /* how many groups of inputs are added in 16 bits, as the first row decides */
+    int32_t together;       /* groups whose sums are added in 16 bits: 1, FOURS or EIGHTS; the first row decides */
     overflow_group *groups; /* [rows, count_groups(K)] */
-    int32_t *offsets;       /* [rows, count_offsets(K)] what sums of 16 bits start at */
-    int32_t *counts;        /* [rows] of overflow groups */
-    int32_t lowest[];       /* [count_all_limits(K)] of several matrices */
+    int32_t *offsets;       /* [rows, count_offsets(K)] start values of sums in 16 bits */
+    int32_t *counts;        /* [rows] number of overflow groups */
+    int32_t lowest[];       /* [count_all_limits(K)] the lowest limits of several matrices */
 } pair_inputs;
 
-/* The most overflow groups of a row: two for each group of inputs. */
+/* Maximum number of overflow groups of a row: two for each group of inputs. */
 INLINE size_t count_groups(int32_t K)
 {
     return 2 * (((size_t)K + GROUP - 1) / GROUP);
 }
 
-/* Offsets of a row: one for every 16 inputs, which holds those of both of their pairs. */
+/* Offsets of a row: one for every 16 inputs, two halves of 16 bits for their first and second pairs. */
 INLINE size_t count_offsets(int32_t K)
 {
     return count_limits(K) / 2;
@@ -63,7 +63,7 @@ static size_t inputs_size(int32_t rows, int32_t K)
     return sizeof(pair_inputs) + count_all_limits(K) * sizeof(int32_t) + (size_t)rows * row;
 }
 
-/* The lowest limits of `count` matrices; NULL: they are not all known. */
+/* The lowest limits of `count` matrices; NULL if any are unknown. */
 static const int32_t *lowest_limits(const ferry_matrix *const *matrices, int32_t count, int32_t rows, int32_t *lowest)
 {
     const size_t values = count_all_limits(matrices[0]->K);
@@ -98,12 +98,12 @@ static void begin_matrix(const ferry_matrix *matrix)
 
 const ferry_extra_i8 FERRY_KERNEL(extra) = {limits_size, begin_matrix, inputs_size, begin_inputs};
 
-/* What a block of rows has: its rows' lists of overflow groups side by side, filled up with zeros where others are
- * longer, and the offsets of both pairs of the groups that are added together. */
+/* Additional data of a block of rows: its rows' lists of overflow groups side by side, padded with zeros to the
+ * longest, and its offsets. */
 typedef struct block_overflow {
-    int32_t *counts;        /* [rows] the first one, once all rows are there: the most of any */
-    overflow_group *groups; /* [the most][rows of the block] */
-    int32_t *offsets;       /* [⌈K/16⌉, or half as many for EIGHTS][rows of the block] */
+    int32_t *counts;        /* [rows]; counts[0] is the maximum once the last row is quantized */
+    overflow_group *groups; /* [maximum][rows of the block] */
+    int32_t *offsets;       /* [⌈K/16⌉][rows of the block]; for EIGHTS [⌈K/32⌉][rows] */
 } block_overflow;
 
 INLINE block_overflow overflow_of(const ferry_rows_i8 *x, int32_t first)
@@ -117,19 +117,19 @@ INLINE block_overflow overflow_of(const ferry_rows_i8 *x, int32_t first)
 
 /* ---- quantizing ---- */
 
-/* Inputs that are split together: as many groups as a mask has bits. Those of a register. */
+/* Inputs of a chunk: a group for each bit of a mask. Inputs of a register. */
 enum { CHUNK = 256, BYTES = 32 };
-_Static_assert(BYTES == EIGHTS * GROUP && EIGHTS == 2 * FOURS, "registers, or halves, hold what is added together");
+_Static_assert(BYTES == EIGHTS * GROUP && EIGHTS == 2 * FOURS, "a register holds EIGHTS groups, its halves FOURS");
 _Static_assert(2 * EIGHTS * NIBBLE_MAX * 127 <= INT16_MAX, "sums of nibbles fit");
 
 typedef struct row_overflow {
-    int32_t together;       /* 1, FOURS or EIGHTS groups */
-    bool split;             /* groups of which a pair needs it */
-    const int32_t *limits;  /* of as many; NULL: nothing exceeds them */
-    overflow_group *groups; /* `stride` apart, and so are the offsets */
-    int32_t *offsets;
+    int32_t together;       /* as in pair_inputs */
+    bool split;             /* split groups with a pair above MAX_PAIR */
+    const int32_t *limits;  /* of `together` groups; NULL: no limits */
+    overflow_group *groups; /* [count], `stride` apart */
+    int32_t *offsets;       /* `stride` apart */
     size_t stride, count;
-    __m128i sums; /* Σ x̂ of the overflow groups, in parts */
+    __m128i sums; /* Σ x̂ of the overflow groups, in four parts */
 } row_overflow;
 
 INLINE __m256i load_all(const int8_t *int8)
@@ -142,7 +142,7 @@ INLINE void store_all(int8_t *int8, __m256i bytes)
     _mm256_store_si256((__m256i *)(void *)int8, bytes);
 }
 
-/* A group, or a part of it. */
+/* Adds a group, or a part of one, to the overflow groups. */
 INLINE void add_overflow(row_overflow *row, uint32_t group, __m128i inputs)
 {
     const __m128i pairs = _mm_maddubs_epi16(_mm_set1_epi8(1), inputs);
@@ -150,14 +150,13 @@ INLINE void add_overflow(row_overflow *row, uint32_t group, __m128i inputs)
     row->sums = _mm_add_epi32(row->sums, _mm_madd_epi16(pairs, _mm_set1_epi16(1)));
 }
 
-/* Eight groups, in which halves ⌈x̂/2⌉ replace groups that have to be split; *wholes has a bit for each of the others.
- */
+/* Eight groups. ⌈x̂/2⌉ replaces the groups with a pair above MAX_PAIR; *wholes has a bit for each other group. */
 INLINE __m256i split_groups(__m256i all, uint32_t *wholes)
 {
     const __m256i zero = _mm256_setzero_si256();
     const __m256i pairs = _mm256_abs_epi16(_mm256_maddubs_epi16(_mm256_set1_epi8(1), all));
     const __m256i whole = _mm256_cmpeq_epi32(_mm256_cmpgt_epi16(pairs, _mm256_set1_epi16(MAX_PAIR)), zero);
-    /* by an average of unsigned bytes */
+    /* ⌈x̂/2⌉ by an average of unsigned bytes */
     const __m256i half =
         _mm256_sub_epi8(_mm256_avg_epu8(_mm256_xor_si256(all, _mm256_set1_epi8(-128)), zero), _mm256_set1_epi8(64));
     *wholes = (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(whole));
@@ -171,7 +170,7 @@ INLINE __m256i square_pairs(__m256i int8)
     return _mm256_maddubs_epi16(sizes, sizes);
 }
 
-/* In both halves of a register, twice: the sums of four groups' first pairs, and of their second ones. */
+/* In each half of a register, twice: the sums of the first pairs of its four groups, and of their second pairs. */
 INLINE __m256i add_squares(__m256i squares)
 {
     const __m256i first = _mm256_and_si256(squares, _mm256_set1_epi32(UINT16_MAX));
@@ -179,14 +178,14 @@ INLINE __m256i add_squares(__m256i squares)
     return _mm256_hadd_epi32(sums, sums);
 }
 
-/* The other half of a register in either half. */
+/* Swaps the halves of a register. */
 INLINE __m256i swap_halves(__m256i x)
 {
     return _mm256_permute4x64_epi64(x, _MM_SHUFFLE(1, 0, 3, 2));
 }
 
-/* Four bits for either four of eight groups; some of them are set if these four exceed their limits [2][2], or all
- * eight theirs [2]. */
+/* Eight bits for eight groups. If four groups exceed their limits [2][2], or all eight theirs [2], one or more of their
+ * bits are set. */
 INLINE uint32_t find_beyond(__m256i int8, const int32_t *limits, bool eights)
 {
     __m256i sums = add_squares(square_pairs(int8)), max;
@@ -200,8 +199,8 @@ INLINE uint32_t find_beyond(__m256i int8, const int32_t *limits, bool eights)
     return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpgt_epi32(sums, max)));
 }
 
-/* Groups of codes, from group `first` on, that exceed their limits [2] together: the largest ones become overflow
- * groups as a whole, and zeros. */
+/* Moves the largest of the groups from `first` on to the overflow groups until the rest are within limits [2]; zeros
+ * replace them. */
 INLINE void move_groups(int8_t *int8, uint32_t first, const int32_t *limits, row_overflow *row)
 {
     const bool eights = row->together == EIGHTS;
@@ -213,7 +212,8 @@ INLINE void move_groups(int8_t *int8, uint32_t first, const int32_t *limits, row
         const __m256i squares = square_pairs(left), sums = add_squares(squares);
         const __m256i beyond = _mm256_cmpgt_epi32(_mm256_add_epi32(sums, swap_halves(sums)), max);
         if (_mm256_testz_si256(beyond, beyond)) break;
-        /* An instruction finds the lowest of eight: of all bits flipped, the largest among pairs that exceed. */
+        /* The largest square of a pair above its limit: an instruction finds the minimum of eight, of all bits flipped.
+         */
         const __m256i candidates = _mm256_and_si256(squares, _mm256_packs_epi32(beyond, beyond));
         const __m256i flipped = _mm256_xor_si256(candidates, _mm256_set1_epi8(-1));
         const uint32_t low = (uint32_t)_mm_cvtsi128_si32(_mm_minpos_epu16(_mm256_castsi256_si128(flipped)));
@@ -228,8 +228,7 @@ INLINE void move_groups(int8_t *int8, uint32_t first, const int32_t *limits, row
         _mm_store_si128((__m128i *)(void *)int8, _mm256_castsi256_si128(left));
 }
 
-/* Eight groups of codes, from group `first` on, get their offsets, -128·Σ x̂ of either pair of those that are added
- * together. */
+/* Sets the offsets of eight groups from `first` on: -128·Σ x̂ of first and of second pairs, over `together` groups. */
 INLINE void put_offsets(__m256i int8, uint32_t first, const row_overflow *row)
 {
     int32_t *offsets = row->offsets + first / (uint32_t)row->together * row->stride;
@@ -242,16 +241,15 @@ INLINE void put_offsets(__m256i int8, uint32_t first, const row_overflow *row)
     if (row->together == FOURS) offsets[row->stride] = _mm_cvtsi128_si32(_mm256_extracti128_si256(sums, 1));
 }
 
-/* A row's codes `all` from group `first` on become what stands in a block, in groups `stride` bytes apart. There are
- * `count`, and zeros up to a multiple of BYTES. */
+/* Stores `count` x̂ of a row from group `first` on into a block, in groups `stride` bytes apart, and adds their overflow
+ * groups. `all` is padded with zeros to a multiple of BYTES. */
 INLINE void split_chunk(int8_t *int8, size_t stride, const int8_t *all, uint32_t count, uint32_t first,
                         row_overflow *row)
 {
     const uint32_t together = (uint32_t)row->together;
     const bool limited = row->limits != NULL;
-    _Alignas(BYTES) int8_t kept[CHUNK]; /* what stands in the block unless it exceeds limits */
-    /* A bit for each group that is split, and some for groups that exceed limits together. Marked first, and listed
-     * later, without branches that would be mispredicted. */
+    _Alignas(BYTES) int8_t kept[CHUNK]; /* without overflow groups */
+    /* A bit for each split group; bits as in find_beyond. The first loop has no branches that could be mispredicted. */
     uint64_t split = 0, beyond = 0;
     for (uint32_t k = 0; k < count; k += BYTES) {
         const uint32_t at = k / GROUP, group = first + at;
@@ -279,7 +277,7 @@ INLINE void split_chunk(int8_t *int8, size_t stride, const int8_t *all, uint32_t
     for (uint32_t k = 0; k < count; k += GROUP, int8 += stride) memcpy(int8, kept + k, GROUP);
 }
 
-/* Eights pay where inputs are small on average, as within the feed-forward. */
+/* EIGHTS pay if inputs are small on average, as within the feed-forward. */
 static bool are_small(const float *x, int32_t K, float a)
 {
     enum { SMALL_MEAN = 14 };
@@ -292,7 +290,7 @@ static bool are_small(const float *x, int32_t K, float a)
     return sum * a <= (float)(SMALL_MEAN * K);
 }
 
-/* Row x [K], whose groups are `stride` bytes apart; returns Σ x̂. */
+/* Row x [K] into groups that are `stride` bytes apart. Returns Σ x̂. */
 static int32_t quantize_chunks(int8_t *int8, size_t stride, const float *x, int32_t K, float a, row_lanes *lanes,
                                row_overflow *row)
 {
@@ -313,7 +311,7 @@ static int32_t quantize_chunks(int8_t *int8, size_t stride, const float *x, int3
     return sum + add_lanes(lanes->sums);
 }
 
-/* The first row says how many groups of all rows are added together. */
+/* The first row decides `together` for all rows. */
 void FERRY_KERNEL(quantize)(ferry_rows_i8 *inputs, const float *x, int32_t row)
 {
     const partition parts = part_rows(inputs->rows, TILE_ROWS, 1);
@@ -326,8 +324,7 @@ void FERRY_KERNEL(quantize)(ferry_rows_i8 *inputs, const float *x, int32_t row)
     if (row == 0) pairs->together = limits == NULL ? 1 : are_small(x, K, a) ? EIGHTS : FOURS;
     row_lanes lanes = {.nibbles = inputs->nibbles};
     const int32_t together = pairs->together;
-    /* Behind the limits of FOURS, [⌈K/32⌉][2][2], are those of EIGHTS. */
-    if (together == EIGHTS) limits += count_limits(K);
+    if (together == EIGHTS) limits += count_limits(K); /* the limits of 32 inputs */
     row_overflow overflow = {.together = together,
                              .split = !inputs->nibbles,
                              .limits = limits,
@@ -338,14 +335,14 @@ void FERRY_KERNEL(quantize)(ferry_rows_i8 *inputs, const float *x, int32_t row)
     int8_t *int8 = inputs->int8 + (size_t)part.first * row_bytes(K, GROUP) + at * GROUP;
     int32_t sum = quantize_chunks(int8, (size_t)part.rows * GROUP, x, K, a, &lanes, &overflow);
     lists.counts[at] = (int32_t)overflow.count;
-    if (at == part.rows - 1) { /* as many overflow groups for each row of the block as one has */
+    if (at == part.rows - 1) { /* pads the overflow groups of the block's rows to the maximum */
         int32_t max = 0;
         for (int32_t r = 0; r < part.rows; r++) max = lists.counts[r] > max ? lists.counts[r] : max;
         for (int32_t r = 0; r < part.rows; r++)
             for (int32_t i = lists.counts[r]; i < max; i++) lists.groups[i * part.rows + r] = (overflow_group){0};
         lists.counts[0] = max;
     }
-    if (together > 1) { /* what has no offset: the overflow groups */
+    if (together > 1) { /* offsets have the rest */
         const __m128i two = _mm_add_epi32(overflow.sums, _mm_unpackhi_epi64(overflow.sums, overflow.sums));
         sum = _mm_cvtsi128_si32(_mm_add_epi32(two, _mm_shuffle_epi32(two, 1)));
     }
@@ -390,15 +387,14 @@ INLINE void add_step(sum_vec *acc, int rows, const int8_t *x, size_t step, const
 INLINE void accumulate(sum_vec *acc, int rows, const int8_t *x, const int8_t *w, size_t groups, ahead next)
 {
     for (size_t left = groups; left > 0; left--, x += rows * GROUP, w += FERRY_LINE_BYTES, next.at += next.step) {
-        /* Into the nearest cache instead of the second: as measured, not where few blocks are through with a panel
-         * before the next one has come. */
+        /* Measured: into the first-level cache is faster if four blocks or more share a panel, else into the second. */
         if (next.skip < 3 && (left & next.skip) == 0) __builtin_prefetch(next.at, 0, 2);
         if (next.skip == 3 && (left & 3) == 0) __builtin_prefetch(next.at, 0, 3);
         add_step(acc, rows, x, GROUP, w);
     }
 }
 
-/* acc [rows, PARTS] += the products of a block's overflow groups, as many of each row as one has. */
+/* acc [rows, PARTS] += the products of a block's overflow groups. */
 INLINE void add_overflow_groups(sum_vec *acc, int rows, block_overflow overflow, const int8_t *w)
 {
     const overflow_group *at = overflow.groups;
@@ -423,7 +419,7 @@ INLINE void add_group(pair_sums *sums, int rows, const int8_t *x, const int8_t *
     }
 }
 
-/* The same for a line: a group of codes, or two groups of nibbles. */
+/* The same for a line: a group of int8, or two groups of nibbles. */
 INLINE void add_line(pair_sums *sums, int rows, const int8_t *x, const int8_t *w, bool nibbles)
 {
     add_group(sums, rows, x, w, nibbles ? FIRST_NIBBLES : INT8);
@@ -443,7 +439,7 @@ INLINE void widen_sums(sum_vec *acc, int rows, const pair_sums *sums)
     UNROLL for (int i = 0; i < rows * PARTS; i++) acc[i] += widen(sums[i]);
 }
 
-/* acc [rows, PARTS] += Σ x̂·q, or Σ x̂·u, over all lines, `together` of which are added in 16 bits. */
+/* acc [rows, PARTS] += Σ x̂·q, or Σ x̂·u, over all lines. `together` lines are added in 16 bits. */
 INLINE void accumulate_together(sum_vec *acc, int rows, size_t together, const int8_t *x, const int32_t *offsets,
                                 const int8_t *w, size_t lines, ahead next, bool nibbles)
 {
@@ -451,7 +447,7 @@ INLINE void accumulate_together(sum_vec *acc, int rows, size_t together, const i
     pair_sums sums[TILE_ROWS * PARTS];
     size_t left = lines;
     for (; left >= together; left -= together, offsets += rows) {
-        /* Into the first-level cache, unlike those of other tiles: the next panel is wanted in half the time. */
+        /* Into the first-level cache, unlike other tiles: the next panel is needed in half the time. */
         if (next.skip >= 3)
             UNROLL for (size_t g = 0; g < together; g += 4) __builtin_prefetch(next.at + g * next.step, 0, 3);
         else
@@ -470,7 +466,7 @@ INLINE void accumulate_together(sum_vec *acc, int rows, size_t together, const i
 
 /* ---- product ---- */
 
-/* `together`: the number of groups that are added in 16 bits; 0: of nibbles. */
+/* `together`: groups that are added in 16 bits; 0: nibbles. */
 INLINE void multiply_tile(const product *job, int32_t row, int32_t panel, const ahead *next, int rows, int panels,
                           int together)
 {

@@ -7,14 +7,14 @@
 #include "base/bytes.h"
 #include "base/pool.h"
 
-/* Products that threads share: for fewer weights, sharing costs more than it saves. Their pieces: smaller ones are not
- * worth taking one by one, and tiles have up to four panels. Several for each thread, so that none waits long for the
- * last. */
+/* Threads share products with at least SHARED_BYTES of weights, in pieces of at least PIECE_BYTES whose columns are a
+ * multiple of the widest tile (4 panels). Each thread gets THREAD_PIECES, to even out finishing times. */
 enum { SHARED_BYTES = 128 << 10, PIECE_BYTES = 32 << 10, PIECE_COLUMNS = 4 * FERRY_LANES, THREAD_PIECES = 2 };
-/* What a piece costs at most, in multiply-adds of int8, four of which count as one of floats: milliseconds, after which
- * a product can be stopped. */
+/* Maximum cost of a piece in int8 multiply-adds; one of floats counts as four. Milliseconds: a product can be stopped
+ * between two pieces. */
 #define PIECE_COST ((int64_t)1 << 29)
-/* Rows of floats that are copied: as many, with a stride of such a multiple. */
+/* The input rows are copied if there are at least SPREAD_ROWS and their stride is a multiple of SPREAD_STRIDE (cache
+ * set conflicts). */
 enum { SPREAD_ROWS = 4, SPREAD_STRIDE = 128 };
 
 ferry_status ferry_context_check(const ferry_context *context, ferry_error *error)
@@ -48,7 +48,7 @@ static size_t weights_size(const ferry_matrix *matrix)
     return ferry_matrix_panels(matrix) * ferry_panel_bytes(matrix);
 }
 
-/* Where row n has its bytes in the first line of its panel. */
+/* The cell of row n in the first line of its panel. */
 static const unsigned char *first_cell(const ferry_matrix *matrix, int32_t n)
 {
     return (const unsigned char *)matrix->weights + (size_t)(n / FERRY_LANES) * ferry_panel_bytes(matrix) +
@@ -95,8 +95,8 @@ ferry_rows_i8 ferry_rows_i8_begin(const ferry_kernels *kernels, int32_t rows, co
     return inputs;
 }
 
-/* Each row's factor a is the matrix's own, or 127 / max|x| over the row's group. A group is quantized while it is in
- * the cache. */
+/* a is the matrix's input_multiplier, or 127 / max|x| over a group of rows. A group is quantized while it is in the
+ * cache. */
 static void quantize(const ferry_kernels *kernels, ferry_rows_i8 *inputs, const ferry_rows *rows,
                      const ferry_matrix *matrix)
 {
@@ -127,7 +127,6 @@ ferry_status ferry_inputs_prepare(ferry_context *context, const ferry_rows *rows
         inputs->x = rows->x;
         inputs->ldx = K;
         if (count < SPREAD_ROWS || K % SPREAD_STRIDE != 0) return FERRY_OK;
-        /* Rows whose distance is a power of two would share few sets of the cache: they are copied. */
         inputs->ldx = K + FERRY_LANES;
         float *x = ferry_arena_take(&context->arena, count, inputs->ldx * sizeof *x, &failed);
         if (failed) return ferry_fail_memory(error, "inputs", count * inputs->ldx * sizeof *x);
@@ -143,15 +142,15 @@ ferry_status ferry_inputs_prepare(ferry_context *context, const ferry_rows *rows
     return FERRY_OK;
 }
 
-/* Products of the same inputs with some matrices: whole, or in pieces of columns, by which threads share them, and
- * between which they can be stopped. */
+/* Products of the same inputs with several matrices, divided into pieces of columns. Threads share pieces. Products can
+ * be stopped between two pieces. */
 typedef struct products {
     const ferry_context *context;
     float *const *y;
     const ferry_inputs *inputs;
     const ferry_matrix *const *matrices;
     int32_t count;
-    int32_t columns[FERRY_LINEAR_MAX]; /* of a piece */
+    int32_t columns[FERRY_LINEAR_MAX]; /* columns of a piece */
 } products;
 
 static int32_t count_pieces(const products *p, int32_t m)
@@ -221,7 +220,7 @@ ferry_status ferry_linear_many(ferry_context *context, float *const *y, const fe
     const ferry_arena_mark mark = ferry_arena_begin(&context->arena);
     assert(count <= FERRY_LINEAR_MAX);
     for (int32_t first = 0, last = 0; first < count; first = last) {
-        ferry_inputs inputs; /* of matrices that have the same */
+        ferry_inputs inputs; /* shared by matrices first … last - 1 */
         while (last < count && matrices[last]->kind == matrices[first]->kind &&
                matrices[last]->input_multiplier == matrices[first]->input_multiplier)
             last++;
@@ -293,7 +292,7 @@ ferry_status ferry_matrix_select(const ferry_matrix *matrix, const int32_t *ids,
     selected->weights = data;
     for (int32_t first = 0; first < count; first += FERRY_LANES, data += bytes) {
         const int32_t here = count - first < FERRY_LANES ? count - first : FERRY_LANES;
-        const unsigned char *rows[FERRY_LANES]; /* of the panel, read side by side */
+        const unsigned char *rows[FERRY_LANES]; /* the sources of the panel's rows, read side by side */
         if (here < FERRY_LANES) memset(data, 0, bytes);
         for (int32_t l = 0; l < here; l++) rows[l] = first_cell(matrix, ids[first + l]);
         for (size_t at = 0; at < bytes; at += FERRY_LINE_BYTES)
@@ -302,7 +301,7 @@ ferry_status ferry_matrix_select(const ferry_matrix *matrix, const int32_t *ids,
     return FERRY_OK;
 }
 
-/* ---- codes ---- */
+/* ---- int8 ---- */
 
 size_t ferry_int8_size(int32_t N, int32_t K)
 {
@@ -326,16 +325,16 @@ void ferry_int8_pack(int8_t *panel, const int8_t *rows, int32_t count, int32_t K
 void ferry_int8_quantize(const float *x, int32_t K, int8_t *int8, float *scale)
 {
     const float shift = 0x1.8p23f; /* adding it rounds to an integer, ties to even */
-    float max[FERRY_LANES] = {0};  /* |x|, ignoring NaNs. In lanes, so that no comparison waits for the one before */
+    float max[FERRY_LANES] = {0};  /* |x| without NaNs; 16 lanes, so that comparisons are independent */
     for (int32_t k = 0; k < K; k++) {
         float *lane = &max[k % FERRY_LANES];
         *lane = fabsf(x[k]) > *lane ? fabsf(x[k]) : *lane;
     }
     for (int32_t l = 1; l < FERRY_LANES; l++) max[0] = max[l] > max[0] ? max[l] : max[0];
-    const float divisor = max[0] / 127, by = divisor == 0.0f ? 1.0f : divisor; /* 0, or too small */
+    const float divisor = max[0] / 127, by = divisor == 0.0f ? 1.0f : divisor; /* all 0, or the quotient underflows */
     *scale = by;
     for (int32_t k = 0; k < K; k++) {
-        /* The scale of tiny numbers is coarse: their quotients may pass 127. */
+        /* The scale of tiny numbers is coarse: their quotients may exceed 127. */
         float quotient = x[k] / by;
         quotient = quotient > -127.0f ? quotient : -127.0f;
         quotient = quotient < 127.0f ? quotient : 127.0f;
