@@ -26,7 +26,7 @@ TREE = os.path.dirname(HERE)
 NEAR = {
     "base": "test_(base|memory|utf8|printable|halves|new_file|files|pool|quality)|cli_hostile_text",
     "tokenizer": "test_(tokenizer|tokenizer_json|text_rules|bpe|subwords|moses|sentencepiece|pieces|punctuation|ranges|sentences|split|vocabulary|text|score|unloading)",
-    "kernels": "test_(kernels|kernels_i8|rows|heads|inputs_i8|int8|logit_bound|shared_products|import_write)",
+    "kernels": "test_(kernels|kernels_i8|limits_i8|rows|heads|inputs_i8|int8|logit_bound|shared_products|import_write)",
     "position": "test_(huggingface|positions|encodings.*|position_limits|inspect_position|model_keys)",
     "graph": "test_(memory|graph|graph_blocks|hidden|alignment|force|steering)",
     "search": "test_(steering_golden|search.*|sample|logit_bound|coarse_output|shortlist|force|steering|languages)",

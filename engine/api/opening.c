@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "argument_checks.h"
-#include "engine/kernels/linear.h"
+#include "engine/kernels/coarse.h"
 #include "info.h"
 #include "engine/lines/languages.h"
 #include "engine/lines/model.h"

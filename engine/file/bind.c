@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "engine/kernels/linear.h"
 
 /* ---- keys ---- */
 
@@ -124,8 +125,6 @@ ferry_status ferry_read_keys(const ferry_gguf *gguf, ferry_key_group group, cons
 
 /* ---- tensors, looked up by name and checked ---- */
 
-enum { CODES_GROUP = 4 }; /* consecutive inputs of an output in int8 codes (kernels/linear.h) */
-
 static ferry_status find_any(ferry_binder *binder, const char *name, const ferry_tensor **tensor, ferry_error *error)
 {
     *tensor = ferry_gguf_tensor(binder->gguf, name);
@@ -203,20 +202,14 @@ static ferry_status bind_sizes(ferry_binder *binder, const char *name, int32_t n
     return FERRY_OK;
 }
 
-/* Codes with one scale for each row or one multiplier, and optionally a multiplier of the inputs; with limits of
- * inputs, where products of 16 bits are fast. */
+/* Codes with one scale for each row or one multiplier, and optionally a multiplier of the inputs. */
 static ferry_status bind_codes(ferry_binder *binder, const char *name, ferry_matrix *matrix, ferry_error *error)
 {
     const ferry_name scale = ferry_name_format("%s.scale", name), multiplier = ferry_name_format("%s.multiplier", name);
     const ferry_name input = ferry_name_format("%s.input_multiplier", name);
     const bool has_scale = ferry_gguf_tensor(binder->gguf, scale.text) != NULL;
-    const size_t size = ferry_input_limits_size(matrix->K);
     const float *value;
-    if (binder->kernels->pairs) {
-        matrix->limits = ferry_arena_alloc(&binder->file->arena, size, 1);
-        if (matrix->limits == NULL) return ferry_fail_memory(error, "limits of inputs", size);
-        ferry_input_limits_init(matrix->limits, matrix->codes, matrix->N, matrix->K);
-    }
+    FERRY_TRY(ferry_matrix_begin(matrix, binder->kernels, &binder->file->arena, error));
     if (has_scale == (ferry_gguf_tensor(binder->gguf, multiplier.text) != NULL))
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: expected one of the tensors '%s' and '%s', found %s",
                           binder->gguf->file, scale.text, multiplier.text, has_scale ? "both" : "none");
@@ -232,14 +225,13 @@ static ferry_status bind_codes(ferry_binder *binder, const char *name, ferry_mat
     return FERRY_OK;
 }
 
-/* The shape of panels of a matrix [N, K] of floats, or of codes. */
-static ferry_status check_panels(const ferry_binder *binder, const char *name, const ferry_tensor *tensor, int32_t N,
-                                 int32_t K, ferry_error *error)
+/* The tensor of a matrix [N, K]. */
+static ferry_status check_panels(const ferry_binder *binder, const char *name, const ferry_tensor *tensor,
+                                 ferry_matrix_kind kind, int32_t N, int32_t K, ferry_error *error)
 {
-    const int64_t panels = (N + FERRY_LANES - 1) / FERRY_LANES;
-    const int64_t groups = (K + CODES_GROUP - 1) / CODES_GROUP;
-    const int64_t shape[] = {panels, K, FERRY_LANES}, codes_shape[] = {panels, groups, FERRY_LANES * CODES_GROUP};
-    return check_shape(binder, name, tensor, 3, tensor->type == FERRY_I8 ? codes_shape : shape, error);
+    int64_t shape[3];
+    ferry_matrix_shape(kind, N, K, shape);
+    return check_shape(binder, name, tensor, 3, shape, error);
 }
 
 /* "<name>.weight" [N, K] of any type, with the scales of the type, without bias. Errors: FORMAT, UNSUPPORTED. */
@@ -251,7 +243,8 @@ static ferry_status bind_weight(ferry_binder *binder, const char *name, int32_t 
     const ferry_tensor *tensor;
     size_t most = 0;
     FERRY_TRY(find_any(binder, weight.text, &tensor, error));
-    FERRY_TRY(check_panels(binder, weight.text, tensor, N, K, error));
+    matrix->kind = tensor->type == FERRY_I8 ? FERRY_MATRIX_INT8 : FERRY_MATRIX_FLOATS;
+    FERRY_TRY(check_panels(binder, weight.text, tensor, matrix->kind, N, K, error));
     matrix->N = N;
     matrix->K = K;
     binder->file->parameters += (int64_t)N * K;
@@ -266,12 +259,11 @@ static ferry_status bind_weight(ferry_binder *binder, const char *name, int32_t 
     case FERRY_F32: matrix->panels = tensor->data; return FERRY_OK;
     case FERRY_F16: return FERRY_OK; /* placed later */
     case FERRY_I8:
-        if (K > FERRY_CODES_MAX_K) {
+        if (K > FERRY_INT8_MAX_K) {
             return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s': expected at most %d inputs of i8, found %d",
-                              binder->gguf->file, weight.text, (int)FERRY_CODES_MAX_K, (int)K);
+                              binder->gguf->file, weight.text, (int)FERRY_INT8_MAX_K, (int)K);
         }
-        matrix->kind = FERRY_MATRIX_CODES;
-        matrix->codes = tensor->data;
+        matrix->int8 = tensor->data;
         return bind_codes(binder, name, matrix, error);
     default:
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: tensor '%s': expected f32, f16 or i8, found %s",
@@ -285,20 +277,18 @@ static ferry_status bind_coarse(ferry_binder *binder, const ferry_matrix *exact,
                                 ferry_error *error)
 {
     static const char weight[] = FERRY_OUTPUT_COARSE ".weight", bound[] = FERRY_OUTPUT_COARSE ".error";
-    const bool codes = exact->kind == FERRY_MATRIX_CODES, bounded = ferry_gguf_tensor(binder->gguf, bound) != NULL;
-    const int64_t nibbles[] = {(exact->N + FERRY_LANES - 1) / FERRY_LANES, exact->K / 8, FERRY_LANES * CODES_GROUP};
+    const bool codes = exact->kind == FERRY_MATRIX_INT8, bounded = ferry_gguf_tensor(binder->gguf, bound) != NULL;
+    const ferry_matrix_kind kind = codes ? FERRY_MATRIX_NIBBLES : FERRY_MATRIX_INT8;
     const ferry_tensor *tensor;
     const float *scales = NULL, *lost, *norm;
-    if (ferry_gguf_tensor(binder->gguf, weight) == NULL || (codes && exact->K % 8 != 0)) return FERRY_OK;
+    if (ferry_gguf_tensor(binder->gguf, weight) == NULL || (codes && exact->K % FERRY_NIBBLE_GROUP != 0))
+        return FERRY_OK;
     FERRY_TRY(find_any(binder, weight, &tensor, error));
     if (tensor->type != FERRY_I8) {
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s': expected i8, found %s", binder->gguf->file,
                           weight, ferry_type_name(tensor->type));
     }
-    if (codes)
-        FERRY_TRY(check_shape(binder, weight, tensor, 3, nibbles, error));
-    else
-        FERRY_TRY(check_panels(binder, weight, tensor, exact->N, exact->K, error));
+    FERRY_TRY(check_panels(binder, weight, tensor, kind, exact->N, exact->K, error));
     if (!codes || (bounded && exact->scales != NULL))
         FERRY_TRY(bind_sizes(binder, FERRY_OUTPUT_COARSE ".scale", exact->N, 0, FLT_MAX, &scales, error));
     if (!bounded) return FERRY_OK; /* as early files have it, it is of no use */
@@ -306,8 +296,7 @@ static ferry_status bind_coarse(ferry_binder *binder, const ferry_matrix *exact,
     const float most = codes ? nextafterf((float)(15 * sqrt((double)exact->K)), INFINITY) : FLT_MAX;
     FERRY_TRY(bind_sizes(binder, bound, 1, 0, most, &lost, error));
     FERRY_TRY(bind_sizes(binder, FERRY_OUTPUT_COARSE ".norm", 1, 0, FLT_MAX, &norm, error));
-    *coarse = (ferry_coarse){.matrix = {codes ? FERRY_MATRIX_NIBBLES : FERRY_MATRIX_CODES, .N = exact->N, .K = exact->K,
-                                        .weights = tensor->data, .scales = scales},
+    *coarse = (ferry_coarse){.matrix = {kind, .N = exact->N, .K = exact->K, .weights = tensor->data, .scales = scales},
                              .error = *lost,
                              .norm = *norm};
     return FERRY_OK;

@@ -4,6 +4,7 @@
 #define FERRY_GRAPH_PASS_H
 
 #include "cache.h"
+#include "engine/kernels/linear.h"
 #include "transformer.h"
 
 /* ---- attention ---- */

@@ -5,7 +5,7 @@
 #ifndef FERRY_GRAPH_TRANSFORMER_H
 #define FERRY_GRAPH_TRANSFORMER_H
 
-#include "engine/kernels/linear.h"
+#include "engine/kernels/coarse.h"
 #include "engine/position/position.h"
 
 typedef struct ferry_norm {

@@ -9,6 +9,7 @@
 #include "engine/api/opening.h"
 #include "engine/ferry_inspect.h"
 #include "engine/file/schema.h"
+#include "engine/kernels/linear.h"
 
 /* ---- other parameters of positional encodings than those of the file ---- */
 

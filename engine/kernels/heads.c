@@ -1,9 +1,9 @@
-/* Attention of heads over cached keys and values: compiled once per ISA (isa.h). Multiply-adds are fused everywhere, so
- * that every ISA gives the same bytes; without hardware support plain C is correct but slow.
+/* Attention of heads over cached keys and values, compiled once per ISA (isa.h). Multiply-adds are fused on every ISA,
+ * so that all give the same bytes. In plain C without hardware support they are slow.
  *
- * Keys are stored in lines of 4 positions × 4 d (kernels.h): one line is multiplied by 4 elements of q, repeated, and a
- * score is the sum of four chains, over d, d + 4, ... for d = 0 … 3, added as (0 + 2) + (1 + 3). Four blocks are
- * processed together, which gives 16 scores. An element of the context is one chain in ascending position. */
+ * Keys are stored in lines of 4 positions × 4 d (kernels.h). A line is multiplied by 4 elements of q, repeated. A score
+ * is the sum of four chains, over d, d + 4, … for d = 0 … 3, added as (0 + 2) + (1 + 3). Four blocks are processed at a
+ * time and give 16 scores. An element of the context is one chain in ascending position. */
 #include "isa.h"
 
 #include <string.h>
@@ -11,8 +11,8 @@
 #include <immintrin.h>
 #endif
 
-#define BLOCKS (FERRY_LANES / FERRY_BLOCK_POSITIONS) /* of 16 scores */
-/* Kept in registers: rows of 16 scores; lines (rows or heads) and panels of the context. */
+#define BLOCKS (FERRY_LANES / FERRY_BLOCK_POSITIONS) /* blocks of 16 scores */
+/* In registers: rows of 16 scores; lines (rows or heads) and panels of the context. */
 #if WIDTH == 16
 #define SCORE_ROWS 4
 #define CONTEXT_LINES 4
@@ -32,9 +32,8 @@
 #endif
 
 #if defined(_WIN32) && !defined(__FMA__)
-/* fmaf(), which MinGW-w64 rounds twice. The product is exact in double; the sum is rounded to odd, so that the second
- * rounding gives what a single one would (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums", 2008).
- */
+/* fmaf(): MinGW-w64's rounds twice. Here the product is exact in double and the sum is rounded to odd; the second
+ * rounding then equals a single one (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums", 2008). */
 INLINE float fused_number(float x, float y, float z)
 {
     const double product = (double)x * (double)y, sum = product + (double)z, back = sum - product;
@@ -67,7 +66,7 @@ INLINE vec fused(vec x, vec w, vec acc)
 
 /* ---- scores ---- */
 
-/* q[0..4), repeated. */
+/* q[0..4), repeated to the width of a vector. */
 INLINE vec repeat(const float *q)
 {
 #if WIDTH == 16
@@ -79,7 +78,7 @@ INLINE vec repeat(const float *q)
 #endif
 }
 
-/* acc [rows, BLOCKS·PARTS] += q[r, 0..4)·the lines at keys[b] + at of `blocks` blocks. */
+/* acc [rows, BLOCKS·PARTS] += q[r, 0..4)·line, for the line at keys[b] + at of each of `blocks` blocks. */
 INLINE void add_lines(vec *acc, const float *q, size_t ldq, const float *const *keys, size_t at, int rows, int blocks)
 {
     vec line[BLOCKS * PARTS];
@@ -97,7 +96,7 @@ INLINE void add_lines(vec *acc, const float *q, size_t ldq, const float *const *
     }
 }
 
-/* Adds the four chains of each of 16 positions. */
+/* y [16] = the sums of the four chains of each position. */
 INLINE void store_sums(float *y, const vec *acc)
 {
 #if WIDTH == 16
@@ -134,7 +133,7 @@ INLINE void store_sums(float *y, const vec *acc)
 #endif
 }
 
-/* Queries against the keys of a head at `offset` of `blocks` blocks; the scores of the others become 0. */
+/* Scores of queries with the keys of a head, at `offset` in each of `blocks` blocks. Other scores become 0. */
 INLINE void scores_tile(float *y, size_t ldy, const float *q, size_t ldq, const float *const *first, size_t offset,
                         int32_t width, int rows, int blocks)
 {
@@ -189,7 +188,7 @@ typedef struct context_lines {
     float *y;
     const float *a;
     size_t values;         /* offset of the first line's values */
-    size_t step_y, step_a; /* from line to line */
+    size_t step_y, step_a; /* floats from line to line */
 } context_lines;
 
 /* `panels` panels of each line, from `column` on. */
@@ -238,7 +237,7 @@ INLINE void context_columns(const context_lines *c, size_t step_v, const ferry_p
     }
 }
 
-/* As many lines together as the registers hold; step_v is a constant 0 for lines that share their values. */
+/* All lines, CONTEXT_LINES at a time. step_v: floats from line to line of values, a constant 0 if lines share them. */
 INLINE void context_all(context_lines c, size_t step_v, const ferry_past *past, int32_t lines)
 {
     for (int32_t i = 0, count; i < lines; i += count) {

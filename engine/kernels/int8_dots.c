@@ -1,18 +1,18 @@
-/* int8 products (int8.h) by dot products of 4 inputs. A step multiplies 4 inputs of a row by 4 inputs of each of some
- * outputs, by
+/* int8 products (int8.h) by dot products of 4 inputs. A step multiplies 4 inputs of a row by 4 weights of each of
+ * several outputs. Its instruction:
  *
  *     vpdpbusd  on x86: of WIDTH outputs
  *     sdot      on ARM: of 4 outputs; one load of 16 inputs serves four steps
- *     smull     on ARM without dot products: 2 groups of 4 inputs by 2 outputs, as products of 16 bits
- *     pmaddwd   on x86 without AVX, i32x4.dot_i16x8_s in WebAssembly: pairs of inputs, as 16 bits, of 4 outputs
- *     i32x4.relaxed_dot_i8x16_i7x16_add_s in WebAssembly that has it: of 4 outputs
+ *     smull     on ARM without dot products: 2 groups of 4 inputs by 2 outputs, products of 16 bits
+ *     pmaddwd   on x86 without AVX, i32x4.dot_i16x8_s in WebAssembly: pairs of inputs of 16 bits, of 4 outputs
+ *     i32x4.relaxed_dot_i8x16_i7x16_add_s in relaxed WebAssembly: of 4 outputs
  *
- * and in plain C by products of 16 bits in 32-bit lanes. */
+ * Plain C: products of 16 bits in 32-bit lanes. */
 #include "int8.h"
 
-/* For every ISA: its tiles (rows, panels); INPUTS of a row that are read at a time; OFFSET, which is added to every q
- * before the multiplication, so that sums start at -OFFSET·Σ x̂; and CHAINS, the number of chains into which the sums of
- * a small tile are split to hide the latency of the additions. */
+/* For every ISA: its tiles (rows, panels); INPUTS of a row that are read at a time; OFFSET, added to every q before the
+ * multiplication, so that sums start at -OFFSET·Σ x̂; CHAINS, independent sums of a small tile that hide the latency of
+ * additions. */
 #if defined(__AVX512VNNI__)
 #define TILE_ROWS 14
 #define TILES(TILE) TILES_UP_TO_14(TILE, 1) TILES_UP_TO_14(TILE, 2) TILES_UP_TO_6(TILE, 4)
@@ -55,7 +55,7 @@
 #endif
 
 #if defined(NIBBLES_TILES) || !defined(FERRY_NEON)
-/* The first of the chains [size] becomes the sum of all. */
+/* acc [size] becomes the sum of all chains [size]. */
 INLINE void add_chains(sum_vec *acc, int size, int chains)
 {
     UNROLL for (int c = 1; c < chains; c++)
@@ -80,29 +80,29 @@ INLINE sum_vec multiply_add(sum_vec acc, operand w, operand x)
 #endif
 }
 #elif defined(__wasm_relaxed_simd__)
-/* The instruction gives the same everywhere if no weight is -128, as the importers see to, and its other operand is 0
- * to 127: that has |x̂|, and the sign goes to the weight. */
+/* The instruction gives the same result on every machine if no weight is -128, which importers ensure, and the other
+ * operand is in 0 … 127: |x̂|, whose sign moves to the weight. */
 typedef int8_t signed_bytes __attribute__((vector_size(16), may_alias));
 typedef struct operand {
-    signed_bytes codes, signs; /* -1 for negative inputs */
+    signed_bytes int8, signs; /* -1 for negative inputs */
 } operand;
 
 INLINE operand load_inputs(const int8_t *x)
 {
-    const signed_bytes codes = (signed_bytes)((int_vec){0} + four_bytes(x)), signs = codes >> 7;
-    return (operand){(codes ^ signs) - signs, signs};
+    const signed_bytes int8 = (signed_bytes)((int_vec){0} + four_bytes(x)), signs = int8 >> 7;
+    return (operand){(int8 ^ signs) - signs, signs};
 }
 
 INLINE operand load_weights(const int8_t *w, kind what)
 {
-    (void)what; /* codes */
-    return (operand){.codes = *(const signed_bytes *)w};
+    (void)what; /* INT8 */
+    return (operand){.int8 = *(const signed_bytes *)w};
 }
 
 INLINE sum_vec multiply_add(sum_vec acc, operand w, operand x)
 {
-    const signed_bytes signed_w = (w.codes ^ x.signs) - x.signs;
-    return (sum_vec)wasm_i32x4_relaxed_dot_i8x16_i7x16_add((v128_t)signed_w, (v128_t)x.codes, (v128_t)acc);
+    const signed_bytes signed_w = (w.int8 ^ x.signs) - x.signs;
+    return (sum_vec)wasm_i32x4_relaxed_dot_i8x16_i7x16_add((v128_t)signed_w, (v128_t)x.int8, (v128_t)acc);
 }
 #else
 /* Bytes as halves of 16-bit lanes, in either order: low·low + high·high is at most 2·128·127 < 2^15. */
@@ -124,7 +124,7 @@ INLINE operand load_inputs(const int8_t *x)
 
 INLINE operand load_weights(const int8_t *w, kind what)
 {
-    (void)what; /* codes */
+    (void)what; /* INT8 */
     return split(*(const halves *)w);
 }
 
@@ -161,39 +161,40 @@ INLINE void add_step(sum_vec *acc, int rows, int panels, const int8_t *x, const 
     }
 }
 
-/* Called in every step; `left` counts them down. Over more than two panels the hardware's own prefetching keeps up. */
+/* Called in every step; `left` counts down. Over more than two panels the hardware's own prefetching keeps up. */
 INLINE void prefetch_lines(const ahead *next, size_t left, int panels)
 {
     if (panels <= 2 && (left & next->skip) == 0)
-        UNROLL for (int p = 0; p < panels; p++) __builtin_prefetch(next->at + p * PANEL_GROUP, 0, 2);
+        UNROLL for (int p = 0; p < panels; p++) __builtin_prefetch(next->at + p * FERRY_LINE_BYTES, 0, 2);
 }
 
-/* acc [rows, panels·PARTS] += Σ x̂·q over all groups, in `chains` chains side by side that are added at the end. */
+/* acc [rows, panels·PARTS] += Σ x̂·q over all groups, in `chains` chains that are added at the end. */
 INLINE void accumulate(sum_vec *acc, int rows, int panels, int chains, const int8_t *x, const int8_t *w, size_t groups,
                        ahead next)
 {
     const int size = rows * panels * PARTS;
-    const size_t panel_size = groups * PANEL_GROUP, together = (size_t)chains;
+    const size_t panel_size = groups * FERRY_LINE_BYTES, together = (size_t)chains;
     size_t left = groups;
     for (; left >= together; left -= together) {
-        UNROLL for (int c = 0; c < chains; c++, x += rows * GROUP, w += PANEL_GROUP, next.at += next.step)
+        UNROLL for (int c = 0; c < chains; c++, x += rows * GROUP, w += FERRY_LINE_BYTES, next.at += next.step)
         {
             prefetch_lines(&next, left, panels);
-            add_step(acc + c * size, rows, panels, x, w, CODES, panel_size);
+            add_step(acc + c * size, rows, panels, x, w, INT8, panel_size);
         }
     }
-    for (; left > 0; left--, x += rows * GROUP, w += PANEL_GROUP) add_step(acc, rows, panels, x, w, CODES, panel_size);
+    for (; left > 0; left--, x += rows * GROUP, w += FERRY_LINE_BYTES)
+        add_step(acc, rows, panels, x, w, INT8, panel_size);
     add_chains(acc, size, chains);
 }
 
 #if defined(NIBBLES_TILES)
-/* The same with nibbles, Σ x̂·u over all lines; a second chain is that of second groups. */
+/* The same with nibbles, Σ x̂·u over all lines. A second chain has the second groups of lines. */
 INLINE void accumulate_nibbles(sum_vec *acc, int rows, int panels, int chains, const int8_t *x, const int8_t *w,
                                size_t lines, ahead next)
 {
     const int size = rows * panels * PARTS, second = chains > 1 ? size : 0;
-    const size_t panel_size = lines * PANEL_GROUP;
-    for (size_t left = lines; left > 0; left--, x += NIBBLE_GROUPS * rows * GROUP, w += PANEL_GROUP) {
+    const size_t panel_size = lines * FERRY_LINE_BYTES;
+    for (size_t left = lines; left > 0; left--, x += NIBBLE_GROUPS * rows * GROUP, w += FERRY_LINE_BYTES) {
         prefetch_lines(&next, left, panels);
         next.at += next.step;
         add_step(acc, rows, panels, x, w, FIRST_NIBBLES, panel_size);
@@ -206,7 +207,7 @@ INLINE void accumulate_nibbles(sum_vec *acc, int rows, int panels, int chains, c
 #elif defined(__ARM_FEATURE_DOTPROD)
 /* ---- sdot: 16 inputs of a row at a time ---- */
 
-/* The lane of an instruction has to be a constant for any compiler. */
+/* The lane must be a constant for every compiler. */
 INLINE sum_vec multiply_lane(sum_vec acc, int8x16_t w, int8x16_t x, int lane)
 {
     switch (lane) {
@@ -220,12 +221,12 @@ INLINE sum_vec multiply_lane(sum_vec acc, int8x16_t w, int8x16_t x, int lane)
 INLINE int8x16_t load_weights(const int8_t *w, kind what)
 {
     const uint8x16_t line = vld1q_u8((const uint8_t *)w);
-    if (what == CODES) return vreinterpretq_s8_u8(line);
-    return vreinterpretq_s8_u8(what == FIRST_NIBBLES ? vandq_u8(line, vdupq_n_u8(NIBBLE_MOST))
+    if (what == INT8) return vreinterpretq_s8_u8(line);
+    return vreinterpretq_s8_u8(what == FIRST_NIBBLES ? vandq_u8(line, vdupq_n_u8(NIBBLE_MAX))
                                                      : vshrq_n_u8(line, NIBBLE_SHIFT));
 }
 
-/* acc[r, v] += the products of one group of inputs: a lane of row[r]. Panels are panel_size apart. */
+/* acc[r, v] += the products of one group of inputs, a lane of row[r]. Panels are panel_size apart. */
 INLINE void add_lane(sum_vec *acc, int rows, int panels, const int8x16_t *row, int lane, const int8_t *w, kind what,
                      size_t panel_size)
 {
@@ -246,28 +247,28 @@ INLINE void load_rows(int8x16_t *row, int rows, const int8_t *x)
     UNROLL for (int r = 0; r < rows; r++) row[r] = vld1q_s8(x + r * INPUTS);
 }
 
-/* acc [rows, panels·PARTS] += Σ x̂·q over all groups, in `chains` chains side by side that are added at the end. */
+/* acc [rows, panels·PARTS] += Σ x̂·q over all groups, in `chains` chains that are added at the end. */
 INLINE void accumulate(sum_vec *acc, int rows, int panels, int chains, const int8_t *x, const int8_t *w, size_t groups,
                        ahead next)
 {
     const int size = rows * panels * PARTS;
-    const size_t panel_size = groups * PANEL_GROUP;
+    const size_t panel_size = groups * FERRY_LINE_BYTES;
     int8x16_t row[TILE_ROWS];
     size_t left = groups;
     for (; left >= LANES; left -= LANES, x += rows * INPUTS) {
         load_rows(row, rows, x);
-        UNROLL for (int lane = 0; lane < LANES; lane++, w += PANEL_GROUP)
+        UNROLL for (int lane = 0; lane < LANES; lane++, w += FERRY_LINE_BYTES)
         {
-            UNROLL for (int p = 0; p < panels; p++) __builtin_prefetch(next.at + p * PANEL_GROUP, 0, 2);
-            add_lane(acc + lane % chains * size, rows, panels, row, lane, w, CODES, panel_size);
+            UNROLL for (int p = 0; p < panels; p++) __builtin_prefetch(next.at + p * FERRY_LINE_BYTES, 0, 2);
+            add_lane(acc + lane % chains * size, rows, panels, row, lane, w, INT8, panel_size);
             next.at += next.step;
         }
     }
     if (left > 0) {
         load_rows(row, rows, x);
-        UNROLL for (int lane = 0; lane < LANES - 1; lane++, w += PANEL_GROUP)
+        UNROLL for (int lane = 0; lane < LANES - 1; lane++, w += FERRY_LINE_BYTES)
         {
-            if ((size_t)lane < left) add_lane(acc, rows, panels, row, lane, w, CODES, panel_size);
+            if ((size_t)lane < left) add_lane(acc, rows, panels, row, lane, w, INT8, panel_size);
         }
     }
     add_chains(acc, size, chains);
@@ -278,14 +279,14 @@ INLINE void accumulate_nibbles(sum_vec *acc, int rows, int panels, int chains, c
                                size_t lines, ahead next)
 {
     const int size = rows * panels * PARTS;
-    const size_t panel_size = lines * PANEL_GROUP;
+    const size_t panel_size = lines * FERRY_LINE_BYTES;
     int8x16_t row[TILE_ROWS];
     size_t left = lines;
     for (; left >= LANES / NIBBLE_GROUPS; left -= LANES / NIBBLE_GROUPS, x += rows * INPUTS) {
         load_rows(row, rows, x);
-        UNROLL for (int lane = 0; lane < LANES; lane += NIBBLE_GROUPS, w += PANEL_GROUP)
+        UNROLL for (int lane = 0; lane < LANES; lane += NIBBLE_GROUPS, w += FERRY_LINE_BYTES)
         {
-            UNROLL for (int p = 0; p < panels; p++) __builtin_prefetch(next.at + p * PANEL_GROUP, 0, 2);
+            UNROLL for (int p = 0; p < panels; p++) __builtin_prefetch(next.at + p * FERRY_LINE_BYTES, 0, 2);
             add_lane(acc + lane % chains * size, rows, panels, row, lane, w, FIRST_NIBBLES, panel_size);
             add_lane(acc + (lane + 1) % chains * size, rows, panels, row, lane + 1, w, SECOND_NIBBLES, panel_size);
             next.at += next.step;
@@ -302,15 +303,15 @@ INLINE void accumulate_nibbles(sum_vec *acc, int rows, int panels, int chains, c
 #else
 /* ---- smull: two groups of inputs at a time ---- */
 
-/* acc[r, v] += the products of two groups, or of a last one: every output in two lanes. Two products are at most
- * 2·128·127 < 2^15. */
+/* acc[r, v] += the products of two groups, or of the last one (!two). Every output has two lanes. Two products are at
+ * most 2·128·127 < 2^15. */
 INLINE void add_groups(int32x4_t *acc, int rows, bool two, const int8_t *x, const int8_t *w)
 {
     int8x16_t row[2 * TILE_ROWS];
     UNROLL for (int i = 0; i < 2 * rows; i++) row[i] = vreinterpretq_s8_s32(vdupq_n_s32(four_bytes(x + i * GROUP)));
     UNROLL for (int v = 0; v < PARTS; v++, w += WIDTH * GROUP)
     {
-        const int8x16_t first = vld1q_s8(w), second = two ? vld1q_s8(w + PANEL_GROUP) : vdupq_n_s8(0);
+        const int8x16_t first = vld1q_s8(w), second = two ? vld1q_s8(w + FERRY_LINE_BYTES) : vdupq_n_s8(0);
         UNROLL for (int r = 0; r < rows; r++)
         {
             const int8x16_t a = row[2 * r], b = row[2 * r + 1];
@@ -334,7 +335,7 @@ INLINE void accumulate(sum_vec *sums, int rows, int panels, int chains, const in
     size_t left = groups;
     (void)panels;
     (void)chains;
-    for (; left >= 2; left -= 2, x += rows * INPUTS, w += 2 * PANEL_GROUP, next.at += 2 * next.step) {
+    for (; left >= 2; left -= 2, x += rows * INPUTS, w += 2 * FERRY_LINE_BYTES, next.at += 2 * next.step) {
         __builtin_prefetch(next.at, 0, 2);
         __builtin_prefetch(next.at + next.step, 0, 2);
         add_groups(acc, rows, true, x, w);
@@ -352,11 +353,10 @@ void FERRY_KERNEL(quantize)(ferry_rows_i8 *inputs, const float *x, int32_t row)
     const block part = block_of_row(&parts, row);
     const int32_t K = inputs->K;
     row_lanes lanes = {.nibbles = inputs->nibbles};
-    int8_t *codes = inputs->codes + (size_t)part.first * row_bytes(K, INPUTS) + (row - part.first) * INPUTS;
-    const float factor = inputs->factors[row];
-    const int32_t sum = inputs->rows == 1
-                            ? quantize_pieces(codes, PIECE_INPUTS, x, K, factor, &lanes)
-                            : quantize_steps(codes, INPUTS, (size_t)part.rows * INPUTS, x, K, factor, &lanes);
+    int8_t *int8 = inputs->int8 + (size_t)part.first * row_bytes(K, INPUTS) + (row - part.first) * INPUTS;
+    const float a = inputs->inverse_scales[row];
+    const int32_t sum = inputs->rows == 1 ? quantize_pieces(int8, PIECE_INPUTS, x, K, a, &lanes)
+                                          : quantize_steps(int8, INPUTS, (size_t)part.rows * INPUTS, x, K, a, &lanes);
     finish_inputs(inputs, row, &lanes, sum);
 }
 
@@ -365,7 +365,7 @@ INLINE void multiply_tile(const product *job, int32_t row, int32_t panel, const 
 {
     const int size = rows * panels * PARTS, chains = CHAINS(rows, panels);
     sum_vec acc[MAX_SUMS];
-    const int8_t *x = job->x->codes + (size_t)row * row_bytes(job->x->K, INPUTS);
+    const int8_t *x = job->x->int8 + (size_t)row * row_bytes(job->x->K, INPUTS);
     const int8_t *w = job->weights + (size_t)panel * job->panel_size;
     const int32_t *sums = job->x->sums + row;
     UNROLL for (int v = 0; v < chains * size; v++) acc[v] = (sum_vec){0};
@@ -375,7 +375,7 @@ INLINE void multiply_tile(const product *job, int32_t row, int32_t panel, const 
     }
 #if defined(NIBBLES_TILES)
     if (nibbles) {
-        accumulate_nibbles(acc, rows, panels, chains, x, w, job->panel_size / PANEL_GROUP, *next);
+        accumulate_nibbles(acc, rows, panels, chains, x, w, job->panel_size / FERRY_LINE_BYTES, *next);
         UNROLL for (int v = 0; v < size; v++)
         {
             acc[v] = (acc[v] << NIBBLE_SHIFT) + (uint32_t)sums[v / (panels * PARTS)];
@@ -385,10 +385,10 @@ INLINE void multiply_tile(const product *job, int32_t row, int32_t panel, const 
     end_tile(job, row, panel, acc, rows, panels);
 }
 
-#define CODES_TILE(rows, panels) TILE_FUNCTION(codes_tile, rows, panels, false)
-#define CODES_ENTRY(rows, panels) TILE_ENTRY(codes_tile, rows, panels)
-TILES(CODES_TILE)
-static tile_row codes_tiles[TILE_ROWS + 1] = {TILES(CODES_ENTRY)};
+#define INT8_TILE(rows, panels) TILE_FUNCTION(int8_tile, rows, panels, false)
+#define INT8_ENTRY(rows, panels) TILE_ENTRY(int8_tile, rows, panels)
+TILES(INT8_TILE)
+static tile_row int8_tiles[TILE_ROWS + 1] = {TILES(INT8_ENTRY)};
 #if defined(NIBBLES_TILES)
 #define NIBBLES_TILE(rows, panels) TILE_FUNCTION(nibbles_tile, rows, panels, true)
 #define NIBBLES_ENTRY(rows, panels) TILE_ENTRY(nibbles_tile, rows, panels)
@@ -401,5 +401,5 @@ static tile_row nibbles_tiles[TILE_ROWS + 1] = {NIBBLES_TILES(NIBBLES_ENTRY)};
 void FERRY_KERNEL(product_i8)(float *y, size_t ldy, const ferry_rows_i8 *x, const ferry_matrix *matrix)
 {
     const product job = new_product(y, ldy, x, matrix);
-    run_tiles(&job, matrix->kind == FERRY_MATRIX_NIBBLES ? nibbles_tiles : codes_tiles, TILE_ROWS, 1);
+    run_tiles(&job, matrix->kind == FERRY_MATRIX_NIBBLES ? nibbles_tiles : int8_tiles, TILE_ROWS, 1);
 }

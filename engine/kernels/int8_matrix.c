@@ -1,14 +1,14 @@
-/* int8 products (int8.h) by instructions that multiply small matrices. Where they leave too much of a matrix empty, the
- * dot products of int8_dots.c take over. */
+/* int8 products (int8.h) by instructions that multiply small matrices. For few rows, which would leave a matrix mostly
+ * empty, the dot products of int8_dots.c. */
 #include "int8.h"
 
 #if defined(FERRY_NEON)
-/* ---- smmla: 2 rows × 8 inputs by 2 outputs × 8 inputs, which are zipped from two groups of a panel ---- */
+/* ---- smmla: 2 rows × 8 inputs by 2 outputs × 8 inputs, zipped from two groups of a panel ---- */
 
 #define TILE_ROWS 12
 #define TILES(TILE) TILES_UP_TO_6(TILE, 1) TILES_7_TO_10(TILE, 1) TILE(11, 1) TILE(12, 1)
 #define INPUTS (2 * GROUP)
-#define ROW_STEP 2 /* rows of an instruction, which blocks do not separate */
+#define ROW_STEP 2 /* rows of an instruction */
 
 void FERRY_KERNEL(quantize)(ferry_rows_i8 *inputs, const float *x, int32_t row)
 {
@@ -19,21 +19,21 @@ void FERRY_KERNEL(quantize)(ferry_rows_i8 *inputs, const float *x, int32_t row)
     const partition parts = part_rows(inputs->rows, TILE_ROWS, ROW_STEP);
     const block part = block_of_row(&parts, row);
     row_lanes lanes = {.nibbles = false};
-    int8_t *codes = inputs->codes + (size_t)part.first * row_bytes(inputs->K, INPUTS) + (row - part.first) * INPUTS;
+    int8_t *int8 = inputs->int8 + (size_t)part.first * row_bytes(inputs->K, INPUTS) + (row - part.first) * INPUTS;
     const int32_t sum =
-        quantize_steps(codes, INPUTS, (size_t)part.rows * INPUTS, x, inputs->K, inputs->factors[row], &lanes);
+        quantize_steps(int8, INPUTS, (size_t)part.rows * INPUTS, x, inputs->K, inputs->inverse_scales[row], &lanes);
     finish_inputs(inputs, row, &lanes, sum);
 }
 
-/* acc[p, v] += the products of two groups, or of a last one, for `parts` vectors of outputs: rows 2 p and 2 p + 1 by
- * outputs 2 v and 2 v + 1. */
+/* acc[p, v] += the products of two groups, or of the last one (!two), for `parts` vectors of outputs: rows 2 p and
+ * 2 p + 1 by outputs 2 v and 2 v + 1. */
 INLINE void add_groups(int32x4_t *acc, int rows, int parts, bool two, const int8_t *x, const int8_t *w)
 {
     int8x16_t columns[2 * PARTS];
     UNROLL for (int v = 0; v < parts; v++, w += WIDTH * GROUP)
     {
         const int32x4_t first = vreinterpretq_s32_s8(vld1q_s8(w));
-        const int32x4_t second = two ? vreinterpretq_s32_s8(vld1q_s8(w + PANEL_GROUP)) : vdupq_n_s32(0);
+        const int32x4_t second = two ? vreinterpretq_s32_s8(vld1q_s8(w + FERRY_LINE_BYTES)) : vdupq_n_s32(0);
         columns[2 * v] = vreinterpretq_s8_s32(vzip1q_s32(first, second));
         columns[2 * v + 1] = vreinterpretq_s8_s32(vzip2q_s32(first, second));
     }
@@ -49,7 +49,8 @@ INLINE void add_groups(int32x4_t *acc, int rows, int parts, bool two, const int8
     }
 }
 
-/* More than six rows take half a panel at a time: its sums fill the registers, and more rows share what is zipped. */
+/* More than six rows take half a panel at a time: its sums fill the registers, and more rows share the zipped weights.
+ */
 INLINE void multiply_tile(const product *job, int32_t row, int32_t panel, const ahead *ahead_of, int rows, int panels,
                           bool nibbles)
 {
@@ -60,10 +61,10 @@ INLINE void multiply_tile(const product *job, int32_t row, int32_t panel, const 
     UNROLL for (int part = 0; part < PARTS; part += parts)
     {
         int32x4_t acc[2 * TILE_ROWS * PARTS] = {{0}};
-        const int8_t *x = job->x->codes + (size_t)row * row_bytes(job->x->K, INPUTS);
+        const int8_t *x = job->x->int8 + (size_t)row * row_bytes(job->x->K, INPUTS);
         const int8_t *w = job->weights + (size_t)panel * job->panel_size + part * WIDTH * GROUP;
         size_t left = job->groups;
-        for (; left >= 2; left -= 2, x += rows * INPUTS, w += 2 * PANEL_GROUP) {
+        for (; left >= 2; left -= 2, x += rows * INPUTS, w += 2 * FERRY_LINE_BYTES) {
             if (part == 0) {
                 __builtin_prefetch(next.at, 0, 2);
                 __builtin_prefetch(next.at + next.step, 0, 2);
@@ -85,10 +86,10 @@ INLINE void multiply_tile(const product *job, int32_t row, int32_t panel, const 
     end_tile(job, row, panel, sums, rows, panels);
 }
 
-#define CODES_TILE(rows, panels) TILE_FUNCTION(codes_tile, rows, panels, false)
-#define CODES_ENTRY(rows, panels) TILE_ENTRY(codes_tile, rows, panels)
-TILES(CODES_TILE)
-static tile_row codes_tiles[TILE_ROWS + 1] = {TILES(CODES_ENTRY)};
+#define INT8_TILE(rows, panels) TILE_FUNCTION(int8_tile, rows, panels, false)
+#define INT8_ENTRY(rows, panels) TILE_ENTRY(int8_tile, rows, panels)
+TILES(INT8_TILE)
+static tile_row int8_tiles[TILE_ROWS + 1] = {TILES(INT8_ENTRY)};
 
 void FERRY_KERNEL(product_i8)(float *y, size_t ldy, const ferry_rows_i8 *x, const ferry_matrix *matrix)
 {
@@ -97,7 +98,7 @@ void FERRY_KERNEL(product_i8)(float *y, size_t ldy, const ferry_rows_i8 *x, cons
         return;
     }
     const product job = new_product(y, ldy, x, matrix);
-    run_tiles(&job, codes_tiles, TILE_ROWS, ROW_STEP);
+    run_tiles(&job, int8_tiles, TILE_ROWS, ROW_STEP);
 }
 
 #else
@@ -107,30 +108,30 @@ void FERRY_KERNEL(product_i8)(float *y, size_t ldy, const ferry_rows_i8 *x, cons
  *     B  [16][16][4] of a panel: 16 groups of inputs for 16 outputs, as stored in memory
  *     C  [R, 16] of sums      C += A·B
  *
- * R = ⌈rows / ⌈rows/16⌉⌉, as a smaller tile takes less time; the last tile of rows starts early enough to be complete,
- * so that some rows may be computed twice. So may panels. Inputs are one block [⌈K/64⌉][rows][64]. A block of tiles
- * keeps its sums in registers over all of K; a group of panels stays in the cache while all rows pass. The hardware's
+ * R = ⌈rows / ⌈rows/16⌉⌉: a smaller tile takes less time. The last tile of rows starts early enough to be complete, so
+ * some rows are computed twice; likewise panels. Inputs are one block [⌈K/64⌉][rows][64]. A block of tiles keeps its
+ * sums in registers over all of K. A group of panels stays in the cache until all rows are multiplied. The hardware's
  * own prefetching keeps up with the tiles. */
 
-enum { FEWEST_ROWS = 4 }; /* fewer leave too much of a tile empty */
+enum { MIN_ROWS = 4 }; /* fewer rows leave a tile mostly empty */
 #define TILE_GROUPS (PIECE_INPUTS / GROUP)
-#define TILE_BYTES (TILE_GROUPS * PANEL_GROUP) /* of B */
-#define LINE 64                                /* bytes of a row of any tile */
+#define TILE_BYTES (TILE_GROUPS * FERRY_LINE_BYTES) /* of B */
+#define LINE 64                                     /* bytes of a row of any tile */
 #define ALIGNED __attribute__((aligned(64)))
 
 void FERRY_KERNEL(quantize)(ferry_rows_i8 *inputs, const float *x, int32_t row)
 {
-    if (inputs->rows < FEWEST_ROWS || inputs->nibbles) {
+    if (inputs->rows < MIN_ROWS || inputs->nibbles) {
         ferry_quantize_avx512vnni(inputs, x, row);
         return;
     }
     row_lanes lanes = {.nibbles = false};
-    const int32_t sum = quantize_pieces(inputs->codes + row * PIECE_INPUTS, (size_t)inputs->rows * PIECE_INPUTS, x,
-                                        inputs->K, inputs->factors[row], &lanes);
+    const int32_t sum = quantize_pieces(inputs->int8 + row * PIECE_INPUTS, (size_t)inputs->rows * PIECE_INPUTS, x,
+                                        inputs->K, inputs->inverse_scales[row], &lanes);
     finish_inputs(inputs, row, &lanes, sum);
 }
 
-/* What ldtilecfg reads. */
+/* The operand of ldtilecfg. */
 typedef struct tile_shapes {
     uint8_t palette, start_row, reserved[14];
     uint16_t row_bytes[16];
@@ -151,14 +152,14 @@ typedef struct amx_product {
     int8_t (*last)[TILE_BYTES]; /* [its size] the remainder, padded with zeros */
 } amx_product;
 
-/* The tiles that a step reads. */
+/* The tiles of a step. */
 typedef struct operands {
     const int8_t *x[3], *w[MAX_PANELS];
 } operands;
 
 typedef void step_function(const operands *o);
 
-/* Compilers do not know which memory tile instructions read. */
+/* Compilers do not know that tile instructions read memory. */
 INLINE void finish_writing(void)
 {
     __asm__ volatile("" ::: "memory");
@@ -238,7 +239,7 @@ INLINE void run_block(const amx_product *p, int32_t t, int rows, int32_t first, 
     const int tiles = rows * panels;
     const size_t line = (size_t)panels * LINE;
     operands o;
-    for (int r = 0; r < rows; r++) o.x[r] = p->job.x->codes + (size_t)first_row(p, t + r) * PIECE_INPUTS;
+    for (int r = 0; r < rows; r++) o.x[r] = p->job.x->int8 + (size_t)first_row(p, t + r) * PIECE_INPUTS;
     for (int i = 0; i < panels; i++) o.w[i] = p->job.weights + (size_t)(p->panel + first + i) * p->job.panel_size;
     UNROLL for (int i = 0; i < 4; i++)
     {
@@ -295,7 +296,7 @@ void FERRY_KERNEL(product_i8)(float *y, size_t ldy, const ferry_rows_i8 *x, cons
     ALIGNED int8_t last[MAX_PANELS][TILE_BYTES] = {{0}};
     ALIGNED int32_t sums[4 * MAX_TILE_ROWS * FERRY_LANES];
     const int32_t rows = x->rows, tiles = (rows + MAX_TILE_ROWS - 1) / MAX_TILE_ROWS;
-    if (rows < FEWEST_ROWS || x->nibbles) {
+    if (rows < MIN_ROWS || x->nibbles) {
         ferry_product_i8_avx512vnni(y, ldy, x, matrix);
         return;
     }
@@ -305,7 +306,7 @@ void FERRY_KERNEL(product_i8)(float *y, size_t ldy, const ferry_rows_i8 *x, cons
                      .tiles = tiles,
                      .panels = count_panels(&job),
                      .steps = job.groups / TILE_GROUPS,
-                     .left = job.groups % TILE_GROUPS * PANEL_GROUP,
+                     .left = job.groups % TILE_GROUPS * FERRY_LINE_BYTES,
                      .inputs_step = (size_t)rows * PIECE_INPUTS,
                      .sums = sums,
                      .last = last};

@@ -1,17 +1,18 @@
 /* int8 products (int8.h) by sums of pairs in 16 bits, on processors without dot products of bytes (docs/int8.md).
  *
- * vpmaddubsw multiplies unsigned bytes by signed ones and adds two products, (q + 128)·x̂, in 16 bits. As no q + 128 is
- * negative, and none above 255, they fit if the positive x̂ of a pair are no more than MOST_IN_PAIR together, and the
- * negative ones neither. A group of inputs of which a pair exceeds that is split into halves: one stands in the block,
- * the other among the row's overflow groups, which a tile multiplies after its loop.
+ * vpmaddubsw multiplies unsigned bytes by signed ones and adds two products, (q + 128)·x̂, in 16 bits. q + 128 is in
+ * 0 … 255, so the sum fits if neither the positive nor the negative x̂ of a pair exceed MAX_PAIR in sum. A group of
+ * inputs with a pair that does is split into halves: one stays in the block, the other becomes an overflow group of the
+ * row. A tile multiplies overflow groups after its loop.
  *
- * Where the matrices' limits are known (ferry_input_limits), the sums of FOURS groups are added in 16 bits before they
- * are widened, those of EIGHTS where inputs are small. They may wrap on the way: what counts is Σ q·x̂, without the 128,
- * which fits. So they start at an offset, -128·Σ x̂ modulo 2^16. Of groups that would exceed a limit together, some
- * become overflow groups as a whole. Inputs of nibbles are neither split nor limited. */
+ * If the limits of the matrices are known (int8_limits.h), the sums of FOURS groups are added in 16 bits before they
+ * are widened, or those of EIGHTS groups if inputs are small. They start at an offset, -128·Σ x̂ modulo 2^16, and may
+ * wrap on the way: the result Σ x̂·q fits. If groups exceed a limit together, the largest become overflow groups as a
+ * whole. Inputs of nibbles are neither split nor limited. */
 #include "int8.h"
+#include "int8_limits.h"
 
-#define MOST_IN_PAIR 128 /* 255·128 < 2^15 */
+#define MAX_PAIR 128 /* 255·128 < 2^15 */
 #define FOURS 4
 #define EIGHTS 8
 
@@ -23,65 +24,139 @@
 #define TILES(TILE) TILES_UP_TO_4(TILE, 1)
 #endif
 
-/* What a block of rows has: its rows' lists of overflow groups side by side, filled up with zeros where others are
- * longer, and the offsets of both pairs of the groups that are added together. */
+/* Limits pay in products of at least LIMITED_ROWS_TOGETHER rows. */
+enum { LIMITED_ROWS_TOGETHER = 8 };
+
+/* ---- additional data ---- */
+
+/* Four inputs, or parts of them, that are multiplied by themselves: their sums in 16 bits could overflow. */
+typedef struct overflow_group {
+    int32_t inputs; /* x̂, four bytes */
+    uint32_t at;    /* byte offset of the group in a panel */
+} overflow_group;
+
+/* Additional data of inputs. The arrays follow it. */
+typedef struct pair_inputs {
+    const int32_t *limits;  /* of the matrices; NULL: unknown */
+    int32_t together;       /* groups whose sums are added in 16 bits: 1, FOURS or EIGHTS; the first row decides */
+    overflow_group *groups; /* [rows, count_groups(K)] */
+    int32_t *offsets;       /* [rows, count_offsets(K)] start values of sums in 16 bits */
+    int32_t *counts;        /* [rows] number of overflow groups */
+    int32_t lowest[];       /* [count_all_limits(K)] the lowest limits of several matrices */
+} pair_inputs;
+
+/* Maximum number of overflow groups of a row: two for each group of inputs. */
+INLINE size_t count_groups(int32_t K)
+{
+    return 2 * (((size_t)K + GROUP - 1) / GROUP);
+}
+
+/* Offsets of a row: one for every 16 inputs, two halves of 16 bits for their first and second pairs. */
+INLINE size_t count_offsets(int32_t K)
+{
+    return count_limits(K) / 2;
+}
+
+static size_t inputs_size(int32_t rows, int32_t K)
+{
+    const size_t row = count_groups(K) * sizeof(overflow_group) + (count_offsets(K) + 1) * sizeof(int32_t);
+    return sizeof(pair_inputs) + count_all_limits(K) * sizeof(int32_t) + (size_t)rows * row;
+}
+
+/* The lowest limits of `count` matrices; NULL if any are unknown. */
+static const int32_t *lowest_limits(const ferry_matrix *const *matrices, int32_t count, int32_t rows, int32_t *lowest)
+{
+    const size_t values = count_all_limits(matrices[0]->K);
+    const int32_t *first = NULL;
+    bool known = true;
+    for (int32_t m = 0; m < count; m++) {
+        const int32_t *limits = matrices[m]->extra != NULL ? find_limits(matrices[m]->extra, rows) : NULL;
+        known = known && limits != NULL;
+        if (!known) continue;
+        if (m == 0) first = limits;
+        if (m == 1) memcpy(lowest, first, values * sizeof *lowest);
+        for (size_t i = 0; m > 0 && i < values; i++) lowest[i] = limits[i] < lowest[i] ? limits[i] : lowest[i];
+    }
+    return !known ? NULL : count == 1 ? first : lowest;
+}
+
+static void begin_inputs(ferry_rows_i8 *inputs, const ferry_matrix *const *matrices, int32_t count)
+{
+    const int32_t rows = inputs->rows, K = inputs->K;
+    pair_inputs *pairs = inputs->extra;
+    pairs->groups = (overflow_group *)(void *)(pairs->lowest + count_all_limits(K));
+    pairs->offsets = (int32_t *)(void *)(pairs->groups + (size_t)rows * count_groups(K));
+    pairs->counts = pairs->offsets + (size_t)rows * count_offsets(K);
+    pairs->limits =
+        !inputs->nibbles && rows >= LIMITED_ROWS_TOGETHER ? lowest_limits(matrices, count, rows, pairs->lowest) : NULL;
+}
+
+static void begin_matrix(const ferry_matrix *matrix)
+{
+    begin_limits(matrix->extra, matrix->int8, matrix->N, matrix->K);
+}
+
+const ferry_extra_i8 FERRY_KERNEL(extra) = {limits_size, begin_matrix, inputs_size, begin_inputs};
+
+/* Additional data of a block of rows: its rows' lists of overflow groups side by side, padded with zeros to the
+ * longest, and its offsets. */
 typedef struct block_overflow {
-    int32_t *counts;              /* [rows] the first one, once all rows are there: the most of any */
-    ferry_overflow_group *groups; /* [the most][rows of the block] */
-    int32_t *offsets;             /* [⌈K/16⌉, or half as many for EIGHTS][rows of the block] */
+    int32_t *counts;        /* [rows]; counts[0] is the maximum once the last row is quantized */
+    overflow_group *groups; /* [maximum][rows of the block] */
+    int32_t *offsets;       /* [⌈K/16⌉][rows of the block]; for EIGHTS [⌈K/32⌉][rows] */
 } block_overflow;
 
 INLINE block_overflow overflow_of(const ferry_rows_i8 *x, int32_t first)
 {
+    const pair_inputs *pairs = x->extra;
     const size_t at = (size_t)first;
-    return (block_overflow){.counts = x->overflow.counts + first,
-                            .groups = x->overflow.groups + at * ferry_overflow_most(x->K),
-                            .offsets = x->overflow.offsets + at * ferry_overflow_offsets(x->K)};
+    return (block_overflow){.counts = pairs->counts + first,
+                            .groups = pairs->groups + at * count_groups(x->K),
+                            .offsets = pairs->offsets + at * count_offsets(x->K)};
 }
 
 /* ---- quantizing ---- */
 
-/* Inputs that are split together: as many groups as a mask has bits. Those of a register. */
+/* Inputs of a chunk: a group for each bit of a mask. Inputs of a register. */
 enum { CHUNK = 256, BYTES = 32 };
-_Static_assert(BYTES == EIGHTS * GROUP && EIGHTS == 2 * FOURS, "registers, or halves, hold what is added together");
-_Static_assert(2 * EIGHTS * NIBBLE_MOST * 127 <= INT16_MAX, "sums of nibbles fit");
+_Static_assert(BYTES == EIGHTS * GROUP && EIGHTS == 2 * FOURS, "a register holds EIGHTS groups, its halves FOURS");
+_Static_assert(2 * EIGHTS * NIBBLE_MAX * 127 <= INT16_MAX, "sums of nibbles fit");
 
 typedef struct row_overflow {
-    int32_t together;             /* 1, FOURS or EIGHTS groups */
-    bool split;                   /* groups of which a pair needs it */
-    const int32_t *limits;        /* of as many; NULL: nothing exceeds them */
-    ferry_overflow_group *groups; /* `stride` apart, and so are the offsets */
-    int32_t *offsets;
+    int32_t together;       /* as in pair_inputs */
+    bool split;             /* split groups with a pair above MAX_PAIR */
+    const int32_t *limits;  /* of `together` groups; NULL: no limits */
+    overflow_group *groups; /* [count], `stride` apart */
+    int32_t *offsets;       /* `stride` apart */
     size_t stride, count;
-    __m128i sums; /* Σ x̂ of the overflow groups, in parts */
+    __m128i sums; /* Σ x̂ of the overflow groups, in four parts */
 } row_overflow;
 
-INLINE __m256i load_all(const int8_t *codes)
+INLINE __m256i load_all(const int8_t *int8)
 {
-    return _mm256_load_si256((const __m256i *)(const void *)codes);
+    return _mm256_load_si256((const __m256i *)(const void *)int8);
 }
 
-INLINE void store_all(int8_t *codes, __m256i bytes)
+INLINE void store_all(int8_t *int8, __m256i bytes)
 {
-    _mm256_store_si256((__m256i *)(void *)codes, bytes);
+    _mm256_store_si256((__m256i *)(void *)int8, bytes);
 }
 
-/* A group, or a part of it. */
+/* Adds a group, or a part of one, to the overflow groups. */
 INLINE void add_overflow(row_overflow *row, uint32_t group, __m128i inputs)
 {
     const __m128i pairs = _mm_maddubs_epi16(_mm_set1_epi8(1), inputs);
-    row->groups[row->count++ * row->stride] = (ferry_overflow_group){_mm_cvtsi128_si32(inputs), group * PANEL_GROUP};
+    row->groups[row->count++ * row->stride] = (overflow_group){_mm_cvtsi128_si32(inputs), group * FERRY_LINE_BYTES};
     row->sums = _mm_add_epi32(row->sums, _mm_madd_epi16(pairs, _mm_set1_epi16(1)));
 }
 
-/* Eight groups, in which halves ⌈x̂/2⌉ replace groups that have to be split; *wholes has a bit for each of the others.
- */
+/* Eight groups. ⌈x̂/2⌉ replaces the groups with a pair above MAX_PAIR; *wholes has a bit for each other group. */
 INLINE __m256i split_groups(__m256i all, uint32_t *wholes)
 {
     const __m256i zero = _mm256_setzero_si256();
     const __m256i pairs = _mm256_abs_epi16(_mm256_maddubs_epi16(_mm256_set1_epi8(1), all));
-    const __m256i whole = _mm256_cmpeq_epi32(_mm256_cmpgt_epi16(pairs, _mm256_set1_epi16(MOST_IN_PAIR)), zero);
-    /* by an average of unsigned bytes */
+    const __m256i whole = _mm256_cmpeq_epi32(_mm256_cmpgt_epi16(pairs, _mm256_set1_epi16(MAX_PAIR)), zero);
+    /* ⌈x̂/2⌉ by an average of unsigned bytes */
     const __m256i half =
         _mm256_sub_epi8(_mm256_avg_epu8(_mm256_xor_si256(all, _mm256_set1_epi8(-128)), zero), _mm256_set1_epi8(64));
     *wholes = (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(whole));
@@ -89,13 +164,13 @@ INLINE __m256i split_groups(__m256i all, uint32_t *wholes)
 }
 
 /* Σ x̂² of the pairs of eight groups, in 16 bits: at most 2·127². */
-INLINE __m256i square_pairs(__m256i codes)
+INLINE __m256i square_pairs(__m256i int8)
 {
-    const __m256i sizes = _mm256_abs_epi8(codes);
+    const __m256i sizes = _mm256_abs_epi8(int8);
     return _mm256_maddubs_epi16(sizes, sizes);
 }
 
-/* In both halves of a register, twice: the sums of four groups' first pairs, and of their second ones. */
+/* In each half of a register, twice: the sums of the first pairs of its four groups, and of their second pairs. */
 INLINE __m256i add_squares(__m256i squares)
 {
     const __m256i first = _mm256_and_si256(squares, _mm256_set1_epi32(UINT16_MAX));
@@ -103,61 +178,61 @@ INLINE __m256i add_squares(__m256i squares)
     return _mm256_hadd_epi32(sums, sums);
 }
 
-/* The other half of a register in either half. */
+/* Swaps the halves of a register. */
 INLINE __m256i swap_halves(__m256i x)
 {
     return _mm256_permute4x64_epi64(x, _MM_SHUFFLE(1, 0, 3, 2));
 }
 
-/* Four bits for either four of eight groups; some of them are set if these four exceed their limits [2][2], or all
- * eight theirs [2]. */
-INLINE uint32_t find_beyond(__m256i codes, const int32_t *limits, bool eights)
+/* Eight bits for eight groups. If four groups exceed their limits [2][2], or all eight theirs [2], one or more of their
+ * bits are set. */
+INLINE uint32_t find_beyond(__m256i int8, const int32_t *limits, bool eights)
 {
-    __m256i sums = add_squares(square_pairs(codes)), most;
+    __m256i sums = add_squares(square_pairs(int8)), max;
     if (eights) {
         sums = _mm256_add_epi32(sums, swap_halves(sums));
-        most = _mm256_broadcastq_epi64(_mm_loadl_epi64((const __m128i *)(const void *)limits));
+        max = _mm256_broadcastq_epi64(_mm_loadl_epi64((const __m128i *)(const void *)limits));
     } else {
         const __m128i both = _mm_loadu_si128((const __m128i *)(const void *)limits);
-        most = _mm256_permute4x64_epi64(_mm256_castsi128_si256(both), _MM_SHUFFLE(1, 1, 0, 0));
+        max = _mm256_permute4x64_epi64(_mm256_castsi128_si256(both), _MM_SHUFFLE(1, 1, 0, 0));
     }
-    return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpgt_epi32(sums, most)));
+    return (uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpgt_epi32(sums, max)));
 }
 
-/* Groups of codes, from group `first` on, that exceed their limits [2] together: the largest ones become overflow
- * groups as a whole, and zeros. */
-INLINE void move_groups(int8_t *codes, uint32_t first, const int32_t *limits, row_overflow *row)
+/* Moves the largest of the groups from `first` on to the overflow groups until the rest are within limits [2]; zeros
+ * replace them. */
+INLINE void move_groups(int8_t *int8, uint32_t first, const int32_t *limits, row_overflow *row)
 {
     const bool eights = row->together == EIGHTS;
     const __m256i order = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-    const __m256i most = _mm256_broadcastq_epi64(_mm_loadl_epi64((const __m128i *)(const void *)limits));
-    const __m128i half = _mm_load_si128((const __m128i *)(const void *)codes);
-    __m256i left = eights ? load_all(codes) : _mm256_zextsi128_si256(half);
+    const __m256i max = _mm256_broadcastq_epi64(_mm_loadl_epi64((const __m128i *)(const void *)limits));
+    const __m128i half = _mm_load_si128((const __m128i *)(const void *)int8);
+    __m256i left = eights ? load_all(int8) : _mm256_zextsi128_si256(half);
     for (;;) {
         const __m256i squares = square_pairs(left), sums = add_squares(squares);
-        const __m256i beyond = _mm256_cmpgt_epi32(_mm256_add_epi32(sums, swap_halves(sums)), most);
+        const __m256i beyond = _mm256_cmpgt_epi32(_mm256_add_epi32(sums, swap_halves(sums)), max);
         if (_mm256_testz_si256(beyond, beyond)) break;
-        /* An instruction finds the lowest of eight: of all bits flipped, the largest among pairs that exceed. */
+        /* The largest square of a pair above its limit: an instruction finds the minimum of eight, of all bits flipped.
+         */
         const __m256i candidates = _mm256_and_si256(squares, _mm256_packs_epi32(beyond, beyond));
         const __m256i flipped = _mm256_xor_si256(candidates, _mm256_set1_epi8(-1));
         const uint32_t low = (uint32_t)_mm_cvtsi128_si32(_mm_minpos_epu16(_mm256_castsi256_si128(flipped)));
         const uint32_t high = (uint32_t)_mm_cvtsi128_si32(_mm_minpos_epu16(_mm256_extracti128_si256(flipped, 1)));
         const uint32_t group = (high & UINT16_MAX) < (low & UINT16_MAX) ? FOURS + (high >> 17) : low >> 17;
-        add_overflow(row, first + group, _mm_cvtsi32_si128(four_bytes(codes + group * GROUP)));
+        add_overflow(row, first + group, _mm_cvtsi32_si128(four_bytes(int8 + group * GROUP)));
         left = _mm256_andnot_si256(_mm256_cmpeq_epi32(order, _mm256_set1_epi32((int32_t)group)), left);
     }
     if (eights)
-        store_all(codes, left);
+        store_all(int8, left);
     else
-        _mm_store_si128((__m128i *)(void *)codes, _mm256_castsi256_si128(left));
+        _mm_store_si128((__m128i *)(void *)int8, _mm256_castsi256_si128(left));
 }
 
-/* Eight groups of codes, from group `first` on, get their offsets, -128·Σ x̂ of either pair of those that are added
- * together. */
-INLINE void put_offsets(__m256i codes, uint32_t first, const row_overflow *row)
+/* Sets the offsets of eight groups from `first` on: -128·Σ x̂ of first and of second pairs, over `together` groups. */
+INLINE void put_offsets(__m256i int8, uint32_t first, const row_overflow *row)
 {
     int32_t *offsets = row->offsets + first / (uint32_t)row->together * row->stride;
-    __m256i sums = _mm256_maddubs_epi16(_mm256_set1_epi8(1), codes);
+    __m256i sums = _mm256_maddubs_epi16(_mm256_set1_epi8(1), int8);
     sums = _mm256_add_epi16(sums, _mm256_shuffle_epi32(sums, _MM_SHUFFLE(1, 0, 3, 2)));
     sums = _mm256_add_epi16(sums, _mm256_shuffle_epi32(sums, _MM_SHUFFLE(2, 3, 0, 1)));
     if (row->together == EIGHTS) sums = _mm256_add_epi16(sums, swap_halves(sums));
@@ -166,16 +241,15 @@ INLINE void put_offsets(__m256i codes, uint32_t first, const row_overflow *row)
     if (row->together == FOURS) offsets[row->stride] = _mm_cvtsi128_si32(_mm256_extracti128_si256(sums, 1));
 }
 
-/* A row's codes `all` from group `first` on become what stands in a block, in groups `stride` bytes apart. There are
- * `count`, and zeros up to a multiple of BYTES. */
-INLINE void split_chunk(int8_t *codes, size_t stride, const int8_t *all, uint32_t count, uint32_t first,
+/* Stores `count` x̂ of a row from group `first` on into a block, in groups `stride` bytes apart, and adds their overflow
+ * groups. `all` is padded with zeros to a multiple of BYTES. */
+INLINE void split_chunk(int8_t *int8, size_t stride, const int8_t *all, uint32_t count, uint32_t first,
                         row_overflow *row)
 {
     const uint32_t together = (uint32_t)row->together;
     const bool limited = row->limits != NULL;
-    _Alignas(BYTES) int8_t kept[CHUNK]; /* what stands in the block unless it exceeds limits */
-    /* A bit for each group that is split, and some for groups that exceed limits together. Marked first, and listed
-     * later, without branches that would be mispredicted. */
+    _Alignas(BYTES) int8_t kept[CHUNK]; /* without overflow groups */
+    /* A bit for each split group; bits as in find_beyond. The first loop has no branches that could be mispredicted. */
     uint64_t split = 0, beyond = 0;
     for (uint32_t k = 0; k < count; k += BYTES) {
         const uint32_t at = k / GROUP, group = first + at;
@@ -200,11 +274,11 @@ INLINE void split_chunk(int8_t *codes, size_t stride, const int8_t *all, uint32_
         move_groups(kept + group * GROUP, first + group, row->limits + (first + group) / together * 2, row);
         put_offsets(load_all(kept + group / EIGHTS * BYTES), first + group / EIGHTS * EIGHTS, row);
     }
-    for (uint32_t k = 0; k < count; k += GROUP, codes += stride) memcpy(codes, kept + k, GROUP);
+    for (uint32_t k = 0; k < count; k += GROUP, int8 += stride) memcpy(int8, kept + k, GROUP);
 }
 
-/* Eights pay where inputs are small on average, as within the feed-forward. */
-static bool are_small(const float *x, int32_t K, float factor)
+/* EIGHTS pay if inputs are small on average, as within the feed-forward. */
+static bool are_small(const float *x, int32_t K, float a)
 {
     enum { SMALL_MEAN = 14 };
     float sums[FERRY_LANES] = {0}, sum = 0;
@@ -213,11 +287,11 @@ static bool are_small(const float *x, int32_t K, float factor)
         for (int32_t l = 0; l < FERRY_LANES; l++) sums[l] += fabsf(x[k + l]);
     for (; k < K; k++) sum += fabsf(x[k]);
     for (int32_t l = 0; l < FERRY_LANES; l++) sum += sums[l];
-    return sum * factor <= (float)(SMALL_MEAN * K);
+    return sum * a <= (float)(SMALL_MEAN * K);
 }
 
-/* Row x [K], whose groups are `stride` bytes apart; returns Σ x̂. */
-static int32_t quantize_chunks(int8_t *codes, size_t stride, const float *x, int32_t K, float factor, row_lanes *lanes,
+/* Row x [K] into groups that are `stride` bytes apart. Returns Σ x̂. */
+static int32_t quantize_chunks(int8_t *int8, size_t stride, const float *x, int32_t K, float a, row_lanes *lanes,
                                row_overflow *row)
 {
     _Alignas(BYTES) int8_t all[CHUNK];
@@ -225,32 +299,32 @@ static int32_t quantize_chunks(int8_t *codes, size_t stride, const float *x, int
     for (int32_t k = 0; k < K; k += CHUNK) {
         const int32_t count = K - k < CHUNK ? K - k : CHUNK;
         int32_t i = 0;
-        for (; i + FERRY_LANES <= count; i += FERRY_LANES) quantize_lanes(all + i, x + k + i, factor, lanes);
+        for (; i + FERRY_LANES <= count; i += FERRY_LANES) quantize_lanes(all + i, x + k + i, a, lanes);
         if (i < count) {
-            sum = quantize_edge(all + i, x + k + i, count - i, factor, lanes);
+            sum = quantize_edge(all + i, x + k + i, count - i, a, lanes);
             i += FERRY_LANES;
         }
         if (i % BYTES != 0) memset(all + i, 0, FERRY_LANES);
-        split_chunk(codes, stride, all, (uint32_t)count, (uint32_t)k / GROUP, row);
-        codes += CHUNK / GROUP * stride;
+        split_chunk(int8, stride, all, (uint32_t)count, (uint32_t)k / GROUP, row);
+        int8 += CHUNK / GROUP * stride;
     }
     return sum + add_lanes(lanes->sums);
 }
 
-/* The first row says how many groups of all rows are added together. */
+/* The first row decides `together` for all rows. */
 void FERRY_KERNEL(quantize)(ferry_rows_i8 *inputs, const float *x, int32_t row)
 {
     const partition parts = part_rows(inputs->rows, TILE_ROWS, 1);
     const block part = block_of_row(&parts, row);
     const int32_t K = inputs->K, at = row - part.first;
-    const float factor = inputs->factors[row];
-    const int32_t *limits = inputs->overflow.limits;
+    const float a = inputs->inverse_scales[row];
+    pair_inputs *pairs = inputs->extra;
+    const int32_t *limits = pairs->limits;
     const block_overflow lists = overflow_of(inputs, part.first);
-    if (row == 0) inputs->overflow.together = limits == NULL ? 1 : are_small(x, K, factor) ? EIGHTS : FOURS;
+    if (row == 0) pairs->together = limits == NULL ? 1 : are_small(x, K, a) ? EIGHTS : FOURS;
     row_lanes lanes = {.nibbles = inputs->nibbles};
-    const int32_t together = inputs->overflow.together;
-    /* Behind the limits of FOURS, [⌈K/32⌉][2][2], are those of EIGHTS. */
-    if (together == EIGHTS) limits += 2 * ferry_overflow_offsets(K);
+    const int32_t together = pairs->together;
+    if (together == EIGHTS) limits += count_limits(K); /* the limits of 32 inputs */
     row_overflow overflow = {.together = together,
                              .split = !inputs->nibbles,
                              .limits = limits,
@@ -258,18 +332,17 @@ void FERRY_KERNEL(quantize)(ferry_rows_i8 *inputs, const float *x, int32_t row)
                              .offsets = lists.offsets + at,
                              .stride = (size_t)part.rows,
                              .sums = _mm_setzero_si128()};
-    int8_t *codes = inputs->codes + (size_t)part.first * row_bytes(K, GROUP) + at * GROUP;
-    int32_t sum = quantize_chunks(codes, (size_t)part.rows * GROUP, x, K, factor, &lanes, &overflow);
+    int8_t *int8 = inputs->int8 + (size_t)part.first * row_bytes(K, GROUP) + at * GROUP;
+    int32_t sum = quantize_chunks(int8, (size_t)part.rows * GROUP, x, K, a, &lanes, &overflow);
     lists.counts[at] = (int32_t)overflow.count;
-    if (at == part.rows - 1) { /* as many overflow groups for each row of the block as one has */
-        int32_t most = 0;
-        for (int32_t r = 0; r < part.rows; r++) most = lists.counts[r] > most ? lists.counts[r] : most;
+    if (at == part.rows - 1) { /* pads the overflow groups of the block's rows to the maximum */
+        int32_t max = 0;
+        for (int32_t r = 0; r < part.rows; r++) max = lists.counts[r] > max ? lists.counts[r] : max;
         for (int32_t r = 0; r < part.rows; r++)
-            for (int32_t i = lists.counts[r]; i < most; i++)
-                lists.groups[i * part.rows + r] = (ferry_overflow_group){0};
-        lists.counts[0] = most;
+            for (int32_t i = lists.counts[r]; i < max; i++) lists.groups[i * part.rows + r] = (overflow_group){0};
+        lists.counts[0] = max;
     }
-    if (together > 1) { /* what has no offset: the overflow groups */
+    if (together > 1) { /* offsets have the rest */
         const __m128i two = _mm_add_epi32(overflow.sums, _mm_unpackhi_epi64(overflow.sums, overflow.sums));
         sum = _mm_cvtsi128_si32(_mm_add_epi32(two, _mm_shuffle_epi32(two, 1)));
     }
@@ -302,7 +375,7 @@ INLINE sum_vec widen(pair_sums pairs)
 INLINE void add_step(sum_vec *acc, int rows, const int8_t *x, size_t step, const int8_t *w)
 {
     byte_vec columns[PARTS];
-    UNROLL for (int v = 0; v < PARTS; v++) columns[v] = load_weights(w + v * WIDTH * GROUP, CODES);
+    UNROLL for (int v = 0; v < PARTS; v++) columns[v] = load_weights(w + v * WIDTH * GROUP, INT8);
     UNROLL for (int r = 0; r < rows; r++)
     {
         const byte_vec row = load_inputs(x + (size_t)r * step);
@@ -313,19 +386,18 @@ INLINE void add_step(sum_vec *acc, int rows, const int8_t *x, size_t step, const
 /* acc [rows, PARTS] += Σ x̂·q over all groups, each widened by itself. */
 INLINE void accumulate(sum_vec *acc, int rows, const int8_t *x, const int8_t *w, size_t groups, ahead next)
 {
-    for (size_t left = groups; left > 0; left--, x += rows * GROUP, w += PANEL_GROUP, next.at += next.step) {
-        /* Into the nearest cache instead of the second: as measured, not where few blocks are through with a panel
-         * before the next one has come. */
+    for (size_t left = groups; left > 0; left--, x += rows * GROUP, w += FERRY_LINE_BYTES, next.at += next.step) {
+        /* Measured: into the first-level cache is faster if four blocks or more share a panel, else into the second. */
         if (next.skip < 3 && (left & next.skip) == 0) __builtin_prefetch(next.at, 0, 2);
         if (next.skip == 3 && (left & 3) == 0) __builtin_prefetch(next.at, 0, 3);
         add_step(acc, rows, x, GROUP, w);
     }
 }
 
-/* acc [rows, PARTS] += the products of a block's overflow groups, as many of each row as one has. */
+/* acc [rows, PARTS] += the products of a block's overflow groups. */
 INLINE void add_overflow_groups(sum_vec *acc, int rows, block_overflow overflow, const int8_t *w)
 {
-    const ferry_overflow_group *at = overflow.groups;
+    const overflow_group *at = overflow.groups;
     for (int32_t left = overflow.counts[0]; left > 0; left--, at += rows)
         UNROLL for (int r = 0; r < rows; r++)
             add_step(acc + r * PARTS, 1, (const int8_t *)&at[r].inputs, 0, w + at[r].at);
@@ -347,10 +419,10 @@ INLINE void add_group(pair_sums *sums, int rows, const int8_t *x, const int8_t *
     }
 }
 
-/* The same for a line: a group of codes, or two groups of nibbles. */
+/* The same for a line: a group of int8, or two groups of nibbles. */
 INLINE void add_line(pair_sums *sums, int rows, const int8_t *x, const int8_t *w, bool nibbles)
 {
-    add_group(sums, rows, x, w, nibbles ? FIRST_NIBBLES : CODES);
+    add_group(sums, rows, x, w, nibbles ? FIRST_NIBBLES : INT8);
     if (nibbles) add_group(sums, rows, x + rows * GROUP, w, SECOND_NIBBLES);
 }
 
@@ -367,7 +439,7 @@ INLINE void widen_sums(sum_vec *acc, int rows, const pair_sums *sums)
     UNROLL for (int i = 0; i < rows * PARTS; i++) acc[i] += widen(sums[i]);
 }
 
-/* acc [rows, PARTS] += Σ x̂·q, or Σ x̂·u, over all lines, `together` of which are added in 16 bits. */
+/* acc [rows, PARTS] += Σ x̂·q, or Σ x̂·u, over all lines. `together` lines are added in 16 bits. */
 INLINE void accumulate_together(sum_vec *acc, int rows, size_t together, const int8_t *x, const int32_t *offsets,
                                 const int8_t *w, size_t lines, ahead next, bool nibbles)
 {
@@ -375,30 +447,31 @@ INLINE void accumulate_together(sum_vec *acc, int rows, size_t together, const i
     pair_sums sums[TILE_ROWS * PARTS];
     size_t left = lines;
     for (; left >= together; left -= together, offsets += rows) {
-        /* Into the first-level cache, unlike those of other tiles: the next panel is wanted in half the time. */
+        /* Into the first-level cache, unlike other tiles: the next panel is needed in half the time. */
         if (next.skip >= 3)
             UNROLL for (size_t g = 0; g < together; g += 4) __builtin_prefetch(next.at + g * next.step, 0, 3);
         else
             UNROLL for (size_t g = 0; g < together; g++) __builtin_prefetch(next.at + g * next.step, 0, 3);
         next.at += together * next.step;
         start_sums(sums, rows, offsets, nibbles);
-        UNROLL for (size_t g = 0; g < together; g++, x += step, w += PANEL_GROUP) add_line(sums, rows, x, w, nibbles);
+        UNROLL for (size_t g = 0; g < together; g++, x += step, w += FERRY_LINE_BYTES)
+            add_line(sums, rows, x, w, nibbles);
         widen_sums(acc, rows, sums);
     }
     if (left == 0) return;
     start_sums(sums, rows, offsets, nibbles);
-    for (; left > 0; left--, x += step, w += PANEL_GROUP) add_line(sums, rows, x, w, nibbles);
+    for (; left > 0; left--, x += step, w += FERRY_LINE_BYTES) add_line(sums, rows, x, w, nibbles);
     widen_sums(acc, rows, sums);
 }
 
 /* ---- product ---- */
 
-/* `together`: the number of groups that are added in 16 bits; 0: of nibbles. */
+/* `together`: groups that are added in 16 bits; 0: nibbles. */
 INLINE void multiply_tile(const product *job, int32_t row, int32_t panel, const ahead *next, int rows, int panels,
                           int together)
 {
     sum_vec acc[TILE_ROWS * PARTS];
-    const int8_t *x = job->x->codes + (size_t)row * row_bytes(job->x->K, GROUP);
+    const int8_t *x = job->x->int8 + (size_t)row * row_bytes(job->x->K, GROUP);
     const int8_t *w = job->weights + (size_t)panel * job->panel_size;
     const int32_t *sums = job->x->sums + row;
     const block_overflow overflow = overflow_of(job->x, row);
@@ -411,8 +484,8 @@ INLINE void multiply_tile(const product *job, int32_t row, int32_t panel, const 
     else if (together > 1)
         accumulate_together(acc, rows, (size_t)together, x, overflow.offsets, w, job->groups, *next, false);
     else
-        accumulate_together(acc, rows, EIGHTS / NIBBLE_GROUPS, x, overflow.offsets, w, job->panel_size / PANEL_GROUP,
-                            *next, true);
+        accumulate_together(acc, rows, EIGHTS / NIBBLE_GROUPS, x, overflow.offsets, w,
+                            job->panel_size / FERRY_LINE_BYTES, *next, true);
     if (together > 0)
         add_overflow_groups(acc, rows, overflow, w);
     else
@@ -441,7 +514,7 @@ static tile_row nibbles_tiles[TILE_ROWS + 1] = {TILES(NIBBLES_ENTRY)};
 void FERRY_KERNEL(product_i8)(float *y, size_t ldy, const ferry_rows_i8 *x, const ferry_matrix *matrix)
 {
     const product job = new_product(y, ldy, x, matrix);
-    const int32_t together = x->overflow.together;
+    const int32_t together = ((const pair_inputs *)x->extra)->together;
     run_tiles(&job,
               matrix->kind == FERRY_MATRIX_NIBBLES ? nibbles_tiles
               : together == 1                      ? single_tiles

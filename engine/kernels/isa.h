@@ -1,10 +1,10 @@
-/* Shared by the sources of the kernels, and included by them only.
+/* For the sources of the kernels.
  *
- * These sources are compiled once for every ISA, with FERRY_ISA_NAME (plain, avx2, avx512; neon) and that ISA's
- * compiler flags (kernels.cmake). Each compilation defines its part of the lists as ferry_<kernel>_<isa>. For ISAs of
- * int8 only their int8_*.c is compiled (int8.h): the other kernels are those of avx2, avx512 or neon; for openblas only
- * product_openblas.c, if at all (FERRY_OPENBLAS). As every AArch64 has NEON, FERRY_NEON distinguishes neon from plain.
- */
+ * They are compiled once for every ISA, with FERRY_ISA_NAME (plain, avx2, avx512; neon) and the ISA's compiler flags
+ * (kernels.cmake). Each compilation defines its kernels as ferry_<kernel>_<isa>, by FERRY_KERNEL(<kernel>). If only the
+ * int8 kernels of an ISA differ, only one of int8_*.c is compiled for it (int8.h); its other kernels are those of avx2,
+ * avx512 or neon. For openblas only product_openblas.c is compiled, in builds with FERRY_OPENBLAS. Every AArch64 has
+ * NEON; FERRY_NEON distinguishes neon from plain. */
 #ifndef FERRY_KERNELS_ISA_H
 #define FERRY_KERNELS_ISA_H
 
@@ -27,7 +27,7 @@
     KERNEL(isa, quantize)                                                                                              \
     KERNEL(isa, product_i8)
 
-/* All others, but `product`. */
+/* All others except `product`. */
 #define FERRY_KERNEL_LIST_REST(KERNEL, isa)                                                                            \
     KERNEL(isa, scores)                                                                                                \
     KERNEL(isa, context)                                                                                               \
@@ -46,7 +46,7 @@
     KERNEL(isa, scale)                                                                                                 \
     KERNEL(isa, widen_f16)
 
-/* The ISAs of this architecture, in ascending order. OpenBLAS is above plain C only where there are no other
+/* The ISAs of this architecture, in ascending order. OpenBLAS comes after plain C only on architectures without other
  * kernels. */
 #if defined(FERRY_OPENBLAS)
 #define FERRY_ISAS_BLAS(ISA) FERRY_ISAS_OPENBLAS(ISA)
@@ -62,7 +62,8 @@
 #endif
 
 #define FERRY_DECLARE_KERNEL(isa, kernel) __typeof__(*((ferry_kernels *)0)->kernel) ferry_##kernel##_##isa;
-#define FERRY_DECLARE_KERNELS(name, LEVEL, product_isa, i8_isa, rest_isa, fast, pairs, rows)                           \
+#define FERRY_DECLARE_KERNELS(name, LEVEL, product_isa, i8_isa, rest_isa, fast, extra, rows)                           \
+    extern const ferry_extra_i8 ferry_extra_##i8_isa;                                                                  \
     FERRY_DECLARE_KERNEL(product_isa, product)                                                                         \
     FERRY_KERNEL_LIST_I8(FERRY_DECLARE_KERNEL, i8_isa)                                                                 \
     FERRY_KERNEL_LIST_REST(FERRY_DECLARE_KERNEL, rest_isa)
@@ -83,8 +84,8 @@ FERRY_ISAS(FERRY_DECLARE_KERNELS)
     TILES_UP_TO_6(TILE, panels) TILES_7_TO_10(TILE, panels) TILES_11_TO_14(TILE, panels)
 
 #define INLINE static inline __attribute__((always_inline))
-/* Loops over a tile must be unrolled completely, or its accumulators do not stay in registers. With sanitizers clang
- * would take minutes for that. */
+/* Loops over a tile must be unrolled completely: otherwise its accumulators do not stay in registers. With sanitizers
+ * this would take clang minutes. */
 #if defined(__clang__)
 #if __has_feature(address_sanitizer) || __has_feature(undefined_behavior_sanitizer) || !defined(__OPTIMIZE__)
 #define UNROLL

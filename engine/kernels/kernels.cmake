@@ -1,9 +1,9 @@
-# The kernels' objects, `kernel_objects`: the same sources once for every ISA of the machine (isa.h); and what they need:
-# `kernel_needs`, libraries to link, `kernel_libs`, the same for ferry.pc, `kernel_licenses`, files: of what is inside then.
+# Sets `kernel_objects`, the same sources once for every ISA of the machine (isa.h); `kernel_needs`, libraries to link;
+# `kernel_libs`, the same for ferry.pc; `kernel_licenses`, license files of static libraries among them.
 
 set(kernels ${CMAKE_CURRENT_LIST_DIR})
 set(isas plain)
-set(isas_i8) # only products of int8 differ from those of another ISA
+set(isas_i8) # ISAs with int8 products of their own; their other kernels are those of another ISA
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64)$")
     list(APPEND isas avx2 avx512)
     set(isas_i8 avxvnni avx512vnni amx)
@@ -12,13 +12,13 @@ elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
     set(isas_i8 neon_dotprod neon_i8mm)
 endif()
 
-# OpenBLAS's products make up for kernels that are missing; elsewhere they are for comparisons.
+# On machines without kernels of their own, OpenBLAS's products are the default; elsewhere they are for comparisons.
 set(missing OFF)
 if(isas STREQUAL plain)
     set(missing ON)
 endif()
 if(missing OR FERRY_OPENBLAS)
-    # Debian's builds have folders of their own. The one with threads serves several callers at once.
+    # Debian's builds are in folders of their own. Only the one with threads serves several callers at once.
     find_library(OPENBLAS_LIBRARY openblas PATH_SUFFIXES openblas-pthread openblas-serial)
     find_path(OPENBLAS_INCLUDE cblas.h PATH_SUFFIXES openblas-pthread openblas-serial openblas)
     if(NOT OPENBLAS_LIBRARY OR NOT OPENBLAS_INCLUDE)
@@ -26,7 +26,7 @@ if(missing OR FERRY_OPENBLAS)
     endif()
 endif()
 option(FERRY_OPENBLAS "Offer OpenBLAS's products of floats (default: where Ferry has no kernels but plain C)" ${missing})
-set(isas_product) # only products of floats differ from plain C's
+set(isas_product) # tables with float products of their own and otherwise plain C's kernels
 set(kernel_needs)
 set(kernel_libs)
 set(kernel_licenses)
@@ -35,13 +35,13 @@ if(FERRY_OPENBLAS)
         message(FATAL_ERROR "FERRY_OPENBLAS=ON, but libopenblas and cblas.h were not found (Debian: libopenblas-pthread-dev)")
     endif()
     set(isas_product openblas)
-    # The installed package names no file of the machine that built it.
+    # The installed package must not name files of the machine that built it.
     set(kernel_needs $<BUILD_INTERFACE:${OPENBLAS_LIBRARY}> $<INSTALL_INTERFACE:openblas>)
     set(kernel_libs "-lopenblas ")
     if(OPENBLAS_LIBRARY MATCHES "\\.(a|lib)$")
         set(kernel_licenses ${kernels}/openblas_license.txt)
     endif()
-    set_source_files_properties(${kernels}/cpu.c PROPERTIES COMPILE_DEFINITIONS FERRY_OPENBLAS)
+    set_source_files_properties(${kernels}/kernels.c PROPERTIES COMPILE_DEFINITIONS FERRY_OPENBLAS)
 endif()
 
 set(flags_avx2 -mavx2 -mfma -mf16c)
@@ -57,7 +57,7 @@ set(flags_openblas -DFERRY_OPENBLAS)
 set(kernel_objects)
 set(kernel_level -O3)
 if(FERRY_SANITIZE)
-    set(kernel_level) # that of everything
+    set(kernel_level) # the level of all other sources
 endif()
 foreach(isa IN LISTS isas isas_i8 isas_product)
     set(sources ${kernels}/int8_dots.c)

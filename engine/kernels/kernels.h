@@ -1,17 +1,17 @@
 /* Arithmetic on rows and matrices, independent of any model.
  *
- * Panels. A weight matrix [N, K] is stored as panels of 16 outputs: panel p is [K][16], element (k, l) being W[16 p +
- * l][k]; the last panel is padded with zeros. On every machine one step along k reads 16 consecutive weights, so a
- * product streams its matrix once and in order, and files use the same layout.
+ * Panels. A weight matrix [N, K] is stored as panels of 16 outputs: panel p is [K][16], and its element (k, l) is
+ * W[16 p + l][k]. The last panel is padded with zeros. One step along k reads 16 consecutive weights on every machine,
+ * so a product reads its matrix once and in order. Model files have the same layout.
  *
- * Reproducibility. Every element of a product is one chain of additions in ascending k, on one ISA always with the same
- * rounding, for any number of rows and any position of the row: a row's result depends on that row alone. Row
- * operations sum in a fixed 16-lane order: lane l adds elements l, l + 16, ...; then lanes l and l + 8, l + 4, l + 2, l
- * + 1 are added. The table `openblas` does not keep the first promise: OpenBLAS adds in an order of its own, which
- * depends on the number of rows.
+ * Reproducibility. Every element of a product is one chain of additions in ascending k. On one ISA its rounding is the
+ * same for any number of rows and any position of the row, so a row's result depends on that row alone. Row operations
+ * sum in 16 lanes: lane l adds elements l, l + 16, …; then lanes l and l + 8, l + 4, l + 2, l + 1 are added. Only the
+ * products of the table `openblas` depend on the number of rows: OpenBLAS has an order of its own.
  *
- * Each ISA fills one table from the same sources (product.c, heads.c, rows.c and one of int8_*.c), compiled with its
- * flags; OpenBLAS has its own product (product_openblas.c), and otherwise the table of plain C. */
+ * Each ISA fills one table (ferry_kernels) from the same sources (product.c, heads.c, rows.c and one of int8_*.c),
+ * compiled with its flags; OpenBLAS has its own product (product_openblas.c), and otherwise the table of plain C. A
+ * kernel's definition has its name in FERRY_KERNEL(): grep 'KERNEL(softmax)' finds that of `softmax`. */
 #ifndef FERRY_KERNELS_KERNELS_H
 #define FERRY_KERNELS_KERNELS_H
 
@@ -21,6 +21,10 @@
 #include <stdint.h>
 
 #define FERRY_LANES 16
+/* Any panel is a list of lines. In a line, each of the 16 outputs has a cell: a float, 4 int8 numbers, or 8 nibbles. */
+enum { FERRY_CELL_BYTES = 4, FERRY_LINE_BYTES = FERRY_CELL_BYTES * FERRY_LANES };
+/* Consecutive inputs of an output in a cell of int8 numbers, or of nibbles. */
+enum { FERRY_INT8_GROUP = FERRY_CELL_BYTES, FERRY_NIBBLE_GROUP = 2 * FERRY_CELL_BYTES };
 
 typedef enum ferry_activation {
     FERRY_RELU,         /* max(x, 0) */
@@ -30,99 +34,77 @@ typedef enum ferry_activation {
     FERRY_GELU_SIGMOID, /* x·sigmoid(1.702 x) */
 } ferry_activation;
 
-/* The most int8 products whose sum an int32 can hold. */
-enum { FERRY_CODES_MAX_K = 1 << 16 };
-
-typedef struct ferry_input_limits ferry_input_limits; /* linear.h */
+/* Maximum number of int8 products whose sum fits in an int32. */
+enum { FERRY_INT8_MAX_K = 1 << 16 };
 
 typedef enum ferry_matrix_kind {
     FERRY_MATRIX_FLOATS,
-    FERRY_MATRIX_CODES,
-    FERRY_MATRIX_NIBBLES /* products are bounds (product_i8); what is said of codes holds for them, too */
+    FERRY_MATRIX_INT8,
+    FERRY_MATRIX_NIBBLES /* products are upper bounds (product_i8); scales and multipliers are as for int8 */
 } ferry_matrix_kind;
 
 /* A linear layer y = W x + b, immutable, shared by threads. */
 typedef struct ferry_matrix {
     ferry_matrix_kind kind;
     int32_t N; /* outputs */
-    int32_t K; /* inputs; ≤ FERRY_CODES_MAX_K for int8 */
-    union {    /* in panels of 16 outputs, 64-byte aligned; NULL: there is no matrix */
+    int32_t K; /* inputs; ≤ FERRY_INT8_MAX_K for int8 */
+    union {    /* in panels of 16 outputs, 64-byte aligned; NULL: no matrix */
         const void *weights;
         const float *panels;    /* W, [⌈N/16⌉][K][16] */
-        const int8_t *codes;    /* q, [⌈N/16⌉][⌈K/4⌉][16][4], padded with zeros */
+        const int8_t *int8;     /* q, [⌈N/16⌉][⌈K/4⌉][16][4], padded with zeros */
         const uint8_t *nibbles; /* [⌈N/16⌉][K/8][16][4] */
     };
-    float nibbles_error;        /* no |q[n] - q̂[n]| is larger */
-    const float *scales;        /* codes: [N], or NULL for one multiplier */
-    float multiplier;           /* codes without scales */
-    float input_multiplier;     /* codes: the file's own a; 0: a is taken from the inputs */
-    const float *bias;          /* [N], or NULL */
-    ferry_input_limits *limits; /* codes: of the whole matrix, found by its first products; NULL: not used */
+    float nibbles_error;    /* nibbles: upper bound of |q[n] - q̂[n]| over all n */
+    const float *scales;    /* int8: [N]; NULL: one multiplier instead */
+    float multiplier;       /* int8 without scales */
+    float input_multiplier; /* int8: the inverse scale a of all inputs, from the file; 0: a depends on the inputs */
+    const float *bias;      /* [N], or NULL */
+    void *extra;            /* int8: additional data of the kernels (ferry_extra_i8), or NULL */
 } ferry_matrix;
-
-/* Ŵ, which approximates a matrix W by fewer bytes: codes of floats, nibbles of codes (ferry_logit_bound). */
-typedef struct ferry_coarse {
-    ferry_matrix matrix; /* without a bias; weights NULL: there is none */
-    float error;         /* no |W_n - Ŵ_n| is larger; of nibbles, in units of their scales */
-    float norm;          /* no |W_n| is larger */
-} ferry_coarse;
-
-/* Four inputs, or parts of them, that are multiplied apart, because sums of 16 bits do not hold them (int8_pairs.c). */
-typedef struct ferry_overflow_group {
-    int32_t inputs; /* x̂, four bytes */
-    uint32_t at;    /* where the codes of their group begin in a panel */
-} ferry_overflow_group;
-
-/* What else inputs have where products are sums of pairs in 16 bits (ferry_kernels.pairs). */
-typedef struct ferry_overflow {
-    const int32_t *limits;        /* of the matrices (ferry_input_limits); NULL: unknown */
-    int32_t together;             /* how many groups of inputs are added in 16 bits, as the first row decides */
-    int32_t *counts;              /* [rows] of overflow groups */
-    ferry_overflow_group *groups; /* [rows, ferry_overflow_most(K)] */
-    int32_t *offsets;             /* [rows, ferry_overflow_offsets(K)] what sums of 16 bits start at */
-} ferry_overflow;
-
-/* How many overflow groups, and how many offsets, a row has at most: two for each group of inputs; one for every 16
- * inputs, for both of their pairs, rounded up to an even number. */
-static inline size_t ferry_overflow_most(int32_t K)
-{
-    return 2 * (((size_t)K + 3) / 4);
-}
-static inline size_t ferry_overflow_offsets(int32_t K)
-{
-    return 2 * (((size_t)K + 31) / 32);
-}
 
 /* Quantized inputs of products (linear.h). */
 typedef struct ferry_rows_i8 {
     int32_t rows, K;
-    float *factors; /* [rows] a: x̂ = clamp(round-to-nearest-even(x·a), -127, 127) */
-    float *units;   /* [rows] 1/a */
-    int32_t *sums;  /* [rows] Σ x̂, or what else the products of a row start at */
-    int8_t *codes; /* x̂, [rows, K rounded up to 64] bytes in the order of the ISA's tiles (int8.h); 64-byte aligned */
-    bool nibbles;  /* to be multiplied by nibbles, not by codes */
-    float nibbles_error; /* of its matrix */
-    ferry_overflow overflow;
+    float *inverse_scales; /* [rows] a: x̂ = clamp(round-to-nearest-even(x·a), -127, 127) */
+    float *scales;         /* [rows] 1/a */
+    int32_t *sums;         /* [rows] Σ x̂, or the start value of all products of the row */
+    int8_t *int8; /* x̂, [rows, K rounded up to 64] bytes in the order of the ISA's tiles (int8.h); 64-byte aligned */
+    bool nibbles; /* the matrix has nibbles */
+    float nibbles_error; /* of the matrix */
+    void *extra;         /* additional data of the kernels (ferry_extra_i8) */
 } ferry_rows_i8;
 
+/* Additional data of int8 products, beside int8 numbers and scales. Only the kernels know its contents. Callers
+ * allocate blocks of these sizes, 64-byte aligned, and point to them. */
+typedef struct ferry_extra_i8 {
+    /* Of an int8 matrix, which must outlive it. Parts and selected rows of the matrix use the same block; threads share
+     * it. matrix_begin initializes matrix->extra. */
+    size_t (*matrix_size)(int32_t K);
+    void (*matrix_begin)(const ferry_matrix *matrix);
+    /* Of inputs. inputs_begin initializes inputs->extra before the first row is quantized, for products with `count`
+     * matrices of one kind and K. */
+    size_t (*inputs_size)(int32_t rows, int32_t K);
+    void (*inputs_begin)(ferry_rows_i8 *inputs, const ferry_matrix *const *matrices, int32_t count);
+} ferry_extra_i8;
+
 /* Keys, or values, of `heads` heads at positions 0 … count - 1, in blocks of 4 (graph/cache.h): position j is slot j %
- * 4 of blocks[j / 4]; blocks past the last position are not read. Blocks are 64-byte aligned; offset, head and stride
+ * 4 of blocks[j / 4]. Blocks past the last position are not read. Blocks are 64-byte aligned; offset, head and stride
  * are multiples of 16.
  *
- * The keys of a head in a block are [⌈width/4⌉][4 slots][4 d]: 16 floats are 4 elements of every slot, so that writing
- * a key touches a quarter of the cache lines that a panel would. Elements past `width` are 0; unused slots are
+ * The keys of a head in a block are [⌈width/4⌉][4 slots][4 d]: 16 floats hold 4 elements of every slot. Writing a key
+ * touches a quarter of the cache lines that it would in a panel. Elements past `width` are 0; unused slots are
  * undefined. A value is a row [width]. */
 #define FERRY_BLOCK_POSITIONS 4
-#define FERRY_LINE_ELEMENTS (FERRY_LANES / FERRY_BLOCK_POSITIONS) /* of one slot in 16 floats of keys */
+#define FERRY_LINE_ELEMENTS (FERRY_LANES / FERRY_BLOCK_POSITIONS) /* elements of one slot in 16 floats of keys */
 typedef struct ferry_past {
     const float *const *blocks;
     size_t offset; /* of the first head in a block, floats */
-    size_t head;   /* from head to head */
-    size_t stride; /* from value to value; unused for keys */
+    size_t head;   /* floats from head to head */
+    size_t stride; /* floats from value to value; unused for keys */
     int32_t heads, width, count;
 } ferry_past;
 
-/* Σ exp(x) of the elements added so far, as sum·exp(largest), so that no term overflows. */
+/* Σ exp(x) of the elements so far is sum·exp(largest): no term overflows. */
 typedef struct ferry_log_sum {
     float largest;
     double sum;
@@ -130,14 +112,14 @@ typedef struct ferry_log_sum {
 #define FERRY_LOG_SUM_ZERO ((ferry_log_sum){-INFINITY, 0})
 #define FERRY_LOG_SUM_BLOCK 512
 
-/* Its logarithm; at least one finite element has been added. */
+/* The logarithm of the sum, of which at least one element is finite. */
 static inline float ferry_log_of_sum(const ferry_log_sum *total)
 {
-    /* In double precision, because libm's errors there vanish in the rounding to float on every machine. */
+    /* In double precision: the rounding to float removes the differences between math libraries. */
     return (float)((double)total->largest + log(total->sum));
 }
 
-/* The `limit` largest elements added so far, in descending order, ties by ascending index. */
+/* The `limit` largest elements so far, in descending order; equal elements by ascending index. */
 typedef struct ferry_top {
     float *values;    /* [limit] */
     int32_t *indices; /* [limit] */
@@ -145,10 +127,11 @@ typedef struct ferry_top {
 } ferry_top;
 
 typedef struct ferry_kernels {
-    const char *isa;      /* its name, of the list below */
-    bool fast_i8;         /* products of int8 are faster than those of floats, not only smaller */
-    bool pairs;           /* they are sums of pairs in 16 bits, and faster still for inputs within limits */
-    int32_t nibbles_rows; /* up to so many rows those of nibbles are faster than those of codes; 0: there are none */
+    const char *isa;      /* a name of the list below */
+    bool fast_i8;         /* int8 products are faster than float products */
+    int32_t nibbles_rows; /* largest number of rows for which nibble products are faster than int8 ones; 0: no nibble
+                             products */
+    const ferry_extra_i8 *extra; /* NULL: int8 products need no additional data */
 
     /* y[i, n] = bias[n] + Σ_k x[i, k]·W[n, k] for n < N; bias may be NULL.
      * x [rows, K] with ldx ≥ K floats from row to row, y [rows, N] with ldy ≥ N; panels [⌈N/16⌉][K][16], 64-byte
@@ -156,16 +139,17 @@ typedef struct ferry_kernels {
     void (*product)(float *y, size_t ldy, const float *x, size_t ldx, int32_t rows, const float *panels, int32_t K,
                     int32_t N, const float *bias);
 
-    /* The largest |x| of x[0..n); a NaN counts as the largest; 0 when n is 0. */
+    /* max |x[i]| of x[0..n); NaN if any is a NaN; 0 when n is 0. */
     float (*largest)(const float *x, size_t n);
-    /* Fills in the unit, the sum and the codes of one row, from x [K] and the row's factor a, which a NaN in x makes a
-     * NaN. Rows come in ascending order. */
+    /* Quantizes row x [K] by its inverse scale a, which the caller has set: fills in int8 numbers, scale and sum. a
+     * becomes a NaN if x has one. Rows come in ascending order. */
     void (*quantize)(ferry_rows_i8 *inputs, const float *x, int32_t row);
-    /* y [rows, N] with ldy ≥ N = x̂·qᵀ, scaled, + bias, as linear.h says, of a matrix of codes; or, for at most
-     * nibbles_rows rows, bounds of the same that read half as much, of a matrix of nibbles: y[i, n] is no less than
-     * what the codes give, and more by no more than twice |x̂|·nibbles_error, scaled. Nibbles u stand for codes, q̂ = 16
-     * u - 128 = 16·min(round(q/16), 7), and in exact sums Σ x̂·q ≤ Σ x̂·q̂ + |x̂|·|q - q̂| (Cauchy and Schwarz); what
-     * follows is the same, and monotonic if scales and multiplier are above 0. */
+    /* y [rows, N] with ldy ≥ N = x̂·qᵀ, scaled, + bias (linear.h), of an int8 matrix.
+     *
+     * Of a matrix of nibbles, and at most nibbles_rows rows: upper bounds of the same, from half of the bytes. Nibble u
+     * stands for q̂ = 16 u - 128 = 16·min(round(q/16), 7), and exactly Σ x̂·q ≤ Σ x̂·q̂ + |x̂|·|q - q̂| (Cauchy and
+     * Schwarz). Scaling and bias are monotonic if scales and multiplier are above 0. A bound exceeds its y by at most
+     * twice |x̂|·nibbles_error, scaled. */
     void (*product_i8)(float *y, size_t ldy, const ferry_rows_i8 *inputs, const ferry_matrix *matrix);
 
     /* Attention over the past of some heads; score and context of a row depend on that row alone and are the same bytes
@@ -215,21 +199,13 @@ const ferry_kernels *ferry_kernels_find_without_tiles(void);
 /* Tables that run here, best first; NULL-terminated. Requests the permission for tiles. For tests and benchmarks. */
 const ferry_kernels *const *ferry_kernels_available(void);
 
-/* Bytes of the arrays of quantized inputs, for rows, K ≥ 1; and makes `inputs`, whose rows and K are set, point into
- * the caller's memory of that size, 64-byte aligned. */
-size_t ferry_rows_i8_size(const ferry_kernels *kernels, int32_t rows, int32_t K);
-void ferry_rows_i8_place(ferry_rows_i8 *inputs, const ferry_kernels *kernels, void *memory);
-
-/* Weight [N, K] row-major → panels [⌈N/16⌉][K][16], ferry_panels_count floats. */
-size_t ferry_panels_count(int32_t N, int32_t K); /* floats */
-void ferry_panels_pack(float *panels, const float *weight, int32_t N, int32_t K);
-
 /* ---- the ISAs that have kernels, and what this CPU can run ---- */
 
 /* Ascending: each one includes those before it of its architecture. (Only AVX-VNNI may be missing.)
- *     ISA(name, LEVEL, product, i8, rest, fast, pairs, rows)
+ *     ISA(name, LEVEL, product, i8, rest, fast, extra, rows)
  * product, i8, rest: the ISAs whose kernels it uses for products of floats, for int8, and for all else (kernels.cmake
- * compiles no others); fast, pairs, rows: ferry_kernels.fast_i8, pairs, nibbles_rows.
+ * compiles no others); fast, rows: ferry_kernels.fast_i8, nibbles_rows; extra: whether the int8 kernels define an
+ * ferry_extra_i8.
  */
 #define FERRY_ALL_ROWS INT32_MAX
 #define FERRY_ISAS_PLAIN(ISA) ISA(plain, PLAIN, plain, plain, plain, false, false, 0)
@@ -252,12 +228,12 @@ void ferry_panels_pack(float *panels, const float *weight, int32_t N, int32_t K)
 #define FERRY_ISAS_OPENBLAS(ISA) ISA(openblas, PLAIN, openblas, plain, plain, false, false, 0)
 
 /* "plain, openblas, avx2, …" */
-#define FERRY_ISA_NEXT_NAME(name, LEVEL, product, i8, rest, fast, pairs, rows) ", " #name
+#define FERRY_ISA_NEXT_NAME(name, LEVEL, product, i8, rest, fast, extra, rows) ", " #name
 #define FERRY_ISA_NAMES                                                                                                \
     "plain" FERRY_ISAS_OPENBLAS(FERRY_ISA_NEXT_NAME) FERRY_ISAS_X86_64(FERRY_ISA_NEXT_NAME)                            \
         FERRY_ISAS_AARCH64(FERRY_ISA_NEXT_NAME)
 
-#define FERRY_ISA_LEVEL(name, LEVEL, product, i8, rest, fast, pairs, rows) FERRY_CPU_##LEVEL,
+#define FERRY_ISA_LEVEL(name, LEVEL, product, i8, rest, fast, extra, rows) FERRY_CPU_##LEVEL,
 typedef enum ferry_cpu_level {
     FERRY_ISAS_PLAIN(FERRY_ISA_LEVEL) FERRY_ISAS_X86_64(FERRY_ISA_LEVEL) FERRY_ISAS_AARCH64(FERRY_ISA_LEVEL)
 } ferry_cpu_level;

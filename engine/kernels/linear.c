@@ -5,15 +5,16 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/pool.h"
 
-/* Products that threads share: for fewer weights, sharing costs more than it saves. Their pieces: smaller ones are not
- * worth taking one by one, and tiles have up to four panels. Several for each thread, so that none waits long for the
- * last. */
+/* Threads share products with at least SHARED_BYTES of weights, in pieces of at least PIECE_BYTES whose columns are a
+ * multiple of the widest tile (4 panels). Each thread gets THREAD_PIECES, to even out finishing times. */
 enum { SHARED_BYTES = 128 << 10, PIECE_BYTES = 32 << 10, PIECE_COLUMNS = 4 * FERRY_LANES, THREAD_PIECES = 2 };
-/* What a piece costs at most, in multiply-adds of int8, four of which count as one of floats: milliseconds, after which
- * a product can be stopped. */
+/* Maximum cost of a piece in int8 multiply-adds; one of floats counts as four. Milliseconds: a product can be stopped
+ * between two pieces. */
 #define PIECE_COST ((int64_t)1 << 29)
-/* Rows of floats that are copied: as many, with a stride of such a multiple. */
+/* The input rows are copied if there are at least SPREAD_ROWS and their stride is a multiple of SPREAD_STRIDE (cache
+ * set conflicts). */
 enum { SPREAD_ROWS = 4, SPREAD_STRIDE = 128 };
 
 ferry_status ferry_context_check(const ferry_context *context, ferry_error *error)
@@ -24,14 +25,22 @@ ferry_status ferry_context_check(const ferry_context *context, ferry_error *erro
 
 /* ---- panels ---- */
 
-/* A panel of any kind is a list of lines of 64 bytes, in each of which every one of the 16 rows has 4: a float, four
- * codes, or eight nibbles. */
-enum { LINE_BYTES = 64, CELL_BYTES = LINE_BYTES / FERRY_LANES };
+/* Consecutive inputs in a cell. */
+static const int32_t cell_inputs[] = {
+    [FERRY_MATRIX_FLOATS] = 1, [FERRY_MATRIX_INT8] = FERRY_INT8_GROUP, [FERRY_MATRIX_NIBBLES] = FERRY_NIBBLE_GROUP};
+
+void ferry_matrix_shape(ferry_matrix_kind kind, int32_t N, int32_t K, int64_t shape[3])
+{
+    shape[0] = ((int64_t)N + FERRY_LANES - 1) / FERRY_LANES;
+    shape[1] = ((int64_t)K + cell_inputs[kind] - 1) / cell_inputs[kind];
+    shape[2] = kind == FERRY_MATRIX_FLOATS ? FERRY_LANES : FERRY_LINE_BYTES;
+}
 
 size_t ferry_panel_bytes(const ferry_matrix *matrix)
 {
-    static const size_t together[] = {[FERRY_MATRIX_FLOATS] = 1, [FERRY_MATRIX_CODES] = 4, [FERRY_MATRIX_NIBBLES] = 8};
-    return LINE_BYTES * (((size_t)matrix->K + together[matrix->kind] - 1) / together[matrix->kind]);
+    int64_t shape[3];
+    ferry_matrix_shape(matrix->kind, matrix->N, matrix->K, shape);
+    return FERRY_LINE_BYTES * (size_t)shape[1];
 }
 
 static size_t weights_size(const ferry_matrix *matrix)
@@ -39,11 +48,11 @@ static size_t weights_size(const ferry_matrix *matrix)
     return ferry_matrix_panels(matrix) * ferry_panel_bytes(matrix);
 }
 
-/* Where row n has its bytes in the first line of its panel. */
+/* The cell of row n in the first line of its panel. */
 static const unsigned char *first_cell(const ferry_matrix *matrix, int32_t n)
 {
     return (const unsigned char *)matrix->weights + (size_t)(n / FERRY_LANES) * ferry_panel_bytes(matrix) +
-           n % FERRY_LANES * CELL_BYTES;
+           n % FERRY_LANES * FERRY_CELL_BYTES;
 }
 
 size_t ferry_panels_count(int32_t N, int32_t K)
@@ -64,74 +73,53 @@ void ferry_panels_pack(float *panels, const float *weight, int32_t N, int32_t K)
 
 size_t ferry_rows_i8_size(const ferry_kernels *kernels, int32_t rows, int32_t K)
 {
-    const size_t count = (size_t)rows, codes = ferry_round_up((size_t)K, 64);
-    const size_t pairs =
-        ferry_overflow_most(K) * sizeof(ferry_overflow_group) + (ferry_overflow_offsets(K) + 1) * sizeof(int32_t);
-    return ferry_round_up(count * (2 * sizeof(float) + sizeof(int32_t)), 64) +
-           count * (codes + (kernels->pairs ? pairs : 0));
+    const size_t count = (size_t)rows, extra = kernels->extra != NULL ? kernels->extra->inputs_size(rows, K) : 0;
+    return ferry_round_up(count * (2 * sizeof(float) + sizeof(int32_t)), 64) + count * ferry_round_up((size_t)K, 64) +
+           extra;
 }
 
-void ferry_rows_i8_place(ferry_rows_i8 *inputs, const ferry_kernels *kernels, void *memory)
+ferry_rows_i8 ferry_rows_i8_begin(const ferry_kernels *kernels, int32_t rows, const ferry_matrix *const *matrices,
+                                  int32_t count, void *memory)
 {
-    const size_t rows = (size_t)inputs->rows, K = (size_t)inputs->K;
-    ferry_overflow *overflow = &inputs->overflow;
-    inputs->factors = memory;
-    inputs->units = inputs->factors + rows;
-    inputs->sums = (int32_t *)(void *)(inputs->units + rows);
-    inputs->codes = (int8_t *)memory + ferry_round_up(rows * (2 * sizeof(float) + sizeof(int32_t)), 64);
-    if (!kernels->pairs) return;
-    overflow->groups = (ferry_overflow_group *)(void *)(inputs->codes + rows * ferry_round_up(K, 64));
-    overflow->offsets = (int32_t *)(void *)(overflow->groups + rows * ferry_overflow_most(inputs->K));
-    overflow->counts = overflow->offsets + rows * ferry_overflow_offsets(inputs->K);
+    const ferry_matrix *matrix = matrices[0];
+    ferry_rows_i8 inputs = {.rows = rows,
+                            .K = matrix->K,
+                            .nibbles = matrix->kind == FERRY_MATRIX_NIBBLES,
+                            .nibbles_error = matrix->nibbles_error};
+    inputs.inverse_scales = memory;
+    inputs.scales = inputs.inverse_scales + rows;
+    inputs.sums = (int32_t *)(void *)(inputs.scales + rows);
+    inputs.int8 = (int8_t *)memory + ferry_round_up((size_t)rows * (2 * sizeof(float) + sizeof(int32_t)), 64);
+    inputs.extra = inputs.int8 + (size_t)rows * ferry_round_up((size_t)inputs.K, 64);
+    if (kernels->extra != NULL) kernels->extra->inputs_begin(&inputs, matrices, count);
+    return inputs;
 }
 
-/* Each row's factor a is the matrix's own, or 127 / max|x| over the row's group. A group is quantized while it is in
- * the cache. */
+/* a is the matrix's input_multiplier, or 127 / max|x| over a group of rows. A group is quantized while it is in the
+ * cache. */
 static void quantize(const ferry_kernels *kernels, ferry_rows_i8 *inputs, const ferry_rows *rows,
                      const ferry_matrix *matrix)
 {
     const size_t K = (size_t)inputs->K;
     for (int32_t row = 0, group = 0; row < rows->count; group++) {
         const int32_t end = rows->group_ends != NULL ? rows->group_ends[group] : row + 1;
-        float factor = matrix->input_multiplier;
+        float a = matrix->input_multiplier;
         assert(end <= rows->count);
-        if (factor == 0.0f) {
+        if (a == 0.0f) {
             const float largest = kernels->largest(rows->x + (size_t)row * K, (size_t)(end - row) * K);
-            factor = largest == 0.0f ? 1.0f : 127.0f / largest;
+            a = largest == 0.0f ? 1.0f : 127.0f / largest;
         }
         for (; row < end; row++) {
-            inputs->factors[row] = factor;
+            inputs->inverse_scales[row] = a;
             kernels->quantize(inputs, rows->x + (size_t)row * K, row);
         }
     }
-}
-
-/* The lowest limits of `count` matrices of codes; NULL: they are not all known. */
-static const int32_t *lowest_limits(ferry_context *context, const ferry_matrix *const *matrices, int32_t count,
-                                    int32_t rows, bool *failed)
-{
-    const size_t values = ferry_input_limits_count(matrices[0]->K);
-    const int32_t *limits[FERRY_LINEAR_MAX];
-    bool known = true;
-    for (int32_t m = 0; m < count; m++) {
-        limits[m] = matrices[m]->limits != NULL ? ferry_input_limits_find(matrices[m]->limits, rows) : NULL;
-        known = known && limits[m] != NULL;
-    }
-    if (!known) return NULL;
-    if (count == 1) return limits[0];
-    int32_t *lowest = ferry_arena_take(&context->arena, values, sizeof *lowest, failed);
-    for (size_t i = 0; lowest != NULL && i < values; i++) {
-        lowest[i] = limits[0][i];
-        for (int32_t m = 1; m < count; m++) lowest[i] = limits[m][i] < lowest[i] ? limits[m][i] : lowest[i];
-    }
-    return lowest;
 }
 
 ferry_status ferry_inputs_prepare(ferry_context *context, const ferry_rows *rows, const ferry_matrix *const *matrices,
                                   int32_t matrix_count, ferry_inputs *inputs, ferry_error *error)
 {
     const ferry_matrix *matrix = matrices[0];
-    ferry_rows_i8 *quantized = &inputs->quantized;
     *inputs = (ferry_inputs){.rows = rows->count};
     bool failed = false;
     if (matrix->kind == FERRY_MATRIX_FLOATS) {
@@ -139,7 +127,6 @@ ferry_status ferry_inputs_prepare(ferry_context *context, const ferry_rows *rows
         inputs->x = rows->x;
         inputs->ldx = K;
         if (count < SPREAD_ROWS || K % SPREAD_STRIDE != 0) return FERRY_OK;
-        /* Rows whose distance is a power of two would share few sets of the cache: they are copied. */
         inputs->ldx = K + FERRY_LANES;
         float *x = ferry_arena_take(&context->arena, count, inputs->ldx * sizeof *x, &failed);
         if (failed) return ferry_fail_memory(error, "inputs", count * inputs->ldx * sizeof *x);
@@ -149,27 +136,21 @@ ferry_status ferry_inputs_prepare(ferry_context *context, const ferry_rows *rows
     }
     const size_t size = ferry_rows_i8_size(context->kernels, rows->count, matrix->K);
     void *memory = ferry_arena_take(&context->arena, size, 1, &failed);
-    *quantized = (ferry_rows_i8){.rows = rows->count,
-                                 .K = matrix->K,
-                                 .nibbles = matrix->kind == FERRY_MATRIX_NIBBLES,
-                                 .nibbles_error = matrix->nibbles_error};
-    if (!quantized->nibbles && rows->count >= FERRY_LIMITED_ROWS_TOGETHER && context->kernels->pairs)
-        quantized->overflow.limits = lowest_limits(context, matrices, matrix_count, rows->count, &failed);
     if (failed) return ferry_fail_memory(error, "quantized inputs", size);
-    ferry_rows_i8_place(quantized, context->kernels, memory);
-    quantize(context->kernels, quantized, rows, matrix);
+    inputs->quantized = ferry_rows_i8_begin(context->kernels, rows->count, matrices, matrix_count, memory);
+    quantize(context->kernels, &inputs->quantized, rows, matrix);
     return FERRY_OK;
 }
 
-/* Products of the same inputs with some matrices: whole, or in pieces of columns, by which threads share them, and
- * between which they can be stopped. */
+/* Products of the same inputs with several matrices, divided into pieces of columns. Threads share pieces. Products can
+ * be stopped between two pieces. */
 typedef struct products {
     const ferry_context *context;
     float *const *y;
     const ferry_inputs *inputs;
     const ferry_matrix *const *matrices;
     int32_t count;
-    int32_t columns[FERRY_LINEAR_MAX]; /* of a piece */
+    int32_t columns[FERRY_LINEAR_MAX]; /* columns of a piece */
 } products;
 
 static int32_t count_pieces(const products *p, int32_t m)
@@ -207,10 +188,10 @@ static ferry_status multiply(ferry_context *context, products *p, ferry_error *e
         bytes += weights_size(matrix);
     }
     context->work.weight_bytes += (int64_t)bytes;
-    const size_t threads = 1 + (size_t)ferry_pool_helpers(context->pool), most = threads * THREAD_PIECES;
-    const size_t several = bytes / PIECE_BYTES < most ? bytes / PIECE_BYTES : most;
-    const size_t shared = threads == 1 || bytes < SHARED_BYTES ? 1 : several, least = (size_t)(cost / PIECE_COST);
-    const size_t wanted = shared > least ? shared : least;
+    const size_t threads = 1 + (size_t)ferry_pool_helpers(context->pool), max = threads * THREAD_PIECES;
+    const size_t several = bytes / PIECE_BYTES < max ? bytes / PIECE_BYTES : max;
+    const size_t shared = threads == 1 || bytes < SHARED_BYTES ? 1 : several, min = (size_t)(cost / PIECE_COST);
+    const size_t wanted = shared > min ? shared : min;
     for (int32_t m = 0; m < p->count; m++) {
         const size_t share = (weights_size(p->matrices[m]) * wanted + bytes - 1) / bytes;
         p->columns[m] = (int32_t)ferry_round_up(((size_t)p->matrices[m]->N + share - 1) / share, PIECE_COLUMNS);
@@ -239,7 +220,7 @@ ferry_status ferry_linear_many(ferry_context *context, float *const *y, const fe
     const ferry_arena_mark mark = ferry_arena_begin(&context->arena);
     assert(count <= FERRY_LINEAR_MAX);
     for (int32_t first = 0, last = 0; first < count; first = last) {
-        ferry_inputs inputs; /* of matrices that have the same */
+        ferry_inputs inputs; /* shared by matrices first … last - 1 */
         while (last < count && matrices[last]->kind == matrices[first]->kind &&
                matrices[last]->input_multiplier == matrices[first]->input_multiplier)
             last++;
@@ -251,18 +232,30 @@ ferry_status ferry_linear_many(ferry_context *context, float *const *y, const fe
     return FERRY_OK;
 }
 
+ferry_status ferry_matrix_begin(ferry_matrix *matrix, const ferry_kernels *kernels, ferry_arena *arena,
+                                ferry_error *error)
+{
+    if (kernels->extra == NULL) return FERRY_OK;
+    const size_t size = kernels->extra->matrix_size(matrix->K);
+    matrix->extra = ferry_arena_alloc(arena, size, 1);
+    if (matrix->extra == NULL) return ferry_fail_memory(error, "additional data of a matrix", size);
+    kernels->extra->matrix_begin(matrix);
+    return FERRY_OK;
+}
+
 /* ---- rows of a matrix ---- */
 
 void ferry_matrix_row(const ferry_matrix *matrix, int32_t n, float *y)
 {
     const unsigned char *cell = first_cell(matrix, n);
     if (matrix->kind == FERRY_MATRIX_FLOATS) {
-        for (int32_t k = 0; k < matrix->K; k++, cell += LINE_BYTES) memcpy(&y[k], cell, sizeof *y);
+        for (int32_t k = 0; k < matrix->K; k++, cell += FERRY_LINE_BYTES) memcpy(&y[k], cell, sizeof *y);
         return;
     }
-    const int8_t *codes = (const int8_t *)cell;
+    const int8_t *int8 = (const int8_t *)cell;
     float scale = matrix->scales != NULL ? matrix->scales[n] : 1.0f / matrix->multiplier;
-    for (int32_t k = 0; k < matrix->K; k++) y[k] = (float)codes[(size_t)(k / 4) * LINE_BYTES + (size_t)(k % 4)] * scale;
+    for (int32_t k = 0; k < matrix->K; k++)
+        y[k] = (float)int8[(size_t)(k / FERRY_INT8_GROUP) * FERRY_LINE_BYTES + (size_t)(k % FERRY_INT8_GROUP)] * scale;
 }
 
 ferry_matrix ferry_matrix_columns(const ferry_matrix *matrix, int32_t first, int32_t count)
@@ -299,146 +292,52 @@ ferry_status ferry_matrix_select(const ferry_matrix *matrix, const int32_t *ids,
     selected->weights = data;
     for (int32_t first = 0; first < count; first += FERRY_LANES, data += bytes) {
         const int32_t here = count - first < FERRY_LANES ? count - first : FERRY_LANES;
-        const unsigned char *rows[FERRY_LANES]; /* of the panel, read side by side */
+        const unsigned char *rows[FERRY_LANES]; /* the sources of the panel's rows, read side by side */
         if (here < FERRY_LANES) memset(data, 0, bytes);
         for (int32_t l = 0; l < here; l++) rows[l] = first_cell(matrix, ids[first + l]);
-        for (size_t at = 0; at < bytes; at += LINE_BYTES)
-            for (int32_t l = 0; l < here; l++) memcpy(data + at + l * CELL_BYTES, rows[l] + at, CELL_BYTES);
+        for (size_t at = 0; at < bytes; at += FERRY_LINE_BYTES)
+            for (int32_t l = 0; l < here; l++) memcpy(data + at + l * FERRY_CELL_BYTES, rows[l] + at, FERRY_CELL_BYTES);
     }
     return FERRY_OK;
 }
 
-/* ---- codes ---- */
+/* ---- int8 ---- */
 
-size_t ferry_codes_size(int32_t N, int32_t K)
+size_t ferry_int8_size(int32_t N, int32_t K)
 {
-    return ferry_round_up((size_t)N, FERRY_LANES) * ferry_round_up((size_t)K, 4);
+    return ferry_round_up((size_t)N, FERRY_LANES) * ferry_round_up((size_t)K, FERRY_INT8_GROUP);
 }
 
 size_t ferry_nibbles_size(int32_t N, int32_t K)
 {
-    return ferry_codes_size(N, K) / 2;
+    return ferry_int8_size(N, K) / 2;
 }
 
-void ferry_codes_pack(int8_t *panel, const int8_t *rows, int32_t count, int32_t K)
+void ferry_int8_pack(int8_t *panel, const int8_t *rows, int32_t count, int32_t K)
 {
-    memset(panel, 0, ferry_codes_size(FERRY_LANES, K));
+    memset(panel, 0, ferry_int8_size(FERRY_LANES, K));
     for (int32_t r = 0; r < count; r++)
-        for (int32_t k = 0; k < K; k++) panel[(k / 4) * 64 + r * 4 + k % 4] = rows[(size_t)r * (size_t)K + (size_t)k];
+        for (int32_t k = 0; k < K; k++)
+            panel[(k / FERRY_INT8_GROUP * FERRY_LANES + r) * FERRY_INT8_GROUP + k % FERRY_INT8_GROUP] =
+                rows[(size_t)r * (size_t)K + (size_t)k];
 }
 
-void ferry_codes_quantize(const float *x, int32_t K, int8_t *codes, float *scale)
+void ferry_int8_quantize(const float *x, int32_t K, int8_t *int8, float *scale)
 {
     const float shift = 0x1.8p23f; /* adding it rounds to an integer, ties to even */
-    float most[FERRY_LANES] = {0}; /* |x|, ignoring NaNs. In lanes, so that no comparison waits for the one before */
+    float max[FERRY_LANES] = {0};  /* |x| without NaNs; 16 lanes, so that comparisons are independent */
     for (int32_t k = 0; k < K; k++) {
-        float *lane = &most[k % FERRY_LANES];
+        float *lane = &max[k % FERRY_LANES];
         *lane = fabsf(x[k]) > *lane ? fabsf(x[k]) : *lane;
     }
-    for (int32_t l = 1; l < FERRY_LANES; l++) most[0] = most[l] > most[0] ? most[l] : most[0];
-    const float divisor = most[0] / 127, by = divisor == 0.0f ? 1.0f : divisor; /* 0, or too small */
+    for (int32_t l = 1; l < FERRY_LANES; l++) max[0] = max[l] > max[0] ? max[l] : max[0];
+    const float divisor = max[0] / 127, by = divisor == 0.0f ? 1.0f : divisor; /* all 0, or the quotient underflows */
     *scale = by;
     for (int32_t k = 0; k < K; k++) {
-        /* The scale of tiny numbers is coarse: their quotients may pass 127. */
+        /* The scale of tiny numbers is coarse: their quotients may exceed 127. */
         float quotient = x[k] / by;
         quotient = quotient > -127.0f ? quotient : -127.0f;
         quotient = quotient < 127.0f ? quotient : 127.0f;
-        codes[k] = (int8_t)(quotient + shift - shift);
+        int8[k] = (int8_t)(quotient + shift - shift);
     }
-}
-
-/* ---- limits of inputs ---- */
-
-/* Inputs of a group; pairs in a line of 16 outputs for it; inputs that have limits; and for how many of these a panel
- * is read at a time, so that what is found stays in the cache. */
-enum { GROUP = 4, PAIRS = LINE_BYTES / 2, PART = 16, PARTS_READ = 16 };
-enum { UNKNOWN, MEASURING, KNOWN };
-
-size_t ferry_input_limits_count(int32_t K)
-{
-    return 3 * ferry_overflow_offsets(K);
-}
-
-size_t ferry_input_limits_size(int32_t K)
-{
-    return sizeof(ferry_input_limits) + ferry_input_limits_count(K) * sizeof(int32_t);
-}
-
-void ferry_input_limits_init(ferry_input_limits *limits, const int8_t *codes, int32_t N, int32_t K)
-{
-    memset(limits, 0, ferry_input_limits_size(K));
-    atomic_init(&limits->state, UNKNOWN);
-    atomic_init(&limits->rows, 0);
-    limits->N = N;
-    limits->K = K;
-    limits->codes = codes;
-}
-
-/* most[pair] = the larger one of most[pair] and Σ q² of the pairs of some groups. In quarters, rounded up, these fit in
- * 16 bits. */
-static void measure_part(const int8_t *codes, size_t groups, uint16_t *most)
-{
-    uint16_t sums[PAIRS] = {0};
-    for (size_t g = 0; g < groups; g++) {
-        uint16_t pairs[PAIRS];
-        memcpy(pairs, codes + g * LINE_BYTES, LINE_BYTES);
-        for (size_t p = 0; p < PAIRS; p++) {
-            const int16_t low = (int8_t)(pairs[p] & 0xff), high = (int8_t)(pairs[p] >> 8);
-            sums[p] = (uint16_t)(sums[p] + (uint16_t)(low * low + high * high) / 4 + 1);
-        }
-    }
-    for (size_t p = 0; p < PAIRS; p++) most[p] = sums[p] > most[p] ? sums[p] : most[p];
-}
-
-/* values[part][2] = the largest quarters of Σ q² of all outputs. */
-static void measure(ferry_input_limits *limits)
-{
-    const size_t parts = ((size_t)limits->K + PART - 1) / PART, groups = ((size_t)limits->K + GROUP - 1) / GROUP;
-    const size_t panels = ((size_t)limits->N + FERRY_LANES - 1) / FERRY_LANES;
-    for (size_t first = 0; first < parts; first += PARTS_READ) {
-        const size_t count = parts - first < PARTS_READ ? parts - first : PARTS_READ;
-        uint16_t most[PARTS_READ][PAIRS] = {{0}};
-        for (size_t p = 0; p < panels; p++)
-            for (size_t part = 0; part < count; part++) {
-                const size_t at = (first + part) * (PART / GROUP), left = groups - at;
-                measure_part(limits->codes + (p * groups + at) * LINE_BYTES, left < PART / GROUP ? left : PART / GROUP,
-                             most[part]);
-            }
-        for (size_t i = 0; i < count * PAIRS; i++) {
-            int32_t *value = &limits->values[2 * (first + i / PAIRS) + i % 2];
-            const int32_t found = most[i / PAIRS][i % PAIRS];
-            *value = found > *value ? found : *value;
-        }
-    }
-}
-
-/* The limit that Σ q², in quarters, gives. */
-static int32_t limit_of(int64_t quarters)
-{
-    const int64_t room = INT16_MAX * INT16_MAX;
-    return quarters == 0 ? INT32_MAX : (int32_t)(room / (4 * quarters));
-}
-
-static void find_limits(ferry_input_limits *limits)
-{
-    const size_t fours = 2 * ferry_overflow_offsets(limits->K);
-    int32_t *values = limits->values, *eights = values + fours;
-    measure(limits);
-    for (size_t i = 0; i < fours / 2; i++) {
-        const int32_t *pair = values + i / 2 * 4 + i % 2;
-        eights[i] = limit_of((int64_t)pair[0] + pair[2]);
-    }
-    for (size_t i = 0; i < fours; i++) values[i] = limit_of(values[i]);
-}
-
-const int32_t *ferry_input_limits_find(ferry_input_limits *limits, int32_t rows)
-{
-    int unknown = UNKNOWN;
-    if (atomic_load_explicit(&limits->state, memory_order_acquire) == KNOWN) return limits->values;
-    const int before = atomic_fetch_add(&limits->rows, rows < FERRY_LIMITED_ROWS ? rows : FERRY_LIMITED_ROWS);
-    if (before + rows < FERRY_LIMITED_ROWS) return NULL;
-    if (!atomic_compare_exchange_strong(&limits->state, &unknown, MEASURING)) return NULL;
-    find_limits(limits);
-    atomic_store_explicit(&limits->state, KNOWN, memory_order_release);
-    return limits->values;
 }

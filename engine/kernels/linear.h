@@ -1,11 +1,10 @@
-/* Products with weights (ferry_matrix): the graph never sees how a weight is stored or which kernel
- * multiplies.
+/* Products with weights (ferry_matrix). The graph sees neither how a weight is stored nor which kernel multiplies.
  *
- * int8. A quantized matrix holds integers q in -127 … 127 that stand for W[n, k] = q[n, k]·scales[n], or, where one
- * multiplier serves the whole matrix (Marian's intgemm form), W[n, k] = q[n, k] / multiplier. Its inputs are quantized
- * too: x̂ = clamp(round-to-nearest-even(x·a), -127, 127), where a is the matrix's input_multiplier, or else 127 / max|x|
- * (1 when all are 0) over the row, or over the rows of its group (ferry_rows); a row with a NaN, or whose a comes from
- * one, gives NaNs. Sums are exact in int32:
+ * int8. A quantized matrix holds integers q in -127 … 127: W[n, k] = q[n, k]·scales[n], or with one multiplier for the
+ * whole matrix (Marian's intgemm form) W[n, k] = q[n, k] / multiplier. Inputs are quantized with an inverse scale a:
+ * x̂ = clamp(round-to-nearest-even(x·a), -127, 127). a is the matrix's input_multiplier; without one it is 127 / max|x|
+ * over the row, or over the rows of its group (ferry_rows), and 1 if all of these are 0. If x or a is a NaN, so are the
+ * row's results. Sums are exact in int32:
  *
  *     scales:      y[n] = Σ_k x̂[k]·q[n, k] · (1/a · scales[n]) + bias[n]
  *     multiplier:  y[n] = Σ_k x̂[k]·q[n, k] / (a·multiplier) + bias[n]          (a division, rounded once)
@@ -17,184 +16,111 @@
 #include <stdatomic.h>
 
 #include "base/memory.h"
-#include "base/pool.h"
 #include "base/status.h"
 #include "kernels.h"
 
-/* ---- limits of inputs: how large they may be together, so that their sums fit in 16 bits (int8_pairs.c) ---- */
-
-/* The limits of a matrix q [N, K]. For every 16 inputs, which are four groups of two pairs, values [⌈K/32⌉][2][2] holds
- * two limits: of the eight inputs in first pairs, and of the eight in second ones. A limit is the largest Σ x̂² with
- * which |Σ x̂·q[n]| < 2^15 for every output n: (2^15 - 1)² / max_n Σ q[n]² (Cauchy and Schwarz). Behind them,
- * [⌈K/32⌉][2] holds the limits of every 32 inputs. */
-struct ferry_input_limits {
-    atomic_int state;
-    atomic_int rows; /* that have been multiplied */
-    int32_t N, K;
-    const int8_t *codes;
-    int32_t values[];
-};
-
-/* How many limits there are. K ≥ 1. */
-size_t ferry_input_limits_count(int32_t K);
-
-/* Bytes of the struct, which the caller allocates; `codes`, those of q (ferry_matrix), must outlive it. */
-size_t ferry_input_limits_size(int32_t K);
-void ferry_input_limits_init(ferry_input_limits *limits, const int8_t *codes, int32_t N, int32_t K);
-
-/* Finding limits reads all codes, which pays after FERRY_LIMITED_ROWS rows in all; sums of 16 bits pay in products of
- * FERRY_LIMITED_ROWS_TOGETHER rows and more. */
-enum { FERRY_LIMITED_ROWS = 128, FERRY_LIMITED_ROWS_TOGETHER = 8 };
-/* The limits, for a product of some rows; NULL before a total of FERRY_LIMITED_ROWS, or while another thread finds
- * them. Thread-safe. */
-const int32_t *ferry_input_limits_find(ferry_input_limits *limits, int32_t rows);
+typedef struct ferry_pool ferry_pool;
 
 /* ---- products ---- */
 
-/* Totals of products. */
+/* Totals of all products. */
 typedef struct ferry_work {
-    int64_t float_products, int8_products; /* multiplications, each with its addition: rows·K·N of a product */
-    int64_t weight_bytes;                  /* of panels and codes: a product reads its matrix once */
+    int64_t float_products, int8_products; /* multiply-adds: rows·K·N of a product */
+    int64_t weight_bytes;                  /* bytes of the matrices: a product reads its matrix once */
 } ferry_work;
 
-/* What a thread computes with. */
+/* What one thread needs to compute. */
 typedef struct ferry_context {
     const ferry_kernels *kernels;
     ferry_arena arena;
-    ferry_pool *pool;        /* whose idle threads share large products; NULL: this thread computes alone */
-    const atomic_bool *stop; /* set: what is computed ends soon (CANCELLED); NULL: it does not */
-    ferry_work work;         /* of this context's products; reset by the caller */
+    ferry_pool *pool;        /* idle threads of the pool share large products; NULL: this thread computes alone */
+    const atomic_bool *stop; /* if set, products end soon (CANCELLED); NULL: never */
+    ferry_work work;         /* of this context; reset by the caller */
 } ferry_context;
 
-/* CANCELLED if it is stopped. */
+/* CANCELLED if context->stop is set. */
 ferry_status ferry_context_check(const ferry_context *context, ferry_error *error);
 
 /* The inputs of a product. */
 typedef struct ferry_rows {
     const float *x; /* [count, K] */
     int32_t count;
-    /* Groups of rows that share one a where a matrix has none of its own: group g is rows group_ends[g - 1] …
-     * group_ends[g] - 1; ascending, the last end is `count`. NULL: every row is a group. */
+    /* The rows of a group share one a unless the matrix has an input_multiplier. Group g is rows group_ends[g - 1] …
+     * group_ends[g] - 1; ends ascend, the last is `count`. NULL: every row is a group. */
     const int32_t *group_ends;
 } ferry_rows;
 
-/* y [rows, N] = x·Wᵀ + b. A row's bytes depend on the row alone, or on the rows of its group. Scratch comes from the
- * context's arena and is released. Errors: MEMORY, CANCELLED. */
+/* y [rows, N] = x·Wᵀ + b. A row's bytes depend on the row alone, or on the rows of its group. Uses the context's arena
+ * for scratch memory. Errors: MEMORY, CANCELLED. */
 ferry_status ferry_linear(ferry_context *context, float *y, const ferry_rows *rows, const ferry_matrix *matrix,
                           ferry_error *error);
 
-/* Inputs that are ready for several products, such as parts of the columns of one matrix: quantized if the matrix is,
- * else with a stride that spreads the rows over the cache's sets. They live in the context's arena, and no longer than
- * x. */
+/* Inputs prepared for several products, such as parts of the columns of one matrix: quantized if the matrix is,
+ * otherwise with a stride that spreads the rows over the sets of the cache. In the context's arena; x must outlive
+ * them. */
 typedef struct ferry_inputs {
     int32_t rows;
     const float *x; /* [rows, K] for a matrix of floats */
     size_t ldx;
-    ferry_rows_i8 quantized; /* for other matrices */
+    ferry_rows_i8 quantized; /* for a matrix of int8 or nibbles */
 } ferry_inputs;
 
-/* For some matrices of one kind with one input_multiplier, or any columns of them. Errors: MEMORY. */
+/* Bytes of quantized inputs; rows, K ≥ 1. */
+size_t ferry_rows_i8_size(const ferry_kernels *kernels, int32_t rows, int32_t K);
+/* Inputs without a row, for products with `count` matrices of one kind and K. memory: ferry_rows_i8_size bytes, 64-byte
+ * aligned. */
+ferry_rows_i8 ferry_rows_i8_begin(const ferry_kernels *kernels, int32_t rows, const ferry_matrix *const *matrices,
+                                  int32_t count, void *memory);
+
+/* For products with matrices of one kind and input_multiplier, or with columns of them. Errors: MEMORY. */
 ferry_status ferry_inputs_prepare(ferry_context *context, const ferry_rows *rows, const ferry_matrix *const *matrices,
                                   int32_t matrix_count, ferry_inputs *inputs, ferry_error *error);
 /* y [rows, N] = x·Wᵀ + b. Errors: CANCELLED. */
 ferry_status ferry_inputs_multiply(ferry_context *context, float *y, const ferry_inputs *inputs,
                                    const ferry_matrix *matrix, ferry_error *error);
 
-/* y[m] [rows, N_m] for `count` matrices that read the same x: int8 inputs are quantized once if they can be. */
+/* y[m] [rows, N_m] for `count` matrices with the same inputs. Neighbors of one kind and input_multiplier share
+ * quantized inputs. */
 enum { FERRY_LINEAR_MAX = 4 };
 ferry_status ferry_linear_many(ferry_context *context, float *const *y, const ferry_rows *rows,
                                const ferry_matrix *const *matrices, int32_t count, ferry_error *error);
 
-/* Row n of W: y [K]. With a multiplier it is q·(1 / multiplier), as Marian widens its embeddings. */
+/* Gives an int8 matrix the additional data of `kernels` (ferry_extra_i8), in memory of `arena`. Errors: MEMORY. */
+ferry_status ferry_matrix_begin(ferry_matrix *matrix, const ferry_kernels *kernels, ferry_arena *arena,
+                                ferry_error *error);
+
+/* Row n of W: y [K]. With a multiplier y = q·(1 / multiplier), as in Marian's embeddings. */
 void ferry_matrix_row(const ferry_matrix *matrix, int32_t n, float *y);
 
-/* Rows ids [count] of W, scales and bias as a matrix of their own, N = count, in memory of `arena`. Errors: MEMORY. */
+/* A matrix of N = count outputs: rows ids [count] of W, scales and bias, in memory of `arena`. Errors: MEMORY. */
 ferry_status ferry_matrix_select(const ferry_matrix *matrix, const int32_t *ids, int32_t count, ferry_arena *arena,
                                  ferry_matrix *selected, ferry_error *error);
 
-/* Outputs first … first + count - 1 of the matrix as a matrix of their own, in the same memory; `first` is a multiple
- * of FERRY_LANES. They compute the same bytes. */
+/* Outputs first … first + count - 1 as a matrix in the same memory. Products have the same bytes. `first` is a multiple
+ * of FERRY_LANES. */
 ferry_matrix ferry_matrix_columns(const ferry_matrix *matrix, int32_t first, int32_t count);
 
-/* Panels of 16 outputs, of any kind. */
+/* Weight [N, K] row-major → panels [⌈N/16⌉][K][16], ferry_panels_count floats. */
+size_t ferry_panels_count(int32_t N, int32_t K);
+void ferry_panels_pack(float *panels, const float *weight, int32_t N, int32_t K);
+
+/* Number of panels. */
 static inline size_t ferry_matrix_panels(const ferry_matrix *matrix)
 {
     return ((size_t)matrix->N + FERRY_LANES - 1) / FERRY_LANES;
 }
 
+/* The shape of the panels of a matrix [N, K]: panels, lines, and the floats or bytes of a line. */
+void ferry_matrix_shape(ferry_matrix_kind kind, int32_t N, int32_t K, int64_t shape[3]);
 /* Bytes of a panel. */
 size_t ferry_panel_bytes(const ferry_matrix *matrix);
 
-/* For each row of a panel: Σ (q - q̂)² (kernels.h), and whether it has a code that is not 0. */
-typedef struct ferry_nibbles_error {
-    int32_t squares[FERRY_LANES];
-    bool any[FERRY_LANES];
-} ferry_nibbles_error;
-/* Nibbles [K/8][16][4] of a panel of codes. */
-void ferry_nibbles_from_panel(const int8_t *codes, int32_t K, uint8_t *nibbles, ferry_nibbles_error *error);
-/* Bytes of those of a matrix [N, K]. */
+/* Bytes of the panels of a matrix [N, K] of nibbles, and of int8. */
 size_t ferry_nibbles_size(int32_t N, int32_t K);
-/* Bytes of the codes of an int8 matrix [N, K]. */
-size_t ferry_codes_size(int32_t N, int32_t K);
-/* Row-major integers [rows ≤ 16, K] into one panel of codes [⌈K/4⌉][16][4]; missing rows become zeros. */
-void ferry_codes_pack(int8_t *panel, const int8_t *rows, int32_t count, int32_t K);
-/* Quantizes row x [K]: *scale = max|x| / 127 (1 when all are 0), codes [K] = round-to-nearest-even(x / scale). */
-void ferry_codes_quantize(const float *x, int32_t K, int8_t *codes, float *scale);
-/* One panel of W, [K][16], into codes [⌈K/4⌉][16][4] and scales [16], much faster: scale = max|w| / 127, but at least
- * 2^-100, q = round-to-nearest-even(w·(1 / scale)). The same bytes on every machine, and q is in -127 … 127 whatever W
- * holds. */
-void ferry_codes_from_panel(const float *panel, int32_t K, int8_t *codes, float *scales);
-
-/* ---- the logit bound (coarse.c) ---- */
-
-/* An exact shortcut to the largest logit, for greedy search without scores.
- *
- * A coarse product, with a matrix Ŵ instead of W, reads fewer bytes and takes less time:
- *
- * - Of a matrix W of floats, Ŵ is an int8 copy, a quarter of the bytes, in steps of the rows' scales s, with
- *   inputs x̂ in steps of 1/a. So |W_n - Ŵ_n| ≤ √K·s_n/2 and |x - x̂| ≤ √K/(2a) = δ, and no logit is farther from its
- *   coarse one than
- *
- *       (|x| + δ)·max|W_n - Ŵ_n| + δ·max|W_n|       (Cauchy and Schwarz)
- *
- *   To this comes the rounding of both products.
- *
- * - Of int8 codes, Ŵ is what four bits of each say, half of the bytes, and the product yields bounds of the exact
- *   logits, roundings included (nibbles, kernels.h).
- *
- * Only columns whose coarse logit comes that near to an exact one, or whose bound reaches it, can hold the largest:
- * these few, usually one or two of a vocabulary, are computed exactly, by the kernels that would have computed all. */
-
-/* Immutable, shared by threads. */
-typedef struct ferry_logit_bound {
-    const ferry_matrix *exact; /* W */
-    ferry_coarse coarse;       /* Ŵ */
-    float bias;                /* no |bias| is larger */
-    ferry_account *account;    /* where its bytes are counted; NULL: nowhere */
-    void *memory;              /* of Ŵ, unless it is the file's */
-    size_t bytes;              /* of memory */
-} ferry_logit_bound;
-
-/* Bytes of N rows of Ŵ without scales. */
-size_t ferry_coarse_size(const ferry_matrix *exact, int32_t N);
-/* Panel p of Ŵ and its scales [16], of W, whose K is a multiple of 8 if it is codes; coarse->error and coarse->norm
- * grow to what the rows of the panel need. The same bytes on every machine. */
-void ferry_coarsen_panel(const ferry_matrix *exact, size_t p, void *weights, float *scales, ferry_coarse *coarse);
-/* FORMAT unless `stored`, of `file`, is what is made of W. Errors: MEMORY, too. */
-ferry_status ferry_coarse_verify(const ferry_matrix *exact, const ferry_coarse *stored, const char *file,
-                                 ferry_error *error);
-
-/* `stored`: Ŵ of a model file, which is believed: if it lies, another column may be chosen; without weights, Ŵ is made
- * in memory. Both matrices must outlive the bound, as must the account of the context's arena. Errors: MEMORY,
- * CANCELLED. */
-ferry_status ferry_logit_bound_create(const ferry_matrix *exact, const ferry_coarse *stored,
-                                      const ferry_context *context, ferry_logit_bound *bound, ferry_error *error);
-/* Allowed on a zeroed object. */
-void ferry_logit_bound_destroy(ferry_logit_bound *bound);
-
-/* How much more an exact logit of x [K], which is row `row` of `inputs`, can be than its coarse one, both as computed.
- * INFINITY: that is not known; else all of them are numbers. */
-double ferry_logit_bound_margin(const ferry_logit_bound *bound, const float *x, const ferry_rows_i8 *inputs,
-                                int32_t row);
+size_t ferry_int8_size(int32_t N, int32_t K);
+/* Row-major integers [count ≤ 16, K] into one int8 panel [⌈K/4⌉][16][4]. Missing rows become zeros. */
+void ferry_int8_pack(int8_t *panel, const int8_t *rows, int32_t count, int32_t K);
+/* Quantizes row x [K]: *scale = max|x| / 127 (1 when all are 0), int8 [K] = round-to-nearest-even(x / scale). */
+void ferry_int8_quantize(const float *x, int32_t K, int8_t *int8, float *scale);
 
 #endif

@@ -1,17 +1,17 @@
-/* Products of rows with panels: compiled once per ISA (isa.h). With AVX2, AVX-512 and NEON, which therefore give the
- * same bytes, multiply-adds are fused, by intrinsics: a compiler that may contract them could do so in one tile and not
- * in another.
+/* Products of rows with panels, compiled once per ISA (isa.h). AVX2, AVX-512 and NEON give the same bytes: their
+ * multiply-adds are fused, by intrinsics. (A compiler that may contract them could do so in one tile and not in
+ * another.)
  *
- * y[i, n] = (((0 + x[i, 0]·W[n, 0]) + x[i, 1]·W[n, 1]) + ...) + bias[n], one chain per element. A tile of some rows and
- * panels keeps its chains in registers:
+ * y[i, n] = (((0 + x[i, 0]·W[n, 0]) + x[i, 1]·W[n, 1]) + …) + bias[n], one chain per element. A tile, rows by panels,
+ * keeps its chains in registers:
  *
  *              panel p    panel p + 1
  *     row i    acc acc    acc acc        for each k: acc[i, n] += x[i, k]·W[n, k]
  *     row i+1  acc acc    acc acc
  *
- * The loops around it, from the outside: blocks of rows; pieces of them along k, which stay in the cache; groups of
- * panels, streamed from memory once per block; tiles of rows, which share the group in the cache and prefetch the next
- * one. Between two pieces the chains are stored in y, which is exact. */
+ * The loops around it, from the outside: blocks of rows; pieces of a block along k, which stay in the cache; groups of
+ * panels, read from memory once per block; tiles of rows, which share the group in the cache and prefetch the next one.
+ * Between two pieces the chains are stored in y, without rounding. */
 #include "isa.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@
 #include <immintrin.h>
 #endif
 
-/* Tiles (rows, panels): the accumulators, one row of weights and a factor fit in the registers. */
+/* Tiles (rows, panels): the accumulators, one row of weights and one input fit in the registers. */
 #if WIDTH == 16
 #define TILE_ROWS 14
 #define TILES(TILE) TILES_UP_TO_14(TILE, 1) TILES_UP_TO_14(TILE, 2) TILES_UP_TO_6(TILE, 4)
@@ -37,8 +37,7 @@
 #define BLOCK_ROWS (TILE_ROWS * (56 / TILE_ROWS))
 #define PIECE 512 /* steps along k: 56 rows of a piece are 112 KiB */
 
-/* What the tiles of one group prefetch: line k of a panel of the next group, and of the panel `step` floats after it.
- */
+/* A tile prefetches line k of `panel`, in the next group, and of the panel `step` floats after it. */
 typedef struct ahead {
     const float *panel;
     size_t step;
@@ -58,12 +57,12 @@ INLINE vec multiply_add(float x, vec w, vec acc)
 #endif
 }
 
-/* acc[r, v] += x[r, k]·w[v, k] for k < K, ascending; acc [rows, panels·PARTS]; w: the panels.
- * `requests` panels are prefetched. */
+/* acc[r, v] += x[r, k]·w[v, k] for k < K, ascending; acc [rows, panels·PARTS]; w: the panels. Prefetches `requests`
+ * panels. */
 INLINE void accumulate(vec *acc, int rows, int panels, const float *x, size_t ldx, const float *const *w, size_t K,
                        int requests, ahead next)
 {
-    const float *quads[(TILE_ROWS + 3) / 4]; /* four rows have one pointer: more would not fit in the registers */
+    const float *quads[(TILE_ROWS + 3) / 4]; /* one pointer per four rows, as registers are few */
     UNROLL for (int q = 0; q < (rows + 3) / 4; q++) quads[q] = x + (size_t)q * 4 * ldx;
     for (size_t k = 0; k < K; k++) {
         UNROLL for (int p = 0; p < requests; p++)
@@ -86,7 +85,7 @@ INLINE void accumulate(vec *acc, int rows, int panels, const float *x, size_t ld
     }
 }
 
-/* Columns at the edge of y or bias, which the tiles reach only through a buffer. */
+/* Copies columns at the edge of y or bias, from or to a tile's buffer. */
 static __attribute__((noinline)) void copy_columns(float *to, size_t ld_to, const float *from, size_t ld_from, int rows,
                                                    int32_t columns)
 {
@@ -102,9 +101,9 @@ typedef struct piece {
     size_t ldx;
     const float *w; /* the first panel at the piece's first k */
     size_t panel;   /* floats from panel to panel */
-    size_t K;       /* steps of the piece */
+    size_t K;       /* steps of the piece along k */
     int32_t N;
-    const float *bias; /* in the last piece; may be NULL */
+    const float *bias; /* added by the last piece; may be NULL */
     bool first;
 } piece;
 
@@ -128,7 +127,7 @@ INLINE void product_tile(const piece *job, int32_t row, int32_t panel, ahead nex
             acc[v] = load(target + (size_t)(v / vectors) * ld + v % vectors * WIDTH);
         }
     }
-    /* Over more than two panels the hardware's own prefetching keeps up, and requests would slow the loop down. */
+    /* Over more than two panels the hardware's own prefetching keeps up; requests would slow the loop down. */
     accumulate(acc, rows, panels, job->x + (size_t)row * job->ldx, job->ldx, w, job->K, panels <= 2 ? panels : 0, next);
     if (job->bias != NULL) {
         if (!whole) copy_columns(edge_bias, ld, job->bias + column, 0, 1, columns);
@@ -160,14 +159,14 @@ static void product_piece(const piece *job, int32_t rows)
 {
     int32_t count = (rows + TILE_ROWS - 1) / TILE_ROWS;
     int32_t size = rows / count;
-    int32_t larger = rows % count; /* number of tiles with one row more */
+    int32_t larger = rows % count; /* tiles with one more row */
     int32_t panels = (job->N + FERRY_LANES - 1) / FERRY_LANES;
     int32_t group = MAX_PANELS;
     for (int32_t panel = 0; panel < panels; panel += group) {
         while (panel + group > panels || tiles[size + (larger > 0)][group] == NULL) group /= 2;
         for (int32_t t = 0, row = 0; t < count; t++) {
             int32_t tile = size + (t < larger);
-            /* What a tile prefetches: a lone tile all panels of the next group, several tiles one panel each. */
+            /* A single tile prefetches the whole next group; of several tiles, each prefetches one panel. */
             int32_t at = panel + group + t % group < panels ? panel + group + t % group : panels - 1;
             ahead next = {job->w + (size_t)at * job->panel, count == 1 && at + 1 < panels ? job->panel : 0};
             tiles[tile][group](job, row, panel, next);

@@ -1,8 +1,7 @@
-/* Products of rows with panels by OpenBLAS: of the table `openblas`, whose other kernels are those of plain C
- * (kernels.h).
+/* Products of rows with panels by OpenBLAS, for the table `openblas`. Its other kernels are plain C (kernels.h).
  *
- * A panel [K][16] is a row-major matrix, so that 16 columns of y are one product of matrices: y = bias + x·panel. A
- * row's bytes depend on how many rows there are with it. */
+ * A panel [K][16] is a row-major matrix: 16 columns of y are one product of matrices, y = bias + x·panel. A row's bytes
+ * depend on the number of rows. */
 #include "isa.h"
 
 #include <cblas.h>
@@ -10,11 +9,11 @@
 
 #include "base/threads.h"
 
-/* OpenBLAS copies its operands before it multiplies: fewer rows are not worth it. */
-enum { FEWEST_ROWS = 8 };
-/* Most rows and steps along k of one call. From more than 2¹⁸ multiplications on, OpenBLAS would use threads of its own
- * (interface/gemm.c: SMP_THRESHOLD_MIN · GEMM_MULTITHREAD_THRESHOLD = 65,536 · 4), beside those of Ferry. Its number of
- * threads is the whole process's, and not ours to set. */
+/* OpenBLAS copies its operands first, which does not pay for fewer rows. */
+enum { MIN_ROWS = 8 };
+/* Maximum rows and steps along k of one call. Above 2¹⁸ multiplications, OpenBLAS would start its own threads beside
+ * Ferry's (interface/gemm.c: SMP_THRESHOLD_MIN · GEMM_MULTITHREAD_THRESHOLD = 65,536 · 4). Its number of threads
+ * belongs to the whole process, so Ferry does not set it. */
 enum { CALL_ROWS = 32, CALL_STEPS = 512 };
 _Static_assert(CALL_ROWS *CALL_STEPS *FERRY_LANES <= 1 << 18, "OpenBLAS would use threads");
 
@@ -40,12 +39,12 @@ void FERRY_KERNEL(product)(float *y, size_t ldy, const float *x, size_t ldx, int
                            int32_t K, int32_t N, const float *bias)
 {
     static ferry_mutex one_at_a_time = FERRY_MUTEX_READY;
-    if (rows < FEWEST_ROWS) {
+    if (rows < MIN_ROWS) {
         ferry_product_plain(y, ldy, x, ldx, rows, panels, K, N, bias);
         return;
     }
-    /* A build without threads does not guard its buffers, unless it was made with USE_LOCKING, which it does not
-     * report. Debian's was not: what several threads compute at once is wrong. */
+    /* A sequential build does not guard its buffers unless USE_LOCKING was set, which cannot be queried. Debian's was
+     * not: calls at the same time give wrong results. */
     const bool alone = openblas_get_parallel() == OPENBLAS_SEQUENTIAL;
     if (alone) ferry_mutex_lock(&one_at_a_time);
     for (int32_t column = 0; column < N; column += FERRY_LANES) {

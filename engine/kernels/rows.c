@@ -1,7 +1,7 @@
-/* Operations on rows: compiled once per ISA (isa.h) without contraction, so that every ISA gives the same bytes.
+/* Operations on rows, compiled once per ISA (isa.h) without contraction: every ISA gives the same bytes.
  *
- * Sixteen lanes are PARTS vectors; sums are taken lane by lane and then across lanes as kernels.h says. A last group of
- * fewer than 16 elements is padded with a neutral value. */
+ * Sixteen lanes are PARTS vectors. Sums are taken by lanes, then across lanes (kernels.h). A last group of fewer than
+ * 16 elements is padded with a neutral value. */
 #include "isa.h"
 
 #include "base/tensor.h"
@@ -32,7 +32,7 @@ INLINE vec choose(bits condition, vec yes, vec no)
 }
 #endif
 
-/* Both keep a NaN in x: the instructions return their second operand if the operands are unordered. */
+/* Both return a NaN in x: if the operands are unordered, the instructions return the second one. */
 #if defined(__AVX512F__)
 #define MAX_PS _mm512_max_ps
 #define MIN_PS _mm512_min_ps
@@ -81,7 +81,7 @@ INLINE lanes lanes_splat(float value)
     return result;
 }
 
-/* The first `count` lanes of one vector from or to memory; none if it is negative. */
+/* Loads or stores the first `count` lanes of a vector; none if count is negative. */
 #if defined(__AVX512F__)
 INLINE vec load_some(const float *x, int32_t count, float fill)
 {
@@ -128,7 +128,7 @@ INLINE void store_some(float *y, int32_t count, vec values)
 }
 #endif
 
-/* x[0..count), or 16 of them; the other lanes are `fill`. */
+/* At most 16 elements of x[0..count); the other lanes are `fill`. */
 INLINE lanes lanes_load(const float *x, size_t count, float fill)
 {
     lanes result;
@@ -149,7 +149,7 @@ INLINE void lanes_store(float *y, size_t count, lanes values)
 
 typedef float quad __attribute__((vector_size(16)));
 
-/* Lanes l and l + 8, then l and l + 4 become one by `operation`, on quads. */
+/* A quad: `operation` of lanes l and l + 8, then of l and l + 4. */
 #if defined(__AVX512F__)
 #define FOLD_TO_FOUR(name, operation)                                                                                  \
     INLINE quad name(lanes x)                                                                                          \
@@ -202,7 +202,7 @@ INLINE float lanes_largest(lanes values)
 #define LOG2_E 0x1.715476p+0f
 #define LN2_HIGH 0x1.63p-1f
 #define LN2_LOW -0x1.bd0106p-13f
-#define ROUNDER 0x1.8p+23f /* adding it leaves an integer in the low bits */
+#define ROUNDER 0x1.8p+23f /* adding it rounds to an integer in the low bits */
 #define EXP_LOW -87.3f
 #define EXP_HIGH 89.0f
 
@@ -307,10 +307,10 @@ INLINE quad_ints larger_quad(quad_ints a, quad_ints b)
 #endif
 }
 
-/* Absolute values of floats compare as their bits do; a NaN is above all. */
+/* The bits of absolute values compare as the values do; a NaN is above all. */
 float FERRY_KERNEL(largest)(const float *x, size_t n)
 {
-    ints most[PARTS] = {{0}};
+    ints max[PARTS] = {{0}};
     quad_ints quads[FERRY_LANES / 4];
     for (size_t i = 0; i < n; i += FERRY_LANES) {
         const lanes values = lanes_load(x + i, n - i, 0.0f);
@@ -318,15 +318,15 @@ float FERRY_KERNEL(largest)(const float *x, size_t n)
         {
             const ints sizes = (ints)values.part[p] & INT32_MAX;
 #if defined(__AVX512F__)
-            most[p] = (ints)_mm512_max_epi32((__m512i)most[p], (__m512i)sizes);
+            max[p] = (ints)_mm512_max_epi32((__m512i)max[p], (__m512i)sizes);
 #elif defined(__AVX2__)
-            most[p] = (ints)_mm256_max_epi32((__m256i)most[p], (__m256i)sizes);
+            max[p] = (ints)_mm256_max_epi32((__m256i)max[p], (__m256i)sizes);
 #else
-            most[p] = larger_quad(most[p], sizes);
+            max[p] = larger_quad(max[p], sizes);
 #endif
         }
     }
-    memcpy(quads, most, sizeof most);
+    memcpy(quads, max, sizeof max);
     quads[0] = larger_quad(larger_quad(quads[0], quads[1]), larger_quad(quads[2], quads[3]));
     quads[0] = larger_quad(quads[0], (quad_ints){quads[0][2], quads[0][3]});
     const int32_t bits_of_it = quads[0][0] > quads[0][1] ? quads[0][0] : quads[0][1];
@@ -335,7 +335,7 @@ float FERRY_KERNEL(largest)(const float *x, size_t n)
     return result;
 }
 
-/* x + residual, sixteen from `i` on; the sums are kept in y. */
+/* Sixteen elements of x from `i` on, or of x + residual, which is also stored in y. */
 INLINE lanes load_sum(float *y, const float *x, const float *residual, size_t i, size_t n)
 {
     lanes values = lanes_load(x + i, n - i, 0.0f);
@@ -347,7 +347,7 @@ INLINE lanes load_sum(float *y, const float *x, const float *residual, size_t i,
     return values;
 }
 
-/* (x - mean)·factor·weight + bias; of rms_norm, x·factor·weight: a bias of NULL. */
+/* y = (x - mean)·factor·weight + bias if centered (layer_norm), else x·factor·weight (rms_norm). */
 INLINE void normalize_rows(float *y, const float *x, const float *residual, const float *weight, const float *bias,
                            float eps, int32_t rows, size_t n, bool centered)
 {
@@ -402,8 +402,7 @@ void FERRY_KERNEL(rms_norm)(float *y, const float *x, const float *residual, con
 /* Four vectors side by side, to hide the latency of long chains of operations. */
 enum { ABREAST = 4 / PARTS, ABREAST_STEP = ABREAST * FERRY_LANES };
 
-/* Adds e^(x - max)/2 of `count` elements, at most 16·abreast, to *total; y, unless NULL, receives these terms and may
- * be x. */
+/* *total += e^(x - max)/2 of `count` ≤ 16·abreast elements. y, unless NULL, receives these terms; it may be x. */
 INLINE void add_halves(lanes *total, float *y, const float *x, size_t count, float max, int abreast)
 {
     lanes terms[ABREAST];
@@ -419,7 +418,7 @@ INLINE void add_halves(lanes *total, float *y, const float *x, size_t count, flo
     }
 }
 
-/* Σ e^(x - max)/2, where no x is larger than max. */
+/* Σ e^(x - max)/2 for x ≤ max. */
 INLINE float sum_halves(const float *x, size_t n, float max)
 {
     lanes total = lanes_splat(0.0f);
@@ -429,7 +428,7 @@ INLINE float sum_halves(const float *x, size_t n, float max)
     return lanes_sum(total);
 }
 
-/* Takes `abreast` rows. The terms are halves, whose quotients are the same. */
+/* The softmax of `abreast` rows. Terms are halves; quotients stay the same. */
 INLINE void softmax_rows(float *x, size_t ld, size_t n, int abreast)
 {
     float max[ABREAST], factors[ABREAST];
@@ -457,7 +456,7 @@ void FERRY_KERNEL(softmax)(float *x, size_t ld, int32_t rows, int32_t n)
     for (; rows > 0; rows--, x += ld) softmax_rows(x, ld, (size_t)n, 1);
 }
 
-/* Whether a block holds a NaN; it is in the cache. */
+/* Whether any element is a NaN. */
 INLINE bool has_nan(const float *x, size_t n)
 {
     bits nan = {0};
@@ -484,7 +483,7 @@ void FERRY_KERNEL(add_exp)(ferry_log_sum *total, const float *x, int32_t n)
     }
 }
 
-/* The largest of each block, then its index in the first block that holds it. */
+/* argmax takes the maximum of each block, then finds its index in the first block that has it. */
 enum { ARGMAX_BLOCK = 1024 };
 
 int32_t FERRY_KERNEL(argmax)(const float *x, int32_t n)
@@ -504,7 +503,7 @@ int32_t FERRY_KERNEL(argmax)(const float *x, int32_t n)
     return i < count ? (int32_t)i : 0;
 }
 
-/* Inserts after equal elements; a full list drops its last. */
+/* Inserts after equal elements. A full list drops its last element. */
 static void insert(ferry_top *top, float value, int32_t index)
 {
     float *values = top->values;
@@ -522,21 +521,21 @@ void FERRY_KERNEL(add_top)(ferry_top *top, const float *x, int32_t n, int32_t fi
     int32_t i = 0;
     if (top->limit < 1) return;
     for (; top->count < top->limit && i < n; i++) insert(top, x[i], first + i);
-    float least = top->values[top->limit - 1];
+    float min = top->values[top->limit - 1];
     for (; i < n; i += FERRY_LANES) {
         lanes candidates = lanes_load(x + i, (size_t)(n - i), -INFINITY);
         bits larger = {0};
-        EACH_PART larger |= (bits)(candidates.part[p] > least);
+        EACH_PART larger |= (bits)(candidates.part[p] > min);
         if (!any(larger)) continue;
         for (int32_t l = i; l < n && l < i + FERRY_LANES; l++)
-            if (x[l] > least) {
+            if (x[l] > min) {
                 insert(top, x[l], first + l);
-                least = top->values[top->limit - 1];
+                min = top->values[top->limit - 1];
             }
     }
 }
 
-/* The larger ones of neighbors: those of a, then those of b. */
+/* The larger element of each two neighbors: of a, then of b. */
 INLINE quad larger_neighbors(quad a, quad b)
 {
 #if defined(__SSE2__)
@@ -571,7 +570,7 @@ INLINE vec relu(vec x)
 
 typedef vec vec_function(vec x);
 
-/* `count` elements, at most 16·abreast. */
+/* function(x) of `count` ≤ 16·abreast elements. */
 INLINE void activate_lanes(vec_function *function, float *x, size_t count, int abreast)
 {
     lanes values[ABREAST];

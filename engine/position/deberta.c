@@ -14,6 +14,7 @@
 
 #include "base/system.h"
 #include "clipped.h"
+#include "engine/kernels/linear.h"
 #include "schemes.h"
 
 enum { CLIP, P2C };                                /* parameters */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "clipped.h"
+#include "engine/kernels/linear.h"
 #include "schemes.h"
 
 enum { CLIP };         /* parameter */

@@ -297,11 +297,12 @@ ferry_status ferry_output_bound(ferry_state *state, const ferry_options *options
     const ferry_coarse *stored = &state->model->output_coarse;
     const bool shared = shortlist == NULL || !options->shortlist;
     const ferry_kernels *kernels = state->context.kernels;
-    const bool faster =
-        matrix->kind == FERRY_MATRIX_CODES ? kernels->nibbles_rows > 0 && matrix->K % 8 == 0 : kernels->fast_i8;
+    const bool faster = matrix->kind == FERRY_MATRIX_INT8
+                            ? kernels->nibbles_rows > 0 && matrix->K % FERRY_NIBBLE_GROUP == 0
+                            : kernels->fast_i8;
     *bound = (ferry_logit_bound){0};
     if ((stored->matrix.weights == NULL && tokens < BOUND_TOKENS) || !shared || !faster ||
-        matrix->K > FERRY_CODES_MAX_K || !ferry_search_needs_largest_only(options))
+        matrix->K > FERRY_INT8_MAX_K || !ferry_search_needs_largest_only(options))
         return FERRY_OK;
     state->account.needed = 0;
     const ferry_status status = ferry_logit_bound_create(matrix, stored, &state->context, bound, error);

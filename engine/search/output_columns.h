@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "engine/graph/pass.h"
-#include "engine/kernels/linear.h"
+#include "engine/kernels/coarse.h"
 #include "search.h"
 
 /* ---- the words of a sentence's output layer ---- */
@@ -25,7 +25,7 @@ ferry_status ferry_shortlist_words(const ferry_shortlist *shortlist, int32_t voc
                                    int32_t length, const int32_t *prefix, int32_t prefix_count, ferry_arena *arena,
                                    const int32_t **words, int32_t *count, ferry_error *error);
 
-/* ---- the largest logit, by a bound (kernels/linear.h) ---- */
+/* ---- the largest logit, by a bound (kernels/coarse.h) ---- */
 
 /* The column of the largest logit of x that the rules of `search` admit (ferry_search_mask), the lowest one among
  * equals, and its logit; -1 if all are -INFINITY.

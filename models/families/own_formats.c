@@ -113,8 +113,6 @@ ferry_status ferry_import_export_layout(ferry_import_plan *plan, ferry_json conf
 
 /* ---- model files ---- */
 
-enum { GROUP = 4 }; /* consecutive inputs of an output in int8 codes (engine/kernels/linear.h) */
-
 /* By its name: to look into a file would note it as read before others, which the origin lists in their order. */
 bool ferry_import_is_model_file(const ferry_import_plan *plan)
 {
@@ -144,7 +142,7 @@ static ferry_status add_tensor(ferry_import_plan *plan, const ferry_weights_entr
             .N = matrix->N,
             .K = matrix->K,
             .source = entry,
-            .row = codes ? (int64_t)ferry_round_up((size_t)matrix->K, GROUP) : matrix->K,
+            .row = codes ? (int64_t)ferry_round_up((size_t)matrix->K, FERRY_INT8_GROUP) : matrix->K,
             .column = 1,
             .scales = matrix->scales,
             .multipliers = codes && matrix->scales == NULL ? &matrix->multiplier : NULL,

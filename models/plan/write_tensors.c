@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "base/tensor.h"
+#include "engine/kernels/coarse.h"
 #include "engine/kernels/linear.h"
 
-enum { CHUNK = 1 << 14, RELEASE_STEP = 4 << 20, MAX_I8_INPUTS = 1 << 16 };
+enum { CHUNK = 1 << 14, RELEASE_STEP = 4 << 20 };
 
 /* ---- what the file holds ---- */
 
@@ -46,7 +47,7 @@ bool ferry_import_has_coarse(const ferry_import_plan *plan, const ferry_import_t
     if (strcmp(tensor->name, output) != 0) return false;
     for (size_t i = 0; i < plan->tensor_count; i++)
         if (strcmp(plan->tensors[i].name, "shortlist.ids") == 0) return false;
-    return ferry_import_matrix_type(tensor, options) != FERRY_I8 || tensor->K % 8 == 0;
+    return ferry_import_matrix_type(tensor, options) != FERRY_I8 || tensor->K % FERRY_NIBBLE_GROUP == 0;
 }
 
 /* Nibbles of codes with a multiplier have that one. */
@@ -64,12 +65,13 @@ static ferry_type stored_type(const ferry_import_tensor *tensor, const ferry_imp
 
 static int32_t stored_shape(const ferry_import_tensor *tensor, ferry_type type, int64_t shape[3])
 {
-    const int64_t panels = (tensor->N + FERRY_LANES - 1) / FERRY_LANES, K = tensor->K;
-    const bool matrix = tensor->form == FERRY_IMPORT_MATRIX, codes = type == FERRY_I8;
-    shape[0] = matrix ? panels : tensor->N;
-    shape[1] = codes ? (K + 3) / 4 : K;
-    shape[2] = codes ? 4 * FERRY_LANES : FERRY_LANES;
-    return matrix ? 3 : tensor->form == FERRY_IMPORT_TABLE ? 2 : 1;
+    if (tensor->form == FERRY_IMPORT_MATRIX) {
+        ferry_matrix_shape(type == FERRY_I8 ? FERRY_MATRIX_INT8 : FERRY_MATRIX_FLOATS, tensor->N, tensor->K, shape);
+        return 3;
+    }
+    shape[0] = tensor->N;
+    shape[1] = tensor->K;
+    return tensor->form == FERRY_IMPORT_TABLE ? 2 : 1;
 }
 
 ferry_status ferry_import_declare(const ferry_import_plan *plan, ferry_gguf_writer *writer,
@@ -81,8 +83,8 @@ ferry_status ferry_import_declare(const ferry_import_plan *plan, ferry_gguf_writ
         const int64_t N = tensor->N;
         int64_t shape[3];
         const ferry_type type = stored_type(tensor, options);
-        int32_t dims = stored_shape(tensor, type, shape);
-        if (type == FERRY_I8 && tensor->K > MAX_I8_INPUTS) {
+        const int32_t dims = stored_shape(tensor, type, shape);
+        if (type == FERRY_I8 && tensor->K > FERRY_INT8_MAX_K) {
             return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "tensor '%s': %d inputs are too many for i8: use f16",
                               tensor->name, (int)tensor->K);
         }
@@ -94,9 +96,9 @@ ferry_status ferry_import_declare(const ferry_import_plan *plan, ferry_gguf_writ
         if (type == FERRY_I8 && tensor->input_multiplier != 0)
             ferry_gguf_declare(writer, name_beside(tensor, "input_multiplier").text, FERRY_F32, 1, &one);
         if (!ferry_import_has_coarse(plan, tensor, options)) continue;
-        dims = stored_shape(tensor, FERRY_I8, shape); /* codes and their scales, or nibbles */
-        if (type == FERRY_I8) shape[1] = tensor->K / 8;
-        ferry_gguf_declare(writer, FERRY_OUTPUT_COARSE ".weight", FERRY_I8, dims, shape);
+        /* codes and their scales, or nibbles */
+        ferry_matrix_shape(type == FERRY_I8 ? FERRY_MATRIX_NIBBLES : FERRY_MATRIX_INT8, tensor->N, tensor->K, shape);
+        ferry_gguf_declare(writer, FERRY_OUTPUT_COARSE ".weight", FERRY_I8, 3, shape);
         if (has_coarse_scales(tensor, type)) ferry_gguf_declare(writer, FERRY_OUTPUT_COARSE ".scale", FERRY_F32, 1, &N);
         ferry_gguf_declare(writer, FERRY_OUTPUT_COARSE ".error", FERRY_F32, 1, &one);
         ferry_gguf_declare(writer, FERRY_OUTPUT_COARSE ".norm", FERRY_F32, 1, &one);
@@ -135,8 +137,8 @@ static void read_block(const ferry_import_tensor *tensor, int32_t n, int32_t cou
     const size_t K = (size_t)tensor->K;
     const int64_t first = tensor->offset + n * tensor->row;
     if (tensor->packed) { /* a panel, which begins with row n; `group` inputs of one output lie together */
-        const int32_t group = is_codes(tensor) ? 4 : 1;
-        float together[4 * FERRY_LANES];
+        const int32_t group = is_codes(tensor) ? FERRY_INT8_GROUP : 1;
+        float together[FERRY_LINE_BYTES];
         for (int32_t k = 0; k < tensor->K; k += group) {
             ferry_import_widen(source, first + (int64_t)k * FERRY_LANES, 1, (size_t)(group * FERRY_LANES), together);
             for (int32_t r = 0; r < count; r++)
@@ -277,7 +279,7 @@ static ferry_status pack_codes(converter *state, const ferry_import_tensor *tens
             if (!isfinite(*scale)) return refuse(tensor, "a scale is not finite", error);
             continue;
         }
-        ferry_codes_quantize(row, tensor->K, codes, scale);
+        ferry_int8_quantize(row, tensor->K, codes, scale);
         for (size_t k = 0; k < K; k++) {
             const double w = (double)row[k], difference = w - (double)codes[k] * (double)*scale;
             if (fabs(w) > sum->largest) sum->largest = fabs(w);
@@ -285,7 +287,7 @@ static ferry_status pack_codes(converter *state, const ferry_import_tensor *tens
             sum->errors += difference * difference;
         }
     }
-    ferry_codes_pack(state->code_panel, state->codes, rows, tensor->K);
+    ferry_int8_pack(state->code_panel, state->codes, rows, tensor->K);
     return FERRY_OK;
 }
 
@@ -298,7 +300,7 @@ static ferry_status write_block(converter *state, const ferry_import_tensor *ten
         return append(state, tensor->integers + n, (size_t)rows * sizeof *tensor->integers, error);
     if (type == FERRY_I8) {
         FERRY_TRY(pack_codes(state, tensor, n, rows, sum, error));
-        return append(state, state->code_panel, ferry_codes_size(FERRY_LANES, tensor->K), error);
+        return append(state, state->code_panel, ferry_int8_size(FERRY_LANES, tensor->K), error);
     }
     if (tensor->form != FERRY_IMPORT_MATRIX) {
         FERRY_TRY(read_rows(state, tensor, n, rows, error));
@@ -320,11 +322,11 @@ static ferry_status write_coarse(converter *state, const ferry_import_tensor *te
     for (int64_t at = 0; at < tensor->N; at += FERRY_LANES) {
         const int32_t n = (int32_t)at, rows = tensor->N - n < FERRY_LANES ? tensor->N - n : FERRY_LANES;
         float scales[FERRY_LANES];
-        ferry_matrix panel = {codes ? FERRY_MATRIX_CODES : FERRY_MATRIX_FLOATS, .N = rows, .K = tensor->K};
+        ferry_matrix panel = {codes ? FERRY_MATRIX_INT8 : FERRY_MATRIX_FLOATS, .N = rows, .K = tensor->K};
         if (codes) {
             loss unused = {0, 0, 0};
             FERRY_TRY(pack_codes(state, tensor, n, rows, &unused, error));
-            panel.codes = state->code_panel;
+            panel.int8 = state->code_panel;
             if (has_coarse_scales(tensor, type))
                 panel.scales = state->scales + n;
             else
@@ -386,7 +388,7 @@ static ferry_status allocate(converter *state, ferry_error *error)
     size_t capacity = CHUNK, rows = 1;
     for (size_t i = 0; i < state->plan->tensor_count; i++) {
         const ferry_import_tensor *tensor = &state->plan->tensors[i];
-        const size_t panel = ferry_round_up((size_t)tensor->K, 4) * FERRY_LANES;
+        const size_t panel = ferry_round_up((size_t)tensor->K, FERRY_INT8_GROUP) * FERRY_LANES;
         const ferry_type type = stored_type(tensor, state->options);
         int64_t shape[3];
         uint64_t bytes = ferry_type_size(type);
@@ -394,7 +396,7 @@ static ferry_status allocate(converter *state, ferry_error *error)
         state->total += bytes;
         if (ferry_import_has_coarse(state->plan, tensor, state->options))
             state->total +=
-                (type == FERRY_I8 ? ferry_nibbles_size(tensor->N, tensor->K) : ferry_codes_size(tensor->N, tensor->K)) +
+                (type == FERRY_I8 ? ferry_nibbles_size(tensor->N, tensor->K) : ferry_int8_size(tensor->N, tensor->K)) +
                 (has_coarse_scales(tensor, type) ? (size_t)tensor->N : 0) * sizeof(float) + 2 * sizeof(float);
         if (tensor->form == FERRY_IMPORT_INTEGERS) continue;
         if (panel > capacity) capacity = panel;

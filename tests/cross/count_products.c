@@ -19,7 +19,7 @@ int main(int argc, char **argv)
     const int32_t rows = atoi(argv[3]), K = atoi(argv[4]), N = atoi(argv[5]);
     ferry_context context = {.kernels = ferry_kernels_find(argv[1])};
     if (context.kernels == NULL) return fail("this processor lacks that ISA");
-    const size_t size = codes ? ferry_codes_size(N, K) : ferry_panels_count(N, K) * sizeof(float);
+    const size_t size = codes ? ferry_int8_size(N, K) : ferry_panels_count(N, K) * sizeof(float);
     void *weights = ferry_aligned_alloc(64, ferry_round_up(size, 64));
     float *x = calloc((size_t)rows * (size_t)K, sizeof *x), *y = calloc((size_t)rows * (size_t)N, sizeof *y);
     float *scales = calloc((size_t)N, sizeof *scales);
@@ -27,8 +27,8 @@ int main(int argc, char **argv)
     memset(weights, 0, size);
     ferry_matrix matrix = {.N = N, .K = K};
     if (codes) {
-        matrix.kind = FERRY_MATRIX_CODES;
-        matrix.codes = weights;
+        matrix.kind = FERRY_MATRIX_INT8;
+        matrix.int8 = weights;
         matrix.scales = scales;
     } else {
         matrix.panels = weights;

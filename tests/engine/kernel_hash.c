@@ -61,8 +61,8 @@ static void run_int8(const ferry_kernels *k, material *m, hash *h)
     ferry_context context = {.kernels = k};
     for (size_t s = 0; s < SHAPES; s++) {
         const int32_t rows = shapes[s].rows, N = shapes[s].N, K = shapes[s].K;
-        ferry_matrix matrix = {FERRY_MATRIX_CODES, .N = N, .K = K, .codes = m->codes, .bias = m->bias};
-        for (size_t i = 0; i < ferry_codes_size(N, K); i++) m->codes[i] = (int8_t)(m->weight[i] * 127.9f);
+        ferry_matrix matrix = {FERRY_MATRIX_INT8, .N = N, .K = K, .int8 = m->codes, .bias = m->bias};
+        for (size_t i = 0; i < ferry_int8_size(N, K); i++) m->codes[i] = (int8_t)(m->weight[i] * 127.9f);
         for (int form = 0; form < 2; form++) {
             matrix.scales = form == 0 ? m->weight : NULL;
             matrix.multiplier = form == 0 ? 0.0f : 97.3f;

@@ -128,9 +128,9 @@ TEST(test_each_computation_ends)
     REFUSE(ferry_encode(&s, ids, offsets, 1, y, &error), FERRY_ERROR_CANCELLED, "");
     const ferry_coarse none = {.error = 0};
     REFUSE(ferry_logit_bound_create(output, &none, &s.context, &bound, &error), FERRY_ERROR_CANCELLED, "");
-    assert_null(bound.coarse.matrix.codes);
+    assert_null(bound.coarse.matrix.int8);
     assert_null(bound.exact);
-    const ferry_matrix int8 = {FERRY_MATRIX_CODES, .N = FERRY_LANES, .K = 8, .codes = codes, .multiplier = 1};
+    const ferry_matrix int8 = {FERRY_MATRIX_INT8, .N = FERRY_LANES, .K = 8, .int8 = codes, .multiplier = 1};
     REFUSE(ferry_logit_bound_create(&int8, &none, &s.context, &bound, &error), FERRY_ERROR_CANCELLED, "");
     assert_null(bound.exact);
     ferry_state_destroy(&s);

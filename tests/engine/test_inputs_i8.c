@@ -61,11 +61,11 @@ RANDOM_TEST(largest_sees_every_number)
 static void check_filling(const ferry_matrix *matrix)
 {
     const size_t last = (size_t)(matrix->N - 1) / 16 * (size_t)matrix->K * 16;
-    const size_t last_codes = (size_t)(matrix->N - 1) / 16 * ferry_codes_size(16, matrix->K);
+    const size_t last_codes = (size_t)(matrix->N - 1) / 16 * ferry_int8_size(16, matrix->K);
     for (int32_t l = matrix->N % 16; l > 0 && l < 16; l++) {
         for (int32_t k = 0; k < matrix->K; k++)
-            if (matrix->kind == FERRY_MATRIX_CODES)
-                assert_int_equal(matrix->codes[last_codes + (size_t)(k / 4 * 64 + l * 4 + k % 4)], 0);
+            if (matrix->kind == FERRY_MATRIX_INT8)
+                assert_int_equal(matrix->int8[last_codes + (size_t)(k / 4 * 64 + l * 4 + k % 4)], 0);
             else
                 assert_true(matrix->panels[last + (size_t)(k * 16 + l)] == 0.0f);
     }
@@ -150,7 +150,7 @@ TEST(codes_of_a_row)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         int8_t codes[4];
         float scale;
-        ferry_codes_quantize(rows[i].x, 4, codes, &scale);
+        ferry_int8_quantize(rows[i].x, 4, codes, &scale);
         assert_true(scale == rows[i].scale);
         assert_memory_equal(codes, rows[i].codes, 4);
     }
@@ -164,7 +164,7 @@ RANDOM_TEST(codes_are_rounded_quotients)
         int8_t *codes = new_memory((size_t)K);
         for (int32_t k = 0; k < K; k++) x[k] *= ldexpf(1.0f, K - 100);
         for (int32_t k = 0; k < K; k++) largest = fmaxf(largest, fabsf(x[k]));
-        ferry_codes_quantize(x, K, codes, &scale);
+        ferry_int8_quantize(x, K, codes, &scale);
         assert_true(scale == largest / 127);
         for (int32_t k = 0; k < K; k++) assert_true((float)codes[k] == nearbyintf(x[k] / scale));
     }

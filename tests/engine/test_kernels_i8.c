@@ -2,6 +2,8 @@
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "tests/support/quantized.h"
 
+#include "engine/kernels/coarse.h"
+
 #if defined(_WIN32)
 #include <windows.h>
 #else
@@ -108,7 +110,7 @@ static ferry_matrix new_nibbles(const quantized *w)
     double most = 0;
     for (int32_t first = 0; first < N; first += FERRY_LANES) {
         ferry_nibbles_error error;
-        ferry_nibbles_from_panel(w->codes + ferry_codes_size(first, K), K, nibbles + ferry_nibbles_size(first, K),
+        ferry_nibbles_from_panel(w->codes + ferry_int8_size(first, K), K, nibbles + ferry_nibbles_size(first, K),
                                  &error);
         for (int32_t n = first; n < N && n < first + FERRY_LANES; n++) {
             int32_t squares = 0;
@@ -217,56 +219,6 @@ TEST(sums_fit_in_16_bits)
     }
 }
 
-/* The larger Σ q² of some pairs of groups of 16 inputs, from input k on. */
-static int64_t largest_squares(const quantized *w, int32_t k, int32_t pair)
-{
-    int64_t most = 0;
-    for (int32_t n = 0; n < w->matrix.N; n++) {
-        int64_t squares = 0;
-        for (int32_t i = k; i < k + 16 && i < w->matrix.K; i++)
-            if (i / 2 % 2 == pair) squares += w->q[n * w->matrix.K + i] * w->q[n * w->matrix.K + i];
-        most = squares > most ? squares : most;
-    }
-    return most;
-}
-
-/* Not above (2^15 - 1)² / Σ q², and not much below. */
-static void check_limit(int32_t limit, int64_t squares, int64_t inputs)
-{
-    const int64_t room = 32767 * 32767;
-    assert_true(limit * squares <= room);
-    assert_true(limit >= room / (squares + 2 * inputs) - 1);
-}
-
-RANDOM_TEST(limits_are_the_largest_that_are_safe)
-{
-    for (int32_t K = 1; K < 200; K = K * 5 / 4 + 1) {
-        quantized w = new_quantized(K % 50 + 1, K, true, false, 0);
-        memset(w.q, K % 2 == 0 ? -128 : 0, (size_t)K);
-        pack_quantized(&w);
-        const int32_t *fours = ferry_input_limits_find(w.matrix.limits, 1);
-        const int32_t *eights = fours + 2 * ferry_overflow_offsets(K);
-        for (int32_t k = 0; k < K; k += 32)
-            for (int32_t pair = 0; pair < 2; pair++) {
-                const int64_t first = largest_squares(&w, k, pair), second = largest_squares(&w, k + 16, pair);
-                check_limit(fours[k / 16 * 2 + pair], first, 8);
-                check_limit(fours[k / 16 * 2 + 2 + pair], second, 8);
-                check_limit(eights[k / 16 + pair], first + second, 16);
-            }
-        release_memory();
-    }
-}
-
-TEST(limits_are_found_when_rows_are_many)
-{
-    quantized w = new_quantized(20, 40, true, true, 0);
-    ferry_input_limits_init(w.matrix.limits, w.codes, 20, 40);
-    assert_null(ferry_input_limits_find(w.matrix.limits, 1));
-    assert_null(ferry_input_limits_find(w.matrix.limits, FERRY_LIMITED_ROWS - 2));
-    assert_ptr_equal(ferry_input_limits_find(w.matrix.limits, 1), w.matrix.limits->values);
-    assert_ptr_equal(ferry_input_limits_find(w.matrix.limits, 1), w.matrix.limits->values);
-}
-
 /* Every pair of an input and a code, in every place of a group. */
 TEST(every_product_of_bytes)
 {
@@ -343,7 +295,7 @@ RANDOM_TEST(many_are_like_one_by_one)
     enum { ROWS = 20, K = 37 };
     quantized a = new_quantized(16, K, true, true, 0), b = new_quantized(40, K, false, false, 20.0f),
               c = new_quantized(5, K, false, true, 0);
-    for (int32_t i = 0; i < 16 * K; i++) a.q[i] /= 16; /* whose limits allow more than those of c */
+    for (int32_t i = 0; i < 16 * K; i++) a.q[i] /= 16; /* whose sums allow larger inputs than those of c */
     memset(c.q, 127, K);
     pack_quantized(&a);
     pack_quantized(&c);
@@ -446,7 +398,7 @@ static void *before_a_wall(int i, const void *data, size_t n)
 }
 
 /* The kernels themselves, with every one of their buffers at a wall. */
-static void check_walls(shape s, bool with_scales, bool with_limits)
+static void check_walls(shape s, bool with_scales, bool with_extra)
 {
     quantized w = new_quantized(s.N, s.K, with_scales, true, 0);
     const size_t rows = (size_t)s.rows, N = (size_t)s.N, K = (size_t)s.K;
@@ -454,22 +406,27 @@ static void check_walls(shape s, bool with_scales, bool with_limits)
     float *x = new_floats(rows * K, -3.0f, 3.0f), *expected = new_floats(rows * N, 0, 0);
     float *x_at = before_a_wall(0, x, rows * K * sizeof(float));
     float *scales = before_a_wall(1, w.scales, column_size), *bias = before_a_wall(2, w.bias, column_size);
-    int8_t *codes = before_a_wall(3, w.codes, ferry_codes_size(s.N, s.K));
-    int32_t *limits = before_a_wall(4, w.matrix.limits->values, ferry_input_limits_count(s.K) * sizeof(int32_t));
-    ferry_rows_i8 inputs = {.rows = s.rows, .K = s.K, .overflow.limits = with_limits ? limits : NULL};
+    int8_t *codes = before_a_wall(3, w.codes, ferry_int8_size(s.N, s.K));
     ferry_matrix matrix = w.matrix;
-    matrix.codes = codes;
+    const ferry_matrix *all = &matrix;
+    matrix.int8 = codes;
     matrix.scales = with_scales ? scales : NULL;
     matrix.bias = bias;
     run(ferry_kernels_find("plain"), expected, x, s.rows, &w.matrix);
     EACH_ISA(k)
     {
-        ferry_rows_i8_place(&inputs, *k, before_a_wall(8, NULL, ferry_rows_i8_size(*k, s.rows, s.K)));
-        inputs.factors = before_a_wall(5, NULL, row_size);
-        inputs.units = before_a_wall(6, NULL, row_size);
+        matrix.extra = NULL;
+        if (with_extra && (*k)->extra != NULL) {
+            matrix.extra = before_a_wall(4, NULL, (*k)->extra->matrix_size(s.K));
+            begin_extra(*k, &matrix);
+        }
+        ferry_rows_i8 inputs =
+            ferry_rows_i8_begin(*k, s.rows, &all, 1, before_a_wall(8, NULL, ferry_rows_i8_size(*k, s.rows, s.K)));
+        inputs.inverse_scales = before_a_wall(5, NULL, row_size);
+        inputs.scales = before_a_wall(6, NULL, row_size);
         inputs.sums = before_a_wall(7, NULL, row_size);
         for (int32_t i = 0; i < s.rows; i++) {
-            inputs.factors[i] = 127.0f / (*k)->largest(x_at + (size_t)i * K, K);
+            inputs.inverse_scales[i] = 127.0f / (*k)->largest(x_at + (size_t)i * K, K);
             (*k)->quantize(&inputs, x_at + (size_t)i * K, i);
         }
         float *y = before_a_wall(9, NULL, y_size);

@@ -40,13 +40,13 @@ static world *new_world(int32_t N, int32_t K, bool bias)
     for (int32_t n = 0; n < N; n++) w->bias[n] = 0.2f * random_normal();
     for (int32_t k = 0; k < K; k++) w->x[k] = random_normal();
     w->scales = new_memory((size_t)N * sizeof *w->scales);
-    w->codes = new_memory(ferry_codes_size(N, K));
-    w->stored_codes = new_memory(ferry_codes_size(N, K));
+    w->codes = new_memory(ferry_int8_size(N, K));
+    w->stored_codes = new_memory(ferry_int8_size(N, K));
     w->stored_scales = new_memory(ferry_round_up((size_t)N, FERRY_LANES) * sizeof *w->stored_scales);
     w->nibble_scales = new_memory(ferry_round_up((size_t)N, FERRY_LANES) * sizeof *w->nibble_scales);
-    w->stored_nibbles = new_memory(ferry_codes_size(N, K));
+    w->stored_nibbles = new_memory(ferry_int8_size(N, K));
     w->floats = (ferry_matrix){.N = N, .K = K, .panels = w->panels, .bias = bias ? w->bias : NULL};
-    w->int8 = (ferry_matrix){FERRY_MATRIX_CODES,    .N = N, .K = K, .codes = w->codes, .scales = w->scales,
+    w->int8 = (ferry_matrix){FERRY_MATRIX_INT8,     .N = N, .K = K, .int8 = w->codes, .scales = w->scales,
                              .bias = w->floats.bias};
     return w;
 }
@@ -55,17 +55,17 @@ static world *new_world(int32_t N, int32_t K, bool bias)
 static void pack(world *w)
 {
     int8_t rows[FERRY_LANES * MAX_K];
-    w->stored = (ferry_coarse){{FERRY_MATRIX_CODES, .codes = w->stored_codes, .scales = w->stored_scales}, 0, 0};
+    w->stored = (ferry_coarse){{FERRY_MATRIX_INT8, .int8 = w->stored_codes, .scales = w->stored_scales}, 0, 0};
     w->stored_int8 =
         (ferry_coarse){{FERRY_MATRIX_NIBBLES, .nibbles = w->stored_nibbles, .scales = w->nibble_scales}, 0, 0};
     ferry_panels_pack(w->panels, w->weight, w->N, w->K);
     for (int32_t first = 0; first < w->N; first += FERRY_LANES) {
         const int32_t count = w->N - first < FERRY_LANES ? w->N - first : FERRY_LANES;
         for (int32_t n = 0; n < count; n++)
-            ferry_codes_quantize(w->weight + (size_t)(first + n) * (size_t)w->K, w->K, rows + n * w->K,
-                                 &w->scales[first + n]);
-        ferry_codes_pack(w->codes + ferry_codes_size(first, w->K), rows, count, w->K);
-        ferry_coarsen_panel(&w->floats, (size_t)first / FERRY_LANES, w->stored_codes + ferry_codes_size(first, w->K),
+            ferry_int8_quantize(w->weight + (size_t)(first + n) * (size_t)w->K, w->K, rows + n * w->K,
+                                &w->scales[first + n]);
+        ferry_int8_pack(w->codes + ferry_int8_size(first, w->K), rows, count, w->K);
+        ferry_coarsen_panel(&w->floats, (size_t)first / FERRY_LANES, w->stored_codes + ferry_int8_size(first, w->K),
                             w->stored_scales + first, &w->stored);
         if (w->K % 8 == 0)
             ferry_coarsen_panel(&w->int8, (size_t)first / FERRY_LANES,
@@ -86,7 +86,7 @@ static answer ask(const world *w, ferry_context *context, const ferry_logit_boun
 {
     /* As many rows as the product may have. */
     enum { ROWS = 3 };
-    const int32_t most = logit_bound->exact->kind == FERRY_MATRIX_CODES ? context->kernels->nibbles_rows : ROWS;
+    const int32_t most = logit_bound->exact->kind == FERRY_MATRIX_INT8 ? context->kernels->nibbles_rows : ROWS;
     const int32_t rows = most < ROWS ? most : ROWS, at = rows > 1 ? 1 : 0;
     ferry_inputs inputs;
     float *x = new_memory((size_t)ROWS * (size_t)w->K * sizeof *x);
@@ -155,7 +155,7 @@ static bool is_faster(const ferry_kernels *kernels, const ferry_matrix *matrix)
 static bool check_panels(world *w, const ferry_matrix *matrix, int64_t *panels)
 {
     const ferry_coarse none = {.error = 0};
-    const ferry_coarse *stored[] = {&none, matrix->kind == FERRY_MATRIX_CODES ? &w->stored_int8 : &w->stored};
+    const ferry_coarse *stored[] = {&none, matrix->kind == FERRY_MATRIX_INT8 ? &w->stored_int8 : &w->stored};
     bool told = true;
     int32_t round = 0;
     int64_t last = 0;
@@ -385,7 +385,7 @@ RANDOM_TEST(test_refused_memory)
 {
     world *w = new_world(200, 64, true);
     pack(w);
-    ferry_memory memory = {.limit = ferry_codes_size(w->N, w->K)}; /* without the scales */
+    ferry_memory memory = {.limit = ferry_int8_size(w->N, w->K)}; /* without the scales */
     ferry_account account = {.memory = &memory};
     ferry_context context = {.kernels = ferry_kernels_find("plain"), .arena = {.account = &account}};
     const ferry_coarse none = {.error = 0};
@@ -395,7 +395,7 @@ RANDOM_TEST(test_refused_memory)
            "a coarse output matrix");
     assert_true(account.needed > memory.limit);
     assert_null(logit_bound.exact);
-    assert_null(logit_bound.coarse.matrix.codes);
+    assert_null(logit_bound.coarse.matrix.int8);
     ferry_logit_bound_destroy(&logit_bound);
     assert_int_equal(memory.held, 0);
     memory.limit *= 2;

@@ -166,14 +166,14 @@ TEST(test_codes_are_used_where_they_are_mapped)
         sample model = open_small(&small, &file);
         assert_true(file.widened_bytes == 0 && file.type == FERRY_I8);
         const ferry_matrix *up = &file.transformer.decoder.layers[1].ffn_up, *out = &file.transformer.output;
-        assert_true((size_t)((const char *)up->codes - file.gguf.bytes.data) ==
+        assert_true((size_t)((const char *)up->int8 - file.gguf.bytes.data) ==
                     data_of(&model, "dec.blk.1.ffn_up.weight"));
-        assert_true(up->kind == FERRY_MATRIX_CODES && up->N == 19 && up->K == 24 && up->bias != NULL);
+        assert_true(up->kind == FERRY_MATRIX_INT8 && up->N == 19 && up->K == 24 && up->bias != NULL);
         assert_true((up->scales != NULL) == (scales == SMALL_ROW_SCALES));
         assert_true((up->multiplier > 0) == (scales != SMALL_ROW_SCALES));
         assert_true((up->input_multiplier > 0) == (scales == SMALL_INPUT_MULTIPLIER));
         /* Ties share codes and what belongs to them, not the bias. */
-        assert_ptr_equal(out->codes, file.transformer.encoder.embedding.codes);
+        assert_ptr_equal(out->int8, file.transformer.encoder.embedding.int8);
         assert_ptr_equal(out->scales, file.transformer.decoder.embedding.scales);
         assert_true(out->multiplier == file.transformer.encoder.embedding.multiplier);
         assert_true(out->bias != NULL && file.transformer.decoder.embedding.bias == NULL);
@@ -190,7 +190,7 @@ TEST(test_types_may_be_mixed)
     assert_true(graph->output.panels != NULL && graph->output.kind == FERRY_MATRIX_FLOATS);
     assert_true(graph->encoder.embedding.kind == FERRY_MATRIX_FLOATS);
     assert_true(graph->encoder.embedding.panels != NULL && graph->encoder.embedding.panels == file.widened);
-    assert_true(graph->decoder.embedding.codes != NULL && graph->decoder.embedding.kind == FERRY_MATRIX_CODES);
+    assert_true(graph->decoder.embedding.int8 != NULL && graph->decoder.embedding.kind == FERRY_MATRIX_INT8);
     assert_int_equal(file.type, FERRY_I8);
     open_small(&floats, &plain);
     assert_int_equal(file.parameters, plain.parameters); /* scales were not trained */

@@ -3,6 +3,7 @@
 #include "tests/support/made_marian.h"
 
 #include "base/system.h"
+#include "engine/kernels/linear.h"
 #include "tools/system/folders.h"
 
 static char *convert_to(const char *source, const ferry_import_options *options)
@@ -102,7 +103,7 @@ TEST(test_scales_of_rows)
     for (int32_t n = 0; n < MADE_F; n++) {
         ferry_matrix_row(wide, n, row);
         for (int32_t k = 0; k < MADE_D; k++)
-            assert_true(row[k] == (float)codes->codes[(k / 4 * 16 + n) * 4 + k % 4] * codes->scales[n]);
+            assert_true(row[k] == (float)codes->int8[(k / 4 * 16 + n) * 4 + k % 4] * codes->scales[n]);
     }
 }
 

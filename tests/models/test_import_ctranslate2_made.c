@@ -1,6 +1,7 @@
 /* CTranslate2 directories made here: what the published ones in the other tests do not have, and what is refused. */
 #include "tests/support/ctranslate2_made.h"
 
+#include "engine/kernels/linear.h"
 #include "engine/lines/model.h"
 
 enum { D = MADE_D, H = MADE_H, F = MADE_F, V = MADE_V };

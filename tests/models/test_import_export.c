@@ -2,6 +2,8 @@
  * those that tests/engine/test_positions.c computes with. */
 #include "tests/support/refusals.h"
 
+#include "engine/kernels/linear.h"
+
 /* What the model file says of both stacks' positions. */
 TEST(test_every_encoding)
 {

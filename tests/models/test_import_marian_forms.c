@@ -1,6 +1,8 @@
 /* What Marian's configurations can say, on small synthetic models: taken as said, or refused by key and value. */
 #include "tests/support/made_marian.h"
 
+#include "engine/kernels/linear.h"
+
 static const ferry_model_file *made(const marian_kind *kind)
 {
     return converted(marian_folder(kind));
@@ -158,7 +160,7 @@ TEST(test_integers)
         const ferry_matrix *matrices[] = {&layer->ffn_up, &layer->ssru.forget};
         check_file_keys(file, "origin.kind bergamot; decoding.beam 1; decoding.length_factor 2");
         assert_int_equal(file->transformer.sentence_inputs, i < 2);
-        assert_int_equal(layer->ffn_up.kind == FERRY_MATRIX_CODES, i < 2);
+        assert_int_equal(layer->ffn_up.kind == FERRY_MATRIX_INT8, i < 2);
         assert_int_equal(file->transformer.output.kind, FERRY_MATRIX_FLOATS);
         if (i < 2) assert_true(matrices[0]->multiplier == 16 && matrices[0]->input_multiplier == 0);
         check_linear(matrices[0], "decoder_l1_ffn_W1", MARIAN_F, MARIAN_D);

@@ -2,6 +2,7 @@
 #include "tests/support/plan_bench.h"
 
 #include "base/tensor.h"
+#include "engine/kernels/linear.h"
 
 static void refuse_plan(const ferry_import_options *options, ferry_status status, const char *what)
 {
@@ -262,7 +263,7 @@ static void check_coarse(const char *name, int32_t N, int32_t K)
     static int8_t codes[FERRY_LANES * (ROWS + 3)];
     const ferry_tensor *coarse = written("output_coarse.weight", FERRY_I8);
     const ferry_tensor *scale = written("output_coarse.scale", FERRY_F32), *exact = ferry_gguf_tensor(&file, name);
-    const size_t bytes = ferry_codes_size(FERRY_LANES, K);
+    const size_t bytes = ferry_int8_size(FERRY_LANES, K);
     double norm = 0, step = 0;
     assert_true(coarse->dims == 3 && coarse->shape[0] == (N + 15) / 16);
     assert_true(coarse->shape[1] == (K + 3) / 4 && coarse->shape[2] == 64);
@@ -270,7 +271,7 @@ static void check_coarse(const char *name, int32_t N, int32_t K)
     for (int32_t n = 0; n < N; n += FERRY_LANES) {
         for (int32_t i = 0; i < FERRY_LANES * K; i++)
             panel[i] = panel_value(exact, n + i % FERRY_LANES, i / FERRY_LANES);
-        ferry_codes_from_panel(panel, K, codes, scales);
+        ferry_int8_from_panel(panel, K, codes, scales);
         assert_memory_equal((const int8_t *)coarse->data + (size_t)n / FERRY_LANES * bytes, codes, bytes);
         assert_memory_equal((const float *)scale->data + n, scales,
                             (size_t)(N - n < FERRY_LANES ? N - n : FERRY_LANES) * sizeof *scales);
@@ -298,7 +299,7 @@ static void check_nibbles(const char *name, int32_t N, int32_t K)
     double most = 0, step = 0;
     for (int32_t n = 0; n < N; n += FERRY_LANES) {
         ferry_nibbles_error error;
-        ferry_nibbles_from_panel((const int8_t *)exact->data + ferry_codes_size(n, K), K, nibbles, &error);
+        ferry_nibbles_from_panel((const int8_t *)exact->data + ferry_int8_size(n, K), K, nibbles, &error);
         assert_memory_equal((const uint8_t *)coarse->data + ferry_nibbles_size(n, K), nibbles, bytes);
         for (int l = 0; l < FERRY_LANES && n + l < N; l++) {
             double squares = 0;

@@ -1,5 +1,7 @@
 #include "plain_graph.h"
 
+#include "engine/kernels/linear.h"
+
 enum { D = 24, MOST_ROWS = 48, MOST_WIDTH = 32 }; /* of small_model.h */
 
 typedef double row[MOST_WIDTH];

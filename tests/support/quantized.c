@@ -1,30 +1,38 @@
 #include "quantized.h"
 
+#include "base/system.h"
+
 void pack_quantized(quantized *w)
 {
     const int32_t N = w->matrix.N, K = w->matrix.K;
     for (int32_t n = 0; n < N; n += 16) {
-        ferry_codes_pack(w->codes + (size_t)(n / 16) * ferry_codes_size(16, K), w->q + (size_t)n * (size_t)K,
-                         N - n < 16 ? N - n : 16, K);
+        ferry_int8_pack(w->codes + (size_t)(n / 16) * ferry_int8_size(16, K), w->q + (size_t)n * (size_t)K,
+                        N - n < 16 ? N - n : 16, K);
     }
-    ferry_input_limits_init(w->matrix.limits, w->codes, N, K);
-    assert_non_null(ferry_input_limits_find(w->matrix.limits, FERRY_LIMITED_ROWS));
 }
 
 quantized new_quantized(int32_t N, int32_t K, bool with_scales, bool with_bias, float input_multiplier)
 {
-    quantized w = {.q = new_memory((size_t)N * (size_t)K), .codes = new_memory(ferry_codes_size(N, K))};
+    quantized w = {.q = new_memory((size_t)N * (size_t)K), .codes = new_memory(ferry_int8_size(N, K))};
     for (size_t i = 0; i < (size_t)N * (size_t)K; i++) w.q[i] = (int8_t)random_between(-127.99f, 127.99f);
     w.scales = new_floats((size_t)N, 0.001f, 0.01f);
     w.bias = new_floats((size_t)N, -1.0f, 1.0f);
-    w.matrix =
-        (ferry_matrix){FERRY_MATRIX_CODES, .N = N, .K = K, .codes = w.codes, .input_multiplier = input_multiplier};
+    w.matrix = (ferry_matrix){FERRY_MATRIX_INT8, .N = N, .K = K, .int8 = w.codes, .input_multiplier = input_multiplier};
     w.matrix.scales = with_scales ? w.scales : NULL;
     w.matrix.multiplier = with_scales ? 0.0f : 97.3f;
     w.matrix.bias = with_bias ? w.bias : NULL;
-    w.matrix.limits = new_memory(ferry_input_limits_size(K));
     pack_quantized(&w);
     return w;
+}
+
+void begin_extra(const ferry_kernels *kernels, const ferry_matrix *matrix)
+{
+    enum { ROWS = 128, PRODUCTS = 16, PRODUCT_ROWS = ROWS / PRODUCTS };
+    void *memory = ferry_aligned_alloc(64, ferry_rows_i8_size(kernels, PRODUCT_ROWS, matrix->K));
+    assert_non_null(memory);
+    kernels->extra->matrix_begin(matrix);
+    for (int i = 0; i < PRODUCTS; i++) (void)ferry_rows_i8_begin(kernels, PRODUCT_ROWS, &matrix, 1, memory);
+    ferry_aligned_free(memory);
 }
 
 static void run_once(const ferry_kernels *kernels, float *const *y, const ferry_rows *rows,
@@ -40,22 +48,27 @@ static void run_once(const ferry_kernels *kernels, float *const *y, const ferry_
 void run_many(const ferry_kernels *kernels, float *const *y, const ferry_rows *rows,
               const ferry_matrix *const *matrices, int32_t count)
 {
-    ferry_matrix without[FERRY_LINEAR_MAX];
+    ferry_matrix with[FERRY_LINEAR_MAX];
     const ferry_matrix *all[FERRY_LINEAR_MAX];
     float *again[FERRY_LINEAR_MAX];
+    ferry_arena arena = {0};
     for (int32_t m = 0; m < count; m++) {
-        without[m] = *matrices[m];
-        without[m].limits = NULL;
-        all[m] = &without[m];
-        again[m] = malloc((size_t)rows->count * (size_t)without[m].N * sizeof *again[m]);
+        with[m] = *matrices[m];
+        all[m] = &with[m];
+        if (with[m].kind == FERRY_MATRIX_INT8) {
+            assert_int_equal(ferry_matrix_begin(&with[m], kernels, &arena, NULL), FERRY_OK);
+            if (kernels->extra != NULL) begin_extra(kernels, &with[m]);
+        }
+        again[m] = malloc((size_t)rows->count * (size_t)with[m].N * sizeof *again[m]);
         assert_non_null(again[m]);
     }
     run_once(kernels, y, rows, matrices, count);
     run_once(kernels, again, rows, all, count);
     for (int32_t m = 0; m < count; m++) {
-        assert_memory_equal(again[m], y[m], (size_t)rows->count * (size_t)without[m].N * sizeof *again[m]);
+        assert_memory_equal(again[m], y[m], (size_t)rows->count * (size_t)with[m].N * sizeof *again[m]);
         free(again[m]);
     }
+    ferry_arena_destroy(&arena);
 }
 
 void run(const ferry_kernels *kernels, float *y, const float *x, int32_t rows, const ferry_matrix *matrix)

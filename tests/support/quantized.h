@@ -11,15 +11,19 @@ typedef struct quantized {
     int8_t *q; /* [N, K] */
     int8_t *codes;
     float *scales, *bias;
-} quantized; /* its limits are known */
+} quantized;
 
 /* Random codes; scales [N], or a multiplier. */
 quantized new_quantized(int32_t N, int32_t K, bool with_scales, bool with_bias, float input_multiplier);
-/* q → codes and limits. */
+/* q → codes. */
 void pack_quantized(quantized *w);
 
-/* ferry_linear_many with an arena of its own, which must be released; and again without the matrices' limits, which
- * must give the same bytes. */
+/* Initializes matrix->extra (kernels->extra is not NULL), and lets the kernels find out what they find out once many
+ * rows have been multiplied. */
+void begin_extra(const ferry_kernels *kernels, const ferry_matrix *matrix);
+
+/* ferry_linear_many with an arena of its own, which must be released; and again with the additional data of int8
+ * matrices, which must give the same bytes. */
 void run_many(const ferry_kernels *kernels, float *const *y, const ferry_rows *rows,
               const ferry_matrix *const *matrices, int32_t count);
 void run(const ferry_kernels *kernels, float *y, const float *x, int32_t rows, const ferry_matrix *matrix);

@@ -3,6 +3,7 @@
 #include <float.h>
 
 #include "base/tensor.h"
+#include "engine/kernels/coarse.h"
 #include "engine/kernels/linear.h"
 #include "random.h"
 
@@ -71,10 +72,10 @@ static void add_codes(builder *b, const char *name, const float *weight, int32_t
         for (int32_t r = 0; r < count; r++) {
             const float *row = weight + (size_t)(first + r) * (size_t)K;
             int8_t *out = panel + (size_t)r * (size_t)K;
-            if (rows) ferry_codes_quantize(row, K, out, &scales[first + r]);
+            if (rows) ferry_int8_quantize(row, K, out, &scales[first + r]);
             for (int32_t k = 0; k < K && !rows; k++) out[k] = (int8_t)rintf(row[k] * multiplier);
         }
-        ferry_codes_pack(codes + ferry_codes_size(first, K), panel, count, K);
+        ferry_int8_pack(codes + ferry_int8_size(first, K), panel, count, K);
     }
     if (rows) memcpy(add(b, name, "scale", FERRY_F32, 1, count_shape), scales, (size_t)N * sizeof *scales);
     if (!rows || b->model.scales == SMALL_BOTH) add_number(b, name, "multiplier", multiplier);
@@ -112,8 +113,7 @@ static ferry_matrix output_matrix(const builder *b, const char *name, int32_t N,
 {
     const ferry_type type = b->model.type;
     const void *data = tensor_data(b, ferry_name_format("%s.weight", name).text);
-    ferry_matrix matrix = {type == FERRY_I8 ? FERRY_MATRIX_CODES : FERRY_MATRIX_FLOATS, .N = N, .K = K,
-                           .weights = data};
+    ferry_matrix matrix = {type == FERRY_I8 ? FERRY_MATRIX_INT8 : FERRY_MATRIX_FLOATS, .N = N, .K = K, .weights = data};
     if (type == FERRY_F16) {
         float *panels = kept_memory(ferry_panels_count(N, K) * sizeof *panels);
         for (size_t i = 0; i < ferry_panels_count(N, K); i++) panels[i] = ferry_f16_to_f32(((const uint16_t *)data)[i]);
@@ -128,7 +128,7 @@ static void add_coarse(builder *b, const char *name, int32_t N, int32_t K)
 {
     const small_coarse kind = b->model.coarse;
     const ferry_matrix output = output_matrix(b, name, N, K);
-    const bool int8 = output.kind == FERRY_MATRIX_CODES;
+    const bool int8 = output.kind == FERRY_MATRIX_INT8;
     const size_t panels = ((size_t)N + 15) / 16, columns = ((size_t)K + (int8 ? 0 : 3)) / (int8 ? 8 : 4);
     const size_t panel = columns * 64, size = panels * panel;
     const int64_t type_shape[] = {(int64_t)panels, K, 16}, scale_shape[] = {N + (kind == SMALL_COARSE_SCALES)};

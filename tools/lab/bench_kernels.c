@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { REPETITIONS = 7, MAX_CONTENDERS = 7, COLD_BYTES = 160 << 20, MAX_ROWS = 2048 };
+enum { REPETITIONS = 7, MAX_CONTENDERS = 7, COLD_BYTES = 160 << 20, MAX_ROWS = 2048, WARM_ROWS = 128 };
 
 typedef struct shape {
     int32_t rows, K, N;
@@ -156,9 +156,9 @@ static double reading(const bench *b, const char *isa, size_t size, bool cold)
 typedef struct bench_i8 {
     const bench *bench;
     ferry_context context;
-    ferry_rows_i8 inputs;       /* of the shape, quantized */
-    void *memory;               /* theirs */
-    ferry_input_limits *limits; /* of the first matrix */
+    ferry_matrix first;   /* of all that are multiplied */
+    ferry_rows_i8 inputs; /* of the shape, quantized */
+    void *memory;         /* theirs */
     shape shape;
     bool cold;
 } bench_i8;
@@ -167,12 +167,11 @@ typedef struct bench_i8 {
 static double measure_i8(bench_i8 *b, bool alone, int64_t count)
 {
     const shape s = b->shape;
-    size_t size = ferry_codes_size(s.N, s.K), matrices = b->cold ? COLD_BYTES / size : 1;
+    size_t size = ferry_int8_size(s.N, s.K), matrices = b->cold ? COLD_BYTES / size : 1;
     double start = ferry_thread_clock();
     for (int64_t i = 0; i < count; i++) {
-        ferry_matrix matrix = {FERRY_MATRIX_CODES, .N = s.N, .K = s.K, .multiplier = 1.0f, .limits = b->limits};
-        matrix.codes = (const int8_t *)b->bench->weights + (size_t)i % matrices * size;
-        if (b->inputs.nibbles) matrix.kind = FERRY_MATRIX_NIBBLES;
+        ferry_matrix matrix = b->first;
+        matrix.int8 += (size_t)i % matrices * size;
         if (alone)
             b->context.kernels->product_i8(b->bench->y, (size_t)s.N, &b->inputs, &matrix);
         else if (ferry_linear(&b->context, b->bench->y, &(ferry_rows){b->bench->x, s.rows, NULL}, &matrix, NULL) !=
@@ -194,11 +193,10 @@ static void repeat_i8(bench_i8 *b, bool alone, double *seconds)
 static void quantize_all(bench_i8 *b)
 {
     const ferry_kernels *kernels = b->context.kernels;
-    const bool limited = b->shape.rows >= FERRY_LIMITED_ROWS_TOGETHER && !b->inputs.nibbles;
-    ferry_rows_i8_place(&b->inputs, kernels, b->memory);
-    b->inputs.overflow.limits = limited ? ferry_input_limits_find(b->limits, 1) : NULL;
+    const ferry_matrix *first = &b->first;
+    b->inputs = ferry_rows_i8_begin(kernels, b->shape.rows, &first, 1, b->memory);
     for (int32_t i = 0; i < b->shape.rows; i++) {
-        b->inputs.factors[i] = 127.0f / MOST_NORMAL;
+        b->inputs.inverse_scales[i] = 127.0f / MOST_NORMAL;
         kernels->quantize(&b->inputs, b->bench->x + (size_t)i * (size_t)b->shape.K, i);
     }
 }
@@ -219,13 +217,10 @@ static void compare_i8(const bench *b, shape s, bool cold)
     double peaks[REPETITIONS], reads[REPETITIONS], seconds[REPETITIONS], best = 0;
     const ferry_kernels *const *kernels = ferry_kernels_available();
     const double work = 2e-9 * (double)s.rows * (double)s.K * (double)s.N;
-    const size_t size = ferry_codes_size(s.N, s.K);
-    bench_i8 run = {.bench = b, .shape = s, .cold = cold, .inputs = {.rows = s.rows, .K = s.K}};
+    const size_t size = ferry_int8_size(s.N, s.K);
+    bench_i8 run = {.bench = b, .shape = s, .cold = cold};
     run.memory = aligned_alloc(64, ferry_round_up(largest_inputs(s), 64));
-    run.limits = malloc(ferry_input_limits_size(s.K));
-    if (run.memory == NULL || run.limits == NULL) exit(1);
-    ferry_input_limits_init(run.limits, (const int8_t *)b->weights, s.N, s.K);
-    ferry_input_limits_find(run.limits, FERRY_LIMITED_ROWS);
+    if (run.memory == NULL) exit(1);
     for (int r = 0; r < REPETITIONS; r++) {
         peaks[r] = peak_i8(kernels[0]->isa);
         reads[r] = reading(b, kernels[0]->isa, size, cold);
@@ -233,6 +228,11 @@ static void compare_i8(const bench *b, shape s, bool cold)
     printf("%s %5d × %5d × %5d", cold ? "cold" : "warm", s.rows, s.K, s.N);
     for (int i = 0; kernels[i] != NULL; i++) {
         run.context = (ferry_context){.kernels = kernels[i]};
+        run.first = (ferry_matrix){FERRY_MATRIX_INT8, .N = s.N, .K = s.K, .int8 = (const int8_t *)b->weights,
+                                   .multiplier = 1.0f};
+        if (ferry_matrix_begin(&run.first, kernels[i], &run.context.arena, NULL) != FERRY_OK) exit(1);
+        /* Some kernels are faster once many rows have been multiplied. */
+        for (int32_t rows = 0; rows < WARM_ROWS; rows += s.rows) measure_i8(&run, false, 1);
         repeat_i8(&run, false, seconds);
         const double whole = median(seconds);
         quantize_all(&run);
@@ -241,11 +241,10 @@ static void compare_i8(const bench *b, shape s, bool cold)
         if (i == 0) best = alone;
         printf(" %8.1f %8.1f", work / whole, work / alone);
         if (s.rows <= kernels[i]->nibbles_rows) {
-            run.inputs.nibbles = true;
+            run.first.kind = FERRY_MATRIX_NIBBLES;
             quantize_all(&run);
             repeat_i8(&run, true, seconds);
             printf(" %8.1f", work / median(seconds));
-            run.inputs.nibbles = false;
         } else if (kernels[i]->nibbles_rows > 0) {
             printf(" %8s", "");
         }
@@ -256,7 +255,6 @@ static void compare_i8(const bench *b, shape s, bool cold)
            100.0 * speed / median(reads));
     fflush(stdout);
     free(run.memory);
-    free(run.limits);
 }
 
 static void print_table_i8(const bench *b)

@@ -8,7 +8,7 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
 
-/* Intel SDM volume 1, 13.3 and volume 2, CPUID: feature bits and the register states that XCR0 shows enabled. */
+/* Intel SDM volume 1, 13.3 and volume 2, CPUID: feature bits, and register states in XCR0. */
 #define ECX1_FMA (1u << 12)
 #define ECX1_OSXSAVE (1u << 27)
 #define ECX1_AVX (1u << 28)
@@ -41,7 +41,7 @@ ferry_cpu_level ferry_cpu_detect(void)
     return FERRY_CPU_AMX;
 }
 
-/* Dot products of int8 in AVX2's registers: not a level, as some CPUs of every level from AVX2 on have them. */
+/* Dot products of int8 in AVX2's registers. Not a level: some CPUs of every level from AVX2 on have them. */
 static bool has_avx_vnni(void)
 {
     uint32_t eax, ebx, ecx, edx;
@@ -66,12 +66,12 @@ static bool has_avx_vnni(void)
 #endif
 
 #define ENTRY(isa, kernel) .kernel = ferry_##kernel##_##isa,
-#define TABLE(name, LEVEL, product_isa, i8_isa, rest_isa, fast, adds_pairs, most_rows)                                 \
+#define TABLE(name, LEVEL, product_isa, i8_isa, rest_isa, fast, has_extra, max_rows)                                   \
     {FERRY_CPU_##LEVEL,                                                                                                \
      {.isa = #name,                                                                                                    \
       .fast_i8 = fast,                                                                                                 \
-      .pairs = adds_pairs,                                                                                             \
-      .nibbles_rows = most_rows,                                                                                       \
+      .extra = has_extra ? &ferry_extra_##i8_isa : NULL,                                                               \
+      .nibbles_rows = max_rows,                                                                                        \
       ENTRY(product_isa, product) FERRY_KERNEL_LIST_I8(ENTRY, i8_isa) FERRY_KERNEL_LIST_REST(ENTRY, rest_isa)}},
 
 static const struct {
@@ -81,7 +81,7 @@ static const struct {
 enum { TABLES = sizeof tables / sizeof *tables };
 
 static const ferry_kernels *supported[TABLES + 1]; /* by CPU and operating system, best first */
-static size_t tile_tables;                         /* of them, at the beginning: those that use tiles */
+static size_t tile_tables;                         /* number of tables that use tiles, the first of `supported` */
 
 static void find_supported(void)
 {
