@@ -6,6 +6,7 @@
 
 #include "engine/api/model.h"
 #include "engine/graph/pass.h"
+#include "engine/graph/state.h"
 
 const char *ferry_inspect_isa(const ferry_model *model)
 {

@@ -6,6 +6,7 @@
 #include "engine/api/translator.h"
 #include "engine/ferry_inspect.h"
 #include "engine/graph/pass.h"
+#include "engine/graph/state.h"
 
 struct ferry_inspect_timer {
     ferry_state state;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/graph/pass.h"
+#include "engine/graph/state.h"
 
 enum {
     MOST_ROWS = 256,      /* of a pass: bounds its activations */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "engine/graph/pass.h"
+#include "engine/graph/state.h"
 
 /* Source tokens that the encoder takes at once (at least one sentence): bounds its activations, which then stay in the
  * cache, while one read of the weights still serves many rows. */

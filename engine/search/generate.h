@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#include "engine/graph/pass.h"
+#include "engine/graph/state.h"
 #include "search.h"
 #include "output_columns.h"
 

@@ -11,7 +11,7 @@
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "engine/graph/pass.h"
+#include "engine/graph/state.h"
 #include "engine/kernels/linear.h"
 #include "search.h"
 
