@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "engine/search/output_columns.h"
 
 /* ---- what workers share ---- */
 

@@ -4,6 +4,7 @@
 
 #include "base/utf8.h"
 #include "engine/graph/pass.h"
+#include "engine/search/force.h"
 #include "job.h"
 
 /* Tokens of either side of the pairs that a worker scores together. */

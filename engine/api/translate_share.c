@@ -2,6 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/search/force.h"
+#include "engine/search/logits.h"
 #include "job.h"
 
 enum {

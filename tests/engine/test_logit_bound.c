@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "engine/search/output_columns.h"
+#include "engine/search/search.h"
 
 enum { MAX_N = 3000, MAX_K = 300 };
 

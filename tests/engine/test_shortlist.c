@@ -1,6 +1,6 @@
 /* Lexical shortlists: which words a sentence may become, and generation restricted to them. */
 #include "engine/api/model.h"
-#include "engine/search/output_columns.h"
+#include "engine/search/decoding.h"
 #include "tests/support/files.h"
 #include "tests/support/jobs.h"
 #include "tests/support/random.h"
