@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "base/system.h"
 #include "engine/graph/transformer.h"
-#include "engine/search/search.h"
+#include "engine/search/decoding.h"
 #include "gguf.h"
 #include "schema.h"
 

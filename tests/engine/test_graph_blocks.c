@@ -6,6 +6,7 @@
 #include "tests/support/small_model.h"
 
 #include "engine/graph/pass.h"
+#include "engine/graph/state.h"
 #include "engine/lines/model.h"
 
 enum { D = 24, V = 21, STATES = 2 + 1 };
