@@ -1,5 +1,5 @@
 /* Byte pair encoding by merges that are ranked by pair. */
-#include "pieces.h"
+#include "bpe.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 enum { NO_SYMBOL = -1 };
 #define NO_RANK UINT32_MAX
 
-static const char mark[] = "</w>"; /* marks the end of a word, except for FERRY_BPE_TOKENIZERS */
+static const char mark[] = "</w>"; /* marks the end of a word, except for FERRY_TOKENIZER_BPE */
 
 static const struct rules {
     bool together; /* all occurrences of a pair are merged at once */
@@ -17,10 +17,10 @@ static const struct rules {
     bool apart;    /* the end of a word is a symbol of its own */
     const char *inner, *last;
 } rules[] = {
-    [FERRY_BPE_TOKENIZERS] = {.together = false},
-    [FERRY_BPE_SUBWORD_NMT_1] = {.together = true, .first = true, .apart = true, .inner = "@@", .last = ""},
-    [FERRY_BPE_SUBWORD_NMT_2] = {.together = true, .first = true, .inner = "@@", .last = ""},
-    [FERRY_BPE_FSMT] = {.together = true, .inner = "", .last = "</w>"},
+    [FERRY_TOKENIZER_BPE] = {.together = false},
+    [FERRY_TOKENIZER_SUBWORD_NMT_1] = {.together = true, .first = true, .apart = true, .inner = "@@", .last = ""},
+    [FERRY_TOKENIZER_SUBWORD_NMT_2] = {.together = true, .first = true, .inner = "@@", .last = ""},
+    [FERRY_TOKENIZER_FSMT] = {.together = true, .inner = "", .last = "</w>"},
 };
 
 /* A pair of symbols that has a merge; rank NO_RANK: a free slot of the table. */
@@ -34,7 +34,7 @@ struct ferry_bpe {
     const struct rules *rules;
     ferry_texts *parts; /* [3 · merge_count] left, right and both together of each merge; NULL: not needed any more */
     char *joined;       /* their bytes */
-    /* Text → symbol. That of FERRY_BPE_TOKENIZERS is the vocabulary; otherwise a symbol is the index of its first
+    /* Text → symbol. That of FERRY_TOKENIZER_BPE is the vocabulary; otherwise a symbol is the index of its first
      * occurrence among the parts. */
     ferry_vocabulary own;
     const ferry_vocabulary *symbols;
@@ -93,7 +93,7 @@ static ferry_status read_merges(ferry_bpe *bpe, const char *name, ferry_error *e
     if (bpe->parts == NULL) return ferry_fail_memory(error, "merges", 2 * bytes);
     FERRY_TRY(split_merges(bpe, name, error));
     bpe->symbols = config->vocabulary;
-    if (config->kind == FERRY_BPE_TOKENIZERS) return FERRY_OK;
+    if (config->kind == FERRY_TOKENIZER_BPE) return FERRY_OK;
     bpe->symbols = &bpe->own;
     return ferry_vocabulary_create(bpe->parts, (int32_t)(3 * count), &bpe->own, error);
 }
@@ -280,7 +280,7 @@ static ferry_status find_joined(const ferry_vocabulary *vocabulary, ferry_view t
 static ferry_status add_characters(const ferry_bpe *bpe, ferry_view word, ferry_bpe_scratch *scratch,
                                    ferry_error *error)
 {
-    const bool pieces = bpe->config.kind == FERRY_BPE_TOKENIZERS;
+    const bool pieces = bpe->config.kind == FERRY_TOKENIZER_BPE;
     const ferry_view word_end = pieces ? bpe->config.word_end : ferry_text_view(bpe->rules->apart ? "" : mark);
     uint32_t code_point;
     bool unknown = false; /* the last character was */
@@ -325,7 +325,7 @@ static ferry_status emit(const ferry_bpe *bpe, ferry_view word, ferry_bpe_scratc
         const size_t begin = scratch->symbols[i].begin, end = scratch->symbols[scratch->symbols[i].next].begin;
         int32_t id = scratch->symbols[i].symbol;
         if (begin == end) break; /* `mark` alone */
-        if (config->kind != FERRY_BPE_TOKENIZERS) {
+        if (config->kind != FERRY_TOKENIZER_BPE) {
             const char *ending = end == word.size ? bpe->rules->last : bpe->rules->inner;
             FERRY_TRY(find_joined(config->vocabulary, (ferry_view){word.data + begin, end - begin},
                                   ferry_text_view(ending), scratch, &id, error));

@@ -4,20 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/texts.h"
 #include "base/utf8.h"
 
 /* ---- vocabulary ---- */
 
 /* The slot that holds `piece`, or the free one where it belongs; *mark is what the slot holds beside an id. The lower
  * half of the piece's hash says where the search begins, the upper half is the mark. */
-static ferry_vocabulary_slot *find_slot(const ferry_vocabulary *vocabulary, ferry_view piece, uint32_t *mark)
+static uint32_t *find_slot(const ferry_vocabulary *vocabulary, ferry_view piece, uint32_t *mark)
 {
     const uint64_t hash = ferry_keyed_hash(vocabulary->key, piece.data, piece.size);
     const uint32_t id_mask = vocabulary->id_mask;
     size_t at = (size_t)((hash & UINT32_MAX) * vocabulary->capacity >> 32);
     *mark = (uint32_t)(hash >> 32) & ~id_mask;
     for (;; at = at + 1 < vocabulary->capacity ? at + 1 : 0) {
-        ferry_vocabulary_slot *slot = &vocabulary->slots[at];
+        uint32_t *slot = &vocabulary->slots[at];
         if (*slot == 0) return slot;
         if ((*slot & ~id_mask) == *mark &&
             ferry_view_equal(ferry_texts_at(vocabulary->pieces, (*slot & id_mask) - 1), piece))
@@ -32,11 +33,11 @@ ferry_status ferry_vocabulary_create(const ferry_texts *pieces, int32_t count, f
     uint32_t id_mask = 1, mark;
     while (id_mask < (uint32_t)count) id_mask = 2 * id_mask + 1;
     memset(vocabulary, 0, sizeof *vocabulary);
-    ferry_vocabulary_slot *slots = calloc(capacity, sizeof *slots);
+    uint32_t *slots = calloc(capacity, sizeof *slots);
     if (slots == NULL) return ferry_fail_memory(error, "the vocabulary", capacity * sizeof *slots);
     *vocabulary = (ferry_vocabulary){pieces, count, slots, capacity, id_mask, ferry_hash_key_create()};
     for (int32_t id = 0; id < count; id++) {
-        ferry_vocabulary_slot *slot = find_slot(vocabulary, ferry_texts_at(pieces, (size_t)id), &mark);
+        uint32_t *slot = find_slot(vocabulary, ferry_texts_at(pieces, (size_t)id), &mark);
         if (*slot == 0) *slot = mark | ((uint32_t)id + 1);
     }
     return FERRY_OK;

@@ -4,12 +4,13 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "tokenizer/moses/moses.h"
+#include "bpe.h"
+#include "sentencepiece_c.h"
+#include "text_rules.h"
 #include "unicode.h"
 
 /* ---- creation ---- */
-
-_Static_assert(FERRY_TOKENIZER_FSMT - FERRY_TOKENIZER_BPE == (int)FERRY_BPE_FSMT - (int)FERRY_BPE_TOKENIZERS,
-               "kinds of merges have one order");
 
 static ferry_status fill_words(ferry_segmenter *segmenter, const ferry_tokenizer_config *config, ferry_error *error)
 {
@@ -32,7 +33,7 @@ ferry_status ferry_segmenter_create(ferry_segmenter *segmenter, const ferry_toke
 {
     const bool merges = config->kind >= FERRY_TOKENIZER_BPE;
     const ferry_bpe_config bpe = {
-        .kind = merges ? (ferry_bpe_kind)(config->kind - FERRY_TOKENIZER_BPE + FERRY_BPE_TOKENIZERS) : FERRY_BPE_NONE,
+        .kind = config->kind,
         .merges = target ? config->target_merges : config->source_merges,
         .merge_count = (size_t)(target ? config->target_merge_count : config->source_merge_count),
         .vocabulary = &segmenter->vocabulary,
@@ -105,14 +106,6 @@ typedef struct encoding {
     ferry_bpe_scratch bpe;
     ferry_error *error;
 } encoding;
-
-ferry_range ferry_range_trim(ferry_view text, size_t begin, size_t end)
-{
-    if (begin == end) return (ferry_range){begin, begin};
-    const ferry_view trimmed = ferry_utf8_trim((ferry_view){text.data + begin, end - begin});
-    const size_t from = (size_t)(trimmed.data - text.data);
-    return (ferry_range){from, from + trimmed.size};
-}
 
 /* The first border that is not before `offset`; or the last one that was found, if that is later. */
 static size_t next_border(encoding *into, size_t offset)

@@ -2,9 +2,14 @@
 #ifndef FERRY_TOKENIZER_SEGMENTER_H
 #define FERRY_TOKENIZER_SEGMENTER_H
 
-#include "tokenizer/moses/moses.h"
-#include "sentencepiece_c.h"
-#include "tokenizer.h"
+#include "pieces.h"
+#include "ranges.h"
+
+typedef struct ferry_bpe ferry_bpe;
+typedef struct ferry_moses ferry_moses;
+typedef struct ferry_spm ferry_spm;
+typedef struct ferry_text_rules ferry_text_rules;
+typedef struct ferry_tokenizer_config ferry_tokenizer_config;
 
 typedef struct ferry_segmenter {
     const ferry_spm *spm;    /* NULL: words and a Unigram model, or a text is pieces */
@@ -34,8 +39,5 @@ int32_t ferry_segmenter_find(const ferry_segmenter *segmenter, ferry_view piece)
  * Errors: LIMIT, FORMAT, MEMORY. */
 ferry_status ferry_segmenter_append(const ferry_segmenter *segmenter, const ferry_moses *moses, ferry_view text,
                                     ferry_ids *ids, ferry_ranges *ranges, ferry_error *error);
-
-/* Bytes begin … end - 1 of a text, without white space at either end. */
-ferry_range ferry_range_trim(ferry_view text, size_t begin, size_t end);
 
 #endif

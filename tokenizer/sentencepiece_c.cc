@@ -10,6 +10,7 @@
 
 extern "C" {
 #include "sentencepiece_c.h"
+#include "sentencepiece_check.h"
 }
 
 #ifdef FERRY_OWN_RUNTIME

@@ -1,5 +1,5 @@
 /* Validates what a SentencePiece model contains, before it is used. */
-#include "sentencepiece_c.h"
+#include "sentencepiece_check.h"
 
 #include <limits.h>
 #include <stdlib.h>

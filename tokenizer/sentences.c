@@ -128,21 +128,9 @@ static bool is_listed(const char *list, ferry_view word)
     char lower[LONGEST_WORD + 8];
     size_t size = 0;
     if (list == NULL || word.size == 0 || word.size > LONGEST_WORD) return false;
-    for (size_t at = 0; at < word.size;) {
-        const size_t begin = at;
-        const uint32_t c = next(word, &at), small = ferry_unicode_lower(c);
-        /* The languages with tables have letters of at most two bytes. */
-        if (small < 0x80) {
-            lower[size++] = (char)small;
-        } else if (small < 0x800) {
-            lower[size++] = (char)(0xC0 | small >> 6);
-            lower[size++] = (char)(0x80 | (small & 0x3F));
-        } else {
-            memcpy(lower + size, word.data + begin, at - begin);
-            size += at - begin;
-        }
-        if (size > LONGEST_WORD) return false;
-    }
+    for (size_t at = 0; at < word.size && size <= LONGEST_WORD;)
+        size += ferry_utf8_put(ferry_unicode_lower(next(word, &at)), lower + size);
+    if (size > LONGEST_WORD) return false;
     for (const char *from = list; *from != '\0';) {
         const size_t length = strcspn(from, " ");
         const size_t suffix = from[0] == '-' ? length - 1 : 0;

@@ -5,7 +5,8 @@
 
 #include "base/utf8.h"
 #include "pieces.h"
-#include "sentencepiece_c.h"
+#include "sentencepiece_check.h"
+#include "tokenizer_config.h"
 #include "unicode.h"
 
 /* Unicode's compatibility forms make of a character up to 11 times its bytes, 13 times with "▁" for each blank. */

@@ -6,23 +6,10 @@
 
 #include "base/texts.h"
 
-/* Flags of an added token: it includes the white space before it, or after it; it is searched in the normalized text.
- */
-enum { FERRY_ADDED_LSTRIP = 1, FERRY_ADDED_RSTRIP = 2, FERRY_ADDED_NORMALIZED = 4, FERRY_ADDED_FLAGS = 7 };
-
 /* The most steps; the most bytes of a step's argument, of an added token and of its normalized form. */
 enum { FERRY_RULES_MAX_STEPS = 16, FERRY_RULES_MAX_TEXT = 512 };
 
-typedef struct ferry_text_rules_config {
-    const ferry_texts *steps; /* [step_count] names, each followed by its arguments */
-    size_t step_count;
-    ferry_view charsmap;        /* of the step "precompiled"; empty: none */
-    const int32_t *added_ids;   /* [added_count] */
-    const int32_t *added_flags; /* [added_count] */
-    size_t added_count;
-    const ferry_texts *pieces; /* [piece_count] by id: the texts of added tokens */
-    int32_t piece_count;
-} ferry_text_rules_config;
+typedef struct ferry_text_rules_config ferry_text_rules_config; /* tokenizer_config.h */
 
 /* Immutable: threads may share it. */
 typedef struct ferry_text_rules ferry_text_rules;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "tokenizer/moses/moses.h"
 #include "segmenter.h"
 #include "unicode.h"
 
@@ -28,60 +29,15 @@ static bool has_subwords(const ferry_tokenizer *tokenizer)
     return tokenizer->config.kind > FERRY_TOKENIZER_BPE;
 }
 
-/* ---- ids and ranges ---- */
-
-ferry_status ferry_ids_insert(ferry_ids *ids, size_t at, int32_t id, ferry_error *error)
-{
-    int32_t *grown = ferry_array_grow(ids->ids, &ids->capacity, ids->count + 1, sizeof *grown);
-    if (grown == NULL) return ferry_fail_memory(error, "tokenizing", ids->count + 1);
-    ids->ids = grown;
-    memmove(grown + at + 1, grown + at, (ids->count - at) * sizeof *grown);
-    grown[at] = id;
-    ids->count++;
-    return FERRY_OK;
-}
-
-ferry_status ferry_ranges_insert(ferry_ranges *ranges, size_t at, ferry_range range, ferry_error *error)
-{
-    ferry_range *grown = ferry_array_grow(ranges->ranges, &ranges->capacity, ranges->count + 1, sizeof *grown);
-    if (grown == NULL) return ferry_fail_memory(error, "tokenizing", ranges->count + 1);
-    ranges->ranges = grown;
-    memmove(grown + at + 1, grown + at, (ranges->count - at) * sizeof *grown);
-    grown[at] = range;
-    ranges->count++;
-    return FERRY_OK;
-}
-
-/* The offset in `text` of `repaired`, one in its repaired copy. *from and *to are what the last call found, which was
- * no larger: an offset in the copy, and the same in the text. */
-static size_t unrepair(ferry_view text, size_t *from, size_t *to, size_t repaired)
-{
-    uint32_t code_point;
-    while (*from < repaired && *to < text.size) {
-        const size_t begin = *to;
-        *from += ferry_utf8_next(text, to, &code_point) ? *to - begin : 3;
-    }
-    return *to;
-}
-
-void ferry_ranges_unrepair(ferry_view text, ferry_range *ranges, size_t count)
-{
-    ferry_range repaired = {0, 0}, original = {0, 0};
-    for (size_t i = 0; i < count; i++)
-        ranges[i] = (ferry_range){unrepair(text, &repaired.begin, &original.begin, ranges[i].begin),
-                                  unrepair(text, &repaired.end, &original.end, ranges[i].end)};
-}
-
 /* ---- creation ---- */
 
 /* ids [size] must be below `count`. */
 static ferry_status check_ids(const char *what, const int32_t *ids, int32_t size, int32_t count, ferry_error *error)
 {
-    for (int32_t i = 0; i < size; i++) {
-        if (ids[i] >= 0 && ids[i] < count) continue;
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: expected ids from 0 to %d, found %d", what, count - 1,
-                          ids[i]);
-    }
+    for (int32_t i = 0; i < size; i++)
+        if (ids[i] < 0 || ids[i] >= count)
+            return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: expected ids from 0 to %d, found %d", what, count - 1,
+                              ids[i]);
     return FERRY_OK;
 }
 
@@ -213,8 +169,7 @@ static ferry_status append_added(const int32_t *added, int32_t count, size_t off
 {
     for (int32_t i = 0; i < count; i++) {
         FERRY_TRY(ferry_ids_insert(ids, ids->count, added[i], error));
-        if (ranges == NULL) continue;
-        FERRY_TRY(ferry_ranges_insert(ranges, ranges->count, (ferry_range){offset, offset}, error));
+        if (ranges != NULL) FERRY_TRY(ferry_ranges_insert(ranges, ranges->count, (ferry_range){offset, offset}, error));
     }
     return FERRY_OK;
 }

@@ -19,116 +19,11 @@
 #ifndef FERRY_TOKENIZER_TOKENIZER_H
 #define FERRY_TOKENIZER_TOKENIZER_H
 
-#include "base/bytes.h"
-#include "base/status.h"
 #include "base/texts.h"
-#include "pieces.h"
-#include "text_rules.h"
+#include "ranges.h"
+#include "tokenizer_config.h"
 
 typedef struct ferry_tokenizer ferry_tokenizer;
-
-/* What pieces <0xNN> are in a translation. */
-typedef enum ferry_decoder_bytes {
-    FERRY_BYTES_EACH, /* bytes; each that is ill-formed becomes U+FFFD */
-    FERRY_BYTES_RUN,  /* bytes; in a run that is ill-formed, each becomes U+FFFD */
-    FERRY_BYTES_NONE  /* pieces like others */
-} ferry_decoder_bytes;
-
-/* What becomes of blanks at the ends of a translation. */
-typedef enum ferry_decoder_blanks {
-    FERRY_BLANKS_TRIM,        /* all white space is left out */
-    FERRY_BLANKS_FIRST_PIECE, /* every "▁" of the first piece is left out */
-    FERRY_BLANKS_FIRST_BLANK, /* one blank at the beginning is left out */
-    FERRY_BLANKS_KEEP
-} ferry_decoder_blanks;
-
-typedef enum ferry_tokenizer_kind {
-    FERRY_TOKENIZER_NONE,          /* the model takes and gives ids */
-    FERRY_TOKENIZER_PIECES,        /* a text is pieces separated by blanks */
-    FERRY_TOKENIZER_SENTENCEPIECE, /* SentencePiece models */
-    FERRY_TOKENIZER_UNIGRAM,       /* words (text_rules.h), and a Unigram model for each of them */
-    /* Merges, in the order of ferry_bpe_kind. */
-    FERRY_TOKENIZER_BPE, /* words as above */
-    FERRY_TOKENIZER_SUBWORD_NMT_1,
-    FERRY_TOKENIZER_SUBWORD_NMT_2,
-    FERRY_TOKENIZER_FSMT
-} ferry_tokenizer_kind;
-
-/* What a model file says of its tokenizer. */
-typedef struct ferry_tokenizer_config {
-    bool present; /* the model has a tokenizer */
-    ferry_tokenizer_kind kind;
-    ferry_view source_model;          /* serialized SentencePiece ModelProto; empty: a text is pieces */
-    ferry_view target_model;          /* the target side's; the same pointer: the same model; empty: not known */
-    const ferry_texts *source_pieces; /* [source_count] by the model's id; empty: no piece has this id */
-    int32_t source_count;
-    const ferry_texts *target_pieces; /* [target_count]; source_pieces when the sides share them */
-    int32_t target_count;
-    int32_t source_unk_id;     /* of pieces outside the source vocabulary */
-    bool leading_tag;          /* a text's start from ">>" to the first "<<" is one piece, not segmented (Marian) */
-    const int32_t *prefix_ids; /* [prefix_count] before the text's ids */
-    int32_t prefix_count;
-    const int32_t *suffix_ids; /* [suffix_count] after them: eos, … */
-    int32_t suffix_count;
-    const int32_t *special_ids; /* [special_count] target ids without text: eos, pad, unk, languages, … */
-    int32_t special_count;
-    /* OPUS-MT's preprocess.sh: full-width and typographic punctuation becomes ASCII, characters of category C become
-     * blanks, blanks are squeezed. */
-    bool opus_punctuation;
-    /* From FERRY_TOKENIZER_BPE on; merges are as in ferry_bpe_config. */
-    const ferry_texts *source_merges; /* [source_merge_count] */
-    int32_t source_merge_count;
-    const ferry_texts *target_merges; /* [target_merge_count]; the same pointer: shared; or a count of 0: not known */
-    int32_t target_merge_count;
-    /* From FERRY_TOKENIZER_SUBWORD_NMT_1 on: a text is divided into Moses' words before its merges, and they are joined
-     * after them; empty: it is not. */
-    ferry_view source_moses; /* its language */
-    ferry_view target_moses; /* that of translations; both are empty, or neither */
-    /* For FERRY_TOKENIZER_BPE, as in ferry_bpe_config: */
-    ferry_view word_end;
-    bool fuse_unknown;
-    bool whole_words;
-    /* For FERRY_TOKENIZER_UNIGRAM and, but for the scores, FERRY_TOKENIZER_BPE, instead of SentencePiece models; both
-     * sides then have one vocabulary: */
-    const double *scores;          /* [source_count] of the Unigram model; NaN: no piece of it. NULL: no such model */
-    bool byte_fallback;            /* its unknown characters become pieces <0xNN> */
-    ferry_text_rules_config rules; /* without `pieces`, which are source_pieces */
-    ferry_decoder_bytes decoder_bytes;
-    ferry_decoder_blanks decoder_blanks;
-} ferry_tokenizer_config;
-
-/* A growing result; empty when zeroed. Its owner frees `ids`. */
-typedef struct ferry_ids {
-    int32_t *ids; /* [count] */
-    size_t count;
-    size_t capacity;
-} ferry_ids;
-
-/* Bytes begin … end - 1 of a text; begin == end: none of them. */
-typedef struct ferry_range {
-    size_t begin, end;
-} ferry_range;
-
-/* The parts of a text that ids stand for; empty when zeroed. Its owner frees `ranges`.
- * - A range has no white space at either end, and lies on borders of characters. An ill-formed byte is a character.
- * - A range begins where the one before it ends, or later, or is the same: ids that are bytes of one character, or
- *   pieces of what normalization made of it, all have its range, extended to the end of the last of them.
- * - Every character but white space is in a range, unless normalization removes it at an end of the text.
- * - Ids without text, like tags, ends of sentences and "▁", have begin == end, at the offset where they stand among the
- * others. */
-typedef struct ferry_ranges {
-    ferry_range *ranges; /* [count] */
-    size_t count;
-    size_t capacity;
-} ferry_ranges;
-
-/* Puts `range` before ranges->ranges[at], at ≤ count. Errors: MEMORY. */
-ferry_status ferry_ranges_insert(ferry_ranges *ranges, size_t at, ferry_range range, ferry_error *error);
-/* Turns ranges [count] in the repaired copy of `text` (ferry_utf8_repair) into those in `text` itself. */
-void ferry_ranges_unrepair(ferry_view text, ferry_range *ranges, size_t count);
-
-/* Puts `id` before ids->ids[at], at ≤ count. Errors: MEMORY. */
-ferry_status ferry_ids_insert(ferry_ids *ids, size_t at, int32_t id, ferry_error *error);
 
 /* The tables of pieces, their bytes, the target's model, merges, and the prefix and suffix ids must outlive the
  * tokenizer; the rest of `config` is copied. *tokenizer belongs to the caller, NULL after a failure. A tokenizer is

@@ -8,7 +8,7 @@
 #include "base/utf8.h"
 #include "engine/file/schema.h"
 #include "engine/kernels/linear.h"
-#include "tokenizer/sentencepiece_c.h"
+#include "tokenizer/sentencepiece_check.h"
 
 _Static_assert((int)FERRY_SPM_MAX_PIECES == (int)FERRY_MAX_VOCABULARY, "a vocabulary may have all pieces");
 

@@ -8,21 +8,6 @@
 
 /* ---- languages ---- */
 
-const ferry_moses_prefix_list ferry_moses_prefixes[] = {
-#include "moses_prefixes.inc"
-};
-const size_t ferry_moses_prefix_count = sizeof ferry_moses_prefixes / sizeof *ferry_moses_prefixes;
-
-bool ferry_moses_speaks(const ferry_moses *moses, const char *codes)
-{
-    const size_t size = strlen(moses->code);
-    for (const char *code = codes; size > 0 && code != NULL; code = strchr(code, ' ')) {
-        code += *code == ' ';
-        if (strncmp(code, moses->code, size) == 0 && (code[size] == ' ' || code[size] == '\0')) return true;
-    }
-    return false;
-}
-
 static ferry_status set_prefixes(ferry_moses *moses, ferry_error *error)
 {
     const char *words = NULL;

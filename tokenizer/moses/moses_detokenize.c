@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "moses.h"
 #include "moses_rules.h"
 
 static const ferry_moses_rule hyphens[] = {{" @-@ ", "-"}, {NULL, NULL}};

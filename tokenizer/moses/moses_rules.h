@@ -3,7 +3,7 @@
 #ifndef FERRY_TOKENIZER_MOSES_RULES_H
 #define FERRY_TOKENIZER_MOSES_RULES_H
 
-#include "moses.h"
+#include "base/texts.h"
 
 /* ---- data ---- */
 
@@ -47,13 +47,13 @@ typedef struct ferry_moses_prefix {
     bool numeric; /* before a number only */
 } ferry_moses_prefix;
 
-struct ferry_moses {
+typedef struct ferry_moses {
     char code[8]; /* NUL-terminated; longer ones have no rules of their own: "" */
     bool fsmt;
     uint32_t letters;             /* FERRY_MOSES_… classes of characters that words consist of */
     ferry_moses_prefix *prefixes; /* [prefix_count], ascending */
     size_t prefix_count;
-};
+} ferry_moses;
 
 /* Whether the language is one of `codes`, separated by blanks. */
 bool ferry_moses_speaks(const ferry_moses *moses, const char *codes);
