@@ -1,6 +1,6 @@
-/* From words to the ids of their pieces: two ways to look pieces up, a hash table (ferry_vocabulary) and a tree of
- * their bytes (ferry_byte_trie), and two segmenters, Unigram and byte pair encoding. All of them are immutable once
- * created, except the scratch memory: threads may share them. */
+/* Pieces and their ids: a hash table (ferry_vocabulary), a tree of bytes (ferry_byte_trie), and the Unigram segmenter,
+ * which divides a word into pieces. (Byte pair encoding: bpe.h.) All are immutable once created, except the scratch
+ * memory: threads may share them. */
 #ifndef FERRY_TOKENIZER_PIECES_H
 #define FERRY_TOKENIZER_PIECES_H
 
@@ -22,7 +22,7 @@ typedef struct ferry_vocabulary {
     uint32_t *slots; /* [capacity], open addressing; at least one is free */
     size_t capacity;
     uint32_t id_mask;
-    ferry_hash_key key; /* pieces are untrusted: nobody shall choose ones that collide */
+    ferry_hash_key key; /* pieces are untrusted: chosen ones must not collide */
 } ferry_vocabulary;
 
 /* `pieces` [count], count ≥ 0, and their bytes belong to the caller and must outlive the vocabulary. Pieces may be
@@ -34,11 +34,11 @@ void ferry_vocabulary_destroy(ferry_vocabulary *vocabulary);
 /* The lowest id of `piece`, or -1. */
 int32_t ferry_vocabulary_find(const ferry_vocabulary *vocabulary, ferry_view piece);
 
-/* ---- texts in a trie: those that a text begins with ---- */
+/* ---- a trie: finds the entries that a text begins with ---- */
 
 typedef struct ferry_byte_node {
-    uint32_t first; /* its children, by their bytes, are nodes first … first + count - 1 */
-    int32_t value;  /* of the text that ends here; -1: none does */
+    uint32_t first; /* its children are nodes first … first + count - 1, ascending by byte */
+    int32_t value;  /* of the entry that ends here; -1: none */
     uint16_t count;
     uint8_t byte;
 } ferry_byte_node;
@@ -53,36 +53,35 @@ typedef struct ferry_byte_entry {
     int32_t value; /* ≥ 0 */
 } ferry_byte_entry;
 
-/* Sorts `entries` [count]. Of equal texts, the one with the largest value counts; empty texts match nowhere. Errors:
- * LIMIT (2³² nodes), MEMORY; *trie is zeroed on failure. */
+/* Sorts `entries` [count]. If texts are equal, the largest value counts; empty texts never match. Errors: LIMIT (2³²
+ * nodes), MEMORY; *trie is zeroed on failure. */
 ferry_status ferry_byte_trie_create(ferry_byte_entry *entries, size_t count, ferry_byte_trie *trie, ferry_error *error);
 /* Allowed on a zeroed object. */
 void ferry_byte_trie_destroy(ferry_byte_trie *trie);
-/* The child of a node; 0: there is none. The root is node 0. */
+/* The child of `node` (root: 0) for `byte`; 0: none. */
 uint32_t ferry_byte_trie_child(const ferry_byte_trie *trie, uint32_t node, uint8_t byte);
 
 /* ---- segmenters ---- */
 
-/* Bytes begin … end - 1 of the word have this id. A status other than FERRY_OK ends the segmentation; the sink fills
- * the caller's error itself. */
+/* Receives the id of bytes begin … end - 1 of the word. A status other than FERRY_OK ends the segmentation; the sink
+ * then has filled the caller's error. */
 typedef ferry_status (*ferry_piece_sink)(void *user, size_t begin, size_t end, int32_t id);
 
 /* ---- Unigram ----
  *
- * The segmentation of a word into the pieces whose scores have the largest sum (Kudo 2018, subword regularization), as
- * the package `tokenizers` finds it: sums in double precision, and of equal ones the first that is found, going from
- * left to right and from shorter to longer pieces. SentencePiece adds in float, which decides otherwise where a
- * character is repeated. */
+ * Divides a word into the pieces whose scores have the largest sum (Kudo 2018, subword regularization), as the package
+ * `tokenizers` does: sums in double precision; of equal sums, the first one found from left to right and from shorter
+ * to longer pieces. SentencePiece adds in float, which can decide otherwise if a character is repeated. */
 
-/* The most bytes of a piece, which are looked at from each character of a word on. */
+/* The largest piece in bytes. At each character of a word, up to this many bytes are searched. */
 enum { FERRY_UNIGRAM_MAX_PIECE = 512 };
 
 typedef struct ferry_unigram_config {
     const ferry_texts *pieces; /* [count] by the model's id */
-    const double *scores;      /* [count]; NaN: no piece of the segmenter has this id */
+    const double *scores;      /* [count]; NaN: the segmenter ignores the piece */
     int32_t count;
-    int32_t unknown;
-    bool byte_fallback; /* the bytes of what no piece covers become pieces <0x00> … <0xFF>, if it has all of them */
+    int32_t unknown;    /* the id of characters without a piece */
+    bool byte_fallback; /* the bytes of unknown text become pieces <0x00> … <0xFF>, if all of its bytes have one */
 } ferry_unigram_config;
 
 typedef struct ferry_unigram {
@@ -95,9 +94,9 @@ typedef struct ferry_unigram {
 /* The best path to an offset in a word. */
 typedef struct ferry_unigram_node {
     double score;
-    size_t length; /* of the last piece; 0: no path leads here */
-    size_t next;   /* offset, on the best path to the end */
-    int32_t id;
+    size_t length; /* bytes of the last piece; 0: no path leads here */
+    size_t next;   /* the next offset on the best path to the end */
+    int32_t id;    /* of the last piece */
 } ferry_unigram_node;
 
 /* Scratch memory of one thread; empty when zeroed. Its owner frees `nodes`. */
@@ -106,12 +105,13 @@ typedef struct ferry_unigram_scratch {
     size_t capacity;
 } ferry_unigram_scratch;
 
-/* The arrays of `config` must outlive *unigram. Errors: UNSUPPORTED (a longer piece), LIMIT, MEMORY; *unigram is then
- * empty. */
+/* The arrays of `config` must outlive *unigram. Errors: UNSUPPORTED (a piece of more than FERRY_UNIGRAM_MAX_PIECE
+ * bytes), LIMIT, MEMORY; *unigram is then empty. */
 ferry_status ferry_unigram_create(const ferry_unigram_config *config, ferry_unigram *unigram, ferry_error *error);
 /* Allowed on a zeroed object. */
 void ferry_unigram_destroy(ferry_unigram *unigram);
-/* Characters without a piece that follow each other are one unknown. Errors: MEMORY, or that of `sink`. */
+/* Calls `sink` for each piece of `word`, in order. Adjacent characters without a piece are one unknown piece. Errors:
+ * MEMORY, or that of `sink`. */
 ferry_status ferry_unigram_segment(const ferry_unigram *unigram, ferry_view word, ferry_unigram_scratch *scratch,
                                    ferry_piece_sink sink, void *user, ferry_error *error);
 

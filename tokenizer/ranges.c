@@ -26,8 +26,8 @@ ferry_status ferry_ranges_insert(ferry_ranges *ranges, size_t at, ferry_range ra
     return FERRY_OK;
 }
 
-/* The offset in `text` of `repaired`, one in its repaired copy. *from and *to are what the last call found, which was
- * no larger: an offset in the copy, and the same in the text. */
+/* The offset in `text` that corresponds to the offset `repaired` in its repaired copy. *from and *to are the offsets in
+ * the copy and in `text` of the last call, whose `repaired` was not larger. */
 static size_t unrepair(ferry_view text, size_t *from, size_t *to, size_t repaired)
 {
     uint32_t code_point;

@@ -6,23 +6,23 @@
 
 typedef struct ferry_texts ferry_texts;
 
-/* What pieces <0xNN> are in a translation. */
+/* How pieces <0xNN> of a translation are decoded. */
 typedef enum ferry_decoder_bytes {
-    FERRY_BYTES_EACH, /* bytes; each that is ill-formed becomes U+FFFD */
-    FERRY_BYTES_RUN,  /* bytes; in a run that is ill-formed, each becomes U+FFFD */
-    FERRY_BYTES_NONE  /* pieces like others */
+    FERRY_BYTES_EACH, /* to bytes; each ill-formed byte becomes U+FFFD */
+    FERRY_BYTES_RUN,  /* to bytes; if a run of them is ill-formed, each of its bytes becomes U+FFFD */
+    FERRY_BYTES_NONE  /* like other pieces: the text "<0xNN>" */
 } ferry_decoder_bytes;
 
-/* What becomes of blanks at the ends of a translation. */
+/* Which blanks at the ends of a translation are removed. */
 typedef enum ferry_decoder_blanks {
-    FERRY_BLANKS_TRIM,        /* all white space is left out */
-    FERRY_BLANKS_FIRST_PIECE, /* every "▁" of the first piece is left out */
-    FERRY_BLANKS_FIRST_BLANK, /* one blank at the beginning is left out */
-    FERRY_BLANKS_KEEP
+    FERRY_BLANKS_TRIM,        /* all white space at both ends */
+    FERRY_BLANKS_FIRST_PIECE, /* every "▁" of the first piece */
+    FERRY_BLANKS_FIRST_BLANK, /* one blank at the beginning */
+    FERRY_BLANKS_KEEP         /* none */
 } ferry_decoder_blanks;
 
 typedef enum ferry_tokenizer_kind {
-    FERRY_TOKENIZER_NONE,          /* the model takes and gives ids */
+    FERRY_TOKENIZER_NONE,          /* none: input and output are ids */
     FERRY_TOKENIZER_PIECES,        /* a text is pieces separated by blanks */
     FERRY_TOKENIZER_SENTENCEPIECE, /* SentencePiece models */
     FERRY_TOKENIZER_UNIGRAM,       /* words (text_rules.h), and a Unigram model for each of them */
@@ -43,8 +43,8 @@ typedef enum ferry_tokenizer_kind {
 
 enum { FERRY_BPE_MAX_MERGES = 1 << 22 };
 
-/* Flags of an added token: it includes the white space before it, or after it; it is searched in the normalized text.
- */
+/* Flags of an added token: it includes the white space before it; it includes the white space after it; it is searched
+ * in the normalized text. */
 enum { FERRY_ADDED_LSTRIP = 1, FERRY_ADDED_RSTRIP = 2, FERRY_ADDED_NORMALIZED = 4, FERRY_ADDED_FLAGS = 7 };
 
 /* The rules that divide a text into words (text_rules.h). */
@@ -60,43 +60,42 @@ typedef struct ferry_text_rules_config {
 } ferry_text_rules_config;
 
 typedef struct ferry_tokenizer_config {
-    bool present; /* the model has a tokenizer */
+    bool present; /* the model file has a tokenizer */
     ferry_tokenizer_kind kind;
     ferry_view source_model;          /* serialized SentencePiece ModelProto; empty: a text is pieces */
-    ferry_view target_model;          /* the target side's; the same pointer: the same model; empty: not known */
-    const ferry_texts *source_pieces; /* [source_count] by the model's id; empty: no piece has this id */
+    ferry_view target_model;          /* the target side's; the same pointer: the same model; empty: unknown */
+    const ferry_texts *source_pieces; /* [source_count] by the model's id; an empty piece: the id has none */
     int32_t source_count;
-    const ferry_texts *target_pieces; /* [target_count]; source_pieces when the sides share them */
+    const ferry_texts *target_pieces; /* [target_count]; the same pointer: the sides share one vocabulary */
     int32_t target_count;
-    int32_t source_unk_id;     /* of pieces outside the source vocabulary */
-    bool leading_tag;          /* a text's start from ">>" to the first "<<" is one piece, not segmented (Marian) */
-    const int32_t *prefix_ids; /* [prefix_count] before the text's ids */
+    int32_t source_unk_id;     /* the id of pieces outside the source vocabulary */
+    bool leading_tag;          /* from ">>" at the start of a text to the first "<<" is one piece (Marian) */
+    const int32_t *prefix_ids; /* [prefix_count] before the ids of the text */
     int32_t prefix_count;
-    const int32_t *suffix_ids; /* [suffix_count] after them: eos, … */
+    const int32_t *suffix_ids; /* [suffix_count] after the ids of the text: eos, … */
     int32_t suffix_count;
     const int32_t *special_ids; /* [special_count] target ids without text: eos, pad, unk, languages, … */
     int32_t special_count;
     /* OPUS-MT's preprocess.sh: full-width and typographic punctuation becomes ASCII, characters of category C become
-     * blanks, blanks are squeezed. */
+     * blanks, runs of blanks become one. */
     bool opus_punctuation;
-    /* From FERRY_TOKENIZER_BPE on; merges are as in ferry_bpe_config. */
+    /* From FERRY_TOKENIZER_BPE on, as in ferry_bpe_config: */
     const ferry_texts *source_merges; /* [source_merge_count] */
     int32_t source_merge_count;
-    const ferry_texts *target_merges; /* [target_merge_count]; the same pointer: shared; or a count of 0: not known */
+    const ferry_texts *target_merges; /* [target_merge_count]; the same pointer: the same merges; count 0: unknown */
     int32_t target_merge_count;
-    /* From FERRY_TOKENIZER_SUBWORD_NMT_1 on: a text is divided into Moses' words before its merges, and they are joined
-     * after them; empty: it is not. */
-    ferry_view source_moses; /* its language */
-    ferry_view target_moses; /* that of translations; both are empty, or neither */
+    /* From FERRY_TOKENIZER_SUBWORD_NMT_1 on: the languages of Moses' words (moses.h), which are made of a text before
+     * the merges, and joined after decoding. Both are empty (no such words), or neither is. */
+    ferry_view source_moses;
+    ferry_view target_moses;
     /* For FERRY_TOKENIZER_BPE, as in ferry_bpe_config: */
     ferry_view word_end;
     bool fuse_unknown;
     bool whole_words;
-    /* For FERRY_TOKENIZER_UNIGRAM and, but for the scores, FERRY_TOKENIZER_BPE, instead of SentencePiece models; both
-     * sides then have one vocabulary: */
-    const double *scores;          /* [source_count] of the Unigram model; NaN: no piece of it. NULL: no such model */
-    bool byte_fallback;            /* its unknown characters become pieces <0xNN> */
-    ferry_text_rules_config rules; /* without `pieces`, which are source_pieces */
+    /* For FERRY_TOKENIZER_UNIGRAM and, except `scores`, FERRY_TOKENIZER_BPE. Both sides have one vocabulary: */
+    const double *scores; /* [source_count] log-probabilities; NaN: the Unigram model lacks the piece; NULL: no model */
+    bool byte_fallback;   /* unknown characters become pieces <0xNN> */
+    ferry_text_rules_config rules; /* `pieces` and `piece_count` are unused: they are source_pieces */
     ferry_decoder_bytes decoder_bytes;
     ferry_decoder_blanks decoder_blanks;
 } ferry_tokenizer_config;
