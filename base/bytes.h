@@ -1,4 +1,4 @@
-/* Bytes and names: views, bounded reading of little-endian numbers (the only one for numbers from files),
+/* Bytes and short texts: views, bounded reading of little-endian numbers (every number from a file is read by it),
  * overflow-checked arithmetic on sizes, and a keyed hash. */
 #ifndef FERRY_BASE_BYTES_H
 #define FERRY_BASE_BYTES_H
@@ -7,12 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Files are mapped, and their arrays used as they lie. */
+/* Model files are mapped, and their arrays are read in place. */
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "Ferry runs on little-endian machines alone: model files are used as they are stored"
+#error "Ferry needs a little-endian machine: the arrays of model files are read in place"
 #endif
 
-/* Bytes owned by someone else. A view may contain NUL bytes and is not NUL-terminated. */
+/* Bytes that the view does not own. They may contain NUL, and no NUL follows them. */
 typedef struct ferry_view {
     const char *data;
     size_t size;
@@ -22,12 +22,12 @@ bool ferry_view_equal(ferry_view a, ferry_view b);
 /* Negative, 0 or positive, as memcmp; a proper prefix comes first. */
 int ferry_view_compare(ferry_view a, ferry_view b);
 
-/* NUL-terminated texts: as a view; equal to a view; with this prefix or suffix. */
+/* `text` is NUL-terminated: its view; whether a view equals it; whether it begins with `start`, ends with `end`. */
 ferry_view ferry_text_view(const char *text);
 bool ferry_view_is(ferry_view view, const char *text);
 bool ferry_text_begins(const char *text, const char *start);
 bool ferry_text_ends(const char *text, const char *end);
-/* strncmp() that takes ASCII letters of either case for the same, whatever the locale. */
+/* strncmp() that ignores the case of ASCII letters, in every locale. */
 int ferry_compare_letters(const char *a, const char *b, size_t size);
 /* A copy that the caller frees; NULL if out of memory. */
 char *ferry_text_copy(const char *text);
@@ -39,19 +39,19 @@ int ferry_hex_digit(char digit);
 /* Two digits for each byte, in lower case, without a NUL: digits [2 × size]. */
 void ferry_hex_digits(const uint8_t *bytes, size_t size, char *digits);
 
-/* A formatted name: of a key, a tensor, a file in a message. Truncated to 255 bytes. */
+/* A short formatted text: the name of a key, a tensor or a file. Truncated to 255 bytes. */
 typedef struct ferry_name {
     char text[256]; /* NUL-terminated */
 } ferry_name;
 ferry_name ferry_name_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Grows the array `data` [*capacity], NULL or an earlier result, to at least `count` elements of `size` bytes: a
- * capacity that is too small at least doubles. Returns the array, which may have moved, or NULL if out of memory, with
- * `data` unchanged. Release it with free(). */
+/* Grows the array `data` [*capacity], NULL or an earlier result, to at least `count` elements of `size` bytes. A
+ * capacity below `count` at least doubles. Returns the array, which may have moved. NULL: out of memory; `data` is
+ * unchanged. Release it with free(). */
 void *ferry_array_grow(void *data, size_t *capacity, size_t count, size_t size);
 
-/* Copies a struct of `from_size` bytes to one of another release, of `size` bytes: fields that it lacks are left out,
- * and those that only it has become 0. */
+/* Copies a struct of one release, `from_size` bytes, to that of another, `size` bytes. Fields that `to` lacks are
+ * dropped; fields that `from` lacks become 0. */
 void ferry_copy_struct(void *to, size_t size, const void *from, size_t from_size);
 
 /* A position in a view. Every read checks the bytes left; a failed read does not move the cursor and returns false. */
@@ -76,7 +76,7 @@ bool ferry_read_f64(ferry_cursor *cursor, double *value);
 /* A view of the next `size` bytes. */
 bool ferry_read_bytes(ferry_cursor *cursor, uint64_t size, ferry_view *view);
 
-/* false when the exact result does not fit. */
+/* False if the exact result exceeds SIZE_MAX. */
 static inline bool ferry_add_size(size_t a, size_t b, size_t *sum)
 {
     return !__builtin_add_overflow(a, b, sum);
@@ -90,8 +90,8 @@ static inline size_t ferry_round_up(size_t n, size_t multiple)
     return (n + multiple - 1) / multiple * multiple;
 }
 
-/* SipHash-1-3 (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012): a hash that nobody can foresee who
- * does not know the key. So whoever chooses the names in a table cannot make them collide. */
+/* SipHash-1-3 (Aumasson and Bernstein, "SipHash: a fast short-input PRF", 2012). Without the key, the hash is
+ * unpredictable: untrusted names cannot be chosen so that they collide in a table. */
 typedef struct ferry_hash_key {
     uint64_t low, high;
 } ferry_hash_key;

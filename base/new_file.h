@@ -1,15 +1,15 @@
-/* A file that is complete when it appears under its name, or does not appear: its bytes go to a temporary file in the
- * same folder, which takes the name at the end.
+/* Writes a file that appears under its name complete, or not at all: the bytes go to a temporary file in the same
+ * folder, which is renamed at the end.
  *
  *     open → write… → finish → close
  *
- * A name that is a link means the file that it points to: the link stays, and its target is replaced or created.
- * Everything else that is no regular file is refused, and so is a file that may not be written. The new file has the
- * permissions of the one that it replaces, less the umask if that belongs to somebody else, and otherwise what the
- * umask leaves. (Windows: what the folder gives.) Other names of the old file (hard links) keep its contents.
+ * If the name is a symbolic link, the link stays, and its target is replaced or created. Folders, devices, pipes and
+ * sockets are refused, and a file that the user may not write. A file that replaces one of the user's has its
+ * permissions; one that replaces somebody else's has its permissions less the umask; a new one has 0666 less the umask.
+ * (Windows: the folder decides.) Hard links to the old file keep the old contents.
  *
- * The temporary file, ferry-RANDOM.part, is created by the first write, and is always a new one. ferry_new_file_close
- * removes it; what ends the process earlier leaves it behind. */
+ * The first write creates the temporary file, ferry-RANDOM.part. ferry_new_file_close removes it; it stays if the
+ * process is killed before. */
 #ifndef FERRY_BASE_NEW_FILE_H
 #define FERRY_BASE_NEW_FILE_H
 
@@ -24,30 +24,30 @@ ferry_temporary_name ferry_temporary_name_create(void);
 bool ferry_is_temporary_name(const char *name);
 
 typedef struct ferry_new_file {
-    const char *path; /* of the caller: names the file in messages, and lasts until ferry_new_file_close */
-    int directory;    /* -1: nothing is open */
+    const char *path; /* for messages; the caller keeps it until ferry_new_file_close */
+    int directory;    /* descriptor of the folder; -1: none */
     char *place;      /* Windows: the path without links, instead of `directory` and `name` */
-    int descriptor;   /* of the temporary file; -1: there is none */
-    unsigned mode;    /* of the file that is replaced, or of a new one */
+    int descriptor;   /* of the temporary file; -1: none */
+    unsigned mode;    /* permissions of the file that is replaced, or 0666 */
     bool owned;       /* the file that is replaced belongs to the user */
-    uint64_t size;    /* written so far */
+    uint64_t size;    /* bytes written */
     char name[256];   /* in the folder */
     ferry_temporary_name temporary;
 } ferry_new_file;
 
-/* Finds the place for the file, and creates nothing yet. Errors: IO. */
+/* Finds the folder and the name for `path`. Creates nothing. Errors: IO. */
 ferry_status ferry_new_file_open(const char *path, ferry_new_file *file, ferry_error *error);
-/* What the next two do. The first call creates the temporary file. */
+/* Writes data [size] at `offset` of the temporary file, which the first call creates. Errors: IO. */
 ferry_status ferry_new_file_write_at(ferry_new_file *file, uint64_t offset, const char *data, size_t size,
                                      ferry_error *error);
 /* Appends. Errors: IO. */
 ferry_status ferry_new_file_write(ferry_new_file *file, const void *data, size_t size, ferry_error *error);
-/* Replaces bytes that were written. Errors: IO. */
+/* Overwrites bytes that ferry_new_file_write appended. Errors: IO. */
 ferry_status ferry_new_file_rewrite(ferry_new_file *file, uint64_t offset, const void *data, size_t size,
                                     ferry_error *error);
-/* Waits until the bytes are on the disk, and puts the file in place. Errors: IO. */
+/* Waits until the bytes are on the disk, then renames the file. Errors: IO. */
 ferry_status ferry_new_file_finish(ferry_new_file *file, ferry_error *error);
-/* Necessary after an open that succeeded; allowed after one that failed. */
+/* Required after ferry_new_file_open succeeded, allowed after it failed. */
 void ferry_new_file_close(ferry_new_file *file);
 
 #endif

@@ -18,8 +18,8 @@
 #endif
 
 enum {
-    MOST_LINKS = 40, /* as Linux follows */
-    FOR_ALL = 0666,  /* less the umask */
+    MAX_LINKS = 40, /* Linux's own limit */
+    FOR_ALL = 0666, /* less the umask */
 };
 
 static ferry_status fail(const ferry_new_file *file, const char *what, ferry_error *error)
@@ -29,8 +29,8 @@ static ferry_status fail(const ferry_new_file *file, const char *what, ferry_err
 
 /* ---- the place ---- */
 
-/* Makes the folder of `path`, which begins at file->directory, the new file->directory, and keeps the name in it. False
- * and errno if that fails. Cuts `path`. */
+/* Opens the folder of `path`, relative to file->directory, as the new file->directory. Sets file->name to the last part
+ * of `path`, which is cut there. False and errno on failure. */
 static bool enter_folder(ferry_new_file *file, char *path)
 {
     char *slash = strrchr(path, '/');
@@ -48,9 +48,8 @@ static bool enter_folder(ferry_new_file *file, char *path)
     return file->directory >= 0;
 }
 
-/* The rule that Linux has for opening (fs.protected_symlinks), since links are read here: in a folder where everybody
- * may create files but not remove those of others, only one's own links and those of the folder's owner are followed.
- */
+/* Linux's rule for opening links (fs.protected_symlinks), which does not cover reading them: in a sticky folder that
+ * everybody may write, a link is followed only if the user or the folder's owner owns it. False and errno if not. */
 static bool may_follow(int directory, const struct stat *link)
 {
     const mode_t shared = S_ISVTX | S_IWOTH;
@@ -61,7 +60,7 @@ static bool may_follow(int directory, const struct stat *link)
     return false;
 }
 
-/* As read_link, but a link may fill `path`. */
+/* As read_link, but the target may fill all of `path`, without room for a NUL. */
 #if defined(O_PATH)
 static ssize_t target_of_link(int directory, const char *name, char *path, size_t size)
 {
@@ -77,7 +76,7 @@ static ssize_t target_of_link(int directory, const char *name, char *path, size_
     return length;
 }
 #else
-/* The link could be exchanged between the two calls: this system has none that would prevent it. */
+/* The link could be exchanged between the two calls: without O_PATH, nothing prevents this. */
 static ssize_t target_of_link(int directory, const char *name, char *path, size_t size)
 {
     struct stat status;
@@ -87,8 +86,8 @@ static ssize_t target_of_link(int directory, const char *name, char *path, size_
 }
 #endif
 
-/* Reads the link `name` into `path`. Its length is 0 if it is none, or if there is no such file, -1 and errno on
- * failure. */
+/* Reads the target of the link file->name into `path`. Returns its length; 0 if the name is no link or does not exist;
+ * -1 and errno on failure. */
 static ssize_t read_link(const ferry_new_file *file, char *path, size_t size)
 {
     const ssize_t length = target_of_link(file->directory, file->name, path, size);
@@ -97,7 +96,7 @@ static ssize_t read_link(const ferry_new_file *file, char *path, size_t size)
     return -1;
 }
 
-/* Sets file->directory and file->name to the end of all links. False and errno if there is none. */
+/* Follows all links: sets file->directory and file->name to the last target. False and errno on failure. */
 static bool find_place(ferry_new_file *file)
 {
     char path[PATH_MAX];
@@ -105,7 +104,7 @@ static bool find_place(ferry_new_file *file)
         errno = ENAMETOOLONG;
         return false;
     }
-    for (int links = 0; links <= MOST_LINKS; links++) {
+    for (int links = 0; links <= MAX_LINKS; links++) {
         if (!enter_folder(file, path)) return false;
         const ssize_t length = read_link(file, path, sizeof path);
         if (length <= 0) return length == 0;
@@ -115,7 +114,7 @@ static bool find_place(ferry_new_file *file)
     return false;
 }
 
-/* What is there now must be a file that may be replaced, or nothing. */
+/* The name must be free, or that of a regular file that the user may write. */
 static ferry_status check_place(ferry_new_file *file, ferry_error *error)
 {
     ferry_file_info info;
@@ -136,7 +135,7 @@ ferry_status ferry_new_file_open(const char *path, ferry_new_file *file, ferry_e
 {
     ferry_file_info info;
     *file = (ferry_new_file){.path = path, .directory = -1, .descriptor = -1, .mode = FOR_ALL};
-    /* What the system finds there may have no name of its own, as the pipe behind a name in /dev/fd. */
+    /* First by the whole path: a name in /dev/fd leads to a pipe that has no name of its own. */
     if (ferry_file_examine(path, &info)) FERRY_TRY(ferry_expect_regular_file(path, info.kind, error));
     const ferry_status found = find_place(file) ? check_place(file, error) : fail(file, "cannot create", error);
     if (found != FERRY_OK) ferry_new_file_close(file);
@@ -151,8 +150,8 @@ static ferry_status create(ferry_new_file *file, ferry_error *error)
     file->descriptor =
         openat(file->directory, file->temporary.text, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, file->mode);
     if (file->descriptor < 0) return fail(file, "cannot create a file beside it", error);
-    /* The umask is no matter for one's own file, but in a folder for all, somebody may have made one that all may
-     * write. If the system refuses this, less is permitted than before. */
+    /* The umask does not apply to the replacement of one's own file. It does to that of somebody else's, who may have
+     * permitted everybody to write it. If fchmod() fails, the file permits less than the old one. */
     if (file->owned) fchmod(file->descriptor, file->mode);
     return FERRY_OK;
 }
@@ -174,8 +173,8 @@ ferry_status ferry_new_file_write_at(ferry_new_file *file, uint64_t offset, cons
 
 /* ---- the end ---- */
 
-/* To the disk: otherwise a crash of the system could leave the name with an empty file. Where files cannot be
- * synchronized (EINVAL), there is nothing to wait for. */
+/* Waits for the disk: otherwise the name could be left with an empty file if the system crashes. EINVAL means that the
+ * file system does not synchronize. */
 static bool synchronize(int descriptor)
 {
     int result;

@@ -1,4 +1,4 @@
-/* A new file in memory (files_wasm.h), of which there is one at a time. */
+/* One new file at a time, in memory (files_wasm.h). */
 #include "new_file.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@ ferry_status ferry_new_file_open(const char *path, ferry_new_file *file, ferry_e
 ferry_status ferry_new_file_write_at(ferry_new_file *file, uint64_t offset, const char *data, size_t size,
                                      ferry_error *error)
 {
-    if (offset < spool.size) { /* ferry_new_file_rewrite: within what was written */
+    if (offset < spool.size) { /* ferry_new_file_rewrite */
         memcpy(spool.memory + offset, data, size);
         return FERRY_OK;
     }

@@ -9,7 +9,7 @@
 #include "system.h"
 #include "wide_windows.h"
 
-enum { MOST_WRITTEN = 1 << 30 };
+enum { MAX_WRITTEN = 1 << 30 };
 
 static ferry_status fail(const ferry_new_file *file, const char *what, ferry_error *error)
 {
@@ -18,7 +18,7 @@ static ferry_status fail(const ferry_new_file *file, const char *what, ferry_err
 
 /* ---- the place ---- */
 
-/* The folder of a file, which the caller frees. */
+/* The folder of the file `path`. The caller frees it. */
 static char *folder_of(const char *path)
 {
     const char *base = ferry_path_base(path);
@@ -27,7 +27,7 @@ static char *folder_of(const char *path)
     return folder;
 }
 
-/* Whether there is a folder for the file; errno if not. */
+/* Whether the folder of the file `path` exists and the path names a file in it. Sets errno if not. */
 static bool has_folder(const char *path)
 {
     ferry_file_info info;
@@ -41,7 +41,7 @@ static bool has_folder(const char *path)
     return base[0] != '\0' && info.kind == FERRY_KIND_FOLDER;
 }
 
-/* What is there now must be a file that may be replaced, or nothing. */
+/* The path must be free, or that of a regular file that is not read-only. */
 static ferry_status find_place(ferry_new_file *file, ferry_error *error)
 {
     ferry_file_info info;
@@ -67,7 +67,7 @@ ferry_status ferry_new_file_open(const char *path, ferry_new_file *file, ferry_e
 
 /* ---- the bytes ---- */
 
-/* The path of the temporary file, beside the other. */
+/* The path of the temporary file. The caller frees it. */
 static wchar_t *temporary_path(const ferry_new_file *file)
 {
     char *folder = folder_of(file->place);
@@ -96,7 +96,7 @@ ferry_status ferry_new_file_write_at(ferry_new_file *file, uint64_t offset, cons
     while (size > 0) {
         OVERLAPPED place = {.Offset = (DWORD)offset, .OffsetHigh = (DWORD)(offset >> 32)};
         DWORD count = 0;
-        if (!WriteFile(handle, data, size < MOST_WRITTEN ? (DWORD)size : MOST_WRITTEN, &count, &place)) {
+        if (!WriteFile(handle, data, size < MAX_WRITTEN ? (DWORD)size : MAX_WRITTEN, &count, &place)) {
             ferry_set_errno();
             return fail(file, "cannot write", error);
         }
@@ -109,7 +109,7 @@ ferry_status ferry_new_file_write_at(ferry_new_file *file, uint64_t offset, cons
 
 /* ---- the end ---- */
 
-/* Closes the temporary file; what = NULL: removes it; else gives it the name `what`, which it replaces. */
+/* Closes the temporary file and renames it to `what`, which it replaces (NULL: removes it). */
 static bool leave(ferry_new_file *file, const char *what)
 {
     wchar_t *path = temporary_path(file), *name = what != NULL ? ferry_wide(what) : NULL;

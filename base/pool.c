@@ -9,14 +9,14 @@
 #include "threads.h"
 #include "system.h"
 
-/* How long a helper spins before it sleeps: longer than the usual time between two products. */
+/* How long a helper spins before it sleeps: longer than the typical time between two products. */
 #define SPIN_SECONDS 1e-4
-/* Spins between two calls of ferry_thread_yield: the thread that this one waits for may have no processor. */
+/* Spins between two calls of ferry_thread_yield, without which the awaited thread might get no processor. */
 enum { SPINS = 64 };
-/* Threads need less than half of it (the compiler refuses frames above 16 kB); besides, glibc keeps the program's
- * thread-local variables there. */
+/* A thread uses less than half of its stack (the compiler refuses frames above 16 kB). The rest is for the program's
+ * thread-local variables, which glibc puts there. */
 enum { STACK_BYTES = 256 << 10 };
-/* Keeps what one thread writes often off the cache lines that others read often. */
+/* A cache line of its own for fields that one thread writes often, away from fields that others read. */
 #define OWN_LINE _Alignas(64)
 
 typedef struct worker {
@@ -25,18 +25,19 @@ typedef struct worker {
     int32_t index;
 } worker;
 
-/* Work that its owner shares with helpers. The owner takes parts from the front and helpers from the back, so that each
- * returns to what its cache may still hold. A helper enters before it checks whether the job is open, and the owner
- * closes the job before it waits for those inside: a helper that finds it open may use it until it leaves. */
+/* The parts that an item shares with helpers. Its worker, the owner, takes parts from the front, helpers from the back:
+ * each finds the data of its last parts in its cache. A helper increments `inside` before it checks whether the job is
+ * open; the owner closes the job before it waits for `inside` to be 0. So a helper that finds the job open may use it
+ * until it decrements `inside`. */
 typedef struct shared_job {
-    OWN_LINE atomic_size_t state; /* grows; odd: open */
+    OWN_LINE atomic_size_t state; /* number of openings and closings; odd: open */
     void (*work)(void *user, size_t part);
     void *user;
     size_t count;
     OWN_LINE atomic_flag owned;
-    atomic_size_t taken;     /* parts, from either end */
-    atomic_size_t from_back; /* of them */
-    atomic_int inside;       /* helpers */
+    atomic_size_t taken;     /* parts taken, from either end */
+    atomic_size_t from_back; /* parts taken from the back */
+    atomic_int inside;       /* helpers that may use the job */
 } shared_job;
 
 struct ferry_pool {
@@ -44,24 +45,24 @@ struct ferry_pool {
     ferry_condition wake; /* a run began, or the pool ends */
     ferry_condition help; /* a job was opened, or the run ended */
     uint64_t run;         /* number of the current run */
-    int32_t busy;         /* threads that have items of it, or have not looked yet */
+    int32_t busy;         /* threads that may still take an item of the run */
     bool stop;
     void (*work)(void *user, int32_t worker, size_t item);
     void *user;
     size_t count;
     atomic_size_t next;
     atomic_uint_least64_t ended; /* number of the last run that ended */
-    atomic_int helpers;          /* threads that have no more items */
-    atomic_bool asleep;          /* some of them wait for `help` */
+    atomic_int helpers;          /* threads that found no item left */
+    atomic_bool asleep;          /* helpers wait for `help` */
     shared_job job;
-    int64_t process; /* that has the threads: a child of fork() has none of them */
+    int64_t process; /* the id of the process that has the threads: a child of fork() has none */
     int32_t threads; /* without the caller */
     worker workers[];
 };
 
 /* ---- helping ---- */
 
-/* One turn of a thread that waits for another. */
+/* One turn of a busy-waiting loop. */
 static void spin(uint32_t *spins)
 {
     if (++*spins % SPINS == 0) {
@@ -80,7 +81,7 @@ static bool is_open(size_t state)
     return state % 2 == 1;
 }
 
-/* Does what is left of an open job. Returns the state in which it found the job. */
+/* Does the remaining parts of the job if it is open. Returns the state that it found. */
 static size_t help_job(shared_job *job)
 {
     atomic_fetch_add(&job->inside, 1);
@@ -92,7 +93,7 @@ static size_t help_job(shared_job *job)
     return state;
 }
 
-/* Whether there is a reason to wake for a helper of the run that has seen the job in state `seen`. */
+/* Whether the run has ended, or a job is open that a helper which last saw the state `seen` has not seen. */
 static bool must_wake(ferry_pool *pool, uint64_t run, size_t seen)
 {
     const size_t state = atomic_load(&pool->job.state);
@@ -117,7 +118,7 @@ static void wake_helpers(ferry_pool *pool)
     ferry_mutex_unlock(&pool->mutex);
 }
 
-/* Until the run has ended. */
+/* Helps with shared parts until the run has ended. */
 static void help(ferry_pool *pool, uint64_t run)
 {
     size_t seen = 0;
@@ -193,7 +194,7 @@ static void serve(void *argument)
     worker *self = argument;
     ferry_pool *pool = self->pool;
     uint64_t seen = 0;
-    (void)ferry_floats_begin(); /* threads begin with their creator's */
+    (void)ferry_floats_begin(); /* a thread inherits the environment of its creator */
     ferry_mutex_lock(&pool->mutex);
     for (;;) {
         while (!pool->stop && pool->run == seen) ferry_condition_wait(&pool->wake, &pool->mutex);
@@ -208,7 +209,7 @@ static void serve(void *argument)
 
 /* ---- the pool ---- */
 
-/* Whether this is a child process, which has none of the threads; one of them may have held the mutex. */
+/* Whether this is a child of fork(), which has none of the threads. Its mutex may be locked for ever. */
 static bool is_forked(const ferry_pool *pool)
 {
     return pool->process != ferry_process_id();

@@ -7,21 +7,21 @@
 
 #include "engine/ferry.h" /* the one upward include: codes and ferry_error belong to the public contract */
 
-/* Fills *error (when not NULL) and returns `code`, so that callers write `return ferry_fail(error, ...)`. */
+/* Fills *error, unless `error` is NULL, and returns `code`: `return ferry_fail(error, ...);`. */
 ferry_status ferry_fail(ferry_error *error, ferry_status code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* The message for a failed allocation: its purpose and its bytes. */
 ferry_status ferry_fail_memory(ferry_error *error, const char *purpose, size_t bytes);
 
-/* Returns the status of `call` from the function if it failed; only where nothing has to be released. */
+/* Returns the status of `call` from the calling function if it failed. For functions that hold nothing to release. */
 #define FERRY_TRY(call)                                                                                                \
     do {                                                                                                               \
         ferry_status try_status_ = (call);                                                                             \
         if (try_status_ != FERRY_OK) return try_status_;                                                               \
     } while (0)
 
-/* Refuses an argument of a public function, by its name, if it is NULL. */
+/* For public functions: ARGUMENT, with the argument's name, if it is NULL. */
 #define FERRY_NEEDS(argument)                                                                                          \
     do {                                                                                                               \
         if ((argument) == NULL)                                                                                        \

@@ -14,7 +14,7 @@ uint16_t ferry_f32_to_f16(float value)
         uint32_t odd = magnitude >> 13 & 1;
         return (uint16_t)(sign | (magnitude - (112u << 23) + 0xfff + odd) >> 13);
     }
-    /* Subnormal: the last bit of a float between 0.5 and 1 is worth 2^-24, as is that of the half. */
+    /* Subnormal: a step between floats from 0.5 to 1 is 2^-24, and so is one between subnormal halves. */
     uint32_t rounded = ferry_f32_bits(ferry_f32_from_bits(magnitude) + 0.5f);
     return (uint16_t)(sign | (rounded - (126u << 23)));
 }
@@ -41,7 +41,7 @@ const char *ferry_type_name(ferry_type type)
 
 int64_t ferry_tensor_count(const ferry_tensor *tensor)
 {
-    /* Unsigned: before a size of 0, the product of the others may overflow. */
+    /* Unsigned, because the product of the sizes before a 0 may overflow. */
     uint64_t count = 1;
     for (int32_t i = 0; i < tensor->dims; i++) count *= (uint64_t)tensor->shape[i];
     return (int64_t)count;

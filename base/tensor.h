@@ -1,5 +1,5 @@
-/* A tensor in a file: type, shape, and where its data are. Readers hand these to importers. And the 16-bit floats among
- * the types, exactly: IEEE 754 binary16 and bfloat16. (Whole arrays: ferry_kernels.widen_f16.) */
+/* A tensor in a file: type, shape and data, as readers return it to importers; and exact conversions of the two 16-bit
+ * floats, IEEE 754 binary16 and bfloat16. (Of arrays: ferry_kernels.widen_f16.) */
 #ifndef FERRY_BASE_TENSOR_H
 #define FERRY_BASE_TENSOR_H
 
@@ -34,7 +34,7 @@ static inline float ferry_f16_to_f32(uint16_t half)
     return ferry_f32_from_bits(sign | (subnormal & small) | (~subnormal & normal));
 }
 
-/* Rounds to nearest, ties to even; values too large become infinity. */
+/* Rounds to nearest, ties to even. A magnitude of 65520 or more becomes infinity. */
 uint16_t ferry_f32_to_f16(float value);
 
 static inline float ferry_bf16_to_f32(uint16_t half)
@@ -44,7 +44,7 @@ static inline float ferry_bf16_to_f32(uint16_t half)
 
 #define FERRY_MAX_DIMS 4
 
-/* Element types. The values are GGUF's (ggml_type), so that the model file needs no second table. */
+/* Element types. The values are GGUF's (ggml_type): a model file stores them. */
 typedef enum ferry_type {
     FERRY_F32 = 0,
     FERRY_F16 = 1,
@@ -56,7 +56,7 @@ typedef enum ferry_type {
     FERRY_BF16 = 30
 } ferry_type;
 
-size_t ferry_type_size(ferry_type type);      /* bytes of one element; 0: not a type */
+size_t ferry_type_size(ferry_type type);      /* bytes of one element; 0: unknown type */
 const char *ferry_type_name(ferry_type type); /* "f32", ...; "unsupported" */
 
 typedef struct ferry_tensor {
@@ -68,9 +68,9 @@ typedef struct ferry_tensor {
     size_t bytes;
 } ferry_tensor;
 
-/* Number of elements; the reader has checked that it does not overflow. */
+/* Number of elements. The reader has checked the product for overflow. */
 int64_t ferry_tensor_count(const ferry_tensor *tensor);
-/* "[8001, 256]" into `text`; returns `text`. */
+/* Writes the shape, as "[8001, 256]", to text [size]. Returns `text`. */
 const char *ferry_tensor_shape_text(const ferry_tensor *tensor, char *text, size_t size);
 
 #endif

@@ -28,7 +28,7 @@ ferry_status ferry_string_append(ferry_string *text, ferry_view more, ferry_erro
     return FERRY_OK;
 }
 
-/* False where a list of `count` texts is too large for memory. */
+/* Sets *bytes to the size of a table of `count` strings. False if it exceeds SIZE_MAX. */
 static bool list_bytes(size_t count, size_t *bytes)
 {
     return ferry_add_size(count, 1, bytes) && ferry_mul_size(*bytes, sizeof(uint32_t), bytes) &&

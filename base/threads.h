@@ -1,4 +1,4 @@
-/* Threads of the operating system, and what they wait for. (Threads that wait for work: pool.h.) */
+/* Threads, mutexes and conditions of the operating system. (Threads that wait for work: pool.h.) */
 #ifndef FERRY_BASE_THREADS_H
 #define FERRY_BASE_THREADS_H
 
@@ -18,7 +18,7 @@ typedef struct ferry_once {
     void *state; /* an INIT_ONCE */
 } ferry_once;
 typedef void *ferry_thread_handle;
-/* For static ones. */
+/* Initializers of static objects. */
 #define FERRY_MUTEX_READY                                                                                              \
     {                                                                                                                  \
         NULL                                                                                                           \
@@ -29,7 +29,7 @@ typedef void *ferry_thread_handle;
     }
 #elif defined(__wasm__)
 typedef char ferry_mutex, ferry_condition, ferry_thread_handle; /* nothing */
-typedef bool ferry_once;                                        /* whether it was called */
+typedef bool ferry_once;                                        /* run() was called */
 #define FERRY_MUTEX_READY 0
 #define FERRY_ONCE_READY false
 #else
@@ -49,42 +49,42 @@ void ferry_mutex_unlock(ferry_mutex *mutex);
 
 void ferry_condition_create(ferry_condition *condition);
 void ferry_condition_destroy(ferry_condition *condition);
-/* With the mutex locked; it may also return without reason. */
+/* The caller has locked `mutex`. May return without a wake-up. */
 void ferry_condition_wait(ferry_condition *condition, ferry_mutex *mutex);
 void ferry_condition_wake_all(ferry_condition *condition);
 
-/* The first call calls run(); others return when that is done. */
+/* The first call for `once` calls run(). Later calls return when run() has returned. */
 void ferry_call_once(ferry_once *once, void (*run)(void));
 
-/* Stays where it is until it is joined. */
+/* Must not move until ferry_thread_join. */
 typedef struct ferry_thread {
     ferry_thread_handle handle;
     void (*run)(void *user);
     void *user;
 } ferry_thread;
 
-/* Starts a thread that calls run(user), takes no signals and has `stack` bytes of stack, or more where the system
- * requires more (0: what the system gives). Returns 0, or the errno of the failure. */
+/* Starts a thread that calls run(user) and blocks all signals. `stack`: its stack in bytes, more if the system requires
+ * more; 0: the system's default. Returns 0, or the errno of the failure. */
 int ferry_thread_start(ferry_thread *thread, size_t stack, void (*run)(void *user), void *user);
 void ferry_thread_join(ferry_thread *thread);
 
-/* Another thread may use the processor now. */
+/* Lets the processor run another thread. */
 void ferry_thread_yield(void);
 void ferry_thread_sleep(double seconds);
 
-/* Processors that this process may use, at least 1. */
+/* The number of processors that this process may use, at least 1. */
 int32_t ferry_processors(void);
 
-/* Of this process: not that of a child of fork(). */
+/* The id of this process. A child of fork() has another one. */
 int64_t ferry_process_id(void);
 
-/* The floating-point environment that results depend on: rounding to nearest, numbers that are subnormal, exceptions
- * that are only noted. A host may have set another one. */
+/* The floating-point environment that results depend on: rounding to nearest, subnormal numbers, no traps. The host
+ * program may have set another one. */
 typedef struct ferry_floats {
     fenv_t host;
 } ferry_floats;
 
-/* Sets the default environment of this thread, and returns the one that it had. */
+/* Sets this thread's environment to the default. Returns the environment before the call. */
 static inline ferry_floats ferry_floats_begin(void)
 {
     ferry_floats floats;
@@ -92,12 +92,12 @@ static inline ferry_floats ferry_floats_begin(void)
     fesetenv(FE_DFL_ENV);
     return floats;
 }
-/* Gives the thread its own back; exceptions in between leave no flags. */
+/* Restores the environment of the host. Exceptions since ferry_floats_begin leave no flags. */
 static inline void ferry_floats_end(const ferry_floats *floats)
 {
     fesetenv(&floats->host);
 }
-/* From here to the end of the block the environment is the default one. */
+/* The default environment from here to the end of the block. */
 #define FERRY_FLOATS                                                                                                   \
     const ferry_floats floats_ __attribute__((cleanup(ferry_floats_end), unused)) = ferry_floats_begin()
 

@@ -64,8 +64,8 @@ static void *run_thread(void *argument)
 
 static size_t stack_bytes(size_t wanted)
 {
-    const long least = sysconf(_SC_THREAD_STACK_MIN);
-    return least > (long)(wanted / 2) ? (size_t)least + wanted : wanted;
+    const long min = sysconf(_SC_THREAD_STACK_MIN);
+    return min > (long)(wanted / 2) ? (size_t)min + wanted : wanted;
 }
 
 static int create(ferry_thread *thread, size_t stack)
@@ -81,7 +81,7 @@ static int create(ferry_thread *thread, size_t stack)
 
 int ferry_thread_start(ferry_thread *thread, size_t stack, void (*run)(void *user), void *user)
 {
-    /* Signals belong to the host program: the new thread inherits a mask that blocks them all. */
+    /* Signals belong to the host program. The new thread inherits this mask, which blocks all of them. */
     sigset_t all, before;
     *thread = (ferry_thread){.run = run, .user = user};
     sigfillset(&all);
@@ -110,7 +110,7 @@ void ferry_thread_sleep(double seconds)
 int32_t ferry_processors(void)
 {
 #if defined(__linux__)
-    cpu_set_t allowed; /* by taskset, or a container; of at most 1,024 */
+    cpu_set_t allowed; /* taskset and containers restrict it; at most 1,024 processors */
     if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return (int32_t)CPU_COUNT(&allowed);
 #endif
     const long online = sysconf(_SC_NPROCESSORS_ONLN);

@@ -1,4 +1,4 @@
-/* WebAssembly: one thread, which nothing can keep waiting. */
+/* WebAssembly: one thread, which never waits. */
 #include "threads.h"
 
 #include <errno.h>

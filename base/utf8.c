@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-/* What may follow a lead byte: the number of continuation bytes, and the range of the first of them (The Unicode
- * Standard 15.0, table 3-7). trailing 0: not a lead byte. */
+/* Well-formed sequences by their lead byte: the number of continuation bytes, and the range of the first one (The
+ * Unicode Standard 15.0, table 3-7). trailing 0: not a lead byte. */
 typedef struct lead_rule {
     uint32_t trailing;
     uint8_t first_low, first_high;
@@ -115,7 +115,7 @@ bool ferry_utf8_is_blank(ferry_view text)
     return ferry_utf8_leading_space(text) == text.size;
 }
 
-/* Noncharacters of all planes, U+xxFFFE and U+xxFFFF, come in addition. */
+/* Besides these: the noncharacters U+xxFFFE and U+xxFFFF of all planes. */
 static const struct {
     uint32_t first, last;
 } unprintable[] = {
@@ -167,7 +167,7 @@ size_t ferry_printable_next(ferry_view text, size_t *at, char shown[FERRY_SHOWN_
     return size;
 }
 
-/* In few calls: standard error has no buffer. */
+/* One fwrite() for each run of printable characters: standard error is unbuffered. */
 size_t ferry_printable_write(FILE *out, ferry_view text)
 {
     char shown[FERRY_SHOWN_SIZE];

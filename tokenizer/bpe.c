@@ -1,5 +1,4 @@
-/* Byte pair encoding by merges that are ranked by pair. */
-#include "pieces.h"
+#include "bpe.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,21 +8,21 @@
 enum { NO_SYMBOL = -1 };
 #define NO_RANK UINT32_MAX
 
-static const char mark[] = "</w>"; /* marks the end of a word, except for FERRY_BPE_TOKENIZERS */
+static const char mark[] = "</w>"; /* the end of a word, except for FERRY_TOKENIZER_BPE */
 
 static const struct rules {
-    bool together; /* all occurrences of a pair are merged at once */
-    bool first;    /* of equal merges, the first counts instead of the last */
-    bool apart;    /* the end of a word is a symbol of its own */
-    const char *inner, *last;
+    bool together;            /* all occurrences of a pair are merged at once */
+    bool first;               /* of equal merges, the first counts instead of the last */
+    bool apart;               /* the end of a word is a symbol of its own */
+    const char *inner, *last; /* what the vocabulary appends to a segment within a word, at its end */
 } rules[] = {
-    [FERRY_BPE_TOKENIZERS] = {.together = false},
-    [FERRY_BPE_SUBWORD_NMT_1] = {.together = true, .first = true, .apart = true, .inner = "@@", .last = ""},
-    [FERRY_BPE_SUBWORD_NMT_2] = {.together = true, .first = true, .inner = "@@", .last = ""},
-    [FERRY_BPE_FSMT] = {.together = true, .inner = "", .last = "</w>"},
+    [FERRY_TOKENIZER_BPE] = {.together = false},
+    [FERRY_TOKENIZER_SUBWORD_NMT_1] = {.together = true, .first = true, .apart = true, .inner = "@@", .last = ""},
+    [FERRY_TOKENIZER_SUBWORD_NMT_2] = {.together = true, .first = true, .inner = "@@", .last = ""},
+    [FERRY_TOKENIZER_FSMT] = {.together = true, .inner = "", .last = "</w>"},
 };
 
-/* A pair of symbols that has a merge; rank NO_RANK: a free slot of the table. */
+/* A slot of the table of merges: the pair, its merged symbol and its rank. NO_RANK: the slot is free. */
 typedef struct merge {
     int32_t left, right, merged;
     uint32_t rank;
@@ -32,10 +31,10 @@ typedef struct merge {
 struct ferry_bpe {
     ferry_bpe_config config;
     const struct rules *rules;
-    ferry_texts *parts; /* [3 · merge_count] left, right and both together of each merge; NULL: not needed any more */
-    char *joined;       /* their bytes */
-    /* Text → symbol. That of FERRY_BPE_TOKENIZERS is the vocabulary; otherwise a symbol is the index of its first
-     * occurrence among the parts. */
+    ferry_texts *parts; /* [3 · merge_count] left, right and merged text of each merge; NULL: released */
+    char *joined;       /* the bytes of `parts` */
+    /* Text → symbol. FERRY_TOKENIZER_BPE: the vocabulary. Otherwise `own`, where a symbol is the index of its first
+     * occurrence in `parts`. */
     ferry_vocabulary own;
     const ferry_vocabulary *symbols;
     merge *merges; /* [mask + 1], open addressing */
@@ -53,7 +52,7 @@ static ferry_status fail_merge(const ferry_bpe_config *config, const char *name,
                       ferry_printable_view(ferry_texts_at(config->merges, index)).text);
 }
 
-/* Sets the three parts of each merge; `joined` has room for them. */
+/* Sets bpe->parts. bpe->joined has room for their bytes. */
 static ferry_status split_merges(ferry_bpe *bpe, const char *name, ferry_error *error)
 {
     const ferry_bpe_config *config = &bpe->config;
@@ -93,12 +92,12 @@ static ferry_status read_merges(ferry_bpe *bpe, const char *name, ferry_error *e
     if (bpe->parts == NULL) return ferry_fail_memory(error, "merges", 2 * bytes);
     FERRY_TRY(split_merges(bpe, name, error));
     bpe->symbols = config->vocabulary;
-    if (config->kind == FERRY_BPE_TOKENIZERS) return FERRY_OK;
+    if (config->kind == FERRY_TOKENIZER_BPE) return FERRY_OK;
     bpe->symbols = &bpe->own;
     return ferry_vocabulary_create(bpe->parts, (int32_t)(3 * count), &bpe->own, error);
 }
 
-/* The slot of the pair in the table, or the free one where it belongs. */
+/* The slot of the pair, or the free slot where it belongs. */
 static merge *find_merge(const ferry_bpe *bpe, int32_t left, int32_t right)
 {
     const int32_t pair[] = {left, right};
@@ -185,7 +184,7 @@ void ferry_bpe_destroy(ferry_bpe *bpe)
     free(bpe);
 }
 
-/* ---- the queue of merges: a heap of rank · 2³² + index of the left symbol, the smallest first ---- */
+/* ---- the queue of merges: a heap of rank · 2³² + index of the left symbol, smallest first ---- */
 
 static void push(ferry_bpe_scratch *scratch, uint64_t entry)
 {
@@ -213,17 +212,17 @@ static uint64_t pop(ferry_bpe_scratch *scratch)
 
 /* ---- segmentation ---- */
 
-/* A symbol of the word, which begins at byte `begin` and ends where the next one begins. One that became part of
- * another has rank NO_RANK. */
+/* A symbol of the word, from byte `begin` to the next symbol's `begin`. A symbol that was merged into the one before it
+ * has rank NO_RANK. */
 struct ferry_bpe_symbol {
     int32_t symbol;
-    int32_t merged; /* what it becomes together with the next one */
-    uint32_t rank;  /* of that merge; NO_RANK: there is none */
+    int32_t merged; /* the symbol of its merge with the next one */
+    uint32_t rank;  /* of that merge; NO_RANK: none */
     uint32_t begin;
-    uint32_t previous, next; /* indexes; that of the first one and of the end is the number of symbols */
+    uint32_t previous, next; /* indexes; before the first and after the last symbol: symbol_count */
 };
 
-/* Finds the merge of symbol number `at` with the next one, if there is one, and queues it. */
+/* Queues the merge of symbol number `at` with the next one, if one exists. */
 static void look_up(const ferry_bpe *bpe, ferry_bpe_scratch *scratch, uint32_t at)
 {
     ferry_bpe_symbol *left = &scratch->symbols[at], *right = &scratch->symbols[left->next];
@@ -236,7 +235,7 @@ static void look_up(const ferry_bpe *bpe, ferry_bpe_scratch *scratch, uint32_t a
     push(scratch, (uint64_t)found->rank << 32 | at);
 }
 
-/* Applies the best merge of the queue or, if the rules say so, all that have its rank and still exist. */
+/* Applies the best merge of the queue; with rules->together, all merges of its rank that still apply. */
 static void merge_best(const ferry_bpe *bpe, ferry_bpe_scratch *scratch)
 {
     const uint32_t rank = (uint32_t)(scratch->queue[0] >> 32), end = (uint32_t)scratch->symbol_count;
@@ -262,7 +261,7 @@ static void add(ferry_bpe_scratch *scratch, int32_t symbol, size_t begin)
     scratch->symbols[scratch->symbol_count++] = (ferry_bpe_symbol){.symbol = symbol, .begin = (uint32_t)begin};
 }
 
-/* The symbol or id of `text` + `end`. */
+/* Sets *found to the symbol or id of `text` + `end`; -1: none. */
 static ferry_status find_joined(const ferry_vocabulary *vocabulary, ferry_view text, ferry_view end,
                                 ferry_bpe_scratch *scratch, int32_t *found, ferry_error *error)
 {
@@ -280,10 +279,10 @@ static ferry_status find_joined(const ferry_vocabulary *vocabulary, ferry_view t
 static ferry_status add_characters(const ferry_bpe *bpe, ferry_view word, ferry_bpe_scratch *scratch,
                                    ferry_error *error)
 {
-    const bool pieces = bpe->config.kind == FERRY_BPE_TOKENIZERS;
+    const bool pieces = bpe->config.kind == FERRY_TOKENIZER_BPE;
     const ferry_view word_end = pieces ? bpe->config.word_end : ferry_text_view(bpe->rules->apart ? "" : mark);
     uint32_t code_point;
-    bool unknown = false; /* the last character was */
+    bool unknown = false; /* the last character was unknown */
     for (size_t at = 0; at < word.size;) {
         const size_t begin = at;
         int32_t symbol;
@@ -325,7 +324,7 @@ static ferry_status emit(const ferry_bpe *bpe, ferry_view word, ferry_bpe_scratc
         const size_t begin = scratch->symbols[i].begin, end = scratch->symbols[scratch->symbols[i].next].begin;
         int32_t id = scratch->symbols[i].symbol;
         if (begin == end) break; /* `mark` alone */
-        if (config->kind != FERRY_BPE_TOKENIZERS) {
+        if (config->kind != FERRY_TOKENIZER_BPE) {
             const char *ending = end == word.size ? bpe->rules->last : bpe->rules->inner;
             FERRY_TRY(find_joined(config->vocabulary, (ferry_view){word.data + begin, end - begin},
                                   ferry_text_view(ending), scratch, &id, error));
@@ -346,7 +345,7 @@ ferry_status ferry_bpe_segment(const ferry_bpe *bpe, ferry_view word, ferry_bpe_
                           word.size);
     FERRY_TRY(reserve(scratch, word.size, error));
     FERRY_TRY(add_characters(bpe, word, scratch, error));
-    /* Before the first symbol and behind the last one is the end, number symbol_count. */
+    /* Symbol number symbol_count is the end: before the first symbol and after the last one. */
     const uint32_t count = (uint32_t)scratch->symbol_count;
     for (uint32_t i = 0; i < count; i++) {
         scratch->symbols[i].previous = i > 0 ? i - 1 : count;

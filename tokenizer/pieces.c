@@ -4,20 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/texts.h"
 #include "base/utf8.h"
 
 /* ---- vocabulary ---- */
 
-/* The slot that holds `piece`, or the free one where it belongs; *mark is what the slot holds beside an id. The lower
- * half of the piece's hash says where the search begins, the upper half is the mark. */
-static ferry_vocabulary_slot *find_slot(const ferry_vocabulary *vocabulary, ferry_view piece, uint32_t *mark)
+/* The slot that holds `piece`, or the free slot where it belongs. The search begins at the lower half of the piece's
+ * hash; *mark becomes the bits of the upper half that the slot holds beside an id. */
+static uint32_t *find_slot(const ferry_vocabulary *vocabulary, ferry_view piece, uint32_t *mark)
 {
     const uint64_t hash = ferry_keyed_hash(vocabulary->key, piece.data, piece.size);
     const uint32_t id_mask = vocabulary->id_mask;
     size_t at = (size_t)((hash & UINT32_MAX) * vocabulary->capacity >> 32);
     *mark = (uint32_t)(hash >> 32) & ~id_mask;
     for (;; at = at + 1 < vocabulary->capacity ? at + 1 : 0) {
-        ferry_vocabulary_slot *slot = &vocabulary->slots[at];
+        uint32_t *slot = &vocabulary->slots[at];
         if (*slot == 0) return slot;
         if ((*slot & ~id_mask) == *mark &&
             ferry_view_equal(ferry_texts_at(vocabulary->pieces, (*slot & id_mask) - 1), piece))
@@ -28,15 +29,15 @@ static ferry_vocabulary_slot *find_slot(const ferry_vocabulary *vocabulary, ferr
 ferry_status ferry_vocabulary_create(const ferry_texts *pieces, int32_t count, ferry_vocabulary *vocabulary,
                                      ferry_error *error)
 {
-    const size_t capacity = (size_t)count + (size_t)count / 4 + 1; /* four fifths are in use */
+    const size_t capacity = (size_t)count + (size_t)count / 4 + 1; /* load factor 4/5 */
     uint32_t id_mask = 1, mark;
     while (id_mask < (uint32_t)count) id_mask = 2 * id_mask + 1;
     memset(vocabulary, 0, sizeof *vocabulary);
-    ferry_vocabulary_slot *slots = calloc(capacity, sizeof *slots);
+    uint32_t *slots = calloc(capacity, sizeof *slots);
     if (slots == NULL) return ferry_fail_memory(error, "the vocabulary", capacity * sizeof *slots);
     *vocabulary = (ferry_vocabulary){pieces, count, slots, capacity, id_mask, ferry_hash_key_create()};
     for (int32_t id = 0; id < count; id++) {
-        ferry_vocabulary_slot *slot = find_slot(vocabulary, ferry_texts_at(pieces, (size_t)id), &mark);
+        uint32_t *slot = find_slot(vocabulary, ferry_texts_at(pieces, (size_t)id), &mark);
         if (*slot == 0) *slot = mark | ((uint32_t)id + 1);
     }
     return FERRY_OK;
@@ -56,7 +57,7 @@ int32_t ferry_vocabulary_find(const ferry_vocabulary *vocabulary, ferry_view pie
 
 /* ---- tree of bytes ---- */
 
-/* The entries that a node leads to, and how many bytes they share. */
+/* The entries below a node, begin … end - 1, and the bytes that they share, the node's depth. */
 typedef struct group {
     size_t begin, end, depth;
 } group;
@@ -73,7 +74,7 @@ static uint8_t byte_at(const ferry_byte_entry *entry, size_t at)
     return (uint8_t)entry->text.data[at];
 }
 
-/* One node for each different beginning of sorted entries, and the root. */
+/* The root, and a node for each different prefix of the sorted entries. */
 static size_t count_nodes(const ferry_byte_entry *entries, size_t count)
 {
     size_t nodes = 1;
@@ -87,7 +88,7 @@ static size_t count_nodes(const ferry_byte_entry *entries, size_t count)
     return nodes;
 }
 
-/* Node by node in the order of their depth, so that the children of one are neighbors. */
+/* Breadth first, so that the children of a node are adjacent. groups [node_count] is scratch. */
 static void fill_trie(ferry_byte_trie *trie, const ferry_byte_entry *entries, group *groups)
 {
     size_t used = 1;
@@ -154,7 +155,7 @@ uint32_t ferry_byte_trie_child(const ferry_byte_trie *trie, uint32_t node, uint8
 
 #define UNKNOWN_PENALTY 10.0
 
-/* The value of exactly this text; -1: the trie has no such text. */
+/* The value of the entry `text`; -1: none. */
 static int32_t find_text(const ferry_byte_trie *trie, ferry_view text)
 {
     uint32_t node = 0;
@@ -181,7 +182,7 @@ static ferry_status list_pieces(const ferry_unigram_config *config, ferry_byte_e
 
 ferry_status ferry_unigram_create(const ferry_unigram_config *config, ferry_unigram *unigram, ferry_error *error)
 {
-    double least = INFINITY;
+    double min = INFINITY;
     size_t count = 0;
     *unigram = (ferry_unigram){.config = *config};
     ferry_byte_entry *entries = calloc((size_t)config->count + 1, sizeof *entries);
@@ -191,8 +192,8 @@ ferry_status ferry_unigram_create(const ferry_unigram_config *config, ferry_unig
     free(entries);
     FERRY_TRY(status);
     for (int32_t id = 0; id < config->count; id++)
-        if (config->scores[id] < least) least = config->scores[id];
-    unigram->unknown_score = least - UNKNOWN_PENALTY;
+        if (config->scores[id] < min) min = config->scores[id];
+    unigram->unknown_score = min - UNKNOWN_PENALTY;
     for (unsigned byte = 0; byte < 256; byte++) {
         const ferry_name name = ferry_name_format("<0x%02X>", byte);
         unigram->bytes[byte] = config->byte_fallback ? find_text(&unigram->trie, ferry_text_view(name.text)) : -1;
@@ -213,7 +214,8 @@ static void offer(ferry_unigram_node *to, double score, size_t length, int32_t i
     to->id = id;
 }
 
-/* All pieces that begin at `begin`, whose character has `size` bytes. */
+/* Extends the path to `begin` by every piece there, and by an unknown one if no piece is exactly the character at
+ * `begin`, which has `size` bytes. */
 static void extend(const ferry_unigram *unigram, ferry_view word, size_t begin, size_t size, ferry_unigram_node *nodes)
 {
     const double score = nodes[begin].score;
@@ -242,7 +244,7 @@ static void find_path(const ferry_unigram *unigram, ferry_view word, ferry_unigr
     for (size_t end = word.size; end > 0; end -= nodes[end].length) nodes[end - nodes[end].length].next = end;
 }
 
-/* The bytes of unknown text, if all have pieces. */
+/* Emits unknown text: as one piece if there is one, else as its bytes if all have pieces, else as the unknown id. */
 static ferry_status emit_unknown(const ferry_unigram *unigram, ferry_view word, size_t begin, size_t end,
                                  ferry_piece_sink sink, void *user)
 {

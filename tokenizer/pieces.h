@@ -1,29 +1,28 @@
-/* From words to the ids of their pieces: two ways to look pieces up, a hash table (ferry_vocabulary) and a tree of
- * their bytes (ferry_byte_trie), and two segmenters, Unigram and byte pair encoding. All of them are immutable once
- * created, except the scratch memory: threads may share them. */
+/* Pieces and their ids: a hash table (ferry_vocabulary), a tree of bytes (ferry_byte_trie), and the Unigram segmenter,
+ * which divides a word into pieces. (Byte pair encoding: bpe.h.) All are immutable once created, except the scratch
+ * memory: threads may share them. */
 #ifndef FERRY_TOKENIZER_PIECES_H
 #define FERRY_TOKENIZER_PIECES_H
 
 #include "base/bytes.h"
 #include "base/status.h"
-#include "base/texts.h"
+
+typedef struct ferry_texts ferry_texts;
 
 /* "▁", which stands for a blank in the pieces of SentencePiece and `tokenizers`. */
 #define FERRY_PIECE_BLANK "\u2581"
 
 /* ---- the model's vocabulary: id → piece and piece → id ---- */
 
-/* In the bits of id_mask an id + 1; in the others bits of its piece's hash, which spare most comparisons with pieces
- * that differ. 0: free. */
-typedef uint32_t ferry_vocabulary_slot;
-
+/* A slot holds an id + 1 in the bits of id_mask, and in the other bits a part of the hash of its piece, which spares
+ * most comparisons of different pieces. 0: the slot is free. */
 typedef struct ferry_vocabulary {
     const ferry_texts *pieces; /* [count], by id */
     int32_t count;
-    ferry_vocabulary_slot *slots; /* [capacity], open addressing; at least one is free */
+    uint32_t *slots; /* [capacity], open addressing; at least one is free */
     size_t capacity;
     uint32_t id_mask;
-    ferry_hash_key key; /* pieces are untrusted: nobody shall choose ones that collide */
+    ferry_hash_key key; /* pieces are untrusted: chosen ones must not collide */
 } ferry_vocabulary;
 
 /* `pieces` [count], count ≥ 0, and their bytes belong to the caller and must outlive the vocabulary. Pieces may be
@@ -35,11 +34,11 @@ void ferry_vocabulary_destroy(ferry_vocabulary *vocabulary);
 /* The lowest id of `piece`, or -1. */
 int32_t ferry_vocabulary_find(const ferry_vocabulary *vocabulary, ferry_view piece);
 
-/* ---- texts in a trie: those that a text begins with ---- */
+/* ---- a trie: finds the entries that a text begins with ---- */
 
 typedef struct ferry_byte_node {
-    uint32_t first; /* its children, by their bytes, are nodes first … first + count - 1 */
-    int32_t value;  /* of the text that ends here; -1: none does */
+    uint32_t first; /* its children are nodes first … first + count - 1, ascending by byte */
+    int32_t value;  /* of the entry that ends here; -1: none */
     uint16_t count;
     uint8_t byte;
 } ferry_byte_node;
@@ -54,36 +53,35 @@ typedef struct ferry_byte_entry {
     int32_t value; /* ≥ 0 */
 } ferry_byte_entry;
 
-/* Sorts `entries` [count]. Of equal texts, the one with the largest value counts; empty texts match nowhere. Errors:
- * LIMIT (2³² nodes), MEMORY; *trie is zeroed on failure. */
+/* Sorts `entries` [count]. If texts are equal, the largest value counts; empty texts never match. Errors: LIMIT (2³²
+ * nodes), MEMORY; *trie is zeroed on failure. */
 ferry_status ferry_byte_trie_create(ferry_byte_entry *entries, size_t count, ferry_byte_trie *trie, ferry_error *error);
 /* Allowed on a zeroed object. */
 void ferry_byte_trie_destroy(ferry_byte_trie *trie);
-/* The child of a node; 0: there is none. The root is node 0. */
+/* The child of `node` (root: 0) for `byte`; 0: none. */
 uint32_t ferry_byte_trie_child(const ferry_byte_trie *trie, uint32_t node, uint8_t byte);
 
 /* ---- segmenters ---- */
 
-/* Bytes begin … end - 1 of the word have this id. A status other than FERRY_OK ends the segmentation; the sink fills
- * the caller's error itself. */
+/* Receives the id of bytes begin … end - 1 of the word. A status other than FERRY_OK ends the segmentation; the sink
+ * then has filled the caller's error. */
 typedef ferry_status (*ferry_piece_sink)(void *user, size_t begin, size_t end, int32_t id);
 
 /* ---- Unigram ----
  *
- * The segmentation of a word into the pieces whose scores have the largest sum (Kudo 2018, subword regularization), as
- * the package `tokenizers` finds it: sums in double precision, and of equal ones the first that is found, going from
- * left to right and from shorter to longer pieces. SentencePiece adds in float, which decides otherwise where a
- * character is repeated. */
+ * Divides a word into the pieces whose scores have the largest sum (Kudo 2018, subword regularization), as the package
+ * `tokenizers` does: sums in double precision; of equal sums, the first one found from left to right and from shorter
+ * to longer pieces. SentencePiece adds in float, which can decide otherwise if a character is repeated. */
 
-/* The most bytes of a piece, which are looked at from each character of a word on. */
+/* The largest piece in bytes. At each character of a word, up to this many bytes are searched. */
 enum { FERRY_UNIGRAM_MAX_PIECE = 512 };
 
 typedef struct ferry_unigram_config {
     const ferry_texts *pieces; /* [count] by the model's id */
-    const double *scores;      /* [count]; NaN: no piece of the segmenter has this id */
+    const double *scores;      /* [count]; NaN: the segmenter ignores the piece */
     int32_t count;
-    int32_t unknown;
-    bool byte_fallback; /* the bytes of what no piece covers become pieces <0x00> … <0xFF>, if it has all of them */
+    int32_t unknown;    /* the id of characters without a piece */
+    bool byte_fallback; /* the bytes of unknown text become pieces <0x00> … <0xFF>, if all of its bytes have one */
 } ferry_unigram_config;
 
 typedef struct ferry_unigram {
@@ -96,9 +94,9 @@ typedef struct ferry_unigram {
 /* The best path to an offset in a word. */
 typedef struct ferry_unigram_node {
     double score;
-    size_t length; /* of the last piece; 0: no path leads here */
-    size_t next;   /* offset, on the best path to the end */
-    int32_t id;
+    size_t length; /* bytes of the last piece; 0: no path leads here */
+    size_t next;   /* the next offset on the best path to the end */
+    int32_t id;    /* of the last piece */
 } ferry_unigram_node;
 
 /* Scratch memory of one thread; empty when zeroed. Its owner frees `nodes`. */
@@ -107,82 +105,14 @@ typedef struct ferry_unigram_scratch {
     size_t capacity;
 } ferry_unigram_scratch;
 
-/* The arrays of `config` must outlive *unigram. Errors: UNSUPPORTED (a longer piece), LIMIT, MEMORY; *unigram is then
- * empty. */
+/* The arrays of `config` must outlive *unigram. Errors: UNSUPPORTED (a piece of more than FERRY_UNIGRAM_MAX_PIECE
+ * bytes), LIMIT, MEMORY; *unigram is then empty. */
 ferry_status ferry_unigram_create(const ferry_unigram_config *config, ferry_unigram *unigram, ferry_error *error);
 /* Allowed on a zeroed object. */
 void ferry_unigram_destroy(ferry_unigram *unigram);
-/* Characters without a piece that follow each other are one unknown. Errors: MEMORY, or that of `sink`. */
+/* Calls `sink` for each piece of `word`, in order. Adjacent characters without a piece are one unknown piece. Errors:
+ * MEMORY, or that of `sink`. */
 ferry_status ferry_unigram_segment(const ferry_unigram *unigram, ferry_view word, ferry_unigram_scratch *scratch,
                                    ferry_piece_sink sink, void *user, ferry_error *error);
-
-/* ---- byte pair encoding ----
- *
- * Merges are ranked by pair (Sennrich, Haddow and Birch, "Neural Machine Translation of Rare Words with Subword Units",
- * 2016): a word is characters at first, and the pair of neighbors whose merge is the best becomes one symbol, until no
- * pair of neighbors has a merge. SentencePiece ranks merges by the merged piece instead, which cannot express the same
- * merges. */
-
-/* Whose rules: they differ in what is merged together, which of two equal merges counts, and how the vocabulary writes
- * the pieces of a word. */
-typedef enum ferry_bpe_kind {
-    FERRY_BPE_NONE,
-    /* Hugging Face's package `tokenizers`: the best pair, the leftmost of several, one by one. Of equal merges, the
-     * last counts. Symbols are pieces: those that a merge names are in the vocabulary. */
-    FERRY_BPE_TOKENIZERS,
-    /* subword-nmt, `#version: 0.1` or none: all occurrences of the best pair at once, from left to right. Of equal
-     * merges, the first counts. The last symbol of a word is "</w>". Each piece but a word's last ends with "@@". */
-    FERRY_BPE_SUBWORD_NMT_1,
-    /* `#version: 0.2`: the last character of a word ends with "</w>". */
-    FERRY_BPE_SUBWORD_NMT_2,
-    /* FSMT: the same, but of equal merges, the last counts, and the last piece of a word ends with "</w>". */
-    FERRY_BPE_FSMT
-} ferry_bpe_kind;
-
-enum { FERRY_BPE_MAX_MERGES = 1 << 22 };
-
-typedef struct ferry_bpe_config {
-    ferry_bpe_kind kind;
-    const ferry_texts *merges; /* [merge_count] "left right", the best first: one blank, and none in left and right */
-    size_t merge_count;
-    const ferry_vocabulary *vocabulary; /* has the segments; pieces that are no segments are allowed */
-    int32_t unknown;                    /* id of characters and pieces that the vocabulary lacks */
-    /* FERRY_BPE_TOKENIZERS alone: */
-    ferry_view word_end; /* the last character of a word ends with it, as in "</w>"; empty: nothing */
-    bool fuse_unknown;   /* unknown characters that follow each other are one */
-    bool byte_fallback;  /* the bytes of an unknown character become pieces <0x00> … <0xFF>, if there are any */
-    bool whole_words;    /* a word that is a piece stays one, whatever the merges say ("ignore_merges") */
-} ferry_bpe_config;
-
-typedef struct ferry_bpe ferry_bpe;
-
-/* `config` is copied; the vocabulary must outlive *bpe, the merges need not. *bpe belongs to the caller, NULL after a
- * failure. `name` is for messages. Errors: FORMAT (a merge is not two texts with a blank between them; FERRY_BPE_
- * TOKENIZERS: its left, right or both together are not in the vocabulary), UNSUPPORTED (byte_fallback with some of the
- * 256 pieces, or with word_end), LIMIT, MEMORY. */
-ferry_status ferry_bpe_create(const ferry_bpe_config *config, const char *name, ferry_bpe **bpe, ferry_error *error);
-/* NULL is allowed. */
-void ferry_bpe_destroy(ferry_bpe *bpe);
-
-typedef struct ferry_bpe_symbol ferry_bpe_symbol;
-
-/* Memory of one thread, which grows from word to word; empty when zeroed. */
-typedef struct ferry_bpe_scratch {
-    ferry_bpe_symbol *symbols;
-    size_t symbol_count, symbol_capacity;
-    uint64_t *queue;
-    size_t queue_count, queue_capacity;
-    uint32_t *batch;
-    size_t batch_capacity;
-    ferry_string piece;
-} ferry_bpe_scratch;
-
-/* Allowed on a zeroed object. */
-void ferry_bpe_scratch_destroy(ferry_bpe_scratch *scratch);
-/* Calls `sink` for the segments of `word`, which may be empty, in order: they adjoin each other and are all of it. An
- * ill-formed byte is an unknown character. Time: n log n of a word of n bytes. Errors: LIMIT (a word of 2³¹ bytes),
- * MEMORY, or that of `sink`. */
-ferry_status ferry_bpe_segment(const ferry_bpe *bpe, ferry_view word, ferry_bpe_scratch *scratch, ferry_piece_sink sink,
-                               void *user, ferry_error *error);
 
 #endif

@@ -4,12 +4,13 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "tokenizer/moses/moses.h"
+#include "bpe.h"
+#include "sentencepiece_c.h"
+#include "text_rules.h"
 #include "unicode.h"
 
 /* ---- creation ---- */
-
-_Static_assert(FERRY_TOKENIZER_FSMT - FERRY_TOKENIZER_BPE == (int)FERRY_BPE_FSMT - (int)FERRY_BPE_TOKENIZERS,
-               "kinds of merges have one order");
 
 static ferry_status fill_words(ferry_segmenter *segmenter, const ferry_tokenizer_config *config, ferry_error *error)
 {
@@ -32,7 +33,7 @@ ferry_status ferry_segmenter_create(ferry_segmenter *segmenter, const ferry_toke
 {
     const bool merges = config->kind >= FERRY_TOKENIZER_BPE;
     const ferry_bpe_config bpe = {
-        .kind = merges ? (ferry_bpe_kind)(config->kind - FERRY_TOKENIZER_BPE + FERRY_BPE_TOKENIZERS) : FERRY_BPE_NONE,
+        .kind = config->kind,
         .merges = target ? config->target_merges : config->source_merges,
         .merge_count = (size_t)(target ? config->target_merge_count : config->source_merge_count),
         .vocabulary = &segmenter->vocabulary,
@@ -57,7 +58,7 @@ ferry_status ferry_segmenter_create(ferry_segmenter *segmenter, const ferry_toke
                                    target ? "target SentencePiece model" : "source SentencePiece model",
                                    &segmenter->own_spm, error));
     segmenter->spm = spm != NULL ? spm : segmenter->own_spm;
-    /* The model's id of every SentencePiece id, so that encoding looks up only unknown text. */
+    /* So that encoding looks up only unknown text. */
     const size_t count = (size_t)ferry_spm_count(segmenter->spm);
     segmenter->id_of_spm = calloc(count, sizeof *segmenter->id_of_spm);
     if (segmenter->id_of_spm == NULL) return ferry_fail_memory(error, "the ids of pieces", count * sizeof(int32_t));
@@ -84,37 +85,29 @@ int32_t ferry_segmenter_find(const ferry_segmenter *segmenter, ferry_view piece)
 
 /* ---- ids and ranges ---- */
 
-/* The encoding of a text, which is segmented as it is, or cleaned: then an offset in the clean text maps to one in the
+/* The encoding of one text. The segmented text is the original, or a cleaned copy: `offsets` then map it to the
  * original. */
 typedef struct encoding {
     const ferry_segmenter *segmenter;
     ferry_ids *ids;
-    ferry_ranges *ranges;  /* NULL: not wanted */
-    ferry_view text;       /* that is segmented */
-    size_t border;         /* the last border of characters in `text` that was found */
-    ferry_view original;   /* text */
-    const size_t *offsets; /* in the original; NULL: the same */
-    bool trims;            /* what the offsets say */
-    size_t parts;          /* ids at the end that are parts of one character, whose range is still to come */
-    /* The word that is segmented. */
+    ferry_ranges *ranges;  /* NULL: no ranges are wanted */
+    ferry_view text;       /* the segmented text */
+    size_t border;         /* the last border of characters found in `text` */
+    ferry_view original;   /* the caller's text */
+    const size_t *offsets; /* [text.size + 1] in `original`; NULL: the same */
+    bool trims;            /* ranges from `offsets` may have white space at their ends */
+    size_t parts;          /* last ids whose range is still empty: parts of a character that is not complete */
+    /* The word that is segmented: */
     ferry_view word;
-    size_t offset;        /* of the word in `text` … */
-    const uint32_t *from; /* … or of its bytes, [word.size + 1]; NULL: they follow each other */
-    size_t done;          /* with `from`: where the part before it ended */
+    size_t offset;        /* of the word in `text`, if `from` is NULL */
+    const uint32_t *from; /* [word.size + 1] offsets of its bytes in `text`, or NULL */
+    size_t done;          /* with `from`: the end of the last part */
     ferry_unigram_scratch unigram;
     ferry_bpe_scratch bpe;
     ferry_error *error;
 } encoding;
 
-ferry_range ferry_range_trim(ferry_view text, size_t begin, size_t end)
-{
-    if (begin == end) return (ferry_range){begin, begin};
-    const ferry_view trimmed = ferry_utf8_trim((ferry_view){text.data + begin, end - begin});
-    const size_t from = (size_t)(trimmed.data - text.data);
-    return (ferry_range){from, from + trimmed.size};
-}
-
-/* The first border that is not before `offset`; or the last one that was found, if that is later. */
+/* The first border of characters at or after `offset`; the last one found, if that is later. */
 static size_t next_border(encoding *into, size_t offset)
 {
     while (into->border < offset && into->border < into->text.size) ferry_unicode_next(into->text, &into->border);
@@ -128,8 +121,8 @@ static ferry_range in_original(const encoding *into, ferry_range range)
     return into->trims ? ferry_range_trim(into->original, found.begin, found.end) : found;
 }
 
-/* Whether a piece whose range is empty has part of a character: it is not only white space, or "▁", which stands for
- * it, and its text in the original is nothing, or the white space that its "▁" stands for. */
+/* Whether a piece whose range is empty is a part of a character: it has more than white space and "▁", and its text in
+ * the original is empty (`nothing`) or the white space that its "▁" stands for. */
 static bool is_part(ferry_view piece, bool nothing, bool follows_part)
 {
     const size_t size = sizeof FERRY_PIECE_BLANK - 1, whole = piece.size;
@@ -139,8 +132,8 @@ static bool is_part(ferry_view piece, bool nothing, bool follows_part)
     return (nothing || piece.size < whole) && !ferry_utf8_is_blank(piece);
 }
 
-/* Appends an id and its range: without white space at either end, on borders of characters; a character in whose middle
- * a part ends belongs to that part. */
+/* Appends an id and its range, on borders of characters and without white space at either end. A part that ends within
+ * a character gets all of the character. */
 static ferry_status append_part(encoding *into, const ferry_spm_part *part, int32_t id)
 {
     ferry_ranges *ranges = into->ranges;
@@ -169,7 +162,7 @@ static ferry_status take_spm_part(void *user, const ferry_spm_part *part)
     return append_part(into, part, segmenter->special != NULL && segmenter->special[id] ? segmenter->unk : id);
 }
 
-/* A piece of the word. What lies between two parts belongs to the second. */
+/* Appends a piece of the word. Bytes of `text` between two pieces belong to the second. */
 static ferry_status take_piece(void *user, size_t begin, size_t end, int32_t id)
 {
     encoding *into = user;
@@ -198,7 +191,7 @@ static bool ends_line(char c)
     return c == ' ' || c == '\r' || c == '\n';
 }
 
-/* Words between blanks. For subword-nmt, other white space is part of a word, except at the ends of a line. */
+/* Words between blanks. In subword-nmt, other white space is part of a word; CR and LF at the ends are removed. */
 static ferry_status append_subwords(encoding *into, ferry_view text)
 {
     size_t at = 0;
@@ -215,7 +208,7 @@ static ferry_status append_subwords(encoding *into, ferry_view text)
     return FERRY_OK;
 }
 
-/* Only ASCII white space separates pieces: other blanks may be part of one. */
+/* Only ASCII white space separates pieces; other white space may be part of a piece. */
 static ferry_status append_pieces(encoding *into, ferry_view text)
 {
     for (size_t at = 0; at < text.size;) {

@@ -10,6 +10,7 @@
 
 extern "C" {
 #include "sentencepiece_c.h"
+#include "sentencepiece_check.h"
 }
 
 #ifdef FERRY_OWN_RUNTIME
@@ -18,8 +19,8 @@ namespace __gnu_cxx
 void __freeres() noexcept; /* of libstdc++, in no header of it */
 }
 
-/* The runtime inside has memory for exceptions, which is lost if the library is unloaded without this: the last of all
- * destructors. A runtime that is shared with others keeps it. */
+/* The last of all destructors. The library's own C++ runtime holds memory for exceptions, which would leak when the
+ * library is unloaded. (A shared runtime keeps its memory.) */
 __attribute__((destructor(101))) static void free_runtime()
 {
     __gnu_cxx::__freeres();
@@ -39,7 +40,7 @@ constexpr size_t max_text = size_t{1} << 26;
 /* Above the level of a fatal error, 3. */
 constexpr int silent = 4;
 
-/* Darts turns a std::bad_alloc into an exception of its own that names it. */
+/* Darts rethrows std::bad_alloc as its own exception, whose text names it. */
 bool lacks_memory(const std::exception &exception)
 {
     return dynamic_cast<const std::bad_alloc *>(&exception) != nullptr ||
@@ -94,7 +95,7 @@ ferry_status ferry_spm_create(ferry_view proto, const char *name, ferry_spm **sp
             kept = untested;
         }
         FERRY_TRY(check(loaded->processor.LoadFromSerializedProto(kept), name, error));
-        loaded->processor.IdToPiece(0); /* its first call allocates; one piece is the unknown one */
+        loaded->processor.IdToPiece(0); /* the first call allocates; every model has a piece, the unknown one */
         *spm = loaded.release();
         return FERRY_OK;
     });
@@ -105,7 +106,7 @@ void ferry_spm_destroy(ferry_spm *spm)
     delete spm;
 }
 
-/* Lookups that allocate nothing and throw nothing. */
+/* These neither allocate nor throw. */
 
 int32_t ferry_spm_count(const ferry_spm *spm)
 {

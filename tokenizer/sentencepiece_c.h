@@ -1,5 +1,4 @@
-/* SentencePiece with a C interface: no exception or C++ type gets out. Ids here are SentencePiece's, not the model's.
- * And what is checked of its models before it loads them. */
+/* A C interface of SentencePiece: no exception and no C++ type crosses it. Ids are SentencePiece's, not the model's. */
 #ifndef FERRY_TOKENIZER_SENTENCEPIECE_C_H
 #define FERRY_TOKENIZER_SENTENCEPIECE_C_H
 
@@ -10,33 +9,33 @@
 typedef struct ferry_spm ferry_spm;
 
 typedef enum ferry_spm_kind {
-    FERRY_SPM_NORMAL, /* user-defined pieces too */
+    FERRY_SPM_NORMAL, /* or user-defined */
     FERRY_SPM_UNKNOWN,
     FERRY_SPM_CONTROL, /* <s>, </s>, … */
     FERRY_SPM_UNUSED,
     FERRY_SPM_BYTE, /* <0x00> … <0xFF> */
 } ferry_spm_kind;
 
-/* Loads a serialized ModelProto (the bytes of a .spm or .model file); `proto` is not needed afterwards. `name` is for
- * messages. *spm belongs to the caller, and is NULL after a failure. Errors: FORMAT, UNSUPPORTED, MEMORY. */
+/* Loads a serialized ModelProto, the bytes of a .spm or .model file, which need not outlive *spm. `name` is for
+ * messages. *spm belongs to the caller; NULL after a failure. Errors: FORMAT, UNSUPPORTED, MEMORY. */
 ferry_status ferry_spm_create(ferry_view proto, const char *name, ferry_spm **spm, ferry_error *error);
 /* NULL is allowed. */
 void ferry_spm_destroy(ferry_spm *spm);
 
 int32_t ferry_spm_count(const ferry_spm *spm);
-/* The id of the unknown piece; -1: the model's own name of it is another piece's. */
+/* The id of the unknown piece; -1: the model gives its name to another piece. */
 int32_t ferry_spm_unknown(const ferry_spm *spm);
-/* 0 ≤ id < count. The view is valid as long as `spm`. */
+/* 0 ≤ id < ferry_spm_count(spm). The view is valid until ferry_spm_destroy. */
 ferry_view ferry_spm_piece(const ferry_spm *spm, int32_t id);
 ferry_spm_kind ferry_spm_kind_of(const ferry_spm *spm, int32_t id);
-/* The unknown id if there is no such piece. */
+/* The id of `piece`; the unknown id if the model lacks it. */
 int32_t ferry_spm_find(const ferry_spm *spm, ferry_view piece);
 
-/* One piece of an encoding, and the bytes begin … end - 1 of the text that it stands for: ranges adjoin each other, but
- * for white space and what normalization removes at the ends of the text. Of pieces that are parts of one character,
- * its bytes for example, the last one has it, and the others are empty. */
+/* One piece of an encoding, and the bytes begin … end - 1 of the text that it stands for. Ranges are adjacent, except
+ * for white space and characters that normalization removes at the ends of the text. If several pieces are parts of one
+ * character (its bytes, for example), the last one has its range, and the others have empty ranges. */
 typedef struct ferry_spm_part {
-    ferry_view piece; /* valid until the sink returns; for the unknown id, the normalized text that no piece covers */
+    ferry_view piece; /* valid until the sink returns; for the unknown id, the normalized text without a piece */
     int32_t id;
     size_t begin, end;
 } ferry_spm_part;
@@ -44,41 +43,10 @@ typedef struct ferry_spm_part {
 /* Receives one piece. A status other than FERRY_OK ends the encoding. */
 typedef ferry_status (*ferry_spm_sink)(void *user, const ferry_spm_part *part);
 
-/* Normalizes and segments `text`, and calls `sink` for the pieces in order. Each ill-formed byte counts as U+FFFD; NUL
+/* Normalizes and segments `text`, and calls `sink` for each piece, in order. Each ill-formed byte counts as U+FFFD; NUL
  * is an ordinary character. Errors: LIMIT (text above 64 MiB), FORMAT (from SentencePiece), MEMORY, or that of `sink`,
- * which then fills the caller's error itself. */
+ * which then has filled the caller's error. */
 ferry_status ferry_spm_encode(const ferry_spm *spm, ferry_view text, ferry_spm_sink sink, void *user,
                               ferry_error *error);
-
-/* ---- sentencepiece_check.c ---- */
-
-/* The most pieces: as many as a model file's vocabulary may have. */
-enum { FERRY_SPM_MAX_PIECES = 1 << 20 };
-
-/* Validates what SentencePiece (0.1.97 and 0.2.1) uses of `proto`, a serialized ModelProto, without checking it.
- * Rejects a normalization trie that leads out of its array or its strings, or matches more prefixes of a text than
- * SentencePiece's arrays hold, user-defined pieces that could match as many, and what would cost SentencePiece more
- * memory, stack or time than the model's size accounts for: more or longer pieces, or rules of normalization, than any
- * published model has. SentencePiece checks the rest of the proto itself. *self_test is the part of `proto` that
- * SentencePiece should not see, empty if there is none: sentences that it would segment, however many and long, and
- * print if their pieces differ from the recorded ones. `name` is for messages. Errors: FORMAT, UNSUPPORTED, MEMORY. */
-ferry_status ferry_spm_check(ferry_view proto, const char *name, ferry_view *self_test, ferry_error *error);
-
-/* SentencePiece's table of normalization rules, applied as the Rust crate spm_precompiled does: to whole graphemes
- * where SentencePiece takes the longest rule, so that texts differ. */
-typedef struct ferry_charsmap {
-    uint32_t *units; /* [count] of a double array */
-    size_t count;
-    ferry_view replacements; /* each ends with NUL */
-} ferry_charsmap;
-
-/* `bytes`, the `precompiled_charsmap` of a ModelProto, must outlive *charsmap, which is zeroed on failure; they are
- * checked as by ferry_spm_check. Errors: FORMAT, UNSUPPORTED, MEMORY. */
-ferry_status ferry_charsmap_create(ferry_view bytes, const char *name, ferry_charsmap *charsmap, ferry_error *error);
-/* Allowed on a zeroed object. */
-void ferry_charsmap_destroy(ferry_charsmap *charsmap);
-/* Whether a rule applies to `text`, a grapheme or a character: the one of the fewest bytes with which it begins;
- * *replacement then stands for all of it. */
-bool ferry_charsmap_find(const ferry_charsmap *charsmap, ferry_view text, ferry_view *replacement);
 
 #endif

@@ -1,24 +1,21 @@
-/* Validates what a SentencePiece model contains, before it is used. */
-#include "sentencepiece_c.h"
+#include "sentencepiece_check.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* SentencePiece's fixed-size arrays: matches at one position of a text, of normalization rules and of user-defined
- * pieces. */
+/* Sizes of SentencePiece's arrays of matches at one place of a text: of normalization rules, of user-defined pieces. */
 #define MAX_RULES 32
 #define MAX_USER_DEFINED 64
-/* SentencePiece lays out its trie by recursion, one call for each byte of the longest piece, and follows the trie for
- * as many bytes from each character of a text. Pieces that its trainer makes have by default at most 16 characters. */
+/* Bytes of a piece. SentencePiece builds its trie by recursion, one call for each byte of the longest piece, and can
+ * follow it this far from each character of a text. By default, its trainer makes pieces of at most 16 characters. */
 #define MAX_PIECE 512
-/* All pieces together: 16 bytes for each of as many as there may be. */
+/* Bytes of all pieces together: 16 for each of the largest number. */
 #define MAX_PIECE_BYTES (16 * (size_t)FERRY_SPM_MAX_PIECES)
-/* Bytes that a rule of normalization replaces, and those that replace them, for every character of a text. NFKC's
- * longest is U+FDFA, 3 bytes, which becomes 33. */
+/* Bytes of a normalization rule, and of its replacement. In NFKC, the longest is U+FDFA: 3 bytes become 33. */
 #define MAX_RULE_BYTES 64
-/* Bytes of what is neither pieces nor normalization: how the model was trained. SentencePiece makes an object of every
- * 2 bytes of it. */
+/* Bytes of the other fields, which tell how the model was trained. SentencePiece can make an object of every 2 bytes.
+ */
 #define MAX_OTHER_BYTES ((size_t)1 << 20)
 
 /* ---- protocol buffers: tag = field number << 3 | wire type ---- */
@@ -94,13 +91,13 @@ static size_t base_of(size_t at, uint32_t unit)
     return at ^ (size_t)((unit >> 10) << ((unit & 1u << 9) >> 6));
 }
 
-/* A base is what a text has reached after some bytes: unit base ^ c belongs to it if its label is c. All arrays are
- * [count]; count is a multiple of 256: if a base is inside, so are all of its units. */
+/* A base is the state after some bytes of a text: unit base ^ c belongs to it if its label is c. All arrays are
+ * [count]. Because count is a multiple of 256, all units of a base < count are inside. */
 typedef struct rule_walk {
     const ferry_charsmap *rules;
-    uint32_t *first, *next; /* the units of a base, and of the next one of the same; + 1, 0: none */
-    uint8_t *height;        /* of a base: bytes of the longest path on, + 1; 0: not known yet */
-    uint8_t *matches;       /* the largest number of keys that end on one path on */
+    uint32_t *first, *next; /* 1 + the first unit of a base, 1 + the next unit of the same base; 0: none */
+    uint8_t *height;        /* 1 + bytes of the longest path from a base; 0: unknown */
+    uint8_t *matches;       /* the largest number of keys that end on one path from a base */
     const char *name;
 } rule_walk;
 
@@ -111,7 +108,7 @@ static ferry_status fail_long_rule(const rule_walk *w, ferry_error *error)
                       MAX_RULE_BYTES);
 }
 
-/* A text has reached unit `at`: sets *base, and checks the value of a leaf, which is the offset of a replacement. */
+/* Sets *base to the base after unit `at`. If the unit has a leaf, checks its value, the offset of a replacement. */
 static ferry_status enter_unit(const rule_walk *w, size_t at, size_t *base, ferry_error *error)
 {
     const ferry_charsmap *rules = w->rules;
@@ -127,8 +124,8 @@ static ferry_status enter_unit(const rule_walk *w, size_t at, size_t *base, ferr
     return fail_long_rule(w, error);
 }
 
-/* Follows all texts that reach `base` after `depth` bytes: once for each base, as the paths from it do not depend on
- * the path to it. A path that leads back to where it was is too long. */
+/* Follows all paths from `base`, which a text reaches after `depth` bytes. Each base is followed once, because its
+ * paths do not depend on the way to it. A cycle is refused as a rule that is too long. */
 static ferry_status walk(const rule_walk *w, size_t base, int depth, ferry_error *error)
 {
     uint8_t height = 1;
@@ -151,8 +148,8 @@ static ferry_status walk(const rule_walk *w, size_t base, int depth, ferry_error
     return FERRY_OK;
 }
 
-/* For any text, every step from the root stays inside the array, and every value inside the replacements. Units that no
- * text reaches may hold anything. */
+/* Checks that for any text, every step from the root stays inside the array, and every value inside the replacements.
+ * Units that no text reaches are not checked. */
 static ferry_status check_rules(const ferry_charsmap *rules, const char *name, ferry_error *error)
 {
     const size_t count = rules->count, unit_bytes = 2 * sizeof(uint32_t) + 2;
@@ -237,8 +234,8 @@ static ferry_status check_normalizer(ferry_view spec, const char *name, ferry_er
     return FERRY_OK;
 }
 
-/* SentencePiece: 1 piece, 3 type (4 user-defined). A chain of more than 64 user-defined pieces, each the start of the
- * next, needs one of more than 64 bytes. */
+/* SentencePiece: 1 piece, 3 type (4 user-defined). If no user-defined piece exceeds MAX_USER_DEFINED bytes, at most
+ * MAX_USER_DEFINED of them can match at one place: each is a prefix of the next. */
 static ferry_status check_piece(ferry_view piece, const char *name, size_t *bytes, ferry_error *error)
 {
     ferry_cursor cursor = cursor_of(piece);
@@ -265,7 +262,7 @@ ferry_status ferry_spm_check(ferry_view proto, const char *name, ferry_view *sel
     enum { PIECES, PIECE_BYTES, OTHER_BYTES, AMOUNTS };
     static const struct {
         const char *what;
-        size_t most;
+        size_t max;
     } limits[AMOUNTS] = {[PIECES] = {"pieces", FERRY_SPM_MAX_PIECES},
                          [PIECE_BYTES] = {"bytes of pieces", MAX_PIECE_BYTES},
                          [OTHER_BYTES] = {"bytes beside pieces and normalization", MAX_OTHER_BYTES}};
@@ -294,9 +291,9 @@ ferry_status ferry_spm_check(ferry_view proto, const char *name, ferry_view *sel
         default: found[OTHER_BYTES] += cursor.at - begin; break;
         }
         for (size_t i = 0; i < AMOUNTS; i++)
-            if (found[i] > limits[i].most)
+            if (found[i] > limits[i].max)
                 return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: expected at most %zu %s, found more", name,
-                                  limits[i].most, limits[i].what);
+                                  limits[i].max, limits[i].what);
     }
     return FERRY_OK;
 }

@@ -1,6 +1,6 @@
-/* Included before every file of SentencePiece, instead of two of its headers: of flat_hash_map.h, with a hash map of
- * pieces whose hashes have a key, so that nobody who makes a model can make its pieces collide; and of init.h, with
- * flags of a command line, which would take memory before main, where no failure can be reported. */
+/* Included before every file of SentencePiece. Replaces two of its headers: flat_hash_map.h by a map with a keyed hash,
+ * so that a model's pieces cannot be chosen to collide; and init.h, whose command-line flags would allocate memory
+ * before main(), where no failure can be reported. */
 #ifndef FERRY_TOKENIZER_SENTENCEPIECE_MAP_H
 #define FERRY_TOKENIZER_SENTENCEPIECE_MAP_H
 
@@ -48,9 +48,9 @@ inline void ShutdownLibrary()
 
 #endif
 
-/* Included once more before unigram_model.cc, after SentencePiece's darts.h. Darts minimizes the automaton of a set of
- * keys with values before it lays out the double array. Laid out directly, as without values, the array answers the
- * same and is larger, and loading a model takes two thirds of the time. */
+/* Included a second time before unigram_model.cc, after SentencePiece's darts.h. For keys with values, Darts minimizes
+ * the automaton before it builds the double array. Built directly, as for keys without values, the array gives the same
+ * answers and is larger, and loading a model takes two thirds of the time. */
 #if defined(DARTS_H_) && !defined(FERRY_TOKENIZER_SENTENCEPIECE_TRIE)
 #define FERRY_TOKENIZER_SENTENCEPIECE_TRIE
 

@@ -1,4 +1,4 @@
-/* Files for SentencePiece where there are none. */
+/* WebAssembly: the file functions that SentencePiece calls, without files. (Threads: sentencepiece_wasm.h.) */
 #include <memory>
 
 #include <filesystem.h>
@@ -32,7 +32,7 @@ std::unique_ptr<ReadableFile> NewReadableFile(absl::string_view, bool)
 }
 } // namespace sentencepiece::filesystem
 
-/* Nothing ends the only thread before its module. */
+/* Nothing to register: the only thread lives as long as the module. */
 extern "C" int __cxa_thread_atexit(void (*)(void *), void *, void *)
 {
     return 0;

@@ -1,4 +1,4 @@
-/* Threads for a C++ library that has none, as SentencePiece and its protobuf name them. */
+/* WebAssembly: the parts of <thread> and <mutex> that SentencePiece and its protobuf use, for a single thread. */
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -39,7 +39,7 @@ namespace this_thread
 inline int get_id()
 {
     return 1;
-} /* 0 is that of no thread */
+} /* 0 means no thread */
 } // namespace this_thread
 
 template <typename T> shared_ptr<T> atomic_load(const shared_ptr<T> *place)

@@ -6,24 +6,23 @@
 #include "unicode.h"
 
 enum {
-    LONGEST_WORD = 32,    /* bytes of an abbreviation or starter */
-    MOST_SHELTERED = 120, /* bytes in quotes or brackets within which no sentence ends */
-    MOST_SKIPPED = 8,     /* characters between white space and the word that follows a stop */
-    LAST_DAY = 31,        /* the largest number that is an ordinal one before a full stop */
-    MOST_LISTED = 1000,   /* above any number of a list's item */
-    REPLACEMENT = 0xFFFD, /* what ill-formed bytes are read as */
-    NOTHING = 0x110000,   /* at the end of the text: no character */
+    MAX_WORD = 32,        /* bytes of an abbreviation or starter */
+    MAX_SHELTERED = 120,  /* bytes in quotes or brackets within which no sentence ends */
+    MAX_SKIPPED = 8,      /* characters between white space and the word that follows a stop */
+    LAST_DAY = 31,        /* the largest number that is an ordinal number before a full stop */
+    LISTED_END = 1000,    /* above the number of any list item */
+    REPLACEMENT = 0xFFFD, /* ill-formed bytes are read as this */
+    NOTHING = 0x110000,   /* no character: the end of the text */
 };
 
-/* Characters that end a sentence before white space, and anywhere. (U"" has this type, C11 7.28; macOS lacks the header
- * that names it.)
- */
+/* Characters that end a sentence before white space; characters that end one anywhere. (U"" has this type, C11 7.28;
+ * macOS lacks the header that names it.) */
 static const uint_least32_t
     stops[] = U".!?…‼⁇⁈⁉",
     wide_stops[] = U"\u3002\uFF01\uFF1F\uFF0E\uFF61\u0964\u0965\u061F\u06D4\u104B\u17D4\u17D5\u1362\u1367\u0589\u0F0D";
 static const uint_least32_t line_ends[] = U"\n\r\v\f\x85\u2028\u2029", bullets[] = U"•⁃‣◦▪●";
 
-/* Within these no sentence ends, if what opens is closed soon enough and holds no whole sentences. */
+/* No sentence ends within a pair, if it is closed within MAX_SHELTERED bytes and holds no whole sentences. */
 static const struct pair {
     uint_least32_t opening, closing[3];
 } pairs[] = {
@@ -34,7 +33,7 @@ enum { PAIRS = sizeof pairs / sizeof pairs[0] };
 
 typedef enum marker_form { NO_MARKER, FULL_STOP, BRACKET, BOTH } marker_form;
 
-/* What stands before an item of a list: "1.", "b)", "2.)". */
+/* The marker of a list item: "1.", "b)", "2.)". */
 typedef struct list_marker {
     marker_form form;
     bool letter;
@@ -46,11 +45,11 @@ typedef struct scanner {
     ferry_view text;
     const ferry_sentence_language *language;
     size_t begin;           /* of the sentence */
-    size_t word;            /* where the current word begins, after white space and what opens */
+    size_t word;            /* the begin of the current word, after white space and opening marks */
     size_t visible;         /* the end of the last character that is not white space */
     size_t shelter;         /* no sentence ends before this */
-    size_t searched[PAIRS]; /* nothing before this closes the pair */
-    list_marker item;       /* that the sentence begins with */
+    size_t searched[PAIRS]; /* no mark before this closes the pair */
+    list_marker item;       /* at the begin of the sentence */
 } scanner;
 
 /* ---- languages ---- */
@@ -85,7 +84,7 @@ static bool has(const uint_least32_t *list, uint32_t c)
     return *list != 0;
 }
 
-/* The character at *at, which moves past it. */
+/* Reads the character at *at, and moves *at past it; NOTHING at the end. */
 static uint32_t next(ferry_view text, size_t *at)
 {
     return *at < text.size ? ferry_unicode_next(text, at) : NOTHING;
@@ -101,7 +100,7 @@ static bool is_digit(uint32_t c)
     return c >= '0' && c <= '9';
 }
 
-/* One that both opens and closes. */
+/* Whether `c` both opens and closes. */
 static bool is_quote_mark(uint32_t c)
 {
     return c == '"' || c == '\'' || c == U'»';
@@ -122,27 +121,15 @@ static bool may_close(uint32_t c)
 
 /* ---- words ---- */
 
-/* Whether `list` has this word, in any case. */
+/* Whether `list` has `word`, in any case. */
 static bool is_listed(const char *list, ferry_view word)
 {
-    char lower[LONGEST_WORD + 8];
+    char lower[MAX_WORD + 8];
     size_t size = 0;
-    if (list == NULL || word.size == 0 || word.size > LONGEST_WORD) return false;
-    for (size_t at = 0; at < word.size;) {
-        const size_t begin = at;
-        const uint32_t c = next(word, &at), small = ferry_unicode_lower(c);
-        /* The languages with tables have letters of at most two bytes. */
-        if (small < 0x80) {
-            lower[size++] = (char)small;
-        } else if (small < 0x800) {
-            lower[size++] = (char)(0xC0 | small >> 6);
-            lower[size++] = (char)(0x80 | (small & 0x3F));
-        } else {
-            memcpy(lower + size, word.data + begin, at - begin);
-            size += at - begin;
-        }
-        if (size > LONGEST_WORD) return false;
-    }
+    if (list == NULL || word.size == 0 || word.size > MAX_WORD) return false;
+    for (size_t at = 0; at < word.size && size <= MAX_WORD;)
+        size += ferry_utf8_put(ferry_unicode_lower(next(word, &at)), lower + size);
+    if (size > MAX_WORD) return false;
     for (const char *from = list; *from != '\0';) {
         const size_t length = strcspn(from, " ");
         const size_t suffix = from[0] == '-' ? length - 1 : 0;
@@ -157,7 +144,7 @@ static bool is_listed(const char *list, ferry_view word)
 static ferry_view letters_at(ferry_view text, size_t at)
 {
     size_t end = at;
-    for (size_t after = at; end - at <= LONGEST_WORD && ferry_unicode_is_letter(next(text, &after));) end = after;
+    for (size_t after = at; end - at <= MAX_WORD && ferry_unicode_is_letter(next(text, &after));) end = after;
     return (ferry_view){text.data + at, end - at};
 }
 
@@ -176,15 +163,15 @@ static bool is_initials(ferry_view word)
     return upper || dotted;
 }
 
-/* Digits with full stops between them; the last number is at most `most`. */
-static bool is_number(ferry_view word, uint32_t most)
+/* Whether `word` is numbers with full stops between them, each at most `max`. */
+static bool is_number(ferry_view word, uint32_t max)
 {
     uint32_t number = 0;
     for (size_t i = 0; i < word.size; i++) {
         const bool digit = is_digit((unsigned char)word.data[i]);
         if (!digit && (word.data[i] != '.' || i == 0)) return false;
         number = digit ? number * 10 + (uint32_t)(word.data[i] - '0') : 0;
-        if (number > most) return false;
+        if (number > max) return false;
     }
     return word.size > 0;
 }
@@ -196,7 +183,7 @@ static bool is_roman(ferry_view word)
     return i == word.size && i > 0;
 }
 
-/* Where the part of the word that may be an abbreviation begins: in "l'Ing" after the apostrophe. */
+/* The begin of the part of the word that may be an abbreviation: in "l'Ing" after the apostrophe. */
 static size_t abbreviation_in(ferry_view text, size_t word, size_t end)
 {
     size_t begin = word;
@@ -217,10 +204,10 @@ static list_marker read_marker(ferry_view text, size_t at)
     uint32_t c = next(text, &after);
     marker.letter = c >= 'a' && c <= 'z';
     if (marker.letter) marker.value = c;
-    for (; !marker.letter && is_digit(c) && marker.value < MOST_LISTED; c = next(text, &after))
+    for (; !marker.letter && is_digit(c) && marker.value < LISTED_END; c = next(text, &after))
         marker.value = marker.value * 10 + c - '0';
     if (marker.letter) c = next(text, &after);
-    if (marker.value == 0 || marker.value >= MOST_LISTED) return marker;
+    if (marker.value == 0 || marker.value >= LISTED_END) return marker;
     const bool stop = c == '.';
     if (stop) c = peek(text, after);
     const bool bracket = c == ')';
@@ -231,10 +218,10 @@ static list_marker read_marker(ferry_view text, size_t at)
     return marker;
 }
 
-/* ---- what follows a stop ---- */
+/* ---- the word after a stop ---- */
 
 typedef struct follower {
-    size_t word;    /* where it begins, after white space, dashes and what opens */
+    size_t word;    /* the begin of the word, after white space, dashes and opening marks */
     uint32_t first; /* its first character; NOTHING: the text or the line ends */
 } follower;
 
@@ -248,8 +235,7 @@ static follower find_follower(ferry_view text, size_t at)
         at = after;
         c = next(text, &after);
     }
-    while (skipped++ < MOST_SKIPPED &&
-           (may_open(c) || ferry_unicode_character(c) == FERRY_CHARACTER_DASH || c == ' ')) {
+    while (skipped++ < MAX_SKIPPED && (may_open(c) || ferry_unicode_character(c) == FERRY_CHARACTER_DASH || c == ' ')) {
         at = after;
         c = next(text, &after);
     }
@@ -258,7 +244,7 @@ static follower find_follower(ferry_view text, size_t at)
     return f;
 }
 
-/* Whether a sentence that begins with this is likely: after full stops of abbreviations, other words decide. */
+/* Whether a sentence is likely to begin with this word. (After the full stop of an abbreviation, is_inside decides.) */
 static bool may_begin(follower f)
 {
     switch (ferry_unicode_character(f.first)) {
@@ -273,12 +259,12 @@ static bool may_begin(follower f)
 
 /* ---- a stop ---- */
 
-/* A run of stops, and what closes after them. */
+/* A run of stops and the closing marks after them. */
 typedef struct stop_run {
     size_t begin, end;
-    bool lone; /* a single full stop, which may belong to an abbreviation */
-    bool wide; /* white space need not follow */
-    bool closed;
+    bool lone;     /* a single full stop, which may belong to an abbreviation */
+    bool wide;     /* the last stop needs no white space after it */
+    bool closed;   /* it has a closing mark */
     bool omission; /* " . . ." */
 } stop_run;
 
@@ -288,8 +274,8 @@ static bool is_stop(const scanner *s, uint32_t c)
     return c != 0 && (has(stops, c) || has(wide_stops, c) || (own != NULL && c < 0x80 && strchr(own, (int)c) != NULL));
 }
 
-/* White space and `mark`: " ." of an ellipsis with blanks, or " »", before which French has one, and then white space
- * or a stop. Where they end, else `at`. */
+/* The end of a blank and `mark` at `at`: " ." of a spaced ellipsis, or " »", as French writes it. White space, the end
+ * of the text, or a character that fits must follow. Otherwise `at`. */
 static size_t spaced(ferry_view text, size_t at, uint32_t mark)
 {
     size_t after = at;
@@ -300,7 +286,7 @@ static size_t spaced(ferry_view text, size_t at, uint32_t mark)
     return c == NOTHING || ferry_utf8_is_space(c) || fits ? after : at;
 }
 
-/* "[12]", a reference to a note, perhaps after a blank: where it ends, else `at`. */
+/* The end of a reference to a note, "[12]" or " [12]", at `at`; `at` if there is none. */
 static size_t reference(ferry_view text, size_t at)
 {
     const size_t bracket = peek(text, at) == ' ' ? at + 1 : at;
@@ -310,7 +296,8 @@ static size_t reference(ferry_view text, size_t at)
     return after > bracket + 1 && peek(text, after) == ']' ? after + 1 : at;
 }
 
-/* Where ". . . ." follows a word, the first full stop ends the sentence, and the others are an ellipsis. */
+/* Reads the run at `begin`. If ". . . ." follows a word, the run is only the first full stop, which ends the sentence;
+ * the others are an ellipsis. */
 static stop_run read_run(const scanner *s, size_t begin)
 {
     stop_run run = {.begin = begin, .end = begin};
@@ -341,7 +328,7 @@ static stop_run read_run(const scanner *s, size_t begin)
     return run;
 }
 
-/* The full stop of an abbreviation, an initial or an ordinal number, after which the sentence goes on. */
+/* Whether the full stop belongs to an abbreviation, an initial or an ordinal number within the sentence. */
 static bool is_inside(const scanner *s, const stop_run *run, follower f)
 {
     const ferry_sentence_language *language = s->language;
@@ -352,7 +339,7 @@ static bool is_inside(const scanner *s, const stop_run *run, follower f)
     const ferry_view other = letters_at(s->text, f.word);
     size_t initial = 0;
     next(other, &initial);
-    /* One with which sentences begin; "A. Smith" begins with an initial. */
+    /* Whether the next word begins sentences. The "A" of "A. Smith" does not: it is an initial. */
     const bool starter =
         !(initial == other.size && peek(s->text, f.word + initial) == '.') && is_listed(language->starters, other);
     if (is_listed(language->before_number, word) && (is_digit(f.first) || (is_roman(other) && !starter))) return true;
@@ -366,7 +353,7 @@ static bool is_inside(const scanner *s, const stop_run *run, follower f)
     return (ordinal || is_listed(language->before_name, word)) && !starter;
 }
 
-/* Whether the sentence ends with the run. */
+/* Whether the run ends the sentence. */
 static bool ends_with(const scanner *s, const stop_run *run)
 {
     const uint32_t c = peek(s->text, run->end);
@@ -387,7 +374,7 @@ static bool ends_with(const scanner *s, const stop_run *run)
     return may_begin(f) && !(run->lone && !run->closed && is_inside(s, run, f));
 }
 
-/* A bullet, or the marker of the list's next item, or of a next list's first. */
+/* Whether a bullet, the marker of the list's next item, or the first marker of a new list stands at `at`. */
 static bool begins_item(const scanner *s, size_t at, uint32_t c)
 {
     if (has(bullets, c)) return true;
@@ -400,20 +387,20 @@ static bool begins_item(const scanner *s, size_t at, uint32_t c)
 
 /* ---- quotes and brackets ---- */
 
-/* Finds what closes `c`, which stands before `at`, and shelters what is between, unless sentences may end there: speech
- * ends in a stop or comma, or a comma follows. In brackets within a sentence, stops are mostly those of abbreviations.
- */
+/* Finds the mark that closes `c`, which stands before `at`, and sets the shelter to its end: no sentence ends between
+ * them. No shelter: quoted speech, which ends in a stop or a comma, or has a comma after it; brackets around a whole
+ * sentence. (In brackets within a sentence, stops mostly belong to abbreviations.) */
 static void take_shelter(scanner *s, uint32_t c, size_t at)
 {
     size_t p = 0;
     uint32_t before = c;
     while (p < PAIRS && pairs[p].opening != c) p++;
     if (p == PAIRS) return;
-    const size_t most = s->text.size - at < MOST_SHELTERED ? s->text.size : at + MOST_SHELTERED;
+    const size_t end = s->text.size - at < MAX_SHELTERED ? s->text.size : at + MAX_SHELTERED;
     size_t after = at < s->searched[p] ? s->searched[p] : at, previous = after;
     if (after > at && !ferry_utf8_previous(s->text, &previous, &before)) before = REPLACEMENT;
-    uint32_t last = before; /* that is not white space */
-    while (after < most) {
+    uint32_t last = before; /* the last character that is not white space */
+    while (after < end) {
         const uint32_t other = next(s->text, &after);
         if (has(line_ends, other)) after = s->text.size; /* the sentence does not go on */
         if (has(pairs[p].closing, other) && (c != '"' || !ferry_utf8_is_space(before))) {
@@ -433,7 +420,7 @@ static void take_shelter(scanner *s, uint32_t c, size_t at)
 size_t ferry_sentence_end(ferry_view text, size_t begin, const ferry_sentence_language *language)
 {
     scanner s = {.text = text, .language = language, .begin = begin, .word = begin, .visible = begin};
-    bool first = true, after_dash = false; /* the character is the first of a word, or the last one is a dash */
+    bool first = true, after_dash = false; /* whether `c` is the first character of a word, or follows a dash */
     size_t item = begin, after = begin;
     if (has(bullets, next(text, &after)))
         for (item = after; ferry_utf8_is_space(next(text, &after));) item = after;

@@ -5,13 +5,14 @@
 
 #include "base/utf8.h"
 #include "pieces.h"
-#include "sentencepiece_c.h"
+#include "sentencepiece_check.h"
+#include "tokenizer_config.h"
 #include "unicode.h"
 
-/* Unicode's compatibility forms make of a character up to 11 times its bytes, 13 times with "▁" for each blank. */
+/* Unicode's compatibility forms grow a character to at most 11 times its bytes, to 13 times with "▁" for blanks. */
 enum { FLAG_BITS = 3, MAX_TEXT = 1 << 26, MAX_GROWTH = 16, MORE_BYTES = 1 << 16, MAX_GRAPHEME = 6 };
 
-/* Normalizers, then those that make words. */
+/* Normalizers first, then the steps that make words, from SPLIT_SPACE on. */
 typedef enum step_kind {
     PRECOMPILED,
     REPLACE,
@@ -29,30 +30,30 @@ typedef enum step_kind {
 typedef struct step {
     step_kind kind;
     ferry_view arguments[2];
-    size_t least; /* of REPLACE_BLANKS and REPLACE_SPACE: the shortest run that is replaced */
+    size_t min; /* REPLACE_BLANKS and REPLACE_SPACE: shorter runs are not replaced */
 } step;
 
 struct ferry_text_rules {
     step steps[FERRY_RULES_MAX_STEPS];
-    size_t step_count, normalizers; /* so many of them come first */
+    size_t step_count, normalizers; /* the first `normalizers` steps normalize */
     ferry_charsmap charsmap;
-    /* Added tokens in the text as it is, and in the normalized text: id << 3 | flags. */
+    /* Added tokens that are searched in the original and in the normalized text; values are id << FLAG_BITS | flags. */
     ferry_byte_trie raw, normalized;
 };
 
 /* A part of the text at some stage. */
 typedef struct section {
     ferry_view text;
-    const uint32_t *from; /* [text.size + 1] offsets in the text */
+    const uint32_t *from; /* [text.size + 1] offsets in the original text */
 } section;
 
-/* What a stage makes of a section. */
+/* The result of a stage for a section. */
 typedef struct rewriting {
     const ferry_text_rules *rules;
     char *text;
     uint32_t *from;
     size_t size, text_capacity, from_capacity;
-    size_t most; /* bytes of it */
+    size_t max; /* limit of `size` */
     ferry_error *error;
 } rewriting;
 
@@ -61,9 +62,9 @@ typedef struct rewriting {
 static ferry_status reserve(rewriting *to, size_t extra)
 {
     const size_t size = to->size + extra;
-    if (size > to->most)
+    if (size > to->max)
         return ferry_fail(to->error, FERRY_ERROR_LIMIT,
-                          "text: expected at most %zu bytes after normalization, found more", to->most);
+                          "text: expected at most %zu bytes after normalization, found more", to->max);
     char *text = ferry_array_grow(to->text, &to->text_capacity, size + 1, 1);
     if (text != NULL) to->text = text;
     uint32_t *from = ferry_array_grow(to->from, &to->from_capacity, size + 1, sizeof *from);
@@ -71,7 +72,7 @@ static ferry_status reserve(rewriting *to, size_t extra)
     return text != NULL && from != NULL ? FERRY_OK : ferry_fail_memory(to->error, "tokenizing", size * sizeof *from);
 }
 
-/* Appends `text`, which replaces what begins at `offset`. */
+/* Appends `text`, which stands for the original text at `offset`. */
 static ferry_status put(rewriting *to, ferry_view text, uint32_t offset)
 {
     FERRY_TRY(reserve(to, text.size));
@@ -91,7 +92,8 @@ static ferry_status copy(rewriting *to, const section *in, size_t begin, size_t 
     return FERRY_OK;
 }
 
-/* A short grapheme as a whole if a rule fits its beginning, otherwise each of its characters. */
+/* Replaces a grapheme of less than MAX_GRAPHEME bytes as a whole if a rule matches its beginning; otherwise replaces
+ * each of its characters that a rule matches. */
 static ferry_status put_grapheme(const section *in, size_t begin, size_t end, rewriting *to)
 {
     const ferry_charsmap *rules = &to->rules->charsmap;
@@ -127,8 +129,8 @@ static ferry_status put_precompiled(const step *how, const section *in, rewritin
         last = character;
     }
     FERRY_TRY(put_grapheme(in, begin, in->text.size, to));
-    /* Characters that are removed at the beginning count as part of the first that is not (a Metaspace's "first" asks
-     * whether that is the text's first). */
+    /* Characters removed at the beginning count as part of the first that is kept: "first" of a Metaspace asks whether
+     * that one begins the text. */
     const uint32_t first = to->size > 0 ? to->from[0] : 0;
     for (size_t i = 0; i < to->size && to->from[i] == first; i++) to->from[i] = in->from[0];
     return FERRY_OK;
@@ -150,18 +152,18 @@ static ferry_status put_replaced(const step *how, const section *in, rewriting *
     return copy(to, in, begin, text.size);
 }
 
-/* Runs of blanks, or of white space, that have at least so many characters. */
+/* Replaces runs of at least how->min blanks, or characters of white space. */
 static ferry_status put_runs(const step *how, const section *in, rewriting *to)
 {
     const ferry_view text = in->text;
-    size_t begin = 0, run = 0; /* the run has so many characters, and begins at `begin` */
+    size_t begin = 0, run = 0; /* the current run: its offset and its characters */
     for (size_t at = 0, next = 0; at <= text.size; at = next) {
         const uint32_t character = at < text.size ? ferry_unicode_next(text, &next) : 0;
         if (how->kind == REPLACE_SPACE ? ferry_utf8_is_space(character) : character == ' ') {
             run++;
             continue;
         }
-        if (run >= how->least)
+        if (run >= how->min)
             FERRY_TRY(put(to, how->arguments[1], in->from[begin]));
         else
             FERRY_TRY(copy(to, in, begin, at));
@@ -209,16 +211,16 @@ static const struct {
     [ADD_METASPACE] = {"metaspace", 1, put_metaspace},   [SPLIT_METASPACE] = {"split-metaspace", 0, NULL},
 };
 
-/* ---- a text on its path through the stages ----
+/* ---- the stages of a text ----
  *
- * Added tokens as they are, normalizers, added tokens in normalized text, the steps that make words, the sink. */
+ * Added tokens of the original text, normalizers, added tokens of the normalized text, steps that make words, sink. */
 
 typedef struct path {
     const ferry_text_rules *rules;
     size_t last; /* the stage that calls the sink */
     ferry_rule_sink sink;
     void *user;
-    rewriting rewritings[FERRY_RULES_MAX_STEPS + 2]; /* of each stage */
+    rewriting rewritings[FERRY_RULES_MAX_STEPS + 2]; /* by stage */
 } path;
 
 static ferry_status run_stage(path *p, size_t stage, const section *in);
@@ -234,7 +236,7 @@ static ferry_status emit(const path *p, const section *in, size_t begin, size_t 
     return p->sink(p->user, &word);
 }
 
-/* The first added token from *begin on, and of those that begin there the longest. */
+/* Finds the first added token at or after *begin; if several begin there, the longest. */
 static bool find_added(const ferry_byte_trie *trie, ferry_view text, size_t *begin, size_t *end, int32_t *value)
 {
     for (; *begin < text.size; ++*begin) {
@@ -252,7 +254,8 @@ static bool find_added(const ferry_byte_trie *trie, ferry_view text, size_t *beg
     return false;
 }
 
-/* The search goes on behind a token, even if that took white space along in which another one begins. */
+/* Emits the added tokens, and runs the next stage on the text between them. The search continues right after a token,
+ * even if another token begins in white space that the token has taken (FERRY_ADDED_RSTRIP). */
 static ferry_status take_added(path *p, size_t stage, const ferry_byte_trie *trie, const section *in)
 {
     const ferry_view text = in->text;
@@ -276,7 +279,7 @@ static ferry_status take_added(path *p, size_t stage, const ferry_byte_trie *tri
     return run_slice(p, stage + 1, in, done, text.size);
 }
 
-/* At white space, which is left out, or before each "▁". */
+/* Splits at white space, which is removed, or before each "▁". */
 static ferry_status split(path *p, size_t stage, bool at_space, const section *in)
 {
     const uint32_t metaspace = U'\u2581';
@@ -294,7 +297,7 @@ static ferry_status split(path *p, size_t stage, bool at_space, const section *i
 static ferry_status run_stage(path *p, size_t stage, const section *in)
 {
     const ferry_text_rules *rules = p->rules;
-    if (in->text.size == 0) return FERRY_OK; /* no later stage makes anything of it */
+    if (in->text.size == 0) return FERRY_OK; /* it yields no word */
     if (stage == p->last) return emit(p, in, 0, in->text.size, -1);
     if (stage == 0) return take_added(p, stage, &rules->raw, in);
     if (stage == rules->normalizers + 1) return take_added(p, stage, &rules->normalized, in);
@@ -308,7 +311,7 @@ static ferry_status run_stage(path *p, size_t stage, const section *in)
     return run_stage(p, stage + 1, &(section){{to->text, to->size}, to->from});
 }
 
-/* From one stage to another. */
+/* Runs stages first … last - 1 on `text`; `sink` receives the results. */
 static ferry_status run(const ferry_text_rules *rules, size_t first, size_t last, ferry_view text, ferry_rule_sink sink,
                         void *user, ferry_error *error)
 {
@@ -318,7 +321,7 @@ static ferry_status run(const ferry_text_rules *rules, size_t first, size_t last
                           text.size);
     path p = {.rules = rules, .last = last, .sink = sink, .user = user};
     for (size_t i = 0; i < REWRITINGS; i++)
-        p.rewritings[i] = (rewriting){.rules = rules, .most = MAX_GROWTH * text.size + MORE_BYTES, .error = error};
+        p.rewritings[i] = (rewriting){.rules = rules, .max = MAX_GROWTH * text.size + MORE_BYTES, .error = error};
     rewriting *repaired = &p.rewritings[0];
     ferry_status status = reserve(repaired, text.size);
     for (size_t at = 0, begin; status == FERRY_OK && at < text.size;) {
@@ -382,7 +385,7 @@ static ferry_status check_arguments(step *made, ferry_error *error)
     case REPLACE_SPACE:
         if (first.size != 1 || first.data[0] < '1' || first.data[0] > '9')
             return fail_argument(made, 0, "1 to 9", error);
-        made->least = (size_t)(first.data[0] - '0');
+        made->min = (size_t)(first.data[0] - '0');
         return FERRY_OK;
     case ADD_METASPACE:
         if (ferry_view_is(first, "always") || ferry_view_is(first, "first") || ferry_view_is(first, "never"))
@@ -425,7 +428,7 @@ static ferry_status read_steps(ferry_text_rules *rules, const ferry_text_rules_c
 
 /* ---- creation: added tokens ---- */
 
-/* Appends the text of an added token as it is looked for. */
+/* Appends the text of an added token, normalized if it is searched in normalized text. */
 static ferry_status append_added(const ferry_text_rules *rules, ferry_view text, bool normalized, ferry_string *texts,
                                  ferry_error *error)
 {
@@ -439,7 +442,7 @@ static ferry_status append_added(const ferry_text_rules *rules, ferry_view text,
     return FERRY_OK;
 }
 
-/* `entries` and `ends` [added_count]. */
+/* Lists the added tokens that are `normalized` or not: entries [*count], their bytes in *texts, and the ends there. */
 static ferry_status list_added(const ferry_text_rules *rules, const ferry_text_rules_config *config, bool normalized,
                                ferry_byte_entry *entries, size_t *ends, ferry_string *texts, size_t *count,
                                ferry_error *error)

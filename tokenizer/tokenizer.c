@@ -5,71 +5,28 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "tokenizer/moses/moses.h"
 #include "segmenter.h"
 #include "unicode.h"
 
 struct ferry_tokenizer {
     ferry_tokenizer_config config;
     ferry_segmenter source;
-    _Atomic(ferry_segmenter *) target;        /* NULL until a text of this side is encoded; it may be `source` */
+    _Atomic(ferry_segmenter *) target;        /* NULL until ferry_tokenizer_encode_target; it may be &source */
     bool *special;                            /* [config.target_count] */
     ferry_moses *source_moses, *target_moses; /* NULL: none */
 };
 
-/* Texts are segmented here, not by the caller. */
+/* Whether the tokenizer segments texts; otherwise the caller does. */
 static bool segments(const ferry_tokenizer *tokenizer)
 {
     return tokenizer->source.spm != NULL || tokenizer->source.rules != NULL;
 }
 
-/* As subword-nmt and FSMT do. */
+/* Whether a text is words between blanks and merges, as in subword-nmt and FSMT. */
 static bool has_subwords(const ferry_tokenizer *tokenizer)
 {
     return tokenizer->config.kind > FERRY_TOKENIZER_BPE;
-}
-
-/* ---- ids and ranges ---- */
-
-ferry_status ferry_ids_insert(ferry_ids *ids, size_t at, int32_t id, ferry_error *error)
-{
-    int32_t *grown = ferry_array_grow(ids->ids, &ids->capacity, ids->count + 1, sizeof *grown);
-    if (grown == NULL) return ferry_fail_memory(error, "tokenizing", ids->count + 1);
-    ids->ids = grown;
-    memmove(grown + at + 1, grown + at, (ids->count - at) * sizeof *grown);
-    grown[at] = id;
-    ids->count++;
-    return FERRY_OK;
-}
-
-ferry_status ferry_ranges_insert(ferry_ranges *ranges, size_t at, ferry_range range, ferry_error *error)
-{
-    ferry_range *grown = ferry_array_grow(ranges->ranges, &ranges->capacity, ranges->count + 1, sizeof *grown);
-    if (grown == NULL) return ferry_fail_memory(error, "tokenizing", ranges->count + 1);
-    ranges->ranges = grown;
-    memmove(grown + at + 1, grown + at, (ranges->count - at) * sizeof *grown);
-    grown[at] = range;
-    ranges->count++;
-    return FERRY_OK;
-}
-
-/* The offset in `text` of `repaired`, one in its repaired copy. *from and *to are what the last call found, which was
- * no larger: an offset in the copy, and the same in the text. */
-static size_t unrepair(ferry_view text, size_t *from, size_t *to, size_t repaired)
-{
-    uint32_t code_point;
-    while (*from < repaired && *to < text.size) {
-        const size_t begin = *to;
-        *from += ferry_utf8_next(text, to, &code_point) ? *to - begin : 3;
-    }
-    return *to;
-}
-
-void ferry_ranges_unrepair(ferry_view text, ferry_range *ranges, size_t count)
-{
-    ferry_range repaired = {0, 0}, original = {0, 0};
-    for (size_t i = 0; i < count; i++)
-        ranges[i] = (ferry_range){unrepair(text, &repaired.begin, &original.begin, ranges[i].begin),
-                                  unrepair(text, &repaired.end, &original.end, ranges[i].end)};
 }
 
 /* ---- creation ---- */
@@ -77,11 +34,10 @@ void ferry_ranges_unrepair(ferry_view text, ferry_range *ranges, size_t count)
 /* ids [size] must be below `count`. */
 static ferry_status check_ids(const char *what, const int32_t *ids, int32_t size, int32_t count, ferry_error *error)
 {
-    for (int32_t i = 0; i < size; i++) {
-        if (ids[i] >= 0 && ids[i] < count) continue;
-        return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: expected ids from 0 to %d, found %d", what, count - 1,
-                          ids[i]);
-    }
+    for (int32_t i = 0; i < size; i++)
+        if (ids[i] < 0 || ids[i] >= count)
+            return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: expected ids from 0 to %d, found %d", what, count - 1,
+                              ids[i]);
     return FERRY_OK;
 }
 
@@ -147,7 +103,7 @@ void ferry_tokenizer_destroy(ferry_tokenizer *tokenizer)
     free(tokenizer);
 }
 
-/* ---- the target's side, at its first use ---- */
+/* ---- the target side, created at its first use ---- */
 
 int32_t ferry_tokenizer_target_unknown(const ferry_tokenizer *tokenizer)
 {
@@ -176,10 +132,10 @@ static ferry_status create_target(const ferry_tokenizer *tokenizer, ferry_segmen
                                   is_one_model(config) ? tokenizer->source.spm : NULL, error);
 }
 
-/* Of threads that come here at once, each makes one, and the first one's is kept. */
+/* Threads that call this at the same time each create a segmenter; the first one is kept. */
 static ferry_status find_target(const ferry_tokenizer *tokenizer, const ferry_segmenter **target, ferry_error *error)
 {
-    ferry_tokenizer *own = (ferry_tokenizer *)(uintptr_t)tokenizer; /* constant for its users */
+    ferry_tokenizer *own = (ferry_tokenizer *)(uintptr_t)tokenizer; /* const for its users */
     ferry_segmenter *kept = atomic_load(&own->target);
     *target = kept;
     if (kept != NULL) return FERRY_OK;
@@ -207,14 +163,13 @@ bool ferry_tokenizer_has_piece(const ferry_tokenizer *tokenizer, ferry_view piec
     return ferry_vocabulary_find(&tokenizer->source.vocabulary, piece) >= 0;
 }
 
-/* Appends ids without text, at `offset`. */
+/* Appends ids without text, with an empty range at `offset`. */
 static ferry_status append_added(const int32_t *added, int32_t count, size_t offset, ferry_ids *ids,
                                  ferry_ranges *ranges, ferry_error *error)
 {
     for (int32_t i = 0; i < count; i++) {
         FERRY_TRY(ferry_ids_insert(ids, ids->count, added[i], error));
-        if (ranges == NULL) continue;
-        FERRY_TRY(ferry_ranges_insert(ranges, ranges->count, (ferry_range){offset, offset}, error));
+        if (ranges != NULL) FERRY_TRY(ferry_ranges_insert(ranges, ranges->count, (ferry_range){offset, offset}, error));
     }
     return FERRY_OK;
 }
@@ -254,7 +209,7 @@ ferry_status ferry_tokenizer_encode_target(const ferry_tokenizer *tokenizer, fer
 
 /* ---- ids → text ---- */
 
-/* The byte of a piece like <0xE2>, -1 for other pieces. SentencePiece writes capital digits. */
+/* The byte of a piece like <0xE2>; -1 for other pieces. SentencePiece writes capital digits. */
 static int byte_of(ferry_view piece)
 {
     if (piece.size != 6 || memcmp(piece.data, "<0x", 3) != 0 || piece.data[5] != '>') return -1;
@@ -266,16 +221,16 @@ typedef struct decoding {
     const ferry_tokenizer *tokenizer;
     ferry_string *text;
     ferry_range *ranges; /* NULL: not wanted */
-    size_t run;          /* bytes of byte pieces at the end of *text */
-    size_t first;        /* the index of the id that the run begins with */
-    bool skip_blanks;    /* of the next piece */
-    size_t unended;      /* 1 + index of the id before, whose piece ends with "@@"; 0: it is another one */
+    size_t run;          /* bytes at the end of *text that come from byte pieces */
+    size_t first;        /* the index of the first id of the run */
+    bool skip_blanks;    /* drop every "▁" of the next piece */
+    size_t unended;      /* 1 + index of the last id if its piece ends with "@@", else 0 */
     ferry_error *error;
 } decoding;
 
-/* Before id number `index`: replaces the ill-formed bytes of the run by U+FFFD, each separately, as SentencePiece does,
- * or, if the config says so, all bytes of a run that has ill-formed ones. Ranges of bytes become ranges of characters.
- */
+/* Ends the run before id number `index`. FERRY_BYTES_EACH, as in SentencePiece: each ill-formed byte becomes U+FFFD.
+ * FERRY_BYTES_RUN: if the run has ill-formed bytes, each of its bytes does. Ranges of bytes become ranges of
+ * characters. */
 static ferry_status end_run(decoding *into, size_t index)
 {
     ferry_string *text = into->text;
@@ -285,7 +240,7 @@ static ferry_status end_run(decoding *into, size_t index)
     FERRY_TRY(ferry_string_reserve(text, 2 * run, into->error));
     const bool broken = into->tokenizer->config.decoder_bytes == FERRY_BYTES_RUN &&
                         !ferry_utf8_is_valid((ferry_view){text->data + start, run});
-    /* Moved to the end of the tripled space, the bytes are read before they are overwritten. */
+    /* The bytes move to the end of the tripled space, so that each is read before it is overwritten. */
     const ferry_view bytes = {memmove(text->data + start + 2 * run, text->data + start, run), run};
     size_t i = into->first;
     text->size = start;
@@ -314,7 +269,7 @@ static ferry_status append_blank(decoding *into)
     return append(into, ferry_text_view(" "));
 }
 
-/* With blanks for "▁", or without. */
+/* Appends the piece with a blank for each "▁", or with nothing if `skip_blanks`. */
 static ferry_status append_piece(decoding *into, ferry_view piece, bool skip_blanks)
 {
     ferry_string *text = into->text;
@@ -339,9 +294,9 @@ static bool ends_with(ferry_view piece, ferry_view end)
 
 static const ferry_view goes_on = {"@@", 2}, ends_word = {"</w>", 4};
 
-/* Id number `index`. A piece of subword-nmt continues the one before it if that ended with "@@", which is left out
- * then, and comes after a blank otherwise; of FSMT, each continues the one before it, and "</w>" at its end becomes a
- * blank. A whole word is text, which is escaped where Moses' rules turn the result into text. */
+/* Appends the piece of id number `index`. subword-nmt: it follows without a blank if the last piece ended with "@@"
+ * (`continues`), which the caller has removed. FSMT: it always does, and "</w>" at its end becomes a blank. `whole`: it
+ * is a text that replaces the id's, and is escaped if Moses' rules will unescape the result. */
 static ferry_status append_subword(decoding *into, ferry_view piece, bool whole, bool continues, size_t index)
 {
     const bool marks_ends = into->tokenizer->config.kind == FERRY_TOKENIZER_FSMT;
@@ -356,7 +311,7 @@ static ferry_status append_subword(decoding *into, ferry_view piece, bool whole,
     return ends || (marks_ends && whole) ? append_blank(into) : FERRY_OK;
 }
 
-/* An id with text: its bytes are what *text grows by, but for the blank before a piece that is joined. */
+/* Appends the text of an id. Its range is what *text grows by, without the blank before it. */
 static ferry_status append_id(decoding *into, size_t index, int32_t id, const ferry_word *word)
 {
     const ferry_tokenizer *tokenizer = into->tokenizer;
@@ -382,7 +337,7 @@ static ferry_status append_id(decoding *into, size_t index, int32_t id, const fe
     } else if (segmented && !whole) {
         FERRY_TRY(append_piece(into, piece, skip_blanks));
     } else {
-        /* Without SentencePiece, pieces are separated by blanks, and "▁" and byte pieces are ordinary ones. */
+        /* Without a segmenter, pieces are separated by blanks, and "▁" and <0xNN> have no meaning. */
         if (segmented ? word->after_blank && !skip_blanks : begin > 0) FERRY_TRY(append_blank(into));
         FERRY_TRY(append(into, piece));
     }
@@ -414,7 +369,7 @@ static void trim(ferry_string *text, ferry_decoder_blanks blanks, ferry_range *r
 
 /* ---- Moses' words → text ---- */
 
-/* Moves *at over the characters of `text` that end, in the words, before `offset`. */
+/* Moves *at past the characters of `text` whose end in the words, offsets[end], is at most `offset`. */
 static size_t advance(ferry_view text, const size_t *offsets, size_t *at, size_t offset)
 {
     for (size_t next = *at; *at < text.size; *at = next) {
@@ -424,8 +379,8 @@ static size_t advance(ferry_view text, const size_t *offsets, size_t *at, size_t
     return *at;
 }
 
-/* Replaces the words by their text, and ranges [count] (NULL: not wanted) of ids in the words by those in the text. An
- * id that ends within what has become one character ("&", "apos", ";") has the range of the last such id. */
+/* Replaces *words by their text, and ranges [count] in the words (NULL: none) by ranges in the text. Ids whose pieces
+ * ("&", "apos", ";") became one character together all have the range of the last of them. */
 static ferry_status join_words(const ferry_moses *moses, ferry_string *words, ferry_range *ranges, size_t count,
                                ferry_error *error)
 {
@@ -454,7 +409,7 @@ static ferry_status join_words(const ferry_moses *moses, ferry_string *words, fe
     return status;
 }
 
-/* ---- all of it ---- */
+/* ---- ids → text: the functions ---- */
 
 ferry_status ferry_tokenizer_decode_ranges(const ferry_tokenizer *tokenizer, const int32_t *ids, size_t count,
                                            const ferry_word *words, ferry_string *text, ferry_range *ranges,
@@ -472,7 +427,7 @@ ferry_status ferry_tokenizer_decode_ranges(const ferry_tokenizer *tokenizer, con
         if (ids[i] < 0 || ids[i] >= known)
             return ferry_fail(error, FERRY_ERROR_ARGUMENT, "target id: expected 0 to %d, found %d", known - 1, ids[i]);
         const ferry_word *word = words != NULL && words[i].text.size > 0 ? &words[i] : NULL;
-        /* For `tokenizers`, an id without a piece is not there at all. */
+        /* `tokenizers` ignores an id without a piece. */
         const bool has_text =
             !tokenizer->special[ids[i]] &&
             (tokenizer->source.rules == NULL || ferry_texts_at(config->target_pieces, (size_t)ids[i]).size > 0);

@@ -1,4 +1,4 @@
-/* Properties of characters, as utf8proc knows them. */
+/* Properties of characters, from utf8proc. */
 #ifndef FERRY_TOKENIZER_UNICODE_H
 #define FERRY_TOKENIZER_UNICODE_H
 
@@ -17,7 +17,7 @@ typedef enum ferry_character {
     FERRY_CHARACTER_OTHER
 } ferry_character;
 
-/* The character at *at < text.size, which moves past it; each ill-formed byte counts as U+FFFD. */
+/* Reads the character at *at < text.size and moves *at past it. Each ill-formed byte counts as U+FFFD. */
 static inline uint32_t ferry_unicode_next(ferry_view text, size_t *at)
 {
     const size_t begin = *at;
@@ -27,17 +27,17 @@ static inline uint32_t ferry_unicode_next(ferry_view text, size_t *at)
     return 0xFFFD;
 }
 
-/* `c` is at most 0x10FFFF, in all of these; anything above counts as unassigned. */
+/* In all of these, a `c` above 0x10FFFF counts as unassigned. */
 ferry_character ferry_unicode_character(uint32_t c);
 static inline bool ferry_unicode_is_letter(uint32_t c)
 {
     return ferry_unicode_character(c) <= FERRY_CHARACTER_LETTER;
 }
 uint32_t ferry_unicode_lower(uint32_t c);
-uint32_t ferry_unicode_upper(uint32_t c);  /* the simple mapping: one character */
+uint32_t ferry_unicode_upper(uint32_t c);  /* the simple mapping, to one character */
 bool ferry_unicode_is_digit(uint32_t c);   /* Nd */
-bool ferry_unicode_is_control(uint32_t c); /* C…, including Cn: not assigned yet */
-/* Whether two adjacent characters belong to one grapheme, judged by these two alone (Unicode's annex 29). */
+bool ferry_unicode_is_control(uint32_t c); /* C…, including Cn (unassigned) */
+/* Whether two adjacent characters belong to one grapheme, judged without the text around them (Unicode's annex 29). */
 bool ferry_unicode_joins(uint32_t before, uint32_t c);
 /* Whether a grapheme begins between two adjacent characters (Unicode's annex 29). *state is 0 before the first pair of
  * a text. */

@@ -7,7 +7,7 @@
 #include "info.h"
 #include "engine/lines/languages.h"
 #include "engine/lines/model.h"
-#include "tokenizer/sentencepiece_c.h"
+#include "tokenizer/sentencepiece_check.h"
 
 _Static_assert((int)FERRY_SPM_MAX_PIECES == (int)FERRY_MAX_VOCABULARY, "a vocabulary may have all pieces");
 

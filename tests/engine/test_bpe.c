@@ -6,7 +6,7 @@
 
 #include "tests/support/random.h"
 #include "tests/support/support.h"
-#include "tokenizer/pieces.h"
+#include "tokenizer/bpe.h"
 
 enum { MOST = 512 }; /* pieces or merges of a table */
 
@@ -62,11 +62,11 @@ static void check_word(ferry_view word, const char *expected)
 /* KIND UNKNOWN FLAGS WORD_END */
 static void begin_table(char *line)
 {
-    static const char *const kinds[] = {"", "tokenizers", "subword-nmt-0.1", "subword-nmt-0.2", "fsmt"};
+    static const char *const kinds[] = {"tokenizers", "subword-nmt-0.1", "subword-nmt-0.2", "fsmt"};
     const char *kind = take_until(&line, ' ');
     drop();
-    for (size_t i = 1; i < COUNT(kinds); i++)
-        if (strcmp(kind, kinds[i]) == 0) made.config.kind = (ferry_bpe_kind)i;
+    for (size_t i = 0; i < COUNT(kinds); i++)
+        if (strcmp(kind, kinds[i]) == 0) made.config.kind = (ferry_tokenizer_kind)(FERRY_TOKENIZER_BPE + i);
     made.config.unknown = (int32_t)strtol(take_until(&line, ' '), NULL, 10);
     const char *flags = take_until(&line, ' ');
     made.config.fuse_unknown = strchr(flags, 'f') != NULL;
@@ -165,7 +165,7 @@ TEST(test_refused_merges)
     ferry_texts *large = ferry_texts_create("", 0, 1);
     assert_true(large != NULL && ferry_texts_set_end(large, 0, (size_t)1 << 31));
     const ferry_bpe_config config = {
-        .kind = FERRY_BPE_FSMT, .merges = large, .merge_count = 1, .vocabulary = &made.vocabulary};
+        .kind = FERRY_TOKENIZER_FSMT, .merges = large, .merge_count = 1, .vocabulary = &made.vocabulary};
     REFUSE_SAYING(ferry_bpe_create(&config, "codes", &made.bpe, &error), FERRY_ERROR_LIMIT,
                   "codes: expected merges of less than 2^31 bytes together, found 2147483648");
     free(large);

@@ -6,6 +6,7 @@
 #include "tests/support/tokenizer_support.h"
 
 #include "tokenizer/sentencepiece_c.h"
+#include "tokenizer/sentencepiece_check.h"
 
 /* ---- damage ---- */
 

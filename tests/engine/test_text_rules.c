@@ -6,6 +6,7 @@
 
 #include "tokenizer/pieces.h"
 #include "tokenizer/text_rules.h"
+#include "tokenizer/tokenizer_config.h"
 
 static const ferry_view pieces[] = {{"<unk>", 5}, {"a", 1},    {"b", 1},  {"ab", 2}, {"<m>", 3},
                                     {"<r>", 3},   {"<r>>", 4}, {"nb", 2}, {"", 0}};

@@ -3,6 +3,7 @@
 #include "use_tokenizer.h"
 
 #include "models/containers/vocabulary_files.h"
+#include "tokenizer/bpe.h"
 
 enum { MAX_PIECES = 1 << 10 };
 
@@ -18,7 +19,7 @@ static ferry_status follow(void *user, size_t begin, size_t end, int32_t id)
 static void use_words(const ferry_tokenizer_config *config, ferry_view text)
 {
     ferry_vocabulary vocabulary;
-    ferry_bpe_config bpe = {.kind = (ferry_bpe_kind)(FERRY_BPE_TOKENIZERS + config->kind - FERRY_TOKENIZER_BPE),
+    ferry_bpe_config bpe = {.kind = config->kind,
                             .merges = config->source_merges,
                             .merge_count = (size_t)config->source_merge_count,
                             .vocabulary = &vocabulary,

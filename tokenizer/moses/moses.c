@@ -8,21 +8,6 @@
 
 /* ---- languages ---- */
 
-const ferry_moses_prefix_list ferry_moses_prefixes[] = {
-#include "moses_prefixes.inc"
-};
-const size_t ferry_moses_prefix_count = sizeof ferry_moses_prefixes / sizeof *ferry_moses_prefixes;
-
-bool ferry_moses_speaks(const ferry_moses *moses, const char *codes)
-{
-    const size_t size = strlen(moses->code);
-    for (const char *code = codes; size > 0 && code != NULL; code = strchr(code, ' ')) {
-        code += *code == ' ';
-        if (strncmp(code, moses->code, size) == 0 && (code[size] == ' ' || code[size] == '\0')) return true;
-    }
-    return false;
-}
-
 static ferry_status set_prefixes(ferry_moses *moses, ferry_error *error)
 {
     const char *words = NULL;
@@ -85,7 +70,7 @@ static const struct substitution {
     {U'：', ":"}, {U'；', ";"}, {U'？', "?"},  {U'～', "~"},
 };
 
-/* What stands for a full-width or typographic character in ASCII; NULL: the character itself. */
+/* The ASCII substitute of a full-width or typographic character; NULL: none. */
 static const char *ascii_for(uint32_t c)
 {
     for (size_t i = 0; i < sizeof substitutions / sizeof *substitutions && substitutions[i].from <= c; i++)
@@ -93,9 +78,9 @@ static const char *ascii_for(uint32_t c)
     return NULL;
 }
 
-/* Unicode's categories Cc, Cf and Co, and the noncharacters of Cn, ascending (those of planes 1 to 14 are recognized by
- * their low bits). The other code points of Cn are unassigned: their set shrinks with every version of Unicode, so they
- * are kept. */
+/* Characters that become blanks, ascending: Unicode's categories Cc, Cf and Co, and the noncharacters of Cn (of planes
+ * 1 to 14, becomes_blank recognizes them by their low bits). The rest of Cn is unassigned and stays, because every
+ * version of Unicode assigns some of it. */
 static const uint32_t blanks[][2] = {
     {0x0000, 0x001F},    {0x007F, 0x009F},   {0x00AD, 0x00AD},   {0x0600, 0x0605},   {0x061C, 0x061C},
     {0x06DD, 0x06DD},    {0x070F, 0x070F},   {0x0890, 0x0891},   {0x08E2, 0x08E2},   {0x180E, 0x180E},
@@ -118,7 +103,7 @@ ferry_status ferry_punctuation_clean(ferry_view text, ferry_string *clean, size_
     size_t capacity = 0, *from = NULL;
     if (offsets != NULL) *offsets = NULL;
     clean->size = 0;
-    /* No substitute is longer than the three bytes of what it replaces. */
+    /* Enough: a substitute has at most three bytes, and the character that it replaces at least as many. */
     FERRY_TRY(ferry_string_reserve(clean, text.size, error));
     if (offsets != NULL) from = *offsets = ferry_array_grow(NULL, &capacity, text.size + 1, sizeof *from);
     if (offsets != NULL && from == NULL) return ferry_fail_memory(error, "tokenizing", text.size + 1);
@@ -142,7 +127,7 @@ ferry_status ferry_punctuation_clean(ferry_view text, ferry_string *clean, size_
 
 /* ---- normalization: sacremoses' MosesPunctNormalizer ---- */
 
-/* As transformers has it for FSMT. */
+/* Full-width punctuation as in transformers' FSMT. */
 static void replace_full_width(ferry_moses_text *text)
 {
     for (size_t i = 0; i < text->count; i++) {
@@ -174,9 +159,9 @@ static const ferry_moses_rule no_break_spaces[] = {
     {"\u00A0cm", " ~2~3"}, {"\u00A0?", "?"},      {"\u00A0!", "!"}, {"\u00A0;", ";"},
     {",\u00A0", "~1 "},    {" +", " "},           {NULL, NULL},
 };
-/* Quotation marks are exchanged with commas and full stops: American style … */
+/* A quotation mark moves after a comma or full stop: American style. */
 static const ferry_moses_rule american_quotation[] = {{"\"~c+", "~2~1"}, {NULL, NULL}};
-/* … or the other way around, but for the full stop that ends the text. */
+/* A comma or full stops move after a quotation mark, except full stops that end the text: European style. */
 static const ferry_moses_rule european_quotation[] = {{",\"", "~2~1"}, {".+\"~s*^<", "~2~1~3~4"}, {NULL, NULL}};
 
 static const ferry_moses_rule decimal_comma[] = {{"~d\u00A0~d", "~1,~3"}, {NULL, NULL}};
@@ -205,7 +190,7 @@ static const ferry_moses_rule white_space[] = {{"~s+", " "}, {NULL, NULL}};
 static const ferry_moses_rule junk[] = {{"~j", ""}, {NULL, NULL}};
 static const ferry_moses_rule special[] = {{"~x", " ~1 "}, {NULL, NULL}};
 static const ferry_moses_rule hyphens[] = {{"~w-=~w", "~1 @-@ "}, {NULL, NULL}};
-/* Not those within numbers. */
+/* Commas, except within numbers. */
 static const ferry_moses_rule commas[] = {{"^~N,", "~1 ~2 "}, {",^~N", " ~1 ~2"}, {"~N,$", "~1 ~2 "}, {NULL, NULL}};
 
 static const ferry_moses_rule english[] = {
@@ -230,8 +215,8 @@ static void put_text(ferry_moses_text *text, const char *more, uint32_t offset)
     for (; *more != '\0'; more++) ferry_moses_put(text, (uint32_t)*more, offset);
 }
 
-/* Several full stops are a word: "..." → " DOTDOTDOTMULTI ", as the original has it. A text that contains this by
- * itself is changed, too. */
+/* Several full stops are one word: "..." becomes " DOTDOTDOTMULTI ", as in the original, until show_stops. A text that
+ * contains such a word itself is changed, too. */
 static void hide_stops(ferry_moses_text *text)
 {
     for (size_t i = 0; i < text->count;) {
@@ -283,10 +268,10 @@ static int compare_prefixes(const void *a, const void *b)
  * next word begins with. */
 static bool keeps_stop(const ferry_moses *moses, const ferry_moses_cell *word, size_t count, uint32_t next)
 {
-    enum { LONGEST_PREFIX = 128 }; /* bytes; tests say that no list has a longer one */
+    enum { MAX_PREFIX = 128 }; /* bytes; a test shows that no abbreviation is longer */
     const uint32_t letters = FERRY_MOSES_ALPHA | (moses->letters & ~(uint32_t)FERRY_MOSES_ALNUM);
     const ferry_moses_prefix *prefix = NULL;
-    char bytes[LONGEST_PREFIX + 4];
+    char bytes[MAX_PREFIX + 4];
     bool stop = false, letter = false;
     for (size_t i = 0; i < count; i++) {
         stop = stop || word[i].character == '.';
@@ -294,11 +279,9 @@ static bool keeps_stop(const ferry_moses *moses, const ferry_moses_cell *word, s
     }
     if (stop && letter) return true; /* "U.S", "e.g" */
     size_t size = 0;
-    for (size_t i = 0; i < count && size <= LONGEST_PREFIX; i++)
-        size += ferry_utf8_put(word[i].character, bytes + size);
+    for (size_t i = 0; i < count && size <= MAX_PREFIX; i++) size += ferry_utf8_put(word[i].character, bytes + size);
     const ferry_moses_prefix key = {.word = {bytes, size}};
-    if (size <= LONGEST_PREFIX)
-        prefix = bsearch(&key, moses->prefixes, moses->prefix_count, sizeof key, compare_prefixes);
+    if (size <= MAX_PREFIX) prefix = bsearch(&key, moses->prefixes, moses->prefix_count, sizeof key, compare_prefixes);
     return (prefix != NULL && !prefix->numeric) || (ferry_moses_classes(next) & FERRY_MOSES_LOWER) != 0 ||
            (prefix != NULL && next >= '0' && next <= '9');
 }

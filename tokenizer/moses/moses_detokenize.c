@@ -2,11 +2,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "moses.h"
 #include "moses_rules.h"
 
 static const ferry_moses_rule hyphens[] = {{" @-@ ", "-"}, {NULL, NULL}};
 
-/* The ampersand last. "&bar;", "&bra;" and "&ket;" are of older versions of Moses. */
+/* The ampersand last. "&bar;", "&bra;" and "&ket;" come from older versions of Moses. */
 static const ferry_moses_rule escapes[] = {
     {"&bar;", "|"},   {"&#124;", "|"}, {"&lt;", "<"},  {"&gt;", ">"},  {"&bra;", "["}, {"&ket;", "]"},
     {"&quot;", "\""}, {"&apos;", "'"}, {"&#91;", "["}, {"&#93;", "]"}, {"&amp;", "&"}, {NULL, NULL},
@@ -18,7 +19,7 @@ typedef struct word {
     size_t count;
 } word;
 
-/* Quotation marks of one kind, and whether an odd number of them has been seen. */
+/* One kind of quotation marks, and whether an odd number of them has come. */
 typedef struct quotation {
     word mark;
     bool odd;
@@ -63,7 +64,7 @@ static bool is_digit(uint32_t c)
     return c >= '0' && c <= '9';
 }
 
-/* Currencies and what opens. */
+/* Currency symbols and opening marks. */
 static bool is_opening(uint32_t c)
 {
     return ferry_moses_is_one_of(c, "([{") || c == U'¿' || c == U'¡' ||
@@ -85,7 +86,7 @@ static bool is_quotation(uint32_t c)
     return ferry_moses_is_one_of(c, "'\"`") || is_low_or_high(c);
 }
 
-/* Scripts that need no blanks. */
+/* Characters of scripts without blanks. */
 static bool is_cjk(uint32_t c)
 {
     static const uint32_t ranges[][2] = {
@@ -146,7 +147,7 @@ static void put_quotation(joining *into, size_t at)
     if (!possessive) mark->odd = !mark->odd;
 }
 
-/* sacremoses looks at the last two words of the text, where Moses looks at the two before this one. */
+/* As in sacremoses: tests the last two words of the text, where Moses tests the two words before this one. */
 static bool is_czech_number(const joining *into, size_t at)
 {
     const word *w = &into->words[at], *last = &into->words[into->count - 1];
@@ -177,7 +178,7 @@ static bool is_czech_compound(const joining *into, size_t at)
            (character(w + 1, 0) == '-' || character(w + 1, 0) == U'–') && is_czech_tail(w + 2);
 }
 
-/* Returns the index of the next word. */
+/* Appends word number `at`. Returns the index of the next word. */
 static size_t join_word(joining *into, size_t at)
 {
     const word *w = &into->words[at];
@@ -211,7 +212,7 @@ static size_t join_word(joining *into, size_t at)
 
 /* ---- the text ---- */
 
-/* False: out of memory. */
+/* Lists the words, and their quotation marks with repetitions. False: out of memory. */
 static bool list_words(joining *into)
 {
     size_t begin, end = 0, word_capacity = 0, quotation_capacity = 0;

@@ -6,7 +6,24 @@
 #include "base/utf8.h"
 #include "tokenizer/unicode.h"
 
-enum { LARGEST_TEXT = 64 << 20 }; /* bytes */
+enum { MAX_TEXT = 64 << 20 }; /* bytes */
+
+/* ---- languages ---- */
+
+const ferry_moses_prefix_list ferry_moses_prefixes[] = {
+#include "moses_prefixes.inc"
+};
+const size_t ferry_moses_prefix_count = sizeof ferry_moses_prefixes / sizeof *ferry_moses_prefixes;
+
+bool ferry_moses_speaks(const ferry_moses *moses, const char *codes)
+{
+    const size_t size = strlen(moses->code);
+    for (const char *code = codes; size > 0 && code != NULL; code = strchr(code, ' ')) {
+        code += *code == ' ';
+        if (strncmp(code, moses->code, size) == 0 && (code[size] == ' ' || code[size] == '\0')) return true;
+    }
+    return false;
+}
 
 /* ---- characters ---- */
 
@@ -61,7 +78,7 @@ static bool is_in_class(uint32_t character, char name, uint32_t letters)
 
 /* ---- a text ---- */
 
-/* Room for `extra` more characters in the buffer that is written. */
+/* Makes room for `extra` more characters in text->other. */
 static bool reserve(ferry_moses_text *text, size_t extra)
 {
     const size_t count = text->other_count + extra;
@@ -98,9 +115,9 @@ void ferry_moses_swap(ferry_moses_text *text)
 
 ferry_status ferry_moses_text_set(ferry_moses_text *text, ferry_view bytes, ferry_error *error)
 {
-    if (bytes.size > LARGEST_TEXT)
+    if (bytes.size > MAX_TEXT)
         return ferry_fail(error, FERRY_ERROR_LIMIT, "a text to tokenize: expected at most %d bytes, found %zu",
-                          LARGEST_TEXT, bytes.size);
+                          MAX_TEXT, bytes.size);
     for (size_t at = 0; at < bytes.size;) {
         const uint32_t begin = (uint32_t)at;
         ferry_moses_put(text, ferry_unicode_next(bytes, &at), begin);
@@ -125,7 +142,7 @@ static ferry_status write_text(const ferry_moses_text *text, size_t size, ferry_
     }
     if (offsets == NULL) return FERRY_OK;
     size_t next = (*offsets)[output->size] = size;
-    for (size_t i = output->size; i-- > 0; next = (*offsets)[i]) /* blanks have the offset of what follows them */
+    for (size_t i = output->size; i-- > 0; next = (*offsets)[i]) /* a blank has the offset of the next byte */
         if (output->data[i] == ' ' || (*offsets)[i] > next) (*offsets)[i] = next;
     return FERRY_OK;
 }
@@ -163,10 +180,10 @@ bool ferry_moses_next_word(const ferry_moses_text *text, size_t *begin, size_t *
 enum { MAX_ITEMS = 16 };
 
 typedef struct item {
-    uint32_t character; /* where there is no class */
-    char class;         /* 0: none */
+    uint32_t character; /* if `class` is 0 */
+    char class;         /* X of ~X; 0: none */
     char repeat;        /* '+', '*', or 0 */
-    bool other;         /* any but these */
+    bool other;         /* any other character */
     bool ahead;         /* not part of the match */
 } item;
 
@@ -210,7 +227,7 @@ static bool matches_item(const pattern *p, size_t k, uint32_t character)
     return same != wanted->other;
 }
 
-/* The end of item `k`, which begins at `at`; `at` itself: it does not match, or matches nothing. */
+/* The end of the match of item `k` at `at`; `at` if it matches no character. */
 static size_t end_of_item(const ferry_moses_text *text, const pattern *p, size_t k, size_t at)
 {
     size_t end = at;
@@ -221,8 +238,8 @@ static size_t end_of_item(const ferry_moses_text *text, const pattern *p, size_t
     return end;
 }
 
-/* Item k matches cells ends[k] … ends[k + 1] - 1. After "*" one character is given back where the next item needs it.
- */
+/* Whether the pattern matches at `at`: item k then matches cells ends[k] … ends[k + 1] - 1. Backtracks by one character
+ * if the item after a "*" needs it. */
 static bool matches(const ferry_moses_text *text, const pattern *p, size_t at, size_t *ends)
 {
     ends[0] = at;
@@ -237,7 +254,7 @@ static bool matches(const ferry_moses_text *text, const pattern *p, size_t at, s
     return !p->to_end || ends[p->count] == text->count;
 }
 
-/* The offset of characters that no item has matched. */
+/* The offset of new characters, which no item has matched. */
 static uint32_t offset_of_new(const ferry_moses_text *text, const pattern *p, const char *replacement,
                               const size_t *ends)
 {
@@ -270,7 +287,7 @@ static void apply(ferry_moses_text *text, const ferry_moses_rule *rule)
     bool found = false;
     for (size_t at = 0; at < text->count;) {
         if (!matches(text, &p, at, ends)) {
-            /* If the rest does not follow a run, it follows no part of the run either. */
+            /* If the other items do not match after a run of the first, they match after no part of the run. */
             const size_t end = p.items[0].repeat != 0 ? end_of_item(text, &p, 0, at) : at;
             at = end > at ? end : at + 1;
             continue;

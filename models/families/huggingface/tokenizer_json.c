@@ -8,6 +8,8 @@
 
 #include "base/utf8.h"
 #include "huggingface.h"
+#include "tokenizer/pieces.h"
+#include "tokenizer/text_rules.h"
 #include "tokenizer/tokenizer.h"
 
 enum { MAX_ADDED = 1 << 13, MAX_TEMPLATE_IDS = 64 };

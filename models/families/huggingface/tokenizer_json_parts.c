@@ -4,8 +4,9 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "tokenizer/tokenizer.h"
+#include "tokenizer/bpe.h"
 #include "tokenizer/pieces.h"
+#include "tokenizer/tokenizer.h"
 #include "tokenizer_json.h"
 
 enum { MAX_DEPTH = 8 };
@@ -416,7 +417,7 @@ static ferry_status read_bpe(ferry_tokenizer_json *json, const ferry_json_node *
     ferry_vocabulary words;
     ferry_bpe *bpe;
     FERRY_TRY(ferry_vocabulary_create(json->words, json->word_count, &words, json->error));
-    const ferry_bpe_config config = {.kind = FERRY_BPE_TOKENIZERS,
+    const ferry_bpe_config config = {.kind = FERRY_TOKENIZER_BPE,
                                      .merges = text->source_merges,
                                      .merge_count = (size_t)text->source_merge_count,
                                      .vocabulary = &words,
