@@ -42,7 +42,7 @@ typedef struct pair_inputs {
     overflow_group *groups; /* [rows, count_groups(K)] */
     int32_t *offsets;       /* [rows, count_offsets(K)] start values of sums in 16 bits */
     int32_t *counts;        /* [rows] number of overflow groups */
-    int32_t lowest[];       /* [count_all_limits(K)] the lowest limits of several matrices */
+    int32_t lowest[];       /* [count_all_limits(K)] the lowest limits of the matrices */
 } pair_inputs;
 
 /* Maximum number of overflow groups of a row: two for each group of inputs. */
@@ -67,17 +67,14 @@ static size_t inputs_size(int32_t rows, int32_t K)
 static const int32_t *lowest_limits(const ferry_matrix *const *matrices, int32_t count, int32_t rows, int32_t *lowest)
 {
     const size_t values = count_all_limits(matrices[0]->K);
-    const int32_t *first = NULL;
     bool known = true;
     for (int32_t m = 0; m < count; m++) {
         const int32_t *limits = matrices[m]->extra != NULL ? find_limits(matrices[m]->extra, rows) : NULL;
         known = known && limits != NULL;
-        if (!known) continue;
-        if (m == 0) first = limits;
-        if (m == 1) memcpy(lowest, first, values * sizeof *lowest);
-        for (size_t i = 0; m > 0 && i < values; i++) lowest[i] = limits[i] < lowest[i] ? limits[i] : lowest[i];
+        for (size_t i = 0; known && i < values; i++)
+            lowest[i] = m == 0 || limits[i] < lowest[i] ? limits[i] : lowest[i];
     }
-    return !known ? NULL : count == 1 ? first : lowest;
+    return known ? lowest : NULL;
 }
 
 static void begin_inputs(ferry_rows_i8 *inputs, const ferry_matrix *const *matrices, int32_t count)
