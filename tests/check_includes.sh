@@ -1,8 +1,8 @@
 #!/bin/bash
 # The floors of docs/architecture.md: an include names a file of its own folder, or one of a floor below by its path
 # from the root. Each external library has its own files (may_include_foreign); names of positional schemes occur only in
-# engine/position, importers and tests; only files of base and tools/system whose names end in _posix.c, _wasm.c or _windows.c include
-# headers of an operating system; file names are unique.
+# engine/position, importers and tests; only files of base, base/files and tools/system whose names end in _posix.c, _wasm.c or
+# _windows.c include headers of an operating system; file names are unique.
 #     check_includes.sh [ROOT]        checks the tree (default: that of this script)
 #     check_includes.sh --self-test   shows that every rule catches a planted violation
 set -euo pipefail
@@ -18,6 +18,7 @@ complain()
 # Each floor, and what it may include besides itself: floors, or single files.
 declare -A floors=(
     [base]='engine/ferry.h' # the one upward include: status codes belong to the public contract
+    [base/files]='base' # for importers and the program
     [tokenizer/moses]='base tokenizer/unicode.h'
     [tokenizer]='base tokenizer/moses/moses.h'
     [engine]='' # the public headers
@@ -28,16 +29,16 @@ declare -A floors=(
     [engine/file]='base tokenizer/tokenizer.h engine/kernels engine/position/position.h engine/graph engine/search'
     [engine/api]='base tokenizer engine engine/kernels engine/position/position.h engine/graph engine/search engine/file'
     [engine/inspect]='base tokenizer engine engine/kernels engine/position/position.h engine/graph engine/search engine/file engine/api'
-    [models/containers]='base'
-    [models/plan]='base models/containers engine/kernels engine/position/position.h engine/graph engine/file tokenizer/sentencepiece_c.h'
-    [models/families]='base models/containers models/plan engine/kernels engine/position/position.h engine/graph engine/file tokenizer/sentencepiece_c.h tokenizer/tokenizer.h tokenizer/pieces.h'
-    [models]='base models/containers models/plan models/families'
+    [models/containers]='base base/files'
+    [models/plan]='base base/files models/containers engine/kernels engine/position/position.h engine/graph engine/file tokenizer/sentencepiece_c.h'
+    [models/families]='base base/files models/containers models/plan engine/kernels engine/position/position.h engine/graph engine/file tokenizer/sentencepiece_c.h tokenizer/tokenizer.h tokenizer/pieces.h'
+    [models]='base base/files models/containers models/plan models/families'
     [documents]='base engine/ferry.h tokenizer/unicode.h'
     [tools/system]='base'
-    [tools]='tools/system documents engine/file/schema.h engine/kernels/kernels.h base engine/ferry.h engine/ferry_inspect.h models/convert.h'
-    [tools/lab]='base tools models/containers/weights.h engine/ferry.h engine/ferry_inspect.h engine/kernels'
+    [tools]='tools/system documents engine/file/schema.h engine/kernels/kernels.h base base/files engine/ferry.h engine/ferry_inspect.h models/convert.h'
+    [tools/lab]='base base/files tools models/containers/weights.h engine/ferry.h engine/ferry_inspect.h engine/kernels'
     [examples]='engine/ferry.h'
-    [bindings]='base engine/ferry.h models/convert.h'
+    [bindings]='base base/files engine/ferry.h models/convert.h'
 )
 
 # Sets floor: the longest floor that $1 is under.
@@ -89,7 +90,7 @@ may_include_foreign()
     ferry.h | ferry_documents.h) [[ $1 == examples/* ]] ;;
     glib.h | gtk/gtk.h) [[ $1 == examples/desktop/* ]] ;;
     pthread.h) [[ $1 =~ ^base/(threads\.h|.*_posix\.c)$ ]] ;; # for the types
-    *) is_standard "$2" || [[ $1 =~ ^(base|tools/system)/[a-z_]*_(posix|wasm|windows)\.c$ ]] ;;
+    *) is_standard "$2" || [[ $1 =~ ^(base|base/files|tools/system)/[a-z_]*_(posix|wasm|windows)\.c$ ]] ;;
     esac
 }
 
@@ -145,9 +146,9 @@ self_test()
 {
     root=$(mktemp -d "${TMPDIR:-/tmp}/ferry-includes.XXXXXX")
     trap 'rm -r "$root"' EXIT
-    mkdir -p "$root"/{base,tokenizer,engine/{kernels,position,graph,search,file,api,inspect}} \
+    mkdir -p "$root"/{base/files,tokenizer,engine/{kernels,position,graph,search,file,api,inspect}} \
         "$root"/{models/{containers,plan,families/marian},documents,tools/{lab,system},bindings,examples,tests}
-    touch "$root"/{base/bytes,tokenizer/{tokenizer,sentencepiece_c},engine/ferry,engine/kernels/kernels}.h \
+    touch "$root"/{base/{bytes,files/new_file},tokenizer/{tokenizer,sentencepiece_c},engine/ferry,engine/kernels/kernels}.h \
         "$root"/engine/{position/{position,schemes},graph/{transformer,pass},search/search,file/gguf,api/model}.h \
         "$root"/{models/{convert,containers/zip,plan/plan,families/marian/marian},tools/lab/race}.h
     echo '#include "base/bytes.h"' > "$root/engine/file/bind.c"
@@ -159,6 +160,9 @@ self_test()
     (check_tree "$root") || complain "self-test: a correct tree is refused"
 
     plant base/a.c '#include "engine/kernels/kernels.h"'
+    plant base/a.c '#include "base/files/new_file.h"'
+    plant base/files/a.c '#include "tokenizer/tokenizer.h"'
+    plant tokenizer/a.c '#include "base/files/new_file.h"'
     plant engine/kernels/a.c '#include "engine/position/position.h"'
     plant engine/position/a.c '#include "engine/graph/transformer.h"'
     plant engine/graph/a.c '#include "engine/position/schemes.h"'
@@ -170,6 +174,8 @@ self_test()
     plant engine/file/a.c '#include "tokenizer/sentencepiece_c.h"'
     plant engine/file/a.c '#include "engine/api/model.h"'
     plant engine/api/a.c '#include "models/convert.h"'
+    plant engine/api/a.c '#include "base/files/new_file.h"'
+    plant documents/a.c '#include "base/files/new_file.h"'
     plant engine/api/a.c '#include <zlib.h>'
     plant models/containers/a.c '#include "engine/file/gguf.h"'
     plant models/containers/a.c '#include "models/plan/plan.h"'
@@ -200,6 +206,7 @@ self_test()
     plant examples/a.c '#include <gtk/gtk.h>'
     plant base/a.c '#include <unistd.h>'
     plant base/a_posix.h '#include <sys/stat.h>'
+    plant base/files/a.c '#include <fcntl.h>'
     plant engine/kernels/a.c '#include <windows.h>'
     plant models/plan/a.c '#include <dirent.h>'
     plant tools/a_posix.c '#include <fcntl.h>'

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/new_file.h"
+#include "base/files/new_file.h"
 #include "tools/system/folders.h"
 #include "tools/system/terminal.h"
 #include "command.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/new_file.h"
+#include "base/files/new_file.h"
 #include "base/system.h"
 #include "tools/system/folders.h"
 #include "command.h"

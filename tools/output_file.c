@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/new_file.h"
+#include "base/files/new_file.h"
 #include "base/system.h"
 #include "base/utf8.h"
 #include "tools/system/folders.h"

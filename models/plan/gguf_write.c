@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/new_file.h"
+#include "base/files/new_file.h"
 #include "engine/file/model_file.h"
 
 enum {

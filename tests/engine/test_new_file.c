@@ -8,7 +8,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "base/new_file.h"
+#include "base/files/new_file.h"
 
 enum { NOBODY = 65534, MOST_LINKS = 40 };
 

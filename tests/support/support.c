@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-#include "base/new_file.h"
+#include "base/files/new_file.h"
 #include "base/system.h"
 #include "base/threads.h"
 #include "tools/system/folders.h"

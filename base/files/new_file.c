@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "system.h"
+#include "base/system.h"
 
 #define TEMPORARY_START "ferry-"
 #define TEMPORARY_ENDING ".part"

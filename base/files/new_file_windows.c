@@ -6,8 +6,8 @@
 #include <string.h>
 #include <windows.h>
 
-#include "system.h"
-#include "wide_windows.h"
+#include "base/system.h"
+#include "base/wide_windows.h"
 
 enum { MOST_WRITTEN = 1 << 30 };
 

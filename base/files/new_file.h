@@ -10,11 +10,11 @@
  *
  * The temporary file, ferry-RANDOM.part, is created by the first write, and is always a new one. ferry_new_file_close
  * removes it; what ends the process earlier leaves it behind. */
-#ifndef FERRY_BASE_NEW_FILE_H
-#define FERRY_BASE_NEW_FILE_H
+#ifndef FERRY_FILES_NEW_FILE_H
+#define FERRY_FILES_NEW_FILE_H
 
-#include "bytes.h"
-#include "status.h"
+#include "base/bytes.h"
+#include "base/status.h"
 
 typedef struct ferry_temporary_name {
     char text[sizeof "ferry-0123456789abcdef.part"];

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "files_wasm.h"
-#include "system.h"
+#include "base/files_wasm.h"
+#include "base/system.h"
 
 static ferry_spool spool;
 
