@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/files/new_file.h"
-#include "base/system.h"
+#include "base/files/file_system.h"
 #include "base/utf8.h"
 #include "tools/system/folders.h"
 #include "tools/system/terminal.h"

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/files_wasm.h"
-#include "base/system.h"
+#include "file_system.h"
 
 static ferry_spool spool;
 

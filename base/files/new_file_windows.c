@@ -6,7 +6,7 @@
 #include <string.h>
 #include <windows.h>
 
-#include "base/system.h"
+#include "file_system.h"
 #include "base/wide_windows.h"
 
 enum { MOST_WRITTEN = 1 << 30 };

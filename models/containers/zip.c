@@ -6,6 +6,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/files/file_system.h"
 #include "base/memory.h"
 #include "reader.h"
 

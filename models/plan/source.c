@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/system.h"
+#include "base/files/file_system.h"
 #include "models/containers/weights.h"
 
 enum { HASH_STEP = 1 << 20 };

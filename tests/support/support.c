@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "base/files/new_file.h"
-#include "base/system.h"
+#include "base/files/file_system.h"
 #include "base/threads.h"
 #include "tools/system/folders.h"
 #include "models/convert.h"

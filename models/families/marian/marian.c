@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/system.h"
+#include "base/files/file_system.h"
 #include "base/utf8.h"
 
 bool ferry_marian_since(const ferry_marian *marian, int32_t major, int32_t minor, int32_t patch)
