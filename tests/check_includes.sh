@@ -31,8 +31,9 @@ declare -A floors=(
     [engine/inspect]='base tokenizer engine engine/kernels engine/position/position.h engine/graph engine/search engine/file engine/api'
     [models/containers]='base base/files'
     [models/plan]='base base/files models/containers engine/kernels engine/position/position.h engine/graph engine/file tokenizer/sentencepiece_c.h'
-    [models/families]='base base/files models/containers models/plan engine/kernels engine/position/position.h engine/graph engine/file tokenizer/sentencepiece_c.h tokenizer/tokenizer.h tokenizer/pieces.h'
-    [models]='base base/files models/containers models/plan models/families'
+    [models/text]='base base/files models/containers models/plan engine/file tokenizer/sentencepiece_c.h tokenizer/tokenizer.h tokenizer/pieces.h'
+    [models/families]='base base/files models/containers models/plan models/text engine/kernels engine/position/position.h engine/graph engine/file tokenizer/sentencepiece_c.h'
+    [models]='base base/files models/containers models/plan models/text models/families'
     [documents]='base engine/ferry.h tokenizer/unicode.h'
     [tools/system]='base base/files'
     [tools]='tools/system documents engine/file/schema.h engine/kernels/kernels.h base base/files engine/ferry.h engine/ferry_inspect.h models/convert.h'
@@ -147,10 +148,10 @@ self_test()
     root=$(mktemp -d "${TMPDIR:-/tmp}/ferry-includes.XXXXXX")
     trap 'rm -r "$root"' EXIT
     mkdir -p "$root"/{base/files,tokenizer,engine/{kernels,position,graph,search,file,api,inspect}} \
-        "$root"/{models/{containers,plan,families/marian},documents,tools/{lab,system},bindings,examples,tests}
+        "$root"/{models/{containers,plan,text,families/marian},documents,tools/{lab,system},bindings,examples,tests}
     touch "$root"/{base/{bytes,files/new_file},tokenizer/{tokenizer,sentencepiece_c},engine/ferry,engine/kernels/kernels}.h \
         "$root"/engine/{position/{position,schemes},graph/{transformer,pass},search/search,file/gguf,api/model}.h \
-        "$root"/{models/{convert,containers/zip,plan/plan,families/marian/marian},tools/lab/race}.h
+        "$root"/{models/{convert,containers/zip,plan/plan,text/segmenters,families/marian/marian},tools/lab/race}.h
     echo '#include "base/bytes.h"' > "$root/engine/file/bind.c"
     echo '#include "plan.h"' > "$root/models/plan/write.c"
     echo '#include "engine/ferry.h"' > "$root/base/status.h"
@@ -182,6 +183,9 @@ self_test()
     plant models/plan/a.c '#include "tokenizer/tokenizer.h"'
     plant models/plan/a.c '#include "models/families/marian/marian.h"'
     plant models/plan/a.c '#include "models/convert.h"'
+    plant models/plan/a.c '#include "models/text/segmenters.h"'
+    plant models/text/a.c '#include "models/families/marian/marian.h"'
+    plant models/families/marian/a.c '#include "tokenizer/tokenizer.h"'
     plant models/families/marian/a.c '#include "engine/api/model.h"'
     plant models/families/marian/a.c '#include <nettle/sha2.h>'
     plant tokenizer/a.c '#include "engine/file/gguf.h"'

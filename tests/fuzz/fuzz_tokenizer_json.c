@@ -4,7 +4,7 @@
 
 #include "engine/api/model.h"
 #include "models/containers/reader.h"
-#include "models/families/huggingface/tokenizer_json.h"
+#include "models/text/tokenizer_json.h"
 
 enum { ROWS = 320 };
 

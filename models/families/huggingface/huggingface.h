@@ -70,10 +70,6 @@ ferry_status ferry_multilingual_list(ferry_import_plan *plan, const char *codes,
  */
 ferry_status ferry_multilingual_text(ferry_import_plan *plan, const char *form, const char *built_in,
                                      ferry_tag_position source_tag, ferry_error *error);
-/* Takes the tag of one of the languages [count] out of the frame that tokenizer.json's template made of a line;
- * *position becomes where it was. */
-void ferry_multilingual_template(ferry_tokenizer_config *text, const int32_t *languages, int32_t count,
-                                 ferry_tag_position *position);
 /* Languages whose tags go where `source_tag` says, and before the translation; their ids' pieces become the tags with
  * `around` on both sides ("__" of M2M-100). A first token that the model forces and that is a language's becomes the
  * default target. */

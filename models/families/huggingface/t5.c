@@ -4,7 +4,7 @@
 
 #include "huggingface.h"
 #include "tokenizer/sentencepiece_c.h"
-#include "tokenizer_json.h"
+#include "models/text/tokenizer_json.h"
 
 enum { MAX_BUCKETS = 1 << 16, MAX_DISTANCE = 1 << 14 };
 

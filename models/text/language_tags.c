@@ -1,7 +1,7 @@
 /* Languages by every name that users know: "de", "deu" and "de_DE" mean the same, whatever the model calls it. */
 #include <string.h>
 
-#include "plan.h"
+#include "models/plan/plan.h"
 #include "base/utf8.h"
 
 enum {

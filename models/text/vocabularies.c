@@ -3,7 +3,7 @@
 
 #include "models/containers/vocabulary_files.h"
 #include "tokenizer/sentencepiece_c.h"
-#include "plan.h"
+#include "models/plan/plan.h"
 #include "base/utf8.h"
 
 enum { SPM_COST = 48 }; /* bytes of memory for one of the file: a piece of 7 bytes takes 300 */
@@ -67,7 +67,7 @@ ferry_status ferry_import_vocabulary(ferry_import_plan *plan, ferry_json json, i
     return ferry_texts_join(&plan->arena, table, (size_t)count, pieces, error);
 }
 
-/* Rows without a word that every family has: language tags (NLLB's 202), T5's 100 extra ids, sizes rounded up. */
+/* Rows without a word that every family has: language tags (NLLB's 202), 100 extra ids, sizes rounded up. */
 enum { SPARE_ROWS = 256, SPARE_SHARE = 16 };
 
 ferry_status ferry_import_check_rows(const ferry_import_plan *plan, const char *file, int32_t words, int32_t rows,

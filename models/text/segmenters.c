@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "models/families/huggingface/tokenizer_json.h"
+#include "tokenizer_json.h"
 #include "tokenizer/sentencepiece_c.h"
 
 enum { MOST_BYTES = 16 << 20 }; /* of a SentencePiece model: those with 256,000 pieces have 5 MB */

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "huggingface.h"
 #include "tokenizer/tokenizer.h"
 
 enum { MAX_ADDED = 1 << 13, MAX_TEMPLATE_IDS = 64 };
@@ -312,6 +311,28 @@ ferry_status ferry_import_tokenizer_json(ferry_import_plan *plan, ferry_error *e
 
 /* ---- for another system's vocabulary ---- */
 
+/* Takes the outermost id out of the list, if it is a language's. */
+static bool take_language(const int32_t *languages, int32_t n, bool last, const int32_t **ids, int32_t *count)
+{
+    const int32_t id = *count > 0 ? (*ids)[last ? *count - 1 : 0] : -1;
+    for (int32_t i = 0; i < n; i++) {
+        if (languages[i] != id) continue;
+        *ids += !last;
+        --*count;
+        return true;
+    }
+    return false;
+}
+
+void ferry_tokenizer_json_take_tag(ferry_tokenizer_config *text, const int32_t *languages, int32_t count,
+                                 ferry_tag_position *position)
+{
+    if (take_language(languages, count, false, &text->prefix_ids, &text->prefix_count))
+        *position = FERRY_TAG_PREFIX;
+    else if (take_language(languages, count, true, &text->suffix_ids, &text->suffix_count))
+        *position = FERRY_TAG_SUFFIX;
+}
+
 ferry_status ferry_import_fitting_tokenizer_json(ferry_import_plan *plan, ferry_error *error)
 {
     const ferry_tokenizer_config own = plan->text;
@@ -328,7 +349,7 @@ ferry_status ferry_import_fitting_tokenizer_json(ferry_import_plan *plan, ferry_
     }
     ferry_model_languages *languages = &plan->languages;
     if (languages->target_tag == FERRY_TAG_FIRST)
-        ferry_multilingual_template(text, languages->target_ids, languages->count, &languages->source_tag);
+        ferry_tokenizer_json_take_tag(text, languages->target_ids, languages->count, &languages->source_tag);
     return ferry_import_ids(plan, own.suffix_ids, own.suffix_count, &text->suffix_ids, &text->suffix_count, error);
 }
 

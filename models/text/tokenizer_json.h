@@ -1,7 +1,7 @@
 /* tokenizer.json, the file of Hugging Face's package `tokenizers`: everything between a text and ids in one file. What
- * Ferry does not do exactly as that package is refused by name. Private to the importers of Hugging Face's families. */
-#ifndef FERRY_HUGGINGFACE_TOKENIZER_JSON_H
-#define FERRY_HUGGINGFACE_TOKENIZER_JSON_H
+ * Ferry does not do exactly as that package is refused by name. */
+#ifndef FERRY_TEXT_TOKENIZER_JSON_H
+#define FERRY_TEXT_TOKENIZER_JSON_H
 
 #include "models/plan/plan.h"
 
@@ -18,6 +18,11 @@ ferry_status ferry_import_fitting_tokenizer_json(ferry_import_plan *plan, ferry_
 /* For a source that has both files: where tokenizer.json does not have the pieces of plan->text at their ids, the plan
  * gets a note. */
 ferry_status ferry_import_compare_tokenizer_json(ferry_import_plan *plan, ferry_error *error);
+
+/* Takes the tag of one of the languages [count] out of the frame that tokenizer.json's template made of a line;
+ * *position becomes where it was. */
+void ferry_tokenizer_json_take_tag(ferry_tokenizer_config *text, const int32_t *languages, int32_t count,
+                                 ferry_tag_position *position);
 
 /* ---- what its parts share ---- */
 
