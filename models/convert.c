@@ -6,6 +6,9 @@
 
 #include "models/plan/plan.h"
 #include "base/utf8.h"
+#include "models/text/language_tags.h"
+#include "models/text/segmenters.h"
+#include "models/families/families.h"
 
 static bool is_weights(const char *name)
 {

@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/plan/plan.h"
+#include "models/plan/plan_tensors.h"
+#include "models/plan/position_tables.h"
+#include "models/text/vocabularies.h"
+#include "families.h"
 
 static ferry_status read_config(ferry_import_plan *plan, ferry_json config, ferry_error *error)
 {

@@ -3,8 +3,8 @@
  *
  *     create → put… → declare… → start → for each tensor: append… → finish → destroy
  *
- * The file appears in finish (base/files/new_file.h), and nothing of it is on the disk before start, or after destroy if
- * finish is not reached. The first failure (memory, disk) is kept and reported by the next function that returns a
+ * The file appears in finish (base/files/new_file.h), and nothing of it is on the disk before start, or after destroy
+ * if finish is not reached. The first failure (memory, disk) is kept and reported by the next function that returns a
  * status. */
 #ifndef FERRY_PLAN_GGUF_WRITE_H
 #define FERRY_PLAN_GGUF_WRITE_H

@@ -34,6 +34,14 @@ void ferry_import_plan_destroy(ferry_import_plan *plan)
     memset(plan, 0, sizeof *plan);
 }
 
+ferry_tokenizer_kind ferry_import_tokenizer_kind(const ferry_tokenizer_config *text)
+{
+    if (!text->present) return FERRY_TOKENIZER_NONE;
+    if (text->kind >= FERRY_TOKENIZER_BPE) return text->kind;
+    if (text->scores != NULL) return FERRY_TOKENIZER_UNIGRAM;
+    return text->source_model.size > 0 ? FERRY_TOKENIZER_SENTENCEPIECE : FERRY_TOKENIZER_PIECES;
+}
+
 /* ---- files ---- */
 
 ferry_status ferry_import_keep_json(ferry_import_plan *plan, const char *file, json_t *tree, ferry_error *error)

@@ -1,9 +1,10 @@
 /* Which tensor of the source becomes which tensor of the model file. */
+#include "plan_tensors.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "plan.h"
 #include "base/tensor.h"
 #include "base/utf8.h"
 

@@ -1,12 +1,14 @@
 /* Positional encodings: those of the export layout, read as their schemes declare parameters and tensors, and tables
  * that may be a formula. */
+#include "position_tables.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "plan.h"
 #include "base/utf8.h"
+#include "plan_tensors.h"
 
 /* Where the export layout differs from what the schemes declare. */
 typedef struct difference {

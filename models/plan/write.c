@@ -1,9 +1,10 @@
 /* From a plan to a model file. docs/model-file.md explains every key. */
+#include "write.h"
+#include "write_tensors.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "plan.h"
 
 enum { MAX_FEATURES = 32 };
 
@@ -21,14 +22,6 @@ static void complete_stack(ferry_stack *stack, const ferry_import_plan *plan, co
     stack->has_embedding_norm = has_tensor(plan, ferry_name_format("%s.embd_norm.weight", name).text);
     stack->has_final_norm = has_tensor(plan, ferry_name_format("%s.output_norm.weight", name).text);
     stack->linear_bias = has_tensor(plan, ferry_name_format("%s.blk.0.ffn_up.bias", name).text);
-}
-
-ferry_tokenizer_kind ferry_import_tokenizer_kind(const ferry_tokenizer_config *text)
-{
-    if (!text->present) return FERRY_TOKENIZER_NONE;
-    if (text->kind >= FERRY_TOKENIZER_BPE) return text->kind;
-    if (text->scores != NULL) return FERRY_TOKENIZER_UNIGRAM;
-    return text->source_model.size > 0 ? FERRY_TOKENIZER_SENTENCEPIECE : FERRY_TOKENIZER_PIECES;
 }
 
 /* ---- features ---- */

@@ -32,8 +32,8 @@ typedef struct ferry_import_options {
     void *user;
 } ferry_import_options;
 
-/* A file named `output` is replaced once the new one is complete (base/files/new_file.h). Errors: IO, UNSUPPORTED, FORMAT,
- * MEMORY (or the account refused), CANCELLED. */
+/* A file named `output` is replaced once the new one is complete (base/files/new_file.h). Errors: IO, UNSUPPORTED,
+ * FORMAT, MEMORY (or the account refused), CANCELLED. */
 ferry_status ferry_import_write(const struct ferry_import_plan *plan, const char *output,
                                 const ferry_import_options *options, ferry_error *error);
 

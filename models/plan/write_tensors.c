@@ -1,4 +1,5 @@
-#include "plan.h"
+
+#include "write_tensors.h"
 
 #include <float.h>
 #include <math.h>

@@ -1,8 +1,10 @@
 /* Languages by every name that users know: "de", "deu" and "de_DE" mean the same, whatever the model calls it. */
+#include "language_tags.h"
+
 #include <string.h>
 
-#include "models/plan/plan.h"
 #include "base/utf8.h"
+#include "vocabularies.h"
 
 enum {
     MAX_NAMES = 16,     /* of one language, without its tag */
@@ -174,6 +176,24 @@ static ferry_status join_names(ferry_import_plan *plan, const naming *names, int
     return FERRY_OK;
 }
 
+/* ---- lists of tags ---- */
+
+ferry_status ferry_import_add_tag(ferry_import_plan *plan, ferry_import_tags *list, ferry_view tag, int32_t id,
+                                  ferry_error *error)
+{
+    if (list->count == FERRY_IMPORT_MAX_LANGUAGES) {
+        return ferry_fail(error, FERRY_ERROR_LIMIT, "%s: more than %d languages", plan->source->path,
+                          (int)FERRY_IMPORT_MAX_LANGUAGES);
+    }
+    ferry_view *tags = ferry_import_grow(plan, list->tags, list->count, 1, sizeof *tags);
+    int32_t *ids = ferry_import_grow(plan, list->ids, list->count, 1, sizeof *ids);
+    if (tags == NULL || ids == NULL) return ferry_fail_memory(error, "a list of languages", (size_t)list->count);
+    tags[list->count] = tag;
+    ids[list->count] = id;
+    *list = (ferry_import_tags){tags, ids, list->count + 1};
+    return FERRY_OK;
+}
+
 bool ferry_import_is_language(ferry_view code)
 {
     ferry_view two, three;
@@ -237,6 +257,19 @@ ferry_status ferry_import_tag_pieces(ferry_import_plan *plan, const ferry_texts 
     }
     *found = list.count > 0;
     return *found ? ferry_import_languages(plan, &list, FERRY_TAG_NONE, FERRY_TAG_PREFIX, error) : FERRY_OK;
+}
+
+ferry_status ferry_import_language_pair(ferry_import_plan *plan, ferry_view source, ferry_view target,
+                                        ferry_error *error)
+{
+    static const int32_t roles[] = {FERRY_LANGUAGE_SOURCE, FERRY_LANGUAGE_TARGET};
+    ferry_view tags[] = {source, target};
+    const ferry_import_tags pair = {.tags = tags, .count = 2};
+    FERRY_TRY(ferry_import_languages(plan, &pair, FERRY_TAG_NONE, FERRY_TAG_NONE, error));
+    plan->languages.roles = roles;
+    plan->languages.default_source = 0;
+    plan->languages.default_target = 1;
+    return FERRY_OK;
 }
 
 /* ---- the pair of languages of a model whose files do not say it ---- */

@@ -1,10 +1,13 @@
 /* The segmenter of a vocabulary for which its family found none by name; whether a vocabulary and its segmenter are of
  * one model: their sizes, and what they have in common. */
+#include "segmenters.h"
+
 #include <inttypes.h>
 #include <string.h>
 
 #include "tokenizer_json.h"
 #include "tokenizer/sentencepiece_c.h"
+#include "vocabularies.h"
 
 enum { MOST_BYTES = 16 << 20 }; /* of a SentencePiece model: those with 256,000 pieces have 5 MB */
 

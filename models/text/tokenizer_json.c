@@ -8,6 +8,7 @@
 
 #include "base/utf8.h"
 #include "tokenizer/tokenizer.h"
+#include "vocabularies.h"
 
 enum { MAX_ADDED = 1 << 13, MAX_TEMPLATE_IDS = 64 };
 
@@ -325,7 +326,7 @@ static bool take_language(const int32_t *languages, int32_t n, bool last, const 
 }
 
 void ferry_tokenizer_json_take_tag(ferry_tokenizer_config *text, const int32_t *languages, int32_t count,
-                                 ferry_tag_position *position)
+                                   ferry_tag_position *position)
 {
     if (take_language(languages, count, false, &text->prefix_ids, &text->prefix_count))
         *position = FERRY_TAG_PREFIX;

@@ -22,7 +22,7 @@ ferry_status ferry_import_compare_tokenizer_json(ferry_import_plan *plan, ferry_
 /* Takes the tag of one of the languages [count] out of the frame that tokenizer.json's template made of a line;
  * *position becomes where it was. */
 void ferry_tokenizer_json_take_tag(ferry_tokenizer_config *text, const int32_t *languages, int32_t count,
-                                 ferry_tag_position *position);
+                                   ferry_tag_position *position);
 
 /* ---- what its parts share ---- */
 

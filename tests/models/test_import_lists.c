@@ -5,6 +5,10 @@
 #include "models/containers/json.h"
 #include "models/plan/plan.h"
 #include "tokenizer/sentencepiece_c.h"
+#include "models/plan/plan_tensors.h"
+#include "models/text/language_tags.h"
+#include "models/text/segmenters.h"
+#include "models/text/vocabularies.h"
 
 TEST_WITH(test_ids, set_up, tear_down)
 {

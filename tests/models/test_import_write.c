@@ -2,6 +2,7 @@
 #include "tests/support/plan_bench.h"
 
 #include "base/tensor.h"
+#include "models/plan/plan_tensors.h"
 
 static void refuse_plan(const ferry_import_options *options, ferry_status status, const char *what)
 {

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "models/plan/plan_tensors.h"
+#include "models/families/families.h"
 
 /* ---- recognition ---- */
 

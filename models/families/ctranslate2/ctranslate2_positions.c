@@ -4,6 +4,8 @@
 
 #include "ctranslate2.h"
 #include "base/utf8.h"
+#include "models/plan/plan_tensors.h"
+#include "models/plan/position_tables.h"
 
 enum { MAX_DISTANCE = 1 << 14, MAX_BUCKETS = 1 << 16 };
 /* Choices of the schemes' parameters. */

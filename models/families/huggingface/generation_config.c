@@ -1,6 +1,7 @@
 #include <string.h>
 
 #include "huggingface.h"
+#include "models/text/vocabularies.h"
 
 /* The largest value that a model file has of a search option that is a whole number. */
 static int32_t most(const char *option)

@@ -6,6 +6,9 @@
 
 #include "base/utf8.h"
 #include "tokenizer/sentencepiece_c.h"
+#include "models/plan/plan_tensors.h"
+#include "models/plan/position_tables.h"
+#include "models/families/families.h"
 
 /* ---- families ---- */
 

@@ -4,6 +4,7 @@
 #define FERRY_HUGGINGFACE_HUGGINGFACE_H
 
 #include "models/plan/plan.h"
+#include "models/text/language_tags.h"
 
 /* A family with BART's layers: what distinguishes it from the others. Numbers and choices are the defaults of its
  * configuration class, for keys that config.json lacks. */

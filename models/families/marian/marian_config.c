@@ -5,6 +5,9 @@
 
 #include "marian.h"
 #include "base/utf8.h"
+#include "models/plan/plan_tensors.h"
+#include "models/plan/position_tables.h"
+#include "models/families/families.h"
 
 static ferry_status refuse(ferry_json yaml, const char *key, const char *value, ferry_error *error)
 {

@@ -5,6 +5,7 @@
 
 #include "marian.h"
 #include "base/utf8.h"
+#include "models/plan/plan_tensors.h"
 
 /* ---- single tensors ---- */
 

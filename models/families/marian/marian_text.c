@@ -6,6 +6,9 @@
 #include "models/containers/vocabulary_files.h"
 #include "marian.h"
 #include "base/utf8.h"
+#include "models/plan/plan_tensors.h"
+#include "models/text/language_tags.h"
+#include "models/text/vocabularies.h"
 
 /* One side's table, and its ids that mean something. */
 typedef struct side {
