@@ -39,9 +39,9 @@ typedef struct ferry_file_info {
 } ferry_file_info;
 
 bool ferry_file_examine_open(int descriptor, ferry_file_info *info);
-/* POSIX: from what its stat() says. */
+/* POSIX: the result of its stat(), and what that found. */
 struct stat;
-ferry_file_info ferry_file_info_of(const struct stat *found);
+bool ferry_file_found(int result, const struct stat *found, ferry_file_info *info);
 
 /* IO, and the message says what `name` is instead. */
 ferry_status ferry_expect_regular_file(const char *name, ferry_file_kind kind, ferry_error *error);

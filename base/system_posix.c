@@ -50,9 +50,10 @@ static ferry_file_kind kind_of(mode_t mode)
                             : FERRY_KIND_DEVICE;
 }
 
-ferry_file_info ferry_file_info_of(const struct stat *found)
+bool ferry_file_found(int result, const struct stat *found, ferry_file_info *info)
 {
-    return (ferry_file_info){
+    if (result != 0) return false;
+    *info = (ferry_file_info){
         .kind = kind_of(found->st_mode),
         .size = (uint64_t)found->st_size,
         .device = (uint64_t)found->st_dev,
@@ -64,14 +65,13 @@ ferry_file_info ferry_file_info_of(const struct stat *found)
         .permissions = found->st_mode & 0777,
         .private_to_user = found->st_uid == geteuid() && (found->st_mode & (S_IWGRP | S_IWOTH)) == 0,
     };
+    return true;
 }
 
 bool ferry_file_examine_open(int descriptor, ferry_file_info *info)
 {
     struct stat found;
-    const bool examined = fstat(descriptor, &found) == 0;
-    if (examined) *info = ferry_file_info_of(&found);
-    return examined;
+    return ferry_file_found(fstat(descriptor, &found), &found, info);
 }
 
 int ferry_descriptor_open(const char *path)

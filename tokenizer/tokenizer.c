@@ -32,23 +32,19 @@ static bool has_subwords(const ferry_tokenizer *tokenizer)
 
 ferry_status ferry_ids_insert(ferry_ids *ids, size_t at, int32_t id, ferry_error *error)
 {
-    int32_t *grown = ferry_array_grow(ids->ids, &ids->capacity, ids->count + 1, sizeof *grown);
-    if (grown == NULL) return ferry_fail_memory(error, "tokenizing", ids->count + 1);
-    ids->ids = grown;
-    memmove(grown + at + 1, grown + at, (ids->count - at) * sizeof *grown);
-    grown[at] = id;
-    ids->count++;
+    const int32_t *last = ferry_array_add(&ids->ids, &ids->count, &ids->capacity, sizeof *last);
+    if (last == NULL) return ferry_fail_memory(error, "tokenizing", ids->count + 1);
+    memmove(ids->ids + at + 1, ids->ids + at, (ids->count - 1 - at) * sizeof *last);
+    ids->ids[at] = id;
     return FERRY_OK;
 }
 
 ferry_status ferry_ranges_insert(ferry_ranges *ranges, size_t at, ferry_range range, ferry_error *error)
 {
-    ferry_range *grown = ferry_array_grow(ranges->ranges, &ranges->capacity, ranges->count + 1, sizeof *grown);
-    if (grown == NULL) return ferry_fail_memory(error, "tokenizing", ranges->count + 1);
-    ranges->ranges = grown;
-    memmove(grown + at + 1, grown + at, (ranges->count - at) * sizeof *grown);
-    grown[at] = range;
-    ranges->count++;
+    const ferry_range *last = ferry_array_add(&ranges->ranges, &ranges->count, &ranges->capacity, sizeof *last);
+    if (last == NULL) return ferry_fail_memory(error, "tokenizing", ranges->count + 1);
+    memmove(ranges->ranges + at + 1, ranges->ranges + at, (ranges->count - 1 - at) * sizeof *last);
+    ranges->ranges[at] = range;
     return FERRY_OK;
 }
 
@@ -332,12 +328,7 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-static bool ends_with(ferry_view piece, ferry_view end)
-{
-    return piece.size >= end.size && memcmp(piece.data + piece.size - end.size, end.data, end.size) == 0;
-}
-
-static const ferry_view goes_on = {"@@", 2}, ends_word = {"</w>", 4};
+static const char goes_on[] = "@@", ends_word[] = "</w>";
 
 /* Id number `index`. A piece of subword-nmt continues the one before it if that ended with "@@", which is left out
  * then, and comes after a blank otherwise; of FSMT, each continues the one before it, and "</w>" at its end becomes a
@@ -345,9 +336,9 @@ static const ferry_view goes_on = {"@@", 2}, ends_word = {"</w>", 4};
 static ferry_status append_subword(decoding *into, ferry_view piece, bool whole, bool continues, size_t index)
 {
     const bool marks_ends = into->tokenizer->config.kind == FERRY_TOKENIZER_FSMT;
-    const bool ends = marks_ends && !whole && ends_with(piece, ends_word);
-    if (ends) piece.size -= ends_word.size;
-    if (!marks_ends) into->unended = !whole && ends_with(piece, goes_on) ? index + 1 : 0;
+    const bool ends = marks_ends && !whole && ferry_view_ends(piece, ends_word);
+    if (ends) piece.size -= sizeof ends_word - 1;
+    if (!marks_ends) into->unended = !whole && ferry_view_ends(piece, goes_on) ? index + 1 : 0;
     if (!marks_ends && !continues && into->text->size > 0) FERRY_TRY(append_blank(into));
     if (whole && into->tokenizer->target_moses != NULL)
         FERRY_TRY(ferry_moses_escape(piece, into->text, into->error));
@@ -368,7 +359,7 @@ static ferry_status append_id(decoding *into, size_t index, int32_t id, const fe
     if (byte < 0) FERRY_TRY(end_run(into, index));
     const bool continues = into->unended > 0;
     if (continues) {
-        const size_t size = text->size -= goes_on.size;
+        const size_t size = text->size -= sizeof goes_on - 1;
         for (size_t i = into->unended - 1; into->ranges != NULL && i < index; i++)
             into->ranges[i] = (ferry_range){least(into->ranges[i].begin, size), least(into->ranges[i].end, size)};
     }

@@ -13,16 +13,10 @@
 
 /* ---- files and folders ---- */
 
-static bool stat_result(int result, const struct stat *found, ferry_file_info *info)
-{
-    if (result == 0) *info = ferry_file_info_of(found);
-    return result == 0;
-}
-
 bool ferry_file_examine(const char *path, ferry_file_info *info)
 {
     struct stat found;
-    return stat_result(stat(path, &found), &found, info);
+    return ferry_file_found(stat(path, &found), &found, info);
 }
 
 bool ferry_file_examine_link(const char *path, ferry_file_info *info)
@@ -33,7 +27,7 @@ bool ferry_file_examine_link(const char *path, ferry_file_info *info)
 bool ferry_file_examine_in(int folder, const char *name, ferry_file_info *info)
 {
     struct stat found;
-    return stat_result(fstatat(folder, name, &found, AT_SYMLINK_NOFOLLOW), &found, info);
+    return ferry_file_found(fstatat(folder, name, &found, AT_SYMLINK_NOFOLLOW), &found, info);
 }
 
 const char *ferry_path_base(const char *path)

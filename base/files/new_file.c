@@ -28,9 +28,3 @@ ferry_status ferry_new_file_write(ferry_new_file *file, const void *data, size_t
     file->size += size;
     return status;
 }
-
-ferry_status ferry_new_file_rewrite(ferry_new_file *file, uint64_t offset, const void *data, size_t size,
-                                    ferry_error *error)
-{
-    return ferry_new_file_write_at(file, offset, data, size, error);
-}

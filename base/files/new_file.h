@@ -37,14 +37,12 @@ typedef struct ferry_new_file {
 
 /* Finds the place for the file, and creates nothing yet. Errors: IO. */
 ferry_status ferry_new_file_open(const char *path, ferry_new_file *file, ferry_error *error);
-/* What the next two do. The first call creates the temporary file. */
+/* Writes at `offset`: replaces bytes that were written, or appends. The first call creates the temporary file. Errors:
+ * IO. */
 ferry_status ferry_new_file_write_at(ferry_new_file *file, uint64_t offset, const char *data, size_t size,
                                      ferry_error *error);
 /* Appends. Errors: IO. */
 ferry_status ferry_new_file_write(ferry_new_file *file, const void *data, size_t size, ferry_error *error);
-/* Replaces bytes that were written. Errors: IO. */
-ferry_status ferry_new_file_rewrite(ferry_new_file *file, uint64_t offset, const void *data, size_t size,
-                                    ferry_error *error);
 /* Waits until the bytes are on the disk, and puts the file in place. Errors: IO. */
 ferry_status ferry_new_file_finish(ferry_new_file *file, ferry_error *error);
 /* Necessary after an open that succeeded; allowed after one that failed. */

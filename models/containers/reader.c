@@ -65,18 +65,6 @@ bool ferry_read_text(ferry_cursor *cursor, const char *text)
     return true;
 }
 
-bool ferry_view_begins(ferry_view view, const char *start)
-{
-    const size_t size = strlen(start);
-    return view.size >= size && memcmp(view.data, start, size) == 0;
-}
-
-bool ferry_view_ends(ferry_view view, const char *end)
-{
-    const size_t size = strlen(end);
-    return view.size >= size && memcmp(view.data + view.size - size, end, size) == 0;
-}
-
 /* ---- text files ---- */
 
 bool ferry_next_line(ferry_cursor *text, ferry_view *line)

@@ -27,9 +27,6 @@ ferry_status ferry_fail_named(ferry_error *error, ferry_status code, const char 
  * members of `record`: an array of uint64_t, or a struct of nothing else. false when the bytes end before; the cursor
  * may have moved then. */
 bool ferry_read_fields(ferry_cursor *cursor, const char *widths, void *record);
-/* With this prefix or suffix. */
-bool ferry_view_begins(ferry_view view, const char *start);
-bool ferry_view_ends(ferry_view view, const char *end);
 /* Moves past `text`; false, and the cursor stays, when something else follows. */
 bool ferry_read_text(ferry_cursor *cursor, const char *text);
 

@@ -157,19 +157,17 @@ ferry_status ferry_import_add_tensor(ferry_import_plan *plan, const ferry_import
                                      const char *name, ...)
 {
     va_list arguments;
-    ferry_import_tensor *tensors = NULL;
-    if (ferry_account_take(plan->account, 2 * sizeof *tensors)) /* the array may be half empty */
-        tensors = ferry_array_grow(plan->tensors, &plan->tensor_capacity, plan->tensor_count + 1, sizeof *tensors);
-    if (tensors == NULL) return ferry_fail_memory(error, "a list of tensors", plan->tensor_count * sizeof *tensors);
-    plan->tensors = tensors;
-    ferry_import_tensor *added = &plan->tensors[plan->tensor_count];
+    ferry_import_tensor *added = NULL;
+    if (ferry_account_take(plan->account, 2 * sizeof *added)) /* the array may be half empty */
+        added = ferry_array_add(&plan->tensors, &plan->tensor_count, &plan->tensor_capacity, sizeof *added);
+    if (added == NULL) return ferry_fail_memory(error, "a list of tensors", plan->tensor_count * sizeof *added);
     *added = *tensor;
     va_start(arguments, name);
     vsnprintf(added->name, sizeof added->name, name, arguments);
     va_end(arguments);
-    FERRY_TRY(check_source(added, error));
-    plan->tensor_count++;
-    return FERRY_OK;
+    const ferry_status status = check_source(added, error);
+    if (status != FERRY_OK) plan->tensor_count--;
+    return status;
 }
 
 ferry_status ferry_import_check_unused(const ferry_import_plan *plan, bool (*ignored)(ferry_view name),

@@ -32,20 +32,15 @@ static ferry_view plain_name(const char *name)
 
 static ferry_status add_file(ferry_source *source, const char *published, size_t member, ferry_error *error)
 {
-    ferry_source_file *files = NULL;
-    if (ferry_account_take(&source->budget.account, 2 * sizeof *files)) /* the array may be half empty */
-        files = ferry_array_grow(source->files, &source->capacity, source->count + 1, sizeof *files);
-    if (files == NULL) return ferry_fail_memory(error, "a list of files", source->count * sizeof *files);
-    source->files = files;
-    ferry_source_file *file = &source->files[source->count];
-    memset(file, 0, sizeof *file);
-    file->published = ferry_arena_text(&source->arena, ferry_text_view(published));
-    file->name = ferry_arena_text(&source->arena, plain_name(published));
-    file->member = member;
-    if (file->published == NULL || file->name == NULL)
-        return ferry_fail_memory(error, "a file name", strlen(published));
-    source->count++;
-    return FERRY_OK;
+    ferry_source_file *file = NULL;
+    if (ferry_account_take(&source->budget.account, 2 * sizeof *file)) /* the array may be half empty */
+        file = ferry_array_add(&source->files, &source->count, &source->capacity, sizeof *file);
+    if (file == NULL) return ferry_fail_memory(error, "a list of files", source->count * sizeof *file);
+    *file = (ferry_source_file){.published = ferry_arena_text(&source->arena, ferry_text_view(published)),
+                                .name = ferry_arena_text(&source->arena, plain_name(published)),
+                                .member = member};
+    return file->published != NULL && file->name != NULL ? FERRY_OK
+                                                         : ferry_fail_memory(error, "a file name", strlen(published));
 }
 
 static int compare_names(const void *a, const void *b)

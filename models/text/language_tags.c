@@ -3,18 +3,13 @@
 
 #include <string.h>
 
+#include "base/language_names.h"
 #include "base/utf8.h"
 #include "vocabularies.h"
 
 enum {
     MAX_NAMES = 16,     /* of one language, without its tag */
     RELATION_STRIDE = 7 /* of `relations` */
-};
-
-static const struct {
-    const char *three, *two, *name; /* two: "" where ISO 639-1 has none */
-} codes[] = {
-#include "base/language_names.inc"
 };
 
 /* A code, three letters or two and a blank, and the ISO 639-3 code that usually means the same to a user: the largest
@@ -42,25 +37,11 @@ typedef struct tag_parts {
     ferry_view variant;  /* "Latn"; empty: none */
 } tag_parts;
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
-static bool same_name(ferry_view a, ferry_view b)
-{
-    if (a.size != b.size) return false;
-    for (size_t i = 0; i < a.size; i++)
-        if (lower(a.data[i]) != lower(b.data[i])) return false;
-    return true;
-}
-
 /* The text between two marks; all of it unless it has both and something between them. */
 static ferry_view without_marks(ferry_view text, const char *before, const char *after)
 {
     const size_t start = strlen(before), end = strlen(after);
-    if (text.size <= start + end || memcmp(text.data, before, start) != 0) return text;
-    if (memcmp(text.data + text.size - end, after, end) != 0) return text;
+    if (text.size <= start + end || !ferry_view_begins(text, before) || !ferry_view_ends(text, after)) return text;
     return (ferry_view){text.data + start, text.size - start - end};
 }
 
@@ -72,7 +53,8 @@ static tag_parts take_apart(ferry_view tag)
         parts.inside = without_marks(tag, marks[i][0], marks[i][1]);
     const ferry_view inside = parts.inside;
     size_t letters = 0;
-    while (letters < inside.size && lower(inside.data[letters]) >= 'a' && lower(inside.data[letters]) <= 'z') letters++;
+    while (letters < inside.size && (inside.data[letters] | 0x20) >= 'a' && (inside.data[letters] | 0x20) <= 'z')
+        letters++;
     const bool ends = letters == inside.size;
     if (letters < 2 || letters > 3 || !(ends || inside.data[letters] == '_' || inside.data[letters] == '-'))
         return parts;
@@ -87,7 +69,8 @@ static bool is_unusual(const tag_parts *parts)
 {
     static const ferry_view latin[] = {{"ace", 3}, {"bjn", 3}, {"knc", 3}};
     for (size_t i = 0; i < sizeof latin / sizeof latin[0]; i++)
-        if (same_name(parts->language, latin[i])) return same_name(parts->variant, (ferry_view){"Arab", 4});
+        if (ferry_same_letters(parts->language, latin[i]))
+            return ferry_same_letters(parts->variant, (ferry_view){"Arab", 4});
     return false;
 }
 
@@ -97,10 +80,10 @@ static bool is_unusual(const tag_parts *parts)
 static void claim_name(naming *names, int32_t owner, ferry_view name)
 {
     for (int32_t i = 0; i < names->count; i++)
-        if (same_name(names->tags[i], name)) return;
+        if (ferry_same_letters(names->tags[i], name)) return;
     size_t own = 0;
     for (size_t i = 0; i < names->claim_count; i++) {
-        if (same_name(names->claims[i].name, name)) return;
+        if (ferry_same_letters(names->claims[i].name, name)) return;
         own += names->claims[i].owner == owner;
     }
     if (own < MAX_NAMES) names->claims[names->claim_count++] = (claim){name, owner};
@@ -110,12 +93,11 @@ static void claim_name(naming *names, int32_t owner, ferry_view name)
  * known. */
 static bool find_codes(ferry_view code, ferry_view *two, ferry_view *three)
 {
-    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
-        *two = ferry_text_view(codes[i].two);
-        *three = ferry_text_view(codes[i].three);
-        if (two->size > 0 && (same_name(code, *two) || same_name(code, *three))) return true;
-    }
-    return false;
+    const ferry_language_name *row = ferry_language_name_find(code);
+    if (row == NULL || row->short_code[0] == '\0') return false;
+    *two = ferry_text_view(row->short_code);
+    *three = ferry_text_view(row->code);
+    return true;
 }
 
 static void claim_codes(naming *names, int32_t owner, ferry_view code)
@@ -132,8 +114,8 @@ static void claim_related(naming *names, int32_t owner, ferry_view code)
     if (!find_codes(code, &two, &three)) three = code;
     for (const char *at = relations; *at != 0; at += RELATION_STRIDE) {
         const ferry_view member = {at, at[2] == ' ' ? 2 : 3}, whole = {at + 3, 3};
-        if (same_name(three, member)) claim_codes(names, owner, whole);
-        if (same_name(three, whole)) claim_codes(names, owner, member);
+        if (ferry_same_letters(three, member)) claim_codes(names, owner, whole);
+        if (ferry_same_letters(three, whole)) claim_codes(names, owner, member);
     }
 }
 
@@ -294,7 +276,7 @@ static int32_t find_language(const ferry_model_languages *languages, ferry_view 
         while ((languages->roles[i] & role) != 0 && rest.size > 0) {
             const ferry_view word = ferry_first_word(rest);
             const size_t step = word.size + (word.size < rest.size);
-            if (same_name(word, name)) return i;
+            if (ferry_same_letters(word, name)) return i;
             rest = (ferry_view){rest.data + step, rest.size - step};
         }
     }
