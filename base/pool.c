@@ -13,9 +13,6 @@
 #define SPIN_SECONDS 1e-4
 /* Spins between two calls of ferry_thread_yield: the thread that this one waits for may have no processor. */
 enum { SPINS = 64 };
-/* Threads need less than half of it (the compiler refuses frames above 16 kB); besides, glibc keeps the program's
- * thread-local variables there. */
-enum { STACK_BYTES = 256 << 10 };
 /* Keeps what one thread writes often off the cache lines that others read often. */
 #define OWN_LINE _Alignas(64)
 
@@ -232,7 +229,7 @@ ferry_status ferry_pool_create(int32_t threads, ferry_pool **pool, ferry_error *
     for (int32_t i = 0; i < threads - 1 && failure == 0; i++) {
         worker *new_worker = &created->workers[i];
         *new_worker = (worker){.pool = created, .index = i + 1};
-        failure = ferry_thread_start(&new_worker->thread, STACK_BYTES, serve, new_worker);
+        failure = ferry_thread_start(&new_worker->thread, FERRY_THREAD_STACK, serve, new_worker);
         if (failure == 0) created->threads++;
     }
     if (failure != 0) {

@@ -5,8 +5,6 @@
 
 #include "job.h"
 
-enum { STACK_BYTES = 256 << 10 };
-
 typedef struct ticket ticket;
 
 struct ticket {
@@ -211,7 +209,7 @@ static ferry_status start(ferry_translator *stage, ferry_thread *thread, ferry_e
     stage->queue.report = report;
     stage->queue.closed = false;
     ferry_status status = ferry_job_make_bound(stage, SIZE_MAX, error);
-    const int failure = status == FERRY_OK ? ferry_thread_start(thread, STACK_BYTES, run, stage) : 0;
+    const int failure = status == FERRY_OK ? ferry_thread_start(thread, FERRY_THREAD_STACK, run, stage) : 0;
     if (failure != 0)
         status = ferry_fail(error, FERRY_ERROR_MEMORY, "cannot start the thread of a service: %s", strerror(failure));
     if (status == FERRY_OK) return FERRY_OK;

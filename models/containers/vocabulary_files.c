@@ -8,6 +8,7 @@
 #include "base/utf8.h"
 #include "json.h"
 #include "reader.h"
+#include "tokenizer/pieces.h"
 
 enum { MAX_SPARSE = 1 << 16 };
 
@@ -237,8 +238,6 @@ ferry_status ferry_lines_vocabulary(ferry_view text, const char *file, ferry_are
 
 /* ---- merges ---- */
 
-enum { MAX_MERGES = 1 << 22 }; /* of a model file */
-
 /* The lines are read twice: to count them, and to list them. */
 typedef struct merges_reader {
     const char *file;
@@ -316,9 +315,9 @@ ferry_status ferry_bpe_codes_read(ferry_view bytes, const char *file, bool fsmt,
     /* What Python's codes.read().rstrip("\n") leaves, or read().split("\n")[:-1]. */
     while (bytes.size > 0 && (bytes.data[bytes.size - 1] == '\n') != fsmt) bytes.size--;
     FERRY_TRY(read_merges(&in, bytes));
-    if (in.count > MAX_MERGES || (in.count == 0 && !fsmt))
+    if (in.count > FERRY_BPE_MAX_MERGES || (in.count == 0 && !fsmt))
         return ferry_fail(error, in.count > 0 ? FERRY_ERROR_LIMIT : FERRY_ERROR_FORMAT,
-                          "%s: expected 1 to %d merges, found %zu", file, (int)MAX_MERGES, in.count);
+                          "%s: expected 1 to %d merges, found %zu", file, (int)FERRY_BPE_MAX_MERGES, in.count);
     in.merges = ferry_arena_alloc(arena, in.count + 1, sizeof *in.merges);
     if (in.merges == NULL) return ferry_fail_memory(error, "merges", in.count * sizeof *in.merges);
     FERRY_TRY(read_merges(&in, bytes));

@@ -10,7 +10,7 @@
 #include "tokenizer/tokenizer.h"
 #include "vocabularies.h"
 
-enum { MAX_ADDED = 1 << 13, MAX_TEMPLATE_IDS = 64 };
+enum { MAX_TEMPLATE_IDS = 64 };
 
 /* ---- values and their positions in the file, which messages name ---- */
 
@@ -159,9 +159,9 @@ static ferry_status read_added_tokens(ferry_tokenizer_json *json)
     const ferry_json_node list = ferry_node_get(&json->root, "added_tokens");
     const size_t count = json_array_size(list.value);
     if (list.value != NULL && !json_is_array(list.value)) return ferry_node_fail(&list, FERRY_ERROR_FORMAT, "a list");
-    if (count > MAX_ADDED)
+    if (count > FERRY_TOKENIZER_JSON_ADDED)
         return ferry_fail(json->error, FERRY_ERROR_LIMIT, "%s: '%s': expected at most %d tokens, found %zu", list.file,
-                          list.path.text, (int)MAX_ADDED, count);
+                          list.path.text, (int)FERRY_TOKENIZER_JSON_ADDED, count);
     added_tokens added = {.ids = ferry_arena_alloc(&json->plan->arena, count + 1, sizeof *added.ids),
                           .flags = ferry_arena_alloc(&json->plan->arena, count + 1, sizeof *added.flags),
                           .next = json->word_count};

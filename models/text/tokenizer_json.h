@@ -26,7 +26,7 @@ void ferry_tokenizer_json_take_tag(ferry_tokenizer_config *text, const int32_t *
 
 /* ---- what its parts share ---- */
 
-enum { FERRY_TOKENIZER_JSON_STEPS = 48 };
+enum { FERRY_TOKENIZER_JSON_STEPS = 48, FERRY_TOKENIZER_JSON_ADDED = 1 << 13 /* tokens */ };
 
 /* A value of the file, and its position in it: "normalizer.normalizers[1]". */
 typedef struct ferry_json_node {

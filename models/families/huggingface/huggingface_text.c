@@ -48,7 +48,7 @@ ferry_status ferry_huggingface_shifted_pieces(ferry_import_plan *plan, int32_t u
     return FERRY_OK;
 }
 
-enum { UNKNOWN_ID = 3, FIRST_PIECE = 3, SHIFT = 1, MAX_ADDED = 1 << 13 };
+enum { UNKNOWN_ID = 3, FIRST_PIECE = 3, SHIFT = 1 };
 
 /* ---- added tokens ---- */
 
@@ -95,9 +95,9 @@ static ferry_status read_tokens(ferry_import_plan *plan, const char *file, const
     FERRY_TRY(ferry_import_optional_json(plan, file, &json, error));
     json_t *list = (json_t *)(uintptr_t)ferry_json_get(json, key);
     const size_t count = json_object_size(list) + json_array_size(list);
-    if (count > MAX_ADDED) {
+    if (count > FERRY_TOKENIZER_JSON_ADDED) {
         return ferry_fail(error, FERRY_ERROR_LIMIT, "%s: %zu added tokens; Ferry reads up to %d", json.file, count,
-                          (int)MAX_ADDED);
+                          (int)FERRY_TOKENIZER_JSON_ADDED);
     }
     *added = (added_tokens){.tokens = ferry_arena_alloc(&plan->arena, count, sizeof *added->tokens)};
     if (added->tokens == NULL) return ferry_fail_memory(error, "added tokens", count * sizeof *added->tokens);
