@@ -18,8 +18,8 @@
 #endif
 
 enum {
-    MOST_LINKS = 40, /* as Linux follows */
-    FOR_ALL = 0666,  /* less the umask */
+    MAX_LINKS = 40, /* as Linux follows */
+    FOR_ALL = 0666, /* less the umask */
 };
 
 static ferry_status fail(const ferry_new_file *file, const char *what, ferry_error *error)
@@ -105,7 +105,7 @@ static bool find_place(ferry_new_file *file)
         errno = ENAMETOOLONG;
         return false;
     }
-    for (int links = 0; links <= MOST_LINKS; links++) {
+    for (int links = 0; links <= MAX_LINKS; links++) {
         if (!enter_folder(file, path)) return false;
         const ssize_t length = read_link(file, path, sizeof path);
         if (length <= 0) return length == 0;

@@ -9,10 +9,10 @@
 
 enum {
     NEWEST_VERSION = 6,
-    SMALLEST_VARIABLE = 9, /* bytes in the file */
-    SMALLEST_ALIAS = 6,
+    MIN_VARIABLE = 9, /* bytes in the file */
+    MIN_ALIAS = 6,
     ZIP = 0x04034b50,
-    LONGEST_NAME = UINT16_MAX + 64
+    MAX_NAME = UINT16_MAX + 64
 };
 
 /* An int16 weight of version 1 has no scale of its own. */
@@ -22,7 +22,7 @@ typedef struct reader {
     ferry_reader in;
     ferry_ctranslate2_header *header;
     ferry_weights *weights;
-    char *text; /* [LONGEST_NAME], for names put together */
+    char *text; /* [MAX_NAME], for names put together */
 } reader;
 
 typedef struct alias {
@@ -131,7 +131,7 @@ static ferry_status read_count(reader *r, size_t smallest, const char *what, uin
 /* The variable whose name is `name`, which ends with NUL, and `end`. */
 static ferry_weights_entry *find(const reader *r, ferry_view name, const char *end)
 {
-    snprintf(r->text, LONGEST_NAME, "%s%s", name.data, end);
+    snprintf(r->text, MAX_NAME, "%s%s", name.data, end);
     return ferry_weights_find(r->weights, r->text);
 }
 
@@ -201,14 +201,14 @@ static ferry_status read_file(reader *r)
     ferry_weights *weights = r->weights;
     uint32_t variables, aliases = 0;
     FERRY_TRY(read_header(r));
-    FERRY_TRY(read_count(r, SMALLEST_VARIABLE, "variables", &variables));
+    FERRY_TRY(read_count(r, MIN_VARIABLE, "variables", &variables));
     ferry_weights_entry *entries = allocate(r, (size_t)variables + 1, sizeof *entries);
     if (entries == NULL) return FERRY_ERROR_MEMORY;
     for (uint32_t i = 0; i < variables; i++) FERRY_TRY(read_variable(r, &entries[i]));
-    if (r->header->version >= 3) FERRY_TRY(read_count(r, SMALLEST_ALIAS, "aliases", &aliases));
+    if (r->header->version >= 3) FERRY_TRY(read_count(r, MIN_ALIAS, "aliases", &aliases));
     alias *list = allocate(r, (size_t)aliases + 1, sizeof *list);
     FERRY_TRY(ferry_weights_reserve(weights, variables + 3 * (size_t)aliases, r->in.error));
-    r->text = allocate(r, LONGEST_NAME, 1);
+    r->text = allocate(r, MAX_NAME, 1);
     if (list == NULL || r->text == NULL) return FERRY_ERROR_MEMORY;
     for (uint32_t i = 0; i < aliases; i++)
         if (!read_string(r, &list[i].name) || !read_string(r, &list[i].variable)) return cut_off(r, "an alias");

@@ -37,7 +37,7 @@ const json_t *ferry_json_get(ferry_json json, const char *key);
 
 /* These leave *value as it is, the caller's default, when the key is absent; a value of another type or out of range is
  * an error (FORMAT). */
-ferry_status ferry_json_integer(ferry_json json, const char *key, int32_t least, int32_t most, int32_t *value,
+ferry_status ferry_json_integer(ferry_json json, const char *key, int32_t min, int32_t max, int32_t *value,
                                 ferry_error *error);
 ferry_status ferry_json_float(ferry_json json, const char *key, float *value, ferry_error *error);
 ferry_status ferry_json_bool(ferry_json json, const char *key, bool *value, ferry_error *error);
@@ -45,8 +45,8 @@ ferry_status ferry_json_bool(ferry_json json, const char *key, bool *value, ferr
 ferry_status ferry_json_text(ferry_json json, const char *key, const char **value, ferry_error *error);
 
 /* A value that ferry_json_get or json_array_get gave, as an integer; `key` is for messages. */
-ferry_status ferry_json_integer_value(ferry_json json, const char *key, const json_t *found, int32_t least,
-                                      int32_t most, int32_t *value, ferry_error *error);
+ferry_status ferry_json_integer_value(ferry_json json, const char *key, const json_t *found, int32_t min, int32_t max,
+                                      int32_t *value, ferry_error *error);
 
 /* A list of texts; a text alone is a list of one, NULL an empty one. */
 size_t ferry_json_text_count(const json_t *list);
@@ -59,7 +59,7 @@ ferry_status ferry_json_require(ferry_json json, const char *key, ferry_error *e
  */
 typedef struct ferry_json_key {
     const char *name;
-    int32_t *integer, least, most; /* and its range */
+    int32_t *integer, min, max; /* and its range */
     float *real;
     bool *flag;
     const char **text; /* becomes a pointer into the JSON tree */

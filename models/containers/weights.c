@@ -123,11 +123,11 @@ static const struct {
 };
 enum { DTYPES = sizeof dtypes / sizeof dtypes[0] };
 
-/* Integers from 0 on into values[0 … most - 1]; *count says how many there are. */
-static bool read_sizes(const json_t *list, size_t most, int64_t *values, size_t *count)
+/* Integers from 0 on into values[0 … max - 1]; *count says how many there are. */
+static bool read_sizes(const json_t *list, size_t max, int64_t *values, size_t *count)
 {
     *count = json_array_size(list);
-    if (!json_is_array(list) || *count > most) return false;
+    if (!json_is_array(list) || *count > max) return false;
     for (size_t i = 0; i < *count; i++) {
         const json_t *value = json_array_get(list, i);
         values[i] = json_integer_value(value);

@@ -11,18 +11,18 @@
 
 static ferry_status read_config(ferry_import_plan *plan, ferry_json config, ferry_error *error)
 {
-    const int32_t most = FERRY_MAX_SIZE;
+    const int32_t max = FERRY_MAX_SIZE;
     ferry_transformer *model = &plan->model;
     ferry_stack *stack = &model->encoder;
     int32_t decoder_layers;
     const char *activation;
     bool scale;
     const ferry_json_key keys[] = {
-        {"d_model", .integer = &model->d_model, 1, most},
-        {"encoder_layers", .integer = &stack->layer_count, 1, most},
-        {"decoder_layers", .integer = &decoder_layers, 1, most},
-        {"attention_heads", .integer = &stack->heads, 1, most},
-        {"ffn_dim", .integer = &stack->ffn_width, 1, most},
+        {"d_model", .integer = &model->d_model, 1, max},
+        {"encoder_layers", .integer = &stack->layer_count, 1, max},
+        {"decoder_layers", .integer = &decoder_layers, 1, max},
+        {"attention_heads", .integer = &stack->heads, 1, max},
+        {"ffn_dim", .integer = &stack->ffn_width, 1, max},
         {"vocab_size", .integer = &stack->vocab_size, 1, FERRY_MAX_VOCABULARY},
         {"pre_norm", .flag = &stack->pre_norm},
         {"layer_norm_eps", .real = &stack->norm_eps},

@@ -324,11 +324,11 @@ static ferry_status add_row(const walk *state, const ferry_layer_row *row, int32
 static bool has_biases(const walk *state)
 {
     const size_t tensors = state->plan->weights.count, layers = (size_t)state->stack->layer_count;
-    const int32_t most = (int32_t)(layers < tensors ? layers : tensors);
+    const int32_t max = (int32_t)(layers < tensors ? layers : tensors);
     for (size_t i = 0; i < state->table->count; i++) {
         const ferry_layer_row *row = &state->table->rows[i];
         if (is_norm(row) || !is_used(state, row)) continue;
-        for (int32_t layer = 0; layer < most; layer++)
+        for (int32_t layer = 0; layer < max; layer++)
             if (has_tensor(state, bias_name(state, row, layer))) return true;
     }
     return false;

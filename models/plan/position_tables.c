@@ -61,12 +61,12 @@ static ferry_status read_parameter(position_reader *reader, size_t index, ferry_
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s%s': expected %s, found '%s'", file, path, key,
                           ferry_position_choices(parameter).text, ferry_printable_view(ferry_text_view(text)).text);
     }
-    const double least = ferry_position_evaluate(position, parameter->least);
-    const double most = ferry_position_evaluate(position, parameter->most);
+    const double min = ferry_position_evaluate(position, parameter->least);
+    const double max = ferry_position_evaluate(position, parameter->most);
     *value = text != NULL ? ferry_position_evaluate(position, text) : 0;
     if (parameter->kind == FERRY_POSITION_INTEGER) {
         int32_t integer = (int32_t)*value;
-        FERRY_TRY(ferry_json_integer(reader->json, key, (int32_t)least, (int32_t)most, &integer, error));
+        FERRY_TRY(ferry_json_integer(reader->json, key, (int32_t)min, (int32_t)max, &integer, error));
         *value = integer;
         if (!parameter->even || integer % 2 == 0) return FERRY_OK;
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s%s': expected an even number, found %d", file, path, key,
@@ -75,7 +75,7 @@ static ferry_status read_parameter(position_reader *reader, size_t index, ferry_
     float real = (float)*value;
     FERRY_TRY(ferry_json_float(reader->json, key, &real, error));
     *value = (double)real;
-    if (*value > least && *value <= most) return FERRY_OK;
+    if (*value > min && *value <= max) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s%s': expected a number between %s and %s", file, path, key,
                       parameter->least, parameter->most);
 }

@@ -145,10 +145,10 @@ static ferry_status check_work(const char *name, const ferry_key *key, const voi
                           key->most_count, count);
     if (key->file_most == 0 && key->kind != FERRY_KEY_REAL) return FERRY_OK;
     const double value = ferry_key_number(key, group);
-    const double most = key->file_most == 0 ? key->most : key->file_most;
-    if (ferry_key_admits(key, value, most)) return FERRY_OK;
+    const double max = key->file_most == 0 ? key->most : key->file_most;
+    if (ferry_key_admits(key, value, max)) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: a model file has %s, found %.10g", name,
-                      ferry_key_range(key, most).text, value);
+                      ferry_key_range(key, max).text, value);
 }
 
 /* Whether the key is an array that a model file lacked: its count is that of another one. */

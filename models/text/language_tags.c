@@ -347,14 +347,14 @@ static bool is_number(ferry_view word)
  * extension may follow them, and no other code precede them. */
 static bool find_pair_in_name(const char *name, ferry_view *source, ferry_view *target)
 {
-    enum { MOST = 16 };
-    ferry_view words[MOST];
+    enum { MAX_WORDS = 16 };
+    ferry_view words[MAX_WORDS];
     size_t count = 0;
     const char *point = strrchr(name, '.'), *end = point != NULL && point != name ? point : name + strlen(name);
     while (name < end) {
         size_t size = strcspn(name, "-_.");
         if (name + size > end) size = (size_t)(end - name);
-        if (count == MOST) return false;
+        if (count == MAX_WORDS) return false;
         words[count++] = (ferry_view){name, size};
         name += size + 1;
     }

@@ -9,7 +9,7 @@
 #include "tokenizer/sentencepiece_c.h"
 #include "vocabularies.h"
 
-enum { MOST_BYTES = 16 << 20 }; /* of a SentencePiece model: those with 256,000 pieces have 5 MB */
+enum { MAX_BYTES = 16 << 20 }; /* of a SentencePiece model: those with 256,000 pieces have 5 MB */
 
 /* What segmenters mark pieces with, and where a source has such a segmenter. */
 static const struct {
@@ -68,7 +68,7 @@ static bool find_mark(search *s)
 
 /* Per cent. In the models of the tests whose files belong together, the vocabulary has all pieces, and at least 85 % of
  * its words are pieces. */
-enum { USUAL_PIECES = 90, USUAL_WORDS = 75 };
+enum { EXPECTED_PIECES = 90, EXPECTED_WORDS = 75 };
 
 static bool is_ordinary(const ferry_spm *spm, int32_t id)
 {
@@ -104,12 +104,12 @@ static void compare(search *s, const char *name, ferry_view bytes, const ferry_s
 {
     const int32_t common = common_pieces(spm, s->words, s->count);
     const int32_t pieces = per_cent(common, ordinary_pieces(spm)), known = per_cent(common, s->named);
-    const bool fits = pieces >= USUAL_PIECES;
+    const bool fits = pieces >= EXPECTED_PIECES;
     if (fits && s->fits > 0 && ferry_view_equal(bytes, s->bytes)) return;
     s->looked = ferry_name_format("%s; %s: %d %% of the pieces are words, and %d %% of the words pieces",
                                   s->looked.text, name, (int)pieces, (int)known);
     if (!fits) return;
-    s->found = known >= USUAL_WORDS && s->fits == 0 ? name : NULL;
+    s->found = known >= EXPECTED_WORDS && s->fits == 0 ? name : NULL;
     s->bytes = bytes;
     s->fits++;
 }
@@ -121,7 +121,7 @@ static ferry_status look(ferry_import_plan *plan, search *s, const char *name, f
     ferry_spm *spm = NULL;
     ferry_error found;
     ferry_status status = ferry_source_look(plan->source, name, &bytes, &found);
-    if (status == FERRY_OK && (bytes.size == 0 || bytes.size > MOST_BYTES || bytes.data[0] != '\n')) return FERRY_OK;
+    if (status == FERRY_OK && (bytes.size == 0 || bytes.size > MAX_BYTES || bytes.data[0] != '\n')) return FERRY_OK;
     if (status == FERRY_OK) status = ferry_import_open_spm(plan, bytes, name, &spm, &found);
     if (status == FERRY_OK) compare(s, name, bytes, spm);
     ferry_spm_destroy(spm);
@@ -165,7 +165,7 @@ ferry_status ferry_import_find_segmenter(ferry_import_plan *plan, ferry_error *e
 
 /* ---- whether they are of one model ---- */
 
-enum { LEAST_PIECES = 50 }; /* per cent. Where the vocabulary lacks most of them, nothing could be translated. */
+enum { MIN_PIECES = 50 }; /* per cent. Where the vocabulary lacks most of them, nothing could be translated. */
 
 enum { FEW_WORDS = 64 }; /* of a vocabulary, from which nothing follows */
 
@@ -185,7 +185,7 @@ static ferry_status check_side(const ferry_import_plan *plan, size_t i, const fe
     const int32_t pieces = ordinary_pieces(plan->segmenters[i]);
     const int32_t common = common_pieces(plan->segmenters[i], s.words, s.count);
     if (named < FEW_WORDS) return FERRY_OK;
-    const bool related = per_cent(common, pieces) >= LEAST_PIECES;
+    const bool related = per_cent(common, pieces) >= MIN_PIECES;
     ferry_error found;
     const ferry_status status =
         ferry_fail(&found, FERRY_ERROR_FORMAT,
@@ -193,7 +193,7 @@ static ferry_status check_side(const ferry_import_plan *plan, size_t i, const fe
                    plan->segmenter_files[i], pieces, common, named, s.file,
                    related ? "do they belong together?" : "one of the two is another model's");
     if (!related) return ferry_fail(error, status, "%s", found.message);
-    const bool usual = per_cent(common, pieces) >= USUAL_PIECES && per_cent(known, named) >= USUAL_WORDS;
+    const bool usual = per_cent(common, pieces) >= EXPECTED_PIECES && per_cent(known, named) >= EXPECTED_WORDS;
     if (!usual && options->noted != NULL) options->noted(options->user, found.message);
     return FERRY_OK;
 }

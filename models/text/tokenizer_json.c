@@ -75,12 +75,12 @@ ferry_status ferry_node_flag_of(const ferry_json_node *node, const char *key, bo
     return found.value != NULL ? ferry_node_flag(&found, flag) : FERRY_OK;
 }
 
-ferry_status ferry_node_integer(const ferry_json_node *node, int32_t least, int32_t most, int32_t *value)
+ferry_status ferry_node_integer(const ferry_json_node *node, int32_t min, int32_t max, int32_t *value)
 {
     const json_int_t number = json_integer_value(node->value);
-    if (!json_is_integer(node->value) || number < least || number > most)
+    if (!json_is_integer(node->value) || number < min || number > max)
         return ferry_node_fail(node, FERRY_ERROR_FORMAT,
-                               ferry_name_format("an integer from %" PRId32 " to %" PRId32, least, most).text);
+                               ferry_name_format("an integer from %" PRId32 " to %" PRId32, min, max).text);
     *value = (int32_t)number;
     return FERRY_OK;
 }

@@ -53,10 +53,10 @@ ferry_json_node ferry_node_get(const ferry_json_node *node, const char *key);
 ferry_json_node ferry_node_at(const ferry_json_node *list, size_t index);
 /* "FILE: 'POSITION': expected …, found …". */
 ferry_status ferry_node_fail(const ferry_json_node *node, ferry_status code, const char *expected);
-/* The text, flag or integer (in least … most) of a node, which is required. Errors: FORMAT. */
+/* The text, flag or integer (in min … max) of a node, which is required. Errors: FORMAT. */
 ferry_status ferry_node_text(const ferry_json_node *node, ferry_view *text);
 ferry_status ferry_node_flag(const ferry_json_node *node, bool *flag);
-ferry_status ferry_node_integer(const ferry_json_node *node, int32_t least, int32_t most, int32_t *value);
+ferry_status ferry_node_integer(const ferry_json_node *node, int32_t min, int32_t max, int32_t *value);
 /* The same for the value of `key`; a flag keeps its default where it is absent. */
 ferry_status ferry_node_text_of(const ferry_json_node *node, const char *key, ferry_view *text);
 ferry_status ferry_node_flag_of(const ferry_json_node *node, const char *key, bool *flag);

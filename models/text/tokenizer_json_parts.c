@@ -69,7 +69,7 @@ static ferry_status add_precompiled(ferry_tokenizer_json *json, const ferry_json
 static ferry_status add_replace(ferry_tokenizer_json *json, const ferry_json_node *part)
 {
     static const struct {
-        const char *regex, *step, *least;
+        const char *regex, *step, *min;
     } runs[] = {{" {2,}", "replace-blanks", "2"},
                 {" +", "replace-blanks", "1"},
                 {"\\s{2,}", "replace-space", "2"},
@@ -86,7 +86,7 @@ static ferry_status add_replace(ferry_tokenizer_json *json, const ferry_json_nod
     FERRY_TRY(ferry_node_text(&regex, &from));
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
         if (!ferry_view_is(from, runs[i].regex)) continue;
-        return add_step(json, part, runs[i].step, (ferry_view[]){ferry_text_view(runs[i].least), to}, 2);
+        return add_step(json, part, runs[i].step, (ferry_view[]){ferry_text_view(runs[i].min), to}, 2);
     }
     return unsupported(&regex, "' {2,}', ' +', '\\s{2,}' or '\\s+'");
 }

@@ -156,8 +156,8 @@ static const char *attribute_scope(const ferry_ctranslate2 *model, bool decoder)
 static ferry_status read_heads(const ferry_ctranslate2 *model, bool decoder, ferry_stack *stack, ferry_error *error)
 {
     const char *scope = decoder ? "decoder/layer_0/self_attention" : "encoder/layer_0/self_attention";
-    const double usual = strcmp(model->header.specification, "TransformerBig") == 0 ? 16 : 8;
-    const double heads = ferry_ct2_number(model, attribute_scope(model, decoder), "num_heads", usual);
+    const double default_heads = strcmp(model->header.specification, "TransformerBig") == 0 ? 16 : 8;
+    const double heads = ferry_ct2_number(model, attribute_scope(model, decoder), "num_heads", default_heads);
     int32_t inner;
     FERRY_TRY(ferry_ct2_size(model, scope, "linear_1/weight", 2, 1, &inner, error));
     if (!(heads >= 1 && heads <= inner) || inner % (int32_t)heads != 0) {
@@ -260,8 +260,8 @@ static ferry_status read_matrix(void *context, const char *scope, int32_t N, int
 static ferry_status check_attention(const ferry_ctranslate2 *model, const ferry_stack *stack, ferry_name scope,
                                     ferry_error *error)
 {
-    const double usual = 1 / sqrt((double)stack->head_width);
-    const double scale = ferry_ct2_number(model, scope.text, "queries_scale", usual);
+    const double default_scale = 1 / sqrt((double)stack->head_width);
+    const double scale = ferry_ct2_number(model, scope.text, "queries_scale", default_scale);
     const double heads = ferry_ct2_number(model, scope.text, "num_heads_kv", stack->heads);
     const double width = ferry_ct2_number(model, scope.text, "head_dim", stack->head_width);
     const bool one_key = ferry_ct2_number(model, scope.text, "multi_query", 0) != 0;

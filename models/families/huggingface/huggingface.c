@@ -90,22 +90,22 @@ static ferry_status check_kind(ferry_json config, const char *class, const ferry
 static ferry_status read_config(ferry_import_plan *plan, ferry_json config, const ferry_huggingface_family *family,
                                 ferry_error *error)
 {
-    const int32_t most = FERRY_MAX_SIZE;
+    const int32_t max = FERRY_MAX_SIZE;
     ferry_transformer *model = &plan->model;
     ferry_stack *encoder = &model->encoder, *decoder = &model->decoder;
     const char *activation = family->activation;
     bool scale = family->scale_embedding;
     const ferry_json_key keys[] = {
-        {"d_model", .integer = &model->d_model, 1, most, .other = "hidden_size"},
+        {"d_model", .integer = &model->d_model, 1, max, .other = "hidden_size"},
         {"scale_embedding", .flag = &scale},
         {"tie_word_embeddings", .flag = &model->tied_output},
         {"vocab_size", .integer = &encoder->vocab_size, 1, FERRY_MAX_VOCABULARY},
-        {"encoder_layers", .integer = &encoder->layer_count, 1, most, .other = "num_hidden_layers"},
-        {"encoder_attention_heads", .integer = &encoder->heads, 1, most, .other = "num_attention_heads"},
-        {"encoder_ffn_dim", .integer = &encoder->ffn_width, 1, most},
-        {"decoder_layers", .integer = &decoder->layer_count, 1, most},
-        {"decoder_attention_heads", .integer = &decoder->heads, 1, most},
-        {"decoder_ffn_dim", .integer = &decoder->ffn_width, 1, most},
+        {"encoder_layers", .integer = &encoder->layer_count, 1, max, .other = "num_hidden_layers"},
+        {"encoder_attention_heads", .integer = &encoder->heads, 1, max, .other = "num_attention_heads"},
+        {"encoder_ffn_dim", .integer = &encoder->ffn_width, 1, max},
+        {"decoder_layers", .integer = &decoder->layer_count, 1, max},
+        {"decoder_attention_heads", .integer = &decoder->heads, 1, max},
+        {"decoder_ffn_dim", .integer = &decoder->ffn_width, 1, max},
         {"activation_function", .text = &activation},
     };
     model->d_model = 1024;

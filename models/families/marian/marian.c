@@ -37,17 +37,17 @@ static ferry_printable shown(const char *name)
     return ferry_printable_view(ferry_text_view(name));
 }
 
-/* Up to `most` names that `is` (NULL: any) accepts and that begin with `start` and end with `end`; returns how many
+/* Up to `max` names that `is` (NULL: any) accepts and that begin with `start` and end with `end`; returns how many
  * there are. Files in folders do not count. */
 static size_t collect(const ferry_import_plan *plan, bool (*is)(const ferry_import_plan *plan, const char *name),
-                      const char *start, const char *end, const char **names, size_t most)
+                      const char *start, const char *end, const char **names, size_t max)
 {
     size_t count = 0;
     for (size_t i = 0; i < plan->source->count; i++) {
         const char *name = plan->source->files[i].name;
         if (strchr(name, '/') != NULL || !ferry_text_begins(name, start) || !ferry_text_ends(name, end)) continue;
         if (is != NULL && !is(plan, name)) continue;
-        if (count < most) names[count] = name;
+        if (count < max) names[count] = name;
         count++;
     }
     return count;
