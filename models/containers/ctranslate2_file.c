@@ -52,7 +52,7 @@ static void *allocate(const reader *r, size_t count, size_t size)
 
 /* ---- names of revision 1 ---- */
 
-/* Replaces the first `from` in the text (of `capacity` bytes: names only grow by what the steps below add). */
+/* Replaces the first `from` in the text. `capacity` has room for all steps below. */
 static void replace(char *text, const char *from, const char *to)
 {
     char *found = strstr(text, from);
@@ -61,7 +61,7 @@ static void replace(char *text, const char *from, const char *to)
     memcpy(found, to, strlen(to));
 }
 
-/* The names that OpenNMT-tf gave, as later revisions have them. */
+/* Renames OpenNMT-tf's variables to those of later revisions. */
 static ferry_status rename_variable(const reader *r, ferry_view *name)
 {
     static const struct {
@@ -74,7 +74,7 @@ static ferry_status rename_variable(const reader *r, ferry_view *name)
                  {"dense", "projection"},
                  {"conv1d_", "linear_"},
                  {"conv1d", "linear_0"}};
-    enum { GROWTH = 64 }; /* more than all steps together can add */
+    enum { GROWTH = 64 }; /* bytes; all steps together add fewer */
     char *text = allocate(r, name->size + GROWTH, 1);
     if (text == NULL) return FERRY_ERROR_MEMORY;
     memcpy(text, name->data, name->size);
@@ -135,8 +135,8 @@ static ferry_weights_entry *find(const reader *r, ferry_view name, const char *e
     return ferry_weights_find(r->weights, r->text);
 }
 
-/* An alias becomes an entry, unless its variable is missing; so do the scale and zero of the variable, X_scale and
- * X_zero, which have no alias of their own in the file. */
+/* An alias becomes an entry, unless its variable is missing. The variable's X_scale and X_zero become entries, too: the
+ * file has no aliases of them. */
 static ferry_status add_aliases(reader *r, const alias *aliases, uint32_t count)
 {
     static const char *const ends[] = {"_scale", "_zero"};

@@ -36,7 +36,7 @@ static void shorten_integers(char *text, size_t size)
 typedef struct reading {
     ferry_view text;
     size_t at;
-    void *reserve; /* as large as the buffer may become: twice a token that is the whole text */
+    void *reserve; /* of the buffer's maximum: twice a token that is the whole text */
     bool failed;
 } reading;
 

@@ -1,4 +1,4 @@
-/* Vocabularies are read by bytes: their keys may hold what a YAML reader takes for line ends, numbers or markup. */
+/* Vocabularies are read by bytes: a YAML reader would take some keys for line ends, numbers or markup. */
 #include "vocabulary_files.h"
 
 #include <inttypes.h>
@@ -23,7 +23,7 @@ typedef struct reader {
     ferry_error *error;
     ferry_cursor text;
     size_t line;   /* of the last line read, from 1; 0: JSON has none */
-    int64_t limit; /* of ids: memory may follow the size of the file, not the numbers in it */
+    int64_t limit; /* of ids, so that memory follows the size of the file, not the numbers in it */
     entry *entries;
     size_t count;
 } reader;

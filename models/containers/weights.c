@@ -123,7 +123,7 @@ static const struct {
 };
 enum { DTYPES = sizeof dtypes / sizeof dtypes[0] };
 
-/* Integers from 0 on into values[0 … max - 1]; *count says how many there are. */
+/* Reads integers of at least 0 into values [max]; *count: their number. */
 static bool read_sizes(const json_t *list, size_t max, int64_t *values, size_t *count)
 {
     *count = json_array_size(list);

@@ -152,7 +152,7 @@ static ferry_status refuse_parts(const ferry_zip *zip, ferry_error *error)
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: zip archives of several parts are not supported", zip->file);
 }
 
-/* The ZIP64 record precedes the usual one, even where it is not needed. */
+/* A ZIP64 record precedes the 32-bit one, even if it is not needed. */
 static ferry_status read_zip64_end(const ferry_zip *zip, bool needed, directory *found, ferry_error *error)
 {
     struct {
@@ -175,7 +175,7 @@ static ferry_status read_zip64_end(const ferry_zip *zip, bool needed, directory 
     return FERRY_OK;
 }
 
-/* By the last end record whose comment ends with the file. */
+/* The last end record whose comment ends at the end of the file says where the directory is. */
 static ferry_status find_directory(const ferry_zip *zip, directory *found, ferry_error *error)
 {
     struct {

@@ -9,7 +9,7 @@
 
 enum {
     HEADER_BYTES = 4 + 4 + 8 + 8,
-    GROWTH = 3 /* a buffer that grows is held twice, once half full */
+    GROWTH = 3 /* times a buffer's size: while it grows, the old one is held, too, and the new one may be half empty */
 };
 
 typedef struct buffer {

@@ -1,4 +1,4 @@
-/* A plan's life, the files that it reads, and the weights of a source, in one file or in several. */
+/* Creates and destroys a plan, reads configuration files, and merges the weights of one or several files. */
 #include "plan.h"
 
 #include <stdlib.h>
@@ -117,8 +117,7 @@ ferry_status ferry_import_read_weights(ferry_import_plan *plan, const char *name
     return ferry_import_weights_ready(plan, error);
 }
 
-/* Embeddings and the output matrix, which an index may list under each of their names, though the files have
- * one. */
+/* Embeddings and the output matrix: an index may list all of their names, though the files have one. */
 static bool may_be_tied(const char *name)
 {
     static const char *const endings[] = {"shared.weight", "embed_tokens.weight", "lm_head.weight",
@@ -128,8 +127,8 @@ static bool may_be_tied(const char *name)
     return false;
 }
 
-/* The files that "….index.json" lists, once each, whose tensors become one list; names and data stay the shards'. What
- * the index lists must be in one of the files. What else they hold is read, too. */
+/* Reads each file that "….index.json" lists, and merges their tensors in one list. Names and data stay the shards'.
+ * Every tensor of the index must be in one of the files; tensors that the index lacks are read, too. */
 static ferry_status read_shards(ferry_import_plan *plan, const char *index_name, ferry_weights_reader *read,
                                 ferry_error *error)
 {

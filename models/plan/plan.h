@@ -18,7 +18,7 @@ enum {
 
 typedef struct ferry_import_plan {
     ferry_source *source;
-    ferry_account *account; /* the source's: whatever the plan holds is taken from it */
+    ferry_account *account; /* of the source: counts all memory of the plan */
     const char *name;       /* ferry.origin.name */
     const char
         *kind; /* ferry.origin.kind: "opus-mt", "bergamot", "marian", "huggingface-nllb", "ctranslate2", "argos", … */
@@ -34,12 +34,12 @@ typedef struct ferry_import_plan {
     const char *training;                 /* ferry.origin.training; NULL: not recorded */
     int32_t trained_length, trained_seed; /* ferry.origin.trained_length, …; 0: not recorded */
     float trained_tokens;
-    const char *note;       /* what somebody should know of the source (options->noted); NULL: nothing */
-    const char *guessed[2]; /* the pair of languages that names alone say; NULL: none */
-    ferry_model_file *file; /* the source, if it is a model file itself, whose origin stays as it is; NULL otherwise */
+    const char *note;       /* for options->noted; NULL: nothing to note */
+    const char *guessed[2]; /* the pair of languages, if only a name says it; NULL: none */
+    ferry_model_file *file; /* a source that is a model file: its origin is kept; NULL otherwise */
 
     ferry_weights weights;
-    ferry_weights *shards; /* [shard_count] when the weights are in several files: whose memory the entries point to */
+    ferry_weights *shards; /* [shard_count] of weights in several files; the entries point to their memory */
     size_t shard_count;
     const char *prefix;                  /* of the names of weights: "" or "model." */
     bool *used;                          /* [weights.count] */
@@ -53,12 +53,11 @@ typedef struct ferry_import_plan {
     const char *segmenter_files[2];
     const char *vocabulary_files[2]; /* of source and target; NULL: the SentencePiece model's own */
     size_t segmenter_count;
-    int32_t
-        closing_id; /* follows a line where ferry_import_find_segmenter finds the segmenter; -1: only what text has */
+    int32_t closing_id; /* an id that ferry_import_find_segmenter adds after each line; -1: none */
     ferry_arena arena;
 } ferry_import_plan;
 
-/* What a plan starts from: decoding rules that are switched off, no ids, no special choices. */
+/* An empty plan: decoding rules are switched off, there are no ids and no special choices. */
 void ferry_import_plan_init(ferry_import_plan *plan, ferry_source *source);
 /* Does not close the source. */
 void ferry_import_plan_destroy(ferry_import_plan *plan);

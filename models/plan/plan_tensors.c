@@ -31,7 +31,7 @@ bool ferry_import_has_prefix(const ferry_import_plan *plan, const char *prefix)
     return name.size > wanted.size && memcmp(name.data, wanted.data, wanted.size) == 0;
 }
 
-/* Dimensions before the first that is not 1; the last one always counts. */
+/* Number of dimensions before the first that is not 1. The last dimension always counts. */
 static int32_t leading_ones(const ferry_tensor *tensor)
 {
     int32_t at = 0;
@@ -118,7 +118,7 @@ ferry_import_tensor ferry_import_rows(const ferry_import_tensor *whole, int32_t 
     return rows;
 }
 
-/* Whether every number that the tensor names is inside the source's bytes. */
+/* Whether all numbers of the tensor are inside the source's bytes. */
 static bool is_inside(const ferry_import_tensor *tensor)
 {
     const ferry_tensor *source = &tensor->source->tensor;
@@ -305,7 +305,7 @@ static ferry_status add_row(const walk *state, const ferry_layer_row *row, int32
     }
     FERRY_TRY(read_weight(state, row, layer, slices * N, K, &weight, error));
     if (has_bias) {
-        /* Zeros where the source has none and the table permits it. */
+        /* Zeros if the source has no bias and the table permits it. */
         const ferry_weights_entry *entry;
         bias = (ferry_import_tensor){.form = FERRY_IMPORT_VECTOR, .N = slices * N, .K = 1};
         if (!state->table->zero_bias || is_norm(row) || has_tensor(state, bias_from)) {
@@ -320,7 +320,7 @@ static ferry_status add_row(const walk *state, const ferry_layer_row *row, int32
     return ferry_import_add_tensor(state->plan, &bias, error, "%s.bias", to.text);
 }
 
-/* Whether a matrix of any layer has a bias. Where there are fewer tensors than layers, some of these are missing. */
+/* Whether a matrix of any layer has a bias. With fewer tensors than layers, some layers are missing. */
 static bool has_biases(const walk *state)
 {
     const size_t tensors = state->plan->weights.count, layers = (size_t)state->stack->layer_count;

@@ -10,7 +10,7 @@
 #include "base/utf8.h"
 #include "plan_tensors.h"
 
-/* Where the export layout differs from what the schemes declare. */
+/* A name in which the export layout differs from the schemes' declarations. */
 typedef struct difference {
     const char *name, *exported;
 } difference;
@@ -26,7 +26,7 @@ static const difference tensor_names[] = {
     {"pos_k", "pos_k.weight"},
 };
 
-/* What the table has for `name`, or `other`. */
+/* The table's text for `name`; `other` if it has none. */
 static const char *find_difference(const difference *table, size_t count, const char *name, const char *other)
 {
     for (size_t i = 0; i < count; i++)
@@ -122,7 +122,7 @@ static ferry_status read_position(position_reader *reader, ferry_error *error)
                                        "%sposition.%s", to.text, tensor->name));
         }
     }
-    /* Ignoring a parameter would change what is computed. */
+    /* An ignored parameter would change the results, so unknown ones are refused. */
     json_t *object = (json_t *)(uintptr_t)reader->json.object; /* jansson's iterators are not const */
     for (void *at = json_object_iter(object); at != NULL; at = json_object_iter_next(object, at)) {
         const char *key = json_object_iter_key(at);
@@ -197,7 +197,7 @@ static bool agrees(const ferry_weights_entry *table, int32_t first_row, const fo
 {
     const ferry_tensor *tensor = &table->tensor;
     const bool is_half = tensor->type == FERRY_F16 || tensor->type == FERRY_BF16;
-    const double tolerance = is_half ? 1e-3 : 1e-5; /* and what an angle loses that was computed in float32 */
+    const double tolerance = is_half ? 1e-3 : 1e-5; /* plus the rounding error of an angle in float32 */
     const int32_t D = (int32_t)tensor->shape[tensor->dims - 1];
     const int64_t *strides = table->strides + tensor->dims - 2;
     for (int64_t p = 0; p < tensor->shape[tensor->dims - 2] - first_row; p++) {

@@ -1,4 +1,4 @@
-/* From a plan to a model file. docs/model-file.md explains every key. */
+/* Writes a plan as a model file. docs/model-file.md explains every key. */
 #include "write.h"
 #include "write_tensors.h"
 
@@ -136,7 +136,7 @@ static void put_position(ferry_gguf_writer *writer, const char *prefix, const fe
     }
 }
 
-/* Refuses more work than a model file may set, and real numbers that it may not have. */
+/* Refuses values above the limits of a model file, and real numbers outside of their range. */
 static ferry_status check_work(const char *name, const ferry_key *key, const void *group, ferry_error *error)
 {
     const size_t count = key->most_count > 0 ? ferry_key_count(key, group) : 0;
@@ -151,7 +151,7 @@ static ferry_status check_work(const char *name, const ferry_key *key, const voi
                       ferry_key_range(key, max).text, value);
 }
 
-/* Whether the key is an array that a model file lacked: its count is that of another one. */
+/* Whether the key is an optional array that is absent, although its count, which is another array's, is above 0. */
 static bool is_missing(const ferry_key *key, const void *group)
 {
     const void *values;

@@ -76,7 +76,7 @@ static bool is_unusual(const tag_parts *parts)
 
 /* ---- names ---- */
 
-/* A name belongs to the first who claims it. */
+/* A name belongs to the first language that claims it. */
 static void claim_name(naming *names, int32_t owner, ferry_view name)
 {
     for (int32_t i = 0; i < names->count; i++)
@@ -89,8 +89,7 @@ static void claim_name(naming *names, int32_t owner, ferry_view name)
     if (own < MAX_NAMES) names->claims[names->claim_count++] = (claim){name, owner};
 }
 
-/* The codes of ISO 639-1 and ISO 639-3 of the language that one of them names; false where it has but one, or is not
- * known. */
+/* The codes of ISO 639-1 and ISO 639-3 of the language with this code. False if it has one code only, or is unknown. */
 static bool find_codes(ferry_view code, ferry_view *two, ferry_view *three)
 {
     const ferry_language_name *row = ferry_language_name_find(code);

@@ -106,7 +106,7 @@ typedef struct added_tokens {
     int32_t next;           /* the id of the next token that is none of them */
 } added_tokens;
 
-/* The package does not use the id that the file says. */
+/* The package ignores the id in the file, so it must be the one that the package would give. */
 static ferry_status read_added(ferry_tokenizer_json *json, const ferry_json_node *token, added_tokens *added)
 {
     static const char *const keys[] = {"lstrip", "rstrip", "normalized", "special", "single_word"};
@@ -263,7 +263,7 @@ ferry_status ferry_tokenizer_json_read(ferry_import_plan *plan, ferry_json file,
     FERRY_TRY(read_added_tokens(json));
     FERRY_TRY(read_template(json));
     FERRY_TRY(ferry_texts_join(&plan->arena, json->pieces, (size_t)json->piece_count, &pieces, error));
-    /* Finds what is broken before anything is written. */
+    /* Creating the rules finds errors before anything is written. */
     ferry_text_rules_config config = text->rules;
     config.pieces = pieces;
     config.piece_count = json->piece_count;
@@ -374,7 +374,7 @@ ferry_status ferry_import_compare_tokenizer_json(ferry_import_plan *plan, ferry_
         return ferry_import_note(plan, ferry_name_format("%s is used; %s", model, found.message), error);
     for (int32_t id = kept.source_count - 1; id >= 0; id--) {
         const ferry_view piece = ferry_texts_at(kept.source_pieces, (size_t)id);
-        /* Ids whose text is written in another way, like languages, are no pieces of the SentencePiece model. */
+        /* Empty pieces are ids without a piece of the SentencePiece model, such as languages. */
         if (piece.size == 0 || ferry_view_equal(piece, json.pieces[id])) continue;
         first = id;
         count++;

@@ -8,7 +8,7 @@
 #include "tokenizer/sentencepiece_c.h"
 #include "base/utf8.h"
 
-enum { SPM_COST = 48 }; /* bytes of memory for one of the file: a piece of 7 bytes takes 300 */
+enum { SPM_COST = 48 }; /* bytes of memory for one byte of the file: a piece of 7 bytes takes 300 */
 
 ferry_status ferry_import_open_spm(ferry_import_plan *plan, ferry_view model, const char *file, ferry_spm **spm,
                                    ferry_error *error)

@@ -23,13 +23,13 @@ static bool is_folder(const ferry_import_plan *plan, const char *folder)
     return ferry_source_look(plan->source, name.text, &bytes, NULL) == FERRY_OK && ferry_is_ctranslate2(bytes);
 }
 
-/* model.bin is a name that others use, too; the vocabularies' names and what it holds are CTranslate2's own. */
+/* Other systems have a model.bin, too. The names of the vocabularies and the file's contents are CTranslate2's own. */
 static const char *find_folder(const ferry_import_plan *plan)
 {
     return is_folder(plan, "") ? "" : is_folder(plan, "model/") ? "model/" : NULL;
 }
 
-/* Beside weights and a config.json of transformers, model.bin is another copy of the model. */
+/* Beside weights and config.json of transformers, model.bin is a second copy of the model. */
 bool ferry_import_is_ctranslate2(const ferry_import_plan *plan, ferry_json config)
 {
     const char *selected = plan->source->selected;
@@ -256,7 +256,7 @@ static ferry_status read_matrix(void *context, const char *scope, int32_t N, int
     return FERRY_OK;
 }
 
-/* Every attention of a stack must be like its first one, with a key and a value for each head. */
+/* Every attention of a stack must have the shape of its first one, with a key and a value for each head. */
 static ferry_status check_attention(const ferry_ctranslate2 *model, const ferry_stack *stack, ferry_name scope,
                                     ferry_error *error)
 {
@@ -360,8 +360,8 @@ static ferry_status read_sizes(const ferry_ctranslate2 *model, ferry_error *erro
                       model->file, source_scale, target_scale);
 }
 
-/* The attention that is reported: a layer, counted from the end when negative, and the mean of its first heads, or of
- * all if their number is 0. */
+/* The alignment's attention: the mean of the first heads of a layer. A negative layer counts from the end; 0 heads mean
+ * all. */
 static void read_alignment(const ferry_ctranslate2 *model)
 {
     const int32_t layers = model->plan->model.decoder.layer_count, all = model->plan->model.decoder.heads;

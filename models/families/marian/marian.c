@@ -30,7 +30,7 @@ bool ferry_import_is_marian(const ferry_import_plan *plan, ferry_json config)
 
 /* ---- files ---- */
 
-/* Names vary: what decoder.yml lists counts first, then what names and contents say. */
+/* The names of files vary. The list of decoder.yml has priority, then names, then contents. */
 
 static ferry_printable shown(const char *name)
 {
@@ -60,13 +60,13 @@ bool ferry_import_is_marian_weights(const ferry_import_plan *plan, const char *n
     ferry_view bytes;
     if (strchr(name, '/') != NULL) return false;
     if (ferry_text_ends(name, ".npz")) return !ferry_text_ends(name, ".optimizer.npz");
-    /* Looking into a file notes it as read, so shortlists and quality models stay closed. */
+    /* Opening a file notes it as read, so shortlists and quality models are excluded by their names. */
     return ferry_text_ends(name, ".bin") && !ferry_text_begins(name, "lex") &&
            !ferry_text_begins(name, "qualityModel") && ferry_source_map(plan->source, name, &bytes, NULL) == FERRY_OK &&
            ferry_is_marian_bin(bytes);
 }
 
-/* A path of decoder.yml as a name of the source: as it stands, or, where it is another machine's, its last part. */
+/* Finds the file of a path in decoder.yml: by the path, or by its last part if the path is of another machine. */
 static ferry_status listed_file(const ferry_import_plan *plan, ferry_json yaml, const char *key, const char *path,
                                 const char **name, ferry_error *error)
 {
@@ -154,8 +154,8 @@ static bool has_pair(const char *name, const pair *wanted)
     return find_pair(name, &found) && ferry_view_equal(found.whole, wanted->whole);
 }
 
-/* "best" and "tiny" could be pairs, too, so that one without a mark between its codes must be in the name of the
- * vocabulary or the shortlist, as well. */
+/* "best" and "tiny" could be pairs. So a pair without a separator must be in the name of the vocabulary or the
+ * shortlist, too. */
 ferry_status ferry_marian_language_pair(ferry_import_plan *plan, const ferry_marian *marian, ferry_error *error)
 {
     pair found;
@@ -167,7 +167,7 @@ ferry_status ferry_marian_language_pair(ferry_import_plan *plan, const ferry_mar
     return ferry_import_guessed_pair(plan, found.source, found.target, error);
 }
 
-/* Of several names, those with the pair of the weights' name, if there are any. */
+/* Moves names with the pair of the weights' name to the front. Returns their number, or `count` if there are none. */
 static size_t keep_pair(const ferry_marian *marian, const char **names, size_t count)
 {
     pair wanted;
