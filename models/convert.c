@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "models/plan/plan.h"
-#include "base/utf8.h"
 #include "models/text/language_tags.h"
 #include "models/text/segmenters.h"
 #include "models/families/families.h"
@@ -69,7 +68,7 @@ static ferry_status fail_unknown(const ferry_import_plan *plan, ferry_json confi
         const char *text = json_string_value(ferry_json_get(config, keys[i]));
         if (text == NULL) continue;
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: %s '%s' is not supported", config.file, keys[i],
-                          ferry_printable_view(ferry_text_view(text)).text);
+                          ferry_printable_text(text).text);
     }
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: expected 'model_type' or 'format', found neither",
                       config.file);

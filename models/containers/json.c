@@ -7,7 +7,6 @@
 #include <yaml.h>
 
 #include "base/threads.h"
-#include "base/utf8.h"
 #include "reader.h"
 
 /* Integers of more than 18 digits become real numbers of the same size: their last two digits become "e2". */
@@ -178,7 +177,7 @@ static ferry_status refuse(ferry_json json, const char *key, const char *expecte
                           expected);
     const char *text = json_is_array(found) ? "a list" : json_string_value(found);
     return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s%s': expected %s, found '%s'", json.file, path_of(json), key,
-                      expected, ferry_printable_view(ferry_text_view(text)).text);
+                      expected, ferry_printable_text(text).text);
 }
 
 /* One value, not a list, for texts; NULL where it is absent. */
@@ -386,7 +385,7 @@ static ferry_status read_entry(yaml_reader *in)
     FERRY_TRY(read_scalar(in, &text, &is_null));
     if (json_object_get(in->entries, text) != NULL) {
         return ferry_fail(in->error, FERRY_ERROR_FORMAT, "%s: line %zu: '%s' occurs twice", in->file,
-                          in->event.start_mark.line + 1, ferry_printable_view(ferry_text_view(text)).text);
+                          in->event.start_mark.line + 1, ferry_printable_text(text).text);
     }
     if (json_object_size(in->entries) == MAX_ENTRIES) return refuse_yaml(in, FERRY_ERROR_FORMAT, "too many keys");
     char *key = ferry_text_copy(text);

@@ -16,7 +16,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/utf8.h"
 #include "weights.h"
 
 /* ---- .npz: the dictionary ---- */

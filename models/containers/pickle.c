@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "base/utf8.h"
 #include "weights.h"
 
 enum {

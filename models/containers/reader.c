@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/system.h"
-#include "base/utf8.h"
 
 ferry_cursor ferry_cursor_begin(ferry_view bytes)
 {

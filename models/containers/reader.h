@@ -6,12 +6,19 @@
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/utf8.h"
 
 typedef struct ferry_reader {
     ferry_cursor cursor;
     const char *file; /* for messages */
     ferry_error *error;
 } ferry_reader;
+
+/* The start of the text, as ferry_printable_view shows it. */
+static inline ferry_printable ferry_printable_text(const char *text)
+{
+    return ferry_printable_view(ferry_text_view(text));
+}
 
 ferry_cursor ferry_cursor_begin(ferry_view bytes);
 ferry_reader ferry_reader_begin(ferry_view bytes, const char *file, ferry_error *error);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/utf8.h"
 #include "json.h"
 #include "reader.h"
 #include "tokenizer/pieces.h"
@@ -174,7 +173,7 @@ static ferry_status read_json(reader *in, ferry_view text)
             status = ferry_fail_memory(in->error, "a vocabulary", strlen(piece));
         else if (!json_is_integer(value) || id < 0 || id > in->limit)
             status = ferry_fail(in->error, FERRY_ERROR_FORMAT, "%s: '%s': expected an id of 0 to %" PRId64, in->file,
-                                ferry_printable_view(ferry_text_view(piece)).text, in->limit);
+                                ferry_printable_text(piece).text, in->limit);
         else
             in->entries[in->count++] = (entry){ferry_text_view(copy), (int32_t)id};
     }

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/utf8.h"
 #include "json.h"
 
 void ferry_weights_close(ferry_weights *weights)
@@ -155,7 +154,7 @@ static ferry_status read_entry(const ferry_reader *in, ferry_view name, const js
     while (type < DTYPES && strcmp(dtype, dtypes[type].name) != 0) type++;
     if (type == DTYPES) {
         return ferry_tensor_fail(in, tensor, FERRY_ERROR_UNSUPPORTED, "element type '%s' is not supported",
-                                 ferry_printable_view(ferry_text_view(dtype)).text);
+                                 ferry_printable_text(dtype).text);
     }
     tensor->type = (ferry_type)dtypes[type].type;
     if ((uint64_t)offsets[1] > data.size) {

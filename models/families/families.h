@@ -20,7 +20,7 @@ ferry_status ferry_import_marian(ferry_import_plan *plan, ferry_json config, fer
 /* CTranslate2 directories, Argos packages. */
 bool ferry_import_is_ctranslate2(const ferry_import_plan *plan, ferry_json config);
 ferry_status ferry_import_ctranslate2(ferry_import_plan *plan, ferry_json config, ferry_error *error);
-/* Model files of Ferry itself, which the user names; what lies beside them does not matter. */
+/* Ferry's own model files, which the caller names. Other files of their folder are ignored. */
 bool ferry_import_is_model_file(const ferry_import_plan *plan);
 ferry_status ferry_import_model_file(ferry_import_plan *plan, ferry_error *error);
 
@@ -30,7 +30,7 @@ ferry_status ferry_import_model_file(ferry_import_plan *plan, ferry_error *error
 /* The layers and end norms of the BART family's names, `{encoder,decoder}.layers.N.self_attn.q_proj…`,
  * for the sizes in plan->model. */
 ferry_status ferry_import_bart_layers(ferry_import_plan *plan, ferry_error *error);
-/* `final_logits_bias`, left out when it is missing or zero everywhere. */
+/* `final_logits_bias`, unless it is missing or all zeros. */
 ferry_status ferry_import_bart_bias(ferry_import_plan *plan, ferry_error *error);
 /* relu, gelu, swish and its other name silu; gelu_new, gelu_pytorch_tanh, gelu_fast, gelu_accurate; quick_gelu. */
 ferry_status ferry_import_activation(const char *file, const char *name, ferry_activation *activation,

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "tokenizer/sentencepiece_c.h"
-#include "base/utf8.h"
 
 void ferry_import_plan_init(ferry_import_plan *plan, ferry_source *source)
 {
@@ -147,7 +146,7 @@ static ferry_status read_shards(ferry_import_plan *plan, const char *index_name,
         const char *name = json_string_value(value) != NULL ? json_string_value(value) : "";
         if (name[0] == '\0' || strchr(name, '/') != NULL)
             return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s' is not the name of a file beside it", index.file,
-                              ferry_printable_view(ferry_text_view(name)).text);
+                              ferry_printable_text(name).text);
         size_t known = 0;
         while (known < plan->shard_count && strcmp(names[known], name) != 0) known++;
         if (known < plan->shard_count) continue;
@@ -167,7 +166,7 @@ static ferry_status read_shards(ferry_import_plan *plan, const char *index_name,
     json_object_foreach (map, tensor, value) {
         if (ferry_weights_find(all, tensor) != NULL || may_be_tied(tensor)) continue;
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s' is in none of the files; expected it in '%s'",
-                          index.file, ferry_printable_view(ferry_text_view(tensor)).text, json_string_value(value));
+                          index.file, ferry_printable_text(tensor).text, json_string_value(value));
     }
     return FERRY_OK;
 }

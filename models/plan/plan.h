@@ -20,8 +20,8 @@ typedef struct ferry_import_plan {
     ferry_source *source;
     ferry_account *account; /* of the source: counts all memory of the plan */
     const char *name;       /* ferry.origin.name */
-    const char
-        *kind; /* ferry.origin.kind: "opus-mt", "bergamot", "marian", "huggingface-nllb", "ctranslate2", "argos", … */
+    /* ferry.origin.kind: "opus-mt", "bergamot", "marian", "huggingface-nllb", "ctranslate2", "argos", … */
+    const char *kind;
 
     /* Sizes, choices, positions. Weights and layers of the stacks stay empty, and of positions only scheme and values
      * count: their tensors are among the plan's. Whether a stack has a final norm, an embedding norm and biases follows

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/tensor.h"
-#include "base/utf8.h"
 
 const ferry_weights_entry *ferry_import_find(ferry_import_plan *plan, const char *prefix, const char *name)
 {

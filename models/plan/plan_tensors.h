@@ -40,22 +40,22 @@ ferry_status ferry_import_check_shape(const ferry_weights_entry *entry, int32_t 
 /* Fails with "FILE: tensor 'NAME': …". */
 #define ferry_import_fail_tensor(entry, code, error, ...)                                                              \
     ferry_fail_named(error, code, (entry)->file, "tensor", (entry)->tensor.name, __VA_ARGS__)
-/* All of `source`, as its shape and strides say: the last two dimensions, or the last one of a vector; those before
- * them must be 1. What does not fit becomes a size of 0, which ferry_import_add_tensor refuses. */
+/* All of `source`, by its shape and strides: the last two dimensions, or a vector's last one. Earlier dimensions must
+ * be 1. A size that does not fit becomes 0, which ferry_import_add_tensor refuses. */
 ferry_import_tensor ferry_import_whole(const ferry_weights_entry *source, ferry_import_form form);
 /* The model file gets `source` as the tensor `name`. */
 #define ferry_import_add(plan, source, form, error, ...)                                                               \
     ferry_import_add_tensor(plan, (ferry_import_tensor[]){ferry_import_whole(source, form)}, error, __VA_ARGS__)
-/* The same for a description of the tensor, but for its name. */
+/* Adds a tensor, under the formatted name. */
 ferry_status ferry_import_add_tensor(ferry_import_plan *plan, const ferry_import_tensor *tensor, ferry_error *error,
                                      const char *name, ...) __attribute__((format(printf, 4, 5)));
 /* A matrix as `source` holds it transposed: the model file's [N, K] is the source's [K, N] (Marian's y = x W). */
 ferry_import_tensor ferry_import_transposed(const ferry_weights_entry *source, ferry_import_form form);
 /* Rows first … first + N - 1 of a matrix or table, or elements of a vector. */
 ferry_import_tensor ferry_import_rows(const ferry_import_tensor *whole, int32_t first, int32_t N);
-/* Whether the name of a tensor begins with `prefix` and goes on. */
+/* Whether the name of a tensor begins with `prefix` and is longer. */
 bool ferry_import_has_prefix(const ferry_import_plan *plan, const char *prefix);
-/* A tensor that was not used and does not match `ignored` is an error. */
+/* FORMAT if a tensor was not used, unless `ignored` accepts its name. */
 ferry_status ferry_import_check_unused(const ferry_import_plan *plan, bool (*ignored)(ferry_view name),
                                        ferry_error *error);
 /* `count` elements from element `first` on, `step` elements apart, as float32: floating-point numbers (f64: rounded),
@@ -74,10 +74,10 @@ void ferry_import_widen(const ferry_tensor *tensor, int64_t first, int64_t step,
  *
  * A row of the whole stack (FERRY_ROW_STACK) leaves out the layer: decoder.layer_norm, dec.output_norm. */
 
-/* What a row needs, joined by |. A row is used when everything it needs is true of the stack. */
+/* Conditions of a row, joined by |. A row is used if the stack meets all of them. */
 typedef enum ferry_row_needs {
     FERRY_ROW_STACK = 1 << 0,    /* once for the stack, not for each layer */
-    FERRY_ROW_OPTIONAL = 1 << 1, /* left out where the source has no such weight */
+    FERRY_ROW_OPTIONAL = 1 << 1, /* skipped if the source has no such weight */
     FERRY_ROW_ENCODER = 1 << 2,
     FERRY_ROW_DECODER = 1 << 3,
     FERRY_ROW_PRE_NORM = 1 << 4,
@@ -93,8 +93,8 @@ typedef struct ferry_layer_row {
     const char *from;  /* "self_attn.q_proj" */
     const char *shape; /* "AD": a matrix [A, D]; "D": a norm [D]. A: heads · head width, D: d_model, F: ffn width */
     unsigned needs;    /* of ferry_row_needs */
-    const char *bias;  /* its name where it is not `from` with the table's ending */
-    int32_t slice;     /* which rows of a matrix [slices · A, D] that holds several: the first A, the second, … */
+    const char *bias;  /* its name; NULL: `from` with the table's ending */
+    int32_t slice;     /* index of the A rows in a matrix [slices · A, D] */
     int32_t slices;    /* 0: the row has its own matrix */
 } ferry_layer_row;
 
@@ -110,7 +110,7 @@ typedef struct ferry_layer_table {
     const char *separator;      /* after the number, or the stack's name: "." */
     ferry_layer_endings linear; /* of matrices */
     ferry_layer_endings norm;   /* of norms; an RMS norm has no bias */
-    bool zero_bias;             /* a missing bias is zeros where another matrix of the stack has one, otherwise none */
+    bool zero_bias;             /* a missing bias becomes zeros if another matrix of the stack has one */
     const int32_t *numbers;     /* [layer_count], of the source's layers; NULL: 0, 1, … */
     /* Reads the source's matrix `name` (without the ending of weights), as the model file's [N, K]; NULL:
      * floating-point numbers [N, K] as they are. */

@@ -7,7 +7,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/utf8.h"
 #include "plan_tensors.h"
 
 /* A name in which the export layout differs from the schemes' declarations. */
@@ -59,7 +58,7 @@ static ferry_status read_parameter(position_reader *reader, size_t index, ferry_
         *value = ferry_position_choice(parameter, ferry_text_view(text));
         if (*value >= 0) return FERRY_OK;
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s%s': expected %s, found '%s'", file, path, key,
-                          ferry_position_choices(parameter).text, ferry_printable_view(ferry_text_view(text)).text);
+                          ferry_position_choices(parameter).text, ferry_printable_text(text).text);
     }
     const double min = ferry_position_evaluate(position, parameter->least);
     const double max = ferry_position_evaluate(position, parameter->most);
@@ -88,7 +87,7 @@ static ferry_status read_position(position_reader *reader, ferry_error *error)
     const ferry_position_scheme *scheme = ferry_position_find(ferry_text_view(type));
     if (scheme == NULL)
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%stype': '%s' is not supported", reader->json.file,
-                          reader->json.path, ferry_printable_view(ferry_text_view(type)).text);
+                          reader->json.path, ferry_printable_text(type).text);
     const int32_t D = reader->plan->model.d_model;
     if (scheme->pairs && D % 2 != 0)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: %s positions need an even d_model, found %d",
@@ -131,8 +130,7 @@ static ferry_status read_position(position_reader *reader, ferry_error *error)
             known = known || (strcmp(key, parameters[i].key) == 0 && ferry_position_has(position, i));
         if (known) continue;
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%s%s': type '%s' has no such parameter",
-                          reader->json.file, reader->json.path, ferry_printable_view(ferry_text_view(key)).text,
-                          scheme->name);
+                          reader->json.file, reader->json.path, ferry_printable_text(key).text, scheme->name);
     }
     return FERRY_OK;
 }

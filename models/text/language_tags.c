@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/language_names.h"
-#include "base/utf8.h"
 #include "vocabularies.h"
 
 enum {
@@ -89,28 +88,24 @@ static void claim_name(naming *names, int32_t owner, ferry_view name)
     if (own < MAX_NAMES) names->claims[names->claim_count++] = (claim){name, owner};
 }
 
-/* The codes of ISO 639-1 and ISO 639-3 of the language with this code. False if it has one code only, or is unknown. */
-static bool find_codes(ferry_view code, ferry_view *two, ferry_view *three)
+/* The row of the language with this code of ISO 639-1 or ISO 639-3. NULL if it is unknown, or has one code only. */
+static const ferry_language_name *find_codes(ferry_view code)
 {
     const ferry_language_name *row = ferry_language_name_find(code);
-    if (row == NULL || row->short_code[0] == '\0') return false;
-    *two = ferry_text_view(row->short_code);
-    *three = ferry_text_view(row->code);
-    return true;
+    return row != NULL && row->short_code[0] != '\0' ? row : NULL;
 }
 
 static void claim_codes(naming *names, int32_t owner, ferry_view code)
 {
-    ferry_view two, three;
-    const bool known = find_codes(code, &two, &three);
-    claim_name(names, owner, known ? two : code);
-    if (known) claim_name(names, owner, three);
+    const ferry_language_name *row = find_codes(code);
+    claim_name(names, owner, row != NULL ? ferry_text_view(row->short_code) : code);
+    if (row != NULL) claim_name(names, owner, ferry_text_view(row->code));
 }
 
 static void claim_related(naming *names, int32_t owner, ferry_view code)
 {
-    ferry_view two, three;
-    if (!find_codes(code, &two, &three)) three = code;
+    const ferry_language_name *row = find_codes(code);
+    const ferry_view three = row != NULL ? ferry_text_view(row->code) : code;
     for (const char *at = relations; *at != 0; at += RELATION_STRIDE) {
         const ferry_view member = {at, at[2] == ' ' ? 2 : 3}, whole = {at + 3, 3};
         if (ferry_same_letters(three, member)) claim_codes(names, owner, whole);
@@ -177,8 +172,7 @@ ferry_status ferry_import_add_tag(ferry_import_plan *plan, ferry_import_tags *li
 
 bool ferry_import_is_language(ferry_view code)
 {
-    ferry_view two, three;
-    return find_codes(code, &two, &three);
+    return find_codes(code) != NULL;
 }
 
 ferry_status ferry_import_languages(ferry_import_plan *plan, const ferry_import_tags *list,

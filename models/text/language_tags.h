@@ -23,13 +23,13 @@ ferry_status ferry_import_add_tag(ferry_import_plan *plan, ferry_import_tags *li
  * target_tag say; no defaults. */
 ferry_status ferry_import_languages(ferry_import_plan *plan, const ferry_import_tags *list,
                                     ferry_tag_position source_tag, ferry_tag_position target_tag, ferry_error *error);
-/* The same for pieces ">>fra<<" [count, by id], tags of target languages, which precede a line; *found says whether
- * there are any. */
+/* The same for the tags of target languages ">>fra<<" among pieces [count, by id], which precede a line. *found:
+ * whether there are any. */
 ferry_status ferry_import_tag_pieces(ferry_import_plan *plan, const ferry_texts *pieces, int32_t count, bool *found,
                                      ferry_error *error);
 /* Whether `code` is a two-letter code of ISO 639-1, or the three-letter one of the same language. */
 bool ferry_import_is_language(ferry_view code);
-/* Whether a tag has the form "aaa_Aaaa": a lower-case and A upper-case letters, everything else itself. */
+/* Whether a tag has a form such as "aaa_Aaaa": `a` stands for a lower-case letter, `A` for an upper-case letter. */
 bool ferry_import_has_form(ferry_view text, const char *form);
 
 /* Languages of a pair of codes without tags ("en", "de"), both defaults. */

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/utf8.h"
 #include "tokenizer/tokenizer.h"
 #include "vocabularies.h"
 
@@ -37,7 +36,7 @@ static ferry_name describe(const json_t *value)
     if (json_is_object(value)) {
         const char *type = json_string_value(json_object_get(value, "type"));
         if (type == NULL) return ferry_name_format("an object");
-        return ferry_name_format("type '%s'", ferry_printable_view(ferry_text_view(type)).text);
+        return ferry_name_format("type '%s'", ferry_printable_text(type).text);
     }
     if (json_is_string(value)) {
         const ferry_view text = {json_string_value(value), json_string_length(value)};

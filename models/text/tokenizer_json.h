@@ -1,5 +1,5 @@
-/* tokenizer.json, the file of Hugging Face's package `tokenizers`: everything between a text and ids in one file. What
- * Ferry does not do exactly as that package is refused by name. */
+/* tokenizer.json, the file of Hugging Face's package `tokenizers`: all steps between a text and ids. Steps that Ferry
+ * cannot do exactly like that package are refused by name. */
 #ifndef FERRY_TEXT_TOKENIZER_JSON_H
 #define FERRY_TEXT_TOKENIZER_JSON_H
 
@@ -15,8 +15,7 @@ ferry_status ferry_import_tokenizer_json(ferry_import_plan *plan, ferry_error *e
 /* The same for a plan that has the vocabulary, tags and frame of another system: pieces must agree, and the file's
  * template adds to the frame. Errors: FORMAT, too, where they differ. */
 ferry_status ferry_import_fitting_tokenizer_json(ferry_import_plan *plan, ferry_error *error);
-/* For a source that has both files: where tokenizer.json does not have the pieces of plan->text at their ids, the plan
- * gets a note. */
+/* For a source with both files: the plan gets a note if tokenizer.json has other pieces than plan->text at some ids. */
 ferry_status ferry_import_compare_tokenizer_json(ferry_import_plan *plan, ferry_error *error);
 
 /* Takes the tag of one of the languages [count] out of the frame that tokenizer.json's template made of a line;

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/utf8.h"
 #include "tokenizer/tokenizer.h"
 #include "tokenizer/pieces.h"
 #include "tokenizer_json.h"

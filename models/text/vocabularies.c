@@ -6,7 +6,6 @@
 
 #include "models/containers/vocabulary_files.h"
 #include "tokenizer/sentencepiece_c.h"
-#include "base/utf8.h"
 
 enum { SPM_COST = 48 }; /* bytes of memory for one byte of the file: a piece of 7 bytes takes 300 */
 

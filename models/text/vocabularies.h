@@ -6,31 +6,31 @@
 
 enum { FERRY_IMPORT_MAX_IDS = 1 << 13 }; /* of a list in which each is compared with every other: special, suppressed */
 
-/* What the model takes counts as the plan's from now on. */
+/* Loads a SentencePiece model. The plan's account counts its memory. */
 ferry_status ferry_import_open_spm(ferry_import_plan *plan, ferry_view model, const char *file, struct ferry_spm **spm,
                                    ferry_error *error);
 /* A table of `count` pieces, all empty, in the plan's memory. */
 ferry_status ferry_import_pieces(ferry_import_plan *plan, int32_t count, ferry_view **pieces, ferry_error *error);
-/* SentencePiece models into plan->text; `target` NULL: the same as the source's; "": another one, which is missing. */
+/* Puts SentencePiece models into plan->text. `target` NULL: the source's serves both; "": the target's is missing. */
 ferry_status ferry_import_segmenters(ferry_import_plan *plan, const char *source, const char *target,
                                      ferry_error *error);
 /* plan->text with one vocabulary for both sides: `pieces` [V]. */
 void ferry_import_one_vocabulary(ferry_import_plan *plan, const ferry_texts *pieces, int32_t unknown_id);
-/* A line is followed by the first end of sentence; ends of sentence, padding and start have no text. For the ids in
- * plan->generation. */
+/* With the ids in plan->generation: the first end of sentence follows each line; ends of sentence, padding and start
+ * have no text. */
 ferry_status ferry_import_special_ids(ferry_import_plan *plan, ferry_error *error);
 /* {piece: id} → pieces [count] by id; every id is in 0 … count - 1 and occurs once; ids without a piece get an empty
  * one. */
 ferry_status ferry_import_vocabulary(ferry_import_plan *plan, ferry_json json, int32_t count,
                                      const ferry_texts **pieces, ferry_error *error);
-/* The SentencePiece model's own table, filled up with empty pieces to `count`; *unknown_id is its unknown piece. */
+/* The SentencePiece model's own table, padded with empty pieces to `count`; *unknown_id: its unknown piece. */
 ferry_status ferry_import_own_vocabulary(ferry_import_plan *plan, size_t segmenter, int32_t count,
                                          const ferry_texts **pieces, int32_t *unknown_id, ferry_error *error);
-/* Merges of FSMT, or else of subword-nmt, for both sides, and so the kind of the text; `file` is `name` for messages.
- */
+/* Reads merges of FSMT (`fsmt`) or subword-nmt for both sides, and sets the kind of the tokenizer. `file`: the name in
+ * messages. */
 ferry_status ferry_import_merges(ferry_import_plan *plan, const char *name, const char *file, bool fsmt,
                                  ferry_error *error);
-/* The id of `piece` in {piece: id}; -1 when it has none. */
+/* The id of `piece` in {piece: id}; -1 if it is absent. */
 int32_t ferry_import_piece_id(ferry_json json, const char *piece);
 /* FORMAT if a file with `words` words cannot belong to the weights, which have `rows` rows of embeddings. */
 ferry_status ferry_import_check_rows(const ferry_import_plan *plan, const char *file, int32_t words, int32_t rows,
@@ -39,8 +39,8 @@ ferry_status ferry_import_check_rows(const ferry_import_plan *plan, const char *
 /* The array `old` [count] with room for `more` elements of `size` bytes after them, in the plan's memory. Every array
  * from here has room for the next power of two, so that its capacity need not be kept. NULL if out of memory. */
 void *ferry_import_grow(ferry_import_plan *plan, const void *old, int32_t count, int32_t more, size_t size);
-/* Appends ids to a list that was empty (NULL, 0) or came from here, in the plan's memory; -1 and ids that the list
- * already has are left out. Errors: LIMIT (FERRY_IMPORT_MAX_IDS). */
+/* Appends ids to a list, which is empty (NULL, 0) or made by this function, in the plan's memory. Skips -1 and ids that
+ * the list has. Errors: LIMIT (FERRY_IMPORT_MAX_IDS). */
 ferry_status ferry_import_ids(ferry_import_plan *plan, const int32_t *ids, int32_t count, const int32_t **list,
                               int32_t *list_count, ferry_error *error);
 /* The same for ids without text: plan->text.special_ids. */

@@ -5,9 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/utf8.h"
 #include "models/plan/plan_tensors.h"
-#include "models/families/families.h"
 
 /* ---- recognition ---- */
 
@@ -54,8 +52,8 @@ const ferry_weights_entry *ferry_ct2_look(const ferry_ctranslate2 *model, const 
 
 ferry_status ferry_ct2_fail(const ferry_ctranslate2 *model, const char *scope, const char *what, ferry_error *error)
 {
-    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%s': %s", model->file,
-                      ferry_printable_view(ferry_text_view(scope)).text, what);
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%s': %s", model->file, ferry_printable_text(scope).text,
+                      what);
 }
 
 double ferry_ct2_number(const ferry_ctranslate2 *model, const char *scope, const char *name, double missing)
@@ -124,7 +122,7 @@ static ferry_status check_kind(const ferry_ctranslate2 *model, ferry_error *erro
         strcmp(name, "TransformerSpec") != 0) {
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
                           "%s: a model of the kind '%s', not an encoder and decoder for translation", model->file,
-                          ferry_printable_view(ferry_text_view(name)).text);
+                          ferry_printable_text(name).text);
     }
     if (model->header.revision > newest_revision)
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: revision %" PRIu32 " of %s is newer than Ferry",

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "ctranslate2.h"
-#include "base/utf8.h"
 #include "models/plan/plan_tensors.h"
 #include "models/plan/position_tables.h"
 

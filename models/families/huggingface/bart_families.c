@@ -3,7 +3,6 @@
 
 #include "huggingface.h"
 #include "models/text/tokenizer_json.h"
-#include "models/text/language_tags.h"
 #include "models/text/vocabularies.h"
 
 /* Vocabularies {piece: id} of both sides, which may be one: `source` and `target` are the same object then. The source

@@ -3,13 +3,13 @@
 #include "huggingface.h"
 #include "models/text/vocabularies.h"
 
-/* The largest value that a model file has of a search option that is a whole number. */
+/* The maximum that a model file may have of an integer search option. */
 static int32_t max_of(const char *option)
 {
     return (int32_t)ferry_schema_find(FERRY_KEYS_DECODING, option)->file_most;
 }
 
-/* Keys whose rules Ferry does not have. `harmless` is the value that switches the rule off. */
+/* Keys of rules that Ferry lacks. `harmless`: the value that switches the rule off. */
 static ferry_status refuse_unsupported(ferry_json json, ferry_error *error)
 {
     static const struct {
@@ -128,7 +128,7 @@ static ferry_status read_suppressed(ferry_import_plan *plan, ferry_json json, fe
     return ferry_import_suppress(plan, more, more_count, error);
 }
 
-/* A larger limit than a model file has, say 10³⁰, is meant to be none: the largest. */
+/* A limit above a model file's maximum, say 10³⁰, means no limit: it becomes the maximum. */
 static ferry_status read_limit(ferry_json json, const char *key, int32_t min, int32_t largest, int32_t *limit,
                                ferry_error *error)
 {

@@ -7,8 +7,6 @@
 #include "tokenizer/sentencepiece_c.h"
 #include "huggingface.h"
 #include "models/text/tokenizer_json.h"
-#include "base/utf8.h"
-#include "models/text/language_tags.h"
 #include "models/text/vocabularies.h"
 
 /* ---- parts that families share ---- */

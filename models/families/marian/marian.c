@@ -5,9 +5,7 @@
 #include <string.h>
 
 #include "base/files/file_system.h"
-#include "base/utf8.h"
 #include "models/text/language_tags.h"
-#include "models/families/families.h"
 
 bool ferry_marian_since(const ferry_marian *marian, int32_t major, int32_t minor, int32_t patch)
 {
@@ -31,11 +29,6 @@ bool ferry_import_is_marian(const ferry_import_plan *plan, ferry_json config)
 /* ---- files ---- */
 
 /* The names of files vary. The list of decoder.yml has priority, then names, then contents. */
-
-static ferry_printable shown(const char *name)
-{
-    return ferry_printable_view(ferry_text_view(name));
-}
 
 /* Up to `max` names that `is` (NULL: any) accepts and that begin with `start` and end with `end`; returns how many
  * there are. Files in folders do not count. */
@@ -75,7 +68,7 @@ static ferry_status listed_file(const ferry_import_plan *plan, ferry_json yaml, 
     for (size_t i = 0; i < 2; i++)
         if (ferry_source_has(plan->source, *name = tries[i])) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%s': '%s' is not among the files", yaml.file, key,
-                      shown(path).text);
+                      ferry_printable_text(path).text);
 }
 
 static ferry_status find_weights(const ferry_import_plan *plan, ferry_marian *marian, ferry_error *error)
@@ -100,7 +93,7 @@ static ferry_status find_weights(const ferry_import_plan *plan, ferry_marian *ma
     const char *path = plan->source->path;
     if (count == 0) return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: expected a model (.npz, .bin)", path);
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: %zu models: name one of them: '%s', '%s'%s", path, count,
-                      shown(names[0]).text, shown(names[1]).text, count > 2 ? ", …" : "");
+                      ferry_printable_text(names[0]).text, ferry_printable_text(names[1]).text, count > 2 ? ", …" : "");
 }
 
 /* decoder.yml, or what training writes beside the weights: model.npz.decoder.yml. */
@@ -228,7 +221,7 @@ static ferry_status guess_vocabularies(const ferry_import_plan *plan, ferry_mari
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
                       "%s: expected one vocabulary, or one with 'src' and one with 'trg' in its name; found %zu, among "
                       "them '%s' and '%s'",
-                      path, count, shown(names[0]).text, shown(names[1]).text);
+                      path, count, ferry_printable_text(names[0]).text, ferry_printable_text(names[1]).text);
 }
 
 static ferry_status find_vocabularies(const ferry_import_plan *plan, ferry_marian *marian, ferry_error *error)
@@ -281,7 +274,7 @@ static ferry_status find_lexicon(const ferry_import_plan *plan, ferry_marian *ma
     if (count == 1) marian->lexicon = names[0];
     if (count <= 1) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: several shortlists: '%s', '%s'", plan->source->path,
-                      shown(names[0]).text, shown(names[1]).text);
+                      ferry_printable_text(names[0]).text, ferry_printable_text(names[1]).text);
 }
 
 ferry_status ferry_import_marian(ferry_import_plan *plan, ferry_json config, ferry_error *error)

@@ -4,15 +4,13 @@
 #include <string.h>
 
 #include "marian.h"
-#include "base/utf8.h"
 #include "models/plan/plan_tensors.h"
 #include "models/plan/position_tables.h"
-#include "models/families/families.h"
 
 static ferry_status refuse(ferry_json yaml, const char *key, const char *value, ferry_error *error)
 {
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%s: %s' is not supported", yaml.file, key,
-                      ferry_printable_view(ferry_text_view(value)).text);
+                      ferry_printable_text(value).text);
 }
 
 /* Keys as a table, none of them required. */
@@ -120,7 +118,7 @@ static ferry_status read_norms(const ferry_marian *marian, ferry_stack *stack, f
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
                           "%s: 'transformer-preprocess: %s' of a version before 1.10.24, where keys and values are not "
                           "normalized, is not supported",
-                          config.file, ferry_printable_view(ferry_text_view(before.text)).text);
+                          config.file, ferry_printable_text(before.text).text);
     }
     const char kind = stack->pre_norm ? before.letters[0] : after.letters[1];
     stack->norm = kind == 'r' ? FERRY_RMS_NORM : FERRY_LAYER_NORM;

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "marian.h"
-#include "base/utf8.h"
 #include "models/plan/plan_tensors.h"
 
 /* ---- single tensors ---- */

@@ -5,7 +5,6 @@
 #include "models/containers/lexicon.h"
 #include "models/containers/vocabulary_files.h"
 #include "marian.h"
-#include "base/utf8.h"
 #include "models/plan/plan_tensors.h"
 #include "models/text/language_tags.h"
 #include "models/text/vocabularies.h"
