@@ -137,7 +137,7 @@ ferry_status ferry_import(const char *source_path, const char *output, const fer
     if (status == FERRY_OK && options->pair == NULL && plan.guessed[0] != NULL && options->noted != NULL)
         options->noted(
             options->user,
-            ferry_name_format("translates from '%s' into '%s', as its name says; options->pair overrides that",
+            ferry_name_format("translates from '%s' into '%s', as its name says; the option pair overrides it",
                               plan.guessed[0], plan.guessed[1])
                 .text);
     if (status == FERRY_OK) status = read_license(&plan, error);
