@@ -36,8 +36,19 @@ bool ferry_text_begins(const char *text, const char *start)
 
 bool ferry_text_ends(const char *text, const char *end)
 {
-    const size_t size = strlen(text), end_size = strlen(end);
-    return size >= end_size && strcmp(text + size - end_size, end) == 0;
+    return ferry_view_ends(ferry_text_view(text), end);
+}
+
+bool ferry_view_begins(ferry_view view, const char *start)
+{
+    const size_t size = strlen(start);
+    return view.size >= size && memcmp(view.data, start, size) == 0;
+}
+
+bool ferry_view_ends(ferry_view view, const char *end)
+{
+    const size_t size = strlen(end);
+    return view.size >= size && memcmp(view.data + view.size - size, end, size) == 0;
 }
 
 static int lower(char letter)
@@ -52,6 +63,11 @@ int ferry_compare_letters(const char *a, const char *b, size_t size)
         b++;
     }
     return size > 0 ? lower(*a) - lower(*b) : 0;
+}
+
+bool ferry_same_letters(ferry_view a, ferry_view b)
+{
+    return a.size == b.size && ferry_compare_letters(a.data, b.data, a.size) == 0;
 }
 
 char *ferry_text_copy(const char *text)
@@ -107,17 +123,34 @@ void *ferry_array_grow(void *data, size_t *capacity, size_t count, size_t size)
     return grown;
 }
 
+void *ferry_array_add(void *array, size_t *count, size_t *capacity, size_t size)
+{
+    char *elements;
+    memcpy(&elements, array, sizeof elements);
+    elements = ferry_array_grow(elements, capacity, *count + 1, size);
+    if (elements == NULL) return NULL;
+    memcpy(array, &elements, sizeof elements);
+    return elements + (*count)++ * size;
+}
+
 void ferry_copy_struct(void *to, size_t size, const void *from, size_t from_size)
 {
     memset(to, 0, size);
     memcpy(to, from, size < from_size ? size : from_size);
 }
 
+/* `size` ≤ 8 bytes as a little-endian number. */
+static inline uint64_t word_of(const uint8_t *bytes, size_t size)
+{
+    uint64_t word = 0;
+    for (size_t i = 0; i < size; i++) word |= (uint64_t)bytes[i] << 8 * i;
+    return word;
+}
+
 bool ferry_read_number(ferry_cursor *cursor, size_t size, uint64_t *value)
 {
     if (ferry_cursor_left(cursor) < size) return false;
-    *value = 0;
-    for (size_t i = 0; i < size; i++) *value |= (uint64_t)cursor->data[cursor->at + i] << (8 * i);
+    *value = word_of(cursor->data + cursor->at, size);
     cursor->at += size;
     return true;
 }
@@ -186,14 +219,6 @@ static inline state add_word(state s, uint64_t word)
     s = sip_round(s);
     s.v0 ^= word;
     return s;
-}
-
-/* `size` ≤ 8 bytes as a little-endian number. */
-static inline uint64_t word_of(const uint8_t *bytes, size_t size)
-{
-    uint64_t word = 0;
-    for (size_t i = 0; i < size; i++) word |= (uint64_t)bytes[i] << 8 * i;
-    return word;
 }
 
 uint64_t ferry_keyed_hash(ferry_hash_key key, const void *data, size_t size)

@@ -27,8 +27,12 @@ ferry_view ferry_text_view(const char *text);
 bool ferry_view_is(ferry_view view, const char *text);
 bool ferry_text_begins(const char *text, const char *start);
 bool ferry_text_ends(const char *text, const char *end);
+bool ferry_view_begins(ferry_view view, const char *start);
+bool ferry_view_ends(ferry_view view, const char *end);
 /* strncmp() that ignores the case of ASCII letters, in every locale. */
 int ferry_compare_letters(const char *a, const char *b, size_t size);
+/* Whether the views are equal but for the case of ASCII letters. */
+bool ferry_same_letters(ferry_view a, ferry_view b);
 /* A copy that the caller frees; NULL if out of memory. */
 char *ferry_text_copy(const char *text);
 /* Whether `part` occurs in the view. */
@@ -49,6 +53,11 @@ ferry_name ferry_name_format(const char *format, ...) __attribute__((format(prin
  * capacity below `count` at least doubles. Returns the array, which may have moved. NULL: out of memory; `data` is
  * unchanged. Release it with free(). */
 void *ferry_array_grow(void *data, size_t *capacity, size_t count, size_t size);
+
+/* Makes room for one more element of `size` bytes in an array [*count] with capacity *capacity. `array` points to the
+ * pointer to its elements, which may be NULL. Returns the new last element, uninitialized, and counts it; NULL if out
+ * of memory. */
+void *ferry_array_add(void *array, size_t *count, size_t *capacity, size_t size);
 
 /* Copies a struct of one release, `from_size` bytes, to that of another, `size` bytes. Fields that `to` lacks are
  * dropped; fields that `from` lacks become 0. */

@@ -13,6 +13,8 @@ typedef struct ferry_memory_file {
 
 /* Takes over the data; false: out of memory, or there are too many files. */
 bool ferry_memory_file_add(const char *path, const char *data, size_t size);
+/* The file of this number, which is its descriptor, too; NULL: there is none, as there are fewer. */
+const ferry_memory_file *ferry_memory_file_at(int index);
 /* Releases all but `kept`; NULL: all. */
 void ferry_memory_files_remove(const char *kept);
 

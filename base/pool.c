@@ -13,9 +13,6 @@
 #define SPIN_SECONDS 1e-4
 /* Spins between two calls of ferry_thread_yield, without which the awaited thread might get no processor. */
 enum { SPINS = 64 };
-/* A thread uses less than half of its stack (the compiler refuses frames above 16 kB). The rest is for the program's
- * thread-local variables, which glibc puts there. */
-enum { STACK_BYTES = 256 << 10 };
 /* A cache line of its own for fields that one thread writes often, away from fields that others read. */
 #define OWN_LINE _Alignas(64)
 
@@ -231,7 +228,7 @@ ferry_status ferry_pool_create(int32_t threads, ferry_pool **pool, ferry_error *
     for (int32_t i = 0; i < threads - 1 && failure == 0; i++) {
         worker *new_worker = &created->workers[i];
         *new_worker = (worker){.pool = created, .index = i + 1};
-        failure = ferry_thread_start(&new_worker->thread, STACK_BYTES, serve, new_worker);
+        failure = ferry_thread_start(&new_worker->thread, FERRY_THREAD_STACK, serve, new_worker);
         if (failure == 0) created->threads++;
     }
     if (failure != 0) {

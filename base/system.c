@@ -11,18 +11,6 @@ ferry_status ferry_expect_regular_file(const char *name, ferry_file_kind kind, f
     return ferry_fail(error, FERRY_ERROR_IO, "%s: expected a regular file, found a %s", name, names[kind]);
 }
 
-const char *ferry_path_base(const char *path)
-{
-    const char *base = path;
-    for (; *path != '\0'; path++) {
-#if defined(_WIN32)
-        if (*path == '\\' || *path == ':') base = path + 1;
-#endif
-        if (*path == '/') base = path + 1;
-    }
-    return base;
-}
-
 /* ---- bytes of files ---- */
 
 static ferry_status out_of_memory(const char *name, uint64_t bytes, ferry_error *error)

@@ -1,9 +1,8 @@
-/* The operating system: files and folders, mapped files, aligned and large allocations, clocks, random numbers, what
- * only it knows about the processor, libraries loaded on demand. (Threads: threads.h; files that appear when they are
- * complete: new_file.h; what the program alone needs: tools/system.)
+/* The operating system: mapped files, aligned and large allocations, clocks, random numbers, features of the processor.
+ * (Threads: threads.h; files and folders for importers and the program: base/files; terminals: tools/system.)
  *
- * What knows an operating system is in files of this folder whose names end in _posix.c, _windows.c or _wasm.c: one of
- * them is compiled. Elsewhere, paths are UTF-8 with '/' or, on Windows, either slash; errors of files are in errno. */
+ * System calls are in files whose names end in _posix.c, _windows.c or _wasm.c: one of the three is compiled. Paths are
+ * UTF-8 with '/' or, on Windows, either slash; errors of files are in errno. */
 #ifndef FERRY_BASE_SYSTEM_H
 #define FERRY_BASE_SYSTEM_H
 
@@ -39,33 +38,19 @@ typedef struct ferry_file_info {
     bool private_to_user; /* the effective user is the owner, and nobody else may write */
 } ferry_file_info;
 
-/* Of what the path leads to; of the last part itself, even if that is a link; of an open file. */
-bool ferry_file_examine(const char *path, ferry_file_info *info);
-bool ferry_file_examine_link(const char *path, ferry_file_info *info);
 bool ferry_file_examine_open(int descriptor, ferry_file_info *info);
-/* As ferry_file_examine_link, of a name in an open folder, where folders have descriptors (POSIX). */
-bool ferry_file_examine_in(int folder, const char *name, ferry_file_info *info);
+/* POSIX: the result of its stat(), and what that found. */
+struct stat;
+bool ferry_file_found(int result, const struct stat *found, ferry_file_info *info);
 
 /* IO, and the message says what `name` is instead. */
 ferry_status ferry_expect_regular_file(const char *name, ferry_file_kind kind, ferry_error *error);
-
-/* What follows the last separator; all of it if there is none. */
-const char *ferry_path_base(const char *path);
-/* The absolute path without links, "." and "..", with '/' as its separator. The caller frees it. */
-char *ferry_path_real(const char *path);
 
 /* A descriptor for reading, or -1; does not wait for a pipe's other end, nor make a terminal the process's own. */
 int ferry_descriptor_open(const char *path);
 void ferry_descriptor_close(int descriptor);
 /* How many bytes were read, which are fewer than `size` at the end of the file alone; -1 on failure. */
 int64_t ferry_descriptor_read_at(int descriptor, void *data, size_t size, uint64_t offset);
-
-typedef struct ferry_folder ferry_folder;
-
-ferry_folder *ferry_folder_open(const char *path);
-/* The next name, "." and ".." included, until the next call. NULL at the end, with errno 0, or on failure. */
-const char *ferry_folder_next(ferry_folder *folder);
-void ferry_folder_close(ferry_folder *folder);
 
 /* A stream into memory. */
 typedef struct ferry_memory_stream {
@@ -106,22 +91,6 @@ void ferry_mapped_file_close(ferry_mapped_file *file);
 /* Tells the system that a range of the bytes will hardly be read again: mapped pages need not stay resident. */
 void ferry_mapped_file_release(const ferry_mapped_file *file, size_t offset, size_t size);
 
-/* Bytes that are appended, and read when all of them are there. The system keeps them: in a file without a name in
- * $TMPDIR or /tmp; on Windows in memory that it may page out, in WebAssembly in that of the module. */
-typedef struct ferry_spool {
-    int descriptor;
-    char *memory;
-    size_t size, capacity;
-} ferry_spool;
-
-/* These three leave the reason of a failure in errno. */
-bool ferry_spool_open(ferry_spool *spool);
-bool ferry_spool_append(ferry_spool *spool, const void *bytes, size_t size);
-/* Closes the spool. */
-bool ferry_spool_finish(ferry_spool *spool, ferry_mapped_file *file);
-/* Instead of ferry_spool_finish. */
-void ferry_spool_discard(ferry_spool *spool);
-
 /* ---- memory ---- */
 
 /* `size` bytes, uninitialized, at a multiple of `alignment`, which is a power of 2 and divides `size`. NULL if out of
@@ -147,7 +116,7 @@ void ferry_large_touch(void *memory, size_t size, double patience);
  * is told. */
 void ferry_heap_trim(void);
 
-/* Pages, for system.c and memory.c. Functions that fail leave the reason in errno. */
+/* Pages, for system.c, memory.c and spools. Functions that fail leave the reason in errno. */
 /* `length` > 0 bytes of a file, mapped; NULL on failure. */
 const char *ferry_pages_map(int descriptor, uint64_t offset, size_t length);
 /* `size` > 0 bytes of memory; NULL on failure. */
@@ -157,18 +126,13 @@ void ferry_pages_release(const char *data, size_t size, bool mapped);
 /* These bytes need not stay resident: those of a file are read again, what is in other memory may be lost. */
 void ferry_pages_forget(const char *data, size_t size);
 
-/* ---- processors and libraries ---- */
+/* ---- processors ---- */
 
 /* Asks the system to let this process use AMX's tiles; whether it does. */
 bool ferry_permit_tiles(void);
 /* Whether an AArch64 processor has dot products of int8 (FEAT_DotProd); products of matrices of int8 (FEAT_I8MM). */
 bool ferry_has_dot_products(void);
 bool ferry_has_matrix_products(void);
-
-/* A function of the shared library `library` ("libm.so.6"), which is loaded if necessary and stays. NULL if there is
- * none; the caller converts it to its type. */
-typedef void ferry_function(void);
-ferry_function *ferry_library_function(const char *library, const char *name);
 
 /* ---- random numbers, time, numbers in texts ---- */
 
@@ -177,14 +141,8 @@ bool ferry_entropy(void *bytes, size_t size);
 /* The same; instead of none, numbers that differ from run to run. */
 void ferry_random_bytes(void *bytes, size_t size);
 
-/* Seconds of a monotonic clock; of the calling thread's CPU time. */
+/* Seconds of a monotonic clock. */
 double ferry_clock(void);
-double ferry_thread_clock(void);
-/* Bytes of memory that the process had at most. */
-size_t ferry_peak_memory(void);
-/* Bytes of memory that the process has now and shares with no file: what it allocated and has written to. 0 where the
- * system does not tell. */
-size_t ferry_own_memory(void);
 
 /* strtod() in the C locale, whatever the process's is; 0 and *end = text if it is out of memory. */
 double ferry_parse_double(const char *text, char **end);

@@ -1,8 +1,6 @@
-#define _GNU_SOURCE /* madvise, mkstemp, getentropy, strtod_l, st_mtim, realpath, open_memstream */
+#define _GNU_SOURCE /* madvise, getentropy, strtod_l, st_mtim, open_memstream */
 #include "system.h"
 
-#include <dirent.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
@@ -13,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -53,7 +50,7 @@ static ferry_file_kind kind_of(mode_t mode)
                             : FERRY_KIND_DEVICE;
 }
 
-static bool stat_result(int result, const struct stat *found, ferry_file_info *info)
+bool ferry_file_found(int result, const struct stat *found, ferry_file_info *info)
 {
     if (result != 0) return false;
     *info = (ferry_file_info){
@@ -71,32 +68,10 @@ static bool stat_result(int result, const struct stat *found, ferry_file_info *i
     return true;
 }
 
-bool ferry_file_examine(const char *path, ferry_file_info *info)
-{
-    struct stat found;
-    return stat_result(stat(path, &found), &found, info);
-}
-
-bool ferry_file_examine_link(const char *path, ferry_file_info *info)
-{
-    return ferry_file_examine_in(AT_FDCWD, path, info);
-}
-
 bool ferry_file_examine_open(int descriptor, ferry_file_info *info)
 {
     struct stat found;
-    return stat_result(fstat(descriptor, &found), &found, info);
-}
-
-bool ferry_file_examine_in(int folder, const char *name, ferry_file_info *info)
-{
-    struct stat found;
-    return stat_result(fstatat(folder, name, &found, AT_SYMLINK_NOFOLLOW), &found, info);
-}
-
-char *ferry_path_real(const char *path)
-{
-    return realpath(path, NULL);
+    return ferry_file_found(fstat(descriptor, &found), &found, info);
 }
 
 int ferry_descriptor_open(const char *path)
@@ -121,24 +96,6 @@ int64_t ferry_descriptor_read_at(int descriptor, void *data, size_t size, uint64
         done += (size_t)count;
     }
     return (int64_t)done;
-}
-
-/* A ferry_folder is a DIR. */
-ferry_folder *ferry_folder_open(const char *path)
-{
-    return (ferry_folder *)opendir(path);
-}
-
-const char *ferry_folder_next(ferry_folder *folder)
-{
-    errno = 0;
-    const struct dirent *entry = readdir((DIR *)folder);
-    return entry != NULL ? entry->d_name : NULL;
-}
-
-void ferry_folder_close(ferry_folder *folder)
-{
-    closedir((DIR *)folder);
 }
 
 bool ferry_memory_stream_open(ferry_memory_stream *stream)
@@ -194,54 +151,14 @@ void ferry_pages_forget(const char *data, size_t size)
     if (first < end) madvise((void *)first, end - first, MADV_DONTNEED); /* advice only */
 }
 
-/* ---- spools ---- */
-
-bool ferry_spool_open(ferry_spool *spool)
-{
-    char path[4096];
-    const char *place = getenv("TMPDIR");
-    const int length = snprintf(path, sizeof path, "%s/ferry-XXXXXX", place != NULL && place[0] != 0 ? place : "/tmp");
-    *spool = (ferry_spool){.descriptor = -1};
-    if (length < 0 || (size_t)length >= sizeof path) {
-        errno = ENAMETOOLONG;
-        return false;
-    }
-    spool->descriptor = mkstemp(path);
-    if (spool->descriptor >= 0) unlink(path);
-    return spool->descriptor >= 0;
-}
-
-bool ferry_spool_append(ferry_spool *spool, const void *bytes, size_t size)
-{
-    const char *next = bytes;
-    while (size > 0) {
-        const ssize_t written = write(spool->descriptor, next, size);
-        if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) return false;
-        next += written;
-        size -= (size_t)written;
-        spool->size += (size_t)written;
-    }
-    return true;
-}
-
-bool ferry_spool_finish(ferry_spool *spool, ferry_mapped_file *file)
-{
-    const char *data = spool->size > 0 ? ferry_pages_map(spool->descriptor, 0, spool->size) : "";
-    const int failure = errno;
-    ferry_spool_discard(spool);
-    errno = failure;
-    if (data == NULL) return false;
-    *file = (ferry_mapped_file){.bytes = {data, spool->size}, .hold = FERRY_FILE_MAPPED};
-    return true;
-}
-
-void ferry_spool_discard(ferry_spool *spool)
-{
-    close(spool->descriptor);
-}
-
 /* ---- memory ---- */
+
+static double read_clock(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
 
 void *ferry_aligned_alloc(size_t alignment, size_t size)
 {
@@ -288,9 +205,9 @@ void ferry_large_touch(void *memory, size_t size, double patience)
     volatile char *bytes = memory;
     size_t at = 0;
     for (double took = 0; at < size && took <= patience; at += LARGE_PAGE) {
-        const double begin = ferry_thread_clock();
+        const double begin = read_clock(CLOCK_THREAD_CPUTIME_ID);
         bytes[at] = bytes[at];
-        took = ferry_thread_clock() - begin;
+        took = read_clock(CLOCK_THREAD_CPUTIME_ID) - begin;
     }
     if (at >= size) return;
     madvise(memory, size, MADV_NOHUGEPAGE); /* changes no page that is there */
@@ -305,35 +222,6 @@ void ferry_heap_trim(void)
 {
 #if defined(__GLIBC__)
     malloc_trim(0);
-#endif
-}
-
-size_t ferry_peak_memory(void)
-{
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-#if defined(__APPLE__)
-    return (size_t)usage.ru_maxrss;
-#else
-    return (size_t)usage.ru_maxrss * 1024;
-#endif
-}
-
-/* Linux: resident pages without those of files and of shared memory, proc(5). */
-size_t ferry_own_memory(void)
-{
-#if defined(__linux__)
-    char text[128];
-    unsigned long resident, shared;
-    const int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-    if (file < 0) return 0;
-    const ssize_t size = read(file, text, sizeof text - 1);
-    close(file);
-    if (size < 0) return 0;
-    text[size] = 0;
-    return sscanf(text, "%*u %lu %lu", &resident, &shared) == 2 ? (size_t)(resident - shared) * page_size() : 0;
-#else
-    return 0;
 #endif
 }
 
@@ -382,34 +270,11 @@ bool ferry_has_matrix_products(void)
 #endif
 }
 
-/* ---- libraries ---- */
-
-ferry_function *ferry_library_function(const char *library, const char *name)
-{
-    ferry_function *function = NULL;
-    void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-    void *symbol = handle != NULL ? dlsym(handle, name) : NULL;
-    memcpy(&function, &symbol, sizeof symbol); /* POSIX: both have one representation */
-    return function;
-}
-
 /* ---- clocks ---- */
-
-static double read_clock(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 double ferry_clock(void)
 {
     return read_clock(CLOCK_MONOTONIC);
-}
-
-double ferry_thread_clock(void)
-{
-    return read_clock(CLOCK_THREAD_CPUTIME_ID);
 }
 
 /* ---- random numbers ---- */

@@ -33,6 +33,11 @@ bool ferry_memory_file_add(const char *path, const char *data, size_t size)
     return true;
 }
 
+const ferry_memory_file *ferry_memory_file_at(int index)
+{
+    return index < file_count ? &files[index] : NULL;
+}
+
 void ferry_memory_files_remove(const char *kept)
 {
     int count = 0;
@@ -47,25 +52,10 @@ void ferry_memory_files_remove(const char *kept)
     file_count = count;
 }
 
-bool ferry_file_examine(const char *path, ferry_file_info *info)
-{
-    const int file = find_file(path);
-    if (file >= 0) return ferry_file_examine_open(file, info);
-    *info = (ferry_file_info){.kind = FERRY_KIND_FOLDER};
-    for (int i = 0; i < file_count; i++)
-        if (ferry_text_begins(files[i].path, path) && files[i].path[strlen(path)] == '/') return true;
-    return false;
-}
-
 bool ferry_file_examine_open(int descriptor, ferry_file_info *info)
 {
     *info = (ferry_file_info){.kind = FERRY_KIND_FILE, .size = files[descriptor].size, .number = (uint64_t)descriptor};
     return true;
-}
-
-char *ferry_path_real(const char *path)
-{
-    return strdup(path);
 }
 
 int ferry_descriptor_open(const char *path)
@@ -84,38 +74,6 @@ int64_t ferry_descriptor_read_at(int descriptor, void *data, size_t size, uint64
     const size_t left = offset < file->size ? file->size - (size_t)offset : 0, count = size < left ? size : left;
     if (count > 0) memcpy(data, file->data + offset, count);
     return (int64_t)count;
-}
-
-struct ferry_folder {
-    int next;
-    char path[]; /* with a slash */
-};
-
-ferry_folder *ferry_folder_open(const char *path)
-{
-    const size_t size = strlen(path);
-    ferry_folder *folder = malloc(sizeof *folder + size + 2);
-    if (folder == NULL) return NULL;
-    folder->next = 0;
-    memcpy(folder->path, path, size);
-    memcpy(folder->path + size, "/", 2);
-    return folder;
-}
-
-/* Folders in it are not listed: their files are under their names, which have slashes. */
-const char *ferry_folder_next(ferry_folder *folder)
-{
-    errno = 0;
-    while (folder->next < file_count) {
-        const char *path = files[folder->next++].path;
-        if (ferry_text_begins(path, folder->path)) return path + strlen(folder->path);
-    }
-    return NULL;
-}
-
-void ferry_folder_close(ferry_folder *folder)
-{
-    free(folder);
 }
 
 /* ---- memory, which no module gives back ---- */

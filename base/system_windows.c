@@ -10,8 +10,7 @@
 #include <string.h>
 #include <windows.h>
 
-#include <bcrypt.h> /* needs windows.h, as the next one */
-#include <psapi.h>
+#include <bcrypt.h> /* needs windows.h */
 
 #include "wide_windows.h"
 
@@ -115,7 +114,7 @@ static ferry_file_time time_of(int64_t units)
     return (ferry_file_time){units / second - from_1601_to_1970, units % second * 100};
 }
 
-static bool examine_handle(HANDLE handle, bool follow, ferry_file_info *info)
+bool ferry_examine_handle(void *handle, bool follow, ferry_file_info *info)
 {
     BY_HANDLE_FILE_INFORMATION file;
     FILE_BASIC_INFO times;
@@ -146,68 +145,10 @@ static bool examine_handle(HANDLE handle, bool follow, ferry_file_info *info)
     return true;
 }
 
-static bool examine(const char *path, bool follow, ferry_file_info *info)
-{
-    wchar_t *wide = ferry_wide(path);
-    if (wide == NULL) return false;
-    const HANDLE handle = ferry_open_existing(wide, FILE_READ_ATTRIBUTES, follow ? 0 : FILE_FLAG_OPEN_REPARSE_POINT);
-    free(wide);
-    if (handle == INVALID_HANDLE_VALUE) {
-        ferry_set_errno();
-        return false;
-    }
-    const bool examined = examine_handle(handle, follow, info);
-    CloseHandle(handle);
-    return examined;
-}
-
-bool ferry_file_examine(const char *path, ferry_file_info *info)
-{
-    return examine(path, true, info);
-}
-
-bool ferry_file_examine_link(const char *path, ferry_file_info *info)
-{
-    return examine(path, false, info);
-}
-
 bool ferry_file_examine_open(int descriptor, ferry_file_info *info)
 {
     const intptr_t handle = _get_osfhandle(descriptor); /* sets errno */
-    return handle >= 0 && examine_handle((HANDLE)handle, true, info);
-}
-
-/* "\\?\C:\folder\file" becomes "C:/folder/file", "\\?\UNC\server\share" becomes "//server/share". */
-static char *plain_path(wchar_t *found)
-{
-    wchar_t *begin = found;
-    if (wcsncmp(found, L"\\\\?\\UNC\\", 8) == 0) {
-        begin = found + 6;
-        begin[0] = L'\\';
-    } else if (wcsncmp(found, L"\\\\?\\", 4) == 0) {
-        begin = found + 4;
-    }
-    for (wchar_t *at = begin; *at != L'\0'; at++)
-        if (*at == L'\\') *at = L'/';
-    return ferry_narrow(begin);
-}
-
-char *ferry_path_real(const char *path)
-{
-    wchar_t *wide = ferry_wide(path), *found = NULL;
-    char *real = NULL;
-    if (wide == NULL) return NULL;
-    const HANDLE handle = ferry_open_existing(wide, FILE_READ_ATTRIBUTES, 0);
-    const DWORD size = handle != INVALID_HANDLE_VALUE ? GetFinalPathNameByHandleW(handle, NULL, 0, 0) : 0;
-    if (size == 0)
-        ferry_set_errno();
-    else
-        found = calloc((size_t)size + 1, sizeof *found);
-    if (found != NULL && GetFinalPathNameByHandleW(handle, found, size, 0) > 0) real = plain_path(found);
-    if (handle != INVALID_HANDLE_VALUE) CloseHandle(handle);
-    free(found);
-    free(wide);
-    return real;
+    return handle >= 0 && ferry_examine_handle((HANDLE)handle, true, info);
 }
 
 int ferry_descriptor_open(const char *path)
@@ -249,52 +190,6 @@ int64_t ferry_descriptor_read_at(int descriptor, void *data, size_t size, uint64
     const int64_t count = read_at(handle, data, size, offset);
     if (known) SetFilePointerEx(handle, position, NULL, FILE_BEGIN);
     return count;
-}
-
-struct ferry_folder {
-    HANDLE search;
-    WIN32_FIND_DATAW found;
-    bool fresh; /* `found` was not returned yet */
-    char *name;
-};
-
-ferry_folder *ferry_folder_open(const char *path)
-{
-    ferry_file_info info;
-    ferry_folder *folder = calloc(1, sizeof *folder);
-    wchar_t *pattern = ferry_wide_join(path, "*");
-    if (folder != NULL && pattern != NULL) {
-        folder->search = FindFirstFileW(pattern, &folder->found);
-        folder->fresh = true;
-        if (folder->search == INVALID_HANDLE_VALUE) {
-            ferry_set_errno();
-            if (ferry_file_examine(path, &info) && info.kind != FERRY_KIND_FOLDER) errno = ENOTDIR;
-        }
-    }
-    free(pattern);
-    if (folder != NULL && pattern != NULL && folder->search != INVALID_HANDLE_VALUE) return folder;
-    free(folder);
-    return NULL;
-}
-
-const char *ferry_folder_next(ferry_folder *folder)
-{
-    if (!folder->fresh && !FindNextFileW(folder->search, &folder->found)) {
-        ferry_set_errno();
-        if (GetLastError() == ERROR_NO_MORE_FILES) errno = 0;
-        return NULL;
-    }
-    folder->fresh = false;
-    free(folder->name);
-    folder->name = ferry_narrow(folder->found.cFileName);
-    return folder->name;
-}
-
-void ferry_folder_close(ferry_folder *folder)
-{
-    FindClose(folder->search);
-    free(folder->name);
-    free(folder);
 }
 
 /* In a temporary file, which goes when it is closed. */
@@ -414,19 +309,6 @@ void ferry_heap_trim(void)
 {
 }
 
-size_t ferry_peak_memory(void)
-{
-    PROCESS_MEMORY_COUNTERS counters = {.cb = sizeof counters};
-    return K32GetProcessMemoryInfo(GetCurrentProcess(), &counters, sizeof counters) ? counters.PeakWorkingSetSize : 0;
-}
-
-/* What is committed, of which not all needs to have been written. */
-size_t ferry_own_memory(void)
-{
-    PROCESS_MEMORY_COUNTERS counters = {.cb = sizeof counters};
-    return K32GetProcessMemoryInfo(GetCurrentProcess(), &counters, sizeof counters) ? counters.PagefileUsage : 0;
-}
-
 /* ---- the processor ---- */
 
 bool ferry_permit_tiles(void)
@@ -446,19 +328,6 @@ bool ferry_has_matrix_products(void)
     return IsProcessorFeaturePresent(MATRIX_PRODUCTS);
 }
 
-/* ---- libraries ---- */
-
-ferry_function *ferry_library_function(const char *library, const char *name)
-{
-    ferry_function *function = NULL;
-    wchar_t *wide = ferry_wide(library);
-    const HMODULE module = wide != NULL ? LoadLibraryW(wide) : NULL;
-    const FARPROC found = module != NULL ? GetProcAddress(module, name) : NULL;
-    free(wide);
-    memcpy(&function, &found, sizeof found);
-    return function;
-}
-
 /* ---- clocks ---- */
 
 double ferry_clock(void)
@@ -467,18 +336,6 @@ double ferry_clock(void)
     QueryPerformanceCounter(&ticks);
     QueryPerformanceFrequency(&frequency);
     return (double)ticks.QuadPart / (double)frequency.QuadPart;
-}
-
-/* Of hundreds of nanoseconds. */
-static double seconds_of(FILETIME time)
-{
-    return 1e-7 * ((double)time.dwHighDateTime * 4294967296.0 + (double)time.dwLowDateTime);
-}
-
-double ferry_thread_clock(void)
-{
-    FILETIME begin, end, system, user;
-    return GetThreadTimes(GetCurrentThread(), &begin, &end, &system, &user) ? seconds_of(system) + seconds_of(user) : 0;
 }
 
 /* ---- random numbers ---- */

@@ -63,6 +63,10 @@ typedef struct ferry_thread {
     void *user;
 } ferry_thread;
 
+/* Bytes of stack of the library's own threads. They need less than half (the compiler refuses frames above 16 kB);
+ * glibc keeps the program's thread-local variables there, too. */
+enum { FERRY_THREAD_STACK = 256 << 10 };
+
 /* Starts a thread that calls run(user) and blocks all signals. `stack`: its stack in bytes, more if the system requires
  * more; 0: the system's default. Returns 0, or the errno of the failure. */
 int ferry_thread_start(ferry_thread *thread, size_t stack, void (*run)(void *user), void *user);

@@ -12,12 +12,9 @@
 static inline ferry_status ferry_array_append(void *array, size_t *count, size_t *capacity, const void *element,
                                               size_t size, ferry_error *error)
 {
-    char *elements;
-    memcpy(&elements, array, sizeof elements);
-    elements = ferry_array_grow(elements, capacity, *count + 1, size);
-    if (elements == NULL) return ferry_fail_memory(error, "a document", (*count + 1) * size);
-    memcpy(array, &elements, sizeof elements);
-    memcpy(elements + (*count)++ * size, element, size);
+    void *added = ferry_array_add(array, count, capacity, size);
+    if (added == NULL) return ferry_fail_memory(error, "a document", (*count + 1) * size);
+    memcpy(added, element, size);
     return FERRY_OK;
 }
 

@@ -5,7 +5,9 @@
 #include <string.h>
 
 #include "models/plan/plan.h"
-#include "base/utf8.h"
+#include "models/text/language_tags.h"
+#include "models/text/segmenters.h"
+#include "models/families/families.h"
 
 static bool is_weights(const char *name)
 {
@@ -66,7 +68,7 @@ static ferry_status fail_unknown(const ferry_import_plan *plan, ferry_json confi
         const char *text = json_string_value(ferry_json_get(config, keys[i]));
         if (text == NULL) continue;
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: %s '%s' is not supported", config.file, keys[i],
-                          ferry_printable_view(ferry_text_view(text)).text);
+                          ferry_printable_text(text).text);
     }
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: expected 'model_type' or 'format', found neither",
                       config.file);
@@ -133,11 +135,11 @@ ferry_status ferry_import(const char *source_path, const char *output, const fer
     if (status == FERRY_OK && options->pair == NULL && plan.file == NULL)
         status = ferry_import_guess_pair(&plan, error);
     if (status == FERRY_OK && options->pair == NULL && plan.guessed[0] != NULL && options->noted != NULL)
-        options->noted(options->user,
-                       ferry_name_format("translates from '%s' into '%s', as its name says; 'ferry convert --pair' "
-                                         "would say otherwise",
-                                         plan.guessed[0], plan.guessed[1])
-                           .text);
+        options->noted(
+            options->user,
+            ferry_name_format("translates from '%s' into '%s', as its name says; the option pair overrides it",
+                              plan.guessed[0], plan.guessed[1])
+                .text);
     if (status == FERRY_OK) status = read_license(&plan, error);
     status = ferry_source_check(source, NULL, status, error);
     if (status == FERRY_OK)

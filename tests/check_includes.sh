@@ -1,8 +1,8 @@
 #!/bin/bash
 # The floors of docs/architecture.md: an include names a file of its own folder, or one of a floor below by its path
 # from the root. Each external library has its own files (may_include_foreign); names of positional schemes occur only in
-# engine/position, importers and tests; only files of base and tools/system whose names end in _posix.c, _wasm.c or _windows.c include
-# headers of an operating system; file names are unique.
+# engine/position, importers and tests; only files of base, base/files and tools/system whose names end in _posix.c, _wasm.c or
+# _windows.c include headers of an operating system; file names are unique.
 #     check_includes.sh [ROOT]        checks the tree (default: that of this script)
 #     check_includes.sh --self-test   shows that every rule catches a planted violation
 set -euo pipefail
@@ -18,6 +18,7 @@ complain()
 # Each floor, and what it may include besides itself: floors, or single files.
 declare -A floors=(
     [base]='engine/ferry.h' # the one upward include: status codes belong to the public contract
+    [base/files]='base' # for importers and the program
     [tokenizer/moses]='base tokenizer/unicode.h'
     [tokenizer]='base tokenizer/moses/moses.h'
     [engine]='' # the public headers
@@ -30,16 +31,17 @@ declare -A floors=(
     [engine/schedule]='base engine engine/kernels engine/graph engine/search'
     [engine/api]='base tokenizer engine engine/kernels engine/graph engine/search engine/file engine/lines engine/schedule'
     [engine/inspect]='base tokenizer engine engine/kernels engine/position/position.h engine/graph engine/search engine/file engine/lines engine/schedule engine/api'
-    [models/containers]='base'
-    [models/plan]='base models/containers engine/kernels engine/position/position.h engine/graph engine/file tokenizer/sentencepiece_c.h'
-    [models/families]='base models/containers models/plan engine/kernels engine/position/position.h engine/graph engine/file tokenizer/sentencepiece_c.h tokenizer/tokenizer.h tokenizer/pieces.h tokenizer/bpe.h tokenizer/text_rules.h'
-    [models]='base models/containers models/plan models/families'
+    [models/containers]='base base/files tokenizer/bpe.h'
+    [models/plan]='base base/files models/containers engine/kernels engine/position/position.h engine/graph engine/file tokenizer/sentencepiece_c.h'
+    [models/text]='base base/files models/containers models/plan engine/file tokenizer/sentencepiece_c.h tokenizer/tokenizer.h tokenizer/pieces.h tokenizer/bpe.h tokenizer/text_rules.h'
+    [models/families]='base base/files models/containers models/plan models/text engine/kernels engine/position/position.h engine/graph engine/file tokenizer/sentencepiece_c.h'
+    [models]='base base/files models/containers models/plan models/text models/families'
     [documents]='base engine/ferry.h tokenizer/unicode.h'
-    [tools/system]='base'
-    [tools]='tools/system documents engine/file/schema.h engine/kernels/kernels.h base engine/ferry.h engine/ferry_inspect.h models/convert.h'
-    [tools/lab]='base tools models/containers/weights.h engine/ferry.h engine/ferry_inspect.h engine/kernels'
+    [tools/system]='base base/files'
+    [tools]='tools/system documents engine/file/schema.h engine/kernels/kernels.h base base/files engine/ferry.h engine/ferry_inspect.h models/convert.h'
+    [tools/lab]='base base/files tools models/containers/weights.h engine/ferry.h engine/ferry_inspect.h engine/kernels'
     [examples]='engine/ferry.h'
-    [bindings]='base engine/ferry.h models/convert.h'
+    [bindings]='base base/files engine/ferry.h models/convert.h'
 )
 
 # Sets floor: the longest floor that $1 is under.
@@ -91,7 +93,7 @@ may_include_foreign()
     ferry.h | ferry_documents.h) [[ $1 == examples/* ]] ;;
     glib.h | gtk/gtk.h) [[ $1 == examples/desktop/* ]] ;;
     pthread.h) [[ $1 =~ ^base/(threads\.h|.*_posix\.c)$ ]] ;; # for the types
-    *) is_standard "$2" || [[ $1 =~ ^(base|tools/system)/[a-z_]*_(posix|wasm|windows)\.c$ ]] ;;
+    *) is_standard "$2" || [[ $1 =~ ^(base|base/files|tools/system)/[a-z_]*_(posix|wasm|windows)\.c$ ]] ;;
     esac
 }
 
@@ -165,11 +167,11 @@ self_test()
 {
     root=$(mktemp -d "${TMPDIR:-/tmp}/ferry-includes.XXXXXX")
     trap 'rm -r "$root"' EXIT
-    mkdir -p "$root"/{base,tokenizer,engine/{kernels,position,graph,search,file,lines,schedule,api,inspect}} \
-        "$root"/{models/{containers,plan,families/marian},documents,tools/{lab,system},bindings,examples,tests}
-    touch "$root"/{base/bytes,tokenizer/{tokenizer,sentencepiece_c},engine/ferry,engine/kernels/kernels}.h \
+    mkdir -p "$root"/{base/files,tokenizer,engine/{kernels,position,graph,search,file,lines,schedule,api,inspect}} \
+        "$root"/{models/{containers,plan,text,families/marian},documents,tools/{lab,system},bindings,examples,tests}
+    touch "$root"/{base/{bytes,files/new_file},tokenizer/{tokenizer,sentencepiece_c},engine/ferry,engine/kernels/kernels}.h \
         "$root"/engine/{position/position,graph/{transformer,pass},search/search,file/gguf,lines/model,schedule/queue,api/translator}.h \
-        "$root"/{models/{convert,containers/zip,plan/plan,families/marian/marian},tools/lab/race}.h
+        "$root"/{models/{convert,containers/zip,plan/plan,text/segmenters,families/marian/marian},tools/lab/race}.h
     cp "$here/engine/position/schemes.h" "$root/engine/position"
     echo '#include "base/bytes.h"' > "$root/engine/file/bind.c"
     echo '#include "plan.h"' > "$root/models/plan/write.c"
@@ -180,6 +182,9 @@ self_test()
     (check_tree "$root") || complain "self-test: a correct tree is refused"
 
     plant base/a.c '#include "engine/kernels/kernels.h"'
+    plant base/a.c '#include "base/files/new_file.h"'
+    plant base/files/a.c '#include "tokenizer/tokenizer.h"'
+    plant tokenizer/a.c '#include "base/files/new_file.h"'
     plant engine/kernels/a.c '#include "engine/position/position.h"'
     plant engine/position/a.c '#include "engine/graph/transformer.h"'
     plant engine/graph/a.c '#include "engine/position/schemes.h"'
@@ -195,12 +200,17 @@ self_test()
     plant engine/schedule/a.c '#include "engine/lines/model.h"'
     plant engine/schedule/a.c '#include "tokenizer/tokenizer.h"'
     plant engine/api/a.c '#include "models/convert.h"'
+    plant engine/api/a.c '#include "base/files/new_file.h"'
+    plant documents/a.c '#include "base/files/new_file.h"'
     plant engine/api/a.c '#include <zlib.h>'
     plant models/containers/a.c '#include "engine/file/gguf.h"'
     plant models/containers/a.c '#include "models/plan/plan.h"'
     plant models/plan/a.c '#include "tokenizer/tokenizer.h"'
     plant models/plan/a.c '#include "models/families/marian/marian.h"'
     plant models/plan/a.c '#include "models/convert.h"'
+    plant models/plan/a.c '#include "models/text/segmenters.h"'
+    plant models/text/a.c '#include "models/families/marian/marian.h"'
+    plant models/families/marian/a.c '#include "tokenizer/tokenizer.h"'
     plant models/families/marian/a.c '#include "engine/lines/model.h"'
     plant models/families/marian/a.c '#include <nettle/sha2.h>'
     plant tokenizer/a.c '#include "engine/file/gguf.h"'
@@ -225,6 +235,7 @@ self_test()
     plant examples/a.c '#include <gtk/gtk.h>'
     plant base/a.c '#include <unistd.h>'
     plant base/a_posix.h '#include <sys/stat.h>'
+    plant base/files/a.c '#include <fcntl.h>'
     plant engine/kernels/a.c '#include <windows.h>'
     plant models/plan/a.c '#include <dirent.h>'
     plant tools/a_posix.c '#include <fcntl.h>'

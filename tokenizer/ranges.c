@@ -6,23 +6,19 @@
 
 ferry_status ferry_ids_insert(ferry_ids *ids, size_t at, int32_t id, ferry_error *error)
 {
-    int32_t *grown = ferry_array_grow(ids->ids, &ids->capacity, ids->count + 1, sizeof *grown);
-    if (grown == NULL) return ferry_fail_memory(error, "tokenizing", ids->count + 1);
-    ids->ids = grown;
-    memmove(grown + at + 1, grown + at, (ids->count - at) * sizeof *grown);
-    grown[at] = id;
-    ids->count++;
+    const int32_t *last = ferry_array_add(&ids->ids, &ids->count, &ids->capacity, sizeof *last);
+    if (last == NULL) return ferry_fail_memory(error, "tokenizing", ids->count + 1);
+    memmove(ids->ids + at + 1, ids->ids + at, (ids->count - 1 - at) * sizeof *last);
+    ids->ids[at] = id;
     return FERRY_OK;
 }
 
 ferry_status ferry_ranges_insert(ferry_ranges *ranges, size_t at, ferry_range range, ferry_error *error)
 {
-    ferry_range *grown = ferry_array_grow(ranges->ranges, &ranges->capacity, ranges->count + 1, sizeof *grown);
-    if (grown == NULL) return ferry_fail_memory(error, "tokenizing", ranges->count + 1);
-    ranges->ranges = grown;
-    memmove(grown + at + 1, grown + at, (ranges->count - at) * sizeof *grown);
-    grown[at] = range;
-    ranges->count++;
+    const ferry_range *last = ferry_array_add(&ranges->ranges, &ranges->count, &ranges->capacity, sizeof *last);
+    if (last == NULL) return ferry_fail_memory(error, "tokenizing", ranges->count + 1);
+    memmove(ranges->ranges + at + 1, ranges->ranges + at, (ranges->count - 1 - at) * sizeof *last);
+    ranges->ranges[at] = range;
     return FERRY_OK;
 }
 

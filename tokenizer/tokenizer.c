@@ -287,12 +287,7 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-static bool ends_with(ferry_view piece, ferry_view end)
-{
-    return piece.size >= end.size && memcmp(piece.data + piece.size - end.size, end.data, end.size) == 0;
-}
-
-static const ferry_view goes_on = {"@@", 2}, ends_word = {"</w>", 4};
+static const char goes_on[] = "@@", ends_word[] = "</w>";
 
 /* Appends the piece of id number `index`. subword-nmt: it follows without a blank if the last piece ended with "@@"
  * (`continues`), which the caller has removed. FSMT: it always does, and "</w>" at its end becomes a blank. `whole`: it
@@ -300,9 +295,9 @@ static const ferry_view goes_on = {"@@", 2}, ends_word = {"</w>", 4};
 static ferry_status append_subword(decoding *into, ferry_view piece, bool whole, bool continues, size_t index)
 {
     const bool marks_ends = into->tokenizer->config.kind == FERRY_TOKENIZER_FSMT;
-    const bool ends = marks_ends && !whole && ends_with(piece, ends_word);
-    if (ends) piece.size -= ends_word.size;
-    if (!marks_ends) into->unended = !whole && ends_with(piece, goes_on) ? index + 1 : 0;
+    const bool ends = marks_ends && !whole && ferry_view_ends(piece, ends_word);
+    if (ends) piece.size -= sizeof ends_word - 1;
+    if (!marks_ends) into->unended = !whole && ferry_view_ends(piece, goes_on) ? index + 1 : 0;
     if (!marks_ends && !continues && into->text->size > 0) FERRY_TRY(append_blank(into));
     if (whole && into->tokenizer->target_moses != NULL)
         FERRY_TRY(ferry_moses_escape(piece, into->text, into->error));
@@ -323,7 +318,7 @@ static ferry_status append_id(decoding *into, size_t index, int32_t id, const fe
     if (byte < 0) FERRY_TRY(end_run(into, index));
     const bool continues = into->unended > 0;
     if (continues) {
-        const size_t size = text->size -= goes_on.size;
+        const size_t size = text->size -= sizeof goes_on - 1;
         for (size_t i = into->unended - 1; into->ranges != NULL && i < index; i++)
             into->ranges[i] = (ferry_range){least(into->ranges[i].begin, size), least(into->ranges[i].end, size)};
     }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/new_file.h"
+#include "base/files/new_file.h"
 #include "tools/system/folders.h"
 #include "tools/system/terminal.h"
 #include "command.h"
@@ -185,10 +185,8 @@ static bool list_names(const ferry_cache_folder *folder, ferry_folder *listed, f
         const bool temporary = ferry_is_temporary_name(name);
         if (!temporary && !is_entry(name)) continue;
         if (!ferry_held_folder_examine_file(&folder->held, name, &found)) continue; /* gone */
-        ferry_cache_file *grown = ferry_array_grow(*files, &capacity, *count + 1, sizeof *grown);
-        if (grown == NULL) return false;
-        *files = grown;
-        ferry_cache_file *file = &grown[(*count)++];
+        ferry_cache_file *file = ferry_array_add(files, count, &capacity, sizeof *file);
+        if (file == NULL) return false;
         *file = (ferry_cache_file){.temporary = temporary,
                                    .in_use = temporary && now - found.written.seconds <= DAY,
                                    .size = found.kind == FERRY_KIND_FILE ? found.size : 0,

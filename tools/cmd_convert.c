@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/system.h"
+#include "base/files/file_system.h"
 #include "base/utf8.h"
 #include "command.h"
 #include "conversion_cache.h"

@@ -1,7 +1,7 @@
 #include <signal.h>
 #include <string.h>
 
-#include "base/system.h"
+#include "base/files/file_system.h"
 #include "tools/system/terminal.h"
 #include "document_job.h"
 #include "line_job.h"

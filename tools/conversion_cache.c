@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/new_file.h"
-#include "base/system.h"
+#include "base/files/new_file.h"
+#include "base/files/file_system.h"
 #include "tools/system/folders.h"
 #include "command.h"
 #include "source_state.h"

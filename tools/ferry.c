@@ -5,7 +5,7 @@
 
 #include "engine/ferry.h"
 #include "engine/kernels/kernels.h"
-#include "base/system.h"
+#include "base/files/file_system.h"
 #include "tools/system/terminal.h"
 #include "command.h"
 #include "arguments.h"

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/new_file.h"
-#include "base/system.h"
+#include "base/files/new_file.h"
+#include "base/files/file_system.h"
 #include "base/utf8.h"
 #include "tools/system/folders.h"
 #include "tools/system/terminal.h"

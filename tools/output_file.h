@@ -1,5 +1,5 @@
 /* Output files: never an input; with a message if anything could not be written. A stream is written as it comes, into
- * whatever has the name; a file that is of no use unless it is complete is put in place by base/new_file.h. */
+ * whatever has the name; a file that is of no use unless it is complete is put in place by base/files/new_file.h. */
 #ifndef FERRY_TOOLS_OUTPUT_FILE_H
 #define FERRY_TOOLS_OUTPUT_FILE_H
 

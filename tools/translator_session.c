@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/status.h"
-#include "base/system.h"
+#include "base/files/file_system.h"
 #include "base/threads.h"
 #include "conversion_cache.h"
 #include "engine/ferry_inspect.h"

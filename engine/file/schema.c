@@ -27,11 +27,8 @@ enum {
     FILE_ADDED_IDS = 64, /* to the ids of a line */
     FILE_LANGUAGES = 4096,
     FILE_PROMPTS = 1 << 16,
-    FILE_STEPS = 48, /* of text_rules.h, with their arguments */
-    FILE_MERGES = 1 << 22
+    FILE_STEPS = 48 /* of text_rules.h, with their arguments */
 };
-
-enum { ADDED_FLAGS = 7 }; /* all flags of an added token */
 
 /* ---- names ---- */
 
@@ -265,11 +262,11 @@ static const ferry_key tokenizer_keys[] = {
     {"source.added_ids", FERRY_KEY_IDS, FERRY_WHEN_WORDS, FIELD(ferry_tokenizer_config, rules.added_ids),
      COUNT(ferry_tokenizer_config, rules.added_count), .bound = FERRY_BOUND_SOURCE_ID, .optional = true},
     {"source.added_flags", FERRY_KEY_IDS, FERRY_WHEN_WORDS, FIELD(ferry_tokenizer_config, rules.added_flags),
-     COUNT(ferry_tokenizer_config, rules.added_count), .matches = true, .most = ADDED_FLAGS},
+     COUNT(ferry_tokenizer_config, rules.added_count), .matches = true, .most = FERRY_ADDED_FLAGS},
     {"source.merges", FERRY_KEY_TEXTS, FERRY_WHEN_MERGES, FIELD(ferry_tokenizer_config, source_merges),
-     COUNT(ferry_tokenizer_config, source_merge_count), .most_count = FILE_MERGES},
+     COUNT(ferry_tokenizer_config, source_merge_count), .most_count = FERRY_BPE_MAX_MERGES},
     {"target.merges", FERRY_KEY_TEXTS, FERRY_WHEN_TWO_MERGES, FIELD(ferry_tokenizer_config, target_merges),
-     COUNT(ferry_tokenizer_config, target_merge_count), .most_count = FILE_MERGES, .optional = true},
+     COUNT(ferry_tokenizer_config, target_merge_count), .most_count = FERRY_BPE_MAX_MERGES, .optional = true},
     {"source.moses", FERRY_KEY_TEXT, FERRY_WHEN_SUBWORDS, FIELD(ferry_tokenizer_config, source_moses),
      .optional = true},
     {"target.moses", FERRY_KEY_TEXT, FERRY_WHEN_SUBWORDS, FIELD(ferry_tokenizer_config, target_moses),

@@ -4,36 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/language_names.h"
 #include "base/utf8.h"
 #include "model.h"
 #include "tokenizer/sentences.h"
 
 enum { MOST_PROMPT = 1024 }; /* bytes */
-
-/* ---- English names ---- */
-
-static const ferry_language_name language_names[] = {
-#include "base/language_names.inc"
-};
-
-const ferry_language_name *ferry_language_name_at(size_t index)
-{
-    return index < sizeof language_names / sizeof *language_names ? &language_names[index] : NULL;
-}
-
-/* Whether a name or code is the one that is wanted, in any case. */
-static bool is_name(const char *name, ferry_view wanted)
-{
-    return wanted.size > 0 && strlen(name) == wanted.size && ferry_compare_letters(name, wanted.data, wanted.size) == 0;
-}
-
-const char *ferry_language_name_of(ferry_view code)
-{
-    for (size_t i = 0; i < sizeof language_names / sizeof *language_names; i++)
-        if (is_name(language_names[i].code, code) || is_name(language_names[i].short_code, code))
-            return language_names[i].name;
-    return NULL;
-}
 
 /* ---- names and roles ---- */
 
@@ -74,10 +50,11 @@ static ferry_status describe(const ferry_model_languages *table, int32_t index, 
     if (language->tag == NULL || language->names == NULL)
         return ferry_fail_memory(error, "the names of languages", names.size);
     /* The English name of its first code that has one; "" if none has. */
-    const char *codes = language->names, *name = NULL;
-    while (name == NULL && *codes != '\0') name = ferry_language_name_of(next_word(&codes));
-    if (name == NULL) name = ferry_language_name_of(ferry_text_view(language->tag));
-    language->english = name != NULL ? name : "";
+    const char *codes = language->names;
+    const ferry_language_name *row = NULL;
+    while (row == NULL && *codes != '\0') row = ferry_language_name_find(next_word(&codes));
+    if (row == NULL) row = ferry_language_name_find(ferry_text_view(language->tag));
+    language->english = row != NULL ? row->name : "";
     language->roles = role_of(table, index, FERRY_LANGUAGE_SOURCE) | role_of(table, index, FERRY_LANGUAGE_TARGET) |
                       (index == table->default_source ? FERRY_LANGUAGE_DEFAULT_SOURCE : 0) |
                       (index == table->default_target ? FERRY_LANGUAGE_DEFAULT_TARGET : 0);
@@ -172,7 +149,7 @@ static ferry_status find_language(const ferry_model *model, const char *option, 
     if (name == NULL) return FERRY_OK;
     *index = name[0] != '\0' ? find_code(model, name, role) : FERRY_LANGUAGE_NONE;
     for (size_t i = 0; *index == FERRY_LANGUAGE_OPEN && (row = ferry_language_name_at(i)) != NULL; i++) {
-        if (!is_name(row->name, ferry_text_view(name))) continue; /* an English name */
+        if (!ferry_same_letters(ferry_text_view(row->name), ferry_text_view(name))) continue; /* an English name */
         *index = find_code(model, row->code, role);
         if (*index == FERRY_LANGUAGE_OPEN) *index = find_code(model, row->short_code, role);
     }

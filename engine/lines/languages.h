@@ -20,17 +20,6 @@ typedef struct ferry_language_pair {
     int32_t target;
 } ferry_language_pair;
 
-/* Codes of ISO 639-3 and, where there is one, of ISO 639-1 (else ""), or a code with its script, and an English name.
- */
-typedef struct ferry_language_name {
-    const char *code, *short_code, *name;
-} ferry_language_name;
-
-/* Row `index` of the table, NULL past the end. A language's usual name comes before other names for it. */
-const ferry_language_name *ferry_language_name_at(size_t index);
-/* The usual name of the language with this code ("de", "deu", "zho_Hant"), in any case; NULL: none is known. */
-const char *ferry_language_name_of(ferry_view code);
-
 /* Fills model->languages from its file. Errors: FORMAT (a name that is not text, or has no tag), MEMORY. */
 ferry_status ferry_languages_create(ferry_model *model, ferry_error *error);
 

@@ -29,11 +29,10 @@ ferry_status ferry_text_split(const ferry_line_rules *rules, ferry_text whole, f
         at += ferry_utf8_leading_space((ferry_view){text.data + at, text.size - at});
         if (at == text.size) return FERRY_OK;
         end = ferry_sentence_end(text, at, rules->sentences);
-        ferry_text *grown = ferry_array_grow(lines->texts, &lines->capacity, lines->count + 1, sizeof *grown);
-        if (grown == NULL)
-            return ferry_fail_memory(error, "the sentences of a text", (lines->count + 1) * sizeof *grown);
-        lines->texts = grown;
-        lines->texts[lines->count++] = (ferry_text){text.data + at, end - at};
+        ferry_text *added = ferry_array_add(&lines->texts, &lines->count, &lines->capacity, sizeof *added);
+        if (added == NULL)
+            return ferry_fail_memory(error, "the sentences of a text", (lines->count + 1) * sizeof *added);
+        *added = (ferry_text){text.data + at, end - at};
     }
 }
 

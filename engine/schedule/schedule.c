@@ -9,8 +9,6 @@
 #include "engine/search/generate.h"
 #include "engine/search/output_columns.h"
 
-enum { STACK_BYTES = 256 << 10 };
-
 /* ---- creation ---- */
 
 ferry_status ferry_schedule_create(ferry_schedule *schedule, const ferry_transformer *model,
@@ -161,7 +159,7 @@ ferry_status ferry_schedule_serve(ferry_schedule *schedule, ferry_error *error)
     atomic_store(&schedule->stop, false);
     schedule->queue.closed = false;
     FERRY_TRY(make_bound(schedule, SIZE_MAX, error));
-    const int failure = ferry_thread_start(&schedule->service, STACK_BYTES, run_service, schedule);
+    const int failure = ferry_thread_start(&schedule->service, FERRY_THREAD_STACK, run_service, schedule);
     if (failure == 0) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_MEMORY, "cannot start the thread of a service: %s", strerror(failure));
 }

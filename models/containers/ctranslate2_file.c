@@ -9,10 +9,10 @@
 
 enum {
     NEWEST_VERSION = 6,
-    SMALLEST_VARIABLE = 9, /* bytes in the file */
-    SMALLEST_ALIAS = 6,
+    MIN_VARIABLE = 9, /* bytes in the file */
+    MIN_ALIAS = 6,
     ZIP = 0x04034b50,
-    LONGEST_NAME = UINT16_MAX + 64
+    MAX_NAME = UINT16_MAX + 64
 };
 
 /* An int16 weight of version 1 has no scale of its own. */
@@ -22,7 +22,7 @@ typedef struct reader {
     ferry_reader in;
     ferry_ctranslate2_header *header;
     ferry_weights *weights;
-    char *text; /* [LONGEST_NAME], for names put together */
+    char *text; /* [MAX_NAME], for names put together */
 } reader;
 
 typedef struct alias {
@@ -52,7 +52,7 @@ static void *allocate(const reader *r, size_t count, size_t size)
 
 /* ---- names of revision 1 ---- */
 
-/* Replaces the first `from` in the text (of `capacity` bytes: names only grow by what the steps below add). */
+/* Replaces the first `from` in the text. `capacity` has room for all steps below. */
 static void replace(char *text, const char *from, const char *to)
 {
     char *found = strstr(text, from);
@@ -61,7 +61,7 @@ static void replace(char *text, const char *from, const char *to)
     memcpy(found, to, strlen(to));
 }
 
-/* The names that OpenNMT-tf gave, as later revisions have them. */
+/* Renames OpenNMT-tf's variables to those of later revisions. */
 static ferry_status rename_variable(const reader *r, ferry_view *name)
 {
     static const struct {
@@ -74,7 +74,7 @@ static ferry_status rename_variable(const reader *r, ferry_view *name)
                  {"dense", "projection"},
                  {"conv1d_", "linear_"},
                  {"conv1d", "linear_0"}};
-    enum { GROWTH = 64 }; /* more than all steps together can add */
+    enum { GROWTH = 64 }; /* bytes; all steps together add fewer */
     char *text = allocate(r, name->size + GROWTH, 1);
     if (text == NULL) return FERRY_ERROR_MEMORY;
     memcpy(text, name->data, name->size);
@@ -131,12 +131,12 @@ static ferry_status read_count(reader *r, size_t smallest, const char *what, uin
 /* The variable whose name is `name`, which ends with NUL, and `end`. */
 static ferry_weights_entry *find(const reader *r, ferry_view name, const char *end)
 {
-    snprintf(r->text, LONGEST_NAME, "%s%s", name.data, end);
+    snprintf(r->text, MAX_NAME, "%s%s", name.data, end);
     return ferry_weights_find(r->weights, r->text);
 }
 
-/* An alias becomes an entry, unless its variable is missing; so do the scale and zero of the variable, X_scale and
- * X_zero, which have no alias of their own in the file. */
+/* An alias becomes an entry, unless its variable is missing. The variable's X_scale and X_zero become entries, too: the
+ * file has no aliases of them. */
 static ferry_status add_aliases(reader *r, const alias *aliases, uint32_t count)
 {
     static const char *const ends[] = {"_scale", "_zero"};
@@ -201,14 +201,14 @@ static ferry_status read_file(reader *r)
     ferry_weights *weights = r->weights;
     uint32_t variables, aliases = 0;
     FERRY_TRY(read_header(r));
-    FERRY_TRY(read_count(r, SMALLEST_VARIABLE, "variables", &variables));
+    FERRY_TRY(read_count(r, MIN_VARIABLE, "variables", &variables));
     ferry_weights_entry *entries = allocate(r, (size_t)variables + 1, sizeof *entries);
     if (entries == NULL) return FERRY_ERROR_MEMORY;
     for (uint32_t i = 0; i < variables; i++) FERRY_TRY(read_variable(r, &entries[i]));
-    if (r->header->version >= 3) FERRY_TRY(read_count(r, SMALLEST_ALIAS, "aliases", &aliases));
+    if (r->header->version >= 3) FERRY_TRY(read_count(r, MIN_ALIAS, "aliases", &aliases));
     alias *list = allocate(r, (size_t)aliases + 1, sizeof *list);
     FERRY_TRY(ferry_weights_reserve(weights, variables + 3 * (size_t)aliases, r->in.error));
-    r->text = allocate(r, LONGEST_NAME, 1);
+    r->text = allocate(r, MAX_NAME, 1);
     if (list == NULL || r->text == NULL) return FERRY_ERROR_MEMORY;
     for (uint32_t i = 0; i < aliases; i++)
         if (!read_string(r, &list[i].name) || !read_string(r, &list[i].variable)) return cut_off(r, "an alias");

@@ -7,7 +7,6 @@
 #include <yaml.h>
 
 #include "base/threads.h"
-#include "base/utf8.h"
 #include "reader.h"
 
 /* Integers of more than 18 digits become real numbers of the same size: their last two digits become "e2". */
@@ -36,7 +35,7 @@ static void shorten_integers(char *text, size_t size)
 typedef struct reading {
     ferry_view text;
     size_t at;
-    void *reserve; /* as large as the buffer may become: twice a token that is the whole text */
+    void *reserve; /* of the buffer's maximum: twice a token that is the whole text */
     bool failed;
 } reading;
 
@@ -178,7 +177,7 @@ static ferry_status refuse(ferry_json json, const char *key, const char *expecte
                           expected);
     const char *text = json_is_array(found) ? "a list" : json_string_value(found);
     return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s%s': expected %s, found '%s'", json.file, path_of(json), key,
-                      expected, ferry_printable_view(ferry_text_view(text)).text);
+                      expected, ferry_printable_text(text).text);
 }
 
 /* One value, not a list, for texts; NULL where it is absent. */
@@ -188,26 +187,26 @@ static ferry_status find(ferry_json json, const char *key, const json_t **found,
     return json.texts && json_is_array(*found) ? refuse(json, key, "one value", *found, error) : FERRY_OK;
 }
 
-ferry_status ferry_json_integer_value(ferry_json json, const char *key, const json_t *found, int32_t least,
-                                      int32_t most, int32_t *value, ferry_error *error)
+ferry_status ferry_json_integer_value(ferry_json json, const char *key, const json_t *found, int32_t min, int32_t max,
+                                      int32_t *value, ferry_error *error)
 {
     int64_t number = json_integer_value(found);
     if (json.texts ? !ferry_parse_integer(ferry_text_view(json_string_value(found)), &number) : !json_is_integer(found))
         return refuse(json, key, "an integer", found, error);
-    if (number < least || number > most) {
+    if (number < min || number > max) {
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s%s': expected %" PRId32 " to %" PRId32 ", found %" PRId64,
-                          json.file, path_of(json), key, least, most, number);
+                          json.file, path_of(json), key, min, max, number);
     }
     *value = (int32_t)number;
     return FERRY_OK;
 }
 
-ferry_status ferry_json_integer(ferry_json json, const char *key, int32_t least, int32_t most, int32_t *value,
+ferry_status ferry_json_integer(ferry_json json, const char *key, int32_t min, int32_t max, int32_t *value,
                                 ferry_error *error)
 {
     const json_t *found;
     FERRY_TRY(find(json, key, &found, error));
-    return found != NULL ? ferry_json_integer_value(json, key, found, least, most, value, error) : FERRY_OK;
+    return found != NULL ? ferry_json_integer_value(json, key, found, min, max, value, error) : FERRY_OK;
 }
 
 ferry_status ferry_json_float(ferry_json json, const char *key, float *value, ferry_error *error)
@@ -279,10 +278,10 @@ ferry_status ferry_json_read(ferry_json json, const ferry_json_key *keys, size_t
         if (key->flag != NULL) FERRY_TRY(ferry_json_bool(json, key->name, key->flag, error));
         if (key->text != NULL) FERRY_TRY(ferry_json_text(json, key->name, key->text, error));
         if (key->integer == NULL) continue;
-        FERRY_TRY(ferry_json_integer(json, key->name, key->least, key->most, key->integer, error));
+        FERRY_TRY(ferry_json_integer(json, key->name, key->min, key->max, key->integer, error));
         if (key->other == NULL) continue;
         int32_t other = *key->integer;
-        FERRY_TRY(ferry_json_integer(json, key->other, key->least, key->most, &other, error));
+        FERRY_TRY(ferry_json_integer(json, key->other, key->min, key->max, &other, error));
         if (ferry_json_get(json, key->name) == NULL) *key->integer = other;
         if (*key->integer != other)
             return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%s' %d, but '%s' %d, which mean the same",
@@ -386,7 +385,7 @@ static ferry_status read_entry(yaml_reader *in)
     FERRY_TRY(read_scalar(in, &text, &is_null));
     if (json_object_get(in->entries, text) != NULL) {
         return ferry_fail(in->error, FERRY_ERROR_FORMAT, "%s: line %zu: '%s' occurs twice", in->file,
-                          in->event.start_mark.line + 1, ferry_printable_view(ferry_text_view(text)).text);
+                          in->event.start_mark.line + 1, ferry_printable_text(text).text);
     }
     if (json_object_size(in->entries) == MAX_ENTRIES) return refuse_yaml(in, FERRY_ERROR_FORMAT, "too many keys");
     char *key = ferry_text_copy(text);

@@ -20,8 +20,8 @@ typedef struct ferry_json {
 /* Jansson's hash tables are seeded from /dev/urandom when the first is made, so that keys of a file cannot be chosen to
  * collide. The first text that is parsed wraps its functions of memory: a program that has its own sets them before. */
 
-/* What jansson holds at most while it parses `text`, and of the tree afterwards: a tree takes up to 80 times the bytes
- * of its text. */
+/* Upper bound of the bytes that jansson holds while it parses `text`, and for the tree afterwards. A tree takes up to
+ * 80 times the bytes of its text. */
 size_t ferry_json_cost(ferry_view text);
 /* Parses text whose root must be of the type JSON_OBJECT or JSON_ARRAY; a key that occurs twice is an error.
  * ferry_json_cost is taken from the account (ferry_budget). *root belongs to the caller: ferry_json_release, or
@@ -29,7 +29,7 @@ size_t ferry_json_cost(ferry_view text);
  * account refused). */
 ferry_status ferry_json_parse(ferry_view text, const char *file, json_type type, ferry_account *account, json_t **root,
                               ferry_error *error);
-/* Frees the tree of `text`, NULL too, and gives back what it had taken. */
+/* Frees the tree of `text` (NULL is allowed) and gives its cost back to the account. */
 void ferry_json_release(json_t *root, ferry_view text, ferry_account *account);
 
 /* NULL when the key is absent or null, which mean the same. */
@@ -37,7 +37,7 @@ const json_t *ferry_json_get(ferry_json json, const char *key);
 
 /* These leave *value as it is, the caller's default, when the key is absent; a value of another type or out of range is
  * an error (FORMAT). */
-ferry_status ferry_json_integer(ferry_json json, const char *key, int32_t least, int32_t most, int32_t *value,
+ferry_status ferry_json_integer(ferry_json json, const char *key, int32_t min, int32_t max, int32_t *value,
                                 ferry_error *error);
 ferry_status ferry_json_float(ferry_json json, const char *key, float *value, ferry_error *error);
 ferry_status ferry_json_bool(ferry_json json, const char *key, bool *value, ferry_error *error);
@@ -45,8 +45,8 @@ ferry_status ferry_json_bool(ferry_json json, const char *key, bool *value, ferr
 ferry_status ferry_json_text(ferry_json json, const char *key, const char **value, ferry_error *error);
 
 /* A value that ferry_json_get or json_array_get gave, as an integer; `key` is for messages. */
-ferry_status ferry_json_integer_value(ferry_json json, const char *key, const json_t *found, int32_t least,
-                                      int32_t most, int32_t *value, ferry_error *error);
+ferry_status ferry_json_integer_value(ferry_json json, const char *key, const json_t *found, int32_t min, int32_t max,
+                                      int32_t *value, ferry_error *error);
 
 /* A list of texts; a text alone is a list of one, NULL an empty one. */
 size_t ferry_json_text_count(const json_t *list);
@@ -59,11 +59,11 @@ ferry_status ferry_json_require(ferry_json json, const char *key, ferry_error *e
  */
 typedef struct ferry_json_key {
     const char *name;
-    int32_t *integer, least, most; /* and its range */
+    int32_t *integer, min, max; /* `integer` is in min … max */
     float *real;
     bool *flag;
     const char **text; /* becomes a pointer into the JSON tree */
-    const char *other; /* another name of an integer; where both are there, they must agree; NULL: none */
+    const char *other; /* another name of an integer (NULL: none). If the file has both, they must agree. */
 } ferry_json_key;
 
 /* Reads keys [count] in their order. A key that is absent keeps its default or, if all are required, is an error.

@@ -25,7 +25,7 @@ bool ferry_is_binary_lexicon(ferry_view bytes)
 
 /* ---- binary ---- */
 
-/* Over all whole u64 words; a last odd u32 is not covered. */
+/* Covers all whole u64 words, but not a last odd u32. */
 static uint64_t checksum(ferry_view bytes)
 {
     ferry_cursor cursor = {(const uint8_t *)bytes.data, bytes.size, CHECKED_FROM};
@@ -217,7 +217,7 @@ static ferry_status read_text(ferry_view bytes, const char *file, const ferry_le
     for (int32_t id = 0; id < source->count; id++) {
         size_t n = 0;
         while (at + n < count && pairs[at + n].source == id) n++;
-        pair *own = pairs + at; /* [n], by target; the best move to the front */
+        pair *own = pairs + at; /* [n], by target; the most probable ones move to the front */
         size_t kept = 0;
         for (size_t i = 0; i < n; i++)
             if (kept == 0 || own[kept - 1].target != own[i].target) own[kept++] = own[i];

@@ -19,7 +19,7 @@ ferry_status ferry_lexicon_read(ferry_view bytes, const char *file, int32_t sour
 
 typedef struct ferry_lexicon_words {
     const ferry_texts *pieces; /* [count] by id */
-    int32_t count, unk;        /* unk: the id of pieces that are not among them; -1: they are left out */
+    int32_t count, unk;        /* unk: id of unknown pieces; -1: lines with an unknown piece are skipped */
 } ferry_lexicon_words;
 
 /* Lines `target source probability`. The first 100 target ids are always allowed, and of each source piece the 100 most

@@ -16,7 +16,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/utf8.h"
 #include "weights.h"
 
 /* ---- .npz: the dictionary ---- */
@@ -117,7 +116,7 @@ static ferry_status read_member(const ferry_reader *in, ferry_zip *archive, size
     tensor->name.size -= strlen(".npy");
     FERRY_TRY(ferry_zip_member(archive, index, &bytes, in->error));
     ferry_cursor cursor = ferry_cursor_begin(bytes);
-    /* Version 1.x has a 16-bit length, later ones have 32 bits. */
+    /* The length has 16 bits in version 1.x, and 32 bits in later versions. */
     if (!ferry_read_text(&cursor, "\x93NUMPY") || !ferry_read_fields(&cursor, "1 1", version) || version[0] < 1 ||
         version[0] > 3 || !ferry_read_fields(&cursor, version[0] == 1 ? "2" : "4", &length) ||
         !ferry_read_bytes(&cursor, length, &header))
@@ -146,7 +145,7 @@ typedef struct record {
     uint64_t name_bytes, type, dims, data_bytes;
 } record;
 
-/* `refused` is the name of a type that Ferry does not read, NULL for the others. */
+/* `refused`: name of a type that Ferry does not read; NULL for a supported type. */
 typedef struct type_code {
     uint64_t code;
     int type;

@@ -2,11 +2,10 @@
 
 #include <string.h>
 
-#include "base/utf8.h"
 #include "weights.h"
 
 enum {
-    MAX_STEPS = 1 << 22, /* opcodes of one pickle: a hundred times what a large model needs */
+    MAX_STEPS = 1 << 22, /* opcodes of one pickle: 100 times those of a large model */
     MAX_STACK = 1 << 20,
     MAX_MEMO = 1 << 20,
     MAX_LONG = 8 /* bytes of an integer */
@@ -202,7 +201,7 @@ static ferry_status global_from_stack(machine *m)
     return push_global(m, module->text, name->text);
 }
 
-/* "Calls" one of the functions above: what it would return is built here. */
+/* "Calls" one of the functions above: builds its return value. */
 static ferry_status reduce(machine *m)
 {
     const ferry_pickle_value *arguments = pop(m), *function = arguments != NULL ? pop(m) : NULL;

@@ -19,7 +19,7 @@ typedef enum ferry_pickle_kind {
     FERRY_PICKLE_STORAGE_TYPE, /* integer: the ferry_type of its elements, or FERRY_TYPE_OTHER */
     FERRY_PICKLE_STORAGE,      /* items: "storage", storage type, key, device, elements[, view] */
     FERRY_PICKLE_TENSOR,       /* items: storage, offset, size, stride, requires_grad, hooks[, metadata] */
-    FERRY_PICKLE_FUNCTION,     /* one that REDUCE knows; never in a finished tree's tensors */
+    FERRY_PICKLE_FUNCTION,     /* one that REDUCE knows; no tensor of a finished tree contains one */
     FERRY_PICKLE_MARK
 } ferry_pickle_kind;
 

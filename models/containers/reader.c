@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/system.h"
-#include "base/utf8.h"
 
 ferry_cursor ferry_cursor_begin(ferry_view bytes)
 {
@@ -63,18 +62,6 @@ bool ferry_read_text(ferry_cursor *cursor, const char *text)
     if (ferry_cursor_left(cursor) < size || memcmp(cursor->data + cursor->at, text, size) != 0) return false;
     cursor->at += size;
     return true;
-}
-
-bool ferry_view_begins(ferry_view view, const char *start)
-{
-    const size_t size = strlen(start);
-    return view.size >= size && memcmp(view.data, start, size) == 0;
-}
-
-bool ferry_view_ends(ferry_view view, const char *end)
-{
-    const size_t size = strlen(end);
-    return view.size >= size && memcmp(view.data + view.size - size, end, size) == 0;
 }
 
 /* ---- text files ---- */

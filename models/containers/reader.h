@@ -1,17 +1,24 @@
-/* What the readers of untrusted files share: a bounded position in the bytes, messages that name the file and the thing
- * in it, lines and decimal numbers of text files, and the budget of a source. */
+/* For readers of untrusted files: a bounded position in the bytes, messages that name file and element, lines and
+ * decimal numbers of text files, and the budget of a source. */
 #ifndef FERRY_CONTAINERS_READER_H
 #define FERRY_CONTAINERS_READER_H
 
 #include "base/bytes.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/utf8.h"
 
 typedef struct ferry_reader {
     ferry_cursor cursor;
     const char *file; /* for messages */
     ferry_error *error;
 } ferry_reader;
+
+/* The start of the text, as ferry_printable_view shows it. */
+static inline ferry_printable ferry_printable_text(const char *text)
+{
+    return ferry_printable_view(ferry_text_view(text));
+}
 
 ferry_cursor ferry_cursor_begin(ferry_view bytes);
 ferry_reader ferry_reader_begin(ferry_view bytes, const char *file, ferry_error *error);
@@ -27,19 +34,16 @@ ferry_status ferry_fail_named(ferry_error *error, ferry_status code, const char 
  * members of `record`: an array of uint64_t, or a struct of nothing else. false when the bytes end before; the cursor
  * may have moved then. */
 bool ferry_read_fields(ferry_cursor *cursor, const char *widths, void *record);
-/* With this prefix or suffix. */
-bool ferry_view_begins(ferry_view view, const char *start);
-bool ferry_view_ends(ferry_view view, const char *end);
-/* Moves past `text`; false, and the cursor stays, when something else follows. */
+/* Moves past `text`. False if the cursor is at something else; it stays there. */
 bool ferry_read_text(ferry_cursor *cursor, const char *text);
 
 /* ---- text files ---- */
 
 /* The next line, without its end, which is LF or CR LF; the last line may lack it. false at the end of the text. */
 bool ferry_next_line(ferry_cursor *text, ferry_view *line);
-/* What precedes the first blank; all of the text where there is none. */
+/* The text before its first blank; all of it if it has none. */
 ferry_view ferry_first_word(ferry_view text);
-/* At least as many as there are lines. */
+/* Upper bound of the number of lines. */
 size_t ferry_count_lines(ferry_view text);
 
 /* These read all of `text`, whatever the locale of the process. Digits with an optional sign, point and exponent
@@ -68,7 +72,7 @@ typedef struct ferry_budget {
 
 /* `bytes`: the limit; 0: the default above. */
 void ferry_budget_begin(ferry_budget *budget, uint64_t bytes);
-/* A file of so many bytes is about to be read. */
+/* Raises the default limit for a file of `bytes` bytes that will be read. */
 void ferry_budget_add_file(ferry_budget *budget, uint64_t bytes);
 /* `status`, unless the account has refused something: then LIMIT, with a message that names `file` and replaces
  * *error. */

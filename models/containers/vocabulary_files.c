@@ -1,13 +1,13 @@
-/* Vocabularies are read by bytes: their keys may hold what a YAML reader takes for line ends, numbers or markup. */
+/* Vocabularies are read by bytes: a YAML reader would take some keys for line ends, numbers or markup. */
 #include "vocabulary_files.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/utf8.h"
 #include "json.h"
 #include "reader.h"
+#include "tokenizer/bpe.h"
 
 enum { MAX_SPARSE = 1 << 16 };
 
@@ -22,7 +22,7 @@ typedef struct reader {
     ferry_error *error;
     ferry_cursor text;
     size_t line;   /* of the last line read, from 1; 0: JSON has none */
-    int64_t limit; /* of ids: memory may follow the size of the file, not the numbers in it */
+    int64_t limit; /* of ids, so that memory follows the size of the file, not the numbers in it */
     entry *entries;
     size_t count;
 } reader;
@@ -173,7 +173,7 @@ static ferry_status read_json(reader *in, ferry_view text)
             status = ferry_fail_memory(in->error, "a vocabulary", strlen(piece));
         else if (!json_is_integer(value) || id < 0 || id > in->limit)
             status = ferry_fail(in->error, FERRY_ERROR_FORMAT, "%s: '%s': expected an id of 0 to %" PRId64, in->file,
-                                ferry_printable_view(ferry_text_view(piece)).text, in->limit);
+                                ferry_printable_text(piece).text, in->limit);
         else
             in->entries[in->count++] = (entry){ferry_text_view(copy), (int32_t)id};
     }
@@ -236,8 +236,6 @@ ferry_status ferry_lines_vocabulary(ferry_view text, const char *file, ferry_are
 }
 
 /* ---- merges ---- */
-
-enum { MAX_MERGES = 1 << 22 }; /* of a model file */
 
 /* The lines are read twice: to count them, and to list them. */
 typedef struct merges_reader {
@@ -316,9 +314,9 @@ ferry_status ferry_bpe_codes_read(ferry_view bytes, const char *file, bool fsmt,
     /* What Python's codes.read().rstrip("\n") leaves, or read().split("\n")[:-1]. */
     while (bytes.size > 0 && (bytes.data[bytes.size - 1] == '\n') != fsmt) bytes.size--;
     FERRY_TRY(read_merges(&in, bytes));
-    if (in.count > MAX_MERGES || (in.count == 0 && !fsmt))
+    if (in.count > FERRY_BPE_MAX_MERGES || (in.count == 0 && !fsmt))
         return ferry_fail(error, in.count > 0 ? FERRY_ERROR_LIMIT : FERRY_ERROR_FORMAT,
-                          "%s: expected 1 to %d merges, found %zu", file, (int)MAX_MERGES, in.count);
+                          "%s: expected 1 to %d merges, found %zu", file, (int)FERRY_BPE_MAX_MERGES, in.count);
     in.merges = ferry_arena_alloc(arena, in.count + 1, sizeof *in.merges);
     if (in.merges == NULL) return ferry_fail_memory(error, "merges", in.count * sizeof *in.merges);
     FERRY_TRY(read_merges(&in, bytes));

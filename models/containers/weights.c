@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/utf8.h"
 #include "json.h"
 
 void ferry_weights_close(ferry_weights *weights)
@@ -123,11 +122,11 @@ static const struct {
 };
 enum { DTYPES = sizeof dtypes / sizeof dtypes[0] };
 
-/* Integers from 0 on into values[0 … most - 1]; *count says how many there are. */
-static bool read_sizes(const json_t *list, size_t most, int64_t *values, size_t *count)
+/* Reads integers of at least 0 into values [max]; *count: their number. */
+static bool read_sizes(const json_t *list, size_t max, int64_t *values, size_t *count)
 {
     *count = json_array_size(list);
-    if (!json_is_array(list) || *count > most) return false;
+    if (!json_is_array(list) || *count > max) return false;
     for (size_t i = 0; i < *count; i++) {
         const json_t *value = json_array_get(list, i);
         values[i] = json_integer_value(value);
@@ -155,7 +154,7 @@ static ferry_status read_entry(const ferry_reader *in, ferry_view name, const js
     while (type < DTYPES && strcmp(dtype, dtypes[type].name) != 0) type++;
     if (type == DTYPES) {
         return ferry_tensor_fail(in, tensor, FERRY_ERROR_UNSUPPORTED, "element type '%s' is not supported",
-                                 ferry_printable_view(ferry_text_view(dtype)).text);
+                                 ferry_printable_text(dtype).text);
     }
     tensor->type = (ferry_type)dtypes[type].type;
     if ((uint64_t)offsets[1] > data.size) {

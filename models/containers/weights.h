@@ -67,7 +67,7 @@ ferry_weights_reader ferry_npz_read;
 /* Marian's .bin, both dialects of intgemm types; intgemm tensors come as FERRY_I8 with shape [in, out], strides {1, in}
  * (their bytes are transposed; *Wemb* is not: {columns, 1}) and the multiplier that follows them. */
 ferry_weights_reader ferry_marian_bin_read;
-/* Whether the bytes begin as such a file does, with at least one tensor: other systems' .bin files do not. */
+/* Whether the bytes begin like a Marian .bin with at least one tensor. Other systems' .bin files do not. */
 bool ferry_is_marian_bin(ferry_view bytes);
 /* torch.c: pytorch_model.bin of both kinds, by a reader of pickles that runs nothing. */
 ferry_weights_reader ferry_torch_read;
@@ -82,7 +82,7 @@ typedef struct ferry_ctranslate2_header {
     char specification[64]; /* "TransformerSpec"; "" in version 1 */
     uint32_t revision;
 } ferry_ctranslate2_header;
-/* Whether the bytes begin as such a file does; of version 1, other systems' may, too. */
+/* Whether the bytes begin like CTranslate2's model.bin. Files of other systems may look like version 1. */
 bool ferry_is_ctranslate2(ferry_view bytes);
 ferry_status ferry_ctranslate2_read(ferry_view bytes, const char *file, ferry_account *account,
                                     ferry_ctranslate2_header *header, ferry_weights *weights, ferry_error *error);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/files/file_system.h"
 #include "base/memory.h"
 #include "reader.h"
 
@@ -19,7 +20,7 @@ static ferry_status no_file(ferry_error *error)
 }
 
 /* Inflates into the spool; *used counts bytes of `packed`. */
-static ferry_status inflate_into(ferry_spool *spool, z_stream *stream, ferry_view packed, bool gzip, uint64_t most,
+static ferry_status inflate_into(ferry_spool *spool, z_stream *stream, ferry_view packed, bool gzip, uint64_t max,
                                  ferry_account *account, size_t *used, ferry_error *error)
 {
     unsigned char piece[OUTPUT_STEP];
@@ -38,8 +39,8 @@ static ferry_status inflate_into(ferry_spool *spool, z_stream *stream, ferry_vie
         if (result == Z_MEM_ERROR) return ferry_fail_memory(error, "inflating", 0);
         if (result != Z_OK && result != Z_STREAM_END)
             return ferry_fail(error, FERRY_ERROR_FORMAT, "cannot be inflated: damaged or cut off");
-        if (made > most - spool->size)
-            return ferry_fail(error, FERRY_ERROR_FORMAT, "inflates to more than %" PRIu64 " bytes", most);
+        if (made > max - spool->size)
+            return ferry_fail(error, FERRY_ERROR_FORMAT, "inflates to more than %" PRIu64 " bytes", max);
         if (!ferry_account_take(account, made)) return ferry_fail_memory(error, "a temporary file", made);
         if (!ferry_spool_append(spool, piece, made)) return no_file(error);
         *used = fed - stream->avail_in;
@@ -50,11 +51,11 @@ static ferry_status inflate_into(ferry_spool *spool, z_stream *stream, ferry_vie
 }
 
 /* Inflates `packed` (gzip: RFC 1952, several streams may follow one another; otherwise RFC 1951, one stream) to at most
- * `most` bytes, which are taken from the account as they come, and not given back. *file is their mapping, and is empty
+ * `max` bytes, which are taken from the account as they come, and not given back. *file is their mapping, and is empty
  * on failure; *used: how much of `packed` was read. The caller adds to the message what the bytes are. Errors: FORMAT
  * (damaged, cut off, too long), IO (the temporary file), MEMORY (or the account refused).
  */
-static ferry_status inflate_bytes(ferry_view packed, bool gzip, uint64_t most, ferry_account *account,
+static ferry_status inflate_bytes(ferry_view packed, bool gzip, uint64_t max, ferry_account *account,
                                   ferry_mapped_file *file, size_t *used, ferry_error *error)
 {
     z_stream stream = {0};
@@ -66,7 +67,7 @@ static ferry_status inflate_bytes(ferry_view packed, bool gzip, uint64_t most, f
     ferry_status status = FERRY_OK;
     if (!ferry_spool_open(&spool))
         status = no_file(error);
-    else if ((status = inflate_into(&spool, &stream, packed, gzip, most, account, used, error)) != FERRY_OK)
+    else if ((status = inflate_into(&spool, &stream, packed, gzip, max, account, used, error)) != FERRY_OK)
         ferry_spool_discard(&spool);
     else if (!ferry_spool_finish(&spool, file))
         status = no_file(error);
@@ -95,7 +96,7 @@ enum {
     END_RECORD_SIZE = 22,
     ZIP64_LOCATOR_SIZE = 20,
     ENTRY_SIZE = 46,
-    LONGEST_COMMENT = 65535,
+    MAX_COMMENT = 65535,
     ENCRYPTED = 0x2041, /* flags: encrypted, strongly encrypted, headers masked */
     STORED = 0,
     DEFLATED = 8
@@ -151,7 +152,7 @@ static ferry_status refuse_parts(const ferry_zip *zip, ferry_error *error)
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: zip archives of several parts are not supported", zip->file);
 }
 
-/* The ZIP64 record precedes the usual one, even where it is not needed. */
+/* A ZIP64 record precedes the 32-bit one, even if it is not needed. */
 static ferry_status read_zip64_end(const ferry_zip *zip, bool needed, directory *found, ferry_error *error)
 {
     struct {
@@ -174,7 +175,7 @@ static ferry_status read_zip64_end(const ferry_zip *zip, bool needed, directory 
     return FERRY_OK;
 }
 
-/* By the last end record whose comment ends with the file. */
+/* The last end record whose comment ends at the end of the file says where the directory is. */
 static ferry_status find_directory(const ferry_zip *zip, directory *found, ferry_error *error)
 {
     struct {
@@ -182,7 +183,7 @@ static ferry_status find_directory(const ferry_zip *zip, directory *found, ferry
     } end;
     bool is_end = false;
     size_t at = zip->bytes.size; /* of the end record */
-    for (size_t comment = 0; !is_end && comment <= LONGEST_COMMENT; comment++) {
+    for (size_t comment = 0; !is_end && comment <= MAX_COMMENT; comment++) {
         if (comment + END_RECORD_SIZE > zip->bytes.size) break;
         at = zip->bytes.size - END_RECORD_SIZE - comment;
         ferry_cursor cursor = cursor_at(zip, at);

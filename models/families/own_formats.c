@@ -4,22 +4,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "models/plan/plan.h"
+#include "models/plan/plan_tensors.h"
+#include "models/plan/position_tables.h"
+#include "models/text/vocabularies.h"
+#include "families.h"
 
 static ferry_status read_config(ferry_import_plan *plan, ferry_json config, ferry_error *error)
 {
-    const int32_t most = FERRY_MAX_SIZE;
+    const int32_t max = FERRY_MAX_SIZE;
     ferry_transformer *model = &plan->model;
     ferry_stack *stack = &model->encoder;
     int32_t decoder_layers;
     const char *activation;
     bool scale;
     const ferry_json_key keys[] = {
-        {"d_model", .integer = &model->d_model, 1, most},
-        {"encoder_layers", .integer = &stack->layer_count, 1, most},
-        {"decoder_layers", .integer = &decoder_layers, 1, most},
-        {"attention_heads", .integer = &stack->heads, 1, most},
-        {"ffn_dim", .integer = &stack->ffn_width, 1, most},
+        {"d_model", .integer = &model->d_model, 1, max},
+        {"encoder_layers", .integer = &stack->layer_count, 1, max},
+        {"decoder_layers", .integer = &decoder_layers, 1, max},
+        {"attention_heads", .integer = &stack->heads, 1, max},
+        {"ffn_dim", .integer = &stack->ffn_width, 1, max},
         {"vocab_size", .integer = &stack->vocab_size, 1, FERRY_MAX_VOCABULARY},
         {"pre_norm", .flag = &stack->pre_norm},
         {"layer_norm_eps", .real = &stack->norm_eps},
@@ -46,7 +49,7 @@ static ferry_status read_config(ferry_import_plan *plan, ferry_json config, ferr
     FERRY_TRY(ferry_import_ids(plan, &eos, 1, &ids->eos_ids, &ids->eos_count, error));
     FERRY_TRY(ferry_import_suppress(plan, &ids->pad_id, 1, error));
 
-    /* The origin: what people want to know of the model. */
+    /* The origin of the model. */
     const ferry_json_key origin[] = {{"name", .text = &plan->name},
                                      {"training", .text = &plan->training},
                                      {"trained_length", .integer = &plan->trained_length, 1, FERRY_MAX_SIZE},
@@ -113,7 +116,7 @@ ferry_status ferry_import_export_layout(ferry_import_plan *plan, ferry_json conf
 
 /* ---- model files ---- */
 
-/* By its name: to look into a file would note it as read before others, which the origin lists in their order. */
+/* Recognized by its name: opening a file would note it as read first, and the origin lists files in that order. */
 bool ferry_import_is_model_file(const ferry_import_plan *plan)
 {
     const char *name = plan->source->selected;
@@ -152,7 +155,7 @@ static ferry_status add_tensor(ferry_import_plan *plan, const ferry_weights_entr
         };
         return ferry_import_add_tensor(plan, &packed, error, "%s", name.text);
     }
-    /* Tensors that belong to the codes of a matrix, and codes that are made again. */
+    /* Skips tensors that belong to int8 matrices, and the coarse matrix, which is made again. */
     if (ferry_text_begins(name.text, FERRY_OUTPUT_COARSE ".") || ferry_text_ends(name.text, ".scale") ||
         ferry_text_ends(name.text, ".multiplier") || ferry_text_ends(name.text, ".input_multiplier"))
         return FERRY_OK;
@@ -176,7 +179,7 @@ ferry_status ferry_import_model_file(ferry_import_plan *plan, ferry_error *error
     FERRY_TRY(
         ferry_model_file_read(map, ferry_source_label(plan->source, selected), ferry_kernels_find(NULL), file, error));
     if (file->hash.size > 0) {
-        /* It must have this content: what is written gets a hash of its own. */
+        /* The content must have this hash, because the new file gets a hash of its own. */
         FERRY_TRY(ferry_model_file_verify(file, error));
         ferry_source_release(plan->source, bytes.data, bytes.size);
     }

@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/new_file.h"
+#include "base/files/new_file.h"
 #include "engine/file/model_file.h"
 
 enum {
     HEADER_BYTES = 4 + 4 + 8 + 8,
-    GROWTH = 3 /* a buffer that grows is held twice, once half full */
+    GROWTH = 3 /* times a buffer's size: while it grows, the old one is held, too, and the new one may be half empty */
 };
 
 typedef struct buffer {
@@ -215,7 +215,7 @@ ferry_status ferry_gguf_writer_finish(ferry_gguf_writer *writer, ferry_error *er
     if (writer->failure.status == FERRY_OK && writer->hash != NULL) {
         char digits[FERRY_HASH_DIGITS]; /* over the zeros */
         ferry_content_hash_digits(writer->hash, digits);
-        ferry_new_file_rewrite(&writer->file, HEADER_BYTES + writer->hash_at, digits, sizeof digits, &writer->failure);
+        ferry_new_file_write_at(&writer->file, HEADER_BYTES + writer->hash_at, digits, sizeof digits, &writer->failure);
     }
     FERRY_TRY(report(writer, error));
     return ferry_new_file_finish(&writer->file, error);

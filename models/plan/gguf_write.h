@@ -3,8 +3,8 @@
  *
  *     create → put… → declare… → start → for each tensor: append… → finish → destroy
  *
- * The file appears in finish (base/new_file.h), and nothing of it is on the disk before start, or after destroy if
- * finish is not reached. The first failure (memory, disk) is kept and reported by the next function that returns a
+ * The file appears in finish (base/files/new_file.h), and nothing of it is on the disk before start, or after destroy
+ * if finish is not reached. The first failure (memory, disk) is kept and reported by the next function that returns a
  * status. */
 #ifndef FERRY_PLAN_GGUF_WRITE_H
 #define FERRY_PLAN_GGUF_WRITE_H
@@ -67,7 +67,7 @@ void ferry_gguf_declare(ferry_gguf_writer *writer, const char *name, ferry_type 
                         const int64_t *shape);
 /* Writes keys and table. Errors: IO, MEMORY. */
 ferry_status ferry_gguf_writer_start(ferry_gguf_writer *writer, ferry_error *error);
-/* The next bytes of the current tensor; exactly full, it gives way to the next one. */
+/* Appends bytes to the current tensor. When it is complete, the next tensor becomes current. */
 ferry_status ferry_gguf_writer_append(ferry_gguf_writer *writer, const void *data, size_t bytes, ferry_error *error);
 /* Gives the file its name; every declared tensor must be complete. Errors: IO, MEMORY. */
 ferry_status ferry_gguf_writer_finish(ferry_gguf_writer *writer, ferry_error *error);

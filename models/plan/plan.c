@@ -1,11 +1,10 @@
-/* A plan's life, the files that it reads, and the weights of a source, in one file or in several. */
+/* Creates and destroys a plan, reads configuration files, and merges the weights of one or several files. */
 #include "plan.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "tokenizer/sentencepiece_c.h"
-#include "base/utf8.h"
 
 void ferry_import_plan_init(ferry_import_plan *plan, ferry_source *source)
 {
@@ -32,6 +31,14 @@ void ferry_import_plan_destroy(ferry_import_plan *plan)
     free(plan->tensors);
     ferry_arena_destroy(&plan->arena);
     memset(plan, 0, sizeof *plan);
+}
+
+ferry_tokenizer_kind ferry_import_tokenizer_kind(const ferry_tokenizer_config *text)
+{
+    if (!text->present) return FERRY_TOKENIZER_NONE;
+    if (text->kind >= FERRY_TOKENIZER_BPE) return text->kind;
+    if (text->scores != NULL) return FERRY_TOKENIZER_UNIGRAM;
+    return text->source_model.size > 0 ? FERRY_TOKENIZER_SENTENCEPIECE : FERRY_TOKENIZER_PIECES;
 }
 
 /* ---- files ---- */
@@ -109,8 +116,7 @@ ferry_status ferry_import_read_weights(ferry_import_plan *plan, const char *name
     return ferry_import_weights_ready(plan, error);
 }
 
-/* Embeddings and the output matrix, which an index may list under each of their names, though the files have
- * one. */
+/* Embeddings and the output matrix: an index may list all of their names, though the files have one. */
 static bool may_be_tied(const char *name)
 {
     static const char *const endings[] = {"shared.weight", "embed_tokens.weight", "lm_head.weight",
@@ -120,8 +126,8 @@ static bool may_be_tied(const char *name)
     return false;
 }
 
-/* The files that "….index.json" lists, once each, whose tensors become one list; names and data stay the shards'. What
- * the index lists must be in one of the files. What else they hold is read, too. */
+/* Reads each file that "….index.json" lists, and merges their tensors in one list. Names and data stay the shards'.
+ * Every tensor of the index must be in one of the files; tensors that the index lacks are read, too. */
 static ferry_status read_shards(ferry_import_plan *plan, const char *index_name, ferry_weights_reader *read,
                                 ferry_error *error)
 {
@@ -140,7 +146,7 @@ static ferry_status read_shards(ferry_import_plan *plan, const char *index_name,
         const char *name = json_string_value(value) != NULL ? json_string_value(value) : "";
         if (name[0] == '\0' || strchr(name, '/') != NULL)
             return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s' is not the name of a file beside it", index.file,
-                              ferry_printable_view(ferry_text_view(name)).text);
+                              ferry_printable_text(name).text);
         size_t known = 0;
         while (known < plan->shard_count && strcmp(names[known], name) != 0) known++;
         if (known < plan->shard_count) continue;
@@ -160,7 +166,7 @@ static ferry_status read_shards(ferry_import_plan *plan, const char *index_name,
     json_object_foreach (map, tensor, value) {
         if (ferry_weights_find(all, tensor) != NULL || may_be_tied(tensor)) continue;
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s' is in none of the files; expected it in '%s'",
-                          index.file, ferry_printable_view(ferry_text_view(tensor)).text, json_string_value(value));
+                          index.file, ferry_printable_text(tensor).text, json_string_value(value));
     }
     return FERRY_OK;
 }

@@ -1,11 +1,11 @@
 /* Which tensor of the source becomes which tensor of the model file. */
+#include "plan_tensors.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "plan.h"
 #include "base/tensor.h"
-#include "base/utf8.h"
 
 const ferry_weights_entry *ferry_import_find(ferry_import_plan *plan, const char *prefix, const char *name)
 {
@@ -30,7 +30,7 @@ bool ferry_import_has_prefix(const ferry_import_plan *plan, const char *prefix)
     return name.size > wanted.size && memcmp(name.data, wanted.data, wanted.size) == 0;
 }
 
-/* Dimensions before the first that is not 1; the last one always counts. */
+/* Number of dimensions before the first that is not 1. The last dimension always counts. */
 static int32_t leading_ones(const ferry_tensor *tensor)
 {
     int32_t at = 0;
@@ -117,7 +117,7 @@ ferry_import_tensor ferry_import_rows(const ferry_import_tensor *whole, int32_t 
     return rows;
 }
 
-/* Whether every number that the tensor names is inside the source's bytes. */
+/* Whether all numbers of the tensor are inside the source's bytes. */
 static bool is_inside(const ferry_import_tensor *tensor)
 {
     const ferry_tensor *source = &tensor->source->tensor;
@@ -156,19 +156,17 @@ ferry_status ferry_import_add_tensor(ferry_import_plan *plan, const ferry_import
                                      const char *name, ...)
 {
     va_list arguments;
-    ferry_import_tensor *tensors = NULL;
-    if (ferry_account_take(plan->account, 2 * sizeof *tensors)) /* the array may be half empty */
-        tensors = ferry_array_grow(plan->tensors, &plan->tensor_capacity, plan->tensor_count + 1, sizeof *tensors);
-    if (tensors == NULL) return ferry_fail_memory(error, "a list of tensors", plan->tensor_count * sizeof *tensors);
-    plan->tensors = tensors;
-    ferry_import_tensor *added = &plan->tensors[plan->tensor_count];
+    ferry_import_tensor *added = NULL;
+    if (ferry_account_take(plan->account, 2 * sizeof *added)) /* the array may be half empty */
+        added = ferry_array_add(&plan->tensors, &plan->tensor_count, &plan->tensor_capacity, sizeof *added);
+    if (added == NULL) return ferry_fail_memory(error, "a list of tensors", plan->tensor_count * sizeof *added);
     *added = *tensor;
     va_start(arguments, name);
     vsnprintf(added->name, sizeof added->name, name, arguments);
     va_end(arguments);
-    FERRY_TRY(check_source(added, error));
-    plan->tensor_count++;
-    return FERRY_OK;
+    const ferry_status status = check_source(added, error);
+    if (status != FERRY_OK) plan->tensor_count--;
+    return status;
 }
 
 ferry_status ferry_import_check_unused(const ferry_import_plan *plan, bool (*ignored)(ferry_view name),
@@ -306,7 +304,7 @@ static ferry_status add_row(const walk *state, const ferry_layer_row *row, int32
     }
     FERRY_TRY(read_weight(state, row, layer, slices * N, K, &weight, error));
     if (has_bias) {
-        /* Zeros where the source has none and the table permits it. */
+        /* Zeros if the source has no bias and the table permits it. */
         const ferry_weights_entry *entry;
         bias = (ferry_import_tensor){.form = FERRY_IMPORT_VECTOR, .N = slices * N, .K = 1};
         if (!state->table->zero_bias || is_norm(row) || has_tensor(state, bias_from)) {
@@ -321,15 +319,15 @@ static ferry_status add_row(const walk *state, const ferry_layer_row *row, int32
     return ferry_import_add_tensor(state->plan, &bias, error, "%s.bias", to.text);
 }
 
-/* Whether a matrix of any layer has a bias. Where there are fewer tensors than layers, some of these are missing. */
+/* Whether a matrix of any layer has a bias. With fewer tensors than layers, some layers are missing. */
 static bool has_biases(const walk *state)
 {
     const size_t tensors = state->plan->weights.count, layers = (size_t)state->stack->layer_count;
-    const int32_t most = (int32_t)(layers < tensors ? layers : tensors);
+    const int32_t max = (int32_t)(layers < tensors ? layers : tensors);
     for (size_t i = 0; i < state->table->count; i++) {
         const ferry_layer_row *row = &state->table->rows[i];
         if (is_norm(row) || !is_used(state, row)) continue;
-        for (int32_t layer = 0; layer < most; layer++)
+        for (int32_t layer = 0; layer < max; layer++)
             if (has_tensor(state, bias_name(state, row, layer))) return true;
     }
     return false;

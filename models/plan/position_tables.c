@@ -1,14 +1,15 @@
 /* Positional encodings: those of the export layout, read as their schemes declare parameters and tensors, and tables
  * that may be a formula. */
+#include "position_tables.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "plan.h"
-#include "base/utf8.h"
+#include "plan_tensors.h"
 
-/* Where the export layout differs from what the schemes declare. */
+/* A name in which the export layout differs from the schemes' declarations. */
 typedef struct difference {
     const char *name, *exported;
 } difference;
@@ -24,7 +25,7 @@ static const difference tensor_names[] = {
     {"pos_k", "pos_k.weight"},
 };
 
-/* What the table has for `name`, or `other`. */
+/* The table's text for `name`; `other` if it has none. */
 static const char *find_difference(const difference *table, size_t count, const char *name, const char *other)
 {
     for (size_t i = 0; i < count; i++)
@@ -57,7 +58,7 @@ static ferry_status read_parameter(position_reader *reader, size_t index, ferry_
         *value = ferry_position_choice(parameter, ferry_text_view(text));
         if (*value >= 0) return FERRY_OK;
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s%s': expected %s, found '%s'", file, path, key,
-                          ferry_position_choices(parameter).text, ferry_printable_view(ferry_text_view(text)).text);
+                          ferry_position_choices(parameter).text, ferry_printable_text(text).text);
     }
     const double min = ferry_position_evaluate(position, parameter->min);
     const double max = ferry_position_evaluate(position, parameter->max);
@@ -86,7 +87,7 @@ static ferry_status read_position(position_reader *reader, ferry_error *error)
     const ferry_position_scheme *scheme = ferry_position_find(ferry_text_view(type));
     if (scheme == NULL)
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%stype': '%s' is not supported", reader->json.file,
-                          reader->json.path, ferry_printable_view(ferry_text_view(type)).text);
+                          reader->json.path, ferry_printable_text(type).text);
     const int32_t D = reader->plan->model.d_model;
     if (scheme->pairs && D % 2 != 0)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: %s positions need an even d_model, found %d",
@@ -120,7 +121,7 @@ static ferry_status read_position(position_reader *reader, ferry_error *error)
                                        "%sposition.%s", to.text, tensor->name));
         }
     }
-    /* Ignoring a parameter would change what is computed. */
+    /* An ignored parameter would change the results, so unknown ones are refused. */
     json_t *object = (json_t *)(uintptr_t)reader->json.object; /* jansson's iterators are not const */
     for (void *at = json_object_iter(object); at != NULL; at = json_object_iter_next(object, at)) {
         const char *key = json_object_iter_key(at);
@@ -129,8 +130,7 @@ static ferry_status read_position(position_reader *reader, ferry_error *error)
             known = known || (strcmp(key, parameters[i].key) == 0 && ferry_position_has(position, i));
         if (known) continue;
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%s%s': type '%s' has no such parameter",
-                          reader->json.file, reader->json.path, ferry_printable_view(ferry_text_view(key)).text,
-                          scheme->name);
+                          reader->json.file, reader->json.path, ferry_printable_text(key).text, scheme->name);
     }
     return FERRY_OK;
 }
@@ -195,7 +195,7 @@ static bool agrees(const ferry_weights_entry *table, int32_t first_row, const fo
 {
     const ferry_tensor *tensor = &table->tensor;
     const bool is_half = tensor->type == FERRY_F16 || tensor->type == FERRY_BF16;
-    const double tolerance = is_half ? 1e-3 : 1e-5; /* and what an angle loses that was computed in float32 */
+    const double tolerance = is_half ? 1e-3 : 1e-5; /* plus the rounding error of an angle in float32 */
     const int32_t D = (int32_t)tensor->shape[tensor->dims - 1];
     const int64_t *strides = table->strides + tensor->dims - 2;
     for (int64_t p = 0; p < tensor->shape[tensor->dims - 2] - first_row; p++) {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/system.h"
+#include "base/files/file_system.h"
 #include "models/containers/weights.h"
 
 enum { HASH_STEP = 1 << 20 };
@@ -32,20 +32,15 @@ static ferry_view plain_name(const char *name)
 
 static ferry_status add_file(ferry_source *source, const char *published, size_t member, ferry_error *error)
 {
-    ferry_source_file *files = NULL;
-    if (ferry_account_take(&source->budget.account, 2 * sizeof *files)) /* the array may be half empty */
-        files = ferry_array_grow(source->files, &source->capacity, source->count + 1, sizeof *files);
-    if (files == NULL) return ferry_fail_memory(error, "a list of files", source->count * sizeof *files);
-    source->files = files;
-    ferry_source_file *file = &source->files[source->count];
-    memset(file, 0, sizeof *file);
-    file->published = ferry_arena_text(&source->arena, ferry_text_view(published));
-    file->name = ferry_arena_text(&source->arena, plain_name(published));
-    file->member = member;
-    if (file->published == NULL || file->name == NULL)
-        return ferry_fail_memory(error, "a file name", strlen(published));
-    source->count++;
-    return FERRY_OK;
+    ferry_source_file *file = NULL;
+    if (ferry_account_take(&source->budget.account, 2 * sizeof *file)) /* the array may be half empty */
+        file = ferry_array_add(&source->files, &source->count, &source->capacity, sizeof *file);
+    if (file == NULL) return ferry_fail_memory(error, "a list of files", source->count * sizeof *file);
+    *file = (ferry_source_file){.published = ferry_arena_text(&source->arena, ferry_text_view(published)),
+                                .name = ferry_arena_text(&source->arena, plain_name(published)),
+                                .member = member};
+    return file->published != NULL && file->name != NULL ? FERRY_OK
+                                                         : ferry_fail_memory(error, "a file name", strlen(published));
 }
 
 static int compare_names(const void *a, const void *b)
@@ -60,7 +55,7 @@ static int compare_files(const void *a, const void *b)
                       : strcmp(((const ferry_source_file *)a)->published, ((const ferry_source_file *)b)->published);
 }
 
-/* By name; of a file and its compressed twin, the file. */
+/* Sorts by name. Of a file and its compressed twin, keeps the file. */
 static ferry_status sort_files(ferry_source *source, ferry_error *error)
 {
     size_t kept = 0;
@@ -83,8 +78,8 @@ static ferry_source_file *find_file(const ferry_source *source, const char *name
 
 /* ---- directories ---- */
 
-/* The files of the directory (folder NULL) and of its folders; hidden ones are no part of a model. A folder that must
- * not be read holds nothing. */
+/* Lists the files of the directory (folder NULL) and of its folders, without hidden files. An unreadable folder counts
+ * as empty. */
 static ferry_status list_folder(ferry_source *source, const char *folder, ferry_error *error)
 {
     const char *path = folder != NULL ? join(source, source->directory, folder) : source->directory;
@@ -103,7 +98,7 @@ static ferry_status list_folder(ferry_source *source, const char *folder, ferry_
         if (file == NULL)
             status = ferry_fail_memory(error, "a file name", strlen(entry));
         else if (!ferry_file_examine(file, &information))
-            continue; /* a link to nowhere */
+            continue; /* a dangling link */
         else if (information.kind == FERRY_KIND_FILE)
             status = add_file(source, name, 0, error);
         else if (information.kind == FERRY_KIND_FOLDER && folder == NULL)
@@ -256,7 +251,8 @@ static ferry_status map_file(ferry_source *source, ferry_source_file *file, ferr
         FERRY_TRY(ferry_gzip_inflate(file->original, label, &source->budget.account, &file->inflated, error));
         file->bytes = file->inflated.bytes;
     }
-    /* Editors of Windows begin a text with a byte-order mark. Of what is no text, only safetensors could begin so. */
+    /* Skips the byte-order mark that Windows editors write. Of binary files, only safetensors could begin with the same
+     * bytes. */
     if (ferry_view_begins(file->bytes, "\xef\xbb\xbf") && !ferry_text_ends(file->name, ".safetensors"))
         file->bytes = (ferry_view){file->bytes.data + 3, file->bytes.size - 3};
     file->mapped = true;
@@ -300,7 +296,7 @@ ferry_status ferry_source_check(const ferry_source *source, const char *file, fe
     return ferry_budget_check(&source->budget, file != NULL ? file : source->asked, status, error);
 }
 
-/* Whether the range was in this mapping, and is released. */
+/* Releases the range if it is in this mapping; whether it is. */
 static bool release_in(const ferry_mapped_file *map, const void *data, size_t size)
 {
     const uintptr_t begin = (uintptr_t)map->bytes.data, at = (uintptr_t)data;

@@ -27,12 +27,13 @@ typedef struct ferry_source_file {
     char hash[FERRY_SHA256_DIGITS + 1]; /* "": not computed yet */
 } ferry_source_file;
 
-/* Others read what is above the line, and change nothing. */
+/* Other files only read the members above the line. */
 typedef struct ferry_source {
-    const char *path;     /* what the user named, for messages */
-    const char *base;     /* its last part without slashes, for general.name */
-    const char *folder;   /* of a file, the last part of the name of its folder; "" for a directory */
-    const char *selected; /* among `files`, if the user named a file of weights, not a directory or archive; or NULL */
+    const char *path;   /* the caller's path, for messages */
+    const char *base;   /* its last part without slashes, for general.name */
+    const char *folder; /* of a file, the last part of the name of its folder; "" for a directory */
+    /* The name in `files` of a file of weights that the caller named; NULL for a directory or archive. */
+    const char *selected;
     ferry_source_file *files; /* [count] by name (strcmp) */
     size_t count;
     ferry_source_file **read; /* [read_count] that were read, in their order; room for all */
@@ -60,7 +61,7 @@ bool ferry_source_has(const ferry_source *source, const char *name);
 /* Bytes of a file; they stay until the source is closed. A file is noted as read (for the origin of the model file).
  * Errors: IO, FORMAT, UNSUPPORTED (a Git LFS pointer), MEMORY, LIMIT (the budget, from its first refusal on). */
 ferry_status ferry_source_map(ferry_source *source, const char *name, ferry_view *bytes, ferry_error *error);
-/* The same without that note: to look whether a file is the one that is needed. */
+/* The same without that note, to find out whether a file is needed. */
 ferry_status ferry_source_look(ferry_source *source, const char *name, ferry_view *bytes, ferry_error *error);
 /* `status` of what was made of the source, unless memory or the budget did not suffice: MEMORY or LIMIT then, and a
  * message that names `file`, or the last file that was looked for (NULL). (A caller that only looks whether a file is a
@@ -68,7 +69,7 @@ ferry_status ferry_source_look(ferry_source *source, const char *name, ferry_vie
 ferry_status ferry_source_check(const ferry_source *source, const char *file, ferry_status status, ferry_error *error);
 /* "path/name" for messages, as long as the source lives; the name itself when out of memory. */
 const char *ferry_source_label(ferry_source *source, const char *name);
-/* A range inside bytes that ferry_source_map gave was read for the last time for now. */
+/* Hint: a range of bytes from ferry_source_map will not be read again soon. */
 void ferry_source_release(ferry_source *source, const void *data, size_t size);
 
 /* The sum of the sizes of the files that were read, as they were published. */

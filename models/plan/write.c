@@ -1,9 +1,10 @@
-/* From a plan to a model file. docs/model-file.md explains every key. */
+/* Writes a plan as a model file. docs/model-file.md explains every key. */
+#include "write.h"
+#include "write_tensors.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "plan.h"
 
 enum { MAX_FEATURES = 32 };
 
@@ -21,14 +22,6 @@ static void complete_stack(ferry_stack *stack, const ferry_import_plan *plan, co
     stack->has_embedding_norm = has_tensor(plan, ferry_name_format("%s.embd_norm.weight", name).text);
     stack->has_final_norm = has_tensor(plan, ferry_name_format("%s.output_norm.weight", name).text);
     stack->linear_bias = has_tensor(plan, ferry_name_format("%s.blk.0.ffn_up.bias", name).text);
-}
-
-ferry_tokenizer_kind ferry_import_tokenizer_kind(const ferry_tokenizer_config *text)
-{
-    if (!text->present) return FERRY_TOKENIZER_NONE;
-    if (text->kind >= FERRY_TOKENIZER_BPE) return text->kind;
-    if (text->scores != NULL) return FERRY_TOKENIZER_UNIGRAM;
-    return text->source_model.size > 0 ? FERRY_TOKENIZER_SENTENCEPIECE : FERRY_TOKENIZER_PIECES;
 }
 
 /* ---- features ---- */
@@ -143,7 +136,7 @@ static void put_position(ferry_gguf_writer *writer, const char *prefix, const fe
     }
 }
 
-/* Refuses more work than a model file may set, and real numbers that it may not have. */
+/* Refuses values above the limits of a model file, and real numbers outside of their range. */
 static ferry_status check_work(const char *name, const ferry_key *key, const void *group, ferry_error *error)
 {
     const size_t count = key->most_count > 0 ? ferry_key_count(key, group) : 0;
@@ -152,13 +145,13 @@ static ferry_status check_work(const char *name, const ferry_key *key, const voi
                           key->most_count, count);
     if (key->file_most == 0 && key->kind != FERRY_KEY_REAL) return FERRY_OK;
     const double value = ferry_key_number(key, group);
-    const double most = key->file_most == 0 ? key->most : key->file_most;
-    if (ferry_key_admits(key, value, most)) return FERRY_OK;
+    const double max = key->file_most == 0 ? key->most : key->file_most;
+    if (ferry_key_admits(key, value, max)) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: a model file has %s, found %.10g", name,
-                      ferry_key_range(key, most).text, value);
+                      ferry_key_range(key, max).text, value);
 }
 
-/* Whether the key is an array that a model file lacked: its count is that of another one. */
+/* Whether the key is an optional array that is absent, although its count, which is another array's, is above 0. */
 static bool is_missing(const ferry_key *key, const void *group)
 {
     const void *values;

@@ -21,19 +21,19 @@ typedef struct ferry_import_options {
     /* NULL, or called before the file is created, with 0 bytes done, and then as bytes are written; a result other than
      * 0 cancels (FERRY_ERROR_CANCELLED). */
     int (*progress)(void *user, uint64_t bytes_done, uint64_t bytes_total);
-    /* NULL, or called for each matrix that was quantized, with its largest weight and the root mean square of weights
-     * and of errors. */
+    /* NULL, or called for each quantized matrix, with its largest weight and the root mean square of weights and of
+     * errors. */
     void (*quantized)(void *user, const char *tensor, double largest, double rms, double rms_error);
     /* NULL, or called when the file is complete, with the bytes of the files that were read. */
     void (*complete)(void *user, uint64_t bytes_read);
-    /* NULL, or called with what somebody should know: that only a name says which languages the model translates, or
-     * that two files hardly belong together. Names of files and languages are in the message as they are. */
+    /* NULL, or called with a note: only a name says which languages the model translates, or two files hardly belong
+     * together. Names of files and languages are unescaped in the message. */
     void (*noted)(void *user, const char *message);
     void *user;
 } ferry_import_options;
 
-/* A file named `output` is replaced once the new one is complete (base/new_file.h). Errors: IO, UNSUPPORTED, FORMAT,
- * MEMORY (or the account refused), CANCELLED. */
+/* A file named `output` is replaced once the new one is complete (base/files/new_file.h). Errors: IO, UNSUPPORTED,
+ * FORMAT, MEMORY (or the account refused), CANCELLED. */
 ferry_status ferry_import_write(const struct ferry_import_plan *plan, const char *output,
                                 const ferry_import_options *options, ferry_error *error);
 

@@ -1,4 +1,5 @@
-#include "plan.h"
+
+#include "write_tensors.h"
 
 #include <float.h>
 #include <math.h>
@@ -50,7 +51,7 @@ bool ferry_import_has_coarse(const ferry_import_plan *plan, const ferry_import_t
     return ferry_import_matrix_type(tensor, options) != FERRY_I8 || tensor->K % FERRY_NIBBLE_GROUP == 0;
 }
 
-/* Nibbles of codes with a multiplier have that one. */
+/* 4-bit codes of a matrix with one multiplier share it. */
 static bool has_coarse_scales(const ferry_import_tensor *tensor, ferry_type type)
 {
     return type != FERRY_I8 || !has_multiplier(tensor);
@@ -108,7 +109,7 @@ ferry_status ferry_import_declare(const ferry_import_plan *plan, ferry_gguf_writ
 
 /* ---- reading ---- */
 
-/* What a tensor is written through: one panel in its source's order, packed, and as the file holds it. */
+/* Buffers for one panel: in the source's order, packed, and in the file's type. */
 typedef struct converter {
     const ferry_import_plan *plan;
     ferry_gguf_writer *writer;
@@ -163,7 +164,7 @@ static void read_block(const ferry_import_tensor *tensor, int32_t n, int32_t cou
     }
 }
 
-/* What row n of codes is divided by. */
+/* The divisor of row n of codes. */
 static float multiplier_of(const ferry_import_tensor *tensor, int32_t n)
 {
     float multiplier;
@@ -206,8 +207,8 @@ static ferry_status read_rows(const converter *state, const ferry_import_tensor 
     return refuse(tensor, "a value is not finite: training broke the weights, or the file is damaged", error);
 }
 
-/* Pages of the source that were read need not stay in memory. A matrix that is read across its rows needs all of them
- * until its end. */
+/* Releases pages of the source that were read. A matrix that is read across its rows needs all of its pages until its
+ * end. */
 static void release_read(converter *state, const ferry_import_tensor *tensor, int64_t row)
 {
     if (tensor->source == NULL || tensor->row < tensor->column) return;
@@ -250,7 +251,7 @@ static ferry_status pack_floats(converter *state, const ferry_import_tensor *ten
     return FERRY_OK;
 }
 
-/* What quantizing did, over a whole matrix. */
+/* Quantization error of a whole matrix. */
 typedef struct loss {
     double largest, squares, errors;
 } loss;
@@ -311,7 +312,7 @@ static ferry_status write_block(converter *state, const ferry_import_tensor *ten
     return append(state, state->halves, count * sizeof *state->halves, error);
 }
 
-/* The output matrix once more, coarsely, of what the file holds: nibbles of codes, or codes of floats. */
+/* Writes the coarse output matrix: 4-bit codes of int8 codes, or int8 codes of floats. */
 static ferry_status write_coarse(converter *state, const ferry_import_tensor *tensor, ferry_type type,
                                  ferry_error *error)
 {
@@ -367,7 +368,7 @@ static ferry_status write_tensor(converter *state, const ferry_import_tensor *te
         options->quantized(options->user, tensor->name, sum.largest, sqrt(sum.squares / count),
                            sqrt(sum.errors / count));
     }
-    if (type == FERRY_I8) { /* what ferry_import_declare declared beside the codes */
+    if (type == FERRY_I8) { /* the scales that ferry_import_declare declared beside the codes */
         const bool all = has_multiplier(tensor);
         const float multiplier = all ? multiplier_of(tensor, 0) : 0, input = tensor->input_multiplier;
         FERRY_TRY(ferry_gguf_writer_append(state->writer, all ? &multiplier : state->scales,

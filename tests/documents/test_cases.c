@@ -4,7 +4,7 @@
 #include "tests/support/document_support.h"
 #include "tests/support/files.h"
 
-#include "base/system.h"
+#include "base/files/file_system.h"
 #include "tools/system/folders.h"
 
 static void put_item(made_file *out, const ferry_document *document, const ferry_document_item *item)

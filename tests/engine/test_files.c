@@ -1,5 +1,5 @@
 /* Files and folders with names beyond ASCII, on every system. */
-#include "base/system.h"
+#include "base/files/file_system.h"
 #include "tools/system/folders.h"
 
 #include <errno.h>

@@ -3,6 +3,7 @@
 #include "tests/support/shipped_model.h"
 #include "tests/support/small_model.h"
 
+#include "base/language_names.h"
 #include "engine/api/translator.h"
 #include "engine/lines/languages.h"
 #include "engine/file/model_file.h"
@@ -617,9 +618,9 @@ TEST(test_language_names)
                 {"nya", "Nyanja"},  {"d", NULL},       {"", NULL},          {"deut", NULL},
                 {"zho_Hans", NULL}, {"zho_", NULL},    {"qqq", NULL}};
     for (size_t i = 0; i < COUNT(rows); i++) {
-        const char *name = ferry_language_name_of(ferry_text_view(rows[i].code));
-        if (rows[i].name == NULL) assert_null(name);
-        if (rows[i].name != NULL) assert_string_equal(name, rows[i].name);
+        const ferry_language_name *found = ferry_language_name_find(ferry_text_view(rows[i].code));
+        if (rows[i].name == NULL) assert_null(found);
+        if (rows[i].name != NULL) assert_string_equal(found->name, rows[i].name);
     }
     size_t count = 0, chinese = 0;
     for (const ferry_language_name *row; (row = ferry_language_name_at(count)) != NULL; count++)

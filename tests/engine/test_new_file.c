@@ -8,7 +8,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "base/new_file.h"
+#include "base/files/new_file.h"
 
 enum { NOBODY = 65534, MOST_LINKS = 40 };
 
@@ -220,7 +220,7 @@ TEST(test_two_writers)
         CHECK(ferry_new_file_write(&b, "bb", 2, &error));
         assert_int_equal(unfinished_files(path), 2);
     }
-    CHECK(ferry_new_file_rewrite(&a, 1, "A", 1, &error));
+    CHECK(ferry_new_file_write_at(&a, 1, "A", 1, &error));
     CHECK(ferry_new_file_write(&a, ".", 1, &error));
     CHECK(ferry_new_file_finish(&b, &error));
     assert_true(has_text(mapped_bytes(path), "bbbbbb"));

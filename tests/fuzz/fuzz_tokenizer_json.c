@@ -3,7 +3,7 @@
 #include "use_tokenizer.h"
 
 #include "models/containers/reader.h"
-#include "models/families/huggingface/tokenizer_json.h"
+#include "models/text/tokenizer_json.h"
 
 enum { ROWS = 320 };
 

@@ -9,7 +9,7 @@
 #include "tests/support/made_marian.h"
 #include "tests/support/make_zip.h"
 
-#include "base/system.h"
+#include "base/files/file_system.h"
 
 /* ---- calls that fail, in order ---- */
 

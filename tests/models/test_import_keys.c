@@ -1,5 +1,7 @@
 /* From a plan to a model file: every key, and the words of ferry.features, which say what a build must know. */
 #include "tests/support/plan_bench.h"
+#include "models/plan/plan_tensors.h"
+#include "models/text/language_tags.h"
 
 static void add(const char *name, ferry_import_form form)
 {

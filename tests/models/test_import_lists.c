@@ -5,6 +5,10 @@
 #include "models/containers/json.h"
 #include "models/plan/plan.h"
 #include "tokenizer/sentencepiece_c.h"
+#include "models/plan/plan_tensors.h"
+#include "models/text/language_tags.h"
+#include "models/text/segmenters.h"
+#include "models/text/vocabularies.h"
 
 TEST_WITH(test_ids, set_up, tear_down)
 {
@@ -328,8 +332,8 @@ TEST_WITH(test_keys_of_two_names, set_up, tear_down)
         {"{\"a\": 5}", 5}, {"{\"b\": 6}", 6}, {"{\"a\": 7, \"b\": 7}", 7}, {"{}", 3}, {"{\"a\": 7, \"b\": 8}", 0}};
     for (size_t i = 0; i < COUNT(rows); i++) {
         int32_t number = 3, last = 0;
-        const ferry_json_key keys[] = {{.name = "a", .integer = &number, .least = 1, .most = 9, .other = "b"},
-                                       {.name = "c", .integer = &last, .most = 9}};
+        const ferry_json_key keys[] = {{.name = "a", .integer = &number, .min = 1, .max = 9, .other = "b"},
+                                       {.name = "c", .integer = &last, .max = 9}};
         json_t *root = json_loads(rows[i].text, 0, NULL);
         const ferry_json json = {.object = root, .file = "in"};
         if (rows[i].expected == 0)

@@ -2,6 +2,8 @@
 #include "tests/support/plan_bench.h"
 
 #include "base/tensor.h"
+#include "models/plan/plan_tensors.h"
+#include "models/plan/position_tables.h"
 
 enum { P = 30, D = 12 };
 

@@ -3,6 +3,7 @@
 #include "tests/support/import_support.h"
 
 #include "models/plan/plan.h"
+#include "models/plan/plan_tensors.h"
 
 static char *directory;
 static ferry_source *source;

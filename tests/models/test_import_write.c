@@ -3,6 +3,7 @@
 
 #include "base/tensor.h"
 #include "engine/kernels/linear.h"
+#include "models/plan/plan_tensors.h"
 
 static void refuse_plan(const ferry_import_options *options, ferry_status status, const char *what)
 {

@@ -15,8 +15,7 @@ static void note(void *user, const char *message)
     snprintf(found, 300, "%s", message);
 }
 
-static const char english_german[] =
-    "translates from 'en' into 'de', as its name says; 'ferry convert --pair' would say otherwise";
+static const char english_german[] = "translates from 'en' into 'de', as its name says; the option pair overrides it";
 
 /* The names of the two languages: "en eng, de deu"; "": none. What was noted, or NULL, is in `found`. */
 static void check_languages(const char *source, const char *pair, const char *expected)

@@ -1,6 +1,6 @@
 #include "import_support.h"
 
-#include "base/system.h"
+#include "base/files/file_system.h"
 #include "base/tensor.h"
 
 /* ---- directories made from others ---- */

@@ -5,6 +5,7 @@
 #include "import_support.h"
 
 #include "models/plan/plan.h"
+#include "models/plan/position_tables.h"
 
 static ferry_source *source;
 static ferry_import_plan plan;

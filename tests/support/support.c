@@ -2,8 +2,8 @@
 
 #include <inttypes.h>
 
-#include "base/new_file.h"
-#include "base/system.h"
+#include "base/files/new_file.h"
+#include "base/files/file_system.h"
 #include "base/threads.h"
 #include "tools/system/folders.h"
 #include "models/convert.h"
@@ -155,7 +155,7 @@ ferry_status write_new_file(const char *path, const char *text, ferry_error *err
     ferry_new_file file;
     FERRY_TRY(ferry_new_file_open(path, &file, error));
     ferry_status status = ferry_new_file_write(&file, text, strlen(text), error);
-    if (status == FERRY_OK) status = ferry_new_file_rewrite(&file, 0, text, 1, error);
+    if (status == FERRY_OK) status = ferry_new_file_write_at(&file, 0, text, 1, error);
     if (status == FERRY_OK) status = ferry_new_file_finish(&file, error);
     ferry_new_file_close(&file);
     return status;

@@ -60,9 +60,9 @@ char *new_scratch_file(const char *name);
 /* A new directory there. */
 char *scratch_directory(const char *name);
 
-/* As a file of base/new_file.h, whose first byte is written twice. */
+/* As a file of base/files/new_file.h, whose first byte is written twice. */
 ferry_status write_new_file(const char *path, const char *text, ferry_error *error);
-/* How many temporary files of unfinished model files (base/new_file.h) are in the folder of `path`. */
+/* How many temporary files of unfinished model files (base/files/new_file.h) are in the folder of `path`. */
 size_t unfinished_files(const char *path);
 /* The file `path` does not exist, and nothing unfinished lies beside it. */
 void check_no_file(const char *path);

@@ -36,7 +36,7 @@ static bool troubled(void)
     return plan.trouble == FAILURE;
 }
 
-/* Instead of those that base/new_file.c calls (--wrap). */
+/* Instead of those that base/files/new_file.c calls (--wrap). */
 int __wrap_openat(int directory, const char *path, int flags, mode_t mode);
 ssize_t __wrap_pwrite(int descriptor, const void *data, size_t size, off_t offset);
 int __wrap_fsync(int descriptor);

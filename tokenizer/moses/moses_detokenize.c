@@ -217,16 +217,13 @@ static bool list_words(joining *into)
 {
     size_t begin, end = 0, word_capacity = 0, quotation_capacity = 0;
     while (ferry_moses_next_word(into->text, &begin, &end)) {
-        word *words = ferry_array_grow(into->words, &word_capacity, into->count + 1, sizeof *words);
-        if (words == NULL) return false;
-        into->words = words;
-        words[into->count++] = (word){into->text->cells + begin, end - begin};
-        if (!consists_of(&words[into->count - 1], is_quotation)) continue;
-        quotation *quotations =
-            ferry_array_grow(into->quotations, &quotation_capacity, into->quotation_count + 1, sizeof *quotations);
-        if (quotations == NULL) return false;
-        into->quotations = quotations;
-        quotations[into->quotation_count++] = quotation_of(&words[into->count - 1]);
+        word *w = ferry_array_add(&into->words, &into->count, &word_capacity, sizeof *w);
+        if (w == NULL) return false;
+        *w = (word){into->text->cells + begin, end - begin};
+        if (!consists_of(w, is_quotation)) continue;
+        quotation *mark = ferry_array_add(&into->quotations, &into->quotation_count, &quotation_capacity, sizeof *mark);
+        if (mark == NULL) return false;
+        *mark = quotation_of(w);
     }
     return true;
 }

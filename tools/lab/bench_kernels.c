@@ -7,7 +7,7 @@
  *
  *     build/tests/bench_kernels [seconds of one measurement, default 0.01] */
 #include "engine/kernels/linear.h"
-#include "base/system.h"
+#include "base/files/file_system.h"
 #include "bench_machine.h"
 #include "bench_openblas.h"
 #include "statistics.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/system.h"
+#include "base/files/file_system.h"
 #include "tools/command.h"
 
 /* ---- measuring ---- */

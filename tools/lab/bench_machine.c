@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/system.h"
+#include "base/files/file_system.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "engine/ferry_inspect.h"
-#include "base/system.h"
+#include "base/files/file_system.h"
 #include "bench_limits.h"
 #include "cmd_bench.h"
 #include "memory_watch.h"

@@ -1,6 +1,6 @@
 #include "memory_watch.h"
 
-#include "base/system.h"
+#include "base/files/file_system.h"
 
 enum { STACK = 64 << 10 };
 /* Between two looks, which take some 10 microseconds each: a batch of the smallest model lives longer. */

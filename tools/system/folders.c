@@ -20,10 +20,10 @@ static int compare_texts(const void *a, const void *b)
 
 static bool add_name(char ***names, size_t *capacity, size_t *count, const char *name)
 {
-    char **grown = ferry_array_grow(*names, capacity, *count + 1, sizeof *grown), *copy = ferry_text_copy(name);
-    if (grown != NULL) *names = grown;
-    if (grown != NULL && copy != NULL) {
-        grown[(*count)++] = copy;
+    char *copy = ferry_text_copy(name), **added = NULL;
+    if (copy != NULL) added = ferry_array_add(names, count, capacity, sizeof *added);
+    if (added != NULL) {
+        *added = copy;
         return true;
     }
     free(copy);

@@ -1,11 +1,11 @@
-/* What the program needs of files and folders, beyond base/system.h: folders that are held open, private files, streams
- * that are locked or cut. Functions that fail leave the reason in errno. */
+/* What the program needs of files and folders, beyond base/files/file_system.h: folders that are held open, private
+ * files, streams that are locked or cut. Functions that fail leave the reason in errno. */
 #ifndef FERRY_TOOLS_FOLDERS_H
 #define FERRY_TOOLS_FOLDERS_H
 
 #include <stdio.h>
 
-#include "base/system.h"
+#include "base/files/file_system.h"
 
 /* Of a path, and of a name in it, with NUL. */
 enum { FERRY_PATH_MAX = 4096, FERRY_NAME_MAX = 256 };

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/utf8.h"
+#include "models/plan/plan_tensors.h"
 
 /* ---- recognition ---- */
 
@@ -21,13 +21,13 @@ static bool is_folder(const ferry_import_plan *plan, const char *folder)
     return ferry_source_look(plan->source, name.text, &bytes, NULL) == FERRY_OK && ferry_is_ctranslate2(bytes);
 }
 
-/* model.bin is a name that others use, too; the vocabularies' names and what it holds are CTranslate2's own. */
+/* Other systems have a model.bin, too. The names of the vocabularies and the file's contents are CTranslate2's own. */
 static const char *find_folder(const ferry_import_plan *plan)
 {
     return is_folder(plan, "") ? "" : is_folder(plan, "model/") ? "model/" : NULL;
 }
 
-/* Beside weights and a config.json of transformers, model.bin is another copy of the model. */
+/* Beside weights and config.json of transformers, model.bin is a second copy of the model. */
 bool ferry_import_is_ctranslate2(const ferry_import_plan *plan, ferry_json config)
 {
     const char *selected = plan->source->selected;
@@ -52,8 +52,8 @@ const ferry_weights_entry *ferry_ct2_look(const ferry_ctranslate2 *model, const 
 
 ferry_status ferry_ct2_fail(const ferry_ctranslate2 *model, const char *scope, const char *what, ferry_error *error)
 {
-    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%s': %s", model->file,
-                      ferry_printable_view(ferry_text_view(scope)).text, what);
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%s': %s", model->file, ferry_printable_text(scope).text,
+                      what);
 }
 
 double ferry_ct2_number(const ferry_ctranslate2 *model, const char *scope, const char *name, double missing)
@@ -122,7 +122,7 @@ static ferry_status check_kind(const ferry_ctranslate2 *model, ferry_error *erro
         strcmp(name, "TransformerSpec") != 0) {
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
                           "%s: a model of the kind '%s', not an encoder and decoder for translation", model->file,
-                          ferry_printable_view(ferry_text_view(name)).text);
+                          ferry_printable_text(name).text);
     }
     if (model->header.revision > newest_revision)
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: revision %" PRIu32 " of %s is newer than Ferry",
@@ -154,8 +154,8 @@ static const char *attribute_scope(const ferry_ctranslate2 *model, bool decoder)
 static ferry_status read_heads(const ferry_ctranslate2 *model, bool decoder, ferry_stack *stack, ferry_error *error)
 {
     const char *scope = decoder ? "decoder/layer_0/self_attention" : "encoder/layer_0/self_attention";
-    const double usual = strcmp(model->header.specification, "TransformerBig") == 0 ? 16 : 8;
-    const double heads = ferry_ct2_number(model, attribute_scope(model, decoder), "num_heads", usual);
+    const double default_heads = strcmp(model->header.specification, "TransformerBig") == 0 ? 16 : 8;
+    const double heads = ferry_ct2_number(model, attribute_scope(model, decoder), "num_heads", default_heads);
     int32_t inner;
     FERRY_TRY(ferry_ct2_size(model, scope, "linear_1/weight", 2, 1, &inner, error));
     if (!(heads >= 1 && heads <= inner) || inner % (int32_t)heads != 0) {
@@ -254,12 +254,12 @@ static ferry_status read_matrix(void *context, const char *scope, int32_t N, int
     return FERRY_OK;
 }
 
-/* Every attention of a stack must be like its first one, with a key and a value for each head. */
+/* Every attention of a stack must have the shape of its first one, with a key and a value for each head. */
 static ferry_status check_attention(const ferry_ctranslate2 *model, const ferry_stack *stack, ferry_name scope,
                                     ferry_error *error)
 {
-    const double usual = 1 / sqrt((double)stack->head_width);
-    const double scale = ferry_ct2_number(model, scope.text, "queries_scale", usual);
+    const double default_scale = 1 / sqrt((double)stack->head_width);
+    const double scale = ferry_ct2_number(model, scope.text, "queries_scale", default_scale);
     const double heads = ferry_ct2_number(model, scope.text, "num_heads_kv", stack->heads);
     const double width = ferry_ct2_number(model, scope.text, "head_dim", stack->head_width);
     const bool one_key = ferry_ct2_number(model, scope.text, "multi_query", 0) != 0;
@@ -358,8 +358,8 @@ static ferry_status read_sizes(const ferry_ctranslate2 *model, ferry_error *erro
                       model->file, source_scale, target_scale);
 }
 
-/* The attention that is reported: a layer, counted from the end when negative, and the mean of its first heads, or of
- * all if their number is 0. */
+/* The alignment's attention: the mean of the first heads of a layer. A negative layer counts from the end; 0 heads mean
+ * all. */
 static void read_alignment(const ferry_ctranslate2 *model)
 {
     const int32_t layers = model->plan->model.decoder.layer_count, all = model->plan->model.decoder.heads;

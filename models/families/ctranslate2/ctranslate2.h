@@ -2,7 +2,7 @@
 #ifndef FERRY_CTRANSLATE2_CTRANSLATE2_H
 #define FERRY_CTRANSLATE2_CTRANSLATE2_H
 
-#include "models/plan/plan.h"
+#include "models/families/families.h"
 
 enum { FERRY_CTRANSLATE2_CONFIG = 6 }; /* the first version of model.bin that needs config.json */
 
@@ -33,8 +33,8 @@ ferry_name ferry_ct2_join(const char *scope, const char *name);
 
 /* A variable, without counting it as used; NULL if there is none. */
 const ferry_weights_entry *ferry_ct2_look(const ferry_ctranslate2 *model, const char *scope, const char *name);
-/* A number that is a variable of one element, of whatever type; `missing` where there is none. A variable with more
- * elements is not one: it stays unused, which ferry_import_check_unused refuses. */
+/* A number: a variable of one element, of any type; `missing` if it is absent. A variable with more elements stays
+ * unused, which ferry_import_check_unused refuses. */
 double ferry_ct2_number(const ferry_ctranslate2 *model, const char *scope, const char *name, double missing);
 /* Dimension `index` of a variable of `dims` dimensions, within what Ferry reads. */
 ferry_status ferry_ct2_size(const ferry_ctranslate2 *model, const char *scope, const char *name, int32_t dims,

@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "ctranslate2.h"
-#include "base/utf8.h"
+#include "models/plan/plan_tensors.h"
+#include "models/plan/position_tables.h"
 
 enum { MAX_DISTANCE = 1 << 14, MAX_BUCKETS = 1 << 16 };
 /* Choices of the schemes' parameters. */
@@ -27,7 +28,7 @@ static bool in_first_layer(const position_reader *reader, const char *name)
     return ferry_ct2_look(reader->model, layer_scope(reader, 0).text, name) != NULL;
 }
 
-/* A number of each layer's self-attention, which must be the first layer's. */
+/* A number of the self-attention. All layers must have the same. */
 static ferry_status read_common(const position_reader *reader, const char *name, double *value, ferry_error *error)
 {
     const double missing = *value;

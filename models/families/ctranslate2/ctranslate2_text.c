@@ -2,7 +2,9 @@
 #include <string.h>
 
 #include "ctranslate2.h"
-#include "base/utf8.h"
+#include "models/plan/plan_tensors.h"
+#include "models/text/language_tags.h"
+#include "models/text/vocabularies.h"
 
 static int32_t find_token(const ferry_ct2_vocabulary *vocabulary, ferry_view token)
 {
@@ -11,7 +13,7 @@ static int32_t find_token(const ferry_ct2_vocabulary *vocabulary, ferry_view tok
     return -1;
 }
 
-/* Room for `count` tokens, and for one more. */
+/* Allocates `count` + 1 tokens. */
 static ferry_status allocate_tokens(ferry_import_plan *plan, size_t count, ferry_ct2_vocabulary *vocabulary,
                                     ferry_error *error)
 {
@@ -176,7 +178,7 @@ static ferry_status set_ids(const ferry_ctranslate2 *model, ferry_error *error)
 
 /* ---- segmentation ---- */
 
-/* *closes: the caller had to append the end of sentence, as Hugging Face's tokenizers do. */
+/* `closes`: the caller of CTranslate2 appended the end of sentence, as Hugging Face's tokenizers do. */
 static ferry_status read_segmenters(const ferry_ctranslate2 *model, bool *closes, ferry_error *error)
 {
     static const struct {

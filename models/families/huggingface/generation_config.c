@@ -1,14 +1,15 @@
 #include <string.h>
 
 #include "huggingface.h"
+#include "models/text/vocabularies.h"
 
-/* The largest value that a model file has of a search option that is a whole number. */
-static int32_t most(const char *option)
+/* The maximum that a model file may have of an integer search option. */
+static int32_t max_of(const char *option)
 {
     return (int32_t)ferry_schema_find(FERRY_KEYS_DECODING, option)->file_most;
 }
 
-/* Keys whose rules Ferry does not have. `harmless` is the value that switches the rule off. */
+/* Keys of rules that Ferry lacks. `harmless`: the value that switches the rule off. */
 static ferry_status refuse_unsupported(ferry_json json, ferry_error *error)
 {
     static const struct {
@@ -127,13 +128,13 @@ static ferry_status read_suppressed(ferry_import_plan *plan, ferry_json json, fe
     return ferry_import_suppress(plan, more, more_count, error);
 }
 
-/* A larger limit than a model file has, say 10³⁰, is meant to be none: the largest. */
-static ferry_status read_limit(ferry_json json, const char *key, int32_t least, int32_t largest, int32_t *limit,
+/* A limit above a model file's maximum, say 10³⁰, means no limit: it becomes the maximum. */
+static ferry_status read_limit(ferry_json json, const char *key, int32_t min, int32_t largest, int32_t *limit,
                                ferry_error *error)
 {
     const json_t *value = ferry_json_get(json, key);
     if (!json_is_number(value) || json_number_value(value) <= (double)largest)
-        return ferry_json_integer(json, key, least, largest, limit, error);
+        return ferry_json_integer(json, key, min, largest, limit, error);
     *limit = largest;
     return FERRY_OK;
 }
@@ -146,17 +147,17 @@ static ferry_status read_rules(ferry_json json, ferry_decoding *decoding, ferry_
     bool renormalize = false;
     int32_t max_length = 0, max_new_tokens = 0, min_length = 0, min_new_tokens = -1;
     const ferry_json_key keys[] = {
-        {"num_beams", .integer = &decoding->options.beam, 1, most("beam")},
+        {"num_beams", .integer = &decoding->options.beam, 1, max_of("beam")},
         {"length_penalty", .real = &decoding->options.length_penalty},
-        {"min_length", .integer = &min_length, 0, most("min_length")},
-        {"min_new_tokens", .integer = &min_new_tokens, 0, most("min_length")},
+        {"min_length", .integer = &min_length, 0, max_of("min_length")},
+        {"min_new_tokens", .integer = &min_new_tokens, 0, max_of("min_length")},
         {"repetition_penalty", .real = &decoding->options.repetition_penalty},
-        {"no_repeat_ngram_size", .integer = &decoding->options.no_repeat_ngram, 0, most("no_repeat_ngram")},
+        {"no_repeat_ngram_size", .integer = &decoding->options.no_repeat_ngram, 0, max_of("no_repeat_ngram")},
         {"renormalize_logits", .flag = &renormalize},
     };
     FERRY_TRY(ferry_json_read(json, keys, sizeof keys / sizeof keys[0], false, error));
-    FERRY_TRY(read_limit(json, "max_length", 2, most("max_length") + 1, &max_length, error));
-    FERRY_TRY(read_limit(json, "max_new_tokens", 1, most("max_length"), &max_new_tokens, error));
+    FERRY_TRY(read_limit(json, "max_length", 2, max_of("max_length") + 1, &max_length, error));
+    FERRY_TRY(read_limit(json, "max_new_tokens", 1, max_of("max_length"), &max_new_tokens, error));
     decoding->search.renormalize = renormalize;
     if (max_length > 0) decoding->options.max_length = max_length - 1;
     if (max_new_tokens > 0) decoding->options.max_length = max_new_tokens;

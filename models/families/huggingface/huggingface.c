@@ -4,8 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/utf8.h"
 #include "tokenizer/sentencepiece_c.h"
+#include "models/plan/plan_tensors.h"
+#include "models/plan/position_tables.h"
 
 /* ---- families ---- */
 
@@ -78,7 +79,7 @@ static ferry_status check_kind(ferry_json config, const char *class, const ferry
         ferry_text_ends(class, "WithLMHeadModel"))
         return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: architecture '%s' does not translate", config.file,
-                      ferry_printable_view(ferry_text_view(class)).text);
+                      ferry_printable_text(class).text);
 }
 
 /* ---- config.json ---- */
@@ -87,22 +88,22 @@ static ferry_status check_kind(ferry_json config, const char *class, const ferry
 static ferry_status read_config(ferry_import_plan *plan, ferry_json config, const ferry_huggingface_family *family,
                                 ferry_error *error)
 {
-    const int32_t most = FERRY_MAX_SIZE;
+    const int32_t max = FERRY_MAX_SIZE;
     ferry_transformer *model = &plan->model;
     ferry_stack *encoder = &model->encoder, *decoder = &model->decoder;
     const char *activation = family->activation;
     bool scale = family->scale_embedding;
     const ferry_json_key keys[] = {
-        {"d_model", .integer = &model->d_model, 1, most, .other = "hidden_size"},
+        {"d_model", .integer = &model->d_model, 1, max, .other = "hidden_size"},
         {"scale_embedding", .flag = &scale},
         {"tie_word_embeddings", .flag = &model->tied_output},
         {"vocab_size", .integer = &encoder->vocab_size, 1, FERRY_MAX_VOCABULARY},
-        {"encoder_layers", .integer = &encoder->layer_count, 1, most, .other = "num_hidden_layers"},
-        {"encoder_attention_heads", .integer = &encoder->heads, 1, most, .other = "num_attention_heads"},
-        {"encoder_ffn_dim", .integer = &encoder->ffn_width, 1, most},
-        {"decoder_layers", .integer = &decoder->layer_count, 1, most},
-        {"decoder_attention_heads", .integer = &decoder->heads, 1, most},
-        {"decoder_ffn_dim", .integer = &decoder->ffn_width, 1, most},
+        {"encoder_layers", .integer = &encoder->layer_count, 1, max, .other = "num_hidden_layers"},
+        {"encoder_attention_heads", .integer = &encoder->heads, 1, max, .other = "num_attention_heads"},
+        {"encoder_ffn_dim", .integer = &encoder->ffn_width, 1, max},
+        {"decoder_layers", .integer = &decoder->layer_count, 1, max},
+        {"decoder_attention_heads", .integer = &decoder->heads, 1, max},
+        {"decoder_ffn_dim", .integer = &decoder->ffn_width, 1, max},
         {"activation_function", .text = &activation},
     };
     model->d_model = 1024;
@@ -200,7 +201,7 @@ ferry_status ferry_import_activation(const char *file, const char *name, ferry_a
         return FERRY_OK;
     }
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: activation '%s' is not supported", file,
-                      ferry_printable_view(ferry_text_view(name)).text);
+                      ferry_printable_text(name).text);
 }
 
 ferry_status ferry_import_split_heads(const char *file, int32_t d_model, ferry_stack *stack, ferry_error *error)
@@ -262,13 +263,13 @@ ferry_status ferry_huggingface_take_tied(ferry_import_plan *plan, const char *co
                       plan->source->path, plan->prefix);
 }
 
-/* As plan->model.tied_embeddings and tied_output say. */
+/* Adds the embeddings and the output matrix, by plan->model.tied_embeddings and tied_output. */
 static ferry_status add_embeddings(ferry_import_plan *plan, const ferry_huggingface_family *family, ferry_error *error)
 {
     const char *const output = family->output != NULL ? family->output : "lm_head.weight";
     const char *const output_prefix = family->output != NULL ? plan->prefix : "";
     if (family->output != NULL && !plan->model.tied_output) {
-        /* It may be missing, or stored though it is the decoder's embedding. */
+        /* The output matrix may be missing, or be a copy of the decoder's embedding. */
         const ferry_weights_entry *stored = ferry_import_find(plan, plan->prefix, output);
         const ferry_weights_entry *embedding = ferry_import_find(plan, plan->prefix, "decoder.embed_tokens.weight");
         if (stored != NULL)
@@ -380,5 +381,5 @@ ferry_status ferry_import_huggingface(ferry_import_plan *plan, ferry_json config
     return ferry_fail(
         error, FERRY_ERROR_UNSUPPORTED,
         "%s: model type: expected 'marian', 'm2m_100', 'mbart', 't5', 'mt5', 'umt5', 'pegasus' or 'fsmt', found '%s'",
-        config.file, ferry_printable_view(ferry_text_view(found)).text);
+        config.file, ferry_printable_text(found).text);
 }

@@ -3,10 +3,11 @@
 #ifndef FERRY_HUGGINGFACE_HUGGINGFACE_H
 #define FERRY_HUGGINGFACE_HUGGINGFACE_H
 
-#include "models/plan/plan.h"
+#include "models/families/families.h"
+#include "models/text/language_tags.h"
 
-/* A family with BART's layers: what distinguishes it from the others. Numbers and choices are the defaults of its
- * configuration class, for keys that config.json lacks. */
+/* A family with BART's layers. Numbers and choices are defaults of its configuration class, for keys that config.json
+ * lacks. */
 typedef struct ferry_huggingface_family {
     const char *kind; /* ferry.origin.kind */
     int32_t vocab_size;
@@ -49,9 +50,9 @@ void ferry_huggingface_find_prefix(ferry_import_plan *plan, const char *const *p
 ferry_status ferry_huggingface_take_tied(ferry_import_plan *plan, const char *const *names, int32_t V,
                                          const ferry_weights_entry **tensor, ferry_error *error);
 bool ferry_huggingface_same_numbers(const ferry_weights_entry *a, const ferry_weights_entry *b);
-/* Tensors that need not be used: remains of old versions, and buffers that are computed. */
+/* Tensors that may stay unused: remains of old versions, and buffers that are computed. */
 bool ferry_huggingface_is_ignored(ferry_view name);
-/* The SentencePiece model `name`, for both sides; its absence is an error that says what to do. */
+/* The SentencePiece model `name`, for both sides. UNSUPPORTED if it is missing; the message says what to do. */
 ferry_status ferry_huggingface_segmenter(ferry_import_plan *plan, const char *name, ferry_error *error);
 /* "</s>" of `vocabulary` must be one of the model's ends of sentence. */
 ferry_status ferry_huggingface_check_eos(const ferry_import_plan *plan, ferry_json vocabulary, ferry_error *error);
@@ -70,10 +71,6 @@ ferry_status ferry_multilingual_list(ferry_import_plan *plan, const char *codes,
  */
 ferry_status ferry_multilingual_text(ferry_import_plan *plan, const char *form, const char *built_in,
                                      ferry_tag_position source_tag, ferry_error *error);
-/* Takes the tag of one of the languages [count] out of the frame that tokenizer.json's template made of a line;
- * *position becomes where it was. */
-void ferry_multilingual_template(ferry_tokenizer_config *text, const int32_t *languages, int32_t count,
-                                 ferry_tag_position *position);
 /* Languages whose tags go where `source_tag` says, and before the translation; their ids' pieces become the tags with
  * `around` on both sides ("__" of M2M-100). A first token that the model forces and that is a language's becomes the
  * default target. */

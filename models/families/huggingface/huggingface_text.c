@@ -6,8 +6,8 @@
 
 #include "tokenizer/sentencepiece_c.h"
 #include "huggingface.h"
-#include "tokenizer_json.h"
-#include "base/utf8.h"
+#include "models/text/tokenizer_json.h"
+#include "models/text/vocabularies.h"
 
 /* ---- parts that families share ---- */
 
@@ -46,7 +46,7 @@ ferry_status ferry_huggingface_shifted_pieces(ferry_import_plan *plan, int32_t u
     return FERRY_OK;
 }
 
-enum { UNKNOWN_ID = 3, FIRST_PIECE = 3, SHIFT = 1, MAX_ADDED = 1 << 13 };
+enum { UNKNOWN_ID = 3, FIRST_PIECE = 3, SHIFT = 1 };
 
 /* ---- added tokens ---- */
 
@@ -93,9 +93,9 @@ static ferry_status read_tokens(ferry_import_plan *plan, const char *file, const
     FERRY_TRY(ferry_import_optional_json(plan, file, &json, error));
     json_t *list = (json_t *)(uintptr_t)ferry_json_get(json, key);
     const size_t count = json_object_size(list) + json_array_size(list);
-    if (count > MAX_ADDED) {
+    if (count > FERRY_TOKENIZER_JSON_ADDED) {
         return ferry_fail(error, FERRY_ERROR_LIMIT, "%s: %zu added tokens; Ferry reads up to %d", json.file, count,
-                          (int)MAX_ADDED);
+                          (int)FERRY_TOKENIZER_JSON_ADDED);
     }
     *added = (added_tokens){.tokens = ferry_arena_alloc(&plan->arena, count, sizeof *added->tokens)};
     if (added->tokens == NULL) return ferry_fail_memory(error, "added tokens", count * sizeof *added->tokens);
@@ -193,28 +193,6 @@ ferry_status ferry_multilingual_tags(ferry_import_plan *plan, const ferry_import
 
 /* ---- tokenizer.json ---- */
 
-/* Takes the outermost id out of the list, if it is a language's. */
-static bool take_language(const int32_t *languages, int32_t n, bool last, const int32_t **ids, int32_t *count)
-{
-    const int32_t id = *count > 0 ? (*ids)[last ? *count - 1 : 0] : -1;
-    for (int32_t i = 0; i < n; i++) {
-        if (languages[i] != id) continue;
-        *ids += !last;
-        --*count;
-        return true;
-    }
-    return false;
-}
-
-void ferry_multilingual_template(ferry_tokenizer_config *text, const int32_t *languages, int32_t count,
-                                 ferry_tag_position *position)
-{
-    if (take_language(languages, count, false, &text->prefix_ids, &text->prefix_count))
-        *position = FERRY_TAG_PREFIX;
-    else if (take_language(languages, count, true, &text->suffix_ids, &text->suffix_count))
-        *position = FERRY_TAG_SUFFIX;
-}
-
 /* Ids are the model's own. The template has the tag of one source language, which says where tags go. */
 static ferry_status read_tokenizer_json(ferry_import_plan *plan, const char *form, ferry_tag_position source_tag,
                                         ferry_error *error)
@@ -230,7 +208,7 @@ static ferry_status read_tokenizer_json(ferry_import_plan *plan, const char *for
         FERRY_TRY(ferry_import_special(plan, &id, 1, error));
     }
     if (languages.count == 0) return FERRY_OK;
-    ferry_multilingual_template(text, languages.ids, languages.count, &source_tag);
+    ferry_tokenizer_json_take_tag(text, languages.ids, languages.count, &source_tag);
     return ferry_multilingual_tags(plan, &languages, "", source_tag, error);
 }
 

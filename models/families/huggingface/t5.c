@@ -4,7 +4,10 @@
 
 #include "huggingface.h"
 #include "tokenizer/sentencepiece_c.h"
-#include "tokenizer_json.h"
+#include "models/text/tokenizer_json.h"
+#include "models/plan/plan_tensors.h"
+#include "models/plan/position_tables.h"
+#include "models/text/vocabularies.h"
 
 enum { MAX_BUCKETS = 1 << 16, MAX_DISTANCE = 1 << 14 };
 
@@ -35,7 +38,7 @@ typedef struct t5_choices {
 
 static ferry_status read_sizes(ferry_import_plan *plan, ferry_json config, bool mt5, ferry_error *error)
 {
-    const int32_t most = FERRY_MAX_SIZE;
+    const int32_t max = FERRY_MAX_SIZE;
     const char *projection = mt5 ? "gated-gelu" : "relu";
     ferry_transformer *model = &plan->model;
     ferry_stack stack = {.layer_count = mt5 ? 8 : 6,
@@ -48,11 +51,11 @@ static ferry_status read_sizes(ferry_import_plan *plan, ferry_json config, bool 
                          .attention_scale = 1,
                          .vocab_size = mt5 ? 250112 : 32128};
     const ferry_json_key keys[] = {
-        {"d_model", .integer = &model->d_model, 1, most, .other = "hidden_size"},
-        {"d_kv", .integer = &stack.head_width, 1, most, .other = "head_dim"},
-        {"num_heads", .integer = &stack.heads, 1, most, .other = "num_attention_heads"},
-        {"d_ff", .integer = &stack.ffn_width, 1, most},
-        {"num_layers", .integer = &stack.layer_count, 1, most, .other = "num_hidden_layers"},
+        {"d_model", .integer = &model->d_model, 1, max, .other = "hidden_size"},
+        {"d_kv", .integer = &stack.head_width, 1, max, .other = "head_dim"},
+        {"num_heads", .integer = &stack.heads, 1, max, .other = "num_attention_heads"},
+        {"d_ff", .integer = &stack.ffn_width, 1, max},
+        {"num_layers", .integer = &stack.layer_count, 1, max, .other = "num_hidden_layers"},
         {"vocab_size", .integer = &stack.vocab_size, 1, FERRY_MAX_VOCABULARY},
         {"layer_norm_epsilon", .real = &stack.norm_eps},
     };
@@ -66,12 +69,12 @@ static ferry_status read_sizes(ferry_import_plan *plan, ferry_json config, bool 
     FERRY_TRY(ferry_json_text(config, "dense_act_fn", &activation, error));
     FERRY_TRY(ferry_json_bool(config, "is_gated_act", &stack.gated, error));
     FERRY_TRY(ferry_import_activation(config.file, activation, &stack.activation, error));
-    if ((int64_t)stack.heads * stack.head_width > most) {
+    if ((int64_t)stack.heads * stack.head_width > max) {
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: num_heads %d times d_kv %d is above %d", config.file,
-                          (int)stack.heads, (int)stack.head_width, (int)most);
+                          (int)stack.heads, (int)stack.head_width, (int)max);
     }
     model->encoder = model->decoder = stack;
-    return ferry_json_integer(config, "num_decoder_layers", 1, most, &model->decoder.layer_count, error);
+    return ferry_json_integer(config, "num_decoder_layers", 1, max, &model->decoder.layer_count, error);
 }
 
 static ferry_status read_choices(ferry_json config, t5_choices *choices, ferry_error *error)

@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-#include "base/system.h"
-#include "base/utf8.h"
+#include "base/files/file_system.h"
+#include "models/text/language_tags.h"
 
 bool ferry_marian_since(const ferry_marian *marian, int32_t major, int32_t minor, int32_t patch)
 {
@@ -28,24 +28,19 @@ bool ferry_import_is_marian(const ferry_import_plan *plan, ferry_json config)
 
 /* ---- files ---- */
 
-/* Names vary: what decoder.yml lists counts first, then what names and contents say. */
+/* The names of files vary. The list of decoder.yml has priority, then names, then contents. */
 
-static ferry_printable shown(const char *name)
-{
-    return ferry_printable_view(ferry_text_view(name));
-}
-
-/* Up to `most` names that `is` (NULL: any) accepts and that begin with `start` and end with `end`; returns how many
+/* Up to `max` names that `is` (NULL: any) accepts and that begin with `start` and end with `end`; returns how many
  * there are. Files in folders do not count. */
 static size_t collect(const ferry_import_plan *plan, bool (*is)(const ferry_import_plan *plan, const char *name),
-                      const char *start, const char *end, const char **names, size_t most)
+                      const char *start, const char *end, const char **names, size_t max)
 {
     size_t count = 0;
     for (size_t i = 0; i < plan->source->count; i++) {
         const char *name = plan->source->files[i].name;
         if (strchr(name, '/') != NULL || !ferry_text_begins(name, start) || !ferry_text_ends(name, end)) continue;
         if (is != NULL && !is(plan, name)) continue;
-        if (count < most) names[count] = name;
+        if (count < max) names[count] = name;
         count++;
     }
     return count;
@@ -58,13 +53,13 @@ bool ferry_import_is_marian_weights(const ferry_import_plan *plan, const char *n
     ferry_view bytes;
     if (strchr(name, '/') != NULL) return false;
     if (ferry_text_ends(name, ".npz")) return !ferry_text_ends(name, ".optimizer.npz");
-    /* Looking into a file notes it as read, so shortlists and quality models stay closed. */
+    /* Opening a file notes it as read, so shortlists and quality models are excluded by their names. */
     return ferry_text_ends(name, ".bin") && !ferry_text_begins(name, "lex") &&
            !ferry_text_begins(name, "qualityModel") && ferry_source_map(plan->source, name, &bytes, NULL) == FERRY_OK &&
            ferry_is_marian_bin(bytes);
 }
 
-/* A path of decoder.yml as a name of the source: as it stands, or, where it is another machine's, its last part. */
+/* Finds the file of a path in decoder.yml: by the path, or by its last part if the path is of another machine. */
 static ferry_status listed_file(const ferry_import_plan *plan, ferry_json yaml, const char *key, const char *path,
                                 const char **name, ferry_error *error)
 {
@@ -73,7 +68,7 @@ static ferry_status listed_file(const ferry_import_plan *plan, ferry_json yaml, 
     for (size_t i = 0; i < 2; i++)
         if (ferry_source_has(plan->source, *name = tries[i])) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%s': '%s' is not among the files", yaml.file, key,
-                      shown(path).text);
+                      ferry_printable_text(path).text);
 }
 
 static ferry_status find_weights(const ferry_import_plan *plan, ferry_marian *marian, ferry_error *error)
@@ -98,7 +93,7 @@ static ferry_status find_weights(const ferry_import_plan *plan, ferry_marian *ma
     const char *path = plan->source->path;
     if (count == 0) return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: expected a model (.npz, .bin)", path);
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: %zu models: name one of them: '%s', '%s'%s", path, count,
-                      shown(names[0]).text, shown(names[1]).text, count > 2 ? ", …" : "");
+                      ferry_printable_text(names[0]).text, ferry_printable_text(names[1]).text, count > 2 ? ", …" : "");
 }
 
 /* decoder.yml, or what training writes beside the weights: model.npz.decoder.yml. */
@@ -152,8 +147,8 @@ static bool has_pair(const char *name, const pair *wanted)
     return find_pair(name, &found) && ferry_view_equal(found.whole, wanted->whole);
 }
 
-/* "best" and "tiny" could be pairs, too, so that one without a mark between its codes must be in the name of the
- * vocabulary or the shortlist, as well. */
+/* "best" and "tiny" could be pairs. So a pair without a separator must be in the name of the vocabulary or the
+ * shortlist, too. */
 ferry_status ferry_marian_language_pair(ferry_import_plan *plan, const ferry_marian *marian, ferry_error *error)
 {
     pair found;
@@ -165,7 +160,7 @@ ferry_status ferry_marian_language_pair(ferry_import_plan *plan, const ferry_mar
     return ferry_import_guessed_pair(plan, found.source, found.target, error);
 }
 
-/* Of several names, those with the pair of the weights' name, if there are any. */
+/* Moves names with the pair of the weights' name to the front. Returns their number, or `count` if there are none. */
 static size_t keep_pair(const ferry_marian *marian, const char **names, size_t count)
 {
     pair wanted;
@@ -226,7 +221,7 @@ static ferry_status guess_vocabularies(const ferry_import_plan *plan, ferry_mari
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
                       "%s: expected one vocabulary, or one with 'src' and one with 'trg' in its name; found %zu, among "
                       "them '%s' and '%s'",
-                      path, count, shown(names[0]).text, shown(names[1]).text);
+                      path, count, ferry_printable_text(names[0]).text, ferry_printable_text(names[1]).text);
 }
 
 static ferry_status find_vocabularies(const ferry_import_plan *plan, ferry_marian *marian, ferry_error *error)
@@ -279,7 +274,7 @@ static ferry_status find_lexicon(const ferry_import_plan *plan, ferry_marian *ma
     if (count == 1) marian->lexicon = names[0];
     if (count <= 1) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: several shortlists: '%s', '%s'", plan->source->path,
-                      shown(names[0]).text, shown(names[1]).text);
+                      ferry_printable_text(names[0]).text, ferry_printable_text(names[1]).text);
 }
 
 ferry_status ferry_import_marian(ferry_import_plan *plan, ferry_json config, ferry_error *error)

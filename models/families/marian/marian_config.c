@@ -4,12 +4,13 @@
 #include <string.h>
 
 #include "marian.h"
-#include "base/utf8.h"
+#include "models/plan/plan_tensors.h"
+#include "models/plan/position_tables.h"
 
 static ferry_status refuse(ferry_json yaml, const char *key, const char *value, ferry_error *error)
 {
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%s: %s' is not supported", yaml.file, key,
-                      ferry_printable_view(ferry_text_view(value)).text);
+                      ferry_printable_text(value).text);
 }
 
 /* Keys as a table, none of them required. */
@@ -117,7 +118,7 @@ static ferry_status read_norms(const ferry_marian *marian, ferry_stack *stack, f
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
                           "%s: 'transformer-preprocess: %s' of a version before 1.10.24, where keys and values are not "
                           "normalized, is not supported",
-                          config.file, ferry_printable_view(ferry_text_view(before.text)).text);
+                          config.file, ferry_printable_text(before.text).text);
     }
     const char kind = stack->pre_norm ? before.letters[0] : after.letters[1];
     stack->norm = kind == 'r' ? FERRY_RMS_NORM : FERRY_LAYER_NORM;
@@ -137,15 +138,15 @@ static ferry_status read_stack(const ferry_marian *marian, bool decoder, int32_t
                                ferry_error *error)
 {
     const ferry_json config = marian->config;
-    const int32_t most = FERRY_MAX_SIZE;
+    const int32_t max = FERRY_MAX_SIZE;
     const char *activation = "swish";
     int32_t decoder_width = 0;
     *stack = (ferry_stack){.layer_count = 1, .heads = 8, .ffn_width = 2048, .norm_eps = 1e-6f};
     const ferry_json_key keys[] = {
-        {decoder ? "dec-depth" : "enc-depth", .integer = &stack->layer_count, .least = 1, .most = most},
-        {"transformer-heads", .integer = &stack->heads, .least = 1, .most = most},
-        {"transformer-dim-ffn", .integer = &stack->ffn_width, .least = 1, .most = most},
-        {"transformer-decoder-dim-ffn", .integer = &decoder_width, .least = 0, .most = most},
+        {decoder ? "dec-depth" : "enc-depth", .integer = &stack->layer_count, .min = 1, .max = max},
+        {"transformer-heads", .integer = &stack->heads, .min = 1, .max = max},
+        {"transformer-dim-ffn", .integer = &stack->ffn_width, .min = 1, .max = max},
+        {"transformer-decoder-dim-ffn", .integer = &decoder_width, .min = 0, .max = max},
     };
     FERRY_TRY(read_keys(config, keys, error));
     if (decoder && decoder_width > 0) stack->ffn_width = decoder_width;
@@ -230,7 +231,7 @@ ferry_status ferry_marian_decoding(ferry_import_plan *plan, const ferry_marian *
     decoding->options.length_factor = marian->student ? 2 : 3;
     decoding->options.length_extra = 0;
     const int32_t widest = (int32_t)ferry_schema_find(FERRY_KEYS_DECODING, "beam")->file_most;
-    const ferry_json_key keys[] = {{"beam-size", .integer = &decoding->options.beam, .least = 1, .most = widest},
+    const ferry_json_key keys[] = {{"beam-size", .integer = &decoding->options.beam, .min = 1, .max = widest},
                                    {"normalize", .real = &decoding->options.length_penalty},
                                    {"word-penalty", .real = &decoding->search.word_penalty},
                                    {"max-length-factor", .real = &decoding->options.length_factor}};

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "marian.h"
-#include "base/utf8.h"
+#include "models/plan/plan_tensors.h"
 
 /* ---- single tensors ---- */
 
@@ -40,7 +40,7 @@ static ferry_status input_multiplier(ferry_import_plan *plan, const char *matrix
                       ferry_printable_view(entry->tensor.name).text, (double)*value);
 }
 
-/* Integers whose inputs have no multiplier of their own are multiplied as Marian does it: by the sentence. */
+/* Inputs of an integer matrix without a multiplier are scaled for each sentence, as in Marian. */
 static void set_inputs(ferry_import_plan *plan, ferry_import_tensor *tensor, float multiplier)
 {
     if (tensor->source->tensor.type != FERRY_I8) return;
@@ -91,7 +91,7 @@ static const ferry_layer_row final_norm = {"output_norm", "top", "D", .needs = F
 static const ferry_layer_endings norm_endings[2][2] = {{{"_ln_scale", "_ln_bias"}, {"_ln_scale_pre", "_ln_bias_pre"}},
                                                        {{"_rms_scale", NULL}, {"_rms_scale_pre", NULL}}};
 
-/* The numbers in the names of a stack's layers, from 1 on; decoder layers that are tied have an earlier one's. */
+/* The numbers in the names of a stack's layers, from 1. A tied decoder layer has the number of an earlier layer. */
 static ferry_status layer_numbers(ferry_import_plan *plan, const ferry_marian *marian, bool decoder,
                                   const int32_t **numbers, ferry_error *error)
 {
@@ -130,7 +130,7 @@ static ferry_status add_stack(ferry_import_plan *plan, const ferry_marian *maria
                                .context = plan};
     FERRY_TRY(layer_numbers(plan, marian, decoder, &table.numbers, error));
     FERRY_TRY(ferry_import_layers(plan, &table, decoder, error));
-    /* The only operations that the configuration's check lets through besides dropout are norms. */
+    /* After the configuration's check, the only operations besides dropout are norms. */
     FERRY_TRY(ferry_json_text(marian->config, "transformer-postprocess-emb", &emb, error));
     FERRY_TRY(ferry_json_text(marian->config, "transformer-postprocess-top", &top, error));
     table.count = 1;
@@ -176,8 +176,8 @@ static ferry_status add_embeddings(ferry_import_plan *plan, ferry_error *error)
                       source, target);
 }
 
-/* What is no weight: the configuration, tables of approximate search, multipliers of products that the file does not
- * quantize. */
+/* Entries that are no weights: the configuration, tables of approximate search, multipliers of products that the file
+ * does not quantize. */
 static bool is_ignored(ferry_view name)
 {
     static const char *const starts[] = {"special:", "lsh_output_codes", "lsh_output_rotation"};

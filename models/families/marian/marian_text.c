@@ -5,9 +5,11 @@
 #include "models/containers/lexicon.h"
 #include "models/containers/vocabulary_files.h"
 #include "marian.h"
-#include "base/utf8.h"
+#include "models/plan/plan_tensors.h"
+#include "models/text/language_tags.h"
+#include "models/text/vocabularies.h"
 
-/* One side's table, and its ids that mean something. */
+/* The vocabulary of one side, and its special ids. */
 typedef struct side {
     const ferry_texts *pieces; /* [count] */
     int32_t count;
@@ -42,7 +44,7 @@ static ferry_status read_mapping(ferry_import_plan *plan, const char *name, side
     FERRY_TRY(is_mapping ? ferry_yaml_vocabulary(text, label, &plan->arena, &pieces, &found, error)
                          : ferry_lines_vocabulary(text, label, &plan->arena, &pieces, &found, error));
     FERRY_TRY(ferry_import_check_rows(plan, label, found, count, error));
-    /* Rows past the file's entries have no name. */
+    /* Rows past the last entry have no name. */
     FERRY_TRY(ferry_import_pieces(plan, count, &table, error));
     memcpy(table, pieces, (size_t)(found < count ? found : count) * sizeof *table);
     FERRY_TRY(ferry_texts_join(&plan->arena, table, (size_t)count, &words->pieces, error));

@@ -1,5 +1,5 @@
 /* Spools where a file without a name is not to be had: in memory. */
-#include "system.h"
+#include "file_system.h"
 
 #include <string.h>
 

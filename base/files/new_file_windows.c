@@ -6,10 +6,10 @@
 #include <string.h>
 #include <windows.h>
 
-#include "system.h"
-#include "wide_windows.h"
+#include "file_system.h"
+#include "base/wide_windows.h"
 
-enum { MAX_WRITTEN = 1 << 30 };
+enum { MAX_WRITE = 1 << 30 };
 
 static ferry_status fail(const ferry_new_file *file, const char *what, ferry_error *error)
 {
@@ -96,7 +96,7 @@ ferry_status ferry_new_file_write_at(ferry_new_file *file, uint64_t offset, cons
     while (size > 0) {
         OVERLAPPED place = {.Offset = (DWORD)offset, .OffsetHigh = (DWORD)(offset >> 32)};
         DWORD count = 0;
-        if (!WriteFile(handle, data, size < MAX_WRITTEN ? (DWORD)size : MAX_WRITTEN, &count, &place)) {
+        if (!WriteFile(handle, data, size < MAX_WRITE ? (DWORD)size : MAX_WRITE, &count, &place)) {
             ferry_set_errno();
             return fail(file, "cannot write", error);
         }

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "system.h"
+#include "base/system.h"
 
 #define TEMPORARY_START "ferry-"
 #define TEMPORARY_ENDING ".part"
@@ -27,10 +27,4 @@ ferry_status ferry_new_file_write(ferry_new_file *file, const void *data, size_t
     const ferry_status status = ferry_new_file_write_at(file, file->size, data, size, error);
     file->size += size;
     return status;
-}
-
-ferry_status ferry_new_file_rewrite(ferry_new_file *file, uint64_t offset, const void *data, size_t size,
-                                    ferry_error *error)
-{
-    return ferry_new_file_write_at(file, offset, data, size, error);
 }

@@ -30,7 +30,7 @@ static ferry_status add_step(ferry_tokenizer_json *json, const ferry_json_node *
 
 /* ---- normalizers ---- */
 
-/* RFC 4648, section 4, into bytes [text.size / 4 * 3]; false: it is not that. */
+/* Decodes RFC 4648, section 4, into bytes [text.size / 4 * 3]. False if the text is malformed. */
 static bool decode_base64(ferry_view text, char *bytes, size_t *size)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -66,11 +66,11 @@ static ferry_status add_precompiled(ferry_tokenizer_json *json, const ferry_json
     return add_step(json, part, "precompiled", NULL, 0);
 }
 
-/* Texts, and of regular expressions those that occur in published files. */
+/* A pattern is a text, or one of the regular expressions of published files. */
 static ferry_status add_replace(ferry_tokenizer_json *json, const ferry_json_node *part)
 {
     static const struct {
-        const char *regex, *step, *least;
+        const char *regex, *step, *min;
     } runs[] = {{" {2,}", "replace-blanks", "2"},
                 {" +", "replace-blanks", "1"},
                 {"\\s{2,}", "replace-space", "2"},
@@ -87,7 +87,7 @@ static ferry_status add_replace(ferry_tokenizer_json *json, const ferry_json_nod
     FERRY_TRY(ferry_node_text(&regex, &from));
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
         if (!ferry_view_is(from, runs[i].regex)) continue;
-        return add_step(json, part, runs[i].step, (ferry_view[]){ferry_text_view(runs[i].least), to}, 2);
+        return add_step(json, part, runs[i].step, (ferry_view[]){ferry_text_view(runs[i].min), to}, 2);
     }
     return unsupported(&regex, "' {2,}', ' +', '\\s{2,}' or '\\s+'");
 }
@@ -177,7 +177,7 @@ ferry_status ferry_tokenizer_json_steps(ferry_tokenizer_json *json)
 
 /* ---- the decoder ---- */
 
-/* What a Sequence of decoders did so far; each may come once, and only after those before it. */
+/* The last decoder of a Sequence. Each may occur once, in this order. */
 typedef enum decoder_stage { STAGE_NONE, STAGE_METASPACE, STAGE_REPLACE, STAGE_BYTES, STAGE_FUSE, STAGE_STRIP } stage;
 
 static ferry_status read_replace(ferry_tokenizer_config *text, const ferry_json_node *part)
@@ -212,7 +212,7 @@ static ferry_status read_decoder(ferry_tokenizer_config *text, const ferry_json_
 {
     static const struct {
         const char *type;
-        stage stage, first, last; /* those that it may follow */
+        stage stage, first, last; /* stages that may precede it */
     } rows[] = {{"Metaspace", STAGE_METASPACE, STAGE_NONE, STAGE_NONE},
                 {"Replace", STAGE_REPLACE, STAGE_NONE, STAGE_NONE},
                 {"ByteFallback", STAGE_BYTES, STAGE_METASPACE, STAGE_REPLACE},
@@ -376,7 +376,7 @@ static ferry_status read_merges(ferry_tokenizer_json *json, const ferry_json_nod
     return FERRY_OK;
 }
 
-/* Where the package leaves out what no piece covers, or chooses by chance, Ferry has no equal. */
+/* Refuses options with which the package drops uncovered text or chooses at random. */
 static ferry_status read_choices(ferry_tokenizer_json *json, const ferry_json_node *model)
 {
     ferry_tokenizer_config *text = &json->plan->text;
@@ -413,7 +413,7 @@ static ferry_status read_bpe(ferry_tokenizer_json *json, const ferry_json_node *
     FERRY_TRY(read_merges(json, &merges));
     FERRY_TRY(read_choices(json, model));
     text->kind = FERRY_TOKENIZER_BPE;
-    /* Finds merges of pieces that there are not. */
+    /* Creating the merges finds those of missing pieces. */
     ferry_vocabulary words;
     ferry_bpe *bpe;
     FERRY_TRY(ferry_vocabulary_create(json->words, json->word_count, &words, json->error));

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "files_wasm.h"
-#include "system.h"
+#include "base/files_wasm.h"
+#include "file_system.h"
 
 static ferry_spool spool;
 
@@ -19,7 +19,7 @@ ferry_status ferry_new_file_open(const char *path, ferry_new_file *file, ferry_e
 ferry_status ferry_new_file_write_at(ferry_new_file *file, uint64_t offset, const char *data, size_t size,
                                      ferry_error *error)
 {
-    if (offset < spool.size) { /* ferry_new_file_rewrite */
+    if (offset < spool.size) { /* within the bytes that were written */
         memcpy(spool.memory + offset, data, size);
         return FERRY_OK;
     }

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "system.h"
+#include "file_system.h"
 
 #if defined(O_PATH)
 #define FOLDER O_PATH

@@ -1,18 +1,14 @@
 /* Languages by every name that users know: "de", "deu" and "de_DE" mean the same, whatever the model calls it. */
+#include "language_tags.h"
+
 #include <string.h>
 
-#include "plan.h"
-#include "base/utf8.h"
+#include "base/language_names.h"
+#include "vocabularies.h"
 
 enum {
     MAX_NAMES = 16,     /* of one language, without its tag */
     RELATION_STRIDE = 7 /* of `relations` */
-};
-
-static const struct {
-    const char *three, *two, *name; /* two: "" where ISO 639-1 has none */
-} codes[] = {
-#include "base/language_names.inc"
 };
 
 /* A code, three letters or two and a blank, and the ISO 639-3 code that usually means the same to a user: the largest
@@ -40,25 +36,11 @@ typedef struct tag_parts {
     ferry_view variant;  /* "Latn"; empty: none */
 } tag_parts;
 
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
-
-static bool same_name(ferry_view a, ferry_view b)
-{
-    if (a.size != b.size) return false;
-    for (size_t i = 0; i < a.size; i++)
-        if (lower(a.data[i]) != lower(b.data[i])) return false;
-    return true;
-}
-
 /* The text between two marks; all of it unless it has both and something between them. */
 static ferry_view without_marks(ferry_view text, const char *before, const char *after)
 {
     const size_t start = strlen(before), end = strlen(after);
-    if (text.size <= start + end || memcmp(text.data, before, start) != 0) return text;
-    if (memcmp(text.data + text.size - end, after, end) != 0) return text;
+    if (text.size <= start + end || !ferry_view_begins(text, before) || !ferry_view_ends(text, after)) return text;
     return (ferry_view){text.data + start, text.size - start - end};
 }
 
@@ -70,7 +52,8 @@ static tag_parts take_apart(ferry_view tag)
         parts.inside = without_marks(tag, marks[i][0], marks[i][1]);
     const ferry_view inside = parts.inside;
     size_t letters = 0;
-    while (letters < inside.size && lower(inside.data[letters]) >= 'a' && lower(inside.data[letters]) <= 'z') letters++;
+    while (letters < inside.size && (inside.data[letters] | 0x20) >= 'a' && (inside.data[letters] | 0x20) <= 'z')
+        letters++;
     const bool ends = letters == inside.size;
     if (letters < 2 || letters > 3 || !(ends || inside.data[letters] == '_' || inside.data[letters] == '-'))
         return parts;
@@ -85,53 +68,48 @@ static bool is_unusual(const tag_parts *parts)
 {
     static const ferry_view latin[] = {{"ace", 3}, {"bjn", 3}, {"knc", 3}};
     for (size_t i = 0; i < sizeof latin / sizeof latin[0]; i++)
-        if (same_name(parts->language, latin[i])) return same_name(parts->variant, (ferry_view){"Arab", 4});
+        if (ferry_same_letters(parts->language, latin[i]))
+            return ferry_same_letters(parts->variant, (ferry_view){"Arab", 4});
     return false;
 }
 
 /* ---- names ---- */
 
-/* A name belongs to the first who claims it. */
+/* A name belongs to the first language that claims it. */
 static void claim_name(naming *names, int32_t owner, ferry_view name)
 {
     for (int32_t i = 0; i < names->count; i++)
-        if (same_name(names->tags[i], name)) return;
+        if (ferry_same_letters(names->tags[i], name)) return;
     size_t own = 0;
     for (size_t i = 0; i < names->claim_count; i++) {
-        if (same_name(names->claims[i].name, name)) return;
+        if (ferry_same_letters(names->claims[i].name, name)) return;
         own += names->claims[i].owner == owner;
     }
     if (own < MAX_NAMES) names->claims[names->claim_count++] = (claim){name, owner};
 }
 
-/* The codes of ISO 639-1 and ISO 639-3 of the language that one of them names; false where it has but one, or is not
- * known. */
-static bool find_codes(ferry_view code, ferry_view *two, ferry_view *three)
+/* The row of the language with this code of ISO 639-1 or ISO 639-3. NULL if it is unknown, or has one code only. */
+static const ferry_language_name *find_codes(ferry_view code)
 {
-    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
-        *two = ferry_text_view(codes[i].two);
-        *three = ferry_text_view(codes[i].three);
-        if (two->size > 0 && (same_name(code, *two) || same_name(code, *three))) return true;
-    }
-    return false;
+    const ferry_language_name *row = ferry_language_name_find(code);
+    return row != NULL && row->short_code[0] != '\0' ? row : NULL;
 }
 
 static void claim_codes(naming *names, int32_t owner, ferry_view code)
 {
-    ferry_view two, three;
-    const bool known = find_codes(code, &two, &three);
-    claim_name(names, owner, known ? two : code);
-    if (known) claim_name(names, owner, three);
+    const ferry_language_name *row = find_codes(code);
+    claim_name(names, owner, row != NULL ? ferry_text_view(row->short_code) : code);
+    if (row != NULL) claim_name(names, owner, ferry_text_view(row->code));
 }
 
 static void claim_related(naming *names, int32_t owner, ferry_view code)
 {
-    ferry_view two, three;
-    if (!find_codes(code, &two, &three)) three = code;
+    const ferry_language_name *row = find_codes(code);
+    const ferry_view three = row != NULL ? ferry_text_view(row->code) : code;
     for (const char *at = relations; *at != 0; at += RELATION_STRIDE) {
         const ferry_view member = {at, at[2] == ' ' ? 2 : 3}, whole = {at + 3, 3};
-        if (same_name(three, member)) claim_codes(names, owner, whole);
-        if (same_name(three, whole)) claim_codes(names, owner, member);
+        if (ferry_same_letters(three, member)) claim_codes(names, owner, whole);
+        if (ferry_same_letters(three, whole)) claim_codes(names, owner, member);
     }
 }
 
@@ -174,10 +152,27 @@ static ferry_status join_names(ferry_import_plan *plan, const naming *names, int
     return FERRY_OK;
 }
 
+/* ---- lists of tags ---- */
+
+ferry_status ferry_import_add_tag(ferry_import_plan *plan, ferry_import_tags *list, ferry_view tag, int32_t id,
+                                  ferry_error *error)
+{
+    if (list->count == FERRY_IMPORT_MAX_LANGUAGES) {
+        return ferry_fail(error, FERRY_ERROR_LIMIT, "%s: more than %d languages", plan->source->path,
+                          (int)FERRY_IMPORT_MAX_LANGUAGES);
+    }
+    ferry_view *tags = ferry_import_grow(plan, list->tags, list->count, 1, sizeof *tags);
+    int32_t *ids = ferry_import_grow(plan, list->ids, list->count, 1, sizeof *ids);
+    if (tags == NULL || ids == NULL) return ferry_fail_memory(error, "a list of languages", (size_t)list->count);
+    tags[list->count] = tag;
+    ids[list->count] = id;
+    *list = (ferry_import_tags){tags, ids, list->count + 1};
+    return FERRY_OK;
+}
+
 bool ferry_import_is_language(ferry_view code)
 {
-    ferry_view two, three;
-    return find_codes(code, &two, &three);
+    return find_codes(code) != NULL;
 }
 
 ferry_status ferry_import_languages(ferry_import_plan *plan, const ferry_import_tags *list,
@@ -239,6 +234,19 @@ ferry_status ferry_import_tag_pieces(ferry_import_plan *plan, const ferry_texts 
     return *found ? ferry_import_languages(plan, &list, FERRY_TAG_NONE, FERRY_TAG_PREFIX, error) : FERRY_OK;
 }
 
+ferry_status ferry_import_language_pair(ferry_import_plan *plan, ferry_view source, ferry_view target,
+                                        ferry_error *error)
+{
+    static const int32_t roles[] = {FERRY_LANGUAGE_SOURCE, FERRY_LANGUAGE_TARGET};
+    ferry_view tags[] = {source, target};
+    const ferry_import_tags pair = {.tags = tags, .count = 2};
+    FERRY_TRY(ferry_import_languages(plan, &pair, FERRY_TAG_NONE, FERRY_TAG_NONE, error));
+    plan->languages.roles = roles;
+    plan->languages.default_source = 0;
+    plan->languages.default_target = 1;
+    return FERRY_OK;
+}
+
 /* ---- the pair of languages of a model whose files do not say it ---- */
 
 ferry_status ferry_import_guessed_pair(ferry_import_plan *plan, ferry_view source, ferry_view target,
@@ -261,7 +269,7 @@ static int32_t find_language(const ferry_model_languages *languages, ferry_view 
         while ((languages->roles[i] & role) != 0 && rest.size > 0) {
             const ferry_view word = ferry_first_word(rest);
             const size_t step = word.size + (word.size < rest.size);
-            if (same_name(word, name)) return i;
+            if (ferry_same_letters(word, name)) return i;
             rest = (ferry_view){rest.data + step, rest.size - step};
         }
     }
@@ -332,14 +340,14 @@ static bool is_number(ferry_view word)
  * extension may follow them, and no other code precede them. */
 static bool find_pair_in_name(const char *name, ferry_view *source, ferry_view *target)
 {
-    enum { MOST = 16 };
-    ferry_view words[MOST];
+    enum { MAX_WORDS = 16 };
+    ferry_view words[MAX_WORDS];
     size_t count = 0;
     const char *point = strrchr(name, '.'), *end = point != NULL && point != name ? point : name + strlen(name);
     while (name < end) {
         size_t size = strcspn(name, "-_.");
         if (name + size > end) size = (size_t)(end - name);
-        if (count == MOST) return false;
+        if (count == MAX_WORDS) return false;
         words[count++] = (ferry_view){name, size};
         name += size + 1;
     }

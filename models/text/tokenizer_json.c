@@ -7,12 +7,12 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "huggingface.h"
 #include "tokenizer/pieces.h"
 #include "tokenizer/text_rules.h"
 #include "tokenizer/tokenizer.h"
+#include "vocabularies.h"
 
-enum { MAX_ADDED = 1 << 13, MAX_TEMPLATE_IDS = 64 };
+enum { MAX_TEMPLATE_IDS = 64 };
 
 /* ---- values and their positions in the file, which messages name ---- */
 
@@ -39,7 +39,7 @@ static ferry_name describe(const json_t *value)
     if (json_is_object(value)) {
         const char *type = json_string_value(json_object_get(value, "type"));
         if (type == NULL) return ferry_name_format("an object");
-        return ferry_name_format("type '%s'", ferry_printable_view(ferry_text_view(type)).text);
+        return ferry_name_format("type '%s'", ferry_printable_text(type).text);
     }
     if (json_is_string(value)) {
         const ferry_view text = {json_string_value(value), json_string_length(value)};
@@ -77,12 +77,12 @@ ferry_status ferry_node_flag_of(const ferry_json_node *node, const char *key, bo
     return found.value != NULL ? ferry_node_flag(&found, flag) : FERRY_OK;
 }
 
-ferry_status ferry_node_integer(const ferry_json_node *node, int32_t least, int32_t most, int32_t *value)
+ferry_status ferry_node_integer(const ferry_json_node *node, int32_t min, int32_t max, int32_t *value)
 {
     const json_int_t number = json_integer_value(node->value);
-    if (!json_is_integer(node->value) || number < least || number > most)
+    if (!json_is_integer(node->value) || number < min || number > max)
         return ferry_node_fail(node, FERRY_ERROR_FORMAT,
-                               ferry_name_format("an integer from %" PRId32 " to %" PRId32, least, most).text);
+                               ferry_name_format("an integer from %" PRId32 " to %" PRId32, min, max).text);
     *value = (int32_t)number;
     return FERRY_OK;
 }
@@ -108,7 +108,7 @@ typedef struct added_tokens {
     int32_t next;           /* the id of the next token that is none of them */
 } added_tokens;
 
-/* The package does not use the id that the file says. */
+/* The package ignores the id in the file, so it must be the one that the package would give. */
 static ferry_status read_added(ferry_tokenizer_json *json, const ferry_json_node *token, added_tokens *added)
 {
     static const char *const keys[] = {"lstrip", "rstrip", "normalized", "special", "single_word"};
@@ -161,9 +161,9 @@ static ferry_status read_added_tokens(ferry_tokenizer_json *json)
     const ferry_json_node list = ferry_node_get(&json->root, "added_tokens");
     const size_t count = json_array_size(list.value);
     if (list.value != NULL && !json_is_array(list.value)) return ferry_node_fail(&list, FERRY_ERROR_FORMAT, "a list");
-    if (count > MAX_ADDED)
+    if (count > FERRY_TOKENIZER_JSON_ADDED)
         return ferry_fail(json->error, FERRY_ERROR_LIMIT, "%s: '%s': expected at most %d tokens, found %zu", list.file,
-                          list.path.text, (int)MAX_ADDED, count);
+                          list.path.text, (int)FERRY_TOKENIZER_JSON_ADDED, count);
     added_tokens added = {.ids = ferry_arena_alloc(&json->plan->arena, count + 1, sizeof *added.ids),
                           .flags = ferry_arena_alloc(&json->plan->arena, count + 1, sizeof *added.flags),
                           .next = json->word_count};
@@ -265,7 +265,7 @@ ferry_status ferry_tokenizer_json_read(ferry_import_plan *plan, ferry_json file,
     FERRY_TRY(read_added_tokens(json));
     FERRY_TRY(read_template(json));
     FERRY_TRY(ferry_texts_join(&plan->arena, json->pieces, (size_t)json->piece_count, &pieces, error));
-    /* Finds what is broken before anything is written. */
+    /* Creating the rules finds errors before anything is written. */
     ferry_text_rules_config config = text->rules;
     config.pieces = pieces;
     config.piece_count = json->piece_count;
@@ -314,6 +314,28 @@ ferry_status ferry_import_tokenizer_json(ferry_import_plan *plan, ferry_error *e
 
 /* ---- for another system's vocabulary ---- */
 
+/* Takes the outermost id out of the list, if it is a language's. */
+static bool take_language(const int32_t *languages, int32_t n, bool last, const int32_t **ids, int32_t *count)
+{
+    const int32_t id = *count > 0 ? (*ids)[last ? *count - 1 : 0] : -1;
+    for (int32_t i = 0; i < n; i++) {
+        if (languages[i] != id) continue;
+        *ids += !last;
+        --*count;
+        return true;
+    }
+    return false;
+}
+
+void ferry_tokenizer_json_take_tag(ferry_tokenizer_config *text, const int32_t *languages, int32_t count,
+                                   ferry_tag_position *position)
+{
+    if (take_language(languages, count, false, &text->prefix_ids, &text->prefix_count))
+        *position = FERRY_TAG_PREFIX;
+    else if (take_language(languages, count, true, &text->suffix_ids, &text->suffix_count))
+        *position = FERRY_TAG_SUFFIX;
+}
+
 ferry_status ferry_import_fitting_tokenizer_json(ferry_import_plan *plan, ferry_error *error)
 {
     const ferry_tokenizer_config own = plan->text;
@@ -330,7 +352,7 @@ ferry_status ferry_import_fitting_tokenizer_json(ferry_import_plan *plan, ferry_
     }
     ferry_model_languages *languages = &plan->languages;
     if (languages->target_tag == FERRY_TAG_FIRST)
-        ferry_multilingual_template(text, languages->target_ids, languages->count, &languages->source_tag);
+        ferry_tokenizer_json_take_tag(text, languages->target_ids, languages->count, &languages->source_tag);
     return ferry_import_ids(plan, own.suffix_ids, own.suffix_count, &text->suffix_ids, &text->suffix_count, error);
 }
 
@@ -354,7 +376,7 @@ ferry_status ferry_import_compare_tokenizer_json(ferry_import_plan *plan, ferry_
         return ferry_import_note(plan, ferry_name_format("%s is used; %s", model, found.message), error);
     for (int32_t id = kept.source_count - 1; id >= 0; id--) {
         const ferry_view piece = ferry_texts_at(kept.source_pieces, (size_t)id);
-        /* Ids whose text is written in another way, like languages, are no pieces of the SentencePiece model. */
+        /* Empty pieces are ids without a piece of the SentencePiece model, such as languages. */
         if (piece.size == 0 || ferry_view_equal(piece, json.pieces[id])) continue;
         first = id;
         count++;

@@ -1,7 +1,7 @@
-/* tokenizer.json, the file of Hugging Face's package `tokenizers`: everything between a text and ids in one file. What
- * Ferry does not do exactly as that package is refused by name. Private to the importers of Hugging Face's families. */
-#ifndef FERRY_HUGGINGFACE_TOKENIZER_JSON_H
-#define FERRY_HUGGINGFACE_TOKENIZER_JSON_H
+/* tokenizer.json, the file of Hugging Face's package `tokenizers`: all steps between a text and ids. Steps that Ferry
+ * cannot do exactly like that package are refused by name. */
+#ifndef FERRY_TEXT_TOKENIZER_JSON_H
+#define FERRY_TEXT_TOKENIZER_JSON_H
 
 #include "models/plan/plan.h"
 
@@ -15,13 +15,17 @@ ferry_status ferry_import_tokenizer_json(ferry_import_plan *plan, ferry_error *e
 /* The same for a plan that has the vocabulary, tags and frame of another system: pieces must agree, and the file's
  * template adds to the frame. Errors: FORMAT, too, where they differ. */
 ferry_status ferry_import_fitting_tokenizer_json(ferry_import_plan *plan, ferry_error *error);
-/* For a source that has both files: where tokenizer.json does not have the pieces of plan->text at their ids, the plan
- * gets a note. */
+/* For a source with both files: the plan gets a note if tokenizer.json has other pieces than plan->text at some ids. */
 ferry_status ferry_import_compare_tokenizer_json(ferry_import_plan *plan, ferry_error *error);
+
+/* Takes the tag of one of the languages [count] out of the frame that tokenizer.json's template made of a line;
+ * *position becomes where it was. */
+void ferry_tokenizer_json_take_tag(ferry_tokenizer_config *text, const int32_t *languages, int32_t count,
+                                   ferry_tag_position *position);
 
 /* ---- what its parts share ---- */
 
-enum { FERRY_TOKENIZER_JSON_STEPS = 48 };
+enum { FERRY_TOKENIZER_JSON_STEPS = 48, FERRY_TOKENIZER_JSON_ADDED = 1 << 13 /* tokens */ };
 
 /* A value of the file, and its position in it: "normalizer.normalizers[1]". */
 typedef struct ferry_json_node {
@@ -48,10 +52,10 @@ ferry_json_node ferry_node_get(const ferry_json_node *node, const char *key);
 ferry_json_node ferry_node_at(const ferry_json_node *list, size_t index);
 /* "FILE: 'POSITION': expected …, found …". */
 ferry_status ferry_node_fail(const ferry_json_node *node, ferry_status code, const char *expected);
-/* The text, flag or integer (in least … most) of a node, which is required. Errors: FORMAT. */
+/* The text, flag or integer (in min … max) of a node, which is required. Errors: FORMAT. */
 ferry_status ferry_node_text(const ferry_json_node *node, ferry_view *text);
 ferry_status ferry_node_flag(const ferry_json_node *node, bool *flag);
-ferry_status ferry_node_integer(const ferry_json_node *node, int32_t least, int32_t most, int32_t *value);
+ferry_status ferry_node_integer(const ferry_json_node *node, int32_t min, int32_t max, int32_t *value);
 /* The same for the value of `key`; a flag keeps its default where it is absent. */
 ferry_status ferry_node_text_of(const ferry_json_node *node, const char *key, ferry_view *text);
 ferry_status ferry_node_flag_of(const ferry_json_node *node, const char *key, bool *flag);

@@ -1,12 +1,13 @@
+/* Loads SentencePiece models and tables of pieces into a plan, and lists ids. */
+#include "vocabularies.h"
+
 #include <inttypes.h>
 #include <string.h>
 
 #include "models/containers/vocabulary_files.h"
 #include "tokenizer/sentencepiece_c.h"
-#include "plan.h"
-#include "base/utf8.h"
 
-enum { SPM_COST = 48 }; /* bytes of memory for one of the file: a piece of 7 bytes takes 300 */
+enum { SPM_COST = 48 }; /* bytes of memory for one byte of the file: a piece of 7 bytes takes 300 */
 
 ferry_status ferry_import_open_spm(ferry_import_plan *plan, ferry_view model, const char *file, ferry_spm **spm,
                                    ferry_error *error)
@@ -67,7 +68,7 @@ ferry_status ferry_import_vocabulary(ferry_import_plan *plan, ferry_json json, i
     return ferry_texts_join(&plan->arena, table, (size_t)count, pieces, error);
 }
 
-/* Rows without a word that every family has: language tags (NLLB's 202), T5's 100 extra ids, sizes rounded up. */
+/* Rows without a word that every family has: language tags (NLLB's 202), 100 extra ids, sizes rounded up. */
 enum { SPARE_ROWS = 256, SPARE_SHARE = 16 };
 
 ferry_status ferry_import_check_rows(const ferry_import_plan *plan, const char *file, int32_t words, int32_t rows,
@@ -126,22 +127,7 @@ int32_t ferry_import_piece_id(ferry_json json, const char *piece)
     return id != NULL ? (int32_t)json_integer_value(id) : -1;
 }
 
-ferry_status ferry_import_language_pair(ferry_import_plan *plan, ferry_view source, ferry_view target,
-                                        ferry_error *error)
-{
-    static const int32_t roles[] = {FERRY_LANGUAGE_SOURCE, FERRY_LANGUAGE_TARGET};
-    ferry_view tags[] = {source, target};
-    const ferry_import_tags pair = {.tags = tags, .count = 2};
-    FERRY_TRY(ferry_import_languages(plan, &pair, FERRY_TAG_NONE, FERRY_TAG_NONE, error));
-    plan->languages.roles = roles;
-    plan->languages.default_source = 0;
-    plan->languages.default_target = 1;
-    return FERRY_OK;
-}
-
-/* `old` [count] with room for `more` elements after them. Every array that grows here has room for the next power of
- * two, so that its size need not be kept. */
-static void *grow(ferry_import_plan *plan, const void *old, int32_t count, int32_t more, size_t size)
+void *ferry_import_grow(ferry_import_plan *plan, const void *old, int32_t count, int32_t more, size_t size)
 {
     size_t capacity = 1, needed = (size_t)count + (size_t)more;
     while (capacity < (size_t)count) capacity *= 2;
@@ -152,26 +138,10 @@ static void *grow(ferry_import_plan *plan, const void *old, int32_t count, int32
     return grown;
 }
 
-ferry_status ferry_import_add_tag(ferry_import_plan *plan, ferry_import_tags *list, ferry_view tag, int32_t id,
-                                  ferry_error *error)
-{
-    if (list->count == FERRY_IMPORT_MAX_LANGUAGES) {
-        return ferry_fail(error, FERRY_ERROR_LIMIT, "%s: more than %d languages", plan->source->path,
-                          (int)FERRY_IMPORT_MAX_LANGUAGES);
-    }
-    ferry_view *tags = grow(plan, list->tags, list->count, 1, sizeof *tags);
-    int32_t *ids = grow(plan, list->ids, list->count, 1, sizeof *ids);
-    if (tags == NULL || ids == NULL) return ferry_fail_memory(error, "a list of languages", (size_t)list->count);
-    tags[list->count] = tag;
-    ids[list->count] = id;
-    *list = (ferry_import_tags){tags, ids, list->count + 1};
-    return FERRY_OK;
-}
-
 ferry_status ferry_import_ids(ferry_import_plan *plan, const int32_t *ids, int32_t count, const int32_t **list,
                               int32_t *list_count, ferry_error *error)
 {
-    int32_t *result = grow(plan, *list, *list_count, count, sizeof *result), kept = *list_count;
+    int32_t *result = ferry_import_grow(plan, *list, *list_count, count, sizeof *result), kept = *list_count;
     if (result == NULL) return ferry_fail_memory(error, "a list of ids", (size_t)count * sizeof *result);
     for (int32_t i = 0; i < count; i++) {
         bool known = ids[i] < 0;

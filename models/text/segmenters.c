@@ -1,14 +1,17 @@
-/* The segmenter of a vocabulary for which its family found none by name; whether a vocabulary and its segmenter are of
- * one model: their sizes, and what they have in common. */
+/* Finds a segmenter by its contents if the family found none by name. Checks by common pieces whether a vocabulary and
+ * its segmenter are of one model. */
+#include "segmenters.h"
+
 #include <inttypes.h>
 #include <string.h>
 
-#include "models/families/huggingface/tokenizer_json.h"
+#include "tokenizer_json.h"
 #include "tokenizer/sentencepiece_c.h"
+#include "vocabularies.h"
 
-enum { MOST_BYTES = 16 << 20 }; /* of a SentencePiece model: those with 256,000 pieces have 5 MB */
+enum { MAX_BYTES = 16 << 20 }; /* of a SentencePiece model: those with 256,000 pieces have 5 MB */
 
-/* What segmenters mark pieces with, and where a source has such a segmenter. */
+/* The marks that segmenters put on pieces, and the segmenter to expect. */
 static const struct {
     const char *mark;
     bool begins, ends;
@@ -25,14 +28,14 @@ enum { MARKS = sizeof marks / sizeof marks[0] };
 /* For the vocabulary of one side. */
 typedef struct search {
     const ferry_texts *words; /* [count] */
-    int32_t count, named;     /* of them: words that are not empty */
-    const char *file;         /* that they are from; NULL: they are SentencePiece's own */
+    int32_t count, named;     /* named: words that are not empty */
+    const char *file;         /* the file of the words; NULL: they are SentencePiece's own */
     size_t mark;
-    int32_t marked;    /* words that have it */
+    int32_t marked;    /* number of words with the mark */
     const char *found; /* the only file that fits */
-    ferry_view bytes;  /* the first that has the words' pieces */
-    int32_t fits;      /* how many have them, and differ */
-    ferry_name looked; /* what was looked at, and what it lacks */
+    ferry_view bytes;  /* of the first file that has the words' pieces */
+    int32_t fits;      /* number of different files that have them */
+    ferry_name looked; /* for messages: each file that was examined, and its result */
 } search;
 
 /* Side 0, the source, or 1. */
@@ -43,8 +46,8 @@ static search side_of(const ferry_import_plan *plan, size_t i)
                   : (search){text->target_pieces, text->target_count, .file = plan->vocabulary_files[1]};
 }
 
-/* The most frequent mark, if it is one: a few words of a list may begin or end so, too (Maltese: Ġorġ). SentencePiece
- * has "▁" even where all its other pieces are characters. */
+/* Finds the most frequent mark. It must be on 5 % of the words, because unmarked words may begin or end with the same
+ * characters (Maltese: Ġorġ); or it is SentencePiece's "▁", if that is a word itself. */
 static bool find_mark(search *s)
 {
     int32_t marked[MARKS] = {0};
@@ -65,14 +68,14 @@ static bool find_mark(search *s)
 
 /* Per cent. In the models of the tests whose files belong together, the vocabulary has all pieces, and at least 85 % of
  * its words are pieces. */
-enum { USUAL_PIECES = 90, USUAL_WORDS = 75 };
+enum { EXPECTED_PIECES = 90, EXPECTED_WORDS = 75 };
 
 static bool is_ordinary(const ferry_spm *spm, int32_t id)
 {
     return ferry_spm_kind_of(spm, id) == FERRY_SPM_NORMAL;
 }
 
-/* How many pieces of text the SentencePiece model has. */
+/* Number of the SentencePiece model's pieces of text. */
 static int32_t ordinary_pieces(const ferry_spm *spm)
 {
     int32_t count = 0;
@@ -80,7 +83,7 @@ static int32_t ordinary_pieces(const ferry_spm *spm)
     return count;
 }
 
-/* How many of them are words of the vocabulary [count], where each is once. */
+/* Number of pieces of text that are words of the vocabulary [count]. */
 static int32_t common_pieces(const ferry_spm *spm, const ferry_texts *words, int32_t count)
 {
     int32_t common = 0;
@@ -96,17 +99,18 @@ static int32_t per_cent(int32_t part, int32_t whole)
     return whole > 0 ? (int32_t)((int64_t)part * 100 / whole) : 100;
 }
 
-/* Of a joint model nearly all words are pieces; of one of two, for a source and a target that share the words, not. */
+/* Nearly all words are pieces of a joint model. If source and target share the words but have two models, fewer are
+ * pieces of each. */
 static void compare(search *s, const char *name, ferry_view bytes, const ferry_spm *spm)
 {
     const int32_t common = common_pieces(spm, s->words, s->count);
     const int32_t pieces = per_cent(common, ordinary_pieces(spm)), known = per_cent(common, s->named);
-    const bool fits = pieces >= USUAL_PIECES;
+    const bool fits = pieces >= EXPECTED_PIECES;
     if (fits && s->fits > 0 && ferry_view_equal(bytes, s->bytes)) return;
     s->looked = ferry_name_format("%s; %s: %d %% of the pieces are words, and %d %% of the words pieces",
                                   s->looked.text, name, (int)pieces, (int)known);
     if (!fits) return;
-    s->found = known >= USUAL_WORDS && s->fits == 0 ? name : NULL;
+    s->found = known >= EXPECTED_WORDS && s->fits == 0 ? name : NULL;
     s->bytes = bytes;
     s->fits++;
 }
@@ -118,7 +122,7 @@ static ferry_status look(ferry_import_plan *plan, search *s, const char *name, f
     ferry_spm *spm = NULL;
     ferry_error found;
     ferry_status status = ferry_source_look(plan->source, name, &bytes, &found);
-    if (status == FERRY_OK && (bytes.size == 0 || bytes.size > MOST_BYTES || bytes.data[0] != '\n')) return FERRY_OK;
+    if (status == FERRY_OK && (bytes.size == 0 || bytes.size > MAX_BYTES || bytes.data[0] != '\n')) return FERRY_OK;
     if (status == FERRY_OK) status = ferry_import_open_spm(plan, bytes, name, &spm, &found);
     if (status == FERRY_OK) compare(s, name, bytes, spm);
     ferry_spm_destroy(spm);
@@ -143,7 +147,7 @@ ferry_status ferry_import_find_segmenter(ferry_import_plan *plan, ferry_error *e
         FERRY_TRY(ferry_import_segmenters(plan, used, two && other == NULL ? "" : other, error));
         FERRY_TRY(ferry_import_ids(plan, &plan->closing_id, 1, &text->suffix_ids, &text->suffix_count, error));
     } else {
-        /* tokenizer.json, where no SentencePiece model fits; or what was looked at in vain. */
+        /* No SentencePiece model fits: tries tokenizer.json. The error lists the files that were examined. */
         const search *m = &sides[marked];
         ferry_error found;
         const ferry_status status = ferry_import_fitting_tokenizer_json(plan, &found);
@@ -162,15 +166,15 @@ ferry_status ferry_import_find_segmenter(ferry_import_plan *plan, ferry_error *e
 
 /* ---- whether they are of one model ---- */
 
-enum { LEAST_PIECES = 50 }; /* per cent. Where the vocabulary lacks most of them, nothing could be translated. */
+enum { MIN_PIECES = 50 }; /* per cent. A vocabulary with fewer of the pieces could translate nothing. */
 
-enum { FEW_WORDS = 64 }; /* of a vocabulary, from which nothing follows */
+enum { FEW_WORDS = 64 }; /* a smaller vocabulary is not checked */
 
 static ferry_status check_side(const ferry_import_plan *plan, size_t i, const ferry_import_options *options,
                                ferry_error *error)
 {
     const search s = side_of(plan, i);
-    int32_t named = 0, known = 0; /* words, of which one of the plan's SentencePiece models knows some */
+    int32_t named = 0, known = 0; /* known: words that are pieces of one of the plan's SentencePiece models */
     for (size_t k = 0; k < (size_t)s.count; k++) {
         const ferry_view word = ferry_texts_at(s.words, k);
         bool found = false;
@@ -182,7 +186,7 @@ static ferry_status check_side(const ferry_import_plan *plan, size_t i, const fe
     const int32_t pieces = ordinary_pieces(plan->segmenters[i]);
     const int32_t common = common_pieces(plan->segmenters[i], s.words, s.count);
     if (named < FEW_WORDS) return FERRY_OK;
-    const bool related = per_cent(common, pieces) >= LEAST_PIECES;
+    const bool related = per_cent(common, pieces) >= MIN_PIECES;
     ferry_error found;
     const ferry_status status =
         ferry_fail(&found, FERRY_ERROR_FORMAT,
@@ -190,12 +194,12 @@ static ferry_status check_side(const ferry_import_plan *plan, size_t i, const fe
                    plan->segmenter_files[i], pieces, common, named, s.file,
                    related ? "do they belong together?" : "one of the two is another model's");
     if (!related) return ferry_fail(error, status, "%s", found.message);
-    const bool usual = per_cent(common, pieces) >= USUAL_PIECES && per_cent(known, named) >= USUAL_WORDS;
+    const bool usual = per_cent(common, pieces) >= EXPECTED_PIECES && per_cent(known, named) >= EXPECTED_WORDS;
     if (!usual && options->noted != NULL) options->noted(options->user, found.message);
     return FERRY_OK;
 }
 
-/* With two vocabularies: whether each SentencePiece model has more in common with the other's. */
+/* FORMAT if each SentencePiece model has more in common with the other side's vocabulary. */
 static ferry_status check_swapped(const ferry_import_plan *plan, ferry_error *error)
 {
     int32_t common[2][2];

@@ -10,11 +10,11 @@
  *
  * The first write creates the temporary file, ferry-RANDOM.part. ferry_new_file_close removes it; it stays if the
  * process is killed before. */
-#ifndef FERRY_BASE_NEW_FILE_H
-#define FERRY_BASE_NEW_FILE_H
+#ifndef FERRY_FILES_NEW_FILE_H
+#define FERRY_FILES_NEW_FILE_H
 
-#include "bytes.h"
-#include "status.h"
+#include "base/bytes.h"
+#include "base/status.h"
 
 typedef struct ferry_temporary_name {
     char text[sizeof "ferry-0123456789abcdef.part"];
@@ -37,14 +37,12 @@ typedef struct ferry_new_file {
 
 /* Finds the folder and the name for `path`. Creates nothing. Errors: IO. */
 ferry_status ferry_new_file_open(const char *path, ferry_new_file *file, ferry_error *error);
-/* Writes data [size] at `offset` of the temporary file, which the first call creates. Errors: IO. */
+/* Writes at `offset`: replaces bytes that were written, or appends. The first call creates the temporary file. Errors:
+ * IO. */
 ferry_status ferry_new_file_write_at(ferry_new_file *file, uint64_t offset, const char *data, size_t size,
                                      ferry_error *error);
 /* Appends. Errors: IO. */
 ferry_status ferry_new_file_write(ferry_new_file *file, const void *data, size_t size, ferry_error *error);
-/* Overwrites bytes that ferry_new_file_write appended. Errors: IO. */
-ferry_status ferry_new_file_rewrite(ferry_new_file *file, uint64_t offset, const void *data, size_t size,
-                                    ferry_error *error);
 /* Waits until the bytes are on the disk, then renames the file. Errors: IO. */
 ferry_status ferry_new_file_finish(ferry_new_file *file, ferry_error *error);
 /* Required after ferry_new_file_open succeeded, allowed after it failed. */

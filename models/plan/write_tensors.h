@@ -1,0 +1,23 @@
+/* The tensors of a plan, as a model file has them. */
+#ifndef FERRY_PLAN_WRITE_TENSORS_H
+#define FERRY_PLAN_WRITE_TENSORS_H
+
+#include "gguf_write.h"
+#include "plan_tensors.h"
+#include "write.h"
+
+/* The type of a matrix in the model file. */
+ferry_type ferry_import_matrix_type(const ferry_import_tensor *tensor, const ferry_import_options *options);
+/* Whether the model file has a coarse matrix beside this one: this is the output matrix, and the model has no
+ * shortlist. */
+bool ferry_import_has_coarse(const ferry_import_plan *plan, const ferry_import_tensor *tensor,
+                             const ferry_import_options *options);
+/* Declares all tensors, with the scales of int8 matrices and the coarse output matrix. Errors: UNSUPPORTED (a matrix
+ * that int8 cannot hold). */
+ferry_status ferry_import_declare(const ferry_import_plan *plan, ferry_gguf_writer *writer,
+                                  const ferry_import_options *options, ferry_error *error);
+/* Starts the file, and writes the tensors' numbers in the same order. */
+ferry_status ferry_import_append(const ferry_import_plan *plan, ferry_gguf_writer *writer,
+                                 const ferry_import_options *options, ferry_error *error);
+
+#endif
