@@ -59,8 +59,9 @@ bool ferry_input_is_output(const ferry_call *call, const char *path, const char 
 bool ferry_model_is_output(const ferry_call *call, const char *path, const char *role)
 {
     reader r = {.call = call, .role = role};
+    char real[FERRY_PATH_MAX];
     if (!ferry_is_converted(path)) return ferry_input_is_output(call, path, role);
-    ferry_source_visit(path, look, &r);
+    ferry_source_visit(path, look, &r, real);
     return r.found;
 }
 
