@@ -38,14 +38,12 @@ static void make_path(const ferry_cache *cache, const char *name, char path[FERR
     snprintf(path, FERRY_PATH_MAX, "%s/%s", cache->path, name);
 }
 
-/* Opens a file for reading; *descriptor is -1 if there is none. Errors: IO, if anything else has its name, others can
- * write to it, or the folder is no longer the one that was checked. */
-static ferry_status open_own(const ferry_cache *cache, const char *name, int *descriptor, ferry_error *error)
+/* Opens a file of the folder for reading; *descriptor is -1 if there is none. Errors: IO, if anything else has its
+ * name, others can write to it, or the folder is no longer the one that was checked. */
+static ferry_status open_own(const ferry_cache *cache, const char *path, int *descriptor, ferry_error *error)
 {
-    char path[FERRY_PATH_MAX];
     ferry_file_info above, found;
-    make_path(cache, name, path);
-    *descriptor = ferry_folder_open_file(cache->path, name, &above);
+    *descriptor = ferry_folder_open_file(cache->path, ferry_path_base(path), &above);
     const int failure = errno;
     if (*descriptor < 0 && failure == ENOENT) return FERRY_OK;
     /* What cannot be opened this way may be a link or a socket. */
@@ -175,21 +173,19 @@ static void trim(const ferry_cache *cache, const char *made)
 
 /* Converts the source into a file of the folder, and opens that. An error of the file, not of the source, begins with
  * its path. */
-static ferry_status convert(const ferry_cache *cache, const char *source, const char *name, bool quiet, int *descriptor,
+static ferry_status convert(const ferry_cache *cache, const char *source, const char *file, bool quiet, int *descriptor,
                             ferry_error *error)
 {
     const ferry_import_options options = {.type = FERRY_F32};
     ferry_conversion conversion = {.quiet = quiet};
-    char path[FERRY_PATH_MAX];
-    make_path(cache, name, path);
     const unsigned before = ferry_creation_mask(077); /* nobody else may open the file while it is written */
-    ferry_status status = ferry_convert(source, path, &options, &conversion, error);
+    ferry_status status = ferry_convert(source, file, &options, &conversion, error);
     ferry_creation_mask(before);
     FERRY_TRY(status);
-    status = open_own(cache, name, descriptor, error);
+    status = open_own(cache, file, descriptor, error);
     if (status == FERRY_OK && *descriptor < 0)
-        status = ferry_fail(error, FERRY_ERROR_IO, "%s: was removed while %s was converted", path, source);
-    if (status != FERRY_OK) ferry_file_remove(path);
+        status = ferry_fail(error, FERRY_ERROR_IO, "%s: was removed while %s was converted", file, source);
+    if (status != FERRY_OK) ferry_file_remove(file);
     return status;
 }
 
@@ -200,10 +196,10 @@ static ferry_status find_conversion(const ferry_cache *cache, const char *source
     ferry_name name, after;
     FERRY_TRY(ferry_conversion_name(source, &name, error));
     for (int attempt = 0; attempt < ATTEMPTS; attempt++, name = after) {
-        FERRY_TRY(open_own(cache, name.text, descriptor, error));
-        const bool missing = *descriptor < 0;
-        if (missing) FERRY_TRY(convert(cache, source, name.text, quiet, descriptor, error));
         make_path(cache, name.text, file);
+        FERRY_TRY(open_own(cache, file, descriptor, error));
+        const bool missing = *descriptor < 0;
+        if (missing) FERRY_TRY(convert(cache, source, file, quiet, descriptor, error));
         const ferry_status status = ferry_conversion_name(source, &after, error);
         if (status == FERRY_OK && strcmp(name.text, after.text) == 0) {
             ferry_file_touch(file); /* its last use; without it, the file only seems older */
@@ -225,7 +221,6 @@ static ferry_status convert_for_now(const char *source, bool quiet, int *descrip
                                     ferry_error *error)
 {
     ferry_cache folder;
-    const ferry_temporary_name name = ferry_temporary_name_create();
     const char *place = folder_variable("TMPDIR");
     if (place == NULL) place = folder_variable("TEMP");
     if (place == NULL) place = "/tmp";
@@ -234,8 +229,8 @@ static ferry_status convert_for_now(const char *source, bool quiet, int *descrip
     free(real);
     if (!ferry_file_examine(folder.path, &folder.folder)) return fail_to_open(folder.path, errno, error);
     if (folder.folder.kind != FERRY_KIND_FOLDER) return fail_to_open(folder.path, ENOTDIR, error);
-    const ferry_status status = convert(&folder, source, name.text, quiet, descriptor, error);
-    make_path(&folder, name.text, file);
+    make_path(&folder, ferry_temporary_name_create().text, file);
+    const ferry_status status = convert(&folder, source, file, quiet, descriptor, error);
     if (status == FERRY_OK) ferry_file_remove(file);
     return status;
 }
