@@ -8,7 +8,6 @@
 #include "base/new_file.h"
 #include "base/system.h"
 #include "base/utf8.h"
-#include "tools/system/folders.h"
 #include "tools/system/terminal.h"
 #include "conversion_cache.h"
 #include "progress.h"

@@ -1,6 +1,7 @@
 /* Files and folders with names beyond ASCII, on every system. */
 #include "base/system.h"
 #include "tools/system/folders.h"
+#include "tools/system/terminal.h"
 
 #include <errno.h>
 

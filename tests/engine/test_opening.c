@@ -15,7 +15,7 @@
 #endif
 
 #include "base/system.h"
-#include "tools/system/folders.h"
+#include "tools/system/terminal.h"
 #include "engine/api/model.h"
 #include "engine/file/model_file.h"
 #include "engine/file/schema.h"

@@ -1,9 +1,7 @@
-/* What the program needs of files and folders, beyond base/system.h: folders, private files, streams that are locked or
- * cut. Functions that fail leave the reason in errno. */
+/* What the program needs of folders and private files, beyond base/system.h. Functions that fail leave the reason in
+ * errno. */
 #ifndef FERRY_TOOLS_FOLDERS_H
 #define FERRY_TOOLS_FOLDERS_H
-
-#include <stdio.h>
 
 #include "base/system.h"
 
@@ -26,17 +24,5 @@ bool ferry_file_remove(const char *path);
 void ferry_file_touch(const char *path);
 /* umask(), where there is one: from now on, new files lack these permissions. Returns those of before. */
 unsigned ferry_creation_mask(unsigned mask);
-
-/* ---- streams ---- */
-
-/* fopen(). */
-FILE *ferry_stream_open(const char *path, const char *mode);
-int ferry_stream_descriptor(FILE *stream);
-/* Keeps other processes that ask for the same from writing the file, until this one closes any descriptor of it or
- * ends. False: another one has it, *holder (0: its number is not known). What is no file, or on a disk without locks,
- * may have several writers. */
-bool ferry_stream_lock(FILE *stream, int64_t *holder);
-/* Cuts off what is behind the first `size` bytes of the file, and continues there. */
-bool ferry_stream_cut(FILE *stream, uint64_t size);
 
 #endif
