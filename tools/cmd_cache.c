@@ -3,90 +3,64 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "cache_folder.h"
 #include "command.h"
-#include "arguments.h"
+#include "conversion_cache.h"
 
 static double megabytes(uint64_t bytes)
 {
     return (double)bytes / 1e6;
 }
 
-static const char *plural(size_t count)
+/* "\tSIZE\tTIME", after the name, which begins with that of a source. */
+static void print_file(const ferry_cache_file *file)
 {
-    return count == 1 ? "" : "s";
+    char used[32] = "";
+    const struct tm *local = localtime(&file->used);
+    if (local != NULL) strftime(used, sizeof used, "%Y-%m-%d %H:%M", local);
+    ferry_printable_write(stdout, ferry_text_view(file->name.text));
+    printf("\t%.1f MB\t%s\n", megabytes(file->size), used);
 }
 
-/* The end of the last line. */
-static void print_folder(const ferry_cache_folder *folder)
+/* Lists the files, or removes them. */
+static int go_through(const ferry_cache *cache, bool clear)
 {
-    fputs(", in ", stdout);
-    ferry_printable_write(stdout, ferry_text_view(folder->path));
+    ferry_cache_file *files;
+    size_t count, done = 0, in_use = 0;
+    uint64_t bytes = 0;
+    if (!ferry_cache_list(cache, &files, &count)) return FERRY_EXIT_FAILED;
+    for (size_t i = 0; i < count; i++) {
+        const bool stays = clear && files[i].in_use;
+        if (stays) in_use++;
+        if (stays || (clear && !ferry_cache_remove(cache, files[i].name.text))) continue;
+        if (!clear) print_file(&files[i]);
+        done++;
+        bytes += files[i].size;
+    }
+    free(files);
+    printf("%zu file%s%s, %.1f MB%s, in ", done, done == 1 ? "" : "s", clear ? " removed" : "", megabytes(bytes),
+           clear ? " freed" : "");
+    ferry_printable_write(stdout, ferry_text_view(cache->path));
     putchar('\n');
-}
-
-static int list(const ferry_cache_folder *folder, const ferry_cache_file *files, size_t count)
-{
-    uint64_t total = 0;
-    for (size_t i = 0; i < count; i++) {
-        char used[32] = "";
-        const struct tm *local = localtime(&files[i].used);
-        if (local != NULL) strftime(used, sizeof used, "%Y-%m-%d %H:%M", local);
-        ferry_printable_write(stdout, ferry_text_view(files[i].name.text)); /* it begins with the name of a source */
-        printf("\t%.1f MB\t%s\n", megabytes(files[i].size), used);
-        total += files[i].size;
-    }
-    printf("%zu file%s, %.1f MB", count, plural(count), megabytes(total));
-    print_folder(folder);
-    return FERRY_EXIT_OK;
-}
-
-static int clear(const ferry_cache_folder *folder, const ferry_cache_file *files, size_t count)
-{
-    uint64_t freed = 0;
-    size_t removed = 0, in_use = 0, failed = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (files[i].in_use) {
-            in_use++;
-        } else if (ferry_cache_remove(folder, files[i].name.text)) {
-            removed++;
-            freed += files[i].size;
-        } else {
-            failed++;
-        }
-    }
-    printf("%zu file%s removed, %.1f MB freed", removed, plural(removed), megabytes(freed));
-    print_folder(folder);
     if (in_use > 0) ferry_complain("files stay: %zu, younger than a day: another process may be writing", in_use);
-    return failed == 0 ? FERRY_EXIT_OK : FERRY_EXIT_FAILED;
+    return ferry_finish_output(done + in_use == count ? FERRY_EXIT_OK : FERRY_EXIT_FAILED);
 }
 
 static int run(const ferry_call *call)
 {
-    static const struct {
-        const char *name;
-        int (*run)(const ferry_cache_folder *folder, const ferry_cache_file *files, size_t count);
-    } actions[] = {{"list", list}, {"clear", clear}};
-    ferry_cache_folder folder;
-    ferry_cache_file *files;
-    size_t count, action = 0;
-    while (action < 2 && strcmp(call->arguments.operands[0], actions[action].name) != 0) action++;
-    if (action == 2) {
-        ferry_near_miss miss = ferry_near_miss_of(ferry_text_view(call->arguments.operands[0]));
-        for (action = 0; action < 2; action++) ferry_near_miss_try(&miss, "", ferry_text_view(actions[action].name));
-        ferry_complain("cache: expected 'list' or 'clear', found '%s'; %s", call->arguments.operands[0],
+    const char *action = call->arguments.operands[0];
+    const bool clear = strcmp(action, "clear") == 0;
+    ferry_cache cache;
+    ferry_error error;
+    if (!clear && strcmp(action, "list") != 0) {
+        ferry_near_miss miss = ferry_near_miss_of(ferry_text_view(action));
+        ferry_near_miss_try(&miss, "", ferry_text_view("list"));
+        ferry_near_miss_try(&miss, "", ferry_text_view("clear"));
+        ferry_complain("cache: expected 'list' or 'clear', found '%s'; %s", action,
                        ferry_near_miss_question(&miss, "try 'ferry help cache'").text);
         return FERRY_EXIT_USAGE;
     }
-    ferry_error error;
-    if (!ferry_succeeded(ferry_cache_folder_open(&folder, false, &error), &error)) return FERRY_EXIT_FAILED;
-    int status = FERRY_EXIT_FAILED;
-    if (ferry_cache_list(&folder, &files, &count)) {
-        status = actions[action].run(&folder, files, count);
-        free(files);
-    }
-    ferry_cache_folder_close(&folder);
-    return ferry_finish_output(status);
+    if (!ferry_succeeded(ferry_cache_open(&cache, false, &error), &error)) return FERRY_EXIT_FAILED;
+    return go_through(&cache, clear);
 }
 
 const ferry_command ferry_command_cache = {

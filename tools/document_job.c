@@ -6,7 +6,7 @@
 
 #include "base/system.h"
 #include "base/utf8.h"
-#include "tools/system/folders.h"
+#include "tools/system/terminal.h"
 #include "line_reader.h"
 #include "progress.h"
 #include "output_file.h"

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/system.h"
-#include "tools/system/folders.h"
 #include "tools/system/terminal.h"
 #include "documents/kept_text.h"
 #include "progress.h"

@@ -8,7 +8,6 @@
 #include "base/files/new_file.h"
 #include "base/files/file_system.h"
 #include "base/utf8.h"
-#include "tools/system/folders.h"
 #include "tools/system/terminal.h"
 #include "conversion_cache.h"
 #include "progress.h"
@@ -59,8 +58,9 @@ bool ferry_input_is_output(const ferry_call *call, const char *path, const char 
 bool ferry_model_is_output(const ferry_call *call, const char *path, const char *role)
 {
     reader r = {.call = call, .role = role};
+    char real[FERRY_PATH_MAX];
     if (!ferry_is_converted(path)) return ferry_input_is_output(call, path, role);
-    ferry_source_visit(path, look, &r);
+    ferry_source_visit(path, look, &r, real);
     return r.found;
 }
 

@@ -5,7 +5,7 @@
 
 #include "base/system.h"
 #include "base/utf8.h"
-#include "tools/system/folders.h"
+#include "tools/system/terminal.h"
 #include "command.h"
 
 enum { MOST_CHECKED = 16 };

@@ -8,10 +8,14 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "tools/system/folders.h"
 #include "engine/file/schema.h"
 
-enum { DEPTH = 1 }; /* of the folders below the source that may hold files of a model */
+enum {
+    DEPTH = 1, /* of the folders below the source that may hold files of a model */
+    MAX_BASE = 40,
+    HASH_DIGITS = 2 * SHA256_DIGEST_SIZE
+};
+#define ENDING ".gguf"
 
 static void add_text(struct sha256_ctx *hash, const char *text)
 {
@@ -66,52 +70,53 @@ static bool visit_folder(const char *folder, int depth, ferry_source_visitor *vi
     return true;
 }
 
-/* False and errno on failure. */
-static bool find_real(const char *source, char path[FERRY_PATH_MAX])
+bool ferry_source_visit(const char *source, ferry_source_visitor *visit, void *user, char real[FERRY_PATH_MAX])
 {
-    char *real = ferry_path_real(source);
-    if (real == NULL) return false;
-    const bool fits = (size_t)snprintf(path, FERRY_PATH_MAX, "%s", real) < FERRY_PATH_MAX;
-    free(real);
+    ferry_file_info file;
+    char folder[FERRY_PATH_MAX], *found = ferry_path_real(source);
+    if (found == NULL) return false;
+    const bool fits = (size_t)snprintf(real, FERRY_PATH_MAX, "%s", found) < FERRY_PATH_MAX;
+    free(found);
     if (!fits) errno = ENAMETOOLONG;
-    return fits;
-}
-
-/* `source`: its real path. */
-static bool visit_source(const char *source, ferry_source_visitor *visit, void *user)
-{
-    char folder[FERRY_PATH_MAX];
-    ferry_file_info status;
-    if (!ferry_file_examine(source, &status)) return false;
-    if (status.kind == FERRY_KIND_FOLDER) return visit_folder(source, 0, visit, user);
-    visit(user, source, &status);
-    if (ferry_text_ends(source, ".zip")) return true;
-    snprintf(folder, sizeof folder, "%s", source);
+    if (!fits || !ferry_file_examine(real, &file)) return false;
+    if (file.kind == FERRY_KIND_FOLDER) return visit_folder(real, 0, visit, user);
+    visit(user, real, &file);
+    if (ferry_text_ends(real, ".zip")) return true;
+    snprintf(folder, sizeof folder, "%s", real);
     *strrchr(folder, '/') = '\0';
     return visit_folder(folder[0] != '\0' ? folder : "/", 0, visit, user);
 }
 
-void ferry_source_visit(const char *source, ferry_source_visitor *visit, void *user)
+/* As much of the name as the name of a conversion begins with: whole characters. */
+static int size_of_base(const char *base)
 {
-    char path[FERRY_PATH_MAX];
-    if (find_real(source, path)) visit_source(path, visit, user);
+    size_t size = strlen(base);
+    if (size <= MAX_BASE) return (int)size;
+    for (size = MAX_BASE; size > 0 && ((unsigned char)base[size] & 0xC0) == 0x80;) size--;
+    return (int)size;
 }
 
-ferry_status ferry_source_state_find(const char *source, ferry_source_state *state, ferry_error *error)
+ferry_status ferry_conversion_name(const char *source, ferry_name *name, ferry_error *error)
 {
     struct sha256_ctx hash;
     uint8_t digest[SHA256_DIGEST_SIZE];
+    char real[FERRY_PATH_MAX], digits[HASH_DIGITS];
     sha256_init(&hash);
     add_text(&hash, FERRY_VERSION);
     add_text(&hash, ferry_name_format("%d", (int)FERRY_FILE_FORMAT).text);
-    bool found = find_real(source, state->path);
-    if (found) {
-        add_text(&hash, state->path);
-        found = visit_source(state->path, add_file, &hash);
-    }
-    if (!found) return ferry_fail(error, FERRY_ERROR_IO, "%s: cannot open: %s", source, strerror(errno));
+    if (!ferry_source_visit(source, add_file, &hash, real))
+        return ferry_fail(error, FERRY_ERROR_IO, "%s: cannot open: %s", source, strerror(errno));
+    add_text(&hash, real);
     sha256_digest(&hash, sizeof digest, digest);
-    ferry_hex_digits(digest, sizeof digest, state->hash);
-    state->hash[FERRY_STATE_DIGITS] = '\0';
+    ferry_hex_digits(digest, sizeof digest, digits);
+    const char *base = ferry_path_base(real)[0] != '\0' ? ferry_path_base(real) : "model";
+    *name = ferry_name_format("%.*s-%.*s" ENDING, size_of_base(base), base, (int)HASH_DIGITS, digits);
     return FERRY_OK;
+}
+
+bool ferry_is_conversion_name(const char *name)
+{
+    const size_t size = strlen(name), tail = 1 + HASH_DIGITS + strlen(ENDING);
+    return size >= tail && name[size - tail] == '-' && ferry_text_ends(name, ENDING) &&
+           strspn(name + size - tail + 1, "0123456789abcdefABCDEF") == HASH_DIGITS;
 }

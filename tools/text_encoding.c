@@ -24,10 +24,7 @@ static const signature signatures[] = {
     AT(0, "\xFF\xFE\0\0", "UTF-32 (little-endian)"), /* before UTF-16's mark */
     AT(0, "\0\0\xFE\xFF", "UTF-32 (big-endian)"),
     AT(0, "\x1F\x8B", "a gzip file"),
-    AT(0,
-       "\xFD"
-       "7zXZ\0",
-       "an xz file"),
+    AT(0, "\3757zXZ\0", "an xz file"), /* octal: 'E' and '7' would be hexadecimal digits */
     AT(0, "\x28\xB5\x2F\xFD", "a zstd file"),
     AT(4, "1AY&SY", "a bzip2 file"),
     AT(0, "PK\3\4", "a zip file, as those of Word, Excel, OpenDocument and EPUB are"),
@@ -41,10 +38,7 @@ static const signature signatures[] = {
     AT(0, "\xFF\xD8\xFF", "a JPEG picture"),
     AT(0, "GIF87a", "a GIF picture"),
     AT(0, "GIF89a", "a GIF picture"),
-    AT(0,
-       "\x7F"
-       "ELF",
-       "an ELF program"),
+    AT(0, "\177ELF", "an ELF program"),
     AT(0, "MZ\x90\0", "a Windows program"),
     AT(0, "SQLite format 3\0", "an SQLite database"),
     AT(0, "GGUF\3\0", "a model file (GGUF)"),

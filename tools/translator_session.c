@@ -19,27 +19,34 @@
 #define SHIPPED "tatoeba-en-de.gguf"
 #define NO_MODEL "no model: use -m FILE or set FERRY_MODEL"
 
-/* `role`: what names the model; `note` ends a message about the file. */
+/* `role`: what names the model; `note` ends a message about the file. A conversion that proves damaged is removed, and
+ * made once more. */
 static ferry_model *open_model(const ferry_call *call, const char *path, const char *role, const char *note)
 {
+    const bool quiet = ferry_is_given(call, FERRY_OPTION_QUIET);
     char file[FERRY_PATH_MAX];
-    int descriptor;
     ferry_model *model;
     ferry_error error;
+    ferry_status status = FERRY_OK;
     const char *isa = ferry_environment("FERRY_ISA");
     if (ferry_model_is_output(call, path, role)) return NULL;
-    if (!ferry_find_model_file(path, ferry_is_given(call, FERRY_OPTION_QUIET), &descriptor, file)) return NULL;
-    const bool written = descriptor >= 0 && ferry_input_is_output(call, file, role);
-    const ferry_status status = written           ? FERRY_ERROR_IO
-                                : descriptor >= 0 ? ferry_inspect_open_fd(descriptor, file, isa, &model, &error)
-                                                  : ferry_inspect_open(path, isa, NULL, &model, &error);
-    if (descriptor >= 0) ferry_descriptor_close(descriptor);
-    if (written) return NULL;
+    for (bool repeated = false, again = true; again; repeated = true) {
+        int descriptor;
+        if (!ferry_find_model_file(path, quiet, &descriptor, file)) return NULL;
+        const bool written = descriptor >= 0 && ferry_input_is_output(call, file, role);
+        if (!written)
+            status = descriptor >= 0 ? ferry_inspect_open_fd(descriptor, file, isa, &model, &error)
+                                     : ferry_inspect_open(path, isa, NULL, &model, &error);
+        if (descriptor >= 0) ferry_descriptor_close(descriptor);
+        if (written) return NULL;
+        again = status == FERRY_ERROR_FORMAT && descriptor >= 0 && !repeated && ferry_file_remove(file);
+        if (again && !quiet) ferry_complain("%s; it is removed, and %s is converted once more", error.message, path);
+    }
     if (status == FERRY_ERROR_ARGUMENT)
         ferry_complain("FERRY_ISA: %s; known are " FERRY_ISA_NAMES, error.message);
     else if (status != FERRY_OK)
         ferry_complain("%s%s", error.message, note);
-    return model;
+    return status == FERRY_OK ? model : NULL;
 }
 
 ferry_model *ferry_open_model(const ferry_call *call, const char *path)

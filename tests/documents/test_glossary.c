@@ -101,6 +101,7 @@ TEST(test_formats)
     static const char tea[] = "green tea=A & B";
     check(tea, "html", "<p>the <b>green tea</b> and\ngreen\n tea</p>", NULL,
           "<p>THE <b>A &amp; B</b> AND A &amp; B</p>");
+    check(tea, "html", "<p>the green\r\ntea</p>", NULL, "<p>THE A &amp; B</p>"); /* CR LF ends no paragraph */
     check(tea, "html", "<p>green <b>tea</b> and green&#32;tea</p>", NULL, "<p>GREEN <b>TEA</b> AND A &amp; B</p>");
     check(tea, "html", "<td>green tea</td><img alt='green tea'>", NULL, "<td>A &amp; B</td><img alt='A &amp; B'>");
     check(tea, "markdown", "*ab* green\ntea ab", NULL, "*AB* A & B AB");

@@ -20,6 +20,7 @@ typedef struct work {
     size_t lines;
     bool whole_text; /* texts[0] is one */
     bool scored;     /* each with itself as its translation */
+    bool prefixed;   /* each with itself as its beginning, which is repaired */
     ferry_text texts[MOST_LINES];
     ferry_result *expected;
     ferry_model *opened;
@@ -32,6 +33,7 @@ static ferry_status translate(work *w, ferry_translator *translator, ferry_resul
     static const int32_t ids[] = {5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 2, 3}, offsets[] = {0, 1, 10, MOST_IDS};
     if (w->lines == 0) return ferry_inspect_generate(translator, ids, offsets, 3, result, error);
     if (w->scored) return ferry_score(translator, w->texts, w->texts, w->lines, result, error);
+    if (w->prefixed) return ferry_translate_prefixed(translator, w->texts, w->texts, w->lines, result, error);
     if (w->whole_text) return ferry_translate_text(translator, w->texts[0], result, error);
     return ferry_translate(translator, w->texts, w->lines, result, error);
 }
@@ -40,7 +42,7 @@ static void check_same(const ferry_result *found, const ferry_result *expected)
 {
     assert_int_equal(ferry_result_count(found), ferry_result_count(expected));
     for (size_t i = 0; i < ferry_result_count(expected); i++) {
-        assert_int_equal(ferry_result_outcome(found, i)->status, FERRY_OK);
+        assert_int_equal(ferry_result_outcome(found, i)->status, ferry_result_outcome(expected, i)->status);
         assert_same_line(found, i, expected, i);
     }
 }
@@ -307,8 +309,9 @@ PIECES_TEST(test_other_calls)
 {
     work text = {.lines = 1, .whole_text = true, .texts = {{" a b. C d!\n\n k \xFF c. E\n", 22}}};
     work scores = lines_of_pieces(), unknown = lines_of_pieces();
-    work *const works[] = {&text, &scores, &unknown};
-    static const char *const names[] = {"a text", "scoring", "unknown words, parts"};
+    work prefixed = {.lines = 1, .prefixed = true, .texts = {{"k \xFF c", 5}}}; /* the model cannot write it */
+    work *const works[] = {&text, &scores, &unknown, &prefixed};
+    static const char *const names[] = {"a text", "scoring", "unknown words, parts", "prefixes"};
     for (size_t i = 0; i < COUNT(works); i++) {
         works[i]->model = model;
         take_defaults(works[i]);
@@ -323,6 +326,7 @@ PIECES_TEST(test_other_calls)
     unknown.search.forced_first_id = model->file.text.source_unk_id;
     for (size_t i = 0; i < COUNT(works); i++) fail_translating(works[i], names[i]);
     assert_true(ferry_result_text(unknown.expected, 0, 0).data[0] != '<');
+    assert_int_equal(ferry_result_outcome(prefixed.expected, 0)->status, FERRY_ERROR_ARGUMENT);
     for (size_t i = 0; i < COUNT(works); i++) ferry_result_destroy(works[i]->expected);
 }
 

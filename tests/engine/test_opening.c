@@ -15,9 +15,10 @@
 #endif
 
 #include "base/system.h"
-#include "tools/system/folders.h"
 #include "engine/api/info.h"
 #include "engine/lines/model.h"
+#include "tools/system/folders.h"
+#include "tools/system/terminal.h"
 #include "engine/file/model_file.h"
 #include "engine/file/schema.h"
 #include "engine/kernels/kernels.h"

@@ -1,6 +1,8 @@
 /* What steers a translation: partial texts while it is made, a given beginning, other words in one place, chance. */
+#define _XOPEN_SOURCE 700 /* nanosleep */
 #include <math.h>
 #include <pthread.h>
+#include <time.h>
 
 #include "engine/search/decoding.h"
 #include "tests/support/shipped_model.h"
@@ -28,6 +30,8 @@ typedef struct told {
     char text[LINES][512]; /* the last of each line */
     int calls[LINES], cancel_at, total;
     int inside; /* written without a lock: calls do not overlap */
+    bool slow;  /* calls take long enough for others to come, if they may */
+    bool overlapped;
     pthread_t thread;
     bool other_thread;
 } told;
@@ -37,7 +41,8 @@ static int note(void *user, size_t line, ferry_text text)
 {
     told *t = user;
     assert_true(line < LINES && text.data != NULL && text.size < sizeof t->text[0]);
-    assert_int_equal(t->inside++, 0);
+    t->overlapped = t->inside++ > 0 || t->overlapped;
+    if (t->slow) nanosleep(&(struct timespec){.tv_nsec = 200000}, NULL);
     assert_true(text.size >= strlen(t->text[line]));
     memcpy(t->text[line], text.data, text.size);
     t->text[line][text.size] = '\0';
@@ -59,7 +64,7 @@ static ferry_options telling(told *t)
 SHIPPED_TEST(test_partial_texts)
 {
     for (int32_t threads = 1; threads <= 3; threads += 2) {
-        told t = {.thread = pthread_self()};
+        told t = {.thread = pthread_self(), .slow = threads > 1};
         ferry_options options = telling(&t);
         options.threads = threads;
         ferry_result *result = translated(model, &options, texts, LINES);
@@ -70,6 +75,7 @@ SHIPPED_TEST(test_partial_texts)
             assert_int_equal(t.calls[i], ferry_result_token_count(result, i, 0));
             assert_text_is(ferry_result_text(result, i, 0), t.text[i]);
         }
+        assert_false(t.overlapped);
         if (threads == 1) assert_false(t.other_thread);
         ferry_result_destroy(result);
         ferry_result_destroy(plain);

@@ -6,7 +6,7 @@
 #endif
 
 #include "base/system.h"
-#include "tools/system/folders.h"
+#include "tools/system/terminal.h"
 
 /* ---- reading, writing ---- */
 

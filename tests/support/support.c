@@ -21,9 +21,6 @@ static void remove_all(const char *path)
     ferry_file_info info;
     char **names = NULL;
     size_t count = 0;
-    const char *name = ferry_path_base(path);
-    char *folder = in_directory(path, "..");
-    ferry_held_folder above;
     if (!ferry_file_examine_link(path, &info)) return;
     if (info.kind == FERRY_KIND_FOLDER) ferry_folder_names(path, is_entry, &names, &count);
     for (size_t i = 0; i < count; i++) {
@@ -31,9 +28,7 @@ static void remove_all(const char *path)
         free(names[i]);
     }
     free(names);
-    folder[strlen(path) - strlen(name)] = '\0';
-    if (ferry_held_folder_open(&above, folder)) ferry_held_folder_remove(&above, name);
-    ferry_held_folder_close(&above);
+    ferry_file_remove(path);
 }
 
 static void remove_scratch(void)

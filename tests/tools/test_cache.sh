@@ -70,6 +70,26 @@ test_cache_entry_of_others()
     refuse_entry "a file of user $(id -u nobody) with"
 }
 
+# What opening finds damaged is removed, and the source converted once more: here a file that was cut, one of other
+# bytes, and an empty one.
+test_cache_entry_that_is_damaged()
+{
+    make_entry
+    cp "$entry" whole.gguf
+    local size
+    for size in 2000 100 0; do
+        head -c "$size" whole.gguf > "$entry"
+        expect_success inspect source
+        expect_message "; it is removed, and source is converted once more" 2
+        expect_message "source: converted to $entry" 2
+        cmp "$entry" whole.gguf || fail "after $size bytes: another conversion"
+    done
+    head -c 5000 /dev/zero > "$entry"
+    expect_quiet_success languages --quiet -m source
+    cmp "$entry" whole.gguf || fail "after zeros: another conversion"
+    expect_quiet_success inspect source
+}
+
 # refuse_folder WHAT: no command uses the folder, and the message says how to mend it.
 refuse_folder()
 {

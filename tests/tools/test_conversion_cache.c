@@ -46,6 +46,11 @@ ferry_status ferry_convert(const char *path, const char *output, const ferry_imp
     return FERRY_OK;
 }
 
+void *ferry_allocate(size_t count, size_t size)
+{
+    return calloc(count, size);
+}
+
 bool ferry_succeeded(ferry_status status, const ferry_error *error)
 {
     if (status != FERRY_OK) ferry_complain("%s", error->message);

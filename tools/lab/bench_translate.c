@@ -1,15 +1,61 @@
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "engine/ferry_inspect.h"
 #include "base/files/file_system.h"
+#include "base/system.h"
+#include "base/threads.h"
 #include "bench_limits.h"
 #include "cmd_bench.h"
-#include "memory_watch.h"
 #include "statistics.h"
 #include "tools/line_reader.h"
 #include "tools/output_file.h"
 #include "tools/translator_session.h"
+
+/* ---- memory ---- */
+
+/* The most memory that the process has of its own while something runs, by looking again and again. */
+typedef struct memory_watch {
+    ferry_thread thread;
+    bool started;
+    atomic_bool ended;
+    size_t peak; /* bytes; 0 where the system does not tell */
+} memory_watch;
+
+enum { STACK = 64 << 10 };
+/* Between two looks, which take some 10 microseconds each: a batch of the smallest model lives longer. */
+#define INTERVAL 0.002
+
+static void look(memory_watch *watch)
+{
+    const size_t bytes = ferry_own_memory();
+    if (bytes > watch->peak) watch->peak = bytes;
+}
+
+static void keep_looking(void *user)
+{
+    memory_watch *watch = user;
+    for (; !atomic_load(&watch->ended); ferry_thread_sleep(INTERVAL)) look(watch);
+}
+
+/* Begins to look, on a thread of its own. The watch may not be moved. If no thread can be had, its peak is what it is
+ * at the end. */
+static void begin_watch(memory_watch *watch)
+{
+    watch->peak = 0;
+    atomic_init(&watch->ended, false);
+    watch->started = ferry_thread_start(&watch->thread, STACK, keep_looking, watch) == 0;
+}
+
+/* Allowed on a zeroed object. */
+static void end_watch(memory_watch *watch)
+{
+    atomic_store(&watch->ended, true);
+    if (watch->started) ferry_thread_join(&watch->thread);
+    watch->started = false;
+    look(watch);
+}
 
 typedef struct bench {
     const ferry_call *call;
@@ -20,7 +66,7 @@ typedef struct bench {
     size_t tokens;
     double *each;     /* [lines] seconds of each line, sorted; NULL: all lines in one call */
     double megabytes; /* of memory, at most */
-    ferry_memory_watch own;
+    memory_watch own;
     ferry_limits limits;
 } bench;
 
@@ -91,7 +137,7 @@ static bool measure(bench *b)
     b->first = warm - start;
     b->translate = ferry_clock() - warm;
     b->megabytes = in_megabytes(ferry_peak_memory());
-    ferry_memory_watch_end(&b->own);
+    end_watch(&b->own);
     return done && (!limits || measure_limits(b));
 }
 
@@ -201,14 +247,14 @@ static bool open_files(bench *b)
 int ferry_bench_translate(const ferry_call *call)
 {
     bench b = {.call = call, .lines = {.descriptor = -1}};
-    ferry_memory_watch_begin(&b.own);
+    begin_watch(&b.own);
     bool done = ferry_session_open(call, &(ferry_session_needs){.path = NULL}, &b.session);
     b.load = ferry_clock() - call->started;
     done = done && open_files(&b) && measure(&b);
     if (!ferry_output_close(b.out, ferry_option_text(call, FERRY_OPTION_OUTPUT))) done = false;
     if (done && ferry_is_given(call, FERRY_OPTION_JSON)) print_json(&b);
     if (done && !ferry_is_given(call, FERRY_OPTION_JSON)) print_table(&b);
-    ferry_memory_watch_end(&b.own);
+    end_watch(&b.own);
     free(b.each);
     ferry_lines_close(&b.lines);
     ferry_session_close(&b.session);

@@ -5,7 +5,6 @@
 
 #include "base/status.h"
 #include "base/system.h"
-#include "statistics.h"
 
 enum { SINGLE_LINES = 48, ROUND_LINES = 128, ROUNDS = 5 };
 

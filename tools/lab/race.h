@@ -3,7 +3,7 @@
 #define FERRY_LAB_RACE_H
 
 #include "engine/ferry.h"
-#include "interval.h"
+#include "statistics.h"
 
 /* Medians over lines or rounds, for each of which the racers took turns. */
 typedef struct ferry_race_speed {

@@ -4,7 +4,10 @@
 
 #include <stddef.h>
 
-#include "interval.h"
+/* A measured value and its 95 % interval; NAN: unknown. */
+typedef struct ferry_interval {
+    double value, low, high;
+} ferry_interval;
 
 /* Sorts in ascending order. */
 void ferry_sort_numbers(double *numbers, size_t count);

@@ -1,4 +1,4 @@
-/* The program and its surroundings: arguments, environment, terminal, standard input, signals. */
+/* The program and its surroundings: arguments, environment, terminal, input, output streams, signals. */
 #ifndef FERRY_TOOLS_TERMINAL_H
 #define FERRY_TOOLS_TERMINAL_H
 
@@ -25,6 +25,17 @@ enum { FERRY_STANDARD_INPUT = 0 };
 int64_t ferry_input_read(int descriptor, char *data, size_t size);
 /* Whether ferry_input_read would wait. */
 bool ferry_input_would_wait(int descriptor);
+
+/* Functions that fail leave the reason in errno. */
+/* fopen(). */
+FILE *ferry_stream_open(const char *path, const char *mode);
+int ferry_stream_descriptor(FILE *stream);
+/* Keeps other processes that ask for the same from writing the file, until this one closes any descriptor of it or
+ * ends. False: another one has it, *holder (0: its number is not known). What is no file, or on a disk without locks,
+ * may have several writers. */
+bool ferry_stream_lock(FILE *stream, int64_t *holder);
+/* Cuts off what is behind the first `size` bytes of the file, and continues there. */
+bool ferry_stream_cut(FILE *stream, uint64_t size);
 
 /* Signals that end the program, unless they are ignored, call `handle` until ferry_signals_release; `once`: only the
  * first one of each does. */

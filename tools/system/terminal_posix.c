@@ -12,6 +12,8 @@
 #include <mach-o/dyld.h>
 #endif
 
+#include "base/system.h"
+
 void ferry_program_begin(int *count, char ***arguments)
 {
     (void)count;
@@ -71,6 +73,34 @@ bool ferry_input_would_wait(int descriptor)
 {
     struct pollfd input = {.fd = descriptor, .events = POLLIN};
     return poll(&input, 1, 0) == 0;
+}
+
+/* ---- output ---- */
+
+FILE *ferry_stream_open(const char *path, const char *mode)
+{
+    return fopen(path, mode);
+}
+
+int ferry_stream_descriptor(FILE *stream)
+{
+    return fileno(stream);
+}
+
+bool ferry_stream_lock(FILE *stream, int64_t *holder)
+{
+    struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+    ferry_file_info info;
+    *holder = 0;
+    if (!ferry_file_examine_open(fileno(stream), &info) || info.kind != FERRY_KIND_FILE) return true;
+    if (fcntl(fileno(stream), F_SETLK, &lock) == 0 || (errno != EACCES && errno != EAGAIN)) return true;
+    if (fcntl(fileno(stream), F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK) *holder = lock.l_pid;
+    return false;
+}
+
+bool ferry_stream_cut(FILE *stream, uint64_t size)
+{
+    return fflush(stream) == 0 && ftruncate(fileno(stream), (off_t)size) == 0 && fseek(stream, 0, SEEK_END) == 0;
 }
 
 /* ---- signals ---- */

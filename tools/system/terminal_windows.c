@@ -98,6 +98,38 @@ bool ferry_input_would_wait(int descriptor)
            available == 0;
 }
 
+/* ---- output ---- */
+
+FILE *ferry_stream_open(const char *path, const char *mode)
+{
+    wchar_t *wide = ferry_wide(path), *wide_mode = ferry_wide(mode);
+    FILE *file = wide != NULL && wide_mode != NULL ? _wfopen(wide, wide_mode) : NULL;
+    free(wide);
+    free(wide_mode);
+    return file;
+}
+
+int ferry_stream_descriptor(FILE *stream)
+{
+    return _fileno(stream);
+}
+
+/* The lock is of a byte behind all files: those within one could not be read by others. */
+bool ferry_stream_lock(FILE *stream, int64_t *holder)
+{
+    OVERLAPPED place = {.Offset = MAXDWORD, .OffsetHigh = MAXLONG};
+    const HANDLE handle = (HANDLE)_get_osfhandle(_fileno(stream));
+    *holder = 0;
+    return GetFileType(handle) != FILE_TYPE_DISK ||
+           LockFileEx(handle, LOCKFILE_EXCLUSIVE_LOCK | LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0, &place) ||
+           GetLastError() != ERROR_LOCK_VIOLATION;
+}
+
+bool ferry_stream_cut(FILE *stream, uint64_t size)
+{
+    return fflush(stream) == 0 && _chsize_s(_fileno(stream), (__int64)size) == 0 && fseek(stream, 0, SEEK_END) == 0;
+}
+
 /* ---- signals ---- */
 
 static const int signals[] = {SIGINT, SIGTERM, SIGBREAK};
