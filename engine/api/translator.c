@@ -289,9 +289,8 @@ int32_t ferry_translator_scored_limit(const ferry_translator *translator)
 
 int32_t ferry_translator_target_length(const ferry_translator *translator, size_t source_length)
 {
-    const int32_t limit = translator->model->file.transformer.decoder.position.limit;
-    const int32_t length = ferry_decoding_limit(&translator->options, (int32_t)source_length);
-    return limit > 0 && length > limit ? limit : length;
+    return ferry_decoding_target_limit(&translator->options, &translator->model->file.transformer,
+                                       (int32_t)source_length);
 }
 
 /* ---- models in a row ---- */

@@ -8,6 +8,7 @@
 
 #include "base/system.h"
 #include "base/utf8.h"
+#include "bind.h"
 
 /* ---- the content hash ---- */
 
@@ -203,7 +204,12 @@ ferry_status ferry_model_file_read(ferry_mapped_file map, const char *name, cons
     };
     ferry_schema_defaults(&values);
     if (status == FERRY_OK) status = check_kind(&file->gguf, error);
-    if (status == FERRY_OK) status = ferry_model_bind(file, &values, kernels, error);
+    ferry_binder binder = {.gguf = &file->gguf, .values = &values, .kernels = kernels, .arena = &file->arena};
+    if (status == FERRY_OK) status = ferry_model_bind(&binder, error);
+    file->parameters = binder.parameters;
+    file->type = binder.type;
+    file->matrices = binder.matrices;
+    file->matrix_count = binder.matrix_count;
     if (status == FERRY_OK) status = read_tokenizer(file, &values, error);
     if (status == FERRY_OK) status = read_languages(file, &values, error);
     if (status == FERRY_OK) status = read_origin(file, &values, error);

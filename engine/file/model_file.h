@@ -19,6 +19,7 @@ enum { FERRY_HASH_DIGITS = 32 };
 #define FERRY_HASH_ZEROS "00000000000000000000000000000000"
 
 typedef struct ferry_content_hash ferry_content_hash;
+typedef struct ferry_stored_matrix ferry_stored_matrix;
 
 /* NULL if out of memory. */
 ferry_content_hash *ferry_content_hash_create(void);
@@ -28,12 +29,6 @@ void ferry_content_hash_destroy(ferry_content_hash *hash);
 void ferry_content_hash_add(ferry_content_hash *hash, const void *data, size_t size);
 /* Lower-case hexadecimal digits of the hash of all bytes so far, in its canonical order. */
 void ferry_content_hash_digits(const ferry_content_hash *hash, char digits[FERRY_HASH_DIGITS]);
-
-/* A matrix and the tensor that the file holds of it. */
-typedef struct ferry_stored_matrix {
-    const ferry_tensor *tensor;
-    ferry_matrix *matrix; /* of an f16 tensor: `panels` points to where it is widened to float32 */
-} ferry_stored_matrix;
 
 /* Everything belongs to the struct and is valid until ferry_model_file_close. Immutable: threads may share it. */
 typedef struct ferry_model_file {
@@ -74,32 +69,5 @@ ferry_status ferry_model_file_verify(const ferry_model_file *file, ferry_error *
 ferry_status ferry_model_file_reserve(ferry_model_file *file, size_t bytes, ferry_error *error);
 /* Allowed on a zeroed object. */
 void ferry_model_file_close(ferry_model_file *file);
-
-/* ---- the graph's structs from keys and tensors (bind.c), for model_file.c and tests ---- */
-
-/* Fills *values (of `file`), parameters and type from file->gguf, checking every key, shape and id, and that no tensor
- * is left over. Float32 and int8 matrices point into the mapping; all are listed in file->matrices, in the order of
- * their use, also after a failure. Tied matrices have one use. */
-ferry_status ferry_model_bind(ferry_model_file *file, const ferry_schema_values *values, const ferry_kernels *kernels,
-                              ferry_error *error);
-
-/* What binding needs; for tests. */
-typedef struct ferry_binder {
-    ferry_model_file *file;
-    const ferry_gguf *gguf;
-    const ferry_kernels *kernels;
-    bool *used;           /* [gguf->tensor_count] */
-    size_t type_bytes[3]; /* of matrices so far: f32, f16, i8 */
-} ferry_binder;
-
-/* Trained float32 numbers [n], counted in file->parameters. Errors: FORMAT. */
-ferry_status ferry_bind_vector(ferry_binder *binder, const char *name, int32_t n, const float **data,
-                               ferry_error *error);
-
-/* Reads, by the rows of the schema, every key of the group that applies into its struct in *values, checked against the
- * row's range, choices and count; numbers of arrays are copied into `arena`, everything else points into the file.
- * Errors, naming file and key: FORMAT, UNSUPPORTED (a choice that this build lacks), MEMORY. */
-ferry_status ferry_read_keys(const ferry_gguf *gguf, ferry_key_group group, const ferry_schema_values *values,
-                             ferry_arena *arena, ferry_error *error);
 
 #endif

@@ -15,6 +15,12 @@ int32_t ferry_decoding_limit(const ferry_options *options, int32_t source_ids)
     return limit < INT32_MAX ? (int32_t)limit : INT32_MAX;
 }
 
+int32_t ferry_decoding_target_limit(const ferry_options *options, const ferry_transformer *model, int32_t source_ids)
+{
+    const int32_t limit = model->decoder.position.limit, length = ferry_decoding_limit(options, source_ids);
+    return limit > 0 && length > limit ? limit : length;
+}
+
 float ferry_decoding_score(const ferry_options *options, float sum, int32_t n)
 {
     if (n <= 0) return 0; /* less where a forced end comes before a prefix */

@@ -53,6 +53,8 @@ ferry_alignment ferry_alignment_choose(const ferry_generation *generation, const
 /* Target tokens that a sentence of source_ids may have by the model's or the user's wish: max_length, or where it is 0
  * ⌈length_factor × source_ids⌉ + length_extra, from 1 to INT32_MAX. (Positions may end earlier.) */
 int32_t ferry_decoding_limit(const ferry_options *options, int32_t source_ids);
+/* The same, at most the decoder's positions. */
+int32_t ferry_decoding_target_limit(const ferry_options *options, const ferry_transformer *model, int32_t source_ids);
 /* The score of n tokens whose log-probabilities add up to `sum`; 0 of none. */
 float ferry_decoding_score(const ferry_options *options, float sum, int32_t n);
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/file/bind.h"
 #include "models/plan/plan.h"
 
 static ferry_status read_config(ferry_import_plan *plan, ferry_json config, ferry_error *error)
