@@ -110,13 +110,12 @@ static ferry_status run_group(const ferry_translator *translator, ferry_state *s
         .suppressed_count = search->renormalize != 0 ? search->suppressed_count : 0,
     };
     ferry_arena *arena = &state->context.arena;
-    const size_t count = (size_t)g->count, D = (size_t)state->model->d_model;
+    const size_t count = (size_t)g->count;
     bool failed = false;
     int32_t *ids = ferry_arena_take(arena, g->source, sizeof *ids, &failed);
     int32_t *offsets = ferry_arena_take(arena, count + 1, sizeof *offsets, &failed);
-    float *encoded = ferry_arena_take(arena, g->source, D * sizeof *encoded, &failed);
     ferry_forced *targets = ferry_arena_take(arena, count, sizeof *targets, &failed);
-    if (failed) return ferry_fail_memory(error, "pairs to score", g->source * D * sizeof *encoded);
+    if (failed) return ferry_fail_memory(error, "pairs to score", g->source * sizeof *ids);
     offsets[0] = 0;
     for (int32_t i = 0; i < g->count; i++) {
         const ferry_ids *source = &g->sentences[i]->part->ids;
@@ -130,8 +129,7 @@ static ferry_status run_group(const ferry_translator *translator, ferry_state *s
                                     .scores = target->token_scores};
         FERRY_TRY(ferry_sequence_begin(arena, (int32_t)source->count, &sequences[i], error));
     }
-    FERRY_TRY(ferry_encode(state, ids, offsets, g->count, encoded, error));
-    FERRY_TRY(ferry_decoder_begin(state, encoded, offsets, g->count, sequences, error));
+    FERRY_TRY(ferry_decoder_begin_sources(state, ids, offsets, g->count, sequences, error));
     return ferry_force(state, &rules, sequences, targets, g->count, error);
 }
 

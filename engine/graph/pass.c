@@ -326,6 +326,22 @@ ferry_status ferry_decoder_begin(ferry_state *state, const float *encoder_output
     return FERRY_OK;
 }
 
+ferry_status ferry_decoder_begin_sources(ferry_state *state, const int32_t *ids, const int32_t *offsets, int32_t count,
+                                         ferry_sequence *sentences, ferry_error *error)
+{
+    const ferry_arena_mark mark = ferry_arena_begin(&state->context.arena);
+    const size_t floats = (size_t)offsets[count] * (size_t)state->model->d_model;
+    float *encoded = ferry_arena_alloc(&state->context.arena, floats, sizeof *encoded);
+    if (encoded == NULL) return ferry_fail_memory(error, "the encoder's output", floats * sizeof *encoded);
+    const ferry_phase around = ferry_profile_enter(&state->profile, FERRY_PHASE_ENCODER);
+    FERRY_TRY(ferry_encode(state, ids, offsets, count, encoded, error));
+    ferry_profile_enter(&state->profile, FERRY_PHASE_SOURCE_KEYS);
+    FERRY_TRY(ferry_decoder_begin(state, encoded, offsets, count, sentences, error));
+    ferry_profile_leave(&state->profile, around);
+    ferry_arena_end(&state->context.arena, mark);
+    return FERRY_OK;
+}
+
 ferry_status ferry_decode(ferry_state *state, const ferry_decoder_rows *input, float *hidden, ferry_error *error)
 {
     const ferry_arena_mark mark = ferry_arena_begin(&state->context.arena);

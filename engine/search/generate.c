@@ -248,15 +248,7 @@ static ferry_status enter_together(generation *g, ferry_error *error)
         offsets[count + 1] = offsets[count] + g->waiting.length;
         FERRY_TRY(enter(g, error));
     }
-    const size_t floats = (size_t)offsets[count] * (size_t)state->model->d_model;
-    float *encoded = ferry_arena_alloc(arena, floats, sizeof *encoded);
-    if (encoded == NULL) return ferry_fail_memory(error, "the encoder's output", floats * sizeof *encoded);
-    const ferry_phase around = ferry_profile_enter(&state->profile, FERRY_PHASE_ENCODER);
-    FERRY_TRY(ferry_encode(state, ids, offsets, count, encoded, error));
-    ferry_profile_enter(&state->profile, FERRY_PHASE_SOURCE_KEYS);
-    FERRY_TRY(ferry_decoder_begin(state, encoded, offsets, count, g->sources + g->living_count - count, error));
-    ferry_profile_leave(&state->profile, around);
-    return FERRY_OK;
+    return ferry_decoder_begin_sources(state, ids, offsets, count, g->sources + g->living_count - count, error);
 }
 
 /* Lets in as many sentences as there are slots and positions for. */
