@@ -15,7 +15,7 @@ static inline ferry_status ferry_array_append(void *array, size_t *count, size_t
     char *elements;
     memcpy(&elements, array, sizeof elements);
     elements = ferry_array_grow(elements, capacity, *count + 1, size);
-    if (elements == NULL) return ferry_fail_memory(error, "a document", (*count + 1) * size);
+    if (elements == NULL) return ferry_fail_memory(error, "a document", (*count + 1) * size, 1);
     memcpy(array, &elements, sizeof elements);
     memcpy(elements + (*count)++ * size, element, size);
     return FERRY_OK;

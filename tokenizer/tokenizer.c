@@ -33,7 +33,7 @@ static bool has_subwords(const ferry_tokenizer *tokenizer)
 ferry_status ferry_ids_insert(ferry_ids *ids, size_t at, int32_t id, ferry_error *error)
 {
     int32_t *grown = ferry_array_grow(ids->ids, &ids->capacity, ids->count + 1, sizeof *grown);
-    if (grown == NULL) return ferry_fail_memory(error, "tokenizing", ids->count + 1);
+    if (grown == NULL) return ferry_fail_memory(error, "tokenizing", ids->count + 1, sizeof *grown);
     ids->ids = grown;
     memmove(grown + at + 1, grown + at, (ids->count - at) * sizeof *grown);
     grown[at] = id;
@@ -44,7 +44,7 @@ ferry_status ferry_ids_insert(ferry_ids *ids, size_t at, int32_t id, ferry_error
 ferry_status ferry_ranges_insert(ferry_ranges *ranges, size_t at, ferry_range range, ferry_error *error)
 {
     ferry_range *grown = ferry_array_grow(ranges->ranges, &ranges->capacity, ranges->count + 1, sizeof *grown);
-    if (grown == NULL) return ferry_fail_memory(error, "tokenizing", ranges->count + 1);
+    if (grown == NULL) return ferry_fail_memory(error, "tokenizing", ranges->count + 1, sizeof *grown);
     ranges->ranges = grown;
     memmove(grown + at + 1, grown + at, (ranges->count - at) * sizeof *grown);
     grown[at] = range;
@@ -100,7 +100,8 @@ static ferry_status fill(ferry_tokenizer *tokenizer, const ferry_tokenizer_confi
     FERRY_TRY(check_ids("source suffix", config->suffix_ids, config->suffix_count, config->source_count, error));
     FERRY_TRY(check_ids("special target ids", config->special_ids, config->special_count, config->target_count, error));
     tokenizer->special = calloc(size, sizeof *tokenizer->special);
-    if (tokenizer->special == NULL) return ferry_fail_memory(error, "the special ids", size);
+    if (tokenizer->special == NULL)
+        return ferry_fail_memory(error, "the special ids", size, sizeof *tokenizer->special);
     for (int32_t i = 0; i < config->special_count; i++) tokenizer->special[config->special_ids[i]] = true;
     if (config->source_moses.size > 0) {
         if (!has_subwords(tokenizer))
@@ -120,7 +121,7 @@ ferry_status ferry_tokenizer_create(const ferry_tokenizer_config *config, ferry_
                                     ferry_error *error)
 {
     ferry_tokenizer *made = *tokenizer = calloc(1, sizeof *made);
-    if (made == NULL) return ferry_fail_memory(error, "a tokenizer", sizeof *made);
+    if (made == NULL) return ferry_fail_memory(error, "a tokenizer", 1, sizeof *made);
     const ferry_status status = fill(made, config, error);
     if (status == FERRY_OK) return FERRY_OK;
     ferry_tokenizer_destroy(made);
@@ -184,7 +185,7 @@ static ferry_status find_target(const ferry_tokenizer *tokenizer, const ferry_se
     *target = kept;
     if (kept != NULL) return FERRY_OK;
     ferry_segmenter *made = calloc(1, sizeof *made);
-    if (made == NULL) return ferry_fail_memory(error, "a tokenizer", sizeof *made);
+    if (made == NULL) return ferry_fail_memory(error, "a tokenizer", 1, sizeof *made);
     const ferry_status status = create_target(tokenizer, made, error);
     const bool keep = status == FERRY_OK && atomic_compare_exchange_strong(&own->target, &kept, made);
     if (!keep) free_segmenter(made);

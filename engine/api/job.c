@@ -60,7 +60,7 @@ static ferry_status answer_with_itself(ferry_result_line *line, ferry_view text,
     FERRY_TRY(ferry_result_line_begin(line, 1, error));
     ferry_result_hypothesis *hypothesis = &line->hypotheses[0];
     hypothesis->text = calloc(text.size + 1, 1);
-    if (hypothesis->text == NULL) return ferry_fail_memory(error, "a line", text.size);
+    if (hypothesis->text == NULL) return ferry_fail_memory(error, "a line", text.size, 1);
     if (text.size > 0) memcpy(hypothesis->text, text.data, text.size);
     hypothesis->size = text.size;
     return FERRY_OK;
@@ -75,7 +75,7 @@ static ferry_status repair(const char *what, ferry_text text, ferry_view *valid,
     *repaired = NULL;
     if (ferry_utf8_is_valid(*valid)) return FERRY_OK;
     *repaired = text.size > SIZE_MAX / 3 ? NULL : malloc(3 * text.size);
-    if (*repaired == NULL) return ferry_fail_memory(error, what, text.size);
+    if (*repaired == NULL) return ferry_fail_memory(error, what, text.size, 1);
     valid->size = ferry_utf8_repair(*valid, *repaired);
     valid->data = *repaired;
     return FERRY_OK;
@@ -190,7 +190,7 @@ ferry_status ferry_job_list(ferry_job *job, ferry_error *error)
     FERRY_TRY(status_of(job, error));
     for (size_t i = 0; i < job->count; i++) most += job->lines[i].parts.count;
     job->sentences = calloc(most + 1, sizeof *job->sentences);
-    if (job->sentences == NULL) return ferry_fail_memory(error, "sentences", most * sizeof *job->sentences);
+    if (job->sentences == NULL) return ferry_fail_memory(error, "sentences", most, sizeof *job->sentences);
     for (size_t i = 0; i < job->count; i++)
         for (size_t p = 0; p < job->lines[i].parts.count; p++) {
             ferry_part *part = &job->lines[i].parts.parts[p];
@@ -290,7 +290,7 @@ ferry_status ferry_job_begin(ferry_job *job, ferry_error *error)
     if (job->translator->options.alignment != 0) job->tokens = true;
     FERRY_TRY(ferry_result_create(job->count, &job->result, error));
     job->lines = calloc(job->count + 1, sizeof *job->lines);
-    if (job->lines == NULL) return ferry_fail_memory(error, "lines", job->count * sizeof *job->lines);
+    if (job->lines == NULL) return ferry_fail_memory(error, "lines", job->count, sizeof *job->lines);
     return FERRY_OK;
 }
 

@@ -15,9 +15,9 @@ ferry_status ferry_result_create(size_t count, ferry_result **result, ferry_erro
     *result = NULL;
     if (!ferry_mul_size(count, sizeof(ferry_result_line), &bytes) ||
         !ferry_add_size(bytes, sizeof(ferry_result), &bytes))
-        return ferry_fail_memory(error, "results", SIZE_MAX);
+        return ferry_fail_memory(error, "results", SIZE_MAX, 1);
     *result = calloc(1, bytes);
-    if (*result == NULL) return ferry_fail_memory(error, "results", bytes);
+    if (*result == NULL) return ferry_fail_memory(error, "results", bytes, 1);
     (*result)->count = count;
     return FERRY_OK;
 }
@@ -25,7 +25,7 @@ ferry_status ferry_result_create(size_t count, ferry_result **result, ferry_erro
 ferry_status ferry_result_line_begin(ferry_result_line *line, size_t count, ferry_error *error)
 {
     line->hypotheses = calloc(count, sizeof *line->hypotheses);
-    if (line->hypotheses == NULL) return ferry_fail_memory(error, "hypotheses", count * sizeof *line->hypotheses);
+    if (line->hypotheses == NULL) return ferry_fail_memory(error, "hypotheses", count, sizeof *line->hypotheses);
     line->count = count;
     return FERRY_OK;
 }
@@ -36,7 +36,7 @@ ferry_status ferry_result_line_fail(ferry_result_line *line, ferry_status why, c
     char *copy = malloc(bytes);
     line->outcome.status = why;
     line->outcome.error = copy;
-    if (copy == NULL) return ferry_fail_memory(error, "a message", bytes);
+    if (copy == NULL) return ferry_fail_memory(error, "a message", bytes, 1);
     memcpy(copy, message, bytes);
     return FERRY_OK;
 }
@@ -46,7 +46,7 @@ ferry_status ferry_result_line_add_warning(ferry_result_line *line, const char *
     const size_t before = line->outcome.warning != NULL ? strlen(line->outcome.warning) : 0;
     const size_t bytes = before + sizeof "; " + strlen(message);
     char *grown = realloc((char *)(uintptr_t)line->outcome.warning, bytes);
-    if (grown == NULL) return ferry_fail_memory(error, "a warning", bytes);
+    if (grown == NULL) return ferry_fail_memory(error, "a warning", bytes, 1);
     line->outcome.warning = grown;
     snprintf(grown + before, bytes - before, "%s%s", before > 0 ? "; " : "", message);
     return FERRY_OK;
@@ -100,7 +100,7 @@ ferry_status ferry_tokens_begin_weights(ferry_result_hypothesis *hypothesis, siz
     hypothesis->weights = fits ? malloc(bytes) : NULL;
     hypothesis->blocks = malloc(sizeof *hypothesis->blocks);
     if (hypothesis->weights == NULL || hypothesis->blocks == NULL)
-        return ferry_fail_memory(error, "weights of tokens", bytes);
+        return ferry_fail_memory(error, "weights of tokens", bytes, 1);
     hypothesis->blocks[0] = (ferry_result_block){.end = length, .count = source, .weights = hypothesis->weights};
     hypothesis->block_count = 1;
     return FERRY_OK;
@@ -143,7 +143,7 @@ ferry_status ferry_tokens_write_text(const ferry_translator *translator, const f
     const bool replaces = ferry_tokens_need_words(translator, hypothesis->ids, hypothesis->length);
     ferry_word *words = replaces ? calloc(length, sizeof *words) : NULL;
     ferry_string text = {0};
-    if (replaces && words == NULL) return ferry_fail_memory(error, "unknown words", length * sizeof *words);
+    if (replaces && words == NULL) return ferry_fail_memory(error, "unknown words", length, sizeof *words);
     for (size_t t = 0; replaces && t < length; t++)
         if (hypothesis->ids[t] == translator->unknown_id)
             words[t] = word_of(&model->file.text, part, weights + t * part->ids.count);
@@ -167,7 +167,7 @@ ferry_status ferry_tokens_list(const ferry_parts *parts, const char *repaired, f
     result->source_ids = calloc(count + 1, sizeof *result->source_ids);
     result->source_ranges = calloc(count + 1, sizeof *result->source_ranges);
     if (result->source_ids == NULL || result->source_ranges == NULL)
-        return ferry_fail_memory(error, "source tokens", count * sizeof *result->source_ranges);
+        return ferry_fail_memory(error, "source tokens", count, sizeof *result->source_ranges);
     for (size_t p = 0; p < parts->count; p++) {
         const ferry_part *part = &parts->parts[p];
         const size_t offset = text != NULL ? (size_t)(part->text.data - text) : 0;

@@ -35,7 +35,7 @@ static ferry_status encode_target(const ferry_translator *translator, ferry_resu
     if (status != FERRY_OK || ids.count > INT32_MAX) return status;
     hypothesis->length = (int32_t)ids.count;
     hypothesis->token_scores = malloc(ids.count * sizeof *hypothesis->token_scores);
-    if (hypothesis->token_scores == NULL) return ferry_fail_memory(error, "scores", ids.count * sizeof(float));
+    if (hypothesis->token_scores == NULL) return ferry_fail_memory(error, "scores", ids.count, sizeof(float));
     return FERRY_OK;
 }
 
@@ -77,7 +77,7 @@ static ferry_status encode_pair(ferry_job *job, size_t line, ferry_error *error)
     const bool valid = ferry_utf8_is_valid(target);
     const size_t most = valid ? target.size : 3 * target.size;
     hypothesis->text = malloc(most + 1);
-    if (hypothesis->text == NULL) return ferry_fail_memory(error, "a target", most);
+    if (hypothesis->text == NULL) return ferry_fail_memory(error, "a target", most, 1);
     hypothesis->size = ferry_utf8_repair(target, hypothesis->text);
     hypothesis->text[hypothesis->size] = '\0';
     if (!valid) FERRY_TRY(ferry_result_line_warn(&job->result->lines[line], error, "invalid UTF-8 in the target"));
@@ -115,7 +115,7 @@ static ferry_status run_group(const ferry_translator *translator, ferry_state *s
     int32_t *ids = ferry_arena_take(arena, g->source, sizeof *ids, &failed);
     int32_t *offsets = ferry_arena_take(arena, count + 1, sizeof *offsets, &failed);
     ferry_forced *targets = ferry_arena_take(arena, count, sizeof *targets, &failed);
-    if (failed) return ferry_fail_memory(error, "pairs to score", g->source * sizeof *ids);
+    if (failed) return ferry_fail_memory(error, "pairs to score", g->source, sizeof *ids);
     offsets[0] = 0;
     for (int32_t i = 0; i < g->count; i++) {
         const ferry_ids *source = &g->sentences[i]->part->ids;
@@ -138,7 +138,7 @@ static ferry_status try_group(const ferry_translator *translator, ferry_state *s
 {
     const ferry_arena_mark mark = ferry_arena_begin(&state->context.arena);
     ferry_sequence *sequences = ferry_arena_alloc(&state->context.arena, (size_t)g->count, sizeof *sequences);
-    if (sequences == NULL) return ferry_fail_memory(error, "pairs to score", (size_t)g->count * sizeof *sequences);
+    if (sequences == NULL) return ferry_fail_memory(error, "pairs to score", (size_t)g->count, sizeof *sequences);
     memset(sequences, 0, (size_t)g->count * sizeof *sequences);
     const ferry_status status = run_group(translator, state, g, sequences, error);
     for (int32_t i = 0; i < g->count; i++) ferry_sequence_release(&state->decoder_cache, &sequences[i]);

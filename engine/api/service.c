@@ -59,7 +59,7 @@ static ferry_status open_ticket(ferry_service *service, ferry_text text, ticket 
     if (t == NULL || copy == NULL) {
         free(t);
         free(copy);
-        return ferry_fail_memory(error, "a text", sizeof *t + text.size);
+        return ferry_fail_memory(error, "a text", sizeof *t + text.size, 1);
     }
     memcpy(copy, text.data, text.size);
     t->service = service;
@@ -250,7 +250,7 @@ ferry_status ferry_service_create(ferry_translator *translator, size_t capacity,
     if (capacity == 0) return ferry_fail(error, FERRY_ERROR_ARGUMENT, "capacity: expected at least 1, found 0");
     FERRY_TRY(ferry_job_check(translator, error));
     ferry_service *created = calloc(1, sizeof *created);
-    if (created == NULL) return ferry_fail_memory(error, "a service", sizeof *created);
+    if (created == NULL) return ferry_fail_memory(error, "a service", 1, sizeof *created);
     created->translator = translator;
     created->process = ferry_process_id();
     created->capacity = capacity;
@@ -259,7 +259,7 @@ ferry_status ferry_service_create(ferry_translator *translator, size_t capacity,
     const size_t count = ferry_translator_stage_count(translator);
     created->threads = calloc(count, sizeof *created->threads);
     ferry_status status =
-        created->threads != NULL ? FERRY_OK : ferry_fail_memory(error, "threads", count * sizeof *created->threads);
+        created->threads != NULL ? FERRY_OK : ferry_fail_memory(error, "threads", count, sizeof *created->threads);
     for (size_t i = 0; i < count && status == FERRY_OK; i++) {
         status = start(ferry_translator_stage(translator, i), &created->threads[i], error);
         if (status != FERRY_OK) stop(created, i);

@@ -28,8 +28,7 @@ ferry_status ferry_text_split(const ferry_translator *translator, ferry_text who
         if (at == text.size) return FERRY_OK;
         end = ferry_sentence_end(text, at, ferry_translator_stage(translator, 0)->sentences);
         ferry_text *grown = ferry_array_grow(lines->texts, &lines->capacity, lines->count + 1, sizeof *grown);
-        if (grown == NULL)
-            return ferry_fail_memory(error, "the sentences of a text", (lines->count + 1) * sizeof *grown);
+        if (grown == NULL) return ferry_fail_memory(error, "the sentences of a text", lines->count + 1, sizeof *grown);
         lines->texts = grown;
         lines->texts[lines->count++] = (ferry_text){text.data + at, end - at};
     }
@@ -80,7 +79,7 @@ ferry_status ferry_parts_add(ferry_parts *parts, ferry_part **part, ferry_error 
     const size_t count = parts->count + 1;
     ferry_part *grown =
         count == 1 ? malloc(sizeof *grown) : ferry_array_grow(parts->parts, &parts->capacity, count, sizeof *grown);
-    if (grown == NULL) return ferry_fail_memory(error, "the parts of a line", count * sizeof *grown);
+    if (grown == NULL) return ferry_fail_memory(error, "the parts of a line", count, sizeof *grown);
     parts->parts = grown;
     *part = &grown[parts->count++];
     memset(*part, 0, sizeof **part);

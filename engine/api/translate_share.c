@@ -133,7 +133,7 @@ static ferry_status take_hypothesis(const ferry_translator *translator, ferry_pa
         if (aligned) to->ranges = calloc(length, sizeof *to->ranges);
         if (to->ids == NULL || to->token_scores == NULL || (aligned && to->ranges == NULL))
             return ferry_fail_memory(error, "ids and their scores",
-                                     length * (sizeof(int32_t) + sizeof(float) + sizeof(ferry_range)));
+                                     length * (sizeof(int32_t) + sizeof(float) + sizeof(ferry_range)), 1);
         memcpy(to->ids, from.ids, length * sizeof *to->ids);
         memcpy(to->token_scores, from.token_scores, length * sizeof *to->token_scores);
     }

@@ -158,7 +158,7 @@ static ferry_status take_options(ferry_translator *translator, const ferry_optio
     translator->unknown_id = model->tokenizer != NULL ? ferry_tokenizer_target_unknown(model->tokenizer) : -1;
     translator->suppressed_ids = calloc(ids + 1, sizeof *translator->suppressed_ids);
     if (translator->suppressed_ids == NULL)
-        return ferry_fail_memory(error, "suppressed ids", ids * sizeof *translator->suppressed_ids);
+        return ferry_fail_memory(error, "suppressed ids", ids, sizeof *translator->suppressed_ids);
     if (ids > 0) memcpy(translator->suppressed_ids, search->suppressed_ids, ids * sizeof *translator->suppressed_ids);
     search->suppressed_ids = translator->suppressed_ids;
     const int32_t first_id = ferry_languages_first_id(model, translator->pair);
@@ -172,7 +172,7 @@ static ferry_status create_threads(ferry_translator *translator, ferry_error *er
     const int32_t threads = translator->options.threads;
     translator->generators = calloc((size_t)threads, sizeof *translator->generators);
     if (translator->generators == NULL)
-        return ferry_fail_memory(error, "threads", (size_t)threads * sizeof *translator->generators);
+        return ferry_fail_memory(error, "threads", (size_t)threads, sizeof *translator->generators);
     FERRY_TRY(ferry_pool_create(threads, &translator->pool, error));
     ferry_model_widen(model);
     for (int32_t i = 0; i < threads; i++) {
@@ -205,7 +205,7 @@ ferry_status ferry_translator_create(const ferry_model *model, const ferry_optio
     complete.options.search = &complete.search;
     FERRY_TRY(ferry_options_check(&complete, &model->file, error));
     ferry_translator *created = calloc(1, sizeof *created);
-    if (created == NULL) return ferry_fail_memory(error, "a translator", sizeof *created);
+    if (created == NULL) return ferry_fail_memory(error, "a translator", 1, sizeof *created);
     created->row_length = 1;
     created->model = model;
     atomic_fetch_add(&((ferry_model *)(uintptr_t)model)->users, 1);
@@ -365,7 +365,7 @@ ferry_status ferry_translator_then(ferry_translator *first, ferry_translator *se
     if (row == NULL || stages == NULL) {
         free(row);
         free(stages);
-        return ferry_fail_memory(error, "a row of models", count * sizeof *stages);
+        return ferry_fail_memory(error, "a row of models", count, sizeof *stages);
     }
     row->stages = stages;
     take_stages(row, first);

@@ -214,7 +214,7 @@ static ferry_status bind_codes(ferry_binder *binder, const char *name, ferry_mat
     const float *value;
     if (binder->kernels->pairs) {
         matrix->limits = ferry_arena_alloc(binder->arena, size, 1);
-        if (matrix->limits == NULL) return ferry_fail_memory(error, "limits of inputs", size);
+        if (matrix->limits == NULL) return ferry_fail_memory(error, "limits of inputs", size, 1);
         ferry_input_limits_init(matrix->limits, matrix->codes, matrix->N, matrix->K);
     }
     if (has_scale == (ferry_gguf_tensor(binder->gguf, multiplier.text) != NULL))
@@ -405,7 +405,7 @@ static ferry_status bind_stack(ferry_binder *binder, bool decoder, ferry_stack *
                           FERRY_MAX_SIZE);
     FERRY_TRY(bind_position(binder, decoder, stack, error));
     stack->layers = ferry_arena_alloc(binder->arena, layers, sizeof *stack->layers);
-    if (stack->layers == NULL) return ferry_fail_memory(error, "the layers of a model", layers * sizeof *stack->layers);
+    if (stack->layers == NULL) return ferry_fail_memory(error, "the layers of a model", layers, sizeof *stack->layers);
     memset(stack->layers, 0, layers * sizeof *stack->layers);
     for (size_t i = 0; i <= layers; i++) { /* the stack itself comes after its layers */
         const ferry_name prefix =
@@ -488,7 +488,7 @@ ferry_status ferry_model_bind(ferry_binder *binder, ferry_error *error)
     binder->used = ferry_arena_alloc(binder->arena, tensors, sizeof *binder->used);
     binder->matrices = calloc(tensors + 1, sizeof *binder->matrices);
     if (binder->used == NULL || binder->matrices == NULL)
-        return ferry_fail_memory(error, "the tensors of a model file", tensors);
+        return ferry_fail_memory(error, "the tensors of a model file", tensors, sizeof *binder->matrices);
     memset(binder->used, 0, tensors * sizeof *binder->used);
     if (gguf->alignment % FERRY_ARENA_ALIGNMENT != 0)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: general.alignment: expected a multiple of %d, found %zu",

@@ -119,7 +119,7 @@ static ferry_status run_encoder(ferry_state *state, const request *r, ferry_erro
 {
     const size_t rows = (size_t)r->offsets[r->count], D = (size_t)state->model->d_model;
     float *output = r->output != NULL ? r->output : ferry_arena_alloc(&state->context.arena, rows, D * sizeof *output);
-    if (output == NULL) return ferry_fail_memory(error, "hidden states", rows * D * sizeof *output);
+    if (output == NULL) return ferry_fail_memory(error, "hidden states", rows * D, sizeof *output);
     return ferry_encode(state, r->ids, r->offsets, r->count, output, error);
 }
 
@@ -145,7 +145,7 @@ static ferry_status forced_begin(forced *f, ferry_error *error)
     f->spans = ferry_arena_take(arena, count, sizeof *f->spans, &failed);
     f->step_ids = ferry_arena_take(arena, count, sizeof *f->step_ids, &failed);
     f->hidden = ferry_arena_take(arena, rows, D * sizeof *f->hidden, &failed);
-    if (failed) return ferry_fail_memory(error, "a forced decoding", rows * D * sizeof *f->hidden);
+    if (failed) return ferry_fail_memory(error, "a forced decoding", rows * D, sizeof *f->hidden);
     for (size_t s = 0; s < count; s++) {
         const int32_t source = r->offsets[s + 1] - r->offsets[s];
         FERRY_TRY(ferry_sequence_begin(arena, source, &f->sentences[s], error));

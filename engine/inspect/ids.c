@@ -25,7 +25,7 @@ static ferry_status take_ids(ferry_job *job, size_t line, const int32_t *ids, in
                               (int)ids[i], (int)encoder->vocab_size);
     FERRY_TRY(ferry_parts_add(&job->lines[line].parts, &part, error));
     part->ids.ids = malloc(bytes);
-    if (part->ids.ids == NULL) return ferry_fail_memory(error, "ids", bytes);
+    if (part->ids.ids == NULL) return ferry_fail_memory(error, "ids", bytes, 1);
     memcpy(part->ids.ids, ids, bytes);
     part->ids.count = (size_t)length;
     atomic_store(&job->lines[line].left, 1);
@@ -79,7 +79,7 @@ static ferry_status append_target(const ferry_model *model, int32_t tag, ferry_t
     const size_t count = all->count + one->count;
     if (count > INT32_MAX) return ferry_fail(error, FERRY_ERROR_LIMIT, "more than %d target ids", INT32_MAX);
     int32_t *grown = ferry_array_grow(all->ids, &all->capacity, count, sizeof *grown);
-    if (grown == NULL) return ferry_fail_memory(error, "target ids", count * sizeof *grown);
+    if (grown == NULL) return ferry_fail_memory(error, "target ids", count, sizeof *grown);
     memcpy(grown + all->count, one->ids, one->count * sizeof *grown);
     *all = (ferry_ids){grown, count, all->capacity};
     return FERRY_OK;
@@ -105,7 +105,7 @@ ferry_status ferry_inspect_targets(const ferry_model *model, const ferry_text *t
     ferry_ids all = {0}, one = {0};
     *lead = tag >= 0 ? 2 : 1;
     int32_t *starts = calloc((size_t)count + 1, sizeof *starts);
-    if (starts == NULL) return ferry_fail_memory(error, "target ids", ((size_t)count + 1) * sizeof *starts);
+    if (starts == NULL) return ferry_fail_memory(error, "target ids", (size_t)count + 1, sizeof *starts);
     ferry_status status = FERRY_OK;
     for (int32_t i = 0; status == FERRY_OK && i < count; i++) {
         status = append_target(model, tag, texts[i], &one, &all, error);

@@ -101,7 +101,7 @@ static ferry_status allocate(generation *g, ferry_error *error)
     bool failed = false;
     if (g->slot_count > generator->slot_count) {
         ferry_generate_slot *grown = realloc(generator->slots, slots * sizeof *grown);
-        if (grown == NULL) return ferry_fail_memory(error, "sentences", slots * sizeof *grown);
+        if (grown == NULL) return ferry_fail_memory(error, "sentences", slots, sizeof *grown);
         for (size_t i = (size_t)generator->slot_count; i < slots; i++)
             grown[i] = (ferry_generate_slot){.arena.account = &generator->state.account};
         generator->slots = grown;
@@ -119,7 +119,7 @@ static ferry_status allocate(generation *g, ferry_error *error)
     g->parents = ferry_arena_take(arena, capacity, sizeof *g->parents, &failed);
     g->hidden = ferry_arena_take(arena, capacity, D * sizeof *g->hidden, &failed);
     g->hypotheses = ferry_arena_take(arena, capacity, sizeof *g->hypotheses, &failed);
-    if (failed) return ferry_fail_memory(error, "hypotheses", capacity * D * sizeof *g->hidden);
+    if (failed) return ferry_fail_memory(error, "hypotheses", capacity * D, sizeof *g->hidden);
     memset(g->hypotheses, 0, capacity * sizeof *g->hypotheses);
     g->capacity = (int32_t)capacity;
     for (size_t r = 0; r < capacity; r++)
@@ -241,7 +241,7 @@ static ferry_status enter_together(generation *g, ferry_error *error)
     bool failed = false;
     int32_t *ids = ferry_arena_take(arena, (size_t)most, sizeof *ids, &failed);
     int32_t *offsets = ferry_arena_take(arena, (size_t)(g->slot_count - g->living_count) + 1, sizeof *offsets, &failed);
-    if (failed) return ferry_fail_memory(error, "source ids", (size_t)most * sizeof *ids);
+    if (failed) return ferry_fail_memory(error, "source ids", (size_t)most, sizeof *ids);
     offsets[0] = 0;
     for (; has_room(g) && g->waiting.length <= most - offsets[count]; count++) {
         memcpy(ids + offsets[count], g->waiting.ids, (size_t)g->waiting.length * sizeof *ids);
@@ -396,12 +396,12 @@ static ferry_status align(generation *g, ferry_error *error)
             const ferry_hypothesis found = ferry_search_hypothesis(g->outputs[i].search, h);
             const size_t floats = (size_t)found.length * (size_t)g->sources[i].length;
             float *weights = ferry_arena_take(arena, floats, sizeof *weights, &failed);
-            if (failed) return ferry_fail_memory(error, "weights of tokens", floats * sizeof *weights);
+            if (failed) return ferry_fail_memory(error, "weights of tokens", floats, sizeof *weights);
             g->weights[i][h] = weights;
             targets[count++] =
                 (ferry_forced){.ids = found.ids, .length = found.length, .sentence = i, .weights = weights};
         }
-    if (failed) return ferry_fail_memory(error, "hypotheses", most * sizeof *targets);
+    if (failed) return ferry_fail_memory(error, "hypotheses", most, sizeof *targets);
     FERRY_TRY(ferry_force(g->state, g->source->force, g->sources, targets, count, error));
     for (int32_t i = 0; i < g->living_count; i++) {
         if (g->weights[i] == NULL || !ferry_search_lacks_coverage(g->outputs[i].search)) continue;

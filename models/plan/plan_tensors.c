@@ -159,7 +159,7 @@ ferry_status ferry_import_add_tensor(ferry_import_plan *plan, const ferry_import
     ferry_import_tensor *tensors = NULL;
     if (ferry_account_take(plan->account, 2 * sizeof *tensors)) /* the array may be half empty */
         tensors = ferry_array_grow(plan->tensors, &plan->tensor_capacity, plan->tensor_count + 1, sizeof *tensors);
-    if (tensors == NULL) return ferry_fail_memory(error, "a list of tensors", plan->tensor_count * sizeof *tensors);
+    if (tensors == NULL) return ferry_fail_memory(error, "a list of tensors", plan->tensor_count, sizeof *tensors);
     plan->tensors = tensors;
     ferry_import_tensor *added = &plan->tensors[plan->tensor_count];
     *added = *tensor;
