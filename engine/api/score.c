@@ -115,7 +115,7 @@ static ferry_status run_group(const ferry_translator *translator, ferry_state *s
     int32_t *ids = ferry_arena_take(arena, g->source, sizeof *ids, &failed);
     int32_t *offsets = ferry_arena_take(arena, count + 1, sizeof *offsets, &failed);
     ferry_forced *targets = ferry_arena_take(arena, count, sizeof *targets, &failed);
-    if (failed) return ferry_fail_memory(error, "pairs to score", g->source, sizeof *ids);
+    if (failed) return ferry_arena_fail(arena, "pairs to score", g->source, sizeof *ids, error);
     offsets[0] = 0;
     for (int32_t i = 0; i < g->count; i++) {
         const ferry_ids *source = &g->sentences[i]->part->ids;
@@ -138,7 +138,8 @@ static ferry_status try_group(const ferry_translator *translator, ferry_state *s
 {
     const ferry_arena_mark mark = ferry_arena_begin(&state->context.arena);
     ferry_sequence *sequences = ferry_arena_alloc(&state->context.arena, (size_t)g->count, sizeof *sequences);
-    if (sequences == NULL) return ferry_fail_memory(error, "pairs to score", (size_t)g->count, sizeof *sequences);
+    if (sequences == NULL)
+        return ferry_arena_fail(&state->context.arena, "pairs to score", (size_t)g->count, sizeof *sequences, error);
     memset(sequences, 0, (size_t)g->count * sizeof *sequences);
     const ferry_status status = run_group(translator, state, g, sequences, error);
     for (int32_t i = 0; i < g->count; i++) ferry_sequence_release(&state->decoder_cache, &sequences[i]);
@@ -152,9 +153,7 @@ static void score_group(ferry_job_share *share, const group *g)
     const ferry_translator *translator = share->translator;
     ferry_state *state = &translator->generators[share->worker].state;
     ferry_error why;
-    state->account.needed = 0;
-    ferry_status status = try_group(translator, state, g, &why);
-    if (status != FERRY_OK && ferry_generate_refused(&state->account, &why)) status = why.status;
+    const ferry_status status = try_group(translator, state, g, &why);
     for (int32_t i = 0; i < g->count; i++) {
         ferry_job_sentence *sentence = g->sentences[i];
         if (status == FERRY_OK) {

@@ -202,7 +202,7 @@ static ferry_status make(ferry_logit_bound *bound, const ferry_context *context,
     const size_t panels = ferry_matrix_panels(exact), panel_bytes = ferry_coarse_size(exact, FERRY_LANES);
     const size_t bytes = panels * (panel_bytes + FERRY_LANES * sizeof(float));
     if (!ferry_account_take(context->arena.account, bytes))
-        return ferry_fail_memory(error, "a coarse output matrix", bytes, 1);
+        return ferry_arena_fail(&context->arena, "a coarse output matrix", bytes, 1, error);
     bound->account = context->arena.account;
     bound->bytes = bytes;
     bound->memory = ferry_aligned_alloc(64, bytes);

@@ -142,7 +142,7 @@ ferry_status ferry_inputs_prepare(ferry_context *context, const ferry_rows *rows
         /* Rows whose distance is a power of two would share few sets of the cache: they are copied. */
         inputs->ldx = K + FERRY_LANES;
         float *x = ferry_arena_take(&context->arena, count, inputs->ldx * sizeof *x, &failed);
-        if (failed) return ferry_fail_memory(error, "inputs", count * inputs->ldx, sizeof *x);
+        if (failed) return ferry_arena_fail(&context->arena, "inputs", count * inputs->ldx, sizeof *x, error);
         for (size_t row = 0; row < count; row++) memcpy(x + row * inputs->ldx, rows->x + row * K, K * sizeof *x);
         inputs->x = x;
         return FERRY_OK;
@@ -155,7 +155,7 @@ ferry_status ferry_inputs_prepare(ferry_context *context, const ferry_rows *rows
                                  .nibbles_error = matrix->nibbles_error};
     if (!quantized->nibbles && rows->count >= FERRY_LIMITED_ROWS_TOGETHER && context->kernels->pairs)
         quantized->overflow.limits = lowest_limits(context, matrices, matrix_count, rows->count, &failed);
-    if (failed) return ferry_fail_memory(error, "quantized inputs", size, 1);
+    if (failed) return ferry_arena_fail(&context->arena, "quantized inputs", size, 1, error);
     ferry_rows_i8_place(quantized, context->kernels, memory);
     quantize(context->kernels, quantized, rows, matrix);
     return FERRY_OK;
@@ -295,7 +295,8 @@ ferry_status ferry_matrix_select(const ferry_matrix *matrix, const int32_t *ids,
     selected->N = count;
     selected->scales = select_elements(matrix->scales, ids, count, arena, &failed);
     selected->bias = select_elements(matrix->bias, ids, count, arena, &failed);
-    if (failed) return ferry_fail_memory(error, "selected rows of a matrix", panels * bytes, 1);
+    if (failed) return ferry_arena_fail(arena, "selected rows of a matrix", panels * bytes, 1, error);
+    ;
     selected->weights = data;
     for (int32_t first = 0; first < count; first += FERRY_LANES, data += bytes) {
         const int32_t here = count - first < FERRY_LANES ? count - first : FERRY_LANES;

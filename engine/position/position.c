@@ -147,8 +147,8 @@ static ferry_status reserve(ferry_position_state *state, int32_t count, size_t w
     bytes = ferry_round_up(bytes, 64);
     const bool counted = ferry_account_take(state->account, bytes);
     float *rows = counted ? ferry_aligned_alloc(64, bytes) : NULL;
-    if (counted && rows == NULL) ferry_account_give(state->account, bytes);
-    if (rows == NULL) return ferry_fail_memory(error, "rows by position", bytes, 1);
+    if (counted && rows == NULL) ferry_account_undo(state->account, bytes);
+    if (rows == NULL) return ferry_account_fail(state->account, "rows by position", bytes, 1, error);
     if (state->count > 0) memcpy(rows, state->rows, (size_t)state->count * width * sizeof *rows);
     ferry_large_free(state->rows, state->bytes);
     ferry_account_give(state->account, state->bytes);

@@ -56,7 +56,7 @@ static ferry_status begin(forcing *f, ferry_error *error)
     f->probe.ld = (size_t)longest;
     if (probed)
         f->probe.weights = ferry_arena_take(arena, heads * most, (size_t)longest * sizeof *f->probe.weights, &failed);
-    if (failed) return ferry_fail_memory(error, "a forced decoding", most * D, sizeof *f->hidden);
+    if (failed) return ferry_arena_fail(arena, "a forced decoding", most * D, sizeof *f->hidden, error);
     memset(hypotheses, 0, count * sizeof *hypotheses);
     f->hypotheses = hypotheses;
     for (int32_t i = 0; i < f->count; i++)
@@ -151,7 +151,8 @@ static ferry_status score_rows(const forcing *f, ferry_error *error)
     const size_t count = (size_t)f->rows;
     row_score *scores = ferry_arena_alloc(&context->arena, count, sizeof *scores);
     ferry_output_parts parts;
-    if (scores == NULL) return ferry_fail_memory(error, "scores", count, sizeof *scores);
+    if (scores == NULL) return ferry_arena_fail(&context->arena, "scores", count, sizeof *scores, error);
+    ;
     for (size_t i = 0; i < count; i++) scores[i] = (row_score){.sum = FERRY_LOG_SUM_ZERO};
     FERRY_TRY(ferry_output_parts_begin(context, &rows, &f->state->model->output, false, &parts, error));
     while (!ferry_output_parts_ended(&parts)) {

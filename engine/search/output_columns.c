@@ -207,7 +207,7 @@ ferry_status ferry_output_parts_begin(ferry_context *context, const ferry_rows *
     const size_t floats = (size_t)rows->count * (size_t)parts->width;
     parts->logits.values = ferry_arena_take(&context->arena, floats, sizeof *parts->logits.values, &failed);
     if (whole) parts->logits.order = ferry_arena_take(&context->arena, (size_t)N, sizeof(int32_t), &failed);
-    if (failed) return ferry_fail_memory(error, "logits", floats, sizeof *parts->logits.values);
+    if (failed) return ferry_arena_fail(&context->arena, "logits", floats, sizeof *parts->logits.values, error);
     return ferry_inputs_prepare(context, rows, &parts->matrix, 1, &parts->inputs, error);
 }
 
@@ -239,7 +239,7 @@ static ferry_status run_group(ferry_output_columns *columns, group *g, ferry_err
         bool failed = false;
         g->margins = ferry_arena_take(&context->arena, (size_t)g->rows, sizeof *g->margins, &failed);
         g->maxima = ferry_arena_take(&context->arena, maxima, sizeof *g->maxima, &failed);
-        if (failed) return ferry_fail_memory(error, "logits", maxima, sizeof *g->maxima);
+        if (failed) return ferry_arena_fail(&context->arena, "logits", maxima, sizeof *g->maxima, error);
     }
     for (int32_t row = 0; g->bounded && row < g->rows; row++)
         g->margins[row] = ferry_logit_bound_margin(columns->bound, rows.x + (size_t)row * (size_t)g->matrix->K,
@@ -279,7 +279,6 @@ ferry_status ferry_output_bound(ferry_state *state, const ferry_options *options
     if ((stored->matrix.weights == NULL && tokens < BOUND_TOKENS) || !shared || !faster ||
         matrix->K > FERRY_CODES_MAX_K || !ferry_search_needs_largest_only(options))
         return FERRY_OK;
-    state->account.needed = 0;
     const ferry_status status = ferry_logit_bound_create(matrix, stored, &state->context, bound, error);
-    return status == FERRY_ERROR_MEMORY && state->account.needed > 0 ? FERRY_OK : status;
+    return status == FERRY_ERROR_LIMIT ? FERRY_OK : status;
 }
