@@ -31,7 +31,7 @@ bool ferry_account_take(ferry_account *account, size_t bytes)
     size_t held = atomic_load(&memory->held);
     do {
         if (bytes > limit || held > limit - bytes) {
-            account->needed = held < SIZE_MAX - bytes ? held + bytes : SIZE_MAX;
+            account->refused = held < SIZE_MAX - bytes ? held + bytes : SIZE_MAX;
             return false;
         }
     } while (!atomic_compare_exchange_weak(&memory->held, &held, held + bytes));
@@ -43,6 +43,21 @@ bool ferry_account_take(ferry_account *account, size_t bytes)
 void ferry_account_give(ferry_account *account, size_t bytes)
 {
     if (account != NULL && account->memory != NULL) atomic_fetch_sub(&account->memory->held, bytes);
+}
+
+void ferry_account_undo(ferry_account *account, size_t bytes)
+{
+    ferry_account_give(account, bytes);
+    if (account != NULL) account->refused = 0;
+}
+
+ferry_status ferry_account_fail(const ferry_account *account, const char *purpose, size_t count, size_t size,
+                                ferry_error *error)
+{
+    if (account == NULL || account->refused == 0) return ferry_fail_memory(error, purpose, count, size);
+    return ferry_fail(error, FERRY_ERROR_LIMIT,
+                      "option memory_limit: %zu bytes do not suffice for this line, expected %zu",
+                      account->memory->limit, account->refused);
 }
 
 /* ---- arenas ---- */
@@ -67,10 +82,10 @@ static size_t chunk_bytes(size_t size)
 static size_t take_chunk(ferry_account *account, size_t size, size_t least)
 {
     const size_t sizes[] = {size, least > MIN_CHUNK ? least : MIN_CHUNK, least};
-    const size_t needed = account != NULL ? account->needed : 0;
+    const size_t refused = account != NULL ? account->refused : 0;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         if (sizes[i] > size || !ferry_account_take(account, chunk_bytes(sizes[i]))) continue;
-        if (i > 0) account->needed = needed;
+        if (i > 0) account->refused = refused;
         return sizes[i];
     }
     return 0;
@@ -84,7 +99,7 @@ static ferry_arena_chunk *add_chunk(ferry_arena *arena, size_t size, size_t leas
     if (size == 0) return NULL;
     ferry_arena_chunk *chunk = ferry_aligned_alloc(FERRY_ARENA_ALIGNMENT, chunk_bytes(size));
     if (chunk == NULL) {
-        ferry_account_give(arena->account, chunk_bytes(size));
+        ferry_account_undo(arena->account, chunk_bytes(size));
         return NULL;
     }
     chunk->previous = arena->last;
@@ -110,7 +125,10 @@ static void drop_last_chunk(ferry_arena *arena)
 void *ferry_arena_alloc(ferry_arena *arena, size_t count, size_t size)
 {
     size_t bytes;
-    if (!ferry_mul_size(count, size, &bytes) || bytes > SIZE_MAX / 4) return NULL;
+    if (!ferry_mul_size(count, size, &bytes) || bytes > SIZE_MAX / 4) {
+        ferry_account_undo(arena->account, 0);
+        return NULL;
+    }
     bytes = ferry_round_up(bytes, FERRY_ARENA_ALIGNMENT) + GAP;
     ferry_arena_chunk *chunk = arena->last;
     if (chunk == NULL || chunk->size - chunk->used < bytes) {
@@ -125,6 +143,12 @@ void *ferry_arena_alloc(ferry_arena *arena, size_t count, size_t size)
     if (arena->used > arena->most) arena->most = arena->used;
     UNPOISON(block, bytes - GAP);
     return block;
+}
+
+ferry_status ferry_arena_fail(const ferry_arena *arena, const char *purpose, size_t count, size_t size,
+                              ferry_error *error)
+{
+    return ferry_account_fail(arena->account, purpose, count, size, error);
 }
 
 char *ferry_arena_text(ferry_arena *arena, ferry_view text)

@@ -15,6 +15,7 @@
 #include <stddef.h>
 
 #include "bytes.h"
+#include "status.h"
 
 /* What a translator holds: its threads' arenas, caches and tables take their bytes from one ferry_memory before they
  * request them from the system. Shared by threads. Zeroed: nothing is held, without a limit. */
@@ -26,12 +27,19 @@ typedef struct ferry_memory {
 /* One thread's access to it. */
 typedef struct ferry_account {
     ferry_memory *memory; /* NULL: nothing is counted */
-    size_t needed;        /* what would have been held with the last request that was refused; its user sets it to 0 */
+    /* Why the last request failed: bytes that would have been held, if the limit refused it; 0: the system refused it
+     */
+    size_t refused;
 } ferry_account;
 
 /* False, and nothing is taken, if so many bytes more would exceed the limit. An account of NULL counts nothing. */
 bool ferry_account_take(ferry_account *account, size_t bytes);
 void ferry_account_give(ferry_account *account, size_t bytes);
+/* Gives back `bytes` that were taken for a request which the system has refused. */
+void ferry_account_undo(ferry_account *account, size_t bytes);
+/* For a failed request: LIMIT, naming the option memory_limit, if the limit refused it, else MEMORY. */
+ferry_status ferry_account_fail(const ferry_account *account, const char *purpose, size_t count, size_t size,
+                                ferry_error *error);
 
 #define FERRY_ARENA_ALIGNMENT 64
 
@@ -58,6 +66,9 @@ typedef struct ferry_arena_mark {
 void *ferry_arena_alloc(ferry_arena *arena, size_t count, size_t size);
 /* The same for several blocks in a row: the first NULL sets *failed, after which no more memory is requested. */
 void *ferry_arena_take(ferry_arena *arena, size_t count, size_t size, bool *failed);
+/* After NULL: ferry_account_fail of the arena's account. */
+ferry_status ferry_arena_fail(const ferry_arena *arena, const char *purpose, size_t count, size_t size,
+                              ferry_error *error);
 /* A copy of `text`, NUL-terminated; NULL if out of memory. */
 char *ferry_arena_text(ferry_arena *arena, ferry_view text);
 ferry_arena_mark ferry_arena_begin(const ferry_arena *arena);

@@ -217,7 +217,7 @@ ferry_status ferry_pool_create(int32_t threads, ferry_pool **pool, ferry_error *
     const size_t bytes = sizeof(ferry_pool) + (size_t)(threads - 1) * sizeof(worker);
     ferry_pool *created = ferry_aligned_alloc(_Alignof(ferry_pool), ferry_round_up(bytes, _Alignof(ferry_pool)));
     *pool = NULL;
-    if (created == NULL) return ferry_fail_memory(error, "threads", bytes);
+    if (created == NULL) return ferry_fail_memory(error, "threads", bytes, 1);
     memset(created, 0, bytes);
     atomic_flag_clear(&created->job.owned);
     created->process = ferry_process_id();

@@ -11,8 +11,8 @@
 ferry_status ferry_fail(ferry_error *error, ferry_status code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The message for a failed allocation: its purpose and its bytes. */
-ferry_status ferry_fail_memory(ferry_error *error, const char *purpose, size_t bytes);
+/* MEMORY for a failed request of `count` × `size` bytes, as of calloc. */
+ferry_status ferry_fail_memory(ferry_error *error, const char *purpose, size_t count, size_t size);
 
 /* Returns the status of `call` from the calling function if it failed. For functions that hold nothing to release. */
 #define FERRY_TRY(call)                                                                                                \

@@ -8,7 +8,7 @@ ferry_status ferry_string_reserve(ferry_string *text, size_t extra, ferry_error 
     size_t size;
     char *grown = NULL;
     if (ferry_add_size(text->size, extra, &size)) grown = ferry_array_grow(text->data, &text->capacity, size, 1);
-    if (grown == NULL) return ferry_fail_memory(error, "text", extra);
+    if (grown == NULL) return ferry_fail_memory(error, "text", extra, 1);
     text->data = grown;
     return FERRY_OK;
 }
@@ -63,13 +63,13 @@ ferry_status ferry_texts_join(ferry_arena *arena, const ferry_view *views, size_
     size_t size, end = 0;
     *texts = NULL;
     ferry_texts *joined = list_bytes(count, &size) ? ferry_arena_alloc(arena, 1, size) : NULL;
-    if (joined == NULL) return ferry_fail_memory(error, "a list of texts", count * sizeof(uint32_t));
+    if (joined == NULL) return ferry_fail_memory(error, "a list of texts", count, sizeof(uint32_t));
     begin(joined, NULL, 0);
     for (size_t i = 0; i < count; i++)
         if (!ferry_add_size(end, views[i].size, &end) || !ferry_texts_set_end(joined, i, end))
             return ferry_fail(error, FERRY_ERROR_LIMIT, "a list of %zu texts: they have 2^32 bytes or more", count);
     char *bytes = ferry_arena_alloc(arena, end + 1, 1);
-    if (bytes == NULL) return ferry_fail_memory(error, "a list of texts", end);
+    if (bytes == NULL) return ferry_fail_memory(error, "a list of texts", end, 1);
     for (size_t i = 0; i < count; i++)
         if (views[i].size > 0) memcpy(bytes + joined->offsets[i], views[i].data, views[i].size);
     joined->bytes = bytes;

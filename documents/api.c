@@ -116,7 +116,7 @@ ferry_status ferry_document_translate(const ferry_model *model, ferry_translator
     if (found == NULL)
         return ferry_fail(error, FERRY_ERROR_ARGUMENT, "format: expected html, markdown …, found '%.40s'", format);
     ferry_document_result *made = calloc(1, sizeof *made);
-    if (made == NULL) return ferry_fail_memory(error, "a document", sizeof *made);
+    if (made == NULL) return ferry_fail_memory(error, "a document", 1, sizeof *made);
     ferry_glossary glossary;
     const ferry_document_context context = {
         .model = model,

@@ -13,7 +13,7 @@ static inline ferry_status ferry_array_append(void *array, size_t *count, size_t
                                               size_t size, ferry_error *error)
 {
     void *added = ferry_array_add(array, count, capacity, size);
-    if (added == NULL) return ferry_fail_memory(error, "a document", (*count + 1) * size);
+    if (added == NULL) return ferry_fail_memory(error, "a document", (*count + 1), size);
     memcpy(added, element, size);
     return FERRY_OK;
 }

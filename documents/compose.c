@@ -214,7 +214,7 @@ static ferry_status push_aligned(composer *m, const ferry_place_sentence *s)
     const size_t count = s->after_mark - s->first_mark;
     bool lost = false;
     ferry_placed *placed = calloc(count + 1, sizeof *placed);
-    if (placed == NULL) return ferry_fail_memory(m->error, "the elements of a sentence", count * sizeof *placed);
+    if (placed == NULL) return ferry_fail_memory(m->error, "the elements of a sentence", count, sizeof *placed);
     ferry_status status = ferry_place(s, placed, &lost, m->error);
     if (status == FERRY_OK) status = push_placed(m, s, placed);
     if (lost) refuse(m, s, "the translation lacks what has to be kept, or has it twice");

@@ -219,7 +219,7 @@ static ferry_status split_text(ferry_document *document, size_t first)
 {
     const size_t count = document->item_count - first;
     ferry_document_item *items = malloc((count + 1) * sizeof *items);
-    if (items == NULL) return ferry_fail_memory(document->error, "a document", count * sizeof *items);
+    if (items == NULL) return ferry_fail_memory(document->error, "a document", count, sizeof *items);
     if (count > 0) memcpy(items, document->items + first, count * sizeof *items);
     document->item_count = first;
     ferry_status status = FERRY_OK;

@@ -26,7 +26,7 @@ static ferry_status add_note(ferry_document *document, const ferry_document_bloc
     const ferry_document_note note = {.offset = block->begin,
                                       .left = block->failed,
                                       .message = ferry_text_copy(message)};
-    if (note.message == NULL) return ferry_fail_memory(document->error, "a message", strlen(message));
+    if (note.message == NULL) return ferry_fail_memory(document->error, "a message", strlen(message), 1);
     const ferry_status status = ferry_array_append(&document->notes, &document->note_count, &document->note_capacity,
                                                    &note, sizeof note, document->error);
     if (status != FERRY_OK) free((char *)(uintptr_t)note.message);

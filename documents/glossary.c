@@ -63,7 +63,7 @@ ferry_status ferry_glossary_create(const ferry_document_term *entries, size_t co
     glossary->keys = malloc(room + 1);
     glossary->terms = calloc(count + 1, sizeof *glossary->terms);
     if (glossary->keys == NULL || glossary->terms == NULL)
-        return ferry_fail_memory(error, "a glossary", room + count * sizeof *glossary->terms);
+        return ferry_fail_memory(error, "a glossary", room + count * sizeof *glossary->terms, 1);
     char *key = glossary->keys;
     for (size_t i = 0; i < count; i++) {
         ferry_glossary_term *term = &glossary->terms[i];

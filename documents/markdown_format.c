@@ -31,7 +31,7 @@ static ferry_status read_tags(ferry_md_reader *r)
     ferry_md_part *parts = r->parts;
     size_t tag_count = 0, count = 0;
     ferry_inline_tag *tags = malloc(r->part_count * sizeof *tags), *tag = tags; /* [tag_count] */
-    if (tags == NULL) return ferry_fail_memory(r->error, "tags", r->part_count * sizeof *tags);
+    if (tags == NULL) return ferry_fail_memory(r->error, "tags", r->part_count, sizeof *tags);
     for (size_t i = 0; i < r->part_count; i++) {
         if (parts[i].kind != FERRY_MD_TAG) continue;
         ferry_inline_tag_read(view_part(r->seen, parts[i].begin, parts[i].end), &tags[tag_count]);
@@ -309,7 +309,7 @@ static ferry_status parse(ferry_md_reader *r)
     int ended = 0;
     if (r->status == FERRY_OK)
         ended = md_parse(r->text.data + r->least, (MD_SIZE)(r->text.size - r->least), &parser, r);
-    if (r->status == FERRY_OK && ended != 0) r->status = ferry_fail_memory(r->error, "a document", r->text.size);
+    if (r->status == FERRY_OK && ended != 0) r->status = ferry_fail_memory(r->error, "a document", r->text.size, 1);
     free(r->text.data);
     free(r->inserts);
     free(r->events);

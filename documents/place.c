@@ -413,7 +413,7 @@ static ferry_status place_part(placer *p, ferry_arena *arena, ferry_error *error
     p->token_owner = ferry_arena_take(arena, part->token_count, sizeof *p->token_owner, &failed);
     p->word_owner = ferry_arena_take(arena, part->word_count, sizeof *p->word_owner, &failed);
     node **sorted = ferry_arena_take(arena, most, sizeof *sorted, &failed);
-    if (failed) return ferry_fail_memory(error, "the tags of a sentence", most * sizeof *p->nodes);
+    if (failed) return ferry_fail_memory(error, "the tags of a sentence", most, sizeof *p->nodes);
     memset(p->word_owner, 0, part->word_count * sizeof *p->word_owner);
     p->count = 0;
     build(p);

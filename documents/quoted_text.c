@@ -29,7 +29,7 @@ static ferry_status push(ferry_quoted_text *text, size_t begin, size_t end, ferr
 {
     const size_t first = text->bytes.size, count = first + bytes.size;
     ferry_quoted_place *grown = ferry_array_grow(text->places, &text->capacity, count, sizeof *grown);
-    if (grown == NULL) return ferry_fail_memory(error, "a document", count * sizeof *grown);
+    if (grown == NULL) return ferry_fail_memory(error, "a document", count, sizeof *grown);
     text->places = grown;
     for (size_t i = first; i < count; i++) grown[i] = (ferry_quoted_place){i == first ? begin : end, end};
     return ferry_string_append(&text->bytes, bytes, error);

@@ -167,7 +167,7 @@ ferry_status ferry_place_read_part(const ferry_place_sentence *sentence, ferry_a
     }
     part->words = ferry_arena_take(arena, part->next - first, sizeof *part->words, &failed);
     part->tokens = ferry_arena_take(arena, window.count, sizeof *part->tokens, &failed);
-    if (failed) return ferry_fail_memory(error, "the words of a sentence", (part->next - first) * sizeof *part->words);
+    if (failed) return ferry_fail_memory(error, "the words of a sentence", part->next - first, sizeof *part->words);
     read_tokens(sentence, &window, part);
     read_words(sentence, first, part);
     return FERRY_OK;

@@ -89,7 +89,7 @@ static ferry_status read_merges(ferry_bpe *bpe, const char *name, ferry_error *e
                           name, bytes);
     bpe->joined = malloc(2 * bytes + 1);
     bpe->parts = bpe->joined != NULL ? ferry_texts_create(bpe->joined, 0, 3 * count) : NULL;
-    if (bpe->parts == NULL) return ferry_fail_memory(error, "merges", 2 * bytes);
+    if (bpe->parts == NULL) return ferry_fail_memory(error, "merges", 2 * bytes, 1);
     FERRY_TRY(split_merges(bpe, name, error));
     bpe->symbols = config->vocabulary;
     if (config->kind == FERRY_TOKENIZER_BPE) return FERRY_OK;
@@ -114,7 +114,7 @@ static ferry_status rank_merges(ferry_bpe *bpe, const char *name, ferry_error *e
     size_t capacity = 16;
     while (capacity < 2 * count) capacity *= 2;
     bpe->merges = malloc(capacity * sizeof *bpe->merges);
-    if (bpe->merges == NULL) return ferry_fail_memory(error, "merges", capacity * sizeof *bpe->merges);
+    if (bpe->merges == NULL) return ferry_fail_memory(error, "merges", capacity, sizeof *bpe->merges);
     memset(bpe->merges, 0xFF, capacity * sizeof *bpe->merges);
     bpe->mask = capacity - 1;
     bpe->key = ferry_hash_key_create();
@@ -162,7 +162,7 @@ static void drop_parts(ferry_bpe *bpe)
 ferry_status ferry_bpe_create(const ferry_bpe_config *config, const char *name, ferry_bpe **bpe, ferry_error *error)
 {
     ferry_bpe *made = *bpe = calloc(1, sizeof *made);
-    if (made == NULL) return ferry_fail_memory(error, "merges", sizeof *made);
+    if (made == NULL) return ferry_fail_memory(error, "merges", 1, sizeof *made);
     made->config = *config;
     made->rules = &rules[config->kind];
     ferry_status status = find_bytes(made, name, error);
@@ -311,7 +311,7 @@ static ferry_status reserve(ferry_bpe_scratch *scratch, size_t size, ferry_error
     if (queue != NULL) scratch->queue = queue;
     uint32_t *batch = ferry_array_grow(scratch->batch, &scratch->batch_capacity, 2 * count, sizeof *scratch->batch);
     if (batch != NULL) scratch->batch = batch;
-    if (symbols == NULL || queue == NULL || batch == NULL) return ferry_fail_memory(error, "tokenizing", size);
+    if (symbols == NULL || queue == NULL || batch == NULL) return ferry_fail_memory(error, "tokenizing", size, 1);
     scratch->symbol_count = scratch->queue_count = 0;
     return FERRY_OK;
 }

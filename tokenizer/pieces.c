@@ -34,7 +34,7 @@ ferry_status ferry_vocabulary_create(const ferry_texts *pieces, int32_t count, f
     while (id_mask < (uint32_t)count) id_mask = 2 * id_mask + 1;
     memset(vocabulary, 0, sizeof *vocabulary);
     uint32_t *slots = calloc(capacity, sizeof *slots);
-    if (slots == NULL) return ferry_fail_memory(error, "the vocabulary", capacity * sizeof *slots);
+    if (slots == NULL) return ferry_fail_memory(error, "the vocabulary", capacity, sizeof *slots);
     *vocabulary = (ferry_vocabulary){pieces, count, slots, capacity, id_mask, ferry_hash_key_create()};
     for (int32_t id = 0; id < count; id++) {
         uint32_t *slot = find_slot(vocabulary, ferry_texts_at(pieces, (size_t)id), &mark);
@@ -121,7 +121,7 @@ ferry_status ferry_byte_trie_create(ferry_byte_entry *entries, size_t count, fer
     if (groups == NULL || trie->nodes == NULL) {
         free(groups);
         ferry_byte_trie_destroy(trie);
-        return ferry_fail_memory(error, "a tree of pieces", nodes * sizeof *trie->nodes);
+        return ferry_fail_memory(error, "a tree of pieces", nodes, sizeof *trie->nodes);
     }
     trie->node_count = nodes;
     trie->nodes[0].value = -1;
@@ -186,7 +186,7 @@ ferry_status ferry_unigram_create(const ferry_unigram_config *config, ferry_unig
     size_t count = 0;
     *unigram = (ferry_unigram){.config = *config};
     ferry_byte_entry *entries = calloc((size_t)config->count + 1, sizeof *entries);
-    if (entries == NULL) return ferry_fail_memory(error, "a list of pieces", (size_t)config->count * sizeof *entries);
+    if (entries == NULL) return ferry_fail_memory(error, "a list of pieces", (size_t)config->count, sizeof *entries);
     ferry_status status = list_pieces(config, entries, &count, error);
     if (status == FERRY_OK) status = ferry_byte_trie_create(entries, count, &unigram->trie, error);
     free(entries);
@@ -262,7 +262,7 @@ ferry_status ferry_unigram_segment(const ferry_unigram *unigram, ferry_view word
     const int32_t unknown = unigram->config.unknown;
     ferry_unigram_node *nodes =
         ferry_array_grow(scratch->nodes, &scratch->capacity, word.size + 1, sizeof *scratch->nodes);
-    if (nodes == NULL) return ferry_fail_memory(error, "tokenizing", (word.size + 1) * sizeof *nodes);
+    if (nodes == NULL) return ferry_fail_memory(error, "tokenizing", word.size + 1, sizeof *nodes);
     scratch->nodes = nodes;
     find_path(unigram, word, nodes);
     for (size_t begin = 0, end; begin < word.size; begin = end) {

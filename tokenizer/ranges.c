@@ -7,7 +7,7 @@
 ferry_status ferry_ids_insert(ferry_ids *ids, size_t at, int32_t id, ferry_error *error)
 {
     const int32_t *last = ferry_array_add(&ids->ids, &ids->count, &ids->capacity, sizeof *last);
-    if (last == NULL) return ferry_fail_memory(error, "tokenizing", ids->count + 1);
+    if (last == NULL) return ferry_fail_memory(error, "tokenizing", ids->count + 1, sizeof *last);
     memmove(ids->ids + at + 1, ids->ids + at, (ids->count - 1 - at) * sizeof *last);
     ids->ids[at] = id;
     return FERRY_OK;
@@ -16,7 +16,7 @@ ferry_status ferry_ids_insert(ferry_ids *ids, size_t at, int32_t id, ferry_error
 ferry_status ferry_ranges_insert(ferry_ranges *ranges, size_t at, ferry_range range, ferry_error *error)
 {
     const ferry_range *last = ferry_array_add(&ranges->ranges, &ranges->count, &ranges->capacity, sizeof *last);
-    if (last == NULL) return ferry_fail_memory(error, "tokenizing", ranges->count + 1);
+    if (last == NULL) return ferry_fail_memory(error, "tokenizing", ranges->count + 1, sizeof *last);
     memmove(ranges->ranges + at + 1, ranges->ranges + at, (ranges->count - 1 - at) * sizeof *last);
     ranges->ranges[at] = range;
     return FERRY_OK;

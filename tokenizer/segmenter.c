@@ -61,7 +61,7 @@ ferry_status ferry_segmenter_create(ferry_segmenter *segmenter, const ferry_toke
     /* So that encoding looks up only unknown text. */
     const size_t count = (size_t)ferry_spm_count(segmenter->spm);
     segmenter->id_of_spm = calloc(count, sizeof *segmenter->id_of_spm);
-    if (segmenter->id_of_spm == NULL) return ferry_fail_memory(error, "the ids of pieces", count * sizeof(int32_t));
+    if (segmenter->id_of_spm == NULL) return ferry_fail_memory(error, "the ids of pieces", count, sizeof(int32_t));
     for (size_t i = 0; i < count; i++)
         segmenter->id_of_spm[i] = ferry_segmenter_find(segmenter, ferry_spm_piece(segmenter->spm, (int32_t)i));
     return FERRY_OK;

@@ -154,7 +154,7 @@ static ferry_status check_rules(const ferry_charsmap *rules, const char *name, f
 {
     const size_t count = rules->count, unit_bytes = 2 * sizeof(uint32_t) + 2;
     uint32_t *scratch = calloc(count, unit_bytes);
-    if (scratch == NULL) return ferry_fail_memory(error, "checking a normalization table", count * unit_bytes);
+    if (scratch == NULL) return ferry_fail_memory(error, "checking a normalization table", count * unit_bytes, 1);
     uint8_t *small = (uint8_t *)(scratch + 2 * count);
     const rule_walk w = {rules, scratch, scratch + count, small, small + count, name};
     for (size_t at = 0; at < count; at++) {
@@ -184,7 +184,7 @@ ferry_status ferry_charsmap_create(ferry_view bytes, const char *name, ferry_cha
         return ferry_fail(error, FERRY_ERROR_FORMAT,
                           "%s: normalization table: expected a multiple of 1024 bytes, found %zu", name, trie.size);
     charsmap->units = malloc(size);
-    if (charsmap->units == NULL) return ferry_fail_memory(error, "a normalization table", size);
+    if (charsmap->units == NULL) return ferry_fail_memory(error, "a normalization table", size, 1);
     charsmap->count = size / sizeof *charsmap->units;
     charsmap->replacements = (ferry_view){bytes.data + cursor.at, ferry_cursor_left(&cursor)};
     cursor = cursor_of(trie);

@@ -69,7 +69,7 @@ static ferry_status reserve(rewriting *to, size_t extra)
     if (text != NULL) to->text = text;
     uint32_t *from = ferry_array_grow(to->from, &to->from_capacity, size + 1, sizeof *from);
     if (from != NULL) to->from = from;
-    return text != NULL && from != NULL ? FERRY_OK : ferry_fail_memory(to->error, "tokenizing", size * sizeof *from);
+    return text != NULL && from != NULL ? FERRY_OK : ferry_fail_memory(to->error, "tokenizing", size, sizeof *from);
 }
 
 /* Appends `text`, which stands for the original text at `offset`. */
@@ -475,7 +475,7 @@ static ferry_status create_trie(const ferry_text_rules *rules, const ferry_text_
     size_t *ends = calloc(config->added_count + 1, sizeof *ends);
     ferry_status status = entries != NULL && ends != NULL
                               ? list_added(rules, config, normalized, entries, ends, &texts, &count, error)
-                              : ferry_fail_memory(error, "added tokens", config->added_count * sizeof *entries);
+                              : ferry_fail_memory(error, "added tokens", config->added_count, sizeof *entries);
     if (status == FERRY_OK) status = ferry_byte_trie_create(entries, count, trie, error);
     free(texts.data);
     free(ends);
@@ -487,7 +487,7 @@ ferry_status ferry_text_rules_create(const ferry_text_rules_config *config, ferr
                                      ferry_error *error)
 {
     ferry_text_rules *made = *rules = calloc(1, sizeof *made);
-    if (made == NULL) return ferry_fail_memory(error, "a tokenizer", sizeof *made);
+    if (made == NULL) return ferry_fail_memory(error, "a tokenizer", 1, sizeof *made);
     ferry_status status = read_steps(made, config, error);
     if (status == FERRY_OK) status = ferry_charsmap_create(config->charsmap, "tokenizer", &made->charsmap, error);
     if (status == FERRY_OK) status = create_trie(made, config, false, &made->raw, error);

@@ -56,7 +56,8 @@ static ferry_status fill(ferry_tokenizer *tokenizer, const ferry_tokenizer_confi
     FERRY_TRY(check_ids("source suffix", config->suffix_ids, config->suffix_count, config->source_count, error));
     FERRY_TRY(check_ids("special target ids", config->special_ids, config->special_count, config->target_count, error));
     tokenizer->special = calloc(size, sizeof *tokenizer->special);
-    if (tokenizer->special == NULL) return ferry_fail_memory(error, "the special ids", size);
+    if (tokenizer->special == NULL)
+        return ferry_fail_memory(error, "the special ids", size, sizeof *tokenizer->special);
     for (int32_t i = 0; i < config->special_count; i++) tokenizer->special[config->special_ids[i]] = true;
     if (config->source_moses.size > 0) {
         if (!has_subwords(tokenizer))
@@ -76,7 +77,7 @@ ferry_status ferry_tokenizer_create(const ferry_tokenizer_config *config, ferry_
                                     ferry_error *error)
 {
     ferry_tokenizer *made = *tokenizer = calloc(1, sizeof *made);
-    if (made == NULL) return ferry_fail_memory(error, "a tokenizer", sizeof *made);
+    if (made == NULL) return ferry_fail_memory(error, "a tokenizer", 1, sizeof *made);
     const ferry_status status = fill(made, config, error);
     if (status == FERRY_OK) return FERRY_OK;
     ferry_tokenizer_destroy(made);
@@ -140,7 +141,7 @@ static ferry_status find_target(const ferry_tokenizer *tokenizer, const ferry_se
     *target = kept;
     if (kept != NULL) return FERRY_OK;
     ferry_segmenter *made = calloc(1, sizeof *made);
-    if (made == NULL) return ferry_fail_memory(error, "a tokenizer", sizeof *made);
+    if (made == NULL) return ferry_fail_memory(error, "a tokenizer", 1, sizeof *made);
     const ferry_status status = create_target(tokenizer, made, error);
     const bool keep = status == FERRY_OK && atomic_compare_exchange_strong(&own->target, &kept, made);
     if (!keep) free_segmenter(made);

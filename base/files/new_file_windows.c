@@ -54,7 +54,7 @@ static ferry_status find_place(ferry_new_file *file, ferry_error *error)
         if (errno != ENOENT || !has_folder(file->path)) return fail(file, "cannot create", error);
         file->place = ferry_text_copy(file->path);
     }
-    return file->place != NULL ? FERRY_OK : ferry_fail_memory(error, "a file name", strlen(file->path));
+    return file->place != NULL ? FERRY_OK : ferry_fail_memory(error, "a file name", strlen(file->path), 1);
 }
 
 ferry_status ferry_new_file_open(const char *path, ferry_new_file *file, ferry_error *error)

@@ -189,7 +189,7 @@ static ferry_status make_tasks(ferry_call *call, ferry_error *error)
     size_t max = 0;
     for (size_t i = 0; i < call->count; i++) max += call->lines[i].line.parts.count;
     job->tasks = calloc(max + 1, sizeof *job->tasks);
-    if (job->tasks == NULL) return ferry_fail_memory(error, "sentences", max * sizeof *job->tasks);
+    if (job->tasks == NULL) return ferry_fail_memory(error, "sentences", max, sizeof *job->tasks);
     for (size_t i = 0; i < call->count; i++) {
         const ferry_parts *parts = &call->lines[i].line.parts;
         for (size_t p = 0; p < parts->count; p++)
@@ -224,7 +224,7 @@ ferry_status ferry_call_begin(ferry_call *call, ferry_error *error)
     describe_job(call);
     FERRY_TRY(ferry_result_create(call->count, &call->result, error));
     call->lines = calloc(call->count + 1, sizeof *call->lines);
-    if (call->lines == NULL) return ferry_fail_memory(error, "lines", call->count * sizeof *call->lines);
+    if (call->lines == NULL) return ferry_fail_memory(error, "lines", call->count, sizeof *call->lines);
     if (job->ended == NULL) ferry_pool_run(call->translator->schedule.pool, prepare_item, call, call->count);
     for (size_t i = 0; job->ended != NULL && i < call->count && ferry_job_status(job, NULL) == FERRY_OK; i++)
         prepare_line(call, i);

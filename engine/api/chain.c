@@ -85,7 +85,7 @@ ferry_status ferry_translator_then(ferry_translator *first, ferry_translator *se
     if (chain == NULL || stages == NULL) {
         free(chain);
         free(stages);
-        return ferry_fail_memory(error, "a row of models", count * sizeof *stages);
+        return ferry_fail_memory(error, "a row of models", count, sizeof *stages);
     }
     chain->stages = stages;
     take_stages(chain, first);
@@ -103,7 +103,7 @@ ferry_status ferry_translator_then(ferry_translator *first, ferry_translator *se
 ferry_text *ferry_chain_lines(const ferry_result *result, ferry_error *error)
 {
     ferry_text *lines = calloc(result->count + 1, sizeof *lines);
-    if (lines == NULL) ferry_fail_memory(error, "lines", result->count * sizeof *lines);
+    if (lines == NULL) ferry_fail_memory(error, "lines", result->count, sizeof *lines);
     for (size_t i = 0; lines != NULL && i < result->count; i++) lines[i] = ferry_result_text(result, i, 0);
     return lines;
 }

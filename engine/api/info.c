@@ -124,10 +124,10 @@ static const char *make_row(ferry_model *model, size_t row)
 ferry_status ferry_model_info_create(ferry_model *model, ferry_error *error)
 {
     model->info = ferry_arena_alloc(&model->file.arena, ROWS, sizeof *model->info);
-    if (model->info == NULL) return ferry_fail_memory(error, "a description", ROWS * sizeof *model->info);
+    if (model->info == NULL) return ferry_fail_memory(error, "a description", ROWS, sizeof *model->info);
     for (size_t i = 0; i < ROWS; i++) {
         model->info[i] = make_row(model, i);
-        if (model->info[i] == NULL) return ferry_fail_memory(error, rows[i].key, 1);
+        if (model->info[i] == NULL) return ferry_fail_memory(error, rows[i].key, 1, 1);
     }
     return FERRY_OK;
 }

@@ -37,7 +37,7 @@ ferry_model *ferry_model_allocate(const ferry_kernels *kernels, ferry_error *err
 {
     ferry_model *model = calloc(1, sizeof *model);
     if (model == NULL) {
-        ferry_fail_memory(error, "a model", sizeof *model);
+        ferry_fail_memory(error, "a model", 1, sizeof *model);
         return NULL;
     }
     ferry_mutex_create(&model->mutex);

@@ -60,7 +60,7 @@ static ferry_status open_ticket(ferry_service *service, ferry_text text, ticket 
     if (t == NULL || copy == NULL) {
         free(t);
         free(copy);
-        return ferry_fail_memory(error, "a text", sizeof *t + text.size);
+        return ferry_fail_memory(error, "a text", sizeof *t + text.size, 1);
     }
     memcpy(copy, text.data, text.size);
     t->service = service;
@@ -204,7 +204,7 @@ ferry_status ferry_service_create(ferry_translator *translator, size_t capacity,
     if (capacity == 0) return ferry_fail(error, FERRY_ERROR_ARGUMENT, "capacity: expected at least 1, found 0");
     FERRY_TRY(ferry_translator_check_text(translator, error));
     ferry_service *created = calloc(1, sizeof *created);
-    if (created == NULL) return ferry_fail_memory(error, "a service", sizeof *created);
+    if (created == NULL) return ferry_fail_memory(error, "a service", 1, sizeof *created);
     created->translator = translator;
     created->process = ferry_process_id();
     created->capacity = capacity;

@@ -38,7 +38,7 @@ static ferry_status take_options(ferry_translator *translator, const ferry_optio
     rules->unknown_id = model->tokenizer != NULL ? ferry_tokenizer_target_unknown(model->tokenizer) : -1;
     translator->suppressed_ids = calloc(ids + 1, sizeof *translator->suppressed_ids);
     if (translator->suppressed_ids == NULL)
-        return ferry_fail_memory(error, "suppressed ids", ids * sizeof *translator->suppressed_ids);
+        return ferry_fail_memory(error, "suppressed ids", ids, sizeof *translator->suppressed_ids);
     if (ids > 0) memcpy(translator->suppressed_ids, search->suppressed_ids, ids * sizeof *translator->suppressed_ids);
     search->suppressed_ids = translator->suppressed_ids;
     const int32_t first_id = ferry_languages_first_id(model, rules->pair);
@@ -57,7 +57,7 @@ ferry_status ferry_translator_create(const ferry_model *model, const ferry_optio
     FERRY_TRY(ferry_options_complete(options, &complete, error));
     FERRY_TRY(ferry_options_check(&complete, &model->file, error));
     ferry_translator *created = calloc(1, sizeof *created);
-    if (created == NULL) return ferry_fail_memory(error, "a translator", sizeof *created);
+    if (created == NULL) return ferry_fail_memory(error, "a translator", 1, sizeof *created);
     created->places = 1;
     created->model = model;
     atomic_fetch_add(&((ferry_model *)(uintptr_t)model)->users, 1);

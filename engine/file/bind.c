@@ -163,14 +163,14 @@ static ferry_status find(ferry_binder *binder, const char *name, ferry_type type
     return FERRY_OK;
 }
 
-/* Trained float32 numbers, counted in file->parameters. */
+/* Trained float32 numbers, counted in binder->parameters. */
 static ferry_status bind_f32(ferry_binder *binder, const char *name, int32_t dims, const int64_t *shape,
                              const float **data, ferry_error *error)
 {
     const void *numbers = NULL;
     FERRY_TRY(find(binder, name, FERRY_F32, dims, shape, &numbers, error));
     *data = numbers;
-    binder->file->parameters += ferry_tensor_count(ferry_gguf_tensor(binder->gguf, name));
+    binder->parameters += ferry_tensor_count(ferry_gguf_tensor(binder->gguf, name));
     return FERRY_OK;
 }
 
@@ -209,7 +209,7 @@ static ferry_status bind_codes(ferry_binder *binder, const char *name, ferry_mat
     const ferry_name input = ferry_name_format("%s.input_multiplier", name);
     const bool has_scale = ferry_gguf_tensor(binder->gguf, scale.text) != NULL;
     const float *value;
-    FERRY_TRY(ferry_matrix_begin(matrix, binder->kernels, &binder->file->arena, error));
+    FERRY_TRY(ferry_matrix_begin(matrix, binder->kernels, binder->arena, error));
     if (has_scale == (ferry_gguf_tensor(binder->gguf, multiplier.text) != NULL))
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: expected one of the tensors '%s' and '%s', found %s",
                           binder->gguf->file, scale.text, multiplier.text, has_scale ? "both" : "none");
@@ -247,14 +247,14 @@ static ferry_status bind_weight(ferry_binder *binder, const char *name, int32_t 
     FERRY_TRY(check_panels(binder, weight.text, tensor, matrix->kind, N, K, error));
     matrix->N = N;
     matrix->K = K;
-    binder->file->parameters += (int64_t)N * K;
+    binder->parameters += (int64_t)N * K;
     for (int i = 0; i < 3; i++) {
         if (tensor->type == types[i]) binder->type_bytes[i] += tensor->bytes;
         if (binder->type_bytes[i] <= most) continue;
         most = binder->type_bytes[i];
-        binder->file->type = types[i];
+        binder->type = types[i];
     }
-    binder->file->matrices[binder->file->matrix_count++] = (ferry_stored_matrix){tensor, matrix};
+    binder->matrices[binder->matrix_count++] = (ferry_stored_matrix){tensor, matrix};
     switch (tensor->type) {
     case FERRY_F32: matrix->panels = tensor->data; return FERRY_OK;
     case FERRY_F16: return FERRY_OK; /* placed later */
@@ -306,7 +306,7 @@ static ferry_status bind_coarse(ferry_binder *binder, const ferry_matrix *exact,
 static ferry_status bind_row(ferry_binder *binder, const ferry_tensor_row *row, const char *prefix,
                              const ferry_stack *stack, void *owner, ferry_error *error)
 {
-    const ferry_transformer *model = &binder->file->transformer;
+    const ferry_transformer *model = binder->values->transformer;
     const int32_t N = ferry_tensor_size(row->N, model, stack);
     const ferry_name name = ferry_name_format("%s%s", prefix, row->name);
     const ferry_name bias_name = ferry_name_format("%s.bias", name.text);
@@ -364,13 +364,13 @@ static ferry_status bind_position(ferry_binder *binder, bool decoder, ferry_stac
 {
     position_user user = {binder, decoder ? "ferry.decoder." : "ferry.encoder.", decoder ? "dec" : "enc"};
     const ferry_position_source source = {&user, position_parameter, position_tensor};
-    const ferry_position_stack sizes = ferry_position_stack_of(stack, binder->file->transformer.d_model);
+    const ferry_position_stack sizes = ferry_position_stack_of(stack, binder->values->transformer->d_model);
     ferry_view type;
     ferry_error inner = {0};
     FERRY_TRY(ferry_gguf_get_text(binder->gguf, ferry_name_format("%sposition.type", user.keys).text, &type, error));
     const ferry_status status = ferry_position_bind(type, &sizes, &source, binder->kernels, &stack->position, &inner);
     const ferry_position_scheme *scheme = stack->position.scheme;
-    const bool ssru = decoder && binder->file->transformer.ssru;
+    const bool ssru = decoder && binder->values->transformer->ssru;
     /* An SSRU has no scores: only encodings that are added to embeddings apply. */
     if (status == FERRY_OK && ssru && (scheme->rotate != NULL || scheme->score != NULL || scheme->context != NULL))
         return ferry_fail(error, FERRY_ERROR_FORMAT,
@@ -393,8 +393,8 @@ static ferry_status bind_stack(ferry_binder *binder, bool decoder, ferry_stack *
                           binder->gguf->file, decoder ? "decoder" : "encoder", stack->heads, stack->head_width,
                           FERRY_MAX_SIZE);
     FERRY_TRY(bind_position(binder, decoder, stack, error));
-    stack->layers = ferry_arena_alloc(&binder->file->arena, layers, sizeof *stack->layers);
-    if (stack->layers == NULL) return ferry_fail_memory(error, "the layers of a model", layers * sizeof *stack->layers);
+    stack->layers = ferry_arena_alloc(binder->arena, layers, sizeof *stack->layers);
+    if (stack->layers == NULL) return ferry_fail_memory(error, "the layers of a model", layers, sizeof *stack->layers);
     memset(stack->layers, 0, layers * sizeof *stack->layers);
     for (size_t i = 0; i <= layers; i++) { /* the stack itself comes after its layers */
         const ferry_name prefix =
@@ -402,7 +402,7 @@ static ferry_status bind_stack(ferry_binder *binder, bool decoder, ferry_stack *
         void *owner = i < layers ? (void *)&stack->layers[i] : stack;
         const ferry_tensor_row *row = i < layers ? ferry_layer_tensors : ferry_stack_tensors;
         for (; row->name != NULL; row++)
-            if (ferry_tensor_applies(row, &binder->file->transformer, stack))
+            if (ferry_tensor_applies(row, binder->values->transformer, stack))
                 FERRY_TRY(bind_row(binder, row, prefix.text, stack, owner, error));
     }
     return FERRY_OK;
@@ -412,8 +412,8 @@ static ferry_status bind_stack(ferry_binder *binder, bool decoder, ferry_stack *
 
 static ferry_status bind_shortlist(ferry_binder *binder, ferry_error *error)
 {
-    const ferry_transformer *model = &binder->file->transformer;
-    ferry_shortlist *shortlist = &binder->file->generation.shortlist;
+    const ferry_transformer *model = binder->values->transformer;
+    ferry_shortlist *shortlist = &binder->values->generation->shortlist;
     const ferry_gguf *gguf = binder->gguf;
     const int32_t source_vocab = model->encoder.vocab_size, target_vocab = model->decoder.vocab_size;
     const ferry_tensor *lists = ferry_gguf_tensor(gguf, "shortlist.ids");
@@ -452,13 +452,12 @@ static ferry_status bind_shortlist(ferry_binder *binder, ferry_error *error)
 
 /* ---- all of it ---- */
 
-static ferry_status read_keys(ferry_binder *binder, const ferry_schema_values *values, ferry_error *error)
+static ferry_status read_keys(const ferry_binder *binder, ferry_error *error)
 {
-    ferry_model_file *file = binder->file;
-    const ferry_stack *decoder = &file->transformer.decoder;
-    const ferry_generation *generation = &file->generation;
+    const ferry_stack *decoder = &binder->values->transformer->decoder;
+    const ferry_generation *generation = binder->values->generation;
     for (ferry_key_group group = FERRY_KEYS_GRAPH; group <= FERRY_KEYS_DECODING; group++)
-        FERRY_TRY(ferry_read_keys(binder->gguf, group, values, &file->arena, error));
+        FERRY_TRY(ferry_read_keys(binder->gguf, group, binder->values, binder->arena, error));
     const int32_t first = generation->alignment_head, most = first >= 0 ? decoder->heads - first : decoder->heads;
     if (generation->alignment_heads > most)
         return ferry_fail(error, FERRY_ERROR_FORMAT,
@@ -470,39 +469,37 @@ static ferry_status read_keys(ferry_binder *binder, const ferry_schema_values *v
                       binder->gguf->file);
 }
 
-ferry_status ferry_model_bind(ferry_model_file *file, const ferry_schema_values *values, const ferry_kernels *kernels,
-                              ferry_error *error)
+ferry_status ferry_model_bind(ferry_binder *binder, ferry_error *error)
 {
-    const ferry_gguf *gguf = &file->gguf;
+    const ferry_gguf *gguf = binder->gguf;
     const size_t tensors = gguf->tensor_count;
-    ferry_transformer *model = &file->transformer;
-    ferry_binder binder = {.file = file, .gguf = gguf, .kernels = kernels};
-    binder.used = ferry_arena_alloc(&file->arena, tensors, sizeof *binder.used);
-    file->matrices = calloc(tensors + 1, sizeof *file->matrices);
-    if (binder.used == NULL || file->matrices == NULL)
-        return ferry_fail_memory(error, "the tensors of a model file", tensors);
-    memset(binder.used, 0, tensors * sizeof *binder.used);
+    ferry_transformer *model = binder->values->transformer;
+    binder->used = ferry_arena_alloc(binder->arena, tensors, sizeof *binder->used);
+    binder->matrices = calloc(tensors + 1, sizeof *binder->matrices);
+    if (binder->used == NULL || binder->matrices == NULL)
+        return ferry_fail_memory(error, "the tensors of a model file", tensors, sizeof *binder->matrices);
+    memset(binder->used, 0, tensors * sizeof *binder->used);
     if (gguf->alignment % FERRY_ARENA_ALIGNMENT != 0)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: general.alignment: expected a multiple of %d, found %zu",
                           gguf->file, FERRY_ARENA_ALIGNMENT, gguf->alignment);
-    FERRY_TRY(read_keys(&binder, values, error));
+    FERRY_TRY(read_keys(binder, error));
     const int32_t D = model->d_model, source_vocab = model->encoder.vocab_size, V = model->decoder.vocab_size;
     const bool tied = model->tied_embeddings;
     if (tied && source_vocab != V)
         return ferry_fail(error, FERRY_ERROR_FORMAT,
                           "%s: tied embeddings need one vocabulary, found sizes %" PRId32 " and %" PRId32, gguf->file,
                           source_vocab, V);
-    if (!tied) FERRY_TRY(bind_weight(&binder, "enc.token_embd", source_vocab, D, &model->encoder.embedding, error));
-    FERRY_TRY(bind_weight(&binder, tied ? "token_embd" : "dec.token_embd", V, D, &model->decoder.embedding, error));
-    FERRY_TRY(bind_stack(&binder, false, &model->encoder, error));
-    FERRY_TRY(bind_stack(&binder, true, &model->decoder, error));
-    if (!model->tied_output) FERRY_TRY(bind_weight(&binder, "output", V, D, &model->output, error));
-    FERRY_TRY(bind_coarse(&binder, model->tied_output ? &model->decoder.embedding : &model->output,
+    if (!tied) FERRY_TRY(bind_weight(binder, "enc.token_embd", source_vocab, D, &model->encoder.embedding, error));
+    FERRY_TRY(bind_weight(binder, tied ? "token_embd" : "dec.token_embd", V, D, &model->decoder.embedding, error));
+    FERRY_TRY(bind_stack(binder, false, &model->encoder, error));
+    FERRY_TRY(bind_stack(binder, true, &model->decoder, error));
+    if (!model->tied_output) FERRY_TRY(bind_weight(binder, "output", V, D, &model->output, error));
+    FERRY_TRY(bind_coarse(binder, model->tied_output ? &model->decoder.embedding : &model->output,
                           &model->output_coarse, error));
-    if (model->output_bias) FERRY_TRY(ferry_bind_vector(&binder, "output.bias", V, &model->output.bias, error));
-    if (values->shortlist) FERRY_TRY(bind_shortlist(&binder, error));
+    if (model->output_bias) FERRY_TRY(ferry_bind_vector(binder, "output.bias", V, &model->output.bias, error));
+    if (binder->values->shortlist) FERRY_TRY(bind_shortlist(binder, error));
     for (size_t i = 0; i < tensors; i++)
-        if (!binder.used[i])
+        if (!binder->used[i])
             return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s' is unknown", gguf->file,
                               ferry_printable_view(gguf->tensors[i].name).text);
     return FERRY_OK;

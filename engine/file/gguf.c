@@ -101,7 +101,7 @@ static ferry_status read_text_array(ferry_cursor *cursor, const ferry_gguf *gguf
     size_t count = (size_t)value->count;
     const size_t begin = cursor->at;
     ferry_texts *texts = ferry_texts_create(gguf->bytes.data + begin, sizeof(uint64_t), count);
-    if (texts == NULL) return ferry_fail_memory(error, "an array of texts", count * sizeof *texts->offsets);
+    if (texts == NULL) return ferry_fail_memory(error, "an array of texts", count, sizeof *texts->offsets);
     value->texts = texts;
     for (size_t i = 0; i < count; i++) {
         ferry_view text;
@@ -151,7 +151,8 @@ static ferry_status read_values(ferry_cursor *cursor, ferry_gguf *gguf, uint64_t
     if (count > ferry_cursor_left(cursor) / MIN_VALUE_BYTES)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: %" PRIu64 " keys do not fit in the file", gguf->file, count);
     gguf->values = calloc((size_t)count + 1, sizeof *gguf->values);
-    if (gguf->values == NULL) return ferry_fail_memory(error, "the keys of a model file", (size_t)count);
+    if (gguf->values == NULL)
+        return ferry_fail_memory(error, "the keys of a model file", (size_t)count, sizeof *gguf->values);
     while (gguf->value_count < count) {
         /* Counted first: ferry_gguf_close then frees its texts after a failure, too. */
         ferry_gguf_value *value = &gguf->values[gguf->value_count++];
@@ -216,7 +217,8 @@ static ferry_status read_tensors(ferry_cursor *cursor, ferry_gguf *gguf, uint64_
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: %" PRIu64 " tensors do not fit in the file", gguf->file,
                           count);
     gguf->tensors = calloc((size_t)count + 1, sizeof *gguf->tensors);
-    if (gguf->tensors == NULL) return ferry_fail_memory(error, "the tensors of a model file", (size_t)count);
+    if (gguf->tensors == NULL)
+        return ferry_fail_memory(error, "the tensors of a model file", (size_t)count, sizeof *gguf->tensors);
     size_t expected = 0;
     for (; gguf->tensor_count < count; gguf->tensor_count++)
         FERRY_TRY(read_tensor(cursor, gguf, &gguf->tensors[gguf->tensor_count], &expected, error));
@@ -268,7 +270,8 @@ ferry_status ferry_gguf_open(ferry_view bytes, const char *file, ferry_gguf *ggu
     memset(gguf, 0, sizeof *gguf);
     gguf->bytes = bytes;
     gguf->file = ferry_text_copy(file);
-    ferry_status status = gguf->file != NULL ? parse(gguf, error) : ferry_fail_memory(error, "a file name", 1);
+    ferry_status status =
+        gguf->file != NULL ? parse(gguf, error) : ferry_fail_memory(error, "a file name", strlen(file) + 1, 1);
     if (status != FERRY_OK) ferry_gguf_close(gguf);
     return status;
 }
@@ -384,7 +387,7 @@ ferry_status ferry_gguf_get_integers(const ferry_gguf *gguf, const char *key, in
     FERRY_TRY(find_typed(gguf, key, true, INTEGERS, "an array of integers", &found, error));
     *count = (size_t)found->count;
     void *numbers = ferry_arena_alloc(arena, *count, size);
-    if (numbers == NULL) return ferry_fail_memory(error, key, *count * size);
+    if (numbers == NULL) return ferry_fail_memory(error, key, *count, size);
     for (size_t i = 0; i < *count; i++) {
         int64_t number = 0;
         FERRY_TRY(get_element(gguf, found, i, least, most, &number, error));
@@ -405,7 +408,7 @@ ferry_status ferry_gguf_get_reals(const ferry_gguf *gguf, const char *key, ferry
     ferry_cursor cursor = {(const uint8_t *)found->data.data, found->data.size, 0};
     *count = (size_t)found->count;
     double *numbers = ferry_arena_alloc(arena, *count, sizeof *numbers);
-    if (numbers == NULL) return ferry_fail_memory(error, key, *count * sizeof *numbers);
+    if (numbers == NULL) return ferry_fail_memory(error, key, *count, sizeof *numbers);
     for (size_t i = 0; i < *count; i++) ferry_read_f64(&cursor, &numbers[i]);
     *values = numbers;
     return FERRY_OK;

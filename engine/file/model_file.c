@@ -8,6 +8,7 @@
 
 #include "base/system.h"
 #include "base/utf8.h"
+#include "bind.h"
 
 /* ---- the content hash ---- */
 
@@ -155,7 +156,7 @@ enum { WIDEN_CHUNK = 1 << 19 }; /* elements between two releases of mapped pages
 ferry_status ferry_model_file_reserve(ferry_model_file *file, size_t bytes, ferry_error *error)
 {
     file->widened = ferry_large_alloc(ferry_large_size(bytes));
-    if (file->widened == NULL) return ferry_fail_memory(error, "the model's matrices", bytes);
+    if (file->widened == NULL) return ferry_fail_memory(error, "the model's matrices", bytes, 1);
     file->widened_bytes = bytes;
     return FERRY_OK;
 }
@@ -203,7 +204,12 @@ ferry_status ferry_model_file_read(ferry_mapped_file map, const char *name, cons
     };
     ferry_schema_defaults(&values);
     if (status == FERRY_OK) status = check_kind(&file->gguf, error);
-    if (status == FERRY_OK) status = ferry_model_bind(file, &values, kernels, error);
+    ferry_binder binder = {.gguf = &file->gguf, .values = &values, .kernels = kernels, .arena = &file->arena};
+    if (status == FERRY_OK) status = ferry_model_bind(&binder, error);
+    file->parameters = binder.parameters;
+    file->type = binder.type;
+    file->matrices = binder.matrices;
+    file->matrix_count = binder.matrix_count;
     if (status == FERRY_OK) status = read_tokenizer(file, &values, error);
     if (status == FERRY_OK) status = read_languages(file, &values, error);
     if (status == FERRY_OK) status = read_origin(file, &values, error);
@@ -243,7 +249,7 @@ ferry_status ferry_model_file_verify(const ferry_model_file *file, ferry_error *
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: carries no content hash (key '" FERRY_HASH_KEY "')",
                           file->gguf.file != NULL ? file->gguf.file : "an untrained model");
     ferry_content_hash *hash = ferry_content_hash_create();
-    if (hash == NULL) return ferry_fail_memory(error, "a content hash", sizeof digits);
+    if (hash == NULL) return ferry_fail_memory(error, "a content hash", 1, sizeof digits);
     const size_t before = (size_t)(found.data - bytes.data), after = before + found.size;
     ferry_content_hash_add(hash, bytes.data, before);
     ferry_content_hash_add(hash, FERRY_HASH_ZEROS, FERRY_HASH_DIGITS);

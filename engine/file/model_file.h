@@ -1,8 +1,14 @@
-/* Opening a model file. docs/model-file.md describes every key and tensor. */
+/* A model file, open: the graph's configuration and weights, and what the tokenizer needs. docs/model-file.md describes
+ * every key and tensor. */
 #ifndef FERRY_FILE_MODEL_FILE_H
 #define FERRY_FILE_MODEL_FILE_H
 
-#include "bind.h"
+#include "base/bytes.h"
+#include "base/system.h"
+#include "engine/graph/transformer.h"
+#include "engine/search/decoding.h"
+#include "gguf.h"
+#include "schema.h"
 
 /* The content hash of a model file: XXH3 (128 bits) of all its bytes, the digits of the hash itself read as '0'. It
  * finds damage; it is no protection against intent. */
@@ -13,6 +19,7 @@ enum { FERRY_HASH_DIGITS = 32 };
 #define FERRY_HASH_ZEROS "00000000000000000000000000000000"
 
 typedef struct ferry_content_hash ferry_content_hash;
+typedef struct ferry_stored_matrix ferry_stored_matrix;
 
 /* NULL if out of memory. */
 ferry_content_hash *ferry_content_hash_create(void);
@@ -22,6 +29,26 @@ void ferry_content_hash_destroy(ferry_content_hash *hash);
 void ferry_content_hash_add(ferry_content_hash *hash, const void *data, size_t size);
 /* Lower-case hexadecimal digits of the hash of all bytes so far, in its canonical order. */
 void ferry_content_hash_digits(const ferry_content_hash *hash, char digits[FERRY_HASH_DIGITS]);
+
+/* Everything belongs to the struct and is valid until ferry_model_file_close. Immutable: threads may share it. */
+typedef struct ferry_model_file {
+    ferry_mapped_file map;
+    ferry_gguf gguf; /* all keys and tensors */
+    ferry_view name; /* general.name */
+    ferry_view hash; /* digits of ferry.hash, in the map; empty: the file carries none */
+    ferry_transformer transformer;
+    ferry_generation generation;
+    ferry_tokenizer_config text;     /* the file's; `present` is false, and everything else zero, if it has none */
+    ferry_model_languages languages; /* empty without a tokenizer */
+    ferry_model_origin origin;
+    int64_t parameters;   /* trained numbers: weights and biases, each counted once, without padding */
+    ferry_type type;      /* of the matrices in the file */
+    size_t widened_bytes; /* memory for matrices that are not float32 in the file */
+    float *widened;
+    ferry_stored_matrix *matrices; /* [matrix_count] */
+    size_t matrix_count;
+    ferry_arena arena; /* layers, ids, names of languages */
+} ferry_model_file;
 
 /* Checks every key and tensor of the file, which `name` names in messages. The map belongs to *file from now on, or is
  * closed by a failure. Nothing can be computed with what is only read: f16 matrices and tied ones have no memory yet.

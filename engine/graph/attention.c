@@ -110,7 +110,7 @@ static ferry_status take_scratch(ferry_context *context, const ferry_attention_c
     *scores = ferry_arena_alloc(&context->arena, floats, sizeof **scores);
     *scratch = ferry_arena_alloc(&context->arena, position_floats, sizeof **scratch);
     if (*scores != NULL && *scratch != NULL) return FERRY_OK;
-    return ferry_fail_memory(error, "attention scores", (floats + position_floats) * sizeof **scores);
+    return ferry_arena_fail(&context->arena, "attention scores", floats + position_floats, sizeof **scores, error);
 }
 
 /* Many hypotheses' keys and values do not stay in the near caches from step to step: prefetches those of the next span,

@@ -90,8 +90,10 @@ static ferry_status add_slab(ferry_cache *cache, ferry_error *error)
     const size_t block_bytes = block_bytes_of(cache), bytes = next_slab_bytes(cache, block_bytes);
     const bool counted = bytes > 0 && ferry_account_take(cache->account, bytes);
     ferry_cache_slab *slab = counted ? ferry_large_alloc(bytes) : NULL;
-    if (counted && slab == NULL) ferry_account_give(cache->account, bytes);
-    if (slab == NULL) return ferry_fail_memory(error, "keys and values", bytes > 0 ? bytes : SIZE_MAX);
+    if (slab == NULL && (counted || bytes == 0)) ferry_account_undo(cache->account, bytes);
+    if (slab == NULL)
+        return ferry_account_fail(cache->account, "keys and values", bytes > 0 ? bytes : SIZE_MAX, 1, error);
+    ;
     slab->bytes = bytes;
     slab->previous = cache->slabs;
     cache->slabs = slab;
@@ -132,7 +134,7 @@ ferry_status ferry_sequence_begin(ferry_arena *arena, int32_t positions, ferry_s
     sequence->capacity = blocks_for(positions, FERRY_BLOCK_POSITIONS);
     sequence->blocks = ferry_arena_alloc(arena, (size_t)sequence->capacity, sizeof *sequence->blocks);
     if (sequence->blocks == NULL)
-        return ferry_fail_memory(error, "a list of blocks", (size_t)sequence->capacity * sizeof *sequence->blocks);
+        return ferry_arena_fail(arena, "a list of blocks", (size_t)sequence->capacity, sizeof *sequence->blocks, error);
     return FERRY_OK;
 }
 
@@ -252,7 +254,7 @@ ferry_status ferry_sequence_reorder(ferry_cache *cache, ferry_arena *arena, ferr
     bool failed = false;
     ferry_sequence *old = ferry_arena_take(arena, (size_t)most, sizeof *old, &failed);
     int32_t *heir = ferry_arena_take(arena, (size_t)most, sizeof *heir, &failed);
-    if (failed) return ferry_fail_memory(error, "a reorder", (size_t)most * (sizeof *old + sizeof *heir));
+    if (failed) return ferry_arena_fail(arena, "a reorder", (size_t)most * (sizeof *old + sizeof *heir), 1, error);
     /* The first child of a parent takes its list as it is; other children take the lists of parents without a child. */
     for (int32_t i = 0; i < most; i++) {
         old[i] = sequences[i];

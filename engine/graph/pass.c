@@ -51,7 +51,8 @@ static ferry_status take_scratch(pass *p, ferry_error *error)
     p->h = ferry_arena_alloc(arena, stack->pre_norm ? row_floats(p, D) : 0, sizeof(float));
     p->work = ferry_arena_alloc(arena, row_floats(p, widest), sizeof(float));
     if (p->y == NULL || p->h == NULL || p->work == NULL)
-        return ferry_fail_memory(error, "activations", row_floats(p, 2 * D + widest) * sizeof(float));
+        return ferry_arena_fail(&p->state->context.arena, "activations", row_floats(p, 2 * D + widest), sizeof(float),
+                                error);
     return FERRY_OK;
 }
 
@@ -278,7 +279,10 @@ ferry_status ferry_encode(ferry_state *state, const int32_t *ids, const int32_t 
     bool failed = false;
     ferry_attention_span *spans = ferry_arena_take(&state->context.arena, (size_t)count, sizeof *spans, &failed);
     ferry_sequence *sequences = ferry_arena_take(&state->context.arena, (size_t)count, sizeof *sequences, &failed);
-    if (failed) return ferry_fail_memory(error, "sentences", (size_t)count * (sizeof *spans + sizeof *sequences));
+    if (failed)
+        return ferry_arena_fail(&state->context.arena, "sentences", (size_t)count * (sizeof *spans + sizeof *sequences),
+                                1, error);
+    ;
     for (int32_t s = 0; s < count; s++) {
         const int32_t length = offsets[s + 1] - offsets[s];
         spans[s] = (ferry_attention_span){.row = offsets[s], .rows = length, .first = 0, .sequence = s};
@@ -311,7 +315,8 @@ ferry_status ferry_decoder_begin(ferry_state *state, const float *encoder_output
     bool failed = false;
     float *k = ferry_arena_take(&state->context.arena, floats, sizeof *k, &failed);
     float *v = ferry_arena_take(&state->context.arena, floats, sizeof *v, &failed);
-    if (failed) return ferry_fail_memory(error, "cross-attention", 2 * floats * sizeof *k);
+    if (failed) return ferry_arena_fail(&state->context.arena, "cross-attention", 2 * floats, sizeof *k, error);
+    ;
     for (int32_t layer = 0; layer < stack->layer_count; layer++) {
         const ferry_attention_weights *weights = &stack->layers[layer].cross;
         float *const outputs[] = {k, v};
@@ -327,13 +332,32 @@ ferry_status ferry_decoder_begin(ferry_state *state, const float *encoder_output
     return FERRY_OK;
 }
 
+ferry_status ferry_decoder_begin_sources(ferry_state *state, const int32_t *ids, const int32_t *offsets, int32_t count,
+                                         ferry_sequence *sentences, ferry_error *error)
+{
+    const ferry_arena_mark mark = ferry_arena_begin(&state->context.arena);
+    const size_t floats = (size_t)offsets[count] * (size_t)state->model->d_model;
+    float *encoded = ferry_arena_alloc(&state->context.arena, floats, sizeof *encoded);
+    if (encoded == NULL)
+        return ferry_arena_fail(&state->context.arena, "the encoder's output", floats, sizeof *encoded, error);
+    ;
+    const ferry_phase around = ferry_profile_enter(&state->profile, FERRY_PHASE_ENCODER);
+    FERRY_TRY(ferry_encode(state, ids, offsets, count, encoded, error));
+    ferry_profile_enter(&state->profile, FERRY_PHASE_SOURCE_KEYS);
+    FERRY_TRY(ferry_decoder_begin(state, encoded, offsets, count, sentences, error));
+    ferry_profile_leave(&state->profile, around);
+    ferry_arena_end(&state->context.arena, mark);
+    return FERRY_OK;
+}
+
 ferry_status ferry_decode(ferry_state *state, const ferry_decoder_rows *input, float *hidden, ferry_error *error)
 {
     const ferry_arena_mark mark = ferry_arena_begin(&state->context.arena);
     const ferry_attended *self = &input->self, *cross = &input->cross;
     const size_t sentences = (size_t)cross->span_count;
     int32_t *ends = ferry_arena_alloc(&state->context.arena, sentences, sizeof *ends);
-    if (ends == NULL) return ferry_fail_memory(error, "sentences", sentences * sizeof *ends);
+    if (ends == NULL) return ferry_arena_fail(&state->context.arena, "sentences", sentences, sizeof *ends, error);
+    ;
     for (size_t s = 0; s < sentences; s++) ends[s] = cross->spans[s].row + cross->spans[s].rows;
     pass p = {
         .state = state,

@@ -18,6 +18,10 @@ ferry_status ferry_encode(ferry_state *state, const int32_t *ids, const int32_t 
 ferry_status ferry_decoder_begin(ferry_state *state, const float *encoder_output, const int32_t *offsets, int32_t count,
                                  ferry_sequence *sentences, ferry_error *error);
 
+/* ferry_encode, and ferry_decoder_begin with its output, in the profile's phases. */
+ferry_status ferry_decoder_begin_sources(ferry_state *state, const int32_t *ids, const int32_t *offsets, int32_t count,
+                                         ferry_sequence *sentences, ferry_error *error);
+
 typedef struct ferry_decoder_rows {
     const int32_t *ids; /* [rows] input ids; -1: a row of zeros for the embedding */
     int32_t rows;

@@ -122,7 +122,7 @@ static ferry_status run_encoder(ferry_state *state, const request *r, ferry_erro
 {
     const size_t rows = (size_t)r->offsets[r->count], D = (size_t)state->model->d_model;
     float *output = r->output != NULL ? r->output : ferry_arena_alloc(&state->context.arena, rows, D * sizeof *output);
-    if (output == NULL) return ferry_fail_memory(error, "hidden states", rows * D * sizeof *output);
+    if (output == NULL) return ferry_fail_memory(error, "hidden states", rows * D, sizeof *output);
     return ferry_encode(state, r->ids, r->offsets, r->count, output, error);
 }
 
@@ -130,10 +130,10 @@ static ferry_status run_encoder(ferry_state *state, const request *r, ferry_erro
 typedef struct forced {
     ferry_state *state;
     const request *request;
-    ferry_sequence *sentences, *hypotheses;    /* [count] */
-    ferry_attention_span *spans, *cross_spans; /* [count] */
-    int32_t *step_ids;                         /* [count] */
-    float *hidden;                             /* [target rows, D] */
+    ferry_sequence *sentences, *hypotheses; /* [count] */
+    ferry_attention_span *spans;            /* [count] of self- and cross-attention */
+    int32_t *step_ids;                      /* [count] */
+    float *hidden;                          /* [target rows, D] */
 } forced;
 
 static ferry_status forced_begin(forced *f, ferry_error *error)
@@ -146,19 +146,16 @@ static ferry_status forced_begin(forced *f, ferry_error *error)
     f->sentences = ferry_arena_take(arena, count, sizeof *f->sentences, &failed);
     f->hypotheses = ferry_arena_take(arena, count, sizeof *f->hypotheses, &failed);
     f->spans = ferry_arena_take(arena, count, sizeof *f->spans, &failed);
-    f->cross_spans = ferry_arena_take(arena, count, sizeof *f->cross_spans, &failed);
     f->step_ids = ferry_arena_take(arena, count, sizeof *f->step_ids, &failed);
     f->hidden = ferry_arena_take(arena, rows, D * sizeof *f->hidden, &failed);
-    float *encoded = ferry_arena_take(arena, (size_t)r->offsets[count], D * sizeof *encoded, &failed);
-    if (failed) return ferry_fail_memory(error, "a forced decoding", rows * D * sizeof *f->hidden);
+    if (failed) return ferry_fail_memory(error, "a forced decoding", rows * D, sizeof *f->hidden);
     for (size_t s = 0; s < count; s++) {
         const int32_t source = r->offsets[s + 1] - r->offsets[s];
         FERRY_TRY(ferry_sequence_begin(arena, source, &f->sentences[s], error));
         const int32_t target = r->target_offsets[s + 1] - r->target_offsets[s];
         FERRY_TRY(ferry_sequence_begin(arena, target, &f->hypotheses[s], error));
     }
-    FERRY_TRY(ferry_encode(f->state, r->ids, r->offsets, r->count, encoded, error));
-    return ferry_decoder_begin(f->state, encoded, r->offsets, r->count, f->sentences, error);
+    return ferry_decoder_begin_sources(f->state, r->ids, r->offsets, r->count, f->sentences, error);
 }
 
 /* One decoder pass: every sentence gives its inputs from `first` on, at most `rows` of them. Rows
@@ -171,15 +168,14 @@ static ferry_status forced_pass(forced *f, int32_t first, int32_t rows, const in
     for (int32_t s = 0; s < f->request->count; s++) {
         const int32_t left = offsets[s + 1] - offsets[s] - first, taken = left < rows ? left : rows;
         if (left <= 0) continue;
-        f->spans[span_count] = (ferry_attention_span){.row = row, .rows = taken, .first = first, .sequence = s};
-        f->cross_spans[span_count++] = (ferry_attention_span){.row = row, .rows = taken, .sequence = s};
+        f->spans[span_count++] = (ferry_attention_span){.row = row, .rows = taken, .first = first, .sequence = s};
         row += taken;
     }
     const ferry_decoder_rows input = {
         .ids = ids,
         .rows = row,
         .self = {.sequences = f->hypotheses, .spans = f->spans, .span_count = span_count},
-        .cross = {.sequences = f->sentences, .spans = f->cross_spans, .span_count = span_count},
+        .cross = {.sequences = f->sentences, .spans = f->spans, .span_count = span_count},
     };
     *packed = row;
     return ferry_decode(f->state, &input, f->hidden, error);

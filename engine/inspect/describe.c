@@ -295,9 +295,9 @@ ferry_status ferry_inspect_describe(const ferry_model *model, ferry_text *text, 
     FERRY_NEEDS(text);
     *text = (ferry_text){NULL, 0};
     FERRY_NEEDS(model);
-    if (!ferry_memory_stream_open(&stream)) return ferry_fail_memory(error, "a description", 0);
+    if (!ferry_memory_stream_open(&stream)) return ferry_fail_memory(error, "a description", 0, 1);
     print_model(stream.file, model);
-    if (!ferry_memory_stream_close(&stream)) return ferry_fail_memory(error, "a description", stream.size);
+    if (!ferry_memory_stream_close(&stream)) return ferry_fail_memory(error, "a description", stream.size, 1);
     *text = (ferry_text){stream.data, stream.size};
     return FERRY_OK;
 }

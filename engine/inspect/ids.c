@@ -39,7 +39,7 @@ static ferry_status take_ids(generation *g, size_t line, const int32_t *ids, int
                               (int)ids[i], (int)encoder->vocab_size);
     FERRY_TRY(ferry_parts_add(&g->lines[line].parts, &part, error));
     part->ids.ids = malloc(bytes);
-    if (part->ids.ids == NULL) return ferry_fail_memory(error, "ids", bytes);
+    if (part->ids.ids == NULL) return ferry_fail_memory(error, "ids", bytes, 1);
     memcpy(part->ids.ids, ids, bytes);
     part->ids.count = (size_t)length;
     g->job.tasks[g->job.task_count++] =
@@ -73,7 +73,7 @@ static ferry_status generate(generation *g, const int32_t *ids, const int32_t *o
     g->lines = calloc(g->count + 1, sizeof *g->lines);
     g->job.tasks = calloc(g->count + 1, sizeof *g->job.tasks);
     if (g->lines == NULL || g->job.tasks == NULL)
-        return ferry_fail_memory(error, "sentences", g->count * sizeof *g->job.tasks);
+        return ferry_fail_memory(error, "sentences", g->count, sizeof *g->job.tasks);
     for (size_t s = 0; s < g->count; s++)
         FERRY_TRY(take_ids(g, s, ids + offsets[s], offsets[s + 1] - offsets[s], error));
     ferry_job_sort(&g->job);
@@ -145,7 +145,7 @@ static ferry_status append_target(const ferry_model *model, int32_t tag, ferry_t
     const size_t count = all->count + one->count;
     if (count > INT32_MAX) return ferry_fail(error, FERRY_ERROR_LIMIT, "more than %d target ids", INT32_MAX);
     int32_t *grown = ferry_array_grow(all->ids, &all->capacity, count, sizeof *grown);
-    if (grown == NULL) return ferry_fail_memory(error, "target ids", count * sizeof *grown);
+    if (grown == NULL) return ferry_fail_memory(error, "target ids", count, sizeof *grown);
     memcpy(grown + all->count, one->ids, one->count * sizeof *grown);
     *all = (ferry_ids){grown, count, all->capacity};
     return FERRY_OK;
@@ -171,7 +171,7 @@ ferry_status ferry_inspect_targets(const ferry_model *model, const ferry_text *t
     ferry_ids all = {0}, one = {0};
     *lead = tag >= 0 ? 2 : 1;
     int32_t *starts = calloc((size_t)count + 1, sizeof *starts);
-    if (starts == NULL) return ferry_fail_memory(error, "target ids", ((size_t)count + 1) * sizeof *starts);
+    if (starts == NULL) return ferry_fail_memory(error, "target ids", (size_t)count + 1, sizeof *starts);
     ferry_status status = FERRY_OK;
     for (int32_t i = 0; status == FERRY_OK && i < count; i++) {
         status = append_target(model, tag, texts[i], &one, &all, error);

@@ -173,7 +173,7 @@ static float spread(int64_t n)
 static ferry_status make_vector(maker *m, size_t n, float center, float width, const float **data, ferry_error *error)
 {
     float *values = ferry_arena_alloc(&m->file->arena, n, sizeof *values);
-    if (values == NULL) return ferry_fail_memory(error, "weights", n * sizeof *values);
+    if (values == NULL) return ferry_fail_memory(error, "weights", n, sizeof *values);
     for (size_t i = 0; i < n; i++) values[i] = width > 0.0f ? center + width * draw(&m->random) : center;
     m->file->parameters += (int64_t)n;
     *data = values;
@@ -201,7 +201,7 @@ static ferry_status make_stack(maker *m, ferry_stack *stack, ferry_error *error)
     const ferry_transformer *model = &m->file->transformer;
     const size_t count = (size_t)stack->layer_count, D = (size_t)model->d_model;
     stack->layers = ferry_arena_alloc(&m->file->arena, count, sizeof *stack->layers);
-    if (stack->layers == NULL) return ferry_fail_memory(error, "the layers of a model", count * sizeof *stack->layers);
+    if (stack->layers == NULL) return ferry_fail_memory(error, "the layers of a model", count, sizeof *stack->layers);
     memset(stack->layers, 0, count * sizeof *stack->layers);
     for (size_t i = 0; i < count; i++)
         for (const ferry_tensor_row *row = ferry_layer_tensors; row->name != NULL; row++) {
@@ -230,7 +230,7 @@ static ferry_status make_tensor(void *user, const ferry_position_tensor *declare
     const float min = declared->default_min, max = declared->default_max;
     size_t count = 1;
     for (int32_t i = 0; i < dims; i++)
-        if (!ferry_mul_size(count, (size_t)shape[i], &count)) return ferry_fail_memory(error, "weights", SIZE_MAX);
+        if (!ferry_mul_size(count, (size_t)shape[i], &count)) return ferry_fail_memory(error, "weights", SIZE_MAX, 1);
     if (min == 0.0f && max == 0.0f) return make_vector(user, count, 0.0f, spread(shape[dims - 1]), data, error);
     return make_vector(user, count, (min + max) / 2, (max - min) / 2, data, error);
 }
@@ -331,7 +331,7 @@ static ferry_status make_model(maker *m, const char *encoding, const ferry_inspe
                                             (uint64_t)shape->decoder_layers * (2 * attention + ffn) +
                                             (uint64_t)ferry_panels_count(shape->vocab, D));
     configure(m->file, shape);
-    if (bytes > SIZE_MAX / 2) return ferry_fail_memory(error, "the model's matrices", SIZE_MAX);
+    if (bytes > SIZE_MAX / 2) return ferry_fail_memory(error, "the model's matrices", SIZE_MAX, 1);
     FERRY_TRY(ferry_model_file_reserve(m->file, (size_t)bytes, error));
     m->panels = m->file->widened;
     model->output = (ferry_matrix){.N = shape->vocab, .K = D, .panels = make_panels(m, shape->vocab, D)};

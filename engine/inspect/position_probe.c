@@ -89,7 +89,7 @@ static ferry_status score(scene *s, int32_t layer, int32_t head, int32_t at, con
     float *query = ferry_arena_take(&s->arena, width, sizeof *query, &failed);
     float *row = ferry_arena_take(&s->arena, ld, sizeof *row, &failed);
     float *scratch = ferry_arena_take(&s->arena, extra, sizeof *scratch, &failed);
-    if (failed) return ferry_fail_memory(error, "attention scores", ((count + 1) * width + ld + extra) * sizeof *row);
+    if (failed) return ferry_fail_memory(error, "attention scores", (count + 1) * width + ld + extra, sizeof *row);
     repeat(s->stack, k, s->keys, keys);
     repeat(s->stack, q, 1, query);
     if (scheme->rotate != NULL) scheme->rotate(position, &s->state, keys, 0, s->keys);

@@ -55,7 +55,7 @@ static ferry_status prepare(ferry_inspect_timer *timer, ferry_error *error)
     timer->ids = ferry_arena_alloc(arena, (size_t)longest, sizeof *timer->ids);
     timer->output = ferry_arena_alloc(arena, floats, sizeof *timer->output);
     if (timer->ids == NULL || timer->output == NULL)
-        return ferry_fail_memory(error, "a measurement", floats * sizeof *timer->output);
+        return ferry_fail_memory(error, "a measurement", floats, sizeof *timer->output);
     for (int32_t i = 0; i < longest; i++) timer->ids[i] = i % (source < target ? source : target);
     FERRY_TRY(encode(timer, error));
     if (timer->target_tokens > 0) {
@@ -77,7 +77,7 @@ ferry_status ferry_inspect_timer_create(const ferry_model *model, int32_t source
     FERRY_TRY(ferry_check_range("source_tokens", source_tokens, 1, INT32_MAX, error));
     FERRY_TRY(ferry_check_range("target_tokens", target_tokens, 0, INT32_MAX, error));
     ferry_inspect_timer *created = calloc(1, sizeof *created);
-    if (created == NULL) return ferry_fail_memory(error, "a measurement", sizeof *created);
+    if (created == NULL) return ferry_fail_memory(error, "a measurement", 1, sizeof *created);
     created->offsets[1] = source_tokens;
     created->target_tokens = target_tokens;
     ferry_model_widen(model);

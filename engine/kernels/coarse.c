@@ -166,7 +166,7 @@ ferry_status ferry_coarse_verify(const ferry_matrix *exact, const ferry_coarse *
     float scales[FERRY_LANES];
     void *panel = malloc(bytes);
     bool same = true;
-    if (panel == NULL) return ferry_fail_memory(error, "a panel of a matrix", bytes);
+    if (panel == NULL) return ferry_fail_memory(error, "a panel of a matrix", bytes, 1);
     for (size_t p = 0, n = 0; same && p < ferry_matrix_panels(exact); p++, n += FERRY_LANES) {
         const size_t left = (size_t)exact->N - n, rows = left < FERRY_LANES ? left : FERRY_LANES;
         ferry_coarsen_panel(exact, p, panel, scales, &made);
@@ -202,11 +202,11 @@ static ferry_status make(ferry_logit_bound *bound, const ferry_context *context,
     const size_t panels = ferry_matrix_panels(exact), panel_bytes = ferry_coarse_size(exact, FERRY_LANES);
     const size_t bytes = panels * (panel_bytes + FERRY_LANES * sizeof(float));
     if (!ferry_account_take(context->arena.account, bytes))
-        return ferry_fail_memory(error, "a coarse output matrix", bytes);
+        return ferry_arena_fail(&context->arena, "a coarse output matrix", bytes, 1, error);
     bound->account = context->arena.account;
     bound->bytes = bytes;
     bound->memory = ferry_aligned_alloc(64, bytes);
-    if (bound->memory == NULL) return ferry_fail_memory(error, "a coarse output matrix", bytes);
+    if (bound->memory == NULL) return ferry_fail_memory(error, "a coarse output matrix", bytes, 1);
     unsigned char *weights = bound->memory;
     float *scales = (float *)(void *)(weights + panels * panel_bytes);
     for (size_t p = 0; p < panels; p++) {

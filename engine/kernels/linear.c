@@ -129,14 +129,14 @@ ferry_status ferry_inputs_prepare(ferry_context *context, const ferry_rows *rows
         if (count < SPREAD_ROWS || K % SPREAD_STRIDE != 0) return FERRY_OK;
         inputs->ldx = K + FERRY_LANES;
         float *x = ferry_arena_take(&context->arena, count, inputs->ldx * sizeof *x, &failed);
-        if (failed) return ferry_fail_memory(error, "inputs", count * inputs->ldx * sizeof *x);
+        if (failed) return ferry_arena_fail(&context->arena, "inputs", count * inputs->ldx, sizeof *x, error);
         for (size_t row = 0; row < count; row++) memcpy(x + row * inputs->ldx, rows->x + row * K, K * sizeof *x);
         inputs->x = x;
         return FERRY_OK;
     }
     const size_t size = ferry_rows_i8_size(context->kernels, rows->count, matrix->K);
     void *memory = ferry_arena_take(&context->arena, size, 1, &failed);
-    if (failed) return ferry_fail_memory(error, "quantized inputs", size);
+    if (failed) return ferry_arena_fail(&context->arena, "quantized inputs", size, 1, error);
     inputs->quantized = ferry_rows_i8_begin(context->kernels, rows->count, matrices, matrix_count, memory);
     quantize(context->kernels, &inputs->quantized, rows, matrix);
     return FERRY_OK;
@@ -238,7 +238,7 @@ ferry_status ferry_matrix_begin(ferry_matrix *matrix, const ferry_kernels *kerne
     if (kernels->extra == NULL) return FERRY_OK;
     const size_t size = kernels->extra->matrix_size(matrix->K);
     matrix->extra = ferry_arena_alloc(arena, size, 1);
-    if (matrix->extra == NULL) return ferry_fail_memory(error, "additional data of a matrix", size);
+    if (matrix->extra == NULL) return ferry_fail_memory(error, "additional data of a matrix", size, 1);
     kernels->extra->matrix_begin(matrix);
     return FERRY_OK;
 }
@@ -288,7 +288,8 @@ ferry_status ferry_matrix_select(const ferry_matrix *matrix, const int32_t *ids,
     selected->N = count;
     selected->scales = select_elements(matrix->scales, ids, count, arena, &failed);
     selected->bias = select_elements(matrix->bias, ids, count, arena, &failed);
-    if (failed) return ferry_fail_memory(error, "selected rows of a matrix", panels * bytes);
+    if (failed) return ferry_arena_fail(arena, "selected rows of a matrix", panels * bytes, 1, error);
+    ;
     selected->weights = data;
     for (int32_t first = 0; first < count; first += FERRY_LANES, data += bytes) {
         const int32_t here = count - first < FERRY_LANES ? count - first : FERRY_LANES;

@@ -42,7 +42,7 @@ static ferry_status write_text(const ferry_model *model, const ferry_line_rules 
         rules->options->replace_unknowns != 0 && ferry_ids_find(hypothesis->ids, length, rules->unknown_id) < length;
     ferry_word *words = replaces ? calloc(length, sizeof *words) : NULL;
     ferry_string text = {0};
-    if (replaces && words == NULL) return ferry_fail_memory(error, "unknown words", length * sizeof *words);
+    if (replaces && words == NULL) return ferry_fail_memory(error, "unknown words", length, sizeof *words);
     for (size_t t = 0; replaces && t < length; t++)
         if (hypothesis->ids[t] == rules->unknown_id)
             words[t] = word_of(&model->file.text, part, weights + t * part->ids.count);
@@ -74,7 +74,7 @@ static ferry_status take_hypothesis(const ferry_model *model, const ferry_option
         if (aligned) to->ranges = calloc(length, sizeof *to->ranges);
         if (to->ids == NULL || to->token_scores == NULL || (aligned && to->ranges == NULL))
             return ferry_fail_memory(error, "ids and their scores",
-                                     length * (sizeof(int32_t) + sizeof(float) + sizeof(ferry_range)));
+                                     length * (sizeof(int32_t) + sizeof(float) + sizeof(ferry_range)), 1);
         memcpy(to->ids, from.ids, length * sizeof *to->ids);
         memcpy(to->token_scores, from.token_scores, length * sizeof *to->token_scores);
     }

@@ -95,18 +95,18 @@ static ferry_status allocate(const ferry_parts *parts, bool aligned, size_t k, f
         tokens += (size_t)from->length;
         weights += (size_t)from->length * parts->parts[i].ids.count;
     }
-    if (tokens > INT32_MAX) return ferry_fail_memory(error, "the tokens of a line", tokens * sizeof *joined->ids);
+    if (tokens > INT32_MAX) return ferry_fail_memory(error, "the tokens of a line", tokens, sizeof *joined->ids);
     joined->text = malloc(text);
     joined->ids = malloc(tokens * sizeof *joined->ids);
     joined->token_scores = malloc(tokens * sizeof *joined->token_scores);
     if (joined->text == NULL || joined->ids == NULL || joined->token_scores == NULL)
-        return ferry_fail_memory(error, "a line in parts", text + tokens * (sizeof(int32_t) + sizeof(float)));
+        return ferry_fail_memory(error, "a line in parts", text + tokens * (sizeof(int32_t) + sizeof(float)), 1);
     if (!aligned) return FERRY_OK;
     joined->ranges = malloc(tokens * sizeof *joined->ranges);
     joined->weights = malloc(weights * sizeof *joined->weights);
     joined->blocks = malloc(parts->count * sizeof *joined->blocks);
     if (joined->ranges != NULL && joined->weights != NULL && joined->blocks != NULL) return FERRY_OK;
-    return ferry_fail_memory(error, "tokens of a line in parts", weights * sizeof *joined->weights);
+    return ferry_fail_memory(error, "tokens of a line in parts", weights, sizeof *joined->weights);
 }
 
 /* Hypothesis k of the line. The score leaves out the tokens of the line's prefix that do not count. */
@@ -186,7 +186,7 @@ static ferry_status list_tokens(const ferry_line *line, ferry_text given, ferry_
     result->source_ids = calloc(count + 1, sizeof *result->source_ids);
     result->source_ranges = calloc(count + 1, sizeof *result->source_ranges);
     if (result->source_ids == NULL || result->source_ranges == NULL)
-        return ferry_fail_memory(error, "source tokens", count * sizeof *result->source_ranges);
+        return ferry_fail_memory(error, "source tokens", count, sizeof *result->source_ranges);
     for (size_t p = 0; p < parts->count; p++) {
         const ferry_part *part = &parts->parts[p];
         const size_t offset = text != NULL ? (size_t)(part->text.data - text) : 0;
@@ -220,7 +220,7 @@ static ferry_status join_sentences(ferry_text text, const ferry_text_lines *list
     FERRY_TRY(ferry_result_line_begin(line, 1, error));
     ferry_result_hypothesis *whole = line->hypotheses;
     result->ranges = calloc(list->count + 1, sizeof *result->ranges);
-    if (result->ranges == NULL) return ferry_fail_memory(error, "ranges", list->count * sizeof *result->ranges);
+    if (result->ranges == NULL) return ferry_fail_memory(error, "ranges", list->count, sizeof *result->ranges);
     for (size_t i = 0; i < list->count; i++) {
         const ferry_outcome *outcome = &sentences->lines[i].outcome;
         const bool translated = outcome->status == FERRY_OK;
@@ -234,7 +234,7 @@ static ferry_status join_sentences(ferry_text text, const ferry_text_lines *list
             FERRY_TRY(ferry_result_line_fail(line, outcome->status, outcome->error, error));
     }
     whole->text = fits ? malloc(size) : NULL;
-    if (whole->text == NULL) return ferry_fail_memory(error, "a translated text", size);
+    if (whole->text == NULL) return ferry_fail_memory(error, "a translated text", size, 1);
     for (size_t i = 0; i < list->count; i++) {
         const ferry_view source = {list->texts[i].data, list->texts[i].size};
         const ferry_text target = ferry_result_text(sentences, i, 0);

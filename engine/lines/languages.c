@@ -48,7 +48,7 @@ static ferry_status describe(const ferry_model_languages *table, int32_t index, 
     language->tag = ferry_arena_text(arena, (ferry_view){names.data, tag});
     language->names = ferry_arena_text(arena, (ferry_view){names.data + rest, names.size - rest});
     if (language->tag == NULL || language->names == NULL)
-        return ferry_fail_memory(error, "the names of languages", names.size);
+        return ferry_fail_memory(error, "the names of languages", names.size, 1);
     /* The English name of its first code that has one; "" if none has. */
     const char *codes = language->names;
     const ferry_language_name *row = NULL;
@@ -74,7 +74,7 @@ ferry_status ferry_languages_create(ferry_model *model, ferry_error *error)
                               (int)MOST_PROMPT, size);
     }
     ferry_language *list = model->languages = ferry_arena_alloc(&model->file.arena, count, sizeof *list);
-    if (list == NULL) return ferry_fail_memory(error, "the names of languages", count * sizeof *list);
+    if (list == NULL) return ferry_fail_memory(error, "the names of languages", count, sizeof *list);
     for (int32_t i = 0; i < table->count; i++) FERRY_TRY(describe(table, i, &model->file.arena, &list[i], error));
     return FERRY_OK;
 }

@@ -20,7 +20,7 @@ static ferry_status repair(const char *what, ferry_text text, ferry_view *valid,
     *repaired = NULL;
     if (ferry_utf8_is_valid(*valid)) return FERRY_OK;
     *repaired = text.size > SIZE_MAX / 3 ? NULL : malloc(3 * text.size);
-    if (*repaired == NULL) return ferry_fail_memory(error, what, text.size);
+    if (*repaired == NULL) return ferry_fail_memory(error, what, text.size, 1);
     valid->size = ferry_utf8_repair(*valid, *repaired);
     valid->data = *repaired;
     return FERRY_OK;

@@ -29,7 +29,7 @@ static ferry_status encode_target(const ferry_model *model, int32_t first, ferry
     if (status != FERRY_OK || ids.count > INT32_MAX) return status;
     hypothesis->length = (int32_t)ids.count;
     hypothesis->token_scores = malloc(ids.count * sizeof *hypothesis->token_scores);
-    if (hypothesis->token_scores == NULL) return ferry_fail_memory(error, "scores", ids.count * sizeof(float));
+    if (hypothesis->token_scores == NULL) return ferry_fail_memory(error, "scores", ids.count, sizeof(float));
     return FERRY_OK;
 }
 
@@ -55,7 +55,7 @@ static ferry_status take_target(ferry_view target, ferry_result_hypothesis *hypo
     const bool valid = ferry_utf8_is_valid(target);
     const size_t max = valid ? target.size : 3 * target.size;
     hypothesis->text = malloc(max + 1);
-    if (hypothesis->text == NULL) return ferry_fail_memory(error, "a target", max);
+    if (hypothesis->text == NULL) return ferry_fail_memory(error, "a target", max, 1);
     hypothesis->size = ferry_utf8_repair(target, hypothesis->text);
     hypothesis->text[hypothesis->size] = '\0';
     return valid ? FERRY_OK : ferry_result_line_warn(result, error, "invalid UTF-8 in the target");

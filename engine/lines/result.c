@@ -16,9 +16,9 @@ ferry_status ferry_result_create(size_t count, ferry_result **result, ferry_erro
     *result = NULL;
     if (!ferry_mul_size(count, sizeof(ferry_result_line), &bytes) ||
         !ferry_add_size(bytes, sizeof(ferry_result), &bytes))
-        return ferry_fail_memory(error, "results", SIZE_MAX);
+        return ferry_fail_memory(error, "results", SIZE_MAX, 1);
     *result = calloc(1, bytes);
-    if (*result == NULL) return ferry_fail_memory(error, "results", bytes);
+    if (*result == NULL) return ferry_fail_memory(error, "results", bytes, 1);
     (*result)->count = count;
     return FERRY_OK;
 }
@@ -26,7 +26,7 @@ ferry_status ferry_result_create(size_t count, ferry_result **result, ferry_erro
 ferry_status ferry_result_line_begin(ferry_result_line *line, size_t count, ferry_error *error)
 {
     line->hypotheses = calloc(count, sizeof *line->hypotheses);
-    if (line->hypotheses == NULL) return ferry_fail_memory(error, "hypotheses", count * sizeof *line->hypotheses);
+    if (line->hypotheses == NULL) return ferry_fail_memory(error, "hypotheses", count, sizeof *line->hypotheses);
     line->count = count;
     return FERRY_OK;
 }
@@ -36,7 +36,7 @@ ferry_status ferry_result_line_copy(ferry_result_line *line, ferry_view text, fe
     FERRY_TRY(ferry_result_line_begin(line, 1, error));
     ferry_result_hypothesis *hypothesis = &line->hypotheses[0];
     hypothesis->text = calloc(text.size + 1, 1);
-    if (hypothesis->text == NULL) return ferry_fail_memory(error, "a line", text.size);
+    if (hypothesis->text == NULL) return ferry_fail_memory(error, "a line", text.size, 1);
     if (text.size > 0) memcpy(hypothesis->text, text.data, text.size);
     hypothesis->size = text.size;
     return FERRY_OK;
@@ -48,7 +48,7 @@ ferry_status ferry_result_line_fail(ferry_result_line *line, ferry_status why, c
     char *copy = malloc(bytes);
     line->outcome.status = why;
     line->outcome.error = copy;
-    if (copy == NULL) return ferry_fail_memory(error, "a message", bytes);
+    if (copy == NULL) return ferry_fail_memory(error, "a message", bytes, 1);
     memcpy(copy, message, bytes);
     return FERRY_OK;
 }
@@ -58,7 +58,7 @@ ferry_status ferry_result_line_add_warning(ferry_result_line *line, const char *
     const size_t before = line->outcome.warning != NULL ? strlen(line->outcome.warning) : 0;
     const size_t bytes = before + sizeof "; " + strlen(message);
     char *grown = realloc((char *)(uintptr_t)line->outcome.warning, bytes);
-    if (grown == NULL) return ferry_fail_memory(error, "a warning", bytes);
+    if (grown == NULL) return ferry_fail_memory(error, "a warning", bytes, 1);
     line->outcome.warning = grown;
     snprintf(grown + before, bytes - before, "%s%s", before > 0 ? "; " : "", message);
     return FERRY_OK;
@@ -112,7 +112,7 @@ ferry_status ferry_result_begin_weights(ferry_result_hypothesis *hypothesis, siz
     hypothesis->weights = fits ? malloc(bytes) : NULL;
     hypothesis->blocks = malloc(sizeof *hypothesis->blocks);
     if (hypothesis->weights == NULL || hypothesis->blocks == NULL)
-        return ferry_fail_memory(error, "weights of tokens", bytes);
+        return ferry_fail_memory(error, "weights of tokens", bytes, 1);
     hypothesis->blocks[0] = (ferry_result_block){.end = length, .count = source, .weights = hypothesis->weights};
     hypothesis->block_count = 1;
     return FERRY_OK;

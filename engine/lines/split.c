@@ -31,7 +31,7 @@ ferry_status ferry_text_split(const ferry_line_rules *rules, ferry_text whole, f
         end = ferry_sentence_end(text, at, rules->sentences);
         ferry_text *added = ferry_array_add(&lines->texts, &lines->count, &lines->capacity, sizeof *added);
         if (added == NULL)
-            return ferry_fail_memory(error, "the sentences of a text", (lines->count + 1) * sizeof *added);
+            return ferry_fail_memory(error, "the sentences of a text", (lines->count + 1), sizeof *added);
         *added = (ferry_text){text.data + at, end - at};
     }
 }
@@ -81,7 +81,7 @@ ferry_status ferry_parts_add(ferry_parts *parts, ferry_part **part, ferry_error 
     const size_t count = parts->count + 1;
     ferry_part *grown =
         count == 1 ? malloc(sizeof *grown) : ferry_array_grow(parts->parts, &parts->capacity, count, sizeof *grown);
-    if (grown == NULL) return ferry_fail_memory(error, "the parts of a line", count * sizeof *grown);
+    if (grown == NULL) return ferry_fail_memory(error, "the parts of a line", count, sizeof *grown);
     parts->parts = grown;
     *part = &grown[parts->count++];
     memset(*part, 0, sizeof **part);

@@ -109,7 +109,7 @@ static ferry_status bind(ferry_position *position, const ferry_position_binding 
     };
     const size_t floats = ferry_panels_count(count > K ? count : K, position->stack.d_model);
     float *panels = floats < SIZE_MAX / sizeof *panels ? ferry_aligned_alloc(64, floats * sizeof *panels) : NULL;
-    if (panels == NULL) return ferry_fail_memory(error, "panels", floats);
+    if (panels == NULL) return ferry_fail_memory(error, "panels", floats, sizeof *panels);
     ferry_status status = derive_pos_k(position, binding, panels, error);
     if (status == FERRY_OK) status = derive_pos_q(position, binding, panels, error);
     ferry_aligned_free(panels);

@@ -126,7 +126,7 @@ static ferry_status bind(ferry_position *position, const ferry_position_binding 
     position->derived_bytes += layers * sizeof(scale);
     own->table = (segment *)(void *)table;
     bend *bends = malloc(width * sizeof *bends);
-    if (bends == NULL) return ferry_fail_memory(error, "fire positions", width * sizeof *bends);
+    if (bends == NULL) return ferry_fail_memory(error, "fire positions", width, sizeof *bends);
     ferry_status status = FERRY_OK;
     for (int32_t layer = 0; layer < position->stack.layers && status == FERRY_OK; layer++)
         status = derive_layer(position, binding, layer, bends, error);

@@ -133,12 +133,12 @@ static ferry_status reserve(ferry_position_state *state, int32_t count, size_t w
         !ferry_mul_size(floats, sizeof(float), &bytes))
         return ferry_fail(error, FERRY_ERROR_LIMIT, "%d positions of %zu numbers are more than memory can hold",
                           (int)count, width);
-    if (bytes > SIZE_MAX / 2) return ferry_fail_memory(error, "rows by position", bytes);
+    if (bytes > SIZE_MAX / 2) return ferry_fail_memory(error, "rows by position", bytes, 1);
     bytes = ferry_round_up(bytes, 64);
     const bool counted = ferry_account_take(state->account, bytes);
     float *rows = counted ? ferry_aligned_alloc(64, bytes) : NULL;
-    if (counted && rows == NULL) ferry_account_give(state->account, bytes);
-    if (rows == NULL) return ferry_fail_memory(error, "rows by position", bytes);
+    if (counted && rows == NULL) ferry_account_undo(state->account, bytes);
+    if (rows == NULL) return ferry_account_fail(state->account, "rows by position", bytes, 1, error);
     if (state->count > 0) memcpy(rows, state->rows, (size_t)state->count * width * sizeof *rows);
     ferry_large_free(state->rows, state->bytes);
     ferry_account_give(state->account, state->bytes);
@@ -190,7 +190,7 @@ ferry_status ferry_position_allocate(ferry_position *position, size_t head, size
     size_t floats, bytes;
     if (!ferry_mul_size(rows, width, &floats) || !ferry_mul_size(floats, sizeof **tables, &bytes) ||
         bytes > SIZE_MAX / 2 || head > SIZE_MAX / 4)
-        return ferry_fail_memory(error, purpose.text, SIZE_MAX);
+        return ferry_fail_memory(error, purpose.text, SIZE_MAX, 1);
     /* So that a small hostile file cannot fill memory. */
     if ((double)floats > few && (double)floats > max_for_each * given)
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
@@ -201,7 +201,7 @@ ferry_status ferry_position_allocate(ferry_position *position, size_t head, size
     position->derived_bytes = bytes;
     bytes = head + ferry_round_up(bytes, 64);
     unsigned char *block = ferry_aligned_alloc(64, bytes);
-    if (block == NULL) return ferry_fail_memory(error, purpose.text, bytes);
+    if (block == NULL) return ferry_fail_memory(error, purpose.text, bytes, 1);
     *tables = (float *)(void *)(block + head);
     position->derived = block;
     return FERRY_OK;

@@ -31,13 +31,12 @@ static ferry_status run_group(const ferry_worker *worker, ferry_state *state, co
         .suppressed_count = search->renormalize != 0 ? search->suppressed_count : 0,
     };
     ferry_arena *arena = &state->context.arena;
-    const size_t count = (size_t)g->count, D = (size_t)state->model->d_model;
+    const size_t count = (size_t)g->count;
     bool failed = false;
     int32_t *ids = ferry_arena_take(arena, g->source, sizeof *ids, &failed);
     int32_t *offsets = ferry_arena_take(arena, count + 1, sizeof *offsets, &failed);
-    float *encoded = ferry_arena_take(arena, g->source, D * sizeof *encoded, &failed);
     ferry_forced *targets = ferry_arena_take(arena, count, sizeof *targets, &failed);
-    if (failed) return ferry_fail_memory(error, "pairs to score", g->source * D * sizeof *encoded);
+    if (failed) return ferry_arena_fail(arena, "pairs to score", g->source, sizeof *ids, error);
     offsets[0] = 0;
     for (int32_t i = 0; i < g->count; i++) {
         const ferry_task *task = g->tasks[i];
@@ -47,8 +46,7 @@ static ferry_status run_group(const ferry_worker *worker, ferry_state *state, co
         targets[i].sentence = i;
         FERRY_TRY(ferry_sequence_begin(arena, task->source_count, &sequences[i], error));
     }
-    FERRY_TRY(ferry_encode(state, ids, offsets, g->count, encoded, error));
-    FERRY_TRY(ferry_decoder_begin(state, encoded, offsets, g->count, sequences, error));
+    FERRY_TRY(ferry_decoder_begin_sources(state, ids, offsets, g->count, sequences, error));
     return ferry_force(state, &rules, sequences, targets, g->count, error);
 }
 
@@ -56,7 +54,8 @@ static ferry_status try_group(const ferry_worker *worker, ferry_state *state, co
 {
     const ferry_arena_mark mark = ferry_arena_begin(&state->context.arena);
     ferry_sequence *sequences = ferry_arena_alloc(&state->context.arena, (size_t)g->count, sizeof *sequences);
-    if (sequences == NULL) return ferry_fail_memory(error, "pairs to score", (size_t)g->count * sizeof *sequences);
+    if (sequences == NULL)
+        return ferry_arena_fail(&state->context.arena, "pairs to score", (size_t)g->count, sizeof *sequences, error);
     memset(sequences, 0, (size_t)g->count * sizeof *sequences);
     const ferry_status status = run_group(worker, state, g, sequences, error);
     for (int32_t i = 0; i < g->count; i++) ferry_sequence_release(&state->decoder_cache, &sequences[i]);
@@ -69,9 +68,7 @@ static void score_group(ferry_worker *worker, const group *g)
 {
     ferry_state *state = &worker->generator->state;
     ferry_error why;
-    state->account.needed = 0;
-    ferry_status status = try_group(worker, state, g, &why);
-    if (status != FERRY_OK && ferry_generate_refused(&state->account, &why)) status = why.status;
+    const ferry_status status = try_group(worker, state, g, &why);
     for (int32_t i = 0; i < g->count; i++) {
         ferry_task *task = g->tasks[i];
         if (g->count > 1 && (status == FERRY_ERROR_FORMAT || status == FERRY_ERROR_LIMIT)) {

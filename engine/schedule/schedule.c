@@ -22,8 +22,7 @@ ferry_status ferry_schedule_create(ferry_schedule *schedule, const ferry_transfo
     schedule->memory.limit = options->memory_limit;
     ferry_queue_create(&schedule->queue, options->threads);
     schedule->generators = calloc(threads, sizeof *schedule->generators);
-    if (schedule->generators == NULL)
-        return ferry_fail_memory(error, "threads", threads * sizeof *schedule->generators);
+    if (schedule->generators == NULL) return ferry_fail_memory(error, "threads", threads, sizeof *schedule->generators);
     FERRY_TRY(ferry_pool_create(options->threads, &schedule->pool, error));
     for (size_t i = 0; i < threads; i++) {
         ferry_state *state = &schedule->generators[i].state;

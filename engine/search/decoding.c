@@ -58,7 +58,7 @@ ferry_status ferry_shortlist_words(const ferry_shortlist *shortlist, int32_t voc
     enum { MULTIPLE = 8 };
     const size_t bit_words = ((size_t)vocab + 63) / 64;
     word_set set = {.bits = ferry_arena_alloc(arena, bit_words, sizeof *set.bits)};
-    if (set.bits == NULL) return ferry_fail_memory(error, "a shortlist", bit_words * sizeof *set.bits);
+    if (set.bits == NULL) return ferry_arena_fail(arena, "a shortlist", bit_words, sizeof *set.bits, error);
     memset(set.bits, 0, bit_words * sizeof *set.bits);
     for (int32_t id = 0; id < shortlist->first; id++) add(&set, id);
     for (int32_t i = 0; i < prefix_count; i++) add(&set, prefix[i]);
@@ -70,7 +70,7 @@ ferry_status ferry_shortlist_words(const ferry_shortlist *shortlist, int32_t voc
     for (int32_t id = shortlist->first; id < vocab && (set.count == 0 || set.count % MULTIPLE != 0); id++)
         add(&set, id);
     int32_t *list = ferry_arena_alloc(arena, (size_t)set.count, sizeof *list);
-    if (list == NULL) return ferry_fail_memory(error, "a shortlist", (size_t)set.count * sizeof *list);
+    if (list == NULL) return ferry_arena_fail(arena, "a shortlist", (size_t)set.count, sizeof *list, error);
     *words = list;
     *count = set.count;
     for (int32_t base = 0; base < vocab; base += 64) {

@@ -5,13 +5,11 @@
 
 #include "engine/graph/pass.h"
 #include "engine/graph/state.h"
-#include "logits.h"
 #include "engine/kernels/linear.h"
+#include "logits.h"
+#include "output_columns.h"
 
-enum {
-    MOST_ROWS = 256,      /* of a pass: bounds its activations */
-    LOGITS_NEAR = 1 << 17 /* that exist at the same time: at least a block of columns for each row */
-};
+enum { MOST_ROWS = 256 }; /* of a pass: bounds its activations */
 
 /* ---- the state ---- */
 
@@ -60,7 +58,7 @@ static ferry_status begin(forcing *f, ferry_error *error)
     f->probe.ld = (size_t)longest;
     if (probed)
         f->probe.weights = ferry_arena_take(arena, heads * most, (size_t)longest * sizeof *f->probe.weights, &failed);
-    if (failed) return ferry_fail_memory(error, "a forced decoding", most * D * sizeof *f->hidden);
+    if (failed) return ferry_arena_fail(arena, "a forced decoding", most * D, sizeof *f->hidden, error);
     memset(hypotheses, 0, count * sizeof *hypotheses);
     f->hypotheses = hypotheses;
     for (int32_t i = 0; i < f->count; i++)
@@ -151,24 +149,17 @@ static void add_logits(const forcing *f, const ferry_logits *part, row_score *sc
 static ferry_status score_rows(const forcing *f, ferry_error *error)
 {
     ferry_context *context = &f->state->context;
-    const ferry_matrix *output = &f->state->model->output;
-    const int32_t N = output->N, near = LOGITS_NEAR / f->rows / FERRY_LOG_SUM_BLOCK * FERRY_LOG_SUM_BLOCK;
-    const int32_t width = near < N ? near : N;
     const ferry_rows rows = {.x = f->hidden, .count = f->rows};
-    const size_t count = (size_t)f->rows, floats = count * (size_t)width;
-    bool failed = false;
-    float *values = ferry_arena_take(&context->arena, floats, sizeof *values, &failed);
-    row_score *scores = ferry_arena_take(&context->arena, count, sizeof *scores, &failed);
-    ferry_inputs inputs;
-    if (failed) return ferry_fail_memory(error, "logits", floats * sizeof *values);
+    const size_t count = (size_t)f->rows;
+    row_score *scores = ferry_arena_alloc(&context->arena, count, sizeof *scores);
+    ferry_output_parts parts;
+    if (scores == NULL) return ferry_arena_fail(&context->arena, "scores", count, sizeof *scores, error);
+    ;
     for (size_t i = 0; i < count; i++) scores[i] = (row_score){.sum = FERRY_LOG_SUM_ZERO};
-    FERRY_TRY(ferry_inputs_prepare(context, &rows, &output, 1, &inputs, error));
-    for (int32_t first = 0; first < N; first += width) {
-        const int32_t columns = N - first < width ? N - first : width;
-        const ferry_matrix matrix = ferry_matrix_columns(output, first, columns);
-        const ferry_logits part = {.values = values, .ld = (size_t)columns, .count = columns, .first = first};
-        FERRY_TRY(ferry_inputs_multiply(context, values, &inputs, &matrix, error));
-        add_logits(f, &part, scores);
+    FERRY_TRY(ferry_output_parts_begin(context, &rows, &f->state->model->output, false, &parts, error));
+    while (!ferry_output_parts_ended(&parts)) {
+        FERRY_TRY(ferry_output_parts_next(&parts, error));
+        add_logits(f, &parts.logits, scores);
     }
     for (int32_t s = 0; s < f->spans; s++) {
         const ferry_attention_span *span = &f->self[s];

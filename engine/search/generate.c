@@ -84,14 +84,6 @@ size_t ferry_generator_allocations(const ferry_generator *generator)
     return allocations;
 }
 
-bool ferry_generate_refused(const ferry_account *account, ferry_error *why)
-{
-    if (why->status != FERRY_ERROR_MEMORY || account->needed == 0) return false;
-    ferry_fail(why, FERRY_ERROR_LIMIT, "option memory_limit: %zu bytes do not suffice for this line, expected %zu",
-               account->memory->limit, account->needed);
-    return true;
-}
-
 /* Memory for all slots. */
 static ferry_status allocate(generation *g, ferry_error *error)
 {
@@ -104,7 +96,8 @@ static ferry_status allocate(generation *g, ferry_error *error)
     bool failed = false;
     if (g->slot_count > generator->slot_count) {
         ferry_generate_slot *grown = realloc(generator->slots, slots * sizeof *grown);
-        if (grown == NULL) return ferry_fail_memory(error, "sentences", slots * sizeof *grown);
+        if (grown == NULL) return ferry_fail_memory(error, "sentences", slots, sizeof *grown);
+        ;
         for (size_t i = (size_t)generator->slot_count; i < slots; i++)
             grown[i] = (ferry_generate_slot){.arena.account = &generator->state.account};
         generator->slots = grown;
@@ -122,7 +115,7 @@ static ferry_status allocate(generation *g, ferry_error *error)
     g->parents = ferry_arena_take(arena, capacity, sizeof *g->parents, &failed);
     g->hidden = ferry_arena_take(arena, capacity, D * sizeof *g->hidden, &failed);
     g->hypotheses = ferry_arena_take(arena, capacity, sizeof *g->hypotheses, &failed);
-    if (failed) return ferry_fail_memory(error, "hypotheses", capacity * D * sizeof *g->hidden);
+    if (failed) return ferry_arena_fail(arena, "hypotheses", capacity * D, sizeof *g->hidden, error);
     memset(g->hypotheses, 0, capacity * sizeof *g->hypotheses);
     g->capacity = (int32_t)capacity;
     for (size_t r = 0; r < capacity; r++)
@@ -248,22 +241,14 @@ static ferry_status enter_together(generation *g, ferry_error *error)
     bool failed = false;
     int32_t *ids = ferry_arena_take(arena, (size_t)most, sizeof *ids, &failed);
     int32_t *offsets = ferry_arena_take(arena, (size_t)(g->slot_count - g->living_count) + 1, sizeof *offsets, &failed);
-    if (failed) return ferry_fail_memory(error, "source ids", (size_t)most * sizeof *ids);
+    if (failed) return ferry_arena_fail(arena, "source ids", (size_t)most, sizeof *ids, error);
     offsets[0] = 0;
     for (; has_room(g) && g->waiting.length <= most - offsets[count]; count++) {
         memcpy(ids + offsets[count], g->waiting.ids, (size_t)g->waiting.length * sizeof *ids);
         offsets[count + 1] = offsets[count] + g->waiting.length;
         FERRY_TRY(enter(g, error));
     }
-    const size_t floats = (size_t)offsets[count] * (size_t)state->model->d_model;
-    float *encoded = ferry_arena_alloc(arena, floats, sizeof *encoded);
-    if (encoded == NULL) return ferry_fail_memory(error, "the encoder's output", floats * sizeof *encoded);
-    const ferry_phase around = ferry_profile_enter(&state->profile, FERRY_PHASE_ENCODER);
-    FERRY_TRY(ferry_encode(state, ids, offsets, count, encoded, error));
-    ferry_profile_enter(&state->profile, FERRY_PHASE_SOURCE_KEYS);
-    FERRY_TRY(ferry_decoder_begin(state, encoded, offsets, count, g->sources + g->living_count - count, error));
-    ferry_profile_leave(&state->profile, around);
-    return FERRY_OK;
+    return ferry_decoder_begin_sources(state, ids, offsets, count, g->sources + g->living_count - count, error);
 }
 
 /* Lets in as many sentences as there are slots and positions for. */
@@ -417,12 +402,12 @@ static ferry_status align(generation *g, ferry_error *error)
             const ferry_hypothesis found = ferry_search_hypothesis(g->outputs[i].search, h);
             const size_t floats = (size_t)found.length * (size_t)g->sources[i].length;
             float *weights = ferry_arena_take(arena, floats, sizeof *weights, &failed);
-            if (failed) return ferry_fail_memory(error, "weights of tokens", floats * sizeof *weights);
+            if (failed) return ferry_arena_fail(arena, "weights of tokens", floats, sizeof *weights, error);
             g->weights[i][h] = weights;
             targets[count++] =
                 (ferry_forced){.ids = found.ids, .length = found.length, .sentence = i, .weights = weights};
         }
-    if (failed) return ferry_fail_memory(error, "hypotheses", most * sizeof *targets);
+    if (failed) return ferry_arena_fail(arena, "hypotheses", most, sizeof *targets, error);
     FERRY_TRY(ferry_force(g->state, g->source->force, g->sources, targets, count, error));
     for (int32_t i = 0; i < g->living_count; i++) {
         if (g->weights[i] == NULL || !ferry_search_lacks_coverage(g->outputs[i].search)) continue;
@@ -481,7 +466,7 @@ static void clear(generation *g)
 static void give_up(generation *g, ferry_error *why)
 {
     const ferry_generate_source *source = g->source;
-    const bool refused = ferry_generate_refused(&g->state->account, why);
+    const bool refused = why->status == FERRY_ERROR_LIMIT;
     if (g->living_count == 0 && !(refused && g->width > 1)) {
         g->waits = false;
         source->failed(source->user, g->waiting.tag, why);
@@ -524,10 +509,8 @@ void ferry_generate(ferry_generator *generator, const ferry_generate_source *sou
     };
     ferry_error error;
     state->decoder_cache.frugal = source->width == 1;
-    while (g.living_count > 0 || fetch(&g)) {
-        state->account.needed = 0;
+    while (g.living_count > 0 || fetch(&g))
         if (advance(&g, &error) != FERRY_OK) give_up(&g, &error);
-    }
     clear(&g);
     /* What holds more than the usual batch needs, a long sentence's memory, is released. */
     for (int32_t i = 0; i < generator->slot_count; i++)

@@ -76,10 +76,6 @@ void ferry_generator_destroy(ferry_generator *generator);
 /* How often memory was requested from the system, in total. */
 size_t ferry_generator_allocations(const ferry_generator *generator);
 
-/* Whether *why is MEMORY that the account has refused since its `needed` was set to 0; *why then becomes LIMIT, and
- * says so. */
-bool ferry_generate_refused(const ferry_account *account, ferry_error *why);
-
 /* Translates until the source has no sentence. A sentence's hypotheses depend on the sentence and its rules alone. */
 void ferry_generate(ferry_generator *generator, const ferry_generate_source *source);
 

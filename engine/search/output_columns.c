@@ -5,7 +5,6 @@
 
 #include "decoding.h"
 #include "engine/graph/state.h"
-#include "logits.h"
 #include "search.h"
 
 /* Logits that exist at the same time where searches take them in parts, and columns: they stay in the cache near the
@@ -22,9 +21,8 @@ typedef struct group {
     int32_t row, rows;
     bool bounded;               /* their logits are computed coarsely first */
     const ferry_matrix *matrix; /* what they are computed with */
-    ferry_inputs inputs;
-    double *margins; /* of bounded ones: [rows] */
-    float *maxima;   /* and [rows, ⌈N/16⌉] */
+    double *margins;            /* of bounded ones: [rows] */
+    float *maxima;              /* and [rows, ⌈N/16⌉] */
 } group;
 
 /* ---- sentences ---- */
@@ -196,43 +194,60 @@ static ferry_status show_part(ferry_output_columns *columns, const group *g, con
     return FERRY_OK;
 }
 
+/* ---- logits, part by part ---- */
+
+ferry_status ferry_output_parts_begin(ferry_context *context, const ferry_rows *rows, const ferry_matrix *matrix,
+                                      bool whole, ferry_output_parts *parts, ferry_error *error)
+{
+    const int32_t N = matrix->N, block = FERRY_LOG_SUM_BLOCK;
+    const int32_t near = LOGITS_NEAR / rows->count < COLUMNS_NEAR ? LOGITS_NEAR / rows->count : COLUMNS_NEAR;
+    const int32_t width = near >= block ? near / block * block : block;
+    bool failed = false;
+    *parts = (ferry_output_parts){.context = context, .matrix = matrix, .width = whole || width > N ? N : width};
+    const size_t floats = (size_t)rows->count * (size_t)parts->width;
+    parts->logits.values = ferry_arena_take(&context->arena, floats, sizeof *parts->logits.values, &failed);
+    if (whole) parts->logits.order = ferry_arena_take(&context->arena, (size_t)N, sizeof(int32_t), &failed);
+    if (failed) return ferry_arena_fail(&context->arena, "logits", floats, sizeof *parts->logits.values, error);
+    return ferry_inputs_prepare(context, rows, &parts->matrix, 1, &parts->inputs, error);
+}
+
+ferry_status ferry_output_parts_next(ferry_output_parts *parts, ferry_error *error)
+{
+    ferry_logits *part = &parts->logits;
+    part->first += part->count;
+    part->count = part->first + parts->width < parts->matrix->N ? parts->width : parts->matrix->N - part->first;
+    part->ld = (size_t)part->count;
+    const ferry_matrix matrix = ferry_matrix_columns(parts->matrix, part->first, part->count);
+    return ferry_inputs_multiply(parts->context, part->values, &parts->inputs, &matrix, error);
+}
+
 /* ---- the layer ---- */
 
 static ferry_status run_group(ferry_output_columns *columns, group *g, ferry_error *error)
 {
     ferry_context *context = &columns->state->context;
     ferry_profile *profile = &columns->state->profile;
-    /* Columns whose logits exist at the same time. */
-    const int32_t N = g->matrix->N, near = LOGITS_NEAR / g->rows < COLUMNS_NEAR ? LOGITS_NEAR / g->rows : COLUMNS_NEAR;
-    int32_t width =
-        near >= FERRY_LOG_SUM_BLOCK ? near / FERRY_LOG_SUM_BLOCK * FERRY_LOG_SUM_BLOCK : FERRY_LOG_SUM_BLOCK;
-    if (width > N || !ferry_search_takes_parts(columns->sentences[g->first].search)) width = N;
-    const size_t floats = (size_t)g->rows * (size_t)width;
+    const bool whole = !ferry_search_takes_parts(columns->sentences[g->first].search);
     const ferry_rows rows = {columns->hidden + (size_t)g->row * (size_t)g->matrix->K, g->rows,
                              ferry_sentence_groups(columns->state->model, &g->rows)};
     const ferry_arena_mark mark = ferry_arena_begin(&context->arena);
     const ferry_phase around = ferry_profile_enter(profile, FERRY_PHASE_OUTPUT_LAYER);
-    bool failed = false;
-    float *values = ferry_arena_take(&context->arena, floats, sizeof *values, &failed);
-    int32_t *order = width == N ? ferry_arena_take(&context->arena, (size_t)N, sizeof *order, &failed) : NULL;
+    ferry_output_parts parts;
+    FERRY_TRY(ferry_output_parts_begin(context, &rows, g->matrix, whole, &parts, error));
     if (g->bounded) {
         const size_t maxima = (size_t)g->rows * ferry_matrix_panels(g->matrix);
+        bool failed = false;
         g->margins = ferry_arena_take(&context->arena, (size_t)g->rows, sizeof *g->margins, &failed);
         g->maxima = ferry_arena_take(&context->arena, maxima, sizeof *g->maxima, &failed);
+        if (failed) return ferry_arena_fail(&context->arena, "logits", maxima, sizeof *g->maxima, error);
     }
-    if (failed) return ferry_fail_memory(error, "logits", floats * sizeof *values);
-    FERRY_TRY(ferry_inputs_prepare(context, &rows, &g->matrix, 1, &g->inputs, error));
     for (int32_t row = 0; g->bounded && row < g->rows; row++)
         g->margins[row] = ferry_logit_bound_margin(columns->bound, rows.x + (size_t)row * (size_t)g->matrix->K,
-                                                   &g->inputs.quantized, row);
-    for (int32_t first = 0; first < N; first += width) {
-        const int32_t count = N - first < width ? N - first : width;
-        const ferry_matrix matrix = ferry_matrix_columns(g->matrix, first, count);
-        FERRY_TRY(ferry_inputs_multiply(context, values, &g->inputs, &matrix, error));
-        const ferry_logits part = {
-            .values = values, .ld = (size_t)count, .count = count, .first = first, .order = order};
+                                                   &parts.inputs.quantized, row);
+    while (!ferry_output_parts_ended(&parts)) {
+        FERRY_TRY(ferry_output_parts_next(&parts, error));
         const ferry_phase outer = ferry_profile_enter(profile, FERRY_PHASE_SEARCH);
-        FERRY_TRY(show_part(columns, g, &part, error));
+        FERRY_TRY(show_part(columns, g, &parts.logits, error));
         ferry_profile_leave(profile, outer);
     }
     ferry_profile_leave(profile, around);
@@ -265,7 +280,6 @@ ferry_status ferry_output_bound(ferry_state *state, const ferry_options *options
     if ((stored->matrix.weights == NULL && tokens < BOUND_TOKENS) || !shared || !faster ||
         matrix->K > FERRY_INT8_MAX_K || !ferry_search_needs_largest_only(options))
         return FERRY_OK;
-    state->account.needed = 0;
     const ferry_status status = ferry_logit_bound_create(matrix, stored, &state->context, bound, error);
-    return status == FERRY_ERROR_MEMORY && state->account.needed > 0 ? FERRY_OK : status;
+    return status == FERRY_ERROR_LIMIT ? FERRY_OK : status;
 }

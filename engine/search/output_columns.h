@@ -11,6 +11,7 @@
 
 #include "base/status.h"
 #include "engine/kernels/linear.h"
+#include "logits.h"
 
 typedef struct ferry_logit_bound ferry_logit_bound;
 typedef struct ferry_search ferry_search;
@@ -27,6 +28,29 @@ typedef struct ferry_state ferry_state;
 ferry_status ferry_logit_bound_resolve(const ferry_logit_bound *bound, ferry_context *context, const float *x,
                                        double margin, float *maxima, int32_t first, ferry_search *search,
                                        int32_t *column, float *logit, ferry_error *error);
+
+/* ---- logits, part by part ---- */
+
+/* The product of rows with a matrix, in parts of its columns that stay in the processor's cache. */
+typedef struct ferry_output_parts {
+    ferry_context *context;
+    const ferry_matrix *matrix;
+    ferry_inputs inputs;
+    int32_t width;       /* columns of a part */
+    ferry_logits logits; /* the current part; its `order` is set for `whole` only */
+} ferry_output_parts;
+
+/* Before the first part. `whole`: one part has all columns. `rows` and scratch from the context's arena stay until the
+ * last part. Errors: MEMORY, CANCELLED. */
+ferry_status ferry_output_parts_begin(ferry_context *context, const ferry_rows *rows, const ferry_matrix *matrix,
+                                      bool whole, ferry_output_parts *parts, ferry_error *error);
+/* Whether no part is left. */
+static inline bool ferry_output_parts_ended(const ferry_output_parts *parts)
+{
+    return parts->logits.first + parts->logits.count == parts->matrix->N;
+}
+/* Computes the next part, over the last one. Errors: MEMORY, CANCELLED. */
+ferry_status ferry_output_parts_next(ferry_output_parts *parts, ferry_error *error);
 
 /* A living sentence at the output layer. */
 typedef struct ferry_output_sentence {

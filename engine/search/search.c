@@ -247,7 +247,7 @@ ferry_status ferry_search_begin(ferry_arena *arena, const ferry_search_rules *ru
         !ferry_mul_size((size_t)room, row_size, &finished))
         return ferry_fail(error, FERRY_ERROR_ARGUMENT, "beam: %d hypotheses are too many", width);
     ferry_search *made = ferry_arena_alloc(arena, 1, sizeof *made);
-    if (made == NULL) return ferry_fail_memory(error, "a search", sizeof *made);
+    if (made == NULL) return ferry_arena_fail(arena, "a search", 1, sizeof *made, error);
     *made = (ferry_search){
         .rules = *rules,
         .renormalize = is_ctranslate2 || options->search->renormalize != 0,
@@ -259,8 +259,8 @@ ferry_status ferry_search_begin(ferry_arena *arena, const ferry_search_rules *ru
         .candidate_factor = (int32_t)factor,
     };
     if (!allocate(arena, made, row_size))
-        return ferry_fail_memory(error, "the hypotheses of a search",
-                                 2 * (2 * tokens + finished) * sizeof *made->rows->ids);
+        return ferry_arena_fail(arena, "the hypotheses of a search", 2 * (2 * tokens + finished),
+                                sizeof *made->rows->ids, error);
     forget(made);
     /* CTranslate2's rules about previous tokens ignore the start token. */
     made->rows[0].ids[0] = is_ctranslate2 ? -1 : rules->start_id;

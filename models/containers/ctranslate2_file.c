@@ -46,7 +46,7 @@ static bool read_string(reader *r, ferry_view *string)
 static void *allocate(const reader *r, size_t count, size_t size)
 {
     void *memory = ferry_arena_alloc(&r->weights->arena, count, size);
-    if (memory == NULL) ferry_fail_memory(r->in.error, "the tensors of a model", count * size);
+    if (memory == NULL) ferry_fail_memory(r->in.error, "the tensors of a model", count * size, 1);
     return memory;
 }
 
@@ -157,7 +157,7 @@ static ferry_status add_aliases(reader *r, const alias *aliases, uint32_t count)
             find(r, a->name, ends[i % 2]) != NULL)
             continue;
         const char *name = ferry_arena_text(&weights->arena, ferry_text_view(r->text));
-        if (name == NULL) return ferry_fail_memory(r->in.error, "the tensors of a model", strlen(r->text));
+        if (name == NULL) return ferry_fail_memory(r->in.error, "the tensors of a model", strlen(r->text), 1);
         weights->entries[all] = *companion;
         weights->entries[all++].tensor.name = ferry_text_view(name);
     }

@@ -315,7 +315,7 @@ static ferry_status next(yaml_reader *in)
     yaml_event_delete(&in->event);
     if (yaml_parser_parse(&in->parser, &in->event)) return FERRY_OK;
     if (in->parser.error == YAML_MEMORY_ERROR)
-        return ferry_fail_memory(in->error, "a configuration", in->parser.offset);
+        return ferry_fail_memory(in->error, "a configuration", in->parser.offset, 1);
     const char *problem = in->parser.problem != NULL ? in->parser.problem : "not YAML";
     return ferry_fail(in->error, FERRY_ERROR_FORMAT, "%s: line %zu: %s", in->file, in->parser.problem_mark.line + 1,
                       problem);
@@ -329,7 +329,7 @@ static ferry_status expect(yaml_reader *in, yaml_event_type_t type, const char *
 
 static ferry_status keep(const yaml_reader *in, json_t *value, int failed)
 {
-    return value != NULL && failed == 0 ? FERRY_OK : ferry_fail_memory(in->error, "a configuration", sizeof value);
+    return value != NULL && failed == 0 ? FERRY_OK : ferry_fail_memory(in->error, "a configuration", 1, sizeof value);
 }
 
 /* Refuses the anchor and the tag of a value. */
@@ -389,7 +389,7 @@ static ferry_status read_entry(yaml_reader *in)
     }
     if (json_object_size(in->entries) == MAX_ENTRIES) return refuse_yaml(in, FERRY_ERROR_FORMAT, "too many keys");
     char *key = ferry_text_copy(text);
-    if (key == NULL) return ferry_fail_memory(in->error, "a configuration", strlen(text));
+    if (key == NULL) return ferry_fail_memory(in->error, "a configuration", strlen(text), 1);
     ferry_status status = next(in);
     if (status == FERRY_OK) status = read_value(in, key);
     free(key);
@@ -415,11 +415,11 @@ ferry_status ferry_yaml_parse(ferry_view text, const char *file, ferry_account *
     size_t cost;
     *root = NULL;
     if (!ferry_mul_size(text.size, COST, &cost) || !ferry_account_take(account, cost))
-        return ferry_fail_memory(error, "a configuration", text.size);
+        return ferry_fail_memory(error, "a configuration", text.size, 1);
     yaml_reader in = {.file = file, .error = error, .entries = json_object()};
     if (in.entries == NULL || !yaml_parser_initialize(&in.parser)) {
         json_decref(in.entries);
-        return ferry_fail_memory(error, "a configuration", sizeof in.parser);
+        return ferry_fail_memory(error, "a configuration", 1, sizeof in.parser);
     }
     yaml_parser_set_encoding(&in.parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&in.parser, text.size > 0 ? (const unsigned char *)text.data : &nothing, text.size);

@@ -110,7 +110,7 @@ ferry_status ferry_lexicon_read(ferry_view bytes, const char *file, int32_t sour
     }
     uint32_t *offsets = ferry_arena_alloc(arena, (size_t)head.offsets, sizeof *offsets);
     int32_t *ids = ferry_arena_alloc(arena, (size_t)head.listed + 1, sizeof *ids);
-    if (offsets == NULL || ids == NULL) return ferry_fail_memory(error, "a shortlist", bytes.size);
+    if (offsets == NULL || ids == NULL) return ferry_fail_memory(error, "a shortlist", bytes.size, 1);
     FERRY_TRY(read_lists(&in, source_count, target_count, head.listed, offsets, ids));
     lexicon->first = (int32_t)head.first;
     lexicon->offsets = offsets;
@@ -199,7 +199,7 @@ static ferry_status read_text(ferry_view bytes, const char *file, const ferry_le
     int32_t *ids = ferry_arena_alloc(arena, lines, sizeof *ids);
     const word *sources = sort_words(arena, source), *targets = sort_words(arena, target);
     if (pairs == NULL || offsets == NULL || ids == NULL || sources == NULL || targets == NULL)
-        return ferry_fail_memory(error, "a shortlist", lines * sizeof *pairs);
+        return ferry_fail_memory(error, "a shortlist", lines, sizeof *pairs);
     for (size_t number = 1; ferry_next_line(&text, &line); number++) {
         const ferry_view to = next_word(&line), from = next_word(&line), probability = next_word(&line);
         double value;
@@ -242,7 +242,7 @@ ferry_status ferry_lexicon_read_text(ferry_view bytes, const char *file, const f
     /* qsort may sort in a copy. */
     const size_t copied = ferry_count_lines(bytes) + (size_t)source->count + (size_t)target->count;
     if (!ferry_account_take(arena->account, copied * sizeof(pair)))
-        return ferry_fail_memory(error, "a shortlist", copied * sizeof(pair));
+        return ferry_fail_memory(error, "a shortlist", copied, sizeof(pair));
     const ferry_status status = read_text(bytes, file, source, target, arena, lexicon, error);
     ferry_account_give(arena->account, copied * sizeof(pair));
     return status;

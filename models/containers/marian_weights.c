@@ -241,7 +241,7 @@ ferry_status ferry_marian_bin_read(ferry_reader *in, ferry_weights *weights)
     }
     const size_t count = (size_t)start[1];
     record *records = ferry_arena_alloc(&weights->arena, count + 1, sizeof *records);
-    if (records == NULL) return ferry_fail_memory(in->error, "a list of tensors", count);
+    if (records == NULL) return ferry_fail_memory(in->error, "a list of tensors", count, sizeof *records);
     FERRY_TRY(ferry_weights_reserve(weights, count, in->error));
     for (size_t i = 0; i < count; i++)
         if (!ferry_read_fields(&in->cursor, "8 8 8 8", &records[i])) return cut_off(in, "records");

@@ -40,7 +40,7 @@ static ferry_status grow(const machine *m, ferry_pickle_value ***list, size_t co
     if (count < *capacity) return FERRY_OK;
     const size_t wanted = *capacity < 8 ? 8 : *capacity * 2;
     ferry_pickle_value **larger = ferry_arena_alloc(m->arena, wanted, sizeof(ferry_pickle_value *));
-    if (larger == NULL) return ferry_fail_memory(m->error, "a pickle", wanted * sizeof(ferry_pickle_value *));
+    if (larger == NULL) return ferry_fail_memory(m->error, "a pickle", wanted, sizeof(ferry_pickle_value *));
     if (count > 0) memcpy(larger, *list, count * sizeof(ferry_pickle_value *));
     *list = larger;
     *capacity = wanted;
@@ -58,7 +58,7 @@ static ferry_status push(machine *m, ferry_pickle_value *value)
 static ferry_status push_new(machine *m, ferry_pickle_value value)
 {
     ferry_pickle_value *copy = ferry_arena_alloc(m->arena, 1, sizeof *copy);
-    if (copy == NULL) return ferry_fail_memory(m->error, "a pickle", sizeof *copy);
+    if (copy == NULL) return ferry_fail_memory(m->error, "a pickle", 1, sizeof *copy);
     *copy = value;
     return push(m, copy);
 }

@@ -136,9 +136,9 @@ void ferry_budget_add_file(ferry_budget *budget, uint64_t bytes)
 
 ferry_status ferry_budget_check(const ferry_budget *budget, const char *file, ferry_status status, ferry_error *error)
 {
-    if (budget->account.needed == 0) return status;
+    if (budget->account.refused == 0) return status;
     return ferry_fail(error, FERRY_ERROR_LIMIT,
                       "%s: would need %zu bytes of memory, temporary files and model file together; the budget of this "
                       "source is %zu bytes",
-                      file, budget->account.needed, budget->memory.limit);
+                      file, budget->account.refused, budget->memory.limit);
 }

@@ -90,7 +90,7 @@ static ferry_status collect_storages(reader *r)
     const size_t count = r->state->count / 2;
     size_t kept = 0;
     r->storages = ferry_arena_alloc(&r->weights->arena, count + 1, sizeof *r->storages);
-    if (r->storages == NULL) return ferry_fail_memory(r->in->error, "a list of storages", count * sizeof *r->storages);
+    if (r->storages == NULL) return ferry_fail_memory(r->in->error, "a list of storages", count, sizeof *r->storages);
     for (size_t i = 0; i < count; i++) {
         const ferry_pickle_value *s = r->state->items[2 * i + 1]->items[0];
         const ferry_type type = (ferry_type)s->items[1]->integer;
@@ -210,7 +210,7 @@ static ferry_status find_in_top(const reader *r, const ferry_zip *zip, ferry_vie
     const size_t size = top.size + parts[1].size + name.size + 1;
     char *path = ferry_arena_alloc(&r->weights->arena, size, 1), *end = path;
     *index = -1;
-    if (path == NULL) return ferry_fail_memory(r->in->error, "the name of a member", size);
+    if (path == NULL) return ferry_fail_memory(r->in->error, "the name of a member", size, 1);
     if (name.size > 0 && memchr(name.data, 0, name.size) != NULL) return FERRY_OK;
     for (size_t i = 0; i < 3; end += parts[i++].size) memcpy(end, parts[i].data, parts[i].size);
     *end = '\0';

@@ -102,7 +102,7 @@ static ferry_status read_key(reader *in, ferry_view key, ferry_view *piece)
     const char quote = key.data[0];
     if (quote != '"' && quote != '\'') return FERRY_OK;
     char *decoded = ferry_arena_alloc(in->arena, key.size, 2); /* \L is 2 bytes, its character 3 */
-    if (decoded == NULL) return ferry_fail_memory(in->error, "a vocabulary", key.size);
+    if (decoded == NULL) return ferry_fail_memory(in->error, "a vocabulary", key.size, 1);
     const ferry_view inside = {key.data + 1, key.size - 1 - (key.size > 1)};
     if (key.size < 2 || key.data[key.size - 1] != quote || !unquote(inside, quote, decoded, &piece->size))
         return refuse(in, "a quoted key that does not end with its quote, or an unknown escape");
@@ -150,7 +150,7 @@ static ferry_status start(reader *in, ferry_view text)
 {
     const char *copy = ferry_arena_text(in->arena, text);
     in->entries = ferry_arena_alloc(in->arena, ferry_count_lines(text), sizeof *in->entries);
-    if (copy == NULL || in->entries == NULL) return ferry_fail_memory(in->error, "a vocabulary", text.size);
+    if (copy == NULL || in->entries == NULL) return ferry_fail_memory(in->error, "a vocabulary", text.size, 1);
     in->text = (ferry_cursor){(const uint8_t *)copy, text.size, 0};
     return FERRY_OK;
 }
@@ -164,13 +164,14 @@ static ferry_status read_json(reader *in, ferry_view text)
     ferry_status status = FERRY_OK;
     FERRY_TRY(ferry_json_parse(text, in->file, JSON_OBJECT, in->arena->account, &root, in->error));
     in->entries = ferry_arena_alloc(in->arena, json_object_size(root) + 1, sizeof *in->entries);
-    if (in->entries == NULL) status = ferry_fail_memory(in->error, "a vocabulary", json_object_size(root));
+    if (in->entries == NULL)
+        status = ferry_fail_memory(in->error, "a vocabulary", json_object_size(root), sizeof *in->entries);
     json_object_foreach (root, piece, value) {
         if (status != FERRY_OK) break;
         const json_int_t id = json_integer_value(value);
         const char *copy = ferry_arena_text(in->arena, ferry_text_view(piece));
         if (copy == NULL)
-            status = ferry_fail_memory(in->error, "a vocabulary", strlen(piece));
+            status = ferry_fail_memory(in->error, "a vocabulary", strlen(piece), 1);
         else if (!json_is_integer(value) || id < 0 || id > in->limit)
             status = ferry_fail(in->error, FERRY_ERROR_FORMAT, "%s: '%s': expected an id of 0 to %" PRId64, in->file,
                                 ferry_printable_text(piece).text, in->limit);
@@ -190,7 +191,7 @@ static ferry_status finish(const reader *in, const ferry_view **pieces, int32_t 
     for (size_t i = 0; i < in->count; i++) largest = in->entries[i].id > largest ? in->entries[i].id : largest;
     if (largest < 0) return ferry_fail(in->error, FERRY_ERROR_FORMAT, "%s: a vocabulary without pieces", in->file);
     ferry_view *table = ferry_arena_alloc(in->arena, (size_t)largest + 1, sizeof *table);
-    if (table == NULL) return ferry_fail_memory(in->error, "a vocabulary", (size_t)largest * sizeof *table);
+    if (table == NULL) return ferry_fail_memory(in->error, "a vocabulary", (size_t)largest, sizeof *table);
     memset(table, 0, ((size_t)largest + 1) * sizeof *table);
     for (size_t i = 0; i < in->count; i++) {
         const entry *e = &in->entries[i];
@@ -318,7 +319,7 @@ ferry_status ferry_bpe_codes_read(ferry_view bytes, const char *file, bool fsmt,
         return ferry_fail(error, in.count > 0 ? FERRY_ERROR_LIMIT : FERRY_ERROR_FORMAT,
                           "%s: expected 1 to %d merges, found %zu", file, (int)FERRY_BPE_MAX_MERGES, in.count);
     in.merges = ferry_arena_alloc(arena, in.count + 1, sizeof *in.merges);
-    if (in.merges == NULL) return ferry_fail_memory(error, "merges", in.count * sizeof *in.merges);
+    if (in.merges == NULL) return ferry_fail_memory(error, "merges", in.count, sizeof *in.merges);
     FERRY_TRY(read_merges(&in, bytes));
     codes->count = (int32_t)in.count;
     codes->version = in.version;

@@ -64,7 +64,7 @@ ferry_status ferry_weights_read(ferry_weights_reader *read, ferry_view bytes, co
 ferry_status ferry_weights_reserve(ferry_weights *weights, size_t count, ferry_error *error)
 {
     weights->entries = ferry_arena_alloc(&weights->arena, count + 1, sizeof *weights->entries);
-    if (weights->entries == NULL) return ferry_fail_memory(error, "a list of tensors", count);
+    if (weights->entries == NULL) return ferry_fail_memory(error, "a list of tensors", count, sizeof *weights->entries);
     memset(weights->entries, 0, count * sizeof *weights->entries);
     return FERRY_OK;
 }
@@ -183,7 +183,7 @@ static ferry_status read_entries(const ferry_reader *in, const json_t *header, f
     json_object_foreach ((json_t *)(uintptr_t)header, key, object) {
         if (strcmp(key, "__metadata__") == 0) continue;
         const char *name = ferry_arena_text(&weights->arena, ferry_text_view(key));
-        if (name == NULL) return ferry_fail_memory(in->error, "a tensor's name", strlen(key));
+        if (name == NULL) return ferry_fail_memory(in->error, "a tensor's name", strlen(key), 1);
         FERRY_TRY(read_entry(in, ferry_text_view(name), object, data, &weights->entries[weights->count++]));
     }
     /* Tensors must follow one another from the first byte of `data` to the last. */

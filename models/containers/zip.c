@@ -36,12 +36,12 @@ static ferry_status inflate_into(ferry_spool *spool, z_stream *stream, ferry_vie
         stream->avail_out = sizeof piece;
         const int result = inflate(stream, Z_NO_FLUSH);
         const size_t made = sizeof piece - stream->avail_out;
-        if (result == Z_MEM_ERROR) return ferry_fail_memory(error, "inflating", 0);
+        if (result == Z_MEM_ERROR) return ferry_fail_memory(error, "inflating", 0, 1);
         if (result != Z_OK && result != Z_STREAM_END)
             return ferry_fail(error, FERRY_ERROR_FORMAT, "cannot be inflated: damaged or cut off");
         if (made > max - spool->size)
             return ferry_fail(error, FERRY_ERROR_FORMAT, "inflates to more than %" PRIu64 " bytes", max);
-        if (!ferry_account_take(account, made)) return ferry_fail_memory(error, "a temporary file", made);
+        if (!ferry_account_take(account, made)) return ferry_fail_memory(error, "a temporary file", made, 1);
         if (!ferry_spool_append(spool, piece, made)) return no_file(error);
         *used = fed - stream->avail_in;
         if (result != Z_STREAM_END) continue;
@@ -63,7 +63,7 @@ static ferry_status inflate_bytes(ferry_view packed, bool gzip, uint64_t max, fe
     *file = (ferry_mapped_file){.bytes = {"", 0}};
     *used = 0;
     if (inflateInit2(&stream, gzip ? 16 + MAX_WBITS : -MAX_WBITS) != Z_OK)
-        return ferry_fail_memory(error, "inflating", 0);
+        return ferry_fail_memory(error, "inflating", 0, 1);
     ferry_status status = FERRY_OK;
     if (!ferry_spool_open(&spool))
         status = no_file(error);
@@ -261,7 +261,7 @@ static ferry_status read_entry(ferry_zip *zip, ferry_cursor *cursor, member *m, 
                   .header = entry.header,
                   .stored_size = entry.stored_size,
                   .size = entry.size};
-    if (m->name == NULL) return ferry_fail_memory(error, "the name of a zip member", name.size);
+    if (m->name == NULL) return ferry_fail_memory(error, "the name of a zip member", name.size, 1);
     if (!read_zip64_extra(extra, m))
         return member_fail(zip, m, FERRY_ERROR_FORMAT, error, "lacks the sizes of its ZIP64 field");
     if ((entry.flags & ENCRYPTED) != 0) return member_fail(zip, m, FERRY_ERROR_UNSUPPORTED, error, "is encrypted");
@@ -308,7 +308,7 @@ static ferry_status read_directory(ferry_zip *zip, ferry_error *error)
     FERRY_TRY(find_directory(zip, &found, error));
     const size_t count = (size_t)found.count;
     member *members = zip->members = ferry_arena_alloc(&zip->arena, count + 1, sizeof *members);
-    if (members == NULL) return ferry_fail_memory(error, "the members of a zip archive", count);
+    if (members == NULL) return ferry_fail_memory(error, "the members of a zip archive", count, sizeof *members);
     ferry_cursor cursor = {(const uint8_t *)zip->bytes.data, (size_t)found.end, (size_t)found.offset};
     for (size_t i = 0; i < count; i++) {
         FERRY_TRY(read_entry(zip, &cursor, &members[i], error));
@@ -335,7 +335,7 @@ ferry_status ferry_zip_open(ferry_view bytes, const char *file, ferry_account *a
                             ferry_error *error)
 {
     *zip = calloc(1, sizeof **zip);
-    if (*zip == NULL) return ferry_fail_memory(error, "a zip archive", sizeof **zip);
+    if (*zip == NULL) return ferry_fail_memory(error, "a zip archive", 1, sizeof **zip);
     (*zip)->bytes = bytes;
     (*zip)->file = file;
     (*zip)->arena.account = account;

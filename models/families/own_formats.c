@@ -4,10 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/file/bind.h"
+#include "families.h"
+#include "models/plan/plan.h"
 #include "models/plan/plan_tensors.h"
 #include "models/plan/position_tables.h"
 #include "models/text/vocabularies.h"
-#include "families.h"
 
 static ferry_status read_config(ferry_import_plan *plan, ferry_json config, ferry_error *error)
 {
@@ -174,7 +176,7 @@ ferry_status ferry_import_model_file(ferry_import_plan *plan, ferry_error *error
     ferry_mapped_file map;
     FERRY_TRY(ferry_source_map(plan->source, selected, &bytes, error));
     ferry_model_file *file = plan->file = calloc(1, sizeof *file);
-    if (file == NULL) return ferry_fail_memory(error, "a model", sizeof *file);
+    if (file == NULL) return ferry_fail_memory(error, "a model", 1, sizeof *file);
     FERRY_TRY(ferry_mapped_file_open_memory(bytes, FERRY_FILE_BORROWED, &map, error));
     FERRY_TRY(
         ferry_model_file_read(map, ferry_source_label(plan->source, selected), ferry_kernels_find(NULL), file, error));
@@ -184,7 +186,7 @@ ferry_status ferry_import_model_file(ferry_import_plan *plan, ferry_error *error
         ferry_source_release(plan->source, bytes.data, bytes.size);
     }
     plan->name = ferry_arena_text(&plan->arena, file->name);
-    if (plan->name == NULL) return ferry_fail_memory(error, "the name of a model", file->name.size);
+    if (plan->name == NULL) return ferry_fail_memory(error, "the name of a model", file->name.size, 1);
     plan->model = file->transformer;
     plan->generation = file->generation;
     plan->text = file->text;

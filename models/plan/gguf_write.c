@@ -42,7 +42,7 @@ static void *reserve(ferry_gguf_writer *writer, buffer *out, size_t size)
     if (ferry_add_size(out->size, size, &wanted) && ferry_account_take(writer->account, GROWTH * size))
         data = ferry_array_grow(out->data, &out->capacity, wanted, 1);
     if (data == NULL) {
-        ferry_fail_memory(&writer->failure, "the keys of a model file", out->size);
+        ferry_fail_memory(&writer->failure, "the keys of a model file", out->size, 1);
         return NULL;
     }
     out->data = data;
@@ -117,7 +117,7 @@ void ferry_gguf_put_hash(ferry_gguf_writer *writer)
     ferry_gguf_put_string(writer, FERRY_HASH_KEY, FERRY_HASH_ZEROS);
     writer->hash_at = writer->keys.size - FERRY_HASH_DIGITS;
     writer->hash = ferry_content_hash_create();
-    if (writer->hash == NULL) ferry_fail_memory(&writer->failure, "the content hash of a model file", 0);
+    if (writer->hash == NULL) ferry_fail_memory(&writer->failure, "the content hash of a model file", 0, 1);
 }
 
 void ferry_gguf_declare(ferry_gguf_writer *writer, const char *name, ferry_type type, int32_t dims,
@@ -162,7 +162,7 @@ ferry_status ferry_gguf_writer_create(const char *path, ferry_account *account, 
 {
     *writer = NULL;
     ferry_gguf_writer *created = calloc(1, sizeof *created);
-    if (created == NULL) return ferry_fail_memory(error, "a file writer", sizeof *created);
+    if (created == NULL) return ferry_fail_memory(error, "a file writer", 1, sizeof *created);
     const ferry_status status = ferry_new_file_open(path, &created->file, error);
     if (status != FERRY_OK) {
         free(created);
@@ -184,7 +184,7 @@ ferry_status ferry_gguf_writer_start(ferry_gguf_writer *writer, ferry_error *err
     assert(writer->failure.status != FERRY_OK || header.size == HEADER_BYTES);
     const size_t head = header.size + writer->keys.size + writer->table.size;
     if (!ferry_account_take(writer->account, head + writer->offset))
-        ferry_fail_memory(&writer->failure, "a model file", head + writer->offset);
+        ferry_fail_memory(&writer->failure, "a model file", head + writer->offset, 1);
     write_bytes(writer, header.data, header.size);
     write_bytes(writer, writer->keys.data, writer->keys.size);
     write_bytes(writer, writer->table.data, writer->table.size);

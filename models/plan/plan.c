@@ -86,7 +86,7 @@ ferry_status ferry_import_optional_json(ferry_import_plan *plan, const char *nam
 ferry_status ferry_import_note(ferry_import_plan *plan, ferry_name note, ferry_error *error)
 {
     plan->note = ferry_arena_text(&plan->arena, ferry_text_view(note.text));
-    return plan->note != NULL ? FERRY_OK : ferry_fail_memory(error, "a note", sizeof note);
+    return plan->note != NULL ? FERRY_OK : ferry_fail_memory(error, "a note", 1, sizeof note);
 }
 
 /* ---- weights ---- */
@@ -95,7 +95,8 @@ ferry_status ferry_import_weights_ready(ferry_import_plan *plan, ferry_error *er
 {
     free(plan->used);
     plan->used = calloc(plan->weights.count + 1, sizeof *plan->used);
-    if (plan->used == NULL) return ferry_fail_memory(error, "a list of tensors", plan->weights.count);
+    if (plan->used == NULL)
+        return ferry_fail_memory(error, "a list of tensors", plan->weights.count, sizeof *plan->used);
     return FERRY_OK;
 }
 
@@ -141,7 +142,7 @@ static ferry_status read_shards(ferry_import_plan *plan, const char *index_name,
     const char **names = ferry_arena_alloc(&plan->arena, FERRY_IMPORT_MAX_SHARDS, sizeof *names);
     plan->shards = calloc(FERRY_IMPORT_MAX_SHARDS, sizeof *plan->shards);
     if (names == NULL || plan->shards == NULL)
-        return ferry_fail_memory(error, "a list of files", FERRY_IMPORT_MAX_SHARDS * sizeof *plan->shards);
+        return ferry_fail_memory(error, "a list of files", FERRY_IMPORT_MAX_SHARDS, sizeof *plan->shards);
     json_object_foreach (map, tensor, value) {
         const char *name = json_string_value(value) != NULL ? json_string_value(value) : "";
         if (name[0] == '\0' || strchr(name, '/') != NULL)

@@ -159,7 +159,7 @@ ferry_status ferry_import_add_tensor(ferry_import_plan *plan, const ferry_import
     ferry_import_tensor *added = NULL;
     if (ferry_account_take(plan->account, 2 * sizeof *added)) /* the array may be half empty */
         added = ferry_array_add(&plan->tensors, &plan->tensor_count, &plan->tensor_capacity, sizeof *added);
-    if (added == NULL) return ferry_fail_memory(error, "a list of tensors", plan->tensor_count * sizeof *added);
+    if (added == NULL) return ferry_fail_memory(error, "a list of tensors", plan->tensor_count, sizeof *added);
     *added = *tensor;
     va_start(arguments, name);
     vsnprintf(added->name, sizeof added->name, name, arguments);

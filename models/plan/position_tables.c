@@ -236,7 +236,7 @@ ferry_status ferry_import_position_table(ferry_import_plan *plan, bool decoder, 
     FERRY_TRY(ferry_import_check_shape(table, expected, D, error));
     double *rates = ferry_arena_alloc(&plan->arena, (size_t)D, sizeof *rates);
     float *row = ferry_arena_alloc(&plan->arena, (size_t)D, sizeof *row);
-    if (rates == NULL || row == NULL) return ferry_fail_memory(error, "a row of positions", (size_t)D * sizeof *rates);
+    if (rates == NULL || row == NULL) return ferry_fail_memory(error, "a row of positions", (size_t)D, sizeof *rates);
     formula found;
     if (D % 2 != 0 || !find_formula(table, first_row, rates, row, &found))
         return ferry_import_learned(plan, decoder, table, first_row, rows - first_row, error);

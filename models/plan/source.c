@@ -35,12 +35,13 @@ static ferry_status add_file(ferry_source *source, const char *published, size_t
     ferry_source_file *file = NULL;
     if (ferry_account_take(&source->budget.account, 2 * sizeof *file)) /* the array may be half empty */
         file = ferry_array_add(&source->files, &source->count, &source->capacity, sizeof *file);
-    if (file == NULL) return ferry_fail_memory(error, "a list of files", source->count * sizeof *file);
+    if (file == NULL) return ferry_fail_memory(error, "a list of files", source->count, sizeof *file);
     *file = (ferry_source_file){.published = ferry_arena_text(&source->arena, ferry_text_view(published)),
                                 .name = ferry_arena_text(&source->arena, plain_name(published)),
                                 .member = member};
-    return file->published != NULL && file->name != NULL ? FERRY_OK
-                                                         : ferry_fail_memory(error, "a file name", strlen(published));
+    return file->published != NULL && file->name != NULL
+               ? FERRY_OK
+               : ferry_fail_memory(error, "a file name", strlen(published), 1);
 }
 
 static int compare_names(const void *a, const void *b)
@@ -66,7 +67,7 @@ static ferry_status sort_files(ferry_source *source, ferry_error *error)
     }
     source->count = kept;
     source->read = calloc(kept + 1, sizeof *source->read);
-    return source->read != NULL ? FERRY_OK : ferry_fail_memory(error, "a list of files", kept * sizeof *source->read);
+    return source->read != NULL ? FERRY_OK : ferry_fail_memory(error, "a list of files", kept, sizeof *source->read);
 }
 
 static ferry_source_file *find_file(const ferry_source *source, const char *name)
@@ -83,7 +84,7 @@ static ferry_source_file *find_file(const ferry_source *source, const char *name
 static ferry_status list_folder(ferry_source *source, const char *folder, ferry_error *error)
 {
     const char *path = folder != NULL ? join(source, source->directory, folder) : source->directory;
-    if (path == NULL) return ferry_fail_memory(error, "a file name", strlen(folder));
+    if (path == NULL) return ferry_fail_memory(error, "a file name", strlen(folder), 1);
     ferry_status status = FERRY_OK;
     const char *entry;
     ferry_folder *stream = ferry_folder_open(path);
@@ -96,7 +97,7 @@ static ferry_status list_folder(ferry_source *source, const char *folder, ferry_
         const char *name = join(source, folder, entry);
         const char *file = name != NULL ? join(source, source->directory, name) : NULL;
         if (file == NULL)
-            status = ferry_fail_memory(error, "a file name", strlen(entry));
+            status = ferry_fail_memory(error, "a file name", strlen(entry), 1);
         else if (!ferry_file_examine(file, &information))
             continue; /* a dangling link */
         else if (information.kind == FERRY_KIND_FILE)
@@ -138,7 +139,7 @@ static ferry_status open_archive(ferry_source *source, ferry_error *error)
     for (size_t i = 0; i < count; i++)
         FERRY_TRY(add_file(source, ferry_zip_name(source->archive, i) + folder, i, error));
     source->directory = ferry_arena_text(&source->arena, ferry_text_view(source->path));
-    return source->directory != NULL ? FERRY_OK : ferry_fail_memory(error, "a file name", strlen(source->path));
+    return source->directory != NULL ? FERRY_OK : ferry_fail_memory(error, "a file name", strlen(source->path), 1);
 }
 
 /* ---- opening ---- */
@@ -150,12 +151,12 @@ static ferry_status open_source(ferry_source *source, const char *path, ferry_er
         return ferry_fail(error, FERRY_ERROR_IO, "%s: cannot open: %s", path, strerror(errno));
     source->real = ferry_path_real(path);
     source->path = ferry_arena_text(&source->arena, ferry_text_view(path));
-    if (source->real == NULL || source->path == NULL) return ferry_fail_memory(error, "a file name", strlen(path));
+    if (source->real == NULL || source->path == NULL) return ferry_fail_memory(error, "a file name", strlen(path), 1);
     source->asked = source->path;
     const char *base = information.kind == FERRY_KIND_FOLDER ? source->real : ferry_path_base(source->real);
     const size_t before = (size_t)(base - source->real);
     const char *folder = ferry_arena_text(&source->arena, (ferry_view){source->real, before > 0 ? before - 1 : 0});
-    if (folder == NULL) return ferry_fail_memory(error, "a file name", before);
+    if (folder == NULL) return ferry_fail_memory(error, "a file name", before, 1);
     source->base = ferry_path_base(source->real);
     source->folder = ferry_path_base(folder);
     if (information.kind == FERRY_KIND_FOLDER) {
@@ -173,7 +174,7 @@ static ferry_status open_source(ferry_source *source, const char *path, ferry_er
         source->directory = ferry_arena_text(&source->arena, directory);
         source->selected = ferry_arena_text(&source->arena, plain_name(base));
         if (source->directory == NULL || source->selected == NULL)
-            return ferry_fail_memory(error, "a file name", strlen(base));
+            return ferry_fail_memory(error, "a file name", strlen(base), 1);
         FERRY_TRY(list_folder(source, NULL, error));
         if (base[0] == '.') FERRY_TRY(add_file(source, base, 0, error));
     }
@@ -184,7 +185,7 @@ ferry_status ferry_source_open(const char *path, uint64_t budget, ferry_source *
 {
     *source = NULL;
     ferry_source *opened = calloc(1, sizeof *opened);
-    if (opened == NULL) return ferry_fail_memory(error, "a list of files", sizeof *opened);
+    if (opened == NULL) return ferry_fail_memory(error, "a list of files", 1, sizeof *opened);
     ferry_budget_begin(&opened->budget, budget);
     opened->arena.account = &opened->budget.account;
     const ferry_status status = ferry_budget_check(&opened->budget, path, open_source(opened, path, error), error);
@@ -239,7 +240,7 @@ static ferry_status map_file(ferry_source *source, ferry_source_file *file, ferr
         FERRY_TRY(ferry_zip_member(source->archive, file->member, &file->original, error));
     } else {
         const char *path = join(source, source->directory, file->published);
-        if (path == NULL) return ferry_fail_memory(error, "a file name", strlen(file->published));
+        if (path == NULL) return ferry_fail_memory(error, "a file name", strlen(file->published), 1);
         FERRY_TRY(ferry_mapped_file_open(path, FERRY_FILE_MAPPED, &file->map, error));
         if (!file->counted) ferry_budget_add_file(&source->budget, file->map.bytes.size);
         file->counted = true;

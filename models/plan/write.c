@@ -190,7 +190,7 @@ static ferry_status list_files(const ferry_import_plan *plan, ferry_arena *arena
     ferry_view *hashes = ferry_arena_alloc(arena, count, sizeof *hashes);
     uint64_t *sizes = ferry_arena_alloc(arena, count, sizeof *sizes);
     if (files == NULL || hashes == NULL || sizes == NULL)
-        return ferry_fail_memory(error, "a list of files", count * sizeof *files);
+        return ferry_fail_memory(error, "a list of files", count, sizeof *files);
     for (size_t i = 0; i < count; i++) {
         ferry_source_file *file = plan->source->read[i];
         files[i] = ferry_text_view(file->published);

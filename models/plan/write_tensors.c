@@ -411,7 +411,7 @@ static ferry_status allocate(converter *state, ferry_error *error)
     state->code_panel = ferry_arena_take(&state->arena, capacity, 1, &failed);
     state->scales = ferry_arena_take(&state->arena, rows, sizeof *state->scales, &failed);
     if (!failed) return FERRY_OK;
-    return ferry_fail_memory(error, "a panel of a matrix", capacity * sizeof *state->rows);
+    return ferry_fail_memory(error, "a panel of a matrix", capacity, sizeof *state->rows);
 }
 
 ferry_status ferry_import_append(const ferry_import_plan *plan, ferry_gguf_writer *writer,

@@ -138,7 +138,7 @@ static ferry_status join_names(ferry_import_plan *plan, const naming *names, int
     for (size_t i = 0; i < names->claim_count; i++)
         if (names->claims[i].owner == owner) size += 1 + names->claims[i].name.size;
     char *text = ferry_arena_alloc(&plan->arena, size, 1), *end = text;
-    if (text == NULL) return ferry_fail_memory(error, "the names of a language", size);
+    if (text == NULL) return ferry_fail_memory(error, "the names of a language", size, 1);
     memcpy(end, tag.data, tag.size);
     end += tag.size;
     for (size_t i = 0; i < names->claim_count; i++) {
@@ -163,7 +163,8 @@ ferry_status ferry_import_add_tag(ferry_import_plan *plan, ferry_import_tags *li
     }
     ferry_view *tags = ferry_import_grow(plan, list->tags, list->count, 1, sizeof *tags);
     int32_t *ids = ferry_import_grow(plan, list->ids, list->count, 1, sizeof *ids);
-    if (tags == NULL || ids == NULL) return ferry_fail_memory(error, "a list of languages", (size_t)list->count);
+    if (tags == NULL || ids == NULL)
+        return ferry_fail_memory(error, "a list of languages", (size_t)list->count, sizeof *tags);
     tags[list->count] = tag;
     ids[list->count] = id;
     *list = (ferry_import_tags){tags, ids, list->count + 1};
@@ -189,10 +190,11 @@ ferry_status ferry_import_languages(ferry_import_plan *plan, const ferry_import_
     ferry_view *names = ferry_arena_alloc(&plan->arena, (size_t)count, sizeof *names);
     int32_t *numbers = ferry_arena_alloc(&plan->arena, (size_t)count, 3 * sizeof *numbers);
     if (names == NULL || numbers == NULL)
-        return ferry_fail_memory(error, "a list of languages", (size_t)count * (sizeof *names + 3 * sizeof *numbers));
+        return ferry_fail_memory(error, "a list of languages", (size_t)count * (sizeof *names + 3 * sizeof *numbers),
+                                 1);
     all.claims = ferry_arena_alloc(&plan->arena, (size_t)count * MAX_NAMES, sizeof *all.claims);
     if (all.claims == NULL)
-        return ferry_fail_memory(error, "names of languages", (size_t)count * MAX_NAMES * sizeof *all.claims);
+        return ferry_fail_memory(error, "names of languages", (size_t)count * MAX_NAMES, sizeof *all.claims);
     claim_all(&all);
     for (int32_t i = 0; i < count; i++) FERRY_TRY(join_names(plan, &all, i, &names[i], error));
     int32_t *roles = numbers, *source_ids = numbers + count, *target_ids = numbers + 2 * count;
@@ -255,7 +257,7 @@ ferry_status ferry_import_guessed_pair(ferry_import_plan *plan, ferry_view sourc
     plan->guessed[0] = ferry_arena_text(&plan->arena, source);
     plan->guessed[1] = ferry_arena_text(&plan->arena, target);
     if (plan->guessed[0] == NULL || plan->guessed[1] == NULL)
-        return ferry_fail_memory(error, "a language's name", source.size + target.size);
+        return ferry_fail_memory(error, "a language's name", source.size + target.size, 1);
     return ferry_import_language_pair(plan, source, target, error);
 }
 

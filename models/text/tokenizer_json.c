@@ -168,7 +168,7 @@ static ferry_status read_added_tokens(ferry_tokenizer_json *json)
                           .flags = ferry_arena_alloc(&json->plan->arena, count + 1, sizeof *added.flags),
                           .next = json->word_count};
     if (added.ids == NULL || added.flags == NULL)
-        return ferry_fail_memory(json->error, "added tokens", count * sizeof(int32_t));
+        return ferry_fail_memory(json->error, "added tokens", count, sizeof(int32_t));
     FERRY_TRY(ferry_vocabulary_create(json->words, json->word_count, &added.words, json->error));
     ferry_status status = FERRY_OK;
     for (size_t i = 0; i < count && status == FERRY_OK; i++) {

@@ -59,7 +59,7 @@ static ferry_status add_precompiled(ferry_tokenizer_json *json, const ferry_json
     FERRY_TRY(ferry_node_text(&map, &text));
     if (json->plan->text.rules.charsmap.size > 0) return unsupported(part, "one normalizer 'Precompiled'");
     char *bytes = ferry_arena_alloc(&json->plan->arena, text.size + 1, 1);
-    if (bytes == NULL) return ferry_fail_memory(json->error, "a normalization table", text.size);
+    if (bytes == NULL) return ferry_fail_memory(json->error, "a normalization table", text.size, 1);
     if (!decode_base64(text, bytes, &size) || size == 0)
         return ferry_node_fail(&map, FERRY_ERROR_FORMAT, "bytes in base 64");
     json->plan->text.rules.charsmap = (ferry_view){bytes, size};
@@ -282,7 +282,7 @@ static ferry_status read_unigram(ferry_tokenizer_json *json, const ferry_json_no
     FERRY_TRY(ferry_node_integer(&unknown, 0, (int32_t)count - 1, &text->source_unk_id));
     FERRY_TRY(ferry_node_flag_of(model, "byte_fallback", &text->byte_fallback));
     double *scores = ferry_arena_alloc(&json->plan->arena, (size_t)json->piece_count, sizeof *scores);
-    if (scores == NULL) return ferry_fail_memory(json->error, "scores", (size_t)json->piece_count * sizeof *scores);
+    if (scores == NULL) return ferry_fail_memory(json->error, "scores", (size_t)json->piece_count, sizeof *scores);
     for (size_t id = 0; id < count; id++) { /* ["piece", -3.5] */
         const ferry_json_node pair = ferry_node_at(&vocabulary, id);
         const ferry_json_node piece = ferry_node_at(&pair, 0), number = ferry_node_at(&pair, 1);
@@ -362,7 +362,8 @@ static ferry_status read_merges(ferry_tokenizer_json *json, const ferry_json_nod
     ferry_view *merges = ferry_arena_alloc(arena, count + 1, sizeof *merges);
     char *end = ferry_arena_alloc(arena, bytes, 1);
     int32_t kept = 0;
-    if (merges == NULL || end == NULL) return ferry_fail_memory(json->error, "merges", bytes + count * sizeof *merges);
+    if (merges == NULL || end == NULL)
+        return ferry_fail_memory(json->error, "merges", bytes + count * sizeof *merges, 1);
     for (size_t i = 0; i < count; i++) {
         const ferry_json_node merge = ferry_node_at(list, i);
         const char *version = json_string_value(merge.value);

@@ -13,7 +13,7 @@ ferry_status ferry_import_open_spm(ferry_import_plan *plan, ferry_view model, co
                                    ferry_error *error)
 {
     if (!ferry_account_take(plan->account, SPM_COST * model.size))
-        return ferry_fail_memory(error, "a SentencePiece model", SPM_COST * model.size);
+        return ferry_fail_memory(error, "a SentencePiece model", SPM_COST * model.size, 1);
     return ferry_spm_create(model, file, spm, error);
 }
 
@@ -40,7 +40,7 @@ ferry_status ferry_import_pieces(ferry_import_plan *plan, int32_t count, ferry_v
 {
     const size_t bytes = (size_t)count * sizeof **pieces;
     *pieces = ferry_arena_alloc(&plan->arena, (size_t)count, sizeof **pieces);
-    if (*pieces == NULL) return ferry_fail_memory(error, "a table of pieces", bytes);
+    if (*pieces == NULL) return ferry_fail_memory(error, "a table of pieces", bytes, 1);
     memset(*pieces, 0, bytes);
     return FERRY_OK;
 }
@@ -142,7 +142,7 @@ ferry_status ferry_import_ids(ferry_import_plan *plan, const int32_t *ids, int32
                               int32_t *list_count, ferry_error *error)
 {
     int32_t *result = ferry_import_grow(plan, *list, *list_count, count, sizeof *result), kept = *list_count;
-    if (result == NULL) return ferry_fail_memory(error, "a list of ids", (size_t)count * sizeof *result);
+    if (result == NULL) return ferry_fail_memory(error, "a list of ids", (size_t)count, sizeof *result);
     for (int32_t i = 0; i < count; i++) {
         bool known = ids[i] < 0;
         for (int32_t j = 0; j < kept; j++) known = known || result[j] == ids[i];

@@ -393,9 +393,9 @@ RANDOM_TEST(test_refused_memory)
     const ferry_coarse none = {.error = 0};
     ferry_logit_bound logit_bound;
     memset(&logit_bound, 1, sizeof logit_bound);
-    REFUSE(ferry_logit_bound_create(&w->floats, &none, &context, &logit_bound, &error), FERRY_ERROR_MEMORY,
-           "a coarse output matrix");
-    assert_true(account.needed > memory.limit);
+    REFUSE(ferry_logit_bound_create(&w->floats, &none, &context, &logit_bound, &error), FERRY_ERROR_LIMIT,
+           "memory_limit");
+    assert_true(account.refused > memory.limit);
     assert_null(logit_bound.exact);
     assert_null(logit_bound.coarse.matrix.int8);
     ferry_logit_bound_destroy(&logit_bound);

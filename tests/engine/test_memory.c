@@ -235,12 +235,12 @@ TEST(test_accounts)
     ferry_account a = {.memory = &memory}, b = {.memory = &memory}, none = {0};
     assert_true(ferry_account_take(&a, 600));
     assert_false(ferry_account_take(&b, 401));
-    assert_int_equal(b.needed, 1001);
-    assert_int_equal(a.needed, 0);
+    assert_int_equal(b.refused, 1001);
+    assert_int_equal(a.refused, 0);
     assert_false(ferry_account_take(&b, SIZE_MAX));
-    assert_int_equal(b.needed, SIZE_MAX);
+    assert_int_equal(b.refused, SIZE_MAX);
     assert_true(ferry_account_take(&b, 400));
-    assert_int_equal(b.needed, SIZE_MAX);
+    assert_int_equal(b.refused, SIZE_MAX);
     ferry_account_give(&a, 600);
     assert_int_equal(memory.held, 400);
     assert_int_equal(memory.peak, 1000);
@@ -257,7 +257,7 @@ TEST(test_an_arena_with_an_account)
     assert_non_null(ferry_arena_alloc(&arena, 1, 150000));
     assert_non_null(ferry_arena_alloc(&arena, 1, 100000));
     assert_null(ferry_arena_alloc(&arena, 1, 100000));
-    assert_true(account.needed > memory.limit);
+    assert_true(account.refused > memory.limit);
     ferry_arena_end(&arena, (ferry_arena_mark){0});
     assert_non_null(ferry_arena_alloc(&arena, 1, 240000));
     ferry_arena_destroy(&arena);

@@ -3,6 +3,8 @@
 #include "base/tensor.h"
 #include "tests/support/model_damage.h"
 
+#include "engine/file/bind.h"
+#include "engine/lines/model.h"
 #include "engine/file/model_file.h"
 #include "engine/file/schema.h"
 
@@ -708,9 +710,8 @@ TEST(test_shapes)
         const float zeros[6] = {0}, *data;
         ferry_gguf_writer *writer;
         ferry_gguf gguf;
-        ferry_model_file file = {0};
         bool used[1];
-        ferry_binder binder = {.file = &file, .gguf = &gguf, .used = used};
+        ferry_binder binder = {.gguf = &gguf, .used = used};
         const size_t count = (size_t)(shapes[i][0] * shapes[i][1]);
         CHECK(ferry_gguf_writer_create(path, NULL, &writer, &error));
         ferry_gguf_declare(writer, "t", FERRY_F32, dims[i], shapes[i]);
@@ -721,7 +722,7 @@ TEST(test_shapes)
         CHECK(ferry_gguf_open(mapped_bytes(path), "shape.gguf", &gguf, &error));
         if (i == 0) {
             CHECK(ferry_bind_vector(&binder, "t", 3, &data, &error));
-            assert_true(used[0] && file.parameters == 3);
+            assert_true(used[0] && binder.parameters == 3);
         } else {
             REFUSE(ferry_bind_vector(&binder, "t", 3, &data, &error), FORMAT,
                    "tensor 't': expected shape [3], found [");

@@ -184,7 +184,7 @@ TEST(test_account)
     assert_true(atomic_load(&memory.peak) > held);
     memory.limit = held + 100;
     REFUSE(read_text(BYTES("x a 0.5\nx a 0.25\n"), 1, &arena, &lexicon, &error), FERRY_ERROR_MEMORY, "a shortlist");
-    assert_true(account.needed > memory.limit);
+    assert_true(account.refused > memory.limit);
     assert_int_equal(atomic_load(&memory.held), held);
     ferry_arena_destroy(&arena);
 }

@@ -149,7 +149,7 @@ TEST(test_account)
     assert_int_equal(atomic_load(&memory.held), list + 1500000);
     memory.limit = list + 1700000;
     REFUSE(ferry_zip_member(zip, 0, &bytes, &error), FERRY_ERROR_MEMORY, "member 'bad'");
-    assert_true(account.needed > memory.limit);
+    assert_true(account.refused > memory.limit);
     ferry_zip_close(zip);
     memory.limit = 100;
     REFUSE(ferry_zip_open(whole(&a.file), "trick.zip", &account, &zip, &error), FERRY_ERROR_MEMORY, "");

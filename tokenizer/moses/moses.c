@@ -20,7 +20,7 @@ static ferry_status set_prefixes(ferry_moses *moses, ferry_error *error)
     size_t count = 0;
     for (const char *c = words; *c != '\0'; c++) count += *c == '\n';
     moses->prefixes = calloc(count, sizeof *moses->prefixes);
-    if (moses->prefixes == NULL) return ferry_fail_memory(error, "abbreviations", count);
+    if (moses->prefixes == NULL) return ferry_fail_memory(error, "abbreviations", count, sizeof *moses->prefixes);
     for (const char *end; (end = strchr(words, '\n')) != NULL; words = end + 1) {
         const bool numeric = *words == '#';
         words += numeric;
@@ -33,7 +33,7 @@ static ferry_status set_prefixes(ferry_moses *moses, ferry_error *error)
 ferry_status ferry_moses_create(ferry_view language, bool fsmt, ferry_moses **moses, ferry_error *error)
 {
     ferry_moses *made = *moses = calloc(1, sizeof *made);
-    if (made == NULL) return ferry_fail_memory(error, "a tokenizer", sizeof *made);
+    if (made == NULL) return ferry_fail_memory(error, "a tokenizer", 1, sizeof *made);
     if (language.size < sizeof made->code) memcpy(made->code, language.data, language.size);
     made->fsmt = fsmt;
     made->letters = FERRY_MOSES_ALNUM;
@@ -106,7 +106,7 @@ ferry_status ferry_punctuation_clean(ferry_view text, ferry_string *clean, size_
     /* Enough: a substitute has at most three bytes, and the character that it replaces at least as many. */
     FERRY_TRY(ferry_string_reserve(clean, text.size, error));
     if (offsets != NULL) from = *offsets = ferry_array_grow(NULL, &capacity, text.size + 1, sizeof *from);
-    if (offsets != NULL && from == NULL) return ferry_fail_memory(error, "tokenizing", text.size + 1);
+    if (offsets != NULL && from == NULL) return ferry_fail_memory(error, "tokenizing", text.size + 1, 1);
     for (size_t at = 0; at < text.size;) {
         const size_t begin = at;
         uint32_t c;

@@ -88,7 +88,7 @@ static ferry_status race(work *w, ferry_error *error)
     ferry_model_comparison *c = &w->comparison;
     ferry_race_speed speeds[FERRY_COMPARED_PAIR];
     ferry_text *lines = calloc(c->count, sizeof *lines);
-    if (lines == NULL) return ferry_fail_memory(error, "lines", c->count * sizeof *lines);
+    if (lines == NULL) return ferry_fail_memory(error, "lines", c->count, sizeof *lines);
     size_t count = 0;
     for (size_t i = 0; i < c->count; i++)
         if (both_translate(c, i) && ferry_result_token_count(c->models[0].result, i, 0) > 0)

@@ -93,7 +93,7 @@ ferry_status ferry_race(const ferry_racer *racers, size_t count, const ferry_tex
     r.singles = line_count < SINGLE_LINES ? line_count : SINGLE_LINES;
     for (size_t i = 0; i < r.line_count; i++) r.lines[i] = lines[i * line_count / r.line_count];
     r.times = calloc(count, sizeof *r.times);
-    if (r.times == NULL) return ferry_fail_memory(error, "a measurement", count * sizeof *r.times);
+    if (r.times == NULL) return ferry_fail_memory(error, "a measurement", count, sizeof *r.times);
     ferry_status status = FERRY_OK;
     if (r.line_count > 0) {
         status = warm_up(&r, error);

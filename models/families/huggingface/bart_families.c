@@ -232,7 +232,7 @@ static ferry_status read_mbart_text(ferry_import_plan *plan, ferry_json config, 
     /* The language whose tag is the start token is the only target; nothing is forced. */
     const int32_t count = languages->count, start = plan->generation.start_id;
     int32_t *numbers = ferry_arena_alloc(&plan->arena, (size_t)count, 2 * sizeof *numbers);
-    if (numbers == NULL) return ferry_fail_memory(error, "a list of languages", (size_t)count * 2 * sizeof *numbers);
+    if (numbers == NULL) return ferry_fail_memory(error, "a list of languages", (size_t)count * 2, sizeof *numbers);
     bool found = false;
     for (int32_t i = 0; i < count; i++) {
         const bool is_start = languages->target_ids[i] == start;

@@ -61,7 +61,7 @@ static ferry_status read_ids(ferry_import_plan *plan, ferry_json json, const cha
     if (size > FERRY_MAX_VOCABULARY)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: '%s': too many ids", json.file, key);
     int32_t *list = ferry_arena_alloc(&plan->arena, size, sizeof *list);
-    if (list == NULL) return ferry_fail_memory(error, "a list of ids", size * sizeof *list);
+    if (list == NULL) return ferry_fail_memory(error, "a list of ids", size, sizeof *list);
     for (size_t i = 0; i < size; i++) {
         const json_t *element = json_is_array(value) ? json_array_get(value, i) : value;
         FERRY_TRY(check_id(plan, json, key, element, &list[i], error));

@@ -98,7 +98,7 @@ static ferry_status read_tokens(ferry_import_plan *plan, const char *file, const
                           (int)FERRY_TOKENIZER_JSON_ADDED);
     }
     *added = (added_tokens){.tokens = ferry_arena_alloc(&plan->arena, count, sizeof *added->tokens)};
-    if (added->tokens == NULL) return ferry_fail_memory(error, "added tokens", count * sizeof *added->tokens);
+    if (added->tokens == NULL) return ferry_fail_memory(error, "added tokens", count, sizeof *added->tokens);
     json_object_foreach (list, name, token) {
         char *end;
         const long long id = strtoll(name, &end, 10);
@@ -177,7 +177,7 @@ ferry_status ferry_multilingual_tags(ferry_import_plan *plan, const ferry_import
         const ferry_name name =
             ferry_name_format("%s%.*s%s", around, (int)list->tags[i].size, list->tags[i].data, around);
         const char *kept = ferry_arena_text(&plan->arena, ferry_text_view(name.text));
-        if (kept == NULL) return ferry_fail_memory(error, "the tag of a language", sizeof name);
+        if (kept == NULL) return ferry_fail_memory(error, "the tag of a language", 1, sizeof name);
         pieces[list->ids[i]] = ferry_text_view(kept);
     }
     FERRY_TRY(ferry_texts_join(&plan->arena, pieces, (size_t)text->source_count, &text->source_pieces, error));

@@ -203,7 +203,7 @@ static ferry_status reserve_prompts(ferry_import_plan *plan, size_t count, promp
                           .sources = ferry_arena_alloc(&plan->arena, count, sizeof *list->sources),
                           .targets = ferry_arena_alloc(&plan->arena, count, sizeof *list->targets)};
     if (list->prompts != NULL && list->sources != NULL && list->targets != NULL) return FERRY_OK;
-    return ferry_fail_memory(error, "prompts", count * sizeof *list->prompts);
+    return ferry_fail_memory(error, "prompts", count, sizeof *list->prompts);
 }
 
 /* The index of `tag`, which joins the list where it is new. */
@@ -221,7 +221,7 @@ static ferry_status add_languages(ferry_import_plan *plan, const prompt_list *li
     ferry_model_languages *languages = &plan->languages;
     const size_t count = (size_t)list->languages.count;
     int32_t *roles = ferry_arena_alloc(&plan->arena, count, sizeof *roles);
-    if (roles == NULL) return ferry_fail_memory(error, "a list of languages", count * sizeof *roles);
+    if (roles == NULL) return ferry_fail_memory(error, "a list of languages", count, sizeof *roles);
     FERRY_TRY(ferry_import_languages(plan, &list->languages, FERRY_TAG_NONE, FERRY_TAG_NONE, error));
     bool one_source = list->sources[0] >= 0, one_target = true;
     memset(roles, 0, count * sizeof *roles);
@@ -286,7 +286,7 @@ ferry_status ferry_import_madlad_tags(ferry_import_plan *plan, ferry_error *erro
         const ferry_view piece = ferry_texts_at(text->source_pieces, (size_t)i);
         if (!is_madlad_tag(piece)) continue;
         char *prompt = ferry_arena_alloc(&plan->arena, piece.size + 1, 1);
-        if (prompt == NULL) return ferry_fail_memory(error, "a prompt", piece.size + 1);
+        if (prompt == NULL) return ferry_fail_memory(error, "a prompt", piece.size + 1, 1);
         memcpy(prompt, piece.data, piece.size);
         prompt[piece.size] = ' ';
         list.prompts[list.count] = (ferry_view){prompt, piece.size + 1};

@@ -100,7 +100,7 @@ static ferry_status layer_numbers(ferry_import_plan *plan, const ferry_marian *m
     const int32_t count = decoder ? plan->model.decoder.layer_count : plan->model.encoder.layer_count;
     const size_t tied_count = ferry_json_text_count(tied);
     int32_t *list = ferry_arena_alloc(&plan->arena, (size_t)count, sizeof *list);
-    if (list == NULL) return ferry_fail_memory(error, "a list of layers", (size_t)count * sizeof *list);
+    if (list == NULL) return ferry_fail_memory(error, "a list of layers", (size_t)count, sizeof *list);
     if (tied_count != 0 && tied_count != (size_t)count) {
         return ferry_fail(error, FERRY_ERROR_FORMAT,
                           "%s: '%s': expected a number for each of %" PRId32 " decoder layers, found %zu",

@@ -137,7 +137,7 @@ static ferry_status suppress(ferry_import_plan *plan, const ferry_marian *marian
     FERRY_TRY(ferry_json_bool(marian->decoder, "allow-special", &special, error));
     const bool bytes = special || !ferry_marian_since(marian, 1, 11, 0);
     int32_t *ids = ferry_arena_alloc(&plan->arena, (size_t)target->count, sizeof *ids), count = 0;
-    if (ids == NULL) return ferry_fail_memory(error, "a list of ids", (size_t)target->count * sizeof *ids);
+    if (ids == NULL) return ferry_fail_memory(error, "a list of ids", (size_t)target->count, sizeof *ids);
     for (int32_t i = 0; i < target->count; i++) {
         const ferry_view piece = piece_of(target, i);
         const bool unnamed = piece.size == 0 && i != target->eos && i != target->unk;
