@@ -93,7 +93,6 @@ static ferry_status add_slab(ferry_cache *cache, ferry_error *error)
     if (slab == NULL && (counted || bytes == 0)) ferry_account_undo(cache->account, bytes);
     if (slab == NULL)
         return ferry_account_fail(cache->account, "keys and values", bytes > 0 ? bytes : SIZE_MAX, 1, error);
-    ;
     slab->bytes = bytes;
     slab->previous = cache->slabs;
     cache->slabs = slab;

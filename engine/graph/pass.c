@@ -282,7 +282,6 @@ ferry_status ferry_encode(ferry_state *state, const int32_t *ids, const int32_t 
     if (failed)
         return ferry_arena_fail(&state->context.arena, "sentences", (size_t)count * (sizeof *spans + sizeof *sequences),
                                 1, error);
-    ;
     for (int32_t s = 0; s < count; s++) {
         const int32_t length = offsets[s + 1] - offsets[s];
         spans[s] = (ferry_attention_span){.row = offsets[s], .rows = length, .first = 0, .sequence = s};
@@ -316,7 +315,6 @@ ferry_status ferry_decoder_begin(ferry_state *state, const float *encoder_output
     float *k = ferry_arena_take(&state->context.arena, floats, sizeof *k, &failed);
     float *v = ferry_arena_take(&state->context.arena, floats, sizeof *v, &failed);
     if (failed) return ferry_arena_fail(&state->context.arena, "cross-attention", 2 * floats, sizeof *k, error);
-    ;
     for (int32_t layer = 0; layer < stack->layer_count; layer++) {
         const ferry_attention_weights *weights = &stack->layers[layer].cross;
         float *const outputs[] = {k, v};
@@ -340,7 +338,6 @@ ferry_status ferry_decoder_begin_sources(ferry_state *state, const int32_t *ids,
     float *encoded = ferry_arena_alloc(&state->context.arena, floats, sizeof *encoded);
     if (encoded == NULL)
         return ferry_arena_fail(&state->context.arena, "the encoder's output", floats, sizeof *encoded, error);
-    ;
     const ferry_phase around = ferry_profile_enter(&state->profile, FERRY_PHASE_ENCODER);
     FERRY_TRY(ferry_encode(state, ids, offsets, count, encoded, error));
     ferry_profile_enter(&state->profile, FERRY_PHASE_SOURCE_KEYS);
@@ -357,7 +354,6 @@ ferry_status ferry_decode(ferry_state *state, const ferry_decoder_rows *input, f
     const size_t sentences = (size_t)cross->span_count;
     int32_t *ends = ferry_arena_alloc(&state->context.arena, sentences, sizeof *ends);
     if (ends == NULL) return ferry_arena_fail(&state->context.arena, "sentences", sentences, sizeof *ends, error);
-    ;
     for (size_t s = 0; s < sentences; s++) ends[s] = cross->spans[s].row + cross->spans[s].rows;
     pass p = {
         .state = state,

@@ -97,7 +97,6 @@ static ferry_status allocate(generation *g, ferry_error *error)
     if (g->slot_count > generator->slot_count) {
         ferry_generate_slot *grown = realloc(generator->slots, slots * sizeof *grown);
         if (grown == NULL) return ferry_fail_memory(error, "sentences", slots, sizeof *grown);
-        ;
         for (size_t i = (size_t)generator->slot_count; i < slots; i++)
             grown[i] = (ferry_generate_slot){.arena.account = &generator->state.account};
         generator->slots = grown;
