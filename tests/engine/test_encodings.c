@@ -196,7 +196,7 @@ TEST(test_memory_of_rows)
     for (int round = 0; round < 2; round++) {
         extend_encoding(&position, &rows, 16);
         assert_true(memory.held == rows.bytes && rows.count == 16);
-        REFUSE(ferry_position_extend(&position, &rows, kernels, 33, &error), FERRY_ERROR_MEMORY, "rows by position");
+        REFUSE(ferry_position_extend(&position, &rows, kernels, 33, &error), FERRY_ERROR_LIMIT, "memory_limit");
         REFUSE(ferry_position_extend(&position, &rows, kernels, INT32_MAX, &error), FERRY_ERROR_LIMIT,
                "2147483647 positions of 16 numbers are more than memory can hold");
         assert_true(memory.held == rows.bytes && rows.count == 16 && rows.rows[0] == 1);

@@ -235,12 +235,17 @@ TEST(test_accounts)
     ferry_account a = {.memory = &memory}, b = {.memory = &memory}, none = {0};
     assert_true(ferry_account_take(&a, 600));
     assert_false(ferry_account_take(&b, 401));
-    assert_int_equal(b.refused, 1001);
-    assert_int_equal(a.refused, 0);
+    REFUSE_SAYING(ferry_account_fail(&b, "rows", 401, 1, &error), FERRY_ERROR_LIMIT,
+                  "option memory_limit: 1000 bytes do not suffice for this line, expected 1001");
+    REFUSE_SAYING(ferry_account_fail(&a, "rows", 3, 4, &error), FERRY_ERROR_MEMORY, "out of memory: 12 bytes for rows");
     assert_false(ferry_account_take(&b, SIZE_MAX));
     assert_int_equal(b.refused, SIZE_MAX);
     assert_true(ferry_account_take(&b, 400));
     assert_int_equal(b.refused, SIZE_MAX);
+    ferry_account_undo(&b, 400); /* the system has none */
+    REFUSE(ferry_account_fail(&b, "rows", SIZE_MAX / 4 + 1, 4, &error), FERRY_ERROR_MEMORY,
+           ferry_name_format("out of memory: %zu bytes for rows", SIZE_MAX).text);
+    assert_true(ferry_account_take(&b, 400));
     ferry_account_give(&a, 600);
     assert_int_equal(memory.held, 400);
     assert_int_equal(memory.peak, 1000);
@@ -258,6 +263,8 @@ TEST(test_an_arena_with_an_account)
     assert_non_null(ferry_arena_alloc(&arena, 1, 100000));
     assert_null(ferry_arena_alloc(&arena, 1, 100000));
     assert_true(account.refused > memory.limit);
+    assert_null(ferry_arena_alloc(&arena, SIZE_MAX, 2));
+    REFUSE(ferry_arena_fail(&arena, "rows", SIZE_MAX, 2, &error), FERRY_ERROR_MEMORY, "bytes for rows");
     ferry_arena_end(&arena, (ferry_arena_mark){0});
     assert_non_null(ferry_arena_alloc(&arena, 1, 240000));
     ferry_arena_destroy(&arena);
