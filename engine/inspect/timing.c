@@ -112,7 +112,7 @@ ferry_status ferry_inspect_timer_run(ferry_inspect_timer *timer, double *seconds
 
 static size_t cache_bytes(const ferry_cache *cache)
 {
-    return cache->blocks * (size_t)cache->layout.layers * cache->layout.layer_floats * sizeof(float);
+    return cache->blocks * ferry_cache_block_bytes(&cache->layout);
 }
 
 static void add_encoding(const ferry_position *position, ferry_inspect_memory *memory)
@@ -127,10 +127,8 @@ ferry_inspect_memory ferry_inspect_timer_memory(const ferry_inspect_timer *timer
     if (timer == NULL) return (ferry_inspect_memory){0};
     const ferry_state *state = &timer->state;
     const ferry_transformer *model = state->model;
-    const ferry_cache_layout *layout = &state->decoder_cache.layout;
     ferry_inspect_memory memory = {
-        .token =
-            model->ssru ? 0 : (size_t)layout->layers * layout->layer_floats * sizeof(float) / FERRY_BLOCK_POSITIONS,
+        .token = model->ssru ? 0 : ferry_cache_block_bytes(&state->decoder_cache.layout) / FERRY_BLOCK_POSITIONS,
         .thread = state->context.arena.reserved + cache_bytes(&state->encoder_cache) +
                   cache_bytes(&state->decoder_cache) + cache_bytes(&state->ssru_cache),
     };
