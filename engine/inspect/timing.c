@@ -21,11 +21,6 @@ struct ferry_inspect_timer {
     ferry_sequence sentence, hypothesis; /* of a decoder's step */
 };
 
-static ferry_status encode(ferry_inspect_timer *timer, ferry_error *error)
-{
-    return ferry_encode(&timer->state, timer->ids, timer->offsets, 1, timer->output, error);
-}
-
 /* Decoder inputs at positions first … first + rows - 1. */
 static ferry_status decode(ferry_inspect_timer *timer, int32_t first, int32_t rows, ferry_error *error)
 {
@@ -42,7 +37,8 @@ static ferry_status decode(ferry_inspect_timer *timer, int32_t first, int32_t ro
 /* A step can be repeated: it overwrites its own keys and values. */
 static ferry_status compute(ferry_inspect_timer *timer, ferry_error *error)
 {
-    return timer->target_tokens == 0 ? encode(timer, error) : decode(timer, timer->target_tokens - 1, 1, error);
+    if (timer->target_tokens > 0) return decode(timer, timer->target_tokens - 1, 1, error);
+    return ferry_encode(&timer->state, timer->ids, timer->offsets, 1, timer->output, error);
 }
 
 static ferry_status prepare(ferry_inspect_timer *timer, ferry_error *error)
@@ -57,7 +53,7 @@ static ferry_status prepare(ferry_inspect_timer *timer, ferry_error *error)
     if (timer->ids == NULL || timer->output == NULL)
         return ferry_fail_memory(error, "a measurement", floats, sizeof *timer->output);
     for (int32_t i = 0; i < longest; i++) timer->ids[i] = i % (source < target ? source : target);
-    FERRY_TRY(encode(timer, error));
+    FERRY_TRY(ferry_encode(&timer->state, timer->ids, timer->offsets, 1, timer->output, error));
     if (timer->target_tokens > 0) {
         FERRY_TRY(ferry_sequence_begin(arena, tokens, &timer->sentence, error));
         FERRY_TRY(ferry_sequence_begin(arena, timer->target_tokens, &timer->hypothesis, error));
