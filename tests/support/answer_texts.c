@@ -1,4 +1,4 @@
-/* What texts become, for compare.py of tests/moses and tests/sentences, compare_tokenizers.py and compare_fsmt.py:
+/* What texts become, for compare_*.py of tests/tokenizer:
  *     answer_texts words|fsmt|text|sentences LANGUAGE
  *     answer_texts ids MODEL [FROM [TO]]
  * Texts come from standard input, each after its size in 4 bytes, as they may hold anything; to standard output goes a

@@ -648,7 +648,7 @@ static size_t check_declaration(const char *file, const char *start, const char 
 TEST(test_every_parameter_has_a_row)
 {
     static const char *const headers[] = {"engine/ferry.h", "engine/ferry_inspect.h"};
-    const char *rows = text_of("tests/engine/test_arguments.c");
+    const char *rows = text_of("tests/api/test_arguments.c");
     size_t seen = 0;
     for (size_t h = 0; h < COUNT(headers); h++) {
         for (char *at = text_of(headers[h]); (at = strstr(at, "\nFERRY_API ")) != NULL;) {

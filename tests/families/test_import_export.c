@@ -1,5 +1,5 @@
 /* The export layout: what a directory says is what the model file says, for every positional encoding. Its numbers are
- * those that tests/engine/test_positions.c computes with. */
+ * those that tests/graph/test_positions.c computes with. */
 #include "tests/support/refusals.h"
 
 #include "engine/kernels/linear.h"

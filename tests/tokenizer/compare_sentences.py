@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How well splitters find the ends of sentences: precision, recall and F1, as Markdown tables.
 
-    compare.py ANSWER_TEXTS [--shared DIRECTORY] [--treebanks DIRECTORY] [--show SYSTEM LANGUAGE KIND]
+    compare_sentences.py ANSWER_TEXTS [--shared DIRECTORY] [--treebanks DIRECTORY] [--show SYSTEM LANGUAGE KIND]
 
 ANSWER_TEXTS is build/tests/answer_texts. The other systems are the Python packages pysbd and sentence-splitter, and ICU
 (PyICU) with CLDR's suppressions; one that is not installed is left out. The texts are

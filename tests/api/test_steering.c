@@ -321,7 +321,7 @@ SHIPPED_TEST(test_draws_of_the_best)
     ferry_result_destroy(drawn);
 }
 
-/* The first alternative is greedy search; each is another word. (tests/models/test_steering_golden.c has
+/* The first alternative is greedy search; each is another word. (tests/families/test_steering_golden.c has
  * CTranslate2's.) */
 SHIPPED_TEST(test_alternatives)
 {

@@ -1,5 +1,5 @@
-/* Texts to ids: what is put around a text, what the vocabulary lacks, and how long a text may be. tests/models has what
- * Marian's models make of texts. */
+/* Texts to ids: what is put around a text, what the vocabulary lacks, and how long a text may be. tests/families has
+ * what Marian's models make of texts. */
 #include "tests/support/tokenizer_support.h"
 
 enum { END = 0, UNKNOWN = 1, TOM = 3, TAG = 5 };

@@ -1,5 +1,5 @@
 /* Steps that a model file may not have, segmentations worked out by hand, and what is not compared with the package
- * `tokenizers`: ill-formed text. tests/models/test_tokenizer_json.c has the rest. */
+ * `tokenizers`: ill-formed text. tests/families/test_tokenizer_json.c has the rest. */
 #include "tests/support/files.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Moses' words as sacremoses makes and joins them, and as the C functions do.
 
-    compare.py ANSWER_TEXTS LINES...      compares them, in all languages; ANSWER_TEXTS is build/tests/answer_texts
-    compare.py --record LINES... > tests/data/tokenizer/moses.txt
+    compare_moses.py ANSWER_TEXTS LINES...      compares them, in all languages; ANSWER_TEXTS is build/tests/answer_texts
+    compare_moses.py --record LINES... > tests/data/tokenizer/moses.txt
 
 LINES are files of texts, plain or .gz. Hostile texts are made beside them. Needs sacremoses 0.2.0 and, for the FSMT kind,
 transformers 5. A line of moses.txt: the kind ("words", "fsmt", "text"), a language, a text and what becomes of it, both in

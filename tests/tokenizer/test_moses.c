@@ -1,4 +1,4 @@
-/* Moses' words: as sacremoses makes and joins them (tests/moses/compare.py), where they come from, and that time does
+/* Moses' words: as sacremoses makes and joins them (compare_moses.py), where they come from, and that time does
  * not grow faster than texts. */
 #include "tests/support/tokenizer_support.h"
 
