@@ -1,5 +1,5 @@
 /* ferry_translate_text: each sentence is translated as if it came alone, and every byte between sentences is kept. */
-#include "tests/support/cancel_when_enough.h"
+#include "cancel_when_enough.h"
 #include "tests/support/files.h"
 #include "tests/support/shipped_model.h"
 #include "tests/support/small_model.h"

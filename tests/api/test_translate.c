@@ -1,7 +1,7 @@
 /* The library from text to text: the promises that a line's result is the same alone, in any batch and with any number
  * of threads, for every kind of call, on all kernels that this machine has, and after a call that was cancelled; and
  * what happens at the edges of the interface. */
-#include "tests/support/cancel_when_enough.h"
+#include "cancel_when_enough.h"
 #include "tests/support/kernel_support.h"
 #include "tests/support/sanitized.h"
 #include "tests/support/shipped_model.h"

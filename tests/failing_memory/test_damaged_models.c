@@ -1,9 +1,9 @@
 /* Model files damaged systematically: refused with the file's name, or opened, and then what they do is safe and stays
  * within bounds; where only the file's form was damaged, it must be the same model. */
 #define _GNU_SOURCE /* memfd_create */
-#include "tests/support/failing_memory.h"
+#include "failing_memory.h"
 #include "tests/support/limited_options.h"
-#include "tests/support/model_variants.h"
+#include "model_variants.h"
 
 #include <sys/mman.h>
 #include <unistd.h>

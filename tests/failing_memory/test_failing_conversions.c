@@ -1,7 +1,7 @@
 /* Memory that runs out while a model is converted: an error each time, nothing is lost, no file is left, and one that
  * was there before stays. */
 #include "tests/support/ctranslate2_made.h"
-#include "tests/support/failing_memory.h"
+#include "failing_memory.h"
 #include "tests/support/import_support.h"
 #include "tests/support/made_marian.h"
 #include "tests/support/make_zip.h"

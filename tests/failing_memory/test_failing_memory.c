@@ -1,6 +1,6 @@
 /* Memory that runs out while a model is opened, a translator created or text translated: an error each time, nothing is
  * lost, and the translator works afterwards. */
-#include "tests/support/failing_memory.h"
+#include "failing_memory.h"
 #include "tests/support/import_support.h"
 #include "tests/support/shipped_model.h"
 #include "tests/support/small_model.h"

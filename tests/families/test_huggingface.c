@@ -1,6 +1,6 @@
 /* Models in Hugging Face's form, and the model that ships, against what transformers computed from them; and the same
  * weights in every container. */
-#include "tests/support/golden.h"
+#include "golden.h"
 
 TEST(test_real_english_german_model)
 {

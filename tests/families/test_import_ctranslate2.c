@@ -1,6 +1,6 @@
 /* Converted CTranslate2 models and an Argos package against what CTranslate2 itself computed from them, and five real
  * models of the format's first years against what its authors' tests assert and an independent computation found. */
-#include "tests/support/golden.h"
+#include "golden.h"
 #include "tests/support/make_zip.h"
 
 /* ---- given targets ---- */

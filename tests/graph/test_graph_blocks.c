@@ -1,7 +1,7 @@
 /* The graph's blocks on small models: every choice against plain double-precision arithmetic, and what must not change
  * a byte: steps, batches, beams. */
 #include "tests/support/files.h"
-#include "tests/support/plain_graph.h"
+#include "plain_graph.h"
 #include "tests/support/random.h"
 #include "tests/support/small_model.h"
 

@@ -1,5 +1,5 @@
 /* From a plan to a model file: every key, and the words of ferry.features, which say what a build must know. */
-#include "tests/support/plan_bench.h"
+#include "plan_bench.h"
 
 static void add(const char *name, ferry_import_form form)
 {

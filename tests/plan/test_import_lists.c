@@ -1,6 +1,6 @@
 /* What families share of a plan: lists in which each is compared with every other have an end; names of languages, of
  * tensors, of layers, and of keys; words that belong to a SentencePiece model. */
-#include "tests/support/plan_bench.h"
+#include "plan_bench.h"
 
 #include "models/containers/json.h"
 #include "models/plan/plan.h"

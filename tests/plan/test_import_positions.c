@@ -1,5 +1,5 @@
 /* Tables of positions: those that are a formula are known as such, all others are kept. */
-#include "tests/support/plan_bench.h"
+#include "plan_bench.h"
 
 #include "base/tensor.h"
 

@@ -1,5 +1,5 @@
 /* From a plan to a model file: every way in which a source may hold a matrix, every type that it may become. */
-#include "tests/support/plan_bench.h"
+#include "plan_bench.h"
 
 #include "base/tensor.h"
 #include "engine/kernels/linear.h"

@@ -1,6 +1,6 @@
 /* engine/search: the rules on logits, and the length limit, on numbers computed by hand. */
 #include "engine/search/search.h"
-#include "tests/support/scripted.h"
+#include "scripted.h"
 
 TEST(test_logits_places)
 {

@@ -1,6 +1,6 @@
 /* engine/search: a comparison with each policy spelled out over whole arrays from its description (docs/decoding.md).
  */
-#include "tests/support/scripted.h"
+#include "scripted.h"
 
 typedef struct path {
     float sum, score;

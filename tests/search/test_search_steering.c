@@ -1,5 +1,5 @@
 /* engine/search: alternatives and draws, on numbers computed by hand. */
-#include "tests/support/scripted.h"
+#include "scripted.h"
 
 static const ferry_policy policies[] = {FERRY_POLICY_HUGGINGFACE, FERRY_POLICY_MARIAN, FERRY_POLICY_CTRANSLATE2};
 

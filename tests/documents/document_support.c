@@ -2,7 +2,7 @@
 
 #include "base/utf8.h"
 #include "documents/document_parts.h"
-#include "files.h"
+#include "tests/support/files.h"
 
 static void append(ferry_string *out, ferry_view view)
 {

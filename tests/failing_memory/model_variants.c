@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-#include "random.h"
+#include "tests/support/random.h"
 
 enum { HEADER = 24, ROOM = 1 << 16 };
 

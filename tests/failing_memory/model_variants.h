@@ -2,7 +2,7 @@
 #ifndef FERRY_SUPPORT_MODEL_VARIANTS_H
 #define FERRY_SUPPORT_MODEL_VARIANTS_H
 
-#include "model_damage.h"
+#include "tests/support/model_damage.h"
 
 /* What may come of it. */
 typedef enum outcome {

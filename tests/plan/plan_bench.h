@@ -2,7 +2,7 @@
 #ifndef FERRY_SUPPORT_PLAN_BENCH_H
 #define FERRY_SUPPORT_PLAN_BENCH_H
 
-#include "import_support.h"
+#include "tests/support/import_support.h"
 
 #include "models/plan/plan.h"
 

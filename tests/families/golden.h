@@ -4,7 +4,7 @@
 #ifndef FERRY_SUPPORT_GOLDEN_H
 #define FERRY_SUPPORT_GOLDEN_H
 
-#include "import_support.h"
+#include "tests/support/import_support.h"
 
 /* A line on which the model chooses otherwise than recorded, in one run. */
 typedef struct golden_exception {

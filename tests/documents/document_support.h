@@ -2,7 +2,7 @@
 #ifndef FERRY_SUPPORT_DOCUMENT_SUPPORT_H
 #define FERRY_SUPPORT_DOCUMENT_SUPPORT_H
 
-#include "support.h"
+#include "tests/support/support.h"
 
 #include "documents/ferry_documents.h"
 #include "documents/formats.h"

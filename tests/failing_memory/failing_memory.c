@@ -14,9 +14,9 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "random.h"
-#include "sanitized.h"
-#include "support.h"
+#include "tests/support/random.h"
+#include "tests/support/sanitized.h"
+#include "tests/support/support.h"
 
 /* ---- which fail ---- */
 

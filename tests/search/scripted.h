@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "engine/search/search.h"
-#include "test.h"
+#include "tests/support/test.h"
 
 enum { MAX_VOCAB = 16, MAX_BEAM = 6, MAX_TOKENS = 16, MAX_CANDIDATES = 4 * MAX_BEAM, SOURCE_IDS = 3 };
 

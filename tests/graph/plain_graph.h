@@ -2,7 +2,7 @@
 #ifndef FERRY_SUPPORT_PLAIN_GRAPH_H
 #define FERRY_SUPPORT_PLAIN_GRAPH_H
 
-#include "support.h"
+#include "tests/support/support.h"
 
 #include "engine/graph/transformer.h"
 
