@@ -1,8 +1,7 @@
-/* Memory that runs out. In a program that is linked with ferry_failing_memory (tests/CMakeLists.txt), every allocation
- * of Ferry's own, from the heap, of mappings, of threads and in arenas, of the SentencePiece inside, and of jansson
- * passes here, can be made to fail, and is counted until it is freed. Other shared libraries have their own, which
- * never fails. Mapped files are copies in memory of exactly their size, so that the sanitizers see reads past the end.
- */
+/* Memory that runs out. In suite_failing_memory (tests/CMakeLists.txt wraps its symbols), every allocation of Ferry's
+ * own, from the heap, of mappings, of threads and in arenas, of the SentencePiece inside, and of jansson passes here,
+ * can be made to fail, and is counted until it is freed. Other shared libraries have their own, which never fails.
+ * Mapped files are copies in memory of exactly their size, so that the sanitizers see reads past the end. */
 #ifndef FERRY_SUPPORT_FAILING_MEMORY_H
 #define FERRY_SUPPORT_FAILING_MEMORY_H
 
