@@ -1,6 +1,6 @@
 /* A progress callback that cancels a call when enough lines are finished. */
-#ifndef FERRY_SUPPORT_CANCEL_WHEN_ENOUGH_H
-#define FERRY_SUPPORT_CANCEL_WHEN_ENOUGH_H
+#ifndef FERRY_TESTS_CANCEL_WHEN_ENOUGH_H
+#define FERRY_TESTS_CANCEL_WHEN_ENOUGH_H
 
 #include "engine/ferry.h"
 

@@ -1,6 +1,6 @@
 /* Documents, translated by a stand-in for the library. */
-#ifndef FERRY_SUPPORT_DOCUMENT_SUPPORT_H
-#define FERRY_SUPPORT_DOCUMENT_SUPPORT_H
+#ifndef FERRY_TESTS_DOCUMENT_SUPPORT_H
+#define FERRY_TESTS_DOCUMENT_SUPPORT_H
 
 #include "tests/support/support.h"
 

@@ -1,7 +1,7 @@
 /* The functions of ferry.h that documents/ needs, in the place of the library: sentences are lines, words are tokens,
  * and a function of the test translates them. */
-#ifndef FERRY_SUPPORT_STAND_IN_H
-#define FERRY_SUPPORT_STAND_IN_H
+#ifndef FERRY_TESTS_STAND_IN_H
+#define FERRY_TESTS_STAND_IN_H
 
 #include "base/bytes.h"
 #include "engine/ferry.h"

@@ -2,8 +2,8 @@
  * own, from the heap, of mappings, of threads and in arenas, of the SentencePiece inside, and of jansson passes here,
  * can be made to fail, and is counted until it is freed. Other shared libraries have their own, which never fails.
  * Mapped files are copies in memory of exactly their size, so that the sanitizers see reads past the end. */
-#ifndef FERRY_SUPPORT_FAILING_MEMORY_H
-#define FERRY_SUPPORT_FAILING_MEMORY_H
+#ifndef FERRY_TESTS_FAILING_MEMORY_H
+#define FERRY_TESTS_FAILING_MEMORY_H
 
 #include "engine/ferry.h"
 

@@ -1,6 +1,6 @@
 /* A model file damaged in every way that its format offers, one place at a time. Failures are cmocka's. */
-#ifndef FERRY_SUPPORT_MODEL_VARIANTS_H
-#define FERRY_SUPPORT_MODEL_VARIANTS_H
+#ifndef FERRY_TESTS_MODEL_VARIANTS_H
+#define FERRY_TESTS_MODEL_VARIANTS_H
 
 #include "tests/support/model_damage.h"
 

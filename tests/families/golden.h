@@ -1,8 +1,8 @@
 /* What transformers or CTranslate2 computed from a model (golden.json, golden.safetensors), and checks of a model
  * against it: ids of the text, encoder output, teacher-forced logits, and every run of greedy and beam search with ids,
  * text and scores. Failures are cmocka's. */
-#ifndef FERRY_SUPPORT_GOLDEN_H
-#define FERRY_SUPPORT_GOLDEN_H
+#ifndef FERRY_TESTS_GOLDEN_H
+#define FERRY_TESTS_GOLDEN_H
 
 #include "tests/support/import_support.h"
 

@@ -1,6 +1,6 @@
 /* The whole graph of a small model in plain double-precision arithmetic, without cache, batch or kernels. */
-#ifndef FERRY_SUPPORT_PLAIN_GRAPH_H
-#define FERRY_SUPPORT_PLAIN_GRAPH_H
+#ifndef FERRY_TESTS_PLAIN_GRAPH_H
+#define FERRY_TESTS_PLAIN_GRAPH_H
 
 #include "tests/support/support.h"
 

@@ -1,8 +1,8 @@
 /* AMX's tiles in C (Intel SDM volume 2: LDTILECFG, TILELOADD, TILESTORED, TILEZERO, TDPBSSD, TILERELEASE), so that
  * engine/kernels/int8_matrix.c runs on processors that lack them: included before its first line. Where a processor
  * would fault, the program ends. */
-#ifndef FERRY_SUPPORT_TILES_H
-#define FERRY_SUPPORT_TILES_H
+#ifndef FERRY_TESTS_TILES_H
+#define FERRY_TESTS_TILES_H
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 /* A plan by hand, in a fixture that writes it to a model file: TEST_WITH(name, set_up, tear_down). */
-#ifndef FERRY_SUPPORT_PLAN_BENCH_H
-#define FERRY_SUPPORT_PLAN_BENCH_H
+#ifndef FERRY_TESTS_PLAN_BENCH_H
+#define FERRY_TESTS_PLAN_BENCH_H
 
 #include "tests/support/import_support.h"
 

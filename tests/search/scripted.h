@@ -1,6 +1,6 @@
 /* A network made of numbers, and what a search yields on it. For the tests of engine/search. */
-#ifndef FERRY_SUPPORT_SCRIPTED_H
-#define FERRY_SUPPORT_SCRIPTED_H
+#ifndef FERRY_TESTS_SCRIPTED_H
+#define FERRY_TESTS_SCRIPTED_H
 
 #include <math.h>
 #include <stdio.h>
