@@ -33,6 +33,14 @@ static ferry_view sparse_file(const char *name, ferry_view head, uint64_t at, co
     return bytes;
 }
 
+/* The tensor, which must exist. */
+static ferry_weights_entry *find_weights(const ferry_weights *weights, const char *name)
+{
+    ferry_weights_entry *entry = ferry_weights_find(weights, name);
+    if (entry == NULL) fail_msg("'%s' is missing", name);
+    return entry;
+}
+
 static void check_after(const ferry_tensor *tensor)
 {
     assert_non_null(tensor);

@@ -273,14 +273,19 @@ static void assert_same(ferry_string *out, const char *expected)
     free(out->data);
 }
 
-void assert_document(const ferry_document_format *format, const char *source, stand_in_way way, const char *expected)
+/* Expects the document that the stand-in makes of `source`. */
+static void assert_document(const ferry_document_format *format, const char *source, stand_in_way way,
+                            const char *expected)
 {
     ferry_string out = translate_document(format, ferry_text_view(source), way, NULL);
     assert_same(&out, expected);
 }
 
-void assert_translated(const ferry_document_format *format, const char *source, const char *shown,
-                       const char *translation, const char *expected)
+/* Expects that the reader says this of `source`, as markup (without "<p>" and "</p>\n" if it is one block), and what
+ * becomes of it with this translation, whose words are aligned to those of the same element, in order (NULL: the
+ * text itself). */
+static void assert_translated(const ferry_document_format *format, const char *source, const char *shown,
+                              const char *translation, const char *expected)
 {
     ferry_translator translator = {.way = STAND_IN_SAME};
     if (translation != NULL)

@@ -12,13 +12,6 @@
 void check_reading(const ferry_document_format *format, const char *source, const char *refusal);
 /* The document, translated so; the caller frees `data`. *left (may be NULL): how many blocks stay. */
 ferry_string translate_document(const ferry_document_format *format, ferry_view source, stand_in_way way, size_t *left);
-/* Expects the document that the stand-in makes of `source`. */
-void assert_document(const ferry_document_format *format, const char *source, stand_in_way way, const char *expected);
-/* Expects that the reader says this of `source`, as markup (without "<p>" and "</p>\n" if it is one block), and what
- * becomes of it with this translation, whose words are aligned to those of the same element, in order (NULL: the
- * text itself). */
-void assert_translated(const ferry_document_format *format, const char *source, const char *shown,
-                       const char *translation, const char *expected);
 /* The cases of a format, in tests/data/documents/NAME.cases, a line each, below the name of their section:
  *     @@ capitals    SOURCE → the document with its text in capitals, or SOURCE alone if it stays
  *     @@ twice       SOURCE → the document with each letter twice

@@ -6,6 +6,33 @@
 
 enum { D = MADE_D, H = MADE_H, F = MADE_F, V = MADE_V };
 
+static void made_drop(made *m, const char *name)
+{
+    made_variable *v = made_find(m, name);
+    *v = m->variables[--m->count];
+}
+
+/* Every variable whose name ends so. */
+static void made_drop_all(made *m, const char *end)
+{
+    for (size_t i = m->count; i-- > 0;) {
+        const size_t size = strlen(m->variables[i].name);
+        if (size < strlen(end) || strcmp(m->variables[i].name + size - strlen(end), end) != 0) continue;
+        m->variables[i] = m->variables[--m->count];
+    }
+}
+
+static const ferry_model *made_convert(const made *m)
+{
+    return opened(made_write(m));
+}
+
+/* The import must fail with a message that holds `what`, and leave no file. */
+static void made_refuse(const made *m, const char *what)
+{
+    refuse_source(made_write(m), ANY_ERROR, what);
+}
+
 static void check_made(const made *m, const char *keys)
 {
     check_saying(made_write(m), keys);
