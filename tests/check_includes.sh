@@ -107,6 +107,18 @@ check_include()
     may_include "$from" "$name" || complain "$file ($from) includes $name"
 }
 
+# Files of folder $1 that include each other in a circle; a .c file and its header count as one file.
+check_circles()
+{
+    local circle
+    circle=$(grep -HE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"[^/"]*"' "$1"/*.[ch] 2> /dev/null |
+        sed -E 's|.*/([^/]*)\.[ch]:.*"([^"]*)\.h".*|\1 \2|' | tsort 2>&1 > /dev/null | tr '\n' ' ') || true
+    [ -z "$circle" ] || complain "files of $1 include each other: $circle"
+}
+
+# Folders whose .c files have no header of their name: kernels, encodings, and the functions of one public header.
+headless='^engine/(kernels|position|inspect)/|^engine/api/(service|translation)\.c$'
+
 check_tree()
 {
     local file line files foreign schemes
@@ -131,6 +143,10 @@ check_tree()
         case $floor in engine/position | models/plan | models/families) continue ;; esac
         complain "a positional scheme's name: $line"
     done < <(grep -HniE "(^|[^a-z])($schemes)([^a-z0-9]|\$)" "${files[@]}")
+    for file in engine/*/; do check_circles "${file%/}"; done
+    for file in engine/*/*.c; do
+        [[ $file =~ $headless ]] || [ -f "${file%.c}.h" ] || complain "$file has no header of its name"
+    done
     while IFS= read -r line; do
         complain "a file name that occurs twice: $line"
     done < <(find "${files[@]}" tests -name '*.[ch]' -printf '%f\n' 2> /dev/null | sort | uniq -d)
@@ -160,7 +176,7 @@ self_test()
     echo '#include "engine/ferry.h"' > "$root/base/status.h"
     echo '#include "base/bytes.h"' > "$root/tools/lines.c"
     echo '#include "tools/command.h"' > "$root/tools/lab/cmd_bench.c"
-    touch "$root/tools/command.h"
+    touch "$root/tools/command.h" "$root/engine/file/bind.h"
     (check_tree "$root") || complain "self-test: a correct tree is refused"
 
     plant base/a.c '#include "engine/kernels/kernels.h"'
@@ -220,6 +236,9 @@ self_test()
     plant engine/file/a.c 'const char *name = "t5";'
     plant tools/a.c '/* RoPE */'
     plant tools/bytes.h ''
+    plant engine/search/a.c ''
+    echo '#include "search.h"' > "$root/engine/search/logits.h"
+    plant engine/search/search.c '#include "logits.h"'
     [ "$failures" -eq 0 ]
 }
 

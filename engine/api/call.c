@@ -6,6 +6,9 @@
 #include "engine/lines/detokenize.h"
 #include "engine/lines/join.h"
 #include "engine/lines/pair.h"
+#include "translator.h"
+#include "engine/lines/model.h"
+#include "engine/graph/state.h"
 
 /* ---- callbacks of the options ---- */
 

@@ -4,7 +4,7 @@
 #define FERRY_API_CALL_H
 
 #include "engine/lines/line.h"
-#include "translator.h"
+#include "engine/schedule/queue.h"
 
 typedef struct ferry_call_line {
     ferry_line line;

@@ -4,6 +4,13 @@
 #include <string.h>
 
 #include "call.h"
+#include "translator.h"
+#include "engine/lines/model.h"
+
+size_t ferry_chain_length(const ferry_translator *translator)
+{
+    return translator->stages != NULL ? translator->stage_count : 1;
+}
 
 ferry_translator *ferry_translator_stage(const ferry_translator *translator, size_t index)
 {

@@ -2,13 +2,10 @@
 #ifndef FERRY_API_CHAIN_H
 #define FERRY_API_CHAIN_H
 
-#include "translator.h"
+#include "base/status.h"
 
 /* Stages of a translator; one of one model is its only stage. */
-static inline size_t ferry_chain_length(const ferry_translator *translator)
-{
-    return translator->stages != NULL ? translator->stage_count : 1;
-}
+size_t ferry_chain_length(const ferry_translator *translator);
 
 /* ARGUMENT if the translator is a chain. */
 ferry_status ferry_chain_refuse(const ferry_translator *translator, ferry_error *error);

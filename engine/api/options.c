@@ -5,6 +5,7 @@
 
 #include "engine/file/schema.h"
 #include "engine/lines/model.h"
+#include "engine/search/search.h"
 
 /* The size of each struct in the header of 0.1.0, by its last field. New fields come after it, and make the struct
  * larger: one that would fit into its padding has to be followed by another. */

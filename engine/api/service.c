@@ -7,6 +7,7 @@
 #include "call.h"
 #include "chain.h"
 #include "engine/lines/join.h"
+#include "translator.h"
 
 typedef struct ticket ticket;
 

@@ -5,6 +5,7 @@
 #include "call.h"
 #include "chain.h"
 #include "engine/lines/join.h"
+#include "translator.h"
 
 /* Within a call, of arguments that were checked. `prefixes` may be NULL. *result is NULL. */
 static ferry_status translate(ferry_translator *translator, const ferry_text *texts, const ferry_text *prefixes,

@@ -5,6 +5,7 @@
 
 #include "opening.h"
 #include "options.h"
+#include "engine/lines/model.h"
 
 /* ---- creation ---- */
 

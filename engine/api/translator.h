@@ -3,7 +3,6 @@
 #ifndef FERRY_API_TRANSLATOR_H
 #define FERRY_API_TRANSLATOR_H
 
-#include "engine/lines/model.h"
 #include "engine/schedule/schedule.h"
 #include "engine/lines/split.h"
 

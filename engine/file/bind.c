@@ -1,4 +1,4 @@
-#include "model_file.h"
+#include "bind.h"
 
 #include <float.h>
 #include <inttypes.h>

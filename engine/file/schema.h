@@ -9,7 +9,7 @@
 
 #include "base/texts.h"
 #include "engine/graph/transformer.h"
-#include "engine/search/search.h"
+#include "engine/search/decoding.h"
 #include "tokenizer/tokenizer.h"
 
 /* The parts of a model file besides the graph and its generation: tokenizer, languages, origin. */

@@ -1,14 +1,12 @@
-/* Scaled dot-product attention over cached keys and values (Vaswani et al. 2017, eq. 1), the same code for encoder,
- * decoder and cross-attention:
- *
- *     context_i = Σ_j softmax_j(q_i·k_j + position terms) v_j
- */
-#include "pass.h"
+#include "attention.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/bytes.h"
+#include "cache.h"
+#include "transformer.h"
+#include "engine/kernels/linear.h"
 
 /* Queries (of one head) or heads that are computed together: bounds the scratch for long sentences. */
 enum { TILE_ROWS = 64 };

@@ -9,6 +9,7 @@
 #include "engine/lines/model.h"
 #include "engine/api/opening.h"
 #include "engine/graph/pass.h"
+#include "engine/graph/state.h"
 
 const char *ferry_inspect_isa(const ferry_model *model)
 {

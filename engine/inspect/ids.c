@@ -8,6 +8,8 @@
 #include "engine/lines/join.h"
 #include "engine/api/translator.h"
 #include "engine/ferry_inspect.h"
+#include "engine/lines/line.h"
+#include "engine/lines/model.h"
 
 /* ---- translation ---- */
 

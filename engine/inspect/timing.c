@@ -8,6 +8,9 @@
 #include "engine/api/translator.h"
 #include "engine/ferry_inspect.h"
 #include "engine/graph/pass.h"
+#include "engine/graph/state.h"
+#include "engine/search/generate.h"
+#include "engine/lines/model.h"
 
 struct ferry_inspect_timer {
     ferry_state state;

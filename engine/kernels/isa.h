@@ -23,52 +23,6 @@
 #endif
 #define PARTS (FERRY_LANES / WIDTH) /* vectors of one panel row, or of 16 lanes */
 
-#define FERRY_KERNEL_LIST_I8(KERNEL, isa)                                                                              \
-    KERNEL(isa, quantize)                                                                                              \
-    KERNEL(isa, product_i8)
-
-/* All others except `product`. */
-#define FERRY_KERNEL_LIST_REST(KERNEL, isa)                                                                            \
-    KERNEL(isa, scores)                                                                                                \
-    KERNEL(isa, context)                                                                                               \
-    KERNEL(isa, largest)                                                                                               \
-    KERNEL(isa, layer_norm)                                                                                            \
-    KERNEL(isa, rms_norm)                                                                                              \
-    KERNEL(isa, softmax)                                                                                               \
-    KERNEL(isa, add_exp)                                                                                               \
-    KERNEL(isa, argmax)                                                                                                \
-    KERNEL(isa, add_top)                                                                                               \
-    KERNEL(isa, panel_maxima)                                                                                          \
-    KERNEL(isa, activate)                                                                                              \
-    KERNEL(isa, ssru)                                                                                                  \
-    KERNEL(isa, add)                                                                                                   \
-    KERNEL(isa, multiply)                                                                                              \
-    KERNEL(isa, scale)                                                                                                 \
-    KERNEL(isa, widen_f16)
-
-/* The ISAs of this architecture, in ascending order. OpenBLAS comes after plain C only on architectures without other
- * kernels. */
-#if defined(FERRY_OPENBLAS)
-#define FERRY_ISAS_BLAS(ISA) FERRY_ISAS_OPENBLAS(ISA)
-#else
-#define FERRY_ISAS_BLAS(ISA)
-#endif
-#if defined(__x86_64__)
-#define FERRY_ISAS(ISA) FERRY_ISAS_BLAS(ISA) FERRY_ISAS_PLAIN(ISA) FERRY_ISAS_X86_64(ISA)
-#elif defined(__aarch64__)
-#define FERRY_ISAS(ISA) FERRY_ISAS_BLAS(ISA) FERRY_ISAS_PLAIN(ISA) FERRY_ISAS_AARCH64(ISA)
-#else
-#define FERRY_ISAS(ISA) FERRY_ISAS_PLAIN(ISA) FERRY_ISAS_BLAS(ISA)
-#endif
-
-#define FERRY_DECLARE_KERNEL(isa, kernel) __typeof__(*((ferry_kernels *)0)->kernel) ferry_##kernel##_##isa;
-#define FERRY_DECLARE_KERNELS(name, LEVEL, product_isa, i8_isa, rest_isa, fast, extra, rows)                           \
-    extern const ferry_extra_i8 ferry_extra_##i8_isa;                                                                  \
-    FERRY_DECLARE_KERNEL(product_isa, product)                                                                         \
-    FERRY_KERNEL_LIST_I8(FERRY_DECLARE_KERNEL, i8_isa)                                                                 \
-    FERRY_KERNEL_LIST_REST(FERRY_DECLARE_KERNEL, rest_isa)
-FERRY_ISAS(FERRY_DECLARE_KERNELS)
-
 #define FERRY_JOIN_EXPANDED(kernel, isa) ferry_##kernel##_##isa
 #define FERRY_JOIN(kernel, isa) FERRY_JOIN_EXPANDED(kernel, isa)
 #define FERRY_KERNEL(kernel) FERRY_JOIN(kernel, FERRY_ISA_NAME)

@@ -1,4 +1,4 @@
-#include "isa.h"
+#include "kernels.h"
 
 #include <string.h>
 

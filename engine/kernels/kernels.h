@@ -203,7 +203,7 @@ const ferry_kernels *const *ferry_kernels_available(void);
 
 /* Ascending: each one includes those before it of its architecture. (Only AVX-VNNI may be missing.)
  *     ISA(name, LEVEL, product, i8, rest, fast, extra, rows)
- * product, i8, rest: the ISAs whose kernels it uses for products of floats, for int8, and for all else (kernels.cmake
+ * product, i8, rest: the ISAs whose kernels it uses for products of floats, for int8, and for the rest (kernels.cmake
  * compiles no others); fast, rows: ferry_kernels.fast_i8, nibbles_rows; extra: whether the int8 kernels define an
  * ferry_extra_i8.
  */
@@ -226,6 +226,53 @@ const ferry_kernels *const *ferry_kernels_available(void);
     ISA(neon_i8mm, NEON_I8MM, neon, neon_i8mm, neon, true, false, 1)
 /* Only in builds with OpenBLAS, which chooses among kernels of its own. */
 #define FERRY_ISAS_OPENBLAS(ISA) ISA(openblas, PLAIN, openblas, plain, plain, false, false, 0)
+
+/* The kernels of an ISA: `product`, those for int8, and the rest. */
+#define FERRY_KERNEL_LIST_I8(KERNEL, isa)                                                                              \
+    KERNEL(isa, quantize)                                                                                              \
+    KERNEL(isa, product_i8)
+
+/* All others except `product`. */
+#define FERRY_KERNEL_LIST_REST(KERNEL, isa)                                                                            \
+    KERNEL(isa, scores)                                                                                                \
+    KERNEL(isa, context)                                                                                               \
+    KERNEL(isa, largest)                                                                                               \
+    KERNEL(isa, layer_norm)                                                                                            \
+    KERNEL(isa, rms_norm)                                                                                              \
+    KERNEL(isa, softmax)                                                                                               \
+    KERNEL(isa, add_exp)                                                                                               \
+    KERNEL(isa, argmax)                                                                                                \
+    KERNEL(isa, add_top)                                                                                               \
+    KERNEL(isa, panel_maxima)                                                                                          \
+    KERNEL(isa, activate)                                                                                              \
+    KERNEL(isa, ssru)                                                                                                  \
+    KERNEL(isa, add)                                                                                                   \
+    KERNEL(isa, multiply)                                                                                              \
+    KERNEL(isa, scale)                                                                                                 \
+    KERNEL(isa, widen_f16)
+
+/* The ISAs of this architecture, in ascending order. OpenBLAS comes after plain C only on architectures without other
+ * kernels. */
+#if defined(FERRY_OPENBLAS)
+#define FERRY_ISAS_BLAS(ISA) FERRY_ISAS_OPENBLAS(ISA)
+#else
+#define FERRY_ISAS_BLAS(ISA)
+#endif
+#if defined(__x86_64__)
+#define FERRY_ISAS(ISA) FERRY_ISAS_BLAS(ISA) FERRY_ISAS_PLAIN(ISA) FERRY_ISAS_X86_64(ISA)
+#elif defined(__aarch64__)
+#define FERRY_ISAS(ISA) FERRY_ISAS_BLAS(ISA) FERRY_ISAS_PLAIN(ISA) FERRY_ISAS_AARCH64(ISA)
+#else
+#define FERRY_ISAS(ISA) FERRY_ISAS_PLAIN(ISA) FERRY_ISAS_BLAS(ISA)
+#endif
+
+#define FERRY_DECLARE_KERNEL(isa, kernel) __typeof__(*((ferry_kernels *)0)->kernel) ferry_##kernel##_##isa;
+#define FERRY_DECLARE_KERNELS(name, LEVEL, product_isa, i8_isa, rest_isa, fast, extra, rows)                           \
+    extern const ferry_extra_i8 ferry_extra_##i8_isa;                                                                  \
+    FERRY_DECLARE_KERNEL(product_isa, product)                                                                         \
+    FERRY_KERNEL_LIST_I8(FERRY_DECLARE_KERNEL, i8_isa)                                                                 \
+    FERRY_KERNEL_LIST_REST(FERRY_DECLARE_KERNEL, rest_isa)
+FERRY_ISAS(FERRY_DECLARE_KERNELS)
 
 /* "plain, openblas, avx2, …" */
 #define FERRY_ISA_NEXT_NAME(name, LEVEL, product, i8, rest, fast, extra, rows) ", " #name

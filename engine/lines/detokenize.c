@@ -5,6 +5,9 @@
 
 #include "base/utf8.h"
 #include "model.h"
+#include "engine/search/decoding.h"
+#include "engine/search/search.h"
+#include "split.h"
 
 /* ---- text ---- */
 

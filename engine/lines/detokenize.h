@@ -2,8 +2,13 @@
 #ifndef FERRY_LINES_DETOKENIZE_H
 #define FERRY_LINES_DETOKENIZE_H
 
-#include "engine/search/search.h"
-#include "split.h"
+#include <stdbool.h>
+
+#include "base/status.h"
+
+typedef struct ferry_line_rules ferry_line_rules;
+typedef struct ferry_part ferry_part;
+typedef struct ferry_search ferry_search;
 
 /* ferry_options.no_repeat_ngram of a translation that is made again. */
 enum { FERRY_AGAIN_NGRAM = 2 };

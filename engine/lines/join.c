@@ -5,6 +5,8 @@
 
 #include "base/utf8.h"
 #include "engine/search/search.h"
+#include "engine/search/decoding.h"
+#include "line.h"
 
 static void append(ferry_result_hypothesis *joined, const char *data, size_t size)
 {

@@ -2,7 +2,14 @@
 #ifndef FERRY_LINES_JOIN_H
 #define FERRY_LINES_JOIN_H
 
-#include "line.h"
+#include <stdbool.h>
+
+#include "base/status.h"
+
+typedef struct ferry_line ferry_line;
+typedef struct ferry_line_rules ferry_line_rules;
+typedef struct ferry_result_line ferry_result_line;
+typedef struct ferry_text_lines ferry_text_lines;
 
 /* Makes the line's result out of the results of its parts, which it takes over: hypothesis k joins their hypotheses k
  * (of a part that has fewer, the last one), and warnings say what may be wrong. If a part failed, the line fails.

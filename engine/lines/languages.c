@@ -6,6 +6,7 @@
 
 #include "base/utf8.h"
 #include "model.h"
+#include "tokenizer/sentences.h"
 
 enum { MOST_PROMPT = 1024 }; /* bytes */
 

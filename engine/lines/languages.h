@@ -2,8 +2,12 @@
 #ifndef FERRY_LINES_LANGUAGES_H
 #define FERRY_LINES_LANGUAGES_H
 
-#include "tokenizer/sentences.h"
-#include "tokenizer/tokenizer.h"
+#include "base/bytes.h"
+#include "base/status.h"
+
+typedef struct ferry_ids ferry_ids;
+typedef struct ferry_ranges ferry_ranges;
+typedef struct ferry_sentence_language ferry_sentence_language;
 
 enum {
     FERRY_LANGUAGE_OPEN = -1, /* not given, and the model has no default */

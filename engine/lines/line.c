@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/utf8.h"
-#include "engine/search/search.h"
 #include "model.h"
+#include "engine/search/decoding.h"
 
 void ferry_line_destroy(ferry_line *line)
 {

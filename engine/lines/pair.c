@@ -3,8 +3,9 @@
 #include <stdlib.h>
 
 #include "base/utf8.h"
-#include "engine/search/search.h"
 #include "model.h"
+#include "engine/search/decoding.h"
+#include "line.h"
 
 /* The ids of the hypothesis' text, between the forced tag `first` (negative: none) and the end of sentence. */
 static ferry_status encode_target(const ferry_model *model, int32_t first, ferry_result_hypothesis *hypothesis,

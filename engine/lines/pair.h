@@ -2,7 +2,12 @@
 #ifndef FERRY_LINES_PAIR_H
 #define FERRY_LINES_PAIR_H
 
-#include "line.h"
+#include "base/status.h"
+
+typedef struct ferry_line ferry_line;
+typedef struct ferry_line_rules ferry_line_rules;
+typedef struct ferry_result_hypothesis ferry_result_hypothesis;
+typedef struct ferry_result_line ferry_result_line;
 
 /* Gives the line one part: the ids of `source`, and one hypothesis with the text and ids of `target`. The ids of a
  * target are its forced tag, if the model has one, its text's ids, and the end of sentence. Errors: LIMIT (either side

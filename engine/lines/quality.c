@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 #include "model.h"
 #include "tokenizer/unicode.h"
+#include "result.h"
 
 enum {
     LOOP_IDS = 16,  /* max length of a sequence that a translation repeats; in its source, twice that */

@@ -2,7 +2,12 @@
 #ifndef FERRY_LINES_QUALITY_H
 #define FERRY_LINES_QUALITY_H
 
-#include "result.h"
+#include "base/bytes.h"
+#include "base/status.h"
+
+typedef struct ferry_ids ferry_ids;
+typedef struct ferry_result_hypothesis ferry_result_hypothesis;
+typedef struct ferry_tokenizer_config ferry_tokenizer_config;
 
 /* What a reader sees of a text: nothing, as it has only white space, "▁" for it, and Unicode's categories C (control,
  * format) and M (marks); symbols, but no letter; a letter. */

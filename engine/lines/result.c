@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "tokenizer/tokenizer.h"
 
 /* ---- lines ---- */
 

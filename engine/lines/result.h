@@ -2,8 +2,10 @@
 #ifndef FERRY_LINES_RESULT_H
 #define FERRY_LINES_RESULT_H
 
+#include "base/bytes.h"
 #include "base/status.h"
-#include "tokenizer/tokenizer.h"
+
+typedef struct ferry_range ferry_range;
 
 /* The weights between tokens of one part of a line; all others are 0. */
 typedef struct ferry_result_block {

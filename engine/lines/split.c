@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "model.h"
 #include "tokenizer/unicode.h"
+#include "tokenizer/sentences.h"
 
 /* FERRY_SPLIT_AUTO splits lines of several sentences that have more source tokens. docs/decoding.md says how
  * it was chosen. */

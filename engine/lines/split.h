@@ -7,6 +7,8 @@
 
 #include "languages.h"
 #include "quality.h"
+#include "result.h"
+#include "tokenizer/tokenizer.h"
 
 /* How a translator reads and writes lines. */
 typedef struct ferry_line_rules {

@@ -1,5 +1,6 @@
 #include "clipped.h"
 
+#include "position.h"
 #include "schemes.h"
 
 static int32_t clamp(int32_t value, int32_t min, int32_t max)

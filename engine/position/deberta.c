@@ -15,6 +15,7 @@
 #include "base/system.h"
 #include "clipped.h"
 #include "engine/kernels/linear.h"
+#include "position.h"
 #include "schemes.h"
 
 enum { CLIP, P2C };                                /* parameters */

@@ -10,6 +10,7 @@
  * Each unit n turns on or off at x = -b1/w1, and f_h is a straight line in between: bind computes slope and intercept
  * of every segment. Along a row of keys x grows with the distance, so the segments come in order. The numbers of 16
  * positions in the state's rows: layer 0 psi [16], 1/(psi(max(|L|, …)) + 10⁻⁶) [16] · layer 1 … */
+#include "position.h"
 #include "schemes.h"
 
 #include <float.h>

@@ -4,6 +4,7 @@
  *
  * It depends on the distance alone. The biases of 16 distances in the state's rows, so that those of a head lie side by
  * side: layer 0, head 0 [16] · layer 0, head 1 [16] · … */
+#include "position.h"
 #include "schemes.h"
 
 #include <float.h>

@@ -1,6 +1,7 @@
 /* Learned absolute positions (Gehring et al. 2017): one trained row for each position is added to the embedding.
  *
  * The table is the limit: a longer text is refused, never cut. */
+#include "position.h"
 #include "schemes.h"
 
 enum { WEIGHT }; /* tensor */

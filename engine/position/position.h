@@ -202,6 +202,12 @@ void ferry_position_unbind(ferry_position *position);
  * limit, if count is above position->limit. */
 ferry_status ferry_position_extend(const ferry_position *position, ferry_position_state *state,
                                    const ferry_kernels *kernels, int32_t count, ferry_error *error);
+/* For a scheme's hooks: the number of keys that query `i` of a tile attends to. */
+static inline int32_t ferry_position_visible(const ferry_position *position, const ferry_position_tile *tile, int32_t i)
+{
+    return position->stack.causal ? tile->first + i + 1 : tile->keys;
+}
+
 /* scheme->scratch, or 0 without this hook. */
 size_t ferry_position_scratch(const ferry_position *position, int32_t queries, int32_t keys);
 /* Releases all memory; the state is then empty, with the same account. */

@@ -12,6 +12,7 @@
  *   least `fast` times, and interpolate between these. `yarn` also multiplies q·k by attention_factor squared.
  *
  * Keys enter the cache rotated, so a step rotates one row. */
+#include "position.h"
 #include "schemes.h"
 
 #include <math.h>

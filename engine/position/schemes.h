@@ -1,14 +1,8 @@
-/* The list of encodings, and what their files share. */
+/* The list of encodings. */
 #ifndef FERRY_POSITION_SCHEMES_H
 #define FERRY_POSITION_SCHEMES_H
 
-#include "position.h"
-
-/* The number of keys that query `i` of a tile attends to. */
-static inline int32_t ferry_position_visible(const ferry_position *position, const ferry_position_tile *tile, int32_t i)
-{
-    return position->stack.causal ? tile->first + i + 1 : tile->keys;
-}
+typedef struct ferry_position_scheme ferry_position_scheme;
 
 /* All encodings but "none", in the order of reports. The name X(name) stands for the constant ferry_position_name,
  * which one file of this folder defines. */

@@ -8,6 +8,7 @@
 
 #include "clipped.h"
 #include "engine/kernels/linear.h"
+#include "position.h"
 #include "schemes.h"
 
 enum { CLIP };         /* parameter */

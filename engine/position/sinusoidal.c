@@ -9,6 +9,7 @@
  * - first: the number of the first position (0; fairseq's pad + 1 = 2).
  *
  * The double-precision result is rounded once, so that the rows do not depend on the machine's float sine. */
+#include "position.h"
 #include "schemes.h"
 
 #include <math.h>

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "clipped.h"
+#include "position.h"
 #include "schemes.h"
 
 enum { NUM_BUCKETS, MAX_DISTANCE, TABLES }; /* parameters */

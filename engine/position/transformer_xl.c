@@ -13,6 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "position.h"
 #include "schemes.h"
 
 /* Panels whose terms are computed together: bounds the scratch. */

@@ -1,5 +1,11 @@
 #include "forced.h"
 
+#include "engine/graph/pass.h"
+#include "engine/search/generate.h"
+#include "queue.h"
+#include "task_worker.h"
+#include "engine/kernels/linear.h"
+
 #include <string.h>
 
 /* Tokens of either side of the pairs that a worker scores together. */

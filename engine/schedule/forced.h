@@ -2,7 +2,7 @@
 #ifndef FERRY_SCHEDULE_FORCED_H
 #define FERRY_SCHEDULE_FORCED_H
 
-#include "task_worker.h"
+typedef struct ferry_worker ferry_worker;
 
 /* Fills in `scores` and `weights` of the targets of tasks, group by group, until the queue has no task. */
 void ferry_worker_score(ferry_worker *worker);

@@ -8,7 +8,8 @@
 #include <stdatomic.h>
 
 #include "base/threads.h"
-#include "engine/search/generate.h"
+#include "engine/search/force.h"
+#include "engine/search/search.h"
 
 typedef struct ferry_job ferry_job;
 typedef struct ferry_task ferry_task;

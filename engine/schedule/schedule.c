@@ -5,6 +5,9 @@
 
 #include "forced.h"
 #include "task_worker.h"
+#include "base/pool.h"
+#include "engine/search/generate.h"
+#include "engine/search/output_columns.h"
 
 enum { STACK_BYTES = 256 << 10 };
 
@@ -57,6 +60,11 @@ static ferry_status make_bound(ferry_schedule *schedule, size_t tokens, ferry_er
     if (schedule->bound.exact != NULL) return FERRY_OK;
     return ferry_output_bound(&schedule->generators[0].state, schedule->options,
                               shortlist->offsets != NULL ? shortlist : NULL, tokens, &schedule->bound, error);
+}
+
+ferry_profile *ferry_schedule_profile(const ferry_schedule *schedule, int32_t worker)
+{
+    return &schedule->generators[worker].state.profile;
 }
 
 /* ---- workers ---- */

@@ -2,8 +2,15 @@
 #ifndef FERRY_SCHEDULE_SCHEDULE_H
 #define FERRY_SCHEDULE_SCHEDULE_H
 
-#include "base/pool.h"
+#include "base/memory.h"
+#include "engine/kernels/coarse.h"
 #include "queue.h"
+
+typedef struct ferry_generation ferry_generation;
+typedef struct ferry_generator ferry_generator;
+typedef struct ferry_pool ferry_pool;
+typedef struct ferry_profile ferry_profile;
+typedef struct ferry_transformer ferry_transformer;
 
 typedef struct ferry_schedule {
     const ferry_generation *generation;
@@ -35,9 +42,7 @@ ferry_status ferry_schedule_serve(ferry_schedule *schedule, ferry_error *error);
 /* Waits until the workers have left; no job may be left. */
 void ferry_schedule_close(ferry_schedule *schedule);
 
-static inline ferry_profile *ferry_schedule_profile(const ferry_schedule *schedule, int32_t worker)
-{
-    return &schedule->generators[worker].state.profile;
-}
+/* Where the time of a worker goes. */
+ferry_profile *ferry_schedule_profile(const ferry_schedule *schedule, int32_t worker);
 
 #endif

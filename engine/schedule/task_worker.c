@@ -1,5 +1,9 @@
 #include "task_worker.h"
 
+#include "engine/search/generate.h"
+#include "engine/search/logits.h"
+#include "queue.h"
+
 enum {
     /* Positions of keys and values that sentences decoded together may hold, and more for each hypothesis of a beam. */
     BATCH_POSITIONS = 410,

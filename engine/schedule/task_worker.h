@@ -2,7 +2,18 @@
 #ifndef FERRY_SCHEDULE_TASK_WORKER_H
 #define FERRY_SCHEDULE_TASK_WORKER_H
 
-#include "queue.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct ferry_generation ferry_generation;
+typedef struct ferry_generator ferry_generator;
+typedef struct ferry_job ferry_job;
+typedef struct ferry_logit_bound ferry_logit_bound;
+typedef struct ferry_options ferry_options;
+typedef struct ferry_queue ferry_queue;
+typedef struct ferry_task ferry_task;
+typedef struct ferry_task_outcome ferry_task_outcome;
 
 /* One worker: what it uses of its schedule, and what it holds. */
 typedef struct ferry_worker {

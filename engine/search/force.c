@@ -1,22 +1,17 @@
-#include "generate.h"
+#include "force.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "engine/graph/pass.h"
+#include "engine/graph/state.h"
+#include "logits.h"
+#include "engine/kernels/linear.h"
 
 enum {
     MOST_ROWS = 256,      /* of a pass: bounds its activations */
     LOGITS_NEAR = 1 << 17 /* that exist at the same time: at least a block of columns for each row */
 };
-
-ferry_alignment ferry_alignment_choose(const ferry_generation *generation, const ferry_transformer *model)
-{
-    const ferry_stack *decoder = &model->decoder;
-    const bool named = generation->alignment_layer >= 0 && generation->alignment_head >= 0;
-    if (!named) return (ferry_alignment){.layer = decoder->layer_count - 1, .heads = decoder->heads};
-    return (ferry_alignment){generation->alignment_layer, generation->alignment_head, generation->alignment_heads};
-}
 
 /* ---- the state ---- */
 

@@ -4,6 +4,10 @@
 #include <string.h>
 
 #include "engine/graph/pass.h"
+#include "forecast.h"
+#include "force.h"
+#include "logits.h"
+#include "output_columns.h"
 
 /* Source tokens that the encoder takes at once (at least one sentence): bounds its activations, which then stay in the
  * cache, while one read of the weights still serves many rows. */
@@ -11,11 +15,6 @@ enum { ENCODER_TOKENS = 128 };
 /* New sentences enter when 1/8 of the slots is free, and there is room for sentences of so many tokens: they are
  * encoded together, which reads the weights once. */
 enum { REFILL_PART = 8, REFILL_TOKENS = 64 };
-/* A translation is expected to be as long as its source, in proportion to those that have ended, of which a source and
- * a translation of USUAL_TOKENS are taken for granted; and EXTRA_TOKENS more. */
-enum { USUAL_TOKENS = 32, EXTRA_TOKENS = 2 };
-/* Positions that a beam's other hypotheses do not share with the first: in each step, for each of them. */
-#define BEAM_GROWTH 0.25
 /* What an arena, a cache or a table of rows may keep after a call; a cache of keys and values also those of
  * KEPT_TOKENS for the source and each hypothesis. The usual batch needs less. */
 enum { KEPT_BYTES = 32 << 20, KEPT_TOKENS = 768 };
@@ -47,10 +46,9 @@ typedef struct generation {
     ferry_generate_slot *slots;      /* [slot_count] the first living_count hold living sentences */
     int32_t slot_count;              /* width, or twice that if sentences are ranked */
     int32_t living_count;
-    int64_t ended_length, ended_steps; /* sums over the sentences that have ended */
-    ferry_forecast forecast;           /* of the living sentences, while others enter */
-    ferry_sequence *hypotheses;        /* [capacity] their past (ferry_state_hypothesis_cache), by row */
-    int32_t capacity;                  /* slot_count × beam */
+    ferry_forecast forecast;    /* of the active sentences, while others enter */
+    ferry_sequence *hypotheses; /* [capacity] their past (ferry_state_hypothesis_cache), by row */
+    int32_t capacity;           /* slot_count × beam */
     int32_t rows;
     int32_t *ids, *next_ids, *parents;         /* [capacity] */
     ferry_attention_span *spans, *cross_spans; /* [capacity], [slot_count] */
@@ -134,32 +132,6 @@ static ferry_status allocate(generation *g, ferry_error *error)
 
 /* ---- how many sentences fit ---- */
 
-void ferry_forecast_add(ferry_forecast *forecast, ferry_forecast_end end)
-{
-    int32_t i = forecast->count++;
-    for (; i > 0 && forecast->ends[i - 1].steps > end.steps; i--) forecast->ends[i] = forecast->ends[i - 1];
-    forecast->ends[i] = end;
-}
-
-double ferry_forecast_with(const ferry_forecast *forecast, ferry_forecast_end end)
-{
-    const ferry_forecast_end *next = forecast->ends, *last = forecast->ends + forecast->count;
-    int64_t held = end.held;
-    double most = 0;
-    bool added = false;
-    for (int32_t i = 0; i < forecast->count; i++) held += forecast->ends[i].held;
-    /* What is held grows until a sentence ends: one of these moments is the peak. */
-    for (int32_t left = forecast->count + 1; left > 0; left--) {
-        const bool now = !added && (next == last || end.steps <= next->steps);
-        const ferry_forecast_end ending = now ? end : *next++;
-        const double positions = (double)held + forecast->growth * left * ending.steps;
-        if (positions > most) most = positions;
-        added = added || now;
-        held -= ending.held;
-    }
-    return most;
-}
-
 /* Whether a sentence waits. */
 static bool fetch(generation *g)
 {
@@ -200,16 +172,9 @@ static int32_t vacant_slots(generation *g)
     return vacant < left ? vacant : left;
 }
 
-/* When a sentence of `length` ids that has made so many steps will end, and what it holds. */
-static ferry_forecast_end foresee(const generation *g, int32_t length, int32_t steps)
+static void add_expected(generation *g, int32_t length, int32_t steps)
 {
-    const double ratio = (double)(g->ended_steps + USUAL_TOKENS) / (double)(g->ended_length + USUAL_TOKENS);
-    const double expected = ratio * length + EXTRA_TOKENS, left = expected - steps;
-    const bool attends = !g->state->model->ssru;
-    const int32_t partial = attends ? (g->source->beam - 1) * FERRY_BLOCK_POSITIONS : 0;
-    const size_t source = ferry_round_up((size_t)length, FERRY_BLOCK_POSITIONS);
-    return (ferry_forecast_end){.steps = left > 1 ? (int32_t)left : 1,
-                                .held = (int64_t)source + partial + (int64_t)(g->forecast.growth * steps)};
+    ferry_forecast_add(&g->forecast, ferry_forecast_expect(&g->forecast, length, steps));
 }
 
 /* Forecasts what the sentences will hold that are active beside the waiting one. */
@@ -217,15 +182,15 @@ static void forecast_active(generation *g)
 {
     int32_t row;
     g->forecast.count = 0;
-    g->forecast.growth = g->state->model->ssru ? 0 : 1 + BEAM_GROWTH * (g->source->beam - 1);
     for (int32_t i = takes_over(g) ? g->living_count : first_active(g, &row); i < g->living_count; i++)
-        ferry_forecast_add(&g->forecast, foresee(g, g->slots[i].length, g->slots[i].steps));
+        add_expected(g, g->slots[i].length, g->slots[i].steps);
 }
 
 /* Whether the waiting sentence fits beside those of the forecast. */
 static bool fits(const generation *g)
 {
-    return ferry_forecast_with(&g->forecast, foresee(g, g->waiting.length, 0)) <= g->most_positions;
+    const ferry_forecast_end end = ferry_forecast_expect(&g->forecast, g->waiting.length, 0);
+    return ferry_forecast_with(&g->forecast, end) <= g->most_positions;
 }
 
 /* ---- sentences enter ---- */
@@ -245,7 +210,7 @@ static bool is_worth_refilling(generation *g)
     forecast_active(g);
     for (int32_t count = 0; count < vacant && count * g->waiting.length < REFILL_TOKENS; count++) {
         if (!fits(g)) return false;
-        ferry_forecast_add(&g->forecast, foresee(g, g->waiting.length, 0));
+        add_expected(g, g->waiting.length, 0);
     }
     return true;
 }
@@ -267,7 +232,7 @@ static ferry_status enter(generation *g, ferry_error *error)
     g->waits = false;
     g->sources[index] = (ferry_sequence){0};
     g->ids[g->rows++] = sentence->rules.start_id;
-    ferry_forecast_add(&g->forecast, foresee(g, sentence->length, 0));
+    add_expected(g, sentence->length, 0);
     FERRY_TRY(ferry_output_begin(g->state, &slot->arena, &sentence->rules, g->source->shortlist, sentence->ids,
                                  sentence->length, &g->outputs[index], error));
     return ferry_sequence_begin(&slot->arena, sentence->length, &g->sources[index], error);
@@ -491,8 +456,8 @@ static ferry_status leave(generation *g, ferry_error *error)
             source->finished(source->user, slot->tag, &finished);
         }
         release(g, i);
-        g->ended_length += slot->length;
-        g->ended_steps += slot->steps;
+        g->forecast.ended_length += slot->length;
+        g->forecast.ended_steps += slot->steps;
     }
     g->living_count = kept;
     ferry_arena_end(&g->state->context.arena, mark);
@@ -555,6 +520,7 @@ void ferry_generate(ferry_generator *generator, const ferry_generate_source *sou
         .mark = ferry_arena_begin(&state->context.arena),
         .width = source->width,
         .most_positions = source->positions,
+        .forecast = ferry_forecast_init(!state->model->ssru, source->beam),
     };
     ferry_error error;
     state->decoder_cache.frugal = source->width == 1;

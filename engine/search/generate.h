@@ -6,75 +6,11 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "engine/graph/pass.h"
+#include "engine/graph/state.h"
+#include "force.h"
 #include "search.h"
-#include "output_columns.h"
 
-/* How many positions of keys and values the sentences in progress will hold when they hold the most.
- *
- * A sentence holds those of its source from the beginning, and those of its hypotheses grow with each step until it
- * ends. Sentences that begin together are longest together, and hold then about twice what they held first; those that
- * begin one after the other hold less for the same work. So a sentence enters by what all will hold at most, not by
- * what they hold now. The lengths of translations are estimates: they change when a sentence is translated, never how.
- */
-
-/* A sentence: how many steps from now it ends, and what it holds now. */
-typedef struct ferry_forecast_end {
-    int32_t steps;
-    int64_t held; /* positions */
-} ferry_forecast_end;
-
-typedef struct ferry_forecast {
-    ferry_forecast_end *ends; /* [count] by steps, ascending; room for all sentences that are added, the caller's */
-    int32_t count;
-    double growth; /* positions that each sentence takes in a step */
-} ferry_forecast;
-
-void ferry_forecast_add(ferry_forecast *forecast, ferry_forecast_end end);
-/* The most positions that are held at the same time if one more sentence is added. */
-double ferry_forecast_with(const ferry_forecast *forecast, ferry_forecast_end end);
-
-/* Forced decoding: the target ids are given, and passes of the decoder over all their positions compute how likely
- * each is, and where the model looked when it chose it: the weights of cross-attention. Rows do not depend on their
- * number, so these are the values, bit for bit, that greedy search computes when it chooses the same ids. */
-
-/* Which weights align source and target: the mean of some heads of one layer. */
-typedef struct ferry_alignment {
-    int32_t layer, head, heads; /* heads head … head + heads - 1 */
-} ferry_alignment;
-
-/* Those that the model's file names, else all heads of the last layer (docs/decoding.md says why). */
-ferry_alignment ferry_alignment_choose(const ferry_generation *generation, const ferry_transformer *model);
-
-/* Target ids of a sentence, as a hypothesis has them: without a start token. */
-typedef struct ferry_forced {
-    const int32_t *ids; /* [T] below the target vocabulary's size */
-    int32_t length;     /* T */
-    int32_t sentence;   /* index among the sentences */
-    float *weights;     /* [T, S] result; NULL: not wanted */
-    float *scores; /* [T] result: log-probabilities, changed by no other rule of a search; NULL, in all targets: not
-                      wanted */
-} ferry_forced;
-
-typedef struct ferry_force_rules {
-    int32_t start_id;
-    ferry_alignment alignment;
-    const int32_t
-        *suppressed_ids; /* [suppressed_count] words without a share of the probability, unless they are forced */
-    size_t suppressed_count;
-} ferry_force_rules;
-
-/* `sentences` hold what ferry_decoder_begin has prepared. Scratch comes from the state's arena, and is released, also
- * after an error. Errors: MEMORY, LIMIT, CANCELLED; FORMAT (a logit was not finite). */
-ferry_status ferry_force(ferry_state *state, const ferry_force_rules *rules, ferry_sequence *sentences,
-                         const ferry_forced *targets, int32_t count, ferry_error *error);
-
-/* Sentences whose hypotheses get the weights of cross-attention. */
-typedef enum ferry_wanted_weights {
-    FERRY_WEIGHTS_NONE,
-    FERRY_WEIGHTS_ALL,
-    FERRY_WEIGHTS_OF_UNKNOWN /* sentences with a hypothesis that contains the unknown id */
-} ferry_wanted_weights;
+typedef struct ferry_shortlist ferry_shortlist;
 
 typedef struct ferry_generate_sentence {
     const int32_t *ids; /* [length] source ids, below the vocabulary's size; they stay until the sentence is finished */

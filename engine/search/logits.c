@@ -1,7 +1,9 @@
-#include "search.h"
+#include "logits.h"
 
 #include <math.h>
 #include <string.h>
+
+#include "engine/kernels/kernels.h"
 
 /* ---- rules on logits ---- */
 
@@ -53,6 +55,11 @@ void ferry_logits_mask(const ferry_logits *logits, float *row, const ferry_optio
         mask_token(logits, row, options->search->suppressed_ids[i]);
     if (length - 1 >= options->min_length) return;
     for (int32_t i = 0; i < eos_count; i++) mask_token(logits, row, eos_ids[i]);
+}
+
+bool ferry_log_sum_is_damaged(const ferry_log_sum *total)
+{
+    return isnan(total->sum) || isnan(total->largest) || total->largest == INFINITY;
 }
 
 /* ---- random numbers ---- */

@@ -3,6 +3,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "decoding.h"
+#include "engine/graph/state.h"
+#include "logits.h"
+#include "search.h"
+
 /* Logits that exist at the same time where searches take them in parts, and columns: they stay in the cache near the
  * core, and all rows share one pass over the output matrix. */
 enum { LOGITS_NEAR = 1 << 17, COLUMNS_NEAR = 1 << 14 };
@@ -23,50 +28,6 @@ typedef struct group {
 } group;
 
 /* ---- sentences ---- */
-
-/* A bit for each target id. */
-typedef struct word_set {
-    uint64_t *bits; /* [⌈vocab / 64⌉] */
-    int32_t count;
-} word_set;
-
-static void add(word_set *set, int32_t id)
-{
-    uint64_t *word = &set->bits[id / 64];
-    const uint64_t bit = UINT64_C(1) << (id % 64);
-    set->count += (*word & bit) == 0;
-    *word |= bit;
-}
-
-ferry_status ferry_shortlist_words(const ferry_shortlist *shortlist, int32_t vocab, const int32_t *source,
-                                   int32_t length, const int32_t *prefix, int32_t prefix_count, ferry_arena *arena,
-                                   const int32_t **words, int32_t *count, ferry_error *error)
-{
-    enum { MULTIPLE = 8 };
-    const size_t bit_words = ((size_t)vocab + 63) / 64;
-    word_set set = {.bits = ferry_arena_alloc(arena, bit_words, sizeof *set.bits)};
-    if (set.bits == NULL) return ferry_fail_memory(error, "a shortlist", bit_words * sizeof *set.bits);
-    memset(set.bits, 0, bit_words * sizeof *set.bits);
-    for (int32_t id = 0; id < shortlist->first; id++) add(&set, id);
-    for (int32_t i = 0; i < prefix_count; i++) add(&set, prefix[i]);
-    for (int32_t s = 0; s < length; s++) {
-        if (shortlist->shared) add(&set, source[s]);
-        for (uint32_t i = shortlist->offsets[source[s]]; i < shortlist->offsets[source[s] + 1]; i++)
-            add(&set, shortlist->ids[i]);
-    }
-    for (int32_t id = shortlist->first; id < vocab && (set.count == 0 || set.count % MULTIPLE != 0); id++)
-        add(&set, id);
-    int32_t *list = ferry_arena_alloc(arena, (size_t)set.count, sizeof *list);
-    if (list == NULL) return ferry_fail_memory(error, "a shortlist", (size_t)set.count * sizeof *list);
-    *words = list;
-    *count = set.count;
-    for (int32_t base = 0; base < vocab; base += 64) {
-        uint64_t bits = set.bits[base / 64];
-        for (int32_t id = base; bits != 0; id++, bits >>= 1)
-            if (bits & 1) *list++ = id;
-    }
-    return FERRY_OK;
-}
 
 ferry_status ferry_output_begin(ferry_state *state, ferry_arena *arena, const ferry_search_rules *rules,
                                 const ferry_shortlist *shortlist, const int32_t *ids, int32_t length,

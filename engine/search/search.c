@@ -5,6 +5,10 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/memory.h"
+#include "decoding.h"
+#include "engine/kernels/kernels.h"
+#include "logits.h"
 
 /* k is the width: options.beam, or of greedy search options.nbest; C the number of candidates that a step considers. */
 
@@ -73,27 +77,6 @@ struct ferry_search {
 };
 
 /* ---- the rules ---- */
-
-int32_t ferry_decoding_limit(const ferry_options *options, int32_t source_ids)
-{
-    if (options->max_length > 0) return options->max_length;
-    /* The product in float32, as in Marian: 1.2 × 5 is 6, not a little more. */
-    const double limit = (double)ceilf(options->length_factor * (float)source_ids) + options->length_extra;
-    if (!(limit > 1)) return 1;
-    return limit < INT32_MAX ? (int32_t)limit : INT32_MAX;
-}
-
-int32_t ferry_decoding_target_limit(const ferry_options *options, const ferry_transformer *model, size_t source_ids)
-{
-    const int32_t limit = model->decoder.position.limit, length = ferry_decoding_limit(options, (int32_t)source_ids);
-    return limit > 0 && length > limit ? limit : length;
-}
-
-float ferry_decoding_score(const ferry_options *options, float sum, int32_t n)
-{
-    if (n <= 0) return 0; /* less where a forced end comes before a prefix */
-    return (sum - options->search->word_penalty * (float)n) / (float)pow(n, options->length_penalty);
-}
 
 int32_t ferry_search_uncounted(const ferry_options *options, int32_t prefix_count)
 {
@@ -326,11 +309,6 @@ static void mask(const ferry_search *search, const ferry_logits *logits, float *
     }
     ferry_logits_mask(logits, values, options, search->rules.eos_ids, search->rules.eos_count, search->rows[row].ids,
                       1 + search->generated);
-}
-
-bool ferry_log_sum_is_damaged(const ferry_log_sum *total)
-{
-    return isnan(total->sum) || isnan(total->largest) || total->largest == INFINITY;
 }
 
 /* Adds a part of a row to a sum. */

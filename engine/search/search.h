@@ -53,103 +53,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/memory.h"
 #include "base/status.h"
-#include "engine/graph/transformer.h"
-#include "engine/kernels/kernels.h"
 
-/* How a model generates translations: what its file says in addition to the graph. Immutable, shared by threads. */
-
-/* Target words that a source word may become: a sentence's output layer then has only the words 0 … first - 1, those of
- * its source ids' lists, and, with one vocabulary for both sides, its source ids themselves. Marian's lexical shortlist
- * (Junczys-Dowmunt et al. 2018, "Marian: Cost-effective High-Quality NMT in C++", section 4.4), one for each sentence.
- */
-typedef struct ferry_shortlist {
-    int32_t first;
-    bool shared;             /* one vocabulary */
-    const uint32_t *offsets; /* [encoder V + 1]  shortlist.offsets; NULL if there is no shortlist */
-    const int32_t *ids;      /* [offsets[V]] list of source id s: ids[offsets[s]] … ascending  shortlist.ids */
-} ferry_shortlist;
-
-/* The model's own choices: a user's defaults. */
-typedef struct ferry_decoding {
-    ferry_options options; /* `search` unused */
-    ferry_search_options search;
-} ferry_decoding;
-
-typedef struct ferry_generation {
-    int32_t start_id;       /* the decoder's first input; -1: a row of zeros in place of an embedding */
-    const int32_t *eos_ids; /* [eos_count] each ends a hypothesis; the first one pads */
-    int32_t eos_count;
-    int32_t pad_id; /* -1 if there is none */
-    /* The cross-attention whose weights are the model's alignment: the mean of `alignment_heads` heads from the first
-     * on. -1: unknown */
-    int32_t alignment_layer, alignment_head;
-    int32_t alignment_heads;
-    ferry_decoding decoding;
-    ferry_shortlist shortlist;
-} ferry_generation;
-
-/* Rows of logits as columns of tokens, and the rules that change them before a token is chosen.
- *
- * The rules are Hugging Face's logits processors in their order: repetition penalty, no repeated n-gram, suppressed
- * ids, minimum length; as there, the start token counts among the tokens that have been seen (-1 stands for none).
- * Forced tokens replace a whole row and are the search's business. */
-
-/* Columns first … first + count - 1 of rows of logits; row r starts at values + r · ld. Column c stands for token
- * ids[c], or for token c when ids is NULL. ids ascend, so that the order of columns is the order of ids. */
-typedef struct ferry_logits {
-    float *values;      /* [rows, count] */
-    size_t ld;          /* floats from row to row, ≥ count */
-    const int32_t *ids; /* [≥ first + count] or NULL */
-    int32_t count;
-    int32_t first;
-    int32_t *order; /* [count] scratch, where the columns are all */
-} ferry_logits;
-
-static inline int32_t ferry_logits_id(const ferry_logits *logits, int32_t column)
-{
-    return logits->ids != NULL ? logits->ids[column] : column;
-}
-
-/* Where in a row, from 0 to count - 1, token `id` has its value; -1 when no column stands for it. */
-int32_t ferry_logits_offset(const ferry_logits *logits, int32_t id);
-
-/* x = x < 0 ? x · penalty : x / penalty for every token of ids [length], once for each token.
- * before [length] receives what stood there: before[i] is token ids[i]'s value (0 when it has none). */
-void ferry_logits_penalize(const ferry_logits *logits, float *row, float penalty, const int32_t *ids, int32_t length,
-                           float *before);
-
-/* -INFINITY for every token that may not follow ids [length] (the start token and length - 1 generated ones):
- * it would complete an n-gram that occurs in ids, or is suppressed, or is one of eos_ids [eos_count] too early. */
-void ferry_logits_mask(const ferry_logits *logits, float *row, const ferry_options *options, const int32_t *eos_ids,
-                       int32_t eos_count, const int32_t *ids, int32_t length);
-
-/* Drawing a token at random.
- *
- * Which logits can be drawn is decided by transformers' warpers, in their order: divided by `temperature`; then those
- * of the top_k largest (and those that equal the last of them); then, of the probabilities that these have among
- * themselves, the largest until they add up to top_p (of equal ones the lower id first), at least one. One of the rest
- * is drawn by its probability among them.
- *
- * The random number of a draw is a function of its coordinates, so that it depends on nothing else: Philox4x32-10
- * (Salmon et al. 2011, "Parallel Random Numbers: As Easy as 1, 2, 3") of the seed as key, and of the sentence, the
- * number of the draw and the step as counter. */
-
-/* Philox4x32-10: `numbers` becomes the block of this counter. */
-void ferry_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t numbers[4]);
-
-/* Names a sentence: FNV-1a, 64 bits, of its source ids, their number and the ids of its prefix. */
-uint64_t ferry_sample_stream(const int32_t *ids, int32_t count, const int32_t *prefix, int32_t prefix_count);
-/* The random number of draw `draw` at this step: from 0 to 1, without 1; 53 bits. */
-double ferry_sample_uniform(uint64_t seed, uint64_t stream, uint32_t draw, uint32_t step);
-
-/* Which of values [count], at least one of them finite, can be drawn: sets `indices`, with room for `count`, to their
- * indices, and returns how many they are. */
-int32_t ferry_sample_keep(const ferry_options *options, const float *values, int32_t count, int32_t *indices);
-/* The one of indices [kept] that belongs to `uniform`. */
-int32_t ferry_sample_choose(const ferry_options *options, const float *values, const int32_t *indices, int32_t kept,
-                            double uniform);
+typedef struct ferry_arena ferry_arena;
+typedef struct ferry_kernels ferry_kernels;
+typedef struct ferry_logits ferry_logits;
 
 typedef struct ferry_search_rules {
     ferry_options options; /* max_length ≥ 1: of this sentence (ferry_decoding_limit), eos counted; the fields of the
@@ -174,14 +82,6 @@ typedef struct ferry_hypothesis {
 } ferry_hypothesis;
 
 typedef struct ferry_search ferry_search;
-
-/* Target tokens that a sentence of source_ids may have by the model's or the user's wish: max_length, or where it is 0
- * ⌈length_factor × source_ids⌉ + length_extra, from 1 to INT32_MAX. (Positions may end earlier.) */
-int32_t ferry_decoding_limit(const ferry_options *options, int32_t source_ids);
-/* The same, but not beyond the decoder's positions. */
-int32_t ferry_decoding_target_limit(const ferry_options *options, const ferry_transformer *model, size_t source_ids);
-/* The score of n tokens whose log-probabilities add up to `sum`; 0 of none. */
-float ferry_decoding_score(const ferry_options *options, float sum, int32_t n);
 
 /* Tokens of a hypothesis with a prefix that its score does not count. */
 int32_t ferry_search_uncounted(const ferry_options *options, int32_t prefix_count);
@@ -221,12 +121,6 @@ int32_t ferry_search_step(ferry_search *search, const ferry_kernels *kernels, co
 /* What a search that goes on has so far: its first living row. The ids live until the next step. */
 ferry_hypothesis ferry_search_so_far(const ferry_search *search);
 
-/* Whether the logits in the sum cannot be from an intact model: one is a NaN or INFINITY. -INFINITY is a token that is
- * never chosen. */
-bool ferry_log_sum_is_damaged(const ferry_log_sum *total);
-#define FERRY_DAMAGED_LOGIT                                                                                            \
-    "the model computed a logit that is not a finite number: its weights are broken or too large, as trained, "        \
-    "or its file is damaged (ferry_model_verify)"
 /* Whether a logit, as its rules left it, was a NaN or INFINITY; the search is then finished, without hypotheses. */
 bool ferry_search_is_damaged(const ferry_search *search);
 /* Whether the scores of the hypotheses lack the coverage penalty: ferry_search_cover is to be called once. */

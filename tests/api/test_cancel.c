@@ -9,6 +9,7 @@
 
 #include "engine/lines/model.h"
 #include "engine/graph/pass.h"
+#include "engine/graph/state.h"
 #include "tests/support/random.h"
 
 enum { VOCAB = 2000, SENTENCES = 40, LONGEST = 30, MANY = 4000 };

@@ -6,6 +6,7 @@
 #include "engine/api/translator.h"
 #include "engine/lines/languages.h"
 #include "engine/file/model_file.h"
+#include "tokenizer/sentences.h"
 
 enum { VOCAB = 21, EOS = 0, UNKNOWN = 1 };
 

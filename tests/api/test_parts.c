@@ -8,6 +8,7 @@
 #include "engine/api/translator.h"
 #include "engine/lines/model.h"
 #include "engine/lines/split.h"
+#include "tokenizer/sentences.h"
 
 enum { MOST = 12 }; /* max_source of most tests */
 

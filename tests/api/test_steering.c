@@ -2,7 +2,7 @@
 #include <math.h>
 #include <pthread.h>
 
-#include "engine/search/search.h"
+#include "engine/search/decoding.h"
 #include "tests/support/shipped_model.h"
 
 static const ferry_text texts[] = {

@@ -6,6 +6,7 @@
 
 #include "base/utf8.h"
 #include "engine/api/translator.h"
+#include "tokenizer/sentences.h"
 
 static const char text[] =
     "\xEF\xBB\xBF"

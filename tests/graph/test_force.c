@@ -6,6 +6,8 @@
 #include "engine/api/opening.h"
 #include "engine/lines/model.h"
 #include "engine/graph/pass.h"
+#include "engine/graph/state.h"
+#include "engine/search/force.h"
 #include "engine/search/generate.h"
 
 enum { SENTENCES = 12, LONGEST = 30, MOST = 300, VOCAB = 21 };

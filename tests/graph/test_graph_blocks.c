@@ -5,6 +5,7 @@
 #include "tests/support/small_model.h"
 
 #include "engine/graph/pass.h"
+#include "engine/graph/state.h"
 #include "engine/kernels/linear.h"
 #include "engine/lines/model.h"
 

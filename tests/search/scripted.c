@@ -1,5 +1,9 @@
 #include "scripted.h"
 
+#include "base/memory.h"
+#include "engine/kernels/kernels.h"
+#include "engine/search/logits.h"
+
 bool occurs(const int32_t *ids, int32_t count, int32_t id)
 {
     for (int32_t i = 0; i < count; i++)

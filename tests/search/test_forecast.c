@@ -2,7 +2,7 @@
 #include "tests/support/random.h"
 #include "tests/support/support.h"
 
-#include "engine/search/generate.h"
+#include "engine/search/forecast.h"
 
 enum { MOST = 20 };
 

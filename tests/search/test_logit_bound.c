@@ -5,6 +5,8 @@
 
 #include "base/memory.h"
 #include "engine/search/output_columns.h"
+#include "engine/search/search.h"
+#include "engine/kernels/coarse.h"
 
 enum { MAX_N = 3000, MAX_K = 300 };
 

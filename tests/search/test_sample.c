@@ -2,6 +2,7 @@
  * warpers, and how often tokens are drawn. */
 #include <math.h>
 
+#include "engine/search/logits.h"
 #include "engine/search/search.h"
 #include "tests/support/files.h"
 

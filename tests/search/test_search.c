@@ -1,4 +1,7 @@
 /* engine/search: the rules on logits, and the length limit, on numbers computed by hand. */
+#include "base/memory.h"
+#include "engine/search/decoding.h"
+#include "engine/search/logits.h"
 #include "engine/search/search.h"
 #include "scripted.h"
 

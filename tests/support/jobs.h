@@ -6,8 +6,8 @@
 
 #include <stdatomic.h>
 
+#include "engine/search/decoding.h"
 #include "engine/search/generate.h"
-#include "engine/search/search.h"
 
 enum { JOB_SENTENCES = 60, JOB_LONGEST = 40, JOB_BEAM = 3 };
 

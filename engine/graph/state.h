@@ -1,0 +1,92 @@
+/* What one thread owns while it computes: scratch memory, keys and values or SSRU states, rows by position, a profile.
+ */
+#ifndef FERRY_GRAPH_STATE_H
+#define FERRY_GRAPH_STATE_H
+
+#include "base/memory.h"
+#include "cache.h"
+#include "transformer.h"
+#include "engine/kernels/linear.h"
+
+typedef struct ferry_attention_probe ferry_attention_probe;
+
+/* ---- profile: where one thread's time goes, by a clock that is always in one phase; off by default ---- */
+
+#define FERRY_PHASE_LIST(PHASE)                                                                                        \
+    PHASE(IDLE, "idle") /* not counted */                                                                              \
+    PHASE(TOKENIZING, "tokenizing")                                                                                    \
+    PHASE(ENCODER, "encoder")                                                                                          \
+    PHASE(SOURCE_KEYS, "source_keys") /* keys and values of the source, for cross-attention */                         \
+    PHASE(SELF_ATTENTION, "self_attention")                                                                            \
+    PHASE(CROSS_ATTENTION, "cross_attention")                                                                          \
+    PHASE(FEED_FORWARD, "feed_forward")                                                                                \
+    PHASE(DECODER_REST, "decoder_rest") /* embeddings, the final norm, blocks for keys and values */                   \
+    PHASE(SHORTLIST, "shortlist")       /* selecting its words and their rows of the output matrix */                  \
+    PHASE(OUTPUT_LAYER, "output_layer")                                                                                \
+    PHASE(SEARCH, "search")                                                                                            \
+    PHASE(DETOKENIZING, "detokenizing")                                                                                \
+    PHASE(OTHER, "other")
+
+#define FERRY_PHASE_ENUMERATOR(name, text) FERRY_PHASE_##name,
+typedef enum ferry_phase { FERRY_PHASE_LIST(FERRY_PHASE_ENUMERATOR) FERRY_PHASE_COUNT } ferry_phase;
+
+/* All zeros: off, idle. A phase within another stops the outer one's clock. */
+typedef struct ferry_profile {
+    bool on;
+    ferry_phase phase; /* the current one */
+    double since;      /* its beginning */
+    double seconds[FERRY_PHASE_COUNT];
+    int64_t calls[FERRY_PHASE_COUNT];
+} ferry_profile;
+
+/* The phase's name, static. */
+const char *ferry_phase_name(ferry_phase phase);
+/* Ends the current phase; `next` goes on, or begins. */
+void ferry_profile_leave(ferry_profile *profile, ferry_phase next);
+
+/* Begins a phase; returns the one around it, for ferry_profile_leave. */
+static inline ferry_phase ferry_profile_enter(ferry_profile *profile, ferry_phase phase)
+{
+    const ferry_phase around = profile->phase;
+    if (!profile->on) return around;
+    ferry_profile_leave(profile, phase);
+    profile->calls[phase]++;
+    return around;
+}
+
+/* ---- the state ---- */
+
+/* Asks a pass through `stack` for what enters each layer, and for what it returns: states [layers + 1, R, D]. */
+typedef struct ferry_hidden_probe {
+    const ferry_stack *stack;
+    float *states;
+} ferry_hidden_probe;
+
+typedef struct ferry_state {
+    const ferry_transformer *model;
+    ferry_account account; /* of the memory of all that follows */
+    ferry_context context;
+    ferry_position_state encoder_positions;
+    ferry_position_state decoder_positions;
+    ferry_cache encoder_cache;          /* one layer, reused by each */
+    ferry_cache decoder_cache;          /* self- and cross-attention, all layers */
+    ferry_cache ssru_cache;             /* states of hypotheses, if the decoder's block is an SSRU */
+    const ferry_attention_probe *probe; /* NULL if no weights are requested */
+    const ferry_hidden_probe *hidden;   /* NULL if no states are requested */
+    ferry_profile profile;
+} ferry_state;
+
+/* `model` and `kernels` must outlive the state. No memory is taken before the first use. The state may not be moved. */
+void ferry_state_init(ferry_state *state, const ferry_transformer *model, const ferry_kernels *kernels);
+/* Releases all memory; the state can be used again. Allowed on a zeroed object. */
+void ferry_state_destroy(ferry_state *state);
+/* Releases every part that holds more than `bytes`, or in a cache of all layers the blocks of `tokens`; no sequence may
+ * hold a block. */
+void ferry_state_trim(ferry_state *state, size_t bytes, size_t tokens);
+/* The cache that holds the past of hypotheses. (Keys and values of cross-attention are always in decoder_cache.) */
+static inline ferry_cache *ferry_state_hypothesis_cache(ferry_state *state)
+{
+    return state->model->ssru ? &state->ssru_cache : &state->decoder_cache;
+}
+
+#endif
