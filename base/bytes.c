@@ -101,9 +101,9 @@ void ferry_hex_digits(const uint8_t *bytes, size_t size, char *digits)
     for (size_t i = 0; i < 2 * size; i++) digits[i] = "0123456789abcdef"[bytes[i / 2] >> (i % 2 == 0 ? 4 : 0) & 15];
 }
 
-ferry_name ferry_name_format(const char *format, ...)
+ferry_short_text ferry_format(const char *format, ...)
 {
-    ferry_name name;
+    ferry_short_text name;
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(name.text, sizeof name.text, format, arguments);

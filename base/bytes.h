@@ -44,10 +44,10 @@ int ferry_hex_digit(char digit);
 void ferry_hex_digits(const uint8_t *bytes, size_t size, char *digits);
 
 /* A short formatted text: the name of a key, a tensor or a file. Truncated to 255 bytes. */
-typedef struct ferry_name {
+typedef struct ferry_short_text {
     char text[256]; /* NUL-terminated */
-} ferry_name;
-ferry_name ferry_name_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
+} ferry_short_text;
+ferry_short_text ferry_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Grows the array `data` [*capacity], NULL or an earlier result, to at least `count` elements of `size` bytes. A
  * capacity below `count` at least doubles. Returns the array, which may have moved. NULL: out of memory; `data` is

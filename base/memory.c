@@ -77,11 +77,11 @@ static size_t chunk_bytes(size_t size)
     return ferry_round_up(size + sizeof(ferry_arena_chunk), FERRY_ARENA_ALIGNMENT);
 }
 
-/* Takes `size` bytes from the account or, if it refuses them, as few as a chunk has, or `least`. Returns how many; 0:
+/* Takes `size` bytes from the account or, if it refuses them, as few as a chunk has, or `min`. Returns how many; 0:
  * none. Very small chunks would waste the system's memory, which the account does not see. */
-static size_t take_chunk(ferry_account *account, size_t size, size_t least)
+static size_t take_chunk(ferry_account *account, size_t size, size_t min)
 {
-    const size_t sizes[] = {size, least > MIN_CHUNK ? least : MIN_CHUNK, least};
+    const size_t sizes[] = {size, min > MIN_CHUNK ? min : MIN_CHUNK, min};
     const size_t refused = account != NULL ? account->refused : 0;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         if (sizes[i] > size || !ferry_account_take(account, chunk_bytes(sizes[i]))) continue;
@@ -91,11 +91,11 @@ static size_t take_chunk(ferry_account *account, size_t size, size_t least)
     return 0;
 }
 
-/* A chunk of `size` bytes, or of fewer, but at least `least`, if the account refuses more. */
-static ferry_arena_chunk *add_chunk(ferry_arena *arena, size_t size, size_t least)
+/* A chunk of `size` bytes, or of fewer, but at least `min`, if the account refuses more. */
+static ferry_arena_chunk *add_chunk(ferry_arena *arena, size_t size, size_t min)
 {
     if (size > SIZE_MAX / 2) return NULL;
-    size = take_chunk(arena->account, size, least);
+    size = take_chunk(arena->account, size, min);
     if (size == 0) return NULL;
     ferry_arena_chunk *chunk = ferry_aligned_alloc(FERRY_ARENA_ALIGNMENT, chunk_bytes(size));
     if (chunk == NULL) {
@@ -140,7 +140,7 @@ void *ferry_arena_alloc(ferry_arena *arena, size_t count, size_t size)
     unsigned char *block = chunk->data + chunk->used;
     chunk->used += bytes;
     arena->used += bytes;
-    if (arena->used > arena->most) arena->most = arena->used;
+    if (arena->used > arena->peak) arena->peak = arena->used;
     UNPOISON(block, bytes - GAP);
     return block;
 }
@@ -177,7 +177,7 @@ ferry_arena_mark ferry_arena_begin(const ferry_arena *arena)
 /* Several chunks after `kept` become one, of what they were needed for. */
 static void join_chunks(ferry_arena *arena, const ferry_arena_chunk *kept)
 {
-    const size_t needed = arena->most - arena->used, size = needed > MIN_CHUNK ? needed : MIN_CHUNK;
+    const size_t needed = arena->peak - arena->used, size = needed > MIN_CHUNK ? needed : MIN_CHUNK;
     if (arena->last == kept || arena->last->previous == kept) return;
     while (arena->last != kept) drop_last_chunk(arena);
     add_chunk(arena, size, size); /* if this fails, the next allocation tries again */
@@ -194,15 +194,15 @@ void ferry_arena_end(ferry_arena *arena, ferry_arena_mark mark)
     }
 }
 
-void ferry_arena_forget(ferry_arena *arena, size_t least)
+void ferry_arena_forget(ferry_arena *arena, size_t min)
 {
     const ferry_arena_chunk *chunk = arena->last;
-    if (chunk != NULL && chunk->size - chunk->used >= least)
+    if (chunk != NULL && chunk->size - chunk->used >= min)
         ferry_pages_forget((const char *)chunk->data + chunk->used, chunk->size - chunk->used);
 }
 
 void ferry_arena_destroy(ferry_arena *arena)
 {
     while (arena->last != NULL) drop_last_chunk(arena);
-    arena->used = arena->most = 0;
+    arena->used = arena->peak = 0;
 }

@@ -48,7 +48,7 @@ typedef struct ferry_arena_chunk ferry_arena_chunk;
 typedef struct ferry_arena {
     ferry_arena_chunk *last; /* the newest chunk, head of the list */
     size_t used;             /* bytes handed out, in all chunks */
-    size_t most;             /* of them at any time */
+    size_t peak;             /* of them at any time */
     size_t reserved;         /* bytes held from the system */
     size_t allocations;      /* requests to the system, in total (tests count them) */
     ferry_account *account;  /* where chunks are counted; NULL: nowhere */
@@ -74,8 +74,8 @@ char *ferry_arena_text(ferry_arena *arena, ferry_view text);
 ferry_arena_mark ferry_arena_begin(const ferry_arena *arena);
 /* Releases every block handed out since `mark`. */
 void ferry_arena_end(ferry_arena *arena, ferry_arena_mark mark);
-/* Lets what is free behind the newest block, if `least` bytes or more, go back to the system; it stays reserved. */
-void ferry_arena_forget(ferry_arena *arena, size_t least);
+/* Lets what is free behind the newest block, if `min` bytes or more, go back to the system; it stays reserved. */
+void ferry_arena_forget(ferry_arena *arena, size_t min);
 /* Releases all memory; the arena can be used again. */
 void ferry_arena_destroy(ferry_arena *arena);
 

@@ -191,7 +191,7 @@ static void serve(void *argument)
     worker *self = argument;
     ferry_pool *pool = self->pool;
     uint64_t seen = 0;
-    (void)ferry_floats_begin(); /* a thread inherits the environment of its creator */
+    (void)ferry_fenv_begin(); /* a thread inherits the environment of its creator */
     ferry_mutex_lock(&pool->mutex);
     for (;;) {
         while (!pool->stop && pool->run == seen) ferry_condition_wait(&pool->wake, &pool->mutex);

@@ -84,25 +84,24 @@ int64_t ferry_process_id(void);
 
 /* The floating-point environment that results depend on: rounding to nearest, subnormal numbers, no traps. The host
  * program may have set another one. */
-typedef struct ferry_floats {
+typedef struct ferry_fenv {
     fenv_t host;
-} ferry_floats;
+} ferry_fenv;
 
 /* Sets this thread's environment to the default. Returns the environment before the call. */
-static inline ferry_floats ferry_floats_begin(void)
+static inline ferry_fenv ferry_fenv_begin(void)
 {
-    ferry_floats floats;
-    fegetenv(&floats.host);
+    ferry_fenv fenv;
+    fegetenv(&fenv.host);
     fesetenv(FE_DFL_ENV);
-    return floats;
+    return fenv;
 }
-/* Restores the environment of the host. Exceptions since ferry_floats_begin leave no flags. */
-static inline void ferry_floats_end(const ferry_floats *floats)
+/* Restores the environment of the host. Exceptions since ferry_fenv_begin leave no flags. */
+static inline void ferry_fenv_end(const ferry_fenv *fenv)
 {
-    fesetenv(&floats->host);
+    fesetenv(&fenv->host);
 }
 /* The default environment from here to the end of the block. */
-#define FERRY_FLOATS                                                                                                   \
-    const ferry_floats floats_ __attribute__((cleanup(ferry_floats_end), unused)) = ferry_floats_begin()
+#define FERRY_FENV const ferry_fenv fenv_ __attribute__((cleanup(ferry_fenv_end), unused)) = ferry_fenv_begin()
 
 #endif

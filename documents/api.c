@@ -6,7 +6,7 @@
 #include "formats.h"
 
 struct ferry_document_result {
-    ferry_string text;
+    ferry_buffer text;
     ferry_document_counts counts;
     ferry_document_note *notes; /* [note_count] */
     size_t note_count;
@@ -68,7 +68,7 @@ static ferry_status translate(const ferry_document_context *context, const ferry
     ferry_status status = ferry_document_read(&document, format, context, view, error);
     if (status == FERRY_OK) status = ferry_blocks_translate(&document, translator, options);
     if (status == FERRY_OK) status = ferry_document_write(&document, &result->text, error);
-    if (status == FERRY_OK) status = ferry_string_end(&result->text, error);
+    if (status == FERRY_OK) status = ferry_buffer_end(&result->text, error);
     if (status == FERRY_OK) {
         count(&result->counts, document.blocks, document.block_count);
         count(&result->counts, document.attributes, document.attribute_count);

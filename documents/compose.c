@@ -50,7 +50,7 @@ static ferry_status push_character(composer *m, uint32_t c)
     if (dropped) return FERRY_OK;
     if (blank) c = ' ';
     if (m->block->capitals) c = ferry_unicode_upper(c);
-    FERRY_TRY(ferry_string_append(&pieces->text, (ferry_view){bytes, ferry_utf8_put(c, bytes)}, m->error));
+    FERRY_TRY(ferry_buffer_append(&pieces->text, (ferry_view){bytes, ferry_utf8_put(c, bytes)}, m->error));
     const bool splits = ferry_is_ideograph(m->before) && ferry_is_ideograph(c);
     if (blank)
         m->blanks = at;
@@ -244,14 +244,14 @@ static ferry_status push_sentence(composer *m, size_t index, bool last)
                               .source = text_of(m, range->source_begin, range->source_end),
                               .begin = range->source_begin,
                               .marks = m->c->shown->marks};
-    ferry_string target = {0};
+    ferry_buffer target = {0};
     size_t outside;
     bool kept;
     find_marks(m, &s, &outside, &kept);
     if (outcome->status == FERRY_OK && (kept || ferry_result_token_count(lines, index, 0) == 0))
         return pass(m, range->source_end, outside); /* the model sees nothing of it */
     FERRY_TRY(pass(m, s.begin, s.first_mark));
-    ferry_status status = ferry_string_append(&target, (ferry_view){text.data, text.size}, m->error);
+    ferry_status status = ferry_buffer_append(&target, (ferry_view){text.data, text.size}, m->error);
     if (status == FERRY_OK && last) status = ferry_end_as(s.source, &target, m->error);
     s.target = (ferry_view){target.data != NULL ? target.data : "", target.size};
     const char *reason = why_not(outcome, s.target);

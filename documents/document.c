@@ -73,7 +73,7 @@ static ferry_status add_with_text(ferry_document *document, ferry_document_kind 
 {
     if (text.data == NULL) text = (ferry_view){document->source.data + begin, end - begin};
     ferry_document_item item = {.kind = kind, .begin = begin, .end = end, .text_begin = document->text.size};
-    FERRY_TRY(ferry_string_append(&document->text, text, document->error));
+    FERRY_TRY(ferry_buffer_append(&document->text, text, document->error));
     item.text_end = document->text.size;
     return add_item(document, &item);
 }
@@ -126,7 +126,7 @@ ferry_status ferry_document_wrap(ferry_document *document, size_t width, ferry_v
     ferry_document_block *block = open_block(document);
     block->width = width;
     block->line_end_begin = document->line_ends.size;
-    FERRY_TRY(ferry_string_append(&document->line_ends, line_end, document->error));
+    FERRY_TRY(ferry_buffer_append(&document->line_ends, line_end, document->error));
     block->line_end_end = document->line_ends.size;
     return FERRY_OK;
 }
@@ -355,8 +355,8 @@ ferry_status ferry_document_read(ferry_document *document, const ferry_document_
         document->context = *context;
         document->kept = (ferry_kept_rules){.reads = reads, .user = (void *)(uintptr_t)context->model};
     }
-    FERRY_TRY(ferry_string_reserve(&document->text, 1, error)); /* pointers to nothing are allowed, too */
-    FERRY_TRY(ferry_string_reserve(&document->written, 1, error));
+    FERRY_TRY(ferry_buffer_reserve(&document->text, 1, error)); /* pointers to nothing are allowed, too */
+    FERRY_TRY(ferry_buffer_reserve(&document->written, 1, error));
     if (source.size > 2 && memcmp(source.data, "\xEF\xBB\xBF", 3) == 0) {
         document->mark = (ferry_view){source.data, 3};
         document->source = (ferry_view){source.data + 3, source.size - 3};

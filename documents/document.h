@@ -19,7 +19,7 @@
 #ifndef FERRY_DOCUMENTS_DOCUMENT_H
 #define FERRY_DOCUMENTS_DOCUMENT_H
 
-#include "base/texts.h"
+#include "base/string_table.h"
 #include "engine/ferry.h"
 #include "glossary.h"
 #include "kept_text.h"
@@ -36,9 +36,9 @@ typedef struct ferry_document_format {
     ferry_status (*read)(ferry_document *document);
     /* Writes translated text that contains no blanks, with what the format must escape; at the beginning of a line, or
      * behind other text or an element. NULL: as it is. */
-    ferry_status (*write_text)(ferry_string *out, ferry_view text, bool begins_line, ferry_error *error);
+    ferry_status (*write_text)(ferry_buffer *out, ferry_view text, bool begins_line, ferry_error *error);
     /* The same for an attribute. */
-    ferry_status (*write_attribute)(ferry_string *out, ferry_view text, ferry_error *error);
+    ferry_status (*write_attribute)(ferry_buffer *out, ferry_view text, ferry_error *error);
     /* Whether a line that the framework breaks may begin with this text, as written. NULL: any may. */
     bool (*may_begin_line)(ferry_view text);
     bool fills; /* elements cannot be empty: one without words takes a neighbor */
@@ -46,7 +46,7 @@ typedef struct ferry_document_format {
      * read the format; if not, the block stays. NULL: they always do. Errors: MEMORY. */
     ferry_status (*check)(ferry_view before, ferry_view after, bool *same, ferry_error *error);
     /* Changes the document as it was written: `begin` is its first byte of *out. NULL: nothing. */
-    ferry_status (*finish)(const ferry_document *document, ferry_string *out, size_t begin, ferry_error *error);
+    ferry_status (*finish)(const ferry_document *document, ferry_buffer *out, size_t begin, ferry_error *error);
 } ferry_document_format;
 
 /* ---- what readers call ---- */
@@ -148,10 +148,10 @@ struct ferry_document {
     bool in_attribute;
     ferry_kept_rules kept; /* what else is kept in text: `formulas` is for readers to set */
     ferry_document_context context;
-    ferry_string text;
+    ferry_buffer text;
     ferry_view mark; /* the byte-order mark before `source`: no text of any format, it stays; empty: there is none */
-    ferry_string line_ends;
-    ferry_string written;
+    ferry_buffer line_ends;
+    ferry_buffer written;
     ferry_document_note *notes; /* [note_count], their lines not found yet */
     size_t note_count, note_capacity;
 };
@@ -187,7 +187,7 @@ ferry_status ferry_blocks_translate(ferry_document *document, ferry_translator *
                                     const ferry_document_options *options);
 
 /* Appends the document, with its blocks translated as far as they are. */
-ferry_status ferry_document_write(ferry_document *document, ferry_string *out, ferry_error *error);
+ferry_status ferry_document_write(ferry_document *document, ferry_buffer *out, ferry_error *error);
 void ferry_document_destroy(ferry_document *document);
 void ferry_document_notes_destroy(ferry_document_note *notes, size_t count);
 

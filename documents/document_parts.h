@@ -20,7 +20,7 @@ typedef struct ferry_document_piece {
 typedef struct ferry_document_pieces {
     ferry_document_piece *pieces; /* [count] */
     size_t count, capacity;
-    ferry_string text;
+    ferry_buffer text;
 } ferry_document_pieces;
 
 /* What is no text in any format: controls, and what ends lines. */

@@ -23,7 +23,7 @@ static ferry_status add_text(stage *s, size_t begin, size_t end, bool is_term)
     if (begin == end) return FERRY_OK;
     item.text_begin = document->text.size;
     FERRY_TRY(
-        ferry_string_append(&document->text, (ferry_view){s->pieces->text.data + begin, end - begin}, document->error));
+        ferry_buffer_append(&document->text, (ferry_view){s->pieces->text.data + begin, end - begin}, document->error));
     item.text_end = document->text.size;
     return add_item(s, &item);
 }

@@ -177,7 +177,7 @@ ferry_status ferry_blocks_translate(ferry_document *document, ferry_translator *
                                     const ferry_document_options *options)
 {
     work w = {.document = document};
-    ferry_status status = ferry_string_reserve(&w.composition.pieces.text, 1, document->error);
+    ferry_status status = ferry_buffer_reserve(&w.composition.pieces.text, 1, document->error);
     ferry_document_find_columns(document);
     /* First attributes, which belong to the bytes of elements. */
     if (status == FERRY_OK)

@@ -56,18 +56,18 @@ static size_t longest_line(const ferry_document *document, const ferry_document_
 }
 
 /* Appends bytes begin … end - 1 of the source, with the attributes in them translated. */
-static ferry_status copy_source(const ferry_document *document, size_t begin, size_t end, ferry_string *out,
+static ferry_status copy_source(const ferry_document *document, size_t begin, size_t end, ferry_buffer *out,
                                 ferry_error *error)
 {
     size_t i = ferry_document_find(document->attributes, document->attribute_count, begin), at = begin;
     for (; i < document->attribute_count && document->attributes[i].end <= end; i++) {
         const ferry_document_block *attribute = &document->attributes[i];
         if (!attribute->translated) continue;
-        FERRY_TRY(ferry_string_append(out, view_part(document->source, at, attribute->begin), error));
-        FERRY_TRY(ferry_string_append(out, ferry_block_written(document, attribute), error));
+        FERRY_TRY(ferry_buffer_append(out, view_part(document->source, at, attribute->begin), error));
+        FERRY_TRY(ferry_buffer_append(out, ferry_block_written(document, attribute), error));
         at = attribute->end;
     }
-    return ferry_string_append(out, view_part(document->source, at, end), error);
+    return ferry_buffer_append(out, view_part(document->source, at, end), error);
 }
 
 /* ---- a block ---- */
@@ -80,7 +80,7 @@ typedef struct layout {
     size_t column;
     const ferry_document_item *line_end; /* of the next line; NULL: it is block->line_end */
     size_t next_item;                    /* from which on others are found */
-    ferry_string word;
+    ferry_buffer word;
 } layout;
 
 /* Pieces first … after - 1 as they are in the document. */
@@ -102,7 +102,7 @@ static ferry_status write_word(layout *l, size_t first, size_t after, bool begin
         else if (format->write_text != NULL)
             FERRY_TRY(format->write_text(&l->word, text, begins_line && i == first, error));
         else
-            FERRY_TRY(ferry_string_append(&l->word, text, error));
+            FERRY_TRY(ferry_buffer_append(&l->word, text, error));
     }
     return FERRY_OK;
 }
@@ -123,7 +123,7 @@ static void find_break(layout *l)
 static ferry_status append(layout *l, ferry_view bytes)
 {
     l->column = advance(l->column, bytes);
-    return ferry_string_append(&l->document->written, bytes, l->document->error);
+    return ferry_buffer_append(&l->document->written, bytes, l->document->error);
 }
 
 static ferry_status end_line(layout *l, ferry_view blanks)
@@ -210,14 +210,14 @@ static bool is_translated(const ferry_document *document, size_t begin, size_t e
 
 /* Appends bytes begin … end - 1 with blocks translated: those that an edit has, or the others. */
 static ferry_status copy_translated(const ferry_document *document, size_t begin, size_t end, bool elsewhere,
-                                    ferry_string *out, ferry_error *error)
+                                    ferry_buffer *out, ferry_error *error)
 {
     size_t i = ferry_document_find(document->blocks, document->block_count, begin), at = begin;
     for (; i < document->block_count && document->blocks[i].end <= end; i++) {
         const ferry_document_block *block = &document->blocks[i];
         if (!block->translated || block->elsewhere != elsewhere) continue;
         FERRY_TRY(copy_source(document, at, block->begin, out, error));
-        FERRY_TRY(ferry_string_append(out, ferry_block_written(document, block), error));
+        FERRY_TRY(ferry_buffer_append(out, ferry_block_written(document, block), error));
         at = block->end;
     }
     return copy_source(document, at, end, out, error);
@@ -230,10 +230,10 @@ static int compare_edits(const void *a, const void *b)
     return first->end < second->end ? -1 : first->end > second->end;
 }
 
-ferry_status ferry_document_write(ferry_document *document, ferry_string *out, ferry_error *error)
+ferry_status ferry_document_write(ferry_document *document, ferry_buffer *out, ferry_error *error)
 {
     size_t at = 0;
-    FERRY_TRY(ferry_string_append(out, document->mark, error));
+    FERRY_TRY(ferry_buffer_append(out, document->mark, error));
     const size_t begin = out->size;
     if (document->edit_count > 1) qsort(document->edits, document->edit_count, sizeof *document->edits, compare_edits);
     for (size_t i = 0; i < document->edit_count; i++) {
@@ -241,7 +241,7 @@ ferry_status ferry_document_write(ferry_document *document, ferry_string *out, f
         if (edit->begin < at) continue; /* of these bytes, there was another one */
         if (!is_translated(document, edit->if_begin, edit->if_end)) continue;
         FERRY_TRY(copy_translated(document, at, edit->begin, false, out, error));
-        FERRY_TRY(ferry_string_append(out, edit->before, error));
+        FERRY_TRY(ferry_buffer_append(out, edit->before, error));
         FERRY_TRY(copy_translated(document, edit->copy_begin, edit->copy_end, true, out, error));
         at = edit->end;
     }

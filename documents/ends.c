@@ -19,7 +19,7 @@ static size_t find_end(ferry_view text, ferry_character *kind)
     return end;
 }
 
-ferry_status ferry_end_as(ferry_view source, ferry_string *target, ferry_error *error)
+ferry_status ferry_end_as(ferry_view source, ferry_buffer *target, ferry_error *error)
 {
     ferry_character before, other;
     source = ferry_utf8_trim(source);
@@ -39,5 +39,5 @@ ferry_status ferry_end_as(ferry_view source, ferry_string *target, ferry_error *
                          ferry_view_contains(end, ":") || ferry_view_contains(end, "：");
     if (!special && to < trimmed) return FERRY_OK;
     target->size = to;
-    return ferry_string_append(target, end, error);
+    return ferry_buffer_append(target, end, error);
 }

@@ -163,17 +163,17 @@ static bool is_in_capitals(ferry_view text)
     return upper > 1;
 }
 
-ferry_status ferry_glossary_write(const ferry_glossary_term *term, ferry_view found, ferry_string *out,
+ferry_status ferry_glossary_write(const ferry_glossary_term *term, ferry_view found, ferry_buffer *out,
                                   ferry_error *error)
 {
-    if (term->target.size == 0) return ferry_string_append(out, found, error);
-    if (!is_in_capitals(found) || is_in_capitals(term->source)) return ferry_string_append(out, term->target, error);
+    if (term->target.size == 0) return ferry_buffer_append(out, found, error);
+    if (!is_in_capitals(found) || is_in_capitals(term->source)) return ferry_buffer_append(out, term->target, error);
     for (size_t at = 0; at < term->target.size;) {
         uint32_t c;
         char bytes[4];
         ferry_utf8_next(term->target, &at, &c);
         const ferry_view upper = {bytes, ferry_utf8_put(ferry_unicode_upper(c), bytes)};
-        FERRY_TRY(ferry_string_append(out, upper, error));
+        FERRY_TRY(ferry_buffer_append(out, upper, error));
     }
     return FERRY_OK;
 }

@@ -2,7 +2,7 @@
 #ifndef FERRY_DOCUMENTS_GLOSSARY_H
 #define FERRY_DOCUMENTS_GLOSSARY_H
 
-#include "base/texts.h"
+#include "base/string_table.h"
 #include "ferry_documents.h"
 
 enum { FERRY_MOST_TERM = 256 }; /* bytes of a source: so that time is linear */
@@ -40,7 +40,7 @@ const ferry_glossary_term *ferry_glossary_complete(const ferry_glossary *glossar
 const ferry_glossary_term *ferry_glossary_find(const ferry_glossary *glossary, ferry_view text);
 /* Appends what stands in the place of what was found: the target, in capitals if the text has nothing but capitals
  * where the source has not; without a target, the text. Errors: MEMORY. */
-ferry_status ferry_glossary_write(const ferry_glossary_term *term, ferry_view found, ferry_string *out,
+ferry_status ferry_glossary_write(const ferry_glossary_term *term, ferry_view found, ferry_buffer *out,
                                   ferry_error *error);
 
 #endif

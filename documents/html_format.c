@@ -327,33 +327,33 @@ static ferry_status read_html(ferry_document *document)
                       (int)(name.size < 40 ? name.size : 40), name.data, advice);
 }
 
-static ferry_status write_escaped(ferry_string *out, ferry_view text, const char *characters, ferry_error *error)
+static ferry_status write_escaped(ferry_buffer *out, ferry_view text, const char *characters, ferry_error *error)
 {
     for (size_t at = 0; at < text.size; at++) {
         const char c = text.data[at];
         const char *name = c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '"' ? "&quot;" : "&#39;";
         const bool escaped = is_one_of(c, characters);
-        FERRY_TRY(ferry_string_append(out, escaped ? ferry_text_view(name) : view_part(text, at, at + 1), error));
+        FERRY_TRY(ferry_buffer_append(out, escaped ? ferry_text_view(name) : view_part(text, at, at + 1), error));
     }
     return FERRY_OK;
 }
 
-ferry_status ferry_html_write_text(ferry_string *out, ferry_view text, bool begins_line, ferry_error *error)
+ferry_status ferry_html_write_text(ferry_buffer *out, ferry_view text, bool begins_line, ferry_error *error)
 {
     (void)begins_line;
     return write_escaped(out, text, "&<>", error);
 }
 
-static ferry_status write_attribute(ferry_string *out, ferry_view text, ferry_error *error)
+static ferry_status write_attribute(ferry_buffer *out, ferry_view text, ferry_error *error)
 {
     return write_escaped(out, text, "&<>\"'", error);
 }
 
-static ferry_status finish(const ferry_document *document, ferry_string *out, size_t begin, ferry_error *error)
+static ferry_status finish(const ferry_document *document, ferry_buffer *out, size_t begin, ferry_error *error)
 {
     const ferry_view name = declared(document->source);
     if (is_utf8(name) || (name.size == 0 && !is_page(document->source)) || !is_ascii(document->source)) return FERRY_OK;
-    ferry_string numbered = {0};
+    ferry_buffer numbered = {0};
     const ferry_view text = {out->data + begin, out->size - begin};
     ferry_status status = FERRY_OK;
     for (size_t at = 0, from = 0; at < text.size && status == FERRY_OK; from = at) {
@@ -362,10 +362,10 @@ static ferry_status finish(const ferry_document *document, ferry_string *out, si
         if (!ferry_utf8_next(text, &at, &c)) c = 0xFFFD;
         ferry_view bytes = {text.data + from, at - from};
         if (c >= 0x80) bytes = (ferry_view){number, (size_t)snprintf(number, sizeof number, "&#%u;", (unsigned)c)};
-        status = ferry_string_append(&numbered, bytes, error);
+        status = ferry_buffer_append(&numbered, bytes, error);
     }
     out->size = begin;
-    if (status == FERRY_OK) status = ferry_string_append(out, (ferry_view){numbered.data, numbered.size}, error);
+    if (status == FERRY_OK) status = ferry_buffer_append(out, (ferry_view){numbered.data, numbered.size}, error);
     free(numbered.data);
     return status;
 }

@@ -328,9 +328,9 @@ static ferry_status read(ferry_document *document)
  */
 static ferry_status find_structure(const char *before, ferry_view block, uint64_t *structure, ferry_error *error)
 {
-    ferry_string line = {0};
-    ferry_status status = ferry_string_append(&line, ferry_text_view(before), error);
-    if (status == FERRY_OK) status = ferry_string_append(&line, block, error);
+    ferry_buffer line = {0};
+    ferry_status status = ferry_buffer_append(&line, ferry_text_view(before), error);
+    if (status == FERRY_OK) status = ferry_buffer_append(&line, block, error);
     bool begins = false; /* a line */
     for (size_t at = 0; at < line.size; at++) {
         begins = is_line_end(line.data[at]) || (begins && is_one_of(line.data[at], " \t>"));
@@ -360,7 +360,7 @@ static ferry_status check(ferry_view before, ferry_view after, bool *same, ferry
 
 /* ---- the format ---- */
 
-static ferry_status write_attribute(ferry_string *out, ferry_view text, ferry_error *error)
+static ferry_status write_attribute(ferry_buffer *out, ferry_view text, ferry_error *error)
 {
     return ferry_md_write_text(out, text, false, error);
 }

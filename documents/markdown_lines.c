@@ -27,7 +27,7 @@ typedef struct line {
 typedef struct scanner {
     ferry_md_reader *reader;
     ferry_view source;
-    ferry_string *out; /* the reader's text */
+    ferry_buffer *out; /* the reader's text */
     line line;
     size_t moved; /* the line's bytes are so many bytes further in `out` than in the source */
     size_t run;   /* where in `out` text begins that may have something to be marked in it */
@@ -340,7 +340,7 @@ static ferry_status insert(scanner *s, ferry_view text)
     s->moved += text.size;
     const ferry_md_insert added = {s->out->size, s->out->size + text.size, s->moved};
     FERRY_TRY(ferry_array_append(&r->inserts, &r->insert_count, &r->insert_capacity, &added, sizeof added, r->error));
-    return ferry_string_append(s->out, text, r->error);
+    return ferry_buffer_append(s->out, text, r->error);
 }
 
 /* Appends the line, the rule of a table with three dashes in each cell. */
@@ -350,7 +350,7 @@ static ferry_status append_line(scanner *s)
     const ferry_view text = {s->source.data, s->line.next};
     for (size_t at = s->line.begin, after; at < text.size; at = after) {
         after = is_rule ? skip_same(text, at) : text.size;
-        FERRY_TRY(ferry_string_append(s->out, view_part(text, at, after), s->reader->error));
+        FERRY_TRY(ferry_buffer_append(s->out, view_part(text, at, after), s->reader->error));
         if (is_rule && text.data[at] == '-') FERRY_TRY(insert(s, ferry_text_view("--")));
     }
     return FERRY_OK;
@@ -413,9 +413,9 @@ ferry_status ferry_md_prepare(ferry_md_reader *r)
 {
     scanner s = {.reader = r, .source = r->source, .out = &r->text, .rule = SIZE_MAX, .lines = 1};
     s.run = r->least = skip_front_matter(r->source);
-    FERRY_TRY(ferry_string_append(&r->text, view_part(r->source, 0, r->least), r->error));
+    FERRY_TRY(ferry_buffer_append(&r->text, view_part(r->source, 0, r->least), r->error));
     FERRY_TRY(append_lines(&s));
-    return ferry_string_end(&r->text, r->error);
+    return ferry_buffer_end(&r->text, r->error);
 }
 
 size_t ferry_md_origin(ferry_md_reader *r, size_t at)

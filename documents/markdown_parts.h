@@ -47,7 +47,7 @@ typedef struct ferry_md_reader {
     ferry_document *document; /* NULL: only the structure is looked at */
     ferry_view source;
     ferry_error *error;
-    ferry_string text;        /* the source as md4c reads it */
+    ferry_buffer text;        /* the source as md4c reads it */
     ferry_md_insert *inserts; /* [insert_count]; last_insert: how many are before the place that was looked for last */
     size_t insert_count, insert_capacity, last_insert;
     ferry_md_event *events; /* [event_count] of the block that is open, an MD_BLOCKTYPE */
@@ -74,7 +74,7 @@ size_t ferry_md_origin(ferry_md_reader *reader, size_t at);
 ferry_status ferry_md_place(ferry_md_reader *reader);
 
 /* See ferry_document_format. */
-ferry_status ferry_md_write_text(ferry_string *out, ferry_view text, bool begins_line, ferry_error *error);
+ferry_status ferry_md_write_text(ferry_buffer *out, ferry_view text, bool begins_line, ferry_error *error);
 bool ferry_md_may_begin_line(ferry_view text);
 
 #endif

@@ -36,7 +36,7 @@ static bool is_markup(ferry_view text, size_t at)
     }
 }
 
-ferry_status ferry_md_write_text(ferry_string *out, ferry_view text, bool begins_line, ferry_error *error)
+ferry_status ferry_md_write_text(ferry_buffer *out, ferry_view text, bool begins_line, ferry_error *error)
 {
     const size_t escaped = begins_line && text.size > 0 ? escaped_at_begin(text) : text.size;
     const bool ends_heading = repeats(text, "#");
@@ -44,9 +44,9 @@ ferry_status ferry_md_write_text(ferry_string *out, ferry_view text, bool begins
         /* Before the end of a table's cell, "\\" would not do. */
         const bool is_last = text.data[at] == '\\' && at + 1 == text.size;
         if (!is_last && (at == escaped || ends_heading || is_markup(text, at)))
-            FERRY_TRY(ferry_string_append(out, (ferry_view){"\\", 1}, error));
+            FERRY_TRY(ferry_buffer_append(out, (ferry_view){"\\", 1}, error));
         FERRY_TRY(
-            ferry_string_append(out, is_last ? ferry_text_view("&#92;") : (ferry_view){text.data + at, 1}, error));
+            ferry_buffer_append(out, is_last ? ferry_text_view("&#92;") : (ferry_view){text.data + at, 1}, error));
     }
     return FERRY_OK;
 }

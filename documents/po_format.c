@@ -68,7 +68,7 @@ static bool is_accelerator(ferry_view text, size_t at)
  * see it, and a translation has none. */
 static void hide_accelerator(ferry_quoted_text *string)
 {
-    ferry_string *bytes = &string->bytes;
+    ferry_buffer *bytes = &string->bytes;
     const ferry_view text = {bytes->data, bytes->size};
     const size_t at = find_one_of(text, 0, "_&");
     if (text.size > MOST_LABEL || find_one_of(text, 0, "\n") < text.size ||

@@ -32,7 +32,7 @@ static ferry_status push(ferry_quoted_text *text, size_t begin, size_t end, ferr
     if (grown == NULL) return ferry_fail_memory(error, "a document", count, sizeof *grown);
     text->places = grown;
     for (size_t i = first; i < count; i++) grown[i] = (ferry_quoted_place){i == first ? begin : end, end};
-    return ferry_string_append(&text->bytes, bytes, error);
+    return ferry_buffer_append(&text->bytes, bytes, error);
 }
 
 /* The number whose digits, `most` at most, begin at byte *at, which moves past them. */
@@ -321,12 +321,12 @@ ferry_status ferry_quoted_add_blocks(ferry_document *document, const ferry_quote
 
 /* ---- what is written ---- */
 
-ferry_status ferry_quoted_write(ferry_string *out, ferry_view text, bool begins_line, ferry_error *error)
+ferry_status ferry_quoted_write(ferry_buffer *out, ferry_view text, bool begins_line, ferry_error *error)
 {
     (void)begins_line;
     for (size_t at = 0; at < text.size; at++) {
-        if (is_one_of(text.data[at], "\"\\")) FERRY_TRY(ferry_string_append(out, (ferry_view){"\\", 1}, error));
-        FERRY_TRY(ferry_string_append(out, view_part(text, at, at + 1), error));
+        if (is_one_of(text.data[at], "\"\\")) FERRY_TRY(ferry_buffer_append(out, (ferry_view){"\\", 1}, error));
+        FERRY_TRY(ferry_buffer_append(out, view_part(text, at, at + 1), error));
     }
     return FERRY_OK;
 }

@@ -10,7 +10,7 @@ typedef struct ferry_quoted_place {
 
 /* A decoded string. Grows with its use. */
 typedef struct ferry_quoted_text {
-    ferry_string bytes;
+    ferry_buffer bytes;
     ferry_quoted_place *places; /* [bytes.size]; what is between two of them in the source is no text */
     size_t capacity;
 } ferry_quoted_text;
@@ -26,7 +26,7 @@ ferry_status ferry_quoted_decode(ferry_view source, size_t *at, bool json, ferry
 ferry_status ferry_quoted_add_blocks(ferry_document *document, const ferry_quoted_text *text, ferry_view line_end);
 
 /* For formats' write_text: with backslashes. */
-ferry_status ferry_quoted_write(ferry_string *out, ferry_view text, bool begins_line, ferry_error *error);
+ferry_status ferry_quoted_write(ferry_buffer *out, ferry_view text, bool begins_line, ferry_error *error);
 /* For formats' check: a translation has no more of what may begin a placeholder or a tag than its source, as many '%'
  * if that has placeholders with it, and placeholders without numbers or names in their order. */
 ferry_status ferry_quoted_check(ferry_view before, ferry_view after, bool json, bool *same, ferry_error *error);

@@ -35,7 +35,7 @@ typedef struct builder {
 
 static ferry_status append(builder *b, const char *data, size_t size)
 {
-    return ferry_string_append(&b->shown->text, (ferry_view){data, size}, b->error);
+    return ferry_buffer_append(&b->shown->text, (ferry_view){data, size}, b->error);
 }
 
 static bool ends_in_word(const builder *b)
@@ -48,7 +48,7 @@ static bool ends_in_word(const builder *b)
 
 static ferry_status add_blank(builder *b)
 {
-    const ferry_string *text = &b->shown->text;
+    const ferry_buffer *text = &b->shown->text;
     ferry_shown *shown = b->shown;
     ferry_mark *last = shown->mark_count > b->made.first_mark ? &shown->marks[shown->mark_count - 1] : NULL;
     const char before = text->size > b->made.begin ? text->data[text->size - 1] : ' ';
@@ -201,7 +201,7 @@ static bool are_of_word(uint32_t before, uint32_t c)
 /* Whether a term of the glossary may begin at a place: there is one, and the place is not within a word. */
 static bool may_begin_term(const builder *b, text_place at)
 {
-    const ferry_string *text = &b->shown->text;
+    const ferry_buffer *text = &b->shown->text;
     size_t last = text->size;
     uint32_t c, before = ' ';
     if (b->document->context.glossary == NULL || !read_character(b, &at, &c)) return false;

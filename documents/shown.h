@@ -14,8 +14,8 @@ typedef struct ferry_shown_block {
 } ferry_shown_block;
 
 typedef struct ferry_shown {
-    ferry_string text;  /* valid UTF-8 */
-    ferry_string forms; /* what is written in the place of terms of the glossary */
+    ferry_buffer text;  /* valid UTF-8 */
+    ferry_buffer forms; /* what is written in the place of terms of the glossary */
     ferry_mark *marks;
     ferry_shown_block *blocks;
     size_t mark_count, mark_capacity, block_count, block_capacity;

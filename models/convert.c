@@ -135,11 +135,10 @@ ferry_status ferry_import(const char *source_path, const char *output, const fer
     if (status == FERRY_OK && options->pair == NULL && plan.file == NULL)
         status = ferry_import_guess_pair(&plan, error);
     if (status == FERRY_OK && options->pair == NULL && plan.guessed[0] != NULL && options->noted != NULL)
-        options->noted(
-            options->user,
-            ferry_name_format("translates from '%s' into '%s', as its name says; the option pair overrides it",
-                              plan.guessed[0], plan.guessed[1])
-                .text);
+        options->noted(options->user,
+                       ferry_format("translates from '%s' into '%s', as its name says; the option pair overrides it",
+                                    plan.guessed[0], plan.guessed[1])
+                           .text);
     if (status == FERRY_OK) status = read_license(&plan, error);
     status = ferry_source_check(source, NULL, status, error);
     if (status == FERRY_OK)

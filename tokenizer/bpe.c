@@ -31,8 +31,8 @@ typedef struct merge {
 struct ferry_bpe {
     ferry_bpe_config config;
     const struct rules *rules;
-    ferry_texts *parts; /* [3 · merge_count] left, right and merged text of each merge; NULL: released */
-    char *joined;       /* the bytes of `parts` */
+    ferry_string_table *parts; /* [3 · merge_count] left, right and merged text of each merge; NULL: released */
+    char *joined;              /* the bytes of `parts` */
     /* Text → symbol. FERRY_TOKENIZER_BPE: the vocabulary. Otherwise `own`, where a symbol is the index of its first
      * occurrence in `parts`. */
     ferry_vocabulary own;
@@ -49,7 +49,7 @@ static ferry_status fail_merge(const ferry_bpe_config *config, const char *name,
                                ferry_error *error)
 {
     return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: merge %zu: %s, found '%s'", name, index + 1, expected,
-                      ferry_printable_view(ferry_texts_at(config->merges, index)).text);
+                      ferry_printable_view(ferry_string_table_at(config->merges, index)).text);
 }
 
 /* Sets bpe->parts. bpe->joined has room for their bytes. */
@@ -58,7 +58,7 @@ static ferry_status split_merges(ferry_bpe *bpe, const char *name, ferry_error *
     const ferry_bpe_config *config = &bpe->config;
     size_t end = 0;
     for (size_t i = 0; i < config->merge_count; i++) {
-        const ferry_view text = ferry_texts_at(config->merges, i);
+        const ferry_view text = ferry_string_table_at(config->merges, i);
         const char *blank = text.size > 0 ? memchr(text.data, ' ', text.size) : NULL;
         const size_t left = blank != NULL ? (size_t)(blank - text.data) : 0, right = text.size - left - (left > 0);
         if (left == 0 || right == 0 || memchr(blank + 1, ' ', right) != NULL)
@@ -67,10 +67,10 @@ static ferry_status split_merges(ferry_bpe *bpe, const char *name, ferry_error *
         memcpy(out, text.data, left);
         memcpy(out + left, blank + 1, right);
         memcpy(out + left + right, out, left + right);
-        ferry_texts_set_end(bpe->parts, 3 * i, end + left);
-        ferry_texts_set_end(bpe->parts, 3 * i + 1, end + left + right);
+        ferry_string_table_set_end(bpe->parts, 3 * i, end + left);
+        ferry_string_table_set_end(bpe->parts, 3 * i + 1, end + left + right);
         end += 2 * (left + right);
-        ferry_texts_set_end(bpe->parts, 3 * i + 2, end);
+        ferry_string_table_set_end(bpe->parts, 3 * i + 2, end);
     }
     return FERRY_OK;
 }
@@ -83,12 +83,12 @@ static ferry_status read_merges(ferry_bpe *bpe, const char *name, ferry_error *e
     if (count > FERRY_BPE_MAX_MERGES)
         return ferry_fail(error, FERRY_ERROR_LIMIT, "%s: expected at most %d merges, found %zu", name,
                           (int)FERRY_BPE_MAX_MERGES, count);
-    for (size_t i = 0; i < count; i++) bytes += ferry_texts_at(config->merges, i).size;
+    for (size_t i = 0; i < count; i++) bytes += ferry_string_table_at(config->merges, i).size;
     if (bytes > UINT32_MAX / 2)
         return ferry_fail(error, FERRY_ERROR_LIMIT, "%s: expected merges of less than 2^31 bytes together, found %zu",
                           name, bytes);
     bpe->joined = malloc(2 * bytes + 1);
-    bpe->parts = bpe->joined != NULL ? ferry_texts_create(bpe->joined, 0, 3 * count) : NULL;
+    bpe->parts = bpe->joined != NULL ? ferry_string_table_create(bpe->joined, 0, 3 * count) : NULL;
     if (bpe->parts == NULL) return ferry_fail_memory(error, "merges", 2 * bytes, 1);
     FERRY_TRY(split_merges(bpe, name, error));
     bpe->symbols = config->vocabulary;
@@ -121,7 +121,7 @@ static ferry_status rank_merges(ferry_bpe *bpe, const char *name, ferry_error *e
     for (size_t i = 0; i < count; i++) {
         int32_t found[3];
         for (size_t part = 0; part < 3; part++) {
-            found[part] = ferry_vocabulary_find(bpe->symbols, ferry_texts_at(bpe->parts, 3 * i + part));
+            found[part] = ferry_vocabulary_find(bpe->symbols, ferry_string_table_at(bpe->parts, 3 * i + part));
             if (found[part] < 0)
                 return fail_merge(&bpe->config, name, i, "expected two pieces that together are a piece", error);
         }
@@ -136,7 +136,7 @@ static ferry_status find_bytes(ferry_bpe *bpe, const char *name, ferry_error *er
 {
     int found = 0;
     for (unsigned byte = 0; byte < 256; byte++) {
-        const ferry_name piece = ferry_name_format("<0x%02X>", byte);
+        const ferry_short_text piece = ferry_format("<0x%02X>", byte);
         bpe->bytes[byte] = bpe->config.byte_fallback
                                ? ferry_vocabulary_find(bpe->config.vocabulary, ferry_text_view(piece.text))
                                : NO_SYMBOL;
@@ -265,11 +265,11 @@ static void add(ferry_bpe_scratch *scratch, int32_t symbol, size_t begin)
 static ferry_status find_joined(const ferry_vocabulary *vocabulary, ferry_view text, ferry_view end,
                                 ferry_bpe_scratch *scratch, int32_t *found, ferry_error *error)
 {
-    ferry_string *piece = &scratch->piece;
+    ferry_buffer *piece = &scratch->piece;
     if (end.size > 0) {
         piece->size = 0;
-        FERRY_TRY(ferry_string_append(piece, text, error));
-        FERRY_TRY(ferry_string_append(piece, end, error));
+        FERRY_TRY(ferry_buffer_append(piece, text, error));
+        FERRY_TRY(ferry_buffer_append(piece, end, error));
         text = (ferry_view){piece->data, piece->size};
     }
     *found = ferry_vocabulary_find(vocabulary, text);

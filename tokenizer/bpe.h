@@ -6,13 +6,13 @@
 #ifndef FERRY_TOKENIZER_BPE_H
 #define FERRY_TOKENIZER_BPE_H
 
-#include "base/texts.h"
+#include "base/string_table.h"
 #include "pieces.h"
 #include "tokenizer_config.h"
 
 typedef struct ferry_bpe_config {
-    ferry_tokenizer_kind kind; /* from FERRY_TOKENIZER_BPE on */
-    const ferry_texts *merges; /* [merge_count] "left right", the best first; no blank within left or right */
+    ferry_tokenizer_kind kind;        /* from FERRY_TOKENIZER_BPE on */
+    const ferry_string_table *merges; /* [merge_count] "left right", the best first; no blank within left or right */
     size_t merge_count;
     const ferry_vocabulary *vocabulary; /* ids of the segments; it may have other pieces */
     int32_t unknown;                    /* the id of characters and segments that the vocabulary lacks */
@@ -43,7 +43,7 @@ typedef struct ferry_bpe_scratch {
     size_t queue_count, queue_capacity;
     uint32_t *batch;
     size_t batch_capacity;
-    ferry_string piece;
+    ferry_buffer piece;
 } ferry_bpe_scratch;
 
 /* Allowed on a zeroed object. */

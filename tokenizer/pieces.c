@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/texts.h"
+#include "base/string_table.h"
 #include "base/utf8.h"
 
 /* ---- vocabulary ---- */
@@ -21,12 +21,12 @@ static uint32_t *find_slot(const ferry_vocabulary *vocabulary, ferry_view piece,
         uint32_t *slot = &vocabulary->slots[at];
         if (*slot == 0) return slot;
         if ((*slot & ~id_mask) == *mark &&
-            ferry_view_equal(ferry_texts_at(vocabulary->pieces, (*slot & id_mask) - 1), piece))
+            ferry_view_equal(ferry_string_table_at(vocabulary->pieces, (*slot & id_mask) - 1), piece))
             return slot;
     }
 }
 
-ferry_status ferry_vocabulary_create(const ferry_texts *pieces, int32_t count, ferry_vocabulary *vocabulary,
+ferry_status ferry_vocabulary_create(const ferry_string_table *pieces, int32_t count, ferry_vocabulary *vocabulary,
                                      ferry_error *error)
 {
     const size_t capacity = (size_t)count + (size_t)count / 4 + 1; /* load factor 4/5 */
@@ -37,7 +37,7 @@ ferry_status ferry_vocabulary_create(const ferry_texts *pieces, int32_t count, f
     if (slots == NULL) return ferry_fail_memory(error, "the vocabulary", capacity, sizeof *slots);
     *vocabulary = (ferry_vocabulary){pieces, count, slots, capacity, id_mask, ferry_hash_key_create()};
     for (int32_t id = 0; id < count; id++) {
-        uint32_t *slot = find_slot(vocabulary, ferry_texts_at(pieces, (size_t)id), &mark);
+        uint32_t *slot = find_slot(vocabulary, ferry_string_table_at(pieces, (size_t)id), &mark);
         if (*slot == 0) *slot = mark | ((uint32_t)id + 1);
     }
     return FERRY_OK;
@@ -171,7 +171,7 @@ static ferry_status list_pieces(const ferry_unigram_config *config, ferry_byte_e
 {
     for (int32_t id = 0; id < config->count; id++) {
         if (isnan(config->scores[id])) continue;
-        const ferry_view piece = ferry_texts_at(config->pieces, (size_t)id);
+        const ferry_view piece = ferry_string_table_at(config->pieces, (size_t)id);
         if (piece.size > FERRY_UNIGRAM_MAX_PIECE)
             return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "piece %d: expected at most %d bytes, found %zu", (int)id,
                               (int)FERRY_UNIGRAM_MAX_PIECE, piece.size);
@@ -195,7 +195,7 @@ ferry_status ferry_unigram_create(const ferry_unigram_config *config, ferry_unig
         if (config->scores[id] < min) min = config->scores[id];
     unigram->unknown_score = min - UNKNOWN_PENALTY;
     for (unsigned byte = 0; byte < 256; byte++) {
-        const ferry_name name = ferry_name_format("<0x%02X>", byte);
+        const ferry_short_text name = ferry_format("<0x%02X>", byte);
         unigram->bytes[byte] = config->byte_fallback ? find_text(&unigram->trie, ferry_text_view(name.text)) : -1;
     }
     return FERRY_OK;

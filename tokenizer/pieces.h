@@ -7,7 +7,7 @@
 #include "base/bytes.h"
 #include "base/status.h"
 
-typedef struct ferry_texts ferry_texts;
+typedef struct ferry_string_table ferry_string_table;
 
 /* "▁", which stands for a blank in the pieces of SentencePiece and `tokenizers`. */
 #define FERRY_PIECE_BLANK "\u2581"
@@ -17,7 +17,7 @@ typedef struct ferry_texts ferry_texts;
 /* A slot holds an id + 1 in the bits of id_mask, and in the other bits a part of the hash of its piece, which spares
  * most comparisons of different pieces. 0: the slot is free. */
 typedef struct ferry_vocabulary {
-    const ferry_texts *pieces; /* [count], by id */
+    const ferry_string_table *pieces; /* [count], by id */
     int32_t count;
     uint32_t *slots; /* [capacity], open addressing; at least one is free */
     size_t capacity;
@@ -27,7 +27,7 @@ typedef struct ferry_vocabulary {
 
 /* `pieces` [count], count ≥ 0, and their bytes belong to the caller and must outlive the vocabulary. Pieces may be
  * empty, contain NUL bytes and occur twice. Errors: MEMORY; *vocabulary is then zeroed. */
-ferry_status ferry_vocabulary_create(const ferry_texts *pieces, int32_t count, ferry_vocabulary *vocabulary,
+ferry_status ferry_vocabulary_create(const ferry_string_table *pieces, int32_t count, ferry_vocabulary *vocabulary,
                                      ferry_error *error);
 /* Allowed on a zeroed object. */
 void ferry_vocabulary_destroy(ferry_vocabulary *vocabulary);
@@ -77,8 +77,8 @@ typedef ferry_status (*ferry_piece_sink)(void *user, size_t begin, size_t end, i
 enum { FERRY_UNIGRAM_MAX_PIECE = 512 };
 
 typedef struct ferry_unigram_config {
-    const ferry_texts *pieces; /* [count] by the model's id */
-    const double *scores;      /* [count]; NaN: the segmenter ignores the piece */
+    const ferry_string_table *pieces; /* [count] by the model's id */
+    const double *scores;             /* [count]; NaN: the segmenter ignores the piece */
     int32_t count;
     int32_t unknown;    /* the id of characters without a piece */
     bool byte_fallback; /* the bytes of unknown text become pieces <0x00> … <0xFF>, if all of its bytes have one */

@@ -237,7 +237,7 @@ ferry_status ferry_segmenter_append(const ferry_segmenter *segmenter, const ferr
                                     ferry_ids *ids, ferry_ranges *ranges, ferry_error *error)
 {
     encoding into = {.segmenter = segmenter, .ids = ids, .ranges = ranges, .original = text, .error = error};
-    ferry_string clean = {0};
+    ferry_buffer clean = {0};
     size_t *offsets = NULL, **const wanted = ranges != NULL ? &offsets : NULL;
     ferry_status status = FERRY_OK;
     if (moses != NULL)

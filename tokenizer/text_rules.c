@@ -348,17 +348,17 @@ ferry_status ferry_text_rules_apply(const ferry_text_rules *rules, ferry_view te
 }
 
 typedef struct normalization {
-    ferry_string *normal;
+    ferry_buffer *normal;
     ferry_error *error;
 } normalization;
 
 static ferry_status append_word(void *user, const ferry_rule_word *word)
 {
     const normalization *to = user;
-    return ferry_string_append(to->normal, word->text, to->error);
+    return ferry_buffer_append(to->normal, word->text, to->error);
 }
 
-ferry_status ferry_text_rules_normalize(const ferry_text_rules *rules, ferry_view text, ferry_string *normal,
+ferry_status ferry_text_rules_normalize(const ferry_text_rules *rules, ferry_view text, ferry_buffer *normal,
                                         ferry_error *error)
 {
     normalization to = {normal, error};
@@ -402,7 +402,7 @@ static ferry_status read_steps(ferry_text_rules *rules, const ferry_text_rules_c
             return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "tokenizer: expected at most %d steps, found more",
                               (int)FERRY_RULES_MAX_STEPS);
         step *made = &rules->steps[rules->step_count++];
-        const ferry_view name = ferry_texts_at(config->steps, at++);
+        const ferry_view name = ferry_string_table_at(config->steps, at++);
         for (made->kind = 0; made->kind < STEP_KINDS; made->kind++)
             if (ferry_view_is(name, kinds[made->kind].name)) break;
         if (made->kind == STEP_KINDS)
@@ -412,7 +412,7 @@ static ferry_status read_steps(ferry_text_rules *rules, const ferry_text_rules_c
         if (config->step_count - at < count)
             return ferry_fail(error, FERRY_ERROR_FORMAT, "tokenizer's step '%s': expected %zu arguments, found %zu",
                               kinds[made->kind].name, count, config->step_count - at);
-        for (size_t i = 0; i < count; i++) made->arguments[i] = ferry_texts_at(config->steps, at++);
+        for (size_t i = 0; i < count; i++) made->arguments[i] = ferry_string_table_at(config->steps, at++);
         FERRY_TRY(check_arguments(made, error));
         if (made->kind >= SPLIT_SPACE) continue;
         if (++rules->normalizers < rules->step_count)
@@ -429,10 +429,10 @@ static ferry_status read_steps(ferry_text_rules *rules, const ferry_text_rules_c
 /* ---- creation: added tokens ---- */
 
 /* Appends the text of an added token, normalized if it is searched in normalized text. */
-static ferry_status append_added(const ferry_text_rules *rules, ferry_view text, bool normalized, ferry_string *texts,
+static ferry_status append_added(const ferry_text_rules *rules, ferry_view text, bool normalized, ferry_buffer *texts,
                                  ferry_error *error)
 {
-    if (!normalized) return ferry_string_append(texts, text, error);
+    if (!normalized) return ferry_buffer_append(texts, text, error);
     const size_t begin = texts->size;
     FERRY_TRY(ferry_text_rules_normalize(rules, text, texts, error));
     if (texts->size - begin > FERRY_RULES_MAX_TEXT || texts->size == begin)
@@ -444,7 +444,7 @@ static ferry_status append_added(const ferry_text_rules *rules, ferry_view text,
 
 /* Lists the added tokens that are `normalized` or not: entries [*count], their bytes in *texts, and the ends there. */
 static ferry_status list_added(const ferry_text_rules *rules, const ferry_text_rules_config *config, bool normalized,
-                               ferry_byte_entry *entries, size_t *ends, ferry_string *texts, size_t *count,
+                               ferry_byte_entry *entries, size_t *ends, ferry_buffer *texts, size_t *count,
                                ferry_error *error)
 {
     for (size_t i = 0; i < config->added_count; i++) {
@@ -452,7 +452,7 @@ static ferry_status list_added(const ferry_text_rules *rules, const ferry_text_r
         if (id < 0 || id >= config->piece_count || flags < 0 || flags > FERRY_ADDED_FLAGS)
             return ferry_fail(error, FERRY_ERROR_FORMAT, "added token %zu: expected an id below %d and flags to %d", i,
                               (int)config->piece_count, (int)FERRY_ADDED_FLAGS);
-        const ferry_view text = ferry_texts_at(config->pieces, (size_t)id);
+        const ferry_view text = ferry_string_table_at(config->pieces, (size_t)id);
         if (text.size > FERRY_RULES_MAX_TEXT || !ferry_utf8_is_valid(text))
             return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "added token '%s': expected at most %d bytes of UTF-8",
                               ferry_printable_view(text).text, (int)FERRY_RULES_MAX_TEXT);
@@ -469,7 +469,7 @@ static ferry_status list_added(const ferry_text_rules *rules, const ferry_text_r
 static ferry_status create_trie(const ferry_text_rules *rules, const ferry_text_rules_config *config, bool normalized,
                                 ferry_byte_trie *trie, ferry_error *error)
 {
-    ferry_string texts = {0};
+    ferry_buffer texts = {0};
     size_t count = 0;
     ferry_byte_entry *entries = calloc(config->added_count + 1, sizeof *entries);
     size_t *ends = calloc(config->added_count + 1, sizeof *ends);

@@ -5,7 +5,7 @@
 #ifndef FERRY_TOKENIZER_TEXT_RULES_H
 #define FERRY_TOKENIZER_TEXT_RULES_H
 
-#include "base/texts.h"
+#include "base/string_table.h"
 
 /* Limits: the number of steps; the bytes of a step's argument, of an added token and of its normalized form. */
 enum { FERRY_RULES_MAX_STEPS = 16, FERRY_RULES_MAX_TEXT = 512 };
@@ -37,7 +37,7 @@ void ferry_text_rules_destroy(ferry_text_rules *rules);
 ferry_status ferry_text_rules_apply(const ferry_text_rules *rules, ferry_view text, ferry_rule_sink sink, void *user,
                                     ferry_error *error);
 /* Appends `text`, normalized but not divided into words, to *normal. Errors: as above. */
-ferry_status ferry_text_rules_normalize(const ferry_text_rules *rules, ferry_view text, ferry_string *normal,
+ferry_status ferry_text_rules_normalize(const ferry_text_rules *rules, ferry_view text, ferry_buffer *normal,
                                         ferry_error *error);
 
 #endif

@@ -113,7 +113,7 @@ int32_t ferry_tokenizer_target_unknown(const ferry_tokenizer *tokenizer)
     if (config->source_pieces == config->target_pieces) return config->source_unk_id;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         for (int32_t id = 0; id < config->target_count; id++)
-            if (ferry_view_is(ferry_texts_at(config->target_pieces, (size_t)id), names[i])) return id;
+            if (ferry_view_is(ferry_string_table_at(config->target_pieces, (size_t)id), names[i])) return id;
     return -1;
 }
 
@@ -220,7 +220,7 @@ static int byte_of(ferry_view piece)
 
 typedef struct decoding {
     const ferry_tokenizer *tokenizer;
-    ferry_string *text;
+    ferry_buffer *text;
     ferry_range *ranges; /* NULL: not wanted */
     size_t run;          /* bytes at the end of *text that come from byte pieces */
     size_t first;        /* the index of the first id of the run */
@@ -234,11 +234,11 @@ typedef struct decoding {
  * characters. */
 static ferry_status end_run(decoding *into, size_t index)
 {
-    ferry_string *text = into->text;
+    ferry_buffer *text = into->text;
     ferry_range *ranges = into->ranges;
     const size_t run = into->run, start = text->size - run;
     if (run == 0) return FERRY_OK;
-    FERRY_TRY(ferry_string_reserve(text, 2 * run, into->error));
+    FERRY_TRY(ferry_buffer_reserve(text, 2 * run, into->error));
     const bool broken = into->tokenizer->config.decoder_bytes == FERRY_BYTES_RUN &&
                         !ferry_utf8_is_valid((ferry_view){text->data + start, run});
     /* The bytes move to the end of the tripled space, so that each is read before it is overwritten. */
@@ -262,7 +262,7 @@ static ferry_status end_run(decoding *into, size_t index)
 
 static ferry_status append(decoding *into, ferry_view more)
 {
-    return ferry_string_append(into->text, more, into->error);
+    return ferry_buffer_append(into->text, more, into->error);
 }
 
 static ferry_status append_blank(decoding *into)
@@ -273,8 +273,8 @@ static ferry_status append_blank(decoding *into)
 /* Appends the piece with a blank for each "▁", or with nothing if `skip_blanks`. */
 static ferry_status append_piece(decoding *into, ferry_view piece, bool skip_blanks)
 {
-    ferry_string *text = into->text;
-    FERRY_TRY(ferry_string_reserve(text, piece.size, into->error));
+    ferry_buffer *text = into->text;
+    FERRY_TRY(ferry_buffer_reserve(text, piece.size, into->error));
     for (size_t i = 0; i < piece.size;) {
         const bool blank = piece.size - i >= 3 && memcmp(piece.data + i, FERRY_PIECE_BLANK, 3) == 0;
         if (!blank || !skip_blanks) text->data[text->size++] = blank ? ' ' : piece.data[i];
@@ -283,7 +283,7 @@ static ferry_status append_piece(decoding *into, ferry_view piece, bool skip_bla
     return FERRY_OK;
 }
 
-static size_t least(size_t a, size_t b)
+static size_t min_size(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
@@ -312,16 +312,16 @@ static ferry_status append_id(decoding *into, size_t index, int32_t id, const fe
 {
     const ferry_tokenizer *tokenizer = into->tokenizer;
     const bool segmented = segments(tokenizer), skip_blanks = into->skip_blanks, whole = word != NULL;
-    const ferry_view piece = whole ? word->text : ferry_texts_at(tokenizer->config.target_pieces, (size_t)id);
+    const ferry_view piece = whole ? word->text : ferry_string_table_at(tokenizer->config.target_pieces, (size_t)id);
     const int byte = segmented && !whole && tokenizer->config.decoder_bytes != FERRY_BYTES_NONE ? byte_of(piece) : -1;
-    ferry_string *text = into->text;
+    ferry_buffer *text = into->text;
     into->skip_blanks = false;
     if (byte < 0) FERRY_TRY(end_run(into, index));
     const bool continues = into->unended > 0;
     if (continues) {
         const size_t size = text->size -= sizeof goes_on - 1;
         for (size_t i = into->unended - 1; into->ranges != NULL && i < index; i++)
-            into->ranges[i] = (ferry_range){least(into->ranges[i].begin, size), least(into->ranges[i].end, size)};
+            into->ranges[i] = (ferry_range){min_size(into->ranges[i].begin, size), min_size(into->ranges[i].end, size)};
     }
     const size_t begin = text->size;
     if (byte >= 0) {
@@ -343,7 +343,7 @@ static ferry_status append_id(decoding *into, size_t index, int32_t id, const fe
     return FERRY_OK;
 }
 
-static void trim(ferry_string *text, ferry_decoder_blanks blanks, ferry_range *ranges, size_t count)
+static void trim(ferry_buffer *text, ferry_decoder_blanks blanks, ferry_range *ranges, size_t count)
 {
     size_t leading = 0, size = text->size;
     if (size == 0) return;
@@ -357,8 +357,8 @@ static void trim(ferry_string *text, ferry_decoder_blanks blanks, ferry_range *r
         size--;
     }
     for (size_t i = 0; ranges != NULL && i < count; i++)
-        ranges[i] = (ferry_range){least(ranges[i].begin - least(ranges[i].begin, leading), size),
-                                  least(ranges[i].end - least(ranges[i].end, leading), size)};
+        ranges[i] = (ferry_range){min_size(ranges[i].begin - min_size(ranges[i].begin, leading), size),
+                                  min_size(ranges[i].end - min_size(ranges[i].end, leading), size)};
     memmove(text->data, text->data + leading, size);
     text->size = size;
 }
@@ -377,11 +377,11 @@ static size_t advance(ferry_view text, const size_t *offsets, size_t *at, size_t
 
 /* Replaces *words by their text, and ranges [count] in the words (NULL: none) by ranges in the text. Ids whose pieces
  * ("&", "apos", ";") became one character together all have the range of the last of them. */
-static ferry_status join_words(const ferry_moses *moses, ferry_string *words, ferry_range *ranges, size_t count,
+static ferry_status join_words(const ferry_moses *moses, ferry_buffer *words, ferry_range *ranges, size_t count,
                                ferry_error *error)
 {
     const ferry_view before = {words->data, words->size};
-    ferry_string joined = {0};
+    ferry_buffer joined = {0};
     size_t *offsets = NULL, begin = 0, end = 0, parts = 0;
     const ferry_status status = ferry_moses_detokenize(moses, before, &joined, ranges != NULL ? &offsets : NULL, error);
     const ferry_view text = {joined.data, joined.size};
@@ -408,7 +408,7 @@ static ferry_status join_words(const ferry_moses *moses, ferry_string *words, fe
 /* ---- ids → text: the functions ---- */
 
 ferry_status ferry_tokenizer_decode_ranges(const ferry_tokenizer *tokenizer, const int32_t *ids, size_t count,
-                                           const ferry_word *words, ferry_string *text, ferry_range *ranges,
+                                           const ferry_word *words, ferry_buffer *text, ferry_range *ranges,
                                            ferry_error *error)
 {
     const ferry_tokenizer_config *config = &tokenizer->config;
@@ -426,7 +426,7 @@ ferry_status ferry_tokenizer_decode_ranges(const ferry_tokenizer *tokenizer, con
         /* `tokenizers` ignores an id without a piece. */
         const bool has_text =
             !tokenizer->special[ids[i]] &&
-            (tokenizer->source.rules == NULL || ferry_texts_at(config->target_pieces, (size_t)ids[i]).size > 0);
+            (tokenizer->source.rules == NULL || ferry_string_table_at(config->target_pieces, (size_t)ids[i]).size > 0);
         if (word != NULL || has_text)
             FERRY_TRY(append_id(&into, i, ids[i], word));
         else if (ranges != NULL)
@@ -439,7 +439,7 @@ ferry_status ferry_tokenizer_decode_ranges(const ferry_tokenizer *tokenizer, con
 }
 
 ferry_status ferry_tokenizer_decode(const ferry_tokenizer *tokenizer, const int32_t *ids, size_t count,
-                                    ferry_string *text, ferry_error *error)
+                                    ferry_buffer *text, ferry_error *error)
 {
     return ferry_tokenizer_decode_ranges(tokenizer, ids, count, NULL, text, NULL, error);
 }

@@ -19,7 +19,7 @@
 #ifndef FERRY_TOKENIZER_TOKENIZER_H
 #define FERRY_TOKENIZER_TOKENIZER_H
 
-#include "base/texts.h"
+#include "base/string_table.h"
 #include "ranges.h"
 #include "tokenizer_config.h"
 
@@ -63,7 +63,7 @@ int32_t ferry_tokenizer_target_unknown(const ferry_tokenizer *tokenizer);
  * byte becomes U+FFFD. Errors: ARGUMENT (an id outside the target vocabulary), MEMORY; *text is then unspecified but
  * still owned. */
 ferry_status ferry_tokenizer_decode(const ferry_tokenizer *tokenizer, const int32_t *ids, size_t count,
-                                    ferry_string *text, ferry_error *error);
+                                    ferry_buffer *text, ferry_error *error);
 /* A text that replaces the piece of an id. */
 typedef struct ferry_word {
     ferry_view text;  /* empty: the piece is kept */
@@ -73,7 +73,7 @@ typedef struct ferry_word {
 /* The same, with words [count] that replace the pieces of some ids (NULL: of none). ranges [count], unless it is NULL,
  * become the bytes of *text that each id stands for, as in ferry_ranges. */
 ferry_status ferry_tokenizer_decode_ranges(const ferry_tokenizer *tokenizer, const int32_t *ids, size_t count,
-                                           const ferry_word *words, ferry_string *text, ferry_range *ranges,
+                                           const ferry_word *words, ferry_buffer *text, ferry_range *ranges,
                                            ferry_error *error);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "base/bytes.h"
 
-typedef struct ferry_texts ferry_texts;
+typedef struct ferry_string_table ferry_string_table;
 
 /* How pieces <0xNN> of a translation are decoded. */
 typedef enum ferry_decoder_bytes {
@@ -49,24 +49,24 @@ enum { FERRY_ADDED_LSTRIP = 1, FERRY_ADDED_RSTRIP = 2, FERRY_ADDED_NORMALIZED = 
 
 /* The rules that divide a text into words (text_rules.h). */
 typedef struct ferry_text_rules_config {
-    const ferry_texts *steps; /* [step_count] names, each followed by its arguments */
+    const ferry_string_table *steps; /* [step_count] names, each followed by its arguments */
     size_t step_count;
     ferry_view charsmap;        /* of the step "precompiled"; empty: none */
     const int32_t *added_ids;   /* [added_count] */
     const int32_t *added_flags; /* [added_count] */
     size_t added_count;
-    const ferry_texts *pieces; /* [piece_count] by id: the texts of added tokens */
+    const ferry_string_table *pieces; /* [piece_count] by id: the texts of added tokens */
     int32_t piece_count;
 } ferry_text_rules_config;
 
 typedef struct ferry_tokenizer_config {
     bool present; /* the model file has a tokenizer */
     ferry_tokenizer_kind kind;
-    ferry_view source_model;          /* serialized SentencePiece ModelProto; empty: a text is pieces */
-    ferry_view target_model;          /* the target side's; the same pointer: the same model; empty: unknown */
-    const ferry_texts *source_pieces; /* [source_count] by the model's id; an empty piece: the id has none */
+    ferry_view source_model;                 /* serialized SentencePiece ModelProto; empty: a text is pieces */
+    ferry_view target_model;                 /* the target side's; the same pointer: the same model; empty: unknown */
+    const ferry_string_table *source_pieces; /* [source_count] by the model's id; an empty piece: the id has none */
     int32_t source_count;
-    const ferry_texts *target_pieces; /* [target_count]; the same pointer: the sides share one vocabulary */
+    const ferry_string_table *target_pieces; /* [target_count]; the same pointer: the sides share one vocabulary */
     int32_t target_count;
     int32_t source_unk_id;     /* the id of pieces outside the source vocabulary */
     bool leading_tag;          /* from ">>" at the start of a text to the first "<<" is one piece (Marian) */
@@ -80,9 +80,10 @@ typedef struct ferry_tokenizer_config {
      * blanks, runs of blanks become one. */
     bool opus_punctuation;
     /* From FERRY_TOKENIZER_BPE on, as in ferry_bpe_config: */
-    const ferry_texts *source_merges; /* [source_merge_count] */
+    const ferry_string_table *source_merges; /* [source_merge_count] */
     int32_t source_merge_count;
-    const ferry_texts *target_merges; /* [target_merge_count]; the same pointer: the same merges; count 0: unknown */
+    const ferry_string_table
+        *target_merges; /* [target_merge_count]; the same pointer: the same merges; count 0: unknown */
     int32_t target_merge_count;
     /* From FERRY_TOKENIZER_SUBWORD_NMT_1 on: the languages of Moses' words (moses.h), which are made of a text before
      * the merges, and joined after decoding. Both are empty (no such words), or neither is. */

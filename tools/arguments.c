@@ -58,14 +58,14 @@ void ferry_near_miss_try(ferry_near_miss *miss, const char *before, ferry_view w
     const bool tie = found == miss->distance && miss->meant.text[0] != '\0';
     if (found >= smaller(word.size, miss->distance) && !tie) return;
     miss->distance = found;
-    const ferry_name before_it = tie ? ferry_name_format("%s or ", miss->meant.text) : (ferry_name){""};
-    miss->meant = ferry_name_format("%s'%s%.*s'", before_it.text, before, (int)word.size, word.data);
+    const ferry_short_text before_it = tie ? ferry_format("%s or ", miss->meant.text) : (ferry_short_text){""};
+    miss->meant = ferry_format("%s'%s%.*s'", before_it.text, before, (int)word.size, word.data);
 }
 
-ferry_name ferry_near_miss_question(const ferry_near_miss *miss, const char *otherwise)
+ferry_short_text ferry_near_miss_question(const ferry_near_miss *miss, const char *otherwise)
 {
-    return miss->meant.text[0] != '\0' ? ferry_name_format("did you mean %s?", miss->meant.text)
-                                       : ferry_name_format("%s", otherwise);
+    return miss->meant.text[0] != '\0' ? ferry_format("did you mean %s?", miss->meant.text)
+                                       : ferry_format("%s", otherwise);
 }
 
 /* ---- options ---- */
@@ -219,11 +219,10 @@ ferry_option ferry_search_option(const char *name)
 
 /* ---- names ---- */
 
-ferry_name ferry_option_typed(const ferry_arguments *arguments, int option)
+ferry_short_text ferry_option_typed(const ferry_arguments *arguments, int option)
 {
     const description found = describe(option);
-    return arguments->options[option].by_letter ? ferry_name_format("-%c", found.letter)
-                                                : ferry_name_format("--%s", found.name);
+    return arguments->options[option].by_letter ? ferry_format("-%c", found.letter) : ferry_format("--%s", found.name);
 }
 
 /* ---- values ---- */
@@ -276,7 +275,7 @@ static bool parse_choice(const description *option, const char *typed, ferry_opt
         ferry_near_miss_try(&miss, "", word);
         choice = choice[word.size] == '|' ? choice + word.size + 1 : NULL;
     }
-    const ferry_name question = ferry_near_miss_question(&miss, "");
+    const ferry_short_text question = ferry_near_miss_question(&miss, "");
     ferry_complain("%s: expected %s, found '%s'%s%s", typed, option->value, value->text,
                    question.text[0] != '\0' ? "; " : "", question.text);
     return false;
@@ -339,7 +338,7 @@ static bool unknown_option(const parser *p, const char *argument, ferry_view nam
         const description option = describe(i);
         if (ferry_option_is_taken(p->taken, i)) ferry_near_miss_try(&miss, "--", ferry_text_view(option.name));
     }
-    const ferry_name help = ferry_name_format("try 'ferry help %s'", p->command);
+    const ferry_short_text help = ferry_format("try 'ferry help %s'", p->command);
     ferry_complain("%s: unknown option '%s'; %s", p->command, argument,
                    ferry_near_miss_question(&miss, help.text).text);
     return false;
@@ -397,7 +396,7 @@ static bool parse_letters(parser *p, const char *argument)
 }
 
 /* Of an option that was given; NULL if it was not. */
-static const ferry_option_value *find_given(const ferry_arguments *arguments, const char *name, ferry_name *typed)
+static const ferry_option_value *find_given(const ferry_arguments *arguments, const char *name, ferry_short_text *typed)
 {
     for (int i = 0; i < FERRY_OPTION_COUNT; i++) {
         if (!arguments->options[i].given || strcmp(describe(i).name, name) != 0) continue;
@@ -409,11 +408,11 @@ static const ferry_option_value *find_given(const ferry_arguments *arguments, co
 
 static bool check_conflicts(const parser *p)
 {
-    ferry_name unused;
+    ferry_short_text unused;
     const bool is_drawn = find_given(p->arguments, "sample", &unused) != NULL ||
                           find_given(p->arguments, "alternatives", &unused) != NULL;
     for (const struct conflict *c = conflicts; c < conflicts + sizeof conflicts / sizeof *conflicts; c++) {
-        ferry_name names[2];
+        ferry_short_text names[2];
         const ferry_option_value *first = find_given(p->arguments, c->first, &names[0]),
                                  *second = find_given(p->arguments, c->second, &names[1]);
         if (first == NULL || (second == NULL) != (c->clash == ALONE)) continue;

@@ -81,7 +81,7 @@ bool ferry_arguments_parse(const char *command, const ferry_taken *taken, char *
                            ferry_arguments *arguments);
 
 /* The option as it was typed: "-m", else "--model". */
-ferry_name ferry_option_typed(const ferry_arguments *arguments, int option);
+ferry_short_text ferry_option_typed(const ferry_arguments *arguments, int option);
 
 /* Sets the fields of both structs that given options name; the others stay as they are. */
 void ferry_arguments_apply(const ferry_arguments *arguments, ferry_options *options, ferry_search_options *search);
@@ -100,14 +100,14 @@ void ferry_options_print(const ferry_taken *taken);
 
 typedef struct ferry_near_miss {
     ferry_view typed;
-    size_t distance;  /* of those found; at first, what is too much */
-    ferry_name meant; /* 'one' or 'other'; "": nothing is near */
+    size_t distance;        /* of those found; at first, what is too much */
+    ferry_short_text meant; /* 'one' or 'other'; "": nothing is near */
 } ferry_near_miss;
 
 ferry_near_miss ferry_near_miss_of(ferry_view typed);
 /* `before`: what a message writes before the word, such as "--". */
 void ferry_near_miss_try(ferry_near_miss *miss, const char *before, ferry_view word);
 /* "did you mean 'translate'?", or `otherwise`. */
-ferry_name ferry_near_miss_question(const ferry_near_miss *miss, const char *otherwise);
+ferry_short_text ferry_near_miss_question(const ferry_near_miss *miss, const char *otherwise);
 
 #endif

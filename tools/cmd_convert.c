@@ -39,7 +39,7 @@ static void report_quantized(void *user, const char *tensor, double largest, dou
     conversion->errors += relative;
     if (conversion->quantized++ == 0 || relative > conversion->worst_error) {
         conversion->worst_error = relative;
-        conversion->worst = ferry_name_format("%s", tensor);
+        conversion->worst = ferry_format("%s", tensor);
     }
     if (conversion->verbose)
         ferry_complain("%s: rms error %.2e, %.2f %% of the weights' %.2e; largest weight %.3g", tensor, rms_error,

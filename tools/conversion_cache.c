@@ -128,7 +128,7 @@ bool ferry_cache_list(const ferry_cache *cache, ferry_cache_file **files, size_t
         make_path(cache, names[i], path);
         if (*files != NULL && ferry_file_examine_link(path, &info)) { /* not gone by now */
             const bool temporary = ferry_is_temporary_name(names[i]);
-            (*files)[(*count)++] = (ferry_cache_file){.name = ferry_name_format("%s", names[i]),
+            (*files)[(*count)++] = (ferry_cache_file){.name = ferry_format("%s", names[i]),
                                                       .temporary = temporary,
                                                       .in_use = temporary && now - info.written.seconds <= DAY,
                                                       .size = info.kind == FERRY_KIND_FILE ? info.size : 0,
@@ -195,7 +195,7 @@ static ferry_status convert(const ferry_cache *cache, const char *source, const 
 static ferry_status find_conversion(const ferry_cache *cache, const char *source, bool quiet, int *descriptor,
                                     char file[FERRY_PATH_MAX], ferry_error *error)
 {
-    ferry_name name, after;
+    ferry_short_text name, after;
     FERRY_TRY(ferry_conversion_name(source, &name, error));
     for (int attempt = 0; attempt < ATTEMPTS; attempt++, name = after) {
         make_path(cache, name.text, file);

@@ -27,7 +27,7 @@ typedef struct ferry_conversion {
     uint64_t bytes_read;        /* of the source's files */
     size_t quantized;           /* matrices */
     double errors, worst_error; /* rms error / rms of the weights: of all these matrices together, of the worst one */
-    ferry_name worst;           /* its name */
+    ferry_short_text worst;     /* its name */
 } ferry_conversion;
 
 /* Like ferry_import with options->type, options->widen, options->pair and options->budget. Unless `quiet`: shows the
@@ -46,7 +46,7 @@ bool ferry_is_converted(const char *path);
 bool ferry_find_model_file(const char *path, bool quiet, int *descriptor, char file[FERRY_PATH_MAX]);
 
 typedef struct ferry_cache {
-    char path[FERRY_PATH_MAX - sizeof(ferry_name)]; /* "path/name" fits into FERRY_PATH_MAX */
+    char path[FERRY_PATH_MAX - sizeof(ferry_short_text)]; /* "path/name" fits into FERRY_PATH_MAX */
     bool exists;
     ferry_file_info folder;
 } ferry_cache;
@@ -55,7 +55,7 @@ typedef struct ferry_cache {
 ferry_status ferry_cache_open(ferry_cache *cache, bool create, ferry_error *error);
 
 typedef struct ferry_cache_file {
-    ferry_name name;
+    ferry_short_text name;
     bool temporary;
     bool in_use; /* a temporary file that is not older than a day: another process may be writing it */
     uint64_t size;

@@ -29,9 +29,9 @@ static int find_option_of_lines(const ferry_call *call)
 /* Refuses an input whose name says that it has a structure, but none that is known. */
 static bool refuse_format(const char *path)
 {
-    ferry_name formats = ferry_name_format("lines");
+    ferry_short_text formats = ferry_format("lines");
     for (const ferry_document_format *const *format = ferry_document_formats; *format != NULL; format++)
-        formats = ferry_name_format("%s|%s", formats.text, (*format)->name);
+        formats = ferry_format("%s|%s", formats.text, (*format)->name);
     ferry_complain("%s: expected --format %s, as the structure of such files is not known", path, formats.text);
     return false;
 }
@@ -53,7 +53,7 @@ bool ferry_document_format_wanted(const ferry_call *call, const ferry_document_f
         if (tells) ferry_complain("%s: translated as %s (--format lines: line by line)", input, (*format)->name);
         return true;
     }
-    const ferry_name option = ferry_option_typed(&call->arguments, of_lines);
+    const ferry_short_text option = ferry_option_typed(&call->arguments, of_lines);
     if (name != NULL || *format != &ferry_format_text) {
         ferry_complain("%s: expected --format lines, found %s", option.text, (*format)->name);
         return false;
@@ -71,29 +71,29 @@ static const char *input_name(const ferry_call *call)
     return call->arguments.operand_count > 0 ? "TEXT" : path != NULL ? path : "standard input";
 }
 
-static bool read_stream(FILE *in, const char *name, ferry_string *text)
+static bool read_stream(FILE *in, const char *name, ferry_buffer *text)
 {
     ferry_error error;
     do {
-        if (!ferry_succeeded(ferry_string_reserve(text, READ_BYTES, &error), &error)) return false;
+        if (!ferry_succeeded(ferry_buffer_reserve(text, READ_BYTES, &error), &error)) return false;
         text->size += fread(text->data + text->size, 1, READ_BYTES, in);
     } while (!feof(in) && !ferror(in));
     if (ferror(in)) ferry_complain("%s: %s", name, strerror(errno));
     return !ferror(in);
 }
 
-static bool read_operands(const ferry_arguments *arguments, ferry_string *text)
+static bool read_operands(const ferry_arguments *arguments, ferry_buffer *text)
 {
     ferry_error error;
     for (size_t i = 0; i < arguments->operand_count; i++) {
         const ferry_view operand = ferry_text_view(arguments->operands[i]);
-        if (!ferry_succeeded(ferry_string_append(text, operand, &error), &error)) return false;
-        if (!ferry_succeeded(ferry_string_append(text, ferry_text_view("\n"), &error), &error)) return false;
+        if (!ferry_succeeded(ferry_buffer_append(text, operand, &error), &error)) return false;
+        if (!ferry_succeeded(ferry_buffer_append(text, ferry_text_view("\n"), &error), &error)) return false;
     }
     return true;
 }
 
-static bool read_bytes(const ferry_call *call, ferry_string *text)
+static bool read_bytes(const ferry_call *call, ferry_buffer *text)
 {
     const char *path = ferry_option_text(call, FERRY_OPTION_INPUT);
     if (call->arguments.operand_count > 0) return read_operands(&call->arguments, text);
@@ -109,10 +109,10 @@ static bool read_bytes(const ferry_call *call, ferry_string *text)
 }
 
 /* The text becomes UTF-8 if it is UTF-16 or Windows-1252. */
-static bool decode(const ferry_document_job *job, ferry_string *text)
+static bool decode(const ferry_document_job *job, ferry_buffer *text)
 {
     ferry_error error;
-    ferry_string decoded = {0};
+    ferry_buffer decoded = {0};
     const bool quiet = ferry_is_given(job->call, FERRY_OPTION_QUIET);
     const ferry_text_kind kind = ferry_text_recognize((ferry_view){text->data, text->size});
     const ferry_view bytes = {text->data + kind.mark, text->size - kind.mark};
@@ -128,7 +128,7 @@ static bool decode(const ferry_document_job *job, ferry_string *text)
     if (!windows && !ferry_text_accept(input_name(job->call), kind, "--force reads it as UTF-8 nevertheless", quiet))
         return false;
     if (!windows && !wide) return true;
-    ferry_status status = ferry_string_reserve(&decoded, ferry_utf16_room(bytes.size), &error);
+    ferry_status status = ferry_buffer_reserve(&decoded, ferry_utf16_room(bytes.size), &error);
     size_t used;
     if (status == FERRY_OK && wide)
         decoded.size = ferry_utf16_decode(kind.encoding, bytes, true, decoded.data, &used);
@@ -223,7 +223,7 @@ static void tell_notes(ferry_document_job *job, const ferry_document_result *res
         if (note->left == 0)
             ferry_warn_of_line(job->call, note->line, note->message);
         else
-            ferry_fail_lines(note->line, 1, ferry_name_format("not translated: %s", note->message).text);
+            ferry_fail_lines(note->line, 1, ferry_format("not translated: %s", note->message).text);
     if (counts.left == 0) return;
     job->failed = true;
     ferry_complain("texts: %zu translated, %zu kept, %zu left in the source language", counts.translated, counts.kept,
@@ -290,7 +290,7 @@ static bool write_output(const ferry_call *call, const ferry_text *text)
 bool ferry_document_job_run(ferry_document_job *job)
 {
     const char *path = ferry_option_text(job->call, FERRY_OPTION_OUTPUT);
-    ferry_string source = {0};
+    ferry_buffer source = {0};
     glossary_file glossary;
     ferry_document_result *result = NULL;
     if (path != NULL && !ferry_output_check(path)) return false;

@@ -103,7 +103,7 @@ static bool writes_its_input(const ferry_command *command, const ferry_call *cal
     const bool texts = command == &ferry_command_translate && call->arguments.operand_count > 0;
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++) {
         const char *path = ferry_option_text(call, inputs[i]);
-        const ferry_name typed = ferry_option_typed(&call->arguments, (int)inputs[i]);
+        const ferry_short_text typed = ferry_option_typed(&call->arguments, (int)inputs[i]);
         if (path != NULL && ferry_input_is_output(call, path, typed.text)) return true;
     }
     return (command->options.streams & FERRY_TAKES(INPUT)) != 0 && !texts &&

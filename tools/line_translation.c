@@ -62,12 +62,12 @@ static int32_t read_line(int32_t *ids, int32_t count, const ferry_inspect_sizes 
         if (ids[count++] >= 0) continue;
         const int last = (int)sizes->source_vocab - 1;
         const ferry_printable found = ferry_printable_view(word);
-        ferry_fail_lines(number, 1, ferry_name_format("expected ids from 0 to %d, found '%s'", last, found.text).text);
+        ferry_fail_lines(number, 1, ferry_format("expected ids from 0 to %d, found '%s'", last, found.text).text);
         return -1;
     }
     if (sizes->encoder_positions == 0 || count - begin <= sizes->encoder_positions) return count;
-    const ferry_name why = ferry_name_format("expected at most %d ids, as the model's positions permit, found %d",
-                                             (int)sizes->encoder_positions, (int)(count - begin));
+    const ferry_short_text why = ferry_format("expected at most %d ids, as the model's positions permit, found %d",
+                                              (int)sizes->encoder_positions, (int)(count - begin));
     ferry_fail_lines(number, 1, why.text);
     return -1;
 }

@@ -32,14 +32,14 @@ static void look(void *user, const char *path, const ferry_file_info *file)
     static const ferry_option outputs[] = {FERRY_OPTION_OUTPUT, FERRY_OPTION_RECORD};
     reader *r = user;
     ferry_file_info output;
-    ferry_name name = {""};
+    ferry_short_text name = {""};
     (void)path;
     if (ferry_file_examine_open(ferry_stream_descriptor(stdout), &output) && is_same(&output, file))
-        name = ferry_name_format("standard output");
+        name = ferry_format("standard output");
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
         const char *text = ferry_option_text(r->call, outputs[i]);
         if (text != NULL && ferry_file_examine(text, &output) && is_same(&output, file))
-            name = ferry_name_format("%s %s", ferry_option_typed(&r->call->arguments, (int)outputs[i]).text, text);
+            name = ferry_format("%s %s", ferry_option_typed(&r->call->arguments, (int)outputs[i]).text, text);
     }
     if (name.text[0] == '\0' || r->found) return;
     ferry_complain("%s: expected a file of its own, found one that is read as %s", name.text, r->role);
@@ -81,7 +81,7 @@ FILE *ferry_output_open(const char *path, bool resumed)
         ferry_complain("%s: cannot open: %s", path, strerror(errno));
     else if (!ferry_stream_lock(out, &holder))
         ferry_complain("%s: %s is writing this file", path,
-                       holder > 0 ? ferry_name_format("process %lld", (long long)holder).text : "another process");
+                       holder > 0 ? ferry_format("process %lld", (long long)holder).text : "another process");
     else if (resumed || empty(out))
         return out;
     else

@@ -96,21 +96,21 @@ static int size_of_base(const char *base)
     return (int)size;
 }
 
-ferry_status ferry_conversion_name(const char *source, ferry_name *name, ferry_error *error)
+ferry_status ferry_conversion_name(const char *source, ferry_short_text *name, ferry_error *error)
 {
     struct sha256_ctx hash;
     uint8_t digest[SHA256_DIGEST_SIZE];
     char real[FERRY_PATH_MAX], digits[HASH_DIGITS];
     sha256_init(&hash);
     add_text(&hash, FERRY_VERSION);
-    add_text(&hash, ferry_name_format("%d", (int)FERRY_FILE_FORMAT).text);
+    add_text(&hash, ferry_format("%d", (int)FERRY_FILE_FORMAT).text);
     if (!ferry_source_visit(source, add_file, &hash, real))
         return ferry_fail(error, FERRY_ERROR_IO, "%s: cannot open: %s", source, strerror(errno));
     add_text(&hash, real);
     sha256_digest(&hash, sizeof digest, digest);
     ferry_hex_digits(digest, sizeof digest, digits);
     const char *base = ferry_path_base(real)[0] != '\0' ? ferry_path_base(real) : "model";
-    *name = ferry_name_format("%.*s-%.*s" ENDING, size_of_base(base), base, (int)HASH_DIGITS, digits);
+    *name = ferry_format("%.*s-%.*s" ENDING, size_of_base(base), base, (int)HASH_DIGITS, digits);
     return FERRY_OK;
 }
 

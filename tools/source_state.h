@@ -16,7 +16,7 @@ bool ferry_source_visit(const char *source, ferry_source_visitor *visit, void *u
  * nanoseconds, and of the source's real path. Files are not read: what is not seen is a change of a file's contents
  * within the same tick of the file system's clock (some milliseconds) as the one before, or after the clock was set
  * back. Errors: IO. */
-ferry_status ferry_conversion_name(const char *source, ferry_name *name, ferry_error *error);
+ferry_status ferry_conversion_name(const char *source, ferry_short_text *name, ferry_error *error);
 bool ferry_is_conversion_name(const char *name);
 
 #endif

@@ -156,7 +156,7 @@ bool ferry_text_is_windows_1252(ferry_view text)
     return c.broken > c.wide && c.broken < c.letters / 3;
 }
 
-ferry_status ferry_windows_1252_decode(ferry_view text, ferry_string *out, ferry_error *error)
+ferry_status ferry_windows_1252_decode(ferry_view text, ferry_buffer *out, ferry_error *error)
 {
     for (size_t at = 0; at < text.size; at++) {
         char reference[8], bytes[8] = {text.data[at]};
@@ -164,7 +164,7 @@ ferry_status ferry_windows_1252_decode(ferry_view text, ferry_string *out, ferry
         const int length = snprintf(reference, sizeof reference, "&#%u;", (unsigned char)text.data[at]);
         if ((unsigned char)*bytes >= 0x80) /* as HTML numbers the characters */
             ferry_entity_read((ferry_view){reference, (size_t)length}, bytes, &size);
-        FERRY_TRY(ferry_string_append(out, (ferry_view){bytes, size}, error));
+        FERRY_TRY(ferry_buffer_append(out, (ferry_view){bytes, size}, error));
     }
     return FERRY_OK;
 }

@@ -4,7 +4,7 @@
 #ifndef FERRY_TOOLS_TEXT_ENCODING_H
 #define FERRY_TOOLS_TEXT_ENCODING_H
 
-#include "base/texts.h"
+#include "base/string_table.h"
 
 typedef enum ferry_encoding {
     FERRY_ENCODING_UTF8,
@@ -30,7 +30,7 @@ bool ferry_text_accept(const char *name, ferry_text_kind kind, const char *advic
  * well-formed ones beyond ASCII, three times as many letters, and no byte that Windows-1252 lacks. */
 bool ferry_text_is_windows_1252(ferry_view text);
 /* Appends Windows-1252 as UTF-8. Errors: MEMORY. */
-ferry_status ferry_windows_1252_decode(ferry_view text, ferry_string *out, ferry_error *error);
+ferry_status ferry_windows_1252_decode(ferry_view text, ferry_buffer *out, ferry_error *error);
 
 /* Bytes that ferry_utf16_decode writes at most. */
 size_t ferry_utf16_room(size_t size);

@@ -21,7 +21,7 @@ ferry_status ferry_check_text(const char *argument, ferry_text *text, ferry_erro
     if (text->data == NULL && text->size > 0)
         return ferry_fail(error, FERRY_ERROR_ARGUMENT, "%s.data: expected %zu bytes, found NULL", argument, text->size);
     if (text->data == NULL) text->data = ""; /* C permits no offset of NULL */
-    return ferry_check_bytes(ferry_name_format("%s.size", argument).text, text->size, error);
+    return ferry_check_bytes(ferry_format("%s.size", argument).text, text->size, error);
 }
 
 ferry_status ferry_check_texts(const char *argument, const ferry_text *texts, size_t count, ferry_error *error)
@@ -34,7 +34,7 @@ ferry_status ferry_check_texts(const char *argument, const ferry_text *texts, si
     for (size_t i = 0; i < count; i++) {
         ferry_text text = texts[i];
         if (text.size > PTRDIFF_MAX || (text.data == NULL && text.size > 0))
-            return ferry_check_text(ferry_name_format("%s[%zu]", argument, i).text, &text, error);
+            return ferry_check_text(ferry_format("%s[%zu]", argument, i).text, &text, error);
     }
     return FERRY_OK;
 }

@@ -115,13 +115,13 @@ static void stepped(ferry_job *job, const ferry_task *task, ferry_hypothesis so_
 {
     ferry_call *call = job->user;
     ferry_profile *profile = ferry_schedule_profile(&call->translator->schedule, worker);
-    ferry_string text = {0};
+    ferry_buffer text = {0};
     ferry_error error;
     if (call->lines[task->item].line.parts.count > 1) return;
     const ferry_phase around = ferry_profile_enter(profile, FERRY_PHASE_DETOKENIZING);
     ferry_status status =
         ferry_tokenizer_decode(call->translator->model->tokenizer, so_far.ids, (size_t)so_far.length, &text, &error);
-    if (status == FERRY_OK) status = ferry_string_end(&text, &error);
+    if (status == FERRY_OK) status = ferry_buffer_end(&text, &error);
     ferry_profile_leave(profile, around);
     if (status == FERRY_OK)
         report_partial(call, task->item, text.data, text.size);
@@ -177,7 +177,7 @@ static ferry_task make_task(const ferry_call *call, size_t line, ferry_part *par
                        .tag = part};
     if (call->targets == NULL) return task;
     const ferry_result_hypothesis *target = part->result.hypotheses;
-    task.target = (ferry_forced){
+    task.target = (ferry_teacher_target){
         .ids = target->ids, .length = target->length, .weights = target->weights, .scores = target->token_scores};
     return task;
 }

@@ -102,20 +102,20 @@ static const char *make_row(ferry_model *model, size_t row)
     const bool decoder = rows[row].key[0] == 'd';
     const ferry_position *position =
         decoder ? &file->transformer.decoder.position : &file->transformer.encoder.position;
-    const ferry_name key = ferry_name_format("ferry.%s", rows[row].key);
-    ferry_name text = {""};
+    const ferry_short_text key = ferry_format("ferry.%s", rows[row].key);
+    ferry_short_text text = {""};
     switch (rows[row].value) {
     case KEY: return keep_key(&values, rows[row].file_key != NULL ? rows[row].file_key : key.text, &file->arena);
     case NAME: return keep(&file->arena, file->name);
     case HASH: return keep(&file->arena, file->hash);
     case LANGUAGES: return keep_languages(&file->arena, model);
-    case BYTES: text = ferry_name_format("%zu", file->map.bytes.size); break;
-    case PARAMETERS: text = ferry_name_format("%" PRId64, file->parameters); break;
-    case TYPE: text = ferry_name_format("%s", ferry_type_name(file->type)); break;
-    case LIMIT: text = ferry_name_format("%d", (int)position->limit); break;
+    case BYTES: text = ferry_format("%zu", file->map.bytes.size); break;
+    case PARAMETERS: text = ferry_format("%" PRId64, file->parameters); break;
+    case TYPE: text = ferry_format("%s", ferry_type_name(file->type)); break;
+    case LIMIT: text = ferry_format("%d", (int)position->limit); break;
     case POSITION: {
-        const ferry_name more = ferry_position_parameters(position);
-        text = ferry_name_format("%s%s%s", position->scheme->name, more.text[0] != '\0' ? ", " : "", more.text);
+        const ferry_short_text more = ferry_position_parameters(position);
+        text = ferry_format("%s%s%s", position->scheme->name, more.text[0] != '\0' ? ", " : "", more.text);
     }
     }
     return keep(&file->arena, ferry_text_view(text.text));

@@ -49,7 +49,7 @@ ferry_model *ferry_model_allocate(const ferry_kernels *kernels, ferry_error *err
 ferry_status ferry_model_create(ferry_mapped_file map, const char *name, const ferry_kernels *kernels,
                                 ferry_model **model, ferry_error *error)
 {
-    FERRY_FLOATS;
+    FERRY_FENV;
     ferry_model *created = ferry_model_allocate(kernels, error);
     if (created == NULL) {
         ferry_mapped_file_close(&map);
@@ -118,7 +118,7 @@ ferry_status ferry_model_open(const char *path, int flags, ferry_model **model, 
 ferry_status ferry_model_open_fd(int fd, uint64_t offset, uint64_t length, int flags, ferry_model **model,
                                  ferry_error *error)
 {
-    const ferry_name name = ferry_name_format("file descriptor %d", fd);
+    const ferry_short_text name = ferry_format("file descriptor %d", fd);
     ferry_mapped_file map;
     FERRY_TRY(check_result_and_flags(flags, model, error));
     if (fd < 0) return ferry_fail(error, FERRY_ERROR_ARGUMENT, "fd: expected an open file, found %d", fd);

@@ -197,7 +197,7 @@ static void destroy(ferry_service *service)
 ferry_status ferry_service_create(ferry_translator *translator, size_t capacity, ferry_service **service,
                                   ferry_error *error)
 {
-    FERRY_FLOATS;
+    FERRY_FENV;
     FERRY_NEEDS(service);
     *service = NULL;
     FERRY_NEEDS(translator);
@@ -228,7 +228,7 @@ ferry_status ferry_service_create(ferry_translator *translator, size_t capacity,
 ferry_status ferry_service_submit(ferry_service *service, ferry_text text, int priority, ferry_service_done done,
                                   void *user, ferry_ticket *number, ferry_error *error)
 {
-    FERRY_FLOATS;
+    FERRY_FENV;
     if (number != NULL) *number = 0;
     FERRY_NEEDS(service);
     FERRY_NEEDS(done);

@@ -19,7 +19,7 @@ static ferry_status translate(ferry_translator *translator, const ferry_text *te
 ferry_status ferry_translate(ferry_translator *translator, const ferry_text *lines, size_t count, ferry_result **result,
                              ferry_error *error)
 {
-    FERRY_FLOATS;
+    FERRY_FENV;
     FERRY_NEEDS(result);
     *result = NULL;
     FERRY_NEEDS(translator);
@@ -32,7 +32,7 @@ ferry_status ferry_translate(ferry_translator *translator, const ferry_text *lin
 ferry_status ferry_translate_prefixed(ferry_translator *translator, const ferry_text *lines, const ferry_text *prefixes,
                                       size_t count, ferry_result **result, ferry_error *error)
 {
-    FERRY_FLOATS;
+    FERRY_FENV;
     FERRY_NEEDS(result);
     *result = NULL;
     FERRY_NEEDS(translator);
@@ -47,7 +47,7 @@ ferry_status ferry_translate_prefixed(ferry_translator *translator, const ferry_
 ferry_status ferry_translate_text(ferry_translator *translator, ferry_text text, ferry_result **result,
                                   ferry_error *error)
 {
-    FERRY_FLOATS;
+    FERRY_FENV;
     ferry_text_lines lines = {0};
     ferry_result *sentences = NULL;
     FERRY_NEEDS(result);
@@ -67,7 +67,7 @@ ferry_status ferry_translate_text(ferry_translator *translator, ferry_text text,
 ferry_status ferry_score(ferry_translator *translator, const ferry_text *sources, const ferry_text *targets,
                          size_t count, ferry_result **result, ferry_error *error)
 {
-    FERRY_FLOATS;
+    FERRY_FENV;
     ferry_call call = {.translator = translator, .texts = sources, .targets = targets, .count = count};
     FERRY_NEEDS(result);
     *result = NULL;

@@ -49,7 +49,7 @@ static ferry_status take_options(ferry_translator *translator, const ferry_optio
 ferry_status ferry_translator_create(const ferry_model *model, const ferry_options *options,
                                      ferry_translator **translator, ferry_error *error)
 {
-    FERRY_FLOATS;
+    FERRY_FENV;
     FERRY_NEEDS(translator);
     *translator = NULL;
     FERRY_NEEDS(model);

@@ -24,11 +24,11 @@ typedef struct reader {
 static ferry_status read_choice(const reader *r, int64_t *number, ferry_error *error)
 {
     ferry_view text;
-    ferry_name known = {""};
+    ferry_short_text known = {""};
     FERRY_TRY(ferry_gguf_get_text(r->gguf, r->name, &text, error));
     for (*number = 0; r->key->choices[*number] != NULL; ++*number) {
         if (ferry_view_is(text, r->key->choices[*number])) return FERRY_OK;
-        known = ferry_name_format("%s%s%s", known.text, *number > 0 ? "|" : "", r->key->choices[*number]);
+        known = ferry_format("%s%s%s", known.text, *number > 0 ? "|" : "", r->key->choices[*number]);
     }
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: key '%s': '%s' is not supported by this build; expected %s",
                       r->gguf->file, r->name, ferry_printable_view(text).text, known.text);
@@ -47,7 +47,7 @@ static ferry_status read_array(const reader *r, ferry_error *error)
                   largest = ids ? (int64_t)ferry_key_most_in_file(key, r->values) : INT64_MAX;
     size_t count = 0;
     const void *elements = NULL; /* pointers have the same size for every element type */
-    const ferry_texts *texts = NULL;
+    const ferry_string_table *texts = NULL;
     if (value != NULL && value->count > most)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: key '%s': expected at most %zu %s, found %" PRIu64,
                           r->gguf->file, r->name, most, elements_name, value->count);
@@ -113,7 +113,7 @@ ferry_status ferry_read_keys(const ferry_gguf *gguf, ferry_key_group group, cons
     for (size_t i = 0; i < 2 * table.count; i++) {
         const ferry_key *key = &table.keys[i % table.count];
         if ((key->bound == FERRY_BOUND_TAG_ID) != (i >= table.count) || key->when == FERRY_WHEN_NEVER) continue;
-        const ferry_name name = ferry_name_format("%s%s", table.prefix, key->name);
+        const ferry_short_text name = ferry_format("%s%s", table.prefix, key->name);
         const reader r = {gguf, values, arena, key, name.text, into};
         const bool may_miss = key->optional || (key->matches && ferry_key_count(key, into) == 0);
         /* Optional keys are always looked up: whether one applies may depend on its own value. */
@@ -195,8 +195,8 @@ static ferry_status bind_sizes(ferry_binder *binder, const char *name, int32_t n
         if (values[i] >= least && values[i] <= most) continue;
         return ferry_fail(error, FERRY_ERROR_FORMAT,
                           "%s: tensor '%s': expected finite numbers %s, found %g at %" PRId32, binder->gguf->file, name,
-                          least > 0 ? "above 0" : ferry_name_format("from 0 to %g", (double)most).text,
-                          (double)values[i], i);
+                          least > 0 ? "above 0" : ferry_format("from 0 to %g", (double)most).text, (double)values[i],
+                          i);
     }
     *sizes = values;
     return FERRY_OK;
@@ -205,8 +205,8 @@ static ferry_status bind_sizes(ferry_binder *binder, const char *name, int32_t n
 /* Codes with one scale for each row or one multiplier, and optionally a multiplier of the inputs. */
 static ferry_status bind_codes(ferry_binder *binder, const char *name, ferry_matrix *matrix, ferry_error *error)
 {
-    const ferry_name scale = ferry_name_format("%s.scale", name), multiplier = ferry_name_format("%s.multiplier", name);
-    const ferry_name input = ferry_name_format("%s.input_multiplier", name);
+    const ferry_short_text scale = ferry_format("%s.scale", name), multiplier = ferry_format("%s.multiplier", name);
+    const ferry_short_text input = ferry_format("%s.input_multiplier", name);
     const bool has_scale = ferry_gguf_tensor(binder->gguf, scale.text) != NULL;
     const float *value;
     FERRY_TRY(ferry_matrix_begin(matrix, binder->kernels, binder->arena, error));
@@ -239,7 +239,7 @@ static ferry_status bind_weight(ferry_binder *binder, const char *name, int32_t 
                                 ferry_error *error)
 {
     static const ferry_type types[] = {FERRY_F32, FERRY_F16, FERRY_I8};
-    const ferry_name weight = ferry_name_format("%s.weight", name);
+    const ferry_short_text weight = ferry_format("%s.weight", name);
     const ferry_tensor *tensor;
     size_t most = 0;
     FERRY_TRY(find_any(binder, weight.text, &tensor, error));
@@ -308,11 +308,11 @@ static ferry_status bind_row(ferry_binder *binder, const ferry_tensor_row *row, 
 {
     const ferry_transformer *model = binder->values->transformer;
     const int32_t N = ferry_tensor_size(row->N, model, stack);
-    const ferry_name name = ferry_name_format("%s%s", prefix, row->name);
-    const ferry_name bias_name = ferry_name_format("%s.bias", name.text);
+    const ferry_short_text name = ferry_format("%s%s", prefix, row->name);
+    const ferry_short_text bias_name = ferry_format("%s.bias", name.text);
     if (row->form == FERRY_TENSOR_NORM) {
         ferry_norm *norm = ferry_tensor_target(row, owner);
-        FERRY_TRY(ferry_bind_vector(binder, ferry_name_format("%s.weight", name.text).text, N, &norm->weight, error));
+        FERRY_TRY(ferry_bind_vector(binder, ferry_format("%s.weight", name.text).text, N, &norm->weight, error));
         if (stack->norm == FERRY_RMS_NORM) return FERRY_OK;
         return ferry_bind_vector(binder, bias_name.text, N, &norm->bias, error);
     }
@@ -334,7 +334,7 @@ static bool position_parameter(void *user, const ferry_position_parameter *decla
 {
     const position_user *position = user;
     const ferry_gguf *gguf = position->binder->gguf;
-    const ferry_name key = ferry_name_format("%sposition.%s", position->keys, declared->key);
+    const ferry_short_text key = ferry_format("%sposition.%s", position->keys, declared->key);
     int64_t integer;
     float real;
     switch (declared->kind) {
@@ -354,9 +354,9 @@ static ferry_status position_tensor(void *user, const ferry_position_tensor *dec
                                     const int64_t *shape, const float **data, ferry_error *error)
 {
     const position_user *position = user;
-    const ferry_name name =
-        layer < 0 ? ferry_name_format("%s.position.%s", position->tensors, declared->name)
-                  : ferry_name_format("%s.blk.%" PRId32 ".position.%s", position->tensors, layer, declared->name);
+    const ferry_short_text name =
+        layer < 0 ? ferry_format("%s.position.%s", position->tensors, declared->name)
+                  : ferry_format("%s.blk.%" PRId32 ".position.%s", position->tensors, layer, declared->name);
     return bind_f32(position->binder, name.text, dims, shape, data, error);
 }
 
@@ -367,7 +367,7 @@ static ferry_status bind_position(ferry_binder *binder, bool decoder, ferry_stac
     const ferry_position_stack sizes = ferry_position_stack_of(stack, binder->values->transformer->d_model);
     ferry_view type;
     ferry_error inner = {0};
-    FERRY_TRY(ferry_gguf_get_text(binder->gguf, ferry_name_format("%sposition.type", user.keys).text, &type, error));
+    FERRY_TRY(ferry_gguf_get_text(binder->gguf, ferry_format("%sposition.type", user.keys).text, &type, error));
     const ferry_status status = ferry_position_bind(type, &sizes, &source, binder->kernels, &stack->position, &inner);
     const ferry_position_scheme *scheme = stack->position.scheme;
     const bool ssru = decoder && binder->values->transformer->ssru;
@@ -397,8 +397,7 @@ static ferry_status bind_stack(ferry_binder *binder, bool decoder, ferry_stack *
     if (stack->layers == NULL) return ferry_fail_memory(error, "the layers of a model", layers, sizeof *stack->layers);
     memset(stack->layers, 0, layers * sizeof *stack->layers);
     for (size_t i = 0; i <= layers; i++) { /* the stack itself comes after its layers */
-        const ferry_name prefix =
-            i < layers ? ferry_name_format("%s.blk.%zu.", name, i) : ferry_name_format("%s.", name);
+        const ferry_short_text prefix = i < layers ? ferry_format("%s.blk.%zu.", name, i) : ferry_format("%s.", name);
         void *owner = i < layers ? (void *)&stack->layers[i] : stack;
         const ferry_tensor_row *row = i < layers ? ferry_layer_tensors : ferry_stack_tensors;
         for (; row->name != NULL; row++)

@@ -100,14 +100,14 @@ static ferry_status read_text_array(ferry_cursor *cursor, const ferry_gguf *gguf
         return fail_named(error, gguf, "key", value->key, "%" PRIu64 " texts do not fit in the file", value->count);
     size_t count = (size_t)value->count;
     const size_t begin = cursor->at;
-    ferry_texts *texts = ferry_texts_create(gguf->bytes.data + begin, sizeof(uint64_t), count);
+    ferry_string_table *texts = ferry_string_table_create(gguf->bytes.data + begin, sizeof(uint64_t), count);
     if (texts == NULL) return ferry_fail_memory(error, "an array of texts", count, sizeof *texts->offsets);
     value->texts = texts;
     for (size_t i = 0; i < count; i++) {
         ferry_view text;
         if (!read_text(cursor, &text))
             return fail_named(error, gguf, "key", value->key, "the file ends in text %zu of %zu", i, count);
-        if (!ferry_texts_set_end(texts, i, cursor->at - begin))
+        if (!ferry_string_table_set_end(texts, i, cursor->at - begin))
             return fail_named(error, gguf, "key", value->key,
                               "expected texts of less than 2^32 bytes together, found %zu in text %zu of %zu",
                               cursor->at - begin, i, count);
@@ -362,8 +362,8 @@ ferry_status ferry_gguf_get_text(const ferry_gguf *gguf, const char *key, ferry_
     return FERRY_OK;
 }
 
-ferry_status ferry_gguf_get_texts(const ferry_gguf *gguf, const char *key, const ferry_texts **texts, size_t *count,
-                                  ferry_error *error)
+ferry_status ferry_gguf_get_texts(const ferry_gguf *gguf, const char *key, const ferry_string_table **texts,
+                                  size_t *count, ferry_error *error)
 {
     const ferry_gguf_value *found;
     FERRY_TRY(find_typed(gguf, key, true, SET(TEXT), "an array of texts", &found, error));

@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/tensor.h"
-#include "base/texts.h"
+#include "base/string_table.h"
 
 #define FERRY_GGUF_VERSION 3
 #define FERRY_GGUF_MAX_TENSOR_NAME 63
@@ -35,9 +35,9 @@ typedef struct ferry_gguf_value {
     ferry_view key;
     ferry_gguf_type type; /* of the value, or of an array's elements */
     bool is_array;
-    uint64_t count;           /* elements of an array; 1 otherwise */
-    ferry_view data;          /* little-endian bytes of the number(s); the text itself; empty for an array of texts */
-    const ferry_texts *texts; /* [count], an array of texts, less than 4 GiB of them; NULL otherwise */
+    uint64_t count;  /* elements of an array; 1 otherwise */
+    ferry_view data; /* little-endian bytes of the number(s); the text itself; empty for an array of texts */
+    const ferry_string_table *texts; /* [count], an array of texts, less than 4 GiB of them; NULL otherwise */
 } ferry_gguf_value;
 
 typedef struct ferry_gguf {
@@ -68,8 +68,8 @@ ferry_status ferry_gguf_get_f32(const ferry_gguf *gguf, const char *key, float *
 ferry_status ferry_gguf_get_bool(const ferry_gguf *gguf, const char *key, bool *value, ferry_error *error);
 ferry_status ferry_gguf_get_text(const ferry_gguf *gguf, const char *key, ferry_view *value, ferry_error *error);
 /* An array of texts; *texts belongs to *gguf. */
-ferry_status ferry_gguf_get_texts(const ferry_gguf *gguf, const char *key, const ferry_texts **texts, size_t *count,
-                                  ferry_error *error);
+ferry_status ferry_gguf_get_texts(const ferry_gguf *gguf, const char *key, const ferry_string_table **texts,
+                                  size_t *count, ferry_error *error);
 /* An array of u8. */
 ferry_status ferry_gguf_get_bytes(const ferry_gguf *gguf, const char *key, ferry_view *bytes, ferry_error *error);
 /* An array of integers, each in least … most, copied into `arena` as numbers of `size` bytes: 4 (int32_t) or 8. */

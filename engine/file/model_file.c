@@ -48,7 +48,7 @@ void ferry_content_hash_digits(const ferry_content_hash *hash, char digits[FERRY
 static ferry_status check_kind(const ferry_gguf *gguf, ferry_error *error)
 {
     ferry_view architecture;
-    const ferry_texts *features;
+    const ferry_string_table *features;
     size_t count;
     int64_t format;
     FERRY_TRY(ferry_gguf_get_text(gguf, "general.architecture", &architecture, error));
@@ -63,7 +63,7 @@ static ferry_status check_kind(const ferry_gguf *gguf, ferry_error *error)
     }
     FERRY_TRY(ferry_gguf_get_texts(gguf, "ferry.features", &features, &count, error));
     for (size_t i = 0; i < count; i++) {
-        const ferry_view feature = ferry_texts_at(features, i);
+        const ferry_view feature = ferry_string_table_at(features, i);
         if (!ferry_schema_knows_feature(feature)) {
             return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
                               "%s: key 'ferry.features': '%s' is not supported by this build", gguf->file,
@@ -145,7 +145,8 @@ static ferry_status read_origin(ferry_model_file *file, const ferry_schema_value
     }
     FERRY_TRY(ferry_read_keys(gguf, FERRY_KEYS_ORIGIN, values, &file->arena, error));
     for (size_t i = 0; origin->hashes != NULL && i < origin->file_count; i++)
-        FERRY_TRY(check_digits(gguf, "ferry.origin.hashes", ferry_texts_at(origin->hashes, i), SHA256_DIGITS, error));
+        FERRY_TRY(
+            check_digits(gguf, "ferry.origin.hashes", ferry_string_table_at(origin->hashes, i), SHA256_DIGITS, error));
     return FERRY_OK;
 }
 

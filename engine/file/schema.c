@@ -106,7 +106,7 @@ bool ferry_schema_knows_feature(ferry_view word)
     for (const ferry_feature *f = ferry_features; f->prefix != NULL; f++) {
         if (f->choices == NULL && ferry_view_is(word, f->prefix)) return true;
         for (size_t i = 0; f->choices != NULL && f->choices[i] != NULL; i++)
-            if (ferry_view_is(word, ferry_name_format("%s:%s", f->prefix, f->choices[i]).text)) return true;
+            if (ferry_view_is(word, ferry_format("%s:%s", f->prefix, f->choices[i]).text)) return true;
     }
     return false;
 }
@@ -395,7 +395,8 @@ bool ferry_key_applies(const ferry_key *key, const ferry_schema_values *values)
     }
     if (text->source_count != text->target_count) return true;
     for (size_t i = 0; i < (size_t)text->source_count; i++)
-        if (!ferry_view_equal(ferry_texts_at(text->source_pieces, i), ferry_texts_at(text->target_pieces, i)))
+        if (!ferry_view_equal(ferry_string_table_at(text->source_pieces, i),
+                              ferry_string_table_at(text->target_pieces, i)))
             return true;
     return false;
 }
@@ -430,11 +431,11 @@ bool ferry_key_admits(const ferry_key *key, double value, double most)
     return (key->above ? value > key->least : value >= key->least) && value <= most;
 }
 
-ferry_name ferry_key_range(const ferry_key *key, double most)
+ferry_short_text ferry_key_range(const ferry_key *key, double most)
 {
-    if (!key->above) return ferry_name_format("a number from %.10g to %.10g", key->least, most);
-    if (most == INFINITY && key->least == 0) return ferry_name_format("a positive number");
-    return ferry_name_format("a number above %.10g, up to %.10g", key->least, most);
+    if (!key->above) return ferry_format("a number from %.10g to %.10g", key->least, most);
+    if (most == INFINITY && key->least == 0) return ferry_format("a positive number");
+    return ferry_format("a number above %.10g, up to %.10g", key->least, most);
 }
 
 /* Fields are bool, int32_t or size_t; enumerations have the size of int32_t. */
@@ -470,12 +471,12 @@ double ferry_key_number(const ferry_key *key, const void *group)
     return (double)*(const float *)(const void *)((const char *)group + key->offset);
 }
 
-ferry_name ferry_key_value(const ferry_key *key, const void *group)
+ferry_short_text ferry_key_value(const ferry_key *key, const void *group)
 {
     const double number = ferry_key_number(key, group);
-    if (key->kind == FERRY_KEY_CHOICE) return ferry_name_format("%s", key->choices[(int)number]);
+    if (key->kind == FERRY_KEY_CHOICE) return ferry_format("%s", key->choices[(int)number]);
     /* 6000000, not 6e+06 */
-    return ferry_name_format(key->kind != FERRY_KEY_REAL || number == rint(number) ? "%.0f" : "%g", number);
+    return ferry_format(key->kind != FERRY_KEY_REAL || number == rint(number) ? "%.0f" : "%g", number);
 }
 
 size_t ferry_key_count(const ferry_key *key, const void *group)

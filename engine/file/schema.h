@@ -7,7 +7,7 @@
 #ifndef FERRY_FILE_SCHEMA_H
 #define FERRY_FILE_SCHEMA_H
 
-#include "base/texts.h"
+#include "base/string_table.h"
 #include "engine/graph/transformer.h"
 #include "engine/search/decoding.h"
 #include "tokenizer/tokenizer.h"
@@ -24,16 +24,16 @@ typedef enum ferry_tag_position {
 
 /* Languages that a user can name. A model of one pair lists its two languages without tags. */
 typedef struct ferry_model_languages {
-    const ferry_texts *names;  /* [count] the family's own tag, then other names for it: "deu_Latn de deu" */
-    const int32_t *roles;      /* [count] FERRY_LANGUAGE_SOURCE | FERRY_LANGUAGE_TARGET */
-    const int32_t *source_ids; /* [count] id of the tag in the source's vocabulary, or -1 */
+    const ferry_string_table *names; /* [count] the family's own tag, then other names for it: "deu_Latn de deu" */
+    const int32_t *roles;            /* [count] FERRY_LANGUAGE_SOURCE | FERRY_LANGUAGE_TARGET */
+    const int32_t *source_ids;       /* [count] id of the tag in the source's vocabulary, or -1 */
     const int32_t
         *target_ids; /* [count] in the target's (FERRY_TAG_FIRST), or in the source's (PREFIX, SUFFIX); or -1 */
     int32_t count;
     ferry_tag_position source_tag;
     ferry_tag_position target_tag;
     /* Prompts, put before a line: for a pair of languages, as indices into names; -1: any. */
-    const ferry_texts *prompts; /* [prompt_count] "translate English to German: " */
+    const ferry_string_table *prompts; /* [prompt_count] "translate English to German: " */
     const int32_t *prompt_sources;
     const int32_t *prompt_targets;
     int32_t prompt_count;
@@ -43,16 +43,16 @@ typedef struct ferry_model_languages {
 
 /* The model's origin. Views are empty and counts 0 where it is not recorded. */
 typedef struct ferry_model_origin {
-    ferry_view kind;           /* "huggingface-marian", "seq2seq-export-1" */
-    ferry_view name;           /* of the converted directory */
-    ferry_view license;        /* its text */
-    ferry_view training;       /* how it was trained, in words */
-    int32_t trained_length;    /* tokens of the longest training example; 0: not recorded */
-    int32_t trained_seed;      /* of random numbers; 0: not recorded */
-    float trained_tokens;      /* target tokens in all; 0: not recorded */
-    const ferry_texts *files;  /* [file_count] names of what was read */
-    const uint64_t *sizes;     /* [file_count] bytes */
-    const ferry_texts *hashes; /* [file_count] SHA-256 in hexadecimal; NULL: not recorded */
+    ferry_view kind;                  /* "huggingface-marian", "seq2seq-export-1" */
+    ferry_view name;                  /* of the converted directory */
+    ferry_view license;               /* its text */
+    ferry_view training;              /* how it was trained, in words */
+    int32_t trained_length;           /* tokens of the longest training example; 0: not recorded */
+    int32_t trained_seed;             /* of random numbers; 0: not recorded */
+    float trained_tokens;             /* target tokens in all; 0: not recorded */
+    const ferry_string_table *files;  /* [file_count] names of what was read */
+    const uint64_t *sizes;            /* [file_count] bytes */
+    const ferry_string_table *hashes; /* [file_count] SHA-256 in hexadecimal; NULL: not recorded */
     size_t file_count;
 } ferry_model_origin;
 
@@ -73,7 +73,7 @@ typedef enum ferry_key_kind {
     FERRY_KEY_TEXT,   /* ferry_view; text in the file */
     FERRY_KEY_BYTES,  /* ferry_view; array of u8 in the file */
     FERRY_KEY_IDS,    /* const int32_t *; array of i32 in the file */
-    FERRY_KEY_TEXTS,  /* const ferry_texts *; array of texts in the file */
+    FERRY_KEY_TEXTS,  /* const ferry_string_table *; array of texts in the file */
     FERRY_KEY_SIZES,  /* const uint64_t *; array of u64 in the file */
     FERRY_KEY_REALS   /* const double *; array of f64 in the file */
 } ferry_key_kind;
@@ -175,7 +175,7 @@ double ferry_key_most_in_file(const ferry_key *key, const ferry_schema_values *v
 /* Whether least … most admits `value`; NaN is never admitted. */
 bool ferry_key_admits(const ferry_key *key, double value, double most);
 /* "a number from 0 to 1024", for messages. */
-ferry_name ferry_key_range(const ferry_key *key, double most);
+ferry_short_text ferry_key_range(const ferry_key *key, double most);
 
 /* The value of a number, bool or choice in the struct of its group, and the count of an array. */
 int64_t ferry_key_integer(const ferry_key *key, const void *group);
@@ -183,7 +183,7 @@ int64_t ferry_key_integer(const ferry_key *key, const void *group);
 double ferry_key_number(const ferry_key *key, const void *group);
 void ferry_key_set_integer(const ferry_key *key, void *group, int64_t value);
 /* A number, bool or choice of the group in words: "512", "pre". */
-ferry_name ferry_key_value(const ferry_key *key, const void *group);
+ferry_short_text ferry_key_value(const ferry_key *key, const void *group);
 size_t ferry_key_count(const ferry_key *key, const void *group);
 void ferry_key_set_count(const ferry_key *key, void *group, size_t count);
 

@@ -51,7 +51,7 @@ static void answer_probe(const ferry_attention_call *call, const ferry_position_
 }
 
 /* The tile of head h of those from tile->head on. */
-static ferry_position_tile tile_of_head(const ferry_position_tile *tile, const ferry_past *keys, int32_t h)
+static ferry_position_tile tile_of_head(const ferry_position_tile *tile, const ferry_kv_view *keys, int32_t h)
 {
     ferry_position_tile one = *tile;
     const size_t at = (size_t)h, width = (size_t)keys->width;
@@ -59,16 +59,16 @@ static ferry_position_tile tile_of_head(const ferry_position_tile *tile, const f
     one.q += at * width;
     one.context += at * width;
     one.scores += at * (size_t)tile->queries * tile->ld_scores;
-    one.past = *keys;
-    one.past.heads = 1;
-    one.past.offset += at * keys->head;
+    one.kv = *keys;
+    one.kv.heads = 1;
+    one.kv.offset += at * keys->head;
     return one;
 }
 
 /* Heads of one tile, from tile->head on, with all scores before all contexts: keys, and then values, are read in memory
  * order. What the heads share is set in `tile`. */
-static void attend_heads(const ferry_attention_call *call, const ferry_position_tile *tile, const ferry_past *keys,
-                         const ferry_past *values, int32_t row)
+static void attend_heads(const ferry_attention_call *call, const ferry_position_tile *tile, const ferry_kv_view *keys,
+                         const ferry_kv_view *values, int32_t row)
 {
     const ferry_kernels *kernels = tile->kernels;
     const ferry_position *position = position_of(call);
@@ -97,14 +97,14 @@ static ferry_status take_scratch(ferry_context *context, const ferry_attention_c
 {
     const ferry_position *position = position_of(call);
     int32_t queries = 0, keys = 0;
-    for (int32_t s = 0; s < call->attended->span_count; s++) {
-        const ferry_attention_span *span = &call->attended->spans[s];
-        const int32_t length = call->attended->sequences[span->sequence].length;
+    for (int32_t s = 0; s < call->kv->span_count; s++) {
+        const ferry_attention_span *span = &call->kv->spans[s];
+        const int32_t length = call->kv->sequences[span->sequence].length;
         queries = span->rows > queries ? span->rows : queries;
         keys = length > keys ? length : keys;
     }
     queries = queries < TILE_ROWS ? queries : TILE_ROWS;
-    const size_t heads = (size_t)call->attended->cache->layout.heads, rows = (size_t)queries * heads;
+    const size_t heads = (size_t)call->kv->cache->layout.heads, rows = (size_t)queries * heads;
     const size_t floats = (rows < TILE_ROWS ? rows : TILE_ROWS) * ferry_round_up((size_t)keys, FERRY_LANES);
     const size_t position_floats = position != NULL ? ferry_position_scratch(position, queries, keys) : 0;
     *scores = ferry_arena_alloc(&context->arena, floats, sizeof **scores);
@@ -117,12 +117,12 @@ static ferry_status take_scratch(ferry_context *context, const ferry_attention_c
  * in memory order. */
 static void prefetch_span(const ferry_attention_call *call, const ferry_attention_span *span)
 {
-    const ferry_cache_layout *layout = &call->attended->cache->layout;
-    const ferry_sequence *sequence = &call->attended->sequences[span->sequence];
+    const ferry_cache_layout *layout = &call->kv->cache->layout;
+    const ferry_kv_sequence *sequence = &call->kv->sequences[span->sequence];
     const int32_t layer = ferry_attention_cache_layer(call->kind, call->layer);
     const int32_t length = call->kind == FERRY_ATTENTION_DECODER ? span->first + span->rows : sequence->length;
-    const ferry_past keys = ferry_cache_keys(layout, sequence, layer, 0, 1, length);
-    const ferry_past values = ferry_cache_values(layout, sequence, layer, 0, 1, length);
+    const ferry_kv_view keys = ferry_cache_keys(layout, sequence, layer, 0, 1, length);
+    const ferry_kv_view values = ferry_cache_values(layout, sequence, layer, 0, 1, length);
     for (int32_t j = 0; j < length; j += FERRY_BLOCK_POSITIONS) {
         const float *first = sequence->blocks[j / FERRY_BLOCK_POSITIONS] + keys.offset;
         const size_t count = (size_t)(length - j < FERRY_BLOCK_POSITIONS ? length - j : FERRY_BLOCK_POSITIONS);
@@ -134,7 +134,7 @@ static void prefetch_span(const ferry_attention_call *call, const ferry_attentio
 ferry_status ferry_attend(ferry_context *context, const ferry_attention_call *call, float *q, int32_t rows,
                           float *output, ferry_error *error)
 {
-    const ferry_cache_layout *layout = &call->attended->cache->layout;
+    const ferry_cache_layout *layout = &call->kv->cache->layout;
     const size_t width = (size_t)layout->heads * (size_t)layout->head_width;
     const int32_t layer = ferry_attention_cache_layer(call->kind, call->layer);
     const ferry_position *position = position_of(call);
@@ -146,10 +146,10 @@ ferry_status ferry_attend(ferry_context *context, const ferry_attention_call *ca
     float *scores, *scratch;
     FERRY_TRY(take_scratch(context, call, &scores, &scratch, error));
 
-    for (int32_t s = 0; s < call->attended->span_count; s++) {
-        const ferry_attention_span *span = &call->attended->spans[s];
-        const ferry_sequence *sequence = &call->attended->sequences[span->sequence];
-        if (s + 1 < call->attended->span_count) prefetch_span(call, span + 1);
+    for (int32_t s = 0; s < call->kv->span_count; s++) {
+        const ferry_attention_span *span = &call->kv->spans[s];
+        const ferry_kv_sequence *sequence = &call->kv->sequences[span->sequence];
+        if (s + 1 < call->kv->span_count) prefetch_span(call, span + 1);
         for (int32_t done = 0; done < span->rows; done += TILE_ROWS) {
             const size_t start = (size_t)(span->row + done) * width;
             FERRY_TRY(ferry_context_check(context, error));
@@ -170,8 +170,8 @@ ferry_status ferry_attend(ferry_context *context, const ferry_attention_call *ca
             for (; tile.head < layout->heads; tile.head += together) {
                 const int32_t left = layout->heads - tile.head, heads = left < together ? left : together;
                 const size_t column = start + (size_t)tile.head * (size_t)layout->head_width;
-                const ferry_past keys = ferry_cache_keys(layout, sequence, layer, tile.head, heads, tile.keys);
-                const ferry_past values = ferry_cache_values(layout, sequence, layer, tile.head, heads, tile.keys);
+                const ferry_kv_view keys = ferry_cache_keys(layout, sequence, layer, tile.head, heads, tile.keys);
+                const ferry_kv_view values = ferry_cache_values(layout, sequence, layer, tile.head, heads, tile.keys);
                 tile.q = q + column;
                 tile.context = output + column;
                 attend_heads(call, &tile, &keys, &values, span->row + done);

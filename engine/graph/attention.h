@@ -15,7 +15,7 @@
 typedef struct ferry_cache ferry_cache;
 typedef struct ferry_context ferry_context;
 typedef struct ferry_position_state ferry_position_state;
-typedef struct ferry_sequence ferry_sequence;
+typedef struct ferry_kv_sequence ferry_kv_sequence;
 typedef struct ferry_stack ferry_stack;
 
 /* Consecutive query rows that see one sequence. */
@@ -27,12 +27,12 @@ typedef struct ferry_attention_span {
 } ferry_attention_span;
 
 /* What the rows of a pass attend to: each span sees its sequence of the cache. */
-typedef struct ferry_attended {
+typedef struct ferry_kv_spans {
     ferry_cache *cache;
-    ferry_sequence *sequences;
+    ferry_kv_sequence *sequences;
     const ferry_attention_span *spans;
     int32_t span_count;
-} ferry_attended;
+} ferry_kv_spans;
 
 typedef enum ferry_attention_kind {
     FERRY_ATTENTION_ENCODER, /* self-attention; every layer in turn uses the one layer of the cache */
@@ -53,7 +53,7 @@ typedef struct ferry_attention_call {
     ferry_attention_kind kind;
     const ferry_stack *stack;
     int32_t layer;
-    const ferry_attended *attended;
+    const ferry_kv_spans *kv;
     const ferry_position_state *position_state; /* of self-attention */
     const ferry_attention_probe *probe;         /* NULL if there is none */
 } ferry_attention_call;

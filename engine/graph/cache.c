@@ -6,8 +6,8 @@
 #include "base/bytes.h"
 #include "base/system.h"
 
-/* MOST_SLAB is a huge page, which exists as a whole from its first block on. */
-enum { LEAST_SLAB = 1 << 16, MOST_SLAB = 1 << 21, FRUGAL_BYTES = 8 << 20 };
+/* MAX_SLAB is a huge page, which exists as a whole from its first block on. */
+enum { MIN_SLAB = 1 << 16, MAX_SLAB = 1 << 21, FRUGAL_BYTES = 8 << 20 };
 
 struct ferry_cache_block {
     ferry_cache_block *next; /* in the list of free blocks */
@@ -75,14 +75,14 @@ void ferry_cache_shrink(ferry_cache *cache, size_t bytes, size_t tokens)
  * half of it. 0: impossible. */
 static size_t next_slab_bytes(const ferry_cache *cache, size_t block_bytes)
 {
-    const size_t most = cache->frugal && cache->reserved < FRUGAL_BYTES ? MOST_SLAB / 2 : SIZE_MAX;
-    const size_t grown = cache->reserved > LEAST_SLAB ? cache->reserved : LEAST_SLAB;
-    const size_t usual = grown < most ? grown : most;
-    const size_t count = (usual - 1) / block_bytes + 1;
+    const size_t max = cache->frugal && cache->reserved < FRUGAL_BYTES ? MAX_SLAB / 2 : SIZE_MAX;
+    const size_t grown = cache->reserved > MIN_SLAB ? cache->reserved : MIN_SLAB;
+    const size_t default_size = grown < max ? grown : max;
+    const size_t count = (default_size - 1) / block_bytes + 1;
     size_t bytes;
     if (!ferry_mul_size(count, block_bytes, &bytes) || !ferry_add_size(bytes, sizeof(ferry_cache_slab), &bytes))
         return 0;
-    return ferry_large_size(usual >= MOST_SLAB && block_bytes < MOST_SLAB / 2 ? MOST_SLAB : bytes);
+    return ferry_large_size(default_size >= MAX_SLAB && block_bytes < MAX_SLAB / 2 ? MAX_SLAB : bytes);
 }
 
 static ferry_status add_slab(ferry_cache *cache, ferry_error *error)
@@ -127,7 +127,7 @@ static int32_t blocks_for(int32_t positions, int32_t block_positions)
     return positions / block_positions + (positions % block_positions != 0);
 }
 
-ferry_status ferry_sequence_begin(ferry_arena *arena, int32_t positions, ferry_sequence *sequence, ferry_error *error)
+ferry_status ferry_kv_begin(ferry_arena *arena, int32_t positions, ferry_kv_sequence *sequence, ferry_error *error)
 {
     memset(sequence, 0, sizeof *sequence);
     sequence->capacity = blocks_for(positions, FERRY_BLOCK_POSITIONS);
@@ -137,7 +137,7 @@ ferry_status ferry_sequence_begin(ferry_arena *arena, int32_t positions, ferry_s
     return FERRY_OK;
 }
 
-ferry_status ferry_sequence_extend(ferry_cache *cache, ferry_sequence *sequence, int32_t length, ferry_error *error)
+ferry_status ferry_kv_extend(ferry_cache *cache, ferry_kv_sequence *sequence, int32_t length, ferry_error *error)
 {
     const int32_t positions = cache->layout.positions;
     for (int32_t i = blocks_for(sequence->length, positions); i < blocks_for(length, positions); i++) {
@@ -155,10 +155,10 @@ static size_t values_offset(const ferry_cache_layout *layout)
     return (size_t)layout->heads * layout->key_floats;
 }
 
-ferry_past ferry_cache_keys(const ferry_cache_layout *layout, const ferry_sequence *sequence, int32_t layer,
-                            int32_t head, int32_t heads, int32_t count)
+ferry_kv_view ferry_cache_keys(const ferry_cache_layout *layout, const ferry_kv_sequence *sequence, int32_t layer,
+                               int32_t head, int32_t heads, int32_t count)
 {
-    return (ferry_past){
+    return (ferry_kv_view){
         .blocks = (const float *const *)sequence->blocks,
         .offset = (size_t)layer * layout->layer_floats + (size_t)head * layout->key_floats,
         .head = layout->key_floats,
@@ -168,14 +168,14 @@ ferry_past ferry_cache_keys(const ferry_cache_layout *layout, const ferry_sequen
     };
 }
 
-ferry_past ferry_cache_values(const ferry_cache_layout *layout, const ferry_sequence *sequence, int32_t layer,
-                              int32_t head, int32_t heads, int32_t count)
+ferry_kv_view ferry_cache_values(const ferry_cache_layout *layout, const ferry_kv_sequence *sequence, int32_t layer,
+                                 int32_t head, int32_t heads, int32_t count)
 {
-    ferry_past past = ferry_cache_keys(layout, sequence, layer, 0, heads, count);
-    past.offset += values_offset(layout) + (size_t)head * layout->value_floats;
-    past.head = layout->value_floats;
-    past.stride = (size_t)layout->heads * layout->value_floats;
-    return past;
+    ferry_kv_view kv = ferry_cache_keys(layout, sequence, layer, 0, heads, count);
+    kv.offset += values_offset(layout) + (size_t)head * layout->value_floats;
+    kv.head = layout->value_floats;
+    kv.stride = (size_t)layout->heads * layout->value_floats;
+    return kv;
 }
 
 /* Key [K] of one head into its slot of a block. */
@@ -188,8 +188,8 @@ static void write_key(float *keys, size_t slot, const float *key, size_t K)
     if (d < K) memcpy(to + d * FERRY_BLOCK_POSITIONS, key + d, (K - d) * sizeof *to);
 }
 
-void ferry_sequence_write(const ferry_cache *cache, const ferry_sequence *sequence, int32_t layer, int32_t first,
-                          int32_t count, const float *k, const float *v)
+void ferry_kv_write(const ferry_cache *cache, const ferry_kv_sequence *sequence, int32_t layer, int32_t first,
+                    int32_t count, const float *k, const float *v)
 {
     const ferry_cache_layout *layout = &cache->layout;
     const size_t H = (size_t)layout->heads, K = (size_t)layout->head_width;
@@ -205,7 +205,7 @@ void ferry_sequence_write(const ferry_cache *cache, const ferry_sequence *sequen
     }
 }
 
-void ferry_sequence_release(ferry_cache *cache, ferry_sequence *sequence)
+void ferry_kv_release(ferry_cache *cache, ferry_kv_sequence *sequence)
 {
     const int32_t held = blocks_for(sequence->length, cache->layout.positions);
     for (int32_t i = 0; i < held; i++) {
@@ -218,7 +218,7 @@ void ferry_sequence_release(ferry_cache *cache, ferry_sequence *sequence)
 }
 
 /* `child` continues `parent`: full blocks are shared, a partially filled one is copied. */
-static ferry_status continue_from(ferry_cache *cache, const ferry_sequence *parent, ferry_sequence *child,
+static ferry_status continue_from(ferry_cache *cache, const ferry_kv_sequence *parent, ferry_kv_sequence *child,
                                   ferry_error *error)
 {
     const ferry_cache_layout *layout = &cache->layout;
@@ -241,29 +241,29 @@ static ferry_status continue_from(ferry_cache *cache, const ferry_sequence *pare
     return FERRY_OK;
 }
 
-ferry_status ferry_sequence_reorder(ferry_cache *cache, ferry_arena *arena, ferry_sequence *sequences, int32_t before,
-                                    const int32_t *parents, int32_t count, ferry_error *error)
+ferry_status ferry_kv_reorder(ferry_cache *cache, ferry_arena *arena, ferry_kv_sequence *sequences, int32_t before,
+                              const int32_t *parents, int32_t count, ferry_error *error)
 {
     bool identity = count == before;
     for (int32_t i = 0; identity && i < count; i++) identity = parents[i] == i;
     if (identity) return FERRY_OK;
 
-    const int32_t most = count > before ? count : before;
+    const int32_t max = count > before ? count : before;
     ferry_arena_mark mark = ferry_arena_begin(arena);
     bool failed = false;
-    ferry_sequence *old = ferry_arena_take(arena, (size_t)most, sizeof *old, &failed);
-    int32_t *heir = ferry_arena_take(arena, (size_t)most, sizeof *heir, &failed);
-    if (failed) return ferry_arena_fail(arena, "a reorder", (size_t)most, sizeof *old + sizeof *heir, error);
+    ferry_kv_sequence *old = ferry_arena_take(arena, (size_t)max, sizeof *old, &failed);
+    int32_t *heir = ferry_arena_take(arena, (size_t)max, sizeof *heir, &failed);
+    if (failed) return ferry_arena_fail(arena, "a reorder", (size_t)max, sizeof *old + sizeof *heir, error);
     /* The first child of a parent takes its list as it is; other children take the lists of parents without a child. */
-    for (int32_t i = 0; i < most; i++) {
+    for (int32_t i = 0; i < max; i++) {
         old[i] = sequences[i];
         heir[i] = -1;
     }
     for (int32_t i = count; i-- > 0;) heir[parents[i]] = i;
     for (int32_t i = 0; i < before; i++)
-        if (heir[i] < 0) ferry_sequence_release(cache, &old[i]);
+        if (heir[i] < 0) ferry_kv_release(cache, &old[i]);
     ferry_status status = FERRY_OK;
-    for (int32_t i = 0, spare = 0; i < most; i++) { /* spare: the next old list without an heir */
+    for (int32_t i = 0, spare = 0; i < max; i++) { /* spare: the next old list without an heir */
         if (i < count && heir[parents[i]] == i) {
             sequences[i] = old[parents[i]];
             continue;

@@ -53,12 +53,12 @@ typedef struct ferry_cache {
     ferry_account *account; /* where slabs are counted; NULL: nowhere */
 } ferry_cache;
 
-/* One sequence. Zeroed: empty. The list lives in an arena, see ferry_sequence_begin. */
-typedef struct ferry_sequence {
+/* One sequence. Zeroed: empty. The list lives in an arena, see ferry_kv_begin. */
+typedef struct ferry_kv_sequence {
     float **blocks;   /* [capacity] */
     int32_t length;   /* positions that hold keys and values, or that the state has seen */
     int32_t capacity; /* of the list */
-} ferry_sequence;
+} ferry_kv_sequence;
 
 void ferry_cache_init(ferry_cache *cache, int32_t layers, int32_t heads, int32_t head_width);
 /* Blocks of states [width], one for each layer. */
@@ -69,26 +69,26 @@ void ferry_cache_destroy(ferry_cache *cache);
 void ferry_cache_shrink(ferry_cache *cache, size_t bytes, size_t tokens);
 
 /* The keys (values) at positions 0 … count - 1 of `heads` heads of a layer, from `head` on. */
-ferry_past ferry_cache_keys(const ferry_cache_layout *layout, const ferry_sequence *sequence, int32_t layer,
-                            int32_t head, int32_t heads, int32_t count);
-ferry_past ferry_cache_values(const ferry_cache_layout *layout, const ferry_sequence *sequence, int32_t layer,
-                              int32_t head, int32_t heads, int32_t count);
+ferry_kv_view ferry_cache_keys(const ferry_cache_layout *layout, const ferry_kv_sequence *sequence, int32_t layer,
+                               int32_t head, int32_t heads, int32_t count);
+ferry_kv_view ferry_cache_values(const ferry_cache_layout *layout, const ferry_kv_sequence *sequence, int32_t layer,
+                                 int32_t head, int32_t heads, int32_t count);
 
 /* An empty sequence whose list, from `arena`, can hold `positions`. */
-ferry_status ferry_sequence_begin(ferry_arena *arena, int32_t positions, ferry_sequence *sequence, ferry_error *error);
+ferry_status ferry_kv_begin(ferry_arena *arena, int32_t positions, ferry_kv_sequence *sequence, ferry_error *error);
 /* Blocks for positions up to `length` - 1 (within the list's capacity), not yet filled. sequence->length becomes
  * `length`. */
-ferry_status ferry_sequence_extend(ferry_cache *cache, ferry_sequence *sequence, int32_t length, ferry_error *error);
+ferry_status ferry_kv_extend(ferry_cache *cache, ferry_kv_sequence *sequence, int32_t length, ferry_error *error);
 /* Writes keys and values k, v [count, H·K] of one layer at positions first … first + count - 1. */
-void ferry_sequence_write(const ferry_cache *cache, const ferry_sequence *sequence, int32_t layer, int32_t first,
-                          int32_t count, const float *k, const float *v);
+void ferry_kv_write(const ferry_cache *cache, const ferry_kv_sequence *sequence, int32_t layer, int32_t first,
+                    int32_t count, const float *k, const float *v);
 /* Returns the blocks to the cache; the list stays usable. */
-void ferry_sequence_release(ferry_cache *cache, ferry_sequence *sequence);
+void ferry_kv_release(ferry_cache *cache, ferry_kv_sequence *sequence);
 
 /* Beam reorder: sequence i becomes a continuation of the former sequence parents[i], i < count. Former sequences
- * count … before - 1 are released; new ones (count > before) need a list from ferry_sequence_begin, empty. Scratch
+ * count … before - 1 are released; new ones (count > before) need a list from ferry_kv_begin, empty. Scratch
  * comes from `arena`. */
-ferry_status ferry_sequence_reorder(ferry_cache *cache, ferry_arena *arena, ferry_sequence *sequences, int32_t before,
-                                    const int32_t *parents, int32_t count, ferry_error *error);
+ferry_status ferry_kv_reorder(ferry_cache *cache, ferry_arena *arena, ferry_kv_sequence *sequences, int32_t before,
+                              const int32_t *parents, int32_t count, ferry_error *error);
 
 #endif

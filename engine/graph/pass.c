@@ -17,8 +17,8 @@ typedef struct pass {
     const ferry_stack *stack;
     int32_t rows;              /* R */
     const int32_t *group_ends; /* of int8 inputs (ferry_sentence_groups) */
-    ferry_attended self;       /* its rows of a span follow each other; its sequences are extended by the pass */
-    ferry_attended cross;      /* of a decoder: what ferry_decoder_begin has prepared */
+    ferry_kv_spans self;       /* its rows of a span follow each other; its sequences are extended by the pass */
+    ferry_kv_spans cross;      /* of a decoder: what ferry_decoder_begin has prepared */
     ferry_position_state *position_state;
     float *x; /* [R, D] */
     /* Scratch, from take_scratch. */
@@ -85,7 +85,7 @@ static ferry_status attend(const pass *p, ferry_attention_kind kind, int32_t lay
         .kind = kind,
         .stack = p->stack,
         .layer = layer,
-        .attended = kind == FERRY_ATTENTION_CROSS ? &p->cross : &p->self,
+        .kv = kind == FERRY_ATTENTION_CROSS ? &p->cross : &p->self,
         .position_state = p->position_state,
         .probe = p->state->probe,
     };
@@ -112,8 +112,8 @@ static ferry_status self_attention(const pass *p, const float *x, int32_t layer,
             position->scheme->rotate(position, p->position_state, q + start, span->first, span->rows);
             position->scheme->rotate(position, p->position_state, k + start, span->first, span->rows);
         }
-        ferry_sequence_write(p->self.cache, &p->self.sequences[span->sequence],
-                             ferry_attention_cache_layer(kind, layer), span->first, span->rows, k + start, v + start);
+        ferry_kv_write(p->self.cache, &p->self.sequences[span->sequence], ferry_attention_cache_layer(kind, layer),
+                       span->first, span->rows, k + start, v + start);
     }
     return attend(p, kind, layer, q, context, &weights->out, error);
 }
@@ -184,15 +184,15 @@ static ferry_status run_sublayer(const pass *p, sublayer *f, const ferry_norm *n
 /* ---- the stack ---- */
 
 /* Blocks of the cache and rows by position, to the spans' ends. */
-static ferry_status extend_past(const pass *p, ferry_error *error)
+static ferry_status extend_kv(const pass *p, ferry_error *error)
 {
-    const ferry_attended *self = &p->self;
+    const ferry_kv_spans *self = &p->self;
     for (int32_t s = 0; s < self->span_count; s++) {
         const ferry_attention_span *span = &self->spans[s];
         const int32_t length = span->first + span->rows;
         FERRY_TRY(
             ferry_position_extend(&p->stack->position, p->position_state, p->state->context.kernels, length, error));
-        FERRY_TRY(ferry_sequence_extend(self->cache, &self->sequences[span->sequence], length, error));
+        FERRY_TRY(ferry_kv_extend(self->cache, &self->sequences[span->sequence], length, error));
     }
     return FERRY_OK;
 }
@@ -254,7 +254,7 @@ static ferry_status run_pass(pass *p, const int32_t *ids, ferry_error *error)
     const ferry_phase around = p->state->profile.phase;
     const ferry_arena_mark mark = ferry_arena_begin(&p->state->context.arena);
     ferry_status status = take_scratch(p, error);
-    if (status == FERRY_OK) status = extend_past(p, error);
+    if (status == FERRY_OK) status = extend_kv(p, error);
     if (status == FERRY_OK) embed(p, ids);
     for (int32_t layer = 0; status == FERRY_OK && layer < p->stack->layer_count; layer++) {
         answer_hidden_probe(p, layer);
@@ -277,12 +277,12 @@ ferry_status ferry_encode(ferry_state *state, const int32_t *ids, const int32_t 
     const ferry_arena_mark mark = ferry_arena_begin(arena);
     bool failed = false;
     ferry_attention_span *spans = ferry_arena_take(arena, (size_t)count, sizeof *spans, &failed);
-    ferry_sequence *sequences = ferry_arena_take(arena, (size_t)count, sizeof *sequences, &failed);
+    ferry_kv_sequence *sequences = ferry_arena_take(arena, (size_t)count, sizeof *sequences, &failed);
     if (failed) return ferry_arena_fail(arena, "sentences", (size_t)count, sizeof *spans + sizeof *sequences, error);
     for (int32_t s = 0; s < count; s++) {
         const int32_t length = offsets[s + 1] - offsets[s];
         spans[s] = (ferry_attention_span){.row = offsets[s], .rows = length, .first = 0, .sequence = s};
-        FERRY_TRY(ferry_sequence_begin(arena, length, &sequences[s], error));
+        FERRY_TRY(ferry_kv_begin(arena, length, &sequences[s], error));
     }
     pass p = {
         .state = state,
@@ -294,19 +294,19 @@ ferry_status ferry_encode(ferry_state *state, const int32_t *ids, const int32_t 
         .x = output,
     };
     const ferry_status status = run_pass(&p, ids, error);
-    for (int32_t s = 0; s < count; s++) ferry_sequence_release(&state->encoder_cache, &sequences[s]);
+    for (int32_t s = 0; s < count; s++) ferry_kv_release(&state->encoder_cache, &sequences[s]);
     ferry_arena_end(arena, mark);
     return status;
 }
 
 ferry_status ferry_decoder_begin(ferry_state *state, const float *encoder_output, const int32_t *offsets, int32_t count,
-                                 ferry_sequence *sentences, ferry_error *error)
+                                 ferry_kv_sequence *sentences, ferry_error *error)
 {
     const ferry_stack *stack = &state->model->decoder;
     const ferry_rows rows = {encoder_output, offsets[count], ferry_sentence_groups(state->model, offsets + 1)};
     const size_t width = (size_t)(stack->heads * stack->head_width), floats = (size_t)rows.count * width;
     for (int32_t s = 0; s < count; s++)
-        FERRY_TRY(ferry_sequence_extend(&state->decoder_cache, &sentences[s], offsets[s + 1] - offsets[s], error));
+        FERRY_TRY(ferry_kv_extend(&state->decoder_cache, &sentences[s], offsets[s + 1] - offsets[s], error));
     const ferry_arena_mark mark = ferry_arena_begin(&state->context.arena);
     bool failed = false;
     float *k = ferry_arena_take(&state->context.arena, floats, sizeof *k, &failed);
@@ -319,8 +319,8 @@ ferry_status ferry_decoder_begin(ferry_state *state, const float *encoder_output
         FERRY_TRY(ferry_linear_many(&state->context, outputs, &rows, matrices, 2, error));
         for (int32_t s = 0; s < count; s++) {
             const size_t start = (size_t)offsets[s] * width;
-            ferry_sequence_write(&state->decoder_cache, &sentences[s], layer, 0, offsets[s + 1] - offsets[s], k + start,
-                                 v + start);
+            ferry_kv_write(&state->decoder_cache, &sentences[s], layer, 0, offsets[s + 1] - offsets[s], k + start,
+                           v + start);
         }
     }
     ferry_arena_end(&state->context.arena, mark);
@@ -328,7 +328,7 @@ ferry_status ferry_decoder_begin(ferry_state *state, const float *encoder_output
 }
 
 ferry_status ferry_decoder_begin_sources(ferry_state *state, const int32_t *ids, const int32_t *offsets, int32_t count,
-                                         ferry_sequence *sentences, ferry_error *error)
+                                         ferry_kv_sequence *sentences, ferry_error *error)
 {
     ferry_arena *arena = &state->context.arena;
     const ferry_arena_mark mark = ferry_arena_begin(arena);
@@ -347,7 +347,7 @@ ferry_status ferry_decoder_begin_sources(ferry_state *state, const int32_t *ids,
 ferry_status ferry_decode(ferry_state *state, const ferry_decoder_rows *input, float *hidden, ferry_error *error)
 {
     const ferry_arena_mark mark = ferry_arena_begin(&state->context.arena);
-    const ferry_attended *self = &input->self, *cross = &input->cross;
+    const ferry_kv_spans *self = &input->self, *cross = &input->cross;
     const size_t sentences = (size_t)cross->span_count;
     int32_t *ends = ferry_arena_alloc(&state->context.arena, sentences, sizeof *ends);
     if (ends == NULL) return ferry_arena_fail(&state->context.arena, "sentences", sentences, sizeof *ends, error);

@@ -86,7 +86,7 @@ ferry_text ferry_inspect_piece(const ferry_model *model, ferry_inspect_stack sid
     const ferry_tokenizer_config *text = &model->file.text;
     const bool source = side == FERRY_INSPECT_ENCODER;
     if (id < 0 || id >= (source ? text->source_count : text->target_count)) return (ferry_text){"", 0};
-    const ferry_view piece = ferry_texts_at(source ? text->source_pieces : text->target_pieces, (size_t)id);
+    const ferry_view piece = ferry_string_table_at(source ? text->source_pieces : text->target_pieces, (size_t)id);
     return (ferry_text){piece.data, piece.size};
 }
 
@@ -130,10 +130,10 @@ static ferry_status run_encoder(ferry_state *state, const request *r, ferry_erro
 typedef struct forced {
     ferry_state *state;
     const request *request;
-    ferry_sequence *sentences, *hypotheses; /* [count] */
-    ferry_attention_span *spans;            /* [count] of self- and cross-attention */
-    int32_t *ids;                           /* [target rows] decoder inputs of a pass */
-    float *hidden;                          /* [target rows, D] */
+    ferry_kv_sequence *sentences, *hypotheses; /* [count] */
+    ferry_attention_span *spans;               /* [count] of self- and cross-attention */
+    int32_t *ids;                              /* [target rows] decoder inputs of a pass */
+    float *hidden;                             /* [target rows, D] */
 } forced;
 
 static ferry_status forced_begin(forced *f, ferry_error *error)
@@ -151,9 +151,9 @@ static ferry_status forced_begin(forced *f, ferry_error *error)
     if (failed) return ferry_fail_memory(error, "a forced decoding", rows * D, sizeof *f->hidden);
     for (size_t s = 0; s < count; s++) {
         const int32_t source = r->offsets[s + 1] - r->offsets[s];
-        FERRY_TRY(ferry_sequence_begin(arena, source, &f->sentences[s], error));
+        FERRY_TRY(ferry_kv_begin(arena, source, &f->sentences[s], error));
         const int32_t target = r->target_offsets[s + 1] - r->target_offsets[s];
-        FERRY_TRY(ferry_sequence_begin(arena, target, &f->hypotheses[s], error));
+        FERRY_TRY(ferry_kv_begin(arena, target, &f->hypotheses[s], error));
     }
     return ferry_decoder_begin_sources(f->state, r->ids, r->offsets, r->count, f->sentences, error);
 }
@@ -234,7 +234,7 @@ static ferry_status run(const ferry_model *model, const request *r, ferry_error 
 ferry_status ferry_inspect_encode(const ferry_model *model, const int32_t *ids, const int32_t *offsets, int32_t count,
                                   float *output, ferry_error *error)
 {
-    FERRY_FLOATS;
+    FERRY_FENV;
     FERRY_NEEDS(model);
     FERRY_NEEDS(output);
     const request r = {.encoder = true, .ids = ids, .offsets = offsets, .count = count, .output = output};
@@ -245,7 +245,7 @@ ferry_status ferry_inspect_logits(const ferry_model *model, const int32_t *ids, 
                                   const int32_t *target_ids, const int32_t *target_offsets, ferry_inspect_pass pass,
                                   float *logits, ferry_error *error)
 {
-    FERRY_FLOATS;
+    FERRY_FENV;
     FERRY_NEEDS(model);
     FERRY_NEEDS(logits);
     FERRY_TRY(ferry_check_range("pass", (int32_t)pass, FERRY_INSPECT_ONE_PASS, FERRY_INSPECT_STEP_BY_STEP, error));
@@ -257,7 +257,7 @@ ferry_status ferry_inspect_hidden(const ferry_model *model, ferry_inspect_stack 
                                   const int32_t *offsets, int32_t count, const int32_t *target_ids,
                                   const int32_t *target_offsets, float *hidden, ferry_error *error)
 {
-    FERRY_FLOATS;
+    FERRY_FENV;
     FERRY_NEEDS(model);
     FERRY_NEEDS(hidden);
     FERRY_TRY(ferry_check_range("stack", (int32_t)stack, FERRY_INSPECT_ENCODER, FERRY_INSPECT_DECODER, error));
@@ -278,7 +278,7 @@ ferry_status ferry_inspect_attention(const ferry_model *model, ferry_inspect_att
                                      int32_t head, const int32_t *ids, int32_t S, const int32_t *target_ids, int32_t T,
                                      float *weights, ferry_error *error)
 {
-    FERRY_FLOATS;
+    FERRY_FENV;
     FERRY_NEEDS(model);
     FERRY_NEEDS(weights);
     FERRY_TRY(ferry_check_range("kind", (int32_t)kind, FERRY_INSPECT_ENCODER_SELF, FERRY_INSPECT_CROSS, error));

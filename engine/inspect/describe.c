@@ -208,13 +208,13 @@ static void print_origin(FILE *out, const ferry_model_origin *origin)
     }
     for (size_t i = 0; i < origin->file_count; i++) {
         fputs(i == 0 ? ": " : ", ", out);
-        ferry_printable_write(out, ferry_texts_at(origin->files, i));
+        ferry_printable_write(out, ferry_string_table_at(origin->files, i));
     }
     fputc('\n', out);
     for (size_t i = 0; origin->hashes != NULL && i < origin->file_count; i++) {
-        const ferry_view hash = ferry_texts_at(origin->hashes, i);
+        const ferry_view hash = ferry_string_table_at(origin->hashes, i);
         fprintf(out, "  SHA-256 %.*s  ", (int)hash.size, hash.data); /* digits: checked */
-        ferry_printable_write(out, ferry_texts_at(origin->files, i));
+        ferry_printable_write(out, ferry_string_table_at(origin->files, i));
         fputc('\n', out);
     }
 }

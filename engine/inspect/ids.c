@@ -92,7 +92,7 @@ static ferry_status generate(generation *g, const int32_t *ids, const int32_t *o
 ferry_status ferry_inspect_generate(ferry_translator *translator, const int32_t *ids, const int32_t *offsets,
                                     int32_t count, ferry_result **result, ferry_error *error)
 {
-    FERRY_FLOATS;
+    FERRY_FENV;
     generation g = {.translator = translator, .count = (size_t)count};
     FERRY_NEEDS(result);
     *result = NULL;

@@ -351,7 +351,7 @@ const char *ferry_inspect_encoding(size_t index)
 ferry_status ferry_inspect_untrained(const char *encoding, const ferry_inspect_shape *shape, const char *isa,
                                      ferry_model **model, ferry_error *error)
 {
-    FERRY_FLOATS;
+    FERRY_FENV;
     FERRY_NEEDS(model);
     *model = NULL;
     FERRY_NEEDS(encoding);

@@ -17,7 +17,7 @@ ferry_inspect_scheme ferry_inspect_get_scheme(const ferry_model *model, ferry_in
 {
     if (model == NULL || stack > FERRY_INSPECT_DECODER) return (ferry_inspect_scheme){.name = NULL};
     const ferry_position *position = &find_stack(model, stack)->position;
-    const ferry_name parameters = ferry_position_parameters(position);
+    const ferry_short_text parameters = ferry_position_parameters(position);
     const ferry_position_scheme *s = position->scheme;
     const bool relative = s->rotate != NULL || s->score != NULL;
     ferry_inspect_scheme scheme = {.name = s->name,
@@ -37,7 +37,7 @@ ferry_inspect_scheme ferry_inspect_get_scheme(const ferry_model *model, ferry_in
 ferry_status ferry_inspect_position_rows(const ferry_model *model, ferry_inspect_stack stack, int32_t count,
                                          float *rows, ferry_error *error)
 {
-    FERRY_FLOATS;
+    FERRY_FENV;
     FERRY_NEEDS(model);
     FERRY_NEEDS(rows);
     FERRY_TRY(ferry_check_range("stack", (int32_t)stack, FERRY_INSPECT_ENCODER, FERRY_INSPECT_DECODER, error));
@@ -63,7 +63,7 @@ typedef struct scene {
     const ferry_kernels *kernels;
     ferry_arena arena;
     ferry_cache cache; /* one layer */
-    ferry_sequence sequence;
+    ferry_kv_sequence sequence;
     ferry_position_state state;
     int32_t keys;
 } scene;
@@ -93,9 +93,9 @@ static ferry_status score(scene *s, int32_t layer, int32_t head, int32_t at, con
     repeat(s->stack, k, s->keys, keys);
     repeat(s->stack, q, 1, query);
     if (scheme->rotate != NULL) scheme->rotate(position, &s->state, keys, 0, s->keys);
-    FERRY_TRY(ferry_sequence_begin(&s->arena, s->keys, &s->sequence, error));
-    FERRY_TRY(ferry_sequence_extend(&s->cache, &s->sequence, s->keys, error));
-    ferry_sequence_write(&s->cache, &s->sequence, 0, 0, s->keys, keys, keys);
+    FERRY_TRY(ferry_kv_begin(&s->arena, s->keys, &s->sequence, error));
+    FERRY_TRY(ferry_kv_extend(&s->cache, &s->sequence, s->keys, error));
+    ferry_kv_write(&s->cache, &s->sequence, 0, 0, s->keys, keys, keys);
     if (scheme->rotate != NULL) scheme->rotate(position, &s->state, query, at, 1);
     s->kernels->scale(query, scheme->score_scale != NULL ? scheme->score_scale(position) : s->stack->attention_scale,
                       width);
@@ -107,14 +107,14 @@ static ferry_status score(scene *s, int32_t layer, int32_t head, int32_t at, con
         .keys = s->keys,
         .q = query + (size_t)head * (size_t)s->stack->head_width,
         .ldq = width,
-        .past = ferry_cache_keys(&s->cache.layout, &s->sequence, 0, head, 1, s->keys),
+        .kv = ferry_cache_keys(&s->cache.layout, &s->sequence, 0, head, 1, s->keys),
         .scores = row,
         .ld_scores = ld,
         .scratch = scratch,
         .state = &s->state,
         .kernels = s->kernels,
     };
-    s->kernels->scores(tile.scores, tile.ld_scores, tile.q, tile.ldq, 1, &tile.past);
+    s->kernels->scores(tile.scores, tile.ld_scores, tile.q, tile.ldq, 1, &tile.kv);
     if (scheme->score != NULL) scheme->score(position, &tile);
     memcpy(scores, row, count * sizeof *scores);
     return FERRY_OK;
@@ -124,7 +124,7 @@ ferry_status ferry_inspect_position_scores(const ferry_model *model, ferry_inspe
                                            int32_t head, int32_t count, const float *q, const float *k, float *scores,
                                            ferry_error *error)
 {
-    FERRY_FLOATS;
+    FERRY_FENV;
     FERRY_NEEDS(model);
     FERRY_NEEDS(scores);
     FERRY_TRY(ferry_check_range("stack", (int32_t)stack, FERRY_INSPECT_ENCODER, FERRY_INSPECT_DECODER, error));

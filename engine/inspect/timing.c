@@ -16,9 +16,9 @@ struct ferry_inspect_timer {
     ferry_state state;
     int32_t offsets[2]; /* 0, source tokens */
     int32_t target_tokens;
-    int32_t *ids;                        /* [max(source tokens, target_tokens)] */
-    float *output;                       /* [max(source tokens, target_tokens), D] */
-    ferry_sequence sentence, hypothesis; /* of a decoder's step */
+    int32_t *ids;                           /* [max(source tokens, target_tokens)] */
+    float *output;                          /* [max(source tokens, target_tokens), D] */
+    ferry_kv_sequence sentence, hypothesis; /* of a decoder's step */
 };
 
 /* Decoder inputs at positions first … first + rows - 1. */
@@ -55,8 +55,8 @@ static ferry_status prepare(ferry_inspect_timer *timer, ferry_error *error)
     for (int32_t i = 0; i < longest; i++) timer->ids[i] = i % (source < target ? source : target);
     FERRY_TRY(ferry_encode(&timer->state, timer->ids, timer->offsets, 1, timer->output, error));
     if (timer->target_tokens > 0) {
-        FERRY_TRY(ferry_sequence_begin(arena, tokens, &timer->sentence, error));
-        FERRY_TRY(ferry_sequence_begin(arena, timer->target_tokens, &timer->hypothesis, error));
+        FERRY_TRY(ferry_kv_begin(arena, tokens, &timer->sentence, error));
+        FERRY_TRY(ferry_kv_begin(arena, timer->target_tokens, &timer->hypothesis, error));
         FERRY_TRY(ferry_decoder_begin(&timer->state, timer->output, timer->offsets, 1, &timer->sentence, error));
         if (timer->target_tokens > 1) FERRY_TRY(decode(timer, 0, timer->target_tokens - 1, error));
     }
@@ -66,7 +66,7 @@ static ferry_status prepare(ferry_inspect_timer *timer, ferry_error *error)
 ferry_status ferry_inspect_timer_create(const ferry_model *model, int32_t source_tokens, int32_t target_tokens,
                                         ferry_inspect_timer **timer, ferry_error *error)
 {
-    FERRY_FLOATS;
+    FERRY_FENV;
     FERRY_NEEDS(timer);
     *timer = NULL;
     FERRY_NEEDS(model);
@@ -95,7 +95,7 @@ void ferry_inspect_timer_destroy(ferry_inspect_timer *timer)
 
 ferry_status ferry_inspect_timer_run(ferry_inspect_timer *timer, double *seconds, ferry_error *error)
 {
-    FERRY_FLOATS;
+    FERRY_FENV;
     FERRY_NEEDS(timer);
     FERRY_NEEDS(seconds);
     const double start = ferry_clock();

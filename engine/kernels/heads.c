@@ -153,30 +153,30 @@ INLINE void scores_tile(float *y, size_t ldy, const float *q, size_t ldq, const 
     UNROLL for (int r = 0; r < rows; r++) store_sums(y + (size_t)r * ldy, acc + r * BLOCKS * PARTS);
 }
 
-INLINE void scores_rows(float *y, size_t ldy, const float *q, size_t ldq, const ferry_past *past, size_t offset,
+INLINE void scores_rows(float *y, size_t ldy, const float *q, size_t ldq, const ferry_kv_view *kv, size_t offset,
                         int rows)
 {
-    for (int32_t j = 0; j < past->count; j += FERRY_LANES) {
-        const float *const *first = past->blocks + j / FERRY_BLOCK_POSITIONS;
-        switch ((past->count - j + FERRY_BLOCK_POSITIONS - 1) / FERRY_BLOCK_POSITIONS) {
-        case 1: scores_tile(y + j, ldy, q, ldq, first, offset, past->width, rows, 1); break;
-        case 2: scores_tile(y + j, ldy, q, ldq, first, offset, past->width, rows, 2); break;
-        case 3: scores_tile(y + j, ldy, q, ldq, first, offset, past->width, rows, 3); break;
-        default: scores_tile(y + j, ldy, q, ldq, first, offset, past->width, rows, BLOCKS); break;
+    for (int32_t j = 0; j < kv->count; j += FERRY_LANES) {
+        const float *const *first = kv->blocks + j / FERRY_BLOCK_POSITIONS;
+        switch ((kv->count - j + FERRY_BLOCK_POSITIONS - 1) / FERRY_BLOCK_POSITIONS) {
+        case 1: scores_tile(y + j, ldy, q, ldq, first, offset, kv->width, rows, 1); break;
+        case 2: scores_tile(y + j, ldy, q, ldq, first, offset, kv->width, rows, 2); break;
+        case 3: scores_tile(y + j, ldy, q, ldq, first, offset, kv->width, rows, 3); break;
+        default: scores_tile(y + j, ldy, q, ldq, first, offset, kv->width, rows, BLOCKS); break;
         }
     }
 }
 
-void FERRY_KERNEL(scores)(float *y, size_t ldy, const float *q, size_t ldq, int32_t rows, const ferry_past *past)
+void FERRY_KERNEL(scores)(float *y, size_t ldy, const float *q, size_t ldq, int32_t rows, const ferry_kv_view *kv)
 {
-    for (int32_t head = 0; head < past->heads; head++) {
-        size_t offset = past->offset + (size_t)head * past->head;
-        const float *queries = q + (size_t)head * (size_t)past->width;
+    for (int32_t head = 0; head < kv->heads; head++) {
+        size_t offset = kv->offset + (size_t)head * kv->head;
+        const float *queries = q + (size_t)head * (size_t)kv->width;
         int32_t row = 0;
         for (; row + SCORE_ROWS <= rows; row += SCORE_ROWS)
-            scores_rows(y + (size_t)row * ldy, ldy, queries + (size_t)row * ldq, ldq, past, offset, SCORE_ROWS);
+            scores_rows(y + (size_t)row * ldy, ldy, queries + (size_t)row * ldq, ldq, kv, offset, SCORE_ROWS);
         for (; row < rows; row++)
-            scores_rows(y + (size_t)row * ldy, ldy, queries + (size_t)row * ldq, ldq, past, offset, 1);
+            scores_rows(y + (size_t)row * ldy, ldy, queries + (size_t)row * ldq, ldq, kv, offset, 1);
         y += (size_t)rows * ldy;
     }
 }
@@ -192,15 +192,15 @@ typedef struct context_lines {
 } context_lines;
 
 /* `panels` panels of each line, from `column` on. */
-INLINE void context_tile(const context_lines *c, size_t step_v, const ferry_past *past, int32_t column, int lines,
+INLINE void context_tile(const context_lines *c, size_t step_v, const ferry_kv_view *kv, int32_t column, int lines,
                          int panels)
 {
     vec acc[CONTEXT_LINES * CONTEXT_PANELS * PARTS];
     const int vectors = panels * PARTS;
     UNROLL for (int v = 0; v < lines * vectors; v++) acc[v] = (vec){0};
-    for (int32_t j = 0; j < past->count; j += FERRY_BLOCK_POSITIONS) {
-        const float *values = past->blocks[j / FERRY_BLOCK_POSITIONS] + c->values + column, *a = c->a + j;
-        int32_t slots = past->count - j < FERRY_BLOCK_POSITIONS ? past->count - j : FERRY_BLOCK_POSITIONS;
+    for (int32_t j = 0; j < kv->count; j += FERRY_BLOCK_POSITIONS) {
+        const float *values = kv->blocks[j / FERRY_BLOCK_POSITIONS] + c->values + column, *a = c->a + j;
+        int32_t slots = kv->count - j < FERRY_BLOCK_POSITIONS ? kv->count - j : FERRY_BLOCK_POSITIONS;
         for (int32_t s = 0; s < slots; s++) {
             UNROLL for (int v = 0; v < lines * vectors; v++)
             {
@@ -208,65 +208,65 @@ INLINE void context_tile(const context_lines *c, size_t step_v, const ferry_past
                 vec w = *(const vec *)(values + (size_t)(v / vectors) * step_v + v % vectors * WIDTH);
                 acc[v] = fused(x, w, acc[v]);
             }
-            values += past->stride;
+            values += kv->stride;
         }
     }
     UNROLL for (int i = 0; i < lines; i++)
     {
         float *y = c->y + (size_t)i * c->step_y + column, edge[CONTEXT_PANELS * FERRY_LANES];
-        bool whole = past->width - column >= panels * FERRY_LANES;
+        bool whole = kv->width - column >= panels * FERRY_LANES;
         UNROLL for (int v = 0; v < vectors; v++) store((whole ? y : edge) + v * WIDTH, acc[i * vectors + v]);
-        if (!whole) memcpy(y, edge, (size_t)(past->width - column) * sizeof *y);
+        if (!whole) memcpy(y, edge, (size_t)(kv->width - column) * sizeof *y);
     }
 }
 
-INLINE void context_columns(const context_lines *c, size_t step_v, const ferry_past *past, int lines)
+INLINE void context_columns(const context_lines *c, size_t step_v, const ferry_kv_view *kv, int lines)
 {
-    for (int32_t column = 0; column < past->width;) {
-        int32_t panels = (past->width - column + FERRY_LANES - 1) / FERRY_LANES;
+    for (int32_t column = 0; column < kv->width;) {
+        int32_t panels = (kv->width - column + FERRY_LANES - 1) / FERRY_LANES;
         if (CONTEXT_PANELS >= 4 && panels >= 4) {
-            context_tile(c, step_v, past, column, lines, CONTEXT_PANELS);
+            context_tile(c, step_v, kv, column, lines, CONTEXT_PANELS);
             column += 4 * FERRY_LANES;
         } else if (CONTEXT_PANELS >= 2 && panels >= 2) {
-            context_tile(c, step_v, past, column, lines, CONTEXT_PANELS >= 2 ? 2 : 1);
+            context_tile(c, step_v, kv, column, lines, CONTEXT_PANELS >= 2 ? 2 : 1);
             column += 2 * FERRY_LANES;
         } else {
-            context_tile(c, step_v, past, column, lines, 1);
+            context_tile(c, step_v, kv, column, lines, 1);
             column += FERRY_LANES;
         }
     }
 }
 
 /* All lines, CONTEXT_LINES at a time. step_v: floats from line to line of values, a constant 0 if lines share them. */
-INLINE void context_all(context_lines c, size_t step_v, const ferry_past *past, int32_t lines)
+INLINE void context_all(context_lines c, size_t step_v, const ferry_kv_view *kv, int32_t lines)
 {
     for (int32_t i = 0, count; i < lines; i += count) {
         count = lines - i < CONTEXT_LINES ? 1 : CONTEXT_LINES;
         if (count == CONTEXT_LINES)
-            context_columns(&c, step_v, past, CONTEXT_LINES);
+            context_columns(&c, step_v, kv, CONTEXT_LINES);
         else
-            context_columns(&c, step_v, past, 1);
+            context_columns(&c, step_v, kv, 1);
         c.y += (size_t)count * c.step_y;
         c.a += (size_t)count * c.step_a;
         c.values += (size_t)count * step_v;
     }
 }
 
-void FERRY_KERNEL(context)(float *y, size_t ldy, const float *a, size_t lda, int32_t rows, const ferry_past *past)
+void FERRY_KERNEL(context)(float *y, size_t ldy, const float *a, size_t lda, int32_t rows, const ferry_kv_view *kv)
 {
-    context_lines c = {.y = y, .a = a, .values = past->offset};
+    context_lines c = {.y = y, .a = a, .values = kv->offset};
     if (rows == 1) {
-        c.step_y = (size_t)past->width;
+        c.step_y = (size_t)kv->width;
         c.step_a = lda;
-        context_all(c, past->head, past, past->heads);
+        context_all(c, kv->head, kv, kv->heads);
         return;
     }
     c.step_y = ldy;
     c.step_a = lda;
-    for (int32_t head = 0; head < past->heads; head++) {
-        context_all(c, 0, past, rows);
-        c.y += past->width;
+    for (int32_t head = 0; head < kv->heads; head++) {
+        context_all(c, 0, kv, rows);
+        c.y += kv->width;
         c.a += (size_t)rows * lda;
-        c.values += past->head;
+        c.values += kv->head;
     }
 }

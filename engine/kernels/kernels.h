@@ -96,13 +96,13 @@ typedef struct ferry_extra_i8 {
  * undefined. A value is a row [width]. */
 #define FERRY_BLOCK_POSITIONS 4
 #define FERRY_LINE_ELEMENTS (FERRY_LANES / FERRY_BLOCK_POSITIONS) /* elements of one slot in 16 floats of keys */
-typedef struct ferry_past {
+typedef struct ferry_kv_view {
     const float *const *blocks;
     size_t offset; /* of the first head in a block, floats */
     size_t head;   /* floats from head to head */
     size_t stride; /* floats from value to value; unused for keys */
     int32_t heads, width, count;
-} ferry_past;
+} ferry_kv_view;
 
 /* Σ exp(x) of the elements so far is sum·exp(largest): no term overflows. */
 typedef struct ferry_log_sum {
@@ -155,10 +155,10 @@ typedef struct ferry_kernels {
     /* Attention over the past of some heads; score and context of a row depend on that row alone and are the same bytes
      * on every ISA. y [heads, rows] with ldy, q row i of head h at q + i·ldq + h·width: y[h, i, j] = Σ_d q·k[j, d];
      * columns up to 16·⌈count/16⌉ ≤ ldy are written; those past the keys are undefined. */
-    void (*scores)(float *y, size_t ldy, const float *q, size_t ldq, int32_t rows, const ferry_past *keys);
+    void (*scores)(float *y, size_t ldy, const float *q, size_t ldq, int32_t rows, const ferry_kv_view *keys);
     /* a [heads, rows] with lda, y row i of head h at y + i·ldy + h·width: y[d] = Σ_j a[h, i, j]·v[j, d] for d < width,
      * in ascending j < count; other values are not read. */
-    void (*context)(float *y, size_t ldy, const float *a, size_t lda, int32_t rows, const ferry_past *values);
+    void (*context)(float *y, size_t ldy, const float *a, size_t lda, int32_t rows, const ferry_kv_view *values);
 
     /* y = (x - mean) / sqrt(variance + eps) · weight + bias, row by row; x, y [rows, n]; y may be x. Biased variance,
      * two passes (mean first). residual [rows, n] is added to x first when it is not NULL (the sum is not stored). */

@@ -26,7 +26,7 @@ static ferry_word word_of(const ferry_tokenizer_config *text, const ferry_part *
     size_t at = ranges[best].begin;
     bool begins = at == 0 || (ferry_utf8_previous(part->text, &at, &before) && ferry_utf8_is_space(before));
     if (begins && best > 0) {
-        const ferry_view piece = ferry_texts_at(text->source_pieces, (size_t)part->ids.ids[best - 1]);
+        const ferry_view piece = ferry_string_table_at(text->source_pieces, (size_t)part->ids.ids[best - 1]);
         begins = piece.size < size || memcmp(piece.data + piece.size - size, blank, size) != 0;
     }
     return (ferry_word){{part->text.data + ranges[best].begin, ranges[best].end - ranges[best].begin}, begins};
@@ -41,14 +41,14 @@ static ferry_status write_text(const ferry_model *model, const ferry_line_rules 
     const bool replaces =
         rules->options->replace_unknowns != 0 && ferry_ids_find(hypothesis->ids, length, rules->unknown_id) < length;
     ferry_word *words = replaces ? calloc(length, sizeof *words) : NULL;
-    ferry_string text = {0};
+    ferry_buffer text = {0};
     if (replaces && words == NULL) return ferry_fail_memory(error, "unknown words", length, sizeof *words);
     for (size_t t = 0; replaces && t < length; t++)
         if (hypothesis->ids[t] == rules->unknown_id)
             words[t] = word_of(&model->file.text, part, weights + t * part->ids.count);
     ferry_status status = ferry_tokenizer_decode_ranges(model->tokenizer, hypothesis->ids, length, words, &text,
                                                         hypothesis->ranges, error);
-    if (status == FERRY_OK) status = ferry_string_end(&text, error);
+    if (status == FERRY_OK) status = ferry_buffer_end(&text, error);
     hypothesis->text = text.data;
     hypothesis->size = text.size;
     free(words);

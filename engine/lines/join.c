@@ -17,31 +17,29 @@ static void append(ferry_result_hypothesis *joined, const char *data, size_t siz
 /* ---- warnings ---- */
 
 /* What a warning says about a part's translation; `kind` 0: that it replaces another one. */
-static ferry_name words_of(const ferry_part *part, int kind)
+static ferry_short_text words_of(const ferry_part *part, int kind)
 {
     const ferry_quality_signs *quality = &part->quality;
-    ferry_name source = {""};
+    ferry_short_text source = {""};
     switch (kind) {
-    case FERRY_QUALITY_CUT: return ferry_name_format("ended at max_length %d", (int)quality->limit);
+    case FERRY_QUALITY_CUT: return ferry_format("ended at max_length %d", (int)quality->limit);
     case FERRY_QUALITY_LOOP:
         if (quality->loop.length == 1)
-            return ferry_name_format("repeats itself: the same token %zu times in a row", quality->loop.times);
-        return ferry_name_format("repeats itself: the same %zu tokens %zu times in a row", quality->loop.length,
-                                 quality->loop.times);
+            return ferry_format("repeats itself: the same token %zu times in a row", quality->loop.times);
+        return ferry_format("repeats itself: the same %zu tokens %zu times in a row", quality->loop.length,
+                            quality->loop.times);
     case FERRY_QUALITY_UNKNOWN:
-        if (part->ids.count == 0)
-            return ferry_name_format("is the text itself: the model knows none of its characters");
+        if (part->ids.count == 0) return ferry_format("is the text itself: the model knows none of its characters");
         if (part->unknowns > 0)
-            source = ferry_name_format("is of a text with unknown tokens: %zu, the first '%s'", part->unknowns,
-                                       ferry_printable_view(part->first_unknown).text);
+            source = ferry_format("is of a text with unknown tokens: %zu, the first '%s'", part->unknowns,
+                                  ferry_printable_view(part->first_unknown).text);
         if (quality->unknowns == 0) return source;
-        return ferry_name_format("%s%shas unknown words: %zu; option replace_unknowns puts the source's in their place",
-                                 source.text, part->unknowns > 0 ? "; it " : "", quality->unknowns);
+        return ferry_format("%s%shas unknown words: %zu; option replace_unknowns puts the source's in their place",
+                            source.text, part->unknowns > 0 ? "; it " : "", quality->unknowns);
     case FERRY_QUALITY_SHORT:
-        if (quality->blank) return ferry_name_format("is blank");
-        return ferry_name_format("has %d tokens, the source %zu", (int)part->result.hypotheses[0].length,
-                                 part->ids.count);
-    default: return ferry_name_format("replaces one that repeated itself");
+        if (quality->blank) return ferry_format("is blank");
+        return ferry_format("has %d tokens, the source %zu", (int)part->result.hypotheses[0].length, part->ids.count);
+    default: return ferry_format("replaces one that repeated itself");
     }
 }
 
@@ -68,7 +66,7 @@ static ferry_status add_warnings(const ferry_parts *parts, const ferry_line_rule
             if (has && count++ == 0) first = i;
         }
         if (count == 0) continue;
-        const ferry_name words = words_of(&parts->parts[first], kinds[k]);
+        const ferry_short_text words = words_of(&parts->parts[first], kinds[k]);
         line->outcome.quality |= kinds[k];
         FERRY_TRY(parts->count == 1
                       ? ferry_result_line_warn(line, error, "the translation %s", words.text)

@@ -34,7 +34,7 @@ static ferry_view next_word(const char **text)
 static ferry_status describe(const ferry_model_languages *table, int32_t index, ferry_arena *arena,
                              ferry_language *language, ferry_error *error)
 {
-    const ferry_view names = ferry_texts_at(table->names, (size_t)index);
+    const ferry_view names = ferry_string_table_at(table->names, (size_t)index);
     bool named = names.size > 0 && names.data[0] != ' ' && ferry_utf8_is_valid(names);
     for (size_t i = 0; i < names.size; i++)
         named = named && (unsigned char)names.data[i] >= ' ' && names.data[i] != 0x7F;
@@ -67,7 +67,7 @@ ferry_status ferry_languages_create(ferry_model *model, ferry_error *error)
     const size_t count = (size_t)table->count;
     if (count == 0) return FERRY_OK;
     for (size_t i = 0; i < (size_t)table->prompt_count; i++) { /* a prompt is tokenized with every line */
-        const size_t size = ferry_texts_at(table->prompts, i).size;
+        const size_t size = ferry_string_table_at(table->prompts, i).size;
         if (size > MOST_PROMPT)
             return ferry_fail(error, FERRY_ERROR_FORMAT,
                               "key 'ferry.languages.prompts': expected texts of at most %d bytes, found one of %zu",
@@ -181,7 +181,7 @@ static ferry_view prompt_of(const ferry_model_languages *table, ferry_language_p
     for (size_t i = 0; i < (size_t)table->prompt_count; i++) {
         const int32_t source = table->prompt_sources[i], target = table->prompt_targets[i];
         if ((source < 0 || source == pair.source) && (target < 0 || target == pair.target))
-            return ferry_texts_at(table->prompts, i);
+            return ferry_string_table_at(table->prompts, i);
     }
     return (ferry_view){"", 0};
 }
@@ -212,7 +212,7 @@ ferry_status ferry_languages_check(const ferry_model *model, ferry_language_pair
 static ferry_view tag_prompt(const ferry_model_languages *table, const ferry_tokenizer *tokenizer)
 {
     for (size_t i = 0; i < (size_t)table->prompt_count; i++) {
-        const ferry_view prompt = ferry_utf8_trim(ferry_texts_at(table->prompts, i));
+        const ferry_view prompt = ferry_utf8_trim(ferry_string_table_at(table->prompts, i));
         if (table->prompt_sources[i] < 0 && table->prompt_targets[i] >= 0 &&
             ferry_tokenizer_has_piece(tokenizer, prompt))
             return prompt;
@@ -279,11 +279,11 @@ static ferry_status encode_with_prompt(const ferry_tokenizer *tokenizer, ferry_v
                                        ferry_view part, ferry_ids *ids, ferry_ranges *ranges, ferry_error *error)
 {
     if (prompt.size == 0) return ferry_tokenizer_encode_ranges(tokenizer, tag, part, ids, ranges, error);
-    ferry_string text = {0};
+    ferry_buffer text = {0};
     const ferry_view pieces[] = {prompt, tag, part};
     ferry_status status = FERRY_OK;
     for (size_t i = 0; status == FERRY_OK && i < sizeof pieces / sizeof *pieces; i++)
-        status = ferry_string_append(&text, pieces[i], error);
+        status = ferry_buffer_append(&text, pieces[i], error);
     const size_t first =
         status == FERRY_OK ? ferry_tokenizer_tag_size(tokenizer, (ferry_view){text.data, text.size}) : 0;
     const size_t begin = after(prompt.size + tag.size, first); /* of the part, in what is tokenized */

@@ -37,7 +37,7 @@ ferry_piece_counts ferry_count_pieces(const ferry_tokenizer_config *text, const 
 {
     ferry_piece_counts counts = {0};
     for (size_t i = 0; i < ids->count; i++) {
-        const ferry_view piece = ferry_texts_at(text->source_pieces, (size_t)ids->ids[i]);
+        const ferry_view piece = ferry_string_table_at(text->source_pieces, (size_t)ids->ids[i]);
         if (ids->ids[i] == text->source_unk_id)
             counts.unknown++;
         else

@@ -145,7 +145,7 @@ static void add_p2c(const ferry_position *position, const ferry_position_tile *t
     const int32_t b = p2c_row(own, j + FERRY_LANES - 1 - tile->first);
     const int32_t low = a < b ? a : b, high = a < b ? b : a;
     float *dots = tile->scratch; /* [high - low + 1, 16] */
-    ferry_past keys = tile->past;
+    ferry_kv_view keys = tile->kv;
     keys.blocks += j / FERRY_BLOCK_POSITIONS;
     keys.count = tile->keys - j < FERRY_LANES ? tile->keys - j : FERRY_LANES;
     tile->kernels->scores(dots, FERRY_LANES, table + (size_t)low * (size_t)K, (size_t)K, high - low + 1, &keys);

@@ -37,8 +37,8 @@ ferry_status ferry_position_take(const ferry_position *position, const ferry_pos
     if (dims == 0) return FERRY_OK;
     FERRY_TRY(source->tensor(source->user, tensor, layer, dims, shape, data, error));
     const bool any = tensor->numbers == FERRY_POSITION_ANY, negative = tensor->numbers == FERRY_POSITION_FINITE;
-    const ferry_name name = layer < 0 ? ferry_name_format("'%s'", tensor->name)
-                                      : ferry_name_format("'%s' of layer %d", tensor->name, (int)layer);
+    const ferry_short_text name =
+        layer < 0 ? ferry_format("'%s'", tensor->name) : ferry_format("'%s' of layer %d", tensor->name, (int)layer);
     const size_t count = (size_t)shape[0] * (size_t)shape[1];
     for (size_t i = 0; !any && i < count; i++)
         if (!isfinite((*data)[i]) || ((*data)[i] < 0 && !negative))
@@ -185,7 +185,7 @@ static double count_numbers(const ferry_position *position, bool kept)
 ferry_status ferry_position_allocate(ferry_position *position, size_t head, size_t rows, size_t width, float **tables,
                                      ferry_error *error)
 {
-    const ferry_name purpose = ferry_name_format("%s positions", position->scheme->name);
+    const ferry_short_text purpose = ferry_format("%s positions", position->scheme->name);
     const double few = 1 << 22, max_for_each = 64, given = count_numbers(position, false);
     size_t floats, bytes;
     if (!ferry_mul_size(rows, width, &floats) || !ferry_mul_size(floats, sizeof **tables, &bytes) ||
@@ -262,12 +262,12 @@ int32_t ferry_position_choice(const ferry_position_parameter *parameter, ferry_v
     return -1;
 }
 
-ferry_name ferry_position_choices(const ferry_position_parameter *parameter)
+ferry_short_text ferry_position_choices(const ferry_position_parameter *parameter)
 {
     const char *const *choices = parameter->choices;
-    ferry_name list = ferry_name_format("'%s'", choices[0]);
+    ferry_short_text list = ferry_format("'%s'", choices[0]);
     for (int32_t i = 1; choices[i] != NULL; i++)
-        list = ferry_name_format("%s%s'%s'", list.text, choices[i + 1] != NULL ? ", " : " or ", choices[i]);
+        list = ferry_format("%s%s'%s'", list.text, choices[i + 1] != NULL ? ", " : " or ", choices[i]);
     return list;
 }
 
@@ -299,18 +299,18 @@ int32_t ferry_position_shape(const ferry_position *position, const ferry_positio
     return comma != NULL ? 2 : 1;
 }
 
-ferry_name ferry_position_parameters(const ferry_position *position)
+ferry_short_text ferry_position_parameters(const ferry_position *position)
 {
     const ferry_position_parameter *parameters = position->scheme->parameters;
-    ferry_name list = {""};
+    ferry_short_text list = {""};
     for (size_t i = 0; parameters != NULL && parameters[i].key != NULL; i++)
         if (ferry_position_says(position, i)) {
             const double value = position->values[i];
-            const ferry_name shown =
+            const ferry_short_text shown =
                 parameters[i].kind == FERRY_POSITION_CHOICE
-                    ? ferry_name_format("%s", parameters[i].choices[(size_t)value])
-                    : ferry_name_format(parameters[i].kind == FERRY_POSITION_REAL ? "%g" : "%.0f", value);
-            list = ferry_name_format("%s%s%s %s", list.text, i > 0 ? ", " : "", parameters[i].key, shown.text);
+                    ? ferry_format("%s", parameters[i].choices[(size_t)value])
+                    : ferry_format(parameters[i].kind == FERRY_POSITION_REAL ? "%g" : "%.0f", value);
+            list = ferry_format("%s%s%s %s", list.text, i > 0 ? ", " : "", parameters[i].key, shown.text);
         }
     return list;
 }

@@ -130,8 +130,8 @@ typedef struct ferry_position_tile {
     int32_t first, queries, keys;
     const float *q; /* [queries, K] with ldq, already scaled */
     size_t ldq;
-    ferry_past past; /* the keys of this head */
-    float *scores;   /* [queries, keys] with ld_scores: scores, after the softmax weights */
+    ferry_kv_view kv; /* the keys of this head */
+    float *scores;    /* [queries, keys] with ld_scores: scores, after the softmax weights */
     size_t ld_scores;
     float *context; /* [queries, K] with ld_context; valid in the context hook only */
     size_t ld_context;
@@ -231,9 +231,9 @@ double ferry_position_evaluate(const ferry_position *position, const char *expre
 /* Index of `text` among the choices; -1 if it is none of them. */
 int32_t ferry_position_choice(const ferry_position_parameter *parameter, ferry_view text);
 /* "'half' or 'interleaved'" */
-ferry_name ferry_position_choices(const ferry_position_parameter *parameter);
+ferry_short_text ferry_position_choices(const ferry_position_parameter *parameter);
 /* "theta 10000, layout half, dims 16"; empty if the scheme has no parameters. */
-ferry_name ferry_position_parameters(const ferry_position *position);
+ferry_short_text ferry_position_parameters(const ferry_position *position);
 ferry_position_cost ferry_position_get_cost(const ferry_position *position);
 /* Whether the scheme has tensors. */
 bool ferry_position_has_weights(const ferry_position *position);

@@ -107,7 +107,7 @@ static void context(const ferry_position *position, const ferry_position_tile *t
     for (int32_t i = 0; i < tile->queries; i++)
         sum_by_row(&own->distances, range, tile->first + i, ferry_position_visible(position, tile, i),
                    tile->scores + (size_t)i * tile->ld_scores, sums + (size_t)i * width);
-    const ferry_past values = {
+    const ferry_kv_view values = {
         .blocks = own->values + (size_t)tile->layer * (size_t)own->blocks + range.base / FERRY_BLOCK_POSITIONS,
         .stride = ferry_round_up((size_t)K, FERRY_LANES),
         .heads = 1,

@@ -19,12 +19,12 @@ typedef struct group {
 } group;
 
 /* Encodes the sources, and forces the targets. */
-static ferry_status run_group(const ferry_worker *worker, ferry_state *state, const group *g, ferry_sequence *sequences,
-                              ferry_error *error)
+static ferry_status run_group(const ferry_worker *worker, ferry_state *state, const group *g,
+                              ferry_kv_sequence *sequences, ferry_error *error)
 {
     const ferry_generation *generation = worker->generation;
     const ferry_search_options *search = worker->options->search;
-    const ferry_force_rules rules = {
+    const ferry_teacher_force_rules rules = {
         .start_id = generation->start_id,
         .alignment = ferry_alignment_choose(generation, state->model),
         .suppressed_ids = search->suppressed_ids,
@@ -35,7 +35,7 @@ static ferry_status run_group(const ferry_worker *worker, ferry_state *state, co
     bool failed = false;
     int32_t *ids = ferry_arena_take(arena, g->source, sizeof *ids, &failed);
     int32_t *offsets = ferry_arena_take(arena, count + 1, sizeof *offsets, &failed);
-    ferry_forced *targets = ferry_arena_take(arena, count, sizeof *targets, &failed);
+    ferry_teacher_target *targets = ferry_arena_take(arena, count, sizeof *targets, &failed);
     if (failed) return ferry_arena_fail(arena, "pairs to score", g->source, sizeof *ids, error);
     offsets[0] = 0;
     for (int32_t i = 0; i < g->count; i++) {
@@ -44,21 +44,21 @@ static ferry_status run_group(const ferry_worker *worker, ferry_state *state, co
         offsets[i + 1] = offsets[i] + task->source_count;
         targets[i] = task->target;
         targets[i].sentence = i;
-        FERRY_TRY(ferry_sequence_begin(arena, task->source_count, &sequences[i], error));
+        FERRY_TRY(ferry_kv_begin(arena, task->source_count, &sequences[i], error));
     }
     FERRY_TRY(ferry_decoder_begin_sources(state, ids, offsets, g->count, sequences, error));
-    return ferry_force(state, &rules, sequences, targets, g->count, error);
+    return ferry_teacher_force(state, &rules, sequences, targets, g->count, error);
 }
 
 static ferry_status try_group(const ferry_worker *worker, ferry_state *state, const group *g, ferry_error *error)
 {
     const ferry_arena_mark mark = ferry_arena_begin(&state->context.arena);
-    ferry_sequence *sequences = ferry_arena_alloc(&state->context.arena, (size_t)g->count, sizeof *sequences);
+    ferry_kv_sequence *sequences = ferry_arena_alloc(&state->context.arena, (size_t)g->count, sizeof *sequences);
     if (sequences == NULL)
         return ferry_arena_fail(&state->context.arena, "pairs to score", (size_t)g->count, sizeof *sequences, error);
     memset(sequences, 0, (size_t)g->count * sizeof *sequences);
     const ferry_status status = run_group(worker, state, g, sequences, error);
-    for (int32_t i = 0; i < g->count; i++) ferry_sequence_release(&state->decoder_cache, &sequences[i]);
+    for (int32_t i = 0; i < g->count; i++) ferry_kv_release(&state->decoder_cache, &sequences[i]);
     ferry_arena_end(&state->context.arena, mark);
     return status;
 }

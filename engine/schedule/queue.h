@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 
 #include "base/threads.h"
-#include "engine/search/force.h"
+#include "engine/search/teacher_forcing.h"
 #include "engine/search/search.h"
 
 typedef struct ferry_job ferry_job;
@@ -21,10 +21,10 @@ struct ferry_task {
     int32_t source_count;
     const int32_t *prefix; /* [prefix_count] of the translation */
     int32_t prefix_count;
-    ferry_forced target;     /* of a job with forced targets; `sentence` is unused */
-    int32_t no_repeat_ngram; /* of its search; 0: that of the options */
-    size_t item;             /* the caller's number for it */
-    void *tag;               /* the caller's name for it */
+    ferry_teacher_target target; /* of a job with forced targets; `sentence` is unused */
+    int32_t no_repeat_ngram;     /* of its search; 0: that of the options */
+    size_t item;                 /* the caller's number for it */
+    void *tag;                   /* the caller's name for it */
 
     ferry_job *job;   /* the rest is set by ferry_job_sort */
     size_t order;     /* among tasks of equal length */

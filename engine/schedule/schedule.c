@@ -7,7 +7,7 @@
 #include "task_worker.h"
 #include "base/pool.h"
 #include "engine/search/generate.h"
-#include "engine/search/output_columns.h"
+#include "engine/search/output_layer.h"
 
 /* ---- creation ---- */
 
@@ -149,7 +149,7 @@ static void serve(void *user, int32_t index, size_t item)
 static void run_service(void *user)
 {
     ferry_schedule *schedule = user;
-    (void)ferry_floats_begin();
+    (void)ferry_fenv_begin();
     ferry_pool_run(schedule->pool, serve, schedule, (size_t)schedule->options->threads);
 }
 

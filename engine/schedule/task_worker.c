@@ -104,7 +104,7 @@ void ferry_worker_translate(ferry_worker *worker)
     const ferry_options *options = worker->options;
     const ferry_generation *generation = worker->generation;
     const ferry_job *job = worker->first != NULL ? worker->first->job : worker->job;
-    const ferry_force_rules force = {
+    const ferry_teacher_force_rules force = {
         .start_id = generation->start_id,
         .alignment = ferry_alignment_choose(generation, worker->generator->state.model),
     };

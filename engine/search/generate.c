@@ -5,9 +5,9 @@
 
 #include "engine/graph/pass.h"
 #include "forecast.h"
-#include "force.h"
+#include "teacher_forcing.h"
 #include "logits.h"
-#include "output_columns.h"
+#include "output_layer.h"
 
 /* Source tokens that the encoder takes at once (at least one sentence): bounds its activations, which then stay in the
  * cache, while one read of the weights still serves many rows. */
@@ -35,19 +35,19 @@ typedef struct generation {
     ferry_state *state;
     const ferry_generate_source *source;
     ferry_arena_mark mark;           /* where the arrays below begin in the arena */
-    int32_t width, most_positions;   /* of the source, or less where memory does not suffice */
+    int32_t width, max_positions;    /* of the source, or less where memory does not suffice */
     ferry_generate_sentence waiting; /* to enter, */
     bool waits;                      /* if there is one */
     ferry_generate_slot *slots;      /* [slot_count] the first living_count hold living sentences */
     int32_t slot_count;              /* width, or twice that if sentences are ranked */
     int32_t living_count;
-    ferry_forecast forecast;    /* of the active sentences, while others enter */
-    ferry_sequence *hypotheses; /* [capacity] their past (ferry_state_hypothesis_cache), by row */
-    int32_t capacity;           /* slot_count × beam */
+    ferry_forecast forecast;       /* of the active sentences, while others enter */
+    ferry_kv_sequence *hypotheses; /* [capacity] their past (ferry_state_hypothesis_cache), by row */
+    int32_t capacity;              /* slot_count × beam */
     int32_t rows;
     int32_t *ids, *next_ids, *parents;         /* [capacity] */
     ferry_attention_span *spans, *cross_spans; /* [capacity], [slot_count] */
-    ferry_sequence *sources;                   /* [slot_count] keys and values of cross-attention, of the living */
+    ferry_kv_sequence *sources;                /* [slot_count] keys and values of cross-attention, of the living */
     ferry_output_sentence *outputs;            /* [slot_count] of the living */
     float *hidden;                             /* [capacity, D] */
     const float ***weights;                    /* [slot_count] of the living, in a step's end; NULL: not wanted */
@@ -113,7 +113,7 @@ static ferry_status allocate(generation *g, ferry_error *error)
     memset(g->hypotheses, 0, capacity * sizeof *g->hypotheses);
     g->capacity = (int32_t)capacity;
     for (size_t r = 0; r < capacity; r++)
-        FERRY_TRY(ferry_sequence_begin(arena, source->max_length, &g->hypotheses[r], error));
+        FERRY_TRY(ferry_kv_begin(arena, source->max_length, &g->hypotheses[r], error));
     return FERRY_OK;
 }
 
@@ -177,7 +177,7 @@ static void forecast_active(generation *g)
 static bool fits(const generation *g)
 {
     const ferry_forecast_end end = ferry_forecast_expect(&g->forecast, g->waiting.length, 0);
-    return ferry_forecast_with(&g->forecast, end) <= g->most_positions;
+    return ferry_forecast_with(&g->forecast, end) <= g->max_positions;
 }
 
 /* ---- sentences enter ---- */
@@ -211,12 +211,12 @@ static ferry_status enter(generation *g, ferry_error *error)
     slot->sentence = *sentence;
     slot->steps = 0;
     g->waits = false;
-    g->sources[index] = (ferry_sequence){0};
+    g->sources[index] = (ferry_kv_sequence){0};
     g->ids[g->rows++] = sentence->rules.start_id;
     add_expected(g, sentence->length, 0);
     FERRY_TRY(ferry_output_begin(g->state, &slot->arena, &sentence->rules, g->source->shortlist, sentence->ids,
                                  sentence->length, &g->outputs[index], error));
-    return ferry_sequence_begin(&slot->arena, sentence->length, &g->sources[index], error);
+    return ferry_kv_begin(&slot->arena, sentence->length, &g->sources[index], error);
 }
 
 /* Lets in the sentences that are encoded together, and keeps what cross-attention needs of them. */
@@ -224,14 +224,14 @@ static ferry_status enter_together(generation *g, ferry_error *error)
 {
     ferry_state *state = g->state;
     ferry_arena *arena = &state->context.arena;
-    const int32_t most = g->waiting.length > ENCODER_TOKENS ? g->waiting.length : ENCODER_TOKENS;
+    const int32_t max = g->waiting.length > ENCODER_TOKENS ? g->waiting.length : ENCODER_TOKENS;
     int32_t count = 0;
     bool failed = false;
-    int32_t *ids = ferry_arena_take(arena, (size_t)most, sizeof *ids, &failed);
+    int32_t *ids = ferry_arena_take(arena, (size_t)max, sizeof *ids, &failed);
     int32_t *offsets = ferry_arena_take(arena, (size_t)(g->slot_count - g->living_count) + 1, sizeof *offsets, &failed);
-    if (failed) return ferry_arena_fail(arena, "source ids", (size_t)most, sizeof *ids, error);
+    if (failed) return ferry_arena_fail(arena, "source ids", (size_t)max, sizeof *ids, error);
     offsets[0] = 0;
-    for (; has_room(g) && g->waiting.length <= most - offsets[count]; count++) {
+    for (; has_room(g) && g->waiting.length <= max - offsets[count]; count++) {
         memcpy(ids + offsets[count], g->waiting.ids, (size_t)g->waiting.length * sizeof *ids);
         offsets[count + 1] = offsets[count] + g->waiting.length;
         FERRY_TRY(enter(g, error));
@@ -287,7 +287,7 @@ static ferry_status choose(generation *g, ferry_error *error)
 {
     int32_t first_row;
     const int32_t first = first_active(g, &first_row);
-    ferry_output_columns columns = {
+    ferry_output_layer columns = {
         .state = g->state,
         .bound = g->source->bound,
         .sentences = g->outputs + first,
@@ -298,8 +298,8 @@ static ferry_status choose(generation *g, ferry_error *error)
     };
     FERRY_TRY(ferry_output_step(&columns, error));
     const ferry_phase around = ferry_profile_enter(&g->state->profile, FERRY_PHASE_SEARCH);
-    FERRY_TRY(ferry_sequence_reorder(ferry_state_hypothesis_cache(g->state), &g->state->context.arena,
-                                     g->hypotheses + first_row, g->rows - first_row, g->parents, columns.rows, error));
+    FERRY_TRY(ferry_kv_reorder(ferry_state_hypothesis_cache(g->state), &g->state->context.arena,
+                               g->hypotheses + first_row, g->rows - first_row, g->parents, columns.rows, error));
     ferry_profile_leave(&g->state->profile, around);
     if (columns.rows > 0) memcpy(g->ids + first_row, columns.ids, (size_t)columns.rows * sizeof *g->ids);
     g->rows = first_row + columns.rows;
@@ -312,7 +312,7 @@ static ferry_status choose(generation *g, ferry_error *error)
 static void release(generation *g, int32_t i)
 {
     const ferry_arena_mark empty = {0};
-    ferry_sequence_release(&g->state->decoder_cache, &g->sources[i]);
+    ferry_kv_release(&g->state->decoder_cache, &g->sources[i]);
     ferry_arena_end(&g->slots[i].arena, empty);
 }
 
@@ -337,13 +337,13 @@ static void drop_stopped(generation *g)
     for (int32_t i = 0; i < g->living_count; i++) {
         const int32_t end = row + g->outputs[i].rows;
         if (g->slots[i].sentence.stop != NULL && atomic_load(g->slots[i].sentence.stop)) {
-            while (row < end) ferry_sequence_release(cache, &g->hypotheses[row++]);
+            while (row < end) ferry_kv_release(cache, &g->hypotheses[row++]);
             source->failed(source->user, g->slots[i].sentence.tag, &why);
             release(g, i);
             continue;
         }
         for (; row < end; row++, kept_rows++) {
-            const ferry_sequence hypothesis = g->hypotheses[row];
+            const ferry_kv_sequence hypothesis = g->hypotheses[row];
             g->hypotheses[row] = g->hypotheses[kept_rows];
             g->hypotheses[kept_rows] = hypothesis;
             g->ids[kept_rows] = g->ids[row];
@@ -372,7 +372,7 @@ static bool wants_weights(const generation *g, int32_t i)
 static ferry_status align(generation *g, ferry_error *error)
 {
     ferry_arena *arena = &g->state->context.arena;
-    size_t most = 0;
+    size_t max = 0;
     int32_t count = 0;
     bool failed = false;
     for (int32_t i = 0; i < g->living_count; i++) {
@@ -381,10 +381,10 @@ static ferry_status align(generation *g, ferry_error *error)
         if (g->outputs[i].rows > 0 || ferry_search_is_damaged(search)) continue;
         if (!ferry_search_lacks_coverage(search) && !wants_weights(g, i)) continue;
         g->weights[i] = ferry_arena_take(arena, (size_t)ferry_search_count(search), sizeof *g->weights[i], &failed);
-        most += (size_t)ferry_search_count(search);
+        max += (size_t)ferry_search_count(search);
     }
-    if (most == 0) return FERRY_OK;
-    ferry_forced *targets = ferry_arena_take(arena, most, sizeof *targets, &failed);
+    if (max == 0) return FERRY_OK;
+    ferry_teacher_target *targets = ferry_arena_take(arena, max, sizeof *targets, &failed);
     for (int32_t i = 0; i < g->living_count && !failed; i++)
         for (int32_t h = 0; g->weights[i] != NULL && h < ferry_search_count(g->outputs[i].search); h++) {
             const ferry_hypothesis found = ferry_search_hypothesis(g->outputs[i].search, h);
@@ -393,10 +393,10 @@ static ferry_status align(generation *g, ferry_error *error)
             if (failed) return ferry_arena_fail(arena, "weights of tokens", floats, sizeof *weights, error);
             g->weights[i][h] = weights;
             targets[count++] =
-                (ferry_forced){.ids = found.ids, .length = found.length, .sentence = i, .weights = weights};
+                (ferry_teacher_target){.ids = found.ids, .length = found.length, .sentence = i, .weights = weights};
         }
-    if (failed) return ferry_arena_fail(arena, "hypotheses", most, sizeof *targets, error);
-    FERRY_TRY(ferry_force(g->state, g->source->force, g->sources, targets, count, error));
+    if (failed) return ferry_arena_fail(arena, "hypotheses", max, sizeof *targets, error);
+    FERRY_TRY(ferry_teacher_force(g->state, g->source->force, g->sources, targets, count, error));
     for (int32_t i = 0; i < g->living_count; i++) {
         if (g->weights[i] == NULL || !ferry_search_lacks_coverage(g->outputs[i].search)) continue;
         ferry_search_cover(g->outputs[i].search, g->weights[i], g->sources[i].length);
@@ -444,7 +444,7 @@ static void clear(generation *g)
 {
     for (int32_t i = 0; i < g->living_count; i++) release(g, i);
     for (int32_t r = 0; r < g->capacity; r++)
-        ferry_sequence_release(ferry_state_hypothesis_cache(g->state), &g->hypotheses[r]);
+        ferry_kv_release(ferry_state_hypothesis_cache(g->state), &g->hypotheses[r]);
     ferry_arena_end(&g->state->context.arena, g->mark);
     g->living_count = g->rows = g->capacity = 0;
 }
@@ -467,7 +467,7 @@ static void give_up(generation *g, ferry_error *why)
     ferry_profile_enter(&g->state->profile, FERRY_PHASE_OTHER);
     if (refused) {
         g->width = g->width > 1 ? g->width / 2 : 1;
-        g->most_positions /= 2;
+        g->max_positions /= 2;
     }
 }
 
@@ -492,7 +492,7 @@ void ferry_generate(ferry_generator *generator, const ferry_generate_source *sou
         .source = source,
         .mark = ferry_arena_begin(&state->context.arena),
         .width = source->width,
-        .most_positions = source->positions,
+        .max_positions = source->positions,
         .forecast = ferry_forecast_init(!state->model->ssru, source->beam),
     };
     ferry_error error;

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "engine/graph/state.h"
-#include "force.h"
+#include "teacher_forcing.h"
 #include "search.h"
 
 typedef struct ferry_shortlist ferry_shortlist;
@@ -39,9 +39,9 @@ typedef struct ferry_generate_source {
     /* Upper bounds of all sentences' options: the lists of their hypotheses are taken once, before the first sentence,
      * and pass from row to row. */
     int32_t beam, max_length;
-    const ferry_shortlist *shortlist; /* for sentences whose rules want one; NULL if the model has none */
-    const ferry_logit_bound *bound;   /* of the model's output matrix; NULL if there is none */
-    const ferry_force_rules *force;   /* how weights are made; NULL: no sentence wants or needs them */
+    const ferry_shortlist *shortlist;       /* for sentences whose rules want one; NULL if the model has none */
+    const ferry_logit_bound *bound;         /* of the model's output matrix; NULL if there is none */
+    const ferry_teacher_force_rules *force; /* how weights are made; NULL: no sentence wants or needs them */
     /* Fills in the next sentence; false: there is none now, and if no other is in progress, the loop ends. It may be
      * called before each step. Then one of give_back, finished and failed is called once for each sentence. */
     bool (*next)(void *user, ferry_generate_sentence *sentence);

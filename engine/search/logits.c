@@ -167,10 +167,10 @@ static int32_t filter(const ferry_options *options, const float *values, int32_t
         last = values[take_first(&rest)];
         total += weight(options, last, largest);
     }
-    const int32_t ranked = count - rest.count, most = by_rank ? ranked : count;
+    const int32_t ranked = count - rest.count, max = by_rank ? ranked : count;
     const double enough = (double)options->top_p * total;
     int32_t kept = 0;
-    for (; kept < most && (options->top_p >= 1 || kept == 0 || sum < enough); kept++) {
+    for (; kept < max && (options->top_p >= 1 || kept == 0 || sum < enough); kept++) {
         const int32_t index = kept < ranked ? indices[count - 1 - kept] : take_first(&rest);
         sum += weight(options, values[index], largest);
     }

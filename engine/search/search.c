@@ -12,7 +12,7 @@
 
 /* k is the width: options.beam, or of greedy search options.nbest; C the number of candidates that a step considers. */
 
-/* A living row. */
+/* A living hypothesis. */
 typedef struct path {
     int32_t *ids;  /* [1 + max_length] start token, generated tokens */
     float *scores; /* [max_length] what each generated token added to the sum */
@@ -23,18 +23,18 @@ typedef struct path {
 typedef struct candidate {
     float sum;
     float score; /* the token's part of it */
-    int32_t row;
-    int32_t id;   /* -1: the row as it is */
+    int32_t parent;
+    int32_t id;   /* -1: the hypothesis as it is */
     int32_t lane; /* of greedy search */
 } candidate;
 
-typedef struct hypothesis {
+typedef struct finished_hypothesis {
     float score;
     float coverage; /* its part that the coverage penalty is */
     int32_t length;
     int32_t *ids;        /* [max_length] */
     float *token_scores; /* [max_length] */
-} hypothesis;
+} finished_hypothesis;
 
 /* The largest of the logits that greedy search has seen, or the one that was drawn. */
 typedef struct best_logit {
@@ -43,7 +43,7 @@ typedef struct best_logit {
     float before_penalty;
 } best_logit;
 
-/* What has been seen, since the last step, of the logits that follow a row. */
+/* What has been seen, since the last step, of the logits that follow a hypothesis. */
 typedef struct seen_logits {
     ferry_log_sum log_sum; /* for the normalizer of the scores, if they need one */
     ferry_top top;         /* beam search, alternatives: the best columns, after the rules */
@@ -54,25 +54,25 @@ struct ferry_search {
     ferry_search_rules rules;
     bool renormalize;  /* the option, or as CTranslate2 always does */
     int32_t forced;    /* tokens at the beginning that are given */
-    int32_t generated; /* tokens of every living row */
+    int32_t generated; /* tokens of every living hypothesis */
 
     int32_t live;
-    int32_t width;   /* k */
-    path *rows;      /* [k] */
-    path *next_rows; /* [k] */
+    int32_t width;         /* k */
+    path *hypotheses;      /* [k] */
+    path *next_hypotheses; /* [k] */
 
     int32_t finished_count;
-    int32_t ended;        /* hypotheses that were finished, also those that were not kept */
-    int32_t room;         /* for finished hypotheses: k; with a coverage penalty all that can be finished */
-    hypothesis *finished; /* [room]  best first; of greedy search by lane */
-    bool covered;         /* scores contain the coverage penalty */
+    int32_t ended;                 /* hypotheses that were finished, also those that were not kept */
+    int32_t room;                  /* for finished hypotheses: k; with a coverage penalty all that can be finished */
+    finished_hypothesis *finished; /* [room]  best first; of greedy search by lane */
+    bool covered;                  /* scores contain the coverage penalty */
 
-    int32_t slots;            /* candidates that may live on or finish: k; Marian: one fewer for every finished one */
-    int32_t candidate_factor; /* C = slots × this */
+    int32_t beam_left;        /* candidates that may live on or finish: k; Marian: one fewer for every finished one */
+    int32_t candidate_factor; /* C = beam_left × this */
     bool best_ended;          /* the best candidate of some step was one that ended */
     bool damaged;             /* a logit was not finite */
     candidate *candidates;    /* [C] */
-    seen_logits *seen;        /* [k], by row; `best` by lane where greedy search branches */
+    seen_logits *seen;        /* [k], by hypothesis; `best` by lane where greedy search branches */
     float *before_penalty;    /* [1 + max_length] */
 };
 
@@ -160,7 +160,7 @@ static bool ends(const ferry_search *search, int32_t id)
     return is_eos(rules, id);
 }
 
-/* Whether greedy search, with this step, becomes that of several rows. */
+/* Whether greedy search, with this step, becomes that of several hypotheses. */
 static bool branches(const ferry_search *search)
 {
     return search->generated == search->forced;
@@ -174,49 +174,49 @@ static float final_score(const ferry_search *search, float sum, int32_t n)
 
 /* ---- the beginning ---- */
 
-/* row_size: 1 + max_length. */
-static bool allocate(ferry_arena *arena, ferry_search *search, size_t row_size)
+/* hypothesis_size: 1 + max_length. */
+static bool allocate(ferry_arena *arena, ferry_search *search, size_t hypothesis_size)
 {
-    const size_t width = (size_t)search->width, room = (size_t)search->room, tokens = width * row_size;
+    const size_t width = (size_t)search->width, room = (size_t)search->room, tokens = width * hypothesis_size;
     const size_t candidates = width * (size_t)search->candidate_factor;
     bool failed = false;
     int32_t *ids = ferry_arena_take(arena, tokens, 2 * sizeof *ids, &failed);
     float *scores = ferry_arena_take(arena, tokens, 2 * sizeof *scores, &failed);
-    search->rows = ferry_arena_take(arena, width, sizeof *search->rows, &failed);
-    search->next_rows = ferry_arena_take(arena, width, sizeof *search->next_rows, &failed);
+    search->hypotheses = ferry_arena_take(arena, width, sizeof *search->hypotheses, &failed);
+    search->next_hypotheses = ferry_arena_take(arena, width, sizeof *search->next_hypotheses, &failed);
     search->candidates = ferry_arena_take(arena, candidates, sizeof *search->candidates, &failed);
     search->seen = ferry_arena_take(arena, width, sizeof *search->seen, &failed);
     float *top_values = ferry_arena_take(arena, width, candidates * sizeof *top_values, &failed);
     int32_t *top_columns = ferry_arena_take(arena, width, candidates * sizeof *top_columns, &failed);
-    search->before_penalty = ferry_arena_take(arena, row_size, sizeof *search->before_penalty, &failed);
-    int32_t *finished_ids = ferry_arena_take(arena, room * row_size, sizeof *finished_ids, &failed);
-    float *finished_scores = ferry_arena_take(arena, room * row_size, sizeof *finished_scores, &failed);
+    search->before_penalty = ferry_arena_take(arena, hypothesis_size, sizeof *search->before_penalty, &failed);
+    int32_t *finished_ids = ferry_arena_take(arena, room * hypothesis_size, sizeof *finished_ids, &failed);
+    float *finished_scores = ferry_arena_take(arena, room * hypothesis_size, sizeof *finished_scores, &failed);
     search->finished = ferry_arena_take(arena, room, sizeof *search->finished, &failed);
     if (failed) return false;
     for (size_t i = 0; i < width; i++) {
-        const size_t row = i * row_size, next = row + tokens;
-        search->rows[i] = (path){.ids = ids + row, .scores = scores + row};
-        search->next_rows[i] = (path){.ids = ids + next, .scores = scores + next};
+        const size_t first = i * hypothesis_size, next = first + tokens;
+        search->hypotheses[i] = (path){.ids = ids + first, .scores = scores + first};
+        search->next_hypotheses[i] = (path){.ids = ids + next, .scores = scores + next};
         search->seen[i].top.values = top_values + i * candidates;
         search->seen[i].top.indices = top_columns + i * candidates;
     }
     for (size_t i = 0; i < room; i++)
-        search->finished[i] =
-            (hypothesis){.ids = finished_ids + i * row_size, .token_scores = finished_scores + i * row_size};
+        search->finished[i] = (finished_hypothesis){.ids = finished_ids + i * hypothesis_size,
+                                                    .token_scores = finished_scores + i * hypothesis_size};
     return true;
 }
 
 /* How many candidates this step considers. */
 static int32_t candidate_limit(const ferry_search *search)
 {
-    return search->slots * search->candidate_factor;
+    return search->beam_left * search->candidate_factor;
 }
 
-/* Nothing has been seen of the logits that follow the living rows. */
+/* Nothing has been seen of the logits that follow the living hypotheses. */
 static void forget(ferry_search *search)
 {
-    for (int32_t row = 0; row < search->width; row++) {
-        seen_logits *seen = &search->seen[row];
+    for (int32_t h = 0; h < search->width; h++) {
+        seen_logits *seen = &search->seen[h];
         seen->log_sum = FERRY_LOG_SUM_ZERO;
         seen->top.limit = candidate_limit(search);
         seen->top.count = 0;
@@ -230,7 +230,7 @@ ferry_status ferry_search_begin(ferry_arena *arena, const ferry_search_rules *ru
     const ferry_options *options = &rules->options;
     const int32_t width = ferry_search_width(options);
     const int32_t forced = rules->prefix_count + (options->search->forced_first_id >= 0);
-    const size_t row_size = 1 + (size_t)options->max_length;
+    const size_t hypothesis_size = 1 + (size_t)options->max_length;
     const bool is_ctranslate2 = options->search->policy == FERRY_POLICY_CTRANSLATE2;
     assert(width >= 1 && options->nbest >= 1 && options->nbest <= width && options->max_length >= 1);
     assert(rules->prefix_count == 0 || forced < options->max_length);
@@ -243,8 +243,8 @@ ferry_status ferry_search_begin(ferry_arena *arena, const ferry_search_rules *ru
     /* With a coverage penalty all that finish are kept, of which the last step adds k at most. */
     if (options->search->coverage_penalty != 0) room = (int64_t)ferry_search_awaited(options) - 1 + width;
     size_t tokens, finished;
-    if (width > INT32_MAX / factor || room > INT32_MAX || !ferry_mul_size((size_t)width, row_size, &tokens) ||
-        !ferry_mul_size((size_t)room, row_size, &finished))
+    if (width > INT32_MAX / factor || room > INT32_MAX || !ferry_mul_size((size_t)width, hypothesis_size, &tokens) ||
+        !ferry_mul_size((size_t)room, hypothesis_size, &finished))
         return ferry_fail(error, FERRY_ERROR_ARGUMENT, "beam: %d hypotheses are too many", width);
     ferry_search *made = ferry_arena_alloc(arena, 1, sizeof *made);
     if (made == NULL) return ferry_arena_fail(arena, "a search", 1, sizeof *made, error);
@@ -255,50 +255,50 @@ ferry_status ferry_search_begin(ferry_arena *arena, const ferry_search_rules *ru
         .live = 1,
         .width = width,
         .room = (int32_t)room,
-        .slots = width,
+        .beam_left = width,
         .candidate_factor = (int32_t)factor,
     };
-    if (!allocate(arena, made, row_size))
+    if (!allocate(arena, made, hypothesis_size))
         return ferry_arena_fail(arena, "the hypotheses of a search", 2 * (2 * tokens + finished),
-                                sizeof *made->rows->ids, error);
+                                sizeof *made->hypotheses->ids, error);
     forget(made);
     /* CTranslate2's rules about previous tokens ignore the start token. */
-    made->rows[0].ids[0] = is_ctranslate2 ? -1 : rules->start_id;
+    made->hypotheses[0].ids[0] = is_ctranslate2 ? -1 : rules->start_id;
     *search = made;
     return FERRY_OK;
 }
 
 /* ---- greedy search sees logits ---- */
 
-/* The logit of token `id` after a row, and what it was before the repetition penalty. */
-static best_logit logit_at(const ferry_search *search, int32_t row, int32_t id, float value)
+/* The logit of token `id` after a hypothesis, and what it was before the repetition penalty. */
+static best_logit logit_at(const ferry_search *search, int32_t h, int32_t id, float value)
 {
     best_logit found = {value, id, value};
     if (search->rules.options.repetition_penalty == 1) return found;
     for (int32_t i = search->generated; i >= 0; i--)
-        if (search->rows[row].ids[i] == id) found.before_penalty = search->before_penalty[i];
+        if (search->hypotheses[h].ids[i] == id) found.before_penalty = search->before_penalty[i];
     return found;
 }
 
-/* Replaces the largest logit of a row by one that is drawn, or by one for each lane. */
-static void draw(ferry_search *search, const ferry_logits *row_of, const float *values, int32_t row)
+/* Replaces the largest logit of a hypothesis by one that is drawn, or by one for each lane. */
+static void draw(ferry_search *search, const ferry_logits *row_of, const float *values, int32_t h)
 {
     const ferry_search_rules *rules = &search->rules;
     const bool branch = branches(search);
-    if (search->damaged || search->seen[row].best.id < 0) return;
+    if (search->damaged || search->seen[h].best.id < 0) return;
     const int32_t kept = ferry_sample_keep(&rules->options, values, row_of->count, row_of->order);
-    const int32_t first = branch ? 0 : row, last = branch ? search->width : row + 1;
+    const int32_t first = branch ? 0 : h, last = branch ? search->width : h + 1;
     for (int32_t i = first; i < last; i++) {
-        const uint32_t lane = (uint32_t)(branch ? i : search->rows[row].lane);
+        const uint32_t lane = (uint32_t)(branch ? i : search->hypotheses[h].lane);
         const double at = ferry_sample_uniform(rules->options.seed, rules->stream, lane, (uint32_t)search->generated);
         const int32_t offset = ferry_sample_choose(&rules->options, values, row_of->order, kept, at);
-        search->seen[i].best = logit_at(search, row, ferry_logits_id(row_of, row_of->first + offset), values[offset]);
+        search->seen[i].best = logit_at(search, h, ferry_logits_id(row_of, row_of->first + offset), values[offset]);
     }
 }
 
 /* ---- logits are seen ---- */
 
-static void mask(const ferry_search *search, const ferry_logits *logits, float *values, int32_t row)
+static void mask(const ferry_search *search, const ferry_logits *logits, float *values, int32_t h)
 {
     const ferry_options *options = &search->rules.options;
     ferry_options endless;
@@ -307,8 +307,8 @@ static void mask(const ferry_search *search, const ferry_logits *logits, float *
         endless.min_length = search->generated + 1;
         options = &endless;
     }
-    ferry_logits_mask(logits, values, options, search->rules.eos_ids, search->rules.eos_count, search->rows[row].ids,
-                      1 + search->generated);
+    ferry_logits_mask(logits, values, options, search->rules.eos_ids, search->rules.eos_count,
+                      search->hypotheses[h].ids, 1 + search->generated);
 }
 
 /* Adds a part of a row to a sum. */
@@ -323,12 +323,12 @@ static void add_exp(ferry_search *search, const ferry_kernels *kernels, ferry_lo
  *   with penalty   log-softmax, penalty, masks
  *   renormalize    ... , and the log of what the masks leave
  *   else           the log-softmax before the masks: masked tokens keep their share. */
-static void see_row(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *part, int32_t row)
+static void see_row(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *part, int32_t h)
 {
     const ferry_options *options = &search->rules.options;
     const bool scored = is_scored(search);
-    seen_logits *seen = &search->seen[row];
-    float *values = part->values + (size_t)row * part->ld;
+    seen_logits *seen = &search->seen[h];
+    float *values = part->values + (size_t)h * part->ld;
     if (penalizes_probabilities(options)) {
         ferry_log_sum total = FERRY_LOG_SUM_ZERO;
         add_exp(search, kernels, &total, values, part->count);
@@ -338,9 +338,9 @@ static void see_row(ferry_search *search, const ferry_kernels *kernels, const fe
         add_exp(search, kernels, &seen->log_sum, values, part->count);
     }
     if (options->repetition_penalty != 1)
-        ferry_logits_penalize(part, values, options->repetition_penalty, search->rows[row].ids, 1 + search->generated,
-                              search->before_penalty);
-    mask(search, part, values, row);
+        ferry_logits_penalize(part, values, options->repetition_penalty, search->hypotheses[h].ids,
+                              1 + search->generated, search->before_penalty);
+    mask(search, part, values, h);
     if (scored && search->renormalize) add_exp(search, kernels, &seen->log_sum, values, part->count);
     if (options->beam > 1 || (options->alternatives != 0 && branches(search)))
         kernels->add_top(&seen->top, values, part->count, part->first);
@@ -349,8 +349,8 @@ static void see_row(ferry_search *search, const ferry_kernels *kernels, const fe
     const float value = offset >= 0 ? values[offset] : INFINITY;
     if (value == INFINITY) search->damaged = true;
     if (!search->damaged && value > seen->best.value)
-        seen->best = logit_at(search, row, ferry_logits_id(part, part->first + offset), value);
-    if (options->sample != 0) draw(search, part, values, row);
+        seen->best = logit_at(search, h, ferry_logits_id(part, part->first + offset), value);
+    if (options->sample != 0) draw(search, part, values, h);
 }
 
 void ferry_search_see(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *part)
@@ -359,15 +359,15 @@ void ferry_search_see(ferry_search *search, const ferry_kernels *kernels, const 
     const bool given = counts_given(search);
     const int32_t id = forced_id(search), offset = given ? ferry_logits_offset(part, id) : -1;
     if ((id >= 0 && !given) || search->damaged) return;
-    for (int32_t row = 0; row < search->live; row++) {
-        const float *values = part->values + (size_t)row * part->ld;
+    for (int32_t h = 0; h < search->live; h++) {
+        const float *values = part->values + (size_t)h * part->ld;
         if (!given) {
-            see_row(search, kernels, part, row);
+            see_row(search, kernels, part, h);
             continue;
         }
         /* A token of Marian's prefix counts as much as if it had been chosen. */
-        add_exp(search, kernels, &search->seen[row].log_sum, values, part->count);
-        if (offset >= 0) search->seen[row].best = (best_logit){values[offset], id, values[offset]};
+        add_exp(search, kernels, &search->seen[h].log_sum, values, part->count);
+        if (offset >= 0) search->seen[h].best = (best_logit){values[offset], id, values[offset]};
     }
 }
 
@@ -379,10 +379,10 @@ void ferry_search_mask(ferry_search *search, const ferry_logits *part)
 
 /* ---- candidates ---- */
 
-/* What the token that must come next adds to the sum of a row. */
-static float given_score(const ferry_search *search, int32_t row)
+/* What the token that must come next adds to the sum of a hypothesis. */
+static float given_score(const ferry_search *search, int32_t h)
 {
-    const seen_logits *seen = &search->seen[row];
+    const seen_logits *seen = &search->seen[h];
     return counts_given(search) && seen->best.id >= 0 ? seen->best.value - ferry_log_of_sum(&seen->log_sum) : 0;
 }
 
@@ -398,40 +398,40 @@ static bool insert(ferry_search *search, int32_t *count, candidate entry)
     return true;
 }
 
-/* Sets the candidates to the best continuations of all rows of beam search: at most C, in descending order of their
- * sums. Masked tokens are not candidates. Returns how many they are. */
+/* Sets the candidates to the best continuations of all hypotheses of beam search: at most C, in descending order of
+ * their sums. Masked tokens are not candidates. Returns how many they are. */
 static int32_t collect(ferry_search *search, const ferry_logits *logits)
 {
     const int32_t forced = forced_id(search);
     const bool normalized = penalizes_probabilities(&search->rules.options) && !search->renormalize;
     int32_t count = 0;
-    for (int32_t row = 0; row < search->live; row++) {
-        const float sum = search->rows[row].sum;
+    for (int32_t h = 0; h < search->live; h++) {
+        const float sum = search->hypotheses[h].sum;
         if (forced >= 0) {
-            const float score = given_score(search, row);
-            insert(search, &count, (candidate){.sum = sum + score, .score = score, .row = row, .id = forced});
+            const float score = given_score(search, h);
+            insert(search, &count, (candidate){.sum = sum + score, .score = score, .parent = h, .id = forced});
             continue;
         }
-        const ferry_top *top = &search->seen[row].top;
-        const float log_sum = normalized ? 0 : ferry_log_of_sum(&search->seen[row].log_sum);
+        const ferry_top *top = &search->seen[h].top;
+        const float log_sum = normalized ? 0 : ferry_log_of_sum(&search->seen[h].log_sum);
         for (int32_t i = 0; i < top->count && top->values[i] > -INFINITY; i++) {
             const float score = top->values[i] - log_sum;
             const int32_t id = ferry_logits_id(logits, top->indices[i]);
-            if (!insert(search, &count, (candidate){.sum = score + sum, .score = score, .row = row, .id = id})) break;
+            if (!insert(search, &count, (candidate){.sum = score + sum, .score = score, .parent = h, .id = id})) break;
         }
     }
     return count;
 }
 
-/* The same of greedy search: one candidate for each lane, in their order. Where every token is masked, a row ends as it
- * is. */
+/* The same of greedy search: one candidate for each lane, in their order. Where every token is masked, a hypothesis
+ * ends as it is. */
 static int32_t collect_greedily(ferry_search *search, const ferry_logits *logits)
 {
     const ferry_options *options = &search->rules.options;
     const int32_t forced = forced_id(search);
     const bool branch = forced < 0 && branches(search);
     int32_t count = branch ? search->width : search->live;
-    if (branch && options->alternatives != 0) { /* the likeliest tokens after the only row, at least one */
+    if (branch && options->alternatives != 0) { /* the likeliest tokens after the only hypothesis, at least one */
         const ferry_top *top = &search->seen[0].top;
         for (count = 0; count < search->width && count < top->count && top->values[count] > -INFINITY; count++) {
             const int32_t id = ferry_logits_id(logits, top->indices[count]);
@@ -440,16 +440,16 @@ static int32_t collect_greedily(ferry_search *search, const ferry_logits *logits
         count = count > 0 ? count : 1;
     }
     for (int32_t i = 0; i < count; i++) {
-        const int32_t row = branch ? 0 : i, lane = branch ? i : search->rows[i].lane;
+        const int32_t h = branch ? 0 : i, lane = branch ? i : search->hypotheses[i].lane;
         const best_logit *best = &search->seen[i].best;
         float score = 0;
         if (forced >= 0)
-            score = given_score(search, row);
+            score = given_score(search, h);
         else if (best->id >= 0 && options->scores != 0)
-            score = (search->renormalize ? best->value : best->before_penalty) -
-                    ferry_log_of_sum(&search->seen[row].log_sum);
+            score =
+                (search->renormalize ? best->value : best->before_penalty) - ferry_log_of_sum(&search->seen[h].log_sum);
         search->candidates[i] =
-            (candidate){search->rows[row].sum + score, score, row, forced >= 0 ? forced : best->id, lane};
+            (candidate){search->hypotheses[h].sum + score, score, h, forced >= 0 ? forced : best->id, lane};
     }
     return count;
 }
@@ -464,16 +464,16 @@ static void finish(ferry_search *search, const candidate *from)
     const bool sorted = search->rules.options.beam > 1;
     const int32_t length = search->generated + (from->id >= 0 ? 1 : 0);
     const float score = final_score(search, from->sum, length);
-    const path *row = &search->rows[from->row];
-    hypothesis *finished = search->finished;
+    const path *living = &search->hypotheses[from->parent];
+    finished_hypothesis *finished = search->finished;
     search->ended++;
     if (search->finished_count == room && !(score > finished[room - 1].score)) return;
 
     int32_t at = search->finished_count < room ? search->finished_count++ : room - 1;
     if (!sorted) at = from->lane;
-    hypothesis entry = {score, 0, length, finished[at].ids, finished[at].token_scores};
-    memcpy(entry.ids, row->ids + 1, (size_t)search->generated * sizeof *entry.ids);
-    memcpy(entry.token_scores, row->scores, (size_t)search->generated * sizeof *entry.token_scores);
+    finished_hypothesis entry = {score, 0, length, finished[at].ids, finished[at].token_scores};
+    memcpy(entry.ids, living->ids + 1, (size_t)search->generated * sizeof *entry.ids);
+    memcpy(entry.token_scores, living->scores, (size_t)search->generated * sizeof *entry.token_scores);
     if (from->id >= 0) {
         entry.ids[length - 1] = from->id;
         entry.token_scores[length - 1] = from->score;
@@ -483,29 +483,29 @@ static void finish(ferry_search *search, const candidate *from)
 }
 
 /* Candidates that end become hypotheses if they are among the first k (a worse one is lost); the best k that do not end
- * become the living rows. k: the slots. After a prefix, CTranslate2 gives a slot to each that ends and is not the best,
- * which never becomes a hypothesis. */
+ * become the living hypotheses. k: beam_left. After a prefix, CTranslate2 gives a slot to each that ends and is not the
+ * best, which never becomes a hypothesis. */
 static void advance(ferry_search *search, int32_t count, int32_t *ids, int32_t *parents)
 {
     const ferry_search_rules *rules = &search->rules;
-    const int32_t slots = search->slots, generated = search->generated;
+    const int32_t beam_left = search->beam_left, generated = search->generated;
     const bool given = rules->prefix_count > 0 && generated < search->forced;
     const bool loses = rules->options.beam > 1 && rules->prefix_count > 0 && generated == search->forced &&
                        rules->options.search->policy == FERRY_POLICY_CTRANSLATE2;
     int32_t live = 0, lost = 0;
-    for (int32_t i = 0; i < count && (i < slots || live + lost < slots); i++) {
+    for (int32_t i = 0; i < count && (i < beam_left || live + lost < beam_left); i++) {
         const candidate *next = &search->candidates[i];
         if (loses && i > 0 && is_eos(rules, next->id)) {
             lost++;
             continue;
         }
         if (next->id < 0 || ends(search, next->id)) {
-            if (i < slots) finish(search, next);
+            if (i < beam_left) finish(search, next);
             if (i == 0) search->best_ended = true;
             continue;
         }
-        const path *from = &search->rows[next->row];
-        path *to = &search->next_rows[live];
+        const path *from = &search->hypotheses[next->parent];
+        path *to = &search->next_hypotheses[live];
         memcpy(to->ids, from->ids, (1 + (size_t)generated) * sizeof *to->ids);
         memcpy(to->scores, from->scores, (size_t)generated * sizeof *to->scores);
         to->ids[1 + generated] = next->id;
@@ -513,17 +513,18 @@ static void advance(ferry_search *search, int32_t count, int32_t *ids, int32_t *
         to->sum = next->sum;
         to->lane = next->lane;
         ids[live] = next->id;
-        parents[live++] = next->row;
+        parents[live++] = next->parent;
     }
-    path *rows = search->rows;
-    search->rows = search->next_rows;
-    search->next_rows = rows;
+    path *hypotheses = search->hypotheses;
+    search->hypotheses = search->next_hypotheses;
+    search->next_hypotheses = hypotheses;
     search->live = live;
     search->generated++;
-    if (rules->options.search->policy == FERRY_POLICY_MARIAN && !given) search->slots = live;
+    if (rules->options.search->policy == FERRY_POLICY_MARIAN && !given) search->beam_left = live;
 }
 
-/* Whether the hypotheses are final, given the best living row's sum. (Marian's are fewer than k while a row lives.) */
+/* Whether the hypotheses are final, given the best living hypothesis's sum. (Marian's are fewer than k while a
+ * hypothesis lives.) */
 static bool is_settled(const ferry_search *search)
 {
     const ferry_options *options = &search->rules.options;
@@ -536,7 +537,7 @@ static bool is_settled(const ferry_search *search)
     const bool longer_may_win =
         options->search->early_stopping == FERRY_EARLY_STOPPING_NEVER && options->length_penalty > 0;
     const int32_t length = longer_may_win ? options->max_length : search->generated;
-    return !(final_score(search, search->rows[0].sum, length) > search->finished[options->beam - 1].score);
+    return !(final_score(search, search->hypotheses[0].sum, length) > search->finished[options->beam - 1].score);
 }
 
 int32_t ferry_search_step(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *logits, int32_t *ids,
@@ -554,8 +555,8 @@ int32_t ferry_search_step(ferry_search *search, const ferry_kernels *kernels, co
         if (search->live > 0 && is_settled(search)) search->live = 0;
     } else {
         const bool first = search->finished_count == 0;
-        for (int32_t row = 0; first && row < search->live; row++)
-            finish(search, &(candidate){.sum = search->rows[row].sum, .row = row, .id = -1});
+        for (int32_t h = 0; first && h < search->live; h++)
+            finish(search, &(candidate){.sum = search->hypotheses[h].sum, .parent = h, .id = -1});
         search->live = 0;
     }
     forget(search);
@@ -567,8 +568,8 @@ int32_t ferry_search_step(ferry_search *search, const ferry_kernels *kernels, co
 ferry_hypothesis ferry_search_so_far(const ferry_search *search)
 {
     assert(search->live > 0);
-    const path *row = &search->rows[0];
-    return (ferry_hypothesis){.ids = row->ids + 1, .length = search->generated, .token_scores = row->scores};
+    const path *living = &search->hypotheses[0];
+    return (ferry_hypothesis){.ids = living->ids + 1, .length = search->generated, .token_scores = living->scores};
 }
 
 bool ferry_search_is_damaged(const ferry_search *search)
@@ -583,10 +584,10 @@ bool ferry_search_lacks_coverage(const ferry_search *search)
 
 void ferry_search_cover(ferry_search *search, const float **weights, int32_t source_ids)
 {
-    hypothesis *finished = search->finished;
+    finished_hypothesis *finished = search->finished;
     const size_t S = (size_t)source_ids;
     for (int32_t i = 0; i < search->finished_count; i++) {
-        hypothesis entry = finished[i];
+        finished_hypothesis entry = finished[i];
         const float *its_weights = weights[i];
         float total = 0; /* Σ_s log(min(Σ_t weights[t, s], 1)) */
         for (size_t s = 0; s < S; s++) {
@@ -616,6 +617,6 @@ int32_t ferry_search_count(const ferry_search *search)
 ferry_hypothesis ferry_search_hypothesis(const ferry_search *search, int32_t index)
 {
     assert(index >= 0 && index < search->finished_count);
-    const hypothesis *found = &search->finished[index];
+    const finished_hypothesis *found = &search->finished[index];
     return (ferry_hypothesis){found->ids, found->length, found->score, found->token_scores, found->coverage};
 }

@@ -1,21 +1,22 @@
 /* The search for the translation of one sentence, as a state machine that never sees the network.
  *
- *     begin                      one row lives: the start token
- *     ┌─> the caller computes the logits that follow each living row
- *     └── step                   which rows go on, each with its next input token and its parent among the last rows
- *     step returned 0            the hypotheses are complete
+ *     begin                      one hypothesis lives: the start token
+ *     ┌─> the caller computes the logits that follow each living hypothesis
+ *     └── step                   which hypotheses go on, each with its next input token and its parent among the last
+ * hypotheses step returned 0            the hypotheses are complete
  *
- * Greedy search when `beam` is 1, else beam search, which in one step ranks all continuations of all rows by their
- * sums. Three policies say what becomes of them; k is the beam.
+ * Greedy search when `beam` is 1, else beam search, which in one step ranks all continuations of all hypotheses by
+ * their sums. Three policies say what becomes of them; k is the beam.
  *
  * Hugging Face's `generate` (transformers 4.54 and later): of the best 2k, those among the first k that end compete for
  * k slots of finished hypotheses, and the best k that do not end live on; `early_stopping` says when that is settled.
  * Two departures, which matter only where fewer candidates exist than the beam is wide (tiny vocabularies, almost
  * everything masked): there, hypotheses of sum -1e9 fill the slots, here the slots stay empty; and where nothing may
- * follow any row, the rows end as they are unless something is finished already (so it is in all policies).
+ * follow any hypothesis, the hypotheses end as they are unless something is finished already (so it is in all
+ * policies).
  *
  * Marian: the best k live on or, if they end, are finished, and k falls by one for each of these. Nothing takes their
- * slots, and nothing stops the search before no row lives.
+ * slots, and nothing stops the search before no hypothesis lives.
  *
  * CTranslate2 (4.8): the best 2k as in Hugging Face's, but every one among the first k that ends is a hypothesis, and
  * the search stops when patience × k of them exist (rounded). With length_penalty 0 and coverage_penalty 0 it stops
@@ -23,12 +24,12 @@
  * first token does not end. The coverage penalty is added to the scores of all finished hypotheses in the end
  * (ferry_search_cover), before the best ones are chosen.
  *
- * In all of them a row of max_length tokens ends as it is. Equal scores: the older hypothesis, then the lower row, then
- * the lower id.
+ * In all of them a hypothesis of max_length tokens ends as it is. Equal scores: the older hypothesis, then the one that
+ * comes first, then the lower id.
  *
- * Greedy search with `nbest` above 1 branches where nothing is given any more: its only row becomes `nbest` lanes, one
- * for each of the likeliest tokens (`alternatives`; none of them ends), or for each draw (`sample`), and each lane goes
- * on for itself. Lanes are hypotheses in this order, whatever their scores.
+ * Greedy search with `nbest` above 1 branches where nothing is given any more: its only hypothesis becomes `nbest`
+ * lanes, one for each of the likeliest tokens (`alternatives`; none of them ends), or for each draw (`sample`), and
+ * each lane goes on for itself. Lanes are hypotheses in this order, whatever their scores.
  *
  * A prefix is the beginning of every hypothesis. How its tokens count:
  * - Hugging Face (`generate` with decoder_input_ids): its tokens, and forced_first_id before them, add nothing to the
@@ -87,7 +88,7 @@ typedef struct ferry_search ferry_search;
 int32_t ferry_search_uncounted(const ferry_options *options, int32_t prefix_count);
 /* How many finished hypotheses beam search waits for. */
 int32_t ferry_search_awaited(const ferry_options *options);
-/* The most rows that live at the same time. */
+/* The most hypotheses that live at the same time. */
 int32_t ferry_search_width(const ferry_options *options);
 
 /* *search and all that it will need come from the arena, and live until the caller releases them there. The rules are
@@ -100,8 +101,8 @@ ferry_status ferry_search_begin(ferry_arena *arena, const ferry_search_rules *ru
  * are multiples of FERRY_LOG_SUM_BLOCK columns. */
 bool ferry_search_takes_parts(const ferry_search *search);
 
-/* Shows such a search a part of the logits, one row for each living row: the columns that follow those that it saw
- * since the last step. The step gets the last part. The values are overwritten. */
+/* Shows such a search a part of the logits, one row for each living hypothesis: the columns that follow those that it
+ * saw since the last step. The step gets the last part. The values are overwritten. */
 void ferry_search_see(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *part);
 
 /* Whether a search needs no more of its logits than which column holds the largest: greedy search without scores. (A
@@ -112,13 +113,13 @@ bool ferry_search_needs_largest_only(const ferry_options *options);
  * the largest; if there is none, any column with -INFINITY. */
 void ferry_search_mask(ferry_search *search, const ferry_logits *part);
 
-/* logits: one row for each living row, in order; the last columns, or all. The values are overwritten.
- * Returns how many rows go on (≤ beam), and for each its next input ids [beam] and its row in `logits`,
+/* logits: one row for each living hypothesis, in order; the last columns, or all. The values are overwritten.
+ * Returns how many hypotheses go on (≤ beam), and for each its next input ids [beam] and its row in `logits`,
  * parents [beam]; 0 when the sentence is finished (it is after max_length steps at the latest). */
 int32_t ferry_search_step(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *logits, int32_t *ids,
                           int32_t *parents);
 
-/* What a search that goes on has so far: its first living row. The ids live until the next step. */
+/* What a search that goes on has so far: its first living hypothesis. The ids live until the next step. */
 ferry_hypothesis ferry_search_so_far(const ferry_search *search);
 
 /* Whether a logit, as its rules left it, was a NaN or INFINITY; the search is then finished, without hypotheses. */

@@ -142,7 +142,7 @@ static word *sort_words(ferry_arena *arena, const ferry_lexicon_words *words)
 {
     word *sorted = ferry_arena_alloc(arena, (size_t)words->count + 1, sizeof *sorted);
     if (sorted == NULL) return NULL;
-    for (int32_t i = 0; i < words->count; i++) sorted[i] = (word){ferry_texts_at(words->pieces, (size_t)i), i};
+    for (int32_t i = 0; i < words->count; i++) sorted[i] = (word){ferry_string_table_at(words->pieces, (size_t)i), i};
     qsort(sorted, (size_t)words->count, sizeof *sorted, compare_words);
     return sorted;
 }

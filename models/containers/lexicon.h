@@ -2,7 +2,7 @@
 #ifndef FERRY_CONTAINERS_LEXICON_H
 #define FERRY_CONTAINERS_LEXICON_H
 
-#include "base/texts.h"
+#include "base/string_table.h"
 
 typedef struct ferry_lexicon {
     int32_t first;           /* the most frequent target ids, 0 … first - 1, are always allowed */
@@ -18,8 +18,8 @@ ferry_status ferry_lexicon_read(ferry_view bytes, const char *file, int32_t sour
                                 ferry_arena *arena, ferry_lexicon *lexicon, ferry_error *error);
 
 typedef struct ferry_lexicon_words {
-    const ferry_texts *pieces; /* [count] by id */
-    int32_t count, unk;        /* unk: id of unknown pieces; -1: lines with an unknown piece are skipped */
+    const ferry_string_table *pieces; /* [count] by id */
+    int32_t count, unk;               /* unk: id of unknown pieces; -1: lines with an unknown piece are skipped */
 } ferry_lexicon_words;
 
 /* Lines `target source probability`. The first 100 target ids are always allowed, and of each source piece the 100 most

@@ -323,5 +323,5 @@ ferry_status ferry_bpe_codes_read(ferry_view bytes, const char *file, bool fsmt,
     FERRY_TRY(read_merges(&in, bytes));
     codes->count = (int32_t)in.count;
     codes->version = in.version;
-    return ferry_texts_join(arena, in.merges, in.count, &codes->merges, error);
+    return ferry_string_table_join(arena, in.merges, in.count, &codes->merges, error);
 }

@@ -2,7 +2,7 @@
 #ifndef FERRY_CONTAINERS_VOCABULARY_FILES_H
 #define FERRY_CONTAINERS_VOCABULARY_FILES_H
 
-#include "base/texts.h"
+#include "base/string_table.h"
 
 /* Marian's vocabulary: YAML `piece: id` lines in all the forms that occur (plain, single- and double-quoted with
  * escapes, the two-line form `? piece` / `: id`), or a JSON object. Keys are texts whatever they look like; only LF
@@ -22,7 +22,7 @@ ferry_status ferry_lines_vocabulary(ferry_view text, const char *file, ferry_are
  * - FSMT's `merges.txt`, as fairseq wrote it: no version; a count follows the two and is ignored, as are empty lines; a
  *   last line without LF is not read. */
 typedef struct ferry_bpe_codes {
-    const ferry_texts *merges; /* [count] "left right" */
+    const ferry_string_table *merges; /* [count] "left right" */
     int32_t count;
     int32_t version; /* 1: 0.1, 2: 0.2 */
 } ferry_bpe_codes;

@@ -65,7 +65,7 @@ static ferry_status read_text(ferry_import_plan *plan, ferry_error *error)
 {
     ferry_tokenizer_config *text = &plan->text;
     const int32_t V = plan->model.decoder.vocab_size;
-    const ferry_texts *pieces;
+    const ferry_string_table *pieces;
     int32_t unknown;
     ferry_json vocabulary;
     if (!ferry_source_has(plan->source, "source.spm")) return FERRY_OK;
@@ -138,7 +138,7 @@ static ferry_status add_tensor(ferry_import_plan *plan, const ferry_weights_entr
     const ferry_model_file *file = plan->file;
     const ferry_tensor *tensor = &entry->tensor;
     const bool codes = tensor->type == FERRY_I8;
-    const ferry_name name = ferry_name_format("%.*s", (int)tensor->name.size, tensor->name.data);
+    const ferry_short_text name = ferry_format("%.*s", (int)tensor->name.size, tensor->name.data);
     for (size_t i = 0; i < file->matrix_count; i++) {
         const ferry_matrix *matrix = file->matrices[i].matrix;
         if (file->matrices[i].tensor->data != tensor->data) continue;

@@ -106,10 +106,10 @@ void ferry_gguf_put_array(ferry_gguf_writer *writer, const char *key, ferry_gguf
     put_elements(writer, type, values, count);
 }
 
-void ferry_gguf_put_list(ferry_gguf_writer *writer, const char *key, const ferry_texts *texts, size_t count)
+void ferry_gguf_put_list(ferry_gguf_writer *writer, const char *key, const ferry_string_table *texts, size_t count)
 {
     begin_array(writer, key, FERRY_GGUF_TEXT, count);
-    for (size_t i = 0; i < count; i++) put_text(writer, &writer->keys, ferry_texts_at(texts, i));
+    for (size_t i = 0; i < count; i++) put_text(writer, &writer->keys, ferry_string_table_at(texts, i));
 }
 
 void ferry_gguf_put_hash(ferry_gguf_writer *writer)

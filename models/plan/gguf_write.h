@@ -57,7 +57,7 @@ static inline void ferry_gguf_put_texts(ferry_gguf_writer *writer, const char *k
 }
 
 /* The same of a list of texts [count]. */
-void ferry_gguf_put_list(ferry_gguf_writer *writer, const char *key, const ferry_texts *texts, size_t count);
+void ferry_gguf_put_list(ferry_gguf_writer *writer, const char *key, const ferry_string_table *texts, size_t count);
 
 /* The content hash of the file (engine/file/model_file.h), at most once; finish fills it in. */
 void ferry_gguf_put_hash(ferry_gguf_writer *writer);

@@ -83,7 +83,7 @@ ferry_status ferry_import_optional_json(ferry_import_plan *plan, const char *nam
     return ferry_source_has(plan->source, name) ? ferry_import_json(plan, name, json, error) : FERRY_OK;
 }
 
-ferry_status ferry_import_note(ferry_import_plan *plan, ferry_name note, ferry_error *error)
+ferry_status ferry_import_note(ferry_import_plan *plan, ferry_short_text note, ferry_error *error)
 {
     plan->note = ferry_arena_text(&plan->arena, ferry_text_view(note.text));
     return plan->note != NULL ? FERRY_OK : ferry_fail_memory(error, "a note", 1, sizeof note);

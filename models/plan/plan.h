@@ -77,7 +77,7 @@ ferry_status ferry_import_yaml(ferry_import_plan *plan, ferry_view text, const c
 /* The plan keeps the tree of `file`; on failure it is freed at once. */
 ferry_status ferry_import_keep_json(ferry_import_plan *plan, const char *file, json_t *tree, ferry_error *error);
 /* Sets plan->note. */
-ferry_status ferry_import_note(ferry_import_plan *plan, ferry_name note, ferry_error *error);
+ferry_status ferry_import_note(ferry_import_plan *plan, ferry_short_text note, ferry_error *error);
 
 /* ---- weights ---- */
 

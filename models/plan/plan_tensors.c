@@ -9,7 +9,7 @@
 
 const ferry_weights_entry *ferry_import_find(ferry_import_plan *plan, const char *prefix, const char *name)
 {
-    const ferry_weights_entry *entry = ferry_weights_find(&plan->weights, ferry_name_format("%s%s", prefix, name).text);
+    const ferry_weights_entry *entry = ferry_weights_find(&plan->weights, ferry_format("%s%s", prefix, name).text);
     if (entry != NULL) plan->used[entry - plan->weights.entries] = true;
     return entry;
 }
@@ -224,13 +224,13 @@ typedef struct walk {
 } walk;
 
 /* Without plan->prefix. */
-static ferry_name source_name(const walk *state, int32_t layer, const char *from, const char *ending)
+static ferry_short_text source_name(const walk *state, int32_t layer, const char *from, const char *ending)
 {
     const ferry_layer_table *table = state->table;
     const char *stack = state->decoder ? "decoder" : "encoder";
-    if (layer < 0) return ferry_name_format("%s%s%s%s", stack, table->separator, from, ending);
+    if (layer < 0) return ferry_format("%s%s%s%s", stack, table->separator, from, ending);
     const int32_t number = table->numbers != NULL ? table->numbers[layer] : layer;
-    return ferry_name_format("%s%s%d%s%s%s", stack, table->layer, (int)number, table->separator, from, ending);
+    return ferry_format("%s%s%d%s%s%s", stack, table->layer, (int)number, table->separator, from, ending);
 }
 
 static bool is_norm(const ferry_layer_row *row)
@@ -239,18 +239,18 @@ static bool is_norm(const ferry_layer_row *row)
 }
 
 /* Text is empty: the row has no bias. */
-static ferry_name bias_name(const walk *state, const ferry_layer_row *row, int32_t layer)
+static ferry_short_text bias_name(const walk *state, const ferry_layer_row *row, int32_t layer)
 {
     const ferry_layer_table *table = state->table;
     const char *ending = is_norm(row) ? table->norm.bias : table->linear.bias;
     if (row->bias != NULL) return source_name(state, layer, row->bias, "");
-    if (ending == NULL || (is_norm(row) && state->stack->norm == FERRY_RMS_NORM)) return (ferry_name){""};
+    if (ending == NULL || (is_norm(row) && state->stack->norm == FERRY_RMS_NORM)) return (ferry_short_text){""};
     return source_name(state, layer, row->from, ending);
 }
 
-static bool has_tensor(const walk *state, ferry_name name)
+static bool has_tensor(const walk *state, ferry_short_text name)
 {
-    const ferry_name full = ferry_name_format("%s%s", state->plan->prefix, name.text);
+    const ferry_short_text full = ferry_format("%s%s", state->plan->prefix, name.text);
     return ferry_weights_find(&state->plan->weights, full.text) != NULL;
 }
 
@@ -281,7 +281,8 @@ static ferry_status read_weight(const walk *state, const ferry_layer_row *row, i
     const ferry_weights_entry *entry;
     if (K > 0 && table->matrix != NULL)
         return table->matrix(table->context, source_name(state, layer, row->from, "").text, N, K, weight, error);
-    const ferry_name name = source_name(state, layer, row->from, K > 0 ? table->linear.weight : table->norm.weight);
+    const ferry_short_text name =
+        source_name(state, layer, row->from, K > 0 ? table->linear.weight : table->norm.weight);
     FERRY_TRY(ferry_import_take(state->plan, state->plan->prefix, name.text, N, K, &entry, error));
     *weight = ferry_import_whole(entry, K > 0 ? FERRY_IMPORT_MATRIX : FERRY_IMPORT_VECTOR);
     return FERRY_OK;
@@ -293,9 +294,9 @@ static ferry_status add_row(const walk *state, const ferry_layer_row *row, int32
     const int32_t slices = row->slices > 0 ? row->slices : 1;
     const int32_t N = size_of(state, row->shape[0]), K = is_norm(row) ? 0 : size_of(state, row->shape[1]);
     const char *stack = state->decoder ? "dec" : "enc";
-    const ferry_name to = layer < 0 ? ferry_name_format("%s.%s", stack, row->to)
-                                    : ferry_name_format("%s.blk.%d.%s", stack, (int)layer, row->to);
-    const ferry_name bias_from = bias_name(state, row, layer);
+    const ferry_short_text to =
+        layer < 0 ? ferry_format("%s.%s", stack, row->to) : ferry_format("%s.blk.%d.%s", stack, (int)layer, row->to);
+    const ferry_short_text bias_from = bias_name(state, row, layer);
     const bool has_bias = *bias_from.text != '\0' && (is_norm(row) || state->biases);
     ferry_import_tensor weight, bias;
     if ((row->needs & FERRY_ROW_OPTIONAL) != 0) {

@@ -109,10 +109,10 @@ static ferry_status read_position(position_reader *reader, ferry_error *error)
         const int32_t dims = ferry_position_shape(position, tensor, shape);
         const int32_t count = dims == 0 ? 0 : tensor->per_layer ? reader->stack->layer_count : 1;
         for (int32_t i = 0; i < count; i++) {
-            ferry_name from = ferry_name_format("%s.", reader->from), to = ferry_name_format("%s.", reader->to);
+            ferry_short_text from = ferry_format("%s.", reader->from), to = ferry_format("%s.", reader->to);
             if (tensor->per_layer) {
-                from = ferry_name_format("%s.layers.%d.self_attn.", reader->from, (int)i);
-                to = ferry_name_format("%s.blk.%d.", reader->to, (int)i);
+                from = ferry_format("%s.layers.%d.self_attn.", reader->from, (int)i);
+                to = ferry_format("%s.blk.%d.", reader->to, (int)i);
             }
             const ferry_weights_entry *entry;
             FERRY_TRY(

@@ -19,9 +19,9 @@ static bool has_tensor(const ferry_import_plan *plan, const char *name)
 
 static void complete_stack(ferry_stack *stack, const ferry_import_plan *plan, const char *name)
 {
-    stack->has_embedding_norm = has_tensor(plan, ferry_name_format("%s.embd_norm.weight", name).text);
-    stack->has_final_norm = has_tensor(plan, ferry_name_format("%s.output_norm.weight", name).text);
-    stack->linear_bias = has_tensor(plan, ferry_name_format("%s.blk.0.ffn_up.bias", name).text);
+    stack->has_embedding_norm = has_tensor(plan, ferry_format("%s.embd_norm.weight", name).text);
+    stack->has_final_norm = has_tensor(plan, ferry_format("%s.output_norm.weight", name).text);
+    stack->linear_bias = has_tensor(plan, ferry_format("%s.blk.0.ffn_up.bias", name).text);
 }
 
 /* ---- features ---- */
@@ -97,7 +97,7 @@ static void put_key(ferry_gguf_writer *writer, const char *name, const ferry_key
         [FERRY_KEY_IDS] = FERRY_GGUF_I32, [FERRY_KEY_SIZES] = FERRY_GGUF_U64, [FERRY_KEY_REALS] = FERRY_GGUF_F64};
     const char *place = group + key->offset;
     const void *values;
-    const ferry_texts *texts;
+    const ferry_string_table *texts;
     ferry_view bytes;
     switch (key->kind) {
     case FERRY_KEY_SIZE: ferry_gguf_put(writer, name, FERRY_GGUF_U32, place); break;
@@ -123,9 +123,9 @@ static void put_key(ferry_gguf_writer *writer, const char *name, const ferry_key
 static void put_position(ferry_gguf_writer *writer, const char *prefix, const ferry_position *position)
 {
     const ferry_position_parameter *parameters = position->scheme->parameters;
-    ferry_gguf_put_string(writer, ferry_name_format("%sposition.type", prefix).text, position->scheme->name);
+    ferry_gguf_put_string(writer, ferry_format("%sposition.type", prefix).text, position->scheme->name);
     for (size_t i = 0; parameters != NULL && parameters[i].key != NULL; i++) {
-        const ferry_name key = ferry_name_format("%sposition.%s", prefix, parameters[i].key);
+        const ferry_short_text key = ferry_format("%sposition.%s", prefix, parameters[i].key);
         const double value = position->values[i];
         if (!ferry_position_says(position, i)) continue;
         switch (parameters[i].kind) {
@@ -169,7 +169,7 @@ static ferry_status put_keys(ferry_gguf_writer *writer, const ferry_schema_value
                             (group == FERRY_KEYS_LANGUAGES && values->languages->count == 0);
         for (const ferry_key *key = table.keys; key < table.keys + table.count && !absent; key++) {
             if (!ferry_key_applies(key, values) || is_missing(key, ferry_schema_group(values, group))) continue;
-            const ferry_name name = ferry_name_format("%s%s", table.prefix, key->name);
+            const ferry_short_text name = ferry_format("%s%s", table.prefix, key->name);
             FERRY_TRY(check_work(name.text, key, ferry_schema_group(values, group), error));
             put_key(writer, name.text, key, ferry_schema_group(values, group));
         }
@@ -208,8 +208,8 @@ static ferry_status list_files(const ferry_import_plan *plan, ferry_arena *arena
         .sizes = sizes,
         .file_count = count,
     };
-    FERRY_TRY(ferry_texts_join(arena, files, count, &origin->files, error));
-    return ferry_texts_join(arena, hashes, count, &origin->hashes, error);
+    FERRY_TRY(ferry_string_table_join(arena, files, count, &origin->files, error));
+    return ferry_string_table_join(arena, hashes, count, &origin->hashes, error);
 }
 
 /* Everything before the tensors. */

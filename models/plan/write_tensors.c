@@ -26,10 +26,10 @@ ferry_type ferry_import_matrix_type(const ferry_import_tensor *tensor, const fer
 }
 
 /* "X.weight" → "X.scale". */
-static ferry_name name_beside(const ferry_import_tensor *tensor, const char *part)
+static ferry_short_text name_beside(const ferry_import_tensor *tensor, const char *part)
 {
     const char *dot = strrchr(tensor->name, '.');
-    return ferry_name_format("%.*s.%s", dot != NULL ? (int)(dot - tensor->name) : 0, tensor->name, part);
+    return ferry_format("%.*s.%s", dot != NULL ? (int)(dot - tensor->name) : 0, tensor->name, part);
 }
 
 /* Whether one multiplier serves the whole matrix; otherwise the file gets a scale for each row. */

@@ -210,7 +210,7 @@ ferry_status ferry_import_languages(ferry_import_plan *plan, const ferry_import_
                                               .target_tag = target_tag,
                                               .default_source = -1,
                                               .default_target = -1};
-    return ferry_texts_join(&plan->arena, names, (size_t)count, &plan->languages.names, error);
+    return ferry_string_table_join(&plan->arena, names, (size_t)count, &plan->languages.names, error);
 }
 
 bool ferry_import_has_form(ferry_view text, const char *form)
@@ -223,12 +223,12 @@ bool ferry_import_has_form(ferry_view text, const char *form)
     return true;
 }
 
-ferry_status ferry_import_tag_pieces(ferry_import_plan *plan, const ferry_texts *pieces, int32_t count, bool *found,
-                                     ferry_error *error)
+ferry_status ferry_import_tag_pieces(ferry_import_plan *plan, const ferry_string_table *pieces, int32_t count,
+                                     bool *found, ferry_error *error)
 {
     ferry_import_tags list = {NULL, NULL, 0};
     for (int32_t i = 0; i < count; i++) {
-        const ferry_view piece = ferry_texts_at(pieces, (size_t)i), tag = without_marks(piece, ">>", "<<");
+        const ferry_view piece = ferry_string_table_at(pieces, (size_t)i), tag = without_marks(piece, ">>", "<<");
         if (tag.size < piece.size) FERRY_TRY(ferry_import_add_tag(plan, &list, tag, i, error));
     }
     *found = list.count > 0;
@@ -266,7 +266,7 @@ ferry_status ferry_import_guessed_pair(ferry_import_plan *plan, ferry_view sourc
 static int32_t find_language(const ferry_model_languages *languages, ferry_view name, int32_t role)
 {
     for (int32_t i = 0; i < languages->count; i++) {
-        ferry_view rest = ferry_texts_at(languages->names, (size_t)i);
+        ferry_view rest = ferry_string_table_at(languages->names, (size_t)i);
         while ((languages->roles[i] & role) != 0 && rest.size > 0) {
             const ferry_view word = ferry_first_word(rest);
             const size_t step = word.size + (word.size < rest.size);
@@ -279,7 +279,7 @@ static int32_t find_language(const ferry_model_languages *languages, ferry_view 
 
 static ferry_view tag_of(const ferry_model_languages *languages, int32_t index)
 {
-    return ferry_first_word(index < languages->count ? ferry_texts_at(languages->names, (size_t)index)
+    return ferry_first_word(index < languages->count ? ferry_string_table_at(languages->names, (size_t)index)
                                                      : (ferry_view){"", 0});
 }
 

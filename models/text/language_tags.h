@@ -25,8 +25,8 @@ ferry_status ferry_import_languages(ferry_import_plan *plan, const ferry_import_
                                     ferry_tag_position source_tag, ferry_tag_position target_tag, ferry_error *error);
 /* The same for the tags of target languages ">>fra<<" among pieces [count, by id], which precede a line. *found:
  * whether there are any. */
-ferry_status ferry_import_tag_pieces(ferry_import_plan *plan, const ferry_texts *pieces, int32_t count, bool *found,
-                                     ferry_error *error);
+ferry_status ferry_import_tag_pieces(ferry_import_plan *plan, const ferry_string_table *pieces, int32_t count,
+                                     bool *found, ferry_error *error);
 /* Whether `code` is a two-letter code of ISO 639-1, or the three-letter one of the same language. */
 bool ferry_import_is_language(ferry_view code);
 /* Whether a tag has a form such as "aaa_Aaaa": `a` stands for a lower-case letter, `A` for an upper-case letter. */

@@ -27,15 +27,15 @@ enum { MARKS = sizeof marks / sizeof marks[0] };
 
 /* For the vocabulary of one side. */
 typedef struct search {
-    const ferry_texts *words; /* [count] */
-    int32_t count, named;     /* named: words that are not empty */
-    const char *file;         /* the file of the words; NULL: they are SentencePiece's own */
+    const ferry_string_table *words; /* [count] */
+    int32_t count, named;            /* named: words that are not empty */
+    const char *file;                /* the file of the words; NULL: they are SentencePiece's own */
     size_t mark;
-    int32_t marked;    /* number of words with the mark */
-    const char *found; /* the only file that fits */
-    ferry_view bytes;  /* of the first file that has the words' pieces */
-    int32_t fits;      /* number of different files that have them */
-    ferry_name looked; /* for messages: each file that was examined, and its result */
+    int32_t marked;          /* number of words with the mark */
+    const char *found;       /* the only file that fits */
+    ferry_view bytes;        /* of the first file that has the words' pieces */
+    int32_t fits;            /* number of different files that have them */
+    ferry_short_text looked; /* for messages: each file that was examined, and its result */
 } search;
 
 /* Side 0, the source, or 1. */
@@ -53,7 +53,7 @@ static bool find_mark(search *s)
     int32_t marked[MARKS] = {0};
     bool blank = false;
     for (size_t i = 0; i < (size_t)s->count; i++) {
-        const ferry_view word = ferry_texts_at(s->words, i);
+        const ferry_view word = ferry_string_table_at(s->words, i);
         s->named += word.size > 0;
         blank |= ferry_view_is(word, marks[0].mark);
         for (size_t k = 0; k < MARKS; k++)
@@ -84,11 +84,11 @@ static int32_t ordinary_pieces(const ferry_spm *spm)
 }
 
 /* Number of pieces of text that are words of the vocabulary [count]. */
-static int32_t common_pieces(const ferry_spm *spm, const ferry_texts *words, int32_t count)
+static int32_t common_pieces(const ferry_spm *spm, const ferry_string_table *words, int32_t count)
 {
     int32_t common = 0;
     for (size_t i = 0; i < (size_t)count; i++) {
-        const ferry_view word = ferry_texts_at(words, i);
+        const ferry_view word = ferry_string_table_at(words, i);
         common += word.size > 0 && is_ordinary(spm, ferry_spm_find(spm, word));
     }
     return common;
@@ -107,8 +107,8 @@ static void compare(search *s, const char *name, ferry_view bytes, const ferry_s
     const int32_t pieces = per_cent(common, ordinary_pieces(spm)), known = per_cent(common, s->named);
     const bool fits = pieces >= EXPECTED_PIECES;
     if (fits && s->fits > 0 && ferry_view_equal(bytes, s->bytes)) return;
-    s->looked = ferry_name_format("%s; %s: %d %% of the pieces are words, and %d %% of the words pieces",
-                                  s->looked.text, name, (int)pieces, (int)known);
+    s->looked = ferry_format("%s; %s: %d %% of the pieces are words, and %d %% of the words pieces", s->looked.text,
+                             name, (int)pieces, (int)known);
     if (!fits) return;
     s->found = known >= EXPECTED_WORDS && s->fits == 0 ? name : NULL;
     s->bytes = bytes;
@@ -127,7 +127,7 @@ static ferry_status look(ferry_import_plan *plan, search *s, const char *name, f
     if (status == FERRY_OK) compare(s, name, bytes, spm);
     ferry_spm_destroy(spm);
     if (status == FERRY_ERROR_MEMORY) return ferry_fail(error, status, "%s", found.message);
-    if (status != FERRY_OK) s->looked = ferry_name_format("%s; %s", s->looked.text, found.message);
+    if (status != FERRY_OK) s->looked = ferry_format("%s; %s", s->looked.text, found.message);
     return FERRY_OK;
 }
 
@@ -160,7 +160,7 @@ ferry_status ferry_import_find_segmenter(ferry_import_plan *plan, ferry_error *e
                 sides[0].fits > 1 ? "; name those of both sides source.spm and target.spm" : "", found.message);
         used = "tokenizer.json";
     }
-    const ferry_name note = ferry_name_format("%s is used to divide texts: the vocabulary has its pieces", used);
+    const ferry_short_text note = ferry_format("%s is used to divide texts: the vocabulary has its pieces", used);
     return ferry_import_note(plan, note, error);
 }
 
@@ -176,7 +176,7 @@ static ferry_status check_side(const ferry_import_plan *plan, size_t i, const fe
     const search s = side_of(plan, i);
     int32_t named = 0, known = 0; /* known: words that are pieces of one of the plan's SentencePiece models */
     for (size_t k = 0; k < (size_t)s.count; k++) {
-        const ferry_view word = ferry_texts_at(s.words, k);
+        const ferry_view word = ferry_string_table_at(s.words, k);
         bool found = false;
         for (size_t m = 0; m < plan->segmenter_count && word.size > 0; m++)
             found = found || is_ordinary(plan->segmenters[m], ferry_spm_find(plan->segmenters[m], word));

@@ -23,7 +23,7 @@ ferry_json_node ferry_node_get(const ferry_json_node *node, const char *key)
     return (ferry_json_node){.value = json_is_null(value) ? NULL : value,
                              .file = node->file,
                              .error = node->error,
-                             .path = ferry_name_format("%s%s%s", path, *path != '\0' ? "." : "", key)};
+                             .path = ferry_format("%s%s%s", path, *path != '\0' ? "." : "", key)};
 }
 
 ferry_json_node ferry_node_at(const ferry_json_node *list, size_t index)
@@ -31,24 +31,24 @@ ferry_json_node ferry_node_at(const ferry_json_node *list, size_t index)
     return (ferry_json_node){.value = json_array_get(list->value, index),
                              .file = list->file,
                              .error = list->error,
-                             .path = ferry_name_format("%s[%zu]", list->path.text, index)};
+                             .path = ferry_format("%s[%zu]", list->path.text, index)};
 }
 
-static ferry_name describe(const json_t *value)
+static ferry_short_text describe(const json_t *value)
 {
     if (json_is_object(value)) {
         const char *type = json_string_value(json_object_get(value, "type"));
-        if (type == NULL) return ferry_name_format("an object");
-        return ferry_name_format("type '%s'", ferry_printable_text(type).text);
+        if (type == NULL) return ferry_format("an object");
+        return ferry_format("type '%s'", ferry_printable_text(type).text);
     }
     if (json_is_string(value)) {
         const ferry_view text = {json_string_value(value), json_string_length(value)};
-        return ferry_name_format("'%s'", ferry_printable_view(text).text);
+        return ferry_format("'%s'", ferry_printable_view(text).text);
     }
-    if (json_is_integer(value)) return ferry_name_format("%" JSON_INTEGER_FORMAT, json_integer_value(value));
-    if (json_is_real(value)) return ferry_name_format("%g", json_real_value(value));
-    if (json_is_boolean(value)) return ferry_name_format("%s", json_is_true(value) ? "true" : "false");
-    return ferry_name_format("%s", json_is_array(value) ? "a list" : "nothing");
+    if (json_is_integer(value)) return ferry_format("%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    if (json_is_real(value)) return ferry_format("%g", json_real_value(value));
+    if (json_is_boolean(value)) return ferry_format("%s", json_is_true(value) ? "true" : "false");
+    return ferry_format("%s", json_is_array(value) ? "a list" : "nothing");
 }
 
 ferry_status ferry_node_fail(const ferry_json_node *node, ferry_status code, const char *expected)
@@ -82,7 +82,7 @@ ferry_status ferry_node_integer(const ferry_json_node *node, int32_t min, int32_
     const json_int_t number = json_integer_value(node->value);
     if (!json_is_integer(node->value) || number < min || number > max)
         return ferry_node_fail(node, FERRY_ERROR_FORMAT,
-                               ferry_name_format("an integer from %" PRId32 " to %" PRId32, min, max).text);
+                               ferry_format("an integer from %" PRId32 " to %" PRId32, min, max).text);
     *value = (int32_t)number;
     return FERRY_OK;
 }
@@ -126,8 +126,7 @@ static ferry_status read_added(ferry_tokenizer_json *json, const ferry_json_node
     }
     if (whole_word) return ferry_node_fail(&single, FERRY_ERROR_UNSUPPORTED, "false");
     const int32_t word = ferry_vocabulary_find(&added->words, text), expected = word >= 0 ? word : added->next;
-    if (id != expected)
-        return ferry_node_fail(&number, FERRY_ERROR_FORMAT, ferry_name_format("%d", (int)expected).text);
+    if (id != expected) return ferry_node_fail(&number, FERRY_ERROR_FORMAT, ferry_format("%d", (int)expected).text);
     for (int32_t i = 0; i < added->count; i++)
         if (added->ids[i] == id) return ferry_node_fail(&number, FERRY_ERROR_FORMAT, "an id that is new");
     if (word < 0) json->pieces[added->next++] = text;
@@ -241,7 +240,7 @@ static ferry_status check_normal_forms(const ferry_tokenizer_json *json, const f
         bool special = (text->rules.added_flags[i] & FERRY_ADDED_NORMALIZED) == 0;
         for (int32_t k = 0; k < text->special_count; k++) special |= text->special_ids[k] == text->rules.added_ids[i];
         if (special) continue;
-        ferry_string normal = {0};
+        ferry_buffer normal = {0};
         ferry_status status = ferry_text_rules_normalize(rules, piece, &normal, json->error);
         if (status == FERRY_OK && !ferry_view_equal(piece, (ferry_view){normal.data, normal.size}))
             status = ferry_fail(json->error, FERRY_ERROR_UNSUPPORTED,
@@ -258,13 +257,13 @@ ferry_status ferry_tokenizer_json_read(ferry_import_plan *plan, ferry_json file,
                                        ferry_error *error)
 {
     const ferry_tokenizer_config *text = &plan->text;
-    const ferry_texts *pieces;
+    const ferry_string_table *pieces;
     FERRY_TRY(read_pieces(plan, file, json, error));
     FERRY_TRY(ferry_tokenizer_json_steps(json));
     FERRY_TRY(ferry_tokenizer_json_decoder(json));
     FERRY_TRY(read_added_tokens(json));
     FERRY_TRY(read_template(json));
-    FERRY_TRY(ferry_texts_join(&plan->arena, json->pieces, (size_t)json->piece_count, &pieces, error));
+    FERRY_TRY(ferry_string_table_join(&plan->arena, json->pieces, (size_t)json->piece_count, &pieces, error));
     /* Creating the rules finds errors before anything is written. */
     ferry_text_rules_config config = text->rules;
     config.pieces = pieces;
@@ -345,7 +344,8 @@ ferry_status ferry_import_fitting_tokenizer_json(ferry_import_plan *plan, ferry_
     FERRY_TRY(ferry_import_tokenizer_json(plan, error));
     /* Rows that the file does not know may have any name. */
     for (size_t id = 0; id < (size_t)text->source_count; id++) {
-        const ferry_view piece = ferry_texts_at(text->source_pieces, id), word = ferry_texts_at(own.source_pieces, id);
+        const ferry_view piece = ferry_string_table_at(text->source_pieces, id),
+                         word = ferry_string_table_at(own.source_pieces, id);
         if (piece.size > 0 && !ferry_view_equal(piece, word))
             return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: id %zu is '%s', and '%s' in the vocabulary", file_name,
                               id, ferry_printable_view(piece).text, ferry_printable_view(word).text);
@@ -372,10 +372,9 @@ ferry_status ferry_import_compare_tokenizer_json(ferry_import_plan *plan, ferry_
     if (status == FERRY_OK) status = read_added_tokens(&json);
     plan->text = kept;
     if (status == FERRY_ERROR_MEMORY) return ferry_fail(error, status, "%s", found.message);
-    if (status != FERRY_OK)
-        return ferry_import_note(plan, ferry_name_format("%s is used; %s", model, found.message), error);
+    if (status != FERRY_OK) return ferry_import_note(plan, ferry_format("%s is used; %s", model, found.message), error);
     for (int32_t id = kept.source_count - 1; id >= 0; id--) {
-        const ferry_view piece = ferry_texts_at(kept.source_pieces, (size_t)id);
+        const ferry_view piece = ferry_string_table_at(kept.source_pieces, (size_t)id);
         /* Empty pieces are ids without a piece of the SentencePiece model, such as languages. */
         if (piece.size == 0 || ferry_view_equal(piece, json.pieces[id])) continue;
         first = id;
@@ -384,8 +383,8 @@ ferry_status ferry_import_compare_tokenizer_json(ferry_import_plan *plan, ferry_
     if (count == 0) return FERRY_OK;
     return ferry_import_note(
         plan,
-        ferry_name_format("%s is used; %s has other pieces at %d ids: id %d is '%s' there, and '%s' in %s", model,
-                          json.root.file, (int)count, (int)first, ferry_printable_view(json.pieces[first]).text,
-                          ferry_printable_view(ferry_texts_at(kept.source_pieces, (size_t)first)).text, model),
+        ferry_format("%s is used; %s has other pieces at %d ids: id %d is '%s' there, and '%s' in %s", model,
+                     json.root.file, (int)count, (int)first, ferry_printable_view(json.pieces[first]).text,
+                     ferry_printable_view(ferry_string_table_at(kept.source_pieces, (size_t)first)).text, model),
         error);
 }

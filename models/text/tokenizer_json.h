@@ -32,17 +32,17 @@ typedef struct ferry_json_node {
     const json_t *value;
     const char *file;
     ferry_error *error; /* for what is wrong with the value */
-    ferry_name path;
+    ferry_short_text path;
 } ferry_json_node;
 
 typedef struct ferry_tokenizer_json {
     ferry_import_plan *plan;
     ferry_error *error;
     ferry_json_node root;
-    ferry_view *pieces;       /* [piece_count] by id */
-    int32_t piece_count;      /* the model's rows */
-    int32_t word_count;       /* ids 0 … word_count - 1 are of the vocabulary; those after them, of added tokens */
-    const ferry_texts *words; /* [word_count] */
+    ferry_view *pieces;  /* [piece_count] by id */
+    int32_t piece_count; /* the model's rows */
+    int32_t word_count;  /* ids 0 … word_count - 1 are of the vocabulary; those after them, of added tokens */
+    const ferry_string_table *words; /* [word_count] */
     ferry_view steps[FERRY_TOKENIZER_JSON_STEPS];
     size_t step_count;
 } ferry_tokenizer_json;

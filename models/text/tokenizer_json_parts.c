@@ -172,7 +172,7 @@ ferry_status ferry_tokenizer_json_steps(ferry_tokenizer_json *json)
     FERRY_TRY(add_each(json, &normalizer, "normalizers", 0, add_normalizer));
     FERRY_TRY(add_each(json, &words, "pretokenizers", 0, add_pre_tokenizer));
     text->rules.step_count = json->step_count;
-    return ferry_texts_join(&json->plan->arena, json->steps, json->step_count, &text->rules.steps, json->error);
+    return ferry_string_table_join(&json->plan->arena, json->steps, json->step_count, &text->rules.steps, json->error);
 }
 
 /* ---- the decoder ---- */
@@ -266,7 +266,7 @@ static ferry_status check_count(const ferry_tokenizer_json *json, const ferry_js
 static ferry_status join_words(ferry_tokenizer_json *json, size_t count)
 {
     json->word_count = (int32_t)count;
-    return ferry_texts_join(&json->plan->arena, json->pieces, count, &json->words, json->error);
+    return ferry_string_table_join(&json->plan->arena, json->pieces, count, &json->words, json->error);
 }
 
 /* ---- Unigram ---- */
@@ -312,8 +312,7 @@ static ferry_status read_vocabulary(ferry_tokenizer_json *json, const ferry_json
         ferry_json_node node = *vocabulary;
         int32_t id;
         node.value = value;
-        node.path =
-            ferry_name_format("%s.%s", vocabulary->path.text, ferry_printable_view((ferry_view){piece, size}).text);
+        node.path = ferry_format("%s.%s", vocabulary->path.text, ferry_printable_view((ferry_view){piece, size}).text);
         FERRY_TRY(ferry_node_integer(&node, 0, (int32_t)count - 1, &id));
         if (json->pieces[id].data != NULL)
             return ferry_node_fail(&node, FERRY_ERROR_FORMAT, "an id that no other piece has");
@@ -371,7 +370,7 @@ static ferry_status read_merges(ferry_tokenizer_json *json, const ferry_json_nod
         FERRY_TRY(read_merge(&merge, &end, &merges[kept++]));
     }
     ferry_tokenizer_config *text = &json->plan->text;
-    FERRY_TRY(ferry_texts_join(arena, merges, (size_t)kept, &text->source_merges, json->error));
+    FERRY_TRY(ferry_string_table_join(arena, merges, (size_t)kept, &text->source_merges, json->error));
     text->target_merges = text->source_merges;
     text->source_merge_count = text->target_merge_count = kept;
     return FERRY_OK;

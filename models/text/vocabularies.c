@@ -46,7 +46,7 @@ ferry_status ferry_import_pieces(ferry_import_plan *plan, int32_t count, ferry_v
 }
 
 ferry_status ferry_import_vocabulary(ferry_import_plan *plan, ferry_json json, int32_t count,
-                                     const ferry_texts **pieces, ferry_error *error)
+                                     const ferry_string_table **pieces, ferry_error *error)
 {
     const char *piece;
     json_t *value;
@@ -65,7 +65,7 @@ ferry_status ferry_import_vocabulary(ferry_import_plan *plan, ferry_json json, i
         }
         table[id] = view;
     }
-    return ferry_texts_join(&plan->arena, table, (size_t)count, pieces, error);
+    return ferry_string_table_join(&plan->arena, table, (size_t)count, pieces, error);
 }
 
 /* Rows without a word that every family has: language tags (NLLB's 202), 100 extra ids, sizes rounded up. */
@@ -83,7 +83,7 @@ ferry_status ferry_import_check_rows(const ferry_import_plan *plan, const char *
 }
 
 ferry_status ferry_import_own_vocabulary(ferry_import_plan *plan, size_t segmenter, int32_t count,
-                                         const ferry_texts **pieces, int32_t *unknown_id, ferry_error *error)
+                                         const ferry_string_table **pieces, int32_t *unknown_id, ferry_error *error)
 {
     const size_t used = segmenter < plan->segmenter_count ? segmenter : 0;
     const ferry_spm *spm = plan->segmenters[used];
@@ -93,10 +93,10 @@ ferry_status ferry_import_own_vocabulary(ferry_import_plan *plan, size_t segment
     FERRY_TRY(ferry_import_pieces(plan, count, &table, error));
     for (int32_t i = 0; i < ferry_spm_count(spm); i++) table[i] = ferry_spm_piece(spm, i);
     *unknown_id = ferry_spm_unknown(spm);
-    return ferry_texts_join(&plan->arena, table, (size_t)count, pieces, error);
+    return ferry_string_table_join(&plan->arena, table, (size_t)count, pieces, error);
 }
 
-void ferry_import_one_vocabulary(ferry_import_plan *plan, const ferry_texts *pieces, int32_t unknown_id)
+void ferry_import_one_vocabulary(ferry_import_plan *plan, const ferry_string_table *pieces, int32_t unknown_id)
 {
     ferry_tokenizer_config *text = &plan->text;
     text->present = true;

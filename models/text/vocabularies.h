@@ -15,17 +15,17 @@ ferry_status ferry_import_pieces(ferry_import_plan *plan, int32_t count, ferry_v
 ferry_status ferry_import_segmenters(ferry_import_plan *plan, const char *source, const char *target,
                                      ferry_error *error);
 /* plan->text with one vocabulary for both sides: `pieces` [V]. */
-void ferry_import_one_vocabulary(ferry_import_plan *plan, const ferry_texts *pieces, int32_t unknown_id);
+void ferry_import_one_vocabulary(ferry_import_plan *plan, const ferry_string_table *pieces, int32_t unknown_id);
 /* With the ids in plan->generation: the first end of sentence follows each line; ends of sentence, padding and start
  * have no text. */
 ferry_status ferry_import_special_ids(ferry_import_plan *plan, ferry_error *error);
 /* {piece: id} → pieces [count] by id; every id is in 0 … count - 1 and occurs once; ids without a piece get an empty
  * one. */
 ferry_status ferry_import_vocabulary(ferry_import_plan *plan, ferry_json json, int32_t count,
-                                     const ferry_texts **pieces, ferry_error *error);
+                                     const ferry_string_table **pieces, ferry_error *error);
 /* The SentencePiece model's own table, padded with empty pieces to `count`; *unknown_id: its unknown piece. */
 ferry_status ferry_import_own_vocabulary(ferry_import_plan *plan, size_t segmenter, int32_t count,
-                                         const ferry_texts **pieces, int32_t *unknown_id, ferry_error *error);
+                                         const ferry_string_table **pieces, int32_t *unknown_id, ferry_error *error);
 /* Reads merges of FSMT (`fsmt`) or subword-nmt for both sides, and sets the kind of the tokenizer. `file`: the name in
  * messages. */
 ferry_status ferry_import_merges(ferry_import_plan *plan, const char *name, const char *file, bool fsmt,

@@ -169,7 +169,7 @@ static void check_value(const char *name, size_t place, const void *value, bool 
     }
     ferry_translator *created;
     REFUSE(ferry_translator_create(model, &decoding.options, &created, &error), FERRY_ERROR_ARGUMENT,
-           ferry_name_format("option %s: ", name).text);
+           ferry_format("option %s: ", name).text);
 }
 
 /* Every option with the first and the last number of its range, and with those beyond. */
@@ -606,8 +606,8 @@ TEST_WITH(test_inspecting_generation, set_up, tear_down)
 static bool is_covered(const char *file, const char *function, const char *parameter)
 {
     const bool is_error = strcmp(parameter, "error") == 0;
-    return strstr(file, ferry_name_format(is_error ? "REFUSED(%s, " : "(%s, %s,", function, parameter).text) != NULL ||
-           (is_error && strstr(file, ferry_name_format("REFUSED_NAMING(%s, ", function).text) != NULL);
+    return strstr(file, ferry_format(is_error ? "REFUSED(%s, " : "(%s, %s,", function, parameter).text) != NULL ||
+           (is_error && strstr(file, ferry_format("REFUSED_NAMING(%s, ", function).text) != NULL);
 }
 
 static char *text_of(const char *name)
@@ -619,12 +619,12 @@ static char *text_of(const char *name)
 }
 
 /* The identifier that ends before `end`. */
-static ferry_name identifier_before(const char *start, const char *end)
+static ferry_short_text identifier_before(const char *start, const char *end)
 {
     while (end > start && !isalnum((unsigned char)end[-1]) && end[-1] != '_') end--;
     const char *first = end;
     while (first > start && (isalnum((unsigned char)first[-1]) || first[-1] == '_')) first--;
-    return ferry_name_format("%.*s", (int)(end - first), first);
+    return ferry_format("%.*s", (int)(end - first), first);
 }
 
 /* "FERRY_API type function(type parameter, …);": every parameter has its rows. Returns how many were seen. */
@@ -632,12 +632,12 @@ static size_t check_declaration(const char *file, const char *start, const char 
 {
     const char *open = memchr(start, '(', (size_t)(end - start));
     assert_non_null(open);
-    const ferry_name function = identifier_before(start, open);
+    const ferry_short_text function = identifier_before(start, open);
     size_t seen = 0;
     for (const char *at = open + 1; at < end; seen++) {
         const char *comma = memchr(at, ',', (size_t)(end - at));
         const char *stop = comma != NULL ? comma : end;
-        const ferry_name parameter = identifier_before(at, stop);
+        const ferry_short_text parameter = identifier_before(at, stop);
         if (strcmp(parameter.text, "void") != 0 && !is_covered(file, function.text, parameter.text))
             fail_msg("%s: no row for %s", function.text, parameter.text);
         at = stop + 1;

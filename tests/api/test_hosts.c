@@ -77,7 +77,7 @@ TEST(test_rounding_while_opening)
 {
     static const char *const names[] = {"alibi", "deberta", "fire", "kerple", "rope", "sinusoidal", "transformer_xl"};
     for (size_t i = 0; i < COUNT(names); i++) {
-        const ferry_name path = ferry_name_format("%s/models/encodings/%s.gguf", FERRY_SOURCE_DIR, names[i]);
+        const ferry_short_text path = ferry_format("%s/models/encodings/%s.gguf", FERRY_SOURCE_DIR, names[i]);
         ferry_result *results[2];
         for (int round = 0; round < 2; round++) {
             fesetround(round == 0 ? FE_TONEAREST : FE_UPWARD);

@@ -80,7 +80,7 @@ static ferry_model_languages three_languages(ferry_tag_position source_tag, ferr
                                    .default_target = -1};
 }
 
-static void set_prompts(ferry_model_languages *languages, const ferry_texts *prompts, const int32_t *sources,
+static void set_prompts(ferry_model_languages *languages, const ferry_string_table *prompts, const int32_t *sources,
                         const int32_t *targets, int32_t count)
 {
     languages->prompts = prompts;
@@ -210,7 +210,7 @@ LANGUAGES_TEST(test_many_languages)
     static ferry_view listed[MANY];
     static int32_t roles[MANY], ids[MANY];
     for (int32_t i = 0; i < MANY; i++) {
-        const ferry_name tag = ferry_name_format("deu-%d", i);
+        const ferry_short_text tag = ferry_format("deu-%d", i);
         char *kept = kept_memory(sizeof tag.text);
         strcpy(kept, tag.text);
         listed[i] = ferry_text_view(i == 7 ? "fra fr gallic" : kept);
@@ -239,9 +239,9 @@ LANGUAGES_TEST(test_many_languages)
         languages.count = rows[i].count;
         open_languages(&languages);
         REFUSE_SAYING(create(rows[i].name, NULL, &translator, &error), FERRY_ERROR_ARGUMENT,
-                      ferry_name_format("option from: the model has no language '%s' to translate from; "
-                                        "ferry_model_language lists its languages%s",
-                                        rows[i].name, rows[i].list)
+                      ferry_format("option from: the model has no language '%s' to translate from; "
+                                   "ferry_model_language lists its languages%s",
+                                   rows[i].name, rows[i].list)
                           .text);
     }
     languages.count = MANY;

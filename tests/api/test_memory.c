@@ -72,8 +72,7 @@ static int32_t failures_under(const ferry_model *model, int32_t beam, int32_t th
                 continue;
             }
             assert_int_equal(ferry_result_outcome(result, i)->status, FERRY_ERROR_LIMIT);
-            assert_non_null(
-                strstr(message, ferry_name_format("option memory_limit: %zu bytes do not suffice", limit).text));
+            assert_non_null(strstr(message, ferry_format("option memory_limit: %zu bytes do not suffice", limit).text));
             failures++;
         }
         assert_in_range(ferry_translator_memory(translator, &peak), 0, limit);
@@ -244,7 +243,7 @@ TEST(test_accounts)
     assert_int_equal(b.refused, SIZE_MAX);
     ferry_account_undo(&b, 400); /* the system has none */
     REFUSE(ferry_account_fail(&b, "rows", SIZE_MAX / 4 + 1, 4, &error), FERRY_ERROR_MEMORY,
-           ferry_name_format("out of memory: %zu bytes for rows", SIZE_MAX).text);
+           ferry_format("out of memory: %zu bytes for rows", SIZE_MAX).text);
     assert_true(ferry_account_take(&b, 400));
     ferry_account_give(&a, 600);
     assert_int_equal(memory.held, 400);

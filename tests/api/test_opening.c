@@ -224,7 +224,7 @@ TEST(test_refused)
     int ends[2];
     unsigned char *memory = copy_in_memory(mapped_bytes(model_path()), 0, &size);
     const int fd = open_file(model_path());
-    const ferry_name expected = ferry_name_format("file descriptor %d: not a GGUF file", fd);
+    const ferry_short_text expected = ferry_format("file descriptor %d: not a GGUF file", fd);
     REFUSE(ferry_model_open_fd(fd, 64, 0, 0, &model, &error), FERRY_ERROR_FORMAT, expected.text);
     REFUSE(ferry_model_open_fd(fd, 100, 0, 0, &model, &error), FERRY_ERROR_ARGUMENT,
            "offset: expected a multiple of 64 without FERRY_OPEN_COPY, found 36 more than one");
@@ -402,7 +402,7 @@ TEST(test_info_of_each_stack)
     CHECK(ferry_model_info_create(model, &error));
     for (size_t i = 0; i < 2 * COUNT(rows); i++) {
         const char *stack = i % 2 == 0 ? "encoder" : "decoder";
-        const ferry_name key = ferry_name_format("%s.%s", stack, rows[i / 2][0]);
+        const ferry_short_text key = ferry_format("%s.%s", stack, rows[i / 2][0]);
         assert_string_equal(ferry_model_info(model, key.text), rows[i / 2][1 + i % 2]);
     }
     for (int i = 0; i < 2; i++) stacks[i]->layer_count = layers[i];
@@ -418,7 +418,7 @@ TEST(test_info_keys)
     for (const char *key; (key = ferry_model_info_key(count)) != NULL; count++) {
         const char *value = ferry_model_info(model, key);
         assert_non_null(value);
-        if (value[0] == '\0' && strstr(may_be_empty, ferry_name_format(" %s ", key).text) == NULL)
+        if (value[0] == '\0' && strstr(may_be_empty, ferry_format(" %s ", key).text) == NULL)
             fail_msg("'%s' is empty", key);
         for (size_t i = 0; i < count; i++) assert_string_not_equal(ferry_model_info_key(i), key);
     }

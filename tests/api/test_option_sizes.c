@@ -62,7 +62,7 @@ PIECES_TEST(test_impossible_sizes)
             CHECK(set_defaults(which, &newer, structs[which].size));
             newer.size = sizes[i];
             REFUSE(create(which, &newer, &translator, &error), FERRY_ERROR_ARGUMENT,
-                   ferry_name_format("%s.size: expected ", structs[which].name).text);
+                   ferry_format("%s.size: expected ", structs[which].name).text);
             assert_null(translator);
         }
     }
@@ -80,9 +80,9 @@ PIECES_TEST(test_unknown_fields_must_be_zero)
         for (size_t i = 0; i < COUNT(places); i++) {
             newer.bytes[places[i]] = 1;
             REFUSE_SAYING(create(which, &newer, &translator, &error), FERRY_ERROR_ARGUMENT,
-                          ferry_name_format("%s: expected 0 at byte %zu, found 1: a field that version " FERRY_VERSION
-                                            " of the library does not know",
-                                            structs[which].name, places[i])
+                          ferry_format("%s: expected 0 at byte %zu, found 1: a field that version " FERRY_VERSION
+                                       " of the library does not know",
+                                       structs[which].name, places[i])
                               .text);
             newer.bytes[places[i]] = 0;
         }

@@ -232,9 +232,9 @@ SEPARATE_TEST(test_a_megabyte)
 
 /* ---- translating ---- */
 
-static void append(ferry_string *text, const char *data, size_t size)
+static void append(ferry_buffer *text, const char *data, size_t size)
 {
-    CHECK(ferry_string_reserve(text, size, &error));
+    CHECK(ferry_buffer_reserve(text, size, &error));
     if (size > 0) memcpy(text->data + text->size, data, size);
     text->size += size;
 }
@@ -275,7 +275,7 @@ static void check_token(const ferry_result *joined, size_t k, size_t token, cons
 static void check_joined(const ferry_result *whole, size_t k, const ferry_result *single, const ferry_parts *parts,
                          const ferry_options *options)
 {
-    ferry_string text = {0};
+    ferry_buffer text = {0};
     double sum = 0;
     size_t tokens = 0, source = 0;
     const int32_t *ids = ferry_inspect_result_ids(whole, 0, k);
@@ -478,7 +478,7 @@ static void fail_one(ferry_translator *translator, const char *right, const char
     assert_string_equal(ferry_result_outcome(result, 0)->error,
                         ferry_result_outcome(ferry_result_sentences(result), wrong)->error);
     assert_non_null(strstr(ferry_result_outcome(result, 0)->warning,
-                           ferry_name_format("sentences that are not translated: 1 of %zu", count).text));
+                           ferry_format("sentences that are not translated: 1 of %zu", count).text));
     ferry_result_destroy(result);
     CHECK(ferry_translate(translator, &all, 1, &result, &error));
     check_failures(result, 1, 0, status, NULL);

@@ -179,7 +179,7 @@ SHIPPED_TEST(test_texts)
             sentences[flagged] = "This movie is one of my all-time favorites.";
             sentences[(flagged + 1) % 3] = "How are you?";
             sentences[(flagged + 2) % 3] = "I know it.";
-            const ferry_name text = ferry_name_format("%s %s %s", sentences[0], sentences[1], sentences[2]);
+            const ferry_short_text text = ferry_format("%s %s %s", sentences[0], sentences[1], sentences[2]);
             CHECK(ferry_translate_text(translator, as_text(text.text), &result, &error));
             check_text(result, flagged, kinds);
         }
@@ -233,7 +233,7 @@ SHIPPED_TEST(test_parts_that_loop)
             const char *sentences[] = {"How are you?", "How are you?", "How are you?"};
             ferry_options options = default_options(model);
             sentences[part - 1] = lines[0].data;
-            const ferry_name line = ferry_name_format("%s %s %s", sentences[0], sentences[1], sentences[2]);
+            const ferry_short_text line = ferry_format("%s %s %s", sentences[0], sentences[1], sentences[2]);
             const ferry_text text = as_text(line.text);
             options.on_loop = on_loop;
             options.split = FERRY_SPLIT_ALL;
@@ -241,10 +241,10 @@ SHIPPED_TEST(test_parts_that_loop)
             assert_int_equal(ferry_result_outcome(result, 0)->quality,
                              on_loop == FERRY_ON_LOOP_WARN ? FERRY_QUALITY_LOOP : 0);
             assert_string_equal(ferry_result_outcome(result, 0)->warning,
-                                ferry_name_format("the translation of part %d %s (of all parts: 1)", part,
-                                                  on_loop == FERRY_ON_LOOP_WARN
-                                                      ? "repeats itself: the same token 4 times in a row"
-                                                      : "replaces one that repeated itself")
+                                ferry_format("the translation of part %d %s (of all parts: 1)", part,
+                                             on_loop == FERRY_ON_LOOP_WARN
+                                                 ? "repeats itself: the same token 4 times in a row"
+                                                 : "replaces one that repeated itself")
                                     .text);
             ferry_result_destroy(result);
         }

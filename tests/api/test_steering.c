@@ -222,9 +222,9 @@ SHIPPED_TEST(test_prefixes_of_the_last_length)
                 } else {
                     assert_int_equal(ferry_result_outcome(result, 0)->status, FERRY_ERROR_LIMIT);
                     assert_string_equal(ferry_result_outcome(result, 0)->error,
-                                        ferry_name_format("the prefix has %d tokens, with those that the model adds; "
-                                                          "expected fewer than max_length %d",
-                                                          tokens + forced, most)
+                                        ferry_format("the prefix has %d tokens, with those that the model adds; "
+                                                     "expected fewer than max_length %d",
+                                                     tokens + forced, most)
                                             .text);
                 }
                 ferry_result_destroy(result);

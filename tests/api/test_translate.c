@@ -261,8 +261,8 @@ static void cancel_and_go_on(kind what, const ferry_options *options, const ferr
     assert_int_equal(check_cancelled(what, result, full), enough);
     if (what >= TEXT) assert_int_equal(ferry_result_outcome(result, 0)->status, status);
     if (enough < count)
-        assert_string_equal(stopped.message, ferry_name_format("cancelled: %zu of %zu %s are finished", enough, count,
-                                                               what >= TEXT ? "sentences" : "lines")
+        assert_string_equal(stopped.message, ferry_format("cancelled: %zu of %zu %s are finished", enough, count,
+                                                          what >= TEXT ? "sentences" : "lines")
                                                  .text);
     ferry_result_destroy(result);
     w.enough = SIZE_MAX;

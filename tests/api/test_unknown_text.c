@@ -50,7 +50,7 @@ SHIPPED_TEST(test_texts_of_which_nothing_is_seen)
         ferry_translator *translator = new_translator(model, &options);
         for (size_t i = 0; i < ALL; i++) {
             const ferry_text line = as_text(text_at(i)), prefix = as_text("Guten");
-            const ferry_name text = ferry_name_format("  %s\n\nHello.\n\n%s ", text_at(i), text_at(i));
+            const ferry_short_text text = ferry_format("  %s\n\nHello.\n\n%s ", text_at(i), text_at(i));
             ferry_result *result, *alone = translated(model, &options, &(ferry_text){"Hello.", 6}, 1);
             CHECK(ferry_translate_prefixed(translator, &line, &prefix, 1, &result, &error));
             check_kept(result, 0, text_at(i), 0);
@@ -59,7 +59,7 @@ SHIPPED_TEST(test_texts_of_which_nothing_is_seen)
             const ferry_text hello = ferry_result_text(alone, 0, 0);
             assert_text_is(
                 ferry_result_text(result, 0, 0),
-                ferry_name_format("  %s\n\n%.*s\n\n%s ", text_at(i), (int)hello.size, hello.data, text_at(i)).text);
+                ferry_format("  %s\n\n%.*s\n\n%s ", text_at(i), (int)hello.size, hello.data, text_at(i)).text);
             ferry_result_destroy(result);
             ferry_result_destroy(alone);
         }
@@ -91,8 +91,8 @@ SHIPPED_TEST(test_parts_of_which_nothing_is_seen)
     const ferry_text morning = ferry_result_text(alone, 0, 0);
     for (size_t i = 0; i < ALL; i++) {
         if (i + 1 == UNSEEN) continue; /* a mark on the blank before it */
-        const ferry_name line = ferry_name_format("Good morning! %s", text_at(i)),
-                         expected = ferry_name_format("%.*s %s", (int)morning.size, morning.data, text_at(i));
+        const ferry_short_text line = ferry_format("Good morning! %s", text_at(i)),
+                               expected = ferry_format("%.*s %s", (int)morning.size, morning.data, text_at(i));
         for (options.alignment = 0; options.alignment <= 1; options.alignment++) {
             ferry_result *result = translated(model, &options, &(ferry_text){line.text, strlen(line.text)}, 1);
             assert_text_is(ferry_result_text(result, 0, 0), expected.text);

@@ -6,7 +6,7 @@
 #endif
 
 #include "base/system.h"
-#include "base/texts.h"
+#include "base/string_table.h"
 
 TEST(test_view_contains)
 {
@@ -74,12 +74,12 @@ TEST(test_names_are_cut)
     memset(text, 'x', 300);
     text[300] = 0;
     for (int size = 253; size <= 300; size++) {
-        const ferry_name name = ferry_name_format("%.*s", size, text);
+        const ferry_short_text name = ferry_format("%.*s", size, text);
         assert_int_equal(strlen(name.text), size < 255 ? size : 255);
         assert_memory_equal(name.text, text, strlen(name.text));
     }
-    assert_string_equal(ferry_name_format("blk.%d.%s", 7, "attn_q").text, "blk.7.attn_q");
-    assert_string_equal(ferry_name_format("%s", "").text, "");
+    assert_string_equal(ferry_format("blk.%d.%s", 7, "attn_q").text, "blk.7.attn_q");
+    assert_string_equal(ferry_format("%s", "").text, "");
 }
 
 TEST(test_arrays_grow)
@@ -114,13 +114,13 @@ TEST(test_joined_texts)
                             large[][2] = {{{"", UINT32_MAX}, {"", 1}},
                                           {{"", UINT32_MAX}, {"", SIZE_MAX - UINT32_MAX + 1}}};
     ferry_arena arena = {0};
-    const ferry_texts *texts;
-    CHECK(ferry_texts_join(&arena, views, COUNT(views), &texts, &error));
-    for (size_t i = 0; i < COUNT(views); i++) assert_true(ferry_view_equal(ferry_texts_at(texts, i), views[i]));
-    CHECK(ferry_texts_join(&arena, NULL, 0, &texts, &error));
+    const ferry_string_table *texts;
+    CHECK(ferry_string_table_join(&arena, views, COUNT(views), &texts, &error));
+    for (size_t i = 0; i < COUNT(views); i++) assert_true(ferry_view_equal(ferry_string_table_at(texts, i), views[i]));
+    CHECK(ferry_string_table_join(&arena, NULL, 0, &texts, &error));
     assert_non_null(texts);
     for (size_t i = 0; i < COUNT(large); i++) {
-        REFUSE_SAYING(ferry_texts_join(&arena, large[i], 2, &texts, &error), FERRY_ERROR_LIMIT,
+        REFUSE_SAYING(ferry_string_table_join(&arena, large[i], 2, &texts, &error), FERRY_ERROR_LIMIT,
                       "a list of 2 texts: they have 2^32 bytes or more");
         assert_null(texts);
     }
@@ -132,24 +132,24 @@ TEST(test_texts_with_gaps)
 {
     static const char bytes[] = "12345678one12345678"
                                 "12345678\0";
-    ferry_texts *texts = ferry_texts_create(bytes, 8, 3);
+    ferry_string_table *texts = ferry_string_table_create(bytes, 8, 3);
     assert_non_null(texts);
-    assert_true(ferry_texts_set_end(texts, 0, 11) && ferry_texts_set_end(texts, 1, 19) &&
-                ferry_texts_set_end(texts, 2, 28));
-    assert_true(ferry_view_equal(ferry_texts_at(texts, 0), VIEW("one")));
-    assert_true(ferry_view_equal(ferry_texts_at(texts, 1), VIEW("")));
-    assert_true(ferry_view_equal(ferry_texts_at(texts, 2), VIEW("\0")));
+    assert_true(ferry_string_table_set_end(texts, 0, 11) && ferry_string_table_set_end(texts, 1, 19) &&
+                ferry_string_table_set_end(texts, 2, 28));
+    assert_true(ferry_view_equal(ferry_string_table_at(texts, 0), VIEW("one")));
+    assert_true(ferry_view_equal(ferry_string_table_at(texts, 1), VIEW("")));
+    assert_true(ferry_view_equal(ferry_string_table_at(texts, 2), VIEW("\0")));
     free(texts);
-    texts = ferry_texts_create("", 0, 1);
-    assert_true(ferry_texts_set_end(texts, 0, UINT32_MAX));
-    assert_int_equal(ferry_texts_at(texts, 0).size, UINT32_MAX);
+    texts = ferry_string_table_create("", 0, 1);
+    assert_true(ferry_string_table_set_end(texts, 0, UINT32_MAX));
+    assert_int_equal(ferry_string_table_at(texts, 0).size, UINT32_MAX);
 #if SIZE_MAX > UINT32_MAX
-    assert_false(ferry_texts_set_end(texts, 0, (size_t)UINT32_MAX + 1));
-    assert_int_equal(ferry_texts_at(texts, 0).size, UINT32_MAX);
+    assert_false(ferry_string_table_set_end(texts, 0, (size_t)UINT32_MAX + 1));
+    assert_int_equal(ferry_string_table_at(texts, 0).size, UINT32_MAX);
 #endif
     free(texts);
-    assert_null(ferry_texts_create("", 0, SIZE_MAX));
-    assert_null(ferry_texts_create("", 0, SIZE_MAX / 4));
+    assert_null(ferry_string_table_create("", 0, SIZE_MAX));
+    assert_null(ferry_string_table_create("", 0, SIZE_MAX / 4));
 }
 
 TEST(test_large_memory)

@@ -81,9 +81,9 @@ TEST(test_too_many_links)
     link_file("loop", folder, "loop");
     refuse_name(in_directory(folder, "loop"), "chain/loop: cannot create: Too many levels of symbolic links");
     for (int i = 1; i <= MOST_LINKS + 1; i++)
-        link_file(ferry_name_format("%d", i - 1).text, folder, ferry_name_format("%d", i).text);
-    write_to(in_directory(folder, ferry_name_format("%d", MOST_LINKS).text), in_directory(folder, "0"), "end");
-    refuse_name(in_directory(folder, ferry_name_format("%d", MOST_LINKS + 1).text),
+        link_file(ferry_format("%d", i - 1).text, folder, ferry_format("%d", i).text);
+    write_to(in_directory(folder, ferry_format("%d", MOST_LINKS).text), in_directory(folder, "0"), "end");
+    refuse_name(in_directory(folder, ferry_format("%d", MOST_LINKS + 1).text),
                 "cannot create: Too many levels of symbolic links");
 }
 

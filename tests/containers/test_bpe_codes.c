@@ -13,7 +13,8 @@ static void check_codes(bool fsmt, ferry_view text, int32_t version, const char 
     CHECK(ferry_bpe_codes_read(text, "codes.txt", fsmt, &arena, &codes, &error));
     for (int32_t i = 0; i < codes.count; i++)
         snprintf(found + strlen(found), sizeof found - strlen(found), "%.*s|",
-                 (int)ferry_texts_at(codes.merges, (size_t)i).size, ferry_texts_at(codes.merges, (size_t)i).data);
+                 (int)ferry_string_table_at(codes.merges, (size_t)i).size,
+                 ferry_string_table_at(codes.merges, (size_t)i).data);
     assert_string_equal(found, expected);
     assert_int_equal(codes.version, version);
     ferry_arena_destroy(&arena);

@@ -24,10 +24,10 @@ static const uint32_t listed[] = {1, 3, 2, 5};
 static void check_lists(const ferry_lexicon *lexicon, const char *expected)
 {
     made_file found = {.size = 0};
-    put_text(&found, ferry_name_format("%d: ", lexicon->first).text);
+    put_text(&found, ferry_format("%d: ", lexicon->first).text);
     for (int32_t s = 0; s < lexicon->source_count; s++) {
         for (uint32_t i = lexicon->offsets[s]; i < lexicon->offsets[s + 1]; i++)
-            put_text(&found, ferry_name_format("%s%d", i > lexicon->offsets[s] ? " " : "", lexicon->ids[i]).text);
+            put_text(&found, ferry_format("%s%d", i > lexicon->offsets[s] ? " " : "", lexicon->ids[i]).text);
         put_text(&found, "|");
     }
     put(&found, 0, 1);

@@ -75,8 +75,8 @@ TEST(test_types)
         const size_t size = 2 * (rows[i].code & 0xf);
         check_weights(ferry_marian_bin_read, file_of("b", rows[i].code, NULL, size),
                       rows[i].type == FERRY_TYPE_OTHER
-                          ? ferry_name_format("b unsupported [1, 2] %zu bytes", size).text
-                          : ferry_name_format("b %s [1, 2] 0 0", ferry_type_name((ferry_type)rows[i].type)).text);
+                          ? ferry_format("b unsupported [1, 2] %zu bytes", size).text
+                          : ferry_format("b %s [1, 2] 0 0", ferry_type_name((ferry_type)rows[i].type)).text);
     }
 }
 

@@ -51,11 +51,11 @@ TEST(test_types)
                 {"U64", FERRY_TYPE_OTHER, 16}};
     for (size_t i = 0; i < COUNT(rows); i++) {
         const size_t size = rows[i].size;
-        const ferry_name header = ferry_name_format("{" TENSOR("a", "%s", "[2]", "[0,%zu]") "}", rows[i].name, size);
+        const ferry_short_text header = ferry_format("{" TENSOR("a", "%s", "[2]", "[0,%zu]") "}", rows[i].name, size);
         check(header.text, kept_memory(size), size,
               rows[i].type == FERRY_TYPE_OTHER
-                  ? ferry_name_format("a unsupported [2] %zu bytes", size).text
-                  : ferry_name_format("a %s [2] 0 0", ferry_type_name((ferry_type)rows[i].type)).text);
+                  ? ferry_format("a unsupported [2] %zu bytes", size).text
+                  : ferry_format("a %s [2] 0 0", ferry_type_name((ferry_type)rows[i].type)).text);
     }
 }
 

@@ -123,7 +123,7 @@ TEST(test_types)
     const unsigned char data[64] = {0};
     for (size_t i = 0; i < COUNT(rows); i++) {
         const size_t size = 4 * rows[i].size;
-        const ferry_name message = ferry_name_format("in: storage '0': expected %zu bytes, found %zu", size, size + 1);
+        const ferry_short_text message = ferry_format("in: storage '0': expected %zu bytes, found %zu", size, size + 1);
         const refused longer = {archive_of(rows[i].pickle, data, size + 1), FERRY_ERROR_FORMAT, message.text};
         check_weights(ferry_torch_read, archive_of(rows[i].pickle, data, size), rows[i].expected);
         check_refused_weights(ferry_torch_read, &longer, 1);

@@ -136,9 +136,9 @@ TEST(test_numbers)
     for (size_t i = 0; i < COUNT(rows); i++) {
         const ferry_view text = text_view(rows[i][0]);
         const bool is = ferry_parse_integer(text, &integer);
-        assert_string_equal(is ? ferry_name_format("%lld", (long long)integer).text : "-", rows[i][1]);
+        assert_string_equal(is ? ferry_format("%lld", (long long)integer).text : "-", rows[i][1]);
         assert_true(ferry_parse_decimal(text, &real));
-        assert_string_equal(ferry_name_format("%.17g", real).text, rows[i][2]);
+        assert_string_equal(ferry_format("%.17g", real).text, rows[i][2]);
     }
     for (size_t i = 0; i < COUNT(neither); i++)
         if (ferry_parse_integer(text_view(neither[i]), &integer) || ferry_parse_decimal(text_view(neither[i]), &real))

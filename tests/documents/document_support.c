@@ -4,14 +4,14 @@
 #include "documents/document_parts.h"
 #include "tests/support/files.h"
 
-static void append(ferry_string *out, ferry_view view)
+static void append(ferry_buffer *out, ferry_view view)
 {
-    CHECK(ferry_string_append(out, view, &error));
+    CHECK(ferry_buffer_append(out, view, &error));
 }
 
 /* ---- what a reader says ---- */
 
-static void append_escaped(ferry_string *out, ferry_view text)
+static void append_escaped(ferry_buffer *out, ferry_view text)
 {
     for (size_t at = 0; at < text.size; at++) {
         const char c = text.data[at];
@@ -22,9 +22,9 @@ static void append_escaped(ferry_string *out, ferry_view text)
     }
 }
 
-static void append_tag(ferry_string *out, const char *begin, size_t number, const char *end)
+static void append_tag(ferry_buffer *out, const char *begin, size_t number, const char *end)
 {
-    append(out, ferry_text_view(ferry_name_format("%sx%zu%s", begin, number, end).text));
+    append(out, ferry_text_view(ferry_format("%sx%zu%s", begin, number, end).text));
 }
 
 /* Whether a wrapped line ends between two ideographs. */
@@ -40,7 +40,7 @@ static bool is_between(const ferry_document *document, size_t item)
 }
 
 /* The beginning of what is kept, without what would be markup. */
-static void append_kept(ferry_string *out, ferry_view text, size_t number)
+static void append_kept(ferry_buffer *out, ferry_view text, size_t number)
 {
     enum { MOST = 60 };
     char shown[MOST];
@@ -52,7 +52,7 @@ static void append_kept(ferry_string *out, ferry_view text, size_t number)
     if (size > 0) append_tag(out, "</", number, ">");
 }
 
-static void append_block(ferry_string *out, const ferry_document *document, const ferry_document_block *block)
+static void append_block(ferry_buffer *out, const ferry_document *document, const ferry_document_block *block)
 {
     append(out, ferry_text_view("<p>"));
     for (size_t i = block->first_item; i < block->after_item; i++) {
@@ -76,7 +76,7 @@ static void append_block(ferry_string *out, const ferry_document *document, cons
 /* Expects what the reader says of the blocks with letters; one block is without "<p>" and "</p>\n". */
 static void check_shown(const ferry_document *document, const char *expected)
 {
-    ferry_string out = {0};
+    ferry_buffer out = {0};
     size_t count = 0;
     for (size_t i = 0; i < document->block_count; i++) {
         if (!document->blocks[i].has_letters) continue;
@@ -101,7 +101,7 @@ typedef struct word {
 } word;
 
 typedef struct words {
-    ferry_string text;
+    ferry_buffer text;
     word words[MOST_WORDS];
     size_t count;
 } words;
@@ -172,7 +172,7 @@ static size_t find_source(const words *source, const word *of, size_t *next)
 }
 
 /* A block's translation as the stand-in takes it. */
-static void give(ferry_view shown, ferry_view translation, ferry_string *given)
+static void give(ferry_view shown, ferry_view translation, ferry_buffer *given)
 {
     static words source, target;
     size_t next[MOST_WORDS + OUTSIDE] = {0};
@@ -186,8 +186,7 @@ static void give(ferry_view shown, ferry_view translation, ferry_string *given)
         const size_t from = find_source(&source, w, &next[w->element]);
         if (i > 0) append(given, ferry_text_view(w->spaced ? " " : "\1"));
         if (w->end > w->begin) append(given, (ferry_view){target.text.data + w->begin, w->end - w->begin});
-        if (w->kept == OUTSIDE || from != OUTSIDE)
-            append(given, ferry_text_view(ferry_name_format("\f%zu", from).text));
+        if (w->kept == OUTSIDE || from != OUTSIDE) append(given, ferry_text_view(ferry_format("\f%zu", from).text));
     }
     append(given, ferry_text_view("\n"));
     source.text.size = target.text.size = 0;
@@ -196,7 +195,7 @@ static void give(ferry_view shown, ferry_view translation, ferry_string *given)
 /* Of all blocks: "<p>…</p>\n<p>…</p>\n". */
 static char *give_all(const char *shown, const char *translation)
 {
-    ferry_string given = {0};
+    ferry_buffer given = {0};
     if (strncmp(shown, "<p>", 3) != 0) give(ferry_text_view(shown), ferry_text_view(translation), &given);
     while (strncmp(shown, "<p>", 3) == 0 && strncmp(translation, "<p>", 3) == 0) {
         const char *shown_end = strstr(shown, "</p>\n"), *end = strstr(translation, "</p>\n");
@@ -215,10 +214,10 @@ static char *give_all(const char *shown, const char *translation)
 /* ---- translating ---- */
 
 /* `shown`, `left` (how many blocks stay) may be NULL. */
-static ferry_string run_row(const ferry_document_format *format, ferry_view source, ferry_translator *translator,
+static ferry_buffer run_row(const ferry_document_format *format, ferry_view source, ferry_translator *translator,
                             const char *shown, size_t *left)
 {
-    ferry_string out = {0};
+    ferry_buffer out = {0};
     ferry_document document;
     CHECK(ferry_document_read(&document, format, NULL, source, &error));
     if (shown != NULL) check_shown(&document, shown);
@@ -231,15 +230,15 @@ static ferry_string run_row(const ferry_document_format *format, ferry_view sour
 }
 
 /* Before or behind a model that repeats what it reads, a model makes the same document of it. */
-static ferry_string run(const ferry_document_format *format, ferry_view source, ferry_translator *translator,
+static ferry_buffer run(const ferry_document_format *format, ferry_view source, ferry_translator *translator,
                         const char *shown, size_t *left)
 {
-    const ferry_string out = run_row(format, source, translator, shown, left);
+    const ferry_buffer out = run_row(format, source, translator, shown, left);
     for (int i = 0; i < 2; i++) {
         size_t others;
         ferry_translator same = {.way = STAND_IN_SAME}, copy = *translator;
         *(i == 0 ? &copy.next : &same.next) = i == 0 ? &same : &copy;
-        ferry_string row = run_row(format, source, i == 0 ? &copy : &same, NULL, &others);
+        ferry_buffer row = run_row(format, source, i == 0 ? &copy : &same, NULL, &others);
         if (!ferry_view_equal((ferry_view){row.data, row.size}, (ferry_view){out.data, out.size}))
             fail_msg("row %d:\n%.*s\nfound:\n%.*s\nexpected:\n%.*s", i, (int)source.size, source.data, (int)row.size,
                      row.data, (int)out.size, out.data);
@@ -261,12 +260,12 @@ void check_reading(const ferry_document_format *format, const char *source, cons
     ferry_document_destroy(&document);
 }
 
-ferry_string translate_document(const ferry_document_format *format, ferry_view source, stand_in_way way, size_t *left)
+ferry_buffer translate_document(const ferry_document_format *format, ferry_view source, stand_in_way way, size_t *left)
 {
     return run(format, source, &(ferry_translator){.way = way}, NULL, left);
 }
 
-static void assert_same(ferry_string *out, const char *expected)
+static void assert_same(ferry_buffer *out, const char *expected)
 {
     if (!ferry_view_is((ferry_view){out->data, out->size}, expected))
         fail_msg("found:\n%.*s\nexpected:\n%s", (int)out->size, out->data, expected);
@@ -277,7 +276,7 @@ static void assert_same(ferry_string *out, const char *expected)
 static void assert_document(const ferry_document_format *format, const char *source, stand_in_way way,
                             const char *expected)
 {
-    ferry_string out = translate_document(format, ferry_text_view(source), way, NULL);
+    ferry_buffer out = translate_document(format, ferry_text_view(source), way, NULL);
     assert_same(&out, expected);
 }
 
@@ -290,7 +289,7 @@ static void assert_translated(const ferry_document_format *format, const char *s
     ferry_translator translator = {.way = STAND_IN_SAME};
     if (translation != NULL)
         translator = (ferry_translator){.way = STAND_IN_GIVEN, .given = give_all(shown, translation)};
-    ferry_string out = run(format, ferry_text_view(source), &translator, shown, NULL);
+    ferry_buffer out = run(format, ferry_text_view(source), &translator, shown, NULL);
     assert_same(&out, expected);
 }
 
@@ -306,7 +305,7 @@ static char *expand(ferry_view text)
                                              {"␂", "\xEF\xBB\xBF"},
                                              {" ¶ ", "</p>\n<p>"},
                                              {"▬", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"}};
-    ferry_string expanded = {0};
+    ferry_buffer expanded = {0};
     for (size_t at = 0, size; at < text.size; at += size) {
         ferry_view shown = {text.data + at, 1};
         size = 1;

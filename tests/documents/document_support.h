@@ -11,7 +11,7 @@
 /* Expects that the document is read, or that it is not supported, with a message that contains `refusal`. */
 void check_reading(const ferry_document_format *format, const char *source, const char *refusal);
 /* The document, translated so; the caller frees `data`. *left (may be NULL): how many blocks stay. */
-ferry_string translate_document(const ferry_document_format *format, ferry_view source, stand_in_way way, size_t *left);
+ferry_buffer translate_document(const ferry_document_format *format, ferry_view source, stand_in_way way, size_t *left);
 /* The cases of a format, in tests/data/documents/NAME.cases, a line each, below the name of their section:
  *     @@ capitals    SOURCE → the document with its text in capitals, or SOURCE alone if it stays
  *     @@ twice       SOURCE → the document with each letter twice

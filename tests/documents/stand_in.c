@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/texts.h"
+#include "base/string_table.h"
 #include "base/utf8.h"
 
 typedef struct line {
     ferry_sentence range;
     ferry_outcome outcome;
-    ferry_string text;
+    ferry_buffer text;
     ferry_token *source, *target; /* [source_count], [target_count] */
     size_t *from;                 /* [target_count] the source token of each, which has all of its weight */
     float *weights;               /* [2 part + 1]: a 1 in the middle; those of a token are `part` of them */
@@ -18,7 +18,7 @@ typedef struct line {
 } line;
 
 struct ferry_result {
-    ferry_string text;
+    ferry_buffer text;
     line *lines; /* [count] */
     size_t count;
 };
@@ -35,9 +35,9 @@ static void *allocate(size_t count, size_t size)
     return memory;
 }
 
-static void append(ferry_string *out, const char *data, size_t size)
+static void append(ferry_buffer *out, const char *data, size_t size)
 {
-    if (ferry_string_append(out, (ferry_view){data, size}, NULL) != FERRY_OK) abort();
+    if (ferry_buffer_append(out, (ferry_view){data, size}, NULL) != FERRY_OK) abort();
 }
 
 static bool is_letter(char c)
@@ -79,7 +79,7 @@ static bool is_copied(ferry_view word)
     return word.size == 4 && word.data[0] >= '0' && word.data[0] <= '9';
 }
 
-static void change(const ferry_translator *translator, ferry_view word, ferry_string *out)
+static void change(const ferry_translator *translator, ferry_view word, ferry_buffer *out)
 {
     if (is_copied(word) || translator->way == STAND_IN_SAME) {
         append(out, word.data, word.size);

@@ -68,7 +68,7 @@ TEST(test_cases_of_documents)
         assert_int_equal(input_count, 1);
         const ferry_document_format *format = ferry_document_format_of_file(inputs[0]);
         const ferry_view source = mapped_bytes(data_file("documents/%s/%s", cases[i], inputs[0]));
-        ferry_string out = translate_document(format, source, STAND_IN_UPPER, NULL);
+        ferry_buffer out = translate_document(format, source, STAND_IN_UPPER, NULL);
         assert_file(data_file("documents/%s/want.txt", cases[i]), (ferry_view){out.data, out.size});
         const char *texts = data_file("documents/%s/texts.txt", cases[i]);
         if (ferry_file_examine(texts, &info)) check_texts(format, source, texts);

@@ -46,12 +46,12 @@ static ferry_status read_toy(ferry_document *d)
     return FERRY_OK;
 }
 
-static ferry_status write_toy(ferry_string *out, ferry_view text, bool begins_line, ferry_error *error)
+static ferry_status write_toy(ferry_buffer *out, ferry_view text, bool begins_line, ferry_error *error)
 {
     (void)begins_line;
     for (size_t i = 0; i < text.size; i++) {
-        if (text.data[i] == '*') FERRY_TRY(ferry_string_append(out, ferry_text_view("\\"), error));
-        FERRY_TRY(ferry_string_append(out, (ferry_view){text.data + i, 1}, error));
+        if (text.data[i] == '*') FERRY_TRY(ferry_buffer_append(out, ferry_text_view("\\"), error));
+        FERRY_TRY(ferry_buffer_append(out, (ferry_view){text.data + i, 1}, error));
     }
     return FERRY_OK;
 }
@@ -79,10 +79,10 @@ typedef struct left {
     char reason[256]; /* of the last one */
 } left;
 
-static ferry_string translate(const ferry_document_format *format, ferry_view source, left *l)
+static ferry_buffer translate(const ferry_document_format *format, ferry_view source, left *l)
 {
     ferry_document document;
-    ferry_string out = {0};
+    ferry_buffer out = {0};
     CHECK(ferry_document_read(&document, format, NULL, source, &error));
     CHECK(ferry_blocks_translate(&document, &l->translator, &(ferry_document_options){.size = 0}));
     CHECK(ferry_document_write(&document, &out, &error));
@@ -94,7 +94,7 @@ static ferry_string translate(const ferry_document_format *format, ferry_view so
 
 static void check(const ferry_document_format *format, const char *source, left *l, const char *expected)
 {
-    ferry_string out = translate(format, ferry_text_view(source), l);
+    ferry_buffer out = translate(format, ferry_text_view(source), l);
     if (!ferry_view_is((ferry_view){out.data, out.size}, expected))
         fail_msg("%s: expected %s, found %.*s", source, expected, (int)out.size, out.data);
     free(out.data);
@@ -111,11 +111,11 @@ TEST(test_ill_formed_blocks)
 TEST(test_calls)
 {
     enum { LINES = 40000 };
-    ferry_string source = {0};
+    ferry_buffer source = {0};
     left l = {.translator = {.way = STAND_IN_UPPER}};
     for (size_t i = 0; i < LINES; i++)
-        CHECK(ferry_string_append(&source, ferry_text_view(i % 2 == 0 ? "ab *c*\n" : "*d*\n"), &error));
-    ferry_string out = translate(&toy, (ferry_view){source.data, source.size}, &l);
+        CHECK(ferry_buffer_append(&source, ferry_text_view(i % 2 == 0 ? "ab *c*\n" : "*d*\n"), &error));
+    ferry_buffer out = translate(&toy, (ferry_view){source.data, source.size}, &l);
     assert_int_equal(out.size, source.size);
     for (size_t at = 0; at < out.size; at += 11) assert_memory_equal(out.data + at, "AB *C*\n*D*\n", 11);
     assert_in_range(l.translator.aligned_calls, 5, 7);
@@ -147,11 +147,11 @@ TEST(test_long_documents)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         size_t stay;
-        ferry_string source = {0};
-        CHECK(ferry_string_append(&source, ferry_text_view(rows[i].before), &error));
-        while (source.size < SIZE) CHECK(ferry_string_append(&source, ferry_text_view(rows[i].part), &error));
-        CHECK(ferry_string_append(&source, ferry_text_view(rows[i].after), &error));
-        ferry_string out = translate_document(ferry_document_format_named(rows[i].format),
+        ferry_buffer source = {0};
+        CHECK(ferry_buffer_append(&source, ferry_text_view(rows[i].before), &error));
+        while (source.size < SIZE) CHECK(ferry_buffer_append(&source, ferry_text_view(rows[i].part), &error));
+        CHECK(ferry_buffer_append(&source, ferry_text_view(rows[i].after), &error));
+        ferry_buffer out = translate_document(ferry_document_format_named(rows[i].format),
                                               (ferry_view){source.data, source.size}, STAND_IN_UPPER, &stay);
         if (stay != rows[i].stay) fail_msg("%s, %s: %zu texts stay", rows[i].format, rows[i].part, stay);
         if ((stay > 0) != (out.size == source.size && memcmp(out.data, source.data, out.size) == 0))
@@ -319,5 +319,5 @@ TEST(test_html_refusals)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         check_reading(&ferry_format_html, rows[i].source, rows[i].what);
-    check_reading(&ferry_format_html, ferry_name_format("<meta charset=%s>é", forty).text, cut);
+    check_reading(&ferry_format_html, ferry_format("<meta charset=%s>é", forty).text, cut);
 }

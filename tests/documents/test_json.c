@@ -77,7 +77,7 @@ static bool is_same(const json_t *a, const json_t *b)
 TEST(test_structure)
 {
     const made_file file = file_copy(data_file("documents/everything.json"));
-    ferry_string out = translate_document(&ferry_format_json, whole(&file), STAND_IN_UPPER, NULL);
+    ferry_buffer out = translate_document(&ferry_format_json, whole(&file), STAND_IN_UPPER, NULL);
     json_t *before = load(whole(&file)), *after = load((ferry_view){out.data, out.size});
     assert_non_null(before);
     assert_non_null(after);

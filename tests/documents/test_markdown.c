@@ -18,7 +18,7 @@ TEST(test_long_documents)
     put_often(&target, "bbbbbbbbbb", 1000);
     put_text(&target, "\n\n");
     put_often(&target, "[c][a] ", 1000);
-    ferry_string out = translate_document(markdown, whole(&target), STAND_IN_UPPER, NULL);
+    ferry_buffer out = translate_document(markdown, whole(&target), STAND_IN_UPPER, NULL);
     assert_memory_equal(out.data + out.size - 7, "[C][a] ", 7);
     free(out.data);
     put_text(&title, "[a]: b '");
@@ -35,7 +35,7 @@ TEST(test_long_documents)
 
 TEST(test_nul)
 {
-    ferry_string nul = translate_document(markdown, (ferry_view){"a\0b *c*\n", 8}, STAND_IN_UPPER, NULL);
+    ferry_buffer nul = translate_document(markdown, (ferry_view){"a\0b *c*\n", 8}, STAND_IN_UPPER, NULL);
     assert_int_equal(nul.size, 8);
     assert_memory_equal(nul.data, "A\0B *C*\n", 8);
     free(nul.data);

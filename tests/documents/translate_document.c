@@ -4,12 +4,12 @@
  */
 #include "document_support.h"
 
-static ferry_string read_all(FILE *in)
+static ferry_buffer read_all(FILE *in)
 {
-    ferry_string text = {0};
+    ferry_buffer text = {0};
     char bytes[4096];
     for (size_t size; (size = fread(bytes, 1, sizeof bytes, in)) > 0;)
-        CHECK(ferry_string_append(&text, (ferry_view){bytes, size}, &error));
+        CHECK(ferry_buffer_append(&text, (ferry_view){bytes, size}, &error));
     return text;
 }
 
@@ -22,8 +22,8 @@ int main(int argc, char **argv)
     if (argc < 3 || ferry_document_format_named(argv[1]) == NULL) return 2;
     size_t way = 0;
     while (way < 2 && strcmp(ways[way].name, argv[2]) != 0) way++;
-    ferry_string in = read_all(stdin);
-    ferry_string out =
+    ferry_buffer in = read_all(stdin);
+    ferry_buffer out =
         translate_document(ferry_document_format_named(argv[1]), (ferry_view){in.data, in.size}, ways[way].way, NULL);
     const bool written = fwrite(out.data, 1, out.size, stdout) == out.size && fflush(stdout) == 0;
     free(in.data);

@@ -124,7 +124,7 @@ static size_t value_end(const walk *w, const ferry_gguf_value *value)
     const size_t begin = value_begin(w, value);
     if (value->type != FERRY_GGUF_TEXT) return begin + (size_t)value->count * number_size(value->type);
     if (!value->is_array) return begin + 8 + value->data.size;
-    const ferry_view last = value->count > 0 ? ferry_texts_at(value->texts, value->count - 1) : (ferry_view){0};
+    const ferry_view last = value->count > 0 ? ferry_string_table_at(value->texts, value->count - 1) : (ferry_view){0};
     return value->count > 0 ? place(w, last.data) + last.size : begin;
 }
 
@@ -133,7 +133,7 @@ static void damage_texts(walk *w, const ferry_gguf_value *value, const char *nam
 {
     const size_t picked[] = {0, (size_t)value->count / 2, (size_t)value->count - 1};
     for (size_t i = 0; i < 3 && value->count > 0; i++) {
-        const ferry_view text = ferry_texts_at(value->texts, picked[i]);
+        const ferry_view text = ferry_string_table_at(value->texts, picked[i]);
         name_damage(w, "length of text %zu of %s", picked[i], name);
         poke_each(w, place(w, text.data) - 8, 8, SAME_MODEL);
         name_damage(w, "first byte of text %zu of %s", picked[i], name);

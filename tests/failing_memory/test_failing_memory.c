@@ -155,8 +155,8 @@ static void choose(work *w, const choice *chosen)
 static void fail_translating(work *w, const char *name)
 {
     const ferry_options *o = &w->options;
-    const ferry_name title = ferry_name_format("%s: translating, beam %d, nbest %d, scores %d, threads %d, batch %d",
-                                               name, o->beam, o->nbest, o->scores, o->threads, o->batch);
+    const ferry_short_text title = ferry_format("%s: translating, beam %d, nbest %d, scores %d, threads %d, batch %d",
+                                                name, o->beam, o->nbest, o->scores, o->threads, o->batch);
     ferry_translator *translator;
     CHECK(ferry_translator_create(w->model, &w->options, &translator, &error));
     CHECK(translate(w, translator, &w->expected, &error));
@@ -175,11 +175,11 @@ static void fail_all(work *w, const char *name, size_t first, size_t last)
         w->search.policy = policy;
         choose(w, &choices[i]);
         fail_translating(w, name);
-        const ferry_name title = ferry_name_format("%s: creating, threads %d", name, w->options.threads);
+        const ferry_short_text title = ferry_format("%s: creating, threads %d", name, w->options.threads);
         if (i != 1 && i != 4) fail_each(&(fault){title.text, w, NULL, run_creating, end_creating});
         if (i < last) ferry_result_destroy(w->expected);
     }
-    const ferry_name title = ferry_name_format("%s: opening", name);
+    const ferry_short_text title = ferry_format("%s: opening", name);
     fail_each(&(fault){title.text, w, NULL, run_opening, end_opening});
     ferry_result_destroy(w->expected);
     ferry_model_close(model);

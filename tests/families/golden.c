@@ -56,7 +56,7 @@ static double difference_from(const ferry_safetensors *file, const char *name, s
                               int32_t count, int32_t width)
 {
     int64_t rows, columns;
-    const float *expected = golden_f32(file, ferry_name_format("%s.%zu", name, index).text, &rows, &columns);
+    const float *expected = golden_f32(file, ferry_format("%s.%zu", name, index).text, &rows, &columns);
     assert_true(rows == count && columns == width);
     return largest_difference(found, expected, (size_t)count * (size_t)width);
 }
@@ -69,7 +69,7 @@ static void check_activations(const golden *g, const char *path)
     size_t i = 0;
     ferry_safetensors file;
     CHECK(ferry_safetensors_open(path, &file, &error));
-    for (; ferry_weights_find(&file.weights, ferry_name_format("logits.%zu", i).text) != NULL; i++) {
+    for (; ferry_weights_find(&file.weights, ferry_format("logits.%zu", i).text) != NULL; i++) {
         const json_t *line = json_array_get(lines_of(g), i);
         int32_t S, T;
         const int32_t *ids = json_ids(json_object_get(line, "input_ids"), &S);

@@ -169,7 +169,7 @@ static void check_ids(const json_t *base, const json_t *row, const char *label, 
     const int32_t *found = ferry_inspect_result_ids(result, 0, 0);
     const size_t found_count = ferry_result_token_count(result, 0, 0);
     made_file text = {.size = 0};
-    for (size_t i = 0; i < found_count; i++) put_text(&text, ferry_name_format(" %d", (int)found[i]).text);
+    for (size_t i = 0; i < found_count; i++) put_text(&text, ferry_format(" %d", (int)found[i]).text);
     put(&text, 0, 1);
     if (found_count != (size_t)count || memcmp(found, expected, found_count * sizeof *found) != 0) {
         char *wanted = json_dumps(json_object_get(row, "ids"), 0);

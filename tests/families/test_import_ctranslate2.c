@@ -142,7 +142,7 @@ static void check_target(const ferry_model *model, const char *source, const cha
     size_t S;
     const int32_t T = (int32_t)strlen(letters) + 1, *ids = tokenized(model, source, NULL, NULL, &S);
     for (int32_t t = 1; t < T; t++)
-        inputs[t] = find_piece(model, FERRY_INSPECT_DECODER, ferry_name_format("%c", letters[t - 1]).text);
+        inputs[t] = find_piece(model, FERRY_INSPECT_DECODER, ferry_format("%c", letters[t - 1]).text);
     const float *logits = logits_of(model, ids, (int32_t)S, inputs, T);
     for (int32_t t = 0; t < T; t++) {
         const double found = log_probability(logits + t * sizes.target_vocab, sizes.target_vocab,
@@ -233,7 +233,7 @@ TEST(test_argos_package)
     const int32_t forced = find_piece(model, FERRY_INSPECT_DECODER, "\u2581Er");
     check_file_keys(converted(path), "origin.kind argos; decoding.policy ctranslate2; decoding.beam 4; "
                                      "decoding.length_penalty 0.2; languages.names en eng|de deu");
-    check_file_keys(converted(path), ferry_name_format("decoding.forced_first_id %d", (int)forced).text);
+    check_file_keys(converted(path), ferry_format("decoding.forced_first_id %d", (int)forced).text);
     size_t count;
     const int32_t *ids = tokenized(model, "Hello, world!", NULL, NULL, &count);
     assert_int_equal(ids[count - 1], find_piece(model, FERRY_INSPECT_ENCODER, "!")); /* no end of sentence */

@@ -51,7 +51,7 @@ static const float *compute(const made *m)
 static made two_layers(const char *stack)
 {
     made m = made_base();
-    const ferry_name first = ferry_name_format("%s/layer_0/", stack);
+    const ferry_short_text first = ferry_format("%s/layer_0/", stack);
     for (size_t i = 0, count = m.count; i < count; i++) {
         made_variable copy = m.variables[i];
         if (!ferry_text_begins(copy.name, first.text)) continue;
@@ -170,9 +170,9 @@ TEST(test_layers_that_differ)
     check_made(&m, "encoder.position.type rope");
     m = two_layers("encoder");
     for (int i = 0; i < 2; i++) {
-        const ferry_name scope = ferry_name_format("encoder/layer_%d/self_attention", i);
-        made_add(&m, ferry_name_format("%s/relative_attention_bias", scope.text).text, 8, H);
-        made_add_number(&m, ferry_name_format("%s/relative_attention_max_distance", scope.text).text, 3, 20);
+        const ferry_short_text scope = ferry_format("encoder/layer_%d/self_attention", i);
+        made_add(&m, ferry_format("%s/relative_attention_bias", scope.text).text, 8, H);
+        made_add_number(&m, ferry_format("%s/relative_attention_max_distance", scope.text).text, 3, 20);
     }
     made_refuse(&m, "position biases that differ between layers are not supported");
     made_find(&m, "encoder/layer_0/self_attention/relative_attention_bias")->value = 1;
@@ -218,13 +218,13 @@ TEST(test_distances)
     for (size_t i = 0; i < COUNT(rows); i++) {
         made m = made_base();
         const char *stack = rows[i].stack;
-        const ferry_name bias = ferry_name_format("%s/layer_0/self_attention/relative_attention_", stack);
-        made_add(&m, ferry_name_format("%sbias", bias.text).text, 8, H);
-        made_add_number(&m, ferry_name_format("%smax_distance", bias.text).text, 3, rows[i].distance);
+        const ferry_short_text bias = ferry_format("%s/layer_0/self_attention/relative_attention_", stack);
+        made_add(&m, ferry_format("%sbias", bias.text).text, 8, H);
+        made_add_number(&m, ferry_format("%smax_distance", bias.text).text, 3, rows[i].distance);
         const double most = (double)rows[i].distance;
-        const ferry_name said = ferry_name_format("%s.position.num_buckets 8; %s.position.max_distance %g", stack,
-                                                  stack, most),
-                         refused = ferry_name_format("\u20268 buckets for distances up to %g", most);
+        const ferry_short_text said = ferry_format("%s.position.num_buckets 8; %s.position.max_distance %g", stack,
+                                                   stack, most),
+                               refused = ferry_format("\u20268 buckets for distances up to %g", most);
         check_made(&m, rows[i].accepted ? said.text : refused.text);
     }
 }

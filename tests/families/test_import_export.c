@@ -44,8 +44,8 @@ TEST(test_every_encoding)
         check_file_keys(file, both);
         assert_true(has_text(file->name, rows[i][0]) && file->widened_bytes == 0);
         for (size_t k = 1; k < 5 && rows[i][k] != NULL; k++) {
-            check_file_keys(file, ferry_name_format("encoder.position.%s", rows[i][k]).text);
-            check_file_keys(file, ferry_name_format("decoder.position.%s", rows[i][k]).text);
+            check_file_keys(file, ferry_format("encoder.position.%s", rows[i][k]).text);
+            check_file_keys(file, ferry_format("decoder.position.%s", rows[i][k]).text);
         }
     }
 }
@@ -272,8 +272,8 @@ TEST(test_export_with_text)
         if (two == 1) link_file(second, directory, "target.spm");
         const ferry_model_file *file = converted(directory);
         check_file_keys(file, "tokenizer.source.unk_id 2; tokenizer.source.suffix_ids 0; encoder.vocab_size 61");
-        assert_true(has_text(ferry_texts_at(file->text.source_pieces, 1), "</s>"));
-        assert_true(has_text(ferry_texts_at(file->text.target_pieces, 1), two == 1 ? "<s>" : "</s>"));
+        assert_true(has_text(ferry_string_table_at(file->text.source_pieces, 1), "</s>"));
+        assert_true(has_text(ferry_string_table_at(file->text.target_pieces, 1), two == 1 ? "<s>" : "</s>"));
     }
     const edit vocabulary = {"vocab.json", NULL, "{\"</s>\": 0, \"<unk>\": 1, \"\\u2581the\": 2, \"<pad>\": 60}"};
     apply_edit(directory, &vocabulary);
@@ -281,6 +281,6 @@ TEST(test_export_with_text)
     check_file_keys(file,
                     "tokenizer.source.unk_id 1; tokenizer.source.suffix_ids 0; tokenizer.source.leading_tag false; "
                     "tokenizer.target.special_ids 0 60 1; tokenizer.target.pieces absent");
-    assert_true(has_text(ferry_texts_at(file->text.source_pieces, 2), "\u2581the"));
-    assert_int_equal(ferry_texts_at(file->text.source_pieces, 50).size, 0);
+    assert_true(has_text(ferry_string_table_at(file->text.source_pieces, 2), "\u2581the"));
+    assert_int_equal(ferry_string_table_at(file->text.source_pieces, 50).size, 0);
 }

@@ -26,7 +26,7 @@ TEST(test_languages_of_marian)
     check_sayings(source, rows, COUNT(rows));
     const ferry_tokenizer_config *text = &converted(variant(source, &keyless, 1))->text;
     assert_true(text->source_count == 901 && text->target_count == 701);
-    assert_true(has_text(ferry_texts_at(text->target_pieces, 700), "<pad>"));
+    assert_true(has_text(ferry_string_table_at(text->target_pieces, 700), "<pad>"));
     refuse_edit(source, "tokenizer_config.json", "\"separate_vocabs\": true", "\"separate_vocabs\": false",
                 FERRY_ERROR_FORMAT, "vocab.json: piece");
 }
@@ -37,8 +37,8 @@ TEST(test_languages_of_m2m)
     const ferry_model_file *file = converted(source);
     const ferry_model_languages *languages = &file->languages;
     assert_int_equal(languages->count, 100);
-    assert_true(has_text(ferry_texts_at(languages->names, 0), "af afr"));
-    assert_true(has_text(ferry_texts_at(languages->names, 99), "zu zul"));
+    assert_true(has_text(ferry_string_table_at(languages->names, 0), "af afr"));
+    assert_true(has_text(ferry_string_table_at(languages->names, 99), "zu zul"));
     assert_int_equal(languages->target_ids[find_language(languages, "de deu")], 1516);
     assert_int_equal(languages->source_ids[find_language(languages, "en eng")], 1518);
     assert_true(languages->source_tag == FERRY_TAG_PREFIX && languages->target_tag == FERRY_TAG_FIRST);
@@ -79,7 +79,7 @@ TEST(test_wmt21_languages)
     for (int words = 52; words <= 53; words++) {
         json_t *vocabulary = load_json(in_directory(source, "vocab.json"));
         for (int id = (int)json_object_size(vocabulary); id < words; id++)
-            json_object_set_new(vocabulary, ferry_name_format("word %d", id).text, json_integer(id));
+            json_object_set_new(vocabulary, ferry_format("word %d", id).text, json_integer(id));
         char *text = json_dumps(vocabulary, 0), *directory = variant(source, &(edit){"vocab.json", NULL, text}, 1);
         free(text);
         if (words == 52)
@@ -193,14 +193,15 @@ TEST(test_added_tokens)
     size_t count;
     const int32_t *ids = tokenized(opened(directory), "\u00a4", "deu_Latn", "fra_Latn", &count);
     check_file_keys(file, "languages.target_ids 1299 1300; tokenizer.target.special_ids 1299 1300 0 3 1301 2 1");
-    assert_true(has_text(ferry_texts_at(file->text.target_pieces, 1201), "first"));
-    assert_true(has_text(ferry_texts_at(file->text.target_pieces, 1403), "last"));
-    assert_true(has_text(ferry_texts_at(file->text.target_pieces, 1301), "\u00a4"));
-    assert_true(has_text(ferry_texts_at(file->text.source_pieces, 1300), "deu_Latn"));
-    for (size_t i = 0; i < 4; i++) assert_true(has_text(ferry_texts_at(file->text.source_pieces, i), names[i]));
+    assert_true(has_text(ferry_string_table_at(file->text.target_pieces, 1201), "first"));
+    assert_true(has_text(ferry_string_table_at(file->text.target_pieces, 1403), "last"));
+    assert_true(has_text(ferry_string_table_at(file->text.target_pieces, 1301), "\u00a4"));
+    assert_true(has_text(ferry_string_table_at(file->text.source_pieces, 1300), "deu_Latn"));
+    for (size_t i = 0; i < 4; i++) assert_true(has_text(ferry_string_table_at(file->text.source_pieces, i), names[i]));
     assert_true(count == 4 && ids[0] == 1300 && ids[2] == 3 && ids[3] == 2);
     file = converted(small_family("m2m100"));
-    assert_true(has_text(ferry_texts_at(file->text.source_pieces, (size_t)file->languages.source_ids[0]), "__af__"));
+    assert_true(
+        has_text(ferry_string_table_at(file->text.source_pieces, (size_t)file->languages.source_ids[0]), "__af__"));
     check_refused_edits(source, bad, COUNT(bad));
 }
 

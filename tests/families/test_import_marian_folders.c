@@ -226,13 +226,13 @@ TEST(test_segmenters_for_vocabularies)
     put_bytes(&swapped, spm.data, END);
     put_bytes(&swapped, spm.data + END + UNKNOWN, spm.size - END - UNKNOWN);
     for (size_t i = 0; i < COUNT(names); i++) {
-        char *folder = scratch_directory(ferry_name_format("guess-%zu", i).text);
+        char *folder = scratch_directory(ferry_format("guess-%zu", i).text);
         link_file(shared_file("models/bergamot-en-de/model.ende.npz"), folder, "model.npz");
         write_bytes(in_directory(folder, names[i]), i < 4 ? spm.data : (const char *)swapped.data, spm.size);
         if (i < 2) check_file_keys(converted(folder), "eos_ids 0; tokenizer.kind sentencepiece");
         if (i >= 2)
             refuse_source(folder, FERRY_ERROR_UNSUPPORTED,
-                          ferry_name_format("/%s: a SentencePiece model that only divides texts", names[i]).text);
+                          ferry_format("/%s: a SentencePiece model that only divides texts", names[i]).text);
     }
 }
 
@@ -291,7 +291,7 @@ TEST(test_pairs)
         write_text(folder, "model.optimizer.npz", "no weights");
         write_text(folder, "qualityModel.bin", "no weights");
         const ferry_model_file *file = converted(folder);
-        check_file_keys(file, ferry_name_format("languages.names %s", rows[i][3]).text);
+        check_file_keys(file, ferry_format("languages.names %s", rows[i][3]).text);
         if (strcmp(rows[i][3], "absent") != 0)
             check_file_keys(file, "languages.default_source 0; languages.default_target 1");
     }
@@ -310,8 +310,8 @@ TEST(test_selection)
     write_text(folder, "lex.deen.s2t", "other other 0.5\n<unk> other 0.25\n");
     refuse_source(folder, FERRY_ERROR_UNSUPPORTED, "model.deen.bin, model.ende.bin");
     const ferry_model_file *file = converted(other);
-    assert_true(has_text(ferry_texts_at(file->languages.names, 0), "de deu"));
-    assert_true(has_text(ferry_texts_at(file->text.source_pieces, 2), "other"));
+    assert_true(has_text(ferry_string_table_at(file->languages.names, 0), "de deu"));
+    assert_true(has_text(ferry_string_table_at(file->text.source_pieces, 2), "other"));
     const ferry_shortlist *shortlist = &file->generation.shortlist;
     assert_int_equal(shortlist->offsets[2], 0);
     assert_int_equal(shortlist->offsets[3], 2);

@@ -173,12 +173,12 @@ TEST(test_input_multipliers)
 {
     int refused = 0;
     for (const char *letter = "qkvo"; *letter != 0; letter++) {
-        const ferry_name name = ferry_name_format("encoder_l1_self_W%c_QuantMultA", *letter);
+        const ferry_short_text name = ferry_format("encoder_l1_self_W%c_QuantMultA", *letter);
         char *folder = marian_folder(&(marian_kind){.codes = 0x4101, .extra = name.text});
         const float value = marian_value(name.text, 0);
         refused += value <= 0;
         if (value <= 0) {
-            refuse_source(folder, FERRY_ERROR_FORMAT, ferry_name_format("'%s': expected a positive", name.text).text);
+            refuse_source(folder, FERRY_ERROR_FORMAT, ferry_format("'%s': expected a positive", name.text).text);
             continue;
         }
         const ferry_attention_weights *self = &converted(folder)->transformer.encoder.layers[0].self;

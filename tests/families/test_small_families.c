@@ -104,7 +104,7 @@ TEST(test_languages_of_mbart25)
                               {"generation_config.json", "\"decoder_start_token_id\": 303", text}};
         char *directory = variant(source, edits, 2);
         if (id > 300 && id < 326)
-            check_file_keys(converted(directory), ferry_name_format("languages.default_target %d", id - 301).text);
+            check_file_keys(converted(directory), ferry_format("languages.default_target %d", id - 301).text);
         else
             refuse_source(directory, FERRY_ERROR_UNSUPPORTED, "expected the tag of the target language, found 3");
     }

@@ -82,7 +82,7 @@ static ferry_status look_up(void *user, const ferry_spm_part *part)
     lookup *found = user;
     int32_t id = 0;
     while (id < found->text->target_count &&
-           !ferry_view_equal(ferry_texts_at(found->text->target_pieces, (size_t)id), part->piece))
+           !ferry_view_equal(ferry_string_table_at(found->text->target_pieces, (size_t)id), part->piece))
         id++;
     assert_true(found->count < COUNT(found->ids));
     found->ids[found->count++] = id < found->text->target_count ? id : found->unk;

@@ -55,7 +55,7 @@ static void check_text(const ferry_model *model, const json_t *entry, size_t lin
     const ferry_view expected = {json_string_value(text), json_string_length(text)};
     int32_t count;
     const int32_t *ids = json_ids(json_array_get(json_object_get(entry, "targets"), line), &count);
-    ferry_string found = {0};
+    ferry_buffer found = {0};
     ferry_range ranges[64];
     assert_true(count <= 64);
     CHECK(ferry_tokenizer_decode_ranges(model->tokenizer, ids, (size_t)count, NULL, &found, ranges, &error));
@@ -206,7 +206,7 @@ static char *with_part(part which, const char *text)
     made_file file = {.size = 0};
     put_text(&file, "{\"version\": \"1.0\"");
     for (size_t i = 0; i < COUNT(parts); i++) {
-        put_text(&file, ferry_name_format(", \"%s\": ", names[i]).text);
+        put_text(&file, ferry_format(", \"%s\": ", names[i]).text);
         put_text(&file, i == (size_t)which ? text : parts[i]);
     }
     put_text(&file, "}");

@@ -55,7 +55,7 @@ TEST(test_round_trip)
     float number;
     bool flag;
     ferry_view text;
-    const ferry_texts *texts;
+    const ferry_string_table *texts;
     const void *numbers;
     size_t count;
     const char *path = write_sample();
@@ -76,9 +76,9 @@ TEST(test_round_trip)
     assert_true(ferry_view_equal(text, text_view("proto")));
     CHECK(ferry_gguf_get_texts(&gguf, "a.texts", &texts, &count, &error));
     assert_int_equal(count, 3);
-    assert_true(ferry_view_equal(ferry_texts_at(texts, 0), text_view("one")));
-    assert_int_equal(ferry_texts_at(texts, 1).size, 0);
-    assert_true(ferry_view_equal(ferry_texts_at(texts, 2), (ferry_view){"t\0o", 3}));
+    assert_true(ferry_view_equal(ferry_string_table_at(texts, 0), text_view("one")));
+    assert_int_equal(ferry_string_table_at(texts, 1).size, 0);
+    assert_true(ferry_view_equal(ferry_string_table_at(texts, 2), (ferry_view){"t\0o", 3}));
     CHECK(ferry_gguf_get_integers(&gguf, "a.i32s", -1, 7, sizeof(int32_t), &arena, &numbers, &count, &error));
     assert_int_equal(count, 2);
     assert_int_equal(((const int32_t *)numbers)[0], -1);
@@ -380,7 +380,7 @@ TEST(test_names_that_occur_twice)
         made_file file = sample();
         memcpy(file.data + find(&file, "t.matrix"), becomes[i], 8);
         REFUSE(read_gguf(whole(&file), &error), FERRY_ERROR_FORMAT,
-               ferry_name_format("tensor '%s' occurs twice", becomes[i]).text);
+               ferry_format("tensor '%s' occurs twice", becomes[i]).text);
     }
     for (size_t twice = 0; twice < 5; twice++) { /* of the keys a, b, c, d, e */
         made_file file = begin_file(0, 6);
@@ -389,7 +389,7 @@ TEST(test_names_that_occur_twice)
             put_key(&file, &name, 1, FERRY_GGUF_U8, 1, 1);
         }
         REFUSE(read_gguf(whole(&file), &error), FERRY_ERROR_FORMAT,
-               ferry_name_format("key '%c' occurs twice", (char)('a' + twice)).text);
+               ferry_format("key '%c' occurs twice", (char)('a' + twice)).text);
     }
 }
 
@@ -415,7 +415,7 @@ TEST(test_memory_of_texts)
     const size_t before = own_memory();
     CHECK(ferry_gguf_open(bytes, "texts.gguf", &gguf, &error));
     assert_in_range(own_memory(), 0, before + MOST);
-    assert_int_equal(ferry_texts_at(gguf.values[0].texts, TEXTS - 1).size, 0);
+    assert_int_equal(ferry_string_table_at(gguf.values[0].texts, TEXTS - 1).size, 0);
     ferry_gguf_close(&gguf);
 }
 
@@ -432,10 +432,10 @@ TEST(test_texts_beyond_32_bits)
     memcpy(bytes, head.data, head.size);
     memcpy(bytes + head.size, &sizes[0], 8);
     CHECK(ferry_gguf_open((ferry_view){(const char *)bytes, second}, "large.gguf", &gguf, &error));
-    assert_ptr_equal(ferry_texts_at(gguf.values[0].texts, 0).data, bytes + first);
-    assert_int_equal(ferry_texts_at(gguf.values[0].texts, 0).size, sizes[0]);
-    assert_ptr_equal(ferry_texts_at(gguf.values[0].texts, 1).data, bytes + second);
-    assert_int_equal(ferry_texts_at(gguf.values[0].texts, 1).size, 0);
+    assert_ptr_equal(ferry_string_table_at(gguf.values[0].texts, 0).data, bytes + first);
+    assert_int_equal(ferry_string_table_at(gguf.values[0].texts, 0).size, sizes[0]);
+    assert_ptr_equal(ferry_string_table_at(gguf.values[0].texts, 1).data, bytes + second);
+    assert_int_equal(ferry_string_table_at(gguf.values[0].texts, 1).size, 0);
     ferry_gguf_close(&gguf);
     memcpy(bytes + second - 8, &sizes[1], 8);
     REFUSE_SAYING(ferry_gguf_open((ferry_view){(const char *)bytes, second + 1}, "large.gguf", &gguf, &error),

@@ -277,12 +277,12 @@ TEST(test_pieces_and_languages)
     assert_true(text->present && text->source_model.size == 0 && text->opus_punctuation);
     assert_true(text->source_count == 9 && text->target_count == 21);
     assert_true(found->count == 2 && found->source_tag == FERRY_TAG_SUFFIX && found->target_tag == FERRY_TAG_FIRST);
-    assert_memory_equal(ferry_texts_at(found->names, 1).data, "deu_Latn de deu", 15);
+    assert_memory_equal(ferry_string_table_at(found->names, 1).data, "deu_Latn de deu", 15);
     assert_memory_equal(found->roles, roles, sizeof roles);
     assert_memory_equal(found->source_ids, source_ids, sizeof source_ids);
     assert_memory_equal(found->target_ids, target_ids, sizeof target_ids);
     assert_true(found->prompt_count == 1 && found->prompt_sources[0] == -1 && found->prompt_targets[0] == 1);
-    assert_memory_equal(ferry_texts_at(found->prompts, 0).data, "to German: ", 11);
+    assert_memory_equal(ferry_string_table_at(found->prompts, 0).data, "to German: ", 11);
     assert_true(found->default_source == 0 && found->default_target == 1);
     ferry_model_file_close(&file);
     static const refusal rows[] = {
@@ -331,7 +331,7 @@ TEST(test_hashes)
     const small_model small = {.keys = put_origin};
     last_hash = HASH;
     sample model = open_small(&small, &file);
-    assert_memory_equal(ferry_texts_at(file.origin.hashes, 1).data, HASH, 64);
+    assert_memory_equal(ferry_string_table_at(file.origin.hashes, 1).data, HASH, 64);
     assert_true(file.origin.file_count == 2 && file.origin.sizes[1] == 43 && file.origin.trained_length == 40);
     ferry_model_file_close(&file);
     REFUSE_EACH(model, first);

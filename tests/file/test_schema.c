@@ -41,15 +41,15 @@ static size_t count_lines(ferry_view text, const char *start)
 
 /* ---- keys ---- */
 
-static ferry_name choices_text(const char *const *choices)
+static ferry_short_text choices_text(const char *const *choices)
 {
-    ferry_name text = {""};
+    ferry_short_text text = {""};
     for (size_t i = 0; choices[i] != NULL; i++)
-        text = ferry_name_format("%s%s`%s`", text.text, i > 0 ? ", " : "", choices[i]);
+        text = ferry_format("%s%s`%s`", text.text, i > 0 ? ", " : "", choices[i]);
     return text;
 }
 
-static ferry_name range_text(const ferry_key *key)
+static ferry_short_text range_text(const ferry_key *key)
 {
     static const char *const bounds[] = {[FERRY_BOUND_SOURCE_ID] = "source ids",
                                          [FERRY_BOUND_TARGET_ID] = "target ids",
@@ -61,27 +61,27 @@ static ferry_name range_text(const ferry_key *key)
                                          [FERRY_BOUND_LANGUAGE] = "indices of names"};
     const char *or_none = key->least < 0 && key->bound != FERRY_BOUND_FIXED ? "-1, " : "";
     if (key->kind == FERRY_KEY_CHOICE) return choices_text(key->choices);
-    if (key->kind == FERRY_KEY_BOOL) return ferry_name_format("true, false");
-    if (key->kind >= FERRY_KEY_TEXT && key->kind != FERRY_KEY_IDS) return ferry_name_format("any");
-    if (key->bound != FERRY_BOUND_FIXED) return ferry_name_format("%s%s", or_none, bounds[key->bound]);
-    if (key->above && key->most == INFINITY) return ferry_name_format("above %.10g", key->least);
-    if (key->most == INFINITY) return ferry_name_format("finite");
-    return ferry_name_format("%.10g … %.10g", key->least, key->file_most > 0 ? key->file_most : key->most);
+    if (key->kind == FERRY_KEY_BOOL) return ferry_format("true, false");
+    if (key->kind >= FERRY_KEY_TEXT && key->kind != FERRY_KEY_IDS) return ferry_format("any");
+    if (key->bound != FERRY_BOUND_FIXED) return ferry_format("%s%s", or_none, bounds[key->bound]);
+    if (key->above && key->most == INFINITY) return ferry_format("above %.10g", key->least);
+    if (key->most == INFINITY) return ferry_format("finite");
+    return ferry_format("%.10g … %.10g", key->least, key->file_most > 0 ? key->file_most : key->most);
 }
 
-static ferry_name values_text(const ferry_key *key)
+static ferry_short_text values_text(const ferry_key *key)
 {
-    const ferry_name range = range_text(key);
-    return key->most_count > 0 ? ferry_name_format("%s, at most %zu", range.text, key->most_count) : range;
+    const ferry_short_text range = range_text(key);
+    return key->most_count > 0 ? ferry_format("%s, at most %zu", range.text, key->most_count) : range;
 }
 
-static ferry_name usual_text(const ferry_key *key)
+static ferry_short_text usual_text(const ferry_key *key)
 {
-    if (!key->optional) return ferry_name_format("required");
-    if (key->kind >= FERRY_KEY_TEXT) return ferry_name_format("empty");
-    if (key->kind == FERRY_KEY_BOOL) return ferry_name_format("%s", key->usual != 0 ? "true" : "false");
-    if (key->kind == FERRY_KEY_CHOICE) return ferry_name_format("%s", key->choices[(size_t)key->usual]);
-    return ferry_name_format("%.10g", key->usual);
+    if (!key->optional) return ferry_format("required");
+    if (key->kind >= FERRY_KEY_TEXT) return ferry_format("empty");
+    if (key->kind == FERRY_KEY_BOOL) return ferry_format("%s", key->usual != 0 ? "true" : "false");
+    if (key->kind == FERRY_KEY_CHOICE) return ferry_format("%s", key->choices[(size_t)key->usual]);
+    return ferry_format("%.10g", key->usual);
 }
 
 TEST(test_keys_stand_in_the_page)
@@ -114,9 +114,9 @@ TEST(test_features_stand_in_the_page)
     const ferry_view text = page();
     for (const ferry_feature *feature = ferry_features; feature->prefix != NULL; feature++) {
         for (size_t c = 0; feature->choices == NULL ? c == 0 : feature->choices[c] != NULL; c++) {
-            const ferry_name word = feature->choices == NULL
-                                        ? ferry_name_format("`%s`", feature->prefix)
-                                        : ferry_name_format("`%s:%s`", feature->prefix, feature->choices[c]);
+            const ferry_short_text word = feature->choices == NULL
+                                              ? ferry_format("`%s`", feature->prefix)
+                                              : ferry_format("`%s:%s`", feature->prefix, feature->choices[c]);
             if (!ferry_view_contains(text, word.text)) fail_msg("docs/model-file.md lacks the feature %s", word.text);
         }
     }
@@ -133,10 +133,10 @@ static void expect_tensors(ferry_view text, const char *prefix, const ferry_tens
         [FERRY_TENSOR_FINAL_NORM] = "`final_norm`"};
     static const char *const forms[] = {"matrix", "matrix without a bias", "norm"};
     for (; row->name != NULL; row++) {
-        const ferry_name shape = row->form == FERRY_TENSOR_NORM ? ferry_name_format("[%c]", row->N)
-                                                                : ferry_name_format("[%c, %c]", row->N, row->K);
-        expect(text, ferry_name_format("| `%s%s` | %s | %s | %s |", prefix, row->name, forms[row->form], shape.text,
-                                       whens[row->when])
+        const ferry_short_text shape =
+            row->form == FERRY_TENSOR_NORM ? ferry_format("[%c]", row->N) : ferry_format("[%c, %c]", row->N, row->K);
+        expect(text, ferry_format("| `%s%s` | %s | %s | %s |", prefix, row->name, forms[row->form], shape.text,
+                                  whens[row->when])
                          .text);
     }
 }

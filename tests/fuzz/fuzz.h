@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/texts.h"
+#include "base/string_table.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -17,10 +17,10 @@ static inline void read_all(ferry_view bytes)
 }
 
 /* A list of these texts, in `arena`. */
-static inline const ferry_texts *join(const ferry_view *views, size_t count, ferry_arena *arena)
+static inline const ferry_string_table *join(const ferry_view *views, size_t count, ferry_arena *arena)
 {
-    const ferry_texts *texts;
-    if (ferry_texts_join(arena, views, count, &texts, NULL) != FERRY_OK) abort();
+    const ferry_string_table *texts;
+    if (ferry_string_table_join(arena, views, count, &texts, NULL) != FERRY_OK) abort();
     return texts;
 }
 

@@ -45,7 +45,7 @@ static int32_t make_pieces(const ferry_bpe_codes *codes, bool bytes, ferry_view 
     int32_t count = 0;
     pieces[count++] = ferry_text_view("<unk>");
     for (int32_t i = 0; i < codes->count && count + 4 + 256 <= MAX_PIECES; i++) {
-        const ferry_view merge = ferry_texts_at(codes->merges, (size_t)i);
+        const ferry_view merge = ferry_string_table_at(codes->merges, (size_t)i);
         const size_t left = (size_t)((const char *)memchr(merge.data, ' ', merge.size) - merge.data);
         char *joined = ferry_arena_alloc(arena, merge.size + 1, 1);
         if (joined == NULL) abort();
@@ -58,7 +58,7 @@ static int32_t make_pieces(const ferry_bpe_codes *codes, bool bytes, ferry_view 
         pieces[count++] = (ferry_view){joined, merge.size + 1};
     }
     for (unsigned byte = 0; bytes && byte < 256; byte++) {
-        const ferry_name name = ferry_name_format("<0x%02X>", byte);
+        const ferry_short_text name = ferry_format("<0x%02X>", byte);
         pieces[count++] = (ferry_view){ferry_arena_text(arena, ferry_text_view(name.text)), 6};
     }
     return count;
@@ -70,7 +70,7 @@ static void use(const ferry_bpe_codes *codes, uint8_t choices, ferry_view text, 
     ferry_tokenizer *tokenizer;
     const bool bytes = (choices & 16) != 0;
     const int32_t count = make_pieces(codes, bytes, pieces, arena);
-    const ferry_texts *listed = join(pieces, (size_t)count, arena);
+    const ferry_string_table *listed = join(pieces, (size_t)count, arena);
     ferry_tokenizer_config config = {.source_pieces = listed,
                                      .source_count = count,
                                      .target_pieces = listed,

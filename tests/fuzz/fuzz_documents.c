@@ -18,7 +18,7 @@ static void choose(ferry_options *options, uint8_t choice)
 static void check_unchanged(const ferry_document_format *format, ferry_view source)
 {
     ferry_document document;
-    ferry_string out = {0};
+    ferry_buffer out = {0};
     if (ferry_document_read(&document, format, NULL, source, NULL) == FERRY_OK) {
         if (ferry_document_write(&document, &out, NULL) != FERRY_OK) abort();
         if (!ferry_view_equal(source, (ferry_view){out.data != NULL ? out.data : "", out.size})) abort();

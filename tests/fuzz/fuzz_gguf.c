@@ -12,7 +12,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         const ferry_gguf_value *value = &gguf.values[i];
         read_all(value->key);
         read_all(value->data);
-        for (size_t t = 0; value->texts != NULL && t < value->count; t++) read_all(ferry_texts_at(value->texts, t));
+        for (size_t t = 0; value->texts != NULL && t < value->count; t++)
+            read_all(ferry_string_table_at(value->texts, t));
     }
     for (size_t i = 0; i < gguf.tensor_count; i++) {
         const ferry_tensor *tensor = &gguf.tensors[i];

@@ -17,7 +17,7 @@ static void require(bool holds)
 }
 
 /* What a function made of `text`. */
-static void check(ferry_view text, const ferry_string *output, const size_t *offsets)
+static void check(ferry_view text, const ferry_buffer *output, const size_t *offsets)
 {
     require(ferry_utf8_is_valid((ferry_view){output->data, output->size}) && output->size <= 16 * text.size);
     require(offsets[output->size] == text.size);
@@ -28,7 +28,7 @@ static void check_strings(ferry_view language, bool fsmt, ferry_view text)
 {
     ferry_moses *moses;
     ferry_error error;
-    ferry_string words = {0}, joined = {0};
+    ferry_buffer words = {0}, joined = {0};
     size_t *offsets;
     if (ferry_moses_create(language, fsmt, &moses, &error) != FERRY_OK) return;
     require(ferry_moses_tokenize(moses, text, &words, &offsets, &error) == FERRY_OK);
@@ -50,8 +50,8 @@ static void check_ids(ferry_view language, bool fsmt, ferry_view text)
 {
     enum { COUNT = sizeof pieces / sizeof *pieces, MOST = 64 };
     ferry_arena arena = {0};
-    const ferry_texts *listed = join(pieces, COUNT, &arena),
-                      *joining = join(merges, sizeof merges / sizeof *merges, &arena);
+    const ferry_string_table *listed = join(pieces, COUNT, &arena),
+                             *joining = join(merges, sizeof merges / sizeof *merges, &arena);
     const ferry_tokenizer_config config = {
         .source_pieces = listed,
         .source_count = COUNT,
@@ -73,7 +73,7 @@ static void check_ids(ferry_view language, bool fsmt, ferry_view text)
         require(use_tokenizer(tokenizer, text, NULL));
         for (; ids.count < MOST && ids.count < text.size; ids.count++)
             chosen[ids.count] = (uint8_t)text.data[ids.count] % COUNT;
-        const ferry_string output = decode(tokenizer, &ids, parts);
+        const ferry_buffer output = decode(tokenizer, &ids, parts);
         require(fault_of_ranges((ferry_view){output.data, output.size}, parts, ids.count) == NULL);
         free(output.data);
         ferry_tokenizer_destroy(tokenizer);

@@ -19,7 +19,7 @@ static void use(const ferry_tokenizer *tokenizer, ferry_view text)
             if (ids.ids[i] < 0 || ids.ids[i] >= ROWS || range.begin > range.end || range.end > text.size) abort();
             if (i > 0 && range.begin < ranges.ranges[i - 1].begin) abort();
         }
-        const ferry_string decoded = decode(tokenizer, &ids, ranges.ranges);
+        const ferry_buffer decoded = decode(tokenizer, &ids, ranges.ranges);
         read_all((ferry_view){decoded.data, decoded.size});
         free(decoded.data);
     }

@@ -7,9 +7,9 @@
 #include "tests/support/check_ranges.h"
 
 /* The text of these ids, whose ranges are within it; the caller frees it. */
-static inline ferry_string decode(const ferry_tokenizer *tokenizer, const ferry_ids *ids, ferry_range *ranges)
+static inline ferry_buffer decode(const ferry_tokenizer *tokenizer, const ferry_ids *ids, ferry_range *ranges)
 {
-    ferry_string decoded = {0};
+    ferry_buffer decoded = {0};
     if (ferry_tokenizer_decode_ranges(tokenizer, ids->ids, ids->count, NULL, &decoded, ranges, NULL) != FERRY_OK)
         abort();
     for (size_t i = 0; i < ids->count; i++)
@@ -31,7 +31,7 @@ static inline bool use_tokenizer(const ferry_tokenizer *tokenizer, ferry_view te
 {
     ferry_ids ids = {0}, target = {0};
     ferry_ranges ranges = {0};
-    ferry_string decoded = {0};
+    ferry_buffer decoded = {0};
     const bool encoded = ferry_tokenizer_encode_target(tokenizer, text, &target, NULL, NULL) == FERRY_OK;
     if (encoded) {
         if (ferry_tokenizer_encode_ranges(tokenizer, (ferry_view){"", 0}, text, &ids, &ranges, NULL) != FERRY_OK ||

@@ -121,7 +121,7 @@ TEST(test_bounds_of_parameters)
         for (int i = 0; i < 4; i++) {
             const double values[] = {rows[r].least, rows[r].most, rows[r].least - rows[r].step,
                                      rows[r].most + rows[r].step};
-            const ferry_name text = ferry_name_format("%s %.17g", rows[r].parameters, values[i]);
+            const ferry_short_text text = ferry_format("%s %.17g", rows[r].parameters, values[i]);
             if (is_refused(rows[r].scheme, &stack, text.text, rows[r].message) != (i >= 2))
                 fail_msg("%s of %s: %.10g is %s", rows[r].message, rows[r].scheme, values[i],
                          i < 2 ? "refused" : "accepted");
@@ -152,7 +152,7 @@ TEST(test_widths_that_have_no_pairs)
 
 static ferry_position bind_rope(const char *layout, int32_t K, double theta, int32_t dims)
 {
-    const ferry_name parameters = ferry_name_format("layout %s, theta %g, dims %d", layout, theta, dims);
+    const ferry_short_text parameters = ferry_format("layout %s, theta %g, dims %d", layout, theta, dims);
     const ferry_position_stack stack = {.layers = 1, .d_model = 2 * K, .heads = 2, .head_width = K};
     return bind_encoding("rope", &stack, parameters.text, NULL);
 }
@@ -216,7 +216,7 @@ TEST(test_unknown_schemes)
     ferry_position position;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         REFUSE_SAYING(try_bind_encoding(names[i], &stack, NULL, NULL, &position, &error), FERRY_ERROR_UNSUPPORTED,
-                      ferry_name_format("positional encoding '%s' is not supported by this build", names[i]).text);
+                      ferry_format("positional encoding '%s' is not supported by this build", names[i]).text);
     REFUSE_SAYING(try_bind_encoding(sixty_five, &stack, NULL, NULL, &position, &error), FERRY_ERROR_UNSUPPORTED,
                   "positional encoding '0123456789012345678901234567890123456789012345678901234567890123' is not "
                   "supported by this build");
@@ -320,9 +320,9 @@ TEST(test_sinusoids)
     for (int i = 0; i < 6 * 3 * 4; i++) {
         const int32_t D = widths[i / 12], first = firsts[i / 4 % 3];
         const bool split = i % 2 == 1, minus_one = i / 2 % 2 == 1;
-        const ferry_name parameters =
-            ferry_name_format("layout %s, exponent_divisor %s, first %d", split ? "split" : "interleaved",
-                              minus_one ? "half_minus_one" : "half", (int)first);
+        const ferry_short_text parameters =
+            ferry_format("layout %s, exponent_divisor %s, first %d", split ? "split" : "interleaved",
+                         minus_one ? "half_minus_one" : "half", (int)first);
         const ferry_position_stack stack = {.layers = 1, .d_model = D, .heads = 1, .head_width = 2};
         if (D == 2 && minus_one) continue;
         ferry_position position = bind_encoding("sinusoidal", &stack, parameters.text, NULL);
@@ -361,9 +361,9 @@ TEST(test_learned_rows)
         position.stack.causal = causal;
         REFUSE_SAYING(ferry_position_extend(&position, &rows, ferry_kernels_find(NULL), ROWS + 1, &error),
                       FERRY_ERROR_LIMIT,
-                      ferry_name_format("a %s of 8 tokens: the model's learned positions end at 7; split the text into "
-                                        "shorter sentences",
-                                        causal ? "translation" : "sentence")
+                      ferry_format("a %s of 8 tokens: the model's learned positions end at 7; split the text into "
+                                   "shorter sentences",
+                                   causal ? "translation" : "sentence")
                           .text);
     }
     ferry_position_unbind(&position);
@@ -415,12 +415,12 @@ TEST(test_scaled_rotations)
     for (size_t i = 0; i < json_array_size(rows); i++) {
         const json_t *row = json_array_get(rows, i), *frequencies = json_object_get(row, "frequencies");
         const int32_t n = (int32_t)json_integer_value(json_object_get(row, "dims"));
-        ferry_name parameters =
-            ferry_name_format("layout half, scaling %s", json_string_value(json_object_get(row, "scaling")));
+        ferry_short_text parameters =
+            ferry_format("layout half, scaling %s", json_string_value(json_object_get(row, "scaling")));
         for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
             if (json_object_get(row, numbers[k]) != NULL)
-                parameters = ferry_name_format("%s, %s %.9g", parameters.text, numbers[k],
-                                               json_number_value(json_object_get(row, numbers[k])));
+                parameters = ferry_format("%s, %s %.9g", parameters.text, numbers[k],
+                                          json_number_value(json_object_get(row, numbers[k])));
         const ferry_position_stack stack = {.layers = 1, .d_model = 2 * n, .heads = 2, .head_width = n};
         ferry_position position = bind_encoding("rope", &stack, parameters.text, NULL);
         ferry_position_state filled = {0};
@@ -466,8 +466,8 @@ TEST(test_buckets_of_other_sizes)
     for (int32_t n = 4; n <= 16; n++)
         for (int32_t m = n / 2 + 1; m < 130; m++)
             for (int causal = 0; causal < 2; causal++) {
-                const ferry_name parameters =
-                    ferry_name_format("num_buckets %d, max_distance %d", (int)(causal ? n : 2 * n), (int)m);
+                const ferry_short_text parameters =
+                    ferry_format("num_buckets %d, max_distance %d", (int)(causal ? n : 2 * n), (int)m);
                 const ferry_position_stack stack = {
                     .layers = 1, .d_model = 2, .heads = 1, .head_width = 2, .causal = causal};
                 ferry_position position = bind_encoding("t5", &stack, parameters.text, table);
@@ -521,7 +521,7 @@ typedef struct setup {
     float q[MOST * HEADS * WIDEST], k[MOST * HEADS * WIDEST]; /* [MOST, H·K] */
     ferry_position position;
     ferry_position_state state;
-    ferry_past keys; /* of the head that is looked at */
+    ferry_kv_view keys; /* of the head that is looked at */
 } setup;
 
 static float numbers[MOST_NUMBERS]; /* of all tensors of a setup */
@@ -699,13 +699,13 @@ static void check_tile(const setup *s, int32_t layer, int32_t head, int32_t firs
                                 .keys = keys,
                                 .q = s->q + (size_t)first * width + head * s->stack.head_width,
                                 .ldq = width,
-                                .past = s->keys,
+                                .kv = s->keys,
                                 .scores = scores,
                                 .ld_scores = ld,
                                 .scratch = scratch,
                                 .state = &s->state,
                                 .kernels = ferry_kernels_find(NULL)};
-    tile.past.count = keys;
+    tile.kv.count = keys;
     for (size_t n = 0; n < (size_t)queries * ld; n++) scores[n] = 1;
     scratch[room] = 77;
     s->position.scheme->score(&s->position, &tile);
@@ -723,8 +723,8 @@ static void check_tile(const setup *s, int32_t layer, int32_t head, int32_t firs
 
 /* Tiles of all lengths up to the usual one, or of the longest ones, that begin where a panel or a block does or beside
  * it: sentences, and steps. */
-static void check_head(setup *s, term *formula, const ferry_cache *cache, const ferry_sequence *sequence, int32_t layer,
-                       int32_t head, int32_t most)
+static void check_head(setup *s, term *formula, const ferry_cache *cache, const ferry_kv_sequence *sequence,
+                       int32_t layer, int32_t head, int32_t most)
 {
     static const int32_t firsts[] = {0, 1, 15, 16, 17, 31, 32, 33, TILE, MOST - TILE, MOST};
     static double expected[MOST * MOST];
@@ -750,7 +750,7 @@ static void check_setup(setup *s, term *formula, const char *parameters)
 {
     ferry_cache cache;
     ferry_arena arena = {0};
-    ferry_sequence sequence;
+    ferry_kv_sequence sequence;
     uint32_t random = 5;
     const fake_file file = {.parameters = parameters, .make = make_weights, .user = s};
     used = 0;
@@ -760,14 +760,14 @@ static void check_setup(setup *s, term *formula, const char *parameters)
         s->k[n] = noise(&random);
     }
     ferry_cache_init(&cache, 1, HEADS, s->stack.head_width);
-    CHECK(ferry_sequence_begin(&arena, MOST, &sequence, &error));
-    CHECK(ferry_sequence_extend(&cache, &sequence, MOST, &error));
-    ferry_sequence_write(&cache, &sequence, 0, 0, MOST, s->k, s->k);
+    CHECK(ferry_kv_begin(&arena, MOST, &sequence, &error));
+    CHECK(ferry_kv_extend(&cache, &sequence, MOST, &error));
+    ferry_kv_write(&cache, &sequence, 0, 0, MOST, s->k, s->k);
     check_head(s, formula, &cache, &sequence, 0, HEADS - 1, USUAL);
     check_head(s, formula, &cache, &sequence, LAYERS - 1, 1, USUAL);
     if (s->stack.head_width == 4 && (s->clip == 1 || s->clip == 40))
         check_head(s, formula, &cache, &sequence, 1, 0, MOST);
-    ferry_sequence_release(&cache, &sequence);
+    ferry_kv_release(&cache, &sequence);
     ferry_cache_destroy(&cache);
     ferry_arena_destroy(&arena);
     ferry_position_unbind(&s->position);
@@ -804,9 +804,9 @@ TEST(test_scores_are_those_of_the_formulas)
             s.clip = clip;
             s.choice = rows[r].choice;
             if (rows[r].clip == NULL ? clip > 1 : rows[r].formula == t5_term && clip < 5) continue;
-            const ferry_name parameters =
-                ferry_name_format("%s %d, num_buckets %d, %s", rows[r].clip != NULL ? rows[r].clip : "unused",
-                                  (int)clip, s.stack.causal ? 8 : 16, rows[r].other);
+            const ferry_short_text parameters =
+                ferry_format("%s %d, num_buckets %d, %s", rows[r].clip != NULL ? rows[r].clip : "unused", (int)clip,
+                             s.stack.causal ? 8 : 16, rows[r].other);
             check_setup(&s, rows[r].formula, parameters.text);
         }
     const ferry_position_scheme *scheme;

@@ -8,17 +8,17 @@ TEST(test_many_blocks_are_distinct)
     enum { BLOCKS = 700, FLOATS = 16 * (64 + 64) * 4 }; /* 32 kB each */
     ferry_cache cache;
     ferry_arena arena = {0};
-    ferry_sequence sequence, rest;
+    ferry_kv_sequence sequence, rest;
     ferry_cache_init(&cache, 1, 16, 64);
     assert_int_equal(cache.layout.layer_floats, FLOATS);
-    CHECK(ferry_sequence_begin(&arena, BLOCKS * 4, &sequence, &error));
-    CHECK(ferry_sequence_extend(&cache, &sequence, BLOCKS * 4, &error));
+    CHECK(ferry_kv_begin(&arena, BLOCKS * 4, &sequence, &error));
+    CHECK(ferry_kv_extend(&cache, &sequence, BLOCKS * 4, &error));
     const size_t allocations = cache.allocations;
     const int32_t left = (int32_t)cache.blocks - BLOCKS;
     assert_true(allocations < 40);
     assert_true(left <= (int32_t)cache.blocks / 8 + 64);
-    CHECK(ferry_sequence_begin(&arena, left * 4, &rest, &error));
-    CHECK(ferry_sequence_extend(&cache, &rest, left * 4, &error));
+    CHECK(ferry_kv_begin(&arena, left * 4, &rest, &error));
+    CHECK(ferry_kv_extend(&cache, &rest, left * 4, &error));
     assert_int_equal(cache.allocations, allocations);
     for (int32_t b = 0; b < BLOCKS + left; b++) {
         float *block = b < BLOCKS ? sequence.blocks[b] : rest.blocks[b - BLOCKS];
@@ -29,8 +29,8 @@ TEST(test_many_blocks_are_distinct)
         assert_int_equal((uintptr_t)block % 64, 0);
         for (int32_t i = 0; i < FLOATS; i++) assert_true(block[i] == (float)b);
     }
-    ferry_sequence_release(&cache, &sequence);
-    ferry_sequence_release(&cache, &rest);
+    ferry_kv_release(&cache, &sequence);
+    ferry_kv_release(&cache, &rest);
     ferry_cache_destroy(&cache);
     ferry_arena_destroy(&arena);
 }
@@ -42,20 +42,20 @@ TEST(test_frugal_slabs)
     for (int32_t frugal = 0; frugal < 2; frugal++) {
         ferry_cache cache;
         ferry_arena arena = {0};
-        ferry_sequence sequence;
+        ferry_kv_sequence sequence;
         size_t huge = 0, last = 0, before = 0;
         ferry_cache_init(&cache, 1, 16, 64);
         cache.frugal = frugal == 1;
-        CHECK(ferry_sequence_begin(&arena, BLOCKS * 4, &sequence, &error));
+        CHECK(ferry_kv_begin(&arena, BLOCKS * 4, &sequence, &error));
         for (int32_t blocks = 1; blocks <= BLOCKS; blocks++, last = cache.reserved) {
-            CHECK(ferry_sequence_extend(&cache, &sequence, blocks * 4, &error));
+            CHECK(ferry_kv_extend(&cache, &sequence, blocks * 4, &error));
             if (cache.reserved - last < HUGE_PAGE) continue;
             huge++;
             if (huge == 1) before = last;
         }
         assert_in_range(huge, 1, BLOCKS);
         assert_in_range(before, frugal == 1 ? FEW : 0, frugal == 1 ? FEW + HUGE_PAGE : FEW / 2);
-        ferry_sequence_release(&cache, &sequence);
+        ferry_kv_release(&cache, &sequence);
         ferry_cache_destroy(&cache);
         ferry_arena_destroy(&arena);
     }
@@ -67,19 +67,19 @@ TEST(test_reserved_blocks_are_not_touched)
     enum { BLOCKS = 2000, MOST_UNUSED = (2 << 20) + (1 << 20) };
     ferry_cache cache;
     ferry_arena arena = {0};
-    ferry_sequence sequence;
+    ferry_kv_sequence sequence;
     ferry_cache_init(&cache, 1, 16, 64);
     const size_t block = cache.layout.layer_floats * sizeof(float), before = own_memory();
-    CHECK(ferry_sequence_begin(&arena, BLOCKS * 4, &sequence, &error));
+    CHECK(ferry_kv_begin(&arena, BLOCKS * 4, &sequence, &error));
     for (int32_t blocks = 1; blocks <= BLOCKS; blocks += blocks / 2 + 1) {
-        CHECK(ferry_sequence_extend(&cache, &sequence, blocks * 4, &error));
+        CHECK(ferry_kv_extend(&cache, &sequence, blocks * 4, &error));
         const size_t used = (size_t)blocks * block, unused = cache.reserved - used,
                      part = used + (64 << 10) + 2 * block;
         assert_int_equal(cache.blocks - cache.untouched, blocks);
         assert_in_range(unused, 0, part < MOST_UNUSED ? part : MOST_UNUSED);
         if (cache.reserved < 2 << 20) assert_in_range(own_memory(), 0, before + used + (256 << 10));
     }
-    ferry_sequence_release(&cache, &sequence);
+    ferry_kv_release(&cache, &sequence);
     ferry_cache_destroy(&cache);
     ferry_arena_destroy(&arena);
 }

@@ -334,7 +334,7 @@ enum { BEAM = 5, STEPS = 40 };
 /* A sentence of a model, its hypotheses and what they were given. */
 typedef struct beam {
     ferry_state state;
-    ferry_sequence sentence, hypotheses[BEAM];
+    ferry_kv_sequence sentence, hypotheses[BEAM];
     int32_t ids[BEAM][STEPS];
     int32_t rows, step;
 } beam;
@@ -346,9 +346,9 @@ static void begin_beam(beam *b, const ferry_model *model)
     ferry_state_init(&b->state, &model->file.transformer, model->kernels);
     ferry_arena *arena = &b->state.context.arena;
     CHECK(ferry_encode(&b->state, source, source_offsets, 1, encoded, &error));
-    CHECK(ferry_sequence_begin(arena, 6, &b->sentence, &error));
+    CHECK(ferry_kv_begin(arena, 6, &b->sentence, &error));
     CHECK(ferry_decoder_begin(&b->state, encoded, source_offsets, 1, &b->sentence, &error));
-    for (int r = 0; r < BEAM; r++) CHECK(ferry_sequence_begin(arena, STEPS, &b->hypotheses[r], &error));
+    for (int r = 0; r < BEAM; r++) CHECK(ferry_kv_begin(arena, STEPS, &b->hypotheses[r], &error));
 }
 
 /* Rows of `count` hypotheses, `rows` each from `first` on. */
@@ -395,8 +395,8 @@ static void grow(beam *b, const ferry_model *model, uint32_t *random)
             parents[r] = (int32_t)(next_random(random) % (uint32_t)b->rows);
             memcpy(next[r], b->ids[parents[r]], sizeof next[r]);
         }
-        CHECK(ferry_sequence_reorder(ferry_state_hypothesis_cache(&b->state), &b->state.context.arena, b->hypotheses,
-                                     b->rows, parents, count, &error));
+        CHECK(ferry_kv_reorder(ferry_state_hypothesis_cache(&b->state), &b->state.context.arena, b->hypotheses, b->rows,
+                               parents, count, &error));
         memcpy(b->ids, next, (size_t)count * sizeof next[0]);
         b->rows = count;
     }
@@ -411,15 +411,15 @@ static void check_beam(const small_model *small)
     ferry_cache *cache = ferry_state_hypothesis_cache(&b.state);
     for (int round = 0; round < 2; round++) { /* the second one finds used blocks */
         grow(&b, model, &random);
-        for (int r = 0; r < BEAM; r++) ferry_sequence_release(cache, &b.hypotheses[r]);
+        for (int r = 0; r < BEAM; r++) ferry_kv_release(cache, &b.hypotheses[r]);
     }
-    ferry_sequence_release(&b.state.decoder_cache, &b.sentence);
+    ferry_kv_release(&b.state.decoder_cache, &b.sentence);
     /* Every block came back: as many sequences as there are blocks can begin without memory. */
     const size_t allocations = cache->allocations;
     for (size_t i = 0; i < cache->blocks; i++) {
-        ferry_sequence taken;
-        CHECK(ferry_sequence_begin(&b.state.context.arena, 1, &taken, &error));
-        CHECK(ferry_sequence_extend(cache, &taken, 1, &error));
+        ferry_kv_sequence taken;
+        CHECK(ferry_kv_begin(&b.state.context.arena, 1, &taken, &error));
+        CHECK(ferry_kv_extend(cache, &taken, 1, &error));
     }
     assert_int_equal(cache->allocations, allocations);
     ferry_state_destroy(&b.state);
@@ -483,7 +483,7 @@ static void run_passes(const ferry_transformer *model, const ferry_kernels *kern
                        pass_result *result)
 {
     ferry_state s;
-    ferry_sequence sentences[2], hypotheses[2];
+    ferry_kv_sequence sentences[2], hypotheses[2];
     static const int32_t ids[] = {0, 17, 0, 4};
     const ferry_attention_span spans[] = {{.row = 0, .rows = 2, .sequence = 0}, {.row = 2, .rows = 2, .sequence = 1}};
     const ferry_decoder_rows call = {.ids = ids,
@@ -492,8 +492,8 @@ static void run_passes(const ferry_transformer *model, const ferry_kernels *kern
                                      .cross = {.sequences = sentences, .spans = spans, .span_count = 2}};
     ferry_state_init(&s, model, kernels);
     for (int i = 0; i < 2; i++) {
-        CHECK(ferry_sequence_begin(&s.context.arena, 6, &sentences[i], &error));
-        CHECK(ferry_sequence_begin(&s.context.arena, 2, &hypotheses[i], &error));
+        CHECK(ferry_kv_begin(&s.context.arena, 6, &sentences[i], &error));
+        CHECK(ferry_kv_begin(&s.context.arena, 2, &hypotheses[i], &error));
     }
     CHECK(ferry_encode(&s, source, source_offsets, 2, result->encoded, &error));
     CHECK(ferry_decoder_begin(&s, encoded != NULL ? encoded : result->encoded, source_offsets, 2, sentences, &error));
@@ -520,7 +520,7 @@ TEST(test_every_pass_groups_sentences)
     static const int32_t ids[] = {0, 17};
     decode(&b, ids, 1, 0, 2, hidden);
     assert_memory_equal(hidden, grouped.hidden, 2 * D * sizeof *hidden);
-    ferry_sequence_release(&b.state.decoder_cache, &b.hypotheses[0]);
+    ferry_kv_release(&b.state.decoder_cache, &b.hypotheses[0]);
     decode(&b, ids, 1, 0, 1, steps); /* without the second row */
     assert_true(largest_difference(hidden, steps, D) > 0);
     /* The output matrix sees the rows of a sentence together, too. */

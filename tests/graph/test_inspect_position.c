@@ -101,7 +101,7 @@ TEST(test_other_parameters_than_the_file)
         &(small_model){.d_model = 16, .heads = 2, .head_width = 8, .position = "rope", .keys = put_slower_rotations},
         NULL);
     score(model, expected);
-    const ferry_name words = ferry_name_format("%s", ferry_model_info(model, "decoder.position"));
+    const ferry_short_text words = ferry_format("%s", ferry_model_info(model, "decoder.position"));
     ferry_model_close(model);
     model = open_small_model(
         &(small_model){.d_model = 16, .heads = 2, .head_width = 8, .position = "rope", .keys = put_rotations}, NULL);

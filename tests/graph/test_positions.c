@@ -155,7 +155,7 @@ TEST(test_schemes_agree_with_golden_activations)
     EACH_ISA(kernels)
     {
         for (size_t i = 0; i < 2 * SCHEMES; i++) {
-            const ferry_name name = ferry_name_format("%s-%s", schemes[i / 2], i % 2 == 0 ? "post" : "pre");
+            const ferry_short_text name = ferry_format("%s-%s", schemes[i / 2], i % 2 == 0 ? "post" : "pre");
             const char *directory = data_file("positions/%s", name.text);
             check_golden(name.text, in_directory(directory, "golden.safetensors"),
                          convert_and_open(directory, (*kernels)->isa), *kernels);

@@ -86,14 +86,14 @@ static void run_attention(const ferry_kernels *k, material *m, hash *h)
              * of 4.
              */
             for (size_t b = 0; b < MAX_COUNT / 4; b++) blocks[b] = m->weight + b * 4 * HEADS * WIDTH;
-            ferry_past past = {.blocks = blocks, .head = key, .heads = HEADS, .width = width / 4 * 4, .count = count};
-            k->scores(m->y, lda, m->x, INNER, ROWS, &past);
+            ferry_kv_view kv = {.blocks = blocks, .head = key, .heads = HEADS, .width = width / 4 * 4, .count = count};
+            k->scores(m->y, lda, m->x, INNER, ROWS, &kv);
             for (size_t line = 0; line < (size_t)(HEADS * ROWS); line++)
                 add_to_hash(h, m->y + line * lda, (size_t)count * sizeof *m->y);
-            past.head = value;
-            past.stride = HEADS * value;
-            past.width = width;
-            k->context(m->y, ldy, m->x, lda, ROWS, &past);
+            kv.head = value;
+            kv.stride = HEADS * value;
+            kv.width = width;
+            k->context(m->y, ldy, m->x, lda, ROWS, &kv);
             add_to_hash(h, m->y, ROWS * ldy * sizeof *m->y);
         }
     }

@@ -7,7 +7,7 @@ enum { MAX_BLOCKS = 24, MAX_KEYS = 4 * MAX_BLOCKS, MAX_HEAD = 128, MAX_HEADS = 6
 typedef struct attention_case {
     int32_t rows, width, heads, count;
     size_t ldq, lda, inner; /* inner: floats of all heads */
-    ferry_past keys, values;
+    ferry_kv_view keys, values;
     const float *blocks[MAX_BLOCKS];
     float *memory[MAX_BLOCKS];
     float *q; /* [rows, ldq] */
@@ -44,7 +44,7 @@ static attention_case new_attention(int32_t rows, int32_t heads, int32_t width, 
     c.inner = H * (size_t)width;
     c.ldq = c.inner + 3;
     c.lda = (size_t)count + 1;
-    c.keys = (ferry_past){.offset = OFFSET, .head = key, .heads = heads, .width = width, .count = count};
+    c.keys = (ferry_kv_view){.offset = OFFSET, .head = key, .heads = heads, .width = width, .count = count};
     c.values = c.keys;
     c.values.offset = OFFSET + H * key;
     c.values.head = value;
@@ -62,13 +62,13 @@ static attention_case new_attention(int32_t rows, int32_t heads, int32_t width, 
 }
 
 /* The pasts of a case, which may have moved. */
-static const ferry_past *keys_of(attention_case *c)
+static const ferry_kv_view *keys_of(attention_case *c)
 {
     c->keys.blocks = c->blocks;
     return &c->keys;
 }
 
-static const ferry_past *values_of(attention_case *c)
+static const ferry_kv_view *values_of(attention_case *c)
 {
     c->values.blocks = c->blocks;
     return &c->values;
@@ -124,7 +124,7 @@ static void check_attention_rows(const ferry_kernels *k, attention_case *c)
     k->context(context, c->inner, c->a, c->lda, c->rows, values_of(c));
     for (size_t line = 0; line < lines; line++) {
         size_t h = line / (size_t)c->rows, i = line % (size_t)c->rows, width = (size_t)c->width;
-        ferry_past keys = c->keys, values = c->values;
+        ferry_kv_view keys = c->keys, values = c->values;
         keys.heads = values.heads = 1;
         keys.offset += h * keys.head;
         values.offset += h * values.head;

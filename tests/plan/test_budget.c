@@ -250,7 +250,7 @@ TEST(test_golden_header)
 TEST(test_many_files)
 {
     char *directory = scratch_directory("files");
-    for (int i = 0; i < 300; i++) write_text(directory, ferry_name_format("%d", i).text, "");
+    for (int i = 0; i < 300; i++) write_text(directory, ferry_format("%d", i).text, "");
     ferry_source *source;
     CHECK(ferry_source_open(directory, MEGABYTE / 2, &source, &error));
     ferry_source_close(source);

@@ -42,7 +42,7 @@ TEST(test_models_in_folders)
 {
     static const char *const files[] = {"config.json", "model.bin", "decoder.yml", "model.npz", "model.safetensors"};
     for (size_t i = 0; i < COUNT(files); i++) {
-        char *directory = scratch_directory(ferry_name_format("outer-%zu", i).text);
+        char *directory = scratch_directory(ferry_format("outer-%zu", i).text);
         char *folder = in_directory(directory, "inner");
         write_text(directory, "config.json", "{\"model_type\": \"t5\"}");
         write_text(directory, "spiece.model", "?");
@@ -66,7 +66,7 @@ TEST(test_several_weights)
     for (size_t i = 0; i < COUNT(names); i++) write_text(directory, names[i], "?");
     check_refused_source(directory, NULL, FERRY_ERROR_UNSUPPORTED,
                          "SOURCE: holds several models: name one of them: model.a.npz, model.b.npz");
-    for (int i = 0; i < 20; i++) write_text(directory, ferry_name_format("one-of-many-models-%d.npz", i).text, "?");
+    for (int i = 0; i < 20; i++) write_text(directory, ferry_format("one-of-many-models-%d.npz", i).text, "?");
     refuse_source(directory, FERRY_ERROR_UNSUPPORTED, "model.a.npz, model.b.npz, one-of-many-models-0.npz, ");
 }
 
@@ -88,7 +88,7 @@ TEST(test_name_license_and_hashes)
     assert_int_equal(memcmp(file->origin.name.data, "variant-", 8), 0);
     assert_int_equal(file->origin.file_count, 3);
     assert_int_equal(file->origin.sizes[2], 3);
-    assert_true(has_text(ferry_texts_at(file->origin.hashes, 2),
+    assert_true(has_text(ferry_string_table_at(file->origin.hashes, 2),
                          "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"));
 }
 

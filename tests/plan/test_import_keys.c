@@ -95,7 +95,7 @@ TEST_WITH(test_texts, set_up, tear_down)
     static const ferry_view pieces[] = {{"</s>", 4}, {"a", 1}}, names[] = {{"deu_Latn de deu", 15}, {"eng_Latn", 8}};
     static const ferry_view prompts[] = {{"translate: ", 11}};
     static const int32_t roles[] = {3, 1}, ids[] = {7, 8}, others[] = {9, -1}, any[] = {-1}, one[] = {1};
-    const ferry_texts *listed = KEPT_TEXTS(pieces);
+    const ferry_string_table *listed = KEPT_TEXTS(pieces);
     plan.text = (ferry_tokenizer_config){.present = true,
                                          .source_pieces = listed,
                                          .source_count = 2,

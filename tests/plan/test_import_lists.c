@@ -77,7 +77,7 @@ static void check_language_names(const char *tags, const char *expected)
         CHECK(ferry_import_add_tag(&plan, &list, (ferry_view){at, strcspn(at, " ")}, list.count, &error));
     CHECK(ferry_import_languages(&plan, &list, FERRY_TAG_NONE, FERRY_TAG_PREFIX, &error));
     for (int32_t i = 0; i < list.count; i++) {
-        const ferry_view names = ferry_texts_at(plan.languages.names, (size_t)i);
+        const ferry_view names = ferry_string_table_at(plan.languages.names, (size_t)i);
         snprintf(found + strlen(found), sizeof found - strlen(found), "%.*s|", (int)names.size, names.data);
     }
     assert_string_equal(found, expected);
@@ -124,7 +124,7 @@ TEST_WITH(test_codes_of_languages, set_up, tear_down)
     for (size_t i = 0; i < COUNT(rows); i++) {
         char tag[4];
         snprintf(tag, sizeof tag, "%.*s", (int)strcspn(rows[i], " "), rows[i]);
-        check_language_names(tag, ferry_name_format("%s|", rows[i]).text);
+        check_language_names(tag, ferry_format("%s|", rows[i]).text);
     }
 }
 
@@ -148,9 +148,9 @@ TEST_WITH(test_named_pair, set_up, tear_down)
     }
     for (size_t i = 0; i < COUNT(wrong); i++)
         REFUSE_SAYING(ferry_import_named_pair(&plan, wrong[i], &error), FERRY_ERROR_ARGUMENT,
-                      ferry_name_format("pair: expected two of the model's 4 languages with a hyphen between them, "
-                                        "such as 'zh-Hant-zh', found '%s'",
-                                        wrong[i])
+                      ferry_format("pair: expected two of the model's 4 languages with a hyphen between them, "
+                                   "such as 'zh-Hant-zh', found '%s'",
+                                   wrong[i])
                           .text);
 }
 
@@ -186,8 +186,8 @@ TEST_WITH(test_spare_rows, set_up, tear_down)
         ferry_error error = {0};
         const ferry_status status = ferry_import_check_rows(&plan, "v", sizes[i].words, sizes[i].rows, &error);
         assert_int_equal(status, sizes[i].fits ? FERRY_OK : FERRY_ERROR_FORMAT);
-        const ferry_name what =
-            ferry_name_format("v: %d words for the 16000 rows of embeddings in ", (int)sizes[i].words);
+        const ferry_short_text what =
+            ferry_format("v: %d words for the 16000 rows of embeddings in ", (int)sizes[i].words);
         if (!sizes[i].fits) assert_non_null(strstr(error.message, what.text));
     }
 }
@@ -210,7 +210,7 @@ static ferry_spm *open_pieces(const char *name)
 }
 
 /* Words: `pieces` of the SentencePiece model's, from the one `first` on, and others. */
-static const ferry_texts *words_of(const ferry_spm *spm, int32_t first, int32_t pieces, int32_t others)
+static const ferry_string_table *words_of(const ferry_spm *spm, int32_t first, int32_t pieces, int32_t others)
 {
     ferry_view *words = kept_memory((size_t)(pieces + others + 1) * sizeof *words);
     int32_t count = 0, normal = 0;
@@ -373,7 +373,7 @@ static void check_tensors(const char *expected)
     for (size_t i = 0; i < plan.tensor_count; i++) {
         const ferry_import_tensor *t = &plan.tensors[i];
         const ferry_view from = t->source != NULL ? t->source->tensor.name : text_view("zeros");
-        put_text(&text, ferry_name_format("%s[%d,%d] %.*s|", t->name, t->N, t->K, (int)from.size, from.data).text);
+        put_text(&text, ferry_format("%s[%d,%d] %.*s|", t->name, t->N, t->K, (int)from.size, from.data).text);
     }
     put(&text, 0, 1);
     assert_string_equal((const char *)text.data, expected);
@@ -503,15 +503,16 @@ TEST_WITH(test_vocabulary_ids, set_up, tear_down)
                 {"{\"a\": 0, \"c\": 1.0}", "in: piece 'c': expected an id from 0 to 2"},
                 {"{\"a\": 2, \"b\": 1, \"c\": 2}", "in: pieces 'a' and 'c' both have id 2"}};
     for (size_t i = 0; i < COUNT(rows); i++) {
-        const ferry_texts *pieces;
+        const ferry_string_table *pieces;
         json_t *root = json_loads(rows[i].text, 0, NULL);
         const ferry_json json = {.object = root, .file = "in"};
         if (rows[i].what != NULL) {
             REFUSE_SAYING(ferry_import_vocabulary(&plan, json, 3, &pieces, &error), FERRY_ERROR_FORMAT, rows[i].what);
         } else {
             CHECK(ferry_import_vocabulary(&plan, json, 3, &pieces, &error));
-            assert_true(has_text(ferry_texts_at(pieces, 0), "a") && has_text(ferry_texts_at(pieces, 1), ""));
-            assert_true(has_text(ferry_texts_at(pieces, 2), "c"));
+            assert_true(has_text(ferry_string_table_at(pieces, 0), "a") &&
+                        has_text(ferry_string_table_at(pieces, 1), ""));
+            assert_true(has_text(ferry_string_table_at(pieces, 2), "c"));
         }
         json_decref(root);
     }
@@ -530,11 +531,11 @@ TEST_WITH(test_own_vocabulary, set_up, tear_down)
 {
     const ferry_spm *spm = plan.segmenters[plan.segmenter_count++] = open_pieces("source.spm");
     const int32_t count = ferry_spm_count(spm);
-    const ferry_texts *pieces;
+    const ferry_string_table *pieces;
     int32_t unknown = -1;
     plan.segmenter_files[0] = "s";
     CHECK(ferry_import_own_vocabulary(&plan, 1, count, &pieces, &unknown, &error));
-    assert_true(ferry_view_equal(ferry_texts_at(pieces, (size_t)count - 1), ferry_spm_piece(spm, count - 1)));
+    assert_true(ferry_view_equal(ferry_string_table_at(pieces, (size_t)count - 1), ferry_spm_piece(spm, count - 1)));
     assert_int_equal(unknown, ferry_spm_unknown(spm));
     REFUSE(ferry_import_own_vocabulary(&plan, 1, count - 1, &pieces, &unknown, &error), FERRY_ERROR_FORMAT,
            "s: 900 words for the 899 rows of embeddings in ");

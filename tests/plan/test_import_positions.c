@@ -189,7 +189,7 @@ TEST_WITH(test_parameters, set_up, tear_down)
     plan.model.encoder.head_width = plan.model.decoder.head_width = 16;
     for (size_t i = 0; i < COUNT(rows); i++) {
         ferry_error error = {0};
-        json_t *root = json_loads(ferry_name_format("{%s}", rows[i].position).text, 0, NULL);
+        json_t *root = json_loads(ferry_format("{%s}", rows[i].position).text, 0, NULL);
         const ferry_status status = ferry_import_positions(&plan, (ferry_json){.object = root, .file = "in"}, &error);
         const char *found = status == FERRY_OK ? "accepted" : error.message;
         if (strstr(found, rows[i].message != NULL ? rows[i].message : "accepted") == NULL)

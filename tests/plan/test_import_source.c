@@ -15,7 +15,7 @@ static ferry_source *open_source(const char *path, const char *expected)
     made_file found = {.size = 0};
     ferry_source *source;
     CHECK(ferry_source_open(path, 0, &source, &error));
-    for (size_t i = 0; i < source->count; i++) put_text(&found, ferry_name_format("%s|", source->files[i].name).text);
+    for (size_t i = 0; i < source->count; i++) put_text(&found, ferry_format("%s|", source->files[i].name).text);
     put(&found, 0, 1);
     assert_string_equal((const char *)found.data, expected);
     return source;
@@ -162,17 +162,17 @@ TEST(test_selected_files)
                 {".hidden.npz", NULL},
                 {".gz", NULL}};
     for (size_t i = 0; i < COUNT(rows); i++) {
-        char *directory = scratch_directory(ferry_name_format("selected-%zu", i).text);
+        char *directory = scratch_directory(ferry_format("selected-%zu", i).text);
         char *path = in_directory(directory, rows[i].file);
         const zip_part part = {rows[i].member, "x", 1};
         if (rows[i].member != NULL) write_zip(path, &part, 1);
         if (rows[i].member == NULL) write_text(directory, rows[i].file, "x");
         write_text(directory, "vocab.yml", "a: 0");
-        ferry_source *source = open_source(path, ferry_name_format("%s|vocab.yml|", rows[i].file).text);
+        ferry_source *source = open_source(path, ferry_format("%s|vocab.yml|", rows[i].file).text);
         assert_string_equal(source->selected, rows[i].file);
         assert_string_equal(source->base, rows[i].file);
         assert_string_equal(source->path, path);
-        assert_string_equal(source->folder, ferry_name_format("selected-%zu", i).text);
+        assert_string_equal(source->folder, ferry_format("selected-%zu", i).text);
         check_text(source, "vocab.yml", "a: 0");
         ferry_source_close(source);
     }

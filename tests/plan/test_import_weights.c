@@ -122,7 +122,7 @@ TEST_WITH(test_inconsistent_index, make_directory, NULL)
     write_part("two.safetensors", "c", 3);
     write_part("twin.safetensors", "b", 3);
     for (size_t i = 0; i < COUNT(rows); i++) {
-        write_text(directory, index_name, ferry_name_format("{\"weight_map\":%s}", rows[i].map).text);
+        write_text(directory, index_name, ferry_format("{\"weight_map\":%s}", rows[i].map).text);
         refuse_weights(directory, rows[i].status, rows[i].what);
     }
 }
@@ -137,7 +137,7 @@ TEST_WITH(test_incomplete_files, make_directory, NULL)
     for (size_t i = 0; i < COUNT(tied); i++) {
         write_text(
             directory, index_name,
-            ferry_name_format("{\"weight_map\":{\"b\":\"one.safetensors\",\"%s\":\"one.safetensors\"}}", tied[i]).text);
+            ferry_format("{\"weight_map\":{\"b\":\"one.safetensors\",\"%s\":\"one.safetensors\"}}", tied[i]).text);
         CHECK(open_weights(directory, &error));
         assert_int_equal(plan.weights.count, 2);
         check_tensor("d", 20);
@@ -149,9 +149,9 @@ TEST_WITH(test_incomplete_files, make_directory, NULL)
 TEST_WITH(test_many_files, make_directory, NULL)
 {
     for (int i = 0; i <= FERRY_IMPORT_MAX_SHARDS; i++)
-        write_part(ferry_name_format("%d.safetensors", i).text, ferry_name_format("t%d", i).text, (float)i);
+        write_part(ferry_format("%d.safetensors", i).text, ferry_format("t%d", i).text, (float)i);
     for (size_t last = FERRY_IMPORT_MAX_SHARDS - 1; last <= FERRY_IMPORT_MAX_SHARDS; last++) {
-        const ferry_name end = ferry_name_format("\"t%zu\":\"%zu.safetensors\"}}", last, last);
+        const ferry_short_text end = ferry_format("\"t%zu\":\"%zu.safetensors\"}}", last, last);
         const ferry_view index = repeated_text("{\"weight_map\":{", "\"t#\":\"#.safetensors\",", last, end.text);
         write_bytes(in_directory(directory, index_name), index.data, index.size);
         if (last == FERRY_IMPORT_MAX_SHARDS) break;

@@ -241,10 +241,10 @@ TEST_WITH(test_quantizing, set_up, tear_down)
 
 static bool has_feature(const char *word)
 {
-    const ferry_texts *words;
+    const ferry_string_table *words;
     size_t count;
     CHECK(ferry_gguf_get_texts(&file, "ferry.features", &words, &count, &error));
-    while (count > 0 && !ferry_view_is(ferry_texts_at(words, count - 1), word)) count--;
+    while (count > 0 && !ferry_view_is(ferry_string_table_at(words, count - 1), word)) count--;
     return count > 0;
 }
 
@@ -295,8 +295,7 @@ static void check_nibbles(const char *name, int32_t N, int32_t K)
     assert_true(coarse->dims == 3 && coarse->shape[0] == (N + 15) / 16);
     assert_true(coarse->shape[1] == K / 8 && coarse->shape[2] == 64);
     const float *scales = written("output_coarse.scale", FERRY_F32)->data;
-    const float *exact_scales =
-        written(ferry_name_format("%.*s.scale", (int)strlen(name) - 7, name).text, FERRY_F32)->data;
+    const float *exact_scales = written(ferry_format("%.*s.scale", (int)strlen(name) - 7, name).text, FERRY_F32)->data;
     double most = 0, step = 0;
     for (int32_t n = 0; n < N; n += FERRY_LANES) {
         ferry_nibbles_error error;

@@ -25,8 +25,8 @@ static void check_languages(const char *source, const char *pair, const char *ex
     const ferry_model_languages *languages = &converted_with(source, &options)->languages;
     char text[200] = "";
     if (languages->count > 0) {
-        const ferry_view a = ferry_texts_at(languages->names, (size_t)languages->default_source),
-                         b = ferry_texts_at(languages->names, (size_t)languages->default_target);
+        const ferry_view a = ferry_string_table_at(languages->names, (size_t)languages->default_source),
+                         b = ferry_string_table_at(languages->names, (size_t)languages->default_target);
         snprintf(text, sizeof text, "%.*s, %.*s", (int)a.size, a.data, (int)b.size, b.data);
     }
     assert_string_equal(text, expected);

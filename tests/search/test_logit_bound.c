@@ -4,7 +4,7 @@
 #include "tests/support/support.h"
 
 #include "base/memory.h"
-#include "engine/search/output_columns.h"
+#include "engine/search/output_layer.h"
 #include "engine/search/search.h"
 #include "engine/kernels/coarse.h"
 

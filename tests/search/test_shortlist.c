@@ -1,7 +1,7 @@
 /* Lexical shortlists: which words a sentence may become, and generation restricted to them. */
 #include "engine/lines/model.h"
 #include "engine/search/decoding.h"
-#include "engine/search/output_columns.h"
+#include "engine/search/output_layer.h"
 #include "tests/support/files.h"
 #include "tests/support/jobs.h"
 #include "tests/support/random.h"

@@ -118,7 +118,7 @@ ferry_view repeated_text(const char *start, const char *unit, size_t times, cons
     put_text(&file, start);
     for (size_t i = 0; i < times; i++)
         for (const char *c = unit; *c != '\0'; c++)
-            *c == '#' ? put_text(&file, ferry_name_format("%zu", i).text) : put_bytes(&file, c, 1);
+            *c == '#' ? put_text(&file, ferry_format("%zu", i).text) : put_bytes(&file, c, 1);
     put_text(&file, end);
     return whole(&file);
 }

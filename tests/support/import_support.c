@@ -249,14 +249,14 @@ void refuse_edit(const char *source, const char *file, const char *from, const c
 
 /* ---- keys ---- */
 
-static ferry_name number_text(ferry_gguf_type type, const char *data)
+static ferry_short_text number_text(ferry_gguf_type type, const char *data)
 {
     int32_t integer;
     float real;
     memcpy(&integer, data, type == FERRY_GGUF_BOOL ? 1 : sizeof integer);
     memcpy(&real, data, type == FERRY_GGUF_F32 ? sizeof real : 0);
-    if (type == FERRY_GGUF_BOOL) return ferry_name_format("%s", *data != 0 ? "true" : "false");
-    return type == FERRY_GGUF_F32 ? ferry_name_format("%g", (double)real) : ferry_name_format("%d", (int)integer);
+    if (type == FERRY_GGUF_BOOL) return ferry_format("%s", *data != 0 ? "true" : "false");
+    return type == FERRY_GGUF_F32 ? ferry_format("%g", (double)real) : ferry_format("%d", (int)integer);
 }
 
 /* As check_file_keys has it, kept. */
@@ -266,7 +266,7 @@ static const char *value_text(const ferry_gguf_value *value)
     if (value == NULL) return "absent";
     for (uint64_t i = 0; i < value->count; i++) {
         if (i > 0) put_text(&text, value->texts != NULL ? "|" : " ");
-        const ferry_view one = value->texts != NULL ? ferry_texts_at(value->texts, i) : value->data;
+        const ferry_view one = value->texts != NULL ? ferry_string_table_at(value->texts, i) : value->data;
         const size_t width = value->type == FERRY_GGUF_BOOL ? 1 : 4;
         if (value->type == FERRY_GGUF_TEXT)
             put_bytes(&text, one.data, one.size);
@@ -286,7 +286,7 @@ void check_gguf_keys(const ferry_gguf *file, const char *expected)
 {
     while (*expected != '\0') {
         const size_t size = strcspn(expected, ";"), name = strcspn(expected, " ");
-        const ferry_name key = ferry_name_format("ferry.%.*s", (int)name, expected);
+        const ferry_short_text key = ferry_format("ferry.%.*s", (int)name, expected);
         const char *found = value_text(ferry_gguf_find(file, key.text));
         const ferry_view wanted = {expected + name + 1, size > name ? size - name - 1 : 0};
         if (!has_text(wanted, found)) fail_msg("expected '%.*s', found '%s'", (int)size, expected, found);
@@ -321,7 +321,7 @@ char *small_family(const char *name)
 int32_t find_language(const ferry_model_languages *languages, const char *names)
 {
     for (int32_t i = 0; i < languages->count; i++)
-        if (has_text(ferry_texts_at(languages->names, (size_t)i), names)) return i;
+        if (has_text(ferry_string_table_at(languages->names, (size_t)i), names)) return i;
     fail_msg("no language '%s'", names);
     return -1;
 }

@@ -181,7 +181,7 @@ static bool is_refused(const sample *model, const char *key, ferry_error *error)
         ferry_model_file_close(&file);
         return false;
     }
-    return strstr(error->message, ferry_name_format("key '%s': expected", key).text) != NULL;
+    return strstr(error->message, ferry_format("key '%s': expected", key).text) != NULL;
 }
 
 void check_bounds(sample model, const bounds *rows, size_t count)
@@ -192,7 +192,7 @@ void check_bounds(sample model, const bounds *rows, size_t count)
         for (int v = 0; v < 4; v++) {
             ferry_error error = {0};
             sample edited = copy_of(&model);
-            edit_key(&edited, rows[i].key, ferry_name_format("%.10g", values[v]).text);
+            edit_key(&edited, rows[i].key, ferry_format("%.10g", values[v]).text);
             if (is_refused(&edited, rows[i].key, &error) != (v >= 2))
                 fail_msg("%s = %.10g: %s", rows[i].key, values[v], error.message);
         }
@@ -209,7 +209,7 @@ static void lengthen(sample *model, const char *key, uint64_t count)
     const size_t begin = value_of(model, key) + 4, type = model->data[begin - 4];
     size_t end = begin + 8 + value->data.size;
     if (value->texts != NULL && value->count > 0) {
-        const ferry_view last = ferry_texts_at(value->texts, value->count - 1);
+        const ferry_view last = ferry_string_table_at(value->texts, value->count - 1);
         end = (size_t)((const unsigned char *)last.data - model->data) + last.size;
     }
     ferry_gguf_close(&gguf);
@@ -227,7 +227,7 @@ void check_elements(sample model, const elements *rows, size_t count)
             sample edited = copy_of(&model);
             lengthen(&edited, rows[i].key, counts[v]);
             const bool unfit = is_refused(&edited, rows[i].key, &error), none = counts[v] == 0;
-            const ferry_name found = ferry_name_format(", found %" PRIu64, counts[v]);
+            const ferry_short_text found = ferry_format(", found %" PRIu64, counts[v]);
             const bool refused = unfit && (none || ferry_text_ends(error.message, found.text));
             if (refused != (v % 2 == 1)) fail_msg("%s of %" PRIu64 ": %s", rows[i].key, counts[v], error.message);
         }

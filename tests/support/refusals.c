@@ -65,14 +65,13 @@ void check_refused_weights_cuts(ferry_weights_reader *read, const made_file *sou
 
 /* ---- sound files ---- */
 
-static ferry_name element_text(ferry_type type, const char *data)
+static ferry_short_text element_text(ferry_type type, const char *data)
 {
     uint64_t integer = 0;
     float real;
     memcpy(&integer, data, ferry_type_size(type));
     memcpy(&real, data, type == FERRY_F32 ? sizeof real : 0);
-    return type == FERRY_F32 ? ferry_name_format(" %g", (double)real)
-                             : ferry_name_format(" %llu", (unsigned long long)integer);
+    return type == FERRY_F32 ? ferry_format(" %g", (double)real) : ferry_format(" %llu", (unsigned long long)integer);
 }
 
 static void put_entry(made_file *text, const ferry_weights_entry *entry)
@@ -83,9 +82,9 @@ static void put_entry(made_file *text, const ferry_weights_entry *entry)
     char shape[100];
     put_text(text, text->size > 0 ? "; " : "");
     put_bytes(text, t->name.data, t->name.size);
-    put_text(text, ferry_name_format(" %s %s", ferry_type_name(t->type), ferry_tensor_shape_text(t, shape, 100)).text);
-    if (size == 0) put_text(text, ferry_name_format(" %zu bytes", t->bytes).text);
-    if (entry->multiplier != 0) put_text(text, ferry_name_format(" / %g", (double)entry->multiplier).text);
+    put_text(text, ferry_format(" %s %s", ferry_type_name(t->type), ferry_tensor_shape_text(t, shape, 100)).text);
+    if (size == 0) put_text(text, ferry_format(" %zu bytes", t->bytes).text);
+    if (entry->multiplier != 0) put_text(text, ferry_format(" / %g", (double)entry->multiplier).text);
     for (size_t n = 0; size > 0 && n < count; n++) {
         int64_t at = 0;
         for (int32_t i = 0; i < t->dims; i++) at += index[i] * entry->strides[i];

@@ -112,14 +112,14 @@ static void *tensor_data(const builder *b, const char *name)
 static ferry_matrix output_matrix(const builder *b, const char *name, int32_t N, int32_t K)
 {
     const ferry_type type = b->model.type;
-    const void *data = tensor_data(b, ferry_name_format("%s.weight", name).text);
+    const void *data = tensor_data(b, ferry_format("%s.weight", name).text);
     ferry_matrix matrix = {type == FERRY_I8 ? FERRY_MATRIX_INT8 : FERRY_MATRIX_FLOATS, .N = N, .K = K, .weights = data};
     if (type == FERRY_F16) {
         float *panels = kept_memory(ferry_panels_count(N, K) * sizeof *panels);
         for (size_t i = 0; i < ferry_panels_count(N, K); i++) panels[i] = ferry_f16_to_f32(((const uint16_t *)data)[i]);
         matrix.panels = panels;
     }
-    if (type == FERRY_I8) matrix.scales = tensor_data(b, ferry_name_format("%s.scale", name).text);
+    if (type == FERRY_I8) matrix.scales = tensor_data(b, ferry_format("%s.scale", name).text);
     return matrix;
 }
 

@@ -54,11 +54,11 @@ void *kept_memory(size_t size)
 
 /* ---- paths ---- */
 
-const ferry_texts *kept_texts(const ferry_view *views, size_t count)
+const ferry_string_table *kept_texts(const ferry_view *views, size_t count)
 {
-    const ferry_texts *texts;
+    const ferry_string_table *texts;
     ferry_arena *arena = kept_memory(sizeof *arena);
-    CHECK(ferry_texts_join(arena, views, count, &texts, &error));
+    CHECK(ferry_string_table_join(arena, views, count, &texts, &error));
     return texts;
 }
 

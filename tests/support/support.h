@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/texts.h"
+#include "base/string_table.h"
 #include "engine/ferry_inspect.h"
 #include "models/containers/json.h"
 #include "models/containers/weights.h"
@@ -37,7 +37,7 @@ void check_refusal(ferry_status found, const ferry_error *error, ferry_status st
 /* Zeroed memory that lasts until the program ends. */
 void *kept_memory(size_t size);
 /* A list of these texts and a copy of their bytes, kept. */
-const ferry_texts *kept_texts(const ferry_view *views, size_t count);
+const ferry_string_table *kept_texts(const ferry_view *views, size_t count);
 #define KEPT_TEXTS(array) kept_texts(array, sizeof(array) / sizeof *(array))
 /* ferry_own_memory(); 0 where a sanitizer adds to it. */
 size_t own_memory(void);

@@ -27,7 +27,7 @@ ferry_view read_digits(char **at)
 
 ferry_tokenizer_config one_vocabulary(const ferry_view *pieces, size_t count)
 {
-    const ferry_texts *listed = kept_texts(pieces, count);
+    const ferry_string_table *listed = kept_texts(pieces, count);
     return (ferry_tokenizer_config){.source_pieces = listed,
                                     .source_count = (int32_t)count,
                                     .target_pieces = listed,
@@ -64,7 +64,7 @@ void check_ids(const ferry_tokenizer *tokenizer, ferry_view text, const int32_t 
     free(ids.ids);
 }
 
-void assert_text(const ferry_string *text, ferry_view expected)
+void assert_text(const ferry_buffer *text, ferry_view expected)
 {
     assert_int_equal(text->size, expected.size);
     if (expected.size > 0) assert_memory_equal(text->data, expected.data, expected.size);
@@ -129,7 +129,7 @@ void check_encoded(const ferry_tokenizer_config *config, encoded_side side, cons
 void check_translations(const ferry_tokenizer_config *config, const decoded_row *rows, size_t count)
 {
     const ferry_tokenizer *tokenizer = create_tokenizer(config);
-    ferry_string text = {0};
+    ferry_buffer text = {0};
     for (const decoded_row *row = rows; row < rows + count; row++) {
         ferry_range ranges[COUNT(row->ids)];
         CHECK(ferry_tokenizer_decode_ranges(tokenizer, row->ids, row->count, row->words, &text, ranges, &error));
@@ -149,7 +149,7 @@ void check_any_texts(const ferry_tokenizer_config *config, ferry_view bytes, int
     ferry_range joined[COUNT(random_ids)];
     ferry_ids ids = {0}, again = {0};
     ferry_ranges ranges = {0};
-    ferry_string output = {0};
+    ferry_buffer output = {0};
     uint32_t random = 15;
     for (int round = 0; round < rounds; round++) {
         const ferry_view view = {text, next_random(&random) % sizeof text};

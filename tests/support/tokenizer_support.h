@@ -31,7 +31,7 @@ void encode(const ferry_tokenizer *tokenizer, ferry_view text, ferry_ids *ids);
 void check_ids(const ferry_tokenizer *tokenizer, ferry_view text, const int32_t *expected, size_t count);
 #define CHECK_IDS(tokenizer, text, ...)                                                                                \
     check_ids(tokenizer, text, (const int32_t[]){__VA_ARGS__}, COUNT(((const int32_t[]){__VA_ARGS__})))
-void assert_text(const ferry_string *text, ferry_view expected);
+void assert_text(const ferry_buffer *text, ferry_view expected);
 
 /* A tokenizer whose ids are a SentencePiece model's own; the unknown one is special. Kept. */
 typedef struct own_ids {

@@ -22,7 +22,7 @@ static ferry_model *model;
 
 static ferry_status print_moses(ferry_view text, bool join, ferry_error *error)
 {
-    ferry_string output = {0};
+    ferry_buffer output = {0};
     FERRY_TRY((join ? ferry_moses_detokenize : ferry_moses_tokenize)(moses, text, &output, NULL, error));
     for (size_t i = 0; i < output.size; i++) printf("%02x", (unsigned char)output.data[i]);
     free(output.data);

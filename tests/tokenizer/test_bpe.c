@@ -42,16 +42,16 @@ static ferry_status create(ferry_error *error)
 /* Writes "ID/END " of each segment. */
 static ferry_status note(void *user, size_t begin, size_t end, int32_t id)
 {
-    ferry_string *text = user;
+    ferry_buffer *text = user;
     char segment[64];
     assert_true(begin < end);
     const int size = snprintf(segment, sizeof segment, "%" PRId32 "/%zu ", id, end);
-    return ferry_string_append(text, (ferry_view){segment, (size_t)size}, NULL);
+    return ferry_buffer_append(text, (ferry_view){segment, (size_t)size}, NULL);
 }
 
 static void check_word(ferry_view word, const char *expected)
 {
-    ferry_string found = {0};
+    ferry_buffer found = {0};
     CHECK(ferry_bpe_segment(made.bpe, word, &made.scratch, note, &found, &error));
     const size_t size = found.size > 0 ? found.size - 1 : 0;
     if (strlen(expected) != size || (size > 0 && memcmp(found.data, expected, size) != 0))
@@ -162,8 +162,8 @@ TEST(test_refused_merges)
     }
     made.config.merge_count = FERRY_BPE_MAX_MERGES + 1;
     REFUSE(create(&error), FERRY_ERROR_LIMIT, "codes: expected at most 4194304 merges, found 4194305");
-    ferry_texts *large = ferry_texts_create("", 0, 1);
-    assert_true(large != NULL && ferry_texts_set_end(large, 0, (size_t)1 << 31));
+    ferry_string_table *large = ferry_string_table_create("", 0, 1);
+    assert_true(large != NULL && ferry_string_table_set_end(large, 0, (size_t)1 << 31));
     const ferry_bpe_config config = {
         .kind = FERRY_TOKENIZER_FSMT, .merges = large, .merge_count = 1, .vocabulary = &made.vocabulary};
     REFUSE_SAYING(ferry_bpe_create(&config, "codes", &made.bpe, &error), FERRY_ERROR_LIMIT,
@@ -172,9 +172,9 @@ TEST(test_refused_merges)
     set_table("tokenizers 0 b -", "?|a|b|<0x41>", NULL);
     REFUSE(create(&error), FERRY_ERROR_UNSUPPORTED,
            "codes: byte fallback: expected the pieces of all 256 bytes or of none, found 1");
-    static ferry_name names[256];
+    static ferry_short_text names[256];
     for (unsigned byte = 0; byte < 256; byte++) {
-        names[byte] = ferry_name_format("<0x%02X>", byte);
+        names[byte] = ferry_format("<0x%02X>", byte);
         made.pieces[byte] = text_view(names[byte].text);
     }
     made.piece_count = 256;
@@ -191,7 +191,7 @@ TEST(test_long_words)
     static const char pieces[] = "?|a|b|aa|aaaa|ab@@|aaaaaaaa|ab|@@", merges[] = "a a|a b|aa aa|aaaa aaaa";
     char *word = kept_memory(SIZE);
     uint32_t random = 17;
-    ferry_string found = {0};
+    ferry_buffer found = {0};
     memset(word, 'a', SIZE);
     set_table("tokenizers 0 - -", pieces, merges);
     CHECK(create(&error));

@@ -19,7 +19,7 @@ static ferry_moses *create(const char *language, bool fsmt)
 /* ---- recorded texts ---- */
 
 /* Offsets never descend, and end at the end; words and their bytes come from borders of characters. */
-static void check_offsets(ferry_view text, const ferry_string *output, const size_t *offsets)
+static void check_offsets(ferry_view text, const ferry_buffer *output, const size_t *offsets)
 {
     assert_int_equal(offsets[output->size], text.size);
     for (size_t i = 0; i < output->size; i++) assert_true(offsets[i] <= offsets[i + 1] && is_border(text, offsets[i]));
@@ -29,7 +29,7 @@ static void check_recorded(const char *kind, const char *language, ferry_view te
 {
     ferry_moses *moses = create(language, strcmp(kind, "fsmt") == 0);
     const bool joins = strcmp(kind, "text") == 0;
-    ferry_string output = {0};
+    ferry_buffer output = {0};
     size_t *offsets;
     CHECK((joins ? ferry_moses_detokenize : ferry_moses_tokenize)(moses, text, &output, &offsets, &error));
     if (output.size != expected.size || memcmp(output.data, expected.data, output.size) != 0)
@@ -210,7 +210,7 @@ TEST(test_refused)
     REFUSE_SAYING(ferry_tokenizer_create(&config, &tokenizer, &error), FERRY_ERROR_FORMAT,
                   "Moses' words: expected merges of subword-nmt or FSMT");
     ferry_moses *moses = create("en", false);
-    ferry_string output = {0};
+    ferry_buffer output = {0};
     const ferry_view large = {"", ((size_t)64 << 20) + 1};
     REFUSE_SAYING(ferry_moses_tokenize(moses, large, &output, NULL, &error), FERRY_ERROR_LIMIT,
                   "a text to tokenize: expected at most 67108864 bytes, found 67108865");
@@ -229,7 +229,7 @@ TEST(test_long_texts)
     enum { SIZE = 100000 };
     char *text = kept_memory(SIZE);
     ferry_moses *moses[] = {create("en", true), create("de", false)};
-    ferry_string output = {0};
+    ferry_buffer output = {0};
     for (size_t i = 0; i < COUNT(parts); i++) {
         const size_t size = strlen(parts[i]), all = SIZE / size * size;
         for (size_t at = 0; at < all; at++) text[at] = parts[i][at % size];

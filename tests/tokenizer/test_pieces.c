@@ -7,7 +7,7 @@ TEST(test_byte_pieces_round_trip)
                                        VIEW("x\0漢\0y")};
     own_ids *model = load_own_ids(BYTE_FALLBACK);
     const int32_t byte = ferry_spm_find(model->spm, VIEW("<0x00>"));
-    ferry_string text = {0};
+    ferry_buffer text = {0};
     for (int32_t id = 0; id < model->config.source_count; id++) {
         assert_int_equal(ferry_spm_find(model->spm, ferry_spm_piece(model->spm, id)), id);
         assert_true((ferry_spm_kind_of(model->spm, id) == FERRY_SPM_BYTE) == (id >= byte && id < byte + 256));
@@ -72,7 +72,7 @@ TEST(test_blanks_and_bytes)
     };
     const ferry_view proto = read_file(BYTE_FALLBACK);
     const int32_t unk = UNK, odd[] = {B, ODD};
-    ferry_string text = {0};
+    ferry_buffer text = {0};
     for (size_t i = 0; i < COUNT(rows); i++) {
         ferry_tokenizer_config config = one_vocabulary(pieces, COUNT(pieces));
         config.source_model = proto;
@@ -116,7 +116,7 @@ TEST(test_texts_of_pieces)
     config.special_count = COUNT(special);
     config.suffix_ids = &eos;
     config.suffix_count = 1;
-    ferry_string text = {0};
+    ferry_buffer text = {0};
     ferry_tokenizer *tokenizer = create_tokenizer(&config);
     const ferry_view source = VIEW(" \t\u2581a <0x41>\r\nA \v\f b\u00A0c \u2581 x\u00A0");
     const encoded_row row = {source, "2:\u2581a|3:<0x41>|1:A|4:b\u00A0c|1:\u2581|1:x|0:"},

@@ -7,7 +7,7 @@
 
 static void assert_clean(ferry_view text, ferry_view expected)
 {
-    ferry_string clean = {0};
+    ferry_buffer clean = {0};
     CHECK(ferry_punctuation_clean(text, &clean, NULL, &error));
     if (!ferry_view_equal((ferry_view){clean.data, clean.size}, expected))
         fail_msg("'%.*s': expected '%.*s', found '%.*s'", (int)text.size, text.data, (int)expected.size, expected.data,
@@ -28,8 +28,7 @@ TEST(test_substitutions)
                  {"━", "-"},   {"〈", "<"},  {"〉", ">"},  {"【", "["}, {"】", "]"}, {"％", "%"}};
     assert_int_equal(COUNT(table), 36);
     for (size_t i = 0; i < COUNT(table); i++) {
-        const ferry_name text = ferry_name_format("a%sz", table[i].from),
-                         clean = ferry_name_format("a%sz", table[i].to);
+        const ferry_short_text text = ferry_format("a%sz", table[i].from), clean = ferry_format("a%sz", table[i].to);
         assert_clean(text_view(text.text), text_view(clean.text));
     }
 }

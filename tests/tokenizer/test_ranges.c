@@ -65,7 +65,7 @@ static size_t read_pieces(const own_ids *model, char *text, recorded_piece *piec
         recorded_piece *piece = &pieces[count];
         assert_true(count < MOST_PIECES);
         assert_int_equal(sscanf(part, "%" SCNd32 ":%zu:%zu", &piece->id, &piece->range.begin, &piece->range.end), 3);
-        const ferry_view text_of = ferry_texts_at(model->config.source_pieces, (size_t)piece->id);
+        const ferry_view text_of = ferry_string_table_at(model->config.source_pieces, (size_t)piece->id);
         const bool blank = text_of.size >= 3 && memcmp(text_of.data, "\u2581", 3) == 0;
         piece->nothing = piece->range.begin == piece->range.end;
         piece->letter = blank ? text_of.size > 3 : piece->nothing;

@@ -128,7 +128,7 @@ TEST(test_line_ends)
                              *const others[] = {"\t", "\x1C", "\xC2\x84", "\xC2\x86", "\u2027", "\u202A", "\u00A0"};
     for (size_t i = 0; i < COUNT(ends) + COUNT(others); i++) {
         const bool is_end = i < COUNT(ends);
-        const ferry_name text = ferry_name_format("(a%sb)", is_end ? ends[i] : others[i - COUNT(ends)]);
+        const ferry_short_text text = ferry_format("(a%sb)", is_end ? ends[i] : others[i - COUNT(ends)]);
         const ferry_view view = ferry_text_view(text.text);
         assert_int_equal(ferry_sentence_end(view, 0, ferry_sentence_language_find("")), is_end ? 2 : view.size);
     }

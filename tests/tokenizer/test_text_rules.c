@@ -229,7 +229,7 @@ TEST(test_growth)
     for (size_t i = 0; i < COUNT(rows); i++) {
         ferry_text_rules *rules = create((const char *const[]){"replace", "b", filled('c', rows[i].each), NULL});
         const ferry_view text = {filled('b', rows[i].count), rows[i].count};
-        ferry_string normal = {0};
+        ferry_buffer normal = {0};
         REFUSE(ferry_text_rules_normalize(rules, text, &normal, &error), FERRY_ERROR_LIMIT, rows[i].what);
         assert_int_equal(normal.size, rows[i].what == NULL ? rows[i].count * rows[i].each : 0);
         free(normal.data);
@@ -274,7 +274,7 @@ TEST(test_best_pieces)
     /* A character whose only pieces are longer may be unknown; of equal pieces, the last. */
     static const ferry_view longer[] = {{"<unk>", 5}, {"ab", 2}, {"bx", 2}, {"c", 1}, {"c", 1}};
     static const double late[] = {0, -1, -0.5, -1, -1};
-    const ferry_texts *five = KEPT_TEXTS(pieces), *known = KEPT_TEXTS(bytes), *pairs = KEPT_TEXTS(longer);
+    const ferry_string_table *five = KEPT_TEXTS(pieces), *known = KEPT_TEXTS(bytes), *pairs = KEPT_TEXTS(longer);
     const struct {
         ferry_unigram_config config;
         const char *word, *expected;

@@ -22,7 +22,7 @@ static void change_source(ferry_tokenizer_config *config, int32_t changed, ferry
 {
     ferry_view *pieces = kept_memory((size_t)config->source_count * sizeof *pieces);
     for (int32_t id = 0; id < config->source_count; id++)
-        pieces[id] = id == changed ? piece : ferry_texts_at(config->source_pieces, (size_t)id);
+        pieces[id] = id == changed ? piece : ferry_string_table_at(config->source_pieces, (size_t)id);
     config->source_pieces = kept_texts(pieces, (size_t)config->source_count);
 }
 

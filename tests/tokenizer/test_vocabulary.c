@@ -8,7 +8,7 @@ TEST(test_vocabulary)
     static const ferry_view pieces[] = {VIEW("a"), VIEW("b"),       VIEW("a"),       VIEW("a\0"),    VIEW("a\0b"),
                                         VIEW(""),  VIEW("p107399"), VIEW("p111895"), VIEW("p077988")};
     ferry_vocabulary vocabulary;
-    const ferry_texts *listed = KEPT_TEXTS(pieces);
+    const ferry_string_table *listed = KEPT_TEXTS(pieces);
     for (int32_t count = 1; count < (int32_t)COUNT(pieces); count++) {
         CHECK(ferry_vocabulary_create(listed, count, &vocabulary, &error));
         for (int32_t id = 0; id < (int32_t)COUNT(pieces); id++)
@@ -42,7 +42,7 @@ static size_t comparisons(const ferry_vocabulary *vocabulary)
     for (size_t at = 0; at < vocabulary->capacity; at++) {
         const uint32_t slot = vocabulary->slots[at] & vocabulary->id_mask;
         if (slot == 0) continue;
-        const ferry_view piece = ferry_texts_at(vocabulary->pieces, slot - 1);
+        const ferry_view piece = ferry_string_table_at(vocabulary->pieces, slot - 1);
         const size_t place = home(ferry_keyed_hash(vocabulary->key, piece.data, piece.size), vocabulary->capacity);
         sum += 1 + (at >= place ? at - place : at + vocabulary->capacity - place);
     }
@@ -69,7 +69,7 @@ TEST(test_colliding_pieces)
         pieces[i] = (ferry_view){names[i], (size_t)size};
         i++;
     }
-    const ferry_texts *listed = KEPT_TEXTS(pieces);
+    const ferry_string_table *listed = KEPT_TEXTS(pieces);
     CHECK(ferry_vocabulary_create(listed, PIECES, &vocabulary, &error));
     CHECK(ferry_vocabulary_create(listed, PIECES, &other, &error));
     assert_int_equal(vocabulary.capacity, CAPACITY);

@@ -167,7 +167,7 @@ TEST_WITH(test_a_change_is_converted_again, set_up, NULL)
 static void change_always(const char *output)
 {
     (void)output;
-    write_config(ferry_name_format("number %d", conversions).text);
+    write_config(ferry_format("number %d", conversions).text);
 }
 
 /* Of the same size: only parts of a second tell. */
@@ -194,7 +194,7 @@ TEST_WITH(test_changes_without_end, set_up, NULL)
 static void remove_source(const char *output)
 {
     (void)output;
-    assert_int_equal(rename(source, ferry_name_format("%s-away", source).text), 0);
+    assert_int_equal(rename(source, ferry_format("%s-away", source).text), 0);
 }
 
 TEST_WITH(test_a_source_that_goes, set_up, NULL)
@@ -211,7 +211,7 @@ static void exchange_folder(const char *output)
 {
     (void)output;
     meanwhile = NULL;
-    assert_int_equal(rename(folder, ferry_name_format("%s-away", folder).text), 0);
+    assert_int_equal(rename(folder, ferry_format("%s-away", folder).text), 0);
     assert_int_equal(mkdir(folder, 0700), 0);
 }
 
@@ -326,7 +326,7 @@ TEST_WITH(test_every_file_counts, set_up, NULL)
 
 __attribute__((format(printf, 1, 0))) static char *make_large(const char *format, const char *digits, off_t size)
 {
-    char *path = in_directory(folder, ferry_name_format(format, digits).text);
+    char *path = in_directory(folder, ferry_format(format, digits).text);
     write_bytes(path, "", 0);
     assert_int_equal(truncate(path, size), 0);
     return path;

@@ -98,13 +98,13 @@ static bool becomes_blank(uint32_t c)
     return (c & 0xFFFE) == 0xFFFE;
 }
 
-ferry_status ferry_punctuation_clean(ferry_view text, ferry_string *clean, size_t **offsets, ferry_error *error)
+ferry_status ferry_punctuation_clean(ferry_view text, ferry_buffer *clean, size_t **offsets, ferry_error *error)
 {
     size_t capacity = 0, *from = NULL;
     if (offsets != NULL) *offsets = NULL;
     clean->size = 0;
     /* Enough: a substitute has at most three bytes, and the character that it replaces at least as many. */
-    FERRY_TRY(ferry_string_reserve(clean, text.size, error));
+    FERRY_TRY(ferry_buffer_reserve(clean, text.size, error));
     if (offsets != NULL) from = *offsets = ferry_array_grow(NULL, &capacity, text.size + 1, sizeof *from);
     if (offsets != NULL && from == NULL) return ferry_fail_memory(error, "tokenizing", text.size + 1, sizeof *from);
     for (size_t at = 0; at < text.size;) {
@@ -326,7 +326,7 @@ static void split(const ferry_moses *moses, ferry_moses_text *text)
     ferry_moses_strip(text);
 }
 
-ferry_status ferry_moses_tokenize(const ferry_moses *moses, ferry_view text, ferry_string *words, size_t **offsets,
+ferry_status ferry_moses_tokenize(const ferry_moses *moses, ferry_view text, ferry_buffer *words, size_t **offsets,
                                   ferry_error *error)
 {
     ferry_moses_text work = {0};
@@ -337,14 +337,14 @@ ferry_status ferry_moses_tokenize(const ferry_moses *moses, ferry_view text, fer
     return ferry_moses_text_finish(&work, text.size, words, offsets, error);
 }
 
-ferry_status ferry_moses_escape(ferry_view text, ferry_string *words, ferry_error *error)
+ferry_status ferry_moses_escape(ferry_view text, ferry_buffer *words, ferry_error *error)
 {
     ferry_moses_text work = {0};
-    ferry_string escaped = {0};
+    ferry_buffer escaped = {0};
     FERRY_TRY(ferry_moses_text_set(&work, text, error));
     ferry_moses_apply(&work, escapes);
     ferry_status status = ferry_moses_text_finish(&work, text.size, &escaped, NULL, error);
-    if (status == FERRY_OK) status = ferry_string_append(words, (ferry_view){escaped.data, escaped.size}, error);
+    if (status == FERRY_OK) status = ferry_buffer_append(words, (ferry_view){escaped.data, escaped.size}, error);
     free(escaped.data);
     return status;
 }

@@ -11,7 +11,7 @@
 
 #include "base/bytes.h"
 #include "base/status.h"
-#include "base/texts.h"
+#include "base/string_table.h"
 
 /* The rules of one language. Immutable: threads may share it. */
 typedef struct ferry_moses ferry_moses;
@@ -28,13 +28,13 @@ void ferry_moses_destroy(ferry_moses *moses);
  * Unless `offsets` is NULL, *offsets [words->size + 1], which the caller frees, becomes for each byte of *words the
  * offset in `text` that it stands for, and then the size of `text`; offsets never descend. Errors: LIMIT (text above 64
  * MiB), MEMORY. */
-ferry_status ferry_moses_tokenize(const ferry_moses *moses, ferry_view text, ferry_string *words, size_t **offsets,
+ferry_status ferry_moses_tokenize(const ferry_moses *moses, ferry_view text, ferry_buffer *words, size_t **offsets,
                                   ferry_error *error);
 /* Appends `text` to *words, escaped. Errors: LIMIT, MEMORY. */
-ferry_status ferry_moses_escape(ferry_view text, ferry_string *words, ferry_error *error);
+ferry_status ferry_moses_escape(ferry_view text, ferry_buffer *words, ferry_error *error);
 /* Sets *text to the text of `words`, which are separated by white space. *offsets: as above, with offsets in `words`.
  * Errors: LIMIT, MEMORY. */
-ferry_status ferry_moses_detokenize(const ferry_moses *moses, ferry_view words, ferry_string *text, size_t **offsets,
+ferry_status ferry_moses_detokenize(const ferry_moses *moses, ferry_view words, ferry_buffer *text, size_t **offsets,
                                     ferry_error *error);
 
 /* Sets *clean to `text` as the preprocess.sh of OPUS-MT's archives outputs it, which prepared the training data of
@@ -43,6 +43,6 @@ ferry_status ferry_moses_detokenize(const ferry_moses *moses, ferry_view words, 
  * [clean->size + 1], which the caller frees, becomes for each byte of *clean the offset in `text` of its character, and
  * then the size of `text`. A blank within a substitute (". ") has the offset after the replaced character. Errors:
  * MEMORY; *clean is then unspecified but still owned, *offsets NULL. */
-ferry_status ferry_punctuation_clean(ferry_view text, ferry_string *clean, size_t **offsets, ferry_error *error);
+ferry_status ferry_punctuation_clean(ferry_view text, ferry_buffer *clean, size_t **offsets, ferry_error *error);
 
 #endif

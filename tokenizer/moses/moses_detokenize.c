@@ -246,7 +246,7 @@ static void join(const ferry_moses *moses, ferry_moses_text *text)
     ferry_moses_strip(text);
 }
 
-ferry_status ferry_moses_detokenize(const ferry_moses *moses, ferry_view words, ferry_string *text, size_t **offsets,
+ferry_status ferry_moses_detokenize(const ferry_moses *moses, ferry_view words, ferry_buffer *text, size_t **offsets,
                                     ferry_error *error)
 {
     ferry_moses_text work = {0};

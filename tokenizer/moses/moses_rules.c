@@ -126,13 +126,13 @@ ferry_status ferry_moses_text_set(ferry_moses_text *text, ferry_view bytes, ferr
     return FERRY_OK;
 }
 
-static ferry_status write_text(const ferry_moses_text *text, size_t size, ferry_string *output, size_t **offsets,
+static ferry_status write_text(const ferry_moses_text *text, size_t size, ferry_buffer *output, size_t **offsets,
                                ferry_error *error)
 {
     size_t bytes, capacity = 0;
     output->size = 0;
     if (text->failed || !ferry_mul_size(text->count, 4, &bytes)) return ferry_fail_memory(error, "tokenizing", size, 1);
-    FERRY_TRY(ferry_string_reserve(output, bytes, error));
+    FERRY_TRY(ferry_buffer_reserve(output, bytes, error));
     if (offsets != NULL) *offsets = ferry_array_grow(NULL, &capacity, bytes + 1, sizeof **offsets);
     if (offsets != NULL && *offsets == NULL) return ferry_fail_memory(error, "tokenizing", bytes + 1, sizeof **offsets);
     for (size_t i = 0; i < text->count; i++) {
@@ -147,7 +147,7 @@ static ferry_status write_text(const ferry_moses_text *text, size_t size, ferry_
     return FERRY_OK;
 }
 
-ferry_status ferry_moses_text_finish(ferry_moses_text *text, size_t size, ferry_string *output, size_t **offsets,
+ferry_status ferry_moses_text_finish(ferry_moses_text *text, size_t size, ferry_buffer *output, size_t **offsets,
                                      ferry_error *error)
 {
     const ferry_status status = write_text(text, size, output, offsets, error);

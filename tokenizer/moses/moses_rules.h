@@ -3,7 +3,7 @@
 #ifndef FERRY_TOKENIZER_MOSES_RULES_H
 #define FERRY_TOKENIZER_MOSES_RULES_H
 
-#include "base/texts.h"
+#include "base/string_table.h"
 
 /* ---- data ---- */
 
@@ -81,7 +81,7 @@ ferry_status ferry_moses_text_set(ferry_moses_text *text, ferry_view bytes, ferr
 /* Writes the text to *output as UTF-8 and releases it. Unless `offsets` is NULL, *offsets [output->size + 1], which the
  * caller frees, becomes the offset in the original of each byte, and then `size`, the size of the original; offsets
  * never descend. Errors: MEMORY. */
-ferry_status ferry_moses_text_finish(ferry_moses_text *text, size_t size, ferry_string *output, size_t **offsets,
+ferry_status ferry_moses_text_finish(ferry_moses_text *text, size_t size, ferry_buffer *output, size_t **offsets,
                                      ferry_error *error);
 /* For passes that are not rules: the first two append to text->other; the last makes text->other the text. */
 void ferry_moses_put(ferry_moses_text *text, uint32_t character, uint32_t offset);

@@ -44,7 +44,7 @@ static bool translate(work *w, size_t m)
     for (size_t i = 0; i < c->count; i++) {
         const char *reason = ferry_result_outcome(w->results[m], i)->error;
         if (reason == NULL) continue;
-        ferry_fail_lines(i + 1, 1, ferry_name_format("%s (%s)", reason, c->models[m].path).text);
+        ferry_fail_lines(i + 1, 1, ferry_format("%s (%s)", reason, c->models[m].path).text);
         w->failed = true;
     }
     return true;

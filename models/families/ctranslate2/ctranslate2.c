@@ -13,7 +13,7 @@ static bool is_folder(const ferry_import_plan *plan, const char *folder)
 {
     static const char *const vocabularies[] = {"shared_vocabulary.json", "shared_vocabulary.txt",
                                                "target_vocabulary.json", "target_vocabulary.txt"};
-    const ferry_name name = ferry_ct2_join(folder, "model.bin");
+    const ferry_short_text name = ferry_ct2_join(folder, "model.bin");
     ferry_view bytes;
     if (!ferry_source_has(plan->source, name.text)) return false;
     for (size_t i = 0; i < 4; i++)
@@ -39,10 +39,10 @@ bool ferry_import_is_ctranslate2(const ferry_import_plan *plan, ferry_json confi
 
 /* ---- variables ---- */
 
-ferry_name ferry_ct2_join(const char *scope, const char *name)
+ferry_short_text ferry_ct2_join(const char *scope, const char *name)
 {
     const bool slash = scope[0] != 0 && scope[strlen(scope) - 1] != '/';
-    return ferry_name_format("%s%s%s", scope, slash ? "/" : "", name);
+    return ferry_format("%s%s%s", scope, slash ? "/" : "", name);
 }
 
 const ferry_weights_entry *ferry_ct2_look(const ferry_ctranslate2 *model, const char *scope, const char *name)
@@ -69,7 +69,7 @@ double ferry_ct2_number(const ferry_ctranslate2 *model, const char *scope, const
 ferry_status ferry_ct2_size(const ferry_ctranslate2 *model, const char *scope, const char *name, int32_t dims,
                             int32_t index, int32_t *size, ferry_error *error)
 {
-    const ferry_name full = ferry_ct2_join(scope, name);
+    const ferry_short_text full = ferry_ct2_join(scope, name);
     const ferry_weights_entry *entry = ferry_ct2_look(model, scope, name);
     if (entry == NULL)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s' is missing", model->file, full.text);
@@ -175,7 +175,7 @@ static ferry_status read_stack(const ferry_ctranslate2 *model, bool decoder, fer
                                                    FERRY_GELU_SIGMOID};
     const char *name = decoder ? "decoder" : "encoder", *scope = attribute_scope(model, decoder);
     int32_t layers = 0;
-    while (ferry_import_has_prefix(model->plan, ferry_name_format("%s/layer_%d/", name, (int)layers).text)) layers++;
+    while (ferry_import_has_prefix(model->plan, ferry_format("%s/layer_%d/", name, (int)layers).text)) layers++;
     *stack = (ferry_stack){.layer_count = layers};
     if (layers == 0) return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: no layers '%s/layer_0/…'", model->file, name);
     FERRY_TRY(read_heads(model, decoder, stack, error));
@@ -227,7 +227,7 @@ static ferry_status read_matrix(void *context, const char *scope, int32_t N, int
                                 ferry_error *error)
 {
     const ferry_ctranslate2 *model = context;
-    const ferry_name name = ferry_ct2_join(scope, "weight");
+    const ferry_short_text name = ferry_ct2_join(scope, "weight");
     const ferry_weights_entry *entry = ferry_import_find(model->plan, "", name.text);
     const ferry_weights_entry *scale = ferry_import_find(model->plan, "", ferry_ct2_join(scope, "weight_scale").text);
     if (entry == NULL)
@@ -255,7 +255,7 @@ static ferry_status read_matrix(void *context, const char *scope, int32_t N, int
 }
 
 /* Every attention of a stack must have the shape of its first one, with a key and a value for each head. */
-static ferry_status check_attention(const ferry_ctranslate2 *model, const ferry_stack *stack, ferry_name scope,
+static ferry_status check_attention(const ferry_ctranslate2 *model, const ferry_stack *stack, ferry_short_text scope,
                                     ferry_error *error)
 {
     const double default_scale = 1 / sqrt((double)stack->head_width);
@@ -286,8 +286,8 @@ static ferry_status add_layers(ferry_ctranslate2 *model, bool decoder, ferry_err
                                      .matrix = read_matrix,
                                      .context = model};
     for (int32_t i = 0; i < stack->layer_count; i++) {
-        const ferry_name self = ferry_name_format("%s/layer_%d/self_attention", name, (int)i);
-        const ferry_name cross = ferry_name_format("%s/layer_%d/attention", name, (int)i);
+        const ferry_short_text self = ferry_format("%s/layer_%d/self_attention", name, (int)i);
+        const ferry_short_text cross = ferry_format("%s/layer_%d/attention", name, (int)i);
         FERRY_TRY(check_attention(model, stack, self, error));
         if (decoder) FERRY_TRY(check_attention(model, stack, cross, error));
     }
@@ -390,7 +390,7 @@ ferry_status ferry_import_ctranslate2(ferry_import_plan *plan, ferry_json config
     decoding->options.max_length = 256;
     decoding->options.min_length = 1;
 
-    const ferry_name name = ferry_ct2_join(model.folder, "model.bin");
+    const ferry_short_text name = ferry_ct2_join(model.folder, "model.bin");
     model.file = ferry_source_label(plan->source, name.text);
     FERRY_TRY(ferry_source_map(plan->source, name.text, &bytes, error));
     FERRY_TRY(ferry_ctranslate2_read(bytes, model.file, plan->account, &model.header, &plan->weights, error));

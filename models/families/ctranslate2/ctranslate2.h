@@ -27,7 +27,7 @@ typedef struct ferry_ctranslate2 {
 } ferry_ctranslate2;
 
 /* "encoder/layer_3" and "ffn" with a slash between them. */
-ferry_name ferry_ct2_join(const char *scope, const char *name);
+ferry_short_text ferry_ct2_join(const char *scope, const char *name);
 
 /* ---- ctranslate2.c ---- */
 

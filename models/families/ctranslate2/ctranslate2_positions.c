@@ -18,9 +18,9 @@ typedef struct position_reader {
     const char *from, *to; /* "encoder", "enc" */
 } position_reader;
 
-static ferry_name layer_scope(const position_reader *reader, int32_t layer)
+static ferry_short_text layer_scope(const position_reader *reader, int32_t layer)
 {
-    return ferry_name_format("%s/layer_%d/self_attention", reader->from, (int)layer);
+    return ferry_format("%s/layer_%d/self_attention", reader->from, (int)layer);
 }
 
 static bool in_first_layer(const position_reader *reader, const char *name)
@@ -34,7 +34,7 @@ static ferry_status read_common(const position_reader *reader, const char *name,
     const double missing = *value;
     *value = ferry_ct2_number(reader->model, layer_scope(reader, 0).text, name, missing);
     for (int32_t i = 1; i < reader->stack->layer_count; i++) {
-        const ferry_name scope = layer_scope(reader, i);
+        const ferry_short_text scope = layer_scope(reader, i);
         const double other = ferry_ct2_number(reader->model, scope.text, name, missing);
         if (other == *value) continue;
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: '%s/%s' is %g, but %g in layer 0: not supported",
@@ -58,7 +58,7 @@ static ferry_status read_shaw(position_reader *reader, ferry_error *error)
     const int32_t clip = (rows - 1) / 2;
     ferry_import_set_position(plan, reader->decoder, "shaw", (double[]){clip}, 1);
     for (int32_t i = 0; i < 2 * reader->stack->layer_count; i++) {
-        const ferry_name scope = layer_scope(reader, i / 2);
+        const ferry_short_text scope = layer_scope(reader, i / 2);
         const ferry_weights_entry *table;
         FERRY_TRY(ferry_import_take(plan, "", ferry_ct2_join(scope.text, names[i % 2][0]).text, rows,
                                     reader->stack->head_width, &table, error));
@@ -71,7 +71,7 @@ static ferry_status read_shaw(position_reader *reader, ferry_error *error)
 static ferry_status read_t5(position_reader *reader, ferry_error *error)
 {
     ferry_import_plan *plan = reader->model->plan;
-    const ferry_name scope = layer_scope(reader, 0);
+    const ferry_short_text scope = layer_scope(reader, 0);
     const ferry_weights_entry *table;
     int32_t buckets;
     double distance = 0;
@@ -85,7 +85,7 @@ static ferry_status read_t5(position_reader *reader, ferry_error *error)
                           scope.text, (int)buckets, distance);
     }
     for (int32_t i = 1; i < reader->stack->layer_count; i++) { /* one table for all layers, or equal ones */
-        const ferry_name layer = layer_scope(reader, i);
+        const ferry_short_text layer = layer_scope(reader, i);
         const ferry_weights_entry *other =
             ferry_import_find(plan, "", ferry_ct2_join(layer.text, "relative_attention_bias").text);
         if (other == NULL || (other->tensor.bytes == table->tensor.bytes && other->tensor.type == table->tensor.type &&

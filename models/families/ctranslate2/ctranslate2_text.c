@@ -70,9 +70,9 @@ static ferry_status read_vocabulary(const ferry_ctranslate2 *model, const char *
     ferry_import_plan *plan = model->plan;
     ferry_view text;
     *vocabulary = (ferry_ct2_vocabulary){.tokens = NULL};
-    ferry_name name = ferry_name_format("%s%s.json", model->folder, stem);
+    ferry_short_text name = ferry_format("%s%s.json", model->folder, stem);
     const bool json = ferry_source_has(plan->source, name.text);
-    if (!json) name = ferry_name_format("%s%s.txt", model->folder, stem);
+    if (!json) name = ferry_format("%s%s.txt", model->folder, stem);
     if (!ferry_source_has(plan->source, name.text)) return FERRY_OK;
     vocabulary->file = ferry_source_label(plan->source, name.text);
     FERRY_TRY(ferry_source_map(plan->source, name.text, &text, error));
@@ -192,8 +192,8 @@ static ferry_status read_segmenters(const ferry_ctranslate2 *model, bool *closes
     const char *const folders[] = {"", model->folder};
     *closes = false;
     for (size_t i = 0; i < 2 * sizeof names / sizeof names[0]; i++) {
-        const ferry_name source = ferry_ct2_join(folders[i % 2], names[i / 2].source);
-        ferry_name target = {""};
+        const ferry_short_text source = ferry_ct2_join(folders[i % 2], names[i / 2].source);
+        ferry_short_text target = {""};
         if (!ferry_source_has(plan->source, source.text)) continue;
         const bool two = names[i / 2].target != NULL;
         if (two) target = ferry_ct2_join(folders[i % 2], names[i / 2].target);
@@ -270,11 +270,12 @@ ferry_status ferry_ct2_text(const ferry_ctranslate2 *model, ferry_json metadata,
     text->present = true;
     text->source_count = model->source.count;
     text->target_count = model->target.count;
-    FERRY_TRY(ferry_texts_join(arena, model->source.tokens, (size_t)text->source_count, &text->source_pieces, error));
+    FERRY_TRY(
+        ferry_string_table_join(arena, model->source.tokens, (size_t)text->source_count, &text->source_pieces, error));
     text->target_pieces = text->source_pieces;
     if (model->source.tokens != model->target.tokens)
-        FERRY_TRY(
-            ferry_texts_join(arena, model->target.tokens, (size_t)text->target_count, &text->target_pieces, error));
+        FERRY_TRY(ferry_string_table_join(arena, model->target.tokens, (size_t)text->target_count, &text->target_pieces,
+                                          error));
     text->source_unk_id = find_token(&model->source, model->unk);
     FERRY_TRY(set_ids(model, error));
     FERRY_TRY(read_tags(model, error));

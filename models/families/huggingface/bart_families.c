@@ -133,7 +133,7 @@ static ferry_status read_m2m_vocabulary(ferry_import_plan *plan, ferry_json toke
     ferry_tokenizer_config *text = &plan->text;
     const int32_t V = plan->model.encoder.vocab_size;
     const char *codes = "m2m100";
-    const ferry_texts *pieces;
+    const ferry_string_table *pieces;
     ferry_json vocabulary;
     ferry_import_tags list = {NULL, NULL, 0};
     FERRY_TRY(ferry_huggingface_segmenter(plan, "sentencepiece.bpe.model", error));
@@ -278,7 +278,7 @@ static ferry_status read_pegasus_text(ferry_import_plan *plan, ferry_json config
     const int32_t V = plan->model.encoder.vocab_size;
     int32_t offset = PEGASUS_OFFSET;
     ferry_json tokenizer;
-    const ferry_texts *joined;
+    const ferry_string_table *joined;
     ferry_view *pieces;
     (void)config;
     if (ferry_import_uses_tokenizer_json(plan, model)) return ferry_import_tokenizer_json(plan, error);
@@ -289,7 +289,7 @@ static ferry_status read_pegasus_text(ferry_import_plan *plan, ferry_json config
                           PEGASUS_OFFSET, (int)offset);
     FERRY_TRY(ferry_huggingface_segmenter(plan, model, error));
     FERRY_TRY(ferry_huggingface_shifted_pieces(plan, PEGASUS_UNKNOWN, PEGASUS_UNKNOWN, offset, &pieces, error));
-    FERRY_TRY(ferry_texts_join(&plan->arena, pieces, (size_t)V, &joined, error));
+    FERRY_TRY(ferry_string_table_join(&plan->arena, pieces, (size_t)V, &joined, error));
     ferry_import_one_vocabulary(plan, joined, PEGASUS_UNKNOWN + PEGASUS_OFFSET);
     FERRY_TRY(ferry_import_special_ids(plan, error));
     for (int32_t i = 0; i <= PEGASUS_UNKNOWN + PEGASUS_OFFSET; i++) FERRY_TRY(ferry_import_special(plan, &i, 1, error));

@@ -172,15 +172,15 @@ ferry_status ferry_multilingual_tags(ferry_import_plan *plan, const ferry_import
     ferry_tokenizer_config *text = &plan->text;
     ferry_view *pieces;
     FERRY_TRY(ferry_import_pieces(plan, text->source_count, &pieces, error));
-    for (size_t i = 0; i < (size_t)text->source_count; i++) pieces[i] = ferry_texts_at(text->source_pieces, i);
+    for (size_t i = 0; i < (size_t)text->source_count; i++) pieces[i] = ferry_string_table_at(text->source_pieces, i);
     for (int32_t i = 0; i < list->count; i++) {
-        const ferry_name name =
-            ferry_name_format("%s%.*s%s", around, (int)list->tags[i].size, list->tags[i].data, around);
+        const ferry_short_text name =
+            ferry_format("%s%.*s%s", around, (int)list->tags[i].size, list->tags[i].data, around);
         const char *kept = ferry_arena_text(&plan->arena, ferry_text_view(name.text));
         if (kept == NULL) return ferry_fail_memory(error, "the tag of a language", 1, sizeof name);
         pieces[list->ids[i]] = ferry_text_view(kept);
     }
-    FERRY_TRY(ferry_texts_join(&plan->arena, pieces, (size_t)text->source_count, &text->source_pieces, error));
+    FERRY_TRY(ferry_string_table_join(&plan->arena, pieces, (size_t)text->source_count, &text->source_pieces, error));
     text->target_pieces = text->source_pieces;
     FERRY_TRY(ferry_import_languages(plan, list, source_tag, FERRY_TAG_FIRST, error));
     for (int32_t i = 0; *forced >= 0 && i < list->count; i++) {
@@ -202,7 +202,7 @@ static ferry_status read_tokenizer_json(ferry_import_plan *plan, const char *for
     FERRY_TRY(ferry_import_tokenizer_json(plan, error));
     for (size_t i = 0; i < text->rules.added_count; i++) {
         const int32_t id = text->rules.added_ids[i];
-        const ferry_view piece = ferry_texts_at(text->source_pieces, (size_t)id);
+        const ferry_view piece = ferry_string_table_at(text->source_pieces, (size_t)id);
         if (!ferry_import_has_form(piece, form)) continue;
         FERRY_TRY(ferry_import_add_tag(plan, &languages, piece, id, error));
         FERRY_TRY(ferry_import_special(plan, &id, 1, error));
@@ -220,7 +220,7 @@ ferry_status ferry_multilingual_text(ferry_import_plan *plan, const char *form, 
     const int32_t V = plan->model.encoder.vocab_size;
     ferry_import_tags languages = {NULL, NULL, 0};
     added_tokens added;
-    const ferry_texts *joined;
+    const ferry_string_table *joined;
     ferry_view *pieces;
     if (ferry_import_uses_tokenizer_json(plan, model)) return read_tokenizer_json(plan, form, source_tag, error);
     FERRY_TRY(ferry_huggingface_segmenter(plan, model, error));
@@ -234,7 +234,7 @@ ferry_status ferry_multilingual_text(ferry_import_plan *plan, const char *form, 
     memcpy(pieces, fixed, sizeof fixed);
     for (size_t i = 0; i < added.count; i++)
         if (added.tokens[i].id >= first) pieces[added.tokens[i].id] = added.tokens[i].content;
-    FERRY_TRY(ferry_texts_join(&plan->arena, pieces, (size_t)V, &joined, error));
+    FERRY_TRY(ferry_string_table_join(&plan->arena, pieces, (size_t)V, &joined, error));
     ferry_import_one_vocabulary(plan, joined, UNKNOWN_ID);
     FERRY_TRY(find_languages(plan, &added, form, built_in, first, &languages, error));
     /* Ids without text: languages, <s>, <unk>, <mask>, and what files add. */

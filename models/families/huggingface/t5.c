@@ -139,9 +139,9 @@ static ferry_status add_stack(ferry_import_plan *plan, const t5_choices *choices
     const double position[] = {choices->buckets, choices->max_distance, layered};
     ferry_import_set_position(plan, decoder, "t5", position, 3);
     for (int32_t i = 0; i < (layered ? stack->layer_count : 1); i++) {
-        const ferry_name name =
-            ferry_name_format("%s.block.%d.layer.0.SelfAttention.relative_attention_bias.weight", from, (int)i);
-        const ferry_name owner = layered ? ferry_name_format("%s.blk.%d", to, (int)i) : ferry_name_format("%s", to);
+        const ferry_short_text name =
+            ferry_format("%s.block.%d.layer.0.SelfAttention.relative_attention_bias.weight", from, (int)i);
+        const ferry_short_text owner = layered ? ferry_format("%s.blk.%d", to, (int)i) : ferry_format("%s", to);
         const ferry_weights_entry *bias;
         FERRY_TRY(ferry_import_take(plan, plan->prefix, name.text, choices->buckets, stack->heads, &bias, error));
         FERRY_TRY(ferry_import_add(plan, bias, FERRY_IMPORT_TABLE, error, "%s.position.bias", owner.text));
@@ -238,7 +238,7 @@ static ferry_status add_languages(ferry_import_plan *plan, const prompt_list *li
     languages->prompt_count = list->count;
     languages->default_source = one_source ? list->sources[0] : -1;
     languages->default_target = one_target ? list->targets[0] : -1;
-    return ferry_texts_join(&plan->arena, list->prompts, (size_t)list->count, &languages->prompts, error);
+    return ferry_string_table_join(&plan->arena, list->prompts, (size_t)list->count, &languages->prompts, error);
 }
 
 /* "translation_en_to_de": {"prefix": "translate English to German: "} */
@@ -279,11 +279,11 @@ ferry_status ferry_import_madlad_tags(ferry_import_plan *plan, ferry_error *erro
     size_t count = 0;
     prompt_list list;
     for (size_t i = 0; i < (size_t)text->source_count; i++)
-        count += is_madlad_tag(ferry_texts_at(text->source_pieces, i));
+        count += is_madlad_tag(ferry_string_table_at(text->source_pieces, i));
     if (count == 0) return FERRY_OK;
     FERRY_TRY(reserve_prompts(plan, count, &list, error));
     for (int32_t i = 0; i < text->source_count; i++) {
-        const ferry_view piece = ferry_texts_at(text->source_pieces, (size_t)i);
+        const ferry_view piece = ferry_string_table_at(text->source_pieces, (size_t)i);
         if (!is_madlad_tag(piece)) continue;
         char *prompt = ferry_arena_alloc(&plan->arena, piece.size + 1, 1);
         if (prompt == NULL) return ferry_fail_memory(error, "a prompt", piece.size + 1, 1);
@@ -302,7 +302,7 @@ ferry_status ferry_import_madlad_tags(ferry_import_plan *plan, ferry_error *erro
 static ferry_status read_text(ferry_import_plan *plan, ferry_json config, bool mt5, ferry_error *error)
 {
     const char *class = "";
-    const ferry_texts *pieces;
+    const ferry_string_table *pieces;
     int32_t unknown, extra = mt5 ? 0 : 100; /* tokens that T5 appends to SentencePiece's; mT5's are among its pieces */
     ferry_json tokenizer;
     FERRY_TRY(ferry_import_optional_json(plan, "tokenizer_config.json", &tokenizer, error));

@@ -99,7 +99,7 @@ static ferry_status find_weights(const ferry_import_plan *plan, ferry_marian *ma
 /* decoder.yml, or what training writes beside the weights: model.npz.decoder.yml. */
 static ferry_status read_decoder(ferry_import_plan *plan, const char *weights, ferry_json *yaml, ferry_error *error)
 {
-    const ferry_name beside = ferry_name_format("%s.decoder.yml", weights != NULL ? weights : "");
+    const ferry_short_text beside = ferry_format("%s.decoder.yml", weights != NULL ? weights : "");
     const char *name = weights != NULL && ferry_source_has(plan->source, beside.text) ? beside.text : "decoder.yml";
     ferry_view text;
     if (!ferry_source_has(plan->source, name)) return FERRY_OK;

@@ -26,7 +26,7 @@ static ferry_status find_matrix(ferry_import_plan *plan, const char *name, int32
  * number itself as a quantized matrix of one element. 0: there is none. */
 static ferry_status input_multiplier(ferry_import_plan *plan, const char *matrix, float *value, ferry_error *error)
 {
-    const ferry_weights_entry *entry = ferry_import_find(plan, "", ferry_name_format("%s_QuantMultA", matrix).text);
+    const ferry_weights_entry *entry = ferry_import_find(plan, "", ferry_format("%s_QuantMultA", matrix).text);
     *value = 0;
     if (entry == NULL) return FERRY_OK;
     if (entry->tensor.type == FERRY_I8 && entry->multiplier != 0 && ferry_tensor_count(&entry->tensor) == 1) {

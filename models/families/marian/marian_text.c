@@ -11,14 +11,14 @@
 
 /* The vocabulary of one side, and its special ids. */
 typedef struct side {
-    const ferry_texts *pieces; /* [count] */
+    const ferry_string_table *pieces; /* [count] */
     int32_t count;
     int32_t eos, unk;
 } side;
 
 static ferry_view piece_of(const side *words, int32_t id)
 {
-    return ferry_texts_at(words->pieces, (size_t)id);
+    return ferry_string_table_at(words->pieces, (size_t)id);
 }
 
 static int32_t find_piece(const side *words, const char *piece)
@@ -47,7 +47,7 @@ static ferry_status read_mapping(ferry_import_plan *plan, const char *name, side
     /* Rows past the last entry have no name. */
     FERRY_TRY(ferry_import_pieces(plan, count, &table, error));
     memcpy(table, pieces, (size_t)(found < count ? found : count) * sizeof *table);
-    FERRY_TRY(ferry_texts_join(&plan->arena, table, (size_t)count, &words->pieces, error));
+    FERRY_TRY(ferry_string_table_join(&plan->arena, table, (size_t)count, &words->pieces, error));
     words->eos = find_piece(words, "</s>");
     words->unk = find_piece(words, "<unk>");
     if (!is_mapping) return FERRY_OK;

@@ -6,8 +6,8 @@
  * - A search that takes parts sees so many columns at once as stay in the cache. Others see whole rows.
  * - A search that needs only the largest logit sees coarse ones if there is a logit bound; the exact logit then
  *   comes from the few columns that can hold it, or, where the bound is not known, from all. */
-#ifndef FERRY_SEARCH_OUTPUT_COLUMNS_H
-#define FERRY_SEARCH_OUTPUT_COLUMNS_H
+#ifndef FERRY_SEARCH_OUTPUT_LAYER_H
+#define FERRY_SEARCH_OUTPUT_LAYER_H
 
 #include "base/status.h"
 #include "engine/kernels/linear.h"
@@ -62,7 +62,7 @@ typedef struct ferry_output_sentence {
 } ferry_output_sentence;
 
 /* One step. */
-typedef struct ferry_output_columns {
+typedef struct ferry_output_layer {
     ferry_state *state;
     const ferry_logit_bound *bound;   /* of the model's matrix; NULL if there is none */
     ferry_output_sentence *sentences; /* [count] */
@@ -71,7 +71,7 @@ typedef struct ferry_output_columns {
     /* Results: the rows that go on, sentence by sentence. */
     int32_t *ids, *parents; /* [rows] as from ferry_search_step, with parents among all rows */
     int32_t rows;           /* zero before the step */
-} ferry_output_columns;
+} ferry_output_layer;
 
 /* A sentence of one row and all words, or with `shortlist` those of its source ids [length]. What it needs comes from
  * `arena`. Errors: those of ferry_search_begin. */
@@ -80,7 +80,7 @@ ferry_status ferry_output_begin(ferry_state *state, ferry_arena *arena, const fe
                                 ferry_output_sentence *sentence, ferry_error *error);
 
 /* Steps every search and sets its sentence's rows. Errors: MEMORY, LIMIT. */
-ferry_status ferry_output_step(ferry_output_columns *columns, ferry_error *error);
+ferry_status ferry_output_step(ferry_output_layer *columns, ferry_error *error);
 
 /* Makes a bound of the model's output matrix if searches with these options can use it, its products are faster, and
  * `tokens`, the source tokens to translate so far, pay for the time that making Ŵ takes, if the file has none, and the

@@ -7,7 +7,7 @@
 #include "engine/lines/model.h"
 #include "engine/graph/pass.h"
 #include "engine/graph/state.h"
-#include "engine/search/force.h"
+#include "engine/search/teacher_forcing.h"
 #include "engine/search/generate.h"
 
 enum { SENTENCES = 12, LONGEST = 30, MOST = 300, VOCAB = 21 };
@@ -51,10 +51,10 @@ static bool next(void *user, ferry_generate_sentence *sentence)
 }
 
 /* The weights of the steps, one row at a time: [T, S]. */
-static void step_by_step(forcing *f, ferry_sequence *source, const ferry_hypothesis *hypothesis, float *weights)
+static void step_by_step(forcing *f, ferry_kv_sequence *source, const ferry_hypothesis *hypothesis, float *weights)
 {
     ferry_state *state = &f->state;
-    ferry_sequence past;
+    ferry_kv_sequence past;
     const int32_t S = source->length, heads = state->model->decoder.heads;
     const ferry_alignment *alignment = &f->alignment;
     const ferry_attention_span cross = {.rows = 1};
@@ -67,7 +67,7 @@ static void step_by_step(forcing *f, ferry_sequence *source, const ferry_hypothe
                                          .rows = 1,
                                          .ld = (size_t)S};
     const ferry_arena_mark mark = ferry_arena_begin(&state->context.arena);
-    CHECK(ferry_sequence_begin(&state->context.arena, hypothesis->length, &past, &error));
+    CHECK(ferry_kv_begin(&state->context.arena, hypothesis->length, &past, &error));
     state->probe = &probe;
     for (int32_t t = 0; t < hypothesis->length; t++) {
         const ferry_attention_span self = {.rows = 1, .first = t};
@@ -83,7 +83,7 @@ static void step_by_step(forcing *f, ferry_sequence *source, const ferry_hypothe
         }
     }
     state->probe = NULL;
-    ferry_sequence_release(ferry_state_hypothesis_cache(state), &past);
+    ferry_kv_release(ferry_state_hypothesis_cache(state), &past);
     ferry_arena_end(&state->context.arena, mark);
 }
 
@@ -104,21 +104,21 @@ static void finished(void *user, void *tag, const ferry_generate_finished *sente
     const size_t T = (size_t)found.length, floats = T * (size_t)S;
     float *expected = kept_memory(floats * sizeof *expected);
     float *encoded = kept_memory((size_t)S * (size_t)f->state.model->d_model * sizeof *encoded);
-    ferry_sequence source;
-    ferry_forced targets[AGAIN];
-    const ferry_force_rules rules = {.start_id = f->generation->start_id, .alignment = f->alignment};
-    CHECK(ferry_sequence_begin(arena, S, &source, &error));
+    ferry_kv_sequence source;
+    ferry_teacher_target targets[AGAIN];
+    const ferry_teacher_force_rules rules = {.start_id = f->generation->start_id, .alignment = f->alignment};
+    CHECK(ferry_kv_begin(arena, S, &source, &error));
     CHECK(ferry_encode(&f->state, ids, offsets, 1, encoded, &error));
     CHECK(ferry_decoder_begin(&f->state, encoded, offsets, 1, &source, &error));
     step_by_step(f, &source, &found, expected);
     assert_memory_equal(sentence->weights[0], expected, floats * sizeof(float));
     for (int i = 0; i < AGAIN; i++)
-        targets[i] = (ferry_forced){.ids = found.ids,
-                                    .length = found.length,
-                                    .weights = kept_memory(floats * sizeof(float)),
-                                    .scores = kept_memory(T * sizeof(float))};
+        targets[i] = (ferry_teacher_target){.ids = found.ids,
+                                            .length = found.length,
+                                            .weights = kept_memory(floats * sizeof(float)),
+                                            .scores = kept_memory(T * sizeof(float))};
     targets[1].length = found.length / 2; /* perhaps 0 */
-    CHECK(ferry_force(&f->state, &rules, &source, targets, AGAIN, &error));
+    CHECK(ferry_teacher_force(&f->state, &rules, &source, targets, AGAIN, &error));
     assert_null(f->state.probe);
     for (int i = 0; i < AGAIN; i++) {
         const size_t length = (size_t)targets[i].length;
@@ -130,7 +130,7 @@ static void finished(void *user, void *tag, const ferry_generate_finished *sente
             assert_true(fabs(sum - 1) < 1e-5);
         }
     }
-    ferry_sequence_release(&f->state.decoder_cache, &source);
+    ferry_kv_release(&f->state.decoder_cache, &source);
     ferry_arena_end(arena, mark);
     f->finished++;
 }
@@ -149,7 +149,7 @@ static void check_model(const small_model *shape, const ferry_alignment *alignme
     ferry_model *model;
     CHECK(ferry_model_open(path, 0, &model, &error));
     forcing f = {.generation = &model->file.generation, .alignment = *alignment};
-    const ferry_force_rules force = {.start_id = f.generation->start_id, .alignment = *alignment};
+    const ferry_teacher_force_rules force = {.start_id = f.generation->start_id, .alignment = *alignment};
     const ferry_generate_source source = {.width = 5,
                                           .positions = 100,
                                           .beam = 1,

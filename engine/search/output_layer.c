@@ -1,4 +1,4 @@
-#include "output_columns.h"
+#include "output_layer.h"
 
 #include <math.h>
 #include <string.h>
@@ -48,14 +48,14 @@ ferry_status ferry_output_begin(ferry_state *state, ferry_arena *arena, const fe
 
 /* ---- groups of rows ---- */
 
-static bool can_be_bounded(const ferry_output_columns *columns, const ferry_output_sentence *sentence)
+static bool can_be_bounded(const ferry_output_layer *columns, const ferry_output_sentence *sentence)
 {
     return columns->bound != NULL && sentence->words == NULL && sentence->largest_only;
 }
 
 /* The group that begins with sentence `first`, whose first row is `row`: those that follow join it where they share the
  * model's matrix, and their searches take logits in the same way. */
-static group find_group(const ferry_output_columns *columns, int32_t first, int32_t row)
+static group find_group(const ferry_output_layer *columns, int32_t first, int32_t row)
 {
     const ferry_output_sentence *sentence = &columns->sentences[first];
     const bool shares = sentence->words == NULL && !columns->state->model->sentence_inputs;
@@ -78,15 +78,15 @@ static group find_group(const ferry_output_columns *columns, int32_t first, int3
 
 /* ---- the largest logit by its bound ---- */
 
-/* The first panel from p on whose exact logits can be above `least`; `panels` if there is none. */
-static int32_t next_panel(const float *maxima, int32_t p, int32_t panels, float least)
+/* The first panel from p on whose exact logits can be above `min`; `panels` if there is none. */
+static int32_t next_panel(const float *maxima, int32_t p, int32_t panels, float min)
 {
     for (; p + FERRY_LANES <= panels; p += FERRY_LANES) {
         int32_t any = 0;
-        for (int32_t l = 0; l < FERRY_LANES; l++) any |= maxima[p + l] > least;
+        for (int32_t l = 0; l < FERRY_LANES; l++) any |= maxima[p + l] > min;
         if (any != 0) break;
     }
-    while (p < panels && !(maxima[p] > least)) p++;
+    while (p < panels && !(maxima[p] > min)) p++;
     return p;
 }
 
@@ -128,11 +128,10 @@ ferry_status ferry_logit_bound_resolve(const ferry_logit_bound *bound, ferry_con
 
 /* ---- the searches' steps ---- */
 
-static ferry_status run_group(ferry_output_columns *columns, group *g, ferry_error *error);
+static ferry_status run_group(ferry_output_layer *columns, group *g, ferry_error *error);
 
 /* The step of a sentence whose first row is `row`. */
-static void step(ferry_output_columns *columns, ferry_output_sentence *sentence, const ferry_logits *logits,
-                 int32_t row)
+static void step(ferry_output_layer *columns, ferry_output_sentence *sentence, const ferry_logits *logits, int32_t row)
 {
     int32_t *parents = columns->parents + columns->rows;
     sentence->rows = ferry_search_step(sentence->search, columns->state->context.kernels, logits,
@@ -143,7 +142,7 @@ static void step(ferry_output_columns *columns, ferry_output_sentence *sentence,
 
 /* The step of bounded sentence i, whose coarse logits have all been seen: by the one exact logit that counts, or by
  * all of them where no bound is known, or a coarse one is no number, as a file that lies can have it. */
-static ferry_status step_bounded(ferry_output_columns *columns, const group *g, int32_t i, int32_t row,
+static ferry_status step_bounded(ferry_output_layer *columns, const group *g, int32_t i, int32_t row,
                                  ferry_error *error)
 {
     ferry_output_sentence *sentence = &columns->sentences[i];
@@ -169,8 +168,7 @@ static ferry_status step_bounded(ferry_output_columns *columns, const group *g, 
 }
 
 /* Shows a part of the group's rows to their searches; each steps with the last part. */
-static ferry_status show_part(ferry_output_columns *columns, const group *g, const ferry_logits *part,
-                              ferry_error *error)
+static ferry_status show_part(ferry_output_layer *columns, const group *g, const ferry_logits *part, ferry_error *error)
 {
     const ferry_kernels *kernels = columns->state->context.kernels;
     const bool last = part->first + part->count == g->matrix->N;
@@ -223,7 +221,7 @@ ferry_status ferry_output_parts_next(ferry_output_parts *parts, ferry_error *err
 
 /* ---- the layer ---- */
 
-static ferry_status run_group(ferry_output_columns *columns, group *g, ferry_error *error)
+static ferry_status run_group(ferry_output_layer *columns, group *g, ferry_error *error)
 {
     ferry_context *context = &columns->state->context;
     ferry_profile *profile = &columns->state->profile;
@@ -255,7 +253,7 @@ static ferry_status run_group(ferry_output_columns *columns, group *g, ferry_err
     return FERRY_OK;
 }
 
-ferry_status ferry_output_step(ferry_output_columns *columns, ferry_error *error)
+ferry_status ferry_output_step(ferry_output_layer *columns, ferry_error *error)
 {
     for (int32_t first = 0, row = 0; first < columns->count;) {
         group g = find_group(columns, first, row);

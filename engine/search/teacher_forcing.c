@@ -1,4 +1,4 @@
-#include "force.h"
+#include "teacher_forcing.h"
 
 #include <math.h>
 #include <string.h>
@@ -7,29 +7,29 @@
 #include "engine/graph/state.h"
 #include "engine/kernels/linear.h"
 #include "logits.h"
-#include "output_columns.h"
+#include "output_layer.h"
 
-enum { MOST_ROWS = 256 }; /* of a pass: bounds its activations */
+enum { MAX_ROWS = 256 }; /* of a pass: bounds its activations */
 
 /* ---- the state ---- */
 
 typedef struct forcing {
     ferry_state *state;
-    const ferry_force_rules *rules;
-    ferry_sequence *sentences;
-    const ferry_forced *targets; /* [count] */
+    const ferry_teacher_force_rules *rules;
+    ferry_kv_sequence *sentences;
+    const ferry_teacher_target *targets; /* [count] */
     int32_t count;
-    ferry_sequence *hypotheses;         /* [count] */
+    ferry_kv_sequence *hypotheses;      /* [count] */
     int32_t target, position;           /* the next row */
     int32_t rows, spans, cross_spans;   /* of this pass */
-    int32_t most;                       /* rows of a pass */
-    int32_t *ids;                       /* [most] */
-    ferry_attention_span *self, *cross; /* [most] */
-    float *hidden;                      /* [most, D] */
+    int32_t max;                        /* rows of a pass */
+    int32_t *ids;                       /* [max] */
+    ferry_attention_span *self, *cross; /* [max] */
+    float *hidden;                      /* [max, D] */
     ferry_attention_probe probe;        /* weights [heads asked for, rows, ld] */
 } forcing;
 
-/* Takes memory for passes of as many rows as there are, at most MOST_ROWS. */
+/* Takes memory for passes of as many rows as there are, at most MAX_ROWS. */
 static ferry_status begin(forcing *f, ferry_error *error)
 {
     ferry_arena *arena = &f->state->context.arena;
@@ -37,45 +37,45 @@ static ferry_status begin(forcing *f, ferry_error *error)
     int32_t longest = 0;
     bool failed = false, probed = false;
     for (int32_t i = 0; i < f->count; i++) {
-        const ferry_forced *target = &f->targets[i];
+        const ferry_teacher_target *target = &f->targets[i];
         const int32_t length = f->sentences[target->sentence].length;
-        f->most = target->length < MOST_ROWS - f->most ? f->most + target->length : MOST_ROWS;
+        f->max = target->length < MAX_ROWS - f->max ? f->max + target->length : MAX_ROWS;
         longest = length > longest ? length : longest;
         probed = probed || target->weights != NULL;
     }
-    const size_t most = (size_t)f->most, count = (size_t)f->count;
+    const size_t max = (size_t)f->max, count = (size_t)f->count;
     const bool one = f->rules->alignment.heads == 1;
     const size_t heads = one ? 1 : (size_t)f->state->model->decoder.heads;
-    ferry_sequence *hypotheses = ferry_arena_take(arena, count, sizeof *hypotheses, &failed);
-    f->ids = ferry_arena_take(arena, most, sizeof *f->ids, &failed);
-    f->self = ferry_arena_take(arena, most, sizeof *f->self, &failed);
-    f->cross = ferry_arena_take(arena, most, sizeof *f->cross, &failed);
-    f->hidden = ferry_arena_take(arena, most, D * sizeof *f->hidden, &failed);
+    ferry_kv_sequence *hypotheses = ferry_arena_take(arena, count, sizeof *hypotheses, &failed);
+    f->ids = ferry_arena_take(arena, max, sizeof *f->ids, &failed);
+    f->self = ferry_arena_take(arena, max, sizeof *f->self, &failed);
+    f->cross = ferry_arena_take(arena, max, sizeof *f->cross, &failed);
+    f->hidden = ferry_arena_take(arena, max, D * sizeof *f->hidden, &failed);
     f->probe = (ferry_attention_probe){.kind = FERRY_ATTENTION_CROSS, .layer = f->rules->alignment.layer};
     f->probe.head = one ? f->rules->alignment.head : -1;
     f->probe.last = f->targets[0].scores == NULL;
-    f->probe.rows = most;
+    f->probe.rows = max;
     f->probe.ld = (size_t)longest;
     if (probed)
-        f->probe.weights = ferry_arena_take(arena, heads * most, (size_t)longest * sizeof *f->probe.weights, &failed);
-    if (failed) return ferry_arena_fail(arena, "a forced decoding", most * D, sizeof *f->hidden, error);
+        f->probe.weights = ferry_arena_take(arena, heads * max, (size_t)longest * sizeof *f->probe.weights, &failed);
+    if (failed) return ferry_arena_fail(arena, "a forced decoding", max * D, sizeof *f->hidden, error);
     memset(hypotheses, 0, count * sizeof *hypotheses);
     f->hypotheses = hypotheses;
     for (int32_t i = 0; i < f->count; i++)
-        FERRY_TRY(ferry_sequence_begin(arena, f->targets[i].length, &f->hypotheses[i], error));
+        FERRY_TRY(ferry_kv_begin(arena, f->targets[i].length, &f->hypotheses[i], error));
     return FERRY_OK;
 }
 
 /* ---- a pass ---- */
 
-/* The next rows, at most `most`: a span for each target that has some. */
+/* The next rows, at most `max`: a span for each target that has some. */
 static void fill(forcing *f)
 {
     const bool alone = f->state->model->sentence_inputs; /* a row is quantized as in greedy search, where it is alone */
     f->rows = f->spans = 0;
-    for (; f->rows < f->most && f->target < f->count; f->target++, f->position = 0) {
-        const ferry_forced *target = &f->targets[f->target];
-        const int32_t left = target->length - f->position, room = f->most - f->rows;
+    for (; f->rows < f->max && f->target < f->count; f->target++, f->position = 0) {
+        const ferry_teacher_target *target = &f->targets[f->target];
+        const int32_t left = target->length - f->position, room = f->max - f->rows;
         const int32_t rows = left < room ? left : room;
         if (rows == 0) continue;
         f->self[f->spans++] =
@@ -104,7 +104,7 @@ static void take_weights(const forcing *f)
     const size_t first = probe->head < 0 ? (size_t)f->rules->alignment.head : 0;
     for (int32_t s = 0; s < f->spans; s++) {
         const ferry_attention_span *span = &f->self[s];
-        const ferry_forced *target = &f->targets[span->sequence];
+        const ferry_teacher_target *target = &f->targets[span->sequence];
         const size_t S = (size_t)f->sentences[target->sentence].length;
         for (int32_t i = 0; target->weights != NULL && i < span->rows; i++) {
             float *to = target->weights + (size_t)(span->first + i) * S;
@@ -194,22 +194,23 @@ static ferry_status run_pass(forcing *f, ferry_error *error)
     return FERRY_OK;
 }
 
-ferry_status ferry_force(ferry_state *state, const ferry_force_rules *rules, ferry_sequence *sentences,
-                         const ferry_forced *targets, int32_t count, ferry_error *error)
+ferry_status ferry_teacher_force(ferry_state *state, const ferry_teacher_force_rules *rules,
+                                 ferry_kv_sequence *sentences, const ferry_teacher_target *targets, int32_t count,
+                                 ferry_error *error)
 {
     forcing f = {.state = state, .rules = rules, .sentences = sentences, .targets = targets, .count = count};
     const ferry_phase around = state->profile.phase;
     const ferry_arena_mark mark = ferry_arena_begin(&state->context.arena);
     ferry_status status = begin(&f, error);
     if (status == FERRY_OK && f.probe.weights != NULL) state->probe = &f.probe;
-    if (status == FERRY_OK && f.most > 0) fill(&f);
+    if (status == FERRY_OK && f.max > 0) fill(&f);
     while (status == FERRY_OK && f.rows > 0) {
         status = run_pass(&f, error);
         if (status == FERRY_OK) fill(&f);
     }
     state->probe = NULL;
     for (int32_t i = 0; f.hypotheses != NULL && i < count; i++)
-        ferry_sequence_release(ferry_state_hypothesis_cache(state), &f.hypotheses[i]);
+        ferry_kv_release(ferry_state_hypothesis_cache(state), &f.hypotheses[i]);
     ferry_arena_end(&state->context.arena, mark);
     ferry_profile_leave(&state->profile, around);
     return status;
