@@ -11,15 +11,15 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/architecture.md"
 FLOORS = {  # folders, without those that are floors of their own; lines at most
-    "base": (["base"], 3100),
-    "tokenizer": (["tokenizer"], 3900),
-    "engine without engine/inspect": (["engine"], 12200),
-    "engine/inspect": (["engine/inspect"], 1200),
-    "documents": (["documents"], 4800),
-    "models": (["models"], 9800),
-    "tools without tools/lab": (["tools"], 4500),
-    "tools/lab": (["tools/lab"], 2400),
-    "tests": (["tests"], 31000),
+    "base": (["base"], 3120),
+    "tokenizer": (["tokenizer"], 3780),
+    "engine without engine/inspect": (["engine"], 13000),
+    "engine/inspect": (["engine/inspect"], 1220),
+    "documents": (["documents"], 8100),
+    "models": (["models"], 9770),
+    "tools without tools/lab": (["tools"], 4200),
+    "tools/lab": (["tools/lab"], 2330),
+    "tests": (["tests"], 33250),
 }
 TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|//[^\n]*|/\*.*?\*/', re.DOTALL)
 

@@ -30,5 +30,5 @@ replace(${SOURCE_DIR}/engine/position/schemes.h ${DIRECTORY}/schemes.h "    X(le
 set(test test_encodings.c)
 set(formulas "static double alibi_term(")
 set(rows "        {\"alibi\", alibi_term,")
-replace(${SOURCE_DIR}/tests/engine/${test} ${DIRECTORY}/${test} "${formulas}" "${formula}\n${formulas}")
+replace(${SOURCE_DIR}/tests/graph/${test} ${DIRECTORY}/${test} "${formulas}" "${formula}\n${formulas}")
 replace(${DIRECTORY}/${test} ${DIRECTORY}/${test} "${rows}" "${test_row}${rows}")

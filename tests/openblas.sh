@@ -111,7 +111,7 @@ for cpu in power8 power9 power10; do
     done
 done
 # All but OpenBLAS's products are the same bytes as on this machine.
-gcc -I. tests/engine/kernel_hash.c -o "$build/kernel_hash" "$build/libferry.a" "$library" -lm -lpthread
+gcc -I. tests/kernels/kernel_hash.c -o "$build/kernel_hash" "$build/libferry.a" "$library" -lm -lpthread
 "$build/kernel_hash" | grep '^plain ' > "$build/native.hashes"
 qemu-ppc64le "$build/kernels/kernel_hash" | diff "$build/native.hashes" - || fail "plain C differs on ppc64el"
 

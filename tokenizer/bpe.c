@@ -311,7 +311,8 @@ static ferry_status reserve(ferry_bpe_scratch *scratch, size_t size, ferry_error
     if (queue != NULL) scratch->queue = queue;
     uint32_t *batch = ferry_array_grow(scratch->batch, &scratch->batch_capacity, 2 * count, sizeof *scratch->batch);
     if (batch != NULL) scratch->batch = batch;
-    if (symbols == NULL || queue == NULL || batch == NULL) return ferry_fail_memory(error, "tokenizing", size, 1);
+    if (symbols == NULL || queue == NULL || batch == NULL)
+        return ferry_fail_memory(error, "tokenizing", count, sizeof *symbols);
     scratch->symbol_count = scratch->queue_count = 0;
     return FERRY_OK;
 }

@@ -154,7 +154,7 @@ static ferry_status check_rules(const ferry_charsmap *rules, const char *name, f
 {
     const size_t count = rules->count, unit_bytes = 2 * sizeof(uint32_t) + 2;
     uint32_t *scratch = calloc(count, unit_bytes);
-    if (scratch == NULL) return ferry_fail_memory(error, "checking a normalization table", count * unit_bytes, 1);
+    if (scratch == NULL) return ferry_fail_memory(error, "checking a normalization table", count, unit_bytes);
     uint8_t *small = (uint8_t *)(scratch + 2 * count);
     const rule_walk w = {rules, scratch, scratch + count, small, small + count, name};
     for (size_t at = 0; at < count; at++) {

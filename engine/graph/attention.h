@@ -65,7 +65,7 @@ static inline int32_t ferry_attention_cache_layer(ferry_attention_kind kind, int
 }
 
 /* q [rows, H·K] is scaled in place; output [rows, H·K] is written. Scratch comes from the context's arena. Errors:
- * MEMORY, CANCELLED. */
+ * MEMORY, LIMIT, CANCELLED. */
 ferry_status ferry_attend(ferry_context *context, const ferry_attention_call *call, float *q, int32_t rows,
                           float *output, ferry_error *error);
 

@@ -61,7 +61,7 @@ void ferry_cache_destroy(ferry_cache *cache)
 
 static size_t block_bytes_of(const ferry_cache *cache)
 {
-    return sizeof(ferry_cache_block) + (size_t)cache->layout.layers * cache->layout.layer_floats * sizeof(float);
+    return sizeof(ferry_cache_block) + ferry_cache_block_bytes(&cache->layout);
 }
 
 void ferry_cache_shrink(ferry_cache *cache, size_t bytes, size_t tokens)
@@ -93,7 +93,6 @@ static ferry_status add_slab(ferry_cache *cache, ferry_error *error)
     if (slab == NULL && (counted || bytes == 0)) ferry_account_undo(cache->account, bytes);
     if (slab == NULL)
         return ferry_account_fail(cache->account, "keys and values", bytes > 0 ? bytes : SIZE_MAX, 1, error);
-    ;
     slab->bytes = bytes;
     slab->previous = cache->slabs;
     cache->slabs = slab;
@@ -254,7 +253,7 @@ ferry_status ferry_sequence_reorder(ferry_cache *cache, ferry_arena *arena, ferr
     bool failed = false;
     ferry_sequence *old = ferry_arena_take(arena, (size_t)most, sizeof *old, &failed);
     int32_t *heir = ferry_arena_take(arena, (size_t)most, sizeof *heir, &failed);
-    if (failed) return ferry_arena_fail(arena, "a reorder", (size_t)most * (sizeof *old + sizeof *heir), 1, error);
+    if (failed) return ferry_arena_fail(arena, "a reorder", (size_t)most, sizeof *old + sizeof *heir, error);
     /* The first child of a parent takes its list as it is; other children take the lists of parents without a child. */
     for (int32_t i = 0; i < most; i++) {
         old[i] = sequences[i];

@@ -34,6 +34,12 @@ typedef struct ferry_cache_layout {
 typedef struct ferry_cache_block ferry_cache_block;
 typedef struct ferry_cache_slab ferry_cache_slab;
 
+/* Bytes of a block's data. */
+static inline size_t ferry_cache_block_bytes(const ferry_cache_layout *layout)
+{
+    return (size_t)layout->layers * layout->layer_floats * sizeof(float);
+}
+
 /* Blocks of one layout, owned by one thread. It grows when no block is free. */
 typedef struct ferry_cache {
     ferry_cache_layout layout;

@@ -50,10 +50,8 @@ static ferry_status take_scratch(pass *p, ferry_error *error)
     p->y = ferry_arena_alloc(arena, row_floats(p, D), sizeof(float));
     p->h = ferry_arena_alloc(arena, stack->pre_norm ? row_floats(p, D) : 0, sizeof(float));
     p->work = ferry_arena_alloc(arena, row_floats(p, widest), sizeof(float));
-    if (p->y == NULL || p->h == NULL || p->work == NULL)
-        return ferry_arena_fail(&p->state->context.arena, "activations", row_floats(p, 2 * D + widest), sizeof(float),
-                                error);
-    return FERRY_OK;
+    if (p->y != NULL && p->h != NULL && p->work != NULL) return FERRY_OK;
+    return ferry_arena_fail(arena, "activations", row_floats(p, 2 * D + widest), sizeof(float), error);
 }
 
 static ferry_status linear(const pass *p, float *const *y, const float *x, const ferry_matrix *const *matrices,
@@ -275,18 +273,16 @@ static ferry_status run_pass(pass *p, const int32_t *ids, ferry_error *error)
 ferry_status ferry_encode(ferry_state *state, const int32_t *ids, const int32_t *offsets, int32_t count, float *output,
                           ferry_error *error)
 {
-    const ferry_arena_mark mark = ferry_arena_begin(&state->context.arena);
+    ferry_arena *arena = &state->context.arena;
+    const ferry_arena_mark mark = ferry_arena_begin(arena);
     bool failed = false;
-    ferry_attention_span *spans = ferry_arena_take(&state->context.arena, (size_t)count, sizeof *spans, &failed);
-    ferry_sequence *sequences = ferry_arena_take(&state->context.arena, (size_t)count, sizeof *sequences, &failed);
-    if (failed)
-        return ferry_arena_fail(&state->context.arena, "sentences", (size_t)count * (sizeof *spans + sizeof *sequences),
-                                1, error);
-    ;
+    ferry_attention_span *spans = ferry_arena_take(arena, (size_t)count, sizeof *spans, &failed);
+    ferry_sequence *sequences = ferry_arena_take(arena, (size_t)count, sizeof *sequences, &failed);
+    if (failed) return ferry_arena_fail(arena, "sentences", (size_t)count, sizeof *spans + sizeof *sequences, error);
     for (int32_t s = 0; s < count; s++) {
         const int32_t length = offsets[s + 1] - offsets[s];
         spans[s] = (ferry_attention_span){.row = offsets[s], .rows = length, .first = 0, .sequence = s};
-        FERRY_TRY(ferry_sequence_begin(&state->context.arena, length, &sequences[s], error));
+        FERRY_TRY(ferry_sequence_begin(arena, length, &sequences[s], error));
     }
     pass p = {
         .state = state,
@@ -299,7 +295,7 @@ ferry_status ferry_encode(ferry_state *state, const int32_t *ids, const int32_t 
     };
     const ferry_status status = run_pass(&p, ids, error);
     for (int32_t s = 0; s < count; s++) ferry_sequence_release(&state->encoder_cache, &sequences[s]);
-    ferry_arena_end(&state->context.arena, mark);
+    ferry_arena_end(arena, mark);
     return status;
 }
 
@@ -316,7 +312,6 @@ ferry_status ferry_decoder_begin(ferry_state *state, const float *encoder_output
     float *k = ferry_arena_take(&state->context.arena, floats, sizeof *k, &failed);
     float *v = ferry_arena_take(&state->context.arena, floats, sizeof *v, &failed);
     if (failed) return ferry_arena_fail(&state->context.arena, "cross-attention", 2 * floats, sizeof *k, error);
-    ;
     for (int32_t layer = 0; layer < stack->layer_count; layer++) {
         const ferry_attention_weights *weights = &stack->layers[layer].cross;
         float *const outputs[] = {k, v};
@@ -335,18 +330,17 @@ ferry_status ferry_decoder_begin(ferry_state *state, const float *encoder_output
 ferry_status ferry_decoder_begin_sources(ferry_state *state, const int32_t *ids, const int32_t *offsets, int32_t count,
                                          ferry_sequence *sentences, ferry_error *error)
 {
-    const ferry_arena_mark mark = ferry_arena_begin(&state->context.arena);
+    ferry_arena *arena = &state->context.arena;
+    const ferry_arena_mark mark = ferry_arena_begin(arena);
     const size_t floats = (size_t)offsets[count] * (size_t)state->model->d_model;
-    float *encoded = ferry_arena_alloc(&state->context.arena, floats, sizeof *encoded);
-    if (encoded == NULL)
-        return ferry_arena_fail(&state->context.arena, "the encoder's output", floats, sizeof *encoded, error);
-    ;
+    float *encoded = ferry_arena_alloc(arena, floats, sizeof *encoded);
+    if (encoded == NULL) return ferry_arena_fail(arena, "the encoder's output", floats, sizeof *encoded, error);
     const ferry_phase around = ferry_profile_enter(&state->profile, FERRY_PHASE_ENCODER);
     FERRY_TRY(ferry_encode(state, ids, offsets, count, encoded, error));
     ferry_profile_enter(&state->profile, FERRY_PHASE_SOURCE_KEYS);
     FERRY_TRY(ferry_decoder_begin(state, encoded, offsets, count, sentences, error));
     ferry_profile_leave(&state->profile, around);
-    ferry_arena_end(&state->context.arena, mark);
+    ferry_arena_end(arena, mark);
     return FERRY_OK;
 }
 
@@ -357,7 +351,6 @@ ferry_status ferry_decode(ferry_state *state, const ferry_decoder_rows *input, f
     const size_t sentences = (size_t)cross->span_count;
     int32_t *ends = ferry_arena_alloc(&state->context.arena, sentences, sizeof *ends);
     if (ends == NULL) return ferry_arena_fail(&state->context.arena, "sentences", sentences, sizeof *ends, error);
-    ;
     for (size_t s = 0; s < sentences; s++) ends[s] = cross->spans[s].row + cross->spans[s].rows;
     pass p = {
         .state = state,

@@ -71,13 +71,13 @@ ferry_status ferry_inspect_tokenize(const ferry_model *model, ferry_text text, c
     const ferry_view rest = tag > 0 ? (ferry_view){line.data + tag, line.size - tag} : line;
     const ferry_status status =
         ferry_languages_encode_part(model, pair, (ferry_view){line.data, tag}, rest, &list, NULL, error);
-    if (status != FERRY_OK) {
+    if (status == FERRY_OK) {
+        *ids = list.ids;
+        *count = list.count;
+    } else {
         free(list.ids);
-        return status;
     }
-    *ids = list.ids;
-    *count = list.count;
-    return FERRY_OK;
+    return status;
 }
 
 ferry_text ferry_inspect_piece(const ferry_model *model, ferry_inspect_stack side, int32_t id)
@@ -132,7 +132,7 @@ typedef struct forced {
     const request *request;
     ferry_sequence *sentences, *hypotheses; /* [count] */
     ferry_attention_span *spans;            /* [count] of self- and cross-attention */
-    int32_t *step_ids;                      /* [count] */
+    int32_t *ids;                           /* [target rows] decoder inputs of a pass */
     float *hidden;                          /* [target rows, D] */
 } forced;
 
@@ -146,7 +146,7 @@ static ferry_status forced_begin(forced *f, ferry_error *error)
     f->sentences = ferry_arena_take(arena, count, sizeof *f->sentences, &failed);
     f->hypotheses = ferry_arena_take(arena, count, sizeof *f->hypotheses, &failed);
     f->spans = ferry_arena_take(arena, count, sizeof *f->spans, &failed);
-    f->step_ids = ferry_arena_take(arena, count, sizeof *f->step_ids, &failed);
+    f->ids = ferry_arena_take(arena, rows, sizeof *f->ids, &failed);
     f->hidden = ferry_arena_take(arena, rows, D * sizeof *f->hidden, &failed);
     if (failed) return ferry_fail_memory(error, "a forced decoding", rows * D, sizeof *f->hidden);
     for (size_t s = 0; s < count; s++) {
@@ -160,25 +160,25 @@ static ferry_status forced_begin(forced *f, ferry_error *error)
 
 /* One decoder pass: every sentence gives its inputs from `first` on, at most `rows` of them. Rows
  * are packed in sentence order; hidden [rows of the pass, D]. Returns their number in *packed. */
-static ferry_status forced_pass(forced *f, int32_t first, int32_t rows, const int32_t *ids, int32_t *packed,
-                                ferry_error *error)
+static ferry_status forced_pass(forced *f, int32_t first, int32_t rows, int32_t *packed, ferry_error *error)
 {
-    const int32_t *offsets = f->request->target_offsets;
+    const int32_t *offsets = f->request->target_offsets, *ids = f->request->target_ids;
     int32_t span_count = 0, row = 0;
     for (int32_t s = 0; s < f->request->count; s++) {
         const int32_t left = offsets[s + 1] - offsets[s] - first, taken = left < rows ? left : rows;
         if (left <= 0) continue;
         f->spans[span_count++] = (ferry_attention_span){.row = row, .rows = taken, .first = first, .sequence = s};
+        memcpy(f->ids + row, ids + offsets[s] + first, (size_t)taken * sizeof *ids);
         row += taken;
     }
     const ferry_decoder_rows input = {
-        .ids = ids,
+        .ids = f->ids,
         .rows = row,
         .self = {.sequences = f->hypotheses, .spans = f->spans, .span_count = span_count},
         .cross = {.sequences = f->sentences, .spans = f->spans, .span_count = span_count},
     };
     *packed = row;
-    return ferry_decode(f->state, &input, f->hidden, error);
+    return row > 0 ? ferry_decode(f->state, &input, f->hidden, error) : FERRY_OK;
 }
 
 static ferry_status run_forced(ferry_state *state, const request *r, ferry_error *error)
@@ -187,19 +187,16 @@ static ferry_status run_forced(ferry_state *state, const request *r, ferry_error
     const size_t V = (size_t)output->N, D = (size_t)state->model->d_model;
     const int32_t *offsets = r->target_offsets;
     forced f = {.state = state, .request = r};
-    int32_t rows, living;
+    int32_t rows;
     FERRY_TRY(forced_begin(&f, error));
     if (r->pass == FERRY_INSPECT_ONE_PASS) {
-        FERRY_TRY(forced_pass(&f, 0, INT32_MAX, r->target_ids, &rows, error));
+        FERRY_TRY(forced_pass(&f, 0, INT32_MAX, &rows, error));
         const ferry_rows all = {f.hidden, rows, ferry_sentence_groups(state->model, offsets + 1)};
         return r->output != NULL ? ferry_linear(&state->context, r->output, &all, output, error) : FERRY_OK;
     }
     for (int32_t step = 0;; step++) {
-        living = 0;
-        for (int32_t s = 0; s < r->count; s++)
-            if (offsets[s] + step < offsets[s + 1]) f.step_ids[living++] = r->target_ids[offsets[s] + step];
-        if (living == 0) return FERRY_OK;
-        FERRY_TRY(forced_pass(&f, step, 1, f.step_ids, &rows, error));
+        FERRY_TRY(forced_pass(&f, step, 1, &rows, error));
+        if (rows == 0) return FERRY_OK;
         for (int32_t i = 0; i < rows; i++) {
             float *logits = r->output + (size_t)(offsets[f.spans[i].sequence] + step) * V;
             const ferry_rows one = {.x = f.hidden + (size_t)i * D, .count = 1};

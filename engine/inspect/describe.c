@@ -50,14 +50,13 @@ static void print_memory(FILE *out, const ferry_model_file *file)
     const ferry_stack *decoder = &transformer->decoder;
     ferry_cache cache;
     ferry_cache_init(&cache, decoder->layer_count, decoder->heads, decoder->head_width);
-    const size_t block = (size_t)cache.layout.layers * cache.layout.layer_floats * sizeof(float);
     fprintf(out, "memory: %.1f MB file, mapped; %.1f MB for widened matrices; keys and values %.1f kB for each %stoken",
             (double)file->gguf.bytes.size / 1e6, (double)file->widened_bytes / 1e6,
-            (double)block / FERRY_BLOCK_POSITIONS / 1e3, transformer->ssru ? "source " : "");
+            (double)ferry_cache_block_bytes(&cache.layout) / FERRY_BLOCK_POSITIONS / 1e3,
+            transformer->ssru ? "source " : "");
     if (transformer->ssru) {
         ferry_cache_init_states(&cache, decoder->layer_count, transformer->d_model);
-        fprintf(out, "; states %.1f kB for each hypothesis",
-                (double)((size_t)cache.layout.layers * cache.layout.layer_floats * sizeof(float)) / 1e3);
+        fprintf(out, "; states %.1f kB for each hypothesis", (double)ferry_cache_block_bytes(&cache.layout) / 1e3);
     }
     fputc('\n', out);
 }

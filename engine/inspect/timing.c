@@ -21,11 +21,6 @@ struct ferry_inspect_timer {
     ferry_sequence sentence, hypothesis; /* of a decoder's step */
 };
 
-static ferry_status encode(ferry_inspect_timer *timer, ferry_error *error)
-{
-    return ferry_encode(&timer->state, timer->ids, timer->offsets, 1, timer->output, error);
-}
-
 /* Decoder inputs at positions first … first + rows - 1. */
 static ferry_status decode(ferry_inspect_timer *timer, int32_t first, int32_t rows, ferry_error *error)
 {
@@ -42,7 +37,8 @@ static ferry_status decode(ferry_inspect_timer *timer, int32_t first, int32_t ro
 /* A step can be repeated: it overwrites its own keys and values. */
 static ferry_status compute(ferry_inspect_timer *timer, ferry_error *error)
 {
-    return timer->target_tokens == 0 ? encode(timer, error) : decode(timer, timer->target_tokens - 1, 1, error);
+    if (timer->target_tokens > 0) return decode(timer, timer->target_tokens - 1, 1, error);
+    return ferry_encode(&timer->state, timer->ids, timer->offsets, 1, timer->output, error);
 }
 
 static ferry_status prepare(ferry_inspect_timer *timer, ferry_error *error)
@@ -57,7 +53,7 @@ static ferry_status prepare(ferry_inspect_timer *timer, ferry_error *error)
     if (timer->ids == NULL || timer->output == NULL)
         return ferry_fail_memory(error, "a measurement", floats, sizeof *timer->output);
     for (int32_t i = 0; i < longest; i++) timer->ids[i] = i % (source < target ? source : target);
-    FERRY_TRY(encode(timer, error));
+    FERRY_TRY(ferry_encode(&timer->state, timer->ids, timer->offsets, 1, timer->output, error));
     if (timer->target_tokens > 0) {
         FERRY_TRY(ferry_sequence_begin(arena, tokens, &timer->sentence, error));
         FERRY_TRY(ferry_sequence_begin(arena, timer->target_tokens, &timer->hypothesis, error));
@@ -112,7 +108,7 @@ ferry_status ferry_inspect_timer_run(ferry_inspect_timer *timer, double *seconds
 
 static size_t cache_bytes(const ferry_cache *cache)
 {
-    return cache->blocks * (size_t)cache->layout.layers * cache->layout.layer_floats * sizeof(float);
+    return cache->blocks * ferry_cache_block_bytes(&cache->layout);
 }
 
 static void add_encoding(const ferry_position *position, ferry_inspect_memory *memory)
@@ -127,10 +123,8 @@ ferry_inspect_memory ferry_inspect_timer_memory(const ferry_inspect_timer *timer
     if (timer == NULL) return (ferry_inspect_memory){0};
     const ferry_state *state = &timer->state;
     const ferry_transformer *model = state->model;
-    const ferry_cache_layout *layout = &state->decoder_cache.layout;
     ferry_inspect_memory memory = {
-        .token =
-            model->ssru ? 0 : (size_t)layout->layers * layout->layer_floats * sizeof(float) / FERRY_BLOCK_POSITIONS,
+        .token = model->ssru ? 0 : ferry_cache_block_bytes(&state->decoder_cache.layout) / FERRY_BLOCK_POSITIONS,
         .thread = state->context.arena.reserved + cache_bytes(&state->encoder_cache) +
                   cache_bytes(&state->decoder_cache) + cache_bytes(&state->ssru_cache),
     };

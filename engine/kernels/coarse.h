@@ -68,7 +68,7 @@ ferry_status ferry_coarse_verify(const ferry_matrix *exact, const ferry_coarse *
 
 /* `stored`: Ŵ of a model file; without weights, Ŵ is made in memory. A stored Ŵ is not checked: with a wrong one,
  * another column may be chosen. Both matrices and the account of the context's arena must outlive the bound. Errors:
- * MEMORY, CANCELLED. */
+ * MEMORY, LIMIT, CANCELLED. */
 ferry_status ferry_logit_bound_create(const ferry_matrix *exact, const ferry_coarse *stored,
                                       const ferry_context *context, ferry_logit_bound *bound, ferry_error *error);
 /* Allowed on a zeroed object. */

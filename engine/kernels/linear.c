@@ -288,8 +288,7 @@ ferry_status ferry_matrix_select(const ferry_matrix *matrix, const int32_t *ids,
     selected->N = count;
     selected->scales = select_elements(matrix->scales, ids, count, arena, &failed);
     selected->bias = select_elements(matrix->bias, ids, count, arena, &failed);
-    if (failed) return ferry_arena_fail(arena, "selected rows of a matrix", panels * bytes, 1, error);
-    ;
+    if (failed) return ferry_arena_fail(arena, "selected rows of a matrix", panels, bytes, error);
     selected->weights = data;
     for (int32_t first = 0; first < count; first += FERRY_LANES, data += bytes) {
         const int32_t here = count - first < FERRY_LANES ? count - first : FERRY_LANES;

@@ -51,7 +51,7 @@ typedef struct ferry_rows {
 } ferry_rows;
 
 /* y [rows, N] = x·Wᵀ + b. A row's bytes depend on the row alone, or on the rows of its group. Uses the context's arena
- * for scratch memory. Errors: MEMORY, CANCELLED. */
+ * for scratch memory. Errors: MEMORY, LIMIT, CANCELLED. */
 ferry_status ferry_linear(ferry_context *context, float *y, const ferry_rows *rows, const ferry_matrix *matrix,
                           ferry_error *error);
 
@@ -72,7 +72,7 @@ size_t ferry_rows_i8_size(const ferry_kernels *kernels, int32_t rows, int32_t K)
 ferry_rows_i8 ferry_rows_i8_begin(const ferry_kernels *kernels, int32_t rows, const ferry_matrix *const *matrices,
                                   int32_t count, void *memory);
 
-/* For products with matrices of one kind and input_multiplier, or with columns of them. Errors: MEMORY. */
+/* For products with matrices of one kind and input_multiplier, or with columns of them. Errors: MEMORY, LIMIT. */
 ferry_status ferry_inputs_prepare(ferry_context *context, const ferry_rows *rows, const ferry_matrix *const *matrices,
                                   int32_t matrix_count, ferry_inputs *inputs, ferry_error *error);
 /* y [rows, N] = x·Wᵀ + b. Errors: CANCELLED. */
@@ -92,7 +92,8 @@ ferry_status ferry_matrix_begin(ferry_matrix *matrix, const ferry_kernels *kerne
 /* Row n of W: y [K]. With a multiplier y = q·(1 / multiplier), as in Marian's embeddings. */
 void ferry_matrix_row(const ferry_matrix *matrix, int32_t n, float *y);
 
-/* A matrix of N = count outputs: rows ids [count] of W, scales and bias, in memory of `arena`. Errors: MEMORY. */
+/* A matrix of N = count outputs: rows ids [count] of W, scales and bias, in memory of `arena`. Errors: MEMORY, LIMIT.
+ */
 ferry_status ferry_matrix_select(const ferry_matrix *matrix, const int32_t *ids, int32_t count, ferry_arena *arena,
                                  ferry_matrix *selected, ferry_error *error);
 

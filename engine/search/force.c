@@ -154,7 +154,6 @@ static ferry_status score_rows(const forcing *f, ferry_error *error)
     row_score *scores = ferry_arena_alloc(&context->arena, count, sizeof *scores);
     ferry_output_parts parts;
     if (scores == NULL) return ferry_arena_fail(&context->arena, "scores", count, sizeof *scores, error);
-    ;
     for (size_t i = 0; i < count; i++) scores[i] = (row_score){.sum = FERRY_LOG_SUM_ZERO};
     FERRY_TRY(ferry_output_parts_begin(context, &rows, &f->state->model->output, false, &parts, error));
     while (!ferry_output_parts_ended(&parts)) {

@@ -23,14 +23,9 @@ enum { SPARED_BYTES = 1 << 18 };
 
 /* What a living sentence has. */
 struct ferry_generate_slot {
+    ferry_generate_sentence sentence;
     ferry_arena arena; /* of the sentence's search, list of blocks and shortlist */
-    int32_t length;    /* ids */
     int32_t steps;     /* since it entered */
-    ferry_wanted_weights weights;
-    int32_t unknown_id;
-    int32_t priority;
-    const atomic_bool *stop;
-    void *tag;
 };
 
 /* One call. Arrays of living sentences are in the order in which they entered; so are their rows. None enters that has
@@ -97,7 +92,6 @@ static ferry_status allocate(generation *g, ferry_error *error)
     if (g->slot_count > generator->slot_count) {
         ferry_generate_slot *grown = realloc(generator->slots, slots * sizeof *grown);
         if (grown == NULL) return ferry_fail_memory(error, "sentences", slots, sizeof *grown);
-        ;
         for (size_t i = (size_t)generator->slot_count; i < slots; i++)
             grown[i] = (ferry_generate_slot){.arena.account = &generator->state.account};
         generator->slots = grown;
@@ -142,7 +136,7 @@ static void give_back(generation *g)
 static int32_t first_active(const generation *g, int32_t *row)
 {
     int32_t i = g->living_count;
-    while (i > 0 && g->slots[i - 1].priority == g->slots[g->living_count - 1].priority) i--;
+    while (i > 0 && g->slots[i - 1].sentence.priority == g->slots[g->living_count - 1].sentence.priority) i--;
     for (int32_t rest = *row = 0; rest < i; rest++) *row += g->outputs[rest].rows;
     return i;
 }
@@ -150,7 +144,7 @@ static int32_t first_active(const generation *g, int32_t *row)
 /* Whether all living sentences will rest while the waiting one is translated. */
 static bool takes_over(const generation *g)
 {
-    return g->living_count == 0 || g->waiting.priority > g->slots[g->living_count - 1].priority;
+    return g->living_count == 0 || g->waiting.priority > g->slots[g->living_count - 1].sentence.priority;
 }
 
 /* Slots for more active sentences; 0 if none waits that is to be one of them. */
@@ -160,7 +154,7 @@ static int32_t vacant_slots(generation *g)
     int32_t row;
     if (left == 0 || !fetch(g)) return 0;
     if (takes_over(g)) return left;
-    if (g->waiting.priority < g->slots[g->living_count - 1].priority) return 0;
+    if (g->waiting.priority < g->slots[g->living_count - 1].sentence.priority) return 0;
     const int32_t vacant = g->width - (g->living_count - first_active(g, &row));
     return vacant < left ? vacant : left;
 }
@@ -176,7 +170,7 @@ static void forecast_active(generation *g)
     int32_t row;
     g->forecast.count = 0;
     for (int32_t i = takes_over(g) ? g->living_count : first_active(g, &row); i < g->living_count; i++)
-        add_expected(g, g->slots[i].length, g->slots[i].steps);
+        add_expected(g, g->slots[i].sentence.length, g->slots[i].steps);
 }
 
 /* Whether the waiting sentence fits beside those of the forecast. */
@@ -214,14 +208,8 @@ static ferry_status enter(generation *g, ferry_error *error)
     const ferry_generate_sentence *sentence = &g->waiting;
     const int32_t index = g->living_count++;
     ferry_generate_slot *slot = &g->slots[index];
-    const ferry_arena arena = slot->arena;
-    *slot = (ferry_generate_slot){.arena = arena,
-                                  .length = sentence->length,
-                                  .weights = sentence->weights,
-                                  .unknown_id = sentence->unknown_id,
-                                  .priority = sentence->priority,
-                                  .stop = sentence->stop,
-                                  .tag = sentence->tag};
+    slot->sentence = *sentence;
+    slot->steps = 0;
     g->waits = false;
     g->sources[index] = (ferry_sequence){0};
     g->ids[g->rows++] = sentence->rules.start_id;
@@ -348,9 +336,9 @@ static void drop_stopped(generation *g)
     ferry_fail(&why, FERRY_ERROR_CANCELLED, "cancelled");
     for (int32_t i = 0; i < g->living_count; i++) {
         const int32_t end = row + g->outputs[i].rows;
-        if (g->slots[i].stop != NULL && atomic_load(g->slots[i].stop)) {
+        if (g->slots[i].sentence.stop != NULL && atomic_load(g->slots[i].sentence.stop)) {
             while (row < end) ferry_sequence_release(cache, &g->hypotheses[row++]);
-            source->failed(source->user, g->slots[i].tag, &why);
+            source->failed(source->user, g->slots[i].sentence.tag, &why);
             release(g, i);
             continue;
         }
@@ -369,12 +357,12 @@ static void drop_stopped(generation *g)
 /* Whether the caller wants the weights of sentence i, which has ended. */
 static bool wants_weights(const generation *g, int32_t i)
 {
-    const ferry_generate_slot *slot = &g->slots[i];
+    const ferry_generate_sentence *sentence = &g->slots[i].sentence;
     const ferry_search *search = g->outputs[i].search;
-    bool wants = slot->weights == FERRY_WEIGHTS_ALL;
-    for (int32_t h = 0; slot->weights == FERRY_WEIGHTS_OF_UNKNOWN && h < ferry_search_count(search); h++) {
+    bool wants = sentence->weights == FERRY_WEIGHTS_ALL;
+    for (int32_t h = 0; sentence->weights == FERRY_WEIGHTS_OF_UNKNOWN && h < ferry_search_count(search); h++) {
         const ferry_hypothesis found = ferry_search_hypothesis(search, h);
-        for (int32_t t = 0; t < found.length; t++) wants = wants || found.ids[t] == slot->unknown_id;
+        for (int32_t t = 0; t < found.length; t++) wants = wants || found.ids[t] == sentence->unknown_id;
     }
     return wants;
 }
@@ -429,19 +417,19 @@ static ferry_status leave(generation *g, ferry_error *error)
         const ferry_generate_finished finished = {.search = g->outputs[i].search, .weights = g->weights[i]};
         slot->steps++;
         if (g->outputs[i].rows > 0) {
-            if (source->stepped != NULL) source->stepped(source->user, slot->tag, finished.search);
+            if (source->stepped != NULL) source->stepped(source->user, slot->sentence.tag, finished.search);
             keep(g, i, &kept);
             continue;
         }
         if (ferry_search_is_damaged(finished.search)) {
             ferry_error why;
             ferry_fail(&why, FERRY_ERROR_FORMAT, FERRY_DAMAGED_LOGIT);
-            source->failed(source->user, slot->tag, &why);
+            source->failed(source->user, slot->sentence.tag, &why);
         } else {
-            source->finished(source->user, slot->tag, &finished);
+            source->finished(source->user, slot->sentence.tag, &finished);
         }
         release(g, i);
-        g->forecast.ended_length += slot->length;
+        g->forecast.ended_length += slot->sentence.length;
         g->forecast.ended_steps += slot->steps;
     }
     g->living_count = kept;
@@ -472,7 +460,7 @@ static void give_up(generation *g, ferry_error *why)
         source->failed(source->user, g->waiting.tag, why);
     }
     give_back(g);
-    for (int32_t i = 0; i < g->living_count; i++) source->failed(source->user, g->slots[i].tag, why);
+    for (int32_t i = 0; i < g->living_count; i++) source->failed(source->user, g->slots[i].sentence.tag, why);
     clear(g);
     if (why->status != FERRY_ERROR_CANCELLED) ferry_generator_destroy(g->generator);
     g->mark = ferry_arena_begin(&g->state->context.arena);

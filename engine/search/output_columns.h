@@ -24,7 +24,7 @@ typedef struct ferry_state ferry_state;
 /* The column of the largest logit of x that the rules of `search` admit (ferry_search_mask), the lowest one among
  * equals, and its logit; -1 if all are -INFINITY.
  * maxima [⌈N/16⌉]: the largest coarse logit of each panel, overwritten; first ≥ 0: the panel that has the largest of
- * them; the margin is finite. Errors: MEMORY, CANCELLED. */
+ * them; the margin is finite. Errors: MEMORY, LIMIT, CANCELLED. */
 ferry_status ferry_logit_bound_resolve(const ferry_logit_bound *bound, ferry_context *context, const float *x,
                                        double margin, float *maxima, int32_t first, ferry_search *search,
                                        int32_t *column, float *logit, ferry_error *error);
@@ -41,7 +41,7 @@ typedef struct ferry_output_parts {
 } ferry_output_parts;
 
 /* Before the first part. `whole`: one part has all columns. `rows` and scratch from the context's arena stay until the
- * last part. Errors: MEMORY, CANCELLED. */
+ * last part. Errors: MEMORY, LIMIT, CANCELLED. */
 ferry_status ferry_output_parts_begin(ferry_context *context, const ferry_rows *rows, const ferry_matrix *matrix,
                                       bool whole, ferry_output_parts *parts, ferry_error *error);
 /* Whether no part is left. */
@@ -49,7 +49,7 @@ static inline bool ferry_output_parts_ended(const ferry_output_parts *parts)
 {
     return parts->logits.first + parts->logits.count == parts->matrix->N;
 }
-/* Computes the next part, over the last one. Errors: MEMORY, CANCELLED. */
+/* Computes the next part, over the last one. Errors: MEMORY, LIMIT, CANCELLED. */
 ferry_status ferry_output_parts_next(ferry_output_parts *parts, ferry_error *error);
 
 /* A living sentence at the output layer. */
@@ -79,7 +79,7 @@ ferry_status ferry_output_begin(ferry_state *state, ferry_arena *arena, const fe
                                 const ferry_shortlist *shortlist, const int32_t *ids, int32_t length,
                                 ferry_output_sentence *sentence, ferry_error *error);
 
-/* Steps every search and sets its sentence's rows. Errors: MEMORY. */
+/* Steps every search and sets its sentence's rows. Errors: MEMORY, LIMIT. */
 ferry_status ferry_output_step(ferry_output_columns *columns, ferry_error *error);
 
 /* Makes a bound of the model's output matrix if searches with these options can use it, its products are faster, and

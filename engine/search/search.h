@@ -91,7 +91,7 @@ int32_t ferry_search_awaited(const ferry_options *options);
 int32_t ferry_search_width(const ferry_options *options);
 
 /* *search and all that it will need come from the arena, and live until the caller releases them there. The rules are
- * copied; the ids that they point to are not. Out of memory: MEMORY; a beam that cannot be represented: ARGUMENT. */
+ * copied; the ids that they point to are not. Errors: MEMORY, LIMIT; a beam that cannot be represented: ARGUMENT. */
 ferry_status ferry_search_begin(ferry_arena *arena, const ferry_search_rules *rules, ferry_search **search,
                                 ferry_error *error);
 

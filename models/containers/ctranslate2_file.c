@@ -46,7 +46,7 @@ static bool read_string(reader *r, ferry_view *string)
 static void *allocate(const reader *r, size_t count, size_t size)
 {
     void *memory = ferry_arena_alloc(&r->weights->arena, count, size);
-    if (memory == NULL) ferry_fail_memory(r->in.error, "the tensors of a model", count * size, 1);
+    if (memory == NULL) ferry_fail_memory(r->in.error, "the tensors of a model", count, size);
     return memory;
 }
 

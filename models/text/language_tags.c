@@ -190,8 +190,7 @@ ferry_status ferry_import_languages(ferry_import_plan *plan, const ferry_import_
     ferry_view *names = ferry_arena_alloc(&plan->arena, (size_t)count, sizeof *names);
     int32_t *numbers = ferry_arena_alloc(&plan->arena, (size_t)count, 3 * sizeof *numbers);
     if (names == NULL || numbers == NULL)
-        return ferry_fail_memory(error, "a list of languages", (size_t)count * (sizeof *names + 3 * sizeof *numbers),
-                                 1);
+        return ferry_fail_memory(error, "a list of languages", (size_t)count, sizeof *names + 3 * sizeof *numbers);
     all.claims = ferry_arena_alloc(&plan->arena, (size_t)count * MAX_NAMES, sizeof *all.claims);
     if (all.claims == NULL)
         return ferry_fail_memory(error, "names of languages", (size_t)count * MAX_NAMES, sizeof *all.claims);

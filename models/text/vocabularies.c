@@ -13,7 +13,7 @@ ferry_status ferry_import_open_spm(ferry_import_plan *plan, ferry_view model, co
                                    ferry_error *error)
 {
     if (!ferry_account_take(plan->account, SPM_COST * model.size))
-        return ferry_fail_memory(error, "a SentencePiece model", SPM_COST * model.size, 1);
+        return ferry_fail_memory(error, "a SentencePiece model", model.size, SPM_COST);
     return ferry_spm_create(model, file, spm, error);
 }
 

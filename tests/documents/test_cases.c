@@ -1,7 +1,7 @@
 /* Folders of tests/data/documents: in.EXT, translated by a function that writes capitals, is want.txt, byte for byte.
  * texts.txt, where it is, has a line for each text that the reader finds: ‹an element›, «what is kept, as it is read»,
  * ⏎ the end of a line. */
-#include "tests/support/document_support.h"
+#include "document_support.h"
 #include "tests/support/files.h"
 
 #include "base/files/file_system.h"

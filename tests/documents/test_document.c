@@ -2,7 +2,7 @@
  * within one, *word* is an element, [x] stands alone, `code` is kept, \x is the character x; written, "*" gets its "\".
  * (tests/data/documents/toy.cases: what becomes of elements, of lines, of what is kept.)
  */
-#include "tests/support/document_support.h"
+#include "document_support.h"
 
 #include "documents/document_parts.h"
 

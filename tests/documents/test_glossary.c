@@ -1,5 +1,5 @@
 /* Words of a document that have a translation of their own: whatever is not in the glossary is written in capitals. */
-#include "tests/support/document_support.h"
+#include "document_support.h"
 
 #include "documents/glossary.h"
 

@@ -1,5 +1,5 @@
 /* JSON of user interfaces, without a model; jansson says what JSON is, and what changed. (test_document.c: cases.) */
-#include "tests/support/document_support.h"
+#include "document_support.h"
 
 #include "tests/support/files.h"
 

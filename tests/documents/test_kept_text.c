@@ -1,5 +1,5 @@
 /* What is kept in text. */
-#include "tests/support/document_support.h"
+#include "document_support.h"
 
 #include "base/utf8.h"
 #include "tests/support/files.h"

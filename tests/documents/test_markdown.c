@@ -1,6 +1,6 @@
 /* Markdown without a model: long documents, and a NUL. (tests/data/documents/markdown.cases: what it would be shown,
  * and what becomes of translations that are hard to write.) */
-#include "tests/support/document_support.h"
+#include "document_support.h"
 #include "tests/support/files.h"
 
 static const ferry_document_format *const markdown = &ferry_format_markdown;

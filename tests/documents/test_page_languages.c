@@ -1,5 +1,5 @@
 /* What depends on the languages of a call; the stand-in's model translates English into German, or Turkish. */
-#include "tests/support/document_support.h"
+#include "document_support.h"
 
 static void check(const char *from, const char *to, const char *source, const char *given, const char *expected)
 {

@@ -1,5 +1,5 @@
 /* What all formats know of HTML: character references, elements, tags. */
-#include "tests/support/document_support.h"
+#include "document_support.h"
 
 #include "documents/entities.h"
 #include "documents/html_tags.h"

@@ -2,7 +2,7 @@
  * stand-in for the library.
  *     translate_document FORMAT same|upper|longer
  */
-#include "tests/support/document_support.h"
+#include "document_support.h"
 
 static ferry_string read_all(FILE *in)
 {

@@ -25,21 +25,6 @@ made_variable *made_find(made *m, const char *name)
     return NULL;
 }
 
-void made_drop(made *m, const char *name)
-{
-    made_variable *v = made_find(m, name);
-    *v = m->variables[--m->count];
-}
-
-void made_drop_all(made *m, const char *end)
-{
-    for (size_t i = m->count; i-- > 0;) {
-        const size_t size = strlen(m->variables[i].name);
-        if (size < strlen(end) || strcmp(m->variables[i].name + size - strlen(end), end) != 0) continue;
-        m->variables[i] = m->variables[--m->count];
-    }
-}
-
 static void add_in(made *m, const char *scope, const char *name, uint32_t N, uint32_t K)
 {
     char full[96];
@@ -151,14 +136,4 @@ char *made_write(const made *m)
     if (m->config != NULL) write_text(directory, "config.json", m->config);
     write_text(directory, m->vocabulary_name, m->vocabulary);
     return directory;
-}
-
-const ferry_model *made_convert(const made *m)
-{
-    return opened(made_write(m));
-}
-
-void made_refuse(const made *m, const char *what)
-{
-    refuse_source(made_write(m), ANY_ERROR, what);
 }

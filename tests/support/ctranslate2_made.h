@@ -33,14 +33,8 @@ void made_add_number(made *m, const char *name, uint8_t type, float value);
 void made_add_norm(made *m, const char *scope);
 void made_add_linear(made *m, const char *scope, uint32_t N, uint32_t K);
 made_variable *made_find(made *m, const char *name);
-void made_drop(made *m, const char *name);
-/* Every variable whose name ends so. */
-void made_drop_all(made *m, const char *end);
 
 /* A directory of its own for each call. */
 char *made_write(const made *m);
-const ferry_model *made_convert(const made *m);
-/* The import must fail with a message that holds `what`, and leave no file. */
-void made_refuse(const made *m, const char *what);
 
 #endif

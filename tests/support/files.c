@@ -143,12 +143,3 @@ ferry_view whole(const made_file *file)
 {
     return cut_to(file, file->size);
 }
-
-/* ---- tensors ---- */
-
-ferry_weights_entry *find_weights(const ferry_weights *weights, const char *name)
-{
-    ferry_weights_entry *entry = ferry_weights_find(weights, name);
-    if (entry == NULL) fail_msg("'%s' is missing", name);
-    return entry;
-}

@@ -55,9 +55,4 @@ made_file made_safetensors(ferry_view header, const void *data, size_t size);
 ferry_view cut_to(const made_file *file, size_t size);
 ferry_view whole(const made_file *file);
 
-/* ---- tensors ---- */
-
-/* The tensor, which must exist. */
-ferry_weights_entry *find_weights(const ferry_weights *weights, const char *name);
-
 #endif

@@ -93,7 +93,10 @@ void assert_sound(ferry_view text, const ferry_range *ranges, size_t count)
     if (fault != NULL) fail_msg("'%.*s': ranges %s", (int)text.size, text.data, fault);
 }
 
-void assert_parts(ferry_view text, const int32_t *ids, const ferry_range *ranges, size_t count, const char *expected)
+/* Ranges as ferry_ranges has them; `expected` is "ID:TEXT|ID:TEXT", where TEXT is what the range has; "TEXT|TEXT" if
+ * `ids` is NULL. */
+static void assert_parts(ferry_view text, const int32_t *ids, const ferry_range *ranges, size_t count,
+                         const char *expected)
 {
     char found[1024] = "";
     size_t size = 0;

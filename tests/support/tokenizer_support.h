@@ -47,9 +47,6 @@ own_ids *load_own_ids(const char *path);
 
 /* The ranges are as ferry_ranges has them. */
 void assert_sound(ferry_view text, const ferry_range *ranges, size_t count);
-/* The same, and `expected` is "ID:TEXT|ID:TEXT", where TEXT is what the range has; "TEXT|TEXT" if `ids` is
- * NULL. */
-void assert_parts(ferry_view text, const int32_t *ids, const ferry_range *ranges, size_t count, const char *expected);
 typedef struct encoded_row {
     ferry_view text;
     const char *parts;

@@ -196,7 +196,7 @@ TEST(test_ignored_signal)
     assert_false(has_old_file(&model));
 }
 
-/* (tests/models/test_failing_writes.c: of conversions.) */
+/* (tests/plan/test_failing_writes.c: of conversions.) */
 TEST(test_failures)
 {
     static const struct {

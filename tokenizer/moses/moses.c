@@ -106,7 +106,7 @@ ferry_status ferry_punctuation_clean(ferry_view text, ferry_string *clean, size_
     /* Enough: a substitute has at most three bytes, and the character that it replaces at least as many. */
     FERRY_TRY(ferry_string_reserve(clean, text.size, error));
     if (offsets != NULL) from = *offsets = ferry_array_grow(NULL, &capacity, text.size + 1, sizeof *from);
-    if (offsets != NULL && from == NULL) return ferry_fail_memory(error, "tokenizing", text.size + 1, 1);
+    if (offsets != NULL && from == NULL) return ferry_fail_memory(error, "tokenizing", text.size + 1, sizeof *from);
     for (size_t at = 0; at < text.size;) {
         const size_t begin = at;
         uint32_t c;

@@ -134,7 +134,7 @@ static ferry_status write_text(const ferry_moses_text *text, size_t size, ferry_
     if (text->failed || !ferry_mul_size(text->count, 4, &bytes)) return ferry_fail_memory(error, "tokenizing", size, 1);
     FERRY_TRY(ferry_string_reserve(output, bytes, error));
     if (offsets != NULL) *offsets = ferry_array_grow(NULL, &capacity, bytes + 1, sizeof **offsets);
-    if (offsets != NULL && *offsets == NULL) return ferry_fail_memory(error, "tokenizing", bytes + 1, 1);
+    if (offsets != NULL && *offsets == NULL) return ferry_fail_memory(error, "tokenizing", bytes + 1, sizeof **offsets);
     for (size_t i = 0; i < text->count; i++) {
         size_t at = output->size;
         output->size += ferry_utf8_put(text->cells[i].character, output->data + at);

@@ -1,4 +1,4 @@
-"""Records what CTranslate2 answers on the tatoeba-en-de model, for tests/engine/test_alignment.c and test_score.c:
+"""Records what CTranslate2 answers on the tatoeba-en-de model, for tests/api/test_alignment.c and test_score.c:
 
     record.py MODEL DEV.en DEV.de > golden.json
     record.py MODEL DEV.en DEV.de ▁Tom ▁ich ▁nicht > small.json

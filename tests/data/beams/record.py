@@ -1,4 +1,4 @@
-"""Records what CTranslate2 makes of its patience and its coverage penalty, for tests/models/test_steering_golden.c:
+"""Records what CTranslate2 makes of its patience and its coverage penalty, for tests/families/test_steering_golden.c:
 
     record.py MODELS_DIRECTORY
     record.py tests/data/models small.json

@@ -1,5 +1,5 @@
 """Makes the smallest directories of each family beside this file, and variants.json: what transformers makes of directories
-whose configuration, decoding defaults or tensors are varied. For tests/models/test_huggingface_variants.c.
+whose configuration, decoding defaults or tensors are varied. For tests/families/test_huggingface_variants.c.
 
     record.py
 

@@ -1,5 +1,5 @@
 """Makes huggingface-5/m2m100 and huggingface-5/marian: directories as transformers 5 saves them, and golden.json, what it computes
-from them (greedy and beam 4, with texts and scores). For tests/models/test_huggingface.c.
+from them (greedy and beam 4, with texts and scores). For tests/families/test_huggingface.c.
 
     make_saved_5.py SHARED_DIRECTORY
 

@@ -1,5 +1,5 @@
 """Records what transformers, CTranslate2 and Marian make of given prefixes, what CTranslate2 makes of alternatives, and what
-transformers' warpers leave of logits, for tests/models/test_steering_golden.c and tests/engine/test_sample.c:
+transformers' warpers leave of logits, for tests/families/test_steering_golden.c and tests/search/test_sample.c:
 
     record.py MODELS_DIRECTORY
     record.py tests/data/models small.json

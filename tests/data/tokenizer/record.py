@@ -1,4 +1,4 @@
-"""Records what SentencePiece and transformers say of texts, for tests/engine/test_ranges.c and tests/models/test_targets.c:
+"""Records what SentencePiece and transformers say of texts, for tests/tokenizer/test_ranges.c and tests/families/test_targets.c:
 
     record.py CORPUS_DIRECTORY [LINES] > ranges.tsv
     record.py CORPUS_DIRECTORY --targets SHARED_MODELS > targets.tsv

@@ -1,4 +1,4 @@
-"""Records how `tokenizers`, `subword-nmt` and FSMT's tokenizer segment words, for tests/engine/test_bpe.c:
+"""Records how `tokenizers`, `subword-nmt` and FSMT's tokenizer segment words, for tests/tokenizer/test_bpe.c:
 
     record_bpe.py > bpe.txt
 
