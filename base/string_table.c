@@ -1,5 +1,7 @@
 #include "string_table.h"
 
+#include "memory.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,8 +3,9 @@
 #define FERRY_BASE_STRING_TABLE_H
 
 #include "bytes.h"
-#include "memory.h"
 #include "status.h"
+
+typedef struct ferry_arena ferry_arena;
 
 /* A growing text. Empty when zeroed; not NUL-terminated. Its owner frees `data`. */
 typedef struct ferry_buffer {

@@ -9,6 +9,7 @@
 #include "engine/search/decoding.h"
 #include "gguf.h"
 #include "schema.h"
+#include "tokenizer/tokenizer_config.h"
 
 /* The content hash of a model file: XXH3 (128 bits) of all its bytes, the digits of the hash itself read as '0'. It
  * finds damage; it is no protection against intent. */

@@ -1,5 +1,8 @@
 #include "schema.h"
 
+#include "engine/graph/transformer.h"
+#include "tokenizer/tokenizer.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>

@@ -8,9 +8,7 @@
 #define FERRY_FILE_SCHEMA_H
 
 #include "base/string_table.h"
-#include "engine/graph/transformer.h"
 #include "engine/search/decoding.h"
-#include "tokenizer/tokenizer.h"
 
 /* The parts of a model file besides the graph and its generation: tokenizer, languages, origin. */
 
@@ -154,6 +152,10 @@ ferry_key_table ferry_schema_keys(ferry_key_group group);
 const ferry_key *ferry_schema_find(ferry_key_group group, const char *name);
 
 /* The structs that keys describe. */
+typedef struct ferry_stack ferry_stack;
+typedef struct ferry_tokenizer_config ferry_tokenizer_config;
+typedef struct ferry_transformer ferry_transformer;
+
 typedef struct ferry_schema_values {
     ferry_transformer *transformer;
     ferry_generation *generation;

@@ -8,6 +8,7 @@
 #include "base/system.h"
 #include "base/utf8.h"
 #include "schemes.h"
+#include "base/memory.h"
 
 static const ferry_position_scheme none = {.name = "none"};
 

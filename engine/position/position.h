@@ -12,9 +12,10 @@
 #define FERRY_POSITION_POSITION_H
 
 #include "base/bytes.h"
-#include "base/memory.h"
 #include "base/status.h"
 #include "engine/kernels/kernels.h"
+
+typedef struct ferry_account ferry_account;
 
 /* The stack that a scheme serves. */
 typedef struct ferry_position_stack {

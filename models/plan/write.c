@@ -1,6 +1,8 @@
 /* Writes a plan as a model file. docs/model-file.md explains every key. */
 #include "write.h"
 #include "write_tensors.h"
+#include "gguf_write.h"
+#include "plan_tensors.h"
 
 #include <stdio.h>
 #include <stdlib.h>

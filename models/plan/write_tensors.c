@@ -8,6 +8,9 @@
 #include "base/tensor.h"
 #include "engine/kernels/coarse.h"
 #include "engine/kernels/linear.h"
+#include "gguf_write.h"
+#include "plan_tensors.h"
+#include "write.h"
 
 enum { CHUNK = 1 << 14, RELEASE_STEP = 4 << 20 };
 

@@ -2,9 +2,15 @@
 #ifndef FERRY_PLAN_WRITE_TENSORS_H
 #define FERRY_PLAN_WRITE_TENSORS_H
 
-#include "gguf_write.h"
-#include "plan_tensors.h"
-#include "write.h"
+#include <stdbool.h>
+
+#include "base/status.h"
+#include "base/tensor.h"
+
+typedef struct ferry_gguf_writer ferry_gguf_writer;
+typedef struct ferry_import_options ferry_import_options;
+typedef struct ferry_import_plan ferry_import_plan;
+typedef struct ferry_import_tensor ferry_import_tensor;
 
 /* The type of a matrix in the model file. */
 ferry_type ferry_import_matrix_type(const ferry_import_tensor *tensor, const ferry_import_options *options);

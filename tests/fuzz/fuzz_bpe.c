@@ -4,6 +4,7 @@
 
 #include "models/containers/vocabulary_files.h"
 #include "tokenizer/bpe.h"
+#include "base/memory.h"
 
 enum { MAX_PIECES = 1 << 10 };
 

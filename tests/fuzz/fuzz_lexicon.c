@@ -3,6 +3,7 @@
 #include "fuzz.h"
 
 #include "models/containers/lexicon.h"
+#include "base/memory.h"
 
 enum { PIECES = 8 };
 

@@ -3,6 +3,7 @@
 #include "use_tokenizer.h"
 
 #include "tokenizer/moses/moses.h"
+#include "base/memory.h"
 
 #define VIEW(literal) ((ferry_view){literal, sizeof(literal) - 1})
 

@@ -3,6 +3,7 @@
 #include "use_tokenizer.h"
 
 #include "tokenizer/sentencepiece_c.h"
+#include "base/memory.h"
 
 static void use_model(const ferry_spm *spm, ferry_view proto, ferry_view text)
 {

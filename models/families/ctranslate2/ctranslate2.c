@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "models/plan/plan_tensors.h"
+#include "models/families/families.h"
 
 /* ---- recognition ---- */
 

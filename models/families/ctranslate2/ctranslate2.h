@@ -2,7 +2,7 @@
 #ifndef FERRY_CTRANSLATE2_CTRANSLATE2_H
 #define FERRY_CTRANSLATE2_CTRANSLATE2_H
 
-#include "models/families/families.h"
+#include "models/plan/plan.h"
 
 enum { FERRY_CTRANSLATE2_CONFIG = 6 }; /* the first version of model.bin that needs config.json */
 

@@ -5,6 +5,7 @@
 #include "ctranslate2.h"
 #include "models/plan/plan_tensors.h"
 #include "models/plan/position_tables.h"
+#include "models/families/families.h"
 
 enum { MAX_DISTANCE = 1 << 14, MAX_BUCKETS = 1 << 16 };
 /* Choices of the schemes' parameters. */

@@ -5,6 +5,7 @@
 #include "models/plan/plan_tensors.h"
 #include "models/text/language_tags.h"
 #include "models/text/vocabularies.h"
+#include "models/families/families.h"
 
 static int32_t find_token(const ferry_ct2_vocabulary *vocabulary, ferry_view token)
 {

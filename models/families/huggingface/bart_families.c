@@ -4,6 +4,8 @@
 #include "huggingface.h"
 #include "models/text/tokenizer_json.h"
 #include "models/text/vocabularies.h"
+#include "models/families/families.h"
+#include "models/text/language_tags.h"
 
 /* Vocabularies {piece: id} of both sides, which may be one: `source` and `target` are the same object then. The source
  * has an unknown piece and an end, which follows a line; `silent` pieces of the target (the last one is NULL), padding

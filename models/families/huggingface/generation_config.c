@@ -2,6 +2,8 @@
 
 #include "huggingface.h"
 #include "models/text/vocabularies.h"
+#include "models/families/families.h"
+#include "models/text/language_tags.h"
 
 /* The maximum that a model file may have of an integer search option. */
 static int32_t max_of(const char *option)

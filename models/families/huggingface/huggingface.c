@@ -7,6 +7,8 @@
 #include "tokenizer/sentencepiece_c.h"
 #include "models/plan/plan_tensors.h"
 #include "models/plan/position_tables.h"
+#include "models/families/families.h"
+#include "models/text/language_tags.h"
 
 /* ---- families ---- */
 

@@ -3,8 +3,9 @@
 #ifndef FERRY_HUGGINGFACE_HUGGINGFACE_H
 #define FERRY_HUGGINGFACE_HUGGINGFACE_H
 
-#include "models/families/families.h"
-#include "models/text/language_tags.h"
+#include "models/plan/plan.h"
+
+typedef struct ferry_import_tags ferry_import_tags;
 
 /* A family with BART's layers. Numbers and choices are defaults of its configuration class, for keys that config.json
  * lacks. */

@@ -8,6 +8,8 @@
 #include "huggingface.h"
 #include "models/text/tokenizer_json.h"
 #include "models/text/vocabularies.h"
+#include "models/families/families.h"
+#include "models/text/language_tags.h"
 
 /* ---- parts that families share ---- */
 

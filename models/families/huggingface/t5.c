@@ -8,6 +8,8 @@
 #include "models/plan/plan_tensors.h"
 #include "models/plan/position_tables.h"
 #include "models/text/vocabularies.h"
+#include "models/families/families.h"
+#include "models/text/language_tags.h"
 
 enum { MAX_BUCKETS = 1 << 16, MAX_DISTANCE = 1 << 14 };
 

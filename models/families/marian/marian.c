@@ -6,6 +6,7 @@
 
 #include "base/files/file_system.h"
 #include "models/text/language_tags.h"
+#include "models/families/families.h"
 
 bool ferry_marian_since(const ferry_marian *marian, int32_t major, int32_t minor, int32_t patch)
 {

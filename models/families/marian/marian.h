@@ -2,7 +2,7 @@
 #ifndef FERRY_MARIAN_MARIAN_H
 #define FERRY_MARIAN_MARIAN_H
 
-#include "models/families/families.h"
+#include "models/plan/plan.h"
 
 /* The files and settings of a Marian model. */
 typedef struct ferry_marian {

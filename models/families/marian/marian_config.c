@@ -6,6 +6,7 @@
 #include "marian.h"
 #include "models/plan/plan_tensors.h"
 #include "models/plan/position_tables.h"
+#include "models/families/families.h"
 
 static ferry_status refuse(ferry_json yaml, const char *key, const char *value, ferry_error *error)
 {

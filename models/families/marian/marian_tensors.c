@@ -5,6 +5,7 @@
 
 #include "marian.h"
 #include "models/plan/plan_tensors.h"
+#include "models/families/families.h"
 
 /* ---- single tensors ---- */
 

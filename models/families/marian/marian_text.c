@@ -8,6 +8,7 @@
 #include "models/plan/plan_tensors.h"
 #include "models/text/language_tags.h"
 #include "models/text/vocabularies.h"
+#include "models/families/families.h"
 
 /* The vocabulary of one side, and its special ids. */
 typedef struct side {
