@@ -2,11 +2,13 @@
 headers by a test."""
 from __future__ import annotations
 
+import _thread
 import ctypes as c
 import enum
 import os
 import pathlib
 import sys
+import threading
 import weakref
 from typing import Any, TypeVar
 
@@ -229,6 +231,14 @@ def call(function: str, *arguments: Any) -> None:
         raise FerryError(decoded(error.message), Status(error.status))
 
 
+def _release(free: Any, address: int, _: Any) -> None:
+    """Python drops an exception in a finalizer: a Ctrl-C that comes here is raised again, after it."""
+    try:
+        free(address)
+    except KeyboardInterrupt:
+        threading.Timer(0.01, _thread.interrupt_main).start()
+
+
 Own = TypeVar("Own", bound="Object")
 
 
@@ -243,7 +253,7 @@ class Object:
             raise FerryError(decoded(error.message), Status(error.status))
         self.status = Status(status)
         parent = getattr(arguments[0], "_as_parameter_", None)
-        weakref.finalize(made, lambda address, _: free(address), made.value, parent).atexit = False
+        weakref.finalize(made, _release, free, made.value, parent).atexit = False
         self._as_parameter_: c.c_void_p | None = made  # what ctypes passes for this object
 
     def close(self) -> None:
