@@ -28,7 +28,8 @@ quantized new_quantized(int32_t N, int32_t K, bool with_scales, bool with_bias, 
 void begin_extra(const ferry_kernels *kernels, const ferry_matrix *matrix)
 {
     enum { ROWS = 128, PRODUCTS = 16, PRODUCT_ROWS = ROWS / PRODUCTS };
-    void *memory = ferry_aligned_alloc(64, ferry_rows_i8_size(kernels, PRODUCT_ROWS, matrix->K));
+    const size_t size = ferry_round_up(ferry_rows_i8_size(kernels, PRODUCT_ROWS, matrix->K), 64);
+    void *memory = ferry_aligned_alloc(64, size);
     assert_non_null(memory);
     kernels->extra->matrix_begin(matrix);
     for (int i = 0; i < PRODUCTS; i++) (void)ferry_rows_i8_begin(kernels, PRODUCT_ROWS, &matrix, 1, memory);
