@@ -9,6 +9,7 @@
  * are widened, or those of EIGHTS groups if inputs are small. They start at an offset, -128·Σ x̂ modulo 2^16, and may
  * wrap on the way: the result Σ x̂·q fits. If groups exceed a limit together, the largest become overflow groups as a
  * whole. Inputs of nibbles are neither split nor limited. */
+#include "base/bytes.h"
 #include "int8.h"
 #include "int8_limits.h"
 
@@ -60,7 +61,8 @@ INLINE size_t count_offsets(int32_t K)
 static size_t inputs_size(int32_t rows, int32_t K)
 {
     const size_t row = count_groups(K) * sizeof(overflow_group) + (count_offsets(K) + 1) * sizeof(int32_t);
-    return sizeof(pair_inputs) + count_all_limits(K) * sizeof(int32_t) + (size_t)rows * row;
+    const size_t size = sizeof(pair_inputs) + count_all_limits(K) * sizeof(int32_t) + (size_t)rows * row;
+    return ferry_round_up(size, _Alignof(pair_inputs));
 }
 
 /* The lowest limits of `count` matrices; NULL if any are unknown. */
