@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Lines of code by floor, without comments and blank lines, of .c, .h and .cc: count_code.py [--check]
+"""Lines of code by floor, without comments and blank lines, of .c, .h and .cc: count_code.py [--check | --depth]
 
 Tables (.inc) and what others wrote (third_party) do not count. --check compares with the table of docs/architecture.md: its
-counts are to be those of the tree.
+counts are to be those of the tree. --depth prints the longest chain of includes from a .c file, outside tests and in all.
 """
+import functools
 import pathlib
 import re
 import sys
@@ -42,15 +43,34 @@ def files_of(folders):
 
 def table():
     rows = ["| floor | lines | at most | files |", "| --- | --- | --- | --- |"]
-    for name, (folders, most) in FLOORS.items():
+    for name, (folders, limit) in FLOORS.items():
         counts = [count(path) for path in files_of(folders)]
-        rows.append(f"| {name} | {sum(counts):,} | {most:,} | {len(counts)} |")
+        rows.append(f"| {name} | {sum(counts):,} | {limit:,} | {len(counts)} |")
     return "\n".join(rows) + "\n"
+
+
+@functools.lru_cache(maxsize=None)
+def chain(path):
+    """The longest chain of includes from a file, by their paths."""
+    longest = []
+    for name in re.findall(r'^\s*#\s*include\s*"([^"]+\.h)"', path.read_text(encoding="utf-8"), re.MULTILINE):
+        found = [place / name for place in (path.parent, ROOT, ROOT / "engine") if (place / name).exists()]
+        longest = max(longest, chain(found[0].resolve()) if found else [], key=len)
+    return [path.relative_to(ROOT)] + longest
+
+
+def print_depth():
+    files = [path for folders, _ in FLOORS.values() for path in files_of(folders) if path.suffix == ".c"]
+    for name, some in ("outside tests", [path for path in files if ROOT / "tests" not in path.parents]), ("in all", files):
+        deepest = max(map(chain, some), key=len)
+        print(f"{name}: {len(deepest) - 1} edges:", *deepest)
 
 
 if __name__ == "__main__":
     made = table()
-    if sys.argv[1:] != ["--check"]:
+    if sys.argv[1:] == ["--depth"]:
+        print_depth()
+    elif sys.argv[1:] != ["--check"]:
         print(made, end="")
     elif made not in PAGE.read_text(encoding="utf-8"):
         sys.exit(f"{PAGE}: its table of lines is not what the tree makes:\n{made}")
