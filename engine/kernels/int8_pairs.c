@@ -350,7 +350,8 @@ void FERRY_KERNEL(quantize)(ferry_rows_i8 *inputs, const float *x, int32_t row)
 
 /* ---- the sums of a tile ---- */
 
-typedef int16_t pair_sums __attribute__((vector_size(4 * WIDTH), may_alias));
+/* Unsigned, as partial sums may wrap: the offsets let the final one fit into int16_t. */
+typedef uint16_t pair_sums __attribute__((vector_size(4 * WIDTH), may_alias));
 
 INLINE pair_sums multiply_pairs(byte_vec w, byte_vec x)
 {
