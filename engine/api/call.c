@@ -31,7 +31,7 @@ static bool reports_partial(const ferry_call *call)
            translator->place + 1 == translator->places;
 }
 
-/* Calls it for a line that is one sentence. */
+/* Calls options.partial for a line of at most one part. */
 static void report_partial(ferry_call *call, size_t line, const char *text, size_t size)
 {
     ferry_translator *translator = call->translator;
@@ -51,7 +51,7 @@ static void finish_line(ferry_call *call, size_t line)
     atomic_fetch_add(&call->done, 1);
 }
 
-/* The last part to be translated finishes its line. */
+/* Joins the line after its last part. */
 static ferry_status finish_part(ferry_call *call, size_t line, ferry_error *error)
 {
     ferry_call_line *from = &call->lines[line];
@@ -63,7 +63,7 @@ static ferry_status finish_part(ferry_call *call, size_t line, ferry_error *erro
     return FERRY_OK;
 }
 
-/* A line becomes parts with ids. A line without such parts is finished. */
+/* Splits a line into parts. Parts without ids are finished. */
 static ferry_status split_line(ferry_call *call, size_t line, ferry_error *error)
 {
     const ferry_translator *translator = call->translator;
@@ -87,7 +87,7 @@ static ferry_status take_pair(ferry_call *call, size_t line, ferry_error *error)
                            &call->lines[line].line, &call->result->lines[line], error);
 }
 
-/* An error that is the line's own is its result; any other stops the job. */
+/* LIMIT and ARGUMENT are the result of the line. Any other error stops the job. */
 static void prepare_line(ferry_call *call, size_t line)
 {
     ferry_error error;
@@ -130,7 +130,7 @@ static void stepped(ferry_job *job, const ferry_task *task, ferry_hypothesis so_
     free(text.data);
 }
 
-/* A task's outcome becomes the result of its part. */
+/* Sets the result of a part to the outcome of its task. */
 static ferry_status end_part(ferry_call *call, ferry_part *part, const ferry_task_outcome *outcome, bool *again,
                              ferry_error *error)
 {
@@ -182,7 +182,7 @@ static ferry_task make_task(const ferry_call *call, size_t line, ferry_part *par
     return task;
 }
 
-/* Each part with ids becomes a task. */
+/* Makes a task of each part with ids. */
 static ferry_status make_tasks(ferry_call *call, ferry_error *error)
 {
     ferry_job *job = &call->job;
@@ -201,7 +201,7 @@ static ferry_status make_tasks(ferry_call *call, ferry_error *error)
 
 /* ---- the call ---- */
 
-/* What the job has to know of the translator. */
+/* Fills in the fields of the job, from the translator. */
 static void describe_job(ferry_call *call)
 {
     ferry_translator *translator = call->translator;

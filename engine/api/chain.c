@@ -25,7 +25,7 @@ ferry_status ferry_chain_refuse(const ferry_translator *translator, ferry_error 
                       translator->stage_count);
 }
 
-/* ---- two translators in a row ---- */
+/* ---- making a chain ---- */
 
 static ferry_status check_stage(const char *name, const ferry_translator *stage, ferry_error *error)
 {
@@ -40,7 +40,8 @@ static ferry_status check_stage(const char *name, const ferry_translator *stage,
     return FERRY_OK;
 }
 
-/* The second translates from the language into which the first translates, as far as their models say. */
+/* Checks the stages, and that the second translator translates from the language into which the first one
+ * translates, if their models name both. */
 static ferry_status check_chain(const ferry_translator *first, const ferry_translator *second, ferry_error *error)
 {
     const ferry_translator *stage, *before = ferry_translator_stage(first, ferry_chain_length(first) - 1),
@@ -124,7 +125,7 @@ ferry_status ferry_chain_merge(ferry_result *result, ferry_result *before, ferry
         if (outcome->status != FERRY_OK) status = fail_line(line, outcome->status, outcome->error, error);
         if (line->outcome.status == FERRY_OK) line->outcome.quality |= outcome->quality;
         if (outcome->warning == NULL || status != FERRY_OK) continue;
-        /* The warning of the stage before comes first. */
+        /* The warning of the previous stage comes first. */
         const char *own = line->outcome.warning;
         line->outcome.warning = NULL;
         status = ferry_result_line_add_warning(line, outcome->warning, error);
@@ -148,7 +149,7 @@ ferry_status ferry_chain_translate(ferry_translator *chain, const ferry_text *li
 {
     ferry_status status = FERRY_OK;
     for (size_t i = 0; i < chain->stage_count && status == FERRY_OK; i++) {
-        ferry_result *before = *result; /* NULL: this is the first stage */
+        ferry_result *before = *result; /* NULL in the first stage */
         ferry_text *between = before != NULL ? ferry_chain_lines(before, error) : NULL;
         ferry_call call = {.translator = chain->stages[i], .texts = before != NULL ? between : lines, .count = count};
         *result = NULL;

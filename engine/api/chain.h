@@ -1,26 +1,27 @@
-/* Models in a row: a translator whose stages, translators of one model each, translate one after the other. */
+/* Chains (models in a row): a translator with several stages, which translate one after the other. Each stage is a
+ * translator of one model. */
 #ifndef FERRY_API_CHAIN_H
 #define FERRY_API_CHAIN_H
 
 #include "base/status.h"
 
-/* Stages of a translator; one of one model is its only stage. */
+/* The number of stages; 1 for a translator that is not a chain. */
 size_t ferry_chain_length(const ferry_translator *translator);
 
-/* ARGUMENT if the translator is a chain. */
+/* Errors: ARGUMENT (the translator is a chain). */
 ferry_status ferry_chain_refuse(const ferry_translator *translator, ferry_error *error);
-/* Translates lines through all stages: the translations of a stage are the lines of the next. *result is NULL before;
- * it belongs to the caller if OK or CANCELLED is returned. */
+/* Translates lines through all stages: the translations of a stage are the lines of the next. *result is NULL
+ * before; it belongs to the caller after OK or CANCELLED. */
 ferry_status ferry_chain_translate(ferry_translator *chain, const ferry_text *lines, size_t count,
                                    ferry_result **result, ferry_error *error);
 
-/* The translations of a stage as lines [count] for the next one, which the caller frees; they point into the result. A
- * line that failed is empty. NULL: memory does not suffice. */
+/* The translations of a stage, as lines [count] for the next one. They point into the result; the caller frees the
+ * array. A failed line is empty. NULL: out of memory. */
 ferry_text *ferry_chain_lines(const ferry_result *result, ferry_error *error);
-/* Adds the outcomes of the stage before to those of a stage's lines; a line that failed there fails here. Releases
- * `before`; either result may be NULL. Errors: MEMORY. */
+/* Adds the outcomes of the previous stage, `before`, to the lines of a stage. A line that failed before fails here.
+ * Releases `before`. Either result may be NULL. Errors: MEMORY. */
 ferry_status ferry_chain_merge(ferry_result *result, ferry_result *before, ferry_error *error);
-/* Of a stage before the last, in a call that was cancelled: no line is finished. Returns CANCELLED, or an error. */
+/* Marks the lines of a stage before the last one as CANCELLED, unless they failed. Returns CANCELLED, or an error. */
 ferry_status ferry_chain_cancel(ferry_result *result, ferry_error *error);
 
 #endif

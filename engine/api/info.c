@@ -10,8 +10,8 @@
 
 static const struct {
     const char *key;
-    const char *file_key; /* its name in the file, if it is another one than "ferry." and the key */
-    enum { KEY, NAME, LANGUAGES, HASH, BYTES, PARAMETERS, TYPE, POSITION, LIMIT } value; /* KEY: one of the schema */
+    const char *file_key; /* its name in the file, unless that is "ferry." and `key` */
+    enum { KEY, NAME, LANGUAGES, HASH, BYTES, PARAMETERS, TYPE, POSITION, LIMIT } value; /* KEY: by the schema */
 } rows[] = {
     {.key = "name", .value = NAME},
     {.key = "license", .file_key = "ferry.origin.licence"},
@@ -61,7 +61,7 @@ static const char *keep(ferry_arena *arena, ferry_view text)
     return repaired;
 }
 
-/* Tags, separated by blanks. */
+/* The tags of the languages, separated by blanks. */
 static const char *keep_languages(ferry_arena *arena, const ferry_model *model)
 {
     const size_t count = ferry_model_language_count(model);
@@ -84,7 +84,7 @@ static const char *keep_key(const ferry_schema_values *values, const char *wante
             strncmp(wanted, table.prefix, prefix) == 0 ? ferry_schema_find(group, wanted + prefix) : NULL;
         if (key == NULL) continue;
         const char *of = ferry_schema_group(values, group);
-        if (!ferry_key_applies(key, values)) return ""; /* of the origin, and not recorded */
+        if (!ferry_key_applies(key, values)) return ""; /* a key of the origin that is not recorded */
         if (key->kind != FERRY_KEY_TEXT) return keep(arena, ferry_text_view(ferry_key_value(key, of).text));
         return keep(arena, *(const ferry_view *)(const void *)(of + key->offset));
     }

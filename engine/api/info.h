@@ -1,4 +1,4 @@
-/* What a model says about itself: the values of ferry_model_info. */
+/* The values of ferry_model_info. */
 #ifndef FERRY_API_INFO_H
 #define FERRY_API_INFO_H
 

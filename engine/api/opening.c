@@ -97,7 +97,7 @@ static ferry_file_hold hold_for(int flags, ferry_file_hold otherwise)
     return (flags & FERRY_OPEN_COPY) != 0 ? FERRY_FILE_COPIED : otherwise;
 }
 
-/* Bytes that are used where they are must be aligned as the tensors within the file are. */
+/* Bytes that are not copied must be aligned like the tensors within the file. */
 static ferry_status check_alignment(const char *argument, uint64_t offset, int flags, ferry_error *error)
 {
     if (offset % FERRY_ARENA_ALIGNMENT == 0 || (flags & FERRY_OPEN_COPY) != 0) return FERRY_OK;

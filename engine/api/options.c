@@ -7,8 +7,8 @@
 #include "engine/lines/model.h"
 #include "engine/search/search.h"
 
-/* The size of each struct in the header of 0.1.0, by its last field. New fields come after it, and make the struct
- * larger: one that would fit into its padding has to be followed by another. */
+/* The size of each struct in the header of 0.1.0, up to its last field. New fields come after it and must make the
+ * struct larger: a field that fits into its padding needs another one after it. */
 enum {
     FIRST_SIZE = offsetof(ferry_options, search) + sizeof(const ferry_search_options *),
     FIRST_SEARCH_SIZE = offsetof(ferry_search_options, coverage_penalty) + sizeof(float)
@@ -36,8 +36,7 @@ ferry_status ferry_search_options_default(const ferry_model *model, ferry_search
     return fill(options, size, FIRST_SEARCH_SIZE, &model->file.generation.decoding.search, sizeof *options);
 }
 
-/* The struct `given`, whose first field is its size, becomes the library's, which holds the defaults. `name` is the
- * struct's. */
+/* Copies the struct `given`, whose first field is its size, over the defaults in `known`. `name`: of the struct. */
 static ferry_status complete_struct(const char *name, const void *given, size_t first_size, void *known,
                                     size_t known_size, ferry_error *error)
 {

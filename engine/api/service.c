@@ -1,5 +1,5 @@
-/* A service: each text is a job of its translator's queue, whose workers never end; with models in a row, of the queue
- * of one after the other. */
+/* A service: each text is a job in the queue of its translator; in a chain, in the queue of one stage after the
+ * other. The workers run until the service is closed. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,11 +12,11 @@
 typedef struct ticket ticket;
 
 struct ticket {
-    ferry_call call; /* of its sentences; the first member: job.user, the call, is also the ticket */
+    ferry_call call; /* of its sentences; the first member, so that job.user, the call, is also the ticket */
     bool queued;     /* the job is in the queue of its stage, or with its workers */
     size_t stage;
-    ferry_result *before; /* of the stage before; NULL: there is none */
-    ferry_text *between;  /* its lines */
+    ferry_result *before; /* of the previous stage; NULL in the first one */
+    ferry_text *between;  /* the lines of this stage; NULL in the first one */
     ferry_service *service;
     ferry_ticket number;
     ferry_text text; /* a copy */
@@ -29,12 +29,12 @@ struct ticket {
 
 struct ferry_service {
     ferry_translator *translator;
-    int64_t process; /* that has the threads of the stages' schedules */
+    int64_t process; /* the process in which the threads of the schedules run */
     size_t capacity;
-    ferry_mutex mutex; /* of what follows; while it is locked, that of the queue may be locked */
+    ferry_mutex mutex; /* protects the following fields; locked before the mutex of a queue, never after it */
     ferry_condition left;
     ticket *open; /* tickets whose callbacks have not returned */
-    size_t count; /* of those not reported */
+    size_t count; /* number of tickets that are not reported */
     ferry_ticket number;
     bool closing;
 };
@@ -50,7 +50,8 @@ static void destroy_ticket(ticket *t)
     free(t);
 }
 
-/* A ticket for a copy of the text, in the service's list. LIMIT, CANCELLED: the service takes none. */
+/* Adds a ticket with a copy of the text to the service's list. Errors: LIMIT (the service is full), CANCELLED (it is
+ * being closed), MEMORY. */
 static ferry_status open_ticket(ferry_service *service, ferry_text text, ticket **opened, ferry_error *error)
 {
     ticket *t = calloc(1, sizeof *t);
@@ -102,7 +103,7 @@ static void uncount(ferry_service *service)
 
 static void report(ferry_job *job);
 
-/* Lines become a call of the ticket's stage. */
+/* Makes a call of the ticket's stage from the lines. */
 static ferry_status prepare(ticket *t, const ferry_text *lines, int priority, ferry_error *error)
 {
     ferry_result *unfinished = NULL;
@@ -118,7 +119,7 @@ static ferry_status prepare(ticket *t, const ferry_text *lines, int priority, fe
     return status;
 }
 
-/* From here on the job may end at any time. */
+/* Queues the job. From here on, it may end at any time. */
 static void enqueue(ticket *t)
 {
     ferry_service *service = t->service;
@@ -128,7 +129,7 @@ static void enqueue(ticket *t)
     ferry_mutex_unlock(&service->mutex);
 }
 
-/* Ends the job. Gives the text its result, or begins its next stage: then *more. */
+/* Ends the call. Makes the result of the text, or prepares the next stage and sets *more. */
 static ferry_status finish(ticket *t, bool *more, ferry_result **result, ferry_error *error)
 {
     const bool last = t->stage + 1 == ferry_chain_length(t->service->translator);
@@ -152,7 +153,7 @@ static ferry_status finish(ticket *t, bool *more, ferry_result **result, ferry_e
     return status;
 }
 
-/* A worker reports a job that has ended. */
+/* ferry_job.ended: called by a worker. */
 static void report(ferry_job *job)
 {
     ticket *t = job->user;

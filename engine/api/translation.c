@@ -7,7 +7,8 @@
 #include "engine/lines/join.h"
 #include "translator.h"
 
-/* Within a call, of arguments that were checked. `prefixes` may be NULL. *result is NULL. */
+/* Translates, with checked arguments, within a call (ferry_translator_begin). `prefixes` may be NULL. *result is
+ * NULL. */
 static ferry_status translate(ferry_translator *translator, const ferry_text *texts, const ferry_text *prefixes,
                               size_t count, ferry_result **result, ferry_error *error)
 {

@@ -9,7 +9,7 @@
 
 /* ---- creation ---- */
 
-/* The limit on tokens where neither the user nor the model has one. */
+/* The limit on tokens if neither the user nor the model sets one. */
 enum { DEFAULT_LIMIT = 512 };
 
 static int32_t limit_of(const ferry_options *options, const ferry_stack *stack)
@@ -136,7 +136,7 @@ ferry_status ferry_translator_begin(ferry_translator *translator, ferry_error *e
     return FERRY_OK;
 }
 
-/* A cancel that comes between two of these stores stops the next call. */
+/* A cancel between two of these stores stops the next call. */
 ferry_status ferry_translator_end(ferry_translator *translator, ferry_status status)
 {
     for (size_t i = 0; i < translator->stage_count; i++) ferry_translator_end(translator->stages[i], status);
@@ -151,6 +151,5 @@ ferry_status ferry_translator_check_text(const ferry_translator *translator, fer
     for (size_t i = 0; i < translator->stage_count; i++)
         FERRY_TRY(ferry_translator_check_text(translator->stages[i], error));
     if (translator->model == NULL || translator->model->tokenizer != NULL) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED,
-                      "the model has no tokenizer: it came without one and speaks in ids only");
+    return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "the model has no tokenizer: it translates ids only");
 }

@@ -9,27 +9,27 @@
 struct ferry_translator {
     ferry_translator **stages; /* [stage_count] of a chain, which has no model of its own; else NULL */
     size_t stage_count;
-    size_t place, places; /* in a chain; 0 of 1: in none */
+    size_t place, places; /* index and number of stages of its chain; 0 and 1 without a chain */
     const ferry_model *model;
     ferry_options options;       /* from and to are in `rules` */
-    ferry_search_options search; /* options.search; forced_first_id as the pair wants it */
+    ferry_search_options search; /* options.search, with the pair's forced_first_id */
     int32_t *suppressed_ids;     /* of `search`: a copy */
     ferry_line_rules rules;
     ferry_schedule schedule;
     ferry_mutex partial;   /* held while options.partial is called */
     atomic_bool busy;      /* a call is in progress */
-    atomic_bool cancelled; /* by the user: the call that is in progress, or else the next one */
+    atomic_bool cancelled; /* by the user: stops the call in progress, else the next one */
 };
 
-/* What every call of a translator begins and ends with: no other call may be in progress, and a cancel belongs to one
- * call. */
+/* Every call of a translator begins and ends with these functions. Only one call is in progress at a time. A cancel
+ * stops one call. */
 
-/* ARGUMENT, without touching anything, if another call is in progress. A cancel that came since the last call ended is
- * this call's. */
+/* Errors: ARGUMENT (another call is in progress; nothing is changed). A cancel since the end of the last call stops
+ * this call. */
 ferry_status ferry_translator_begin(ferry_translator *translator, ferry_error *error);
-/* Returns `status`, that of the call; one that was refused (ARGUMENT) leaves a cancel to the next. */
+/* Returns `status`, that of the call. After ARGUMENT (the call was refused), a cancel stops the next call. */
 ferry_status ferry_translator_end(ferry_translator *translator, ferry_status status);
-/* UNSUPPORTED if a model has no tokenizer. */
+/* Errors: UNSUPPORTED (a model has no tokenizer). */
 ferry_status ferry_translator_check_text(const ferry_translator *translator, ferry_error *error);
 
 #endif

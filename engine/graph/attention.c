@@ -8,16 +8,16 @@
 #include "transformer.h"
 #include "engine/kernels/linear.h"
 
-/* Queries (of one head) or heads that are computed together: bounds the scratch for long sentences. */
+/* The maximum number of rows of a tile, queries × heads: bounds the scratch for long sentences. */
 enum { TILE_ROWS = 64 };
 
-/* NULL: cross-attention has none. */
+/* The positional encoding; NULL in cross-attention. */
 static const ferry_position *position_of(const ferry_attention_call *call)
 {
     return call->kind == FERRY_ATTENTION_CROSS ? NULL : &call->stack->position;
 }
 
-/* The scores of `heads` heads, from the tile's on, become weights. */
+/* Replaces the scores of `heads` heads, from tile->head on, by weights. */
 static void normalize(const ferry_attention_call *call, const ferry_position_tile *tile, int32_t heads)
 {
     const size_t ld = tile->ld_scores, ld_heads = (size_t)tile->queries * ld;
@@ -50,7 +50,7 @@ static void answer_probe(const ferry_attention_call *call, const ferry_position_
     }
 }
 
-/* The tile of head h of those from tile->head on. */
+/* The tile of head tile->head + h. */
 static ferry_position_tile tile_of_head(const ferry_position_tile *tile, const ferry_kv_view *keys, int32_t h)
 {
     ferry_position_tile one = *tile;
@@ -65,8 +65,8 @@ static ferry_position_tile tile_of_head(const ferry_position_tile *tile, const f
     return one;
 }
 
-/* Heads of one tile, from tile->head on, with all scores before all contexts: keys, and then values, are read in memory
- * order. What the heads share is set in `tile`. */
+/* Attention of keys->heads heads, from tile->head on. All scores come before all contexts, so that keys, and then
+ * values, are read in memory order. `tile` has the fields that the heads share. */
 static void attend_heads(const ferry_attention_call *call, const ferry_position_tile *tile, const ferry_kv_view *keys,
                          const ferry_kv_view *values, int32_t row)
 {
@@ -91,7 +91,7 @@ static void attend_heads(const ferry_attention_call *call, const ferry_position_
     }
 }
 
-/* Memory for the scores of any tile of the call, and for what the encoding needs in addition. */
+/* Allocates the scores of the largest tile of the call, and the scratch of the positional encoding. */
 static ferry_status take_scratch(ferry_context *context, const ferry_attention_call *call, float **scores,
                                  float **scratch, ferry_error *error)
 {
@@ -113,8 +113,8 @@ static ferry_status take_scratch(ferry_context *context, const ferry_attention_c
     return ferry_arena_fail(&context->arena, "attention scores", floats + position_floats, sizeof **scores, error);
 }
 
-/* Many hypotheses' keys and values do not stay in the near caches from step to step: prefetches those of the next span,
- * in memory order. */
+/* Prefetches the keys and values of a span in memory order. Those of many hypotheses do not stay in the near caches
+ * from step to step. */
 static void prefetch_span(const ferry_attention_call *call, const ferry_attention_span *span)
 {
     const ferry_cache_layout *layout = &call->kv->cache->layout;

@@ -18,15 +18,15 @@ typedef struct ferry_position_state ferry_position_state;
 typedef struct ferry_kv_sequence ferry_kv_sequence;
 typedef struct ferry_stack ferry_stack;
 
-/* Consecutive query rows that see one sequence. */
+/* Consecutive query rows that attend to one sequence. */
 typedef struct ferry_attention_span {
     int32_t row;   /* first query row */
-    int32_t rows;  /* queries */
+    int32_t rows;  /* number of query rows */
     int32_t first; /* position of the first query; its keys are 0 … first when causal */
     int32_t sequence;
 } ferry_attention_span;
 
-/* What the rows of a pass attend to: each span sees its sequence of the cache. */
+/* The keys and values of a pass: the rows of a span attend to its sequence of the cache. */
 typedef struct ferry_kv_spans {
     ferry_cache *cache;
     ferry_kv_sequence *sequences;
@@ -35,18 +35,18 @@ typedef struct ferry_kv_spans {
 } ferry_kv_spans;
 
 typedef enum ferry_attention_kind {
-    FERRY_ATTENTION_ENCODER, /* self-attention; every layer in turn uses the one layer of the cache */
+    FERRY_ATTENTION_ENCODER, /* self-attention; all layers use the cache's only layer in turn */
     FERRY_ATTENTION_DECODER, /* causal self-attention */
-    FERRY_ATTENTION_CROSS    /* without positions */
+    FERRY_ATTENTION_CROSS    /* without a positional encoding */
 } ferry_attention_kind;
 
-/* Asks for the weights of one head or layer, or of all: they are written where layer, head and kind match. */
+/* Requests the attention weights of one layer and head, or of all. */
 typedef struct ferry_attention_probe {
     ferry_attention_kind kind;
     int32_t layer, head; /* negative: all */
-    float *weights;      /* [layers asked for, heads asked for, rows, ld]; 0 past the keys */
-    size_t rows, ld;     /* rows: of a pass, at most */
-    bool last;           /* of cross-attention: the pass ends when it has these weights */
+    float *weights;      /* [layers or 1, heads or 1, rows, ld]; 0 past the keys */
+    size_t rows, ld;     /* rows: the maximum of a pass */
+    bool last;           /* cross-attention only: the pass ends after these weights */
 } ferry_attention_probe;
 
 typedef struct ferry_attention_call {
@@ -58,13 +58,13 @@ typedef struct ferry_attention_call {
     const ferry_attention_probe *probe;         /* NULL if there is none */
 } ferry_attention_call;
 
-/* Layer `layer` of the network in the cache's blocks. */
+/* The layer of the cache's blocks for layer `layer` of the network. */
 static inline int32_t ferry_attention_cache_layer(ferry_attention_kind kind, int32_t layer)
 {
     return kind == FERRY_ATTENTION_ENCODER ? 0 : layer;
 }
 
-/* q [rows, H·K] is scaled in place; output [rows, H·K] is written. Scratch comes from the context's arena. Errors:
+/* Scales q [rows, H·K] in place, and sets output [rows, H·K]. Scratch comes from the context's arena. Errors:
  * MEMORY, LIMIT, CANCELLED. */
 ferry_status ferry_attend(ferry_context *context, const ferry_attention_call *call, float *q, int32_t rows,
                           float *output, ferry_error *error);

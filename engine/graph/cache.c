@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "base/system.h"
 
-/* MAX_SLAB is a huge page, which exists as a whole from its first block on. */
+/* A slab of MAX_SLAB is a huge page, which is resident as a whole when its first block is used. */
 enum { MIN_SLAB = 1 << 16, MAX_SLAB = 1 << 21, FRUGAL_BYTES = 8 << 20 };
 
 struct ferry_cache_block {
@@ -66,13 +66,13 @@ static size_t block_bytes_of(const ferry_cache *cache)
 
 void ferry_cache_shrink(ferry_cache *cache, size_t bytes, size_t tokens)
 {
-    if (cache->reserved <= bytes) return; /* nor has a cache without memory a layout */
+    if (cache->reserved <= bytes) return; /* true for a zeroed cache, which has no layout */
     if (cache->reserved > tokens * (block_bytes_of(cache) / (size_t)cache->layout.positions))
         ferry_cache_destroy(cache);
 }
 
-/* A slab is as large as all slabs before it together, from the least size to the most, or where few are expected to
- * half of it. 0: impossible. */
+/* A slab is as large as all slabs before it together: at least MIN_SLAB and one block, at most MAX_SLAB (unless a
+ * block takes half of that), or MAX_SLAB / 2 in a frugal cache below FRUGAL_BYTES. 0: the size overflows. */
 static size_t next_slab_bytes(const ferry_cache *cache, size_t block_bytes)
 {
     const size_t max = cache->frugal && cache->reserved < FRUGAL_BYTES ? MAX_SLAB / 2 : SIZE_MAX;
@@ -110,12 +110,12 @@ static ferry_status take_block(ferry_cache *cache, float **data, ferry_error *er
         cache->free = block->next;
     } else {
         if (cache->untouched == 0) FERRY_TRY(add_slab(cache, error));
-        /* The next block of the newest slab. Until now, its pages need not exist. */
+        /* The next block of the newest slab. Its pages need not be resident before. */
         const size_t block_bytes = block_bytes_of(cache);
         ferry_cache_slab *slab = cache->slabs;
         unsigned char *end = slab->data + (slab->bytes - sizeof *slab) / block_bytes * block_bytes;
         block = (ferry_cache_block *)(void *)(end - cache->untouched-- * block_bytes);
-        memset(block, 0, block_bytes); /* empty slots are read, too: they must be finite */
+        memset(block, 0, block_bytes); /* kernels read empty slots, too, which must be finite */
     }
     block->references = 1;
     *data = block->data;
@@ -142,14 +142,14 @@ ferry_status ferry_kv_extend(ferry_cache *cache, ferry_kv_sequence *sequence, in
     const int32_t positions = cache->layout.positions;
     for (int32_t i = blocks_for(sequence->length, positions); i < blocks_for(length, positions); i++) {
         FERRY_TRY(take_block(cache, &sequence->blocks[i], error));
-        /* Block by block: after a failure the sequence can be released. */
+        /* Set for each block, so that the sequence can be released after a failure. */
         sequence->length = (i + 1) * positions;
     }
     sequence->length = length;
     return FERRY_OK;
 }
 
-/* Where values begin in a layer of a block. */
+/* The offset of values in a layer of a block. */
 static size_t values_offset(const ferry_cache_layout *layout)
 {
     return (size_t)layout->heads * layout->key_floats;
@@ -178,7 +178,7 @@ ferry_kv_view ferry_cache_values(const ferry_cache_layout *layout, const ferry_k
     return kv;
 }
 
-/* Key [K] of one head into its slot of a block. */
+/* Writes key [K] of one head to its slot of a block. */
 static void write_key(float *keys, size_t slot, const float *key, size_t K)
 {
     float *to = keys + slot * FERRY_LINE_ELEMENTS;
@@ -217,7 +217,7 @@ void ferry_kv_release(ferry_cache *cache, ferry_kv_sequence *sequence)
     sequence->length = 0;
 }
 
-/* `child` continues `parent`: full blocks are shared, a partially filled one is copied. */
+/* Makes `child` a continuation of `parent`: shares full blocks, and copies a partially filled one. */
 static ferry_status continue_from(ferry_cache *cache, const ferry_kv_sequence *parent, ferry_kv_sequence *child,
                                   ferry_error *error)
 {
@@ -230,7 +230,7 @@ static ferry_status continue_from(ferry_cache *cache, const ferry_kv_sequence *p
     child->length = full * positions;
     if (child->length == parent->length) return FERRY_OK;
     FERRY_TRY(take_block(cache, &child->blocks[full], error));
-    const size_t count = (size_t)(parent->length % positions); /* which begin each layer; states are whole layers */
+    const size_t count = (size_t)(parent->length % positions); /* the first of each layer; states are whole layers */
     const size_t filled = values_offset(layout) + (size_t)layout->heads * layout->value_floats * count;
     const size_t copied = positions == FERRY_BLOCK_POSITIONS ? filled : layout->layer_floats;
     for (int32_t layer = 0; layer < layout->layers; layer++) {

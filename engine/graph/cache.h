@@ -1,16 +1,15 @@
-/* The past of hypotheses and sentences: keys and values of attention, in blocks of 4 positions, or the states of an
- * SSRU.
+/* Keys and values of attention in blocks of 4 positions, or the states of an SSRU.
  *
- * A sequence (a hypothesis, or a sentence seen by cross-attention) is a list of blocks; a block holds 4 positions of
- * all layers:
+ * A sequence (a hypothesis, or the source sentence of cross-attention) is a list of blocks; a block holds 4 positions
+ * of all layers:
  *
  *     layer 0: keys [H][⌈K/4⌉][4 positions][4 d] · values [4 positions][H][P]   (P: K rounded up to 16)
  *     layer 1: …
  *
  * So n positions fill the beginning of each layer, and attention (kernels.h) and copies read no more. Hypotheses with a
- * common past share its full blocks (reference counts); when a hypothesis splits, only the last, partially filled block
- * is copied. Memory grows with the tokens that exist, not with beam × maximum length; blocks are small because
- * sentences are short and half of a sequence's last block is empty on average.
+ * common beginning share its full blocks (reference counts). When a hypothesis splits, only the last, partially filled
+ * block is copied. Memory grows with the number of tokens, not with beam × maximum length. Blocks are small because
+ * sentences are short, and on average half of a sequence's last block is empty.
  *
  * An SSRU keeps one state [D] for each layer, whatever the position. Its block holds any number of positions: it is
  * always partially filled, so a split copies it. */
@@ -46,17 +45,17 @@ typedef struct ferry_cache {
     ferry_cache_slab *slabs;
     ferry_cache_block *free;
     size_t blocks;          /* in all slabs */
-    size_t untouched;       /* of them at the end of the newest slab, which were never taken */
+    size_t untouched;       /* blocks at the end of the newest slab that were never taken */
     size_t reserved;        /* bytes of all slabs */
-    bool frugal;            /* few blocks are expected: the first ones have no huge pages */
+    bool frugal;            /* a single sentence is decoded: the first slabs are small, without huge pages */
     size_t allocations;     /* requests to the system, in total (tests count them) */
-    ferry_account *account; /* where slabs are counted; NULL: nowhere */
+    ferry_account *account; /* counts the slabs; may be NULL */
 } ferry_cache;
 
 /* One sequence. Zeroed: empty. The list lives in an arena, see ferry_kv_begin. */
 typedef struct ferry_kv_sequence {
     float **blocks;   /* [capacity] */
-    int32_t length;   /* positions that hold keys and values, or that the state has seen */
+    int32_t length;   /* positions with keys and values, or in the SSRU's state */
     int32_t capacity; /* of the list */
 } ferry_kv_sequence;
 
@@ -65,7 +64,7 @@ void ferry_cache_init(ferry_cache *cache, int32_t layers, int32_t heads, int32_t
 void ferry_cache_init_states(ferry_cache *cache, int32_t layers, int32_t width);
 /* Releases all memory; no sequence may hold a block. The cache can be used again. */
 void ferry_cache_destroy(ferry_cache *cache);
-/* The same if it holds more than `bytes`, and more than the blocks of `tokens`. */
+/* ferry_cache_destroy if the cache holds more than `bytes`, and more than the blocks of `tokens` positions. */
 void ferry_cache_shrink(ferry_cache *cache, size_t bytes, size_t tokens);
 
 /* The keys (values) at positions 0 … count - 1 of `heads` heads of a layer, from `head` on. */
@@ -74,9 +73,9 @@ ferry_kv_view ferry_cache_keys(const ferry_cache_layout *layout, const ferry_kv_
 ferry_kv_view ferry_cache_values(const ferry_cache_layout *layout, const ferry_kv_sequence *sequence, int32_t layer,
                                  int32_t head, int32_t heads, int32_t count);
 
-/* An empty sequence whose list, from `arena`, can hold `positions`. */
+/* Makes an empty sequence; its list, from `arena`, has room for `positions`. */
 ferry_status ferry_kv_begin(ferry_arena *arena, int32_t positions, ferry_kv_sequence *sequence, ferry_error *error);
-/* Blocks for positions up to `length` - 1 (within the list's capacity), not yet filled. sequence->length becomes
+/* Adds unfilled blocks for positions up to length - 1, within the list's capacity. Sets sequence->length to
  * `length`. */
 ferry_status ferry_kv_extend(ferry_cache *cache, ferry_kv_sequence *sequence, int32_t length, ferry_error *error);
 /* Writes keys and values k, v [count, H·K] of one layer at positions first … first + count - 1. */
@@ -85,9 +84,9 @@ void ferry_kv_write(const ferry_cache *cache, const ferry_kv_sequence *sequence,
 /* Returns the blocks to the cache; the list stays usable. */
 void ferry_kv_release(ferry_cache *cache, ferry_kv_sequence *sequence);
 
-/* Beam reorder: sequence i becomes a continuation of the former sequence parents[i], i < count. Former sequences
- * count … before - 1 are released; new ones (count > before) need a list from ferry_kv_begin, empty. Scratch
- * comes from `arena`. */
+/* Beam reorder: sequence i becomes a continuation of the former sequence parents[i], i < count. If count < before,
+ * sequences count … before - 1 become empty. If count > before, sequences before … count - 1 must be empty, with
+ * lists from ferry_kv_begin. Scratch comes from `arena`. */
 ferry_status ferry_kv_reorder(ferry_cache *cache, ferry_arena *arena, ferry_kv_sequence *sequences, int32_t before,
                               const int32_t *parents, int32_t count, ferry_error *error);
 

@@ -17,12 +17,12 @@ typedef struct pass {
     const ferry_stack *stack;
     int32_t rows;              /* R */
     const int32_t *group_ends; /* of int8 inputs (ferry_sentence_groups) */
-    ferry_kv_spans self;       /* its rows of a span follow each other; its sequences are extended by the pass */
-    ferry_kv_spans cross;      /* of a decoder: what ferry_decoder_begin has prepared */
+    ferry_kv_spans self;       /* the rows of a span are consecutive; the pass extends the sequences */
+    ferry_kv_spans cross;      /* decoder only: from ferry_decoder_begin */
     ferry_position_state *position_state;
     float *x; /* [R, D] */
     /* Scratch, from take_scratch. */
-    float *y;    /* [R, D] what a sublayer adds */
+    float *y;    /* [R, D] output of a sublayer */
     float *h;    /* [R, D] normalized input of a pre-norm sublayer */
     float *work; /* q, k, v and context [R, H·K] each, an SSRU's two products [R, D], or the feed-forward's inner rows
                     [R, F], twice when gated */
@@ -77,7 +77,7 @@ static void normalize(const pass *p, float *y, const float *x, const float *resi
 
 typedef ferry_status sublayer(const pass *p, const float *x, int32_t layer, ferry_error *error);
 
-/* Attention of queries q [R, H·K], whose output projection gives y. */
+/* Attention of queries q [R, H·K]. Sets y to its output projection. */
 static ferry_status attend(const pass *p, ferry_attention_kind kind, int32_t layer, float *q, float *context,
                            const ferry_matrix *out, ferry_error *error)
 {
@@ -183,7 +183,7 @@ static ferry_status run_sublayer(const pass *p, sublayer *f, const ferry_norm *n
 
 /* ---- the stack ---- */
 
-/* Blocks of the cache and rows by position, to the spans' ends. */
+/* Extends the cache's sequences and the tables by position to the ends of the spans. */
 static ferry_status extend_kv(const pass *p, ferry_error *error)
 {
     const ferry_kv_spans *self = &p->self;
@@ -221,7 +221,7 @@ static void embed(const pass *p, const int32_t *ids)
     if (norm->weight != NULL) normalize(p, p->x, p->x, NULL, norm);
 }
 
-/* Whether the layer's cross-attention was all that is wanted. */
+/* Whether the pass ends after the layer's cross-attention (probe->last). */
 static bool ends_at(const pass *p, int32_t layer)
 {
     const ferry_attention_probe *probe = p->state->probe;

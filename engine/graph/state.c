@@ -46,7 +46,7 @@ void ferry_state_destroy(ferry_state *state)
 void ferry_state_trim(ferry_state *state, size_t bytes, size_t tokens)
 {
     if (state->context.arena.reserved >= bytes)
-        ferry_arena_destroy(&state->context.arena); /* without chunks, too: it would remember sizes */
+        ferry_arena_destroy(&state->context.arena); /* also without chunks, because it remembers sizes */
     if (state->encoder_positions.bytes > bytes) ferry_position_state_destroy(&state->encoder_positions);
     if (state->decoder_positions.bytes > bytes) ferry_position_state_destroy(&state->decoder_positions);
     ferry_cache_shrink(&state->encoder_cache, bytes, 0);

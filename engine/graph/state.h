@@ -1,5 +1,4 @@
-/* What one thread owns while it computes: scratch memory, keys and values or SSRU states, rows by position, a profile.
- */
+/* The run state of one thread: scratch memory, keys and values, SSRU states, tables by position, a profile. */
 #ifndef FERRY_GRAPH_STATE_H
 #define FERRY_GRAPH_STATE_H
 
@@ -10,7 +9,7 @@
 
 typedef struct ferry_attention_probe ferry_attention_probe;
 
-/* ---- profile: where one thread's time goes, by a clock that is always in one phase; off by default ---- */
+/* ---- profile: the time that one thread spends in each phase; off by default ---- */
 
 #define FERRY_PHASE_LIST(PHASE)                                                                                        \
     PHASE(IDLE, "idle") /* not counted */                                                                              \
@@ -30,7 +29,7 @@ typedef struct ferry_attention_probe ferry_attention_probe;
 #define FERRY_PHASE_ENUMERATOR(name, text) FERRY_PHASE_##name,
 typedef enum ferry_phase { FERRY_PHASE_LIST(FERRY_PHASE_ENUMERATOR) FERRY_PHASE_COUNT } ferry_phase;
 
-/* All zeros: off, idle. A phase within another stops the outer one's clock. */
+/* All zeros: off, idle. The time of an inner phase does not count for the outer one. */
 typedef struct ferry_profile {
     bool on;
     ferry_phase phase; /* the current one */
@@ -39,9 +38,8 @@ typedef struct ferry_profile {
     int64_t calls[FERRY_PHASE_COUNT];
 } ferry_profile;
 
-/* The phase's name, static. */
 const char *ferry_phase_name(ferry_phase phase);
-/* Ends the current phase; `next` goes on, or begins. */
+/* Ends the current phase, and begins or continues `next`. */
 void ferry_profile_leave(ferry_profile *profile, ferry_phase next);
 
 /* Begins a phase; returns the one around it, for ferry_profile_leave. */
@@ -56,7 +54,7 @@ static inline ferry_phase ferry_profile_enter(ferry_profile *profile, ferry_phas
 
 /* ---- the state ---- */
 
-/* Asks a pass through `stack` for what enters each layer, and for what it returns: states [layers + 1, R, D]. */
+/* Requests the input of each layer of `stack`, and the output of the stack: states [layers + 1, R, D]. */
 typedef struct ferry_hidden_probe {
     const ferry_stack *stack;
     float *states;
@@ -64,11 +62,11 @@ typedef struct ferry_hidden_probe {
 
 typedef struct ferry_state {
     const ferry_transformer *model;
-    ferry_account account; /* of the memory of all that follows */
+    ferry_account account; /* counts the memory of the fields below */
     ferry_context context;
     ferry_position_state encoder_positions;
     ferry_position_state decoder_positions;
-    ferry_cache encoder_cache;          /* one layer, reused by each */
+    ferry_cache encoder_cache;          /* one layer, which all layers use in turn */
     ferry_cache decoder_cache;          /* self- and cross-attention, all layers */
     ferry_cache ssru_cache;             /* states of hypotheses, if the decoder's block is an SSRU */
     const ferry_attention_probe *probe; /* NULL if no weights are requested */
@@ -76,14 +74,15 @@ typedef struct ferry_state {
     ferry_profile profile;
 } ferry_state;
 
-/* `model` and `kernels` must outlive the state. No memory is taken before the first use. The state may not be moved. */
+/* `model` and `kernels` must outlive the state. Allocates nothing before the first use. The address of the state
+ * must not change. */
 void ferry_state_init(ferry_state *state, const ferry_transformer *model, const ferry_kernels *kernels);
 /* Releases all memory; the state can be used again. Allowed on a zeroed object. */
 void ferry_state_destroy(ferry_state *state);
-/* Releases every part that holds more than `bytes`, or in a cache of all layers the blocks of `tokens`; no sequence may
- * hold a block. */
+/* Releases each part that holds more than `bytes`; decoder_cache only if it also holds more than the blocks of
+ * `tokens`. No sequence may hold a block. */
 void ferry_state_trim(ferry_state *state, size_t bytes, size_t tokens);
-/* The cache that holds the past of hypotheses. (Keys and values of cross-attention are always in decoder_cache.) */
+/* The cache of hypotheses. (Keys and values of cross-attention are always in decoder_cache.) */
 static inline ferry_cache *ferry_state_hypothesis_cache(ferry_state *state)
 {
     return state->model->ssru ? &state->ssru_cache : &state->decoder_cache;

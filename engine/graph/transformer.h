@@ -31,9 +31,9 @@ typedef struct ferry_ssru_weights {
 } ferry_ssru_weights;
 
 typedef struct ferry_layer {
-    ferry_attention_weights self;  /* unless the block is an SSRU */
-    ferry_ssru_weights ssru;       /* decoder only, if it is */
-    ferry_norm self_norm;          /* {s}.blk.N.attn_norm, of either */
+    ferry_attention_weights self;  /* unused if the decoder has an SSRU instead */
+    ferry_ssru_weights ssru;       /* decoder only, in place of `self` */
+    ferry_norm self_norm;          /* {s}.blk.N.attn_norm, of `self` or `ssru` */
     ferry_attention_weights cross; /* decoder only */
     ferry_norm cross_norm;         /* dec.blk.N.cross_attn_norm */
     ferry_matrix ffn_up;           /* [F, D]  {s}.blk.N.ffn_up */
@@ -49,7 +49,7 @@ typedef enum ferry_norm_kind {
 
 /* Encoder or decoder. */
 typedef struct ferry_stack {
-    bool causal; /* the decoder: a row sees its own past only, and the source by cross-attention */
+    bool causal; /* decoder: a row attends to its own and previous positions, and to the source */
     int32_t layer_count;
     int32_t heads;
     int32_t head_width;
@@ -70,7 +70,7 @@ typedef struct ferry_stack {
     ferry_norm final_norm;     /* {s}.output_norm; weight NULL if there is none */
 } ferry_stack;
 
-/* What a positional encoding knows of its stack. */
+/* The parameters of a stack that its positional encoding needs. */
 static inline ferry_position_stack ferry_position_stack_of(const ferry_stack *stack, int32_t d_model)
 {
     return (ferry_position_stack){stack->layer_count, d_model, stack->heads, stack->head_width, stack->causal};
@@ -88,7 +88,7 @@ typedef struct ferry_transformer {
     float output_scale;   /* factor of the decoder's output before the output matrix */
     ferry_matrix output;  /* [V, D]  output.weight, or the decoder's embedding when tied; bias output.bias or NULL */
     bool sentence_inputs; /* int8 inputs without their own multiplier are quantized by sentence, not by row */
-    ferry_coarse output_coarse; /* [V, D]  output_coarse.weight, approximates `output`; if the file has it */
+    ferry_coarse output_coarse; /* [V, D]  output_coarse.weight, approximates `output`; zeroed if there is none */
 } ferry_transformer;
 
 /* The row groups (linear.h) of a product over sentences: the rows of sentence s end before ends[s]. */

@@ -11,8 +11,8 @@
 
 /* ---- text ---- */
 
-/* The source token with the largest of weights [part->ids.count] among those with text. It begins a word if there is
- * white space before it, or the part's beginning, and no piece of its own stands for that. */
+/* The word of the source token that has the largest of weights [part->ids.count] among the tokens with text. It
+ * begins a word if it follows white space, or is first in the part, and the previous piece does not end in "▁". */
 static ferry_word word_of(const ferry_tokenizer_config *text, const ferry_part *part, const float *weights)
 {
     static const char blank[] = "\xE2\x96\x81";
@@ -32,8 +32,8 @@ static ferry_word word_of(const ferry_tokenizer_config *text, const ferry_part *
     return (ferry_word){{part->text.data + ranges[best].begin, ranges[best].end - ranges[best].begin}, begins};
 }
 
-/* The text of a hypothesis of the part, and the ranges of its tokens if they are wanted. `weights` [length, source ids]
- * say which words replace unknown ones, if there are such. */
+/* Writes the text of a hypothesis of the part, and the ranges of its tokens if hypothesis->ranges is not NULL. With
+ * options.replace_unknowns, `weights` [length, source ids] choose the words that replace unknown ones. */
 static ferry_status write_text(const ferry_model *model, const ferry_line_rules *rules, const ferry_part *part,
                                const float *weights, ferry_result_hypothesis *hypothesis, ferry_error *error)
 {
@@ -57,7 +57,7 @@ static ferry_status write_text(const ferry_model *model, const ferry_line_rules 
 
 /* ---- results ---- */
 
-/* A hypothesis of the search becomes one of the part's result. `cut`: it stopped at the length limit, without eos. */
+/* Copies hypothesis `index` of the search to the part's result. `cut`: it stopped at the length limit, without eos. */
 static ferry_status take_hypothesis(const ferry_model *model, const ferry_options *options,
                                     const ferry_part_ending *ending, int32_t index, ferry_part *part,
                                     ferry_error *error)
@@ -92,7 +92,7 @@ static ferry_status take_hypothesis(const ferry_model *model, const ferry_option
     return FERRY_OK;
 }
 
-/* The search's hypotheses become the part's result. */
+/* Sets the part's result to the search's hypotheses. */
 static ferry_status take_result(const ferry_model *model, const ferry_line_rules *rules,
                                 const ferry_part_ending *ending, ferry_part *part, ferry_error *error)
 {
@@ -110,7 +110,7 @@ static ferry_status take_result(const ferry_model *model, const ferry_line_rules
     return FERRY_OK;
 }
 
-/* The same for a second translation, unless it loops like the first one, or has another sign. */
+/* Replaces the part's result by a second translation, unless this loops or has a sign that the first one lacks. */
 static ferry_status take_better(const ferry_model *model, const ferry_line_rules *rules,
                                 const ferry_part_ending *ending, ferry_part *part, ferry_error *error)
 {

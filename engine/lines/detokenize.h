@@ -1,4 +1,4 @@
-/* Ids become text: what a search found becomes a part's result. */
+/* Converts the ids of a finished search to text, and makes them the result of a part. */
 #ifndef FERRY_LINES_DETOKENIZE_H
 #define FERRY_LINES_DETOKENIZE_H
 
@@ -10,21 +10,20 @@ typedef struct ferry_line_rules ferry_line_rules;
 typedef struct ferry_part ferry_part;
 typedef struct ferry_search ferry_search;
 
-/* ferry_options.no_repeat_ngram of a translation that is made again. */
+/* ferry_options.no_repeat_ngram of a second translation, made because the first one loops. */
 enum { FERRY_AGAIN_NGRAM = 2 };
 
 /* How a part's search ended. */
 typedef struct ferry_part_ending {
     const ferry_search *search;
-    const float *const *weights; /* of each hypothesis [T, S]; NULL: not wanted */
-    const ferry_error *why;      /* an error, if `search` is NULL */
-    bool text;                   /* text is wanted, not ids alone */
+    const float *const *weights; /* cross-attention's, of each hypothesis [T, S]; NULL: not wanted */
+    const ferry_error *why;      /* the error, if `search` is NULL */
+    bool text;                   /* false: only ids are wanted */
 } ferry_part_ending;
 
-/* Makes the ending the part's result: hypotheses and signs of quality, or LIMIT and FORMAT, which are its own errors.
- * *again: the translation loops, and options.on_loop wants another (with FERRY_AGAIN_NGRAM). The part keeps the second
- * translation if it does not loop and has no other new sign, and the first one if the second failed. Errors: those that
- * are not the part's own. */
+/* Sets the part's result: hypotheses and signs of quality, or one of the part's own errors, LIMIT and FORMAT.
+ * *again: the translation loops, and options.on_loop requests a second one (with FERRY_AGAIN_NGRAM). The second
+ * translation replaces the first one unless it failed, loops or has a new sign. Errors: all others. */
 ferry_status ferry_part_end(const ferry_model *model, const ferry_line_rules *rules, const ferry_part_ending *ending,
                             ferry_part *part, bool *again, ferry_error *error);
 

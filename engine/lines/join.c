@@ -16,7 +16,8 @@ static void append(ferry_result_hypothesis *joined, const char *data, size_t siz
 
 /* ---- warnings ---- */
 
-/* What a warning says about a part's translation; `kind` 0: that it replaces another one. */
+/* The text of a warning about a part's translation. `kind`: a flag of ferry_quality; 0: the translation replaces
+ * another one. */
 static ferry_short_text words_of(const ferry_part *part, int kind)
 {
     const ferry_quality_signs *quality = &part->quality;
@@ -43,8 +44,8 @@ static ferry_short_text words_of(const ferry_part *part, int kind)
     }
 }
 
-/* Adds the line's quality flags, and a warning for each kind; and one if the line was split without a request, or
- * within a sentence. */
+/* Adds the quality flags of the parts, and a warning for each flag. Adds a warning if the line was split without a
+ * request, or within a sentence. */
 static ferry_status add_warnings(const ferry_parts *parts, const ferry_line_rules *rules, ferry_result_line *line,
                                  ferry_error *error)
 {
@@ -86,7 +87,7 @@ static const ferry_result_hypothesis *hypothesis_of(const ferry_part *part, size
 static ferry_status allocate(const ferry_parts *parts, bool aligned, size_t k, ferry_result_hypothesis *joined,
                              ferry_error *error)
 {
-    size_t text = 1, tokens = 1, weights = 1; /* as malloc(0) may return NULL */
+    size_t text = 1, tokens = 1, weights = 1; /* not 0, because malloc(0) may return NULL */
     for (size_t i = 0; i < parts->count; i++) {
         const ferry_result_hypothesis *from = hypothesis_of(&parts->parts[i], k);
         text += parts->parts[i].separator.size + from->size;
@@ -107,14 +108,15 @@ static ferry_status allocate(const ferry_parts *parts, bool aligned, size_t k, f
     return ferry_fail_memory(error, "tokens of a line in parts", weights, sizeof *joined->weights);
 }
 
-/* Hypothesis k of the line. The score leaves out the tokens of the line's prefix that do not count. */
+/* Joins hypotheses k of the parts. The score leaves out tokens of the prefix that do not count
+ * (ferry_search_uncounted). */
 static ferry_status join_hypotheses(const ferry_parts *parts, const ferry_options *options, size_t k,
                                     ferry_result_hypothesis *joined, ferry_error *error)
 {
     const bool aligned = options->alignment != 0;
     double sum = 0;
     float coverage = 0;
-    size_t first = 0; /* of the part's source tokens */
+    size_t first = 0; /* the part's first source token */
     int32_t uncounted = 0;
     FERRY_TRY(allocate(parts, aligned, k, joined, error));
     float *weights = joined->weights;
@@ -173,8 +175,8 @@ static ferry_status join_parts(const ferry_parts *parts, const ferry_line_rules 
     return FERRY_OK;
 }
 
-/* The ids of the parts become the source tokens of the result: bytes of `given`, to which the parts point unless the
- * line was repaired. given.data NULL: the line came as ids. */
+/* Sets the source tokens of the result to the ids of the parts, with ranges in `given`. The parts point into
+ * line->repaired if the line was repaired, else into `given`. given.data NULL: the line came as ids. */
 static ferry_status list_tokens(const ferry_line *line, ferry_text given, ferry_result_line *result, ferry_error *error)
 {
     const ferry_parts *parts = &line->parts;

@@ -9,11 +9,11 @@
 #include "model.h"
 #include "tokenizer/sentences.h"
 
-enum { MOST_PROMPT = 1024 }; /* bytes */
+enum { MAX_PROMPT = 1024 }; /* bytes */
 
 /* ---- names and roles ---- */
 
-/* `role`, if the language has it: also a tag, where the model wants one. */
+/* `role` if the language has it, and a tag where the model needs one; else 0. */
 static int32_t role_of(const ferry_model_languages *table, int32_t index, int32_t role)
 {
     const bool source = role == FERRY_LANGUAGE_SOURCE;
@@ -22,7 +22,7 @@ static int32_t role_of(const ferry_model_languages *table, int32_t index, int32_
     return position == FERRY_TAG_NONE || id >= 0 ? table->roles[index] & role : 0;
 }
 
-/* The next word of a text, after which *text goes on; empty: there is none. */
+/* The next word of *text, which then points behind it; empty at the end. */
 static ferry_view next_word(const char **text)
 {
     const ferry_view word = {*text, strcspn(*text, " ")};
@@ -49,7 +49,7 @@ static ferry_status describe(const ferry_model_languages *table, int32_t index, 
     language->names = ferry_arena_text(arena, (ferry_view){names.data + rest, names.size - rest});
     if (language->tag == NULL || language->names == NULL)
         return ferry_fail_memory(error, "the names of languages", names.size, 1);
-    /* The English name of its first code that has one; "" if none has. */
+    /* The English name of the first code that has one, else "". */
     const char *codes = language->names;
     const ferry_language_name *row = NULL;
     while (row == NULL && *codes != '\0') row = ferry_language_name_find(next_word(&codes));
@@ -68,10 +68,10 @@ ferry_status ferry_languages_create(ferry_model *model, ferry_error *error)
     if (count == 0) return FERRY_OK;
     for (size_t i = 0; i < (size_t)table->prompt_count; i++) { /* a prompt is tokenized with every line */
         const size_t size = ferry_string_table_at(table->prompts, i).size;
-        if (size > MOST_PROMPT)
+        if (size > MAX_PROMPT)
             return ferry_fail(error, FERRY_ERROR_FORMAT,
                               "key 'ferry.languages.prompts': expected texts of at most %d bytes, found one of %zu",
-                              (int)MOST_PROMPT, size);
+                              (int)MAX_PROMPT, size);
     }
     ferry_language *list = model->languages = ferry_arena_alloc(&model->file.arena, count, sizeof *list);
     if (list == NULL) return ferry_fail_memory(error, "the names of languages", count, sizeof *list);
@@ -83,7 +83,7 @@ ferry_status ferry_languages_create(ferry_model *model, ferry_error *error)
 
 typedef int comparison(const char *a, const char *b, size_t size);
 
-/* Whether one of the words of `text` is `name`, or with `more` begins with it. */
+/* Whether a word of `text` is `name`; with `more`, whether a word begins with `name`. */
 static bool has_word(const char *text, ferry_view name, bool more, comparison *compare)
 {
     while (*text != '\0' && name.size > 0) {
@@ -94,8 +94,8 @@ static bool has_word(const char *text, ferry_view name, bool more, comparison *c
     return false;
 }
 
-/* The best match for `name` among the languages of this role: its tag, another name, either of them in another case.
- * OPEN if there is none. */
+/* Finds `name` among the languages of this role: first as a tag, then as another name, then as either without regard
+ * to case. FERRY_LANGUAGE_OPEN if it is none. */
 static int32_t find_code(const ferry_model *model, const char *name, int32_t role)
 {
     for (int t = 0; t < 4; t++)
@@ -117,8 +117,8 @@ static bool begins_alike(const char *text, const char *name)
     return has_word(text, (ferry_view){name, length < LETTERS ? length : LETTERS}, true, ferry_compare_letters);
 }
 
-/* Lists the languages of this role, ": de (German), fr (French)"; of a long list only languages that begin as `name`
- * does. */
+/* Lists the languages of this role, ": de (German), fr (French)". Of more than FEW languages, lists only those that
+ * begin as `name` does. */
 static void list_languages(const ferry_model *model, const char *name, int32_t role, char *list, size_t size)
 {
     static const char more[] = ", …";
@@ -175,7 +175,7 @@ ferry_status ferry_languages_find(const ferry_model *model, const char *from, co
 
 /* ---- what a pair adds ---- */
 
-/* Empty if there is none. */
+/* The prompt of the pair; empty if there is none. */
 static ferry_view prompt_of(const ferry_model_languages *table, ferry_language_pair pair)
 {
     for (size_t i = 0; i < (size_t)table->prompt_count; i++) {
@@ -208,7 +208,7 @@ ferry_status ferry_languages_check(const ferry_model *model, ferry_language_pair
     return FERRY_OK;
 }
 
-/* A prompt that is a piece and the tag of a target language, whatever the source: "<2de>"; empty: there is none. */
+/* The first prompt that is one piece, for a target language and any source: "<2de>"; empty if there is none. */
 static ferry_view tag_prompt(const ferry_model_languages *table, const ferry_tokenizer *tokenizer)
 {
     for (size_t i = 0; i < (size_t)table->prompt_count; i++) {
@@ -228,7 +228,7 @@ ferry_status ferry_languages_check_line(const ferry_model *model, ferry_language
     const ferry_view form = tag_prompt(table, tokenizer);
     ferry_view tag = {line.data, ferry_tokenizer_tag_size(tokenizer, line)};
     if (tag.size == 0 && form.size > 2) {
-        /* The line may begin with a word of the form of the model's tags: their first two bytes and their last. */
+        /* A word in the form of the model's tags has their first two bytes and their last one. */
         const char *end = memchr(line.data, form.data[form.size - 1], line.size);
         const size_t size = end != NULL ? (size_t)(end - line.data) + 1 : 0;
         if (size > 2 && memcmp(line.data, form.data, 2) == 0 && memchr(line.data, ' ', size) == NULL) tag.size = size;
@@ -257,8 +257,7 @@ int32_t ferry_languages_first_id(const ferry_model *model, ferry_language_pair p
     return table->target_tag == FERRY_TAG_FIRST && pair.target >= 0 ? table->target_ids[pair.target] : -1;
 }
 
-/* Adds the tag of language `index`, if there is one, to the ids and ranges (NULL: not wanted) of `size` bytes of text.
- */
+/* Adds the tag of language `index`, if it has one, to the ids and ranges (NULL: not wanted) of `size` bytes of text. */
 static ferry_status add_tag(ferry_ids *ids, ferry_ranges *ranges, size_t size, ferry_tag_position position,
                             const int32_t *tags, int32_t index, ferry_error *error)
 {
@@ -274,7 +273,7 @@ static size_t after(size_t offset, size_t begin)
     return offset > begin ? offset - begin : 0;
 }
 
-/* With a prompt, a tag is text like any other. */
+/* With a prompt, a tag is ordinary text. */
 static ferry_status encode_with_prompt(const ferry_tokenizer *tokenizer, ferry_view prompt, ferry_view tag,
                                        ferry_view part, ferry_ids *ids, ferry_ranges *ranges, ferry_error *error)
 {
@@ -286,7 +285,7 @@ static ferry_status encode_with_prompt(const ferry_tokenizer *tokenizer, ferry_v
         status = ferry_buffer_append(&text, pieces[i], error);
     const size_t first =
         status == FERRY_OK ? ferry_tokenizer_tag_size(tokenizer, (ferry_view){text.data, text.size}) : 0;
-    const size_t begin = after(prompt.size + tag.size, first); /* of the part, in what is tokenized */
+    const size_t begin = after(prompt.size + tag.size, first); /* of the part, in the tokenized text */
     if (status == FERRY_OK)
         status = ferry_tokenizer_encode_ranges(tokenizer, (ferry_view){text.data, first},
                                                (ferry_view){text.data + first, text.size - first}, ids, ranges, error);
@@ -305,7 +304,7 @@ ferry_status ferry_languages_encode_part(const ferry_model *model, ferry_languag
     const bool own_tag = table->target_tag == FERRY_TAG_PREFIX && tag.size > 0;
     FERRY_TRY(encode_with_prompt(model->tokenizer, prompt_of(table, pair), tag, part, ids, ranges, error));
     if (!own_tag) FERRY_TRY(add_tag(ids, ranges, part.size, table->target_tag, table->target_ids, pair.target, error));
-    /* After the target's: of two tags at one end the source's is the outer one. */
+    /* After the target's tag: if both are at one end, the source's is the outer one. */
     return add_tag(ids, ranges, part.size, table->source_tag, table->source_ids, pair.source, error);
 }
 

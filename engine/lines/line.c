@@ -13,7 +13,7 @@ void ferry_line_destroy(ferry_line *line)
     line->repaired = NULL;
 }
 
-/* *valid: the text without ill-formed UTF-8, itself, or else *repaired, which the caller frees. */
+/* *valid: `text` if it is well-formed UTF-8, else *repaired, which the caller frees. */
 static ferry_status repair(const char *what, ferry_text text, ferry_view *valid, char **repaired, ferry_error *error)
 {
     *valid = (ferry_view){text.data, text.size};
@@ -34,7 +34,7 @@ ferry_status ferry_line_repair(ferry_line *line, ferry_text given, ferry_view *t
     return ferry_result_line_warn(result, error, "invalid UTF-8 was read as U+FFFD");
 }
 
-/* The ids of a prefix. ARGUMENT: the target's vocabulary cannot spell it. */
+/* Encodes a prefix. Errors: ARGUMENT (the target vocabulary cannot spell it), MEMORY. */
 static ferry_status encode_prefix(const ferry_model *model, int32_t unknown_id, ferry_text prefix, ferry_ids *ids,
                                   ferry_error *error)
 {
@@ -67,8 +67,8 @@ static ferry_status take_prefix(const ferry_model *model, const ferry_line_rules
     const size_t max = (size_t)ferry_decoding_target_limit(rules->options, &model->file.transformer, part->ids.count);
     if (part->prefix.count == 0 || count < max) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_LIMIT,
-                      "the prefix has %zu tokens, with those that the model adds; expected fewer than max_length %zu",
-                      count, max);
+                      "the prefix has %zu tokens, special tokens included; expected fewer than max_length %zu", count,
+                      max);
 }
 
 ferry_status ferry_line_split(const ferry_model *model, const ferry_line_rules *rules, ferry_text text,

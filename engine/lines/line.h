@@ -15,9 +15,9 @@ void ferry_line_destroy(ferry_line *line);
 /* *text: `given` if it is well-formed UTF-8, else line->repaired, and the result gets a warning. Errors: MEMORY. */
 ferry_status ferry_line_repair(ferry_line *line, ferry_text given, ferry_view *text, ferry_result_line *result,
                                ferry_error *error);
-/* Splits `text` (ferry_parts_split). The first part with ids gets the ids of `prefix` (of size 0: none). Parts without
- * ids get their text as result; so does a blank line, which has no parts. Errors: those of ferry_parts_split, and of a
- * prefix LIMIT (it is too long) and ARGUMENT (the target's vocabulary cannot spell it). */
+/* Splits `text` (ferry_parts_split). The first part with ids gets the ids of `prefix` (of size 0: none). Parts
+ * without ids get their text as result; so does a blank line, which has no parts. Errors: those of
+ * ferry_parts_split; LIMIT (the prefix is too long), ARGUMENT (the target vocabulary cannot spell the prefix). */
 ferry_status ferry_line_split(const ferry_model *model, const ferry_line_rules *rules, ferry_text text,
                               ferry_text prefix, const atomic_bool *stop, ferry_line *line, ferry_result_line *result,
                               ferry_error *error);

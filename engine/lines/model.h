@@ -10,12 +10,12 @@
 #include "tokenizer/tokenizer.h"
 
 struct ferry_model {
-    atomic_size_t users; /* the caller and translators; the last to leave releases the model */
-    ferry_mutex mutex;   /* of `widened` */
+    atomic_size_t users; /* the caller and translators; the last one releases the model */
+    ferry_mutex mutex;   /* protects `widened` */
     bool widened;
     const ferry_kernels *kernels;
     ferry_model_file file;
-    ferry_tokenizer *tokenizer; /* NULL if the file has none: the model then takes and gives ids only */
+    ferry_tokenizer *tokenizer; /* NULL if the file has none: the model then works on ids only */
     ferry_language *languages;  /* [file.languages.count], in the file's arena */
     const char **info;          /* of each key of ferry_model_info; in the file's arena */
 };

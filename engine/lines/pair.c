@@ -7,7 +7,7 @@
 #include "engine/search/decoding.h"
 #include "line.h"
 
-/* The ids of the hypothesis' text, between the forced tag `first` (negative: none) and the end of sentence. */
+/* Sets the ids of the hypothesis: the forced tag `first` (negative: none), the ids of its text, and eos. */
 static ferry_status encode_target(const ferry_model *model, int32_t first, ferry_result_hypothesis *hypothesis,
                                   size_t *count, ferry_error *error)
 {
@@ -48,7 +48,7 @@ static ferry_status check_tokens(const char *side, size_t tokens, int32_t max, f
     return ferry_fail(error, FERRY_ERROR_LIMIT, "%s: expected 1 to %d tokens, found %zu", side, (int)max, tokens);
 }
 
-/* Gives the hypothesis the target's text without ill-formed UTF-8. */
+/* Copies the target's text to the hypothesis, without ill-formed UTF-8. */
 static ferry_status take_target(ferry_view target, ferry_result_hypothesis *hypothesis, ferry_result_line *result,
                                 ferry_error *error)
 {

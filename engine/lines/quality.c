@@ -8,10 +8,10 @@
 #include "result.h"
 
 enum {
-    LOOP_IDS = 16,  /* max length of a sequence that a translation repeats; in its source, twice that */
+    LOOP_IDS = 16,  /* maximum length of a repeated sequence in a translation; in a source, twice that */
     LOOP_TIMES = 2, /* a repeat count above LOOP_TIMES times the source's own is a loop */
-    /* A translation is short if its source has SHORT_SOURCE tokens or more, those that the model adds included, and the
-     * translation less than 1/SHORT_PARTS of them. */
+    /* A translation is short if its source has at least SHORT_SOURCE tokens, special tokens included, and the
+     * translation fewer than 1/SHORT_PARTS of that number. */
     SHORT_PARTS = 3,
     SHORT_SOURCE = 16
 };
@@ -63,10 +63,10 @@ size_t ferry_model_reads(const ferry_model *model, ferry_text text)
         const char c = view.data[at];
         uint32_t code_point;
         ferry_utf8_next(view, &next, &code_point);
-        /* Every model has a piece for these. */
+        /* Every model has a piece for each of these characters. */
         if ((c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z') || c == ' ') continue;
         const ferry_view character = {view.data + at, next - at};
-        if (ferry_tokenizer_encode(model->tokenizer, character, &ids, NULL) != FERRY_OK) continue; /* without memory */
+        if (ferry_tokenizer_encode(model->tokenizer, character, &ids, NULL) != FERRY_OK) continue; /* out of memory */
         if (ferry_ids_find(ids.ids, ids.count, model->file.text.source_unk_id) < ids.count) break;
     }
     free(ids.ids);

@@ -195,7 +195,7 @@ const float *ferry_result_weights(const ferry_result *result, size_t line, size_
 {
     const ferry_result_hypothesis *found = ferry_result_find(result, line, hypothesis);
     const bool exists = found != NULL && found->weights != NULL && token < (size_t)found->length;
-    size_t low = 0, high = exists ? found->block_count - 1 : 0; /* where the token's block may be */
+    size_t low = 0, high = exists ? found->block_count - 1 : 0; /* where the token's block can be */
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         if (found->blocks[middle].end <= token)

@@ -8,15 +8,15 @@
 #include "tokenizer/unicode.h"
 #include "tokenizer/sentences.h"
 
-/* FERRY_SPLIT_AUTO splits lines of several sentences that have more source tokens. docs/decoding.md says how
- * it was chosen. */
-enum { MOST_TOGETHER = 10 };
+/* FERRY_SPLIT_AUTO splits a line of several sentences if it has more than MAX_TOGETHER source tokens.
+ * docs/decoding.md says how the number was chosen. */
+enum { MAX_TOGETHER = 10 };
 
 enum {
-    MOST_BYTES = 64,     /* of text for a source token: a line with more is too long, whatever it contains */
-    MOST_TEXT = 1 << 20, /* bytes that are tokenized at once, however many tokens a part may have */
-    FEW_BYTES = 4,       /* of text for a source token, as a first guess */
-    GUESSES = 3          /* of a part's end, before it is found by halving */
+    MAX_BYTES = 64,     /* maximum bytes of text for each source token */
+    MAX_TEXT = 1 << 20, /* maximum bytes that are tokenized at once */
+    GUESSED_BYTES = 4,  /* bytes of text for each source token, as a first guess */
+    GUESSES = 3         /* guesses of a part's end before bisection */
 };
 
 /* ---- texts ---- */
@@ -77,7 +77,7 @@ void ferry_parts_destroy(ferry_parts *parts)
 ferry_status ferry_parts_add(ferry_parts *parts, ferry_part **part, ferry_error *error)
 {
     *part = NULL;
-    /* Nearly every line has one. */
+    /* Nearly every line has one part: room for more is made with the second. */
     const size_t count = parts->count + 1;
     ferry_part *grown =
         count == 1 ? malloc(sizeof *grown) : ferry_array_grow(parts->parts, &parts->capacity, count, sizeof *grown);
@@ -90,7 +90,7 @@ ferry_status ferry_parts_add(ferry_parts *parts, ferry_part **part, ferry_error 
 
 bool ferry_parts_is_long(size_t bytes, size_t limit)
 {
-    return bytes / MOST_BYTES > limit || bytes > MOST_TEXT;
+    return bytes / MAX_BYTES > limit || bytes > MAX_TEXT;
 }
 
 /* ---- the splitter ---- */
@@ -100,12 +100,12 @@ typedef struct splitter {
     const ferry_line_rules *rules;
     const atomic_bool *stop;
     ferry_parts *parts;
-    ferry_view tag;      /* of the line, for each part */
-    ferry_view rest;     /* of the line, after the parts */
-    size_t limit;        /* source tokens */
-    size_t guess;        /* bytes of the next part */
-    size_t sentence;     /* bytes of the rest to the end of its first sentence; 0: not known */
-    size_t inside;       /* bytes of the rest in which that does not end */
+    ferry_view tag;      /* the line's tag, which is for each part */
+    ferry_view rest;     /* the line after its parts and separators so far */
+    size_t limit;        /* maximum source tokens of a part */
+    size_t guess;        /* bytes of the next part, guessed */
+    size_t sentence;     /* bytes of the rest to the end of its first sentence; 0: unknown */
+    size_t inside;       /* bytes of the rest that contain no end of its first sentence */
     ferry_ids trial;     /* ids of the last text that was tried */
     ferry_ranges ranges; /* of these ids, if tokens are wanted */
 } splitter;
@@ -116,7 +116,7 @@ static ferry_status encode(splitter *s, ferry_view text, bool ranges, ferry_erro
                                        error);
 }
 
-/* Whether the rest's first bytes are short enough for a part. */
+/* Sets the trial to the ids of the first `bytes` of the rest. *fits: they are few enough for a part. */
 static ferry_status try_part(splitter *s, size_t bytes, bool *fits, ferry_error *error)
 {
     *fits = false;
@@ -137,21 +137,21 @@ static void swap_trial(splitter *s, ferry_part *part)
     part->ranges = ranges;
 }
 
-/* Tries the rest's first bytes, and before, if they are many, the first of them: where those are too many tokens by
- * far, all are. Where a word is cut, its pieces are more than those of the whole word, so that a few do not count.
- * *probe and *tokens: the bytes that were tried first, and their tokens. */
+/* Tries the first `bytes` of the rest. If there are more than 2 × guess, a probe of this size comes first: the rest
+ * is too long if the probe has more than limit + MAX_BYTES tokens. (The probe may cut a word, which then has more
+ * pieces than the whole word.) *probe and *tokens: the bytes of the first trial, and its tokens. */
 static ferry_status try_text(splitter *s, size_t bytes, size_t *probe, size_t *tokens, bool *fits, ferry_error *error)
 {
     *probe = 2 * s->guess < bytes ? 2 * s->guess : bytes;
     while (!ferry_cut_is_at(s->rest, *probe, FERRY_CUT_CHARACTER)) ++*probe;
     FERRY_TRY(try_part(s, *probe, fits, error));
     *tokens = s->trial.count;
-    if (*probe >= bytes || *tokens > s->limit + MOST_BYTES) return FERRY_OK;
+    if (*probe >= bytes || *tokens > s->limit + MAX_BYTES) return FERRY_OK;
     return try_part(s, bytes, fits, error);
 }
 
-/* Finds the longest part that ends at a cut of this kind before *high; of 0 bytes, if none is short enough. Lowers
- * *high to where the first one is not. */
+/* Finds the longest part that ends at a cut of this kind before *high. *size: its bytes; 0 if no part is short
+ * enough. Lowers *high to the first cut that is too far. */
 static ferry_status find_cut(splitter *s, ferry_cut cut, size_t *high, size_t *size, ferry_part *part,
                              ferry_error *error)
 {
@@ -172,12 +172,12 @@ static ferry_status find_cut(splitter *s, ferry_cut cut, size_t *high, size_t *s
     }
 }
 
-/* Finds where the rest's first sentence ends, or where the text does that is tokenized at once: then false. A long
- * sentence is not searched again for each of its parts. */
+/* Finds the end of the rest's first sentence. Returns false if it is beyond the text that can be tokenized at once:
+ * *end is then the end of this text. A long sentence is not searched again for each of its parts. */
 static bool find_sentence(splitter *s, size_t *end)
 {
-    const size_t most = s->limit < MOST_TEXT / MOST_BYTES ? s->limit * MOST_BYTES : MOST_TEXT;
-    const ferry_view window = {s->rest.data, most < s->rest.size ? most : s->rest.size};
+    const size_t max = s->limit < MAX_TEXT / MAX_BYTES ? s->limit * MAX_BYTES : MAX_TEXT;
+    const ferry_view window = {s->rest.data, max < s->rest.size ? max : s->rest.size};
     if (s->sentence == 0 && (s->inside < window.size / 2 || window.size == s->rest.size)) {
         *end = ferry_sentence_end(window, 0, s->rules->sentences);
         if (window.size == s->rest.size || !ferry_utf8_is_blank((ferry_view){window.data + *end, window.size - *end}))
@@ -189,7 +189,7 @@ static bool find_sentence(splitter *s, size_t *end)
     return s->sentence > 0;
 }
 
-/* Finds the part with which the rest begins: a sentence, else as much of it as is short enough. */
+/* Finds the first part of the rest: a sentence, or the longest beginning of one that is short enough. */
 static ferry_status find_part(splitter *s, size_t *size, ferry_part *part, ferry_error *error)
 {
     size_t window, probe, tokens;
@@ -203,7 +203,7 @@ static ferry_status find_part(splitter *s, size_t *size, ferry_part *part, ferry
         return FERRY_OK;
     }
     part->cut = true;
-    size_t high = tokens > s->limit + MOST_BYTES ? probe : window + 1;
+    size_t high = tokens > s->limit + MAX_BYTES ? probe : window + 1;
     s->guess = probe * s->limit / (tokens + 1);
     if (s->guess > window) s->guess = window;
     *size = 0;
@@ -212,11 +212,11 @@ static ferry_status find_part(splitter *s, size_t *size, ferry_part *part, ferry
     s->guess = *size;
     if (*size > 0) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_LIMIT,
-                      "one character has %zu source tokens, with those that the model adds; max_source is %zu",
-                      s->trial.count, s->limit);
+                      "one character has %zu source tokens, special tokens included; max_source is %zu", s->trial.count,
+                      s->limit);
 }
 
-/* The rest loses its first bytes. */
+/* Removes the first `bytes` from the rest, and returns them. */
 static ferry_view take(splitter *s, size_t bytes)
 {
     const ferry_view taken = {s->rest.data, bytes};
@@ -226,7 +226,7 @@ static ferry_view take(splitter *s, size_t bytes)
     return taken;
 }
 
-/* Whether sentences follow the line's first one. */
+/* Whether the rest has several sentences. */
 static bool has_several(const splitter *s)
 {
     const size_t space = ferry_utf8_leading_space(s->rest);
@@ -235,7 +235,7 @@ static bool has_several(const splitter *s)
     return !ferry_utf8_is_blank((ferry_view){s->rest.data + end, s->rest.size - end});
 }
 
-/* As one part, if it is short enough and not to be split; else as several. */
+/* Splits the rest: into one part if it is short enough and options.split does not request several. */
 static ferry_status split_rest(splitter *s, ferry_error *error)
 {
     const ferry_split split = s->rules->options->split;
@@ -243,7 +243,7 @@ static ferry_status split_rest(splitter *s, ferry_error *error)
     size_t probe, tokens, size;
     bool whole = !ferry_parts_is_long(s->rest.size, s->limit) && !(split == FERRY_SPLIT_ALL && has_several(s));
     if (whole) FERRY_TRY(try_text(s, s->rest.size, &probe, &tokens, &whole, error));
-    if (whole && split == FERRY_SPLIT_AUTO && s->trial.count > MOST_TOGETHER && has_several(s)) whole = false;
+    if (whole && split == FERRY_SPLIT_AUTO && s->trial.count > MAX_TOGETHER && has_several(s)) whole = false;
     if (whole) {
         FERRY_TRY(ferry_parts_add(s->parts, &part, error));
         part->text = s->rest;
@@ -261,8 +261,9 @@ static ferry_status split_rest(splitter *s, ferry_error *error)
     return FERRY_OK;
 }
 
-/* Finds the parts that are invisible to the model, and the unknown text of each part. The ids of an empty text, the
- * frame, do not count. A part that stays as it is because of unknown ids has a flag if it has letters. */
+/* Removes the ids of parts that are invisible to the model, and finds the unknown text of each part. The ids of an
+ * empty text, the frame, do not count. An invisible part that has unknown ids and letters gets
+ * FERRY_QUALITY_UNKNOWN. */
 static ferry_status look_at_parts(splitter *s, ferry_error *error)
 {
     const ferry_tokenizer_config *text = &s->model->file.text;
@@ -300,7 +301,7 @@ ferry_status ferry_parts_split(const ferry_model *model, const ferry_line_rules 
                   .parts = parts,
                   .rest = line,
                   .limit = (size_t)rules->source_limit,
-                  .guess = FEW_BYTES * (size_t)rules->source_limit};
+                  .guess = GUESSED_BYTES * (size_t)rules->source_limit};
     FERRY_TRY(ferry_languages_check_line(model, rules->pair, line, error));
     s.tag = take(&s, ferry_tokenizer_tag_size(model->tokenizer, line));
     ferry_status status = split_rest(&s, error);

@@ -1,5 +1,5 @@
-/* Texts become sentences, and a line becomes one sentence or, if it is too long or ferry_options.split wants it,
- * several parts. */
+/* Splits a text into sentences, and a line into parts: one, or several if the line is too long or
+ * ferry_options.split requests it. */
 #ifndef FERRY_LINES_SPLIT_H
 #define FERRY_LINES_SPLIT_H
 
@@ -15,12 +15,12 @@ typedef struct ferry_line_rules {
     const ferry_options *options; /* the translator's, complete */
     ferry_language_pair pair;
     const ferry_sentence_language *sentences; /* of the pair's source */
-    int32_t source_limit;                     /* max source tokens of a sentence (ferry_options.max_source) */
-    int32_t scored_limit;                     /* max target tokens of a pair that is scored */
+    int32_t source_limit;                     /* maximum source tokens of a sentence (ferry_options.max_source) */
+    int32_t scored_limit;                     /* maximum target tokens of a scored pair */
     int32_t unknown_id;                       /* of the target; -1: there is none */
 } ferry_line_rules;
 
-/* Whether the bytes of source tokens have to be known. */
+/* Whether the ranges of source tokens are needed. */
 static inline bool ferry_line_rules_want_tokens(const ferry_line_rules *rules)
 {
     return rules->options->alignment != 0 || rules->options->replace_unknowns != 0;
@@ -29,29 +29,29 @@ static inline bool ferry_line_rules_want_tokens(const ferry_line_rules *rules)
 /* Where a sentence that is too long for the model may be cut; best first. */
 typedef enum ferry_cut {
     FERRY_CUT_BLANK,     /* before white space */
-    FERRY_CUT_CLUSTER,   /* before a character that nothing joins to the one before it */
+    FERRY_CUT_CLUSTER,   /* before a character that is not joined to the previous one (ferry_unicode_joins) */
     FERRY_CUT_CHARACTER, /* anywhere but inside a character */
     FERRY_CUTS
 } ferry_cut;
 
 /* Whether `text`, which is valid UTF-8, may be cut before byte `at`, 0 < at ≤ size. Its end is a cut of every kind. */
 bool ferry_cut_is_at(ferry_view text, size_t at, ferry_cut cut);
-/* A cut of this kind near `guess`, between `low` and `high`, both excluded, as `guess` is; `low` if there is none. */
+/* A cut of this kind near `guess`, low < cut < high; `low` if there is none. low < guess < high. */
 size_t ferry_cut_near(ferry_view text, size_t low, size_t high, size_t guess, ferry_cut cut);
 
-/* What is translated as one sentence. */
+/* A part of a line, which is translated as one sentence. */
 typedef struct ferry_part {
-    ferry_view text, separator; /* separator: the white space of the line before it; empty before the first part */
+    ferry_view text, separator; /* separator: the white space before the part; empty before the first one */
     ferry_ids ids;              /* empty: the text is invisible to the model; its translation is the text itself */
-    ferry_ids prefix;           /* of the translation */
+    ferry_ids prefix;           /* the given beginning of the translation */
     ferry_ranges ranges;        /* bytes of `text` of each id; empty unless ferry_line_rules_want_tokens */
-    bool cut;                   /* the next part begins within the sentence in which this part ends */
-    size_t unknowns;            /* ids of text that the model does not know */
-    ferry_view first_unknown;   /* the first such text */
+    bool cut;                   /* the part ends within a sentence */
+    size_t unknowns;            /* number of unknown ids */
+    ferry_view first_unknown;   /* the text of the first unknown id */
     ferry_result_line result;
     ferry_quality_signs quality; /* of the result */
-    bool retried;                /* it is translated once more, as its translation looped */
-    bool replaced;               /* the result is that of the second translation */
+    bool retried;                /* the part is translated a second time, because its translation looped */
+    bool replaced;               /* the result is the second translation */
 } ferry_part;
 
 /* The parts of a line; empty when zeroed. */
@@ -64,21 +64,21 @@ void ferry_parts_destroy(ferry_parts *parts);
 /* Adds a zeroed part. Errors: MEMORY. */
 ferry_status ferry_parts_add(ferry_parts *parts, ferry_part **part, ferry_error *error);
 
-/* Whether a text of `bytes` is longer than `limit` tokens, whatever it contains, or too long to be tokenized at once.
- */
+/* Whether a text of `bytes` bytes has more than `limit` tokens whatever it contains, or is too long to be tokenized
+ * at once. */
 bool ferry_parts_is_long(size_t bytes, size_t limit);
-/* Splits `line`, which is valid UTF-8, into parts of at most rules->source_limit source tokens: one part, if the line
- * is short enough and options.split does not want several; none if the line is blank. One of several parts is a
- * sentence (tokenizer/sentences.h), or ends at the last cut of the best kind within its sentence. A part that is
- * invisible to the model has no ids. The parts point into the line. Time is linear in the line's size, and text is
- * tokenized in pieces of bounded size. Errors: LIMIT (not even one character fits), CANCELLED (*stop), MEMORY; ARGUMENT
- * (the model needs the tag of a target language, ferry_languages_check_line). */
+/* Splits `line`, which is valid UTF-8, into parts of at most rules->source_limit source tokens. A blank line has no
+ * part. A line is one part if it is short enough and options.split does not request several. Each of several parts
+ * is a sentence (tokenizer/sentences.h), or ends at the last cut of the best kind within its sentence. A part that
+ * is invisible to the model has no ids. The parts point into the line. Time is linear in the line's size, and text
+ * is tokenized in pieces of bounded size. Errors: LIMIT (not even one character fits), CANCELLED (*stop), MEMORY;
+ * ARGUMENT (the model needs the tag of a target language, ferry_languages_check_line). */
 ferry_status ferry_parts_split(const ferry_model *model, const ferry_line_rules *rules, ferry_view line,
                                const atomic_bool *stop, ferry_parts *parts, ferry_error *error);
 
-/* A text as lines of a call: its sentences. */
+/* The sentences of a text, as lines of a call. */
 typedef struct ferry_text_lines {
-    ferry_text *texts; /* [count] sentences, into the text; released with free */
+    ferry_text *texts; /* [count] pointing into the text; the caller frees the array */
     size_t count, capacity;
 } ferry_text_lines;
 

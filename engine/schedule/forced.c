@@ -8,14 +8,14 @@
 
 #include <string.h>
 
-/* Tokens of either side of the pairs that a worker scores together. */
+/* The maximum number of source tokens, and of target tokens, of several tasks that are scored together. */
 enum { GROUP_TOKENS = 512 };
 
-/* Tasks that are scored together, with their ids one after the other. */
+/* Tasks that are scored together. */
 typedef struct group {
     ferry_task *tasks[GROUP_TOKENS];
     int32_t count;
-    size_t source, target; /* tokens */
+    size_t source, target; /* numbers of tokens */
 } group;
 
 /* Encodes the sources, and forces the targets. */
@@ -63,7 +63,7 @@ static ferry_status try_group(const ferry_worker *worker, ferry_state *state, co
     return status;
 }
 
-/* Where the group fails for one of its pairs, or for memory, each is scored alone. */
+/* Scores a group. If it fails with FORMAT (one of its pairs) or LIMIT (memory), scores each task by itself. */
 static void score_group(ferry_worker *worker, const group *g)
 {
     ferry_state *state = &worker->generator->state;

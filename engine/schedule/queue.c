@@ -64,7 +64,7 @@ static bool has_tasks(const ferry_job *job)
     return job->waiting != NULL || job->solo != NULL;
 }
 
-/* Puts the job among the jobs with tasks, in their order. */
+/* Inserts the job into the list of jobs with tasks. */
 static void link_job(ferry_queue *queue, ferry_job *job)
 {
     ferry_job **at = &queue->first;
@@ -83,7 +83,7 @@ static void unlink_job(ferry_queue *queue, ferry_job *job)
     if (queue->last == job) queue->last = before;
 }
 
-/* A job has ended when no task is queued or held by a worker. */
+/* Lists a job of a service as ended if no task is queued or held by a worker. */
 static void settle(ferry_queue *queue, ferry_job *job)
 {
     if (job->ended == NULL || has_tasks(job) || job->held > 0) return;
@@ -102,7 +102,7 @@ static void empty(ferry_queue *queue, ferry_job *job)
     settle(queue, job);
 }
 
-/* The job whose turn it is. Jobs that were stopped leave. */
+/* The first job, after removing stopped ones. */
 static ferry_job *first_job(ferry_queue *queue)
 {
     while (queue->first != NULL && ferry_job_stopped(queue->first)) empty(queue, queue->first);

@@ -86,7 +86,7 @@ static void work(ferry_worker *worker, const ferry_job *job)
     ferry_profile_leave(profile, FERRY_PHASE_IDLE);
 }
 
-/* Does one task with all the memory. `job`: the call's; NULL: of a service. */
+/* Does one solo task with all the memory. `job`: of the call; NULL: of a service. */
 static void work_solo(ferry_schedule *schedule, ferry_job *job, int32_t index)
 {
     ferry_worker worker = worker_of(schedule, job, index);
@@ -97,7 +97,7 @@ static void work_solo(ferry_schedule *schedule, ferry_job *job, int32_t index)
         destroy_generators(schedule);
         work(&worker, worker.first->job);
     }
-    /* Without the bound, the next texts of a service only take longer. */
+    /* If this fails, the next texts of a service only take longer. */
     if (job == NULL) make_bound(schedule, SIZE_MAX, &error);
 }
 

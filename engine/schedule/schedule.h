@@ -1,4 +1,5 @@
-/* Workers on a pool of threads, and all that they need to translate or score tasks of ids. It knows no text. */
+/* Workers on a pool of threads that translate or score tasks of ids, with their queue and memory. A schedule knows
+ * no text. */
 #ifndef FERRY_SCHEDULE_SCHEDULE_H
 #define FERRY_SCHEDULE_SCHEDULE_H
 
@@ -15,25 +16,25 @@ typedef struct ferry_transformer ferry_transformer;
 typedef struct ferry_schedule {
     const ferry_generation *generation;
     const ferry_options *options;
-    int32_t max_source; /* source tokens of any task */
+    int32_t max_source; /* maximum source tokens of a task */
     ferry_pool *pool;
     ferry_generator *generators; /* [options->threads] */
     ferry_queue queue;
     ferry_logit_bound bound; /* zeroed if there is none */
     ferry_memory memory;     /* of the generators and the bound */
     size_t source_tokens;    /* of all calls */
-    atomic_bool stop;        /* products and workers end soon; false between calls */
-    ferry_thread service;    /* it runs the pool while the schedule serves */
+    atomic_bool stop;        /* true: products and workers stop soon; false between calls */
+    ferry_thread service;    /* runs the pool while the schedule serves */
 } ferry_schedule;
 
-/* Fills in a zeroed schedule; the arguments must outlive it. options->memory_limit is the memory's. Errors: MEMORY. */
+/* Fills in a zeroed schedule; the arguments must outlive it. options->memory_limit limits `memory`. Errors: MEMORY. */
 ferry_status ferry_schedule_create(ferry_schedule *schedule, const ferry_transformer *model,
                                    const ferry_generation *generation, const ferry_kernels *kernels,
                                    const ferry_options *options, int32_t max_source, ferry_error *error);
-/* Allowed on a schedule that could not be created. */
+/* Allowed after ferry_schedule_create failed. */
 void ferry_schedule_destroy(ferry_schedule *schedule);
 
-/* Does the tasks of a sorted job, on the threads of the pool. They end as ferry_job.done is told. Errors: MEMORY. */
+/* Does the tasks of a sorted job on the threads of the pool. ferry_job.done gets their outcomes. Errors: MEMORY. */
 ferry_status ferry_schedule_run(ferry_schedule *schedule, ferry_job *job, ferry_error *error);
 
 /* Starts a service: until ferry_schedule_close, workers do the tasks of jobs that are added to the queue. Errors:
@@ -42,7 +43,6 @@ ferry_status ferry_schedule_serve(ferry_schedule *schedule, ferry_error *error);
 /* Waits until the workers have left; no job may be left. */
 void ferry_schedule_close(ferry_schedule *schedule);
 
-/* Where the time of a worker goes. */
 ferry_profile *ferry_schedule_profile(const ferry_schedule *schedule, int32_t worker);
 
 #endif

@@ -5,7 +5,8 @@
 #include "queue.h"
 
 enum {
-    /* Positions of keys and values that sentences decoded together may hold, and more for each hypothesis of a beam. */
+    /* The maximum number of positions of keys and values of sentences in progress: BATCH_POSITIONS, and
+     * BEAM_POSITIONS for each hypothesis of a beam. */
     BATCH_POSITIONS = 410,
     BEAM_POSITIONS = 130
 };

@@ -15,7 +15,7 @@ typedef struct ferry_queue ferry_queue;
 typedef struct ferry_task ferry_task;
 typedef struct ferry_task_outcome ferry_task_outcome;
 
-/* One worker: what it uses of its schedule, and what it holds. */
+/* One worker: fields of its schedule, and the tasks that it holds. */
 typedef struct ferry_worker {
     const ferry_generation *generation;
     const ferry_options *options;
@@ -23,18 +23,18 @@ typedef struct ferry_worker {
     ferry_generator *generator;
     const ferry_logit_bound *bound;
     int32_t index;
-    int32_t max_source; /* source tokens of any task */
-    ferry_job *job;     /* the call's; NULL: of a service */
-    bool solo;          /* only `first` is done, with all the schedule's memory */
+    int32_t max_source; /* maximum source tokens of a task */
+    ferry_job *job;     /* of the call; NULL: of a service */
+    bool solo;          /* does only `first`, with all the schedule's memory */
     ferry_task *first;  /* the solo task, until it is taken */
-    size_t held;        /* tasks */
+    size_t held;        /* number of tasks that it holds */
 } ferry_worker;
 
-/* The next task; NULL if there is none. */
+/* Takes the next task; NULL if there is none. */
 ferry_task *ferry_worker_take(ferry_worker *worker);
-/* Tells the caller how a task ended, unless memory was refused beside other tasks (LIMIT): then it is done solo. */
+/* Tells the caller how a task ended. If memory was refused beside other tasks (LIMIT), queues a solo task instead. */
 void ferry_worker_end(ferry_worker *worker, ferry_task *task, const ferry_task_outcome *outcome);
-/* Translates tasks of the queue until there is none. */
+/* Translates tasks of the queue until none is left for the worker. */
 void ferry_worker_translate(ferry_worker *worker);
 
 #endif

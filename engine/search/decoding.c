@@ -23,7 +23,7 @@ int32_t ferry_decoding_target_limit(const ferry_options *options, const ferry_tr
 
 float ferry_decoding_score(const ferry_options *options, float sum, int32_t n)
 {
-    if (n <= 0) return 0; /* less where a forced end comes before a prefix */
+    if (n <= 0) return 0; /* n < 0: a forced eos came before the end of the prefix */
     return (sum - options->search->word_penalty * (float)n) / (float)pow(n, options->length_penalty);
 }
 
@@ -37,7 +37,7 @@ ferry_alignment ferry_alignment_choose(const ferry_generation *generation, const
 
 /* ---- the words of a shortlist ---- */
 
-/* A bit for each target id. */
+/* A set of target ids, one bit each. */
 typedef struct word_set {
     uint64_t *bits; /* [⌈vocab / 64⌉] */
     int32_t count;

@@ -3,10 +3,11 @@
 #include "base/bytes.h"
 #include "engine/kernels/kernels.h"
 
-/* A translation is expected to have EXTRA_TOKENS more than its source has in proportion to the sentences that have
- * ended; the proportion begins with a source and a translation of PRIOR_TOKENS each. */
+/* Expected length of a translation: ratio × source length + EXTRA_TOKENS. `ratio` is the number of target tokens for
+ * each source token in the sentences that have ended, and in a pseudo-sentence of PRIOR_TOKENS on each side. */
 enum { PRIOR_TOKENS = 32, EXTRA_TOKENS = 2 };
-/* Positions that each further hypothesis of a beam takes in a step, because it does not share them with the first. */
+/* Positions that each hypothesis of a beam except the first adds in a step; it shares its other positions with the
+ * first. */
 #define BEAM_GROWTH 0.25
 
 ferry_forecast ferry_forecast_init(bool attends, int32_t beam)
@@ -39,7 +40,7 @@ double ferry_forecast_with(const ferry_forecast *forecast, ferry_forecast_end en
     double peak = 0;
     bool added = false;
     for (int32_t i = 0; i < forecast->count; i++) held += forecast->ends[i].held;
-    /* The number grows until a sentence ends: the peak is just before an end. */
+    /* `held` grows until a sentence ends, so the peak is just before an end. */
     for (int32_t left = forecast->count + 1; left > 0; left--) {
         const bool now = !added && (next == last || end.steps <= next->steps);
         const ferry_forecast_end ending = now ? end : *next++;

@@ -1,9 +1,10 @@
 /* The peak number of positions of keys and values that the sentences in progress will hold.
  *
- * A sentence holds its source's positions from the beginning; its hypotheses take more in each step, until it ends.
- * Sentences that begin together are longest together, and then hold about twice their first number; sentences that
- * begin one after the other hold less for the same work. So a sentence enters if the forecast peak fits, not the
- * present number. The lengths of translations are estimates: they change when a sentence is translated, never how. */
+ * A sentence holds its source's positions from the beginning. Its hypotheses take more in each step, until it ends.
+ * Sentences that begin together reach their full length together, and then hold about twice their first number of
+ * positions. Sentences that begin one after the other have a lower peak for the same work. So a sentence enters if
+ * the forecast peak fits. The lengths of translations are estimates: they change when a sentence is translated,
+ * never how. */
 #ifndef FERRY_SEARCH_FORECAST_H
 #define FERRY_SEARCH_FORECAST_H
 
@@ -16,17 +17,18 @@ typedef struct ferry_forecast_end {
 } ferry_forecast_end;
 
 typedef struct ferry_forecast {
-    ferry_forecast_end
-        *ends; /* [count] by steps, ascending; the caller's, with room for all sentences that are added */
+    /* [count] ascending by `steps`. The caller's memory, with room for all sentences that are added. */
+    ferry_forecast_end *ends;
     int32_t count;
     double growth;                     /* positions that each sentence takes in a step */
-    int32_t partial;                   /* positions of a sentence in partially filled blocks */
+    int32_t partial;                   /* unused positions of a sentence in partially filled blocks */
     int64_t ended_length, ended_steps; /* sums over the sentences that have ended */
 } ferry_forecast;
 
-/* No sentences yet, without room. `attends`: the decoder keeps keys and values, not the states of an SSRU. */
+/* An empty forecast; the caller sets `ends`. `attends`: the decoder keeps keys and values, not the states of an
+ * SSRU. */
 ferry_forecast ferry_forecast_init(bool attends, int32_t beam);
-/* The expected end of a sentence of `length` source ids after `steps` steps. */
+/* The expected end of a sentence with `length` source ids, `steps` steps after its beginning. */
 ferry_forecast_end ferry_forecast_expect(const ferry_forecast *forecast, int32_t length, int32_t steps);
 void ferry_forecast_add(ferry_forecast *forecast, ferry_forecast_end end);
 /* The peak number of positions if one more sentence is added. */

@@ -9,48 +9,48 @@
 #include "logits.h"
 #include "output_layer.h"
 
-/* Source tokens that the encoder takes at once (at least one sentence): bounds its activations, which then stay in the
- * cache, while one read of the weights still serves many rows. */
+/* Source tokens in one pass of the encoder (at least one sentence). This bounds its activations, so that they stay
+ * in the cache, and still one read of the weights serves many rows. */
 enum { ENCODER_TOKENS = 128 };
-/* New sentences enter when 1/8 of the slots is free, and there is room for sentences of so many tokens: they are
- * encoded together, which reads the weights once. */
+/* Sentences enter when width / REFILL_PART slots are free and there is room for sentences of REFILL_TOKENS source
+ * tokens. They are encoded together, which reads the weights once. */
 enum { REFILL_PART = 8, REFILL_TOKENS = 64 };
-/* What an arena, a cache or a table of rows may keep after a call; a cache of keys and values also those of
- * KEPT_TOKENS for the source and each hypothesis. The usual batch needs less. */
+/* After a call, an arena, cache or table of rows above KEPT_BYTES is released; a cache of keys and values, only if
+ * it also exceeds KEPT_TOKENS positions for the source and for each hypothesis. A batch of default size needs less. */
 enum { KEPT_BYTES = 32 << 20, KEPT_TOKENS = 768 };
-/* What the encoder of a single sentence may leave to the next one, while the decoder works. */
+/* Bytes that the encoder of a single sentence may keep for the next one while the decoder works. */
 enum { SPARED_BYTES = 1 << 18 };
 
-/* What a living sentence has. */
 struct ferry_generate_slot {
     ferry_generate_sentence sentence;
     ferry_arena arena; /* of the sentence's search, list of blocks and shortlist */
     int32_t steps;     /* since it entered */
 };
 
-/* One call. Arrays of living sentences are in the order in which they entered; so are their rows. None enters that has
- * a lower priority than the last one: those with the highest are at the end. They are active, the others rest. */
+/* One call. Arrays of living sentences, and their rows, are in the order of entry. A sentence does not enter if its
+ * priority is lower than that of the last one, so the highest priority is at the end. Sentences of that priority are
+ * active, the others are paused. */
 typedef struct generation {
     ferry_generator *generator;
     ferry_state *state;
     const ferry_generate_source *source;
     ferry_arena_mark mark;           /* where the arrays below begin in the arena */
-    int32_t width, max_positions;    /* of the source, or less where memory does not suffice */
-    ferry_generate_sentence waiting; /* to enter, */
-    bool waits;                      /* if there is one */
-    ferry_generate_slot *slots;      /* [slot_count] the first living_count hold living sentences */
-    int32_t slot_count;              /* width, or twice that if sentences are ranked */
+    int32_t width, max_positions;    /* the source's, halved each time that memory is refused */
+    ferry_generate_sentence waiting; /* the next sentence to enter, if `waits` */
+    bool waits;
+    ferry_generate_slot *slots; /* [slot_count] the first living_count hold living sentences */
+    int32_t slot_count;         /* width, or twice that if sentences are ranked */
     int32_t living_count;
     ferry_forecast forecast;       /* of the active sentences, while others enter */
-    ferry_kv_sequence *hypotheses; /* [capacity] their past (ferry_state_hypothesis_cache), by row */
+    ferry_kv_sequence *hypotheses; /* [capacity] keys and values of each row (ferry_state_hypothesis_cache) */
     int32_t capacity;              /* slot_count × beam */
     int32_t rows;
     int32_t *ids, *next_ids, *parents;         /* [capacity] */
     ferry_attention_span *spans, *cross_spans; /* [capacity], [slot_count] */
-    ferry_kv_sequence *sources;                /* [slot_count] keys and values of cross-attention, of the living */
-    ferry_output_sentence *outputs;            /* [slot_count] of the living */
+    ferry_kv_sequence *sources;                /* [slot_count] keys and values of cross-attention */
+    ferry_output_sentence *outputs;            /* [slot_count] of each living sentence */
     float *hidden;                             /* [capacity, D] */
-    const float ***weights;                    /* [slot_count] of the living, in a step's end; NULL: not wanted */
+    const float ***weights;                    /* [slot_count] of sentences that ended in this step; NULL: not wanted */
 } generation;
 
 /* ---- memory ---- */
@@ -79,7 +79,7 @@ size_t ferry_generator_allocations(const ferry_generator *generator)
     return allocations;
 }
 
-/* Memory for all slots. */
+/* Allocates memory for all slots. */
 static ferry_status allocate(generation *g, ferry_error *error)
 {
     const ferry_generate_source *source = g->source;
@@ -119,7 +119,7 @@ static ferry_status allocate(generation *g, ferry_error *error)
 
 /* ---- how many sentences fit ---- */
 
-/* Whether a sentence waits. */
+/* Takes the next sentence from the source unless one waits already. Returns whether one waits. */
 static bool fetch(generation *g)
 {
     if (!g->waits) g->waits = g->source->next(g->source->user, &g->waiting);
@@ -132,22 +132,22 @@ static void give_back(generation *g)
     g->waits = false;
 }
 
-/* The first active sentence, and its first row. */
+/* The index of the first active sentence. *row: its first row. */
 static int32_t first_active(const generation *g, int32_t *row)
 {
     int32_t i = g->living_count;
     while (i > 0 && g->slots[i - 1].sentence.priority == g->slots[g->living_count - 1].sentence.priority) i--;
-    for (int32_t rest = *row = 0; rest < i; rest++) *row += g->outputs[rest].rows;
+    for (int32_t paused = *row = 0; paused < i; paused++) *row += g->outputs[paused].rows;
     return i;
 }
 
-/* Whether all living sentences will rest while the waiting one is translated. */
+/* Whether the waiting sentence pauses all living ones, or none lives. */
 static bool takes_over(const generation *g)
 {
     return g->living_count == 0 || g->waiting.priority > g->slots[g->living_count - 1].sentence.priority;
 }
 
-/* Slots for more active sentences; 0 if none waits that is to be one of them. */
+/* The number of active sentences that can enter; 0 if no sentence waits, or its priority is too low. */
 static int32_t vacant_slots(generation *g)
 {
     const int32_t left = g->slot_count - g->living_count;
@@ -164,7 +164,7 @@ static void add_expected(generation *g, int32_t length, int32_t steps)
     ferry_forecast_add(&g->forecast, ferry_forecast_expect(&g->forecast, length, steps));
 }
 
-/* Forecasts what the sentences will hold that are active beside the waiting one. */
+/* Forecasts the sentences that will be active beside the waiting one. */
 static void forecast_active(generation *g)
 {
     int32_t row;
@@ -173,7 +173,7 @@ static void forecast_active(generation *g)
         add_expected(g, g->slots[i].sentence.length, g->slots[i].steps);
 }
 
-/* Whether the waiting sentence fits beside those of the forecast. */
+/* Whether the forecast peak with the waiting sentence is at most max_positions. */
 static bool fits(const generation *g)
 {
     const ferry_forecast_end end = ferry_forecast_expect(&g->forecast, g->waiting.length, 0);
@@ -182,13 +182,14 @@ static bool fits(const generation *g)
 
 /* ---- sentences enter ---- */
 
-/* Whether there is another sentence, and it can enter. */
+/* Whether a sentence waits and can enter. */
 static bool has_room(generation *g)
 {
     return vacant_slots(g) != 0 && (takes_over(g) || fits(g));
 }
 
-/* Whether there is another sentence, and enough like it could enter. One that takes over waits for no others. */
+/* Whether a sentence waits, and enough of its length could enter (REFILL_PART, REFILL_TOKENS). One that takes over
+ * need not wait for others. */
 static bool is_worth_refilling(generation *g)
 {
     const int32_t vacant = vacant_slots(g);
@@ -219,7 +220,8 @@ static ferry_status enter(generation *g, ferry_error *error)
     return ferry_kv_begin(&slot->arena, sentence->length, &g->sources[index], error);
 }
 
-/* Lets in the sentences that are encoded together, and keeps what cross-attention needs of them. */
+/* Lets sentences of at most ENCODER_TOKENS tokens in, or a single longer one, and encodes them together. Stores
+ * their keys and values for cross-attention. */
 static ferry_status enter_together(generation *g, ferry_error *error)
 {
     ferry_state *state = g->state;
@@ -239,7 +241,7 @@ static ferry_status enter_together(generation *g, ferry_error *error)
     return ferry_decoder_begin_sources(state, ids, offsets, count, g->sources + g->living_count - count, error);
 }
 
-/* Lets in as many sentences as there are slots and positions for. */
+/* Lets sentences in until slots, positions or waiting sentences run out. */
 static ferry_status refill(generation *g, ferry_error *error)
 {
     const bool worth = is_worth_refilling(g);
@@ -282,12 +284,12 @@ static ferry_status decode(generation *g, ferry_error *error)
     return status;
 }
 
-/* Chooses what follows each active row. The rows that go on take the place of their parents. */
+/* Chooses the next token of each active row. The rows that continue replace their parents. */
 static ferry_status choose(generation *g, ferry_error *error)
 {
     int32_t first_row;
     const int32_t first = first_active(g, &first_row);
-    ferry_output_layer columns = {
+    ferry_output_layer layer = {
         .state = g->state,
         .bound = g->source->bound,
         .sentences = g->outputs + first,
@@ -296,19 +298,19 @@ static ferry_status choose(generation *g, ferry_error *error)
         .ids = g->next_ids,
         .parents = g->parents,
     };
-    FERRY_TRY(ferry_output_step(&columns, error));
+    FERRY_TRY(ferry_output_step(&layer, error));
     const ferry_phase around = ferry_profile_enter(&g->state->profile, FERRY_PHASE_SEARCH);
     FERRY_TRY(ferry_kv_reorder(ferry_state_hypothesis_cache(g->state), &g->state->context.arena,
-                               g->hypotheses + first_row, g->rows - first_row, g->parents, columns.rows, error));
+                               g->hypotheses + first_row, g->rows - first_row, g->parents, layer.rows, error));
     ferry_profile_leave(&g->state->profile, around);
-    if (columns.rows > 0) memcpy(g->ids + first_row, columns.ids, (size_t)columns.rows * sizeof *g->ids);
-    g->rows = first_row + columns.rows;
+    if (layer.rows > 0) memcpy(g->ids + first_row, layer.ids, (size_t)layer.rows * sizeof *g->ids);
+    g->rows = first_row + layer.rows;
     return FERRY_OK;
 }
 
 /* ---- sentences leave ---- */
 
-/* Releases what living sentence i holds. */
+/* Releases the memory of living sentence i. */
 static void release(generation *g, int32_t i)
 {
     const ferry_arena_mark empty = {0};
@@ -316,7 +318,7 @@ static void release(generation *g, int32_t i)
     ferry_arena_end(&g->slots[i].arena, empty);
 }
 
-/* Living sentence i moves to slot *kept, which is vacant or its own. */
+/* Moves living sentence i to slot *kept, which is vacant or its own. */
 static void keep(generation *g, int32_t i, int32_t *kept)
 {
     const ferry_generate_slot slot = g->slots[i];
@@ -326,7 +328,7 @@ static void keep(generation *g, int32_t i, int32_t *kept)
     g->outputs[(*kept)++] = g->outputs[i];
 }
 
-/* Sentences leave that were stopped. */
+/* Removes the sentences that were stopped. */
 static void drop_stopped(generation *g)
 {
     const ferry_generate_source *source = g->source;
@@ -354,7 +356,7 @@ static void drop_stopped(generation *g)
     g->rows = kept_rows;
 }
 
-/* Whether the caller wants the weights of sentence i, which has ended. */
+/* Whether the caller wants the cross-attention weights of sentence i, which has ended. */
 static bool wants_weights(const generation *g, int32_t i)
 {
     const ferry_generate_sentence *sentence = &g->slots[i].sentence;
@@ -367,8 +369,8 @@ static bool wants_weights(const generation *g, int32_t i)
     return wants;
 }
 
-/* Computes the weights of all sentences that have ended and need them, in one forced decoding, and completes the scores
- * that need them. */
+/* Computes the cross-attention weights of ended sentences in one forced decoding: those that the caller wants, and
+ * those that scores need for the coverage penalty, which is then added. */
 static ferry_status align(generation *g, ferry_error *error)
 {
     ferry_arena *arena = &g->state->context.arena;
@@ -405,7 +407,7 @@ static ferry_status align(generation *g, ferry_error *error)
     return FERRY_OK;
 }
 
-/* Sentences leave that have ended. */
+/* Removes the sentences that have ended, and hands them to the source. */
 static ferry_status leave(generation *g, ferry_error *error)
 {
     const ferry_generate_source *source = g->source;
@@ -439,7 +441,7 @@ static ferry_status leave(generation *g, ferry_error *error)
 
 /* ---- the call ---- */
 
-/* Releases what the living sentences and their hypotheses hold; after an error, these may be in any state. */
+/* Releases the memory of living sentences and hypotheses, which an error may have left in any state. */
 static void clear(generation *g)
 {
     for (int32_t i = 0; i < g->living_count; i++) release(g, i);
@@ -449,8 +451,8 @@ static void clear(generation *g)
     g->living_count = g->rows = g->capacity = 0;
 }
 
-/* After an error the living sentences fail, or if there are none, the waiting one. If the account has refused memory,
- * fewer will be in progress together. */
+/* After an error, all living sentences fail. If none lives, the waiting one fails, unless memory was refused and
+ * `width` can still be halved. */
 static void give_up(generation *g, ferry_error *why)
 {
     const ferry_generate_source *source = g->source;
@@ -471,7 +473,7 @@ static void give_up(generation *g, ferry_error *why)
     }
 }
 
-/* Lets sentences in, and takes those that are active one token further. */
+/* Lets sentences in, and adds one token to each active one. */
 static ferry_status advance(generation *g, ferry_error *error)
 {
     if (g->capacity == 0) FERRY_TRY(allocate(g, error));
@@ -500,7 +502,7 @@ void ferry_generate(ferry_generator *generator, const ferry_generate_source *sou
     while (g.living_count > 0 || fetch(&g))
         if (advance(&g, &error) != FERRY_OK) give_up(&g, &error);
     clear(&g);
-    /* What holds more than the usual batch needs, a long sentence's memory, is released. */
+    /* Releases memory above the limits, which long sentences needed. */
     for (int32_t i = 0; i < generator->slot_count; i++)
         if (generator->slots[i].arena.reserved > KEPT_BYTES) ferry_arena_destroy(&generator->slots[i].arena);
     ferry_state_trim(state, KEPT_BYTES, (size_t)KEPT_TOKENS * (1 + (size_t)source->beam));

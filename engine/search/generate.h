@@ -1,5 +1,5 @@
-/* Translates sentences of ids, many at a time: one decoder step serves all living hypotheses of all sentences; a
- * finished sentence leaves at once, and new ones enter in place of those that left. */
+/* Translates many sentences of ids together. One decoder step serves all living hypotheses of all active sentences.
+ * A finished sentence leaves at once, and a new one takes its place. */
 #ifndef FERRY_SEARCH_GENERATE_H
 #define FERRY_SEARCH_GENERATE_H
 
@@ -17,66 +17,70 @@ typedef struct ferry_generate_sentence {
     int32_t length;     /* ≥ 1 */
     ferry_search_rules rules;
     ferry_wanted_weights weights;
-    int32_t unknown_id;      /* of FERRY_WEIGHTS_OF_UNKNOWN */
-    int32_t priority;        /* while one of a higher priority is translated, it rests */
-    const atomic_bool *stop; /* true: it leaves before its next step (`failed`, CANCELLED); NULL: never */
-    void *tag;               /* the caller's name for it */
+    int32_t unknown_id;      /* for FERRY_WEIGHTS_OF_UNKNOWN */
+    int32_t priority;        /* a sentence pauses while one of higher priority is translated */
+    const atomic_bool *stop; /* true: the sentence fails before its next step (CANCELLED); NULL: it cannot be stopped */
+    void *tag;               /* for the callbacks of ferry_generate_source */
 } ferry_generate_sentence;
 
 /* A sentence whose search has ended. */
 typedef struct ferry_generate_finished {
     const ferry_search *search;
-    const float *const *weights; /* [ferry_search_count] of each hypothesis [T, S]; NULL: not wanted */
+    const float *const *weights; /* [ferry_search_count] cross-attention's, each [T, S]; NULL: not wanted */
 } ferry_generate_finished;
 
 /* Where sentences come from, and where their hypotheses go. */
 typedef struct ferry_generate_source {
-    int32_t width; /* at most so many sentences at the same time; ≥ 1 */
-    bool ranked;   /* priorities differ: up to `width` more may enter, while those of a lower one rest */
-    /* At most so many positions of keys and values of all these sentences together, by an estimate of how long their
-     * translations will be (ferry_forecast). A sentence that needs more enters alone. */
+    int32_t width; /* maximum number of active sentences; ≥ 1 */
+    bool ranked;   /* priorities differ: 2 × width sentences may live, paused ones among them */
+    /* The maximum number of positions of keys and values of all active sentences, by ferry_forecast, which estimates
+     * the lengths of their translations. A sentence that needs more enters alone. */
     int32_t positions;
-    /* Upper bounds of all sentences' options: the lists of their hypotheses are taken once, before the first sentence,
-     * and pass from row to row. */
+    /* Upper bounds over all sentences: ferry_search_width and max_length. The lists of blocks of their hypotheses
+     * are allocated once, before the first sentence, and pass from row to row. */
     int32_t beam, max_length;
-    const ferry_shortlist *shortlist;       /* for sentences whose rules want one; NULL if the model has none */
+    const ferry_shortlist *shortlist;       /* for sentences whose options ask for it; NULL if the model has none */
     const ferry_logit_bound *bound;         /* of the model's output matrix; NULL if there is none */
-    const ferry_teacher_force_rules *force; /* how weights are made; NULL: no sentence wants or needs them */
-    /* Fills in the next sentence; false: there is none now, and if no other is in progress, the loop ends. It may be
-     * called before each step. Then one of give_back, finished and failed is called once for each sentence. */
+    const ferry_teacher_force_rules *force; /* for cross-attention weights; NULL: no sentence wants or needs them */
+    /* Fills in the next sentence; false: none waits. ferry_generate ends when none waits and none is in progress.
+     * `next` may be called before each step. For each sentence that it fills in, one of give_back, finished and
+     * failed is called once. */
     bool (*next)(void *user, ferry_generate_sentence *sentence);
-    /* There is no room for the sentence yet. */
+    /* Takes back a sentence that has no room yet. */
     void (*give_back)(void *user, void *tag);
-    /* NULL, or called after each step for each sentence that goes on. */
+    /* NULL, or called after each step for each sentence that continues. */
     void (*stepped)(void *user, void *tag, const ferry_search *search);
-    /* What `sentence` points to lives until it returns. */
+    /* What `sentence` points to is valid until the function returns. */
     void (*finished)(void *user, void *tag, const ferry_generate_finished *sentence);
-    /* A sentence could not be translated: FORMAT (a logit was not finite), LIMIT (the state's account refused the
-     * memory that the sentences in progress needed together; or it is longer than the encoder's positions, its
-     * max_length than the decoder's: callers check first), CANCELLED (the state's context or the sentence was
-     * stopped), MEMORY. */
+    /* A sentence could not be translated:
+     * - FORMAT: a logit was not finite.
+     * - LIMIT: the state's account refused the memory that the sentences in progress needed together; or the sentence
+     *   is longer than the encoder's positions, or its max_length than the decoder's, which callers check first.
+     * - CANCELLED: the state's context or the sentence was stopped.
+     * - MEMORY. */
     void (*failed)(void *user, void *tag, const ferry_error *why);
     void *user;
 } ferry_generate_source;
 
 typedef struct ferry_generate_slot ferry_generate_slot;
 
-/* What one thread needs to generate. It keeps its memory from call to call, up to what is usual (generate.c). It may
- * not be moved. */
+/* The generator of one thread. It keeps memory between calls, up to KEPT_BYTES and KEPT_TOKENS (generate.c). Its
+ * address must not change. */
 typedef struct ferry_generator {
     ferry_state state;
     ferry_generate_slot *slots; /* [slot_count] of living sentences */
     int32_t slot_count;
 } ferry_generator;
 
-/* `model` and `kernels` must outlive the generator. No memory is taken before the first use. */
+/* `model` and `kernels` must outlive the generator. Allocates nothing before the first use. */
 void ferry_generator_init(ferry_generator *generator, const ferry_transformer *model, const ferry_kernels *kernels);
 /* Releases all memory; the generator can be used again. Allowed on a zeroed object. */
 void ferry_generator_destroy(ferry_generator *generator);
-/* How often memory was requested from the system, in total. */
+/* The total number of requests for memory from the system. */
 size_t ferry_generator_allocations(const ferry_generator *generator);
 
-/* Translates until the source has no sentence. A sentence's hypotheses depend on the sentence and its rules alone. */
+/* Translates until no sentence waits or is in progress. The hypotheses of a sentence depend on the sentence and its
+ * rules alone. */
 void ferry_generate(ferry_generator *generator, const ferry_generate_source *source);
 
 #endif

@@ -110,10 +110,9 @@ double ferry_sample_uniform(uint64_t seed, uint64_t stream, uint32_t draw, uint3
     return (double)(bits >> 11) * 0x1p-53;
 }
 
-/* ---- what can be drawn ---- */
+/* ---- the filters of a draw ---- */
 
-/* Indices of values, of which the first is not after any other: by descending value, then ascending index. The others
- * are each not before that at (index - 1) / 2. */
+/* A binary heap of indices of `values`. Its order is descending value, then ascending index; indices[0] comes first. */
 typedef struct heap {
     const float *values;
     int32_t *indices; /* [count] */
@@ -137,7 +136,7 @@ static void sink(heap *h, int32_t at)
     h->indices[at] = index;
 }
 
-/* The first index leaves, and is then behind the others. */
+/* Removes the first index from the heap, and stores it behind the others. */
 static int32_t take_first(heap *h)
 {
     const int32_t first = h->indices[0];
@@ -152,7 +151,7 @@ static double weight(const ferry_options *options, float value, float largest)
     return exp(((double)value - (double)largest) / (double)options->temperature);
 }
 
-/* What the filters leave of indices [count]. */
+/* Applies top_k and top_p to indices [count]. The indices that remain come first; returns their number. */
 static int32_t filter(const ferry_options *options, const float *values, int32_t count, int32_t *indices)
 {
     heap rest = {values, indices, count};

@@ -1,8 +1,8 @@
-/* Rows of logits as columns of tokens, and the rules that change them before a token is chosen.
+/* Rows of logits whose columns stand for tokens, the rules that change them before a token is chosen, and random draws.
  *
  * The rules are Hugging Face's logits processors in their order: repetition penalty, no repeated n-gram, suppressed
- * ids, minimum length; as there, the start token counts among the tokens that have been seen (-1 stands for none).
- * Forced tokens replace a whole row and are the search's business. */
+ * ids, minimum length. As there, the start token counts as a previous token (-1: no token). Forced tokens replace a
+ * whole row; search.c handles them. */
 #ifndef FERRY_SEARCH_LOGITS_H
 #define FERRY_SEARCH_LOGITS_H
 
@@ -22,7 +22,7 @@ typedef struct ferry_logits {
     const int32_t *ids; /* [≥ first + count] or NULL */
     int32_t count;
     int32_t first;
-    int32_t *order; /* [count] scratch, where the columns are all */
+    int32_t *order; /* [count] scratch, set if the row is whole */
 } ferry_logits;
 
 static inline int32_t ferry_logits_id(const ferry_logits *logits, int32_t column)
@@ -30,20 +30,22 @@ static inline int32_t ferry_logits_id(const ferry_logits *logits, int32_t column
     return logits->ids != NULL ? logits->ids[column] : column;
 }
 
-/* Where in a row, from 0 to count - 1, token `id` has its value; -1 when no column stands for it. */
+/* The offset of token `id` in a row, 0 … count - 1; -1 if no column stands for it. */
 int32_t ferry_logits_offset(const ferry_logits *logits, int32_t id);
 
-/* x = x < 0 ? x · penalty : x / penalty for every token of ids [length], once for each token.
- * before [length] receives what stood there: before[i] is token ids[i]'s value (0 when it has none). */
+/* x = x < 0 ? x · penalty : x / penalty for every token of ids [length], once for each token. before[i] receives the
+ * value of token ids[i] before the penalty (0 if no column stands for it). */
 void ferry_logits_penalize(const ferry_logits *logits, float *row, float penalty, const int32_t *ids, int32_t length,
                            float *before);
 
-/* -INFINITY for every token that may not follow ids [length] (the start token and length - 1 generated ones):
- * it would complete an n-gram that occurs in ids, or is suppressed, or is one of eos_ids [eos_count] too early. */
+/* Sets tokens that may not follow ids [length], which are the start token and length - 1 generated ones, to -INFINITY:
+ * - tokens that would complete an n-gram that occurs in ids (no_repeat_ngram);
+ * - suppressed tokens;
+ * - eos_ids [eos_count] before min_length. */
 void ferry_logits_mask(const ferry_logits *logits, float *row, const ferry_options *options, const int32_t *eos_ids,
                        int32_t eos_count, const int32_t *ids, int32_t length);
 
-/* Whether the logits in the sum cannot be from an intact model: one is a NaN or INFINITY. -INFINITY is a token that is
+/* Whether a logit in the sum is a NaN or INFINITY, which no intact model computes. -INFINITY marks a token that is
  * never chosen. */
 bool ferry_log_sum_is_damaged(const ferry_log_sum *total);
 #define FERRY_DAMAGED_LOGIT                                                                                            \
@@ -52,27 +54,29 @@ bool ferry_log_sum_is_damaged(const ferry_log_sum *total);
 
 /* Drawing a token at random.
  *
- * Which logits can be drawn is decided by transformers' warpers, in their order: divided by `temperature`; then those
- * of the top_k largest (and those that equal the last of them); then, of the probabilities that these have among
- * themselves, the largest until they add up to top_p (of equal ones the lower id first), at least one. One of the rest
- * is drawn by its probability among them.
+ * The warpers of transformers decide, in their order, which tokens can be drawn:
+ * - logits are divided by `temperature`;
+ * - the top_k largest logits remain, and logits equal to the last of them;
+ * - of the probabilities that these have among themselves, the largest remain until they add up to top_p, at least one
+ *   (of equal ones the lower id comes first).
+ * One of the remaining tokens is drawn by its probability among them.
  *
- * The random number of a draw is a function of its coordinates, so that it depends on nothing else: Philox4x32-10
- * (Salmon et al. 2011, "Parallel Random Numbers: As Easy as 1, 2, 3") of the seed as key, and of the sentence, the
- * number of the draw and the step as counter. */
+ * The random number of a draw depends on its coordinates alone: Philox4x32-10 (Salmon et al. 2011, "Parallel Random
+ * Numbers: As Easy as 1, 2, 3") with the seed as key, and with the sentence, the number of the draw and the step as
+ * counter. */
 
 /* Philox4x32-10: `numbers` becomes the block of this counter. */
 void ferry_philox(const uint32_t counter[4], const uint32_t key[2], uint32_t numbers[4]);
 
-/* Names a sentence: FNV-1a, 64 bits, of its source ids, their number and the ids of its prefix. */
+/* A hash that identifies a sentence: 64-bit FNV-1a of its source ids, their number and the ids of its prefix. */
 uint64_t ferry_sample_stream(const int32_t *ids, int32_t count, const int32_t *prefix, int32_t prefix_count);
-/* The random number of draw `draw` at this step: from 0 to 1, without 1; 53 bits. */
+/* The random number of draw `draw` at `step`, uniform in [0, 1), of 53 bits. */
 double ferry_sample_uniform(uint64_t seed, uint64_t stream, uint32_t draw, uint32_t step);
 
-/* Which of values [count], at least one of them finite, can be drawn: sets `indices`, with room for `count`, to their
- * indices, and returns how many they are. */
+/* Sets `indices`, with room for `count`, to the indices of values [count] that can be drawn, and returns their
+ * number. At least one value is finite. */
 int32_t ferry_sample_keep(const ferry_options *options, const float *values, int32_t count, int32_t *indices);
-/* The one of indices [kept] that belongs to `uniform`. */
+/* Draws one of indices [kept]: the one in whose share of the cumulative probability `uniform` lies. */
 int32_t ferry_sample_choose(const ferry_options *options, const float *values, const int32_t *indices, int32_t kept,
                             double uniform);
 

@@ -7,22 +7,22 @@
 #include "engine/graph/state.h"
 #include "search.h"
 
-/* Logits that exist at the same time where searches take them in parts, and columns: they stay in the cache near the
- * core, and all rows share one pass over the output matrix. */
-enum { LOGITS_NEAR = 1 << 17, COLUMNS_NEAR = 1 << 14 };
-/* Rows that are grouped where searches take their logits whole: bounds memory. */
+/* Limits of a part: logits of all rows, and columns. A part stays in the core's own cache, and all rows share one
+ * pass over the output matrix. */
+enum { PART_LOGITS = 1 << 17, PART_COLUMNS = 1 << 14 };
+/* The maximum number of rows in a group of searches that take whole rows: bounds memory. */
 enum { WHOLE_ROWS = 64 };
-/* Making a coarse matrix takes as long as some steps without it: one short line does not pay for it. */
+/* The minimum number of source tokens for which a coarse matrix is made: making it takes as long as several steps. */
 enum { BOUND_TOKENS = 32 };
 
-/* Sentences whose rows share a product: first … last - 1, and their rows. */
+/* Sentences first … last - 1, whose rows share a product. */
 typedef struct group {
     int32_t first, last;
     int32_t row, rows;
     bool bounded;               /* their logits are computed coarsely first */
-    const ferry_matrix *matrix; /* what they are computed with */
-    double *margins;            /* of bounded ones: [rows] */
-    float *maxima;              /* and [rows, ⌈N/16⌉] */
+    const ferry_matrix *matrix; /* the factor of the product */
+    double *margins;            /* bounded: [rows] */
+    float *maxima;              /* bounded: [rows, ⌈N/16⌉] */
 } group;
 
 /* ---- sentences ---- */
@@ -48,31 +48,31 @@ ferry_status ferry_output_begin(ferry_state *state, ferry_arena *arena, const fe
 
 /* ---- groups of rows ---- */
 
-static bool can_be_bounded(const ferry_output_layer *columns, const ferry_output_sentence *sentence)
+static bool can_be_bounded(const ferry_output_layer *layer, const ferry_output_sentence *sentence)
 {
-    return columns->bound != NULL && sentence->words == NULL && sentence->largest_only;
+    return layer->bound != NULL && sentence->words == NULL && sentence->largest_only;
 }
 
-/* The group that begins with sentence `first`, whose first row is `row`: those that follow join it where they share the
- * model's matrix, and their searches take logits in the same way. */
-static group find_group(const ferry_output_layer *columns, int32_t first, int32_t row)
+/* The group that begins with sentence `first` at row `row`. The following sentences join it while they share the
+ * model's matrix and their searches take logits in the same way. */
+static group find_group(const ferry_output_layer *layer, int32_t first, int32_t row)
 {
-    const ferry_output_sentence *sentence = &columns->sentences[first];
-    const bool shares = sentence->words == NULL && !columns->state->model->sentence_inputs;
-    const bool parts = ferry_search_takes_parts(sentence->search), bounded = can_be_bounded(columns, sentence);
+    const ferry_output_sentence *sentence = &layer->sentences[first];
+    const bool shares = sentence->words == NULL && !layer->state->model->sentence_inputs;
+    const bool parts = ferry_search_takes_parts(sentence->search), bounded = can_be_bounded(layer, sentence);
     group g = {.first = first, .last = first + 1, .row = row, .rows = sentence->rows, .bounded = bounded};
-    for (; shares && g.last < columns->count; g.last++) {
-        const ferry_output_sentence *next = &columns->sentences[g.last];
+    for (; shares && g.last < layer->count; g.last++) {
+        const ferry_output_sentence *next = &layer->sentences[g.last];
         if (next->words != NULL || ferry_search_takes_parts(next->search) != parts ||
-            can_be_bounded(columns, next) != bounded || (!parts && g.rows + next->rows > WHOLE_ROWS))
+            can_be_bounded(layer, next) != bounded || (!parts && g.rows + next->rows > WHOLE_ROWS))
             break;
         g.rows += next->rows;
     }
-    /* Coarse products with nibbles are faster up to some number of rows. */
-    if (bounded && columns->bound->coarse.matrix.kind == FERRY_MATRIX_NIBBLES &&
-        g.rows > columns->state->context.kernels->nibbles_rows)
+    /* Coarse products with nibbles are faster up to nibbles_rows rows. */
+    if (bounded && layer->bound->coarse.matrix.kind == FERRY_MATRIX_NIBBLES &&
+        g.rows > layer->state->context.kernels->nibbles_rows)
         g.bounded = false;
-    g.matrix = g.bounded ? &columns->bound->coarse.matrix : &sentence->matrix;
+    g.matrix = g.bounded ? &layer->bound->coarse.matrix : &sentence->matrix;
     return g;
 }
 
@@ -90,7 +90,7 @@ static int32_t next_panel(const float *maxima, int32_t p, int32_t panels, float 
     return p;
 }
 
-/* Computes the logits of some panels exactly: after the first one, few others can have the largest. */
+/* Computes exact logits panel by panel. After the first panel, few others can hold the largest. */
 ferry_status ferry_logit_bound_resolve(const ferry_logit_bound *bound, ferry_context *context, const float *x,
                                        double margin, float *maxima, int32_t first, ferry_search *search,
                                        int32_t *column, float *logit, ferry_error *error)
@@ -109,7 +109,7 @@ ferry_status ferry_logit_bound_resolve(const ferry_logit_bound *bound, ferry_con
             ferry_matrix_columns(exact, p * FERRY_LANES, left < FERRY_LANES ? left : FERRY_LANES);
         const size_t bytes = ferry_panel_bytes(&columns);
         for (size_t at = 0; at < bytes; at += 64)
-            __builtin_prefetch((const char *)columns.weights + at, 0, 2); /* near the core */
+            __builtin_prefetch((const char *)columns.weights + at, 0, 2); /* into the core's cache */
         const ferry_logits panel = {.values = values, .ld = FERRY_LANES, .count = columns.N, .first = p * FERRY_LANES};
         FERRY_TRY(ferry_inputs_multiply(context, values, &inputs, &columns, error));
         ferry_search_mask(search, &panel);
@@ -128,61 +128,60 @@ ferry_status ferry_logit_bound_resolve(const ferry_logit_bound *bound, ferry_con
 
 /* ---- the searches' steps ---- */
 
-static ferry_status run_group(ferry_output_layer *columns, group *g, ferry_error *error);
+static ferry_status run_group(ferry_output_layer *layer, group *g, ferry_error *error);
 
-/* The step of a sentence whose first row is `row`. */
-static void step(ferry_output_layer *columns, ferry_output_sentence *sentence, const ferry_logits *logits, int32_t row)
+/* Steps a sentence whose first row is `row`. */
+static void step(ferry_output_layer *layer, ferry_output_sentence *sentence, const ferry_logits *logits, int32_t row)
 {
-    int32_t *parents = columns->parents + columns->rows;
-    sentence->rows = ferry_search_step(sentence->search, columns->state->context.kernels, logits,
-                                       columns->ids + columns->rows, parents);
+    int32_t *parents = layer->parents + layer->rows;
+    sentence->rows =
+        ferry_search_step(sentence->search, layer->state->context.kernels, logits, layer->ids + layer->rows, parents);
     for (int32_t r = 0; r < sentence->rows; r++) parents[r] += row;
-    columns->rows += sentence->rows;
+    layer->rows += sentence->rows;
 }
 
-/* The step of bounded sentence i, whose coarse logits have all been seen: by the one exact logit that counts, or by
- * all of them where no bound is known, or a coarse one is no number, as a file that lies can have it. */
-static ferry_status step_bounded(ferry_output_layer *columns, const group *g, int32_t i, int32_t row,
-                                 ferry_error *error)
+/* Steps bounded sentence i after its last coarse logits: by its largest exact logit, or by all exact logits if the
+ * margin is not finite or a coarse logit is a NaN, which damaged files can cause. */
+static ferry_status step_bounded(ferry_output_layer *layer, const group *g, int32_t i, int32_t row, ferry_error *error)
 {
-    ferry_output_sentence *sentence = &columns->sentences[i];
+    ferry_output_sentence *sentence = &layer->sentences[i];
     const size_t at = (size_t)(row - g->row);
-    const float *x = columns->hidden + (size_t)row * (size_t)sentence->matrix.K;
+    const float *x = layer->hidden + (size_t)row * (size_t)sentence->matrix.K;
     const size_t panels = ferry_matrix_panels(g->matrix);
     float *maxima = g->maxima + at * panels;
-    const int32_t first = columns->state->context.kernels->argmax(maxima, (int32_t)panels);
-    ferry_profile *profile = &columns->state->profile;
+    const int32_t first = layer->state->context.kernels->argmax(maxima, (int32_t)panels);
+    ferry_profile *profile = &layer->state->profile;
     int32_t column;
     float logit;
     if (first < 0 || !(g->margins[at] < INFINITY)) {
         group exact = {.first = i, .last = i + 1, .row = row, .rows = 1, .matrix = &sentence->matrix};
-        return run_group(columns, &exact, error);
+        return run_group(layer, &exact, error);
     }
     const ferry_phase around = ferry_profile_enter(profile, FERRY_PHASE_OUTPUT_LAYER);
-    FERRY_TRY(ferry_logit_bound_resolve(columns->bound, &columns->state->context, x, g->margins[at], maxima, first,
+    FERRY_TRY(ferry_logit_bound_resolve(layer->bound, &layer->state->context, x, g->margins[at], maxima, first,
                                         sentence->search, &column, &logit, error));
     ferry_profile_leave(profile, around);
     const ferry_logits only = {.values = &logit, .ld = 1, .count = 1, .first = column < 0 ? 0 : column};
-    step(columns, sentence, &only, row);
+    step(layer, sentence, &only, row);
     return FERRY_OK;
 }
 
-/* Shows a part of the group's rows to their searches; each steps with the last part. */
-static ferry_status show_part(ferry_output_layer *columns, const group *g, const ferry_logits *part, ferry_error *error)
+/* Shows a part of the columns to the group's searches; each search steps with the last part. */
+static ferry_status show_part(ferry_output_layer *layer, const group *g, const ferry_logits *part, ferry_error *error)
 {
-    const ferry_kernels *kernels = columns->state->context.kernels;
+    const ferry_kernels *kernels = layer->state->context.kernels;
     const bool last = part->first + part->count == g->matrix->N;
     ferry_logits logits = *part;
     for (int32_t i = g->first, row = g->row; i < g->last; i++) {
-        ferry_output_sentence *sentence = &columns->sentences[i];
+        ferry_output_sentence *sentence = &layer->sentences[i];
         const int32_t rows = sentence->rows;
         logits.ids = sentence->words;
         if (g->bounded) {
             float *maxima = g->maxima + (size_t)(row - g->row) * ferry_matrix_panels(g->matrix);
             kernels->panel_maxima(maxima + part->first / FERRY_LANES, logits.values, (size_t)part->count);
-            if (last) FERRY_TRY(step_bounded(columns, g, i, row, error));
+            if (last) FERRY_TRY(step_bounded(layer, g, i, row, error));
         } else if (last) {
-            step(columns, sentence, &logits, row);
+            step(layer, sentence, &logits, row);
         } else {
             ferry_search_see(sentence->search, kernels, &logits);
         }
@@ -198,7 +197,7 @@ ferry_status ferry_output_parts_begin(ferry_context *context, const ferry_rows *
                                       bool whole, ferry_output_parts *parts, ferry_error *error)
 {
     const int32_t N = matrix->N, block = FERRY_LOG_SUM_BLOCK;
-    const int32_t near = LOGITS_NEAR / rows->count < COLUMNS_NEAR ? LOGITS_NEAR / rows->count : COLUMNS_NEAR;
+    const int32_t near = PART_LOGITS / rows->count < PART_COLUMNS ? PART_LOGITS / rows->count : PART_COLUMNS;
     const int32_t width = near >= block ? near / block * block : block;
     bool failed = false;
     *parts = (ferry_output_parts){.context = context, .matrix = matrix, .width = whole || width > N ? N : width};
@@ -221,13 +220,13 @@ ferry_status ferry_output_parts_next(ferry_output_parts *parts, ferry_error *err
 
 /* ---- the layer ---- */
 
-static ferry_status run_group(ferry_output_layer *columns, group *g, ferry_error *error)
+static ferry_status run_group(ferry_output_layer *layer, group *g, ferry_error *error)
 {
-    ferry_context *context = &columns->state->context;
-    ferry_profile *profile = &columns->state->profile;
-    const bool whole = !ferry_search_takes_parts(columns->sentences[g->first].search);
-    const ferry_rows rows = {columns->hidden + (size_t)g->row * (size_t)g->matrix->K, g->rows,
-                             ferry_sentence_groups(columns->state->model, &g->rows)};
+    ferry_context *context = &layer->state->context;
+    ferry_profile *profile = &layer->state->profile;
+    const bool whole = !ferry_search_takes_parts(layer->sentences[g->first].search);
+    const ferry_rows rows = {layer->hidden + (size_t)g->row * (size_t)g->matrix->K, g->rows,
+                             ferry_sentence_groups(layer->state->model, &g->rows)};
     const ferry_arena_mark mark = ferry_arena_begin(&context->arena);
     const ferry_phase around = ferry_profile_enter(profile, FERRY_PHASE_OUTPUT_LAYER);
     ferry_output_parts parts;
@@ -240,12 +239,12 @@ static ferry_status run_group(ferry_output_layer *columns, group *g, ferry_error
         if (failed) return ferry_arena_fail(&context->arena, "logits", maxima, sizeof *g->maxima, error);
     }
     for (int32_t row = 0; g->bounded && row < g->rows; row++)
-        g->margins[row] = ferry_logit_bound_margin(columns->bound, rows.x + (size_t)row * (size_t)g->matrix->K,
+        g->margins[row] = ferry_logit_bound_margin(layer->bound, rows.x + (size_t)row * (size_t)g->matrix->K,
                                                    &parts.inputs.quantized, row);
     while (!ferry_output_parts_ended(&parts)) {
         FERRY_TRY(ferry_output_parts_next(&parts, error));
         const ferry_phase outer = ferry_profile_enter(profile, FERRY_PHASE_SEARCH);
-        FERRY_TRY(show_part(columns, g, &parts.logits, error));
+        FERRY_TRY(show_part(layer, g, &parts.logits, error));
         ferry_profile_leave(profile, outer);
     }
     ferry_profile_leave(profile, around);
@@ -253,11 +252,11 @@ static ferry_status run_group(ferry_output_layer *columns, group *g, ferry_error
     return FERRY_OK;
 }
 
-ferry_status ferry_output_step(ferry_output_layer *columns, ferry_error *error)
+ferry_status ferry_output_step(ferry_output_layer *layer, ferry_error *error)
 {
-    for (int32_t first = 0, row = 0; first < columns->count;) {
-        group g = find_group(columns, first, row);
-        FERRY_TRY(run_group(columns, &g, error));
+    for (int32_t first = 0, row = 0; first < layer->count;) {
+        group g = find_group(layer, first, row);
+        FERRY_TRY(run_group(layer, &g, error));
         first = g.last;
         row += g.rows;
     }

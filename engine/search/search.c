@@ -10,40 +10,40 @@
 #include "engine/kernels/kernels.h"
 #include "logits.h"
 
-/* k is the width: options.beam, or of greedy search options.nbest; C the number of candidates that a step considers. */
+/* k is ferry_search_width; C is the number of candidates in a step. */
 
 /* A living hypothesis. */
 typedef struct path {
     int32_t *ids;  /* [1 + max_length] start token, generated tokens */
-    float *scores; /* [max_length] what each generated token added to the sum */
+    float *scores; /* [max_length] the term of each generated token in the sum */
     float sum;
-    int32_t lane; /* of greedy search */
+    int32_t lane; /* greedy search only */
 } path;
 
 typedef struct candidate {
     float sum;
-    float score; /* the token's part of it */
+    float score; /* its term for this token */
     int32_t parent;
-    int32_t id;   /* -1: the hypothesis as it is */
-    int32_t lane; /* of greedy search */
+    int32_t id;   /* -1: the hypothesis ends as it is */
+    int32_t lane; /* greedy search only */
 } candidate;
 
 typedef struct finished_hypothesis {
     float score;
-    float coverage; /* its part that the coverage penalty is */
+    float coverage; /* the coverage penalty, a term of the score */
     int32_t length;
     int32_t *ids;        /* [max_length] */
     float *token_scores; /* [max_length] */
 } finished_hypothesis;
 
-/* The largest of the logits that greedy search has seen, or the one that was drawn. */
+/* Greedy search: the largest logit so far, or the drawn one. */
 typedef struct best_logit {
     float value; /* after the rules */
     int32_t id;  /* -1: everything is masked */
     float before_penalty;
 } best_logit;
 
-/* What has been seen, since the last step, of the logits that follow a hypothesis. */
+/* The state of one row of logits over its parts since the last step. */
 typedef struct seen_logits {
     ferry_log_sum log_sum; /* for the normalizer of the scores, if they need one */
     ferry_top top;         /* beam search, alternatives: the best columns, after the rules */
@@ -52,9 +52,9 @@ typedef struct seen_logits {
 
 struct ferry_search {
     ferry_search_rules rules;
-    bool renormalize;  /* the option, or as CTranslate2 always does */
-    int32_t forced;    /* tokens at the beginning that are given */
-    int32_t generated; /* tokens of every living hypothesis */
+    bool renormalize;  /* the option; true for CTranslate2 */
+    int32_t forced;    /* the number of given tokens at the beginning */
+    int32_t generated; /* the number of tokens of every living hypothesis */
 
     int32_t live;
     int32_t width;         /* k */
@@ -62,17 +62,17 @@ struct ferry_search {
     path *next_hypotheses; /* [k] */
 
     int32_t finished_count;
-    int32_t ended;                 /* hypotheses that were finished, also those that were not kept */
-    int32_t room;                  /* for finished hypotheses: k; with a coverage penalty all that can be finished */
-    finished_hypothesis *finished; /* [room]  best first; of greedy search by lane */
+    int32_t ended;                 /* finished hypotheses, including those that were not kept */
+    int32_t room;                  /* size of `finished`: k; with a coverage penalty, enough to keep all */
+    finished_hypothesis *finished; /* [room] best first; greedy search: by lane */
     bool covered;                  /* scores contain the coverage penalty */
 
     int32_t beam_left;        /* candidates that may live on or finish: k; Marian: one fewer for every finished one */
     int32_t candidate_factor; /* C = beam_left × this */
-    bool best_ended;          /* the best candidate of some step was one that ended */
+    bool best_ended;          /* the best candidate of some step ended */
     bool damaged;             /* a logit was not finite */
     candidate *candidates;    /* [C] */
-    seen_logits *seen;        /* [k], by hypothesis; `best` by lane where greedy search branches */
+    seen_logits *seen;        /* [k] by hypothesis; while greedy search branches, `best` is by lane */
     float *before_penalty;    /* [1 + max_length] */
 };
 
@@ -95,7 +95,7 @@ int32_t ferry_search_width(const ferry_options *options)
     return options->beam > 1 ? options->beam : options->nbest;
 }
 
-/* Whether the penalty applies to log-probabilities, which only a whole row gives: that of beam search, unless it is
+/* Whether the repetition penalty applies to log-probabilities, which need a whole row: in beam search, except
  * CTranslate2's. */
 static bool penalizes_probabilities(const ferry_options *options)
 {
@@ -125,13 +125,13 @@ static bool is_in_prefix(const ferry_search *search)
     return search->generated < search->forced && search->generated >= search->forced - search->rules.prefix_count;
 }
 
-/* Whether the next token is given, and its log-probability counts nevertheless. */
+/* Whether the next token is given and its log-probability counts: in a prefix of Marian. */
 static bool counts_given(const ferry_search *search)
 {
     return search->rules.options.search->policy == FERRY_POLICY_MARIAN && is_in_prefix(search) && is_scored(search);
 }
 
-/* The token that must come next, or -1. */
+/* The next token if it is given, else -1. */
 static int32_t forced_id(const ferry_search *search)
 {
     const ferry_search_rules *rules = &search->rules;
@@ -142,7 +142,6 @@ static int32_t forced_id(const ferry_search *search)
     return is_in_prefix(search) ? rules->prefix[search->generated - (search->forced - rules->prefix_count)] : -1;
 }
 
-/* Whether token `id` is one that ends a sentence. */
 static bool is_eos(const ferry_search_rules *rules, int32_t id)
 {
     for (int32_t i = 0; i < rules->eos_count; i++)
@@ -150,7 +149,7 @@ static bool is_eos(const ferry_search_rules *rules, int32_t id)
     return false;
 }
 
-/* Whether token `id`, coming next, is the last one. */
+/* Whether a hypothesis ends with `id` as its next token. */
 static bool ends(const ferry_search *search, int32_t id)
 {
     const ferry_search_rules *rules = &search->rules;
@@ -160,7 +159,7 @@ static bool ends(const ferry_search *search, int32_t id)
     return is_eos(rules, id);
 }
 
-/* Whether greedy search, with this step, becomes that of several hypotheses. */
+/* Whether greedy search branches in this step. */
 static bool branches(const ferry_search *search)
 {
     return search->generated == search->forced;
@@ -206,13 +205,13 @@ static bool allocate(ferry_arena *arena, ferry_search *search, size_t hypothesis
     return true;
 }
 
-/* How many candidates this step considers. */
+/* C of this step. */
 static int32_t candidate_limit(const ferry_search *search)
 {
     return search->beam_left * search->candidate_factor;
 }
 
-/* Nothing has been seen of the logits that follow the living hypotheses. */
+/* Resets the states of all rows for the next step. */
 static void forget(ferry_search *search)
 {
     for (int32_t h = 0; h < search->width; h++) {
@@ -236,11 +235,11 @@ ferry_status ferry_search_begin(ferry_arena *arena, const ferry_search_rules *ru
     assert(rules->prefix_count == 0 || forced < options->max_length);
     *search = NULL;
 
-    /* Candidates for each slot, so that all slots can be filled again: at most k · eos_count candidates end before
-     * max_length, so that among C there are k that go on. */
+    /* C is large enough to fill all slots again: before max_length at most k · eos_count candidates end, and the
+     * other k continue. */
     int64_t factor = rules->eos_count > 1 ? 1 + (int64_t)rules->eos_count : 2, room = width;
     if (options->beam == 1 || options->search->policy == FERRY_POLICY_MARIAN) factor = 1;
-    /* With a coverage penalty all that finish are kept, of which the last step adds k at most. */
+    /* A coverage penalty keeps all finished hypotheses. The last step adds at most k. */
     if (options->search->coverage_penalty != 0) room = (int64_t)ferry_search_awaited(options) - 1 + width;
     size_t tokens, finished;
     if (width > INT32_MAX / factor || room > INT32_MAX || !ferry_mul_size((size_t)width, hypothesis_size, &tokens) ||
@@ -270,7 +269,7 @@ ferry_status ferry_search_begin(ferry_arena *arena, const ferry_search_rules *ru
 
 /* ---- greedy search sees logits ---- */
 
-/* The logit of token `id` after a hypothesis, and what it was before the repetition penalty. */
+/* The logit `value` of token `id` after hypothesis h, and its value before the repetition penalty. */
 static best_logit logit_at(const ferry_search *search, int32_t h, int32_t id, float value)
 {
     best_logit found = {value, id, value};
@@ -280,19 +279,19 @@ static best_logit logit_at(const ferry_search *search, int32_t h, int32_t id, fl
     return found;
 }
 
-/* Replaces the largest logit of a hypothesis by one that is drawn, or by one for each lane. */
-static void draw(ferry_search *search, const ferry_logits *row_of, const float *values, int32_t h)
+/* Replaces the largest logit of hypothesis h by a drawn one; where the search branches, by one for each lane. */
+static void draw(ferry_search *search, const ferry_logits *logits, const float *values, int32_t h)
 {
     const ferry_search_rules *rules = &search->rules;
     const bool branch = branches(search);
     if (search->damaged || search->seen[h].best.id < 0) return;
-    const int32_t kept = ferry_sample_keep(&rules->options, values, row_of->count, row_of->order);
+    const int32_t kept = ferry_sample_keep(&rules->options, values, logits->count, logits->order);
     const int32_t first = branch ? 0 : h, last = branch ? search->width : h + 1;
     for (int32_t i = first; i < last; i++) {
         const uint32_t lane = (uint32_t)(branch ? i : search->hypotheses[h].lane);
         const double at = ferry_sample_uniform(rules->options.seed, rules->stream, lane, (uint32_t)search->generated);
-        const int32_t offset = ferry_sample_choose(&rules->options, values, row_of->order, kept, at);
-        search->seen[i].best = logit_at(search, h, ferry_logits_id(row_of, row_of->first + offset), values[offset]);
+        const int32_t offset = ferry_sample_choose(&rules->options, values, logits->order, kept, at);
+        search->seen[i].best = logit_at(search, h, ferry_logits_id(logits, logits->first + offset), values[offset]);
     }
 }
 
@@ -303,7 +302,7 @@ static void mask(const ferry_search *search, const ferry_logits *logits, float *
     const ferry_options *options = &search->rules.options;
     ferry_options endless;
     if (options->alternatives != 0 && branches(search) && options->min_length <= search->generated) {
-        endless = *options; /* as in CTranslate2, an end is no alternative */
+        endless = *options; /* as in CTranslate2, eos is no alternative */
         endless.min_length = search->generated + 1;
         options = &endless;
     }
@@ -311,7 +310,7 @@ static void mask(const ferry_search *search, const ferry_logits *logits, float *
                       search->hypotheses[h].ids, 1 + search->generated);
 }
 
-/* Adds a part of a row to a sum. */
+/* Adds a part of a row to a sum, and notes damaged logits. */
 static void add_exp(ferry_search *search, const ferry_kernels *kernels, ferry_log_sum *total, const float *values,
                     int32_t count)
 {
@@ -319,10 +318,11 @@ static void add_exp(ferry_search *search, const ferry_kernels *kernels, ferry_lo
     search->damaged = search->damaged || ferry_log_sum_is_damaged(total);
 }
 
-/* The rules leave a token the log-probability value - normalizer:
- *   with penalty   log-softmax, penalty, masks
- *   renormalize    ... , and the log of what the masks leave
- *   else           the log-softmax before the masks: masked tokens keep their share. */
+/* After the rules, the log-probability of a token is value - normalizer:
+ *   with penalty   value: log-softmax, penalty, masks; normalizer: 0
+ *   renormalize    normalizer: the log of the sum after the masks
+ *   else           normalizer: the log of the sum before the masks, so that masked tokens keep their share.
+ * "With penalty" is penalizes_probabilities, which may be combined with `renormalize`. */
 static void see_row(ferry_search *search, const ferry_kernels *kernels, const ferry_logits *part, int32_t h)
 {
     const ferry_options *options = &search->rules.options;
@@ -365,7 +365,7 @@ void ferry_search_see(ferry_search *search, const ferry_kernels *kernels, const 
             see_row(search, kernels, part, h);
             continue;
         }
-        /* A token of Marian's prefix counts as much as if it had been chosen. */
+        /* A token of a Marian prefix counts as if the search had chosen it. */
         add_exp(search, kernels, &search->seen[h].log_sum, values, part->count);
         if (offset >= 0) search->seen[h].best = (best_logit){values[offset], id, values[offset]};
     }
@@ -379,14 +379,15 @@ void ferry_search_mask(ferry_search *search, const ferry_logits *part)
 
 /* ---- candidates ---- */
 
-/* What the token that must come next adds to the sum of a hypothesis. */
+/* The term of the given token in the sum of hypothesis h. */
 static float given_score(const ferry_search *search, int32_t h)
 {
     const seen_logits *seen = &search->seen[h];
     return counts_given(search) && seen->best.id >= 0 ? seen->best.value - ferry_log_of_sum(&seen->log_sum) : 0;
 }
 
-/* Keeps candidates [count] in descending order, at most C; false if `entry` is not among them. */
+/* Inserts `entry` into candidates [*count], which are at most C in descending order of sums. Returns false if its
+ * sum is too low. */
 static bool insert(ferry_search *search, int32_t *count, candidate entry)
 {
     candidate *candidates = search->candidates;
@@ -398,8 +399,8 @@ static bool insert(ferry_search *search, int32_t *count, candidate entry)
     return true;
 }
 
-/* Sets the candidates to the best continuations of all hypotheses of beam search: at most C, in descending order of
- * their sums. Masked tokens are not candidates. Returns how many they are. */
+/* Sets the candidates of beam search to the best continuations of all hypotheses: at most C, in descending order of
+ * sums, without masked tokens. Returns their number. */
 static int32_t collect(ferry_search *search, const ferry_logits *logits)
 {
     const int32_t forced = forced_id(search);
@@ -423,8 +424,8 @@ static int32_t collect(ferry_search *search, const ferry_logits *logits)
     return count;
 }
 
-/* The same of greedy search: one candidate for each lane, in their order. Where every token is masked, a hypothesis
- * ends as it is. */
+/* Sets the candidates of greedy search: one for each lane, in the order of lanes. A hypothesis ends as it is if
+ * every token is masked. */
 static int32_t collect_greedily(ferry_search *search, const ferry_logits *logits)
 {
     const ferry_options *options = &search->rules.options;
@@ -456,8 +457,8 @@ static int32_t collect_greedily(ferry_search *search, const ferry_logits *logits
 
 /* ---- a step ---- */
 
-/* Offers a candidate to the finished hypotheses; the best stay, if there is no room for all. (Greedy search has room
- * for each lane.) */
+/* Adds a candidate to the finished hypotheses. If there is no room, the worst one is dropped. (Greedy search has
+ * room for each lane.) */
 static void finish(ferry_search *search, const candidate *from)
 {
     const int32_t room = search->room;
@@ -482,9 +483,9 @@ static void finish(ferry_search *search, const candidate *from)
     finished[at] = entry;
 }
 
-/* Candidates that end become hypotheses if they are among the first k (a worse one is lost); the best k that do not end
- * become the living hypotheses. k: beam_left. After a prefix, CTranslate2 gives a slot to each that ends and is not the
- * best, which never becomes a hypothesis. */
+/* Candidates that end are finished hypotheses if they are among the first k (beam_left), else they are dropped. The
+ * best k candidates that do not end are the next living hypotheses. In the step after a prefix, CTranslate2 drops
+ * candidates that end, except the best one, and each of them takes a slot. */
 static void advance(ferry_search *search, int32_t count, int32_t *ids, int32_t *parents)
 {
     const ferry_search_rules *rules = &search->rules;
@@ -523,8 +524,8 @@ static void advance(ferry_search *search, int32_t count, int32_t *ids, int32_t *
     if (rules->options.search->policy == FERRY_POLICY_MARIAN && !given) search->beam_left = live;
 }
 
-/* Whether the hypotheses are final, given the best living hypothesis's sum. (Marian's are fewer than k while a
- * hypothesis lives.) */
+/* Whether no living hypothesis can change the result. (Never for Marian: fewer than k hypotheses are finished while
+ * one lives.) */
 static bool is_settled(const ferry_search *search)
 {
     const ferry_options *options = &search->rules.options;

@@ -9,7 +9,7 @@
 #include "logits.h"
 #include "output_layer.h"
 
-enum { MAX_ROWS = 256 }; /* of a pass: bounds its activations */
+enum { MAX_ROWS = 256 }; /* rows of a pass; bounds its activations */
 
 /* ---- the state ---- */
 
@@ -20,16 +20,16 @@ typedef struct forcing {
     const ferry_teacher_target *targets; /* [count] */
     int32_t count;
     ferry_kv_sequence *hypotheses;      /* [count] */
-    int32_t target, position;           /* the next row */
+    int32_t target, position;           /* of the next row */
     int32_t rows, spans, cross_spans;   /* of this pass */
     int32_t max;                        /* rows of a pass */
     int32_t *ids;                       /* [max] */
     ferry_attention_span *self, *cross; /* [max] */
     float *hidden;                      /* [max, D] */
-    ferry_attention_probe probe;        /* weights [heads asked for, rows, ld] */
+    ferry_attention_probe probe;        /* weights [1 or H, max, ld] */
 } forcing;
 
-/* Takes memory for passes of as many rows as there are, at most MAX_ROWS. */
+/* Allocates memory for passes of at most MAX_ROWS rows. */
 static ferry_status begin(forcing *f, ferry_error *error)
 {
     ferry_arena *arena = &f->state->context.arena;
@@ -68,10 +68,10 @@ static ferry_status begin(forcing *f, ferry_error *error)
 
 /* ---- a pass ---- */
 
-/* The next rows, at most `max`: a span for each target that has some. */
+/* Collects the next rows, at most `max`: a span for each of their targets. */
 static void fill(forcing *f)
 {
-    const bool alone = f->state->model->sentence_inputs; /* a row is quantized as in greedy search, where it is alone */
+    const bool alone = f->state->model->sentence_inputs; /* each row is quantized by itself, as in greedy search */
     f->rows = f->spans = 0;
     for (; f->rows < f->max && f->target < f->count; f->target++, f->position = 0) {
         const ferry_teacher_target *target = &f->targets[f->target];
@@ -96,7 +96,7 @@ static void fill(forcing *f)
     f->cross_spans = crossed;
 }
 
-/* The weights of each row, the mean of the heads, become those of its token. */
+/* Stores the weights of each row, averaged over the heads, as those of its token. */
 static void take_weights(const forcing *f)
 {
     const ferry_attention_probe *probe = &f->probe;
@@ -126,7 +126,7 @@ typedef struct row_score {
     float logit;
 } row_score;
 
-/* Adds a part of the columns. */
+/* Adds a part of the columns to the sums of all rows. */
 static void add_logits(const forcing *f, const ferry_logits *part, row_score *scores)
 {
     for (int32_t s = 0; s < f->spans; s++) {
@@ -145,7 +145,7 @@ static void add_logits(const forcing *f, const ferry_logits *part, row_score *sc
     }
 }
 
-/* The log-probabilities of the rows' ids, in parts of the columns. */
+/* Computes the log-probabilities of the rows' ids, in parts of the columns. */
 static ferry_status score_rows(const forcing *f, ferry_error *error)
 {
     ferry_context *context = &f->state->context;

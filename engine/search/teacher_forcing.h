@@ -1,6 +1,6 @@
-/* Forced decoding: the target ids are given, and passes of the decoder over all their positions compute how likely
- * each is, and where the model looked when it chose it: the weights of cross-attention. Rows do not depend on their
- * number, so these are the values, bit for bit, that greedy search computes when it chooses the same ids. */
+/* Forced decoding (teacher forcing): the target ids are given. Passes of the decoder over all their positions
+ * compute the log-probability of each id and its cross-attention weights. The values of a row do not depend on the
+ * number of rows. So they have the same bits as in greedy search that chooses the same ids. */
 #ifndef FERRY_SEARCH_TEACHER_FORCING_H
 #define FERRY_SEARCH_TEACHER_FORCING_H
 
@@ -20,26 +20,26 @@ typedef enum ferry_wanted_weights {
     FERRY_WEIGHTS_OF_UNKNOWN /* sentences with a hypothesis that contains the unknown id */
 } ferry_wanted_weights;
 
-/* Target ids of a sentence, as a hypothesis has them: without a start token. */
+/* The target ids of a sentence, without a start token. */
 typedef struct ferry_teacher_target {
     const int32_t *ids; /* [T] below the target vocabulary's size */
     int32_t length;     /* T */
-    int32_t sentence;   /* index among the sentences */
+    int32_t sentence;   /* index of `sentences` */
     float *weights;     /* [T, S] result; NULL: not wanted */
-    float *scores; /* [T] result: log-probabilities, changed by no other rule of a search; NULL, in all targets: not
-                      wanted */
+    /* [T] result: log-probabilities, after no rule but suppressed_ids; NULL: not wanted, then in all targets. */
+    float *scores;
 } ferry_teacher_target;
 
 typedef struct ferry_teacher_force_rules {
     int32_t start_id;
     ferry_alignment alignment;
-    const int32_t
-        *suppressed_ids; /* [suppressed_count] words without a share of the probability, unless they are forced */
+    /* [suppressed_count] words that have no share of the probability unless they are given. */
+    const int32_t *suppressed_ids;
     size_t suppressed_count;
 } ferry_teacher_force_rules;
 
-/* `sentences` hold what ferry_decoder_begin has prepared. Scratch comes from the state's arena, and is released, also
- * after an error. Errors: MEMORY, LIMIT, CANCELLED; FORMAT (a logit was not finite). */
+/* `sentences`: from ferry_decoder_begin. Releases its scratch in the state's arena, also after an error. Errors:
+ * MEMORY, LIMIT, CANCELLED; FORMAT (a logit was not finite). */
 ferry_status ferry_teacher_force(ferry_state *state, const ferry_teacher_force_rules *rules,
                                  ferry_kv_sequence *sentences, const ferry_teacher_target *targets, int32_t count,
                                  ferry_error *error);

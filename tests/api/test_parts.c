@@ -467,7 +467,7 @@ static void fail_one(ferry_translator *translator, const char *right, const char
     check_failures(result, count, wrong, status, alone);
     if (status == FERRY_ERROR_LIMIT)
         assert_string_equal(ferry_result_outcome(result, wrong)->error,
-                            "one character has 9 source tokens, with those that the model adds; max_source is 6");
+                            "one character has 9 source tokens, special tokens included; max_source is 6");
     ferry_result_destroy(result);
     CHECK(ferry_score(translator, texts, texts, count, &result, &error));
     check_failures(result, count, wrong, status, score);

@@ -222,7 +222,7 @@ SHIPPED_TEST(test_prefixes_of_the_last_length)
                 } else {
                     assert_int_equal(ferry_result_outcome(result, 0)->status, FERRY_ERROR_LIMIT);
                     assert_string_equal(ferry_result_outcome(result, 0)->error,
-                                        ferry_format("the prefix has %d tokens, with those that the model adds; "
+                                        ferry_format("the prefix has %d tokens, special tokens included; "
                                                      "expected fewer than max_length %d",
                                                      tokens + forced, most)
                                             .text);

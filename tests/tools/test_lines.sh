@@ -190,7 +190,7 @@ test_failed_line()
     expect_status 1
     expect_lines out 3
     [ -n "$(sed -n 1p out)" ] && [ -z "$(sed -n 2p out)" ] && [ -n "$(sed -n 3p out)" ] || fail "found: $(cat out)"
-    expect_message 'line 2: one character has 3 source tokens, with those that the model adds; max_source is 2'
+    expect_message 'line 2: one character has 3 source tokens, special tokens included; max_source is 2'
 }
 
 # However many lines fail, in whatever way, some are named and all are counted.
