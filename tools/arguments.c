@@ -167,7 +167,7 @@ static const ferry_key *search_key(int index)
 
 static description describe_key(const ferry_key *key)
 {
-    description option = {.least = key->least, .most = key->most, .field = key->offset, .help = key->help};
+    description option = {.least = key->min, .most = key->max, .field = key->offset, .help = key->help};
     for (size_t i = 0; key->name[i] != '\0' && i + 1 < sizeof option.name; i++)
         option.name[i] = key->name[i] == '_' ? '-' : key->name[i];
     option.kind = key->kind == FERRY_KEY_CHOICE ? CHOICE

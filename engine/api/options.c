@@ -137,7 +137,7 @@ ferry_status ferry_options_check(const ferry_decoding *decoding, const ferry_mod
     const ferry_schema_values values = {.transformer = &transformer, .generation = &generation};
     const ferry_key_table table = ferry_schema_keys(FERRY_KEYS_DECODING);
     for (const ferry_key *key = table.keys; key < table.keys + table.count; key++) {
-        double max = key->kind == FERRY_KEY_BOOL ? 1 : ferry_key_most(key, &values);
+        double max = key->kind == FERRY_KEY_BOOL ? 1 : ferry_key_max(key, &values);
         if (key->kind == FERRY_KEY_CHOICE)
             for (max = 0; key->choices[(int)max + 1] != NULL;) max++;
         FERRY_TRY(key->kind == FERRY_KEY_IDS ? check_ids(key, &decoding->search, max, error)

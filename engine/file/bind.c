@@ -34,29 +34,29 @@ static ferry_status read_choice(const reader *r, int64_t *number, ferry_error *e
                       r->gguf->file, r->name, ferry_printable_view(text).text, known.text);
 }
 
-/* Its elements are counted before they are read. */
+/* Checks the number of elements before it reads them. */
 static ferry_status read_array(const reader *r, ferry_error *error)
 {
     const ferry_key *key = r->key;
     const char *elements_name = key->kind == FERRY_KEY_TEXTS ? "texts" : "numbers";
     const ferry_gguf_value *value = ferry_gguf_find(r->gguf, r->name);
     const bool ids = key->kind == FERRY_KEY_IDS;
-    const size_t all = ids && !key->matches ? (size_t)ferry_key_most(key, r->values) + 1 : INT32_MAX;
-    const size_t most = key->most_count > 0 ? key->most_count : all;
-    const int64_t least = ids ? (int64_t)key->least : 0,
-                  largest = ids ? (int64_t)ferry_key_most_in_file(key, r->values) : INT64_MAX;
+    const size_t all = ids && !key->matches ? (size_t)ferry_key_max(key, r->values) + 1 : INT32_MAX;
+    const size_t max = key->max_count > 0 ? key->max_count : all;
+    const int64_t min = ids ? (int64_t)key->min : 0,
+                  largest = ids ? (int64_t)ferry_key_max_in_file(key, r->values) : INT64_MAX;
     size_t count = 0;
     const void *elements = NULL; /* pointers have the same size for every element type */
     const ferry_string_table *texts = NULL;
-    if (value != NULL && value->count > most)
+    if (value != NULL && value->count > max)
         return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: key '%s': expected at most %zu %s, found %" PRIu64,
-                          r->gguf->file, r->name, most, elements_name, value->count);
+                          r->gguf->file, r->name, max, elements_name, value->count);
     if (key->kind == FERRY_KEY_TEXTS)
         FERRY_TRY(ferry_gguf_get_texts(r->gguf, r->name, &texts, &count, error));
     else if (key->kind == FERRY_KEY_REALS)
         FERRY_TRY(ferry_gguf_get_reals(r->gguf, r->name, r->arena, &elements, &count, error));
     else
-        FERRY_TRY(ferry_gguf_get_integers(r->gguf, r->name, least, largest, ids ? sizeof(int32_t) : sizeof(uint64_t),
+        FERRY_TRY(ferry_gguf_get_integers(r->gguf, r->name, min, largest, ids ? sizeof(int32_t) : sizeof(uint64_t),
                                           r->arena, &elements, &count, error));
     if (texts != NULL) elements = texts;
     const size_t expected = key->matches ? ferry_key_count(key, r->group) : count;
@@ -71,7 +71,7 @@ static ferry_status read_array(const reader *r, ferry_error *error)
 static ferry_status read_key(const reader *r, ferry_error *error)
 {
     const ferry_key *key = r->key;
-    const double most = ferry_key_most_in_file(key, r->values);
+    const double max = ferry_key_max_in_file(key, r->values);
     void *field = r->group + key->offset;
     int64_t number = 0;
     float real = 0;
@@ -79,7 +79,7 @@ static ferry_status read_key(const reader *r, ferry_error *error)
     switch (key->kind) {
     case FERRY_KEY_SIZE:
     case FERRY_KEY_ID:
-        FERRY_TRY(ferry_gguf_get_integer(r->gguf, r->name, (int64_t)key->least, (int64_t)most, &number, error));
+        FERRY_TRY(ferry_gguf_get_integer(r->gguf, r->name, (int64_t)key->min, (int64_t)max, &number, error));
         break;
     case FERRY_KEY_BOOL:
         FERRY_TRY(ferry_gguf_get_bool(r->gguf, r->name, &truth, error));
@@ -88,9 +88,9 @@ static ferry_status read_key(const reader *r, ferry_error *error)
     case FERRY_KEY_CHOICE: FERRY_TRY(read_choice(r, &number, error)); break;
     case FERRY_KEY_REAL:
         FERRY_TRY(ferry_gguf_get_f32(r->gguf, r->name, &real, error));
-        if (!ferry_key_admits(key, (double)real, most))
+        if (!ferry_key_admits(key, (double)real, max))
             return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: key '%s': expected %s, found %g", r->gguf->file, r->name,
-                              ferry_key_range(key, most).text, (double)real);
+                              ferry_key_range(key, max).text, (double)real);
         memcpy(field, &real, sizeof real);
         return FERRY_OK;
     case FERRY_KEY_TEXT: return ferry_gguf_get_text(r->gguf, r->name, field, error);
@@ -109,14 +109,14 @@ ferry_status ferry_read_keys(const ferry_gguf *gguf, ferry_key_group group, cons
 {
     const ferry_key_table table = ferry_schema_keys(group);
     char *into = ferry_schema_group(values, group);
-    /* The range of a key that is bound to the tag's vocabulary depends on one that follows it: it is read last. */
+    /* Keys that are bound to the tag's vocabulary are read in a second pass: their range depends on a later key. */
     for (size_t i = 0; i < 2 * table.count; i++) {
         const ferry_key *key = &table.keys[i % table.count];
         if ((key->bound == FERRY_BOUND_TAG_ID) != (i >= table.count) || key->when == FERRY_WHEN_NEVER) continue;
         const ferry_short_text name = ferry_format("%s%s", table.prefix, key->name);
         const reader r = {gguf, values, arena, key, name.text, into};
         const bool may_miss = key->optional || (key->matches && ferry_key_count(key, into) == 0);
-        /* Optional keys are always looked up: whether one applies may depend on its own value. */
+        /* Optional keys are always looked up: whether a key applies may depend on its own value. */
         if (!key->optional && !ferry_key_applies(key, values)) continue;
         if (!may_miss || ferry_gguf_find(gguf, name.text) != NULL) FERRY_TRY(read_key(&r, error));
     }
@@ -183,8 +183,8 @@ ferry_status ferry_bind_vector(ferry_binder *binder, const char *name, int32_t n
 
 /* ---- matrices ---- */
 
-/* Numbers [n] that follow from matrices, `least` … `most`. */
-static ferry_status bind_sizes(ferry_binder *binder, const char *name, int32_t n, float least, float most,
+/* Numbers [n] that were derived from a matrix, each within min … max. */
+static ferry_status bind_sizes(ferry_binder *binder, const char *name, int32_t n, float min, float max,
                                const float **sizes, ferry_error *error)
 {
     const int64_t shape[] = {n};
@@ -192,17 +192,16 @@ static ferry_status bind_sizes(ferry_binder *binder, const char *name, int32_t n
     FERRY_TRY(find(binder, name, FERRY_F32, 1, shape, &data, error));
     const float *values = data;
     for (int32_t i = 0; i < n; i++) {
-        if (values[i] >= least && values[i] <= most) continue;
+        if (values[i] >= min && values[i] <= max) continue;
         return ferry_fail(error, FERRY_ERROR_FORMAT,
                           "%s: tensor '%s': expected finite numbers %s, found %g at %" PRId32, binder->gguf->file, name,
-                          least > 0 ? "above 0" : ferry_format("from 0 to %g", (double)most).text, (double)values[i],
-                          i);
+                          min > 0 ? "above 0" : ferry_format("from 0 to %g", (double)max).text, (double)values[i], i);
     }
     *sizes = values;
     return FERRY_OK;
 }
 
-/* Codes with one scale for each row or one multiplier, and optionally a multiplier of the inputs. */
+/* int8 numbers with one scale for each row or one multiplier, and optionally a multiplier of the inputs. */
 static ferry_status bind_codes(ferry_binder *binder, const char *name, ferry_matrix *matrix, ferry_error *error)
 {
     const ferry_short_text scale = ferry_format("%s.scale", name), multiplier = ferry_format("%s.multiplier", name);
@@ -241,7 +240,7 @@ static ferry_status bind_weight(ferry_binder *binder, const char *name, int32_t 
     static const ferry_type types[] = {FERRY_F32, FERRY_F16, FERRY_I8};
     const ferry_short_text weight = ferry_format("%s.weight", name);
     const ferry_tensor *tensor;
-    size_t most = 0;
+    size_t max = 0;
     FERRY_TRY(find_any(binder, weight.text, &tensor, error));
     matrix->kind = tensor->type == FERRY_I8 ? FERRY_MATRIX_INT8 : FERRY_MATRIX_FLOATS;
     FERRY_TRY(check_panels(binder, weight.text, tensor, matrix->kind, N, K, error));
@@ -250,14 +249,14 @@ static ferry_status bind_weight(ferry_binder *binder, const char *name, int32_t 
     binder->parameters += (int64_t)N * K;
     for (int i = 0; i < 3; i++) {
         if (tensor->type == types[i]) binder->type_bytes[i] += tensor->bytes;
-        if (binder->type_bytes[i] <= most) continue;
-        most = binder->type_bytes[i];
+        if (binder->type_bytes[i] <= max) continue;
+        max = binder->type_bytes[i];
         binder->type = types[i];
     }
     binder->matrices[binder->matrix_count++] = (ferry_stored_matrix){tensor, matrix};
     switch (tensor->type) {
     case FERRY_F32: matrix->panels = tensor->data; return FERRY_OK;
-    case FERRY_F16: return FERRY_OK; /* placed later */
+    case FERRY_F16: return FERRY_OK; /* ferry_model_file_open allocates its float32 numbers */
     case FERRY_I8:
         if (K > FERRY_INT8_MAX_K) {
             return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: tensor '%s': expected at most %d inputs of i8, found %d",
@@ -271,8 +270,8 @@ static ferry_status bind_weight(ferry_binder *binder, const char *name, int32_t 
     }
 }
 
-/* The coarse matrix of the output matrix `exact`, if the file has one, with its bound. That they belong to `exact` is
- * not checked. Errors: FORMAT. */
+/* The coarse matrix of the output matrix `exact`, if the file has one, with its bound. Whether they belong to `exact`
+ * is not checked. Errors: FORMAT. */
 static ferry_status bind_coarse(ferry_binder *binder, const ferry_matrix *exact, ferry_coarse *coarse,
                                 ferry_error *error)
 {
@@ -291,10 +290,10 @@ static ferry_status bind_coarse(ferry_binder *binder, const ferry_matrix *exact,
     FERRY_TRY(check_panels(binder, weight, tensor, kind, exact->N, exact->K, error));
     if (!codes || (bounded && exact->scales != NULL))
         FERRY_TRY(bind_sizes(binder, FERRY_OUTPUT_COARSE ".scale", exact->N, 0, FLT_MAX, &scales, error));
-    if (!bounded) return FERRY_OK; /* as early files have it, it is of no use */
-    /* Kernels make integers of the error of nibbles, no one of which errs by more than 15. */
-    const float most = codes ? nextafterf((float)(15 * sqrt((double)exact->K)), INFINITY) : FLT_MAX;
-    FERRY_TRY(bind_sizes(binder, bound, 1, 0, most, &lost, error));
+    if (!bounded) return FERRY_OK; /* of an early file: not used without a bound */
+    /* Kernels convert the error of nibbles to an integer. A nibble errs by 15 at most. */
+    const float max = codes ? nextafterf((float)(15 * sqrt((double)exact->K)), INFINITY) : FLT_MAX;
+    FERRY_TRY(bind_sizes(binder, bound, 1, 0, max, &lost, error));
     FERRY_TRY(bind_sizes(binder, FERRY_OUTPUT_COARSE ".norm", 1, 0, FLT_MAX, &norm, error));
     *coarse = (ferry_coarse){.matrix = {kind, .N = exact->N, .K = exact->K, .weights = tensor->data, .scales = scales},
                              .error = *lost,
@@ -377,7 +376,7 @@ static ferry_status bind_position(ferry_binder *binder, bool decoder, ferry_stac
                           "%s: ferry.decoder.position.type: '%s' needs self-attention, not an SSRU", binder->gguf->file,
                           scheme->name);
     if (status == FERRY_OK) return FERRY_OK;
-    const char *group = ferry_text_begins(inner.message, "position.") ? "" : "position: "; /* a key has it already */
+    const char *group = ferry_text_begins(inner.message, "position.") ? "" : "position: "; /* the message names a key */
     return ferry_fail(error, status, "%s: %s%s%s", binder->gguf->file, user.keys, group, inner.message);
 }
 
@@ -435,15 +434,15 @@ static ferry_status bind_shortlist(ferry_binder *binder, ferry_error *error)
                           "%s: tensor 'shortlist.offsets': expected ascending numbers from 0 to %" PRId64, gguf->file,
                           ids_shape[0]);
     for (int32_t s = 0; s < source_vocab; s++) {
-        int32_t least = 0;
+        int32_t min = 0;
         for (uint32_t i = shortlist->offsets[s]; i < shortlist->offsets[s + 1]; i++) {
             const int32_t id = shortlist->ids[i];
-            if (id < least || id >= target_vocab)
+            if (id < min || id >= target_vocab)
                 return ferry_fail(error, FERRY_ERROR_FORMAT,
                                   "%s: tensor 'shortlist.ids': list of %" PRId32
                                   ": expected ascending ids below %" PRId32 ", found %" PRId32,
                                   gguf->file, s, target_vocab, id);
-            least = id + 1;
+            min = id + 1;
         }
     }
     return FERRY_OK;
@@ -457,12 +456,12 @@ static ferry_status read_keys(const ferry_binder *binder, ferry_error *error)
     const ferry_generation *generation = binder->values->generation;
     for (ferry_key_group group = FERRY_KEYS_GRAPH; group <= FERRY_KEYS_DECODING; group++)
         FERRY_TRY(ferry_read_keys(binder->gguf, group, binder->values, binder->arena, error));
-    const int32_t first = generation->alignment_head, most = first >= 0 ? decoder->heads - first : decoder->heads;
-    if (generation->alignment_heads > most)
+    const int32_t first = generation->alignment_head, max = first >= 0 ? decoder->heads - first : decoder->heads;
+    if (generation->alignment_heads > max)
         return ferry_fail(error, FERRY_ERROR_FORMAT,
                           "%s: ferry.alignment_heads: expected at most %" PRId32 " from head %" PRId32
                           ", found %" PRId32,
-                          binder->gguf->file, most, first, generation->alignment_heads);
+                          binder->gguf->file, max, first, generation->alignment_heads);
     if (generation->eos_count > 0) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_FORMAT, "%s: key 'ferry.eos_ids': expected at least one id",
                       binder->gguf->file);

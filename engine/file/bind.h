@@ -21,10 +21,10 @@ typedef struct ferry_binder {
     const ferry_kernels *kernels;
     ferry_arena *arena;   /* of layers and ids */
     bool *used;           /* [gguf->tensor_count] */
-    size_t type_bytes[3]; /* of matrices so far: f32, f16, i8 */
+    size_t type_bytes[3]; /* of the matrices bound so far: f32, f16, i8 */
     /* Results */
     int64_t parameters;            /* trained numbers, each counted once, without padding */
-    ferry_type type;               /* of most bytes of the matrices */
+    ferry_type type;               /* the type with the largest share of the matrices' bytes */
     ferry_stored_matrix *matrices; /* [matrix_count] in the order of their use; the caller frees it */
     size_t matrix_count;
 } ferry_binder;
@@ -38,8 +38,8 @@ ferry_status ferry_model_bind(ferry_binder *binder, ferry_error *error);
 ferry_status ferry_bind_vector(ferry_binder *binder, const char *name, int32_t n, const float **data,
                                ferry_error *error);
 
-/* Reads, by the rows of the schema, every key of the group that applies into its struct in *values, checked against the
- * row's range, choices and count; numbers of arrays are copied into `arena`, everything else points into the file.
+/* Reads every key of the group that applies into its struct in *values, and checks it against the range, choices and
+ * count of its row in the schema. Numbers of arrays are copied into `arena`; other values point into the file.
  * Errors, naming file and key: FORMAT, UNSUPPORTED (a choice that this build lacks), MEMORY. */
 ferry_status ferry_read_keys(const ferry_gguf *gguf, ferry_key_group group, const ferry_schema_values *values,
                              ferry_arena *arena, ferry_error *error);

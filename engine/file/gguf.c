@@ -154,7 +154,7 @@ static ferry_status read_values(ferry_cursor *cursor, ferry_gguf *gguf, uint64_t
     if (gguf->values == NULL)
         return ferry_fail_memory(error, "the keys of a model file", (size_t)count, sizeof *gguf->values);
     while (gguf->value_count < count) {
-        /* Counted first: ferry_gguf_close then frees its texts after a failure, too. */
+        /* Counted before it is read, so that ferry_gguf_close frees its texts after a failure, too. */
         ferry_gguf_value *value = &gguf->values[gguf->value_count++];
         FERRY_TRY(read_value(cursor, gguf, value, error));
     }
@@ -180,7 +180,7 @@ static ferry_status read_shape(ferry_cursor *cursor, const ferry_gguf *gguf, fer
     return FERRY_OK;
 }
 
-/* Reads one entry of the tensor table; its data must begin at *expected, which moves on to where the next ones must. */
+/* Reads one entry of the tensor table. Its data must begin at *expected, which becomes the next tensor's offset. */
 static ferry_status read_tensor(ferry_cursor *cursor, const ferry_gguf *gguf, ferry_tensor *tensor, size_t *expected,
                                 ferry_error *error)
 {
@@ -222,7 +222,7 @@ static ferry_status read_tensors(ferry_cursor *cursor, ferry_gguf *gguf, uint64_
     size_t expected = 0;
     for (; gguf->tensor_count < count; gguf->tensor_count++)
         FERRY_TRY(read_tensor(cursor, gguf, &gguf->tensors[gguf->tensor_count], &expected, error));
-    /* After the table, data begin at the next aligned offset, and the file ends with them. */
+    /* The data begin at the next aligned offset after the table. The file ends with them. */
     size_t at = cursor->at;
     for (size_t i = 0; i < gguf->tensor_count; i++) {
         ferry_tensor *tensor = &gguf->tensors[i];
@@ -287,7 +287,7 @@ void ferry_gguf_close(ferry_gguf *gguf)
 
 /* ---- typed values ---- */
 
-/* Sets of types of values. */
+/* Sets of value types. */
 #define SET(type) (1u << FERRY_GGUF_##type)
 #define SIGNED_INTEGERS (SET(I8) | SET(I16) | SET(I32) | SET(I64))
 #define INTEGERS (SIGNED_INTEGERS | SET(U8) | SET(U16) | SET(U32) | SET(U64))
@@ -302,9 +302,9 @@ static ferry_status find_typed(const ferry_gguf *gguf, const char *key, bool is_
     return fail_named(error, gguf, "key", (*value)->key, "expected %s", expected);
 }
 
-/* Element i of one or more integers, which must be within least ... most. */
-static ferry_status get_element(const ferry_gguf *gguf, const ferry_gguf_value *value, size_t i, int64_t least,
-                                int64_t most, int64_t *number, ferry_error *error)
+/* Element i of an integer value or array, which must be within min … max. */
+static ferry_status get_element(const ferry_gguf *gguf, const ferry_gguf_value *value, size_t i, int64_t min,
+                                int64_t max, int64_t *number, ferry_error *error)
 {
     const size_t size = value_sizes[value->type];
     const bool is_signed = (SIGNED_INTEGERS >> value->type & 1) == 1;
@@ -314,17 +314,17 @@ static ferry_status get_element(const ferry_gguf *gguf, const ferry_gguf_value *
     if (!is_signed && bits > INT64_MAX) return fail_named(error, gguf, "key", value->key, "expected an integer");
     const uint64_t sign = is_signed ? UINT64_C(1) << (8 * size - 1) : 0;
     *number = (int64_t)((bits ^ sign) - sign);
-    if (*number >= least && *number <= most) return FERRY_OK;
-    return fail_named(error, gguf, "key", value->key, "expected %" PRId64 " to %" PRId64 ", found %" PRId64, least,
-                      most, *number);
+    if (*number >= min && *number <= max) return FERRY_OK;
+    return fail_named(error, gguf, "key", value->key, "expected %" PRId64 " to %" PRId64 ", found %" PRId64, min, max,
+                      *number);
 }
 
-ferry_status ferry_gguf_get_integer(const ferry_gguf *gguf, const char *key, int64_t least, int64_t most,
-                                    int64_t *value, ferry_error *error)
+ferry_status ferry_gguf_get_integer(const ferry_gguf *gguf, const char *key, int64_t min, int64_t max, int64_t *value,
+                                    ferry_error *error)
 {
     const ferry_gguf_value *found;
     FERRY_TRY(find_typed(gguf, key, false, INTEGERS, "an integer", &found, error));
-    return get_element(gguf, found, 0, least, most, value, error);
+    return get_element(gguf, found, 0, min, max, value, error);
 }
 
 ferry_status ferry_gguf_get_f32(const ferry_gguf *gguf, const char *key, float *value, ferry_error *error)
@@ -380,7 +380,7 @@ ferry_status ferry_gguf_get_bytes(const ferry_gguf *gguf, const char *key, ferry
     return FERRY_OK;
 }
 
-ferry_status ferry_gguf_get_integers(const ferry_gguf *gguf, const char *key, int64_t least, int64_t most, size_t size,
+ferry_status ferry_gguf_get_integers(const ferry_gguf *gguf, const char *key, int64_t min, int64_t max, size_t size,
                                      ferry_arena *arena, const void **values, size_t *count, ferry_error *error)
 {
     const ferry_gguf_value *found;
@@ -390,7 +390,7 @@ ferry_status ferry_gguf_get_integers(const ferry_gguf *gguf, const char *key, in
     if (numbers == NULL) return ferry_fail_memory(error, key, *count, size);
     for (size_t i = 0; i < *count; i++) {
         int64_t number = 0;
-        FERRY_TRY(get_element(gguf, found, i, least, most, &number, error));
+        FERRY_TRY(get_element(gguf, found, i, min, max, &number, error));
         if (size == sizeof(int32_t))
             ((int32_t *)numbers)[i] = (int32_t)number;
         else

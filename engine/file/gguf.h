@@ -62,8 +62,8 @@ const ferry_tensor *ferry_gguf_tensor(const ferry_gguf *gguf, const char *name);
 
 /* Typed values of required keys. Errors (FORMAT) name file and key: missing, of another type, out of range.
  * Integers are accepted in every width, numbers as f32 or f64. Views point into the file. */
-ferry_status ferry_gguf_get_integer(const ferry_gguf *gguf, const char *key, int64_t least, int64_t most,
-                                    int64_t *value, ferry_error *error);
+ferry_status ferry_gguf_get_integer(const ferry_gguf *gguf, const char *key, int64_t min, int64_t max, int64_t *value,
+                                    ferry_error *error);
 ferry_status ferry_gguf_get_f32(const ferry_gguf *gguf, const char *key, float *value, ferry_error *error);
 ferry_status ferry_gguf_get_bool(const ferry_gguf *gguf, const char *key, bool *value, ferry_error *error);
 ferry_status ferry_gguf_get_text(const ferry_gguf *gguf, const char *key, ferry_view *value, ferry_error *error);
@@ -72,8 +72,8 @@ ferry_status ferry_gguf_get_texts(const ferry_gguf *gguf, const char *key, const
                                   size_t *count, ferry_error *error);
 /* An array of u8. */
 ferry_status ferry_gguf_get_bytes(const ferry_gguf *gguf, const char *key, ferry_view *bytes, ferry_error *error);
-/* An array of integers, each in least … most, copied into `arena` as numbers of `size` bytes: 4 (int32_t) or 8. */
-ferry_status ferry_gguf_get_integers(const ferry_gguf *gguf, const char *key, int64_t least, int64_t most, size_t size,
+/* An array of integers, each in min … max, copied into `arena` as numbers of `size` bytes: 4 (int32_t) or 8. */
+ferry_status ferry_gguf_get_integers(const ferry_gguf *gguf, const char *key, int64_t min, int64_t max, size_t size,
                                      ferry_arena *arena, const void **values, size_t *count, ferry_error *error);
 /* An array of f64, copied into `arena`. */
 ferry_status ferry_gguf_get_reals(const ferry_gguf *gguf, const char *key, ferry_arena *arena, const void **values,

@@ -170,7 +170,7 @@ static size_t widened_bytes(const ferry_stored_matrix *stored)
 
 void ferry_model_file_widen(const ferry_model_file *file, const ferry_kernels *kernels)
 {
-    static const double patience = 1e-3; /* a huge page takes 0.1 ms, or 2 to 80 where memory is fragmented */
+    static const double patience = 1e-3; /* a huge page takes 0.1 ms, or 2 to 80 ms if memory is fragmented */
     float *out = file->widened;
     ferry_large_touch(out, file->widened_bytes, patience);
     for (size_t i = 0; i < file->matrix_count; i++) {
@@ -183,7 +183,7 @@ void ferry_model_file_widen(const ferry_model_file *file, const ferry_kernels *k
         for (size_t done = 0, chunk; done < count; done += chunk) {
             chunk = count - done < WIDEN_CHUNK ? count - done : WIDEN_CHUNK;
             kernels->widen_f16(out + done, halves + done, chunk);
-            /* Mapped pages are released on the way, so that a matrix is not resident twice. */
+            /* Releases mapped pages after each chunk, so that a matrix is not resident twice. */
             ferry_mapped_file_release(&file->map, begin, (done + chunk) * sizeof *halves);
         }
         out += bytes / sizeof *out;
@@ -235,7 +235,7 @@ ferry_status ferry_model_file_open(ferry_mapped_file map, const char *name, cons
         if (widened > 0) file->matrices[i].matrix->panels = next;
         next += widened / sizeof *next;
     }
-    /* All matrices have their memory: tied ones get their second use. */
+    /* All matrices have memory now: tied matrices get their second use. */
     if (model->encoder.embedding.N == 0) model->encoder.embedding = model->decoder.embedding;
     if (model->output.N == 0) model->output = model->decoder.embedding;
     model->output.bias = bias;

@@ -11,8 +11,8 @@
 #include "schema.h"
 #include "tokenizer/tokenizer_config.h"
 
-/* The content hash of a model file: XXH3 (128 bits) of all its bytes, the digits of the hash itself read as '0'. It
- * finds damage; it is no protection against intent. */
+/* The content hash of a model file: XXH3 (128 bits) of all its bytes, with the digits of the hash itself read as '0'.
+ * It detects damage, not forgery. */
 
 enum { FERRY_HASH_DIGITS = 32 };
 /* The key of the digits. */
@@ -39,7 +39,7 @@ typedef struct ferry_model_file {
     ferry_view hash; /* digits of ferry.hash, in the map; empty: the file carries none */
     ferry_transformer transformer;
     ferry_generation generation;
-    ferry_tokenizer_config text;     /* the file's; `present` is false, and everything else zero, if it has none */
+    ferry_tokenizer_config text;     /* zeroed, with `present` false, if the file has no tokenizer */
     ferry_model_languages languages; /* empty without a tokenizer */
     ferry_model_origin origin;
     int64_t parameters;   /* trained numbers: weights and biases, each counted once, without padding */
@@ -52,16 +52,16 @@ typedef struct ferry_model_file {
 } ferry_model_file;
 
 /* Checks every key and tensor of the file, which `name` names in messages. The map belongs to *file from now on, or is
- * closed by a failure. Nothing can be computed with what is only read: f16 matrices and tied ones have no memory yet.
+ * closed by a failure. Nothing can be computed yet: f16 and tied matrices have no memory.
  * Errors: FORMAT (a key or tensor is missing, unknown or wrong), UNSUPPORTED (a feature that this build lacks, by
  * name), MEMORY. *file is zeroed on failure. */
 ferry_status ferry_model_file_read(ferry_mapped_file map, const char *name, const ferry_kernels *kernels,
                                    ferry_model_file *file, ferry_error *error);
-/* The same, and binds the graph. float32 matrices are used where they are mapped, and not read here; f16 ones have a
- * memory, but are not widened yet. */
+/* The same, and completes the graph. float32 matrices are used where they are mapped, and are not read here. f16
+ * matrices get memory; ferry_model_file_widen fills it in. */
 ferry_status ferry_model_file_open(ferry_mapped_file map, const char *name, const ferry_kernels *kernels,
                                    ferry_model_file *file, ferry_error *error);
-/* Widens the f16 matrices, before anything is computed with them: once, by one thread. */
+/* Widens the f16 matrices. Called once, by one thread, before the first computation. */
 void ferry_model_file_widen(const ferry_model_file *file, const ferry_kernels *kernels);
 /* Reads the whole file. Errors: FORMAT (its content is not what ferry.hash says), UNSUPPORTED (no such key). */
 ferry_status ferry_model_file_verify(const ferry_model_file *file, ferry_error *error);

@@ -18,8 +18,8 @@ enum {
     MAX_BATCH = 1 << 16
 };
 
-/* Whoever made a model decides how much work a line is by default: more than any published model asks for, and little
- * enough for one that means harm. */
+/* Limits on decoding defaults in a model file: above every published model, low enough that a hostile file cannot make
+ * a line expensive. */
 enum {
     FILE_BEAM = 64,
     FILE_LENGTH = 4096,
@@ -91,7 +91,7 @@ const ferry_feature ferry_features[] = {
     {"final-norm:post", NULL}, /* a post-norm stack with a final norm */
     {"final-norm:none", NULL}, /* a pre-norm stack without */
     {"output-scale", NULL},
-    {"output-coarse", NULL}, /* without what a bound needs: as if there were none */
+    {"output-coarse", NULL}, /* of early files, without a bound: the coarse matrix is not used */
     {"output-coarse:bound", NULL},
     {"start:zero", NULL},
     {"shortlist", NULL},
@@ -119,14 +119,15 @@ bool ferry_schema_knows_feature(ferry_view word)
 #define FIELD(type, member) .offset = offsetof(type, member), .size = sizeof(((type *)NULL)->member)
 #define COUNT(type, member) .count_offset = offsetof(type, member), .count_size = sizeof(((type *)NULL)->member)
 #define COUNT_KEYS(keys) keys, sizeof keys / sizeof keys[0]
-#define ANY_REAL .least = -INFINITY, .most = INFINITY
-#define POSITIVE .above = true, .most = INFINITY
-#define TARGET_ID_OR_NONE .least = -1, .bound = FERRY_BOUND_TARGET_ID
+#define ANY_REAL .min = -INFINITY, .max = INFINITY
+#define POSITIVE .above = true, .max = INFINITY
+#define TARGET_ID_OR_NONE .min = -1, .bound = FERRY_BOUND_TARGET_ID
 
 static const ferry_key graph_keys[] = {
-    {"d_model", FERRY_KEY_SIZE, FIELD(ferry_transformer, d_model), .least = 1, .most = MAX_WIDTH},
-    {"embedding_scale", FERRY_KEY_REAL, FIELD(ferry_transformer, embedding_scale), ANY_REAL, .usual = 1},
-    {"output_scale", FERRY_KEY_REAL, FIELD(ferry_transformer, output_scale), ANY_REAL, .optional = true, .usual = 1},
+    {"d_model", FERRY_KEY_SIZE, FIELD(ferry_transformer, d_model), .min = 1, .max = MAX_WIDTH},
+    {"embedding_scale", FERRY_KEY_REAL, FIELD(ferry_transformer, embedding_scale), ANY_REAL, .default_value = 1},
+    {"output_scale", FERRY_KEY_REAL, FIELD(ferry_transformer, output_scale), ANY_REAL, .optional = true,
+     .default_value = 1},
     {"tied_embeddings", FERRY_KEY_BOOL, FIELD(ferry_transformer, tied_embeddings)},
     {"tied_output", FERRY_KEY_BOOL, FIELD(ferry_transformer, tied_output)},
     {"output_bias", FERRY_KEY_BOOL, FIELD(ferry_transformer, output_bias)},
@@ -134,11 +135,11 @@ static const ferry_key graph_keys[] = {
 };
 
 static const ferry_key stack_keys[] = {
-    {"layers", FERRY_KEY_SIZE, FIELD(ferry_stack, layer_count), .least = 1, .most = MAX_LAYERS},
-    {"heads", FERRY_KEY_SIZE, FIELD(ferry_stack, heads), .least = 1, .most = MAX_HEADS},
-    {"head_width", FERRY_KEY_SIZE, FIELD(ferry_stack, head_width), .least = 1, .most = MAX_WIDTH},
-    {"ffn_width", FERRY_KEY_SIZE, FIELD(ferry_stack, ffn_width), .least = 1, .most = FERRY_MAX_SIZE},
-    {"vocab_size", FERRY_KEY_SIZE, FIELD(ferry_stack, vocab_size), .least = 1, .most = FERRY_MAX_VOCABULARY},
+    {"layers", FERRY_KEY_SIZE, FIELD(ferry_stack, layer_count), .min = 1, .max = MAX_LAYERS},
+    {"heads", FERRY_KEY_SIZE, FIELD(ferry_stack, heads), .min = 1, .max = MAX_HEADS},
+    {"head_width", FERRY_KEY_SIZE, FIELD(ferry_stack, head_width), .min = 1, .max = MAX_WIDTH},
+    {"ffn_width", FERRY_KEY_SIZE, FIELD(ferry_stack, ffn_width), .min = 1, .max = FERRY_MAX_SIZE},
+    {"vocab_size", FERRY_KEY_SIZE, FIELD(ferry_stack, vocab_size), .min = 1, .max = FERRY_MAX_VOCABULARY},
     {"activation", FERRY_KEY_CHOICE, FIELD(ferry_stack, activation), .choices = ferry_activation_names},
     {"ffn_gated", FERRY_KEY_BOOL, FIELD(ferry_stack, gated), .optional = true},
     {"norm", FERRY_KEY_CHOICE, FIELD(ferry_stack, norm), .choices = ferry_norm_names},
@@ -155,61 +156,63 @@ static const ferry_key block_keys[] = {
 };
 
 static const ferry_key generation_keys[] = {
-    {"alignment_layer", FERRY_KEY_ID, FIELD(ferry_generation, alignment_layer), .optional = true, .usual = -1,
-     .least = -1, .bound = FERRY_BOUND_LAYER},
-    {"alignment_head", FERRY_KEY_ID, FIELD(ferry_generation, alignment_head), .optional = true, .usual = -1,
-     .least = -1, .bound = FERRY_BOUND_HEAD},
-    {"alignment_heads", FERRY_KEY_SIZE, FIELD(ferry_generation, alignment_heads), .optional = true, .least = 1,
-     .usual = 1, .bound = FERRY_BOUND_HEADS},
+    {"alignment_layer", FERRY_KEY_ID, FIELD(ferry_generation, alignment_layer), .optional = true, .default_value = -1,
+     .min = -1, .bound = FERRY_BOUND_LAYER},
+    {"alignment_head", FERRY_KEY_ID, FIELD(ferry_generation, alignment_head), .optional = true, .default_value = -1,
+     .min = -1, .bound = FERRY_BOUND_HEAD},
+    {"alignment_heads", FERRY_KEY_SIZE, FIELD(ferry_generation, alignment_heads), .optional = true, .min = 1,
+     .default_value = 1, .bound = FERRY_BOUND_HEADS},
     {"shortlist.first", FERRY_KEY_SIZE, FERRY_WHEN_SHORTLIST, FIELD(ferry_generation, shortlist.first),
      .bound = FERRY_BOUND_TARGET_COUNT},
     {"shortlist.shared", FERRY_KEY_BOOL, FERRY_WHEN_SHORTLIST, FIELD(ferry_generation, shortlist.shared)},
     {"start_id", FERRY_KEY_ID, FIELD(ferry_generation, start_id), TARGET_ID_OR_NONE},
     {"eos_ids", FERRY_KEY_IDS, FIELD(ferry_generation, eos_ids), COUNT(ferry_generation, eos_count),
-     .bound = FERRY_BOUND_TARGET_ID, .most_count = FILE_EOS_IDS},
-    {"pad_id", FERRY_KEY_ID, FIELD(ferry_generation, pad_id), TARGET_ID_OR_NONE, .usual = -1},
+     .bound = FERRY_BOUND_TARGET_ID, .max_count = FILE_EOS_IDS},
+    {"pad_id", FERRY_KEY_ID, FIELD(ferry_generation, pad_id), TARGET_ID_OR_NONE, .default_value = -1},
 };
 
 /* A search option is a field of ferry_options and a row here. */
 static const ferry_key decoding_keys[] = {
     {"policy", FERRY_KEY_CHOICE, FIELD(ferry_decoding, search.policy), .choices = ferry_policy_names,
      .help = "use the search rules of this system"},
-    {"beam", FERRY_KEY_SIZE, FIELD(ferry_decoding, options.beam), .least = 1, .most = MAX_BEAM, .file_most = FILE_BEAM,
-     .usual = 1, .help = "hypotheses kept; 1 is greedy search"},
-    {"nbest", FERRY_KEY_SIZE, FERRY_WHEN_NEVER, FIELD(ferry_decoding, options.nbest), .least = 1,
-     .bound = FERRY_BOUND_BEAM, .most = MAX_BEAM, .usual = 1,
+    {"beam", FERRY_KEY_SIZE, FIELD(ferry_decoding, options.beam), .min = 1, .max = MAX_BEAM, .file_max = FILE_BEAM,
+     .default_value = 1, .help = "hypotheses kept; 1 is greedy search"},
+    {"nbest", FERRY_KEY_SIZE, FERRY_WHEN_NEVER, FIELD(ferry_decoding, options.nbest), .min = 1,
+     .bound = FERRY_BOUND_BEAM, .max = MAX_BEAM, .default_value = 1,
      .help = "print the N best: LINE ||| TEXT ||| F0= SUM ||| SCORE"},
-    {"length_penalty", FERRY_KEY_REAL, FIELD(ferry_decoding, options.length_penalty), .least = -1000, .most = 1000,
-     .usual = 1, .help = "score = sum of log-probabilities / length^X"},
-    {"word_penalty", FERRY_KEY_REAL, FIELD(ferry_decoding, search.word_penalty), .least = -1000, .most = 1000,
+    {"length_penalty", FERRY_KEY_REAL, FIELD(ferry_decoding, options.length_penalty), .min = -1000, .max = 1000,
+     .default_value = 1, .help = "score = sum of log-probabilities / length^X"},
+    {"word_penalty", FERRY_KEY_REAL, FIELD(ferry_decoding, search.word_penalty), .min = -1000, .max = 1000,
      .optional = true, .help = "subtracted from the sum for each token; 0 is off"},
     {"early_stopping", FERRY_KEY_CHOICE, FIELD(ferry_decoding, search.early_stopping), .choices = early_stopping_names,
      .help = "when beam search ends (as in Hugging Face's `generate`)"},
-    {"max_source", FERRY_KEY_SIZE, FERRY_WHEN_NEVER, FIELD(ferry_decoding, options.max_source), .most = FERRY_MAX_SIZE,
+    {"max_source", FERRY_KEY_SIZE, FERRY_WHEN_NEVER, FIELD(ferry_decoding, options.max_source), .max = FERRY_MAX_SIZE,
      .help = "translate lines of more than N source tokens in parts; 0: the model's limit, else 512"},
-    {"max_length", FERRY_KEY_SIZE, FIELD(ferry_decoding, options.max_length), .most = FERRY_MAX_SIZE,
-     .file_most = FILE_LENGTH, .help = "at most N target tokens; 0: depends on the source length"},
-    {"length_factor", FERRY_KEY_REAL, FIELD(ferry_decoding, options.length_factor), .most = 1024,
-     .file_most = FILE_LENGTH_FACTOR, .optional = true, .usual = 3},
-    {"length_extra", FERRY_KEY_SIZE, FIELD(ferry_decoding, options.length_extra), .most = FERRY_MAX_SIZE,
-     .file_most = FILE_LENGTH, .optional = true, .usual = 50},
-    {"min_length", FERRY_KEY_SIZE, FIELD(ferry_decoding, options.min_length), .most = FERRY_MAX_SIZE,
-     .file_most = FILE_MIN_LENGTH, .help = "at least N target tokens"},
-    {"repetition_penalty", FERRY_KEY_REAL, FIELD(ferry_decoding, options.repetition_penalty), .least = 1e-3,
-     .most = 1000, .usual = 1, .help = "penalty for tokens that occurred; 1 is off"},
-    {"no_repeat_ngram", FERRY_KEY_SIZE, FIELD(ferry_decoding, options.no_repeat_ngram), .most = FERRY_MAX_SIZE,
-     .file_most = FILE_NGRAM, .help = "no sequence of N tokens occurs twice; 0 is off"},
+    {"max_length", FERRY_KEY_SIZE, FIELD(ferry_decoding, options.max_length), .max = FERRY_MAX_SIZE,
+     .file_max = FILE_LENGTH, .help = "at most N target tokens; 0: depends on the source length"},
+    {"length_factor", FERRY_KEY_REAL, FIELD(ferry_decoding, options.length_factor), .max = 1024,
+     .file_max = FILE_LENGTH_FACTOR, .optional = true, .default_value = 3},
+    {"length_extra", FERRY_KEY_SIZE, FIELD(ferry_decoding, options.length_extra), .max = FERRY_MAX_SIZE,
+     .file_max = FILE_LENGTH, .optional = true, .default_value = 50},
+    {"min_length", FERRY_KEY_SIZE, FIELD(ferry_decoding, options.min_length), .max = FERRY_MAX_SIZE,
+     .file_max = FILE_MIN_LENGTH, .help = "at least N target tokens"},
+    {"repetition_penalty", FERRY_KEY_REAL, FIELD(ferry_decoding, options.repetition_penalty), .min = 1e-3, .max = 1000,
+     .default_value = 1, .help = "penalty for tokens that occurred; 1 is off"},
+    {"no_repeat_ngram", FERRY_KEY_SIZE, FIELD(ferry_decoding, options.no_repeat_ngram), .max = FERRY_MAX_SIZE,
+     .file_max = FILE_NGRAM, .help = "no sequence of N tokens occurs twice; 0 is off"},
     {"renormalize", FERRY_KEY_BOOL, FIELD(ferry_decoding, search.renormalize)},
-    {"forced_first_id", FERRY_KEY_ID, FIELD(ferry_decoding, search.forced_first_id), TARGET_ID_OR_NONE, .usual = -1},
-    {"forced_last_id", FERRY_KEY_ID, FIELD(ferry_decoding, search.forced_last_id), TARGET_ID_OR_NONE, .usual = -1},
+    {"forced_first_id", FERRY_KEY_ID, FIELD(ferry_decoding, search.forced_first_id), TARGET_ID_OR_NONE,
+     .default_value = -1},
+    {"forced_last_id", FERRY_KEY_ID, FIELD(ferry_decoding, search.forced_last_id), TARGET_ID_OR_NONE,
+     .default_value = -1},
     {"suppressed_ids", FERRY_KEY_IDS, FIELD(ferry_decoding, search.suppressed_ids),
      COUNT(ferry_decoding, search.suppressed_count), .bound = FERRY_BOUND_TARGET_ID},
-    {"shortlist", FERRY_KEY_BOOL, FIELD(ferry_decoding, options.shortlist), .optional = true, .usual = 1},
-    {"scores", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, FIELD(ferry_decoding, options.scores), .usual = 1},
-    {"threads", FERRY_KEY_SIZE, FERRY_WHEN_NEVER, FIELD(ferry_decoding, options.threads), .least = 1,
-     .most = MAX_THREADS, .usual = 1, .help = "number of threads"},
-    {"batch", FERRY_KEY_SIZE, FERRY_WHEN_NEVER, FIELD(ferry_decoding, options.batch), .least = 1, .most = MAX_BATCH,
-     .usual = 64, .help = "lines decoded together"},
+    {"shortlist", FERRY_KEY_BOOL, FIELD(ferry_decoding, options.shortlist), .optional = true, .default_value = 1},
+    {"scores", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, FIELD(ferry_decoding, options.scores), .default_value = 1},
+    {"threads", FERRY_KEY_SIZE, FERRY_WHEN_NEVER, FIELD(ferry_decoding, options.threads), .min = 1, .max = MAX_THREADS,
+     .default_value = 1, .help = "number of threads"},
+    {"batch", FERRY_KEY_SIZE, FERRY_WHEN_NEVER, FIELD(ferry_decoding, options.batch), .min = 1, .max = MAX_BATCH,
+     .default_value = 64, .help = "lines decoded together"},
     {"alignment", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, FIELD(ferry_decoding, options.alignment)},
     {"replace_unknowns", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, FIELD(ferry_decoding, options.replace_unknowns),
      .help = "an unknown word becomes the source word that it comes from"},
@@ -218,19 +221,19 @@ static const ferry_key decoding_keys[] = {
     {"sample", FERRY_KEY_BOOL, FERRY_WHEN_NEVER, FIELD(ferry_decoding, options.sample),
      .help = "draw the N best at random"},
     {"temperature", FERRY_KEY_REAL, FERRY_WHEN_NEVER, FIELD(ferry_decoding, options.temperature), .above = true,
-     .most = 1000, .usual = 1, .help = "of --sample: near 0 as greedy search, 1 as the model says"},
-    {"top_k", FERRY_KEY_SIZE, FERRY_WHEN_NEVER, FIELD(ferry_decoding, options.top_k), .most = FERRY_MAX_VOCABULARY,
+     .max = 1000, .default_value = 1, .help = "of --sample: near 0 as greedy search, 1 as the model says"},
+    {"top_k", FERRY_KEY_SIZE, FERRY_WHEN_NEVER, FIELD(ferry_decoding, options.top_k), .max = FERRY_MAX_VOCABULARY,
      .help = "of --sample: only the N likeliest tokens are drawn; 0: all"},
-    {"top_p", FERRY_KEY_REAL, FERRY_WHEN_NEVER, FIELD(ferry_decoding, options.top_p), .above = true, .most = 1,
-     .usual = 1, .help = "of --sample: only the likeliest tokens that add up to probability X"},
+    {"top_p", FERRY_KEY_REAL, FERRY_WHEN_NEVER, FIELD(ferry_decoding, options.top_p), .above = true, .max = 1,
+     .default_value = 1, .help = "of --sample: only the likeliest tokens that add up to probability X"},
     {"split", FERRY_KEY_CHOICE, FERRY_WHEN_NEVER, FIELD(ferry_decoding, options.split), .choices = split_names,
      .help = "which lines are translated sentence by sentence; default: auto"},
     {"on_loop", FERRY_KEY_CHOICE, FERRY_WHEN_NEVER, FIELD(ferry_decoding, options.on_loop), .choices = on_loop_names,
      .help = "what to do with a translation that repeats itself"},
     {"patience", FERRY_KEY_REAL, FERRY_WHEN_NEVER, FIELD(ferry_decoding, search.patience), .above = true,
-     .most = MAX_PATIENCE, .usual = 1, .help = "of CTranslate2's policy: wait for X * beam finished hypotheses"},
-    {"coverage_penalty", FERRY_KEY_REAL, FERRY_WHEN_NEVER, FIELD(ferry_decoding, search.coverage_penalty),
-     .least = -1000, .most = 1000, .help = "of CTranslate2's policy: weight of source words that were not attended to"},
+     .max = MAX_PATIENCE, .default_value = 1, .help = "of CTranslate2's policy: wait for X * beam finished hypotheses"},
+    {"coverage_penalty", FERRY_KEY_REAL, FERRY_WHEN_NEVER, FIELD(ferry_decoding, search.coverage_penalty), .min = -1000,
+     .max = 1000, .help = "of CTranslate2's policy: weight of source words that were not attended to"},
 };
 
 static const ferry_key tokenizer_kind_keys[] = {
@@ -242,9 +245,9 @@ static const ferry_key tokenizer_keys[] = {
     {"source.leading_tag", FERRY_KEY_BOOL, FIELD(ferry_tokenizer_config, leading_tag)},
     {"source.opus_punctuation", FERRY_KEY_BOOL, FIELD(ferry_tokenizer_config, opus_punctuation), .optional = true},
     {"source.prefix_ids", FERRY_KEY_IDS, FIELD(ferry_tokenizer_config, prefix_ids),
-     COUNT(ferry_tokenizer_config, prefix_count), .bound = FERRY_BOUND_SOURCE_ID, .most_count = FILE_ADDED_IDS},
+     COUNT(ferry_tokenizer_config, prefix_count), .bound = FERRY_BOUND_SOURCE_ID, .max_count = FILE_ADDED_IDS},
     {"source.suffix_ids", FERRY_KEY_IDS, FIELD(ferry_tokenizer_config, suffix_ids),
-     COUNT(ferry_tokenizer_config, suffix_count), .bound = FERRY_BOUND_SOURCE_ID, .most_count = FILE_ADDED_IDS},
+     COUNT(ferry_tokenizer_config, suffix_count), .bound = FERRY_BOUND_SOURCE_ID, .max_count = FILE_ADDED_IDS},
     {"target.special_ids", FERRY_KEY_IDS, FIELD(ferry_tokenizer_config, special_ids),
      COUNT(ferry_tokenizer_config, special_count), .bound = FERRY_BOUND_TARGET_ID},
     {"source.model", FERRY_KEY_BYTES, FERRY_WHEN_SENTENCEPIECE, FIELD(ferry_tokenizer_config, source_model)},
@@ -259,17 +262,17 @@ static const ferry_key tokenizer_keys[] = {
     {"source.byte_fallback", FERRY_KEY_BOOL, FERRY_WHEN_WORDS, FIELD(ferry_tokenizer_config, byte_fallback),
      .optional = true},
     {"source.steps", FERRY_KEY_TEXTS, FERRY_WHEN_WORDS, FIELD(ferry_tokenizer_config, rules.steps),
-     COUNT(ferry_tokenizer_config, rules.step_count), .optional = true, .most_count = FILE_STEPS},
+     COUNT(ferry_tokenizer_config, rules.step_count), .optional = true, .max_count = FILE_STEPS},
     {"source.charsmap", FERRY_KEY_BYTES, FERRY_WHEN_WORDS, FIELD(ferry_tokenizer_config, rules.charsmap),
      .optional = true},
     {"source.added_ids", FERRY_KEY_IDS, FERRY_WHEN_WORDS, FIELD(ferry_tokenizer_config, rules.added_ids),
      COUNT(ferry_tokenizer_config, rules.added_count), .bound = FERRY_BOUND_SOURCE_ID, .optional = true},
     {"source.added_flags", FERRY_KEY_IDS, FERRY_WHEN_WORDS, FIELD(ferry_tokenizer_config, rules.added_flags),
-     COUNT(ferry_tokenizer_config, rules.added_count), .matches = true, .most = FERRY_ADDED_FLAGS},
+     COUNT(ferry_tokenizer_config, rules.added_count), .matches = true, .max = FERRY_ADDED_FLAGS},
     {"source.merges", FERRY_KEY_TEXTS, FERRY_WHEN_MERGES, FIELD(ferry_tokenizer_config, source_merges),
-     COUNT(ferry_tokenizer_config, source_merge_count), .most_count = FERRY_BPE_MAX_MERGES},
+     COUNT(ferry_tokenizer_config, source_merge_count), .max_count = FERRY_BPE_MAX_MERGES},
     {"target.merges", FERRY_KEY_TEXTS, FERRY_WHEN_TWO_MERGES, FIELD(ferry_tokenizer_config, target_merges),
-     COUNT(ferry_tokenizer_config, target_merge_count), .most_count = FERRY_BPE_MAX_MERGES, .optional = true},
+     COUNT(ferry_tokenizer_config, target_merge_count), .max_count = FERRY_BPE_MAX_MERGES, .optional = true},
     {"source.moses", FERRY_KEY_TEXT, FERRY_WHEN_SUBWORDS, FIELD(ferry_tokenizer_config, source_moses),
      .optional = true},
     {"target.moses", FERRY_KEY_TEXT, FERRY_WHEN_SUBWORDS, FIELD(ferry_tokenizer_config, target_moses),
@@ -289,26 +292,25 @@ static const ferry_key tokenizer_keys[] = {
 #define FOR_EACH_LANGUAGE COUNT(ferry_model_languages, count), .matches = true
 #define FOR_EACH_PROMPT COUNT(ferry_model_languages, prompt_count), .matches = true
 
-/* All are present, or none. */
+/* A file has all of these keys or none. */
 static const ferry_key language_keys[] = {
-    {"names", FERRY_KEY_TEXTS, LANGUAGES(names), COUNT(ferry_model_languages, count), .most_count = FILE_LANGUAGES},
-    {"roles", FERRY_KEY_IDS, LANGUAGES(roles), FOR_EACH_LANGUAGE, .least = FERRY_LANGUAGE_SOURCE,
-     .most = FERRY_LANGUAGE_SOURCE | FERRY_LANGUAGE_TARGET},
-    {"source_ids", FERRY_KEY_IDS, LANGUAGES(source_ids), FOR_EACH_LANGUAGE, .least = -1,
-     .bound = FERRY_BOUND_SOURCE_ID},
-    {"target_ids", FERRY_KEY_IDS, LANGUAGES(target_ids), FOR_EACH_LANGUAGE, .least = -1, .bound = FERRY_BOUND_TAG_ID},
+    {"names", FERRY_KEY_TEXTS, LANGUAGES(names), COUNT(ferry_model_languages, count), .max_count = FILE_LANGUAGES},
+    {"roles", FERRY_KEY_IDS, LANGUAGES(roles), FOR_EACH_LANGUAGE, .min = FERRY_LANGUAGE_SOURCE,
+     .max = FERRY_LANGUAGE_SOURCE | FERRY_LANGUAGE_TARGET},
+    {"source_ids", FERRY_KEY_IDS, LANGUAGES(source_ids), FOR_EACH_LANGUAGE, .min = -1, .bound = FERRY_BOUND_SOURCE_ID},
+    {"target_ids", FERRY_KEY_IDS, LANGUAGES(target_ids), FOR_EACH_LANGUAGE, .min = -1, .bound = FERRY_BOUND_TAG_ID},
     {"source_tag", FERRY_KEY_CHOICE, LANGUAGES(source_tag), .choices = ferry_tag_position_names},
     {"target_tag", FERRY_KEY_CHOICE, LANGUAGES(target_tag), .choices = ferry_tag_position_names},
     {"prompts", FERRY_KEY_TEXTS, LANGUAGES(prompts), COUNT(ferry_model_languages, prompt_count), .optional = true,
-     .most_count = FILE_PROMPTS},
-    {"prompt_sources", FERRY_KEY_IDS, LANGUAGES(prompt_sources), FOR_EACH_PROMPT, .least = -1,
+     .max_count = FILE_PROMPTS},
+    {"prompt_sources", FERRY_KEY_IDS, LANGUAGES(prompt_sources), FOR_EACH_PROMPT, .min = -1,
      .bound = FERRY_BOUND_LANGUAGE},
-    {"prompt_targets", FERRY_KEY_IDS, LANGUAGES(prompt_targets), FOR_EACH_PROMPT, .least = -1,
+    {"prompt_targets", FERRY_KEY_IDS, LANGUAGES(prompt_targets), FOR_EACH_PROMPT, .min = -1,
      .bound = FERRY_BOUND_LANGUAGE},
-    {"default_source", FERRY_KEY_ID, LANGUAGES(default_source), .least = -1, .bound = FERRY_BOUND_LANGUAGE,
-     .usual = -1},
-    {"default_target", FERRY_KEY_ID, LANGUAGES(default_target), .least = -1, .bound = FERRY_BOUND_LANGUAGE,
-     .usual = -1},
+    {"default_source", FERRY_KEY_ID, LANGUAGES(default_source), .min = -1, .bound = FERRY_BOUND_LANGUAGE,
+     .default_value = -1},
+    {"default_target", FERRY_KEY_ID, LANGUAGES(default_target), .min = -1, .bound = FERRY_BOUND_LANGUAGE,
+     .default_value = -1},
 };
 
 #define FOR_EACH_FILE COUNT(ferry_model_origin, file_count), .matches = true
@@ -319,10 +321,10 @@ static const ferry_key origin_keys[] = {
     {"licence", FERRY_KEY_TEXT, FERRY_WHEN_RECORDED, FIELD(ferry_model_origin, license), .optional = true},
     {"training", FERRY_KEY_TEXT, FERRY_WHEN_RECORDED, FIELD(ferry_model_origin, training), .optional = true},
     {"trained_length", FERRY_KEY_SIZE, FERRY_WHEN_RECORDED, FIELD(ferry_model_origin, trained_length),
-     .most = FERRY_MAX_SIZE, .optional = true},
-    {"trained_seed", FERRY_KEY_SIZE, FERRY_WHEN_RECORDED, FIELD(ferry_model_origin, trained_seed), .most = INT32_MAX,
+     .max = FERRY_MAX_SIZE, .optional = true},
+    {"trained_seed", FERRY_KEY_SIZE, FERRY_WHEN_RECORDED, FIELD(ferry_model_origin, trained_seed), .max = INT32_MAX,
      .optional = true},
-    {"trained_tokens", FERRY_KEY_REAL, FERRY_WHEN_RECORDED, FIELD(ferry_model_origin, trained_tokens), .most = 1e18,
+    {"trained_tokens", FERRY_KEY_REAL, FERRY_WHEN_RECORDED, FIELD(ferry_model_origin, trained_tokens), .max = 1e18,
      .optional = true},
     {"files", FERRY_KEY_TEXTS, FIELD(ferry_model_origin, files), COUNT(ferry_model_origin, file_count),
      .optional = true},
@@ -404,7 +406,7 @@ bool ferry_key_applies(const ferry_key *key, const ferry_schema_values *values)
     return false;
 }
 
-double ferry_key_most(const ferry_key *key, const ferry_schema_values *values)
+double ferry_key_max(const ferry_key *key, const ferry_schema_values *values)
 {
     const ferry_stack *decoder = &values->transformer->decoder;
     const ferry_options *decoding = &values->generation->decoding.options;
@@ -419,26 +421,26 @@ double ferry_key_most(const ferry_key *key, const ferry_schema_values *values)
     case FERRY_BOUND_HEAD: return decoder->heads - 1;
     case FERRY_BOUND_HEADS: return decoder->heads;
     case FERRY_BOUND_LANGUAGE: return values->languages->count - 1;
-    case FERRY_BOUND_BEAM: return decoding->sample || decoding->alternatives ? key->most : decoding->beam;
+    case FERRY_BOUND_BEAM: return decoding->sample || decoding->alternatives ? key->max : decoding->beam;
     }
-    return key->most;
+    return key->max;
 }
 
-double ferry_key_most_in_file(const ferry_key *key, const ferry_schema_values *values)
+double ferry_key_max_in_file(const ferry_key *key, const ferry_schema_values *values)
 {
-    return key->file_most > 0 ? key->file_most : ferry_key_most(key, values);
+    return key->file_max > 0 ? key->file_max : ferry_key_max(key, values);
 }
 
-bool ferry_key_admits(const ferry_key *key, double value, double most)
+bool ferry_key_admits(const ferry_key *key, double value, double max)
 {
-    return (key->above ? value > key->least : value >= key->least) && value <= most;
+    return (key->above ? value > key->min : value >= key->min) && value <= max;
 }
 
-ferry_short_text ferry_key_range(const ferry_key *key, double most)
+ferry_short_text ferry_key_range(const ferry_key *key, double max)
 {
-    if (!key->above) return ferry_format("a number from %.10g to %.10g", key->least, most);
-    if (most == INFINITY && key->least == 0) return ferry_format("a positive number");
-    return ferry_format("a number above %.10g, up to %.10g", key->least, most);
+    if (!key->above) return ferry_format("a number from %.10g to %.10g", key->min, max);
+    if (max == INFINITY && key->min == 0) return ferry_format("a positive number");
+    return ferry_format("a number above %.10g, up to %.10g", key->min, max);
 }
 
 /* Fields are bool, int32_t or size_t; enumerations have the size of int32_t. */
@@ -498,11 +500,11 @@ void ferry_schema_defaults(const ferry_schema_values *values)
         const ferry_key_table table = ferry_schema_keys(group);
         void *into = ferry_schema_group(values, group);
         for (const ferry_key *key = table.keys; key < table.keys + table.count; key++) {
-            const float real = (float)key->usual;
+            const float real = (float)key->default_value;
             if (key->kind == FERRY_KEY_REAL)
                 memcpy((char *)into + key->offset, &real, sizeof real);
             else if (key->kind <= FERRY_KEY_CHOICE)
-                ferry_key_set_integer(key, into, (int64_t)key->usual);
+                ferry_key_set_integer(key, into, (int64_t)key->default_value);
         }
     }
     values->generation->decoding.options.size = sizeof(ferry_options);

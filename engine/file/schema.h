@@ -39,7 +39,7 @@ typedef struct ferry_model_languages {
     int32_t default_target;
 } ferry_model_languages;
 
-/* The model's origin. Views are empty and counts 0 where it is not recorded. */
+/* The model's origin. Fields that are not recorded are empty or 0. */
 typedef struct ferry_model_origin {
     ferry_view kind;                  /* "huggingface-marian", "seq2seq-export-1" */
     ferry_view name;                  /* of the converted directory */
@@ -57,7 +57,7 @@ typedef struct ferry_model_origin {
 /* ferry.format: counts incompatible versions of the rules of reading. */
 enum { FERRY_FILE_FORMAT = 1 };
 
-/* The largest size that any key admits; of vocabularies. The product of two of them does not overflow in 64 bits. */
+/* The upper limits of sizes and of vocabularies. The product of two sizes does not overflow in 64 bits. */
 enum { FERRY_MAX_SIZE = 1 << 20, FERRY_MAX_VOCABULARY = 1 << 20 };
 
 /* ---- keys ---- */
@@ -95,15 +95,15 @@ typedef enum ferry_key_when {
 
 /* Upper limits that follow from other values. */
 typedef enum ferry_key_bound {
-    FERRY_BOUND_FIXED, /* `most` */
+    FERRY_BOUND_FIXED, /* `max` */
     FERRY_BOUND_SOURCE_ID,
     FERRY_BOUND_TARGET_ID,
-    FERRY_BOUND_TARGET_COUNT, /* as many as there are target ids */
+    FERRY_BOUND_TARGET_COUNT, /* the number of target ids */
     FERRY_BOUND_TAG_ID,       /* the side that has the target language's tag */
     FERRY_BOUND_LAYER,        /* of the decoder */
     FERRY_BOUND_HEAD,
-    FERRY_BOUND_HEADS,    /* as many as there are */
-    FERRY_BOUND_LANGUAGE, /* index of the last one */
+    FERRY_BOUND_HEADS,    /* the number of heads */
+    FERRY_BOUND_LANGUAGE, /* index of the last language */
     FERRY_BOUND_BEAM      /* unless the option `sample` or `alternatives` is set */
 } ferry_key_bound;
 
@@ -111,19 +111,19 @@ typedef struct ferry_key {
     const char *name; /* after the prefix of its group */
     ferry_key_kind kind;
     ferry_key_when when;
-    bool optional;       /* may be missing where it applies; its value is then `usual`, or empty */
+    bool optional;       /* may be missing where it applies; its value is then `default_value`, or empty */
     size_t offset, size; /* of the value in the struct of its group */
     size_t count_offset; /* of an array: of its count, in the same struct */
     size_t count_size;
     bool matches; /* the count is already known: the array must match it, and may be missing if it is 0 */
-    double least, most;
-    double file_most;  /* what a file may ask for, where a user may ask for more; 0: the same */
-    size_t most_count; /* of an array; 0: of ids as many as there are, otherwise any number */
-    bool above;        /* `least` itself is excluded */
+    double min, max;
+    double file_max;  /* limit for a file, below the user's `max`; 0: `max` */
+    size_t max_count; /* of an array; 0: for ids the number of ids, otherwise no limit */
+    bool above;       /* `min` itself is excluded */
     ferry_key_bound bound;
     const char *const *choices; /* NULL-terminated */
-    double usual;
-    const char *help; /* of the command line's option of that name; NULL if there is none */
+    double default_value;
+    const char *help; /* of the program's option with this name; NULL: there is no such option */
 } ferry_key;
 
 /* In the order of the file. */
@@ -136,7 +136,7 @@ typedef enum ferry_key_group {
     FERRY_KEYS_DECODING, /* of ferry_options and ferry_search_options */
     FERRY_KEYS_TOKENIZER_KIND,
     FERRY_KEYS_TOKENIZER, /* unless the kind is none */
-    FERRY_KEYS_LANGUAGES, /* if the model names any */
+    FERRY_KEYS_LANGUAGES, /* if the model names languages */
     FERRY_KEYS_ORIGIN,
     FERRY_KEY_GROUPS
 } ferry_key_group;
@@ -162,22 +162,22 @@ typedef struct ferry_schema_values {
     ferry_tokenizer_config *text;
     ferry_model_languages *languages;
     ferry_model_origin *origin;
-    bool shortlist; /* the model has one */
+    bool shortlist; /* the model has a shortlist */
 } ferry_schema_values;
 
 /* The struct of a group, into which `offset` leads. */
 void *ferry_schema_group(const ferry_schema_values *values, ferry_key_group group);
-/* Sets all keys to their `usual` values; nothing else changes. */
+/* Sets all keys to their defaults, and changes nothing else. */
 void ferry_schema_defaults(const ferry_schema_values *values);
 /* Whether a file of these values has the key. */
 bool ferry_key_applies(const ferry_key *key, const ferry_schema_values *values);
 /* The largest value that the key may have, as an option of the user, and in a file. */
-double ferry_key_most(const ferry_key *key, const ferry_schema_values *values);
-double ferry_key_most_in_file(const ferry_key *key, const ferry_schema_values *values);
-/* Whether least … most admits `value`; NaN is never admitted. */
-bool ferry_key_admits(const ferry_key *key, double value, double most);
+double ferry_key_max(const ferry_key *key, const ferry_schema_values *values);
+double ferry_key_max_in_file(const ferry_key *key, const ferry_schema_values *values);
+/* Whether min … max admits `value`; NaN is never admitted. */
+bool ferry_key_admits(const ferry_key *key, double value, double max);
 /* "a number from 0 to 1024", for messages. */
-ferry_short_text ferry_key_range(const ferry_key *key, double most);
+ferry_short_text ferry_key_range(const ferry_key *key, double max);
 
 /* The value of a number, bool or choice in the struct of its group, and the count of an array. */
 int64_t ferry_key_integer(const ferry_key *key, const void *group);

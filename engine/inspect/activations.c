@@ -90,9 +90,9 @@ ferry_text ferry_inspect_piece(const ferry_model *model, ferry_inspect_stack sid
     return (ferry_text){piece.data, piece.size};
 }
 
-/* Every sentence has an id, and every id is at least `least` and below `vocab`. */
+/* Every sentence has at min one id, and every id is within min … vocab - 1. */
 static ferry_status check_batch(const char *what, const int32_t *ids, const int32_t *offsets, int32_t count,
-                                int32_t least, int32_t vocab, ferry_error *error)
+                                int32_t min, int32_t vocab, ferry_error *error)
 {
     FERRY_TRY(ferry_check_range("count", count, 1, INT32_MAX, error));
     if (offsets[0] != 0)
@@ -101,19 +101,19 @@ static ferry_status check_batch(const char *what, const int32_t *ids, const int3
         if (offsets[s + 1] <= offsets[s])
             return ferry_fail(error, FERRY_ERROR_ARGUMENT, "%s: sentence %d has no ids", what, (int)s);
     for (int32_t i = 0; i < offsets[count]; i++)
-        if (ids[i] < least || ids[i] >= vocab)
+        if (ids[i] < min || ids[i] >= vocab)
             return ferry_fail(error, FERRY_ERROR_ARGUMENT, "%s: id %d is not below the vocabulary's %d", what,
                               (int)ids[i], (int)vocab);
     return FERRY_OK;
 }
 
-/* Sentences, the decoder inputs that they are forced to have, and what is asked for. */
+/* Sentences, their given decoder inputs, and the requested results. */
 typedef struct request {
-    bool encoder; /* alone: there are no decoder inputs */
+    bool encoder; /* encoder alone: there are no decoder inputs */
     const int32_t *ids, *offsets, *target_ids, *target_offsets;
     int32_t count;
     ferry_inspect_pass pass;
-    float *output; /* hidden states of the encoder, else logits; NULL: only the probes are asked for */
+    float *output; /* hidden states of the encoder, or logits; NULL: only the probes are requested */
     const ferry_attention_probe *attention;
     const ferry_hidden_probe *hidden;
 } request;
@@ -158,7 +158,7 @@ static ferry_status forced_begin(forced *f, ferry_error *error)
     return ferry_decoder_begin_sources(f->state, r->ids, r->offsets, r->count, f->sentences, error);
 }
 
-/* One decoder pass: every sentence gives its inputs from `first` on, at most `rows` of them. Rows
+/* One decoder pass over at most `rows` inputs of each sentence, from input `first` on. Rows
  * are packed in sentence order; hidden [rows of the pass, D]. Returns their number in *packed. */
 static ferry_status forced_pass(forced *f, int32_t first, int32_t rows, int32_t *packed, ferry_error *error)
 {
@@ -210,7 +210,7 @@ static ferry_status run(const ferry_model *model, const request *r, ferry_error 
     const int32_t *ids = r->ids, *offsets = r->offsets, *target_ids = r->target_ids,
                   *target_offsets = r->target_offsets;
     const ferry_transformer *transformer = &model->file.transformer;
-    const int32_t least = model->file.generation.start_id < 0 ? -1 : 0; /* -1: the start is a row of zeros */
+    const int32_t min = model->file.generation.start_id < 0 ? -1 : 0; /* -1: the start is a row of zeros */
     ferry_state state;
     FERRY_NEEDS(ids);
     FERRY_NEEDS(offsets);
@@ -220,7 +220,7 @@ static ferry_status run(const ferry_model *model, const request *r, ferry_error 
     }
     FERRY_TRY(check_batch("source", ids, offsets, r->count, 0, transformer->encoder.vocab_size, error));
     if (!r->encoder)
-        FERRY_TRY(check_batch("decoder inputs", target_ids, target_offsets, r->count, least,
+        FERRY_TRY(check_batch("decoder inputs", target_ids, target_offsets, r->count, min,
                               transformer->decoder.vocab_size, error));
     ferry_model_widen(model);
     ferry_state_init(&state, transformer, model->kernels);
@@ -268,7 +268,7 @@ ferry_status ferry_inspect_hidden(const ferry_model *model, ferry_inspect_stack 
     return run(model, &r, error);
 }
 
-/* `value` is one of `count`, or stands for all of them. */
+/* `value` is an index below `count`, or negative for all. */
 static ferry_status check_choice(const char *what, int32_t value, int32_t count, ferry_error *error)
 {
     return value == FERRY_INSPECT_ALL ? FERRY_OK : ferry_check_range(what, value, 0, count - 1, error);

@@ -10,13 +10,13 @@
 #include "engine/file/schema.h"
 #include "engine/graph/cache.h"
 
-/* Sizes, norms and positions of a stack; what positions keep, and what they add to the arithmetic of a step. */
+/* Sizes, norms and positions of a stack; the memory of its positions, and their operations in a step. */
 static void print_stack(FILE *out, const ferry_model *model, bool decoder)
 {
     const ferry_transformer *transformer = &model->file.transformer;
     const ferry_stack *stack = decoder ? &transformer->decoder : &transformer->encoder;
     const ferry_position_cost cost = ferry_position_get_cost(&stack->position);
-    /* Only what is unusual: pre-norm stacks usually end with a norm, post-norm stacks without. */
+    /* Printed only if unusual: a pre-norm stack usually ends with a norm, a post-norm stack does not. */
     const char *end = stack->pre_norm ? ", no norm at the end" : ", a norm at the end";
     if (stack->pre_norm == (stack->final_norm.weight != NULL)) end = "";
     fprintf(out, "%s: %d layers%s, %d heads of width %d, ffn %d (%s%s), %s-%snorm (eps %g)%s%s\n",
@@ -61,7 +61,7 @@ static void print_memory(FILE *out, const ferry_model_file *file)
     fputc('\n', out);
 }
 
-/* Matrices of codes: with a scale for each row, with one multiplier, with a multiplier for their inputs. */
+/* int8 matrices: with a scale for each row, with one multiplier, with a multiplier for their inputs. */
 static void count_codes(const ferry_matrix *matrix, int counts[3])
 {
     if (matrix->kind != FERRY_MATRIX_INT8) return;
@@ -78,7 +78,7 @@ static void count_layers(const ferry_transformer *model, const ferry_stack *stac
     }
 }
 
-/* How many matrices are int8, and how they are scaled. */
+/* Counts int8 matrices by the kind of their scales. */
 static void print_codes(FILE *out, const ferry_transformer *transformer)
 {
     static const char *const meanings[] = {"with a scale for each row", "with one multiplier",
@@ -98,7 +98,7 @@ static void print_codes(FILE *out, const ferry_transformer *transformer)
     fprintf(out, "; other inputs are quantized by the %s\n", transformer->sentence_inputs ? "sentence" : "row");
 }
 
-/* The alignment, the shortlist, where there are such. */
+/* The alignment and the shortlist, if the model has them. */
 static void print_options(FILE *out, const ferry_transformer *transformer, const ferry_generation *generation)
 {
     const ferry_shortlist *shortlist = &generation->shortlist;
@@ -122,7 +122,7 @@ static void print_ids(FILE *out, const char *name, const int32_t *ids, int32_t c
     if (count > 8) fprintf(out, " … (%d)", (int)count);
 }
 
-/* Choices, beam, length penalty, and what differs from the usual. */
+/* Choices, beam, length penalty, and values that differ from their defaults. */
 static void print_decoding(FILE *out, const ferry_decoding *decoding)
 {
     const ferry_key_table table = ferry_schema_keys(FERRY_KEYS_DECODING);
@@ -131,8 +131,8 @@ static void print_decoding(FILE *out, const ferry_decoding *decoding)
         const bool always = key->kind == FERRY_KEY_CHOICE || key->offset == offsetof(ferry_decoding, options.beam) ||
                             key->offset == offsetof(ferry_decoding, options.length_penalty);
         if (key->when == FERRY_WHEN_NEVER || key->kind == FERRY_KEY_IDS) continue;
-        const double usual = key->kind == FERRY_KEY_REAL ? (double)(float)key->usual : key->usual;
-        if (!always && ferry_key_number(key, decoding) == usual) continue;
+        const double by_default = key->kind == FERRY_KEY_REAL ? (double)(float)key->default_value : key->default_value;
+        if (!always && ferry_key_number(key, decoding) == by_default) continue;
         fputs(before, out);
         for (const char *letter = key->name; *letter != '\0'; letter++) fputc(*letter == '_' ? ' ' : *letter, out);
         fprintf(out, " %s", ferry_key_value(key, decoding).text); /* "beam 4": the key's words and its value */

@@ -13,7 +13,7 @@
 
 /* ---- translation ---- */
 
-/* A call: each sentence is a line of one part without text, and its task. */
+/* One call. Each sentence is a line of one part without text, and a task. */
 typedef struct generation {
     ferry_translator *translator;
     ferry_job job;
@@ -135,7 +135,7 @@ int32_t ferry_inspect_target_limit(const ferry_translator *translator, size_t so
     return ferry_decoding_target_limit(&translator->options, &translator->model->file.transformer, source_tokens);
 }
 
-/* The start, the tag, if one begins every translation (else -1), and the text's own ids. */
+/* Appends the start token, `tag` (-1: none) and the ids of the text. */
 static ferry_status append_target(const ferry_model *model, int32_t tag, ferry_text text, ferry_ids *one,
                                   ferry_ids *all, ferry_error *error)
 {

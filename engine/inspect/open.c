@@ -18,7 +18,7 @@ typedef struct override {
     const char *words;         /* "theta=40000 scaling=linear" */
 } override;
 
-/* What follows "key=" in the words; NULL: nothing says the key. */
+/* The text after "key=" in the words; NULL: the key is absent. */
 static const char *find_word(const char *words, const char *key, size_t *length)
 {
     const size_t size = strlen(key);
@@ -81,7 +81,7 @@ static ferry_status change_positions(ferry_model *model, const char *words, ferr
     ferry_position *changed[2];
     int count = 0;
     for (int i = 0; i < 2; i++) {
-        /* An encoding with weights stays as it was trained. */
+        /* An encoding with weights cannot be changed. */
         if (both[i]->scheme->parameters == NULL || ferry_position_has_weights(both[i])) continue;
         FERRY_TRY(bind_again(model, both[i], words, error));
         changed[count++] = both[i];
@@ -149,7 +149,7 @@ typedef struct maker {
     ferry_model_file *file;
     const ferry_kernels *kernels;
     uint64_t random;
-    float *panels; /* the unused rest of file->widened */
+    float *panels; /* the unused part of file->widened */
 } maker;
 
 /* ---- numbers ---- */
@@ -237,13 +237,13 @@ static ferry_status make_tensor(void *user, const ferry_position_tensor *declare
 
 static ferry_status bind_position(maker *m, const char *encoding, ferry_stack *stack, ferry_error *error)
 {
-    const ferry_position_source source = {.user = m, .tensor = make_tensor}; /* the usual parameters */
+    const ferry_position_source source = {.user = m, .tensor = make_tensor}; /* default parameters */
     const ferry_position_stack sizes = ferry_position_stack_of(stack, m->file->transformer.d_model);
     ferry_error inner = {0};
     const ferry_status status =
         ferry_position_bind(ferry_text_view(encoding), &sizes, &source, m->kernels, &stack->position, &inner);
     if (status == FERRY_OK) return FERRY_OK;
-    /* No file was read, so the shape is wrong. */
+    /* No file was read: the caller's shape is wrong. */
     return ferry_fail(error, status == FERRY_ERROR_FORMAT ? FERRY_ERROR_ARGUMENT : status, "an untrained model: %s",
                       inner.message);
 }
@@ -255,7 +255,7 @@ static ferry_status check_shape(const ferry_inspect_shape *shape, ferry_error *e
 {
     const struct {
         const char *name, *key;
-        int32_t value, least;
+        int32_t value, min;
     } sizes[] = {
         {"d_model", "d_model", shape->d_model, 1},
         {"heads", "heads", shape->heads, 1},
@@ -267,9 +267,9 @@ static ferry_status check_shape(const ferry_inspect_shape *shape, ferry_error *e
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         const ferry_key *key = ferry_schema_find(FERRY_KEYS_ENCODER, sizes[i].key);
         if (key == NULL) key = ferry_schema_find(FERRY_KEYS_GRAPH, sizes[i].key);
-        if (sizes[i].value < sizes[i].least || sizes[i].value > key->most)
+        if (sizes[i].value < sizes[i].min || sizes[i].value > key->max)
             return ferry_fail(error, FERRY_ERROR_ARGUMENT, "%s: expected %d to %.0f, found %d", sizes[i].name,
-                              (int)sizes[i].least, key->most, (int)sizes[i].value);
+                              (int)sizes[i].min, key->max, (int)sizes[i].value);
     }
     if (shape->d_model % shape->heads == 0) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_ARGUMENT, "heads: expected a divisor of d_model %d, found %d",

@@ -34,7 +34,7 @@ static ferry_status decode(ferry_inspect_timer *timer, int32_t first, int32_t ro
     return ferry_decode(&timer->state, &input, timer->output, error);
 }
 
-/* A step can be repeated: it overwrites its own keys and values. */
+/* Repeating a step is allowed: it overwrites its own keys and values. */
 static ferry_status compute(ferry_inspect_timer *timer, ferry_error *error)
 {
     if (timer->target_tokens > 0) return decode(timer, timer->target_tokens - 1, 1, error);

@@ -141,13 +141,13 @@ static void put_position(ferry_gguf_writer *writer, const char *prefix, const fe
 /* Refuses values above the limits of a model file, and real numbers outside of their range. */
 static ferry_status check_work(const char *name, const ferry_key *key, const void *group, ferry_error *error)
 {
-    const size_t count = key->most_count > 0 ? ferry_key_count(key, group) : 0;
-    if (count > key->most_count)
+    const size_t count = key->max_count > 0 ? ferry_key_count(key, group) : 0;
+    if (count > key->max_count)
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: a model file has at most %zu, found %zu", name,
-                          key->most_count, count);
-    if (key->file_most == 0 && key->kind != FERRY_KEY_REAL) return FERRY_OK;
+                          key->max_count, count);
+    if (key->file_max == 0 && key->kind != FERRY_KEY_REAL) return FERRY_OK;
     const double value = ferry_key_number(key, group);
-    const double max = key->file_most == 0 ? key->most : key->file_most;
+    const double max = key->file_max == 0 ? key->max : key->file_max;
     if (ferry_key_admits(key, value, max)) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: a model file has %s, found %.10g", name,
                       ferry_key_range(key, max).text, value);

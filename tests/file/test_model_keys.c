@@ -666,7 +666,7 @@ TEST(test_ranges_in_words)
     const ferry_schema_values values = {.transformer = &transformer, .generation = &generation};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const ferry_key *key = ferry_schema_find(rows[i].group, rows[i].key);
-        assert_string_equal(ferry_key_range(key, ferry_key_most_in_file(key, &values)).text, rows[i].range);
+        assert_string_equal(ferry_key_range(key, ferry_key_max_in_file(key, &values)).text, rows[i].range);
     }
     assert_null(ferry_schema_find(FERRY_KEYS_DECODING, "beams"));
     assert_null(ferry_schema_find(FERRY_KEYS_DECODING, "d_model"));

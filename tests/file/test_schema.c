@@ -59,29 +59,29 @@ static ferry_short_text range_text(const ferry_key *key)
                                          [FERRY_BOUND_HEAD] = "heads of the decoder",
                                          [FERRY_BOUND_HEADS] = "as many as the decoder's heads",
                                          [FERRY_BOUND_LANGUAGE] = "indices of names"};
-    const char *or_none = key->least < 0 && key->bound != FERRY_BOUND_FIXED ? "-1, " : "";
+    const char *or_none = key->min < 0 && key->bound != FERRY_BOUND_FIXED ? "-1, " : "";
     if (key->kind == FERRY_KEY_CHOICE) return choices_text(key->choices);
     if (key->kind == FERRY_KEY_BOOL) return ferry_format("true, false");
     if (key->kind >= FERRY_KEY_TEXT && key->kind != FERRY_KEY_IDS) return ferry_format("any");
     if (key->bound != FERRY_BOUND_FIXED) return ferry_format("%s%s", or_none, bounds[key->bound]);
-    if (key->above && key->most == INFINITY) return ferry_format("above %.10g", key->least);
-    if (key->most == INFINITY) return ferry_format("finite");
-    return ferry_format("%.10g … %.10g", key->least, key->file_most > 0 ? key->file_most : key->most);
+    if (key->above && key->max == INFINITY) return ferry_format("above %.10g", key->min);
+    if (key->max == INFINITY) return ferry_format("finite");
+    return ferry_format("%.10g … %.10g", key->min, key->file_max > 0 ? key->file_max : key->max);
 }
 
 static ferry_short_text values_text(const ferry_key *key)
 {
     const ferry_short_text range = range_text(key);
-    return key->most_count > 0 ? ferry_format("%s, at most %zu", range.text, key->most_count) : range;
+    return key->max_count > 0 ? ferry_format("%s, at most %zu", range.text, key->max_count) : range;
 }
 
 static ferry_short_text usual_text(const ferry_key *key)
 {
     if (!key->optional) return ferry_format("required");
     if (key->kind >= FERRY_KEY_TEXT) return ferry_format("empty");
-    if (key->kind == FERRY_KEY_BOOL) return ferry_format("%s", key->usual != 0 ? "true" : "false");
-    if (key->kind == FERRY_KEY_CHOICE) return ferry_format("%s", key->choices[(size_t)key->usual]);
-    return ferry_format("%.10g", key->usual);
+    if (key->kind == FERRY_KEY_BOOL) return ferry_format("%s", key->default_value != 0 ? "true" : "false");
+    if (key->kind == FERRY_KEY_CHOICE) return ferry_format("%s", key->choices[(size_t)key->default_value]);
+    return ferry_format("%.10g", key->default_value);
 }
 
 TEST(test_keys_stand_in_the_page)

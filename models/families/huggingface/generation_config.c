@@ -8,7 +8,7 @@
 /* The maximum that a model file may have of an integer search option. */
 static int32_t max_of(const char *option)
 {
-    return (int32_t)ferry_schema_find(FERRY_KEYS_DECODING, option)->file_most;
+    return (int32_t)ferry_schema_find(FERRY_KEYS_DECODING, option)->file_max;
 }
 
 /* Keys of rules that Ferry lacks. `harmless`: the value that switches the rule off. */

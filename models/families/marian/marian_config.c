@@ -231,7 +231,7 @@ ferry_status ferry_marian_decoding(ferry_import_plan *plan, const ferry_marian *
     decoding->options.length_penalty = marian->student ? 1 : 0;
     decoding->options.length_factor = marian->student ? 2 : 3;
     decoding->options.length_extra = 0;
-    const int32_t widest = (int32_t)ferry_schema_find(FERRY_KEYS_DECODING, "beam")->file_most;
+    const int32_t widest = (int32_t)ferry_schema_find(FERRY_KEYS_DECODING, "beam")->file_max;
     const ferry_json_key keys[] = {{"beam-size", .integer = &decoding->options.beam, .min = 1, .max = widest},
                                    {"normalize", .real = &decoding->options.length_penalty},
                                    {"word-penalty", .real = &decoding->search.word_penalty},
