@@ -1,4 +1,4 @@
-/* The files of a module of WebAssembly: names and bytes in memory. */
+/* The files of a WebAssembly module, which are kept in memory. */
 #ifndef FERRY_BASE_FILES_WASM_H
 #define FERRY_BASE_FILES_WASM_H
 
@@ -11,11 +11,11 @@ typedef struct ferry_memory_file {
     size_t size;
 } ferry_memory_file;
 
-/* Takes over the data; false: out of memory, or there are too many files. */
+/* Adds a file, which owns `data` from then on. False: out of memory, or 64 files exist. */
 bool ferry_memory_file_add(const char *path, const char *data, size_t size);
 /* The file of this number, which is its descriptor, too; NULL: there is none, as there are fewer. */
 const ferry_memory_file *ferry_memory_file_at(int index);
-/* Releases all but `kept`; NULL: all. */
+/* Removes every file but the one of the path `kept` (NULL: every file). */
 void ferry_memory_files_remove(const char *kept);
 
 #endif

@@ -26,7 +26,7 @@ static bool allocate_copy(size_t size, ferry_mapped_file *file)
     return true;
 }
 
-/* Reads into the copy. A file that is truncated meanwhile is an error here, where touching its mapping would end the
+/* Reads into the copy. A file that is truncated during reading is an error here; with a mapping, it would kill the
  * process. */
 static ferry_status read_part(int descriptor, const char *name, uint64_t offset, const ferry_mapped_file *copy,
                               ferry_error *error)
@@ -50,7 +50,7 @@ static ferry_status map_part(int descriptor, const char *name, uint64_t offset, 
     return FERRY_OK;
 }
 
-/* Whether the part is within a file of `size` bytes; *length becomes its actual length. */
+/* Whether the part lies within a file of `size` bytes. A *length of 0 becomes the bytes from `offset` to the end. */
 static ferry_status check_part(const char *name, uint64_t size, uint64_t offset, uint64_t *length, ferry_error *error)
 {
     if (offset > size)
@@ -72,7 +72,7 @@ ferry_status ferry_mapped_file_open_part(int descriptor, const char *name, uint6
         return ferry_fail(error, FERRY_ERROR_IO, "%s: cannot examine: %s", name, strerror(errno));
     FERRY_TRY(ferry_expect_regular_file(name, information.kind, error));
     FERRY_TRY(check_part(name, information.size, offset, &length, error));
-    file->bytes.data = ""; /* of an empty file: C permits no offset of NULL */
+    file->bytes.data = ""; /* of an empty file: C permits no arithmetic on NULL */
     if (length == 0) return FERRY_OK;
     if (hold == FERRY_FILE_MAPPED) return map_part(descriptor, name, offset, (size_t)length, file, error);
     if (!allocate_copy((size_t)length, file)) return out_of_memory(name, length, error);
@@ -84,7 +84,7 @@ ferry_status ferry_mapped_file_open_part(int descriptor, const char *name, uint6
 ferry_status ferry_mapped_file_open(const char *path, ferry_file_hold hold, ferry_mapped_file *file, ferry_error *error)
 {
     memset(file, 0, sizeof *file);
-    const int descriptor = ferry_descriptor_open(path); /* pipes and terminals are refused next */
+    const int descriptor = ferry_descriptor_open(path); /* ferry_mapped_file_open_part refuses pipes and terminals */
     if (descriptor < 0) return ferry_fail(error, FERRY_ERROR_IO, "%s: cannot open: %s", path, strerror(errno));
     const ferry_status status = ferry_mapped_file_open_part(descriptor, path, 0, 0, hold, file, error);
     ferry_descriptor_close(descriptor);
@@ -110,7 +110,7 @@ void ferry_mapped_file_close(ferry_mapped_file *file)
 
 void ferry_mapped_file_release(const ferry_mapped_file *file, size_t offset, size_t size)
 {
-    /* The pages of a copy would be lost. */
+    /* Only then: the contents of a copy would be lost. */
     if (file->hold == FERRY_FILE_MAPPED) ferry_pages_forget(file->bytes.data + offset, size);
 }
 
@@ -120,7 +120,7 @@ void ferry_random_bytes(void *bytes, size_t size)
 {
     uint8_t *data = bytes;
     if (ferry_entropy(bytes, size)) return;
-    /* The clock, and where the system has put the stack. */
+    /* The clock and the address of the stack. */
     uint64_t state = (uint64_t)(uintptr_t)&state ^ (uint64_t)(ferry_clock() * 1e9);
     for (size_t i = 0; i < size; i++) {
         state = state * 6364136223846793005u + 1442695040888963407u;

@@ -130,7 +130,7 @@ const char *ferry_pages_map(int descriptor, uint64_t offset, size_t length)
     return data != MAP_FAILED ? data + before : NULL;
 }
 
-/* Pages, as a mapping has, so that both are released alike. */
+/* By mmap(), so that ferry_pages_release() treats copies and mappings alike. */
 char *ferry_pages_allocate(size_t size)
 {
     void *data = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -210,7 +210,7 @@ void ferry_large_touch(void *memory, size_t size, double patience)
         took = read_clock(CLOCK_THREAD_CPUTIME_ID) - begin;
     }
     if (at >= size) return;
-    madvise(memory, size, MADV_NOHUGEPAGE); /* changes no page that is there */
+    madvise(memory, size, MADV_NOHUGEPAGE); /* existing pages stay as they are */
     for (; at < size; at += page) bytes[at] = bytes[at];
     madvise(memory, size, MADV_HUGEPAGE);
 #else
@@ -227,8 +227,8 @@ void ferry_heap_trim(void)
 
 /* ---- the processor ---- */
 
-/* Tiles are large: Linux saves them only for processes that have requested permission, and refuses it where an
- * alternate signal stack is too small for them. Further requests change nothing. Documentation/arch/x86/xstate.rst. */
+/* Tiles are large: Linux saves them only for processes that have requested permission, and refuses it if an alternate
+ * signal stack is too small for them. Repeated requests have no effect. Documentation/arch/x86/xstate.rst. */
 bool ferry_permit_tiles(void)
 {
 #if defined(__x86_64__) && defined(__linux__)

@@ -1,5 +1,5 @@
-/* WebAssembly: a module has memory, and of WASI's functions a clock and random numbers. Its files are in memory. What
- * no module calls, as the program and ferry_inspect.h are not in it, is not here. */
+/* WebAssembly: a module has memory and two functions of WASI, a clock and random numbers. Its files are in memory.
+ * Functions that only the program and ferry_inspect.h call are missing: a module contains neither. */
 #define _GNU_SOURCE /* getentropy, clock_gettime, strdup */
 #include "system.h"
 
@@ -11,10 +11,10 @@
 
 #include "files_wasm.h"
 
-/* ---- files: names and bytes, in one list of folders ---- */
+/* ---- files: one list of paths and bytes ---- */
 
-enum { MOST_FILES = 64, LINE = 64 };
-static ferry_memory_file files[MOST_FILES];
+enum { MAX_FILES = 64, CACHE_LINE = 64 };
+static ferry_memory_file files[MAX_FILES];
 static int file_count;
 
 static int find_file(const char *path)
@@ -27,7 +27,7 @@ static int find_file(const char *path)
 
 bool ferry_memory_file_add(const char *path, const char *data, size_t size)
 {
-    char *name = file_count < MOST_FILES ? strdup(path) : NULL;
+    char *name = file_count < MAX_FILES ? strdup(path) : NULL;
     if (name == NULL) return false;
     files[file_count++] = (ferry_memory_file){name, data, size};
     return true;
@@ -76,7 +76,7 @@ int64_t ferry_descriptor_read_at(int descriptor, void *data, size_t size, uint64
     return (int64_t)count;
 }
 
-/* ---- memory, which no module gives back ---- */
+/* ---- memory, which a module never returns ---- */
 
 const char *ferry_pages_map(int descriptor, uint64_t offset, size_t length)
 {
@@ -119,12 +119,12 @@ void ferry_large_free(void *memory, size_t size)
 size_t ferry_large_size(size_t size)
 {
     size_t padded;
-    return ferry_add_size(size, LINE - 1, &padded) ? padded / LINE * LINE : 0;
+    return ferry_add_size(size, CACHE_LINE - 1, &padded) ? padded / CACHE_LINE * CACHE_LINE : 0;
 }
 
 void *ferry_large_alloc(size_t size)
 {
-    return size > 0 ? aligned_alloc(LINE, size) : NULL;
+    return size > 0 ? aligned_alloc(CACHE_LINE, size) : NULL;
 }
 
 void ferry_large_touch(void *memory, size_t size, double patience)

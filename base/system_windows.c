@@ -103,11 +103,11 @@ int ferry_descriptor_of(void *handle)
     return descriptor;
 }
 
-enum { CACHE_LINE = 64, MOST_READ = 1 << 30 };
+enum { CACHE_LINE = 64, MAX_READ = 1 << 30 };
 
 /* ---- files ---- */
 
-/* From hundreds of nanoseconds since 1601. */
+/* `units`: of 100 nanoseconds since 1601. */
 static ferry_file_time time_of(int64_t units)
 {
     const int64_t second = 10000000, from_1601_to_1970 = INT64_C(11644473600);
@@ -140,7 +140,7 @@ bool ferry_examine_handle(void *handle, bool follow, ferry_file_info *info)
         .written = time_of(times.LastWriteTime.QuadPart),
         .changed = time_of(times.ChangeTime.QuadPart),
         .permissions = fixed && !folder ? 0400 : 0600,
-        .private_to_user = true, /* the access list of the user's own folders says so */
+        .private_to_user = true, /* the access lists of the user's folders give this */
     };
     return true;
 }
@@ -171,7 +171,7 @@ static int64_t read_at(HANDLE handle, char *next, size_t size, uint64_t offset)
         const uint64_t at = offset + done;
         OVERLAPPED place = {.Offset = (DWORD)at, .OffsetHigh = (DWORD)(at >> 32)};
         DWORD count = 0;
-        const DWORD wanted = size - done < MOST_READ ? (DWORD)(size - done) : MOST_READ;
+        const DWORD wanted = size - done < MAX_READ ? (DWORD)(size - done) : MAX_READ;
         if (!ReadFile(handle, next + done, wanted, &count, &place) && GetLastError() != ERROR_HANDLE_EOF) {
             ferry_set_errno();
             return -1;
@@ -185,14 +185,14 @@ static int64_t read_at(HANDLE handle, char *next, size_t size, uint64_t offset)
 int64_t ferry_descriptor_read_at(int descriptor, void *data, size_t size, uint64_t offset)
 {
     const HANDLE handle = (HANDLE)_get_osfhandle(descriptor);
-    LARGE_INTEGER position = {0}; /* of the caller's own reads; ReadFile() moves it even if it is given a place */
+    LARGE_INTEGER position = {0}; /* the file's position, which ReadFile() moves even with an OVERLAPPED */
     const bool known = SetFilePointerEx(handle, position, &position, FILE_CURRENT);
     const int64_t count = read_at(handle, data, size, offset);
     if (known) SetFilePointerEx(handle, position, NULL, FILE_BEGIN);
     return count;
 }
 
-/* In a temporary file, which goes when it is closed. */
+/* In a temporary file, which is deleted when it is closed. */
 bool ferry_memory_stream_open(ferry_memory_stream *stream)
 {
     wchar_t folder[MAX_PATH + 1], path[MAX_PATH + 1];
@@ -242,7 +242,7 @@ const char *ferry_pages_map(int descriptor, uint64_t offset, size_t length)
     if (mapping != NULL)
         data = MapViewOfFile(mapping, FILE_MAP_READ, (DWORD)(first >> 32), (DWORD)first, before + length);
     if (data == NULL) ferry_set_errno();
-    if (mapping != NULL) CloseHandle(mapping); /* the view keeps it */
+    if (mapping != NULL) CloseHandle(mapping); /* the view keeps the mapping */
     return data != NULL ? data + before : NULL;
 }
 
@@ -266,7 +266,7 @@ void ferry_pages_release(const char *data, size_t size, bool mapped)
 
 void ferry_pages_forget(const char *data, size_t size)
 {
-    VirtualUnlock((void *)(uintptr_t)data, size); /* of pages that are not locked: they leave the working set */
+    VirtualUnlock((void *)(uintptr_t)data, size); /* unlocked pages leave the working set */
 }
 
 /* ---- memory ---- */
@@ -293,7 +293,7 @@ size_t ferry_large_size(size_t size)
     return ferry_add_size(size, CACHE_LINE - 1, &padded) ? padded / CACHE_LINE * CACHE_LINE : 0;
 }
 
-/* Huge pages need a privilege that users do not have. */
+/* No huge pages: they need a privilege that users lack. */
 void *ferry_large_alloc(size_t size)
 {
     return size > 0 ? _aligned_malloc(size, CACHE_LINE) : NULL;
@@ -304,7 +304,7 @@ void ferry_large_touch(void *memory, size_t size, double patience)
     (void)memory, (void)size, (void)patience;
 }
 
-/* The heap returns large parts that are free by itself. */
+/* Not needed: the heap returns large free blocks by itself. */
 void ferry_heap_trim(void)
 {
 }
@@ -313,7 +313,7 @@ void ferry_heap_trim(void)
 
 bool ferry_permit_tiles(void)
 {
-    return false; /* nobody has tried */
+    return false; /* never tried on Windows */
 }
 
 bool ferry_has_dot_products(void)
@@ -349,7 +349,7 @@ bool ferry_entropy(void *bytes, size_t size)
 
 double ferry_parse_double(const char *text, char **end)
 {
-    /* MinGW-w64's strtod, which rounds correctly, knows the process's locale alone. */
+    /* MinGW-w64's strtod() rounds correctly, but only in the process's locale. */
     const char *point = localeconv()->decimal_point;
     char *copy = ferry_text_copy(text), *found;
     double value = 0;

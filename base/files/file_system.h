@@ -10,18 +10,18 @@
 /* Of what the path leads to; of the last part itself, even if that is a link. */
 bool ferry_file_examine(const char *path, ferry_file_info *info);
 bool ferry_file_examine_link(const char *path, ferry_file_info *info);
-/* As ferry_file_examine_link, of a name in an open folder, where folders have descriptors (POSIX). */
+/* POSIX only: as ferry_file_examine_link, for a name in the folder of this descriptor. */
 bool ferry_file_examine_in(int folder, const char *name, ferry_file_info *info);
 
-/* What follows the last separator; all of it if there is none. */
+/* The part of `path` after the last separator; all of it if there is none. */
 const char *ferry_path_base(const char *path);
-/* The absolute path without links, "." and "..", with '/' as its separator. The caller frees it. */
+/* The absolute path without links, "." and "..", separated by '/'. The caller frees it; NULL on failure. */
 char *ferry_path_real(const char *path);
 
 typedef struct ferry_folder ferry_folder;
 
 ferry_folder *ferry_folder_open(const char *path);
-/* The next name, "." and ".." included, until the next call. NULL at the end, with errno 0, or on failure. */
+/* The next name, "." and ".." included; valid until the next call. NULL at the end (errno 0) or on failure. */
 const char *ferry_folder_next(ferry_folder *folder);
 void ferry_folder_close(ferry_folder *folder);
 
@@ -35,12 +35,12 @@ typedef struct ferry_spool {
     size_t size, capacity;
 } ferry_spool;
 
-/* These three leave the reason of a failure in errno. */
+/* These three set errno on failure. */
 bool ferry_spool_open(ferry_spool *spool);
 bool ferry_spool_append(ferry_spool *spool, const void *bytes, size_t size);
-/* Closes the spool. */
+/* Opens the bytes as *file and closes the spool. */
 bool ferry_spool_finish(ferry_spool *spool, ferry_mapped_file *file);
-/* Instead of ferry_spool_finish. */
+/* Closes the spool, as an alternative to ferry_spool_finish. */
 void ferry_spool_discard(ferry_spool *spool);
 
 /* ---- this process ---- */
@@ -49,8 +49,7 @@ void ferry_spool_discard(ferry_spool *spool);
 double ferry_thread_clock(void);
 /* The largest number of bytes of memory that the process had. */
 size_t ferry_peak_memory(void);
-/* Bytes of memory that the process has now and shares with no file: what it allocated and has written to. 0 where the
- * system does not tell. */
+/* Bytes of resident memory that belong to no file: allocated and written to. 0 if the system does not report them. */
 size_t ferry_own_memory(void);
 
 #endif

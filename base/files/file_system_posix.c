@@ -126,7 +126,7 @@ size_t ferry_peak_memory(void)
 #endif
 }
 
-/* Linux: resident pages without those of files and of shared memory, proc(5). */
+/* Linux: resident pages, less those of files and shared memory, proc(5). */
 size_t ferry_own_memory(void)
 {
 #if defined(__linux__)

@@ -47,7 +47,7 @@ ferry_folder *ferry_folder_open(const char *path)
     return folder;
 }
 
-/* Folders in it are not listed: their files are under their names, which have slashes. */
+/* Subfolders are not listed; their files are, with their folder's name and a slash. */
 const char *ferry_folder_next(ferry_folder *folder)
 {
     errno = 0;

@@ -79,7 +79,7 @@ char *ferry_path_real(const char *path)
 struct ferry_folder {
     HANDLE search;
     WIN32_FIND_DATAW found;
-    bool fresh; /* `found` was not returned yet */
+    bool fresh; /* ferry_folder_next has not returned `found` */
     char *name;
 };
 
@@ -124,7 +124,7 @@ void ferry_folder_close(ferry_folder *folder)
 
 /* ---- this process ---- */
 
-/* Of hundreds of nanoseconds. */
+/* `time`: in units of 100 nanoseconds. */
 static double seconds_of(FILETIME time)
 {
     return 1e-7 * ((double)time.dwHighDateTime * 4294967296.0 + (double)time.dwLowDateTime);
@@ -142,7 +142,7 @@ size_t ferry_peak_memory(void)
     return K32GetProcessMemoryInfo(GetCurrentProcess(), &counters, sizeof counters) ? counters.PeakWorkingSetSize : 0;
 }
 
-/* What is committed, of which not all needs to have been written. */
+/* Committed memory, written to or not. */
 size_t ferry_own_memory(void)
 {
     PROCESS_MEMORY_COUNTERS counters = {.cb = sizeof counters};

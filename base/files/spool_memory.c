@@ -1,4 +1,4 @@
-/* Spools where a file without a name is not to be had: in memory. */
+/* Spools in memory, for systems without unnamed temporary files. */
 #include "file_system.h"
 
 #include <string.h>

@@ -81,7 +81,7 @@ static ferry_status change_positions(ferry_model *model, const char *words, ferr
     ferry_position *changed[2];
     int count = 0;
     for (int i = 0; i < 2; i++) {
-        /* An encoding with weights cannot be changed. */
+        /* An encoding with weights keeps its parameters. */
         if (both[i]->scheme->parameters == NULL || ferry_position_has_weights(both[i])) continue;
         FERRY_TRY(bind_again(model, both[i], words, error));
         changed[count++] = both[i];
