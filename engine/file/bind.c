@@ -202,7 +202,7 @@ static ferry_status bind_sizes(ferry_binder *binder, const char *name, int32_t n
 }
 
 /* int8 numbers with one scale for each row or one multiplier, and optionally a multiplier of the inputs. */
-static ferry_status bind_codes(ferry_binder *binder, const char *name, ferry_matrix *matrix, ferry_error *error)
+static ferry_status bind_int8(ferry_binder *binder, const char *name, ferry_matrix *matrix, ferry_error *error)
 {
     const ferry_short_text scale = ferry_format("%s.scale", name), multiplier = ferry_format("%s.multiplier", name);
     const ferry_short_text input = ferry_format("%s.input_multiplier", name);
@@ -263,7 +263,7 @@ static ferry_status bind_weight(ferry_binder *binder, const char *name, int32_t 
                               binder->gguf->file, weight.text, (int)FERRY_INT8_MAX_K, (int)K);
         }
         matrix->int8 = tensor->data;
-        return bind_codes(binder, name, matrix, error);
+        return bind_int8(binder, name, matrix, error);
     default:
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "%s: tensor '%s': expected f32, f16 or i8, found %s",
                           binder->gguf->file, weight.text, ferry_type_name(tensor->type));
@@ -276,11 +276,11 @@ static ferry_status bind_coarse(ferry_binder *binder, const ferry_matrix *exact,
                                 ferry_error *error)
 {
     static const char weight[] = FERRY_OUTPUT_COARSE ".weight", bound[] = FERRY_OUTPUT_COARSE ".error";
-    const bool codes = exact->kind == FERRY_MATRIX_INT8, bounded = ferry_gguf_tensor(binder->gguf, bound) != NULL;
-    const ferry_matrix_kind kind = codes ? FERRY_MATRIX_NIBBLES : FERRY_MATRIX_INT8;
+    const bool int8 = exact->kind == FERRY_MATRIX_INT8, bounded = ferry_gguf_tensor(binder->gguf, bound) != NULL;
+    const ferry_matrix_kind kind = int8 ? FERRY_MATRIX_NIBBLES : FERRY_MATRIX_INT8;
     const ferry_tensor *tensor;
     const float *scales = NULL, *lost, *norm;
-    if (ferry_gguf_tensor(binder->gguf, weight) == NULL || (codes && exact->K % FERRY_NIBBLE_GROUP != 0))
+    if (ferry_gguf_tensor(binder->gguf, weight) == NULL || (int8 && exact->K % FERRY_NIBBLE_GROUP != 0))
         return FERRY_OK;
     FERRY_TRY(find_any(binder, weight, &tensor, error));
     if (tensor->type != FERRY_I8) {
@@ -288,11 +288,11 @@ static ferry_status bind_coarse(ferry_binder *binder, const ferry_matrix *exact,
                           weight, ferry_type_name(tensor->type));
     }
     FERRY_TRY(check_panels(binder, weight, tensor, kind, exact->N, exact->K, error));
-    if (!codes || (bounded && exact->scales != NULL))
+    if (!int8 || (bounded && exact->scales != NULL))
         FERRY_TRY(bind_sizes(binder, FERRY_OUTPUT_COARSE ".scale", exact->N, 0, FLT_MAX, &scales, error));
     if (!bounded) return FERRY_OK; /* of an early file: not used without a bound */
     /* Kernels convert the error of nibbles to an integer. A nibble errs by 15 at most. */
-    const float max = codes ? nextafterf((float)(15 * sqrt((double)exact->K)), INFINITY) : FLT_MAX;
+    const float max = int8 ? nextafterf((float)(15 * sqrt((double)exact->K)), INFINITY) : FLT_MAX;
     FERRY_TRY(bind_sizes(binder, bound, 1, 0, max, &lost, error));
     FERRY_TRY(bind_sizes(binder, FERRY_OUTPUT_COARSE ".norm", 1, 0, FLT_MAX, &norm, error));
     *coarse = (ferry_coarse){.matrix = {kind, .N = exact->N, .K = exact->K, .weights = tensor->data, .scales = scales},

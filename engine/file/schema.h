@@ -123,7 +123,7 @@ typedef struct ferry_key {
     ferry_key_bound bound;
     const char *const *choices; /* NULL-terminated */
     double default_value;
-    const char *help; /* of the program's option with this name; NULL: there is no such option */
+    const char *help; /* of the program's option with this name; NULL: not an option */
 } ferry_key;
 
 /* In the order of the file. */
@@ -148,7 +148,7 @@ typedef struct ferry_key_table {
 } ferry_key_table;
 
 ferry_key_table ferry_schema_keys(ferry_key_group group);
-/* NULL if the group has no such key. */
+/* NULL if the group has no key `name`. */
 const ferry_key *ferry_schema_find(ferry_key_group group, const char *name);
 
 /* The structs that keys describe. */

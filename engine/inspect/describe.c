@@ -62,7 +62,7 @@ static void print_memory(FILE *out, const ferry_model_file *file)
 }
 
 /* int8 matrices: with a scale for each row, with one multiplier, with a multiplier for their inputs. */
-static void count_codes(const ferry_matrix *matrix, int counts[3])
+static void count_int8(const ferry_matrix *matrix, int counts[3])
 {
     if (matrix->kind != FERRY_MATRIX_INT8) return;
     counts[matrix->scales != NULL ? 0 : 1]++;
@@ -74,23 +74,22 @@ static void count_layers(const ferry_transformer *model, const ferry_stack *stac
     for (const ferry_tensor_row *row = ferry_layer_tensors; row->name != NULL; row++) {
         if (row->form == FERRY_TENSOR_NORM || !ferry_tensor_applies(row, model, stack)) continue;
         for (int32_t i = 0; i < stack->layer_count; i++)
-            count_codes(ferry_tensor_target(row, &stack->layers[i]), counts);
+            count_int8(ferry_tensor_target(row, &stack->layers[i]), counts);
     }
 }
 
 /* Counts int8 matrices by the kind of their scales. */
-static void print_codes(FILE *out, const ferry_transformer *transformer)
+static void print_int8(FILE *out, const ferry_transformer *transformer)
 {
     static const char *const meanings[] = {"with a scale for each row", "with one multiplier",
                                            "with a multiplier for their inputs"};
     int counts[3] = {0};
     count_layers(transformer, &transformer->encoder, counts);
     count_layers(transformer, &transformer->decoder, counts);
-    count_codes(&transformer->decoder.embedding, counts);
+    count_int8(&transformer->decoder.embedding, counts);
     if (transformer->encoder.embedding.weights != transformer->decoder.embedding.weights)
-        count_codes(&transformer->encoder.embedding, counts);
-    if (transformer->output.weights != transformer->decoder.embedding.weights)
-        count_codes(&transformer->output, counts);
+        count_int8(&transformer->encoder.embedding, counts);
+    if (transformer->output.weights != transformer->decoder.embedding.weights) count_int8(&transformer->output, counts);
     if (counts[0] + counts[1] == 0) return;
     fprintf(out, "int8: %d matrices", counts[0] + counts[1]);
     for (size_t i = 0; i < 3; i++)
@@ -263,7 +262,7 @@ static void print_model(FILE *out, const ferry_model *model)
                                                                                   : "");
     if (transformer->output_scale != 1.0f) fprintf(out, "; output × %g", (double)transformer->output_scale);
     fputc('\n', out);
-    print_codes(out, transformer);
+    print_int8(out, transformer);
     print_stack(out, model, false);
     print_stack(out, model, true);
     print_options(out, transformer, generation);

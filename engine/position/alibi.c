@@ -3,7 +3,7 @@
  *     score(i, j) - m_h·|i - j|
  *
  * where the paper's slopes are m_h = 2^(-8(h + 1)/H) for a power of two H; other H take the slopes of the next lower
- * power of two n, followed by every second slope of 2n. With `slopes: given` they are a tensor instead. */
+ * power of two n, followed by every second slope of 2n. With `slopes: given`, a tensor holds them. */
 #include "position.h"
 #include "schemes.h"
 

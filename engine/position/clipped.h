@@ -26,7 +26,7 @@ typedef struct ferry_clipped_range {
     int32_t base, rows;
 } ferry_clipped_range;
 
-/* For a query at `position`. */
+/* Splits keys 0 … keys - 1 of a query at `position`. */
 ferry_clipped_keys ferry_clipped_find_keys(const ferry_clipped *clipped, int32_t position, int32_t keys);
 ferry_clipped_range ferry_clipped_find_range(const ferry_clipped *clipped, const ferry_position_tile *tile,
                                              bool causal);

@@ -4,7 +4,7 @@
  *     δ(i, j) = clamp(i - j + c, 0, 2c - 1)
  *
  * P is rel_embeddings, shared by the layers. `p2c: released` takes P[δ(i, j)] in the last term as well, like the
- * published code. δ is not symmetric: the distance c itself is in the table, -c is not.
+ * published code. δ is not symmetric: j - i = c has a row of its own, -c has not.
  *
  * pos_k(P) and pos_q(P) depend on weights alone. With the rows of P reversed, δ(i, j) has row
  * clamp(j - i + c - 1, 0, 2c - 1), which ascends with j (clipped.h). The last term needs a different row of pos_q for
@@ -44,7 +44,7 @@ typedef struct deberta {
     ferry_clipped c2p;
     int32_t direction; /* of p2c's row c + direction·(j - i): 1 paper, -1 released */
     float *pos_k;      /* [layers][H][⌈2c/16⌉][K][16], rows reversed */
-    float *pos_q;      /* [layers][H][2c, K], scaled */
+    float *pos_q;      /* [layers][H][2c, K], times score_scale */
     float score_scale; /* 1/√(3K) */
 } deberta;
 

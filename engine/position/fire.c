@@ -19,7 +19,7 @@
 
 enum { WIDTH };                        /* parameter */
 enum { C, THRESHOLD, W1, B1, W2, B2 }; /* tensors */
-/* The default width, c and L are the paper's; w1 and b1 have the range of the authors' code before training. */
+/* The default width, c and L are the paper's. The ranges of w1 and b1 are the authors' initialization. */
 static const ferry_position_parameter parameters[] = {
     {"width", FERRY_POSITION_INTEGER, "hidden units of f", .min = "1", .max = "65536", .unit = "width",
      .default_value = "32"},
@@ -51,7 +51,7 @@ typedef struct scale {
 } scale;
 
 typedef struct fire {
-    size_t segments; /* of a head: width + 1 */
+    size_t segments; /* width + 1 for each head */
     segment *table;  /* [layers, H, segments] */
     scale scales[];  /* [layers] */
 } fire;
@@ -158,7 +158,7 @@ typedef struct query {
     int32_t at; /* its position */
 } query;
 
-/* psi of positions p … p + 15 (p is a multiple of 16), followed by their 16 reciprocals. */
+/* psi of positions p … p + 15 (p is a multiple of 16), then 1/(psi(max(|L|, …)) + 10⁻⁶). */
 static const float *find_group(const query *q, int32_t p)
 {
     return q->rows + (size_t)(p / FERRY_LANES) * q->group;

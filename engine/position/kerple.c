@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum { P, A };
-/* The default ranges are those of the authors' code before training. */
+/* The default ranges are the authors' initialization. */
 static const ferry_position_tensor tensors[] = {
     {"kerple_p", "H", "p of score - p·ln(1 + a·|i - j|); finite, not negative", .per_layer = true,
      .numbers = FERRY_POSITION_NOT_NEGATIVE, .default_max = 2},
@@ -55,8 +55,8 @@ static void fill(const ferry_position *position, const ferry_kernels *kernels, f
         }
 }
 
-/* Adds the bias of a head to the scores of one query, on both sides. Distance 0 is on both: its bias is 0. `heads`:
- * heads in a group of 16 distances. */
+/* Adds the bias of a head to the scores of one query, on both sides. Both add distance 0: its bias is 0. `heads`:
+ * heads of all layers. */
 static void add_row(const float *restrict bias, size_t heads, float *restrict scores, int32_t at, int32_t keys)
 {
     for (int32_t d = 0; d <= at || d < keys - at; d += FERRY_LANES, bias += heads * FERRY_LANES) {

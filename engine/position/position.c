@@ -48,7 +48,7 @@ ferry_status ferry_position_take(const ferry_position *position, const ferry_pos
     return FERRY_OK;
 }
 
-/* The value from the source, or else the declared one. */
+/* The source's value; otherwise `default_value` in an untrained model, or `if_missing`. */
 static ferry_status read_parameter(const ferry_position *position, const ferry_position_source *source,
                                    const ferry_position_parameter *parameter, double *value, ferry_error *error)
 {

@@ -29,7 +29,7 @@ typedef struct ferry_position_stack {
 typedef struct ferry_position_parameter ferry_position_parameter;
 typedef struct ferry_position_tensor ferry_position_tensor;
 
-/* Where parameters and tensors come from: the model file, seen through one stack. Names are those of
+/* The source of one stack's parameters and tensors, such as the model file. Names are those of
  * docs/model-file.md below `position.`. */
 typedef struct ferry_position_source {
     void *user;
@@ -64,8 +64,8 @@ struct ferry_position_parameter {
     const char *unit;          /* noun of the number in messages; NULL: "number" */
     const char *if_missing;    /* value if the model file lacks the parameter; NULL: it is required */
     const char *default_value; /* in an untrained model (measurements, plots); NULL: `if_missing` */
-    /* An earlier choice: the parameter exists if the index of its value is at least `from`, and otherwise is 1. NULL:
-     * it always exists. */
+    /* Key of an earlier choice: the parameter exists if that choice's index is at least `from`; otherwise its value
+     * is 1. NULL: it always exists. */
     const char *when;
     int32_t from;
     /* The word of a choice in ferry.features ("word:choice"). The first choice has no word, and is neither written nor
@@ -85,7 +85,7 @@ struct ferry_position_tensor {
     const char *meaning; /* in docs/model-file.md */
     bool per_layer;      /* each layer has one; otherwise the stack has one */
     const char *when;    /* "slopes=given": exists only with this choice; NULL: always */
-    bool kept;           /* read by hooks; otherwise by bind alone */
+    bool kept;           /* hooks read it; otherwise bind alone does */
     ferry_position_numbers numbers;
     /* Range of the uniform random numbers of an untrained model. Both 0: mean 0 and variance 1/columns. */
     float default_min, default_max;
@@ -123,16 +123,15 @@ typedef struct ferry_position_state {
     ferry_account *account; /* counts the bytes; NULL: not counted */
 } ferry_position_state;
 
-/* One sentence or hypothesis, one layer, one head. Queries have positions first … first + queries - 1, keys 0 … keys
- * - 1.
- */
+/* One sentence or hypothesis, one layer, one head: queries at positions first … first + queries - 1, all keys below
+ * `keys`. */
 typedef struct ferry_position_tile {
     int32_t layer, head;
     int32_t first, queries, keys;
     const float *q; /* [queries, K] with ldq, already scaled */
     size_t ldq;
     ferry_kv_view kv; /* the keys of this head */
-    float *scores;    /* [queries, keys] with ld_scores: scores, after the softmax weights */
+    float *scores;    /* [queries, keys] with ld_scores: scores; after the softmax, weights */
     size_t ld_scores;
     float *context; /* [queries, K] with ld_context; valid in the context hook only */
     size_t ld_context;
@@ -144,7 +143,7 @@ typedef struct ferry_position_tile {
 /* The cost of an encoding, for reports. */
 typedef struct ferry_position_cost {
     int64_t model_bytes;                      /* tables and weights, shared by all threads */
-    int64_t position_bytes;                   /* a row: for each thread and position */
+    int64_t position_bytes;                   /* bytes of a row, for each position in each thread */
     int64_t token_operations, key_operations; /* as in ferry_position_scheme */
 } ferry_position_cost;
 
@@ -169,7 +168,7 @@ struct ferry_position_scheme {
     /* Changes projected queries or keys x [count, H·K] in place, before k enters the cache. */
     void (*rotate)(const ferry_position *position, const ferry_position_state *state, float *x, int32_t first,
                    int32_t count);
-    /* The factor of q instead of 1/√K. */
+    /* The factor of q in place of the stack's attention_scale. */
     float (*score_scale)(const ferry_position *position);
     /* Floats of tile->scratch for score and context; does not decrease with queries or keys. */
     size_t (*scratch)(const ferry_position *position, int32_t queries, int32_t keys);
@@ -224,8 +223,7 @@ ferry_status ferry_position_take(const ferry_position *position, const ferry_pos
 
 /* ---- declarations; they read scheme, stack and values of *position ---- */
 
-/* The index of parameter `key`, or the number of parameters if there is none of this name; the scheme has parameters.
- */
+/* The index of parameter `key`; the number of parameters if none has this key. The scheme has parameters. */
 size_t ferry_position_parameter_index(const ferry_position *position, ferry_view key);
 /* The value of an expression up to its end or a comma. */
 double ferry_position_evaluate(const ferry_position *position, const char *expression);

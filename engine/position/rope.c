@@ -8,8 +8,8 @@
  * - dims: n, when not the whole head rotates; the rest carries no position.
  * - scaling: smaller angles, for texts longer than the L = original_length positions of training. `linear` divides all
  *   angles by `factor` (Chen et al. 2023). `llama3` (Dubey et al. 2024) and `yarn` (Peng et al. 2023, equation 23 and
- *   their code) divide those of pairs that turn at most `slow` times in L positions, keep those of pairs that turn at
- *   least `fast` times, and interpolate between these. `yarn` also multiplies q·k by attention_factor squared.
+ *   their code) divide the angles of pairs that turn at most `slow` times in L positions, keep those from `fast`
+ *   turns on, and interpolate in between. `yarn` also multiplies q·k by attention_factor squared.
  *
  * Keys enter the cache rotated, so a step rotates one row. */
 #include "position.h"

@@ -19,7 +19,7 @@
 
 enum { NUM_BUCKETS, MAX_DISTANCE, TABLES }; /* parameters */
 enum { STACK, LAYER };                      /* choices of TABLES, and the tensor of each */
-/* In each direction, half of the buckets hold one distance each; max_distance is beyond those. */
+/* In each direction, half of the buckets hold one distance each; max_distance is above these distances. */
 static const ferry_position_parameter parameters[] = {
     {"num_buckets", FERRY_POSITION_INTEGER,
      "half of them are for keys to the right of the query in the encoder; all are for the past in the decoder",

@@ -29,7 +29,7 @@ static const ferry_position_tensor tensors[] = {
 };
 
 typedef struct transformer_xl {
-    float *u, *v;          /* [layers][H][K], times 1/√K as q is */
+    float *u, *v;          /* [layers][H][K], times 1/√K, like q */
     const float *r_proj[]; /* [layers] → [H·K, D] */
 } transformer_xl;
 
@@ -130,7 +130,7 @@ static void score(const ferry_position *position, const ferry_position_tile *til
     const size_t K = (size_t)position->stack.head_width;
     const size_t head = (size_t)tile->layer * inner_width(position) + (size_t)tile->head * K;
     float *terms = tile->scratch, *q = terms + (size_t)tile->queries * CHUNK;
-    tile->kernels->scores(terms, 0, own->u + head, 0, 1, &tile->kv); /* u·k_j, of all queries */
+    tile->kernels->scores(terms, 0, own->u + head, 0, 1, &tile->kv); /* u·k_j, the same for all queries */
     for (int32_t i = 0; i < tile->queries; i++)
         tile->kernels->add(tile->scores + (size_t)i * tile->ld_scores, terms,
                            (size_t)ferry_position_visible(position, tile, i));
