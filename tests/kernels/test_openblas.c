@@ -3,6 +3,7 @@
 #include "tests/support/kernel_support.h"
 
 #include "base/threads.h"
+#include "engine/kernels/linear.h"
 
 static const ferry_kernels *openblas(void)
 {
