@@ -231,7 +231,7 @@ def call(function: str, *arguments: Any) -> None:
         raise FerryError(decoded(error.message), Status(error.status))
 
 
-def _release(free: Any, address: int, _: Any) -> None:
+def _release(free: Any, address: int | None, _: Any) -> None:
     """Python drops an exception in a finalizer: a Ctrl-C that comes here is raised again, after it."""
     try:
         free(address)
