@@ -78,18 +78,11 @@ static ferry_status translate(const ferry_document_context *context, const ferry
     return status;
 }
 
-/* Alignment is off again. A cancel, which is for all models of a row, does not reach the next call. */
-static void reset(ferry_translator *translator, ferry_status status)
+/* Alignment is off again. */
+static void reset(ferry_translator *translator)
 {
-    const bool several = ferry_translator_stage(translator, 1) != NULL;
     ferry_translator *stage;
-    for (size_t i = 0; (stage = ferry_translator_stage(translator, i)) != NULL; i++) {
-        ferry_result *nothing = NULL;
-        ferry_translator_align(stage, 0);
-        if (several && status == FERRY_ERROR_CANCELLED)
-            ferry_translate_text(stage, (ferry_text){"", 0}, &nothing, NULL);
-        ferry_result_destroy(nothing);
-    }
+    for (size_t i = 0; (stage = ferry_translator_stage(translator, i)) != NULL; i++) ferry_translator_align(stage, 0);
 }
 
 ferry_status ferry_document_translate(const ferry_model *model, ferry_translator *translator, const char *format,
@@ -127,7 +120,7 @@ ferry_status ferry_document_translate(const ferry_model *model, ferry_translator
     ferry_status status = ferry_glossary_create(given.glossary, given.glossary_count, &glossary, error);
     if (status == FERRY_OK) status = translate(&context, found, source, translator, &given, made, error);
     ferry_glossary_destroy(&glossary);
-    reset(translator, status);
+    reset(translator);
     if (status == FERRY_OK)
         *result = made;
     else

@@ -55,7 +55,7 @@ typedef struct ferry_document_counts {
 typedef struct ferry_document_result ferry_document_result;
 
 /* Translates a document, or a part of one ("html": any fragment). The translator, one of this model, or of a row that
- * begins with it, is used as by ferry_translate_text, and cancelled by ferry_translator_cancel; its option `alignment`
+ * begins with it, is used as by ferry_translate_text, and cancelled by ferry_translator_cancel (its job); its option `alignment`
  * is off afterwards. `options` may be NULL. *result belongs to the caller. Nothing of a text is lost: where the
  * translation has quality flags, lacks an element or what has to be kept, or would be read otherwise than the text, it
  * is not used, and a note says so. Errors: ARGUMENT (`format` is unknown, or the glossary is wrong), UNSUPPORTED (the

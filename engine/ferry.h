@@ -192,8 +192,8 @@ typedef struct ferry_options {
     int32_t batch;   /* sentences decoded together */
     ferry_split split;
     size_t memory_limit; /* bytes that the translator may hold; a line that needs more fails (LIMIT); 0: any */
-    /* Called from the calling thread as lines (of a text: sentences) are finished; a result other than 0 cancels, as
-     * ferry_translator_cancel does. It must return: no exception, no longjmp. */
+    /* Called from the calling thread as lines (of a text: sentences) are finished; a result other than 0 cancels
+     * the call. It must return: no exception, no longjmp. */
     int (*progress)(void *user, size_t lines_done, size_t lines_total);
     /* Called in greedy search (beam 1, nbest 1) whenever line (of a text: sentence) `line` has another token, with its
      * translation so far, which is valid during the call; the last time with the complete one. Blank lines, and lines
@@ -266,9 +266,15 @@ FERRY_API ferry_status ferry_translator_then(ferry_translator *first, ferry_tran
 FERRY_API ferry_translator *ferry_translator_stage(const ferry_translator *translator, size_t index);
 /* Sets options.alignment for the calls that follow. ARGUMENT during a call. */
 FERRY_API ferry_status ferry_translator_align(ferry_translator *translator, int on);
-/* Ends the call that is in progress, within milliseconds, or else the next one (but none that is refused with
- * ARGUMENT). From any thread, and from a signal handler. */
-FERRY_API void ferry_translator_cancel(ferry_translator *translator);
+/* Gives the calls that follow a new number, by which they can be cancelled: one call, or several, until the next number.
+ * For the owner of the translator, between calls. Returns the number, which is not 0; or 0, and nothing changes, during
+ * a call and for a translator that a service has. The translators of a row have one number. A library on top does not
+ * call it: the number belongs to the program. */
+FERRY_API uint32_t ferry_translator_job(ferry_translator *translator);
+/* Cancels a job: its call that is in progress ends within milliseconds, and every later call of it at once (CANCELLED),
+ * until the next number. Does nothing if the translator has another number by now, or if `job` is 0.
+ * Threads: from any, and from a signal handler. */
+FERRY_API void ferry_translator_cancel(ferry_translator *translator, uint32_t job);
 /* Bytes that the translator holds now, and *peak (may be NULL): the most that it ever held, from any thread. Not
  * counted: the model, results, and the ids and texts of the lines of a call. */
 FERRY_API size_t ferry_translator_memory(const ferry_translator *translator, size_t *peak);

@@ -87,7 +87,7 @@ static int translate_lines(const ferry_call *call)
         done = ferry_output_close(job.out, job.out_name) && done;
     else if (job.out != stdout)
         fclose(job.out); /* the job has said what is lost */
-    if (job.interrupted != 0)
+    if (job.interrupted != 0 && !job.lost)
         ferry_complain("stopped after %s line%s%s", ferry_group_digits(job.written).text, job.written == 1 ? "" : "s",
                        resume_advice(call));
     ferry_resume_close(&resume);

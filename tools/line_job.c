@@ -86,7 +86,7 @@ static bool write_lines(ferry_line_job *j, const ferry_result *result, const cha
     for (size_t i = 0; i < count && !ferror(j->out); i++) write_line(j, i, result, why);
     const char *loss = ferry_output_loss(j->out, j->out_name);
     j->lost = loss != NULL;
-    if (j->lost)
+    if (j->lost && ferry_interrupt_signal() == 0)
         ferry_complain("%s: cannot write: %s, after line %zu of the input", j->out_name, loss, j->written);
     else if (j->written < j->lines->first + count)
         j->written = j->lines->first + count;
@@ -100,11 +100,12 @@ static bool translate_lines(ferry_line_job *j)
     if (!ferry_line_translation_prepare(&j->translation, j->lines)) return false;
     ferry_interrupt_begin(j->session->translator);
     const ferry_status status = ferry_line_translation_run(&j->translation, j->lines, &result, &error);
-    j->interrupted = ferry_interrupt_end();
+    j->interrupted = ferry_interrupt_signal();
     if (status != FERRY_OK && j->interrupted == 0)
         ferry_fail_lines(j->lines->first + 1, j->lines->count, error.message);
     const bool written = write_lines(j, result, result == NULL ? error.message : NULL);
     ferry_result_destroy(result);
+    j->interrupted = ferry_interrupt_end(); /* also by a signal while lines were written */
     return written && j->interrupted == 0;
 }
 

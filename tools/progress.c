@@ -92,16 +92,19 @@ void ferry_progress_show(ferry_progress *progress, const char *unit, uint64_t do
 
 /* Read by the handler. */
 static ferry_translator *volatile running;
+static uint32_t job;
 static volatile sig_atomic_t caught;
 
 static void cancel(int number)
 {
     caught = number;
-    if (running != NULL) ferry_translator_cancel(running);
+    if (running != NULL) ferry_translator_cancel(running, job);
 }
 
 void ferry_interrupt_begin(ferry_translator *translator)
 {
+    running = NULL;
+    job = ferry_translator_job(translator);
     running = translator;
     caught = 0;
     ferry_signals_catch(cancel, translator != NULL);

@@ -18,8 +18,7 @@ static void report_progress(ferry_call *call)
     const ferry_options *options = &translator->options;
     if (options->progress == NULL || call->count == 0 || ferry_job_stopped(&call->job)) return;
     const size_t done = translator->place * call->count + atomic_load(&call->done);
-    if (options->progress(options->user, done / translator->places, call->count) != 0)
-        atomic_store(call->job.stop, true);
+    if (options->progress(options->user, done / translator->places, call->count) != 0) ferry_stop_now(&call->job.stop);
 }
 
 /* Whether options.partial is called. */
@@ -39,7 +38,7 @@ static void report_partial(ferry_call *call, size_t line, const char *text, size
     if (call->job.stepped == NULL || call->lines[line].line.parts.count > 1) return;
     ferry_mutex_lock(&translator->partial);
     if (!ferry_job_stopped(&call->job) && options->partial(options->user, line, (ferry_text){text, size}) != 0)
-        atomic_store(call->job.stop, true);
+        ferry_stop_now(&call->job.stop);
     ferry_mutex_unlock(&translator->partial);
 }
 
@@ -70,7 +69,7 @@ static ferry_status split_line(ferry_call *call, size_t line, ferry_error *error
     const ferry_text prefix = call->prefixes != NULL ? call->prefixes[line] : (ferry_text){NULL, 0};
     ferry_call_line *to = &call->lines[line];
     const ferry_parts *parts = &to->line.parts;
-    FERRY_TRY(ferry_line_split(translator->model, &translator->rules, call->texts[line], prefix, call->job.stop,
+    FERRY_TRY(ferry_line_split(translator->model, &translator->rules, call->texts[line], prefix, &call->job.stop,
                                &to->line, &call->result->lines[line], error));
     if (parts->count == 0) finish_line(call, line);
     atomic_store(&to->left, parts->count);
@@ -212,7 +211,7 @@ static void describe_job(ferry_call *call)
                    : options->replace_unknowns != 0 ? FERRY_WEIGHTS_OF_UNKNOWN
                                                     : FERRY_WEIGHTS_NONE;
     job->unknown_id = translator->rules.unknown_id;
-    if (job->stop == NULL) job->stop = &translator->schedule.stop;
+    if (job->ended == NULL) job->stop.cancelled = translator->word;
     job->done = done;
     job->stepped = reports_partial(call) ? stepped : NULL;
     job->user = call;
@@ -237,7 +236,7 @@ ferry_status ferry_call_end(ferry_call *call, ferry_status status, ferry_result 
     const size_t finished = atomic_load(&call->done);
     if (status == FERRY_OK) status = ferry_job_status(&call->job, error);
     bool complete = status == FERRY_OK || status == FERRY_ERROR_CANCELLED;
-    if (complete && finished < call->count) {
+    if (complete && (finished < call->count || (call->count == 0 && ferry_job_stopped(&call->job)))) {
         /* Lines that are not finished were cancelled. */
         status =
             ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled: %zu of %zu lines are finished", finished, call->count);

@@ -21,7 +21,7 @@ struct ticket {
     ferry_ticket number;
     ferry_text text; /* a copy */
     ferry_text_lines lines;
-    atomic_bool stop;
+    _Atomic uint32_t cancelled;
     ferry_service_done done;
     void *user;
     ticket *previous, *next; /* in the service's list */
@@ -110,7 +110,7 @@ static ferry_status prepare(ticket *t, const ferry_text *lines, int priority, fe
     t->call = (ferry_call){.translator = ferry_translator_stage(t->service->translator, t->stage),
                            .texts = lines,
                            .count = t->lines.count,
-                           .job = {.stop = &t->stop, .priority = priority, .ended = report}};
+                           .job = {.stop.cancelled = &t->cancelled, .priority = priority, .ended = report}};
     const ferry_status status = ferry_call_begin(&t->call, error);
     if (status != FERRY_OK) {
         ferry_call_end(&t->call, status, &unfinished, NULL);
@@ -176,7 +176,7 @@ static void report(ferry_job *job)
 /* With the service's mutex locked. */
 static void cancel(ticket *t)
 {
-    atomic_store(&t->stop, true);
+    atomic_store(&t->cancelled, 1);
     if (t->queued) ferry_queue_remove(&t->call.translator->schedule.queue, &t->call.job);
 }
 
@@ -267,9 +267,6 @@ void ferry_service_close(ferry_service *service, int at_once)
     if (service == NULL || service->process != ferry_process_id()) return;
     ferry_mutex_lock(&service->mutex);
     service->closing = true;
-    ferry_translator *stage;
-    for (size_t i = 0; at_once != 0 && (stage = ferry_translator_stage(service->translator, i)) != NULL; i++)
-        atomic_store(&stage->schedule.stop, true);
     for (ticket *t = service->open; at_once != 0 && t != NULL; t = t->next) cancel(t);
     while (service->open != NULL) ferry_condition_wait(&service->left, &service->mutex);
     ferry_mutex_unlock(&service->mutex);

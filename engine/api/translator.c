@@ -59,6 +59,7 @@ ferry_status ferry_translator_create(const ferry_model *model, const ferry_optio
     ferry_translator *created = calloc(1, sizeof *created);
     if (created == NULL) return ferry_fail_memory(error, "a translator", 1, sizeof *created);
     created->places = 1;
+    created->word = &created->own_word;
     created->model = model;
     atomic_fetch_add(&((ferry_model *)(uintptr_t)model)->users, 1);
     ferry_mutex_create(&created->partial);
@@ -98,12 +99,21 @@ ferry_status ferry_translator_align(ferry_translator *translator, int on)
     return FERRY_OK;
 }
 
-void ferry_translator_cancel(ferry_translator *translator)
+uint32_t ferry_translator_job(ferry_translator *translator)
 {
-    if (translator == NULL) return;
-    for (size_t i = 0; i < translator->stage_count; i++) ferry_translator_cancel(translator->stages[i]);
-    atomic_store(&translator->cancelled, true);
-    atomic_store(&translator->schedule.stop, true);
+    if (translator == NULL || ferry_translator_begin(translator, NULL) != FERRY_OK) return 0;
+    uint32_t job = (atomic_load(translator->word) / 2 + 1) & INT32_MAX;
+    if (job == 0) job = 1;
+    atomic_store(translator->word, 2 * job);
+    ferry_translator_end(translator, FERRY_OK);
+    return job;
+}
+
+void ferry_translator_cancel(ferry_translator *translator, uint32_t job)
+{
+    uint32_t expected = 2 * job;
+    if (translator != NULL && job != 0 && job <= INT32_MAX)
+        atomic_compare_exchange_strong(translator->word, &expected, expected + 1);
 }
 
 size_t ferry_translator_memory(const ferry_translator *translator, size_t *peak)
@@ -132,16 +142,12 @@ ferry_status ferry_translator_begin(ferry_translator *translator, ferry_error *e
         atomic_store(&translator->busy, false);
         return FERRY_ERROR_ARGUMENT;
     }
-    if (atomic_load(&translator->cancelled)) atomic_store(&translator->schedule.stop, true);
     return FERRY_OK;
 }
 
-/* A cancel between two of these stores stops the next call. */
 ferry_status ferry_translator_end(ferry_translator *translator, ferry_status status)
 {
     for (size_t i = 0; i < translator->stage_count; i++) ferry_translator_end(translator->stages[i], status);
-    atomic_store(&translator->schedule.stop, false);
-    if (status != FERRY_ERROR_ARGUMENT) atomic_store(&translator->cancelled, false);
     atomic_store(&translator->busy, false);
     return status;
 }

@@ -16,18 +16,17 @@ struct ferry_translator {
     int32_t *suppressed_ids;     /* of `search`: a copy */
     ferry_line_rules rules;
     ferry_schedule schedule;
-    ferry_mutex partial;   /* held while options.partial is called */
-    atomic_bool busy;      /* a call is in progress */
-    atomic_bool cancelled; /* by the user: stops the call in progress, else the next one */
+    ferry_mutex partial; /* held while options.partial is called */
+    atomic_bool busy;    /* a call is in progress */
+    /* The number of the caller's job × 2, + 1 if it was cancelled. */
+    _Atomic uint32_t own_word, *word; /* word: &own_word, or that of its chain */
 };
 
-/* Every call of a translator begins and ends with these functions. Only one call is in progress at a time. A cancel
- * stops one call. */
+/* Every call of a translator begins and ends with these functions. Only one call is in progress at a time. */
 
-/* Errors: ARGUMENT (another call is in progress; nothing is changed). A cancel since the end of the last call stops
- * this call. */
+/* Errors: ARGUMENT (another call is in progress; nothing is changed). */
 ferry_status ferry_translator_begin(ferry_translator *translator, ferry_error *error);
-/* Returns `status`, that of the call. After ARGUMENT (the call was refused), a cancel stops the next call. */
+/* Returns `status`, that of the call. */
 ferry_status ferry_translator_end(ferry_translator *translator, ferry_status status);
 /* Errors: UNSUPPORTED (a model has no tokenizer). */
 ferry_status ferry_translator_check_text(const ferry_translator *translator, ferry_error *error);

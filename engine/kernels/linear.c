@@ -19,8 +19,9 @@ enum { SPREAD_ROWS = 4, SPREAD_STRIDE = 128 };
 
 ferry_status ferry_context_check(const ferry_context *context, ferry_error *error)
 {
-    const bool stopped = context->stop != NULL && atomic_load_explicit(context->stop, memory_order_relaxed);
-    return stopped ? ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled") : FERRY_OK;
+    for (int32_t i = 0; i < context->stop_count; i++)
+        if (!ferry_stopped(context->stops[i])) return FERRY_OK;
+    return context->stop_count > 0 ? ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled") : FERRY_OK;
 }
 
 /* ---- panels ---- */

@@ -13,10 +13,9 @@
 #ifndef FERRY_KERNELS_LINEAR_H
 #define FERRY_KERNELS_LINEAR_H
 
-#include <stdatomic.h>
-
 #include "base/memory.h"
 #include "base/status.h"
+#include "base/stop.h"
 #include "kernels.h"
 
 typedef struct ferry_pool ferry_pool;
@@ -33,12 +32,14 @@ typedef struct ferry_work {
 typedef struct ferry_context {
     const ferry_kernels *kernels;
     ferry_arena arena;
-    ferry_pool *pool;        /* idle threads of the pool share large products; NULL: this thread computes alone */
-    const atomic_bool *stop; /* if set, products end soon (CANCELLED); NULL: never */
-    ferry_work work;         /* of this context; reset by the caller */
+    ferry_pool *pool; /* idle threads of the pool share large products; NULL: this thread computes alone */
+    /* [stop_count] of those for whom products are computed. If all of them stopped, products end soon (CANCELLED). */
+    const ferry_stop *const *stops;
+    int32_t stop_count;
+    ferry_work work; /* of this context; reset by the caller */
 } ferry_context;
 
-/* CANCELLED if context->stop is set. */
+/* CANCELLED if there are context->stops, and all of them stopped. */
 ferry_status ferry_context_check(const ferry_context *context, ferry_error *error);
 
 /* The inputs of a product. */

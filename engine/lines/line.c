@@ -72,7 +72,7 @@ static ferry_status take_prefix(const ferry_model *model, const ferry_line_rules
 }
 
 ferry_status ferry_line_split(const ferry_model *model, const ferry_line_rules *rules, ferry_text text,
-                              ferry_text prefix, const atomic_bool *stop, ferry_line *line, ferry_result_line *result,
+                              ferry_text prefix, const ferry_stop *stop, ferry_line *line, ferry_result_line *result,
                               ferry_error *error)
 {
     ferry_parts *parts = &line->parts;

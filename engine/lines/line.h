@@ -19,7 +19,7 @@ ferry_status ferry_line_repair(ferry_line *line, ferry_text given, ferry_view *t
  * without ids get their text as result; so does a blank line, which has no parts. Errors: those of
  * ferry_parts_split; LIMIT (the prefix is too long), ARGUMENT (the target vocabulary cannot spell the prefix). */
 ferry_status ferry_line_split(const ferry_model *model, const ferry_line_rules *rules, ferry_text text,
-                              ferry_text prefix, const atomic_bool *stop, ferry_line *line, ferry_result_line *result,
+                              ferry_text prefix, const ferry_stop *stop, ferry_line *line, ferry_result_line *result,
                               ferry_error *error);
 
 #endif

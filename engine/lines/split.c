@@ -98,7 +98,7 @@ bool ferry_parts_is_long(size_t bytes, size_t limit)
 typedef struct splitter {
     const ferry_model *model;
     const ferry_line_rules *rules;
-    const atomic_bool *stop;
+    const ferry_stop *stop;
     ferry_parts *parts;
     ferry_view tag;      /* the line's tag, which is for each part */
     ferry_view rest;     /* the line after its parts and separators so far */
@@ -120,7 +120,7 @@ static ferry_status encode(splitter *s, ferry_view text, bool ranges, ferry_erro
 static ferry_status try_part(splitter *s, size_t bytes, bool *fits, ferry_error *error)
 {
     *fits = false;
-    if (atomic_load(s->stop)) return ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled");
+    if (ferry_stopped(s->stop)) return ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled");
     FERRY_TRY(encode(s, (ferry_view){s->rest.data, bytes}, ferry_line_rules_want_tokens(s->rules), error));
     *fits = s->trial.count <= s->limit;
     return FERRY_OK;
@@ -293,7 +293,7 @@ static ferry_status look_at_parts(splitter *s, ferry_error *error)
 }
 
 ferry_status ferry_parts_split(const ferry_model *model, const ferry_line_rules *rules, ferry_view line,
-                               const atomic_bool *stop, ferry_parts *parts, ferry_error *error)
+                               const ferry_stop *stop, ferry_parts *parts, ferry_error *error)
 {
     splitter s = {.model = model,
                   .rules = rules,

@@ -3,8 +3,7 @@
 #ifndef FERRY_LINES_SPLIT_H
 #define FERRY_LINES_SPLIT_H
 
-#include <stdatomic.h>
-
+#include "base/stop.h"
 #include "languages.h"
 #include "quality.h"
 #include "result.h"
@@ -71,10 +70,10 @@ bool ferry_parts_is_long(size_t bytes, size_t limit);
  * part. A line is one part if it is short enough and options.split does not request several. Each of several parts
  * is a sentence (tokenizer/sentences.h), or ends at the last cut of the best kind within its sentence. A part that
  * is invisible to the model has no ids. The parts point into the line. Time is linear in the line's size, and text
- * is tokenized in pieces of bounded size. Errors: LIMIT (not even one character fits), CANCELLED (*stop), MEMORY;
+ * is tokenized in pieces of bounded size. Errors: LIMIT (not even one character fits), CANCELLED (`stop`), MEMORY;
  * ARGUMENT (the model needs the tag of a target language, ferry_languages_check_line). */
 ferry_status ferry_parts_split(const ferry_model *model, const ferry_line_rules *rules, ferry_view line,
-                               const atomic_bool *stop, ferry_parts *parts, ferry_error *error);
+                               const ferry_stop *stop, ferry_parts *parts, ferry_error *error);
 
 /* The sentences of a text, as lines of a call. */
 typedef struct ferry_text_lines {

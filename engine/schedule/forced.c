@@ -57,7 +57,11 @@ static ferry_status try_group(const ferry_worker *worker, ferry_state *state, co
     if (sequences == NULL)
         return ferry_arena_fail(&state->context.arena, "pairs to score", (size_t)g->count, sizeof *sequences, error);
     memset(sequences, 0, (size_t)g->count * sizeof *sequences);
+    const ferry_stop *stop = &g->tasks[0]->job->stop; /* all tasks are of the call's job */
+    state->context.stops = &stop;
+    state->context.stop_count = 1;
     const ferry_status status = run_group(worker, state, g, sequences, error);
+    state->context.stop_count = 0;
     for (int32_t i = 0; i < g->count; i++) ferry_kv_release(&state->decoder_cache, &sequences[i]);
     ferry_arena_end(&state->context.arena, mark);
     return status;

@@ -9,7 +9,7 @@ void ferry_job_fail(ferry_job *job, const ferry_error *error)
 {
     int expected = FERRY_OK;
     if (atomic_compare_exchange_strong(&job->status, &expected, (int)error->status)) job->error = *error;
-    atomic_store(job->stop, true);
+    ferry_stop_now(&job->stop);
 }
 
 ferry_status ferry_job_status(ferry_job *job, ferry_error *error)

@@ -6,8 +6,7 @@
 #ifndef FERRY_SCHEDULE_QUEUE_H
 #define FERRY_SCHEDULE_QUEUE_H
 
-#include <stdatomic.h>
-
+#include "base/stop.h"
 #include "base/threads.h"
 #include "engine/search/teacher_forcing.h"
 #include "engine/search/search.h"
@@ -50,7 +49,7 @@ struct ferry_job {
     ferry_wanted_weights weights; /* cross-attention weights that the caller wants */
     int32_t unknown_id;           /* for FERRY_WEIGHTS_OF_UNKNOWN */
     int32_t priority;
-    atomic_bool *stop; /* any thread may set it: the tasks of the job are then dropped */
+    ferry_stop stop; /* if it stopped, the tasks of the job are dropped. The caller sets stop.cancelled */
     /* Called by a worker for each task that ended. AGAIN puts the task back; the caller may have changed it. */
     ferry_task_answer (*done)(ferry_job *job, ferry_task *task, const ferry_task_outcome *outcome);
     /* NULL, or called by a worker after each step of a translation. */
@@ -72,7 +71,7 @@ struct ferry_job {
 /* Whether the job failed or was cancelled. */
 static inline bool ferry_job_stopped(const ferry_job *job)
 {
-    return atomic_load(job->stop);
+    return ferry_stopped(&job->stop);
 }
 
 /* Stops the job with an error; the first one becomes its status. */

@@ -28,7 +28,6 @@ ferry_status ferry_schedule_create(ferry_schedule *schedule, const ferry_transfo
         ferry_state *state = &schedule->generators[i].state;
         ferry_generator_init(&schedule->generators[i], model, kernels);
         state->context.pool = schedule->pool;
-        state->context.stop = &schedule->stop;
         state->account.memory = &schedule->memory;
     }
     return FERRY_OK;
@@ -155,7 +154,6 @@ static void run_service(void *user)
 
 ferry_status ferry_schedule_serve(ferry_schedule *schedule, ferry_error *error)
 {
-    atomic_store(&schedule->stop, false);
     schedule->queue.closed = false;
     FERRY_TRY(make_bound(schedule, SIZE_MAX, error));
     const int failure = ferry_thread_start(&schedule->service, FERRY_THREAD_STACK, run_service, schedule);

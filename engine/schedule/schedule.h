@@ -23,7 +23,6 @@ typedef struct ferry_schedule {
     ferry_logit_bound bound; /* zeroed if there is none */
     ferry_memory memory;     /* of the generators and the bound */
     size_t source_tokens;    /* of all calls */
-    atomic_bool stop;        /* true: products and workers stop soon; false between calls */
     ferry_thread service;    /* runs the pool while the schedule serves */
 } ferry_schedule;
 

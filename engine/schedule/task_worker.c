@@ -64,7 +64,7 @@ static bool take_sentence(void *user, ferry_generate_sentence *sentence)
         .weights = task->job->weights,
         .unknown_id = task->job->unknown_id,
         .priority = task->job->priority,
-        .stop = task->job->stop,
+        .stop = &task->job->stop,
         .tag = task,
     };
     if (worker->options->sample != 0)

@@ -49,6 +49,8 @@ typedef struct generation {
     ferry_attention_span *spans, *cross_spans; /* [capacity], [slot_count] */
     ferry_kv_sequence *sources;                /* [slot_count] keys and values of cross-attention */
     ferry_output_sentence *outputs;            /* [slot_count] of each living sentence */
+    const ferry_stop **stops;                  /* [slot_count] of each living sentence */
+    ferry_arena_mark step;                     /* where the memory of a step begins in the arena */
     float *hidden;                             /* [capacity, D] */
     const float ***weights;                    /* [slot_count] of sentences that ended in this step; NULL: not wanted */
 } generation;
@@ -101,6 +103,7 @@ static ferry_status allocate(generation *g, ferry_error *error)
     g->forecast.ends = ferry_arena_take(arena, slots, sizeof *g->forecast.ends, &failed);
     g->sources = ferry_arena_take(arena, slots, sizeof *g->sources, &failed);
     g->outputs = ferry_arena_take(arena, slots, sizeof *g->outputs, &failed);
+    g->stops = ferry_arena_take(arena, slots, sizeof *g->stops, &failed);
     g->cross_spans = ferry_arena_take(arena, slots, sizeof *g->cross_spans, &failed);
     g->weights = ferry_arena_take(arena, slots, sizeof *g->weights, &failed);
     g->spans = ferry_arena_take(arena, capacity, sizeof *g->spans, &failed);
@@ -114,7 +117,15 @@ static ferry_status allocate(generation *g, ferry_error *error)
     g->capacity = (int32_t)capacity;
     for (size_t r = 0; r < capacity; r++)
         FERRY_TRY(ferry_kv_begin(arena, source->max_length, &g->hypotheses[r], error));
+    g->step = ferry_arena_begin(arena);
     return FERRY_OK;
+}
+
+/* Products are for living sentences first, first + 1 …: they end when all of these are stopped. */
+static void compute_for(generation *g, int32_t first)
+{
+    g->state->context.stops = g->stops + first;
+    g->state->context.stop_count = g->living_count - first;
 }
 
 /* ---- how many sentences fit ---- */
@@ -213,6 +224,7 @@ static ferry_status enter(generation *g, ferry_error *error)
     slot->steps = 0;
     g->waits = false;
     g->sources[index] = (ferry_kv_sequence){0};
+    g->stops[index] = sentence->stop;
     g->ids[g->rows++] = sentence->rules.start_id;
     add_expected(g, sentence->length, 0);
     FERRY_TRY(ferry_output_begin(g->state, &slot->arena, &sentence->rules, g->source->shortlist, sentence->ids,
@@ -238,6 +250,7 @@ static ferry_status enter_together(generation *g, ferry_error *error)
         offsets[count + 1] = offsets[count] + g->waiting.length;
         FERRY_TRY(enter(g, error));
     }
+    compute_for(g, g->living_count - count);
     return ferry_decoder_begin_sources(state, ids, offsets, count, g->sources + g->living_count - count, error);
 }
 
@@ -278,6 +291,7 @@ static ferry_status decode(generation *g, ferry_error *error)
         .self = {.sequences = g->hypotheses + first_row, .spans = g->spans, .span_count = rows},
         .cross = {.sequences = g->sources + first, .spans = g->cross_spans, .span_count = count},
     };
+    compute_for(g, first);
     const ferry_phase around = ferry_profile_enter(&g->state->profile, FERRY_PHASE_DECODER_REST);
     const ferry_status status = ferry_decode(g->state, &input, g->hidden, error);
     ferry_profile_leave(&g->state->profile, around);
@@ -325,6 +339,7 @@ static void keep(generation *g, int32_t i, int32_t *kept)
     g->slots[i] = g->slots[*kept];
     g->slots[*kept] = slot;
     g->sources[*kept] = g->sources[i];
+    g->stops[*kept] = g->stops[i];
     g->outputs[(*kept)++] = g->outputs[i];
 }
 
@@ -338,7 +353,7 @@ static void drop_stopped(generation *g)
     ferry_fail(&why, FERRY_ERROR_CANCELLED, "cancelled");
     for (int32_t i = 0; i < g->living_count; i++) {
         const int32_t end = row + g->outputs[i].rows;
-        if (g->slots[i].sentence.stop != NULL && atomic_load(g->slots[i].sentence.stop)) {
+        if (ferry_stopped(g->stops[i])) {
             while (row < end) ferry_kv_release(cache, &g->hypotheses[row++]);
             source->failed(source->user, g->slots[i].sentence.tag, &why);
             release(g, i);
@@ -352,6 +367,8 @@ static void drop_stopped(generation *g)
         }
         keep(g, i, &kept);
     }
+    /* Of a step that was abandoned, rows may be left. */
+    while (row < g->rows) ferry_kv_release(cache, &g->hypotheses[row++]);
     g->living_count = kept;
     g->rows = kept_rows;
 }
@@ -464,13 +481,22 @@ static void give_up(generation *g, ferry_error *why)
     give_back(g);
     for (int32_t i = 0; i < g->living_count; i++) source->failed(source->user, g->slots[i].sentence.tag, why);
     clear(g);
-    if (why->status != FERRY_ERROR_CANCELLED) ferry_generator_destroy(g->generator);
+    ferry_generator_destroy(g->generator);
     g->mark = ferry_arena_begin(&g->state->context.arena);
     ferry_profile_enter(&g->state->profile, FERRY_PHASE_OTHER);
     if (refused) {
         g->width = g->width > 1 ? g->width / 2 : 1;
         g->max_positions /= 2;
     }
+}
+
+/* Leaves a step in which all sentences were stopped. */
+static void abandon(generation *g)
+{
+    ferry_arena_end(&g->state->context.arena, g->step);
+    give_back(g);
+    drop_stopped(g);
+    ferry_profile_enter(&g->state->profile, FERRY_PHASE_OTHER);
 }
 
 /* Lets sentences in, and adds one token to each active one. */
@@ -500,8 +526,9 @@ void ferry_generate(ferry_generator *generator, const ferry_generate_source *sou
     ferry_error error;
     state->decoder_cache.frugal = source->width == 1;
     while (g.living_count > 0 || fetch(&g))
-        if (advance(&g, &error) != FERRY_OK) give_up(&g, &error);
+        if (advance(&g, &error) != FERRY_OK) error.status == FERRY_ERROR_CANCELLED ? abandon(&g) : give_up(&g, &error);
     clear(&g);
+    state->context.stop_count = 0;
     /* Releases memory above the limits, which long sentences needed. */
     for (int32_t i = 0; i < generator->slot_count; i++)
         if (generator->slots[i].arena.reserved > KEPT_BYTES) ferry_arena_destroy(&generator->slots[i].arena);

@@ -3,7 +3,6 @@
 #ifndef FERRY_SEARCH_GENERATE_H
 #define FERRY_SEARCH_GENERATE_H
 
-#include <stdatomic.h>
 #include <stdint.h>
 
 #include "engine/graph/state.h"
@@ -17,10 +16,11 @@ typedef struct ferry_generate_sentence {
     int32_t length;     /* ≥ 1 */
     ferry_search_rules rules;
     ferry_wanted_weights weights;
-    int32_t unknown_id;      /* for FERRY_WEIGHTS_OF_UNKNOWN */
-    int32_t priority;        /* a sentence pauses while one of higher priority is translated */
-    const atomic_bool *stop; /* true: the sentence fails before its next step (CANCELLED); NULL: it cannot be stopped */
-    void *tag;               /* for the callbacks of ferry_generate_source */
+    int32_t unknown_id;     /* for FERRY_WEIGHTS_OF_UNKNOWN */
+    int32_t priority;       /* a sentence pauses while one of higher priority is translated */
+    const ferry_stop *stop; /* if it stopped, the sentence fails before its next step (CANCELLED); a step in which all
+                             * sentences stopped is abandoned */
+    void *tag;              /* for the callbacks of ferry_generate_source */
 } ferry_generate_sentence;
 
 /* A sentence whose search has ended. */
@@ -56,7 +56,7 @@ typedef struct ferry_generate_source {
      * - FORMAT: a logit was not finite.
      * - LIMIT: the state's account refused the memory that the sentences in progress needed together; or the sentence
      *   is longer than the encoder's positions, or its max_length than the decoder's, which callers check first.
-     * - CANCELLED: the state's context or the sentence was stopped.
+     * - CANCELLED: it was stopped.
      * - MEMORY. */
     void (*failed)(void *user, void *tag, const ferry_error *why);
     void *user;

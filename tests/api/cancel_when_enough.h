@@ -6,6 +6,7 @@
 
 typedef struct watch {
     ferry_translator *translator; /* NULL: the callback's answer cancels */
+    uint32_t job;                 /* of the translator */
     size_t enough, total, last;
 } watch;
 
@@ -16,7 +17,7 @@ static inline int cancel_when_enough(void *user, size_t done, size_t total)
     w->last = done;
     if (done < w->enough) return 0;
     if (w->translator == NULL) return w->enough % 2 == 0 ? 1 : -1; /* other than 0 */
-    ferry_translator_cancel(w->translator);
+    ferry_translator_cancel(w->translator, w->job);
     return 0;
 }
 

@@ -138,7 +138,9 @@ TEST_WITH(test_options, set_up, tear_down)
     ANSWERS(ferry_translator_destroy, translator, (ferry_translator_destroy(NULL), true));
     ANSWERS(ferry_translator_align, translator, ferry_translator_align(NULL, 1) == FERRY_ERROR_ARGUMENT);
     ANSWERS(ferry_translator_align, on, ferry_translator_align(translator, 0) == FERRY_OK);
-    ANSWERS(ferry_translator_cancel, translator, (ferry_translator_cancel(NULL), true));
+    ANSWERS(ferry_translator_job, translator, ferry_translator_job(NULL) == 0);
+    ANSWERS(ferry_translator_cancel, translator, (ferry_translator_cancel(NULL, 1), true));
+    ANSWERS(ferry_translator_cancel, job, (ferry_translator_cancel(translator, 0), true));
     ANSWERS(ferry_translator_memory, translator, ferry_translator_memory(NULL, NULL) == 0);
     ANSWERS(ferry_translator_memory, peak, ferry_translator_memory(translator, NULL) > 0);
 }

@@ -77,7 +77,7 @@ static int32_t delay; /* in 20 µs */
 static void *stop_later(void *user)
 {
     nanosleep(&(struct timespec){.tv_nsec = delay * 20000L}, NULL);
-    atomic_store(&((job *)user)->stop, true);
+    ferry_stop_now(&((job *)user)->stop);
     return NULL;
 }
 
@@ -117,11 +117,12 @@ TEST(test_each_computation_ends)
     static const int32_t ids[] = {1, 2, 3}, offsets[] = {0, 3};
     ferry_model *model = open_model(false, FERRY_F32);
     const ferry_matrix *output = &model->file.transformer.output;
-    const atomic_bool stop = true;
+    const ferry_stop stopped = {.own = 1}, *const stop = &stopped;
     ferry_state s;
     ferry_logit_bound bound;
     ferry_state_init(&s, &model->file.transformer, model->kernels);
-    s.context.stop = &stop;
+    s.context.stops = &stop;
+    s.context.stop_count = 1;
     y[0] = 123;
     REFUSE(ferry_linear(&s.context, y, &(ferry_rows){x, 8, NULL}, output, &error), FERRY_ERROR_CANCELLED, "");
     assert_true(y[0] == 123);
@@ -142,6 +143,7 @@ TEST(test_each_computation_ends)
 
 typedef struct canceller {
     ferry_translator *translator;
+    uint32_t job;
     atomic_bool done;
 } canceller;
 
@@ -149,7 +151,7 @@ static void *cancel_until_done(void *user)
 {
     canceller *c = user;
     while (!atomic_load(&c->done)) {
-        ferry_translator_cancel(c->translator);
+        ferry_translator_cancel(c->translator, c->job);
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
     return NULL;
@@ -160,12 +162,13 @@ static void cancel_and_go_on(const ferry_model *model, int32_t threads)
     int32_t *ids = kept_memory(MANY * LONGEST * sizeof *ids), *offsets = kept_memory((MANY + 1) * sizeof *offsets);
     for (int32_t i = 0; i < MANY * LONGEST; i++) ids[i] = i * 131 % VOCAB;
     for (int32_t s = 0; s <= MANY; s++) offsets[s] = s * LONGEST;
-    canceller c = {NULL, false};
+    canceller c = {.done = false};
     ferry_options options = default_options(model);
     options.threads = threads;
     options.beam = 2;
     options.max_length = 40;
     CHECK(ferry_translator_create(model, &options, &c.translator, &error));
+    c.job = ferry_translator_job(c.translator);
     ferry_result *before, *unfinished, *after;
     CHECK(ferry_inspect_generate(c.translator, ids, offsets, SENTENCES, &before, &error));
     pthread_t thread;
@@ -178,9 +181,11 @@ static void cancel_and_go_on(const ferry_model *model, int32_t threads)
     }
     atomic_store(&c.done, true);
     pthread_join(thread, NULL);
-    ferry_translator_cancel(c.translator); /* the next call's, if one of the thread's is not left already */
     assert_int_equal(ferry_inspect_generate(c.translator, ids, offsets, 1, &unfinished, NULL), FERRY_ERROR_CANCELLED);
     ferry_result_destroy(unfinished);
+    assert_int_equal(ferry_translator_job(c.translator), c.job + 1);
+    ferry_translator_cancel(c.translator, c.job);
+    ferry_translator_cancel(c.translator, 0);
     CHECK(ferry_inspect_generate(c.translator, ids, offsets, SENTENCES, &after, &error));
     for (size_t i = 0; i < SENTENCES; i++) assert_same_line(before, i, after, i);
     ferry_result_destroy(before);
@@ -192,6 +197,6 @@ TEST(test_cancelling_a_translator)
 {
     ferry_model *model = open_model(false, FERRY_F32);
     for (int32_t threads = 1; threads <= 3; threads += 2) cancel_and_go_on(model, threads);
-    ferry_translator_cancel(NULL);
+    ferry_translator_cancel(NULL, 1);
     ferry_model_close(model);
 }

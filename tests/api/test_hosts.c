@@ -164,18 +164,25 @@ SHIPPED_TEST(test_calls_with_callbacks)
 
 /* ---- cancels ---- */
 
+/* All calls of a job are cancelled, and none of the next. A refused call is not one. */
 SHIPPED_TEST(test_cancels_before_a_call)
 {
     translator = new_translator(model, NULL);
     for (int what = 0; what < KINDS; what++) {
         ferry_result *result;
-        ferry_translator_cancel(translator);
-        /* Calls that are refused take none. */
+        const uint32_t job = ferry_translator_job(translator);
+        ferry_translator_cancel(translator, job);
         REFUSE(ferry_translate(translator, NULL, 1, &result, &error), FERRY_ERROR_ARGUMENT, "lines");
         REFUSE(ferry_inspect_generate(translator, (const int32_t[]){-1}, (const int32_t[]){0, 1}, 1, &result, &error),
                FERRY_ERROR_ARGUMENT, "id -1");
-        assert_int_equal(call((kind)what, translator, &result, NULL), FERRY_ERROR_CANCELLED);
+        for (int calls = 0; calls < 2; calls++) {
+            assert_int_equal(call((kind)what, translator, &result, NULL), FERRY_ERROR_CANCELLED);
+            ferry_result_destroy(result);
+        }
+        assert_int_equal(ferry_translate(translator, NULL, 0, &result, NULL), FERRY_ERROR_CANCELLED);
         ferry_result_destroy(result);
+        assert_int_equal(ferry_translator_job(translator), job + 1);
+        ferry_translator_cancel(translator, job);
         CHECK(call((kind)what, translator, &result, &error));
         ferry_result_destroy(result);
     }

@@ -161,8 +161,7 @@ SEPARATE_TEST(test_parts_of_a_line)
         for (size_t i = 0; i < LONG_LINES; i++) {
             ferry_parts parts = {0};
             const ferry_view line = ferry_text_view(long_lines[i]);
-            CHECK(ferry_parts_split(translator->model, &translator->rules, line, &translator->schedule.stop, &parts,
-                                    &error));
+            CHECK(ferry_parts_split(translator->model, &translator->rules, line, &(ferry_stop){0}, &parts, &error));
             check_parts(translator->rules.sentences, line, &parts, (size_t)most);
             ferry_parts_destroy(&parts);
         }
@@ -181,7 +180,7 @@ SEPARATE_TEST(test_lines_that_fit)
             ferry_translator *translator = create((int32_t)count - less);
             ferry_parts parts = {0};
             CHECK(ferry_parts_split(translator->model, &translator->rules, ferry_text_view(long_lines[i]),
-                                    &translator->schedule.stop, &parts, &error));
+                                    &(ferry_stop){0}, &parts, &error));
             assert_true(less == 0 ? parts.count == 1 : parts.count > 1);
             if (less == 0) {
                 assert_int_equal(parts.parts[0].ids.count, count);
@@ -218,8 +217,8 @@ SEPARATE_TEST(test_a_megabyte)
         for (size_t at = 0; at < MEGABYTE; at++) line[at] = units[i].data[at % units[i].size];
         if (i + 1 == COUNT(units)) line[0] = line[MEGABYTE - 1] = 'x';
         const size_t size = MEGABYTE - MEGABYTE % units[i].size;
-        CHECK(ferry_parts_split(translator->model, &translator->rules, (ferry_view){line, size},
-                                &translator->schedule.stop, &parts, &error));
+        CHECK(ferry_parts_split(translator->model, &translator->rules, (ferry_view){line, size}, &(ferry_stop){0},
+                                &parts, &error));
         for (size_t p = 0; p < parts.count; p++) {
             assert_in_range(parts.parts[p].ids.count, sees_nothing(parts.parts[p].text) ? 0 : 1, 512);
             bytes += parts.parts[p].separator.size + parts.parts[p].text.size;
@@ -313,8 +312,8 @@ static bool check_translation(const ferry_options *options, const char *line)
     ferry_parts parts = {0};
     const ferry_text whole = as_text(line);
     ferry_translator *translator = new_translator(model, options);
-    CHECK(ferry_parts_split(translator->model, &translator->rules, ferry_text_view(line), &translator->schedule.stop,
-                            &parts, &error));
+    CHECK(ferry_parts_split(translator->model, &translator->rules, ferry_text_view(line), &(ferry_stop){0}, &parts,
+                            &error));
     ferry_translator_destroy(translator);
     assert_in_range(parts.count, 2, 64);
     for (size_t p = 0; p < parts.count; p++)
@@ -402,8 +401,8 @@ TEST_WITH(test_leading_tags, open_tagged, close_model)
         ferry_parts parts = {0};
         ferry_error refused = {0};
         const ferry_status status =
-            ferry_parts_split(translator->model, &translator->rules, ferry_text_view(rows[r].line),
-                              &translator->schedule.stop, &parts, &refused);
+            ferry_parts_split(translator->model, &translator->rules, ferry_text_view(rows[r].line), &(ferry_stop){0},
+                              &parts, &refused);
         if (rows[r].parts == 0)
             check_refusal(status, &refused, FERRY_ERROR_ARGUMENT,
                           "the model has no tag '>>nonsense<<', with which the line begins");

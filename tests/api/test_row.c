@@ -129,9 +129,16 @@ SHIPPED_TEST(test_progress_and_cancelling_in_a_row)
         ferry_result_destroy(found);
     }
     w = (watch){0};
-    ferry_translator_cancel(row);
+    const uint32_t job = ferry_translator_job(row);
+    ferry_translator_cancel(row, job);
     REFUSE(ferry_translate(row, lines, LINES, &found, &error), FERRY_ERROR_CANCELLED, "cancelled");
     ferry_result_destroy(found);
+    /* Its models have the number of the row. */
+    REFUSE(ferry_translate(ferry_translator_stage(row, 1), lines, LINES, &found, &error), FERRY_ERROR_CANCELLED,
+           "cancelled");
+    ferry_result_destroy(found);
+    assert_int_equal(ferry_translator_job(ferry_translator_stage(row, 1)), job + 1);
+    ferry_translator_cancel(row, job);
     CHECK(ferry_translate(row, lines, LINES, &found, &error));
     ferry_result_destroy(found);
     ferry_translator_destroy(row);

@@ -21,8 +21,8 @@ static size_t parts_of(const ferry_options *options, const char *line)
 {
     ferry_parts parts = {0};
     ferry_translator *translator = new_translator(model, options);
-    CHECK(ferry_parts_split(translator->model, &translator->rules, ferry_text_view(line), &translator->schedule.stop,
-                            &parts, &error));
+    CHECK(ferry_parts_split(translator->model, &translator->rules, ferry_text_view(line), &(ferry_stop){0}, &parts,
+                            &error));
     const size_t count = parts.count;
     ferry_parts_destroy(&parts);
     ferry_translator_destroy(translator);

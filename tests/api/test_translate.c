@@ -254,6 +254,7 @@ static void cancel_and_go_on(kind what, const ferry_options *options, const ferr
     watched.user = &w;
     ferry_translator *translator = new_translator(model, &watched);
     if (!by_answer) w.translator = translator;
+    w.job = ferry_translator_job(translator);
     const ferry_status status = call(what, translator, all, LINES, &result, &stopped);
     assert_int_equal(status, enough < count ? FERRY_ERROR_CANCELLED : FERRY_OK);
     assert_int_equal(w.total, count);
@@ -266,6 +267,7 @@ static void cancel_and_go_on(kind what, const ferry_options *options, const ferr
                                                  .text);
     ferry_result_destroy(result);
     w.enough = SIZE_MAX;
+    w.job = ferry_translator_job(translator);
     CHECK(call(what, translator, all, LINES, &result, &error));
     assert_int_equal(check_cancelled(what, result, full), count);
     assert_same_line(result, 0, full, 0);
@@ -273,6 +275,7 @@ static void cancel_and_go_on(kind what, const ferry_options *options, const ferr
     w.enough = 1;
     ferry_result_destroy((call(what, translator, all, LINES, &result, NULL), result));
     w.enough = SIZE_MAX;
+    w.job = ferry_translator_job(translator);
     CHECK(call(TEXT, translator, all, LINES, &result, &error));
     assert_int_equal(ferry_result_source_token_count(ferry_result_sentences(result), 0), 0);
     ferry_result_destroy(result);

@@ -262,8 +262,9 @@ SHIPPED_TEST(test_cancelling)
                         &(ferry_document_options){.size = sizeof(ferry_document_options), .progress = see, .user = &s});
         assert_int_equal(s.calls, at);
     }
-    ferry_translator_cancel(translator);
+    ferry_translator_cancel(translator, ferry_translator_job(translator));
     check_cancelled(translator, NULL);
+    ferry_translator_job(translator);
     ferry_document_result *result;
     CHECK(ferry_document_translate(model, translator, "html", as_text(three_texts), NULL, &result, &error));
     check_counts(result, 3, 0, 0);

@@ -27,9 +27,10 @@ static bool next_sentence(void *user, ferry_generate_sentence *sentence)
                   .eos_ids = j->generation->eos_ids,
                   .eos_count = j->generation->eos_count,
                   .start_id = j->generation->start_id},
+        .stop = &j->stop,
         .tag = s,
     };
-    if (j->next == j->stop_at_taken) atomic_store(&j->stop, true);
+    if (j->next == j->stop_at_taken) ferry_stop_now(&j->stop);
     return true;
 }
 
@@ -54,7 +55,7 @@ static void keep(void *user, void *tag, const ferry_generate_finished *sentence)
         memcpy(to->ids, from.ids, length * sizeof *from.ids);
         if (from.token_scores != NULL) memcpy(to->token_scores, from.token_scores, length * sizeof *to->token_scores);
     }
-    if (++j->finished == j->stop_at_finished) atomic_store(&j->stop, true);
+    if (++j->finished == j->stop_at_finished) ferry_stop_now(&j->stop);
 }
 
 static void refuse(void *user, void *tag, const ferry_error *why)
@@ -122,9 +123,7 @@ void generate_job(ferry_generator *generator, job *j, int32_t first, int32_t las
 ferry_status try_job(ferry_generator *generator, job *j, int32_t width, int32_t positions, ferry_error *error)
 {
     const call c = call_of(generator, j, 0, j->count, width, positions);
-    generator->state.context.stop = &j->stop;
     ferry_generate(generator, &c.source);
-    generator->state.context.stop = NULL;
     if (error != NULL) *error = j->error;
     return j->error.status;
 }

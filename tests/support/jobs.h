@@ -31,7 +31,7 @@ typedef struct job {
     job_sentence sentences[JOB_SENTENCES];
     int32_t count, next, last, finished;
     int32_t stop_at_taken, stop_at_finished; /* the so many-th sentence sets `stop`; 0: none does */
-    atomic_bool stop;
+    ferry_stop stop;
     ferry_error error; /* of the last sentence that failed */
 } job;
 

@@ -11,7 +11,6 @@
 #include "tools/translator_session.h"
 
 enum { CALLS = 40 };
-static const double LONGEST_WAIT = 1; /* seconds before a call is cancelled, at most */
 
 /* What is translated: the first lines of the input, or so many bytes of it as one line. */
 typedef struct work {
@@ -25,6 +24,7 @@ enum { WORKS = sizeof works / sizeof *works };
 /* One call, and the thread that cancels it. */
 typedef struct cancellation {
     ferry_translator *translator;
+    uint32_t job;
     double wait;      /* seconds */
     double cancelled; /* the clock then */
 } cancellation;
@@ -34,28 +34,37 @@ static void cancel_later(void *user)
     cancellation *c = user;
     ferry_thread_sleep(c->wait);
     c->cancelled = ferry_clock();
-    ferry_translator_cancel(c->translator);
+    ferry_translator_cancel(c->translator, c->job);
 }
 
-/* Seconds from the request to the return of the call; negative if the call had ended before, or on failure. */
-static double measure_call(ferry_translator *translator, const ferry_text *lines, size_t count, double wait, bool *done)
+/* What became of the calls of a work. */
+typedef struct outcomes {
+    double seconds[CALLS];   /* from the cancel to the return, of those that were cancelled */
+    size_t cancelled, ended; /* ended: before their cancel */
+    bool missed;             /* a call went on for long after its cancel, and was not cancelled */
+} outcomes;
+
+/* One call, which is cancelled at a random time of the `whole` seconds that it takes. Returns whether it worked. */
+static bool measure_call(ferry_translator *translator, const ferry_text *lines, size_t count, double whole,
+                         outcomes *found)
 {
     ferry_thread thread;
     ferry_error error;
     ferry_result *result;
-    cancellation c = {.translator = translator, .wait = wait};
+    cancellation c = {.translator = translator, .job = ferry_translator_job(translator)};
+    c.wait = whole * (double)rand() / RAND_MAX;
     if (ferry_thread_start(&thread, 0, cancel_later, &c) != 0) {
         ferry_complain("cannot start a thread");
-        *done = false;
-        return -1;
+        return false;
     }
     const ferry_status status = ferry_translate(translator, lines, count, &result, &error);
     const double end = ferry_clock();
     ferry_thread_join(&thread);
     ferry_result_destroy(result);
-    if (status == FERRY_ERROR_CANCELLED) return end - c.cancelled;
-    if (status != FERRY_OK) *done = ferry_succeeded(status, &error);
-    return -1;
+    if (status == FERRY_ERROR_CANCELLED) found->seconds[found->cancelled++] = end - c.cancelled;
+    found->ended += status == FERRY_OK;
+    found->missed = found->missed || (status == FERRY_OK && end - c.cancelled > whole / 4);
+    return status == FERRY_ERROR_CANCELLED || ferry_succeeded(status, &error);
 }
 
 /* The text of all lines, repeated until it has `bytes`, as one line. */
@@ -71,34 +80,44 @@ static char *join(const ferry_lines *lines, size_t bytes)
     return text;
 }
 
+/* The seconds of a call that is not cancelled; negative if it failed. */
+static double measure_whole(ferry_translator *translator, const ferry_text *lines, size_t count)
+{
+    ferry_error error;
+    ferry_result *result;
+    const double start = ferry_clock();
+    const ferry_status status = ferry_translate(translator, lines, count, &result, &error);
+    ferry_result_destroy(result);
+    return ferry_succeeded(status, &error) ? ferry_clock() - start : -1;
+}
+
 static bool measure_work(ferry_translator *translator, const ferry_lines *lines, const work *w)
 {
     char *joined = w->bytes > 0 ? join(lines, w->bytes) : NULL;
     if (w->bytes > 0 && joined == NULL) return false;
-    const ferry_text line = {joined, w->bytes};
+    const ferry_text line = {joined, w->bytes}, *texts = w->bytes > 0 ? &line : lines->texts;
     const size_t count = w->bytes > 0 ? 1 : w->lines < lines->count ? w->lines : lines->count;
-    double seconds[CALLS];
-    size_t cancelled = 0;
-    bool done = true;
-    for (int i = 0; done && i < CALLS; i++) {
-        const double wait = LONGEST_WAIT * (double)rand() / RAND_MAX;
-        const double found = measure_call(translator, w->bytes > 0 ? &line : lines->texts, count, wait, &done);
-        if (found >= 0) seconds[cancelled++] = found;
-    }
+    outcomes found = {.cancelled = 0};
+    ferry_translator_job(translator);
+    const double whole = measure_whole(translator, texts, count);
+    bool done = whole >= 0;
+    for (int i = 0; done && i < CALLS; i++) done = measure_call(translator, texts, count, whole, &found);
     free(joined);
     if (!done) return false;
-    printf("%-18s %6zu", w->name, cancelled);
-    if (cancelled > 0) printf(" %9.1f ms", 1e3 * ferry_median(seconds, cancelled)); /* sorts */
-    if (cancelled > 0) printf(" %9.1f ms", 1e3 * seconds[cancelled - 1]);
+    printf("%-18s %9zu %7zu", w->name, found.cancelled, found.ended);
+    if (found.cancelled > 0) printf(" %9.1f ms", 1e3 * ferry_median(found.seconds, found.cancelled)); /* sorts */
+    if (found.cancelled > 0) printf(" %9.1f ms", 1e3 * found.seconds[found.cancelled - 1]);
     putchar('\n');
-    return true;
+    if (found.cancelled < CALLS / 2) ferry_complain("%s: fewer than half of the calls were cancelled", w->name);
+    if (found.missed) ferry_complain("%s: a call went on after it was cancelled", w->name);
+    return found.cancelled >= CALLS / 2 && !found.missed;
 }
 
 static bool measure(ferry_translator *translator, const ferry_lines *lines)
 {
     bool done = lines->count > 0;
     if (!done) ferry_complain("the input has no lines");
-    printf("%-18s %6s %12s %12s\n", "cancelled", "calls", "median", "maximum");
+    printf("%-18s %9s %7s %12s %12s\n", "", "cancelled", "ended", "median", "maximum");
     for (int i = 0; done && i < WORKS; i++) done = measure_work(translator, lines, &works[i]);
     return done;
 }
