@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 ferry_status ferry_fail(ferry_error *error, ferry_status code, const char *format, ...)
 {
@@ -10,10 +11,38 @@ ferry_status ferry_fail(ferry_error *error, ferry_status code, const char *forma
         va_list arguments;
         va_start(arguments, format);
         error->status = code;
+        error->argument = NULL;
         vsnprintf(error->message, sizeof error->message, format, arguments);
         va_end(arguments);
     }
     return code;
+}
+
+static void fail_named(ferry_error *error, const char *kind, const char *name, const char *format, va_list arguments)
+{
+    if (error == NULL) return;
+    ferry_fail(error, FERRY_ERROR_ARGUMENT, "%s%s: ", kind, name);
+    error->argument = name;
+    const size_t size = strlen(error->message);
+    vsnprintf(error->message + size, sizeof error->message - size, format, arguments);
+}
+
+ferry_status ferry_fail_argument(ferry_error *error, const char *name, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fail_named(error, "", name, format, arguments);
+    va_end(arguments);
+    return FERRY_ERROR_ARGUMENT;
+}
+
+ferry_status ferry_fail_option(ferry_error *error, const char *name, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fail_named(error, "option ", name, format, arguments);
+    va_end(arguments);
+    return FERRY_ERROR_ARGUMENT;
 }
 
 ferry_status ferry_fail_memory(ferry_error *error, const char *purpose, size_t count, size_t size)

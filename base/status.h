@@ -11,6 +11,13 @@
 ferry_status ferry_fail(ferry_error *error, ferry_status code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* ARGUMENT, of the function's argument or option `name`, which is static. The message is "NAME: …", or "option NAME:
+ * …". (ferry_fail leaves error->argument NULL: ARGUMENT of a line is the only use of it with this status.) */
+ferry_status ferry_fail_argument(ferry_error *error, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+ferry_status ferry_fail_option(ferry_error *error, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /* MEMORY for a failed request of `count` × `size` bytes, as of calloc. */
 ferry_status ferry_fail_memory(ferry_error *error, const char *purpose, size_t count, size_t size);
 
@@ -24,8 +31,7 @@ ferry_status ferry_fail_memory(ferry_error *error, const char *purpose, size_t c
 /* For public functions: ARGUMENT, with the argument's name, if it is NULL. */
 #define FERRY_NEEDS(argument)                                                                                          \
     do {                                                                                                               \
-        if ((argument) == NULL)                                                                                        \
-            return ferry_fail(error, FERRY_ERROR_ARGUMENT, #argument ": expected a pointer, found NULL");              \
+        if ((argument) == NULL) return ferry_fail_argument(error, #argument, "expected a pointer, found NULL");        \
     } while (0)
 
 #endif

@@ -54,11 +54,10 @@ static ferry_status map_part(int descriptor, const char *name, uint64_t offset, 
 static ferry_status check_part(const char *name, uint64_t size, uint64_t offset, uint64_t *length, ferry_error *error)
 {
     if (offset > size)
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "offset: %s has %" PRIu64 " bytes, found %" PRIu64, name, size,
-                          offset);
+        return ferry_fail_argument(error, "offset", "%s has %" PRIu64 " bytes, found %" PRIu64, name, size, offset);
     if (*length > size - offset)
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "length: %s has %" PRIu64 " bytes from there, found %" PRIu64,
-                          name, size - offset, *length);
+        return ferry_fail_argument(error, "length", "%s has %" PRIu64 " bytes from there, found %" PRIu64, name,
+                                   size - offset, *length);
     if (*length == 0) *length = size - offset;
     return *length <= PTRDIFF_MAX ? FERRY_OK : out_of_memory(name, *length, error);
 }

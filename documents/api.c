@@ -91,23 +91,23 @@ ferry_status ferry_document_translate(const ferry_model *model, ferry_translator
 {
     ferry_error unwanted;
     if (error == NULL) error = &unwanted;
-    if (result == NULL) return ferry_fail(error, FERRY_ERROR_ARGUMENT, "result: expected a pointer, found NULL");
+    if (result == NULL) return ferry_fail_argument(error, "result", "expected a pointer, found NULL");
     *result = NULL;
     if (model == NULL || translator == NULL || format == NULL || (source.data == NULL && source.size > 0))
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "%s: expected a pointer, found NULL",
-                          model == NULL        ? "model"
-                          : translator == NULL ? "translator"
-                          : format == NULL     ? "format"
-                                               : "source.data");
+        return ferry_fail_argument(error,
+                                   model == NULL        ? "model"
+                                   : translator == NULL ? "translator"
+                                   : format == NULL     ? "format"
+                                                        : "source",
+                                   "expected a pointer, found NULL");
     if (options != NULL && options->size < sizeof *options)
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "options.size: expected %zu at least, found %zu",
-                          sizeof *options, options->size);
+        return ferry_fail_argument(error, "options", "expected a size of %zu at least, found %zu", sizeof *options,
+                                   options->size);
     const ferry_document_options given = options != NULL ? *options : (ferry_document_options){.size = 0};
     if (given.glossary == NULL && given.glossary_count > 0)
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "options.glossary: expected a pointer, found NULL");
+        return ferry_fail_argument(error, "glossary", "expected a pointer, found NULL");
     const ferry_document_format *found = ferry_document_format_named(format);
-    if (found == NULL)
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "format: expected html, markdown …, found '%.40s'", format);
+    if (found == NULL) return ferry_fail_argument(error, "format", "expected html, markdown …, found '%.40s'", format);
     ferry_document_result *made = calloc(1, sizeof *made);
     if (made == NULL) return ferry_fail_memory(error, "a document", 1, sizeof *made);
     ferry_glossary glossary;

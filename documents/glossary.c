@@ -40,8 +40,8 @@ static ferry_status check_entry(const ferry_document_term *entry, size_t index, 
     else if (!ferry_utf8_is_valid(source) || (target.size > 0 && !ferry_utf8_is_valid(target)))
         wanted = "UTF-8, found other bytes";
     if (wanted == NULL) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_ARGUMENT, "glossary: entry %zu, '%.*s': expected %s", index + 1,
-                      source.size < 40 ? (int)source.size : 40, source.size > 0 ? source.data : "", wanted);
+    return ferry_fail_argument(error, "glossary", "entry %zu, '%.*s': expected %s", index + 1,
+                               source.size < 40 ? (int)source.size : 40, source.size > 0 ? source.data : "", wanted);
 }
 
 static int compare_terms(const void *a, const void *b)
@@ -77,8 +77,8 @@ ferry_status ferry_glossary_create(const ferry_document_term *entries, size_t co
     for (size_t i = 1; i < count; i++) {
         const ferry_glossary_term *term = &glossary->terms[i];
         if (compare_terms(term - 1, term) != 0 || ferry_view_equal(term[-1].target, term->target)) continue;
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "glossary: expected one target of '%.*s', found two",
-                          (int)term->source.size, term->source.data);
+        return ferry_fail_argument(error, "glossary", "expected one target of '%.*s', found two",
+                                   (int)term->source.size, term->source.data);
     }
     return FERRY_OK;
 }

@@ -57,11 +57,13 @@ typedef enum ferry_status {
     FERRY_ERROR_CANCELLED = 7
 } ferry_status;
 
-/* Why a call failed: file, tensor or option, what was expected, what was found. Names of files are in the message as
- * they are: any bytes, which a terminal may take for commands. */
+/* Why a call failed. 512 bytes with pointers of 8 bytes; no later version adds a field. */
 typedef struct ferry_error {
     ferry_status status;
-    char message[508]; /* NUL-terminated; long names are truncated */
+    char message[500];    /* the file, tensor or option, what was expected, what was found. NUL-terminated; long names
+                           * are truncated. Names of files are any bytes, which a terminal may take for commands */
+    const char *argument; /* ARGUMENT: the argument or option, static ("lines", "nbest"); of two options that exclude
+                           * each other, one that is not at its default. Otherwise NULL */
 } ferry_error;
 
 /* A short English name of a status, static. */

@@ -6,7 +6,7 @@
 
 int main(int argc, char **argv)
 {
-    ferry_error error = {FERRY_OK, "usage: translate MODEL TEXT [FROM TO]"};
+    ferry_error error = {FERRY_OK, "usage: translate MODEL TEXT [FROM TO]", NULL};
     ferry_model *model = NULL;
     ferry_options options;
     ferry_translator *translator = NULL;

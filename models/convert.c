@@ -119,10 +119,8 @@ ferry_status ferry_import(const char *source_path, const char *output, const fer
 {
     static const ferry_import_options defaults = {.type = FERRY_F32};
     if (options == NULL) options = &defaults;
-    if (options->type != FERRY_F32 && options->type != FERRY_F16 && options->type != FERRY_I8) {
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "type: expected f32, f16 or i8, found %s",
-                          ferry_type_name(options->type));
-    }
+    if (options->type != FERRY_F32 && options->type != FERRY_F16 && options->type != FERRY_I8)
+        return ferry_fail_argument(error, "type", "expected f32, f16 or i8, found %s", ferry_type_name(options->type));
     ferry_source *source;
     ferry_import_plan plan;
     FERRY_TRY(ferry_source_open(source_path, options->budget, &source, error));

@@ -421,7 +421,7 @@ ferry_status ferry_tokenizer_decode_ranges(const ferry_tokenizer *tokenizer, con
     text->size = 0;
     for (size_t i = 0; i < count; i++) {
         if (ids[i] < 0 || ids[i] >= known)
-            return ferry_fail(error, FERRY_ERROR_ARGUMENT, "target id: expected 0 to %d, found %d", known - 1, ids[i]);
+            return ferry_fail_argument(error, "ids", "expected 0 to %d, found %d", known - 1, ids[i]);
         const ferry_word *word = words != NULL && words[i].text.size > 0 ? &words[i] : NULL;
         /* `tokenizers` ignores an id without a piece. */
         const bool has_text =

@@ -481,25 +481,23 @@ void ferry_arguments_apply(const ferry_arguments *arguments, ferry_options *opti
     }
 }
 
-/* Whether `message` begins with "option FIELD:", where `name` is the field's option: "max-length". */
-static bool is_about(const char *message, const char *name)
+/* Whether `name`, "max-length", is the option of the field "max_length". */
+static bool is_option_of(const char *name, const char *field)
 {
-    static const char start[] = "option ";
-    if (strncmp(message, start, sizeof start - 1) != 0) return false;
-    message += sizeof start - 1;
-    for (; *name != '\0' && *message == (*name == '-' ? '_' : *name); name++) message++;
-    return *name == '\0' && *message == ':';
+    for (; *name != '\0' && *field == (*name == '-' ? '_' : *name); name++) field++;
+    return *name == *field;
 }
 
-void ferry_arguments_complain(const ferry_arguments *arguments, const char *message)
+void ferry_arguments_complain(const ferry_arguments *arguments, const ferry_error *error)
 {
     for (int i = 0; i < FERRY_OPTION_COUNT; i++) {
         const description option = describe(i);
-        if (option.field == NO_FIELD || !is_about(message, option.name)) continue;
-        ferry_complain("%s%s", ferry_option_typed(arguments, i).text, strchr(message, ':'));
+        if (option.field == NO_FIELD || error->argument == NULL || !is_option_of(option.name, error->argument))
+            continue;
+        ferry_complain("%s%s", ferry_option_typed(arguments, i).text, strchr(error->message, ':'));
         return;
     }
-    ferry_complain("%s", message);
+    ferry_complain("%s", error->message);
 }
 
 static void print_options(const ferry_taken *taken, int begin, int end)

@@ -86,9 +86,9 @@ ferry_short_text ferry_option_typed(const ferry_arguments *arguments, int option
 /* Sets the fields of both structs that given options name; the others stay as they are. */
 void ferry_arguments_apply(const ferry_arguments *arguments, ferry_options *options, ferry_search_options *search);
 
-/* Prints a message of the library; one that is about a field of ferry_options ("option max_length: …") names the option
- * as it was typed. */
-void ferry_arguments_complain(const ferry_arguments *arguments, const char *message);
+/* Prints the message of an error; one about a field of ferry_options ("option max_length: …") names the option as it
+ * was typed. */
+void ferry_arguments_complain(const ferry_arguments *arguments, const ferry_error *error);
 
 /* Prints one line for each option. */
 void ferry_options_print(const ferry_taken *taken);

@@ -43,7 +43,8 @@ static ferry_model *open_model(const ferry_call *call, const char *path, const c
         if (again && !quiet) ferry_complain("%s; it is removed, and %s is converted once more", error.message, path);
     }
     if (status == FERRY_ERROR_ARGUMENT)
-        ferry_complain("FERRY_ISA: %s; known are " FERRY_ISA_NAMES, error.message);
+        ferry_complain("FERRY_ISA: kernels '%s': unknown, or this machine cannot run them; known are " FERRY_ISA_NAMES,
+                       isa);
     else if (status != FERRY_OK)
         ferry_complain("%s%s", error.message, note);
     return status == FERRY_OK ? model : NULL;
@@ -247,7 +248,7 @@ static bool create_translator(const ferry_call *call, const ferry_session_needs 
     const ferry_status status =
         session->second != NULL ? create_two(call, needs, &between, session, &error)
                                 : create_one(call, needs, session->model, NULL, session, &session->translator, &error);
-    if (status != FERRY_OK) ferry_arguments_complain(&call->arguments, error.message);
+    if (status != FERRY_OK) ferry_arguments_complain(&call->arguments, &error);
     return status == FERRY_OK;
 }
 

@@ -21,22 +21,20 @@ ferry_translator *ferry_translator_stage(const ferry_translator *translator, siz
 ferry_status ferry_chain_refuse(const ferry_translator *translator, ferry_error *error)
 {
     if (translator->stages == NULL) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_ARGUMENT, "translator: expected one of one model, found one of %zu in a row",
-                      translator->stage_count);
+    return ferry_fail_argument(error, "translator", "expected one of one model, found one of %zu in a row",
+                               translator->stage_count);
 }
 
 /* ---- making a chain ---- */
 
 static ferry_status check_stage(const char *name, const ferry_translator *stage, ferry_error *error)
 {
-    if (atomic_load(&stage->busy))
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "%s: expected none with a call in progress", name);
+    if (atomic_load(&stage->busy)) return ferry_fail_argument(error, name, "expected none with a call in progress");
     if (stage->options.nbest > 1)
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "option nbest: expected 1 in a row of models, found %d",
-                          (int)stage->options.nbest);
+        return ferry_fail_option(error, "nbest", "expected 1 in a row of models, found %d", (int)stage->options.nbest);
     if (stage->options.alignment != 0)
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "option alignment: expected 0 in a row of models, found %d",
-                          (int)stage->options.alignment);
+        return ferry_fail_option(error, "alignment", "expected 0 in a row of models, found %d",
+                                 (int)stage->options.alignment);
     return FERRY_OK;
 }
 
@@ -55,9 +53,9 @@ static ferry_status check_chain(const ferry_translator *first, const ferry_trans
                          *from = &after->model->languages[after->rules.pair.source];
     const bool known = into->english[0] != '\0' && from->english[0] != '\0';
     if (strcmp(into->tag, from->tag) == 0 || (known && strcmp(into->english, from->english) == 0)) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_ARGUMENT,
-                      "second: expected one from %s, into which the first translates, found one from %s", into->tag,
-                      from->tag);
+    return ferry_fail_argument(error, "second",
+                               "expected one from %s, into which the first translates, found one from %s", into->tag,
+                               from->tag);
 }
 
 /* Moves the stages of a translator to the chain. */
@@ -78,7 +76,7 @@ ferry_status ferry_translator_then(ferry_translator *first, ferry_translator *se
     *both = NULL;
     FERRY_NEEDS(first);
     FERRY_NEEDS(second);
-    if (first == second) return ferry_fail(error, FERRY_ERROR_ARGUMENT, "second: expected another than the first");
+    if (first == second) return ferry_fail_argument(error, "second", "expected another than the first");
     FERRY_TRY(check_chain(first, second, error));
     const size_t count = ferry_chain_length(first) + ferry_chain_length(second);
     ferry_translator *chain = calloc(1, sizeof *chain);

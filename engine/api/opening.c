@@ -84,7 +84,7 @@ static ferry_status check_result_and_flags(int flags, ferry_model **model, ferry
     FERRY_NEEDS(model);
     *model = NULL;
     if ((flags & ~known) == 0) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_ARGUMENT, "flags: expected a sum of ferry_open_flag, found %d", flags);
+    return ferry_fail_argument(error, "flags", "expected a sum of ferry_open_flag, found %d", flags);
 }
 
 static const ferry_kernels *kernels_for(int flags)
@@ -101,9 +101,9 @@ static ferry_file_hold hold_for(int flags, ferry_file_hold otherwise)
 static ferry_status check_alignment(const char *argument, uint64_t offset, int flags, ferry_error *error)
 {
     if (offset % FERRY_ARENA_ALIGNMENT == 0 || (flags & FERRY_OPEN_COPY) != 0) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_ARGUMENT,
-                      "%s: expected a multiple of %d without FERRY_OPEN_COPY, found %d more than one", argument,
-                      (int)FERRY_ARENA_ALIGNMENT, (int)(offset % FERRY_ARENA_ALIGNMENT));
+    return ferry_fail_argument(error, argument,
+                               "expected a multiple of %d without FERRY_OPEN_COPY, found %d more than one",
+                               (int)FERRY_ARENA_ALIGNMENT, (int)(offset % FERRY_ARENA_ALIGNMENT));
 }
 
 ferry_status ferry_model_open(const char *path, int flags, ferry_model **model, ferry_error *error)
@@ -121,7 +121,7 @@ ferry_status ferry_model_open_fd(int fd, uint64_t offset, uint64_t length, int f
     const ferry_short_text name = ferry_format("file descriptor %d", fd);
     ferry_mapped_file map;
     FERRY_TRY(check_result_and_flags(flags, model, error));
-    if (fd < 0) return ferry_fail(error, FERRY_ERROR_ARGUMENT, "fd: expected an open file, found %d", fd);
+    if (fd < 0) return ferry_fail_argument(error, "fd", "expected an open file, found %d", fd);
     FERRY_TRY(check_alignment("offset", offset, flags, error));
     FERRY_TRY(
         ferry_mapped_file_open_part(fd, name.text, offset, length, hold_for(flags, FERRY_FILE_MAPPED), &map, error));

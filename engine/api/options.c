@@ -37,22 +37,22 @@ ferry_status ferry_search_options_default(const ferry_model *model, ferry_search
 }
 
 /* Copies the struct `given`, whose first field is its size, over the defaults in `known`. `name`: of the struct. */
-static ferry_status complete_struct(const char *name, const void *given, size_t first_size, void *known,
-                                    size_t known_size, ferry_error *error)
+static ferry_status complete_struct(const char *argument, const char *name, const void *given, size_t first_size,
+                                    void *known, size_t known_size, ferry_error *error)
 {
     const unsigned char *bytes = given;
     size_t size;
     memcpy(&size, given, sizeof size);
     if (size < first_size || size > MAX_SIZE)
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT,
-                          "%s.size: expected %zu to %zu, found %zu; fill options with %s_default", name, first_size,
-                          (size_t)MAX_SIZE, size, name);
+        return ferry_fail_argument(error, argument,
+                                   "expected %s.size %zu to %zu, found %zu; fill options with %s_default", name,
+                                   first_size, (size_t)MAX_SIZE, size, name);
     for (size_t i = known_size; i < size; i++)
         if (bytes[i] != 0)
-            return ferry_fail(error, FERRY_ERROR_ARGUMENT,
-                              "%s: expected 0 at byte %zu, found %d: a field that version " FERRY_VERSION
-                              " of the library does not know",
-                              name, i, bytes[i]);
+            return ferry_fail_argument(error, argument,
+                                       "expected 0 at byte %zu of %s, found %d: a field that version " FERRY_VERSION
+                                       " of the library does not know",
+                                       i, name, bytes[i]);
     memcpy(known, given, size < known_size ? size : known_size);
     memcpy(known, &known_size, sizeof known_size);
     return FERRY_OK;
@@ -61,10 +61,10 @@ static ferry_status complete_struct(const char *name, const void *given, size_t 
 ferry_status ferry_options_complete(const ferry_options *given, ferry_decoding *complete, ferry_error *error)
 {
     if (given != NULL)
-        FERRY_TRY(
-            complete_struct("ferry_options", given, FIRST_SIZE, &complete->options, sizeof complete->options, error));
+        FERRY_TRY(complete_struct("options", "ferry_options", given, FIRST_SIZE, &complete->options,
+                                  sizeof complete->options, error));
     if (complete->options.search != NULL)
-        FERRY_TRY(complete_struct("ferry_search_options", complete->options.search, FIRST_SEARCH_SIZE,
+        FERRY_TRY(complete_struct("search", "ferry_search_options", complete->options.search, FIRST_SEARCH_SIZE,
                                   &complete->search, sizeof complete->search, error));
     complete->options.search = &complete->search;
     return FERRY_OK;
@@ -73,18 +73,16 @@ ferry_status ferry_options_complete(const ferry_options *given, ferry_decoding *
 static ferry_status check_number(const ferry_key *key, double value, double max, ferry_error *error)
 {
     if (ferry_key_admits(key, value, max)) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_ARGUMENT, "option %s: expected %s, found %.10g", key->name,
-                      ferry_key_range(key, max).text, value);
+    return ferry_fail_option(error, key->name, "expected %s, found %.10g", ferry_key_range(key, max).text, value);
 }
 
 static ferry_status check_ids(const ferry_key *key, const ferry_search_options *options, double max, ferry_error *error)
 {
     if ((double)options->suppressed_count > max + 1)
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "option suppressed_count: expected at most %.0f ids, found %zu",
-                          max + 1, options->suppressed_count);
+        return ferry_fail_option(error, "suppressed_count", "expected at most %.0f ids, found %zu", max + 1,
+                                 options->suppressed_count);
     if (options->suppressed_count > 0 && options->suppressed_ids == NULL)
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "option suppressed_ids: expected %zu ids, found NULL",
-                          options->suppressed_count);
+        return ferry_fail_option(error, "suppressed_ids", "expected %zu ids, found NULL", options->suppressed_count);
     for (size_t i = 0; i < options->suppressed_count; i++)
         FERRY_TRY(check_number(key, options->suppressed_ids[i], max, error));
     return FERRY_OK;
@@ -97,14 +95,13 @@ static ferry_status check_ctranslate2(const ferry_options *options, ferry_error 
     const char *const name = search->patience != 1 ? "patience" : "coverage_penalty";
     if (search->patience == 1 && search->coverage_penalty == 0) return FERRY_OK;
     if (search->policy != FERRY_POLICY_CTRANSLATE2)
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "option %s: expected policy %s, found policy %s", name,
-                          ferry_policy_names[FERRY_POLICY_CTRANSLATE2], ferry_policy_names[search->policy]);
-    if (options->beam == 1)
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "option %s: expected a beam above 1, found beam 1", name);
+        return ferry_fail_option(error, name, "expected policy %s, found policy %s",
+                                 ferry_policy_names[FERRY_POLICY_CTRANSLATE2], ferry_policy_names[search->policy]);
+    if (options->beam == 1) return ferry_fail_option(error, name, "expected a beam above 1, found beam 1");
     if (ferry_search_awaited(options) < options->nbest)
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT,
-                          "option patience: expected %d finished hypotheses or more (nbest), found %.10g × beam %d",
-                          (int)options->nbest, (double)search->patience, (int)options->beam);
+        return ferry_fail_option(error, "patience",
+                                 "expected %d finished hypotheses or more (nbest), found %.10g × beam %d",
+                                 (int)options->nbest, (double)search->patience, (int)options->beam);
     return FERRY_OK;
 }
 
@@ -112,21 +109,23 @@ static ferry_status check_ctranslate2(const ferry_options *options, ferry_error 
 static ferry_status check_together(const ferry_options *options, const ferry_options *defaults, ferry_error *error)
 {
     const char *const name = options->sample != 0 ? "sample" : "alternatives";
-    if (options->max_length != 0 && options->min_length > options->max_length &&
-        (options->min_length != defaults->min_length || options->max_length != defaults->max_length))
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT,
-                          "option min_length: expected at most max_length, which is %d, found %d",
-                          (int)options->max_length, (int)options->min_length);
+    const bool contradict = options->max_length != 0 && options->min_length > options->max_length;
+    if (contradict && options->min_length != defaults->min_length)
+        return ferry_fail_option(error, "min_length", "expected at most max_length, which is %d, found %d",
+                                 (int)options->max_length, (int)options->min_length);
+    if (contradict && options->max_length != defaults->max_length)
+        return ferry_fail_option(error, "max_length", "expected min_length, which is %d, or more, found %d",
+                                 (int)options->min_length, (int)options->max_length);
     if (options->sample != 0 && options->alternatives != 0)
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "options sample and alternatives: expected one of them");
+        return ferry_fail_option(error, "alternatives", "expected 0 with sample, found 1");
     if ((options->sample != 0 || options->alternatives != 0) && options->beam > 1)
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "option %s: expected beam 1, found beam %d", name,
-                          (int)options->beam);
+        return ferry_fail_option(error, name, "expected beam 1, found beam %d", (int)options->beam);
     if (options->sample == 0 && (options->temperature != 1 || options->top_k != 0 || options->top_p != 1))
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "option %s: expected sample 1, found sample 0",
-                          options->temperature != 1 ? "temperature"
-                          : options->top_k != 0     ? "top_k"
-                                                    : "top_p");
+        return ferry_fail_option(error,
+                                 options->temperature != 1 ? "temperature"
+                                 : options->top_k != 0     ? "top_k"
+                                                           : "top_p",
+                                 "expected sample 1, found sample 0");
     return check_ctranslate2(options, error);
 }
 

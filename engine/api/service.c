@@ -202,7 +202,7 @@ ferry_status ferry_service_create(ferry_translator *translator, size_t capacity,
     FERRY_NEEDS(service);
     *service = NULL;
     FERRY_NEEDS(translator);
-    if (capacity == 0) return ferry_fail(error, FERRY_ERROR_ARGUMENT, "capacity: expected at least 1, found 0");
+    if (capacity == 0) return ferry_fail_argument(error, "capacity", "expected at least 1, found 0");
     FERRY_TRY(ferry_translator_check_text(translator, error));
     ferry_service *created = calloc(1, sizeof *created);
     if (created == NULL) return ferry_fail_memory(error, "a service", 1, sizeof *created);
@@ -235,7 +235,7 @@ ferry_status ferry_service_submit(ferry_service *service, ferry_text text, int p
     FERRY_NEEDS(done);
     FERRY_TRY(ferry_check_text("text", &text, error));
     if (service->process != ferry_process_id())
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "service: expected one of this process, found its parent's");
+        return ferry_fail_argument(error, "service", "expected one of this process, found its parent's");
     ticket *t;
     FERRY_TRY(open_ticket(service, text, &t, error));
     t->done = done;

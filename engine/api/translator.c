@@ -135,7 +135,7 @@ size_t ferry_translator_memory(const ferry_translator *translator, size_t *peak)
 ferry_status ferry_translator_begin(ferry_translator *translator, ferry_error *error)
 {
     if (atomic_exchange(&translator->busy, true))
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "translator: expected none with a call in progress");
+        return ferry_fail_argument(error, "translator", "expected none with a call in progress");
     for (size_t i = 0; i < translator->stage_count; i++) {
         if (ferry_translator_begin(translator->stages[i], error) == FERRY_OK) continue;
         while (i-- > 0) ferry_translator_end(translator->stages[i], FERRY_ERROR_ARGUMENT);

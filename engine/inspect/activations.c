@@ -91,19 +91,21 @@ ferry_text ferry_inspect_piece(const ferry_model *model, ferry_inspect_stack sid
 }
 
 /* Every sentence has at min one id, and every id is within min … vocab - 1. */
-static ferry_status check_batch(const char *what, const int32_t *ids, const int32_t *offsets, int32_t count,
-                                int32_t min, int32_t vocab, ferry_error *error)
+static ferry_status check_batch(bool source, const int32_t *ids, const int32_t *offsets, int32_t count, int32_t min,
+                                int32_t vocab, ferry_error *error)
 {
+    const char *const ids_name = source ? "ids" : "target_ids";
+    const char *const offsets_name = source ? "offsets" : "target_offsets";
     FERRY_TRY(ferry_check_range("count", count, 1, INT32_MAX, error));
     if (offsets[0] != 0)
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "%s: expected offsets from 0, found %d", what, (int)offsets[0]);
+        return ferry_fail_argument(error, offsets_name, "expected offsets from 0, found %d", (int)offsets[0]);
     for (int32_t s = 0; s < count; s++)
         if (offsets[s + 1] <= offsets[s])
-            return ferry_fail(error, FERRY_ERROR_ARGUMENT, "%s: sentence %d has no ids", what, (int)s);
+            return ferry_fail_argument(error, offsets_name, "sentence %d has no ids", (int)s);
     for (int32_t i = 0; i < offsets[count]; i++)
         if (ids[i] < min || ids[i] >= vocab)
-            return ferry_fail(error, FERRY_ERROR_ARGUMENT, "%s: id %d is not below the vocabulary's %d", what,
-                              (int)ids[i], (int)vocab);
+            return ferry_fail_argument(error, ids_name, "id %d is not below the vocabulary's %d", (int)ids[i],
+                                       (int)vocab);
     return FERRY_OK;
 }
 
@@ -218,10 +220,10 @@ static ferry_status run(const ferry_model *model, const request *r, ferry_error 
         FERRY_NEEDS(target_ids);
         FERRY_NEEDS(target_offsets);
     }
-    FERRY_TRY(check_batch("source", ids, offsets, r->count, 0, transformer->encoder.vocab_size, error));
+    FERRY_TRY(check_batch(true, ids, offsets, r->count, 0, transformer->encoder.vocab_size, error));
     if (!r->encoder)
-        FERRY_TRY(check_batch("decoder inputs", target_ids, target_offsets, r->count, min,
-                              transformer->decoder.vocab_size, error));
+        FERRY_TRY(
+            check_batch(false, target_ids, target_offsets, r->count, min, transformer->decoder.vocab_size, error));
     ferry_model_widen(model);
     ferry_state_init(&state, transformer, model->kernels);
     state.probe = r->attention;

@@ -28,15 +28,15 @@ static ferry_status take_ids(generation *g, size_t line, const int32_t *ids, int
     const ferry_stack *encoder = &g->translator->model->file.transformer.encoder;
     const size_t bytes = (size_t)length * sizeof *ids;
     ferry_part *part;
-    if (length < 0) return ferry_fail(error, FERRY_ERROR_ARGUMENT, "sentence %zu: its offsets descend", line);
+    if (length < 0) return ferry_fail_argument(error, "offsets", "they descend in sentence %zu", line);
     if (length == 0) return ferry_result_line_begin(&g->result->lines[line], 1, error);
     if (encoder->position.limit > 0 && length > encoder->position.limit)
         return ferry_fail(error, FERRY_ERROR_LIMIT, "a sentence of %d tokens: the model's positions end at %d",
                           (int)length, (int)encoder->position.limit);
     for (int32_t i = 0; i < length; i++)
         if (ids[i] < 0 || ids[i] >= encoder->vocab_size)
-            return ferry_fail(error, FERRY_ERROR_ARGUMENT, "sentence %zu: id %d is not below the vocabulary's %d", line,
-                              (int)ids[i], (int)encoder->vocab_size);
+            return ferry_fail_argument(error, "ids", "sentence %zu: id %d is not below the vocabulary's %d", line,
+                                       (int)ids[i], (int)encoder->vocab_size);
     FERRY_TRY(ferry_parts_add(&g->lines[line].parts, &part, error));
     part->ids.ids = malloc(bytes);
     if (part->ids.ids == NULL) return ferry_fail_memory(error, "ids", bytes, 1);

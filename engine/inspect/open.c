@@ -68,7 +68,7 @@ static ferry_status bind_again(ferry_model *model, ferry_position *own, const ch
     const ferry_status status =
         ferry_position_bind(ferry_text_view(own->scheme->name), &own->stack, &source, model->kernels, &changed, &inner);
     if (status == FERRY_ERROR_MEMORY) return ferry_fail(error, status, "%s", inner.message);
-    if (status != FERRY_OK) return ferry_fail(error, FERRY_ERROR_ARGUMENT, "position '%s': %s", words, inner.message);
+    if (status != FERRY_OK) return ferry_fail_argument(error, "position", "'%s': %s", words, inner.message);
     ferry_position_unbind(own);
     *own = changed;
     return FERRY_OK;
@@ -95,9 +95,9 @@ static ferry_status change_positions(ferry_model *model, const char *words, ferr
                               ferry_position_has(changed[i], parameter));
         }
         if (!taken)
-            return ferry_fail(error, FERRY_ERROR_ARGUMENT,
-                              "position '%s': the model's encodings have no parameter that '%.*s' could change", words,
-                              (int)strcspn(word, " "), word);
+            return ferry_fail_argument(error, "position",
+                                       "'%s': the model's encodings have no parameter that '%.*s' could change", words,
+                                       (int)strcspn(word, " "), word);
     }
     return ferry_model_info_create(model, error);
 }
@@ -107,7 +107,7 @@ static ferry_status find_kernels(const char *isa, const ferry_kernels **kernels,
 {
     *kernels = ferry_kernels_find(isa);
     if (*kernels != NULL) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_ARGUMENT, "kernels '%s': unknown, or this machine cannot run them", isa);
+    return ferry_fail_argument(error, "isa", "expected kernels that this machine can run, found '%s'", isa);
 }
 
 ferry_status ferry_inspect_open(const char *path, const char *isa, const char *position, ferry_model **model,
@@ -135,7 +135,7 @@ ferry_status ferry_inspect_open_fd(int fd, const char *name, const char *isa, fe
     FERRY_NEEDS(model);
     *model = NULL;
     FERRY_NEEDS(name);
-    if (fd < 0) return ferry_fail(error, FERRY_ERROR_ARGUMENT, "fd: expected an open file, found %d", fd);
+    if (fd < 0) return ferry_fail_argument(error, "fd", "expected an open file, found %d", fd);
     FERRY_TRY(find_kernels(isa, &kernels, error));
     FERRY_TRY(ferry_mapped_file_open_part(fd, name, 0, 0, FERRY_FILE_MAPPED, &map, error));
     return ferry_model_create(map, name, kernels, model, error);
@@ -243,9 +243,9 @@ static ferry_status bind_position(maker *m, const char *encoding, ferry_stack *s
     const ferry_status status =
         ferry_position_bind(ferry_text_view(encoding), &sizes, &source, m->kernels, &stack->position, &inner);
     if (status == FERRY_OK) return FERRY_OK;
-    /* No file was read: the caller's shape is wrong. */
-    return ferry_fail(error, status == FERRY_ERROR_FORMAT ? FERRY_ERROR_ARGUMENT : status, "an untrained model: %s",
-                      inner.message);
+    /* No file was read. */
+    if (status == FERRY_ERROR_FORMAT) return ferry_fail_argument(error, "shape", "%s", inner.message);
+    return ferry_fail(error, status, "an untrained model: %s", inner.message);
 }
 
 /* ---- the model ---- */
@@ -268,12 +268,12 @@ static ferry_status check_shape(const ferry_inspect_shape *shape, ferry_error *e
         const ferry_key *key = ferry_schema_find(FERRY_KEYS_ENCODER, sizes[i].key);
         if (key == NULL) key = ferry_schema_find(FERRY_KEYS_GRAPH, sizes[i].key);
         if (sizes[i].value < sizes[i].min || sizes[i].value > key->max)
-            return ferry_fail(error, FERRY_ERROR_ARGUMENT, "%s: expected %d to %.0f, found %d", sizes[i].name,
-                              (int)sizes[i].min, key->max, (int)sizes[i].value);
+            return ferry_fail_argument(error, sizes[i].name, "expected %d to %.0f, found %d", (int)sizes[i].min,
+                                       key->max, (int)sizes[i].value);
     }
     if (shape->d_model % shape->heads == 0) return FERRY_OK;
-    return ferry_fail(error, FERRY_ERROR_ARGUMENT, "heads: expected a divisor of d_model %d, found %d",
-                      (int)shape->d_model, (int)shape->heads);
+    return ferry_fail_argument(error, "heads", "expected a divisor of d_model %d, found %d", (int)shape->d_model,
+                               (int)shape->heads);
 }
 
 static ferry_stack stack_of(const ferry_inspect_shape *shape, int32_t layers)

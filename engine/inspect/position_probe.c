@@ -47,7 +47,7 @@ ferry_status ferry_inspect_position_rows(const ferry_model *model, ferry_inspect
     if (scheme->embed == NULL)
         return ferry_fail(error, FERRY_ERROR_UNSUPPORTED, "positional encoding '%s' adds nothing to embeddings",
                           scheme->name);
-    if (count < 1) return ferry_fail(error, FERRY_ERROR_ARGUMENT, "count: expected 1 or more, found %d", (int)count);
+    if (count < 1) return ferry_fail_argument(error, "count", "expected 1 or more, found %d", (int)count);
     const ferry_status status = ferry_position_extend(position, &state, model->kernels, count, error);
     if (status == FERRY_OK) {
         memset(rows, 0, (size_t)count * (size_t)model->file.transformer.d_model * sizeof *rows);

@@ -155,13 +155,12 @@ static ferry_status find_language(const ferry_model *model, const char *option, 
     }
     if (*index != FERRY_LANGUAGE_OPEN) return FERRY_OK;
     if (table->count == 0)
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT,
-                          "option %s: the model does not say which languages it translates; found '%s'", option, name);
+        return ferry_fail_option(error, option, "the model does not say which languages it translates; found '%s'",
+                                 name);
     char list[300];
     list_languages(model, name, role, list, sizeof list);
-    return ferry_fail(
-        error, FERRY_ERROR_ARGUMENT,
-        "option %s: the model has no language '%s' to translate %s; ferry_model_language lists its languages%s", option,
+    return ferry_fail_option(
+        error, option, "the model has no language '%s' to translate %s; ferry_model_language lists its languages%s",
         name, option[0] == 'f' ? "from" : "into", list);
 }
 
@@ -191,20 +190,20 @@ ferry_status ferry_languages_check(const ferry_model *model, ferry_language_pair
 {
     const ferry_model_languages *table = &model->file.languages;
     if (table->source_tag != FERRY_TAG_NONE && pair.source == FERRY_LANGUAGE_OPEN)
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT,
-                          "option from: the model needs the language to translate from; ferry_model_language "
-                          "lists its languages");
+        return ferry_fail_option(error, "from",
+                                 "the model needs the language to translate from; ferry_model_language "
+                                 "lists its languages");
     const bool open =
         table->target_tag == FERRY_TAG_SUFFIX || (table->target_tag == FERRY_TAG_FIRST && forced_first_id < 0);
     if (open && pair.target == FERRY_LANGUAGE_OPEN)
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT,
-                          "option to: the model needs the language to translate into; ferry_model_language "
-                          "lists its languages");
+        return ferry_fail_option(error, "to",
+                                 "the model needs the language to translate into; ferry_model_language "
+                                 "lists its languages");
     if (table->prompt_count > 0 && pair.target >= 0 && prompt_of(table, pair).size == 0)
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT,
-                          "options from and to: the model has no prompt to translate from '%s' into '%s'",
-                          pair.source >= 0 ? model->languages[pair.source].tag : "any",
-                          model->languages[pair.target].tag);
+        return ferry_fail_option(error, pair.target != table->default_target ? "to" : "from",
+                                 "the model has no prompt to translate from '%s' into '%s'",
+                                 pair.source >= 0 ? model->languages[pair.source].tag : "any",
+                                 model->languages[pair.target].tag);
     return FERRY_OK;
 }
 

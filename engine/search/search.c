@@ -244,7 +244,7 @@ ferry_status ferry_search_begin(ferry_arena *arena, const ferry_search_rules *ru
     size_t tokens, finished;
     if (width > INT32_MAX / factor || room > INT32_MAX || !ferry_mul_size((size_t)width, hypothesis_size, &tokens) ||
         !ferry_mul_size((size_t)room, hypothesis_size, &finished))
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "beam: %d hypotheses are too many", width);
+        return ferry_fail_option(error, "beam", "%d hypotheses are too many", width);
     ferry_search *made = ferry_arena_alloc(arena, 1, sizeof *made);
     if (made == NULL) return ferry_arena_fail(arena, "a search", 1, sizeof *made, error);
     *made = (ferry_search){

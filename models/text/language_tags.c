@@ -297,10 +297,11 @@ static ferry_status choose_defaults(ferry_import_plan *plan, const char *pair, f
         return FERRY_OK;
     }
     const ferry_view first = tag_of(languages, 0), second = tag_of(languages, 1);
-    return ferry_fail(error, FERRY_ERROR_ARGUMENT,
-                      "pair: expected two of the model's %d languages with a hyphen between them, such as '%.*s-%.*s', "
-                      "found '%s'",
-                      (int)languages->count, (int)first.size, first.data, (int)second.size, second.data, pair);
+    return ferry_fail_argument(
+        error, "pair",
+        "expected two of the model's %d languages with a hyphen between them, such as '%.*s-%.*s', "
+        "found '%s'",
+        (int)languages->count, (int)first.size, first.data, (int)second.size, second.data, pair);
 }
 
 ferry_status ferry_import_named_pair(ferry_import_plan *plan, const char *pair, ferry_error *error)
@@ -314,7 +315,7 @@ ferry_status ferry_import_named_pair(ferry_import_plan *plan, const char *pair, 
         languages->prompt_count > 0)
         return choose_defaults(plan, pair, error);
     if (hyphen == NULL || hyphen == pair || hyphen[1] == '\0' || strchr(hyphen + 1, '-') != NULL)
-        return ferry_fail(error, FERRY_ERROR_ARGUMENT, "pair: expected SOURCE-TARGET, such as en-de, found '%s'", pair);
+        return ferry_fail_argument(error, "pair", "expected SOURCE-TARGET, such as en-de, found '%s'", pair);
     const ferry_view source = {pair, (size_t)(hyphen - pair)};
     return ferry_import_language_pair(plan, source, ferry_text_view(hyphen + 1), error);
 }

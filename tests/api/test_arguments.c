@@ -37,21 +37,24 @@ static int tear_down(void **state)
 /* ---- rows ---- */
 
 static void check_row(const char *row, ferry_status status, ferry_status without_error, const ferry_error *error,
-                      const char *named)
+                      const char *argument, const char *named)
 {
     if (status != FERRY_ERROR_ARGUMENT || without_error != FERRY_ERROR_ARGUMENT || error->status != status)
         fail_msg("%s: status %d, without an error %d", row, (int)status, (int)without_error);
     if (strstr(error->message, named) == NULL) fail_msg("%s: '%s' does not name '%s'", row, error->message, named);
+    if (error->argument == NULL || strcmp(error->argument, argument) != 0)
+        fail_msg("%s: argument '%s', expected '%s'", row, error->argument != NULL ? error->argument : "NULL", argument);
 }
 
-/* The function with these arguments and an error is an ARGUMENT error whose message contains `named`; without an error
- * object, too. */
-#define REFUSED_NAMING(function, parameter, named, ...)                                                                \
+/* The function with these arguments and an error is an ARGUMENT error of `wrong` whose message contains `named`;
+ * without an error object, too. */
+#define REFUSED_IN(function, parameter, wrong, named, ...)                                                             \
     do {                                                                                                               \
         ferry_error error = {0};                                                                                       \
         const ferry_status with = function(__VA_ARGS__, &error), without = function(__VA_ARGS__, NULL);                \
-        check_row(#function "." #parameter, with, without, &error, named);                                             \
+        check_row(#function "." #parameter, with, without, &error, wrong, named);                                      \
     } while (0)
+#define REFUSED_NAMING(function, parameter, named, ...) REFUSED_IN(function, parameter, #parameter, named, __VA_ARGS__)
 #define REFUSED(function, parameter, ...) REFUSED_NAMING(function, parameter, #parameter ": ", __VA_ARGS__)
 /* `made`, which it would set, becomes NULL. */
 #define REFUSED_NULL(function, parameter, made, ...)                                                                   \
@@ -130,11 +133,12 @@ TEST_WITH(test_options, set_up, tear_down)
     search.suppressed_ids = NULL;
     search.suppressed_count = 3;
     created = translator;
-    REFUSED_NAMING(ferry_translator_create, options, "option suppressed_ids: expected 3 ids, found NULL", model,
-                   &options, &created);
+    REFUSED_IN(ferry_translator_create, options, "suppressed_ids", "option suppressed_ids: expected 3 ids, found NULL",
+               model, &options, &created);
     assert_null(created);
     search.suppressed_count = SIZE_MAX;
-    REFUSED_NAMING(ferry_translator_create, options, "option suppressed_count: ", model, &options, &created);
+    REFUSED_IN(ferry_translator_create, options, "suppressed_count", "option suppressed_count: ", model, &options,
+               &created);
     ANSWERS(ferry_translator_destroy, translator, (ferry_translator_destroy(NULL), true));
     ANSWERS(ferry_translator_align, translator, ferry_translator_align(NULL, 1) == FERRY_ERROR_ARGUMENT);
     ANSWERS(ferry_translator_align, on, ferry_translator_align(translator, 0) == FERRY_OK);
@@ -170,8 +174,8 @@ static void check_value(const char *name, size_t place, const void *value, bool 
         return;
     }
     ferry_translator *created;
-    REFUSE(ferry_translator_create(model, &decoding.options, &created, &error), FERRY_ERROR_ARGUMENT,
-           ferry_format("option %s: ", name).text);
+    REFUSED_IN(ferry_translator_create, options, name, ferry_format("option %s: ", name).text, model, &decoding.options,
+               &created);
 }
 
 /* Every option with the first and the last number of its range, and with those beyond. */
@@ -248,9 +252,9 @@ TEST_WITH(test_lengths_of_the_model, set_up, tear_down)
     own->options.max_length = 10;
     decoding = *own;
     CHECK(ferry_options_check(&decoding, &file, &error));
-    decoding.options.max_length = 20;
+    decoding.options.max_length = 20; /* the one of the two that is not the model's is at fault */
     REFUSE(ferry_options_check(&decoding, &file, &error), FERRY_ERROR_ARGUMENT,
-           "option min_length: expected at most max_length, which is 20, found 50");
+           "option max_length: expected min_length, which is 50, or more, found 20");
     decoding.options.max_length = 10;
     decoding.options.min_length = 11;
     REFUSE(ferry_options_check(&decoding, &file, &error), FERRY_ERROR_ARGUMENT,
@@ -296,23 +300,25 @@ TEST_WITH(test_translating, set_up, tear_down)
     ferry_result *made;
     REFUSED_NULL(ferry_translate, translator, made, NULL, lines, 1, &made);
     REFUSED(ferry_translate, lines, translator, NULL, 1, &made);
-    REFUSED_NAMING(ferry_translate, lines, "lines[2].data: expected 2 bytes, found NULL", translator, lines, 3, &made);
+    REFUSED_NAMING(ferry_translate, lines, "lines: expected 2 bytes at lines[2], found NULL", translator, lines, 3,
+                   &made);
     REFUSED(ferry_translate, count, translator, lines, PTRDIFF_MAX / sizeof *lines + 1, &made);
-    REFUSED_NAMING(ferry_translate, lines, "lines[0].size: ", translator, endless, 1, &made);
+    REFUSED_NAMING(ferry_translate, lines, " bytes at lines[0], found ", translator, endless, 1, &made);
     REFUSED(ferry_translate, count, translator, lines, SIZE_MAX, &made);
     REFUSED(ferry_translate, count, translator, lines, SIZE_MAX / sizeof *lines, &made);
     REFUSED(ferry_translate, result, translator, lines, 1, NULL);
     REFUSED_NULL(ferry_translate_prefixed, translator, made, NULL, lines, lines, 1, &made);
     REFUSED(ferry_translate_prefixed, lines, translator, NULL, lines, 1, &made);
     REFUSED(ferry_translate_prefixed, prefixes, translator, lines, NULL, 1, &made);
-    REFUSED_NAMING(ferry_translate_prefixed, prefixes, "prefixes[2].data: expected 2 bytes, found NULL", translator,
-                   two, lines, 3, &made);
-    REFUSED_NAMING(ferry_translate_prefixed, prefixes, "prefixes[0].size: ", translator, lines, endless, 1, &made);
+    REFUSED_NAMING(ferry_translate_prefixed, prefixes, "prefixes: expected 2 bytes at prefixes[2], found NULL",
+                   translator, two, lines, 3, &made);
+    REFUSED_NAMING(ferry_translate_prefixed, prefixes, " bytes at prefixes[0], found ", translator, lines, endless, 1,
+                   &made);
     REFUSED(ferry_translate_prefixed, count, translator, lines, lines, SIZE_MAX, &made);
     REFUSED(ferry_translate_prefixed, result, translator, lines, lines, 1, NULL);
     REFUSED_NULL(ferry_translate_text, translator, made, NULL, lines[0], &made);
-    REFUSED_NAMING(ferry_translate_text, text, "text.data: expected 2 bytes, found NULL", translator, lines[2], &made);
-    REFUSED_NAMING(ferry_translate_text, text, "text.size: ", translator, endless[0], &made);
+    REFUSED_NAMING(ferry_translate_text, text, "text: expected 2 bytes, found NULL", translator, lines[2], &made);
+    REFUSED_NAMING(ferry_translate_text, text, "text: expected at most ", translator, endless[0], &made);
     REFUSED(ferry_translate_text, result, translator, lines[0], NULL);
     CHECK(ferry_translate(translator, NULL, 0, &made, &error));
     assert_int_equal(ferry_result_count(made), 0);
@@ -345,9 +351,9 @@ TEST_WITH(test_services_and_rows, set_up, tear_down)
     REFUSED(ferry_service_create, service, translator, 1, NULL);
     CHECK(ferry_service_create(translator, 1, &service, &error));
     REFUSED(ferry_service_submit, service, NULL, text, 0, ignore, NULL, &ticket);
-    REFUSED_NAMING(ferry_service_submit, text, "text.data: expected 2 bytes, found NULL", service, none, 0, ignore,
-                   NULL, &ticket);
-    REFUSED_NAMING(ferry_service_submit, text, "text.size: ", service, endless, 0, ignore, NULL, &ticket);
+    REFUSED_NAMING(ferry_service_submit, text, "text: expected 2 bytes, found NULL", service, none, 0, ignore, NULL,
+                   &ticket);
+    REFUSED_NAMING(ferry_service_submit, text, "text: expected at most ", service, endless, 0, ignore, NULL, &ticket);
     REFUSED(ferry_service_submit, done, service, text, 0, NULL, NULL, &ticket);
     ANSWERS(ferry_service_submit, priority,
             ferry_service_submit(service, text, INT_MIN, ignore, NULL, NULL, NULL) == FERRY_OK);
@@ -368,11 +374,11 @@ TEST_WITH(test_scoring, set_up, tear_down)
     ferry_result *made;
     REFUSED_NULL(ferry_score, translator, made, NULL, lines, lines, 1, &made);
     REFUSED(ferry_score, sources, translator, NULL, lines, 1, &made);
-    REFUSED_NAMING(ferry_score, sources, "sources[2].data: expected 2 bytes, found NULL", translator, lines, lines, 3,
-                   &made);
+    REFUSED_NAMING(ferry_score, sources, "sources: expected 2 bytes at sources[2], found NULL", translator, lines,
+                   lines, 3, &made);
     REFUSED(ferry_score, targets, translator, lines, NULL, 1, &made);
-    REFUSED_NAMING(ferry_score, targets, "targets[0].data: expected 2 bytes, found NULL", translator, lines, lines + 2,
-                   1, &made);
+    REFUSED_NAMING(ferry_score, targets, "targets: expected 2 bytes at targets[0], found NULL", translator, lines,
+                   lines + 2, 1, &made);
     REFUSED(ferry_score, count, translator, lines, lines, SIZE_MAX, &made);
     REFUSED(ferry_score, result, translator, lines, lines, 1, NULL);
     CHECK(ferry_score(translator, NULL, NULL, 0, &made, &error));
@@ -460,18 +466,21 @@ TEST_WITH(test_inspecting, set_up, tear_down)
     ferry_model *opened;
     ferry_text text;
     REFUSED(ferry_inspect_open, path, NULL, NULL, NULL, &opened);
-    REFUSED_NAMING(ferry_inspect_open, isa, "kernels 'sse9'", scratch_file("small.gguf"), "sse9", NULL, &opened);
-    REFUSED_NAMING(ferry_inspect_open, position, "position 'theta=2'", scratch_file("small.gguf"), NULL, "theta=2",
+    REFUSED_NAMING(ferry_inspect_open, isa, "isa: expected kernels that this machine can run, found 'sse9'",
+                   scratch_file("small.gguf"), "sse9", NULL, &opened);
+    REFUSED_NAMING(ferry_inspect_open, position, "position: 'theta=2'", scratch_file("small.gguf"), NULL, "theta=2",
                    &opened);
     REFUSED(ferry_inspect_open, model, scratch_file("small.gguf"), NULL, NULL, NULL);
     REFUSED(ferry_inspect_open_fd, fd, -1, "model", NULL, &opened);
     REFUSED(ferry_inspect_open_fd, name, 0, NULL, NULL, &opened);
-    REFUSED_NAMING(ferry_inspect_open_fd, isa, "kernels 'sse9'", 0, "model", "sse9", &opened);
+    REFUSED_NAMING(ferry_inspect_open_fd, isa, "isa: expected kernels that this machine can run, found 'sse9'", 0,
+                   "model", "sse9", &opened);
     REFUSED(ferry_inspect_open_fd, model, 0, "model", NULL, NULL);
     REFUSED(ferry_inspect_untrained, encoding, NULL, &shape, NULL, &opened);
     REFUSED(ferry_inspect_untrained, shape, "none", NULL, NULL, &opened);
-    REFUSED_NAMING(ferry_inspect_untrained, shape, "heads: ", "none", &odd, NULL, &opened);
-    REFUSED_NAMING(ferry_inspect_untrained, isa, "kernels 'sse9'", "none", &shape, "sse9", &opened);
+    REFUSED_IN(ferry_inspect_untrained, shape, "heads", "heads: ", "none", &odd, NULL, &opened);
+    REFUSED_NAMING(ferry_inspect_untrained, isa, "isa: expected kernels that this machine can run, found 'sse9'",
+                   "none", &shape, "sse9", &opened);
     REFUSED(ferry_inspect_untrained, model, "none", &shape, NULL, NULL);
     ANSWERS(ferry_inspect_name, model, is_empty(ferry_inspect_name(NULL)));
     ANSWERS(ferry_inspect_encoding, index, ferry_inspect_encoding(SIZE_MAX) == NULL);
@@ -494,7 +503,8 @@ TEST_WITH(test_inspecting_texts, set_up, tear_down)
     int32_t *ids, *offsets, lead;
     size_t count;
     REFUSED(ferry_inspect_tokenize, model, NULL, line, NULL, NULL, &ids, &count);
-    REFUSED_NAMING(ferry_inspect_tokenize, text, "text[0].data: ", model, wrong, NULL, NULL, &ids, &count);
+    REFUSED_NAMING(ferry_inspect_tokenize, text, "text: expected 3 bytes at text[0], found NULL", model, wrong, NULL,
+                   NULL, &ids, &count);
     REFUSED_NAMING(ferry_inspect_tokenize, from, "option from", model, line, "nowhere", NULL, &ids, &count);
     REFUSED_NAMING(ferry_inspect_tokenize, to, "option to", model, line, NULL, "nowhere", &ids, &count);
     REFUSED(ferry_inspect_tokenize, ids, model, line, NULL, NULL, NULL, &count);

@@ -15,9 +15,10 @@ typedef union newer_options {
 
 /* Each of both structs. */
 static const struct {
-    const char *name;
+    const char *argument, *name;
     size_t size;
-} structs[] = {{"ferry_options", sizeof(ferry_options)}, {"ferry_search_options", sizeof(ferry_search_options)}};
+} structs[] = {{"options", "ferry_options", sizeof(ferry_options)},
+               {"search", "ferry_search_options", sizeof(ferry_search_options)}};
 
 static ferry_status set_defaults(size_t which, newer_options *newer, size_t size)
 {
@@ -62,7 +63,7 @@ PIECES_TEST(test_impossible_sizes)
             CHECK(set_defaults(which, &newer, structs[which].size));
             newer.size = sizes[i];
             REFUSE(create(which, &newer, &translator, &error), FERRY_ERROR_ARGUMENT,
-                   ferry_format("%s.size: expected ", structs[which].name).text);
+                   ferry_format("%s: expected %s.size ", structs[which].argument, structs[which].name).text);
             assert_null(translator);
         }
     }
@@ -80,9 +81,9 @@ PIECES_TEST(test_unknown_fields_must_be_zero)
         for (size_t i = 0; i < COUNT(places); i++) {
             newer.bytes[places[i]] = 1;
             REFUSE_SAYING(create(which, &newer, &translator, &error), FERRY_ERROR_ARGUMENT,
-                          ferry_format("%s: expected 0 at byte %zu, found 1: a field that version " FERRY_VERSION
+                          ferry_format("%s: expected 0 at byte %zu of %s, found 1: a field that version " FERRY_VERSION
                                        " of the library does not know",
-                                       structs[which].name, places[i])
+                                       structs[which].argument, places[i], structs[which].name)
                               .text);
             newer.bytes[places[i]] = 0;
         }

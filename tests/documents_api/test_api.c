@@ -74,6 +74,7 @@ TEST(test_formats_of_files)
         assert_int_equal(ferry_document_translate(__VA_ARGS__, &without, NULL), FERRY_ERROR_ARGUMENT);                 \
         if (strncmp(error.message, named ": ", sizeof(named) + 1) != 0) fail_msg("%s: %s", named, error.message);      \
         assert_int_equal(error.status, FERRY_ERROR_ARGUMENT);                                                          \
+        assert_string_equal(error.argument, named);                                                                    \
         assert_null(result);                                                                                           \
         assert_null(without);                                                                                          \
     } while (0)
@@ -89,9 +90,9 @@ SHIPPED_TEST(test_arguments)
     REFUSED("format", model, translator, NULL, source, NULL);
     REFUSED("format", model, translator, "docx", source, NULL);
     REFUSED("format", model, translator, "", source, NULL);
-    REFUSED("source.data", model, translator, "html", ((ferry_text){NULL, 1}), NULL);
-    REFUSED("options.size", model, translator, "html", source, &none);
-    REFUSED("options.size", model, translator, "html", source, &small);
+    REFUSED("source", model, translator, "html", ((ferry_text){NULL, 1}), NULL);
+    REFUSED("options", model, translator, "html", source, &none);
+    REFUSED("options", model, translator, "html", source, &small);
     REFUSE_SAYING(ferry_document_translate(model, translator, "html", source, NULL, NULL, &error), FERRY_ERROR_ARGUMENT,
                   "result: expected a pointer, found NULL");
     ferry_translator_destroy(translator);

@@ -4,7 +4,7 @@
 
 int main(int argc, char **argv)
 {
-    ferry_error error = {FERRY_OK, "usage: inspect_model MODEL"};
+    ferry_error error = {FERRY_OK, "usage: inspect_model MODEL", NULL};
     ferry_model *model = NULL;
     ferry_text text = {NULL, 0};
     if (argc == 2 && ferry_inspect_open(argv[1], "plain", NULL, &model, &error) == FERRY_OK)

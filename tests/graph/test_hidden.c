@@ -25,7 +25,7 @@ TEST(what_cannot_be_computed_is_named)
     REFUSE(ferry_inspect_hidden(model, FERRY_INSPECT_ENCODER, bad, one, 1, NULL, NULL, states, &error),
            FERRY_ERROR_ARGUMENT, "id 8 is not below");
     REFUSE(ferry_inspect_hidden(model, FERRY_INSPECT_DECODER, ids, one, 1, ids, none, states, &error),
-           FERRY_ERROR_ARGUMENT, "decoder inputs: sentence 0 has no ids");
+           FERRY_ERROR_ARGUMENT, "target_offsets: sentence 0 has no ids");
     ferry_model_close(model);
     CHECK(ferry_inspect_untrained("alibi", &shape, NULL, &model, &error));
     assert_int_equal(ferry_inspect_get_sizes(model).encoder_positions, 0);

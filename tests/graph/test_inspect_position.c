@@ -85,7 +85,7 @@ static void score(const ferry_model *model, float scores[COUNT])
 TEST(test_other_parameters_than_the_file)
 {
     static const char *const wrong[][2] = {
-        {"theta=0", "position 'theta=0': position.theta: expected a real number above 1, up to 1e12"},
+        {"theta=0", "position: 'theta=0': position.theta: expected a real number above 1, up to 1e12"},
         {"theta=4x", "position.theta: expected a real number"},
         {"theta=", "position.theta: expected a real number"},
         {"dims=2.5", "position.dims: expected an even number"},

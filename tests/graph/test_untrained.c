@@ -130,7 +130,7 @@ TEST(what_cannot_be_made_is_named)
 {
     ferry_inspect_shape shape = small;
     expect_failure("nope", shape, NULL, FERRY_ERROR_UNSUPPORTED, "'nope'");
-    expect_failure("none", shape, "z80", FERRY_ERROR_ARGUMENT, "'z80'");
+    expect_failure("none", shape, "z80", FERRY_ERROR_ARGUMENT, "found 'z80'");
     shape.heads = 5;
     expect_failure("none", shape, NULL, FERRY_ERROR_ARGUMENT, "heads: expected a divisor of d_model 64, found 5");
     shape = small;

@@ -216,6 +216,13 @@ void check_refusal(ferry_status found, const ferry_error *error, ferry_status st
     }
     if (found != status || strstr(error->message, what) == NULL)
         fail_msg("expected %d '%s', found %d '%s'", status, what, found, error->message);
+    const char *argument = error->argument;
+    if ((argument != NULL) != (status == FERRY_ERROR_ARGUMENT))
+        fail_msg("status %d, argument %s: '%s'", status, argument != NULL ? argument : "NULL", error->message);
+    if (argument == NULL) return;
+    const size_t begin = strncmp(error->message, "option ", 7) == 0 ? 7 : 0, size = strlen(argument);
+    if (strncmp(error->message + begin, argument, size) != 0 || error->message[begin + size] != ':')
+        fail_msg("argument %s: '%s'", argument, error->message);
 }
 
 static const ferry_tensor *golden(const ferry_safetensors *file, const char *name, ferry_type type, int64_t *rows,

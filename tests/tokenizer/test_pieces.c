@@ -130,7 +130,7 @@ TEST(test_texts_of_pieces)
                                  "|\u2581a|<0x41>||b\u00A0c|b\u00A0c|"};
     check_translations(&config, &decoded, 1);
     REFUSE_SAYING(ferry_tokenizer_decode(tokenizer, (const int32_t[]){5, 6}, 2, &text, &error), FERRY_ERROR_ARGUMENT,
-                  "target id: expected 0 to 5, found 6");
+                  "ids: expected 0 to 5, found 6");
     REFUSE(ferry_tokenizer_decode(tokenizer, (const int32_t[]){-1}, 1, &text, &error), FERRY_ERROR_ARGUMENT, "-1");
     free(text.data);
 }

@@ -54,13 +54,13 @@ test_verify_crafted()
     while read -r name text; do
         expect_failure "$text" verify "$corpus/fuzz_model/gated_languages_i8.gguf" "$corpus/fuzz_golden/$name"
     done << 'ROWS'
-decoder_ids_out_of_range decoder inputs: id 7 is not below the vocabulary's 7
+decoder_ids_out_of_range target_ids: id 7 is not below the vocabulary's 7
 greedy_ids_out_of_range tensor 'greedy_ids': expected ids below 7, found 7
 negative_length tensor 'source_lengths': expected 1 to 3, found -2147483648
 no_rows tensor 'source_ids': expected i32 [?, ?], found i32 [0, 3]
 other_rows tensor 'greedy_ids': expected i32 [2, ?], found i32 [1, 2]
 rows_beyond_32_bits tensor 'source_ids': shape [4294967298, 3] of i32 does not fit its 24 bytes
-source_ids_out_of_range source: id 2147483647 is not below the vocabulary's 7
+source_ids_out_of_range ids: id 2147483647 is not below the vocabulary's 7
 ROWS
     run verify "$corpus/fuzz_model/gated_languages_i8.gguf" "$corpus/fuzz_golden/not_numbers"
     expect_status 1

@@ -57,11 +57,12 @@ ALL = -1
 
 
 class FerryError(Exception):
-    """A call or a line that failed: why, in words, and `status`."""
+    """A call or a line that failed: why, in words, `status`, and, if the library refused an argument or an option, its
+    name in ferry.h: `argument`."""
 
-    def __init__(self, message: str, status: Status = Status.ARGUMENT):
+    def __init__(self, message: str, status: Status = Status.ARGUMENT, argument: str | None = None):
         super().__init__(message)
-        self.status = status
+        self.status, self.argument = status, argument
 
 
 class Text(c.Structure):
@@ -69,7 +70,7 @@ class Text(c.Structure):
 
 
 class Error(c.Structure):
-    _fields_ = [("status", c.c_int), ("message", c.c_char * 508)]
+    _fields_ = [("status", c.c_int), ("message", c.c_char * 500), ("argument", c.c_char_p)]
 
 
 class Language(c.Structure):
@@ -224,11 +225,15 @@ def _load() -> c.CDLL:
 lib = _load()
 
 
+def _failure(error: Error) -> FerryError:
+    return FerryError(decoded(error.message), Status(error.status), error.argument and error.argument.decode())
+
+
 def call(function: str, *arguments: Any) -> None:
     """Calls a function whose last parameter is a ferry_error."""
     error = Error()
     if getattr(lib, function)(*arguments, error) != Status.OK:
-        raise FerryError(decoded(error.message), Status(error.status))
+        raise _failure(error)
 
 
 def _release(free: Any, address: int | None, _: Any) -> None:
@@ -250,7 +255,7 @@ class Object:
         made, error, free = c.c_void_p(), Error(), getattr(lib, release)
         status = getattr(lib, function)(*arguments, made, error)
         if status not in (Status.OK, Status.CANCELLED):
-            raise FerryError(decoded(error.message), Status(error.status))
+            raise _failure(error)
         self.status = Status(status)
         parent = getattr(arguments[0], "_as_parameter_", None)
         weakref.finalize(made, _release, free, made.value, parent).atexit = False

@@ -44,6 +44,8 @@ pub use translator::{Canceller, Translator};
 pub struct Error {
     pub status: Status,
     pub message: String,
+    /// The argument or option that the library refused, by its name in `ferry.h`.
+    pub argument: Option<String>,
 }
 
 impl fmt::Display for Error {
@@ -56,8 +58,12 @@ impl std::error::Error for Error {}
 
 impl From<sys::ferry_error> for Error {
     fn from(error: sys::ferry_error) -> Error {
-        let message = unsafe { words(error.message.as_ptr()) };
-        Error { status: error.status, message: message.unwrap_or_default().into_owned() }
+        let (message, argument) = unsafe { (words(error.message.as_ptr()), words(error.argument)) };
+        Error {
+            status: error.status,
+            message: message.unwrap_or_default().into_owned(),
+            argument: argument.map(Cow::into_owned),
+        }
     }
 }
 
@@ -79,7 +85,11 @@ unsafe fn str_of<'a>(text: sys::ferry_text) -> Cow<'a, str> {
 }
 
 fn c_string(text: impl Into<Vec<u8>>) -> Result<CString, Error> {
-    CString::new(text).map_err(|error| Error { status: Status::FERRY_ERROR_ARGUMENT, message: error.to_string() })
+    CString::new(text).map_err(|error| Error {
+        status: Status::FERRY_ERROR_ARGUMENT,
+        message: error.to_string(),
+        argument: None,
+    })
 }
 
 /// Calls a function that makes an object or fills in an error. (A call that was cancelled makes a result.)

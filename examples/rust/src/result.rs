@@ -90,7 +90,7 @@ impl<'r> Line<'r> {
             Status::FERRY_OK => Ok(self),
             status => {
                 let message = unsafe { words(self.outcome().error) };
-                Err(Error { status, message: message.unwrap_or_default().into_owned() })
+                Err(Error { status, message: message.unwrap_or_default().into_owned(), argument: None })
             }
         }
     }

@@ -32,7 +32,8 @@ pub struct ferry_status(pub ::std::os::raw::c_uint);
 #[derive(Debug, Copy, Clone)]
 pub struct ferry_error {
     pub status: ferry_status,
-    pub message: [::std::os::raw::c_char; 508usize],
+    pub message: [::std::os::raw::c_char; 500usize],
+    pub argument: *const ::std::os::raw::c_char,
 }
 extern "C" {
     pub fn ferry_status_name(status: ferry_status) -> *const ::std::os::raw::c_char;

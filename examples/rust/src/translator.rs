@@ -167,7 +167,7 @@ impl<'m> Translator<'m> {
     ) -> Result<Translations, Error> {
         if lines.len() != others.len() {
             let message = format!("{} lines, and texts for {}", lines.len(), others.len());
-            return Err(Error { status: Status::FERRY_ERROR_ARGUMENT, message });
+            return Err(Error { status: Status::FERRY_ERROR_ARGUMENT, message, argument: None });
         }
         let (lines, others) = (c_texts(lines), c_texts(others));
         self.run(|translator, result, error| unsafe {

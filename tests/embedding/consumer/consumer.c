@@ -5,7 +5,7 @@
 
 int main(int argc, char **argv)
 {
-    ferry_error error = {FERRY_OK, "usage: consumer MODEL TEXT"};
+    ferry_error error = {FERRY_OK, "usage: consumer MODEL TEXT", NULL};
     ferry_model *model = NULL;
     ferry_options options;
     ferry_translator *translator = NULL;

@@ -5,7 +5,7 @@
 
 int main(int argc, char **argv)
 {
-    ferry_error error = {FERRY_ERROR_ARGUMENT, "usage: page MODEL FORMAT TEXT"};
+    ferry_error error = {FERRY_ERROR_ARGUMENT, "usage: page MODEL FORMAT TEXT", NULL};
     ferry_model *model = NULL;
     ferry_translator *translator = NULL;
     ferry_document_result *result = NULL;
