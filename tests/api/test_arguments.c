@@ -110,6 +110,17 @@ TEST_WITH(test_models, set_up, tear_down)
     ANSWERS(ferry_model_language, index, ferry_model_language(model, SIZE_MAX) == NULL);
 }
 
+/* An error object that is used again. */
+TEST_WITH(test_an_error_after_another, set_up, tear_down)
+{
+    ferry_error error;
+    ferry_model *opened;
+    assert_int_equal(ferry_model_open(NULL, 0, &opened, &error), FERRY_ERROR_ARGUMENT);
+    assert_string_equal(error.argument, "path");
+    assert_int_equal(ferry_model_open(scratch_file("missing"), 0, &opened, &error), FERRY_ERROR_IO);
+    assert_null(error.argument);
+}
+
 TEST_WITH(test_options, set_up, tear_down)
 {
     ferry_options options;

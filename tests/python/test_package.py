@@ -52,6 +52,9 @@ class Models(Base):
         self.refused(Status.FORMAT, "", ferry.Model, b"GGUF")
         with self.assertRaisesRegex(ValueError, "NUL"):
             ferry.Model(SHIPPED + "\0.missing")
+        with self.assertRaises(ferry.FerryError) as caught:
+            ferry.Translator(self.model, beam=1025)
+        self.assertEqual(caught.exception.argument, "beam")
         for wrong in (SHIPPED, None, 5):
             with self.assertRaisesRegex(TypeError, "model: expected a Model"):
                 ferry.Translator(wrong)

@@ -147,7 +147,8 @@ fn errors() {
     let model = model();
     let mut options = model.options();
     options.beam = 0;
-    refused(Translator::new(&model, options), Status::FERRY_ERROR_ARGUMENT, "beam");
+    let error = Translator::new(&model, options).err().unwrap();
+    assert_eq!((error.status, error.argument.as_deref()), (Status::FERRY_ERROR_ARGUMENT, Some("beam")));
     let mut options = model.options();
     options.to = Some("tlh".into());
     refused(Translator::new(&model, options), Status::FERRY_ERROR_ARGUMENT, "tlh");
