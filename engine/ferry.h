@@ -1,30 +1,34 @@
 /* Ferry: translate text with a Transformer model, offline, from C.
  *
  *     ferry_error error;
- *     ferry_model *model;
- *     ferry_translator *translator;
- *     ferry_result *result;
- *     ferry_text line = {"Hello, world!", 13};
- *     if (ferry_model_open("model.gguf", 0, &model, &error) != FERRY_OK) puts(error.message), exit(1);
- *     ferry_translator_create(model, NULL, &translator, &error);
- *     ferry_translate(translator, &line, 1, &result, &error);
- *     puts(ferry_result_text(result, 0, 0).data);
+ *     ferry_model *model = NULL;
+ *     ferry_translator *translator = NULL;
+ *     ferry_result *result = NULL;
+ *     const ferry_text line = {"Hello, world!", 13};
+ *     ferry_status status = ferry_model_open("model.gguf", 0, &model, &error);
+ *     if (status == FERRY_OK) status = ferry_translator_create(model, NULL, &translator, &error);
+ *     if (status == FERRY_OK) status = ferry_translate(translator, &line, 1, &result, &error);
+ *     puts(status == FERRY_OK ? ferry_result_text(result, 0, 0).data : error.message);
+ *     ferry_result_destroy(result);
+ *     ferry_translator_destroy(translator);
+ *     ferry_model_close(model);
  *
  * The whole public interface of libferry. Rules that hold for every function:
  * - Text is UTF-8, pointer and length; NUL is an ordinary character, but every text that the library hands out has a
  *   NUL after its last byte.
- * - A fallible function returns ferry_status and, on failure, fills the caller's ferry_error (which may be NULL) and
- *   sets its result argument to NULL. Nothing aborts, prints, exits, or touches signals, locale or environment.
- * - A NULL or impossible argument is an ARGUMENT error, which names the argument. Functions that cannot fail answer
- *   NULL and indices past the end with 0, NULL or an empty text.
- * - A ferry_model is immutable: any number of threads may use one. A ferry_translator is for one call at a time: a
- *   second one, from any thread or from a callback, is an ARGUMENT error; to destroy it during a call is a mistake that
- *   nothing notices. It may own threads (ferry_options.threads). Different translators are independent. A child process
- *   after fork() may use what its parent opened and created; its translators then work in the calling thread alone.
- * - create/open functions pair with destroy/close functions, which accept NULL. A model that is closed lives until the
- *   last of its translators is destroyed.
- * - Functions, and callbacks, run in the default floating-point environment; the caller's is left as it was. They need
- *   less than 64 kB of the calling thread's stack.
+ * - Errors: a function that can fail returns ferry_status. If it fails, it fills the caller's ferry_error (which may be
+ *   NULL) and sets its result argument to NULL. Nothing aborts, prints, exits, or touches signals, locale or
+ *   environment.
+ * - Arguments: NULL where it is not allowed, and impossible values, are ARGUMENT errors. Functions that cannot fail
+ *   answer NULL and indices past the end with 0, NULL or an empty text.
+ * - Ownership: a create or open function pairs with a destroy or close function, which accepts NULL. A model that is
+ *   closed lives until the last of its translators is destroyed. A result outlives its model and translator.
+ * - Threads: models and results never change; any number of threads may read one. A translator is for one call at a
+ *   time: a second call, from any thread or from a callback, is an ARGUMENT error. To destroy it during a call is a
+ *   mistake that the library does not notice. Different translators are independent.
+ * - fork: a child process may use what its parent opened and created. Its translators work in the calling thread alone.
+ * - Functions and callbacks run in the default floating-point environment; the caller's is left as it was. Functions
+ *   need less than 64 kB of the calling thread's stack.
  */
 #ifndef FERRY_H
 #define FERRY_H
@@ -37,6 +41,7 @@ extern "C" {
 #endif
 
 #define FERRY_VERSION "0.1.0"
+#define FERRY_VERSION_NUMBER 1000 /* 1,000,000 × major + 1,000 × minor + patch */
 
 #if defined(__GNUC__) && !defined(_WIN32) /* a DLL exports the functions that are declared with it */
 #define FERRY_API __attribute__((visibility("default")))
@@ -88,24 +93,24 @@ typedef enum ferry_open_flag {
                            * requests this permission where the processor has tiles; with this flag it does not */
 } ferry_open_flag;
 
-/* Opens a model file (made by `ferry convert`); IO, without waiting, if `path` is a pipe or a device. The file is
- * mapped, not read, and must not change while the model lives, unless it is copied: if a mapped file is truncated,
- * the system ends the process (SIGBUS). *model belongs to the caller. Errors: ARGUMENT, IO, FORMAT, UNSUPPORTED,
- * MEMORY. */
+/* Opens a model file (made by `ferry convert`). *model belongs to the caller.
+ * The file is mapped, not read. It must not change while the model lives, unless it is copied: if a mapped file is
+ * truncated, the system ends the process (SIGBUS).
+ * Errors: ARGUMENT, IO (also if `path` is a pipe or a device), FORMAT, UNSUPPORTED, MEMORY. */
 FERRY_API ferry_status ferry_model_open(const char *path, int flags, ferry_model **model, ferry_error *error);
-/* The same for `length` bytes at `offset` of an open file, which the caller may close afterwards (length 0: to its
- * end). ARGUMENT if they go beyond the file, or if `offset` is no multiple of 64 and the bytes are not copied. */
+/* The same for `length` bytes at `offset` of an open file (length 0: to its end). The caller may close `fd` afterwards.
+ * ARGUMENT: the bytes go beyond the file; or they are not copied, and `offset` is no multiple of 64. */
 FERRY_API ferry_status ferry_model_open_fd(int fd, uint64_t offset, uint64_t length, int flags, ferry_model **model,
                                            ferry_error *error);
-/* The same for bytes in memory, which must stay while the model lives, unless they are copied. ARGUMENT if `data` is
- * not aligned to 64 bytes and the bytes are not copied. */
+/* The same for bytes in memory, which must stay while the model lives, unless they are copied. ARGUMENT: they are not
+ * copied, and `data` is not aligned to 64 bytes. */
 FERRY_API ferry_status ferry_model_open_memory(const void *data, size_t size, int flags, ferry_model **model,
                                                ferry_error *error);
 FERRY_API void ferry_model_close(ferry_model *model);
 
-/* Reads the whole file, and checks what opening does not: the content hash, and that the coarse output matrix and its
- * bound follow from the output matrix. The hash finds damage; it does not prove who made the file. Errors:
- * FORMAT (the file is damaged, or lies), UNSUPPORTED (it carries no hash), MEMORY. */
+/* Reads the whole file and checks what opening does not: the content hash, and that the coarse output matrix and its
+ * bound follow from the output matrix. The hash finds damage; it does not prove who made the file.
+ * Errors: FORMAT (the file is damaged or contradicts itself), UNSUPPORTED (it has no hash), MEMORY. */
 FERRY_API ferry_status ferry_model_verify(const ferry_model *model, ferry_error *error);
 
 /* What the model's file says about it: key number `index` of this build, static; NULL past the last. */
@@ -113,9 +118,6 @@ FERRY_API const char *ferry_model_info_key(size_t index);
 /* The value of such a key ("name", "license", "languages", "hash", "parameters", "encoder.layers" …), which belongs to
  * the model. "": not recorded; NULL: no such key. Whoever made the file chose it: it may be unfit for a terminal. */
 FERRY_API const char *ferry_model_info(const ferry_model *model, const char *key);
-
-/* How many bytes of the text the model reads, up to the first character for which it has no piece. */
-FERRY_API size_t ferry_model_reads(const ferry_model *model, ferry_text text);
 
 /* ---- languages ---- */
 
@@ -126,7 +128,7 @@ typedef enum ferry_language_role {
     FERRY_LANGUAGE_DEFAULT_TARGET = 8  /* used if ferry_options.to is NULL */
 } ferry_language_role;
 
-/* A language that ferry_options.from and .to can name. */
+/* A language that ferry_options.from and .to can name. Later versions may add fields at the end. */
 typedef struct ferry_language {
     const char *tag;     /* the model's own: "deu_Latn" */
     const char *names;   /* other names for it, separated by blanks: "de deu"; "" if there are none */
@@ -143,7 +145,7 @@ FERRY_API const ferry_language *ferry_model_language(const ferry_model *model, s
 /* Which lines are translated sentence by sentence, as ferry_translate_text does. */
 typedef enum ferry_split {
     FERRY_SPLIT_NONE = 0, /* none: a line is one sentence for the model, unless it is too long (max_source) */
-    FERRY_SPLIT_AUTO = 1, /* lines of so many tokens that models lose sentences of them (docs/decoding.md) */
+    FERRY_SPLIT_AUTO = 1, /* lines of several sentences and more than 10 source tokens (docs/decoding.md) */
     FERRY_SPLIT_ALL = 2   /* all lines */
 } ferry_split;
 
@@ -167,79 +169,92 @@ typedef enum ferry_early_stopping {
 
 /* What belongs to one system's search: few programs set any of it. Start with ferry_search_options_default. */
 typedef struct ferry_search_options {
-    size_t size; /* sizeof(ferry_search_options), as ferry_options.size */
-    ferry_policy policy;
-    ferry_early_stopping early_stopping; /* FERRY_POLICY_HUGGINGFACE, beam search */
-    float word_penalty;                  /* subtracted from the sum of log-probabilities for each token; 0: off */
-    int32_t renormalize;                 /* 1: probabilities are renormalized after the rules that exclude tokens */
-    int32_t forced_first_id;             /* -1: none, or the tag of the target language where the model wants it */
-    int32_t forced_last_id;              /* forced where max_length is reached; -1: none */
-    const int32_t *suppressed_ids;       /* never generated; copied by ferry_translator_create */
-    size_t suppressed_count;
-    /* The next two are CTranslate2's: FERRY_POLICY_CTRANSLATE2, with a beam above 1. */
-    float patience;         /* beam search goes on until patience × beam hypotheses are finished; 1: off */
-    float coverage_penalty; /* added to scores, times the sum of log(min(c, 1)) over the source tokens, c being what one
-                             * gets of the cross-attention of all target tokens; 0: off */
+    size_t size;                         /* sizeof(ferry_search_options), as ferry_options.size */
+    ferry_policy policy;                 /* default the model's */
+    ferry_early_stopping early_stopping; /* default the model's. For FERRY_POLICY_HUGGINGFACE, beam search */
+    float word_penalty;      /* -1000…1000, default the model's. Subtracted from the sum of log-probabilities for
+                              * each token; 0: off */
+    int32_t renormalize;     /* 0 or 1, default the model's. 1: probabilities are renormalized after the rules that
+                              * exclude tokens */
+    int32_t forced_first_id; /* -1…last id, default the model's. -1: none, or the tag of the target language where
+                              * the model wants it */
+    int32_t forced_last_id;  /* -1…last id, default the model's. Forced where max_length is reached; -1: none */
+    const int32_t *suppressed_ids; /* [suppressed_count] never generated; copied by ferry_translator_create */
+    size_t suppressed_count;       /* 0…size of the vocabulary, default the model's */
+    /* The next two need FERRY_POLICY_CTRANSLATE2 and a beam above 1. */
+    float patience; /* above 0…100, default 1. Beam search ends when patience × beam hypotheses are finished; 1: off */
+    /* -1000…1000, default 0. A score gets coverage_penalty × the sum of log(min(c, 1)) over the source tokens. c: the
+     * cross-attention that one of them gets from all target tokens; 0: off */
+    float coverage_penalty;
 } ferry_search_options;
 
 /* How to translate. Start with ferry_options_default, which fills in the choices of the model's authors. */
 typedef struct ferry_options {
     size_t size; /* sizeof(ferry_options), as the program was compiled; set by ferry_options_default */
-    /* The pair of languages, by any names that ferry_model_language lists, in any case (an exact tag takes precedence).
-     * NULL: the model's default. "": none, for text that already contains its tags. A model that chooses its target by
-     * a tag in the text (">>fra<<", "<2fr>") needs no `to`, but then each line must begin with one. */
+    /* The pair of languages: any names that ferry_model_language lists, in any case (an exact tag takes precedence).
+     * NULL, the default: the model's. "": none, for text that already contains its tags. A model that chooses its
+     * target by a tag in the text (">>fra<<", "<2fr>") needs no `to`, but then each line must begin with one. */
     const char *from, *to;
-    int32_t beam;    /* hypotheses kept; 1 is greedy search */
-    int32_t threads; /* that translate; 1: everything runs in the calling thread */
-    int32_t batch;   /* sentences decoded together */
-    ferry_split split;
-    size_t memory_limit; /* bytes that the translator may hold; a line that needs more fails (LIMIT); 0: any */
-    /* Called from the calling thread as lines (of a text: sentences) are finished; a result other than 0 cancels
-     * the call. It must return: no exception, no longjmp. */
+    int32_t beam;        /* 1…1024, default the model's. Hypotheses kept; 1 is greedy search */
+    int32_t threads;     /* 1…1024, default 1. 1: everything runs in the calling thread */
+    int32_t batch;       /* 1…65536, default 64. Sentences decoded together */
+    ferry_split split;   /* default FERRY_SPLIT_NONE */
+    size_t memory_limit; /* 0…SIZE_MAX, default 0. Bytes that the translator may hold; a line that needs more fails
+                          * (LIMIT); 0: any */
+    /* Called as lines (of a text: sentences) are finished, from the calling thread. A result other than 0 cancels the
+     * call. It must return: no exception, no longjmp. */
     int (*progress)(void *user, size_t lines_done, size_t lines_total);
-    /* Called in greedy search (beam 1, nbest 1) whenever line (of a text: sentence) `line` has another token, with its
-     * translation so far, which is valid during the call; the last time with the complete one. Blank lines, and lines
-     * that are translated in parts, are not reported. It is called from any of the translator's threads, one call at a
-     * time, and translation waits for it. A translation that is made again (on_loop) grows again. Otherwise as
-     * `progress`. */
+    /* Called in greedy search (beam 1, nbest 1) whenever line (of a text: sentence) `line` has another token; the last
+     * time with the complete translation. Answer and exceptions: as of `progress`.
+     * text: the translation so far, valid during the call.
+     * Threads: any of the translator's, one call at a time; translation waits for it.
+     * Not reported: blank lines, and lines that are translated in parts.
+     * A translation that is made again (on_loop) grows again. */
     int (*partial)(void *user, size_t line, ferry_text text);
     void *user;
-    int32_t scores;    /* 0: none, which makes greedy search faster (a float32 model gets an int8 output matrix) */
-    int32_t nbest;     /* hypotheses returned for each line, 1…beam (but see `sample`) */
-    int32_t alignment; /* 1: results have tokens and the weights between them (ferry_result_token, _weights), which
-                        * take a further pass of the decoder; texts and scores stay the same */
-    int32_t replace_unknowns; /* 1: an unknown word in a translation becomes the text of the source token that has the
-                               * largest weight for it */
-    ferry_on_loop on_loop;    /* what follows FERRY_QUALITY_LOOP */
+    int32_t scores; /* 0 or 1, default 1. 0: results have no scores; the same tokens, faster in greedy search (a float32
+                     * model gets an int8 output matrix) */
+    int32_t nbest;  /* 1…beam, default 1. Hypotheses returned for each line (more with `sample`, `alternatives`) */
+    int32_t alignment; /* 0 or 1, default 0. 1: results have tokens and the weights between them (ferry_result_token,
+                        * _weights), for a further pass of the decoder; texts and scores stay the same */
+    int32_t replace_unknowns; /* 0 or 1, default 0. 1: an unknown word in a translation becomes the text of the source
+                               * token that has the largest weight for it */
+    ferry_on_loop on_loop;    /* default FERRY_ON_LOOP_WARN. What follows FERRY_QUALITY_LOOP */
 
-    /* Source tokens, tags and eos included; 0: what the model's positions permit, else 512. A longer line is split at
-     * ends of sentences, else at blanks, else between pieces; its parts are joined, and a warning says so. */
+    /* 0…1048576, default 0. Source tokens, tags and eos included; 0: the model's number of positions, else 512. A
+     * longer line is split at ends of sentences, else at blanks, else between pieces. Its parts are joined, and a
+     * warning says so. */
     int32_t max_source;
-    int32_t max_length;       /* target tokens, eos included; 0: by the next two */
-    float length_factor;      /* at most ceil(length_factor × source tokens) … */
-    int32_t length_extra;     /* … + length_extra target tokens */
-    int32_t min_length;       /* eos is not chosen before this many tokens */
-    float length_penalty;     /* score = sum of log-probabilities / length^length_penalty */
-    float repetition_penalty; /* 1: off */
-    int32_t no_repeat_ngram;  /* no n-gram of this size occurs twice; 0: off */
-    int32_t shortlist;        /* 1: only words of the model's shortlist are chosen, if it has one */
+    int32_t max_length;       /* 0…1048576, default the model's. Target tokens, eos included; 0: by the next two */
+    float length_factor;      /* 0…1024, default the model's. At most ceil(length_factor × source tokens) … */
+    int32_t length_extra;     /* 0…1048576, default the model's. … + length_extra target tokens */
+    int32_t min_length;       /* 0…1048576, default the model's. eos is not chosen before this many tokens */
+    float length_penalty;     /* -1000…1000, default the model's. score = sum of log-probabilities /
+                               * length^length_penalty */
+    float repetition_penalty; /* 0.001…1000, default the model's. 1: off */
+    int32_t no_repeat_ngram;  /* 0…1048576, default the model's. No n-gram of this size occurs twice; 0: off */
+    int32_t shortlist;        /* 0 or 1, default the model's. 1: only words of the model's shortlist, if it has one */
 
-    /* The next two are ways to use `nbest` with beam 1, where it may be any number up to 1024. */
-    int32_t alternatives; /* 1: the hypotheses differ in their first token (after a prefix): the `nbest` likeliest ones,
-                           * in this order, each continued by greedy search */
-    int32_t sample;       /* 1: tokens are drawn at random; the hypotheses are independent draws, in no order */
-    float temperature;    /* of draws: logits are divided by it; 1: as the model says, near 0: as greedy search */
-    int32_t top_k;        /* only the k likeliest tokens are drawn; 0: all */
-    float top_p;          /* only the likeliest tokens whose probabilities add up to p are drawn; 1: all */
-    uint64_t seed;        /* the same seed draws the same for a line (and prefix), whatever else is in the call */
+    /* The next two are ways to use `nbest` with beam 1; nbest may then be 1…1024. */
+    int32_t alternatives; /* 0 or 1, default 0. 1: the hypotheses differ in their first token (after a prefix): the
+                           * `nbest` likeliest ones, in this order, each continued by greedy search */
+    int32_t sample;    /* 0 or 1, default 0. 1: tokens are drawn at random; the hypotheses are independent draws, in no
+                        * order */
+    float temperature; /* above 0…1000, default 1. Of draws: logits are divided by it; 1: as the model says, near 0: as
+                        * greedy search */
+    int32_t top_k;     /* 0…1048576, default 0. Only the k likeliest tokens are drawn; 0: all */
+    float top_p;       /* above 0…1, default 1. Only the likeliest tokens whose probabilities add up to p are drawn */
+    uint64_t seed;     /* 0…UINT64_MAX, default 0. The same seed draws the same for a line (and prefix), whatever else
+                        * is in the call */
 
-    const ferry_search_options *search; /* NULL: as the model's authors chose; copied by ferry_translator_create */
+    const ferry_search_options *search; /* NULL, the default: the model's; copied by ferry_translator_create */
 } ferry_options;
 
-/* Fill *options, of `size` bytes, with the defaults of `model`: pass the struct's sizeof. A program that was compiled
- * with another version's header passes another size: never more than `size` bytes are written, fields that the library
- * does not know are zero, and those that the program does not know get their defaults in ferry_translator_create.
- * suppressed_ids points into the model. Errors: ARGUMENT. */
+/* Fill *options, of `size` bytes (pass the struct's sizeof), with the defaults of `model`.
+ * A program that was compiled with another version's header passes another size. Never more than `size` bytes are
+ * written. Fields that the library does not know are 0. Fields that the program does not know get their defaults in
+ * ferry_translator_create.
+ * Ownership: suppressed_ids points into the model. Errors: ARGUMENT. */
 FERRY_API ferry_status ferry_options_default(const ferry_model *model, ferry_options *options, size_t size);
 FERRY_API ferry_status ferry_search_options_default(const ferry_model *model, ferry_search_options *options,
                                                     size_t size);
@@ -250,24 +265,22 @@ typedef struct ferry_translator ferry_translator;
 typedef struct ferry_result ferry_result;
 
 /* `options` NULL: the model's defaults. The first translator of a model with 16-bit matrices widens them, which takes
- * longer than all that follow. Errors: ARGUMENT (an option out of range, by name; a language that the model
- * lacks, or needs and was not given; a field other than 0 that this version does not know), MEMORY. */
+ * longer than all that follow.
+ * Errors: ARGUMENT (an option out of range, by name; a language that the model lacks, or needs and was not given; a
+ * field other than 0 that this version does not know), MEMORY. */
 FERRY_API ferry_status ferry_translator_create(const ferry_model *model, const ferry_options *options,
                                                ferry_translator **translator, ferry_error *error);
 FERRY_API void ferry_translator_destroy(ferry_translator *translator);
 
-/* Two models in a row: *both translates with `first`, and its translations with `second`, line by line, or sentence by
- * sentence of a text. It takes over both, any of which may be such a row. A line that fails in one fails; quality and
- * warnings are those of both, tokens and scores the second's. options.progress of each is called, a line counting as
- * done for its share of the models; options.partial of the last. Scoring, prefixes and alignment are ARGUMENT errors.
- * Errors: ARGUMENT (options nbest, alignment; languages that do not meet), MEMORY; then nothing was taken over. */
+/* Two models in a row: *both translates with `first`, and its translations with `second`, line by line (of a text:
+ * sentence by sentence).
+ * Ownership: *both takes over `first` and `second`; each may itself be a row. After an error nothing was taken over.
+ * Results: a line that fails in one fails. Quality and warnings are those of both, tokens and scores the second's.
+ * options.progress of each is called; a line counts as done for its share of the models. Of options.partial, the
+ * last's. Errors: ARGUMENT (options nbest, alignment; languages that do not meet), MEMORY. Scoring, prefixes and
+ * alignment are ARGUMENT errors of *both. */
 FERRY_API ferry_status ferry_translator_then(ferry_translator *first, ferry_translator *second, ferry_translator **both,
                                              ferry_error *error);
-/* The translators of a row in their order, each of one model, for calls while none of the row is in progress; NULL past
- * the last. Of another translator: itself. */
-FERRY_API ferry_translator *ferry_translator_stage(const ferry_translator *translator, size_t index);
-/* Sets options.alignment for the calls that follow. ARGUMENT during a call. */
-FERRY_API ferry_status ferry_translator_align(ferry_translator *translator, int on);
 /* Gives the calls that follow a new number, by which they can be cancelled: one call, or several, until the next number.
  * For the owner of the translator, between calls. Returns the number, which is not 0; or 0, and nothing changes, during
  * a call and for a translator that a service has. The translators of a row have one number. A library on top does not
@@ -277,43 +290,45 @@ FERRY_API uint32_t ferry_translator_job(ferry_translator *translator);
  * until the next number. Does nothing if the translator has another number by now, or if `job` is 0.
  * Threads: from any, and from a signal handler. */
 FERRY_API void ferry_translator_cancel(ferry_translator *translator, uint32_t job);
-/* Bytes that the translator holds now, and *peak (may be NULL): the most that it ever held, from any thread. Not
- * counted: the model, results, and the ids and texts of the lines of a call. */
+/* Bytes that the translator holds now. *peak (may be NULL): the most that it ever held. From any thread. Not counted:
+ * the model, results, and the ids and texts of the lines of a call. */
 FERRY_API size_t ferry_translator_memory(const ferry_translator *translator, size_t *peak);
 
-/* Translates `count` lines, each as one sentence (ferry_options.split, max_source). A line's result does not depend on
- * the other lines, the batch size or the number of threads (but with OpenBLAS, by rounding, on the first two:
- * docs/portability.md, "Other processors"). A blank line's translation is the line itself. Invalid UTF-8 is read as
- * U+FFFD. *result belongs to the caller and may outlive the translator. A line that cannot be translated does not
- * affect the others: it has no hypothesis, and ferry_result_outcome says why. Errors of the whole call: ARGUMENT,
- * UNSUPPORTED (the model has no tokenizer), MEMORY; CANCELLED, the only error with a result: it has the lines that were
- * finished, and the others are CANCELLED. */
+/* Translates `count` lines, each as one sentence (ferry_options.split, max_source).
+ * A line's result does not depend on the other lines, the batch size or the number of threads. (With OpenBLAS, the
+ * first two change it by rounding: docs/portability.md, "Other processors".) A blank line's translation is the line
+ * itself. Invalid UTF-8 is read as U+FFFD. Ownership: *result belongs to the caller. A line that cannot be translated
+ * does not affect the others: it has no hypothesis, and ferry_result_outcome says why. Errors of the whole call:
+ * ARGUMENT, UNSUPPORTED (the model has no tokenizer), MEMORY; CANCELLED, the only error with a result: it has the lines
+ * that were finished, and the others are CANCELLED. */
 FERRY_API ferry_status ferry_translate(ferry_translator *translator, const ferry_text *lines, size_t count,
                                        ferry_result **result, ferry_error *error);
-/* The same, with translations that begin so: line i's with prefixes[i] (size 0: with anything). The prefix ends between
- * two tokens: a word that it breaks off can go on otherwise than the model would have spelled it. White space at its
- * ends does not count. It belongs to the first part of a line that is translated in parts, and not to a blank line. A
- * line fails (LIMIT) whose prefix has max_length tokens or more. UNSUPPORTED: the model's file lacks what target text
- * needs to become tokens. */
+/* The same; the translation of line i begins with prefixes[i] (size 0: with anything).
+ * The prefix ends between two tokens: the model may continue a broken word with another spelling than its own. White
+ * space at the ends of a prefix does not count. Of a line that is translated in parts, the first part gets the prefix;
+ * a blank line has none. LIMIT of a line: its prefix has max_length tokens or more. UNSUPPORTED of the call: the
+ * model's file lacks what target text needs to become tokens. */
 FERRY_API ferry_status ferry_translate_prefixed(ferry_translator *translator, const ferry_text *lines,
                                                 const ferry_text *prefixes, size_t count, ferry_result **result,
                                                 ferry_error *error);
-/* Translates a text sentence by sentence, each as ferry_translate does. Where sentences end is found by rules and
- * abbreviations of the source language (docs/sentences.md); a sentence never goes beyond the end of its line. What is
- * not in a sentence is white space, and every byte of it is in the translation. A sentence that cannot be translated
- * stays in the source language (ill-formed UTF-8 in it becomes U+FFFD). *result has one line, with one hypothesis: the
- * text of the best hypotheses of all sentences; its score is 0, and it has no tokens. Its outcome is that of the first
- * sentence that failed; the others are translated nevertheless. Errors of the whole call: as those of ferry_translate;
- * CANCELLED has a result, in which sentences that were not finished stay as they are. */
+/* Translates a text sentence by sentence, each as ferry_translate does.
+ * Sentences: rules and abbreviations of the source language find their ends (docs/sentences.md). A sentence never goes
+ * beyond the end of its line. Between sentences is white space, and every byte of it is in the translation.
+ * A sentence that cannot be translated stays in the source language (ill-formed UTF-8 in it becomes U+FFFD); the others
+ * are translated nevertheless.
+ * *result has one line with one hypothesis: the best hypotheses of all sentences. Its score is 0, and it has no tokens.
+ * Its outcome is that of the first sentence that failed.
+ * Errors of the whole call: those of ferry_translate. CANCELLED: sentences that were not finished stay as they are. */
 FERRY_API ferry_status ferry_translate_text(ferry_translator *translator, ferry_text text, ferry_result **result,
                                             ferry_error *error);
-/* How likely the model finds given translations: targets[i] of sources[i], each as one sentence, never split. *result
- * has a line for each pair, with one hypothesis: the target, its score (of length_penalty and word_penalty) and its
- * tokens with their log-probabilities among all words of the vocabulary (with renormalize, all but suppressed_ids); the
- * end of sentence is the last one. A language's tag that the model wants as the first token counts 0, as in a
- * translation. Other rules of the search do not apply, and there is no shortlist. A pair of which one side has more
- * tokens than options.max_source, or than the model has positions, fails (LIMIT). Errors of the whole call: those of
- * ferry_translate, and UNSUPPORTED where the model's file cannot turn target text into tokens. */
+/* How likely the model finds given translations: targets[i] of sources[i], each as one sentence, never split.
+ * *result has a line for each pair with one hypothesis: the target, its score (with length_penalty and word_penalty)
+ * and its tokens, the end of sentence included. Their log-probabilities are among all words of the vocabulary (with
+ * renormalize, all but suppressed_ids). A tag that the model wants as the first token counts 0, as in a translation.
+ * Other rules of the search do not apply, and there is no shortlist.
+ * LIMIT of a pair: a side has more tokens than options.max_source, or than the model has positions.
+ * Errors of the whole call: those of ferry_translate, and UNSUPPORTED if the model's file cannot turn target text into
+ * tokens. */
 FERRY_API ferry_status ferry_score(ferry_translator *translator, const ferry_text *sources, const ferry_text *targets,
                                    size_t count, ferry_result **result, ferry_error *error);
 FERRY_API void ferry_result_destroy(ferry_result *result);
@@ -348,6 +363,8 @@ FERRY_API void ferry_service_close(ferry_service *service, int cancel);
 
 /* ---- results ---- */
 
+/* A result never changes: any number of threads may read it. It outlives its model and translator. */
+
 /* Signs that a translation is wrong, although the model computed it so (docs/decoding.md). */
 typedef enum ferry_quality {
     FERRY_QUALITY_CUT = 1,    /* it ended at the length limit (any of the hypotheses; other signs: of the best one) */
@@ -356,9 +373,9 @@ typedef enum ferry_quality {
     FERRY_QUALITY_UNKNOWN = 8 /* its source has tokens, or it has words, that the model does not know */
 } ferry_quality;
 
-/* What became of a line. Later versions may add fields at the end. A line, part or sentence of which the model sees
- * nothing (white space, characters that cannot be seen, or only such as it does not know) stays as it is, without
- * tokens; FERRY_QUALITY_UNKNOWN says so if it has letters. */
+/* What became of a line. Later versions may add fields at the end.
+ * The model may see nothing of a line, part or sentence: white space, invisible or unknown characters alone. It then
+ * stays as it is, without tokens; FERRY_QUALITY_UNKNOWN says so if it has letters. */
 typedef struct ferry_outcome {
     ferry_status status; /* FERRY_OK, or why it failed: LIMIT (of the model or of memory_limit), ARGUMENT (its tag),
                           * CANCELLED, FORMAT (the model computed a number that is not finite: a damaged file) */
@@ -416,6 +433,17 @@ FERRY_API const ferry_sentence *ferry_result_sentence(const ferry_result *result
 /* The sentences as lines of a result of their own, with their outcomes, hypotheses, tokens and weights; bytes of tokens
  * are those of the sentence, not of the text. It belongs to `result`. NULL for a result of ferry_translate. */
 FERRY_API const ferry_result *ferry_result_sentences(const ferry_result *result);
+
+/* ---- for libraries on top, such as libferry-documents ---- */
+
+/* How many bytes of the text the model reads, up to the first character for which it has no piece. */
+FERRY_API size_t ferry_model_reads(const ferry_model *model, ferry_text text);
+
+/* The translators of a row in their order, each of one model, for calls while none of the row is in progress; NULL past
+ * the last. Of another translator: itself. */
+FERRY_API ferry_translator *ferry_translator_stage(const ferry_translator *translator, size_t index);
+/* Sets options.alignment for the calls that follow. ARGUMENT during a call. */
+FERRY_API ferry_status ferry_translator_align(ferry_translator *translator, int on);
 
 #ifdef __cplusplus
 }

@@ -32,7 +32,16 @@ static void test_status_names(void)
                                         "cancelled",
                                         "unknown status"};
     for (int i = 0; i < 9; i++) CHECK(strcmp(ferry_status_name((ferry_status)i), names[i]) == 0);
+}
+
+static void test_version(void)
+{
+    int major, minor, patch;
     CHECK(strcmp(ferry_version(), FERRY_VERSION) == 0);
+    CHECK(strcmp(ferry_version(), FERRY_CMAKE_VERSION) == 0);
+    CHECK(sscanf(FERRY_VERSION, "%d.%d.%d", &major, &minor, &patch) == 3);
+    CHECK(FERRY_VERSION_NUMBER == 1000000 * major + 1000 * minor + patch);
+    CHECK(sizeof(ferry_error) == 504 + sizeof(char *) && offsetof(ferry_error, message) == 4);
 }
 
 static void test_missing_file(void)
@@ -75,6 +84,7 @@ int main(int argc, char **argv)
         return 2;
     }
     test_status_names();
+    test_version();
     test_missing_file();
     if (ferry_model_open(argv[1], 0, &model, &error) != FERRY_OK) {
         fprintf(stderr, "%s\n", error.message);

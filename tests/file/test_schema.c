@@ -1,5 +1,6 @@
 /* docs/model-file.md says of every key, tensor and feature what the schema says, and names none that the schema
- * lacks. */
+ * lacks. engine/ferry.h says the range and the default of every option. */
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +25,55 @@ static void expect(ferry_view text, const char *line)
     if (find_text((ferry_view){(const char *)text.data, text.size}, begun) != NULL) return;
     print_error("docs/model-file.md lacks: %s\n", line);
     missing++;
+}
+
+/* The comment of a field in ferry.h, behind it or above, with one blank for white space. */
+static char *comment_of(const char *header, const char *field)
+{
+    const char *at = strstr(strstr(header, "typedef struct ferry_search_options"), ferry_format(" %s;", field).text);
+    if (at == NULL) fail_msg("ferry.h lacks the field %s", field);
+    const char *start = strstr(at, "/*");
+    if (start > strchr(at, '\n'))
+        for (start = at; strncmp(start, "/*", 2) != 0;) start--;
+    const char *end = strstr(start, "*/");
+    char *comment = kept_memory((size_t)(end - start) + 1), *to = comment;
+    for (const char *from = start; from < end; from++) {
+        const bool gap = *from == ' ' || *from == '\n' || (*from == '*' && from[-1] != '/');
+        if (!gap || to[-1] != ' ') *to++ = gap ? ' ' : *from;
+    }
+    return comment;
+}
+
+/* How a comment has to begin: "1…1024, default 1". */
+static ferry_short_text stated(const ferry_key *key)
+{
+    ferry_short_text range = ferry_format("%s%.10g…%.10g, ", key->above ? "above " : "", key->min, key->max);
+    ferry_short_text value = ferry_format("%.10g", key->default_value);
+    if (key->kind == FERRY_KEY_BOOL) range = ferry_format("0 or 1, ");
+    if (key->bound == FERRY_BOUND_TARGET_ID) range = ferry_format("%.10g…last id, ", key->min);
+    if (key->bound == FERRY_BOUND_BEAM) range = ferry_format("%.10g…beam, ", key->min);
+    if (key->kind == FERRY_KEY_CHOICE) {
+        range = ferry_format("%s", "");
+        value = ferry_format("FERRY_%s_%s", key->name, key->choices[(int)key->default_value]);
+        for (char *c = value.text; *c != '\0'; c++) *c = (char)toupper((unsigned char)*c);
+    }
+    return ferry_format("/* %sdefault %s", range.text, key->when == FERRY_WHEN_NEVER ? value.text : "the model's");
+}
+
+/* The comment of every option in ferry.h begins with its range and its default. */
+TEST(test_options_in_the_header)
+{
+    const ferry_view bytes = mapped_bytes(in_directory(FERRY_SOURCE_DIR, "engine/ferry.h"));
+    const ferry_key_table table = ferry_schema_keys(FERRY_KEYS_DECODING);
+    char *header = kept_memory(bytes.size + 1);
+    memcpy(header, bytes.data, bytes.size);
+    for (const ferry_key *key = table.keys; key < table.keys + table.count; key++) {
+        if (key->kind == FERRY_KEY_IDS) continue;
+        const ferry_short_text expected = stated(key);
+        const char *comment = comment_of(header, key->name), *rest = comment + strlen(expected.text);
+        if (strncmp(comment, expected.text, strlen(expected.text)) != 0 || (*rest != '.' && *rest != ' '))
+            fail_msg("%s: expected '%s', found '%s'", key->name, expected.text, comment);
+    }
 }
 
 /* Lines of the page that begin so. */
