@@ -276,9 +276,9 @@ FERRY_API void ferry_translator_destroy(ferry_translator *translator);
  * sentence by sentence).
  * Ownership: *both takes over `first` and `second`; each may itself be a row. After an error nothing was taken over.
  * Results: a line that fails in one fails. Quality and warnings are those of both, tokens and scores the second's.
- * options.progress of each is called; a line counts as done for its share of the models. Of options.partial, the
- * last's. Errors: ARGUMENT (options nbest, alignment; languages that do not meet), MEMORY. Scoring, prefixes and
- * alignment are ARGUMENT errors of *both. */
+ * Callbacks: options.progress of each; a line counts as done for its share of the models. options.partial of the last.
+ * Errors: ARGUMENT (options nbest, alignment; languages that do not meet), MEMORY.
+ * Scoring, prefixes and alignment are ARGUMENT errors of *both. */
 FERRY_API ferry_status ferry_translator_then(ferry_translator *first, ferry_translator *second, ferry_translator **both,
                                              ferry_error *error);
 /* Gives the calls that follow a new number, by which they can be cancelled: one call, or several, until the next number.
@@ -290,24 +290,27 @@ FERRY_API uint32_t ferry_translator_job(ferry_translator *translator);
  * until the next number. Does nothing if the translator has another number by now, or if `job` is 0.
  * Threads: from any, and from a signal handler. */
 FERRY_API void ferry_translator_cancel(ferry_translator *translator, uint32_t job);
-/* Bytes that the translator holds now. *peak (may be NULL): the most that it ever held. From any thread. Not counted:
- * the model, results, and the ids and texts of the lines of a call. */
+/* Bytes that the translator holds now. *peak (may be NULL): the most that it ever held.
+ * Not counted: the model, results, and the ids and texts of the lines of a call.
+ * Threads: any, during a call, too. */
 FERRY_API size_t ferry_translator_memory(const ferry_translator *translator, size_t *peak);
 
 /* Translates `count` lines, each as one sentence (ferry_options.split, max_source).
- * A line's result does not depend on the other lines, the batch size or the number of threads. (With OpenBLAS, the
- * first two change it by rounding: docs/portability.md, "Other processors".) A blank line's translation is the line
- * itself. Invalid UTF-8 is read as U+FFFD. Ownership: *result belongs to the caller. A line that cannot be translated
- * does not affect the others: it has no hypothesis, and ferry_result_outcome says why. Errors of the whole call:
- * ARGUMENT, UNSUPPORTED (the model has no tokenizer), MEMORY; CANCELLED, the only error with a result: it has the lines
- * that were finished, and the others are CANCELLED. */
+ * A line's result does not depend on the other lines, the batch size or the number of threads. (With OpenBLAS, rounding
+ * depends on the first two: docs/portability.md, "Other processors".)
+ * A blank line's translation is the line itself. Invalid UTF-8 is read as U+FFFD.
+ * A line that cannot be translated does not affect the others. It has no hypothesis; ferry_result_outcome says why.
+ * Ownership: *result belongs to the caller.
+ * Errors of the whole call: ARGUMENT, UNSUPPORTED (the model has no tokenizer), MEMORY, CANCELLED.
+ * CANCELLED is the only error with a result: it has the lines that were finished, and the others are CANCELLED. */
 FERRY_API ferry_status ferry_translate(ferry_translator *translator, const ferry_text *lines, size_t count,
                                        ferry_result **result, ferry_error *error);
 /* The same; the translation of line i begins with prefixes[i] (size 0: with anything).
- * The prefix ends between two tokens: the model may continue a broken word with another spelling than its own. White
- * space at the ends of a prefix does not count. Of a line that is translated in parts, the first part gets the prefix;
- * a blank line has none. LIMIT of a line: its prefix has max_length tokens or more. UNSUPPORTED of the call: the
- * model's file lacks what target text needs to become tokens. */
+ * A prefix ends between two tokens: the model may continue a broken word with another spelling than its own.
+ * White space at the ends of a prefix does not count.
+ * Of a line that is translated in parts, the first part gets the prefix; a blank line gets none.
+ * LIMIT of a line: its prefix has max_length tokens or more.
+ * UNSUPPORTED of the call: the model's file lacks what target text needs to become tokens. */
 FERRY_API ferry_status ferry_translate_prefixed(ferry_translator *translator, const ferry_text *lines,
                                                 const ferry_text *prefixes, size_t count, ferry_result **result,
                                                 ferry_error *error);
@@ -391,8 +394,8 @@ FERRY_API const ferry_outcome *ferry_result_outcome(const ferry_result *result, 
 /* Number of hypotheses of line `line`, best first: options.nbest, 1 for a blank line, 0 for a failed one. */
 FERRY_API size_t ferry_result_hypothesis_count(const ferry_result *result, size_t line);
 FERRY_API ferry_text ferry_result_text(const ferry_result *result, size_t line, size_t hypothesis);
-/* Sum of the tokens' log-probabilities, less word_penalty for each, divided by length^length_penalty, and what
- * coverage_penalty adds; blank lines: 0. */
+/* (Sum of the tokens' log-probabilities - word_penalty × length) / length^length_penalty, plus what coverage_penalty
+ * adds. 0 for blank lines. */
 FERRY_API float ferry_result_score(const ferry_result *result, size_t line, size_t hypothesis);
 
 /* A token of a source line or of a hypothesis. */
@@ -405,19 +408,20 @@ typedef struct ferry_token {
 
 /* Number of target tokens of a hypothesis, end of sentence included. */
 FERRY_API size_t ferry_result_token_count(const ferry_result *result, size_t line, size_t hypothesis);
-/* Number of source tokens of line `line`, those that the model adds included: with options.alignment, and of
- * ferry_score; otherwise 0. */
+/* Number of source tokens of line `line`, the model's own (tags, end of sentence) included. 0 without
+ * options.alignment, unless ferry_score made the result. */
 FERRY_API size_t ferry_result_source_token_count(const ferry_result *result, size_t line);
 /* Fills *token, of `size` bytes (pass sizeof(ferry_token)), with source token `index`, as ferry_options_default does.
- * ARGUMENT, with nothing written, past the last. */
+ * ARGUMENT past the last token; then nothing was written. */
 FERRY_API ferry_status ferry_result_source_token(const ferry_result *result, size_t line, size_t index,
                                                  ferry_token *token, size_t size);
-/* The same of token `index` of a hypothesis; ARGUMENT, too, where ferry_result_source_token_count is 0. */
+/* The same of token `index` of a hypothesis. ARGUMENT also if ferry_result_source_token_count is 0. */
 FERRY_API ferry_status ferry_result_token(const ferry_result *result, size_t line, size_t hypothesis, size_t index,
                                           ferry_token *token, size_t size);
-/* How much each source token counts for token `token` of a hypothesis: *count weights of source tokens *first … *first
- * + *count - 1, which add up to 1 and belong to the result; those of all others are 0. NULL, and *count 0, without
- * options.alignment and past the last token. `first` and `count` may be NULL. */
+/* The weights of source tokens for token `token` of a hypothesis: *count numbers, for source tokens *first and later.
+ * They add up to 1; the weights of all other source tokens are 0. `first` and `count` may be NULL.
+ * NULL, and *count 0: without options.alignment, and past the last token.
+ * Ownership: they belong to the result. */
 FERRY_API const float *ferry_result_weights(const ferry_result *result, size_t line, size_t hypothesis, size_t token,
                                             size_t *first, size_t *count);
 
@@ -430,8 +434,9 @@ typedef struct ferry_sentence {
 /* The sentences of a text, in its order, which belong to the result; 0 and NULL for a result of ferry_translate. */
 FERRY_API size_t ferry_result_sentence_count(const ferry_result *result);
 FERRY_API const ferry_sentence *ferry_result_sentence(const ferry_result *result, size_t index);
-/* The sentences as lines of a result of their own, with their outcomes, hypotheses, tokens and weights; bytes of tokens
- * are those of the sentence, not of the text. It belongs to `result`. NULL for a result of ferry_translate. */
+/* The sentences as lines of a result of their own, with outcomes, hypotheses, tokens and weights. Bytes of tokens are
+ * those of the sentence, not of the text. NULL for a result of ferry_translate.
+ * Ownership: it belongs to `result`. */
 FERRY_API const ferry_result *ferry_result_sentences(const ferry_result *result);
 
 /* ---- for libraries on top, such as libferry-documents ---- */
@@ -439,8 +444,8 @@ FERRY_API const ferry_result *ferry_result_sentences(const ferry_result *result)
 /* How many bytes of the text the model reads, up to the first character for which it has no piece. */
 FERRY_API size_t ferry_model_reads(const ferry_model *model, ferry_text text);
 
-/* The translators of a row in their order, each of one model, for calls while none of the row is in progress; NULL past
- * the last. Of another translator: itself. */
+/* Translator number `index` of a row, each of one model; NULL past the last. Of a translator that is no row: itself.
+ * For calls while no call of the row is in progress. */
 FERRY_API ferry_translator *ferry_translator_stage(const ferry_translator *translator, size_t index);
 /* Sets options.alignment for the calls that follow. ARGUMENT during a call. */
 FERRY_API ferry_status ferry_translator_align(ferry_translator *translator, int on);
