@@ -202,8 +202,11 @@ static void refuse(composer *m, const ferry_place_sentence *s, const char *reaso
     bool again = false;
     for (size_t i = s->first_mark; i < s->after_mark; i++) {
         const ferry_mark *mark = &c->shown->marks[i];
-        if (mark->kept && mark->kind == FERRY_MARK_OPEN)
-            again = ++c->document->items[mark->item].attempt < FERRY_ATTEMPTS || again;
+        if (!mark->kept || mark->kind != FERRY_MARK_OPEN) continue;
+        int *attempt = &c->document->items[mark->item].attempt;
+        if (*attempt + 1 >= FERRY_ATTEMPTS) continue; /* others of the sentence may have more */
+        ++*attempt;
+        again = true;
     }
     c->again = again && (c->again || c->reason == NULL);
     if (c->reason == NULL || !again) c->reason = reason;

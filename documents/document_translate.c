@@ -138,17 +138,26 @@ static ferry_status show_first(work *w, ferry_document_block *block)
     return show(w, block);
 }
 
+static ferry_status report(const work *w, size_t total, const ferry_document_options *options)
+{
+    if (options->progress == NULL || options->progress(options->user, w->done, total) == 0) return FERRY_OK;
+    return ferry_fail(w->document->error, FERRY_ERROR_CANCELLED, "cancelled");
+}
+
 static ferry_status translate_once(work *w, ferry_document_block *blocks, size_t count, size_t total,
                                    const ferry_document_options *options)
 {
     for (size_t i = 0; i < count; i++) {
         FERRY_TRY(show_first(w, &blocks[i]));
-        if (options->progress != NULL && options->progress(options->user, ++w->done, total) != 0)
-            return ferry_fail(w->document->error, FERRY_ERROR_CANCELLED, "cancelled");
+        w->done++;
+        FERRY_TRY(report(w, total, options));
     }
     FERRY_TRY(finish_calls(w));
     for (size_t i = 0; i < w->again_count;) { /* calls can append to them */
-        while (i < w->again_count) FERRY_TRY(show(w, w->again[i++]));
+        while (i < w->again_count) {
+            FERRY_TRY(show(w, w->again[i++]));
+            FERRY_TRY(report(w, total, options));
+        }
         FERRY_TRY(finish_calls(w));
     }
     w->again_count = 0;

@@ -130,6 +130,9 @@ static int run(const ferry_call *call)
     if (output == NULL) {
         if (!derive_output(source, derived, sizeof derived)) return FERRY_EXIT_FAILED;
         output = derived;
+    } else if (ferry_output_is_standard(output)) {
+        ferry_complain("%s: expected a file of its own, found a standard stream", output);
+        return FERRY_EXIT_FAILED;
     } else if (ferry_model_is_output(call, source, "SOURCE")) {
         return FERRY_EXIT_FAILED;
     }

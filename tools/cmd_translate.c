@@ -85,7 +85,7 @@ static int translate_lines(const ferry_call *call)
                 ferry_line_job_run(&job);
     if (!job.lost)
         done = ferry_output_close(job.out, job.out_name) && done;
-    else if (job.out != stdout)
+    else if (job.out != stdout && job.out != stderr)
         fclose(job.out); /* the job has said what is lost */
     if (job.interrupted != 0 && !job.lost)
         ferry_complain("stopped after %s line%s%s", ferry_group_digits(job.written).text, job.written == 1 ? "" : "s",

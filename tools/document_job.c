@@ -266,24 +266,25 @@ static bool translate_document(ferry_document_job *job, ferry_view source, const
 
 /* ---- output ---- */
 
-static bool write_bytes(FILE *out, const void *user)
+/* As a terminal may see it, line by line. */
+static bool write_text(FILE *out, const void *user)
 {
     const ferry_text *text = user;
-    return fwrite(text->data, 1, text->size, out) == text->size;
-}
-
-/* As a terminal may see it, line by line. */
-static bool write_output(const ferry_call *call, const ferry_text *text)
-{
-    const char *path = ferry_option_text(call, FERRY_OPTION_OUTPUT);
-    if (path != NULL) return ferry_output_complete(path, write_bytes, text);
     for (size_t at = 0; at < text->size;) {
         const char *end = memchr(text->data + at, '\n', text->size - at);
         const size_t next = end != NULL ? (size_t)(end - text->data) : text->size;
-        ferry_output_text(stdout, (ferry_text){text->data + at, next - at});
-        if (end != NULL) putchar('\n');
+        ferry_output_text(out, (ferry_text){text->data + at, next - at});
+        if (end != NULL) fputc('\n', out);
         at = next + 1;
     }
+    return true; /* what is lost, closing the stream tells */
+}
+
+static bool write_output(const ferry_call *call, const ferry_text *text)
+{
+    const char *path = ferry_option_text(call, FERRY_OPTION_OUTPUT);
+    if (path != NULL) return ferry_output_complete(path, write_text, text);
+    write_text(stdout, text);
     return ferry_output_close(stdout, "standard output");
 }
 

@@ -66,6 +66,23 @@ bool ferry_model_is_output(const ferry_call *call, const char *path, const char 
 
 /* ---- streams ---- */
 
+/* The standard stream that is open on the file `path`: opened once more, it would be written at another place. */
+static FILE *find_standard(const char *path)
+{
+    FILE *const streams[] = {stdout, stderr};
+    ferry_file_info file, open;
+    for (size_t i = 0; i < sizeof streams / sizeof *streams; i++)
+        if (ferry_file_examine(path, &file) && ferry_file_examine_open(ferry_stream_descriptor(streams[i]), &open) &&
+            is_same(&file, &open))
+            return streams[i];
+    return NULL;
+}
+
+bool ferry_output_is_standard(const char *path)
+{
+    return find_standard(path) != NULL;
+}
+
 static bool empty(FILE *out)
 {
     ferry_file_info info;
@@ -76,7 +93,13 @@ static bool empty(FILE *out)
 FILE *ferry_output_open(const char *path, bool resumed)
 {
     int64_t holder;
-    FILE *out = ferry_stream_open(path, resumed ? "ab+" : "ab"); /* "wb" would empty it before it is locked */
+    FILE *out = find_standard(path);
+    if (out != NULL && !resumed) return out;
+    if (out != NULL) {
+        ferry_complain("--resume: expected a file as --output, found standard %s", out == stdout ? "output" : "error");
+        return NULL;
+    }
+    out = ferry_stream_open(path, resumed ? "ab+" : "ab"); /* "wb" would empty it before it is locked */
     if (out == NULL)
         ferry_complain("%s: cannot open: %s", path, strerror(errno));
     else if (!ferry_stream_lock(out, &holder))
@@ -90,12 +113,17 @@ FILE *ferry_output_open(const char *path, bool resumed)
     return NULL;
 }
 
+static bool is_standard(const FILE *out)
+{
+    return out == stdout || out == stderr;
+}
+
 /* A file without a name is lost when it is closed, unless `path` leads to it nevertheless (/dev/fd/3). */
 const char *ferry_output_loss(FILE *out, const char *path)
 {
     ferry_file_info info, named;
     if (ferror(out) || fflush(out) != 0) return strerror(errno);
-    if (out == stdout || !ferry_file_examine_open(ferry_stream_descriptor(out), &info) ||
+    if (is_standard(out) || !ferry_file_examine_open(ferry_stream_descriptor(out), &info) ||
         info.kind != FERRY_KIND_FILE || info.links > 0)
         return NULL;
     return ferry_file_examine(path, &named) && is_same(&named, &info) ? NULL : "the file was removed meanwhile";
@@ -105,15 +133,24 @@ bool ferry_output_close(FILE *out, const char *path)
 {
     if (out == NULL) return true;
     const char *loss = ferry_output_loss(out, path);
-    if (out != stdout && fclose(out) != 0 && loss == NULL) loss = strerror(errno);
+    if (!is_standard(out) && fclose(out) != 0 && loss == NULL) loss = strerror(errno);
     if (loss != NULL) ferry_complain("%s: cannot write: %s", path, loss);
     return loss == NULL;
 }
 
 /* ---- complete files ---- */
 
+/* Whether `path` is written as a stream: nothing can take the place of a pipe, a device, a standard stream. */
+static bool is_stream(const char *path)
+{
+    ferry_file_info info;
+    if (!ferry_file_examine(path, &info)) return false;
+    return info.kind == FERRY_KIND_PIPE || info.kind == FERRY_KIND_DEVICE || ferry_output_is_standard(path);
+}
+
 bool ferry_output_check(const char *path)
 {
+    if (is_stream(path)) return true;
     ferry_error error;
     ferry_new_file file;
     const ferry_status status = ferry_new_file_open(path, &file, &error);
@@ -135,8 +172,16 @@ static bool save(const char *path, const char *data, size_t size)
     return ferry_succeeded(status, &error);
 }
 
+static bool write_stream(const char *path, ferry_output_writer *write, const void *user)
+{
+    FILE *out = ferry_output_open(path, false);
+    const bool written = out != NULL && write(out, user);
+    return ferry_output_close(out, path) && written;
+}
+
 bool ferry_output_complete(const char *path, ferry_output_writer *write, const void *user)
 {
+    if (is_stream(path)) return write_stream(path, write, user);
     ferry_memory_stream stream;
     const bool opened = ferry_memory_stream_open(&stream), written = opened && write(stream.file, user);
     const bool kept = opened && ferry_memory_stream_close(&stream);

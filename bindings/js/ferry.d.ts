@@ -25,12 +25,12 @@ export interface Options {
     /** Languages, by any of their names; by default the model's. */
     from?: string | undefined;
     to?: string | undefined;
-    /** Hypotheses kept; 1 is greedy search. By default the model's. */
+    /** Hypotheses kept, 1 to 1024; 1 is greedy search. By default the model's. */
     beam?: number | undefined;
     /** Ends the call, whose promise is rejected with the signal's reason, and its thread: another one loads the model again. */
     signal?: AbortSignal | undefined;
     /** The translation of a sentence of a text, or of a line of a list, so far, as it grows; search is greedy then. Lines of several
-     * sentences are not reported. */
+     * sentences are not reported. A callback that throws ends the call as `signal` does: its promise is rejected with what was thrown. */
     onPartial?: ((index: number, text: string) => void) | undefined;
     onProgress?: ((done: number, total: number) => void) | undefined;
 }

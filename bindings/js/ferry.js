@@ -31,7 +31,7 @@ function startThread(receive, fail) {
 
 function expect(condition, what, wanted, value) {
     if (condition) return;
-    const found = value === null ? "null" : value?.constructor?.name ?? typeof value;
+    const found = value === null ? "null" : typeof value === "number" ? value : value?.constructor?.name ?? typeof value;
     throw new FerryError("ARGUMENT", `${what}: expected ${wanted}, found ${found}`);
 }
 
@@ -46,9 +46,10 @@ function sourceOf(source) {
 
 /** What of the options a thread needs. */
 function threadOptions({from, to, beam, alignment, onPartial}) {
-    expect(beam === undefined || Number.isInteger(beam), "beam", "an integer", beam);
+    const fits = Number.isInteger(beam) && beam >= 1 && beam < 2 ** 31; // an int32_t, in which 2 ** 32 + 1 would be 1
+    expect(beam === undefined || fits, "beam", "an integer from 1 to 2147483647", beam);
     const watched = onPartial !== undefined;
-    return {from, to, beam: watched ? 1 : beam, alignment, watched};
+    return {from, to, beam: watched ? 1 : beam, alignment: alignment === true, watched};
 }
 
 function checked(text) {
@@ -90,7 +91,7 @@ export class Ferry {
         this.#thread?.terminate();
         try {
             const thread = startThread((message) => this.#receive(message), (reason) => {
-                if (thread === this.#thread) this.#fail(new FerryError("IO", reason));
+                if (thread === this.#thread) this.#lose(new FerryError("IO", reason));
             });
             this.#thread = thread;
         } catch (error) {
@@ -118,12 +119,25 @@ export class Ferry {
     #receive({id, value, error, partial, progress}) {
         const [call] = this.#calls;
         if (call?.id !== id) return; // of a thread that was ended
-        if (partial !== undefined) return call.onPartial?.(...partial);
-        if (progress !== undefined) return call.onProgress?.(...progress);
+        try {
+            if (partial !== undefined) return call.onPartial?.(...partial);
+            if (progress !== undefined) return call.onProgress?.(...progress);
+        } catch (thrown) {
+            return this.#abort(call, thrown);
+        }
+        const failure = error && new FerryError(error.status, error.message);
+        if (error?.broken) return this.#lose(failure);
         this.#calls.shift();
-        if (error !== undefined) call.reject(new FerryError(error.status, error.message));
+        if (error !== undefined) call.reject(failure);
         else call.resolve(value);
         this.#post();
+    }
+
+    /** The thread is of no use any more: its call fails, and another one takes its place, if it could be loaded. */
+    #lose(error) {
+        const [call] = this.#calls;
+        if (call === undefined || call.name === "load") this.#fail(error);
+        else this.#abort(call, error);
     }
 
     async #call(name, values, {signal, onPartial, onProgress} = {}) {

@@ -35,7 +35,7 @@ function system(memory, random) {
         fd_close: () => EBADF,
         fd_fdstat_get: () => EBADF,
         proc_exit(code) {
-            throw new FerryError("MEMORY", `the module ended with ${code}`);
+            throw Object.assign(new FerryError("MEMORY", `the module ended with ${code}`), {ends: true});
         },
     };
 }
@@ -298,7 +298,7 @@ export class Module {
 
     /** A document of ferry_documents.h: {text, notes: [{line, left, message}]}. */
     document(format, source, options = {}) {
-        this.prepare(options);
+        this.prepare({...options, alignment: false}); // as the call leaves it
         return this.named(format, (format) => this.texts([utf8.encode(source)], (document) =>
             this.result((made) => this.c.ferry_document_translate(this.model, this.translator, format, document, 0, made, this.error),
                         this.c.ferry_document_result_destroy, (result) => {

@@ -1,5 +1,6 @@
 // The thread on which a model translates: takes {id, name, values}, answers {id, value} or {id, error}, and says in
-// between {id, partial} and {id, progress}.
+// between {id, partial} and {id, progress}. After an error that is `broken`, nothing is known of the module's state.
+import {FerryError} from "./error.js";
 import {Module} from "./module.js";
 
 const node = globalThis.process?.versions?.node !== undefined;
@@ -47,7 +48,8 @@ function receive(message) {
         try {
             port.postMessage({id, value: await calls[message.name](...message.values)});
         } catch (error) {
-            port.postMessage({id, error: {status: error.status ?? "IO", message: error.message}});
+            const broken = !(error instanceof FerryError) || error.ends === true; // a trap
+            port.postMessage({id, error: {status: error.status ?? "IO", message: error.message, broken}});
         }
     });
 }

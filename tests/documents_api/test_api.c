@@ -245,6 +245,32 @@ SHIPPED_TEST(test_progress)
     ferry_translator_destroy(translator);
 }
 
+/* Once more before each attempt, when words that stand for what is kept did not come back. */
+static int see_attempts(void *user, size_t done, size_t total)
+{
+    seen *s = user;
+    assert_int_equal(done, 1);
+    assert_int_equal(total, 1);
+    return ++s->calls == s->cancel_at;
+}
+
+SHIPPED_TEST(test_progress_within_a_text)
+{
+    const ferry_text source = as_text("`a` `b` `c` `d` `e` `f` `g` `h` `i` not `j`.");
+    ferry_translator *translator = new_translator(model, NULL);
+    ferry_document_result *result;
+    for (size_t at = 0; at < 4; at += 3) {
+        seen s = {.cancel_at = at};
+        const ferry_document_options options = {.size = sizeof options, .progress = see_attempts, .user = &s};
+        const ferry_status status =
+            ferry_document_translate(model, translator, "markdown", source, &options, &result, NULL);
+        assert_int_equal(status, at == 0 ? FERRY_OK : FERRY_ERROR_CANCELLED);
+        assert_int_equal(s.calls, at == 0 ? 5 : at);
+        ferry_document_result_destroy(result);
+    }
+    ferry_translator_destroy(translator);
+}
+
 static void check_cancelled(ferry_translator *translator, const ferry_document_options *options)
 {
     ferry_document_result *result = (void *)&result;

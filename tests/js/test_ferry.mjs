@@ -2,7 +2,7 @@
 //     node test_ferry.mjs MODEL LINES TRANSLATIONS FIREFOX TRANSLATIONS
 // FIREFOX: a folder with a model as Firefox downloads it. TRANSLATIONS: what the program makes of LINES with either.
 import assert from "node:assert/strict";
-import {copyFile, mkdtemp, readFile, readdir, rm} from "node:fs/promises";
+import {copyFile, mkdtemp, readFile, readdir, rm, writeFile} from "node:fs/promises";
 import {join} from "node:path";
 import {pathToFileURL} from "node:url";
 import {tmpdir} from "node:os";
@@ -83,6 +83,43 @@ test("calls that are aborted one after the other", async () => {
     ferry.close();
 });
 
+test("a callback that throws rejects its call, and those behind it are answered", async () => {
+    const ferry = await load(), thrown = new Error("mine");
+    for (const name of ["onPartial", "onProgress"]) {
+        const call = ferry.translate(sources[0], {[name]() { throw thrown; }}), next = ferry.translate(sources[1]);
+        await assert.rejects(call, (error) => error === thrown);
+        assert.equal(await next, (await ferry.translate([sources[1]]))[0]);
+    }
+    ferry.close();
+});
+
+// A function that the module lacks is as a trap: what it leaves is not known.
+test("after a trap the calls that wait go on with a new thread", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "ferry-js-")), wasm = join(folder, "trap.wasm");
+    const bytes = await readFile(Ferry.wasm), name = "ferry_document_translate";
+    bytes.write("x", bytes.indexOf(name));
+    await writeFile(wasm, bytes);
+    const ferry = await Ferry.load(pathToFileURL(model), {wasm: pathToFileURL(wasm)});
+    const small = await ferry.memory();
+    await ferry.translate("It was late because there was snow. ".repeat(200));
+    assert.ok(await ferry.memory() > small);
+    const trapped = ferry.translateHtml("<p>x</p>"), waiting = ferry.translate([sources[0]]), memory = ferry.memory();
+    await assert.rejects(trapped, {name: "FerryError", message: new RegExp(name)});
+    assert.deepEqual(await waiting, expected.slice(0, 1));
+    assert.ok(await memory < small + 2 ** 22);
+    ferry.close();
+    await rm(folder, {recursive: true});
+});
+
+test("a document does not take the alignment of the texts that follow", async () => {
+    const ferry = await load(), alignment = true;
+    const before = await ferry.explain("It is late.", {alignment});
+    await ferry.translateDocument("html", "<p>It is late.</p>", {alignment});
+    assert.deepEqual(await ferry.explain("It is late.", {alignment}), before);
+    assert.ok(before.sentences[0].pairs.length > 0);
+    ferry.close();
+});
+
 test("a model that is gone when a call is aborted", async () => {
     const folder = await mkdtemp(join(tmpdir(), "ferry-js-")), copy = join(folder, "copy.gguf");
     await copyFile(model, copy);
@@ -107,7 +144,7 @@ test("a mark at the beginning stays", async () => {
 test("arguments that are none", async () => {
     const ferry = await load(), refused = {name: "FerryError", status: "ARGUMENT"};
     for (const text of [null, undefined, 5, ["x", null], () => 1]) await assert.rejects(ferry.translate(text), refused);
-    for (const beam of ["x", 2.5, -3, null]) await assert.rejects(ferry.translate("x", {beam}), refused);
+    for (const beam of ["x", 2.5, -3, null, 0, NaN, Infinity, 2 ** 31, 2 ** 32, 2 ** 33 + 1, 1e300, 2n]) await assert.rejects(ferry.translate("x", {beam}), refused);
     await assert.rejects(ferry.translate("x", {from: () => 1}), {name: "DataCloneError"});
     assert.equal((await ferry.translate([])).length, 0);
     for (const source of [undefined, null, 5]) await assert.rejects(Ferry.load(source), refused);

@@ -142,6 +142,10 @@ class Inspect(unittest.TestCase):
         for call in (inspect.sizes, inspect.describe, inspect.isa, lambda each: inspect.encode(each, [[1]])):
             with self.assertRaisesRegex(ferry.FerryError, "model"):
                 call(closed)
+        timer = inspect.Timer(model("rope"), 4)
+        timer.close()
+        with self.assertRaisesRegex(ValueError, "timer: it is closed"):
+            timer.memory
 
 
 if __name__ == "__main__":

@@ -80,6 +80,17 @@ class Models(Base):
         translator.cancel()
         self.refused(Status.ARGUMENT, "translator", translator.translate, MORNING[0])
 
+    def test_properties_of_what_is_closed(self):
+        model = ferry.Model(SHIPPED)
+        translator = ferry.Translator(model)
+        for made in (model, translator):
+            properties = [name for name, value in vars(type(made)).items() if isinstance(value, property)]
+            self.assertTrue(properties)
+            made.close()
+            for name in properties:
+                with self.assertRaisesRegex(ValueError, f"{type(made).__name__.lower()}: it is closed"):
+                    getattr(made, name)
+
     def test_convert(self):
         folder = os.path.join(source_dir, "tests/data/models/marian-separate")
         with tempfile.TemporaryDirectory() as scratch:

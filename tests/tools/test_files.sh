@@ -79,7 +79,7 @@ test_output_is_a_link()
 
 test_output_is_no_file()
 {
-    local kind row
+    local row
     guard
     mkdir directory.file
     mkfifo pipe.file
@@ -92,13 +92,14 @@ test_output_is_no_file()
         echo "not run: devices as outputs, which cannot be made here: $(cat err)"
     fi
     find . -name '*.file' -ls > before
-    for kind in model golden; do
-        for row in "${rows[@]}"; do
-            make "$kind" "${row% *}"
-            expect_status 1
-            expect_message "${row% *}: expected a regular file, found a ${row#* }"
-        done
+    for row in "${rows[@]}"; do
+        make model "${row% *}"
+        expect_status 1
+        expect_message "${row% *}: expected a regular file, found a ${row#* }"
     done
+    make golden directory.file
+    expect_status 1
+    expect_message 'directory.file: expected a regular file, found a directory'
     # A link that leads to no name.
     status=0
     "$ferry" convert --quiet "$positions/none-post" -o /dev/stdout 2> err | cat > out || status=$?
@@ -128,6 +129,61 @@ test_streams()
     echo 'How are you?' > pipe &
     expect_quiet_success translate -i pipe
     expect_out 'Wie geht es dir?\n'
+}
+
+# What is complete or not at all elsewhere is written to a pipe and to a device, too; a full one tells.
+test_complete_to_a_pipe()
+{
+    guard
+    echo 'How are you?' > page.md
+    mkfifo pipe
+    expect_success translate --quiet -i page.md -o pipe &
+    [ "$(timeout 60 cat pipe)" = 'Wie geht es dir?' ] || fail "nothing came through the pipe"
+    wait
+    expect_success verify "$shipped" --record pipe &
+    timeout 60 cat pipe > golden
+    wait
+    expect_success verify "$shipped" golden
+    expect_quiet_success translate --quiet -i page.md -o /dev/null
+    [ ! -c /dev/full ] || expect_failure '/dev/full: cannot write: ' translate --quiet -i page.md -o /dev/full
+    expect_nothing_left
+}
+
+# A standard stream, by whatever name: what was in its file, what comes before and what comes behind stay.
+test_output_is_a_standard_stream()
+{
+    local input output begin
+    echo 'How are you?' > page.md
+    cp page.md lines
+    for input in lines page.md; do
+        for output in /dev/stdout /dev/fd/1 /proc/self/fd/1 log link; do
+            for begin in append overwrite; do
+                rm -f link
+                echo before > log
+                ln -s log link
+                if [ $begin = append ]; then exec 7>> log; else exec 7<> log && head -c 7 > head <&7; fi
+                { echo header && "$ferry" translate --quiet -i $input -o $output && echo footer; } >&7 ||
+                    fail "$input $output $begin: exit status"
+                exec 7>&-
+                [ "$(cat log)" = $'before\nheader\nWie geht es dir?\nfooter' ] ||
+                    fail "$input $output $begin: found $(cat log)"
+            done
+        done
+    done
+    echo before > log
+    "$ferry" translate --quiet -i page.md -o /dev/stderr 2>> log || fail 'exit status'
+    "$ferry" translate --quiet -i lines -o log 2>> log || fail 'exit status'
+    [ "$(cat log)" = $'before\nWie geht es dir?\nWie geht es dir?' ] || fail "found $(cat log)"
+    echo before > log
+    status=0
+    "$ferry" translate -i lines --resume -o log >> log 2> err || status=$?
+    expect_status 1
+    expect_message '--resume: expected a file as --output, found standard output'
+    status=0
+    "$ferry" convert --quiet "$positions/none-post" -o /dev/stdout >> log 2> err || status=$?
+    expect_status 1
+    expect_message '/dev/stdout: expected a file of its own, found a standard stream'
+    [ "$(cat log)" = before ] || fail "found $(cat log)"
 }
 
 # A pipe is not waited for where a file is expected.

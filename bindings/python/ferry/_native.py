@@ -262,8 +262,14 @@ class Object:
         self._as_parameter_: c.c_void_p | None = made  # what ctypes passes for this object
 
     def close(self) -> None:
-        """Releases the object; calls that follow raise FerryError."""
+        """Releases the object; calls that follow raise FerryError, properties ValueError."""
         self._as_parameter_ = None
+
+    def _opened(self: Own) -> Own:
+        """The object, of which a property is read."""
+        if self._as_parameter_ is None:
+            raise ValueError(f"{type(self).__name__.lower()}: it is closed")
+        return self
 
     def __enter__(self: Own) -> Own:
         return self

@@ -48,13 +48,14 @@ class Model(_native.Object):
     @property
     def info(self) -> dict[str, str]:
         """What the file says about itself: "name", "license", "origin", sizes and so on."""
+        model = self._opened()
         keys = itertools.takewhile(bool, map(lib.ferry_model_info_key, itertools.count()))
-        return {key.decode(): _native.decoded(lib.ferry_model_info(self, key)) for key in keys}
+        return {key.decode(): _native.decoded(lib.ferry_model_info(model, key)) for key in keys}
 
     @property
     def languages(self) -> list[Language]:
         """Empty if the model does not say."""
-        each = [lib.ferry_model_language(self, i).contents for i in range(lib.ferry_model_language_count(self))]
+        each = [lib.ferry_model_language(self, i).contents for i in range(lib.ferry_model_language_count(self._opened()))]
         return [Language(_native.decoded(of.tag), _native.decoded(of.names).split(), _native.decoded(of.english),
                          Role(of.roles)) for of in each]
 
@@ -236,7 +237,7 @@ class Translator(_native.Object):
     def memory(self) -> tuple[int, int]:
         """Bytes that the translator holds now, and the most that it ever held."""
         peak = c.c_size_t()
-        return lib.ferry_translator_memory(self, peak), peak.value
+        return lib.ferry_translator_memory(self._opened(), peak), peak.value
 
     @overload
     def translate(  # type: ignore[overload-overlap] # a str is an iterable of str, too

@@ -315,7 +315,7 @@ class Timer(_native.Object):
 
     @property
     def memory(self) -> Memory:
-        raw = lib.ferry_inspect_timer_memory(self)
+        raw = lib.ferry_inspect_timer_memory(self._opened())
         return Memory(*(getattr(raw, field) for field in _native.fields(raw)))
 
 
