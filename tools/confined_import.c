@@ -157,7 +157,9 @@ static ferry_status run_child(job *j, ferry_error *error)
     status = end.error.status;
     if (status == FERRY_OK) return FERRY_OK;
     if ((unsigned)status > FERRY_ERROR_CANCELLED) status = FERRY_ERROR_FORMAT;
-    if (status != FERRY_ERROR_IO || child.folder[0] != '\0') return ferry_fail(error, status, "%s", end.error.message);
+    if (status != FERRY_ERROR_IO || child.folder[0] != '\0' ||
+        strstr(end.error.message, strerror(child.failure)) != NULL)
+        return ferry_fail(error, status, "%s", end.error.message);
     return ferry_fail(error, status, "%s (without a folder for temporary files: %s)", end.error.message,
                       strerror(child.failure));
 }

@@ -208,8 +208,8 @@ unsigned ferry_confine(const char *source, const char *folder)
 
 /* ---- the child ---- */
 
-/* Replaces what is open by /dev/null, but for the two, and files and folders that can only be read: /dev/stdin may be
- * the source. A terminal would take commands (TIOCSTI). */
+/* Closes what is open (standard streams become /dev/null) but for the two, and files and folders that can only be read:
+ * /dev/stdin may be the source. A terminal would take commands (TIOCSTI). */
 static void close_others(int output, int channel)
 {
     const int last = output > channel ? output : channel, count = last < 256 ? 256 : last + 1;
@@ -219,8 +219,9 @@ static void close_others(int output, int channel)
         const int flags = fcntl(i, F_GETFL);
         if (flags < 0 || i == null || i == output || i == channel || fstat(i, &found) != 0) continue;
         if ((flags & O_ACCMODE) == O_RDONLY && (S_ISREG(found.st_mode) || S_ISDIR(found.st_mode))) continue;
-        if (null < 0 || dup2(null, i) < 0) close(i);
+        if (i > STDERR_FILENO || dup2(null, i) < 0) close(i);
     }
+    if (null > STDERR_FILENO) close(null);
 #if defined(SYS_close_range)
     syscall(SYS_close_range, count, ~0u, 0);
 #endif
