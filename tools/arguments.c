@@ -128,7 +128,8 @@ static const description table[FERRY_OPTION_SEARCH] = {
     [FERRY_OPTION_PROFILE] = {"profile", 0, SWITCH, "", 0, 0, NO_FIELD, "show where the time goes"},
     [FERRY_OPTION_LIMITS] = {"limits", 0, SWITCH, "", 0, 0, NO_FIELD,
                              "show the share of the machine's limits that was reached"},
-    [FERRY_OPTION_VERBOSE] = {"verbose", 'v', SWITCH, "", 0, 0, NO_FIELD, "print the rounding error of each matrix"},
+    [FERRY_OPTION_VERBOSE] = {"verbose", 'v', SWITCH, "", 0, 0, NO_FIELD,
+                              "print each matrix's rounding error, and what reading is refused"},
     [FERRY_OPTION_QUIET] = {"quiet", 'q', SWITCH, "", 0, 0, NO_FIELD, "print errors only"},
     [FERRY_OPTION_HELP] = {"help", 'h', SWITCH, "", 0, 0, NO_FIELD, "print this help"},
 };

@@ -7,6 +7,7 @@
 #include "base/files/file_system.h"
 #include "base/utf8.h"
 #include "command.h"
+#include "confined_import.h"
 #include "conversion_cache.h"
 #include "output_file.h"
 #include "progress.h"
@@ -26,9 +27,8 @@ static int show_progress(void *user, uint64_t done, uint64_t total)
     if (!w->writing) ferry_interrupt_begin(NULL);
     w->writing = true;
     if (ferry_interrupt_signal() != 0) return 1;
-    if (ferry_progress_is_due(&w->progress))
-        ferry_progress_line("converting: %.0f %% of %.1f MB", total > 0 ? 100 * (double)done / (double)total : 100.0,
-                            (double)total / 1e6);
+    if (total > 0 && ferry_progress_is_due(&w->progress))
+        ferry_progress_line("converting: %.0f %% of %.1f MB", 100 * (double)done / (double)total, (double)total / 1e6);
     return 0;
 }
 
@@ -69,7 +69,7 @@ ferry_status ferry_convert(const char *source, const char *output, const ferry_i
     watched.user = &w;
     ferry_progress_begin(&w.progress, !conversion->quiet, 0, 0);
     w.progress.shown = 0; /* the first report is shown at once: the next one may take long */
-    const ferry_status status = ferry_import(source, output, &watched, error);
+    const ferry_status status = ferry_import_confined(source, output, &watched, conversion->verbose, error);
     const int interrupted = w.writing ? ferry_interrupt_end() : 0;
     ferry_progress_erase();
     if (interrupted != 0) raise(interrupted);

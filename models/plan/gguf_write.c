@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/files/new_file.h"
 #include "engine/file/model_file.h"
 
 enum {
@@ -19,7 +18,8 @@ typedef struct buffer {
 } buffer;
 
 struct ferry_gguf_writer {
-    ferry_new_file file;
+    ferry_new_file *file; /* the caller's, or `own` */
+    ferry_new_file own;
     ferry_account *account; /* NULL: nothing is counted */
     buffer keys;
     buffer table;
@@ -148,7 +148,7 @@ static void write_bytes(ferry_gguf_writer *writer, const void *data, size_t size
 {
     if (writer->failure.status != FERRY_OK || size == 0) return;
     if (writer->hash != NULL) ferry_content_hash_add(writer->hash, data, size);
-    ferry_new_file_write(&writer->file, data, size, &writer->failure);
+    ferry_new_file_write(writer->file, data, size, &writer->failure);
 }
 
 static void write_padding(ferry_gguf_writer *writer, size_t size)
@@ -157,13 +157,14 @@ static void write_padding(ferry_gguf_writer *writer, size_t size)
     write_bytes(writer, zeros, ferry_round_up(size, FERRY_GGUF_ALIGNMENT) - size);
 }
 
-ferry_status ferry_gguf_writer_create(const char *path, ferry_account *account, ferry_gguf_writer **writer,
-                                      ferry_error *error)
+ferry_status ferry_gguf_writer_create(const char *path, ferry_new_file *file, ferry_account *account,
+                                      ferry_gguf_writer **writer, ferry_error *error)
 {
     *writer = NULL;
     ferry_gguf_writer *created = calloc(1, sizeof *created);
     if (created == NULL) return ferry_fail_memory(error, "a file writer", 1, sizeof *created);
-    const ferry_status status = ferry_new_file_open(path, &created->file, error);
+    created->file = file != NULL ? file : &created->own;
+    const ferry_status status = file != NULL ? FERRY_OK : ferry_new_file_open(path, &created->own, error);
     if (status != FERRY_OK) {
         free(created);
         return status;
@@ -215,16 +216,16 @@ ferry_status ferry_gguf_writer_finish(ferry_gguf_writer *writer, ferry_error *er
     if (writer->failure.status == FERRY_OK && writer->hash != NULL) {
         char digits[FERRY_HASH_DIGITS]; /* over the zeros */
         ferry_content_hash_digits(writer->hash, digits);
-        ferry_new_file_write_at(&writer->file, HEADER_BYTES + writer->hash_at, digits, sizeof digits, &writer->failure);
+        ferry_new_file_write_at(writer->file, HEADER_BYTES + writer->hash_at, digits, sizeof digits, &writer->failure);
     }
     FERRY_TRY(report(writer, error));
-    return ferry_new_file_finish(&writer->file, error);
+    return writer->file == &writer->own ? ferry_new_file_finish(&writer->own, error) : FERRY_OK;
 }
 
 void ferry_gguf_writer_destroy(ferry_gguf_writer *writer)
 {
     if (writer == NULL) return;
-    ferry_new_file_close(&writer->file);
+    if (writer->file == &writer->own) ferry_new_file_close(&writer->own);
     ferry_content_hash_destroy(writer->hash);
     free(writer->keys.data);
     free(writer->table.data);

@@ -9,17 +9,19 @@
 #ifndef FERRY_PLAN_GGUF_WRITE_H
 #define FERRY_PLAN_GGUF_WRITE_H
 
+#include "base/files/new_file.h"
 #include "engine/file/gguf.h"
 
 #define FERRY_GGUF_ALIGNMENT 64 /* of what this writer writes: a cache line, a zmm register */
 
 typedef struct ferry_gguf_writer ferry_gguf_writer;
 
-/* `path` lasts until destroy. What the writer holds is taken from the account (NULL: nothing is counted) and, when it
- * starts, the bytes of the whole file. The account must outlive it; where it refuses, the error is MEMORY. Errors: IO,
- * MEMORY. *writer is NULL on failure. */
-ferry_status ferry_gguf_writer_create(const char *path, ferry_account *account, ferry_gguf_writer **writer,
-                                      ferry_error *error);
+/* `path` lasts until destroy. `file`: NULL, or that path's open file, which the caller finishes and closes. What the
+ * writer holds is taken from the account (NULL: nothing is counted) and, when it starts, the bytes of the whole file.
+ * The account must outlive it; where it refuses, the error is MEMORY. Errors: IO, MEMORY. *writer is NULL on failure.
+ */
+ferry_status ferry_gguf_writer_create(const char *path, ferry_new_file *file, ferry_account *account,
+                                      ferry_gguf_writer **writer, ferry_error *error);
 /* NULL is allowed. */
 void ferry_gguf_writer_destroy(ferry_gguf_writer *writer);
 
@@ -69,7 +71,7 @@ void ferry_gguf_declare(ferry_gguf_writer *writer, const char *name, ferry_type 
 ferry_status ferry_gguf_writer_start(ferry_gguf_writer *writer, ferry_error *error);
 /* Appends bytes to the current tensor. When it is complete, the next tensor becomes current. */
 ferry_status ferry_gguf_writer_append(ferry_gguf_writer *writer, const void *data, size_t bytes, ferry_error *error);
-/* Gives the file its name; every declared tensor must be complete. Errors: IO, MEMORY. */
+/* Gives the file its name, unless it is the caller's; every declared tensor must be complete. Errors: IO, MEMORY. */
 ferry_status ferry_gguf_writer_finish(ferry_gguf_writer *writer, ferry_error *error);
 
 #endif

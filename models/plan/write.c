@@ -245,7 +245,7 @@ ferry_status ferry_import_write(const ferry_import_plan *plan, const char *outpu
 {
     ferry_gguf_writer *writer;
     ferry_arena arena = {.account = plan->account};
-    FERRY_TRY(ferry_gguf_writer_create(output, plan->account, &writer, error));
+    FERRY_TRY(ferry_gguf_writer_create(output, options->file, plan->account, &writer, error));
     ferry_status status = put_head(writer, plan, options, &arena, error);
     if (status == FERRY_OK) status = ferry_import_declare(plan, writer, options, error);
     if (status == FERRY_OK) status = ferry_import_append(plan, writer, options, error);

@@ -17,7 +17,8 @@ typedef struct ferry_import_options {
     const char *name; /* general.name; NULL: the name of the source */
     const char *pair; /* "en-de": the model's languages, or the defaults among them; NULL: as the source says, else as
                        * its name says (opus-mt-en-de) */
-    uint64_t budget;  /* bytes that the source may take; 0: the default (models/containers/reader.h) */
+    struct ferry_new_file *file; /* NULL, or the open file `output`, which the caller finishes and closes */
+    uint64_t budget;             /* bytes that the source may take; 0: the default (models/containers/reader.h) */
     /* NULL, or called before the file is created, with 0 bytes done, and then as bytes are written; a result other than
      * 0 cancels (FERRY_ERROR_CANCELLED). */
     int (*progress)(void *user, uint64_t bytes_done, uint64_t bytes_total);

@@ -18,7 +18,7 @@ static const char *write_sample(void)
     const int64_t vector[] = {6}, matrix[] = {2, 3}, half[] = {3};
     const uint16_t halves[] = {0x3c00, 0, 0x8000};
     ferry_gguf_writer *writer;
-    CHECK(ferry_gguf_writer_create(path, NULL, &writer, &error));
+    CHECK(ferry_gguf_writer_create(path, NULL, NULL, &writer, &error));
     ferry_gguf_put_u32(writer, "a.u32", 4000000000u);
     ferry_gguf_put(writer, "a.i32", FERRY_GGUF_I32, &(int32_t){-5});
     ferry_gguf_put_f32(writer, "a.f32", 0.5f);

@@ -713,7 +713,7 @@ TEST(test_shapes)
         bool used[1];
         ferry_binder binder = {.gguf = &gguf, .used = used};
         const size_t count = (size_t)(shapes[i][0] * shapes[i][1]);
-        CHECK(ferry_gguf_writer_create(path, NULL, &writer, &error));
+        CHECK(ferry_gguf_writer_create(path, NULL, NULL, &writer, &error));
         ferry_gguf_declare(writer, "t", FERRY_F32, dims[i], shapes[i]);
         CHECK(ferry_gguf_writer_start(writer, &error));
         CHECK(ferry_gguf_writer_append(writer, zeros, count * sizeof *zeros, &error));

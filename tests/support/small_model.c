@@ -395,7 +395,7 @@ void write_small_model(const char *path, const small_model *model)
     b->random = 7;
     set_sizes(&b->model);
     add_tensors(b);
-    CHECK(ferry_gguf_writer_create(path, NULL, &writer, &error));
+    CHECK(ferry_gguf_writer_create(path, NULL, NULL, &writer, &error));
     ferry_gguf_put_string(writer, "general.architecture", "ferry");
     ferry_gguf_put_string(writer, "general.name", "small");
     ferry_gguf_put_u32(writer, "ferry.format", 1);

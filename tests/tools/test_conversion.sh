@@ -141,6 +141,8 @@ test_types()
     expect_success convert "$positions/sinusoidal-post" --type int8 --verbose -o int8.gguf
     grep -qE '^ferry: enc\.blk\.0\.attn_q[a-z.]*: rms error [0-9.e-]+, [0-9.]+ % of the weights. [0-9.e-]+; largest weight [0-9.e-]+$' \
         err || fail "$(cat err)"
+    grep -qE '^ferry: [^ ]*/sinusoidal-post is read by (a child process: other files are (not )?refused, sockets are (not )?refused|this process, which is not confined)$' \
+        err || fail "$(cat err)"
     # The summary says what the lines say.
     sed -n 's/^ferry: \(.*\): rms error .*, \(.*\) % of .*/\2 \1/p' err | sort -rn > errors
     [ "$(awk '{ sum += $1 } END { printf "%.1f of %d", sum / NR, NR }' errors)" = \

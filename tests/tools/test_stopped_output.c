@@ -1,11 +1,13 @@
 /* Files that the program puts in place, while the disk fails or a signal comes at each call of the system: either the
  * old file stays or the new one is complete, and nothing else is left. */
-#define _XOPEN_SOURCE 700 /* fork, SIGXCPU */
+#define _GNU_SOURCE /* fork, SIGXCPU, MAP_ANONYMOUS */
 #include "tests/support/files.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,22 +20,41 @@
 
 typedef enum trouble { NOTHING, SIGNAL, FAILURE, SHORT_WRITE } trouble;
 
-static struct {
+typedef struct trouble_plan {
+    pid_t process;       /* that gets the signal, whichever calls */
+    atomic_bool awaited; /* a confined child, which may not send it, waits until it is sent */
     trouble trouble;
     int number; /* the signal, or errno */
     int at;     /* the call, from 1; 0: each */
     int calls;
     bool guessed; /* the random name is ferry-1111111111111111.part */
-} plan;
+} trouble_plan;
+static trouble_plan nothing_yet, *plan = &nothing_yet; /* then shared with child processes */
+
+static void clear_plan(void)
+{
+    if (plan == &nothing_yet)
+        plan = mmap(NULL, sizeof *plan, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_true(plan != MAP_FAILED);
+    memset(plan, 0, sizeof *plan);
+}
+
+static void send_signal(void)
+{
+    if (getpid() == plan->process)
+        raise(plan->number);
+    else
+        for (plan->awaited = true; plan->awaited;) usleep(20);
+}
 
 /* Whether the call fails. */
 static bool troubled(void)
 {
-    plan.calls++;
-    if (plan.at != 0 && plan.at != plan.calls) return false;
-    if (plan.trouble == SIGNAL) raise(plan.number);
-    errno = plan.number;
-    return plan.trouble == FAILURE;
+    plan->calls++;
+    if (plan->at != 0 && plan->at != plan->calls) return false;
+    if (plan->trouble == SIGNAL) send_signal();
+    errno = plan->number;
+    return plan->trouble == FAILURE;
 }
 
 /* Instead of those that base/files/new_file.c calls (--wrap). */
@@ -54,7 +75,7 @@ int __wrap_openat(int directory, const char *path, int flags, mode_t mode)
 
 ssize_t __wrap_pwrite(int descriptor, const void *data, size_t size, off_t offset)
 {
-    const bool shortened = plan.trouble == SHORT_WRITE && size > 1;
+    const bool shortened = plan->trouble == SHORT_WRITE && size > 1;
     return troubled() ? -1 : __real_pwrite(descriptor, data, shortened ? size / 2 : size, offset);
 }
 
@@ -71,7 +92,7 @@ int __wrap_renameat(int a, const char *from, int b, const char *to)
 
 int __wrap_getentropy(void *data, size_t size)
 {
-    if (!plan.guessed) return __real_getentropy(data, size);
+    if (!plan->guessed) return __real_getentropy(data, size);
     memset(data, 0x11, size);
     return 0;
 }
@@ -112,9 +133,9 @@ typedef struct job {
 static job begin(size_t index, const char *folder)
 {
     job j = {.make = makers[index], .path = in_directory(scratch_directory(folder), "file")};
-    memset(&plan, 0, sizeof plan);
+    clear_plan();
     assert_true(j.make(j.path));
-    j.calls = plan.calls;
+    j.calls = plan->calls;
     const made_file copy = file_copy(j.path);
     j.expected = (ferry_view){(const char *)copy.data, copy.size};
     return j;
@@ -125,20 +146,27 @@ static job begin(size_t index, const char *folder)
 static int run(const job *j, trouble kind, int number, int at)
 {
     write_bytes(j->path, old, strlen(old));
+    plan->awaited = false;
     const pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
         if (freopen(scratch_file("messages"), "wb", stderr) == NULL) _exit(2);
-        plan.calls = 0;
-        plan.trouble = kind;
-        plan.number = number;
-        plan.at = at;
+        plan->process = getpid();
+        plan->calls = 0;
+        plan->trouble = kind;
+        plan->number = number;
+        plan->at = at;
         const bool made = j->make(j->path);
         fflush(stderr);
         _exit(made ? 0 : 1);
     }
     int status;
-    assert_int_equal(waitpid(child, &status, 0), child);
+    pid_t ended;
+    while ((ended = waitpid(child, &status, WNOHANG)) == 0) {
+        if (plan->awaited && kill(child, number) == 0) plan->awaited = false;
+        usleep(20);
+    }
+    assert_int_equal(ended, child);
     assert_int_equal(unfinished_files(j->path), 0);
     return status;
 }
@@ -222,8 +250,8 @@ TEST(test_guessed_name)
     char *path = in_directory(folder, "file");
     write_text(folder, "victim", "precious");
     link_file("victim", folder, name);
-    memset(&plan, 0, sizeof plan);
-    plan.guessed = true;
+    clear_plan();
+    plan->guessed = true;
     assert_false(save(path));
     assert_true(has_text(mapped_bytes(victim), "precious"));
     assert_int_equal(unfinished_files(path), 1);
@@ -233,7 +261,7 @@ TEST(test_guessed_name)
     assert_int_equal(unlink(in_directory(folder, name)), 0);
     assert_true(save(path));
     assert_int_equal(unfinished_files(path), 0);
-    plan.guessed = false;
+    plan->guessed = false;
 }
 
 /* Of a translation nothing is cut: a piece may be the byte 0, or the end of a line. */
