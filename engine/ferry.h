@@ -281,10 +281,10 @@ FERRY_API void ferry_translator_destroy(ferry_translator *translator);
  * Scoring, prefixes and alignment are ARGUMENT errors of *both. */
 FERRY_API ferry_status ferry_translator_then(ferry_translator *first, ferry_translator *second, ferry_translator **both,
                                              ferry_error *error);
-/* Gives the calls that follow a new number, by which they can be cancelled: one call, or several, until the next number.
- * For the owner of the translator, between calls. Returns the number, which is not 0; or 0, and nothing changes, during
- * a call and for a translator that a service has. The translators of a row have one number. A library on top does not
- * call it: the number belongs to the program. */
+/* Gives the calls that follow a new number, by which they can be cancelled: one call, or several, until the next
+ * number. For the owner of the translator, between calls. Returns the number, which is not 0; or 0, and nothing
+ * changes, during a call and for a translator that a service has. The translators of a row have one number. A library
+ * on top does not call it: the number belongs to the program. */
 FERRY_API uint32_t ferry_translator_job(ferry_translator *translator);
 /* Cancels a job: its call that is in progress ends within milliseconds, and every later call of it at once (CANCELLED),
  * until the next number. Does nothing if the translator has another number by now, or if `job` is 0.
