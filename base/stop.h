@@ -13,8 +13,10 @@ typedef struct ferry_stop {
     const _Atomic uint32_t *cancelled; /* of all jobs of a caller: cancelled if the lowest bit is set; NULL: none */
 } ferry_stop;
 
+/* NULL: work that nobody stops. */
 static inline bool ferry_stopped(const ferry_stop *stop)
 {
+    if (stop == NULL) return false;
     return atomic_load_explicit(&stop->own, memory_order_relaxed) != 0 ||
            (stop->cancelled != NULL && (atomic_load_explicit(stop->cancelled, memory_order_relaxed) & 1) != 0);
 }

@@ -18,8 +18,8 @@ typedef struct ferry_generate_sentence {
     ferry_wanted_weights weights;
     int32_t unknown_id;     /* for FERRY_WEIGHTS_OF_UNKNOWN */
     int32_t priority;       /* a sentence pauses while one of higher priority is translated */
-    const ferry_stop *stop; /* if it stopped, the sentence fails before its next step (CANCELLED); a step in which all
-                             * sentences stopped is abandoned */
+    const ferry_stop *stop; /* if it stopped, the sentence fails before its next step (CANCELLED). A step in which all
+                             * sentences stopped is abandoned. NULL: it cannot be stopped */
     void *tag;              /* for the callbacks of ferry_generate_source */
 } ferry_generate_sentence;
 
