@@ -7,23 +7,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The work of one job. It stops if one of the two words says so. Any thread may set them at any time. */
-typedef struct ferry_stop {
-    _Atomic uint32_t own;              /* not 0: the job failed, or it was cancelled by itself */
-    const _Atomic uint32_t *cancelled; /* of all jobs of a caller: cancelled if the lowest bit is set; NULL: none */
-} ferry_stop;
+/* Of a job, of the text or the call that the job is for, of all calls of a translator, or of a service. Work stops if
+ * its own word or one above has the lowest bit set. Any thread, and a signal handler, may set it at any time. */
+typedef struct ferry_stop ferry_stop;
+struct ferry_stop {
+    _Atomic uint32_t word;
+    const ferry_stop *above; /* NULL: none */
+};
 
 /* NULL: work that nobody stops. */
 static inline bool ferry_stopped(const ferry_stop *stop)
 {
-    if (stop == NULL) return false;
-    return atomic_load_explicit(&stop->own, memory_order_relaxed) != 0 ||
-           (stop->cancelled != NULL && (atomic_load_explicit(stop->cancelled, memory_order_relaxed) & 1) != 0);
+    for (; stop != NULL; stop = stop->above)
+        if ((atomic_load_explicit(&stop->word, memory_order_relaxed) & 1) != 0) return true;
+    return false;
 }
 
 static inline void ferry_stop_now(ferry_stop *stop)
 {
-    atomic_store(&stop->own, 1);
+    atomic_fetch_or(&stop->word, 1);
 }
 
 #endif

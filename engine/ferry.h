@@ -344,7 +344,7 @@ typedef uint64_t ferry_ticket; /* of one text; no service gives a number twice, 
 
 /* What became of a text: *result, which belongs to the callee, and *error are what ferry_translate_text returns (NULL:
  * there is none). Called once for each ticket, from a thread of the service, whose other texts wait until it returns:
- * no exception, no longjmp. It may submit and cancel, but not close the service. */
+ * no exception, no longjmp. It may submit, cancel and stop, but not destroy the service. */
 typedef void (*ferry_service_done)(void *user, ferry_ticket ticket, ferry_result *result, const ferry_error *error);
 
 /* A service with the model, options and threads of `translator`, which belongs to it from then on, and does not call
@@ -352,17 +352,24 @@ typedef void (*ferry_service_done)(void *user, ferry_ticket ticket, ferry_result
  * UNSUPPORTED (the model has no tokenizer), MEMORY; then the translator is still the caller's. */
 FERRY_API ferry_status ferry_service_create(ferry_translator *translator, size_t capacity, ferry_service **service,
                                             ferry_error *error);
-/* Accepts a text, which is copied, split and tokenized in the calling thread. Texts of a higher priority come first,
- * and those in progress rest meanwhile; of equal priority, first comes what was submitted first. *ticket (may be NULL)
- * is set before done(user, …) is called. Errors, without a ticket: ARGUMENT, LIMIT (the service is full), CANCELLED (it
- * is being closed), MEMORY. */
+/* Accepts a text, which is copied, split and tokenized in the calling thread.
+ * priority: −100…100. Texts of a higher priority come first, and those in progress rest meanwhile.
+ * Order: of equal priority, the first 32 sentences of each text come before the rest of any; otherwise what was
+ * submitted first comes first. A steady stream of short texts delays the rest of long ones.
+ * *ticket (may be NULL) is set before done(user, …) is called.
+ * Errors, without a ticket: ARGUMENT, LIMIT (the service is full), CANCELLED (it is stopped), MEMORY. */
 FERRY_API ferry_status ferry_service_submit(ferry_service *service, ferry_text text, int priority,
                                             ferry_service_done done, void *user, ferry_ticket *ticket,
                                             ferry_error *error);
-/* Ends a text within milliseconds, CANCELLED, unless all of it is translated or it has ended. */
+/* Ends a text, CANCELLED, unless all of it is translated or it has ended: at once if the sentences in progress are all
+ * cancelled, else after the token in progress. */
 FERRY_API void ferry_service_cancel(ferry_service *service, ferry_ticket ticket);
-/* Waits until all texts are reported, after cancelling them if `cancel` is not 0, and destroys the service. */
-FERRY_API void ferry_service_close(ferry_service *service, int cancel);
+/* Accepts no more texts, and with `cancel` other than 0 cancels all. Returns at once, also in a callback; may be called
+ * again, with `cancel`. */
+FERRY_API void ferry_service_stop(ferry_service *service, int cancel);
+/* Stops the service, waits until all texts are reported, and destroys it with its translator.
+ * Errors: ARGUMENT in a callback of this service; then nothing has happened. */
+FERRY_API ferry_status ferry_service_destroy(ferry_service *service, ferry_error *error);
 
 /* ---- results ---- */
 

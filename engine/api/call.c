@@ -211,7 +211,7 @@ static void describe_job(ferry_call *call)
                    : options->replace_unknowns != 0 ? FERRY_WEIGHTS_OF_UNKNOWN
                                                     : FERRY_WEIGHTS_NONE;
     job->unknown_id = translator->rules.unknown_id;
-    if (job->ended == NULL) job->stop.cancelled = translator->word;
+    if (job->ended == NULL) job->stop.above = translator->stop;
     job->done = done;
     job->stepped = reports_partial(call) ? stepped : NULL;
     job->user = call;

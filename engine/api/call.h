@@ -12,7 +12,7 @@ typedef struct ferry_call_line {
     bool finished;      /* its result is complete */
 } ferry_call_line;
 
-/* The caller fills in the first part, and may set job.stop.cancelled, job.priority and job.ended. */
+/* The caller fills in the first part, and may set job.stop.above, job.priority and job.ended. */
 typedef struct ferry_call {
     ferry_translator *translator; /* of one model */
     const ferry_text *texts;      /* [count] lines */

@@ -87,14 +87,14 @@ ferry_status ferry_translator_then(ferry_translator *first, ferry_translator *se
         return ferry_fail_memory(error, "a row of models", count, sizeof *stages);
     }
     /* A new number: no cancel of an earlier job of either reaches the row. */
-    const uint32_t a = atomic_load(first->word), b = atomic_load(second->word);
-    atomic_store(&chain->own_word, 2 * ((a > b ? a : b) / 2 + 1));
+    const uint32_t a = atomic_load(&first->stop->word), b = atomic_load(&second->stop->word);
+    atomic_store(&chain->own_stop.word, 2 * ((a > b ? a : b) / 2 + 1));
     chain->stages = stages;
-    chain->word = &chain->own_word;
+    chain->stop = &chain->own_stop;
     take_stages(chain, first);
     take_stages(chain, second);
     for (size_t i = 0; i < count; i++) {
-        stages[i]->word = &chain->own_word;
+        stages[i]->stop = &chain->own_stop;
         stages[i]->place = i;
         stages[i]->places = count;
     }

@@ -1,5 +1,5 @@
 /* A service: each text is a job in the queue of its translator; in a chain, in the queue of one stage after the
- * other. The workers run until the service is closed. */
+ * other. The workers run until the service is destroyed. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,10 +21,10 @@ struct ticket {
     ferry_ticket number;
     ferry_text text; /* a copy */
     ferry_text_lines lines;
-    _Atomic uint32_t cancelled;
+    ferry_stop stop; /* above the jobs of its stages */
     ferry_service_done done;
     void *user;
-    ticket *previous, *next; /* in the service's list */
+    ticket *next; /* in a chain of the service's table */
 };
 
 struct ferry_service {
@@ -33,11 +33,44 @@ struct ferry_service {
     size_t capacity;
     ferry_mutex mutex; /* protects the following fields; locked before the mutex of a queue, never after it */
     ferry_condition left;
-    ticket *open; /* tickets whose callbacks have not returned */
+    ticket **table; /* [table_size] tickets whose callbacks have not returned, in chains by number % table_size */
+    size_t table_size, open;
     size_t count; /* number of tickets that are not reported */
     ferry_ticket number;
-    bool closing;
+    bool stopped;    /* no more texts are accepted */
+    ferry_stop stop; /* above all tickets */
 };
+
+/* The service that called the callback in which this thread is; NULL: none. */
+static _Thread_local const ferry_service *caller;
+
+/* ---- the table of tickets; with the mutex locked ---- */
+
+static ticket **chain_of(const ferry_service *service, ferry_ticket number)
+{
+    return &service->table[number & (service->table_size - 1)];
+}
+
+/* Makes room for one more ticket. */
+static bool grow_table(ferry_service *service)
+{
+    const size_t size = service->table_size, grown = size > 0 ? 2 * size : 64;
+    ticket **const old = service->table;
+    if (service->open < size) return true;
+    ticket **table = calloc(grown, sizeof *table);
+    if (table == NULL) return false;
+    service->table = table;
+    service->table_size = grown;
+    for (size_t i = 0; i < size; i++)
+        for (ticket *t = old[i], *next; t != NULL; t = next) {
+            ticket **chain = chain_of(service, t->number);
+            next = t->next;
+            t->next = *chain;
+            *chain = t;
+        }
+    free(old);
+    return true;
+}
 
 /* ---- tickets ---- */
 
@@ -51,7 +84,7 @@ static void destroy_ticket(ticket *t)
 }
 
 /* Adds a ticket with a copy of the text to the service's list. Errors: LIMIT (the service is full), CANCELLED (it is
- * being closed), MEMORY. */
+ * stopped), MEMORY. */
 static ferry_status open_ticket(ferry_service *service, ferry_text text, ticket **opened, ferry_error *error)
 {
     ticket *t = calloc(1, sizeof *t);
@@ -66,16 +99,20 @@ static ferry_status open_ticket(ferry_service *service, ferry_text text, ticket 
     memcpy(copy, text.data, text.size);
     t->service = service;
     t->text = (ferry_text){copy, text.size};
+    t->stop.above = &service->stop;
     ferry_mutex_lock(&service->mutex);
-    if (service->closing)
-        status = ferry_fail(error, FERRY_ERROR_CANCELLED, "the service is being closed");
+    if (service->stopped)
+        status = ferry_fail(error, FERRY_ERROR_CANCELLED, "the service is stopped");
     else if (service->count == service->capacity)
         status = ferry_fail(error, FERRY_ERROR_LIMIT, "the service is full: it has %zu texts", service->capacity);
+    else if (!grow_table(service))
+        status = ferry_fail_memory(error, "texts", 2 * service->table_size, sizeof *service->table);
     if (status == FERRY_OK) {
         t->number = ++service->number;
-        t->next = service->open;
-        if (t->next != NULL) t->next->previous = t;
-        service->open = t;
+        ticket **chain = chain_of(service, t->number);
+        t->next = *chain;
+        *chain = t;
+        service->open++;
         service->count++;
     }
     ferry_mutex_unlock(&service->mutex);
@@ -87,9 +124,10 @@ static void close_ticket(ticket *t)
 {
     ferry_service *service = t->service;
     ferry_mutex_lock(&service->mutex);
-    *(t->previous != NULL ? &t->previous->next : &service->open) = t->next;
-    if (t->next != NULL) t->next->previous = t->previous;
-    ferry_condition_wake_all(&service->left);
+    ticket **at = chain_of(service, t->number);
+    while (*at != t) at = &(*at)->next;
+    *at = t->next;
+    if (--service->open == 0) ferry_condition_wake_all(&service->left);
     ferry_mutex_unlock(&service->mutex);
     destroy_ticket(t);
 }
@@ -110,7 +148,7 @@ static ferry_status prepare(ticket *t, const ferry_text *lines, int priority, fe
     t->call = (ferry_call){.translator = ferry_translator_stage(t->service->translator, t->stage),
                            .texts = lines,
                            .count = t->lines.count,
-                           .job = {.stop.cancelled = &t->cancelled, .priority = priority, .ended = report}};
+                           .job = {.stop.above = &t->stop, .priority = priority, .ended = report}};
     const ferry_status status = ferry_call_begin(&t->call, error);
     if (status != FERRY_OK) {
         ferry_call_end(&t->call, status, &unfinished, NULL);
@@ -169,21 +207,24 @@ static void report(ferry_job *job)
         return;
     }
     uncount(t->service);
+    const ferry_service *const around = caller;
+    caller = t->service;
     t->done(t->user, t->number, result, status == FERRY_OK ? NULL : &error);
+    caller = around;
     close_ticket(t);
 }
 
 /* With the service's mutex locked. */
 static void cancel(ticket *t)
 {
-    atomic_store(&t->cancelled, 1);
+    ferry_stop_now(&t->stop);
     if (t->queued) ferry_queue_remove(&t->call.translator->schedule.queue, &t->call.job);
 }
 
 /* ---- the service ---- */
 
 /* Ends the first `count` stages. */
-static void stop(ferry_service *service, size_t count)
+static void close_stages(ferry_service *service, size_t count)
 {
     for (size_t i = 0; i < count; i++) ferry_schedule_close(&ferry_translator_stage(service->translator, i)->schedule);
 }
@@ -192,6 +233,7 @@ static void destroy(ferry_service *service)
 {
     ferry_condition_destroy(&service->left);
     ferry_mutex_destroy(&service->mutex);
+    free(service->table);
     free(service);
 }
 
@@ -216,7 +258,7 @@ ferry_status ferry_service_create(ferry_translator *translator, size_t capacity,
     const size_t count = status == FERRY_OK ? ferry_chain_length(translator) : 0;
     for (size_t i = 0; i < count && status == FERRY_OK; i++) {
         status = ferry_schedule_serve(&ferry_translator_stage(translator, i)->schedule, error);
-        if (status != FERRY_OK) stop(created, i);
+        if (status != FERRY_OK) close_stages(created, i);
     }
     if (status != FERRY_OK && count > 0) ferry_translator_end(translator, FERRY_ERROR_ARGUMENT);
     if (status == FERRY_OK)
@@ -234,6 +276,7 @@ ferry_status ferry_service_submit(ferry_service *service, ferry_text text, int p
     FERRY_NEEDS(service);
     FERRY_NEEDS(done);
     FERRY_TRY(ferry_check_text("text", &text, error));
+    FERRY_TRY(ferry_check_range("priority", priority, -FERRY_PRIORITY_LIMIT, FERRY_PRIORITY_LIMIT, error));
     if (service->process != ferry_process_id())
         return ferry_fail_argument(error, "service", "expected one of this process, found its parent's");
     ticket *t;
@@ -257,20 +300,35 @@ void ferry_service_cancel(ferry_service *service, ferry_ticket number)
 {
     if (service == NULL || service->process != ferry_process_id()) return;
     ferry_mutex_lock(&service->mutex);
-    for (ticket *t = service->open; t != NULL; t = t->next)
-        if (t->number == number) cancel(t);
+    ticket *t = service->table_size > 0 ? *chain_of(service, number) : NULL;
+    while (t != NULL && t->number != number) t = t->next;
+    if (t != NULL) cancel(t);
     ferry_mutex_unlock(&service->mutex);
 }
 
-void ferry_service_close(ferry_service *service, int at_once)
+void ferry_service_stop(ferry_service *service, int cancel_texts)
 {
     if (service == NULL || service->process != ferry_process_id()) return;
     ferry_mutex_lock(&service->mutex);
-    service->closing = true;
-    for (ticket *t = service->open; at_once != 0 && t != NULL; t = t->next) cancel(t);
-    while (service->open != NULL) ferry_condition_wait(&service->left, &service->mutex);
+    service->stopped = true;
     ferry_mutex_unlock(&service->mutex);
-    stop(service, ferry_chain_length(service->translator));
+    if (cancel_texts == 0) return;
+    ferry_stop_now(&service->stop);
+    ferry_translator *stage;
+    for (size_t i = 0; (stage = ferry_translator_stage(service->translator, i)) != NULL; i++)
+        ferry_queue_wake(&stage->schedule.queue);
+}
+
+ferry_status ferry_service_destroy(ferry_service *service, ferry_error *error)
+{
+    if (service == NULL || service->process != ferry_process_id()) return FERRY_OK;
+    if (caller == service) return ferry_fail_argument(error, "service", "expected none that has called this function");
+    ferry_service_stop(service, 0);
+    ferry_mutex_lock(&service->mutex);
+    while (service->open > 0) ferry_condition_wait(&service->left, &service->mutex);
+    ferry_mutex_unlock(&service->mutex);
+    close_stages(service, ferry_chain_length(service->translator));
     ferry_translator_destroy(service->translator);
     destroy(service);
+    return FERRY_OK;
 }

@@ -59,7 +59,7 @@ ferry_status ferry_translator_create(const ferry_model *model, const ferry_optio
     ferry_translator *created = calloc(1, sizeof *created);
     if (created == NULL) return ferry_fail_memory(error, "a translator", 1, sizeof *created);
     created->places = 1;
-    created->word = &created->own_word;
+    created->stop = &created->own_stop;
     created->model = model;
     atomic_fetch_add(&((ferry_model *)(uintptr_t)model)->users, 1);
     ferry_mutex_create(&created->partial);
@@ -102,9 +102,9 @@ ferry_status ferry_translator_align(ferry_translator *translator, int on)
 uint32_t ferry_translator_job(ferry_translator *translator)
 {
     if (translator == NULL || ferry_translator_begin(translator, NULL) != FERRY_OK) return 0;
-    uint32_t job = (atomic_load(translator->word) / 2 + 1) & INT32_MAX;
+    uint32_t job = (atomic_load(&translator->stop->word) / 2 + 1) & INT32_MAX;
     if (job == 0) job = 1;
-    atomic_store(translator->word, 2 * job);
+    atomic_store(&translator->stop->word, 2 * job);
     ferry_translator_end(translator, FERRY_OK);
     return job;
 }
@@ -113,7 +113,7 @@ void ferry_translator_cancel(ferry_translator *translator, uint32_t job)
 {
     uint32_t expected = 2 * job;
     if (translator != NULL && job != 0 && job <= INT32_MAX)
-        atomic_compare_exchange_strong(translator->word, &expected, expected + 1);
+        atomic_compare_exchange_strong(&translator->stop->word, &expected, expected + 1);
 }
 
 size_t ferry_translator_memory(const ferry_translator *translator, size_t *peak)

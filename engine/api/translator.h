@@ -18,8 +18,9 @@ struct ferry_translator {
     ferry_schedule schedule;
     ferry_mutex partial; /* held while options.partial is called */
     atomic_bool busy;    /* a call is in progress */
-    /* The number of the caller's job × 2, + 1 if it was cancelled. */
-    _Atomic uint32_t own_word, *word; /* word: &own_word, or that of its chain */
+    /* The word is the number of the caller's job × 2, + 1 if it was cancelled. stop: &own_stop, or that of its chain.
+     */
+    ferry_stop own_stop, *stop;
 };
 
 /* Every call of a translator begins and ends with these functions. Only one call is in progress at a time. */

@@ -102,7 +102,7 @@ ferry_status ferry_inspect_generate(ferry_translator *translator, const int32_t 
     FERRY_TRY(ferry_chain_refuse(translator, error));
     FERRY_TRY(ferry_check_range("count", count, 0, INT32_MAX, error));
     FERRY_TRY(ferry_translator_begin(translator, error));
-    g.job.stop.cancelled = translator->word;
+    g.job.stop.above = translator->stop;
     g.job.weights = translator->options.alignment != 0 ? FERRY_WEIGHTS_ALL : FERRY_WEIGHTS_NONE;
     g.job.done = done;
     g.job.user = &g;

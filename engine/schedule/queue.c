@@ -42,6 +42,7 @@ void ferry_queue_create(ferry_queue *queue, int32_t workers)
 {
     memset(queue, 0, sizeof *queue);
     queue->workers = workers;
+    queue->highest = -1;
     ferry_mutex_create(&queue->mutex);
     ferry_condition_create(&queue->changed);
 }
@@ -52,61 +53,75 @@ void ferry_queue_destroy(ferry_queue *queue)
     ferry_mutex_destroy(&queue->mutex);
 }
 
+/* ---- lists of jobs; with the mutex locked ---- */
+
+/* Inserts the job into a list, after those of lower numbers. It belongs at the end, or near the beginning. */
+static void insert(ferry_job_list *list, ferry_job *job)
+{
+    ferry_job *after = list->last, *before = NULL;
+    if (after != NULL && after->number > job->number)
+        for (after = NULL, before = list->first; before->number < job->number; before = before->next) after = before;
+    job->previous = after;
+    job->next = before;
+    *(before != NULL ? &before->previous : &list->last) = job;
+    *(after != NULL ? &after->next : &list->first) = job;
+}
+
+static void unlink_from(ferry_job_list *list, const ferry_job *job)
+{
+    *(job->previous != NULL ? &job->previous->next : &list->first) = job->next;
+    *(job->next != NULL ? &job->next->previous : &list->last) = job->previous;
+}
+
 /* ---- the order of jobs; with the mutex locked ---- */
 
-static bool is_before(const ferry_job *a, const ferry_job *b)
+/* Puts the job into the list where it belongs now, if it has tasks. */
+static void place(ferry_queue *queue, ferry_job *job)
 {
-    return a->priority != b->priority ? a->priority > b->priority : a->number < b->number;
-}
-
-static bool has_tasks(const ferry_job *job)
-{
-    return job->waiting != NULL || job->solo != NULL;
-}
-
-/* Inserts the job into the list of jobs with tasks. */
-static void link_job(ferry_queue *queue, ferry_job *job)
-{
-    ferry_job **at = &queue->first;
-    if (queue->last != NULL && is_before(queue->last, job)) at = &queue->last->next;
-    while (*at != NULL && is_before(*at, job)) at = &(*at)->next;
-    job->next = *at;
-    *at = job;
-    if (job->next == NULL) queue->last = job;
-}
-
-static void unlink_job(ferry_queue *queue, ferry_job *job)
-{
-    ferry_job *before = NULL;
-    for (ferry_job *j = queue->first; j != job; j = j->next) before = j;
-    *(before != NULL ? &before->next : &queue->first) = job->next;
-    if (queue->last == job) queue->last = before;
+    const int32_t level = job->priority + FERRY_PRIORITY_LIMIT;
+    ferry_queue_level *of = &queue->levels[level];
+    ferry_job_list *list = job->queued == 0 ? NULL : job->taken < FERRY_QUEUE_HEAD ? &of->heads : &of->rests;
+    if (list == job->list) return;
+    if (job->list != NULL) unlink_from(job->list, job);
+    if (list != NULL) insert(list, job);
+    if (list != NULL && queue->highest < level) queue->highest = level;
+    job->list = list;
 }
 
 /* Lists a job of a service as ended if no task is queued or held by a worker. */
 static void settle(ferry_queue *queue, ferry_job *job)
 {
-    if (job->ended == NULL || has_tasks(job) || job->held > 0) return;
-    job->next = queue->ended;
-    queue->ended = job;
+    if (job->ended == NULL || job->queued > 0 || job->held > 0) return;
+    job->previous = queue->ended.last;
+    job->next = NULL;
+    *(queue->ended.last != NULL ? &queue->ended.last->next : &queue->ended.first) = job;
+    queue->ended.last = job;
     ferry_condition_wake_all(&queue->changed);
 }
 
 /* Removes all queued tasks of the job. */
 static void empty(ferry_queue *queue, ferry_job *job)
 {
-    if (!has_tasks(job)) return;
-    unlink_job(queue, job);
-    for (; job->waiting != NULL; job->waiting = job->waiting->next) queue->waiting--;
-    for (; job->solo != NULL; job->solo = job->solo->next) queue->waiting--;
+    if (job->queued == 0) return;
+    queue->waiting -= job->queued;
+    job->queued = 0;
+    job->waiting = job->solo = NULL;
+    place(queue, job);
     settle(queue, job);
 }
 
 /* The first job, after removing stopped ones. */
 static ferry_job *first_job(ferry_queue *queue)
 {
-    while (queue->first != NULL && ferry_job_stopped(queue->first)) empty(queue, queue->first);
-    return queue->first;
+    for (; queue->highest >= 0; queue->highest--) {
+        const ferry_queue_level *level = &queue->levels[queue->highest];
+        ferry_job *job;
+        while ((job = level->heads.first != NULL ? level->heads.first : level->rests.first) != NULL) {
+            if (!ferry_job_stopped(job)) return job;
+            empty(queue, job);
+        }
+    }
+    return NULL;
 }
 
 /* ---- jobs ---- */
@@ -115,9 +130,10 @@ void ferry_queue_add(ferry_queue *queue, ferry_job *job)
 {
     ferry_mutex_lock(&queue->mutex);
     job->number = ++queue->number;
-    for (const ferry_task *s = job->waiting; s != NULL; s = s->next) queue->waiting++;
-    if (has_tasks(job))
-        link_job(queue, job);
+    job->queued = job->task_count;
+    queue->waiting += job->queued;
+    if (job->queued > 0)
+        place(queue, job);
     else
         settle(queue, job);
     if (ferry_job_stopped(job)) empty(queue, job);
@@ -145,7 +161,9 @@ ferry_task *ferry_queue_take(ferry_queue *queue, size_t held, bool solo)
         ferry_task **list = solo ? &job->solo : &job->waiting;
         task = *list;
         *list = task->next;
-        if (!has_tasks(job)) unlink_job(queue, job);
+        job->taken++;
+        job->queued--;
+        place(queue, job);
         job->held++;
         queue->waiting--;
         queue->held++;
@@ -162,11 +180,12 @@ void ferry_queue_put(ferry_queue *queue, ferry_task *task, ferry_queue_target ta
     queue->held--;
     if (target != FERRY_QUEUE_DONE && !ferry_job_stopped(job)) {
         ferry_task **at = target == FERRY_QUEUE_SOLO ? &job->solo : &job->waiting;
-        const bool linked = has_tasks(job);
         task->next = *at;
         *at = task;
+        job->taken--;
+        job->queued++;
+        place(queue, job);
         queue->waiting++;
-        if (!linked) link_job(queue, job);
         ferry_condition_wake_all(&queue->changed);
     }
     settle(queue, job);
@@ -178,7 +197,7 @@ void ferry_queue_put(ferry_queue *queue, ferry_task *task, ferry_queue_target ta
 static ferry_queue_turn choose(ferry_queue *queue)
 {
     const ferry_job *job = first_job(queue);
-    if (queue->ended != NULL) return FERRY_QUEUE_REPORT;
+    if (queue->ended.first != NULL) return FERRY_QUEUE_REPORT;
     if (job == NULL || queue->solo) return FERRY_QUEUE_NOTHING;
     if (job->waiting != NULL) return FERRY_QUEUE_TASKS;
     return queue->working == 0 ? FERRY_QUEUE_SOLO_TASK : FERRY_QUEUE_NOTHING;
@@ -206,11 +225,18 @@ void ferry_queue_report(ferry_queue *queue)
     ferry_job *job;
     do {
         ferry_mutex_lock(&queue->mutex);
-        job = queue->ended;
-        if (job != NULL) queue->ended = job->next;
+        job = queue->ended.first;
+        if (job != NULL) unlink_from(&queue->ended, job);
         ferry_mutex_unlock(&queue->mutex);
         if (job != NULL) job->ended(job);
     } while (job != NULL);
+}
+
+void ferry_queue_wake(ferry_queue *queue)
+{
+    ferry_mutex_lock(&queue->mutex);
+    ferry_condition_wake_all(&queue->changed);
+    ferry_mutex_unlock(&queue->mutex);
 }
 
 void ferry_queue_close(ferry_queue *queue)

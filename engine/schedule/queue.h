@@ -1,5 +1,6 @@
-/* The queue from which the workers of a schedule take tasks of jobs. Jobs of higher priority come first, then older
- * jobs.
+/* The queue from which the workers of a schedule take tasks of jobs. Jobs of a higher priority come first. Of equal
+ * priority, the first FERRY_QUEUE_HEAD tasks of each job come before the rest of any; otherwise older jobs come first.
+ * What a function costs does not depend on the number of jobs.
  *
  * A task is a sentence of ids. If memory does not suffice for a task beside others, the task returns as a solo task,
  * which one worker does with all the memory. Meanwhile, the jobs after its job wait. */
@@ -10,6 +11,8 @@
 #include "base/threads.h"
 #include "engine/search/teacher_forcing.h"
 #include "engine/search/search.h"
+
+enum { FERRY_QUEUE_HEAD = 32, FERRY_PRIORITY_LIMIT = 100 };
 
 typedef struct ferry_job ferry_job;
 typedef struct ferry_task ferry_task;
@@ -41,6 +44,10 @@ typedef struct ferry_task_outcome {
 
 typedef enum ferry_task_answer { FERRY_TASK_FINISHED, FERRY_TASK_AGAIN } ferry_task_answer;
 
+typedef struct ferry_job_list {
+    ferry_job *first, *last;
+} ferry_job_list;
+
 /* Tasks that belong together. The caller fills in the first part. */
 struct ferry_job {
     ferry_task *tasks; /* [task_count], sorted by ferry_job_sort */
@@ -48,8 +55,8 @@ struct ferry_job {
     bool forced;                  /* tasks have targets */
     ferry_wanted_weights weights; /* cross-attention weights that the caller wants */
     int32_t unknown_id;           /* for FERRY_WEIGHTS_OF_UNKNOWN */
-    int32_t priority;
-    ferry_stop stop; /* if it stopped, the tasks of the job are dropped. The caller sets stop.cancelled */
+    int32_t priority;             /* −FERRY_PRIORITY_LIMIT … FERRY_PRIORITY_LIMIT */
+    ferry_stop stop;              /* if it stopped, the tasks of the job are dropped. The caller sets stop.above */
     /* Called by a worker for each task that ended. AGAIN puts the task back; the caller may have changed it. */
     ferry_task_answer (*done)(ferry_job *job, ferry_task *task, const ferry_task_outcome *outcome);
     /* NULL, or called by a worker after each step of a translation. */
@@ -62,10 +69,12 @@ struct ferry_job {
     atomic_int status; /* the first failure (ferry_job_fail) */
     ferry_error error; /* written by the thread that set `status` */
     /* The queue's mutex protects the following. */
-    uint64_t number; /* ascends from job to job */
-    ferry_job *next; /* in a list of the queue */
+    uint64_t number;            /* ascends from job to job */
+    ferry_job *previous, *next; /* in a list of the queue */
+    ferry_job_list *list;       /* of jobs with tasks, if it is in one */
     ferry_task *waiting, *solo;
-    size_t held; /* number of tasks that workers hold */
+    size_t queued, held; /* numbers of tasks: in these two lists, and held by workers */
+    size_t taken;        /* number of tasks that were taken and not put back */
 };
 
 /* Whether the job failed or was cancelled. */
@@ -82,17 +91,23 @@ ferry_status ferry_job_status(ferry_job *job, ferry_error *error);
  * memory has its final size early. */
 void ferry_job_sort(ferry_job *job);
 
+/* Jobs of one priority with queued tasks, by their numbers. */
+typedef struct ferry_queue_level {
+    ferry_job_list heads, rests; /* heads: of which fewer than FERRY_QUEUE_HEAD tasks were taken */
+} ferry_queue_level;
+
 typedef struct ferry_queue {
     ferry_mutex mutex;
     ferry_condition changed;
-    ferry_job *first, *last; /* jobs with queued tasks, in their order */
-    ferry_job *ended;        /* jobs of a service that have ended, until ferry_queue_report */
-    int32_t workers;         /* number of workers that share the tasks */
-    size_t waiting, held;    /* numbers of tasks of all jobs: queued, and held by workers */
-    int32_t working;         /* number of workers of a service that have tasks */
-    bool solo;               /* one of these has a solo task, and the others wait */
-    bool closed;             /* workers leave when no job is left */
-    uint64_t number;         /* of the newest job */
+    ferry_queue_level levels[2 * FERRY_PRIORITY_LIMIT + 1];
+    int32_t highest;      /* no level above it has jobs; -1: none has */
+    ferry_job_list ended; /* jobs of a service that have ended, until ferry_queue_report */
+    int32_t workers;      /* number of workers that share the tasks */
+    size_t waiting, held; /* numbers of tasks of all jobs: queued, and held by workers */
+    int32_t working;      /* number of workers of a service that have tasks */
+    bool solo;            /* one of these has a solo task, and the others wait */
+    bool closed;          /* workers leave when no job is left */
+    uint64_t number;      /* of the newest job */
 } ferry_queue;
 
 /* What becomes of a task that was taken. */
@@ -127,6 +142,8 @@ void ferry_queue_put(ferry_queue *queue, ferry_task *task, ferry_queue_target ta
 ferry_queue_turn ferry_queue_wait(ferry_queue *queue, ferry_queue_turn last);
 /* Calls `ended` of each job that has ended. */
 void ferry_queue_report(ferry_queue *queue);
+/* Wakes the workers of a service: jobs were stopped. */
+void ferry_queue_wake(ferry_queue *queue);
 /* Lets the workers of a service leave when there is nothing to do. */
 void ferry_queue_close(ferry_queue *queue);
 

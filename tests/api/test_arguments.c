@@ -367,15 +367,19 @@ TEST_WITH(test_services_and_rows, set_up, tear_down)
     REFUSED_NAMING(ferry_service_submit, text, "text: expected at most ", service, endless, 0, ignore, NULL, &ticket);
     REFUSED(ferry_service_submit, done, service, text, 0, NULL, NULL, &ticket);
     ANSWERS(ferry_service_submit, priority,
-            ferry_service_submit(service, text, INT_MIN, ignore, NULL, NULL, NULL) == FERRY_OK);
+            ferry_service_submit(service, text, -100, ignore, NULL, NULL, NULL) == FERRY_OK);
+    REFUSED_NAMING(ferry_service_submit, priority, "priority: expected -100", service, text, 101, ignore, NULL,
+                   &ticket);
     while (ferry_service_submit(service, text, 0, ignore, NULL, &ticket, NULL) == FERRY_ERROR_LIMIT) continue;
     ANSWERS(ferry_service_submit, user, ticket == 2);
     ANSWERS(ferry_service_submit, ticket, ticket == 2);
-    ANSWERS(ferry_service_close, cancel, true);
+    ANSWERS(ferry_service_stop, cancel, true);
     ANSWERS(ferry_service_cancel, service, (ferry_service_cancel(NULL, 1), true));
     ANSWERS(ferry_service_cancel, ticket, (ferry_service_cancel(service, 0), true));
-    ANSWERS(ferry_service_close, service, (ferry_service_close(NULL, 1), true));
-    ferry_service_close(service, 2);
+    ANSWERS(ferry_service_stop, service, (ferry_service_stop(NULL, 1), true));
+    ferry_service_stop(service, 2);
+    ANSWERS(ferry_service_destroy, service, ferry_service_destroy(NULL, NULL) == FERRY_OK);
+    ANSWERS(ferry_service_destroy, error, ferry_service_destroy(service, NULL) == FERRY_OK);
     translator = NULL; /* the service's */
 }
 
@@ -629,7 +633,8 @@ TEST_WITH(test_inspecting_generation, set_up, tear_down)
 static bool is_covered(const char *file, const char *function, const char *parameter)
 {
     const bool is_error = strcmp(parameter, "error") == 0;
-    return strstr(file, ferry_format(is_error ? "REFUSED(%s, " : "(%s, %s,", function, parameter).text) != NULL ||
+    return strstr(file, ferry_format("(%s, %s,", function, parameter).text) != NULL ||
+           (is_error && strstr(file, ferry_format("REFUSED(%s, ", function).text) != NULL) ||
            (is_error && strstr(file, ferry_format("REFUSED_NAMING(%s, ", function).text) != NULL);
 }
 

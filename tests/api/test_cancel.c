@@ -117,7 +117,7 @@ TEST(test_each_computation_ends)
     static const int32_t ids[] = {1, 2, 3}, offsets[] = {0, 3};
     ferry_model *model = open_model(false, FERRY_F32);
     const ferry_matrix *output = &model->file.transformer.output;
-    const ferry_stop stopped = {.own = 1}, *const stop = &stopped;
+    const ferry_stop stopped = {.word = 1}, *const stop = &stopped;
     ferry_state s;
     ferry_logit_bound bound;
     ferry_state_init(&s, &model->file.transformer, model->kernels);

@@ -165,7 +165,7 @@ SHIPPED_TEST(test_a_service_with_two_models)
     CHECK(ferry_service_create(new_row(&options, &options), LINES, &service, &error));
     for (int i = 0; i < LINES; i++)
         CHECK(ferry_service_submit(service, lines[i], i % 3, take, &taken[i], NULL, &error));
-    ferry_service_close(service, 0);
+    CHECK(ferry_service_destroy(service, &error));
     for (int i = 0; i < LINES; i++) {
         CHECK(ferry_translate_text(row, lines[i], &expected, &error));
         assert_non_null(taken[i]);
@@ -189,7 +189,8 @@ SHIPPED_TEST(test_cancelling_a_service_with_two_models)
             CHECK(ferry_service_submit(service, lines[i], 0, take, &taken[i], &tickets[i], &error));
         ferry_thread_sleep(1e-3 * round);
         for (int i = 0; i < LINES; i += 2) ferry_service_cancel(service, tickets[i]);
-        ferry_service_close(service, round % 2);
+        if (round % 2 == 1) ferry_service_stop(service, 1);
+        CHECK(ferry_service_destroy(service, &error));
         for (int i = 0; i < LINES; i++) {
             if (round % 2 == 0 && i % 2 == 1) assert_non_null(taken[i]);
             ferry_result_destroy(taken[i]);

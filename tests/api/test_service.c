@@ -162,7 +162,7 @@ static ferry_service *new_service(const ferry_options *options, size_t capacity)
     return created;
 }
 
-/* `at_once`: the service is closed while the callers' texts are in it. */
+/* `at_once`: the service is stopped while the callers' texts are in it. */
 static void run_callers(const ferry_options *options, bool cancels, bool at_once)
 {
     caller *callers = kept_memory(CALLERS * sizeof *callers);
@@ -174,7 +174,8 @@ static void run_callers(const ferry_options *options, bool cancels, bool at_once
         assert_int_equal(pthread_create(&callers[i].thread, NULL, submit_all, &callers[i]), 0);
     }
     for (int i = 0; i < CALLERS; i++) pthread_join(callers[i].thread, NULL);
-    ferry_service_close(service, at_once);
+    if (at_once) ferry_service_stop(service, 1);
+    CHECK(ferry_service_destroy(service, &error));
     for (int i = 0; i < CALLERS * TEXTS; i++) {
         const submission *s = &callers[i / TEXTS].submissions[i % TEXTS];
         const int told = atomic_load(&s->told);
@@ -274,8 +275,51 @@ SHIPPED_TEST(test_an_urgent_text_comes_first)
         CHECK(ferry_service_submit(service, texts[i % 2 == 0 ? 8 : 9], i % 2 == 0 ? 0 : -5, take_other,
                                    &tickets[BEHIND - 1], &tickets[i], &error));
     while (atomic_load(&told_before) < BEHIND || atomic_load(&urgent_after) < 0) ferry_thread_sleep(1e-3);
-    ferry_service_close(service, 0);
+    CHECK(ferry_service_destroy(service, &error));
     assert_in_range(atomic_load(&urgent_after), 1, BEHIND - 2);
+    assert_int_equal(atomic_load(&failures), 0);
+}
+
+static int order[4];
+static atomic_int order_told;
+
+/* Keeps the number of the text. The first one submits the others: the service has one thread, which is here. */
+static void take_in_order(void *user, ferry_ticket ticket, ferry_result *result, const ferry_error *why)
+{
+    static char long_text[MOST_TEXT];
+    static const int sentences[] = {40, 3, 1};
+    (void)user;
+    expect(why == NULL);
+    ferry_result_destroy(result);
+    const int place = atomic_load(&order_told);
+    order[place] = (int)ticket;
+    if (ticket > 1) {
+        atomic_store(&order_told, place + 1);
+        return;
+    }
+    for (int i = 0; i < 3; i++) {
+        long_text[0] = '\0';
+        for (int s = 0; s < sentences[i]; s++) strcat(long_text, "I like it. ");
+        expect(ferry_service_submit(service, as_text(long_text), 0, take_in_order, NULL, NULL, NULL) == FERRY_OK);
+    }
+    expect(ferry_service_destroy(service, NULL) == FERRY_ERROR_ARGUMENT);
+    ferry_service_stop(service, 0);
+    expect(ferry_service_submit(service, texts[1], 0, take_in_order, NULL, NULL, NULL) == FERRY_ERROR_CANCELLED);
+    atomic_store(&order_told, 1);
+}
+
+/* Texts of 40, 3 and 1 sentences: the first 32 sentences of each come before the rest of any. */
+SHIPPED_TEST(test_short_texts_do_not_wait_for_long_ones)
+{
+    ferry_options options = default_options(model);
+    options.batch = 1;
+    make_texts();
+    service = new_service(&options, 4);
+    CHECK(ferry_service_submit(service, texts[1], 0, take_in_order, NULL, NULL, &error));
+    while (atomic_load(&order_told) == 0) ferry_thread_sleep(1e-3);
+    CHECK(ferry_service_destroy(service, &error));
+    assert_int_equal(atomic_load(&order_told), 4);
+    assert_memory_equal(order, ((int[]){1, 3, 4, 2}), sizeof order);
     assert_int_equal(atomic_load(&failures), 0);
 }
 
@@ -312,7 +356,7 @@ SHIPPED_TEST(test_what_a_service_refuses)
                   "the service is full: it has 2 texts");
     assert_int_equal(ticket, 0);
     pthread_mutex_unlock(&held);
-    ferry_service_close(service, 0);
-    ferry_service_close(NULL, 0);
+    CHECK(ferry_service_destroy(service, &error));
+    CHECK(ferry_service_destroy(NULL, &error));
     ferry_service_cancel(NULL, 1);
 }

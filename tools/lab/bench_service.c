@@ -184,7 +184,8 @@ static bool measure(const ferry_session *session, const ferry_lines *lines)
     const bool done = measure_all(&b, session->translator) && measure_urgent(&b, false) && measure_urgent(&b, true);
     if (!done) ferry_complain("a line was not translated");
     atomic_store(&b.ending, true);
-    ferry_service_close(b.service, 1);
+    ferry_service_stop(b.service, 1);
+    ferry_service_destroy(b.service, NULL);
     return done;
 }
 
