@@ -194,7 +194,6 @@ static ferry_status translate_document(worker *w, ferry_error *error)
     if (g_file_get_contents(from, &text, &size, &failure))
         status = ferry_document_translate(w->model, w->thorough, ferry_document_format_of(from),
                                           (ferry_text){text, size}, &options, &result, error);
-    if (status == FERRY_OK && g_atomic_int_get(&w->cancelled)) status = FERRY_ERROR_CANCELLED;
     if (status == FERRY_OK) w->message = save(to, result, &failure);
     if (status == FERRY_ERROR_CANCELLED)
         w->message = g_strdup_printf("Cancelled: %s was not written", to);
@@ -214,12 +213,8 @@ static void run_job(void *unused, void *user)
                                                                    translate_text};
     worker *w = user;
     ferry_error error;
-    ferry_status status;
     (void)unused;
-    do { /* again where a cancel came too late for the job before */
-        g_clear_pointer(&w->message, g_free);
-        status = run[w->job.kind](w, &error);
-    } while (status == FERRY_ERROR_CANCELLED && !g_atomic_int_get(&w->cancelled));
+    ferry_status status = run[w->job.kind](w, &error);
     if (status != FERRY_OK && status != FERRY_ERROR_CANCELLED && w->message == NULL)
         w->message = g_strdup(error.message);
     g_idle_add(end_job, w);
@@ -253,16 +248,14 @@ void worker_start(worker *w, worker_job job)
     w->finished = 0;
     g_ptr_array_set_size(w->sentences, 0);
     g_atomic_int_set(&w->part, 0);
-    g_atomic_int_set(&w->cancelled, 0);
+    w->translator = job.kind == JOB_TEXT ? w->quick : job.kind == JOB_DOCUMENT ? w->thorough : NULL;
+    w->number = ferry_translator_job(w->translator); /* here, so that a cancel reaches a call that has not begun, too */
     g_thread_pool_push(w->thread, w, NULL);
 }
 
 void worker_cancel(worker *w)
 {
-    if (!w->busy || w->job.kind < JOB_DOCUMENT) return;
-    g_atomic_int_set(&w->cancelled, 1);
-    /* This call, also if it has not begun yet. */
-    ferry_translator_cancel(w->job.kind == JOB_TEXT ? w->quick : w->thorough);
+    ferry_translator_cancel(w->translator, w->number);
 }
 
 double worker_part(worker *w)

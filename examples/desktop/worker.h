@@ -31,7 +31,9 @@ typedef struct worker {
     GAsyncQueue *beginnings;               /* char *: of the text's translation, to be shown */
     gint64 shown;                          /* when the last one was sent, in µs */
     double texts, given, finished;         /* of a document: all, those that the translator has got, and has finished */
-    int part, cancelled;                   /* atomic; in thousandths; a flag */
+    int part;                              /* atomic; in thousandths */
+    ferry_translator *translator;          /* of the job: `quick`, `thorough`, or NULL, which no cancel reaches */
+    uint32_t number;                       /* what the translator calls the job */
     GThreadPool *thread;
     worker_show *show;
     worker_done *done;
@@ -45,7 +47,7 @@ void worker_init(worker *worker, worker_show *show, worker_done *done, void *use
 void worker_start(worker *worker, worker_job job);
 /* How much of the translation in progress is finished, 0 … 1. */
 double worker_part(worker *worker);
-/* Ends a translation within milliseconds. */
+/* Ends the translation in progress within milliseconds, also one that the thread has not begun yet. */
 void worker_cancel(worker *worker);
 void worker_clear(worker *worker);
 

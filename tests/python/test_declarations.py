@@ -93,8 +93,8 @@ class Declarations(unittest.TestCase):
 
     def test_functions(self):
         """Number and kind of all parameters."""
-        scalars = {"int": ctypes.c_int, "size_t": ctypes.c_size_t, "int32_t": ctypes.c_int32, "float": ctypes.c_float,
-                   "void": None}
+        scalars = {"int": ctypes.c_int, "size_t": ctypes.c_size_t, "int32_t": ctypes.c_int32,
+                   "uint32_t": ctypes.c_uint32, "float": ctypes.c_float, "void": None}
         scalars |= {f"ferry_{name}": ctypes.c_int for name in ENUMERATIONS}
         scalars |= {c_name(name): each for name, each in STRUCTURES.items()}
         pointers = {name: ctypes.POINTER(kind) for name, kind in scalars.items() if kind is not None}

@@ -9,6 +9,7 @@ import tempfile
 import threading
 import time
 import unittest
+import unittest.mock
 
 packages, source_dir, program = sys.argv[1:4]
 sys.path.insert(0, packages)
@@ -334,6 +335,49 @@ class Callbacks(Base):
             thread.join()
             self.assertIs(found[0].status, Status.OK)
             self.assertEqual((len(found), found[-1].status, found[-1].error), (4000, Status.CANCELLED, "cancelled"))
+
+    def test_cancel_between_calls(self):
+        """It leaves the calls that follow alone, in whatever thread, but ends an iterator that is not read to its end."""
+        with ferry.Translator(self.model) as translator:
+            for call in (lambda: translator.translate(MORNING[0]), lambda: next(translator.translate([MORNING[0]])),
+                         lambda: translator.translate_text(MORNING[0]), lambda: translator.score(*MORNING)):
+                for _ in range(2):
+                    translator.cancel()
+                    self.assertEqual(call().text, MORNING[1])
+            translator.cancel()
+            found = []
+            thread = threading.Thread(target=lambda: found.append(translator.translate(MORNING[0]).text))
+            thread.start()
+            thread.join()
+            self.assertEqual(found, [MORNING[1]])
+        with ferry.Translator(self.model, batch=1) as translator:
+            texts = translator.translate([MORNING[0]] * 50, errors="keep")
+            found = [next(texts)]
+            translator.cancel()
+            self.assertEqual(translator.translate(MORNING[0]).text, MORNING[1])
+            found += texts
+            self.assertEqual([each.status for each in found], [Status.OK] * 8 + [Status.CANCELLED] * 42)
+
+    def test_cancel_at_once(self):
+        """A call that is cancelled as it begins ends: before it has a number, and before the library is called."""
+        with ferry.Translator(self.model) as translator:
+            for owner, function in ((ferry._native.lib, "ferry_translator_job"), (threading.Thread, "start")):
+                real = getattr(owner, function)
+                for before in (True, False) if owner is not threading.Thread else (True,):
+                    def cancelling(*arguments):
+                        if before:
+                            translator.cancel()
+                        result = real(*arguments)
+                        if not before:
+                            translator.cancel()
+                        return result
+
+                    with unittest.mock.patch.object(owner, function, cancelling):
+                        self.refused(Status.CANCELLED, "cancelled", translator.translate, MORNING[0])
+                        lines = [f"{MORNING[0]}\n{MORNING[0]}", MORNING[0]]
+                        self.assertEqual({each.status for each in translator.translate(lines, errors="keep")},
+                                         {Status.CANCELLED})
+                    self.assertEqual(translator.translate(MORNING[0]).text, MORNING[1])
 
 
 class Interrupts(Base):

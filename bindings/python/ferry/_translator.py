@@ -132,8 +132,7 @@ def _set(options: Any, name: str, value: Any, guard: Callable[[Any], Any]) -> No
 # ---- calls ----
 
 
-def _interruptible(function: Callable[[], Made], cancel: Callable[[], None], settle: Callable[[], None]
-                   ) -> Made:
+def _interruptible(function: Callable[[], Made], cancel: Callable[[], None]) -> Made:
     """Calls the function in a thread of its own while this one waits: Python tells the main thread of Ctrl-C only between
     its own steps, which there are none of during a call of the library."""
     if threading.current_thread() is not threading.main_thread():
@@ -164,7 +163,6 @@ def _interruptible(function: Callable[[], Made], cancel: Callable[[], None], set
         cancel()
         if begun.is_set():
             ended.wait()
-        settle()
         raise
     if raised:
         raise raised[0]
@@ -219,6 +217,7 @@ class Translator(_native.Object):
         given = {name: value for name, value in locals().items()
                  if name not in ("self", "model", "__class__") and value is not None}
         self._one = threading.Lock()
+        self._job, self._cancel = 0, object()  # of the last call of the library; another one since each `cancel`
         self._raised: list[BaseException] = []
         self._options, search = _native.Options(), _native.SearchOptions()
         lib.ferry_options_default(model, self._options, c.sizeof(self._options))
@@ -230,8 +229,10 @@ class Translator(_native.Object):
         super().__init__("ferry_translator_create", "ferry_translator_destroy", model, self._options)
 
     def cancel(self) -> None:
-        """Ends the call that another thread is in, or else the next one, which raises FerryError (CANCELLED)."""
-        lib.ferry_translator_cancel(self)
+        """Ends the calls in progress, which raise FerryError (CANCELLED): the one that another thread is in, and iterators
+        of translations that are not read to their end. Calls that begin later are not concerned."""
+        self._cancel = object()
+        lib.ferry_translator_cancel(self, self._job)
 
     @property
     def memory(self) -> tuple[int, int]:
@@ -282,7 +283,7 @@ class Translator(_native.Object):
         """Translates a text of any length sentence by sentence; white space stays. Its `sentences` have scores and tokens.
         With errors="keep", a sentence that fails stays as it is, and the error is the first one's."""
         _choice("errors", errors, {"raise": 0, "keep": 1})
-        return self._take(self._text(next(_checked([text], "text"))), 0, errors)
+        return self._take(self._text(next(_checked([text], "text")), self._cancel), 0, errors)
 
     # ---- how ----
 
@@ -299,43 +300,43 @@ class Translator(_native.Object):
 
         return guarded
 
-    def _call(self, function: str, *arguments: Any) -> _native.Object:
+    def _call(self, last_cancel: object, function: str, *arguments: Any) -> _native.Object:
+        """Calls a function of the library. last_cancel: `_cancel` when the user's call began, of which this is a part."""
         if not self._one.acquire(blocking=False):  # of another thread, or of the callback that this is called from
             raise FerryError("translator: expected none with a call in progress")
         try:
             self._raised.clear()
+            self._job = job = lib.ferry_translator_job(self)
+            if self._cancel is not last_cancel:  # by a thread that does not know this job yet
+                lib.ferry_translator_cancel(self, job)
             result = _interruptible(lambda: _native.Object(function, "ferry_result_destroy", self, *arguments),
-                                    self.cancel, self._settle)
+                                    lambda: lib.ferry_translator_cancel(self, job))
             if self._raised:
                 raise self._raised[0]
             return result
         finally:
             self._one.release()
 
-    def _settle(self) -> None:
-        """If the call had ended before it was cancelled, another one would be: an empty one."""
-        self.cancel()
-        _native.Object("ferry_translate", "ferry_result_destroy", self, _native.text_array([]), 0)
-
-    def _run(self, function: str, lines: list[tuple[str, ...]]) -> list[Translation]:
+    def _run(self, function: str, lines: list[tuple[str, ...]], last_cancel: object) -> list[Translation]:
         columns = [_native.text_array(list(column)) for column in zip(*lines)]
-        result = self._call(function, *columns, len(lines))
+        result = self._call(last_cancel, function, *columns, len(lines))
         return [translation(result, index, line[0]) for index, line in enumerate(lines)]
 
-    def _text(self, text: str) -> Translation:
-        result = self._call("ferry_translate_text", _native.text_array([text])[0])
+    def _text(self, text: str, last_cancel: object) -> Translation:
+        result = self._call(last_cancel, "ferry_translate_text", _native.text_array([text])[0])
         return text_translation(result, text)
 
-    def _translate(self, lines: list[tuple[str, ...]]) -> list[Translation]:
+    def _translate(self, lines: list[tuple[str, ...]], last_cancel: object) -> list[Translation]:
         """Lines together, texts of several lines one by one."""
         several = [len(line[0].splitlines()) > 1 for line in lines]
         single = [line for line, is_several in zip(lines, several) if not is_several]
         function = "ferry_translate" if len(lines[0]) == 1 else "ferry_translate_prefixed"
-        done = iter(self._run(function, single) if single else [])
+        done = iter(self._run(function, single, last_cancel) if single else [])
         for line, is_several in zip(lines, several):
             if is_several and len(line) > 1 and line[1]:
                 raise ValueError(f"prefixes: a text of several lines has none, found {line[1]!r}")
-        return [self._text(line[0]) if is_several else next(done) for line, is_several in zip(lines, several)]
+        return [self._text(line[0], last_cancel) if is_several else next(done)
+                for line, is_several in zip(lines, several)]
 
     def _stream(self, texts: Iterable[Any], prefixes: Iterable[Any] | None, errors: str) -> Iterator[Translation]:
         lines: Iterator[tuple[str, ...]] = ((text,) for text in _checked(texts, "texts"))
@@ -344,12 +345,12 @@ class Translator(_native.Object):
                            ("texts", "prefixes"))
         return self._chunks(lines, self._translate, errors)
 
-    def _chunks(self, lines: Iterator[Any], function: Callable[[list[Any]], list[Translation]], errors: str
+    def _chunks(self, lines: Iterator[Any], function: Callable[[list[Any], object], list[Translation]], errors: str
                 ) -> Iterator[Translation]:
-        size, done, ended = CHUNK * self._options.batch, 0, False
+        size, done, ended, last_cancel = CHUNK * self._options.batch, 0, False, self._cancel
         cancelled = Translation("", 0.0, error="cancelled", status=Status.CANCELLED)
         while chunk := list(itertools.islice(lines, size)):
-            translations = [cancelled] * len(chunk) if ended else function(chunk)
+            translations = [cancelled] * len(chunk) if ended else function(chunk, last_cancel)
             ended = any(each.status is Status.CANCELLED for each in translations)
             for index, each in enumerate(translations):
                 yield self._take(each, done + index, errors)

@@ -185,7 +185,8 @@ def translated(translator: Translator, texts: Sequence[str]) -> list[tuple[Trans
     """Translations of lines, as by translator.translate in one call, and the ids of the best hypotheses, end of sentence
     included; none for a line that failed."""
     lines = list(texts)
-    result = Translator.expect_open(translator)._call("ferry_translate", _native.text_array(lines), len(lines))
+    result = Translator.expect_open(translator)._call(translator._cancel, "ferry_translate", _native.text_array(lines),
+                                                      len(lines))
     ids = [np.array(lib.ferry_inspect_result_ids(result, line, 0)[: lib.ferry_result_token_count(result, line, 0)],
                     np.int32) for line in range(len(lines))]
     return [(translation(result, line, text), ids[line]) for line, text in enumerate(lines)]

@@ -13,7 +13,7 @@
 //! # }
 //! ```
 //!
-//! Threads may share a [`Model`]; a [`Translator`] belongs to one at a time, and its [`Canceller`] to any. What a
+//! Threads may share a [`Model`]; a [`Translator`] belongs to one at a time, and a [`Canceller`] to any. What a
 //! function does exactly, and when it fails, is explained in `ferry.h`; [`sys`] has its declarations.
 
 mod model;

@@ -327,7 +327,10 @@ extern "C" {
     ) -> ferry_status;
 }
 extern "C" {
-    pub fn ferry_translator_cancel(translator: *mut ferry_translator);
+    pub fn ferry_translator_job(translator: *mut ferry_translator) -> u32;
+}
+extern "C" {
+    pub fn ferry_translator_cancel(translator: *mut ferry_translator, job: u32);
 }
 extern "C" {
     pub fn ferry_translator_memory(translator: *const ferry_translator, peak: *mut usize) -> usize;

@@ -26,7 +26,7 @@ use crate::{make, str_of, sys, Error, Model, Options, Status, Translation, Trans
 pub struct Translator<'m> {
     raw: NonNull<sys::ferry_translator>,
     callbacks: NonNull<Callbacks<'m>>, // a Box, which the library points to
-    canceller: Canceller,
+    alive: Arc<Mutex<Option<Alive>>>,
     model: PhantomData<&'m Model>,
 }
 
@@ -108,8 +108,8 @@ impl<'m> Translator<'m> {
         });
         match created {
             Ok(raw) => {
-                let canceller = Canceller(Arc::new(Mutex::new(Some(Alive(raw)))));
-                Ok(Translator { raw, callbacks, canceller, model: PhantomData })
+                let alive = Arc::new(Mutex::new(Some(Alive(raw))));
+                Ok(Translator { raw, callbacks, alive, model: PhantomData })
             }
             Err(error) => {
                 drop(unsafe { Box::from_raw(callbacks.as_ptr()) });
@@ -118,9 +118,24 @@ impl<'m> Translator<'m> {
         }
     }
 
-    /// Ends calls of this translator, from any thread.
-    pub fn canceller(&self) -> Canceller {
-        self.canceller.clone()
+    /// Begins a job: the calls that follow, one or several, until the next `canceller`. What this one returns ends them,
+    /// and no others.
+    ///
+    /// ```no_run
+    /// # let model = ferry::Model::open("model.gguf").unwrap();
+    /// # let mut translator = ferry::Translator::new(&model, model.options()).unwrap();
+    /// let canceller = translator.canceller();
+    /// std::thread::spawn(move || {
+    ///     std::thread::sleep(std::time::Duration::from_secs(1));
+    ///     canceller.cancel();
+    /// });
+    /// let one = translator.translate_text("Good morning!"); // of this job: cancelled after a second
+    /// translator.canceller();
+    /// let other = translator.translate_text("Good morning!"); // of another one: not cancelled
+    /// ```
+    pub fn canceller(&mut self) -> Canceller {
+        let job = unsafe { sys::ferry_translator_job(self.raw.as_ptr()) };
+        Canceller { alive: self.alive.clone(), job }
     }
 
     /// Translates lines, each as one sentence. If the call is cancelled, the lines that were not finished have the
@@ -191,7 +206,7 @@ impl<'m> Translator<'m> {
 
 impl Drop for Translator<'_> {
     fn drop(&mut self) {
-        *lock(&self.canceller.0) = None;
+        *lock(&self.alive) = None;
         unsafe {
             sys::ferry_translator_destroy(self.raw.as_ptr());
             drop(Box::from_raw(self.callbacks.as_ptr()));
@@ -199,9 +214,12 @@ impl Drop for Translator<'_> {
     }
 }
 
-/// Ends the call that a [`Translator`] is in, within milliseconds; may outlive it.
+/// Ends the calls of one job of a [`Translator`] ([`Translator::canceller`]), from any thread; may outlive both.
 #[derive(Clone)]
-pub struct Canceller(Arc<Mutex<Option<Alive>>>);
+pub struct Canceller {
+    alive: Arc<Mutex<Option<Alive>>>,
+    job: u32,
+}
 
 struct Alive(NonNull<sys::ferry_translator>);
 
@@ -209,9 +227,11 @@ struct Alive(NonNull<sys::ferry_translator>);
 unsafe impl Send for Alive {}
 
 impl Canceller {
+    /// The call in progress, if it is one of this job, ends within milliseconds, and every later one of this job at once.
+    /// Does nothing if the translator has a newer job, or is gone.
     pub fn cancel(&self) {
-        if let Some(translator) = &*lock(&self.0) {
-            unsafe { sys::ferry_translator_cancel(translator.0.as_ptr()) }
+        if let Some(translator) = &*lock(&self.alive) {
+            unsafe { sys::ferry_translator_cancel(translator.0.as_ptr(), self.job) }
         }
     }
 }

@@ -4,6 +4,7 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::Mutex;
+use std::time::Duration;
 use std::{fs, thread};
 
 use ferry::{Canceller, Error, Model, OpenFlags, Roles, Status, Translator};
@@ -272,6 +273,11 @@ fn steering() {
     assert_ne!(draw(1), draw(2));
 }
 
+fn cancelled_at_once(translator: &mut Translator) {
+    let translation = translator.translate_text("Good morning!").unwrap();
+    assert_eq!(translation.error().expect("an error").status, Status::FERRY_ERROR_CANCELLED);
+}
+
 #[test]
 fn cancelling() {
     let model = model();
@@ -280,16 +286,37 @@ fn cancelling() {
     let long = "Where is the nearest station, please? ".repeat(100_000);
     let translation = thread::scope(|scope| {
         let translating = scope.spawn(|| translator.translate_text(&long).unwrap());
-        // Without a call in progress, nothing happens: until it ends.
-        while !translating.is_finished() {
-            canceller.cancel();
-            thread::yield_now();
-        }
+        thread::sleep(Duration::from_millis(20)); // mostly within the call
+        canceller.cancel();
         translating.join().unwrap()
     });
     assert_eq!(translation.error().unwrap().status, Status::FERRY_ERROR_CANCELLED);
     let finished = translation.sentences().filter(|sentence| sentence.line.is_ok()).count();
     assert!(finished < 100_000, "{finished}");
+    // A job may have several calls; those of another one are not concerned.
+    cancelled_at_once(&mut translator);
+    let newer = translator.canceller();
+    canceller.cancel();
+    assert_eq!(texts(&mut translator, &["Good morning!"]), ["Guten Morgen!"]);
+    newer.clone().cancel();
+    cancelled_at_once(&mut translator);
     drop(translator);
-    canceller.cancel(); // nothing is left to end
+    newer.cancel(); // nothing is left to end
+}
+
+/// A translator's calls belong to no job until the first `canceller`.
+#[test]
+fn cancelling_before_a_call() {
+    let model = model();
+    let mut translator = Translator::new(&model, model.options()).unwrap();
+    assert_eq!(texts(&mut translator, &["Good morning!"]), ["Guten Morgen!"]);
+    for _ in 0..50 {
+        translator.canceller().cancel();
+        cancelled_at_once(&mut translator);
+        let canceller = translator.canceller();
+        let cancelling = thread::spawn(move || canceller.cancel());
+        translator.canceller();
+        assert_eq!(texts(&mut translator, &["Good morning!"]), ["Guten Morgen!"]);
+        cancelling.join().unwrap();
+    }
 }
