@@ -114,7 +114,7 @@ check_dll()
     x86_64-w64-mingw32-objdump -p "$dll" | awk '/^\[Ordinal\/Name Pointer\]/ { names = 1 } names && /^\t\[/ { print $NF }
         /^$/ { names = 0 }' | check_exports windows "$2"
     foreign=$(x86_64-w64-mingw32-objdump -p "$dll" | sed -n 's/.*DLL Name: //p' |
-        grep -viE '^(kernel32|msvcrt|bcrypt|shell32|libferry)\.dll$' || true)
+        grep -viE '^(kernel32|msvcrt|advapi32|bcrypt|shell32|libferry)\.dll$' || true)
     [ -z "$foreign" ] || fail "$1 needs $foreign"
 }
 
