@@ -353,7 +353,7 @@ typedef void (*ferry_service_done)(void *user, ferry_ticket ticket, ferry_result
 FERRY_API ferry_status ferry_service_create(ferry_translator *translator, size_t capacity, ferry_service **service,
                                             ferry_error *error);
 /* Accepts a text, which is copied, split and tokenized in the calling thread.
- * priority: −100…100. Texts of a higher priority come first, and those in progress rest meanwhile.
+ * priority: -100…100. Texts of a higher priority come first, and those in progress rest meanwhile.
  * Order: of equal priority, the first 32 sentences of each text come before the rest of any; otherwise what was
  * submitted first comes first. A steady stream of short texts delays the rest of long ones.
  * *ticket (may be NULL) is set before done(user, …) is called.

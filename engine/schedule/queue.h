@@ -55,7 +55,7 @@ struct ferry_job {
     bool forced;                  /* tasks have targets */
     ferry_wanted_weights weights; /* cross-attention weights that the caller wants */
     int32_t unknown_id;           /* for FERRY_WEIGHTS_OF_UNKNOWN */
-    int32_t priority;             /* −FERRY_PRIORITY_LIMIT … FERRY_PRIORITY_LIMIT */
+    int32_t priority;             /* -FERRY_PRIORITY_LIMIT … FERRY_PRIORITY_LIMIT */
     ferry_stop stop;              /* if it stopped, the tasks of the job are dropped. The caller sets stop.above */
     /* Called by a worker for each task that ended. AGAIN puts the task back; the caller may have changed it. */
     ferry_task_answer (*done)(ferry_job *job, ferry_task *task, const ferry_task_outcome *outcome);
