@@ -57,11 +57,11 @@ typedef struct ferry_document_counts {
 typedef struct ferry_document_result ferry_document_result;
 
 /* Translates a document, or a part of one ("html": any fragment). The translator, one of this model, or of a row that
- * begins with it, is used as by ferry_translate_text, and cancelled by ferry_translator_cancel (its job); its option `alignment`
- * is off afterwards. `options` may be NULL. *result belongs to the caller. Nothing of a text is lost: where the
- * translation has quality flags, lacks an element or what has to be kept, or would be read otherwise than the text, it
- * is not used, and a note says so. Errors: ARGUMENT (`format` is unknown, or the glossary is wrong), UNSUPPORTED (the
- * document's encoding, a malformed document), those of ferry_translate_text; CANCELLED has no result. */
+ * begins with it, is used as by ferry_translate_text, and cancelled by ferry_translator_cancel (its job); its option
+ * `alignment` is off afterwards. `options` may be NULL. *result belongs to the caller. Nothing of a text is lost: where
+ * the translation has quality flags, lacks an element or what has to be kept, or would be read otherwise than the text,
+ * it is not used, and a note says so. Errors: ARGUMENT (`format` is unknown, or the glossary is wrong), UNSUPPORTED
+ * (the document's encoding, a malformed document), those of ferry_translate_text; CANCELLED has no result. */
 FERRY_API ferry_status ferry_document_translate(const ferry_model *model, ferry_translator *translator,
                                                 const char *format, ferry_text source,
                                                 const ferry_document_options *options, ferry_document_result **result,
