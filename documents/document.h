@@ -104,7 +104,7 @@ typedef struct ferry_document_item {
     ferry_document_kind kind;
     bool blank;                  /* of BREAK, POINT: the model reads a blank */
     bool is_term;                /* of KEPT: its text is written, not bytes of the source */
-    int attempt;                 /* of what words stand for: 0 … FERRY_ATTEMPTS - 1, of those that stand for it now */
+    int attempt;                 /* 0 … FERRY_ATTEMPTS - 1: chooses the word that stands for the item */
     size_t begin, end;           /* its bytes in the source */
     size_t text_begin, text_end; /* TEXT, KEPT: bytes of document->text, what the model reads */
     size_t partner;              /* OPEN, CLOSE: the other item */

@@ -86,10 +86,12 @@ static bool write_lines(ferry_line_job *j, const ferry_result *result, const cha
     for (size_t i = 0; i < count && !ferror(j->out); i++) write_line(j, i, result, why);
     const char *loss = ferry_output_loss(j->out, j->out_name);
     j->lost = loss != NULL;
-    if (j->lost && ferry_interrupt_signal() == 0)
-        ferry_complain("%s: cannot write: %s, after line %zu of the input", j->out_name, loss, j->written);
-    else if (j->written < j->lines->first + count)
+    if (j->lost) {
+        if (ferry_interrupt_signal() == 0)
+            ferry_complain("%s: cannot write: %s, after line %zu of the input", j->out_name, loss, j->written);
+    } else if (j->written < j->lines->first + count) {
         j->written = j->lines->first + count;
+    }
     return !j->lost;
 }
 

@@ -71,9 +71,9 @@ static FILE *find_standard(const char *path)
 {
     FILE *const streams[] = {stdout, stderr};
     ferry_file_info file, open;
+    if (!ferry_file_examine(path, &file)) return NULL;
     for (size_t i = 0; i < sizeof streams / sizeof *streams; i++)
-        if (ferry_file_examine(path, &file) && ferry_file_examine_open(ferry_stream_descriptor(streams[i]), &open) &&
-            is_same(&file, &open))
+        if (ferry_file_examine_open(ferry_stream_descriptor(streams[i]), &open) && is_same(&file, &open))
             return streams[i];
     return NULL;
 }
@@ -94,8 +94,8 @@ FILE *ferry_output_open(const char *path, bool resumed)
 {
     int64_t holder;
     FILE *out = find_standard(path);
-    if (out != NULL && !resumed) return out;
     if (out != NULL) {
+        if (!resumed) return out;
         ferry_complain("--resume: expected a file as --output, found standard %s", out == stdout ? "output" : "error");
         return NULL;
     }

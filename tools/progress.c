@@ -98,12 +98,11 @@ static volatile sig_atomic_t caught;
 static void cancel(int number)
 {
     caught = number;
-    if (running != NULL) ferry_translator_cancel(running, job);
+    ferry_translator_cancel(running, job);
 }
 
 void ferry_interrupt_begin(ferry_translator *translator)
 {
-    running = NULL;
     job = ferry_translator_job(translator);
     running = translator;
     caught = 0;

@@ -51,6 +51,22 @@ static ticket **chain_of(const ferry_service *service, ferry_ticket number)
     return &service->table[number & (service->table_size - 1)];
 }
 
+static void list_ticket(ferry_service *service, ticket *t)
+{
+    ticket **chain = chain_of(service, t->number);
+    t->next = *chain;
+    *chain = t;
+}
+
+/* Where the ticket of this number is linked; NULL if it is not. */
+static ticket **find_ticket(const ferry_service *service, ferry_ticket number)
+{
+    if (service->table_size == 0) return NULL;
+    ticket **at = chain_of(service, number);
+    while (*at != NULL && (*at)->number != number) at = &(*at)->next;
+    return *at != NULL ? at : NULL;
+}
+
 /* Makes room for one more ticket. */
 static bool grow_table(ferry_service *service)
 {
@@ -63,10 +79,8 @@ static bool grow_table(ferry_service *service)
     service->table_size = grown;
     for (size_t i = 0; i < size; i++)
         for (ticket *t = old[i], *next; t != NULL; t = next) {
-            ticket **chain = chain_of(service, t->number);
             next = t->next;
-            t->next = *chain;
-            *chain = t;
+            list_ticket(service, t);
         }
     free(old);
     return true;
@@ -109,9 +123,7 @@ static ferry_status open_ticket(ferry_service *service, ferry_text text, ticket 
         status = ferry_fail_memory(error, "texts", 2 * service->table_size, sizeof *service->table);
     if (status == FERRY_OK) {
         t->number = ++service->number;
-        ticket **chain = chain_of(service, t->number);
-        t->next = *chain;
-        *chain = t;
+        list_ticket(service, t);
         service->open++;
         service->count++;
     }
@@ -124,9 +136,7 @@ static void close_ticket(ticket *t)
 {
     ferry_service *service = t->service;
     ferry_mutex_lock(&service->mutex);
-    ticket **at = chain_of(service, t->number);
-    while (*at != t) at = &(*at)->next;
-    *at = t->next;
+    *find_ticket(service, t->number) = t->next;
     if (--service->open == 0) ferry_condition_wake_all(&service->left);
     ferry_mutex_unlock(&service->mutex);
     destroy_ticket(t);
@@ -207,10 +217,9 @@ static void report(ferry_job *job)
         return;
     }
     uncount(t->service);
-    const ferry_service *const around = caller;
     caller = t->service;
     t->done(t->user, t->number, result, status == FERRY_OK ? NULL : &error);
-    caller = around;
+    caller = NULL;
     close_ticket(t);
 }
 
@@ -300,9 +309,8 @@ void ferry_service_cancel(ferry_service *service, ferry_ticket number)
 {
     if (service == NULL || service->process != ferry_process_id()) return;
     ferry_mutex_lock(&service->mutex);
-    ticket *t = service->table_size > 0 ? *chain_of(service, number) : NULL;
-    while (t != NULL && t->number != number) t = t->next;
-    if (t != NULL) cancel(t);
+    ticket **found = find_ticket(service, number);
+    if (found != NULL) cancel(*found);
     ferry_mutex_unlock(&service->mutex);
 }
 

@@ -18,8 +18,7 @@ struct ferry_translator {
     ferry_schedule schedule;
     ferry_mutex partial; /* held while options.partial is called */
     atomic_bool busy;    /* a call is in progress */
-    /* The word is the number of the caller's job × 2, + 1 if it was cancelled. stop: &own_stop, or that of its chain.
-     */
+    /* stop: &own_stop, or that of its chain. The word is the number of the caller's job × 2, + 1 after a cancel. */
     ferry_stop own_stop, *stop;
 };
 

@@ -55,16 +55,24 @@ void ferry_queue_destroy(ferry_queue *queue)
 
 /* ---- lists of jobs; with the mutex locked ---- */
 
-/* Inserts the job into a list, after those of lower numbers. It belongs at the end, or near the beginning. */
+/* `after` NULL: the job becomes the first one. */
+static void link_after(ferry_job_list *list, ferry_job *after, ferry_job *job)
+{
+    job->previous = after;
+    job->next = after != NULL ? after->next : list->first;
+    *(job->next != NULL ? &job->next->previous : &list->last) = job;
+    *(after != NULL ? &after->next : &list->first) = job;
+}
+
+/* Inserts the job after those of lower numbers. It belongs at the end, or near the beginning. */
 static void insert(ferry_job_list *list, ferry_job *job)
 {
-    ferry_job *after = list->last, *before = NULL;
-    if (after != NULL && after->number > job->number)
-        for (after = NULL, before = list->first; before->number < job->number; before = before->next) after = before;
-    job->previous = after;
-    job->next = before;
-    *(before != NULL ? &before->previous : &list->last) = job;
-    *(after != NULL ? &after->next : &list->first) = job;
+    ferry_job *after = list->last;
+    if (after != NULL && after->number > job->number) {
+        after = NULL;
+        for (ferry_job *j = list->first; j->number < job->number; j = j->next) after = j;
+    }
+    link_after(list, after, job);
 }
 
 static void unlink_from(ferry_job_list *list, const ferry_job *job)
@@ -92,10 +100,7 @@ static void place(ferry_queue *queue, ferry_job *job)
 static void settle(ferry_queue *queue, ferry_job *job)
 {
     if (job->ended == NULL || job->queued > 0 || job->held > 0) return;
-    job->previous = queue->ended.last;
-    job->next = NULL;
-    *(queue->ended.last != NULL ? &queue->ended.last->next : &queue->ended.first) = job;
-    queue->ended.last = job;
+    link_after(&queue->ended, queue->ended.last, job);
     ferry_condition_wake_all(&queue->changed);
 }
 
@@ -132,10 +137,8 @@ void ferry_queue_add(ferry_queue *queue, ferry_job *job)
     job->number = ++queue->number;
     job->queued = job->task_count;
     queue->waiting += job->queued;
-    if (job->queued > 0)
-        place(queue, job);
-    else
-        settle(queue, job);
+    place(queue, job);
+    settle(queue, job);
     if (ferry_job_stopped(job)) empty(queue, job);
     ferry_condition_wake_all(&queue->changed);
     ferry_mutex_unlock(&queue->mutex);

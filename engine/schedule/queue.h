@@ -93,7 +93,7 @@ void ferry_job_sort(ferry_job *job);
 
 /* Jobs of one priority with queued tasks, by their numbers. */
 typedef struct ferry_queue_level {
-    ferry_job_list heads, rests; /* heads: of which fewer than FERRY_QUEUE_HEAD tasks were taken */
+    ferry_job_list heads, rests; /* heads: jobs with fewer than FERRY_QUEUE_HEAD taken tasks */
 } ferry_queue_level;
 
 typedef struct ferry_queue {

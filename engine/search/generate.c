@@ -525,8 +525,11 @@ void ferry_generate(ferry_generator *generator, const ferry_generate_source *sou
     };
     ferry_error error;
     state->decoder_cache.frugal = source->width == 1;
-    while (g.living_count > 0 || fetch(&g))
-        if (advance(&g, &error) != FERRY_OK) error.status == FERRY_ERROR_CANCELLED ? abandon(&g) : give_up(&g, &error);
+    while (g.living_count > 0 || fetch(&g)) switch (advance(&g, &error)) {
+        case FERRY_OK: break;
+        case FERRY_ERROR_CANCELLED: abandon(&g); break;
+        default: give_up(&g, &error);
+        }
     clear(&g);
     state->context.stop_count = 0;
     /* Releases memory above the limits, which long sentences needed. */

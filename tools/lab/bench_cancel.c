@@ -40,7 +40,7 @@ static void cancel_later(void *user)
 
 /* What became of the calls of a work. */
 typedef struct outcomes {
-    double seconds[CALLS];   /* from the cancel to the return, of those that were cancelled */
+    double seconds[CALLS];   /* [cancelled] from the cancel to the return */
     size_t cancelled, ended; /* ended: before their cancel */
     bool missed;             /* a call went on for long after its cancel, and was not cancelled */
 } outcomes;
