@@ -30,27 +30,11 @@ static const struct pair {
     {U'‹', U"›"}, {U'「', U"」"}, {U'『', U"』"}, {U'《', U"》"}, {U'（', U"）"}, {U'【', U"】"},
 };
 enum { PAIRS = sizeof pairs / sizeof pairs[0] };
+_Static_assert((int)PAIRS == (int)FERRY_SENTENCE_PAIRS, "a search has a place for each pair");
 
-typedef enum marker_form { NO_MARKER, FULL_STOP, BRACKET, BOTH } marker_form;
-
-/* The marker of a list item: "1.", "b)", "2.)". */
-typedef struct list_marker {
-    marker_form form;
-    bool letter;
-    uint32_t value;
-    size_t end;
-} list_marker;
-
-typedef struct scanner {
-    ferry_view text;
-    const ferry_sentence_language *language;
-    size_t begin;           /* of the sentence */
-    size_t word;            /* the begin of the current word, after white space and opening marks */
-    size_t visible;         /* the end of the last character that is not white space */
-    size_t shelter;         /* no sentence ends before this */
-    size_t searched[PAIRS]; /* no mark before this closes the pair */
-    list_marker item;       /* at the begin of the sentence */
-} scanner;
+typedef ferry_sentence_search scanner;
+typedef ferry_list_marker list_marker;
+enum { NO_MARKER, FULL_STOP, BRACKET, BOTH }; /* list_marker.form */
 
 /* ---- languages ---- */
 
@@ -369,7 +353,7 @@ static bool ends_with(const scanner *s, const stop_run *run)
     const follower f = find_follower(s->text, run->end);
     if (run->wide || f.first == NOTHING) return true;
     if (run->omission) return false;
-    const marker_form item = read_marker(s->text, f.word).form;
+    const int item = read_marker(s->text, f.word).form;
     if (item == BRACKET || item == BOTH) return true;
     return may_begin(f) && !(run->lone && !run->closed && is_inside(s, run, f));
 }
@@ -417,34 +401,59 @@ static void take_shelter(scanner *s, uint32_t c, size_t at)
 
 /* ---- the scan ---- */
 
-size_t ferry_sentence_end(ferry_view text, size_t begin, const ferry_sentence_language *language)
+void ferry_sentence_begin(ferry_sentence_search *s, ferry_view text, size_t begin,
+                          const ferry_sentence_language *language)
 {
-    scanner s = {.text = text, .language = language, .begin = begin, .word = begin, .visible = begin};
-    bool first = true, after_dash = false; /* whether `c` is the first character of a word, or follows a dash */
     size_t item = begin, after = begin;
+    *s = (ferry_sentence_search){.text = text,
+                                 .language = language,
+                                 .begin = begin,
+                                 .at = begin,
+                                 .word = begin,
+                                 .visible = begin,
+                                 .first = true};
     if (has(bullets, next(text, &after)))
         for (item = after; ferry_utf8_is_space(next(text, &after));) item = after;
-    s.item = read_marker(text, item);
-    for (size_t at = begin; at < text.size; at = after) {
-        after = at;
-        const uint32_t c = next(text, &after);
-        if (has(line_ends, c)) break;
-        if (ferry_utf8_is_space(c)) {
-            first = true;
-            continue;
-        }
-        const bool open = at >= s.shelter, marked = at < s.item.end;
-        if (first && at > begin && !marked && open && begins_item(&s, at, c)) break;
-        if (first) s.word = at;
-        if (open && (first || after_dash || !is_quote_mark(c))) take_shelter(&s, c, after);
-        after_dash = ferry_unicode_character(c) == FERRY_CHARACTER_DASH;
-        if (is_stop(&s, c) && !marked) {
-            const stop_run run = read_run(&s, at);
-            if (ends_with(&s, &run)) return run.end;
-            after = run.end;
-        }
-        s.visible = after;
-        first = may_open(c);
+    s->item = read_marker(text, item);
+}
+
+/* Reads the character at s->at, with the stops that follow it. Returns whether the sentence ends. */
+static bool read_on(scanner *s)
+{
+    const size_t at = s->at;
+    const uint32_t c = next(s->text, &s->at);
+    if (has(line_ends, c)) return true;
+    if (ferry_utf8_is_space(c)) {
+        s->first = true;
+        return false;
     }
-    return s.visible;
+    const bool open = at >= s->shelter, marked = at < s->item.end;
+    if (s->first && at > s->begin && !marked && open && begins_item(s, at, c)) return true;
+    if (s->first) s->word = at;
+    if (open && (s->first || s->after_dash || !is_quote_mark(c))) take_shelter(s, c, s->at);
+    s->after_dash = ferry_unicode_character(c) == FERRY_CHARACTER_DASH;
+    s->first = may_open(c);
+    if (is_stop(s, c) && !marked) {
+        const stop_run run = read_run(s, at);
+        s->visible = s->at = run.end;
+        return ends_with(s, &run);
+    }
+    s->visible = s->at;
+    return false;
+}
+
+bool ferry_sentence_go_on(ferry_sentence_search *s, size_t bytes)
+{
+    const size_t end = bytes < s->text.size - s->at ? s->at + bytes : s->text.size;
+    while (s->at < end)
+        if (read_on(s)) return true;
+    return s->at == s->text.size;
+}
+
+size_t ferry_sentence_end(ferry_view text, size_t begin, const ferry_sentence_language *language)
+{
+    ferry_sentence_search search;
+    ferry_sentence_begin(&search, text, begin, language);
+    ferry_sentence_go_on(&search, SIZE_MAX);
+    return search.visible;
 }

@@ -62,15 +62,20 @@ static ferry_status finish_part(ferry_call *call, size_t line, ferry_error *erro
     return FERRY_OK;
 }
 
-/* Splits a line into parts. Parts without ids are finished. */
-static ferry_status split_line(ferry_call *call, size_t line, ferry_error *error)
+/* Splits *bytes bytes of a line into parts (ferry_line_split). Parts without ids are finished. */
+static ferry_status split_line(ferry_call *call, size_t line, size_t *bytes, ferry_splitter *splitter, bool *more,
+                               ferry_error *error)
 {
     const ferry_translator *translator = call->translator;
-    const ferry_text prefix = call->prefixes != NULL ? call->prefixes[line] : (ferry_text){NULL, 0};
+    const ferry_line_source from = {.model = translator->model,
+                                    .rules = &translator->rules,
+                                    .text = call->texts[line],
+                                    .prefix = call->prefixes != NULL ? call->prefixes[line] : (ferry_text){NULL, 0},
+                                    .stop = &call->job.stop};
     ferry_call_line *to = &call->lines[line];
     const ferry_parts *parts = &to->line.parts;
-    FERRY_TRY(ferry_line_split(translator->model, &translator->rules, call->texts[line], prefix, &call->job.stop,
-                               &to->line, &call->result->lines[line], error));
+    FERRY_TRY(ferry_line_split(&from, bytes, splitter, &to->line, &call->result->lines[line], more, error));
+    if (*more) return FERRY_OK;
     if (parts->count == 0) finish_line(call, line);
     atomic_store(&to->left, parts->count);
     for (size_t i = 0; i < parts->count; i++)
@@ -86,25 +91,33 @@ static ferry_status take_pair(ferry_call *call, size_t line, ferry_error *error)
                            &call->lines[line].line, &call->result->lines[line], error);
 }
 
-/* LIMIT and ARGUMENT are the result of the line. Any other error stops the job. */
-static void prepare_line(ferry_call *call, size_t line)
+/* Prepares *bytes bytes of a line. Returns whether it goes on. LIMIT and ARGUMENT are the result of the line. Any
+ * other error stops the job. */
+static bool prepare_line(ferry_call *call, size_t line, size_t *bytes, ferry_splitter *splitter)
 {
     ferry_error error;
-    ferry_status status = (call->targets != NULL ? take_pair : split_line)(call, line, &error);
+    bool more = false;
+    ferry_status status =
+        call->targets != NULL ? take_pair(call, line, &error) : split_line(call, line, bytes, splitter, &more, &error);
+    if (status == FERRY_OK && more) return true;
+    ferry_splitter_end(splitter);
     if (status == FERRY_ERROR_LIMIT || status == FERRY_ERROR_ARGUMENT) {
         status = ferry_result_line_fail(&call->result->lines[line], status, error.message, &error);
         ferry_parts_destroy(&call->lines[line].line.parts);
         if (status == FERRY_OK) finish_line(call, line);
     }
     if (status != FERRY_OK) ferry_job_fail(&call->job, &error);
+    return false;
 }
 
 static void prepare_item(void *user, int32_t worker, size_t item)
 {
     ferry_call *call = user;
     ferry_profile *profile = ferry_schedule_profile(&call->translator->schedule, worker);
+    ferry_splitter splitter = {0};
+    size_t bytes = SIZE_MAX;
     ferry_profile_enter(profile, FERRY_PHASE_TOKENIZING);
-    if (!ferry_job_stopped(&call->job)) prepare_line(call, item);
+    if (!ferry_job_stopped(&call->job)) prepare_line(call, item, &bytes, &splitter);
     ferry_profile_leave(profile, FERRY_PHASE_IDLE);
 }
 
@@ -225,8 +238,9 @@ ferry_status ferry_call_begin(ferry_call *call, ferry_error *error)
     call->lines = calloc(call->count + 1, sizeof *call->lines);
     if (call->lines == NULL) return ferry_fail_memory(error, "lines", call->count, sizeof *call->lines);
     if (job->ended == NULL) ferry_pool_run(call->translator->schedule.pool, prepare_item, call, call->count);
-    for (size_t i = 0; job->ended != NULL && i < call->count && ferry_job_status(job, NULL) == FERRY_OK; i++)
-        prepare_line(call, i);
+    for (size_t i = 0, bytes = SIZE_MAX;
+         job->ended != NULL && i < call->count && ferry_job_status(job, NULL) == FERRY_OK; i++)
+        prepare_line(call, i, &bytes, &(ferry_splitter){0});
     FERRY_TRY(ferry_job_status(job, error));
     return make_tasks(call, error);
 }

@@ -55,32 +55,49 @@ static ferry_status encode_prefix(const ferry_model *model, int32_t unknown_id, 
 }
 
 /* Gives the prefix to the first part with ids. */
-static ferry_status take_prefix(const ferry_model *model, const ferry_line_rules *rules, ferry_text prefix,
-                                const ferry_parts *parts, ferry_error *error)
+static ferry_status take_prefix(const ferry_line_source *from, const ferry_parts *parts, ferry_error *error)
 {
+    const ferry_line_rules *rules = from->rules;
     size_t first = 0;
     while (first < parts->count && parts->parts[first].ids.count == 0) first++;
-    if (prefix.size == 0 || first == parts->count) return FERRY_OK;
+    if (from->prefix.size == 0 || first == parts->count) return FERRY_OK;
     ferry_part *part = &parts->parts[first];
-    FERRY_TRY(encode_prefix(model, rules->unknown_id, prefix, &part->prefix, error));
+    FERRY_TRY(encode_prefix(from->model, rules->unknown_id, from->prefix, &part->prefix, error));
     const size_t count = part->prefix.count + (rules->options->search->forced_first_id >= 0);
-    const size_t max = (size_t)ferry_decoding_target_limit(rules->options, &model->file.transformer, part->ids.count);
+    const size_t max =
+        (size_t)ferry_decoding_target_limit(rules->options, &from->model->file.transformer, part->ids.count);
     if (part->prefix.count == 0 || count < max) return FERRY_OK;
     return ferry_fail(error, FERRY_ERROR_LIMIT,
                       "the prefix has %zu tokens, special tokens included; expected fewer than max_length %zu", count,
                       max);
 }
 
-ferry_status ferry_line_split(const ferry_model *model, const ferry_line_rules *rules, ferry_text text,
-                              ferry_text prefix, const ferry_stop *stop, ferry_line *line, ferry_result_line *result,
-                              ferry_error *error)
+/* The first portion: the parts begin, or the line is blank. */
+static ferry_status begin(const ferry_line_source *from, ferry_splitter *splitter, ferry_line *line,
+                          ferry_result_line *result, bool *more, ferry_error *error)
 {
-    ferry_parts *parts = &line->parts;
     ferry_view valid;
-    FERRY_TRY(ferry_line_repair(line, text, &valid, result, error));
-    if (!ferry_utf8_is_blank(valid)) FERRY_TRY(ferry_parts_split(model, rules, valid, stop, parts, error));
-    if (parts->count == 0) return ferry_result_line_copy(result, valid, error);
-    FERRY_TRY(take_prefix(model, rules, prefix, parts, error));
+    FERRY_TRY(ferry_line_repair(line, from->text, &valid, result, error));
+    *more = !ferry_utf8_is_blank(valid);
+    if (!*more) return ferry_result_line_copy(result, valid, error);
+    return ferry_splitter_begin(from->model, from->rules, valid, from->stop, &line->parts, splitter, error);
+}
+
+ferry_status ferry_line_split(const ferry_line_source *from, size_t *bytes, ferry_splitter *splitter, ferry_line *line,
+                              ferry_result_line *result, bool *more, ferry_error *error)
+{
+    const ferry_parts *parts = &line->parts;
+    *more = true;
+    if (splitter->model == NULL) FERRY_TRY(begin(from, splitter, line, result, more, error));
+    if (!*more) return FERRY_OK;
+    while (*more && *bytes > 0) {
+        const size_t rest = splitter->rest.size;
+        FERRY_TRY(ferry_splitter_next(splitter, more, error));
+        const size_t taken = rest - splitter->rest.size;
+        *bytes -= taken < *bytes ? taken : *bytes;
+    }
+    if (*more) return FERRY_OK;
+    FERRY_TRY(take_prefix(from, parts, error));
     for (size_t i = 0; i < parts->count; i++)
         if (parts->parts[i].ids.count == 0)
             FERRY_TRY(ferry_result_line_copy(&parts->parts[i].result, parts->parts[i].text, error));

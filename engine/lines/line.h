@@ -15,11 +15,21 @@ void ferry_line_destroy(ferry_line *line);
 /* *text: `given` if it is well-formed UTF-8, else line->repaired, and the result gets a warning. Errors: MEMORY. */
 ferry_status ferry_line_repair(ferry_line *line, ferry_text given, ferry_view *text, ferry_result_line *result,
                                ferry_error *error);
-/* Splits `text` (ferry_parts_split). The first part with ids gets the ids of `prefix` (of size 0: none). Parts
- * without ids get their text as result; so does a blank line, which has no parts. Errors: those of
- * ferry_parts_split; LIMIT (the prefix is too long), ARGUMENT (the target vocabulary cannot spell the prefix). */
-ferry_status ferry_line_split(const ferry_model *model, const ferry_line_rules *rules, ferry_text text,
-                              ferry_text prefix, const ferry_stop *stop, ferry_line *line, ferry_result_line *result,
-                              ferry_error *error);
+/* What a line comes from. */
+typedef struct ferry_line_source {
+    const ferry_model *model;
+    const ferry_line_rules *rules;
+    ferry_text text, prefix; /* prefix: the given beginning of the translation; size 0: none */
+    const ferry_stop *stop;
+} ferry_line_source;
+
+/* Splits the next *bytes bytes of the text (ferry_parts_split), and at least one part, and lowers *bytes by what was
+ * split. *more: the line goes on, in the next call. `splitter`, zeroed before the first call, is released by the
+ * caller. At the line's end, the first part with ids gets the ids of the prefix, and parts without ids get their text
+ * as result; so does a blank line, which has no parts.
+ * Errors: those of ferry_parts_split; LIMIT (the prefix is too long), ARGUMENT (the target vocabulary cannot spell the
+ * prefix). */
+ferry_status ferry_line_split(const ferry_line_source *from, size_t *bytes, ferry_splitter *splitter, ferry_line *line,
+                              ferry_result_line *result, bool *more, ferry_error *error);
 
 #endif

@@ -21,19 +21,44 @@ enum {
 
 /* ---- texts ---- */
 
-ferry_status ferry_text_split(const ferry_line_rules *rules, ferry_text whole, ferry_text_lines *lines,
-                              ferry_error *error)
+/* Moves *at over white space, to `end` at most. Returns whether a sentence begins there. */
+static bool find_begin(ferry_view text, size_t *at, size_t end)
+{
+    uint32_t c;
+    for (size_t after = *at; *at < end; *at = after)
+        if (!ferry_utf8_next(text, &after, &c) || !ferry_utf8_is_space(c)) return true;
+    return false;
+}
+
+ferry_status ferry_text_split_on(const ferry_line_rules *rules, ferry_text whole, size_t bytes, ferry_text_lines *lines,
+                                 bool *more, ferry_error *error)
 {
     const ferry_view text = {whole.data, whole.size};
-    for (size_t at = 0, end;; at = end) {
-        at += ferry_utf8_leading_space((ferry_view){text.data + at, text.size - at});
-        if (at == text.size) return FERRY_OK;
-        end = ferry_sentence_end(text, at, rules->sentences);
+    const size_t end = bytes < text.size - lines->at ? lines->at + bytes : text.size;
+    ferry_sentence_search *search = &lines->search;
+    while (lines->at < end) {
+        if (!lines->within) {
+            lines->within = find_begin(text, &lines->at, end);
+            if (!lines->within) break;
+            ferry_sentence_begin(search, text, lines->at, rules->sentences);
+        }
+        lines->within = !ferry_sentence_go_on(search, end - lines->at);
+        lines->at = lines->within ? search->at : search->visible;
+        if (lines->within) break;
         ferry_text *added = ferry_array_add(&lines->texts, &lines->count, &lines->capacity, sizeof *added);
         if (added == NULL)
             return ferry_fail_memory(error, "the sentences of a text", (lines->count + 1), sizeof *added);
-        *added = (ferry_text){text.data + at, end - at};
+        *added = (ferry_text){text.data + search->begin, search->visible - search->begin};
     }
+    *more = lines->at < text.size;
+    return FERRY_OK;
+}
+
+ferry_status ferry_text_split(const ferry_line_rules *rules, ferry_text text, ferry_text_lines *lines,
+                              ferry_error *error)
+{
+    bool more;
+    return ferry_text_split_on(rules, text, SIZE_MAX, lines, &more, error);
 }
 
 /* ---- cuts ---- */
@@ -95,20 +120,7 @@ bool ferry_parts_is_long(size_t bytes, size_t limit)
 
 /* ---- the splitter ---- */
 
-typedef struct splitter {
-    const ferry_model *model;
-    const ferry_line_rules *rules;
-    const ferry_stop *stop;
-    ferry_parts *parts;
-    ferry_view tag;      /* the line's tag, which is for each part */
-    ferry_view rest;     /* the line after its parts and separators so far */
-    size_t limit;        /* maximum source tokens of a part */
-    size_t guess;        /* bytes of the next part, guessed */
-    size_t sentence;     /* bytes of the rest to the end of its first sentence; 0: unknown */
-    size_t inside;       /* bytes of the rest that contain no end of its first sentence */
-    ferry_ids trial;     /* ids of the last text that was tried */
-    ferry_ranges ranges; /* of these ids, if tokens are wanted */
-} splitter;
+typedef ferry_splitter splitter;
 
 static ferry_status encode(splitter *s, ferry_view text, bool ranges, ferry_error *error)
 {
@@ -235,78 +247,103 @@ static bool has_several(const splitter *s)
     return !ferry_utf8_is_blank((ferry_view){s->rest.data + end, s->rest.size - end});
 }
 
-/* Splits the rest: into one part if it is short enough and options.split does not request several. */
-static ferry_status split_rest(splitter *s, ferry_error *error)
+/* Makes the rest one part, if it is short enough and options.split does not request several. *whole: it is done. */
+static ferry_status take_whole(splitter *s, bool *whole, ferry_error *error)
 {
     const ferry_split split = s->rules->options->split;
     ferry_part *part;
-    size_t probe, tokens, size;
-    bool whole = !ferry_parts_is_long(s->rest.size, s->limit) && !(split == FERRY_SPLIT_ALL && has_several(s));
-    if (whole) FERRY_TRY(try_text(s, s->rest.size, &probe, &tokens, &whole, error));
-    if (whole && split == FERRY_SPLIT_AUTO && s->trial.count > MAX_TOGETHER && has_several(s)) whole = false;
-    if (whole) {
-        FERRY_TRY(ferry_parts_add(s->parts, &part, error));
-        part->text = s->rest;
-        swap_trial(s, part);
-        return FERRY_OK;
-    }
-    take(s, ferry_utf8_leading_space(s->rest));
-    for (ferry_view separator = {s->rest.data, 0}; s->rest.size > 0;
-         separator = take(s, ferry_utf8_leading_space(s->rest))) {
-        FERRY_TRY(ferry_parts_add(s->parts, &part, error));
-        part->separator = separator;
-        FERRY_TRY(find_part(s, &size, part, error));
-        part->text = take(s, size);
-    }
+    size_t probe, tokens;
+    *whole = !ferry_parts_is_long(s->rest.size, s->limit) && !(split == FERRY_SPLIT_ALL && has_several(s));
+    if (*whole) FERRY_TRY(try_text(s, s->rest.size, &probe, &tokens, whole, error));
+    if (*whole && split == FERRY_SPLIT_AUTO && s->trial.count > MAX_TOGETHER && has_several(s)) *whole = false;
+    if (!*whole) return FERRY_OK;
+    FERRY_TRY(ferry_parts_add(s->parts, &part, error));
+    swap_trial(s, part);
+    part->text = take(s, s->rest.size);
     return FERRY_OK;
 }
 
-/* Removes the ids of parts that are invisible to the model, and finds the unknown text of each part. The ids of an
- * empty text, the frame, do not count. An invisible part that has unknown ids and letters gets
- * FERRY_QUALITY_UNKNOWN. */
-static ferry_status look_at_parts(splitter *s, ferry_error *error)
+/* Makes the beginning of the rest a part. */
+static ferry_status take_part(splitter *s, ferry_error *error)
+{
+    ferry_part *part;
+    size_t size;
+    const ferry_view space = take(s, ferry_utf8_leading_space(s->rest));
+    if (s->rest.size == 0) return FERRY_OK;
+    FERRY_TRY(ferry_parts_add(s->parts, &part, error));
+    part->separator = s->parts->count > 1 ? space : (ferry_view){s->rest.data, 0};
+    FERRY_TRY(find_part(s, &size, part, error));
+    part->text = take(s, size);
+    return FERRY_OK;
+}
+
+/* Finds the unknown text of a part, and removes the ids if the part is invisible to the model. An invisible part that
+ * has unknown ids and letters gets FERRY_QUALITY_UNKNOWN. */
+static ferry_status look_at_part(splitter *s, ferry_part *part, ferry_error *error)
 {
     const ferry_tokenizer_config *text = &s->model->file.text;
-    FERRY_TRY(encode(s, (ferry_view){s->rest.data, 0}, false, error));
-    const ferry_piece_counts frame = ferry_count_pieces(text, &s->trial);
-    for (size_t p = 0; p < s->parts->count; p++) {
-        ferry_part *part = &s->parts->parts[p];
-        const ferry_piece_counts counts = ferry_count_pieces(text, &part->ids);
-        const bool visible =
-            counts.visible > frame.visible && ferry_text_visibility(part->text) != FERRY_VISIBILITY_NONE;
-        part->unknowns = counts.unknown > frame.unknown ? counts.unknown - frame.unknown : 0;
-        if (!visible) {
-            if (part->unknowns > 0 && ferry_text_visibility(part->text) == FERRY_VISIBILITY_LETTER)
-                part->quality.flags = FERRY_QUALITY_UNKNOWN;
-            if (s->tag.size > 0) part->text = ferry_utf8_trim(part->text);
-            part->ids.count = part->ranges.count = 0;
-        } else if (part->unknowns > 0) {
-            FERRY_TRY(encode(s, part->text, true, error));
-            for (size_t i = s->trial.count; i-- > 0;) {
-                const ferry_range range = s->ranges.ranges[i];
-                if (s->trial.ids[i] == text->source_unk_id && range.begin < range.end)
-                    part->first_unknown = (ferry_view){part->text.data + range.begin, range.end - range.begin};
-            }
+    const ferry_piece_counts counts = ferry_count_pieces(text, &part->ids);
+    const bool visible =
+        counts.visible > s->frame.visible && ferry_text_visibility(part->text) != FERRY_VISIBILITY_NONE;
+    part->unknowns = counts.unknown > s->frame.unknown ? counts.unknown - s->frame.unknown : 0;
+    if (!visible) {
+        if (part->unknowns > 0 && ferry_text_visibility(part->text) == FERRY_VISIBILITY_LETTER)
+            part->quality.flags = FERRY_QUALITY_UNKNOWN;
+        if (s->tag.size > 0) part->text = ferry_utf8_trim(part->text);
+        part->ids.count = part->ranges.count = 0;
+    } else if (part->unknowns > 0) {
+        FERRY_TRY(encode(s, part->text, true, error));
+        for (size_t i = s->trial.count; i-- > 0;) {
+            const ferry_range range = s->ranges.ranges[i];
+            if (s->trial.ids[i] == text->source_unk_id && range.begin < range.end)
+                part->first_unknown = (ferry_view){part->text.data + range.begin, range.end - range.begin};
         }
     }
     return FERRY_OK;
 }
 
+ferry_status ferry_splitter_begin(const ferry_model *model, const ferry_line_rules *rules, ferry_view line,
+                                  const ferry_stop *stop, ferry_parts *parts, ferry_splitter *s, ferry_error *error)
+{
+    *s = (ferry_splitter){.model = model,
+                          .rules = rules,
+                          .stop = stop,
+                          .parts = parts,
+                          .rest = line,
+                          .limit = (size_t)rules->source_limit,
+                          .guess = GUESSED_BYTES * (size_t)rules->source_limit};
+    FERRY_TRY(ferry_languages_check_line(model, rules->pair, line, error));
+    s->tag = take(s, ferry_tokenizer_tag_size(model->tokenizer, line));
+    FERRY_TRY(encode(s, (ferry_view){s->rest.data, 0}, false, error));
+    s->frame = ferry_count_pieces(&model->file.text, &s->trial);
+    return FERRY_OK;
+}
+
+ferry_status ferry_splitter_next(ferry_splitter *s, bool *more, ferry_error *error)
+{
+    const size_t count = s->parts->count;
+    bool whole = false;
+    if (count == 0) FERRY_TRY(take_whole(s, &whole, error));
+    if (!whole) FERRY_TRY(take_part(s, error));
+    if (s->parts->count > count) FERRY_TRY(look_at_part(s, &s->parts->parts[count], error));
+    *more = s->rest.size > 0;
+    return FERRY_OK;
+}
+
+void ferry_splitter_end(ferry_splitter *s)
+{
+    free(s->trial.ids);
+    free(s->ranges.ranges);
+    *s = (ferry_splitter){0};
+}
+
 ferry_status ferry_parts_split(const ferry_model *model, const ferry_line_rules *rules, ferry_view line,
                                const ferry_stop *stop, ferry_parts *parts, ferry_error *error)
 {
-    splitter s = {.model = model,
-                  .rules = rules,
-                  .stop = stop,
-                  .parts = parts,
-                  .rest = line,
-                  .limit = (size_t)rules->source_limit,
-                  .guess = GUESSED_BYTES * (size_t)rules->source_limit};
-    FERRY_TRY(ferry_languages_check_line(model, rules->pair, line, error));
-    s.tag = take(&s, ferry_tokenizer_tag_size(model->tokenizer, line));
-    ferry_status status = split_rest(&s, error);
-    if (status == FERRY_OK) status = look_at_parts(&s, error);
-    free(s.trial.ids);
-    free(s.ranges.ranges);
+    ferry_splitter s;
+    bool more = true;
+    ferry_status status = ferry_splitter_begin(model, rules, line, stop, parts, &s, error);
+    while (status == FERRY_OK && more) status = ferry_splitter_next(&s, &more, error);
+    ferry_splitter_end(&s);
     return status;
 }

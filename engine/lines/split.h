@@ -7,6 +7,7 @@
 #include "languages.h"
 #include "quality.h"
 #include "result.h"
+#include "tokenizer/sentences.h"
 #include "tokenizer/tokenizer.h"
 
 /* How a translator reads and writes lines. */
@@ -75,14 +76,45 @@ bool ferry_parts_is_long(size_t bytes, size_t limit);
 ferry_status ferry_parts_split(const ferry_model *model, const ferry_line_rules *rules, ferry_view line,
                                const ferry_stop *stop, ferry_parts *parts, ferry_error *error);
 
-/* The sentences of a text, as lines of a call. */
+/* The same, part by part. */
+typedef struct ferry_splitter {
+    const ferry_model *model;
+    const ferry_line_rules *rules;
+    const ferry_stop *stop;
+    ferry_parts *parts;
+    ferry_view tag;           /* the line's tag, which is for each part */
+    ferry_view rest;          /* the line after its parts and separators so far */
+    size_t limit;             /* maximum source tokens of a part */
+    size_t guess;             /* bytes of the next part, guessed */
+    size_t sentence;          /* bytes of the rest to the end of its first sentence; 0: unknown */
+    size_t inside;            /* bytes of the rest that contain no end of its first sentence */
+    ferry_piece_counts frame; /* of the ids of an empty text, which do not count */
+    ferry_ids trial;          /* ids of the last text that was tried */
+    ferry_ranges ranges;      /* of these ids, if tokens are wanted */
+} ferry_splitter;
+
+/* ferry_splitter_end follows, also after an error. */
+ferry_status ferry_splitter_begin(const ferry_model *model, const ferry_line_rules *rules, ferry_view line,
+                                  const ferry_stop *stop, ferry_parts *parts, ferry_splitter *splitter,
+                                  ferry_error *error);
+/* Adds the next part. *more: the line goes on. */
+ferry_status ferry_splitter_next(ferry_splitter *splitter, bool *more, ferry_error *error);
+void ferry_splitter_end(ferry_splitter *splitter);
+
+/* The sentences of a text, as lines of a call; empty when zeroed. */
 typedef struct ferry_text_lines {
     ferry_text *texts; /* [count] pointing into the text; the caller frees the array */
     size_t count, capacity;
+    size_t at;                    /* the end of what is split */
+    bool within;                  /* a sentence goes on there */
+    ferry_sentence_search search; /* of its end */
 } ferry_text_lines;
 
 /* Adds the sentences of a text. Errors: MEMORY. */
 ferry_status ferry_text_split(const ferry_line_rules *rules, ferry_text text, ferry_text_lines *lines,
                               ferry_error *error);
+/* The same for the next `bytes` bytes of the text. *more: the text goes on. */
+ferry_status ferry_text_split_on(const ferry_line_rules *rules, ferry_text text, size_t bytes, ferry_text_lines *lines,
+                                 bool *more, ferry_error *error);
 
 #endif

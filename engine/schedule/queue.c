@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/system.h"
+
 /* ---- a job ---- */
 
 void ferry_job_fail(ferry_job *job, const ferry_error *error)
@@ -43,6 +45,7 @@ void ferry_queue_create(ferry_queue *queue, int32_t workers)
     memset(queue, 0, sizeof *queue);
     queue->workers = workers;
     queue->highest = -1;
+    queue->clock = ferry_clock;
     ferry_mutex_create(&queue->mutex);
     ferry_condition_create(&queue->changed);
 }
@@ -83,48 +86,82 @@ static void unlink_from(ferry_job_list *list, const ferry_job *job)
 
 /* ---- the order of jobs; with the mutex locked ---- */
 
-/* Puts the job into the list where it belongs now, if it has tasks. */
-static void place(ferry_queue *queue, ferry_job *job)
+/* Moves the job to the list; NULL: to none. */
+static void move_to(ferry_job_list *list, ferry_job *job)
 {
-    const int32_t level = job->priority + FERRY_PRIORITY_LIMIT;
-    ferry_queue_level *of = &queue->levels[level];
-    ferry_job_list *list = job->queued == 0 ? NULL : job->taken < FERRY_QUEUE_HEAD ? &of->heads : &of->rests;
     if (list == job->list) return;
     if (job->list != NULL) unlink_from(job->list, job);
     if (list != NULL) insert(list, job);
-    if (list != NULL && queue->highest < level) queue->highest = level;
     job->list = list;
 }
 
-/* Lists a job of a service as ended if no task is queued or held by a worker. */
+/* Moves the job to the list where it belongs now: to none if it has no queued tasks, or a worker prepares it. */
+static void place(ferry_queue *queue, ferry_job *job)
+{
+    const int32_t level = job->priority + FERRY_PRIORITY_LIMIT;
+    ferry_job_list *lists = queue->levels[level].lists;
+    if (job->prepared ? job->queued == 0 : job->held > 0) {
+        move_to(NULL, job);
+        return;
+    }
+    if (job->prepared)
+        move_to(&lists[job->taken < FERRY_QUEUE_HEAD ? FERRY_QUEUE_HEADS : FERRY_QUEUE_RESTS], job);
+    else
+        move_to(&lists[job->taken == 0 ? FERRY_QUEUE_NEW : FERRY_QUEUE_PARTLY], job);
+    if (queue->highest < level) queue->highest = level;
+}
+
+/* Removes the job's queued tasks, and its preparation. */
+static void drop(ferry_queue *queue, ferry_job *job)
+{
+    queue->waiting -= job->queued;
+    job->queued = 0;
+    job->waiting = job->solo = NULL;
+    move_to(NULL, job);
+}
+
+/* Lists a job of a service as ended if it is in no list, and no worker holds anything of it. */
 static void settle(ferry_queue *queue, ferry_job *job)
 {
-    if (job->ended == NULL || job->queued > 0 || job->held > 0) return;
+    if (job->ended == NULL || job->list != NULL || job->held > 0) return;
     link_after(&queue->ended, queue->ended.last, job);
     ferry_condition_wake_all(&queue->changed);
 }
 
-/* Removes all queued tasks of the job. */
-static void empty(ferry_queue *queue, ferry_job *job)
+/* Whether the job was stopped, or is stopped now because it was not begun in time. */
+static bool is_over(const ferry_queue *queue, ferry_job *job)
 {
-    if (job->queued == 0) return;
-    queue->waiting -= job->queued;
-    job->queued = 0;
-    job->waiting = job->solo = NULL;
-    place(queue, job);
-    settle(queue, job);
+    if (job->deadline > 0 && !job->has_begun && queue->clock() > job->deadline) ferry_stop_now(&job->stop);
+    return ferry_job_stopped(job);
 }
 
-/* The first job, after removing stopped ones. */
+/* The first job of two lists of a level, after removing those that are over. */
+static ferry_job *first_of(ferry_queue *queue, ferry_job_list *lists)
+{
+    ferry_job *job;
+    while ((job = lists[0].first != NULL ? lists[0].first : lists[1].first) != NULL && is_over(queue, job)) {
+        drop(queue, job);
+        settle(queue, job);
+    }
+    return job;
+}
+
+/* The first job with queued tasks. */
 static ferry_job *first_job(ferry_queue *queue)
 {
+    ferry_job *job = NULL;
+    for (int32_t level = queue->highest; level >= 0 && job == NULL; level--)
+        job = first_of(queue, &queue->levels[level].lists[FERRY_QUEUE_HEADS]);
+    return job;
+}
+
+/* The first job that must be prepared, unless tasks of a higher priority wait. */
+static ferry_job *first_unprepared(ferry_queue *queue)
+{
     for (; queue->highest >= 0; queue->highest--) {
-        const ferry_queue_level *level = &queue->levels[queue->highest];
-        ferry_job *job;
-        while ((job = level->heads.first != NULL ? level->heads.first : level->rests.first) != NULL) {
-            if (!ferry_job_stopped(job)) return job;
-            empty(queue, job);
-        }
+        ferry_job_list *lists = queue->levels[queue->highest].lists;
+        ferry_job *job = first_of(queue, &lists[FERRY_QUEUE_NEW]);
+        if (job != NULL || first_of(queue, &lists[FERRY_QUEUE_HEADS]) != NULL) return job;
     }
     return NULL;
 }
@@ -135,11 +172,12 @@ void ferry_queue_add(ferry_queue *queue, ferry_job *job)
 {
     ferry_mutex_lock(&queue->mutex);
     job->number = ++queue->number;
+    job->prepared = job->prepare == NULL;
     job->queued = job->task_count;
     queue->waiting += job->queued;
     place(queue, job);
+    if (ferry_job_stopped(job)) drop(queue, job);
     settle(queue, job);
-    if (ferry_job_stopped(job)) empty(queue, job);
     ferry_condition_wake_all(&queue->changed);
     ferry_mutex_unlock(&queue->mutex);
 }
@@ -147,8 +185,41 @@ void ferry_queue_add(ferry_queue *queue, ferry_job *job)
 void ferry_queue_remove(ferry_queue *queue, ferry_job *job)
 {
     ferry_mutex_lock(&queue->mutex);
-    empty(queue, job);
+    if (job->list != NULL) {
+        drop(queue, job);
+        settle(queue, job);
+    }
     ferry_mutex_unlock(&queue->mutex);
+}
+
+bool ferry_queue_prepare(ferry_queue *queue, int32_t priority, int32_t worker)
+{
+    ferry_mutex_lock(&queue->mutex);
+    ferry_job *job = first_unprepared(queue);
+    const bool found = job != NULL && job->priority >= priority;
+    if (found) {
+        job->taken++;
+        job->held++;
+        place(queue, job);
+        ferry_mutex_unlock(&queue->mutex);
+        const bool more = job->prepare(job, worker);
+        ferry_mutex_lock(&queue->mutex);
+        job->held--;
+        if (!more) {
+            job->prepared = true;
+            job->taken = 0;
+            job->queued = job->task_count;
+            queue->waiting += job->queued;
+        }
+        if (!ferry_job_stopped(job))
+            place(queue, job);
+        else
+            drop(queue, job);
+        settle(queue, job);
+        ferry_condition_wake_all(&queue->changed);
+    }
+    ferry_mutex_unlock(&queue->mutex);
+    return found;
 }
 
 /* ---- tasks ---- */
@@ -164,6 +235,8 @@ ferry_task *ferry_queue_take(ferry_queue *queue, size_t held, bool solo)
         ferry_task **list = solo ? &job->solo : &job->waiting;
         task = *list;
         *list = task->next;
+        if (!job->has_begun && job->begun != NULL) atomic_fetch_add(job->begun, 1);
+        job->has_begun = true;
         job->taken++;
         job->queued--;
         place(queue, job);
@@ -181,7 +254,9 @@ void ferry_queue_put(ferry_queue *queue, ferry_task *task, ferry_queue_target ta
     ferry_mutex_lock(&queue->mutex);
     job->held--;
     queue->held--;
-    if (target != FERRY_QUEUE_DONE && !ferry_job_stopped(job)) {
+    if (ferry_job_stopped(job)) {
+        drop(queue, job);
+    } else if (target != FERRY_QUEUE_DONE) {
         ferry_task **at = target == FERRY_QUEUE_SOLO ? &job->solo : &job->waiting;
         task->next = *at;
         *at = task;
@@ -199,25 +274,31 @@ void ferry_queue_put(ferry_queue *queue, ferry_task *task, ferry_queue_target ta
 
 static ferry_queue_turn choose(ferry_queue *queue)
 {
-    const ferry_job *job = first_job(queue);
+    const ferry_job *job = first_job(queue), *unprepared = first_unprepared(queue);
     if (queue->ended.first != NULL) return FERRY_QUEUE_REPORT;
-    if (job == NULL || queue->solo) return FERRY_QUEUE_NOTHING;
-    if (job->waiting != NULL) return FERRY_QUEUE_TASKS;
-    return queue->working == 0 ? FERRY_QUEUE_SOLO_TASK : FERRY_QUEUE_NOTHING;
+    if (queue->solo) return FERRY_QUEUE_NOTHING;
+    if (job != NULL && job->waiting != NULL) return FERRY_QUEUE_TASKS;
+    if (unprepared != NULL) return FERRY_QUEUE_PREPARE;
+    return job != NULL && queue->working == 0 ? FERRY_QUEUE_SOLO_TASK : FERRY_QUEUE_NOTHING;
+}
+
+static bool is_work(ferry_queue_turn turn)
+{
+    return turn != FERRY_QUEUE_NOTHING && turn != FERRY_QUEUE_REPORT;
 }
 
 ferry_queue_turn ferry_queue_wait(ferry_queue *queue, ferry_queue_turn last)
 {
     ferry_queue_turn turn;
     ferry_mutex_lock(&queue->mutex);
-    if (last == FERRY_QUEUE_TASKS || last == FERRY_QUEUE_SOLO_TASK) {
+    if (is_work(last)) {
         queue->working--;
         queue->solo = false;
         ferry_condition_wake_all(&queue->changed);
     }
     while ((turn = choose(queue)) == FERRY_QUEUE_NOTHING && !queue->closed)
         ferry_condition_wait(&queue->changed, &queue->mutex);
-    if (turn == FERRY_QUEUE_TASKS || turn == FERRY_QUEUE_SOLO_TASK) queue->working++;
+    queue->working += is_work(turn);
     queue->solo = queue->solo || turn == FERRY_QUEUE_SOLO_TASK;
     ferry_mutex_unlock(&queue->mutex);
     return turn;

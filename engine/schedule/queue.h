@@ -2,6 +2,10 @@
  * priority, the first FERRY_QUEUE_HEAD tasks of each job come before the rest of any; otherwise older jobs come first.
  * What a function costs does not depend on the number of jobs.
  *
+ * Before its tasks, a job of a service may need preparation: the worker that takes it does a portion of it and puts it
+ * back. A worker does a portion of one job before it takes a task, so that preparation and tasks take turns. Of equal
+ * priority, the first portion of each job comes before further ones of any; otherwise older jobs come first.
+ *
  * A task is a sentence of ids. If memory does not suffice for a task beside others, the task returns as a solo task,
  * which one worker does with all the memory. Meanwhile, the jobs after its job wait. */
 #ifndef FERRY_SCHEDULE_QUEUE_H
@@ -56,7 +60,12 @@ struct ferry_job {
     ferry_wanted_weights weights; /* cross-attention weights that the caller wants */
     int32_t unknown_id;           /* for FERRY_WEIGHTS_OF_UNKNOWN */
     int32_t priority;             /* -FERRY_PRIORITY_LIMIT … FERRY_PRIORITY_LIMIT */
+    double deadline;              /* stopped, instead of being begun, if ferry_queue.clock is later; 0: none */
+    atomic_size_t *begun;         /* NULL, or counts this job from its first task on */
     ferry_stop stop;              /* if it stopped, the tasks of the job are dropped. The caller sets stop.above */
+    /* NULL, or does a portion of the job's preparation. Returns whether more is left; false: the tasks are there,
+     * sorted. Called by one worker at a time. */
+    bool (*prepare)(ferry_job *job, int32_t worker);
     /* Called by a worker for each task that ended. AGAIN puts the task back; the caller may have changed it. */
     ferry_task_answer (*done)(ferry_job *job, ferry_task *task, const ferry_task_outcome *outcome);
     /* NULL, or called by a worker after each step of a translation. */
@@ -71,10 +80,13 @@ struct ferry_job {
     /* The queue's mutex protects the following. */
     uint64_t number;            /* ascends from job to job */
     ferry_job *previous, *next; /* in a list of the queue */
-    ferry_job_list *list;       /* of jobs with tasks, if it is in one */
+    ferry_job_list *list;       /* of its level, if it is in one */
+    bool prepared;              /* it needs no preparation, or no more */
     ferry_task *waiting, *solo;
-    size_t queued, held; /* numbers of tasks: in these two lists, and held by workers */
-    size_t taken;        /* number of tasks that were taken and not put back */
+    size_t queued;  /* number of tasks in these two lists */
+    size_t held;    /* number of tasks that workers hold, or 1 while one prepares the job */
+    size_t taken;   /* number of portions of preparation, then of tasks that were taken and not put back */
+    bool has_begun; /* a task was taken */
 };
 
 /* Whether the job failed or was cancelled. */
@@ -91,23 +103,31 @@ ferry_status ferry_job_status(ferry_job *job, ferry_error *error);
  * memory has its final size early. */
 void ferry_job_sort(ferry_job *job);
 
-/* Jobs of one priority with queued tasks, by their numbers. */
+/* Jobs of one priority, by their numbers; best first. */
+typedef enum ferry_queue_list {
+    FERRY_QUEUE_NEW,    /* to be prepared, without a portion so far */
+    FERRY_QUEUE_PARTLY, /* partly prepared */
+    FERRY_QUEUE_HEADS,  /* with queued tasks, fewer than FERRY_QUEUE_HEAD taken */
+    FERRY_QUEUE_RESTS,  /* with queued tasks */
+    FERRY_QUEUE_LISTS
+} ferry_queue_list;
 typedef struct ferry_queue_level {
-    ferry_job_list heads, rests; /* heads: jobs with fewer than FERRY_QUEUE_HEAD taken tasks */
+    ferry_job_list lists[FERRY_QUEUE_LISTS];
 } ferry_queue_level;
 
 typedef struct ferry_queue {
     ferry_mutex mutex;
     ferry_condition changed;
     ferry_queue_level levels[2 * FERRY_PRIORITY_LIMIT + 1];
-    int32_t highest;      /* no level above it has jobs; -1: none has */
-    ferry_job_list ended; /* jobs of a service that have ended, until ferry_queue_report */
-    int32_t workers;      /* number of workers that share the tasks */
-    size_t waiting, held; /* numbers of tasks of all jobs: queued, and held by workers */
-    int32_t working;      /* number of workers of a service that have tasks */
-    bool solo;            /* one of these has a solo task, and the others wait */
-    bool closed;          /* workers leave when no job is left */
-    uint64_t number;      /* of the newest job */
+    int32_t highest;       /* no level above it has jobs; -1: none has */
+    ferry_job_list ended;  /* jobs of a service that have ended, until ferry_queue_report */
+    int32_t workers;       /* number of workers that share the tasks */
+    size_t waiting, held;  /* numbers of tasks of all jobs: queued, and held by workers */
+    int32_t working;       /* number of workers of a service that have tasks, or prepare a job */
+    bool solo;             /* one of these has a solo task, and the others wait */
+    bool closed;           /* workers leave when no job is left */
+    uint64_t number;       /* of the newest job */
+    double (*clock)(void); /* seconds, for deadlines: ferry_clock, or that of a test */
 } ferry_queue;
 
 /* What becomes of a task that was taken. */
@@ -121,16 +141,21 @@ typedef enum ferry_queue_turn {
     FERRY_QUEUE_NOTHING, /* no task is left, and the queue is closed */
     FERRY_QUEUE_REPORT,  /* jobs have ended */
     FERRY_QUEUE_TASKS,   /* tasks wait, to be taken when there is room for them */
+    FERRY_QUEUE_PREPARE, /* no task, but a job that must be prepared */
     FERRY_QUEUE_SOLO_TASK
 } ferry_queue_turn;
 
 void ferry_queue_create(ferry_queue *queue, int32_t workers);
 void ferry_queue_destroy(ferry_queue *queue);
 
-/* Adds a sorted job. In a service, the job ends at once if it was stopped or has no tasks. */
+/* Adds a job: sorted, or to be prepared. In a service, the job ends at once if it was stopped or has no tasks. */
 void ferry_queue_add(ferry_queue *queue, ferry_job *job);
 /* Removes the job's queued tasks. Workers keep the tasks that they hold. */
 void ferry_queue_remove(ferry_queue *queue, ferry_job *job);
+
+/* Prepares a portion of the first job that needs it, if its priority is at least `priority`, and no task of a higher
+ * priority waits. Returns whether there was one. */
+bool ferry_queue_prepare(ferry_queue *queue, int32_t priority, int32_t worker);
 
 /* The next task for a worker that holds `held` tasks; NULL if the queue is empty or the worker has its fair share.
  * `solo`: the next solo task; NULL if there is none, or other tasks come first. */

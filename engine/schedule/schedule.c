@@ -141,6 +141,7 @@ static void serve(void *user, int32_t index, size_t item)
         ferry_worker worker = worker_of(schedule, NULL, index);
         if (turn == FERRY_QUEUE_TASKS) work(&worker, NULL);
         if (turn == FERRY_QUEUE_SOLO_TASK) work_solo(schedule, NULL, index);
+        if (turn == FERRY_QUEUE_PREPARE) ferry_queue_prepare(&schedule->queue, INT32_MIN, index);
         ferry_queue_report(&schedule->queue);
     }
 }

@@ -46,10 +46,11 @@ static int32_t max_length(const ferry_worker *worker, int32_t source)
     return ferry_decoding_target_limit(worker->options, worker->generator->state.model, (size_t)source);
 }
 
-static bool take_sentence(void *user, ferry_generate_sentence *sentence)
+static bool take_sentence(void *user, int32_t priority, ferry_generate_sentence *sentence)
 {
     ferry_worker *worker = user;
     const ferry_generation *generation = worker->generation;
+    if (worker->job == NULL && !worker->solo) ferry_queue_prepare(worker->queue, priority, worker->index);
     ferry_task *task = ferry_worker_take(worker);
     if (task == NULL) return false;
     *sentence = (ferry_generate_sentence){
@@ -83,7 +84,8 @@ static void give_sentence_back(void *user, void *tag)
 static void report_step(void *user, void *tag, const ferry_search *search)
 {
     const ferry_worker *worker = user;
-    worker->job->stepped(worker->job, tag, ferry_search_so_far(search), worker->index);
+    const ferry_task *task = tag;
+    if (task->job->stepped != NULL) task->job->stepped(task->job, task, ferry_search_so_far(search), worker->index);
 }
 
 static void finish_sentence(void *user, void *tag, const ferry_generate_finished *finished)
@@ -127,7 +129,7 @@ void ferry_worker_translate(ferry_worker *worker)
         .give_back = give_sentence_back,
         .finished = finish_sentence,
         .failed = fail_sentence,
-        .stepped = worker->job != NULL && worker->job->stepped != NULL ? report_step : NULL,
+        .stepped = worker->job == NULL || worker->job->stepped != NULL ? report_step : NULL,
         .user = worker,
     };
     ferry_generate(worker->generator, &source);

@@ -133,7 +133,8 @@ static void compute_for(generation *g, int32_t first)
 /* Takes the next sentence from the source unless one waits already. Returns whether one waits. */
 static bool fetch(generation *g)
 {
-    if (!g->waits) g->waits = g->source->next(g->source->user, &g->waiting);
+    const int32_t priority = g->living_count > 0 ? g->slots[g->living_count - 1].sentence.priority : INT32_MIN;
+    if (!g->waits) g->waits = g->source->next(g->source->user, priority, &g->waiting);
     return g->waits;
 }
 

@@ -43,9 +43,9 @@ typedef struct ferry_generate_source {
     const ferry_logit_bound *bound;         /* of the model's output matrix; NULL if there is none */
     const ferry_teacher_force_rules *force; /* for cross-attention weights; NULL: no sentence wants or needs them */
     /* Fills in the next sentence; false: none waits. ferry_generate ends when none waits and none is in progress.
-     * `next` may be called before each step. For each sentence that it fills in, one of give_back, finished and
-     * failed is called once. */
-    bool (*next)(void *user, ferry_generate_sentence *sentence);
+     * `next` may be called before each step. `priority`: of the active sentences, INT32_MIN if there is none. For each
+     * sentence that it fills in, one of give_back, finished and failed is called once. */
+    bool (*next)(void *user, int32_t priority, ferry_generate_sentence *sentence);
     /* Takes back a sentence that has no room yet. */
     void (*give_back)(void *user, void *tag);
     /* NULL, or called after each step for each sentence that continues. */

@@ -7,7 +7,7 @@
 #include "base/utf8.h"
 #include "engine/api/translator.h"
 #include "engine/lines/model.h"
-#include "engine/lines/split.h"
+#include "engine/lines/line.h"
 #include "tokenizer/sentences.h"
 
 enum { MOST = 12 }; /* max_source of most tests */
@@ -165,6 +165,41 @@ SEPARATE_TEST(test_parts_of_a_line)
             check_parts(translator->rules.sentences, line, &parts, (size_t)most);
             ferry_parts_destroy(&parts);
         }
+        ferry_translator_destroy(translator);
+    }
+}
+
+/* Split in portions, a line has the same parts. */
+SEPARATE_TEST(test_portions_of_a_line)
+{
+    for (size_t i = 0; i < LONG_LINES; i++) {
+        ferry_translator *translator = create(MOST);
+        ferry_parts whole = {0};
+        CHECK(ferry_parts_split(translator->model, &translator->rules, ferry_text_view(long_lines[i]), &(ferry_stop){0},
+                                &whole, &error));
+        for (size_t bytes = 1; bytes <= strlen(long_lines[i]); bytes += 7) {
+            const ferry_line_source from = {.model = translator->model,
+                                            .rules = &translator->rules,
+                                            .text = as_text(long_lines[i]),
+                                            .stop = &(ferry_stop){0}};
+            ferry_splitter splitter = {0};
+            ferry_line line = {0};
+            ferry_result *result;
+            size_t portions = 0;
+            CHECK(ferry_result_create(1, &result, &error));
+            for (bool more = true; more; portions++) {
+                size_t left = bytes;
+                CHECK(ferry_line_split(&from, &left, &splitter, &line, result->lines, &more, &error));
+            }
+            assert_in_range(portions, bytes == 1 ? whole.count : 1, whole.count + 1); /* white space ends a line */
+            assert_int_equal(line.parts.count, whole.count);
+            for (size_t p = 0; p < whole.count; p++)
+                assert_memory_equal(&line.parts.parts[p].text, &whole.parts[p].text, sizeof(ferry_view));
+            ferry_splitter_end(&splitter);
+            ferry_line_destroy(&line);
+            ferry_result_destroy(result);
+        }
+        ferry_parts_destroy(&whole);
         ferry_translator_destroy(translator);
     }
 }

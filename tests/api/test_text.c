@@ -110,6 +110,31 @@ SHIPPED_TEST(test_sentences_are_translated_as_if_alone)
     ferry_result_destroy(result);
 }
 
+/* Split in portions, a text has the same sentences: portions end anywhere, within characters and sentences, too. */
+SHIPPED_TEST(test_portions_of_a_text)
+{
+    enum { COPIES = 3, MOST = 200 };
+    static char copies[COPIES * sizeof text];
+    ferry_translator *translator = new_translator(model, NULL);
+    for (size_t i = 0; i < COPIES; i++) memcpy(copies + i * (sizeof text - 1), text, sizeof text - 1);
+    const ferry_text source = {copies, COPIES * (sizeof text - 1)};
+    ferry_text_lines whole = {0};
+    CHECK(ferry_text_split(&translator->rules, source, &whole, &error));
+    assert_in_range(whole.count, SENTENCES, COPIES * SENTENCES);
+    for (size_t bytes = 1; bytes < MOST; bytes += bytes < 8 ? 1 : 13) {
+        ferry_text_lines lines = {0};
+        size_t portions = 0;
+        for (bool more = true; more; portions++)
+            CHECK(ferry_text_split_on(&translator->rules, source, bytes, &lines, &more, &error));
+        assert_in_range(portions, source.size / (bytes + 4), source.size / bytes + 1);
+        assert_int_equal(lines.count, whole.count);
+        assert_memory_equal(lines.texts, whole.texts, whole.count * sizeof *whole.texts);
+        free(lines.texts);
+    }
+    free(whole.texts);
+    ferry_translator_destroy(translator);
+}
+
 /* The source language's abbreviations, as the options name it. */
 TEST(test_the_language_chooses_the_rules)
 {

@@ -27,8 +27,9 @@ static int32_t length_of(int32_t sentence)
 }
 
 /* Of one sentence, more than a pass takes. */
-static bool next(void *user, ferry_generate_sentence *sentence)
+static bool next(void *user, int32_t priority, ferry_generate_sentence *sentence)
 {
+    (void)priority;
     forcing *f = user;
     if (f->taken == SENTENCES) return false;
     for (int32_t i = 0; i < LONGEST; i++) ids[i] = 3 + i % (VOCAB - 3);

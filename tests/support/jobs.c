@@ -15,8 +15,9 @@ job *new_job(const ferry_generation *generation, int32_t count)
     return j;
 }
 
-static bool next_sentence(void *user, ferry_generate_sentence *sentence)
+static bool next_sentence(void *user, int32_t priority, ferry_generate_sentence *sentence)
 {
+    (void)priority;
     job *j = user;
     if (j->next == j->last) return false;
     job_sentence *s = &j->sentences[j->next++];
