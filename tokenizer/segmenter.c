@@ -58,6 +58,7 @@ ferry_status ferry_segmenter_create(ferry_segmenter *segmenter, const ferry_toke
                                    target ? "target SentencePiece model" : "source SentencePiece model",
                                    &segmenter->own_spm, error));
     segmenter->spm = spm != NULL ? spm : segmenter->own_spm;
+    segmenter->spm_unknown = ferry_spm_unknown(segmenter->spm);
     /* So that encoding looks up only unknown text. */
     const size_t count = (size_t)ferry_spm_count(segmenter->spm);
     segmenter->id_of_spm = calloc(count, sizeof *segmenter->id_of_spm);
@@ -157,7 +158,7 @@ static ferry_status take_spm_part(void *user, const ferry_spm_part *part)
 {
     encoding *into = user;
     const ferry_segmenter *segmenter = into->segmenter;
-    if (part->id != ferry_spm_unknown(segmenter->spm)) return append_part(into, part, segmenter->id_of_spm[part->id]);
+    if (part->id != segmenter->spm_unknown) return append_part(into, part, segmenter->id_of_spm[part->id]);
     const int32_t id = ferry_segmenter_find(segmenter, part->piece);
     return append_part(into, part, segmenter->special != NULL && segmenter->special[id] ? segmenter->unk : id);
 }

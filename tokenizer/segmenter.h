@@ -18,6 +18,7 @@ typedef struct ferry_segmenter {
     ferry_unigram unigram;   /* segments the words of `rules` if `bpe` is NULL */
     ferry_bpe *bpe;          /* segments the words of `rules`, or, without rules, words between blanks */
     ferry_vocabulary vocabulary;
+    int32_t spm_unknown; /* ferry_spm_unknown(spm), which hashes */
     int32_t *id_of_spm;  /* [ferry_spm_count(spm)] the model's id of each SentencePiece id */
     const bool *special; /* by id: ids that no text becomes; NULL: unknown */
     int32_t unk;         /* the id of pieces outside the vocabulary */
