@@ -342,28 +342,53 @@ FERRY_API void ferry_result_destroy(ferry_result *result);
 typedef struct ferry_service ferry_service;
 typedef uint64_t ferry_ticket; /* of one text; no service gives a number twice, or 0 */
 
-/* What became of a text: *result, which belongs to the callee, and *error are what ferry_translate_text returns (NULL:
- * there is none). Called once for each ticket, from a thread of the service, whose other texts wait until it returns:
- * no exception, no longjmp. It may submit, cancel and stop, but not destroy the service. */
-typedef void (*ferry_service_done)(void *user, ferry_ticket ticket, ferry_result *result, const ferry_error *error);
+/* Set `size`; a field that is 0 has its default. Later versions may add fields at the end of these two structs. */
+typedef struct ferry_service_options {
+    size_t size;      /* sizeof(ferry_service_options) */
+    size_t max_texts; /* 0…SIZE_MAX, default 0. Texts that it holds at most, until they are reported; 0: 1000 */
+    size_t max_bytes; /* 0…SIZE_MAX, default 0. Bytes of these texts, and 16 for each line and prefix; 0: 64 MiB */
+} ferry_service_options;
 
-/* A service with the model, options and threads of `translator`, which belongs to it from then on, and does not call
- * its `progress` and `partial`. It holds at most `capacity` texts that it has not reported. Errors: ARGUMENT,
- * UNSUPPORTED (the model has no tokenizer), MEMORY; then the translator is still the caller's. */
-FERRY_API ferry_status ferry_service_create(ferry_translator *translator, size_t capacity, ferry_service **service,
-                                            ferry_error *error);
-/* Accepts a text, which is copied, split and tokenized in the calling thread.
- * priority: -100…100. Texts of a higher priority come first, and those in progress rest meanwhile.
+/* What to translate: `text` as ferry_translate_text does, or `lines` as ferry_translate(_prefixed) does.
  * Order: of equal priority, the first 32 sentences of each text come before the rest of any; otherwise what was
  * submitted first comes first. A steady stream of short texts delays the rest of long ones.
- * *ticket (may be NULL) is set before done(user, …) is called.
+ * Threads: callbacks come from threads of the service, one at a time for each ticket. While one runs, other texts of
+ * that thread wait. They may submit, cancel and stop, but not destroy the service: no exception, no longjmp. */
+typedef struct ferry_submission {
+    size_t size;                /* sizeof(ferry_submission) */
+    ferry_text text;            /* empty with `lines` */
+    const ferry_text *lines;    /* [count], or NULL: the text */
+    const ferry_text *prefixes; /* [count], or NULL: none. With `lines`, and not in a row of models */
+    size_t count;
+    int32_t priority; /* -100…100, default 0. Texts of a higher priority come first; those in progress rest meanwhile */
+    int32_t wait; /* 0…2147483647, default 0. Milliseconds: if no sentence was begun by then, the text is not begun, but
+                   * CANCELLED when its turn comes; 0: any */
+    /* NULL, or as ferry_options.progress and .partial, except for the thread. A result other than 0 cancels the text.
+     * `progress` is first called when the text is split. */
+    int (*progress)(void *user, size_t lines_done, size_t lines_total);
+    int (*partial)(void *user, size_t line, ferry_text text);
+    /* Needed. The last callback, called once: *result, which belongs to the callee, and *error are what the call would
+     * return (NULL: there is none). A text that was cancelled before it was split has no result. */
+    void (*done)(void *user, ferry_ticket ticket, ferry_result *result, const ferry_error *error);
+    void *user;
+} ferry_submission;
+
+/* A service with the model, options and threads of `translator`, which belongs to it from then on, and does not call
+ * its `progress` and `partial`. `options` NULL: the defaults. Errors: ARGUMENT, UNSUPPORTED (the model has no
+ * tokenizer), MEMORY; then the translator is still the caller's. */
+FERRY_API ferry_status ferry_service_create(ferry_translator *translator, const ferry_service_options *options,
+                                            ferry_service **service, ferry_error *error);
+/* Copies the submission and returns: threads of the service split and tokenize it.
+ * *ticket (may be NULL) is set before any callback.
  * Errors, without a ticket: ARGUMENT, LIMIT (the service is full), CANCELLED (it is stopped), MEMORY. */
-FERRY_API ferry_status ferry_service_submit(ferry_service *service, ferry_text text, int priority,
-                                            ferry_service_done done, void *user, ferry_ticket *ticket,
-                                            ferry_error *error);
-/* Ends a text, CANCELLED, unless all of it is translated or it has ended: at once if the sentences in progress are all
- * cancelled, else after the token in progress. */
+FERRY_API ferry_status ferry_service_submit(ferry_service *service, const ferry_submission *submission,
+                                            ferry_ticket *ticket, ferry_error *error);
+/* Ends a text, CANCELLED, unless all of it is translated or it has ended: at once, or after the pass (one token of the
+ * sentences in progress) if others are in it. */
 FERRY_API void ferry_service_cancel(ferry_service *service, ferry_ticket ticket);
+/* *waiting, *running (may be NULL): texts that have not begun, and those that have and are not reported. Returns the
+ * bytes that the service holds: texts, ids, results that are not reported, and the translator. */
+FERRY_API size_t ferry_service_state(ferry_service *service, size_t *waiting, size_t *running);
 /* Accepts no more texts, and with `cancel` other than 0 cancels all. Returns at once, also in a callback; may be called
  * again, with `cancel`. */
 FERRY_API void ferry_service_stop(ferry_service *service, int cancel);

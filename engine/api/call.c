@@ -10,36 +10,57 @@
 #include "engine/lines/model.h"
 #include "engine/graph/state.h"
 
-/* ---- callbacks of the options ---- */
+/* ---- callbacks ---- */
 
 static void report_progress(ferry_call *call)
 {
     const ferry_translator *translator = call->translator;
-    const ferry_options *options = &translator->options;
-    if (options->progress == NULL || call->count == 0 || ferry_job_stopped(&call->job)) return;
+    ferry_callbacks *callbacks = call->callbacks;
+    if (callbacks->progress == NULL || call->count == 0) return;
+    ferry_mutex_lock(&callbacks->mutex);
     const size_t done = translator->place * call->count + atomic_load(&call->done);
-    if (options->progress(options->user, done / translator->places, call->count) != 0) ferry_stop_now(&call->job.stop);
+    if (!ferry_job_stopped(&call->job) &&
+        callbacks->progress(callbacks->user, done / translator->places, call->count) != 0)
+        ferry_stop_now(&call->job.stop);
+    ferry_mutex_unlock(&callbacks->mutex);
 }
 
-/* Whether options.partial is called. */
+/* Whether `partial` is called. */
 static bool reports_partial(const ferry_call *call)
 {
     const ferry_translator *translator = call->translator;
     const ferry_options *options = &translator->options;
-    return options->partial != NULL && options->beam == 1 && options->nbest == 1 && call->job.ended == NULL &&
+    return call->callbacks->partial != NULL && options->beam == 1 && options->nbest == 1 &&
            translator->place + 1 == translator->places;
 }
 
-/* Calls options.partial for a line of at most one part. */
+/* Calls `partial` for a line of at most one part. */
 static void report_partial(ferry_call *call, size_t line, const char *text, size_t size)
 {
-    ferry_translator *translator = call->translator;
-    const ferry_options *options = &translator->options;
+    ferry_callbacks *callbacks = call->callbacks;
     if (call->job.stepped == NULL || call->lines[line].line.parts.count > 1) return;
-    ferry_mutex_lock(&translator->partial);
-    if (!ferry_job_stopped(&call->job) && options->partial(options->user, line, (ferry_text){text, size}) != 0)
+    ferry_mutex_lock(&callbacks->mutex);
+    if (!ferry_job_stopped(&call->job) && callbacks->partial(callbacks->user, line, (ferry_text){text, size}) != 0)
         ferry_stop_now(&call->job.stop);
-    ferry_mutex_unlock(&translator->partial);
+    ferry_mutex_unlock(&callbacks->mutex);
+}
+
+/* ---- bytes ---- */
+
+static void hold(ferry_call *call, size_t bytes)
+{
+    if (call->account == NULL) return;
+    atomic_fetch_add(&call->held, bytes);
+    atomic_fetch_add(call->account, bytes);
+}
+
+static void hold_parts(ferry_call *call, const ferry_parts *parts)
+{
+    size_t bytes = parts->capacity * sizeof *parts->parts;
+    for (size_t i = 0; i < parts->count; i++)
+        bytes += (parts->parts[i].ids.capacity + parts->parts[i].prefix.capacity) * sizeof(int32_t) +
+                 parts->parts[i].ranges.capacity * sizeof(ferry_range);
+    hold(call, bytes);
 }
 
 /* ---- lines ---- */
@@ -58,6 +79,7 @@ static ferry_status finish_part(ferry_call *call, size_t line, ferry_error *erro
     if (atomic_fetch_sub(&from->left, 1) > 1) return FERRY_OK;
     FERRY_TRY(ferry_line_join(&from->line, &call->translator->rules, call->texts[line], tokens,
                               &call->result->lines[line], error));
+    hold(call, ferry_result_line_bytes(&call->result->lines[line]));
     finish_line(call, line);
     return FERRY_OK;
 }
@@ -101,6 +123,7 @@ static bool prepare_line(ferry_call *call, size_t line, size_t *bytes, ferry_spl
         call->targets != NULL ? take_pair(call, line, &error) : split_line(call, line, bytes, splitter, &more, &error);
     if (status == FERRY_OK && more) return true;
     ferry_splitter_end(splitter);
+    hold_parts(call, &call->lines[line].line.parts);
     if (status == FERRY_ERROR_LIMIT || status == FERRY_ERROR_ARGUMENT) {
         status = ferry_result_line_fail(&call->result->lines[line], status, error.message, &error);
         ferry_parts_destroy(&call->lines[line].line.parts);
@@ -175,7 +198,8 @@ static ferry_task_answer done(ferry_job *job, ferry_task *task, const ferry_task
         report_partial(call, task->item, result->hypotheses[0].text, result->hypotheses[0].size);
     if (status == FERRY_OK) status = finish_part(call, task->item, &error);
     if (status != FERRY_OK) ferry_job_fail(job, &error);
-    if (outcome->worker == 0 && job->ended == NULL) report_progress(call);
+    /* In a call, `progress` is for the calling thread alone. */
+    if (outcome->worker == 0 || job->ended != NULL) report_progress(call);
     return FERRY_TASK_FINISHED;
 }
 
@@ -202,6 +226,7 @@ static ferry_status make_tasks(ferry_call *call, ferry_error *error)
     for (size_t i = 0; i < call->count; i++) max += call->lines[i].line.parts.count;
     job->tasks = calloc(max + 1, sizeof *job->tasks);
     if (job->tasks == NULL) return ferry_fail_memory(error, "sentences", max, sizeof *job->tasks);
+    hold(call, max * sizeof *job->tasks);
     for (size_t i = 0; i < call->count; i++) {
         const ferry_parts *parts = &call->lines[i].line.parts;
         for (size_t p = 0; p < parts->count; p++)
@@ -230,50 +255,84 @@ static void describe_job(ferry_call *call)
     job->user = call;
 }
 
-ferry_status ferry_call_begin(ferry_call *call, ferry_error *error)
+ferry_status ferry_call_open(ferry_call *call, ferry_error *error)
 {
-    ferry_job *job = &call->job;
+    if (call->callbacks == NULL) call->callbacks = &call->translator->callbacks;
     describe_job(call);
     FERRY_TRY(ferry_result_create(call->count, &call->result, error));
     call->lines = calloc(call->count + 1, sizeof *call->lines);
     if (call->lines == NULL) return ferry_fail_memory(error, "lines", call->count, sizeof *call->lines);
-    if (job->ended == NULL) ferry_pool_run(call->translator->schedule.pool, prepare_item, call, call->count);
-    for (size_t i = 0, bytes = SIZE_MAX;
-         job->ended != NULL && i < call->count && ferry_job_status(job, NULL) == FERRY_OK; i++)
-        prepare_line(call, i, &bytes, &(ferry_splitter){0});
-    FERRY_TRY(ferry_job_status(job, error));
-    return make_tasks(call, error);
+    hold(call, call->count * (sizeof *call->lines + sizeof *call->result->lines));
+    return FERRY_OK;
+}
+
+bool ferry_call_prepare(ferry_call *call, size_t bytes)
+{
+    ferry_error error;
+    while (call->next < call->count && bytes > 0 && !ferry_job_stopped(&call->job)) {
+        bytes--; /* an empty line takes time, too */
+        if (!prepare_line(call, call->next, &bytes, &call->splitter)) call->next++;
+    }
+    if (ferry_job_stopped(&call->job)) return false;
+    if (call->next < call->count) return true;
+    if (make_tasks(call, &error) == FERRY_OK)
+        report_progress(call);
+    else
+        ferry_job_fail(&call->job, &error);
+    return false;
+}
+
+/* Marks the lines that are not finished as CANCELLED. */
+static ferry_status cancel_lines(ferry_call *call, ferry_error *error)
+{
+    for (size_t i = 0; i < call->count; i++)
+        if (!call->lines[i].finished)
+            FERRY_TRY(ferry_result_line_fail(&call->result->lines[i], FERRY_ERROR_CANCELLED, "cancelled", error));
+    return ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled: %zu of %zu lines are finished",
+                      atomic_load(&call->done), call->count);
+}
+
+/* The status of a call that was opened, after its job's. */
+static ferry_status settle(ferry_call *call, ferry_status status, ferry_error *error)
+{
+    if (status != FERRY_OK && status != FERRY_ERROR_CANCELLED) return status;
+    if (atomic_load(&call->done) < call->count || (call->count == 0 && ferry_job_stopped(&call->job)))
+        return cancel_lines(call, error);
+    return FERRY_OK;
 }
 
 ferry_status ferry_call_end(ferry_call *call, ferry_status status, ferry_result **result, ferry_error *error)
 {
-    const size_t finished = atomic_load(&call->done);
     if (status == FERRY_OK) status = ferry_job_status(&call->job, error);
-    bool complete = status == FERRY_OK || status == FERRY_ERROR_CANCELLED;
-    if (complete && (finished < call->count || (call->count == 0 && ferry_job_stopped(&call->job)))) {
-        /* Lines that are not finished were cancelled. */
-        status =
-            ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled: %zu of %zu lines are finished", finished, call->count);
-        for (size_t i = 0; i < call->count && complete; i++)
-            complete = call->lines[i].finished || ferry_result_line_fail(&call->result->lines[i], FERRY_ERROR_CANCELLED,
-                                                                         "cancelled", error) == FERRY_OK;
-        if (!complete) status = FERRY_ERROR_MEMORY;
-    } else if (complete) {
-        status = FERRY_OK;
-    }
+    if (call->lines != NULL)
+        status = settle(call, status, error);
+    else if (status == FERRY_OK)
+        status = ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled before the text was split");
+    ferry_splitter_end(&call->splitter);
     for (size_t i = 0; call->lines != NULL && i < call->count; i++) ferry_line_destroy(&call->lines[i].line);
     free(call->lines);
     free(call->job.tasks);
-    if (complete)
+    if (call->account != NULL) atomic_fetch_sub(call->account, atomic_load(&call->held));
+    *result = NULL;
+    if (call->lines != NULL && (status == FERRY_OK || status == FERRY_ERROR_CANCELLED))
         *result = call->result;
     else
         ferry_result_destroy(call->result);
     return status;
 }
 
+/* Opens the call, and prepares its lines with all threads. */
+static ferry_status begin(ferry_call *call, ferry_error *error)
+{
+    FERRY_TRY(ferry_call_open(call, error));
+    ferry_pool_run(call->translator->schedule.pool, prepare_item, call, call->count);
+    FERRY_TRY(ferry_job_status(&call->job, error));
+    return make_tasks(call, error);
+}
+
 ferry_status ferry_call_run(ferry_call *call, ferry_result **result, ferry_error *error)
 {
-    ferry_status status = ferry_call_begin(call, error);
+    ferry_status status = begin(call, error);
     if (status == FERRY_OK) status = ferry_schedule_run(&call->translator->schedule, &call->job, error);
     if (status == FERRY_OK) report_progress(call);
     return ferry_call_end(call, status, result, error);

@@ -36,16 +36,14 @@ ferry_status ferry_search_options_default(const ferry_model *model, ferry_search
     return fill(options, size, FIRST_SEARCH_SIZE, &model->file.generation.decoding.search, sizeof *options);
 }
 
-/* Copies the struct `given`, whose first field is its size, over the defaults in `known`. `name`: of the struct. */
-static ferry_status complete_struct(const char *argument, const char *name, const void *given, size_t first_size,
-                                    void *known, size_t known_size, ferry_error *error)
+ferry_status ferry_struct_complete(const char *argument, const char *name, const void *given, size_t first_size,
+                                   void *known, size_t known_size, ferry_error *error)
 {
     const unsigned char *bytes = given;
     size_t size;
     memcpy(&size, given, sizeof size);
     if (size < first_size || size > MAX_SIZE)
-        return ferry_fail_argument(error, argument,
-                                   "expected %s.size %zu to %zu, found %zu; fill options with %s_default", name,
+        return ferry_fail_argument(error, argument, "expected %s.size %zu to %zu, found %zu; it is sizeof(%s)", name,
                                    first_size, (size_t)MAX_SIZE, size, name);
     for (size_t i = known_size; i < size; i++)
         if (bytes[i] != 0)
@@ -61,11 +59,11 @@ static ferry_status complete_struct(const char *argument, const char *name, cons
 ferry_status ferry_options_complete(const ferry_options *given, ferry_decoding *complete, ferry_error *error)
 {
     if (given != NULL)
-        FERRY_TRY(complete_struct("options", "ferry_options", given, FIRST_SIZE, &complete->options,
-                                  sizeof complete->options, error));
+        FERRY_TRY(ferry_struct_complete("options", "ferry_options", given, FIRST_SIZE, &complete->options,
+                                        sizeof complete->options, error));
     if (complete->options.search != NULL)
-        FERRY_TRY(complete_struct("search", "ferry_search_options", complete->options.search, FIRST_SEARCH_SIZE,
-                                  &complete->search, sizeof complete->search, error));
+        FERRY_TRY(ferry_struct_complete("search", "ferry_search_options", complete->options.search, FIRST_SEARCH_SIZE,
+                                        &complete->search, sizeof complete->search, error));
     complete->options.search = &complete->search;
     return FERRY_OK;
 }

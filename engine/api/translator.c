@@ -29,6 +29,9 @@ static ferry_status take_options(ferry_translator *translator, const ferry_optio
     translator->options = *options;
     translator->options.search = search;
     translator->options.from = translator->options.to = NULL;
+    translator->callbacks.progress = options->progress;
+    translator->callbacks.partial = options->partial;
+    translator->callbacks.user = options->user;
     rules->options = &translator->options;
     FERRY_TRY(ferry_languages_find(model, options->from, options->to, &rules->pair, error));
     FERRY_TRY(ferry_languages_check(model, rules->pair, search->forced_first_id, error));
@@ -62,7 +65,7 @@ ferry_status ferry_translator_create(const ferry_model *model, const ferry_optio
     created->stop = &created->own_stop;
     created->model = model;
     atomic_fetch_add(&((ferry_model *)(uintptr_t)model)->users, 1);
-    ferry_mutex_create(&created->partial);
+    ferry_mutex_create(&created->callbacks.mutex);
     ferry_status status = take_options(created, &complete.options, error);
     if (status == FERRY_OK) {
         ferry_model_widen(model);
@@ -82,7 +85,7 @@ void ferry_translator_destroy(ferry_translator *translator)
     for (size_t i = 0; i < translator->stage_count; i++) ferry_translator_destroy(translator->stages[i]);
     free(translator->stages);
     ferry_schedule_destroy(&translator->schedule);
-    if (translator->model != NULL) ferry_mutex_destroy(&translator->partial);
+    if (translator->model != NULL) ferry_mutex_destroy(&translator->callbacks.mutex);
     free(translator->suppressed_ids);
     ferry_model_close((ferry_model *)(uintptr_t)translator->model);
     free(translator);

@@ -6,6 +6,14 @@
 #include "engine/schedule/schedule.h"
 #include "engine/lines/split.h"
 
+/* Callbacks of a program for a call. `mutex` is held while one of them is called. */
+typedef struct ferry_callbacks {
+    int (*progress)(void *user, size_t lines_done, size_t lines_total);
+    int (*partial)(void *user, size_t line, ferry_text text);
+    void *user;
+    ferry_mutex mutex;
+} ferry_callbacks;
+
 struct ferry_translator {
     ferry_translator **stages; /* [stage_count] of a chain, which has no model of its own; else NULL */
     size_t stage_count;
@@ -16,8 +24,8 @@ struct ferry_translator {
     int32_t *suppressed_ids;     /* of `search`: a copy */
     ferry_line_rules rules;
     ferry_schedule schedule;
-    ferry_mutex partial; /* held while options.partial is called */
-    atomic_bool busy;    /* a call is in progress */
+    ferry_callbacks callbacks; /* of the options, for the translator's own calls */
+    atomic_bool busy;          /* a call is in progress */
     /* stop: &own_stop, or that of its chain. The word is the number of the caller's job × 2, + 1 after a cancel. */
     ferry_stop own_stop, *stop;
 };

@@ -92,6 +92,20 @@ void ferry_result_line_clear(ferry_result_line *line)
     free((char *)(uintptr_t)line->outcome.warning);
 }
 
+size_t ferry_result_line_bytes(const ferry_result_line *line)
+{
+    size_t bytes = line->source_count * (sizeof *line->source_ids + sizeof *line->source_ranges);
+    for (size_t h = 0; h < line->count; h++) {
+        const ferry_result_hypothesis *from = &line->hypotheses[h];
+        const size_t range = from->ranges != NULL ? sizeof *from->ranges : 0;
+        bytes +=
+            sizeof *from + from->size + (size_t)from->length * (sizeof *from->ids + sizeof *from->token_scores + range);
+        for (size_t b = 0, begin = 0; b < from->block_count; begin = from->blocks[b++].end)
+            bytes += (from->blocks[b].end - begin) * from->blocks[b].count * sizeof(float);
+    }
+    return bytes;
+}
+
 void ferry_result_destroy(ferry_result *result)
 {
     if (result == NULL) return;

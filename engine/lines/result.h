@@ -56,6 +56,8 @@ ferry_status ferry_result_line_warn(ferry_result_line *line, ferry_error *error,
     __attribute__((format(printf, 3, 4)));
 /* Releases the memory of a line. */
 void ferry_result_line_clear(ferry_result_line *line);
+/* Bytes of the line's hypotheses and tokens. */
+size_t ferry_result_line_bytes(const ferry_result_line *line);
 /* Allocates the weights [hypothesis->length, source] of a hypothesis, as its only block. Errors: MEMORY. */
 ferry_status ferry_result_begin_weights(ferry_result_hypothesis *hypothesis, size_t source, ferry_error *error);
 /* Gives the line one hypothesis: `text`, without tokens. Errors: MEMORY. */

@@ -345,34 +345,67 @@ static void ignore(void *user, ferry_ticket ticket, ferry_result *told, const fe
     ferry_result_destroy(told);
 }
 
-TEST_WITH(test_services_and_rows, set_up, tear_down)
+/* Checks the error for a submission. `named`: its field. */
+static void check_submission(ferry_service *service, ferry_submission wrong, const char *named, const char *message)
+{
+    ferry_ticket ticket = 1;
+    wrong.size = wrong.size == 0 ? sizeof wrong : 1;
+    REFUSED_IN(ferry_service_submit, submission, named, message, service, &wrong, &ticket);
+    assert_int_equal(ticket, 0);
+}
+
+static void check_submissions(ferry_service *service)
 {
     static const ferry_text text = {"b c", 3}, none = {NULL, 2}, endless = {"", SIZE_MAX};
+    ferry_ticket ticket;
+    ferry_submission right = {.size = sizeof right, .text = text, .priority = -100, .done = ignore};
+    REFUSED(ferry_service_submit, service, NULL, &right, &ticket);
+    REFUSED(ferry_service_submit, submission, service, NULL, &ticket);
+    check_submission(service, right, "submission", "submission: expected ferry_submission.size 88");
+    check_submission(service, (ferry_submission){.done = ignore, .text = none}, "text",
+                     "text: expected 2 bytes, found NULL");
+    check_submission(service, (ferry_submission){.done = ignore, .text = endless}, "text", "text: expected at most ");
+    check_submission(service, (ferry_submission){.done = ignore, .text = text, .lines = &text, .count = 1}, "text",
+                     "text: expected an empty one with lines, found 3 bytes");
+    check_submission(service, (ferry_submission){.done = ignore, .count = 1}, "lines",
+                     "lines: expected 1 texts, found NULL");
+    check_submission(service, (ferry_submission){.done = ignore, .lines = &text, .count = SIZE_MAX}, "count",
+                     "count: expected at most ");
+    check_submission(service, (ferry_submission){.done = ignore, .text = text, .prefixes = &text}, "prefixes",
+                     "prefixes: expected NULL without lines");
+    check_submission(service, (ferry_submission){.done = ignore, .lines = &text, .prefixes = &none, .count = 1},
+                     "prefixes", "prefixes: expected 2 bytes at prefixes[0], found NULL");
+    check_submission(service, (ferry_submission){.text = text}, "done", "done: expected a function, found NULL");
+    check_submission(service, (ferry_submission){.done = ignore, .priority = 101}, "priority",
+                     "priority: expected -100 to 100, found 101");
+    check_submission(service, (ferry_submission){.done = ignore, .wait = -1}, "wait", "wait: expected 0 to ");
+    ANSWERS(ferry_service_submit, submission, ferry_service_submit(service, &right, NULL, NULL) == FERRY_OK);
+    while (ferry_service_submit(service, &right, &ticket, NULL) == FERRY_ERROR_LIMIT) continue;
+    ANSWERS(ferry_service_submit, ticket, ticket == 2);
+}
+
+TEST_WITH(test_services_and_rows, set_up, tear_down)
+{
     ferry_translator *row;
     ferry_service *service;
-    ferry_ticket ticket;
     REFUSED_NULL(ferry_translator_then, first, row, NULL, translator, &row);
     REFUSED_NULL(ferry_translator_then, second, row, translator, NULL, &row);
     REFUSED(ferry_translator_then, second, translator, translator, &row);
     REFUSED(ferry_translator_then, both, translator, translator, NULL);
     ANSWERS(ferry_translator_stage, translator, ferry_translator_stage(NULL, 0) == NULL);
     ANSWERS(ferry_translator_stage, index, ferry_translator_stage(translator, 1) == NULL);
-    REFUSED_NULL(ferry_service_create, translator, service, NULL, 1, &service);
-    REFUSED_NULL(ferry_service_create, capacity, service, translator, 0, &service);
-    REFUSED(ferry_service_create, service, translator, 1, NULL);
-    CHECK(ferry_service_create(translator, 1, &service, &error));
-    REFUSED(ferry_service_submit, service, NULL, text, 0, ignore, NULL, &ticket);
-    REFUSED_NAMING(ferry_service_submit, text, "text: expected 2 bytes, found NULL", service, none, 0, ignore, NULL,
-                   &ticket);
-    REFUSED_NAMING(ferry_service_submit, text, "text: expected at most ", service, endless, 0, ignore, NULL, &ticket);
-    REFUSED(ferry_service_submit, done, service, text, 0, NULL, NULL, &ticket);
-    ANSWERS(ferry_service_submit, priority,
-            ferry_service_submit(service, text, -100, ignore, NULL, NULL, NULL) == FERRY_OK);
-    REFUSED_NAMING(ferry_service_submit, priority, "priority: expected -100", service, text, 101, ignore, NULL,
-                   &ticket);
-    while (ferry_service_submit(service, text, 0, ignore, NULL, &ticket, NULL) == FERRY_ERROR_LIMIT) continue;
-    ANSWERS(ferry_service_submit, user, ticket == 2);
-    ANSWERS(ferry_service_submit, ticket, ticket == 2);
+    REFUSED_NULL(ferry_service_create, translator, service, NULL, NULL, &service);
+    service = (void *)&service;
+    REFUSED_IN(ferry_service_create, options, "options", "options: expected ferry_service_options.size 24", translator,
+               &(ferry_service_options){0}, &service);
+    assert_null(service);
+    REFUSED(ferry_service_create, service, translator, NULL, NULL);
+    CHECK(ferry_service_create(translator, &(ferry_service_options){sizeof(ferry_service_options), 1, 5}, &service,
+                               &error));
+    check_submissions(service);
+    ANSWERS(ferry_service_state, service, ferry_service_state(NULL, NULL, NULL) == 0);
+    ANSWERS(ferry_service_state, waiting, ferry_service_state(service, NULL, NULL) > 0);
+    ANSWERS(ferry_service_state, running, ferry_service_state(service, NULL, NULL) > 0);
     ANSWERS(ferry_service_stop, cancel, true);
     ANSWERS(ferry_service_cancel, service, (ferry_service_cancel(NULL, 1), true));
     ANSWERS(ferry_service_cancel, ticket, (ferry_service_cancel(service, 0), true));

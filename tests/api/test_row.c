@@ -156,15 +156,22 @@ static void take(void *user, ferry_ticket ticket, ferry_result *result, const fe
         ferry_result_destroy(result);
 }
 
+static ferry_status submit(ferry_service *service, ferry_text text, int priority, ferry_result **taken,
+                           ferry_ticket *ticket)
+{
+    const ferry_submission submission = {
+        .size = sizeof submission, .text = text, .priority = priority, .done = take, .user = taken};
+    return ferry_service_submit(service, &submission, ticket, &error);
+}
+
 SHIPPED_TEST(test_a_service_with_two_models)
 {
     ferry_result *taken[LINES] = {NULL}, *expected;
     ferry_service *service;
     const ferry_options options = stage_options();
     ferry_translator *row = new_row(&options, &options);
-    CHECK(ferry_service_create(new_row(&options, &options), LINES, &service, &error));
-    for (int i = 0; i < LINES; i++)
-        CHECK(ferry_service_submit(service, lines[i], i % 3, take, &taken[i], NULL, &error));
+    CHECK(ferry_service_create(new_row(&options, &options), NULL, &service, &error));
+    for (int i = 0; i < LINES; i++) CHECK(submit(service, lines[i], i % 3, &taken[i], NULL));
     CHECK(ferry_service_destroy(service, &error));
     for (int i = 0; i < LINES; i++) {
         CHECK(ferry_translate_text(row, lines[i], &expected, &error));
@@ -184,9 +191,8 @@ SHIPPED_TEST(test_cancelling_a_service_with_two_models)
         ferry_result *taken[LINES] = {NULL};
         ferry_ticket tickets[LINES];
         ferry_service *service;
-        CHECK(ferry_service_create(new_row(&options, &options), LINES, &service, &error));
-        for (int i = 0; i < LINES; i++)
-            CHECK(ferry_service_submit(service, lines[i], 0, take, &taken[i], &tickets[i], &error));
+        CHECK(ferry_service_create(new_row(&options, &options), NULL, &service, &error));
+        for (int i = 0; i < LINES; i++) CHECK(submit(service, lines[i], 0, &taken[i], &tickets[i]));
         ferry_thread_sleep(1e-3 * round);
         for (int i = 0; i < LINES; i += 2) ferry_service_cancel(service, tickets[i]);
         if (round % 2 == 1) ferry_service_stop(service, 1);

@@ -31,6 +31,16 @@ static const char *const samples[] = {
 };
 enum { TEXTS = sizeof samples / sizeof *samples };
 
+typedef void done_function(void *user, ferry_ticket ticket, ferry_result *result, const ferry_error *error);
+
+static ferry_status submit(ferry_service *to, ferry_text text, int priority, done_function *done, void *user,
+                           ferry_ticket *ticket, ferry_error *why)
+{
+    const ferry_submission submission = {
+        .size = sizeof submission, .text = text, .priority = priority, .done = done, .user = user};
+    return ferry_service_submit(to, &submission, ticket, why);
+}
+
 static ferry_text texts[TEXTS];
 static ferry_result *expected[TEXTS];
 static ferry_service *service;
@@ -146,7 +156,7 @@ static void *submit_all(void *argument)
         submission *s = &c->submissions[i];
         s->text = (int)(next_random(c) % TEXTS);
         const int priority = (int)(next_random(c) % 3) - 1;
-        while (ferry_service_submit(service, texts[s->text], priority, take, s, &s->ticket, NULL) == FERRY_ERROR_LIMIT)
+        while (submit(service, texts[s->text], priority, take, s, &s->ticket, NULL) == FERRY_ERROR_LIMIT)
             ferry_thread_sleep(1e-4); /* it is full */
         submission *other = &c->submissions[next_random(c) % (unsigned)(i + 1)];
         other->cancelled = other->cancelled || (c->cancels && next_random(c) % 3 == 0);
@@ -157,8 +167,9 @@ static void *submit_all(void *argument)
 
 static ferry_service *new_service(const ferry_options *options, size_t capacity)
 {
+    const ferry_service_options room = {.size = sizeof room, .max_texts = capacity};
     ferry_service *created;
-    CHECK(ferry_service_create(new_translator(model, options), capacity, &created, &error));
+    CHECK(ferry_service_create(new_translator(model, options), &room, &created, &error));
     return created;
 }
 
@@ -257,7 +268,7 @@ static void take_other(void *user, ferry_ticket ticket, ferry_result *result, co
     expect(error == NULL || ticket == *last);
     ferry_result_destroy(result);
     if (atomic_fetch_add(&told_before, 1) > 0) return;
-    expect(ferry_service_submit(service, texts[1], 1, take_urgent, NULL, NULL, NULL) == FERRY_OK);
+    expect(submit(service, texts[1], 1, take_urgent, NULL, NULL, NULL) == FERRY_OK);
     ferry_service_cancel(service, *last);
 }
 
@@ -272,8 +283,8 @@ SHIPPED_TEST(test_an_urgent_text_comes_first)
     atomic_store(&urgent_after, -1);
     ferry_service_cancel(service, 12345); /* of which nobody has heard */
     for (int i = 0; i < BEHIND; i++)
-        CHECK(ferry_service_submit(service, texts[i % 2 == 0 ? 8 : 9], i % 2 == 0 ? 0 : -5, take_other,
-                                   &tickets[BEHIND - 1], &tickets[i], &error));
+        CHECK(submit(service, texts[i % 2 == 0 ? 8 : 9], i % 2 == 0 ? 0 : -5, take_other, &tickets[BEHIND - 1],
+                     &tickets[i], &error));
     while (atomic_load(&told_before) < BEHIND || atomic_load(&urgent_after) < 0) ferry_thread_sleep(1e-3);
     CHECK(ferry_service_destroy(service, &error));
     assert_in_range(atomic_load(&urgent_after), 1, BEHIND - 2);
@@ -300,11 +311,11 @@ static void take_in_order(void *user, ferry_ticket ticket, ferry_result *result,
     for (int i = 0; i < 3; i++) {
         long_text[0] = '\0';
         for (int s = 0; s < sentences[i]; s++) strcat(long_text, "I like it. ");
-        expect(ferry_service_submit(service, as_text(long_text), 0, take_in_order, NULL, NULL, NULL) == FERRY_OK);
+        expect(submit(service, as_text(long_text), 0, take_in_order, NULL, NULL, NULL) == FERRY_OK);
     }
     expect(ferry_service_destroy(service, NULL) == FERRY_ERROR_ARGUMENT);
     ferry_service_stop(service, 0);
-    expect(ferry_service_submit(service, texts[1], 0, take_in_order, NULL, NULL, NULL) == FERRY_ERROR_CANCELLED);
+    expect(submit(service, texts[1], 0, take_in_order, NULL, NULL, NULL) == FERRY_ERROR_CANCELLED);
     atomic_store(&order_told, 1);
 }
 
@@ -315,7 +326,7 @@ SHIPPED_TEST(test_short_texts_do_not_wait_for_long_ones)
     options.batch = 1;
     make_texts();
     service = new_service(&options, 4);
-    CHECK(ferry_service_submit(service, texts[1], 0, take_in_order, NULL, NULL, &error));
+    CHECK(submit(service, texts[1], 0, take_in_order, NULL, NULL, &error));
     while (atomic_load(&order_told) == 0) ferry_thread_sleep(1e-3);
     CHECK(ferry_service_destroy(service, &error));
     assert_int_equal(atomic_load(&order_told), 4);
@@ -346,14 +357,14 @@ SHIPPED_TEST(test_what_a_service_refuses)
     ferry_result *result;
     make_texts();
     ferry_translator *translator = new_translator(model, NULL);
-    CHECK(ferry_service_create(translator, 2, &service, &error));
+    CHECK(ferry_service_create(
+        translator, &(ferry_service_options){.size = sizeof(ferry_service_options), .max_texts = 2}, &service, &error));
     REFUSE(ferry_translate_text(translator, texts[0], &result, &error), FERRY_ERROR_ARGUMENT, "translator");
     pthread_mutex_lock(&held);
     for (int i = 0; i < 3; i++) /* the first leaves its place when it is told of */
-        while (ferry_service_submit(service, texts[1], 0, hold, &held, NULL, NULL) == FERRY_ERROR_LIMIT)
-            ferry_thread_sleep(1e-4);
-    REFUSE_SAYING(ferry_service_submit(service, texts[1], 0, hold, &held, &ticket, &error), FERRY_ERROR_LIMIT,
-                  "the service is full: it has 2 texts");
+        while (submit(service, texts[1], 0, hold, &held, NULL, NULL) == FERRY_ERROR_LIMIT) ferry_thread_sleep(1e-4);
+    REFUSE_SAYING(submit(service, texts[1], 0, hold, &held, &ticket, &error), FERRY_ERROR_LIMIT,
+                  "the service is full: it has 2 texts (max_texts)");
     assert_int_equal(ticket, 0);
     pthread_mutex_unlock(&held);
     CHECK(ferry_service_destroy(service, &error));

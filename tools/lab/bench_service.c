@@ -46,10 +46,12 @@ static void wake(void *user, ferry_ticket ticket, ferry_result *result, const fe
 
 static void submit(caller *c, ferry_text line, int priority)
 {
+    const ferry_submission submission = {
+        .size = sizeof submission, .text = line, .priority = priority, .done = wake, .user = c};
     ferry_mutex_lock(&c->mutex);
     c->left++;
     ferry_mutex_unlock(&c->mutex);
-    if (ferry_service_submit(c->bench->service, line, priority, wake, c, NULL, NULL) == FERRY_OK) return;
+    if (ferry_service_submit(c->bench->service, &submission, NULL, NULL) == FERRY_OK) return;
     atomic_store(&c->bench->failed, true);
     ferry_mutex_lock(&c->mutex);
     c->left--;
@@ -141,13 +143,21 @@ static bool measure_all(bench *b, ferry_translator *translator)
 /* ---- urgent lines ---- */
 
 /* Another text takes the place of each that has ended. */
+static void refill(void *user, ferry_ticket ticket, ferry_result *result, const ferry_error *error);
+
+static void fill(bench *b, size_t line)
+{
+    const ferry_submission submission = {
+        .size = sizeof submission, .text = b->lines->texts[line], .priority = -1, .done = refill, .user = b};
+    ferry_service_submit(b->service, &submission, NULL, NULL);
+}
+
 static void refill(void *user, ferry_ticket ticket, ferry_result *result, const ferry_error *error)
 {
     bench *b = user;
     ferry_result_destroy(result);
     if (error != NULL) atomic_store(&b->failed, true);
-    if (atomic_load(&b->ending)) return;
-    ferry_service_submit(b->service, b->lines->texts[ticket % b->lines->count], -1, refill, b, NULL, NULL);
+    if (!atomic_load(&b->ending)) fill(b, ticket % b->lines->count);
 }
 
 static bool measure_urgent(bench *b, bool busy)
@@ -155,8 +165,7 @@ static bool measure_urgent(bench *b, bool busy)
     double seconds[URGENT];
     caller c;
     begin_caller(&c, b, 0, true);
-    for (size_t i = 0; busy && i < BEHIND; i++)
-        ferry_service_submit(b->service, b->lines->texts[i % b->lines->count], -1, refill, b, NULL, NULL);
+    for (size_t i = 0; busy && i < BEHIND; i++) fill(b, i % b->lines->count);
     for (int i = 0; i < URGENT; i++) {
         ferry_thread_sleep(LONGEST_PAUSE * (double)rand() / RAND_MAX);
         const double begin = ferry_clock();
@@ -177,7 +186,8 @@ static bool measure(const ferry_session *session, const ferry_lines *lines)
     ferry_error error;
     ferry_status status = ferry_translator_create(session->model, &session->options, &translator, &error);
     if (status == FERRY_OK) {
-        status = ferry_service_create(translator, BEHIND + lines->count, &b.service, &error);
+        const ferry_service_options room = {.size = sizeof room, .max_texts = BEHIND + lines->count};
+        status = ferry_service_create(translator, &room, &b.service, &error);
         if (status != FERRY_OK) ferry_translator_destroy(translator);
     }
     if (!ferry_succeeded(status, &error)) return false;

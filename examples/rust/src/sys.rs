@@ -381,18 +381,46 @@ pub struct ferry_service {
     _unused: [u8; 0],
 }
 pub type ferry_ticket = u64;
-pub type ferry_service_done = ::std::option::Option<
-    unsafe extern "C" fn(
-        user: *mut ::std::os::raw::c_void,
-        ticket: ferry_ticket,
-        result: *mut ferry_result,
-        error: *const ferry_error,
-    ),
->;
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct ferry_service_options {
+    pub size: usize,
+    pub max_texts: usize,
+    pub max_bytes: usize,
+}
+#[repr(C)]
+pub struct ferry_submission {
+    pub size: usize,
+    pub text: ferry_text,
+    pub lines: *const ferry_text,
+    pub prefixes: *const ferry_text,
+    pub count: usize,
+    pub priority: i32,
+    pub wait: i32,
+    pub progress: ::std::option::Option<
+        unsafe extern "C" fn(
+            user: *mut ::std::os::raw::c_void,
+            lines_done: usize,
+            lines_total: usize,
+        ) -> ::std::os::raw::c_int,
+    >,
+    pub partial: ::std::option::Option<
+        unsafe extern "C" fn(user: *mut ::std::os::raw::c_void, line: usize, text: ferry_text) -> ::std::os::raw::c_int,
+    >,
+    pub done: ::std::option::Option<
+        unsafe extern "C" fn(
+            user: *mut ::std::os::raw::c_void,
+            ticket: ferry_ticket,
+            result: *mut ferry_result,
+            error: *const ferry_error,
+        ),
+    >,
+    pub user: *mut ::std::os::raw::c_void,
+}
 extern "C" {
     pub fn ferry_service_create(
         translator: *mut ferry_translator,
-        capacity: usize,
+        options: *const ferry_service_options,
         service: *mut *mut ferry_service,
         error: *mut ferry_error,
     ) -> ferry_status;
@@ -400,10 +428,7 @@ extern "C" {
 extern "C" {
     pub fn ferry_service_submit(
         service: *mut ferry_service,
-        text: ferry_text,
-        priority: ::std::os::raw::c_int,
-        done: ferry_service_done,
-        user: *mut ::std::os::raw::c_void,
+        submission: *const ferry_submission,
         ticket: *mut ferry_ticket,
         error: *mut ferry_error,
     ) -> ferry_status;
@@ -412,7 +437,13 @@ extern "C" {
     pub fn ferry_service_cancel(service: *mut ferry_service, ticket: ferry_ticket);
 }
 extern "C" {
-    pub fn ferry_service_close(service: *mut ferry_service, cancel: ::std::os::raw::c_int);
+    pub fn ferry_service_state(service: *mut ferry_service, waiting: *mut usize, running: *mut usize) -> usize;
+}
+extern "C" {
+    pub fn ferry_service_stop(service: *mut ferry_service, cancel: ::std::os::raw::c_int);
+}
+extern "C" {
+    pub fn ferry_service_destroy(service: *mut ferry_service, error: *mut ferry_error) -> ferry_status;
 }
 impl ferry_quality {
     pub const FERRY_QUALITY_CUT: ferry_quality = ferry_quality(1);
