@@ -161,7 +161,7 @@ static ferry_status submit(ferry_service *service, ferry_text text, int priority
 {
     const ferry_submission submission = {
         .size = sizeof submission, .text = text, .priority = priority, .done = take, .user = taken};
-    return ferry_service_submit(service, &submission, ticket, &error);
+    return ferry_service_submit(service, &submission, ticket, NULL);
 }
 
 SHIPPED_TEST(test_a_service_with_two_models)
