@@ -1,6 +1,9 @@
-/* Type ahead, as docs/desktop.md has it: a window stores the newest text at each key and cancels the call of the one
- * before, and another thread, which owns the translator, translates the newest. When no key comes, the newest text is
- * shown. No call is ended by a cancel that was meant for another; none is translated that was cancelled before. */
+/* Type ahead: when no key comes, the newest text is shown. No text is ended by a cancel that was meant for another;
+ * none is translated that was cancelled before.
+ * - As docs/desktop.md has it: a window stores the newest text at each key and cancels the call of the one before, and
+ *   another thread, which owns the translator, translates the newest.
+ * - As docs/embedding.md has it: a window cancels the ticket of the last key, and submits the newest text to a
+ *   service. */
 #include "base/system.h"
 #include "base/threads.h"
 #include "tests/support/random.h"
@@ -35,15 +38,20 @@ static double random_part(uint32_t *state)
     return next_random(state) / (double)(1 << 24);
 }
 
+static void write_text(char text[2 * LETTERS], int32_t number)
+{
+    for (int32_t i = 0; i < LETTERS; i++) {
+        text[2 * i] = (char)('a' + (number * 7 + i * (1 + number % 5)) % 20);
+        text[2 * i + 1] = i % LINE == LINE - 1 ? '\n' : ' ';
+    }
+}
+
 static ferry_status translate(const editor *e, int32_t number)
 {
     char text[2 * LETTERS];
     ferry_error error;
     ferry_result *result;
-    for (int32_t i = 0; i < LETTERS; i++) {
-        text[2 * i] = (char)('a' + (number * 7 + i * (1 + number % 5)) % 20);
-        text[2 * i + 1] = i % LINE == LINE - 1 ? '\n' : ' ';
-    }
+    write_text(text, number);
     const ferry_status status = ferry_translate_text(e->translator, (ferry_text){text, sizeof text}, &result, &error);
     ferry_result_destroy(result);
     return status;
@@ -159,4 +167,85 @@ static void type_ahead(int32_t threads)
 PIECES_TEST(test_type_ahead)
 {
     for (int32_t threads = 1; threads <= 2; threads++) type_ahead(threads);
+}
+
+/* ---- with a service ---- */
+
+typedef struct window {
+    ferry_service *service;
+    ferry_ticket newest;
+    ferry_mutex mutex;
+    ferry_condition posted;
+    /* Under the mutex: what the service has reported of the newest ticket so far, and of all. */
+    ferry_ticket ticket;
+    ferry_status status;
+    int32_t reported, cancelled, failed;
+} window;
+
+static void report(void *user, ferry_ticket ticket, ferry_result *result, const ferry_error *error)
+{
+    window *w = user;
+    ferry_mutex_lock(&w->mutex);
+    const ferry_status status = error != NULL ? error->status : FERRY_OK;
+    if (ticket > w->ticket) {
+        w->ticket = ticket;
+        w->status = status;
+    }
+    w->reported++;
+    w->cancelled += status == FERRY_ERROR_CANCELLED;
+    w->failed += status != FERRY_ERROR_CANCELLED && ferry_result_outcome(result, 0)->status != FERRY_OK;
+    ferry_condition_wake_all(&w->posted);
+    ferry_mutex_unlock(&w->mutex);
+    ferry_result_destroy(result);
+}
+
+static void press_key(window *w, int32_t number)
+{
+    char text[2 * LETTERS];
+    const ferry_submission submission = {
+        .size = sizeof submission, .text = {text, sizeof text}, .done = report, .user = w};
+    write_text(text, number);
+    ferry_service_cancel(w->service, w->newest);
+    CHECK(ferry_service_submit(w->service, &submission, &w->newest, &error));
+}
+
+static void wait_until_shown(window *w)
+{
+    ferry_mutex_lock(&w->mutex);
+    while (w->ticket < w->newest) ferry_condition_wait(&w->posted, &w->mutex);
+    assert_int_equal(w->ticket, w->newest);
+    assert_int_equal(w->status, FERRY_OK);
+    assert_int_equal(w->failed, 0);
+    ferry_mutex_unlock(&w->mutex);
+}
+
+static void type_ahead_with_a_service(int32_t threads)
+{
+    ferry_options options = default_options(model);
+    options.threads = threads;
+    options.max_length = 60;
+    editor e = {.translator = new_translator(model, &options)};
+    const double whole = measure(&e);
+    window w = {.newest = 0};
+    uint32_t state = (uint32_t)threads;
+    ferry_mutex_create(&w.mutex);
+    ferry_condition_create(&w.posted);
+    CHECK(ferry_service_create(e.translator, NULL, &w.service, &error));
+    for (int32_t key = 1; key <= KEYS; key++) {
+        press_key(&w, key);
+        if (key % PAUSE == 0)
+            wait_until_shown(&w);
+        else
+            ferry_thread_sleep(2 * whole * random_part(&state));
+    }
+    CHECK(ferry_service_destroy(w.service, &error));
+    assert_int_equal(w.reported, KEYS);
+    assert_in_range(w.cancelled, 1, KEYS - KEYS / PAUSE);
+    ferry_condition_destroy(&w.posted);
+    ferry_mutex_destroy(&w.mutex);
+}
+
+PIECES_TEST(test_type_ahead_with_a_service)
+{
+    for (int32_t threads = 1; threads <= 2; threads++) type_ahead_with_a_service(threads);
 }
