@@ -8,8 +8,9 @@ Calls release the interpreter's lock, and Ctrl-C ends them. `ferry.inspect` look
 compares them."""
 from ._native import FerryError, Quality, Role, Status, decoded as _decoded, lib as _lib
 from ._results import Hypothesis, Sentence, Token, Translation
+from ._service import Future, Service, State
 from ._translator import Language, Model, Translator, convert
 
 __version__ = _decoded(_lib.ferry_version())
-__all__ = ["FerryError", "Hypothesis", "Language", "Model", "Quality", "Role", "Sentence", "Status", "Token",
-           "Translation", "Translator", "convert"]
+__all__ = ["FerryError", "Future", "Hypothesis", "Language", "Model", "Quality", "Role", "Sentence", "Service", "State",
+           "Status", "Token", "Translation", "Translator", "convert"]

@@ -10,7 +10,7 @@ import pathlib
 import sys
 import threading
 import weakref
-from typing import Any, TypeVar
+from typing import Any, Callable, TypeVar
 
 
 class Status(enum.IntEnum):
@@ -101,6 +101,20 @@ class Options(c.Structure):
     ]
 
 
+class ServiceOptions(c.Structure):
+    _fields_ = [("size", c.c_size_t), ("max_texts", c.c_size_t), ("max_bytes", c.c_size_t)]
+
+
+class Submission(c.Structure):
+    _fields_ = [
+        ("size", c.c_size_t), ("text", Text), ("lines", c.POINTER(Text)), ("prefixes", c.POINTER(Text)),
+        ("count", c.c_size_t), ("priority", c.c_int32), ("wait", c.c_int32),
+        ("progress", c.CFUNCTYPE(c.c_int, c.c_void_p, c.c_size_t, c.c_size_t)),
+        ("partial", c.CFUNCTYPE(c.c_int, c.c_void_p, c.c_size_t, Text)),
+        ("done", c.CFUNCTYPE(None, c.c_void_p, c.c_uint64, c.c_void_p, c.POINTER(Error))), ("user", c.c_void_p),
+    ]
+
+
 class Outcome(c.Structure):
     _fields_ = [("status", c.c_int), ("quality", c.c_int), ("error", c.c_char_p), ("warning", c.c_char_p)]
 
@@ -172,6 +186,12 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {  # result, parameters
     "ferry_translate_text": (_int, [_pointer, Text, _made, _error]),
     "ferry_score": (_int, [_pointer, _texts, _texts, _size, _made, _error]),
     "ferry_result_destroy": (None, [_pointer]),
+    "ferry_service_create": (_int, [_pointer, _to(ServiceOptions), _made, _error]),
+    "ferry_service_submit": (_int, [_pointer, _to(Submission), _to(c.c_uint64), _error]),
+    "ferry_service_cancel": (None, [_pointer, c.c_uint64]),
+    "ferry_service_state": (_size, [_pointer, _to(_size), _to(_size)]),
+    "ferry_service_stop": (None, [_pointer, _int]),
+    "ferry_service_destroy": (_int, [_pointer, _error]),
     "ferry_result_outcome": (_to(Outcome), [_pointer, _size]),
     "ferry_result_hypothesis_count": (_size, [_pointer, _size]),
     "ferry_result_text": (Text, [_pointer, _size, _size]),
@@ -226,7 +246,7 @@ def _load() -> c.CDLL:
 lib = _load()
 
 
-def _failure(error: Error) -> FerryError:
+def failure(error: Error) -> FerryError:
     return FerryError(decoded(error.message), Status(error.status), error.argument and error.argument.decode())
 
 
@@ -234,7 +254,7 @@ def call(function: str, *arguments: Any) -> None:
     """Calls a function whose last parameter is a ferry_error."""
     error = Error()
     if getattr(lib, function)(*arguments, error) != Status.OK:
-        raise _failure(error)
+        raise failure(error)
 
 
 def _release(free: Any, address: int | None, _: Any) -> None:
@@ -252,15 +272,19 @@ class Object:
     """What a function of the library made. It is released with the last reference to it: not while another thread uses
     it, and before what it was made from, the first argument. A call that was cancelled makes a result, too."""
 
-    def __init__(self, function: str, release: str, *arguments: Any):
-        made, error, free = c.c_void_p(), Error(), getattr(lib, release)
+    def __init__(self, function: str, release: str | Callable[[int | None], None], *arguments: Any):
+        made, error, free = c.c_void_p(), Error(), getattr(lib, release) if isinstance(release, str) else release
         status = getattr(lib, function)(*arguments, made, error)
         if status not in (Status.OK, Status.CANCELLED):
-            raise _failure(error)
+            raise failure(error)
         self.status = Status(status)
         parent = getattr(arguments[0], "_as_parameter_", None)
-        weakref.finalize(made, _release, free, made.value, parent).atexit = False
+        self._own(made, free, made.value, parent)
         self._as_parameter_: c.c_void_p | None = made  # what ctypes passes for this object
+
+    def _own(self, made: c.c_void_p, *release: Any) -> None:
+        self._finalizer = weakref.finalize(made, _release, *release)
+        self._finalizer.atexit = False
 
     def close(self) -> None:
         """Releases the object; calls that follow raise FerryError, properties ValueError."""
