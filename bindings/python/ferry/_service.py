@@ -25,11 +25,6 @@ class State(NamedTuple):
     bytes: int
 
 
-def _without_frame(exception: BaseException) -> BaseException:
-    """Without the caller's, which refers to the future, which refers to the exception."""
-    return exception.with_traceback(exception.__traceback__ and exception.__traceback__.tb_next)
-
-
 class Future(concurrent.futures.Future[Made]):
     """What a service will have made of a text: as any future of concurrent.futures, and `await` takes it, too. To cancel it,
     or a task that awaits it, ends the text."""
@@ -37,8 +32,8 @@ class Future(concurrent.futures.Future[Made]):
     def __init__(self, service: Service, read: Callable[[c.c_void_p], Made], *callbacks: Callable[..., object] | None):
         super().__init__()
         self._service: Service | None = service  # until the text is reported, as the next two
-        self._read: Callable[[c.c_void_p], Made] | None = read
-        self._callbacks = callbacks
+        self._read: Any = read
+        self._callbacks: Any = callbacks
         self._raised: BaseException | None = None  # by a callback
         self._ticket = c.c_uint64()
 
@@ -52,26 +47,28 @@ class Future(concurrent.futures.Future[Made]):
         import asyncio  # who awaits has it; for others it would take longer than all of this package
         return asyncio.wrap_future(self).__await__()
 
-    def _call(self, function: Any, *arguments: Any) -> bool:
+    def _call(self, index: int, *arguments: Any) -> bool:
         try:
-            return self.cancelled() or bool(function(*arguments))
+            return self.cancelled() or self._callbacks[index](*arguments) is True  # call_soon_threadsafe returns a handle
         except BaseException as exception:  # ctypes would lose it
-            self._raised = self._raised or _without_frame(exception)
+            self._raised = self._raised or exception
             return True
+        finally:
+            del self  # the exception refers to this frame
 
     def _finish(self, result: c.c_void_p, error: Any) -> None:
-        if not self.set_running_or_notify_cancel():
-            return
-        made = None
-        try:
-            if self._raised is None and self._read is not None and result:
-                made = self._read(result)
-        except BaseException as exception:
-            self._raised = _without_frame(exception)
-        if made is None:
-            self.set_exception(self._raised or _native.failure(error.contents))
-        else:
-            self.set_result(made)
+        if self.set_running_or_notify_cancel():
+            made: Any = None
+            try:
+                if self._raised is None:
+                    made = self._read(result) if result else _native.failure(error.contents)
+            except BaseException as exception:
+                self._raised = exception
+            if self._raised is not None or not result:
+                self.set_exception(self._raised or made)
+            else:
+                self.set_result(made)
+        del self
 
 
 # ---- texts that the library has ----
@@ -97,13 +94,11 @@ def _forget(number: int) -> None:
 
 
 def _progress(number: int, done: int, total: int) -> bool:
-    future = _text(number)
-    return future._call(future._callbacks[0], done, total)
+    return _text(number)._call(0, done, total)
 
 
 def _partial(number: int, line: int, text: _native.Text) -> bool:
-    future = _text(number)
-    return future._call(future._callbacks[1], line, _native.decoded(text))
+    return _text(number)._call(1, line, _native.decoded(text))
 
 
 def _done(number: int, _: int, address: int | None, error: Any) -> None:
@@ -148,7 +143,7 @@ class Service(_native.Object):
     which it takes over: for its caller, that is closed. At most max_texts (0: 1000) of max_bytes (0: 64 MiB) wait.
 
     Callbacks are called by threads of the service, whose other texts wait meanwhile: they may submit, cancel and stop, but
-    neither close the service nor wait for its texts. A true result, or an exception, which the future raises, ends the
+    neither close the service nor wait for its texts. True as a result, or an exception, which the future raises, ends the
     text. Without `close` the service lives until its texts are reported."""
 
     def __init__(self, translator: Translator, max_texts: int = 0, max_bytes: int = 0):
@@ -156,12 +151,13 @@ class Service(_native.Object):
                                          _number("max_bytes", max_bytes, c.c_size_t))
         self._process, self._pending, self._threads = os.getpid(), set[int](), set[int]()
         self._reported = threading.Condition()
-        taken = Translator.expect_open(translator)._finalizer.detach()  # first: Ctrl-C must not leave two owners
+        taken = Translator.expect_open(translator)._finalizer.detach()  # first: it must not have two owners, nor after Ctrl-C
+        if taken is None:
+            raise FerryError("translator: another service takes it over")
         try:
             super().__init__("ferry_service_create", _destroy, translator, options)
         except FerryError:
-            if taken is not None:
-                translator._own(taken[0], *taken[2])
+            translator._own(taken[0], *taken[2])
             raise
         translator.close()
 
