@@ -49,6 +49,7 @@ ln -s "$source_dir/models" models
 [ "$(plain/bin/python readme.py)" = 'Guten Morgen!' ] || fail "the lines of README.md print $(plain/bin/python readme.py)"
 plain/bin/python "$source_dir/tests/python/test_package.py" "$(echo plain/lib/python3*/site-packages)" "$source_dir" \
     "${FERRY_PROGRAM:-$source_dir/build/ferry}"
+plain/bin/python "$source_dir/tests/python/test_service.py" "$(echo plain/lib/python3*/site-packages)" "$source_dir"
 
 # A program with types.
 cat > typed.py << 'END'
@@ -60,6 +61,13 @@ translator = ferry.Translator(ferry.Model("model.gguf"), beam=4, split="all", to
 assert_type(translator.translate("a"), ferry.Translation)
 assert_type(translator.translate(["a"]), Iterator[ferry.Translation])
 assert_type(translator.score("a", "b").tokens[0].log_probability, float)
+service = ferry.Service(translator, max_texts=5)
+assert_type(service.submit("a", on_partial=lambda line, text: text == "a").result(), ferry.Translation)
+assert_type(service.state.waiting, int)
+
+async def lines() -> None:
+    assert_type(await service.submit_lines(["a"], priority=5), list[ferry.Translation])
+
 translator = ferry.Translator(ferry.Model("model.gguf"), splt="all")  # type: ignore[call-arg]
 translator = ferry.Translator(ferry.Model("model.gguf"), split="word")  # type: ignore[arg-type]
 END

@@ -140,7 +140,7 @@ def _destroy(address: int | None) -> None:
 
 class Service(_native.Object):
     """Translates texts of any number of threads and tasks together, with the model, options and threads of a translator,
-    which it takes over: for its caller, that is closed. At most max_texts (0: 1000) of max_bytes (0: 64 MiB) wait.
+    which it takes over: for its caller, that is closed. It has at most max_texts (0: 1000) of max_bytes (0: 64 MiB).
 
     Callbacks are called by threads of the service, whose other texts wait meanwhile: they may submit, cancel and stop, but
     neither close the service nor wait for its texts. True as a result, or an exception, which the future raises, ends the
@@ -161,8 +161,9 @@ class Service(_native.Object):
             raise
         translator.close()
 
-    def submit(self, text: str, *, priority: int = 0, wait: int = 0, on_progress: Callable[[int, int], object] | None = None,
-               on_partial: Callable[[int, str], object] | None = None, errors: Literal["raise", "keep"] = "raise") -> Future[Translation]:
+    def submit(self, text: str, *, priority: int = 0, wait: int = 0, errors: Literal["raise", "keep"] = "raise",
+               on_progress: Callable[[int, int], object] | None = None,
+               on_partial: Callable[[int, str], object] | None = None) -> Future[Translation]:
         """What `Translator.translate_text` would return. Texts of a higher priority (-100…100) come first. One that has not
         begun within `wait` milliseconds (0: any) is CANCELLED. on_progress(sentences_done, sentences) and, in greedy
         search, on_partial(sentence, translation_so_far) are called meanwhile. Raises at once FerryError: LIMIT, if the
@@ -173,8 +174,8 @@ class Service(_native.Object):
                             priority, wait, on_progress, on_partial)
 
     def submit_lines(self, lines: Iterable[str], prefixes: Iterable[str] | None = None, *, priority: int = 0, wait: int = 0,
-                     on_progress: Callable[[int, int], object] | None = None, on_partial: Callable[[int, str], object] | None = None,
-                     errors: Literal["raise", "keep"] = "raise") -> Future[list[Translation]]:
+                     errors: Literal["raise", "keep"] = "raise", on_progress: Callable[[int, int], object] | None = None,
+                     on_partial: Callable[[int, str], object] | None = None) -> Future[list[Translation]]:
         """What `Translator.translate` would give for these texts, each of one line. Otherwise as `submit`."""
         _choice("errors", errors, {"raise": 0, "keep": 1})
         if isinstance(lines, str) or isinstance(prefixes, str):
