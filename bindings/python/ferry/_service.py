@@ -49,7 +49,7 @@ class Future(concurrent.futures.Future[Made]):
 
     def _call(self, index: int, *arguments: Any) -> bool:
         try:
-            return self.cancelled() or self._callbacks[index](*arguments) is True  # call_soon_threadsafe returns a handle
+            return self._callbacks[index](*arguments) is True  # no other: call_soon_threadsafe returns a handle
         except BaseException as exception:  # ctypes would lose it
             self._raised = self._raised or exception
             return True
