@@ -350,7 +350,7 @@ class Ends(Base):
             try:
                 while True:
                     service.submit("a").result()
-            except ferry.FerryError:
+            except (ferry.FerryError, ValueError):
                 pass
         """
 

@@ -8,7 +8,7 @@ import ctypes as c
 import itertools
 import os
 import threading
-import time
+import weakref
 from typing import Any, Callable, Generator, Iterable, Literal, NamedTuple
 
 from . import _native
@@ -75,7 +75,7 @@ class Future(concurrent.futures.Future[Made]):
 
 _texts: dict[int, tuple[Service, Future[Any]]] = {}  # by number, which is `user` of their callbacks
 _numbers = itertools.count(1)
-_ended = False  # the interpreter
+_services: weakref.WeakSet[Service] = weakref.WeakSet()
 
 
 def _text(number: int) -> Future[Any]:
@@ -93,14 +93,6 @@ def _forget(number: int) -> None:
     del _texts[number]
 
 
-def _progress(number: int, done: int, total: int) -> bool:
-    return _text(number)._call(0, done, total)
-
-
-def _partial(number: int, line: int, text: _native.Text) -> bool:
-    return _text(number)._call(1, line, _native.decoded(text))
-
-
 def _done(number: int, _: int, address: int | None, error: Any) -> None:
     result = c.c_void_p(address)
     try:
@@ -111,24 +103,18 @@ def _done(number: int, _: int, address: int | None, error: Any) -> None:
 
 
 # Three for all texts, which stay: the library may call them at any time.
-_CALLBACKS = {name: _native.fields(_native.Submission())[name](function)
-              for name, function in (("progress", _progress), ("partial", _partial), ("done", _done))}
-
-
-def _expect_running() -> None:
-    if _ended:
-        raise FerryError("service: the interpreter ends", Status.CANCELLED)
+_CALLBACKS = {name: _native.fields(_native.Submission())[name](function) for name, function in (
+    ("progress", lambda number, done, total: _text(number)._call(0, done, total)),
+    ("partial", lambda number, line, text: _text(number)._call(1, line, _native.decoded(text))), ("done", _done))}
 
 
 @atexit.register
 def _end() -> None:
-    """Ends all texts: none may call an interpreter that has ended."""
-    global _ended
-    _ended = True
-    while own := [service for service, _ in list(_texts.values()) if service._process == os.getpid()]:
-        for service in own:
-            service.stop(cancel=True)
-        time.sleep(0.001)
+    """No text may call an interpreter that has ended."""
+    for service in list(_services):
+        service.stop(cancel=True)
+        _native.Object.close(service)  # at once: threads that go on submitting would be waited for
+        service._wait()
 
 
 def _destroy(address: int | None) -> None:
@@ -160,6 +146,7 @@ class Service(_native.Object):
             translator._own(taken[0], *taken[2])
             raise
         translator.close()
+        _services.add(self)
 
     def submit(self, text: str, *, priority: int = 0, wait: int = 0, errors: Literal["raise", "keep"] = "raise",
                on_progress: Callable[[int, int], object] | None = None,
@@ -203,12 +190,10 @@ class Service(_native.Object):
                 setattr(submission, name, _CALLBACKS[name])
         if self._opened()._process != os.getpid():
             raise FerryError("service: expected one of this process, found its parent's", argument="service")
-        _expect_running()
         future = Future(self, read, *callbacks)
         self._pending.add(submission.user)
         _texts[submission.user] = self, future
         try:
-            _expect_running()  # again: `_end` waits for the texts that it finds
             _native.call("ferry_service_submit", self, submission, future._ticket)
         except BaseException:
             if future._ticket.value == 0:  # else Ctrl-C came after the library took the text
@@ -232,10 +217,13 @@ class Service(_native.Object):
         if threading.get_ident() in self._threads:
             raise FerryError("service: expected none that has called this function", argument="service")
         self.stop()
+        self._wait()
+        super().close()
+
+    def _wait(self) -> None:
         if self._process == os.getpid():
             with self._reported:
                 self._reported.wait_for(lambda: not self._pending)
-        super().close()
 
     def __exit__(self, *raised: object) -> None:
         self.stop(cancel=raised[0] is not None)
