@@ -1,8 +1,6 @@
 /* Models in a row: every line is what two calls make of it, one after the other. */
 #include "tests/support/shipped_model.h"
 
-#include "base/threads.h"
-
 static const char *const samples[] = {
     "How are you?",
     "This movie is one of my all-time favorites.",
@@ -142,66 +140,6 @@ SHIPPED_TEST(test_progress_and_cancelling_in_a_row)
     CHECK(ferry_translate(row, lines, LINES, &found, &error));
     ferry_result_destroy(found);
     ferry_translator_destroy(row);
-}
-
-/* ---- a service ---- */
-
-static void take(void *user, ferry_ticket ticket, ferry_result *result, const ferry_error *error)
-{
-    ferry_result **taken = user;
-    (void)ticket;
-    if (error == NULL)
-        *taken = result;
-    else
-        ferry_result_destroy(result);
-}
-
-static ferry_status submit(ferry_service *service, ferry_text text, int priority, ferry_result **taken,
-                           ferry_ticket *ticket)
-{
-    const ferry_submission submission = {
-        .size = sizeof submission, .text = text, .priority = priority, .done = take, .user = taken};
-    return ferry_service_submit(service, &submission, ticket, NULL);
-}
-
-SHIPPED_TEST(test_a_service_with_two_models)
-{
-    ferry_result *taken[LINES] = {NULL}, *expected;
-    ferry_service *service;
-    const ferry_options options = stage_options();
-    ferry_translator *row = new_row(&options, &options);
-    CHECK(ferry_service_create(new_row(&options, &options), NULL, &service, &error));
-    for (int i = 0; i < LINES; i++) CHECK(submit(service, lines[i], i % 3, &taken[i], NULL));
-    CHECK(ferry_service_destroy(service, &error));
-    for (int i = 0; i < LINES; i++) {
-        CHECK(ferry_translate_text(row, lines[i], &expected, &error));
-        assert_non_null(taken[i]);
-        assert_same_line(taken[i], 0, expected, 0);
-        assert_int_equal(quality_of(taken[i], 0), quality_of(expected, 0));
-        ferry_result_destroy(taken[i]);
-        ferry_result_destroy(expected);
-    }
-    ferry_translator_destroy(row);
-}
-
-SHIPPED_TEST(test_cancelling_a_service_with_two_models)
-{
-    const ferry_options options = stage_options();
-    for (int round = 0; round < 30; round++) {
-        ferry_result *taken[LINES] = {NULL};
-        ferry_ticket tickets[LINES];
-        ferry_service *service;
-        CHECK(ferry_service_create(new_row(&options, &options), NULL, &service, &error));
-        for (int i = 0; i < LINES; i++) CHECK(submit(service, lines[i], 0, &taken[i], &tickets[i]));
-        ferry_thread_sleep(1e-3 * round);
-        for (int i = 0; i < LINES; i += 2) ferry_service_cancel(service, tickets[i]);
-        if (round % 2 == 1) ferry_service_stop(service, 1);
-        CHECK(ferry_service_destroy(service, &error));
-        for (int i = 0; i < LINES; i++) {
-            if (round % 2 == 0 && i % 2 == 1) assert_non_null(taken[i]);
-            ferry_result_destroy(taken[i]);
-        }
-    }
 }
 
 /* ---- rows ---- */
