@@ -169,7 +169,10 @@ static void make_call(ferry_submitted *s, const ferry_job *job, atomic_size_t *a
                            .prefixes = s->given.prefixes,
                            .callbacks = &s->callbacks,
                            .account = account,
-                           .job = {.priority = s->given.priority, .prepare = prepare, .ended = job->ended}};
+                           .job = {.priority = s->given.priority,
+                                   .begun = s->begun ? NULL : job->begun,
+                                   .prepare = prepare,
+                                   .ended = job->ended}};
     s->call.job.stop.above = &s->stop;
     s->call.job.user = &s->call;
 }
@@ -180,7 +183,6 @@ void ferry_submitted_begin(ferry_submitted *s, ferry_translator *translator, con
     s->translator = translator;
     s->stop.above = job->stop.above;
     make_call(s, job, account);
-    s->call.job.begun = job->begun;
     if (s->given.wait > 0)
         s->call.job.deadline = s->call.translator->schedule.queue.clock() + 1e-3 * (double)s->given.wait;
     hold(s, &s->bytes, sizeof *s + s->size);

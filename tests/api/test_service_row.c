@@ -2,6 +2,7 @@
  * first one. */
 #include "tests/support/files.h"
 #include "tests/support/service_support.h"
+#include "tests/support/small_model.h"
 
 #include "base/threads.h"
 #include "engine/api/translator.h"
@@ -162,6 +163,34 @@ PIECES_TEST(test_waiting_in_the_second_model)
     end_service(service, 2);
     for (int i = 0; i < 2; i++) assert_int_equal(texts[i].status, FERRY_OK);
     free_results(texts, 2);
+}
+
+static int count_running(sent *s, sent_callback which)
+{
+    size_t waiting, running;
+    ferry_service_state(s->user, &waiting, &running);
+    EXPECT(running == (which == ON_PARTIAL) && waiting == (which == ON_PROGRESS));
+    return which == ON_PARTIAL;
+}
+
+/* The first model sees nothing of a text, which begins in the second one. */
+PIECES_TEST(test_beginning_in_the_second_model)
+{
+    static const char *const pieces[26] = {"</s>", "<unk>", "a", "b", "\u266A"};
+    const ferry_options options = stepped_options(STEPS);
+    ferry_model *other = open_small_model(&(small_model){.tokenizer = "pieces", .pieces = pieces}, NULL);
+    ferry_translator *row;
+    sent *text = new_texts(1);
+    CHECK(ferry_translator_then(new_translator(model, &options), new_translator(other, &options), &row, &error));
+    ferry_service *service = new_service(row, NULL);
+    text->watched = true;
+    text->act = count_running;
+    text->user = service;
+    submit_text(service, text, "\u266A", 0);
+    end_service(service, 1);
+    assert_int_equal(text->partial_calls, 1);
+    free_results(text, 1);
+    ferry_model_close(other);
 }
 
 /* A text that waits for the second model is cancelled, alone or by a stop, with all its lines. */
