@@ -186,15 +186,40 @@ SHIPPED_TEST(test_little_memory)
     forget_expected();
 }
 
-/* The translator belongs to the service. */
+static int progress_of_translator(void *user, size_t done, size_t total)
+{
+    (void)user, (void)done, (void)total;
+    EXPECT(false);
+    return 1;
+}
+
+static int partial_of_translator(void *user, size_t line, ferry_text text)
+{
+    (void)user, (void)line, (void)text;
+    EXPECT(false);
+    return 1;
+}
+
+/* The translator belongs to the service, which does not call its callbacks. */
 SHIPPED_TEST(test_the_translator_of_a_service)
 {
     ferry_result *result;
-    ferry_translator *translator = new_translator(model, NULL);
+    ferry_service *other;
+    ferry_options options = default_options(model);
+    options.beam = 1;
+    options.progress = progress_of_translator;
+    options.partial = partial_of_translator;
+    ferry_translator *translator = new_translator(model, &options);
     service = new_service(translator, NULL);
     REFUSE(ferry_translate_text(translator, as_text("a"), &result, &error), FERRY_ERROR_ARGUMENT, "translator");
+    REFUSE(ferry_service_create(translator, NULL, &other, &error), FERRY_ERROR_ARGUMENT, "translator");
+    assert_null(other);
     assert_int_equal(ferry_translator_job(translator), 0);
-    end_service(service, 0);
+    sent *text = new_texts(1);
+    submit_text(service, text, "Yes.", 0);
+    end_service(service, 1);
+    assert_int_equal(text->status, FERRY_OK);
+    free_results(text, 1);
     CHECK(ferry_service_destroy(NULL, &error));
     ferry_service_cancel(NULL, 1);
 }

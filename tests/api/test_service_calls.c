@@ -152,11 +152,14 @@ static int cancel_by_answer(sent *s, sent_callback which)
     return cancels ? -1 : 0;
 }
 
-static void check_answers(size_t finished, size_t progress, size_t partial)
+/* `finished`: lines that are. */
+static void check_answers(int32_t batch, size_t finished, size_t progress, size_t partial)
 {
     const ferry_text lines[] = {as_text("a b"), as_text("c d"), as_text(" ")};
+    ferry_options options = stepped_options(STEPS);
+    options.batch = batch;
     sent *texts = new_texts(3);
-    ferry_service *service = held_service(stepped(1), NULL);
+    ferry_service *service = held_service(new_translator(model, &options), NULL);
     for (int i = 0; i < 3; i++) {
         texts[i].given = (ferry_submission){.lines = lines, .count = COUNT(lines)};
         texts[i].watched = true;
@@ -187,16 +190,17 @@ PIECES_TEST(test_answers_of_callbacks)
 {
     cancelling = ON_PROGRESS;
     cancelling_call = 1;
-    check_answers(1, 1, 0);
+    check_answers(1, 1, 1, 0);
     cancelling_call = 2;
-    check_answers(2, 2, STEPS);
+    check_answers(1, 2, 2, STEPS);
     cancelling_call = 3;
-    check_answers(3, 3, 2 * STEPS);
+    check_answers(1, 3, 3, 2 * STEPS);
     cancelling = ON_PARTIAL;
     cancelling_call = 1;
-    check_answers(1, 1, 1);
+    check_answers(1, 1, 1, 1);
+    check_answers(4, 1, 1, 1); /* the other line has a token, too */
     cancelling_call = STEPS + 2;
-    check_answers(2, 2, STEPS + 2);
+    check_answers(1, 2, 2, STEPS + 2);
 }
 
 /* ---- callbacks and threads ---- */
@@ -353,31 +357,41 @@ static int come_first(sent *s, sent_callback which)
     return 0;
 }
 
-/* In one line and in many. They are split in portions, between which short texts are translated. */
-PIECES_TEST(test_long_texts)
+/* Prepared in portions, between which short texts are translated. */
+static void check_long(const ferry_submission *given)
 {
-    enum { BYTES = 200 << 10 };
-    const char *const long_texts[] = {repeated("a b c d e f g h i                        ", BYTES / 40),
-                                      repeated("a b                                       \n", BYTES / 44)};
     ferry_options options = stepped_options(2);
     options.max_source = 200;
     options.batch = 64;
-    for (size_t i = 0; i < COUNT(long_texts); i++) {
-        sent *texts = new_texts(2);
-        ferry_translator *translator = new_translator(model, &options);
-        ferry_service *service = held_service(new_translator(model, &options), NULL);
-        texts[0].watched = true;
-        texts[1].act = come_first;
-        texts[1].user = &texts[0];
-        submit_text(service, &texts[0], long_texts[i], 0);
-        submit_text(service, &texts[1], "a b", 0);
-        release_service();
-        end_service(service, 2);
-        CHECK_PLACES(texts, 2, 1);
-        check_result(&texts[0], translator);
-        free_results(texts, 2);
-        ferry_translator_destroy(translator);
-    }
+    sent *texts = new_texts(2);
+    ferry_translator *translator = new_translator(model, &options);
+    ferry_service *service = held_service(new_translator(model, &options), NULL);
+    texts[0].given = *given;
+    texts[0].watched = true;
+    texts[1].act = come_first;
+    texts[1].user = &texts[0];
+    CHECK(submit(service, &texts[0], &error));
+    submit_text(service, &texts[1], "a b", 0);
+    release_service();
+    end_service(service, 2);
+    CHECK_PLACES(texts, 2, 1);
+    check_result(&texts[0], translator);
+    free_results(texts, 2);
+    ferry_translator_destroy(translator);
+}
+
+/* In one line and in many, as a text and as lines. */
+PIECES_TEST(test_long_texts)
+{
+    enum { BYTES = 200 << 10, WIDTH = 50, LINES = BYTES / WIDTH };
+    const char *const line = "a b c d e f g h i                                 \n";
+    const ferry_text one = as_text(repeated("a b c d e f g h i                                   ", LINES));
+    ferry_text lines[LINES];
+    for (int i = 0; i < LINES; i++) lines[i] = as_text(line);
+    check_long(&(ferry_submission){.text = one});
+    check_long(&(ferry_submission){.text = as_text(repeated(line, LINES))});
+    check_long(&(ferry_submission){.lines = &one, .count = 1});
+    check_long(&(ferry_submission){.lines = lines, .count = LINES});
 }
 
 /* ---- the state ---- */

@@ -74,17 +74,18 @@ static ferry_service *service_within(ferry_translator *translator, sent *texts, 
     return service;
 }
 
+/* Before the rest of the text in progress, and before what is submitted earlier. */
 PIECES_TEST(test_an_urgent_text_comes_first)
 {
-    enum { TEXTS = 5 };
+    enum { TEXTS = 5, SENTENCES = 3 };
     static const int32_t priorities[] = {0, -1, 0, 1, 2};
     sent *texts = new_texts(TEXTS);
-    ferry_service *service = service_within(stepped(), texts, sentence);
+    ferry_service *service = service_within(stepped(), texts, sentences(SENTENCES));
     for (int i = 1; i < TEXTS; i++) submit_text(service, &texts[i], sentence, priorities[i]);
     count_up(&left);
     end_service(service, TEXTS);
     CHECK_PLACES(texts, 3, 5, 4, 2, 1);
-    assert_int_equal(texts[0].partial_calls, STEPS);
+    assert_int_equal(texts[0].partial_calls, SENTENCES * STEPS);
     free_results(texts, TEXTS);
 }
 

@@ -204,7 +204,11 @@ ferry_service *held_service(ferry_translator *translator, const ferry_service_op
 
 void end_service(ferry_service *service, int count)
 {
+    size_t waiting, running;
     assert_true(count_waits(&reported, count));
+    ferry_service_state(service, &waiting, &running); /* texts leave before they are reported */
+    assert_int_equal(waiting, 0);
+    assert_int_equal(running, 0);
     CHECK(ferry_service_destroy(service, &error));
     check_expectations();
     assert_int_equal(reported.value, count);
