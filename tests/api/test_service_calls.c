@@ -139,15 +139,17 @@ PIECES_TEST(test_progress_and_partial_translations)
     }
 }
 
-/* An answer other than 0 cancels this text alone. */
+/* An answer other than 0 cancels this text alone. One that was not begun does not wait for its turn to end. */
 static sent_callback cancelling;
 static size_t cancelling_call;
+static const sent *text_before;
 
 static int cancel_by_answer(sent *s, sent_callback which)
 {
     const size_t calls = which == ON_PROGRESS ? s->progress_calls : s->partial_calls;
     const bool cancels = which == cancelling && calls == cancelling_call;
     if (which != ON_DONE) EXPECT(s->user == NULL);
+    if (which == ON_DONE && s->partial_calls == 0) EXPECT(text_before->lines_done == 1); /* a blank one */
     if (cancels) s->user = s;
     return cancels ? -1 : 0;
 }
@@ -160,6 +162,7 @@ static void check_answers(int32_t batch, size_t finished, size_t progress, size_
     options.batch = batch;
     sent *texts = new_texts(3);
     ferry_service *service = held_service(new_translator(model, &options), NULL);
+    text_before = &texts[0];
     for (int i = 0; i < 3; i++) {
         texts[i].given = (ferry_submission){.lines = lines, .count = COUNT(lines)};
         texts[i].watched = true;

@@ -74,14 +74,25 @@ static ferry_service *service_within(ferry_translator *translator, sent *texts, 
     return service;
 }
 
-/* Before the rest of the text in progress, and before what is submitted earlier. */
+static int come_before_sentences(sent *s, sent_callback which)
+{
+    const sent *other = s->user;
+    if (which == ON_DONE) EXPECT(other->lines_done == 0);
+    return 0;
+}
+
+/* Before the sentence in progress, the others of its text, and what was submitted earlier. */
 PIECES_TEST(test_an_urgent_text_comes_first)
 {
     enum { TEXTS = 5, SENTENCES = 3 };
     static const int32_t priorities[] = {0, -1, 0, 1, 2};
     sent *texts = new_texts(TEXTS);
     ferry_service *service = service_within(stepped(), texts, sentences(SENTENCES));
-    for (int i = 1; i < TEXTS; i++) submit_text(service, &texts[i], sentence, priorities[i]);
+    for (int i = 1; i < TEXTS; i++) {
+        texts[i].act = priorities[i] > 0 ? come_before_sentences : NULL;
+        texts[i].user = &texts[0];
+        submit_text(service, &texts[i], sentence, priorities[i]);
+    }
     count_up(&left);
     end_service(service, TEXTS);
     CHECK_PLACES(texts, 3, 5, 4, 2, 1);

@@ -107,7 +107,7 @@ static void pass_first(ferry_service *service, sent *s, int32_t priority)
 {
     const int before = passed.value;
     s->watched = true;
-    s->act = count_passed;
+    if (s->act == NULL) s->act = count_passed;
     submit_text(service, s, "a b", priority);
     assert_true(count_waits(&passed, before + 1));
 }
@@ -213,6 +213,31 @@ PIECES_TEST(test_cancelling_before_the_second_model)
                          FERRY_ERROR_CANCELLED);
         free_results(texts, 3);
     }
+}
+
+static int cancel_when_passed(sent *s, sent_callback which)
+{
+    const sent *other = s->user;
+    if (which == ON_DONE) EXPECT(other->partial_calls == 0);
+    return count_passed(s, which) != 0 || (which == ON_PROGRESS && s->progress_calls == 2);
+}
+
+/* One that was cancelled in the first model does not wait for the second one. */
+PIECES_TEST(test_cancelling_between_the_models)
+{
+    sent *texts = new_texts(3);
+    ferry_service *service = held_service(stepped_row(), NULL);
+    for (int i = 0; i < 3; i++) {
+        if (i == 1) texts[i].act = cancel_when_passed;
+        texts[i].user = &texts[0];
+        pass_first(service, &texts[i], -i);
+    }
+    release_service();
+    end_service(service, 3);
+    CHECK_PLACES(texts, 2, 1, 3);
+    assert_int_equal(texts[1].status, FERRY_ERROR_CANCELLED);
+    assert_int_equal(texts[1].progress_calls, 2);
+    free_results(texts, 3);
 }
 
 /* ---- callbacks ---- */
