@@ -18,6 +18,9 @@ enum { REFILL_PART = 8, REFILL_TOKENS = 64 };
 /* After a call, an arena, cache or table of rows above KEPT_BYTES is released; a cache of keys and values, only if
  * it also exceeds KEPT_TOKENS positions for the source and for each hypothesis. A batch of default size needs less. */
 enum { KEPT_BYTES = 32 << 20, KEPT_TOKENS = 768 };
+/* When memory is refused, the sentences in progress are given back, and the width is halved. After CALM × width
+ * sentences without a refusal, it is doubled: if that is refused, at most 2 / CALM of the work is done again. */
+enum { CALM = 64 };
 /* Bytes that the encoder of a single sentence may keep for the next one while the decoder works. */
 enum { SPARED_BYTES = 1 << 18 };
 
@@ -35,7 +38,7 @@ typedef struct generation {
     ferry_state *state;
     const ferry_generate_source *source;
     ferry_arena_mark mark;           /* where the arrays below begin in the arena */
-    int32_t width, max_positions;    /* the source's, halved each time that memory is refused */
+    int32_t width, max_positions;    /* the source's, or the generator's bounds */
     ferry_generate_sentence waiting; /* the next sentence to enter, if `waits` */
     bool waits;
     ferry_generate_slot *slots; /* [slot_count] the first living_count hold living sentences */
@@ -60,6 +63,7 @@ typedef struct generation {
 void ferry_generator_init(ferry_generator *generator, const ferry_transformer *model, const ferry_kernels *kernels)
 {
     memset(generator, 0, sizeof *generator);
+    generator->width = generator->positions = INT32_MAX;
     ferry_state_init(&generator->state, model, kernels);
 }
 
@@ -153,6 +157,13 @@ static int32_t first_active(const generation *g, int32_t *row)
     return i;
 }
 
+/* Whether the width may grow when the living sentences have ended; until then no other one enters beside them. */
+static bool may_grow(const generation *g)
+{
+    return (g->width < g->source->width || g->max_positions < g->source->positions) &&
+           g->generator->calm / CALM >= g->width;
+}
+
 /* Whether the waiting sentence pauses all living ones, or none lives. */
 static bool takes_over(const generation *g)
 {
@@ -166,7 +177,7 @@ static int32_t vacant_slots(generation *g)
     int32_t row;
     if (left == 0 || !fetch(g)) return 0;
     if (takes_over(g)) return left;
-    if (g->waiting.priority < g->slots[g->living_count - 1].sentence.priority) return 0;
+    if (g->waiting.priority < g->slots[g->living_count - 1].sentence.priority || may_grow(g)) return 0;
     const int32_t vacant = g->width - (g->living_count - first_active(g, &row));
     return vacant < left ? vacant : left;
 }
@@ -449,6 +460,7 @@ static ferry_status leave(generation *g, ferry_error *error)
             source->finished(source->user, slot->sentence.tag, &finished);
         }
         release(g, i);
+        g->generator->calm += g->generator->calm < INT32_MAX;
         g->forecast.ended_length += slot->sentence.length;
         g->forecast.ended_steps += slot->steps;
     }
@@ -469,26 +481,54 @@ static void clear(generation *g)
     g->living_count = g->rows = g->capacity = 0;
 }
 
-/* After an error, all living sentences fail. If none lives, the waiting one fails, unless memory was refused and
- * `width` can still be halved. */
+/* The width and the positions of the source, as far as memory has sufficed for them. */
+static void set_width(generation *g)
+{
+    const ferry_generator *generator = g->generator;
+    const ferry_generate_source *source = g->source;
+    g->width = source->width < generator->width ? source->width : generator->width;
+    g->max_positions = source->positions < generator->positions ? source->positions : generator->positions;
+}
+
+/* Doubles the width; no sentence lives. */
+static void grow(generation *g)
+{
+    ferry_generator *generator = g->generator;
+    clear(g);
+    generator->width = g->width < g->source->width ? 2 * g->width : generator->width;
+    generator->positions = g->max_positions < g->source->positions ? 2 * g->max_positions : generator->positions;
+    generator->calm = 0;
+    set_width(g);
+}
+
+/* After an error, all living sentences fail, or the waiting one if none lives. But if memory was refused, and there
+ * is less to try, they are given back: width is halved, or, at width 1, the last sentence comes back alone. So each
+ * sentence that fails for memory was alone. This ends: refusals halve the width until it is 1. Then a refusal beside
+ * paused sentences needs one of a higher priority, which comes back first; and a refusal of a single sentence ends it.
+ * The width grows only after sentences have ended. */
 static void give_up(generation *g, ferry_error *why)
 {
     const ferry_generate_source *source = g->source;
-    const bool refused = why->status == FERRY_ERROR_LIMIT;
-    if (g->living_count == 0 && !(refused && g->width > 1)) {
+    const bool again = why->status == FERRY_ERROR_LIMIT && (g->width > 1 || g->living_count > 1);
+    if (g->living_count == 0 && !again) {
         g->waits = false;
         source->failed(source->user, g->waiting.tag, why);
     }
     give_back(g);
-    for (int32_t i = 0; i < g->living_count; i++) source->failed(source->user, g->slots[i].sentence.tag, why);
+    for (int32_t i = g->living_count; i-- > 0;)
+        if (again)
+            source->give_back(source->user, g->slots[i].sentence.tag);
+        else
+            source->failed(source->user, g->slots[i].sentence.tag, why);
     clear(g);
     ferry_generator_destroy(g->generator);
     g->mark = ferry_arena_begin(&g->state->context.arena);
     ferry_profile_enter(&g->state->profile, FERRY_PHASE_OTHER);
-    if (refused) {
-        g->width = g->width > 1 ? g->width / 2 : 1;
-        g->max_positions /= 2;
-    }
+    if (!again) return;
+    if (g->width > 1) g->generator->width = g->width / 2;
+    g->generator->positions = g->max_positions > 1 ? g->max_positions / 2 : 1;
+    g->generator->calm = 0;
+    set_width(g);
 }
 
 /* Leaves a step in which all sentences were stopped. */
@@ -503,6 +543,7 @@ static void abandon(generation *g)
 /* Lets sentences in, and adds one token to each active one. */
 static ferry_status advance(generation *g, ferry_error *error)
 {
+    if (g->living_count == 0 && may_grow(g)) grow(g);
     if (g->capacity == 0) FERRY_TRY(allocate(g, error));
     drop_stopped(g);
     FERRY_TRY(refill(g, error));
@@ -520,11 +561,10 @@ void ferry_generate(ferry_generator *generator, const ferry_generate_source *sou
         .state = state,
         .source = source,
         .mark = ferry_arena_begin(&state->context.arena),
-        .width = source->width,
-        .max_positions = source->positions,
         .forecast = ferry_forecast_init(!state->model->ssru, source->beam),
     };
     ferry_error error;
+    set_width(&g);
     state->decoder_cache.frugal = source->width == 1;
     while (g.living_count > 0 || fetch(&g)) switch (advance(&g, &error)) {
         case FERRY_OK: break;

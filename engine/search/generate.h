@@ -46,7 +46,8 @@ typedef struct ferry_generate_source {
      * `next` may be called before each step. `priority`: of the active sentences, INT32_MIN if there is none. For each
      * sentence that it fills in, one of give_back, finished and failed is called once. */
     bool (*next)(void *user, int32_t priority, ferry_generate_sentence *sentence);
-    /* Takes back a sentence that has no room yet. */
+    /* Takes back a sentence that has no room yet, or that was in progress when memory was refused; `next` hands it out
+     * again later, and it begins anew. Of several, the one that came last is given back first. */
     void (*give_back)(void *user, void *tag);
     /* NULL, or called after each step for each sentence that continues. */
     void (*stepped)(void *user, void *tag, const ferry_search *search);
@@ -54,8 +55,8 @@ typedef struct ferry_generate_source {
     void (*finished)(void *user, void *tag, const ferry_generate_finished *sentence);
     /* A sentence could not be translated:
      * - FORMAT: a logit was not finite.
-     * - LIMIT: the state's account refused the memory that the sentences in progress needed together; or the sentence
-     *   is longer than the encoder's positions, or its max_length than the decoder's, which callers check first.
+     * - LIMIT: the state's account refused the memory that the sentence needed alone; or the sentence is longer than
+     *   the encoder's positions, or its max_length than the decoder's, which callers check first.
      * - CANCELLED: it was stopped.
      * - MEMORY. */
     void (*failed)(void *user, void *tag, const ferry_error *why);
@@ -70,6 +71,10 @@ typedef struct ferry_generator {
     ferry_state state;
     ferry_generate_slot *slots; /* [slot_count] of living sentences */
     int32_t slot_count;
+    /* Upper bounds of a source's width and positions: what fitted into memory so far. They outlive
+     * ferry_generator_destroy. */
+    int32_t width, positions;
+    int32_t calm; /* sentences that ended since these bounds changed */
 } ferry_generator;
 
 /* `model` and `kernels` must outlive the generator. Allocates nothing before the first use. */
