@@ -85,10 +85,14 @@ static size_t next_slab_bytes(const ferry_cache *cache, size_t block_bytes)
     return ferry_large_size(default_size >= MAX_SLAB && block_bytes < MAX_SLAB / 2 ? MAX_SLAB : bytes);
 }
 
+/* A slab, smaller than planned if the account refuses more. */
 static ferry_status add_slab(ferry_cache *cache, ferry_error *error)
 {
-    const size_t block_bytes = block_bytes_of(cache), bytes = next_slab_bytes(cache, block_bytes);
-    const bool counted = bytes > 0 && ferry_account_take(cache->account, bytes);
+    const size_t block_bytes = block_bytes_of(cache), least = sizeof(ferry_cache_slab) + block_bytes;
+    size_t bytes = next_slab_bytes(cache, block_bytes);
+    bool counted = bytes > 0 && ferry_account_take(cache->account, bytes);
+    while (!counted && bytes / 2 >= MIN_SLAB && bytes / 2 >= least)
+        counted = ferry_account_take(cache->account, bytes /= 2);
     ferry_cache_slab *slab = counted ? ferry_large_alloc(bytes) : NULL;
     if (slab == NULL && (counted || bytes == 0)) ferry_account_undo(cache->account, bytes);
     if (slab == NULL)

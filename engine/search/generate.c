@@ -18,9 +18,9 @@ enum { REFILL_PART = 8, REFILL_TOKENS = 64 };
 /* After a call, an arena, cache or table of rows above KEPT_BYTES is released; a cache of keys and values, only if
  * it also exceeds KEPT_TOKENS positions for the source and for each hypothesis. A batch of default size needs less. */
 enum { KEPT_BYTES = 32 << 20, KEPT_TOKENS = 768 };
-/* When memory is refused, the sentences in progress are given back, and the width is halved. After CALM × width
- * sentences without a refusal, it is doubled: if that is refused, at most 2 / CALM of the work is done again. */
-enum { CALM = 64 };
+/* After a refusal of memory, the width is halved. It is doubled again when CALM times as many sentences have ended as
+ * lived at once. So less than 1 / CALM of the work is lost if that is refused. */
+enum { CALM = 16 };
 /* Bytes that the encoder of a single sentence may keep for the next one while the decoder works. */
 enum { SPARED_BYTES = 1 << 18 };
 
@@ -161,7 +161,7 @@ static int32_t first_active(const generation *g, int32_t *row)
 static bool may_grow(const generation *g)
 {
     return (g->width < g->source->width || g->max_positions < g->source->positions) &&
-           g->generator->calm / CALM >= g->width;
+           g->generator->ended / CALM > g->generator->most;
 }
 
 /* Whether the waiting sentence pauses all living ones, or none lives. */
@@ -235,6 +235,7 @@ static ferry_status enter(generation *g, ferry_error *error)
     slot->sentence = *sentence;
     slot->steps = 0;
     g->waits = false;
+    if (g->generator->most < g->living_count) g->generator->most = g->living_count;
     g->sources[index] = (ferry_kv_sequence){0};
     g->stops[index] = sentence->stop;
     g->ids[g->rows++] = sentence->rules.start_id;
@@ -460,7 +461,7 @@ static ferry_status leave(generation *g, ferry_error *error)
             source->finished(source->user, slot->sentence.tag, &finished);
         }
         release(g, i);
-        g->generator->calm += g->generator->calm < INT32_MAX;
+        g->generator->ended += g->generator->ended < INT32_MAX;
         g->forecast.ended_length += slot->sentence.length;
         g->forecast.ended_steps += slot->steps;
     }
@@ -497,38 +498,61 @@ static void grow(generation *g)
     clear(g);
     generator->width = g->width < g->source->width ? 2 * g->width : generator->width;
     generator->positions = g->max_positions < g->source->positions ? 2 * g->max_positions : generator->positions;
-    generator->calm = 0;
+    generator->ended = generator->most = 0;
     set_width(g);
 }
 
-/* After an error, all living sentences fail, or the waiting one if none lives. But if memory was refused, and there
- * is less to try, they are given back: width is halved, or, at width 1, the last sentence comes back alone. So each
- * sentence that fails for memory was alone. This ends: refusals halve the width until it is 1. Then a refusal beside
- * paused sentences needs one of a higher priority, which comes back first; and a refusal of a single sentence ends it.
- * The width grows only after sentences have ended. */
+/* The index of the living sentence that has more than half of the positions of all; -1: none has. */
+static int32_t largest(const generation *g)
+{
+    int64_t sum = 0, most = 0;
+    int32_t index = -1;
+    for (int32_t i = 0; i < g->living_count; i++) {
+        const int64_t positions = (int64_t)g->slots[i].sentence.length + g->slots[i].steps;
+        if (positions > most) index = i;
+        most = positions > most ? positions : most;
+        sum += positions;
+    }
+    return 2 * most > sum ? index : -1;
+}
+
+/* After a refusal of memory: halves the width, unless the sentence `large` is the reason. One that was alone is the
+ * reason, unless the arrays of all slots hold a quarter of the memory. */
+static void narrow(generation *g, int32_t large)
+{
+    ferry_generator *generator = g->generator;
+    const size_t held = g->state->context.arena.reserved + g->state->decoder_cache.reserved;
+    generator->ended = generator->most = 0;
+    if (g->width == 1 || (large >= 0 && (g->living_count > 1 || 4 * g->step.used < held))) return;
+    generator->width = g->width / 2;
+    generator->positions = g->max_positions > 1 ? g->max_positions / 2 : 1;
+    set_width(g);
+}
+
+/* After an error, all living sentences fail, or the waiting one if none lives. But if memory was refused, only one that
+ * has more than half of all positions fails: the others are given back, with half the width if there is no such one.
+ * This ends: the width grows only after sentences have ended, and at width 1 those that are given back were paused by
+ * one of a higher priority, which comes first again. */
 static void give_up(generation *g, ferry_error *why)
 {
     const ferry_generate_source *source = g->source;
-    const bool again = why->status == FERRY_ERROR_LIMIT && (g->width > 1 || g->living_count > 1);
-    if (g->living_count == 0 && !again) {
+    const bool refused = why->status == FERRY_ERROR_LIMIT;
+    const int32_t large = largest(g);
+    if (g->living_count == 0 && !(refused && g->width > 1)) {
         g->waits = false;
         source->failed(source->user, g->waiting.tag, why);
     }
     give_back(g);
     for (int32_t i = g->living_count; i-- > 0;)
-        if (again)
+        if (refused && i != large)
             source->give_back(source->user, g->slots[i].sentence.tag);
         else
             source->failed(source->user, g->slots[i].sentence.tag, why);
+    if (refused) narrow(g, large);
     clear(g);
     ferry_generator_destroy(g->generator);
     g->mark = ferry_arena_begin(&g->state->context.arena);
     ferry_profile_enter(&g->state->profile, FERRY_PHASE_OTHER);
-    if (!again) return;
-    if (g->width > 1) g->generator->width = g->width / 2;
-    g->generator->positions = g->max_positions > 1 ? g->max_positions / 2 : 1;
-    g->generator->calm = 0;
-    set_width(g);
 }
 
 /* Leaves a step in which all sentences were stopped. */

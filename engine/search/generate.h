@@ -55,8 +55,9 @@ typedef struct ferry_generate_source {
     void (*finished)(void *user, void *tag, const ferry_generate_finished *sentence);
     /* A sentence could not be translated:
      * - FORMAT: a logit was not finite.
-     * - LIMIT: the state's account refused the memory that the sentence needed alone; or the sentence is longer than
-     *   the encoder's positions, or its max_length than the decoder's, which callers check first.
+     * - LIMIT: the state's account refused memory to the sentence alone, or while it had more than half of the
+     *   positions of all; or the sentence is longer than the encoder's positions, or its max_length than the decoder's,
+     *   which callers check first.
      * - CANCELLED: it was stopped.
      * - MEMORY. */
     void (*failed)(void *user, void *tag, const ferry_error *why);
@@ -71,10 +72,10 @@ typedef struct ferry_generator {
     ferry_state state;
     ferry_generate_slot *slots; /* [slot_count] of living sentences */
     int32_t slot_count;
-    /* Upper bounds of a source's width and positions: what fitted into memory so far. They outlive
+    /* Upper bounds of a source's width and positions: what memory has sufficed for. They outlive
      * ferry_generator_destroy. */
     int32_t width, positions;
-    int32_t calm; /* sentences that ended since these bounds changed */
+    int32_t most, ended; /* numbers of sentences that lived at once, and that have ended, since these were set */
 } ferry_generator;
 
 /* `model` and `kernels` must outlive the generator. Allocates nothing before the first use. */
