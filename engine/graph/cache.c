@@ -91,8 +91,10 @@ static ferry_status add_slab(ferry_cache *cache, ferry_error *error)
     const size_t block_bytes = block_bytes_of(cache), least = sizeof(ferry_cache_slab) + block_bytes;
     size_t bytes = next_slab_bytes(cache, block_bytes);
     bool counted = bytes > 0 && ferry_account_take(cache->account, bytes);
-    while (!counted && bytes / 2 >= MIN_SLAB && bytes / 2 >= least)
-        counted = ferry_account_take(cache->account, bytes /= 2);
+    while (!counted && bytes / 2 >= MIN_SLAB && bytes / 2 >= least) {
+        bytes = ferry_large_size(bytes / 2);
+        counted = ferry_account_take(cache->account, bytes);
+    }
     ferry_cache_slab *slab = counted ? ferry_large_alloc(bytes) : NULL;
     if (slab == NULL && (counted || bytes == 0)) ferry_account_undo(cache->account, bytes);
     if (slab == NULL)

@@ -61,6 +61,29 @@ TEST(test_frugal_slabs)
     }
 }
 
+/* Where a large slab would exceed the limit, smaller ones use what is left of it. */
+TEST(test_slabs_within_a_limit)
+{
+    enum { BLOCKS = 400, LEAST_SLAB = 64 << 10 }; /* 32 kB each */
+    for (size_t limit = 1 << 20; limit <= 12 << 20; limit += 777777) {
+        ferry_memory memory = {.limit = limit};
+        ferry_account account = {.memory = &memory};
+        ferry_cache cache;
+        ferry_arena arena = {0};
+        ferry_kv_sequence sequence;
+        ferry_cache_init(&cache, 1, 16, 64);
+        cache.account = &account;
+        CHECK(ferry_kv_begin(&arena, BLOCKS * 4, &sequence, &error));
+        REFUSE(ferry_kv_extend(&cache, &sequence, BLOCKS * 4, &error), FERRY_ERROR_LIMIT, "memory_limit");
+        assert_int_equal(memory.held, cache.reserved);
+        assert_in_range(memory.peak, limit - 2 * LEAST_SLAB, limit);
+        ferry_kv_release(&cache, &sequence);
+        ferry_cache_destroy(&cache);
+        ferry_arena_destroy(&arena);
+        assert_int_equal(memory.held, 0);
+    }
+}
+
 /* Blocks that were never taken are no memory yet: of the last slab, at most a huge page. */
 TEST(test_reserved_blocks_are_not_touched)
 {
