@@ -63,9 +63,9 @@ typedef struct ferry_thread {
     void *user;
 } ferry_thread;
 
-/* Bytes of stack of the library's own threads. They need less than half (the compiler refuses frames above 16 kB);
- * glibc keeps the program's thread-local variables there, too. */
-enum { FERRY_THREAD_STACK = 256 << 10 };
+/* Bytes of stack of the library's own threads. They need less than 128 kB (the compiler refuses frames above 16 kB);
+ * the rest is for callbacks, and for the program's thread-local variables, which glibc keeps there, too. */
+enum { FERRY_THREAD_STACK = 1 << 20 };
 
 /* Starts a thread that calls run(user) and blocks all signals. `stack`: its stack in bytes, more if the system requires
  * more; 0: the system's default. Returns 0, or the errno of the failure. */

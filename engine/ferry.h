@@ -209,7 +209,7 @@ typedef struct ferry_options {
      * text: the translation so far, valid during the call.
      * Threads: any of the translator's, one call at a time; translation waits for it.
      * Not reported: blank lines, and lines that are translated in parts.
-     * A translation that is made again (on_loop) grows again. */
+     * A translation that is made again (on_loop, memory_limit) grows again. */
     int (*partial)(void *user, size_t line, ferry_text text);
     void *user;
     int32_t scores; /* 0 or 1, default 1. 0: results have no scores; the same tokens, faster in greedy search (a float32
@@ -352,8 +352,9 @@ typedef struct ferry_service_options {
 /* What to translate: `text` as ferry_translate_text does, or `lines` as ferry_translate(_prefixed) does.
  * Order: of equal priority, the first 32 sentences of each text come before the rest of any; otherwise what was
  * submitted first comes first. A steady stream of short texts delays the rest of long ones.
- * Threads: callbacks come from threads of the service, one at a time for each ticket. While one runs, other texts of
- * that thread wait. They may submit, cancel and stop, but not destroy the service: no exception, no longjmp. */
+ * Threads: callbacks come from threads of the service, with 1 MB of stack, one at a time for each ticket. While one
+ * runs, other texts of that thread wait, and of a thread that would call another one of the ticket. They may submit,
+ * cancel and stop, but not destroy the service: no exception, no longjmp. */
 typedef struct ferry_submission {
     size_t size;                /* sizeof(ferry_submission) */
     ferry_text text;            /* empty with `lines` */

@@ -170,16 +170,17 @@ static bool takes_over(const generation *g)
     return g->living_count == 0 || g->waiting.priority > g->slots[g->living_count - 1].sentence.priority;
 }
 
-/* The number of active sentences that can enter; 0 if no sentence waits, or its priority is too low. */
+/* The number of active sentences that can enter; 0 if no sentence waits, or its priority is too low. Paused ones give
+ * their slots. */
 static int32_t vacant_slots(generation *g)
 {
     const int32_t left = g->slot_count - g->living_count;
     int32_t row;
-    if (left == 0 || !fetch(g)) return 0;
-    if (takes_over(g)) return left;
+    if ((left == 0 && !g->source->ranked) || !fetch(g)) return 0;
+    if (takes_over(g)) return g->slot_count;
     if (g->waiting.priority < g->slots[g->living_count - 1].sentence.priority || may_grow(g)) return 0;
-    const int32_t vacant = g->width - (g->living_count - first_active(g, &row));
-    return vacant < left ? vacant : left;
+    const int32_t paused = first_active(g, &row), vacant = g->width - (g->living_count - paused);
+    return vacant < left + paused ? vacant : left + paused;
 }
 
 static void add_expected(generation *g, int32_t length, int32_t steps)
@@ -201,6 +202,60 @@ static bool fits(const generation *g)
 {
     const ferry_forecast_end end = ferry_forecast_expect(&g->forecast, g->waiting.length, 0);
     return ferry_forecast_with(&g->forecast, end) <= g->max_positions;
+}
+
+/* ---- sentences are removed ---- */
+
+/* Releases the memory of living sentence i. */
+static void release(generation *g, int32_t i)
+{
+    const ferry_arena_mark empty = {0};
+    ferry_kv_release(&g->state->decoder_cache, &g->sources[i]);
+    ferry_arena_end(&g->slots[i].arena, empty);
+}
+
+/* Moves living sentence i to slot *kept, which is vacant or its own. */
+static void keep(generation *g, int32_t i, int32_t *kept)
+{
+    const ferry_generate_slot slot = g->slots[i];
+    g->slots[i] = g->slots[*kept];
+    g->slots[*kept] = slot;
+    g->sources[*kept] = g->sources[i];
+    g->stops[*kept] = g->stops[i];
+    g->outputs[(*kept)++] = g->outputs[i];
+}
+
+/* Removes the sentences that were stopped. `displaced` ≥ 0: this one alone, which is given back. */
+static void drop(generation *g, int32_t displaced)
+{
+    const ferry_generate_source *source = g->source;
+    ferry_cache *cache = ferry_state_hypothesis_cache(g->state);
+    int32_t kept = 0, kept_rows = 0, row = 0;
+    ferry_error why;
+    ferry_fail(&why, FERRY_ERROR_CANCELLED, "cancelled");
+    for (int32_t i = 0; i < g->living_count; i++) {
+        const int32_t end = row + g->outputs[i].rows;
+        if (displaced >= 0 ? i == displaced : ferry_stopped(g->stops[i])) {
+            while (row < end) ferry_kv_release(cache, &g->hypotheses[row++]);
+            if (displaced >= 0)
+                source->give_back(source->user, g->slots[i].sentence.tag);
+            else
+                source->failed(source->user, g->slots[i].sentence.tag, &why);
+            release(g, i);
+            continue;
+        }
+        for (; row < end; row++, kept_rows++) {
+            const ferry_kv_sequence hypothesis = g->hypotheses[row];
+            g->hypotheses[row] = g->hypotheses[kept_rows];
+            g->hypotheses[kept_rows] = hypothesis;
+            g->ids[kept_rows] = g->ids[row];
+        }
+        keep(g, i, &kept);
+    }
+    /* Of a step that was abandoned, rows may be left. */
+    while (row < g->rows) ferry_kv_release(cache, &g->hypotheses[row++]);
+    g->living_count = kept;
+    g->rows = kept_rows;
 }
 
 /* ---- sentences enter ---- */
@@ -226,9 +281,11 @@ static bool is_worth_refilling(generation *g)
     return true;
 }
 
-/* Gives the waiting sentence a slot and one row, the start token. */
+/* Gives the waiting sentence a slot and one row, the start token. If all slots are taken, the first one is that of a
+ * paused sentence of the lowest priority. */
 static ferry_status enter(generation *g, ferry_error *error)
 {
+    if (g->living_count == g->slot_count) drop(g, 0);
     const ferry_generate_sentence *sentence = &g->waiting;
     const int32_t index = g->living_count++;
     ferry_generate_slot *slot = &g->slots[index];
@@ -255,7 +312,7 @@ static ferry_status enter_together(generation *g, ferry_error *error)
     int32_t count = 0;
     bool failed = false;
     int32_t *ids = ferry_arena_take(arena, (size_t)max, sizeof *ids, &failed);
-    int32_t *offsets = ferry_arena_take(arena, (size_t)(g->slot_count - g->living_count) + 1, sizeof *offsets, &failed);
+    int32_t *offsets = ferry_arena_take(arena, (size_t)g->slot_count + 1, sizeof *offsets, &failed);
     if (failed) return ferry_arena_fail(arena, "source ids", (size_t)max, sizeof *ids, error);
     offsets[0] = 0;
     for (; has_room(g) && g->waiting.length <= max - offsets[count]; count++) {
@@ -336,55 +393,6 @@ static ferry_status choose(generation *g, ferry_error *error)
 }
 
 /* ---- sentences leave ---- */
-
-/* Releases the memory of living sentence i. */
-static void release(generation *g, int32_t i)
-{
-    const ferry_arena_mark empty = {0};
-    ferry_kv_release(&g->state->decoder_cache, &g->sources[i]);
-    ferry_arena_end(&g->slots[i].arena, empty);
-}
-
-/* Moves living sentence i to slot *kept, which is vacant or its own. */
-static void keep(generation *g, int32_t i, int32_t *kept)
-{
-    const ferry_generate_slot slot = g->slots[i];
-    g->slots[i] = g->slots[*kept];
-    g->slots[*kept] = slot;
-    g->sources[*kept] = g->sources[i];
-    g->stops[*kept] = g->stops[i];
-    g->outputs[(*kept)++] = g->outputs[i];
-}
-
-/* Removes the sentences that were stopped. */
-static void drop_stopped(generation *g)
-{
-    const ferry_generate_source *source = g->source;
-    ferry_cache *cache = ferry_state_hypothesis_cache(g->state);
-    int32_t kept = 0, kept_rows = 0, row = 0;
-    ferry_error why;
-    ferry_fail(&why, FERRY_ERROR_CANCELLED, "cancelled");
-    for (int32_t i = 0; i < g->living_count; i++) {
-        const int32_t end = row + g->outputs[i].rows;
-        if (ferry_stopped(g->stops[i])) {
-            while (row < end) ferry_kv_release(cache, &g->hypotheses[row++]);
-            source->failed(source->user, g->slots[i].sentence.tag, &why);
-            release(g, i);
-            continue;
-        }
-        for (; row < end; row++, kept_rows++) {
-            const ferry_kv_sequence hypothesis = g->hypotheses[row];
-            g->hypotheses[row] = g->hypotheses[kept_rows];
-            g->hypotheses[kept_rows] = hypothesis;
-            g->ids[kept_rows] = g->ids[row];
-        }
-        keep(g, i, &kept);
-    }
-    /* Of a step that was abandoned, rows may be left. */
-    while (row < g->rows) ferry_kv_release(cache, &g->hypotheses[row++]);
-    g->living_count = kept;
-    g->rows = kept_rows;
-}
 
 /* Whether the caller wants the cross-attention weights of sentence i, which has ended. */
 static bool wants_weights(const generation *g, int32_t i)
@@ -560,7 +568,7 @@ static void abandon(generation *g)
 {
     ferry_arena_end(&g->state->context.arena, g->step);
     give_back(g);
-    drop_stopped(g);
+    drop(g, -1);
     ferry_profile_enter(&g->state->profile, FERRY_PHASE_OTHER);
 }
 
@@ -569,7 +577,7 @@ static ferry_status advance(generation *g, ferry_error *error)
 {
     if (g->living_count == 0 && may_grow(g)) grow(g);
     if (g->capacity == 0) FERRY_TRY(allocate(g, error));
-    drop_stopped(g);
+    drop(g, -1);
     FERRY_TRY(refill(g, error));
     if (g->living_count == 0) return FERRY_OK;
     FERRY_TRY(decode(g, error));

@@ -100,6 +100,33 @@ PIECES_TEST(test_an_urgent_text_comes_first)
     free_results(texts, TEXTS);
 }
 
+/* Submits the text after it, which is more urgent, at its first token. */
+static int let_another_come_first(sent *s, sent_callback which)
+{
+    ferry_service *const *service = s->user;
+    if (which == ON_PARTIAL && s->partial_calls == 1) submit_text(*service, s + 1, sentence, s->given.priority + 1);
+    return 0;
+}
+
+/* A text rests for another one, which rests for another one, and so on: there is a slot for one that rests. */
+PIECES_TEST(test_urgent_texts_within_each_other)
+{
+    enum { TEXTS = 5 };
+    sent *texts = new_texts(TEXTS);
+    ferry_service *service = held_service(stepped(), NULL);
+    for (int i = 0; i < TEXTS; i++) {
+        texts[i].watched = true;
+        texts[i].user = &service;
+        texts[i].act = i + 1 < TEXTS ? let_another_come_first : NULL;
+    }
+    submit_text(service, &texts[0], sentence, 0);
+    release_service();
+    end_service(service, TEXTS);
+    CHECK_PLACES(texts, 5, 4, 3, 2, 1);
+    for (int i = 0; i < TEXTS; i++) assert_int_equal(texts[i].status, FERRY_OK);
+    free_results(texts, TEXTS);
+}
+
 /* ---- reports ---- */
 
 /* Texts are reported in the order in which they ended. */

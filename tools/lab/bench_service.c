@@ -10,13 +10,14 @@
 #include "tools/line_reader.h"
 #include "tools/translator_session.h"
 
-enum { CALLERS = 16, ROUNDS = 9, URGENT = 60, BEHIND = 400 };
+enum { CALLERS = 16, ROUNDS = 9, URGENT = 60, BEHIND = 400, WAITING = 50000, SUBMITTED = 20, MEGABYTE = 1000000 };
 static const double LONGEST_PAUSE = 0.05; /* seconds between two urgent lines, at most */
 
 /* What is measured, and one text of it at a time. */
 typedef struct bench {
     ferry_service *service;
     const ferry_lines *lines;
+    size_t peak; /* bytes that the translator of a call held */
     atomic_bool failed, ending;
 } bench;
 
@@ -120,11 +121,12 @@ static bool serve(bench *b, bool patient)
     return started == CALLERS && !atomic_load(&b->failed);
 }
 
-static bool measure_all(bench *b, ferry_translator *translator)
+/* The ways first … end - 1. */
+static bool measure_ways(bench *b, ferry_translator *translator, int first, int end)
 {
     double seconds[WAYS][ROUNDS], processor[WAYS][ROUNDS];
     for (int r = -1; r < ROUNDS; r++) /* the first round makes room in memory */
-        for (int way = 0; way < WAYS; way++) {
+        for (int way = first; way < end; way++) {
             const double begin = ferry_clock();
             const clock_t processor_begin = clock();
             const size_t together = way == ONE_CALL ? b->lines->count : 1;
@@ -133,8 +135,7 @@ static bool measure_all(bench *b, ferry_translator *translator)
             seconds[way][r] = ferry_clock() - begin;
             processor[way][r] = (double)(clock() - processor_begin) / CLOCKS_PER_SEC;
         }
-    printf("%5zu lines              %9s %14s\n", b->lines->count, "seconds", "of processors");
-    for (int way = 0; way < WAYS; way++)
+    for (int way = first; way < end; way++)
         printf("%-24s %9.3f %14.3f\n", ways[way], ferry_median(seconds[way], ROUNDS),
                ferry_median(processor[way], ROUNDS));
     return true;
@@ -179,23 +180,83 @@ static bool measure_urgent(bench *b, bool busy)
     return !atomic_load(&b->failed);
 }
 
+/* ---- submitting ---- */
+
+static void drop(void *user, ferry_ticket ticket, ferry_result *result, const ferry_error *error)
+{
+    (void)user, (void)ticket, (void)error;
+    ferry_result_destroy(result);
+}
+
+/* A megabyte beside many texts that wait; all are cancelled at the end. */
+static bool measure_submit(const bench *b)
+{
+    double seconds[SUBMITTED];
+    char *text = calloc(MEGABYTE, 1);
+    ferry_submission submission = {.size = sizeof submission, .text = b->lines->texts[0], .done = drop};
+    bool done = text != NULL;
+    for (int i = 0; i < WAITING && done; i++)
+        done = ferry_service_submit(b->service, &submission, NULL, NULL) == FERRY_OK;
+    submission.text = (ferry_text){text, MEGABYTE};
+    for (int i = 0; i < SUBMITTED && done; i++) {
+        const double begin = ferry_clock();
+        done = ferry_service_submit(b->service, &submission, NULL, NULL) == FERRY_OK;
+        seconds[i] = ferry_clock() - begin;
+    }
+    free(text);
+    if (done) printf("submitting 1 MB beside 50000 texts %.3f ms\n", 1e3 * ferry_median(seconds, SUBMITTED));
+    return done;
+}
+
+/* ---- the whole ---- */
+
+/* With a translator and a service of these options. */
+static bool measure_with(const ferry_session *session, const ferry_options *options, bench *b,
+                         bool (*measure)(bench *, ferry_translator *))
+{
+    const ferry_service_options room = {.size = sizeof room, .max_texts = SIZE_MAX};
+    ferry_translator *served = NULL, *translator = NULL;
+    ferry_error error;
+    b->service = NULL;
+    atomic_store(&b->ending, false);
+    atomic_store(&b->failed, false);
+    ferry_status status = ferry_translator_create(session->model, options, &translator, &error);
+    if (status == FERRY_OK) status = ferry_translator_create(session->model, options, &served, &error);
+    if (status == FERRY_OK) status = ferry_service_create(served, &room, &b->service, &error);
+    const bool done = ferry_succeeded(status, &error) && measure(b, translator);
+    if (!done && status == FERRY_OK) ferry_complain("a line was not translated");
+    atomic_store(&b->ending, true);
+    ferry_service_stop(b->service, 1);
+    ferry_service_destroy(b->service, NULL);
+    if (b->service == NULL) ferry_translator_destroy(served);
+    ferry_translator_destroy(translator);
+    return done;
+}
+
+static bool measure_all(bench *b, ferry_translator *translator)
+{
+    printf("%5zu lines              %9s %14s\n", b->lines->count, "seconds", "of processors");
+    const bool done = measure_ways(b, translator, 0, WAYS);
+    ferry_translator_memory(translator, &b->peak);
+    return done && measure_urgent(b, false) && measure_urgent(b, true) && measure_submit(b);
+}
+
+static bool measure_limited(bench *b, ferry_translator *translator)
+{
+    return measure_ways(b, translator, ONE_CALL, AT_ONCE + 1);
+}
+
 static bool measure(const ferry_session *session, const ferry_lines *lines)
 {
     bench b = {.lines = lines};
-    ferry_translator *translator;
-    ferry_error error;
-    ferry_status status = ferry_translator_create(session->model, &session->options, &translator, &error);
-    if (status == FERRY_OK) {
-        const ferry_service_options room = {.size = sizeof room, .max_texts = BEHIND + lines->count};
-        status = ferry_service_create(translator, &room, &b.service, &error);
-        if (status != FERRY_OK) ferry_translator_destroy(translator);
+    ferry_options options = session->options;
+    bool done = measure_with(session, &options, &b, measure_all);
+    for (size_t divisor = 2; divisor <= 4 && done; divisor *= 2) {
+        options.memory_limit = b.peak / divisor;
+        printf("with a memory_limit of %.1f MB; one call held %.1f MB\n", 1e-6 * (double)options.memory_limit,
+               1e-6 * (double)b.peak);
+        done = measure_with(session, &options, &b, measure_limited);
     }
-    if (!ferry_succeeded(status, &error)) return false;
-    const bool done = measure_all(&b, session->translator) && measure_urgent(&b, false) && measure_urgent(&b, true);
-    if (!done) ferry_complain("a line was not translated");
-    atomic_store(&b.ending, true);
-    ferry_service_stop(b.service, 1);
-    ferry_service_destroy(b.service, NULL);
     return done;
 }
 
