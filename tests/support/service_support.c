@@ -1,7 +1,7 @@
 #include "service_support.h"
 
-#include <time.h>
-
+#include "base/system.h"
+#include "base/threads.h"
 #include "sanitized.h"
 
 static const double PATIENCE = 60; /* seconds */
@@ -28,22 +28,20 @@ int count_up(counter *c)
 {
     pthread_mutex_lock(&c->mutex);
     const int value = ++c->value;
-    pthread_cond_broadcast(&c->changed);
     pthread_mutex_unlock(&c->mutex);
     return value;
 }
 
 bool count_reaches(counter *c, int value, double seconds)
 {
-    struct timespec end;
-    timespec_get(&end, TIME_UTC);
-    const long nanoseconds = end.tv_nsec + (long)((seconds - (double)(long)seconds) * 1e9);
-    end.tv_sec += (time_t)seconds + nanoseconds / 1000000000;
-    end.tv_nsec = nanoseconds % 1000000000;
-    pthread_mutex_lock(&c->mutex);
-    while (c->value < value && pthread_cond_timedwait(&c->changed, &c->mutex, &end) == 0) continue;
-    const bool reached = c->value >= value;
-    pthread_mutex_unlock(&c->mutex);
+    const double end = ferry_clock() + seconds;
+    bool reached;
+    do {
+        pthread_mutex_lock(&c->mutex);
+        reached = c->value >= value;
+        pthread_mutex_unlock(&c->mutex);
+        if (!reached) ferry_thread_sleep(1e-4);
+    } while (!reached && ferry_clock() < end);
     return reached;
 }
 
