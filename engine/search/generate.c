@@ -18,9 +18,9 @@ enum { REFILL_PART = 8, REFILL_TOKENS = 64 };
 /* After a call, an arena, cache or table of rows above KEPT_BYTES is released; a cache of keys and values, only if
  * it also exceeds KEPT_TOKENS positions for the source and for each hypothesis. A batch of default size needs less. */
 enum { KEPT_BYTES = 32 << 20, KEPT_TOKENS = 768 };
-/* After a refusal of memory, the width is halved. It is doubled again when CALM times as many sentences have ended as
- * lived at once. So less than 1 / CALM of the work is lost if that is refused. */
-enum { CALM = 16 };
+/* After a refusal of memory, width and positions are lowered by 1 / PART. They are raised by as much when CALM times as
+ * many sentences have ended as lived at once. So less than 1 / CALM of the work is lost if that is refused. */
+enum { PART = 4, CALM = 16 };
 /* Bytes that the encoder of a single sentence may keep for the next one while the decoder works. */
 enum { SPARED_BYTES = 1 << 18 };
 
@@ -499,13 +499,18 @@ static void set_width(generation *g)
     g->max_positions = source->positions < generator->positions ? source->positions : generator->positions;
 }
 
-/* Doubles the width; no sentence lives. */
+static int32_t part_of(int32_t width)
+{
+    return (width + PART - 1) / PART;
+}
+
+/* Raises width and positions; no sentence lives. */
 static void grow(generation *g)
 {
     ferry_generator *generator = g->generator;
     clear(g);
-    generator->width = g->width < g->source->width ? 2 * g->width : generator->width;
-    generator->positions = g->max_positions < g->source->positions ? 2 * g->max_positions : generator->positions;
+    if (g->width < g->source->width) generator->width = g->width + part_of(g->width);
+    if (g->max_positions < g->source->positions) generator->positions = g->max_positions + part_of(g->max_positions);
     generator->ended = generator->most = 0;
     set_width(g);
 }
@@ -524,23 +529,23 @@ static int32_t largest(const generation *g)
     return 2 * most > sum ? index : -1;
 }
 
-/* After a refusal of memory: halves the width, unless the sentence `large` is the reason. One that was alone is the
- * reason, unless the arrays of all slots hold a quarter of the memory. */
+/* After a refusal of memory: lowers width and positions, unless the sentence `large` is the reason. One that was alone
+ * is the reason, unless the arrays of all slots hold a quarter of the memory. */
 static void narrow(generation *g, int32_t large)
 {
     ferry_generator *generator = g->generator;
     const size_t held = g->state->context.arena.reserved + g->state->decoder_cache.reserved;
     generator->ended = generator->most = 0;
     if (g->width == 1 || (large >= 0 && (g->living_count > 1 || 4 * g->step.used < held))) return;
-    generator->width = g->width / 2;
-    generator->positions = g->max_positions > 1 ? g->max_positions / 2 : 1;
+    generator->width = g->width - part_of(g->width);
+    if (g->max_positions > 1) generator->positions = g->max_positions - part_of(g->max_positions);
     set_width(g);
 }
 
 /* After an error, all living sentences fail, or the waiting one if none lives. But if memory was refused, only one that
- * has more than half of all positions fails: the others are given back, with half the width if there is no such one.
- * This ends: the width grows only after sentences have ended, and at width 1 those that are given back were paused by
- * one of a higher priority, which comes first again. */
+ * has more than half of all positions fails: the others are given back, and the width is lowered if there is no such
+ * one. This ends: the width grows only after sentences have ended, and at width 1 those that are given back were paused
+ * by one of a higher priority, which comes first again. */
 static void give_up(generation *g, ferry_error *why)
 {
     const ferry_generate_source *source = g->source;
