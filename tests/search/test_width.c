@@ -4,6 +4,7 @@
 #include "engine/search/decoding.h"
 #include "engine/search/generate.h"
 #include "tests/support/random.h"
+#include "tests/support/sanitized.h"
 #include "tests/support/small_model.h"
 
 enum {
@@ -15,7 +16,11 @@ enum {
     WIDTH = 32,
     POSITIONS = 2000,
     PRIORITIES = 3,
+#ifdef SANITIZED
+    ROUNDS = 20
+#else
     ROUNDS = 60
+#endif
 };
 
 typedef enum sentence_state { WAITING, IN_PROGRESS, FINISHED, REFUSED, CANCELLED } sentence_state;
