@@ -203,6 +203,13 @@ static ferry_task_answer done(ferry_job *job, ferry_task *task, const ferry_task
     return FERRY_TASK_FINISHED;
 }
 
+static bool wants_weights(const ferry_job *job, const ferry_task *task, const ferry_search *search)
+{
+    const ferry_call *call = job->user;
+    (void)task;
+    return ferry_part_wants_weights(&call->translator->rules, search);
+}
+
 static ferry_task make_task(const ferry_call *call, size_t line, ferry_part *part)
 {
     ferry_task task = {.source = part->ids.ids,
@@ -245,10 +252,7 @@ static void describe_job(ferry_call *call)
     const ferry_options *options = &translator->options;
     ferry_job *job = &call->job;
     job->forced = call->targets != NULL;
-    job->weights = options->alignment != 0          ? FERRY_WEIGHTS_ALL
-                   : options->replace_unknowns != 0 ? FERRY_WEIGHTS_OF_UNKNOWN
-                                                    : FERRY_WEIGHTS_NONE;
-    job->unknown_id = translator->rules.unknown_id;
+    job->wants_weights = options->alignment != 0 || options->replace_unknowns != 0 ? wants_weights : NULL;
     if (job->ended == NULL) job->stop.above = translator->stop;
     job->done = done;
     job->stepped = reports_partial(call) ? stepped : NULL;

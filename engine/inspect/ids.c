@@ -66,6 +66,12 @@ static ferry_task_answer done(ferry_job *job, ferry_task *task, const ferry_task
     return FERRY_TASK_FINISHED;
 }
 
+static bool wants_weights(const ferry_job *job, const ferry_task *task, const ferry_search *search)
+{
+    (void)job, (void)task, (void)search;
+    return true;
+}
+
 static ferry_status generate(generation *g, const int32_t *ids, const int32_t *offsets, ferry_error *error)
 {
     size_t finished = 0;
@@ -103,7 +109,7 @@ ferry_status ferry_inspect_generate(ferry_translator *translator, const int32_t 
     FERRY_TRY(ferry_check_range("count", count, 0, INT32_MAX, error));
     FERRY_TRY(ferry_translator_begin(translator, error));
     g.job.stop.above = translator->stop;
-    g.job.weights = translator->options.alignment != 0 ? FERRY_WEIGHTS_ALL : FERRY_WEIGHTS_NONE;
+    g.job.wants_weights = translator->options.alignment != 0 ? wants_weights : NULL;
     g.job.done = done;
     g.job.user = &g;
     const ferry_status status = generate(&g, ids, offsets, error);

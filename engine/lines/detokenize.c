@@ -55,6 +55,16 @@ static ferry_status write_text(const ferry_model *model, const ferry_line_rules 
     return status;
 }
 
+bool ferry_part_wants_weights(const ferry_line_rules *rules, const ferry_search *search)
+{
+    bool wants = rules->options->alignment != 0;
+    for (int32_t h = 0; rules->options->replace_unknowns != 0 && h < ferry_search_count(search); h++) {
+        const ferry_hypothesis found = ferry_search_hypothesis(search, h);
+        wants = wants || ferry_ids_find(found.ids, (size_t)found.length, rules->unknown_id) < (size_t)found.length;
+    }
+    return wants;
+}
+
 /* ---- results ---- */
 
 /* Copies hypothesis `index` of the search to the part's result. `cut`: it stopped at the length limit, without eos. */

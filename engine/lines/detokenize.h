@@ -21,6 +21,8 @@ typedef struct ferry_part_ending {
     bool text;                   /* false: only ids are wanted */
 } ferry_part_ending;
 
+/* Whether the result of a part needs the weights of its search, which has ended. */
+bool ferry_part_wants_weights(const ferry_line_rules *rules, const ferry_search *search);
 /* Sets the part's result: hypotheses and signs of quality, or one of the part's own errors, LIMIT and FORMAT.
  * *again: the translation loops, and options.on_loop requests a second one (with FERRY_AGAIN_NGRAM). The second
  * translation replaces the first one unless it failed, loops or has a new sign. Errors: all others. */

@@ -56,16 +56,16 @@ typedef struct ferry_job_list {
 struct ferry_job {
     ferry_task *tasks; /* [task_count], sorted by ferry_job_sort */
     size_t task_count;
-    bool forced;                  /* tasks have targets */
-    ferry_wanted_weights weights; /* cross-attention weights that the caller wants */
-    int32_t unknown_id;           /* for FERRY_WEIGHTS_OF_UNKNOWN */
-    int32_t priority;             /* -FERRY_PRIORITY_LIMIT … FERRY_PRIORITY_LIMIT */
-    double deadline;              /* stopped, instead of being begun, if ferry_queue.clock is later; 0: none */
-    atomic_size_t *begun;         /* NULL, or counts this job from its first task on */
-    ferry_stop stop;              /* if it stopped, the tasks of the job are dropped. The caller sets stop.above */
+    bool forced;          /* tasks have targets */
+    int32_t priority;     /* -FERRY_PRIORITY_LIMIT … FERRY_PRIORITY_LIMIT */
+    double deadline;      /* stopped, instead of being begun, if ferry_queue.clock is later; 0: none */
+    atomic_size_t *begun; /* NULL, or counts this job from its first task on */
+    ferry_stop stop;      /* if it stopped, the tasks of the job are dropped. The caller sets stop.above */
     /* NULL, or does a portion of the job's preparation. Returns whether more is left; false: the tasks are there,
      * sorted. Called by one worker at a time. */
     bool (*prepare)(ferry_job *job, int32_t worker);
+    /* NULL: none, or whether the caller wants the cross-attention weights of a translation. Called by a worker. */
+    bool (*wants_weights)(const ferry_job *job, const ferry_task *task, const ferry_search *search);
     /* Called by a worker for each task that ended. AGAIN puts the task back; the caller may have changed it. */
     ferry_task_answer (*done)(ferry_job *job, ferry_task *task, const ferry_task_outcome *outcome);
     /* NULL, or called by a worker after each step of a translation. */

@@ -62,8 +62,6 @@ static bool take_sentence(void *user, int32_t priority, ferry_generate_sentence 
                   .start_id = generation->start_id,
                   .prefix = task->prefix,
                   .prefix_count = task->prefix_count},
-        .weights = task->job->weights,
-        .unknown_id = task->job->unknown_id,
         .priority = task->job->priority,
         .stop = &task->job->stop,
         .tag = task,
@@ -79,6 +77,13 @@ static bool take_sentence(void *user, int32_t priority, ferry_generate_sentence 
 static void give_sentence_back(void *user, void *tag)
 {
     put(user, tag, FERRY_QUEUE_AGAIN);
+}
+
+static bool wants_weights(void *user, void *tag, const ferry_search *search)
+{
+    const ferry_task *task = tag;
+    (void)user;
+    return task->job->wants_weights != NULL && task->job->wants_weights(task->job, task, search);
 }
 
 static void report_step(void *user, void *tag, const ferry_search *search)
@@ -127,6 +132,7 @@ void ferry_worker_translate(ferry_worker *worker)
         .force = &force,
         .next = take_sentence,
         .give_back = give_sentence_back,
+        .wants_weights = wants_weights,
         .finished = finish_sentence,
         .failed = fail_sentence,
         .stepped = worker->job == NULL || worker->job->stepped != NULL ? report_step : NULL,

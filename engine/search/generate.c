@@ -397,14 +397,9 @@ static ferry_status choose(generation *g, ferry_error *error)
 /* Whether the caller wants the cross-attention weights of sentence i, which has ended. */
 static bool wants_weights(const generation *g, int32_t i)
 {
-    const ferry_generate_sentence *sentence = &g->slots[i].sentence;
-    const ferry_search *search = g->outputs[i].search;
-    bool wants = sentence->weights == FERRY_WEIGHTS_ALL;
-    for (int32_t h = 0; sentence->weights == FERRY_WEIGHTS_OF_UNKNOWN && h < ferry_search_count(search); h++) {
-        const ferry_hypothesis found = ferry_search_hypothesis(search, h);
-        for (int32_t t = 0; t < found.length; t++) wants = wants || found.ids[t] == sentence->unknown_id;
-    }
-    return wants;
+    const ferry_generate_source *source = g->source;
+    return source->wants_weights != NULL &&
+           source->wants_weights(source->user, g->slots[i].sentence.tag, g->outputs[i].search);
 }
 
 /* Computes the cross-attention weights of ended sentences in one forced decoding: those that the caller wants, and

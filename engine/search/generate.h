@@ -15,8 +15,6 @@ typedef struct ferry_generate_sentence {
     const int32_t *ids; /* [length] source ids, below the vocabulary's size; they stay until the sentence is finished */
     int32_t length;     /* ≥ 1 */
     ferry_search_rules rules;
-    ferry_wanted_weights weights;
-    int32_t unknown_id;     /* for FERRY_WEIGHTS_OF_UNKNOWN */
     int32_t priority;       /* a sentence pauses while one of higher priority is translated */
     const ferry_stop *stop; /* if it stopped, the sentence fails before its next step (CANCELLED). A step in which all
                              * sentences stopped is abandoned. NULL: it cannot be stopped */
@@ -49,6 +47,9 @@ typedef struct ferry_generate_source {
     /* Takes back a sentence that has no room yet, or that was in progress when memory was refused; `next` hands it out
      * again later, and it begins anew. Of several, the one that came last is given back first. */
     void (*give_back)(void *user, void *tag);
+    /* NULL: none, or whether the weights of the sentence's cross-attention are wanted. Its search has ended, and may
+     * lack the coverage penalty. */
+    bool (*wants_weights)(void *user, void *tag, const ferry_search *search);
     /* NULL, or called after each step for each sentence that continues. */
     void (*stepped)(void *user, void *tag, const ferry_search *search);
     /* What `sentence` points to is valid until the function returns. */

@@ -13,13 +13,6 @@
 typedef struct ferry_kv_sequence ferry_kv_sequence;
 typedef struct ferry_state ferry_state;
 
-/* Sentences whose hypotheses get the weights of cross-attention. */
-typedef enum ferry_wanted_weights {
-    FERRY_WEIGHTS_NONE,
-    FERRY_WEIGHTS_ALL,
-    FERRY_WEIGHTS_OF_UNKNOWN /* sentences with a hypothesis that contains the unknown id */
-} ferry_wanted_weights;
-
 /* The target ids of a sentence, without a start token. */
 typedef struct ferry_teacher_target {
     const int32_t *ids; /* [T] below the target vocabulary's size */

@@ -35,7 +35,6 @@ static bool next(void *user, int32_t priority, ferry_generate_sentence *sentence
     for (int32_t i = 0; i < LONGEST; i++) ids[i] = 3 + i % (VOCAB - 3);
     *sentence = (ferry_generate_sentence){.ids = ids,
                                           .length = length_of(f->taken),
-                                          .weights = FERRY_WEIGHTS_ALL,
                                           .tag = &f->lengths[f->taken],
                                           .rules = {.options = f->generation->decoding.options,
                                                     .eos_ids = f->generation->eos_ids,
@@ -142,6 +141,12 @@ static void failed(void *user, void *tag, const ferry_error *why)
     fail_msg("%s", why->message);
 }
 
+static bool wants_weights(void *user, void *tag, const ferry_search *search)
+{
+    (void)user, (void)tag, (void)search;
+    return true;
+}
+
 static void check_model(const small_model *shape, const ferry_alignment *alignment)
 {
     char *path = scratch_file("force.gguf");
@@ -158,6 +163,7 @@ static void check_model(const small_model *shape, const ferry_alignment *alignme
                                           .force = &force,
                                           .next = next,
                                           .give_back = give_back,
+                                          .wants_weights = wants_weights,
                                           .finished = finished,
                                           .failed = failed,
                                           .user = &f};
