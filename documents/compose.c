@@ -157,7 +157,7 @@ static bool is_in_word(ferry_view text, size_t at, bool before)
 {
     uint32_t c;
     if (before ? !ferry_utf8_previous(text, &at, &c) : !ferry_utf8_next(text, &at, &c)) return false;
-    return ferry_is_of_word(c);
+    return ferry_unicode_is_of_word(c);
 }
 
 /* What is kept, in place of bytes begin … end - 1 of the target, or beside a word of it. `beside`: behind another one.

@@ -43,7 +43,7 @@ static bool ends_in_word(const builder *b)
     size_t at = b->shown->text.size;
     uint32_t c;
     return at > b->made.begin && ferry_utf8_previous((ferry_view){b->shown->text.data, at}, &at, &c) &&
-           ferry_is_of_word(c);
+           ferry_unicode_is_of_word(c);
 }
 
 static ferry_status add_blank(builder *b)
@@ -62,13 +62,13 @@ static ferry_status add_blank(builder *b)
 static ferry_status add_character(builder *b, uint32_t c)
 {
     char bytes[4];
-    if (b->separates && ferry_is_of_word(c) && ends_in_word(b)) {
+    if (b->separates && ferry_unicode_is_of_word(c) && ends_in_word(b)) {
         b->shown->marks[b->shown->mark_count - 1].joined = true;
         FERRY_TRY(append(b, " ", 1));
     }
     b->separates = false;
     if (b->made.capitals && b->goes_on) c = ferry_unicode_lower(c);
-    b->goes_on = b->goes_on || ferry_is_of_word(c);
+    b->goes_on = b->goes_on || ferry_unicode_is_of_word(c);
     if (b->ends && ferry_unicode_character(c) == FERRY_CHARACTER_UPPER) b->earlier = b->pieces;
     b->ends = false;
     return append(b, bytes, ferry_utf8_put(c, bytes));
@@ -195,7 +195,7 @@ static bool read_character(const builder *b, text_place *from, uint32_t *c)
 /* Whether two characters that follow each other are of one word for a glossary. */
 static bool are_of_word(uint32_t before, uint32_t c)
 {
-    return (ferry_is_of_word(before) || before == '-') && (ferry_is_of_word(c) || c == '-');
+    return (ferry_unicode_is_of_word(before) || before == '-') && (ferry_unicode_is_of_word(c) || c == '-');
 }
 
 /* Whether a term of the glossary may begin at a place: there is one, and the place is not within a word. */

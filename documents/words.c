@@ -5,25 +5,6 @@
 #include "base/utf8.h"
 #include "tokenizer/unicode.h"
 
-/* Of a script that separates words by blanks. */
-static bool is_word_letter(uint32_t c)
-{
-    enum { THAI = 0x0E00, HANGUL = 0xAC00, HANGUL_END = 0xD7A4 };
-    switch (ferry_unicode_character(c)) {
-    case FERRY_CHARACTER_UPPER:
-    case FERRY_CHARACTER_LOWER:
-    case FERRY_CHARACTER_MARK: return true;
-    case FERRY_CHARACTER_LETTER: /* of those above, most write no blanks */
-        return c < THAI || (c >= HANGUL && c < HANGUL_END);
-    default: return false;
-    }
-}
-
-bool ferry_is_of_word(uint32_t c)
-{
-    return is_word_letter(c) || ferry_unicode_character(c) == FERRY_CHARACTER_NUMBER;
-}
-
 /* Whether the character before byte `at` and the one after it belong to one word. */
 static bool goes_on(ferry_view text, size_t at)
 {
@@ -33,7 +14,7 @@ static bool goes_on(ferry_view text, size_t at)
     if (ferry_unicode_joins(before, after)) return true;
     if (ferry_unicode_character(before) == FERRY_CHARACTER_NUMBER)
         return ferry_unicode_character(after) == FERRY_CHARACTER_NUMBER;
-    return is_word_letter(before) && is_word_letter(after);
+    return ferry_unicode_is_word_letter(before) && ferry_unicode_is_word_letter(after);
 }
 
 static bool is_spoken(ferry_view text, size_t begin, size_t end)

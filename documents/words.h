@@ -32,9 +32,6 @@ typedef struct ferry_place_part {
     size_t source_end; /* byte of the source where the next part begins; FERRY_NO_INDEX: it is the last one */
 } ferry_place_part;
 
-/* A number, or a letter of a script that separates words by blanks: two of them that meet belong to one word. */
-bool ferry_is_of_word(uint32_t c);
-
 /* The part that begins with target token part->next. What is in it belongs to the arena. Errors: MEMORY. */
 ferry_status ferry_place_read_part(const ferry_place_sentence *sentence, ferry_arena *arena, ferry_place_part *part,
                                    ferry_error *error);

@@ -25,6 +25,24 @@ ferry_character ferry_unicode_character(uint32_t c)
     }
 }
 
+bool ferry_unicode_is_word_letter(uint32_t c)
+{
+    enum { THAI = 0x0E00, HANGUL = 0xAC00, HANGUL_END = 0xD7A4 };
+    switch (ferry_unicode_character(c)) {
+    case FERRY_CHARACTER_UPPER:
+    case FERRY_CHARACTER_LOWER:
+    case FERRY_CHARACTER_MARK: return true;
+    case FERRY_CHARACTER_LETTER: /* of those above, most write no blanks */
+        return c < THAI || (c >= HANGUL && c < HANGUL_END);
+    default: return false;
+    }
+}
+
+bool ferry_unicode_is_of_word(uint32_t c)
+{
+    return ferry_unicode_is_word_letter(c) || ferry_unicode_character(c) == FERRY_CHARACTER_NUMBER;
+}
+
 uint32_t ferry_unicode_lower(uint32_t c)
 {
     return (uint32_t)utf8proc_tolower((utf8proc_int32_t)c);

@@ -37,6 +37,10 @@ uint32_t ferry_unicode_lower(uint32_t c);
 uint32_t ferry_unicode_upper(uint32_t c);  /* the simple mapping, to one character */
 bool ferry_unicode_is_digit(uint32_t c);   /* Nd */
 bool ferry_unicode_is_control(uint32_t c); /* C…, including Cn (unassigned) */
+/* A letter, or a mark on one, of a script that separates words by blanks. */
+bool ferry_unicode_is_word_letter(uint32_t c);
+/* The same, or a number: two of them that meet belong to one word. */
+bool ferry_unicode_is_of_word(uint32_t c);
 /* Whether two adjacent characters belong to one grapheme, judged without the text around them (Unicode's annex 29). */
 bool ferry_unicode_joins(uint32_t before, uint32_t c);
 /* Whether a grapheme begins between two adjacent characters (Unicode's annex 29). *state is 0 before the first pair of
