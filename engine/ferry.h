@@ -314,6 +314,29 @@ FERRY_API ferry_status ferry_translate(ferry_translator *translator, const ferry
 FERRY_API ferry_status ferry_translate_prefixed(ferry_translator *translator, const ferry_text *lines,
                                                 const ferry_text *prefixes, size_t count, ferry_result **result,
                                                 ferry_error *error);
+/* What must be written for a span of a line: one of some texts. The spans of a line do not overlap. Later versions may
+ * add fields at the end. */
+typedef struct ferry_term {
+    size_t line;               /* its index */
+    size_t begin, end;         /* bytes begin … end - 1 of the line, well-formed UTF-8, at least one */
+    const ferry_text *targets; /* [target_count] */
+    size_t target_count;
+} ferry_term;
+
+/* What a translation must have. Set `size`; a field that is 0 has its default. */
+typedef struct ferry_request {
+    size_t size;                /* sizeof(ferry_request) */
+    const ferry_text *prefixes; /* [count] beginnings of translations, or NULL: none */
+    const ferry_term *terms;    /* [term_count] sorted by line and begin */
+    size_t term_size;           /* sizeof(ferry_term) */
+    size_t term_count;          /* 0…SIZE_MAX, default 0 */
+} ferry_request;
+
+/* The same with a request. A translation that has all its terms is that of ferry_translate. Else it is made again with
+ * the term at the place where the weights of cross-attention put its span, up to once for each term. What it lacks then
+ * is FERRY_QUALITY_TERM. */
+FERRY_API ferry_status ferry_translate_with(ferry_translator *translator, const ferry_text *lines, size_t count,
+                                            const ferry_request *request, ferry_result **result, ferry_error *error);
 /* Translates a text sentence by sentence, each as ferry_translate does.
  * Sentences: rules and abbreviations of the source language find their ends (docs/sentences.md). A sentence never goes
  * beyond the end of its line. Between sentences is white space, and every byte of it is in the translation.
@@ -406,7 +429,8 @@ typedef enum ferry_quality {
     FERRY_QUALITY_CUT = 1,    /* it ended at the length limit (any of the hypotheses; other signs: of the best one) */
     FERRY_QUALITY_LOOP = 2,   /* it repeats itself more than the source does */
     FERRY_QUALITY_SHORT = 4,  /* it is blank, or much shorter than translations are */
-    FERRY_QUALITY_UNKNOWN = 8 /* its source has tokens, or it has words, that the model does not know */
+    FERRY_QUALITY_UNKNOWN = 8, /* its source has tokens, or it has words, that the model does not know */
+    FERRY_QUALITY_TERM = 32    /* it lacks a term that it must have */
 } ferry_quality;
 
 /* What became of a line. Later versions may add fields at the end.

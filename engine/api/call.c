@@ -93,6 +93,7 @@ static ferry_status split_line(ferry_call *call, size_t line, size_t *bytes, fer
                                     .rules = &translator->rules,
                                     .text = call->texts[line],
                                     .prefix = call->prefixes != NULL ? call->prefixes[line] : (ferry_text){NULL, 0},
+                                    .terms = ferry_terms_of_line(call->terms, line),
                                     .stop = &call->job.stop};
     ferry_call_line *to = &call->lines[line];
     const ferry_parts *parts = &to->line.parts;
@@ -178,6 +179,16 @@ static ferry_status end_part(ferry_call *call, ferry_part *part, const ferry_tas
     return status;
 }
 
+/* With another prefix, or because the translation loops. */
+static ferry_task_answer search_again(const ferry_call *call, const ferry_part *part, ferry_task *task)
+{
+    task->prefix = part->prefix.ids;
+    task->prefix_count = (int32_t)part->prefix.count;
+    if (part->after_term) task->after_prefix = call->word_begins;
+    if (part->retried) task->no_repeat_ngram = FERRY_AGAIN_NGRAM;
+    return FERRY_TASK_AGAIN;
+}
+
 static ferry_task_answer done(ferry_job *job, ferry_task *task, const ferry_task_outcome *outcome)
 {
     ferry_call *call = job->user;
@@ -190,10 +201,7 @@ static ferry_task_answer done(ferry_job *job, ferry_task *task, const ferry_task
         ferry_pair_score(&call->translator->options, result->hypotheses);
     else
         status = end_part(call, part, outcome, &again, &error);
-    if (again) {
-        task->no_repeat_ngram = FERRY_AGAIN_NGRAM;
-        return FERRY_TASK_AGAIN;
-    }
+    if (again) return search_again(call, part, task);
     if (status == FERRY_OK && result->outcome.status == FERRY_OK)
         report_partial(call, task->item, result->hypotheses[0].text, result->hypotheses[0].size);
     if (status == FERRY_OK) status = finish_part(call, task->item, &error);
@@ -206,8 +214,7 @@ static ferry_task_answer done(ferry_job *job, ferry_task *task, const ferry_task
 static bool wants_weights(const ferry_job *job, const ferry_task *task, const ferry_search *search)
 {
     const ferry_call *call = job->user;
-    (void)task;
-    return ferry_part_wants_weights(&call->translator->rules, search);
+    return ferry_part_wants_weights(call->translator->model, &call->translator->rules, task->tag, search);
 }
 
 static ferry_task make_task(const ferry_call *call, size_t line, ferry_part *part)
@@ -252,11 +259,28 @@ static void describe_job(ferry_call *call)
     const ferry_options *options = &translator->options;
     ferry_job *job = &call->job;
     job->forced = call->targets != NULL;
-    job->wants_weights = options->alignment != 0 || options->replace_unknowns != 0 ? wants_weights : NULL;
+    job->wants_weights =
+        options->alignment != 0 || options->replace_unknowns != 0 || call->terms.count > 0 ? wants_weights : NULL;
     if (job->ended == NULL) job->stop.above = translator->stop;
     job->done = done;
     job->stepped = reports_partial(call) ? stepped : NULL;
     job->user = call;
+}
+
+/* After the first target. */
+static ferry_status list_word_begins(ferry_call *call, ferry_error *error)
+{
+    const ferry_model *model = call->translator->model;
+    const ferry_text target = ferry_terms_at(call->terms, 0)->targets[0];
+    ferry_ids ids = {0};
+    ferry_status status =
+        ferry_tokenizer_encode_target(model->tokenizer, (ferry_view){target.data, target.size}, &ids, NULL, error);
+    if (status == FERRY_OK && ids.count > 0) {
+        call->word_begins = ferry_terms_word_begins(model, ids.ids[ids.count - 1], error);
+        if (call->word_begins == NULL) status = FERRY_ERROR_MEMORY;
+    }
+    free(ids.ids);
+    return status;
 }
 
 ferry_status ferry_call_open(ferry_call *call, ferry_error *error)
@@ -267,7 +291,7 @@ ferry_status ferry_call_open(ferry_call *call, ferry_error *error)
     call->lines = calloc(call->count + 1, sizeof *call->lines);
     if (call->lines == NULL) return ferry_fail_memory(error, "lines", call->count, sizeof *call->lines);
     hold(call, call->count * (sizeof *call->lines + sizeof *call->result->lines));
-    return FERRY_OK;
+    return call->terms.count > 0 ? list_word_begins(call, error) : FERRY_OK;
 }
 
 bool ferry_call_prepare(ferry_call *call, size_t bytes)
@@ -316,6 +340,7 @@ ferry_status ferry_call_end(ferry_call *call, ferry_status status, ferry_result 
     for (size_t i = 0; call->lines != NULL && i < call->count; i++) ferry_line_destroy(&call->lines[i].line);
     free(call->lines);
     free(call->job.tasks);
+    free(call->word_begins);
     if (call->account != NULL) atomic_fetch_sub(call->account, atomic_load(&call->held));
     *result = NULL;
     if (call->lines != NULL && (status == FERRY_OK || status == FERRY_ERROR_CANCELLED))

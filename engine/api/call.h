@@ -21,10 +21,12 @@ typedef struct ferry_call {
     const ferry_text *targets;    /* [count] translations to score; NULL: lines are translated */
     const ferry_text *prefixes;   /* [count] beginnings of translations; NULL: none */
     size_t count;
+    ferry_terms terms;          /* of the lines */
     ferry_callbacks *callbacks; /* the translator's, or of a text of a service */
     atomic_size_t *account;     /* NULL, or counts the bytes that the call holds */
     ferry_job job;              /* job.ended not NULL: of a service */
 
+    uint64_t *word_begins;   /* ferry_terms_word_begins, if there are terms */
     ferry_call_line *lines;  /* [count] */
     size_t next;             /* the first line that ferry_call_prepare has not prepared */
     ferry_splitter splitter; /* of this line */

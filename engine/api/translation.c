@@ -45,6 +45,26 @@ ferry_status ferry_translate_prefixed(ferry_translator *translator, const ferry_
     return ferry_translator_end(translator, translate(translator, lines, prefixes, count, result, error));
 }
 
+ferry_status ferry_translate_with(ferry_translator *translator, const ferry_text *lines, size_t count,
+                                  const ferry_request *request, ferry_result **result, ferry_error *error)
+{
+    FERRY_FENV;
+    FERRY_NEEDS(result);
+    *result = NULL;
+    FERRY_NEEDS(translator);
+    FERRY_NEEDS(request);
+    FERRY_TRY(ferry_check_texts("lines", lines, count, error));
+    FERRY_TRY(ferry_chain_refuse(translator, error));
+    FERRY_TRY(ferry_translator_check_text(translator, error));
+    FERRY_TRY(ferry_translator_begin(translator, error));
+    ferry_call call = {.translator = translator,
+                       .texts = lines,
+                       .prefixes = request->prefixes,
+                       .count = count,
+                       .terms = {request->terms, request->term_size, request->term_count}};
+    return ferry_translator_end(translator, ferry_call_run(&call, result, error));
+}
+
 ferry_status ferry_translate_text(ferry_translator *translator, ferry_text text, ferry_result **result,
                                   ferry_error *error)
 {

@@ -7,7 +7,7 @@
 #include "model.h"
 #include "engine/search/decoding.h"
 #include "engine/search/search.h"
-#include "split.h"
+#include "terms.h"
 
 /* ---- text ---- */
 
@@ -55,9 +55,21 @@ static ferry_status write_text(const ferry_model *model, const ferry_line_rules 
     return status;
 }
 
-bool ferry_part_wants_weights(const ferry_line_rules *rules, const ferry_search *search)
+/* Whether the best hypothesis lacks a term of the part. (Out of memory, it does.) */
+static bool lacks_terms(const ferry_model *model, ferry_part *part, const ferry_search *search)
 {
-    bool wants = rules->options->alignment != 0;
+    const ferry_hypothesis best = ferry_search_hypothesis(search, 0);
+    ferry_buffer text = {0};
+    const bool known = ferry_tokenizer_decode(model->tokenizer, best.ids, (size_t)best.length, &text, NULL) == FERRY_OK;
+    const bool lacks = !known || ferry_terms_look(part, (ferry_view){text.data, text.size}) > 0;
+    free(text.data);
+    return lacks;
+}
+
+bool ferry_part_wants_weights(const ferry_model *model, const ferry_line_rules *rules, ferry_part *part,
+                              const ferry_search *search)
+{
+    bool wants = rules->options->alignment != 0 || (part->term_count > 0 && lacks_terms(model, part, search));
     for (int32_t h = 0; rules->options->replace_unknowns != 0 && h < ferry_search_count(search); h++) {
         const ferry_hypothesis found = ferry_search_hypothesis(search, h);
         wants = wants || ferry_ids_find(found.ids, (size_t)found.length, rules->unknown_id) < (size_t)found.length;
@@ -117,6 +129,9 @@ static ferry_status take_result(const ferry_model *model, const ferry_line_rules
     ferry_quality_compare(&part->quality, &part->ids, &part->result.hypotheses[0], ending->text,
                           options->replace_unknowns == 0 ? rules->unknown_id : -1);
     if (part->unknowns > 0) part->quality.flags |= FERRY_QUALITY_UNKNOWN;
+    const ferry_result_hypothesis *best = &part->result.hypotheses[0];
+    if (ending->text && ferry_terms_look(part, (ferry_view){best->text, best->size}) > 0)
+        part->quality.flags |= FERRY_QUALITY_TERM;
     return FERRY_OK;
 }
 
@@ -152,6 +167,13 @@ ferry_status ferry_part_end(const ferry_model *model, const ferry_line_rules *ru
         return part->retried ? FERRY_OK : ferry_result_line_fail(&part->result, why->status, why->message, error);
     }
     if (part->retried) return take_better(model, rules, ending, part, error);
+    if (part->term_count > 0 && ending->weights != NULL) {
+        const ferry_hypothesis best = ferry_search_hypothesis(ending->search, 0);
+        FERRY_TRY(ferry_terms_write(model, rules,
+                                    &(ferry_terms_hypothesis){best.ids, (size_t)best.length, ending->weights[0]}, part,
+                                    again, error));
+        if (*again) return FERRY_OK;
+    }
     FERRY_TRY(take_result(model, rules, ending, part, error));
     *again = options->on_loop == FERRY_ON_LOOP_RETRY && !strict && (part->quality.flags & FERRY_QUALITY_LOOP) != 0;
     part->retried = *again;

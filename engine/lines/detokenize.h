@@ -21,11 +21,13 @@ typedef struct ferry_part_ending {
     bool text;                   /* false: only ids are wanted */
 } ferry_part_ending;
 
-/* Whether the result of a part needs the weights of its search, which has ended. */
-bool ferry_part_wants_weights(const ferry_line_rules *rules, const ferry_search *search);
+/* Whether the result of a part, or a search for what it lacks, needs the weights of its search, which has ended. */
+bool ferry_part_wants_weights(const ferry_model *model, const ferry_line_rules *rules, ferry_part *part,
+                              const ferry_search *search);
 /* Sets the part's result: hypotheses and signs of quality, or one of the part's own errors, LIMIT and FORMAT.
- * *again: the translation loops, and options.on_loop requests a second one (with FERRY_AGAIN_NGRAM). The second
- * translation replaces the first one unless it failed, loops or has a new sign. Errors: all others. */
+ * *again: another search follows. Either the translation lacks a term, and part->prefix ends with it; or it loops, and
+ * options.on_loop requests a second translation (part->retried: with FERRY_AGAIN_NGRAM). The second translation
+ * replaces the first one unless it failed, loops or has a new sign. Errors: all others. */
 ferry_status ferry_part_end(const ferry_model *model, const ferry_line_rules *rules, const ferry_part_ending *ending,
                             ferry_part *part, bool *again, ferry_error *error);
 

@@ -16,6 +16,14 @@ static void append(ferry_result_hypothesis *joined, const char *data, size_t siz
 
 /* ---- warnings ---- */
 
+static ferry_short_text lacking(const ferry_part *part)
+{
+    size_t i = 0;
+    while (!part->terms[i].missing) i++;
+    const ferry_text target = part->terms[i].given->targets[0];
+    return ferry_format("lacks the term '%s'", ferry_printable_view((ferry_view){target.data, target.size}).text);
+}
+
 /* The text of a warning about a part's translation. `kind`: a flag of ferry_quality; 0: the translation replaces
  * another one. */
 static ferry_short_text words_of(const ferry_part *part, int kind)
@@ -37,6 +45,7 @@ static ferry_short_text words_of(const ferry_part *part, int kind)
         if (quality->unknowns == 0) return source;
         return ferry_format("%s%shas unknown words: %zu; option replace_unknowns puts the source's in their place",
                             source.text, part->unknowns > 0 ? "; it " : "", quality->unknowns);
+    case FERRY_QUALITY_TERM: return lacking(part);
     case FERRY_QUALITY_SHORT:
         if (quality->blank) return ferry_format("is blank");
         return ferry_format("has %d tokens, the source %zu", (int)part->result.hypotheses[0].length, part->ids.count);
@@ -49,7 +58,8 @@ static ferry_short_text words_of(const ferry_part *part, int kind)
 static ferry_status add_warnings(const ferry_parts *parts, const ferry_line_rules *rules, ferry_result_line *line,
                                  ferry_error *error)
 {
-    static const int kinds[] = {FERRY_QUALITY_CUT, FERRY_QUALITY_LOOP, FERRY_QUALITY_SHORT, FERRY_QUALITY_UNKNOWN, 0};
+    static const int kinds[] = {FERRY_QUALITY_CUT,     FERRY_QUALITY_LOOP, FERRY_QUALITY_SHORT,
+                                FERRY_QUALITY_UNKNOWN, FERRY_QUALITY_TERM, 0};
     bool cut = rules->options->split == FERRY_SPLIT_NONE;
     size_t tokens = 0;
     for (size_t i = 0; i < parts->count; i++) {

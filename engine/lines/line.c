@@ -80,7 +80,9 @@ static ferry_status begin(const ferry_line_source *from, ferry_splitter *splitte
     FERRY_TRY(ferry_line_repair(line, from->text, &valid, result, error));
     *more = !ferry_utf8_is_blank(valid);
     if (!*more) return ferry_result_line_copy(result, valid, error);
-    return ferry_splitter_begin(from->model, from->rules, valid, from->stop, &line->parts, splitter, error);
+    FERRY_TRY(ferry_splitter_begin(from->model, from->rules, valid, from->stop, &line->parts, splitter, error));
+    splitter->wants_ranges = splitter->wants_ranges || from->terms.count > 0;
+    return FERRY_OK;
 }
 
 ferry_status ferry_line_split(const ferry_line_source *from, size_t *bytes, ferry_splitter *splitter, ferry_line *line,
@@ -98,6 +100,8 @@ ferry_status ferry_line_split(const ferry_line_source *from, size_t *bytes, ferr
     }
     if (*more) return FERRY_OK;
     FERRY_TRY(take_prefix(from, parts, error));
+    FERRY_TRY(ferry_terms_share(&line->parts, line->repaired != NULL ? line->repaired : from->text.data, from->text,
+                                from->terms, error));
     for (size_t i = 0; i < parts->count; i++)
         if (parts->parts[i].ids.count == 0)
             FERRY_TRY(ferry_result_line_copy(&parts->parts[i].result, parts->parts[i].text, error));

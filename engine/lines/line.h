@@ -2,7 +2,7 @@
 #ifndef FERRY_LINES_LINE_H
 #define FERRY_LINES_LINE_H
 
-#include "split.h"
+#include "terms.h"
 
 /* Empty when zeroed. */
 typedef struct ferry_line {
@@ -20,6 +20,7 @@ typedef struct ferry_line_source {
     const ferry_model *model;
     const ferry_line_rules *rules;
     ferry_text text, prefix; /* prefix: the given beginning of the translation; size 0: none */
+    ferry_terms terms;       /* of the line */
     const ferry_stop *stop;
 } ferry_line_source;
 

@@ -92,6 +92,7 @@ void ferry_parts_destroy(ferry_parts *parts)
     for (size_t i = 0; i < parts->count; i++) {
         free(parts->parts[i].ids.ids);
         free(parts->parts[i].prefix.ids);
+        free(parts->parts[i].terms);
         free(parts->parts[i].ranges.ranges);
         ferry_result_line_clear(&parts->parts[i].result);
     }
@@ -133,7 +134,7 @@ static ferry_status try_part(splitter *s, size_t bytes, bool *fits, ferry_error 
 {
     *fits = false;
     if (ferry_stopped(s->stop)) return ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled");
-    FERRY_TRY(encode(s, (ferry_view){s->rest.data, bytes}, ferry_line_rules_want_tokens(s->rules), error));
+    FERRY_TRY(encode(s, (ferry_view){s->rest.data, bytes}, s->wants_ranges, error));
     *fits = s->trial.count <= s->limit;
     return FERRY_OK;
 }
@@ -309,6 +310,7 @@ ferry_status ferry_splitter_begin(const ferry_model *model, const ferry_line_rul
                           .rules = rules,
                           .stop = stop,
                           .parts = parts,
+                          .wants_ranges = ferry_line_rules_want_tokens(rules),
                           .rest = line,
                           .limit = (size_t)rules->source_limit,
                           .guess = GUESSED_BYTES * (size_t)rules->source_limit};

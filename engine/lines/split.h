@@ -39,15 +39,21 @@ bool ferry_cut_is_at(ferry_view text, size_t at, ferry_cut cut);
 /* A cut of this kind near `guess`, low < cut < high; `low` if there is none. low < guess < high. */
 size_t ferry_cut_near(ferry_view text, size_t low, size_t high, size_t guess, ferry_cut cut);
 
+typedef struct ferry_part_term ferry_part_term;
+
 /* A part of a line, which is translated as one sentence. */
 typedef struct ferry_part {
     ferry_view text, separator; /* separator: the white space before the part; empty before the first one */
     ferry_ids ids;              /* empty: the text is invisible to the model; its translation is the text itself */
     ferry_ids prefix;           /* the given beginning of the translation */
-    ferry_ranges ranges;        /* bytes of `text` of each id; empty unless ferry_line_rules_want_tokens */
-    bool cut;                   /* the part ends within a sentence */
-    size_t unknowns;            /* number of unknown ids */
-    ferry_view first_unknown;   /* the text of the first unknown id */
+    ferry_ranges ranges;        /* bytes of `text` of each id; empty unless the splitter wants them */
+    ferry_part_term *terms;     /* [term_count] that the translation must have, in order */
+    size_t term_count;
+    size_t written;           /* number of terms that were written into the prefix */
+    bool after_term;          /* the prefix ends with a term */
+    bool cut;                 /* the part ends within a sentence */
+    size_t unknowns;          /* number of unknown ids */
+    ferry_view first_unknown; /* the text of the first unknown id */
     ferry_result_line result;
     ferry_quality_signs quality; /* of the result */
     bool retried;                /* the part is translated a second time, because its translation looped */
@@ -82,6 +88,7 @@ typedef struct ferry_splitter {
     const ferry_line_rules *rules;
     const ferry_stop *stop;
     ferry_parts *parts;
+    bool wants_ranges;        /* parts get ranges */
     ferry_view tag;           /* the line's tag, which is for each part */
     ferry_view rest;          /* the line after its parts and separators so far */
     size_t limit;             /* maximum source tokens of a part */

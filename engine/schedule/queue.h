@@ -28,10 +28,11 @@ struct ferry_task {
     int32_t source_count;
     const int32_t *prefix; /* [prefix_count] the given beginning of the translation */
     int32_t prefix_count;
-    ferry_teacher_target target; /* of a job with forced targets; `sentence` is unused */
-    int32_t no_repeat_ngram;     /* replaces the option of this name, unless 0 */
-    size_t item;                 /* for the caller */
-    void *tag;                   /* for the caller */
+    ferry_teacher_target target;  /* of a job with forced targets; `sentence` is unused */
+    int32_t no_repeat_ngram;      /* replaces the option of this name, unless 0 */
+    const uint64_t *after_prefix; /* ferry_search_rules.after_prefix */
+    size_t item;                  /* for the caller */
+    void *tag;                    /* for the caller */
 
     ferry_job *job;   /* from here on, set by ferry_job_sort */
     size_t order;     /* the order of tasks of equal length */

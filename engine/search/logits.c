@@ -57,6 +57,14 @@ void ferry_logits_mask(const ferry_logits *logits, float *row, const ferry_optio
     for (int32_t i = 0; i < eos_count; i++) mask_token(logits, row, eos_ids[i]);
 }
 
+void ferry_logits_keep(const ferry_logits *logits, float *row, const uint64_t *ids)
+{
+    for (int32_t column = 0; column < logits->count; column++) {
+        const int32_t id = ferry_logits_id(logits, logits->first + column);
+        if ((ids[id / 64] >> id % 64 & 1) == 0) row[column] = -INFINITY;
+    }
+}
+
 bool ferry_log_sum_is_damaged(const ferry_log_sum *total)
 {
     return isnan(total->sum) || isnan(total->largest) || total->largest == INFINITY;

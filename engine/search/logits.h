@@ -45,6 +45,9 @@ void ferry_logits_penalize(const ferry_logits *logits, float *row, float penalty
 void ferry_logits_mask(const ferry_logits *logits, float *row, const ferry_options *options, const int32_t *eos_ids,
                        int32_t eos_count, const int32_t *ids, int32_t length);
 
+/* Sets tokens whose bit in `ids` is 0 to -INFINITY. */
+void ferry_logits_keep(const ferry_logits *logits, float *row, const uint64_t *ids);
+
 /* Whether a logit in the sum is a NaN or INFINITY, which no intact model computes. -INFINITY marks a token that is
  * never chosen. */
 bool ferry_log_sum_is_damaged(const ferry_log_sum *total);

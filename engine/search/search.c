@@ -308,6 +308,8 @@ static void mask(const ferry_search *search, const ferry_logits *logits, float *
     }
     ferry_logits_mask(logits, values, options, search->rules.eos_ids, search->rules.eos_count,
                       search->hypotheses[h].ids, 1 + search->generated);
+    if (search->rules.after_prefix != NULL && search->generated == search->forced)
+        ferry_logits_keep(logits, values, search->rules.after_prefix);
 }
 
 /* Adds a part of a row to a sum, and notes damaged logits. */

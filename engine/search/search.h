@@ -70,7 +70,8 @@ all !                            * scores 0, and omits their sums */
      * does not end a hypothesis. */
     const int32_t *prefix;
     int32_t prefix_count;
-    uint64_t stream; /* names the sentence in draws (ferry_sample_stream) */
+    const uint64_t *after_prefix; /* NULL, or a bit for each id: the first token after the prefix is one of these */
+    uint64_t stream;              /* names the sentence in draws (ferry_sample_stream) */
 } ferry_search_rules;
 
 typedef struct ferry_hypothesis {

@@ -1,0 +1,296 @@
+#include "terms.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "engine/search/decoding.h"
+#include "model.h"
+#include "tokenizer/unicode.h"
+
+/* ---- terms of parts ---- */
+
+ferry_terms ferry_terms_of_line(ferry_terms terms, size_t line)
+{
+    size_t low = 0, high = terms.count, end;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (ferry_terms_at(terms, middle)->line < line)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (end = low; end < terms.count && ferry_terms_at(terms, end)->line == line;) end++;
+    const ferry_terms none = {.size = terms.size};
+    return end > low ? (ferry_terms){ferry_terms_at(terms, low), terms.size, end - low} : none;
+}
+
+/* The offset in the repaired copy of `text` (ferry_utf8_repair) of the character at byte `end`. */
+static size_t repaired_offset(ferry_view text, size_t end)
+{
+    size_t at = 0, offset = 0;
+    while (at < end) {
+        const size_t begin = at;
+        uint32_t c;
+        const bool valid = ferry_utf8_next(text, &at, &c);
+        if (!valid) at = begin + 1;
+        offset += valid ? at - begin : sizeof "\uFFFD" - 1;
+    }
+    return offset;
+}
+
+static ferry_status add_term(ferry_part *part, const ferry_part_term *term, ferry_error *error)
+{
+    ferry_part_term *grown = realloc(part->terms, (part->term_count + 1) * sizeof *grown);
+    if (grown == NULL) return ferry_fail_memory(error, "terms", part->term_count + 1, sizeof *grown);
+    part->terms = grown;
+    part->terms[part->term_count++] = *term;
+    return FERRY_OK;
+}
+
+ferry_status ferry_terms_share(ferry_parts *parts, const char *valid, ferry_text given, ferry_terms terms,
+                               ferry_error *error)
+{
+    const ferry_view original = {given.data, given.size};
+    const bool repaired = valid != given.data;
+    for (size_t i = 0, p = 0; i < terms.count; i++) {
+        const ferry_term *term = ferry_terms_at(terms, i);
+        const size_t begin = repaired ? repaired_offset(original, term->begin) : term->begin,
+                     end = begin + (term->end - term->begin);
+        size_t offset = 0;
+        for (; p < parts->count; p++) {
+            offset = (size_t)(parts->parts[p].text.data - valid);
+            if (begin < offset + parts->parts[p].text.size) break;
+        }
+        if (p == parts->count) break;
+        const size_t size = parts->parts[p].text.size;
+        ferry_part_term of_part = {.given = term, .possible = begin >= offset && end <= offset + size};
+        of_part.span.begin = begin > offset ? begin - offset : 0;
+        of_part.span.end = end < offset + size ? end > offset ? end - offset : 0 : size;
+        FERRY_TRY(add_term(&parts->parts[p], &of_part, error));
+    }
+    return FERRY_OK;
+}
+
+/* ---- whether a translation has them ---- */
+
+/* Whether the characters before and after byte `at` belong to one word. */
+static bool is_within_word(ferry_view text, size_t at)
+{
+    uint32_t before, after;
+    size_t begin = at, next = at;
+    return ferry_utf8_previous(text, &begin, &before) && ferry_utf8_next(text, &next, &after) &&
+           ferry_unicode_is_of_word(before) && ferry_unicode_is_of_word(after);
+}
+
+/* Whether the range overlaps what one of the first `count` terms was found at. */
+static bool is_taken(const ferry_part *part, size_t count, ferry_range range)
+{
+    for (size_t i = 0; i < count; i++) {
+        const ferry_part_term *term = &part->terms[i];
+        if (!term->missing && range.begin < term->found.end && term->found.begin < range.end) return true;
+    }
+    return false;
+}
+
+/* Looks for a target of term `index`. */
+static bool find(const ferry_part *part, size_t index, ferry_view target, ferry_view text, ferry_range *found)
+{
+    for (size_t at = 0; target.size > 0 && at + target.size <= text.size; at++) {
+        if (memcmp(text.data + at, target.data, target.size) != 0) continue;
+        *found = (ferry_range){at, at + target.size};
+        if (!is_within_word(text, at) && !is_within_word(text, found->end) && !is_taken(part, index, *found))
+            return true;
+    }
+    return false;
+}
+
+size_t ferry_terms_look(ferry_part *part, ferry_view translation)
+{
+    size_t missing = 0;
+    for (size_t i = 0; i < part->term_count; i++) {
+        ferry_part_term *term = &part->terms[i];
+        term->missing = true;
+        for (size_t t = 0; t < term->given->target_count && term->missing; t++) {
+            const ferry_text target = term->given->targets[t];
+            term->missing = !find(part, i, (ferry_view){target.data, target.size}, translation, &term->found);
+        }
+        missing += term->missing;
+    }
+    return missing;
+}
+
+/* ---- where one is written ---- */
+
+typedef struct written {
+    const ferry_model *model;
+    const ferry_terms_hypothesis *hypothesis;
+    const ferry_part *part;
+    ferry_view text;     /* of the hypothesis */
+    ferry_range *ranges; /* [length] its tokens' */
+} written;
+
+/* Whether a term may stand before token t: the token begins a word, or is a mark, or the end. */
+static bool may_stand_before(const written *w, size_t t)
+{
+    const ferry_range range = w->ranges[t];
+    size_t at = range.begin;
+    uint32_t c;
+    if (range.begin == range.end) return t + 1 == w->hypothesis->length;
+    if (!is_within_word(w->text, range.begin)) return true;
+    return !ferry_utf8_next(w->text, &at, &c) || !ferry_unicode_is_of_word(c);
+}
+
+/* The share of the span among the weights of source tokens that have text. */
+static float share(const written *w, ferry_range span, size_t t)
+{
+    const float *weights = w->hypothesis->weights + t * w->part->ids.count;
+    float inside = 0, all = 0;
+    for (size_t s = 0; s < w->part->ids.count; s++) {
+        const ferry_range range = w->part->ranges.ranges[s];
+        if (range.begin == range.end) continue;
+        all += weights[s];
+        if (range.begin < span.end && span.begin < range.end) inside += weights[s];
+    }
+    return all > 0 ? inside / all : 0;
+}
+
+/* The token, from `first` on, before which the term has to stand. */
+static size_t place_of(const written *w, const ferry_part_term *term, size_t first)
+{
+    size_t best = w->hypothesis->length;
+    float largest = -1;
+    for (size_t t = first; t < w->hypothesis->length; t++) {
+        if (!may_stand_before(w, t)) continue;
+        const float found = share(w, term->span, t);
+        if (found > largest) best = t;
+        if (found > largest) largest = found;
+    }
+    return best;
+}
+
+/* The term that has to be written first, and the token before which it stands; NULL: none can be. */
+static ferry_part_term *choose(const written *w, size_t first, size_t *place)
+{
+    ferry_part_term *chosen = NULL;
+    for (size_t i = 0; i < w->part->term_count; i++) {
+        ferry_part_term *term = &w->part->terms[i];
+        if (!term->missing || !term->possible || term->given->target_count == 0) continue;
+        const size_t at = place_of(w, term, first);
+        if (chosen != NULL && at >= *place) continue;
+        chosen = term;
+        *place = at;
+    }
+    return chosen;
+}
+
+/* ---- writing ---- */
+
+static ferry_status encode(const ferry_model *model, ferry_view text, ferry_ids *ids, ferry_error *error)
+{
+    return ferry_tokenizer_encode_target(model->tokenizer, text, ids, NULL, error);
+}
+
+/* *ids: those of the hypothesis from `first` to `place`, and of the target behind them. If a mark stands before it
+ * without a blank, all of that text is encoded. */
+static ferry_status write_prefix(const written *w, size_t first, size_t place, ferry_view target, ferry_ids *ids,
+                                 ferry_error *error)
+{
+    const size_t at = place < w->hypothesis->length && w->ranges[place].begin < w->ranges[place].end
+                          ? w->ranges[place].begin
+                          : w->text.size;
+    uint32_t before = ' ', after = 0;
+    size_t begin = at, next = at;
+    const bool glued = at > 0 && ferry_utf8_previous(w->text, &begin, &before) && !ferry_utf8_is_space(before) &&
+                       at < w->text.size && ferry_utf8_next(w->text, &next, &after) && ferry_unicode_is_of_word(after);
+    ids->count = 0;
+    if (glued) {
+        char *text = malloc(at + target.size);
+        if (text == NULL) return ferry_fail_memory(error, "a term", at + target.size, 1);
+        memcpy(text, w->text.data, at);
+        memcpy(text + at, target.data, target.size);
+        const ferry_status status = encode(w->model, (ferry_view){text, at + target.size}, ids, error);
+        free(text);
+        return status;
+    }
+    FERRY_TRY(encode(w->model, target, ids, error));
+    for (size_t t = first; t < place; t++) FERRY_TRY(ferry_ids_insert(ids, t - first, w->hypothesis->ids[t], error));
+    return FERRY_OK;
+}
+
+/* Writes a term that fits; those that do not are impossible from then on. */
+static ferry_status write_one(const written *w, const ferry_line_rules *rules, ferry_part *part, bool *again,
+                              ferry_error *error)
+{
+    const size_t tag = rules->options->search->forced_first_id >= 0, first = tag + part->prefix.count;
+    const size_t limit =
+        (size_t)ferry_decoding_target_limit(rules->options, &w->model->file.transformer, part->ids.count);
+    ferry_part_term *term;
+    ferry_ids ids = {0};
+    size_t place = 0;
+    ferry_status status = FERRY_OK;
+    while (!*again && status == FERRY_OK && (term = choose(w, first, &place)) != NULL) {
+        const ferry_text target = term->given->targets[0];
+        status = write_prefix(w, tag, place, (ferry_view){target.data, target.size}, &ids, error);
+        *again = ids.count + tag < limit && ferry_ids_find(ids.ids, ids.count, rules->unknown_id) == ids.count;
+        term->possible = *again;
+    }
+    if (status == FERRY_OK && *again) {
+        free(part->prefix.ids);
+        part->prefix = ids;
+        part->after_term = true;
+    } else {
+        *again = false;
+        free(ids.ids);
+    }
+    return status;
+}
+
+ferry_status ferry_terms_write(const ferry_model *model, const ferry_line_rules *rules,
+                               const ferry_terms_hypothesis *hypothesis, ferry_part *part, bool *again,
+                               ferry_error *error)
+{
+    written w = {.model = model, .hypothesis = hypothesis, .part = part};
+    ferry_buffer text = {0};
+    *again = false;
+    if (part->written > part->term_count) return FERRY_OK;
+    w.ranges = calloc(hypothesis->length + 1, sizeof *w.ranges);
+    if (w.ranges == NULL) return ferry_fail_memory(error, "tokens", hypothesis->length, sizeof *w.ranges);
+    ferry_status status = ferry_tokenizer_decode_ranges(model->tokenizer, hypothesis->ids, hypothesis->length, NULL,
+                                                        &text, w.ranges, error);
+    if (status == FERRY_OK) status = ferry_buffer_end(&text, error);
+    w.text = (ferry_view){text.data, text.size};
+    if (status == FERRY_OK && ferry_terms_look(part, w.text) > 0) status = write_one(&w, rules, part, again, error);
+    part->written += *again;
+    free(w.ranges);
+    free(text.data);
+    return status;
+}
+
+/* ---- what may follow ---- */
+
+/* Whether token `id`, behind a word of which `size` bytes are in *text, begins no other one. */
+static bool goes_on(ferry_view text, size_t size)
+{
+    uint32_t c;
+    return text.size > size && ferry_utf8_next(text, &size, &c) && ferry_unicode_is_of_word(c);
+}
+
+uint64_t *ferry_terms_word_begins(const ferry_model *model, int32_t id, ferry_error *error)
+{
+    const size_t count = (size_t)model->file.text.target_count;
+    uint64_t *bits = calloc((count + 63) / 64, sizeof *bits);
+    ferry_buffer text = {0};
+    ferry_status status = bits != NULL ? ferry_tokenizer_decode(model->tokenizer, &id, 1, &text, error)
+                                       : ferry_fail_memory(error, "the vocabulary", count, 1);
+    const size_t size = text.size;
+    for (size_t next = 0; next < count && status == FERRY_OK; next++) {
+        text.size = 0;
+        status = ferry_tokenizer_decode(model->tokenizer, (int32_t[]){id, (int32_t)next}, 2, &text, error);
+        if (!goes_on((ferry_view){text.data, text.size}, size)) bits[next / 64] |= UINT64_C(1) << next % 64;
+    }
+    free(text.data);
+    if (status == FERRY_OK) return bits;
+    free(bits);
+    return NULL;
+}

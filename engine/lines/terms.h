@@ -1,0 +1,57 @@
+/* Terms: what the translation of a part must have. A part is searched as without terms. While its best hypothesis lacks
+ * one, it is searched again with a prefix that ends with the term: the hypothesis up to the place where the weights of
+ * cross-attention put the term's span. */
+#ifndef FERRY_LINES_TERMS_H
+#define FERRY_LINES_TERMS_H
+
+#include "split.h"
+
+/* Terms of a request, of any version's size. */
+typedef struct ferry_terms {
+    const ferry_term *terms; /* [count] every `size` bytes */
+    size_t size, count;
+} ferry_terms;
+
+static inline const ferry_term *ferry_terms_at(ferry_terms terms, size_t index)
+{
+    return (const ferry_term *)(const void *)((const char *)terms.terms + index * terms.size);
+}
+/* Those of a line, of terms sorted by line. */
+ferry_terms ferry_terms_of_line(ferry_terms terms, size_t line);
+
+/* A term of a part. */
+struct ferry_part_term {
+    const ferry_term *given;
+    ferry_range span; /* bytes of the part's text */
+    bool possible;    /* it is not cut by the end of the part, and fits into max_length */
+    bool missing;     /* the translation lacks it */
+    ferry_range found;
+};
+
+/* Gives the parts of a line their terms. `valid`: the line as the parts point into it; `given`: as the caller gave it.
+ * Errors: MEMORY. */
+ferry_status ferry_terms_share(ferry_parts *parts, const char *valid, ferry_text given, ferry_terms terms,
+                               ferry_error *error);
+
+/* Looks for the part's terms in its translation: each at a place of its own, between the beginning and the end of
+ * words. Returns the number of terms that it lacks. */
+size_t ferry_terms_look(ferry_part *part, ferry_view translation);
+
+/* The best hypothesis of a part's search. */
+typedef struct ferry_terms_hypothesis {
+    const int32_t *ids; /* [length] */
+    size_t length;
+    const float *weights; /* [length, part->ids.count] */
+} ferry_terms_hypothesis;
+
+/* Writes the leftmost missing term into the part's prefix. *again: it was written. Errors: MEMORY, and those of the
+ * tokenizer. */
+ferry_status ferry_terms_write(const ferry_model *model, const ferry_line_rules *rules,
+                               const ferry_terms_hypothesis *hypothesis, ferry_part *part, bool *again,
+                               ferry_error *error);
+
+/* The target ids that begin a word, a mark, or have no text, behind `id`, which ends a word: a bit for each. NULL: out
+ * of memory. The caller frees it. */
+uint64_t *ferry_terms_word_begins(const ferry_model *model, int32_t id, ferry_error *error);
+
+#endif
