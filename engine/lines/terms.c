@@ -166,6 +166,8 @@ static size_t place_of(const written *w, const ferry_part_term *term, size_t fir
         if (found > largest) best = t;
         if (found > largest) largest = found;
     }
+    /* A blank that is a token of its own belongs to the word behind it. */
+    while (best > first && w->ranges[best - 1].begin == w->ranges[best - 1].end) best--;
     return best;
 }
 
