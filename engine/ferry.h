@@ -305,36 +305,35 @@ FERRY_API size_t ferry_translator_memory(const ferry_translator *translator, siz
  * CANCELLED is the only error with a result: it has the lines that were finished, and the others are CANCELLED. */
 FERRY_API ferry_status ferry_translate(ferry_translator *translator, const ferry_text *lines, size_t count,
                                        ferry_result **result, ferry_error *error);
-/* The same; the translation of line i begins with prefixes[i] (size 0: with anything).
- * A prefix ends between two tokens: the model may continue a broken word with another spelling than its own.
- * White space at the ends of a prefix does not count.
- * Of a line that is translated in parts, the first part gets the prefix; a blank line gets none.
- * LIMIT of a line: its prefix has max_length tokens or more.
- * UNSUPPORTED of the call: the model's file lacks what target text needs to become tokens. */
-FERRY_API ferry_status ferry_translate_prefixed(ferry_translator *translator, const ferry_text *lines,
-                                                const ferry_text *prefixes, size_t count, ferry_result **result,
-                                                ferry_error *error);
 /* What must be written for a span of a line: one of some texts. The spans of a line do not overlap. Later versions may
  * add fields at the end. */
 typedef struct ferry_term {
     size_t line;               /* its index */
     size_t begin, end;         /* bytes begin … end - 1 of the line, well-formed UTF-8, at least one */
-    const ferry_text *targets; /* [target_count] */
-    size_t target_count;
+    const ferry_text *targets; /* [target_count] not blank */
+    size_t target_count;       /* at least 1 */
 } ferry_term;
 
-/* What a translation must have. Set `size`; a field that is 0 has its default. */
+/* What translations must have. Set `size`; a field that is 0 has its default. */
 typedef struct ferry_request {
     size_t size;                /* sizeof(ferry_request) */
-    const ferry_text *prefixes; /* [count] beginnings of translations, or NULL: none */
+    const ferry_text *prefixes; /* [count] beginnings of translations, of size 0: any; NULL: none */
     const ferry_term *terms;    /* [term_count] sorted by line and begin */
     size_t term_size;           /* sizeof(ferry_term) */
     size_t term_count;          /* 0…SIZE_MAX, default 0 */
 } ferry_request;
 
-/* The same with a request. A translation that has all its terms is that of ferry_translate. Else it is made again with
- * the term at the place where the weights of cross-attention put its span, up to once for each term. What it lacks then
- * is FERRY_QUALITY_TERM. */
+/* The same with a request (NULL: none).
+ * The translation of line i begins with prefixes[i].
+ * A prefix ends between two tokens: the model may continue a broken word with another spelling than its own.
+ * White space at the ends of a prefix does not count.
+ * Of a line that is translated in parts, the first part gets the prefix; a blank line gets none.
+ * A translation that has all its terms is that of ferry_translate. Else it is made again with the term where the
+ * weights of cross-attention put its span, up to once for each term and once more. What it lacks then is
+ * FERRY_QUALITY_TERM.
+ * LIMIT of a line: its prefix has max_length tokens or more.
+ * ARGUMENT of the call: prefixes or terms for a row of models; terms with `sample`, `alternatives` or nbest above 1.
+ * UNSUPPORTED of the call: the model's file lacks what target text needs to become tokens. */
 FERRY_API ferry_status ferry_translate_with(ferry_translator *translator, const ferry_text *lines, size_t count,
                                             const ferry_request *request, ferry_result **result, ferry_error *error);
 /* Translates a text sentence by sentence, each as ferry_translate does.
@@ -372,18 +371,18 @@ typedef struct ferry_service_options {
     size_t max_bytes; /* 0…SIZE_MAX, default 0. Bytes of these texts, and 16 for each line and prefix; 0: 64 MiB */
 } ferry_service_options;
 
-/* What to translate: `text` as ferry_translate_text does, or `lines` as ferry_translate(_prefixed) does.
+/* What to translate: `text` as ferry_translate_text does, or `lines` as ferry_translate(_with) does.
  * Order: of equal priority, the first 32 sentences of each text come before the rest of any; otherwise what was
  * submitted first comes first. A steady stream of short texts delays the rest of long ones.
  * Threads: callbacks come from threads of the service, with 1 MB of stack, one at a time for each ticket. While one
  * runs, other texts of that thread wait, and of a thread that would call another one of the ticket. They may submit,
  * cancel and stop, but not destroy the service: no exception, no longjmp. */
 typedef struct ferry_submission {
-    size_t size;                /* sizeof(ferry_submission) */
-    ferry_text text;            /* empty with `lines` */
-    const ferry_text *lines;    /* [count], or NULL: the text */
-    const ferry_text *prefixes; /* [count], or NULL: none. With `lines`, and not in a row of models */
+    size_t size;             /* sizeof(ferry_submission) */
+    ferry_text text;         /* empty with `lines` */
+    const ferry_text *lines; /* [count], or NULL: the text */
     size_t count;
+    const ferry_request *request; /* NULL: none. With `lines` */
     int32_t priority; /* -100…100, default 0. Texts of a higher priority come first; those in progress rest meanwhile */
     int32_t wait; /* 0…2147483647, default 0. Milliseconds: if no sentence was begun by then, the text is not begun, but
                    * CANCELLED when its turn comes; 0: any */
@@ -426,9 +425,9 @@ FERRY_API ferry_status ferry_service_destroy(ferry_service *service, ferry_error
 
 /* Signs that a translation is wrong, although the model computed it so (docs/decoding.md). */
 typedef enum ferry_quality {
-    FERRY_QUALITY_CUT = 1,    /* it ended at the length limit (any of the hypotheses; other signs: of the best one) */
-    FERRY_QUALITY_LOOP = 2,   /* it repeats itself more than the source does */
-    FERRY_QUALITY_SHORT = 4,  /* it is blank, or much shorter than translations are */
+    FERRY_QUALITY_CUT = 1,     /* it ended at the length limit (any of the hypotheses; other signs: of the best one) */
+    FERRY_QUALITY_LOOP = 2,    /* it repeats itself more than the source does */
+    FERRY_QUALITY_SHORT = 4,   /* it is blank, or much shorter than translations are */
     FERRY_QUALITY_UNKNOWN = 8, /* its source has tokens, or it has words, that the model does not know */
     FERRY_QUALITY_TERM = 32    /* it lacks a term that it must have */
 } ferry_quality;

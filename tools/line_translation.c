@@ -161,11 +161,10 @@ ferry_status ferry_line_translation_run(const ferry_line_translation *t, const f
     ferry_translator *translator = t->session->translator;
     if (ferry_is_given(t->call, FERRY_OPTION_IDS))
         return ferry_inspect_generate(translator, t->ids.ids, t->ids.offsets, (int32_t)lines->count, result, error);
-    if (ferry_is_given(t->call, FERRY_OPTION_PREFIXES))
-        return ferry_translate_prefixed(translator, lines->texts, t->prefix_lines.texts, lines->count, result, error);
-    if (ferry_is_given(t->call, FERRY_OPTION_PREFIX))
-        return ferry_translate_prefixed(translator, lines->texts, t->prefixes, lines->count, result, error);
-    return ferry_translate(translator, lines->texts, lines->count, result, error);
+    ferry_request request = {.size = sizeof request};
+    if (ferry_is_given(t->call, FERRY_OPTION_PREFIXES)) request.prefixes = t->prefix_lines.texts;
+    if (ferry_is_given(t->call, FERRY_OPTION_PREFIX)) request.prefixes = t->prefixes;
+    return ferry_translate_with(translator, lines->texts, lines->count, &request, result, error);
 }
 
 bool ferry_line_translation_is_bad(const ferry_line_translation *t, size_t index)

@@ -172,29 +172,28 @@ static void cancel(ferry_submitted *s)
 
 /* ---- submitting ---- */
 
-static ferry_status check_lines(const ferry_service *service, const ferry_submission *given, ferry_error *error)
+static ferry_status check_lines(const ferry_service *service, const ferry_submission *given, ferry_wanted *wanted,
+                                ferry_error *error)
 {
     if (given->lines != NULL || given->count > 0)
         FERRY_TRY(ferry_check_texts("lines", given->lines, given->count, error));
     if (given->lines != NULL && given->text.size > 0)
         return ferry_fail_argument(error, "text", "expected an empty one with lines, found %zu bytes",
                                    given->text.size);
-    if (given->prefixes == NULL) return FERRY_OK;
-    if (given->lines == NULL) return ferry_fail_argument(error, "prefixes", "expected NULL without lines");
-    if (ferry_chain_length(service->translator) > 1)
-        return ferry_fail_argument(error, "prefixes", "expected NULL for a row of models");
-    return ferry_check_texts("prefixes", given->prefixes, given->count, error);
+    if (given->request != NULL && given->lines == NULL)
+        return ferry_fail_argument(error, "request", "expected NULL without lines");
+    return ferry_request_check(service->translator, given->request, given->lines, given->count, wanted, error);
 }
 
 /* *complete becomes the submission, with all fields that this version knows. */
 static ferry_status check(const ferry_service *service, const ferry_submission *given, ferry_submission *complete,
-                          ferry_error *error)
+                          ferry_wanted *wanted, ferry_error *error)
 {
     *complete = (ferry_submission){0};
     FERRY_TRY(ferry_struct_complete("submission", "ferry_submission", given, FIRST_SUBMISSION, complete,
                                     sizeof *complete, error));
     FERRY_TRY(ferry_check_text("text", &complete->text, error));
-    FERRY_TRY(check_lines(service, complete, error));
+    FERRY_TRY(check_lines(service, complete, wanted, error));
     FERRY_TRY(ferry_check_range("priority", complete->priority, -FERRY_PRIORITY_LIMIT, FERRY_PRIORITY_LIMIT, error));
     FERRY_TRY(ferry_check_range("wait", complete->wait, 0, INT32_MAX, error));
     if (complete->done == NULL) return ferry_fail_argument(error, "done", "expected a function, found NULL");
@@ -207,13 +206,14 @@ ferry_status ferry_service_submit(ferry_service *service, const ferry_submission
 {
     FERRY_FENV;
     ferry_submission given;
+    ferry_wanted wanted;
     if (ticket != NULL) *ticket = 0;
     FERRY_NEEDS(service);
     FERRY_NEEDS(submission);
-    FERRY_TRY(check(service, submission, &given, error));
-    const size_t size = ferry_submission_size(&given);
+    FERRY_TRY(check(service, submission, &given, &wanted, error));
+    const size_t size = ferry_submission_size(&given, &wanted);
     FERRY_TRY(take_place(service, size, error));
-    ferry_submitted *s = ferry_submitted_create(&given, size, service);
+    ferry_submitted *s = ferry_submitted_create(&given, &wanted, size, service);
     if (s == NULL) leave_place(service, size, false);
     ferry_mutex_lock(&service->mutex);
     if (s != NULL) {

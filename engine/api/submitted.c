@@ -62,44 +62,68 @@ static void add_texts(size_t *sum, const ferry_text *texts, size_t count)
     for (size_t i = 0; texts != NULL && i < count; i++) add(sum, sizeof *texts + texts[i].size);
 }
 
-size_t ferry_submission_size(const ferry_submission *given)
+size_t ferry_submission_size(const ferry_submission *given, const ferry_wanted *wanted)
 {
     size_t size = given->text.size;
     add_texts(&size, given->lines, given->count);
-    add_texts(&size, given->prefixes, given->count);
+    add_texts(&size, wanted->prefixes, given->count);
+    for (size_t i = 0; i < wanted->terms.count; i++) {
+        const ferry_term *term = ferry_terms_at(wanted->terms, i);
+        add(&size, sizeof *term);
+        add_texts(&size, term->targets, term->target_count);
+    }
     return size;
 }
 
-static ferry_text copy_text(ferry_text text, char **to)
+/* Where the next array and the next bytes of a copy go. */
+typedef struct copying {
+    ferry_text *texts;
+    char *bytes;
+} copying;
+
+static ferry_text copy_text(ferry_text text, copying *to)
 {
-    const ferry_text copy = {*to, text.size};
-    if (text.size > 0) memcpy(*to, text.data, text.size);
-    *to += text.size;
+    const ferry_text copy = {to->bytes, text.size};
+    if (text.size > 0) memcpy(to->bytes, text.data, text.size);
+    to->bytes += text.size;
     return copy;
 }
 
-/* Copies an array to *at, and its bytes to *to. */
-static const ferry_text *copy_texts(const ferry_text *texts, size_t count, ferry_text **at, char **to)
+static const ferry_text *copy_texts(const ferry_text *texts, size_t count, copying *to)
 {
-    ferry_text *copies = *at;
+    ferry_text *copies = to->texts;
     if (texts == NULL) return NULL;
     for (size_t i = 0; i < count; i++) copies[i] = copy_text(texts[i], to);
-    *at += count;
+    to->texts += count;
     return copies;
 }
 
-ferry_submitted *ferry_submitted_create(const ferry_submission *given, size_t size, ferry_service *service)
+static ferry_terms copy_terms(ferry_terms terms, ferry_term *copies, copying *to)
 {
-    const size_t arrays = given->count * ((given->lines != NULL) + (size_t)(given->prefixes != NULL));
+    for (size_t i = 0; i < terms.count; i++) {
+        copies[i] = *ferry_terms_at(terms, i);
+        copies[i].targets = copy_texts(copies[i].targets, copies[i].target_count, to);
+    }
+    return (ferry_terms){copies, sizeof *copies, terms.count};
+}
+
+ferry_submitted *ferry_submitted_create(const ferry_submission *given, const ferry_wanted *wanted, size_t size,
+                                        ferry_service *service)
+{
+    size_t arrays = given->count * ((given->lines != NULL) + (size_t)(wanted->prefixes != NULL));
     ferry_submitted *s = size < SIZE_MAX - sizeof *s ? malloc(sizeof *s + size) : NULL;
     if (s == NULL) return NULL;
-    ferry_text *at = (ferry_text *)(s + 1);
-    char *to = (char *)(at + arrays);
+    ferry_term *terms = (ferry_term *)(s + 1);
+    copying to = {.texts = (ferry_text *)(terms + wanted->terms.count)};
+    for (size_t i = 0; i < wanted->terms.count; i++) arrays += ferry_terms_at(wanted->terms, i)->target_count;
+    to.bytes = (char *)(to.texts + arrays);
     memset(s, 0, sizeof *s);
     s->given = *given;
+    s->given.request = NULL;
     s->given.text = copy_text(given->text, &to);
-    s->given.lines = copy_texts(given->lines, given->count, &at, &to);
-    s->given.prefixes = copy_texts(given->prefixes, given->count, &at, &to);
+    s->given.lines = copy_texts(given->lines, given->count, &to);
+    s->wanted.prefixes = copy_texts(wanted->prefixes, given->count, &to);
+    s->wanted.terms = copy_terms(wanted->terms, terms, &to);
     s->service = service;
     s->size = size;
     s->callbacks.progress = given->progress != NULL ? report_progress : NULL;
@@ -166,7 +190,8 @@ static bool prepare(ferry_job *job, int32_t worker)
 static void make_call(ferry_submitted *s, const ferry_job *job, atomic_size_t *account)
 {
     s->call = (ferry_call){.translator = ferry_translator_stage(s->translator, s->stage),
-                           .prefixes = s->given.prefixes,
+                           .prefixes = s->wanted.prefixes,
+                           .terms = s->wanted.terms,
                            .callbacks = &s->callbacks,
                            .account = account,
                            .job = {.priority = s->given.priority,

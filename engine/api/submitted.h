@@ -4,6 +4,7 @@
 #define FERRY_API_SUBMITTED_H
 
 #include "call.h"
+#include "request.h"
 #include "translator.h"
 
 typedef struct ferry_submitted ferry_submitted;
@@ -14,7 +15,8 @@ struct ferry_submitted {
     ferry_result *before;       /* of the previous stage; NULL in the first one */
     ferry_text *between;        /* the lines of this stage; NULL in the first one */
     size_t carried;             /* bytes of these two */
-    ferry_submission given;     /* its texts are copies */
+    ferry_submission given;     /* its texts are copies; request: NULL */
+    ferry_wanted wanted;        /* a copy of the request */
     ferry_text_lines sentences; /* of given.text, as far as it is split */
     ferry_translator *translator;
     ferry_callbacks callbacks;
@@ -32,10 +34,11 @@ struct ferry_submitted {
 /* Whether this thread is in a callback of the service. */
 bool ferry_submitted_is_calling(const ferry_service *service);
 
-/* Bytes of the texts, lines and prefixes, and of the arrays; SIZE_MAX if there are more. */
-size_t ferry_submission_size(const ferry_submission *submission);
+/* Bytes of the texts, lines and of what is wanted, and of the arrays; SIZE_MAX if there are more. */
+size_t ferry_submission_size(const ferry_submission *submission, const ferry_wanted *wanted);
 /* A copy of the submission, which has `size` bytes. NULL: out of memory. */
-ferry_submitted *ferry_submitted_create(const ferry_submission *submission, size_t size, ferry_service *service);
+ferry_submitted *ferry_submitted_create(const ferry_submission *submission, const ferry_wanted *wanted, size_t size,
+                                        ferry_service *service);
 void ferry_submitted_destroy(ferry_submitted *submitted);
 
 /* Makes the job of the first stage. `job` has the caller's stop.above, begun and ended; `account` counts the bytes

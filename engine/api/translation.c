@@ -5,14 +5,15 @@
 #include "call.h"
 #include "chain.h"
 #include "engine/lines/join.h"
+#include "request.h"
 #include "translator.h"
 
-/* Translates, with checked arguments, within a call (ferry_translator_begin). `prefixes` may be NULL. *result is
- * NULL. */
-static ferry_status translate(ferry_translator *translator, const ferry_text *texts, const ferry_text *prefixes,
+/* Translates, with checked arguments, within a call (ferry_translator_begin). *result is NULL. */
+static ferry_status translate(ferry_translator *translator, const ferry_text *texts, const ferry_wanted *wanted,
                               size_t count, ferry_result **result, ferry_error *error)
 {
-    ferry_call call = {.translator = translator, .texts = texts, .prefixes = prefixes, .count = count};
+    ferry_call call = {
+        .translator = translator, .texts = texts, .prefixes = wanted->prefixes, .terms = wanted->terms, .count = count};
     if (translator->stages != NULL) return ferry_chain_translate(translator, texts, count, result, error);
     return ferry_call_run(&call, result, error);
 }
@@ -27,42 +28,22 @@ ferry_status ferry_translate(ferry_translator *translator, const ferry_text *lin
     FERRY_TRY(ferry_check_texts("lines", lines, count, error));
     FERRY_TRY(ferry_translator_check_text(translator, error));
     FERRY_TRY(ferry_translator_begin(translator, error));
-    return ferry_translator_end(translator, translate(translator, lines, NULL, count, result, error));
-}
-
-ferry_status ferry_translate_prefixed(ferry_translator *translator, const ferry_text *lines, const ferry_text *prefixes,
-                                      size_t count, ferry_result **result, ferry_error *error)
-{
-    FERRY_FENV;
-    FERRY_NEEDS(result);
-    *result = NULL;
-    FERRY_NEEDS(translator);
-    FERRY_TRY(ferry_check_texts("lines", lines, count, error));
-    FERRY_TRY(ferry_check_texts("prefixes", prefixes, count, error));
-    FERRY_TRY(ferry_chain_refuse(translator, error));
-    FERRY_TRY(ferry_translator_check_text(translator, error));
-    FERRY_TRY(ferry_translator_begin(translator, error));
-    return ferry_translator_end(translator, translate(translator, lines, prefixes, count, result, error));
+    return ferry_translator_end(translator, translate(translator, lines, &(ferry_wanted){0}, count, result, error));
 }
 
 ferry_status ferry_translate_with(ferry_translator *translator, const ferry_text *lines, size_t count,
                                   const ferry_request *request, ferry_result **result, ferry_error *error)
 {
     FERRY_FENV;
+    ferry_wanted wanted;
     FERRY_NEEDS(result);
     *result = NULL;
     FERRY_NEEDS(translator);
-    FERRY_NEEDS(request);
     FERRY_TRY(ferry_check_texts("lines", lines, count, error));
-    FERRY_TRY(ferry_chain_refuse(translator, error));
+    FERRY_TRY(ferry_request_check(translator, request, lines, count, &wanted, error));
     FERRY_TRY(ferry_translator_check_text(translator, error));
     FERRY_TRY(ferry_translator_begin(translator, error));
-    ferry_call call = {.translator = translator,
-                       .texts = lines,
-                       .prefixes = request->prefixes,
-                       .count = count,
-                       .terms = {request->terms, request->term_size, request->term_count}};
-    return ferry_translator_end(translator, ferry_call_run(&call, result, error));
+    return ferry_translator_end(translator, translate(translator, lines, &wanted, count, result, error));
 }
 
 ferry_status ferry_translate_text(ferry_translator *translator, ferry_text text, ferry_result **result,
@@ -78,7 +59,8 @@ ferry_status ferry_translate_text(ferry_translator *translator, ferry_text text,
     FERRY_TRY(ferry_translator_check_text(translator, error));
     FERRY_TRY(ferry_translator_begin(translator, error));
     ferry_status status = ferry_text_split(&ferry_translator_stage(translator, 0)->rules, text, &lines, error);
-    if (status == FERRY_OK) status = translate(translator, lines.texts, NULL, lines.count, &sentences, error);
+    if (status == FERRY_OK)
+        status = translate(translator, lines.texts, &(ferry_wanted){0}, lines.count, &sentences, error);
     if (status == FERRY_OK || status == FERRY_ERROR_CANCELLED)
         status = ferry_text_join(text, &lines, status, sentences, result, error);
     free(lines.texts);

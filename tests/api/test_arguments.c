@@ -306,8 +306,7 @@ TEST_WITH(test_suppressed_ids, set_up, tear_down)
 
 TEST_WITH(test_translating, set_up, tear_down)
 {
-    static const ferry_text lines[] = {{"b", 1}, {NULL, 0}, {NULL, 2}}, endless[] = {{"b", (size_t)PTRDIFF_MAX + 1}},
-                            two[] = {{"b", 1}, {"b", 1}, {"b", 1}};
+    static const ferry_text lines[] = {{"b", 1}, {NULL, 0}, {NULL, 2}}, endless[] = {{"b", (size_t)PTRDIFF_MAX + 1}};
     ferry_result *made;
     REFUSED_NULL(ferry_translate, translator, made, NULL, lines, 1, &made);
     REFUSED(ferry_translate, lines, translator, NULL, 1, &made);
@@ -318,15 +317,6 @@ TEST_WITH(test_translating, set_up, tear_down)
     REFUSED(ferry_translate, count, translator, lines, SIZE_MAX, &made);
     REFUSED(ferry_translate, count, translator, lines, SIZE_MAX / sizeof *lines, &made);
     REFUSED(ferry_translate, result, translator, lines, 1, NULL);
-    REFUSED_NULL(ferry_translate_prefixed, translator, made, NULL, lines, lines, 1, &made);
-    REFUSED(ferry_translate_prefixed, lines, translator, NULL, lines, 1, &made);
-    REFUSED(ferry_translate_prefixed, prefixes, translator, lines, NULL, 1, &made);
-    REFUSED_NAMING(ferry_translate_prefixed, prefixes, "prefixes: expected 2 bytes at prefixes[2], found NULL",
-                   translator, two, lines, 3, &made);
-    REFUSED_NAMING(ferry_translate_prefixed, prefixes, " bytes at prefixes[0], found ", translator, lines, endless, 1,
-                   &made);
-    REFUSED(ferry_translate_prefixed, count, translator, lines, lines, SIZE_MAX, &made);
-    REFUSED(ferry_translate_prefixed, result, translator, lines, lines, 1, NULL);
     REFUSED_NULL(ferry_translate_text, translator, made, NULL, lines[0], &made);
     REFUSED_NAMING(ferry_translate_text, text, "text: expected 2 bytes, found NULL", translator, lines[2], &made);
     REFUSED_NAMING(ferry_translate_text, text, "text: expected at most ", translator, endless[0], &made);
@@ -337,6 +327,77 @@ TEST_WITH(test_translating, set_up, tear_down)
     CHECK(ferry_translate(translator, lines, 2, &made, &error)); /* an empty line may be NULL */
     assert_int_equal(ferry_result_hypothesis_count(made, 1), 1);
     ferry_result_destroy(made);
+}
+
+/* Checks the error for a request of two lines. `named`: its field. */
+static void check_request(ferry_request wrong, const char *named, const char *message)
+{
+    static const ferry_text lines[] = {{"b \xC3\xA9", 4}, {"b\xFF", 2}};
+    ferry_result *made = (void *)&made;
+    wrong.size = wrong.size == 0 ? sizeof wrong : 1;
+    REFUSED_IN(ferry_translate_with, request, named, message, translator, lines, 2, &wrong, &made);
+    assert_null(made);
+}
+
+/* The same for two terms, the first of which is right. */
+static void check_term(ferry_term wrong, const char *message)
+{
+    static const ferry_text target = {"c", 1};
+    const ferry_term terms[] = {{.line = 0, .begin = 1, .end = 2, .targets = &target, .target_count = 1}, wrong};
+    check_request((ferry_request){.terms = terms, .term_size = sizeof *terms, .term_count = 2},
+                  strstr(message, "targets:") == message ? "targets" : "terms", message);
+}
+
+TEST_WITH(test_requests, set_up, tear_down)
+{
+    static const ferry_text line = {"b", 1}, none = {NULL, 2}, endless = {"b", (size_t)PTRDIFF_MAX + 1},
+                            blank = {" ", 1};
+    static const ferry_text prefixes[] = {{"b", 1}, {NULL, 2}};
+    const ferry_request right = {.size = sizeof right};
+    ferry_result *made;
+    REFUSED_NULL(ferry_translate_with, translator, made, NULL, &line, 1, &right, &made);
+    REFUSED(ferry_translate_with, lines, translator, NULL, 1, &right, &made);
+    REFUSED(ferry_translate_with, count, translator, &line, SIZE_MAX, &right, &made);
+    REFUSED(ferry_translate_with, result, translator, &line, 1, &right, NULL);
+    CHECK(ferry_translate_with(translator, &line, 1, NULL, &made, &error));
+    ferry_result_destroy(made);
+    check_request((ferry_request){.size = 1}, "request", "request: expected ferry_request.size 40");
+    check_request((ferry_request){.prefixes = prefixes}, "prefixes",
+                  "prefixes: expected 2 bytes at prefixes[1], found NULL");
+    check_request((ferry_request){.prefixes = &endless}, "prefixes", "prefixes: expected at most ");
+    check_request((ferry_request){.term_count = 1}, "terms", "terms: expected 1 terms, found NULL");
+    check_request((ferry_request){.terms = (void *)&right, .term_count = 1, .term_size = 8}, "term_size",
+                  "term_size: expected sizeof(ferry_term), 40 to 4096, found 8");
+    check_request((ferry_request){.terms = (void *)&right, .term_count = 1, .term_size = 4097}, "term_size",
+                  "term_size: expected sizeof(ferry_term), 40 to 4096, found 4097");
+    const ferry_term right_place = {.line = 1, .begin = 0, .end = 1, .targets = &line, .target_count = 1};
+    ferry_term term = right_place;
+    term.line = 2;
+    check_term(term, "terms: expected a line below 2 at terms[1], found 2");
+    term = right_place;
+    term.end = 0;
+    check_term(term, "terms: expected bytes of 2 at terms[1], found 0 to 0");
+    term.end = 3;
+    check_term(term, "terms: expected bytes of 2 at terms[1], found 0 to 3");
+    term.line = 0;
+    term.end = 2;
+    check_term(term, "terms: expected terms[1] behind the one before it, found line 0, 0");
+    term = right_place;
+    term.begin = 1;
+    term.end = 2;
+    check_term(term, "terms: expected well-formed UTF-8 at terms[1], found 1 to 2 of line 1");
+    term.line = 0;
+    term.begin = 3;
+    term.end = 4;
+    check_term(term, "terms: expected well-formed UTF-8 at terms[1], found 3 to 4 of line 0");
+    term = right_place;
+    term.target_count = 0;
+    check_term(term, "terms: expected targets at terms[1], found none");
+    term.target_count = 1;
+    term.targets = &none;
+    check_term(term, "targets: expected 2 bytes at targets[0], found NULL");
+    term.targets = &blank;
+    check_term(term, "terms: expected a text at terms[1].targets[0], found a blank one");
 }
 
 static void ignore(void *user, ferry_ticket ticket, ferry_result *told, const ferry_error *error)
@@ -371,9 +432,10 @@ static void check_submissions(ferry_service *service)
                      "lines: expected 1 texts, found NULL");
     check_submission(service, (ferry_submission){.done = ignore, .lines = &text, .count = SIZE_MAX}, "count",
                      "count: expected at most ");
-    check_submission(service, (ferry_submission){.done = ignore, .text = text, .prefixes = &text}, "prefixes",
-                     "prefixes: expected NULL without lines");
-    check_submission(service, (ferry_submission){.done = ignore, .lines = &text, .prefixes = &none, .count = 1},
+    const ferry_request request = {.size = sizeof request, .prefixes = &none};
+    check_submission(service, (ferry_submission){.done = ignore, .text = text, .request = &request}, "request",
+                     "request: expected NULL without lines");
+    check_submission(service, (ferry_submission){.done = ignore, .lines = &text, .request = &request, .count = 1},
                      "prefixes", "prefixes: expected 2 bytes at prefixes[0], found NULL");
     check_submission(service, (ferry_submission){.text = text}, "done", "done: expected a function, found NULL");
     check_submission(service, (ferry_submission){.done = ignore, .priority = 101}, "priority",

@@ -20,7 +20,7 @@ static ferry_status call(kind what, ferry_translator *translator, ferry_result *
     static const ferry_text text = {"Good <b>morning!</b> How are you?", 33};
     static const int32_t ids[] = {17, 19, 0}, offsets[] = {0, 3};
     switch (what) {
-    case PREFIXED: return ferry_translate_prefixed(translator, lines, lines, LINES, result, error);
+    case PREFIXED: return translate_prefixed(translator, lines, lines, LINES, result, error);
     case SCORE: return ferry_score(translator, lines, lines, LINES, result, error);
     case TEXT: return ferry_translate_text(translator, text, result, error);
     case IDS: return ferry_inspect_generate(translator, ids, offsets, 1, result, error);

@@ -308,7 +308,7 @@ SHIPPED_TEST(test_the_first_translation_stays)
         ferry_options options = default_options(model);
         options.on_loop = i == 0 ? FERRY_ON_LOOP_WARN : FERRY_ON_LOOP_RETRY;
         ferry_translator *translator = new_translator(model, &options);
-        CHECK(ferry_translate_prefixed(translator, &line, &prefix, 1, &results[i], &error));
+        CHECK(translate_prefixed(translator, &line, &prefix, 1, &results[i], &error));
         ferry_translator_destroy(translator);
         assert_true((ferry_result_outcome(results[i], 0)->quality & FERRY_QUALITY_LOOP) != 0);
         assert_string_equal(ferry_result_outcome(results[i], 0)->warning, ferry_result_outcome(results[0], 0)->warning);
@@ -343,7 +343,7 @@ SHIPPED_TEST(test_partial_texts_of_a_loop)
     for (int i = 0; i < 2; i++) {
         ferry_result *result;
         calls = 0;
-        CHECK(ferry_translate_prefixed(translator, &texts[i], &prefixes[i], 1, &result, &error));
+        CHECK(translate_prefixed(translator, &texts[i], &prefixes[i], 1, &result, &error));
         assert_int_equal(ferry_result_outcome(result, 0)->quality, i == 0 ? 0 : FERRY_QUALITY_LOOP);
         assert_non_null(ferry_result_outcome(result, 0)->warning);
         assert_text_is(ferry_result_text(result, 0, 0), last);

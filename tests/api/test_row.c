@@ -160,7 +160,7 @@ SHIPPED_TEST(test_three_models_and_refusals)
     ferry_result *thrice = translated(model, &options, &between, 1);
     assert_same_line(found, 0, thrice, 0);
     ferry_result_destroy(found);
-    REFUSE(ferry_translate_prefixed(three, lines, lines, 1, &found, &error), FERRY_ERROR_ARGUMENT,
+    REFUSE(translate_prefixed(three, lines, lines, 1, &found, &error), FERRY_ERROR_ARGUMENT,
            "translator: expected one of one model, found one of 3 in a row");
     REFUSE(ferry_score(three, lines, lines, 1, &found, &error), FERRY_ERROR_ARGUMENT, "in a row");
     assert_int_equal(ferry_translator_align(three, 1), FERRY_ERROR_ARGUMENT);

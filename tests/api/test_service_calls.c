@@ -58,6 +58,7 @@ PIECES_TEST(test_results_of_calls)
     ferry_text lines[SAMPLES], prefixes[SAMPLES];
     for (int i = 0; i < SAMPLES; i++) lines[i] = as_text(samples[i]);
     for (int i = 0; i < SAMPLES; i++) prefixes[i] = as_text(beginnings[i]);
+    const ferry_request with_prefixes = {.size = sizeof with_prefixes, .prefixes = prefixes};
     for (int variant = 0; variant < 5; variant++) {
         const ferry_options options = varied_options(variant);
         sent *texts = new_texts(TEXTS);
@@ -65,8 +66,8 @@ PIECES_TEST(test_results_of_calls)
         ferry_service *service = new_service(new_translator(model, &options), NULL);
         for (int i = 0; i < SAMPLES; i++) texts[i].given.text = lines[i];
         texts[SAMPLES].given = (ferry_submission){.lines = lines, .count = SAMPLES};
-        texts[SAMPLES + 1].given = (ferry_submission){.lines = lines, .prefixes = prefixes, .count = SAMPLES};
-        texts[SAMPLES + 2].given = (ferry_submission){.lines = lines, .prefixes = prefixes};
+        texts[SAMPLES + 1].given = (ferry_submission){.lines = lines, .request = &with_prefixes, .count = SAMPLES};
+        texts[SAMPLES + 2].given = (ferry_submission){.lines = lines, .request = &with_prefixes};
         for (int i = 0; i < TEXTS; i++) texts[i].watched = variant % 2 == 0 && variant != 4;
         for (int i = 0; i < TEXTS; i++) CHECK(submit(service, &texts[i], &error));
         end_service(service, TEXTS);
@@ -83,10 +84,11 @@ PIECES_TEST(test_submissions_are_copied)
     enum { TEXTS = 3 };
     char bytes[TEXTS][8] = {"a b c", "d e", "f g"};
     ferry_text text = as_text(bytes[0]), line = as_text(bytes[1]), prefix = as_text(bytes[2]);
+    const ferry_request with_prefix = {.size = sizeof with_prefix, .prefixes = &prefix};
     ferry_translator *translator = stepped(1);
     sent *texts = new_texts(TEXTS);
     texts[0].given = (ferry_submission){.text = text};
-    texts[1].given = (ferry_submission){.lines = &line, .prefixes = &prefix, .count = 1};
+    texts[1].given = (ferry_submission){.lines = &line, .request = &with_prefix, .count = 1};
     ferry_service *service = held_service(stepped(1), NULL);
     for (int i = 0; i < 2; i++) CHECK(submit(service, &texts[i], &error));
     memset(bytes, 'x', sizeof bytes);

@@ -199,9 +199,10 @@ PIECES_TEST(test_a_service_is_full_of_bytes)
 {
     const ferry_service_options room = {.size = sizeof room, .max_bytes = 100};
     const ferry_text lines[] = {as_text("a b"), as_text("c")}, prefixes[] = {as_text("d e"), as_text("")};
+    const ferry_request with_prefixes = {.size = sizeof with_prefixes, .prefixes = prefixes};
     sent *texts = new_texts(6);
     ferry_service *service = held_service(stepped(), &room);
-    texts[0].given = (ferry_submission){.lines = lines, .prefixes = prefixes, .count = 2}; /* 4 × 16 + 4 + 3 */
+    texts[0].given = (ferry_submission){.lines = lines, .request = &with_prefixes, .count = 2}; /* 4 × 16 + 4 + 3 */
     CHECK(submit(service, &texts[0], &error));
     submit_text(service, &texts[1], "a b c d e f g", 0);
     texts[5].given = (ferry_submission){.lines = lines + 1, .count = 1};
@@ -228,6 +229,7 @@ PIECES_TEST(test_default_limits)
     enum { BYTES = 64 << 20, TEXTS = 1000 };
     static char bytes[BYTES];
     const ferry_text endless[] = {{bytes, PTRDIFF_MAX}, {bytes, PTRDIFF_MAX}, {bytes, PTRDIFF_MAX}};
+    const ferry_request with_endless = {.size = sizeof with_endless, .prefixes = endless};
     const ferry_service_options any = {.size = sizeof any, .max_bytes = SIZE_MAX, .max_texts = SIZE_MAX};
     sent *texts = new_texts(TEXTS + 1);
     ferry_service *service = held_service(stepped(), NULL);
@@ -247,7 +249,7 @@ PIECES_TEST(test_default_limits)
     free_results(texts, TEXTS);
 
     service = new_service(stepped(), &any);
-    texts[TEXTS].given = (ferry_submission){.lines = endless, .prefixes = endless, .count = 3};
+    texts[TEXTS].given = (ferry_submission){.lines = endless, .request = &with_endless, .count = 3};
     REFUSE(submit(service, &texts[TEXTS], &error), FERRY_ERROR_MEMORY, "");
     end_service(service, 0);
 }

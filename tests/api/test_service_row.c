@@ -84,10 +84,12 @@ SHIPPED_TEST(test_cancelling_at_any_time)
 PIECES_TEST(test_prefixes_are_for_one_model)
 {
     const ferry_text line = as_text("a b");
+    const ferry_request with_prefix = {.size = sizeof with_prefix, .prefixes = &line};
     sent *text = new_texts(1);
     ferry_service *service = new_service(stepped_row(), NULL);
-    text->given = (ferry_submission){.lines = &line, .prefixes = &line, .count = 1};
-    REFUSE_SAYING(submit(service, text, &error), FERRY_ERROR_ARGUMENT, "prefixes: expected NULL for a row of models");
+    text->given = (ferry_submission){.lines = &line, .request = &with_prefix, .count = 1};
+    REFUSE_SAYING(submit(service, text, &error), FERRY_ERROR_ARGUMENT,
+                  "translator: expected one of one model, found one of 2 in a row");
     end_service(service, 0);
 }
 

@@ -142,7 +142,7 @@ static ferry_result *prefixed(const ferry_options *options, const ferry_text *of
 {
     ferry_result *result;
     ferry_translator *translator = new_translator(model, options);
-    CHECK(ferry_translate_prefixed(translator, of, prefixes, count, &result, &error));
+    CHECK(translate_prefixed(translator, of, prefixes, count, &result, &error));
     ferry_translator_destroy(translator);
     return result;
 }

@@ -55,7 +55,7 @@ static ferry_status call(kind what, ferry_translator *translator, const size_t *
         others[i] = as_text(lines[which[i]][1]);
     }
     switch (what) {
-    case PREFIXED: return ferry_translate_prefixed(translator, texts, others, count, result, error);
+    case PREFIXED: return translate_prefixed(translator, texts, others, count, result, error);
     case SCORE: return ferry_score(translator, texts, others, count, result, error);
     case TEXT: return ferry_translate_text(translator, as_text(text_of_all), result, error);
     default: return ferry_translate(translator, texts, count, result, error);

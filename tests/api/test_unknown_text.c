@@ -52,7 +52,7 @@ SHIPPED_TEST(test_texts_of_which_nothing_is_seen)
             const ferry_text line = as_text(text_at(i)), prefix = as_text("Guten");
             const ferry_short_text text = ferry_format("  %s\n\nHello.\n\n%s ", text_at(i), text_at(i));
             ferry_result *result, *alone = translated(model, &options, &(ferry_text){"Hello.", 6}, 1);
-            CHECK(ferry_translate_prefixed(translator, &line, &prefix, 1, &result, &error));
+            CHECK(translate_prefixed(translator, &line, &prefix, 1, &result, &error));
             check_kept(result, 0, text_at(i), 0);
             ferry_result_destroy(result);
             CHECK(ferry_translate_text(translator, as_text(text.text), &result, &error));
@@ -173,7 +173,7 @@ SHIPPED_TEST(test_unknown_prefixes)
                                          "the prefix has text that the model cannot write: '\u5B57'"};
     ferry_translator *translator = new_translator(model, NULL);
     ferry_result *result;
-    CHECK(ferry_translate_prefixed(translator, lines, prefixes, 3, &result, &error));
+    CHECK(translate_prefixed(translator, lines, prefixes, 3, &result, &error));
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(ferry_result_outcome(result, i)->status, errors[i] != NULL ? FERRY_ERROR_ARGUMENT : FERRY_OK);
         if (errors[i] != NULL) assert_string_equal(ferry_result_outcome(result, i)->error, errors[i]);

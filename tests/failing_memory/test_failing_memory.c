@@ -33,7 +33,7 @@ static ferry_status translate(work *w, ferry_translator *translator, ferry_resul
     static const int32_t ids[] = {5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 2, 3}, offsets[] = {0, 1, 10, MOST_IDS};
     if (w->lines == 0) return ferry_inspect_generate(translator, ids, offsets, 3, result, error);
     if (w->scored) return ferry_score(translator, w->texts, w->texts, w->lines, result, error);
-    if (w->prefixed) return ferry_translate_prefixed(translator, w->texts, w->texts, w->lines, result, error);
+    if (w->prefixed) return translate_prefixed(translator, w->texts, w->texts, w->lines, result, error);
     if (w->whole_text) return ferry_translate_text(translator, w->texts[0], result, error);
     return ferry_translate(translator, w->texts, w->lines, result, error);
 }

@@ -31,10 +31,12 @@ static void set_texts(work *w)
 {
     static const ferry_text lines[] = {{"c d", 3}, {" ", 1}, {"k \xFF c", 5}},
                             prefixes[] = {{"e", 1}, {"", 0}, {"", 0}};
+    static const ferry_request with_prefixes = {.size = sizeof with_prefixes, .prefixes = prefixes};
     memset(w->texts, 0, sizeof w->texts);
     w->texts[0].given.text = as_text(" a b\nC d\n\n k \xFF c. E\n");
     w->texts[1].given = (ferry_submission){.lines = lines, .count = COUNT(lines), .priority = 1};
-    w->texts[2].given = (ferry_submission){.lines = lines, .prefixes = w->row ? NULL : prefixes, .count = COUNT(lines)};
+    w->texts[2].given =
+        (ferry_submission){.lines = lines, .request = w->row ? NULL : &with_prefixes, .count = COUNT(lines)};
     for (int i = 0; i < TEXTS; i++) w->texts[i].watched = i != 1;
 }
 

@@ -49,7 +49,7 @@ static void check_case(const ferry_model *model, const json_t *recorded, ferry_o
     if (json_object_get(recorded, "patience") != NULL) search->patience = real_at(recorded, "patience");
     options.max_length = integer_at(recorded, "max_length");
     CHECK(ferry_translator_create(model, &options, &translator, &error));
-    CHECK(ferry_translate_prefixed(translator, &line, &prefix, 1, &result, &error));
+    CHECK(translate_prefixed(translator, &line, &prefix, 1, &result, &error));
     assert_int_equal(ferry_result_hypothesis_count(result, 0), json_array_size(hypotheses));
     for (size_t i = 0; i < json_array_size(hypotheses); i++) {
         const json_t *expected = json_array_get(hypotheses, i);
@@ -118,7 +118,7 @@ TEST(test_shortlist)
         for (int i = 0; i < 2; i++) {
             ferry_translator *translator;
             CHECK(ferry_translator_create(model, &options, &translator, &error));
-            CHECK(ferry_translate_prefixed(translator, &line, prefixes + i, 1, &results[i], &error));
+            CHECK(translate_prefixed(translator, &line, prefixes + i, 1, &results[i], &error));
             ferry_translator_destroy(translator);
         }
         const ferry_text text = ferry_result_text(results[1], 0, 0);

@@ -253,10 +253,10 @@ void check_result(const sent *s, ferry_translator *translator)
     ferry_result *expected;
     if (given->lines == NULL)
         CHECK(ferry_translate_text(translator, given->text, &expected, &error));
-    else if (given->prefixes == NULL)
+    else if (given->request == NULL)
         CHECK(ferry_translate(translator, given->lines, given->count, &expected, &error));
     else
-        CHECK(ferry_translate_prefixed(translator, given->lines, given->prefixes, given->count, &expected, &error));
+        CHECK(ferry_translate_with(translator, given->lines, given->count, given->request, &expected, &error));
     assert_int_equal(s->status, FERRY_OK);
     assert_true(is_same_result(s->result, expected));
     ferry_result_destroy(expected);

@@ -32,6 +32,14 @@
         check_refusal(call, &error, status, text);                                                                     \
         assert_string_equal(error.message, text);                                                                      \
     } while (0)
+/* ferry_translate_with, with prefixes alone. */
+static inline ferry_status translate_prefixed(ferry_translator *translator, const ferry_text *lines,
+                                              const ferry_text *prefixes, size_t count, ferry_result **result,
+                                              ferry_error *error)
+{
+    const ferry_request request = {.size = sizeof request, .prefixes = prefixes};
+    return ferry_translate_with(translator, lines, count, &request, result, error);
+}
 void check_refusal(ferry_status found, const ferry_error *error, ferry_status status, const char *what);
 
 /* Zeroed memory that lasts until the program ends. */

@@ -1,0 +1,20 @@
+/* What a translation must have (ferry_request): its checks. */
+#ifndef FERRY_API_REQUEST_H
+#define FERRY_API_REQUEST_H
+
+#include "translator.h"
+#include "engine/lines/terms.h"
+
+/* A request of any version's size. */
+typedef struct ferry_wanted {
+    const ferry_text *prefixes; /* [count] or NULL */
+    ferry_terms terms;
+} ferry_wanted;
+
+/* Checks `request` (NULL: nothing is wanted) for `count` lines, and sets *wanted to what it points to. Errors:
+ * ARGUMENT.
+ */
+ferry_status ferry_request_check(const ferry_translator *translator, const ferry_request *request,
+                                 const ferry_text *lines, size_t count, ferry_wanted *wanted, ferry_error *error);
+
+#endif
