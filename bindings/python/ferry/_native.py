@@ -33,6 +33,7 @@ class Quality(enum.IntFlag):
     LOOP = 2
     SHORT = 4
     UNKNOWN = 8
+    TERM = 32
 
 
 class Role(enum.IntFlag):
@@ -101,14 +102,27 @@ class Options(c.Structure):
     ]
 
 
+class Term(c.Structure):
+    _fields_ = [("line", c.c_size_t), ("begin", c.c_size_t), ("end", c.c_size_t), ("targets", c.POINTER(Text)),
+                ("target_count", c.c_size_t)]
+
+
+class Request(c.Structure):
+    _fields_ = [("size", c.c_size_t), ("prefixes", c.POINTER(Text)), ("terms", c.POINTER(Term)),
+                ("term_size", c.c_size_t), ("term_count", c.c_size_t)]
+
+    def __init__(self, prefixes: Any = None):
+        super().__init__(c.sizeof(Request), prefixes)
+
+
 class ServiceOptions(c.Structure):
     _fields_ = [("size", c.c_size_t), ("max_texts", c.c_size_t), ("max_bytes", c.c_size_t)]
 
 
 class Submission(c.Structure):
     _fields_ = [
-        ("size", c.c_size_t), ("text", Text), ("lines", c.POINTER(Text)), ("prefixes", c.POINTER(Text)),
-        ("count", c.c_size_t), ("priority", c.c_int32), ("wait", c.c_int32),
+        ("size", c.c_size_t), ("text", Text), ("lines", c.POINTER(Text)), ("count", c.c_size_t),
+        ("request", c.POINTER(Request)), ("priority", c.c_int32), ("wait", c.c_int32),
         ("progress", c.CFUNCTYPE(c.c_int, c.c_void_p, c.c_size_t, c.c_size_t)),
         ("partial", c.CFUNCTYPE(c.c_int, c.c_void_p, c.c_size_t, Text)),
         ("done", c.CFUNCTYPE(None, c.c_void_p, c.c_uint64, c.c_void_p, c.POINTER(Error))), ("user", c.c_void_p),
@@ -182,7 +196,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {  # result, parameters
     "ferry_translator_cancel": (None, [_pointer, c.c_uint32]),
     "ferry_translator_memory": (_size, [_pointer, _to(_size)]),
     "ferry_translate": (_int, [_pointer, _texts, _size, _made, _error]),
-    "ferry_translate_prefixed": (_int, [_pointer, _texts, _texts, _size, _made, _error]),
+    "ferry_translate_with": (_int, [_pointer, _texts, _size, _to(Request), _made, _error]),
     "ferry_translate_text": (_int, [_pointer, Text, _made, _error]),
     "ferry_score": (_int, [_pointer, _texts, _texts, _size, _made, _error]),
     "ferry_result_destroy": (None, [_pointer]),

@@ -174,7 +174,8 @@ class Service(_native.Object):
         submission = _native.Submission(lines=_native.text_array(texts), count=len(texts))
         if prefixes is not None:
             pairs = _pairs(texts, _checked(_iterable(prefixes, "prefixes"), "prefixes"), ("lines", "prefixes"))
-            submission.prefixes = _native.text_array([prefix for _, prefix in pairs])
+            prefix_array = _native.text_array([prefix for _, prefix in pairs])
+            submission.request = c.pointer(_native.Request(prefix_array))
 
         def read(result: c.c_void_p) -> list[Translation]:
             return [Translator._take(translation(result, index, line), index, errors) for index, line in enumerate(texts)]

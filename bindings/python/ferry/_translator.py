@@ -318,8 +318,9 @@ class Translator(_native.Object):
             self._one.release()
 
     def _run(self, function: str, lines: list[tuple[str, ...]], last_cancel: object) -> list[Translation]:
-        columns = [_native.text_array(list(column)) for column in zip(*lines)]
-        result = self._call(last_cancel, function, *columns, len(lines))
+        first, *others = (_native.text_array(list(column)) for column in zip(*lines))
+        more = (*others, len(lines)) if function == "ferry_score" else (len(lines), _native.Request(*others))
+        result = self._call(last_cancel, function, first, *more)
         return [translation(result, index, line[0]) for index, line in enumerate(lines)]
 
     def _text(self, text: str, last_cancel: object) -> Translation:
@@ -330,8 +331,7 @@ class Translator(_native.Object):
         """Lines together, texts of several lines one by one."""
         several = [len(line[0].splitlines()) > 1 for line in lines]
         single = [line for line, is_several in zip(lines, several) if not is_several]
-        function = "ferry_translate" if len(lines[0]) == 1 else "ferry_translate_prefixed"
-        done = iter(self._run(function, single, last_cancel) if single else [])
+        done = iter(self._run("ferry_translate_with", single, last_cancel) if single else [])
         for line, is_several in zip(lines, several):
             if is_several and len(line) > 1 and line[1]:
                 raise ValueError(f"prefixes: a text of several lines has none, found {line[1]!r}")

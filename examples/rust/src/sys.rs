@@ -344,12 +344,30 @@ extern "C" {
         error: *mut ferry_error,
     ) -> ferry_status;
 }
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct ferry_term {
+    pub line: usize,
+    pub begin: usize,
+    pub end: usize,
+    pub targets: *const ferry_text,
+    pub target_count: usize,
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct ferry_request {
+    pub size: usize,
+    pub prefixes: *const ferry_text,
+    pub terms: *const ferry_term,
+    pub term_size: usize,
+    pub term_count: usize,
+}
 extern "C" {
-    pub fn ferry_translate_prefixed(
+    pub fn ferry_translate_with(
         translator: *mut ferry_translator,
         lines: *const ferry_text,
-        prefixes: *const ferry_text,
         count: usize,
+        request: *const ferry_request,
         result: *mut *mut ferry_result,
         error: *mut ferry_error,
     ) -> ferry_status;
@@ -393,8 +411,8 @@ pub struct ferry_submission {
     pub size: usize,
     pub text: ferry_text,
     pub lines: *const ferry_text,
-    pub prefixes: *const ferry_text,
     pub count: usize,
+    pub request: *const ferry_request,
     pub priority: i32,
     pub wait: i32,
     pub progress: ::std::option::Option<
@@ -456,6 +474,9 @@ impl ferry_quality {
 }
 impl ferry_quality {
     pub const FERRY_QUALITY_UNKNOWN: ferry_quality = ferry_quality(8);
+}
+impl ferry_quality {
+    pub const FERRY_QUALITY_TERM: ferry_quality = ferry_quality(32);
 }
 impl ::std::ops::BitOr<ferry_quality> for ferry_quality {
     type Output = Self;

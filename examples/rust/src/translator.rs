@@ -72,7 +72,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-type PairFunction = unsafe extern "C" fn(
+type PairFunction = fn(
     *mut sys::ferry_translator,
     *const sys::ferry_text,
     *const sys::ferry_text,
@@ -154,7 +154,20 @@ impl<'m> Translator<'m> {
         lines: &[impl AsRef<str>],
         prefixes: &[impl AsRef<str>],
     ) -> Result<Translations, Error> {
-        self.run_pairs(sys::ferry_translate_prefixed, lines, prefixes)
+        self.run_pairs(
+            |translator, lines, prefixes, count, result, error| unsafe {
+                let request = sys::ferry_request {
+                    size: std::mem::size_of::<sys::ferry_request>(),
+                    prefixes,
+                    terms: std::ptr::null(),
+                    term_size: 0,
+                    term_count: 0,
+                };
+                sys::ferry_translate_with(translator, lines, count, &request, result, error)
+            },
+            lines,
+            prefixes,
+        )
     }
 
     /// Computes the scores of given translations, one for each line.
@@ -163,7 +176,11 @@ impl<'m> Translator<'m> {
         lines: &[impl AsRef<str>],
         translations: &[impl AsRef<str>],
     ) -> Result<Translations, Error> {
-        self.run_pairs(sys::ferry_score, lines, translations)
+        self.run_pairs(
+            |t, a, b, n, result, error| unsafe { sys::ferry_score(t, a, b, n, result, error) },
+            lines,
+            translations,
+        )
     }
 
     /// Translates a text of any length, sentence by sentence; the white space between them stays.
@@ -185,7 +202,7 @@ impl<'m> Translator<'m> {
             return Err(Error { status: Status::FERRY_ERROR_ARGUMENT, message, argument: None });
         }
         let (lines, others) = (c_texts(lines), c_texts(others));
-        self.run(|translator, result, error| unsafe {
+        self.run(|translator, result, error| {
             function(translator, lines.as_ptr(), others.as_ptr(), lines.len(), result, error)
         })
         .map(Translations)
