@@ -450,6 +450,13 @@ bool ferry_sentence_go_on(ferry_sentence_search *s, size_t bytes)
     return s->at == s->text.size;
 }
 
+bool ferry_sentence_ends_line(const ferry_sentence_search *s)
+{
+    size_t at = s->at;
+    uint32_t c;
+    return ferry_utf8_previous(s->text, &at, &c) && has(line_ends, c);
+}
+
 size_t ferry_sentence_end(ferry_view text, size_t begin, const ferry_sentence_language *language)
 {
     ferry_sentence_search search;

@@ -56,6 +56,8 @@ void ferry_sentence_begin(ferry_sentence_search *search, ferry_view text, size_t
 /* Searches `bytes` further bytes. Returns true when the end is found: it is search->visible, the offset after the
  * sentence's last character. */
 bool ferry_sentence_go_on(ferry_sentence_search *search, size_t bytes);
+/* Whether the sentence ended at the end of its line. Else the search can go on, as if it had not ended. */
+bool ferry_sentence_ends_line(const ferry_sentence_search *search);
 /* The end of the sentence. Time is linear in its size. */
 size_t ferry_sentence_end(ferry_view text, size_t begin, const ferry_sentence_language *language);
 

@@ -82,6 +82,7 @@ static ferry_status begin(const ferry_line_source *from, ferry_splitter *splitte
     if (!*more) return ferry_result_line_copy(result, valid, error);
     FERRY_TRY(ferry_splitter_begin(from->model, from->rules, valid, from->stop, &line->parts, splitter, error));
     splitter->wants_ranges = splitter->wants_ranges || from->terms.count > 0;
+    if (line->repaired == NULL) splitter->terms = from->terms;
     return FERRY_OK;
 }
 

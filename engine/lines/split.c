@@ -30,6 +30,49 @@ static bool find_begin(ferry_view text, size_t *at, size_t end)
     return false;
 }
 
+/* ---- terms ---- */
+
+ferry_terms ferry_terms_of_line(ferry_terms terms, size_t line)
+{
+    size_t low = 0, high = terms.count, end;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (ferry_terms_at(terms, middle)->line < line)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (end = low; end < terms.count && ferry_terms_at(terms, end)->line == line;) end++;
+    const ferry_terms none = {.size = terms.size};
+    return end > low ? (ferry_terms){ferry_terms_at(terms, low), terms.size, end - low} : none;
+}
+
+const ferry_term *ferry_terms_around(ferry_terms terms, size_t at)
+{
+    size_t low = 0, high = terms.count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (ferry_terms_at(terms, middle)->end <= at)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    const ferry_term *term = low < terms.count ? ferry_terms_at(terms, low) : NULL;
+    return term != NULL && term->begin < at ? term : NULL;
+}
+
+/* ferry_sentence_go_on; no sentence ends within a term, unless its line does. `offset`: of search->text in the line or
+ * text of the terms. */
+static bool go_on(ferry_sentence_search *search, size_t bytes, ferry_terms terms, size_t offset)
+{
+    const size_t end = bytes < search->text.size - search->at ? search->at + bytes : search->text.size;
+    bool ended = ferry_sentence_go_on(search, bytes);
+    while (ended && search->at < search->text.size && ferry_terms_around(terms, offset + search->visible) != NULL &&
+           !ferry_sentence_ends_line(search))
+        ended = search->at < end && ferry_sentence_go_on(search, end - search->at);
+    return ended;
+}
+
 ferry_status ferry_text_split_on(const ferry_line_rules *rules, ferry_text whole, size_t bytes, ferry_text_lines *lines,
                                  bool *more, ferry_error *error)
 {
@@ -42,7 +85,7 @@ ferry_status ferry_text_split_on(const ferry_line_rules *rules, ferry_text whole
             if (!lines->within) break;
             ferry_sentence_begin(search, text, lines->at, rules->sentences);
         }
-        lines->within = !ferry_sentence_go_on(search, end - lines->at);
+        lines->within = !go_on(search, end - lines->at, lines->terms, 0);
         lines->at = lines->within ? search->at : search->visible;
         if (lines->within) break;
         ferry_text *added = ferry_array_add(&lines->texts, &lines->count, &lines->capacity, sizeof *added);
@@ -163,6 +206,16 @@ static ferry_status try_text(splitter *s, size_t bytes, size_t *probe, size_t *t
     return try_part(s, bytes, fits, error);
 }
 
+/* ferry_cut_near; one before a term rather than within it. */
+static size_t cut_near(const splitter *s, size_t low, size_t high, size_t guess, ferry_cut cut)
+{
+    const size_t at = ferry_cut_near(s->rest, low, high, guess, cut), offset = (size_t)(s->rest.data - s->begin);
+    const ferry_term *term = ferry_terms_around(s->terms, offset + at);
+    if (at == low || term == NULL || term->begin <= offset + low) return at;
+    const size_t before = ferry_cut_near(s->rest, low, high, term->begin - offset, cut);
+    return before > low && before <= term->begin - offset ? before : at;
+}
+
 /* Finds the longest part that ends at a cut of this kind before *high. *size: its bytes; 0 if no part is short
  * enough. Lowers *high to the first cut that is too far. */
 static ferry_status find_cut(splitter *s, ferry_cut cut, size_t *high, size_t *size, ferry_part *part,
@@ -172,7 +225,7 @@ static ferry_status find_cut(splitter *s, ferry_cut cut, size_t *high, size_t *s
     for (int tries = 0;; tries++) {
         bool fits;
         if (tries >= GUESSES || guess <= *size || guess >= *high) guess = *size + (*high - *size) / 2;
-        const size_t at = ferry_cut_near(s->rest, *size, *high, guess, cut);
+        const size_t at = cut_near(s, *size, *high, guess, cut);
         if (at == *size) return FERRY_OK;
         FERRY_TRY(try_part(s, at, &fits, error));
         guess = at * s->limit / (s->trial.count + 1);
@@ -192,7 +245,10 @@ static bool find_sentence(splitter *s, size_t *end)
     const size_t max = s->limit < MAX_TEXT / MAX_BYTES ? s->limit * MAX_BYTES : MAX_TEXT;
     const ferry_view window = {s->rest.data, max < s->rest.size ? max : s->rest.size};
     if (s->sentence == 0 && (s->inside < window.size / 2 || window.size == s->rest.size)) {
-        *end = ferry_sentence_end(window, 0, s->rules->sentences);
+        ferry_sentence_search search;
+        ferry_sentence_begin(&search, window, 0, s->rules->sentences);
+        go_on(&search, SIZE_MAX, s->terms, (size_t)(s->rest.data - s->begin));
+        *end = search.visible;
         if (window.size == s->rest.size || !ferry_utf8_is_blank((ferry_view){window.data + *end, window.size - *end}))
             s->sentence = *end;
         else
@@ -311,6 +367,7 @@ ferry_status ferry_splitter_begin(const ferry_model *model, const ferry_line_rul
                           .stop = stop,
                           .parts = parts,
                           .wants_ranges = ferry_line_rules_want_tokens(rules),
+                          .begin = line.data,
                           .rest = line,
                           .limit = (size_t)rules->source_limit,
                           .guess = GUESSED_BYTES * (size_t)rules->source_limit};

@@ -10,21 +10,6 @@
 
 /* ---- terms of parts ---- */
 
-ferry_terms ferry_terms_of_line(ferry_terms terms, size_t line)
-{
-    size_t low = 0, high = terms.count, end;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (ferry_terms_at(terms, middle)->line < line)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (end = low; end < terms.count && ferry_terms_at(terms, end)->line == line;) end++;
-    const ferry_terms none = {.size = terms.size};
-    return end > low ? (ferry_terms){ferry_terms_at(terms, low), terms.size, end - low} : none;
-}
-
 /* The offset in the repaired copy of `text` (ferry_utf8_repair) of the character at byte `end`. */
 static size_t repaired_offset(ferry_view text, size_t end)
 {

@@ -6,19 +6,6 @@
 
 #include "split.h"
 
-/* Terms of a request, of any version's size. */
-typedef struct ferry_terms {
-    const ferry_term *terms; /* [count] every `size` bytes */
-    size_t size, count;
-} ferry_terms;
-
-static inline const ferry_term *ferry_terms_at(ferry_terms terms, size_t index)
-{
-    return (const ferry_term *)(const void *)((const char *)terms.terms + index * terms.size);
-}
-/* Those of a line, of terms sorted by line. */
-ferry_terms ferry_terms_of_line(ferry_terms terms, size_t line);
-
 /* A term of a part. */
 struct ferry_part_term {
     const ferry_term *given;
