@@ -346,6 +346,10 @@ FERRY_API ferry_status ferry_translate_with(ferry_translator *translator, const 
  * Errors of the whole call: those of ferry_translate. CANCELLED: sentences that were not finished stay as they are. */
 FERRY_API ferry_status ferry_translate_text(ferry_translator *translator, ferry_text text, ferry_result **result,
                                             ferry_error *error);
+/* The same with a request (NULL: none), whose terms are of line 0, the text. ARGUMENT: it has prefixes. */
+FERRY_API ferry_status ferry_translate_text_with(ferry_translator *translator, ferry_text text,
+                                                 const ferry_request *request, ferry_result **result,
+                                                 ferry_error *error);
 /* How likely the model finds given translations: targets[i] of sources[i], each as one sentence, never split.
  * *result has a line for each pair with one hypothesis: the target, its score (with length_penalty and word_penalty)
  * and its tokens, the end of sentence included. Their log-probabilities are among all words of the vocabulary (with
@@ -371,7 +375,7 @@ typedef struct ferry_service_options {
     size_t max_bytes; /* 0…SIZE_MAX, default 0. Bytes of these texts, and 16 for each line and prefix; 0: 64 MiB */
 } ferry_service_options;
 
-/* What to translate: `text` as ferry_translate_text does, or `lines` as ferry_translate(_with) does.
+/* What to translate: `text` as ferry_translate_text_with does, or `lines` as ferry_translate_with does.
  * Order: of equal priority, the first 32 sentences of each text come before the rest of any; otherwise what was
  * submitted first comes first. A steady stream of short texts delays the rest of long ones.
  * Threads: callbacks come from threads of the service, with 1 MB of stack, one at a time for each ticket. While one
@@ -382,7 +386,7 @@ typedef struct ferry_submission {
     ferry_text text;         /* empty with `lines` */
     const ferry_text *lines; /* [count], or NULL: the text */
     size_t count;
-    const ferry_request *request; /* NULL: none. With `lines` */
+    const ferry_request *request; /* NULL: none */
     int32_t priority; /* -100…100, default 0. Texts of a higher priority come first; those in progress rest meanwhile */
     int32_t wait; /* 0…2147483647, default 0. Milliseconds: if no sentence was begun by then, the text is not begun, but
                    * CANCELLED when its turn comes; 0: any */

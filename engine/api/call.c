@@ -89,11 +89,16 @@ static ferry_status split_line(ferry_call *call, size_t line, size_t *bytes, fer
                                ferry_error *error)
 {
     const ferry_translator *translator = call->translator;
+    const ferry_text text = call->texts[line];
+    const size_t offset = call->text != NULL ? (size_t)(text.data - call->text) : 0;
     const ferry_line_source from = {.model = translator->model,
                                     .rules = &translator->rules,
-                                    .text = call->texts[line],
+                                    .text = text,
                                     .prefix = call->prefixes != NULL ? call->prefixes[line] : (ferry_text){NULL, 0},
-                                    .terms = ferry_terms_of_line(call->terms, line),
+                                    .terms = call->text != NULL
+                                                 ? ferry_terms_within(call->terms, offset, offset + text.size)
+                                                 : ferry_terms_of_line(call->terms, line),
+                                    .offset = offset,
                                     .stop = &call->job.stop};
     ferry_call_line *to = &call->lines[line];
     const ferry_parts *parts = &to->line.parts;

@@ -87,3 +87,11 @@ ferry_status ferry_request_check(const ferry_translator *translator, const ferry
     if (wanted->prefixes != NULL || wanted->terms.count > 0) FERRY_TRY(ferry_chain_refuse(translator, error));
     return check_terms(translator, wanted->terms, lines, count, error);
 }
+
+ferry_status ferry_request_check_text(const ferry_translator *translator, const ferry_request *request,
+                                      const ferry_text *text, ferry_wanted *wanted, ferry_error *error)
+{
+    FERRY_TRY(ferry_request_check(translator, request, text, 1, wanted, error));
+    if (wanted->prefixes == NULL) return FERRY_OK;
+    return ferry_fail_argument(error, "prefixes", "expected NULL for a text");
+}

@@ -16,5 +16,8 @@ typedef struct ferry_wanted {
  */
 ferry_status ferry_request_check(const ferry_translator *translator, const ferry_request *request,
                                  const ferry_text *lines, size_t count, ferry_wanted *wanted, ferry_error *error);
+/* The same for a text, which is line 0. It has no prefix. */
+ferry_status ferry_request_check_text(const ferry_translator *translator, const ferry_request *request,
+                                      const ferry_text *text, ferry_wanted *wanted, ferry_error *error);
 
 #endif

@@ -180,8 +180,8 @@ static ferry_status check_lines(const ferry_service *service, const ferry_submis
     if (given->lines != NULL && given->text.size > 0)
         return ferry_fail_argument(error, "text", "expected an empty one with lines, found %zu bytes",
                                    given->text.size);
-    if (given->request != NULL && given->lines == NULL)
-        return ferry_fail_argument(error, "request", "expected NULL without lines");
+    if (given->lines == NULL)
+        return ferry_request_check_text(service->translator, given->request, &given->text, wanted, error);
     return ferry_request_check(service->translator, given->request, given->lines, given->count, wanted, error);
 }
 

@@ -158,6 +158,8 @@ static ferry_status split(ferry_submitted *s, ferry_error *error)
     ferry_call *call = &s->call;
     call->texts = s->given.lines;
     call->count = s->given.count;
+    s->sentences.terms = s->wanted.terms;
+    if (s->given.lines == NULL) call->text = s->given.text.data;
     if (s->given.lines == NULL) {
         FERRY_TRY(ferry_text_split_on(&call->translator->rules, s->given.text, PORTION, &s->sentences, &more, error));
         call->texts = s->sentences.texts;

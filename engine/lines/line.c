@@ -82,7 +82,9 @@ static ferry_status begin(const ferry_line_source *from, ferry_splitter *splitte
     if (!*more) return ferry_result_line_copy(result, valid, error);
     FERRY_TRY(ferry_splitter_begin(from->model, from->rules, valid, from->stop, &line->parts, splitter, error));
     splitter->wants_ranges = splitter->wants_ranges || from->terms.count > 0;
-    if (line->repaired == NULL) splitter->terms = from->terms;
+    if (line->repaired != NULL) return FERRY_OK;
+    splitter->terms = from->terms;
+    splitter->begin = valid.data - from->offset;
     return FERRY_OK;
 }
 
@@ -102,7 +104,7 @@ ferry_status ferry_line_split(const ferry_line_source *from, size_t *bytes, ferr
     if (*more) return FERRY_OK;
     FERRY_TRY(take_prefix(from, parts, error));
     FERRY_TRY(ferry_terms_share(&line->parts, line->repaired != NULL ? line->repaired : from->text.data, from->text,
-                                from->terms, error));
+                                from->terms, from->offset, error));
     for (size_t i = 0; i < parts->count; i++)
         if (parts->parts[i].ids.count == 0)
             FERRY_TRY(ferry_result_line_copy(&parts->parts[i].result, parts->parts[i].text, error));

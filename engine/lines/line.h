@@ -21,6 +21,7 @@ typedef struct ferry_line_source {
     const ferry_line_rules *rules;
     ferry_text text, prefix; /* prefix: the given beginning of the translation; size 0: none */
     ferry_terms terms;       /* of the line */
+    size_t offset;           /* of the line in the text whose bytes the terms count */
     const ferry_stop *stop;
 } ferry_line_source;
 

@@ -32,19 +32,36 @@ static bool find_begin(ferry_view text, size_t *at, size_t end)
 
 /* ---- terms ---- */
 
-ferry_terms ferry_terms_of_line(ferry_terms terms, size_t line)
+/* The index of the first term, of terms in order, that is not before byte `begin` of line `line`. */
+static size_t first_from(ferry_terms terms, size_t line, size_t begin)
 {
-    size_t low = 0, high = terms.count, end;
+    size_t low = 0, high = terms.count;
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        if (ferry_terms_at(terms, middle)->line < line)
+        const ferry_term *term = ferry_terms_at(terms, middle);
+        if (term->line < line || (term->line == line && term->begin < begin))
             low = middle + 1;
         else
             high = middle;
     }
-    for (end = low; end < terms.count && ferry_terms_at(terms, end)->line == line;) end++;
+    return low;
+}
+
+static ferry_terms slice(ferry_terms terms, size_t first, size_t end)
+{
     const ferry_terms none = {.size = terms.size};
-    return end > low ? (ferry_terms){ferry_terms_at(terms, low), terms.size, end - low} : none;
+    return first < end ? (ferry_terms){ferry_terms_at(terms, first), terms.size, end - first} : none;
+}
+
+ferry_terms ferry_terms_of_line(ferry_terms terms, size_t line)
+{
+    return slice(terms, first_from(terms, line, 0), first_from(terms, line + 1, 0));
+}
+
+ferry_terms ferry_terms_within(ferry_terms terms, size_t begin, size_t end)
+{
+    const size_t line = terms.count > 0 ? ferry_terms_at(terms, 0)->line : 0;
+    return slice(terms, first_from(terms, line, begin), first_from(terms, line, end));
 }
 
 const ferry_term *ferry_terms_around(ferry_terms terms, size_t at)

@@ -38,6 +38,8 @@ static inline const ferry_term *ferry_terms_at(ferry_terms terms, size_t index)
 }
 /* Those of a line. */
 ferry_terms ferry_terms_of_line(ferry_terms terms, size_t line);
+/* Of terms of one line: those that begin at bytes begin … end - 1. */
+ferry_terms ferry_terms_within(ferry_terms terms, size_t begin, size_t end);
 /* Of terms of one line: the one that byte `at` is within, not at its begin; NULL: there is none. */
 const ferry_term *ferry_terms_around(ferry_terms terms, size_t at);
 

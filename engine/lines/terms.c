@@ -34,13 +34,13 @@ static ferry_status add_term(ferry_part *part, const ferry_part_term *term, ferr
 }
 
 ferry_status ferry_terms_share(ferry_parts *parts, const char *valid, ferry_text given, ferry_terms terms,
-                               ferry_error *error)
+                               size_t before, ferry_error *error)
 {
     const ferry_view original = {given.data, given.size};
     const bool repaired = valid != given.data;
     for (size_t i = 0, p = 0; i < terms.count; i++) {
         const ferry_term *term = ferry_terms_at(terms, i);
-        const size_t begin = repaired ? repaired_offset(original, term->begin) : term->begin,
+        const size_t begin = repaired ? repaired_offset(original, term->begin - before) : term->begin - before,
                      end = begin + (term->end - term->begin);
         size_t offset = 0;
         for (; p < parts->count; p++) {

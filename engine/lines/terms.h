@@ -15,10 +15,10 @@ struct ferry_part_term {
     ferry_range found;
 };
 
-/* Gives the parts of a line their terms. `valid`: the line as the parts point into it; `given`: as the caller gave it.
- * Errors: MEMORY. */
+/* Gives the parts of a line their terms. `valid`: the line as the parts point into it; `given`: as the caller gave it;
+ * `offset`: of the line in the text whose bytes the terms count. Errors: MEMORY. */
 ferry_status ferry_terms_share(ferry_parts *parts, const char *valid, ferry_text given, ferry_terms terms,
-                               ferry_error *error);
+                               size_t offset, ferry_error *error);
 
 /* Looks for the part's terms in its translation: each at a place of its own, between the beginning and the end of
  * words. Returns the number of terms that it lacks. */

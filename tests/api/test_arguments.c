@@ -361,6 +361,12 @@ TEST_WITH(test_requests, set_up, tear_down)
     REFUSED(ferry_translate_with, result, translator, &line, 1, &right, NULL);
     CHECK(ferry_translate_with(translator, &line, 1, NULL, &made, &error));
     ferry_result_destroy(made);
+    const ferry_request prefixed = {.size = sizeof prefixed, .prefixes = prefixes};
+    REFUSED_NULL(ferry_translate_text_with, translator, made, NULL, line, &right, &made);
+    REFUSED(ferry_translate_text_with, text, translator, none, &right, &made);
+    REFUSED_IN(ferry_translate_text_with, request, "prefixes", "prefixes: expected NULL for a text", translator, line,
+               &prefixed, &made);
+    REFUSED(ferry_translate_text_with, result, translator, line, &right, NULL);
     check_request((ferry_request){.size = 1}, "request", "request: expected ferry_request.size 40");
     check_request((ferry_request){.prefixes = prefixes}, "prefixes",
                   "prefixes: expected 2 bytes at prefixes[1], found NULL");
@@ -433,8 +439,9 @@ static void check_submissions(ferry_service *service)
     check_submission(service, (ferry_submission){.done = ignore, .lines = &text, .count = SIZE_MAX}, "count",
                      "count: expected at most ");
     const ferry_request request = {.size = sizeof request, .prefixes = &none};
-    check_submission(service, (ferry_submission){.done = ignore, .text = text, .request = &request}, "request",
-                     "request: expected NULL without lines");
+    const ferry_request prefixed = {.size = sizeof prefixed, .prefixes = &text};
+    check_submission(service, (ferry_submission){.done = ignore, .text = text, .request = &prefixed}, "prefixes",
+                     "prefixes: expected NULL for a text");
     check_submission(service, (ferry_submission){.done = ignore, .lines = &text, .request = &request, .count = 1},
                      "prefixes", "prefixes: expected 2 bytes at prefixes[0], found NULL");
     check_submission(service, (ferry_submission){.text = text}, "done", "done: expected a function, found NULL");

@@ -198,6 +198,7 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {  # result, parameters
     "ferry_translate": (_int, [_pointer, _texts, _size, _made, _error]),
     "ferry_translate_with": (_int, [_pointer, _texts, _size, _to(Request), _made, _error]),
     "ferry_translate_text": (_int, [_pointer, Text, _made, _error]),
+    "ferry_translate_text_with": (_int, [_pointer, Text, _to(Request), _made, _error]),
     "ferry_score": (_int, [_pointer, _texts, _texts, _size, _made, _error]),
     "ferry_result_destroy": (None, [_pointer]),
     "ferry_service_create": (_int, [_pointer, _to(ServiceOptions), _made, _error]),

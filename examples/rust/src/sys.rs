@@ -381,6 +381,15 @@ extern "C" {
     ) -> ferry_status;
 }
 extern "C" {
+    pub fn ferry_translate_text_with(
+        translator: *mut ferry_translator,
+        text: ferry_text,
+        request: *const ferry_request,
+        result: *mut *mut ferry_result,
+        error: *mut ferry_error,
+    ) -> ferry_status;
+}
+extern "C" {
     pub fn ferry_score(
         translator: *mut ferry_translator,
         sources: *const ferry_text,

@@ -1,0 +1,162 @@
+/* Terms that a translation must have (ferry_request): where they are written, and what becomes of the rest. */
+#include "tests/support/files.h"
+#include "tests/support/service_support.h"
+#include "tests/support/shipped_model.h"
+
+/* A line, a word of it, and what it has to become. */
+typedef struct wanted_word {
+    const char *line, *word, *target;
+    const char *translation; /* NULL: one that has the target once */
+} wanted_word;
+
+static ferry_term term_of(size_t line, const char *text, const char *word, const ferry_text *target)
+{
+    const char *const found = strstr(text, word);
+    assert_non_null(found);
+    const size_t begin = (size_t)(found - text);
+    return (
+        ferry_term){.line = line, .begin = begin, .end = begin + strlen(word), .targets = target, .target_count = 1};
+}
+
+static size_t count_of(ferry_text text, const char *word)
+{
+    size_t count = 0;
+    for (const char *at = text.data; (at = strstr(at, word)) != NULL; at += strlen(word)) count++;
+    return count;
+}
+
+static ferry_request request_of(const ferry_term *terms, size_t count)
+{
+    return (
+        ferry_request){.size = sizeof(ferry_request), .terms = terms, .term_size = sizeof *terms, .term_count = count};
+}
+
+static const wanted_word words[] = {
+    {"The landlord will come tomorrow.", "landlord", "Vermieter", NULL},
+    {"My dog likes to run in the garden.", "dog", "Hund", NULL}, /* it has it */
+    {"My dog likes to run in the garden.", "garden", "Park", NULL},
+    {"He is a good actor.", "actor", "Darsteller", NULL},
+    {"Good morning!", "morning", "Abend", NULL},
+    {"She bought a red car.", "car", "Wagen", NULL},
+    {"I saw the landlord \xFF in Paris.", "Paris", "Rom", NULL}, /* the term is behind an ill-formed byte */
+};
+enum { WORDS = sizeof words / sizeof *words };
+
+static void make_request(ferry_text *lines, ferry_text *targets, ferry_term *terms)
+{
+    for (size_t i = 0; i < WORDS; i++) {
+        lines[i] = as_text(words[i].line);
+        targets[i] = as_text(words[i].target);
+        terms[i] = term_of(i, words[i].line, words[i].word, &targets[i]);
+    }
+}
+
+/* Each is there once, whatever the search, the batch and the number of threads; those that had it are the same. */
+SHIPPED_TEST(test_words_are_written)
+{
+    ferry_text lines[WORDS], targets[WORDS];
+    ferry_term terms[WORDS];
+    make_request(lines, targets, terms);
+    const ferry_request request = request_of(terms, WORDS);
+    for (int32_t beam = 1; beam <= 4; beam += 3) {
+        ferry_options options = default_options(model);
+        options.beam = beam;
+        ferry_translator *translator = new_translator(model, &options);
+        ferry_result *whole, *without;
+        CHECK(ferry_translate_with(translator, lines, WORDS, &request, &whole, &error));
+        CHECK(ferry_translate(translator, lines, WORDS, &without, &error));
+        size_t changed = 0;
+        for (size_t i = 0; i < WORDS; i++) {
+            const ferry_text text = ferry_result_text(whole, i, 0), plain = ferry_result_text(without, i, 0);
+            assert_int_equal(count_of(text, words[i].target), 1);
+            assert_int_equal(ferry_result_outcome(whole, i)->quality & FERRY_QUALITY_TERM, 0);
+            if (count_of(plain, words[i].target) == 1)
+                assert_same_line(whole, i, without, i);
+            else
+                changed++;
+        }
+        assert_in_range(changed, 3, WORDS - 1);
+        ferry_result_destroy(without);
+        ferry_translator_destroy(translator);
+        options.batch = 2;
+        options.threads = 3;
+        translator = new_translator(model, &options);
+        CHECK(ferry_translate_with(translator, lines, WORDS, &request, &without, &error));
+        for (size_t i = 0; i < WORDS; i++) assert_same_line(whole, i, without, i);
+        ferry_result_destroy(without);
+        ferry_result_destroy(whole);
+        ferry_translator_destroy(translator);
+    }
+}
+
+/* Several in a line: also the same target twice. */
+SHIPPED_TEST(test_several_words)
+{
+    const char *const line = "The landlord saw the dog, and the actor saw the garden.";
+    const ferry_text text = as_text(line),
+                     targets[] = {as_text("Vermieter"), as_text("Hund"), as_text("Darsteller"), as_text("Park")};
+    const char *const sources[] = {"landlord", "dog", "actor", "garden"};
+    ferry_term terms[COUNT(sources)];
+    ferry_translator *translator = new_translator(model, NULL);
+    for (size_t i = 0; i < COUNT(sources); i++) terms[i] = term_of(0, line, sources[i], &targets[i]);
+    for (size_t count = 1; count <= COUNT(sources); count++) {
+        const ferry_request request = request_of(terms, count);
+        ferry_result *result;
+        CHECK(ferry_translate_with(translator, &text, 1, &request, &result, &error));
+        for (size_t i = 0; i < count; i++) assert_true(count_of(ferry_result_text(result, 0, 0), targets[i].data) >= 1);
+        ferry_result_destroy(result);
+    }
+    ferry_translator_destroy(translator);
+}
+
+/* A term that does not fit, or that the model cannot write, is a sign. */
+SHIPPED_TEST(test_words_that_cannot_be_written)
+{
+    const char *const line = "The landlord will come tomorrow.";
+    const ferry_text text = as_text(line), targets[] = {as_text("Vermieter"), as_text("\xE6\xBC\xA2\xE5\xAD\x97")};
+    for (int i = 0; i < 2; i++) {
+        ferry_options options = default_options(model);
+        options.max_length = i == 0 ? 3 : 0;
+        const ferry_term term = term_of(0, line, "landlord", &targets[i]);
+        const ferry_request request = request_of(&term, 1);
+        ferry_translator *translator = new_translator(model, &options);
+        ferry_result *result;
+        CHECK(ferry_translate_with(translator, &text, 1, &request, &result, &error));
+        const ferry_outcome *outcome = ferry_result_outcome(result, 0);
+        assert_int_equal(outcome->status, FERRY_OK);
+        assert_true((outcome->quality & FERRY_QUALITY_TERM) != 0);
+        assert_non_null(
+            strstr(outcome->warning, i == 0 ? "the translation lacks the term 'Vermieter'" : "lacks the term"));
+        ferry_result_destroy(result);
+        ferry_translator_destroy(translator);
+    }
+}
+
+/* In a text, the terms count its bytes; no sentence ends within one; a service gives the same result. */
+SHIPPED_TEST(test_words_of_a_text)
+{
+    const char *const whole =
+        "Good morning!\n  The landlord will come tomorrow. My dog knows Dr. No. Yes. It is late.\n";
+    const ferry_text text = as_text(whole), targets[] = {as_text("Vermieter"), as_text("Nein")};
+    const ferry_term terms[] = {term_of(0, whole, "landlord", &targets[0]), term_of(0, whole, "No. Yes", &targets[1])};
+    const ferry_request request = request_of(terms, COUNT(terms));
+    ferry_translator *translator = new_translator(model, NULL);
+    ferry_result *result, *without;
+    CHECK(ferry_translate_text_with(translator, text, &request, &result, &error));
+    CHECK(ferry_translate_text(translator, text, &without, &error));
+    assert_int_equal(ferry_result_sentence_count(result), ferry_result_sentence_count(without) - 1);
+    for (size_t i = 0; i < COUNT(terms); i++)
+        assert_int_equal(count_of(ferry_result_text(result, 0, 0), targets[i].data), 1);
+    assert_int_equal(ferry_result_outcome(result, 0)->quality & FERRY_QUALITY_TERM, 0);
+    ferry_result_destroy(without);
+
+    sent *texts = new_texts(1);
+    texts[0].given = (ferry_submission){.text = text, .request = &request};
+    ferry_service *service = new_service(new_translator(model, NULL), NULL);
+    CHECK(submit(service, &texts[0], &error));
+    end_service(service, 1);
+    assert_true(is_same_result(texts[0].result, result));
+    free_results(texts, 1);
+    ferry_result_destroy(result);
+    ferry_translator_destroy(translator);
+}
