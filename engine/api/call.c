@@ -189,7 +189,7 @@ static ferry_task_answer search_again(const ferry_call *call, const ferry_part *
 {
     task->prefix = part->prefix.ids;
     task->prefix_count = (int32_t)part->prefix.count;
-    if (part->after_term) task->after_prefix = call->word_begins;
+    if (part->after_term) task->after_prefix = call->translator->vocabulary.word_begins;
     if (part->retried) task->no_repeat_ngram = FERRY_AGAIN_NGRAM;
     return FERRY_TASK_AGAIN;
 }
@@ -272,22 +272,6 @@ static void describe_job(ferry_call *call)
     job->user = call;
 }
 
-/* After the first target. */
-static ferry_status list_word_begins(ferry_call *call, ferry_error *error)
-{
-    const ferry_model *model = call->translator->model;
-    const ferry_text target = ferry_terms_at(call->terms, 0)->targets[0];
-    ferry_ids ids = {0};
-    ferry_status status =
-        ferry_tokenizer_encode_target(model->tokenizer, (ferry_view){target.data, target.size}, &ids, NULL, error);
-    if (status == FERRY_OK && ids.count > 0) {
-        call->word_begins = ferry_terms_word_begins(model, ids.ids[ids.count - 1], error);
-        if (call->word_begins == NULL) status = FERRY_ERROR_MEMORY;
-    }
-    free(ids.ids);
-    return status;
-}
-
 ferry_status ferry_call_open(ferry_call *call, ferry_error *error)
 {
     if (call->callbacks == NULL) call->callbacks = &call->translator->callbacks;
@@ -296,7 +280,7 @@ ferry_status ferry_call_open(ferry_call *call, ferry_error *error)
     call->lines = calloc(call->count + 1, sizeof *call->lines);
     if (call->lines == NULL) return ferry_fail_memory(error, "lines", call->count, sizeof *call->lines);
     hold(call, call->count * (sizeof *call->lines + sizeof *call->result->lines));
-    return call->terms.count > 0 ? list_word_begins(call, error) : FERRY_OK;
+    return call->terms.count > 0 ? ferry_translator_read_vocabulary(call->translator, error) : FERRY_OK;
 }
 
 bool ferry_call_prepare(ferry_call *call, size_t bytes)
@@ -345,7 +329,6 @@ ferry_status ferry_call_end(ferry_call *call, ferry_status status, ferry_result 
     for (size_t i = 0; call->lines != NULL && i < call->count; i++) ferry_line_destroy(&call->lines[i].line);
     free(call->lines);
     free(call->job.tasks);
-    free(call->word_begins);
     if (call->account != NULL) atomic_fetch_sub(call->account, atomic_load(&call->held));
     *result = NULL;
     if (call->lines != NULL && (status == FERRY_OK || status == FERRY_ERROR_CANCELLED))

@@ -27,7 +27,6 @@ typedef struct ferry_call {
     atomic_size_t *account;     /* NULL, or counts the bytes that the call holds */
     ferry_job job;              /* job.ended not NULL: of a service */
 
-    uint64_t *word_begins;   /* ferry_terms_word_begins, if there are terms */
     ferry_call_line *lines;  /* [count] */
     size_t next;             /* the first line that ferry_call_prepare has not prepared */
     ferry_splitter splitter; /* of this line */

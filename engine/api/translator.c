@@ -66,6 +66,7 @@ ferry_status ferry_translator_create(const ferry_model *model, const ferry_optio
     created->model = model;
     atomic_fetch_add(&((ferry_model *)(uintptr_t)model)->users, 1);
     ferry_mutex_create(&created->callbacks.mutex);
+    ferry_mutex_create(&created->vocabulary_mutex);
     ferry_status status = take_options(created, &complete.options, error);
     if (status == FERRY_OK) {
         ferry_model_widen(model);
@@ -85,13 +86,29 @@ void ferry_translator_destroy(ferry_translator *translator)
     for (size_t i = 0; i < translator->stage_count; i++) ferry_translator_destroy(translator->stages[i]);
     free(translator->stages);
     ferry_schedule_destroy(&translator->schedule);
-    if (translator->model != NULL) ferry_mutex_destroy(&translator->callbacks.mutex);
+    if (translator->model != NULL) {
+        ferry_mutex_destroy(&translator->callbacks.mutex);
+        ferry_mutex_destroy(&translator->vocabulary_mutex);
+    }
+    ferry_term_vocabulary_destroy(&translator->vocabulary);
     free(translator->suppressed_ids);
     ferry_model_close((ferry_model *)(uintptr_t)translator->model);
     free(translator);
 }
 
 /* ---- calls ---- */
+
+ferry_status ferry_translator_read_vocabulary(ferry_translator *translator, ferry_error *error)
+{
+    ferry_status status = FERRY_OK;
+    ferry_mutex_lock(&translator->vocabulary_mutex);
+    if (!translator->has_vocabulary) {
+        status = ferry_term_vocabulary_create(translator->model, &translator->vocabulary, error);
+        translator->has_vocabulary = status == FERRY_OK;
+    }
+    ferry_mutex_unlock(&translator->vocabulary_mutex);
+    return status;
+}
 
 ferry_status ferry_translator_align(ferry_translator *translator, int on)
 {

@@ -4,7 +4,7 @@
 #define FERRY_API_TRANSLATOR_H
 
 #include "engine/schedule/schedule.h"
-#include "engine/lines/split.h"
+#include "engine/lines/terms.h"
 
 /* Callbacks of a program for a call. `mutex` is held while one of them is called. */
 typedef struct ferry_callbacks {
@@ -24,6 +24,9 @@ struct ferry_translator {
     int32_t *suppressed_ids;     /* of `search`: a copy */
     ferry_line_rules rules;
     ferry_schedule schedule;
+    ferry_term_vocabulary vocabulary; /* since the first call with terms; */
+    bool has_vocabulary;
+    ferry_mutex vocabulary_mutex;
     ferry_callbacks callbacks; /* of the options, for the translator's own calls */
     atomic_bool busy;          /* a call is in progress */
     /* stop: &own_stop, or that of its chain. The word is the number of the caller's job × 2, + 1 after a cancel. */
@@ -38,5 +41,7 @@ ferry_status ferry_translator_begin(ferry_translator *translator, ferry_error *e
 ferry_status ferry_translator_end(ferry_translator *translator, ferry_status status);
 /* Errors: UNSUPPORTED (a model has no tokenizer). */
 ferry_status ferry_translator_check_text(const ferry_translator *translator, ferry_error *error);
+/* Reads translator->vocabulary, once. Errors: MEMORY, UNSUPPORTED (target text cannot become tokens). */
+ferry_status ferry_translator_read_vocabulary(ferry_translator *translator, ferry_error *error);
 
 #endif

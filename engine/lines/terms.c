@@ -263,21 +263,39 @@ static bool goes_on(ferry_view text, size_t size)
     return text.size > size && ferry_utf8_next(text, &size, &c) && ferry_unicode_is_of_word(c);
 }
 
-uint64_t *ferry_terms_word_begins(const ferry_model *model, int32_t id, ferry_error *error)
+/* `id`: a token that ends a word. */
+static ferry_status list_word_begins(const ferry_model *model, int32_t id, uint64_t *bits, ferry_error *error)
 {
-    const size_t count = (size_t)model->file.text.target_count;
-    uint64_t *bits = calloc((count + 63) / 64, sizeof *bits);
     ferry_buffer text = {0};
-    ferry_status status = bits != NULL ? ferry_tokenizer_decode(model->tokenizer, &id, 1, &text, error)
-                                       : ferry_fail_memory(error, "the vocabulary", count, 1);
+    ferry_status status = ferry_tokenizer_decode(model->tokenizer, &id, 1, &text, error);
     const size_t size = text.size;
-    for (size_t next = 0; next < count && status == FERRY_OK; next++) {
-        text.size = 0;
-        status = ferry_tokenizer_decode(model->tokenizer, (int32_t[]){id, (int32_t)next}, 2, &text, error);
+    for (int32_t next = 0; next < model->file.text.target_count && status == FERRY_OK; next++) {
+        status = ferry_tokenizer_decode(model->tokenizer, (int32_t[]){id, next}, 2, &text, error);
         if (!goes_on((ferry_view){text.data, text.size}, size)) bits[next / 64] |= UINT64_C(1) << next % 64;
     }
     free(text.data);
-    if (status == FERRY_OK) return bits;
-    free(bits);
-    return NULL;
+    return status;
+}
+
+ferry_status ferry_term_vocabulary_create(const ferry_model *model, ferry_term_vocabulary *vocabulary,
+                                          ferry_error *error)
+{
+    const size_t words = ((size_t)model->file.text.target_count + 63) / 64;
+    ferry_ids ids = {0};
+    ferry_status status = encode(model, ferry_text_view("a"), &ids, error); /* a word in every vocabulary */
+    if (status == FERRY_OK && ids.count > 0) {
+        vocabulary->word_begins = calloc(words, sizeof *vocabulary->word_begins);
+        status = vocabulary->word_begins != NULL
+                     ? list_word_begins(model, ids.ids[ids.count - 1], vocabulary->word_begins, error)
+                     : ferry_fail_memory(error, "the vocabulary", words, sizeof *vocabulary->word_begins);
+    }
+    free(ids.ids);
+    if (status != FERRY_OK) ferry_term_vocabulary_destroy(vocabulary);
+    return status;
+}
+
+void ferry_term_vocabulary_destroy(ferry_term_vocabulary *vocabulary)
+{
+    free(vocabulary->word_begins);
+    vocabulary->word_begins = NULL;
 }

@@ -37,8 +37,14 @@ ferry_status ferry_terms_write(const ferry_model *model, const ferry_line_rules 
                                const ferry_terms_hypothesis *hypothesis, ferry_part *part, bool *again,
                                ferry_error *error);
 
-/* The target ids that begin a word, a mark, or have no text, behind `id`, which ends a word: a bit for each. NULL: out
- * of memory. The caller frees it. */
-uint64_t *ferry_terms_word_begins(const ferry_model *model, int32_t id, ferry_error *error);
+/* What terms need to know about a model's target vocabulary. */
+typedef struct ferry_term_vocabulary {
+    uint64_t *word_begins; /* a bit for each id: it begins a word or a mark, or has no text. NULL: unknown */
+} ferry_term_vocabulary;
+
+/* Errors: MEMORY, UNSUPPORTED (target text cannot become tokens). *vocabulary is zeroed before. */
+ferry_status ferry_term_vocabulary_create(const ferry_model *model, ferry_term_vocabulary *vocabulary,
+                                          ferry_error *error);
+void ferry_term_vocabulary_destroy(ferry_term_vocabulary *vocabulary);
 
 #endif
