@@ -311,7 +311,7 @@ typedef struct ferry_term {
     size_t line;               /* its index */
     size_t begin, end;         /* bytes begin … end - 1 of the line, well-formed UTF-8, at least one */
     const ferry_text *targets; /* [target_count] not blank */
-    size_t target_count;       /* at least 1 */
+    size_t target_count;       /* 0: an opaque term, which comes back as it is, whether the model knows it or not */
 } ferry_term;
 
 /* What translations must have. Set `size`; a field that is 0 has its default. */

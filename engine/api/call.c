@@ -98,6 +98,7 @@ static ferry_status split_line(ferry_call *call, size_t line, size_t *bytes, fer
                                     .terms = call->text != NULL
                                                  ? ferry_terms_within(call->terms, offset, offset + text.size)
                                                  : ferry_terms_of_line(call->terms, line),
+                                    .vocabulary = &translator->vocabulary,
                                     .offset = offset,
                                     .stop = &call->job.stop};
     ferry_call_line *to = &call->lines[line];

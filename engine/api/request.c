@@ -36,8 +36,8 @@ static ferry_status check_place(const ferry_term *term, const ferry_term *before
 
 static ferry_status check_targets(const ferry_term *term, size_t index, ferry_error *error)
 {
-    if (term->target_count == 0 || term->targets == NULL)
-        return ferry_fail_argument(error, "terms", "expected targets at terms[%zu], found none", index);
+    if (term->target_count > 0 && term->targets == NULL)
+        return ferry_fail_argument(error, "terms", "expected targets at terms[%zu], found NULL", index);
     FERRY_TRY(ferry_check_texts("targets", term->targets, term->target_count, error));
     for (size_t t = 0; t < term->target_count; t++)
         if (ferry_utf8_is_blank((ferry_view){term->targets[t].data, term->targets[t].size}))

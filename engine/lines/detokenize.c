@@ -40,12 +40,14 @@ static ferry_status write_text(const ferry_model *model, const ferry_line_rules 
     const size_t length = (size_t)hypothesis->length;
     const bool replaces =
         rules->options->replace_unknowns != 0 && ferry_ids_find(hypothesis->ids, length, rules->unknown_id) < length;
-    ferry_word *words = replaces ? calloc(length, sizeof *words) : NULL;
+    const bool unshows = part->term_count > 0;
+    ferry_word *words = replaces || unshows ? calloc(length + 1, sizeof *words) : NULL;
     ferry_buffer text = {0};
-    if (replaces && words == NULL) return ferry_fail_memory(error, "unknown words", length, sizeof *words);
+    if ((replaces || unshows) && words == NULL) return ferry_fail_memory(error, "unknown words", length, sizeof *words);
     for (size_t t = 0; replaces && t < length; t++)
         if (hypothesis->ids[t] == rules->unknown_id)
             words[t] = word_of(&model->file.text, part, weights + t * part->ids.count);
+    if (unshows) ferry_terms_unshow(part, hypothesis->ids, length, words);
     ferry_status status = ferry_tokenizer_decode_ranges(model->tokenizer, hypothesis->ids, length, words, &text,
                                                         hypothesis->ranges, error);
     if (status == FERRY_OK) status = ferry_buffer_end(&text, error);
@@ -61,7 +63,8 @@ static bool lacks_terms(const ferry_model *model, ferry_part *part, const ferry_
     const ferry_hypothesis best = ferry_search_hypothesis(search, 0);
     ferry_buffer text = {0};
     const bool known = ferry_tokenizer_decode(model->tokenizer, best.ids, (size_t)best.length, &text, NULL) == FERRY_OK;
-    const bool lacks = !known || ferry_terms_look(part, (ferry_view){text.data, text.size}) > 0;
+    const bool lacks =
+        !known || ferry_terms_look(part, best.ids, (size_t)best.length, (ferry_view){text.data, text.size}) > 0;
     free(text.data);
     return lacks;
 }
@@ -130,7 +133,8 @@ static ferry_status take_result(const ferry_model *model, const ferry_line_rules
                           options->replace_unknowns == 0 ? rules->unknown_id : -1);
     if (part->unknowns > 0) part->quality.flags |= FERRY_QUALITY_UNKNOWN;
     const ferry_result_hypothesis *best = &part->result.hypotheses[0];
-    if (ending->text && ferry_terms_look(part, (ferry_view){best->text, best->size}) > 0)
+    if (ending->text &&
+        ferry_terms_look(part, best->ids, (size_t)best->length, (ferry_view){best->text, best->size}) > 0)
         part->quality.flags |= FERRY_QUALITY_TERM;
     return FERRY_OK;
 }

@@ -20,8 +20,11 @@ static ferry_short_text lacking(const ferry_part *part)
 {
     size_t i = 0;
     while (!part->terms[i].missing) i++;
-    const ferry_text target = part->terms[i].given->targets[0];
-    return ferry_format("lacks the term '%s'", ferry_printable_view((ferry_view){target.data, target.size}).text);
+    const ferry_part_term *term = &part->terms[i];
+    const ferry_view target = term->term.target_count == 0
+                                  ? term->piece
+                                  : (ferry_view){term->term.targets[0].data, term->term.targets[0].size};
+    return ferry_format("lacks the term '%s'", ferry_printable_view(target).text);
 }
 
 /* The text of a warning about a part's translation. `kind`: a flag of ferry_quality; 0: the translation replaces
@@ -190,7 +193,7 @@ static ferry_status join_parts(const ferry_parts *parts, const ferry_line_rules 
 static ferry_status list_tokens(const ferry_line *line, ferry_text given, ferry_result_line *result, ferry_error *error)
 {
     const ferry_parts *parts = &line->parts;
-    const char *text = line->repaired != NULL ? line->repaired : given.data;
+    const char *text = ferry_line_shown(line, given);
     size_t count = 0;
     for (size_t p = 0; p < parts->count; p++) count += parts->parts[p].ids.count;
     result->source_ids = calloc(count + 1, sizeof *result->source_ids);
@@ -206,6 +209,7 @@ static ferry_status list_tokens(const ferry_line *line, ferry_text given, ferry_
             result->source_ranges[result->source_count++] = (ferry_range){offset + range->begin, offset + range->end};
         }
     }
+    ferry_line_terms_unshow(&line->terms, result->source_ranges, result->source_count);
     if (line->repaired != NULL)
         ferry_ranges_unrepair((ferry_view){given.data, given.size}, result->source_ranges, result->source_count);
     return FERRY_OK;

@@ -9,6 +9,7 @@
 void ferry_line_destroy(ferry_line *line)
 {
     ferry_parts_destroy(&line->parts);
+    ferry_line_terms_destroy(&line->terms);
     free(line->repaired);
     line->repaired = NULL;
 }
@@ -72,19 +73,27 @@ static ferry_status take_prefix(const ferry_line_source *from, const ferry_parts
                       max);
 }
 
+const char *ferry_line_shown(const ferry_line *line, ferry_text given)
+{
+    return line->terms.shown != NULL ? line->terms.shown : line->repaired != NULL ? line->repaired : given.data;
+}
+
 /* The first portion: the parts begin, or the line is blank. */
 static ferry_status begin(const ferry_line_source *from, ferry_splitter *splitter, ferry_line *line,
                           ferry_result_line *result, bool *more, ferry_error *error)
 {
     ferry_view valid;
+    bool alone;
     FERRY_TRY(ferry_line_repair(line, from->text, &valid, result, error));
-    *more = !ferry_utf8_is_blank(valid);
-    if (!*more) return ferry_result_line_copy(result, valid, error);
+    const ferry_view itself = valid;
+    FERRY_TRY(ferry_line_terms_read(&line->terms, from->vocabulary, from->terms, from->text, from->offset, &valid,
+                                    &alone, error));
+    *more = !ferry_utf8_is_blank(valid) && !alone;
+    if (!*more) return ferry_result_line_copy(result, itself, error);
     FERRY_TRY(ferry_splitter_begin(from->model, from->rules, valid, from->stop, &line->parts, splitter, error));
     splitter->wants_ranges = splitter->wants_ranges || from->terms.count > 0;
-    if (line->repaired != NULL) return FERRY_OK;
-    splitter->terms = from->terms;
-    splitter->begin = valid.data - from->offset;
+    if (line->terms.count > 0)
+        splitter->terms = (ferry_terms){&line->terms.terms->term, sizeof *line->terms.terms, line->terms.count};
     return FERRY_OK;
 }
 
@@ -103,8 +112,7 @@ ferry_status ferry_line_split(const ferry_line_source *from, size_t *bytes, ferr
     }
     if (*more) return FERRY_OK;
     FERRY_TRY(take_prefix(from, parts, error));
-    FERRY_TRY(ferry_terms_share(&line->parts, line->repaired != NULL ? line->repaired : from->text.data, from->text,
-                                from->terms, from->offset, error));
+    FERRY_TRY(ferry_line_terms_share(&line->terms, ferry_line_shown(line, from->text), &line->parts, error));
     for (size_t i = 0; i < parts->count; i++)
         if (parts->parts[i].ids.count == 0)
             FERRY_TRY(ferry_result_line_copy(&parts->parts[i].result, parts->parts[i].text, error));

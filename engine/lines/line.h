@@ -7,6 +7,7 @@
 /* Empty when zeroed. */
 typedef struct ferry_line {
     ferry_parts parts;
+    ferry_line_terms terms;
     char *repaired; /* the text without ill-formed UTF-8; NULL if the text is well-formed */
 } ferry_line;
 
@@ -15,13 +16,16 @@ void ferry_line_destroy(ferry_line *line);
 /* *text: `given` if it is well-formed UTF-8, else line->repaired, and the result gets a warning. Errors: MEMORY. */
 ferry_status ferry_line_repair(ferry_line *line, ferry_text given, ferry_view *text, ferry_result_line *result,
                                ferry_error *error);
+/* The text that the line's parts point into. `given`: as the caller gave it. */
+const char *ferry_line_shown(const ferry_line *line, ferry_text given);
 /* What a line comes from. */
 typedef struct ferry_line_source {
     const ferry_model *model;
     const ferry_line_rules *rules;
-    ferry_text text, prefix; /* prefix: the given beginning of the translation; size 0: none */
-    ferry_terms terms;       /* of the line */
-    size_t offset;           /* of the line in the text whose bytes the terms count */
+    ferry_text text, prefix;                 /* prefix: the given beginning of the translation; size 0: none */
+    ferry_terms terms;                       /* of the line */
+    const ferry_term_vocabulary *vocabulary; /* if there are terms */
+    size_t offset;                           /* of the line in the text whose bytes the terms count */
     const ferry_stop *stop;
 } ferry_line_source;
 

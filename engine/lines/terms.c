@@ -24,40 +24,25 @@ static size_t repaired_offset(ferry_view text, size_t end)
     return offset;
 }
 
-static ferry_status add_term(ferry_part *part, const ferry_part_term *term, ferry_error *error)
+void ferry_line_terms_destroy(ferry_line_terms *line)
 {
-    ferry_part_term *grown = realloc(part->terms, (part->term_count + 1) * sizeof *grown);
-    if (grown == NULL) return ferry_fail_memory(error, "terms", part->term_count + 1, sizeof *grown);
-    part->terms = grown;
-    part->terms[part->term_count++] = *term;
-    return FERRY_OK;
+    free(line->terms);
+    free(line->shown);
+    *line = (ferry_line_terms){0};
 }
 
-ferry_status ferry_terms_share(ferry_parts *parts, const char *valid, ferry_text given, ferry_terms terms,
-                               size_t before, ferry_error *error)
+/* A stand-in that neither the line nor another term has; NULL: none is left. */
+static const ferry_stand_in *choose_stand_in(const ferry_line_terms *line, const ferry_term_vocabulary *vocabulary,
+                                             ferry_view valid)
 {
-    const ferry_view original = {given.data, given.size};
-    const bool repaired = valid != given.data;
-    for (size_t i = 0, p = 0; i < terms.count; i++) {
-        const ferry_term *term = ferry_terms_at(terms, i);
-        const size_t begin = repaired ? repaired_offset(original, term->begin - before) : term->begin - before,
-                     end = begin + (term->end - term->begin);
-        size_t offset = 0;
-        for (; p < parts->count; p++) {
-            offset = (size_t)(parts->parts[p].text.data - valid);
-            if (begin < offset + parts->parts[p].text.size) break;
-        }
-        if (p == parts->count) break;
-        const size_t size = parts->parts[p].text.size;
-        ferry_part_term of_part = {.given = term, .possible = begin >= offset && end <= offset + size};
-        of_part.span.begin = begin > offset ? begin - offset : 0;
-        of_part.span.end = end < offset + size ? end > offset ? end - offset : 0 : size;
-        FERRY_TRY(add_term(&parts->parts[p], &of_part, error));
+    for (size_t s = 0; s < vocabulary->stand_in_count; s++) {
+        const ferry_stand_in *stand_in = &vocabulary->stand_ins[s];
+        bool used = ferry_view_contains(valid, stand_in->name);
+        for (size_t i = 0; i < line->count && !used; i++) used = line->terms[i].stand_in == stand_in;
+        if (!used) return stand_in;
     }
-    return FERRY_OK;
+    return NULL;
 }
-
-/* ---- whether a translation has them ---- */
 
 /* Whether the characters before and after byte `at` belong to one word. */
 static bool is_within_word(ferry_view text, size_t at)
@@ -67,6 +52,132 @@ static bool is_within_word(ferry_view text, size_t at)
     return ferry_utf8_previous(text, &begin, &before) && ferry_utf8_next(text, &next, &after) &&
            ferry_unicode_is_of_word(before) && ferry_unicode_is_of_word(after);
 }
+
+/* Writes the stand-in into *shown, between blanks where it would meet a word. */
+static ferry_status write_stand_in(ferry_part_term *term, ferry_view valid, ferry_buffer *shown, ferry_error *error)
+{
+    uint32_t c;
+    size_t before = term->original.begin, after = term->original.end;
+    term->glued = ferry_utf8_previous(valid, &before, &c) && ferry_unicode_is_of_word(c);
+    if (term->glued) FERRY_TRY(ferry_buffer_append(shown, ferry_text_view(" "), error));
+    term->term.begin = shown->size;
+    FERRY_TRY(ferry_buffer_append(shown, ferry_text_view(term->stand_in->name), error));
+    term->term.end = shown->size;
+    if (ferry_utf8_next(valid, &after, &c) && ferry_unicode_is_of_word(c))
+        return ferry_buffer_append(shown, ferry_text_view(" "), error);
+    return FERRY_OK;
+}
+
+/* Writes the line with stand-ins. *alone: without them, nothing is there. */
+static ferry_status show(ferry_line_terms *line, ferry_view valid, ferry_buffer *shown, bool *alone, ferry_error *error)
+{
+    size_t at = 0;
+    *alone = true;
+    for (size_t i = 0; i <= line->count; i++) {
+        ferry_part_term *term = i < line->count ? &line->terms[i] : NULL;
+        if (term != NULL && term->stand_in == NULL) continue;
+        const ferry_view between = {valid.data + at, (term != NULL ? term->original.begin : valid.size) - at};
+        *alone = *alone && ferry_text_visibility(between) != FERRY_VISIBILITY_LETTER;
+        /* Terms between the stand-ins move with their text. */
+        for (size_t t = 0; t < line->count; t++)
+            if (line->terms[t].stand_in == NULL && line->terms[t].original.begin >= at) {
+                line->terms[t].term.begin = shown->size + line->terms[t].original.begin - at;
+                line->terms[t].term.end = shown->size + line->terms[t].original.end - at;
+            }
+        FERRY_TRY(ferry_buffer_append(shown, between, error));
+        if (term == NULL) break;
+        FERRY_TRY(write_stand_in(term, valid, shown, error));
+        at = term->original.end;
+    }
+    return ferry_buffer_end(shown, error);
+}
+
+ferry_status ferry_line_terms_read(ferry_line_terms *line, const ferry_term_vocabulary *vocabulary, ferry_terms terms,
+                                   ferry_text given, size_t offset, ferry_view *valid, bool *alone, ferry_error *error)
+{
+    const ferry_view original = {given.data, given.size};
+    const bool repaired = valid->data != given.data;
+    ferry_buffer shown = {0};
+    bool opaque = false;
+    *alone = false;
+    if (terms.count == 0) return FERRY_OK;
+    line->terms = calloc(terms.count, sizeof *line->terms);
+    if (line->terms == NULL) return ferry_fail_memory(error, "terms", terms.count, sizeof *line->terms);
+    for (size_t i = 0; i < terms.count; i++, line->count++) {
+        ferry_part_term *term = &line->terms[i];
+        term->term = *ferry_terms_at(terms, i);
+        const size_t begin = term->term.begin - offset, size = term->term.end - term->term.begin;
+        term->original.begin = repaired ? repaired_offset(original, begin) : begin;
+        term->original.end = term->original.begin + size;
+        term->term.begin = term->original.begin;
+        term->term.end = term->original.end;
+        term->possible = true;
+        if (term->term.target_count > 0) continue;
+        term->piece = (ferry_view){valid->data + term->original.begin, size};
+        term->stand_in = choose_stand_in(line, vocabulary, *valid);
+        opaque = opaque || term->stand_in != NULL;
+    }
+    if (!opaque) return FERRY_OK;
+    const ferry_status status = show(line, *valid, &shown, alone, error);
+    line->shown = shown.data;
+    if (status == FERRY_OK) *valid = (ferry_view){shown.data, shown.size};
+    return status;
+}
+
+static ferry_status add_term(ferry_part *part, const ferry_part_term *term, ferry_error *error)
+{
+    ferry_part_term *grown = realloc(part->terms, (part->term_count + 1) * sizeof *grown);
+    if (grown == NULL) return ferry_fail_memory(error, "terms", part->term_count + 1, sizeof *grown);
+    part->terms = grown;
+    part->terms[part->term_count++] = *term;
+    return FERRY_OK;
+}
+
+ferry_status ferry_line_terms_share(const ferry_line_terms *line, const char *shown, ferry_parts *parts,
+                                    ferry_error *error)
+{
+    for (size_t i = 0, p = 0; i < line->count; i++) {
+        ferry_part_term term = line->terms[i];
+        const size_t begin = term.term.begin, end = term.term.end;
+        size_t offset = 0;
+        for (; p < parts->count; p++) {
+            offset = (size_t)(parts->parts[p].text.data - shown);
+            if (begin < offset + parts->parts[p].text.size) break;
+        }
+        if (p == parts->count) break;
+        const size_t size = parts->parts[p].text.size;
+        term.possible = begin >= offset && end <= offset + size;
+        term.term.begin = begin > offset ? begin - offset : 0;
+        term.term.end = end > offset + size ? size : end > offset ? end - offset : 0;
+        FERRY_TRY(add_term(&parts->parts[p], &term, error));
+    }
+    return FERRY_OK;
+}
+
+/* The byte of the line for byte `at` of what is shown; within a stand-in, an end of its term. */
+static size_t unshown_offset(const ferry_line_terms *line, size_t at, bool end)
+{
+    size_t from = 0, to = 0; /* the ends of the last stand-in before it, shown and in the line */
+    for (size_t i = 0; i < line->count; i++) {
+        const ferry_part_term *term = &line->terms[i];
+        if (term->stand_in == NULL) continue;
+        if (at < term->term.begin || (at == term->term.begin && end)) break;
+        if (at < term->term.end || (at == term->term.end && end))
+            return end ? term->original.end : term->original.begin;
+        from = term->term.end;
+        to = term->original.end;
+    }
+    return to + (at - from);
+}
+
+void ferry_line_terms_unshow(const ferry_line_terms *line, ferry_range *ranges, size_t count)
+{
+    for (size_t i = 0; i < count && line->shown != NULL; i++)
+        ranges[i] = (ferry_range){unshown_offset(line, ranges[i].begin, false),
+                                  unshown_offset(line, ranges[i].end, ranges[i].end > ranges[i].begin)};
+}
+
+/* ---- whether a translation has them ---- */
 
 /* Whether the range overlaps what one of the first `count` terms was found at. */
 static bool is_taken(const ferry_part *part, size_t count, ferry_range range)
@@ -90,19 +201,36 @@ static bool find(const ferry_part *part, size_t index, ferry_view target, ferry_
     return false;
 }
 
-size_t ferry_terms_look(ferry_part *part, ferry_view translation)
+/* Whether ids [count] have the term's stand-in once. */
+static bool has_once(const ferry_part_term *term, const int32_t *ids, size_t count)
+{
+    size_t times = 0;
+    for (size_t t = 0; t < count; t++) times += ids[t] == term->stand_in->id;
+    return times == 1;
+}
+
+size_t ferry_terms_look(ferry_part *part, const int32_t *ids, size_t count, ferry_view text)
 {
     size_t missing = 0;
     for (size_t i = 0; i < part->term_count; i++) {
         ferry_part_term *term = &part->terms[i];
-        term->missing = true;
-        for (size_t t = 0; t < term->given->target_count && term->missing; t++) {
-            const ferry_text target = term->given->targets[t];
-            term->missing = !find(part, i, (ferry_view){target.data, target.size}, translation, &term->found);
+        term->missing = term->stand_in == NULL || !has_once(term, ids, count);
+        term->found = (ferry_range){0, 0};
+        for (size_t t = 0; t < term->term.target_count && term->missing; t++) {
+            const ferry_text target = term->term.targets[t];
+            term->missing = !find(part, i, (ferry_view){target.data, target.size}, text, &term->found);
         }
         missing += term->missing;
     }
     return missing;
+}
+
+void ferry_terms_unshow(const ferry_part *part, const int32_t *ids, size_t count, ferry_word *words)
+{
+    for (size_t i = 0; i < part->term_count; i++)
+        for (size_t t = 0; part->terms[i].stand_in != NULL && t < count; t++)
+            if (ids[t] == part->terms[i].stand_in->id)
+                words[t] = (ferry_word){part->terms[i].piece, !part->terms[i].glued};
 }
 
 /* ---- where one is written ---- */
@@ -147,7 +275,7 @@ static size_t place_of(const written *w, const ferry_part_term *term, size_t fir
     float largest = -1;
     for (size_t t = first; t < w->hypothesis->length; t++) {
         if (!may_stand_before(w, t)) continue;
-        const float found = share(w, term->span, t);
+        const float found = share(w, (ferry_range){term->term.begin, term->term.end}, t);
         if (found > largest) best = t;
         if (found > largest) largest = found;
     }
@@ -162,7 +290,7 @@ static ferry_part_term *choose(const written *w, size_t first, size_t *place)
     ferry_part_term *chosen = NULL;
     for (size_t i = 0; i < w->part->term_count; i++) {
         ferry_part_term *term = &w->part->terms[i];
-        if (!term->missing || !term->possible || term->given->target_count == 0) continue;
+        if (!term->missing || !term->possible || (term->term.target_count == 0 && term->stand_in == NULL)) continue;
         const size_t at = place_of(w, term, first);
         if (chosen != NULL && at >= *place) continue;
         chosen = term;
@@ -205,6 +333,12 @@ static ferry_status write_prefix(const written *w, size_t first, size_t place, f
     return FERRY_OK;
 }
 
+static ferry_view target_of(const ferry_part_term *term)
+{
+    if (term->stand_in != NULL) return ferry_text_view(term->stand_in->name);
+    return (ferry_view){term->term.targets[0].data, term->term.targets[0].size};
+}
+
 /* Writes a term that fits; those that do not are impossible from then on. */
 static ferry_status write_one(const written *w, const ferry_line_rules *rules, ferry_part *part, bool *again,
                               ferry_error *error)
@@ -217,8 +351,7 @@ static ferry_status write_one(const written *w, const ferry_line_rules *rules, f
     size_t place = 0;
     ferry_status status = FERRY_OK;
     while (!*again && status == FERRY_OK && (term = choose(w, first, &place)) != NULL) {
-        const ferry_text target = term->given->targets[0];
-        status = write_prefix(w, tag, place, (ferry_view){target.data, target.size}, &ids, error);
+        status = write_prefix(w, tag, place, target_of(term), &ids, error);
         *again = ids.count + tag < limit && ferry_ids_find(ids.ids, ids.count, rules->unknown_id) == ids.count;
         term->possible = *again;
     }
@@ -247,7 +380,8 @@ ferry_status ferry_terms_write(const ferry_model *model, const ferry_line_rules 
                                                         &text, w.ranges, error);
     if (status == FERRY_OK) status = ferry_buffer_end(&text, error);
     w.text = (ferry_view){text.data, text.size};
-    if (status == FERRY_OK && ferry_terms_look(part, w.text) > 0) status = write_one(&w, rules, part, again, error);
+    if (status == FERRY_OK && ferry_terms_look(part, hypothesis->ids, hypothesis->length, w.text) > 0)
+        status = write_one(&w, rules, part, again, error);
     part->written += *again;
     free(w.ranges);
     free(text.data);
@@ -277,6 +411,43 @@ static ferry_status list_word_begins(const ferry_model *model, int32_t id, uint6
     return status;
 }
 
+/* Whether the name is one token of the source and of the target, and no other target token begins with it. */
+static ferry_status try_stand_in(const ferry_model *model, const char *name, size_t frame, int32_t *id, ferry_ids *ids,
+                                 ferry_error *error)
+{
+    const ferry_tokenizer_config *text = &model->file.text;
+    const ferry_view view = ferry_text_view(name);
+    *id = -1;
+    FERRY_TRY(ferry_tokenizer_encode(model->tokenizer, view, ids, error));
+    const bool known = ferry_ids_find(ids->ids, ids->count, text->source_unk_id) == ids->count;
+    if (ids->count != frame + 1 || !known) return FERRY_OK;
+    FERRY_TRY(encode(model, view, ids, error));
+    if (ids->count != 1 || ids->ids[0] == ferry_tokenizer_target_unknown(model->tokenizer)) return FERRY_OK;
+    const ferry_view piece = ferry_string_table_at(text->target_pieces, (size_t)ids->ids[0]);
+    for (int32_t other = 0; other < text->target_count; other++) {
+        const ferry_view longer = ferry_string_table_at(text->target_pieces, (size_t)other);
+        if (longer.size > piece.size && memcmp(longer.data, piece.data, piece.size) == 0) return FERRY_OK;
+    }
+    *id = ids->ids[0];
+    return FERRY_OK;
+}
+
+static ferry_status find_stand_ins(const ferry_model *model, ferry_term_vocabulary *vocabulary, ferry_ids *ids,
+                                   ferry_error *error)
+{
+    static const char *const names[] = {"Boston",  "Paris",  "Hawaii",  "London",  "Berlin",  "Chicago",
+                                        "Hamburg", "Madrid", "Toronto", "Detroit", "Texas",   "Florida",
+                                        "Kyoto",   "Osaka",  "Seattle", "Dublin",  "Havanna", "Alaska"};
+    FERRY_TRY(ferry_tokenizer_encode(model->tokenizer, ferry_text_view(""), ids, error));
+    const size_t frame = ids->count;
+    for (size_t i = 0; i < sizeof names / sizeof *names && vocabulary->stand_in_count < FERRY_STAND_INS; i++) {
+        int32_t id;
+        FERRY_TRY(try_stand_in(model, names[i], frame, &id, ids, error));
+        if (id >= 0) vocabulary->stand_ins[vocabulary->stand_in_count++] = (ferry_stand_in){names[i], id};
+    }
+    return FERRY_OK;
+}
+
 ferry_status ferry_term_vocabulary_create(const ferry_model *model, ferry_term_vocabulary *vocabulary,
                                           ferry_error *error)
 {
@@ -289,6 +460,7 @@ ferry_status ferry_term_vocabulary_create(const ferry_model *model, ferry_term_v
                      ? list_word_begins(model, ids.ids[ids.count - 1], vocabulary->word_begins, error)
                      : ferry_fail_memory(error, "the vocabulary", words, sizeof *vocabulary->word_begins);
     }
+    if (status == FERRY_OK) status = find_stand_ins(model, vocabulary, &ids, error);
     free(ids.ids);
     if (status != FERRY_OK) ferry_term_vocabulary_destroy(vocabulary);
     return status;
@@ -297,5 +469,5 @@ ferry_status ferry_term_vocabulary_create(const ferry_model *model, ferry_term_v
 void ferry_term_vocabulary_destroy(ferry_term_vocabulary *vocabulary)
 {
     free(vocabulary->word_begins);
-    vocabulary->word_begins = NULL;
+    *vocabulary = (ferry_term_vocabulary){0};
 }

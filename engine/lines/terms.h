@@ -6,23 +6,63 @@
 
 #include "split.h"
 
-/* A term of a part. */
+/* A name that is one token in the source and in the target. It stands for an opaque term until the text is complete. */
+typedef struct ferry_stand_in {
+    const char *name;
+    int32_t id; /* of the target */
+} ferry_stand_in;
+
+enum { FERRY_STAND_INS = 16 };
+
+/* What terms need to know about a model's vocabularies. */
+typedef struct ferry_term_vocabulary {
+    uint64_t *word_begins; /* a bit for each target id: it begins a word or a mark, or has no text. NULL: unknown */
+    ferry_stand_in stand_ins[FERRY_STAND_INS];
+    size_t stand_in_count;
+} ferry_term_vocabulary;
+
+/* Errors: MEMORY, UNSUPPORTED (target text cannot become tokens). *vocabulary is zeroed before. */
+ferry_status ferry_term_vocabulary_create(const ferry_model *model, ferry_term_vocabulary *vocabulary,
+                                          ferry_error *error);
+void ferry_term_vocabulary_destroy(ferry_term_vocabulary *vocabulary);
+
+/* A term of a line; in a part, its bytes are those of the part's text. */
 struct ferry_part_term {
-    const ferry_term *given;
-    ferry_range span; /* bytes of the part's text */
-    bool possible;    /* it is not cut by the end of the part, and fits into max_length */
-    bool missing;     /* the translation lacks it */
+    ferry_term term;                /* bytes of the line as it is shown to the model */
+    ferry_range original;           /* the same bytes of the line as it is not shown */
+    ferry_view piece;               /* of an opaque term: these bytes */
+    const ferry_stand_in *stand_in; /* of an opaque term: shown instead; NULL: it is no opaque one, or none is left */
+    bool glued;                     /* no blank is between the character before it and it, although one is shown */
+    bool possible;                  /* it is not cut by the end of a part, and fits into max_length */
+    bool missing;                   /* the translation lacks it */
     ferry_range found;
 };
 
-/* Gives the parts of a line their terms. `valid`: the line as the parts point into it; `given`: as the caller gave it;
- * `offset`: of the line in the text whose bytes the terms count. Errors: MEMORY. */
-ferry_status ferry_terms_share(ferry_parts *parts, const char *valid, ferry_text given, ferry_terms terms,
-                               size_t offset, ferry_error *error);
+/* The terms of a line, and the line as it is shown. Empty when zeroed. */
+typedef struct ferry_line_terms {
+    ferry_part_term *terms; /* [count] */
+    size_t count;
+    char *shown; /* with stand-ins for opaque terms; NULL: the line itself */
+} ferry_line_terms;
 
-/* Looks for the part's terms in its translation: each at a place of its own, between the beginning and the end of
- * words. Returns the number of terms that it lacks. */
-size_t ferry_terms_look(ferry_part *part, ferry_view translation);
+void ferry_line_terms_destroy(ferry_line_terms *terms);
+/* Reads the terms of a line. *valid: the line, without ill-formed UTF-8; it becomes what is shown. `given`: as the
+ * caller gave it; `offset`: of the line in the text whose bytes the terms count. *alone: nothing that a reader sees is
+ * beside opaque terms. Errors: MEMORY. */
+ferry_status ferry_line_terms_read(ferry_line_terms *line, const ferry_term_vocabulary *vocabulary, ferry_terms terms,
+                                   ferry_text given, size_t offset, ferry_view *valid, bool *alone, ferry_error *error);
+/* Gives the parts, which point into `shown`, their terms. Errors: MEMORY. */
+ferry_status ferry_line_terms_share(const ferry_line_terms *line, const char *shown, ferry_parts *parts,
+                                    ferry_error *error);
+/* Maps ranges [count] of what is shown to the line itself. */
+void ferry_line_terms_unshow(const ferry_line_terms *line, ferry_range *ranges, size_t count);
+
+/* Looks for the part's terms in its translation of ids [count]: each at a place of its own, between the beginning and
+ * the end of words; opaque ones once. `text`: of the ids. Returns the number of terms that it lacks. */
+size_t ferry_terms_look(ferry_part *part, const int32_t *ids, size_t count, ferry_view text);
+
+/* Sets words [count], which are zeroed, to the pieces of the opaque terms that ids [count] stand for. */
+void ferry_terms_unshow(const ferry_part *part, const int32_t *ids, size_t count, ferry_word *words);
 
 /* The best hypothesis of a part's search. */
 typedef struct ferry_terms_hypothesis {
@@ -36,15 +76,5 @@ typedef struct ferry_terms_hypothesis {
 ferry_status ferry_terms_write(const ferry_model *model, const ferry_line_rules *rules,
                                const ferry_terms_hypothesis *hypothesis, ferry_part *part, bool *again,
                                ferry_error *error);
-
-/* What terms need to know about a model's target vocabulary. */
-typedef struct ferry_term_vocabulary {
-    uint64_t *word_begins; /* a bit for each id: it begins a word or a mark, or has no text. NULL: unknown */
-} ferry_term_vocabulary;
-
-/* Errors: MEMORY, UNSUPPORTED (target text cannot become tokens). *vocabulary is zeroed before. */
-ferry_status ferry_term_vocabulary_create(const ferry_model *model, ferry_term_vocabulary *vocabulary,
-                                          ferry_error *error);
-void ferry_term_vocabulary_destroy(ferry_term_vocabulary *vocabulary);
 
 #endif

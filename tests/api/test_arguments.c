@@ -397,9 +397,8 @@ TEST_WITH(test_requests, set_up, tear_down)
     term.end = 4;
     check_term(term, "terms: expected well-formed UTF-8 at terms[1], found 3 to 4 of line 0");
     term = right_place;
-    term.target_count = 0;
-    check_term(term, "terms: expected targets at terms[1], found none");
-    term.target_count = 1;
+    term.targets = NULL;
+    check_term(term, "terms: expected targets at terms[1], found NULL");
     term.targets = &none;
     check_term(term, "targets: expected 2 bytes at targets[0], found NULL");
     term.targets = &blank;
