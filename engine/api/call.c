@@ -229,6 +229,8 @@ static ferry_task make_task(const ferry_call *call, size_t line, ferry_part *par
                        .source_count = (int32_t)part->ids.count,
                        .prefix = part->prefix.ids,
                        .prefix_count = (int32_t)part->prefix.count,
+                       .once = part->once,
+                       .once_count = part->once_count,
                        .item = line,
                        .tag = part};
     if (call->targets == NULL) return task;

@@ -64,7 +64,7 @@ static bool lacks_terms(const ferry_model *model, ferry_part *part, const ferry_
     ferry_buffer text = {0};
     const bool known = ferry_tokenizer_decode(model->tokenizer, best.ids, (size_t)best.length, &text, NULL) == FERRY_OK;
     const bool lacks =
-        !known || ferry_terms_look(part, best.ids, (size_t)best.length, (ferry_view){text.data, text.size}) > 0;
+        !known || ferry_terms_look(part, best.ids, (size_t)best.length, (ferry_view){text.data, text.size}, false) > 0;
     free(text.data);
     return lacks;
 }
@@ -134,7 +134,7 @@ static ferry_status take_result(const ferry_model *model, const ferry_line_rules
     if (part->unknowns > 0) part->quality.flags |= FERRY_QUALITY_UNKNOWN;
     const ferry_result_hypothesis *best = &part->result.hypotheses[0];
     if (ending->text &&
-        ferry_terms_look(part, best->ids, (size_t)best->length, (ferry_view){best->text, best->size}) > 0)
+        ferry_terms_look(part, best->ids, (size_t)best->length, (ferry_view){best->text, best->size}, true) > 0)
         part->quality.flags |= FERRY_QUALITY_TERM;
     return FERRY_OK;
 }

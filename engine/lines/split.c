@@ -153,6 +153,7 @@ void ferry_parts_destroy(ferry_parts *parts)
         free(parts->parts[i].ids.ids);
         free(parts->parts[i].prefix.ids);
         free(parts->parts[i].terms);
+        free(parts->parts[i].once);
         free(parts->parts[i].ranges.ranges);
         ferry_result_line_clear(&parts->parts[i].result);
     }

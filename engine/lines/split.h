@@ -66,6 +66,8 @@ typedef struct ferry_part {
     ferry_ranges ranges;        /* bytes of `text` of each id; empty unless the splitter wants them */
     ferry_part_term *terms;     /* [term_count] that the translation must have, in order */
     size_t term_count;
+    int32_t *once; /* [once_count] target tokens that stand for opaque terms */
+    size_t once_count;
     size_t written;           /* number of terms that were written into the prefix */
     bool after_term;          /* the prefix ends with a term */
     bool cut;                 /* the part ends within a sentence */

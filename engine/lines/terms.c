@@ -130,6 +130,11 @@ static ferry_status add_term(ferry_part *part, const ferry_part_term *term, ferr
     if (grown == NULL) return ferry_fail_memory(error, "terms", part->term_count + 1, sizeof *grown);
     part->terms = grown;
     part->terms[part->term_count++] = *term;
+    if (term->stand_in == NULL) return FERRY_OK;
+    int32_t *once = realloc(part->once, (part->once_count + 1) * sizeof *once);
+    if (once == NULL) return ferry_fail_memory(error, "terms", part->once_count + 1, sizeof *once);
+    part->once = once;
+    part->once[part->once_count++] = term->stand_in->id;
     return FERRY_OK;
 }
 
@@ -201,20 +206,23 @@ static bool find(const ferry_part *part, size_t index, ferry_view target, ferry_
     return false;
 }
 
-/* Whether ids [count] have the term's stand-in once. */
-static bool has_once(const ferry_part_term *term, const int32_t *ids, size_t count)
+/* Whether ids [count] have the term's stand-in once, and their text has it nowhere else, from other tokens. */
+static bool has_once(ferry_part_term *term, const int32_t *ids, size_t count, ferry_view text, bool unshown)
 {
-    size_t times = 0;
-    for (size_t t = 0; t < count; t++) times += ids[t] == term->stand_in->id;
-    return times == 1;
+    const ferry_view name = ferry_text_view(term->stand_in->name);
+    size_t tokens = 0, names = 0;
+    for (size_t t = 0; t < count; t++) tokens += ids[t] == term->stand_in->id;
+    term->present = tokens > 0;
+    for (size_t at = 0; at + name.size <= text.size; at++) names += memcmp(text.data + at, name.data, name.size) == 0;
+    return tokens == 1 && names == (unshown ? 0 : 1);
 }
 
-size_t ferry_terms_look(ferry_part *part, const int32_t *ids, size_t count, ferry_view text)
+size_t ferry_terms_look(ferry_part *part, const int32_t *ids, size_t count, ferry_view text, bool unshown)
 {
     size_t missing = 0;
     for (size_t i = 0; i < part->term_count; i++) {
         ferry_part_term *term = &part->terms[i];
-        term->missing = term->stand_in == NULL || !has_once(term, ids, count);
+        term->missing = term->stand_in == NULL || !has_once(term, ids, count, text, unshown);
         term->found = (ferry_range){0, 0};
         for (size_t t = 0; t < term->term.target_count && term->missing; t++) {
             const ferry_text target = term->term.targets[t];
@@ -290,7 +298,9 @@ static ferry_part_term *choose(const written *w, size_t first, size_t *place)
     ferry_part_term *chosen = NULL;
     for (size_t i = 0; i < w->part->term_count; i++) {
         ferry_part_term *term = &w->part->terms[i];
-        if (!term->missing || !term->possible || (term->term.target_count == 0 && term->stand_in == NULL)) continue;
+        if (!term->missing || !term->possible || term->present ||
+            (term->term.target_count == 0 && term->stand_in == NULL))
+            continue;
         const size_t at = place_of(w, term, first);
         if (chosen != NULL && at >= *place) continue;
         chosen = term;
@@ -380,7 +390,7 @@ ferry_status ferry_terms_write(const ferry_model *model, const ferry_line_rules 
                                                         &text, w.ranges, error);
     if (status == FERRY_OK) status = ferry_buffer_end(&text, error);
     w.text = (ferry_view){text.data, text.size};
-    if (status == FERRY_OK && ferry_terms_look(part, hypothesis->ids, hypothesis->length, w.text) > 0)
+    if (status == FERRY_OK && ferry_terms_look(part, hypothesis->ids, hypothesis->length, w.text, false) > 0)
         status = write_one(&w, rules, part, again, error);
     part->written += *again;
     free(w.ranges);
@@ -411,7 +421,8 @@ static ferry_status list_word_begins(const ferry_model *model, int32_t id, uint6
     return status;
 }
 
-/* Whether the name is one token of the source and of the target, and no other target token begins with it. */
+/* *id: the target token of a name that is one token of the source and of the target, and that no other target token
+ * contains; else -1. */
 static ferry_status try_stand_in(const ferry_model *model, const char *name, size_t frame, int32_t *id, ferry_ids *ids,
                                  ferry_error *error)
 {
@@ -423,11 +434,10 @@ static ferry_status try_stand_in(const ferry_model *model, const char *name, siz
     if (ids->count != frame + 1 || !known) return FERRY_OK;
     FERRY_TRY(encode(model, view, ids, error));
     if (ids->count != 1 || ids->ids[0] == ferry_tokenizer_target_unknown(model->tokenizer)) return FERRY_OK;
-    const ferry_view piece = ferry_string_table_at(text->target_pieces, (size_t)ids->ids[0]);
-    for (int32_t other = 0; other < text->target_count; other++) {
-        const ferry_view longer = ferry_string_table_at(text->target_pieces, (size_t)other);
-        if (longer.size > piece.size && memcmp(longer.data, piece.data, piece.size) == 0) return FERRY_OK;
-    }
+    for (int32_t other = 0; other < text->target_count; other++)
+        if (other != ids->ids[0] &&
+            ferry_view_contains(ferry_string_table_at(text->target_pieces, (size_t)other), name))
+            return FERRY_OK;
     *id = ids->ids[0];
     return FERRY_OK;
 }

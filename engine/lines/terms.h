@@ -35,6 +35,7 @@ struct ferry_part_term {
     bool glued;                     /* no blank is between the character before it and it, although one is shown */
     bool possible;                  /* it is not cut by the end of a part, and fits into max_length */
     bool missing;                   /* the translation lacks it */
+    bool present;                   /* its stand-in is there: to write it again would not help */
     ferry_range found;
 };
 
@@ -58,8 +59,9 @@ ferry_status ferry_line_terms_share(const ferry_line_terms *line, const char *sh
 void ferry_line_terms_unshow(const ferry_line_terms *line, ferry_range *ranges, size_t count);
 
 /* Looks for the part's terms in its translation of ids [count]: each at a place of its own, between the beginning and
- * the end of words; opaque ones once. `text`: of the ids. Returns the number of terms that it lacks. */
-size_t ferry_terms_look(ferry_part *part, const int32_t *ids, size_t count, ferry_view text);
+ * the end of words; opaque ones once. `text`: of the ids; `unshown`: with the pieces of opaque terms.
+ * Returns the number of terms that it lacks. */
+size_t ferry_terms_look(ferry_part *part, const int32_t *ids, size_t count, ferry_view text, bool unshown);
 
 /* Sets words [count], which are zeroed, to the pieces of the opaque terms that ids [count] stand for. */
 void ferry_terms_unshow(const ferry_part *part, const int32_t *ids, size_t count, ferry_word *words);

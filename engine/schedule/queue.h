@@ -30,9 +30,11 @@ struct ferry_task {
     int32_t prefix_count;
     ferry_teacher_target target;  /* of a job with forced targets; `sentence` is unused */
     int32_t no_repeat_ngram;      /* replaces the option of this name, unless 0 */
-    const uint64_t *after_prefix; /* ferry_search_rules.after_prefix */
-    size_t item;                  /* for the caller */
-    void *tag;                    /* for the caller */
+    const uint64_t *after_prefix; /* this and the next: of ferry_search_rules */
+    const int32_t *once;
+    size_t once_count;
+    size_t item; /* for the caller */
+    void *tag;   /* for the caller */
 
     ferry_job *job;   /* from here on, set by ferry_job_sort */
     size_t order;     /* the order of tasks of equal length */

@@ -36,7 +36,7 @@ void ferry_logits_penalize(const ferry_logits *logits, float *row, float penalty
     }
 }
 
-static void mask_token(const ferry_logits *logits, float *row, int32_t id)
+void ferry_logits_drop(const ferry_logits *logits, float *row, int32_t id)
 {
     int32_t offset = ferry_logits_offset(logits, id);
     if (offset >= 0) row[offset] = -INFINITY;
@@ -49,12 +49,13 @@ void ferry_logits_mask(const ferry_logits *logits, float *row, const ferry_optio
         const int32_t context = options->no_repeat_ngram - 1;
         const int32_t *tail = ids + length - context;
         for (int32_t i = 0; i + context < length; i++)
-            if (memcmp(ids + i, tail, (size_t)context * sizeof *ids) == 0) mask_token(logits, row, ids[i + context]);
+            if (memcmp(ids + i, tail, (size_t)context * sizeof *ids) == 0)
+                ferry_logits_drop(logits, row, ids[i + context]);
     }
     for (size_t i = 0; i < options->search->suppressed_count; i++)
-        mask_token(logits, row, options->search->suppressed_ids[i]);
+        ferry_logits_drop(logits, row, options->search->suppressed_ids[i]);
     if (length - 1 >= options->min_length) return;
-    for (int32_t i = 0; i < eos_count; i++) mask_token(logits, row, eos_ids[i]);
+    for (int32_t i = 0; i < eos_count; i++) ferry_logits_drop(logits, row, eos_ids[i]);
 }
 
 void ferry_logits_keep(const ferry_logits *logits, float *row, const uint64_t *ids)

@@ -45,6 +45,8 @@ void ferry_logits_penalize(const ferry_logits *logits, float *row, float penalty
 void ferry_logits_mask(const ferry_logits *logits, float *row, const ferry_options *options, const int32_t *eos_ids,
                        int32_t eos_count, const int32_t *ids, int32_t length);
 
+/* Sets a token to -INFINITY. */
+void ferry_logits_drop(const ferry_logits *logits, float *row, int32_t id);
 /* Sets tokens whose bit in `ids` is 0 to -INFINITY. */
 void ferry_logits_keep(const ferry_logits *logits, float *row, const uint64_t *ids);
 

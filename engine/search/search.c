@@ -308,6 +308,12 @@ static void mask(const ferry_search *search, const ferry_logits *logits, float *
     }
     ferry_logits_mask(logits, values, options, search->rules.eos_ids, search->rules.eos_count,
                       search->hypotheses[h].ids, 1 + search->generated);
+    for (size_t i = 0; i < search->rules.once_count; i++) {
+        bool occurs = false;
+        for (int32_t t = 1; t <= search->generated; t++)
+            occurs = occurs || search->hypotheses[h].ids[t] == search->rules.once[i];
+        if (occurs) ferry_logits_drop(logits, values, search->rules.once[i]);
+    }
     if (search->rules.after_prefix != NULL && search->generated == search->forced)
         ferry_logits_keep(logits, values, search->rules.after_prefix);
 }

@@ -71,7 +71,9 @@ all !                            * scores 0, and omits their sums */
     const int32_t *prefix;
     int32_t prefix_count;
     const uint64_t *after_prefix; /* NULL, or a bit for each id: the first token after the prefix is one of these */
-    uint64_t stream;              /* names the sentence in draws (ferry_sample_stream) */
+    const int32_t *once;          /* [once_count] tokens that occur at most once */
+    size_t once_count;
+    uint64_t stream; /* names the sentence in draws (ferry_sample_stream) */
 } ferry_search_rules;
 
 typedef struct ferry_hypothesis {
