@@ -162,7 +162,7 @@ static void stepped(ferry_job *job, const ferry_task *task, ferry_hypothesis so_
     if (call->lines[task->item].line.parts.count > 1) return;
     const ferry_phase around = ferry_profile_enter(profile, FERRY_PHASE_DETOKENIZING);
     ferry_status status =
-        ferry_tokenizer_decode(call->translator->model->tokenizer, so_far.ids, (size_t)so_far.length, &text, &error);
+        ferry_part_decode(call->translator->model, task->tag, so_far.ids, (size_t)so_far.length, &text, &error);
     if (status == FERRY_OK) status = ferry_buffer_end(&text, &error);
     ferry_profile_leave(profile, around);
     if (status == FERRY_OK)

@@ -57,6 +57,17 @@ static ferry_status write_text(const ferry_model *model, const ferry_line_rules 
     return status;
 }
 
+ferry_status ferry_part_decode(const ferry_model *model, const ferry_part *part, const int32_t *ids, size_t count,
+                               ferry_buffer *text, ferry_error *error)
+{
+    ferry_word *words = part->once_count > 0 ? calloc(count + 1, sizeof *words) : NULL;
+    if (part->once_count > 0 && words == NULL) return ferry_fail_memory(error, "words", count, sizeof *words);
+    if (words != NULL) ferry_terms_unshow(part, ids, count, words);
+    const ferry_status status = ferry_tokenizer_decode_ranges(model->tokenizer, ids, count, words, text, NULL, error);
+    free(words);
+    return status;
+}
+
 /* Whether the best hypothesis lacks a term of the part. (Out of memory, it does.) */
 static bool lacks_terms(const ferry_model *model, ferry_part *part, const ferry_search *search)
 {

@@ -6,6 +6,7 @@
 
 #include "base/status.h"
 
+typedef struct ferry_buffer ferry_buffer;
 typedef struct ferry_line_rules ferry_line_rules;
 typedef struct ferry_part ferry_part;
 typedef struct ferry_search ferry_search;
@@ -21,6 +22,9 @@ typedef struct ferry_part_ending {
     bool text;                   /* false: only ids are wanted */
 } ferry_part_ending;
 
+/* Sets *text to the text of ids [count], with the pieces of opaque terms. Errors: MEMORY, ARGUMENT. */
+ferry_status ferry_part_decode(const ferry_model *model, const ferry_part *part, const int32_t *ids, size_t count,
+                               ferry_buffer *text, ferry_error *error);
 /* Whether the result of a part, or a search for what it lacks, needs the weights of its search, which has ended. */
 bool ferry_part_wants_weights(const ferry_model *model, const ferry_line_rules *rules, ferry_part *part,
                               const ferry_search *search);

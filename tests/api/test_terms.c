@@ -197,3 +197,87 @@ SHIPPED_TEST(test_words_of_a_text)
     ferry_result_destroy(result);
     ferry_translator_destroy(translator);
 }
+
+/* ---- opaque terms ---- */
+
+/* What is between '[' and ']' in a line comes back. */
+typedef struct opaque_line {
+    const char *marked;
+    const char *translation; /* NULL: any that has each piece once */
+} opaque_line;
+
+static const opaque_line opaque_lines[] = {
+    {"Click on [{name}] to open the file.", NULL},
+    {"He lives in [%s] with his dog.", NULL},
+    {"[{a}] and [{b}] are in the garden.", "{a} und {b} sind im Garten."},
+    {"[{x}]", "{x}"},
+    {"[{x}] [{y}].", "{x} {y}."},
+    {"\xFF The house of [{o\xC3\xA9}] is green.", NULL},
+    {"Boston, Paris and London are near [{x}] and [\xE6\xBC\xA2].", NULL},
+    {"The dog saw [<1>], [<2>], [<3>], [<4>] and [<5>].", NULL},
+};
+
+static size_t pieces_of(ferry_text text, ferry_view piece)
+{
+    size_t count = 0;
+    for (size_t at = 0; at + piece.size <= text.size; at++)
+        count += memcmp(text.data + at, piece.data, piece.size) == 0;
+    return count;
+}
+
+static void see_pieces(const ferry_result *result, const ferry_term *terms, ferry_text line)
+{
+    const ferry_text text = ferry_result_text(result, 0, 0);
+    for (const ferry_term *term = terms; term->end > 0; term++)
+        assert_int_equal(pieces_of(text, (ferry_view){line.data + term->begin, term->end - term->begin}), 1);
+    for (size_t t = 0; t < ferry_result_source_token_count(result, 0); t++) {
+        ferry_token token;
+        CHECK(ferry_result_source_token(result, 0, t, &token, sizeof token));
+        assert_true(token.begin <= token.end && token.end <= line.size);
+        for (const ferry_term *term = terms; term->end > 0; term++) /* no token ends or begins within a piece */
+            assert_false((token.begin > term->begin && token.begin < term->end) ||
+                         (token.end > term->begin && token.end < term->end));
+    }
+}
+
+static char grown[256];
+
+static int keep_grown(void *user, size_t line, ferry_text text)
+{
+    (void)user, (void)line;
+    assert_null(strstr(text.data, "Hawaii")); /* a stand-in that no line here has */
+    snprintf(grown, sizeof grown, "%s", text.data);
+    return 0;
+}
+
+SHIPPED_TEST(test_pieces_come_back)
+{
+    for (size_t i = 0; i < COUNT(opaque_lines); i++)
+        for (int variant = 0; variant < 3; variant++) {
+            char bytes[128];
+            ferry_term terms[8] = {{0}};
+            size_t count = 0, size = 0;
+            for (const char *c = opaque_lines[i].marked; *c != '\0'; c++) {
+                if (*c == '[') terms[count].begin = size;
+                if (*c == ']') terms[count++].end = size;
+                if (*c != '[' && *c != ']') bytes[size++] = *c;
+            }
+            const ferry_text line = {bytes, size};
+            const ferry_request request = request_of(terms, count);
+            ferry_options options = default_options(model);
+            options.beam = variant == 1 ? 4 : 1;
+            options.alignment = variant == 2;
+            options.partial = keep_grown;
+            ferry_translator *translator = new_translator(model, &options);
+            ferry_result *result;
+            grown[0] = '\0';
+            CHECK(ferry_translate_with(translator, &line, 1, &request, &result, &error));
+            see_pieces(result, terms, line);
+            assert_int_equal(ferry_result_outcome(result, 0)->quality & FERRY_QUALITY_TERM, 0);
+            if (opaque_lines[i].translation != NULL)
+                assert_string_equal(ferry_result_text(result, 0, 0).data, opaque_lines[i].translation);
+            if (grown[0] != '\0') assert_string_equal(grown, ferry_result_text(result, 0, 0).data);
+            ferry_result_destroy(result);
+            ferry_translator_destroy(translator);
+        }
+}
