@@ -403,10 +403,11 @@ FERRY_API ferry_status ferry_service_destroy(ferry_service *service, ferry_error
 
 /* Signs that a translation is wrong, although the model computed it so (docs/decoding.md). */
 typedef enum ferry_quality {
-    FERRY_QUALITY_CUT = 1,    /* it ended at the length limit (any of the hypotheses; other signs: of the best one) */
-    FERRY_QUALITY_LOOP = 2,   /* it repeats itself more than the source does */
-    FERRY_QUALITY_SHORT = 4,  /* it is blank, or much shorter than translations are */
-    FERRY_QUALITY_UNKNOWN = 8 /* its source has tokens, or it has words, that the model does not know */
+    FERRY_QUALITY_CUT = 1,     /* it ended at the length limit (any of the hypotheses; other signs: of the best one) */
+    FERRY_QUALITY_LOOP = 2,    /* it repeats itself more than the source does */
+    FERRY_QUALITY_SHORT = 4,   /* it is blank, or much shorter than translations are */
+    FERRY_QUALITY_UNKNOWN = 8, /* its source has tokens, or it has words, that the model does not know */
+    FERRY_QUALITY_NUMBER = 16  /* its numbers are not those of its source */
 } ferry_quality;
 
 /* What became of a line. Later versions may add fields at the end.

@@ -107,6 +107,11 @@ static ferry_status take_result(const ferry_model *model, const ferry_line_rules
     ferry_quality_compare(&part->quality, &part->ids, &part->result.hypotheses[0], ending->text,
                           options->replace_unknowns == 0 ? rules->unknown_id : -1);
     if (part->unknowns > 0) part->quality.flags |= FERRY_QUALITY_UNKNOWN;
+    if (!ending->text) return FERRY_OK;
+    const ferry_view best = {part->result.hypotheses[0].text, part->result.hypotheses[0].size};
+    ferry_number_sign *numbers = &part->quality.numbers;
+    FERRY_TRY(ferry_numbers_compare(part->text, best, numbers, error));
+    if (numbers->source.size + numbers->translation.size > 0) part->quality.flags |= FERRY_QUALITY_NUMBER;
     return FERRY_OK;
 }
 
