@@ -144,7 +144,8 @@ static bool goes_on(ferry_view text, size_t at, char mark)
     return mark >= FIRST_BLANK && mark <= LAST_GROUPING ? digits == GROUP : digits > 0;
 }
 
-/* Adds the numbers of bytes begin … end - 1 of the text; with `runs` the runs of digits, without leading zeros. */
+/* Adds the numbers in bytes begin … end - 1 of the text; with `runs` the runs of this one number, without leading
+ * zeros. */
 static bool read_numbers(numbers *n, size_t begin, size_t end, bool runs)
 {
     const ferry_view text = {n->text.data, end};
@@ -153,7 +154,7 @@ static bool read_numbers(numbers *n, size_t begin, size_t end, bool runs)
         if (!is_digit(c)) continue;
         number *found = ferry_array_add(&n->list, &n->count, &n->capacity, sizeof *found);
         if (found == NULL) return false;
-        *found = (number){.begin = at, .keys = {empty_hash}, .count = 1};
+        *found = (number){.begin = runs ? begin : at, .keys = {empty_hash}, .count = 1};
         size_t size = 0;
         bool is_first = true;
         do {
@@ -165,7 +166,8 @@ static bool read_numbers(numbers *n, size_t begin, size_t end, bool runs)
             at = next;
             c = at < end ? next_byte(text, &next) : 0;
         } while (is_digit(c) || (!runs && c != 0 && goes_on(text, next, c)));
-        found->end = next = at;
+        found->end = runs ? end : at;
+        next = at;
         if (!runs && size <= MAX_BYTES) add_forms(found, (ferry_view){bytes, size});
     }
     return true;
@@ -203,12 +205,7 @@ static bool divide(numbers *n)
     bool enough = true;
     for (size_t i = 0; enough && i < n->count; i++) {
         const number *whole = &n->list[i];
-        const size_t first = runs.count;
         if (!whole->paired) enough = read_numbers(&runs, whole->begin, whole->end, true);
-        for (size_t k = first; k < runs.count; k++) {
-            runs.list[k].begin = whole->begin;
-            runs.list[k].end = whole->end;
-        }
     }
     free(n->list);
     *n = runs;
