@@ -212,15 +212,14 @@ static void refuse(composer *m, const ferry_place_sentence *s, const char *reaso
     if (c->reason == NULL || !again) c->reason = reason;
 }
 
-static ferry_status push_aligned(composer *m, const ferry_place_sentence *s)
+/* *lost: the translation lacks what has to be kept, or has it twice. */
+static ferry_status push_aligned(composer *m, const ferry_place_sentence *s, bool *lost)
 {
     const size_t count = s->after_mark - s->first_mark;
-    bool lost = false;
     ferry_placed *placed = calloc(count + 1, sizeof *placed);
     if (placed == NULL) return ferry_fail_memory(m->error, "the elements of a sentence", count, sizeof *placed);
-    ferry_status status = ferry_place(s, placed, &lost, m->error);
+    ferry_status status = ferry_place(s, placed, lost, m->error);
     if (status == FERRY_OK) status = push_placed(m, s, placed);
-    if (lost) refuse(m, s, "the translation lacks what has to be kept, or has it twice");
     free(placed);
     return status;
 }
@@ -249,7 +248,7 @@ static ferry_status push_sentence(composer *m, size_t index, bool last)
                               .marks = m->c->shown->marks};
     ferry_buffer target = {0};
     size_t outside;
-    bool kept;
+    bool kept, lost = false;
     find_marks(m, &s, &outside, &kept);
     if (outcome->status == FERRY_OK && (kept || ferry_result_token_count(lines, index, 0) == 0))
         return pass(m, range->source_end, outside); /* the model sees nothing of it */
@@ -259,10 +258,12 @@ static ferry_status push_sentence(composer *m, size_t index, bool last)
     s.target = (ferry_view){target.data != NULL ? target.data : "", target.size};
     const char *reason = why_not(outcome, s.target);
     m->c->changed = m->c->changed || !ferry_view_equal(s.target, s.source);
-    if (reason != NULL)
-        refuse(m, &s, reason);
-    else if (status == FERRY_OK)
-        status = s.first_mark < s.after_mark ? push_aligned(m, &s) : push_text(m, s.target.data, 0, s.target.size);
+    if (reason == NULL && status == FERRY_OK)
+        status =
+            s.first_mark < s.after_mark ? push_aligned(m, &s, &lost) : push_text(m, s.target.data, 0, s.target.size);
+    if (lost) reason = "the translation lacks what has to be kept, or has it twice";
+    if (reason == NULL && (outcome->quality & FERRY_QUALITY_NUMBER) != 0) reason = "the translation has other numbers";
+    if (reason != NULL) refuse(m, &s, reason);
     m->mark = s.after_mark;
     m->place = range->source_end;
     free(target.data);

@@ -433,6 +433,7 @@ typedef enum ferry_quality {
     FERRY_QUALITY_LOOP = 2,    /* it repeats itself more than the source does */
     FERRY_QUALITY_SHORT = 4,   /* it is blank, or much shorter than translations are */
     FERRY_QUALITY_UNKNOWN = 8, /* its source has tokens, or it has words, that the model does not know */
+    FERRY_QUALITY_NUMBER = 16, /* its numbers are not those of its source */
     FERRY_QUALITY_TERM = 32    /* it lacks a term that it must have */
 } ferry_quality;
 

@@ -59,6 +59,16 @@ bool ferry_unicode_is_digit(uint32_t c)
     return utf8proc_category((utf8proc_int32_t)c) == UTF8PROC_CATEGORY_ND;
 }
 
+int ferry_unicode_digit(uint32_t c)
+{
+    /* The ten digits of a set are consecutive, 0 first; sets may follow one another. */
+    uint32_t before = 0;
+    if (c < 0x80) return c >= '0' && c <= '9' ? (int)c - '0' : -1;
+    if (!ferry_unicode_is_digit(c)) return -1;
+    while (ferry_unicode_is_digit(c - 1 - before)) before++;
+    return (int)(before % 10);
+}
+
 bool ferry_unicode_is_control(uint32_t c)
 {
     switch (utf8proc_category((utf8proc_int32_t)c)) {

@@ -36,6 +36,7 @@ static inline bool ferry_unicode_is_letter(uint32_t c)
 uint32_t ferry_unicode_lower(uint32_t c);
 uint32_t ferry_unicode_upper(uint32_t c);  /* the simple mapping, to one character */
 bool ferry_unicode_is_digit(uint32_t c);   /* Nd */
+int ferry_unicode_digit(uint32_t c);       /* the value of a digit, 0 … 9; -1 for other characters */
 bool ferry_unicode_is_control(uint32_t c); /* C…, including Cn (unassigned) */
 /* A letter, or a mark on one, of a script that separates words by blanks. */
 bool ferry_unicode_is_word_letter(uint32_t c);

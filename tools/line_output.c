@@ -198,7 +198,8 @@ static void put_quality(object *o)
     } names[] = {{FERRY_QUALITY_CUT, "cut"},
                  {FERRY_QUALITY_LOOP, "loop"},
                  {FERRY_QUALITY_SHORT, "short"},
-                 {FERRY_QUALITY_UNKNOWN, "unknown"}};
+                 {FERRY_QUALITY_UNKNOWN, "unknown"},
+                 {FERRY_QUALITY_NUMBER, "number"}};
     const int quality = ferry_result_outcome(o->result, o->index)->quality;
     if (quality == 0) return;
     ferry_put_begin(&o->json, "quality", '[');

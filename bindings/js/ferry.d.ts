@@ -43,7 +43,7 @@ export interface Sentence {
     error: string | null;
     warning: string | null;
     /** Signs that the translation is wrong. */
-    quality: ("cut" | "loop" | "short" | "unknown")[];
+    quality: ("cut" | "loop" | "short" | "unknown" | "number")[];
     /** With `alignment`: what in the translation comes from what: source begin, end, target begin, end. */
     pairs?: [number, number, number, number][];
 }

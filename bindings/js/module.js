@@ -8,7 +8,7 @@ const STATUS = ["OK", "ARGUMENT", "MEMORY", "IO", "FORMAT", "UNSUPPORTED", "LIMI
 const ERROR_SIZE = 512; // ferry_error
 const TOKEN_SIZE = 16; // ferry_token
 const ROLE = {source: 1, target: 2, defaultSource: 4, defaultTarget: 8};
-const QUALITY = {1: "cut", 2: "loop", 4: "short", 8: "unknown"};
+const QUALITY = {1: "cut", 2: "loop", 4: "short", 8: "unknown", 16: "number"};
 
 /** The functions of WASI that the C library asks for: a clock, random numbers, and where C++ writes before it ends. */
 function system(memory, random) {

@@ -143,10 +143,15 @@ static ferry_status take_result(const ferry_model *model, const ferry_line_rules
     ferry_quality_compare(&part->quality, &part->ids, &part->result.hypotheses[0], ending->text,
                           options->replace_unknowns == 0 ? rules->unknown_id : -1);
     if (part->unknowns > 0) part->quality.flags |= FERRY_QUALITY_UNKNOWN;
-    const ferry_result_hypothesis *best = &part->result.hypotheses[0];
-    if (ending->text &&
-        ferry_terms_look(part, best->ids, (size_t)best->length, (ferry_view){best->text, best->size}, true) > 0)
+    if (!ending->text) return FERRY_OK;
+    const ferry_result_hypothesis *first = &part->result.hypotheses[0];
+    const ferry_view best = {first->text, first->size},
+                     source = part->original.data != NULL ? part->original : part->text;
+    ferry_number_sign *numbers = &part->quality.numbers;
+    if (ferry_terms_look(part, first->ids, (size_t)first->length, best, true) > 0)
         part->quality.flags |= FERRY_QUALITY_TERM;
+    FERRY_TRY(ferry_numbers_compare(source, best, numbers, error));
+    if (numbers->source.size + numbers->translation.size > 0) part->quality.flags |= FERRY_QUALITY_NUMBER;
     return FERRY_OK;
 }
 

@@ -52,6 +52,14 @@ static ferry_short_text words_of(const ferry_part *part, int kind)
     case FERRY_QUALITY_SHORT:
         if (quality->blank) return ferry_format("is blank");
         return ferry_format("has %d tokens, the source %zu", (int)part->result.hypotheses[0].length, part->ids.count);
+    case FERRY_QUALITY_NUMBER: {
+        const ferry_printable lost = ferry_printable_view(quality->numbers.source),
+                              made = ferry_printable_view(quality->numbers.translation);
+        if (quality->numbers.translation.size == 0) return ferry_format("lacks the number %s", lost.text);
+        if (quality->numbers.source.size == 0)
+            return ferry_format("has the number %s, which the source lacks", made.text);
+        return ferry_format("has %s where the source has %s", made.text, lost.text);
+    }
     default: return ferry_format("replaces one that repeated itself");
     }
 }
@@ -61,8 +69,13 @@ static ferry_short_text words_of(const ferry_part *part, int kind)
 static ferry_status add_warnings(const ferry_parts *parts, const ferry_line_rules *rules, ferry_result_line *line,
                                  ferry_error *error)
 {
-    static const int kinds[] = {FERRY_QUALITY_CUT,     FERRY_QUALITY_LOOP, FERRY_QUALITY_SHORT,
-                                FERRY_QUALITY_UNKNOWN, FERRY_QUALITY_TERM, 0};
+    static const int kinds[] = {FERRY_QUALITY_CUT,
+                                FERRY_QUALITY_LOOP,
+                                FERRY_QUALITY_SHORT,
+                                FERRY_QUALITY_UNKNOWN,
+                                FERRY_QUALITY_NUMBER,
+                                FERRY_QUALITY_TERM,
+                                0};
     bool cut = rules->options->split == FERRY_SPLIT_NONE;
     size_t tokens = 0;
     for (size_t i = 0; i < parts->count; i++) {

@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/status.h"
+#include "numbers.h"
 
 typedef struct ferry_ids ferry_ids;
 typedef struct ferry_result_hypothesis ferry_result_hypothesis;
@@ -42,6 +43,7 @@ typedef struct ferry_quality_signs {
     ferry_repetition loop; /* of FERRY_QUALITY_LOOP */
     bool blank;            /* of FERRY_QUALITY_SHORT: the text is blank */
     size_t unknowns;       /* of FERRY_QUALITY_UNKNOWN: unknown words of the translation; 0: only the source has some */
+    ferry_number_sign numbers; /* of FERRY_QUALITY_NUMBER */
 } ferry_quality_signs;
 
 /* Compares a translation with the ids of its source, and adds the signs found. A translation with FERRY_QUALITY_CUT

@@ -154,6 +154,7 @@ void ferry_parts_destroy(ferry_parts *parts)
         free(parts->parts[i].prefix.ids);
         free(parts->parts[i].terms);
         free(parts->parts[i].once);
+        free((char *)(uintptr_t)parts->parts[i].original.data);
         free(parts->parts[i].ranges.ranges);
         ferry_result_line_clear(&parts->parts[i].result);
     }

@@ -138,6 +138,26 @@ static ferry_status add_term(ferry_part *part, const ferry_part_term *term, ferr
     return FERRY_OK;
 }
 
+/* Sets part->original. */
+static ferry_status write_original(ferry_part *part, ferry_error *error)
+{
+    ferry_buffer text = {0};
+    size_t at = 0;
+    for (size_t i = 0; i < part->term_count; i++) {
+        const ferry_part_term *term = &part->terms[i];
+        if (term->stand_in == NULL) continue;
+        FERRY_TRY(ferry_buffer_append(&text, (ferry_view){part->text.data + at, term->term.begin - at}, error));
+        part->original = (ferry_view){text.data, text.size};
+        FERRY_TRY(ferry_buffer_append(&text, term->piece, error));
+        part->original = (ferry_view){text.data, text.size};
+        at = term->term.end;
+    }
+    const ferry_status status =
+        ferry_buffer_append(&text, (ferry_view){part->text.data + at, part->text.size - at}, error);
+    part->original = (ferry_view){text.data, text.size};
+    return status;
+}
+
 ferry_status ferry_line_terms_share(const ferry_line_terms *line, const char *shown, ferry_parts *parts,
                                     ferry_error *error)
 {
@@ -156,6 +176,8 @@ ferry_status ferry_line_terms_share(const ferry_line_terms *line, const char *sh
         term.term.end = end > offset + size ? size : end > offset ? end - offset : 0;
         FERRY_TRY(add_term(&parts->parts[p], &term, error));
     }
+    for (size_t p = 0; p < parts->count; p++)
+        if (parts->parts[p].once_count > 0) FERRY_TRY(write_original(&parts->parts[p], error));
     return FERRY_OK;
 }
 

@@ -196,11 +196,12 @@ TEST(test_words_that_stand_for_something)
 /* A doubtful translation is not used; a short one is. */
 TEST(test_quality)
 {
-    static const int flags[] = {FERRY_QUALITY_LOOP, FERRY_QUALITY_CUT, FERRY_QUALITY_SHORT, FERRY_QUALITY_UNKNOWN};
-    for (size_t i = 0; i < 4; i++) {
+    static const int flags[] = {FERRY_QUALITY_LOOP, FERRY_QUALITY_CUT, FERRY_QUALITY_NUMBER, FERRY_QUALITY_SHORT,
+                                FERRY_QUALITY_UNKNOWN};
+    for (size_t i = 0; i < 5; i++) {
         left l = {.translator = {.way = STAND_IN_UPPER, .quality = flags[i]}};
-        check(&toy, "ab", &l, i < 2 ? "ab" : "AB");
-        assert_int_equal(l.count, i < 2);
+        check(&toy, "ab", &l, i < 3 ? "ab" : "AB");
+        assert_int_equal(l.count, i < 3);
     }
 }
 

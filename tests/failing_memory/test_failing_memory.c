@@ -247,7 +247,7 @@ TEST(test_sentencepiece)
                         {"", 0},
                         {"A \xC3 B", 5},
                         {"\xF0\x9F\x98\x80 emoji", 10},
-                        {"Hello!", 6}}};
+                        {"Hello 1234!", 11}}};
     w.path = scratch_file("sentencepiece.gguf");
     CHECK(ferry_import(data_file("models/marian-separate"), w.path, NULL, &error));
     fail_all(&w, "SentencePiece", 0, COUNT(choices) - 1);

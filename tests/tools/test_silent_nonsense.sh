@@ -60,6 +60,15 @@ test_loops()
     expect_quiet_success translate 'No, no, no, no, no!' # as often as in the source
 }
 
+test_numbers()
+{
+    expect_success translate 'How are you?' 'The room has 20 m².'
+    expect_message 'line 2: the translation has 202 where the source has 20'
+    run translate --json 'The room has 20 m².'
+    expect_match '"quality": \["number"\], "warnings": \["the translation has 202 where the source has 20"\]'
+    expect_quiet_success translate '20,000 copies were sold in 1969.' # as "20 000"
+}
+
 # damage NAME BYTE TEXT: the model that ships, with 1,000 bytes of TEXT from BYTE on.
 damage()
 {

@@ -33,6 +33,7 @@ class Quality(enum.IntFlag):
     LOOP = 2
     SHORT = 4
     UNKNOWN = 8
+    NUMBER = 16
     TERM = 32
 
 

@@ -485,6 +485,9 @@ impl ferry_quality {
     pub const FERRY_QUALITY_UNKNOWN: ferry_quality = ferry_quality(8);
 }
 impl ferry_quality {
+    pub const FERRY_QUALITY_NUMBER: ferry_quality = ferry_quality(16);
+}
+impl ferry_quality {
     pub const FERRY_QUALITY_TERM: ferry_quality = ferry_quality(32);
 }
 impl ::std::ops::BitOr<ferry_quality> for ferry_quality {
