@@ -4,7 +4,7 @@
 
 Terms are words of the reference that belong to words of the source by how often both occur together in TRAIN (Dice).
 Prints for lines whose translation lacks one, for lines with any one, and for lines with two or three: how many terms are
-written once, and chrF without and with terms.
+written once, and chrF without and with terms. Then for lines in which words became opaque pieces, how many come back once.
 """
 import collections
 import ctypes
@@ -19,6 +19,7 @@ from ferry._results import translation
 
 WORD = re.compile(r"\w+")
 LINES, MOST_TERMS, COMMON, LEAST = 300, 3, 0.01, 0.2
+PIECES, MOST_PIECES, OPAQUE_LINES = ("{%s}", "%%%s", "<b%s>", "${%s}", "`f_%s()`", "/usr/%s", "v%s.3", "u%s@example.org"), 4, 1000
 
 
 def words(text):
@@ -67,12 +68,12 @@ def missing(text, terms):
 
 
 def with_terms(translator, lines, terms):
-    """What ferry_translate_with returns for spans of characters."""
+    """What ferry_translate_with returns for spans of characters, with a target or (None) opaque ones."""
     array = [(i, len(line[:begin].encode()), len(line[:end].encode()), word)
              for i, (line, each) in enumerate(zip(lines, terms)) for begin, end, word in sorted(each)]
-    targets = _native.text_array([word for *_, word in array])
-    wanted = (_native.Term * len(array))(*((i, begin, end, ctypes.pointer(targets[t]), 1)
-                                           for t, (i, begin, end, _) in enumerate(array)))
+    targets = _native.text_array([word or "" for *_, word in array])
+    wanted = (_native.Term * len(array))(*((i, begin, end, ctypes.pointer(targets[t]), int(word is not None))
+                                           for t, (i, begin, end, word) in enumerate(array)))
     request = _native.Request()
     request.terms, request.term_size, request.term_count = wanted, ctypes.sizeof(_native.Term), len(array)
     result = translator._call(translator._cancel, "ferry_translate_with", _native.text_array(list(lines)), len(lines), request)
@@ -95,6 +96,25 @@ def measure(name, translator, rows):
     print(f"{name:32} {len(rows):4} lines {count:4} terms, once {once:4} ({once / count:.1%}); "
           f"chrF {chrf(first, references):.1f} -> {chrf(found, references):.1f}; "
           f"right lines changed {changed}", flush=True)
+
+
+def with_pieces(shuffle, source, terms):
+    """The source with pieces in the place of some terms, and where they are."""
+    line, at, spans = "", 0, []
+    for number, (begin, end, _) in enumerate(sorted(shuffle.sample(terms, min(len(terms), shuffle.randint(1, MOST_PIECES))))):
+        line += source[at:begin]
+        piece = shuffle.choice(PIECES) % f"{'abcd'[number]}{shuffle.randint(10, 99)}"
+        spans.append((len(line), len(line) + len(piece), None))
+        line, at = line + piece, end
+    return line + source[at:], spans
+
+
+def measure_pieces(name, translator, shuffle, rows):
+    lines, spans = zip(*(with_pieces(shuffle, source, terms) for source, _, terms in rows))
+    found = with_terms(translator, lines, spans)
+    pieces = [(line[begin:end], text) for line, each, text in zip(lines, spans, found) for begin, end, _ in each]
+    once = sum(text.count(piece) == 1 for piece, text in pieces)
+    print(f"{name:32} {len(lines):4} lines {len(pieces):4} pieces, once {once} ({once / len(pieces):.1%})", flush=True)
 
 
 def read(path):
@@ -120,6 +140,7 @@ def main():
             with ferry.Translator(model, beam=beam) as translator:
                 for name, each in (("lack the term", lacking), ("any term", any_one), ("two or three", several)):
                     measure(f"beam {beam}, {name}", translator, each)
+                measure_pieces(f"beam {beam}, pieces", translator, random.Random(2), rows[:OPAQUE_LINES])
 
 
 if __name__ == "__main__":
