@@ -21,6 +21,7 @@ typedef struct work {
     bool whole_text; /* texts[0] is one */
     bool scored;     /* each with itself as its translation */
     bool prefixed;   /* each with itself as its beginning, which is repaired */
+    bool terms;      /* a word of the first one has to become another one */
     ferry_text texts[MOST_LINES];
     ferry_result *expected;
     ferry_model *opened;
@@ -33,6 +34,12 @@ static ferry_status translate(work *w, ferry_translator *translator, ferry_resul
     static const int32_t ids[] = {5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 2, 3}, offsets[] = {0, 1, 10, MOST_IDS};
     if (w->lines == 0) return ferry_inspect_generate(translator, ids, offsets, 3, result, error);
     if (w->scored) return ferry_score(translator, w->texts, w->texts, w->lines, result, error);
+    static const ferry_text target = {"e", 1};
+    static const ferry_term terms[] = {{.begin = 2, .end = 3, .targets = &target, .target_count = 1},
+                                       {.begin = 6, .end = 7}};
+    static const ferry_request request = {
+        .size = sizeof request, .terms = terms, .term_size = sizeof *terms, .term_count = COUNT(terms)};
+    if (w->terms) return ferry_translate_with(translator, w->texts, w->lines, &request, result, error);
     if (w->prefixed) return translate_prefixed(translator, w->texts, w->texts, w->lines, result, error);
     if (w->whole_text) return ferry_translate_text(translator, w->texts[0], result, error);
     return ferry_translate(translator, w->texts, w->lines, result, error);
@@ -310,8 +317,9 @@ PIECES_TEST(test_other_calls)
     work text = {.lines = 1, .whole_text = true, .texts = {{" a b. C d!\n\n k \xFF c. E\n", 22}}};
     work scores = lines_of_pieces(), unknown = lines_of_pieces();
     work prefixed = {.lines = 1, .prefixed = true, .texts = {{"k \xFF c", 5}}}; /* the model cannot write it */
-    work *const works[] = {&text, &scores, &unknown, &prefixed};
-    static const char *const names[] = {"a text", "scoring", "unknown words, parts", "prefixes"};
+    work terms = {.lines = 2, .terms = true, .texts = {{"a b c d \xFF k", 10}, {"a", 1}}};
+    work *const works[] = {&text, &scores, &unknown, &prefixed, &terms};
+    static const char *const names[] = {"a text", "scoring", "unknown words, parts", "prefixes", "terms"};
     for (size_t i = 0; i < COUNT(works); i++) {
         works[i]->model = model;
         take_defaults(works[i]);
