@@ -148,8 +148,10 @@ static ferry_status take_result(const ferry_model *model, const ferry_line_rules
     const ferry_view best = {first->text, first->size},
                      source = part->original.data != NULL ? part->original : part->text;
     ferry_number_sign *numbers = &part->quality.numbers;
-    if (ferry_terms_look(part, first->ids, (size_t)first->length, best, true) > 0)
+    if (ferry_terms_look(part, first->ids, (size_t)first->length, best, true) > 0) {
         part->quality.flags |= FERRY_QUALITY_TERM;
+        while (!part->terms[part->quality.term].missing) part->quality.term++;
+    }
     FERRY_TRY(ferry_numbers_compare(source, best, numbers, error));
     if (numbers->source.size + numbers->translation.size > 0) part->quality.flags |= FERRY_QUALITY_NUMBER;
     return FERRY_OK;

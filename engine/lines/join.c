@@ -18,9 +18,7 @@ static void append(ferry_result_hypothesis *joined, const char *data, size_t siz
 
 static ferry_short_text lacking(const ferry_part *part)
 {
-    size_t i = 0;
-    while (!part->terms[i].missing) i++;
-    const ferry_part_term *term = &part->terms[i];
+    const ferry_part_term *term = &part->terms[part->quality.term];
     const ferry_view target = term->term.target_count == 0
                                   ? term->piece
                                   : (ferry_view){term->term.targets[0].data, term->term.targets[0].size};

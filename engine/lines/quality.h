@@ -44,6 +44,7 @@ typedef struct ferry_quality_signs {
     bool blank;            /* of FERRY_QUALITY_SHORT: the text is blank */
     size_t unknowns;       /* of FERRY_QUALITY_UNKNOWN: unknown words of the translation; 0: only the source has some */
     ferry_number_sign numbers; /* of FERRY_QUALITY_NUMBER */
+    size_t term;               /* of FERRY_QUALITY_TERM: the index of the first term that is missing */
 } ferry_quality_signs;
 
 /* Compares a translation with the ids of its source, and adds the signs found. A translation with FERRY_QUALITY_CUT
