@@ -239,17 +239,26 @@ static bool has_once(ferry_part_term *term, const int32_t *ids, size_t count, fe
     return tokens == 1 && names == (unshown ? 0 : 1);
 }
 
+/* Looks for a term without a stand-in: one of its targets, or the piece of an opaque one. */
+static bool find_term(const ferry_part *part, size_t index, ferry_view text, ferry_range *found)
+{
+    const ferry_part_term *term = &part->terms[index];
+    if (term->term.target_count == 0) return find(part, index, term->piece, text, found);
+    for (size_t t = 0; t < term->term.target_count; t++) {
+        const ferry_text target = term->term.targets[t];
+        if (find(part, index, (ferry_view){target.data, target.size}, text, found)) return true;
+    }
+    return false;
+}
+
 size_t ferry_terms_look(ferry_part *part, const int32_t *ids, size_t count, ferry_view text, bool unshown)
 {
     size_t missing = 0;
     for (size_t i = 0; i < part->term_count; i++) {
         ferry_part_term *term = &part->terms[i];
-        term->missing = term->stand_in == NULL || !has_once(term, ids, count, text, unshown);
         term->found = (ferry_range){0, 0};
-        for (size_t t = 0; t < term->term.target_count && term->missing; t++) {
-            const ferry_text target = term->term.targets[t];
-            term->missing = !find(part, i, (ferry_view){target.data, target.size}, text, &term->found);
-        }
+        term->missing = term->stand_in != NULL ? !has_once(term, ids, count, text, unshown)
+                                               : !find_term(part, i, text, &term->found);
         missing += term->missing;
     }
     return missing;

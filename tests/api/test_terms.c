@@ -250,6 +250,35 @@ static int keep_grown(void *user, size_t line, ferry_text text)
     return 0;
 }
 
+/* More than there are stand-ins: the others are shown, and a sign says which one is lost. */
+SHIPPED_TEST(test_many_pieces)
+{
+    enum { PIECES = 40 };
+    char bytes[PIECES * 16] = "";
+    ferry_term terms[PIECES] = {{0}};
+    for (size_t i = 0; i < PIECES; i++) {
+        terms[i].begin = strlen(bytes);
+        sprintf(bytes + strlen(bytes), "{%zu}", i);
+        terms[i].end = strlen(bytes);
+        strcat(bytes, i + 1 < PIECES ? " and " : ".");
+    }
+    const ferry_text line = as_text(bytes);
+    const ferry_request request = request_of(terms, PIECES);
+    ferry_translator *translator = new_translator(model, NULL);
+    ferry_result *result;
+    CHECK(ferry_translate_with(translator, &line, 1, &request, &result, &error));
+    size_t lost = 0;
+    for (size_t i = 0; i < PIECES; i++)
+        lost += pieces_of(ferry_result_text(result, 0, 0),
+                          (ferry_view){line.data + terms[i].begin, terms[i].end - terms[i].begin}) == 0;
+    const ferry_outcome *outcome = ferry_result_outcome(result, 0);
+    assert_in_range(lost, 1, PIECES - 2);
+    assert_true((outcome->quality & FERRY_QUALITY_TERM) != 0);
+    assert_non_null(strstr(outcome->warning, "lacks the term '{"));
+    ferry_result_destroy(result);
+    ferry_translator_destroy(translator);
+}
+
 SHIPPED_TEST(test_pieces_come_back)
 {
     for (size_t i = 0; i < COUNT(opaque_lines); i++)
