@@ -154,6 +154,11 @@ typedef enum ferry_on_loop {
     FERRY_ON_LOOP_RETRY = 1 /* the sentence is translated again with no_repeat_ngram; the better translation is kept */
 } ferry_on_loop;
 
+typedef enum ferry_on_number {
+    FERRY_ON_NUMBER_WARN = 0,
+    FERRY_ON_NUMBER_RETRY = 1 /* the sentence is translated again with its numbers as terms; the better one is kept */
+} ferry_on_number;
+
 /* Which system's search rules apply (docs/decoding.md). */
 typedef enum ferry_policy {
     FERRY_POLICY_HUGGINGFACE = 0, /* `generate` */
@@ -217,9 +222,10 @@ typedef struct ferry_options {
     int32_t nbest;  /* 1…beam, default 1. Hypotheses returned for each line (more with `sample`, `alternatives`) */
     int32_t alignment; /* 0 or 1, default 0. 1: results have tokens and the weights between them (ferry_result_token,
                         * _weights), for a further pass of the decoder; texts and scores stay the same */
-    int32_t replace_unknowns; /* 0 or 1, default 0. 1: an unknown word in a translation becomes the text of the source
-                               * token that has the largest weight for it */
-    ferry_on_loop on_loop;    /* default FERRY_ON_LOOP_WARN. What follows FERRY_QUALITY_LOOP */
+    int32_t replace_unknowns;  /* 0 or 1, default 0. 1: an unknown word in a translation becomes the text of the source
+                                * token that has the largest weight for it */
+    ferry_on_loop on_loop;     /* default FERRY_ON_LOOP_WARN. What follows FERRY_QUALITY_LOOP */
+    ferry_on_number on_number; /* default FERRY_ON_NUMBER_WARN. What follows FERRY_QUALITY_NUMBER */
 
     /* 0…1048576, default 0. Source tokens, tags and eos included; 0: the model's number of positions, else 512. A
      * longer line is split at ends of sentences, else at blanks, else between pieces. Its parts are joined, and a

@@ -178,7 +178,8 @@ static ferry_status end_part(ferry_call *call, ferry_part *part, const ferry_tas
 {
     const ferry_translator *translator = call->translator;
     ferry_profile *profile = ferry_schedule_profile(&translator->schedule, outcome->worker);
-    const ferry_part_ending ending = {outcome->search, outcome->weights, outcome->why, true};
+    const ferry_part_ending ending = {outcome->search, outcome->weights, outcome->why, true,
+                                      translator->vocabulary.numberless != NULL};
     const ferry_phase around = ferry_profile_enter(profile, FERRY_PHASE_DETOKENIZING);
     const ferry_status status = ferry_part_end(translator->model, &translator->rules, &ending, part, again, error);
     ferry_profile_leave(profile, around);
@@ -190,6 +191,7 @@ static ferry_task_answer search_again(const ferry_call *call, const ferry_part *
 {
     task->prefix = part->prefix.ids;
     task->prefix_count = (int32_t)part->prefix.count;
+    if (part->numbered) task->admitted = call->translator->vocabulary.numberless;
     if (part->after_term) task->after_prefix = call->translator->vocabulary.word_begins;
     if (part->retried) task->no_repeat_ngram = FERRY_AGAIN_NGRAM;
     return FERRY_TASK_AGAIN;
@@ -268,7 +270,9 @@ static void describe_job(ferry_call *call)
     ferry_job *job = &call->job;
     job->forced = call->targets != NULL;
     job->wants_weights =
-        options->alignment != 0 || options->replace_unknowns != 0 || call->terms.count > 0 ? wants_weights : NULL;
+        options->alignment != 0 || options->replace_unknowns != 0 || call->terms.count > 0 || options->on_number != 0
+            ? wants_weights
+            : NULL;
     if (job->ended == NULL) job->stop.above = translator->stop;
     job->done = done;
     job->stepped = reports_partial(call) ? stepped : NULL;
@@ -283,7 +287,10 @@ ferry_status ferry_call_open(ferry_call *call, ferry_error *error)
     call->lines = calloc(call->count + 1, sizeof *call->lines);
     if (call->lines == NULL) return ferry_fail_memory(error, "lines", call->count, sizeof *call->lines);
     hold(call, call->count * (sizeof *call->lines + sizeof *call->result->lines));
-    return call->terms.count > 0 ? ferry_translator_read_vocabulary(call->translator, error) : FERRY_OK;
+    if (call->terms.count > 0) return ferry_translator_read_vocabulary(call->translator, error);
+    /* Without it, numbers are not mended. */
+    if (call->translator->options.on_number != 0) ferry_translator_read_vocabulary(call->translator, NULL);
+    return FERRY_OK;
 }
 
 bool ferry_call_prepare(ferry_call *call, size_t bytes)

@@ -46,6 +46,7 @@ static const char *const early_stopping_names[] = {[FERRY_EARLY_STOPPING_FALSE] 
 static const char *const split_names[] = {
     [FERRY_SPLIT_NONE] = "none", [FERRY_SPLIT_AUTO] = "auto", [FERRY_SPLIT_ALL] = "all", NULL};
 static const char *const on_loop_names[] = {[FERRY_ON_LOOP_WARN] = "warn", [FERRY_ON_LOOP_RETRY] = "retry", NULL};
+static const char *const on_number_names[] = {[FERRY_ON_NUMBER_WARN] = "warn", [FERRY_ON_NUMBER_RETRY] = "retry", NULL};
 const char *const ferry_activation_names[] = {[FERRY_RELU] = "relu",
                                               [FERRY_GELU] = "gelu",
                                               [FERRY_SWISH] = "swish",
@@ -230,6 +231,8 @@ static const ferry_key decoding_keys[] = {
      .help = "which lines are translated sentence by sentence; default: auto"},
     {"on_loop", FERRY_KEY_CHOICE, FERRY_WHEN_NEVER, FIELD(ferry_decoding, options.on_loop), .choices = on_loop_names,
      .help = "what to do with a translation that repeats itself"},
+    {"on_number", FERRY_KEY_CHOICE, FERRY_WHEN_NEVER, FIELD(ferry_decoding, options.on_number),
+     .choices = on_number_names, .help = "what to do with a translation that has other numbers"},
     {"patience", FERRY_KEY_REAL, FERRY_WHEN_NEVER, FIELD(ferry_decoding, search.patience), .above = true,
      .max = MAX_PATIENCE, .default_value = 1, .help = "of CTranslate2's policy: wait for X * beam finished hypotheses"},
     {"coverage_penalty", FERRY_KEY_REAL, FERRY_WHEN_NEVER, FIELD(ferry_decoding, search.coverage_penalty), .min = -1000,

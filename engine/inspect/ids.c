@@ -51,7 +51,7 @@ static ferry_task_answer done(ferry_job *job, ferry_task *task, const ferry_task
 {
     generation *g = job->user;
     const ferry_line_rules *rules = &g->translator->rules;
-    const ferry_part_ending ending = {outcome->search, outcome->weights, outcome->why, false};
+    const ferry_part_ending ending = {.search = outcome->search, .weights = outcome->weights, .why = outcome->why};
     ferry_error error;
     bool again;
     ferry_status status = ferry_part_end(g->translator->model, rules, &ending, task->tag, &again, &error);

@@ -148,10 +148,12 @@ static ferry_status take_result(const ferry_model *model, const ferry_line_rules
     const ferry_view best = {first->text, first->size},
                      source = part->original.data != NULL ? part->original : part->text;
     ferry_number_sign *numbers = &part->quality.numbers;
-    if (ferry_terms_look(part, first->ids, (size_t)first->length, best, true) > 0) {
-        part->quality.flags |= FERRY_QUALITY_TERM;
-        while (!part->terms[part->quality.term].missing) part->quality.term++;
-    }
+    ferry_terms_look(part, first->ids, (size_t)first->length, best, true);
+    for (size_t i = part->term_count; i-- > 0;)
+        if (part->terms[i].missing && !part->terms[i].number) {
+            part->quality.flags |= FERRY_QUALITY_TERM;
+            part->quality.term = i;
+        }
     FERRY_TRY(ferry_numbers_compare(source, best, numbers, error));
     if (numbers->source.size + numbers->translation.size > 0) part->quality.flags |= FERRY_QUALITY_NUMBER;
     return FERRY_OK;
@@ -165,7 +167,8 @@ static ferry_status take_better(const ferry_model *model, const ferry_line_rules
     const ferry_quality_signs quality = part->quality;
     memset(&part->result, 0, sizeof part->result);
     const ferry_status status = take_result(model, rules, ending, part, error);
-    part->replaced = (part->quality.flags & ~(quality.flags & ~FERRY_QUALITY_LOOP)) == 0;
+    const int mended = part->retried ? FERRY_QUALITY_LOOP : FERRY_QUALITY_NUMBER;
+    part->replaced = (part->quality.flags & ~(quality.flags & ~mended)) == 0;
     if (status == FERRY_OK && !part->replaced) {
         const ferry_result_line worse = part->result;
         part->result = other;
@@ -186,18 +189,24 @@ ferry_status ferry_part_end(const ferry_model *model, const ferry_line_rules *ru
     if (why != NULL) {
         if (why->status != FERRY_ERROR_LIMIT && why->status != FERRY_ERROR_FORMAT)
             return ferry_fail(error, why->status, "%s", why->message);
-        return part->retried ? FERRY_OK : ferry_result_line_fail(&part->result, why->status, why->message, error);
+        return part->retried || part->numbered
+                   ? FERRY_OK
+                   : ferry_result_line_fail(&part->result, why->status, why->message, error);
     }
-    if (part->retried) return take_better(model, rules, ending, part, error);
-    if (part->term_count > 0 && ending->weights != NULL) {
+    if (part->term_count > 0 && !part->retried && ending->weights != NULL) {
         const ferry_hypothesis best = ferry_search_hypothesis(ending->search, 0);
         FERRY_TRY(ferry_terms_write(model, rules,
                                     &(ferry_terms_hypothesis){best.ids, (size_t)best.length, ending->weights[0]}, part,
                                     again, error));
         if (*again) return FERRY_OK;
     }
+    if (part->retried || part->numbered) return take_better(model, rules, ending, part, error);
     FERRY_TRY(take_result(model, rules, ending, part, error));
     *again = options->on_loop == FERRY_ON_LOOP_RETRY && !strict && (part->quality.flags & FERRY_QUALITY_LOOP) != 0;
     part->retried = *again;
-    return FERRY_OK;
+    if (*again || options->on_number != FERRY_ON_NUMBER_RETRY || (part->quality.flags & FERRY_QUALITY_NUMBER) == 0 ||
+        !ending->numbers)
+        return FERRY_OK;
+    *again = part->numbered = true;
+    return ferry_terms_take_numbers(model, rules, part, error);
 }

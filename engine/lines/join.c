@@ -58,7 +58,7 @@ static ferry_short_text words_of(const ferry_part *part, int kind)
             return ferry_format("has the number %s, which the source lacks", made.text);
         return ferry_format("has %s where the source has %s", made.text, lost.text);
     }
-    default: return ferry_format("replaces one that repeated itself");
+    default: return ferry_format("replaces one that %s", part->retried ? "repeated itself" : "had other numbers");
     }
 }
 

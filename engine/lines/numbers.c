@@ -246,3 +246,15 @@ ferry_status ferry_numbers_compare(ferry_view source, ferry_view translation, fe
     free(b.list);
     return enough ? FERRY_OK : ferry_fail_memory(error, "the numbers of a text", MAX_NUMBERS, sizeof(number));
 }
+
+ferry_status ferry_numbers_find(ferry_view text, ferry_view **found, size_t *count, ferry_error *error)
+{
+    numbers n = {.text = text};
+    *count = 0;
+    *found = NULL;
+    if (read_numbers(&n, 0, text.size, false)) *found = calloc(n.count + 1, sizeof **found);
+    for (; *found != NULL && *count < n.count && *count < MAX_NUMBERS; ++*count)
+        (*found)[*count] = part_of(text, n.list[*count].begin, n.list[*count].end);
+    free(n.list);
+    return *found != NULL ? FERRY_OK : ferry_fail_memory(error, "numbers", text.size, 1);
+}

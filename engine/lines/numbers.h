@@ -22,4 +22,7 @@ typedef struct ferry_number_sign {
 ferry_status ferry_numbers_compare(ferry_view source, ferry_view translation, ferry_number_sign *sign,
                                    ferry_error *error);
 
+/* The numbers of a text, as views [*count] into it, which the caller frees; at most 1,000. Errors: MEMORY. */
+ferry_status ferry_numbers_find(ferry_view text, ferry_view **found, size_t *count, ferry_error *error);
+
 #endif

@@ -403,6 +403,7 @@ ferry_status ferry_splitter_next(ferry_splitter *s, bool *more, ferry_error *err
     bool whole = false;
     if (count == 0) FERRY_TRY(take_whole(s, &whole, error));
     if (!whole) FERRY_TRY(take_part(s, error));
+    if (s->parts->count > count) s->parts->parts[count].tag = s->tag;
     if (s->parts->count > count) FERRY_TRY(look_at_part(s, &s->parts->parts[count], error));
     *more = s->rest.size > 0;
     return FERRY_OK;

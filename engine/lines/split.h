@@ -69,6 +69,8 @@ typedef struct ferry_part {
     int32_t *once; /* [once_count] target tokens that stand for opaque terms */
     size_t once_count;
     ferry_view original;      /* the text with these terms, which belongs to the part; data NULL: it has none */
+    ferry_view tag;           /* the line's, which is for each part */
+    bool numbered;            /* its numbers are terms, too */
     size_t written;           /* number of terms that were written into the prefix */
     bool after_term;          /* the prefix ends with a term */
     bool cut;                 /* the part ends within a sentence */

@@ -5,7 +5,9 @@
 
 #include "base/utf8.h"
 #include "engine/search/decoding.h"
+#include "languages.h"
 #include "model.h"
+#include "numbers.h"
 #include "tokenizer/unicode.h"
 
 /* ---- terms of parts ---- */
@@ -204,6 +206,29 @@ void ferry_line_terms_unshow(const ferry_line_terms *line, ferry_range *ranges, 
                                   unshown_offset(line, ranges[i].end, ranges[i].end > ranges[i].begin)};
 }
 
+ferry_status ferry_terms_take_numbers(const ferry_model *model, const ferry_line_rules *rules, ferry_part *part,
+                                      ferry_error *error)
+{
+    ferry_view *numbers;
+    size_t count;
+    ferry_ids ids = {0};
+    ferry_status status = ferry_numbers_find(part->text, &numbers, &count, error);
+    for (size_t i = 0; i < count && status == FERRY_OK; i++) {
+        const size_t begin = (size_t)(numbers[i].data - part->text.data), end = begin + numbers[i].size;
+        const ferry_part_term term = {
+            .term = {.begin = begin, .end = end}, .piece = numbers[i], .number = true, .possible = true};
+        bool overlaps = false;
+        for (size_t t = 0; t < part->term_count; t++)
+            overlaps = overlaps || (begin < part->terms[t].term.end && part->terms[t].term.begin < end);
+        if (!overlaps) status = add_term(part, &term, error);
+    }
+    free(numbers);
+    if (status == FERRY_OK && part->ranges.count == 0)
+        status = ferry_languages_encode_part(model, rules->pair, part->tag, part->text, &ids, &part->ranges, error);
+    free(ids.ids);
+    return status;
+}
+
 /* ---- whether a translation has them ---- */
 
 /* Whether the range overlaps what one of the first `count` terms was found at. */
@@ -329,9 +354,8 @@ static ferry_part_term *choose(const written *w, size_t first, size_t *place)
     ferry_part_term *chosen = NULL;
     for (size_t i = 0; i < w->part->term_count; i++) {
         ferry_part_term *term = &w->part->terms[i];
-        if (!term->missing || !term->possible || term->present ||
-            (term->term.target_count == 0 && term->stand_in == NULL))
-            continue;
+        const bool opaque = term->term.target_count == 0 && !term->number;
+        if (!term->missing || !term->possible || term->present || (opaque && term->stand_in == NULL)) continue;
         const size_t at = place_of(w, term, first);
         if (chosen != NULL && at >= *place) continue;
         chosen = term;
@@ -377,6 +401,7 @@ static ferry_status write_prefix(const written *w, size_t first, size_t place, f
 static ferry_view target_of(const ferry_part_term *term)
 {
     if (term->stand_in != NULL) return ferry_text_view(term->stand_in->name);
+    if (term->number) return term->piece;
     return (ferry_view){term->term.targets[0].data, term->term.targets[0].size};
 }
 
@@ -438,15 +463,27 @@ static bool goes_on(ferry_view text, size_t size)
     return text.size > size && ferry_utf8_next(text, &size, &c) && ferry_unicode_is_of_word(c);
 }
 
+static bool has_digit(ferry_view text, size_t size)
+{
+    uint32_t c;
+    while (size < text.size)
+        if (ferry_utf8_next(text, &size, &c) ? ferry_unicode_is_digit(c) : (size++, false)) return true;
+    return false;
+}
+
 /* `id`: a token that ends a word. */
-static ferry_status list_word_begins(const ferry_model *model, int32_t id, uint64_t *bits, ferry_error *error)
+static ferry_status list_tokens(const ferry_model *model, int32_t id, ferry_term_vocabulary *vocabulary,
+                                ferry_error *error)
 {
     ferry_buffer text = {0};
     ferry_status status = ferry_tokenizer_decode(model->tokenizer, &id, 1, &text, error);
     const size_t size = text.size;
     for (int32_t next = 0; next < model->file.text.target_count && status == FERRY_OK; next++) {
         status = ferry_tokenizer_decode(model->tokenizer, (int32_t[]){id, next}, 2, &text, error);
-        if (!goes_on((ferry_view){text.data, text.size}, size)) bits[next / 64] |= UINT64_C(1) << next % 64;
+        const ferry_view both = {text.data, text.size};
+        const uint64_t bit = UINT64_C(1) << next % 64;
+        if (!goes_on(both, size)) vocabulary->word_begins[next / 64] |= bit;
+        if (!has_digit(both, size)) vocabulary->numberless[next / 64] |= bit;
     }
     free(text.data);
     return status;
@@ -497,8 +534,9 @@ ferry_status ferry_term_vocabulary_create(const ferry_model *model, ferry_term_v
     ferry_status status = encode(model, ferry_text_view("a"), &ids, error); /* a word in every vocabulary */
     if (status == FERRY_OK && ids.count > 0) {
         vocabulary->word_begins = calloc(words, sizeof *vocabulary->word_begins);
-        status = vocabulary->word_begins != NULL
-                     ? list_word_begins(model, ids.ids[ids.count - 1], vocabulary->word_begins, error)
+        vocabulary->numberless = calloc(words, sizeof *vocabulary->numberless);
+        status = vocabulary->word_begins != NULL && vocabulary->numberless != NULL
+                     ? list_tokens(model, ids.ids[ids.count - 1], vocabulary, error)
                      : ferry_fail_memory(error, "the vocabulary", words, sizeof *vocabulary->word_begins);
     }
     if (status == FERRY_OK) status = find_stand_ins(model, vocabulary, &ids, error);
@@ -510,5 +548,6 @@ ferry_status ferry_term_vocabulary_create(const ferry_model *model, ferry_term_v
 void ferry_term_vocabulary_destroy(ferry_term_vocabulary *vocabulary)
 {
     free(vocabulary->word_begins);
+    free(vocabulary->numberless);
     *vocabulary = (ferry_term_vocabulary){0};
 }

@@ -16,7 +16,9 @@ enum { FERRY_STAND_INS = 16 };
 
 /* What terms need to know about a model's vocabularies. */
 typedef struct ferry_term_vocabulary {
-    uint64_t *word_begins; /* a bit for each target id: it begins a word or a mark, or has no text. NULL: unknown */
+    /* A bit for each target id; NULL: unknown. */
+    uint64_t *word_begins; /* it begins a word or a mark, or has no text */
+    uint64_t *numberless;  /* it has no digit */
     ferry_stand_in stand_ins[FERRY_STAND_INS];
     size_t stand_in_count;
 } ferry_term_vocabulary;
@@ -33,6 +35,7 @@ struct ferry_part_term {
     ferry_view piece;               /* of an opaque term: these bytes */
     const ferry_stand_in *stand_in; /* of an opaque term: shown instead; NULL: it is no opaque one, or none is left */
     bool glued;                     /* no blank is between the character before it and it, although one is shown */
+    bool number;                    /* a number of the source, which options.on_number made a term */
     bool possible;                  /* it is not cut by the end of a part, and fits into max_length */
     bool missing;                   /* the translation lacks it */
     bool present;                   /* its stand-in is there: to write it again would not help */
@@ -65,6 +68,10 @@ size_t ferry_terms_look(ferry_part *part, const int32_t *ids, size_t count, ferr
 
 /* Sets words [count], which are zeroed, to the pieces of the opaque terms that ids [count] stand for. */
 void ferry_terms_unshow(const ferry_part *part, const int32_t *ids, size_t count, ferry_word *words);
+
+/* Makes the numbers of the part's text terms. Errors: MEMORY, and those of the tokenizer. */
+ferry_status ferry_terms_take_numbers(const ferry_model *model, const ferry_line_rules *rules, ferry_part *part,
+                                      ferry_error *error);
 
 /* The best hypothesis of a part's search. */
 typedef struct ferry_terms_hypothesis {

@@ -63,6 +63,7 @@ static bool take_sentence(void *user, int32_t priority, ferry_generate_sentence 
                   .prefix = task->prefix,
                   .prefix_count = task->prefix_count,
                   .after_prefix = task->after_prefix,
+                  .admitted = task->admitted,
                   .once = task->once,
                   .once_count = task->once_count},
         .priority = task->job->priority,

@@ -314,6 +314,8 @@ static void mask(const ferry_search *search, const ferry_logits *logits, float *
             occurs = occurs || search->hypotheses[h].ids[t] == search->rules.once[i];
         if (occurs) ferry_logits_drop(logits, values, search->rules.once[i]);
     }
+    if (search->rules.admitted != NULL && search->generated >= search->forced)
+        ferry_logits_keep(logits, values, search->rules.admitted);
     if (search->rules.after_prefix != NULL && search->generated == search->forced)
         ferry_logits_keep(logits, values, search->rules.after_prefix);
 }

@@ -233,6 +233,7 @@ TEST_WITH(test_values_of_options, set_up, tear_down)
         OPTION(ABOVE, top_p, 0, 1),
         OPTION(INTEGER, split, 0, 2),
         OPTION(INTEGER, on_loop, 0, 1),
+        OPTION(INTEGER, on_number, 0, 1),
         SEARCH(ABOVE, patience, 0, 100),
         SEARCH(REAL, coverage_penalty, -1000, 1000),
     };

@@ -159,3 +159,42 @@ SHIPPED_TEST(test_parts_and_texts)
     ferry_result_destroy(result);
     ferry_translator_destroy(translator);
 }
+
+/* ---- options.on_number ---- */
+
+/* Lines with the sign are made again, with their numbers; the others stay. Alone, in any batch, with any threads. */
+SHIPPED_TEST(test_numbers_are_mended)
+{
+    static const char *const lines[] = {"I was born in 1547.",       "He paid 77748 dollars for it.",
+                                        "The train leaves at 2:39.", "I have two dogs.",
+                                        "It costs 9.09 euros.",      ""};
+    enum { LINES = sizeof lines / sizeof *lines };
+    static const char *const numbers[LINES] = {"1547", "77748", "2:39", "", "9.09", ""};
+    ferry_text texts[LINES];
+    ferry_result *results[3];
+    for (size_t i = 0; i < LINES; i++) texts[i] = as_text(lines[i]);
+    for (int variant = 0; variant < 3; variant++) {
+        ferry_options options = default_options(model);
+        options.on_number = variant == 0 ? FERRY_ON_NUMBER_WARN : FERRY_ON_NUMBER_RETRY;
+        options.threads = variant == 2 ? 3 : 1;
+        options.batch = variant == 2 ? 2 : 64;
+        ferry_translator *translator = new_translator(model, &options);
+        CHECK(ferry_translate(translator, texts, LINES, &results[variant], &error));
+        ferry_translator_destroy(translator);
+    }
+    size_t mended = 0;
+    for (size_t i = 0; i < LINES; i++) {
+        const ferry_outcome *before = ferry_result_outcome(results[0], i), *after = ferry_result_outcome(results[1], i);
+        assert_same_line(results[1], i, results[2], i);
+        assert_int_equal(after->quality & FERRY_QUALITY_NUMBER, 0);
+        assert_non_null(strstr(ferry_result_text(results[1], i, 0).data, numbers[i]));
+        if ((before->quality & FERRY_QUALITY_NUMBER) == 0) {
+            assert_same_line(results[0], i, results[1], i);
+            continue;
+        }
+        assert_non_null(strstr(after->warning, "the translation replaces one that had other numbers"));
+        mended++;
+    }
+    assert_in_range(mended, 2, LINES - 2);
+    for (int variant = 0; variant < 3; variant++) ferry_result_destroy(results[variant]);
+}

@@ -21,7 +21,8 @@ STRUCTURES = {name: each for name, each in vars(_native).items()
 ENUMERATIONS = {  # their names in C: of the type, of what all its constants begin with
     "status": ("FERRY_ERROR_", _native.Status), "quality": ("FERRY_QUALITY_", _native.Quality),
     "language_role": ("FERRY_LANGUAGE_", _native.Role), "split": ("FERRY_SPLIT_", _native.SPLIT),
-    "on_loop": ("FERRY_ON_LOOP_", _native.ON_LOOP), "policy": ("FERRY_POLICY_", _native.POLICY),
+    "on_loop": ("FERRY_ON_LOOP_", _native.ON_LOOP), "on_number": ("FERRY_ON_NUMBER_", _native.ON_NUMBER),
+    "policy": ("FERRY_POLICY_", _native.POLICY),
     "early_stopping": ("FERRY_EARLY_STOPPING_", _native.EARLY_STOPPING), "inspect_stack": ("FERRY_INSPECT_", _native.STACK),
     "inspect_scheme_kind": ("FERRY_INSPECT_", _native.SCHEME_KIND), "inspect_pass": ("FERRY_INSPECT_", _native.PASS),
     "inspect_attention_kind": ("FERRY_INSPECT_", _native.ATTENTION),

@@ -49,6 +49,7 @@ class Role(enum.IntFlag):
 OPEN_COPY = 1
 SPLIT = {"none": 0, "auto": 1, "all": 2}
 ON_LOOP = {"warn": 0, "retry": 1}
+ON_NUMBER = {"warn": 0, "retry": 1}
 POLICY = {"huggingface": 0, "marian": 1, "ctranslate2": 2}
 EARLY_STOPPING = {"false": 0, "true": 1, "never": 2}
 STACK = {"encoder": 0, "decoder": 1}
@@ -94,7 +95,7 @@ class Options(c.Structure):
         ("batch", c.c_int32), ("split", c.c_int), ("memory_limit", c.c_size_t),
         ("progress", c.CFUNCTYPE(c.c_int, c.c_void_p, c.c_size_t, c.c_size_t)),
         ("partial", c.CFUNCTYPE(c.c_int, c.c_void_p, c.c_size_t, Text)), ("user", c.c_void_p), ("scores", c.c_int32),
-        ("nbest", c.c_int32), ("alignment", c.c_int32), ("replace_unknowns", c.c_int32), ("on_loop", c.c_int),
+        ("nbest", c.c_int32), ("alignment", c.c_int32), ("replace_unknowns", c.c_int32), ("on_loop", c.c_int), ("on_number", c.c_int),
         ("max_source", c.c_int32), ("max_length", c.c_int32), ("length_factor", c.c_float),
         ("length_extra", c.c_int32), ("min_length", c.c_int32), ("length_penalty", c.c_float),
         ("repetition_penalty", c.c_float), ("no_repeat_ngram", c.c_int32), ("shortlist", c.c_int32),

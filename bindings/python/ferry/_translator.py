@@ -97,7 +97,7 @@ def _choice(name: str, value: Any, choices: dict[str, int]) -> int:
     return choices[value]
 
 
-_CHOICES = {"split": _native.SPLIT, "on_loop": _native.ON_LOOP, "policy": _native.POLICY,
+_CHOICES = {"split": _native.SPLIT, "on_loop": _native.ON_LOOP, "on_number": _native.ON_NUMBER, "policy": _native.POLICY,
             "early_stopping": _native.EARLY_STOPPING}
 
 
@@ -202,6 +202,7 @@ class Translator(_native.Object):
         progress: Callable[[int, int], object] | None = None, partial: Callable[[int, str], object] | None = None,
         scores: bool | None = None, nbest: int | None = None, alignment: bool | None = None,
         replace_unknowns: bool | None = None, on_loop: Literal["warn", "retry"] | None = None,
+        on_number: Literal["warn", "retry"] | None = None,
         max_source: int | None = None, max_length: int | None = None, length_factor: float | None = None,
         length_extra: int | None = None, min_length: int | None = None, length_penalty: float | None = None,
         repetition_penalty: float | None = None, no_repeat_ngram: int | None = None, shortlist: bool | None = None,

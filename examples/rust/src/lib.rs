@@ -34,7 +34,7 @@ pub use model::{Language, Model};
 pub use options::Options;
 pub use result::{Hypothesis, Line, Lines, Sentence, Token, Translation, Translations};
 pub use sys::{
-    ferry_language_role as Roles, ferry_on_loop as OnLoop, ferry_open_flag as OpenFlags, ferry_quality as Quality,
+    ferry_language_role as Roles, ferry_on_loop as OnLoop, ferry_on_number as OnNumber, ferry_open_flag as OpenFlags, ferry_quality as Quality,
     ferry_split as Split, ferry_status as Status,
 };
 pub use translator::{Canceller, Translator};

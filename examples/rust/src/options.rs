@@ -2,7 +2,7 @@ use std::ffi::CString;
 use std::ops::ControlFlow;
 use std::{mem, ptr};
 
-use crate::{c_string, sys, Error, OnLoop, Split};
+use crate::{c_string, sys, Error, OnLoop, OnNumber, Split};
 
 /// Called with how many lines (of a text: sentences) are finished, of how many; `Break` cancels the call.
 pub type Progress<'a> = Box<dyn FnMut(usize, usize) -> ControlFlow<()> + Send + 'a>;
@@ -89,4 +89,5 @@ options! {
     seed: u64,
     split: Split,
     on_loop: OnLoop,
+    on_number: OnNumber,
 }

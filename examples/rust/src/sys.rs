@@ -206,6 +206,15 @@ impl ferry_on_loop {
 #[repr(transparent)]
 #[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
 pub struct ferry_on_loop(pub ::std::os::raw::c_uint);
+impl ferry_on_number {
+    pub const FERRY_ON_NUMBER_WARN: ferry_on_number = ferry_on_number(0);
+}
+impl ferry_on_number {
+    pub const FERRY_ON_NUMBER_RETRY: ferry_on_number = ferry_on_number(1);
+}
+#[repr(transparent)]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct ferry_on_number(pub ::std::os::raw::c_uint);
 impl ferry_policy {
     pub const FERRY_POLICY_HUGGINGFACE: ferry_policy = ferry_policy(0);
 }
@@ -270,6 +279,7 @@ pub struct ferry_options {
     pub alignment: i32,
     pub replace_unknowns: i32,
     pub on_loop: ferry_on_loop,
+    pub on_number: ferry_on_number,
     pub max_source: i32,
     pub max_length: i32,
     pub length_factor: f32,
