@@ -169,8 +169,9 @@ ferry_status ferry_import_confined(const char *source, const char *output, const
 {
     job j = {.source = source, .output = output, .options = options, .verbose = verbose};
     if (!ferry_has_children) {
-        if (verbose) ferry_complain("%s is read by this process, which is not confined", source);
-        return ferry_import(source, output, options, error);
+        const ferry_status read = ferry_import(source, output, options, error);
+        if (verbose && read == FERRY_OK) ferry_complain("%s is read by this process, which is not confined", source);
+        return read;
     }
     if (options->progress(options->user, 0, 0) != 0)
         return ferry_fail(error, FERRY_ERROR_CANCELLED, "converting was cancelled");
