@@ -99,7 +99,7 @@ static ferry_status allocate(generation *g, ferry_error *error)
         ferry_generate_slot *grown = realloc(generator->slots, slots * sizeof *grown);
         if (grown == NULL) return ferry_fail_memory(error, "sentences", slots, sizeof *grown);
         for (size_t i = (size_t)generator->slot_count; i < slots; i++)
-            grown[i] = (ferry_generate_slot){.arena.account = &generator->state.account};
+            grown[i] = (ferry_generate_slot){.arena = {.account = arena->account, .exact = arena->exact}};
         generator->slots = grown;
         generator->slot_count = g->slot_count;
     }
