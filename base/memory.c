@@ -133,8 +133,9 @@ void *ferry_arena_alloc(ferry_arena *arena, size_t count, size_t size)
     ferry_arena_chunk *chunk = arena->last;
     if (chunk == NULL || chunk->size - chunk->used < bytes) {
         /* At least as much as all chunks have: their number stays logarithmic. */
-        size_t wanted = bytes > arena->reserved ? bytes : arena->reserved;
-        chunk = add_chunk(arena, wanted > MIN_CHUNK ? wanted : MIN_CHUNK, bytes);
+        size_t wanted = arena->reserved > MIN_CHUNK ? arena->reserved : MIN_CHUNK;
+        if (arena->exact) wanted = FERRY_ARENA_ALIGNMENT;
+        chunk = add_chunk(arena, wanted > bytes ? wanted : bytes, bytes);
         if (chunk == NULL) return NULL;
     }
     unsigned char *block = chunk->data + chunk->used;
@@ -174,13 +175,13 @@ ferry_arena_mark ferry_arena_begin(const ferry_arena *arena)
     return (ferry_arena_mark){chunk, chunk != NULL ? chunk->used : 0, arena->used};
 }
 
-/* Several chunks after `kept` become one, of what they were needed for. */
+/* Several chunks after `kept` become one, of what they were needed for; in an exact arena, none. */
 static void join_chunks(ferry_arena *arena, const ferry_arena_chunk *kept)
 {
     const size_t needed = arena->peak - arena->used, size = needed > MIN_CHUNK ? needed : MIN_CHUNK;
-    if (arena->last == kept || arena->last->previous == kept) return;
+    if (!arena->exact && (arena->last == kept || arena->last->previous == kept)) return;
     while (arena->last != kept) drop_last_chunk(arena);
-    add_chunk(arena, size, size); /* if this fails, the next allocation tries again */
+    if (!arena->exact) add_chunk(arena, size, size); /* if this fails, the next allocation tries again */
 }
 
 void ferry_arena_end(ferry_arena *arena, ferry_arena_mark mark)

@@ -52,6 +52,7 @@ typedef struct ferry_arena {
     size_t reserved;         /* bytes held from the system */
     size_t allocations;      /* requests to the system, in total (tests count them) */
     ferry_account *account;  /* where chunks are counted; NULL: nowhere */
+    bool exact;              /* each block is a chunk of its size, until it is released: least memory, most requests */
 } ferry_arena;
 
 typedef struct ferry_arena_mark {

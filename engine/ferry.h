@@ -419,8 +419,8 @@ FERRY_API ferry_status ferry_service_submit(ferry_service *service, const ferry_
 /* Ends a text, CANCELLED, unless all of it is translated or it has ended: at once, or after the pass (one token of the
  * sentences in progress) if others are in it. */
 FERRY_API void ferry_service_cancel(ferry_service *service, ferry_ticket ticket);
-/* *waiting, *running (may be NULL): texts that have not begun, and those that have and are not reported. Returns the
- * bytes that the service holds: texts, ids, results that are not reported, and the translator. */
+/* *waiting: number of texts that have not begun. *running: of texts that have begun and are not reported. Both may be
+ * NULL. Returns the bytes that the service holds: texts, ids, results that are not reported, and the translator. */
 FERRY_API size_t ferry_service_state(ferry_service *service, size_t *waiting, size_t *running);
 /* Accepts no more texts, and with `cancel` other than 0 cancels all. Returns at once, also in a callback; may be called
  * again, with `cancel`. */

@@ -45,7 +45,7 @@ static void report_partial(ferry_call *call, size_t line, const char *text, size
     ferry_mutex_unlock(&callbacks->mutex);
 }
 
-/* ---- bytes ---- */
+/* ---- bytes; those of a service are counted ---- */
 
 static void hold(ferry_call *call, size_t bytes)
 {
@@ -57,6 +57,7 @@ static void hold(ferry_call *call, size_t bytes)
 static void hold_parts(ferry_call *call, const ferry_parts *parts)
 {
     size_t bytes = parts->capacity * sizeof *parts->parts;
+    if (call->account == NULL) return;
     for (size_t i = 0; i < parts->count; i++)
         bytes += (parts->parts[i].ids.capacity + parts->parts[i].prefix.capacity) * sizeof(int32_t) +
                  parts->parts[i].ranges.capacity * sizeof(ferry_range);
@@ -79,7 +80,7 @@ static ferry_status finish_part(ferry_call *call, size_t line, ferry_error *erro
     if (atomic_fetch_sub(&from->left, 1) > 1) return FERRY_OK;
     FERRY_TRY(ferry_line_join(&from->line, &call->translator->rules, call->texts[line], tokens,
                               &call->result->lines[line], error));
-    hold(call, ferry_result_line_bytes(&call->result->lines[line]));
+    if (call->account != NULL) hold(call, ferry_result_line_bytes(&call->result->lines[line]));
     finish_line(call, line);
     return FERRY_OK;
 }

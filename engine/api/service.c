@@ -1,5 +1,5 @@
-/* A service: a table of texts, each of which is a job in the queue of its translator; in a chain, in the queue of one
- * stage after the other. The workers run until the service is destroyed. */
+/* A service: a table of texts. A text is a job in the queue of its translator. In a chain, it is a job of one stage
+ * after the other. The workers run until the service is destroyed. */
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -23,7 +23,7 @@ struct ferry_service {
     ferry_condition left;
     ferry_submitted *
         *table; /* [table_size] texts whose callbacks have not returned, in chains by number % table_size */
-    size_t table_size, open; /* open: number of these texts, and of those that are being submitted */
+    size_t table_size, open; /* open: number of texts in the table, and of submissions in progress */
     size_t count, bytes;     /* of texts that are not reported */
     ferry_ticket number;
     bool stopped; /* no more texts are accepted */

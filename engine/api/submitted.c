@@ -21,7 +21,7 @@ bool ferry_submitted_is_calling(const ferry_service *service)
     return caller == service;
 }
 
-/* Ends a callback. `answer` other than 0 cancels the text, in this stage and those that follow. */
+/* Ends a callback. An `answer` other than 0 cancels the text, in this stage and in later ones. */
 static int end_callback(ferry_submitted *s, int answer)
 {
     caller = NULL;
@@ -54,7 +54,7 @@ void ferry_submitted_report(const ferry_submitted *s, ferry_result *result, cons
 
 static void add(size_t *sum, size_t bytes)
 {
-    *sum = bytes < SIZE_MAX - *sum ? *sum + bytes : SIZE_MAX;
+    if (!ferry_add_size(*sum, bytes, sum)) *sum = SIZE_MAX;
 }
 
 static void add_texts(size_t *sum, const ferry_text *texts, size_t count)

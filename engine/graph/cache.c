@@ -89,7 +89,7 @@ static size_t next_slab_bytes(const ferry_cache *cache, size_t block_bytes)
 static ferry_status add_slab(ferry_cache *cache, ferry_error *error)
 {
     const size_t block_bytes = block_bytes_of(cache), least = sizeof(ferry_cache_slab) + block_bytes;
-    size_t bytes = next_slab_bytes(cache, block_bytes);
+    size_t bytes = cache->exact ? ferry_large_size(least) : next_slab_bytes(cache, block_bytes);
     bool counted = bytes > 0 && ferry_account_take(cache->account, bytes);
     while (!counted && bytes / 2 >= MIN_SLAB && bytes / 2 >= least) {
         bytes = ferry_large_size(bytes / 2);

@@ -48,6 +48,7 @@ typedef struct ferry_cache {
     size_t untouched;       /* blocks at the end of the newest slab that were never taken */
     size_t reserved;        /* bytes of all slabs */
     bool frugal;            /* a single sentence is decoded: the first slabs are small, without huge pages */
+    bool exact;             /* each slab has one block: least memory, most requests */
     size_t allocations;     /* requests to the system, in total (tests count them) */
     ferry_account *account; /* counts the slabs; may be NULL */
 } ferry_cache;

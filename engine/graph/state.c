@@ -43,6 +43,12 @@ void ferry_state_destroy(ferry_state *state)
     ferry_state_trim(state, 0, 0);
 }
 
+void ferry_state_set_exact(ferry_state *state, bool exact)
+{
+    state->context.arena.exact = exact;
+    state->encoder_cache.exact = state->decoder_cache.exact = state->ssru_cache.exact = exact;
+}
+
 void ferry_state_trim(ferry_state *state, size_t bytes, size_t tokens)
 {
     if (state->context.arena.reserved >= bytes)

@@ -79,6 +79,8 @@ typedef struct ferry_state {
 void ferry_state_init(ferry_state *state, const ferry_transformer *model, const ferry_kernels *kernels);
 /* Releases all memory; the state can be used again. Allowed on a zeroed object. */
 void ferry_state_destroy(ferry_state *state);
+/* Whether its arena and caches hold no byte more than is used; while they hold none. */
+void ferry_state_set_exact(ferry_state *state, bool exact);
 /* Releases each part that holds more than `bytes`; decoder_cache only if it also holds more than the blocks of
  * `tokens`. No sequence may hold a block. */
 void ferry_state_trim(ferry_state *state, size_t bytes, size_t tokens);

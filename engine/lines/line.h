@@ -29,12 +29,12 @@ typedef struct ferry_line_source {
     const ferry_stop *stop;
 } ferry_line_source;
 
-/* Splits the next *bytes bytes of the text (ferry_parts_split), and at least one part, and lowers *bytes by what was
+/* Splits the next *bytes bytes of the text (ferry_splitter_next), and at least one part, and lowers *bytes by what was
  * split. *more: the line goes on, in the next call. `splitter`, zeroed before the first call, is released by the
  * caller. At the line's end, the first part with ids gets the ids of the prefix, and parts without ids get their text
  * as result; so does a blank line, which has no parts.
- * Errors: those of ferry_parts_split; LIMIT (the prefix is too long), ARGUMENT (the target vocabulary cannot spell the
- * prefix). */
+ * Errors: those of ferry_splitter_begin and _next; LIMIT (the prefix is too long), ARGUMENT (the target vocabulary
+ * cannot spell the prefix). */
 ferry_status ferry_line_split(const ferry_line_source *from, size_t *bytes, ferry_splitter *splitter, ferry_line *line,
                               ferry_result_line *result, bool *more, ferry_error *error);
 

@@ -415,14 +415,3 @@ void ferry_splitter_end(ferry_splitter *s)
     free(s->ranges.ranges);
     *s = (ferry_splitter){0};
 }
-
-ferry_status ferry_parts_split(const ferry_model *model, const ferry_line_rules *rules, ferry_view line,
-                               const ferry_stop *stop, ferry_parts *parts, ferry_error *error)
-{
-    ferry_splitter s;
-    bool more = true;
-    ferry_status status = ferry_splitter_begin(model, rules, line, stop, parts, &s, error);
-    while (status == FERRY_OK && more) status = ferry_splitter_next(&s, &more, error);
-    ferry_splitter_end(&s);
-    return status;
-}

@@ -95,16 +95,11 @@ ferry_status ferry_parts_add(ferry_parts *parts, ferry_part **part, ferry_error 
 /* Whether a text of `bytes` bytes has more than `limit` tokens whatever it contains, or is too long to be tokenized
  * at once. */
 bool ferry_parts_is_long(size_t bytes, size_t limit);
-/* Splits `line`, which is valid UTF-8, into parts of at most rules->source_limit source tokens. A blank line has no
- * part. A line is one part if it is short enough and options.split does not request several. Each of several parts
- * is a sentence (tokenizer/sentences.h), or ends at the last cut of the best kind within its sentence. A part that
- * is invisible to the model has no ids. The parts point into the line. Time is linear in the line's size, and text
- * is tokenized in pieces of bounded size. Errors: LIMIT (not even one character fits), CANCELLED (`stop`), MEMORY;
- * ARGUMENT (the model needs the tag of a target language, ferry_languages_check_line). */
-ferry_status ferry_parts_split(const ferry_model *model, const ferry_line_rules *rules, ferry_view line,
-                               const ferry_stop *stop, ferry_parts *parts, ferry_error *error);
-
-/* The same, part by part. */
+/* Splits a line, which is valid UTF-8, part by part. Parts have at most rules->source_limit source tokens. A blank line
+ * has no part. A line is one part if it is short enough and options.split does not request several. Each of several
+ * parts is a sentence (tokenizer/sentences.h), or ends at the last cut of the best kind within its sentence. A part
+ * that is invisible to the model has no ids. The parts point into the line. Time is linear in the line's size, and text
+ * is tokenized in pieces of bounded size. */
 typedef struct ferry_splitter {
     const ferry_model *model;
     const ferry_line_rules *rules;
@@ -124,11 +119,13 @@ typedef struct ferry_splitter {
     ferry_ranges ranges;      /* of these ids, if tokens are wanted */
 } ferry_splitter;
 
-/* ferry_splitter_end follows, also after an error. */
+/* ferry_splitter_end follows, also after an error. Errors: MEMORY; ARGUMENT (the model needs the tag of a target
+ * language, ferry_languages_check_line). */
 ferry_status ferry_splitter_begin(const ferry_model *model, const ferry_line_rules *rules, ferry_view line,
                                   const ferry_stop *stop, ferry_parts *parts, ferry_splitter *splitter,
                                   ferry_error *error);
-/* Adds the next part. *more: the line goes on. */
+/* Adds the next part. *more: the line goes on. Errors: LIMIT (not even one character fits), CANCELLED (`stop`), MEMORY.
+ */
 ferry_status ferry_splitter_next(ferry_splitter *splitter, bool *more, ferry_error *error);
 void ferry_splitter_end(ferry_splitter *splitter);
 

@@ -135,7 +135,7 @@ static bool is_over(const ferry_queue *queue, ferry_job *job)
     return ferry_job_stopped(job);
 }
 
-/* The first job of two lists of a level, after removing those that are over. */
+/* The first job of lists[0], else of lists[1]. Removes jobs that are over. */
 static ferry_job *first_of(ferry_queue *queue, ferry_job_list *lists)
 {
     ferry_job *job;

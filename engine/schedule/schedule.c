@@ -85,7 +85,8 @@ static void work(ferry_worker *worker, const ferry_job *job)
     ferry_profile_leave(profile, FERRY_PHASE_IDLE);
 }
 
-/* Does one solo task with all the memory. `job`: of the call; NULL: of a service. */
+/* Does one solo task with all the memory. It needs no more than it would beside others, so that which tasks fail does
+ * not depend on their order. `job`: of the call; NULL: of a service. */
 static void work_solo(ferry_schedule *schedule, ferry_job *job, int32_t index)
 {
     ferry_worker worker = worker_of(schedule, job, index);
@@ -94,7 +95,10 @@ static void work_solo(ferry_schedule *schedule, ferry_job *job, int32_t index)
     worker.first = ferry_queue_take(&schedule->queue, 0, true);
     if (worker.first != NULL) {
         destroy_generators(schedule);
+        ferry_state_set_exact(&worker.generator->state, true);
         work(&worker, worker.first->job);
+        ferry_generator_destroy(worker.generator);
+        ferry_state_set_exact(&worker.generator->state, false);
     }
     /* If this fails, the next texts of a service only take longer. */
     if (job == NULL) make_bound(schedule, SIZE_MAX, &error);

@@ -99,7 +99,7 @@ static ferry_status allocate(generation *g, ferry_error *error)
         ferry_generate_slot *grown = realloc(generator->slots, slots * sizeof *grown);
         if (grown == NULL) return ferry_fail_memory(error, "sentences", slots, sizeof *grown);
         for (size_t i = (size_t)generator->slot_count; i < slots; i++)
-            grown[i] = (ferry_generate_slot){.arena.account = &generator->state.account};
+            grown[i] = (ferry_generate_slot){.arena = {.account = arena->account, .exact = arena->exact}};
         generator->slots = grown;
         generator->slot_count = g->slot_count;
     }
@@ -537,10 +537,11 @@ static void narrow(generation *g, int32_t large)
     set_width(g);
 }
 
-/* After an error, all living sentences fail, or the waiting one if none lives. But if memory was refused, only one that
- * has more than half of all positions fails: the others are given back, and the width is lowered if there is no such
- * one. This ends: the width grows only after sentences have ended, and at width 1 those that are given back were paused
- * by one of a higher priority, which comes first again. */
+/* After an error, all living sentences fail, or the waiting one if none lives.
+ * If memory was refused, a sentence fails that has more than half of all positions. The others are given back. Without
+ * such a sentence, the width is lowered.
+ * This ends. The width grows only after sentences have ended. At width 1, the sentences that are given back were paused
+ * by one of a higher priority. That one comes first again. */
 static void give_up(generation *g, ferry_error *why)
 {
     const ferry_generate_source *source = g->source;

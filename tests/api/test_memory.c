@@ -270,6 +270,26 @@ TEST(test_an_arena_with_an_account)
     assert_int_equal(memory.held, 0);
 }
 
+/* An exact one holds what it has handed out, and the chunks' headers. */
+TEST(test_an_exact_arena)
+{
+    ferry_memory memory = {0};
+    ferry_account account = {&memory, 0};
+    ferry_arena arena = {.account = &account, .exact = true};
+    assert_non_null(ferry_arena_alloc(&arena, 0, 1));
+    assert_non_null(ferry_arena_alloc(&arena, 1, 100000));
+    const ferry_arena_mark mark = ferry_arena_begin(&arena);
+    const size_t before = memory.held;
+    assert_in_range(before, 100000, 101000);
+    assert_non_null(ferry_arena_alloc(&arena, 1, 10));
+    assert_non_null(ferry_arena_alloc(&arena, 1, 300000));
+    assert_in_range(memory.held, before + 300000, before + 301000);
+    ferry_arena_end(&arena, mark);
+    assert_int_equal(memory.held, before);
+    ferry_arena_destroy(&arena);
+    assert_int_equal(memory.held, 0);
+}
+
 /* What is taken after a mark, in blocks that do not fit into one chunk, and beside it what other marks take. */
 static void use_chunks(ferry_arena *arena)
 {

@@ -3,6 +3,7 @@
 #include "tests/support/model_damage.h"
 #include "tests/support/sanitized.h"
 #include "tests/support/shipped_model.h"
+#include "tests/support/split_line.h"
 
 #include "base/utf8.h"
 #include "engine/api/translator.h"
@@ -161,7 +162,7 @@ SEPARATE_TEST(test_parts_of_a_line)
         for (size_t i = 0; i < LONG_LINES; i++) {
             ferry_parts parts = {0};
             const ferry_view line = ferry_text_view(long_lines[i]);
-            CHECK(ferry_parts_split(translator->model, &translator->rules, line, &(ferry_stop){0}, &parts, &error));
+            CHECK(split_line(translator, line, &parts, &error));
             check_parts(translator->rules.sentences, line, &parts, (size_t)most);
             ferry_parts_destroy(&parts);
         }
@@ -175,8 +176,7 @@ SEPARATE_TEST(test_portions_of_a_line)
     for (size_t i = 0; i < LONG_LINES; i++) {
         ferry_translator *translator = create(MOST);
         ferry_parts whole = {0};
-        CHECK(ferry_parts_split(translator->model, &translator->rules, ferry_text_view(long_lines[i]), &(ferry_stop){0},
-                                &whole, &error));
+        CHECK(split_line(translator, ferry_text_view(long_lines[i]), &whole, &error));
         for (size_t bytes = 1; bytes <= strlen(long_lines[i]); bytes += 7) {
             const ferry_line_source from = {.model = translator->model,
                                             .rules = &translator->rules,
@@ -214,8 +214,7 @@ SEPARATE_TEST(test_lines_that_fit)
         for (int32_t less = 0; less <= 1; less++) {
             ferry_translator *translator = create((int32_t)count - less);
             ferry_parts parts = {0};
-            CHECK(ferry_parts_split(translator->model, &translator->rules, ferry_text_view(long_lines[i]),
-                                    &(ferry_stop){0}, &parts, &error));
+            CHECK(split_line(translator, ferry_text_view(long_lines[i]), &parts, &error));
             assert_true(less == 0 ? parts.count == 1 : parts.count > 1);
             if (less == 0) {
                 assert_int_equal(parts.parts[0].ids.count, count);
@@ -252,8 +251,7 @@ SEPARATE_TEST(test_a_megabyte)
         for (size_t at = 0; at < MEGABYTE; at++) line[at] = units[i].data[at % units[i].size];
         if (i + 1 == COUNT(units)) line[0] = line[MEGABYTE - 1] = 'x';
         const size_t size = MEGABYTE - MEGABYTE % units[i].size;
-        CHECK(ferry_parts_split(translator->model, &translator->rules, (ferry_view){line, size}, &(ferry_stop){0},
-                                &parts, &error));
+        CHECK(split_line(translator, (ferry_view){line, size}, &parts, &error));
         for (size_t p = 0; p < parts.count; p++) {
             assert_in_range(parts.parts[p].ids.count, sees_nothing(parts.parts[p].text) ? 0 : 1, 512);
             bytes += parts.parts[p].separator.size + parts.parts[p].text.size;
@@ -347,8 +345,7 @@ static bool check_translation(const ferry_options *options, const char *line)
     ferry_parts parts = {0};
     const ferry_text whole = as_text(line);
     ferry_translator *translator = new_translator(model, options);
-    CHECK(ferry_parts_split(translator->model, &translator->rules, ferry_text_view(line), &(ferry_stop){0}, &parts,
-                            &error));
+    CHECK(split_line(translator, ferry_text_view(line), &parts, &error));
     ferry_translator_destroy(translator);
     assert_in_range(parts.count, 2, 64);
     for (size_t p = 0; p < parts.count; p++)
@@ -435,9 +432,7 @@ TEST_WITH(test_leading_tags, open_tagged, close_model)
         ferry_translator *translator = create(rows[r].max_source);
         ferry_parts parts = {0};
         ferry_error refused = {0};
-        const ferry_status status =
-            ferry_parts_split(translator->model, &translator->rules, ferry_text_view(rows[r].line), &(ferry_stop){0},
-                              &parts, &refused);
+        const ferry_status status = split_line(translator, ferry_text_view(rows[r].line), &parts, &refused);
         assert_int_equal(status, rows[r].parts == 0 ? FERRY_ERROR_ARGUMENT : FERRY_OK);
         assert_int_equal(parts.count, rows[r].parts);
         if (rows[r].parts == 0)

@@ -1,34 +1,12 @@
 /* Models in a row: every line is what two calls make of it, one after the other. */
-#include "tests/support/shipped_model.h"
-
-static const char *const samples[] = {
-    "How are you?",
-    "This movie is one of my all-time favorites.",
-    "",
-    " \t",
-    "I like it\xFF very much.",
-    "Tom is reading a book in the garden. Yes.\n  What do you want to do?",
-    "No.",
-    "\xF0\x9F\x98\x80",
-};
-enum { LINES = sizeof samples / sizeof *samples };
+#include "tests/support/row.h"
 
 static ferry_text lines[LINES];
 
 static ferry_options stage_options(void)
 {
-    ferry_options options = default_options(model);
-    options.from = options.to = ""; /* what it writes is not what it reads */
-    options.threads = 2;
     for (int i = 0; i < LINES; i++) lines[i] = as_text(samples[i]);
-    return options;
-}
-
-static ferry_translator *new_row(const ferry_options *first, const ferry_options *second)
-{
-    ferry_translator *row;
-    CHECK(ferry_translator_then(new_translator(model, first), new_translator(model, second), &row, &error));
-    return row;
+    return row_options();
 }
 
 static int quality_of(const ferry_result *result, size_t line)

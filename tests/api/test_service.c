@@ -1,5 +1,7 @@
 /* A service: from any number of threads, with any priorities, cancels, limits of memory and loops, every text is
  * reported once, as ferry_translate_text translates it. */
+#include <pthread.h>
+
 #include "tests/support/sanitized.h"
 #include "tests/support/service_support.h"
 

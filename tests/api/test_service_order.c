@@ -1,5 +1,7 @@
 /* In which order a service works on its texts, how many it takes, and how it stops. Its only thread is held in a
  * callback while texts are submitted, and then decodes their sentences one by one. */
+#include <pthread.h>
+
 #include "tests/support/files.h"
 #include "tests/support/service_support.h"
 
@@ -50,7 +52,7 @@ PIECES_TEST(test_short_texts_do_not_wait_for_long_ones)
     free_results(texts, COUNT(counts));
 }
 
-static counter entered = COUNTER, left = COUNTER;
+static counter entered, left;
 
 /* Stays in its callback at one token, until `left`. */
 static int stay_in_partial(sent *s, sent_callback which)
@@ -65,8 +67,8 @@ static int stay_in_partial(sent *s, sent_callback which)
 static ferry_service *service_within(ferry_translator *translator, sent *texts, const char *text)
 {
     ferry_service *service = new_service(translator, NULL);
-    count_reset(&entered);
-    count_reset(&left);
+    atomic_store(&entered, 0);
+    atomic_store(&left, 0);
     texts[0].watched = true;
     texts[0].act = stay_in_partial;
     submit_text(service, &texts[0], text, 0);
@@ -346,7 +348,8 @@ static ferry_translator *with_test_clock(void)
     return translator;
 }
 
-/* After 2 seconds, texts that wait for 1 are over when their turn comes, and those that wait for 2 are not. */
+/* After 2 seconds, a text that may wait for 1 second is cancelled when its turn comes. One that may wait for 2 is not.
+ */
 PIECES_TEST(test_texts_that_were_not_begun_in_time)
 {
     static const int32_t waits[] = {0, 1000, 2000, 1999, INT32_MAX, 1};
@@ -358,7 +361,7 @@ PIECES_TEST(test_texts_that_were_not_begun_in_time)
         submit_text(service, &texts[i], sentence, 0);
     }
     atomic_store(&seconds, 2);
-    assert_int_equal(reported.value, 0); /* there is no timer */
+    assert_int_equal(atomic_load(&reported), 0); /* there is no timer */
     release_service();
     end_service(service, COUNT(waits));
     for (size_t i = 0; i < COUNT(waits); i++) {

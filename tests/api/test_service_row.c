@@ -1,6 +1,7 @@
 /* Services with two models in a row. Each has a thread of its own; the second one's can be held while texts pass the
  * first one. */
 #include "tests/support/files.h"
+#include "tests/support/row.h"
 #include "tests/support/service_support.h"
 #include "tests/support/small_model.h"
 
@@ -9,49 +10,22 @@
 
 enum { STEPS = 3 };
 
-static ferry_translator *row_of(const ferry_options *options)
-{
-    ferry_translator *row;
-    CHECK(ferry_translator_then(new_translator(model, options), new_translator(model, options), &row, &error));
-    return row;
-}
-
 static ferry_translator *stepped_row(void)
 {
     const ferry_options options = stepped_options(STEPS);
-    return row_of(&options);
+    return new_row(&options, &options);
 }
 
 /* ---- results ---- */
-
-static const char *const samples[] = {
-    "How are you?",
-    "This movie is one of my all-time favorites.",
-    "",
-    " \t",
-    "I like it\xFF very much.",
-    "Tom is reading a book in the garden. Yes.\n  What do you want to do?",
-    "No.",
-    "\xF0\x9F\x98\x80",
-};
-enum { LINES = sizeof samples / sizeof *samples };
-
-static ferry_options shipped_options(void)
-{
-    ferry_options options = default_options(model);
-    options.from = options.to = ""; /* what it writes is not what it reads */
-    options.threads = 2;
-    return options;
-}
 
 /* Each line as a text, and all of them as lines. */
 SHIPPED_TEST(test_results_of_a_row)
 {
     ferry_text lines[LINES];
-    const ferry_options options = shipped_options();
-    ferry_translator *row = row_of(&options);
+    const ferry_options options = row_options();
+    ferry_translator *row = new_row(&options, &options);
     sent *texts = new_texts(LINES + 1);
-    ferry_service *service = new_service(row_of(&options), NULL);
+    ferry_service *service = new_service(new_row(&options, &options), NULL);
     for (int i = 0; i < LINES; i++) {
         lines[i] = as_text(samples[i]);
         submit_text(service, &texts[i], samples[i], i % 3);
@@ -66,10 +40,10 @@ SHIPPED_TEST(test_results_of_a_row)
 
 SHIPPED_TEST(test_cancelling_at_any_time)
 {
-    const ferry_options options = shipped_options();
+    const ferry_options options = row_options();
     for (int round = 0; round < 12; round++) {
         sent *texts = new_texts(LINES);
-        ferry_service *service = new_service(row_of(&options), NULL);
+        ferry_service *service = new_service(new_row(&options, &options), NULL);
         for (int i = 0; i < LINES; i++) submit_text(service, &texts[i], samples[i], 0);
         ferry_thread_sleep(1e-3 * round);
         for (int i = 0; i < LINES; i += 2) ferry_service_cancel(service, texts[i].ticket);
@@ -95,7 +69,7 @@ PIECES_TEST(test_prefixes_are_for_one_model)
 
 /* ---- in the second model ---- */
 
-static counter passed = COUNTER;
+static counter passed;
 
 /* Counts texts of one sentence that the first model has translated. */
 static int count_passed(sent *s, sent_callback which)
@@ -107,7 +81,7 @@ static int count_passed(sent *s, sent_callback which)
 /* Submits a text of one sentence, and waits until the first model has translated it. */
 static void pass_first(ferry_service *service, sent *s, int32_t priority)
 {
-    const int before = passed.value;
+    const int before = atomic_load(&passed);
     s->watched = true;
     if (s->act == NULL) s->act = count_passed;
     submit_text(service, s, "a b", priority);

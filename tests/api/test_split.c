@@ -3,6 +3,7 @@
 #include "engine/lines/split.h"
 #include "tests/support/files.h"
 #include "tests/support/shipped_model.h"
+#include "tests/support/split_line.h"
 
 static const char sentences[] =
     " Good morning!  \t How are you?\n\nTom is reading a book in the garden.\xC2\xA0 Hello, world! ";
@@ -21,8 +22,7 @@ static size_t parts_of(const ferry_options *options, const char *line)
 {
     ferry_parts parts = {0};
     ferry_translator *translator = new_translator(model, options);
-    CHECK(ferry_parts_split(translator->model, &translator->rules, ferry_text_view(line), &(ferry_stop){0}, &parts,
-                            &error));
+    CHECK(split_line(translator, ferry_text_view(line), &parts, &error));
     const size_t count = parts.count;
     ferry_parts_destroy(&parts);
     ferry_translator_destroy(translator);

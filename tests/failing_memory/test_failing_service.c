@@ -118,7 +118,7 @@ static void end_submitting(void *user, ferry_status status)
     check_texts(w);
     check_nothing_left(w);
     set_texts(w);
-    count_reset(&reported);
+    atomic_store(&reported, 0);
     for (int i = 0; i < TEXTS; i++) CHECK(submit(w->service, &w->texts[i], &error));
     end_service(w->service, TEXTS);
     check_texts(w);

@@ -26,7 +26,7 @@ enum {
 typedef enum sentence_state { WAITING, IN_PROGRESS, FINISHED, REFUSED, CANCELLED } sentence_state;
 
 typedef struct sentence {
-    int32_t length, steps, priority; /* of exactly so many steps, as there is no end token */
+    int32_t length, steps, priority; /* steps: exactly the number of them, because there is no end token */
     sentence_state state;
     ferry_stop stop;
     int32_t found[MOST], found_length;

@@ -26,23 +26,14 @@ void check_expectations(void)
 
 int count_up(counter *c)
 {
-    pthread_mutex_lock(&c->mutex);
-    const int value = ++c->value;
-    pthread_mutex_unlock(&c->mutex);
-    return value;
+    return atomic_fetch_add(c, 1) + 1;
 }
 
 bool count_reaches(counter *c, int value, double seconds)
 {
     const double end = ferry_clock() + seconds;
-    bool reached;
-    do {
-        pthread_mutex_lock(&c->mutex);
-        reached = c->value >= value;
-        pthread_mutex_unlock(&c->mutex);
-        if (!reached) ferry_thread_sleep(1e-4);
-    } while (!reached && ferry_clock() < end);
-    return reached;
+    while (atomic_load(c) < value && ferry_clock() < end) ferry_thread_sleep(1e-4);
+    return atomic_load(c) >= value;
 }
 
 bool count_waits(counter *c, int value)
@@ -50,16 +41,9 @@ bool count_waits(counter *c, int value)
     return count_reaches(c, value, PATIENCE);
 }
 
-void count_reset(counter *c)
-{
-    pthread_mutex_lock(&c->mutex);
-    c->value = 0;
-    pthread_mutex_unlock(&c->mutex);
-}
-
 /* ---- texts ---- */
 
-counter reported = COUNTER;
+counter reported;
 static atomic_int places;
 
 bool is_first(const sent *s, sent_callback which)
@@ -151,7 +135,7 @@ void free_results(const sent *texts, size_t count)
 
 /* ---- services ---- */
 
-static counter held = COUNTER, released = COUNTER;
+static counter held, released;
 
 ferry_options stepped_options(int32_t steps)
 {
@@ -165,9 +149,9 @@ ferry_service *new_service(ferry_translator *translator, const ferry_service_opt
 {
     ferry_service *service;
     CHECK(ferry_service_create(translator, room, &service, &error));
-    count_reset(&reported);
-    count_reset(&held);
-    count_reset(&released);
+    atomic_store(&reported, 0);
+    atomic_store(&held, 0);
+    atomic_store(&released, 0);
     atomic_store(&places, 0);
     return service;
 }
@@ -183,7 +167,7 @@ static void hold(void *user, ferry_ticket ticket, ferry_result *result, const fe
 void hold_service(ferry_service *service)
 {
     const ferry_submission holder = {.size = sizeof holder, .done = hold};
-    const int before = held.value;
+    const int before = atomic_load(&held);
     CHECK(ferry_service_submit(service, &holder, NULL, &error));
     assert_true(count_waits(&held, before + 1));
 }
@@ -209,7 +193,7 @@ void end_service(ferry_service *service, int count)
     assert_int_equal(running, 0);
     CHECK(ferry_service_destroy(service, &error));
     check_expectations();
-    assert_int_equal(reported.value, count);
+    assert_int_equal(atomic_load(&reported), count);
 }
 
 /* ---- results ---- */

@@ -3,7 +3,6 @@
 #ifndef FERRY_SUPPORT_SERVICE_SUPPORT_H
 #define FERRY_SUPPORT_SERVICE_SUPPORT_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 #include "shipped_model.h"
@@ -17,14 +16,7 @@ void check_expectations(void);
 
 /* ---- numbers that threads wait for ---- */
 
-typedef struct counter {
-    pthread_mutex_t mutex;
-    int value;
-} counter;
-#define COUNTER                                                                                                        \
-    {                                                                                                                  \
-        PTHREAD_MUTEX_INITIALIZER, 0                                                                                   \
-    }
+typedef atomic_int counter;
 
 /* Returns the new value. */
 int count_up(counter *c);
@@ -32,7 +24,6 @@ int count_up(counter *c);
 bool count_reaches(counter *c, int value, double seconds);
 /* The same within PATIENCE, which is more than any correct service needs. */
 bool count_waits(counter *c, int value);
-void count_reset(counter *c);
 
 /* ---- texts ---- */
 
