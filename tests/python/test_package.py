@@ -252,7 +252,7 @@ class Translations(Base):
 
     def test_failed(self):
         """It raises, unless the caller wants to keep the others."""
-        with ferry.Translator(self.model, memory_limit=1 << 18, batch=1) as translator:
+        with ferry.Translator(self.model, memory_limit=1 << 17, batch=1) as translator:
             self.refused(Status.LIMIT, "text 0: option memory_limit", translator.translate, MORNING[0])
             stream = translator.translate(20 * [""] + [MORNING[0]])
             self.assertEqual([next(stream).text for _ in range(20)], 20 * [""])

@@ -153,7 +153,7 @@ class Asyncio(Base):
         service.close()
 
     def test_errors(self):
-        service = self.service(memory_limit=1 << 18)
+        service = self.service(memory_limit=1 << 17)
 
         async def main():
             with self.assertRaisesRegex(ferry.FerryError, "memory_limit"):
@@ -280,7 +280,7 @@ class Ends(Base):
                 function(*arguments, **options)
 
     def test_failed_lines(self):
-        service = self.service(memory_limit=1 << 18)
+        service = self.service(memory_limit=1 << 17)
         self.refused(Status.LIMIT, "text 1: ", service.submit_lines(["", "Good morning!"]).result)
         self.assertEqual([each.status for each in service.submit_lines(["", "Good morning!"], errors="keep").result()],
                          [Status.OK, Status.LIMIT])

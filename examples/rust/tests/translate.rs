@@ -154,7 +154,7 @@ fn errors() {
     options.to = Some("tlh".into());
     refused(Translator::new(&model, options), Status::FERRY_ERROR_ARGUMENT, "tlh");
     let mut options = model.options();
-    options.memory_limit = 1 << 18;
+    options.memory_limit = 1 << 17;
     let mut translator = Translator::new(&model, options).unwrap();
     let translations = translator.translate(&["Good morning!", ""]).unwrap();
     let mut lines = translations.iter();
