@@ -284,6 +284,7 @@ FERRY_API void ferry_translator_destroy(ferry_translator *translator);
  * Results: a line that fails in one fails. Quality and warnings are those of both, tokens and scores the second's.
  * Callbacks: options.progress of each; a line counts as done for its share of the models. options.partial of the last.
  * Errors: ARGUMENT (options nbest, alignment; languages that do not meet), MEMORY.
+ * Terms are opaque for all models but the last.
  * Scoring, prefixes and alignment are ARGUMENT errors of *both. */
 FERRY_API ferry_status ferry_translator_then(ferry_translator *first, ferry_translator *second, ferry_translator **both,
                                              ferry_error *error);
@@ -338,7 +339,7 @@ typedef struct ferry_request {
  * weights of cross-attention put its span, up to once for each term and once more. What it lacks then is
  * FERRY_QUALITY_TERM.
  * LIMIT of a line: its prefix has max_length tokens or more.
- * ARGUMENT of the call: prefixes or terms for a row of models; terms with `sample`, `alternatives` or nbest above 1.
+ * ARGUMENT of the call: prefixes for a row of models; terms with `sample`, `alternatives` or nbest above 1.
  * UNSUPPORTED of the call: the model's file lacks what target text needs to become tokens. */
 FERRY_API ferry_status ferry_translate_with(ferry_translator *translator, const ferry_text *lines, size_t count,
                                             const ferry_request *request, ferry_result **result, ferry_error *error);

@@ -101,6 +101,7 @@ static ferry_status split_line(ferry_call *call, size_t line, size_t *bytes, fer
                                                  : ferry_terms_of_line(call->terms, line),
                                     .vocabulary = &translator->vocabulary,
                                     .offset = offset,
+                                    .carried = translator->place + 1 < translator->places,
                                     .stop = &call->job.stop};
     ferry_call_line *to = &call->lines[line];
     const ferry_parts *parts = &to->line.parts;

@@ -104,11 +104,25 @@ ferry_status ferry_translator_then(ferry_translator *first, ferry_translator *se
 
 /* ---- from one stage to the next ---- */
 
-ferry_text *ferry_chain_lines(const ferry_result *result, ferry_error *error)
+ferry_text *ferry_chain_lines(const ferry_result *result, ferry_terms *terms, ferry_error *error)
 {
-    ferry_text *lines = calloc(result->count + 1, sizeof *lines);
-    if (lines == NULL) ferry_fail_memory(error, "lines", result->count, sizeof *lines);
-    for (size_t i = 0; lines != NULL && i < result->count; i++) lines[i] = ferry_result_text(result, i, 0);
+    const size_t count = result->count;
+    size_t all = 0;
+    for (size_t i = 0; i < count; i++) all += result->lines[i].term_count;
+    ferry_text *lines = malloc((count + 1) * sizeof *lines + all * sizeof(ferry_term));
+    if (lines == NULL) {
+        ferry_fail_memory(error, "lines", count + all, sizeof *lines);
+        return NULL;
+    }
+    ferry_term *next = (ferry_term *)(void *)(lines + count + 1);
+    *terms = (ferry_terms){next, sizeof *next, all};
+    for (size_t i = 0; i < count; i++) {
+        lines[i] = ferry_result_text(result, i, 0);
+        for (size_t t = 0; t < result->lines[i].term_count; t++, next++) {
+            *next = result->lines[i].terms[t];
+            next->line = i;
+        }
+    }
     return lines;
 }
 
@@ -147,16 +161,19 @@ ferry_status ferry_chain_cancel(ferry_result *result, ferry_error *error)
     return ferry_fail(error, FERRY_ERROR_CANCELLED, "cancelled: 0 of %zu lines are finished", result->count);
 }
 
-ferry_status ferry_chain_translate(ferry_translator *chain, const ferry_text *lines, size_t count,
-                                   ferry_result **result, ferry_error *error)
+ferry_status ferry_chain_translate(const ferry_translator *chain, const ferry_call *call, ferry_result **result,
+                                   ferry_error *error)
 {
     ferry_status status = FERRY_OK;
     for (size_t i = 0; i < chain->stage_count && status == FERRY_OK; i++) {
         ferry_result *before = *result; /* NULL in the first stage */
-        ferry_text *between = before != NULL ? ferry_chain_lines(before, error) : NULL;
-        ferry_call call = {.translator = chain->stages[i], .texts = before != NULL ? between : lines, .count = count};
+        ferry_call of_stage = {.count = call->count};
+        if (before == NULL) of_stage = *call;
+        ferry_text *between = before != NULL ? ferry_chain_lines(before, &of_stage.terms, error) : NULL;
+        if (before != NULL) of_stage.texts = between;
+        of_stage.translator = chain->stages[i];
         *result = NULL;
-        status = before != NULL && between == NULL ? FERRY_ERROR_MEMORY : ferry_call_run(&call, result, error);
+        status = before != NULL && between == NULL ? FERRY_ERROR_MEMORY : ferry_call_run(&of_stage, result, error);
         free(between);
         if (ferry_chain_merge(*result, before, error) != FERRY_OK) status = FERRY_ERROR_MEMORY;
         if (status == FERRY_ERROR_CANCELLED && i + 1 < chain->stage_count) status = ferry_chain_cancel(*result, error);

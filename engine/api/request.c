@@ -65,7 +65,9 @@ static ferry_status check_terms(const ferry_translator *translator, ferry_terms 
     if (terms.size < FIRST_TERM || terms.size > MAX_TERM || terms.size % _Alignof(ferry_term) != 0)
         return ferry_fail_argument(error, "term_size", "expected sizeof(ferry_term), %zu to %d, found %zu",
                                    (size_t)FIRST_TERM, MAX_TERM, terms.size);
-    FERRY_TRY(check_options(&translator->options, error));
+    const ferry_translator *stage;
+    for (size_t i = 0; (stage = ferry_translator_stage(translator, i)) != NULL; i++)
+        FERRY_TRY(check_options(&stage->options, error));
     for (size_t i = 0; i < terms.count; i++) {
         const ferry_term *term = ferry_terms_at(terms, i);
         FERRY_TRY(check_place(term, i > 0 ? ferry_terms_at(terms, i - 1) : NULL, i, lines, count, error));
@@ -84,7 +86,7 @@ ferry_status ferry_request_check(const ferry_translator *translator, const ferry
         ferry_struct_complete("request", "ferry_request", request, FIRST_REQUEST, &complete, sizeof complete, error));
     *wanted = (ferry_wanted){complete.prefixes, {complete.terms, complete.term_size, complete.term_count}};
     if (wanted->prefixes != NULL) FERRY_TRY(ferry_check_texts("prefixes", wanted->prefixes, count, error));
-    if (wanted->prefixes != NULL || wanted->terms.count > 0) FERRY_TRY(ferry_chain_refuse(translator, error));
+    if (wanted->prefixes != NULL) FERRY_TRY(ferry_chain_refuse(translator, error));
     return check_terms(translator, wanted->terms, lines, count, error);
 }
 

@@ -218,7 +218,8 @@ void ferry_submitted_begin(ferry_submitted *s, ferry_translator *translator, con
 /* Counts what a stage hands to the next one, instead of what was handed to it. */
 static void carry(ferry_submitted *s)
 {
-    size_t bytes = s->before->count * (sizeof *s->before->lines + sizeof *s->between);
+    size_t bytes =
+        s->before->count * (sizeof *s->before->lines + sizeof *s->between) + s->wanted.terms.count * sizeof(ferry_term);
     for (size_t i = 0; i < s->before->count; i++) bytes += ferry_result_line_bytes(&s->before->lines[i]);
     atomic_fetch_sub(s->call.account, s->carried);
     s->carried = 0;
@@ -231,7 +232,7 @@ static ferry_status begin_next(ferry_submitted *s, ferry_result *lines, ferry_er
     ferry_result *unfinished;
     free(s->between);
     s->before = lines;
-    s->between = ferry_chain_lines(lines, error);
+    s->between = ferry_chain_lines(lines, &s->wanted.terms, error);
     if (s->between == NULL) return FERRY_ERROR_MEMORY;
     carry(s);
     s->stage++;

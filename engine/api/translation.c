@@ -19,7 +19,7 @@ static ferry_status translate(ferry_translator *translator, const char *text, co
                        .count = count,
                        .prefixes = wanted->prefixes,
                        .terms = wanted->terms};
-    if (translator->stages != NULL) return ferry_chain_translate(translator, texts, count, result, error);
+    if (translator->stages != NULL) return ferry_chain_translate(translator, &call, result, error);
     return ferry_call_run(&call, result, error);
 }
 

@@ -40,19 +40,27 @@ static ferry_status write_text(const ferry_model *model, const ferry_line_rules 
     const size_t length = (size_t)hypothesis->length;
     const bool replaces =
         rules->options->replace_unknowns != 0 && ferry_ids_find(hypothesis->ids, length, rules->unknown_id) < length;
-    const bool unshows = part->term_count > 0;
+    const bool unshows = part->once_count > 0;
     ferry_word *words = replaces || unshows ? calloc(length + 1, sizeof *words) : NULL;
+    ferry_range *ranges = hypothesis->ranges;
     ferry_buffer text = {0};
-    if ((replaces || unshows) && words == NULL) return ferry_fail_memory(error, "unknown words", length, sizeof *words);
+    if (unshows && ranges == NULL) ranges = calloc(length + 1, sizeof *ranges);
+    if ((replaces || unshows) && (words == NULL || (unshows && ranges == NULL))) {
+        free(words);
+        if (ranges != hypothesis->ranges) free(ranges);
+        return ferry_fail_memory(error, "unknown words", length, sizeof *words);
+    }
     for (size_t t = 0; replaces && t < length; t++)
         if (hypothesis->ids[t] == rules->unknown_id)
             words[t] = word_of(&model->file.text, part, weights + t * part->ids.count);
     if (unshows) ferry_terms_unshow(part, hypothesis->ids, length, words);
-    ferry_status status = ferry_tokenizer_decode_ranges(model->tokenizer, hypothesis->ids, length, words, &text,
-                                                        hypothesis->ranges, error);
+    ferry_status status =
+        ferry_tokenizer_decode_ranges(model->tokenizer, hypothesis->ids, length, words, &text, ranges, error);
     if (status == FERRY_OK) status = ferry_buffer_end(&text, error);
+    if (status == FERRY_OK && unshows) ferry_terms_locate(part, hypothesis->ids, length, ranges);
     hypothesis->text = text.data;
     hypothesis->size = text.size;
+    if (ranges != hypothesis->ranges) free(ranges);
     free(words);
     return status;
 }
@@ -154,6 +162,7 @@ static ferry_status take_result(const ferry_model *model, const ferry_line_rules
             part->quality.flags |= FERRY_QUALITY_TERM;
             part->quality.term = i;
         }
+    FERRY_TRY(ferry_terms_carry(part->terms, part->term_count, &part->result, error));
     FERRY_TRY(ferry_numbers_compare(source, best, numbers, error));
     if (numbers->source.size + numbers->translation.size > 0) part->quality.flags |= FERRY_QUALITY_NUMBER;
     return FERRY_OK;

@@ -19,9 +19,8 @@ static void append(ferry_result_hypothesis *joined, const char *data, size_t siz
 static ferry_short_text lacking(const ferry_part *part)
 {
     const ferry_part_term *term = &part->terms[part->quality.term];
-    const ferry_view target = term->term.target_count == 0
-                                  ? term->piece
-                                  : (ferry_view){term->term.targets[0].data, term->term.targets[0].size};
+    const ferry_view target =
+        term->piece.size > 0 ? term->piece : (ferry_view){term->term.targets[0].data, term->term.targets[0].size};
     return ferry_format("lacks the term '%s'", ferry_printable_view(target).text);
 }
 
@@ -174,6 +173,28 @@ static ferry_status join_hypotheses(const ferry_parts *parts, const ferry_option
     return FERRY_OK;
 }
 
+/* The terms for the next model. */
+static ferry_status join_terms(const ferry_parts *parts, ferry_result_line *line, ferry_error *error)
+{
+    size_t count = 0, offset = 0;
+    for (size_t i = 0; i < parts->count; i++) count += parts->parts[i].result.term_count;
+    if (count == 0) return FERRY_OK;
+    line->terms = calloc(count, sizeof *line->terms);
+    if (line->terms == NULL) return ferry_fail_memory(error, "terms", count, sizeof *line->terms);
+    for (size_t i = 0; i < parts->count; i++) {
+        const ferry_result_line *from = &parts->parts[i].result;
+        offset += parts->parts[i].separator.size;
+        for (size_t t = 0; t < from->term_count; t++) {
+            ferry_term *term = &line->terms[line->term_count++];
+            *term = from->terms[t];
+            term->begin += offset;
+            term->end += offset;
+        }
+        offset += from->hypotheses[0].size;
+    }
+    return FERRY_OK;
+}
+
 static ferry_status join_parts(const ferry_parts *parts, const ferry_line_rules *rules, ferry_result_line *line,
                                ferry_error *error)
 {
@@ -189,11 +210,15 @@ static ferry_status join_parts(const ferry_parts *parts, const ferry_line_rules 
         ferry_result_line *only = &parts->parts[0].result;
         line->hypotheses = only->hypotheses;
         line->count = only->count;
+        line->terms = only->terms;
+        line->term_count = only->term_count;
         only->hypotheses = NULL;
+        only->terms = NULL;
         only->count = 0;
         return FERRY_OK;
     }
     FERRY_TRY(ferry_result_line_begin(line, count, error));
+    FERRY_TRY(join_terms(parts, line, error));
     for (size_t k = 0; k < count; k++)
         FERRY_TRY(join_hypotheses(parts, rules->options, k, &line->hypotheses[k], error));
     return FERRY_OK;

@@ -86,15 +86,25 @@ static ferry_status begin(const ferry_line_source *from, ferry_splitter *splitte
     bool alone;
     FERRY_TRY(ferry_line_repair(line, from->text, &valid, result, error));
     const ferry_view itself = valid;
-    FERRY_TRY(ferry_line_terms_read(&line->terms, from->vocabulary, from->terms, from->text, from->offset, &valid,
-                                    &alone, error));
+    FERRY_TRY(ferry_line_terms_read(&line->terms, from->model, from->vocabulary, from->terms, from->text, from->offset,
+                                    from->carried, &valid, &alone, error));
     *more = !ferry_utf8_is_blank(valid) && !alone;
+    if (!*more) FERRY_TRY(ferry_terms_carry(line->terms.terms, line->terms.count, result, error));
     if (!*more) return ferry_result_line_copy(result, itself, error);
     FERRY_TRY(ferry_splitter_begin(from->model, from->rules, valid, from->stop, &line->parts, splitter, error));
     splitter->wants_ranges = splitter->wants_ranges || from->terms.count > 0;
     if (line->terms.count > 0)
         splitter->terms = (ferry_terms){&line->terms.terms->term, sizeof *line->terms.terms, line->terms.count};
     return FERRY_OK;
+}
+
+/* A part that the model sees nothing of is its own translation. */
+static ferry_status copy(ferry_part *part, ferry_error *error)
+{
+    for (size_t i = 0; i < part->term_count; i++)
+        part->terms[i].found = (ferry_range){part->terms[i].term.begin, part->terms[i].term.end};
+    FERRY_TRY(ferry_terms_carry(part->terms, part->term_count, &part->result, error));
+    return ferry_result_line_copy(&part->result, part->text, error);
 }
 
 ferry_status ferry_line_split(const ferry_line_source *from, size_t *bytes, ferry_splitter *splitter, ferry_line *line,
@@ -114,7 +124,6 @@ ferry_status ferry_line_split(const ferry_line_source *from, size_t *bytes, ferr
     FERRY_TRY(take_prefix(from, parts, error));
     FERRY_TRY(ferry_line_terms_share(&line->terms, ferry_line_shown(line, from->text), &line->parts, error));
     for (size_t i = 0; i < parts->count; i++)
-        if (parts->parts[i].ids.count == 0)
-            FERRY_TRY(ferry_result_line_copy(&parts->parts[i].result, parts->parts[i].text, error));
+        if (parts->parts[i].ids.count == 0) FERRY_TRY(copy(&parts->parts[i], error));
     return FERRY_OK;
 }

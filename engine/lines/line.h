@@ -26,6 +26,7 @@ typedef struct ferry_line_source {
     ferry_terms terms;                       /* of the line */
     const ferry_term_vocabulary *vocabulary; /* if there are terms */
     size_t offset;                           /* of the line in the text whose bytes the terms count */
+    bool carried;                            /* a model follows, which gets the terms */
     const ferry_stop *stop;
 } ferry_line_source;
 

@@ -88,13 +88,15 @@ void ferry_result_line_clear(ferry_result_line *line)
     free(line->hypotheses);
     free(line->source_ids);
     free(line->source_ranges);
+    free(line->terms);
     free((char *)(uintptr_t)line->outcome.error);
     free((char *)(uintptr_t)line->outcome.warning);
 }
 
 size_t ferry_result_line_bytes(const ferry_result_line *line)
 {
-    size_t bytes = line->source_count * (sizeof *line->source_ids + sizeof *line->source_ranges);
+    size_t bytes = line->source_count * (sizeof *line->source_ids + sizeof *line->source_ranges) +
+                   line->term_count * sizeof *line->terms;
     for (size_t h = 0; h < line->count; h++) {
         const ferry_result_hypothesis *from = &line->hypotheses[h];
         const size_t range = from->ranges != NULL ? sizeof *from->ranges : 0;

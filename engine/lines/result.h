@@ -35,6 +35,8 @@ typedef struct ferry_result_line {
     ferry_range *source_ranges; /* [source_count] */
     size_t source_count;        /* 0 unless tokens are wanted */
     ferry_outcome outcome;      /* its texts are allocated for the line */
+    ferry_term *terms;          /* [term_count] for the next model of a row: bytes of the first hypothesis */
+    size_t term_count;
 } ferry_result_line;
 
 struct ferry_result {

@@ -10,6 +10,11 @@
 #include "numbers.h"
 #include "tokenizer/unicode.h"
 
+static ferry_status encode(const ferry_model *model, ferry_view text, ferry_ids *ids, ferry_error *error)
+{
+    return ferry_tokenizer_encode_target(model->tokenizer, text, ids, NULL, error);
+}
+
 /* ---- terms of parts ---- */
 
 /* The offset in the repaired copy of `text` (ferry_utf8_repair) of the character at byte `end`. */
@@ -78,6 +83,8 @@ static ferry_status show(ferry_line_terms *line, ferry_view valid, ferry_buffer 
     for (size_t i = 0; i <= line->count; i++) {
         ferry_part_term *term = i < line->count ? &line->terms[i] : NULL;
         if (term != NULL && term->stand_in == NULL) continue;
+        /* A piece that is no text of the line is written by the model. */
+        *alone = *alone && (term == NULL || term->carried || term->term.target_count == 0);
         const ferry_view between = {valid.data + at, (term != NULL ? term->original.begin : valid.size) - at};
         *alone = *alone && ferry_text_visibility(between) != FERRY_VISIBILITY_LETTER;
         /* Terms between the stand-ins move with their text. */
@@ -94,8 +101,27 @@ static ferry_status show(ferry_line_terms *line, ferry_view valid, ferry_buffer 
     return ferry_buffer_end(shown, error);
 }
 
-ferry_status ferry_line_terms_read(ferry_line_terms *line, const ferry_term_vocabulary *vocabulary, ferry_terms terms,
-                                   ferry_text given, size_t offset, ferry_view *valid, bool *alone, ferry_error *error)
+/* Chooses the first target that the model can write. If it can write none, the first is an opaque piece. */
+static ferry_status choose_target(const ferry_model *model, ferry_part_term *term, ferry_error *error)
+{
+    const ferry_text *targets = term->term.targets;
+    const int32_t unknown = ferry_tokenizer_target_unknown(model->tokenizer);
+    ferry_ids ids = {0};
+    ferry_status status = FERRY_OK;
+    term->piece = (ferry_view){targets[0].data, targets[0].size};
+    for (size_t t = 0; t < term->term.target_count && term->piece.size > 0 && status == FERRY_OK; t++) {
+        status = encode(model, (ferry_view){targets[t].data, targets[t].size}, &ids, error);
+        if (ferry_ids_find(ids.ids, ids.count, unknown) < ids.count) continue;
+        term->target = t;
+        term->piece.size = 0;
+    }
+    free(ids.ids);
+    return status;
+}
+
+ferry_status ferry_line_terms_read(ferry_line_terms *line, const ferry_model *model,
+                                   const ferry_term_vocabulary *vocabulary, ferry_terms terms, ferry_text given,
+                                   size_t offset, bool carried, ferry_view *valid, bool *alone, ferry_error *error)
 {
     const ferry_view original = {given.data, given.size};
     const bool repaired = valid->data != given.data;
@@ -113,9 +139,12 @@ ferry_status ferry_line_terms_read(ferry_line_terms *line, const ferry_term_voca
         term->original.end = term->original.begin + size;
         term->term.begin = term->original.begin;
         term->term.end = term->original.end;
+        term->found = term->original;
         term->possible = true;
-        if (term->term.target_count > 0) continue;
+        term->carried = carried;
         term->piece = (ferry_view){valid->data + term->original.begin, size};
+        if (term->term.target_count > 0 && !carried) FERRY_TRY(choose_target(model, term, error));
+        if (term->piece.size == 0) continue;
         term->stand_in = choose_stand_in(line, vocabulary, *valid);
         opaque = opaque || term->stand_in != NULL;
     }
@@ -268,7 +297,7 @@ static bool has_once(ferry_part_term *term, const int32_t *ids, size_t count, fe
 static bool find_term(const ferry_part *part, size_t index, ferry_view text, ferry_range *found)
 {
     const ferry_part_term *term = &part->terms[index];
-    if (term->term.target_count == 0) return find(part, index, term->piece, text, found);
+    if (term->piece.size > 0) return find(part, index, term->piece, text, found);
     for (size_t t = 0; t < term->term.target_count; t++) {
         const ferry_text target = term->term.targets[t];
         if (find(part, index, (ferry_view){target.data, target.size}, text, found)) return true;
@@ -281,7 +310,7 @@ size_t ferry_terms_look(ferry_part *part, const int32_t *ids, size_t count, ferr
     size_t missing = 0;
     for (size_t i = 0; i < part->term_count; i++) {
         ferry_part_term *term = &part->terms[i];
-        term->found = (ferry_range){0, 0};
+        if (term->stand_in == NULL || !unshown) term->found = (ferry_range){0, 0};
         term->missing = term->stand_in != NULL ? !has_once(term, ids, count, text, unshown)
                                                : !find_term(part, i, text, &term->found);
         missing += term->missing;
@@ -295,6 +324,36 @@ void ferry_terms_unshow(const ferry_part *part, const int32_t *ids, size_t count
         for (size_t t = 0; part->terms[i].stand_in != NULL && t < count; t++)
             if (ids[t] == part->terms[i].stand_in->id)
                 words[t] = (ferry_word){part->terms[i].piece, !part->terms[i].glued};
+}
+
+void ferry_terms_locate(const ferry_part *part, const int32_t *ids, size_t count, const ferry_range *ranges)
+{
+    for (size_t i = 0; i < part->term_count; i++)
+        for (size_t t = 0; part->terms[i].stand_in != NULL && t < count; t++)
+            if (ids[t] == part->terms[i].stand_in->id) part->terms[i].found = ranges[t];
+}
+
+static int compare_begins(const void *a, const void *b)
+{
+    const ferry_term *x = a, *y = b;
+    return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+ferry_status ferry_terms_carry(const ferry_part_term *terms, size_t count, ferry_result_line *result,
+                               ferry_error *error)
+{
+    if (count == 0 || !terms[0].carried) return FERRY_OK;
+    result->terms = calloc(count, sizeof *result->terms);
+    if (result->terms == NULL) return ferry_fail_memory(error, "terms", count, sizeof *result->terms);
+    for (size_t i = 0; i < count; i++) {
+        if (terms[i].missing || terms[i].number) continue;
+        ferry_term *term = &result->terms[result->term_count++];
+        *term = terms[i].term;
+        term->begin = terms[i].found.begin;
+        term->end = terms[i].found.end;
+    }
+    qsort(result->terms, result->term_count, sizeof *result->terms, compare_begins);
+    return FERRY_OK;
 }
 
 /* ---- where one is written ---- */
@@ -354,7 +413,7 @@ static ferry_part_term *choose(const written *w, size_t first, size_t *place)
     ferry_part_term *chosen = NULL;
     for (size_t i = 0; i < w->part->term_count; i++) {
         ferry_part_term *term = &w->part->terms[i];
-        const bool opaque = term->term.target_count == 0 && !term->number;
+        const bool opaque = term->piece.size > 0 && !term->number;
         if (!term->missing || !term->possible || term->present || (opaque && term->stand_in == NULL)) continue;
         const size_t at = place_of(w, term, first);
         if (chosen != NULL && at >= *place) continue;
@@ -365,11 +424,6 @@ static ferry_part_term *choose(const written *w, size_t first, size_t *place)
 }
 
 /* ---- writing ---- */
-
-static ferry_status encode(const ferry_model *model, ferry_view text, ferry_ids *ids, ferry_error *error)
-{
-    return ferry_tokenizer_encode_target(model->tokenizer, text, ids, NULL, error);
-}
 
 /* *ids: those of the hypothesis from `first` to `place`, and of the target behind them. If a mark stands before it
  * without a blank, all of that text is encoded. */
@@ -402,7 +456,8 @@ static ferry_view target_of(const ferry_part_term *term)
 {
     if (term->stand_in != NULL) return ferry_text_view(term->stand_in->name);
     if (term->number) return term->piece;
-    return (ferry_view){term->term.targets[0].data, term->term.targets[0].size};
+    const ferry_text target = term->term.targets[term->target];
+    return (ferry_view){target.data, target.size};
 }
 
 /* Writes a term that fits; those that do not are impossible from then on. */

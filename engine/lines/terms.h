@@ -30,15 +30,17 @@ void ferry_term_vocabulary_destroy(ferry_term_vocabulary *vocabulary);
 
 /* A term of a line; in a part, its bytes are those of the part's text. */
 struct ferry_part_term {
-    ferry_term term;                /* bytes of the line as it is shown to the model */
-    ferry_range original;           /* the same bytes of the line as it is not shown */
-    ferry_view piece;               /* of an opaque term: these bytes */
+    ferry_term term;      /* bytes of the line as it is shown to the model */
+    ferry_range original; /* the same bytes of the line as it is not shown */
+    size_t target;        /* the one that is written */
+    ferry_view piece;     /* of an opaque term, a number, and a target that the model cannot write: these bytes */
     const ferry_stand_in *stand_in; /* of an opaque term: shown instead; NULL: it is no opaque one, or none is left */
     bool glued;                     /* no blank is between the character before it and it, although one is shown */
-    bool number;                    /* a number of the source, which options.on_number made a term */
-    bool possible;                  /* it is not cut by the end of a part, and fits into max_length */
-    bool missing;                   /* the translation lacks it */
-    bool present;                   /* its stand-in is there: to write it again would not help */
+    bool carried;  /* a model follows, which gets the term; here it is an opaque one, whatever its targets */
+    bool number;   /* a number of the source, which options.on_number made a term */
+    bool possible; /* it is not cut by the end of a part, and fits into max_length */
+    bool missing;  /* the translation lacks it */
+    bool present;  /* its stand-in is there: to write it again would not help */
     ferry_range found;
 };
 
@@ -51,10 +53,11 @@ typedef struct ferry_line_terms {
 
 void ferry_line_terms_destroy(ferry_line_terms *terms);
 /* Reads the terms of a line. *valid: the line, without ill-formed UTF-8; it becomes what is shown. `given`: as the
- * caller gave it; `offset`: of the line in the text whose bytes the terms count. *alone: nothing that a reader sees is
- * beside opaque terms. Errors: MEMORY. */
-ferry_status ferry_line_terms_read(ferry_line_terms *line, const ferry_term_vocabulary *vocabulary, ferry_terms terms,
-                                   ferry_text given, size_t offset, ferry_view *valid, bool *alone, ferry_error *error);
+ * caller gave it; `offset`: of the line in the text whose bytes the terms count. `carried`: a model follows. *alone:
+ * nothing that a reader sees is beside opaque terms. Errors: MEMORY. */
+ferry_status ferry_line_terms_read(ferry_line_terms *line, const ferry_model *model,
+                                   const ferry_term_vocabulary *vocabulary, ferry_terms terms, ferry_text given,
+                                   size_t offset, bool carried, ferry_view *valid, bool *alone, ferry_error *error);
 /* Gives the parts, which point into `shown`, their terms. Errors: MEMORY. */
 ferry_status ferry_line_terms_share(const ferry_line_terms *line, const char *shown, ferry_parts *parts,
                                     ferry_error *error);
@@ -68,6 +71,12 @@ size_t ferry_terms_look(ferry_part *part, const int32_t *ids, size_t count, ferr
 
 /* Sets words [count], which are zeroed, to the pieces of the opaque terms that ids [count] stand for. */
 void ferry_terms_unshow(const ferry_part *part, const int32_t *ids, size_t count, ferry_word *words);
+
+/* Sets where the pieces of opaque terms are in the part's translation, ids [count] with these ranges. */
+void ferry_terms_locate(const ferry_part *part, const int32_t *ids, size_t count, const ferry_range *ranges);
+/* Gives terms [count] that are carried and not missing to the result, where they were found. Errors: MEMORY. */
+ferry_status ferry_terms_carry(const ferry_part_term *terms, size_t count, ferry_result_line *result,
+                               ferry_error *error);
 
 /* Makes the numbers of the part's text terms. Errors: MEMORY, and those of the tokenizer. */
 ferry_status ferry_terms_take_numbers(const ferry_model *model, const ferry_line_rules *rules, ferry_part *part,
