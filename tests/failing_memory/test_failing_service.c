@@ -26,17 +26,24 @@ static ferry_translator *make_translator(const work *w)
     return both;
 }
 
-/* A text, lines, and lines with prefixes (not in a row). */
+/* A text, lines, and lines with prefixes, in a row with terms. */
 static void set_texts(work *w)
 {
     static const ferry_text lines[] = {{"c d", 3}, {" ", 1}, {"k \xFF c", 5}},
                             prefixes[] = {{"e", 1}, {"", 0}, {"", 0}};
-    static const ferry_request with_prefixes = {.size = sizeof with_prefixes, .prefixes = prefixes};
+    static const ferry_text target = {"e", 1};
+    static const ferry_term terms[] = {{.begin = 0, .end = 1, .targets = &target, .target_count = 1},
+                                       {.begin = 2, .end = 3}};
+    static const ferry_request with_prefixes = {.size = sizeof with_prefixes, .prefixes = prefixes},
+                               with_terms = {.size = sizeof with_terms,
+                                             .terms = terms,
+                                             .term_size = sizeof *terms,
+                                             .term_count = COUNT(terms)};
     memset(w->texts, 0, sizeof w->texts);
     w->texts[0].given.text = as_text(" a b\nC d\n\n k \xFF c. E\n");
     w->texts[1].given = (ferry_submission){.lines = lines, .count = COUNT(lines), .priority = 1};
     w->texts[2].given =
-        (ferry_submission){.lines = lines, .request = w->row ? NULL : &with_prefixes, .count = COUNT(lines)};
+        (ferry_submission){.lines = lines, .request = w->row ? &with_terms : &with_prefixes, .count = COUNT(lines)};
     for (int i = 0; i < TEXTS; i++) w->texts[i].watched = i != 1;
 }
 
