@@ -413,8 +413,7 @@ static ferry_part_term *choose(const written *w, size_t first, size_t *place)
     ferry_part_term *chosen = NULL;
     for (size_t i = 0; i < w->part->term_count; i++) {
         ferry_part_term *term = &w->part->terms[i];
-        const bool opaque = term->piece.size > 0 && !term->number;
-        if (!term->missing || !term->possible || term->present || (opaque && term->stand_in == NULL)) continue;
+        if (!term->missing || !term->possible || term->present) continue;
         const size_t at = place_of(w, term, first);
         if (chosen != NULL && at >= *place) continue;
         chosen = term;
@@ -455,7 +454,7 @@ static ferry_status write_prefix(const written *w, size_t first, size_t place, f
 static ferry_view target_of(const ferry_part_term *term)
 {
     if (term->stand_in != NULL) return ferry_text_view(term->stand_in->name);
-    if (term->number) return term->piece;
+    if (term->piece.size > 0) return term->piece;
     const ferry_text target = term->term.targets[term->target];
     return (ferry_view){target.data, target.size};
 }
