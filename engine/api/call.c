@@ -188,14 +188,14 @@ static ferry_status end_part(ferry_call *call, ferry_part *part, const ferry_tas
     return status;
 }
 
-/* With another prefix, or because the translation loops. */
+/* With another prefix, or because the translation loops. Without digits, it often would. */
 static ferry_task_answer search_again(const ferry_call *call, const ferry_part *part, ferry_task *task)
 {
     task->prefix = part->prefix.ids;
     task->prefix_count = (int32_t)part->prefix.count;
     if (part->numbered) task->admitted = call->translator->vocabulary.numberless;
     if (part->after_term) task->after_prefix = call->translator->vocabulary.word_begins;
-    if (part->retried) task->no_repeat_ngram = FERRY_AGAIN_NGRAM;
+    if (part->retried || part->numbered) task->no_repeat_ngram = FERRY_AGAIN_NGRAM;
     return FERRY_TASK_AGAIN;
 }
 

@@ -165,11 +165,15 @@ SHIPPED_TEST(test_parts_and_texts)
 /* Lines with the sign are made again, with their numbers; the others stay. Alone, in any batch, with any threads. */
 SHIPPED_TEST(test_numbers_are_mended)
 {
-    static const char *const lines[] = {"I was born in 1547.",       "He paid 77748 dollars for it.",
-                                        "The train leaves at 2:39.", "I have two dogs.",
-                                        "It costs 9.09 euros.",      ""};
+    static const char *const lines[] = {"I was born in 1547.",
+                                        "He paid 77748 dollars for it.",
+                                        "The train leaves at 2:39.",
+                                        "I have two dogs.",
+                                        "It costs 9.09 euros.",
+                                        "Chapter 145 begins on page 9283.",
+                                        /* its second translation must not loop */ ""};
     enum { LINES = sizeof lines / sizeof *lines };
-    static const char *const numbers[LINES] = {"1547", "77748", "2:39", "", "9.09", ""};
+    static const char *const numbers[LINES] = {"1547", "77748", "2:39", "", "9.09", "9283", ""};
     ferry_text texts[LINES];
     ferry_result *results[3];
     for (size_t i = 0; i < LINES; i++) texts[i] = as_text(lines[i]);
