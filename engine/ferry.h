@@ -305,7 +305,7 @@ FERRY_API void ferry_translator_destroy(ferry_translator *translator);
  * Results: a line that fails in one fails. Quality and warnings are those of both, tokens and scores the second's.
  * Callbacks: options.progress of each; a line counts as done for its share of the models. options.partial of the last.
  * Errors: ARGUMENT (options nbest, alignment; languages that do not meet), MEMORY.
- * Terms are opaque for all models but the last.
+ * Terms of calls and of the glossary of `first` are opaque for all models but the last.
  * Scoring, prefixes and alignment are ARGUMENT errors of *both. */
 FERRY_API ferry_status ferry_translator_then(ferry_translator *first, ferry_translator *second, ferry_translator **both,
                                              ferry_error *error);

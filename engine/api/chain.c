@@ -27,7 +27,8 @@ ferry_status ferry_chain_refuse(const ferry_translator *translator, ferry_error 
 
 /* ---- making a chain ---- */
 
-static ferry_status check_stage(const char *name, const ferry_translator *stage, ferry_error *error)
+/* `terms`: of an earlier stage's glossary can come to it. */
+static ferry_status check_stage(const char *name, const ferry_translator *stage, bool terms, ferry_error *error)
 {
     if (atomic_load(&stage->busy)) return ferry_fail_argument(error, name, "expected none with a call in progress");
     if (stage->options.nbest > 1)
@@ -35,7 +36,9 @@ static ferry_status check_stage(const char *name, const ferry_translator *stage,
     if (stage->options.alignment != 0)
         return ferry_fail_option(error, "alignment", "expected 0 in a row of models, found %d",
                                  (int)stage->options.alignment);
-    return FERRY_OK;
+    if (!terms || (stage->options.sample == 0 && stage->options.alternatives == 0)) return FERRY_OK;
+    return ferry_fail_option(error, stage->options.sample != 0 ? "sample" : "alternatives",
+                             "expected 0 behind a translator with a glossary, found 1");
 }
 
 /* Checks the stages, and that the second translator translates from the language into which the first one
@@ -44,10 +47,13 @@ static ferry_status check_chain(const ferry_translator *first, const ferry_trans
 {
     const ferry_translator *stage, *before = ferry_translator_stage(first, ferry_chain_length(first) - 1),
                                    *after = ferry_translator_stage(second, 0);
-    for (size_t i = 0; (stage = ferry_translator_stage(first, i)) != NULL; i++)
-        FERRY_TRY(check_stage("first", stage, error));
+    bool terms = false;
+    for (size_t i = 0; (stage = ferry_translator_stage(first, i)) != NULL; i++) {
+        FERRY_TRY(check_stage("first", stage, false, error));
+        terms = terms || stage->options.glossary != NULL;
+    }
     for (size_t i = 0; (stage = ferry_translator_stage(second, i)) != NULL; i++)
-        FERRY_TRY(check_stage("second", stage, error));
+        FERRY_TRY(check_stage("second", stage, terms, error));
     if (before->rules.pair.target < 0 || after->rules.pair.source < 0) return FERRY_OK;
     const ferry_language *into = &before->model->languages[before->rules.pair.target],
                          *from = &after->model->languages[after->rules.pair.source];

@@ -139,6 +139,34 @@ SHIPPED_TEST(test_terms_of_a_text_through_two_models)
     ferry_translator_destroy(row);
 }
 
+/* The targets of the first translator's glossary are those of the last model. */
+SHIPPED_TEST(test_a_glossary_through_two_models)
+{
+    const ferry_text target = as_text("Vermieter"),
+                     lines[] = {as_text("The landlord will come tomorrow."), as_text("I like Ferry and my dog.")};
+    const ferry_glossary_entry entries[] = {{as_text("landlord"), &target, 1}, {as_text("Ferry"), NULL, 0}};
+    ferry_options first = row_options(), second = row_options();
+    ferry_glossary *glossary;
+    ferry_translator *a, *b, *row;
+    ferry_result *result;
+    CHECK(ferry_glossary_create(entries, sizeof *entries, 2, &glossary, &error));
+    first.glossary = glossary;
+    row = new_row(&first, &second);
+    CHECK(ferry_translate(row, lines, 2, &result, &error));
+    assert_non_null(strstr(ferry_result_text(result, 0, 0).data, "Vermieter"));
+    assert_null(strstr(ferry_result_text(result, 0, 0).data, "landlord"));
+    assert_non_null(strstr(ferry_result_text(result, 1, 0).data, "Ferry"));
+    ferry_result_destroy(result);
+    ferry_translator_destroy(row);
+    second.beam = second.sample = 1;
+    a = new_translator(model, &first);
+    b = new_translator(model, &second);
+    REFUSE(ferry_translator_then(a, b, &row, &error), FERRY_ERROR_ARGUMENT, "sample");
+    ferry_translator_destroy(a);
+    ferry_translator_destroy(b);
+    ferry_glossary_destroy(glossary);
+}
+
 SHIPPED_TEST(test_options_of_either_model)
 {
     ferry_text lines[ROWS];
