@@ -194,7 +194,8 @@ static ferry_task_answer search_again(const ferry_call *call, const ferry_part *
     task->prefix = part->prefix.ids;
     task->prefix_count = (int32_t)part->prefix.count;
     if (part->numbered) task->admitted = call->translator->vocabulary.numberless;
-    if (part->after_term) task->after_prefix = call->translator->vocabulary.word_begins;
+    if (part->after_term) task->word_begins = call->translator->vocabulary.word_begins;
+    task->ends_word = part->after_term;
     if (part->retried || part->numbered) task->no_repeat_ngram = FERRY_AGAIN_NGRAM;
     return FERRY_TASK_AGAIN;
 }
@@ -233,6 +234,7 @@ static ferry_task make_task(const ferry_call *call, size_t line, ferry_part *par
                        .source_count = (int32_t)part->ids.count,
                        .prefix = part->prefix.ids,
                        .prefix_count = (int32_t)part->prefix.count,
+                       .word_begins = part->once_count > 0 ? call->translator->vocabulary.word_begins : NULL,
                        .once = part->once,
                        .once_count = part->once_count,
                        .item = line,

@@ -28,9 +28,10 @@ struct ferry_task {
     int32_t source_count;
     const int32_t *prefix; /* [prefix_count] the given beginning of the translation */
     int32_t prefix_count;
-    ferry_teacher_target target;             /* of a job with forced targets; `sentence` is unused */
-    int32_t no_repeat_ngram;                 /* replaces the option of this name, unless 0 */
-    const uint64_t *after_prefix, *admitted; /* this and the next: of ferry_search_rules */
+    ferry_teacher_target target;            /* of a job with forced targets; `sentence` is unused */
+    int32_t no_repeat_ngram;                /* replaces the option of this name, unless 0 */
+    const uint64_t *word_begins, *admitted; /* this and the next: of ferry_search_rules */
+    bool ends_word;
     const int32_t *once;
     size_t once_count;
     size_t item; /* for the caller */

@@ -308,16 +308,17 @@ static void mask(const ferry_search *search, const ferry_logits *logits, float *
     }
     ferry_logits_mask(logits, values, options, search->rules.eos_ids, search->rules.eos_count,
                       search->hypotheses[h].ids, 1 + search->generated);
+    const int32_t *ids = search->hypotheses[h].ids;
+    bool ends_word = search->rules.ends_word && search->generated == search->forced;
     for (size_t i = 0; i < search->rules.once_count; i++) {
         bool occurs = false;
-        for (int32_t t = 1; t <= search->generated; t++)
-            occurs = occurs || search->hypotheses[h].ids[t] == search->rules.once[i];
+        for (int32_t t = 1; t <= search->generated; t++) occurs = occurs || ids[t] == search->rules.once[i];
         if (occurs) ferry_logits_drop(logits, values, search->rules.once[i]);
+        ends_word = ends_word || ids[search->generated] == search->rules.once[i];
     }
     if (search->rules.admitted != NULL && search->generated >= search->forced)
         ferry_logits_keep(logits, values, search->rules.admitted);
-    if (search->rules.after_prefix != NULL && search->generated == search->forced)
-        ferry_logits_keep(logits, values, search->rules.after_prefix);
+    if (search->rules.word_begins != NULL && ends_word) ferry_logits_keep(logits, values, search->rules.word_begins);
 }
 
 /* Adds a part of a row to a sum, and notes damaged logits. */

@@ -70,9 +70,12 @@ all !                            * scores 0, and omits their sums */
      * does not end a hypothesis. */
     const int32_t *prefix;
     int32_t prefix_count;
-    const uint64_t *after_prefix; /* NULL, or a bit for each id: the first token after the prefix is one of these */
-    const uint64_t *admitted;     /* NULL, or a bit for each id: only these are generated after the prefix */
-    const int32_t *once;          /* [once_count] tokens that occur at most once */
+    /* NULL, or a bit for each id: tokens that may follow a word, which a prefix with `ends_word` and each of `once` is
+     */
+    const uint64_t *word_begins;
+    bool ends_word;
+    const uint64_t *admitted; /* NULL, or a bit for each id: only these are generated after the prefix */
+    const int32_t *once;      /* [once_count] words that occur at most once */
     size_t once_count;
     uint64_t stream; /* names the sentence in draws (ferry_sample_stream) */
 } ferry_search_rules;

@@ -1,4 +1,6 @@
 /* Terms that a translation must have (ferry_request): where they are written, and what becomes of the rest. */
+#include <ctype.h>
+
 #include "tests/support/files.h"
 #include "tests/support/service_support.h"
 #include "tests/support/shipped_model.h"
@@ -234,6 +236,8 @@ static const opaque_line opaque_lines[] = {
     {"\xFF The house of [{o\xC3\xA9}] is green.", NULL},
     {"Boston, Paris and London are near [{x}] and [\xE6\xBC\xA2].", NULL},
     {"The dog saw [<1>], [<2>], [<3>], [<4>] and [<5>].", NULL},
+    {"Tom [<x0>] bilingual.", NULL}, /* whose stand-in would be the beginning of a word */
+    {"[u@example.org] is [<x1>] bookworm.", NULL},
 };
 
 static size_t pieces_of(ferry_text text, ferry_view piece)
@@ -244,11 +248,23 @@ static size_t pieces_of(ferry_text text, ferry_view piece)
     return count;
 }
 
+/* Whether a letter is directly behind the piece. */
+static bool goes_on(ferry_text text, ferry_view piece)
+{
+    for (size_t at = 0; at + piece.size < text.size; at++)
+        if (memcmp(text.data + at, piece.data, piece.size) == 0)
+            return isalpha((unsigned char)text.data[at + piece.size]);
+    return false;
+}
+
 static void see_pieces(const ferry_result *result, const ferry_term *terms, ferry_text line)
 {
     const ferry_text text = ferry_result_text(result, 0, 0);
-    for (const ferry_term *term = terms; term->end > 0; term++)
-        assert_int_equal(pieces_of(text, (ferry_view){line.data + term->begin, term->end - term->begin}), 1);
+    for (const ferry_term *term = terms; term->end > 0; term++) {
+        const ferry_view piece = {line.data + term->begin, term->end - term->begin};
+        assert_int_equal(pieces_of(text, piece), 1);
+        assert_false(goes_on(text, piece));
+    }
     for (size_t t = 0; t < ferry_result_source_token_count(result, 0); t++) {
         ferry_token token;
         CHECK(ferry_result_source_token(result, 0, t, &token, sizeof token));
