@@ -333,8 +333,8 @@ FERRY_API size_t ferry_translator_memory(const ferry_translator *translator, siz
  * CANCELLED is the only error with a result: it has the lines that were finished, and the others are CANCELLED. */
 FERRY_API ferry_status ferry_translate(ferry_translator *translator, const ferry_text *lines, size_t count,
                                        ferry_result **result, ferry_error *error);
-/* What must be written for a span of a line: one of some texts. The spans of a line do not overlap. Later versions may
- * add fields at the end. */
+/* What must be written for a span of a line: one of some texts, the likeliest at its place or, if that is not much
+ * likelier, the first one. The spans of a line do not overlap. Later versions may add fields at the end. */
 typedef struct ferry_term {
     size_t line;               /* its index */
     size_t begin, end;         /* bytes begin … end - 1 of the line, well-formed UTF-8, at least one */

@@ -228,6 +228,21 @@ static bool wants_weights(const ferry_job *job, const ferry_task *task, const fe
     return ferry_part_wants_weights(call->translator->model, &call->translator->rules, task->tag, search);
 }
 
+static ferry_status choices(const ferry_job *job, const ferry_task *task, const ferry_task_outcome *outcome,
+                            const ferry_teacher_target **targets, int32_t *count, ferry_error *error)
+{
+    const ferry_call *call = job->user;
+    const ferry_translator *translator = call->translator;
+    const ferry_hypothesis best = ferry_search_hypothesis(outcome->search, 0);
+    const ferry_terms_hypothesis hypothesis = {best.ids, (size_t)best.length, outcome->weights[0]};
+    ferry_part *part = task->tag;
+    FERRY_TRY(
+        ferry_terms_write(translator->model, &translator->rules, &translator->vocabulary, &hypothesis, part, error));
+    *targets = part->choices;
+    *count = part->choice_count > 1 ? (int32_t)part->choice_count : 0;
+    return FERRY_OK;
+}
+
 static ferry_task make_task(const ferry_call *call, size_t line, ferry_part *part)
 {
     ferry_task task = {.source = part->ids.ids,
@@ -283,6 +298,7 @@ static void describe_job(ferry_call *call)
         options->alignment != 0 || options->replace_unknowns != 0 || has_terms(call) || options->on_number != 0
             ? wants_weights
             : NULL;
+    job->choices = choices;
     if (job->ended == NULL) job->stop.above = translator->stop;
     job->done = done;
     job->stepped = reports_partial(call) ? stepped : NULL;

@@ -202,13 +202,8 @@ ferry_status ferry_part_end(const ferry_model *model, const ferry_line_rules *ru
                    ? FERRY_OK
                    : ferry_result_line_fail(&part->result, why->status, why->message, error);
     }
-    if (part->term_count > 0 && !part->retried && ending->weights != NULL) {
-        const ferry_hypothesis best = ferry_search_hypothesis(ending->search, 0);
-        FERRY_TRY(ferry_terms_write(model, rules,
-                                    &(ferry_terms_hypothesis){best.ids, (size_t)best.length, ending->weights[0]}, part,
-                                    again, error));
-        if (*again) return FERRY_OK;
-    }
+    *again = part->choice_count > 0;
+    if (*again) return ferry_terms_choose(rules, part, error);
     if (part->retried || part->numbered) return take_better(model, rules, ending, part, error);
     FERRY_TRY(take_result(model, rules, ending, part, error));
     *again = options->on_loop == FERRY_ON_LOOP_RETRY && !strict && (part->quality.flags & FERRY_QUALITY_LOOP) != 0;

@@ -122,6 +122,9 @@ void ferry_parts_destroy(ferry_parts *parts)
         free(parts->parts[i].prefix.ids);
         free(parts->parts[i].terms);
         free(parts->parts[i].once);
+        free(parts->parts[i].choices);
+        free(parts->parts[i].choice_ids.ids);
+        free(parts->parts[i].choice_scores);
         free((char *)(uintptr_t)parts->parts[i].original.data);
         free(parts->parts[i].ranges.ranges);
         ferry_result_line_clear(&parts->parts[i].result);

@@ -41,6 +41,7 @@ bool ferry_cut_is_at(ferry_view text, size_t at, ferry_cut cut);
 size_t ferry_cut_near(ferry_view text, size_t low, size_t high, size_t guess, ferry_cut cut);
 
 typedef struct ferry_part_term ferry_part_term;
+typedef struct ferry_teacher_target ferry_teacher_target;
 
 /* A part of a line, which is translated as one sentence. */
 typedef struct ferry_part {
@@ -52,11 +53,16 @@ typedef struct ferry_part {
     size_t term_count;
     int32_t *once; /* [once_count] target tokens that stand for opaque terms */
     size_t once_count;
-    ferry_view original;      /* the text with these terms, which belongs to the part; data NULL: it has none */
-    ferry_view tag;           /* the line's, which is for each part */
-    bool numbered;            /* its numbers are terms, too */
-    size_t written;           /* number of terms that were written into the prefix */
-    bool after_term;          /* the prefix ends with a term */
+    ferry_view original; /* the text with these terms, which belongs to the part; data NULL: it has none */
+    ferry_view tag;      /* the line's, which is for each part */
+    bool numbered;       /* its numbers are terms, too */
+    size_t written;      /* number of terms that were written into the prefix */
+    bool after_term;     /* the prefix ends with a term */
+    /* [choice_count] prefixes, one for each target of a missing term, until one of them is taken */
+    ferry_teacher_target *choices;
+    size_t choice_count;
+    ferry_ids choice_ids;     /* theirs, one after the other */
+    float *choice_scores;     /* of these ids */
     bool cut;                 /* the part ends within a sentence */
     size_t unknowns;          /* number of unknown ids */
     ferry_view first_unknown; /* the text of the first unknown id */

@@ -4,12 +4,15 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "engine/search/decoding.h"
+#include "engine/search/teacher_forcing.h"
 #include "glossary.h"
 #include "languages.h"
 #include "model.h"
 #include "numbers.h"
 #include "tokenizer/unicode.h"
+
+/* A target of a term is preferred to the first one if its log-probability is larger by more than this. */
+static const double CHOICE_MARGIN = 1.5;
 
 static ferry_status encode(const ferry_model *model, ferry_view text, ferry_ids *ids, ferry_error *error)
 {
@@ -101,8 +104,8 @@ static ferry_status show(ferry_line_terms *line, ferry_view valid, ferry_buffer 
     return ferry_buffer_end(shown, error);
 }
 
-/* Chooses the first target that the model can write. If it can write none, the first is an opaque piece. */
-static ferry_status choose_target(const ferry_model *model, ferry_part_term *term, ferry_error *error)
+/* If the model can write none of the targets, the first is an opaque piece. */
+static ferry_status try_targets(const ferry_model *model, ferry_part_term *term, ferry_error *error)
 {
     const ferry_text *targets = term->term.targets;
     const int32_t unknown = ferry_tokenizer_target_unknown(model->tokenizer);
@@ -112,7 +115,6 @@ static ferry_status choose_target(const ferry_model *model, ferry_part_term *ter
     for (size_t t = 0; t < term->term.target_count && term->piece.size > 0 && status == FERRY_OK; t++) {
         status = encode(model, (ferry_view){targets[t].data, targets[t].size}, &ids, error);
         if (ferry_ids_find(ids.ids, ids.count, unknown) < ids.count) continue;
-        term->target = t;
         term->piece.size = 0;
     }
     free(ids.ids);
@@ -132,7 +134,7 @@ static ferry_status add_span(ferry_line_terms *line, const ferry_line_source *fr
     term.carried = from->carried;
     term.piece = (ferry_view){valid.data + begin, end - begin};
     *added = term;
-    return term.term.target_count > 0 && !term.carried ? choose_target(from->model, added, error) : FERRY_OK;
+    return term.term.target_count > 0 && !term.carried ? try_targets(from->model, added, error) : FERRY_OK;
 }
 
 static int compare_places(const void *a, const void *b)
@@ -507,12 +509,11 @@ static ferry_status write_prefix(const written *w, size_t first, size_t place, f
     return FERRY_OK;
 }
 
-static ferry_view target_of(const ferry_part_term *term)
+static ferry_view target_of(const ferry_part_term *term, size_t index)
 {
     if (term->stand_in != NULL) return ferry_text_view(term->stand_in->name);
     if (term->piece.size > 0) return term->piece;
-    const ferry_text target = term->term.targets[term->target];
-    return (ferry_view){target.data, target.size};
+    return (ferry_view){term->term.targets[index].data, term->term.targets[index].size};
 }
 
 /* Whether the text's first letter or digit is none, or no small letter. */
@@ -532,11 +533,12 @@ static bool has_words(ferry_view text)
     return false;
 }
 
-/* Sets w->target to the target of the term. An entry of the glossary gets a capital where it is first in a sentence
+/* Sets w->target to target `index` of the term. An entry of the glossary gets a capital where it is first in a sentence
  * that begins with one, and capitals where the source has them. */
-static ferry_status write_target(written *w, const ferry_part_term *term, size_t place, ferry_error *error)
+static ferry_status write_target(written *w, const ferry_part_term *term, size_t index, size_t place,
+                                 ferry_error *error)
 {
-    const ferry_view target = target_of(term);
+    const ferry_view target = target_of(term, index);
     const bool form = term->entry && term->stand_in == NULL;
     bool capital = form && begins_large(w->part->text) && !has_words((ferry_view){w->text.data, byte_of(w, place)});
     w->target.size = 0;
@@ -549,43 +551,77 @@ static ferry_status write_target(written *w, const ferry_part_term *term, size_t
     return form ? FERRY_OK : ferry_buffer_append(&w->target, target, error);
 }
 
-/* Writes a term that fits; those that do not are impossible from then on. */
-static ferry_status write_one(written *w, const ferry_line_rules *rules, ferry_part *part, bool *again,
-                              ferry_error *error)
+/* Adds the prefix `ids` to the choices: with the tag, and a place for the token that ends the last word. */
+static ferry_status add_choice(const ferry_ids *ids, int32_t tag, const uint64_t *word_begins, ferry_part *part,
+                               ferry_error *error)
 {
-    const size_t tag = rules->options->search->forced_first_id >= 0, first = tag + part->prefix.count;
+    ferry_ids *all = &part->choice_ids;
+    const size_t begin = all->count;
+    if (tag >= 0) FERRY_TRY(ferry_ids_insert(all, all->count, tag, error));
+    for (size_t i = 0; i < ids->count; i++) FERRY_TRY(ferry_ids_insert(all, all->count, ids->ids[i], error));
+    FERRY_TRY(ferry_ids_insert(all, all->count, 0, error));
+    part->choices[part->choice_count++] =
+        (ferry_teacher_target){.length = (int32_t)(all->count - begin), .last = word_begins};
+    return FERRY_OK;
+}
+
+/* Adds a choice for each target of the term, at token `place`, that fits. */
+static ferry_status add_choices(written *w, const ferry_line_rules *rules, const uint64_t *word_begins,
+                                const ferry_part_term *term, size_t place, ferry_part *part, ferry_error *error)
+{
     const size_t limit =
         (size_t)ferry_decoding_target_limit(rules->options, &w->model->file.transformer, part->ids.count);
-    ferry_part_term *term;
+    const size_t count = term->piece.size == 0 ? term->term.target_count : 1;
+    const int32_t tag = rules->options->search->forced_first_id;
     ferry_ids ids = {0};
-    size_t place = 0;
     ferry_status status = FERRY_OK;
-    while (!*again && status == FERRY_OK && (term = choose(w, first, &place)) != NULL) {
-        status = write_target(w, term, place, error);
-        if (status == FERRY_OK) status = write_prefix(w, tag, place, &ids, error);
-        if (status != FERRY_OK) break;
-        *again = ids.count + tag < limit && ferry_ids_find(ids.ids, ids.count, rules->unknown_id) == ids.count;
-        term->possible = *again;
+    free(part->choices);
+    part->choices = calloc(count, sizeof *part->choices);
+    if (part->choices == NULL) return ferry_fail_memory(error, "terms", count, sizeof *part->choices);
+    part->choice_ids.count = 0;
+    for (size_t t = 0; t < count && status == FERRY_OK; t++) {
+        status = write_target(w, term, t, place, error);
+        if (status == FERRY_OK) status = write_prefix(w, tag >= 0, place, &ids, error);
+        if (status == FERRY_OK && ids.count + (tag >= 0) < limit &&
+            ferry_ids_find(ids.ids, ids.count, rules->unknown_id) == ids.count)
+            status = add_choice(&ids, tag, word_begins, part, error);
     }
-    if (status == FERRY_OK && *again) {
-        free(part->prefix.ids);
-        part->prefix = ids;
-        part->after_term = true;
-    } else {
-        *again = false;
-        free(ids.ids);
-    }
+    free(ids.ids);
     return status;
 }
 
+/* Adds the choices of the leftmost missing term with a target that fits; terms without one are impossible from then
+ * on. */
+static ferry_status write_one(written *w, const ferry_line_rules *rules, const uint64_t *word_begins, ferry_part *part,
+                              ferry_error *error)
+{
+    const size_t first = (rules->options->search->forced_first_id >= 0) + part->prefix.count;
+    ferry_part_term *term;
+    size_t place = 0, at = 0;
+    while (part->choice_count == 0 && (term = choose(w, first, &place)) != NULL) {
+        FERRY_TRY(add_choices(w, rules, word_begins, term, place, part, error));
+        term->possible = part->choice_count > 0;
+    }
+    if (part->choice_count == 0) return FERRY_OK;
+    free(part->choice_scores);
+    part->choice_scores = calloc(part->choice_ids.count, sizeof *part->choice_scores);
+    if (part->choice_scores == NULL)
+        return ferry_fail_memory(error, "scores", part->choice_ids.count, sizeof *part->choice_scores);
+    for (size_t i = 0; i < part->choice_count; at += (size_t)part->choices[i++].length) {
+        part->choices[i].ids = part->choice_ids.ids + at;
+        part->choices[i].scores = part->choice_scores + at;
+    }
+    return FERRY_OK;
+}
+
 ferry_status ferry_terms_write(const ferry_model *model, const ferry_line_rules *rules,
-                               const ferry_terms_hypothesis *hypothesis, ferry_part *part, bool *again,
-                               ferry_error *error)
+                               const ferry_term_vocabulary *vocabulary, const ferry_terms_hypothesis *hypothesis,
+                               ferry_part *part, ferry_error *error)
 {
     written w = {.model = model, .hypothesis = hypothesis, .part = part};
     ferry_buffer text = {0};
-    *again = false;
-    if (part->written > part->term_count) return FERRY_OK;
+    part->choice_count = 0;
+    if (part->term_count == 0 || part->retried || part->written > part->term_count) return FERRY_OK;
     w.ranges = calloc(hypothesis->length + 1, sizeof *w.ranges);
     if (w.ranges == NULL) return ferry_fail_memory(error, "tokens", hypothesis->length, sizeof *w.ranges);
     ferry_status status = ferry_tokenizer_decode_ranges(model->tokenizer, hypothesis->ids, hypothesis->length, NULL,
@@ -593,12 +629,34 @@ ferry_status ferry_terms_write(const ferry_model *model, const ferry_line_rules 
     if (status == FERRY_OK) status = ferry_buffer_end(&text, error);
     w.text = (ferry_view){text.data, text.size};
     if (status == FERRY_OK && ferry_terms_look(part, hypothesis->ids, hypothesis->length, w.text, false) > 0)
-        status = write_one(&w, rules, part, again, error);
-    part->written += *again;
+        status = write_one(&w, rules, vocabulary->word_begins, part, error);
     free(w.ranges);
     free(w.target.data);
     free(text.data);
     return status;
+}
+
+ferry_status ferry_terms_choose(const ferry_line_rules *rules, ferry_part *part, ferry_error *error)
+{
+    size_t best = 0;
+    double first = 0, largest = 0;
+    for (size_t i = 0; i < part->choice_count; i++) {
+        const ferry_teacher_target *choice = &part->choices[i];
+        double sum = 0;
+        for (int32_t t = 0; t < choice->length; t++) sum += (double)choice->scores[t];
+        if (i == 0) first = sum;
+        if (i > 0 && (sum <= first + CHOICE_MARGIN || sum <= largest)) continue;
+        best = i;
+        largest = sum;
+    }
+    const ferry_teacher_target *chosen = &part->choices[best];
+    part->prefix.count = 0;
+    for (int32_t t = rules->options->search->forced_first_id >= 0; t + 1 < chosen->length; t++)
+        FERRY_TRY(ferry_ids_insert(&part->prefix, part->prefix.count, chosen->ids[t], error));
+    part->choice_count = 0;
+    part->after_term = true;
+    part->written++;
+    return FERRY_OK;
 }
 
 /* ---- what may follow ---- */

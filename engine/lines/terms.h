@@ -32,7 +32,6 @@ void ferry_term_vocabulary_destroy(ferry_term_vocabulary *vocabulary);
 struct ferry_part_term {
     ferry_term term;      /* bytes of the line as it is shown to the model */
     ferry_range original; /* the same bytes of the line as it is not shown */
-    size_t target;        /* the one that is written */
     ferry_view piece;     /* of an opaque term, a number, and a target that the model cannot write: these bytes */
     const ferry_stand_in *stand_in; /* of an opaque term: shown instead; NULL: it is no opaque one, or none is left */
     bool glued;                     /* no blank is between the character before it and it, although one is shown */
@@ -103,10 +102,13 @@ typedef struct ferry_terms_hypothesis {
     const float *weights; /* [length, part->ids.count] */
 } ferry_terms_hypothesis;
 
-/* Writes the leftmost missing term into the part's prefix. *again: it was written. Errors: MEMORY, and those of the
- * tokenizer. */
+/* Sets the part's choices: prefixes that end with the leftmost missing term, one for each of its targets that fits, and
+ * with the end of a word; none if no term is missing or can be written. Errors: MEMORY, and those of the tokenizer. */
 ferry_status ferry_terms_write(const ferry_model *model, const ferry_line_rules *rules,
-                               const ferry_terms_hypothesis *hypothesis, ferry_part *part, bool *again,
-                               ferry_error *error);
+                               const ferry_term_vocabulary *vocabulary, const ferry_terms_hypothesis *hypothesis,
+                               ferry_part *part, ferry_error *error);
+/* Makes one of the choices the part's prefix: the likeliest if its log-probability is larger than the first one's by
+ * more than 1.5, else the first one. The choices, at least one, are scored if there are several. Errors: MEMORY. */
+ferry_status ferry_terms_choose(const ferry_line_rules *rules, ferry_part *part, ferry_error *error);
 
 #endif

@@ -70,6 +70,10 @@ struct ferry_job {
     bool (*prepare)(ferry_job *job, int32_t worker);
     /* NULL: none, or whether the caller wants the cross-attention weights of a translation. Called by a worker. */
     bool (*wants_weights)(const ferry_job *job, const ferry_task *task, const ferry_search *search);
+    /* NULL, or called by a worker for a translation with wanted weights: sets *targets [*count] to what is to be scored
+     * before `done` is called. May be called again for the same task. Errors: MEMORY. */
+    ferry_status (*choices)(const ferry_job *job, const ferry_task *task, const ferry_task_outcome *outcome,
+                            const ferry_teacher_target **targets, int32_t *count, ferry_error *error);
     /* Called by a worker for each task that ended. AGAIN puts the task back; the caller may have changed it. */
     ferry_task_answer (*done)(ferry_job *job, ferry_task *task, const ferry_task_outcome *outcome);
     /* NULL, or called by a worker after each step of a translation. */

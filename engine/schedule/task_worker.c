@@ -91,6 +91,17 @@ static bool wants_weights(void *user, void *tag, const ferry_search *search)
     return task->job->wants_weights != NULL && task->job->wants_weights(task->job, task, search);
 }
 
+static ferry_status list_choices(void *user, void *tag, const ferry_generate_finished *finished,
+                                 const ferry_teacher_target **targets, int32_t *count, ferry_error *error)
+{
+    const ferry_worker *worker = user;
+    const ferry_task *task = tag;
+    const ferry_task_outcome outcome = {.search = finished->search,
+                                        .weights = finished->weights,
+                                        .worker = worker->index};
+    return task->job->choices != NULL ? task->job->choices(task->job, task, &outcome, targets, count, error) : FERRY_OK;
+}
+
 static void report_step(void *user, void *tag, const ferry_search *search)
 {
     const ferry_worker *worker = user;
@@ -138,6 +149,7 @@ void ferry_worker_translate(ferry_worker *worker)
         .next = take_sentence,
         .give_back = give_sentence_back,
         .wants_weights = wants_weights,
+        .choices = list_choices,
         .finished = finish_sentence,
         .failed = fail_sentence,
         .stepped = worker->job == NULL || worker->job->stepped != NULL ? report_step : NULL,

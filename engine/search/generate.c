@@ -440,6 +440,20 @@ static ferry_status align(generation *g, ferry_error *error)
     return FERRY_OK;
 }
 
+/* Scores what the caller may choose from after sentence i, which has ended. */
+static ferry_status score_choices(generation *g, int32_t i, ferry_error *error)
+{
+    const ferry_generate_source *source = g->source;
+    const ferry_generate_finished finished = {.search = g->outputs[i].search, .weights = g->weights[i]};
+    const ferry_teacher_target *targets = NULL;
+    int32_t count = 0;
+    FERRY_TRY(source->choices(source->user, g->slots[i].sentence.tag, &finished, &targets, &count, error));
+    if (count == 0) return FERRY_OK;
+    const ferry_status status = ferry_teacher_force(g->state, source->force, g->sources + i, targets, count, error);
+    /* A damaged logit is an error of the search that follows. */
+    return status == FERRY_ERROR_FORMAT ? FERRY_OK : status;
+}
+
 /* Removes the sentences that have ended, and hands them to the source. */
 static ferry_status leave(generation *g, ferry_error *error)
 {
@@ -447,6 +461,8 @@ static ferry_status leave(generation *g, ferry_error *error)
     const ferry_arena_mark mark = ferry_arena_begin(&g->state->context.arena);
     int32_t first_row, kept = first_active(g, &first_row);
     FERRY_TRY(align(g, error));
+    for (int32_t i = 0; i < g->living_count && source->choices != NULL; i++)
+        if (g->weights[i] != NULL) FERRY_TRY(score_choices(g, i, error));
     for (int32_t i = kept; i < g->living_count; i++) {
         ferry_generate_slot *slot = &g->slots[i];
         const ferry_generate_finished finished = {.search = g->outputs[i].search, .weights = g->weights[i]};

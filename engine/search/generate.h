@@ -50,6 +50,10 @@ typedef struct ferry_generate_source {
     /* NULL: none, or whether the weights of the sentence's cross-attention are wanted. Its search has ended, and may
      * lack the coverage penalty. */
     bool (*wants_weights)(void *user, void *tag, const ferry_search *search);
+    /* NULL, or called for a sentence that has ended with wanted weights: sets *targets [*count] to what is then scored,
+     * as translations of the same sentence, before `finished` is called. Errors: MEMORY. */
+    ferry_status (*choices)(void *user, void *tag, const ferry_generate_finished *sentence,
+                            const ferry_teacher_target **targets, int32_t *count, ferry_error *error);
     /* NULL, or called after each step for each sentence that continues. */
     void (*stepped)(void *user, void *tag, const ferry_search *search);
     /* What `sentence` points to is valid until the function returns. */

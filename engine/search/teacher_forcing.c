@@ -122,9 +122,16 @@ static void take_weights(const forcing *f)
 /* ---- the output layer ---- */
 
 typedef struct row_score {
-    ferry_log_sum sum;
+    ferry_log_sum sum, last; /* of all columns, and of those that the last token may be */
     float logit;
 } row_score;
+
+/* The ids that row i of a span may have, if there are several; else NULL. */
+static const uint64_t *last_of(const forcing *f, const ferry_attention_span *span, int32_t i)
+{
+    const ferry_teacher_target *target = &f->targets[span->sequence];
+    return span->first + i + 1 == target->length ? target->last : NULL;
+}
 
 /* Adds a part of the columns to the sums of all rows. */
 static void add_logits(const forcing *f, const ferry_logits *part, row_score *scores)
@@ -141,6 +148,9 @@ static void add_logits(const forcing *f, const ferry_logits *part, row_score *sc
             const int32_t offset = ferry_logits_offset(part, ids[i]);
             if (offset >= 0) scores[row].logit = values[offset];
             f->state->context.kernels->add_exp(&scores[row].sum, values, part->count);
+            if (last_of(f, span, i) == NULL) continue;
+            ferry_logits_keep(part, values, last_of(f, span, i));
+            f->state->context.kernels->add_exp(&scores[row].last, values, part->count);
         }
     }
 }
@@ -154,7 +164,7 @@ static ferry_status score_rows(const forcing *f, ferry_error *error)
     row_score *scores = ferry_arena_alloc(&context->arena, count, sizeof *scores);
     ferry_output_parts parts;
     if (scores == NULL) return ferry_arena_fail(&context->arena, "scores", count, sizeof *scores, error);
-    for (size_t i = 0; i < count; i++) scores[i] = (row_score){.sum = FERRY_LOG_SUM_ZERO};
+    for (size_t i = 0; i < count; i++) scores[i] = (row_score){.sum = FERRY_LOG_SUM_ZERO, .last = FERRY_LOG_SUM_ZERO};
     FERRY_TRY(ferry_output_parts_begin(context, &rows, &f->state->model->output, false, &parts, error));
     while (!ferry_output_parts_ended(&parts)) {
         FERRY_TRY(ferry_output_parts_next(&parts, error));
@@ -166,6 +176,7 @@ static ferry_status score_rows(const forcing *f, ferry_error *error)
         for (int32_t i = 0, row = span->row; i < span->rows; i++, row++) {
             if (ferry_log_sum_is_damaged(&scores[row].sum))
                 return ferry_fail(error, FERRY_ERROR_FORMAT, FERRY_DAMAGED_LOGIT);
+            if (last_of(f, span, i) != NULL) scores[row].logit = ferry_log_of_sum(&scores[row].last);
             to[i] = scores[row].logit - ferry_log_of_sum(&scores[row].sum);
         }
     }

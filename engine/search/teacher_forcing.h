@@ -18,7 +18,9 @@ typedef struct ferry_teacher_target {
     const int32_t *ids; /* [T] below the target vocabulary's size */
     int32_t length;     /* T */
     int32_t sentence;   /* index of `sentences` */
-    float *weights;     /* [T, S] result; NULL: not wanted */
+    /* NULL, or a bit for each id: the last token may be any of these, and ids[T - 1] is unused. */
+    const uint64_t *last;
+    float *weights; /* [T, S] result; NULL: not wanted */
     /* [T] result: log-probabilities, after no rule but suppressed_ids; NULL: not wanted, then in all targets. */
     float *scores;
 } ferry_teacher_target;

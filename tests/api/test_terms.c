@@ -95,6 +95,62 @@ SHIPPED_TEST(test_words_are_written)
     }
 }
 
+/* A line, a word of it with several targets, and the one that is written; "": the line has one. */
+typedef struct wanted_form {
+    const char *line, *word, *targets[3], *written;
+} wanted_form;
+
+static const wanted_form forms[] = {
+    /* The others are likelier, too. */
+    {"I was playing the violin.", "playing", {"spielen", "spielte", "spiele"}, "spielte"},
+    /* "wartest" is likelier, by less than 1.5 */
+    {"Will you wait for me?", "wait", {"warten", "wartest", "warte"}, "warten"},
+    {"This is the house of the landlord.", "landlord", {"Vermieter", "Vermieters", "Vermietern"}, "Vermieters"},
+    {"The landlord's dog is old.", "landlord", {"Vermieter", "Vermieters", "Vermietern"}, "Vermieter"},
+    {"The roof of the house is red.", "house", {"Geb\xC3\xA4ude", "Geb\xC3\xA4udes", "Burg"}, "Geb\xC3\xA4udes"},
+    {"He bought two houses.", "houses", {"Geb\xC3\xA4udes", "Geb\xC3\xA4uden", "Geb\xC3\xA4ude"}, "Geb\xC3\xA4ude"},
+    {"He bought two houses.", "houses", {"Haus", "H\xC3\xA4user", "H\xC3\xA4usern"}, ""},
+    {"He plays with the children.", "children", {"Freund", "Freunde", "Freunden"}, "Freunden"},
+    /* The model cannot write the Chinese one. */
+    {"My brothers are tall.", "brothers", {"\xE6\xBC\xA2", "Vetter", "Vetters"}, "Vetter"},
+    {"My brothers are tall.", "brothers", {"Vetters", "\xE6\xBC\xA2", "Vetters"}, "Vetters"},
+};
+enum { FORMS = sizeof forms / sizeof *forms, TARGETS = 3 };
+
+/* The likeliest of several targets is written, or the first one if it is hardly less likely, as if it were the only
+ * one; the same in any batch. */
+SHIPPED_TEST(test_likeliest_target)
+{
+    ferry_text lines[FORMS], targets[FORMS][TARGETS], written[FORMS];
+    ferry_term terms[FORMS], single[FORMS];
+    size_t count = 0;
+    for (size_t i = 0; i < FORMS; i++) {
+        lines[i] = as_text(forms[i].line);
+        written[i] = as_text(forms[i].written);
+        for (size_t t = 0; t < TARGETS; t++) targets[i][t] = as_text(forms[i].targets[t]);
+        terms[i] = term_of(i, forms[i].line, forms[i].word, targets[i]);
+        terms[i].target_count = TARGETS;
+        if (written[i].size > 0) single[count++] = term_of(i, forms[i].line, forms[i].word, &written[i]);
+    }
+    const ferry_request several = request_of(terms, FORMS), one = request_of(single, count);
+    for (int32_t variant = 0; variant < 4; variant++) {
+        ferry_options options = default_options(model);
+        options.beam = variant % 2 == 0 ? 1 : 4;
+        ferry_translator *translator = new_translator(model, &options);
+        ferry_result *expected, *result;
+        CHECK(ferry_translate_with(translator, lines, FORMS, &one, &expected, &error));
+        ferry_translator_destroy(translator);
+        options.batch = variant < 2 ? options.batch : 2;
+        options.threads = variant < 2 ? 1 : 3;
+        translator = new_translator(model, &options);
+        CHECK(ferry_translate_with(translator, lines, FORMS, &several, &result, &error));
+        for (size_t i = 0; i < FORMS; i++) assert_same_line(result, i, expected, i);
+        ferry_result_destroy(expected);
+        ferry_result_destroy(result);
+        ferry_translator_destroy(translator);
+    }
+}
+
 /* Two terms with the same target have a place each. */
 SHIPPED_TEST(test_equal_words)
 {

@@ -34,8 +34,8 @@ static ferry_status translate(work *w, ferry_translator *translator, ferry_resul
     static const int32_t ids[] = {5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 2, 3}, offsets[] = {0, 1, 10, MOST_IDS};
     if (w->lines == 0) return ferry_inspect_generate(translator, ids, offsets, 3, result, error);
     if (w->scored) return ferry_score(translator, w->texts, w->texts, w->lines, result, error);
-    static const ferry_text target = {"e", 1};
-    static const ferry_term terms[] = {{.begin = 2, .end = 3, .targets = &target, .target_count = 1},
+    static const ferry_text targets[] = {{"e", 1}, {"f", 1}};
+    static const ferry_term terms[] = {{.begin = 2, .end = 3, .targets = targets, .target_count = COUNT(targets)},
                                        {.begin = 6, .end = 7}};
     static const ferry_request request = {
         .size = sizeof request, .terms = terms, .term_size = sizeof *terms, .term_count = COUNT(terms)};

@@ -10,7 +10,7 @@
 #include "engine/search/teacher_forcing.h"
 #include "engine/search/generate.h"
 
-enum { SENTENCES = 12, LONGEST = 30, MOST = 300, VOCAB = 21 };
+enum { SENTENCES = 12, LONGEST = 30, MOST = 300, VOCAB = 21, AGAIN = 3 };
 
 typedef struct forcing {
     const ferry_generation *generation;
@@ -93,9 +93,29 @@ static void give_back(void *user, void *tag)
     assert_ptr_equal(tag, &f->lengths[--f->taken]);
 }
 
+/* The last token may be one of several: only the one that was found, all others, or all. */
+static void see_last_tokens(forcing *f, ferry_kv_sequence *source, const ferry_hypothesis *found,
+                            ferry_teacher_target targets[AGAIN])
+{
+    const ferry_teacher_force_rules rules = {.start_id = f->generation->start_id, .alignment = f->alignment};
+    const size_t before = (size_t)found->length - 1;
+    const int32_t last = found->ids[before];
+    uint64_t bits[AGAIN][1500 / 64 + 1];
+    memset(bits[0], 0, sizeof bits[0]);
+    memset(bits + 1, 0xFF, sizeof bits - sizeof bits[0]);
+    bits[0][last / 64] ^= UINT64_C(1) << last % 64;
+    bits[1][last / 64] ^= UINT64_C(1) << last % 64;
+    for (int i = 0; i < AGAIN; i++) targets[i].length = found->length;
+    for (int i = 0; i < AGAIN; i++) targets[i].last = bits[i];
+    CHECK(ferry_teacher_force(&f->state, &rules, source, targets, AGAIN, &error));
+    for (int i = 0; i < AGAIN; i++) assert_memory_equal(targets[i].scores, found->token_scores, before * sizeof(float));
+    assert_true(targets[0].scores[before] == found->token_scores[before]);
+    assert_true(fabs(exp((double)targets[0].scores[before]) + exp((double)targets[1].scores[before]) - 1) < 1e-5);
+    assert_true(targets[2].scores[before] == 0);
+}
+
 static void finished(void *user, void *tag, const ferry_generate_finished *sentence)
 {
-    enum { AGAIN = 3 };
     forcing *f = user;
     ferry_arena *arena = &f->state.context.arena;
     const ferry_arena_mark mark = ferry_arena_begin(arena);
@@ -130,6 +150,7 @@ static void finished(void *user, void *tag, const ferry_generate_finished *sente
             assert_true(fabs(sum - 1) < 1e-5);
         }
     }
+    see_last_tokens(f, &source, &found, targets);
     ferry_kv_release(&f->state.decoder_cache, &source);
     ferry_arena_end(arena, mark);
     f->finished++;

@@ -4,10 +4,13 @@
 
 Terms are words of the reference that belong to words of the source by how often both occur together in TRAIN (Dice).
 Prints for lines whose translation lacks one, for lines with any one, and for lines with two or three: how many terms are
-written once, and chrF without and with terms. Then for lines in which words became opaque pieces, how many come back once.
+written once, and chrF without and with terms. Then for lines in which words became opaque pieces, how many come back once, and in
+which order two of them are. Last for lines whose translation lacks a word in any of its forms in TRAIN, commonest first, how
+often the form of the reference is written if all are targets, and if only the first one is.
 """
 import collections
 import ctypes
+import itertools
 import random
 import re
 import sys
@@ -19,6 +22,9 @@ from ferry._results import translation
 
 WORD = re.compile(r"\w+")
 LINES, MOST_TERMS, COMMON, LEAST = 300, 3, 0.01, 0.2
+ENDINGS, UMLAUTS = ("", "e", "n", "en", "s", "es", "er", "ern", "em"), str.maketrans("aouäöü", "äöüaou")
+VERB_ENDINGS = (*ENDINGS, "t", "st", "te", "ten")
+FORM_COMMON, FORM_LEAST, FORM_SHARE = 0.03, 0.08, 0.15  # more lines for forms
 PIECES, MOST_PIECES, OPAQUE_LINES = ("{%s}", "%%%s", "<b%s>", "${%s}", "`f_%s()`", "/usr/%s", "v%s.3", "u%s@example.org"), 4, 1000
 
 
@@ -41,19 +47,28 @@ class Pairs:
     def dice(self, a, b):
         return 2 * self.both[a.lower(), b] / (self.source[a.lower()] + self.target[b] or 1)
 
-    def terms(self, source, target):
+    def terms(self, source, target, least=LEAST, common=COMMON):
         """(begin, end, word of the target) where each is the other's best partner in these lines."""
         found = []
         spans = [(m.start(), m.end(), m[0]) for m in WORD.finditer(source)]
         names = words(target)
         for begin, end, a in spans:
             best = max(names, key=lambda b: self.dice(a, b), default=None)
-            if best is None or self.dice(a, best) < LEAST or self.source[a.lower()] > COMMON * self.lines:
+            if best is None or self.dice(a, best) < least or self.source[a.lower()] > common * self.lines:
                 continue
             partner = max(spans, key=lambda span: self.dice(span[2], best))
             if partner[:2] == (begin, end) and names.count(best) == 1 and words(source).count(a) == 1:
                 found.append((begin, end, best))
         return found
+
+    def forms(self, a, word):
+        """`word` with other endings or an umlaut, where they often occur with `a`; the commonest first."""
+        endings = VERB_ENDINGS if word[0].islower() else ENDINGS
+        stems = [word[:len(word) - len(each)] for each in endings if word.endswith(each) and len(word) - len(each) > 2]
+        stems += [stem[:i] + stem[i].translate(UMLAUTS) + stem[i + 1:] for stem in stems for i in range(len(stem))]
+        found = {stem + each for stem in stems for each in endings if self.target[stem + each] > 1}
+        found = {each for each in found if self.both[a.lower(), each] >= FORM_SHARE * self.target[each]}
+        return sorted(found, key=lambda each: (-self.target[each], each))
 
 
 def places(text, term):
@@ -68,12 +83,12 @@ def missing(text, terms):
 
 
 def with_terms(translator, lines, terms):
-    """What ferry_translate_with returns for spans of characters, with a target or (None) opaque ones."""
-    array = [(i, len(line[:begin].encode()), len(line[:end].encode()), word)
+    """What ferry_translate_with returns for spans of characters, with a target, a list of them or (None) opaque ones."""
+    array = [(i, len(line[:begin].encode()), len(line[:end].encode()), [word] if isinstance(word, str) else word or [])
              for i, (line, each) in enumerate(zip(lines, terms)) for begin, end, word in sorted(each)]
-    targets = _native.text_array([word or "" for *_, word in array])
-    wanted = (_native.Term * len(array))(*((i, begin, end, ctypes.pointer(targets[t]), int(word is not None))
-                                           for t, (i, begin, end, word) in enumerate(array)))
+    targets = [_native.text_array(each or [""]) for *_, each in array]
+    wanted = (_native.Term * len(array))(*((i, begin, end, ctypes.cast(texts, ctypes.POINTER(_native.Text)), len(each))
+                                           for (i, begin, end, each), texts in zip(array, targets)))
     request = _native.Request()
     request.terms, request.term_size, request.term_count = wanted, ctypes.sizeof(_native.Term), len(array)
     result = translator._call(translator._cancel, "ferry_translate_with", _native.text_array(list(lines)), len(lines), request)
@@ -117,6 +132,37 @@ def measure_pieces(name, translator, shuffle, rows):
     print(f"{name:32} {len(lines):4} lines {len(pieces):4} pieces, once {once} ({once / len(pieces):.1%})", flush=True)
 
 
+def measure_order(name, translator, rows):
+    """Lines with two pieces that are in the translation, and whether they are in the order of the reference."""
+    lines, spans, swapped = [], [], []
+    for source, reference, terms in rows:
+        for first, second in itertools.combinations(sorted(terms), 2):
+            line = source[:first[0]] + "{a1}" + source[first[1]:second[0]] + "{b2}" + source[second[1]:]
+            lines.append(line)
+            spans.append([(line.index(piece), line.index(piece) + 4, None) for piece in ("{a1}", "{b2}")])
+            swapped.append(places(reference, first[2])[0] > places(reference, second[2])[0])
+    found = with_terms(translator, lines[:OPAQUE_LINES], spans[:OPAQUE_LINES])
+    both = [(text.index("{a1}") > text.index("{b2}"), swap) for text, swap in zip(found, swapped) if "{a1}" in text and "{b2}" in text]
+    right = [sum(ours == swap for ours, swap in both if swap == kind) for kind in (False, True)]
+    print(f"{name:32} {len(found):4} lines, both in {len(both)}; of {sum(not swap for _, swap in both)} in the order of the source "
+          f"{right[0]} are so, of {sum(swap for _, swap in both)} that the reference swaps {right[1]}", flush=True)
+
+
+def measure_forms(name, translator, pairs, sources, references):
+    rows = [(source, reference, (begin, end, word), pairs.forms(source[begin:end], word))
+            for source, reference in zip(sources, references)
+            for begin, end, word in pairs.terms(source, reference, FORM_LEAST, FORM_COMMON)]
+    rows = [row for row in rows if len(row[3]) > 1 and row[2][2] in row[3]]
+    plain = [each.text for each in translator.translate([row[0] for row in rows])]
+    rows = [row for row, text in zip(rows, plain) if not any(places(text, form) for form in row[3])]
+    lines, references, terms, forms = zip(*rows)
+    both = [with_terms(translator, lines, [[(*term[:2], each[:count])] for term, each in zip(terms, forms)]) for count in (1, None)]
+    right = [[bool(places(text, term[2])) for text, term in zip(found, terms)] for found in both]
+    print(f"{name:32} {len(lines):4} lines {sum(map(len, forms)):4} forms, right by the first {sum(right[0])}, by all {sum(right[1])} "
+          f"(+{sum(b > a for a, b in zip(*right))} -{sum(a > b for a, b in zip(*right))}); "
+          f"chrF {chrf(both[0], references):.1f}, {chrf(both[1], references):.1f}", flush=True)
+
+
 def read(path):
     with open(path, encoding="utf-8") as file:
         return file.read().splitlines()
@@ -141,6 +187,8 @@ def main():
                 for name, each in (("lack the term", lacking), ("any term", any_one), ("two or three", several)):
                     measure(f"beam {beam}, {name}", translator, each)
                 measure_pieces(f"beam {beam}, pieces", translator, random.Random(2), rows[:OPAQUE_LINES])
+                measure_order(f"beam {beam}, two pieces", translator, rows)
+                measure_forms(f"beam {beam}, forms", translator, pairs, sources, references)
 
 
 if __name__ == "__main__":
