@@ -60,7 +60,7 @@ static bool is_within_word(ferry_view text, size_t at)
 {
     uint32_t before, after;
     size_t begin = at, next = at;
-    return ferry_utf8_previous(text, &begin, &before) && ferry_utf8_next(text, &next, &after) &&
+    return at < text.size && ferry_utf8_previous(text, &begin, &before) && ferry_utf8_next(text, &next, &after) &&
            ferry_unicode_is_of_word(before) && ferry_unicode_is_of_word(after);
 }
 
@@ -74,7 +74,7 @@ static ferry_status write_stand_in(ferry_part_term *term, ferry_view valid, ferr
     term->term.begin = shown->size;
     FERRY_TRY(ferry_buffer_append(shown, ferry_text_view(term->stand_in->name), error));
     term->term.end = shown->size;
-    if (ferry_utf8_next(valid, &after, &c) && ferry_unicode_is_of_word(c))
+    if (after < valid.size && ferry_utf8_next(valid, &after, &c) && ferry_unicode_is_of_word(c))
         return ferry_buffer_append(shown, ferry_text_view(" "), error);
     return FERRY_OK;
 }
