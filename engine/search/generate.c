@@ -448,10 +448,12 @@ static ferry_status score_choices(generation *g, int32_t i, ferry_error *error)
     const ferry_teacher_target *targets = NULL;
     int32_t count = 0;
     FERRY_TRY(source->choices(source->user, g->slots[i].sentence.tag, &finished, &targets, &count, error));
-    if (count == 0) return FERRY_OK;
-    const ferry_status status = ferry_teacher_force(g->state, source->force, g->sources + i, targets, count, error);
-    /* A damaged logit is an error of the search that follows. */
-    return status == FERRY_ERROR_FORMAT ? FERRY_OK : status;
+    /* One by one: their number takes no memory. A damaged logit is an error of the search that follows. */
+    for (int32_t t = 0; t < count; t++) {
+        const ferry_status status = ferry_teacher_force(g->state, source->force, g->sources + i, targets + t, 1, error);
+        if (status != FERRY_OK && status != FERRY_ERROR_FORMAT) return status;
+    }
+    return FERRY_OK;
 }
 
 /* Removes the sentences that have ended, and hands them to the source. */
