@@ -9,7 +9,7 @@
  *     Tea **and** `milk` for\n> two      text "Tea ", open "**", text "and", close "**", text " ", kept "`milk`",
  *                                        text " for", break "\n> ", text "two"
  *
- * The model sees the text of a block; for what is kept, a word stands in it. Elements, and what is kept, are put where
+ * The model sees the text of a block; for what is kept, a placeholder stands in it. Elements, and what is kept, are put where
  * their words went. Every element has to be there once, and well nested. Blocks of which this is not true, or whose
  * translation has quality flags, stay byte for byte. In the others the translation takes the text's place: with what
  * the format must escape, and with lines as long as the block's.
@@ -104,7 +104,6 @@ typedef struct ferry_document_item {
     ferry_document_kind kind;
     bool blank;                  /* of BREAK, POINT: the model reads a blank */
     bool is_term;                /* of KEPT: its text is written, not bytes of the source */
-    int attempt;                 /* 0 … FERRY_ATTEMPTS - 1: chooses the word that stands for the item */
     size_t begin, end;           /* its bytes in the source */
     size_t text_begin, text_end; /* TEXT, KEPT: bytes of document->text, what the model reads */
     size_t partner;              /* OPEN, CLOSE: the other item */

@@ -34,7 +34,6 @@ static ferry_status add_copy(stage *s, size_t index)
     ferry_document *document = s->document;
     ferry_document_item item = document->items[index];
     const size_t place = document->item_count;
-    item.attempt = 0;
     if (item.kind == FERRY_DOCUMENT_OPEN) {
         item.partner = s->open;
         s->open = place;

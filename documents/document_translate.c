@@ -14,8 +14,6 @@ typedef struct work {
     bool last;                    /* no model follows */
     ferry_shown shown[2];         /* blocks of one call each: those whose marks need no alignment, and the others */
     ferry_composition composition;
-    ferry_document_block **again; /* [again_count] blocks for another attempt */
-    size_t again_count, again_capacity;
     size_t done; /* blocks that were shown, once for each model */
 } work;
 
@@ -38,11 +36,6 @@ static ferry_status leave(work *w, ferry_document_block *block, const char *reas
     block->failed = true;
     block->translated = false;
     return add_note(w->document, block, reason);
-}
-
-static ferry_status try_again(work *w, ferry_document_block *block)
-{
-    return ferry_array_append(&w->again, &w->again_count, &w->again_capacity, &block, sizeof block, w->document->error);
 }
 
 /* A translation that is not read as the block was is given up. */
@@ -70,7 +63,7 @@ static ferry_status take_block(work *w, const ferry_shown_block *of, size_t firs
         if (!w->last) return ferry_document_take_pieces(w->document, of->block, &c->pieces);
         return of->block->changed ? write_block(w, of->block) : FERRY_OK;
     }
-    return c->again ? try_again(w, of->block) : leave(w, of->block, c->reason);
+    return leave(w, of->block, c->reason);
 }
 
 /* ---- calls ---- */
@@ -104,7 +97,11 @@ static ferry_status call(work *w, bool aligned)
     if (shown->block_count == 0) return FERRY_OK;
     ferry_translator_align(w->translator, aligned);
     const ferry_text text = {shown->text.data, shown->text.size};
-    ferry_status status = ferry_translate_text(w->translator, text, &result, w->document->error);
+    const ferry_request request = {.size = sizeof request,
+                                   .terms = shown->kept_count > 0 ? &shown->kept->term : NULL,
+                                   .term_size = sizeof *shown->kept,
+                                   .term_count = shown->kept_count};
+    ferry_status status = ferry_translate_text_with(w->translator, text, &request, &result, w->document->error);
     if (status == FERRY_OK) status = take_result(w, shown, result);
     ferry_result_destroy(result);
     ferry_shown_clear(shown);
@@ -152,16 +149,7 @@ static ferry_status translate_once(work *w, ferry_document_block *blocks, size_t
         w->done++;
         FERRY_TRY(report(w, total, options));
     }
-    FERRY_TRY(finish_calls(w));
-    for (size_t i = 0; i < w->again_count;) { /* calls can append to them */
-        while (i < w->again_count) {
-            FERRY_TRY(show(w, w->again[i++]));
-            FERRY_TRY(report(w, total, options));
-        }
-        FERRY_TRY(finish_calls(w));
-    }
-    w->again_count = 0;
-    return FERRY_OK;
+    return finish_calls(w);
 }
 
 /* With one model after the other. */
@@ -196,6 +184,5 @@ ferry_status ferry_blocks_translate(ferry_document *document, ferry_translator *
     ferry_shown_destroy(&w.shown[true]);
     free(w.composition.pieces.pieces);
     free(w.composition.pieces.text.data);
-    free(w.again);
     return status;
 }

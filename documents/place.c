@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "kept_text.h"
 #include "words.h"
 
 enum {
@@ -37,7 +38,6 @@ typedef struct placer {
     size_t *token_owner; /* [tokens] the innermost node of each token; of the tokens of the node at work: its child */
     size_t *word_owner;  /* [words] the child of the node at work that has the word, if it is its child */
     ferry_placed *next;  /* where to write */
-    bool lost;           /* see ferry_place */
     size_t low;          /* byte of the target that has been reached */
 } placer;
 
@@ -122,51 +122,29 @@ static void take_token(placer *p, size_t index)
     }
 }
 
-/* Whether its text takes the place of its words. */
-static bool is_kept(const placer *p, const node *n)
+/* The placeholder that a text is, or 0. */
+static uint32_t placeholder_of(ferry_view text)
 {
-    return n->open != none && p->sentence->marks[n->open].kept;
-}
-
-/* The first words from `first` on that are the text; *after: the one behind them, none: there are no such. */
-static size_t find_words(const placer *p, size_t first, ferry_view text, size_t *after)
-{
-    const ferry_place_word *words = p->part.words;
-    const ferry_view target = p->sentence->target;
-    *after = none;
-    for (; first < p->part.word_count; first++) {
-        const size_t begin = words[first].begin, end = begin + text.size;
-        if (end > target.size || memcmp(target.data + begin, text.data, text.size) != 0) continue;
-        for (size_t w = first; w < p->part.word_count && words[w].end <= end && !words[w].literal; w++) {
-            if (words[w].end < end) continue;
-            *after = w + 1;
-            return first;
-        }
-    }
-    return first;
+    size_t at = 0;
+    uint32_t c;
+    return ferry_utf8_next(text, &at, &c) && at == text.size && ferry_is_placeholder(c) ? c : 0;
 }
 
 /* A word that stands for what is kept is aligned to itself alone. */
-static void align_literally(placer *p, size_t index)
+static void align_literally(placer *p, size_t word)
 {
-    const node *n = &p->nodes[index];
-    if (!is_kept(p, n)) return;
-    const ferry_view text = {p->sentence->source.data + n->from, n->to - n->from};
     ferry_place_word *words = p->part.words;
-    size_t after, another = none;
-    const size_t first = find_words(p, 0, text, &after);
-    if (after != none) find_words(p, after, text, &another);
-    const bool found = after != none && n->first < n->last;
-    p->lost = p->lost || !found || another != none;
-    if (!found) return;
-    for (size_t t = n->first; t < n->last; t++) {
-        const ferry_place_token *token = &p->part.tokens[t];
+    const ferry_view source = p->sentence->source, target = p->sentence->target;
+    const size_t begin = words[word].begin;
+    const uint32_t c = placeholder_of((ferry_view){target.data + begin, words[word].end - begin});
+    for (size_t t = 0; c != 0 && t < p->part.token_count; t++) {
+        ferry_place_token *token = &p->part.tokens[t];
+        if (placeholder_of((ferry_view){source.data + token->begin, token->end - token->begin}) != c) continue;
         for (size_t w = token->first; w != none && w <= token->last; w++)
             if (words[w].token == t) words[w].token = none;
-    }
-    for (size_t w = first; w < after; w++) {
-        words[w].token = n->first;
-        words[w].literal = true;
+        words[word].token = t;
+        words[word].literal = true;
+        token->first = token->last = token->word = word;
     }
 }
 
@@ -271,7 +249,6 @@ static void place_word(placer *p, size_t child, size_t a, size_t b)
         const ferry_place_token *token = &p->part.tokens[t];
         if (token->weight <= best || token->word < a || token->word >= b || !is_free(p, n->parent, token->word))
             continue;
-        if (is_kept(p, n) && value_of(p, n, token->word) < 0) continue; /* it would take another text's place */
         best = token->weight;
         n->a = token->word;
         n->b = token->word + 1;
@@ -418,7 +395,7 @@ static ferry_status place_part(placer *p, ferry_arena *arena, ferry_error *error
     p->count = 0;
     build(p);
     for (size_t i = 1; i < p->count; i++) take_token(p, i);
-    for (size_t i = 1; i < p->count; i++) align_literally(p, i);
+    for (size_t w = 0; w < part->word_count; w++) align_literally(p, w);
     p->nodes[0].b = part->word_count;
     p->nodes[0].end = part->word_count > 0 ? part->words[part->word_count - 1].end : p->low;
     for (size_t i = 0; i < p->count; i++) place_children(p, i);
@@ -426,7 +403,7 @@ static ferry_status place_part(placer *p, ferry_arena *arena, ferry_error *error
     return FERRY_OK;
 }
 
-ferry_status ferry_place(const ferry_place_sentence *sentence, ferry_placed *placed, bool *lost, ferry_error *error)
+ferry_status ferry_place(const ferry_place_sentence *sentence, ferry_placed *placed, ferry_error *error)
 {
     placer p = {.sentence = sentence, .after_mark = sentence->first_mark, .next = placed};
     ferry_arena arena = {0};
@@ -435,7 +412,6 @@ ferry_status ferry_place(const ferry_place_sentence *sentence, ferry_placed *pla
         status = ferry_place_read_part(sentence, &arena, &p.part, error);
         if (status == FERRY_OK) status = place_part(&p, &arena, error);
     } while (status == FERRY_OK && p.part.source_end != none);
-    *lost = p.lost;
     ferry_arena_destroy(&arena);
     return status;
 }

@@ -25,8 +25,7 @@ typedef struct ferry_placed {
     size_t at;   /* byte of the target before which it stands */
 } ferry_placed;
 
-/* Fills placed [after_mark - first_mark] with each mark once, in the order of the target. *lost: a word that stands for
- * what is kept is not in the target, or more than once. Errors: MEMORY. */
-ferry_status ferry_place(const ferry_place_sentence *sentence, ferry_placed *placed, bool *lost, ferry_error *error);
+/* Fills placed [after_mark - first_mark] with each mark once, in the order of the target. Errors: MEMORY. */
+ferry_status ferry_place(const ferry_place_sentence *sentence, ferry_placed *placed, ferry_error *error);
 
 #endif
