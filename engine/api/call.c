@@ -64,6 +64,12 @@ static void hold_parts(ferry_call *call, const ferry_parts *parts)
     hold(call, bytes);
 }
 
+/* Whether translations with other numbers are made again. */
+static bool mends_numbers(const ferry_call *call)
+{
+    return (call->on_number | call->translator->options.on_number) == FERRY_ON_NUMBER_RETRY;
+}
+
 /* ---- lines ---- */
 
 static void finish_line(ferry_call *call, size_t line)
@@ -180,7 +186,7 @@ static ferry_status end_part(ferry_call *call, ferry_part *part, const ferry_tas
     const ferry_translator *translator = call->translator;
     ferry_profile *profile = ferry_schedule_profile(&translator->schedule, outcome->worker);
     const ferry_part_ending ending = {outcome->search, outcome->weights, outcome->why, true,
-                                      translator->vocabulary.numberless != NULL};
+                                      mends_numbers(call) && translator->vocabulary.numberless != NULL};
     const ferry_phase around = ferry_profile_enter(profile, FERRY_PHASE_DETOKENIZING);
     const ferry_status status = ferry_part_end(translator->model, &translator->rules, &ending, part, again, error);
     ferry_profile_leave(profile, around);
@@ -271,7 +277,7 @@ static void describe_job(ferry_call *call)
     ferry_job *job = &call->job;
     job->forced = call->targets != NULL;
     job->wants_weights =
-        options->alignment != 0 || options->replace_unknowns != 0 || call->terms.count > 0 || options->on_number != 0
+        options->alignment != 0 || options->replace_unknowns != 0 || call->terms.count > 0 || mends_numbers(call)
             ? wants_weights
             : NULL;
     if (job->ended == NULL) job->stop.above = translator->stop;
@@ -290,7 +296,7 @@ ferry_status ferry_call_open(ferry_call *call, ferry_error *error)
     hold(call, call->count * (sizeof *call->lines + sizeof *call->result->lines));
     if (call->terms.count > 0) return ferry_translator_read_vocabulary(call->translator, error);
     /* Without it, numbers are not mended. */
-    if (call->translator->options.on_number != 0) ferry_translator_read_vocabulary(call->translator, NULL);
+    if (mends_numbers(call)) ferry_translator_read_vocabulary(call->translator, NULL);
     return FERRY_OK;
 }
 

@@ -398,6 +398,14 @@ static ferry_status write_prefix(const written *w, size_t first, size_t place, f
     return FERRY_OK;
 }
 
+static bool has_digit(ferry_view text, size_t size)
+{
+    uint32_t c;
+    while (size < text.size)
+        if (ferry_utf8_next(text, &size, &c) ? ferry_unicode_is_digit(c) : (size++, false)) return true;
+    return false;
+}
+
 static ferry_view target_of(const ferry_part_term *term)
 {
     if (term->stand_in != NULL) return ferry_text_view(term->stand_in->name);
@@ -432,8 +440,18 @@ static ferry_status write_one(const written *w, const ferry_line_rules *rules, f
     return status;
 }
 
+bool ferry_terms_lack_digits(const ferry_part *part)
+{
+    for (size_t i = 0; i < part->term_count; i++) {
+        const ferry_part_term *term = &part->terms[i];
+        if (term->missing && term->possible && term->term.target_count > 0 && has_digit(target_of(term), 0))
+            return true;
+    }
+    return false;
+}
+
 ferry_status ferry_terms_write(const ferry_model *model, const ferry_line_rules *rules,
-                               const ferry_terms_hypothesis *hypothesis, ferry_part *part, bool *again,
+                               const ferry_terms_hypothesis *hypothesis, bool digits, ferry_part *part, bool *again,
                                ferry_error *error)
 {
     written w = {.model = model, .hypothesis = hypothesis, .part = part};
@@ -446,7 +464,8 @@ ferry_status ferry_terms_write(const ferry_model *model, const ferry_line_rules 
                                                         &text, w.ranges, error);
     if (status == FERRY_OK) status = ferry_buffer_end(&text, error);
     w.text = (ferry_view){text.data, text.size};
-    if (status == FERRY_OK && ferry_terms_look(part, hypothesis->ids, hypothesis->length, w.text, false) > 0)
+    if (status == FERRY_OK && ferry_terms_look(part, hypothesis->ids, hypothesis->length, w.text, false) > 0 &&
+        !(digits && ferry_terms_lack_digits(part)))
         status = write_one(&w, rules, part, again, error);
     part->written += *again;
     free(w.ranges);
@@ -461,14 +480,6 @@ static bool goes_on(ferry_view text, size_t size)
 {
     uint32_t c;
     return text.size > size && ferry_utf8_next(text, &size, &c) && ferry_unicode_is_of_word(c);
-}
-
-static bool has_digit(ferry_view text, size_t size)
-{
-    uint32_t c;
-    while (size < text.size)
-        if (ferry_utf8_next(text, &size, &c) ? ferry_unicode_is_digit(c) : (size++, false)) return true;
-    return false;
 }
 
 /* `id`: a token that ends a word. */

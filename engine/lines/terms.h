@@ -80,10 +80,12 @@ typedef struct ferry_terms_hypothesis {
     const float *weights; /* [length, part->ids.count] */
 } ferry_terms_hypothesis;
 
-/* Writes the leftmost missing term into the part's prefix. *again: it was written. Errors: MEMORY, and those of the
- * tokenizer. */
+/* Whether the translation that was looked at lacks a term with a digit, other than the part's numbers. */
+bool ferry_terms_lack_digits(const ferry_part *part);
+/* Writes the leftmost missing term into the part's prefix, unless `digits`, and it lacks digits: beside a wrong number,
+ * the right one would not help. *again: it was written. Errors: MEMORY, and those of the tokenizer. */
 ferry_status ferry_terms_write(const ferry_model *model, const ferry_line_rules *rules,
-                               const ferry_terms_hypothesis *hypothesis, ferry_part *part, bool *again,
+                               const ferry_terms_hypothesis *hypothesis, bool digits, ferry_part *part, bool *again,
                                ferry_error *error);
 
 #endif
