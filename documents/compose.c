@@ -15,12 +15,12 @@ typedef struct composer {
     ferry_composition *c;
     const ferry_shown_block *block;
     ferry_error *error;
-    size_t blanks;      /* where blanks began that belong to the next piece; none: there are none */
-    bool in_word;       /* the next character belongs to the last piece */
-    bool joins;         /* a blank that comes next is none of the source's */
-    bool parts;         /* a word that comes next has a blank before it */
-    uint32_t before;    /* the last character */
-    size_t mark, place; /* what comes next: a mark, a byte of the text */
+    size_t blanks;                 /* where blanks began that belong to the next piece; none: there are none */
+    bool in_word;                  /* the next character belongs to the last piece */
+    bool joins;                    /* a blank that comes next is none of the source's */
+    bool parts;                    /* a word that comes next has a blank before it */
+    uint32_t before;               /* the last character */
+    size_t mark, place;            /* what comes next: a mark, a byte of the text */
     size_t first_kept, after_kept; /* what is kept in the sentence, or in the block */
 } composer;
 
@@ -128,9 +128,9 @@ static ferry_status push_kept(composer *m, const ferry_shown_kept *kept)
     } else {
         FERRY_TRY(push_item(m, &m->c->document->items[kept->item]));
     }
-    if (!ferry_utf8_next(shown, &after, &c)) return FERRY_OK;
-    m->parts = c == ' ';
-    m->joins = ferry_unicode_is_of_word(c);
+    const bool ends_block = after == m->block->end || !ferry_utf8_next(shown, &after, &c);
+    m->parts = !ends_block && c == ' ';
+    m->joins = !ends_block && ferry_unicode_is_of_word(c);
     return FERRY_OK;
 }
 
@@ -208,6 +208,8 @@ static bool has_kept(const composer *m, ferry_view target)
         kept->found = true;
         count++;
     }
+    for (size_t i = m->first_kept; i < m->after_kept; i++)
+        count += m->c->shown->kept[i].term.target_count; /* numbers */
     return count == m->after_kept - m->first_kept;
 }
 
@@ -282,6 +284,9 @@ static ferry_status push_sentence(composer *m, size_t index, bool last)
     size_t outside;
     find_marks(m, &s, &outside);
     find_kept_within(m, &s);
+    s.kept = m->c->shown->kept;
+    s.first_kept = m->first_kept;
+    s.after_kept = m->after_kept;
     if (outcome->status == FERRY_OK && ferry_result_token_count(lines, index, 0) == 0)
         return pass(m, range->source_end, outside); /* the model sees nothing of it */
     FERRY_TRY(pass(m, s.begin, s.first_mark));

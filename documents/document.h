@@ -9,10 +9,10 @@
  *     Tea **and** `milk` for\n> two      text "Tea ", open "**", text "and", close "**", text " ", kept "`milk`",
  *                                        text " for", break "\n> ", text "two"
  *
- * The model sees the text of a block; for what is kept, a placeholder stands in it. Elements, and what is kept, are put where
- * their words went. Every element has to be there once, and well nested. Blocks of which this is not true, or whose
- * translation has quality flags, stay byte for byte. In the others the translation takes the text's place: with what
- * the format must escape, and with lines as long as the block's.
+ * The model sees the text of a block; for what is kept, a placeholder stands in it. Elements, and what is kept, are put
+ * where their words went. Every element has to be there once, and well nested. Blocks of which this is not true, or
+ * whose translation has quality flags, stay byte for byte. In the others the translation takes the text's place: with
+ * what the format must escape, and with lines as long as the block's.
  *
  * The document has its caller's `error`, where functions leave the message. What readers call fails with MEMORY alone.
  */

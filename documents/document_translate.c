@@ -97,10 +97,7 @@ static ferry_status call(work *w, bool aligned)
     if (shown->block_count == 0) return FERRY_OK;
     ferry_translator_align(w->translator, aligned);
     const ferry_text text = {shown->text.data, shown->text.size};
-    const ferry_request request = {.size = sizeof request,
-                                   .terms = shown->kept_count > 0 ? &shown->kept->term : NULL,
-                                   .term_size = sizeof *shown->kept,
-                                   .term_count = shown->kept_count};
+    const ferry_request request = ferry_shown_request(shown);
     ferry_status status = ferry_translate_text_with(w->translator, text, &request, &result, w->document->error);
     if (status == FERRY_OK) status = take_result(w, shown, result);
     ferry_result_destroy(result);
@@ -111,10 +108,10 @@ static ferry_status call(work *w, bool aligned)
 static ferry_status show(work *w, ferry_document_block *block)
 {
     bool aligned;
-    FERRY_TRY(ferry_shown_add(&w->shown[false], w->document, block, &aligned));
+    FERRY_TRY(ferry_shown_add(&w->shown[false], w->document, block, w->last, &aligned));
     if (aligned) {
         ferry_shown_remove(&w->shown[false]);
-        FERRY_TRY(ferry_shown_add(&w->shown[true], w->document, block, &aligned));
+        FERRY_TRY(ferry_shown_add(&w->shown[true], w->document, block, w->last, &aligned));
     }
     return w->shown[aligned].text.size > CALL_BYTES ? call(w, aligned) : FERRY_OK;
 }

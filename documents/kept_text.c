@@ -319,7 +319,10 @@ static size_t find_symbols(ferry_kept_search *search, size_t at, ferry_kept_kind
         const bool is_control =
             c == 0x7F || (c >= 0x80 && c < 0xA0) || c == 0xFEFF || (c < ' ' && !is_one_of((char)c, "\t\n\r"));
         const bool is_part = is_joined(c);
-        if (is_part ? end == 0 : !is_space && !is_control && !ferry_is_placeholder(c) && (c == ' ' || find_unread(search, begin) != begin)) break;
+        if (is_part ? end == 0
+                    : !is_space && !is_control && !ferry_is_placeholder(c) &&
+                          (c == ' ' || find_unread(search, begin) != begin))
+            break;
         if (!is_space && !is_part) *kind = FERRY_KEPT_SYMBOL;
         end = next;
     }

@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/utf8.h"
-#include "kept_text.h"
 #include "words.h"
 
 enum {
@@ -38,6 +36,7 @@ typedef struct placer {
     size_t *token_owner; /* [tokens] the innermost node of each token; of the tokens of the node at work: its child */
     size_t *word_owner;  /* [words] the child of the node at work that has the word, if it is its child */
     ferry_placed *next;  /* where to write */
+    size_t kept;         /* what comes next of what is kept */
     size_t low;          /* byte of the target that has been reached */
 } placer;
 
@@ -122,29 +121,53 @@ static void take_token(placer *p, size_t index)
     }
 }
 
-/* The placeholder that a text is, or 0. */
-static uint32_t placeholder_of(ferry_view text)
+/* The first words that are the text, and belong to no other that stayed as it was; *after: the one behind them, none:
+ * there are no such. */
+static size_t find_words(const placer *p, ferry_view text, size_t *after)
 {
-    size_t at = 0;
-    uint32_t c;
-    return ferry_utf8_next(text, &at, &c) && at == text.size && ferry_is_placeholder(c) ? c : 0;
+    const ferry_place_word *words = p->part.words;
+    const ferry_view target = p->sentence->target;
+    *after = none;
+    for (size_t first = 0; first < p->part.word_count; first++) {
+        const size_t begin = words[first].begin, end = begin + text.size;
+        if (end > target.size || memcmp(target.data + begin, text.data, text.size) != 0) continue;
+        for (size_t w = first; w < p->part.word_count && words[w].end <= end && !words[w].literal; w++) {
+            if (words[w].end < end) continue;
+            *after = w + 1;
+            return first;
+        }
+    }
+    return none;
 }
 
-/* A word that stands for what is kept is aligned to itself alone. */
-static void align_literally(placer *p, size_t word)
+/* What is kept is aligned to itself alone. `token`: the first one of it. */
+static void align_literally(placer *p, const ferry_shown_kept *kept, size_t token)
 {
+    const size_t begin = kept->term.begin - p->sentence->begin, end = kept->term.end - p->sentence->begin;
     ferry_place_word *words = p->part.words;
-    const ferry_view source = p->sentence->source, target = p->sentence->target;
-    const size_t begin = words[word].begin;
-    const uint32_t c = placeholder_of((ferry_view){target.data + begin, words[word].end - begin});
-    for (size_t t = 0; c != 0 && t < p->part.token_count; t++) {
-        ferry_place_token *token = &p->part.tokens[t];
-        if (placeholder_of((ferry_view){source.data + token->begin, token->end - token->begin}) != c) continue;
-        for (size_t w = token->first; w != none && w <= token->last; w++)
+    ferry_place_token *tokens = p->part.tokens;
+    size_t after;
+    const size_t first = find_words(p, (ferry_view){p->sentence->source.data + begin, end - begin}, &after);
+    if (first == none) return;
+    for (size_t t = token; t < p->part.token_count && tokens[t].begin < end; t++) {
+        for (size_t w = tokens[t].first; w != none && w <= tokens[t].last; w++)
             if (words[w].token == t) words[w].token = none;
-        words[word].token = t;
-        words[word].literal = true;
-        token->first = token->last = token->word = word;
+        tokens[t].first = tokens[t].word = first;
+        tokens[t].last = after - 1;
+    }
+    for (size_t w = first; w < after; w++) {
+        words[w].token = token;
+        words[w].literal = true;
+    }
+}
+
+static void align_kept(placer *p)
+{
+    const ferry_place_sentence *s = p->sentence;
+    for (size_t t = 0; t < p->part.token_count; t++) {
+        while (p->kept < s->after_kept && s->kept[p->kept].term.end - s->begin <= p->part.tokens[t].begin) p->kept++;
+        if (p->kept == s->after_kept || s->kept[p->kept].term.begin - s->begin >= p->part.tokens[t].end) continue;
+        align_literally(p, &s->kept[p->kept++], t);
     }
 }
 
@@ -395,7 +418,7 @@ static ferry_status place_part(placer *p, ferry_arena *arena, ferry_error *error
     p->count = 0;
     build(p);
     for (size_t i = 1; i < p->count; i++) take_token(p, i);
-    for (size_t w = 0; w < part->word_count; w++) align_literally(p, w);
+    align_kept(p);
     p->nodes[0].b = part->word_count;
     p->nodes[0].end = part->word_count > 0 ? part->words[part->word_count - 1].end : p->low;
     for (size_t i = 0; i < p->count; i++) place_children(p, i);
@@ -405,7 +428,7 @@ static ferry_status place_part(placer *p, ferry_arena *arena, ferry_error *error
 
 ferry_status ferry_place(const ferry_place_sentence *sentence, ferry_placed *placed, ferry_error *error)
 {
-    placer p = {.sentence = sentence, .after_mark = sentence->first_mark, .next = placed};
+    placer p = {.sentence = sentence, .after_mark = sentence->first_mark, .next = placed, .kept = sentence->first_kept};
     ferry_arena arena = {0};
     ferry_status status;
     do {

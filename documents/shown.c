@@ -21,6 +21,7 @@ typedef struct builder {
     const ferry_document *document;
     const ferry_document_block *block;
     ferry_shown_block made;
+    bool last;              /* for the last model */
     text_place behind_term; /* up to here, text is read */
     size_t open;            /* the mark of the innermost element; its partner is that of the next one */
     bool separates;         /* a word ends here, even if the next character is a letter */
@@ -72,6 +73,18 @@ static ferry_status add_mark(builder *b, const ferry_mark *mark)
     return ferry_array_append(&shown->marks, &shown->mark_count, &shown->mark_capacity, mark, sizeof *mark, b->error);
 }
 
+/* Adds what is kept, and is shown so. */
+static ferry_status append_kept(builder *b, ferry_shown_kept *kept, const char *text, size_t size)
+{
+    ferry_shown *shown = b->shown;
+    kept->term.begin = shown->text.size;
+    kept->term.end = shown->text.size + size;
+    b->separates = false;
+    b->goes_on = true;
+    FERRY_TRY(append(b, text, size));
+    return ferry_array_append(&shown->kept, &shown->kept_count, &shown->kept_capacity, kept, sizeof *kept, b->error);
+}
+
 /* Adds the placeholder of an item that is kept, or of a term of the glossary that was found in text. term NULL: the
  * item's place has what the source has there. */
 static ferry_status add_placeholder(builder *b, size_t index, const ferry_glossary_term *term, ferry_view found)
@@ -81,12 +94,13 @@ static ferry_status add_placeholder(builder *b, size_t index, const ferry_glossa
     ferry_shown_kept kept = {.item = index, .form_begin = shown->forms.size};
     if (term != NULL) FERRY_TRY(ferry_glossary_write(term, found, &shown->forms, b->error));
     kept.form_end = shown->forms.size;
-    kept.term = (ferry_term){.begin = shown->text.size, .end = shown->text.size + sizeof bytes};
     ferry_utf8_put(FERRY_FIRST_PLACEHOLDER + (uint32_t)(shown->kept_count % FERRY_PLACEHOLDERS), bytes);
-    b->separates = false;
-    b->goes_on = true;
-    FERRY_TRY(append(b, bytes, sizeof bytes));
-    return ferry_array_append(&shown->kept, &shown->kept_count, &shown->kept_capacity, &kept, sizeof kept, b->error);
+    return append_kept(b, &kept, bytes, sizeof bytes);
+}
+
+static bool is_number(ferry_view text)
+{
+    return is_one_of(byte_at(text, 0), "0123456789+") && skip_set(text, 0, "0123456789.,:/'+- ") == text.size;
 }
 
 static ferry_status add_kept(builder *b, size_t index)
@@ -95,7 +109,9 @@ static ferry_status add_kept(builder *b, size_t index)
     const ferry_view text = ferry_item_text(b->document, item);
     const bool is_itself = ferry_view_equal(text, ferry_item_source(b->document, item)); /* not `code` */
     const ferry_glossary_term *term = is_itself ? ferry_glossary_find(b->document->context.glossary, text) : NULL;
-    return add_placeholder(b, index, term != NULL && term->target.size > 0 ? term : NULL, text);
+    if (term != NULL && term->target.size > 0) return add_placeholder(b, index, term, text);
+    if (!b->last || !is_itself || !is_number(text)) return add_placeholder(b, index, NULL, text);
+    return append_kept(b, &(ferry_shown_kept){.term = {.target_count = 1}, .item = index}, text.data, text.size);
 }
 
 /* Whether the end of a wrapped line has no blank: between two ideographs. */
@@ -254,18 +270,33 @@ static bool finish(builder *b)
     return within;
 }
 
-ferry_status ferry_shown_add(ferry_shown *shown, const ferry_document *document, ferry_document_block *block,
+ferry_status ferry_shown_add(ferry_shown *shown, const ferry_document *document, ferry_document_block *block, bool last,
                              bool *aligned)
 {
-    builder b = {.shown = shown, .document = document, .block = block, .error = document->error};
+    builder b = {.shown = shown, .document = document, .block = block, .last = last, .error = document->error};
     if (shown->block_count > 0) FERRY_TRY(append(&b, "\n", 1));
-    b.made = (ferry_shown_block){.block = block, .begin = shown->text.size, .first_mark = shown->mark_count, .first_kept = shown->kept_count};
+    b.made = (ferry_shown_block){
+        .block = block, .begin = shown->text.size, .first_mark = shown->mark_count, .first_kept = shown->kept_count};
     b.made.capitals = block->in_capitals && has_simple_capitals(document);
     for (size_t i = block->first_item; i < block->after_item; i++)
         if (i >= b.behind_term.item) FERRY_TRY(add_item(&b, i));
     *aligned = finish(&b);
     return ferry_array_append(&shown->blocks, &shown->block_count, &shown->block_capacity, &b.made, sizeof b.made,
                               document->error);
+}
+
+ferry_request ferry_shown_request(ferry_shown *shown)
+{
+    for (size_t i = 0; i < shown->kept_count; i++) {
+        ferry_shown_kept *kept = &shown->kept[i];
+        kept->target = (ferry_text){shown->text.data + kept->term.begin, kept->term.end - kept->term.begin};
+        kept->term.targets = &kept->target;
+    }
+    return (ferry_request){.size = sizeof(ferry_request),
+                           .terms = shown->kept_count > 0 ? &shown->kept->term : NULL,
+                           .term_size = sizeof *shown->kept,
+                           .term_count = shown->kept_count,
+                           .on_number = FERRY_ON_NUMBER_RETRY};
 }
 
 void ferry_shown_remove(ferry_shown *shown)

@@ -7,9 +7,11 @@
 #include "document.h"
 #include "marks.h"
 
-/* What is kept: number `i` of a text has the placeholder FERRY_FIRST_PLACEHOLDER + i % FERRY_PLACEHOLDERS. */
+/* What is kept. Piece `i` of a text has the placeholder FERRY_FIRST_PLACEHOLDER + i % FERRY_PLACEHOLDERS, an opaque
+ * term. The last model sees a number itself, which its translation must have. */
 typedef struct ferry_shown_kept {
-    ferry_term term;             /* opaque: the placeholder's bytes */
+    ferry_term term;
+    ferry_text target;           /* of a number: itself */
     size_t item;                 /* of the document; of a term of the glossary: the text in which it begins */
     size_t form_begin, form_end; /* bytes of ferry_shown.forms that are written in the item's place; or none */
     bool found;                  /* in the translation */
@@ -20,7 +22,7 @@ typedef struct ferry_shown_block {
     size_t begin, end;             /* bytes of the text */
     size_t first_mark, after_mark; /* marks first_mark … after_mark - 1 */
     size_t first_kept, after_kept;
-    bool capitals;                 /* to be written in capitals */
+    bool capitals; /* to be written in capitals */
 } ferry_shown_block;
 
 typedef struct ferry_shown {
@@ -32,9 +34,12 @@ typedef struct ferry_shown {
     size_t mark_count, mark_capacity, kept_count, kept_capacity, block_count, block_capacity;
 } ferry_shown;
 
-/* Adds a block. *aligned: marks are within its text, so that they can only be placed by alignment. */
-ferry_status ferry_shown_add(ferry_shown *shown, const ferry_document *document, ferry_document_block *block,
+/* Adds a block, for the last model or one before it. *aligned: marks are within its text, so that they can only be
+ * placed by alignment. */
+ferry_status ferry_shown_add(ferry_shown *shown, const ferry_document *document, ferry_document_block *block, bool last,
                              bool *aligned);
+/* What the text's translation must have, until the text changes. */
+ferry_request ferry_shown_request(ferry_shown *shown);
 /* Removes the last block. */
 void ferry_shown_remove(ferry_shown *shown);
 void ferry_shown_clear(ferry_shown *shown);

@@ -112,16 +112,6 @@ TEST(test_formats)
     check("tea=a\nb", "text", "my tea", NULL, "MY a b");
 }
 
-/* Words stand for entries as for what is kept: where they do not come back, others do. */
-TEST(test_attempts)
-{
-    check("tea=Tee", "text", "tea here", "Boston\2\f1 \f0\n\2nothing", "here Tee");
-    check("tea=Tee", "text", "tea here", "nothing", "tea here");
-    /* Several of one text: all of them have had their names, and numbers follow. */
-    check("tea=Tee;milk=Milch;pie=Kuchen", "text", "tea milk pie here", "2013\2\f0 \f1 \f2 \f3\n\2nothing",
-          "Tee Milch Kuchen here");
-}
-
 TEST(test_wrong_entries)
 {
     static const char *const rows[][2] = {
