@@ -21,7 +21,7 @@
 
 #include "base/string_table.h"
 #include "engine/ferry.h"
-#include "glossary.h"
+#include "document_glossary.h"
 #include "kept_text.h"
 #include "document_languages.h"
 

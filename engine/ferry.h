@@ -193,6 +193,26 @@ typedef struct ferry_search_options {
     float coverage_penalty;
 } ferry_search_options;
 
+/* What must be written for a word, or several: one of some texts. Later versions may add fields at the end. */
+typedef struct ferry_glossary_entry {
+    ferry_text source;         /* UTF-8, at most 256 bytes, not blank */
+    const ferry_text *targets; /* [target_count] UTF-8, not blank, the preferred one first */
+    size_t target_count;       /* 0: the source stays as the line has it */
+} ferry_glossary_entry;
+
+/* Immutable; any number of threads and translators may use it. */
+typedef struct ferry_glossary ferry_glossary;
+
+/* Copies the entries, of `entry_size` bytes each (pass the struct's sizeof). Translators that have it as an option find
+ * them in lines and texts, and make them terms (ferry_request), except for what overlaps the caller's own: whole words,
+ * the longest entry first; small letters of a source stand for capitals, too, and white space for any. A target that
+ * is first in its sentence gets a capital; where the source is all capitals, so is the target. Scoring ignores it.
+ * Ownership: *glossary belongs to the caller, and lives until the last of its translators is destroyed, too.
+ * Errors: ARGUMENT (also two entries with one source and different targets), MEMORY. */
+FERRY_API ferry_status ferry_glossary_create(const ferry_glossary_entry *entries, size_t entry_size, size_t count,
+                                             ferry_glossary **glossary, ferry_error *error);
+FERRY_API void ferry_glossary_destroy(ferry_glossary *glossary);
+
 /* How to translate. Start with ferry_options_default, which fills in the choices of the model's authors. */
 typedef struct ferry_options {
     size_t size; /* sizeof(ferry_options), as the program was compiled; set by ferry_options_default */
@@ -254,6 +274,7 @@ typedef struct ferry_options {
                         * is in the call */
 
     const ferry_search_options *search; /* NULL, the default: the model's; copied by ferry_translator_create */
+    const ferry_glossary *glossary; /* NULL, the default: none. Excludes `sample`, `alternatives` and nbest above 1 */
 } ferry_options;
 
 /* Fill *options, of `size` bytes (pass the struct's sizeof), with the defaults of `model`.

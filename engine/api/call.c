@@ -269,6 +269,12 @@ static ferry_status make_tasks(ferry_call *call, ferry_error *error)
 
 /* ---- the call ---- */
 
+/* Whether lines may have terms. */
+static bool has_terms(const ferry_call *call)
+{
+    return call->terms.count > 0 || (call->targets == NULL && call->translator->options.glossary != NULL);
+}
+
 /* Fills in the fields of the job, from the translator. */
 static void describe_job(ferry_call *call)
 {
@@ -277,7 +283,7 @@ static void describe_job(ferry_call *call)
     ferry_job *job = &call->job;
     job->forced = call->targets != NULL;
     job->wants_weights =
-        options->alignment != 0 || options->replace_unknowns != 0 || call->terms.count > 0 || mends_numbers(call)
+        options->alignment != 0 || options->replace_unknowns != 0 || has_terms(call) || mends_numbers(call)
             ? wants_weights
             : NULL;
     if (job->ended == NULL) job->stop.above = translator->stop;
@@ -294,7 +300,7 @@ ferry_status ferry_call_open(ferry_call *call, ferry_error *error)
     call->lines = calloc(call->count + 1, sizeof *call->lines);
     if (call->lines == NULL) return ferry_fail_memory(error, "lines", call->count, sizeof *call->lines);
     hold(call, call->count * (sizeof *call->lines + sizeof *call->result->lines));
-    if (call->terms.count > 0) return ferry_translator_read_vocabulary(call->translator, error);
+    if (has_terms(call)) return ferry_translator_read_vocabulary(call->translator, error);
     /* Without it, numbers are not mended. */
     if (mends_numbers(call)) ferry_translator_read_vocabulary(call->translator, NULL);
     return FERRY_OK;

@@ -10,7 +10,7 @@
 /* The size of each struct in the header of 0.1.0, up to its last field. New fields come after it and must make the
  * struct larger: a field that fits into its padding needs another one after it. */
 enum {
-    FIRST_SIZE = offsetof(ferry_options, search) + sizeof(const ferry_search_options *),
+    FIRST_SIZE = offsetof(ferry_options, glossary) + sizeof(const ferry_glossary *),
     FIRST_SEARCH_SIZE = offsetof(ferry_search_options, coverage_penalty) + sizeof(float)
 };
 /* Upper bound for `size`. No release will exceed it; a larger value means that the struct was not initialized. */
@@ -107,6 +107,7 @@ static ferry_status check_ctranslate2(const ferry_options *options, ferry_error 
 static ferry_status check_together(const ferry_options *options, const ferry_options *defaults, ferry_error *error)
 {
     const char *const name = options->sample != 0 ? "sample" : "alternatives";
+    const bool draws = options->sample != 0 || options->alternatives != 0;
     const bool contradict = options->max_length != 0 && options->min_length > options->max_length;
     if (contradict && options->min_length != defaults->min_length)
         return ferry_fail_option(error, "min_length", "expected at most max_length, which is %d, found %d",
@@ -116,7 +117,7 @@ static ferry_status check_together(const ferry_options *options, const ferry_opt
                                  (int)options->min_length, (int)options->max_length);
     if (options->sample != 0 && options->alternatives != 0)
         return ferry_fail_option(error, "alternatives", "expected 0 with sample, found 1");
-    if ((options->sample != 0 || options->alternatives != 0) && options->beam > 1)
+    if (draws && options->beam > 1)
         return ferry_fail_option(error, name, "expected beam 1, found beam %d", (int)options->beam);
     if (options->sample == 0 && (options->temperature != 1 || options->top_k != 0 || options->top_p != 1))
         return ferry_fail_option(error,
@@ -124,6 +125,9 @@ static ferry_status check_together(const ferry_options *options, const ferry_opt
                                  : options->top_k != 0     ? "top_k"
                                                            : "top_p",
                                  "expected sample 1, found sample 0");
+    if (options->glossary != NULL && (draws || options->nbest > 1))
+        return ferry_fail_option(error, draws ? name : "nbest", "expected %d with a glossary, found %d", !draws,
+                                 draws ? 1 : (int)options->nbest);
     return check_ctranslate2(options, error);
 }
 

@@ -5,6 +5,7 @@
 
 #include "opening.h"
 #include "options.h"
+#include "engine/lines/glossary.h"
 #include "engine/lines/model.h"
 
 /* ---- creation ---- */
@@ -29,6 +30,7 @@ static ferry_status take_options(ferry_translator *translator, const ferry_optio
     translator->options = *options;
     translator->options.search = search;
     translator->options.from = translator->options.to = NULL;
+    ferry_glossary_share(options->glossary);
     translator->callbacks.progress = options->progress;
     translator->callbacks.partial = options->partial;
     translator->callbacks.user = options->user;
@@ -92,6 +94,7 @@ void ferry_translator_destroy(ferry_translator *translator)
     }
     ferry_term_vocabulary_destroy(&translator->vocabulary);
     free(translator->suppressed_ids);
+    ferry_glossary_destroy((ferry_glossary *)(uintptr_t)translator->options.glossary);
     ferry_model_close((ferry_model *)(uintptr_t)translator->model);
     free(translator);
 }

@@ -86,12 +86,11 @@ static ferry_status begin(const ferry_line_source *from, ferry_splitter *splitte
     bool alone;
     FERRY_TRY(ferry_line_repair(line, from->text, &valid, result, error));
     const ferry_view itself = valid;
-    FERRY_TRY(ferry_line_terms_read(&line->terms, from->vocabulary, from->terms, from->text, from->offset, &valid,
-                                    &alone, error));
+    FERRY_TRY(ferry_line_terms_read(&line->terms, from, &valid, &alone, error));
     *more = !ferry_utf8_is_blank(valid) && !alone;
     if (!*more) return ferry_result_line_copy(result, itself, error);
     FERRY_TRY(ferry_splitter_begin(from->model, from->rules, valid, from->stop, &line->parts, splitter, error));
-    splitter->wants_ranges = splitter->wants_ranges || from->terms.count > 0;
+    splitter->wants_ranges = splitter->wants_ranges || line->terms.count > 0;
     if (line->terms.count > 0)
         splitter->terms = (ferry_terms){&line->terms.terms->term, sizeof *line->terms.terms, line->terms.count};
     return FERRY_OK;

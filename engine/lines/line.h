@@ -18,17 +18,6 @@ ferry_status ferry_line_repair(ferry_line *line, ferry_text given, ferry_view *t
                                ferry_error *error);
 /* The text that the line's parts point into. `given`: as the caller gave it. */
 const char *ferry_line_shown(const ferry_line *line, ferry_text given);
-/* What a line comes from. */
-typedef struct ferry_line_source {
-    const ferry_model *model;
-    const ferry_line_rules *rules;
-    ferry_text text, prefix;                 /* prefix: the given beginning of the translation; size 0: none */
-    ferry_terms terms;                       /* of the line */
-    const ferry_term_vocabulary *vocabulary; /* if there are terms */
-    size_t offset;                           /* of the line in the text whose bytes the terms count */
-    const ferry_stop *stop;
-} ferry_line_source;
-
 /* Splits the next *bytes bytes of the text (ferry_splitter_next), and at least one part, and lowers *bytes by what was
  * split. *more: the line goes on, in the next call. `splitter`, zeroed before the first call, is released by the
  * caller. At the line's end, the first part with ids gets the ids of the prefix, and parts without ids get their text

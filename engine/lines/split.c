@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "glossary.h"
 #include "model.h"
 #include "tokenizer/unicode.h"
 #include "tokenizer/sentences.h"
@@ -32,60 +33,25 @@ static bool find_begin(ferry_view text, size_t *at, size_t end)
 
 /* ---- terms ---- */
 
-/* The index of the first term, of terms in order, that is not before byte `begin` of line `line`. */
-static size_t first_from(ferry_terms terms, size_t line, size_t begin)
+/* Whether an entry of the glossary is around byte `at` of the text, at which a sentence may end. */
+static bool is_within_entry(ferry_text_lines *lines, ferry_view text, size_t at)
 {
-    size_t low = 0, high = terms.count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        const ferry_term *term = ferry_terms_at(terms, middle);
-        if (term->line < line || (term->line == line && term->begin < begin))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static ferry_terms slice(ferry_terms terms, size_t first, size_t end)
-{
-    const ferry_terms none = {.size = terms.size};
-    return first < end ? (ferry_terms){ferry_terms_at(terms, first), terms.size, end - first} : none;
-}
-
-ferry_terms ferry_terms_of_line(ferry_terms terms, size_t line)
-{
-    return slice(terms, first_from(terms, line, 0), first_from(terms, line + 1, 0));
-}
-
-ferry_terms ferry_terms_within(ferry_terms terms, size_t begin, size_t end)
-{
-    const size_t line = terms.count > 0 ? ferry_terms_at(terms, 0)->line : 0;
-    return slice(terms, first_from(terms, line, begin), first_from(terms, line, end));
-}
-
-const ferry_term *ferry_terms_around(ferry_terms terms, size_t at)
-{
-    size_t low = 0, high = terms.count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (ferry_terms_at(terms, middle)->end <= at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    const ferry_term *term = low < terms.count ? ferry_terms_at(terms, low) : NULL;
-    return term != NULL && term->begin < at ? term : NULL;
+    ferry_glossary_match match;
+    while (ferry_glossary_next(lines->glossary, lines->terms, text, &lines->looked, at, &match))
+        lines->entry_end = match.end;
+    return lines->entry_end > at;
 }
 
 /* ferry_sentence_go_on; no sentence ends within a term, unless its line does. `offset`: of search->text in the line or
- * text of the terms. */
-static bool go_on(ferry_sentence_search *search, size_t bytes, ferry_terms terms, size_t offset)
+ * text of the terms. `lines`: of the text, if entries of a glossary count, too; or NULL. */
+static bool go_on(ferry_sentence_search *search, size_t bytes, ferry_terms terms, size_t offset,
+                  ferry_text_lines *lines)
 {
     const size_t end = bytes < search->text.size - search->at ? search->at + bytes : search->text.size;
     bool ended = ferry_sentence_go_on(search, bytes);
-    while (ended && search->at < search->text.size && ferry_terms_around(terms, offset + search->visible) != NULL &&
-           !ferry_sentence_ends_line(search))
+    while (ended && search->at < search->text.size && !ferry_sentence_ends_line(search) &&
+           (ferry_terms_around(terms, offset + search->visible) != NULL ||
+            (lines != NULL && is_within_entry(lines, search->text, search->visible))))
         ended = search->at < end && ferry_sentence_go_on(search, end - search->at);
     return ended;
 }
@@ -101,8 +67,10 @@ ferry_status ferry_text_split_on(const ferry_line_rules *rules, ferry_text whole
             lines->within = find_begin(text, &lines->at, end);
             if (!lines->within) break;
             ferry_sentence_begin(search, text, lines->at, rules->sentences);
+            lines->glossary = rules->options->glossary;
+            lines->looked = lines->entry_end = lines->at;
         }
-        lines->within = !go_on(search, end - lines->at, lines->terms, 0);
+        lines->within = !go_on(search, end - lines->at, lines->terms, 0, lines->glossary != NULL ? lines : NULL);
         lines->at = lines->within ? search->at : search->visible;
         if (lines->within) break;
         ferry_text *added = ferry_array_add(&lines->texts, &lines->count, &lines->capacity, sizeof *added);
@@ -266,7 +234,7 @@ static bool find_sentence(splitter *s, size_t *end)
     if (s->sentence == 0 && (s->inside < window.size / 2 || window.size == s->rest.size)) {
         ferry_sentence_search search;
         ferry_sentence_begin(&search, window, 0, s->rules->sentences);
-        go_on(&search, SIZE_MAX, s->terms, (size_t)(s->rest.data - s->begin));
+        go_on(&search, SIZE_MAX, s->terms, (size_t)(s->rest.data - s->begin), NULL);
         *end = search.visible;
         if (window.size == s->rest.size || !ferry_utf8_is_blank((ferry_view){window.data + *end, window.size - *end}))
             s->sentence = *end;

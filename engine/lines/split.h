@@ -7,6 +7,7 @@
 #include "languages.h"
 #include "quality.h"
 #include "result.h"
+#include "term_list.h"
 #include "tokenizer/sentences.h"
 #include "tokenizer/tokenizer.h"
 
@@ -25,23 +26,6 @@ static inline bool ferry_line_rules_want_tokens(const ferry_line_rules *rules)
 {
     return rules->options->alignment != 0 || rules->options->replace_unknowns != 0;
 }
-
-/* Terms of a request, of any version's size; in split.h, because no sentence ends and no cut is made within one. */
-typedef struct ferry_terms {
-    const ferry_term *terms; /* [count] every `size` bytes, sorted by line and begin */
-    size_t size, count;
-} ferry_terms;
-
-static inline const ferry_term *ferry_terms_at(ferry_terms terms, size_t index)
-{
-    return (const ferry_term *)(const void *)((const char *)terms.terms + index * terms.size);
-}
-/* Those of a line. */
-ferry_terms ferry_terms_of_line(ferry_terms terms, size_t line);
-/* Of terms of one line: those that begin at bytes begin … end - 1. */
-ferry_terms ferry_terms_within(ferry_terms terms, size_t begin, size_t end);
-/* Of terms of one line: the one that byte `at` is within, not at its begin; NULL: there is none. */
-const ferry_term *ferry_terms_around(ferry_terms terms, size_t at);
 
 /* Where a sentence that is too long for the model may be cut; best first. */
 typedef enum ferry_cut {
@@ -133,10 +117,13 @@ void ferry_splitter_end(ferry_splitter *splitter);
 typedef struct ferry_text_lines {
     ferry_text *texts; /* [count] pointing into the text; the caller frees the array */
     size_t count, capacity;
-    ferry_terms terms;            /* of the text, given by the caller; within none, a sentence ends */
-    size_t at;                    /* the end of what is split */
-    bool within;                  /* a sentence goes on there */
-    ferry_sentence_search search; /* of its end */
+    ferry_terms terms;              /* of the text, given by the caller; within none, a sentence ends */
+    size_t at;                      /* the end of what is split */
+    bool within;                    /* a sentence goes on there */
+    ferry_sentence_search search;   /* of its end */
+    const ferry_glossary *glossary; /* NULL: none; within none of its entries, a sentence ends */
+    size_t looked;                  /* up to here, the text was searched for entries; */
+    size_t entry_end;               /* the last one ends here */
 } ferry_text_lines;
 
 /* Adds the sentences of a text. Errors: MEMORY. */

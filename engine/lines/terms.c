@@ -5,6 +5,7 @@
 
 #include "base/utf8.h"
 #include "engine/search/decoding.h"
+#include "glossary.h"
 #include "languages.h"
 #include "model.h"
 #include "numbers.h"
@@ -33,17 +34,17 @@ void ferry_line_terms_destroy(ferry_line_terms *line)
     *line = (ferry_line_terms){0};
 }
 
-/* A stand-in that neither the line nor another term has; NULL: none is left. */
-static const ferry_stand_in *choose_stand_in(const ferry_line_terms *line, const ferry_term_vocabulary *vocabulary,
-                                             ferry_view valid)
+/* Gives the opaque terms stand-ins that the line does not have, each another one, as long as some are left. */
+static void choose_stand_ins(ferry_line_terms *line, const ferry_term_vocabulary *vocabulary, ferry_view valid)
 {
-    for (size_t s = 0; s < vocabulary->stand_in_count; s++) {
-        const ferry_stand_in *stand_in = &vocabulary->stand_ins[s];
-        bool used = ferry_view_contains(valid, stand_in->name);
-        for (size_t i = 0; i < line->count && !used; i++) used = line->terms[i].stand_in == stand_in;
-        if (!used) return stand_in;
+    size_t s = 0;
+    for (size_t i = 0; i < line->count; i++) {
+        if (line->terms[i].term.target_count > 0) continue;
+        while (s < vocabulary->stand_in_count && ferry_view_contains(valid, vocabulary->stand_ins[s].name)) s++;
+        if (s == vocabulary->stand_in_count) return;
+        line->terms[i].stand_in = &vocabulary->stand_ins[s++];
+        line->opaque[line->opaque_count++] = i;
     }
-    return NULL;
 }
 
 /* Whether the characters before and after byte `at` belong to one word. */
@@ -75,9 +76,8 @@ static ferry_status show(ferry_line_terms *line, ferry_view valid, ferry_buffer 
 {
     size_t at = 0;
     *alone = true;
-    for (size_t i = 0; i <= line->count; i++) {
-        ferry_part_term *term = i < line->count ? &line->terms[i] : NULL;
-        if (term != NULL && term->stand_in == NULL) continue;
+    for (size_t i = 0; i <= line->opaque_count; i++) {
+        ferry_part_term *term = i < line->opaque_count ? &line->terms[line->opaque[i]] : NULL;
         const ferry_view between = {valid.data + at, (term != NULL ? term->original.begin : valid.size) - at};
         *alone = *alone && ferry_text_visibility(between) != FERRY_VISIBILITY_LETTER;
         /* Terms between the stand-ins move with their text. */
@@ -94,32 +94,63 @@ static ferry_status show(ferry_line_terms *line, ferry_view valid, ferry_buffer 
     return ferry_buffer_end(shown, error);
 }
 
-ferry_status ferry_line_terms_read(ferry_line_terms *line, const ferry_term_vocabulary *vocabulary, ferry_terms terms,
-                                   ferry_text given, size_t offset, ferry_view *valid, bool *alone, ferry_error *error)
+/* Adds a term of the bytes begin … end - 1 of the line. */
+static ferry_status add_span(ferry_line_terms *line, ferry_part_term term, ferry_view valid, size_t begin, size_t end,
+                             ferry_error *error)
 {
-    const ferry_view original = {given.data, given.size};
-    const bool repaired = valid->data != given.data;
-    ferry_buffer shown = {0};
-    bool opaque = false;
-    *alone = false;
-    if (terms.count == 0) return FERRY_OK;
-    line->terms = calloc(terms.count, sizeof *line->terms);
-    if (line->terms == NULL) return ferry_fail_memory(error, "terms", terms.count, sizeof *line->terms);
-    for (size_t i = 0; i < terms.count; i++, line->count++) {
-        ferry_part_term *term = &line->terms[i];
-        term->term = *ferry_terms_at(terms, i);
-        const size_t begin = term->term.begin - offset, size = term->term.end - term->term.begin;
-        term->original.begin = repaired ? repaired_offset(original, begin) : begin;
-        term->original.end = term->original.begin + size;
-        term->term.begin = term->original.begin;
-        term->term.end = term->original.end;
-        term->possible = true;
-        if (term->term.target_count > 0) continue;
-        term->piece = (ferry_view){valid->data + term->original.begin, size};
-        term->stand_in = choose_stand_in(line, vocabulary, *valid);
-        opaque = opaque || term->stand_in != NULL;
+    ferry_part_term *added = ferry_array_add(&line->terms, &line->count, &line->capacity, sizeof *added);
+    if (added == NULL) return ferry_fail_memory(error, "terms", line->count + 1, sizeof *added);
+    term.term.begin = begin;
+    term.term.end = end;
+    term.original = (ferry_range){begin, end};
+    term.possible = true;
+    if (term.term.target_count == 0) term.piece = (ferry_view){valid.data + begin, end - begin};
+    *added = term;
+    return FERRY_OK;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    const ferry_part_term *x = a, *y = b;
+    return (x->original.begin > y->original.begin) - (x->original.begin < y->original.begin);
+}
+
+/* Adds the entries of the glossary that overlap no term of the line so far. `at`: where the line begins, behind its
+ * tag. */
+static ferry_status add_entries(ferry_line_terms *line, const ferry_glossary *glossary, ferry_view valid, size_t at,
+                                ferry_error *error)
+{
+    const size_t given = line->count;
+    ferry_glossary_match found;
+    while (ferry_glossary_next(glossary, (ferry_terms){(const void *)line->terms, sizeof *line->terms, given}, valid,
+                               &at, valid.size, &found)) {
+        const ferry_part_term term = {.term = {.targets = found.targets, .target_count = found.target_count},
+                                      .entry = true,
+                                      .capitals = found.capitals};
+        FERRY_TRY(add_span(line, term, valid, found.begin, found.end, error));
     }
-    if (!opaque) return FERRY_OK;
+    if (given > 0 && line->count > given) qsort(line->terms, line->count, sizeof *line->terms, compare_places);
+    return FERRY_OK;
+}
+
+ferry_status ferry_line_terms_read(ferry_line_terms *line, const ferry_line_source *from, ferry_view *valid,
+                                   bool *alone, ferry_error *error)
+{
+    const ferry_view original = {from->text.data, from->text.size};
+    const ferry_glossary *glossary = from->rules->options->glossary;
+    const bool repaired = valid->data != from->text.data;
+    ferry_buffer shown = {0};
+    *alone = false;
+    for (size_t i = 0; i < from->terms.count; i++) {
+        const ferry_part_term term = {.term = *ferry_terms_at(from->terms, i)};
+        size_t begin = term.term.begin - from->offset;
+        if (repaired) begin = repaired_offset(original, begin);
+        FERRY_TRY(add_span(line, term, *valid, begin, begin + (term.term.end - term.term.begin), error));
+    }
+    if (glossary != NULL)
+        FERRY_TRY(add_entries(line, glossary, *valid, ferry_tokenizer_tag_size(from->model->tokenizer, *valid), error));
+    if (line->count > 0) choose_stand_ins(line, from->vocabulary, *valid);
+    if (line->opaque_count == 0) return FERRY_OK;
     const ferry_status status = show(line, *valid, &shown, alone, error);
     line->shown = shown.data;
     if (status == FERRY_OK) *valid = (ferry_view){shown.data, shown.size};
@@ -187,9 +218,8 @@ ferry_status ferry_line_terms_share(const ferry_line_terms *line, const char *sh
 static size_t unshown_offset(const ferry_line_terms *line, size_t at, bool end)
 {
     size_t from = 0, to = 0; /* the ends of the last stand-in before it, shown and in the line */
-    for (size_t i = 0; i < line->count; i++) {
-        const ferry_part_term *term = &line->terms[i];
-        if (term->stand_in == NULL) continue;
+    for (size_t i = 0; i < line->opaque_count; i++) {
+        const ferry_part_term *term = &line->terms[line->opaque[i]];
         if (at < term->term.begin || (at == term->term.begin && end)) break;
         if (at < term->term.end || (at == term->term.end && end))
             return end ? term->original.end : term->original.begin;
@@ -241,12 +271,35 @@ static bool is_taken(const ferry_part *part, size_t count, ferry_range range)
     return false;
 }
 
+/* Bytes of the target at the beginning of the text, its first letters in capitals; 0: it is not there. */
+static size_t size_of_form(ferry_view target, ferry_view text, size_t capitals)
+{
+    size_t size = 0;
+    for (size_t at = 0; at < target.size;) {
+        uint32_t c = ferry_unicode_next(target, &at);
+        if (capitals > 0) c = ferry_unicode_upper(c);
+        if (capitals > 0) capitals--;
+        if (size >= text.size || c != ferry_unicode_next(text, &size)) return 0;
+    }
+    return size;
+}
+
+/* Bytes of a target of the term at the beginning of the text, in a form that the term may have; 0: it is not there. */
+static size_t size_at(const ferry_part_term *term, ferry_view target, ferry_view text)
+{
+    size_t size = 0;
+    if (target.size <= text.size && memcmp(text.data, target.data, target.size) == 0) return target.size;
+    if (term->entry) size = size_of_form(target, text, 1);
+    return size == 0 && term->capitals ? size_of_form(target, text, SIZE_MAX) : size;
+}
+
 /* Looks for a target of term `index`. */
 static bool find(const ferry_part *part, size_t index, ferry_view target, ferry_view text, ferry_range *found)
 {
-    for (size_t at = 0; target.size > 0 && at + target.size <= text.size; at++) {
-        if (memcmp(text.data + at, target.data, target.size) != 0) continue;
-        *found = (ferry_range){at, at + target.size};
+    for (size_t at = 0; target.size > 0 && at < text.size; at++) {
+        const size_t size = size_at(&part->terms[index], target, (ferry_view){text.data + at, text.size - at});
+        if (size == 0) continue;
+        *found = (ferry_range){at, at + size};
         if (!is_within_word(text, at) && !is_within_word(text, found->end) && !is_taken(part, index, *found))
             return true;
     }
@@ -305,6 +358,7 @@ typedef struct written {
     const ferry_part *part;
     ferry_view text;     /* of the hypothesis */
     ferry_range *ranges; /* [length] its tokens' */
+    ferry_buffer target; /* what is written, in the form that it has at its place */
 } written;
 
 /* Whether a term may stand before token t: the token begins a word, or is a mark, or the end. */
@@ -371,14 +425,19 @@ static ferry_status encode(const ferry_model *model, ferry_view text, ferry_ids 
     return ferry_tokenizer_encode_target(model->tokenizer, text, ids, NULL, error);
 }
 
+/* The byte of the text before which token `place` stands. */
+static size_t byte_of(const written *w, size_t place)
+{
+    const bool has_text = place < w->hypothesis->length && w->ranges[place].begin < w->ranges[place].end;
+    return has_text ? w->ranges[place].begin : w->text.size;
+}
+
 /* *ids: those of the hypothesis from `first` to `place`, and of the target behind them. If a mark stands before it
  * without a blank, all of that text is encoded. */
-static ferry_status write_prefix(const written *w, size_t first, size_t place, ferry_view target, ferry_ids *ids,
-                                 ferry_error *error)
+static ferry_status write_prefix(const written *w, size_t first, size_t place, ferry_ids *ids, ferry_error *error)
 {
-    const size_t at = place < w->hypothesis->length && w->ranges[place].begin < w->ranges[place].end
-                          ? w->ranges[place].begin
-                          : w->text.size;
+    const ferry_view target = {w->target.data, w->target.size};
+    const size_t at = byte_of(w, place);
     uint32_t before = ' ', after = 0;
     size_t begin = at, next = at;
     const bool glued = at > 0 && ferry_utf8_previous(w->text, &begin, &before) && !ferry_utf8_is_space(before) &&
@@ -413,8 +472,42 @@ static ferry_view target_of(const ferry_part_term *term)
     return (ferry_view){term->term.targets[0].data, term->term.targets[0].size};
 }
 
+/* Whether the text's first letter or digit is none, or no small letter. */
+static bool begins_large(ferry_view text)
+{
+    for (size_t at = 0; at < text.size;) {
+        const uint32_t c = ferry_unicode_next(text, &at);
+        if (ferry_unicode_is_of_word(c)) return ferry_unicode_character(c) != FERRY_CHARACTER_LOWER;
+    }
+    return true;
+}
+
+static bool has_words(ferry_view text)
+{
+    for (size_t at = 0; at < text.size;)
+        if (ferry_unicode_is_of_word(ferry_unicode_next(text, &at))) return true;
+    return false;
+}
+
+/* Sets w->target to the target of the term. An entry of the glossary gets a capital where it is first in a sentence
+ * that begins with one, and capitals where the source has them. */
+static ferry_status write_target(written *w, const ferry_part_term *term, size_t place, ferry_error *error)
+{
+    const ferry_view target = target_of(term);
+    const bool form = term->entry && term->stand_in == NULL;
+    bool capital = form && begins_large(w->part->text) && !has_words((ferry_view){w->text.data, byte_of(w, place)});
+    w->target.size = 0;
+    for (size_t at = 0; form && at < target.size; capital = false) {
+        char bytes[4];
+        uint32_t c = ferry_unicode_next(target, &at);
+        if (capital || term->capitals) c = ferry_unicode_upper(c);
+        FERRY_TRY(ferry_buffer_append(&w->target, (ferry_view){bytes, ferry_utf8_put(c, bytes)}, error));
+    }
+    return form ? FERRY_OK : ferry_buffer_append(&w->target, target, error);
+}
+
 /* Writes a term that fits; those that do not are impossible from then on. */
-static ferry_status write_one(const written *w, const ferry_line_rules *rules, ferry_part *part, bool *again,
+static ferry_status write_one(written *w, const ferry_line_rules *rules, ferry_part *part, bool *again,
                               ferry_error *error)
 {
     const size_t tag = rules->options->search->forced_first_id >= 0, first = tag + part->prefix.count;
@@ -425,7 +518,9 @@ static ferry_status write_one(const written *w, const ferry_line_rules *rules, f
     size_t place = 0;
     ferry_status status = FERRY_OK;
     while (!*again && status == FERRY_OK && (term = choose(w, first, &place)) != NULL) {
-        status = write_prefix(w, tag, place, target_of(term), &ids, error);
+        status = write_target(w, term, place, error);
+        if (status == FERRY_OK) status = write_prefix(w, tag, place, &ids, error);
+        if (status != FERRY_OK) break;
         *again = ids.count + tag < limit && ferry_ids_find(ids.ids, ids.count, rules->unknown_id) == ids.count;
         term->possible = *again;
     }
@@ -469,6 +564,7 @@ ferry_status ferry_terms_write(const ferry_model *model, const ferry_line_rules 
         status = write_one(&w, rules, part, again, error);
     part->written += *again;
     free(w.ranges);
+    free(w.target.data);
     free(text.data);
     return status;
 }

@@ -35,6 +35,8 @@ struct ferry_part_term {
     ferry_view piece;               /* of an opaque term: these bytes */
     const ferry_stand_in *stand_in; /* of an opaque term: shown instead; NULL: it is no opaque one, or none is left */
     bool glued;                     /* no blank is between the character before it and it, although one is shown */
+    bool entry;                     /* one of the glossary, whose target may get capitals; */
+    bool capitals;                  /* all of them, as the line has only capitals there */
     bool number;                    /* a number of the source, which options.on_number made a term */
     bool possible;                  /* it is not cut by the end of a part, and fits into max_length */
     bool missing;                   /* the translation lacks it */
@@ -42,19 +44,31 @@ struct ferry_part_term {
     ferry_range found;
 };
 
+/* What a line comes from. */
+typedef struct ferry_line_source {
+    const ferry_model *model;
+    const ferry_line_rules *rules;
+    ferry_text text, prefix;                 /* prefix: the given beginning of the translation; size 0: none */
+    ferry_terms terms;                       /* of the line */
+    const ferry_term_vocabulary *vocabulary; /* if there are terms, or a glossary */
+    size_t offset;                           /* of the line in the text whose bytes the terms count */
+    const ferry_stop *stop;
+} ferry_line_source;
+
 /* The terms of a line, and the line as it is shown. Empty when zeroed. */
 typedef struct ferry_line_terms {
     ferry_part_term *terms; /* [count] */
-    size_t count;
+    size_t count, capacity;
+    size_t opaque[FERRY_STAND_INS]; /* [opaque_count] indices of those with a stand-in */
+    size_t opaque_count;
     char *shown; /* with stand-ins for opaque terms; NULL: the line itself */
 } ferry_line_terms;
 
 void ferry_line_terms_destroy(ferry_line_terms *terms);
-/* Reads the terms of a line. *valid: the line, without ill-formed UTF-8; it becomes what is shown. `given`: as the
- * caller gave it; `offset`: of the line in the text whose bytes the terms count. *alone: nothing that a reader sees is
- * beside opaque terms. Errors: MEMORY. */
-ferry_status ferry_line_terms_read(ferry_line_terms *line, const ferry_term_vocabulary *vocabulary, ferry_terms terms,
-                                   ferry_text given, size_t offset, ferry_view *valid, bool *alone, ferry_error *error);
+/* Reads the terms of a line, and finds the entries of options.glossary. *valid: the line, without ill-formed UTF-8; it
+ * becomes what is shown. *alone: nothing that a reader sees is beside opaque terms. Errors: MEMORY. */
+ferry_status ferry_line_terms_read(ferry_line_terms *line, const ferry_line_source *from, ferry_view *valid,
+                                   bool *alone, ferry_error *error);
 /* Gives the parts, which point into `shown`, their terms. Errors: MEMORY. */
 ferry_status ferry_line_terms_share(const ferry_line_terms *line, const char *shown, ferry_parts *parts,
                                     ferry_error *error);

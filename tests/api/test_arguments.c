@@ -406,6 +406,21 @@ TEST_WITH(test_requests, set_up, tear_down)
     check_term(term, "terms: expected a text at terms[1].targets[0], found a blank one");
 }
 
+TEST(test_glossaries)
+{
+    static const ferry_glossary_entry entry = {.source = {"b", 1}};
+    ferry_glossary *made;
+    REFUSED_NULL(ferry_glossary_create, entries, made, NULL, sizeof entry, 1, &made);
+    REFUSED_NULL(ferry_glossary_create, entry_size, made, &entry, 31, 1, &made);
+    REFUSED_NAMING(ferry_glossary_create, entry_size, "expected sizeof(ferry_glossary_entry), 32 to 4096, found 4104",
+                   &entry, 4104, 1, &made);
+    REFUSED(ferry_glossary_create, glossary, &entry, sizeof entry, 1, NULL);
+    CHECK(ferry_glossary_create(&entry, sizeof entry, 0, &made, &error));
+    ANSWERS(ferry_glossary_create, count, made != NULL);
+    ferry_glossary_destroy(made);
+    ANSWERS(ferry_glossary_destroy, glossary, (ferry_glossary_destroy(NULL), true));
+}
+
 static void ignore(void *user, ferry_ticket ticket, ferry_result *told, const ferry_error *error)
 {
     (void)user, (void)ticket, (void)error;

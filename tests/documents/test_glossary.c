@@ -1,7 +1,7 @@
 /* Words of a document that have a translation of their own: whatever is not in the glossary is written in capitals. */
 #include "document_support.h"
 
-#include "documents/glossary.h"
+#include "documents/document_glossary.h"
 
 enum { MOST_ENTRIES = 8 };
 

@@ -303,6 +303,26 @@ TEST(test_every_allocation_of_sentencepiece)
     fail_every(&(fault){"SentencePiece alone", &p, NULL, load_and_segment, check_pieces});
 }
 
+static ferry_status make_glossary(void *user, ferry_error *error)
+{
+    static const ferry_text target = {"e", 1};
+    static const ferry_glossary_entry entries[] = {{{"b", 1}, &target, 1}, {{"d", 1}, NULL, 0}};
+    return ferry_glossary_create(entries, sizeof *entries, COUNT(entries), user, error);
+}
+
+static void destroy_glossary(void *user, ferry_status status)
+{
+    ferry_glossary **glossary = user;
+    assert_int_equal(*glossary != NULL, status == FERRY_OK);
+    ferry_glossary_destroy(*glossary);
+}
+
+TEST(test_every_allocation_of_a_glossary)
+{
+    ferry_glossary *glossary;
+    fail_every(&(fault){"a glossary", &glossary, NULL, make_glossary, destroy_glossary});
+}
+
 /* Words before pieces and after them, and where they are in the texts. */
 TEST(test_moses_words)
 {
@@ -318,8 +338,11 @@ PIECES_TEST(test_other_calls)
     work scores = lines_of_pieces(), unknown = lines_of_pieces();
     work prefixed = {.lines = 1, .prefixed = true, .texts = {{"k \xFF c", 5}}}; /* the model cannot write it */
     work terms = {.lines = 2, .terms = true, .texts = {{"a b c d \xFF k", 10}, {"a", 1}}};
-    work *const works[] = {&text, &scores, &unknown, &prefixed, &terms};
-    static const char *const names[] = {"a text", "scoring", "unknown words, parts", "prefixes", "terms"};
+    work entries = {.lines = 2, .texts = {{"a b c d \xFF k", 10}, {"A", 1}}};
+    work *const works[] = {&text, &scores, &unknown, &prefixed, &terms, &entries};
+    static const char *const names[] = {"a text", "scoring", "unknown words, parts", "prefixes", "terms", "a glossary"};
+    ferry_glossary *glossary;
+    CHECK(make_glossary(&glossary, &error));
     for (size_t i = 0; i < COUNT(works); i++) {
         works[i]->model = model;
         take_defaults(works[i]);
@@ -327,6 +350,7 @@ PIECES_TEST(test_other_calls)
     scores.scored = true;
     scores.options.max_length = 0;
     scores.options.alignment = 1;
+    entries.options.glossary = glossary;
     /* A word that becomes its source, and a line in parts with its tokens. */
     unknown.options.max_length = 6;
     unknown.options.max_source = 9;
@@ -336,6 +360,7 @@ PIECES_TEST(test_other_calls)
     assert_true(ferry_result_text(unknown.expected, 0, 0).data[0] != '<');
     assert_int_equal(ferry_result_outcome(prefixed.expected, 0)->status, FERRY_ERROR_ARGUMENT);
     for (size_t i = 0; i < COUNT(works); i++) ferry_result_destroy(works[i]->expected);
+    ferry_glossary_destroy(glossary);
 }
 
 /* Their tables are computed when a model is opened, or as sentences become longer. */

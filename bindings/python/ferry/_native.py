@@ -101,7 +101,12 @@ class Options(c.Structure):
         ("repetition_penalty", c.c_float), ("no_repeat_ngram", c.c_int32), ("shortlist", c.c_int32),
         ("alternatives", c.c_int32), ("sample", c.c_int32), ("temperature", c.c_float), ("top_k", c.c_int32),
         ("top_p", c.c_float), ("seed", c.c_uint64), ("search", c.POINTER(SearchOptions)),
+        ("glossary", c.c_void_p),
     ]
+
+
+class GlossaryEntry(c.Structure):
+    _fields_ = [("source", Text), ("targets", c.POINTER(Text)), ("target_count", c.c_size_t)]
 
 
 class Term(c.Structure):
@@ -192,6 +197,8 @@ FUNCTIONS: dict[str, tuple[Any, list[Any]]] = {  # result, parameters
     "ferry_model_language": (_to(Language), [_pointer, _size]),
     "ferry_options_default": (_int, [_pointer, _to(Options), _size]),
     "ferry_search_options_default": (_int, [_pointer, _to(SearchOptions), _size]),
+    "ferry_glossary_create": (_int, [_to(GlossaryEntry), _size, _size, _made, _error]),
+    "ferry_glossary_destroy": (None, [_pointer]),
     "ferry_translator_create": (_int, [_pointer, _to(Options), _made, _error]),
     "ferry_translator_destroy": (None, [_pointer]),
     "ferry_translator_job": (c.c_uint32, [_pointer]),

@@ -254,6 +254,30 @@ pub struct ferry_search_options {
     pub coverage_penalty: f32,
 }
 #[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct ferry_glossary_entry {
+    pub source: ferry_text,
+    pub targets: *const ferry_text,
+    pub target_count: usize,
+}
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct ferry_glossary {
+    _unused: [u8; 0],
+}
+extern "C" {
+    pub fn ferry_glossary_create(
+        entries: *const ferry_glossary_entry,
+        entry_size: usize,
+        count: usize,
+        glossary: *mut *mut ferry_glossary,
+        error: *mut ferry_error,
+    ) -> ferry_status;
+}
+extern "C" {
+    pub fn ferry_glossary_destroy(glossary: *mut ferry_glossary);
+}
+#[repr(C)]
 pub struct ferry_options {
     pub size: usize,
     pub from: *const ::std::os::raw::c_char,
@@ -296,6 +320,7 @@ pub struct ferry_options {
     pub top_p: f32,
     pub seed: u64,
     pub search: *const ferry_search_options,
+    pub glossary: *const ferry_glossary,
 }
 extern "C" {
     pub fn ferry_options_default(model: *const ferry_model, options: *mut ferry_options, size: usize) -> ferry_status;

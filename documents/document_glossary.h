@@ -5,6 +5,10 @@
 #include "base/string_table.h"
 #include "ferry_documents.h"
 
+#define ferry_glossary ferry_document_glossary
+#define ferry_glossary_create ferry_document_glossary_create
+#define ferry_glossary_destroy ferry_document_glossary_destroy
+
 enum { FERRY_MOST_TERM = 256 }; /* bytes of a source: so that time is linear */
 
 typedef struct ferry_glossary_term {

@@ -1,4 +1,4 @@
-#include "glossary.h"
+#include "document_glossary.h"
 
 #include <stdlib.h>
 #include <string.h>
