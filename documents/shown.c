@@ -103,6 +103,17 @@ static bool is_number(ferry_view text)
     return is_one_of(byte_at(text, 0), "0123456789+") && skip_set(text, 0, "0123456789.,:/'+- ") == text.size;
 }
 
+/* Whether a word follows an item without a blank. */
+static bool word_follows(const builder *b, size_t index)
+{
+    const ferry_document_item *item = &b->document->items[index + 1], *end = &b->document->items[b->block->after_item];
+    size_t at = 0;
+    uint32_t c;
+    while (item < end && (item->kind == FERRY_DOCUMENT_OPEN || item->kind == FERRY_DOCUMENT_CLOSE)) item++;
+    return item < end && item->kind == FERRY_DOCUMENT_TEXT &&
+           ferry_utf8_next(ferry_item_text(b->document, item), &at, &c) && ferry_unicode_is_of_word(c);
+}
+
 static ferry_status add_kept(builder *b, size_t index)
 {
     const ferry_document_item *item = &b->document->items[index];
@@ -110,7 +121,8 @@ static ferry_status add_kept(builder *b, size_t index)
     const bool is_itself = ferry_view_equal(text, ferry_item_source(b->document, item)); /* not `code` */
     const ferry_glossary_term *term = is_itself ? ferry_glossary_find(b->document->context.glossary, text) : NULL;
     if (term != NULL && term->target.size > 0) return add_placeholder(b, index, term, text);
-    if (!b->last || !is_itself || !is_number(text)) return add_placeholder(b, index, NULL, text);
+    const bool stands_alone = !ends_in_word(b) && !word_follows(b, index);
+    if (!b->last || !is_itself || !is_number(text) || !stands_alone) return add_placeholder(b, index, NULL, text);
     return append_kept(b, &(ferry_shown_kept){.term = {.target_count = 1}, .item = index}, text.data, text.size);
 }
 
