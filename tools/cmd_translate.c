@@ -114,10 +114,6 @@ static int run(const ferry_call *call)
 {
     const ferry_document_format *format;
     if (is_wrong_usage(call) || !ferry_document_format_wanted(call, &format)) return FERRY_EXIT_USAGE;
-    if (format == NULL && ferry_is_given(call, FERRY_OPTION_GLOSSARY)) {
-        ferry_complain("--glossary: expected a document (--format text|html|markdown …), found lines");
-        return FERRY_EXIT_USAGE;
-    }
     hint(call);
     return format != NULL ? translate_document(call, format) : translate_lines(call);
 }
@@ -136,8 +132,11 @@ const ferry_command ferry_command_translate = {
         "authors chose.\n"
         "With another --format than lines, the text of a document is translated, and everything else stays as it is;\n"
         "without --format, the ending of FILE decides: .txt, .html, .md, .srt, .vtt, .po, .json. With options about\n"
-        "lines, .txt is lines. --glossary: where a document has the words of a line, whole, it gets what is behind "
-        "their\ntab, or keeps them if there is none.\n"
+        "lines, .txt is lines.\n"
+        "--glossary: where a line or a document has the words of a line of FILE, whole, the translation has one of "
+        "the\n"
+        "targets behind their tab, which '|' divides, or the words themselves if there is none. '#' begins a comment; "
+        "in\nFILE.csv a comma is the tab, and fields may be in quotes.\n"
         "-m FIRST -m SECOND: what the first model makes of a sentence, the second translates: from German through "
         "English\ninto French, for example. --from is the first's, --to the second's, --via the language between, "
         "where "
@@ -149,8 +148,8 @@ const ferry_command ferry_command_translate = {
                 "ferry translate -i letter.txt -o brief.txt\n"
                 "echo \"See you tomorrow.\" | ferry translate --beam 8 --nbest 3\n",
     .options = {FERRY_TAKES(MODEL) | FERRY_TAKES(INPUT) | FERRY_TAKES(FORMAT) | FERRY_TAKES(GLOSSARY) |
-                    FERRY_TAKES(OUTPUT) | FERRY_TAKES(RESUME) | FERRY_TAKES(FORCE) | FERRY_TAKES(FROM) |
-                    FERRY_TAKES(TO) | FERRY_TAKES(VIA) | FERRY_TAKES(SCORES) | FERRY_TAKES(JSON) |
+                    FERRY_TAKES(KEEP) | FERRY_TAKES(OUTPUT) | FERRY_TAKES(RESUME) | FERRY_TAKES(FORCE) |
+                    FERRY_TAKES(FROM) | FERRY_TAKES(TO) | FERRY_TAKES(VIA) | FERRY_TAKES(SCORES) | FERRY_TAKES(JSON) |
                     FERRY_TAKES(ALIGNMENT) | FERRY_TAKES(PREFIX) | FERRY_TAKES(PREFIXES) | FERRY_TAKES(IDS) |
                     FERRY_TAKES(SEED) | FERRY_TAKES(NO_SHORTLIST) | FERRY_TAKES(QUIET),
                 "*", FERRY_TAKES(INPUT) | FERRY_TAKES(OUTPUT)},

@@ -17,10 +17,16 @@ enum { READ_BYTES = 1 << 16 };
 /* The option that is given although it is about lines; FERRY_OPTION_COUNT: there is none. */
 static int find_option_of_lines(const ferry_call *call)
 {
-    const ferry_option options[] = {
-        FERRY_OPTION_RESUME,    FERRY_OPTION_SCORES,          FERRY_OPTION_JSON,
-        FERRY_OPTION_ALIGNMENT, FERRY_OPTION_PREFIX,          FERRY_OPTION_PREFIXES,
-        FERRY_OPTION_IDS,       ferry_search_option("nbest"), ferry_search_option("alternatives")};
+    const ferry_option options[] = {FERRY_OPTION_RESUME,
+                                    FERRY_OPTION_SCORES,
+                                    FERRY_OPTION_JSON,
+                                    FERRY_OPTION_KEEP,
+                                    FERRY_OPTION_ALIGNMENT,
+                                    FERRY_OPTION_PREFIX,
+                                    FERRY_OPTION_PREFIXES,
+                                    FERRY_OPTION_IDS,
+                                    ferry_search_option("nbest"),
+                                    ferry_search_option("alternatives")};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if (ferry_is_given(call, options[i])) return (int)options[i];
     return FERRY_OPTION_COUNT;
@@ -139,52 +145,6 @@ static bool decode(const ferry_document_job *job, ferry_buffer *text)
     return ferry_succeeded(status, &error);
 }
 
-/* ---- the glossary: a line for each entry, "source" or "source TAB target" ---- */
-
-typedef struct glossary_file {
-    ferry_lines lines;            /* whose bytes the entries are */
-    ferry_document_term *entries; /* [count] */
-    size_t count;
-} glossary_file;
-
-/* The text without white space at its ends, as lists of other programs have it. */
-static ferry_text trim(const char *begin, const char *end)
-{
-    const ferry_view trimmed = ferry_utf8_trim((ferry_view){begin, (size_t)(end - begin)});
-    return (ferry_text){trimmed.data, trimmed.size};
-}
-
-static bool read_entry(glossary_file *file, size_t line)
-{
-    const ferry_text text = file->lines.texts[line];
-    const char *end = text.data + text.size, *tab = text.size > 0 ? memchr(text.data, '\t', text.size) : NULL;
-    if (ferry_utf8_is_blank((ferry_view){text.data, text.size})) return true;
-    if (tab != NULL && memchr(tab + 1, '\t', (size_t)(end - tab - 1)) != NULL) {
-        ferry_complain("%s: line %zu: expected a source, a tab and a target, found two tabs", file->lines.name,
-                       line + 1);
-        return false;
-    }
-    ferry_document_term entry = {.source = trim(text.data, tab != NULL ? tab : end)};
-    if (tab != NULL) entry.target = trim(tab + 1, end);
-    file->entries[file->count++] = entry;
-    return true;
-}
-
-/* `path` NULL: no entries. Prints a message and returns false if it cannot be read. Its owner frees the entries and
- * closes the lines in either case. */
-static bool open_glossary(glossary_file *file, const char *path)
-{
-    *file = (glossary_file){.lines = {.descriptor = -1}};
-    if (path == NULL) return true;
-    if (!ferry_lines_open(&file->lines, path)) return false;
-    if (!ferry_lines_rest(&file->lines) && file->lines.failed) return false;
-    file->entries = ferry_allocate(file->lines.count + 1, sizeof *file->entries);
-    if (file->entries == NULL) return false;
-    for (size_t i = 0; i < file->lines.count; i++)
-        if (!read_entry(file, i)) return false;
-    return true;
-}
-
 /* ---- translation ---- */
 
 static int tell_progress(void *user, size_t done, size_t total)
@@ -231,8 +191,7 @@ static void tell_notes(ferry_document_job *job, const ferry_document_result *res
     if (counts.left > 1) tell_reasons(result, counts.left);
 }
 
-static bool translate_document(ferry_document_job *job, ferry_view source, const glossary_file *glossary,
-                               ferry_document_result **result)
+static bool translate_document(ferry_document_job *job, ferry_view source, ferry_document_result **result)
 {
     ferry_error error;
     ferry_progress progress;
@@ -243,8 +202,6 @@ static bool translate_document(ferry_document_job *job, ferry_view source, const
         .from = ferry_option_text(job->call, FERRY_OPTION_FROM),
         .to = ferry_option_text(job->call, FERRY_OPTION_TO),
         .last = job->session->second,
-        .glossary = glossary->entries,
-        .glossary_count = glossary->count,
     };
     ferry_progress_begin(&progress, !ferry_is_given(job->call, FERRY_OPTION_QUIET), 0, 0);
     ferry_interrupt_begin(job->session->translator);
@@ -292,19 +249,15 @@ bool ferry_document_job_run(ferry_document_job *job)
 {
     const char *path = ferry_option_text(job->call, FERRY_OPTION_OUTPUT);
     ferry_buffer source = {0};
-    glossary_file glossary;
     ferry_document_result *result = NULL;
     if (path != NULL && !ferry_output_check(path)) return false;
-    bool done = open_glossary(&glossary, ferry_option_text(job->call, FERRY_OPTION_GLOSSARY)) &&
-                read_bytes(job->call, &source) && (source.size == 0 || decode(job, &source)) &&
-                translate_document(job, (ferry_view){source.data, source.size}, &glossary, &result);
+    bool done = read_bytes(job->call, &source) && (source.size == 0 || decode(job, &source)) &&
+                translate_document(job, (ferry_view){source.data, source.size}, &result);
     if (done) {
         const ferry_text text = ferry_document_result_text(result);
         done = write_output(job->call, &text);
     }
     ferry_document_result_destroy(result);
-    free(glossary.entries);
-    ferry_lines_close(&glossary.lines);
     free(source.data);
     return done;
 }

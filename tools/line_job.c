@@ -6,7 +6,6 @@
 
 #include "base/system.h"
 #include "tools/system/terminal.h"
-#include "documents/kept_text.h"
 #include "progress.h"
 #include "line_output.h"
 #include "output_file.h"
@@ -29,15 +28,15 @@ static void tell_of_change(ferry_line_job *j, size_t i, const ferry_result *resu
 {
     ferry_kept_search search = {.text = {j->lines->texts[i].data, j->lines->texts[i].size}};
     ferry_kept kept;
-    if (ferry_is_given(j->call, FERRY_OPTION_QUIET) || ferry_result_hypothesis_count(result, i) == 0) return;
+    if (ferry_is_given(j->call, FERRY_OPTION_QUIET) || ferry_is_given(j->call, FERRY_OPTION_KEEP) ||
+        ferry_result_hypothesis_count(result, i) == 0)
+        return;
     const ferry_text text = ferry_result_text(result, i, 0);
     const ferry_view translation = {text.data, text.size};
-    for (size_t looks = 0; looks < MOST_LOOKS && !j->reported && ferry_kept_next(&search, &kept); looks++) {
+    for (size_t looks = 0; looks < MOST_LOOKS && !j->reported && ferry_line_keeps_next(&search, &kept); looks++) {
         const ferry_view part = {search.text.data + kept.begin, kept.end - kept.begin};
-        const bool is_address = ferry_view_contains(part, "://") || ferry_view_contains(part, "@");
-        if (kept.kind != FERRY_KEPT_PLACEHOLDER && !(kept.kind == FERRY_KEPT_NAME && is_address)) continue;
         if (ferry_view_contains_view(translation, part)) continue;
-        ferry_complain("line %zu: '%.*s' was changed (--format text keeps placeholders and addresses)",
+        ferry_complain("line %zu: '%.*s' was changed (--keep keeps placeholders and addresses)",
                        j->lines->first + i + 1, (int)(part.size < 60 ? part.size : 60), part.data);
         j->reported = true;
     }

@@ -116,6 +116,7 @@ void ferry_line_translation_close(ferry_line_translation *t)
 {
     ferry_lines_close(&t->prefix_lines);
     free(t->prefixes);
+    free(t->terms);
     release_ids(&t->ids);
 }
 
@@ -143,8 +144,39 @@ static bool read_prefixes(ferry_line_translation *t, size_t count)
     return lines->count == count;
 }
 
+bool ferry_line_keeps_next(ferry_kept_search *search, ferry_kept *kept)
+{
+    while (ferry_kept_next(search, kept)) {
+        const ferry_view part = {search->text.data + kept->begin, kept->end - kept->begin};
+        const bool is_address = ferry_view_contains(part, "://") || ferry_view_contains(part, "@");
+        if (kept->kind == FERRY_KEPT_PLACEHOLDER || (kept->kind == FERRY_KEPT_NAME && is_address)) return true;
+    }
+    return false;
+}
+
+/* Makes terms of what is kept. */
+static bool find_kept(ferry_line_translation *t, const ferry_lines *lines)
+{
+    ferry_kept kept;
+    t->term_count = 0;
+    for (size_t i = 0; i < lines->count; i++) {
+        ferry_kept_search search = {.text = {lines->texts[i].data, lines->texts[i].size}};
+        while (ferry_line_keeps_next(&search, &kept)) {
+            if (!ferry_utf8_is_valid((ferry_view){search.text.data + kept.begin, kept.end - kept.begin})) continue;
+            ferry_term *term = ferry_array_add(&t->terms, &t->term_count, &t->terms_capacity, sizeof *term);
+            if (term == NULL) {
+                ferry_complain("cannot hold what lines keep: out of memory");
+                return false;
+            }
+            *term = (ferry_term){.line = i, .begin = kept.begin, .end = kept.end};
+        }
+    }
+    return true;
+}
+
 bool ferry_line_translation_prepare(ferry_line_translation *t, const ferry_lines *lines)
 {
+    if (ferry_is_given(t->call, FERRY_OPTION_KEEP) && !find_kept(t, lines)) return false;
     if (ferry_is_given(t->call, FERRY_OPTION_IDS)) return read_ids(&t->ids, t->session->model, lines);
     if (ferry_is_given(t->call, FERRY_OPTION_PREFIXES)) return read_prefixes(t, lines->count);
     return !ferry_is_given(t->call, FERRY_OPTION_PREFIX) || repeat_prefix(t, lines->count);
@@ -161,7 +193,8 @@ ferry_status ferry_line_translation_run(const ferry_line_translation *t, const f
     ferry_translator *translator = t->session->translator;
     if (ferry_is_given(t->call, FERRY_OPTION_IDS))
         return ferry_inspect_generate(translator, t->ids.ids, t->ids.offsets, (int32_t)lines->count, result, error);
-    ferry_request request = {.size = sizeof request};
+    ferry_request request = {
+        .size = sizeof request, .terms = t->terms, .term_size = sizeof *t->terms, .term_count = t->term_count};
     if (ferry_is_given(t->call, FERRY_OPTION_PREFIXES)) request.prefixes = t->prefix_lines.texts;
     if (ferry_is_given(t->call, FERRY_OPTION_PREFIX)) request.prefixes = t->prefixes;
     return ferry_translate_with(translator, lines->texts, lines->count, &request, result, error);

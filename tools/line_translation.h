@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "documents/kept_text.h"
 #include "engine/ferry.h"
 #include "line_reader.h"
 #include "translator_session.h"
@@ -25,7 +26,12 @@ typedef struct ferry_line_translation {
     ferry_text *prefixes;     /* [capacity] --prefix, once for each line of a batch */
     size_t prefixes_capacity;
     ferry_line_ids ids; /* of --ids */
+    ferry_term *terms;  /* [term_count] what --keep keeps in a batch */
+    size_t term_count, terms_capacity;
 } ferry_line_translation;
+
+/* The next placeholder or address of a line (ferry_kept_next): what --keep keeps. */
+bool ferry_line_keeps_next(ferry_kept_search *search, ferry_kept *kept);
 
 /* Prints a message and returns false if --prefixes cannot be opened. Close it in either case. */
 bool ferry_line_translation_open(ferry_line_translation *translation, const ferry_call *call,

@@ -8,6 +8,7 @@
 #include "base/files/file_system.h"
 #include "base/threads.h"
 #include "conversion_cache.h"
+#include "glossary_file.h"
 #include "engine/ferry_inspect.h"
 #include "engine/kernels/kernels.h"
 #include "output_file.h"
@@ -101,8 +102,8 @@ typedef struct between_languages {
 
 bool ferry_second_model_check(const ferry_call *call)
 {
-    const int refused[] = {FERRY_OPTION_ALIGNMENT, FERRY_OPTION_PREFIX, FERRY_OPTION_PREFIXES, FERRY_OPTION_IDS,
-                           (int)ferry_search_option("nbest")};
+    const int refused[] = {FERRY_OPTION_KEEP,     FERRY_OPTION_ALIGNMENT, FERRY_OPTION_PREFIX,
+                           FERRY_OPTION_PREFIXES, FERRY_OPTION_IDS,       (int)ferry_search_option("nbest")};
     if (call->arguments.second_model == NULL) {
         if (!ferry_is_given(call, FERRY_OPTION_VIA)) return true;
         ferry_complain("translate: --via: expected a second --model with it");
@@ -214,6 +215,7 @@ static ferry_status create_one(const ferry_call *call, const ferry_session_needs
     ferry_options_default(model, options, sizeof *options);
     ferry_search_options_default(model, &session->search, sizeof session->search);
     set_options(call, needs, session);
+    if (model == session->model) options->glossary = session->glossary;
     if (between != NULL && model == session->model) options->to = between->to;
     if (between != NULL && model == session->second) options->from = between->from;
     ferry_status status = ferry_translator_create(model, options, translator, error);
@@ -254,8 +256,9 @@ static bool create_translator(const ferry_call *call, const ferry_session_needs 
 
 bool ferry_session_open(const ferry_call *call, const ferry_session_needs *needs, ferry_session *session)
 {
-    const char *second = call->arguments.second_model;
+    const char *second = call->arguments.second_model, *glossary = ferry_option_text(call, FERRY_OPTION_GLOSSARY);
     memset(session, 0, sizeof *session);
+    if (glossary != NULL && !ferry_glossary_file_read(glossary, &session->glossary)) return false;
     session->model = needs->path != NULL ? ferry_open_model(call, needs->path) : ferry_open_wanted_model(call);
     if (session->model != NULL && second != NULL) session->second = ferry_open_model(call, second);
     if (session->model != NULL && (second == NULL || session->second != NULL) &&
@@ -281,6 +284,7 @@ bool ferry_session_is_damaged(const ferry_session *session)
 void ferry_session_close(ferry_session *session)
 {
     ferry_translator_destroy(session->translator);
+    ferry_glossary_destroy(session->glossary);
     ferry_model_close(session->second);
     ferry_model_close(session->model);
     memset(session, 0, sizeof *session);

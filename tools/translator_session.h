@@ -14,6 +14,7 @@ typedef struct ferry_session {
     ferry_model *model, *second; /* NULL: there is one */
     ferry_options options;
     ferry_search_options search; /* options.search */
+    ferry_glossary *glossary;    /* of --glossary, for the first model; NULL: none */
     ferry_translator *translator;
 } ferry_session;
 

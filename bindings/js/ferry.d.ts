@@ -27,6 +27,8 @@ export interface Options {
     to?: string | undefined;
     /** Hypotheses kept, 1 to 1024; 1 is greedy search. By default the model's. */
     beam?: number | undefined;
+    /** Words, each with its translation, or several to choose from; with null, it stays as it is. */
+    glossary?: Record<string, string | readonly string[] | null> | undefined;
     /** Ends the call, whose promise is rejected with the signal's reason, and its thread: another one loads the model again. */
     signal?: AbortSignal | undefined;
     /** The translation of a sentence of a text, or of a line of a list, so far, as it grows; search is greedy then. Lines of several
@@ -43,7 +45,7 @@ export interface Sentence {
     error: string | null;
     warning: string | null;
     /** Signs that the translation is wrong. */
-    quality: ("cut" | "loop" | "short" | "unknown" | "number")[];
+    quality: ("cut" | "loop" | "short" | "unknown" | "number" | "term")[];
     /** With `alignment`: what in the translation comes from what: source begin, end, target begin, end. */
     pairs?: [number, number, number, number][];
 }

@@ -45,11 +45,22 @@ function sourceOf(source) {
 }
 
 /** What of the options a thread needs. */
-function threadOptions({from, to, beam, alignment, onPartial}) {
+function threadOptions({from, to, beam, alignment, glossary, onPartial}) {
     const fits = Number.isInteger(beam) && beam >= 1 && beam < 2 ** 31; // an int32_t, in which 2 ** 32 + 1 would be 1
     expect(beam === undefined || fits, "beam", "an integer from 1 to 2147483647", beam);
     const watched = onPartial !== undefined;
-    return {from, to, beam: watched ? 1 : beam, alignment: alignment === true, watched};
+    return {from, to, beam: watched ? 1 : beam, alignment: alignment === true, watched, glossary: entriesOf(glossary)};
+}
+
+/** [[source, [target, …]], …] */
+function entriesOf(glossary) {
+    if (glossary === undefined) return undefined;
+    expect(glossary?.constructor === Object, "glossary", "an object", glossary);
+    return Object.entries(glossary).map(([source, targets]) => {
+        const list = targets === null ? [] : [targets].flat();
+        for (const each of list) expect(typeof each === "string", "glossary", "strings or null", each);
+        return [source, list];
+    });
 }
 
 function checked(text) {

@@ -43,8 +43,8 @@ static int partial(void *user, size_t sentence, ferry_text text)
 
 /* from, to NULL: the model's default. beam 0: the model's. `watched`: whether `partial` is called. */
 ferry_status EXPORT(ferry_js_translator)(const ferry_model *model, const char *from, const char *to, int32_t beam,
-                                         int32_t alignment, int32_t watched, ferry_translator **translator,
-                                         ferry_error *error)
+                                         int32_t alignment, int32_t watched, const ferry_glossary *glossary,
+                                         ferry_translator **translator, ferry_error *error)
 {
     ferry_options options;
     const ferry_status status = ferry_options_default(model, &options, sizeof options);
@@ -56,6 +56,7 @@ ferry_status EXPORT(ferry_js_translator)(const ferry_model *model, const char *f
     options.split = FERRY_SPLIT_ALL;
     options.progress = progress;
     options.partial = watched ? partial : NULL;
+    options.glossary = glossary;
     return ferry_translator_create(model, &options, translator, error);
 }
 

@@ -7,8 +7,9 @@ const text = new TextDecoder("utf-8", {ignoreBOM: true}); // what is not transla
 const STATUS = ["OK", "ARGUMENT", "MEMORY", "IO", "FORMAT", "UNSUPPORTED", "LIMIT", "CANCELLED"];
 const ERROR_SIZE = 512; // ferry_error
 const TOKEN_SIZE = 16; // ferry_token
+const ENTRY_SIZE = 16; // ferry_glossary_entry
 const ROLE = {source: 1, target: 2, defaultSource: 4, defaultTarget: 8};
-const QUALITY = {1: "cut", 2: "loop", 4: "short", 8: "unknown", 16: "number"};
+const QUALITY = {1: "cut", 2: "loop", 4: "short", 8: "unknown", 16: "number", 32: "term"};
 
 /** The functions of WASI that the C library asks for: a clock, random numbers, and where C++ writes before it ends. */
 function system(memory, random) {
@@ -213,15 +214,31 @@ export class Module {
 
     // ---- translating ----
 
+    /** Calls body(glossary) with one of entries [[source, [target, …]], …]; 0 for null. */
+    glossary(entries, body) {
+        if (entries === null) return body(0);
+        const texts = entries.flatMap(([source, targets]) => [source, ...targets]).map((each) => utf8.encode(each));
+        return this.texts(texts, (list) => this.lend(ENTRY_SIZE * entries.length, (table) => {
+            const view = new DataView(this.c.memory.buffer);
+            entries.forEach(([, targets], i) => {
+                const words = [view.getUint32(list, true), view.getUint32(list + 4, true), list + 8, targets.length];
+                words.forEach((word, k) => view.setUint32(table + ENTRY_SIZE * i + 4 * k, word, true));
+                list += 8 * (1 + targets.length);
+            });
+            return this.result((made) => this.c.ferry_glossary_create(table, ENTRY_SIZE, entries.length, made, this.error),
+                               this.c.ferry_glossary_destroy, body);
+        }));
+    }
+
     /** The translator for these options, which stays for the next call. */
-    prepare({from = null, to = null, beam = 0, alignment = false, watched = false}) {
-        const wanted = JSON.stringify([from, to, beam, alignment, watched]);
+    prepare({from = null, to = null, beam = 0, alignment = false, watched = false, glossary = null}) {
+        const wanted = JSON.stringify([from, to, beam, alignment, watched, glossary]);
         if (this.translator !== undefined && this.wanted === wanted) return;
         this.c.ferry_translator_destroy(this.translator ?? 0);
         this.translator = undefined;
-        this.translator = this.named(from, (from) => this.named(to, (to) => this.made((translator) =>
-            this.c.ferry_js_translator(this.model, from, to, beam, alignment ? 1 : 0, watched ? 1 : 0, translator,
-                                       this.error))));
+        this.translator = this.glossary(glossary, (glossary) => this.named(from, (from) => this.named(to, (to) =>
+            this.made((translator) => this.c.ferry_js_translator(this.model, from, to, beam, alignment ? 1 : 0,
+                                                                 watched ? 1 : 0, glossary, translator, this.error)))));
         this.wanted = wanted;
     }
 

@@ -40,6 +40,20 @@ test("a text, its sentences, and what comes from what", async () => {
     ferry.close();
 });
 
+test("words that have a translation of their own", async () => {
+    const ferry = await load();
+    const glossary = {landlord: ["Vermieter", "Vermieters"], dog: "Katze", Ferry: null};
+    const [one, other] = await ferry.translate(["My landlord has a dog.", "I like Ferry."], {glossary});
+    for (const [word, text] of [["Vermieter", one], ["Katze", one], ["Ferry", other]]) assert.ok(text.includes(word), text);
+    assert.doesNotMatch(await ferry.translate("My landlord has a dog."), /Katze/);
+    assert.match(await ferry.translateHtml("<p>My landlord is old.</p>", {glossary}), /Vermieter/);
+    assert.equal(await ferry.translate("Good morning!", {glossary: {}}), await ferry.translate("Good morning!"));
+    for (const wrong of [5, null, {dog: 5}, {dog: ["Hund", null]}])
+        await assert.rejects(ferry.translate("dog", {glossary: wrong}), {status: "ARGUMENT", message: /glossary: expected/});
+    await assert.rejects(ferry.translate("dog", {glossary: {dog: " "}}), {status: "ARGUMENT", message: /found a blank one/});
+    ferry.close();
+});
+
 test("a translation grows", async () => {
     const ferry = await load(), seen = [];
     const text = await ferry.translate("It is late.", {onPartial: (sentence, grown) => seen.push([sentence, grown])});

@@ -133,6 +133,20 @@ class Options(Base):
         self.assertNotIn(first, [token.id for token in kept_out.tokens])
         self.assertEqual(ferry.Translator(self.model, policy="marian", beam=1).translate(MORNING[0]).text, MORNING[1])
 
+    def test_glossary(self):
+        words = {"landlord": ["Vermieter", "Vermieters"], "dog": "Katze", "Ferry": None}
+        translator = ferry.Translator(self.model, glossary=words)
+        gc.collect()
+        one, other = translator.translate(["My landlord has a dog.", "I like Ferry."])
+        for word, text in (("Vermieter", one.text), ("Katze", one.text), ("Ferry", other.text)):
+            self.assertIn(word, text)
+        self.assertEqual(ferry.Translator(self.model, glossary={}).translate(MORNING[0]).text, MORNING[1])
+        for wrong in (["dog"], {"dog": 5}, {"dog": ["Hund", 5]}, {5: "x"}, {"dog": b"Hund"}):
+            with self.assertRaisesRegex(TypeError, "glossary: expected"):
+                ferry.Translator(self.model, glossary=wrong)
+        self.refused(Status.ARGUMENT, "found a blank one", ferry.Translator, self.model, glossary={"dog": " "})
+        self.refused(Status.ARGUMENT, "with a glossary", ferry.Translator, self.model, glossary=words, beam=1, sample=True)
+
     def test_sampling(self):
         draws = []
         for seed in (1, 1, 2):

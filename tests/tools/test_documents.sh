@@ -58,7 +58,7 @@ test_placeholders_of_lines()
     printf 'The house is old.\nThe {name} is old.\nThe {name} is old.\n' > a
     expect_success translate -i a
     expect_match 'Haus'
-    grep -qF "line 2: '{name}' was changed (--format text keeps placeholders and addresses)" err || fail "messages: $(cat err)"
+    grep -qF "line 2: '{name}' was changed (--keep keeps placeholders and addresses)" err || fail "messages: $(cat err)"
     [ "$(grep -c changed err)" = 1 ] || fail "messages: $(cat err)"
     expect_quiet_success translate -q -i a
     expect_quiet_success translate 'I see /usr.'
@@ -83,25 +83,13 @@ test_document_text()
     [ "$(wc -L < out)" -le 50 ] || fail "a line is longer than those of the text: $(cat out)"
 }
 
-# Words with a translation of their own, also in UTF-16; what is wrong with a glossary is told with its line or entry.
+# Words with a translation of their own.
 test_document_glossary()
 {
     printf '\r\nhouse\tBude\r\nTom' > glossary
     printf 'Where is the house?\n\nI know Tom.\n' > a
     expect_quiet_success translate -q --format text --glossary glossary -i a
     expect_match 'Bude' 'Tom'
-    iconv -f UTF-8 -t UTF-16 glossary > wide
-    expect_quiet_success translate -q --format text --glossary wide -i a
-    expect_match 'Bude'
-    printf 'a\tb\n\na\tb\tc\n' > wrong
-    expect_failure 'wrong: line 3: expected a source, a tab and a target, found two tabs' \
-        translate -q --format text --glossary wrong -i a
-    printf 'a\tb\n\tc\n' > wrong
-    expect_failure "glossary: entry 2, '': expected a source, found none" translate -q --format text --glossary wrong -i a
-    expect_failure 'nowhere: cannot open' translate -q --format text --glossary nowhere -i a
-    run translate --glossary glossary -i a
-    expect_status 2
-    expect_message '--glossary: expected a document (--format text|html|markdown …), found lines'
 }
 
 # What goes with lines alone, and what is no text.

@@ -9,7 +9,7 @@ import os
 import subprocess
 import threading
 from dataclasses import dataclass
-from typing import Any, Callable, Iterable, Iterator, Literal, Sequence, TypeVar, overload
+from typing import Any, Callable, Iterable, Iterator, Literal, Mapping, Sequence, TypeVar, overload
 
 from . import _native
 from ._native import FerryError, Role, Status, lib
@@ -109,6 +109,18 @@ def _string(name: str, value: Any) -> bytes:
     return _native.encoded(value)
 
 
+def _glossary(entries: Any) -> _native.Object:
+    if not isinstance(entries, Mapping):
+        raise TypeError(f"glossary: expected a dict, found {entries!r}")
+    listed = [[] if targets is None else [targets] if isinstance(targets, str) else _iterable(targets, "glossary")
+              for targets in entries.values()]
+    sources = _native.text_array(list(_checked(entries, "glossary")))
+    targets = [_native.text_array(list(_checked(each, "glossary"))) for each in listed]
+    made = (_native.GlossaryEntry * len(sources))(
+        *(_native.GlossaryEntry(source, each, len(each)) for source, each in zip(sources, targets)))
+    return _native.Object("ferry_glossary_create", "ferry_glossary_destroy", made, c.sizeof(_native.GlossaryEntry), len(made))
+
+
 def _set(options: Any, name: str, value: Any, guard: Callable[[Any], Any]) -> None:
     """Sets a field of Options or SearchOptions."""
     field = name.rstrip("_")  # from_
@@ -193,7 +205,8 @@ def _iterable(value: Any, name: str) -> Iterable[Any]:
 
 class Translator(_native.Object):
     """Translates, one call at a time. Options that are not given are as the model's authors chose; ferry.h has all
-    that is to be said of each. Callbacks end the call by a true result, or by an exception, which the call raises."""
+    that is to be said of each. `glossary` has words, each with its translation, or several to choose from; with None, it
+    stays as it is. Callbacks end the call by a true result, or by an exception, which the call raises."""
 
     def __init__(
         self, model: Model, *,
@@ -213,10 +226,11 @@ class Translator(_native.Object):
         renormalize: bool | None = None, forced_first_id: int | None = None, forced_last_id: int | None = None,
         suppressed_ids: Iterable[int] | None = None, patience: float | None = None,
         coverage_penalty: float | None = None,
+        glossary: Mapping[str, str | Iterable[str] | None] | None = None,
     ):
         Model.expect(model)
         given = {name: value for name, value in locals().items()
-                 if name not in ("self", "model", "__class__") and value is not None}
+                 if name not in ("self", "model", "glossary", "__class__") and value is not None}
         self._one = threading.Lock()
         self._job, self._cancel = 0, object()  # of the last call of the library; another one since each `cancel`
         self._raised: list[BaseException] = []
@@ -227,6 +241,8 @@ class Translator(_native.Object):
         for name, value in given.items():
             _set(self._options if name.rstrip("_") in fields else search, name, value, self._guard)
         self._options.search = c.pointer(search)
+        words = None if glossary is None else _glossary(glossary)  # which the translator shares
+        self._options.glossary = None if words is None else words._as_parameter_
         super().__init__("ferry_translator_create", "ferry_translator_destroy", model, self._options)
 
     def cancel(self) -> None:

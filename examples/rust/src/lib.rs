@@ -16,6 +16,7 @@
 //! Threads may share a [`Model`]; a [`Translator`] belongs to one at a time, and a [`Canceller`] to any. What a
 //! function does exactly, and when it fails, is explained in `ferry.h`; [`sys`] has its declarations.
 
+mod glossary;
 mod model;
 mod options;
 mod result;
@@ -30,6 +31,7 @@ use std::os::raw::c_char;
 use std::ptr::{self, NonNull};
 use std::slice;
 
+pub use glossary::Glossary;
 pub use model::{Language, Model};
 pub use options::Options;
 pub use result::{Hypothesis, Line, Lines, Sentence, Token, Translation, Translations};

@@ -2,7 +2,7 @@ use std::ffi::CString;
 use std::ops::ControlFlow;
 use std::{mem, ptr};
 
-use crate::{c_string, sys, Error, OnLoop, OnNumber, Split};
+use crate::{c_string, sys, Error, Glossary, OnLoop, OnNumber, Split};
 
 /// Called with how many lines (of a text: sentences) are finished, of how many; `Break` cancels the call.
 pub type Progress<'a> = Box<dyn FnMut(usize, usize) -> ControlFlow<()> + Send + 'a>;
@@ -29,15 +29,16 @@ macro_rules! options {
             pub to: Option<String>,
             pub progress: Option<Progress<'a>>,
             pub partial: Option<Partial<'a>>,
+            pub glossary: Option<&'a Glossary>,
             $(pub $name: $type,)*
         }
 
         impl<'a> Options<'a> {
             pub(crate) fn of(model: *const sys::ferry_model) -> Options<'a> {
                 let sys::ferry_options {
-                    size: _, from: _, to: _, progress: _, partial: _, user: _, search: _, $($name,)*
+                    size: _, from: _, to: _, progress: _, partial: _, user: _, search: _, glossary: _, $($name,)*
                 } = defaults(model);
-                Options { from: None, to: None, progress: None, partial: None, $($name,)* }
+                Options { from: None, to: None, progress: None, partial: None, glossary: None, $($name,)* }
             }
 
             /// Calls `create` with these options in C's form, without callbacks.
@@ -56,6 +57,7 @@ macro_rules! options {
                     partial: None,
                     user: ptr::null_mut(),
                     search: ptr::null(),
+                    glossary: self.glossary.map_or(ptr::null(), |glossary| glossary.0.as_ptr() as *const _),
                     $($name: self.$name,)*
                 })
             }

@@ -81,11 +81,11 @@ type PairFunction = fn(
     *mut sys::ferry_error,
 ) -> Status;
 
-fn c_texts(texts: &[impl AsRef<str>]) -> Vec<sys::ferry_text> {
+pub(crate) fn c_texts(texts: &[impl AsRef<str>]) -> Vec<sys::ferry_text> {
     texts.iter().map(|text| c_text(text.as_ref())).collect()
 }
 
-fn c_text(text: &str) -> sys::ferry_text {
+pub(crate) fn c_text(text: &str) -> sys::ferry_text {
     sys::ferry_text { data: text.as_ptr().cast(), size: text.len() }
 }
 

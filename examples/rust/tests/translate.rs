@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 use std::{fs, thread};
 
-use ferry::{Canceller, Error, Model, OpenFlags, Roles, Status, Translator};
+use ferry::{Canceller, Error, Glossary, Model, OpenFlags, Roles, Status, Translator};
 
 fn path() -> PathBuf {
     match std::env::var_os("FERRY_MODEL") {
@@ -41,6 +41,23 @@ fn lines() {
         ["Guten Morgen!", " ", "Wie geht es dir?"]
     );
     assert!(texts(&mut translator, &[]).is_empty());
+}
+
+#[test]
+fn glossaries() {
+    let model = model();
+    let glossary = Glossary::new(&[("landlord", &["Vermieter", "Vermieters"]), ("Ferry", &[])]).unwrap();
+    let mut options = model.options();
+    options.glossary = Some(&glossary);
+    let mut translator = Translator::new(&model, options).unwrap();
+    let found = texts(&mut translator, &["My landlord is old.", "I like Ferry.", "Good morning!"]);
+    assert!(found[0].contains("Vermieter") && found[1].contains("Ferry") && found[2] == "Guten Morgen!", "{found:?}");
+    refused(Glossary::new(&[("a", &[" "])]), Status::FERRY_ERROR_ARGUMENT, "found a blank one");
+    let mut options = model.options();
+    options.glossary = Some(&glossary);
+    options.beam = 1;
+    options.sample = 1;
+    refused(Translator::new(&model, options), Status::FERRY_ERROR_ARGUMENT, "with a glossary");
 }
 
 #[test]
