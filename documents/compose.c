@@ -69,17 +69,6 @@ static ferry_status push_character(composer *m, uint32_t c)
     return FERRY_OK;
 }
 
-/* Bytes begin … end - 1 of a text without placeholders. */
-static ferry_status push_plain(composer *m, const char *text, size_t begin, size_t end)
-{
-    for (size_t at = begin; at < end;) {
-        uint32_t c;
-        if (!ferry_utf8_next((ferry_view){text, end}, &at, &c)) c = 0xFFFD;
-        FERRY_TRY(push_character(m, c));
-    }
-    return FERRY_OK;
-}
-
 /* What stands between other text: it goes on at a new piece. */
 static ferry_status push_item(composer *m, const ferry_document_item *item)
 {
@@ -106,28 +95,16 @@ static ferry_status push_mark(composer *m, const ferry_mark *mark)
     return mark->spaced ? push_character(m, ' ') : FERRY_OK;
 }
 
-/* What is kept, or the translation that a term has in the glossary. Where a blank was in the source, there is one; it
- * touches no letter. */
+/* What is kept. Where a blank was in the source, there is one; it touches no letter. */
 static ferry_status push_kept(composer *m, const ferry_shown_kept *kept)
 {
-    ferry_document_pieces *pieces = &m->c->pieces;
     const ferry_view shown = {m->c->shown->text.data, m->block->end};
     size_t before = kept->term.begin, after = kept->term.end;
     uint32_t c = 0;
     const bool begins_block = before == m->block->begin || !ferry_utf8_previous(shown, &before, &c);
     if (!begins_block && c == ' ' && m->blanks == none && ferry_unicode_is_of_word(m->before))
         FERRY_TRY(push_character(m, ' '));
-    if (kept->form_begin < kept->form_end) {
-        const size_t first = pieces->count;
-        m->c->changed = true;
-        m->in_word = false;
-        FERRY_TRY(push_plain(m, m->c->shown->forms.data, kept->form_begin, kept->form_end));
-        for (size_t i = first; i < pieces->count; i++) pieces->pieces[i].is_term = true;
-        m->in_word = false;
-        m->before = 0;
-    } else {
-        FERRY_TRY(push_item(m, &m->c->document->items[kept->item]));
-    }
+    FERRY_TRY(push_item(m, &m->c->document->items[kept->item]));
     const bool ends_block = after == m->block->end || !ferry_utf8_next(shown, &after, &c);
     m->parts = !ends_block && c == ' ';
     m->joins = !ends_block && ferry_unicode_is_of_word(c);

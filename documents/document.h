@@ -21,7 +21,7 @@
 
 #include "base/string_table.h"
 #include "engine/ferry.h"
-#include "document_glossary.h"
+#include "ferry_documents.h"
 #include "kept_text.h"
 #include "document_languages.h"
 
@@ -103,7 +103,6 @@ typedef enum ferry_document_kind {
 typedef struct ferry_document_item {
     ferry_document_kind kind;
     bool blank;                  /* of BREAK, POINT: the model reads a blank */
-    bool is_term;                /* of KEPT: its text is written, not bytes of the source */
     size_t begin, end;           /* its bytes in the source */
     size_t text_begin, text_end; /* TEXT, KEPT: bytes of document->text, what the model reads */
     size_t partner;              /* OPEN, CLOSE: the other item */
@@ -131,7 +130,6 @@ typedef struct ferry_document_block {
 /* What is known beside the document. */
 typedef struct ferry_document_context {
     const ferry_model *model;              /* what it has no piece for is kept */
-    const ferry_glossary *glossary;        /* NULL: none */
     const ferry_language *source, *target; /* NULL: not known */
 } ferry_document_context;
 

@@ -153,17 +153,14 @@ static ferry_status translate_once(work *w, ferry_document_block *blocks, size_t
 static ferry_status translate_blocks(work *w, ferry_translator *translator, ferry_document_block *blocks, size_t count,
                                      const ferry_document_options *options)
 {
-    const ferry_glossary *glossary = w->document->context.glossary;
     size_t stages = 1;
     while (ferry_translator_stage(translator, stages) != NULL) stages++;
     const size_t total = stages * (w->document->block_count + w->document->attribute_count);
     for (size_t i = 0; i < stages; i++) {
         w->translator = ferry_translator_stage(translator, i);
         w->last = i + 1 == stages;
-        w->document->context.glossary = i == 0 ? glossary : NULL; /* its terms are of the source */
         FERRY_TRY(translate_once(w, blocks, count, total, options));
     }
-    w->document->context.glossary = glossary;
     return FERRY_OK;
 }
 

@@ -10,22 +10,16 @@
 #include "tokenizer/unicode.h"
 #include "words.h"
 
-/* A byte of an item's text; of a BREAK, 1 is behind it. */
-typedef struct text_place {
-    size_t item, at;
-} text_place;
-
 /* A block that is added. */
 typedef struct builder {
     ferry_shown *shown;
     const ferry_document *document;
     const ferry_document_block *block;
     ferry_shown_block made;
-    bool last;              /* for the last model */
-    text_place behind_term; /* up to here, text is read */
-    size_t open;            /* the mark of the innermost element; its partner is that of the next one */
-    bool separates;         /* a word ends here, even if the next character is a letter */
-    bool goes_on;           /* behind the first letter of text in capitals */
+    bool last;      /* for the last model */
+    size_t open;    /* the mark of the innermost element; its partner is that of the next one */
+    bool separates; /* a word ends here, even if the next character is a letter */
+    bool goes_on;   /* behind the first letter of text in capitals */
     ferry_error *error;
 } builder;
 
@@ -85,19 +79,6 @@ static ferry_status append_kept(builder *b, ferry_shown_kept *kept, const char *
     return ferry_array_append(&shown->kept, &shown->kept_count, &shown->kept_capacity, kept, sizeof *kept, b->error);
 }
 
-/* Adds the placeholder of an item that is kept, or of a term of the glossary that was found in text. term NULL: the
- * item's place has what the source has there. */
-static ferry_status add_placeholder(builder *b, size_t index, const ferry_glossary_term *term, ferry_view found)
-{
-    ferry_shown *shown = b->shown;
-    char bytes[FERRY_PLACEHOLDER_BYTES];
-    ferry_shown_kept kept = {.item = index, .form_begin = shown->forms.size};
-    if (term != NULL) FERRY_TRY(ferry_glossary_write(term, found, &shown->forms, b->error));
-    kept.form_end = shown->forms.size;
-    ferry_utf8_put(FERRY_FIRST_PLACEHOLDER + (uint32_t)(shown->kept_count % FERRY_PLACEHOLDERS), bytes);
-    return append_kept(b, &kept, bytes, sizeof bytes);
-}
-
 static bool is_number(ferry_view text)
 {
     return is_one_of(byte_at(text, 0), "0123456789+") && skip_set(text, 0, "0123456789.,:/'+- ") == text.size;
@@ -119,11 +100,12 @@ static ferry_status add_kept(builder *b, size_t index)
     const ferry_document_item *item = &b->document->items[index];
     const ferry_view text = ferry_item_text(b->document, item);
     const bool is_itself = ferry_view_equal(text, ferry_item_source(b->document, item)); /* not `code` */
-    const ferry_glossary_term *term = is_itself ? ferry_glossary_find(b->document->context.glossary, text) : NULL;
-    if (term != NULL && term->target.size > 0) return add_placeholder(b, index, term, text);
-    const bool stands_alone = !ends_in_word(b) && !word_follows(b, index);
-    if (!b->last || !is_itself || !is_number(text) || !stands_alone) return add_placeholder(b, index, NULL, text);
-    return append_kept(b, &(ferry_shown_kept){.term = {.target_count = 1}, .item = index}, text.data, text.size);
+    ferry_shown_kept kept = {.item = index};
+    char bytes[FERRY_PLACEHOLDER_BYTES];
+    kept.term.target_count = b->last && is_itself && is_number(text) && !ends_in_word(b) && !word_follows(b, index);
+    if (kept.term.target_count > 0) return append_kept(b, &kept, text.data, text.size);
+    ferry_utf8_put(FERRY_FIRST_PLACEHOLDER + (uint32_t)(b->shown->kept_count % FERRY_PLACEHOLDERS), bytes);
+    return append_kept(b, &kept, bytes, sizeof bytes);
 }
 
 /* Whether the end of a wrapped line has no blank: between two ideographs. */
@@ -140,83 +122,11 @@ static bool joins(const builder *b, size_t index)
            ferry_is_ideograph(before) && ferry_is_ideograph(after);
 }
 
-/* The character of the block's text at *from, which moves behind it; white space is ' '. False: what comes next is no
- * text. */
-static bool read_character(const builder *b, text_place *from, uint32_t *c)
+static ferry_status add_text(builder *b, ferry_view text)
 {
-    for (; from->item < b->block->after_item; *from = (text_place){from->item + 1, 0}) {
-        const ferry_document_item *item = &b->document->items[from->item];
-        const ferry_view text = ferry_item_text(b->document, item);
-        if (item->kind != FERRY_DOCUMENT_TEXT && item->kind != FERRY_DOCUMENT_BREAK) return false;
-        if (item->kind == FERRY_DOCUMENT_BREAK ? from->at > 0 || joins(b, from->item) : from->at >= text.size) continue;
-        *c = ' ';
-        if (item->kind == FERRY_DOCUMENT_BREAK)
-            from->at = 1;
-        else if (!ferry_utf8_next(text, &from->at, c))
-            *c = 0xFFFD;
-        if (ferry_utf8_is_space(*c) || ferry_is_control(*c)) *c = ' ';
-        return true;
-    }
-    return false;
-}
-
-/* Whether two characters that follow each other are of one word for a glossary. */
-static bool are_of_word(uint32_t before, uint32_t c)
-{
-    return (ferry_unicode_is_of_word(before) || before == '-') && (ferry_unicode_is_of_word(c) || c == '-');
-}
-
-/* Whether a term of the glossary may begin at a place: there is one, and the place is not within a word. */
-static bool may_begin_term(const builder *b, text_place at)
-{
-    const ferry_buffer *text = &b->shown->text;
-    size_t last = text->size;
-    uint32_t c, before = ' ';
-    if (b->document->context.glossary == NULL || !read_character(b, &at, &c)) return false;
-    if (last > b->made.begin) ferry_utf8_previous((ferry_view){text->data, last}, &last, &before);
-    return !are_of_word(before, c);
-}
-
-/* The longest term of the glossary that is at *from, which moves behind it; NULL: there is none. */
-static const ferry_glossary_term *find_term(const builder *b, text_place *from, ferry_glossary_search *search)
-{
-    const ferry_glossary *glossary = b->document->context.glossary;
-    const ferry_glossary_term *best = NULL;
-    text_place at = *from;
-    size_t found_size = 0;
-    uint32_t c = ' ', next = ' ';
-    *search = (ferry_glossary_search){.end = glossary->count};
-    bool more = read_character(b, &at, &c);
-    for (; more && ferry_glossary_step(glossary, search, c); c = next) {
-        const text_place behind = at;
-        do more = read_character(b, &at, &next);
-        while (more && c == ' ' && next == ' ');
-        const ferry_glossary_term *term =
-            more && are_of_word(c, next) ? NULL : ferry_glossary_complete(glossary, search);
-        if (term == NULL) continue;
-        best = term;
-        *from = behind;
-        found_size = search->found_size;
-    }
-    search->found_size = found_size;
-    return best;
-}
-
-/* The text of an item; a term of the glossary can go on in the next ones. */
-static ferry_status add_text(builder *b, size_t index)
-{
-    const ferry_view text = ferry_item_text(b->document, &b->document->items[index]);
-    text_place at = {index, index == b->behind_term.item ? b->behind_term.at : 0};
-    while (at.item == index && at.at < text.size) {
-        ferry_glossary_search search;
-        const ferry_glossary_term *term = may_begin_term(b, at) ? find_term(b, &at, &search) : NULL;
+    for (size_t at = 0; at < text.size;) {
         uint32_t c;
-        if (term != NULL) {
-            FERRY_TRY(add_placeholder(b, index, term, (ferry_view){search.found, search.found_size}));
-            b->behind_term = at;
-            continue;
-        }
-        if (!ferry_utf8_next(text, &at.at, &c)) c = 0xFFFD;
+        if (!ferry_utf8_next(text, &at, &c)) c = 0xFFFD;
         FERRY_TRY(ferry_utf8_is_space(c) || ferry_is_control(c) ? add_blank(b) : add_character(b, c));
     }
     return FERRY_OK;
@@ -227,7 +137,7 @@ static ferry_status add_item(builder *b, size_t index)
     const ferry_document_item *item = &b->document->items[index];
     ferry_mark mark = {.item = index, .at = b->shown->text.size};
     switch (item->kind) {
-    case FERRY_DOCUMENT_TEXT: return add_text(b, index);
+    case FERRY_DOCUMENT_TEXT: return add_text(b, ferry_item_text(b->document, item));
     case FERRY_DOCUMENT_KEPT: return add_kept(b, index);
     case FERRY_DOCUMENT_BREAK: return joins(b, index) ? FERRY_OK : add_blank(b);
     case FERRY_DOCUMENT_POINT:
@@ -290,8 +200,7 @@ ferry_status ferry_shown_add(ferry_shown *shown, const ferry_document *document,
     b.made = (ferry_shown_block){
         .block = block, .begin = shown->text.size, .first_mark = shown->mark_count, .first_kept = shown->kept_count};
     b.made.capitals = block->in_capitals && has_simple_capitals(document);
-    for (size_t i = block->first_item; i < block->after_item; i++)
-        if (i >= b.behind_term.item) FERRY_TRY(add_item(&b, i));
+    for (size_t i = block->first_item; i < block->after_item; i++) FERRY_TRY(add_item(&b, i));
     *aligned = finish(&b);
     return ferry_array_append(&shown->blocks, &shown->block_count, &shown->block_capacity, &b.made, sizeof b.made,
                               document->error);
@@ -321,13 +230,12 @@ void ferry_shown_remove(ferry_shown *shown)
 
 void ferry_shown_clear(ferry_shown *shown)
 {
-    shown->text.size = shown->forms.size = shown->mark_count = shown->kept_count = shown->block_count = 0;
+    shown->text.size = shown->mark_count = shown->kept_count = shown->block_count = 0;
 }
 
 void ferry_shown_destroy(ferry_shown *shown)
 {
     free(shown->text.data);
-    free(shown->forms.data);
     free(shown->marks);
     free(shown->kept);
     free(shown->blocks);

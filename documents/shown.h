@@ -11,10 +11,9 @@
  * term. The last model sees a number itself, which its translation must have. */
 typedef struct ferry_shown_kept {
     ferry_term term;
-    ferry_text target;           /* of a number: itself */
-    size_t item;                 /* of the document; of a term of the glossary: the text in which it begins */
-    size_t form_begin, form_end; /* bytes of ferry_shown.forms that are written in the item's place; or none */
-    bool found;                  /* in the translation */
+    ferry_text target; /* of a number: itself */
+    size_t item;       /* of the document */
+    bool found;        /* in the translation */
 } ferry_shown_kept;
 
 typedef struct ferry_shown_block {
@@ -26,8 +25,7 @@ typedef struct ferry_shown_block {
 } ferry_shown_block;
 
 typedef struct ferry_shown {
-    ferry_buffer text;  /* valid UTF-8 */
-    ferry_buffer forms; /* what is written in the place of terms of the glossary */
+    ferry_buffer text; /* valid UTF-8 */
     ferry_mark *marks;
     ferry_shown_kept *kept;
     ferry_shown_block *blocks;
