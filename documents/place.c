@@ -140,6 +140,23 @@ static size_t find_words(const placer *p, ferry_view text, size_t *after)
     return none;
 }
 
+/* Words first … after - 1 become one. */
+static void join_words(placer *p, size_t first, size_t after)
+{
+    ferry_place_word *words = p->part.words;
+    const size_t fewer = after - first - 1;
+    words[first].end = words[after - 1].end;
+    words[first].spoken = true;
+    memmove(&words[first + 1], &words[after], (p->part.word_count - after) * sizeof *words);
+    p->part.word_count -= fewer;
+    for (size_t t = 0; fewer > 0 && t < p->part.token_count; t++) {
+        ferry_place_token *token = &p->part.tokens[t];
+        size_t *const places[] = {&token->first, &token->last, &token->word};
+        for (size_t i = 0; i < 3; i++)
+            if (*places[i] != none && *places[i] > first) *places[i] = *places[i] < after ? first : *places[i] - fewer;
+    }
+}
+
 /* What is kept is aligned to itself alone. `token`: the first one of it. */
 static void align_literally(placer *p, const ferry_shown_kept *kept, size_t token)
 {
@@ -152,13 +169,11 @@ static void align_literally(placer *p, const ferry_shown_kept *kept, size_t toke
     for (size_t t = token; t < p->part.token_count && tokens[t].begin < end; t++) {
         for (size_t w = tokens[t].first; w != none && w <= tokens[t].last; w++)
             if (words[w].token == t) words[w].token = none;
-        tokens[t].first = tokens[t].word = first;
-        tokens[t].last = after - 1;
+        tokens[t].first = tokens[t].last = tokens[t].word = first;
     }
-    for (size_t w = first; w < after; w++) {
-        words[w].token = token;
-        words[w].literal = true;
-    }
+    words[first].token = token;
+    words[first].literal = true;
+    join_words(p, first, after);
 }
 
 static void align_kept(placer *p)
@@ -272,6 +287,7 @@ static void place_word(placer *p, size_t child, size_t a, size_t b)
         const ferry_place_token *token = &p->part.tokens[t];
         if (token->weight <= best || token->word < a || token->word >= b || !is_free(p, n->parent, token->word))
             continue;
+        if (p->part.words[token->word].literal && value_of(p, n, token->word) < 0) continue; /* of what is kept */
         best = token->weight;
         n->a = token->word;
         n->b = token->word + 1;
