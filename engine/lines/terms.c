@@ -386,6 +386,14 @@ static float share(const written *w, ferry_range span, size_t t)
     return all > 0 ? inside / all : 0;
 }
 
+/* Whether token t ends in a letter or a number. */
+static bool ends_in_word(const written *w, size_t t)
+{
+    size_t at = w->ranges[t].end;
+    uint32_t c;
+    return w->ranges[t].begin < at && ferry_utf8_previous(w->text, &at, &c) && ferry_unicode_is_of_word(c);
+}
+
 /* The token, from `first` on, before which the term has to stand. */
 static size_t place_of(const written *w, const ferry_part_term *term, size_t first)
 {
@@ -397,6 +405,9 @@ static size_t place_of(const written *w, const ferry_part_term *term, size_t fir
         if (found > largest) best = t;
         if (found > largest) largest = found;
     }
+    /* Where something follows the term, it does not stand behind the marks that end the translation. */
+    if (best + 1 >= w->hypothesis->length && ferry_utf8_trim(w->part->text).size > term->term.end)
+        while (best > first && !ends_in_word(w, best - 1)) best--;
     /* A blank that is a token of its own belongs to the word behind it. */
     while (best > first && w->ranges[best - 1].begin == w->ranges[best - 1].end) best--;
     return best;

@@ -219,25 +219,33 @@ SHIPPED_TEST(test_numbers_of_requests)
     ferry_translator_destroy(translator);
 }
 
-/* Beside a term with digits that was missing, the model writes none of its own. */
-SHIPPED_TEST(test_terms_with_digits)
+/* The translation of a line with one term, itself, which it has at `expected`, and no other digits. */
+static void check_digits(ferry_translator *translator, const char *text, const char *number, const char *expected)
 {
-    static const char text[] = "Tom said he thought that Mary needed at least $785 to buy what she needed.";
-    const ferry_text line = as_text(text), number = {strstr(text, "785"), 3};
-    const size_t begin = (size_t)(number.data - text);
-    const ferry_term term = {.begin = begin, .end = begin + 3, .targets = &number, .target_count = 1};
+    const ferry_text line = as_text(text), target = as_text(number);
+    const size_t begin = (size_t)(strstr(text, number) - text);
+    const ferry_term term = {.begin = begin, .end = begin + target.size, .targets = &target, .target_count = 1};
     const ferry_request request = {.size = sizeof request,
                                    .terms = &term,
                                    .term_size = sizeof term,
                                    .term_count = 1,
                                    .on_number = FERRY_ON_NUMBER_RETRY};
-    ferry_translator *translator = new_translator(model, NULL);
     ferry_result *result;
     CHECK(ferry_translate_with(translator, &line, 1, &request, &result, &error));
     const char *made = ferry_result_text(result, 0, 0).data, *digits = strpbrk(made, "0123456789");
-    if (digits == NULL || strncmp(digits, "785 ", 4) != 0 || strpbrk(digits + 3, "0123456789") != NULL)
+    if (digits == NULL || !ferry_text_begins(digits, expected) ||
+        strpbrk(digits + strlen(expected), "0123456789") != NULL)
         fail_msg("%s", made);
     assert_int_equal(ferry_result_outcome(result, 0)->quality, 0);
     ferry_result_destroy(result);
+}
+
+/* Beside a term with digits that was missing, the model writes none of its own; it does not stand behind the end. */
+SHIPPED_TEST(test_terms_with_digits)
+{
+    ferry_translator *translator = new_translator(model, NULL);
+    check_digits(translator, "Tom said he thought that Mary needed at least $785 to buy what she needed.", "785",
+                 "785 ");
+    check_digits(translator, "Version 1.2.3 is here.", "1.2.3", "1.2.3.");
     ferry_translator_destroy(translator);
 }
