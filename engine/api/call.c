@@ -199,7 +199,7 @@ static ferry_task_answer search_again(const ferry_call *call, const ferry_part *
     task->prefix = part->prefix.ids;
     task->prefix_count = (int32_t)part->prefix.count;
     if (part->numbered) task->admitted = call->translator->vocabulary.numberless;
-    if (part->after_term) task->after_prefix = call->translator->vocabulary.word_begins;
+    task->after_prefix = part->after_term ? call->translator->vocabulary.word_begins : NULL;
     if (part->retried) task->no_repeat_ngram = FERRY_AGAIN_NGRAM;
     return FERRY_TASK_AGAIN;
 }

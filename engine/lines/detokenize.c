@@ -193,7 +193,7 @@ ferry_status ferry_part_end(const ferry_model *model, const ferry_line_rules *ru
                    ? FERRY_OK
                    : ferry_result_line_fail(&part->result, why->status, why->message, error);
     }
-    if (part->term_count > 0 && (!part->retried || part->numbered) && ending->weights != NULL) {
+    if (part->term_count > 0 && ending->weights != NULL) {
         const ferry_hypothesis best = ferry_search_hypothesis(ending->search, 0);
         FERRY_TRY(ferry_terms_write(model, rules,
                                     &(ferry_terms_hypothesis){best.ids, (size_t)best.length, ending->weights[0]},
@@ -207,6 +207,9 @@ ferry_status ferry_part_end(const ferry_model *model, const ferry_line_rules *ru
         (flags & FERRY_QUALITY_NUMBER) != 0 || ((flags & FERRY_QUALITY_TERM) != 0 && ferry_terms_lack_digits(part));
     *again = !part->numbered && ((loops && !part->retried) || (ending->numbers && other));
     if (!*again) return FERRY_OK;
+    if (part->written > 0) part->prefix.count = part->given;
+    part->written = 0;
+    part->after_term = false;
     if (loops && !part->retried) {
         part->retried = true;
         return FERRY_OK;

@@ -56,6 +56,7 @@ typedef struct ferry_part {
     ferry_view tag;           /* the line's, which is for each part */
     bool numbered;            /* its numbers are terms, too */
     size_t written;           /* number of terms that were written into the prefix */
+    size_t given;             /* ids of the prefix before terms were written */
     bool after_term;          /* the prefix ends with a term */
     bool cut;                 /* the part ends within a sentence */
     size_t unknowns;          /* number of unknown ids */

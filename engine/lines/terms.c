@@ -563,6 +563,7 @@ ferry_status ferry_terms_write(const ferry_model *model, const ferry_line_rules 
     written w = {.model = model, .hypothesis = hypothesis, .part = part};
     ferry_buffer text = {0};
     *again = false;
+    const size_t given = part->prefix.count;
     if (part->written > part->term_count) return FERRY_OK;
     w.ranges = calloc(hypothesis->length + 1, sizeof *w.ranges);
     if (w.ranges == NULL) return ferry_fail_memory(error, "tokens", hypothesis->length, sizeof *w.ranges);
@@ -573,7 +574,7 @@ ferry_status ferry_terms_write(const ferry_model *model, const ferry_line_rules 
     if (status == FERRY_OK && ferry_terms_look(part, hypothesis->ids, hypothesis->length, w.text, false) > 0 &&
         !(digits && ferry_terms_lack_digits(part)))
         status = write_one(&w, rules, part, again, error);
-    part->written += *again;
+    if (*again && part->written++ == 0) part->given = given;
     free(w.ranges);
     free(w.target.data);
     free(text.data);
