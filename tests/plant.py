@@ -31,7 +31,7 @@ NEAR = {
     "graph": "test_(memory|graph|graph_blocks|hidden|alignment|force|steering)",
     "search": "test_(steering_golden|search.*|sample|logit_bound|coarse_output|shortlist|force|steering|languages)",
     "file": "test_(gguf|model_file|coarse_output|model_keys|schema|shortlist|opening|damaged_numbers)",
-    "api": "test_(service.*|failing_service|row|unknown_text|hosts|parts|text|score|languages|quality|numbers|translate|arguments|steering|opening)",
+    "api": "test_(glossary_lines|terms|service.*|failing_service|row|unknown_text|hosts|parts|text|score|languages|quality|numbers|translate|arguments|steering|opening)",
     "inspect": "test_(graph_blocks|hidden|profile|untrained|inspect_position|model_keys)|cli_models",
     "containers": "test_(bpe_codes|zip|npz|safetensors|ctranslate2_file|yaml|lexicon|torch|import_(weights|generation))",
     "plan": "test_(import_write|import_positions|language_pair|import_export|import_weights|import_lists)",

@@ -186,10 +186,13 @@ void ferry_glossary_destroy(ferry_glossary *glossary)
 
 /* ---- the search ---- */
 
+/* The character that ends at byte `at`; a blank if it is ill-formed. */
 static uint32_t character_before(ferry_view text, size_t at)
 {
     uint32_t c;
-    return ferry_utf8_previous(text, &at, &c) ? c : ' ';
+    const ferry_view last = {text.data + at - (at < 4 ? at : 4), at < 4 ? at : 4};
+    size_t next = last.size;
+    return ferry_utf8_previous(last, &next, &c) && ferry_utf8_next(last, &next, &c) && next == last.size ? c : ' ';
 }
 
 /* Whether the word of the character `before` byte `at` goes on there; hyphens join words. */
@@ -239,7 +242,8 @@ static bool find_at(const ferry_glossary *glossary, ferry_view text, size_t at, 
             begin = find_byte(glossary, begin, end, size, (unsigned char)bytes[i]);
             end = find_byte(glossary, begin, end, size, (unsigned char)bytes[i] + 1);
         }
-        if (at > limit || goes_on(c, text, at)) continue;
+        const bool complete = begin < end && glossary->entries[begin].key.size == size;
+        if (!complete || at > limit || goes_on(c, text, at)) continue;
         const ferry_view found = {text.data + from, at - from};
         /* Capitals come first. */
         size_t i = begin;
@@ -259,17 +263,22 @@ bool ferry_glossary_next(const ferry_glossary *glossary, ferry_terms taken, ferr
     uint32_t before = character_before(text, *at);
     for (size_t i = ferry_terms_behind(taken, *at); *at < until;) {
         const ferry_term *term = i < taken.count ? ferry_terms_at(taken, i) : NULL;
+        size_t next = *at;
         if (term != NULL && term->begin <= *at) {
             *at = term->end;
             before = character_before(text, *at);
             i++;
-        } else if (!goes_on(before, text, *at) &&
-                   find_at(glossary, text, *at, term != NULL ? term->begin : text.size, match)) {
+            continue;
+        }
+        const uint32_t c = ferry_unicode_next(text, &next);
+        /* (A search from each blank of a run would make time quadratic.) */
+        if (!ferry_utf8_is_space(c) && !goes_on(before, text, *at) &&
+            find_at(glossary, text, *at, term != NULL ? term->begin : text.size, match)) {
             *at = match->end;
             return true;
-        } else {
-            before = ferry_unicode_next(text, at);
         }
+        before = c;
+        *at = next;
     }
     return false;
 }

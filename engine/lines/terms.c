@@ -21,7 +21,6 @@ static size_t repaired_offset(ferry_view text, size_t end)
         const size_t begin = at;
         uint32_t c;
         const bool valid = ferry_utf8_next(text, &at, &c);
-        if (!valid) at = begin + 1;
         offset += valid ? at - begin : sizeof "\uFFFD" - 1;
     }
     return offset;

@@ -69,23 +69,33 @@ static size_t unmark(const char *marked, char *text, ferry_term *spans, size_t *
     return size;
 }
 
+/* Searches the text in portions of this size. */
+static void check_found(size_t row, const char *marked, size_t portion, const ferry_glossary *glossary)
+{
+    char text[256];
+    ferry_term wanted[16], taken[16];
+    size_t wanted_count, taken_count, count = 0;
+    ferry_glossary_match found;
+    const size_t size = unmark(marked, text, wanted, &wanted_count, "[]");
+    unmark(marked, text, taken, &taken_count, "<>");
+    for (size_t at = 0; at < size;) {
+        const size_t until = portion < size - at ? at + portion : size;
+        const ferry_terms terms = {taken, sizeof *taken, taken_count};
+        while (ferry_glossary_next(glossary, terms, (ferry_view){text, size}, &at, until, &found)) {
+            if (count == wanted_count || found.begin != wanted[count].begin || found.end != wanted[count].end)
+                fail_msg("row %zu, '%s': found %zu to %zu", row, marked, found.begin, found.end);
+            count++;
+        }
+    }
+    if (count < wanted_count) fail_msg("row %zu, '%s': found %zu", row, marked, count);
+}
+
 TEST(test_what_is_found)
 {
     for (size_t i = 0; i < COUNT(found_rows); i++) {
-        char text[256];
-        ferry_term wanted[16], taken[16];
-        size_t wanted_count, taken_count, at = 0, count = 0;
-        const size_t size = unmark(found_rows[i].marked, text, wanted, &wanted_count, "[]");
-        unmark(found_rows[i].marked, text, taken, &taken_count, "<>");
         ferry_glossary *glossary = glossary_of(found_rows[i].entries);
-        ferry_glossary_match found;
-        while (ferry_glossary_next(glossary, (ferry_terms){taken, sizeof *taken, taken_count}, (ferry_view){text, size},
-                                   &at, size, &found)) {
-            if (count == wanted_count || found.begin != wanted[count].begin || found.end != wanted[count].end)
-                fail_msg("row %zu, '%s': found %zu to %zu", i, found_rows[i].marked, found.begin, found.end);
-            count++;
-        }
-        if (count < wanted_count) fail_msg("row %zu, '%s': found %zu", i, found_rows[i].marked, count);
+        check_found(i, found_rows[i].marked, SIZE_MAX, glossary);
+        check_found(i, found_rows[i].marked, 1, glossary);
         ferry_glossary_destroy(glossary);
     }
 }
@@ -116,6 +126,23 @@ TEST(test_large_glossaries)
     }
     ferry_glossary_destroy(glossary);
     free(entries);
+}
+
+/* Time is linear in the size of the text; where it is quadratic, this takes hours. */
+TEST(test_long_texts)
+{
+    enum { SIZE = 1 << 20, PORTION = 64 };
+    char *text = kept_memory(SIZE);
+    ferry_glossary *glossary = glossary_of("a b;a a a a a a a a c");
+    for (int kind = 0; kind < 4; kind++) {
+        ferry_glossary_match found;
+        memset(text, " a.\x80"[kind], SIZE);
+        for (size_t i = 0; kind == 1 && i < SIZE; i += 2) text[i] = ' ';
+        for (size_t at = 0; at < SIZE;)
+            assert_false(ferry_glossary_next(glossary, (ferry_terms){0}, (ferry_view){text, SIZE}, &at,
+                                             at + PORTION < SIZE ? at + PORTION : SIZE, &found));
+    }
+    ferry_glossary_destroy(glossary);
 }
 
 /* ---- arguments ---- */
@@ -259,6 +286,19 @@ SHIPPED_TEST(test_entries_are_terms)
     CHECK(ferry_translate_with(with, &line, 1, &request, &b, &error));
     assert_null(strstr(ferry_result_text(b, 0, 0).data, "Vermieter"));
     assert_non_null(strstr(ferry_result_text(b, 0, 0).data, "Mann"));
+    ferry_result_destroy(b);
+    ferry_translator_destroy(with);
+    ferry_glossary_destroy(glossary);
+    glossary = glossary_of("{x}");
+    with = translator_with(glossary, 4, 1);
+    const ferry_text opaque = as_text("I like {x} and {y}, and {x}.");
+    terms[0] = (ferry_term){.begin = 15, .end = 18};
+    CHECK(ferry_translate_with(with, &opaque, 1, &request, &b, &error));
+    const char *const first = strstr(ferry_result_text(b, 0, 0).data, "{x}");
+    assert_non_null(first);
+    assert_non_null(strstr(first + 1, "{x}"));
+    assert_non_null(strstr(first, "{y}"));
+    assert_int_equal(ferry_result_outcome(b, 0)->quality & FERRY_QUALITY_TERM, 0);
     ferry_result_destroy(b);
     ferry_translator_destroy(with);
     ferry_glossary_destroy(glossary);
