@@ -104,22 +104,16 @@ ferry_status ferry_document_translate(const ferry_model *model, ferry_translator
         return ferry_fail_argument(error, "options", "expected a size of %zu at least, found %zu", sizeof *options,
                                    options->size);
     const ferry_document_options given = options != NULL ? *options : (ferry_document_options){.size = 0};
-    if (given.glossary == NULL && given.glossary_count > 0)
-        return ferry_fail_argument(error, "glossary", "expected a pointer, found NULL");
     const ferry_document_format *found = ferry_document_format_named(format);
     if (found == NULL) return ferry_fail_argument(error, "format", "expected html, markdown …, found '%.40s'", format);
     ferry_document_result *made = calloc(1, sizeof *made);
     if (made == NULL) return ferry_fail_memory(error, "a document", 1, sizeof *made);
-    ferry_glossary glossary;
     const ferry_document_context context = {
         .model = model,
-        .glossary = given.glossary_count > 0 ? &glossary : NULL,
         .source = ferry_language_find(model, given.from, FERRY_LANGUAGE_DEFAULT_SOURCE),
         .target = ferry_language_find(given.last != NULL ? given.last : model, given.to, FERRY_LANGUAGE_DEFAULT_TARGET),
     };
-    ferry_status status = ferry_glossary_create(given.glossary, given.glossary_count, &glossary, error);
-    if (status == FERRY_OK) status = translate(&context, found, source, translator, &given, made, error);
-    ferry_glossary_destroy(&glossary);
+    const ferry_status status = translate(&context, found, source, translator, &given, made, error);
     reset(translator);
     if (status == FERRY_OK)
         *result = made;

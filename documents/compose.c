@@ -15,11 +15,13 @@ typedef struct composer {
     ferry_composition *c;
     const ferry_shown_block *block;
     ferry_error *error;
-    size_t blanks;      /* where blanks began that belong to the next piece; none: there are none */
-    bool in_word;       /* the next character belongs to the last piece */
-    bool joins;         /* a blank that comes next is none of the source's */
-    uint32_t before;    /* the last character */
-    size_t mark, place; /* what comes next: a mark, a byte of the text */
+    size_t blanks;                 /* where blanks began that belong to the next piece; none: there are none */
+    bool in_word;                  /* the next character belongs to the last piece */
+    bool joins;                    /* a blank that comes next is none of the source's */
+    bool parts;                    /* a word that comes next has a blank before it */
+    uint32_t before;               /* the last character */
+    size_t mark, place;            /* what comes next: a mark, a byte of the text */
+    size_t first_kept, after_kept; /* what is kept in the sentence, or in the block */
 } composer;
 
 /* ---- pieces ---- */
@@ -45,6 +47,11 @@ static ferry_status push_character(composer *m, uint32_t c)
     const size_t at = pieces->text.size;
     char bytes[4];
     const bool blank = ferry_utf8_is_space(c) || ferry_is_control(c);
+    if (m->parts && ferry_unicode_is_of_word(c)) {
+        m->parts = false;
+        FERRY_TRY(push_character(m, ' '));
+    }
+    m->parts = false;
     const bool dropped = blank && (m->blanks != none || m->joins);
     m->joins = false;
     if (dropped) return FERRY_OK;
@@ -62,18 +69,15 @@ static ferry_status push_character(composer *m, uint32_t c)
     return FERRY_OK;
 }
 
-/* Bytes begin … end - 1 of a text. */
-static ferry_status push_text(composer *m, const char *text, size_t begin, size_t end)
+/* What stands between other text: it goes on at a new piece. */
+static ferry_status push_item(composer *m, const ferry_document_item *item)
 {
-    for (size_t at = begin; at < end;) {
-        uint32_t c;
-        if (!ferry_utf8_next((ferry_view){text, end}, &at, &c)) c = 0xFFFD;
-        FERRY_TRY(push_character(m, c));
-    }
-    return FERRY_OK;
+    m->in_word = false;
+    m->before = 0;
+    return push_piece(m, item, m->c->pieces.text.size, false);
 }
 
-/* An element's end, what is kept, or what stands alone. */
+/* An element's end, or what stands alone. */
 static ferry_status push_mark(composer *m, const ferry_mark *mark)
 {
     ferry_document_pieces *pieces = &m->c->pieces;
@@ -81,24 +85,51 @@ static ferry_status push_mark(composer *m, const ferry_mark *mark)
     const ferry_document_item *before = pieces->count > 0 ? pieces->pieces[pieces->count - 1].item : NULL;
     const bool is_point = mark->kind == FERRY_MARK_POINT, opens = mark->kind == FERRY_MARK_OPEN;
     const bool begins_element = pieces->count == 0 || (before != NULL && before->kind == FERRY_DOCUMENT_OPEN);
-    if (m->blanks != none && ((is_point && item->blank) || (opens && mark->joined && (mark->kept || before != NULL)))) {
+    if (m->blanks != none && ((is_point && item->blank) || (opens && mark->joined && before != NULL))) {
         pieces->text.size = m->blanks;
         m->blanks = none;
     }
     if (is_point && mark->spaced && !begins_element) FERRY_TRY(push_character(m, ' '));
-    m->in_word = false;
-    m->before = 0;
-    if (mark->form_begin < mark->form_end) { /* the translation that a term has in the glossary */
-        const size_t first = pieces->count;
-        m->c->changed = true;
-        FERRY_TRY(push_text(m, m->c->shown->forms.data, mark->form_begin, mark->form_end));
-        for (size_t i = first; i < pieces->count; i++) pieces->pieces[i].is_term = true;
-        m->in_word = false;
-    } else {
-        FERRY_TRY(push_piece(m, item, pieces->text.size, false));
-    }
-    m->joins = !opens && mark->joined;
+    FERRY_TRY(push_item(m, item));
+    m->joins = m->joins || (!opens && mark->joined);
     return mark->spaced ? push_character(m, ' ') : FERRY_OK;
+}
+
+/* What is kept. Where a blank was in the source, there is one; it touches no letter. */
+static ferry_status push_kept(composer *m, const ferry_shown_kept *kept)
+{
+    const ferry_view shown = {m->c->shown->text.data, m->block->end};
+    size_t before = kept->term.begin, after = kept->term.end;
+    uint32_t c = 0;
+    const bool begins_block = before == m->block->begin || !ferry_utf8_previous(shown, &before, &c);
+    if (!begins_block && c == ' ' && m->blanks == none && ferry_unicode_is_of_word(m->before))
+        FERRY_TRY(push_character(m, ' '));
+    FERRY_TRY(push_item(m, &m->c->document->items[kept->item]));
+    const bool ends_block = after == m->block->end || !ferry_utf8_next(shown, &after, &c);
+    m->parts = !ends_block && c == ' ';
+    m->joins = !ends_block && ferry_unicode_is_of_word(c);
+    return FERRY_OK;
+}
+
+/* What a placeholder stands for, in the sentence or in the block; NULL: nothing. */
+static ferry_shown_kept *find_kept(const composer *m, uint32_t c)
+{
+    if (!ferry_is_placeholder(c)) return NULL;
+    const size_t count = FERRY_PLACEHOLDERS, first = m->first_kept % count;
+    const size_t index = m->first_kept + (c - FERRY_FIRST_PLACEHOLDER + count - first) % count;
+    return index < m->after_kept ? &m->c->shown->kept[index] : NULL;
+}
+
+/* Bytes begin … end - 1 of a text. */
+static ferry_status push_text(composer *m, const char *text, size_t begin, size_t end)
+{
+    for (size_t at = begin; at < end;) {
+        uint32_t c;
+        if (!ferry_utf8_next((ferry_view){text, end}, &at, &c)) c = 0xFFFD;
+        const ferry_shown_kept *kept = find_kept(m, c);
+        FERRY_TRY(kept != NULL ? push_kept(m, kept) : push_character(m, c));
+    }
+    return FERRY_OK;
 }
 
 /* ---- sentences ---- */
@@ -110,19 +141,17 @@ static ferry_view text_of(const composer *m, size_t begin, size_t end)
 
 /* Finds the marks that go with the sentence, those from m->mark on being free: those within it, and at its ends those
  * of elements that begin or end within it. All others stay where they are, between the sentences. *outside: from which
- * on they are behind it. *kept: it is nothing but a word that stands for something. */
-static void find_marks(const composer *m, ferry_place_sentence *s, size_t *outside, bool *kept)
+ * on they are behind it. */
+static void find_marks(const composer *m, ferry_place_sentence *s, size_t *outside)
 {
     const ferry_mark *marks = s->marks;
     const size_t count = m->block->after_mark, end = s->begin + s->source.size;
     const size_t next = end + ferry_utf8_leading_space(text_of(m, end, m->block->end));
     size_t mark = m->mark;
-    *kept = false;
     for (; mark < count && marks[mark].at <= s->begin; mark++) {
         if (marks[mark].kind != FERRY_MARK_OPEN) continue;
         const size_t close = marks[marks[mark].partner].at;
-        *kept = *kept || (marks[mark].kept && close >= end);
-        if (close > s->begin && (close < end || marks[mark].kept)) break;
+        if (close > s->begin && close < end) break;
     }
     s->first_mark = mark;
     while (mark < count && marks[mark].at < end) mark++;
@@ -131,6 +160,34 @@ static void find_marks(const composer *m, ferry_place_sentence *s, size_t *outsi
         if (marks[mark].kind == FERRY_MARK_CLOSE && marks[mark].partner >= s->first_mark &&
             marks[mark].partner < *outside)
             s->after_mark = mark + 1;
+}
+
+/* Finds what is kept in the sentence, from what is kept in the last one on. */
+static void find_kept_within(composer *m, const ferry_place_sentence *s)
+{
+    const ferry_shown_kept *kept = m->c->shown->kept;
+    size_t at = m->after_kept;
+    while (at < m->block->after_kept && kept[at].term.begin < s->begin) at++;
+    m->first_kept = at;
+    while (at < m->block->after_kept && kept[at].term.begin < s->begin + s->source.size) at++;
+    m->after_kept = at;
+}
+
+/* Whether the translation has all that is kept in the sentence, once each, and nothing that is not. */
+static bool has_kept(const composer *m, ferry_view target)
+{
+    size_t count = 0;
+    for (size_t at = 0; at < target.size;) {
+        uint32_t c;
+        if (!ferry_utf8_next(target, &at, &c) || !ferry_is_placeholder(c)) continue;
+        ferry_shown_kept *kept = find_kept(m, c);
+        if (kept == NULL || kept->found) return false;
+        kept->found = true;
+        count++;
+    }
+    for (size_t i = m->first_kept; i < m->after_kept; i++)
+        count += m->c->shown->kept[i].term.target_count; /* numbers */
+    return count == m->after_kept - m->first_kept;
 }
 
 /* Text and marks up to byte `end` of the text and mark `after`, as they are. */
@@ -143,8 +200,7 @@ static ferry_status pass(composer *m, size_t end, size_t after)
             FERRY_TRY(push_text(m, m->c->shown->text.data, m->place, mark->at));
             m->place = mark->at;
         }
-        if (!mark->kept || mark->kind == FERRY_MARK_OPEN) FERRY_TRY(push_mark(m, mark));
-        if (mark->kept && mark->kind == FERRY_MARK_OPEN) m->place = marks[mark->partner].at; /* in the word's place */
+        FERRY_TRY(push_mark(m, mark));
     }
     if (end > m->place) FERRY_TRY(push_text(m, m->c->shown->text.data, m->place, end));
     if (end > m->place) m->place = end;
@@ -153,72 +209,24 @@ static ferry_status pass(composer *m, size_t end, size_t after)
 
 /* ---- marks in sentences ---- */
 
-static bool is_in_word(ferry_view text, size_t at, bool before)
-{
-    uint32_t c;
-    if (before ? !ferry_utf8_previous(text, &at, &c) : !ferry_utf8_next(text, &at, &c)) return false;
-    return ferry_unicode_is_of_word(c);
-}
-
-/* What is kept, in place of bytes begin … end - 1 of the target, or beside a word of it. `beside`: behind another one.
- * Where a blank was in the source, there is one; it touches no letter. */
-static ferry_status push_kept(composer *m, ferry_view target, size_t begin, size_t end, const ferry_mark *mark,
-                              bool beside)
-{
-    const ferry_view shown = {m->c->shown->text.data, m->block->end};
-    const ferry_mark *close = &m->c->shown->marks[mark->partner];
-    const bool inserted = begin == end;
-    const bool blank_before = !mark->joined && mark->at > m->block->begin && shown.data[mark->at - 1] == ' ';
-    const bool blank_after = !close->joined && close->at < shown.size && shown.data[close->at] == ' ';
-    if (m->blanks == none && (beside || is_in_word(target, begin, true)) && (inserted || blank_before))
-        FERRY_TRY(push_character(m, ' '));
-    FERRY_TRY(push_mark(m, mark));
-    m->joins = close->joined;
-    const bool parted = end < target.size && is_in_word(target, end, false) && (inserted || blank_after);
-    return parted ? push_character(m, ' ') : FERRY_OK;
-}
-
 /* The translation, with its marks. */
 static ferry_status push_placed(composer *m, const ferry_place_sentence *s, const ferry_placed *placed)
 {
-    size_t at = 0, kept_end = none;
+    size_t at = 0;
     for (size_t i = 0; i < s->after_mark - s->first_mark; i++) {
-        const ferry_mark *mark = &s->marks[placed[i].mark];
-        if (!mark->kept || mark->kind == FERRY_MARK_OPEN) FERRY_TRY(push_text(m, s->target.data, at, placed[i].at));
-        if (!mark->kept)
-            FERRY_TRY(push_mark(m, mark));
-        else if (mark->kind == FERRY_MARK_OPEN) /* its end follows */
-            FERRY_TRY(push_kept(m, s->target, placed[i].at, placed[i + 1].at, mark, placed[i].at == kept_end));
-        if (mark->kept) kept_end = placed[i].at;
+        FERRY_TRY(push_text(m, s->target.data, at, placed[i].at));
+        FERRY_TRY(push_mark(m, &s->marks[placed[i].mark]));
         at = placed[i].at;
     }
     return push_text(m, s->target.data, at, s->target.size);
 }
 
-/* The sentence cannot be used, but may be if other words stand for what is kept in it. */
-static void refuse(composer *m, const ferry_place_sentence *s, const char *reason)
-{
-    ferry_composition *c = m->c;
-    bool again = false;
-    for (size_t i = s->first_mark; i < s->after_mark; i++) {
-        const ferry_mark *mark = &c->shown->marks[i];
-        if (!mark->kept || mark->kind != FERRY_MARK_OPEN) continue;
-        int *attempt = &c->document->items[mark->item].attempt;
-        if (*attempt + 1 >= FERRY_ATTEMPTS) continue; /* others of the sentence may have more */
-        ++*attempt;
-        again = true;
-    }
-    c->again = again && (c->again || c->reason == NULL);
-    if (c->reason == NULL || !again) c->reason = reason;
-}
-
-/* *lost: the translation lacks what has to be kept, or has it twice. */
-static ferry_status push_aligned(composer *m, const ferry_place_sentence *s, bool *lost)
+static ferry_status push_aligned(composer *m, const ferry_place_sentence *s)
 {
     const size_t count = s->after_mark - s->first_mark;
     ferry_placed *placed = calloc(count + 1, sizeof *placed);
     if (placed == NULL) return ferry_fail_memory(m->error, "the elements of a sentence", count, sizeof *placed);
-    ferry_status status = ferry_place(s, placed, lost, m->error);
+    ferry_status status = ferry_place(s, placed, m->error);
     if (status == FERRY_OK) status = push_placed(m, s, placed);
     free(placed);
     return status;
@@ -226,12 +234,15 @@ static ferry_status push_aligned(composer *m, const ferry_place_sentence *s, boo
 
 /* ---- a block ---- */
 
-static const char *why_not(const ferry_outcome *outcome, ferry_view target)
+static const char *why_not(const composer *m, const ferry_outcome *outcome, ferry_view target)
 {
     if (outcome->status != FERRY_OK) return outcome->error;
     if ((outcome->quality & FERRY_QUALITY_LOOP) != 0) return "the translation repeats itself";
     if ((outcome->quality & FERRY_QUALITY_CUT) != 0) return "the translation ended at max_length";
-    return ferry_utf8_is_blank(target) ? "the translation is blank" : NULL;
+    if (ferry_utf8_is_blank(target)) return "the translation is blank";
+    if ((outcome->quality & FERRY_QUALITY_TERM) != 0 || !has_kept(m, target))
+        return "the translation lacks what has to be kept, or has it twice";
+    return (outcome->quality & FERRY_QUALITY_NUMBER) != 0 ? "the translation has other numbers" : NULL;
 }
 
 /* The translation of a sentence; the last one ends as the text does. */
@@ -248,22 +259,22 @@ static ferry_status push_sentence(composer *m, size_t index, bool last)
                               .marks = m->c->shown->marks};
     ferry_buffer target = {0};
     size_t outside;
-    bool kept, lost = false;
-    find_marks(m, &s, &outside, &kept);
-    if (outcome->status == FERRY_OK && (kept || ferry_result_token_count(lines, index, 0) == 0))
+    find_marks(m, &s, &outside);
+    find_kept_within(m, &s);
+    s.kept = m->c->shown->kept;
+    s.first_kept = m->first_kept;
+    s.after_kept = m->after_kept;
+    if (outcome->status == FERRY_OK && ferry_result_token_count(lines, index, 0) == 0)
         return pass(m, range->source_end, outside); /* the model sees nothing of it */
     FERRY_TRY(pass(m, s.begin, s.first_mark));
     ferry_status status = ferry_buffer_append(&target, (ferry_view){text.data, text.size}, m->error);
     if (status == FERRY_OK && last) status = ferry_end_as(s.source, &target, m->error);
     s.target = (ferry_view){target.data != NULL ? target.data : "", target.size};
-    const char *reason = why_not(outcome, s.target);
+    const char *reason = why_not(m, outcome, s.target);
     m->c->changed = m->c->changed || !ferry_view_equal(s.target, s.source);
+    if (m->c->reason == NULL) m->c->reason = reason;
     if (reason == NULL && status == FERRY_OK)
-        status =
-            s.first_mark < s.after_mark ? push_aligned(m, &s, &lost) : push_text(m, s.target.data, 0, s.target.size);
-    if (lost) reason = "the translation lacks what has to be kept, or has it twice";
-    if (reason == NULL && (outcome->quality & FERRY_QUALITY_NUMBER) != 0) reason = "the translation has other numbers";
-    if (reason != NULL) refuse(m, &s, reason);
+        status = s.first_mark < s.after_mark ? push_aligned(m, &s) : push_text(m, s.target.data, 0, s.target.size);
     m->mark = s.after_mark;
     m->place = range->source_end;
     free(target.data);
@@ -275,9 +286,10 @@ ferry_status ferry_compose(ferry_composition *c, const ferry_shown_block *block,
     composer m = {.c = c, .block = block, .error = c->document->error, .blanks = none};
     m.mark = block->first_mark;
     m.place = block->begin;
+    m.first_kept = m.after_kept = block->first_kept;
     c->pieces.count = c->pieces.text.size = 0;
     c->reason = NULL;
-    c->again = c->changed = false;
+    c->changed = false;
     for (size_t i = first; i < after; i++) FERRY_TRY(push_sentence(&m, i, i + 1 == after));
     return c->reason == NULL ? pass(&m, block->end, block->after_mark) : FERRY_OK;
 }

@@ -7,16 +7,14 @@
 
 typedef struct ferry_composition {
     ferry_document *document;
-    const ferry_shown *shown;
+    ferry_shown *shown;
     const ferry_result *result; /* of shown->text */
     ferry_document_pieces pieces;
     const char *reason; /* why the translation cannot be used, until the next block; NULL: it can */
-    bool again;         /* with other words for what is kept, it could be */
     bool changed;       /* it is not the text itself */
 } ferry_composition;
 
-/* Composes a block of sentences first … after - 1 of the result. What is kept in those that cannot be used gets other
- * words at the next attempt. Errors: MEMORY. */
+/* Composes a block of sentences first … after - 1 of the result. Errors: MEMORY. */
 ferry_status ferry_compose(ferry_composition *c, const ferry_shown_block *block, size_t first, size_t after);
 
 #endif

@@ -9,10 +9,10 @@
  *     Tea **and** `milk` for\n> two      text "Tea ", open "**", text "and", close "**", text " ", kept "`milk`",
  *                                        text " for", break "\n> ", text "two"
  *
- * The model sees the text of a block; for what is kept, a word stands in it. Elements, and what is kept, are put where
- * their words went. Every element has to be there once, and well nested. Blocks of which this is not true, or whose
- * translation has quality flags, stay byte for byte. In the others the translation takes the text's place: with what
- * the format must escape, and with lines as long as the block's.
+ * The model sees the text of a block; for what is kept, a placeholder stands in it. Elements, and what is kept, are put
+ * where their words went. Every element has to be there once, and well nested. Blocks of which this is not true, or
+ * whose translation has quality flags, stay byte for byte. In the others the translation takes the text's place: with
+ * what the format must escape, and with lines as long as the block's.
  *
  * The document has its caller's `error`, where functions leave the message. What readers call fails with MEMORY alone.
  */
@@ -21,7 +21,7 @@
 
 #include "base/string_table.h"
 #include "engine/ferry.h"
-#include "document_glossary.h"
+#include "ferry_documents.h"
 #include "kept_text.h"
 #include "document_languages.h"
 
@@ -103,8 +103,6 @@ typedef enum ferry_document_kind {
 typedef struct ferry_document_item {
     ferry_document_kind kind;
     bool blank;                  /* of BREAK, POINT: the model reads a blank */
-    bool is_term;                /* of KEPT: its text is written, not bytes of the source */
-    int attempt;                 /* 0 … FERRY_ATTEMPTS - 1: chooses the word that stands for the item */
     size_t begin, end;           /* its bytes in the source */
     size_t text_begin, text_end; /* TEXT, KEPT: bytes of document->text, what the model reads */
     size_t partner;              /* OPEN, CLOSE: the other item */
@@ -132,7 +130,6 @@ typedef struct ferry_document_block {
 /* What is known beside the document. */
 typedef struct ferry_document_context {
     const ferry_model *model;              /* what it has no piece for is kept */
-    const ferry_glossary *glossary;        /* NULL: none */
     const ferry_language *source, *target; /* NULL: not known */
 } ferry_document_context;
 

@@ -13,7 +13,6 @@ typedef struct ferry_document_piece {
     size_t text_begin, text_end;     /* of text: bytes of the translation's text */
     size_t blank_begin;              /* bytes blank_begin … text_begin - 1 of that are the blanks before it */
     bool may_break;                  /* a line may end before it */
-    bool is_term;                    /* text of the glossary */
 } ferry_document_piece;
 
 /* A translated block. */

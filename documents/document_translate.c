@@ -14,8 +14,6 @@ typedef struct work {
     bool last;                    /* no model follows */
     ferry_shown shown[2];         /* blocks of one call each: those whose marks need no alignment, and the others */
     ferry_composition composition;
-    ferry_document_block **again; /* [again_count] blocks for another attempt */
-    size_t again_count, again_capacity;
     size_t done; /* blocks that were shown, once for each model */
 } work;
 
@@ -38,11 +36,6 @@ static ferry_status leave(work *w, ferry_document_block *block, const char *reas
     block->failed = true;
     block->translated = false;
     return add_note(w->document, block, reason);
-}
-
-static ferry_status try_again(work *w, ferry_document_block *block)
-{
-    return ferry_array_append(&w->again, &w->again_count, &w->again_capacity, &block, sizeof block, w->document->error);
 }
 
 /* A translation that is not read as the block was is given up. */
@@ -70,7 +63,7 @@ static ferry_status take_block(work *w, const ferry_shown_block *of, size_t firs
         if (!w->last) return ferry_document_take_pieces(w->document, of->block, &c->pieces);
         return of->block->changed ? write_block(w, of->block) : FERRY_OK;
     }
-    return c->again ? try_again(w, of->block) : leave(w, of->block, c->reason);
+    return leave(w, of->block, c->reason);
 }
 
 /* ---- calls ---- */
@@ -104,7 +97,8 @@ static ferry_status call(work *w, bool aligned)
     if (shown->block_count == 0) return FERRY_OK;
     ferry_translator_align(w->translator, aligned);
     const ferry_text text = {shown->text.data, shown->text.size};
-    ferry_status status = ferry_translate_text(w->translator, text, &result, w->document->error);
+    const ferry_request request = ferry_shown_request(shown);
+    ferry_status status = ferry_translate_text_with(w->translator, text, &request, &result, w->document->error);
     if (status == FERRY_OK) status = take_result(w, shown, result);
     ferry_result_destroy(result);
     ferry_shown_clear(shown);
@@ -114,10 +108,10 @@ static ferry_status call(work *w, bool aligned)
 static ferry_status show(work *w, ferry_document_block *block)
 {
     bool aligned;
-    FERRY_TRY(ferry_shown_add(&w->shown[false], w->document, block, &aligned));
+    FERRY_TRY(ferry_shown_add(&w->shown[false], w->document, block, w->last, &aligned));
     if (aligned) {
         ferry_shown_remove(&w->shown[false]);
-        FERRY_TRY(ferry_shown_add(&w->shown[true], w->document, block, &aligned));
+        FERRY_TRY(ferry_shown_add(&w->shown[true], w->document, block, w->last, &aligned));
     }
     return w->shown[aligned].text.size > CALL_BYTES ? call(w, aligned) : FERRY_OK;
 }
@@ -152,33 +146,21 @@ static ferry_status translate_once(work *w, ferry_document_block *blocks, size_t
         w->done++;
         FERRY_TRY(report(w, total, options));
     }
-    FERRY_TRY(finish_calls(w));
-    for (size_t i = 0; i < w->again_count;) { /* calls can append to them */
-        while (i < w->again_count) {
-            FERRY_TRY(show(w, w->again[i++]));
-            FERRY_TRY(report(w, total, options));
-        }
-        FERRY_TRY(finish_calls(w));
-    }
-    w->again_count = 0;
-    return FERRY_OK;
+    return finish_calls(w);
 }
 
 /* With one model after the other. */
 static ferry_status translate_blocks(work *w, ferry_translator *translator, ferry_document_block *blocks, size_t count,
                                      const ferry_document_options *options)
 {
-    const ferry_glossary *glossary = w->document->context.glossary;
     size_t stages = 1;
     while (ferry_translator_stage(translator, stages) != NULL) stages++;
     const size_t total = stages * (w->document->block_count + w->document->attribute_count);
     for (size_t i = 0; i < stages; i++) {
         w->translator = ferry_translator_stage(translator, i);
         w->last = i + 1 == stages;
-        w->document->context.glossary = i == 0 ? glossary : NULL; /* its terms are of the source */
         FERRY_TRY(translate_once(w, blocks, count, total, options));
     }
-    w->document->context.glossary = glossary;
     return FERRY_OK;
 }
 
@@ -196,6 +178,5 @@ ferry_status ferry_blocks_translate(ferry_document *document, ferry_translator *
     ferry_shown_destroy(&w.shown[true]);
     free(w.composition.pieces.pieces);
     free(w.composition.pieces.text.data);
-    free(w.again);
     return status;
 }

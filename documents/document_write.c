@@ -91,11 +91,9 @@ static ferry_status write_word(layout *l, size_t first, size_t after, bool begin
     l->word.size = 0;
     for (size_t i = first; i < after; i++) {
         const ferry_document_piece *piece = &l->pieces->pieces[i];
-        const ferry_view text = piece->item != NULL
-                                    ? ferry_item_text(l->document, piece->item)
-                                    : view_part((ferry_view){l->pieces->text.data, l->pieces->text.size},
-                                                piece->text_begin, piece->text_end);
-        if (piece->item != NULL && !piece->item->is_term)
+        const ferry_view text =
+            view_part((ferry_view){l->pieces->text.data, l->pieces->text.size}, piece->text_begin, piece->text_end);
+        if (piece->item != NULL)
             FERRY_TRY(copy_source(l->document, piece->item->begin, piece->item->end, &l->word, error));
         else if (l->block->is_attribute)
             FERRY_TRY(format->write_attribute(&l->word, text, error));

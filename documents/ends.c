@@ -1,6 +1,7 @@
 #include "ends.h"
 
 #include "base/utf8.h"
+#include "kept_text.h"
 #include "tokenizer/unicode.h"
 
 static bool is_end(uint32_t c)
@@ -15,7 +16,9 @@ static size_t find_end(ferry_view text, ferry_character *kind)
     size_t at = text.size, end = at;
     uint32_t c = 0;
     while (ferry_utf8_previous(text, &at, &c) && is_end(c)) end = at;
-    *kind = end > 0 ? ferry_unicode_character(c) : FERRY_CHARACTER_OTHER;
+    *kind = end == 0                  ? FERRY_CHARACTER_OTHER
+            : ferry_is_placeholder(c) ? FERRY_CHARACTER_LETTER
+                                      : ferry_unicode_character(c);
     return end;
 }
 

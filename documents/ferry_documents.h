@@ -20,24 +20,13 @@ FERRY_API const char *ferry_document_format_name(size_t index);
 /* The format of a file by the ending of its name, static; NULL if there is none. */
 FERRY_API const char *ferry_document_format_of(const char *path);
 
-/* An entry of a glossary: what stands in a document in place of a word, or of several. The source is found where it is
- * whole words, the longest first, also across the ends of lines; its small letters stand for capitals, too, and where
- * the document has nothing but capitals, so has the target. The target is not inflected. */
-typedef struct ferry_document_term {
-    ferry_text source; /* UTF-8, at most 256 bytes */
-    ferry_text target; /* empty: the source stays as the document has it */
-} ferry_document_term;
-
 typedef struct ferry_document_options {
     size_t size; /* sizeof(ferry_document_options), as the program was compiled */
-    /* Called as texts (paragraphs, cells, attributes …) are given to the translator, with the same numbers where one is
-     * given to it again; as ferry_options.progress. That of the translator is called as their sentences are finished.
-     */
+    /* Called as texts (paragraphs, cells, attributes …) are given to the translator, as ferry_options.progress. That of
+     * the translator is called as their sentences are finished. */
     int (*progress)(void *user, size_t texts_done, size_t texts_total);
     void *user;
-    const char *from, *to;               /* the translator's, as ferry_options have them; NULL: the model's */
-    const ferry_document_term *glossary; /* [glossary_count]; the call needs them, not its result */
-    size_t glossary_count;
+    const char *from, *to;   /* the translator's, as ferry_options have them; NULL: the model's */
     const ferry_model *last; /* of models in a row (ferry_translator_then): the one that `to` belongs to; else NULL */
 } ferry_document_options;
 
@@ -60,8 +49,8 @@ typedef struct ferry_document_result ferry_document_result;
  * begins with it, is used as by ferry_translate_text, and cancelled by ferry_translator_cancel (its job); its option
  * `alignment` is off afterwards. `options` may be NULL. *result belongs to the caller. Nothing of a text is lost: where
  * the translation has quality flags, lacks an element or what has to be kept, or would be read otherwise than the text,
- * it is not used, and a note says so. Errors: ARGUMENT (`format` is unknown, or the glossary is wrong), UNSUPPORTED
- * (the document's encoding, a malformed document), those of ferry_translate_text; CANCELLED has no result. */
+ * it is not used, and a note says so. Errors: ARGUMENT (`format` is unknown), UNSUPPORTED (the document's encoding, a
+ * malformed document), those of ferry_translate_text_with with terms; CANCELLED has no result. */
 FERRY_API ferry_status ferry_document_translate(const ferry_model *model, ferry_translator *translator,
                                                 const char *format, ferry_text source,
                                                 const ferry_document_options *options, ferry_document_result **result,

@@ -278,6 +278,13 @@ static bool is_joined(uint32_t c)
     return false;
 }
 
+/* What models may read as another character, by Unicode's NFKC: raised, lowered and circled ones, letterlike signs. */
+static bool is_changed(uint32_t c)
+{
+    return c == 0xB2 || c == 0xB3 || c == 0xB9 || (c >= 0x2070 && c <= 0x209F) || (c >= 0x2100 && c <= 0x214F) ||
+           (c >= 0x2460 && c <= 0x24FF);
+}
+
 /* The first byte from `at` on of a character that the model has no piece for, and that belongs to none before it. */
 static size_t find_unread(ferry_kept_search *search, size_t at)
 {
@@ -297,12 +304,14 @@ static size_t find_unread_word(ferry_kept_search *search, size_t at)
 {
     const size_t unread = find_unread(search, at);
     size_t end = at;
+    bool changed = false;
     for (uint32_t c; end < search->text.size && end - at < FERRY_MOST_NAME;) {
         size_t next = end;
-        if (!ferry_utf8_next(search->text, &next, &c) || !is_of_word(c)) break;
+        if (!ferry_utf8_next(search->text, &next, &c) || !(is_of_word(c) || is_changed(c))) break;
+        changed = changed || is_changed(c);
         end = next;
     }
-    return unread < end ? end : 0;
+    return unread < end || changed ? end : 0;
 }
 
 /* Characters without a piece, controls, and blanks that are no ' '. */
@@ -319,7 +328,10 @@ static size_t find_symbols(ferry_kept_search *search, size_t at, ferry_kept_kind
         const bool is_control =
             c == 0x7F || (c >= 0x80 && c < 0xA0) || c == 0xFEFF || (c < ' ' && !is_one_of((char)c, "\t\n\r"));
         const bool is_part = is_joined(c);
-        if (is_part ? end == 0 : !is_space && !is_control && (c == ' ' || find_unread(search, begin) != begin)) break;
+        if (is_part ? end == 0
+                    : !is_space && !is_control && !ferry_is_placeholder(c) && !is_changed(c) &&
+                          (c == ' ' || find_unread(search, begin) != begin))
+            break;
         if (!is_space && !is_part) *kind = FERRY_KEPT_SYMBOL;
         end = next;
     }

@@ -35,6 +35,14 @@ typedef struct ferry_kept_rules {
     void *user;
 } ferry_kept_rules;
 
+/* In the text that a model sees, a character of Unicode's last plane, which is for private use, stands for what is
+ * kept; in a document's text, such characters are kept themselves. */
+enum { FERRY_FIRST_PLACEHOLDER = 0x100000, FERRY_PLACEHOLDERS = 0xFFFE, FERRY_PLACEHOLDER_BYTES = 4 };
+static inline bool ferry_is_placeholder(uint32_t c)
+{
+    return c >= FERRY_FIRST_PLACEHOLDER;
+}
+
 /* A search through a text, from byte `at` on; what is before it is looked at. The rest is zeroed. */
 typedef struct ferry_kept_search {
     ferry_view text;

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/utf8.h"
 #include "words.h"
 
 enum {
@@ -37,7 +36,7 @@ typedef struct placer {
     size_t *token_owner; /* [tokens] the innermost node of each token; of the tokens of the node at work: its child */
     size_t *word_owner;  /* [words] the child of the node at work that has the word, if it is its child */
     ferry_placed *next;  /* where to write */
-    bool lost;           /* see ferry_place */
+    size_t kept;         /* what comes next of what is kept */
     size_t low;          /* byte of the target that has been reached */
 } placer;
 
@@ -122,19 +121,14 @@ static void take_token(placer *p, size_t index)
     }
 }
 
-/* Whether its text takes the place of its words. */
-static bool is_kept(const placer *p, const node *n)
-{
-    return n->open != none && p->sentence->marks[n->open].kept;
-}
-
-/* The first words from `first` on that are the text; *after: the one behind them, none: there are no such. */
-static size_t find_words(const placer *p, size_t first, ferry_view text, size_t *after)
+/* The first words that are the text, and belong to no other that stayed as it was; *after: the one behind them, none:
+ * there are no such. */
+static size_t find_words(const placer *p, ferry_view text, size_t *after)
 {
     const ferry_place_word *words = p->part.words;
     const ferry_view target = p->sentence->target;
     *after = none;
-    for (; first < p->part.word_count; first++) {
+    for (size_t first = 0; first < p->part.word_count; first++) {
         const size_t begin = words[first].begin, end = begin + text.size;
         if (end > target.size || memcmp(target.data + begin, text.data, text.size) != 0) continue;
         for (size_t w = first; w < p->part.word_count && words[w].end <= end && !words[w].literal; w++) {
@@ -143,30 +137,52 @@ static size_t find_words(const placer *p, size_t first, ferry_view text, size_t 
             return first;
         }
     }
-    return first;
+    return none;
 }
 
-/* A word that stands for what is kept is aligned to itself alone. */
-static void align_literally(placer *p, size_t index)
+/* Words first … after - 1 become one. */
+static void join_words(placer *p, size_t first, size_t after)
 {
-    const node *n = &p->nodes[index];
-    if (!is_kept(p, n)) return;
-    const ferry_view text = {p->sentence->source.data + n->from, n->to - n->from};
     ferry_place_word *words = p->part.words;
-    size_t after, another = none;
-    const size_t first = find_words(p, 0, text, &after);
-    if (after != none) find_words(p, after, text, &another);
-    const bool found = after != none && n->first < n->last;
-    p->lost = p->lost || !found || another != none;
-    if (!found) return;
-    for (size_t t = n->first; t < n->last; t++) {
-        const ferry_place_token *token = &p->part.tokens[t];
-        for (size_t w = token->first; w != none && w <= token->last; w++)
-            if (words[w].token == t) words[w].token = none;
+    const size_t fewer = after - first - 1;
+    words[first].end = words[after - 1].end;
+    words[first].spoken = true;
+    memmove(&words[first + 1], &words[after], (p->part.word_count - after) * sizeof *words);
+    p->part.word_count -= fewer;
+    for (size_t t = 0; fewer > 0 && t < p->part.token_count; t++) {
+        ferry_place_token *token = &p->part.tokens[t];
+        size_t *const places[] = {&token->first, &token->last, &token->word};
+        for (size_t i = 0; i < 3; i++)
+            if (*places[i] != none && *places[i] > first) *places[i] = *places[i] < after ? first : *places[i] - fewer;
     }
-    for (size_t w = first; w < after; w++) {
-        words[w].token = n->first;
-        words[w].literal = true;
+}
+
+/* What is kept is aligned to itself alone. `token`: the first one of it. */
+static void align_literally(placer *p, const ferry_shown_kept *kept, size_t token)
+{
+    const size_t begin = kept->term.begin - p->sentence->begin, end = kept->term.end - p->sentence->begin;
+    ferry_place_word *words = p->part.words;
+    ferry_place_token *tokens = p->part.tokens;
+    size_t after;
+    const size_t first = find_words(p, (ferry_view){p->sentence->source.data + begin, end - begin}, &after);
+    if (first == none) return;
+    for (size_t t = token; t < p->part.token_count && tokens[t].begin < end; t++) {
+        for (size_t w = tokens[t].first; w != none && w <= tokens[t].last; w++)
+            if (words[w].token == t) words[w].token = none;
+        tokens[t].first = tokens[t].last = tokens[t].word = first;
+    }
+    words[first].token = token;
+    words[first].literal = true;
+    join_words(p, first, after);
+}
+
+static void align_kept(placer *p)
+{
+    const ferry_place_sentence *s = p->sentence;
+    for (size_t t = 0; t < p->part.token_count; t++) {
+        while (p->kept < s->after_kept && s->kept[p->kept].term.end - s->begin <= p->part.tokens[t].begin) p->kept++;
+        if (p->kept == s->after_kept || s->kept[p->kept].term.begin - s->begin >= p->part.tokens[t].end) continue;
+        align_literally(p, &s->kept[p->kept++], t);
     }
 }
 
@@ -271,7 +287,7 @@ static void place_word(placer *p, size_t child, size_t a, size_t b)
         const ferry_place_token *token = &p->part.tokens[t];
         if (token->weight <= best || token->word < a || token->word >= b || !is_free(p, n->parent, token->word))
             continue;
-        if (is_kept(p, n) && value_of(p, n, token->word) < 0) continue; /* it would take another text's place */
+        if (p->part.words[token->word].literal && value_of(p, n, token->word) < 0) continue; /* of what is kept */
         best = token->weight;
         n->a = token->word;
         n->b = token->word + 1;
@@ -418,7 +434,7 @@ static ferry_status place_part(placer *p, ferry_arena *arena, ferry_error *error
     p->count = 0;
     build(p);
     for (size_t i = 1; i < p->count; i++) take_token(p, i);
-    for (size_t i = 1; i < p->count; i++) align_literally(p, i);
+    align_kept(p);
     p->nodes[0].b = part->word_count;
     p->nodes[0].end = part->word_count > 0 ? part->words[part->word_count - 1].end : p->low;
     for (size_t i = 0; i < p->count; i++) place_children(p, i);
@@ -426,16 +442,15 @@ static ferry_status place_part(placer *p, ferry_arena *arena, ferry_error *error
     return FERRY_OK;
 }
 
-ferry_status ferry_place(const ferry_place_sentence *sentence, ferry_placed *placed, bool *lost, ferry_error *error)
+ferry_status ferry_place(const ferry_place_sentence *sentence, ferry_placed *placed, ferry_error *error)
 {
-    placer p = {.sentence = sentence, .after_mark = sentence->first_mark, .next = placed};
+    placer p = {.sentence = sentence, .after_mark = sentence->first_mark, .next = placed, .kept = sentence->first_kept};
     ferry_arena arena = {0};
     ferry_status status;
     do {
         status = ferry_place_read_part(sentence, &arena, &p.part, error);
         if (status == FERRY_OK) status = place_part(&p, &arena, error);
     } while (status == FERRY_OK && p.part.source_end != none);
-    *lost = p.lost;
     ferry_arena_destroy(&arena);
     return status;
 }

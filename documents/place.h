@@ -6,7 +6,7 @@
 #ifndef FERRY_DOCUMENTS_PLACE_H
 #define FERRY_DOCUMENTS_PLACE_H
 
-#include "marks.h"
+#include "shown.h"
 
 typedef struct ferry_place_sentence {
     const ferry_result *result; /* its line `line` is the translation, with alignment */
@@ -18,6 +18,8 @@ typedef struct ferry_place_sentence {
      * after it: then only one of their marks is among these. */
     const ferry_mark *marks;
     size_t first_mark, after_mark; /* marks first_mark … after_mark - 1 */
+    const ferry_shown_kept *kept;  /* what is kept in the sentence: first_kept … after_kept - 1 */
+    size_t first_kept, after_kept;
 } ferry_place_sentence;
 
 typedef struct ferry_placed {
@@ -25,8 +27,7 @@ typedef struct ferry_placed {
     size_t at;   /* byte of the target before which it stands */
 } ferry_placed;
 
-/* Fills placed [after_mark - first_mark] with each mark once, in the order of the target. *lost: a word that stands for
- * what is kept is not in the target, or more than once. Errors: MEMORY. */
-ferry_status ferry_place(const ferry_place_sentence *sentence, ferry_placed *placed, bool *lost, ferry_error *error);
+/* Fills placed [after_mark - first_mark] with each mark once, in the order of the target. Errors: MEMORY. */
+ferry_status ferry_place(const ferry_place_sentence *sentence, ferry_placed *placed, ferry_error *error);
 
 #endif

@@ -10,26 +10,16 @@
 #include "tokenizer/unicode.h"
 #include "words.h"
 
-enum { WORDS = 16 }; /* names, and numbers, that stand for what is kept */
-
-/* A byte of an item's text; of a BREAK, 1 is behind it. */
-typedef struct text_place {
-    size_t item, at;
-} text_place;
-
 /* A block that is added. */
 typedef struct builder {
     ferry_shown *shown;
     const ferry_document *document;
     const ferry_document_block *block;
     ferry_shown_block made;
-    const char *words[2][WORDS + 1]; /* names and numbers that can stand for something; NULL: not looked for yet */
-    size_t pieces, earlier;          /* for how many they do, and how many of these are in earlier sentences */
-    text_place behind_term;          /* up to here, text is read */
-    size_t open;                     /* the mark of the innermost element; its partner is that of the next one */
-    bool ends;                       /* a sentence, if a capital is next */
-    bool separates;                  /* a word ends here, even if the next character is a letter */
-    bool goes_on;                    /* behind the first letter of text in capitals */
+    bool last;      /* for the last model */
+    size_t open;    /* the mark of the innermost element; its partner is that of the next one */
+    bool separates; /* a word ends here, even if the next character is a letter */
+    bool goes_on;   /* behind the first letter of text in capitals */
     ferry_error *error;
 } builder;
 
@@ -53,7 +43,6 @@ static ferry_status add_blank(builder *b)
     ferry_mark *last = shown->mark_count > b->made.first_mark ? &shown->marks[shown->mark_count - 1] : NULL;
     const char before = text->size > b->made.begin ? text->data[text->size - 1] : ' ';
     b->separates = false;
-    b->ends = b->ends || before == '.' || before == '!' || before == '?';
     if (before != ' ') return append(b, " ", 1);
     if (last != NULL && last->at == text->size) last->spaced = true;
     return FERRY_OK;
@@ -69,8 +58,6 @@ static ferry_status add_character(builder *b, uint32_t c)
     b->separates = false;
     if (b->made.capitals && b->goes_on) c = ferry_unicode_lower(c);
     b->goes_on = b->goes_on || ferry_unicode_is_of_word(c);
-    if (b->ends && ferry_unicode_character(c) == FERRY_CHARACTER_UPPER) b->earlier = b->pieces;
-    b->ends = false;
     return append(b, bytes, ferry_utf8_put(c, bytes));
 }
 
@@ -80,73 +67,32 @@ static ferry_status add_mark(builder *b, const ferry_mark *mark)
     return ferry_array_append(&shown->marks, &shown->mark_count, &shown->mark_capacity, mark, sizeof *mark, b->error);
 }
 
-/* Text of the block that has the word, which then cannot stand for anything. */
-static bool occurs(const builder *b, const char *word)
-{
-    for (size_t i = b->block->first_item; i < b->block->after_item; i++) {
-        const ferry_document_item *item = &b->document->items[i];
-        if (item->kind == FERRY_DOCUMENT_TEXT && ferry_view_contains(ferry_item_text(b->document, item), word))
-            return true;
-    }
-    return false;
-}
-
-/* Those of `words` that the block's text does not have, NULL at the end; all, if it has all. */
-static void find_unused(const builder *b, const char *const words[WORDS], const char *unused[WORDS + 1])
-{
-    size_t count = 0;
-    for (size_t i = 0; i < WORDS; i++)
-        if (!occurs(b, words[i])) unused[count++] = words[i];
-    if (count == 0) memcpy(unused, words, (count = WORDS) * sizeof *words);
-    unused[count] = NULL;
-}
-
-/* The word that stands for the next piece: one that models copy, for each piece of a sentence another one. The first
- * four names are copied best, so each sentence begins with them, as far as where it begins is seen here, and each
- * attempt has them in another order. A number is shown as one at first; at the last attempt, everything is a number. */
-static const char *choose_word(builder *b, bool number, int attempt)
-{
-    static const char *const names[WORDS] = {"Tom",     "Boston", "Maria",  "Paris", "Hawaii", "London",
-                                             "Chicago", "Berlin", "Madrid", "Texas", "Kate",   "Peter",
-                                             "Emma",    "David",  "Lisa",   "Oslo"};
-    static const char *const years[WORDS] = {"2013", "1999", "1492", "2005", "1985", "2468", "1650", "1723",
-                                             "1848", "2021", "1917", "2357", "1066", "1789", "2044", "1530"};
-    static const unsigned char orders[FERRY_ATTEMPTS - 1][4] = {{0, 2, 1, 3}, {1, 0, 2, 3}, {0, 1, 3, 2}, {3, 0, 1, 2}};
-    const bool is_last = attempt + 1 == FERRY_ATTEMPTS;
-    if (b->words[0][0] == NULL) {
-        find_unused(b, names, b->words[0]);
-        find_unused(b, years, b->words[1]);
-    }
-    const char *const *words = b->words[is_last || (number && attempt == 0)];
-    size_t count = 0, before = is_last ? b->pieces : b->pieces - b->earlier;
-    while (words[count] != NULL) count++;
-    if (!is_last && before < 4) before = orders[attempt][before];
-    b->pieces++;
-    return words[before % count];
-}
-
-/* Adds the word that stands for an item that is kept, or for a term of the glossary that was found in text. term NULL:
- * the item's place has what the source has there. */
-static ferry_status add_word(builder *b, size_t index, const ferry_glossary_term *term, ferry_view found)
+/* Adds what is kept, and is shown so. */
+static ferry_status append_kept(builder *b, ferry_shown_kept *kept, const char *text, size_t size)
 {
     ferry_shown *shown = b->shown;
-    const ferry_document_item *item = &b->document->items[index];
-    const bool number = item->kind == FERRY_DOCUMENT_KEPT && is_digit(byte_at(found, 0));
-    const char *word = choose_word(b, number, item->attempt);
-    const size_t open = shown->mark_count;
-    ferry_mark mark = {.kind = FERRY_MARK_OPEN, .kept = true, .item = index, .partner = open + 1};
-    mark.joined = ends_in_word(b);
-    mark.form_begin = shown->forms.size;
-    if (term != NULL) FERRY_TRY(ferry_glossary_write(term, found, &shown->forms, b->error));
-    mark.form_end = shown->forms.size;
-    if (mark.joined) FERRY_TRY(append(b, " ", 1));
-    mark.at = shown->text.size;
-    FERRY_TRY(add_mark(b, &mark));
-    FERRY_TRY(append(b, word, strlen(word)));
-    mark = (ferry_mark){.kind = FERRY_MARK_CLOSE, .kept = true, .item = index, .at = shown->text.size, .partner = open};
-    b->separates = b->goes_on = true;
-    b->ends = false;
-    return add_mark(b, &mark);
+    kept->term.begin = shown->text.size;
+    kept->term.end = shown->text.size + size;
+    b->separates = false;
+    b->goes_on = true;
+    FERRY_TRY(append(b, text, size));
+    return ferry_array_append(&shown->kept, &shown->kept_count, &shown->kept_capacity, kept, sizeof *kept, b->error);
+}
+
+static bool is_number(ferry_view text)
+{
+    return is_one_of(byte_at(text, 0), "0123456789+") && skip_set(text, 0, "0123456789.,:/'+- ") == text.size;
+}
+
+/* Whether a word follows an item without a blank. */
+static bool word_follows(const builder *b, size_t index)
+{
+    const ferry_document_item *item = &b->document->items[index + 1], *end = &b->document->items[b->block->after_item];
+    size_t at = 0;
+    uint32_t c;
+    while (item < end && (item->kind == FERRY_DOCUMENT_OPEN || item->kind == FERRY_DOCUMENT_CLOSE)) item++;
+    return item < end && item->kind == FERRY_DOCUMENT_TEXT &&
+           ferry_utf8_next(ferry_item_text(b->document, item), &at, &c) && ferry_unicode_is_of_word(c);
 }
 
 static ferry_status add_kept(builder *b, size_t index)
@@ -154,8 +100,12 @@ static ferry_status add_kept(builder *b, size_t index)
     const ferry_document_item *item = &b->document->items[index];
     const ferry_view text = ferry_item_text(b->document, item);
     const bool is_itself = ferry_view_equal(text, ferry_item_source(b->document, item)); /* not `code` */
-    const ferry_glossary_term *term = is_itself ? ferry_glossary_find(b->document->context.glossary, text) : NULL;
-    return add_word(b, index, term != NULL && term->target.size > 0 ? term : NULL, text);
+    ferry_shown_kept kept = {.item = index};
+    char bytes[FERRY_PLACEHOLDER_BYTES];
+    kept.term.target_count = b->last && is_itself && is_number(text) && !ends_in_word(b) && !word_follows(b, index);
+    if (kept.term.target_count > 0) return append_kept(b, &kept, text.data, text.size);
+    ferry_utf8_put(FERRY_FIRST_PLACEHOLDER + (uint32_t)(b->shown->kept_count % FERRY_PLACEHOLDERS), bytes);
+    return append_kept(b, &kept, bytes, sizeof bytes);
 }
 
 /* Whether the end of a wrapped line has no blank: between two ideographs. */
@@ -172,83 +122,11 @@ static bool joins(const builder *b, size_t index)
            ferry_is_ideograph(before) && ferry_is_ideograph(after);
 }
 
-/* The character of the block's text at *from, which moves behind it; white space is ' '. False: what comes next is no
- * text. */
-static bool read_character(const builder *b, text_place *from, uint32_t *c)
+static ferry_status add_text(builder *b, ferry_view text)
 {
-    for (; from->item < b->block->after_item; *from = (text_place){from->item + 1, 0}) {
-        const ferry_document_item *item = &b->document->items[from->item];
-        const ferry_view text = ferry_item_text(b->document, item);
-        if (item->kind != FERRY_DOCUMENT_TEXT && item->kind != FERRY_DOCUMENT_BREAK) return false;
-        if (item->kind == FERRY_DOCUMENT_BREAK ? from->at > 0 || joins(b, from->item) : from->at >= text.size) continue;
-        *c = ' ';
-        if (item->kind == FERRY_DOCUMENT_BREAK)
-            from->at = 1;
-        else if (!ferry_utf8_next(text, &from->at, c))
-            *c = 0xFFFD;
-        if (ferry_utf8_is_space(*c) || ferry_is_control(*c)) *c = ' ';
-        return true;
-    }
-    return false;
-}
-
-/* Whether two characters that follow each other are of one word for a glossary. */
-static bool are_of_word(uint32_t before, uint32_t c)
-{
-    return (ferry_unicode_is_of_word(before) || before == '-') && (ferry_unicode_is_of_word(c) || c == '-');
-}
-
-/* Whether a term of the glossary may begin at a place: there is one, and the place is not within a word. */
-static bool may_begin_term(const builder *b, text_place at)
-{
-    const ferry_buffer *text = &b->shown->text;
-    size_t last = text->size;
-    uint32_t c, before = ' ';
-    if (b->document->context.glossary == NULL || !read_character(b, &at, &c)) return false;
-    if (last > b->made.begin) ferry_utf8_previous((ferry_view){text->data, last}, &last, &before);
-    return !are_of_word(before, c);
-}
-
-/* The longest term of the glossary that is at *from, which moves behind it; NULL: there is none. */
-static const ferry_glossary_term *find_term(const builder *b, text_place *from, ferry_glossary_search *search)
-{
-    const ferry_glossary *glossary = b->document->context.glossary;
-    const ferry_glossary_term *best = NULL;
-    text_place at = *from;
-    size_t found_size = 0;
-    uint32_t c = ' ', next = ' ';
-    *search = (ferry_glossary_search){.end = glossary->count};
-    bool more = read_character(b, &at, &c);
-    for (; more && ferry_glossary_step(glossary, search, c); c = next) {
-        const text_place behind = at;
-        do more = read_character(b, &at, &next);
-        while (more && c == ' ' && next == ' ');
-        const ferry_glossary_term *term =
-            more && are_of_word(c, next) ? NULL : ferry_glossary_complete(glossary, search);
-        if (term == NULL) continue;
-        best = term;
-        *from = behind;
-        found_size = search->found_size;
-    }
-    search->found_size = found_size;
-    return best;
-}
-
-/* The text of an item; a term of the glossary can go on in the next ones. */
-static ferry_status add_text(builder *b, size_t index)
-{
-    const ferry_view text = ferry_item_text(b->document, &b->document->items[index]);
-    text_place at = {index, index == b->behind_term.item ? b->behind_term.at : 0};
-    while (at.item == index && at.at < text.size) {
-        ferry_glossary_search search;
-        const ferry_glossary_term *term = may_begin_term(b, at) ? find_term(b, &at, &search) : NULL;
+    for (size_t at = 0; at < text.size;) {
         uint32_t c;
-        if (term != NULL) {
-            FERRY_TRY(add_word(b, index, term, (ferry_view){search.found, search.found_size}));
-            b->behind_term = at;
-            continue;
-        }
-        if (!ferry_utf8_next(text, &at.at, &c)) c = 0xFFFD;
+        if (!ferry_utf8_next(text, &at, &c)) c = 0xFFFD;
         FERRY_TRY(ferry_utf8_is_space(c) || ferry_is_control(c) ? add_blank(b) : add_character(b, c));
     }
     return FERRY_OK;
@@ -259,7 +137,7 @@ static ferry_status add_item(builder *b, size_t index)
     const ferry_document_item *item = &b->document->items[index];
     ferry_mark mark = {.item = index, .at = b->shown->text.size};
     switch (item->kind) {
-    case FERRY_DOCUMENT_TEXT: return add_text(b, index);
+    case FERRY_DOCUMENT_TEXT: return add_text(b, ferry_item_text(b->document, item));
     case FERRY_DOCUMENT_KEPT: return add_kept(b, index);
     case FERRY_DOCUMENT_BREAK: return joins(b, index) ? FERRY_OK : add_blank(b);
     case FERRY_DOCUMENT_POINT:
@@ -305,45 +183,61 @@ static bool finish(builder *b)
     if (size > b->made.begin && shown->text.data[size - 1] == ' ' && !marked) shown->text.size--;
     b->made.end = shown->text.size;
     b->made.after_mark = shown->mark_count;
+    b->made.after_kept = shown->kept_count;
     for (size_t i = b->made.first_mark; i < b->made.after_mark; i++) {
         ferry_mark *mark = &shown->marks[i];
         if (mark->at > b->made.end) mark->at = b->made.end;
-        within = within || mark->kept || (mark->at > b->made.begin && mark->at < b->made.end);
+        within = within || (mark->at > b->made.begin && mark->at < b->made.end);
     }
     return within;
 }
 
-ferry_status ferry_shown_add(ferry_shown *shown, const ferry_document *document, ferry_document_block *block,
+ferry_status ferry_shown_add(ferry_shown *shown, const ferry_document *document, ferry_document_block *block, bool last,
                              bool *aligned)
 {
-    builder b = {.shown = shown, .document = document, .block = block, .error = document->error};
+    builder b = {.shown = shown, .document = document, .block = block, .last = last, .error = document->error};
     if (shown->block_count > 0) FERRY_TRY(append(&b, "\n", 1));
-    b.made = (ferry_shown_block){.block = block, .begin = shown->text.size, .first_mark = shown->mark_count};
+    b.made = (ferry_shown_block){
+        .block = block, .begin = shown->text.size, .first_mark = shown->mark_count, .first_kept = shown->kept_count};
     b.made.capitals = block->in_capitals && has_simple_capitals(document);
-    for (size_t i = block->first_item; i < block->after_item; i++)
-        if (i >= b.behind_term.item) FERRY_TRY(add_item(&b, i));
+    for (size_t i = block->first_item; i < block->after_item; i++) FERRY_TRY(add_item(&b, i));
     *aligned = finish(&b);
     return ferry_array_append(&shown->blocks, &shown->block_count, &shown->block_capacity, &b.made, sizeof b.made,
                               document->error);
+}
+
+ferry_request ferry_shown_request(ferry_shown *shown)
+{
+    for (size_t i = 0; i < shown->kept_count; i++) {
+        ferry_shown_kept *kept = &shown->kept[i];
+        kept->target = (ferry_text){shown->text.data + kept->term.begin, kept->term.end - kept->term.begin};
+        kept->term.targets = &kept->target;
+    }
+    return (ferry_request){.size = sizeof(ferry_request),
+                           .terms = shown->kept_count > 0 ? &shown->kept->term : NULL,
+                           .term_size = sizeof *shown->kept,
+                           .term_count = shown->kept_count,
+                           .on_number = FERRY_ON_NUMBER_RETRY};
 }
 
 void ferry_shown_remove(ferry_shown *shown)
 {
     const ferry_shown_block *last = &shown->blocks[--shown->block_count];
     shown->mark_count = last->first_mark;
+    shown->kept_count = last->first_kept;
     shown->text.size = shown->block_count > 0 ? shown->blocks[shown->block_count - 1].end : 0;
 }
 
 void ferry_shown_clear(ferry_shown *shown)
 {
-    shown->text.size = shown->forms.size = shown->mark_count = shown->block_count = 0;
+    shown->text.size = shown->mark_count = shown->kept_count = shown->block_count = 0;
 }
 
 void ferry_shown_destroy(ferry_shown *shown)
 {
     free(shown->text.data);
-    free(shown->forms.data);
     free(shown->marks);
+    free(shown->kept);
     free(shown->blocks);
     *shown = (ferry_shown){0};
 }

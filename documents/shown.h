@@ -1,29 +1,43 @@
 /* What the model sees of blocks: their text, a line each. White space is one blank, a wrapped line is joined, elements
- * are marks, and a word that models copy stands for what is kept. Text in capitals becomes small letters. */
+ * are marks, and a placeholder, which is an opaque term, stands for what is kept. Text in capitals becomes small
+ * letters. */
 #ifndef FERRY_DOCUMENTS_SHOWN_H
 #define FERRY_DOCUMENTS_SHOWN_H
 
 #include "document.h"
 #include "marks.h"
 
+/* What is kept. Piece `i` of a text has the placeholder FERRY_FIRST_PLACEHOLDER + i % FERRY_PLACEHOLDERS, an opaque
+ * term. The last model sees a number itself, which its translation must have. */
+typedef struct ferry_shown_kept {
+    ferry_term term;
+    ferry_text target; /* of a number: itself */
+    size_t item;       /* of the document */
+    bool found;        /* in the translation */
+} ferry_shown_kept;
+
 typedef struct ferry_shown_block {
     ferry_document_block *block;
     size_t begin, end;             /* bytes of the text */
     size_t first_mark, after_mark; /* marks first_mark … after_mark - 1 */
-    bool capitals;                 /* to be written in capitals */
+    size_t first_kept, after_kept;
+    bool capitals; /* to be written in capitals */
 } ferry_shown_block;
 
 typedef struct ferry_shown {
-    ferry_buffer text;  /* valid UTF-8 */
-    ferry_buffer forms; /* what is written in the place of terms of the glossary */
+    ferry_buffer text; /* valid UTF-8 */
     ferry_mark *marks;
+    ferry_shown_kept *kept;
     ferry_shown_block *blocks;
-    size_t mark_count, mark_capacity, block_count, block_capacity;
+    size_t mark_count, mark_capacity, kept_count, kept_capacity, block_count, block_capacity;
 } ferry_shown;
 
-/* Adds a block. *aligned: marks are within its text, so that they can only be placed by alignment. */
-ferry_status ferry_shown_add(ferry_shown *shown, const ferry_document *document, ferry_document_block *block,
+/* Adds a block, for the last model or one before it. *aligned: marks are within its text, so that they can only be
+ * placed by alignment. */
+ferry_status ferry_shown_add(ferry_shown *shown, const ferry_document *document, ferry_document_block *block, bool last,
                              bool *aligned);
+/* What the text's translation must have, until the text changes. */
+ferry_request ferry_shown_request(ferry_shown *shown);
 /* Removes the last block. */
 void ferry_shown_remove(ferry_shown *shown);
 void ferry_shown_clear(ferry_shown *shown);

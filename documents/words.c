@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "kept_text.h"
 #include "tokenizer/unicode.h"
 
 /* Whether the character before byte `at` and the one after it belong to one word. */
@@ -21,7 +22,8 @@ static bool is_spoken(ferry_view text, size_t begin, size_t end)
 {
     for (size_t at = begin; at < end;) {
         uint32_t c;
-        if (ferry_utf8_next(text, &at, &c) && ferry_unicode_character(c) <= FERRY_CHARACTER_NUMBER) return true;
+        if (!ferry_utf8_next(text, &at, &c)) continue;
+        if (ferry_is_placeholder(c) || ferry_unicode_character(c) <= FERRY_CHARACTER_NUMBER) return true;
     }
     return false;
 }

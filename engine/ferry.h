@@ -349,6 +349,7 @@ typedef struct ferry_request {
     const ferry_term *terms;    /* [term_count] sorted by line and begin */
     size_t term_size;           /* sizeof(ferry_term) */
     size_t term_count;          /* 0…SIZE_MAX, default 0 */
+    ferry_on_number on_number;  /* FERRY_ON_NUMBER_RETRY: as the option, whatever that is */
 } ferry_request;
 
 /* The same with a request (NULL: none).
@@ -360,7 +361,7 @@ typedef struct ferry_request {
  * weights of cross-attention put its span, up to once for each term and once more. What it lacks then is
  * FERRY_QUALITY_TERM.
  * LIMIT of a line: its prefix has max_length tokens or more.
- * ARGUMENT of the call: prefixes for a row of models; terms with `sample`, `alternatives` or nbest above 1.
+ * ARGUMENT of the call: prefixes or on_number for a row of models; terms with `sample`, `alternatives` or nbest above 1.
  * UNSUPPORTED of the call: the model's file lacks what target text needs to become tokens. */
 FERRY_API ferry_status ferry_translate_with(ferry_translator *translator, const ferry_text *lines, size_t count,
                                             const ferry_request *request, ferry_result **result, ferry_error *error);

@@ -26,7 +26,8 @@ static int find_option_of_lines(const ferry_call *call)
                                     FERRY_OPTION_PREFIXES,
                                     FERRY_OPTION_IDS,
                                     ferry_search_option("nbest"),
-                                    ferry_search_option("alternatives")};
+                                    ferry_search_option("alternatives"),
+                                    ferry_search_option("sample")};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
         if (ferry_is_given(call, options[i])) return (int)options[i];
     return FERRY_OPTION_COUNT;

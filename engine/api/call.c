@@ -64,6 +64,12 @@ static void hold_parts(ferry_call *call, const ferry_parts *parts)
     hold(call, bytes);
 }
 
+/* Whether translations with other numbers are made again. */
+static bool mends_numbers(const ferry_call *call)
+{
+    return (call->on_number | call->translator->options.on_number) == FERRY_ON_NUMBER_RETRY;
+}
+
 /* ---- lines ---- */
 
 static void finish_line(ferry_call *call, size_t line)
@@ -181,7 +187,7 @@ static ferry_status end_part(ferry_call *call, ferry_part *part, const ferry_tas
     const ferry_translator *translator = call->translator;
     ferry_profile *profile = ferry_schedule_profile(&translator->schedule, outcome->worker);
     const ferry_part_ending ending = {outcome->search, outcome->weights, outcome->why, true,
-                                      translator->vocabulary.numberless != NULL};
+                                      mends_numbers(call) && translator->vocabulary.numberless != NULL};
     const ferry_phase around = ferry_profile_enter(profile, FERRY_PHASE_DETOKENIZING);
     const ferry_status status = ferry_part_end(translator->model, &translator->rules, &ending, part, again, error);
     ferry_profile_leave(profile, around);
@@ -194,7 +200,7 @@ static ferry_task_answer search_again(const ferry_call *call, const ferry_part *
     task->prefix = part->prefix.ids;
     task->prefix_count = (int32_t)part->prefix.count;
     if (part->numbered) task->admitted = call->translator->vocabulary.numberless;
-    if (part->after_term) task->word_begins = call->translator->vocabulary.word_begins;
+    if (part->once_count > 0 || part->after_term) task->word_begins = call->translator->vocabulary.word_begins;
     task->ends_word = part->after_term;
     if (part->retried || part->numbered) task->no_repeat_ngram = FERRY_AGAIN_NGRAM;
     return FERRY_TASK_AGAIN;
@@ -236,8 +242,8 @@ static ferry_status choices(const ferry_job *job, const ferry_task *task, const 
     const ferry_hypothesis best = ferry_search_hypothesis(outcome->search, 0);
     const ferry_terms_hypothesis hypothesis = {best.ids, (size_t)best.length, outcome->weights[0]};
     ferry_part *part = task->tag;
-    FERRY_TRY(
-        ferry_terms_write(translator->model, &translator->rules, &translator->vocabulary, &hypothesis, part, error));
+    FERRY_TRY(ferry_terms_write(translator->model, &translator->rules, &translator->vocabulary, &hypothesis,
+                                mends_numbers(call) && !part->numbered, part, error));
     *targets = part->choices;
     *count = part->choice_count > 1 ? (int32_t)part->choice_count : 0;
     return FERRY_OK;
@@ -295,7 +301,7 @@ static void describe_job(ferry_call *call)
     ferry_job *job = &call->job;
     job->forced = call->targets != NULL;
     job->wants_weights =
-        options->alignment != 0 || options->replace_unknowns != 0 || has_terms(call) || options->on_number != 0
+        options->alignment != 0 || options->replace_unknowns != 0 || has_terms(call) || mends_numbers(call)
             ? wants_weights
             : NULL;
     job->choices = choices;
@@ -315,7 +321,7 @@ ferry_status ferry_call_open(ferry_call *call, ferry_error *error)
     hold(call, call->count * (sizeof *call->lines + sizeof *call->result->lines));
     if (has_terms(call)) return ferry_translator_read_vocabulary(call->translator, error);
     /* Without it, numbers are not mended. */
-    if (call->translator->options.on_number != 0) ferry_translator_read_vocabulary(call->translator, NULL);
+    if (mends_numbers(call)) ferry_translator_read_vocabulary(call->translator, NULL);
     return FERRY_OK;
 }
 

@@ -23,6 +23,7 @@ typedef struct ferry_call {
     size_t count;
     ferry_terms terms;          /* of the lines, */
     const char *text;           /* or of the text that begins here, if the lines are its sentences; else NULL */
+    ferry_on_number on_number;  /* of the request */
     ferry_callbacks *callbacks; /* the translator's, or of a text of a service */
     atomic_size_t *account;     /* NULL, or counts the bytes that the call holds */
     ferry_job job;              /* job.ended not NULL: of a service */

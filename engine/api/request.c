@@ -84,9 +84,13 @@ ferry_status ferry_request_check(const ferry_translator *translator, const ferry
     if (request == NULL) return FERRY_OK;
     FERRY_TRY(
         ferry_struct_complete("request", "ferry_request", request, FIRST_REQUEST, &complete, sizeof complete, error));
-    *wanted = (ferry_wanted){complete.prefixes, {complete.terms, complete.term_size, complete.term_count}};
+    *wanted = (ferry_wanted){complete.prefixes,
+                             {complete.terms, complete.term_size, complete.term_count},
+                             complete.on_number};
+    if (complete.on_number != FERRY_ON_NUMBER_WARN && complete.on_number != FERRY_ON_NUMBER_RETRY)
+        return ferry_fail_argument(error, "on_number", "expected 0 or 1, found %d", (int)complete.on_number);
     if (wanted->prefixes != NULL) FERRY_TRY(ferry_check_texts("prefixes", wanted->prefixes, count, error));
-    if (wanted->prefixes != NULL) FERRY_TRY(ferry_chain_refuse(translator, error));
+    if (wanted->prefixes != NULL || wanted->on_number != 0) FERRY_TRY(ferry_chain_refuse(translator, error));
     return check_terms(translator, wanted->terms, lines, count, error);
 }
 

@@ -9,6 +9,7 @@
 typedef struct ferry_wanted {
     const ferry_text *prefixes; /* [count] or NULL */
     ferry_terms terms;
+    ferry_on_number on_number;
 } ferry_wanted;
 
 /* Checks `request` (NULL: nothing is wanted) for `count` lines, and sets *wanted to what it points to. Errors:

@@ -123,6 +123,7 @@ ferry_submitted *ferry_submitted_create(const ferry_submission *given, const fer
     s->given.text = copy_text(given->text, &to);
     s->given.lines = copy_texts(given->lines, given->count, &to);
     s->wanted.prefixes = copy_texts(wanted->prefixes, given->count, &to);
+    s->wanted.on_number = wanted->on_number;
     s->wanted.terms = copy_terms(wanted->terms, terms, &to);
     s->service = service;
     s->size = size;
@@ -194,6 +195,7 @@ static void make_call(ferry_submitted *s, const ferry_job *job, atomic_size_t *a
     s->call = (ferry_call){.translator = ferry_translator_stage(s->translator, s->stage),
                            .prefixes = s->wanted.prefixes,
                            .terms = s->wanted.terms,
+                           .on_number = s->wanted.on_number,
                            .callbacks = &s->callbacks,
                            .account = account,
                            .job = {.priority = s->given.priority,

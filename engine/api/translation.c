@@ -18,7 +18,8 @@ static ferry_status translate(ferry_translator *translator, const char *text, co
                        .texts = texts,
                        .count = count,
                        .prefixes = wanted->prefixes,
-                       .terms = wanted->terms};
+                       .terms = wanted->terms,
+                       .on_number = wanted->on_number};
     if (translator->stages != NULL) return ferry_chain_translate(translator, &call, result, error);
     return ferry_call_run(&call, result, error);
 }

@@ -176,7 +176,7 @@ static ferry_status take_better(const ferry_model *model, const ferry_line_rules
     const ferry_quality_signs quality = part->quality;
     memset(&part->result, 0, sizeof part->result);
     const ferry_status status = take_result(model, rules, ending, part, error);
-    const int mended = part->retried ? FERRY_QUALITY_LOOP : FERRY_QUALITY_NUMBER;
+    const int mended = part->numbered ? FERRY_QUALITY_NUMBER : FERRY_QUALITY_LOOP;
     part->replaced = (part->quality.flags & ~(quality.flags & ~mended)) == 0;
     if (status == FERRY_OK && !part->replaced) {
         const ferry_result_line worse = part->result;
@@ -204,13 +204,20 @@ ferry_status ferry_part_end(const ferry_model *model, const ferry_line_rules *ru
     }
     *again = part->choice_count > 0;
     if (*again) return ferry_terms_choose(rules, part, error);
-    if (part->retried || part->numbered) return take_better(model, rules, ending, part, error);
-    FERRY_TRY(take_result(model, rules, ending, part, error));
-    *again = options->on_loop == FERRY_ON_LOOP_RETRY && !strict && (part->quality.flags & FERRY_QUALITY_LOOP) != 0;
-    part->retried = *again;
-    if (*again || options->on_number != FERRY_ON_NUMBER_RETRY || (part->quality.flags & FERRY_QUALITY_NUMBER) == 0 ||
-        !ending->numbers)
+    FERRY_TRY((part->retried || part->numbered ? take_better : take_result)(model, rules, ending, part, error));
+    const int flags = part->quality.flags;
+    const bool loops = options->on_loop == FERRY_ON_LOOP_RETRY && !strict && (flags & FERRY_QUALITY_LOOP) != 0;
+    const bool other =
+        (flags & FERRY_QUALITY_NUMBER) != 0 || ((flags & FERRY_QUALITY_TERM) != 0 && ferry_terms_lack_digits(part));
+    *again = !part->numbered && ((loops && !part->retried) || (ending->numbers && other));
+    if (!*again) return FERRY_OK;
+    if (part->written > 0) part->prefix.count = part->given;
+    part->written = 0;
+    part->after_term = false;
+    if (loops && !part->retried) {
+        part->retried = true;
         return FERRY_OK;
-    *again = part->numbered = true;
+    }
+    part->numbered = true;
     return ferry_terms_take_numbers(model, rules, part, error);
 }

@@ -20,7 +20,7 @@ typedef struct ferry_part_ending {
     const float *const *weights; /* cross-attention's, of each hypothesis [T, S]; NULL: not wanted */
     const ferry_error *why;      /* the error, if `search` is NULL */
     bool text;                   /* false: only ids are wanted */
-    bool numbers;                /* options.on_number can be followed */
+    bool numbers;                /* a translation with other numbers is made again */
 } ferry_part_ending;
 
 /* Sets *text to the text of ids [count], with the pieces of opaque terms. Errors: MEMORY, ARGUMENT. */

@@ -57,6 +57,7 @@ typedef struct ferry_part {
     ferry_view tag;      /* the line's, which is for each part */
     bool numbered;       /* its numbers are terms, too */
     size_t written;      /* number of terms that were written into the prefix */
+    size_t given;        /* ids of the prefix before terms were written */
     bool after_term;     /* the prefix ends with a term */
     /* [choice_count] prefixes, one for each target of a missing term, until one of them is taken */
     ferry_teacher_target *choices;

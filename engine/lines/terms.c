@@ -443,6 +443,14 @@ static float share(const written *w, ferry_range span, size_t t)
     return all > 0 ? inside / all : 0;
 }
 
+/* Whether token t ends in a letter or a number. */
+static bool ends_in_word(const written *w, size_t t)
+{
+    size_t at = w->ranges[t].end;
+    uint32_t c;
+    return w->ranges[t].begin < at && ferry_utf8_previous(w->text, &at, &c) && ferry_unicode_is_of_word(c);
+}
+
 /* The token, from `first` on, before which the term has to stand. */
 static size_t place_of(const written *w, const ferry_part_term *term, size_t first)
 {
@@ -454,6 +462,9 @@ static size_t place_of(const written *w, const ferry_part_term *term, size_t fir
         if (found > largest) best = t;
         if (found > largest) largest = found;
     }
+    /* Where something follows the term, it does not stand behind the marks that end the translation. */
+    if (best + 1 >= w->hypothesis->length && ferry_utf8_trim(w->part->text).size > term->term.end)
+        while (best > first && !ends_in_word(w, best - 1)) best--;
     /* A blank that is a token of its own belongs to the word behind it. */
     while (best > first && w->ranges[best - 1].begin == w->ranges[best - 1].end) best--;
     return best;
@@ -506,6 +517,14 @@ static ferry_status write_prefix(const written *w, size_t first, size_t place, f
     FERRY_TRY(encode(w->model, target, ids, error));
     for (size_t t = first; t < place; t++) FERRY_TRY(ferry_ids_insert(ids, t - first, w->hypothesis->ids[t], error));
     return FERRY_OK;
+}
+
+static bool has_digit(ferry_view text, size_t size)
+{
+    uint32_t c;
+    while (size < text.size)
+        if (ferry_utf8_next(text, &size, &c) ? ferry_unicode_is_digit(c) : (size++, false)) return true;
+    return false;
 }
 
 static ferry_view target_of(const ferry_part_term *term, size_t index)
@@ -613,21 +632,32 @@ static ferry_status write_one(written *w, const ferry_line_rules *rules, const u
     return FERRY_OK;
 }
 
+bool ferry_terms_lack_digits(const ferry_part *part)
+{
+    for (size_t i = 0; i < part->term_count; i++) {
+        const ferry_part_term *term = &part->terms[i];
+        if (term->missing && term->possible && term->term.target_count > 0 && has_digit(target_of(term, 0), 0))
+            return true;
+    }
+    return false;
+}
+
 ferry_status ferry_terms_write(const ferry_model *model, const ferry_line_rules *rules,
                                const ferry_term_vocabulary *vocabulary, const ferry_terms_hypothesis *hypothesis,
-                               ferry_part *part, ferry_error *error)
+                               bool digits, ferry_part *part, ferry_error *error)
 {
     written w = {.model = model, .hypothesis = hypothesis, .part = part};
     ferry_buffer text = {0};
     part->choice_count = 0;
-    if (part->term_count == 0 || part->retried || part->written > part->term_count) return FERRY_OK;
+    if (part->term_count == 0 || part->written > part->term_count) return FERRY_OK;
     w.ranges = calloc(hypothesis->length + 1, sizeof *w.ranges);
     if (w.ranges == NULL) return ferry_fail_memory(error, "tokens", hypothesis->length, sizeof *w.ranges);
     ferry_status status = ferry_tokenizer_decode_ranges(model->tokenizer, hypothesis->ids, hypothesis->length, NULL,
                                                         &text, w.ranges, error);
     if (status == FERRY_OK) status = ferry_buffer_end(&text, error);
     w.text = (ferry_view){text.data, text.size};
-    if (status == FERRY_OK && ferry_terms_look(part, hypothesis->ids, hypothesis->length, w.text, false) > 0)
+    if (status == FERRY_OK && ferry_terms_look(part, hypothesis->ids, hypothesis->length, w.text, false) > 0 &&
+        !(digits && ferry_terms_lack_digits(part)))
         status = write_one(&w, rules, vocabulary->word_begins, part, error);
     free(w.ranges);
     free(w.target.data);
@@ -649,12 +679,12 @@ ferry_status ferry_terms_choose(const ferry_line_rules *rules, ferry_part *part,
         largest = sum;
     }
     const ferry_teacher_target *chosen = &part->choices[best];
+    if (part->written++ == 0) part->given = part->prefix.count;
     part->prefix.count = 0;
     for (int32_t t = rules->options->search->forced_first_id >= 0; t + 1 < chosen->length; t++)
         FERRY_TRY(ferry_ids_insert(&part->prefix, part->prefix.count, chosen->ids[t], error));
     part->choice_count = 0;
     part->after_term = true;
-    part->written++;
     return FERRY_OK;
 }
 
@@ -665,14 +695,6 @@ static bool goes_on(ferry_view text, size_t size)
 {
     uint32_t c;
     return text.size > size && ferry_utf8_next(text, &size, &c) && ferry_unicode_is_of_word(c);
-}
-
-static bool has_digit(ferry_view text, size_t size)
-{
-    uint32_t c;
-    while (size < text.size)
-        if (ferry_utf8_next(text, &size, &c) ? ferry_unicode_is_digit(c) : (size++, false)) return true;
-    return false;
 }
 
 /* `id`: a token that ends a word. */

@@ -372,6 +372,7 @@ TEST_WITH(test_requests, set_up, tear_down)
     check_request((ferry_request){.prefixes = prefixes}, "prefixes",
                   "prefixes: expected 2 bytes at prefixes[1], found NULL");
     check_request((ferry_request){.prefixes = &endless}, "prefixes", "prefixes: expected at most ");
+    check_request((ferry_request){.on_number = 2}, "on_number", "on_number: expected 0 or 1, found 2");
     check_request((ferry_request){.term_count = 1}, "terms", "terms: expected 1 terms, found NULL");
     check_request((ferry_request){.terms = (void *)&right, .term_count = 1, .term_size = 8}, "term_size",
                   "term_size: expected sizeof(ferry_term), 40 to 4096, found 8");

@@ -23,8 +23,18 @@ struct ferry_result {
     size_t count;
 };
 
-static const char *const names[] = {"Tom",    "Boston", "Maria", "Paris", "Hawaii", "London", "Chicago", "Berlin",
-                                    "Madrid", "Texas",  "Kate",  "Peter", "Emma",   "David",  "Lisa",    "Oslo"};
+/* The terms of a request from number `index` on. */
+typedef struct terms_left {
+    const ferry_request *request;
+    size_t index;
+} terms_left;
+
+static const ferry_term *next_term(const terms_left *terms)
+{
+    const ferry_request *request = terms->request;
+    if (terms->index >= request->term_count) return NULL;
+    return (const ferry_term *)(const void *)((const char *)request->terms + terms->index * request->term_size);
+}
 
 enum { LONGEST_PART = 512 }; /* as the library's */
 
@@ -56,32 +66,33 @@ static bool is_symbol(const char *bytes)
     return (unsigned char)bytes[0] == 0xE2 && (unsigned char)bytes[1] < 0xB0;
 }
 
-/* Words, and what is neither a word nor a blank. */
-static size_t read_tokens(ferry_view text, ferry_token *tokens)
+/* Terms, words, and what is neither a word nor a blank. *terms: those of the text from byte `begin` on, and what is
+ * behind them. */
+static size_t read_tokens(ferry_view text, size_t begin, terms_left *terms, ferry_token *tokens)
 {
     size_t count = 0;
     for (size_t at = 0, end; at < text.size; at = end) {
+        const ferry_term *term = next_term(terms);
+        const size_t next = term != NULL && term->begin - begin < text.size ? term->begin - begin : text.size;
         end = at + 1;
         if (text.data[at] == ' ') continue;
-        if (is_symbol(text.data + at))
+        if (at == next) {
+            end = term->end - begin;
+            terms->index++;
+        } else if (is_symbol(text.data + at)) {
             end = at + 3;
-        else if (is_of_word(text.data[at]))
-            while (end < text.size && is_of_word(text.data[end]) && !is_symbol(text.data + end)) end++;
-        tokens[count++] = (ferry_token){.begin = at, .end = end};
+        } else if (is_of_word(text.data[at])) {
+            while (end < next && is_of_word(text.data[end]) && !is_symbol(text.data + end)) end++;
+        }
+        tokens[count++] = (ferry_token){.id = at == next, .begin = at, .end = end};
     }
     return count;
 }
 
-static bool is_copied(ferry_view word)
+/* `is_term`: it comes back as it is. */
+static void change(const ferry_translator *translator, ferry_view word, bool is_term, ferry_buffer *out)
 {
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (ferry_view_equal(word, ferry_text_view(names[i]))) return true;
-    return word.size == 4 && word.data[0] >= '0' && word.data[0] <= '9';
-}
-
-static void change(const ferry_translator *translator, ferry_view word, ferry_buffer *out)
-{
-    if (is_copied(word) || translator->way == STAND_IN_SAME) {
+    if (is_term || translator->way == STAND_IN_SAME) {
         append(out, word.data, word.size);
         return;
     }
@@ -106,7 +117,7 @@ static void translate_words(const ferry_translator *translator, ferry_view sourc
         append(&l->text, source.data + at, l->source[i].begin - at);
         l->target[i].begin = l->text.size;
         change(translator, (ferry_view){source.data + l->source[i].begin, l->source[i].end - l->source[i].begin},
-               &l->text);
+               l->source[i].id != 0, &l->text);
         l->target[i].end = l->text.size;
         l->from[i] = i;
         at = l->source[i].end;
@@ -149,10 +160,24 @@ static void take_given(const ferry_translator *translator, ferry_view source, li
     }
 }
 
-static void translate_line(const ferry_translator *translator, ferry_view source, line *l)
+/* A translation that lacks a term has the flag. */
+static void look_for_terms(ferry_view source, line *l)
+{
+    for (size_t i = 0; i < l->source_count; i++) {
+        const ferry_token *token = &l->source[i];
+        const ferry_view term = {source.data + token->begin, token->end - token->begin};
+        bool found = token->id == 0;
+        for (size_t at = 0; at + term.size <= l->text.size && !found; at++)
+            found = memcmp(l->text.data + at, term.data, term.size) == 0;
+        if (!found) l->outcome.quality |= FERRY_QUALITY_TERM;
+    }
+}
+
+static void translate_line(const ferry_translator *translator, ferry_view source, size_t begin, terms_left *terms,
+                           line *l)
 {
     l->source = allocate(source.size, sizeof *l->source);
-    l->source_count = read_tokens(source, l->source);
+    l->source_count = read_tokens(source, begin, terms, l->source);
     if (translator->way == STAND_IN_GIVEN)
         take_given(translator, source, l);
     else
@@ -164,11 +189,13 @@ static void translate_line(const ferry_translator *translator, ferry_view source
     l->weights = allocate(2 * l->part + 1, sizeof *l->weights);
     l->weights[l->part] = 1;
     l->outcome.quality = translator->quality;
+    if (translator->way == STAND_IN_GIVEN) look_for_terms(source, l);
 }
 
-ferry_status ferry_translate_text(ferry_translator *translator, ferry_text text, ferry_result **result,
-                                  ferry_error *error)
+ferry_status ferry_translate_text_with(ferry_translator *translator, ferry_text text, const ferry_request *request,
+                                       ferry_result **result, ferry_error *error)
 {
+    terms_left terms = {.request = request};
     ferry_result *made = allocate(1, sizeof *made);
     (void)error;
     made->lines = allocate(text.size, sizeof *made->lines);
@@ -182,7 +209,7 @@ ferry_status ferry_translate_text(ferry_translator *translator, ferry_text text,
         if (last == at) continue;
         line *l = &made->lines[made->count++];
         l->range = (ferry_sentence){.source_begin = at, .source_end = last};
-        translate_line(translator, (ferry_view){text.data + at, last - at}, l);
+        translate_line(translator, (ferry_view){text.data + at, last - at}, at, &terms, l);
         if (!translator->aligned) l->source_count = 0;
     }
     *result = made;

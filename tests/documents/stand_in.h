@@ -13,7 +13,7 @@ typedef enum stand_in_way {
     STAND_IN_GIVEN,  /* `given`, or of lines "WORD\\2GIVEN" that of a sentence's first word: word i is aligned to word i
                         of the source, or to word n by  "word\\fn"; "\\fn" is that word itself; "\\1" stands between
                         words  without a blank */
-    STAND_IN_HOSTILE /* `given` in place of each word but those that stand for what is kept */
+    STAND_IN_HOSTILE /* `given` in place of each word that is no term */
 } stand_in_way;
 
 struct ferry_translator {

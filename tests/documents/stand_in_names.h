@@ -13,6 +13,6 @@
 #define ferry_result_token stand_in_result_token
 #define ferry_result_token_count stand_in_result_token_count
 #define ferry_result_weights stand_in_result_weights
-#define ferry_translate_text stand_in_translate_text
+#define ferry_translate_text_with stand_in_translate_text_with
 #define ferry_translator_align stand_in_translator_align
 #define ferry_translator_stage stand_in_translator_stage

@@ -245,32 +245,6 @@ SHIPPED_TEST(test_progress)
     ferry_translator_destroy(translator);
 }
 
-/* Once more before each attempt, when words that stand for what is kept did not come back. */
-static int see_attempts(void *user, size_t done, size_t total)
-{
-    seen *s = user;
-    assert_int_equal(done, 1);
-    assert_int_equal(total, 1);
-    return ++s->calls == s->cancel_at;
-}
-
-SHIPPED_TEST(test_progress_within_a_text)
-{
-    const ferry_text source = as_text("`a` `b` `c` `d` `e` `f` `g` `h` `i` not `j`.");
-    ferry_translator *translator = new_translator(model, NULL);
-    ferry_document_result *result;
-    for (size_t at = 0; at < 4; at += 3) {
-        seen s = {.cancel_at = at};
-        const ferry_document_options options = {.size = sizeof options, .progress = see_attempts, .user = &s};
-        const ferry_status status =
-            ferry_document_translate(model, translator, "markdown", source, &options, &result, NULL);
-        assert_int_equal(status, at == 0 ? FERRY_OK : FERRY_ERROR_CANCELLED);
-        assert_int_equal(s.calls, at == 0 ? 5 : at);
-        ferry_document_result_destroy(result);
-    }
-    ferry_translator_destroy(translator);
-}
-
 static void check_cancelled(ferry_translator *translator, const ferry_document_options *options)
 {
     ferry_document_result *result = (void *)&result;
@@ -315,4 +289,56 @@ SHIPPED_TEST(test_alignment_is_off_afterwards)
     ferry_result_destroy(result);
     ferry_document_result_destroy(document);
     ferry_translator_destroy(translator);
+}
+
+/* ---- what translations must have ---- */
+
+/* Texts of a page, without the tags of their paragraphs, and what they become. */
+static void check_page(ferry_translator *translator, const char *const rows[][2], size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        ferry_document_result *result;
+        CHECK(ferry_document_translate(model, translator, "html", as_text(rows[i][0]), NULL, &result, &error));
+        if (!ferry_text_begins(ferry_document_result_text(result).data, rows[i][1]))
+            fail_msg("%s: expected %s, found %s", rows[i][0], rows[i][1], ferry_document_result_text(result).data);
+        ferry_document_result_destroy(result);
+    }
+}
+
+/* What is kept comes back once, without a name in its place; what touches a word, touches one; numbers are right. */
+SHIPPED_TEST(test_kept_pieces)
+{
+    static const char *const rows[][2] = {
+        {"Where is %s?", "Wo ist %s?"},
+        {"%s and %s are here.", "%s und %s sind hier."},
+        {"<code>a</code>", "<code>a</code>"},
+        {"Tom and Boston see <b>%s</b> in London.", "Tom und Boston sehen in London <b>%s</b>."},
+        {"Where is <b><code>x</code></b>? <i>%s is here.</i>", "Wo ist <b><code>x</code></b>? <i>%s ist hier.</i>"},
+        {"I was born in 1547.", "Ich wurde in 1547 geboren."},
+        {"The house costs <b>77,748</b> dollars.", "Die Häuser kosten <b>77,748</b> Dollar."},
+    };
+    ferry_translator *translator = new_translator(model, NULL);
+    check_page(translator, rows, sizeof rows / sizeof *rows);
+    ferry_translator_destroy(translator);
+}
+
+/* The translator's option; entries go on in elements, and not into what is kept. */
+SHIPPED_TEST(test_glossaries)
+{
+    static const char *const rows[][2] = {
+        {"Where is the <b>house</b>?", "Wo ist das <b>Bude</b>?"},
+        {"WHERE IS THE HOUSE?", "WO IST DAS BUDE?"},
+        {"He reads an old\n <b>book</b> in the house.", "Er liest ein <b>Schwarte</b> in dem Bude."},
+        {"Where is <code>house</code>?", "Wo ist <code>house</code>?"},
+    };
+    static const ferry_text targets[] = {{"Bude", 4}, {"Schwarte", 8}};
+    const ferry_glossary_entry entries[] = {{as_text("house"), &targets[0], 1}, {as_text("old book"), &targets[1], 1}};
+    ferry_glossary *glossary;
+    ferry_options options = default_options(model);
+    CHECK(ferry_glossary_create(entries, sizeof *entries, 2, &glossary, &error));
+    options.glossary = glossary;
+    ferry_translator *translator = new_translator(model, &options);
+    check_page(translator, rows, sizeof rows / sizeof *rows);
+    ferry_translator_destroy(translator);
+    ferry_glossary_destroy(glossary);
 }

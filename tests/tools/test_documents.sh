@@ -97,7 +97,7 @@ test_document_refusals()
 {
     printf '<p>Hello!</p>' > a.html
     local option
-    for option in --scores --json '--nbest 2' '--resume -o b' '--alignment hard' '--prefix b' '--prefixes a.html' --ids; do
+    for option in --scores --json '--nbest 2' '--resume -o b' '--alignment hard' '--prefix b' '--prefixes a.html' --ids --sample; do
         # shellcheck disable=SC2086 # two words
         run translate -i a.html $option
         expect_status 2

@@ -119,7 +119,4 @@ END
     run translate -m tagged.gguf -m tagged.gguf --to de -i page.po -o found.po
     expect_message 'page.po: translated as po'
     [ "$(grep -c '^msgid "Good morning, %s!"$\|^msgstr ".*%s.*"$' found.po)" -eq 2 ] || fail "$(cat found.po)"
-    printf 'garden\tJARDIN\n' > terms
-    expect_success translate -q -m tagged.gguf -m tagged.gguf --to de --glossary terms -i page.html -o found.html
-    grep -q JARDIN found.html || fail 'the glossary'
 }

@@ -396,6 +396,7 @@ pub struct ferry_request {
     pub terms: *const ferry_term,
     pub term_size: usize,
     pub term_count: usize,
+    pub on_number: ferry_on_number,
 }
 extern "C" {
     pub fn ferry_translate_with(

@@ -162,6 +162,7 @@ impl<'m> Translator<'m> {
                     terms: std::ptr::null(),
                     term_size: 0,
                     term_count: 0,
+                    on_number: sys::ferry_on_number::FERRY_ON_NUMBER_WARN,
                 };
                 sys::ferry_translate_with(translator, lines, count, &request, result, error)
             },
