@@ -22,6 +22,10 @@ typedef struct composer {
     uint32_t before;               /* the last character */
     size_t mark, place;            /* what comes next: a mark, a byte of the text */
     size_t first_kept, after_kept; /* what is kept in the sentence, or in the block */
+    ferry_view target;             /* the translation of the sentence */
+    const ferry_term *term;        /* the next one of it that the next model gets; NULL: there is none */
+    size_t line, next_term;        /* the sentence, and the index of the term after `term` */
+    size_t term_begin;             /* in the pieces' text */
 } composer;
 
 /* ---- pieces ---- */
@@ -120,14 +124,43 @@ static ferry_shown_kept *find_kept(const composer *m, uint32_t c)
     return index < m->after_kept ? &m->c->shown->kept[index] : NULL;
 }
 
+/* Goes to the next term for the next model; what is kept has a place of its own. */
+static void find_term(composer *m)
+{
+    const ferry_result *lines = ferry_result_sentences(m->c->result);
+    uint32_t c;
+    size_t at;
+    do {
+        m->term = ferry_result_term(lines, m->line, m->next_term++);
+        at = m->term != NULL ? m->term->begin : m->target.size;
+    } while (at < m->target.size && ferry_utf8_next(m->target, &at, &c) && ferry_is_placeholder(c));
+}
+
+/* Notes where the term begins and ends: before byte `at` of the translation. */
+static ferry_status note_term(composer *m, size_t at)
+{
+    ferry_document_pieces *pieces = &m->c->pieces;
+    if (m->term != NULL && at == m->term->begin) m->term_begin = pieces->text.size;
+    if (m->term == NULL || at != m->term->end) return FERRY_OK;
+    ferry_term term = *m->term;
+    term.begin = m->term_begin;
+    term.end = pieces->text.size;
+    while (term.begin < term.end && pieces->text.data[term.begin] == ' ') term.begin++;
+    find_term(m);
+    return ferry_array_append(&pieces->terms, &pieces->term_count, &pieces->term_capacity, &term, sizeof term,
+                              m->error);
+}
+
 /* Bytes begin … end - 1 of a text. */
 static ferry_status push_text(composer *m, const char *text, size_t begin, size_t end)
 {
+    if (text == m->target.data) FERRY_TRY(note_term(m, begin));
     for (size_t at = begin; at < end;) {
         uint32_t c;
         if (!ferry_utf8_next((ferry_view){text, end}, &at, &c)) c = 0xFFFD;
         const ferry_shown_kept *kept = find_kept(m, c);
         FERRY_TRY(kept != NULL ? push_kept(m, kept) : push_character(m, c));
+        if (text == m->target.data) FERRY_TRY(note_term(m, at));
     }
     return FERRY_OK;
 }
@@ -181,12 +214,11 @@ static bool has_kept(const composer *m, ferry_view target)
         uint32_t c;
         if (!ferry_utf8_next(target, &at, &c) || !ferry_is_placeholder(c)) continue;
         ferry_shown_kept *kept = find_kept(m, c);
-        if (kept == NULL || kept->found) return false;
+        if (kept == NULL || kept->found || !kept->is_placeholder) return false;
         kept->found = true;
         count++;
     }
-    for (size_t i = m->first_kept; i < m->after_kept; i++)
-        count += m->c->shown->kept[i].term.target_count; /* numbers */
+    for (size_t i = m->first_kept; i < m->after_kept; i++) count += !m->c->shown->kept[i].is_placeholder;
     return count == m->after_kept - m->first_kept;
 }
 
@@ -270,6 +302,10 @@ static ferry_status push_sentence(composer *m, size_t index, bool last)
     ferry_status status = ferry_buffer_append(&target, (ferry_view){text.data, text.size}, m->error);
     if (status == FERRY_OK && last) status = ferry_end_as(s.source, &target, m->error);
     s.target = (ferry_view){target.data != NULL ? target.data : "", target.size};
+    m->target = s.target;
+    m->line = index;
+    m->next_term = 0;
+    find_term(m);
     const char *reason = why_not(m, outcome, s.target);
     m->c->changed = m->c->changed || !ferry_view_equal(s.target, s.source);
     if (m->c->reason == NULL) m->c->reason = reason;
@@ -277,6 +313,7 @@ static ferry_status push_sentence(composer *m, size_t index, bool last)
         status = s.first_mark < s.after_mark ? push_aligned(m, &s) : push_text(m, s.target.data, 0, s.target.size);
     m->mark = s.after_mark;
     m->place = range->source_end;
+    m->target = (ferry_view){NULL, 0};
     free(target.data);
     return status;
 }
@@ -287,7 +324,7 @@ ferry_status ferry_compose(ferry_composition *c, const ferry_shown_block *block,
     m.mark = block->first_mark;
     m.place = block->begin;
     m.first_kept = m.after_kept = block->first_kept;
-    c->pieces.count = c->pieces.text.size = 0;
+    c->pieces.count = c->pieces.text.size = c->pieces.term_count = 0;
     c->reason = NULL;
     c->changed = false;
     for (size_t i = first; i < after; i++) FERRY_TRY(push_sentence(&m, i, i + 1 == after));

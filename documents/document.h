@@ -106,6 +106,9 @@ typedef struct ferry_document_item {
     size_t begin, end;           /* its bytes in the source */
     size_t text_begin, text_end; /* TEXT, KEPT: bytes of document->text, what the model reads */
     size_t partner;              /* OPEN, CLOSE: the other item */
+    bool is_term;                /* of TEXT: an entry of a glossary that an earlier model left as it is, with its … */
+    const ferry_text *targets;   /* [target_count] which belong to the glossary */
+    size_t target_count;
 } ferry_document_item;
 
 typedef struct ferry_document_block {

@@ -20,6 +20,8 @@ typedef struct ferry_document_pieces {
     ferry_document_piece *pieces; /* [count] */
     size_t count, capacity;
     ferry_buffer text;
+    ferry_term *terms; /* [term_count] for the next model: bytes of the text, in order */
+    size_t term_count, term_capacity;
 } ferry_document_pieces;
 
 /* What is no text in any format: controls, and what ends lines. */

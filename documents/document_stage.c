@@ -5,6 +5,7 @@
 typedef struct stage {
     ferry_document *document;
     const ferry_document_pieces *pieces;
+    size_t term; /* the next one */
     size_t open; /* the item of the innermost element, whose partner is that of the next one; SIZE_MAX: none */
 } stage;
 
@@ -15,17 +16,35 @@ static ferry_status add_item(stage *s, const ferry_document_item *item)
                               document->error);
 }
 
-/* Bytes begin … end - 1 of the translation. */
-static ferry_status add_text(stage *s, size_t begin, size_t end)
+/* Bytes begin … end - 1 of the translation: all of a term, or none (NULL). */
+static ferry_status add_part(stage *s, size_t begin, size_t end, const ferry_term *term)
 {
     ferry_document *document = s->document;
     ferry_document_item item = {.kind = FERRY_DOCUMENT_TEXT};
     if (begin == end) return FERRY_OK;
+    if (term != NULL) {
+        item.is_term = true;
+        item.targets = term->targets;
+        item.target_count = term->target_count;
+    }
     item.text_begin = document->text.size;
     FERRY_TRY(
         ferry_buffer_append(&document->text, (ferry_view){s->pieces->text.data + begin, end - begin}, document->error));
     item.text_end = document->text.size;
     return add_item(s, &item);
+}
+
+/* Bytes begin … end - 1 of the translation, with their terms. */
+static ferry_status add_text(stage *s, size_t begin, size_t end)
+{
+    const ferry_document_pieces *pieces = s->pieces;
+    for (; s->term < pieces->term_count && pieces->terms[s->term].end <= end; s->term++) {
+        const ferry_term *term = &pieces->terms[s->term];
+        FERRY_TRY(add_part(s, begin, term->begin, NULL));
+        FERRY_TRY(add_part(s, term->begin, term->end, term));
+        begin = term->end;
+    }
+    return add_part(s, begin, end, NULL);
 }
 
 /* A copy of an item. */

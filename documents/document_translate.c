@@ -178,5 +178,6 @@ ferry_status ferry_blocks_translate(ferry_document *document, ferry_translator *
     ferry_shown_destroy(&w.shown[true]);
     free(w.composition.pieces.pieces);
     free(w.composition.pieces.text.data);
+    free(w.composition.pieces.terms);
     return status;
 }

@@ -100,10 +100,13 @@ static ferry_status add_kept(builder *b, size_t index)
     const ferry_document_item *item = &b->document->items[index];
     const ferry_view text = ferry_item_text(b->document, item);
     const bool is_itself = ferry_view_equal(text, ferry_item_source(b->document, item)); /* not `code` */
-    ferry_shown_kept kept = {.item = index};
+    ferry_shown_kept kept = {.item = index, .is_placeholder = true};
     char bytes[FERRY_PLACEHOLDER_BYTES];
-    kept.term.target_count = b->last && is_itself && is_number(text) && !ends_in_word(b) && !word_follows(b, index);
-    if (kept.term.target_count > 0) return append_kept(b, &kept, text.data, text.size);
+    if (b->last && is_itself && is_number(text) && !ends_in_word(b) && !word_follows(b, index)) {
+        kept.term.target_count = 1;
+        kept.is_placeholder = false;
+        return append_kept(b, &kept, text.data, text.size);
+    }
     ferry_utf8_put(FERRY_FIRST_PLACEHOLDER + (uint32_t)(b->shown->kept_count % FERRY_PLACEHOLDERS), bytes);
     return append_kept(b, &kept, bytes, sizeof bytes);
 }
@@ -132,12 +135,28 @@ static ferry_status add_text(builder *b, ferry_view text)
     return FERRY_OK;
 }
 
+/* Text that an earlier model left, as the glossary has an entry for it. */
+static ferry_status add_entry(builder *b, size_t index)
+{
+    const ferry_document_item *item = &b->document->items[index];
+    ferry_shown *shown = b->shown;
+    ferry_shown_kept kept = {.term = {.targets = item->targets, .target_count = item->target_count},
+                             .item = index,
+                             .is_entry = true};
+    if (b->separates && ends_in_word(b)) FERRY_TRY(add_character(b, ' '));
+    kept.term.begin = shown->text.size;
+    FERRY_TRY(add_text(b, ferry_item_text(b->document, item)));
+    kept.term.end = shown->text.size;
+    return ferry_array_append(&shown->kept, &shown->kept_count, &shown->kept_capacity, &kept, sizeof kept, b->error);
+}
+
 static ferry_status add_item(builder *b, size_t index)
 {
     const ferry_document_item *item = &b->document->items[index];
     ferry_mark mark = {.item = index, .at = b->shown->text.size};
     switch (item->kind) {
-    case FERRY_DOCUMENT_TEXT: return add_text(b, ferry_item_text(b->document, item));
+    case FERRY_DOCUMENT_TEXT:
+        return item->is_term ? add_entry(b, index) : add_text(b, ferry_item_text(b->document, item));
     case FERRY_DOCUMENT_KEPT: return add_kept(b, index);
     case FERRY_DOCUMENT_BREAK: return joins(b, index) ? FERRY_OK : add_blank(b);
     case FERRY_DOCUMENT_POINT:
@@ -210,6 +229,7 @@ ferry_request ferry_shown_request(ferry_shown *shown)
 {
     for (size_t i = 0; i < shown->kept_count; i++) {
         ferry_shown_kept *kept = &shown->kept[i];
+        if (kept->is_entry) continue;
         kept->target = (ferry_text){shown->text.data + kept->term.begin, kept->term.end - kept->term.begin};
         kept->term.targets = &kept->target;
     }

@@ -7,13 +7,16 @@
 #include "document.h"
 #include "marks.h"
 
-/* What is kept. Piece `i` of a text has the placeholder FERRY_FIRST_PLACEHOLDER + i % FERRY_PLACEHOLDERS, an opaque
- * term. The last model sees a number itself, which its translation must have. */
+/* What is kept, and what an earlier model has left of a glossary. Piece `i` of a text has the placeholder
+ * FERRY_FIRST_PLACEHOLDER + i % FERRY_PLACEHOLDERS, an opaque term. The last model sees a number itself, which its
+ * translation must have. */
 typedef struct ferry_shown_kept {
     ferry_term term;
-    ferry_text target; /* of a number: itself */
-    size_t item;       /* of the document */
-    bool found;        /* in the translation */
+    ferry_text target;   /* of a number: itself */
+    size_t item;         /* of the document */
+    bool is_placeholder; /* not a number, or an entry */
+    bool is_entry;       /* of a glossary, with its own targets */
+    bool found;          /* in the translation */
 } ferry_shown_kept;
 
 typedef struct ferry_shown_block {

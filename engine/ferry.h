@@ -508,6 +508,10 @@ FERRY_API ferry_status ferry_result_source_token(const ferry_result *result, siz
 /* The same of token `index` of a hypothesis. ARGUMENT also if ferry_result_source_token_count is 0. */
 FERRY_API ferry_status ferry_result_token(const ferry_result *result, size_t line, size_t hypothesis, size_t index,
                                           ferry_token *token, size_t size);
+/* Term `index`, in order, of a translation by a translator in a row that another one follows and that was called by
+ * itself (ferry_translator_stage): bytes of the best hypothesis, which is to be given to the next one with this term.
+ * NULL past the last. */
+FERRY_API const ferry_term *ferry_result_term(const ferry_result *result, size_t line, size_t index);
 /* The weights of source tokens for token `token` of a hypothesis: *count numbers, for source tokens *first and later.
  * They add up to 1; the weights of all other source tokens are 0. `first` and `count` may be NULL.
  * NULL, and *count 0: without options.alignment, and past the last token.

@@ -102,8 +102,8 @@ typedef struct between_languages {
 
 bool ferry_second_model_check(const ferry_call *call)
 {
-    const int refused[] = {FERRY_OPTION_KEEP,     FERRY_OPTION_ALIGNMENT, FERRY_OPTION_PREFIX,
-                           FERRY_OPTION_PREFIXES, FERRY_OPTION_IDS,       (int)ferry_search_option("nbest")};
+    const int refused[] = {FERRY_OPTION_ALIGNMENT, FERRY_OPTION_PREFIX, FERRY_OPTION_PREFIXES, FERRY_OPTION_IDS,
+                           (int)ferry_search_option("nbest")};
     if (call->arguments.second_model == NULL) {
         if (!ferry_is_given(call, FERRY_OPTION_VIA)) return true;
         ferry_complain("translate: --via: expected a second --model with it");

@@ -183,6 +183,12 @@ size_t ferry_result_source_token_count(const ferry_result *result, size_t line)
     return line < ferry_result_count(result) ? result->lines[line].source_count : 0;
 }
 
+const ferry_term *ferry_result_term(const ferry_result *result, size_t line, size_t index)
+{
+    if (line >= ferry_result_count(result) || index >= result->lines[line].term_count) return NULL;
+    return &result->lines[line].terms[index];
+}
+
 ferry_status ferry_result_source_token(const ferry_result *result, size_t line, size_t index, ferry_token *token,
                                        size_t size)
 {

@@ -534,6 +534,9 @@ TEST_WITH(test_results, set_up, tear_down)
     ANSWERS(ferry_result_score, result, ferry_result_score(NULL, 0, 0) == 0);
     ANSWERS(ferry_result_score, line, ferry_result_score(result, past, 0) == 0);
     ANSWERS(ferry_result_score, hypothesis, ferry_result_score(result, 0, 1) == 0);
+    ANSWERS(ferry_result_term, result, ferry_result_term(NULL, 0, 0) == NULL);
+    ANSWERS(ferry_result_term, line, ferry_result_term(result, past, 0) == NULL);
+    ANSWERS(ferry_result_term, index, ferry_result_term(result, 0, 0) == NULL);
     ANSWERS(ferry_result_token_count, result, ferry_result_token_count(NULL, 0, 0) == 0);
     ANSWERS(ferry_result_token_count, line, ferry_result_token_count(result, past, 0) == 0);
     ANSWERS(ferry_result_token_count, hypothesis, ferry_result_token_count(result, 0, 1) == 0);

@@ -64,7 +64,6 @@ test_what_excludes_terms()
             translate "--$option$value" --nbest 2 x
     done
     expect_usage_error '--keep: expected --format lines, found html' translate --keep --format html x
-    expect_usage_error 'translate: expected --keep or a second model, found both' translate --keep -m a -m b x
 }
 
 test_what_lines_keep()

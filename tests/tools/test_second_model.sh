@@ -119,4 +119,9 @@ END
     run translate -m tagged.gguf -m tagged.gguf --to de -i page.po -o found.po
     expect_message 'page.po: translated as po'
     [ "$(grep -c '^msgid "Good morning, %s!"$\|^msgstr ".*%s.*"$' found.po)" -eq 2 ] || fail "$(cat found.po)"
+    printf 'garden\tJARDIN\nmorning\n' > terms
+    expect_success translate -q -m tagged.gguf -m tagged.gguf --to de --glossary terms -i page.html -o found.html
+    grep -q JARDIN found.html || fail 'the glossary'
+    expect_success translate -q -m tagged.gguf -m tagged.gguf --to de --glossary terms --keep 'The garden of {name}.'
+    expect_match 'JARDIN.*[{]name[}]|[{]name[}].*JARDIN'
 }

@@ -116,7 +116,7 @@ class Term(c.Structure):
 
 class Request(c.Structure):
     _fields_ = [("size", c.c_size_t), ("prefixes", c.POINTER(Text)), ("terms", c.POINTER(Term)),
-                ("term_size", c.c_size_t), ("term_count", c.c_size_t)]
+                ("term_size", c.c_size_t), ("term_count", c.c_size_t), ("on_number", c.c_int)]
 
     def __init__(self, prefixes: Any = None):
         super().__init__(c.sizeof(Request), prefixes)

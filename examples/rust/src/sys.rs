@@ -611,6 +611,9 @@ extern "C" {
     ) -> ferry_status;
 }
 extern "C" {
+    pub fn ferry_result_term(result: *const ferry_result, line: usize, index: usize) -> *const ferry_term;
+}
+extern "C" {
     pub fn ferry_result_weights(
         result: *const ferry_result,
         line: usize,
