@@ -315,7 +315,7 @@ SHIPPED_TEST(test_kept_pieces)
         {"Tom and Boston see <b>%s</b> in London.", "Tom und Boston sehen in London <b>%s</b>."},
         {"Where is <b><code>x</code></b>? <i>%s is here.</i>", "Wo ist <b><code>x</code></b>? <i>%s ist hier.</i>"},
         {"I was born in 1547.", "Ich wurde in 1547 geboren."},
-        {"The house costs <b>77,748</b> dollars.", "Die Häuser kosten <b>77,748</b> Dollar."},
+        {"The house costs <b>77,748</b> dollars.", "Das Haus kostet <b>77,748</b> Dollar."},
     };
     ferry_translator *translator = new_translator(model, NULL);
     check_page(translator, rows, sizeof rows / sizeof *rows);
