@@ -84,7 +84,8 @@ static size_t read_tokens(ferry_view text, size_t begin, terms_left *terms, ferr
         } else if (is_of_word(text.data[at])) {
             while (end < next && is_of_word(text.data[end]) && !is_symbol(text.data + end)) end++;
         }
-        tokens[count++] = (ferry_token){.id = at == next, .begin = at, .end = end};
+        tokens[count++] =
+            (ferry_token){.id = at == next ? 1 + (int32_t)term->target_count : 0, .begin = at, .end = end};
     }
     return count;
 }
@@ -160,13 +161,13 @@ static void take_given(const ferry_translator *translator, ferry_view source, li
     }
 }
 
-/* A translation that lacks a term has the flag. */
+/* A translation that lacks a term with a target has the flag. */
 static void look_for_terms(ferry_view source, line *l)
 {
     for (size_t i = 0; i < l->source_count; i++) {
         const ferry_token *token = &l->source[i];
         const ferry_view term = {source.data + token->begin, token->end - token->begin};
-        bool found = token->id == 0;
+        bool found = token->id < 2;
         for (size_t at = 0; at + term.size <= l->text.size && !found; at++)
             found = memcmp(l->text.data + at, term.data, term.size) == 0;
         if (!found) l->outcome.quality |= FERRY_QUALITY_TERM;

@@ -176,6 +176,7 @@ TEST(test_kept_pieces)
         {"see `a` and `a`", "\f3 and \f1 see", "`a` and `a` see", NULL},
         {"see `a`", "him", "see `a`", lacks},
         {"see `a`", "\f1 sees \f1", "see `a`", lacks},
+        {"see `a` and `b`", "\f1 and \f1", NULL, lacks},
         {"see `a`", "see \xF4\x80\x80\x80", "see `a`", NULL},
         {"see `a`", "\f1 sees \xF4\x80\x80\x81", "see `a`", lacks},
         {"see him", "sees \xF4\x80\x80\x80", NULL, lacks},
@@ -196,6 +197,15 @@ TEST(test_kept_pieces)
         assert_int_equal(l.count, rows[i].reason != NULL);
         if (rows[i].reason != NULL) assert_string_equal(l.reason, rows[i].reason);
     }
+}
+
+/* Of a number, the last of two models knows, too. */
+TEST(test_numbers_through_two_models)
+{
+    ferry_translator second = {.way = STAND_IN_GIVEN, .given = "days"};
+    left l = {.translator = {.way = STAND_IN_SAME, .next = &second}};
+    check(&toy, "in 1234 days", &l, "in 1234 days");
+    assert_int_equal(l.count, 1);
 }
 
 /* ---- policies ---- */
