@@ -361,8 +361,8 @@ typedef struct ferry_request {
  * weights of cross-attention put its span, up to once for each term and once more. What it lacks then is
  * FERRY_QUALITY_TERM.
  * LIMIT of a line: its prefix has max_length tokens or more.
- * ARGUMENT of the call: prefixes or on_number for a row of models; terms with `sample`, `alternatives` or nbest above 1.
- * UNSUPPORTED of the call: the model's file lacks what target text needs to become tokens. */
+ * ARGUMENT of the call: prefixes or on_number for a row of models; terms with `sample`, `alternatives` or nbest
+ * above 1. UNSUPPORTED of the call: the model's file lacks what target text needs to become tokens. */
 FERRY_API ferry_status ferry_translate_with(ferry_translator *translator, const ferry_text *lines, size_t count,
                                             const ferry_request *request, ferry_result **result, ferry_error *error);
 /* Translates a text sentence by sentence, each as ferry_translate does.
