@@ -91,3 +91,18 @@ bool ferry_unicode_breaks(uint32_t before, uint32_t c, int32_t *state)
 {
     return utf8proc_grapheme_break_stateful((utf8proc_int32_t)before, (utf8proc_int32_t)c, state);
 }
+
+bool ferry_unicode_is_within_word(ferry_view text, size_t at)
+{
+    uint32_t before, after;
+    size_t begin = at, next = at;
+    return at < text.size && ferry_utf8_previous(text, &begin, &before) && ferry_utf8_next(text, &next, &after) &&
+           ferry_unicode_is_of_word(before) && ferry_unicode_is_of_word(after);
+}
+
+bool ferry_unicode_has_digit(ferry_view text)
+{
+    for (size_t at = 0; at < text.size;)
+        if (ferry_unicode_is_digit(ferry_unicode_next(text, &at))) return true;
+    return false;
+}

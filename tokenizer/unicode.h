@@ -42,6 +42,9 @@ bool ferry_unicode_is_control(uint32_t c); /* C…, including Cn (unassigned) */
 bool ferry_unicode_is_word_letter(uint32_t c);
 /* The same, or a number: two of them that meet belong to one word. */
 bool ferry_unicode_is_of_word(uint32_t c);
+/* Whether the characters before and after byte `at` belong to one word. */
+bool ferry_unicode_is_within_word(ferry_view text, size_t at);
+bool ferry_unicode_has_digit(ferry_view text);
 /* Whether two adjacent characters belong to one grapheme, judged without the text around them (Unicode's annex 29). */
 bool ferry_unicode_joins(uint32_t before, uint32_t c);
 /* Whether a grapheme begins between two adjacent characters (Unicode's annex 29). *state is 0 before the first pair of

@@ -6,6 +6,7 @@
 #include "engine/lines/detokenize.h"
 #include "engine/lines/join.h"
 #include "engine/lines/pair.h"
+#include "engine/lines/term_writing.h"
 #include "translator.h"
 #include "engine/lines/model.h"
 #include "engine/graph/state.h"

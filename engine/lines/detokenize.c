@@ -7,7 +7,8 @@
 #include "model.h"
 #include "engine/search/decoding.h"
 #include "engine/search/search.h"
-#include "terms.h"
+#include "term_search.h"
+#include "term_writing.h"
 
 /* ---- text ---- */
 

@@ -4,6 +4,7 @@
 
 #include "base/utf8.h"
 #include "model.h"
+#include "term_search.h"
 #include "engine/search/decoding.h"
 
 void ferry_line_destroy(ferry_line *line)
