@@ -252,6 +252,95 @@ static void merge_symbols(ferry_document *document, size_t first)
     document->item_count = count;
 }
 
+/* The bytes at the end of a text that are a word without a small vowel, of three at most: "m", "H", "CO", "10". 0: it
+ * is another word, at which what is raised is a note. */
+static size_t unit_size(ferry_view text)
+{
+    size_t size = 0;
+    while (size < text.size && is_word(text.data[text.size - 1 - size])) size++;
+    for (size_t i = 0; i < size; i++)
+        if (size > 3 || is_one_of(text.data[text.size - 1 - i], "aeiouy")) return 0;
+    return size;
+}
+
+/* Whether items i … i + 2 raise or lower a short text. */
+static bool raises(const ferry_document *document, size_t i)
+{
+    const ferry_document_item *items = &document->items[i];
+    if (i + 2 >= document->item_count || items[0].kind != FERRY_DOCUMENT_OPEN || items[1].kind != FERRY_DOCUMENT_TEXT ||
+        items[2].kind != FERRY_DOCUMENT_CLOSE)
+        return false;
+    const ferry_view tag = ferry_item_source(document, items), text = ferry_item_text(document, items + 1);
+    return (ferry_view_begins(tag, "<sup") || ferry_view_begins(tag, "<sub")) && !is_letter(byte_at(tag, 4)) &&
+           text.size <= 8 && memchr(text.data, ' ', text.size) == NULL;
+}
+
+static bool is_number(ferry_view text)
+{
+    return text.size > 0 && skip(text, 0, is_digit, text.size) == text.size;
+}
+
+static bool is_decoded(const ferry_document_item *item)
+{
+    return item->end - item->begin != item->text_end - item->text_begin;
+}
+
+/* Bytes at the end of an item that what is raised or lowered in the next items, `tag` on, belongs to; 0: it is a note.
+ */
+static size_t raised_size(const ferry_document *document, const ferry_document_item *item,
+                          const ferry_document_item *tag)
+{
+    if (item->end != tag->begin || item->text_end != tag[1].text_begin) return 0;
+    if (item->kind == FERRY_DOCUMENT_KEPT) return item->text_end - item->text_begin;
+    if (item->kind != FERRY_DOCUMENT_TEXT || is_decoded(item)) return 0;
+    return unit_size(ferry_item_text(document, item));
+}
+
+/* Adds the short word that begins `next` to the item that is kept before it. */
+static void keep_word(const ferry_document *document, ferry_document_item *kept, ferry_document_item *next)
+{
+    const ferry_view text = ferry_item_text(document, next);
+    size_t size = 0;
+    if (next->kind != FERRY_DOCUMENT_TEXT || is_decoded(next) || next->begin != kept->end) return;
+    while (size < text.size && is_word(text.data[size])) size++;
+    if (size > 3 || next->text_begin != kept->text_end) return;
+    kept->end = next->begin += size;
+    kept->text_end = next->text_begin += size;
+}
+
+/* What is raised or lowered within a word stays with it: "m<sup>2</sup>", "H<sub>2</sub>O". Another number is that of
+ * a note, and stands alone. */
+static void merge_raised(ferry_document *document, size_t first)
+{
+    ferry_document_item *items = document->items;
+    size_t count = first;
+    for (size_t i = first; i < document->item_count; i++) {
+        ferry_document_item *last = count > first ? &items[count - 1] : NULL;
+        const bool raised = raises(document, i);
+        const size_t size = last != NULL && raised ? raised_size(document, last, &items[i]) : 0;
+        if (size == 0) {
+            items[count++] = items[i];
+            if (!raised || !is_number(ferry_item_text(document, &items[i + 1]))) continue;
+            items[count - 1].kind = FERRY_DOCUMENT_POINT;
+            items[count - 1].end = items[i + 2].end;
+            i += 2;
+            continue;
+        }
+        ferry_document_item kept = {.kind = FERRY_DOCUMENT_KEPT, .end = items[i + 2].end};
+        kept.begin = last->kind == FERRY_DOCUMENT_KEPT ? last->begin : last->end - size;
+        kept.text_begin = last->text_end - size;
+        kept.text_end = items[i + 1].text_end;
+        last->end = kept.begin;
+        last->text_end = kept.text_begin;
+        i += 2;
+        if (i + 1 < document->item_count) keep_word(document, &kept, &items[i + 1]);
+        if (i + 1 < document->item_count && items[i + 1].begin == items[i + 1].end) i++;
+        if (last->begin == last->end) count--;
+        items[count++] = kept;
+    }
+    document->item_count = count;
+}
+
 /* Each CLOSE belongs to the last OPEN that has none; what has no partner stands alone. */
 static void pair(ferry_document *document, size_t first)
 {
@@ -305,6 +394,7 @@ ferry_status ferry_document_end_block(ferry_document *document, size_t end)
     document->item_count--; /* which only covers what was before it */
     FERRY_TRY(split_text(document, first));
     merge_symbols(document, first);
+    merge_raised(document, first);
     pair(document, first);
     ferry_document_block *block = open_block(document);
     block->end = end;

@@ -316,6 +316,10 @@ SHIPPED_TEST(test_kept_pieces)
         {"Where is <b><code>x</code></b>? <i>%s is here.</i>", "Wo ist <b><code>x</code></b>? <i>%s ist hier.</i>"},
         {"I was born in 1547.", "Ich wurde in 1547 geboren."},
         {"The house costs <b>77,748</b> dollars.", "Das Haus kostet <b>77,748</b> Dollar."},
+        {"Water is H<sub>2</sub>O.", "Wasser ist H<sub>2</sub>O."},
+        {"C<sub>6</sub>H<sub>12</sub>O<sub>6</sub> is sugar.", "C<sub>6</sub>H<sub>12</sub>O<sub>6</sub> ist Zucker."},
+        {"The house<sup>1</sup> is old.", "Das Haus<sup>1</sup> ist alt."},
+        {"I like the dog.<sup>12</sup> It is big.", "Ich mag den Hund.<sup>12</sup> Es ist"},
     };
     ferry_translator *translator = new_translator(model, NULL);
     check_page(translator, rows, sizeof rows / sizeof *rows);
