@@ -26,8 +26,9 @@ static ferry_status list_tokens(const ferry_model *model, int32_t id, ferry_term
         const ferry_view both = {text.data, text.size};
         const uint64_t bit = UINT64_C(1) << next % 64;
         if (!goes_on(both, size)) vocabulary->word_begins[next / 64] |= bit;
-        if (!ferry_unicode_has_digit((ferry_view){both.data + size, both.size - size}))
-            vocabulary->numberless[next / 64] |= bit;
+        const ferry_view behind =
+            both.size > size ? (ferry_view){both.data + size, both.size - size} : (ferry_view){"", 0};
+        if (!ferry_unicode_has_digit(behind)) vocabulary->numberless[next / 64] |= bit;
     }
     free(text.data);
     return status;
