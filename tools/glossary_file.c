@@ -129,7 +129,8 @@ static bool read_entries(reader *r)
 {
     for (r->line = 1; r->at < r->lines.taken; r->at++, r->line++)
         if (!read_entry(r)) return false;
-    for (size_t i = 0; i < r->count; i++) r->entries[i].targets = r->targets + r->places[i].first_target;
+    for (size_t i = 0; i < r->count; i++)
+        if (r->entries[i].target_count > 0) r->entries[i].targets = r->targets + r->places[i].first_target;
     return true;
 }
 
