@@ -8,6 +8,7 @@
 #include "array.h"
 #include "base/utf8.h"
 #include "characters.h"
+#include "html_tags.h"
 #include "tokenizer/unicode.h"
 
 enum { FEW_CAPITALS = 4 }; /* letters: less may be an abbreviation */
@@ -256,11 +257,11 @@ static void merge_symbols(ferry_document *document, size_t first)
  * is another word, at which what is raised is a note. */
 static size_t unit_size(ferry_view text)
 {
+    bool vowel = false;
     size_t size = 0;
-    while (size < text.size && is_word(text.data[text.size - 1 - size])) size++;
-    for (size_t i = 0; i < size; i++)
-        if (size > 3 || is_one_of(text.data[text.size - 1 - i], "aeiouy")) return 0;
-    return size;
+    for (; size < text.size && is_word(text.data[text.size - 1 - size]); size++)
+        vowel = vowel || is_one_of(text.data[text.size - 1 - size], "aeiouy");
+    return vowel || size > 3 ? 0 : size;
 }
 
 /* Whether items i … i + 2 raise or lower a short text. */
@@ -270,12 +271,13 @@ static bool raises(const ferry_document *document, size_t i)
     if (i + 2 >= document->item_count || items[0].kind != FERRY_DOCUMENT_OPEN || items[1].kind != FERRY_DOCUMENT_TEXT ||
         items[2].kind != FERRY_DOCUMENT_CLOSE)
         return false;
-    const ferry_view tag = ferry_item_source(document, items), text = ferry_item_text(document, items + 1);
-    return (ferry_view_begins(tag, "<sup") || ferry_view_begins(tag, "<sub")) && !is_letter(byte_at(tag, 4)) &&
-           text.size <= 8 && memchr(text.data, ' ', text.size) == NULL;
+    const ferry_view text = ferry_item_text(document, items + 1);
+    ferry_inline_tag tag;
+    return ferry_inline_tag_read(ferry_item_source(document, items), &tag) > 0 &&
+           ferry_name_is_listed(tag.name, " sub sup ") && text.size <= 8 && memchr(text.data, ' ', text.size) == NULL;
 }
 
-static bool is_number(ferry_view text)
+static bool is_of_digits(ferry_view text)
 {
     return text.size > 0 && skip(text, 0, is_digit, text.size) == text.size;
 }
@@ -320,7 +322,7 @@ static void merge_raised(ferry_document *document, size_t first)
         const size_t size = last != NULL && raised ? raised_size(document, last, &items[i]) : 0;
         if (size == 0) {
             items[count++] = items[i];
-            if (!raised || !is_number(ferry_item_text(document, &items[i + 1]))) continue;
+            if (!raised || !is_of_digits(ferry_item_text(document, &items[i + 1]))) continue;
             items[count - 1].kind = FERRY_DOCUMENT_POINT;
             items[count - 1].end = items[i + 2].end;
             i += 2;
