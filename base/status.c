@@ -50,3 +50,11 @@ ferry_status ferry_fail_memory(ferry_error *error, const char *purpose, size_t c
     const size_t bytes = size > 0 && count > SIZE_MAX / size ? SIZE_MAX : count * size;
     return ferry_fail(error, FERRY_ERROR_MEMORY, "out of memory: %zu bytes for %s", bytes, purpose);
 }
+
+ferry_status ferry_check_stride(const char *name, const char *type, size_t size, size_t first_size, size_t alignment,
+                                ferry_error *error)
+{
+    if (size >= first_size && size <= FERRY_MAX_STRUCT && size % alignment == 0) return FERRY_OK;
+    return ferry_fail_argument(error, name, "expected sizeof(%s), %zu to %d, found %zu", type, first_size,
+                               FERRY_MAX_STRUCT, size);
+}

@@ -28,6 +28,12 @@ ferry_status ferry_fail_memory(ferry_error *error, const char *purpose, size_t c
         if (try_status_ != FERRY_OK) return try_status_;                                                               \
     } while (0)
 
+enum { FERRY_MAX_STRUCT = 4096 }; /* bytes of a public struct of any version; more: its size was not set */
+/* Checks `size`, argument `name`: of the structs of an array, of any version. `first_size`: of the first version.
+ * Errors: ARGUMENT. */
+ferry_status ferry_check_stride(const char *name, const char *type, size_t size, size_t first_size, size_t alignment,
+                                ferry_error *error);
+
 /* For public functions: ARGUMENT, with the argument's name, if it is NULL. */
 #define FERRY_NEEDS(argument)                                                                                          \
     do {                                                                                                               \

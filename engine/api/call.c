@@ -201,7 +201,7 @@ static ferry_task_answer search_again(const ferry_call *call, const ferry_part *
     task->prefix = part->prefix.ids;
     task->prefix_count = (int32_t)part->prefix.count;
     if (part->numbered) task->admitted = call->translator->vocabulary.numberless;
-    if (part->once_count > 0 || part->after_term) task->word_begins = call->translator->vocabulary.word_begins;
+    if (part->after_term) task->word_begins = call->translator->vocabulary.word_begins;
     task->ends_word = part->after_term;
     if (part->retried || part->numbered) task->no_repeat_ngram = FERRY_AGAIN_NGRAM;
     return FERRY_TASK_AGAIN;

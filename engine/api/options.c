@@ -13,12 +13,10 @@ enum {
     FIRST_SIZE = offsetof(ferry_options, glossary) + sizeof(const ferry_glossary *),
     FIRST_SEARCH_SIZE = offsetof(ferry_search_options, coverage_penalty) + sizeof(float)
 };
-/* Upper bound for `size`. No release will exceed it; a larger value means that the struct was not initialized. */
-enum { MAX_SIZE = 4096 };
 
 static ferry_status fill(void *options, size_t size, size_t first_size, const void *known, size_t known_size)
 {
-    if (options == NULL || size < first_size || size > MAX_SIZE) return FERRY_ERROR_ARGUMENT;
+    if (options == NULL || size < first_size || size > FERRY_MAX_STRUCT) return FERRY_ERROR_ARGUMENT;
     ferry_copy_struct(options, size, known, known_size);
     memcpy(options, &size, sizeof size);
     return FERRY_OK;
@@ -42,9 +40,9 @@ ferry_status ferry_struct_complete(const char *argument, const char *name, const
     const unsigned char *bytes = given;
     size_t size;
     memcpy(&size, given, sizeof size);
-    if (size < first_size || size > MAX_SIZE)
+    if (size < first_size || size > FERRY_MAX_STRUCT)
         return ferry_fail_argument(error, argument, "expected %s.size %zu to %zu, found %zu; it is sizeof(%s)", name,
-                                   first_size, (size_t)MAX_SIZE, size, name);
+                                   first_size, (size_t)FERRY_MAX_STRUCT, size, name);
     for (size_t i = known_size; i < size; i++)
         if (bytes[i] != 0)
             return ferry_fail_argument(error, argument,

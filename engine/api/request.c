@@ -10,8 +10,7 @@
 /* The sizes of the structs in the header of 0.1.0, up to their last fields (options.c). */
 enum {
     FIRST_REQUEST = offsetof(ferry_request, term_count) + sizeof(size_t),
-    FIRST_TERM = offsetof(ferry_term, target_count) + sizeof(size_t),
-    MAX_TERM = 4096
+    FIRST_TERM = offsetof(ferry_term, target_count) + sizeof(size_t)
 };
 
 /* `before`: the term before it, or NULL. */
@@ -62,9 +61,7 @@ static ferry_status check_terms(const ferry_translator *translator, ferry_terms 
 {
     if (terms.count == 0) return FERRY_OK;
     if (terms.terms == NULL) return ferry_fail_argument(error, "terms", "expected %zu terms, found NULL", terms.count);
-    if (terms.size < FIRST_TERM || terms.size > MAX_TERM || terms.size % _Alignof(ferry_term) != 0)
-        return ferry_fail_argument(error, "term_size", "expected sizeof(ferry_term), %zu to %d, found %zu",
-                                   (size_t)FIRST_TERM, MAX_TERM, terms.size);
+    FERRY_TRY(ferry_check_stride("term_size", "ferry_term", terms.size, FIRST_TERM, _Alignof(ferry_term), error));
     const ferry_translator *stage;
     for (size_t i = 0; (stage = ferry_translator_stage(translator, i)) != NULL; i++)
         FERRY_TRY(check_options(&stage->options, error));

@@ -10,8 +10,7 @@
 
 enum {
     MAX_SOURCE = 256, /* bytes of a source: so that time is linear */
-    FIRST_ENTRY = offsetof(ferry_glossary_entry, target_count) + sizeof(size_t), /* options.c */
-    MAX_ENTRY = 4096
+    FIRST_ENTRY = offsetof(ferry_glossary_entry, target_count) + sizeof(size_t) /* options.c */
 };
 
 typedef struct entry {
@@ -140,9 +139,8 @@ ferry_status ferry_glossary_create(const ferry_glossary_entry *entries, size_t e
     *glossary = NULL;
     if (count > 0 && entries == NULL)
         return ferry_fail_argument(error, "entries", "expected %zu entries, found NULL", count);
-    if (entry_size < FIRST_ENTRY || entry_size > MAX_ENTRY || entry_size % _Alignof(ferry_glossary_entry) != 0)
-        return ferry_fail_argument(error, "entry_size", "expected sizeof(ferry_glossary_entry), %zu to %d, found %zu",
-                                   (size_t)FIRST_ENTRY, MAX_ENTRY, entry_size);
+    FERRY_TRY(ferry_check_stride("entry_size", "ferry_glossary_entry", entry_size, FIRST_ENTRY,
+                                 _Alignof(ferry_glossary_entry), error));
     for (size_t i = 0; i < count; i++)
         FERRY_TRY(check_entry((const void *)((const char *)entries + i * entry_size), i, &bytes, &targets, error));
     ferry_glossary *made = calloc(1, sizeof *made);

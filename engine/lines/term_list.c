@@ -1,5 +1,11 @@
 #include "term_list.h"
 
+int ferry_terms_compare(const void *a, const void *b)
+{
+    const ferry_term *x = a, *y = b;
+    return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
 /* The index of the first term, of terms in order, that is not before byte `begin` of line `line`. */
 static size_t first_from(ferry_terms terms, size_t line, size_t begin)
 {

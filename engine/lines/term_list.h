@@ -14,6 +14,8 @@ static inline const ferry_term *ferry_terms_at(ferry_terms terms, size_t index)
 {
     return (const ferry_term *)(const void *)((const char *)terms.terms + index * terms.size);
 }
+/* For qsort: terms of one line, or structs that begin with one, by their begins. */
+int ferry_terms_compare(const void *a, const void *b);
 /* Those of a line. */
 ferry_terms ferry_terms_of_line(ferry_terms terms, size_t line);
 /* Of terms of one line: those that begin at bytes begin … end - 1. */

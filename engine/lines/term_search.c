@@ -102,12 +102,6 @@ void ferry_terms_locate(const ferry_part *part, const int32_t *ids, size_t count
             if (ids[t] == part->terms[i].stand_in->id) part->terms[i].found = ranges[t];
 }
 
-static int compare_begins(const void *a, const void *b)
-{
-    const ferry_term *x = a, *y = b;
-    return x->begin < y->begin ? -1 : x->begin > y->begin;
-}
-
 ferry_status ferry_terms_carry(const ferry_part_term *terms, size_t count, ferry_result_line *result,
                                ferry_error *error)
 {
@@ -121,6 +115,6 @@ ferry_status ferry_terms_carry(const ferry_part_term *terms, size_t count, ferry
         term->begin = terms[i].found.begin;
         term->end = terms[i].found.end;
     }
-    qsort(result->terms, result->term_count, sizeof *result->terms, compare_begins);
+    qsort(result->terms, result->term_count, sizeof *result->terms, ferry_terms_compare);
     return FERRY_OK;
 }

@@ -7,7 +7,7 @@
 #include "quality.h"
 #include "tokenizer/unicode.h"
 
-/* Whether token `id`, behind a word of which `size` bytes are in *text, begins no other one. */
+/* Whether the word that is the first `size` bytes of the text goes on behind them. */
 static bool goes_on(ferry_view text, size_t size)
 {
     uint32_t c;

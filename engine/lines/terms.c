@@ -117,12 +117,6 @@ static ferry_status add_span(ferry_line_terms *line, const ferry_line_source *fr
     return term.term.target_count > 0 && !term.carried ? try_targets(from->model, added, error) : FERRY_OK;
 }
 
-static int compare_places(const void *a, const void *b)
-{
-    const ferry_part_term *x = a, *y = b;
-    return (x->original.begin > y->original.begin) - (x->original.begin < y->original.begin);
-}
-
 /* Adds the entries of the glossary that overlap no term of the line so far. `at`: where the line begins, behind its
  * tag. */
 static ferry_status add_entries(ferry_line_terms *line, const ferry_line_source *from, ferry_view valid, size_t at,
@@ -138,7 +132,7 @@ static ferry_status add_entries(ferry_line_terms *line, const ferry_line_source 
                                       .capitals = found.capitals};
         FERRY_TRY(add_span(line, from, term, valid, found.begin, found.end, error));
     }
-    if (given > 0 && line->count > given) qsort(line->terms, line->count, sizeof *line->terms, compare_places);
+    if (given > 0 && line->count > given) qsort(line->terms, line->count, sizeof *line->terms, ferry_terms_compare);
     return FERRY_OK;
 }
 
