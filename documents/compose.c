@@ -2,18 +2,17 @@
 
 #include <stdlib.h>
 
-#include "array.h"
+#include "base/array.h"
 #include "base/utf8.h"
-#include "ends.h"
-#include "place.h"
+#include "placing.h"
 #include "tokenizer/unicode.h"
-#include "words.h"
+#include "alignment.h"
 
 static const size_t none = SIZE_MAX;
 
 typedef struct composer {
     ferry_composition *c;
-    const ferry_shown_block *block;
+    const ferry_model_segment *segment;
     ferry_error *error;
     size_t blanks;                 /* where blanks began that belong to the next piece; none: there are none */
     bool in_word;                  /* the next character belongs to the last piece */
@@ -21,7 +20,7 @@ typedef struct composer {
     bool parts;                    /* a word that comes next has a blank before it */
     uint32_t before;               /* the last character */
     size_t mark, place;            /* what comes next: a mark, a byte of the text */
-    size_t first_kept, after_kept; /* what is kept in the sentence, or in the block */
+    size_t first_kept, after_kept; /* what is kept in the sentence, or in the segment */
     ferry_view target;             /* the translation of the sentence */
     const ferry_term *term;        /* the next one of it that the next model gets; NULL: there is none */
     size_t line, next_term;        /* the sentence, and the index of the term after `term` */
@@ -31,15 +30,15 @@ typedef struct composer {
 /* ---- pieces ---- */
 
 /* A piece that begins with byte `at` of the text, behind its blanks; its end is to follow. */
-static ferry_status push_piece(composer *m, const ferry_document_item *item, size_t at, bool may_break)
+static ferry_status push_piece(composer *m, const ferry_span *span, size_t at, bool may_break)
 {
-    ferry_document_pieces *pieces = &m->c->pieces;
+    ferry_written_pieces *pieces = &m->c->pieces;
     const bool blank = m->blanks != none;
-    const ferry_document_piece piece = {.item = item,
-                                        .text_begin = at,
-                                        .text_end = at,
-                                        .blank_begin = blank ? m->blanks : at,
-                                        .may_break = blank || may_break};
+    const ferry_written_piece piece = {.span = span,
+                                       .text_begin = at,
+                                       .text_end = at,
+                                       .blank_begin = blank ? m->blanks : at,
+                                       .may_break = blank || may_break};
     m->blanks = none;
     return ferry_array_append(&pieces->pieces, &pieces->count, &pieces->capacity, &piece, sizeof piece, m->error);
 }
@@ -47,7 +46,7 @@ static ferry_status push_piece(composer *m, const ferry_document_item *item, siz
 /* What a model writes is a stranger's text: of line ends and controls, blanks remain. */
 static ferry_status push_character(composer *m, uint32_t c)
 {
-    ferry_document_pieces *pieces = &m->c->pieces;
+    ferry_written_pieces *pieces = &m->c->pieces;
     const size_t at = pieces->text.size;
     char bytes[4];
     const bool blank = ferry_utf8_is_space(c) || ferry_is_control(c);
@@ -60,7 +59,7 @@ static ferry_status push_character(composer *m, uint32_t c)
     m->joins = false;
     if (dropped) return FERRY_OK;
     if (blank) c = ' ';
-    if (m->block->capitals) c = ferry_unicode_upper(c);
+    if (m->segment->capitals) c = ferry_unicode_upper(c);
     FERRY_TRY(ferry_buffer_append(&pieces->text, (ferry_view){bytes, ferry_utf8_put(c, bytes)}, m->error));
     const bool splits = ferry_is_ideograph(m->before) && ferry_is_ideograph(c);
     if (blank)
@@ -74,49 +73,49 @@ static ferry_status push_character(composer *m, uint32_t c)
 }
 
 /* What stands between other text: it goes on at a new piece. */
-static ferry_status push_item(composer *m, const ferry_document_item *item)
+static ferry_status push_span(composer *m, const ferry_span *span)
 {
     m->in_word = false;
     m->before = 0;
-    return push_piece(m, item, m->c->pieces.text.size, false);
+    return push_piece(m, span, m->c->pieces.text.size, false);
 }
 
 /* An element's end, or what stands alone. */
 static ferry_status push_mark(composer *m, const ferry_mark *mark)
 {
-    ferry_document_pieces *pieces = &m->c->pieces;
-    const ferry_document_item *item = &m->c->document->items[mark->item];
-    const ferry_document_item *before = pieces->count > 0 ? pieces->pieces[pieces->count - 1].item : NULL;
+    ferry_written_pieces *pieces = &m->c->pieces;
+    const ferry_span *span = &m->c->document->spans[mark->span];
+    const ferry_span *before = pieces->count > 0 ? pieces->pieces[pieces->count - 1].span : NULL;
     const bool is_point = mark->kind == FERRY_MARK_POINT, opens = mark->kind == FERRY_MARK_OPEN;
-    const bool begins_element = pieces->count == 0 || (before != NULL && before->kind == FERRY_DOCUMENT_OPEN);
-    if (m->blanks != none && ((is_point && item->blank) || (opens && mark->joined && before != NULL))) {
+    const bool begins_element = pieces->count == 0 || (before != NULL && before->kind == FERRY_SPAN_OPEN);
+    if (m->blanks != none && ((is_point && span->blank) || (opens && mark->joined && before != NULL))) {
         pieces->text.size = m->blanks;
         m->blanks = none;
     }
     if (is_point && mark->spaced && !begins_element) FERRY_TRY(push_character(m, ' '));
-    FERRY_TRY(push_item(m, item));
+    FERRY_TRY(push_span(m, span));
     m->joins = m->joins || (!opens && mark->joined);
     return mark->spaced ? push_character(m, ' ') : FERRY_OK;
 }
 
 /* What is kept. Where a blank was in the source, there is one; it touches no letter. */
-static ferry_status push_kept(composer *m, const ferry_shown_kept *kept)
+static ferry_status push_kept(composer *m, const ferry_model_placeholder *kept)
 {
-    const ferry_view shown = {m->c->shown->text.data, m->block->end};
+    const ferry_view shown = {m->c->shown->text.data, m->segment->end};
     size_t before = kept->term.begin, after = kept->term.end;
     uint32_t c = 0;
-    const bool begins_block = before == m->block->begin || !ferry_utf8_previous(shown, &before, &c);
-    if (!begins_block && c == ' ' && m->blanks == none && ferry_unicode_is_of_word(m->before))
+    const bool begins_segment = before == m->segment->begin || !ferry_utf8_previous(shown, &before, &c);
+    if (!begins_segment && c == ' ' && m->blanks == none && ferry_unicode_is_of_word(m->before))
         FERRY_TRY(push_character(m, ' '));
-    FERRY_TRY(push_item(m, &m->c->document->items[kept->item]));
-    const bool ends_block = after == m->block->end || !ferry_utf8_next(shown, &after, &c);
-    m->parts = !ends_block && c == ' ';
-    m->joins = !ends_block && ferry_unicode_is_of_word(c);
+    FERRY_TRY(push_span(m, &m->c->document->spans[kept->span]));
+    const bool ends_segment = after == m->segment->end || !ferry_utf8_next(shown, &after, &c);
+    m->parts = !ends_segment && c == ' ';
+    m->joins = !ends_segment && ferry_unicode_is_of_word(c);
     return FERRY_OK;
 }
 
-/* What a placeholder stands for, in the sentence or in the block; NULL: nothing. */
-static ferry_shown_kept *find_kept(const composer *m, uint32_t c)
+/* What a placeholder stands for, in the sentence or in the segment; NULL: nothing. */
+static ferry_model_placeholder *find_kept(const composer *m, uint32_t c)
 {
     if (!ferry_is_placeholder(c)) return NULL;
     const size_t count = FERRY_PLACEHOLDERS, first = m->first_kept % count;
@@ -139,7 +138,7 @@ static void find_term(composer *m)
 /* Notes where the term begins and ends: before byte `at` of the translation. */
 static ferry_status note_term(composer *m, size_t at)
 {
-    ferry_document_pieces *pieces = &m->c->pieces;
+    ferry_written_pieces *pieces = &m->c->pieces;
     if (m->term != NULL && at == m->term->begin) m->term_begin = pieces->text.size;
     if (m->term == NULL || at != m->term->end) return FERRY_OK;
     ferry_term term = *m->term;
@@ -158,7 +157,7 @@ static ferry_status push_text(composer *m, const char *text, size_t begin, size_
     for (size_t at = begin; at < end;) {
         uint32_t c;
         if (!ferry_utf8_next((ferry_view){text, end}, &at, &c)) c = 0xFFFD;
-        const ferry_shown_kept *kept = find_kept(m, c);
+        const ferry_model_placeholder *kept = find_kept(m, c);
         FERRY_TRY(kept != NULL ? push_kept(m, kept) : push_character(m, c));
         if (text == m->target.data) FERRY_TRY(note_term(m, at));
     }
@@ -178,8 +177,8 @@ static ferry_view text_of(const composer *m, size_t begin, size_t end)
 static void find_marks(const composer *m, ferry_place_sentence *s, size_t *outside)
 {
     const ferry_mark *marks = s->marks;
-    const size_t count = m->block->after_mark, end = s->begin + s->source.size;
-    const size_t next = end + ferry_utf8_leading_space(text_of(m, end, m->block->end));
+    const size_t count = m->segment->after_mark, end = s->begin + s->source.size;
+    const size_t next = end + ferry_utf8_leading_space(text_of(m, end, m->segment->end));
     size_t mark = m->mark;
     for (; mark < count && marks[mark].at <= s->begin; mark++) {
         if (marks[mark].kind != FERRY_MARK_OPEN) continue;
@@ -198,11 +197,11 @@ static void find_marks(const composer *m, ferry_place_sentence *s, size_t *outsi
 /* Finds what is kept in the sentence, from what is kept in the last one on. */
 static void find_kept_within(composer *m, const ferry_place_sentence *s)
 {
-    const ferry_shown_kept *kept = m->c->shown->kept;
+    const ferry_model_placeholder *kept = m->c->shown->kept;
     size_t at = m->after_kept;
-    while (at < m->block->after_kept && kept[at].term.begin < s->begin) at++;
+    while (at < m->segment->after_kept && kept[at].term.begin < s->begin) at++;
     m->first_kept = at;
-    while (at < m->block->after_kept && kept[at].term.begin < s->begin + s->source.size) at++;
+    while (at < m->segment->after_kept && kept[at].term.begin < s->begin + s->source.size) at++;
     m->after_kept = at;
 }
 
@@ -213,7 +212,7 @@ static bool has_kept(const composer *m, ferry_view target)
     for (size_t at = 0; at < target.size;) {
         uint32_t c;
         if (!ferry_utf8_next(target, &at, &c) || !ferry_is_placeholder(c)) continue;
-        ferry_shown_kept *kept = find_kept(m, c);
+        ferry_model_placeholder *kept = find_kept(m, c);
         if (kept == NULL || kept->found || !kept->is_placeholder) return false;
         kept->found = true;
         count++;
@@ -264,7 +263,52 @@ static ferry_status push_aligned(composer *m, const ferry_place_sentence *s)
     return status;
 }
 
-/* ---- a block ---- */
+/* ---- the end of a text ---- */
+
+static bool is_end(uint32_t c)
+{
+    return c == '.' || c == '!' || c == '?' || c == ':' || c == ';' || c == 0x061F || c == 0x0964 || c == 0x2026 ||
+           c == 0x3002 || c == 0xFF01 || c == 0xFF0E || c == 0xFF1A || c == 0xFF1B || c == 0xFF1F;
+}
+
+/* The byte where the characters that end the text begin; *kind: the character before them. */
+static size_t find_end(ferry_view text, ferry_character *kind)
+{
+    size_t at = text.size, end = at;
+    uint32_t c = 0;
+    while (ferry_utf8_previous(text, &at, &c) && is_end(c)) end = at;
+    *kind = end == 0                  ? FERRY_CHARACTER_OTHER
+            : ferry_is_placeholder(c) ? FERRY_CHARACTER_LETTER
+                                      : ferry_unicode_character(c);
+    return end;
+}
+
+/* Changes the end of a translation to that of its source: "…" and ":" are those of the source; where that ends with a
+ * letter or a number, what ends a sentence goes; where it ends a sentence, the translation does, too. */
+static ferry_status end_as(ferry_view source, ferry_buffer *target, ferry_error *error)
+{
+    ferry_character before, other;
+    source = ferry_utf8_trim(source);
+    const ferry_view made = {target->data != NULL ? target->data : "", target->size};
+    const size_t trimmed = ferry_utf8_trim(made).size + ferry_utf8_leading_space(made);
+    const size_t from = find_end(source, &before), to = find_end((ferry_view){made.data, trimmed}, &other);
+    const ferry_view end = {source.data + from, source.size - from};
+    if (to == 0 || from == 0) return FERRY_OK;
+    if (end.size == 0) {
+        const ferry_view made_end = {made.data + to, trimmed - to};
+        if (before <= FERRY_CHARACTER_NUMBER && !ferry_view_contains(made_end, ":") &&
+            !ferry_view_contains(made_end, ";"))
+            target->size = to;
+        return FERRY_OK;
+    }
+    const bool special = ferry_view_contains(end, "…") || ferry_view_contains(end, "...") ||
+                         ferry_view_contains(end, ":") || ferry_view_contains(end, "：");
+    if (!special && to < trimmed) return FERRY_OK;
+    target->size = to;
+    return ferry_buffer_append(target, end, error);
+}
+
+/* ---- a segment ---- */
 
 static const char *why_not(const composer *m, const ferry_outcome *outcome, ferry_view target)
 {
@@ -300,7 +344,7 @@ static ferry_status push_sentence(composer *m, size_t index, bool last)
         return pass(m, range->source_end, outside); /* the model sees nothing of it */
     FERRY_TRY(pass(m, s.begin, s.first_mark));
     ferry_status status = ferry_buffer_append(&target, (ferry_view){text.data, text.size}, m->error);
-    if (status == FERRY_OK && last) status = ferry_end_as(s.source, &target, m->error);
+    if (status == FERRY_OK && last) status = end_as(s.source, &target, m->error);
     s.target = (ferry_view){target.data != NULL ? target.data : "", target.size};
     m->target = s.target;
     m->line = index;
@@ -318,15 +362,15 @@ static ferry_status push_sentence(composer *m, size_t index, bool last)
     return status;
 }
 
-ferry_status ferry_compose(ferry_composition *c, const ferry_shown_block *block, size_t first, size_t after)
+ferry_status ferry_compose(ferry_composition *c, const ferry_model_segment *segment, size_t first, size_t after)
 {
-    composer m = {.c = c, .block = block, .error = c->document->error, .blanks = none};
-    m.mark = block->first_mark;
-    m.place = block->begin;
-    m.first_kept = m.after_kept = block->first_kept;
+    composer m = {.c = c, .segment = segment, .error = c->document->error, .blanks = none};
+    m.mark = segment->first_mark;
+    m.place = segment->begin;
+    m.first_kept = m.after_kept = segment->first_kept;
     c->pieces.count = c->pieces.text.size = c->pieces.term_count = 0;
     c->reason = NULL;
     c->changed = false;
     for (size_t i = first; i < after; i++) FERRY_TRY(push_sentence(&m, i, i + 1 == after));
-    return c->reason == NULL ? pass(&m, block->end, block->after_mark) : FERRY_OK;
+    return c->reason == NULL ? pass(&m, segment->end, segment->after_mark) : FERRY_OK;
 }

@@ -1,18 +1,18 @@
-/* Documents: bytes that stay, and blocks of text that are translated.
+/* Documents: bytes that stay, and segments of text that are translated.
  *
  *     read → translate → write
  *
  * The reader of a format describes a document from its first byte to its last. What it says nothing about stays as it
- * is. A block is what the model reads as one text: a paragraph, a heading, a cell. Of the bytes of a block it says what
- * they are, in ascending order:
+ * is. A segment is what the model reads as one text: a paragraph, a heading, a cell. Of the bytes of a segment it says
+ * what they are, in ascending order:
  *
  *     Tea **and** `milk` for\n> two      text "Tea ", open "**", text "and", close "**", text " ", kept "`milk`",
  *                                        text " for", break "\n> ", text "two"
  *
- * The model sees the text of a block; for what is kept, a placeholder stands in it. Elements, and what is kept, are put
- * where their words went. Every element has to be there once, and well nested. Blocks of which this is not true, or
+ * The model sees the text of a segment; for what is kept, a placeholder stands in it. Elements, and what is kept, are
+ * put where their words went. Every element has to be there once, and well nested. Blocks of which this is not true, or
  * whose translation has quality flags, stay byte for byte. In the others the translation takes the text's place: with
- * what the format must escape, and with lines as long as the block's.
+ * what the format must escape, and with lines as long as the segment's.
  *
  * The document has its caller's `error`, where functions leave the message. What readers call fails with MEMORY alone.
  */
@@ -22,7 +22,7 @@
 #include "base/string_table.h"
 #include "engine/ferry.h"
 #include "ferry_documents.h"
-#include "kept_text.h"
+#include "placeholders.h"
 #include "document_languages.h"
 
 typedef struct ferry_document ferry_document;
@@ -42,8 +42,8 @@ typedef struct ferry_document_format {
     /* Whether a line that the framework breaks may begin with this text, as written. NULL: any may. */
     bool (*may_begin_line)(ferry_view text);
     bool fills; /* elements cannot be empty: one without words takes a neighbor */
-    /* Whether a block, `before`, and its translation as written, `after`, have the same structure for programs that
-     * read the format; if not, the block stays. NULL: they always do. Errors: MEMORY. */
+    /* Whether a segment, `before`, and its translation as written, `after`, have the same structure for programs that
+     * read the format; if not, the segment stays. NULL: they always do. Errors: MEMORY. */
     ferry_status (*check)(ferry_view before, ferry_view after, bool *same, ferry_error *error);
     /* Changes the document as it was written: `begin` is its first byte of *out. NULL: nothing. */
     ferry_status (*finish)(const ferry_document *document, ferry_buffer *out, size_t begin, ferry_error *error);
@@ -51,7 +51,7 @@ typedef struct ferry_document_format {
 
 /* ---- what readers call ---- */
 
-ferry_status ferry_document_begin_block(ferry_document *document, size_t begin);
+ferry_status ferry_document_begin_segment(ferry_document *document, size_t begin);
 /* Bytes begin … end - 1 are text; `decoded`, not empty, is what the model reads for them; {NULL, 0}: the bytes
  * themselves. The framework finds placeholders and addresses in it (kept_text.h), which are kept. */
 ferry_status ferry_document_text(ferry_document *document, size_t begin, size_t end, ferry_view decoded);
@@ -59,7 +59,7 @@ ferry_status ferry_document_text(ferry_document *document, size_t begin, size_t 
  * partner stand alone. */
 ferry_status ferry_document_open(ferry_document *document, size_t begin, size_t end);
 ferry_status ferry_document_close(ferry_document *document, size_t begin, size_t end);
-/* Stands alone, without text for the model: an image, a tag. So do bytes of a block that nothing is said about. */
+/* Stands alone, without text for the model: an image, a tag. So do bytes of a segment that nothing is said about. */
 ferry_status ferry_document_point(ferry_document *document, size_t begin, size_t end);
 /* Is not translated, but the model sees `shown` (or its beginning) at its place in the sentence; {NULL, 0}: the bytes
  * themselves. */
@@ -67,19 +67,19 @@ ferry_status ferry_document_kept(ferry_document *document, size_t begin, size_t 
 /* Ends a wrapped line, with what begins the next one: "\n> ". `blank`: it stands for a blank ("\n" within a paragraph),
  * or not, as the blank is text before it (PO's "\"\n\""). */
 ferry_status ferry_document_break(ferry_document *document, size_t begin, size_t end, bool blank);
-/* Lines of the open block may be `width` columns long, if none of its own is longer; where it has no breaks, `line_end`
- * ends lines: in place of a blank, or behind it if it begins with a quotation mark. */
+/* Lines of the open segment may be `width` columns long, if none of its own is longer; where it has no breaks,
+ * `line_end` ends lines: in place of a blank, or behind it if it begins with a quotation mark. */
 ferry_status ferry_document_wrap(ferry_document *document, size_t width, ferry_view line_end);
-ferry_status ferry_document_end_block(ferry_document *document, size_t end);
-/* Begins a text within bytes that are otherwise no text, such as the value of an attribute; these may be within a block
- * that begins later. It has text, and ends as a block does, before anything else begins. */
+ferry_status ferry_document_end_segment(ferry_document *document, size_t end);
+/* Begins a text within bytes that are otherwise no text, such as the value of an attribute; these may be within a
+ * segment that begins later. It has text, and ends as a segment does, before anything else begins. */
 ferry_status ferry_document_begin_attribute(ferry_document *document, size_t begin);
 
-/* Where something else than the block itself is replaced (PO: msgstr, by the translation of msgid). If a block within
- * bytes if_begin … if_end - 1 was translated, and none of them failed, then in place of bytes begin … end - 1 come the
- * bytes `before`, and then bytes copy_begin … copy_end - 1 with their blocks translated. Those blocks themselves stay,
- * if copy_begin < copy_end. Of those that replace the same bytes, one does. To be called after the blocks' ends, in any
- * order. */
+/* Where something else than the segment itself is replaced (PO: msgstr, by the translation of msgid). If a segment
+ * within bytes if_begin … if_end - 1 was translated, and none of them failed, then in place of bytes begin … end - 1
+ * come the bytes `before`, and then bytes copy_begin … copy_end - 1 with their segments translated. Those segments
+ * themselves stay, if copy_begin < copy_end. Of those that replace the same bytes, one does. To be called after the
+ * segments' ends, in any order. */
 typedef struct ferry_document_edit {
     size_t begin, end;
     ferry_view before; /* lasts as long as the document */
@@ -90,32 +90,32 @@ ferry_status ferry_document_add_edit(ferry_document *document, const ferry_docum
 
 /* ---- the document ---- */
 
-typedef enum ferry_document_kind {
-    FERRY_DOCUMENT_TEXT,
-    FERRY_DOCUMENT_OPEN,
-    FERRY_DOCUMENT_CLOSE,
-    FERRY_DOCUMENT_POINT,
-    FERRY_DOCUMENT_KEPT,
-    FERRY_DOCUMENT_BREAK
-} ferry_document_kind;
+typedef enum ferry_span_kind {
+    FERRY_SPAN_TEXT,
+    FERRY_SPAN_OPEN,
+    FERRY_SPAN_CLOSE,
+    FERRY_SPAN_POINT,
+    FERRY_SPAN_KEPT,
+    FERRY_SPAN_BREAK
+} ferry_span_kind;
 
-/* A part of a block. */
-typedef struct ferry_document_item {
-    ferry_document_kind kind;
+/* A part of a segment. */
+typedef struct ferry_span {
+    ferry_span_kind kind;
     bool blank;                  /* of BREAK, POINT: the model reads a blank */
     size_t begin, end;           /* its bytes in the source */
     size_t text_begin, text_end; /* TEXT, KEPT: bytes of document->text, what the model reads */
-    size_t partner;              /* OPEN, CLOSE: the other item */
+    size_t partner;              /* OPEN, CLOSE: the other span */
     bool is_term;                /* of TEXT: an entry of a glossary that an earlier model left as it is, with its … */
     const ferry_text *targets;   /* [target_count] which belong to the glossary */
     size_t target_count;
-} ferry_document_item;
+} ferry_span;
 
-typedef struct ferry_document_block {
+typedef struct ferry_segment {
     const ferry_document_format
         *format; /* that of the document when it began: HTML within Markdown is written as HTML */
     size_t begin, end;
-    size_t first_item, after_item;       /* items first_item … after_item - 1, which cover all its bytes, or are what
+    size_t first_span, after_span;       /* spans first_span … after_span - 1, which cover all its bytes, or are what
                                           * a model made of them (document_stage.c) */
     size_t first_read, after_read;       /* those that cover its bytes */
     size_t column;                       /* in which it begins */
@@ -128,7 +128,7 @@ typedef struct ferry_document_block {
     bool is_attribute;
     bool changed; /* by one of the models */
     bool translated, failed;
-} ferry_document_block;
+} ferry_segment;
 
 /* What is known beside the document. */
 typedef struct ferry_document_context {
@@ -140,13 +140,13 @@ struct ferry_document {
     const ferry_document_format *format;
     ferry_view source; /* the caller's */
     ferry_error *error;
-    ferry_document_item *items;                /* [item_count] */
-    ferry_document_block *blocks, *attributes; /* [block_count], [attribute_count], ascending */
-    ferry_document_edit *edits;                /* [edit_count] */
-    size_t item_count, item_capacity, block_count, block_capacity, attribute_count, attribute_capacity;
+    ferry_span *spans;                    /* [span_count] */
+    ferry_segment *segments, *attributes; /* [segment_count], [attribute_count], ascending */
+    ferry_document_edit *edits;           /* [edit_count] */
+    size_t span_count, span_capacity, segment_count, segment_capacity, attribute_count, attribute_capacity;
     size_t edit_count, edit_capacity;
     bool in_attribute;
-    ferry_kept_rules kept; /* what else is kept in text: `formulas` is for readers to set */
+    ferry_placeholder_rules kept; /* what else is kept in text: `formulas` is for readers to set */
     ferry_document_context context;
     ferry_buffer text;
     ferry_view mark; /* the byte-order mark before `source`: no text of any format, it stays; empty: there is none */
@@ -156,24 +156,24 @@ struct ferry_document {
     size_t note_count, note_capacity;
 };
 
-static inline ferry_view ferry_item_text(const ferry_document *document, const ferry_document_item *item)
+static inline ferry_view ferry_span_text(const ferry_document *document, const ferry_span *span)
 {
-    return (ferry_view){document->text.data + item->text_begin, item->text_end - item->text_begin};
+    return (ferry_view){document->text.data + span->text_begin, span->text_end - span->text_begin};
 }
 
-static inline ferry_view ferry_item_source(const ferry_document *document, const ferry_document_item *item)
+static inline ferry_view ferry_span_source(const ferry_document *document, const ferry_span *span)
 {
-    return (ferry_view){document->source.data + item->begin, item->end - item->begin};
+    return (ferry_view){document->source.data + span->begin, span->end - span->begin};
 }
 
-static inline ferry_view ferry_block_source(const ferry_document *document, const ferry_document_block *block)
+static inline ferry_view ferry_segment_source(const ferry_document *document, const ferry_segment *segment)
 {
-    return (ferry_view){document->source.data + block->begin, block->end - block->begin};
+    return (ferry_view){document->source.data + segment->begin, segment->end - segment->begin};
 }
 
-static inline ferry_view ferry_block_written(const ferry_document *document, const ferry_document_block *block)
+static inline ferry_view ferry_segment_written(const ferry_document *document, const ferry_segment *segment)
 {
-    return (ferry_view){document->written.data + block->written_begin, block->written_end - block->written_begin};
+    return (ferry_view){document->written.data + segment->written_begin, segment->written_end - segment->written_begin};
 }
 
 /* Reads `source`, which must last as long as the document, in a context (NULL: any). *document is to be destroyed after
@@ -181,12 +181,12 @@ static inline ferry_view ferry_block_written(const ferry_document *document, con
 ferry_status ferry_document_read(ferry_document *document, const ferry_document_format *format,
                                  const ferry_document_context *context, ferry_view source, ferry_error *error);
 
-/* Translates the blocks, and notes which stay, and what the library warns of. `options` are the call's: who is told of
- * progress. Errors: MEMORY, and those of the translator. */
-ferry_status ferry_blocks_translate(ferry_document *document, ferry_translator *translator,
-                                    const ferry_document_options *options);
+/* Translates the segments, and notes which stay, and what the library warns of. `options` are the call's: who is told
+ * of progress. Errors: MEMORY, and those of the translator. */
+ferry_status ferry_segments_translate(ferry_document *document, ferry_translator *translator,
+                                      const ferry_document_options *options);
 
-/* Appends the document, with its blocks translated as far as they are. */
+/* Appends the document, with its segments translated as far as they are. */
 ferry_status ferry_document_write(ferry_document *document, ferry_buffer *out, ferry_error *error);
 void ferry_document_destroy(ferry_document *document);
 void ferry_document_notes_destroy(ferry_document_note *notes, size_t count);

@@ -9,14 +9,14 @@ enum { MOST_PIECES = 256 };
 
 static const size_t none = SIZE_MAX;
 
-static bool is_kind(const ferry_document_piece *piece, ferry_document_kind kind)
+static bool is_kind(const ferry_written_piece *piece, ferry_span_kind kind)
 {
-    return piece->item != NULL && piece->item->kind == kind;
+    return piece->span != NULL && piece->span->kind == kind;
 }
 
-static bool is_word(const ferry_document_piece *piece)
+static bool is_word(const ferry_written_piece *piece)
 {
-    return piece->item == NULL || piece->item->kind == FERRY_DOCUMENT_KEPT;
+    return piece->span == NULL || piece->span->kind == FERRY_SPAN_KEPT;
 }
 
 /* Pieces first … last. */
@@ -26,15 +26,15 @@ typedef struct range {
 
 /* The next word behind piece `at`, or the next one before it, that is within no other element; or else the first
  * element there that has a word. first `none`: there is neither. */
-static range find_neighbor(const ferry_document_pieces *pieces, size_t at, bool behind)
+static range find_neighbor(const ferry_written_pieces *pieces, size_t at, bool behind)
 {
-    const ferry_document_kind enter = behind ? FERRY_DOCUMENT_OPEN : FERRY_DOCUMENT_CLOSE;
-    const ferry_document_kind leave = behind ? FERRY_DOCUMENT_CLOSE : FERRY_DOCUMENT_OPEN;
+    const ferry_span_kind enter = behind ? FERRY_SPAN_OPEN : FERRY_SPAN_CLOSE;
+    const ferry_span_kind leave = behind ? FERRY_SPAN_CLOSE : FERRY_SPAN_OPEN;
     range element = {none, none};
     size_t depth = 0, begin = at;
     bool has_word = false;
     for (size_t i = 0; i < MOST_PIECES && (behind ? ++at < pieces->count : at-- > 0); i++) {
-        const ferry_document_piece *piece = &pieces->pieces[at];
+        const ferry_written_piece *piece = &pieces->pieces[at];
         if (is_word(piece) && depth == 0) return (range){at, at};
         has_word = has_word || is_word(piece);
         if (is_kind(piece, enter) && depth++ == 0) {
@@ -50,30 +50,30 @@ static range find_neighbor(const ferry_document_pieces *pieces, size_t at, bool 
 }
 
 /* The blanks before `from` come before `to`, if there are none. Between these two is no text. */
-static void move_blanks(ferry_document_piece *from, ferry_document_piece *to)
+static void move_blanks(ferry_written_piece *from, ferry_written_piece *to)
 {
     if (to->blank_begin == to->text_begin) {
         to->blank_begin = from->blank_begin;
-        if (to->item != NULL) to->text_begin = to->text_end = from->text_begin;
+        if (to->span != NULL) to->text_begin = to->text_end = from->text_begin;
         to->may_break = from->may_break;
     }
     from->blank_begin = from->text_begin;
     from->may_break = false;
 }
 
-static void move(ferry_document_piece *pieces, size_t to, size_t from, size_t count)
+static void move(ferry_written_piece *pieces, size_t to, size_t from, size_t count)
 {
     memmove(pieces + to, pieces + from, count * sizeof *pieces);
 }
 
 /* Pieces i and i + 1, an element, come around others. The blanks before them stay where they are; none come to
- * the beginning of an element or the block. */
-static void surround(ferry_document_pieces *all, size_t i, range others)
+ * the beginning of an element or the segment. */
+static void surround(ferry_written_pieces *all, size_t i, range others)
 {
-    ferry_document_piece *pieces = all->pieces, open = pieces[i], close = pieces[i + 1];
+    ferry_written_piece *pieces = all->pieces, open = pieces[i], close = pieces[i + 1];
     const size_t count = others.last - others.first + 1;
     size_t first = others.first, next = i + 2;
-    while (next < all->count && next - i < MOST_PIECES && is_kind(&pieces[next], FERRY_DOCUMENT_CLOSE)) next++;
+    while (next < all->count && next - i < MOST_PIECES && is_kind(&pieces[next], FERRY_SPAN_CLOSE)) next++;
     if (next < all->count) move_blanks(&open, &pieces[next]);
     open.blank_begin = open.text_begin;
     close.blank_begin = close.text_begin;
@@ -89,21 +89,21 @@ static void surround(ferry_document_pieces *all, size_t i, range others)
     pieces[first] = open;
     pieces[first + 1 + count] = close;
     move_blanks(&pieces[first + 1], &pieces[first]);
-    for (size_t n = 0; n < MOST_PIECES && first > 0 && is_kind(&pieces[first - 1], FERRY_DOCUMENT_OPEN); n++, first--)
+    for (size_t n = 0; n < MOST_PIECES && first > 0 && is_kind(&pieces[first - 1], FERRY_SPAN_OPEN); n++, first--)
         move_blanks(&pieces[first], &pieces[first - 1]);
     if (first == 0) pieces[0].blank_begin = pieces[0].text_begin;
 }
 
 /* Whether pieces i and i + 1 are an element that is empty, and was not. */
-static bool is_emptied(const ferry_document *document, const ferry_document_pieces *pieces, size_t i)
+static bool is_emptied(const ferry_document *document, const ferry_written_pieces *pieces, size_t i)
 {
-    const ferry_document_item *open = pieces->pieces[i].item;
-    if (!is_kind(&pieces->pieces[i], FERRY_DOCUMENT_OPEN)) return false;
-    const ferry_document_item *close = &document->items[open->partner];
-    return open + 1 != close && pieces->pieces[i + 1].item == close;
+    const ferry_span *open = pieces->pieces[i].span;
+    if (!is_kind(&pieces->pieces[i], FERRY_SPAN_OPEN)) return false;
+    const ferry_span *close = &document->spans[open->partner];
+    return open + 1 != close && pieces->pieces[i + 1].span == close;
 }
 
-void ferry_document_fill(const ferry_document *document, ferry_document_pieces *pieces)
+void ferry_document_fill(const ferry_document *document, ferry_written_pieces *pieces)
 {
     for (size_t i = pieces->count; i-- > 0;) {
         if (i + 1 >= pieces->count || !is_emptied(document, pieces, i)) continue;

@@ -4,43 +4,43 @@
 
 #include "document.h"
 
-/* The first of blocks [count], in ascending order, that begins at byte `at` of the source or later. */
-size_t ferry_document_find(const ferry_document_block *blocks, size_t count, size_t at);
+/* The first of segments [count], in ascending order, that begins at byte `at` of the source or later. */
+size_t ferry_document_find(const ferry_segment *segments, size_t count, size_t at);
 
-/* A part of a translated block: text without blanks, or an item. */
-typedef struct ferry_document_piece {
-    const ferry_document_item *item; /* NULL: text */
-    size_t text_begin, text_end;     /* of text: bytes of the translation's text */
-    size_t blank_begin;              /* bytes blank_begin … text_begin - 1 of that are the blanks before it */
-    bool may_break;                  /* a line may end before it */
-} ferry_document_piece;
+/* A part of a translated segment: text without blanks, or a span. */
+typedef struct ferry_written_piece {
+    const ferry_span *span;      /* NULL: text */
+    size_t text_begin, text_end; /* of text: bytes of the translation's text */
+    size_t blank_begin;          /* bytes blank_begin … text_begin - 1 of that are the blanks before it */
+    bool may_break;              /* a line may end before it */
+} ferry_written_piece;
 
-/* A translated block. */
-typedef struct ferry_document_pieces {
-    ferry_document_piece *pieces; /* [count] */
+/* A translated segment. */
+typedef struct ferry_written_pieces {
+    ferry_written_piece *pieces; /* [count] */
     size_t count, capacity;
     ferry_buffer text;
     ferry_term *terms; /* [term_count] for the next model: bytes of the text, in order */
     size_t term_count, term_capacity;
-} ferry_document_pieces;
+} ferry_written_pieces;
 
 /* What is no text in any format: controls, and what ends lines. */
 bool ferry_is_control(uint32_t code_point);
 /* A character of a script that has no blanks between words: a line may end before and after it. */
 bool ferry_is_ideograph(uint32_t code_point);
 
-/* A translated block takes the place of what is shown of it to the next model. */
-ferry_status ferry_document_take_pieces(ferry_document *document, ferry_document_block *block,
-                                        const ferry_document_pieces *pieces);
+/* A translated segment takes the place of what is shown of it to the next model. */
+ferry_status ferry_document_take_pieces(ferry_document *document, ferry_segment *segment,
+                                        const ferry_written_pieces *pieces);
 
 /* For formats without empty elements (document_fill.c). */
-void ferry_document_fill(const ferry_document *document, ferry_document_pieces *pieces);
+void ferry_document_fill(const ferry_document *document, ferry_written_pieces *pieces);
 
-/* Finds the column in which each block begins. */
+/* Finds the column in which each segment begins. */
 void ferry_document_find_columns(ferry_document *document);
 
-/* Appends the block as it is in the document to document->written. */
-ferry_status ferry_document_lay_out(ferry_document *document, ferry_document_block *block,
-                                    const ferry_document_pieces *translation);
+/* Appends the segment as it is in the document to document->written. */
+ferry_status ferry_document_lay_out(ferry_document *document, ferry_segment *segment,
+                                    const ferry_written_pieces *translation);
 
 #endif

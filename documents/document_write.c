@@ -1,4 +1,4 @@
-/* Translated blocks as they are in the document, and the document. */
+/* Translated segments as they are in the document, and the document. */
 #include <stdlib.h>
 
 #include "base/utf8.h"
@@ -32,20 +32,20 @@ static size_t advance(size_t column, ferry_view bytes)
 void ferry_document_find_columns(ferry_document *document)
 {
     size_t at = 0, column = 0;
-    for (size_t i = 0; i < document->block_count; i++) {
-        ferry_document_block *block = &document->blocks[i];
-        column = advance(column, (ferry_view){document->source.data + at, block->begin - at});
-        at = block->begin;
-        block->column = column;
+    for (size_t i = 0; i < document->segment_count; i++) {
+        ferry_segment *segment = &document->segments[i];
+        column = advance(column, (ferry_view){document->source.data + at, segment->begin - at});
+        at = segment->begin;
+        segment->column = column;
     }
 }
 
-/* The columns of the block's longest line. */
-static size_t longest_line(const ferry_document *document, const ferry_document_block *block)
+/* The columns of the segment's longest line. */
+static size_t longest_line(const ferry_document *document, const ferry_segment *segment)
 {
-    const ferry_view text = {document->source.data, block->end};
-    size_t longest = 0, column = block->column;
-    for (size_t at = block->begin, end; at < block->end; at = end + 1) {
+    const ferry_view text = {document->source.data, segment->end};
+    size_t longest = 0, column = segment->column;
+    for (size_t at = segment->begin, end; at < segment->end; at = end + 1) {
         end = find_one_of(text, at, "\n");
         const bool returns = end > at && text.data[end - 1] == '\r';
         const size_t columns = advance(column, view_part(text, at, end - returns));
@@ -61,41 +61,41 @@ static ferry_status copy_source(const ferry_document *document, size_t begin, si
 {
     size_t i = ferry_document_find(document->attributes, document->attribute_count, begin), at = begin;
     for (; i < document->attribute_count && document->attributes[i].end <= end; i++) {
-        const ferry_document_block *attribute = &document->attributes[i];
+        const ferry_segment *attribute = &document->attributes[i];
         if (!attribute->translated) continue;
         FERRY_TRY(ferry_buffer_append(out, view_part(document->source, at, attribute->begin), error));
-        FERRY_TRY(ferry_buffer_append(out, ferry_block_written(document, attribute), error));
+        FERRY_TRY(ferry_buffer_append(out, ferry_segment_written(document, attribute), error));
         at = attribute->end;
     }
     return ferry_buffer_append(out, view_part(document->source, at, end), error);
 }
 
-/* ---- a block ---- */
+/* ---- a segment ---- */
 
 typedef struct layout {
     ferry_document *document;
-    const ferry_document_block *block;
-    const ferry_document_pieces *pieces;
+    const ferry_segment *segment;
+    const ferry_written_pieces *pieces;
     size_t width; /* of lines; SIZE_MAX: they are not wrapped */
     size_t column;
-    const ferry_document_item *line_end; /* of the next line; NULL: it is block->line_end */
-    size_t next_item;                    /* from which on others are found */
+    const ferry_span *line_end; /* of the next line; NULL: it is segment->line_end */
+    size_t next_item;           /* from which on others are found */
     ferry_buffer word;
 } layout;
 
 /* Pieces first … after - 1 as they are in the document. */
 static ferry_status write_word(layout *l, size_t first, size_t after, bool begins_line)
 {
-    const ferry_document_format *format = l->block->format;
+    const ferry_document_format *format = l->segment->format;
     ferry_error *error = l->document->error;
     l->word.size = 0;
     for (size_t i = first; i < after; i++) {
-        const ferry_document_piece *piece = &l->pieces->pieces[i];
+        const ferry_written_piece *piece = &l->pieces->pieces[i];
         const ferry_view text =
             view_part((ferry_view){l->pieces->text.data, l->pieces->text.size}, piece->text_begin, piece->text_end);
-        if (piece->item != NULL)
-            FERRY_TRY(copy_source(l->document, piece->item->begin, piece->item->end, &l->word, error));
-        else if (l->block->is_attribute)
+        if (piece->span != NULL)
+            FERRY_TRY(copy_source(l->document, piece->span->begin, piece->span->end, &l->word, error));
+        else if (l->segment->is_attribute)
             FERRY_TRY(format->write_attribute(&l->word, text, error));
         else if (format->write_text != NULL)
             FERRY_TRY(format->write_text(&l->word, text, begins_line && i == first, error));
@@ -110,12 +110,12 @@ static ferry_view word_of(const layout *l)
     return (ferry_view){l->word.data, l->word.size};
 }
 
-/* Finds what ends the next line: each break of the block in its turn, then the last one again. */
+/* Finds what ends the next line: each break of the segment in its turn, then the last one again. */
 static void find_break(layout *l)
 {
-    const ferry_document_item *items = l->document->items;
-    while (l->next_item < l->block->after_read && items[l->next_item].kind != FERRY_DOCUMENT_BREAK) l->next_item++;
-    if (l->next_item < l->block->after_read) l->line_end = &items[l->next_item++];
+    const ferry_span *spans = l->document->spans;
+    while (l->next_item < l->segment->after_read && spans[l->next_item].kind != FERRY_SPAN_BREAK) l->next_item++;
+    if (l->next_item < l->segment->after_read) l->line_end = &spans[l->next_item++];
 }
 
 static ferry_status append(layout *l, ferry_view bytes)
@@ -126,25 +126,25 @@ static ferry_status append(layout *l, ferry_view bytes)
 
 static ferry_status end_line(layout *l, ferry_view blanks)
 {
-    const ferry_document_item *item = l->line_end;
-    const ferry_document_block *block = l->block;
-    if (item == NULL) {
+    const ferry_span *span = l->line_end;
+    const ferry_segment *segment = l->segment;
+    if (span == NULL) {
         const ferry_view line_ends = {l->document->line_ends.data, l->document->line_ends.size};
-        const ferry_view line_end = view_part(line_ends, block->line_end_begin, block->line_end_end);
+        const ferry_view line_end = view_part(line_ends, segment->line_end_begin, segment->line_end_end);
         if (line_end.data[0] == '"') FERRY_TRY(append(l, blanks)); /* which are in the string */
         return append(l, line_end);
     }
     find_break(l);
-    if (!item->blank) FERRY_TRY(append(l, blanks));
-    return append(l, ferry_item_source(l->document, item));
+    if (!span->blank) FERRY_TRY(append(l, blanks));
+    return append(l, ferry_span_source(l->document, span));
 }
 
 /* Pieces first … after - 1, a word, and the blanks before it. */
 static ferry_status add_word(layout *l, size_t first, size_t after)
 {
-    const ferry_document_piece *piece = &l->pieces->pieces[first];
+    const ferry_written_piece *piece = &l->pieces->pieces[first];
     const ferry_view blanks = {l->pieces->text.data + piece->blank_begin, piece->text_begin - piece->blank_begin};
-    const ferry_document_format *format = l->block->format;
+    const ferry_document_format *format = l->segment->format;
     bool breaks = false;
     FERRY_TRY(write_word(l, first, after, first == 0));
     if (first > 0 && l->width != SIZE_MAX && advance(advance(l->column, blanks), word_of(l)) > l->width) {
@@ -158,7 +158,7 @@ static ferry_status add_word(layout *l, size_t first, size_t after)
 
 static ferry_status lay_out(layout *l)
 {
-    const ferry_document_piece *pieces = l->pieces->pieces;
+    const ferry_written_piece *pieces = l->pieces->pieces;
     for (size_t first = 0, after; first < l->pieces->count; first = after) {
         for (after = first + 1; after < l->pieces->count && !pieces[after].may_break; after++) continue;
         FERRY_TRY(add_word(l, first, after));
@@ -172,51 +172,51 @@ static size_t columns_before_newline(ferry_view bytes)
     return advance(0, view_part(bytes, 0, find_one_of(bytes, 0, "\r\n")));
 }
 
-ferry_status ferry_document_lay_out(ferry_document *document, ferry_document_block *block,
-                                    const ferry_document_pieces *translation)
+ferry_status ferry_document_lay_out(ferry_document *document, ferry_segment *segment,
+                                    const ferry_written_pieces *translation)
 {
-    layout l = {.document = document, .block = block, .pieces = translation, .width = SIZE_MAX};
-    l.next_item = block->first_read;
+    layout l = {.document = document, .segment = segment, .pieces = translation, .width = SIZE_MAX};
+    l.next_item = segment->first_read;
     find_break(&l);
-    if (l.line_end != NULL || block->line_end_begin < block->line_end_end) {
-        l.column = block->column;
-        const size_t longest = longest_line(document, block);
-        l.width = longest > block->width ? longest : block->width;
-        l.width -= l.line_end != NULL ? columns_before_newline(ferry_item_source(document, l.line_end)) : 0;
+    if (l.line_end != NULL || segment->line_end_begin < segment->line_end_end) {
+        l.column = segment->column;
+        const size_t longest = longest_line(document, segment);
+        l.width = longest > segment->width ? longest : segment->width;
+        l.width -= l.line_end != NULL ? columns_before_newline(ferry_span_source(document, l.line_end)) : 0;
     }
-    block->written_begin = document->written.size;
+    segment->written_begin = document->written.size;
     const ferry_status status = lay_out(&l);
-    block->written_end = document->written.size;
+    segment->written_end = document->written.size;
     free(l.word.data);
     return status;
 }
 
 /* ---- the document ---- */
 
-/* Whether a block within these bytes was translated, and none failed. */
+/* Whether a segment within these bytes was translated, and none failed. */
 static bool is_translated(const ferry_document *document, size_t begin, size_t end)
 {
-    size_t i = ferry_document_find(document->blocks, document->block_count, begin);
+    size_t i = ferry_document_find(document->segments, document->segment_count, begin);
     bool translated = false;
-    for (; i < document->block_count && document->blocks[i].end <= end; i++) {
-        const ferry_document_block *block = &document->blocks[i];
-        if (block->failed) return false;
-        translated = translated || block->translated;
+    for (; i < document->segment_count && document->segments[i].end <= end; i++) {
+        const ferry_segment *segment = &document->segments[i];
+        if (segment->failed) return false;
+        translated = translated || segment->translated;
     }
     return translated;
 }
 
-/* Appends bytes begin … end - 1 with blocks translated: those that an edit has, or the others. */
+/* Appends bytes begin … end - 1 with segments translated: those that an edit has, or the others. */
 static ferry_status copy_translated(const ferry_document *document, size_t begin, size_t end, bool elsewhere,
                                     ferry_buffer *out, ferry_error *error)
 {
-    size_t i = ferry_document_find(document->blocks, document->block_count, begin), at = begin;
-    for (; i < document->block_count && document->blocks[i].end <= end; i++) {
-        const ferry_document_block *block = &document->blocks[i];
-        if (!block->translated || block->elsewhere != elsewhere) continue;
-        FERRY_TRY(copy_source(document, at, block->begin, out, error));
-        FERRY_TRY(ferry_buffer_append(out, ferry_block_written(document, block), error));
-        at = block->end;
+    size_t i = ferry_document_find(document->segments, document->segment_count, begin), at = begin;
+    for (; i < document->segment_count && document->segments[i].end <= end; i++) {
+        const ferry_segment *segment = &document->segments[i];
+        if (!segment->translated || segment->elsewhere != elsewhere) continue;
+        FERRY_TRY(copy_source(document, at, segment->begin, out, error));
+        FERRY_TRY(ferry_buffer_append(out, ferry_segment_written(document, segment), error));
+        at = segment->end;
     }
     return copy_source(document, at, end, out, error);
 }

@@ -36,9 +36,10 @@ declare -A floors=(
     [models/text]='base base/files models/containers models/plan engine/file tokenizer/sentencepiece_c.h tokenizer/tokenizer.h tokenizer/pieces.h tokenizer/bpe.h tokenizer/text_rules.h'
     [models/families]='base base/files models/containers models/plan models/text engine/kernels engine/position/position.h engine/graph engine/file tokenizer/sentencepiece_c.h'
     [models]='base base/files models/containers models/plan models/text models/families'
-    [documents]='base engine/ferry.h tokenizer/unicode.h'
+    [documents]='base engine/ferry.h tokenizer/unicode.h documents/formats/formats.h'
+    [documents/formats]='base engine/ferry.h tokenizer/unicode.h documents'
     [tools/system]='base base/files'
-    [tools]='tools/system documents engine/file/schema.h engine/kernels/kernels.h base base/files engine/ferry.h engine/ferry_inspect.h models/convert.h'
+    [tools]='tools/system documents documents/formats/formats.h engine/file/schema.h engine/kernels/kernels.h base base/files engine/ferry.h engine/ferry_inspect.h models/convert.h'
     [tools/lab]='base base/files tools models/containers/weights.h engine/ferry.h engine/ferry_inspect.h engine/kernels'
     [examples]='engine/ferry.h'
     [bindings]='base base/files engine/ferry.h models/convert.h'
@@ -84,7 +85,7 @@ may_include_foreign()
     yaml.h) [ "$1" = models/containers/json.c ] ;;
     zlib.h) [ "$1" = models/containers/zip.c ] ;;
     nettle/*) [ "$1" = models/plan/source.c ] || [ "$1" = tools/source_state.c ] ;;
-    md4c.h) [[ $1 =~ ^documents/markdown_ ]] ;;
+    md4c.h) [[ $1 == documents/formats/markdown/* ]] ;;
     cblas.h) [[ $1 =~ ^(tools/lab/bench_|engine/kernels/product_openblas\.c$) ]] ;;
     xxhash.h) [ "$1" = engine/file/model_file.c ] ;;
     sentencepiece*) [ "$1" = tokenizer/sentencepiece_c.cc ] ;;

@@ -3,7 +3,7 @@
 #define FERRY_TOOLS_DOCUMENT_JOB_H
 
 #include "documents/ferry_documents.h"
-#include "documents/formats.h"
+#include "documents/formats/formats.h"
 #include "progress.h"
 #include "translator_session.h"
 

@@ -26,8 +26,8 @@ static void warn(const ferry_line_job *j, size_t i, const char *warning)
 /* Tells once of a placeholder or an address that a document keeps, and this line does not. */
 static void tell_of_change(ferry_line_job *j, size_t i, const ferry_result *result)
 {
-    ferry_kept_search search = {.text = {j->lines->texts[i].data, j->lines->texts[i].size}};
-    ferry_kept kept;
+    ferry_placeholder_search search = {.text = {j->lines->texts[i].data, j->lines->texts[i].size}};
+    ferry_placeholder kept;
     if (ferry_is_given(j->call, FERRY_OPTION_QUIET) || ferry_is_given(j->call, FERRY_OPTION_KEEP) ||
         ferry_result_hypothesis_count(result, i) == 0)
         return;

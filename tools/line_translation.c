@@ -144,12 +144,12 @@ static bool read_prefixes(ferry_line_translation *t, size_t count)
     return lines->count == count;
 }
 
-bool ferry_line_keeps_next(ferry_kept_search *search, ferry_kept *kept)
+bool ferry_line_keeps_next(ferry_placeholder_search *search, ferry_placeholder *kept)
 {
-    while (ferry_kept_next(search, kept)) {
+    while (ferry_placeholder_next(search, kept)) {
         const ferry_view part = {search->text.data + kept->begin, kept->end - kept->begin};
         const bool is_address = ferry_view_contains(part, "://") || ferry_view_contains(part, "@");
-        if (kept->kind == FERRY_KEPT_PLACEHOLDER || (kept->kind == FERRY_KEPT_NAME && is_address)) return true;
+        if (kept->kind == FERRY_PLACEHOLDER_TEMPLATE || (kept->kind == FERRY_PLACEHOLDER_NAME && is_address)) return true;
     }
     return false;
 }
@@ -157,10 +157,10 @@ bool ferry_line_keeps_next(ferry_kept_search *search, ferry_kept *kept)
 /* Makes terms of what is kept. */
 static bool find_kept(ferry_line_translation *t, const ferry_lines *lines)
 {
-    ferry_kept kept;
+    ferry_placeholder kept;
     t->term_count = 0;
     for (size_t i = 0; i < lines->count; i++) {
-        ferry_kept_search search = {.text = {lines->texts[i].data, lines->texts[i].size}};
+        ferry_placeholder_search search = {.text = {lines->texts[i].data, lines->texts[i].size}};
         while (ferry_line_keeps_next(&search, &kept)) {
             if (!ferry_utf8_is_valid((ferry_view){search.text.data + kept.begin, kept.end - kept.begin})) continue;
             ferry_term *term = ferry_array_add(&t->terms, &t->term_count, &t->terms_capacity, sizeof *term);

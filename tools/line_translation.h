@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "documents/kept_text.h"
+#include "documents/placeholders.h"
 #include "engine/ferry.h"
 #include "line_reader.h"
 #include "translator_session.h"
@@ -30,8 +30,8 @@ typedef struct ferry_line_translation {
     size_t term_count, terms_capacity;
 } ferry_line_translation;
 
-/* The next placeholder or address of a line (ferry_kept_next): what --keep keeps. */
-bool ferry_line_keeps_next(ferry_kept_search *search, ferry_kept *kept);
+/* The next placeholder or address of a line (ferry_placeholder_next): what --keep keeps. */
+bool ferry_line_keeps_next(ferry_placeholder_search *search, ferry_placeholder *kept);
 
 /* Prints a message and returns false if --prefixes cannot be opened. Close it in either case. */
 bool ferry_line_translation_open(ferry_line_translation *translation, const ferry_call *call,

@@ -30,11 +30,11 @@ static void append_tag(ferry_buffer *out, const char *begin, size_t number, cons
 /* Whether a wrapped line ends between two ideographs. */
 static bool is_between(const ferry_document *document, size_t item)
 {
-    const ferry_document_item *before = &document->items[item - 1], *after = before + 2;
+    const ferry_span *before = &document->spans[item - 1], *after = before + 2;
     const ferry_view text = {document->text.data, document->text.size};
     size_t end = before->text_end, begin = after->text_begin;
     uint32_t a, b;
-    if (before->kind != FERRY_DOCUMENT_TEXT || after->kind != FERRY_DOCUMENT_TEXT) return false;
+    if (before->kind != FERRY_SPAN_TEXT || after->kind != FERRY_SPAN_TEXT) return false;
     return ferry_utf8_previous(text, &end, &a) && ferry_utf8_next(text, &begin, &b) && ferry_is_ideograph(a) &&
            ferry_is_ideograph(b);
 }
@@ -52,22 +52,20 @@ static void append_kept(ferry_buffer *out, ferry_view text, size_t number)
     if (size > 0) append_tag(out, "</", number, ">");
 }
 
-static void append_block(ferry_buffer *out, const ferry_document *document, const ferry_document_block *block)
+static void append_block(ferry_buffer *out, const ferry_document *document, const ferry_segment *block)
 {
     append(out, ferry_text_view("<p>"));
-    for (size_t i = block->first_item; i < block->after_item; i++) {
-        const ferry_document_item *item = &document->items[i];
+    for (size_t i = block->first_span; i < block->after_span; i++) {
+        const ferry_span *item = &document->spans[i];
         const ferry_view text = {document->text.data + item->text_begin, item->text_end - item->text_begin};
-        const size_t number = i - block->first_item;
+        const size_t number = i - block->first_span;
         switch (item->kind) {
-        case FERRY_DOCUMENT_TEXT: append_escaped(out, text); break;
-        case FERRY_DOCUMENT_OPEN: append_tag(out, "<", number, ">"); break;
-        case FERRY_DOCUMENT_CLOSE: append_tag(out, "</", item->partner - block->first_item, ">"); break;
-        case FERRY_DOCUMENT_POINT: append_tag(out, "<", number, "/>"); break;
-        case FERRY_DOCUMENT_KEPT: append_kept(out, text, number); break;
-        case FERRY_DOCUMENT_BREAK:
-            append(out, ferry_text_view(item->blank && !is_between(document, i) ? " " : ""));
-            break;
+        case FERRY_SPAN_TEXT: append_escaped(out, text); break;
+        case FERRY_SPAN_OPEN: append_tag(out, "<", number, ">"); break;
+        case FERRY_SPAN_CLOSE: append_tag(out, "</", item->partner - block->first_span, ">"); break;
+        case FERRY_SPAN_POINT: append_tag(out, "<", number, "/>"); break;
+        case FERRY_SPAN_KEPT: append_kept(out, text, number); break;
+        case FERRY_SPAN_BREAK: append(out, ferry_text_view(item->blank && !is_between(document, i) ? " " : "")); break;
         }
     }
     append(out, ferry_text_view("</p>\n"));
@@ -78,9 +76,9 @@ static void check_shown(const ferry_document *document, const char *expected)
 {
     ferry_buffer out = {0};
     size_t count = 0;
-    for (size_t i = 0; i < document->block_count; i++) {
-        if (!document->blocks[i].has_letters) continue;
-        append_block(&out, document, &document->blocks[i]);
+    for (size_t i = 0; i < document->segment_count; i++) {
+        if (!document->segments[i].has_letters) continue;
+        append_block(&out, document, &document->segments[i]);
         count++;
     }
     ferry_view shown = {out.data, out.size};
@@ -221,7 +219,7 @@ static ferry_buffer run_row(const ferry_document_format *format, ferry_view sour
     ferry_document document;
     CHECK(ferry_document_read(&document, format, NULL, source, &error));
     if (shown != NULL) check_shown(&document, shown);
-    CHECK(ferry_blocks_translate(&document, translator, &(ferry_document_options){.size = 0}));
+    CHECK(ferry_segments_translate(&document, translator, &(ferry_document_options){.size = 0}));
     CHECK(ferry_document_write(&document, &out, &error));
     for (size_t i = 0; i < document.note_count; i++) assert_true(document.notes[i].left);
     if (left != NULL) *left = document.note_count;

@@ -5,7 +5,7 @@
 #include "tests/support/support.h"
 
 #include "documents/ferry_documents.h"
-#include "documents/formats.h"
+#include "documents/formats/formats.h"
 #include "stand_in.h"
 
 /* Expects that the document is read, or that it is not supported, with a message that contains `refusal`. */

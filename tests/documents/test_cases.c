@@ -7,16 +7,16 @@
 #include "base/files/file_system.h"
 #include "tools/system/folders.h"
 
-static void put_item(made_file *out, const ferry_document *document, const ferry_document_item *item)
+static void put_item(made_file *out, const ferry_document *document, const ferry_span *item)
 {
     static const char *const marks[][2] = {
-        [FERRY_DOCUMENT_TEXT] = {"", ""},    [FERRY_DOCUMENT_OPEN] = {"‹", "›"}, [FERRY_DOCUMENT_CLOSE] = {"‹", "›"},
-        [FERRY_DOCUMENT_POINT] = {"‹", "›"}, [FERRY_DOCUMENT_KEPT] = {"«", "»"}, [FERRY_DOCUMENT_BREAK] = {"⏎", ""}};
-    const bool is_read = item->kind == FERRY_DOCUMENT_TEXT || item->kind == FERRY_DOCUMENT_KEPT;
+        [FERRY_SPAN_TEXT] = {"", ""},    [FERRY_SPAN_OPEN] = {"‹", "›"}, [FERRY_SPAN_CLOSE] = {"‹", "›"},
+        [FERRY_SPAN_POINT] = {"‹", "›"}, [FERRY_SPAN_KEPT] = {"«", "»"}, [FERRY_SPAN_BREAK] = {"⏎", ""}};
+    const bool is_read = item->kind == FERRY_SPAN_TEXT || item->kind == FERRY_SPAN_KEPT;
     put_text(out, marks[item->kind][0]);
     if (is_read)
         put_bytes(out, document->text.data + item->text_begin, item->text_end - item->text_begin);
-    else if (item->kind != FERRY_DOCUMENT_BREAK)
+    else if (item->kind != FERRY_SPAN_BREAK)
         put_bytes(out, document->source.data + item->begin, item->end - item->begin);
     put_text(out, marks[item->kind][1]);
 }
@@ -33,10 +33,10 @@ static void check_texts(const ferry_document_format *format, ferry_view source, 
     made_file out = {0};
     ferry_document document;
     CHECK(ferry_document_read(&document, format, NULL, source, &error));
-    for (size_t i = 0; i < document.block_count; i++) {
-        const ferry_document_block *block = &document.blocks[i];
+    for (size_t i = 0; i < document.segment_count; i++) {
+        const ferry_segment *block = &document.segments[i];
         if (!block->has_letters) continue;
-        for (size_t k = block->first_item; k < block->after_item; k++) put_item(&out, &document, &document.items[k]);
+        for (size_t k = block->first_span; k < block->after_span; k++) put_item(&out, &document, &document.spans[k]);
         put_text(&out, "\n");
     }
     ferry_document_destroy(&document);

@@ -17,7 +17,7 @@ static ferry_status read_toy(ferry_document *d)
     const ferry_view s = d->source;
     bool open = false;
     for (size_t at = 0, begin = 0; at < s.size; at++, begin = at) {
-        FERRY_TRY(ferry_document_begin_block(d, at));
+        FERRY_TRY(ferry_document_begin_segment(d, at));
         for (; at < s.size && s.data[at] != '\n'; begin = at) {
             const char c = s.data[at];
             if (c == '\\' && at + 1 < s.size && s.data[at + 1] == '\n') {
@@ -41,7 +41,7 @@ static ferry_status read_toy(ferry_document *d)
                 FERRY_TRY(ferry_document_text(d, begin, at, (ferry_view){NULL, 0}));
             }
         }
-        FERRY_TRY(ferry_document_end_block(d, at));
+        FERRY_TRY(ferry_document_end_segment(d, at));
     }
     return FERRY_OK;
 }
@@ -84,7 +84,7 @@ static ferry_buffer translate(const ferry_document_format *format, ferry_view so
     ferry_document document;
     ferry_buffer out = {0};
     CHECK(ferry_document_read(&document, format, NULL, source, &error));
-    CHECK(ferry_blocks_translate(&document, &l->translator, &(ferry_document_options){.size = 0}));
+    CHECK(ferry_segments_translate(&document, &l->translator, &(ferry_document_options){.size = 0}));
     CHECK(ferry_document_write(&document, &out, &error));
     l->count = document.note_count;
     if (l->count > 0) snprintf(l->reason, sizeof l->reason, "%s", document.notes[l->count - 1].message);

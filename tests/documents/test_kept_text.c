@@ -19,15 +19,15 @@ static size_t read_latin(void *user, ferry_view text)
 }
 
 /* The text of a row, found again with bars around what is kept. */
-static void check_row(const char *row, ferry_kept_rules rules)
+static void check_row(const char *row, ferry_placeholder_rules rules)
 {
     static char text[400], found[400];
     char *end = text;
     size_t at = 0, size = 0;
     for (const char *c = row; *c != '\0' && *c != '\n'; c++)
         if (*c != '|') *end++ = *c;
-    ferry_kept_search search = {.text = {text, (size_t)(end - text)}, .rules = rules};
-    for (ferry_kept kept; ferry_kept_next(&search, &kept); at = kept.end)
+    ferry_placeholder_search search = {.text = {text, (size_t)(end - text)}, .rules = rules};
+    for (ferry_placeholder kept; ferry_placeholder_next(&search, &kept); at = kept.end)
         size += (size_t)sprintf(found + size, "%.*s|%.*s|", (int)(kept.begin - at), text + at,
                                 (int)(kept.end - kept.begin), text + kept.begin);
     sprintf(found + size, "%.*s", (int)(search.text.size - at), text + at);
@@ -38,12 +38,12 @@ TEST(test_kept)
 {
     const made_file file = file_copy(data_file("documents/%s", "kept_text.cases"));
     size_t asked = 0;
-    ferry_kept_rules rules = {.formulas = false};
+    ferry_placeholder_rules rules = {.formulas = false};
     for (const char *row = whole(&file).data, *all = row + whole(&file).size; row < all; row = strchr(row, '\n') + 1)
         if (ferry_text_begins(row, "@@ formulas"))
             rules.formulas = true;
         else if (ferry_text_begins(row, "@@ latin"))
-            rules = (ferry_kept_rules){.reads = read_latin, .user = &asked};
+            rules = (ferry_placeholder_rules){.reads = read_latin, .user = &asked};
         else
             check_row(row, rules);
 }
@@ -52,17 +52,18 @@ TEST(test_kinds_of_what_is_kept)
 {
     size_t asked = 0;
     static const char text[] = "%s a@b.c 123 \xE2\x98\x95 \xC2\xA0 `x`";
-    static const ferry_kept_kind kinds[] = {FERRY_KEPT_PLACEHOLDER, FERRY_KEPT_NAME,  FERRY_KEPT_NUMBER,
-                                            FERRY_KEPT_SYMBOL,      FERRY_KEPT_SPACE, FERRY_KEPT_PLACEHOLDER};
-    ferry_kept_search search = {.text = ferry_text_view(text), .rules = {.reads = read_latin, .user = &asked}};
-    ferry_kept kept;
+    static const ferry_placeholder_kind kinds[] = {FERRY_PLACEHOLDER_TEMPLATE, FERRY_PLACEHOLDER_NAME,
+                                                   FERRY_PLACEHOLDER_NUMBER,   FERRY_PLACEHOLDER_SYMBOL,
+                                                   FERRY_PLACEHOLDER_SPACE,    FERRY_PLACEHOLDER_TEMPLATE};
+    ferry_placeholder_search search = {.text = ferry_text_view(text), .rules = {.reads = read_latin, .user = &asked}};
+    ferry_placeholder kept;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        assert_true(ferry_kept_next(&search, &kept));
+        assert_true(ferry_placeholder_next(&search, &kept));
         assert_int_equal(kept.kind, kinds[i]);
     }
-    assert_false(ferry_kept_next(&search, &kept));
-    search = (ferry_kept_search){.text = ferry_text_view(text), .at = 2};
-    assert_true(ferry_kept_next(&search, &kept));
+    assert_false(ferry_placeholder_next(&search, &kept));
+    search = (ferry_placeholder_search){.text = ferry_text_view(text), .at = 2};
+    assert_true(ferry_placeholder_next(&search, &kept));
     assert_int_equal(kept.begin, 3);
 }
 
@@ -72,8 +73,8 @@ TEST(test_readable_is_asked_once)
     char text[4000];
     size_t asked = 0, count = 0;
     for (size_t i = 0; i < sizeof text; i += 4) memcpy(text + i, i % 40 == 0 ? "\xE2\x98\x95 " : "ab 1", 4);
-    ferry_kept_search search = {.text = {text, sizeof text}, .rules = {.reads = read_latin, .user = &asked}};
-    for (ferry_kept kept; ferry_kept_next(&search, &kept);) count++;
+    ferry_placeholder_search search = {.text = {text, sizeof text}, .rules = {.reads = read_latin, .user = &asked}};
+    for (ferry_placeholder kept; ferry_placeholder_next(&search, &kept);) count++;
     assert_int_equal(count, 100);
     assert_in_range(asked, sizeof text - 300, sizeof text + 200);
 }
@@ -82,17 +83,17 @@ TEST(test_readable_is_asked_once)
 TEST(test_bounds_of_what_is_kept)
 {
     char text[300];
-    ferry_kept found;
+    ferry_placeholder found;
     for (size_t size = 255; size < 258; size++) {
         memset(text, 'a', size);
         text[0] = '{';
         text[size - 1] = '}';
-        ferry_kept_search search = {.text = {text, size}};
-        assert_int_equal(ferry_kept_next(&search, &found), size <= 256);
+        ferry_placeholder_search search = {.text = {text, size}};
+        assert_int_equal(ferry_placeholder_next(&search, &found), size <= 256);
     }
     /* A name ends with a whole character. */
     for (size_t i = 0; i < sizeof text; i++) text[i] = i < 2 ? "*."[i] : i == 2 ? 'a' : "\xC3\xA9"[i % 2 == 0];
-    ferry_kept_search search = {.text = {text, sizeof text}};
-    assert_true(ferry_kept_next(&search, &found));
+    ferry_placeholder_search search = {.text = {text, sizeof text}};
+    assert_true(ferry_placeholder_next(&search, &found));
     assert_true((text[found.end] & 0xC0) != 0x80 && found.end > 250);
 }

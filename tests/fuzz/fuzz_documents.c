@@ -5,7 +5,7 @@
 
 #include "base/utf8.h"
 #include "documents/ferry_documents.h"
-#include "documents/formats.h"
+#include "documents/formats/formats.h"
 
 /* Where max_source is 1, sentences fail. */
 static void choose(ferry_options *options, uint8_t choice)

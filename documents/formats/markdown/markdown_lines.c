@@ -15,9 +15,9 @@
  *     | - |                    | --- |
  *
  * Text itself is always read from the document: what is found by mistake is at most kept. */
-#include "array.h"
-#include "characters.h"
-#include "markdown_parts.h"
+#include "base/array.h"
+#include "documents/characters.h"
+#include "markdown.h"
 
 typedef struct line {
     size_t begin, text, end, next; /* text: behind blanks and ">"; end: before blanks and the end of the line */

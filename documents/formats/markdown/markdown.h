@@ -1,12 +1,12 @@
 /* What the files that read Markdown share. The parser md4c tells what the text is, but not where: texts that it passes
  * are bytes of the source, the markers between them are found from there. */
-#ifndef FERRY_DOCUMENTS_MARKDOWN_PARTS_H
-#define FERRY_DOCUMENTS_MARKDOWN_PARTS_H
+#ifndef FERRY_DOCUMENTS_FORMATS_MARKDOWN_MARKDOWN_H
+#define FERRY_DOCUMENTS_FORMATS_MARKDOWN_MARKDOWN_H
 
 #include <md4c.h>
 
-#include "document.h"
-#include "html_tags.h"
+#include "documents/document.h"
+#include "documents/html_tags.h"
 
 /* What a part of a block is. The last ones are bytes that UTF-8 does not have: what md4c reads has them in place of
  * what is such a part. */

@@ -4,8 +4,8 @@
  * of music, \N, \h, <br>. A line that is an element of its own (<i>…</i>) is a text of its own. */
 #include "base/utf8.h"
 #include "tokenizer/unicode.h"
-#include "characters.h"
-#include "entities.h"
+#include "documents/characters.h"
+#include "documents/entities.h"
 #include "formats.h"
 
 enum { LINE_COLUMNS = 42 };                                   /* of a line: what guides for subtitles recommend */
@@ -180,7 +180,7 @@ static ferry_status end_block(reader *r)
     if (end == 0) return FERRY_OK;
     r->end = 0;
     FERRY_TRY(ferry_document_text(r->document, r->run, end, (ferry_view){NULL, 0}));
-    return ferry_document_end_block(r->document, end);
+    return ferry_document_end_segment(r->document, end);
 }
 
 /* Text, or a tag, which begins a block if none has begun. */
@@ -189,7 +189,7 @@ static ferry_status add_part(reader *r, part kind, size_t at, size_t end)
     ferry_document *d = r->document;
     if (r->end == 0 && (kind == CLOSE || kind == POINT)) return FERRY_OK;
     if (r->end == 0) {
-        FERRY_TRY(ferry_document_begin_block(d, at));
+        FERRY_TRY(ferry_document_begin_segment(d, at));
         FERRY_TRY(ferry_document_wrap(d, LINE_COLUMNS, r->line_end));
         r->run = at;
     } else if (skip_blanks(r->cue, r->end) < at) { /* a line ends before it */

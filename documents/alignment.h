@@ -1,9 +1,9 @@
 /* A part of a sentence that was translated at once: the words of its translation, and what they are aligned to. */
-#ifndef FERRY_DOCUMENTS_WORDS_H
-#define FERRY_DOCUMENTS_WORDS_H
+#ifndef FERRY_DOCUMENTS_ALIGNMENT_H
+#define FERRY_DOCUMENTS_ALIGNMENT_H
 
 #include "base/memory.h"
-#include "place.h"
+#include "placing.h"
 
 #define FERRY_NO_INDEX SIZE_MAX
 

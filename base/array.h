@@ -1,6 +1,6 @@
 /* Arrays that grow at their ends. */
-#ifndef FERRY_DOCUMENTS_ARRAY_H
-#define FERRY_DOCUMENTS_ARRAY_H
+#ifndef FERRY_BASE_ARRAY_H
+#define FERRY_BASE_ARRAY_H
 
 #include <string.h>
 
@@ -13,7 +13,7 @@ static inline ferry_status ferry_array_append(void *array, size_t *count, size_t
                                               size_t size, ferry_error *error)
 {
     void *added = ferry_array_add(array, count, capacity, size);
-    if (added == NULL) return ferry_fail_memory(error, "a document", (*count + 1), size);
+    if (added == NULL) return ferry_fail_memory(error, "an array", (*count + 1), size);
     memcpy(added, element, size);
     return FERRY_OK;
 }

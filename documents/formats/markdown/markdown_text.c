@@ -1,6 +1,6 @@
 /* Text of Markdown: what has to be escaped. */
-#include "characters.h"
-#include "markdown_parts.h"
+#include "documents/characters.h"
+#include "markdown.h"
 
 /* Whether text consists of one of these characters, once or often. */
 static bool repeats(ferry_view text, const char *set)

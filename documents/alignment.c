@@ -1,9 +1,9 @@
-#include "words.h"
+#include "alignment.h"
 
 #include <string.h>
 
 #include "base/utf8.h"
-#include "kept_text.h"
+#include "placeholders.h"
 #include "tokenizer/unicode.h"
 
 /* Whether the character before byte `at` and the one after it belong to one word. */

@@ -2,9 +2,9 @@
  * where a line ends although the next word would have had room by far: that is a list, or an address. */
 #include <stdlib.h>
 
-#include "array.h"
+#include "base/array.h"
 #include "base/utf8.h"
-#include "characters.h"
+#include "documents/characters.h"
 #include "formats.h"
 
 /* A line: indentation and quotation marks, a bullet, text, blanks. */
@@ -178,9 +178,9 @@ static ferry_status add_cells(const reader *r, const line *l)
         for (; end < l->end && blanks < 3 && r->source.data[end] != '\t'; end++)
             blanks = is_blank(r->source.data[end]) ? blanks + 1 : 0;
         while (end > at && is_blank(r->source.data[end - 1])) end--;
-        FERRY_TRY(ferry_document_begin_block(r->document, at));
+        FERRY_TRY(ferry_document_begin_segment(r->document, at));
         FERRY_TRY(ferry_document_text(r->document, at, end, (ferry_view){NULL, 0}));
-        FERRY_TRY(ferry_document_end_block(r->document, end));
+        FERRY_TRY(ferry_document_end_segment(r->document, end));
         at = skip_blanks((ferry_view){r->source.data, l->end}, end);
     }
     return FERRY_OK;
@@ -205,13 +205,13 @@ static ferry_status wrap(const reader *r, const line *l)
 static ferry_status add_paragraph(const reader *r, size_t first, size_t after)
 {
     const line *l = &r->lines[first];
-    FERRY_TRY(ferry_document_begin_block(r->document, l->text));
+    FERRY_TRY(ferry_document_begin_segment(r->document, l->text));
     if (after == first + 1) FERRY_TRY(wrap(r, l));
     for (size_t i = first; i < after; i++, l++) {
         FERRY_TRY(ferry_document_text(r->document, l->text, l->end, (ferry_view){NULL, 0}));
         if (i + 1 < after) FERRY_TRY(ferry_document_break(r->document, l->end, l[1].text, true));
     }
-    return ferry_document_end_block(r->document, r->lines[after - 1].end);
+    return ferry_document_end_segment(r->document, r->lines[after - 1].end);
 }
 
 /* ---- the document ---- */

@@ -1,8 +1,8 @@
 /* The formats of documents. A format is a reader in a file of its own, a declaration here and a row in formats.c. */
-#ifndef FERRY_DOCUMENTS_FORMATS_H
-#define FERRY_DOCUMENTS_FORMATS_H
+#ifndef FERRY_DOCUMENTS_FORMATS_FORMATS_H
+#define FERRY_DOCUMENTS_FORMATS_FORMATS_H
 
-#include "document.h"
+#include "documents/document.h"
 
 extern const ferry_document_format ferry_format_text, ferry_format_html, ferry_format_srt, ferry_format_vtt;
 extern const ferry_document_format ferry_format_markdown, ferry_format_po, ferry_format_json;

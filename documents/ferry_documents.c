@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "formats.h"
+#include "documents/formats/formats.h"
 
 struct ferry_document_result {
     ferry_buffer text;
@@ -50,12 +50,12 @@ static void take_notes(ferry_document_result *result, ferry_document *document, 
 
 /* ---- the call ---- */
 
-static void count(ferry_document_counts *counts, const ferry_document_block *blocks, size_t block_count)
+static void count(ferry_document_counts *counts, const ferry_segment *segments, size_t segment_count)
 {
-    for (size_t i = 0; i < block_count; i++) {
-        counts->translated += blocks[i].translated;
-        counts->left += blocks[i].failed;
-        counts->kept += !blocks[i].translated && !blocks[i].failed;
+    for (size_t i = 0; i < segment_count; i++) {
+        counts->translated += segments[i].translated;
+        counts->left += segments[i].failed;
+        counts->kept += !segments[i].translated && !segments[i].failed;
     }
 }
 
@@ -66,11 +66,11 @@ static ferry_status translate(const ferry_document_context *context, const ferry
     ferry_document document;
     const ferry_view view = {source.data != NULL ? source.data : "", source.size};
     ferry_status status = ferry_document_read(&document, format, context, view, error);
-    if (status == FERRY_OK) status = ferry_blocks_translate(&document, translator, options);
+    if (status == FERRY_OK) status = ferry_segments_translate(&document, translator, options);
     if (status == FERRY_OK) status = ferry_document_write(&document, &result->text, error);
     if (status == FERRY_OK) status = ferry_buffer_end(&result->text, error);
     if (status == FERRY_OK) {
-        count(&result->counts, document.blocks, document.block_count);
+        count(&result->counts, document.segments, document.segment_count);
         count(&result->counts, document.attributes, document.attribute_count);
         take_notes(result, &document, source);
     }

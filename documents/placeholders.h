@@ -9,31 +9,31 @@
  *                   #123 #tag   abc1234
  *     numbers       1234 1,234.56 24/12/2023 18:30 1.2.3 030 1234567: of three digits, or in parts
  */
-#ifndef FERRY_DOCUMENTS_KEPT_TEXT_H
-#define FERRY_DOCUMENTS_KEPT_TEXT_H
+#ifndef FERRY_DOCUMENTS_PLACEHOLDERS_H
+#define FERRY_DOCUMENTS_PLACEHOLDERS_H
 
 #include "base/bytes.h"
 
-typedef enum ferry_kept_kind {
-    FERRY_KEPT_PLACEHOLDER,
-    FERRY_KEPT_NAME,
-    FERRY_KEPT_NUMBER,
-    FERRY_KEPT_SYMBOL, /* emoji, arrows, controls, words in other scripts */
-    FERRY_KEPT_SPACE   /* blanks that are no ' ' */
-} ferry_kept_kind;
+typedef enum ferry_placeholder_kind {
+    FERRY_PLACEHOLDER_TEMPLATE,
+    FERRY_PLACEHOLDER_NAME,
+    FERRY_PLACEHOLDER_NUMBER,
+    FERRY_PLACEHOLDER_SYMBOL, /* emoji, arrows, controls, words in other scripts */
+    FERRY_PLACEHOLDER_SPACE   /* blanks that are no ' ' */
+} ferry_placeholder_kind;
 
-typedef struct ferry_kept {
+typedef struct ferry_placeholder {
     size_t begin, end;
-    ferry_kept_kind kind;
-} ferry_kept;
+    ferry_placeholder_kind kind;
+} ferry_placeholder;
 
-typedef struct ferry_kept_rules {
+typedef struct ferry_placeholder_rules {
     bool formulas; /* $x$ $$x$$ \(x\) \[x\] */
     /* The bytes of the text, which is not empty, before the first character that the model has no piece for; text.size:
      * it has all. Time is linear in what it returns. NULL: there is none without. */
     size_t (*reads)(void *user, ferry_view text);
     void *user;
-} ferry_kept_rules;
+} ferry_placeholder_rules;
 
 /* In the text that a model sees, a character of Unicode's last plane, which is for private use, stands for what is
  * kept; in a document's text, such characters are kept themselves. */
@@ -44,15 +44,15 @@ static inline bool ferry_is_placeholder(uint32_t c)
 }
 
 /* A search through a text, from byte `at` on; what is before it is looked at. The rest is zeroed. */
-typedef struct ferry_kept_search {
+typedef struct ferry_placeholder_search {
     ferry_view text;
     size_t at;
-    ferry_kept_rules rules;
+    ferry_placeholder_rules rules;
     size_t unread; /* up to here, `reads` was asked */
-} ferry_kept_search;
+} ferry_placeholder_search;
 
 /* The next piece that is kept, and moves the search behind it. Time for all of a text is linear in its size. */
-bool ferry_kept_next(ferry_kept_search *search, ferry_kept *found);
+bool ferry_placeholder_next(ferry_placeholder_search *search, ferry_placeholder *found);
 
 /* ---- parts of the search: the byte after what begins at byte `at`, or 0 ---- */
 
@@ -60,10 +60,10 @@ bool ferry_kept_next(ferry_kept_search *search, ferry_kept *found);
 enum { FERRY_MOST_NAME = 256, FERRY_MOST_INSIDE = 256, FERRY_MOST_NUMBER = 64 };
 
 /* scheme://… www.… mailto:… user@host.org */
-size_t ferry_kept_find_address(ferry_view text, size_t at);
+size_t ferry_find_address(ferry_view text, size_t at);
 /* A placeholder, which needs no blank before it. */
-size_t ferry_kept_find_placeholder(ferry_view text, size_t at, bool formulas);
+size_t ferry_find_placeholder(ferry_view text, size_t at, bool formulas);
 /* What ends with the next `end` in the line. */
-size_t ferry_kept_find_after(ferry_view text, size_t at, const char *end);
+size_t ferry_find_after(ferry_view text, size_t at, const char *end);
 
 #endif

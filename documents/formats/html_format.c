@@ -4,12 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "array.h"
+#include "base/array.h"
 #include "base/utf8.h"
-#include "characters.h"
-#include "entities.h"
+#include "documents/characters.h"
+#include "documents/entities.h"
 #include "formats.h"
-#include "html_tags.h"
+#include "documents/html_tags.h"
 
 enum {
     LOOKED_AT = 1024, /* bytes in which HTML wants its encoding to be declared */
@@ -147,9 +147,9 @@ static ferry_status flush(reader *r)
         while (is_outside(r, --last)) continue;
         while (first->kind == FERRY_TAG_TEXT && is_one_of(data[first->begin], FERRY_HTML_SPACE)) first->begin++;
         while (last->kind == FERRY_TAG_TEXT && is_one_of(data[last->end - 1], FERRY_HTML_SPACE)) last->end--;
-        FERRY_TRY(ferry_document_begin_block(r->document, first->begin));
+        FERRY_TRY(ferry_document_begin_segment(r->document, first->begin));
         for (const ferry_inline_tag *p = first; p <= last; p++) FERRY_TRY(emit_part(r->document, p));
-        FERRY_TRY(ferry_document_end_block(r->document, last->end));
+        FERRY_TRY(ferry_document_end_segment(r->document, last->end));
     }
     r->count = 0;
     return FERRY_OK;
@@ -196,7 +196,7 @@ static ferry_status read_attributes(reader *r, const ferry_inline_tag *tag)
         if (before != '"' && before != '\'') continue; /* it could get blanks */
         FERRY_TRY(ferry_document_begin_attribute(document, begin));
         FERRY_TRY(emit_text(document, begin, begin + attribute->value.size));
-        FERRY_TRY(ferry_document_end_block(document, begin + attribute->value.size));
+        FERRY_TRY(ferry_document_end_segment(document, begin + attribute->value.size));
     }
     return FERRY_OK;
 }

@@ -3,12 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
+#include "base/array.h"
 #include "base/utf8.h"
-#include "characters.h"
-#include "entities.h"
-#include "html_tags.h"
-#include "kept_text.h"
+#include "documents/characters.h"
+#include "documents/entities.h"
+#include "documents/html_tags.h"
+#include "documents/placeholders.h"
 
 enum {
     LINE_WIDTH = 76,    /* gettext's, without quotes */
@@ -268,7 +268,7 @@ static ferry_status add_tag(const reader *r, size_t i, const ferry_inline_tag *l
 static ferry_status add_block(const reader *r, size_t begin, size_t end, size_t tag, ferry_view line_end)
 {
     size_t at = begin;
-    FERRY_TRY(ferry_document_begin_block(r->document, r->places[begin].begin));
+    FERRY_TRY(ferry_document_begin_segment(r->document, r->places[begin].begin));
     while (tag < r->count && r->tags[tag].begin < end) {
         const size_t last = last_tag(r, tag), tag_begin = r->tags[tag].begin;
         FERRY_TRY(add_text(r, begin, at, tag_begin));
@@ -279,7 +279,7 @@ static ferry_status add_block(const reader *r, size_t begin, size_t end, size_t 
     }
     FERRY_TRY(add_text(r, begin, at, end));
     if (line_end.size > 0) FERRY_TRY(ferry_document_wrap(r->document, LINE_WIDTH, line_end));
-    return ferry_document_end_block(r->document, r->places[end - 1].end);
+    return ferry_document_end_segment(r->document, r->places[end - 1].end);
 }
 
 static ferry_status add_blocks(reader *r, ferry_view line_end)
@@ -333,9 +333,9 @@ ferry_status ferry_quoted_write(ferry_buffer *out, ferry_view text, bool begins_
 
 /* The next placeholder that gets its value by its order, or an empty view. *percent: "%s" was found, but not "100 %".
  */
-static ferry_view next_ordered(ferry_kept_search *search, bool *percent)
+static ferry_view next_ordered(ferry_placeholder_search *search, bool *percent)
 {
-    for (ferry_kept kept; ferry_kept_next(search, &kept);) {
+    for (ferry_placeholder kept; ferry_placeholder_next(search, &kept);) {
         const ferry_view found = view_part(search->text, kept.begin, kept.end);
         const char c = found.data[0], next = byte_at(found, 1);
         *percent = *percent || c == '%';
@@ -358,7 +358,7 @@ static void count_codes(ferry_view text, int step, int counts[128])
 
 static bool has_same_code(ferry_view before, ferry_view after)
 {
-    ferry_kept_search search = {.text = before}, other_search = {.text = after};
+    ferry_placeholder_search search = {.text = before}, other_search = {.text = after};
     bool percent = false, other_percent = false;
     int counts[128] = {0};
     count_codes(before, 1, counts);

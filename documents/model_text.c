@@ -1,21 +1,21 @@
-#include "shown.h"
+#include "model_text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "array.h"
+#include "base/array.h"
 #include "base/utf8.h"
 #include "characters.h"
 #include "document_parts.h"
 #include "tokenizer/unicode.h"
-#include "words.h"
+#include "alignment.h"
 
-/* A block that is added. */
+/* A segment that is added. */
 typedef struct builder {
-    ferry_shown *shown;
+    ferry_model_text *shown;
     const ferry_document *document;
-    const ferry_document_block *block;
-    ferry_shown_block made;
+    const ferry_segment *segment;
+    ferry_model_segment made;
     bool last;      /* for the last model */
     size_t open;    /* the mark of the innermost element; its partner is that of the next one */
     bool separates; /* a word ends here, even if the next character is a letter */
@@ -39,7 +39,7 @@ static bool ends_in_word(const builder *b)
 static ferry_status add_blank(builder *b)
 {
     const ferry_buffer *text = &b->shown->text;
-    ferry_shown *shown = b->shown;
+    ferry_model_text *shown = b->shown;
     ferry_mark *last = shown->mark_count > b->made.first_mark ? &shown->marks[shown->mark_count - 1] : NULL;
     const char before = text->size > b->made.begin ? text->data[text->size - 1] : ' ';
     b->separates = false;
@@ -63,14 +63,14 @@ static ferry_status add_character(builder *b, uint32_t c)
 
 static ferry_status add_mark(builder *b, const ferry_mark *mark)
 {
-    ferry_shown *shown = b->shown;
+    ferry_model_text *shown = b->shown;
     return ferry_array_append(&shown->marks, &shown->mark_count, &shown->mark_capacity, mark, sizeof *mark, b->error);
 }
 
 /* Adds what is kept, and is shown so. */
-static ferry_status append_kept(builder *b, ferry_shown_kept *kept, const char *text, size_t size)
+static ferry_status append_kept(builder *b, ferry_model_placeholder *kept, const char *text, size_t size)
 {
-    ferry_shown *shown = b->shown;
+    ferry_model_text *shown = b->shown;
     kept->term.begin = shown->text.size;
     kept->term.end = shown->text.size + size;
     b->separates = false;
@@ -84,23 +84,23 @@ static bool is_number(ferry_view text)
     return is_one_of(byte_at(text, 0), "0123456789+") && skip_set(text, 0, "0123456789.,:/'+- ") == text.size;
 }
 
-/* Whether a word follows an item without a blank. */
+/* Whether a word follows a span without a blank. */
 static bool word_follows(const builder *b, size_t index)
 {
-    const ferry_document_item *item = &b->document->items[index + 1], *end = &b->document->items[b->block->after_item];
+    const ferry_span *span = &b->document->spans[index + 1], *end = &b->document->spans[b->segment->after_span];
     size_t at = 0;
     uint32_t c;
-    while (item < end && (item->kind == FERRY_DOCUMENT_OPEN || item->kind == FERRY_DOCUMENT_CLOSE)) item++;
-    return item < end && item->kind == FERRY_DOCUMENT_TEXT &&
-           ferry_utf8_next(ferry_item_text(b->document, item), &at, &c) && ferry_unicode_is_of_word(c);
+    while (span < end && (span->kind == FERRY_SPAN_OPEN || span->kind == FERRY_SPAN_CLOSE)) span++;
+    return span < end && span->kind == FERRY_SPAN_TEXT &&
+           ferry_utf8_next(ferry_span_text(b->document, span), &at, &c) && ferry_unicode_is_of_word(c);
 }
 
 static ferry_status add_kept(builder *b, size_t index)
 {
-    const ferry_document_item *item = &b->document->items[index];
-    const ferry_view text = ferry_item_text(b->document, item);
-    const bool is_itself = ferry_view_equal(text, ferry_item_source(b->document, item)); /* not `code` */
-    ferry_shown_kept kept = {.item = index, .is_placeholder = true};
+    const ferry_span *span = &b->document->spans[index];
+    const ferry_view text = ferry_span_text(b->document, span);
+    const bool is_itself = ferry_view_equal(text, ferry_span_source(b->document, span)); /* not `code` */
+    ferry_model_placeholder kept = {.span = index, .is_placeholder = true};
     char bytes[FERRY_PLACEHOLDER_BYTES];
     if (b->last && is_itself && is_number(text) && !ends_in_word(b) && !word_follows(b, index)) {
         kept.term.target_count = 1;
@@ -114,12 +114,12 @@ static ferry_status add_kept(builder *b, size_t index)
 /* Whether the end of a wrapped line has no blank: between two ideographs. */
 static bool joins(const builder *b, size_t index)
 {
-    const ferry_document_item *item = &b->document->items[index];
+    const ferry_span *span = &b->document->spans[index];
     uint32_t before, after;
-    if (!item->blank) return true;
-    if (index == b->block->first_item || index + 1 >= b->block->after_item) return false;
-    if (item[-1].kind != FERRY_DOCUMENT_TEXT || item[1].kind != FERRY_DOCUMENT_TEXT) return false;
-    const ferry_view left = ferry_item_text(b->document, item - 1), right = ferry_item_text(b->document, item + 1);
+    if (!span->blank) return true;
+    if (index == b->segment->first_span || index + 1 >= b->segment->after_span) return false;
+    if (span[-1].kind != FERRY_SPAN_TEXT || span[1].kind != FERRY_SPAN_TEXT) return false;
+    const ferry_view left = ferry_span_text(b->document, span - 1), right = ferry_span_text(b->document, span + 1);
     size_t end = left.size, next = 0;
     return ferry_utf8_previous(left, &end, &before) && ferry_utf8_next(right, &next, &after) &&
            ferry_is_ideograph(before) && ferry_is_ideograph(after);
@@ -138,39 +138,38 @@ static ferry_status add_text(builder *b, ferry_view text)
 /* Text that an earlier model left, as the glossary has an entry for it. */
 static ferry_status add_entry(builder *b, size_t index)
 {
-    const ferry_document_item *item = &b->document->items[index];
-    ferry_shown *shown = b->shown;
-    ferry_shown_kept kept = {.term = {.targets = item->targets, .target_count = item->target_count},
-                             .item = index,
-                             .is_entry = true};
+    const ferry_span *span = &b->document->spans[index];
+    ferry_model_text *shown = b->shown;
+    ferry_model_placeholder kept = {.term = {.targets = span->targets, .target_count = span->target_count},
+                                    .span = index,
+                                    .is_entry = true};
     if (b->separates && ends_in_word(b)) FERRY_TRY(add_character(b, ' '));
     kept.term.begin = shown->text.size;
-    FERRY_TRY(add_text(b, ferry_item_text(b->document, item)));
+    FERRY_TRY(add_text(b, ferry_span_text(b->document, span)));
     kept.term.end = shown->text.size;
     return ferry_array_append(&shown->kept, &shown->kept_count, &shown->kept_capacity, &kept, sizeof kept, b->error);
 }
 
-static ferry_status add_item(builder *b, size_t index)
+static ferry_status add_span(builder *b, size_t index)
 {
-    const ferry_document_item *item = &b->document->items[index];
-    ferry_mark mark = {.item = index, .at = b->shown->text.size};
-    switch (item->kind) {
-    case FERRY_DOCUMENT_TEXT:
-        return item->is_term ? add_entry(b, index) : add_text(b, ferry_item_text(b->document, item));
-    case FERRY_DOCUMENT_KEPT: return add_kept(b, index);
-    case FERRY_DOCUMENT_BREAK: return joins(b, index) ? FERRY_OK : add_blank(b);
-    case FERRY_DOCUMENT_POINT:
-        if (item->blank) FERRY_TRY(add_blank(b));
+    const ferry_span *span = &b->document->spans[index];
+    ferry_mark mark = {.span = index, .at = b->shown->text.size};
+    switch (span->kind) {
+    case FERRY_SPAN_TEXT: return span->is_term ? add_entry(b, index) : add_text(b, ferry_span_text(b->document, span));
+    case FERRY_SPAN_KEPT: return add_kept(b, index);
+    case FERRY_SPAN_BREAK: return joins(b, index) ? FERRY_OK : add_blank(b);
+    case FERRY_SPAN_POINT:
+        if (span->blank) FERRY_TRY(add_blank(b));
         mark.at = b->shown->text.size;
-        mark.joined = item->blank;
-        b->separates = !item->blank && item->begin < item->end;
+        mark.joined = span->blank;
+        b->separates = !span->blank && span->begin < span->end;
         break;
-    case FERRY_DOCUMENT_OPEN:
+    case FERRY_SPAN_OPEN:
         mark.kind = FERRY_MARK_OPEN;
         mark.partner = b->open; /* until its end is known */
         b->open = b->shown->mark_count;
         break;
-    case FERRY_DOCUMENT_CLOSE:
+    case FERRY_SPAN_CLOSE:
         mark.kind = FERRY_MARK_CLOSE;
         mark.partner = b->open;
         b->open = b->shown->marks[mark.partner].partner;
@@ -195,7 +194,7 @@ static bool has_simple_capitals(const ferry_document *document)
 /* Blanks at the end are no text, unless something is behind them. Returns whether a mark is within the text. */
 static bool finish(builder *b)
 {
-    ferry_shown *shown = b->shown;
+    ferry_model_text *shown = b->shown;
     bool within = false;
     const size_t size = shown->text.size, last = shown->mark_count;
     const bool marked = last > b->made.first_mark && shown->marks[last - 1].at == size;
@@ -211,24 +210,26 @@ static bool finish(builder *b)
     return within;
 }
 
-ferry_status ferry_shown_add(ferry_shown *shown, const ferry_document *document, ferry_document_block *block, bool last,
-                             bool *aligned)
+ferry_status ferry_model_text_add(ferry_model_text *shown, const ferry_document *document, ferry_segment *segment,
+                                  bool last, bool *aligned)
 {
-    builder b = {.shown = shown, .document = document, .block = block, .last = last, .error = document->error};
-    if (shown->block_count > 0) FERRY_TRY(append(&b, "\n", 1));
-    b.made = (ferry_shown_block){
-        .block = block, .begin = shown->text.size, .first_mark = shown->mark_count, .first_kept = shown->kept_count};
-    b.made.capitals = block->in_capitals && has_simple_capitals(document);
-    for (size_t i = block->first_item; i < block->after_item; i++) FERRY_TRY(add_item(&b, i));
+    builder b = {.shown = shown, .document = document, .segment = segment, .last = last, .error = document->error};
+    if (shown->segment_count > 0) FERRY_TRY(append(&b, "\n", 1));
+    b.made = (ferry_model_segment){.segment = segment,
+                                   .begin = shown->text.size,
+                                   .first_mark = shown->mark_count,
+                                   .first_kept = shown->kept_count};
+    b.made.capitals = segment->in_capitals && has_simple_capitals(document);
+    for (size_t i = segment->first_span; i < segment->after_span; i++) FERRY_TRY(add_span(&b, i));
     *aligned = finish(&b);
-    return ferry_array_append(&shown->blocks, &shown->block_count, &shown->block_capacity, &b.made, sizeof b.made,
+    return ferry_array_append(&shown->segments, &shown->segment_count, &shown->segment_capacity, &b.made, sizeof b.made,
                               document->error);
 }
 
-ferry_request ferry_shown_request(ferry_shown *shown)
+ferry_request ferry_model_text_request(ferry_model_text *shown)
 {
     for (size_t i = 0; i < shown->kept_count; i++) {
-        ferry_shown_kept *kept = &shown->kept[i];
+        ferry_model_placeholder *kept = &shown->kept[i];
         if (kept->is_entry) continue;
         kept->target = (ferry_text){shown->text.data + kept->term.begin, kept->term.end - kept->term.begin};
         kept->term.targets = &kept->target;
@@ -240,24 +241,24 @@ ferry_request ferry_shown_request(ferry_shown *shown)
                            .on_number = FERRY_ON_NUMBER_RETRY};
 }
 
-void ferry_shown_remove(ferry_shown *shown)
+void ferry_model_text_remove(ferry_model_text *shown)
 {
-    const ferry_shown_block *last = &shown->blocks[--shown->block_count];
+    const ferry_model_segment *last = &shown->segments[--shown->segment_count];
     shown->mark_count = last->first_mark;
     shown->kept_count = last->first_kept;
-    shown->text.size = shown->block_count > 0 ? shown->blocks[shown->block_count - 1].end : 0;
+    shown->text.size = shown->segment_count > 0 ? shown->segments[shown->segment_count - 1].end : 0;
 }
 
-void ferry_shown_clear(ferry_shown *shown)
+void ferry_model_text_clear(ferry_model_text *shown)
 {
-    shown->text.size = shown->mark_count = shown->kept_count = shown->block_count = 0;
+    shown->text.size = shown->mark_count = shown->kept_count = shown->segment_count = 0;
 }
 
-void ferry_shown_destroy(ferry_shown *shown)
+void ferry_model_text_destroy(ferry_model_text *shown)
 {
     free(shown->text.data);
     free(shown->marks);
     free(shown->kept);
-    free(shown->blocks);
-    *shown = (ferry_shown){0};
+    free(shown->segments);
+    *shown = (ferry_model_text){0};
 }

@@ -2,11 +2,11 @@
 #include "characters.h"
 #include "entities.h"
 #include "html_tags.h"
-#include "kept_text.h"
+#include "placeholders.h"
 
 /* ---- brackets ---- */
 
-size_t ferry_kept_find_after(ferry_view text, size_t at, const char *end)
+size_t ferry_find_after(ferry_view text, size_t at, const char *end)
 {
     for (size_t i = at; i < text.size && i - at < FERRY_MOST_INSIDE && text.data[i] != '\n'; i++)
         if (text.data[i] == *end && begins(text, i, end)) return i + strlen(end);
@@ -54,7 +54,7 @@ static size_t find_enclosed(ferry_view text, size_t at, bool formulas)
     const char c = text.data[at];
     size_t i = formulas ? 0 : FORMULA_COUNT;
     while (i < count && (c != enclosed[i].begin[0] || !begins(text, at, enclosed[i].begin))) i++;
-    const size_t end = i < count ? ferry_kept_find_after(text, at + enclosed[i].least, enclosed[i].end) : 0;
+    const size_t end = i < count ? ferry_find_after(text, at + enclosed[i].least, enclosed[i].end) : 0;
     if (end == 0) return 0;
     const size_t mark = strlen(enclosed[i].end);
     const char after = byte_at(text, end);
@@ -76,12 +76,12 @@ static size_t find_brackets(ferry_view text, size_t at)
     if (begins(text, at, "[*]")) return at + 3;
     if (first == '[') return name.size > 0 && begins(text, end, "]]") ? end + 2 : 0;
     if (!ferry_name_is_listed(name, names) || name.data[0] < 'a') return 0;
-    if (byte_at(text, end) == '=') return ferry_kept_find_after(text, end, "]");
+    if (byte_at(text, end) == '=') return ferry_find_after(text, end, "]");
     if (byte_at(text, end) != ']') return 0;
     if (name.size == 1 && !ends && at > 0 && is_name(text.data[at - 1])) return 0; /* "a[i]" */
     const bool has_code = !ends && ferry_name_is_listed(name, " code img noparse php pre youtube ");
-    const size_t close = has_code ? ferry_kept_find_after(text, end, "[/") : 0;
-    const size_t after = close > 0 ? ferry_kept_find_after(text, close, "]") : 0;
+    const size_t close = has_code ? ferry_find_after(text, end, "[/") : 0;
+    const size_t after = close > 0 ? ferry_find_after(text, close, "]") : 0;
     return after > 0 ? after : end + 1;
 }
 
@@ -143,7 +143,7 @@ static size_t find_escape(ferry_view text, size_t at)
     return skip_name(text, at + 1, "", FERRY_MOST_NAME);
 }
 
-size_t ferry_kept_find_placeholder(ferry_view text, size_t at, bool formulas)
+size_t ferry_find_placeholder(ferry_view text, size_t at, bool formulas)
 {
     char bytes[8];
     const char c = byte_at(text, at);
@@ -159,7 +159,7 @@ size_t ferry_kept_find_placeholder(ferry_view text, size_t at, bool formulas)
     case '#': return byte_at(text, at + 1) == '{' ? find_nested(text, at + 1) : 0;
     case '&': size = ferry_entity_read(view_part(text, at, text.size), bytes, &size); return size > 0 ? at + size : 0;
     case '<': /* <https://…> <user@host.org>, with the brackets */
-        end = ferry_kept_find_address(text, at + 1);
+        end = ferry_find_address(text, at + 1);
         return end > 0 && byte_at(text, end) == '>' ? end + 1 : 0;
     default: return 0;
     }

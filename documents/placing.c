@@ -1,9 +1,9 @@
-#include "place.h"
+#include "placing.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "words.h"
+#include "alignment.h"
 
 enum {
     SURE = 2,   /* what a word adds to a run: aligned to the element, and the element to it; if only aligned: 0 */
@@ -158,7 +158,7 @@ static void join_words(placer *p, size_t first, size_t after)
 }
 
 /* What is kept is aligned to itself alone. `token`: the first one of it. */
-static void align_literally(placer *p, const ferry_shown_kept *kept, size_t token)
+static void align_literally(placer *p, const ferry_model_placeholder *kept, size_t token)
 {
     const size_t begin = kept->term.begin - p->sentence->begin, end = kept->term.end - p->sentence->begin;
     ferry_place_word *words = p->part.words;

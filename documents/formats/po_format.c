@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "characters.h"
+#include "documents/characters.h"
 #include "formats.h"
 #include "quoted_text.h"
 

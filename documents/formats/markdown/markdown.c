@@ -1,13 +1,13 @@
 /* Markdown: CommonMark with the tables, strikethrough and task lists of GitHub, by the parser md4c. */
 #include <stdlib.h>
 
-#include "array.h"
+#include "base/array.h"
 #include "base/utf8.h"
-#include "characters.h"
-#include "entities.h"
-#include "formats.h"
-#include "html_tags.h"
-#include "markdown_parts.h"
+#include "documents/characters.h"
+#include "documents/entities.h"
+#include "documents/formats/formats.h"
+#include "documents/html_tags.h"
+#include "markdown.h"
 
 enum {
     LINE_WIDTH = 80,  /* of wrapped paragraphs, unless they are wider */
@@ -161,12 +161,12 @@ static ferry_status add_block(ferry_md_reader *r, size_t first, size_t after)
                      text_end = ferry_md_origin(r, parts[i].shown_end);
         FERRY_TRY(ferry_document_begin_attribute(r->document, text_begin));
         FERRY_TRY(ferry_document_text(r->document, text_begin, text_end, (ferry_view){NULL, 0}));
-        FERRY_TRY(ferry_document_end_block(r->document, text_end));
+        FERRY_TRY(ferry_document_end_segment(r->document, text_end));
     }
-    FERRY_TRY(ferry_document_begin_block(r->document, ferry_md_origin(r, begin->begin)));
+    FERRY_TRY(ferry_document_begin_segment(r->document, ferry_md_origin(r, begin->begin)));
     FERRY_TRY(ferry_document_wrap(r->document, LINE_WIDTH, ferry_text_view("")));
     for (size_t i = first; i < after; i++) FERRY_TRY(add_part(r, &parts[i]));
-    return ferry_document_end_block(r->document, ferry_md_origin(r, end->end));
+    return ferry_document_end_segment(r->document, ferry_md_origin(r, end->end));
 }
 
 /* The parts become a block, or several: what divides texts ends one. */

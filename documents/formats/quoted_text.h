@@ -1,8 +1,8 @@
 /* Strings of programs, in catalogs and in JSON: text between quotation marks, with escapes, as blocks of a document. */
-#ifndef FERRY_DOCUMENTS_QUOTED_TEXT_H
-#define FERRY_DOCUMENTS_QUOTED_TEXT_H
+#ifndef FERRY_DOCUMENTS_FORMATS_QUOTED_TEXT_H
+#define FERRY_DOCUMENTS_FORMATS_QUOTED_TEXT_H
 
-#include "document.h"
+#include "documents/document.h"
 
 typedef struct ferry_quoted_place {
     size_t begin, end; /* in the source; of an escape of several bytes, the first has all of it */

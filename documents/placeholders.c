@@ -1,4 +1,4 @@
-#include "kept_text.h"
+#include "placeholders.h"
 
 #include "base/utf8.h"
 #include "characters.h"
@@ -41,7 +41,7 @@ static size_t trim_address(ferry_view text, size_t begin, size_t end)
     return at;
 }
 
-size_t ferry_kept_find_address(ferry_view text, size_t at)
+size_t ferry_find_address(ferry_view text, size_t at)
 {
     size_t begin = skip(text, at, is_letter, FERRY_MOST_NAME);
     if (begin > at && begins(text, begin, "://"))
@@ -79,7 +79,7 @@ static size_t find_value(ferry_view text, size_t at)
 {
     const char first = byte_at(text, at + 1), quote[] = {first, '\0'};
     if (byte_at(text, at) != '=' || !is_of_address(first == '"' ? 'a' : first) || is_one_of(first, "=]),;")) return 0;
-    const size_t quoted = first == '"' || first == '\'' ? ferry_kept_find_after(text, at + 2, quote) : 0;
+    const size_t quoted = first == '"' || first == '\'' ? ferry_find_after(text, at + 2, quote) : 0;
     const size_t end = quoted > 0 ? quoted : trim_address(text, at + 1, skip(text, at + 1, is_of_address, text.size));
     return end > at + 1 ? end : 0;
 }
@@ -219,7 +219,7 @@ static size_t find_hash(ferry_view text, size_t at)
 /* What begins where a word does. */
 static size_t find_word(ferry_view text, size_t at, size_t *token)
 {
-    size_t end = ferry_kept_find_address(text, at);
+    size_t end = ferry_find_address(text, at);
     if (end == 0 && is_letter(text.data[at]) && (begins(text, at + 1, ":\\") || begins(text, at + 1, ":/")) &&
         is_name(byte_at(text, at + 3)))
         end = trim_address(text, at, skip_name(text, at, of_windows_path, FERRY_MOST_NAME));
@@ -286,7 +286,7 @@ static bool is_changed(uint32_t c)
 }
 
 /* The first byte from `at` on of a character that the model has no piece for, and that belongs to none before it. */
-static size_t find_unread(ferry_kept_search *search, size_t at)
+static size_t find_unread(ferry_placeholder_search *search, size_t at)
 {
     const ferry_view text = search->text;
     if (search->rules.reads == NULL) return text.size;
@@ -300,7 +300,7 @@ static size_t find_unread(ferry_kept_search *search, size_t at)
 }
 
 /* A word that the model cannot read all of. */
-static size_t find_unread_word(ferry_kept_search *search, size_t at)
+static size_t find_unread_word(ferry_placeholder_search *search, size_t at)
 {
     const size_t unread = find_unread(search, at);
     size_t end = at;
@@ -315,10 +315,10 @@ static size_t find_unread_word(ferry_kept_search *search, size_t at)
 }
 
 /* Characters without a piece, controls, and blanks that are no ' '. */
-static size_t find_symbols(ferry_kept_search *search, size_t at, ferry_kept_kind *kind)
+static size_t find_symbols(ferry_placeholder_search *search, size_t at, ferry_placeholder_kind *kind)
 {
     size_t end = 0;
-    *kind = FERRY_KEPT_SPACE;
+    *kind = FERRY_PLACEHOLDER_SPACE;
     for (size_t next = at; next < search->text.size;) {
         const unsigned char byte = (unsigned char)search->text.data[next];
         const size_t begin = next;
@@ -332,7 +332,7 @@ static size_t find_symbols(ferry_kept_search *search, size_t at, ferry_kept_kind
                     : !is_space && !is_control && !ferry_is_placeholder(c) && !is_changed(c) &&
                           (c == ' ' || find_unread(search, begin) != begin))
             break;
-        if (!is_space && !is_part) *kind = FERRY_KEPT_SYMBOL;
+        if (!is_space && !is_part) *kind = FERRY_PLACEHOLDER_SYMBOL;
         end = next;
     }
     return end;
@@ -345,7 +345,7 @@ static size_t find_rest(ferry_view text, size_t end)
     for (size_t next = end; next > 0 && byte_at(text, end) != '\\'; end = next > 0 ? next : end) {
         const char c = byte_at(text, end);
         const size_t begin = end + is_one_of(c, "/:.-=_@~");
-        next = byte_at(text, begin) != '\\' ? ferry_kept_find_placeholder(text, begin, false) : 0;
+        next = byte_at(text, begin) != '\\' ? ferry_find_placeholder(text, begin, false) : 0;
         if (next > 0 || begin == end || !is_name(byte_at(text, begin)) || !is_one_of(c, "/_.")) continue;
         next = trim_address(text, begin, skip_name(text, begin, of_path, FERRY_MOST_NAME));
         if (c == '.' && !is_file(view_part(text, end - 2, next))) next = 0;
@@ -354,40 +354,40 @@ static size_t find_rest(ferry_view text, size_t end)
 }
 
 /* What is kept from byte `at` on; the byte after it, or 0. */
-static size_t find_piece(ferry_kept_search *search, size_t at, size_t *token, ferry_kept_kind *kind)
+static size_t find_piece(ferry_placeholder_search *search, size_t at, size_t *token, ferry_placeholder_kind *kind)
 {
     const ferry_view text = search->text;
     const char c = text.data[at];
     const uint32_t before = character_before(text, at);
-    size_t end = ferry_kept_find_placeholder(text, at, search->rules.formulas);
-    *kind = FERRY_KEPT_PLACEHOLDER;
+    size_t end = ferry_find_placeholder(text, at, search->rules.formulas);
+    *kind = FERRY_PLACEHOLDER_TEMPLATE;
     if (end > 0) return c == '\\' ? end : find_rest(text, end);
-    *kind = FERRY_KEPT_NAME;
+    *kind = FERRY_PLACEHOLDER_NAME;
     if (is_name(c) && !is_of_word(before)) end = find_word(text, at, token);
     if (end == 0 && !is_name(c) && begins_name(text, at)) end = find_name(text, at);
     if (end > 0) return find_rest(text, end);
-    *kind = FERRY_KEPT_NUMBER;
+    *kind = FERRY_PLACEHOLDER_NUMBER;
     const bool is_first = is_digit(c) && !(before < 0x80 && is_digit((char)before));
     if (is_first || (c == '+' && begins_name(text, at))) end = find_number(text, at);
     if (end > 0) return end;
-    *kind = FERRY_KEPT_SYMBOL;
+    *kind = FERRY_PLACEHOLDER_SYMBOL;
     if (!is_of_word(before)) end = find_unread_word(search, at);
     return end > 0 ? end : find_symbols(search, at, kind);
 }
 
-bool ferry_kept_next(ferry_kept_search *search, ferry_kept *found)
+bool ferry_placeholder_next(ferry_placeholder_search *search, ferry_placeholder *found)
 {
     const size_t size = search->text.size;
     size_t token = 0, end = 0, next;
-    ferry_kept_kind kind, other;
+    ferry_placeholder_kind kind, other;
     for (; search->at < size && end == 0; search->at += end == 0) end = find_piece(search, search->at, &token, &kind);
     if (end == 0) return false;
     /* Symbols that touch another piece are part of it. */
     for (; end < size && (next = find_piece(search, end, &token, &other)) > 0; end = next) {
-        if (kind != FERRY_KEPT_SYMBOL && other != FERRY_KEPT_SYMBOL) break;
-        if (kind == FERRY_KEPT_SYMBOL) kind = other;
+        if (kind != FERRY_PLACEHOLDER_SYMBOL && other != FERRY_PLACEHOLDER_SYMBOL) break;
+        if (kind == FERRY_PLACEHOLDER_SYMBOL) kind = other;
     }
-    *found = (ferry_kept){search->at, end, kind};
+    *found = (ferry_placeholder){search->at, end, kind};
     search->at = end;
     return true;
 }

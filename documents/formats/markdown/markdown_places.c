@@ -1,8 +1,8 @@
 /* Where the parts of a block are. Between two texts there are the markers of the spans that begin or end there, in the
  * order in which md4c tells of them, or the end of a line; everything else is a block that stays. */
-#include "array.h"
-#include "characters.h"
-#include "markdown_parts.h"
+#include "base/array.h"
+#include "documents/characters.h"
+#include "markdown.h"
 
 enum { MOST_MARKERS = 4096 }; /* bytes before the first text of a block */
 

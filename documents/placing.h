@@ -3,10 +3,10 @@
  * A tag pair stands around words: the words of the translation that are aligned to the words between the tags of the
  * source, as far as they are neighbors. An element within another one stays within it; elements that stand side by side
  * may change their order, as words do. What has no text (an image, a comment) stays at the word that it touches. */
-#ifndef FERRY_DOCUMENTS_PLACE_H
-#define FERRY_DOCUMENTS_PLACE_H
+#ifndef FERRY_DOCUMENTS_PLACING_H
+#define FERRY_DOCUMENTS_PLACING_H
 
-#include "shown.h"
+#include "model_text.h"
 
 typedef struct ferry_place_sentence {
     const ferry_result *result; /* its line `line` is the translation, with alignment */
@@ -17,8 +17,8 @@ typedef struct ferry_place_sentence {
     /* The text's marks, and which are within the sentence or at its ends. Elements may begin before the sentence or end
      * after it: then only one of their marks is among these. */
     const ferry_mark *marks;
-    size_t first_mark, after_mark; /* marks first_mark … after_mark - 1 */
-    const ferry_shown_kept *kept;  /* what is kept in the sentence: first_kept … after_kept - 1 */
+    size_t first_mark, after_mark;       /* marks first_mark … after_mark - 1 */
+    const ferry_model_placeholder *kept; /* what is kept in the sentence: first_kept … after_kept - 1 */
     size_t first_kept, after_kept;
 } ferry_place_sentence;
 

@@ -2,7 +2,7 @@
  * "@" says something about texts (ARB, JSON-LD), and stays. */
 #include <string.h>
 
-#include "characters.h"
+#include "documents/characters.h"
 #include "formats.h"
 #include "quoted_text.h"
 
