@@ -8,7 +8,9 @@
 #include "base/array.h"
 #include "base/utf8.h"
 #include "characters.h"
+#include "document_parts.h"
 #include "html_tags.h"
+#include "net.h"
 #include "tokenizer/unicode.h"
 
 enum { FEW_CAPITALS = 4 }; /* letters: less may be an abbreviation */
@@ -27,7 +29,7 @@ static size_t covered(ferry_document *document)
     return document->span_count == segment->first_span ? segment->begin : document->spans[document->span_count - 1].end;
 }
 
-static ferry_status push_span(ferry_document *document, const ferry_span *span)
+ferry_status ferry_document_push_span(ferry_document *document, const ferry_span *span)
 {
     return ferry_array_append(&document->spans, &document->span_count, &document->span_capacity, span, sizeof *span,
                               document->error);
@@ -40,9 +42,9 @@ static ferry_status add_span(ferry_document *document, const ferry_span *span)
     assert(at <= span->begin && span->begin <= span->end && span->end <= document->source.size);
     if (at < span->begin) {
         const ferry_span gap = {.kind = FERRY_SPAN_POINT, .begin = at, .end = span->begin};
-        FERRY_TRY(push_span(document, &gap));
+        FERRY_TRY(ferry_document_push_span(document, &gap));
     }
-    return push_span(document, span);
+    return ferry_document_push_span(document, span);
 }
 
 static ferry_status begin_segment(ferry_document *document, ferry_segment **segments, size_t *count, size_t *capacity,
@@ -144,8 +146,7 @@ static size_t source_of(const ferry_span *from, size_t *at, bool is_end)
     return is_end ? from->end : from->begin;
 }
 
-/* The span becomes bytes begin … end - 1 of the document's text, and of text that was decoded all. */
-static void set_range(ferry_span *span, const ferry_span *from, size_t begin, size_t end)
+void ferry_span_cut(ferry_span *span, const ferry_span *from, size_t begin, size_t end)
 {
     span->text_begin = begin;
     span->text_end = end;
@@ -159,9 +160,9 @@ static ferry_status push_text(ferry_document *document, const ferry_span *from, 
     for (; begin < end; from++) {
         if (from->text_end <= begin) continue;
         ferry_span part = *from;
-        set_range(&part, from, begin, from->text_end < end ? from->text_end : end);
+        ferry_span_cut(&part, from, begin, from->text_end < end ? from->text_end : end);
         begin = part.text_end;
-        FERRY_TRY(push_span(document, &part));
+        FERRY_TRY(ferry_document_push_span(document, &part));
     }
     return FERRY_OK;
 }
@@ -192,22 +193,23 @@ static bool takes_blank(ferry_view text, const ferry_placeholder *symbol)
 }
 
 /* Appends `count` spans of text that follow each other, with what has to be kept in them. */
-static ferry_status push_run(ferry_document *document, const ferry_span *run, size_t count)
+static ferry_status push_run(ferry_document *document, const ferry_placeholder_rules *rules, const ferry_span *run,
+                             size_t count)
 {
     const size_t begin = run->text_begin, end = run[count - 1].text_end;
     const ferry_view text = {document->text.data + begin, end - begin};
     size_t at = begin;
-    ferry_placeholder_search search = {.text = text, .rules = document->kept};
+    ferry_placeholder_search search = {.text = text, .rules = *rules};
     for (ferry_placeholder found; ferry_placeholder_next(&search, &found);) {
         found.begin -= found.kind == FERRY_PLACEHOLDER_SYMBOL && takes_blank(text, &found);
         ferry_span kept = {.kind = FERRY_SPAN_KEPT};
         kept.blank = found.kind == FERRY_PLACEHOLDER_SPACE && is_between_words(text, &found);
-        set_range(&kept, run, begin + found.begin, begin + found.end);
+        ferry_span_cut(&kept, run, begin + found.begin, begin + found.end);
         if (found.kind == FERRY_PLACEHOLDER_SPACE || found.kind == FERRY_PLACEHOLDER_SYMBOL ||
             is_directive(view_part(text, found.begin, found.end)))
             kept.kind = FERRY_SPAN_POINT;
         if (kept.text_begin > at) FERRY_TRY(push_text(document, run, at, kept.text_begin));
-        FERRY_TRY(push_span(document, &kept));
+        FERRY_TRY(ferry_document_push_span(document, &kept));
         at = kept.text_end;
         search.at = at - begin;
         while (at < end && run->text_end <= at) run++; /* so that time is linear */
@@ -215,8 +217,8 @@ static ferry_status push_run(ferry_document *document, const ferry_span *run, si
     return push_text(document, run, at, end);
 }
 
-/* Finds what has to be kept in the segment's text. */
-static ferry_status split_text(ferry_document *document, size_t first)
+/* Finds what has to be kept in the segment's text by the rules. */
+static ferry_status split_text(ferry_document *document, const ferry_placeholder_rules *rules, size_t first)
 {
     const size_t count = document->span_count - first;
     ferry_span *spans = malloc((count + 1) * sizeof *spans);
@@ -227,9 +229,9 @@ static ferry_status split_text(ferry_document *document, size_t first)
     for (size_t i = 0, next; i < count && status == FERRY_OK; i = next) {
         for (next = i; next < count && spans[next].kind == FERRY_SPAN_TEXT; next++) continue;
         if (next > i)
-            status = push_run(document, spans + i, next - i);
+            status = push_run(document, rules, spans + i, next - i);
         else
-            status = push_span(document, &spans[next++]);
+            status = ferry_document_push_span(document, &spans[next++]);
     }
     free(spans);
     return status;
@@ -343,11 +345,11 @@ static void merge_raised(ferry_document *document, size_t first)
 }
 
 /* Each CLOSE belongs to the last OPEN that has none; what has no partner stands alone. */
-static void pair(ferry_document *document, size_t first)
+static void pair(ferry_document *document, size_t first, size_t after)
 {
     const size_t none = SIZE_MAX;
     size_t open = none;
-    for (size_t i = first; i < document->span_count; i++) {
+    for (size_t i = first; i < after; i++) {
         ferry_span *span = &document->spans[i];
         if (span->kind == FERRY_SPAN_OPEN) {
             span->partner = open;
@@ -388,20 +390,60 @@ static void find_letters(const ferry_document *document, ferry_segment *segment)
     segment->in_capitals = !others && capitals >= FEW_CAPITALS;
 }
 
+/* Spans first … after - 1, if there are any, are a segment that ends at byte `end`: the open one, or if that has spans,
+ * another one like it. */
+static ferry_status add_segment(ferry_document *document, size_t first, size_t after, size_t end)
+{
+    const ferry_segment open = *open_segment(document);
+    if (first >= after) return FERRY_OK;
+    if (open.after_span > 0) FERRY_TRY(ferry_document_begin_segment(document, document->spans[first].begin));
+    ferry_segment *segment = open_segment(document);
+    if (first > open.first_span) segment->begin = document->spans[first].begin;
+    segment->end = end;
+    segment->first_span = segment->first_read = first;
+    segment->after_span = segment->after_read = after;
+    segment->width = open.width;
+    segment->line_end_begin = open.line_end_begin;
+    segment->line_end_end = open.line_end_end;
+    pair(document, first, after);
+    find_letters(document, segment);
+    return FERRY_OK;
+}
+
+static bool is_line_break(const ferry_span *span)
+{
+    return span->kind == FERRY_SPAN_BREAK && span->blank;
+}
+
+/* The open segment ends at byte `end`. A line that is no text ends the segment before it, and belongs to none. */
+static ferry_status add_segments(ferry_document *document, size_t first, size_t end)
+{
+    const size_t count = document->span_count;
+    size_t text = first; /* where the next segment begins */
+    open_segment(document)->end = end;
+    for (size_t line = first, next; line < count; line = next + 1) {
+        for (next = line; next < count && !is_line_break(&document->spans[next]); next++) continue;
+        if (next == line || !ferry_net_is_line(document, line, next)) continue;
+        if (document->in_attribute && (line > first || next < count)) continue; /* it is one text */
+        if (line > text) FERRY_TRY(add_segment(document, text, line - 1, document->spans[line - 1].begin));
+        text = next + 1;
+    }
+    return add_segment(document, text, count, end);
+}
+
 ferry_status ferry_document_end_segment(ferry_document *document, size_t end)
 {
     const size_t first = open_segment(document)->first_span;
     FERRY_TRY(add_span(document, &(ferry_span){.kind = FERRY_SPAN_POINT, .begin = end, .end = end}));
     document->span_count--; /* which only covers what was before it */
-    FERRY_TRY(split_text(document, first));
+    ferry_placeholder_rules rules = document->kept;
+    FERRY_TRY(split_text(document, &rules, first));
     merge_symbols(document, first);
+    FERRY_TRY(ferry_net_cast(document, first));
+    rules.marks = true;
+    FERRY_TRY(split_text(document, &rules, first));
     merge_raised(document, first);
-    pair(document, first);
-    ferry_segment *segment = open_segment(document);
-    segment->end = end;
-    segment->after_span = segment->after_read = document->span_count;
-    segment->first_read = first;
-    find_letters(document, segment);
+    FERRY_TRY(add_segments(document, first, end));
     document->in_attribute = false;
     return FERRY_OK;
 }

@@ -7,6 +7,12 @@
 /* The first of segments [count], in ascending order, that begins at byte `at` of the source or later. */
 size_t ferry_document_find(const ferry_segment *segments, size_t count, size_t at);
 
+/* Appends a span. */
+ferry_status ferry_document_push_span(ferry_document *document, const ferry_span *span);
+/* The span becomes bytes begin … end - 1 of document->text, which are text of the spans from `from` on; of text that
+ * was decoded, all. */
+void ferry_span_cut(ferry_span *span, const ferry_span *from, size_t begin, size_t end);
+
 /* A part of a translated segment: text without blanks, or a span. */
 typedef struct ferry_written_piece {
     const ferry_span *span;      /* NULL: text */

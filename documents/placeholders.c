@@ -328,6 +328,7 @@ static size_t find_symbols(ferry_placeholder_search *search, size_t at, ferry_pl
         const bool is_control =
             c == 0x7F || (c >= 0x80 && c < 0xA0) || c == 0xFEFF || (c < ' ' && !is_one_of((char)c, "\t\n\r"));
         const bool is_part = is_joined(c);
+        if (c < 0x80 && is_one_of((char)c, FERRY_MARKS) != search->rules.marks) break;
         if (is_part ? end == 0
                     : !is_space && !is_control && !ferry_is_placeholder(c) && !is_changed(c) &&
                           (c == ' ' || find_unread(search, begin) != begin))
@@ -359,6 +360,7 @@ static size_t find_piece(ferry_placeholder_search *search, size_t at, size_t *to
     const ferry_view text = search->text;
     const char c = text.data[at];
     const uint32_t before = character_before(text, at);
+    if (search->rules.marks) return find_symbols(search, at, kind);
     size_t end = ferry_find_placeholder(text, at, search->rules.formulas);
     *kind = FERRY_PLACEHOLDER_TEMPLATE;
     if (end > 0) return c == '\\' ? end : find_rest(text, end);

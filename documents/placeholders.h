@@ -29,11 +29,15 @@ typedef struct ferry_placeholder {
 
 typedef struct ferry_placeholder_rules {
     bool formulas; /* $x$ $$x$$ \(x\) \[x\] */
+    bool marks;    /* only what the net left of marks (net.h) that the model has no piece for; otherwise none of them */
     /* The bytes of the text, which is not empty, before the first character that the model has no piece for; text.size:
      * it has all. Time is linear in what it returns. NULL: there is none without. */
     size_t (*reads)(void *user, ferry_view text);
     void *user;
 } ferry_placeholder_rules;
+
+/* What is syntax, wherever it is. */
+#define FERRY_MARKS "{}[]<>|\\$#@_~^=&%*/:;+!"
 
 /* In the text that a model sees, a character of Unicode's last plane, which is for private use, stands for what is
  * kept; in a document's text, such characters are kept themselves. */

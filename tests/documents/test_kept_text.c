@@ -44,6 +44,8 @@ TEST(test_kept)
             rules.formulas = true;
         else if (ferry_text_begins(row, "@@ latin"))
             rules = (ferry_placeholder_rules){.reads = read_latin, .user = &asked};
+        else if (ferry_text_begins(row, "@@ marks"))
+            rules.marks = true;
         else
             check_row(row, rules);
 }
