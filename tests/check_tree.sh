@@ -33,7 +33,7 @@ for file in tests/*/*.c tests/*/*.cc examples/*.c; do
     grep -qw "${name%.*}" tests/CMakeLists.txt tests/cross/CMakeLists.txt || complain "$file is not in tests/CMakeLists.txt"
 done
 
-mapfile -t texts < <(find . \( -name .git -o -path './build*' -o -path ./tests/data -o -path ./third_party \) -prune -o -type f \
+mapfile -t texts < <(find . \( -name .git -o -path './build*' -o -path ./tests/data -o -path './tests/documents/reports/round*' -o -path ./third_party \) -prune -o -type f \
     \( -name '*.[ch]' -o -name '*.inc' -o -name '*.cc' -o -name '*.sh' -o -name '*.py' -o -name '*.md' -o -name '*.txt' -o -name run \) \
     -print)
 while IFS= read -r line; do
