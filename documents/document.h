@@ -41,7 +41,8 @@ typedef struct ferry_document_format {
     ferry_status (*write_attribute)(ferry_buffer *out, ferry_view text, ferry_error *error);
     /* Whether a line that the framework breaks may begin with this text, as written. NULL: any may. */
     bool (*may_begin_line)(ferry_view text);
-    bool fills; /* elements cannot be empty: one without words takes a neighbor */
+    bool checks_attributes; /* `check` is for attributes, too */
+    bool fills;             /* elements cannot be empty: one without words takes a neighbor */
     /* Whether a segment, `before`, and its translation as written, `after`, have the same structure for programs that
      * read the format; if not, the segment stays. NULL: they always do. Errors: MEMORY. */
     ferry_status (*check)(ferry_view before, ferry_view after, bool *same, ferry_error *error);

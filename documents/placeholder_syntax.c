@@ -26,11 +26,22 @@ static size_t find_nested(ferry_view text, size_t at)
     return 0;
 }
 
+/* Whether an argument of ICU's with a type begins at byte `at`: "{day, date, long}". */
+static bool begins_argument(ferry_view text, size_t at)
+{
+    static const char types[] = " number date time list duration spellout ordinal plural select selectordinal ";
+    const size_t name = skip_set(text, at + 1, " "), comma = skip_set(text, skip_name(text, name, "-.", 64), " ");
+    const size_t type = skip_set(text, comma + 1, " ");
+    return comma > name && byte_at(text, comma) == ',' &&
+           ferry_name_is_listed(view_part(text, type, skip(text, type, is_letter, 16)), types);
+}
+
 /* {name}; not a remark of three words or more. */
 static size_t find_braces(ferry_view text, size_t at)
 {
     const size_t end = find_nested(text, at);
     size_t blanks = 0, i = at + 1;
+    if (begins_argument(text, at)) return end;
     for (; i + 1 < end && (is_letter(text.data[i]) || is_one_of(text.data[i], " .,'!?-")); i++)
         blanks += text.data[i] == ' ';
     return i + 1 == end && blanks > 1 ? 0 : end;
@@ -154,6 +165,9 @@ size_t ferry_find_placeholder(ferry_view text, size_t at, bool formulas)
     case '%': return find_percent(text, at);
     case '$': return find_dollar(text, at);
     case '{': return find_braces(text, at);
+    case '\'': /* ICU's quoted braces, with what they have inside: '{'name'}' */
+        end = begins(text, at, "'{'") ? find_nested(text, at + 1) : 0;
+        return end > 0 && begins(text, end - 2, "'}'") ? end + 1 : 0;
     case '[': return find_brackets(text, at);
     case '\\': return find_escape(text, at);
     case '#': return byte_at(text, at + 1) == '{' ? find_nested(text, at + 1) : 0;

@@ -25,8 +25,9 @@ ferry_status ferry_quoted_decode(ferry_view source, size_t *at, bool json, ferry
  * of them ends a text, and so does " | ", which is between forms of plural. */
 ferry_status ferry_quoted_add_blocks(ferry_document *document, const ferry_quoted_text *text, ferry_view line_end);
 
-/* For formats' write_text: with backslashes. */
+/* For formats' write_text and write_attribute: with backslashes. */
 ferry_status ferry_quoted_write(ferry_buffer *out, ferry_view text, bool begins_line, ferry_error *error);
+ferry_status ferry_quoted_write_attribute(ferry_buffer *out, ferry_view text, ferry_error *error);
 /* For formats' check: a translation has no more of what may begin a placeholder or a tag than its source, as many '%'
  * if that has placeholders with it, and placeholders without numbers or names in their order. */
 ferry_status ferry_quoted_check(ferry_view before, ferry_view after, bool json, bool *same, ferry_error *error);
