@@ -41,6 +41,9 @@ typedef struct ferry_document_format {
     ferry_status (*write_attribute)(ferry_buffer *out, ferry_view text, ferry_error *error);
     /* Whether a line that the framework breaks may begin with this text, as written. NULL: any may. */
     bool (*may_begin_line)(ferry_view text);
+    /* Whether what stands alone, as in the source, keeps its order among the others of which this is true, at whatever
+     * words they come to stand: times, which ascend. NULL: nothing does. */
+    bool (*keeps_order)(ferry_view point);
     bool checks_attributes; /* `check` is for attributes, too */
     bool fills;             /* elements cannot be empty: one without words takes a neighbor */
     /* Whether a segment, `before`, and its translation as written, `after`, have the same structure for programs that
