@@ -59,7 +59,7 @@ static ferry_status write_segment(work *w, ferry_segment *segment)
     put_in_order(document, segment, &w->composition.pieces);
     FERRY_TRY(ferry_document_lay_out(document, segment, &w->composition.pieces));
     const ferry_view before = ferry_segment_source(document, segment), after = ferry_segment_written(document, segment);
-    if (segment->format->check != NULL && (!segment->is_attribute || segment->format->checks_attributes))
+    if (segment->format->check != NULL && (!segment->is_attribute || segment->format->write_attribute == NULL))
         FERRY_TRY(segment->format->check(before, after, &same, document->error));
     segment->translated = same && !ferry_view_equal(before, after);
     if (!segment->translated) document->written.size = segment->written_begin;

@@ -97,7 +97,7 @@ static ferry_status write_word(layout *l, size_t first, size_t after, bool begin
         if (piece->span != NULL)
             FERRY_TRY(
                 copy_source(l->document, piece->span->begin, piece->span->end, l->segment->elsewhere, &l->word, error));
-        else if (l->segment->is_attribute)
+        else if (l->segment->is_attribute && format->write_attribute != NULL)
             FERRY_TRY(format->write_attribute(&l->word, text, error));
         else if (format->write_text != NULL)
             FERRY_TRY(format->write_text(&l->word, text, begins_line && i == first, error));

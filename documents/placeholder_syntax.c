@@ -26,14 +26,14 @@ static size_t find_nested(ferry_view text, size_t at)
     return 0;
 }
 
-/* Whether an argument of ICU's with a type begins at byte `at`: "{day, date, long}". */
-static bool begins_argument(ferry_view text, size_t at)
+size_t ferry_find_argument_type(ferry_view text, size_t at)
 {
+    static const char white[] = " \t\r\n";
     static const char types[] = " number date time list duration spellout ordinal plural select selectordinal ";
-    const size_t name = skip_set(text, at + 1, " "), comma = skip_set(text, skip_name(text, name, "-.", 64), " ");
-    const size_t type = skip_set(text, comma + 1, " ");
-    return comma > name && byte_at(text, comma) == ',' &&
-           ferry_name_is_listed(view_part(text, type, skip(text, type, is_letter, 16)), types);
+    const size_t name = skip_set(text, at + 1, white), end = skip_name(text, name, "-.", FERRY_MOST_NAME);
+    const size_t comma = skip_set(text, end, white), type = skip_set(text, comma + 1, white);
+    if (end == name || byte_at(text, comma) != ',') return 0;
+    return ferry_name_is_listed(view_part(text, type, skip(text, type, is_letter, 16)), types) ? type : 0;
 }
 
 /* {name}; not a remark of three words or more. */
@@ -41,7 +41,7 @@ static size_t find_braces(ferry_view text, size_t at)
 {
     const size_t end = find_nested(text, at);
     size_t blanks = 0, i = at + 1;
-    if (begins_argument(text, at)) return end;
+    if (ferry_find_argument_type(text, at) > 0) return end;
     for (; i + 1 < end && (is_letter(text.data[i]) || is_one_of(text.data[i], " .,'!?-")); i++)
         blanks += text.data[i] == ' ';
     return i + 1 == end && blanks > 1 ? 0 : end;

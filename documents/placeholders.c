@@ -216,67 +216,55 @@ static size_t find_hash(ferry_view text, size_t at)
     return is_name(byte_at(text, end)) ? 0 : end;
 }
 
-/* Letters of a pattern of dates and times from byte `at`, all the same, or "Do"; 0: there are none, or a word goes on.
- */
-static size_t find_same_letters(ferry_view text, size_t at)
+/* Letters of a pattern of dates and times, each part all the same, from byte `at` on: "MM", "yyyyMMdd", "ssZ", "Do".
+ * Adds to *count those of parts of several letters. Returns `at` if a word begins there. */
+static size_t skip_pattern(ferry_view text, size_t at, size_t *count)
 {
-    if (!is_one_of(byte_at(text, at), "dmyhsDMYHSEZaA")) return 0;
-    const size_t end = begins_exactly(text, at, "Do") ? at + 2 : skip_same(text, at);
-    return is_one_of(byte_at(text, end), "dmyhsDMYHSZ") || !is_name(byte_at(text, end)) ? end : 0;
+    size_t end = at, size = 0, sum = 0, before;
+    while (is_one_of(byte_at(text, end), "dmyhsDMYHSEZaA")) {
+        const size_t begin = end;
+        before = size;
+        end = skip_same(text, end);
+        size = end - begin;
+        if (size > 5 || (begin > at && text.data[begin] != 'Z' && (size == 1 || before == 1))) return at; /* "Mmm" */
+        sum += size > 1 && text.data[begin] != 'E' ? size : 0;
+    }
+    end += begins_exactly(text, at, "Do");
+    if (is_name(byte_at(text, end)) && text.data[end] != 'T') return at;
+    *count += sum;
+    return end;
 }
 
-enum { MOST_SAME = 5 };
-
-/* dd/MM/yyyy HH:mm:ss yyyy-MM-dd'T'HH:mm:ssZ "MMMM Do, YYYY" YYYY; not a letter alone. */
+/* dd/MM/yyyy HH:mm:ss yyyy-MM-dd'T'HH:mm:ssZ "MMMM Do, YYYY" "h:mm a" YYYY; not "MM", "d/m". */
 static size_t find_date_pattern(ferry_view text, size_t at)
 {
-    size_t end = 0, next = at, longest = 0, count = 0, before = 0; /* letters of the part before */
-    for (size_t letters; next - at < FERRY_MOST_NUMBER && (letters = find_same_letters(text, next)) > 0; count++) {
-        const size_t size = letters - next;
-        const char c = text.data[next];
-        if (size > MOST_SAME || (count > 0 && end == next && c != 'Z' && (size == 1 || before == 1)))
-            return 0; /* "Mmm" */
-        if (is_one_of(c, "aA") && (!is_one_of(byte_at(text, end - 1), "ms") || letters < text.size)) break;
-        longest = size > longest && !is_one_of(c, "EZ") ? size : longest;
-        before = size;
-        end = letters;
+    size_t end = at, next = at, parts = 0, count = 0;
+    for (size_t word; next - at < FERRY_MOST_NUMBER && (word = skip_pattern(text, next, &count)) > next; parts++) {
+        if (is_one_of(text.data[next], "aA") && (parts == 0 || word < text.size)) break; /* "a day" */
+        end = word;
         next = skip_set(text, end, "/-.:, T'[]");
-        if (next > end + 3) break;
+        if (next == end || next > end + 3) break;
     }
-    return (longest > 1 && count > 1) || longest > 3 ? end : 0;
+    return count > (parts > 1 ? 1 : 3) ? end : 0;
 }
 
-/* Whether the ending of "100th" or "5pm" is at byte `at`: what becomes of such a number is the language's. */
-static bool is_spoken(ferry_view text, size_t at)
-{
-    return ferry_name_is_listed(view_part(text, at, skip(text, at, is_letter, 3)), " st nd rd th am pm ");
-}
-
-/* Before it are Latin, Greek and Cyrillic; behind are scripts that join particles, or write no blanks. */
-enum { LAST_LETTER = 0x530 };
-
-/* Words of letters and digits: v1.2.3 A320 1990s 80kg 1.80m; not 1st, 5pm. */
+/* Words of letters and digits: v1.2.3 A320 1990s 80kg 1.80m. Not 1st, 100th, 5pm: what becomes of such a number is the
+ * language's. */
 static size_t find_mixed_word(ferry_view text, size_t at)
 {
     static const char units[] =
         " bit cm fps g gb ghz h hz kb kg khz km kmh kw kwh l lb lbs m mb mg mhz min ml mm mph ms "
         "nm ns oz pt px rpm s tb w x ";
-    size_t end = at, letters = 0, inner = 0, last = at; /* last: where the letters at the end begin */
-    for (size_t next; end < text.size && end - at < FERRY_MOST_NAME; end = next) {
-        uint32_t c;
-        next = end;
-        const bool is_between = is_one_of(text.data[end], ".,") && end > at && is_digit(text.data[end - 1]) &&
-                                is_digit(byte_at(text, end + 1));
-        if (!ferry_utf8_next(text, &next, &c) || (!is_between && (c == '_' || !is_of_word(c)))) break;
-        if (c >= LAST_LETTER) return 0;
-        const bool is_figure = is_digit(text.data[end]);
-        letters += !is_between && !is_figure;
-        if (is_figure) last = next;
-        if (is_figure) inner = letters;
-    }
-    if (letters == 0 || last == at || (inner == 0 && is_spoken(text, last))) return 0;
-    const bool has_capital = end > last && is_capital(text.data[end - 1]), is_short = inner == 0 && last - at < 3;
-    return !is_short || has_capital || ferry_name_is_listed(view_part(text, last, end), units) ? end : 0;
+    size_t end = at, figures = at; /* behind the last digit */
+    for (; is_letter(byte_at(text, end)) || is_digit(byte_at(text, end)) ||
+           (is_one_of(byte_at(text, end), ".,") && figures == end && is_digit(byte_at(text, end + 1)));
+         end++)
+        if (is_digit(text.data[end])) figures = end + 1;
+    if (figures == at || is_word(byte_at(text, end))) return 0;
+    if (skip_set(text, at, "0123456789.,") < figures) return end;
+    const ferry_view unit = view_part(text, figures, end);
+    if (unit.size == 0 || ferry_name_is_listed(unit, " st nd rd th am pm ")) return 0;
+    return figures - at > 2 || is_capital(text.data[end - 1]) || ferry_name_is_listed(unit, units) ? end : 0;
 }
 
 /* What begins where a word does. */
@@ -328,7 +316,8 @@ static size_t find_number(ferry_view text, size_t at)
         is_kept = is_kept || size > 2 || c == '.' || c == ',' || (c == ':' && size == 2) || dashes > 1;
         end = next;
     }
-    return is_kept && !is_spoken(text, end) ? end : 0;
+    const ferry_view rest = view_part(text, end, skip(text, end, is_letter, 3));
+    return is_kept && !ferry_name_is_listed(rest, " st nd rd th ") ? end : 0;
 }
 
 /* ---- the search ---- */

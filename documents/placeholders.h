@@ -63,6 +63,8 @@ enum { FERRY_MOST_NAME = 256, FERRY_MOST_INSIDE = 256, FERRY_MOST_NUMBER = 64 };
 size_t ferry_find_address(ferry_view text, size_t at);
 /* A placeholder, which needs no blank before it. */
 size_t ferry_find_placeholder(ferry_view text, size_t at, bool formulas);
+/* Where the type of an argument of ICU begins, "{day, date, long}", whose "{" is at byte `at`. */
+size_t ferry_find_argument_type(ferry_view text, size_t at);
 /* What ends with the next `end` in the line. */
 size_t ferry_find_after(ferry_view text, size_t at, const char *end);
 

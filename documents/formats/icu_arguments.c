@@ -1,35 +1,28 @@
-#include "icu_arguments.h"
-
+/* Arguments of ICU's MessageFormat that choose among texts: {n, plural, one {# file} other {# files}}. */
 #include "base/array.h"
 #include "documents/characters.h"
+#include "documents/html_tags.h"
+#include "quoted_text.h"
 
 static const char white[] = " \t\r\n";
-enum { MOST_NAME = 256 };
 
 /* Skips "{name, plural,", the beginning of an argument that has texts. Returns `at` if another one begins there. */
 static size_t skip_head(ferry_view message, size_t at)
 {
-    static const char *const types[] = {"plural", "select", "selectordinal"};
-    const size_t name = skip_set(message, at + 1, white), name_end = skip_name(message, name, "-.", MOST_NAME);
-    const size_t comma = skip_set(message, name_end, white), type = skip_set(message, comma + 1, white);
-    if (name_end == name || byte_at(message, comma) != ',') return at;
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        const size_t end = skip_set(message, type + strlen(types[i]), white);
-        if (begins_exactly(message, type, types[i]) && byte_at(message, end) == ',') return end + 1;
-    }
-    return at;
+    const size_t type = ferry_find_argument_type(message, at), end = skip(message, type, is_letter, SIZE_MAX);
+    const size_t comma = skip_set(message, end, white);
+    const bool has_texts = type > 0 && byte_at(message, comma) == ',' &&
+                           ferry_name_is_listed(view_part(message, type, end), " plural select selectordinal ");
+    return has_texts ? comma + 1 : at;
 }
 
 /* Skips "one {" or "offset:1 one {", the key of a text, and its "{". Returns `at` if there is none. */
 static size_t skip_key(ferry_view message, size_t at)
 {
-    size_t begin = skip_set(message, at, white), end = find_one_of(message, begin, " \t\r\n{}");
-    if (begins_exactly(message, begin, "offset:")) {
-        begin = skip_set(message, end, white);
-        end = find_one_of(message, begin, " \t\r\n{}");
-    }
+    size_t end = find_one_of(message, at, " \t\r\n{}");
+    if (begins_exactly(message, at, "offset:")) end = find_one_of(message, skip_set(message, end, white), " \t\r\n{}");
     const size_t brace = skip_set(message, end, white);
-    return end > begin && byte_at(message, brace) == '{' ? brace + 1 : at;
+    return end > at && byte_at(message, brace) == '{' ? brace + 1 : at;
 }
 
 /* Skips what stands for itself in a text: "''", and what is between apostrophes, of which the first one is before a
@@ -50,7 +43,7 @@ ferry_status ferry_icu_argument_read(ferry_view message, size_t at, size_t *end,
 {
     const size_t first = texts->count;
     size_t next = skip_head(message, at), depth = next > at; /* odd: before a key or the end; even: in a text */
-    ferry_icu_text text = {.begin = next};
+    ferry_quoted_place text = {.begin = next};
     *end = next;
     while (depth > 0) {
         const bool in_text = depth % 2 == 0;

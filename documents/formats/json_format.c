@@ -130,7 +130,5 @@ const ferry_document_format ferry_format_json = {
     .endings = {".json", ".arb"},
     .read = read,
     .write_text = ferry_quoted_write,
-    .write_attribute = ferry_quoted_write_attribute,
-    .checks_attributes = true,
     .check = check,
 };

@@ -9,7 +9,6 @@
 #include "documents/entities.h"
 #include "documents/html_tags.h"
 #include "documents/placeholders.h"
-#include "icu_arguments.h"
 
 enum {
     LINE_WIDTH = 76,    /* gettext's, without quotes */
@@ -397,11 +396,6 @@ ferry_status ferry_quoted_write(ferry_buffer *out, ferry_view text, bool begins_
     return FERRY_OK;
 }
 
-ferry_status ferry_quoted_write_attribute(ferry_buffer *out, ferry_view text, ferry_error *error)
-{
-    return ferry_quoted_write(out, text, false, error);
-}
-
 /* The next placeholder that gets its value by its order, or an empty view. *percent: "%s" was found, but not "100 %".
  */
 static ferry_view next_ordered(ferry_placeholder_search *search, bool *percent)
@@ -452,10 +446,9 @@ static ferry_status check_arguments(ferry_view message, bool *sound, ferry_error
 {
     ferry_icu_texts texts = {.count = 0};
     ferry_status status = FERRY_OK;
-    *sound = true;
-    for (size_t at = 0, end; *sound && status == FERRY_OK && at<message.size; at = end> at ? end : at + 1) {
-        at = end = find_one_of(message, at, "{");
-        if (at < message.size) status = ferry_icu_argument_read(message, at, &end, &texts, error);
+    for (size_t at = 0, end; at < message.size && *sound && status == FERRY_OK; at = end > at ? end : at + 1) {
+        end = at;
+        if (message.data[at] == '{') status = ferry_icu_argument_read(message, at, &end, &texts, error);
         *sound = end != SIZE_MAX;
     }
     free(texts.items);

@@ -248,15 +248,12 @@ static ferry_status add_cue(reader *r, size_t at)
     return end_block(r);
 }
 
-/* Whether the cue is an object or a list of such for a script. */
+/* Whether the cue is an object or a list of such, for a script. */
 static bool is_data(ferry_view cue, size_t at)
 {
-    static const char white[] = " \t\r\n";
-    while (cue.size > at && is_one_of(cue.data[cue.size - 1], white)) cue.size--;
-    at = skip_set(cue, at, white);
-    const char first = byte_at(cue, at), second = byte_at(cue, skip_set(cue, at + 1, white));
-    return (first == '{' && second != '\\' && cue.data[cue.size - 1] == '}') ||
-           (first == '[' && second == '{' && cue.data[cue.size - 1] == ']');
+    const size_t begin = skip_set(cue, at, " \t\r\n"), second = skip_set(cue, begin + 1, " \t\r\n");
+    if (byte_at(cue, begin) == '[') return byte_at(cue, second) == '{';
+    return byte_at(cue, begin) == '{' && (byte_at(cue, second) == '"' || ends_line(cue, skip_blanks(cue, begin + 1)));
 }
 
 static ferry_status read_subtitles(ferry_document *document)
