@@ -467,9 +467,12 @@ ferry_status ferry_document_add_edit(ferry_document *document, const ferry_docum
 {
     FERRY_TRY(ferry_array_append(&document->edits, &document->edit_count, &document->edit_capacity, edit, sizeof *edit,
                                  document->error));
-    size_t segment = ferry_document_find(document->segments, document->segment_count, edit->copy_begin);
-    for (; segment < document->segment_count && document->segments[segment].end <= edit->copy_end; segment++)
-        document->segments[segment].elsewhere = true;
+    ferry_segment *const lists[] = {document->segments, document->attributes};
+    const size_t counts[] = {document->segment_count, document->attribute_count};
+    for (size_t k = 0; k < 2; k++)
+        for (size_t i = ferry_document_find(lists[k], counts[k], edit->copy_begin);
+             i < counts[k] && lists[k][i].end <= edit->copy_end; i++)
+            lists[k][i].elsewhere = true;
     return FERRY_OK;
 }
 

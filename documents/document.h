@@ -37,10 +37,13 @@ typedef struct ferry_document_format {
     /* Writes translated text that contains no blanks, with what the format must escape; at the beginning of a line, or
      * behind other text or an element. NULL: as it is. */
     ferry_status (*write_text)(ferry_buffer *out, ferry_view text, bool begins_line, ferry_error *error);
-    /* The same for an attribute. */
+    /* The same for an attribute, which is not checked. NULL: it is text within text. */
     ferry_status (*write_attribute)(ferry_buffer *out, ferry_view text, ferry_error *error);
     /* Whether a line that the framework breaks may begin with this text, as written. NULL: any may. */
     bool (*may_begin_line)(ferry_view text);
+    /* Whether what stands alone, as in the source, keeps its order among the others of which this is true, at whatever
+     * words they come to stand: times, which ascend. NULL: nothing does. */
+    bool (*keeps_order)(ferry_view point);
     bool fills; /* elements cannot be empty: one without words takes a neighbor */
     /* Whether a segment, `before`, and its translation as written, `after`, have the same structure for programs that
      * read the format; if not, the segment stays. NULL: they always do. Errors: MEMORY. */

@@ -38,14 +38,28 @@ static ferry_status leave(work *w, ferry_segment *segment, const char *reason)
     return add_note(w->document, segment, reason);
 }
 
+/* The first point that keeps the order takes the place of the first one in the translation, and so on. */
+static void put_in_order(const ferry_document *document, const ferry_segment *segment, ferry_written_pieces *pieces)
+{
+    bool (*const keeps_order)(ferry_view) = segment->format->keeps_order;
+    const ferry_span *next = &document->spans[segment->first_read];
+    for (size_t i = 0; i < pieces->count && keeps_order != NULL; i++) {
+        const ferry_span **span = &pieces->pieces[i].span;
+        if (*span == NULL || !keeps_order(ferry_span_source(document, *span))) continue;
+        while (!keeps_order(ferry_span_source(document, next))) next++;
+        *span = next++;
+    }
+}
+
 /* A translation that is not read as the segment was is given up. */
 static ferry_status write_segment(work *w, ferry_segment *segment)
 {
     ferry_document *document = w->document;
     bool same = true;
+    put_in_order(document, segment, &w->composition.pieces);
     FERRY_TRY(ferry_document_lay_out(document, segment, &w->composition.pieces));
     const ferry_view before = ferry_segment_source(document, segment), after = ferry_segment_written(document, segment);
-    if (segment->format->check != NULL && !segment->is_attribute)
+    if (segment->format->check != NULL && (!segment->is_attribute || segment->format->write_attribute == NULL))
         FERRY_TRY(segment->format->check(before, after, &same, document->error));
     segment->translated = same && !ferry_view_equal(before, after);
     if (!segment->translated) document->written.size = segment->written_begin;

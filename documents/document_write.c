@@ -55,14 +55,15 @@ static size_t longest_line(const ferry_document *document, const ferry_segment *
     return longest;
 }
 
-/* Appends bytes begin … end - 1 of the source, with the attributes in them translated. */
-static ferry_status copy_source(const ferry_document *document, size_t begin, size_t end, ferry_buffer *out,
-                                ferry_error *error)
+/* Appends bytes begin … end - 1 of the source, with the attributes in them translated that an edit has, or the others.
+ */
+static ferry_status copy_source(const ferry_document *document, size_t begin, size_t end, bool elsewhere,
+                                ferry_buffer *out, ferry_error *error)
 {
     size_t i = ferry_document_find(document->attributes, document->attribute_count, begin), at = begin;
     for (; i < document->attribute_count && document->attributes[i].end <= end; i++) {
         const ferry_segment *attribute = &document->attributes[i];
-        if (!attribute->translated) continue;
+        if (!attribute->translated || attribute->elsewhere != elsewhere) continue;
         FERRY_TRY(ferry_buffer_append(out, view_part(document->source, at, attribute->begin), error));
         FERRY_TRY(ferry_buffer_append(out, ferry_segment_written(document, attribute), error));
         at = attribute->end;
@@ -94,8 +95,9 @@ static ferry_status write_word(layout *l, size_t first, size_t after, bool begin
         const ferry_view text =
             view_part((ferry_view){l->pieces->text.data, l->pieces->text.size}, piece->text_begin, piece->text_end);
         if (piece->span != NULL)
-            FERRY_TRY(copy_source(l->document, piece->span->begin, piece->span->end, &l->word, error));
-        else if (l->segment->is_attribute)
+            FERRY_TRY(
+                copy_source(l->document, piece->span->begin, piece->span->end, l->segment->elsewhere, &l->word, error));
+        else if (l->segment->is_attribute && format->write_attribute != NULL)
             FERRY_TRY(format->write_attribute(&l->word, text, error));
         else if (format->write_text != NULL)
             FERRY_TRY(format->write_text(&l->word, text, begins_line && i == first, error));
@@ -193,16 +195,17 @@ ferry_status ferry_document_lay_out(ferry_document *document, ferry_segment *seg
 
 /* ---- the document ---- */
 
-/* Whether a segment within these bytes was translated, and none failed. */
+/* Whether a segment or attribute within these bytes was translated, and none failed. */
 static bool is_translated(const ferry_document *document, size_t begin, size_t end)
 {
-    size_t i = ferry_document_find(document->segments, document->segment_count, begin);
+    const ferry_segment *const lists[] = {document->segments, document->attributes};
+    const size_t counts[] = {document->segment_count, document->attribute_count};
     bool translated = false;
-    for (; i < document->segment_count && document->segments[i].end <= end; i++) {
-        const ferry_segment *segment = &document->segments[i];
-        if (segment->failed) return false;
-        translated = translated || segment->translated;
-    }
+    for (size_t k = 0; k < 2; k++)
+        for (size_t i = ferry_document_find(lists[k], counts[k], begin); i < counts[k] && lists[k][i].end <= end; i++) {
+            if (lists[k][i].failed) return false;
+            translated = translated || lists[k][i].translated;
+        }
     return translated;
 }
 
@@ -214,11 +217,11 @@ static ferry_status copy_translated(const ferry_document *document, size_t begin
     for (; i < document->segment_count && document->segments[i].end <= end; i++) {
         const ferry_segment *segment = &document->segments[i];
         if (!segment->translated || segment->elsewhere != elsewhere) continue;
-        FERRY_TRY(copy_source(document, at, segment->begin, out, error));
+        FERRY_TRY(copy_source(document, at, segment->begin, elsewhere, out, error));
         FERRY_TRY(ferry_buffer_append(out, ferry_segment_written(document, segment), error));
         at = segment->end;
     }
-    return copy_source(document, at, end, out, error);
+    return copy_source(document, at, end, elsewhere, out, error);
 }
 
 static int compare_edits(const void *a, const void *b)

@@ -26,11 +26,22 @@ static size_t find_nested(ferry_view text, size_t at)
     return 0;
 }
 
+size_t ferry_find_argument_type(ferry_view text, size_t at)
+{
+    static const char white[] = " \t\r\n";
+    static const char types[] = " number date time list duration spellout ordinal plural select selectordinal ";
+    const size_t name = skip_set(text, at + 1, white), end = skip_name(text, name, "-.", FERRY_MOST_NAME);
+    const size_t comma = skip_set(text, end, white), type = skip_set(text, comma + 1, white);
+    if (end == name || byte_at(text, comma) != ',') return 0;
+    return ferry_name_is_listed(view_part(text, type, skip(text, type, is_letter, 16)), types) ? type : 0;
+}
+
 /* {name}; not a remark of three words or more. */
 static size_t find_braces(ferry_view text, size_t at)
 {
     const size_t end = find_nested(text, at);
     size_t blanks = 0, i = at + 1;
+    if (ferry_find_argument_type(text, at) > 0) return end;
     for (; i + 1 < end && (is_letter(text.data[i]) || is_one_of(text.data[i], " .,'!?-")); i++)
         blanks += text.data[i] == ' ';
     return i + 1 == end && blanks > 1 ? 0 : end;
@@ -154,6 +165,9 @@ size_t ferry_find_placeholder(ferry_view text, size_t at, bool formulas)
     case '%': return find_percent(text, at);
     case '$': return find_dollar(text, at);
     case '{': return find_braces(text, at);
+    case '\'': /* ICU's quoted braces, with what they have inside: '{'name'}' */
+        end = begins(text, at, "'{'") ? find_nested(text, at + 1) : 0;
+        return end > 0 && begins(text, end - 2, "'}'") ? end + 1 : 0;
     case '[': return find_brackets(text, at);
     case '\\': return find_escape(text, at);
     case '#': return byte_at(text, at + 1) == '{' ? find_nested(text, at + 1) : 0;

@@ -216,6 +216,57 @@ static size_t find_hash(ferry_view text, size_t at)
     return is_name(byte_at(text, end)) ? 0 : end;
 }
 
+/* Letters of a pattern of dates and times, each part all the same, from byte `at` on: "MM", "yyyyMMdd", "ssZ", "Do".
+ * Adds to *count those of parts of several letters. Returns `at` if a word begins there. */
+static size_t skip_pattern(ferry_view text, size_t at, size_t *count)
+{
+    size_t end = at, size = 0, sum = 0, before;
+    while (is_one_of(byte_at(text, end), "dmyhsDMYHSEZaA")) {
+        const size_t begin = end;
+        before = size;
+        end = skip_same(text, end);
+        size = end - begin;
+        if (size > 5 || (begin > at && text.data[begin] != 'Z' && (size == 1 || before == 1))) return at; /* "Mmm" */
+        sum += size > 1 && text.data[begin] != 'E' ? size : 0;
+    }
+    end += begins_exactly(text, at, "Do");
+    if (is_name(byte_at(text, end)) && text.data[end] != 'T') return at;
+    *count += sum;
+    return end;
+}
+
+/* dd/MM/yyyy HH:mm:ss yyyy-MM-dd'T'HH:mm:ssZ "MMMM Do, YYYY" "h:mm a" YYYY; not "MM", "d/m". */
+static size_t find_date_pattern(ferry_view text, size_t at)
+{
+    size_t end = at, next = at, parts = 0, count = 0;
+    for (size_t word; next - at < FERRY_MOST_NUMBER && (word = skip_pattern(text, next, &count)) > next; parts++) {
+        if (is_one_of(text.data[next], "aA") && (parts == 0 || word < text.size)) break; /* "a day" */
+        end = word;
+        next = skip_set(text, end, "/-.:, T'[]");
+        if (next == end || next > end + 3) break;
+    }
+    return count > (parts > 1 ? 1 : 3) ? end : 0;
+}
+
+/* Words of letters and digits: v1.2.3 A320 1990s 80kg 1.80m. Not 1st, 100th, 5pm: what becomes of such a number is the
+ * language's. */
+static size_t find_mixed_word(ferry_view text, size_t at)
+{
+    static const char units[] =
+        " bit cm fps g gb ghz h hz kb kg khz km kmh kw kwh l lb lbs m mb mg mhz min ml mm mph ms "
+        "nm ns oz pt px rpm s tb w x ";
+    size_t end = at, figures = at; /* behind the last digit */
+    for (; is_letter(byte_at(text, end)) || is_digit(byte_at(text, end)) ||
+           (is_one_of(byte_at(text, end), ".,") && figures == end && is_digit(byte_at(text, end + 1)));
+         end++)
+        if (is_digit(text.data[end])) figures = end + 1;
+    if (figures == at || is_word(byte_at(text, end))) return 0;
+    if (skip_set(text, at, "0123456789.,") < figures) return end;
+    const ferry_view unit = view_part(text, figures, end);
+    if (unit.size == 0 || ferry_name_is_listed(unit, " st nd rd th am pm ")) return 0;
+    return figures - at > 2 || is_capital(text.data[end - 1]) || ferry_name_is_listed(unit, units) ? end : 0;
+}
+
 /* What begins where a word does. */
 static size_t find_word(ferry_view text, size_t at, size_t *token)
 {
@@ -227,7 +278,9 @@ static size_t find_word(ferry_view text, size_t at, size_t *token)
         end = find_value(text, skip_name(text, at, "-", FERRY_MOST_NUMBER));
     if (end == 0) end = find_file(text, at, token);
     if (end == 0) end = find_call(text, at);
-    return end == 0 ? find_hash(text, at) : end;
+    if (end == 0) end = find_date_pattern(text, at);
+    if (end == 0) end = find_hash(text, at);
+    return end == 0 ? find_mixed_word(text, at) : end;
 }
 
 /* ---- numbers ---- */
@@ -263,7 +316,8 @@ static size_t find_number(ferry_view text, size_t at)
         is_kept = is_kept || size > 2 || c == '.' || c == ',' || (c == ':' && size == 2) || dashes > 1;
         end = next;
     }
-    return is_kept ? end : 0;
+    const ferry_view rest = view_part(text, end, skip(text, end, is_letter, 3));
+    return is_kept && !ferry_name_is_listed(rest, " st nd rd th ") ? end : 0;
 }
 
 /* ---- the search ---- */

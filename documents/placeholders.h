@@ -6,7 +6,7 @@
  *                   <%= x %> <#if x>   [[x]] [b] [/b] [url=x]   `code`   &copy;   \n \name   :name :name: @name !name
  *     names         https://… www.… user@host.org <user@host.org> example.org/x   /usr/share ./file ~/file src/main.c
  *                   *.txt C:\Windows README.md   --option=x -h   x=y   name() ls(1) std::string snake_case
- *                   #123 #tag   abc1234
+ *                   #123 #tag   abc1234   A320 v1.2.3 1990s 80kg 1.80m   dd/MM/yyyy "MMMM D, YYYY"
  *     numbers       1234 1,234.56 24/12/2023 18:30 1.2.3 030 1234567: of three digits, or in parts
  */
 #ifndef FERRY_DOCUMENTS_PLACEHOLDERS_H
@@ -67,6 +67,8 @@ enum { FERRY_MOST_NAME = 256, FERRY_MOST_INSIDE = 256, FERRY_MOST_NUMBER = 64 };
 size_t ferry_find_address(ferry_view text, size_t at);
 /* A placeholder, which needs no blank before it. */
 size_t ferry_find_placeholder(ferry_view text, size_t at, bool formulas);
+/* Where the type of an argument of ICU begins, "{day, date, long}", whose "{" is at byte `at`. */
+size_t ferry_find_argument_type(ferry_view text, size_t at);
 /* What ends with the next `end` in the line. */
 size_t ferry_find_after(ferry_view text, size_t at, const char *end);
 

@@ -53,13 +53,24 @@ static void begin_entry(reader *r)
 
 /* ---- entries that are complete ---- */
 
+/* Whether the '_' at `at`, within a word, marks an accelerator: in a label of three words at most, which begins with a
+ * capital, before a small letter, and behind one or behind the word's first letter: "E_xit", "Page or_dering:". */
+static bool is_within_label(ferry_view text, size_t at)
+{
+    size_t blanks = 0;
+    for (size_t i = 0; i < text.size; i++) blanks += text.data[i] == ' ';
+    const bool is_behind = !is_capital(text.data[at - 1]) || at == 1 || text.data[at - 2] == ' ';
+    return is_capital(text.data[0]) && blanks < 3 && is_behind && !is_capital(text.data[at + 1]) &&
+           find_one_of(text, 0, "0123456789()[]{}<>=\"'`%$;\\|") == text.size;
+}
+
 /* Whether the '_' or '&' at `at` can mark the letter after it as an accelerator: "_File", "E&xit", but not "a_b",
  * "Q&A", "&amp;". */
 static bool is_accelerator(ferry_view text, size_t at)
 {
     if (!is_letter(byte_at(text, at + 1))) return false;
     const char before = at > 0 ? text.data[at - 1] : ' ';
-    if (text.data[at] == '_') return !is_word(before);
+    if (text.data[at] == '_') return !is_word(before) || is_within_label(text, at);
     if (byte_at(text, skip(text, at + 1, is_word, SIZE_MAX)) == ';') return false;
     return !is_capital(before) || !is_capital(text.data[at + 1]);
 }

@@ -136,36 +136,75 @@ static bool ends_block(ferry_view bytes, size_t begin, size_t at, bool one_line)
 
 /* ---- tags ---- */
 
-/* A string, and its tags [count]; `has_words`: so has the block that is added, beside tags. */
+/* A string, and its tags [count]; `has_words`: so has the block that is added, beside tags. An argument of ICU is a tag
+ * of kind KEPT, whose partner is the first tag after it; its texts are attributes. */
 typedef struct reader {
     ferry_document *document;
     const ferry_quoted_place *places;
-    ferry_view bytes;
+    ferry_view bytes, line_end;
     ferry_inline_tag *tags;
-    size_t count;
-    bool has_words;
+    size_t count, capacity;
+    ferry_icu_texts texts; /* of all arguments */
+    size_t end;            /* of the text of an argument, or of the string */
+    bool has_words, is_attribute;
+    bool broken; /* an argument is not well formed: no other one is looked for, so that time is linear */
 } reader;
 
-static ferry_status find_tags(reader *r)
+static ferry_status add_tag_found(reader *r, ferry_inline_tag *tag, size_t begin, size_t end)
 {
-    size_t capacity = 0;
-    for (size_t at = 0, size; at<r->bytes.size; at += size> 0 ? size : 1) {
-        ferry_inline_tag tag;
-        size = ferry_inline_tag_read(view_part(r->bytes, at, r->bytes.size), &tag);
-        if (size == 0) continue;
-        tag.begin = at;
-        tag.end = at + size;
-        FERRY_TRY(ferry_array_append(&r->tags, &r->count, &capacity, &tag, sizeof tag, r->document->error));
+    tag->begin = begin;
+    tag->end = end;
+    return ferry_array_append(&r->tags, &r->count, &r->capacity, tag, sizeof *tag, r->document->error);
+}
+
+/* React's numbered tags: "<0>", "</0>", "<1/>". Returns the bytes of the one that the text begins with, or 0. */
+static size_t read_numbered_tag(ferry_view text, ferry_inline_tag *tag)
+{
+    const size_t name = 1 + (byte_at(text, 1) == '/'), name_end = skip(text, name, is_digit, 8);
+    const bool is_single = name == 1 && byte_at(text, name_end) == '/';
+    if (byte_at(text, 0) != '<' || name_end == name || byte_at(text, name_end + is_single) != '>') return 0;
+    *tag = (ferry_inline_tag){.kind = is_single  ? FERRY_TAG_ALONE
+                                      : name > 1 ? FERRY_TAG_END
+                                                 : FERRY_TAG_START,
+                              .name = view_part(text, name, name_end)};
+    return name_end + is_single + 1;
+}
+
+/* Finds the tags in bytes begin … end - 1, a text of an argument or the whole string, and in that the arguments. */
+static ferry_status find_tags(reader *r, size_t begin, size_t end, bool in_argument)
+{
+    for (size_t at = begin, next; at < end; at = next) {
+        ferry_inline_tag tag = {.kind = FERRY_TAG_WORD};
+        const ferry_view rest = view_part(r->bytes, at, end);
+        const size_t size = read_numbered_tag(rest, &tag);
+        next = at + (size > 0 ? size : ferry_inline_tag_read(rest, &tag));
+        if (in_argument && r->bytes.data[at] == '#') next = skip(r->bytes, at + 1, is_letter, end - at - 1);
+        if (next > at) FERRY_TRY(add_tag_found(r, &tag, at, next));
+        if (!in_argument && r->bytes.data[at] == '{' && !r->broken) {
+            const size_t first = r->texts.count, index = r->count;
+            tag.kind = FERRY_TAG_KEPT;
+            FERRY_TRY(ferry_icu_argument_read(r->bytes, at, &next, &r->texts, r->document->error));
+            r->broken = next == SIZE_MAX;
+            if (r->broken) next = at;
+            if (next > at) FERRY_TRY(add_tag_found(r, &tag, at, next));
+            for (size_t i = first; i < r->texts.count; i++)
+                FERRY_TRY(find_tags(r, r->texts.items[i].begin, r->texts.items[i].end, true));
+            if (next > at) r->tags[index].partner = r->count;
+        }
+        next += next == at;
     }
-    ferry_inline_tags_pair(r->tags, r->count);
     return FERRY_OK;
 }
 
-/* The last tag of the element that begins with tag i if it is not translated, otherwise i. */
-static size_t last_tag(const reader *r, size_t i)
+/* Where the element ends that begins with tag i, if it is not translated; otherwise where the tag ends. *after: the
+ * next tag. */
+static size_t end_of_tag(const reader *r, size_t i, size_t *after)
 {
     const ferry_inline_tag *tag = &r->tags[i];
-    return tag->kind == FERRY_TAG_START && (tag->element & FERRY_ELEMENT_KEPT) != 0 ? tag->partner : i;
+    const bool is_kept =
+        tag->kind == FERRY_TAG_START && (tag->element & FERRY_ELEMENT_KEPT) != 0 && r->tags[tag->partner].end <= r->end;
+    *after = tag->kind == FERRY_TAG_KEPT ? tag->partner : (is_kept ? tag->partner : i) + 1;
+    return is_kept ? r->tags[tag->partner].end : tag->end;
 }
 
 /* Whether the tag ends a text: of a paragraph, an item, a button; but not "<section name>", which is a placeholder. */
@@ -182,7 +221,8 @@ static bool is_separator(const reader *r, const ferry_inline_tag *tag)
 static bool is_label(const reader *r, const ferry_inline_tag *tag)
 {
     const size_t begin = tag->begin + 1, end = tag->end - 1;
-    if (tag->kind == FERRY_TAG_START || tag->kind == FERRY_TAG_END || (tag->element & FERRY_ELEMENT_VOID) != 0)
+    if (tag->kind == FERRY_TAG_START || tag->kind == FERRY_TAG_END || (tag->element & FERRY_ELEMENT_VOID) != 0 ||
+        r->bytes.data[tag->begin] != '<')
         return false;
     size_t at = begin;
     while (at < end && (is_letter(r->bytes.data[at]) || (at > begin && is_one_of(r->bytes.data[at], " -")))) at++;
@@ -245,77 +285,102 @@ static ferry_status add_text(const reader *r, size_t first, size_t begin, size_t
     return FERRY_OK;
 }
 
-/* Tag i, or the element that it begins and `last` ends. */
-static ferry_status add_tag(const reader *r, size_t i, const ferry_inline_tag *last)
+/* Tag i, or the element that it begins and byte `end` ends. */
+static ferry_status add_tag(const reader *r, size_t i, size_t end)
 {
     const ferry_inline_tag *tag = &r->tags[i];
-    const size_t begin = r->places[tag->begin].begin, end = r->places[last->end - 1].end;
-    if (last != tag) return ferry_document_kept(r->document, begin, end, view_part(r->bytes, tag->end, last->begin));
+    const size_t begin = r->places[tag->begin].begin, after = r->places[end - 1].end;
+    if (end > tag->end)
+        return ferry_document_kept(r->document, begin, after,
+                                   view_part(r->bytes, tag->end, r->tags[tag->partner].begin));
     if (!r->has_words && is_label(r, tag)) {
         FERRY_TRY(ferry_document_open(r->document, begin, r->places[tag->begin].end));
         FERRY_TRY(add_text(r, tag->begin, tag->begin + 1, tag->end - 1));
-        return ferry_document_close(r->document, r->places[tag->end - 1].begin, end);
+        return ferry_document_close(r->document, r->places[tag->end - 1].begin, after);
     }
     switch (tag->kind) {
-    case FERRY_TAG_START: return ferry_document_open(r->document, begin, end);
-    case FERRY_TAG_END: return ferry_document_close(r->document, begin, end);
-    case FERRY_TAG_WORD: return ferry_document_kept(r->document, begin, end, (ferry_view){NULL, 0});
-    default: return ferry_document_point(r->document, begin, end);
+    case FERRY_TAG_START: return ferry_document_open(r->document, begin, after);
+    case FERRY_TAG_END: return ferry_document_close(r->document, begin, after);
+    case FERRY_TAG_WORD:
+    case FERRY_TAG_KEPT: return ferry_document_kept(r->document, begin, after, (ferry_view){NULL, 0});
+    default: return ferry_document_point(r->document, begin, after);
     }
 }
 
 /* Bytes begin … end - 1, which are not empty; `tag` is the first tag behind byte `begin`. */
-static ferry_status add_block(const reader *r, size_t begin, size_t end, size_t tag, ferry_view line_end)
+static ferry_status add_block(const reader *r, size_t begin, size_t end, size_t tag)
 {
     size_t at = begin;
-    FERRY_TRY(ferry_document_begin_segment(r->document, r->places[begin].begin));
+    FERRY_TRY((r->is_attribute ? ferry_document_begin_attribute
+                               : ferry_document_begin_segment)(r->document, r->places[begin].begin));
     while (tag < r->count && r->tags[tag].begin < end) {
-        const size_t last = last_tag(r, tag), tag_begin = r->tags[tag].begin;
+        const size_t tag_begin = r->tags[tag].begin;
+        size_t after;
         FERRY_TRY(add_text(r, begin, at, tag_begin));
         if (tag_begin > begin) FERRY_TRY(add_break(r, tag_begin));
-        FERRY_TRY(add_tag(r, tag, &r->tags[last]));
-        at = r->tags[last].end;
-        tag = last + 1;
+        at = end_of_tag(r, tag, &after);
+        FERRY_TRY(add_tag(r, tag, at));
+        tag = after;
     }
     FERRY_TRY(add_text(r, begin, at, end));
-    if (line_end.size > 0) FERRY_TRY(ferry_document_wrap(r->document, LINE_WIDTH, line_end));
+    if (r->line_end.size > 0 && !r->is_attribute) FERRY_TRY(ferry_document_wrap(r->document, LINE_WIDTH, r->line_end));
     return ferry_document_end_segment(r->document, r->places[end - 1].end);
 }
 
-static ferry_status add_blocks(reader *r, ferry_view line_end)
+/* Adds the blocks of bytes `begin` … `size` - 1. *tag: the first tag from there on, and then the first one behind them.
+ */
+static ferry_status add_blocks(reader *r, size_t begin, size_t size, size_t *tag)
 {
-    const bool one_line = line_end.size == 0;
-    FERRY_TRY(find_tags(r));
-    for (size_t at = 0, next, tag = 0, begin = 0, first_tag = 0; at <= r->bytes.size; at = next) {
-        bool ends = at == r->bytes.size, has_words = false;
+    r->end = size;
+    for (size_t at = begin, next, first_tag = *tag; at <= size; at = next) {
+        bool ends = at == size, has_words = false;
         size_t end = at;
         next = at + 1;
-        if (tag < r->count && r->tags[tag].begin == at) {
-            const size_t last = last_tag(r, tag);
-            ends = is_separator(r, &r->tags[tag]);
-            has_words = last > tag;
-            next = r->tags[last].end;
-            tag = last + 1;
+        if (*tag < r->count && r->tags[*tag].begin == at && !ends) {
+            const ferry_inline_tag *found = &r->tags[*tag];
+            ends = is_separator(r, found);
+            next = end_of_tag(r, *tag, tag);
+            has_words = next > found->end;
         } else if (!ends) {
-            ends = ends_block(r->bytes, begin, at, one_line);
+            const size_t template_end = ferry_find_placeholder(r->bytes, at, false);
+            ends = ends_block(r->bytes, begin, at, r->line_end.size == 0);
             has_words = is_word(r->bytes.data[at]);
+            if (template_end > 0 && template_end <= size) next = template_end;
+            while (*tag < r->count && r->tags[*tag].begin < next) ++*tag;
         }
         r->has_words = r->has_words || (has_words && !ends);
         if (!ends) continue;
         while (end > begin && is_blank(r->bytes.data[end - 1])) end--;
-        if (end > begin) FERRY_TRY(add_block(r, begin, end, first_tag, line_end));
+        if (end > begin) FERRY_TRY(add_block(r, begin, end, first_tag));
         r->has_words = false;
         begin = next;
-        first_tag = tag;
+        first_tag = *tag;
     }
     return FERRY_OK;
 }
 
+static ferry_status add_string(reader *r)
+{
+    size_t tag = 0;
+    FERRY_TRY(find_tags(r, 0, r->bytes.size, false));
+    ferry_inline_tags_pair(r->tags, r->count);
+    r->is_attribute = true;
+    for (size_t i = 0; i < r->texts.count; i++) {
+        while (tag < r->count && r->tags[tag].begin < r->texts.items[i].begin) tag++;
+        FERRY_TRY(add_blocks(r, r->texts.items[i].begin, r->texts.items[i].end, &tag));
+    }
+    r->is_attribute = false;
+    tag = 0;
+    return add_blocks(r, 0, r->bytes.size, &tag);
+}
+
 ferry_status ferry_quoted_add_blocks(ferry_document *document, const ferry_quoted_text *text, ferry_view line_end)
 {
-    reader r = {.document = document, .places = text->places, .bytes = {text->bytes.data, text->bytes.size}};
-    const ferry_status status = add_blocks(&r, line_end);
+    reader r = {.document = document, .places = text->places, .line_end = line_end};
+    r.bytes = (ferry_view){text->bytes.data, text->bytes.size};
+    const ferry_status status = add_string(&r);
     free(r.tags);
+    free(r.texts.items);
     return status;
 }
 
@@ -346,12 +411,14 @@ static ferry_view next_ordered(ferry_placeholder_search *search, bool *percent)
     return (ferry_view){NULL, 0};
 }
 
-/* Counts what may begin a placeholder, a tag or a reference: "%" "{" "<", "$a" "${" "@:" "&lt;"; or another text. */
+/* Counts what may begin a placeholder, a tag or a reference: "%" "{" "<", "$a" "${" "@:" "&lt;"; or another text; and
+ * apostrophes with which ICU would show a placeholder's name: "d'{name}". */
 static void count_codes(ferry_view text, int step, int counts[128])
 {
     for (size_t at = 0; at < text.size; at++) {
         const char c = text.data[at], next = byte_at(text, at + 1);
-        if (is_one_of(c, "%{<|") || (is_one_of(c, "$@&") && (is_letter(next) || is_one_of(next, "{(:#_"))))
+        if (is_one_of(c, "%{<|") || (is_one_of(c, "$@&") && (is_letter(next) || is_one_of(next, "{(:#_"))) ||
+            (c == '\'' && is_one_of(next, "{}") && byte_at(text, at + 2) != next))
             counts[(unsigned char)c] += step;
     }
 }
@@ -373,14 +440,32 @@ static bool has_same_code(ferry_view before, ferry_view after)
     return percent ? counts['%'] == 0 : !other_percent;
 }
 
+/* Whether all arguments of ICU are well formed: a program cannot read one that is not, nor tell its words from texts.
+ */
+static ferry_status check_arguments(ferry_view message, bool *sound, ferry_error *error)
+{
+    ferry_icu_texts texts = {.count = 0};
+    ferry_status status = FERRY_OK;
+    for (size_t at = 0, end; at < message.size && *sound && status == FERRY_OK; at = end > at ? end : at + 1) {
+        end = at;
+        if (message.data[at] == '{') status = ferry_icu_argument_read(message, at, &end, &texts, error);
+        *sound = end != SIZE_MAX;
+    }
+    free(texts.items);
+    return status;
+}
+
 ferry_status ferry_quoted_check(ferry_view before, ferry_view after, bool json, bool *same, ferry_error *error)
 {
     ferry_quoted_text source = {.capacity = 0}, translation = {.capacity = 0};
     size_t at = 0, end = 0;
+    bool sound = true;
     ferry_status status = ferry_quoted_decode(before, &at, json, &source, error);
     if (status == FERRY_OK) status = ferry_quoted_decode(after, &end, json, &translation, error);
-    *same = end == after.size && has_same_code((ferry_view){source.bytes.data, source.bytes.size},
-                                               (ferry_view){translation.bytes.data, translation.bytes.size});
+    const ferry_view decoded = {source.bytes.data, source.bytes.size};
+    if (status == FERRY_OK) status = check_arguments(decoded, &sound, error);
+    *same = sound && end == after.size &&
+            has_same_code(decoded, (ferry_view){translation.bytes.data, translation.bytes.size});
     ferry_quoted_destroy(&source);
     ferry_quoted_destroy(&translation);
     return status;

@@ -31,6 +31,17 @@ ferry_status ferry_quoted_write(ferry_buffer *out, ferry_view text, bool begins_
  * if that has placeholders with it, and placeholders without numbers or names in their order. */
 ferry_status ferry_quoted_check(ferry_view before, ferry_view after, bool json, bool *same, ferry_error *error);
 
+typedef struct ferry_icu_texts {
+    ferry_quoted_place *items; /* [count], ascending bytes of a message; free() frees them */
+    size_t count, capacity;
+} ferry_icu_texts;
+
+/* Reads the argument of ICU's MessageFormat of type plural, select or selectordinal that begins with the "{" at byte
+ * `at` of a message. *end: the byte after it; `at`: there is none; SIZE_MAX: it is not well formed. Appends its texts;
+ * an argument of these types within a text divides that text. Errors: MEMORY. */
+ferry_status ferry_icu_argument_read(ferry_view message, size_t at, size_t *end, ferry_icu_texts *texts,
+                                     ferry_error *error);
+
 /* Refuses the document: "line 3: expected ':'". `at`: where in its source. Returns UNSUPPORTED. */
 ferry_status ferry_quoted_refuse(const ferry_document *document, size_t at, const char *expected);
 

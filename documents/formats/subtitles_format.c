@@ -1,7 +1,8 @@
-/* Subtitles: SubRip (.srt) and WebVTT (.vtt). The lines from one with times ("-->") to a blank one are a cue, and
- * everything else stays: numbers, times, settings, headers, notes, styles. A cue is one text in wrapped lines, unless
- * dividers are in it, which stay: what says who speaks ("- ", ">> ", "ANN: ", <v Ann>), the brackets of a sound, notes
- * of music, \N, \h, <br>. A line that is an element of its own (<i>…</i>) is a text of its own. */
+/* Subtitles: SubRip (.srt) and WebVTT (.vtt). The lines after one with times ("-->") are a cue: in WebVTT to an empty
+ * line, in SubRip, where players show more, to the next cue's number or times. Everything else stays: numbers, times,
+ * settings, headers, notes, styles, cues of data. A cue is one text in wrapped lines, unless dividers are in it, which
+ * stay: blank lines, what says who speaks ("- ", ">> ", "ANN [SIGHS]: ", <v Ann>), the brackets of a sound, notes of
+ * music, \N, \h, <br>. A line that is an element of its own (<i>…</i>) is a text of its own. */
 #include "base/utf8.h"
 #include "tokenizer/unicode.h"
 #include "documents/characters.h"
@@ -18,11 +19,11 @@ static bool has_times(ferry_view source, const text_line *l)
     return ferry_view_contains(view_part(source, l->begin, l->end), "-->");
 }
 
-/* Whether the line cannot be text of a cue: it is blank, has times, or is the number of the next cue, though no blank
- * line is before it. */
+/* Whether the line cannot be text of a cue: it has times, or is the number of the next cue, though no blank line is
+ * before it. */
 static bool ends_cue(ferry_view source, const text_line *l)
 {
-    if (skip_blanks(source, l->begin) >= l->end || has_times(source, l)) return true;
+    if (has_times(source, l)) return true;
     if (skip(source, l->begin, is_digit, SIZE_MAX) < l->end || l->next == source.size) return false;
     const text_line next = read_text_line(source, l->next);
     return has_times(source, &next);
@@ -48,12 +49,30 @@ static size_t skip_tag(ferry_view source, size_t at)
     return at;
 }
 
-/* A name in capitals, of three words at most: "ANN: ", "MR. B (ON PHONE): ". */
+/* The bracket that ends what begins with one at `at`, or `at`. */
+static size_t find_partner(ferry_view source, size_t at)
+{
+    const char open = byte_at(source, at), close = open == '[' ? ']' : ')';
+    size_t end = at + 1;
+    if (open != '[' && open != '(') return at;
+    while (end < source.size && end - at < MOST_BRACKET && source.data[end] != close && source.data[end] != open) end++;
+    return byte_at(source, end) == close ? end : at;
+}
+
+/* A name in capitals, of three words at most, with remarks in brackets: "ANN: ", "MR. B (on the phone): ",
+ * "[BOB, softly]: ". */
 static size_t skip_label(ferry_view source, size_t at)
 {
-    size_t capitals = 0, blanks = 0;
-    for (size_t next = at; next < source.size && next - at < MOST_LABEL && blanks < 3;) {
+    size_t capitals = 0, blanks = 0, brackets = 0;
+    for (size_t next = at; next < source.size && next - at - brackets < MOST_LABEL && blanks < 3;) {
         uint32_t c;
+        const size_t bracket = find_partner(source, next);
+        if (bracket > next && (capitals > 0 || source.data[next] == '[')) {
+            brackets += bracket - next;
+            capitals += is_capital(byte_at(source, next + 1));
+            next = bracket + 1;
+            continue;
+        }
         if (!ferry_utf8_next(source, &next, &c)) return at;
         const ferry_character kind = ferry_unicode_character(c);
         if (c == ':' && (ends_line(source, next) || is_blank(source.data[next])))
@@ -61,7 +80,7 @@ static size_t skip_label(ferry_view source, size_t at)
         capitals += kind == FERRY_CHARACTER_UPPER;
         blanks += c == ' ';
         if (kind != FERRY_CHARACTER_UPPER && kind != FERRY_CHARACTER_MARK && kind != FERRY_CHARACTER_NUMBER &&
-            (c >= 0x80 || !is_one_of((char)c, " .'-#&()")))
+            (c >= 0x80 || !is_one_of((char)c, " .'-#&")))
             return at;
     }
     return at;
@@ -101,14 +120,9 @@ static size_t skip_music(ferry_view source, size_t at)
  * line, or where a text begins, and before a blank: "[DOOR OPENS]", "(sighs) No." */
 static size_t find_bracket(ferry_view source, size_t at, bool ended)
 {
-    const char open = source.data[at], close = open == '[' ? ']' : ')';
-    size_t end = at + 1;
-    if (open != '[' && open != '(') return at;
-    while (end < source.size && end - at < MOST_BRACKET && source.data[end] != close && source.data[end] != open) end++;
-    if (byte_at(source, end) != close) return at;
-    const size_t after = skip_blanks(source, end + 1);
-    if (ends_line(source, after) || begins_tag(source, after)) return end;
-    return (ended || open == '[') && after > end + 1 ? end : at;
+    const size_t end = find_partner(source, at), after = skip_blanks(source, end + 1);
+    if (end == at || ends_line(source, after) || begins_tag(source, after)) return end;
+    return (ended || source.data[at] == '[') && after > end + 1 ? end : at;
 }
 
 /* An element that takes its line. */
@@ -156,7 +170,8 @@ static part read_part(reader *r, size_t at, size_t *end)
         const text_line before = read_text_line(cue, r->line), next = read_text_line(cue, before.next);
         r->line = next.begin;
         *end = skip_blanks(cue, next.begin);
-        return is_element(cue, &before) || is_element(cue, &next) ? DIVIDER : LINE_END;
+        const bool is_blank_line = skip_blanks(cue, next.begin) >= next.end;
+        return is_blank_line || is_element(cue, &before) || is_element(cue, &next) ? DIVIDER : LINE_END;
     }
     if ((*end = skip_tag(cue, at)) > at) return part_of_tag((ferry_view){cue.data + at, *end - at});
     if ((*end = skip_music(cue, at)) > at) return DIVIDER;
@@ -233,6 +248,14 @@ static ferry_status add_cue(reader *r, size_t at)
     return end_block(r);
 }
 
+/* Whether the cue is an object or a list of such, for a script. */
+static bool is_data(ferry_view cue, size_t at)
+{
+    const size_t begin = skip_set(cue, at, " \t\r\n"), second = skip_set(cue, begin + 1, " \t\r\n");
+    if (byte_at(cue, begin) == '[') return byte_at(cue, second) == '{';
+    return byte_at(cue, begin) == '{' && (byte_at(cue, second) == '"' || ends_line(cue, skip_blanks(cue, begin + 1)));
+}
+
 static ferry_status read_subtitles(ferry_document *document)
 {
     const ferry_view source = document->source;
@@ -245,11 +268,12 @@ static ferry_status read_subtitles(ferry_document *document)
         r.cue.size = begin;
         while (at < source.size) {
             const text_line l = read_text_line(source, at);
-            if (ends_cue(source, &l)) break;
+            const bool is_empty = l.begin == l.end && document->format == &ferry_format_vtt;
+            if (is_empty || ends_cue(source, &l)) break;
             r.cue.size = l.end;
             at = l.next;
         }
-        FERRY_TRY(add_cue(&r, begin));
+        if (!is_data(r.cue, begin)) FERRY_TRY(add_cue(&r, begin));
     }
     return FERRY_OK;
 }
@@ -261,6 +285,11 @@ static bool may_begin_line(ferry_view text)
 {
     size_t signs;
     return skip_signs(text, 0, &signs) == 0 && skip_label(text, 0) == 0 && skip_music(text, 0) == 0;
+}
+
+static bool is_time(ferry_view span)
+{
+    return byte_at(span, 0) == '<' && is_digit(byte_at(span, 1));
 }
 
 /* SubRip cannot say that what looks like a tag is none: there are as many tags, those that are not complete included,
@@ -279,7 +308,7 @@ static ferry_status check(ferry_view before, ferry_view after, bool *same, ferry
         }
         for (text_line l = {.next = 0}; l.next < texts[i].size && is_text;) {
             l = read_text_line(texts[i], l.next);
-            is_text = !ends_cue(texts[i], &l);
+            is_text = skip_blanks(texts[i], l.begin) < l.end && !ends_cue(texts[i], &l);
         }
     }
     *same = is_text && counts[0] == counts[1] && sizes[0] == sizes[1];
@@ -293,4 +322,5 @@ const ferry_document_format ferry_format_vtt = {.name = "vtt",
                                                 .read = read_subtitles,
                                                 .write_text = ferry_html_write_text,
                                                 .may_begin_line = may_begin_line,
+                                                .keeps_order = is_time,
                                                 .check = check};

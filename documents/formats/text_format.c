@@ -138,11 +138,27 @@ static ferry_status read_lines(reader *r)
 
 /* ---- paragraphs ---- */
 
+/* The byte after "Q: ", "NOTE: ", "Author: ", a word that begins with a capital, at `at` of the text; or `at`. */
+static size_t skip_label(ferry_view text, size_t at)
+{
+    const size_t colon = skip(text, at, is_letter, SIZE_MAX), next = skip_blanks(text, colon + 1);
+    return is_capital(byte_at(text, at)) && byte_at(text, colon) == ':' && next > colon + 1 ? next : at;
+}
+
+/* Whether the line is labeled, and so is the one that its paragraph begins with, or a sentence ends before it. */
+static bool begins_labeled(const reader *r, size_t first, size_t i)
+{
+    const line *l = &r->lines[i], *head = &r->lines[first], *before = l - 1;
+    const ferry_view text = {r->source.data, l->end};
+    return skip_label(text, l->text) > l->text &&
+           (skip_label(text, head->text) > head->text || is_one_of(r->source.data[before->end - 1], ".!?:"));
+}
+
 /* Whether line i goes on with the text of the line before, in a paragraph that began at `first`. */
 static bool continues(const reader *r, size_t first, size_t i)
 {
     const line *l = &r->lines[i], *before = &r->lines[i - 1];
-    if (l->is_rule || l->has_bullet || l->quotes != before->quotes) return false;
+    if (l->is_rule || l->has_bullet || l->quotes != before->quotes || begins_labeled(r, first, i)) return false;
     if (l->has_columns || before->has_columns) return false;
     if (i > first + 1 && l->indentation != before->indentation) return false;
     if (i == first + 1 && before->has_bullet &&
@@ -170,6 +186,13 @@ static bool is_code(const reader *r, const line *l, size_t indentation)
 
 /* ---- blocks ---- */
 
+static ferry_status add_text(const reader *r, size_t begin, size_t end)
+{
+    FERRY_TRY(ferry_document_begin_segment(r->document, begin));
+    FERRY_TRY(ferry_document_text(r->document, begin, end, (ferry_view){NULL, 0}));
+    return ferry_document_end_segment(r->document, end);
+}
+
 /* Cells of a table, separated by tabs or at least three blanks; one that has no letters is none. */
 static ferry_status add_cells(const reader *r, const line *l)
 {
@@ -178,9 +201,7 @@ static ferry_status add_cells(const reader *r, const line *l)
         for (; end < l->end && blanks < 3 && r->source.data[end] != '\t'; end++)
             blanks = is_blank(r->source.data[end]) ? blanks + 1 : 0;
         while (end > at && is_blank(r->source.data[end - 1])) end--;
-        FERRY_TRY(ferry_document_begin_segment(r->document, at));
-        FERRY_TRY(ferry_document_text(r->document, at, end, (ferry_view){NULL, 0}));
-        FERRY_TRY(ferry_document_end_segment(r->document, end));
+        FERRY_TRY(add_text(r, at, end));
         at = skip_blanks((ferry_view){r->source.data, l->end}, end);
     }
     return FERRY_OK;
@@ -202,13 +223,20 @@ static ferry_status wrap(const reader *r, const line *l)
     return ferry_document_wrap(r->document, r->width, (ferry_view){line_end, size});
 }
 
+/* A label in capitals is a text of its own, "NOTE: "; one that is a letter stays, "Q: ". */
 static ferry_status add_paragraph(const reader *r, size_t first, size_t after)
 {
     const line *l = &r->lines[first];
-    FERRY_TRY(ferry_document_begin_segment(r->document, l->text));
+    const ferry_view line_text = {r->source.data, l->end};
+    const size_t label = skip_label(line_text, l->text), capitals = skip(line_text, l->text, is_capital, SIZE_MAX);
+    const bool is_apart = label > l->text && r->source.data[capitals] == ':' && label < l->end;
+    size_t begin = is_apart ? label : l->text;
+    if (is_apart && capitals > l->text + 1) FERRY_TRY(add_text(r, l->text, capitals + 1));
+    FERRY_TRY(ferry_document_begin_segment(r->document, begin));
     if (after == first + 1) FERRY_TRY(wrap(r, l));
     for (size_t i = first; i < after; i++, l++) {
-        FERRY_TRY(ferry_document_text(r->document, l->text, l->end, (ferry_view){NULL, 0}));
+        if (i > first) begin = l->text;
+        FERRY_TRY(ferry_document_text(r->document, begin, l->end, (ferry_view){NULL, 0}));
         if (i + 1 < after) FERRY_TRY(ferry_document_break(r->document, l->end, l[1].text, true));
     }
     return ferry_document_end_segment(r->document, r->lines[after - 1].end);
