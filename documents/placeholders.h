@@ -18,7 +18,8 @@ typedef enum ferry_placeholder_kind {
     FERRY_PLACEHOLDER_TEMPLATE,
     FERRY_PLACEHOLDER_NAME,
     FERRY_PLACEHOLDER_NUMBER,
-    FERRY_PLACEHOLDER_SYMBOL, /* emoji, arrows, controls, words in other scripts */
+    FERRY_PLACEHOLDER_WORD,   /* one that a model cannot read: "Łódź", "m²" */
+    FERRY_PLACEHOLDER_SYMBOL, /* emoji, arrows, controls */
     FERRY_PLACEHOLDER_SPACE   /* blanks that are no ' ' */
 } ferry_placeholder_kind;
 
@@ -63,6 +64,9 @@ enum { FERRY_MOST_NAME = 256, FERRY_MOST_INSIDE = 256, FERRY_MOST_NUMBER = 64 };
 size_t ferry_find_address(ferry_view text, size_t at);
 /* A placeholder, which needs no blank before it. */
 size_t ferry_find_placeholder(ferry_view text, size_t at, bool formulas);
+/* The bytes at the end of a text that are a word without a small vowel, of three at most: "m", "H", "CO", "10". 0: it
+ * is another word, at which what is raised is a note. */
+size_t ferry_unit_size(ferry_view text);
 /* What ends with the next `end` in the line. */
 size_t ferry_find_after(ferry_view text, size_t at, const char *end);
 

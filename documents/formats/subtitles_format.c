@@ -30,6 +30,18 @@ static bool ends_cue(ferry_view source, const text_line *l)
 
 /* ---- what is not text, at byte `at` of a cue: the byte after it, or `at` ---- */
 
+/* The byte after blanks, marks of direction and references to these, with which a line may begin. */
+static size_t skip_begin(ferry_view source, size_t at)
+{
+    char mark[8];
+    for (size_t size = 1, bytes; size > 0; at += size) {
+        at = skip_marks(source, at);
+        size = ferry_entity_read(view_part(source, at, source.size), mark, &bytes);
+        if (size > 0 && skip_marks((ferry_view){mark, bytes}, 0) < bytes) break;
+    }
+    return at;
+}
+
 /* Whether a tag begins here, or looks as if: <i, </i, <00:19.000, {\an8; SubStation's \N, \h. */
 static bool begins_tag(ferry_view source, size_t at)
 {
@@ -114,7 +126,7 @@ static size_t find_bracket(ferry_view source, size_t at, bool ended)
 /* An element that takes its line. */
 static bool is_element(ferry_view source, const text_line *l)
 {
-    size_t begin = skip_blanks(source, l->begin), end = l->end;
+    size_t begin = skip_begin(source, l->begin), end = l->end;
     while (byte_at(source, begin) == '{' && skip_tag(source, begin) > begin) begin = skip_tag(source, begin);
     while (end > begin && is_blank(source.data[end - 1])) end--;
     const size_t name = begin + 1, size = skip(source, name, is_letter, SIZE_MAX) - name;
@@ -155,7 +167,7 @@ static part read_part(reader *r, size_t at, size_t *end)
     if (is_line_end(cue.data[at])) {
         const text_line before = read_text_line(cue, r->line), next = read_text_line(cue, before.next);
         r->line = next.begin;
-        *end = skip_blanks(cue, next.begin);
+        *end = skip_begin(cue, next.begin);
         return is_element(cue, &before) || is_element(cue, &next) ? DIVIDER : LINE_END;
     }
     if ((*end = skip_tag(cue, at)) > at) return part_of_tag((ferry_view){cue.data + at, *end - at});
@@ -214,7 +226,7 @@ static ferry_status add_cue(reader *r, size_t at)
     r->line = at;
     r->bracket = 0;
     r->begins_line = r->after_blank = r->ended = true;
-    at = skip_blanks(r->cue, at);
+    at = skip_begin(r->cue, at);
     for (size_t end; at < r->cue.size; at = end) {
         const part kind = read_part(r, at, &end);
         const char c = r->cue.data[end - 1];

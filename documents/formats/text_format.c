@@ -89,8 +89,8 @@ static line read_line(ferry_view source, size_t begin, bool lettered)
     line l = {.begin = begin, .end = bytes.end, .next = bytes.next};
     while (l.end > begin && is_blank(source.data[l.end - 1])) l.end--;
     const ferry_view text = {source.data, l.end};
-    for (l.quoted = skip_blanks(text, begin); byte_at(text, l.quoted) == '>'; l.quotes++)
-        l.quoted = skip_blanks(text, l.quoted + 1);
+    for (l.quoted = skip_marks(text, begin); byte_at(text, l.quoted) == '>'; l.quotes++)
+        l.quoted = skip_marks(text, l.quoted + 1);
     l.text = skip_bullet(text, l.quoted, lettered);
     l.has_bullet = l.text > l.quoted;
     l.columns = count_columns(source, begin, l.end);
