@@ -313,18 +313,28 @@ size_t ferry_unit_size(ferry_view text)
     return vowel || size > 3 ? 0 : size;
 }
 
-/* Whether a word goes on with a character that is no part of one: "10 ℃", "№ 5", "x²+y²", and before a number "≤ 5". */
+/* A sign, or one behind a short word: "℃", "m²", "m/s²". */
+static bool is_unit(ferry_view text, size_t at)
+{
+    uint32_t c;
+    at = skip_name(text, at, "/", 4);
+    return at < text.size && ferry_utf8_next(text, &at, &c) && is_sign(c);
+}
+
+/* Whether a word goes on with a character that is no part of one, before byte `at`: "10 ℃", "№ 5", "x²+y²", "m/s²", and
+ * before a number "≤ 5". */
 static bool is_between(ferry_view text, size_t at, uint32_t before, uint32_t c, bool begins)
 {
-    uint32_t next = 0;
-    const bool has_next = at < text.size && ferry_utf8_next(text, &at, &next);
-    const bool is_number = next < 0x80 && is_digit((char)next);
-    if (!has_next) return false;
-    if (begins && ferry_unicode_is_sign(c)) return is_number || (next == ' ' && is_digit(byte_at(text, at)));
-    if (ferry_utf8_is_space(c))
-        return before < 0x80 ? is_digit((char)before) && is_sign(next)
+    const bool is_number = is_digit(byte_at(text, at));
+    size_t next = at;
+    uint32_t after = 0;
+    if (at == text.size || !ferry_utf8_next(text, &next, &after)) return false;
+    if (begins && ferry_unicode_is_sign(c)) return is_number || (after == ' ' && is_digit(byte_at(text, next)));
+    if (c == ' ' || (c >= 0x80 && ferry_utf8_is_space(c)))
+        return before < 0x80 ? is_digit((char)before) && is_unit(text, at)
                              : is_number && ferry_unicode_is_sign(before) && !is_raised_digit(before);
-    return c < 0x80 && is_one_of((char)c, "+=*^") && (is_of_word(next) || is_sign(next));
+    if (c >= 0x80 || (!is_of_word(after) && !is_sign(after))) return false;
+    return is_one_of((char)c, "+=*^") || (c == '/' && ferry_unit_size(view_part(text, 0, at - 1)) > 0);
 }
 
 /* A word that the model cannot read all of, with its number. What is raised behind a longer word is the number of a
@@ -350,7 +360,7 @@ static size_t find_unread_word(ferry_placeholder_search *search, size_t at, ferr
     while (before < 0x80 && is_digit((char)before) && is_one_of(byte_at(text, end), ".,:") &&
            is_digit(byte_at(text, end + 1)))
         end = skip(text, end + 1, is_digit, text.size);
-    const bool is_note = unread == note && note > at && ferry_unit_size(view_part(text, at, note)) == 0;
+    const bool is_note = unread == note && ferry_unit_size(view_part(text, at, note)) == 0;
     *kind = is_label ? FERRY_PLACEHOLDER_SYMBOL : FERRY_PLACEHOLDER_WORD;
     return unread < end && !is_note ? end : 0;
 }

@@ -118,7 +118,7 @@ static size_t find_bracket(ferry_view source, size_t at, bool ended)
     if (open != '[' && open != '(') return at;
     while (end < source.size && end - at < MOST_BRACKET && source.data[end] != close && source.data[end] != open) end++;
     if (byte_at(source, end) != close) return at;
-    const size_t after = skip_blanks(source, end + 1);
+    const size_t after = skip_marks(source, end + 1);
     if (ends_line(source, after) || begins_tag(source, after)) return end;
     return (ended || open == '[') && after > end + 1 ? end : at;
 }
