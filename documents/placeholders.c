@@ -279,12 +279,6 @@ static bool is_joined(uint32_t c)
     return is_within_words(c);
 }
 
-/* A sign that is part of the word that it touches, if a model cannot read it: ², ₂, ™, №, ½. */
-static bool is_sign(uint32_t c)
-{
-    return c >= 0x80 && ferry_unicode_is_sign(c) && ferry_unicode_is_mapped(c);
-}
-
 static bool is_raised_digit(uint32_t c)
 {
     return c == 0xB2 || c == 0xB3 || c == 0xB9 || c == 0x2070 || (c >= 0x2074 && c <= 0x2079);
@@ -313,16 +307,8 @@ size_t ferry_unit_size(ferry_view text)
     return vowel || size > 3 ? 0 : size;
 }
 
-/* A sign, or one behind a short word: "℃", "m²", "m/s²". */
-static bool is_unit(ferry_view text, size_t at)
-{
-    uint32_t c;
-    at = skip_name(text, at, "/", 4);
-    return at < text.size && ferry_utf8_next(text, &at, &c) && is_sign(c);
-}
-
-/* Whether a word goes on with a character that is no part of one, before byte `at`: "10 ℃", "№ 5", "x²+y²", "m/s²", and
- * before a number "≤ 5". */
+/* Whether a word goes on with a character that is no part of one, before byte `at`: "10 ℃", "20 m²", "№ 5", "x²+y²",
+ * "m/s²", and before a number "≤ 5". */
 static bool is_between(ferry_view text, size_t at, uint32_t before, uint32_t c, bool begins)
 {
     const bool is_number = is_digit(byte_at(text, at));
@@ -330,10 +316,13 @@ static bool is_between(ferry_view text, size_t at, uint32_t before, uint32_t c, 
     uint32_t after = 0;
     if (at == text.size || !ferry_utf8_next(text, &next, &after)) return false;
     if (begins && ferry_unicode_is_sign(c)) return is_number || (after == ' ' && is_digit(byte_at(text, next)));
-    if (c == ' ' || (c >= 0x80 && ferry_utf8_is_space(c)))
-        return before < 0x80 ? is_digit((char)before) && is_unit(text, at)
-                             : is_number && ferry_unicode_is_sign(before) && !is_raised_digit(before);
-    if (c >= 0x80 || (!is_of_word(after) && !is_sign(after))) return false;
+    if (c == ' ' || (c >= 0x80 && ferry_utf8_is_space(c))) {
+        if (before >= 0x80) return is_number && ferry_unicode_is_sign(before) && !is_raised_digit(before);
+        next = skip_name(text, at, "/", 4);
+        return is_digit((char)before) && next < text.size && ferry_utf8_next(text, &next, &after) &&
+               ferry_unicode_is_replaced_sign(after);
+    }
+    if (c >= 0x80 || (!is_of_word(after) && !ferry_unicode_is_replaced_sign(after))) return false;
     return is_one_of((char)c, "+=*^") || (c == '/' && ferry_unit_size(view_part(text, 0, at - 1)) > 0);
 }
 
@@ -350,7 +339,7 @@ static size_t find_unread_word(ferry_placeholder_search *search, size_t at, ferr
     while (end < text.size && end - at < FERRY_MOST_NAME) {
         size_t next = end;
         if (!ferry_utf8_next(text, &next, &c)) break;
-        const bool is_part = is_of_word(c) || is_sign(c) || (end > at && is_joined(c));
+        const bool is_part = is_of_word(c) || ferry_unicode_is_replaced_sign(c) || (end > at && is_joined(c));
         if (!is_part && !is_between(text, next, before, c, unread == end && end == at)) break;
         is_label = is_label && !is_of_word(c);
         end = next;
@@ -365,33 +354,24 @@ static size_t find_unread_word(ferry_placeholder_search *search, size_t at, ferr
     return unread < end && !is_note ? end : 0;
 }
 
-/* Whether a word goes on behind characters at `at` that it may have within it; *end: the byte after them. Of each run,
- * the first one is asked about. */
-static bool is_within_word(ferry_view text, size_t at, size_t *end)
-{
-    const uint32_t before = character_before(text, at);
-    uint32_t c = 0;
-    for (size_t next = *end = at; next < text.size && ferry_utf8_next(text, &next, &c) && is_within_words(c);)
-        *end = next;
-    return is_within_words(before) || (is_of_word(before) && *end < text.size && is_of_word(c));
-}
-
-/* Characters without a piece, controls, and blanks that are no ' '. */
+/* Characters without a piece, controls, blanks that are no ' ', and what could be within a word, but is not. */
 static size_t find_symbols(ferry_placeholder_search *search, size_t at, ferry_placeholder_kind *kind)
 {
-    size_t end = 0, invisible;
+    const ferry_view text = search->text;
+    const uint32_t before = character_before(text, at);
+    size_t end = 0;
     *kind = FERRY_PLACEHOLDER_SPACE;
-    for (size_t next = at; next < search->text.size;) {
-        const unsigned char byte = (unsigned char)search->text.data[next];
+    for (size_t next = at; next < text.size;) {
         const size_t begin = next;
-        uint32_t c;
-        if (!ferry_utf8_next(search->text, &next, &c)) break;
-        const bool is_space = byte >= 0x80 && ferry_utf8_is_space(c), is_part = is_joined(c);
-        const bool is_control =
-            c == 0x7F || (c >= 0x80 && c < 0xA0) || is_mark(c) || (c < ' ' && !is_one_of((char)c, "\t\n\r"));
-        if (end == 0 && is_within_words(c)) {
-            if (is_within_word(search->text, at, &invisible)) break;
-            next = invisible;
+        uint32_t c, after = 0;
+        if (!ferry_utf8_next(text, &next, &c)) break;
+        const bool is_space = c >= 0x80 && ferry_utf8_is_space(c), is_part = is_joined(c);
+        const bool is_control = is_mark(c) || (c >= 0x7F && c < 0xA0) || (c < ' ' && !is_one_of((char)c, "\t\n\r"));
+        if (end == 0 && is_within_words(c)) { /* of a run, the first one is asked about */
+            for (size_t peek = next;
+                 peek < text.size && ferry_utf8_next(text, &peek, &after) && is_within_words(after);)
+                next = peek;
+            if (is_within_words(before) || (is_of_word(before) && is_of_word(after))) break;
         } else if (is_part ? end == 0
                            : !is_space && !is_control && !ferry_is_placeholder(c) &&
                                  (c == ' ' || is_hyphen(c) || find_unread(search, begin) != begin)) {

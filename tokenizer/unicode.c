@@ -120,9 +120,9 @@ bool ferry_unicode_is_sign(uint32_t c)
     }
 }
 
-bool ferry_unicode_is_mapped(uint32_t c)
+bool ferry_unicode_is_replaced_sign(uint32_t c)
 {
-    return utf8proc_get_property((utf8proc_int32_t)c)->decomp_type != 0;
+    return utf8proc_get_property((utf8proc_int32_t)c)->decomp_type != 0 && ferry_unicode_is_sign(c);
 }
 
 bool ferry_unicode_has_digit(ferry_view text)

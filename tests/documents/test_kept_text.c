@@ -12,8 +12,7 @@ static size_t read_latin(void *user, ferry_view text)
     size_t begin = 0;
     uint32_t c;
     for (size_t at = 0; at < text.size; begin = at)
-        if (!ferry_utf8_next(text, &at, &c) || c == '{' || c == '@' ||
-            (c >= 0x80 && ferry_unicode_is_sign(c) && ferry_unicode_is_mapped(c)) ||
+        if (!ferry_utf8_next(text, &at, &c) || c == '{' || c == '@' || ferry_unicode_is_replaced_sign(c) ||
             !(c < 0xA9 || (c > 0xAE && c < 0x141) || (c >= 0x2013 && c < 0x2027)))
             break;
     *asked += begin + 1;
