@@ -11,6 +11,12 @@ static bool is_of_word(uint32_t c)
     return c < 0x80 ? is_name((char)c) : c >= 0xC0 && c < 0x2000 && c != 0xD7 && c != 0xF7;
 }
 
+/* Also ideographs and emoji, which joiners may be between. */
+static bool can_be_split(uint32_t c)
+{
+    return is_of_word(c) || c > 0x206F;
+}
+
 static uint32_t character_before(ferry_view text, size_t at)
 {
     uint32_t c = ' ';
@@ -367,11 +373,12 @@ static size_t find_symbols(ferry_placeholder_search *search, size_t at, ferry_pl
         if (!ferry_utf8_next(text, &next, &c)) break;
         const bool is_space = c >= 0x80 && ferry_utf8_is_space(c), is_part = is_joined(c);
         const bool is_control = is_mark(c) || (c >= 0x7F && c < 0xA0) || (c < ' ' && !is_one_of((char)c, "\t\n\r"));
-        if (end == 0 && is_within_words(c)) { /* of a run, the first one is asked about */
+        if (end == 0 && is_within_words(c)) {
+            if (is_within_words(before)) break; /* the first one of a run was asked about */
             for (size_t peek = next;
                  peek < text.size && ferry_utf8_next(text, &peek, &after) && is_within_words(after);)
                 next = peek;
-            if (is_within_words(before) || (is_of_word(before) && is_of_word(after))) break;
+            if (can_be_split(before) && can_be_split(after)) break;
         } else if (is_part ? end == 0
                            : !is_space && !is_control && !ferry_is_placeholder(c) &&
                                  (c == ' ' || is_hyphen(c) || find_unread(search, begin) != begin)) {
