@@ -314,7 +314,7 @@ size_t ferry_unit_size(ferry_view text)
 }
 
 /* Whether a word goes on with a character that is no part of one, before byte `at`: "10 ℃", "20 m²", "№ 5", "x²+y²",
- * "m/s²", and before a number "≤ 5". */
+ * "m/s²", "1⁄2", and before a number "≤ 5". */
 static bool is_between(ferry_view text, size_t at, uint32_t before, uint32_t c, bool begins)
 {
     const bool is_number = is_digit(byte_at(text, at));
@@ -322,6 +322,7 @@ static bool is_between(ferry_view text, size_t at, uint32_t before, uint32_t c, 
     uint32_t after = 0;
     if (at == text.size || !ferry_utf8_next(text, &next, &after)) return false;
     if (begins && ferry_unicode_is_sign(c)) return is_number || (after == ' ' && is_digit(byte_at(text, next)));
+    if (c >= 0x80 && ferry_unicode_is_sign(c)) return is_number && before < 0x80 && is_digit((char)before);
     if (c == ' ' || (c >= 0x80 && ferry_utf8_is_space(c))) {
         if (before >= 0x80) return is_number && ferry_unicode_is_sign(before) && !is_raised_digit(before);
         next = skip_name(text, at, "/", 4);
@@ -355,6 +356,7 @@ static size_t find_unread_word(ferry_placeholder_search *search, size_t at, ferr
     while (before < 0x80 && is_digit((char)before) && is_one_of(byte_at(text, end), ".,:") &&
            is_digit(byte_at(text, end + 1)))
         end = skip(text, end + 1, is_digit, text.size);
+    end += is_label && at == 0 && is_one_of(byte_at(text, end), ".)") && byte_at(text, end + 1) == ' ';
     const bool is_note = unread == note && ferry_unit_size(view_part(text, at, note)) == 0;
     *kind = is_label ? FERRY_PLACEHOLDER_SYMBOL : FERRY_PLACEHOLDER_WORD;
     return unread < end && !is_note ? end : 0;

@@ -8,6 +8,7 @@
  *                   *.txt C:\Windows README.md   --option=x -h   x=y   name() ls(1) std::string snake_case
  *                   #123 #tag   abc1234
  *     numbers       1234 1,234.56 24/12/2023 18:30 1.2.3 030 1234567: of three digits, or in parts
+ *     signs         20 m²  H₂O  Ferry™  № 5  1½  ≤ 5: that the model does not read, with their word and number
  */
 #ifndef FERRY_DOCUMENTS_PLACEHOLDERS_H
 #define FERRY_DOCUMENTS_PLACEHOLDERS_H

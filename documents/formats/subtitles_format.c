@@ -128,7 +128,9 @@ static bool is_element(ferry_view source, const text_line *l)
 {
     size_t begin = skip_begin(source, l->begin), end = l->end;
     while (byte_at(source, begin) == '{' && skip_tag(source, begin) > begin) begin = skip_tag(source, begin);
-    while (end > begin && is_blank(source.data[end - 1])) end--;
+    uint32_t c;
+    for (size_t at = end; at > begin && ferry_utf8_previous(source, &at, &c) && (c == ' ' || c == '\t' || is_mark(c));)
+        end = at;
     const size_t name = begin + 1, size = skip(source, name, is_letter, SIZE_MAX) - name;
     return size > 0 && end - begin > 2 * size + strlen("<></>") && byte_at(source, begin) == '<' &&
            source.data[end - 1] == '>' && begins_exactly(source, end - size - 3, "</") &&
@@ -167,9 +169,10 @@ static part read_part(reader *r, size_t at, size_t *end)
     if (is_line_end(cue.data[at])) {
         const text_line before = read_text_line(cue, r->line), next = read_text_line(cue, before.next);
         r->line = next.begin;
-        *end = skip_begin(cue, next.begin);
+        *end = skip_blanks(cue, next.begin);
         return is_element(cue, &before) || is_element(cue, &next) ? DIVIDER : LINE_END;
     }
+    if (r->begins_line && (*end = skip_begin(cue, at)) > at) return BLANK;
     if ((*end = skip_tag(cue, at)) > at) return part_of_tag((ferry_view){cue.data + at, *end - at});
     if ((*end = skip_music(cue, at)) > at) return DIVIDER;
     if (r->after_blank && (*end = skip_speaker(cue, at, r->begins_line, r->ended)) > at) return DIVIDER;
@@ -204,9 +207,9 @@ static ferry_status add_part(reader *r, part kind, size_t at, size_t end)
         FERRY_TRY(ferry_document_begin_segment(d, at));
         FERRY_TRY(ferry_document_wrap(d, LINE_COLUMNS, r->line_end));
         r->run = at;
-    } else if (skip_blanks(r->cue, r->end) < at) { /* a line ends before it */
+    } else if (skip_blanks(r->cue, r->end) < at) { /* a line ends before it, or marks are there */
         FERRY_TRY(ferry_document_text(d, r->run, r->end, (ferry_view){NULL, 0}));
-        FERRY_TRY(ferry_document_break(d, r->end, at, true));
+        if (r->line > r->end) FERRY_TRY(ferry_document_break(d, r->end, skip_blanks(r->cue, r->line), true));
         r->run = at;
     }
     r->end = end;
@@ -226,7 +229,7 @@ static ferry_status add_cue(reader *r, size_t at)
     r->line = at;
     r->bracket = 0;
     r->begins_line = r->after_blank = r->ended = true;
-    at = skip_begin(r->cue, at);
+    at = skip_blanks(r->cue, at);
     for (size_t end; at < r->cue.size; at = end) {
         const part kind = read_part(r, at, &end);
         const char c = r->cue.data[end - 1];

@@ -209,7 +209,8 @@ static ferry_status add_paragraph(const reader *r, size_t first, size_t after)
     if (after == first + 1) FERRY_TRY(wrap(r, l));
     for (size_t i = first; i < after; i++, l++) {
         FERRY_TRY(ferry_document_text(r->document, l->text, l->end, (ferry_view){NULL, 0}));
-        if (i + 1 < after) FERRY_TRY(ferry_document_break(r->document, l->end, l[1].text, true));
+        if (i + 1 < after)
+            FERRY_TRY(ferry_document_break(r->document, l->end, skip_set(r->source, l[1].begin, " \t>"), true));
     }
     return ferry_document_end_segment(r->document, r->lines[after - 1].end);
 }
