@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/bytes.h"
+#include "base/utf8.h"
 
 static inline bool is_digit(char c)
 {
@@ -120,6 +120,37 @@ static inline size_t skip(ferry_view text, size_t at, bool (*belongs)(char), siz
 {
     const size_t begin = at;
     while (at < text.size && at - begin < most && belongs(text.data[at])) at++;
+    return at;
+}
+
+/* ---- characters that cannot be seen ---- */
+
+/* Within a word, they say where a line may end, or how letters join: soft hyphen, blanks without width, joiners. */
+static inline bool is_within_words(uint32_t c)
+{
+    return c == 0xAD || (c >= 0x200B && c <= 0x200D) || c == 0x2060;
+}
+
+/* Hyphens that few models have a piece for: "-" stands for them. */
+static inline bool is_hyphen(uint32_t c)
+{
+    return c == 0x2010 || c == 0x2011;
+}
+
+/* Marks of direction, and the byte-order mark. */
+static inline bool is_mark(uint32_t c)
+{
+    return c == 0x61C || c == 0x200E || c == 0x200F || (c >= 0x202A && c <= 0x202E) || (c >= 0x2066 && c <= 0x2069) ||
+           c == 0xFEFF;
+}
+
+/* The byte after blanks and marks: where a line begins for a reader. */
+static inline size_t skip_marks(ferry_view text, size_t at)
+{
+    uint32_t c;
+    for (size_t next = at;
+         next < text.size && ferry_utf8_next(text, &next, &c) && (c == ' ' || c == '\t' || is_mark(c));)
+        at = next;
     return at;
 }
 

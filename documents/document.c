@@ -255,17 +255,6 @@ static void merge_symbols(ferry_document *document, size_t first)
     document->span_count = count;
 }
 
-/* The bytes at the end of a text that are a word without a small vowel, of three at most: "m", "H", "CO", "10". 0: it
- * is another word, at which what is raised is a note. */
-static size_t unit_size(ferry_view text)
-{
-    bool vowel = false;
-    size_t size = 0;
-    for (; size < text.size && is_word(text.data[text.size - 1 - size]); size++)
-        vowel = vowel || is_one_of(text.data[text.size - 1 - size], "aeiouy");
-    return vowel || size > 3 ? 0 : size;
-}
-
 /* Whether spans i … i + 2 raise or lower a short text. */
 static bool raises(const ferry_document *document, size_t i)
 {
@@ -296,7 +285,7 @@ static size_t raised_size(const ferry_document *document, const ferry_span *span
     if (span->end != tag->begin || span->text_end != tag[1].text_begin) return 0;
     if (span->kind == FERRY_SPAN_KEPT) return span->text_end - span->text_begin;
     if (span->kind != FERRY_SPAN_TEXT || is_decoded(span)) return 0;
-    return unit_size(ferry_span_text(document, span));
+    return ferry_unit_size(ferry_span_text(document, span));
 }
 
 /* Adds the short word that begins `next` to the span that is kept before it. */

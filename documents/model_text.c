@@ -125,11 +125,27 @@ static bool joins(const builder *b, size_t index)
            ferry_is_ideograph(before) && ferry_is_ideograph(after);
 }
 
+/* Whether the model sees nothing of a character that may be within words. A joiner changes words of scripts without
+ * case. */
+static bool is_left_out(const builder *b, ferry_view character, uint32_t c)
+{
+    const ferry_placeholder_rules *rules = &b->document->kept;
+    size_t end = b->shown->text.size;
+    uint32_t before = 0;
+    if (c != 0x200C && c != 0x200D) return is_within_words(c);
+    if (rules->reads != NULL && rules->reads(rules->user, character) == 0) return true;
+    return end > b->made.begin && ferry_utf8_previous((ferry_view){b->shown->text.data, end}, &end, &before) &&
+           ferry_unicode_character(before) <= FERRY_CHARACTER_LOWER;
+}
+
 static ferry_status add_text(builder *b, ferry_view text)
 {
     for (size_t at = 0; at < text.size;) {
+        const size_t begin = at;
         uint32_t c;
         if (!ferry_utf8_next(text, &at, &c)) c = 0xFFFD;
+        if (is_left_out(b, view_part(text, begin, at), c)) continue;
+        if (is_hyphen(c)) c = '-';
         FERRY_TRY(ferry_utf8_is_space(c) || ferry_is_control(c) ? add_blank(b) : add_character(b, c));
     }
     return FERRY_OK;

@@ -3,11 +3,18 @@
 #include "base/utf8.h"
 #include "characters.h"
 #include "html_tags.h"
+#include "tokenizer/unicode.h"
 
 /* Letters of scripts that write blanks between words, without a table of them. */
 static bool is_of_word(uint32_t c)
 {
     return c < 0x80 ? is_name((char)c) : c >= 0xC0 && c < 0x2000 && c != 0xD7 && c != 0xF7;
+}
+
+/* Also ideographs and emoji, which joiners may be between. */
+static bool can_be_split(uint32_t c)
+{
+    return is_of_word(c) || c > 0x206F;
 }
 
 static uint32_t character_before(ferry_view text, size_t at)
@@ -325,18 +332,16 @@ static size_t find_number(ferry_view text, size_t at)
 /* What belongs to the character before it. */
 static bool is_joined(uint32_t c)
 {
-    static const uint32_t ranges[][2] = {{0xAD, 0xAD},     {0x300, 0x36F},   {0x200B, 0x200D},   {0x2060, 0x2060},
-                                         {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}, {0x1F3FB, 0x1F3FF}, {0xE0020, 0xE007F}};
+    static const uint32_t ranges[][2] = {
+        {0x300, 0x36F}, {0x20D0, 0x20FF}, {0xFE00, 0xFE0F}, {0x1F3FB, 0x1F3FF}, {0xE0020, 0xE007F}};
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
         if (c >= ranges[i][0] && c <= ranges[i][1]) return true;
-    return false;
+    return is_within_words(c);
 }
 
-/* What models may read as another character, by Unicode's NFKC: raised, lowered and circled ones, letterlike signs. */
-static bool is_changed(uint32_t c)
+static bool is_raised_digit(uint32_t c)
 {
-    return c == 0xB2 || c == 0xB3 || c == 0xB9 || (c >= 0x2070 && c <= 0x209F) || (c >= 0x2100 && c <= 0x214F) ||
-           (c >= 0x2460 && c <= 0x24FF);
+    return c == 0xB2 || c == 0xB3 || c == 0xB9 || c == 0x2070 || (c >= 0x2074 && c <= 0x2079);
 }
 
 /* The first byte from `at` on of a character that the model has no piece for, and that belongs to none before it. */
@@ -348,46 +353,95 @@ static size_t find_unread(ferry_placeholder_search *search, size_t at)
         uint32_t c;
         at += search->rules.reads(search->rules.user, view_part(text, at, text.size));
         search->unread = at;
-        if (at == text.size || !ferry_utf8_next(text, &at, &c) || !is_joined(c)) break;
+        if (at == text.size || !ferry_utf8_next(text, &at, &c) || !(is_joined(c) || is_hyphen(c))) break;
     }
     return search->unread;
 }
 
-/* A word that the model cannot read all of. */
-static size_t find_unread_word(ferry_placeholder_search *search, size_t at)
+size_t ferry_unit_size(ferry_view text)
 {
-    const size_t unread = find_unread(search, at);
-    size_t end = at;
-    bool changed = false;
-    for (uint32_t c; end < search->text.size && end - at < FERRY_MOST_NAME;) {
-        size_t next = end;
-        if (!ferry_utf8_next(search->text, &next, &c) || !(is_of_word(c) || is_changed(c))) break;
-        changed = changed || is_changed(c);
-        end = next;
-    }
-    return unread < end || changed ? end : 0;
+    bool vowel = false;
+    size_t size = 0;
+    for (; size < text.size && is_word(text.data[text.size - 1 - size]); size++)
+        vowel = vowel || is_one_of(text.data[text.size - 1 - size], "aeiouy");
+    return vowel || size > 3 ? 0 : size;
 }
 
-/* Characters without a piece, controls, and blanks that are no ' '. */
+/* Whether a word goes on with a character that is no part of one, before byte `at`: "10 ℃", "20 m²", "№ 5", "x²+y²",
+ * "m/s²", "1⁄2", and before a number "≤ 5". */
+static bool is_between(ferry_view text, size_t at, uint32_t before, uint32_t c, bool begins)
+{
+    const bool is_number = is_digit(byte_at(text, at));
+    size_t next = at;
+    uint32_t after = 0;
+    if (at == text.size || !ferry_utf8_next(text, &next, &after)) return false;
+    if (begins && ferry_unicode_is_sign(c)) return is_number || (after == ' ' && is_digit(byte_at(text, next)));
+    if (c >= 0x80 && ferry_unicode_is_sign(c)) return is_number && before < 0x80 && is_digit((char)before);
+    if (c == ' ' || (c >= 0x80 && ferry_utf8_is_space(c))) {
+        if (before >= 0x80) return is_number && ferry_unicode_is_sign(before) && !is_raised_digit(before);
+        next = skip_name(text, at, "/", 4);
+        return is_digit((char)before) && next < text.size && ferry_utf8_next(text, &next, &after) &&
+               ferry_unicode_is_replaced_sign(after);
+    }
+    if (c >= 0x80 || (!is_of_word(after) && !ferry_unicode_is_replaced_sign(after))) return false;
+    return is_one_of((char)c, "+=*^") || (c == '/' && ferry_unit_size(view_part(text, 0, at - 1)) > 0);
+}
+
+/* A word that the model cannot read all of, with its number. What is raised behind a longer word is the number of a
+ * note; signs that begin a sentence are its label. */
+static size_t find_unread_word(ferry_placeholder_search *search, size_t at, ferry_placeholder_kind *kind)
+{
+    const ferry_view text = search->text;
+    const size_t unread = find_unread(search, at);
+    if (unread - at >= FERRY_MOST_NAME) return 0;
+    size_t end = at, note = at;
+    uint32_t c, before = character_before(text, at);
+    bool is_label = at == 0 || (at > 1 && is_one_of(text.data[at - 2], ".!?:"));
+    while (end < text.size && end - at < FERRY_MOST_NAME) {
+        size_t next = end;
+        if (!ferry_utf8_next(text, &next, &c)) break;
+        const bool is_part = is_of_word(c) || ferry_unicode_is_replaced_sign(c) || (end > at && is_joined(c));
+        if (!is_part && !is_between(text, next, before, c, unread == end && end == at)) break;
+        is_label = is_label && !is_of_word(c);
+        end = next;
+        if (!is_raised_digit(c)) note = end;
+        before = c;
+    }
+    while (before < 0x80 && is_digit((char)before) && is_one_of(byte_at(text, end), ".,:") &&
+           is_digit(byte_at(text, end + 1)))
+        end = skip(text, end + 1, is_digit, text.size);
+    end += is_label && at == 0 && is_one_of(byte_at(text, end), ".)") && byte_at(text, end + 1) == ' ';
+    const bool is_note = unread == note && ferry_unit_size(view_part(text, at, note)) == 0;
+    *kind = is_label ? FERRY_PLACEHOLDER_SYMBOL : FERRY_PLACEHOLDER_WORD;
+    return unread < end && !is_note ? end : 0;
+}
+
+/* Characters without a piece, controls, blanks that are no ' ', and what could be within a word, but is not. */
 static size_t find_symbols(ferry_placeholder_search *search, size_t at, ferry_placeholder_kind *kind)
 {
+    const ferry_view text = search->text;
+    const uint32_t before = character_before(text, at);
     size_t end = 0;
     *kind = FERRY_PLACEHOLDER_SPACE;
-    for (size_t next = at; next < search->text.size;) {
-        const unsigned char byte = (unsigned char)search->text.data[next];
+    for (size_t next = at; next < text.size;) {
         const size_t begin = next;
-        uint32_t c;
-        if (!ferry_utf8_next(search->text, &next, &c)) break;
-        const bool is_space = byte >= 0x80 && ferry_utf8_is_space(c);
-        const bool is_control =
-            c == 0x7F || (c >= 0x80 && c < 0xA0) || c == 0xFEFF || (c < ' ' && !is_one_of((char)c, "\t\n\r"));
-        const bool is_part = is_joined(c);
+        uint32_t c, after = 0;
+        if (!ferry_utf8_next(text, &next, &c)) break;
+        const bool is_space = c >= 0x80 && ferry_utf8_is_space(c), is_part = is_joined(c);
+        const bool is_control = is_mark(c) || (c >= 0x7F && c < 0xA0) || (c < ' ' && !is_one_of((char)c, "\t\n\r"));
         if (c < 0x80 && is_one_of((char)c, FERRY_MARKS) != search->rules.marks) break;
-        if (is_part ? end == 0
-                    : !is_space && !is_control && !ferry_is_placeholder(c) && !is_changed(c) &&
-                          (c == ' ' || find_unread(search, begin) != begin))
+        if (end == 0 && is_within_words(c)) {
+            if (is_within_words(before)) break; /* the first one of a run was asked about */
+            for (size_t peek = next;
+                 peek < text.size && ferry_utf8_next(text, &peek, &after) && is_within_words(after);)
+                next = peek;
+            if (can_be_split(before) && can_be_split(after)) break;
+        } else if (is_part ? end == 0
+                           : !is_space && !is_control && !ferry_is_placeholder(c) &&
+                                 (c == ' ' || is_hyphen(c) || find_unread(search, begin) != begin)) {
             break;
-        if (!is_space && !is_part) *kind = FERRY_PLACEHOLDER_SYMBOL;
+        }
+        if (!is_space && (!is_part || end == 0)) *kind = FERRY_PLACEHOLDER_SYMBOL;
         end = next;
     }
     return end;
@@ -426,8 +480,7 @@ static size_t find_piece(ferry_placeholder_search *search, size_t at, size_t *to
     const bool is_first = is_digit(c) && !(before < 0x80 && is_digit((char)before));
     if (is_first || (c == '+' && begins_name(text, at))) end = find_number(text, at);
     if (end > 0) return end;
-    *kind = FERRY_PLACEHOLDER_SYMBOL;
-    if (!is_of_word(before)) end = find_unread_word(search, at);
+    if (!is_of_word(before) || at > search->at) end = find_unread_word(search, at, kind);
     return end > 0 ? end : find_symbols(search, at, kind);
 }
 
@@ -438,9 +491,11 @@ bool ferry_placeholder_next(ferry_placeholder_search *search, ferry_placeholder 
     ferry_placeholder_kind kind, other;
     for (; search->at < size && end == 0; search->at += end == 0) end = find_piece(search, search->at, &token, &kind);
     if (end == 0) return false;
-    /* Symbols that touch another piece are part of it. */
+    /* Symbols, and words that a model cannot read, are part of another piece that they touch. */
     for (; end < size && (next = find_piece(search, end, &token, &other)) > 0; end = next) {
-        if (kind != FERRY_PLACEHOLDER_SYMBOL && other != FERRY_PLACEHOLDER_SYMBOL) break;
+        const bool has_word = kind == FERRY_PLACEHOLDER_WORD || other == FERRY_PLACEHOLDER_WORD;
+        const bool has_space = kind == FERRY_PLACEHOLDER_SPACE || other == FERRY_PLACEHOLDER_SPACE;
+        if (kind != FERRY_PLACEHOLDER_SYMBOL && other != FERRY_PLACEHOLDER_SYMBOL && (!has_word || has_space)) break;
         if (kind == FERRY_PLACEHOLDER_SYMBOL) kind = other;
     }
     *found = (ferry_placeholder){search->at, end, kind};

@@ -8,6 +8,7 @@
  *                   *.txt C:\Windows README.md   --option=x -h   x=y   name() ls(1) std::string snake_case
  *                   #123 #tag   abc1234   A320 v1.2.3 1990s 80kg 1.80m   dd/MM/yyyy "MMMM D, YYYY"
  *     numbers       1234 1,234.56 24/12/2023 18:30 1.2.3 030 1234567: of three digits, or in parts
+ *     signs         20 m²  H₂O  Ferry™  № 5  1½  ≤ 5: that the model does not read, with their word and number
  */
 #ifndef FERRY_DOCUMENTS_PLACEHOLDERS_H
 #define FERRY_DOCUMENTS_PLACEHOLDERS_H
@@ -18,7 +19,8 @@ typedef enum ferry_placeholder_kind {
     FERRY_PLACEHOLDER_TEMPLATE,
     FERRY_PLACEHOLDER_NAME,
     FERRY_PLACEHOLDER_NUMBER,
-    FERRY_PLACEHOLDER_SYMBOL, /* emoji, arrows, controls, words in other scripts */
+    FERRY_PLACEHOLDER_WORD,   /* one that a model cannot read: "Łódź", "m²" */
+    FERRY_PLACEHOLDER_SYMBOL, /* emoji, arrows, controls */
     FERRY_PLACEHOLDER_SPACE   /* blanks that are no ' ' */
 } ferry_placeholder_kind;
 
@@ -69,6 +71,9 @@ size_t ferry_find_address(ferry_view text, size_t at);
 size_t ferry_find_placeholder(ferry_view text, size_t at, bool formulas);
 /* Where the type of an argument of ICU begins, "{day, date, long}", whose "{" is at byte `at`. */
 size_t ferry_find_argument_type(ferry_view text, size_t at);
+/* The bytes at the end of a text that are a word without a small vowel, of three at most: "m", "H", "CO", "10". 0: it
+ * is another word, at which what is raised is a note. */
+size_t ferry_unit_size(ferry_view text);
 /* What ends with the next `end` in the line. */
 size_t ferry_find_after(ferry_view text, size_t at, const char *end);
 

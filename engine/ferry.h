@@ -535,7 +535,10 @@ FERRY_API const ferry_result *ferry_result_sentences(const ferry_result *result)
 
 /* ---- for libraries on top, such as libferry-documents ---- */
 
-/* How many bytes of the text the model reads, up to the first character for which it has no piece. */
+/* How many bytes of the text the model reads: up to the first character for which it has no piece, or the first sign
+ * that its normalizer drops or replaces (a raised 2 by "2", the sign of a trade mark by "TM"). Signs are characters of
+ * Unicode's categories Nl, No, Sm, So and C, and those with a mapping <super>, <sub>, <circle>, <square> or <fraction>.
+ * Other characters may be replaced (a ligature by its letters). */
 FERRY_API size_t ferry_model_reads(const ferry_model *model, ferry_text text);
 
 /* Translator number `index` of a row, each of one model; NULL past the last. Of a translator that is no row: itself.

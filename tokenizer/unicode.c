@@ -100,6 +100,31 @@ bool ferry_unicode_is_within_word(ferry_view text, size_t at)
            ferry_unicode_is_of_word(before) && ferry_unicode_is_of_word(after);
 }
 
+bool ferry_unicode_is_sign(uint32_t c)
+{
+    const utf8proc_property_t *property = utf8proc_get_property((utf8proc_int32_t)c);
+    switch (property->category) {
+    case UTF8PROC_CATEGORY_NL:
+    case UTF8PROC_CATEGORY_NO:
+    case UTF8PROC_CATEGORY_SM:
+    case UTF8PROC_CATEGORY_SO: return true;
+    default: break;
+    }
+    switch (property->decomp_type) {
+    case UTF8PROC_DECOMP_TYPE_SUPER:
+    case UTF8PROC_DECOMP_TYPE_SUB:
+    case UTF8PROC_DECOMP_TYPE_CIRCLE:
+    case UTF8PROC_DECOMP_TYPE_SQUARE:
+    case UTF8PROC_DECOMP_TYPE_FRACTION: return true;
+    default: return false;
+    }
+}
+
+bool ferry_unicode_is_replaced_sign(uint32_t c)
+{
+    return utf8proc_get_property((utf8proc_int32_t)c)->decomp_type != 0 && ferry_unicode_is_sign(c);
+}
+
 bool ferry_unicode_has_digit(ferry_view text)
 {
     for (size_t at = 0; at < text.size;)

@@ -45,6 +45,11 @@ bool ferry_unicode_is_of_word(uint32_t c);
 /* Whether the characters before and after byte `at` belong to one word. */
 bool ferry_unicode_is_within_word(ferry_view text, size_t at);
 bool ferry_unicode_has_digit(ferry_view text);
+/* A sign that is no letter or punctuation: Nl, No, Sm, So, or one that is a letter or digit raised, lowered, in a
+ * circle, a square or a fraction. */
+bool ferry_unicode_is_sign(uint32_t c);
+/* One that normalization (NFKC) replaces by other characters. */
+bool ferry_unicode_is_replaced_sign(uint32_t c);
 /* Whether two adjacent characters belong to one grapheme, judged without the text around them (Unicode's annex 29). */
 bool ferry_unicode_joins(uint32_t before, uint32_t c);
 /* Whether a grapheme begins between two adjacent characters (Unicode's annex 29). *state is 0 before the first pair of

@@ -31,6 +31,18 @@ static bool ends_cue(ferry_view source, const text_line *l)
 
 /* ---- what is not text, at byte `at` of a cue: the byte after it, or `at` ---- */
 
+/* The byte after blanks, marks of direction and references to these, with which a line may begin. */
+static size_t skip_begin(ferry_view source, size_t at)
+{
+    char mark[8];
+    for (size_t size = 1, bytes; size > 0; at += size) {
+        at = skip_marks(source, at);
+        size = ferry_entity_read(view_part(source, at, source.size), mark, &bytes);
+        if (size > 0 && skip_marks((ferry_view){mark, bytes}, 0) < bytes) break;
+    }
+    return at;
+}
+
 /* Whether a tag begins here, or looks as if: <i, </i, <00:19.000, {\an8; SubStation's \N, \h. */
 static bool begins_tag(ferry_view source, size_t at)
 {
@@ -120,7 +132,7 @@ static size_t skip_music(ferry_view source, size_t at)
  * line, or where a text begins, and before a blank: "[DOOR OPENS]", "(sighs) No." */
 static size_t find_bracket(ferry_view source, size_t at, bool ended)
 {
-    const size_t end = find_partner(source, at), after = skip_blanks(source, end + 1);
+    const size_t end = find_partner(source, at), after = skip_marks(source, end + 1);
     if (end == at || ends_line(source, after) || begins_tag(source, after)) return end;
     return (ended || source.data[at] == '[') && after > end + 1 ? end : at;
 }
@@ -128,9 +140,11 @@ static size_t find_bracket(ferry_view source, size_t at, bool ended)
 /* An element that takes its line. */
 static bool is_element(ferry_view source, const text_line *l)
 {
-    size_t begin = skip_blanks(source, l->begin), end = l->end;
+    size_t begin = skip_begin(source, l->begin), end = l->end;
     while (byte_at(source, begin) == '{' && skip_tag(source, begin) > begin) begin = skip_tag(source, begin);
-    while (end > begin && is_blank(source.data[end - 1])) end--;
+    uint32_t c;
+    for (size_t at = end; at > begin && ferry_utf8_previous(source, &at, &c) && (c == ' ' || c == '\t' || is_mark(c));)
+        end = at;
     const size_t name = begin + 1, size = skip(source, name, is_letter, SIZE_MAX) - name;
     return size > 0 && end - begin > 2 * size + strlen("<></>") && byte_at(source, begin) == '<' &&
            source.data[end - 1] == '>' && begins_exactly(source, end - size - 3, "</") &&
@@ -173,6 +187,7 @@ static part read_part(reader *r, size_t at, size_t *end)
         const bool is_blank_line = skip_blanks(cue, next.begin) >= next.end;
         return is_blank_line || is_element(cue, &before) || is_element(cue, &next) ? DIVIDER : LINE_END;
     }
+    if (r->begins_line && (*end = skip_begin(cue, at)) > at) return BLANK;
     if ((*end = skip_tag(cue, at)) > at) return part_of_tag((ferry_view){cue.data + at, *end - at});
     if ((*end = skip_music(cue, at)) > at) return DIVIDER;
     if (r->after_blank && (*end = skip_speaker(cue, at, r->begins_line, r->ended)) > at) return DIVIDER;
@@ -207,9 +222,9 @@ static ferry_status add_part(reader *r, part kind, size_t at, size_t end)
         FERRY_TRY(ferry_document_begin_segment(d, at));
         FERRY_TRY(ferry_document_wrap(d, LINE_COLUMNS, r->line_end));
         r->run = at;
-    } else if (skip_blanks(r->cue, r->end) < at) { /* a line ends before it */
+    } else if (skip_blanks(r->cue, r->end) < at) { /* a line ends before it, or marks are there */
         FERRY_TRY(ferry_document_text(d, r->run, r->end, (ferry_view){NULL, 0}));
-        FERRY_TRY(ferry_document_break(d, r->end, at, true));
+        if (r->line > r->end) FERRY_TRY(ferry_document_break(d, r->end, skip_blanks(r->cue, r->line), true));
         r->run = at;
     }
     r->end = end;

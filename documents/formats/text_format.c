@@ -89,8 +89,8 @@ static line read_line(ferry_view source, size_t begin, bool lettered)
     line l = {.begin = begin, .end = bytes.end, .next = bytes.next};
     while (l.end > begin && is_blank(source.data[l.end - 1])) l.end--;
     const ferry_view text = {source.data, l.end};
-    for (l.quoted = skip_blanks(text, begin); byte_at(text, l.quoted) == '>'; l.quotes++)
-        l.quoted = skip_blanks(text, l.quoted + 1);
+    for (l.quoted = skip_marks(text, begin); byte_at(text, l.quoted) == '>'; l.quotes++)
+        l.quoted = skip_marks(text, l.quoted + 1);
     l.text = skip_bullet(text, l.quoted, lettered);
     l.has_bullet = l.text > l.quoted;
     l.columns = count_columns(source, begin, l.end);
@@ -237,7 +237,8 @@ static ferry_status add_paragraph(const reader *r, size_t first, size_t after)
     for (size_t i = first; i < after; i++, l++) {
         if (i > first) begin = l->text;
         FERRY_TRY(ferry_document_text(r->document, begin, l->end, (ferry_view){NULL, 0}));
-        if (i + 1 < after) FERRY_TRY(ferry_document_break(r->document, l->end, l[1].text, true));
+        if (i + 1 < after)
+            FERRY_TRY(ferry_document_break(r->document, l->end, skip_set(r->source, l[1].begin, " \t>"), true));
     }
     return ferry_document_end_segment(r->document, r->lines[after - 1].end);
 }

@@ -4,6 +4,7 @@
 
 #include "base/utf8.h"
 #include "model.h"
+#include "tokenizer/pieces.h"
 #include "tokenizer/unicode.h"
 #include "result.h"
 
@@ -53,6 +54,15 @@ size_t ferry_ids_find(const int32_t *ids, size_t count, int32_t id)
     return i;
 }
 
+/* Whether a piece contains the character. "▁" in a piece stands for a blank. */
+static bool has_character(const ferry_string_table *pieces, const ferry_ids *ids, ferry_view character)
+{
+    bool found = false;
+    for (size_t i = 0; i < ids->count && !ferry_view_is(character, FERRY_PIECE_BLANK); i++)
+        found = found || ferry_view_contains_view(ferry_string_table_at(pieces, (size_t)ids->ids[i]), character);
+    return found;
+}
+
 size_t ferry_model_reads(const ferry_model *model, ferry_text text)
 {
     const ferry_view view = {text.data, text.size};
@@ -68,6 +78,9 @@ size_t ferry_model_reads(const ferry_model *model, ferry_text text)
         const ferry_view character = {view.data + at, next - at};
         if (ferry_tokenizer_encode(model->tokenizer, character, &ids, NULL) != FERRY_OK) continue; /* out of memory */
         if (ferry_ids_find(ids.ids, ids.count, model->file.text.source_unk_id) < ids.count) break;
+        if (code_point >= 0x80 && (ferry_unicode_is_sign(code_point) || ferry_unicode_is_control(code_point)) &&
+            !has_character(model->file.text.source_pieces, &ids, character))
+            break;
     }
     free(ids.ids);
     return at;

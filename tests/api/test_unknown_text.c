@@ -104,15 +104,49 @@ SHIPPED_TEST(test_parts_of_which_nothing_is_seen)
     ferry_result_destroy(alone);
 }
 
-/* Up to the first character without a piece. */
+/* Up to the first character without a piece, or the first sign that the normalizer changes or drops. Letters and
+ * punctuation may be changed. */
 SHIPPED_TEST(test_what_a_model_reads)
 {
+    static const char *const signs[] = {"²", "ₙ", "™", "№", "½", "①",      "㎡",    "Ⅷ",
+                                        "℃", "º", "≤", "∑", "▁", "\u200B", "\u200E"},
+                             *const read[] = {"ﬁ", "Ｔ", "…", "𝐛", "é", "€", "“"};
     static const struct {
         const char *text;
         size_t bytes;
-    } rows[] = {{"Good morning!", 13}, {"", 0}, {"a \u2192 b", 2}, {"\U0001F600", 0}, {"caf\u00E9 \u266A", 6}};
+    } rows[] = {{"Good morning!", 13},   {"", 0},       {"a \u2192 b", 2}, {"\U0001F600", 0},
+                {"caf\u00E9 \u266A", 6}, {"20 m² x", 4}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_int_equal(ferry_model_reads(model, as_text(rows[i].text)), rows[i].bytes);
+    for (size_t i = 0; i < COUNT(signs); i++) assert_int_equal(ferry_model_reads(model, as_text(signs[i])), 0);
+    for (size_t i = 0; i < COUNT(read); i++)
+        assert_int_equal(ferry_model_reads(model, as_text(read[i])), strlen(read[i]));
+}
+
+/* One with pieces for bytes has none for signs. */
+TEST(test_signs_as_bytes)
+{
+    model = convert_data("models/huggingface-small/t5gated", NULL);
+    assert_int_equal(ferry_model_reads(model, as_text("Å字²")), 5);
+    assert_int_equal(ferry_model_reads(model, as_text("→")), 0);
+    close_model(NULL);
+}
+
+/* Without a normalizer, a sign that has a piece is read. */
+TEST(test_signs_with_pieces)
+{
+    ferry_arena arena = {0};
+    const ferry_view pieces[] = {ferry_text_view("<unk>"), ferry_text_view("²"), ferry_text_view("m²")};
+    ferry_model plain = {0};
+    ferry_tokenizer_config *text = &plain.file.text;
+    CHECK(ferry_string_table_join(&arena, pieces, COUNT(pieces), &text->source_pieces, &error));
+    text->kind = FERRY_TOKENIZER_PIECES;
+    text->target_pieces = text->source_pieces;
+    text->source_count = text->target_count = COUNT(pieces);
+    CHECK(ferry_tokenizer_create(text, &plain.tokenizer, &error));
+    assert_int_equal(ferry_model_reads(&plain, as_text("m²²³")), 5);
+    ferry_tokenizer_destroy(plain.tokenizer);
+    ferry_arena_destroy(&arena);
 }
 
 /* A script that the model does not know: nothing of it, or some. */

@@ -319,6 +319,9 @@ SHIPPED_TEST(test_kept_pieces)
         {"Water is H<sub>2</sub>O.", "Wasser ist H<sub>2</sub>O."},
         {"C<sub>6</sub>H<sub>12</sub>O<sub>6</sub> is sugar.", "C<sub>6</sub>H<sub>12</sub>O<sub>6</sub> ist Zucker."},
         {"The house<sup>1</sup> is old.", "Das Haus<sup>1</sup> ist alt."},
+        {"The house is old\u00B9.", "Das Haus ist alt\u00B9."},
+        {"Water is H\u2082O.", "Wasser ist H\u2082O."},
+        {"The beau&shy;ti&shy;ful house is open.", "Das schöne Haus ist offen."},
         {"I like the dog.<sup>12</sup> It is big.", "Ich mag den Hund.<sup>12</sup> Es ist"},
     };
     ferry_translator *translator = new_translator(model, NULL);
