@@ -1,4 +1,5 @@
 /* Blocks as texts for the model, and what it makes of them as segments. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,12 +13,19 @@ typedef struct work {
     ferry_document *document;
     ferry_translator *translator; /* of this stage */
     bool last;                    /* no model follows */
+    bool again;                   /* segments are shown whose translation lacked signs, and no others */
     ferry_model_text shown[2];    /* segments of one call each: those whose marks need no alignment, and the others */
     ferry_composition composition;
     size_t done; /* segments that were shown, once for each model */
 } work;
 
 /* ---- what becomes of a segment ---- */
+
+/* Whether the segment is one of those to be shown now. */
+static bool is_shown(const work *w, const ferry_segment *segment)
+{
+    return segment->has_letters && !segment->failed && (segment->lacks != '\0') == w->again;
+}
 
 static ferry_status add_note(ferry_document *document, const ferry_segment *segment, const char *message)
 {
@@ -63,7 +71,13 @@ static ferry_status take_segment(work *w, const ferry_model_segment *of, size_t 
         if (!w->last) return ferry_document_take_pieces(w->document, of->segment, &c->pieces);
         return of->segment->changed ? write_segment(w, of->segment) : FERRY_OK;
     }
-    return leave(w, of->segment, c->reason);
+    if (c->reason == c->message && c->lacks[0] != '\0' && !w->again) {
+        of->segment->lacks = c->lacks[0];
+        return ferry_document_keep_signs(w->document, of->segment, c->lacks);
+    }
+    if (w->again)
+        snprintf(c->message, sizeof c->message, "the translation has other signs: it lacks %c", of->segment->lacks);
+    return leave(w, of->segment, w->again ? c->message : c->reason);
 }
 
 /* ---- calls ---- */
@@ -82,7 +96,7 @@ static ferry_status take_result(work *w, ferry_model_text *shown, const ferry_re
         FERRY_TRY(take_segment(w, of, first, after));
         for (; first < after; first++) {
             const char *warning = ferry_result_outcome(ferry_result_sentences(result), first)->warning;
-            const bool used = w->last ? of->segment->translated : !of->segment->failed;
+            const bool used = w->last ? of->segment->translated : is_shown(w, of->segment);
             if (warning != NULL && used) FERRY_TRY(add_note(w->document, of->segment, warning));
         }
     }
@@ -127,7 +141,7 @@ static ferry_status finish_calls(work *w)
 /* Text that is not UTF-8 cannot be translated and keep its bytes. */
 static ferry_status show_first(work *w, ferry_segment *segment)
 {
-    if (!segment->has_letters || segment->failed) return FERRY_OK;
+    if (!is_shown(w, segment)) return FERRY_OK;
     if (!ferry_utf8_is_valid(ferry_segment_source(w->document, segment))) return leave(w, segment, "it is not UTF-8");
     return show(w, segment);
 }
@@ -142,23 +156,25 @@ static ferry_status translate_once(work *w, ferry_segment *segments, size_t coun
                                    const ferry_document_options *options)
 {
     for (size_t i = 0; i < count; i++) {
+        if (w->again && !is_shown(w, &segments[i])) continue;
         FERRY_TRY(show_first(w, &segments[i]));
-        w->done++;
+        w->done += !w->again;
         FERRY_TRY(report(w, total, options));
     }
     return finish_calls(w);
 }
 
-/* With one model after the other. */
+/* With one model after the other; then those once more whose translation lacked signs. */
 static ferry_status translate_segments(work *w, ferry_translator *translator, ferry_segment *segments, size_t count,
                                        const ferry_document_options *options)
 {
     size_t stages = 1;
     while (ferry_translator_stage(translator, stages) != NULL) stages++;
     const size_t total = stages * (w->document->segment_count + w->document->attribute_count);
-    for (size_t i = 0; i < stages; i++) {
-        w->translator = ferry_translator_stage(translator, i);
-        w->last = i + 1 == stages;
+    for (size_t i = 0; i < 2 * stages; i++) {
+        w->translator = ferry_translator_stage(translator, i % stages);
+        w->last = i % stages + 1 == stages;
+        w->again = i >= stages;
         FERRY_TRY(translate_once(w, segments, count, total, options));
     }
     return FERRY_OK;

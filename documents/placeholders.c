@@ -353,12 +353,31 @@ static size_t find_rest(ferry_view text, size_t end)
     return end;
 }
 
+/* A word with one of the signs, from its first to its last letter, digit or sign. *token: where it ends. */
+static size_t find_sign(ferry_view text, size_t at, const char *signs, size_t *token)
+{
+    const char c = text.data[at];
+    size_t end = at;
+    bool found = false;
+    if (at < *token || !(is_name(c) || is_one_of(c, signs) || (is_foreign(c) && (c & 0x40) != 0))) return 0;
+    for (*token = at; *token < text.size; (*token)++) {
+        const unsigned char next = (unsigned char)text.data[*token];
+        const bool is_sign = is_one_of((char)next, signs);
+        if (next <= ' ' || next >= 0xE0) break; /* of scripts without blanks between words, most likely */
+        if (is_sign || is_word((char)next)) end = *token + 1;
+        found = found || is_sign;
+    }
+    return found ? end : 0;
+}
+
 /* What is kept from byte `at` on; the byte after it, or 0. */
 static size_t find_piece(ferry_placeholder_search *search, size_t at, size_t *token, ferry_placeholder_kind *kind)
 {
     const ferry_view text = search->text;
     const char c = text.data[at];
     const uint32_t before = character_before(text, at);
+    *kind = FERRY_PLACEHOLDER_NAME;
+    if (search->rules.signs != NULL) return find_sign(text, at, search->rules.signs, token);
     size_t end = ferry_find_placeholder(text, at, search->rules.formulas);
     *kind = FERRY_PLACEHOLDER_TEMPLATE;
     if (end > 0) return c == '\\' ? end : find_rest(text, end);

@@ -33,6 +33,7 @@ typedef struct ferry_placeholder_rules {
      * it has all. Time is linear in what it returns. NULL: there is none without. */
     size_t (*reads)(void *user, ferry_view text);
     void *user;
+    const char *signs; /* NULL, or ASCII characters: words with one of them are kept, and nothing else */
 } ferry_placeholder_rules;
 
 /* In the text that a model sees, a character of Unicode's last plane, which is for private use, stands for what is
