@@ -15,7 +15,7 @@ typedef struct ferry_composition {
     const char *reason;               /* why the translation cannot be used, until the next segment; NULL: it can */
     bool changed;                     /* it is not the text itself */
     char lacks[FERRY_CODE_SIGNS + 1]; /* signs that it has less often than the text: why it cannot be used */
-    char message[96];                 /* a reason */
+    char message[128];                /* a reason */
 } ferry_composition;
 
 /* Composes a segment of sentences first … after - 1 of the result. Errors: MEMORY. */
