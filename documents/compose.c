@@ -1,9 +1,12 @@
 #include "compose.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "base/utf8.h"
+#include "characters.h"
 #include "placing.h"
 #include "tokenizer/unicode.h"
 #include "alignment.h"
@@ -308,9 +311,54 @@ static ferry_status end_as(ferry_view source, ferry_buffer *target, ferry_error 
     return ferry_buffer_append(target, end, error);
 }
 
+/* ---- signs ---- */
+
+/* What a translation has as often as its text: characters, directives of printf ('%'), and names in braces. */
+static const char code_signs[FERRY_CODE_SIGNS + 1] = "{}[]|\\@^=%{";
+static const char *const sign_names[FERRY_CODE_SIGNS] = {"{", "}", "[", "]",          "|",     "\\",
+                                                         "@", "^", "=", "directives", "{name}"};
+
+/* %d %1$s %-5.2f %(name)s, whatever the finder of placeholders takes for one; not "50 %-ige", "%50'si". */
+static bool is_directive(ferry_view text, size_t at)
+{
+    if (at > 0 && is_digit(text.data[at - 1 - (at > 1 && text.data[at - 1] == ' ')])) return false;
+    size_t end = at + 1, name = skip_name(text, at + 2, "", FERRY_MOST_NAME);
+    if (byte_at(text, end) == '(' && byte_at(text, name) == ')') end = name + 1;
+    end = skip_set(text, skip_set(text, end, "0123456789-+#.*$"), "hlLqjzt");
+    return is_one_of(byte_at(text, end), "diouxXeEfFgGcspn") && !is_word(byte_at(text, end + 1));
+}
+
+static void count_signs(ferry_view text, size_t *counts)
+{
+    for (size_t at = 0; at < text.size; at++) {
+        const char c = text.data[at];
+        const size_t name = c == '{' ? skip_name(text, at + 1, ".:!", FERRY_MOST_NAME) : at;
+        if (is_one_of(c, code_signs) && (c != '%' || is_directive(text, at)))
+            counts[strchr(code_signs, c) - code_signs]++;
+        counts[FERRY_CODE_SIGNS - 1] += name > at + 1 && byte_at(text, name) == '}';
+    }
+}
+
+/* Whether both have the same signs; *c is to say which are others. */
+static bool has_signs(ferry_composition *c, ferry_view source, ferry_view target)
+{
+    size_t wanted[FERRY_CODE_SIGNS] = {0}, found[FERRY_CODE_SIGNS] = {0};
+    bool same = true;
+    count_signs(source, wanted);
+    count_signs(target, found);
+    for (size_t i = FERRY_CODE_SIGNS; i-- > 0;) {
+        if (wanted[i] == found[i]) continue;
+        same = false;
+        snprintf(c->message, sizeof c->message, "the translation has other signs: expected %zu of %s, found %zu",
+                 wanted[i], sign_names[i], found[i]);
+        if (wanted[i] > found[i] && strchr(c->lacks, code_signs[i]) == NULL) c->lacks[strlen(c->lacks)] = code_signs[i];
+    }
+    return same;
+}
+
 /* ---- a segment ---- */
 
-static const char *why_not(const composer *m, const ferry_outcome *outcome, ferry_view target)
+static const char *why_not(const composer *m, const ferry_outcome *outcome, ferry_view source, ferry_view target)
 {
     if (outcome->status != FERRY_OK) return outcome->error;
     if ((outcome->quality & FERRY_QUALITY_LOOP) != 0) return "the translation repeats itself";
@@ -318,7 +366,8 @@ static const char *why_not(const composer *m, const ferry_outcome *outcome, ferr
     if (ferry_utf8_is_blank(target)) return "the translation is blank";
     if ((outcome->quality & FERRY_QUALITY_TERM) != 0 || !has_kept(m, target))
         return "the translation lacks what has to be kept, or has it twice";
-    return (outcome->quality & FERRY_QUALITY_NUMBER) != 0 ? "the translation has other numbers" : NULL;
+    if ((outcome->quality & FERRY_QUALITY_NUMBER) != 0) return "the translation has other numbers";
+    return has_signs(m->c, source, target) ? NULL : m->c->message;
 }
 
 /* The translation of a sentence; the last one ends as the text does. */
@@ -350,7 +399,7 @@ static ferry_status push_sentence(composer *m, size_t index, bool last)
     m->line = index;
     m->next_term = 0;
     find_term(m);
-    const char *reason = why_not(m, outcome, s.target);
+    const char *reason = why_not(m, outcome, s.source, s.target);
     m->c->changed = m->c->changed || !ferry_view_equal(s.target, s.source);
     if (m->c->reason == NULL) m->c->reason = reason;
     if (reason == NULL && status == FERRY_OK)
@@ -370,6 +419,7 @@ ferry_status ferry_compose(ferry_composition *c, const ferry_model_segment *segm
     m.first_kept = m.after_kept = segment->first_kept;
     c->pieces.count = c->pieces.text.size = c->pieces.term_count = 0;
     c->reason = NULL;
+    memset(c->lacks, 0, sizeof c->lacks);
     c->changed = false;
     for (size_t i = first; i < after; i++) FERRY_TRY(push_sentence(&m, i, i + 1 == after));
     return c->reason == NULL ? pass(&m, segment->end, segment->after_mark) : FERRY_OK;

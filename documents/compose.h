@@ -5,13 +5,17 @@
 #include "document_parts.h"
 #include "model_text.h"
 
+enum { FERRY_CODE_SIGNS = 11 };
+
 typedef struct ferry_composition {
     ferry_document *document;
     ferry_model_text *shown;
     const ferry_result *result; /* of shown->text */
     ferry_written_pieces pieces;
-    const char *reason; /* why the translation cannot be used, until the next segment; NULL: it can */
-    bool changed;       /* it is not the text itself */
+    const char *reason;               /* why the translation cannot be used, until the next segment; NULL: it can */
+    bool changed;                     /* it is not the text itself */
+    char lacks[FERRY_CODE_SIGNS + 1]; /* signs that it has less often than the text: why it cannot be used */
+    char message[128];                /* a reason */
 } ferry_composition;
 
 /* Composes a segment of sentences first … after - 1 of the result. Errors: MEMORY. */

@@ -437,6 +437,21 @@ ferry_status ferry_document_end_segment(ferry_document *document, size_t end)
     return FERRY_OK;
 }
 
+ferry_status ferry_document_keep_signs(ferry_document *document, ferry_segment *segment, const char *signs)
+{
+    const size_t first = document->span_count;
+    for (size_t i = segment->first_read; i < segment->after_read; i++) {
+        const ferry_span span = document->spans[i]; /* which may move */
+        FERRY_TRY(ferry_document_push_span(document, &span));
+    }
+    const ferry_placeholder_rules rules = {.signs = signs};
+    const ferry_status status = split_text(document, &rules, first);
+    pair(document, first, document->span_count);
+    segment->first_span = first;
+    segment->after_span = document->span_count;
+    return status;
+}
+
 /* ---- edits ---- */
 
 size_t ferry_document_find(const ferry_segment *segments, size_t count, size_t at)

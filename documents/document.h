@@ -130,6 +130,7 @@ typedef struct ferry_segment {
     bool elsewhere;                      /* an edit has its translation */
     bool is_attribute;
     bool changed; /* by one of the models */
+    char lacks;   /* a sign that a translation lacked: words with it are kept since; '\0': none */
     bool translated, failed;
 } ferry_segment;
 
@@ -183,6 +184,9 @@ static inline ferry_view ferry_segment_written(const ferry_document *document, c
  * a failure, too. */
 ferry_status ferry_document_read(ferry_document *document, const ferry_document_format *format,
                                  const ferry_document_context *context, ferry_view source, ferry_error *error);
+
+/* Splits the segment once more, for other spans: those of `signs` in its text are kept. Errors: MEMORY. */
+ferry_status ferry_document_keep_signs(ferry_document *document, ferry_segment *segment, const char *signs);
 
 /* Translates the segments, and notes which stay, and what the library warns of. `options` are the call's: who is told
  * of progress. Errors: MEMORY, and those of the translator. */

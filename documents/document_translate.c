@@ -1,4 +1,5 @@
 /* Blocks as texts for the model, and what it makes of them as segments. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,12 +13,22 @@ typedef struct work {
     ferry_document *document;
     ferry_translator *translator; /* of this stage */
     bool last;                    /* no model follows */
+    bool again;                   /* segments are shown whose translation lacked signs, and no others */
     ferry_model_text shown[2];    /* segments of one call each: those whose marks need no alignment, and the others */
     ferry_composition composition;
-    size_t done; /* segments that were shown, once for each model */
+    const ferry_document_options *options;
+    size_t done, total; /* segments that are dealt with, once for each model, and all */
+    size_t called;      /* those of the call in progress */
+    bool cancelled;     /* by the program, which is told of progress */
 } work;
 
 /* ---- what becomes of a segment ---- */
+
+/* Whether the segment is one of those to be shown now. */
+static bool is_shown(const work *w, const ferry_segment *segment)
+{
+    return segment->has_letters && !segment->failed && (segment->lacks != '\0') == w->again;
+}
 
 static ferry_status add_note(ferry_document *document, const ferry_segment *segment, const char *message)
 {
@@ -77,7 +88,13 @@ static ferry_status take_segment(work *w, const ferry_model_segment *of, size_t 
         if (!w->last) return ferry_document_take_pieces(w->document, of->segment, &c->pieces);
         return of->segment->changed ? write_segment(w, of->segment) : FERRY_OK;
     }
-    return leave(w, of->segment, c->reason);
+    if (c->reason == c->message && c->lacks[0] != '\0' && !w->again) {
+        of->segment->lacks = c->lacks[0];
+        return ferry_document_keep_signs(w->document, of->segment, c->lacks);
+    }
+    if (w->again)
+        snprintf(c->message, sizeof c->message, "the translation has other signs: it lacks %c", of->segment->lacks);
+    return leave(w, of->segment, w->again ? c->message : c->reason);
 }
 
 /* ---- calls ---- */
@@ -96,11 +113,24 @@ static ferry_status take_result(work *w, ferry_model_text *shown, const ferry_re
         FERRY_TRY(take_segment(w, of, first, after));
         for (; first < after; first++) {
             const char *warning = ferry_result_outcome(ferry_result_sentences(result), first)->warning;
-            const bool used = w->last ? of->segment->translated : !of->segment->failed;
+            const bool used = w->last ? of->segment->translated : is_shown(w, of->segment);
             if (warning != NULL && used) FERRY_TRY(add_note(w->document, of->segment, warning));
         }
     }
     return FERRY_OK;
+}
+
+static int tell(void *user, size_t lines_done, size_t lines_total)
+{
+    work *w = user;
+    const size_t done = w->done + w->called * lines_done / lines_total;
+    w->cancelled = w->options->progress(w->options->user, done, w->total) != 0;
+    return w->cancelled;
+}
+
+static ferry_status check_cancelled(const work *w)
+{
+    return w->cancelled ? ferry_fail(w->document->error, FERRY_ERROR_CANCELLED, "cancelled") : FERRY_OK;
 }
 
 /* One call for all segments that are shown so. */
@@ -111,11 +141,17 @@ static ferry_status call(work *w, bool aligned)
     if (shown->segment_count == 0) return FERRY_OK;
     ferry_translator_align(w->translator, aligned);
     const ferry_text text = {shown->text.data, shown->text.size};
-    const ferry_request request = ferry_model_text_request(shown);
+    ferry_request request = ferry_model_text_request(shown);
+    request.progress = w->options->progress != NULL ? tell : NULL;
+    request.user = w;
+    w->called = w->again ? 0 : shown->segment_count;
     ferry_status status = ferry_translate_text_with(w->translator, text, &request, &result, w->document->error);
+    if (status == FERRY_OK) status = check_cancelled(w);
     if (status == FERRY_OK) status = take_result(w, shown, result);
     ferry_result_destroy(result);
     ferry_model_text_clear(shown);
+    w->done += w->called;
+    w->called = 0;
     return status;
 }
 
@@ -141,39 +177,31 @@ static ferry_status finish_calls(work *w)
 /* Text that is not UTF-8 cannot be translated and keep its bytes. */
 static ferry_status show_first(work *w, ferry_segment *segment)
 {
-    if (!segment->has_letters || segment->failed) return FERRY_OK;
-    if (!ferry_utf8_is_valid(ferry_segment_source(w->document, segment))) return leave(w, segment, "it is not UTF-8");
-    return show(w, segment);
+    const bool shown = is_shown(w, segment);
+    if (shown && ferry_utf8_is_valid(ferry_segment_source(w->document, segment))) return show(w, segment);
+    w->done += !w->again;
+    if (shown) return leave(w, segment, "it is not UTF-8");
+    if (!w->again && w->options->progress != NULL) tell(w, 0, 1);
+    return check_cancelled(w);
 }
 
-static ferry_status report(const work *w, size_t total, const ferry_document_options *options)
+static ferry_status translate_once(work *w, ferry_segment *segments, size_t count)
 {
-    if (options->progress == NULL || options->progress(options->user, w->done, total) == 0) return FERRY_OK;
-    return ferry_fail(w->document->error, FERRY_ERROR_CANCELLED, "cancelled");
-}
-
-static ferry_status translate_once(work *w, ferry_segment *segments, size_t count, size_t total,
-                                   const ferry_document_options *options)
-{
-    for (size_t i = 0; i < count; i++) {
-        FERRY_TRY(show_first(w, &segments[i]));
-        w->done++;
-        FERRY_TRY(report(w, total, options));
-    }
+    for (size_t i = 0; i < count; i++) FERRY_TRY(show_first(w, &segments[i]));
     return finish_calls(w);
 }
 
-/* With one model after the other. */
-static ferry_status translate_segments(work *w, ferry_translator *translator, ferry_segment *segments, size_t count,
-                                       const ferry_document_options *options)
+/* With one model after the other; then those once more whose translation lacked signs. */
+static ferry_status translate_segments(work *w, ferry_translator *translator, ferry_segment *segments, size_t count)
 {
     size_t stages = 1;
     while (ferry_translator_stage(translator, stages) != NULL) stages++;
-    const size_t total = stages * (w->document->segment_count + w->document->attribute_count);
-    for (size_t i = 0; i < stages; i++) {
-        w->translator = ferry_translator_stage(translator, i);
-        w->last = i + 1 == stages;
-        FERRY_TRY(translate_once(w, segments, count, total, options));
+    w->total = stages * (w->document->segment_count + w->document->attribute_count);
+    for (size_t i = 0; i < 2 * stages; i++) {
+        w->translator = ferry_translator_stage(translator, i % stages);
+        w->last = i % stages + 1 == stages;
+        w->again = i >= stages;
+        FERRY_TRY(translate_once(w, segments, count));
     }
     return FERRY_OK;
 }
@@ -181,14 +209,13 @@ static ferry_status translate_segments(work *w, ferry_translator *translator, fe
 ferry_status ferry_segments_translate(ferry_document *document, ferry_translator *translator,
                                       const ferry_document_options *options)
 {
-    work w = {.document = document};
+    work w = {.document = document, .options = options};
     ferry_status status = ferry_buffer_reserve(&w.composition.pieces.text, 1, document->error);
     ferry_document_find_columns(document);
     /* First attributes, which belong to the bytes of elements. */
     if (status == FERRY_OK)
-        status = translate_segments(&w, translator, document->attributes, document->attribute_count, options);
-    if (status == FERRY_OK)
-        status = translate_segments(&w, translator, document->segments, document->segment_count, options);
+        status = translate_segments(&w, translator, document->attributes, document->attribute_count);
+    if (status == FERRY_OK) status = translate_segments(&w, translator, document->segments, document->segment_count);
     ferry_model_text_destroy(&w.shown[false]);
     ferry_model_text_destroy(&w.shown[true]);
     free(w.composition.pieces.pieces);

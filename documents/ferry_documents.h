@@ -22,8 +22,8 @@ FERRY_API const char *ferry_document_format_of(const char *path);
 
 typedef struct ferry_document_options {
     size_t size; /* sizeof(ferry_document_options), as the program was compiled */
-    /* Called as texts (paragraphs, cells, attributes …) are given to the translator, as ferry_options.progress. That of
-     * the translator is called as their sentences are finished. */
+    /* Called as texts (paragraphs, cells, attributes …) and sentences within them are finished, as
+     * ferry_options.progress. */
     int (*progress)(void *user, size_t texts_done, size_t texts_total);
     void *user;
     const char *from, *to;   /* the translator's, as ferry_options have them; NULL: the model's */

@@ -326,6 +326,16 @@ static size_t kept_size(ferry_view word, ferry_view token)
     return size;
 }
 
+/* Whether blanks are around the token, or elements. */
+static bool is_free(const net *n, ferry_view token)
+{
+    const char *const text = n->document->text.data;
+    const size_t begin = (size_t)(token.data - text), end = begin + token.size;
+    const bool first = begin == n->spans[n->span].text_begin && (n->span == 0 || !is_text(n, n->span - 1));
+    return (first || is_one_of(text[begin - 1], " \t\r\n")) &&
+           (end == run_end(n, n->span) || is_one_of(text[end], " \t\r\n"));
+}
+
 /* Marks without a letter or digit: several of them, or a sign, or what touches a placeholder. */
 static ferry_status read_marks(net *n, ferry_view token, bool touches)
 {
@@ -333,6 +343,7 @@ static ferry_status read_marks(net *n, ferry_view token, bool touches)
     const char *const alone = touches ? "|<>=#*[]{}^@\\_~" : "|<>=#*[]";
     const size_t begin = (size_t)(rest.data - n->document->text.data);
     if (count_marks(rest, "") == 0 || (rest.size == 1 && !is_one_of(*rest.data, alone))) return FERRY_OK;
+    if (rest.size == 1 && !touches && !is_free(n, token)) return FERRY_OK;
     const ferry_span_kind kind = touches ? FERRY_SPAN_KEPT : FERRY_SPAN_POINT;
     return add_claim(n, kind, begin, begin + rest.size, n->span, n->span);
 }

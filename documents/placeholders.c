@@ -468,6 +468,8 @@ static size_t find_piece(ferry_placeholder_search *search, size_t at, size_t *to
     const ferry_view text = search->text;
     const char c = text.data[at];
     const uint32_t before = character_before(text, at);
+    *kind = FERRY_PLACEHOLDER_NAME;
+    if (search->rules.signs != NULL) return is_one_of(c, search->rules.signs) ? at + 1 : 0;
     if (search->rules.marks) return find_symbols(search, at, kind);
     size_t end = ferry_find_placeholder(text, at, search->rules.formulas);
     *kind = FERRY_PLACEHOLDER_TEMPLATE;

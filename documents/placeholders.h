@@ -36,6 +36,7 @@ typedef struct ferry_placeholder_rules {
      * it has all. Time is linear in what it returns. NULL: there is none without. */
     size_t (*reads)(void *user, ferry_view text);
     void *user;
+    const char *signs; /* NULL, or ASCII characters: they are kept, and nothing else */
 } ferry_placeholder_rules;
 
 /* What is syntax, wherever it is. */

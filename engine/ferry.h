@@ -350,6 +350,9 @@ typedef struct ferry_request {
     size_t term_size;           /* sizeof(ferry_term) */
     size_t term_count;          /* 0…SIZE_MAX, default 0 */
     ferry_on_number on_number;  /* FERRY_ON_NUMBER_RETRY: as the option, whatever that is */
+    /* As ferry_options.progress, and besides it. NULL: none. Submissions have their own */
+    int (*progress)(void *user, size_t lines_done, size_t lines_total);
+    void *user;
 } ferry_request;
 
 /* The same with a request (NULL: none).
@@ -362,7 +365,7 @@ typedef struct ferry_request {
  * FERRY_QUALITY_TERM.
  * LIMIT of a line: its prefix has max_length tokens or more.
  * ARGUMENT of the call: prefixes or on_number for a row of models; terms with `sample`, `alternatives` or nbest
- * above 1. UNSUPPORTED of the call: the model's file lacks what target text needs to become tokens. */
+ * above 1; progress in a submission. UNSUPPORTED of the call: the model's file lacks what target text needs to become tokens. */
 FERRY_API ferry_status ferry_translate_with(ferry_translator *translator, const ferry_text *lines, size_t count,
                                             const ferry_request *request, ferry_result **result, ferry_error *error);
 /* Translates a text sentence by sentence, each as ferry_translate does.

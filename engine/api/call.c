@@ -17,11 +17,13 @@ static void report_progress(ferry_call *call)
 {
     const ferry_translator *translator = call->translator;
     ferry_callbacks *callbacks = call->callbacks;
-    if (callbacks->progress == NULL || call->count == 0) return;
+    if ((callbacks->progress == NULL && call->progress == NULL) || call->count == 0) return;
     ferry_mutex_lock(&callbacks->mutex);
-    const size_t done = translator->place * call->count + atomic_load(&call->done);
-    if (!ferry_job_stopped(&call->job) &&
-        callbacks->progress(callbacks->user, done / translator->places, call->count) != 0)
+    const size_t done = (translator->place * call->count + atomic_load(&call->done)) / translator->places;
+    if (!ferry_job_stopped(&call->job) && callbacks->progress != NULL &&
+        callbacks->progress(callbacks->user, done, call->count) != 0)
+        ferry_stop_now(&call->job.stop);
+    if (!ferry_job_stopped(&call->job) && call->progress != NULL && call->progress(call->user, done, call->count) != 0)
         ferry_stop_now(&call->job.stop);
     ferry_mutex_unlock(&callbacks->mutex);
 }

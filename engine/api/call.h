@@ -21,9 +21,11 @@ typedef struct ferry_call {
     const ferry_text *targets;    /* [count] translations to score; NULL: lines are translated */
     const ferry_text *prefixes;   /* [count] beginnings of translations; NULL: none */
     size_t count;
-    ferry_terms terms;          /* of the lines, */
-    const char *text;           /* or of the text that begins here, if the lines are its sentences; else NULL */
-    ferry_on_number on_number;  /* of the request */
+    ferry_terms terms;         /* of the lines, */
+    const char *text;          /* or of the text that begins here, if the lines are its sentences; else NULL */
+    ferry_on_number on_number; /* of the request, */
+    int (*progress)(void *user, size_t lines_done, size_t lines_total); /* or NULL */
+    void *user;
     ferry_callbacks *callbacks; /* the translator's, or of a text of a service */
     atomic_size_t *account;     /* NULL, or counts the bytes that the call holds */
     ferry_job job;              /* job.ended not NULL: of a service */

@@ -173,7 +173,7 @@ ferry_status ferry_chain_translate(const ferry_translator *chain, const ferry_ca
     ferry_status status = FERRY_OK;
     for (size_t i = 0; i < chain->stage_count && status == FERRY_OK; i++) {
         ferry_result *before = *result; /* NULL in the first stage */
-        ferry_call of_stage = {.count = call->count};
+        ferry_call of_stage = {.count = call->count, .progress = call->progress, .user = call->user};
         if (before == NULL) of_stage = *call;
         ferry_text *between = before != NULL ? ferry_chain_lines(before, &of_stage.terms, error) : NULL;
         if (before != NULL) of_stage.texts = between;

@@ -83,7 +83,9 @@ ferry_status ferry_request_check(const ferry_translator *translator, const ferry
         ferry_struct_complete("request", "ferry_request", request, FIRST_REQUEST, &complete, sizeof complete, error));
     *wanted = (ferry_wanted){complete.prefixes,
                              {complete.terms, complete.term_size, complete.term_count},
-                             complete.on_number};
+                             complete.on_number,
+                             complete.progress,
+                             complete.user};
     if (complete.on_number != FERRY_ON_NUMBER_WARN && complete.on_number != FERRY_ON_NUMBER_RETRY)
         return ferry_fail_argument(error, "on_number", "expected 0 or 1, found %d", (int)complete.on_number);
     if (wanted->prefixes != NULL) FERRY_TRY(ferry_check_texts("prefixes", wanted->prefixes, count, error));

@@ -10,6 +10,8 @@ typedef struct ferry_wanted {
     const ferry_text *prefixes; /* [count] or NULL */
     ferry_terms terms;
     ferry_on_number on_number;
+    int (*progress)(void *user, size_t lines_done, size_t lines_total); /* or NULL */
+    void *user;
 } ferry_wanted;
 
 /* Checks `request` (NULL: nothing is wanted) for `count` lines, and sets *wanted to what it points to. Errors:

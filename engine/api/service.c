@@ -194,6 +194,8 @@ static ferry_status check(const ferry_service *service, const ferry_submission *
                                     sizeof *complete, error));
     FERRY_TRY(ferry_check_text("text", &complete->text, error));
     FERRY_TRY(check_lines(service, complete, wanted, error));
+    if (wanted->progress != NULL)
+        return ferry_fail_argument(error, "progress", "expected NULL in the request of a submission");
     FERRY_TRY(ferry_check_range("priority", complete->priority, -FERRY_PRIORITY_LIMIT, FERRY_PRIORITY_LIMIT, error));
     FERRY_TRY(ferry_check_range("wait", complete->wait, 0, INT32_MAX, error));
     if (complete->done == NULL) return ferry_fail_argument(error, "done", "expected a function, found NULL");

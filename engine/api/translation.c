@@ -19,7 +19,9 @@ static ferry_status translate(ferry_translator *translator, const char *text, co
                        .count = count,
                        .prefixes = wanted->prefixes,
                        .terms = wanted->terms,
-                       .on_number = wanted->on_number};
+                       .on_number = wanted->on_number,
+                       .progress = wanted->progress,
+                       .user = wanted->user};
     if (translator->stages != NULL) return ferry_chain_translate(translator, &call, result, error);
     return ferry_call_run(&call, result, error);
 }

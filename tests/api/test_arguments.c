@@ -437,6 +437,12 @@ static void check_submission(ferry_service *service, ferry_submission wrong, con
     assert_int_equal(ticket, 0);
 }
 
+static int see_nothing(void *user, size_t done, size_t total)
+{
+    (void)user;
+    return done > total;
+}
+
 static void check_submissions(ferry_service *service)
 {
     static const ferry_text text = {"b c", 3}, none = {NULL, 2}, endless = {"", SIZE_MAX};
@@ -460,6 +466,9 @@ static void check_submissions(ferry_service *service)
                      "prefixes: expected NULL for a text");
     check_submission(service, (ferry_submission){.done = ignore, .lines = &text, .request = &request, .count = 1},
                      "prefixes", "prefixes: expected 2 bytes at prefixes[0], found NULL");
+    const ferry_request watched = {.size = sizeof watched, .progress = see_nothing};
+    check_submission(service, (ferry_submission){.done = ignore, .text = text, .request = &watched}, "progress",
+                     "progress: expected NULL in the request of a submission");
     check_submission(service, (ferry_submission){.text = text}, "done", "done: expected a function, found NULL");
     check_submission(service, (ferry_submission){.done = ignore, .priority = 101}, "priority",
                      "priority: expected -100 to 100, found 101");

@@ -212,6 +212,7 @@ ferry_status ferry_translate_text_with(ferry_translator *translator, ferry_text 
         l->range = (ferry_sentence){.source_begin = at, .source_end = last};
         translate_line(translator, (ferry_view){text.data + at, last - at}, at, &terms, l);
         if (!translator->aligned) l->source_count = 0;
+        if (request->progress != NULL && request->progress(request->user, end, text.size) != 0) break;
     }
     *result = made;
     return FERRY_OK;

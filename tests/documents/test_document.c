@@ -199,6 +199,53 @@ TEST(test_kept_pieces)
     }
 }
 
+/* A translation has as many code characters, directives of printf and {name} as its text. */
+TEST(test_counted_signs)
+{
+    static const char braces[] = "the translation has other signs: expected 0 of {, found 1";
+    static const struct {
+        const char *source, *given;
+        const char *expected; /* NULL: the text stays */
+        const char *reason;   /* NULL: any */
+    } rows[] = {
+        {"ab", "c {", NULL, braces},
+        {"ab", "c }", NULL, NULL},
+        {"ab", "c]", NULL, NULL},
+        {"ab", "[c", NULL, NULL},
+        {"ab", "c|", NULL, NULL},
+        {"ab", "c\\", NULL, NULL},
+        {"ab", "c@", NULL, NULL},
+        {"ab", "^c", NULL, NULL},
+        {"ab", "=c", NULL, "the translation has other signs: expected 0 of =, found 1"},
+        {"ab", "c %1$s", NULL, "the translation has other signs: expected 0 of directives, found 1"},
+        {"ab", "%(c)d", NULL, NULL},
+        {"ab", "%-5.2lf", NULL, NULL},
+        {"あ}い{う", "}{c}{", NULL, "the translation has other signs: expected 1 of {, found 2"},
+        {"あ}い{う", "c {d}", NULL, "the translation has other signs: expected 0 of {name}, found 1"},
+        {"あ}い{う", "c } {", "c } {", NULL},
+        /* What is not counted. */
+        {"ab", "< c > _ / ~ # & ` \" ' : ; $ %", "< c > _ / ~ # & ` \" ' : ; $ %", NULL},
+        {"ab", "50 %-ige", "50 %-ige", NULL},
+        {"ab", "50% %50'si %x", NULL, NULL},
+        {"ab", "50%d %50'si %der 5 %x", "50%d %50'si %der 5 %x", NULL},
+        /* What is lacking is kept in a second call. */
+        {"^ b", "^\2B\n\2\f0 B\n", "^ B", NULL},
+        {"(あ^い), b", "(\2B\n", NULL, NULL},
+        {"あ|い @ b", "あ\2B @\n", NULL, NULL},
+        {"x\n*^* b", "x\2Y\n^\2B\n\2\f0 B\n", "Y\n*^* B", NULL},
+    };
+    for (size_t i = 0; i < 3 * sizeof rows / sizeof *rows;
+         i++) { /* alone; before and behind one that changes nothing */
+        ferry_translator same = {.way = STAND_IN_SAME}, given = {.way = STAND_IN_GIVEN, .given = rows[i / 3].given};
+        if (i % 3 == 1) given.next = &same;
+        if (i % 3 == 2) same.next = &given;
+        left l = {.translator = i % 3 == 2 ? same : given};
+        check(&toy, rows[i / 3].source, &l, rows[i / 3].expected != NULL ? rows[i / 3].expected : rows[i / 3].source);
+        if (l.count != (rows[i / 3].expected == NULL)) fail_msg("row %zu: %zu left", i, l.count);
+        if (rows[i / 3].reason != NULL) assert_string_equal(l.reason, rows[i / 3].reason);
+    }
+}
+
 /* Of a number, the last of two models knows, too. */
 TEST(test_numbers_through_two_models)
 {

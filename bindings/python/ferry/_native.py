@@ -116,7 +116,8 @@ class Term(c.Structure):
 
 class Request(c.Structure):
     _fields_ = [("size", c.c_size_t), ("prefixes", c.POINTER(Text)), ("terms", c.POINTER(Term)),
-                ("term_size", c.c_size_t), ("term_count", c.c_size_t), ("on_number", c.c_int)]
+                ("term_size", c.c_size_t), ("term_count", c.c_size_t), ("on_number", c.c_int),
+                ("progress", c.CFUNCTYPE(c.c_int, c.c_void_p, c.c_size_t, c.c_size_t)), ("user", c.c_void_p)]
 
     def __init__(self, prefixes: Any = None):
         super().__init__(c.sizeof(Request), prefixes)

@@ -397,6 +397,14 @@ pub struct ferry_request {
     pub term_size: usize,
     pub term_count: usize,
     pub on_number: ferry_on_number,
+    pub progress: ::std::option::Option<
+        unsafe extern "C" fn(
+            user: *mut ::std::os::raw::c_void,
+            lines_done: usize,
+            lines_total: usize,
+        ) -> ::std::os::raw::c_int,
+    >,
+    pub user: *mut ::std::os::raw::c_void,
 }
 extern "C" {
     pub fn ferry_translate_with(

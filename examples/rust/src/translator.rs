@@ -163,6 +163,8 @@ impl<'m> Translator<'m> {
                     term_size: 0,
                     term_count: 0,
                     on_number: sys::ferry_on_number::FERRY_ON_NUMBER_WARN,
+                    progress: None,
+                    user: std::ptr::null_mut(),
                 };
                 sys::ferry_translate_with(translator, lines, count, &request, result, error)
             },
