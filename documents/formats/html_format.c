@@ -220,16 +220,15 @@ static bool is_other_language(const reader *r, ferry_view language)
     return source != NULL && !ferry_language_has_name(source, language);
 }
 
-/* Whether the element is not to be translated. */
-static bool is_untranslated(reader *r, const ferry_inline_tag *tag)
+/* Whether the page excepts the element, with its attributes, from translation. */
+static bool is_excepted(reader *r, const ferry_inline_tag *tag)
 {
     ferry_view language = ferry_html_attribute_find(&r->scanner, "lang");
     language.size = skip(language, 0, is_word, SIZE_MAX); /* without its region: "de" of "de-AT" */
     if (language.size > 0 && is_named(tag->name, "html")) r->language = language;
     if (is_named(ferry_html_attribute_find(&r->scanner, "translate"), "no")) return true;
     if (has_word(ferry_html_attribute_find(&r->scanner, "class"), "notranslate")) return true;
-    if (language.size > 0 && is_other_language(r, language)) return true;
-    return (tag->element & FERRY_ELEMENT_KEPT) != 0;
+    return language.size > 0 && is_other_language(r, language);
 }
 
 /* Moves tag->end behind the element's end tag; *content: where that begins, *plain: there are no tags in between.
@@ -259,14 +258,33 @@ static bool skip_element(ferry_view source, ferry_inline_tag *tag, size_t *conte
     return false;
 }
 
+/* Reads the attributes of the elements within an untranslated one, whose content ends at byte `end`. */
+static ferry_status read_inner_attributes(reader *r, size_t begin, size_t end)
+{
+    const ferry_view text = {r->document->source.data, end};
+    for (size_t at = begin, content; (at = find_one_of(text, at, "<")) < end;) {
+        ferry_inline_tag tag = ferry_html_tag_read(&r->scanner, text, at);
+        bool plain;
+        if (tag.kind == FERRY_TAG_START && is_excepted(r, &tag))
+            skip_element(text, &tag, &content, &plain);
+        else if (tag.kind != FERRY_TAG_TEXT)
+            FERRY_TRY(read_attributes(r, &tag));
+        at = tag.end;
+    }
+    return FERRY_OK;
+}
+
 /* A short one has its place in its sentence; others end it, or leave it. */
-static ferry_status take_untranslated(reader *r, ferry_inline_tag *tag)
+static ferry_status take_untranslated(reader *r, ferry_inline_tag *tag, bool excepted)
 {
     const ferry_view source = r->document->source;
     size_t content = tag->content;
     bool plain = false; /* content of RAW is none that is shown */
-    if ((tag->element & FERRY_ELEMENT_RAW) == 0 && !skip_element(source, tag, &content, &plain))
-        return add_part(r, *tag);
+    if (!excepted) FERRY_TRY(read_attributes(r, tag));
+    if ((tag->element & FERRY_ELEMENT_RAW) == 0) {
+        if (!skip_element(source, tag, &content, &plain)) return add_part(r, *tag);
+        if (!excepted) FERRY_TRY(read_inner_attributes(r, tag->content, content));
+    }
     if ((tag->element & FERRY_ELEMENT_BLOCK) != 0) return flush(r);
     const ferry_view text = view_part(source, tag->content, content);
     const bool shown =
@@ -287,7 +305,8 @@ static bool follows_link(const reader *r, const ferry_inline_tag *tag)
 /* Takes the tag, or its element, whose end becomes tag->end. */
 static ferry_status take_tag(reader *r, ferry_inline_tag *tag)
 {
-    if (tag->kind == FERRY_TAG_START && is_untranslated(r, tag)) return take_untranslated(r, tag);
+    const bool is_start = tag->kind == FERRY_TAG_START, excepted = is_start && is_excepted(r, tag);
+    if (excepted || (is_start && (tag->element & FERRY_ELEMENT_KEPT) != 0)) return take_untranslated(r, tag, excepted);
     if (follows_link(r, tag)) FERRY_TRY(flush(r));
     FERRY_TRY(read_attributes(r, tag));
     return (tag->element & (FERRY_ELEMENT_BLOCK | FERRY_ELEMENT_LABEL)) != 0 ? flush(r) : add_part(r, *tag);
