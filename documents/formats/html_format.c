@@ -79,6 +79,7 @@ typedef struct reader {
     ferry_inline_tag *parts; /* [count] of the text that is being read */
     size_t count, capacity;
     ferry_view language; /* of the document, as <html lang> has it; empty: it is the source's */
+    bool in_menu;        /* an entry of a menu ended in the block that is being read */
 } reader;
 
 static ferry_status add_part(reader *r, ferry_inline_tag part)
@@ -127,10 +128,32 @@ static bool is_blank_text(const reader *r, const ferry_inline_tag *p)
            skip_set((ferry_view){r->document->source.data, p->end}, p->begin, FERRY_HTML_SPACE) == p->end;
 }
 
+/* Where blanks and signs that stand between entries of a menu end, if they begin at byte `at`. */
+static size_t skip_signs(ferry_view text, size_t at)
+{
+    static const char signs[] = FERRY_HTML_SPACE "|/>~*-[]:\u00A0\u00AB\u00B7\u00BB\u2013\u2014\u2022\u2023\u2039\u203A"
+                                                 "\u2190\u2192\u25A0\u25AA\u25B6\u25B8\u25BA\u25CF\u2B25";
+    for (size_t next = at; at < text.size; at = next) {
+        char bytes[8];
+        ferry_view sign = {bytes, 0};
+        uint32_t c;
+        next = at + ferry_entity_read(view_part(text, at, text.size), bytes, &sign.size);
+        if (next == at && ferry_utf8_next(text, &next, &c)) sign = view_part(text, at, next);
+        if (sign.size == 0 || !ferry_view_contains_view(ferry_text_view(signs), sign)) break;
+    }
+    return at;
+}
+
+static bool is_signs(const reader *r, const ferry_inline_tag *p)
+{
+    return p->kind == FERRY_TAG_TEXT && skip_signs((ferry_view){r->document->source.data, p->end}, p->begin) == p->end;
+}
+
 /* What stands at an end of the text without belonging to it. */
 static bool is_outside(const reader *r, const ferry_inline_tag *p)
 {
-    return p->kind == FERRY_TAG_ALONE || p->kind == FERRY_TAG_WORD || is_blank_text(r, p);
+    return p->kind == FERRY_TAG_ALONE || p->kind == FERRY_TAG_WORD || is_blank_text(r, p) ||
+           (r->in_menu && is_signs(r, p));
 }
 
 /* Ends the text. The blanks at its ends are no part of it. */
@@ -139,7 +162,7 @@ static ferry_status flush(reader *r)
     const char *data = r->document->source.data;
     bool has_text = false;
     for (size_t i = 0; i < r->count; i++)
-        has_text |= r->parts[i].kind == FERRY_TAG_TEXT && !is_blank_text(r, &r->parts[i]);
+        has_text |= r->parts[i].kind == FERRY_TAG_TEXT && !is_outside(r, &r->parts[i]);
     if (has_text) {
         ferry_inline_tag *first = r->parts, *last = r->parts + r->count;
         ferry_inline_tags_pair(r->parts, r->count);
@@ -155,10 +178,16 @@ static ferry_status flush(reader *r)
     return FERRY_OK;
 }
 
-/* Bytes begin … end - 1 without tags; an empty line ends a text. */
+/* Bytes begin … end - 1 without tags; an empty line ends a text, and so do signs behind an entry of a menu. */
 static ferry_status take_text(reader *r, size_t begin, size_t end)
 {
     const ferry_view text = {r->document->source.data, end};
+    const size_t signs = skip_signs(text, begin);
+    if (r->in_menu && signs > skip_set(text, begin, FERRY_HTML_SPACE) && r->count > 0 &&
+        r->parts[r->count - 1].kind == FERRY_TAG_END) {
+        FERRY_TRY(flush(r));
+        begin = signs;
+    }
     size_t first = begin;
     for (size_t at = begin, next; at < end; at = next) {
         next = skip_set(text, at, FERRY_HTML_SPACE);
@@ -293,13 +322,25 @@ static ferry_status take_untranslated(reader *r, ferry_inline_tag *tag, bool exc
     return add_part(r, *tag);
 }
 
-/* Whether a link follows another one, with nothing but blanks between: entries of a menu. */
-static bool follows_link(const reader *r, const ferry_inline_tag *tag)
+/* Whether an element follows another one of its name as an entry of a menu does: a link behind blanks, or signs with
+ * blanks; any element behind "|", "·" or "•", or, with a capital, behind a small letter. */
+static bool follows_entry(const reader *r, const ferry_inline_tag *tag)
 {
+    static const char *const signs[] = {"|", "\u00B7", "\u2022", "&middot;", "&bull;", "] ["};
+    const ferry_view source = r->document->source;
     size_t i = r->count;
-    if (tag->kind != FERRY_TAG_START || !is_named(tag->name, "a")) return false;
-    while (i > 0 && is_blank_text(r, &r->parts[i - 1])) i--;
-    return i > 0 && r->parts[i - 1].kind == FERRY_TAG_END && is_named(r->parts[i - 1].name, "a");
+    while (i > 0 && is_signs(r, &r->parts[i - 1])) i--;
+    if (tag->kind != FERRY_TAG_START || i < 2 || r->parts[i - 1].kind != FERRY_TAG_END ||
+        !ferry_html_tag_is_name(r->parts[i - 1].name, tag->name))
+        return false;
+    const ferry_view between = view_part(source, r->parts[i - 1].end, tag->begin);
+    const ferry_inline_tag *entry = &r->parts[i - 2];
+    const char before = source.data[entry->end - 1], first = byte_at(between, 0);
+    if (skip((ferry_view){source.data, entry->end}, entry->begin, is_digit, SIZE_MAX) == entry->end) return false;
+    for (size_t k = 0; k < sizeof signs / sizeof *signs; k++)
+        if (ferry_view_contains(between, signs[k])) return true;
+    if (is_named(tag->name, "a")) return between.size == 0 || is_one_of(first, FERRY_HTML_SPACE "&\xC2");
+    return between.size == 0 && before >= 'a' && is_letter(before) && is_capital(byte_at(source, tag->end));
 }
 
 /* Takes the tag, or its element, whose end becomes tag->end. */
@@ -307,9 +348,15 @@ static ferry_status take_tag(reader *r, ferry_inline_tag *tag)
 {
     const bool is_start = tag->kind == FERRY_TAG_START, excepted = is_start && is_excepted(r, tag);
     if (excepted || (is_start && (tag->element & FERRY_ELEMENT_KEPT) != 0)) return take_untranslated(r, tag, excepted);
-    if (follows_link(r, tag)) FERRY_TRY(flush(r));
+    if (follows_entry(r, tag)) {
+        r->in_menu = true;
+        FERRY_TRY(flush(r));
+    }
     FERRY_TRY(read_attributes(r, tag));
-    return (tag->element & (FERRY_ELEMENT_BLOCK | FERRY_ELEMENT_LABEL)) != 0 ? flush(r) : add_part(r, *tag);
+    if ((tag->element & (FERRY_ELEMENT_BLOCK | FERRY_ELEMENT_LABEL)) == 0) return add_part(r, *tag);
+    FERRY_TRY(flush(r));
+    r->in_menu = false;
+    return FERRY_OK;
 }
 
 static ferry_status read_parts(reader *r, ferry_view source, size_t at)
