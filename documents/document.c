@@ -264,22 +264,40 @@ static size_t unit_size(ferry_view text)
     return vowel || size > 3 ? 0 : size;
 }
 
+static bool is_raising(const ferry_document *document, const ferry_span *span)
+{
+    ferry_inline_tag tag;
+    return span->kind == FERRY_SPAN_OPEN && ferry_inline_tag_read(ferry_span_source(document, span), &tag) > 0 &&
+           ferry_name_is_listed(tag.name, " sub sup ");
+}
+
 /* Whether spans i … i + 2 raise or lower a short text. */
 static bool raises(const ferry_document *document, size_t i)
 {
     const ferry_span *spans = &document->spans[i];
-    if (i + 2 >= document->span_count || spans[0].kind != FERRY_SPAN_OPEN || spans[1].kind != FERRY_SPAN_TEXT ||
-        spans[2].kind != FERRY_SPAN_CLOSE)
+    if (i + 2 >= document->span_count || spans[1].kind != FERRY_SPAN_TEXT || spans[2].kind != FERRY_SPAN_CLOSE)
         return false;
     const ferry_view text = ferry_span_text(document, spans + 1);
-    ferry_inline_tag tag;
-    return ferry_inline_tag_read(ferry_span_source(document, spans), &tag) > 0 &&
-           ferry_name_is_listed(tag.name, " sub sup ") && text.size <= 8 && memchr(text.data, ' ', text.size) == NULL;
+    return is_raising(document, spans) && text.size <= 8 && memchr(text.data, ' ', text.size) == NULL;
 }
 
-static bool is_of_digits(ferry_view text)
+/* The last span of an element that begins with span `first` and has nothing but the number of a note, raised: "3",
+ * "[3]", in any elements. `first`: it has more. */
+static size_t find_note(const ferry_document *document, size_t first)
 {
-    return text.size > 0 && skip(text, 0, is_digit, text.size) == text.size;
+    enum { MOST = 16 }; /* spans */
+    bool raised = false;
+    size_t depth = 0;
+    for (size_t i = first; i < document->span_count && i - first < MOST; i++) {
+        const ferry_span *span = &document->spans[i];
+        const ferry_view text = ferry_span_text(document, span);
+        raised = raised || is_raising(document, span);
+        depth += span->kind == FERRY_SPAN_OPEN;
+        if (depth == 0 || (text.size > 0 && skip_set(text, 0, "0123456789[](),*") < text.size)) break;
+        depth -= span->kind == FERRY_SPAN_CLOSE;
+        if (depth == 0) return raised ? i : first;
+    }
+    return first;
 }
 
 static bool is_decoded(const ferry_span *span)
@@ -320,11 +338,12 @@ static void merge_raised(ferry_document *document, size_t first)
         const bool raised = raises(document, i);
         const size_t size = last != NULL && raised ? raised_size(document, last, &spans[i]) : 0;
         if (size == 0) {
+            const size_t note = find_note(document, i);
             spans[count++] = spans[i];
-            if (!raised || !is_of_digits(ferry_span_text(document, &spans[i + 1]))) continue;
-            spans[count - 1].kind = FERRY_SPAN_POINT;
-            spans[count - 1].end = spans[i + 2].end;
-            i += 2;
+            if (note > i)
+                spans[count - 1] =
+                    (ferry_span){.begin = spans[i].begin, .end = spans[note].end, .kind = FERRY_SPAN_POINT};
+            i = note;
             continue;
         }
         ferry_span kept = {.kind = FERRY_SPAN_KEPT, .end = spans[i + 2].end};
