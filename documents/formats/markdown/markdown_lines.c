@@ -22,6 +22,7 @@
 typedef struct line {
     size_t begin, text, end, next; /* text: behind blanks and ">"; end: before blanks and the end of the line */
     size_t quotes;                 /* how many ">" */
+    size_t column;                 /* of the text, behind the last one and its blank */
 } line;
 
 typedef struct scanner {
@@ -31,8 +32,9 @@ typedef struct scanner {
     line line;
     size_t moved; /* the line's bytes are so many bytes further in `out` than in the source */
     size_t run;   /* where in `out` text begins that may have something to be marked in it */
+    size_t item;  /* the column of the text in the innermost item of a list that may be open */
     char fence;   /* of fenced code that is open */
-    size_t fence_size, fence_quotes;
+    size_t fence_size, fence_quotes, fence_item;
     size_t rule;          /* the line below the head of a table */
     size_t lines;         /* of the paragraph; 0: it is a table */
     bool is_html;         /* it begins with a tag, so that it may be a block of HTML */
@@ -56,8 +58,13 @@ static line find_line(ferry_view source, size_t begin)
     line l = {.begin = begin, .end = find_one_of(source, begin, "\n")};
     l.next = l.end + (l.end < source.size);
     while (l.end > begin && is_one_of(source.data[l.end - 1], " \t\r")) l.end--;
-    for (l.text = begin; l.text < l.end && is_one_of(source.data[l.text], " \t\r>"); l.text++)
-        l.quotes += source.data[l.text] == '>';
+    for (l.text = begin; l.text < l.end && is_one_of(source.data[l.text], " \t\r>"); l.text++) {
+        const char c = source.data[l.text];
+        l.quotes += c == '>';
+        l.column = c == '\t'  ? l.column / 4 * 4 + 4
+                   : c == '>' ? 0
+                              : l.column + (l.quotes == 0 || source.data[l.text - 1] != '>');
+    }
     return l;
 }
 
@@ -185,16 +192,31 @@ static void mark_run(scanner *s, size_t end)
 
 /* ---- lines ---- */
 
-/* Whether the line belongs to fenced code. */
+/* Where the text begins behind markers of items. */
+static size_t skip_markers(scanner *s, ferry_view text)
+{
+    for (size_t at = 0;; s->item = s->line.column + at) {
+        const size_t digits = skip(text, at, is_digit, 9);
+        const size_t end = digits + is_one_of(byte_at(text, digits), digits > at ? ".)" : "-+*:");
+        if (end == digits || !is_blank(byte_at(text, end))) return at;
+        at = skip_blanks(text, end);
+    }
+}
+
+/* Whether the line belongs to fenced code, whose fences are indented by less than four columns in their item. */
 static bool is_code(scanner *s)
 {
     const ferry_view text = text_of(s);
     size_t at = 0;
-    if (s->line.quotes < s->fence_quotes) s->fence_size = 0;
-    while (s->fence_size == 0 && is_one_of(byte_at(text, at), "-+*") && is_blank(byte_at(text, at + 1))) at += 2;
-    at = skip_blanks(text, at);
+    if (s->line.quotes < s->fence_quotes || (text.size > 0 && s->line.column < s->fence_item)) s->fence_size = 0;
+    if (s->fence_size == 0) {
+        if (text.size > 0 && s->line.column < s->item) s->item = s->line.column;
+        at = skip_markers(s, text);
+        s->fence_item = s->item;
+    }
     const char c = byte_at(text, at);
-    const size_t end = is_one_of(c, "`~") ? skip_same(text, at) : at, size = end - at;
+    const bool is_fence = is_one_of(c, "`~") && s->line.column + at < s->fence_item + 4;
+    const size_t end = is_fence ? skip_same(text, at) : at, size = end - at;
     if (s->fence_size > 0) {
         if (size >= s->fence_size && c == s->fence && end == text.size) s->fence_size = 0;
         return true;
@@ -239,10 +261,11 @@ static size_t find_title(const scanner *s)
         at = find_one_of(text, 2, is_note ? "[] \t" : "[]");
         return at > 2 && begins_exactly(text, at, "]:") ? at + 2 : 0;
     }
-    if ((begins_exactly(text, 0, "!!! ") || begins_exactly(text, 0, "??? ") || begins_exactly(text, 0, "???+ ") ||
-         begins_exactly(text, 0, "=== \"")) &&
-        (is_space(below) || below == '>'))
-        return text.data[text.size - 1] == '"' ? find_one_of(text, 0, "\"") + 1 : text.size;
+    if (is_one_of(byte_at(text, 0), "!?=") && skip_same(text, 0) == 3 && (is_space(below) || below == '>')) {
+        at = skip_set(text, 3, "!+");
+        if (is_blank(byte_at(text, at)) && (text.data[0] != '=' || byte_at(text, at + 1) == '"'))
+            return text.data[text.size - 1] == '"' ? find_one_of(text, 0, "\"") + 1 : text.size;
+    }
     if (s->line.quotes > 0 && begins_exactly(text, 0, "[!") && is_any_letter(byte_at(text, 2))) {
         at = find_one_of(text, 0, "]") + 1;
         return at > text.size ? 0 : at + is_one_of(byte_at(text, at), "+-");
@@ -285,7 +308,8 @@ static void mark_block(scanner *s)
     mark_run(s, s->line.begin + s->moved);
     const bool is_label = text.data[0] == '*' || begins_exactly(text, 0, "[^"),
                is_item = is_one_of(text.data[0], "!?=");
-    const char *marker = is_label ? "-   " : is_item ? "-   #" : "#";
+    const char *marker = is_label ? "-   " : !is_item ? "#" : title > 5 ? "-   #" : "-  #";
+    if (is_label || is_item) s->item = s->line.column + 4;
     put(s, begin, begin + title, is_label ? FERRY_MD_DIVIDES : ' ');
     if (title < text.size && is_one_of(text.data[title - 1], "\"[") && is_one_of(text.data[text.size - 1], "\"]"))
         put(s, s->line.end - 1, s->line.end, ' ');
