@@ -96,16 +96,33 @@ typedef struct span_kind {
 
 static const span_kind span_kinds[] = {
     {"{{<", ">}}", FERRY_MD_KEPT, true}, /* templates: Hugo, Jekyll */
-    {"{{%", "%}}", FERRY_MD_KEPT, true},  {"{{", "}}", FERRY_MD_KEPT, false},
-    {"{%", "%}", FERRY_MD_KEPT, true},    {"{/*", "*/}", FERRY_MD_KEPT, true}, /* MDX */
-    {"{:", "}", FERRY_MD_DIVIDES, true}, /* names and classes of what is before: kramdown, Pandoc */
-    {"{#", "}", FERRY_MD_DIVIDES, true},  {"{.", "}", FERRY_MD_DIVIDES, true},
-    {"$$", "$$", FERRY_MD_KEPT, true}, /* formulas */
-    {"$", "$", FERRY_MD_KEPT, false},     {"\\[", "\\]", FERRY_MD_PLAIN, true},
-    {"\\(", "\\)", FERRY_MD_KEPT, false}, {"[[", "]]", FERRY_MD_KEPT, true}, /* names of pages: wikis */
-    {"[@", "]", FERRY_MD_KEPT, false},                                       /* books: Pandoc */
-    {"[^", "]", FERRY_MD_STANDS, false},  {"[TOC", "]", FERRY_MD_KEPT, true},
+    {"{{%", "%}}", FERRY_MD_KEPT, true},   {"{{", "}}", FERRY_MD_KEPT, false},
+    {"{%", "%}", FERRY_MD_KEPT, true},     {"{/*", "*/}", FERRY_MD_KEPT, true}, /* MDX */
+    {"{:", "}", FERRY_MD_DIVIDES, true}, /* attributes of what is before: kramdown, Pandoc, Python-Markdown */
+    {"{", "}", FERRY_MD_DIVIDES, true},    {"$$", "$$", FERRY_MD_KEPT, true}, /* formulas */
+    {"$", "$", FERRY_MD_KEPT, false},      {"\\[", "\\]", FERRY_MD_PLAIN, true},
+    {"\\(", "\\)", FERRY_MD_KEPT, false},  {"[[", "]]", FERRY_MD_KEPT, true}, /* names of pages: wikis */
+    {"[@", "]", FERRY_MD_KEPT, false},                                        /* books: Pandoc */
+    {"[^", "]", FERRY_MD_STANDS, false},   {"[TOC", "]", FERRY_MD_KEPT, true},
+    {"\\begin{", "", FERRY_MD_KEPT, true}, /* LaTeX: see find_environment */
+    {"(", ")=", FERRY_MD_KEPT, true},      /* targets of links, in lines of their own: MyST */
 };
+
+/* Whether text is words such as #name, .name and name="value"; behind the first one, names alone may be among them. */
+static bool is_attribute_list(ferry_view text)
+{
+    const size_t first = skip_set(text, 0, " ");
+    for (size_t at = first, end; at < text.size; at = skip_set(text, end, " ")) {
+        const bool is_marked = is_one_of(text.data[at], "#.");
+        end = skip_name(text, at + is_marked, "-:", SIZE_MAX);
+        const bool has_value = !is_marked && byte_at(text, end) == '=';
+        if (end == at + is_marked || (at == first && !is_marked && !has_value)) return false;
+        const char quote[] = {byte_at(text, end + 1), '\0'};
+        end =
+            has_value && is_one_of(*quote, "\"'") ? find_one_of(text, end + 2, quote) + 1 : find_one_of(text, end, " ");
+    }
+    return first < text.size;
+}
 
 /* Whether bytes begin … end - 1 are what they look like. */
 static bool is_span(const span_kind *kind, ferry_view text, size_t begin, size_t end)
@@ -127,8 +144,30 @@ static bool is_span(const span_kind *kind, ferry_view text, size_t begin, size_t
     case '[':
         if (find_one_of(inner, 0, is_note ? "[] \t\r\n" : "[]") < inner.size) return false;
         return (inner.size > 0 || kind->open[1] == 'T') && (is_note || !is_one_of(after, "(["));
-    default: return kind->mark != FERRY_MD_DIVIDES || is_space(after);
+    case '(': return inner.size > 0 && find_one_of(inner, 0, " \t()") == inner.size;
+    default:
+        return kind->mark != FERRY_MD_DIVIDES || ((kind->open[1] == ':' || is_attribute_list(inner)) &&
+                                                  (is_space(after) || is_one_of(before, ")]*_~`:")));
     }
+}
+
+/* Where \\begin{name} … \\end{name} ends, formulas and code that stay, before it begins again; 0: it is other text. */
+static size_t find_environment(ferry_view text, size_t begin)
+{
+    static const char names[] =
+        " align alignat aligned array bmatrix cases displaymath eqnarray equation flalign gather "
+        "lstlisting math matrix multline pmatrix split subequations tikzpicture verbatim vmatrix ";
+    const size_t first = begin + strlen("\\begin"), last = skip_name(text, first + 1, "*", SIZE_MAX);
+    const ferry_view name = view_part(text, first, last + 1); /* "{align*}" */
+    if (!ferry_name_is_listed(view_part(text, first + 1, skip(text, first + 1, is_letter, SIZE_MAX)), names)) return 0;
+    for (size_t at = last; at < text.size; at++) {
+        const bool ends = begins_exactly(text, at, "\\end");
+        const size_t inner = at + (ends ? 4 : 6);
+        if ((ends || begins_exactly(text, at, "\\begin")) && inner + name.size <= text.size &&
+            ferry_view_equal(view_part(text, inner, inner + name.size), name))
+            return ends ? inner + name.size : 0;
+    }
+    return 0;
 }
 
 /* Where what is at byte `begin` ends, and what it is. It ends in its line, or (`lines`) in its paragraph, before it
@@ -139,6 +178,7 @@ static size_t find_span(ferry_view text, size_t begin, bool lines, const span_ki
     while (kind < last && !(begins_exactly(text, begin, kind->open) && (!lines || kind->owns))) kind++;
     *found = kind;
     if (kind == last) return 0;
+    if (*kind->close == '\0') return find_environment(text, begin);
     for (size_t at = begin + strlen(kind->open); at < text.size; at++) {
         const size_t end = at + strlen(kind->close);
         if (begins_exactly(text, at, kind->close)) return is_span(kind, text, begin, end) ? end : 0;

@@ -43,6 +43,12 @@ static bool place_plain(ferry_md_reader *r, size_t end)
         const bool is_mark = c >= FERRY_MD_DIVIDES;
         const size_t after = separator > 0 ? at + separator : find_one_of(text, at + 1, " \xFD\xFE\xFF");
         const ferry_md_kind kind = is_mark ? (ferry_md_kind)c : separator > 0 ? FERRY_MD_DIVIDES : FERRY_MD_PLAIN;
+        ferry_md_part *last = r->part_count > 0 ? &r->parts[r->part_count - 1] : NULL;
+        if (c == FERRY_MD_DIVIDES && last != NULL && last->end == at &&
+            (last->kind == FERRY_MD_CLOSE || last->kind >= FERRY_MD_STANDS)) {
+            last->end = r->at = skip_same(text, at); /* attributes of the element, of code, of an image */
+            continue;
+        }
         if (!add_part(r, kind, is_mark ? skip_same(text, at) : after)) return false;
     }
     return true;
