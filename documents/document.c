@@ -235,24 +235,6 @@ static ferry_status split_text(ferry_document *document, size_t first)
     return status;
 }
 
-/* An element around a symbol stands alone: a "¶" that is a link to its heading. */
-static void merge_symbols(ferry_document *document, size_t first)
-{
-    size_t count = first;
-    for (size_t i = first; i < document->span_count; i++) {
-        ferry_span *span = &document->spans[count++];
-        *span = document->spans[i];
-        if (i + 2 >= document->span_count || span->kind != FERRY_SPAN_OPEN) continue;
-        const ferry_span *text = &document->spans[i + 1], *close = &document->spans[i + 2];
-        if (text->kind != FERRY_SPAN_TEXT || close->kind != FERRY_SPAN_CLOSE) continue;
-        const ferry_view symbol = ferry_span_text(document, text);
-        if (!is_symbol(symbol) && !ferry_view_is(symbol, "#")) continue;
-        *span = (ferry_span){.kind = FERRY_SPAN_POINT, .begin = span->begin, .end = close->end};
-        i += 2;
-    }
-    document->span_count = count;
-}
-
 /* The bytes at the end of a text that are a word without a small vowel, of three at most: "m", "H", "CO", "10". 0: it
  * is another word, at which what is raised is a note. */
 static size_t unit_size(ferry_view text)
@@ -281,21 +263,21 @@ static bool raises(const ferry_document *document, size_t i)
     return is_raising(document, spans) && text.size <= 8 && memchr(text.data, ' ', text.size) == NULL;
 }
 
-/* The last span of an element that begins with span `first` and has nothing but the number of a note, raised: "3",
- * "[3]", in any elements. `first`: it has more. */
-static size_t find_note(const ferry_document *document, size_t first)
+/* The last span of the element that begins with span `first`, if it stands alone: it has nothing but a symbol, as a
+ * link "¶" to its heading, or the number of a note, raised, also "[3]", within any elements. Otherwise `first`. */
+static size_t find_alone(const ferry_document *document, size_t first)
 {
     enum { MOST = 16 }; /* spans */
-    bool raised = false;
-    size_t depth = 0;
-    for (size_t i = first; i < document->span_count && i - first < MOST; i++) {
+    bool alone = false;
+    for (size_t i = first, depth = 0; i < document->span_count && i - first < MOST; i++) {
         const ferry_span *span = &document->spans[i];
         const ferry_view text = ferry_span_text(document, span);
-        raised = raised || is_raising(document, span);
+        const bool is_number = skip_set(text, 0, "0123456789[](),*") == text.size;
         depth += span->kind == FERRY_SPAN_OPEN;
-        if (depth == 0 || (text.size > 0 && skip_set(text, 0, "0123456789[](),*") < text.size)) break;
+        alone = alone || !is_number || is_raising(document, span);
+        if (depth == 0 || (!is_number && !is_symbol(text) && !ferry_view_is(text, "#"))) break;
         depth -= span->kind == FERRY_SPAN_CLOSE;
-        if (depth == 0) return raised ? i : first;
+        if (depth == 0) return alone ? i : first;
     }
     return first;
 }
@@ -338,12 +320,11 @@ static void merge_raised(ferry_document *document, size_t first)
         const bool raised = raises(document, i);
         const size_t size = last != NULL && raised ? raised_size(document, last, &spans[i]) : 0;
         if (size == 0) {
-            const size_t note = find_note(document, i);
+            const size_t end = find_alone(document, i);
             spans[count++] = spans[i];
-            if (note > i)
-                spans[count - 1] =
-                    (ferry_span){.begin = spans[i].begin, .end = spans[note].end, .kind = FERRY_SPAN_POINT};
-            i = note;
+            if (end > i) spans[count - 1].kind = FERRY_SPAN_POINT;
+            spans[count - 1].end = spans[end].end;
+            i = end;
             continue;
         }
         ferry_span kept = {.kind = FERRY_SPAN_KEPT, .end = spans[i + 2].end};
@@ -413,7 +394,6 @@ ferry_status ferry_document_end_segment(ferry_document *document, size_t end)
     FERRY_TRY(add_span(document, &(ferry_span){.kind = FERRY_SPAN_POINT, .begin = end, .end = end}));
     document->span_count--; /* which only covers what was before it */
     FERRY_TRY(split_text(document, first));
-    merge_symbols(document, first);
     merge_raised(document, first);
     pair(document, first);
     ferry_segment *segment = open_segment(document);
