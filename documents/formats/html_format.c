@@ -122,12 +122,6 @@ static ferry_status emit_part(ferry_document *document, const ferry_inline_tag *
     }
 }
 
-static bool is_blank_text(const reader *r, const ferry_inline_tag *p)
-{
-    return p->kind == FERRY_TAG_TEXT &&
-           skip_set((ferry_view){r->document->source.data, p->end}, p->begin, FERRY_HTML_SPACE) == p->end;
-}
-
 /* Where blanks and signs that stand between entries of a menu end, if they begin at byte `at`. */
 static size_t skip_signs(ferry_view text, size_t at)
 {
@@ -152,8 +146,7 @@ static bool is_signs(const reader *r, const ferry_inline_tag *p)
 /* What stands at an end of the text without belonging to it. */
 static bool is_outside(const reader *r, const ferry_inline_tag *p)
 {
-    return p->kind == FERRY_TAG_ALONE || p->kind == FERRY_TAG_WORD || is_blank_text(r, p) ||
-           (r->in_menu && is_signs(r, p));
+    return p->kind == FERRY_TAG_ALONE || p->kind == FERRY_TAG_WORD || is_signs(r, p);
 }
 
 /* Ends the text. The blanks at its ends are no part of it. */
