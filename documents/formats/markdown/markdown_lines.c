@@ -108,20 +108,12 @@ static const span_kind span_kinds[] = {
     {"(", ")=", FERRY_MD_KEPT, true},      /* targets of links, in lines of their own: MyST */
 };
 
-/* Whether text is words such as #name, .name and name="value"; behind the first one, names alone may be among them. */
-static bool is_attribute_list(ferry_view text)
+/* Whether text begins with an attribute: #name, .name, name=value. */
+static bool has_attribute(ferry_view text)
 {
-    const size_t first = skip_set(text, 0, " ");
-    for (size_t at = first, end; at < text.size; at = skip_set(text, end, " ")) {
-        const bool is_marked = is_one_of(text.data[at], "#.");
-        end = skip_name(text, at + is_marked, "-:", SIZE_MAX);
-        const bool has_value = !is_marked && byte_at(text, end) == '=';
-        if (end == at + is_marked || (at == first && !is_marked && !has_value)) return false;
-        const char quote[] = {byte_at(text, end + 1), '\0'};
-        end =
-            has_value && is_one_of(*quote, "\"'") ? find_one_of(text, end + 2, quote) + 1 : find_one_of(text, end, " ");
-    }
-    return first < text.size;
+    const size_t begin = skip_set(text, 0, " "), marked = is_one_of(byte_at(text, begin), "#.");
+    const size_t end = skip_name(text, begin + marked, "-:", SIZE_MAX);
+    return end > begin + marked && (marked > 0 || byte_at(text, end) == '=');
 }
 
 /* Whether bytes begin … end - 1 are what they look like. */
@@ -146,8 +138,8 @@ static bool is_span(const span_kind *kind, ferry_view text, size_t begin, size_t
         return (inner.size > 0 || kind->open[1] == 'T') && (is_note || !is_one_of(after, "(["));
     case '(': return inner.size > 0 && find_one_of(inner, 0, " \t()") == inner.size;
     default:
-        return kind->mark != FERRY_MD_DIVIDES || ((kind->open[1] == ':' || is_attribute_list(inner)) &&
-                                                  (is_space(after) || is_one_of(before, ")]*_~`:")));
+        return kind->mark != FERRY_MD_DIVIDES ||
+               ((kind->open[1] == ':' || has_attribute(inner)) && (is_space(after) || is_one_of(before, ")]*_~`:")));
     }
 }
 
