@@ -199,11 +199,28 @@ static ferry_status take_text(reader *r, size_t begin, size_t end)
 
 static bool is_text_of(const reader *r, ferry_view element, ferry_view name)
 {
-    if (ferry_name_is_listed(name, " alt title placeholder label ") || is_named(name, "aria-label")) return true;
+    const bool is_aria = begins(name, 0, "aria-");
+    if (ferry_name_is_listed(is_aria ? view_part(name, 5, name.size) : name,
+                             is_aria ? " description label placeholder roledescription valuetext "
+                                     : " alt label placeholder summary title "))
+        return true;
     if (is_named(element, "input") && is_named(name, "value"))
         return ferry_name_is_listed(ferry_html_attribute_find(&r->scanner, "type"), " submit button reset ");
-    return is_named(element, "meta") && is_named(name, "content") &&
-           is_named(ferry_html_attribute_find(&r->scanner, "name"), "description");
+    if (!is_named(element, "meta") || !is_named(name, "content")) return false;
+    ferry_view meta = ferry_html_attribute_find(&r->scanner, "name"); /* "description", "twitter:description" */
+    if (meta.size == 0) meta = ferry_html_attribute_find(&r->scanner, "property"); /* "og:title" */
+    const size_t colon = find_one_of(meta, 0, ":");
+    return ferry_name_is_listed(view_part(meta, colon < meta.size ? colon + 1 : 0, meta.size), " description title ");
+}
+
+/* Bytes begin … end - 1, but for blanks at both ends, are a text of their own. */
+static ferry_status read_value(ferry_document *document, size_t begin, size_t end)
+{
+    begin = skip_set((ferry_view){document->source.data, end}, begin, FERRY_HTML_SPACE);
+    while (end > begin && is_one_of(document->source.data[end - 1], FERRY_HTML_SPACE)) end--;
+    FERRY_TRY(ferry_document_begin_attribute(document, begin));
+    FERRY_TRY(emit_text(document, begin, end));
+    return ferry_document_end_segment(document, end);
 }
 
 /* Values that people read are texts of their own. */
@@ -216,9 +233,7 @@ static ferry_status read_attributes(reader *r, const ferry_inline_tag *tag)
         if (attribute->value.size == 0 || !is_text_of(r, tag->name, attribute->name)) continue;
         const char before = document->source.data[begin - 1];
         if (before != '"' && before != '\'') continue; /* it could get blanks */
-        FERRY_TRY(ferry_document_begin_attribute(document, begin));
-        FERRY_TRY(emit_text(document, begin, begin + attribute->value.size));
-        FERRY_TRY(ferry_document_end_segment(document, begin + attribute->value.size));
+        FERRY_TRY(read_value(r->document, begin, begin + attribute->value.size));
     }
     return FERRY_OK;
 }
@@ -249,7 +264,10 @@ static bool is_excepted(reader *r, const ferry_inline_tag *tag)
     language.size = skip(language, 0, is_word, SIZE_MAX); /* without its region: "de" of "de-AT" */
     if (language.size > 0 && is_named(tag->name, "html")) r->language = language;
     if (is_named(ferry_html_attribute_find(&r->scanner, "translate"), "no")) return true;
-    if (has_word(ferry_html_attribute_find(&r->scanner, "class"), "notranslate")) return true;
+    const ferry_view class = ferry_html_attribute_find(&r->scanner, "class");
+    if (has_word(class, "notranslate") || ferry_view_contains(class, "material-icons") ||
+        ferry_view_contains(class, "material-symbols")) /* names of icons, which a font shows */
+        return true;
     return language.size > 0 && is_other_language(r, language);
 }
 
@@ -280,7 +298,8 @@ static bool skip_element(ferry_view source, ferry_inline_tag *tag, size_t *conte
     return false;
 }
 
-/* Reads the attributes of the elements within an untranslated one, whose content ends at byte `end`. */
+/* Reads the attributes of the elements within an untranslated one, whose content ends at byte `end`, and texts of
+ * drawings and formulas. */
 static ferry_status read_inner_attributes(reader *r, size_t begin, size_t end)
 {
     const ferry_view text = {r->document->source.data, end};
@@ -292,6 +311,8 @@ static ferry_status read_inner_attributes(reader *r, size_t begin, size_t end)
         else if (tag.kind != FERRY_TAG_TEXT)
             FERRY_TRY(read_attributes(r, &tag));
         at = tag.end;
+        if (ferry_name_is_listed(tag.name, " desc mtext text textpath title tspan "))
+            FERRY_TRY(read_value(r->document, at, find_one_of(text, at, "<")));
     }
     return FERRY_OK;
 }
