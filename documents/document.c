@@ -111,6 +111,11 @@ ferry_status ferry_document_close(ferry_document *document, size_t begin, size_t
     return add_span(document, &(ferry_span){.kind = FERRY_SPAN_CLOSE, .begin = begin, .end = end});
 }
 
+ferry_status ferry_document_close_link(ferry_document *document, size_t begin, size_t end, ferry_view label)
+{
+    return add_with_text(document, FERRY_SPAN_CLOSE, begin, end, label);
+}
+
 ferry_status ferry_document_point(ferry_document *document, size_t begin, size_t end)
 {
     return add_span(document, &(ferry_span){.kind = FERRY_SPAN_POINT, .begin = begin, .end = end});

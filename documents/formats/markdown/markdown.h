@@ -34,7 +34,8 @@ typedef struct ferry_md_event {
 typedef struct ferry_md_part {
     ferry_md_kind kind;
     size_t begin, end;
-    size_t shown_begin, shown_end; /* of KEPT: what the model sees; of an image: a text that describes it */
+    size_t shown_begin, shown_end; /* of KEPT: what the model sees; of an image: a text that describes it; of CLOSE: the
+                                    * "[label]" that its text is, unless they are all of it */
     size_t outer;                  /* the part that opens the element of Markdown around it; SIZE_MAX: there is none */
 } ferry_md_part;
 
