@@ -38,6 +38,7 @@ typedef struct scanner {
     size_t rule;          /* the line below the head of a table */
     size_t lines;         /* of the paragraph; 0: it is a table */
     bool is_html;         /* it begins with a tag, so that it may be a block of HTML */
+    size_t elements;      /* of HTML that are open, in which Markdown is read */
     ferry_view shortcode; /* the last one that began, and where in `out` */
     size_t shortcode_begin;
 } scanner;
@@ -171,6 +172,7 @@ static size_t find_span(ferry_view text, size_t begin, bool lines, const span_ki
     *found = kind;
     if (kind == last) return 0;
     if (*kind->close == '\0') return find_environment(text, begin);
+    lines = lines || begins_exactly(text, begin, "$$");
     for (size_t at = begin + strlen(kind->open); at < text.size; at++) {
         const size_t end = at + strlen(kind->close);
         if (begins_exactly(text, at, kind->close)) return is_span(kind, text, begin, end) ? end : 0;
@@ -260,6 +262,18 @@ static bool is_code(scanner *s)
     return true;
 }
 
+/* Whether the line is a tag of an element that Markdown is read in, <div markdown="1">, or </div>. */
+static bool is_markdown_tag(scanner *s)
+{
+    const ferry_view text = text_of(s);
+    const bool ends = s->elements > 0 && begins_exactly(text, 0, "</");
+    if (text.data[0] != '<' || find_one_of(text, 0, ">") + 1 != text.size ||
+        !(ends || ferry_view_contains(text, " markdown")))
+        return false;
+    s->elements += ends ? SIZE_MAX : 1;
+    return true;
+}
+
 /* Where the lines end that have nothing but templates and formulas, or, above text, where a paragraph of MDX's imports
  * and exports does; 0: there are none. */
 static size_t skip_own_lines(const scanner *s, bool below_text)
@@ -277,6 +291,9 @@ static size_t skip_own_lines(const scanner *s, bool below_text)
         at = find_span(s->source, at, true, &kind);
         if (at == 0) return 0;
         at = skip_set(s->source, at, " \t\r");
+        const size_t label =
+            byte_at(s->source, at) == '(' ? find_one_of(s->source, at, ") \n") : at; /* MyST: "$$ (label)" */
+        if (byte_at(s->source, label) == ')') at = skip_set(s->source, label + 1, " \t\r");
         if (at == s->source.size || s->source.data[at] == '\n') return at + (at < s->source.size);
     }
 }
@@ -438,7 +455,10 @@ static ferry_status append_lines(scanner *s)
         s->line = find_line(s->source, next);
         const bool is_text = !is_code(s) && s->line.text < s->line.end;
         const bool is_html = is_text && (below_text ? s->is_html : s->source.data[s->line.text] == '<');
-        const size_t own = is_text && !is_html ? skip_own_lines(s, below_text) : 0;
+        const size_t own = !is_text             ? 0
+                           : is_markdown_tag(s) ? s->line.next
+                           : is_html            ? 0
+                                                : skip_own_lines(s, below_text);
         if (own > 0) s->line.next = own;
         const bool is_table = is_text && !is_html && own == 0 && s->lines > 0 && begins_table(s);
         if (is_table ? below_text : s->lines == MOST_LINES) {

@@ -168,8 +168,12 @@ static bool leave_link(ferry_md_reader *r, size_t open)
     if (end == 0) return false;
     const bool by_text = !has_target || (after == '[' && end == r->at + 3); /* "]", "][]" */
     if (marker == '[' && !by_text) return add_part(r, FERRY_MD_CLOSE, end);
-    const bool has_text = r->part_count == open + 2 && r->parts[open + 1].kind == FERRY_MD_PLAIN;
-    if (marker == '[' && has_text && find_one_of(r->seen, whole.end, " ") < r->at) {
+    size_t text = open + 1; /* of links, it may have several lines */
+    while (text < r->part_count &&
+           (r->parts[text].kind == FERRY_MD_PLAIN || (r->parts[text].kind == FERRY_MD_BREAK && marker == '[')))
+        text++;
+    const bool has_text = text == r->part_count && text > open + 1;
+    if (marker == '[' && has_text && find_one_of(r->seen, whole.end, " \n") < r->at) {
         whole.end = r->at + 1;
         if (!add_part(r, FERRY_MD_CLOSE, end)) return false;
         r->parts[r->part_count - 1].shown_begin = whole.begin;
