@@ -277,7 +277,7 @@ static size_t find_alone(const ferry_document *document, size_t first)
     for (size_t i = first, depth = 0; i < document->span_count && i - first < MOST; i++) {
         const ferry_span *span = &document->spans[i];
         const ferry_view text = ferry_span_text(document, span);
-        const bool is_number = skip_set(text, 0, "0123456789[](),*") == text.size;
+        const bool is_number = skip_set(text, 0, "0123456789[](),* ") == text.size;
         depth += span->kind == FERRY_SPAN_OPEN;
         alone = alone || !is_number || is_raising(document, span);
         if (depth == 0 || (!is_number && !is_symbol(text) && !ferry_view_is(text, "#"))) break;

@@ -75,6 +75,7 @@ static bool is_page(ferry_view source)
 
 typedef struct reader {
     ferry_document *document;
+    ferry_view source; /* the document up to the end of what is read */
     ferry_html_tag_scanner scanner;
     ferry_inline_tag *parts; /* [count] of the text that is being read */
     size_t count, capacity;
@@ -320,7 +321,7 @@ static ferry_status read_inner_attributes(reader *r, size_t begin, size_t end)
 /* A short one has its place in its sentence; others end it, or leave it. */
 static ferry_status take_untranslated(reader *r, ferry_inline_tag *tag, bool excepted)
 {
-    const ferry_view source = r->document->source;
+    const ferry_view source = r->source;
     size_t content = tag->content;
     bool plain = false; /* content of RAW is none that is shown */
     if (!excepted) FERRY_TRY(read_attributes(r, tag));
@@ -373,8 +374,9 @@ static ferry_status take_tag(reader *r, ferry_inline_tag *tag)
     return FERRY_OK;
 }
 
-static ferry_status read_parts(reader *r, ferry_view source, size_t at)
+static ferry_status read_parts(reader *r, size_t at)
 {
+    const ferry_view source = r->source;
     while (at < source.size) {
         const size_t begin = find_one_of(source, at, "<");
         FERRY_TRY(take_text(r, at, begin));
@@ -388,8 +390,8 @@ static ferry_status read_parts(reader *r, ferry_view source, size_t at)
 
 ferry_status ferry_html_read(ferry_document *document, size_t begin, size_t end)
 {
-    reader r = {.document = document};
-    const ferry_status status = read_parts(&r, (ferry_view){document->source.data, end}, begin);
+    reader r = {.document = document, .source = {document->source.data, end}};
+    const ferry_status status = read_parts(&r, begin);
     free(r.parts);
     return status;
 }
