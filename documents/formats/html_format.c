@@ -266,8 +266,9 @@ static bool is_excepted(reader *r, const ferry_inline_tag *tag)
     if (language.size > 0 && is_named(tag->name, "html")) r->language = language;
     if (is_named(ferry_html_attribute_find(&r->scanner, "translate"), "no")) return true;
     const ferry_view class = ferry_html_attribute_find(&r->scanner, "class");
-    if (has_word(class, "notranslate") || ferry_view_contains(class, "material-icons") ||
-        ferry_view_contains(class, "material-symbols")) /* names of icons, which a font shows */
+    if (has_word(class, "notranslate") || has_word(class, "math") || has_word(class, "katex") ||
+        ferry_view_contains(class, "material-icons") || /* names of icons, which a font shows */
+        ferry_view_contains(class, "material-symbols"))
         return true;
     return language.size > 0 && is_other_language(r, language);
 }

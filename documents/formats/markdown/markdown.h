@@ -23,6 +23,9 @@ typedef enum ferry_md_kind {
     FERRY_MD_KEPT
 } ferry_md_kind;
 
+/* The first and the last byte of what stands within text for such a part: punctuation for md4c, as what is there. */
+enum { FERRY_MD_EDGE = ',' };
+
 /* What md4c says about the inside of a block. */
 typedef struct ferry_md_event {
     enum { FERRY_MD_TEXT, FERRY_MD_ENTER, FERRY_MD_LEAVE } kind;

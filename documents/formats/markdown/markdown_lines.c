@@ -217,7 +217,10 @@ static void mark_run(scanner *s, size_t end)
             next = cover_tag(data, at, text.size, &gives_up);
         } else if (ticks == 0 && is_one_of(data[at], "{$\\[")) {
             const size_t found = find_span(text, at, false, &kind);
-            if (found > 0 && kind->mark != FERRY_MD_PLAIN) memset(data + at, (int)kind->mark, found - at);
+            if (found > 0 && kind->mark != FERRY_MD_PLAIN) {
+                memset(data + at, (int)kind->mark, found - at);
+                data[at] = data[found - 1] = FERRY_MD_EDGE;
+            }
             next = found > 0 ? found : next + (data[at] == '\\');
         }
     }

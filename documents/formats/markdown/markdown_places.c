@@ -39,17 +39,20 @@ static bool place_plain(ferry_md_reader *r, size_t end)
     const ferry_view text = {r->text.data, end};
     for (size_t begin = r->at, at = begin; at < end; at = r->at) {
         const size_t separator = r->open == SIZE_MAX ? separator_size(text, at, at == begin) : 0;
-        const unsigned char c = (unsigned char)text.data[at];
+        const bool has_edge =
+            text.data[at] == FERRY_MD_EDGE && (unsigned char)byte_at(text, at + 1) >= FERRY_MD_DIVIDES;
+        const unsigned char c = (unsigned char)text.data[at + has_edge];
         const bool is_mark = c >= FERRY_MD_DIVIDES;
-        const size_t after = separator > 0 ? at + separator : find_one_of(text, at + 1, " \xFD\xFE\xFF");
+        const size_t after = is_mark         ? skip_same(text, at + has_edge) + has_edge
+                             : separator > 0 ? at + separator
+                                             : find_one_of(text, at + 1, " ,\xFD\xFE\xFF");
         const ferry_md_kind kind = is_mark ? (ferry_md_kind)c : separator > 0 ? FERRY_MD_DIVIDES : FERRY_MD_PLAIN;
         ferry_md_part *last = r->part_count > 0 ? &r->parts[r->part_count - 1] : NULL;
         if (c == FERRY_MD_DIVIDES && last != NULL && last->end == at && last->shown_begin >= last->begin &&
-            (last->kind == FERRY_MD_CLOSE || last->kind >= FERRY_MD_STANDS)) {
-            last->end = r->at = skip_same(text, at); /* attributes of the element, of code, of an image */
-            continue;
-        }
-        if (!add_part(r, kind, is_mark ? skip_same(text, at) : after)) return false;
+            (last->kind == FERRY_MD_CLOSE || last->kind >= FERRY_MD_STANDS))
+            last->end = r->at = after; /* attributes of the element, of code, of an image */
+        else if (!add_part(r, kind, after))
+            return false;
     }
     return true;
 }
