@@ -7,8 +7,9 @@
  *     !!! note "Title"         -   #     Title     an item that begins with a heading
  *     :::tip Title             #      Title
  *     > [!NOTE] Title          >  #      Title
- *     {% tabs %}   $$ …        (blanks)
- *     $a*b$ [^1]               KKKKK PPPP          bytes that are kept, that stand alone
+ *     {% tabs %}   $$ …        (blanks)             also <div markdown="1">, { .class }, (target)=
+ *     $a*b$ [^1]               ,KKK, ,PP,          bytes that are kept, that stand alone, between two FERRY_MD_EDGE
+ *     *a*{ .b }                *a*,DDDDD,          attributes belong to the element before them
  *     <Tag a={{b: 1}}>         <Tag a=xxxxxxxx>
  *     | a |                    #                   a heading without text before it, if it is below text
  *                              | a |
