@@ -403,7 +403,7 @@ static ferry_status read_html(ferry_document *document)
 {
     const ferry_view source = document->source, name = declared(source);
     if (is_utf8(name) || is_ascii(source) || (name.size == 0 && ferry_utf8_is_valid(source)))
-        return ferry_html_read(document, 0, source.size);
+        return ferry_html_read(document, ferry_front_matter_size(source), source.size);
     const char *advice = "change its encoding, and the declaration: iconv -f ENCODING -t UTF-8";
     if (name.size == 0) return ferry_fail(document->error, FERRY_ERROR_UNSUPPORTED, "expected UTF-8; %s", advice);
     return ferry_fail(document->error, FERRY_ERROR_UNSUPPORTED, "expected UTF-8, found the declared encoding %.*s; %s",

@@ -18,6 +18,7 @@
  * Text itself is always read from the document: what is found by mistake is at most kept. */
 #include "base/array.h"
 #include "documents/characters.h"
+#include "documents/formats/formats.h"
 #include "markdown.h"
 
 typedef struct line {
@@ -435,8 +436,7 @@ static ferry_status append_line(scanner *s)
 
 /* ---- the document ---- */
 
-/* The bytes of "---", lines, "---" or "..." at the beginning; of "+++", too. */
-static size_t skip_front_matter(ferry_view source)
+size_t ferry_front_matter_size(ferry_view source)
 {
     const char *fence = byte_at(source, 0) == '-' ? "---" : "+++";
     for (line l = {.next = 0}; l.next < source.size;) {
@@ -492,7 +492,7 @@ static ferry_status append_lines(scanner *s)
 ferry_status ferry_md_prepare(ferry_md_reader *r)
 {
     scanner s = {.reader = r, .source = r->source, .out = &r->text, .rule = SIZE_MAX, .lines = 1};
-    s.run = r->least = skip_front_matter(r->source);
+    s.run = r->least = ferry_front_matter_size(r->source);
     FERRY_TRY(ferry_buffer_append(&r->text, view_part(r->source, 0, r->least), r->error));
     FERRY_TRY(append_lines(&s));
     return ferry_buffer_end(&r->text, r->error);
