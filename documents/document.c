@@ -113,6 +113,11 @@ ferry_status ferry_document_close(ferry_document *document, size_t begin, size_t
     return add_span(document, &(ferry_span){.kind = FERRY_SPAN_CLOSE, .begin = begin, .end = end});
 }
 
+ferry_status ferry_document_close_link(ferry_document *document, size_t begin, size_t end, ferry_view label)
+{
+    return add_with_text(document, FERRY_SPAN_CLOSE, begin, end, label);
+}
+
 ferry_status ferry_document_point(ferry_document *document, size_t begin, size_t end)
 {
     return add_span(document, &(ferry_span){.kind = FERRY_SPAN_POINT, .begin = begin, .end = end});
@@ -237,40 +242,40 @@ static ferry_status split_text(ferry_document *document, const ferry_placeholder
     return status;
 }
 
-/* An element around a symbol stands alone: a "¶" that is a link to its heading. */
-static void merge_symbols(ferry_document *document, size_t first)
+static bool is_raising(const ferry_document *document, const ferry_span *span)
 {
-    size_t count = first;
-    for (size_t i = first; i < document->span_count; i++) {
-        ferry_span *span = &document->spans[count++];
-        *span = document->spans[i];
-        if (i + 2 >= document->span_count || span->kind != FERRY_SPAN_OPEN) continue;
-        const ferry_span *text = &document->spans[i + 1], *close = &document->spans[i + 2];
-        if (text->kind != FERRY_SPAN_TEXT || close->kind != FERRY_SPAN_CLOSE) continue;
-        const ferry_view symbol = ferry_span_text(document, text);
-        if (!is_symbol(symbol) && !ferry_view_is(symbol, "#")) continue;
-        *span = (ferry_span){.kind = FERRY_SPAN_POINT, .begin = span->begin, .end = close->end};
-        i += 2;
-    }
-    document->span_count = count;
+    ferry_inline_tag tag;
+    return span->kind == FERRY_SPAN_OPEN && ferry_inline_tag_read(ferry_span_source(document, span), &tag) > 0 &&
+           ferry_name_is_listed(tag.name, " sub sup ");
 }
 
 /* Whether spans i … i + 2 raise or lower a short text. */
 static bool raises(const ferry_document *document, size_t i)
 {
     const ferry_span *spans = &document->spans[i];
-    if (i + 2 >= document->span_count || spans[0].kind != FERRY_SPAN_OPEN || spans[1].kind != FERRY_SPAN_TEXT ||
-        spans[2].kind != FERRY_SPAN_CLOSE)
+    if (i + 2 >= document->span_count || spans[1].kind != FERRY_SPAN_TEXT || spans[2].kind != FERRY_SPAN_CLOSE)
         return false;
     const ferry_view text = ferry_span_text(document, spans + 1);
-    ferry_inline_tag tag;
-    return ferry_inline_tag_read(ferry_span_source(document, spans), &tag) > 0 &&
-           ferry_name_is_listed(tag.name, " sub sup ") && text.size <= 8 && memchr(text.data, ' ', text.size) == NULL;
+    return is_raising(document, spans) && text.size <= 8 && memchr(text.data, ' ', text.size) == NULL;
 }
 
-static bool is_of_digits(ferry_view text)
+/* The last span of the element that begins with span `first`, if it stands alone: it has nothing but a symbol, as a
+ * link "¶" to its heading, or the number of a note, raised, also "[3]", within any elements. Otherwise `first`. */
+static size_t find_alone(const ferry_document *document, size_t first)
 {
-    return text.size > 0 && skip(text, 0, is_digit, text.size) == text.size;
+    enum { MOST = 16 }; /* spans */
+    bool alone = false;
+    for (size_t i = first, depth = 0; i < document->span_count && i - first < MOST; i++) {
+        const ferry_span *span = &document->spans[i];
+        const ferry_view text = ferry_span_text(document, span);
+        const bool is_number = skip_set(text, 0, "0123456789[](),* ") == text.size;
+        depth += span->kind == FERRY_SPAN_OPEN;
+        alone = alone || !is_number || is_raising(document, span);
+        if (depth == 0 || (!is_number && !is_symbol(text) && !ferry_view_is(text, "#"))) break;
+        depth -= span->kind == FERRY_SPAN_CLOSE;
+        if (depth == 0) return alone ? i : first;
+    }
+    return first;
 }
 
 static bool is_decoded(const ferry_span *span)
@@ -311,11 +316,11 @@ static void merge_raised(ferry_document *document, size_t first)
         const bool raised = raises(document, i);
         const size_t size = last != NULL && raised ? raised_size(document, last, &spans[i]) : 0;
         if (size == 0) {
+            const size_t end = find_alone(document, i);
             spans[count++] = spans[i];
-            if (!raised || !is_of_digits(ferry_span_text(document, &spans[i + 1]))) continue;
-            spans[count - 1].kind = FERRY_SPAN_POINT;
-            spans[count - 1].end = spans[i + 2].end;
-            i += 2;
+            if (end > i) spans[count - 1].kind = FERRY_SPAN_POINT;
+            spans[count - 1].end = spans[end].end;
+            i = end;
             continue;
         }
         ferry_span kept = {.kind = FERRY_SPAN_KEPT, .end = spans[i + 2].end};
@@ -427,11 +432,10 @@ ferry_status ferry_document_end_segment(ferry_document *document, size_t end)
     document->span_count--; /* which only covers what was before it */
     ferry_placeholder_rules rules = document->kept;
     FERRY_TRY(split_text(document, &rules, first));
-    merge_symbols(document, first);
+    merge_raised(document, first);
     FERRY_TRY(ferry_net_cast(document, first));
     rules.marks = true;
     FERRY_TRY(split_text(document, &rules, first));
-    merge_raised(document, first);
     FERRY_TRY(add_segments(document, first, end));
     document->in_attribute = false;
     return FERRY_OK;

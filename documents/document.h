@@ -62,6 +62,8 @@ ferry_status ferry_document_text(ferry_document *document, size_t begin, size_t 
  * partner stand alone. */
 ferry_status ferry_document_open(ferry_document *document, size_t begin, size_t end);
 ferry_status ferry_document_close(ferry_document *document, size_t begin, size_t end);
+/* The same, for a link whose text names its target: a translation has its first byte and `label` instead. */
+ferry_status ferry_document_close_link(ferry_document *document, size_t begin, size_t end, ferry_view label);
 /* Stands alone, without text for the model: an image, a tag. So do bytes of a segment that nothing is said about. */
 ferry_status ferry_document_point(ferry_document *document, size_t begin, size_t end);
 /* Is not translated, but the model sees `shown` (or its beginning) at its place in the sentence; {NULL, 0}: the bytes
@@ -107,7 +109,7 @@ typedef struct ferry_span {
     ferry_span_kind kind;
     bool blank;                  /* of BREAK, POINT: the model reads a blank */
     size_t begin, end;           /* its bytes in the source */
-    size_t text_begin, text_end; /* TEXT, KEPT: bytes of document->text, what the model reads */
+    size_t text_begin, text_end; /* bytes of document->text: of TEXT, KEPT what the model reads, of CLOSE a label */
     size_t partner;              /* OPEN, CLOSE: the other span */
     bool is_term;                /* of TEXT: an entry of a glossary that an earlier model left as it is, with its … */
     const ferry_text *targets;   /* [target_count] which belong to the glossary */

@@ -94,10 +94,13 @@ static ferry_status write_word(layout *l, size_t first, size_t after, bool begin
         const ferry_written_piece *piece = &l->pieces->pieces[i];
         const ferry_view text =
             view_part((ferry_view){l->pieces->text.data, l->pieces->text.size}, piece->text_begin, piece->text_end);
-        if (piece->span != NULL)
-            FERRY_TRY(
-                copy_source(l->document, piece->span->begin, piece->span->end, l->segment->elsewhere, &l->word, error));
-        else if (l->segment->is_attribute && format->write_attribute != NULL)
+        if (piece->span != NULL) {
+            const ferry_span *span = piece->span;
+            const bool has_label = span->kind == FERRY_SPAN_CLOSE && span->text_begin < span->text_end;
+            const size_t end = has_label ? span->begin + 1 : span->end;
+            FERRY_TRY(copy_source(l->document, span->begin, end, l->segment->elsewhere, &l->word, error));
+            if (has_label) FERRY_TRY(ferry_buffer_append(&l->word, ferry_span_text(l->document, span), error));
+        } else if (l->segment->is_attribute && format->write_attribute != NULL)
             FERRY_TRY(format->write_attribute(&l->word, text, error));
         else if (format->write_text != NULL)
             FERRY_TRY(format->write_text(&l->word, text, begins_line && i == first, error));

@@ -478,8 +478,9 @@ static ferry_status push_spans(net *n)
             ferry_span_cut(&before, &n->spans[i], from, s.text_begin);
             FERRY_TRY(push_span(n, &before, false, &caught));
         }
-        FERRY_TRY(push_span(n, &s, true, &caught));
         at = s.text_end;
+        if (s.kind != FERRY_SPAN_KEPT) s.text_begin = s.text_end = 0;
+        FERRY_TRY(push_span(n, &s, true, &caught));
         i = next->last;
     }
     return FERRY_OK;

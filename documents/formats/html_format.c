@@ -75,10 +75,12 @@ static bool is_page(ferry_view source)
 
 typedef struct reader {
     ferry_document *document;
+    ferry_view source; /* the document up to the end of what is read */
     ferry_html_tag_scanner scanner;
     ferry_inline_tag *parts; /* [count] of the text that is being read */
     size_t count, capacity;
     ferry_view language; /* of the document, as <html lang> has it; empty: it is the source's */
+    bool in_menu;        /* an entry of a menu ended in the block that is being read */
 } reader;
 
 static ferry_status add_part(reader *r, ferry_inline_tag part)
@@ -121,16 +123,31 @@ static ferry_status emit_part(ferry_document *document, const ferry_inline_tag *
     }
 }
 
-static bool is_blank_text(const reader *r, const ferry_inline_tag *p)
+/* Where blanks and signs that stand between entries of a menu end, if they begin at byte `at`. */
+static size_t skip_signs(ferry_view text, size_t at)
 {
-    return p->kind == FERRY_TAG_TEXT &&
-           skip_set((ferry_view){r->document->source.data, p->end}, p->begin, FERRY_HTML_SPACE) == p->end;
+    static const char signs[] = FERRY_HTML_SPACE "|/>~*-[]:\u00A0\u00AB\u00B7\u00BB\u2013\u2014\u2022\u2023\u2039\u203A"
+                                                 "\u2190\u2192\u25A0\u25AA\u25B6\u25B8\u25BA\u25CF\u2B25";
+    for (size_t next = at; at < text.size; at = next) {
+        char bytes[8];
+        ferry_view sign = {bytes, 0};
+        uint32_t c;
+        next = at + ferry_entity_read(view_part(text, at, text.size), bytes, &sign.size);
+        if (next == at && ferry_utf8_next(text, &next, &c)) sign = view_part(text, at, next);
+        if (sign.size == 0 || !ferry_view_contains_view(ferry_text_view(signs), sign)) break;
+    }
+    return at;
+}
+
+static bool is_signs(const reader *r, const ferry_inline_tag *p)
+{
+    return p->kind == FERRY_TAG_TEXT && skip_signs((ferry_view){r->document->source.data, p->end}, p->begin) == p->end;
 }
 
 /* What stands at an end of the text without belonging to it. */
 static bool is_outside(const reader *r, const ferry_inline_tag *p)
 {
-    return p->kind == FERRY_TAG_ALONE || p->kind == FERRY_TAG_WORD || is_blank_text(r, p);
+    return p->kind == FERRY_TAG_ALONE || p->kind == FERRY_TAG_WORD || is_signs(r, p);
 }
 
 /* Ends the text. The blanks at its ends are no part of it. */
@@ -139,7 +156,7 @@ static ferry_status flush(reader *r)
     const char *data = r->document->source.data;
     bool has_text = false;
     for (size_t i = 0; i < r->count; i++)
-        has_text |= r->parts[i].kind == FERRY_TAG_TEXT && !is_blank_text(r, &r->parts[i]);
+        has_text |= r->parts[i].kind == FERRY_TAG_TEXT && !is_outside(r, &r->parts[i]);
     if (has_text) {
         ferry_inline_tag *first = r->parts, *last = r->parts + r->count;
         ferry_inline_tags_pair(r->parts, r->count);
@@ -155,10 +172,16 @@ static ferry_status flush(reader *r)
     return FERRY_OK;
 }
 
-/* Bytes begin … end - 1 without tags; an empty line ends a text. */
+/* Bytes begin … end - 1 without tags; an empty line ends a text, and so do signs behind an entry of a menu. */
 static ferry_status take_text(reader *r, size_t begin, size_t end)
 {
     const ferry_view text = {r->document->source.data, end};
+    const size_t signs = skip_signs(text, begin);
+    if (r->in_menu && signs > skip_set(text, begin, FERRY_HTML_SPACE) && r->count > 0 &&
+        r->parts[r->count - 1].kind == FERRY_TAG_END) {
+        FERRY_TRY(flush(r));
+        begin = signs;
+    }
     size_t first = begin;
     for (size_t at = begin, next; at < end; at = next) {
         next = skip_set(text, at, FERRY_HTML_SPACE);
@@ -177,11 +200,28 @@ static ferry_status take_text(reader *r, size_t begin, size_t end)
 
 static bool is_text_of(const reader *r, ferry_view element, ferry_view name)
 {
-    if (ferry_name_is_listed(name, " alt title placeholder label ") || is_named(name, "aria-label")) return true;
+    const bool is_aria = begins(name, 0, "aria-");
+    if (ferry_name_is_listed(is_aria ? view_part(name, 5, name.size) : name,
+                             is_aria ? " description label placeholder roledescription valuetext "
+                                     : " alt label placeholder summary title "))
+        return true;
     if (is_named(element, "input") && is_named(name, "value"))
         return ferry_name_is_listed(ferry_html_attribute_find(&r->scanner, "type"), " submit button reset ");
-    return is_named(element, "meta") && is_named(name, "content") &&
-           is_named(ferry_html_attribute_find(&r->scanner, "name"), "description");
+    if (!is_named(element, "meta") || !is_named(name, "content")) return false;
+    ferry_view meta = ferry_html_attribute_find(&r->scanner, "name"); /* "description", "twitter:description" */
+    if (meta.size == 0) meta = ferry_html_attribute_find(&r->scanner, "property"); /* "og:title" */
+    const size_t colon = find_one_of(meta, 0, ":");
+    return ferry_name_is_listed(view_part(meta, colon < meta.size ? colon + 1 : 0, meta.size), " description title ");
+}
+
+/* Bytes begin … end - 1, but for blanks at both ends, are a text of their own. */
+static ferry_status read_value(ferry_document *document, size_t begin, size_t end)
+{
+    begin = skip_set((ferry_view){document->source.data, end}, begin, FERRY_HTML_SPACE);
+    while (end > begin && is_one_of(document->source.data[end - 1], FERRY_HTML_SPACE)) end--;
+    FERRY_TRY(ferry_document_begin_attribute(document, begin));
+    FERRY_TRY(emit_text(document, begin, end));
+    return ferry_document_end_segment(document, end);
 }
 
 /* Values that people read are texts of their own. */
@@ -194,9 +234,7 @@ static ferry_status read_attributes(reader *r, const ferry_inline_tag *tag)
         if (attribute->value.size == 0 || !is_text_of(r, tag->name, attribute->name)) continue;
         const char before = document->source.data[begin - 1];
         if (before != '"' && before != '\'') continue; /* it could get blanks */
-        FERRY_TRY(ferry_document_begin_attribute(document, begin));
-        FERRY_TRY(emit_text(document, begin, begin + attribute->value.size));
-        FERRY_TRY(ferry_document_end_segment(document, begin + attribute->value.size));
+        FERRY_TRY(read_value(r->document, begin, begin + attribute->value.size));
     }
     return FERRY_OK;
 }
@@ -220,16 +258,19 @@ static bool is_other_language(const reader *r, ferry_view language)
     return source != NULL && !ferry_language_has_name(source, language);
 }
 
-/* Whether the element is not to be translated. */
-static bool is_untranslated(reader *r, const ferry_inline_tag *tag)
+/* Whether the page excepts the element, with its attributes, from translation. */
+static bool is_excepted(reader *r, const ferry_inline_tag *tag)
 {
     ferry_view language = ferry_html_attribute_find(&r->scanner, "lang");
     language.size = skip(language, 0, is_word, SIZE_MAX); /* without its region: "de" of "de-AT" */
     if (language.size > 0 && is_named(tag->name, "html")) r->language = language;
     if (is_named(ferry_html_attribute_find(&r->scanner, "translate"), "no")) return true;
-    if (has_word(ferry_html_attribute_find(&r->scanner, "class"), "notranslate")) return true;
-    if (language.size > 0 && is_other_language(r, language)) return true;
-    return (tag->element & FERRY_ELEMENT_KEPT) != 0;
+    const ferry_view class = ferry_html_attribute_find(&r->scanner, "class");
+    if (has_word(class, "notranslate") || has_word(class, "math") || has_word(class, "katex") ||
+        ferry_view_contains(class, "material-icons") || /* names of icons, which a font shows */
+        ferry_view_contains(class, "material-symbols"))
+        return true;
+    return language.size > 0 && is_other_language(r, language);
 }
 
 /* Moves tag->end behind the element's end tag; *content: where that begins, *plain: there are no tags in between.
@@ -259,14 +300,36 @@ static bool skip_element(ferry_view source, ferry_inline_tag *tag, size_t *conte
     return false;
 }
 
-/* A short one has its place in its sentence; others end it, or leave it. */
-static ferry_status take_untranslated(reader *r, ferry_inline_tag *tag)
+/* Reads the attributes of the elements within an untranslated one, whose content ends at byte `end`, and texts of
+ * drawings and formulas. */
+static ferry_status read_inner_attributes(reader *r, size_t begin, size_t end)
 {
-    const ferry_view source = r->document->source;
+    const ferry_view text = {r->document->source.data, end};
+    for (size_t at = begin, content; (at = find_one_of(text, at, "<")) < end;) {
+        ferry_inline_tag tag = ferry_html_tag_read(&r->scanner, text, at);
+        bool plain;
+        if (tag.kind == FERRY_TAG_START && is_excepted(r, &tag))
+            skip_element(text, &tag, &content, &plain);
+        else if (tag.kind != FERRY_TAG_TEXT)
+            FERRY_TRY(read_attributes(r, &tag));
+        at = tag.end;
+        if (ferry_name_is_listed(tag.name, " desc mtext text textpath title tspan "))
+            FERRY_TRY(read_value(r->document, at, find_one_of(text, at, "<")));
+    }
+    return FERRY_OK;
+}
+
+/* A short one has its place in its sentence; others end it, or leave it. */
+static ferry_status take_untranslated(reader *r, ferry_inline_tag *tag, bool excepted)
+{
+    const ferry_view source = r->source;
     size_t content = tag->content;
     bool plain = false; /* content of RAW is none that is shown */
-    if ((tag->element & FERRY_ELEMENT_RAW) == 0 && !skip_element(source, tag, &content, &plain))
-        return add_part(r, *tag);
+    if (!excepted) FERRY_TRY(read_attributes(r, tag));
+    if ((tag->element & FERRY_ELEMENT_RAW) == 0) {
+        if (!skip_element(source, tag, &content, &plain)) return add_part(r, *tag);
+        if (!excepted) FERRY_TRY(read_inner_attributes(r, tag->content, content));
+    }
     if ((tag->element & FERRY_ELEMENT_BLOCK) != 0) return flush(r);
     const ferry_view text = view_part(source, tag->content, content);
     const bool shown =
@@ -275,26 +338,46 @@ static ferry_status take_untranslated(reader *r, ferry_inline_tag *tag)
     return add_part(r, *tag);
 }
 
-/* Whether a link follows another one, with nothing but blanks between: entries of a menu. */
-static bool follows_link(const reader *r, const ferry_inline_tag *tag)
+/* Whether an element follows another one of its name as an entry of a menu does: a link behind blanks, or signs with
+ * blanks; any element behind "|", "·" or "•", or, with a capital, behind a small letter. */
+static bool follows_entry(const reader *r, const ferry_inline_tag *tag)
 {
+    static const char *const signs[] = {"|", "\u00B7", "\u2022", "&middot;", "&bull;", "] ["};
+    const ferry_view source = r->document->source;
     size_t i = r->count;
-    if (tag->kind != FERRY_TAG_START || !is_named(tag->name, "a")) return false;
-    while (i > 0 && is_blank_text(r, &r->parts[i - 1])) i--;
-    return i > 0 && r->parts[i - 1].kind == FERRY_TAG_END && is_named(r->parts[i - 1].name, "a");
+    while (i > 0 && is_signs(r, &r->parts[i - 1])) i--;
+    if (tag->kind != FERRY_TAG_START || i < 2 || r->parts[i - 1].kind != FERRY_TAG_END ||
+        !ferry_html_tag_is_name(r->parts[i - 1].name, tag->name))
+        return false;
+    const ferry_view between = view_part(source, r->parts[i - 1].end, tag->begin);
+    const ferry_inline_tag *entry = &r->parts[i - 2];
+    const char before = source.data[entry->end - 1], first = byte_at(between, 0);
+    if (skip((ferry_view){source.data, entry->end}, entry->begin, is_digit, SIZE_MAX) == entry->end) return false;
+    for (size_t k = 0; k < sizeof signs / sizeof *signs; k++)
+        if (ferry_view_contains(between, signs[k])) return true;
+    if (is_named(tag->name, "a")) return between.size == 0 || is_one_of(first, FERRY_HTML_SPACE "&\xC2");
+    return between.size == 0 && before >= 'a' && is_letter(before) && is_capital(byte_at(source, tag->end));
 }
 
 /* Takes the tag, or its element, whose end becomes tag->end. */
 static ferry_status take_tag(reader *r, ferry_inline_tag *tag)
 {
-    if (tag->kind == FERRY_TAG_START && is_untranslated(r, tag)) return take_untranslated(r, tag);
-    if (follows_link(r, tag)) FERRY_TRY(flush(r));
+    const bool is_start = tag->kind == FERRY_TAG_START, excepted = is_start && is_excepted(r, tag);
+    if (excepted || (is_start && (tag->element & FERRY_ELEMENT_KEPT) != 0)) return take_untranslated(r, tag, excepted);
+    if (follows_entry(r, tag)) {
+        r->in_menu = true;
+        FERRY_TRY(flush(r));
+    }
     FERRY_TRY(read_attributes(r, tag));
-    return (tag->element & (FERRY_ELEMENT_BLOCK | FERRY_ELEMENT_LABEL)) != 0 ? flush(r) : add_part(r, *tag);
+    if ((tag->element & (FERRY_ELEMENT_BLOCK | FERRY_ELEMENT_LABEL)) == 0) return add_part(r, *tag);
+    FERRY_TRY(flush(r));
+    r->in_menu = false;
+    return FERRY_OK;
 }
 
-static ferry_status read_parts(reader *r, ferry_view source, size_t at)
+static ferry_status read_parts(reader *r, size_t at)
 {
+    const ferry_view source = r->source;
     while (at < source.size) {
         const size_t begin = find_one_of(source, at, "<");
         FERRY_TRY(take_text(r, at, begin));
@@ -308,8 +391,8 @@ static ferry_status read_parts(reader *r, ferry_view source, size_t at)
 
 ferry_status ferry_html_read(ferry_document *document, size_t begin, size_t end)
 {
-    reader r = {.document = document};
-    const ferry_status status = read_parts(&r, (ferry_view){document->source.data, end}, begin);
+    reader r = {.document = document, .source = {document->source.data, end}};
+    const ferry_status status = read_parts(&r, begin);
     free(r.parts);
     return status;
 }
@@ -320,7 +403,7 @@ static ferry_status read_html(ferry_document *document)
 {
     const ferry_view source = document->source, name = declared(source);
     if (is_utf8(name) || is_ascii(source) || (name.size == 0 && ferry_utf8_is_valid(source)))
-        return ferry_html_read(document, 0, source.size);
+        return ferry_html_read(document, ferry_front_matter_size(source), source.size);
     const char *advice = "change its encoding, and the declaration: iconv -f ENCODING -t UTF-8";
     if (name.size == 0) return ferry_fail(document->error, FERRY_ERROR_UNSUPPORTED, "expected UTF-8; %s", advice);
     return ferry_fail(document->error, FERRY_ERROR_UNSUPPORTED, "expected UTF-8, found the declared encoding %.*s; %s",

@@ -121,7 +121,11 @@ static ferry_status add_part(ferry_md_reader *r, const ferry_md_part *part)
                                    view_part(document->source, begin + (part->kind == FERRY_MD_ESCAPED), end));
     case FERRY_MD_ENTITY: return add_entity(document, begin, end);
     case FERRY_MD_OPEN: return ferry_document_open(document, begin, end);
-    case FERRY_MD_CLOSE: return ferry_document_close(document, begin, end);
+    case FERRY_MD_CLOSE:
+        if (part->shown_begin == part->begin) return ferry_document_close(document, begin, end);
+        return ferry_document_close_link(document, begin, end,
+                                         view_part(document->source, ferry_md_origin(r, part->shown_begin),
+                                                   ferry_md_origin(r, part->shown_end)));
     case FERRY_MD_KEPT:
         return ferry_document_kept(document, begin, end,
                                    view_part(document->source, ferry_md_origin(r, part->shown_begin),

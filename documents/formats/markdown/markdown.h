@@ -23,6 +23,9 @@ typedef enum ferry_md_kind {
     FERRY_MD_KEPT
 } ferry_md_kind;
 
+/* The first and the last byte of what stands within text for such a part: punctuation for md4c, as what is there. */
+enum { FERRY_MD_EDGE = ',' };
+
 /* What md4c says about the inside of a block. */
 typedef struct ferry_md_event {
     enum { FERRY_MD_TEXT, FERRY_MD_ENTER, FERRY_MD_LEAVE } kind;
@@ -34,7 +37,8 @@ typedef struct ferry_md_event {
 typedef struct ferry_md_part {
     ferry_md_kind kind;
     size_t begin, end;
-    size_t shown_begin, shown_end; /* of KEPT: what the model sees; of an image: a text that describes it */
+    size_t shown_begin, shown_end; /* of KEPT: what the model sees; of an image: a text that describes it; of CLOSE: the
+                                    * "[label]" that its text is, unless they are all of it */
     size_t outer;                  /* the part that opens the element of Markdown around it; SIZE_MAX: there is none */
 } ferry_md_part;
 

@@ -7,8 +7,9 @@
  *     !!! note "Title"         -   #     Title     an item that begins with a heading
  *     :::tip Title             #      Title
  *     > [!NOTE] Title          >  #      Title
- *     {% tabs %}   $$ …        (blanks)
- *     $a*b$ [^1]               KKKKK PPPP          bytes that are kept, that stand alone
+ *     {% tabs %}   $$ …        (blanks)             also <div markdown="1">, { .class }, (target)=
+ *     $a*b$ [^1]               ,KKK, ,PP,          bytes that are kept, that stand alone, between two FERRY_MD_EDGE
+ *     *a*{ .b }                *a*,DDDDD,          attributes belong to the element before them
  *     <Tag a={{b: 1}}>         <Tag a=xxxxxxxx>
  *     | a |                    #                   a heading without text before it, if it is below text
  *                              | a |
@@ -17,11 +18,13 @@
  * Text itself is always read from the document: what is found by mistake is at most kept. */
 #include "base/array.h"
 #include "documents/characters.h"
+#include "documents/formats/formats.h"
 #include "markdown.h"
 
 typedef struct line {
     size_t begin, text, end, next; /* text: behind blanks and ">"; end: before blanks and the end of the line */
     size_t quotes;                 /* how many ">" */
+    size_t column;                 /* of the text, behind the last one and its blank */
 } line;
 
 typedef struct scanner {
@@ -31,11 +34,13 @@ typedef struct scanner {
     line line;
     size_t moved; /* the line's bytes are so many bytes further in `out` than in the source */
     size_t run;   /* where in `out` text begins that may have something to be marked in it */
+    size_t item;  /* the column of the text in the innermost item of a list that may be open */
     char fence;   /* of fenced code that is open */
-    size_t fence_size, fence_quotes;
+    size_t fence_size, fence_quotes, fence_item;
     size_t rule;          /* the line below the head of a table */
     size_t lines;         /* of the paragraph; 0: it is a table */
     bool is_html;         /* it begins with a tag, so that it may be a block of HTML */
+    size_t elements;      /* of HTML that are open, in which Markdown is read */
     ferry_view shortcode; /* the last one that began, and where in `out` */
     size_t shortcode_begin;
 } scanner;
@@ -56,8 +61,13 @@ static line find_line(ferry_view source, size_t begin)
     line l = {.begin = begin, .end = find_one_of(source, begin, "\n")};
     l.next = l.end + (l.end < source.size);
     while (l.end > begin && is_one_of(source.data[l.end - 1], " \t\r")) l.end--;
-    for (l.text = begin; l.text < l.end && is_one_of(source.data[l.text], " \t\r>"); l.text++)
-        l.quotes += source.data[l.text] == '>';
+    for (l.text = begin; l.text < l.end && is_one_of(source.data[l.text], " \t\r>"); l.text++) {
+        const char c = source.data[l.text];
+        l.quotes += c == '>';
+        l.column = c == '\t'  ? l.column / 4 * 4 + 4
+                   : c == '>' ? 0
+                              : l.column + (l.quotes == 0 || source.data[l.text - 1] != '>');
+    }
     return l;
 }
 
@@ -89,16 +99,25 @@ typedef struct span_kind {
 
 static const span_kind span_kinds[] = {
     {"{{<", ">}}", FERRY_MD_KEPT, true}, /* templates: Hugo, Jekyll */
-    {"{{%", "%}}", FERRY_MD_KEPT, true},  {"{{", "}}", FERRY_MD_KEPT, false},
-    {"{%", "%}", FERRY_MD_KEPT, true},    {"{/*", "*/}", FERRY_MD_KEPT, true}, /* MDX */
-    {"{:", "}", FERRY_MD_DIVIDES, true}, /* names and classes of what is before: kramdown, Pandoc */
-    {"{#", "}", FERRY_MD_DIVIDES, true},  {"{.", "}", FERRY_MD_DIVIDES, true},
-    {"$$", "$$", FERRY_MD_KEPT, true}, /* formulas */
-    {"$", "$", FERRY_MD_KEPT, false},     {"\\[", "\\]", FERRY_MD_PLAIN, true},
-    {"\\(", "\\)", FERRY_MD_KEPT, false}, {"[[", "]]", FERRY_MD_KEPT, true}, /* names of pages: wikis */
-    {"[@", "]", FERRY_MD_KEPT, false},                                       /* books: Pandoc */
-    {"[^", "]", FERRY_MD_STANDS, false},  {"[TOC", "]", FERRY_MD_KEPT, true},
+    {"{{%", "%}}", FERRY_MD_KEPT, true},   {"{{", "}}", FERRY_MD_KEPT, false},
+    {"{%", "%}", FERRY_MD_KEPT, true},     {"{/*", "*/}", FERRY_MD_KEPT, true}, /* MDX */
+    {"{:", "}", FERRY_MD_DIVIDES, true}, /* attributes of what is before: kramdown, Pandoc, Python-Markdown */
+    {"{", "}", FERRY_MD_DIVIDES, true},    {"$$", "$$", FERRY_MD_KEPT, true}, /* formulas */
+    {"$", "$", FERRY_MD_KEPT, false},      {"\\[", "\\]", FERRY_MD_PLAIN, true},
+    {"\\(", "\\)", FERRY_MD_KEPT, false},  {"[[", "]]", FERRY_MD_KEPT, true}, /* names of pages: wikis */
+    {"[@", "]", FERRY_MD_KEPT, false},                                        /* books: Pandoc */
+    {"[^", "]", FERRY_MD_STANDS, false},   {"[TOC", "]", FERRY_MD_KEPT, true},
+    {"\\begin{", "", FERRY_MD_KEPT, true}, /* LaTeX: see find_environment */
+    {"(", ")=", FERRY_MD_KEPT, true},      /* targets of links, in lines of their own: MyST */
 };
+
+/* Whether text begins with an attribute: #name, .name, name=value. */
+static bool has_attribute(ferry_view text)
+{
+    const size_t begin = skip_set(text, 0, " "), marked = is_one_of(byte_at(text, begin), "#.");
+    const size_t end = skip_name(text, begin + marked, "-:", SIZE_MAX);
+    return end > begin + marked && (marked > 0 || byte_at(text, end) == '=');
+}
 
 /* Whether bytes begin … end - 1 are what they look like. */
 static bool is_span(const span_kind *kind, ferry_view text, size_t begin, size_t end)
@@ -120,8 +139,30 @@ static bool is_span(const span_kind *kind, ferry_view text, size_t begin, size_t
     case '[':
         if (find_one_of(inner, 0, is_note ? "[] \t\r\n" : "[]") < inner.size) return false;
         return (inner.size > 0 || kind->open[1] == 'T') && (is_note || !is_one_of(after, "(["));
-    default: return kind->mark != FERRY_MD_DIVIDES || is_space(after);
+    case '(': return inner.size > 0 && find_one_of(inner, 0, " \t()") == inner.size;
+    default:
+        return kind->mark != FERRY_MD_DIVIDES ||
+               ((kind->open[1] == ':' || has_attribute(inner)) && (is_space(after) || is_one_of(before, ")]*_~`:")));
     }
+}
+
+/* Where \\begin{name} … \\end{name} ends, formulas and code that stay, before it begins again; 0: it is other text. */
+static size_t find_environment(ferry_view text, size_t begin)
+{
+    static const char names[] =
+        " align alignat aligned array bmatrix cases displaymath eqnarray equation flalign gather "
+        "lstlisting math matrix multline pmatrix split subequations tikzpicture verbatim vmatrix ";
+    const size_t first = begin + strlen("\\begin"), last = skip_name(text, first + 1, "*", SIZE_MAX);
+    const ferry_view name = view_part(text, first, last + 1); /* "{align*}" */
+    if (!ferry_name_is_listed(view_part(text, first + 1, skip(text, first + 1, is_letter, SIZE_MAX)), names)) return 0;
+    for (size_t at = last; at < text.size; at++) {
+        const bool ends = begins_exactly(text, at, "\\end");
+        const size_t inner = at + (ends ? 4 : 6);
+        if ((ends || begins_exactly(text, at, "\\begin")) && inner + name.size <= text.size &&
+            ferry_view_equal(view_part(text, inner, inner + name.size), name))
+            return ends ? inner + name.size : 0;
+    }
+    return 0;
 }
 
 /* Where what is at byte `begin` ends, and what it is. It ends in its line, or (`lines`) in its paragraph, before it
@@ -132,6 +173,8 @@ static size_t find_span(ferry_view text, size_t begin, bool lines, const span_ki
     while (kind < last && !(begins_exactly(text, begin, kind->open) && (!lines || kind->owns))) kind++;
     *found = kind;
     if (kind == last) return 0;
+    if (*kind->close == '\0') return find_environment(text, begin);
+    lines = lines || begins_exactly(text, begin, "$$");
     for (size_t at = begin + strlen(kind->open); at < text.size; at++) {
         const size_t end = at + strlen(kind->close);
         if (begins_exactly(text, at, kind->close)) return is_span(kind, text, begin, end) ? end : 0;
@@ -176,7 +219,10 @@ static void mark_run(scanner *s, size_t end)
             next = cover_tag(data, at, text.size, &gives_up);
         } else if (ticks == 0 && is_one_of(data[at], "{$\\[")) {
             const size_t found = find_span(text, at, false, &kind);
-            if (found > 0 && kind->mark != FERRY_MD_PLAIN) memset(data + at, (int)kind->mark, found - at);
+            if (found > 0 && kind->mark != FERRY_MD_PLAIN) {
+                memset(data + at, (int)kind->mark, found - at);
+                data[at] = data[found - 1] = FERRY_MD_EDGE;
+            }
             next = found > 0 ? found : next + (data[at] == '\\');
         }
     }
@@ -185,16 +231,31 @@ static void mark_run(scanner *s, size_t end)
 
 /* ---- lines ---- */
 
-/* Whether the line belongs to fenced code. */
+/* Where the text begins behind markers of items. */
+static size_t skip_markers(scanner *s, ferry_view text)
+{
+    for (size_t at = 0;; s->item = s->line.column + at) {
+        const size_t digits = skip(text, at, is_digit, 9);
+        const size_t end = digits + is_one_of(byte_at(text, digits), digits > at ? ".)" : "-+*:");
+        if (end == digits || !is_blank(byte_at(text, end))) return at;
+        at = skip_blanks(text, end);
+    }
+}
+
+/* Whether the line belongs to fenced code, whose fences are indented by less than four columns in their item. */
 static bool is_code(scanner *s)
 {
     const ferry_view text = text_of(s);
     size_t at = 0;
-    if (s->line.quotes < s->fence_quotes) s->fence_size = 0;
-    while (s->fence_size == 0 && is_one_of(byte_at(text, at), "-+*") && is_blank(byte_at(text, at + 1))) at += 2;
-    at = skip_blanks(text, at);
+    if (s->line.quotes < s->fence_quotes || (text.size > 0 && s->line.column < s->fence_item)) s->fence_size = 0;
+    if (s->fence_size == 0) {
+        if (text.size > 0 && s->line.column < s->item) s->item = s->line.column;
+        at = skip_markers(s, text);
+        s->fence_item = s->item;
+    }
     const char c = byte_at(text, at);
-    const size_t end = is_one_of(c, "`~") ? skip_same(text, at) : at, size = end - at;
+    const bool is_fence = is_one_of(c, "`~") && s->line.column + at < s->fence_item + 4;
+    const size_t end = is_fence ? skip_same(text, at) : at, size = end - at;
     if (s->fence_size > 0) {
         if (size >= s->fence_size && c == s->fence && end == text.size) s->fence_size = 0;
         return true;
@@ -203,6 +264,18 @@ static bool is_code(scanner *s)
     s->fence = c;
     s->fence_size = size;
     s->fence_quotes = s->line.quotes;
+    return true;
+}
+
+/* Whether the line is a tag of an element that Markdown is read in, <div markdown="1">, or </div>. */
+static bool is_markdown_tag(scanner *s)
+{
+    const ferry_view text = text_of(s);
+    const bool ends = s->elements > 0 && begins_exactly(text, 0, "</");
+    if (text.data[0] != '<' || find_one_of(text, 0, ">") + 1 != text.size ||
+        !(ends || ferry_view_contains(text, " markdown")))
+        return false;
+    s->elements += ends ? SIZE_MAX : 1;
     return true;
 }
 
@@ -223,6 +296,9 @@ static size_t skip_own_lines(const scanner *s, bool below_text)
         at = find_span(s->source, at, true, &kind);
         if (at == 0) return 0;
         at = skip_set(s->source, at, " \t\r");
+        const size_t label =
+            byte_at(s->source, at) == '(' ? find_one_of(s->source, at, ") \n") : at; /* MyST: "$$ (label)" */
+        if (byte_at(s->source, label) == ')') at = skip_set(s->source, label + 1, " \t\r");
         if (at == s->source.size || s->source.data[at] == '\n') return at + (at < s->source.size);
     }
 }
@@ -239,10 +315,11 @@ static size_t find_title(const scanner *s)
         at = find_one_of(text, 2, is_note ? "[] \t" : "[]");
         return at > 2 && begins_exactly(text, at, "]:") ? at + 2 : 0;
     }
-    if ((begins_exactly(text, 0, "!!! ") || begins_exactly(text, 0, "??? ") || begins_exactly(text, 0, "???+ ") ||
-         begins_exactly(text, 0, "=== \"")) &&
-        (is_space(below) || below == '>'))
-        return text.data[text.size - 1] == '"' ? find_one_of(text, 0, "\"") + 1 : text.size;
+    if (is_one_of(byte_at(text, 0), "!?=") && skip_same(text, 0) == 3 && (is_space(below) || below == '>')) {
+        at = skip_set(text, 3, "!+");
+        if (is_blank(byte_at(text, at)) && (text.data[0] != '=' || byte_at(text, at + 1) == '"'))
+            return text.data[text.size - 1] == '"' ? find_one_of(text, 0, "\"") + 1 : text.size;
+    }
     if (s->line.quotes > 0 && begins_exactly(text, 0, "[!") && is_any_letter(byte_at(text, 2))) {
         at = find_one_of(text, 0, "]") + 1;
         return at > text.size ? 0 : at + is_one_of(byte_at(text, at), "+-");
@@ -285,7 +362,8 @@ static void mark_block(scanner *s)
     mark_run(s, s->line.begin + s->moved);
     const bool is_label = text.data[0] == '*' || begins_exactly(text, 0, "[^"),
                is_item = is_one_of(text.data[0], "!?=");
-    const char *marker = is_label ? "-   " : is_item ? "-   #" : "#";
+    const char *marker = is_label ? "-   " : !is_item ? "#" : title > 5 ? "-   #" : "-  #";
+    if (is_label || is_item) s->item = s->line.column + 4;
     put(s, begin, begin + title, is_label ? FERRY_MD_DIVIDES : ' ');
     if (title < text.size && is_one_of(text.data[title - 1], "\"[") && is_one_of(text.data[text.size - 1], "\"]"))
         put(s, s->line.end - 1, s->line.end, ' ');
@@ -358,8 +436,7 @@ static ferry_status append_line(scanner *s)
 
 /* ---- the document ---- */
 
-/* The bytes of "---", lines, "---" or "..." at the beginning; of "+++", too. */
-static size_t skip_front_matter(ferry_view source)
+size_t ferry_front_matter_size(ferry_view source)
 {
     const char *fence = byte_at(source, 0) == '-' ? "---" : "+++";
     for (line l = {.next = 0}; l.next < source.size;) {
@@ -382,7 +459,10 @@ static ferry_status append_lines(scanner *s)
         s->line = find_line(s->source, next);
         const bool is_text = !is_code(s) && s->line.text < s->line.end;
         const bool is_html = is_text && (below_text ? s->is_html : s->source.data[s->line.text] == '<');
-        const size_t own = is_text && !is_html ? skip_own_lines(s, below_text) : 0;
+        const size_t own = !is_text             ? 0
+                           : is_markdown_tag(s) ? s->line.next
+                           : is_html            ? 0
+                                                : skip_own_lines(s, below_text);
         if (own > 0) s->line.next = own;
         const bool is_table = is_text && !is_html && own == 0 && s->lines > 0 && begins_table(s);
         if (is_table ? below_text : s->lines == MOST_LINES) {
@@ -412,7 +492,7 @@ static ferry_status append_lines(scanner *s)
 ferry_status ferry_md_prepare(ferry_md_reader *r)
 {
     scanner s = {.reader = r, .source = r->source, .out = &r->text, .rule = SIZE_MAX, .lines = 1};
-    s.run = r->least = skip_front_matter(r->source);
+    s.run = r->least = ferry_front_matter_size(r->source);
     FERRY_TRY(ferry_buffer_append(&r->text, view_part(r->source, 0, r->least), r->error));
     FERRY_TRY(append_lines(&s));
     return ferry_buffer_end(&r->text, r->error);

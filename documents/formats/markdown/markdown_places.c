@@ -39,11 +39,20 @@ static bool place_plain(ferry_md_reader *r, size_t end)
     const ferry_view text = {r->text.data, end};
     for (size_t begin = r->at, at = begin; at < end; at = r->at) {
         const size_t separator = r->open == SIZE_MAX ? separator_size(text, at, at == begin) : 0;
-        const unsigned char c = (unsigned char)text.data[at];
+        const bool has_edge =
+            text.data[at] == FERRY_MD_EDGE && (unsigned char)byte_at(text, at + 1) >= FERRY_MD_DIVIDES;
+        const unsigned char c = (unsigned char)text.data[at + has_edge];
         const bool is_mark = c >= FERRY_MD_DIVIDES;
-        const size_t after = separator > 0 ? at + separator : find_one_of(text, at + 1, " \xFD\xFE\xFF");
+        const size_t after = is_mark         ? skip_same(text, at + has_edge) + has_edge
+                             : separator > 0 ? at + separator
+                                             : find_one_of(text, at + 1, " ,\xFD\xFE\xFF");
         const ferry_md_kind kind = is_mark ? (ferry_md_kind)c : separator > 0 ? FERRY_MD_DIVIDES : FERRY_MD_PLAIN;
-        if (!add_part(r, kind, is_mark ? skip_same(text, at) : after)) return false;
+        ferry_md_part *last = r->part_count > 0 ? &r->parts[r->part_count - 1] : NULL;
+        if (c == FERRY_MD_DIVIDES && last != NULL && last->end == at && last->shown_begin >= last->begin &&
+            (last->kind == FERRY_MD_CLOSE || last->kind >= FERRY_MD_STANDS))
+            last->end = r->at = after; /* attributes of the element, of code, of an image */
+        else if (!add_part(r, kind, after))
+            return false;
     }
     return true;
 }
@@ -149,8 +158,8 @@ static size_t skip_target(ferry_view text, size_t begin)
     return 0;
 }
 
-/* The end of a link or an image, which part `open` begins. Addresses, and links whose text names the target, are kept;
- * an image stands alone. */
+/* The end of a link or an image, which part `open` begins. Addresses, and links whose text, one word, names the target,
+ * are kept; an image stands alone. */
 static bool leave_link(ferry_md_reader *r, size_t open)
 {
     ferry_md_part whole = r->parts[open];
@@ -162,7 +171,18 @@ static bool leave_link(ferry_md_reader *r, size_t open)
     if (end == 0) return false;
     const bool by_text = !has_target || (after == '[' && end == r->at + 3); /* "]", "][]" */
     if (marker == '[' && !by_text) return add_part(r, FERRY_MD_CLOSE, end);
-    const bool has_text = r->part_count == open + 2 && r->parts[open + 1].kind == FERRY_MD_PLAIN;
+    size_t text = open + 1; /* of links, it may have several lines */
+    while (text < r->part_count &&
+           (r->parts[text].kind == FERRY_MD_PLAIN || (r->parts[text].kind == FERRY_MD_BREAK && marker == '[')))
+        text++;
+    const bool has_text = text == r->part_count && text > open + 1;
+    if (marker == '[' && has_text && find_one_of(r->seen, whole.end, " \n") < r->at) {
+        whole.end = r->at + 1;
+        if (!add_part(r, FERRY_MD_CLOSE, end)) return false;
+        r->parts[r->part_count - 1].shown_begin = whole.begin;
+        r->parts[r->part_count - 1].shown_end = whole.end;
+        return true;
+    }
     whole.kind = marker == '!' ? FERRY_MD_STANDS : FERRY_MD_KEPT;
     whole.shown_begin = whole.end;
     whole.shown_end = marker == '!' && (by_text || !has_text) ? whole.end : r->at;
