@@ -95,7 +95,8 @@ static size_t find_option(ferry_view text, size_t at)
     if (is_long || value > 0) return value > 0 ? value : end;
     const bool is_spoken =
         is_one_of(text.data[begin], "AIOEY") && byte_at(text, end) == ' ' && byte_at(text, end + 1) >= 'a';
-    return (end == begin + 1 && !is_spoken) || is_digit(text.data[end - 1]) ? end : 0;
+    const bool has_dash = text.data[begin] >= 'a' && skip_name(text, begin, "", text.size) < end; /* -mno-div */
+    return (end == begin + 1 && !is_spoken) || is_digit(text.data[end - 1]) || has_dash ? end : 0;
 }
 
 /* :name: :+1: :name; ":)", ":D" are none. */
@@ -248,18 +249,19 @@ static size_t find_date_pattern(ferry_view text, size_t at)
     return count > (parts > 1 ? 1 : 3) ? end : 0;
 }
 
-/* Words of letters and digits: v1.2.3 A320 1990s 80kg 1.80m. Not 1st, 100th, 5pm: what becomes of such a number is the
- * language's. */
+/* Words of letters and digits, or with a capital behind a small letter: v1.2.3 A320 1990s 80kg 1.80m camelCase. Not
+ * 1st, 100th, 5pm: what becomes of such a number is the language's. */
 static size_t find_mixed_word(ferry_view text, size_t at)
 {
     static const char units[] =
         " bit cm fps g gb ghz h hz kb kg khz km kmh kw kwh l lb lbs m mb mg mhz min ml mm mph ms "
         "nm ns oz pt px rpm s tb w x ";
-    size_t end = at, figures = at; /* behind the last digit */
+    size_t end = at, figures = at; /* behind the last digit, or such a capital */
     for (; is_letter(byte_at(text, end)) || is_digit(byte_at(text, end)) ||
            (is_one_of(byte_at(text, end), ".,") && figures == end && is_digit(byte_at(text, end + 1)));
          end++)
-        if (is_digit(text.data[end])) figures = end + 1;
+        if (is_digit(text.data[end]) || (is_capital(text.data[end]) && end > at && text.data[end - 1] >= 'a'))
+            figures = end + 1;
     if (figures == at || is_word(byte_at(text, end))) return 0;
     if (skip_set(text, at, "0123456789.,") < figures) return end;
     const ferry_view unit = view_part(text, figures, end);
