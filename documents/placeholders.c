@@ -228,7 +228,7 @@ static size_t skip_pattern(ferry_view text, size_t at, size_t *count)
         end = skip_same(text, end);
         size = end - begin;
         if (size > 5 || (begin > at && text.data[begin] != 'Z' && (size == 1 || before == 1))) return at; /* "Mmm" */
-        sum += size > 1 && text.data[begin] != 'E' ? size : 0;
+        sum += size > 1 && !is_one_of(text.data[begin], "EaA") ? size : 0;
     }
     end += begins_exactly(text, at, "Do");
     if (is_name(byte_at(text, end)) && text.data[end] != 'T') return at;
@@ -394,8 +394,8 @@ static size_t find_symbols(ferry_placeholder_search *search, size_t at, ferry_pl
     return end;
 }
 
-/* What touches a placeholder or name: another one, also behind one sign, and the rest of a path. Escapes stay apart, as
- * a line may end there. */
+/* What touches a placeholder or name: another one, also behind one sign, the rest of a path, a unit: "{n}px". Escapes
+ * stay apart, as a line may end there. */
 static size_t find_rest(ferry_view text, size_t end)
 {
     for (size_t next = end; next > 0 && byte_at(text, end) != '\\'; end = next > 0 ? next : end) {
@@ -406,7 +406,9 @@ static size_t find_rest(ferry_view text, size_t end)
         next = trim_address(text, begin, skip_name(text, begin, of_path, FERRY_MOST_NAME));
         if (c == '.' && !is_file(view_part(text, end - 2, next))) next = 0;
     }
-    return end;
+    const size_t unit =
+        end > 1 && text.data[end - 1] == '}' && is_name(text.data[end - 2]) ? skip(text, end, is_letter, 4) : end;
+    return unit - end < 4 && !is_word(byte_at(text, unit)) ? unit : end;
 }
 
 /* What is kept from byte `at` on; the byte after it, or 0. */
