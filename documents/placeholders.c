@@ -102,7 +102,8 @@ static size_t find_option(ferry_view text, size_t at)
     if (is_long || value > 0) return value > 0 ? value : end;
     const bool is_spoken =
         is_one_of(text.data[begin], "AIOEY") && byte_at(text, end) == ' ' && byte_at(text, end + 1) >= 'a';
-    return (end == begin + 1 && !is_spoken) || is_digit(text.data[end - 1]) ? end : 0;
+    const bool has_dash = text.data[begin] >= 'a' && skip_name(text, begin, "", text.size) < end; /* -mno-div */
+    return (end == begin + 1 && !is_spoken) || is_digit(text.data[end - 1]) || has_dash ? end : 0;
 }
 
 /* :name: :+1: :name; ":)", ":D" are none. */
@@ -234,7 +235,7 @@ static size_t skip_pattern(ferry_view text, size_t at, size_t *count)
         end = skip_same(text, end);
         size = end - begin;
         if (size > 5 || (begin > at && text.data[begin] != 'Z' && (size == 1 || before == 1))) return at; /* "Mmm" */
-        sum += size > 1 && text.data[begin] != 'E' ? size : 0;
+        sum += size > 1 && !is_one_of(text.data[begin], "EaA") ? size : 0;
     }
     end += begins_exactly(text, at, "Do");
     if (is_name(byte_at(text, end)) && text.data[end] != 'T') return at;
@@ -255,18 +256,19 @@ static size_t find_date_pattern(ferry_view text, size_t at)
     return count > (parts > 1 ? 1 : 3) ? end : 0;
 }
 
-/* Words of letters and digits: v1.2.3 A320 1990s 80kg 1.80m. Not 1st, 100th, 5pm: what becomes of such a number is the
- * language's. */
+/* Words of letters and digits, or with a capital behind a small letter: v1.2.3 A320 1990s 80kg 1.80m camelCase. Not
+ * 1st, 100th, 5pm: what becomes of such a number is the language's. */
 static size_t find_mixed_word(ferry_view text, size_t at)
 {
     static const char units[] =
         " bit cm fps g gb ghz h hz kb kg khz km kmh kw kwh l lb lbs m mb mg mhz min ml mm mph ms "
         "nm ns oz pt px rpm s tb w x ";
-    size_t end = at, figures = at; /* behind the last digit */
+    size_t end = at, figures = at; /* behind the last digit, or such a capital */
     for (; is_letter(byte_at(text, end)) || is_digit(byte_at(text, end)) ||
            (is_one_of(byte_at(text, end), ".,") && figures == end && is_digit(byte_at(text, end + 1)));
          end++)
-        if (is_digit(text.data[end])) figures = end + 1;
+        if (is_digit(text.data[end]) || (is_capital(text.data[end]) && end > at && text.data[end - 1] >= 'a'))
+            figures = end + 1;
     if (figures == at || is_word(byte_at(text, end))) return 0;
     if (skip_set(text, at, "0123456789.,") < figures) return end;
     const ferry_view unit = view_part(text, figures, end);
@@ -447,8 +449,8 @@ static size_t find_symbols(ferry_placeholder_search *search, size_t at, ferry_pl
     return end;
 }
 
-/* What touches a placeholder or name: another one, also behind one sign, and the rest of a path. Escapes stay apart, as
- * a line may end there. */
+/* What touches a placeholder or name: another one, also behind one sign, the rest of a path, a unit: "{n}px". Escapes
+ * stay apart, as a line may end there. */
 static size_t find_rest(ferry_view text, size_t end)
 {
     for (size_t next = end; next > 0 && byte_at(text, end) != '\\'; end = next > 0 ? next : end) {
@@ -459,7 +461,9 @@ static size_t find_rest(ferry_view text, size_t end)
         next = trim_address(text, begin, skip_name(text, begin, of_path, FERRY_MOST_NAME));
         if (c == '.' && !is_file(view_part(text, end - 2, next))) next = 0;
     }
-    return end;
+    const size_t unit =
+        end > 1 && text.data[end - 1] == '}' && is_name(text.data[end - 2]) ? skip(text, end, is_letter, 4) : end;
+    return unit - end < 4 && !is_word(byte_at(text, unit)) ? unit : end;
 }
 
 /* What is kept from byte `at` on; the byte after it, or 0. */

@@ -6,7 +6,7 @@
  *                   <%= x %> <#if x>   [[x]] [b] [/b] [url=x]   `code`   &copy;   \n \name   :name :name: @name !name
  *     names         https://… www.… user@host.org <user@host.org> example.org/x   /usr/share ./file ~/file src/main.c
  *                   *.txt C:\Windows README.md   --option=x -h   x=y   name() ls(1) std::string snake_case
- *                   #123 #tag   abc1234   A320 v1.2.3 1990s 80kg 1.80m   dd/MM/yyyy "MMMM D, YYYY"
+ *                   #123 #tag   abc1234   A320 v1.2.3 1990s 80kg 1.80m camelCase   dd/MM/yyyy "MMMM D, YYYY"
  *     numbers       1234 1,234.56 24/12/2023 18:30 1.2.3 030 1234567: of three digits, or in parts
  *     signs         20 m²  H₂O  Ferry™  № 5  1½  ≤ 5: that the model does not read, with their word and number
  */

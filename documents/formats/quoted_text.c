@@ -217,7 +217,7 @@ static bool is_separator(const reader *r, const ferry_inline_tag *tag)
            memchr(rest, '=', (size_t)(last - rest)) != NULL;
 }
 
-/* Whether a tag between whose brackets are only words, "<none>", "<no name>", can be what a user reads. */
+/* Whether a tag between whose brackets are only words, "<none>", "<error in %s>", can be what a user reads. */
 static bool is_label(const reader *r, const ferry_inline_tag *tag)
 {
     const size_t begin = tag->begin + 1, end = tag->end - 1;
@@ -225,7 +225,7 @@ static bool is_label(const reader *r, const ferry_inline_tag *tag)
         r->bytes.data[tag->begin] != '<')
         return false;
     size_t at = begin;
-    while (at < end && (is_letter(r->bytes.data[at]) || (at > begin && is_one_of(r->bytes.data[at], " -")))) at++;
+    while (at < end && (is_letter(r->bytes.data[at]) || (at > begin && is_one_of(r->bytes.data[at], " -:%")))) at++;
     return at == end && end - begin >= LEAST_LABEL;
 }
 

@@ -52,7 +52,7 @@ static size_t skip_bullet(ferry_view text, size_t at, bool lettered)
     size_t after = at + 1;
     if (begins_exactly(text, at, "\xE2\x80\xA2")) {
         after = at + 3;
-    } else if (!is_one_of(byte_at(text, at), "-*+")) {
+    } else if (!(lettered && byte_at(text, at) == 'o') && !is_one_of(byte_at(text, at), "-*+")) {
         const size_t number = at + (byte_at(text, at) == '(');
         after = skip(text, number, is_digit, 3);
         after += after == number && is_letter(byte_at(text, after));
@@ -99,7 +99,7 @@ static line read_line(ferry_view source, size_t begin, bool lettered)
     return l;
 }
 
-/* "a. " begins an item if "b. " begins one of the next lines, in the same column. */
+/* "a. " begins an item if "b. " begins one of the next lines, in the same column; so does "o " with "o ". */
 static void find_lettered_bullets(reader *r)
 {
     size_t before = SIZE_MAX;
@@ -108,8 +108,9 @@ static void find_lettered_bullets(reader *r)
         if (l->has_bullet || skip_bullet((ferry_view){r->source.data, l->end}, l->quoted, true) == l->quoted) continue;
         line *b = before == SIZE_MAX ? l : &r->lines[before];
         before = i;
-        if (l - b > MOST_LINES || l->quoted - l->begin != b->quoted - b->begin ||
-            r->source.data[l->quoted] != r->source.data[b->quoted] + 1)
+        const bool counts = byte_at(r->source, l->quoted + 1) != ' '; /* "b. ", not "o " */
+        if (l == b || l - b > MOST_LINES || l->quoted - l->begin != b->quoted - b->begin ||
+            r->source.data[l->quoted] != r->source.data[b->quoted] + counts)
             continue;
         *b = read_line(r->source, b->begin, true);
         *l = read_line(r->source, l->begin, true);
@@ -138,20 +139,24 @@ static ferry_status read_lines(reader *r)
 
 /* ---- paragraphs ---- */
 
-/* The byte after "Q: ", "NOTE: ", "Author: ", a word that begins with a capital, at `at` of the text; or `at`. */
+/* The byte after "Q: ", "NOTE: ", "send-email: ", one word, at `at` of the text; or `at`. */
 static size_t skip_label(ferry_view text, size_t at)
 {
-    const size_t colon = skip(text, at, is_letter, SIZE_MAX), next = skip_blanks(text, colon + 1);
-    return is_capital(byte_at(text, at)) && byte_at(text, colon) == ':' && next > colon + 1 ? next : at;
+    size_t colon = at;
+    while (is_letter(byte_at(text, colon)) || (colon > at && byte_at(text, colon) == '-')) colon++;
+    const size_t next = skip_blanks(text, colon + 1);
+    return colon > at && byte_at(text, colon) == ':' && next > colon + 1 ? next : at;
 }
 
-/* Whether the line is labeled, and so is the one that its paragraph begins with, or a sentence ends before it. */
+/* Whether the line is labeled, and so is the one that its paragraph begins with; or the label has a capital, and a
+ * sentence ends before it. */
 static bool begins_labeled(const reader *r, size_t first, size_t i)
 {
     const line *l = &r->lines[i], *head = &r->lines[first], *before = l - 1;
     const ferry_view text = {r->source.data, l->end};
-    return skip_label(text, l->text) > l->text &&
-           (skip_label(text, head->text) > head->text || is_one_of(r->source.data[before->end - 1], ".!?:"));
+    const bool ends = is_capital(r->source.data[l->text]) && is_one_of(r->source.data[before->end - 1], ".!?:");
+    const bool is_list = l->is_prose && skip_label(text, head->text) > head->text;
+    return skip_label(text, l->text) > l->text && (ends || is_list);
 }
 
 /* Whether line i goes on with the text of the line before, in a paragraph that began at `first`. */
@@ -178,10 +183,20 @@ static size_t end_paragraph(const reader *r, size_t first)
 }
 
 /* Commands and code stand further to the right than the text before them, and do not begin as sentences do. */
-static bool is_code(const reader *r, const line *l, size_t indentation)
+static bool is_apart(const reader *r, const line *l, size_t indentation)
 {
     const char c = r->source.data[l->text];
     return !l->has_bullet && l->indentation >= indentation + 4 && !is_capital(c) && (unsigned char)c < 0x80;
+}
+
+/* Whether the line, which another one continues, has as many words as prose has, and code has not. */
+static bool is_wrapped(const reader *r, const line *l)
+{
+    const char last = r->source.data[l->end - 1];
+    size_t blanks = 0;
+    for (size_t at = l->text; at < l->end; at++) blanks += r->source.data[at] == ' ';
+    return blanks > 5 && is_word(r->source.data[l->text]) && (is_word(last) || last == ',') &&
+           find_one_of((ferry_view){r->source.data, l->end}, l->text, ";={}#") == l->end;
 }
 
 /* ---- blocks ---- */
@@ -247,7 +262,7 @@ static ferry_status add_paragraph(const reader *r, size_t first, size_t after)
 
 static ferry_status read_paragraphs(reader *r)
 {
-    size_t indentation = 0; /* of the last paragraph that was text */
+    size_t indentation = 0, added = 0; /* of the last paragraph that was text; the line behind it */
     for (size_t first = 0, after; first < r->count; first = after) {
         after = end_paragraph(r, first);
         for (size_t i = first; i < after && after > first + 1; i++)
@@ -256,8 +271,12 @@ static ferry_status read_paragraphs(reader *r)
     for (size_t first = 0, after; first < r->count; first = after) {
         const line *l = &r->lines[first];
         after = end_paragraph(r, first);
-        if (!l->is_prose || is_code(r, l, indentation)) continue;
-        indentation = l->indentation;
+        const bool goes_on = first > 0 && added == first && l->indentation == l[-1].indentation &&
+                             skip_label((ferry_view){r->source.data, l->end}, l->text) > l->text;
+        const bool apart = is_apart(r, l, indentation) && !goes_on;
+        if (!l->is_prose || (apart && (after == first + 1 || !is_wrapped(r, l)))) continue;
+        if (!apart) indentation = l->indentation;
+        added = after;
         FERRY_TRY(l->has_columns ? add_cells(r, l) : add_paragraph(r, first, after));
     }
     return FERRY_OK;
