@@ -43,19 +43,19 @@ static void choose_stand_ins(ferry_line_terms *line, const ferry_term_vocabulary
     }
 }
 
-/* Writes the stand-in into *shown, between blanks where it would meet a word. */
+/* Writes the stand-in into *shown, behind a blank, as its token needs, and before one where it would meet a word. */
 static ferry_status write_stand_in(ferry_part_term *term, ferry_view valid, ferry_buffer *shown, ferry_error *error)
 {
     uint32_t c;
-    size_t before = term->original.begin, after = term->original.end;
-    term->glued = ferry_utf8_previous(valid, &before, &c) && ferry_unicode_is_of_word(c);
-    if (term->glued) FERRY_TRY(ferry_buffer_append(shown, ferry_text_view(" "), error));
+    size_t before = shown->size, after = term->original.end;
+    const bool touches = ferry_utf8_previous((ferry_view){shown->data, before}, &before, &c) && !ferry_utf8_is_space(c);
+    term->glued = touches && ferry_unicode_is_of_word(c);
+    if (touches) FERRY_TRY(ferry_buffer_append(shown, ferry_text_view(" "), error));
     term->term.begin = shown->size;
     FERRY_TRY(ferry_buffer_append(shown, ferry_text_view(term->stand_in->name), error));
     term->term.end = shown->size;
-    if (after < valid.size && ferry_utf8_next(valid, &after, &c) && ferry_unicode_is_of_word(c))
-        return ferry_buffer_append(shown, ferry_text_view(" "), error);
-    return FERRY_OK;
+    term->gap = after < valid.size && ferry_utf8_next(valid, &after, &c) && ferry_unicode_is_of_word(c);
+    return ferry_buffer_append(shown, ferry_text_view(term->gap ? " " : ""), error);
 }
 
 /* Writes the line with stand-ins. *alone: without them, nothing is there. */
@@ -225,10 +225,10 @@ static size_t unshown_offset(const ferry_line_terms *line, size_t at, bool end)
         if (at < term->term.begin || (at == term->term.begin && end)) break;
         if (at < term->term.end || (at == term->term.end && end))
             return end ? term->original.end : term->original.begin;
-        from = term->term.end;
+        from = term->term.end + term->gap;
         to = term->original.end;
     }
-    return to + (at - from);
+    return to + (at > from ? at - from : 0);
 }
 
 void ferry_line_terms_unshow(const ferry_line_terms *line, ferry_range *ranges, size_t count)

@@ -336,6 +336,7 @@ static void see_pieces(const ferry_result *result, const ferry_term *terms, ferr
     }
 }
 
+        assert_false(token.begin < token.end && line.data[token.end - 1] == ' '); /* as without pieces */
 static char grown[256];
 
 static int keep_grown(void *user, size_t line, ferry_text text)
