@@ -159,6 +159,15 @@ ferry_status ferry_line_terms_read(ferry_line_terms *line, const ferry_line_sour
     return status;
 }
 
+/* Whether nothing but white space, if anything, is between the last but one term of the part, a stand-in, and the last
+ * one. */
+static bool follows(const ferry_part *part)
+{
+    if (part->term_count < 2 || part->terms[part->term_count - 2].stand_in == NULL) return false;
+    const size_t begin = part->terms[part->term_count - 2].term.end, end = part->terms[part->term_count - 1].term.begin;
+    return ferry_utf8_trim((ferry_view){part->text.data + begin, end - begin}).size == 0;
+}
+
 static ferry_status add_term(ferry_part *part, const ferry_part_term *term, ferry_error *error)
 {
     ferry_part_term *grown = realloc(part->terms, (part->term_count + 1) * sizeof *grown);
@@ -169,6 +178,7 @@ static ferry_status add_term(ferry_part *part, const ferry_part_term *term, ferr
     int32_t *once = realloc(part->once, (part->once_count + 1) * sizeof *once);
     if (once == NULL) return ferry_fail_memory(error, "terms", part->once_count + 1, sizeof *once);
     part->once = once;
+    grown[part->term_count - 1].follows = follows(part);
     part->once[part->once_count++] = term->stand_in->id;
     return FERRY_OK;
 }

@@ -20,6 +20,7 @@ struct ferry_part_term {
     bool possible; /* it is not cut by the end of a part, and fits into max_length */
     bool missing;  /* the translation lacks it */
     bool present;  /* its stand-in is there: to write it again would not help */
+    bool follows;  /* nothing but white space, if anything, is between it and the stand-in before it */
     ferry_range found;
 };
 

@@ -299,7 +299,7 @@ static const opaque_line opaque_lines[] = {
     {"The dog saw [<1>], [<2>], [<3>], [<4>] and [<5>].", NULL},
     {"Tom [<x0>] bilingual.", NULL}, /* whose stand-in would be the beginning of a word */
     {"[u@example.org] is [<x1>] bookworm.", NULL},
-    {"Tom was wearing a [{a}] [{b}].", "Tom trug einen {a} {b}."}, /* the first search puts {b} before {a} */
+    {"Tom was wearing a [{a}] [{b}].", "Tom trug einen {a} {b}."},
     {"[{a}][{b}][{c}] is here.", "{a}{b}{c} ist hier."},
     {"The [%s]bar is in the garden.", NULL},
     {"I go to \"[{a}]\" with him.", NULL}, /* behind a mark, a name would be other tokens */
