@@ -58,9 +58,11 @@ static ferry_status try_stand_in(const ferry_model *model, const char *name, siz
 static ferry_status find_stand_ins(const ferry_model *model, ferry_term_vocabulary *vocabulary, ferry_ids *ids,
                                    ferry_error *error)
 {
-    static const char *const names[] = {"Boston",  "Paris",  "Hawaii",  "London",  "Berlin",  "Chicago",
-                                        "Hamburg", "Madrid", "Toronto", "Detroit", "Texas",   "Florida",
-                                        "Kyoto",   "Osaka",  "Seattle", "Dublin",  "Havanna", "Alaska"};
+    /* Names of persons and places that the model that ships writes in the order of the source: the earlier ones first.
+     */
+    static const char *const names[] = {"Texas",    "Shakespeare", "Washington", "Jackson", "Hawaii",   "Mozart",
+                                        "Einstein", "Picasso",     "Chicago",    "Lincoln", "Napoleon", "London",
+                                        "Berlin",   "Paris",       "Madrid",     "Boston",  "Florida",  "Kyoto"};
     FERRY_TRY(ferry_tokenizer_encode(model->tokenizer, ferry_text_view(""), ids, error));
     const size_t frame = ids->count;
     for (size_t i = 0; i < sizeof names / sizeof *names && vocabulary->stand_in_count < FERRY_STAND_INS; i++) {

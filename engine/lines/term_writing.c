@@ -75,14 +75,27 @@ static size_t place_of(const written *w, const ferry_part_term *term, size_t fir
     return best;
 }
 
+static bool is_writable(const ferry_part_term *term)
+{
+    return term->missing && term->possible && !term->present;
+}
+
+/* The token, from `first` on, behind the term's stand-in. */
+static size_t behind(const written *w, const ferry_part_term *term, size_t first)
+{
+    for (size_t t = first; t < w->hypothesis->length; t++)
+        if (w->hypothesis->ids[t] == term->stand_in->id) return t + 1;
+    return first;
+}
+
 /* The term that has to be written first, and the token before which it stands; NULL: none can be. */
 static ferry_part_term *choose(const written *w, size_t first, size_t *place)
 {
     ferry_part_term *chosen = NULL;
     for (size_t i = 0; i < w->part->term_count; i++) {
         ferry_part_term *term = &w->part->terms[i];
-        if (!term->missing || !term->possible || term->present) continue;
-        const size_t at = place_of(w, term, first);
+        if (!is_writable(term) || (term->follows && is_writable(term - 1))) continue;
+        const size_t at = place_of(w, term, term->follows ? behind(w, term - 1, first) : first);
         if (chosen != NULL && at >= *place) continue;
         chosen = term;
         *place = at;

@@ -43,19 +43,19 @@ static void choose_stand_ins(ferry_line_terms *line, const ferry_term_vocabulary
     }
 }
 
-/* Writes the stand-in into *shown, between blanks where it would meet a word. */
+/* Writes the stand-in into *shown, behind a blank, as its token needs, and before one where it would meet a word. */
 static ferry_status write_stand_in(ferry_part_term *term, ferry_view valid, ferry_buffer *shown, ferry_error *error)
 {
     uint32_t c;
-    size_t before = term->original.begin, after = term->original.end;
-    term->glued = ferry_utf8_previous(valid, &before, &c) && ferry_unicode_is_of_word(c);
-    if (term->glued) FERRY_TRY(ferry_buffer_append(shown, ferry_text_view(" "), error));
+    size_t before = shown->size, after = term->original.end;
+    const bool touches = ferry_utf8_previous((ferry_view){shown->data, before}, &before, &c) && !ferry_utf8_is_space(c);
+    term->glued = touches && ferry_unicode_is_of_word(c);
+    if (touches) FERRY_TRY(ferry_buffer_append(shown, ferry_text_view(" "), error));
     term->term.begin = shown->size;
     FERRY_TRY(ferry_buffer_append(shown, ferry_text_view(term->stand_in->name), error));
     term->term.end = shown->size;
-    if (after < valid.size && ferry_utf8_next(valid, &after, &c) && ferry_unicode_is_of_word(c))
-        return ferry_buffer_append(shown, ferry_text_view(" "), error);
-    return FERRY_OK;
+    term->gap = after < valid.size && ferry_utf8_next(valid, &after, &c) && ferry_unicode_is_of_word(c);
+    return ferry_buffer_append(shown, ferry_text_view(term->gap ? " " : ""), error);
 }
 
 /* Writes the line with stand-ins. *alone: without them, nothing is there. */
@@ -159,6 +159,15 @@ ferry_status ferry_line_terms_read(ferry_line_terms *line, const ferry_line_sour
     return status;
 }
 
+/* Whether nothing but white space, if anything, is between the last but one term of the part, a stand-in, and the last
+ * one. */
+static bool follows(const ferry_part *part)
+{
+    if (part->term_count < 2 || part->terms[part->term_count - 2].stand_in == NULL) return false;
+    const size_t begin = part->terms[part->term_count - 2].term.end, end = part->terms[part->term_count - 1].term.begin;
+    return ferry_utf8_trim((ferry_view){part->text.data + begin, end - begin}).size == 0;
+}
+
 static ferry_status add_term(ferry_part *part, const ferry_part_term *term, ferry_error *error)
 {
     ferry_part_term *grown = realloc(part->terms, (part->term_count + 1) * sizeof *grown);
@@ -169,6 +178,7 @@ static ferry_status add_term(ferry_part *part, const ferry_part_term *term, ferr
     int32_t *once = realloc(part->once, (part->once_count + 1) * sizeof *once);
     if (once == NULL) return ferry_fail_memory(error, "terms", part->once_count + 1, sizeof *once);
     part->once = once;
+    grown[part->term_count - 1].follows = follows(part);
     part->once[part->once_count++] = term->stand_in->id;
     return FERRY_OK;
 }
@@ -225,10 +235,10 @@ static size_t unshown_offset(const ferry_line_terms *line, size_t at, bool end)
         if (at < term->term.begin || (at == term->term.begin && end)) break;
         if (at < term->term.end || (at == term->term.end && end))
             return end ? term->original.end : term->original.begin;
-        from = term->term.end;
+        from = term->term.end + term->gap;
         to = term->original.end;
     }
-    return to + (at - from);
+    return to + (at > from ? at - from : 0);
 }
 
 void ferry_line_terms_unshow(const ferry_line_terms *line, ferry_range *ranges, size_t count)

@@ -12,6 +12,7 @@ struct ferry_part_term {
     ferry_view piece;     /* of an opaque term, a number, and a target that the model cannot write: these bytes */
     const ferry_stand_in *stand_in; /* of an opaque term: shown instead; NULL: it is no opaque one, or none is left */
     bool glued;                     /* no blank is between the character before it and it, although one is shown */
+    bool gap;                       /* a blank is shown behind it, although there is none */
     bool carried;  /* a model follows, which gets the term; here it is an opaque one, whatever its targets */
     bool entry;    /* one of the glossary, whose target may get capitals; */
     bool capitals; /* all of them, as the line has only capitals there */
@@ -19,6 +20,7 @@ struct ferry_part_term {
     bool possible; /* it is not cut by the end of a part, and fits into max_length */
     bool missing;  /* the translation lacks it */
     bool present;  /* its stand-in is there: to write it again would not help */
+    bool follows;  /* nothing but white space, if anything, is between it and the stand-in before it */
     ferry_range found;
 };
 

@@ -334,7 +334,7 @@ SHIPPED_TEST(test_kept_pieces)
         {"Where is %s?", "Wo ist %s?"},
         {"%s and %s are here.", "%s und %s sind hier."},
         {"<code>a</code>", "<code>a</code>"},
-        {"Tom and Boston see <b>%s</b> in London.", "Tom und Boston sehen in London <b>%s</b>."},
+        {"Tom and Boston see <b>%s</b> in London.", "Tom und Boston sehen <b>%s</b> in London."},
         {"Where is <b><code>x</code></b>? <i>%s is here.</i>", "Wo ist <b><code>x</code></b>? <i>%s ist hier.</i>"},
         {"I was born in 1547.", "Ich wurde in 1547 geboren."},
         {"The house costs <b>77,748</b> dollars.", "Das Haus kostet <b>77,748</b> Dollar."},

@@ -3,10 +3,11 @@
     terms.py MODEL.gguf TRAIN.src TRAIN.trg TEXT.src TEXT.trg
 
 Terms are words of the reference that belong to words of the source by how often both occur together in TRAIN (Dice).
-Prints for lines whose translation lacks one, for lines with any one, and for lines with two or three: how many terms are
-written once, and chrF without and with terms. Then for lines in which words became opaque pieces, how many come back once, and in
-which order two of them are. Last for lines whose translation lacks a word in any of its forms in TRAIN, commonest first, how
-often the form of the reference is written if all are targets, and if only the first one is.
+Prints for lines whose translation lacks one, for lines with any one, and for lines with two or three: how many terms
+are written once, and chrF without and with terms. Then for lines in which words became opaque pieces, alone and between
+marks, how many come back once, and in which order two of them are. Last for lines whose translation lacks a word in any
+of its forms in TRAIN, commonest first, how often the form of the reference is written if all are targets, and if only
+the first one is.
 """
 import collections
 import ctypes
@@ -25,6 +26,7 @@ LINES, MOST_TERMS, COMMON, LEAST = 300, 3, 0.01, 0.2
 ENDINGS, UMLAUTS = ("", "e", "n", "en", "s", "es", "er", "ern", "em"), str.maketrans("aouäöü", "äöüaou")
 VERB_ENDINGS = (*ENDINGS, "t", "st", "te", "ten")
 FORM_COMMON, FORM_LEAST, FORM_SHARE = 0.03, 0.08, 0.15  # more lines for forms
+MARKS = ('""', "()", "[]", "“”", "''", "/-", "#,")
 PIECES, MOST_PIECES, OPAQUE_LINES = ("{%s}", "%%%s", "<b%s>", "${%s}", "`f_%s()`", "/usr/%s", "v%s.3", "u%s@example.org"), 4, 1000
 
 
@@ -113,19 +115,20 @@ def measure(name, translator, rows):
           f"right lines changed {changed}", flush=True)
 
 
-def with_pieces(shuffle, source, terms):
-    """The source with pieces in the place of some terms, and where they are."""
+def with_pieces(shuffle, source, terms, marks):
+    """The source with pieces in the place of some terms, each between two of `marks` if there are any, and where they are."""
     line, at, spans = "", 0, []
     for number, (begin, end, _) in enumerate(sorted(shuffle.sample(terms, min(len(terms), shuffle.randint(1, MOST_PIECES))))):
-        line += source[at:begin]
+        before, after = shuffle.choice(marks) if marks else ("", "")
+        line += source[at:begin] + before
         piece = shuffle.choice(PIECES) % f"{'abcd'[number]}{shuffle.randint(10, 99)}"
         spans.append((len(line), len(line) + len(piece), None))
-        line, at = line + piece, end
+        line, at = line + piece + after, end
     return line + source[at:], spans
 
 
-def measure_pieces(name, translator, shuffle, rows):
-    lines, spans = zip(*(with_pieces(shuffle, source, terms) for source, _, terms in rows))
+def measure_pieces(name, translator, shuffle, rows, marks=()):
+    lines, spans = zip(*(with_pieces(shuffle, source, terms, marks) for source, _, terms in rows))
     found = with_terms(translator, lines, spans)
     pieces = [(line[begin:end], text) for line, each, text in zip(lines, spans, found) for begin, end, _ in each]
     once = sum(text.count(piece) == 1 for piece, text in pieces)
@@ -134,18 +137,20 @@ def measure_pieces(name, translator, shuffle, rows):
 
 def measure_order(name, translator, rows):
     """Lines with two pieces that are in the translation, and whether they are in the order of the reference."""
-    lines, spans, swapped = [], [], []
+    lines, spans, swapped, references = [], [], [], []
     for source, reference, terms in rows:
         for first, second in itertools.combinations(sorted(terms), 2):
             line = source[:first[0]] + "{a1}" + source[first[1]:second[0]] + "{b2}" + source[second[1]:]
             lines.append(line)
             spans.append([(line.index(piece), line.index(piece) + 4, None) for piece in ("{a1}", "{b2}")])
+            references.append(re.sub(rf"\b{re.escape(first[2])}\b", "{a1}", re.sub(rf"\b{re.escape(second[2])}\b", "{b2}", reference)))
             swapped.append(places(reference, first[2])[0] > places(reference, second[2])[0])
     found = with_terms(translator, lines[:OPAQUE_LINES], spans[:OPAQUE_LINES])
     both = [(text.index("{a1}") > text.index("{b2}"), swap) for text, swap in zip(found, swapped) if "{a1}" in text and "{b2}" in text]
     right = [sum(ours == swap for ours, swap in both if swap == kind) for kind in (False, True)]
     print(f"{name:32} {len(found):4} lines, both in {len(both)}; of {sum(not swap for _, swap in both)} in the order of the source "
-          f"{right[0]} are so, of {sum(swap for _, swap in both)} that the reference swaps {right[1]}", flush=True)
+          f"{right[0]} are so, of {sum(swap for _, swap in both)} that the reference swaps {right[1]}; "
+          f"chrF {chrf(found, references[:OPAQUE_LINES]):.1f}", flush=True)
 
 
 def measure_forms(name, translator, pairs, sources, references):
@@ -187,6 +192,7 @@ def main():
                 for name, each in (("lack the term", lacking), ("any term", any_one), ("two or three", several)):
                     measure(f"beam {beam}, {name}", translator, each)
                 measure_pieces(f"beam {beam}, pieces", translator, random.Random(2), rows[:OPAQUE_LINES])
+                measure_pieces(f"beam {beam}, pieces between marks", translator, random.Random(3), rows[:OPAQUE_LINES], MARKS)
                 measure_order(f"beam {beam}, two pieces", translator, rows)
                 measure_forms(f"beam {beam}, forms", translator, pairs, sources, references)
 
