@@ -12,6 +12,7 @@ some of them these are the judges:
 - text: there are the same paragraphs, whose first lines begin with the same indentation, bullet or quotation mark.
 - srt, vtt: there are the same lines of times, and in each cue the same tags in their order."""
 import re
+import shutil
 import subprocess
 import sys
 
@@ -78,6 +79,9 @@ CHECKERS = {"text": TextChecker, "html": HtmlChecker, "markdown": MarkdownChecke
 
 def judge(mixtures, name, first, count):
     checker = CHECKERS[name](None, None, None)
+    if checker.needs is not None and shutil.which(checker.needs) is None:
+        print(f"{name}: not judged, no {checker.needs}", file=sys.stderr)
+        return 0
     done = subprocess.run([mixtures, name, str(first), str(count), "print"], stdout=subprocess.PIPE, check=True)
     texts = done.stdout.split(b"\0")
     for index in range(count):
