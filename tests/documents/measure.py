@@ -1,17 +1,13 @@
 #!/usr/bin/env python3
 """The figures of documents in docs/performance.md: measure.py BUILD MODEL TEXT
 
-TEXT has a sentence in each line. Prints the share of texts that stay, of 40 documents of this machine's packages in
-each of three formats; how much more time a plain document takes than its lines; and the time of constructs that are
-nested, unclosed or repeated, by size."""
+TEXT has a sentence in each line. Prints how much more time a plain document takes than its lines; and the time of
+constructs that are nested, unclosed or repeated, by size. What becomes of texts measures measure_texts.py."""
 import re
 import resource
 import statistics
 import subprocess
 import sys
-
-import check
-import check_markdown
 
 build, model, text = sys.argv[1:4]
 
@@ -21,14 +17,6 @@ def seconds(command, source):
     output = subprocess.run(command, input=source, capture_output=True, check=False).stdout
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, output
-
-
-def measure_share():
-    documents = {name: check.documents(name, 40) for name in ("html", "text")}
-    documents["markdown"] = [path for path, _ in check_markdown.documents(40)]
-    for name, paths in documents.items():
-        command = [f"{build}/tests/count_texts", model, name]
-        print(name, seconds(command, "\n".join(map(str, paths)).encode())[1].decode().splitlines()[-1], flush=True)
 
 
 def measure_plain():
@@ -56,6 +44,5 @@ def measure_constructs():
             print(f"{name} {construct!r}: " + " ".join(f"{time:.2f}" for time in times), flush=True)
 
 
-measure_share()
 measure_plain()
 measure_constructs()
