@@ -311,8 +311,23 @@ static bool has_ending(ferry_view token)
     return letters > 0 && letters <= 4;
 }
 
+/* "org.example.App": names with two dots within, at least two of more than one character. */
+static bool is_dotted(ferry_view word)
+{
+    size_t dots = 0, letters = 0, names = 0;
+    for (size_t at = 0; at < word.size; at++) {
+        const char c = word.data[at];
+        if (!is_name(c) && (c != '.' || letters == 0)) return false;
+        dots += c == '.';
+        letters = c == '.' ? 0 : letters + 1;
+        names += letters == 2;
+    }
+    return dots > 1 && names > 1;
+}
+
 static bool is_read(ferry_view word)
 {
+    if (is_dotted(word)) return false;
     return count_marks(word, "") == 0 || is_choice(word) || is_number(word) || has_ending(word);
 }
 
@@ -339,13 +354,35 @@ static bool is_free(const net *n, ferry_view token)
 /* Marks without a letter or digit: several of them, or a sign, or what touches a placeholder. */
 static ferry_status read_marks(net *n, ferry_view token, bool touches)
 {
-    const ferry_view rest = trim(token);
+    const bool has_pair = touches && ferry_view_contains(token, "()");
+    const ferry_view rest = has_pair ? token : trim(token);
     const char *const alone = touches ? "|<>=#*[]{}^@\\_~" : "|<>=#*[]";
     const size_t begin = (size_t)(rest.data - n->document->text.data);
-    if (count_marks(rest, "") == 0 || (rest.size == 1 && !is_one_of(*rest.data, alone))) return FERRY_OK;
+    if ((count_marks(rest, "") == 0 && !has_pair) || (rest.size == 1 && !is_one_of(*rest.data, alone))) return FERRY_OK;
     if (rest.size == 1 && !touches && !is_free(n, token)) return FERRY_OK;
     const ferry_span_kind kind = touches ? FERRY_SPAN_KEPT : FERRY_SPAN_POINT;
     return add_claim(n, kind, begin, begin + rest.size, n->span, n->span);
+}
+
+/* Whether what is kept has a letter or digit on both sides: "help{'@'}abc", "user_${id}_name". */
+static bool is_bridge(const net *n, size_t span)
+{
+    const char *const text = n->document->text.data;
+    const ferry_span *s = &n->spans[span];
+    if (span == 0 || span + 1 >= n->count || s->kind != FERRY_SPAN_KEPT || !is_one_of(text[s->text_begin], "{%$<["))
+        return false;
+    return is_text(n, span - 1) && s[-1].text_end == s->text_begin && s[1].text_begin == s->text_end &&
+           is_name(text[s->text_begin - 1]) && is_name(text[s->text_end]);
+}
+
+/* Whether the token at n->at belongs to a word with such a piece. */
+static bool is_bridged(const net *n, ferry_view token)
+{
+    const size_t begin = (size_t)(token.data - n->document->text.data), end = begin + token.size;
+    size_t last = n->span;
+    while (is_text(n, last) && n->spans[last].text_end < end) last++;
+    return (begin == n->spans[n->span].text_begin && n->span > 0 && is_bridge(n, n->span - 1)) ||
+           (end == n->spans[last].text_end && is_bridge(n, last + 1));
 }
 
 /* A token with a letter or digit. */
@@ -355,8 +392,8 @@ static ferry_status read_word(net *n, ferry_view token)
     size_t left = left_marks(whole), right = right_marks(whole);
     if (left + right == 0) left = right = same_marks(whole);
     ferry_view word = trim(view_part(whole, left, whole.size - right));
-    const bool kept = !is_read(word);
-    if (kept && left != right) {
+    const bool bridged = is_bridged(n, token), kept = bridged || !is_read(word);
+    if (kept && (left != right || bridged)) {
         word = whole;
         left = right = 0;
     }
@@ -527,5 +564,6 @@ bool ferry_net_is_line(const ferry_document *document, size_t first, size_t afte
     if (line.size == 0) return false;
     if (same >= 3 && is_one_of(c, ":/!?+%") && byte_at(line, name) >= 'a' && byte_at(line, name) <= 'z') return true;
     if (skip_set(line, 0, FERRY_MARKS " \t") == line.size) return true;
+    if (c == '!' && begins_exactly(line, 1, "[[")) return find_one_of(line, 0, "]") + 2 == line.size;
     return after_braces(line, c == '\\' ? skip(line, 1, is_letter, line.size) : 0) == line.size;
 }

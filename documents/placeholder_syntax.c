@@ -98,7 +98,7 @@ static size_t find_brackets(ferry_view text, size_t at)
 
 /* ---- placeholders ---- */
 
-/* %d %-5.2f %1$s %zu %<PRIu64> %% %(name)s %{name} %1 %L1 %name %name%, strftime's %Y; "100%d" is none. */
+/* %d %-5.2f %1$s %[1]s %zu %<PRIu64> %% %(name)s %{name} %1 %L1 %name %name%, strftime's %Y; "100%d" is none. */
 static size_t find_percent(ferry_view text, size_t at)
 {
     size_t end = at + 1;
@@ -110,6 +110,11 @@ static size_t find_percent(ferry_view text, size_t at)
         end = skip_name(text, end + 1, "", FERRY_MOST_NAME);
         if (end == at + 2 || byte_at(text, end) != ')') return 0;
         end++;
+    }
+    if (byte_at(text, end) == '[') { /* Go's %[1]d */
+        const size_t index = skip(text, end + 1, is_digit, 3);
+        if (index == end + 1 || byte_at(text, index) != ']') return 0;
+        end = index + 1;
     }
     const size_t numbers = end, digits = skip(text, end + (byte_at(text, end) == 'L'), is_digit, 2);
     /* Flags, width and precision, but for blanks as flags: "100 % of". */

@@ -403,6 +403,7 @@ static size_t find_unread_word(ferry_placeholder_search *search, size_t at, ferr
         size_t next = end;
         if (!ferry_utf8_next(text, &next, &c)) break;
         const bool is_part = is_of_word(c) || ferry_unicode_is_replaced_sign(c) || (end > at && is_joined(c));
+        if (end == at && c < 0x80 && is_one_of((char)c, FERRY_MARKS)) break; /* the net's */
         if (!is_part && !is_between(text, next, before, c, unread == end && end == at)) break;
         is_label = is_label && !is_of_word(c);
         end = next;

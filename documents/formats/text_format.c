@@ -65,8 +65,24 @@ static size_t skip_bullet(ferry_view text, size_t at, bool lettered)
     return next > after ? next : at;
 }
 
-/* Finds what the line's text consists of. Prose has twice as many letters as other characters, but for blanks: a
- * shell's prompt, code and tables have fewer. */
+/* Whether most words of the line, and two at least, are letters, with a sign at the end: "1,234.5 red houses!" */
+static bool has_words(ferry_view text, size_t at)
+{
+    size_t words = 0, others = 0;
+    for (size_t end; at < text.size; at = skip_blanks(text, end)) {
+        end = skip(text, at, is_word, text.size);
+        const bool is_plain = end > at + 1 && !is_digit(text.data[at]) && !is_digit(text.data[end - 1]);
+        end += is_plain && is_one_of(byte_at(text, end), ".,:!?");
+        const bool ends = end == text.size || is_blank(text.data[end]);
+        words += is_plain && ends;
+        others += !is_plain || !ends;
+        end = find_one_of(text, end, " \t");
+    }
+    return words > 1 && words > others;
+}
+
+/* Finds what the line's text consists of. Prose has twice as many letters as other characters, but for blanks, or most
+ * of its words are letters: a shell's prompt, code and tables have fewer. */
 static void examine(line *l, ferry_view text)
 {
     size_t letters = 0, digits = 0, others = 0, blanks = 0;
@@ -80,7 +96,8 @@ static void examine(line *l, ferry_view text)
     }
     const bool is_prompt = is_one_of(byte_at(text, l->text), "$%") && is_blank(byte_at(text, l->text + 1));
     l->is_rule = letters + digits == 0;
-    l->is_prose = letters >= 2 * (digits + others) && letters > 0 && !is_prompt;
+    const bool is_prose = letters >= 2 * (digits + others) || has_words(view_part(text, 0, l->end), l->text);
+    l->is_prose = is_prose && letters > 0 && !is_prompt;
 }
 
 static line read_line(ferry_view source, size_t begin, bool lettered)
@@ -260,9 +277,16 @@ static ferry_status add_paragraph(const reader *r, size_t first, size_t after)
 
 /* ---- the document ---- */
 
+/* "-- ", which begins the signature of a mail (RFC 3676, 4.3). */
+static bool begins_signature(ferry_view source, const line *l)
+{
+    return l->end == l->begin + 2 && begins_exactly(source, l->begin, "-- ");
+}
+
 static ferry_status read_paragraphs(reader *r)
 {
     size_t indentation = 0, added = 0; /* of the last paragraph that was text; the line behind it */
+    bool signature = false;            /* of a mail, up to a blank line */
     for (size_t first = 0, after; first < r->count; first = after) {
         after = end_paragraph(r, first);
         for (size_t i = first; i < after && after > first + 1; i++)
@@ -271,6 +295,8 @@ static ferry_status read_paragraphs(reader *r)
     for (size_t first = 0, after; first < r->count; first = after) {
         const line *l = &r->lines[first];
         after = end_paragraph(r, first);
+        signature = (signature && l->text < l->end) || begins_signature(r->source, l);
+        if (signature) continue;
         const bool goes_on = first > 0 && added == first && l->indentation == l[-1].indentation &&
                              skip_label((ferry_view){r->source.data, l->end}, l->text) > l->text;
         const bool apart = is_apart(r, l, indentation) && !goes_on;
