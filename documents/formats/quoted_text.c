@@ -147,7 +147,7 @@ typedef struct reader {
     ferry_icu_texts texts; /* of all arguments */
     size_t end;            /* of the text of an argument, or of the string */
     bool has_words, is_attribute;
-    bool broken; /* an argument is not well formed: no other one is looked for, so that time is linear */
+    bool broken; /* an argument is not well formed: the string is one block, and no other argument is looked for */
 } reader;
 
 static ferry_status add_tag_found(reader *r, ferry_inline_tag *tag, size_t begin, size_t end)
@@ -338,12 +338,12 @@ static ferry_status add_blocks(reader *r, size_t begin, size_t size, size_t *tag
         next = at + 1;
         if (*tag < r->count && r->tags[*tag].begin == at && !ends) {
             const ferry_inline_tag *found = &r->tags[*tag];
-            ends = is_separator(r, found);
+            ends = is_separator(r, found) && !r->broken;
             next = end_of_tag(r, *tag, tag);
             has_words = next > found->end;
         } else if (!ends) {
             const size_t template_end = ferry_find_placeholder(r->bytes, at, false);
-            ends = ends_block(r->bytes, begin, at, r->line_end.size == 0);
+            ends = (!r->broken || at == begin) && ends_block(r->bytes, begin, at, r->line_end.size == 0);
             has_words = is_word(r->bytes.data[at]);
             if (template_end > 0 && template_end <= size) next = template_end;
             while (*tag < r->count && r->tags[*tag].begin < next) ++*tag;

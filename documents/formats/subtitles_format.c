@@ -79,7 +79,8 @@ static size_t skip_label(ferry_view source, size_t at)
     for (size_t next = at; next < source.size && next - at - brackets < MOST_LABEL && blanks < 3;) {
         uint32_t c;
         const size_t bracket = find_partner(source, next);
-        if (bracket > next && (capitals > 0 || source.data[next] == '[')) {
+        if (bracket > next && find_one_of(source, next, "\r\n") > bracket &&
+            (capitals > 0 || source.data[next] == '[')) {
             brackets += bracket - next;
             capitals += is_capital(byte_at(source, next + 1));
             next = bracket + 1;

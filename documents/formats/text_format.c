@@ -24,6 +24,7 @@ typedef struct line {
 } line;
 
 enum { LEAST_COLUMNS = 40, MOST_LINES = 20 }; /* of lines that are wrapped; of an item with a letter */
+enum { LEAST_JUSTIFIED = 60, MOST_GAP = 2 };  /* columns of a line of a manual, in which col puts tabs; of such a tab */
 
 typedef struct reader {
     ferry_document *document;
@@ -85,14 +86,17 @@ static bool has_words(ferry_view text, size_t at)
  * of its words are letters: a shell's prompt, code and tables have fewer. */
 static void examine(line *l, ferry_view text)
 {
-    size_t letters = 0, digits = 0, others = 0, blanks = 0;
+    size_t letters = 0, digits = 0, others = 0, blanks = 0, column = l->indentation;
+    const bool is_justified = l->indentation > 3 && l->columns >= LEAST_JUSTIFIED;
     for (size_t at = l->text; at < l->end; at++) {
         const char c = text.data[at];
         blanks = is_blank(c) ? blanks + 1 : 0;
         digits += is_digit(c);
         letters += is_word(c) && !is_digit(c);
         others += !is_blank(c) && !is_word(c);
-        l->has_columns = l->has_columns || blanks > 2 || c == '\t';
+        const size_t width = c == '\t' ? 8 - column % 8 : (size_t)(((unsigned char)c & 0xC0) != 0x80);
+        column += width;
+        l->has_columns = l->has_columns || blanks > 2 || (c == '\t' && (!is_justified || width > MOST_GAP));
     }
     const bool is_prompt = is_one_of(byte_at(text, l->text), "$%") && is_blank(byte_at(text, l->text + 1));
     l->is_rule = letters + digits == 0;
@@ -202,7 +206,7 @@ static size_t end_paragraph(const reader *r, size_t first)
 /* Commands and code stand further to the right than the text before them, and do not begin as sentences do. */
 static bool is_apart(const reader *r, const line *l, size_t indentation)
 {
-    const char c = r->source.data[l->text];
+    const char c = byte_at(r->source, skip_set(r->source, l->text, "([\"'"));
     return !l->has_bullet && l->indentation >= indentation + 4 && !is_capital(c) && (unsigned char)c < 0x80;
 }
 
@@ -212,7 +216,7 @@ static bool is_wrapped(const reader *r, const line *l)
     const char last = r->source.data[l->end - 1];
     size_t blanks = 0;
     for (size_t at = l->text; at < l->end; at++) blanks += r->source.data[at] == ' ';
-    return blanks > 5 && is_word(r->source.data[l->text]) && (is_word(last) || last == ',') &&
+    return blanks > 5 && is_word(r->source.data[l->text]) && (is_word(last) || is_one_of(last, ",.:")) &&
            find_one_of((ferry_view){r->source.data, l->end}, l->text, ";={}#") == l->end;
 }
 
