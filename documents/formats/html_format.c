@@ -265,12 +265,17 @@ static bool is_excepted(reader *r, const ferry_inline_tag *tag)
     language.size = skip(language, 0, is_word, SIZE_MAX); /* without its region: "de" of "de-AT" */
     if (language.size > 0 && is_named(tag->name, "html")) r->language = language;
     if (is_named(ferry_html_attribute_find(&r->scanner, "translate"), "no")) return true;
-    const ferry_view class = ferry_html_attribute_find(&r->scanner, "class");
-    if (has_word(class, "notranslate") || has_word(class, "math") || has_word(class, "katex") ||
-        ferry_view_contains(class, "material-icons") || /* names of icons, which a font shows */
-        ferry_view_contains(class, "material-symbols"))
-        return true;
+    if (has_word(ferry_html_attribute_find(&r->scanner, "class"), "notranslate")) return true;
     return language.size > 0 && is_other_language(r, language);
+}
+
+/* Whether what is within the element is not translated, but its attributes are. */
+static bool is_kept(const reader *r, const ferry_inline_tag *tag)
+{
+    const ferry_view class = ferry_html_attribute_find(&r->scanner, "class");
+    return (tag->element & FERRY_ELEMENT_KEPT) != 0 || has_word(class, "math") || has_word(class, "katex") ||
+           ferry_view_contains(class, "material-icons") || /* names of icons, which a font shows */
+           ferry_view_contains(class, "material-symbols");
 }
 
 /* Moves tag->end behind the element's end tag; *content: where that begins, *plain: there are no tags in between.
@@ -363,7 +368,7 @@ static bool follows_entry(const reader *r, const ferry_inline_tag *tag)
 static ferry_status take_tag(reader *r, ferry_inline_tag *tag)
 {
     const bool is_start = tag->kind == FERRY_TAG_START, excepted = is_start && is_excepted(r, tag);
-    if (excepted || (is_start && (tag->element & FERRY_ELEMENT_KEPT) != 0)) return take_untranslated(r, tag, excepted);
+    if (excepted || (is_start && is_kept(r, tag))) return take_untranslated(r, tag, excepted);
     if (follows_entry(r, tag)) {
         r->in_menu = true;
         FERRY_TRY(flush(r));

@@ -5,7 +5,7 @@
  *     *[UN]: Nations           -   ¦¦ Nations
  *     :   A definition         -   A definition
  *     !!! note "Title"         -   #     Title     an item that begins with a heading
- *     :::tip Title             #      Title
+ *     :::tip Title             #      Title        and ```{tip} Title
  *     > [!NOTE] Title          >  #      Title
  *     {% tabs %}   $$ …        (blanks)             also <div markdown="1">, { .class }, (target)=
  *     $a*b$ [^1]               ,KKK, ,PP,          bytes that are kept, that stand alone, between two FERRY_MD_EDGE
@@ -37,11 +37,14 @@ typedef struct scanner {
     size_t item;  /* the column of the text in the innermost item of a list that may be open */
     char fence;   /* of fenced code that is open */
     size_t fence_size, fence_quotes, fence_item;
-    size_t rule;          /* the line below the head of a table */
-    size_t lines;         /* of the paragraph; 0: it is a table */
-    bool is_html;         /* it begins with a tag, so that it may be a block of HTML */
-    size_t elements;      /* of HTML that are open, in which Markdown is read */
-    ferry_view shortcode; /* the last one that began, and where in `out` */
+    size_t directives[8], directive_count; /* sizes of the fences of MyST's directives that are open */
+    bool is_directive;                     /* the line begins or ends one */
+    bool in_options;                       /* lines ":name: value" below its first line */
+    size_t rule;                           /* the line below the head of a table */
+    size_t lines;                          /* of the paragraph; 0: it is a table */
+    bool is_html;                          /* it begins with a tag, so that it may be a block of HTML */
+    size_t elements;                       /* of HTML that are open, in which Markdown is read */
+    ferry_view shortcode;                  /* the last one that began, and where in `out` */
     size_t shortcode_begin;
 } scanner;
 
@@ -242,6 +245,22 @@ static size_t skip_markers(scanner *s, ferry_view text)
     }
 }
 
+/* Whether a line that begins with a fence begins a directive with text, ```{note} Title, or ends the last one. */
+static bool is_directive(scanner *s, ferry_view text, size_t fence)
+{
+    static const char names[] =
+        " admonition attention caution danger deprecated dropdown epigraph error hint important "
+        "margin note seealso sidebar tip topic versionadded versionchanged warning ";
+    const size_t end = find_one_of(text, fence, "}"), count = s->directive_count;
+    const bool ends = fence == text.size && count > 0 && s->directives[count - 1] == fence;
+    const bool begins = byte_at(text, fence) == '{' && end < text.size &&
+                        count < sizeof s->directives / sizeof *s->directives &&
+                        ferry_name_is_listed(view_part(text, fence + 1, end), names);
+    if (begins) s->directives[s->directive_count++] = fence;
+    s->directive_count -= ends;
+    return begins || ends;
+}
+
 /* Whether the line belongs to fenced code, whose fences are indented by less than four columns in their item. */
 static bool is_code(scanner *s)
 {
@@ -256,6 +275,8 @@ static bool is_code(scanner *s)
     const char c = byte_at(text, at);
     const bool is_fence = is_one_of(c, "`~") && s->line.column + at < s->fence_item + 4;
     const size_t end = is_fence ? skip_same(text, at) : at, size = end - at;
+    s->is_directive = s->fence_size == 0 && size >= 3 && at == 0 && is_directive(s, text, size);
+    if (s->is_directive) return false;
     if (s->fence_size > 0) {
         if (size >= s->fence_size && c == s->fence && end == text.size) s->fence_size = 0;
         return true;
@@ -286,6 +307,8 @@ static size_t skip_own_lines(const scanner *s, bool below_text)
     const ferry_view text = text_of(s);
     const span_kind *kind;
     line l = s->line;
+    const size_t option = text.data[0] == ':' ? skip_name(text, 1, "-", SIZE_MAX) : 0;
+    if (s->in_options && option > 1 && byte_at(text, option) == ':') return l.next;
     if (!below_text && l.text == l.begin &&
         (begins_exactly(text, 0, "import ") || begins_exactly(text, 0, "export ")) &&
         is_one_of(text.data[text.size - 1], "'\";{}()>")) {
@@ -310,7 +333,8 @@ static size_t find_title(const scanner *s)
     const ferry_view text = text_of(s);
     const char below = byte_at(s->source, s->line.next);
     const bool is_note = begins_exactly(text, 0, "[^");
-    size_t at;
+    size_t at = find_one_of(text, 0, "}");
+    if (s->is_directive) return at + (at < text.size);
     if (is_note || begins_exactly(text, 0, "*[")) {
         at = find_one_of(text, 2, is_note ? "[] \t" : "[]");
         return at > 2 && begins_exactly(text, at, "]:") ? at + 2 : 0;
@@ -350,6 +374,7 @@ static void mark_block(scanner *s)
 {
     const ferry_view text = text_of(s);
     const size_t begin = s->line.text, title = find_title(s);
+    s->in_options = title > 0 && is_one_of(text.data[0], "`~:");
     if (title == 0) {
         const size_t h = begins_exactly(text, 0, "</") ? 2 : 1;
         if (text.data[0] == ':' && is_blank(byte_at(text, 1))) put(s, begin, begin + 1, '-');
