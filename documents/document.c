@@ -178,6 +178,7 @@ static bool is_directive(ferry_view piece)
     static const char *const starts[] = {"{%", "{{<", "{{%", "<#", "[b]", "[/"};
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
         if (piece.size > strlen(starts[i]) && begins_exactly(piece, 0, starts[i])) return true;
+    if (piece.size == 2 && *piece.data == '\\' && !is_letter(piece.data[1])) return true; /* an escape */
     return piece.size > 3 && begins_exactly(piece, 0, "<%") && piece.data[2] != '=';
 }
 
@@ -338,6 +339,54 @@ static void merge_raised(ferry_document *document, size_t first)
     document->span_count = count;
 }
 
+/* The name of a tag in brackets of any kind, "{b}" "[url=x]" "<red>" "{{#if x}}", or of one that ends it, "{/b}";
+ * empty: it is none. */
+static ferry_view tag_name(ferry_view tag, bool *ends)
+{
+    size_t begin = skip_set(tag, 0, tag.size > 0 ? (char[]){tag.data[0], '\0'} : "");
+    if (begin == 0 || !is_one_of(tag.data[0], "<[{") || ferry_view_ends(tag, "/>")) return (ferry_view){tag.data, 0};
+    *ends = byte_at(tag, begin) == '/';
+    begin += *ends || byte_at(tag, begin) == '#';
+    return view_part(tag, begin, is_letter(byte_at(tag, begin)) ? skip_name(tag, begin, "-", 64) : begin);
+}
+
+/* Tags that no reader knows, of which one ends what another one begins, are an element. */
+static ferry_status pair_tags(ferry_document *document, size_t first)
+{
+    enum { MOST_OPEN = 16 };
+    size_t *open = malloc((document->span_count - first + 1) * sizeof *open), count = 0; /* SIZE_MAX: an element */
+    if (open == NULL)
+        return ferry_fail_memory(document->error, "the tags of a text", document->span_count, sizeof *open);
+    for (size_t i = first; i < document->span_count; i++) {
+        ferry_span *span = &document->spans[i];
+        const bool is_tag = span->kind == FERRY_SPAN_KEPT || span->kind == FERRY_SPAN_POINT;
+        bool ends = false;
+        const ferry_view source = ferry_span_source(document, span);
+        const ferry_view name = tag_name(is_tag ? source : (ferry_view){"", 0}, &ends);
+        if (span->kind == FERRY_SPAN_OPEN) open[count++] = SIZE_MAX;
+        if (span->kind == FERRY_SPAN_CLOSE)
+            while (count > 0 && open[--count] != SIZE_MAX) continue;
+        if (name.size == 0) continue;
+        if (!ends) {
+            open[count++] = i;
+            continue;
+        }
+        span->kind = FERRY_SPAN_POINT;
+        for (size_t k = count; k-- > 0 && count - k <= MOST_OPEN && open[k] != SIZE_MAX;) {
+            ferry_span *begin = &document->spans[open[k]];
+            const ferry_view tag = ferry_span_source(document, begin);
+            if (*tag.data != *source.data || !ferry_view_equal(tag_name(tag, &ends), name)) continue;
+            begin->kind = FERRY_SPAN_OPEN;
+            span->kind = FERRY_SPAN_CLOSE;
+            begin->text_begin = begin->text_end = span->text_begin = span->text_end = 0;
+            count = k;
+            break;
+        }
+    }
+    free(open);
+    return FERRY_OK;
+}
+
 /* Each CLOSE belongs to the last OPEN that has none; what has no partner stands alone. */
 static void pair(ferry_document *document, size_t first, size_t after)
 {
@@ -384,12 +433,33 @@ static void find_letters(const ferry_document *document, ferry_segment *segment)
     segment->in_capitals = !others && capitals >= FEW_CAPITALS;
 }
 
+/* Whether text is literally in the source. */
+static bool is_literal(const ferry_span *span)
+{
+    return span->kind == FERRY_SPAN_TEXT && !is_decoded(span);
+}
+
+/* What is kept directly behind the end of a sentence, at the end of a text, stays there: "Wait!{w}". */
+static size_t leave_last(const ferry_document *document, size_t first, size_t after)
+{
+    const ferry_span *spans = document->spans;
+    size_t last = after;
+    while (last > first + 1 && spans[last - 1].kind == FERRY_SPAN_KEPT && spans[last - 1].begin == spans[last - 2].end)
+        last--;
+    if (last == after || !is_literal(&spans[last - 1])) return after;
+    const ferry_view text = ferry_span_text(document, &spans[last - 1]);
+    return is_one_of(text.data[text.size - 1], ".!?") ? last : after;
+}
+
 /* Spans first … after - 1, if there are any, are a segment that ends at byte `end`: the open one, or if that has spans,
  * another one like it. */
 static ferry_status add_segment(ferry_document *document, size_t first, size_t after, size_t end)
 {
     const ferry_segment open = *open_segment(document);
     if (first >= after) return FERRY_OK;
+    const size_t last = leave_last(document, first, after);
+    if (last < after) end = document->spans[last].begin;
+    after = last;
     if (open.after_span > 0) FERRY_TRY(ferry_document_begin_segment(document, document->spans[first].begin));
     ferry_segment *segment = open_segment(document);
     if (first > open.first_span) segment->begin = document->spans[first].begin;
@@ -409,12 +479,45 @@ static bool is_line_break(const ferry_span *span)
     return span->kind == FERRY_SPAN_BREAK && span->blank;
 }
 
+/* Whether all lines, two at least, begin with the same marks and a blank: "| ". */
+static bool has_prefix(const ferry_document *document, size_t first)
+{
+    const ferry_span *spans = document->spans;
+    const ferry_view prefix = ferry_span_source(document, &spans[first]);
+    size_t lines = 0;
+    for (size_t i = first; i < document->span_count; i++) {
+        if (i > first && !is_line_break(&spans[i - 1])) continue;
+        if (i + 1 >= document->span_count || spans[i].kind != FERRY_SPAN_POINT || !is_literal(&spans[i + 1]) ||
+            !is_blank(document->source.data[spans[i + 1].begin]) ||
+            !ferry_view_equal(ferry_span_source(document, &spans[i]), prefix))
+            return false;
+        lines++;
+    }
+    return lines > 1 && skip_set(prefix, 0, FERRY_MARKS) == prefix.size;
+}
+
+/* Each line is a segment, without its first span and blanks. */
+static ferry_status add_lines(ferry_document *document, size_t first, size_t end)
+{
+    const size_t count = document->span_count;
+    for (size_t line = first, next; line < count; line = next + 1) {
+        for (next = line; next < count && !is_line_break(&document->spans[next]); next++) continue;
+        ferry_span *text = &document->spans[line + 1];
+        const size_t blanks = skip_blanks(ferry_span_text(document, text), 0);
+        text->begin += blanks;
+        text->text_begin += blanks;
+        FERRY_TRY(add_segment(document, line + 1, next, next < count ? document->spans[next].begin : end));
+    }
+    return FERRY_OK;
+}
+
 /* The open segment ends at byte `end`. A line that is no text ends the segment before it, and belongs to none. */
 static ferry_status add_segments(ferry_document *document, size_t first, size_t end)
 {
     const size_t count = document->span_count;
     size_t text = first; /* where the next segment begins */
     open_segment(document)->end = end;
+    if (!document->in_attribute && first < count && has_prefix(document, first)) return add_lines(document, first, end);
     for (size_t line = first, next; line < count; line = next + 1) {
         for (next = line; next < count && !is_line_break(&document->spans[next]); next++) continue;
         if (next == line || !ferry_net_is_line(document, line, next)) continue;
@@ -436,6 +539,7 @@ ferry_status ferry_document_end_segment(ferry_document *document, size_t end)
     FERRY_TRY(ferry_net_cast(document, first));
     rules.marks = true;
     FERRY_TRY(split_text(document, &rules, first));
+    FERRY_TRY(pair_tags(document, first));
     FERRY_TRY(add_segments(document, first, end));
     document->in_attribute = false;
     return FERRY_OK;

@@ -80,10 +80,11 @@ static ferry_status note_element(net *n, const ferry_span *span)
 /* "*[" and "]*" */
 static bool are_mirrored(ferry_view left, ferry_view right)
 {
+    if (begins_exactly(left, 0, "[[")) left.size = 2; /* with the name of a page */
     if (left.size != right.size) return false;
     for (size_t i = 0; i < left.size; i++) {
         const char l = left.data[i], r = right.data[right.size - 1 - i];
-        if (l != r && !(l == '[' && r == ']')) return false;
+        if (l != r && !(l == '[' && r == ']') && !(l == '{' && r == '}')) return false;
     }
     return true;
 }
@@ -194,6 +195,24 @@ static size_t end_of_short(const net *n, size_t at, size_t end)
     return byte_at(text, next) == ']' && byte_at(text, next + 1) != '(' ? next + 1 : 0;
 }
 
+/* "name attribute="a"", "name /": the inside of a tag that has blanks. */
+static bool is_tag(ferry_view inside)
+{
+    const char *const value = inside.size > 2 ? memchr(inside.data, '=', inside.size - 1) : NULL;
+    return inside.size > 2 && (inside.data[inside.size - 1] == '/' || (value != NULL && is_one_of(value[1], "\"'")));
+}
+
+/* "{see the note below}", "{help me!}": words that are a remark, three or with a sign at their end. */
+static bool is_remark(ferry_view group)
+{
+    size_t blanks = 0;
+    for (size_t i = 1; i + 1 < group.size; i++) {
+        if (!is_word(group.data[i]) && !is_one_of(group.data[i], " .,'!?-")) return false;
+        blanks += group.data[i] == ' ';
+    }
+    return blanks > 1 || (blanks > 0 && is_one_of(group.data[group.size - 2], ".!?"));
+}
+
 /* The end of the group that begins at `at` of a run of text that ends at `end`, or 0; *last: a span, where to look for
  * its end. *size > 0: these first marks of it belong to a word. */
 static size_t find_group(net *n, size_t at, size_t end, size_t *last, size_t *size)
@@ -203,15 +222,28 @@ static size_t find_group(net *n, size_t at, size_t end, size_t *last, size_t *si
     size_t found = 0;
     *last = n->span;
     *size = 0;
-    if (c == '{') return end_of_braces(n, at, last);
-    if (c == '<' && (at + 1 == end || is_word(next) || is_one_of(next, "/_")))
-        return find_after(n, at + 1, ">", "< \t\n\r", last);
+    if (c == '{') {
+        found = end_of_braces(n, at, last);
+        return found > 0 && is_remark(text_of(n, at, found)) ? 0 : found;
+    }
+    if (c == '(' && next == '(') return find_after(n, at + 2, "))", " \t\n\r(", last);
+    if (c == '<' && (at + 1 == end || is_word(next) || is_one_of(next, "/_"))) {
+        found = find_after(n, at + 1, ">", "< \t\n\r", last);
+        if (found > 0) return found;
+        found = find_after(n, at + 1, ">", "<", last);
+        return found > 0 && is_tag(text_of(n, at + 1, found - 1)) ? found : 0;
+    }
     if (c == ']' && (next == '(' || next == '[')) {
         *size = 1;
         return find_after(n, at + 2, next == '(' ? ")" : "]", next == '(' ? "]" : "[", last);
     }
     if (c == '[' && next == '[') found = end_of_page(n, at + 2, last);
     if (c == '[' && next == '!') found = find_after(n, at + 2, "]", "[", last);
+    if (c == '[' && is_letter(next)) { /* [sound:a.mp3] */
+        const size_t colon = skip(text, at + 1, is_letter, end);
+        if (byte_at(text, colon) == ':') found = find_after(n, colon + 1, "]", "[ \t\n\r", last);
+        if (found == colon + 2) found = 0;
+    }
     return found > 0 || c != '[' ? found : end_of_short(n, at, end);
 }
 
@@ -256,12 +288,12 @@ static ferry_view trim(ferry_view token)
 /* Bytes of marks around a word at the beginning, and at the end, of a token. */
 static size_t left_marks(ferry_view token)
 {
-    return skip_set(token, 0, "*_[]|");
+    return skip_set(token, 0, "*_[]{}|");
 }
 static size_t right_marks(ferry_view token)
 {
     size_t size = 0;
-    while (size < token.size && is_one_of(token.data[token.size - 1 - size], "*_[]|")) size++;
+    while (size < token.size && is_one_of(token.data[token.size - 1 - size], "*_[]{}|")) size++;
     return size;
 }
 
@@ -416,12 +448,35 @@ static bool is_beside_kept(const net *n, size_t begin, size_t end)
 
 /* ---- runs of text ---- */
 
-static ferry_status add_group(net *n, size_t begin, size_t end, size_t last, size_t size)
+/* Bytes of "[[page|" in "[[page|a name]]", or 0. */
+static size_t page_size(ferry_view group)
 {
+    const size_t bar = find_one_of(group, 0, "|") + 1;
+    const bool is_only = find_one_of(group, bar, "|:") == group.size && find_one_of(group, 0, ":") > bar;
+    return begins_exactly(group, 0, "[[") && bar < group.size && is_only && has_word(view_part(group, bar, group.size))
+               ? bar
+               : 0;
+}
+
+/* The group goes up to n->at, which moves back to what is read of it. */
+static ferry_status add_group(net *n, size_t begin, size_t last, size_t size)
+{
+    const size_t end = n->at;
     const ferry_view group = text_of(n, begin, end);
-    const bool is_short = *group.data == '[' && group.data[1] != '[';
-    if (size > 0) return add_right(n, begin, end, size);
-    return add_claim(n, is_short || !has_word(group) ? FERRY_SPAN_POINT : FERRY_SPAN_KEPT, begin, end, n->span, last);
+    const bool is_short = *group.data == '[' && group.data[1] != '[' && memchr(group.data, ':', group.size) == NULL;
+    const size_t page = page_size(group);
+    if (size > 0) {
+        FERRY_TRY(add_right(n, begin, end, size));
+        n->span = last > n->span ? last : n->span;
+        return FERRY_OK;
+    }
+    if (page > 0 && n->spans[n->span].text_end >= end) {
+        n->at = begin + page;
+        return add_left(n, begin, n->at);
+    }
+    const size_t first = n->span;
+    n->span = last > first ? last : first;
+    return add_claim(n, is_short || !has_word(group) ? FERRY_SPAN_POINT : FERRY_SPAN_KEPT, begin, end, first, last);
 }
 
 /* The byte after the token at n->at of a run that ends at `end`: a blank, a group, a letter that is a word of its own.
@@ -448,8 +503,7 @@ static ferry_status read_run(net *n)
         const size_t group = find_group(n, n->at, end, &last, &size), begin = n->at;
         n->at = group > 0 ? group : token_end(n, end);
         if (group > 0) {
-            FERRY_TRY(add_group(n, begin, group, last, size));
-            n->span = last > n->span ? last : n->span;
+            FERRY_TRY(add_group(n, begin, last, size));
         } else if (n->at == begin) {
             ferry_unicode_next(text_of(n, 0, end), &n->at);
         } else {
@@ -561,9 +615,12 @@ bool ferry_net_is_line(const ferry_document *document, size_t first, size_t afte
     const ferry_view line = ferry_utf8_trim(view_part(document->source, spans[first].begin, spans[after - 1].end));
     const char c = byte_at(line, 0);
     const size_t same = line.size > 0 ? skip_same(line, 0) : 0, name = skip_blanks(line, same);
+    size_t name_end = 0;
     if (line.size == 0) return false;
     if (same >= 3 && is_one_of(c, ":/!?+%") && byte_at(line, name) >= 'a' && byte_at(line, name) <= 'z') return true;
     if (skip_set(line, 0, FERRY_MARKS " \t") == line.size) return true;
+    name_end = skip_name(line, 0, "-", FERRY_MOST_NAME);
+    if (name_end > 0 && c >= 'a' && begins_exactly(line, name_end, ":: ")) return true;
     if (c == '!' && begins_exactly(line, 1, "[[")) return find_one_of(line, 0, "]") + 2 == line.size;
     return after_braces(line, c == '\\' ? skip(line, 1, is_letter, line.size) : 0) == line.size;
 }

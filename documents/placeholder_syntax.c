@@ -30,13 +30,13 @@ size_t ferry_find_argument_type(ferry_view text, size_t at)
 {
     static const char white[] = " \t\r\n";
     static const char types[] = " number date time list duration spellout ordinal plural select selectordinal ";
-    const size_t name = skip_set(text, at + 1, white), end = skip_name(text, name, "-.", FERRY_MOST_NAME);
+    const size_t name = skip_set(text, at + 1, white), end = skip_name(text, name, "-.()[]", FERRY_MOST_NAME);
     const size_t comma = skip_set(text, end, white), type = skip_set(text, comma + 1, white);
     if (end == name || byte_at(text, comma) != ',') return 0;
     return ferry_name_is_listed(view_part(text, type, skip(text, type, is_letter, 16)), types) ? type : 0;
 }
 
-/* {name}; not a remark of three words or more. */
+/* {name}; not a remark: of three words or more, or with a sign at its end. */
 static size_t find_braces(ferry_view text, size_t at)
 {
     const size_t end = find_nested(text, at);
@@ -44,18 +44,19 @@ static size_t find_braces(ferry_view text, size_t at)
     if (ferry_find_argument_type(text, at) > 0) return end;
     for (; i + 1 < end && (is_letter(text.data[i]) || is_one_of(text.data[i], " .,'!?-")); i++)
         blanks += text.data[i] == ' ';
-    return i + 1 == end && blanks > 1 ? 0 : end;
+    if (i + 2 == end && text.data[i] == '\\') i++; /* \{…\} */
+    const bool ends = end > at + 2 && is_one_of(text.data[skip_set(text, i - 1, "\\") - 1], ".!?");
+    return i + 1 == end && (blanks > 1 || (blanks > 0 && ends)) ? 0 : end;
 }
 
 /* What ends with the next `end` in its line, after `least` bytes: formulas, code, templates, <#if x> </#if>. */
-enum { FORMULA_COUNT = 4 };
 static const struct {
     const char *begin, *end;
     size_t least;
 } enclosed[] = {
-    {"$$", "$$", 3},  {"$", "$", 2},   {"\\(", "\\)", 3}, {"\\[", "\\]", 3}, {"``", "``", 2},
-    {"`", "`", 1},    {"[%", "%]", 2}, {"<%", "%>", 2},   {"</%", "%>", 2},  {"<?", "?>", 2},
-    {"</?", "?>", 2}, {"<#", ">", 2},  {"</#", ">", 2},   {"<@", ">", 2},    {"</@", ">", 2},
+    {"$$", "$$", 3}, {"$", "$", 2},   {"\\(", "\\)", 3}, {"\\[", "\\]", 3}, {"``", "``", 2},  {"`", "`", 1},
+    {"[%", "%]", 2}, {"<%", "%>", 2}, {"</%", "%>", 2},  {"<?", "?>", 2},   {"</?", "?>", 2}, {"<#", ">", 2},
+    {"</#", ">", 2}, {"<@", ">", 2},  {"</@", ">", 2},   {"*|", "|*", 2},
 };
 
 /* "$5 and $6", "`a' and `b'" have none. */
@@ -63,8 +64,9 @@ static size_t find_enclosed(ferry_view text, size_t at, bool formulas)
 {
     const size_t count = sizeof enclosed / sizeof *enclosed;
     const char c = text.data[at];
-    size_t i = formulas ? 0 : FORMULA_COUNT;
+    size_t i = 0;
     while (i < count && (c != enclosed[i].begin[0] || !begins(text, at, enclosed[i].begin))) i++;
+    if (!formulas && i < count && strcmp(enclosed[i].begin, "$") == 0) return 0;
     const size_t end = i < count ? ferry_find_after(text, at + enclosed[i].least, enclosed[i].end) : 0;
     if (end == 0) return 0;
     const size_t mark = strlen(enclosed[i].end);
@@ -150,10 +152,11 @@ static size_t find_dollar(ferry_view text, size_t at)
     return call > 0 ? call : end + (byte_at(text, end) == '$');
 }
 
-/* \n \name \u00e9 */
+/* \n \name \u00e9 \. */
 static size_t find_escape(ferry_view text, size_t at)
 {
     const char first = byte_at(text, at + 1), second = byte_at(text, at + 2);
+    if (is_one_of(first, "_*[]()~`>#+-=|{}.!") && byte_at(text, at - (at > 0)) != '\\') return at + 2;
     if (!is_letter(first)) return 0;
     if (first == 'n' || (is_one_of(first, "rtNh") && (!is_letter(second) || is_capital(second)))) return at + 2;
     return skip_name(text, at + 1, "", FERRY_MOST_NAME);

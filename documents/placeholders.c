@@ -311,7 +311,8 @@ static size_t find_number(ferry_view text, size_t at)
         return 0; /* looked at before */
     const bool is_phone = text.data[at] == '+';
     size_t end = skip(text, at + is_phone, is_digit, text.size), dashes = 0;
-    bool is_kept = end - at > 2, has_parts = false;
+    bool is_kept = end - at > 2 || (end - at == 2 && (text.data[at] != '1' || text.data[at + 1] > '2')),
+         has_parts = false;
     while (end - at < FERRY_MOST_NUMBER || is_kept) {
         const size_t begin = end + count_separator(text, end), next = skip(text, begin, is_digit, text.size);
         const size_t size = next - begin;
@@ -467,6 +468,16 @@ static size_t find_rest(ferry_view text, size_t end)
     return unit - end < 4 && !is_word(byte_at(text, unit)) ? unit : end;
 }
 
+/* "%1 GB", "{n} km": with a unit of two or three letters. */
+static size_t find_unit(ferry_view text, size_t end)
+{
+    const size_t next = skip(text, end + 1, is_word, 4), size = next - end - 1;
+    return byte_at(text, end) == ' ' && size > 1 && size < 4 && skip(text, end + 1, is_letter, 3) == next &&
+                   ferry_unit_size(view_part(text, end, next)) == size
+               ? next
+               : end;
+}
+
 /* What is kept from byte `at` on; the byte after it, or 0. */
 static size_t find_piece(ferry_placeholder_search *search, size_t at, size_t *token, ferry_placeholder_kind *kind)
 {
@@ -478,7 +489,7 @@ static size_t find_piece(ferry_placeholder_search *search, size_t at, size_t *to
     if (search->rules.marks) return find_symbols(search, at, kind);
     size_t end = ferry_find_placeholder(text, at, search->rules.formulas);
     *kind = FERRY_PLACEHOLDER_TEMPLATE;
-    if (end > 0) return c == '\\' ? end : find_rest(text, end);
+    if (end > 0) return c == '\\' ? end : find_unit(text, find_rest(text, end));
     *kind = FERRY_PLACEHOLDER_NAME;
     if (is_name(c) && !is_of_word(before)) end = find_word(text, at, token);
     if (end == 0 && !is_name(c) && begins_name(text, at)) end = find_name(text, at);

@@ -10,6 +10,7 @@
 #include "documents/entities.h"
 #include "formats.h"
 #include "documents/html_tags.h"
+#include "quoted_text.h"
 
 enum {
     LOOKED_AT = 1024, /* bytes in which HTML wants its encoding to be declared */
@@ -98,9 +99,19 @@ static ferry_status add_text(reader *r, size_t begin, size_t end)
 static ferry_status emit_text(ferry_document *document, size_t begin, size_t end)
 {
     const ferry_view text = {document->source.data, end};
-    for (size_t at = begin, next; at < end; at = next) {
+    ferry_icu_texts texts = {.count = 0}; /* which are read before */
+    for (size_t at = begin, next = begin; at < end; at = next) {
         char bytes[8];
         ferry_view decoded = {bytes, 0};
+        if (text.data[at] == '{') {
+            const ferry_status status = ferry_icu_argument_read(text, at, &next, &texts, document->error);
+            free(texts.items);
+            texts = (ferry_icu_texts){.count = 0};
+            FERRY_TRY(status);
+            if (next > end) return ferry_document_kept(document, at, end, (ferry_view){NULL, 0});
+            if (next > at) FERRY_TRY(ferry_document_kept(document, at, next, (ferry_view){NULL, 0}));
+            if (next > at) continue;
+        }
         if ((next = skip_set(text, at, FERRY_HTML_SPACE)) > at) {
             decoded = (ferry_view){" ", 1};
         } else if ((next = at + ferry_entity_read(view_part(text, at, end), bytes, &decoded.size)) == at) {
@@ -110,6 +121,33 @@ static ferry_status emit_text(ferry_document *document, size_t begin, size_t end
         FERRY_TRY(ferry_document_text(document, at, next, decoded));
     }
     return FERRY_OK;
+}
+
+/* Bytes begin … end - 1, but for blanks at both ends, are a text of their own. */
+static ferry_status read_value(ferry_document *document, size_t begin, size_t end)
+{
+    begin = skip_set((ferry_view){document->source.data, end}, begin, FERRY_HTML_SPACE);
+    while (end > begin && is_one_of(document->source.data[end - 1], FERRY_HTML_SPACE)) end--;
+    FERRY_TRY(ferry_document_begin_attribute(document, begin));
+    FERRY_TRY(emit_text(document, begin, end));
+    return ferry_document_end_segment(document, end);
+}
+
+/* The texts of ICU's arguments in bytes begin … end - 1 are texts of their own. */
+static ferry_status add_arguments(ferry_document *document, size_t begin, size_t end)
+{
+    const ferry_view text = {document->source.data, end};
+    ferry_icu_texts texts = {.count = 0};
+    ferry_status status = FERRY_OK;
+    for (size_t at = find_one_of(text, begin, "{"), next; at < end && status == FERRY_OK;
+         at = find_one_of(text, next, "{")) {
+        status = ferry_icu_argument_read(text, at, &next, &texts, document->error);
+        if (next == at) next++;
+    }
+    for (size_t i = 0; i < texts.count && status == FERRY_OK; i++)
+        status = read_value(document, texts.items[i].begin, texts.items[i].end);
+    free(texts.items);
+    return status;
 }
 
 static ferry_status emit_part(ferry_document *document, const ferry_inline_tag *p)
@@ -164,6 +202,8 @@ static ferry_status flush(reader *r)
         while (is_outside(r, --last)) continue;
         while (first->kind == FERRY_TAG_TEXT && is_one_of(data[first->begin], FERRY_HTML_SPACE)) first->begin++;
         while (last->kind == FERRY_TAG_TEXT && is_one_of(data[last->end - 1], FERRY_HTML_SPACE)) last->end--;
+        for (const ferry_inline_tag *p = first; p <= last; p++)
+            if (p->kind == FERRY_TAG_TEXT) FERRY_TRY(add_arguments(r->document, p->begin, p->end));
         FERRY_TRY(ferry_document_begin_segment(r->document, first->begin));
         for (const ferry_inline_tag *p = first; p <= last; p++) FERRY_TRY(emit_part(r->document, p));
         FERRY_TRY(ferry_document_end_segment(r->document, last->end));
@@ -212,16 +252,6 @@ static bool is_text_of(const reader *r, ferry_view element, ferry_view name)
     if (meta.size == 0) meta = ferry_html_attribute_find(&r->scanner, "property"); /* "og:title" */
     const size_t colon = find_one_of(meta, 0, ":");
     return ferry_name_is_listed(view_part(meta, colon < meta.size ? colon + 1 : 0, meta.size), " description title ");
-}
-
-/* Bytes begin … end - 1, but for blanks at both ends, are a text of their own. */
-static ferry_status read_value(ferry_document *document, size_t begin, size_t end)
-{
-    begin = skip_set((ferry_view){document->source.data, end}, begin, FERRY_HTML_SPACE);
-    while (end > begin && is_one_of(document->source.data[end - 1], FERRY_HTML_SPACE)) end--;
-    FERRY_TRY(ferry_document_begin_attribute(document, begin));
-    FERRY_TRY(emit_text(document, begin, end));
-    return ferry_document_end_segment(document, end);
 }
 
 /* Values that people read are texts of their own. */

@@ -123,6 +123,22 @@ static bool is_wrapped(ferry_view bytes, size_t begin, size_t at)
     return (is_word(before) || is_one_of(before, ",;)")) && (is_word(after) || after == '(');
 }
 
+/* The byte after "{0}", "[2,5]", "]1,Inf[" at `at`, which say when the form of a plural behind it is used; or `at`. */
+static size_t skip_interval(ferry_view bytes, size_t at)
+{
+    const size_t end = skip_set(bytes, at + 1, "0123456789,Inf-+ ");
+    const char open = byte_at(bytes, at), close = byte_at(bytes, end);
+    const bool is_one = (open == '{' && close == '}') || (is_one_of(open, "[]") && is_one_of(close, "[]") &&
+                                                          memchr(bytes.data + at, ',', end - at) != NULL);
+    return is_one && end > at + 1 ? end + 1 : at;
+}
+
+/* Whether "|" at byte `at` is between such forms: another interval follows. */
+static bool is_between_forms(ferry_view bytes, size_t at)
+{
+    return bytes.data[at] == '|' && skip_interval(bytes, 0) > 0 && skip_interval(bytes, at + 1) > at + 1;
+}
+
 /* Whether a block that begins at `begin` ends at `at`: at a control character, at blanks that separate columns, at an
  * end of a line that is more than that, in strings of one line at " | ". None begins with a blank or, there, with "|".
  */
@@ -130,6 +146,7 @@ static bool ends_block(ferry_view bytes, size_t begin, size_t at, bool one_line)
 {
     const char c = bytes.data[at];
     if (at == begin) return (unsigned char)c <= ' ' || (one_line && c == '|');
+    if (is_between_forms(bytes, at)) return true;
     if (c == '\n') return one_line || !is_wrapped(bytes, begin, at);
     return (unsigned char)c < ' ' || begins_exactly(bytes, at, "   ") || (one_line && begins_exactly(bytes, at, " | "));
 }
@@ -327,11 +344,20 @@ static ferry_status add_block(const reader *r, size_t begin, size_t end, size_t 
     return ferry_document_end_segment(r->document, r->places[end - 1].end);
 }
 
+/* The first "|" between forms of a plural, or the end. */
+static size_t find_bar(ferry_view bytes)
+{
+    size_t at = find_one_of(bytes, 0, "|");
+    while (at < bytes.size && !is_between_forms(bytes, at)) at = find_one_of(bytes, at + 1, "|");
+    return at;
+}
+
 /* Adds the blocks of bytes `begin` … `size` - 1. *tag: the first tag from there on, and then the first one behind them.
  */
 static ferry_status add_blocks(reader *r, size_t begin, size_t size, size_t *tag)
 {
     r->end = size;
+    if (begin == 0 && find_bar(r->bytes) < size) begin = skip_interval(r->bytes, 0);
     for (size_t at = begin, next, first_tag = *tag; at <= size; at = next) {
         bool ends = at == size, has_words = false;
         size_t end = at;
@@ -354,6 +380,7 @@ static ferry_status add_blocks(reader *r, size_t begin, size_t size, size_t *tag
         if (end > begin) FERRY_TRY(add_block(r, begin, end, first_tag));
         r->has_words = false;
         begin = next;
+        if (at < size && is_between_forms(r->bytes, at)) next = begin = skip_interval(r->bytes, next);
         first_tag = *tag;
     }
     return FERRY_OK;

@@ -281,6 +281,14 @@ static ferry_status add_paragraph(const reader *r, size_t first, size_t after)
 
 /* ---- the document ---- */
 
+/* Whether a word of the line begins with a small letter: it is no name. */
+static bool has_small_word(ferry_view source, const line *l)
+{
+    for (size_t at = l->text + 1; at < l->end; at++)
+        if (is_blank(source.data[at - 1]) && source.data[at] >= 'a' && source.data[at] <= 'z') return true;
+    return false;
+}
+
 /* "-- ", which begins the signature of a mail (RFC 3676, 4.3). */
 static bool begins_signature(ferry_view source, const line *l)
 {
@@ -300,7 +308,11 @@ static ferry_status read_paragraphs(reader *r)
         const line *l = &r->lines[first];
         after = end_paragraph(r, first);
         signature = (signature && l->text < l->end) || begins_signature(r->source, l);
-        if (signature) continue;
+        if (signature && has_small_word(r->source, l)) FERRY_TRY(add_text(r, l->text, l->end));
+        if (signature) {
+            after = first + 1;
+            continue;
+        }
         const bool goes_on = first > 0 && added == first && l->indentation == l[-1].indentation &&
                              skip_label((ferry_view){r->source.data, l->end}, l->text) > l->text;
         const bool apart = is_apart(r, l, indentation) && !goes_on;
