@@ -253,7 +253,7 @@ static size_t find_date_pattern(ferry_view text, size_t at)
         next = skip_set(text, end, "/-.:, T'[]");
         if (next == end || next > end + 3) break;
     }
-    return count > (parts > 1 ? 1 : 3) ? end : 0;
+    return end > at && count > (parts > 1 ? 1 : 3) ? end : 0;
 }
 
 /* Words of letters and digits, or with a capital behind a small letter: v1.2.3 A320 1990s 80kg 1.80m camelCase. Not
