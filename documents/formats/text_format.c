@@ -86,14 +86,17 @@ static bool has_words(ferry_view text, size_t at)
  * of its words are letters: a shell's prompt, code and tables have fewer. */
 static void examine(line *l, ferry_view text)
 {
-    size_t letters = 0, digits = 0, others = 0, blanks = 0, column = l->indentation;
+    size_t letters = 0, digits = 0, others = 0, blanks = 0, column = l->indentation, end = l->end;
+    const char first = byte_at(text, l->text);
+    while (is_one_of(first, "=*#~") && end > l->text && text.data[end - 1] == first) end--; /* "== Title ==" */
+    const size_t begin = end < l->end ? skip_same(text, l->text) : l->text;
     const bool is_justified = l->indentation > 3 && l->columns >= LEAST_JUSTIFIED;
     for (size_t at = l->text; at < l->end; at++) {
         const char c = text.data[at];
         blanks = is_blank(c) ? blanks + 1 : 0;
         digits += is_digit(c);
         letters += is_word(c) && !is_digit(c);
-        others += !is_blank(c) && !is_word(c);
+        others += !is_blank(c) && !is_word(c) && at >= begin && at < end;
         const size_t width = c == '\t' ? 8 - column % 8 : (size_t)(((unsigned char)c & 0xC0) != 0x80);
         column += width;
         l->has_columns = l->has_columns || blanks > 2 || (c == '\t' && (!is_justified || width > MOST_GAP));
