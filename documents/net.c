@@ -243,6 +243,8 @@ static size_t find_group(net *n, size_t at, size_t end, size_t *last, size_t *si
         const size_t colon = skip(text, at + 1, is_letter, end);
         if (byte_at(text, colon) == ':') found = find_after(n, colon + 1, "]", "[ \t\n\r", last);
         if (found == colon + 2) found = 0;
+        const size_t word = skip_name(text, at + 1, "", FERRY_MOST_NAME);
+        if (n->document->kept.brackets && next >= 'a' && byte_at(text, word) == ']') found = word + 1;
     }
     return found > 0 || c != '[' ? found : end_of_short(n, at, end);
 }
@@ -413,6 +415,10 @@ static bool is_bridged(const net *n, ferry_view token)
     const size_t begin = (size_t)(token.data - n->document->text.data), end = begin + token.size;
     size_t last = n->span;
     while (is_text(n, last) && n->spans[last].text_end < end) last++;
+    const ferry_span *next = last + 1 < n->count ? &n->spans[last + 1] : NULL;
+    if (next != NULL && end == n->spans[last].text_end && next->kind == FERRY_SPAN_KEPT &&
+        is_name(n->document->text.data[next->text_begin]) && is_one_of(token.data[token.size - 1], ":=/-_.@"))
+        return true; /* "image:a.png" */
     return (begin == n->spans[n->span].text_begin && n->span > 0 && is_bridge(n, n->span - 1)) ||
            (end == n->spans[last].text_end && is_bridge(n, last + 1));
 }
@@ -463,7 +469,7 @@ static ferry_status add_group(net *n, size_t begin, size_t last, size_t size)
 {
     const size_t end = n->at;
     const ferry_view group = text_of(n, begin, end);
-    const bool is_short = *group.data == '[' && group.data[1] != '[' && memchr(group.data, ':', group.size) == NULL;
+    const bool is_short = *group.data == '[' && group.data[1] != '[' && (group.size == 3 || !is_letter(group.data[1]));
     const size_t page = page_size(group);
     if (size > 0) {
         FERRY_TRY(add_right(n, begin, end, size));

@@ -326,6 +326,8 @@ static size_t find_number(ferry_view text, size_t at)
         is_kept = is_kept || size > 2 || c == '.' || c == ',' || (c == ':' && size == 2) || dashes > 1;
         end = next;
     }
+    const size_t degree = end + (byte_at(text, end) == ' ') + 2 * (size_t)begins(text, end, "\xC2\xA0");
+    if (begins_exactly(text, degree, "\xC2\xB0")) return skip(text, degree + 2, is_letter, 1); /* 230 °C */
     const ferry_view rest = view_part(text, end, skip(text, end, is_letter, 3));
     return is_kept && !ferry_name_is_listed(rest, " st nd rd th ") ? end : 0;
 }
@@ -478,6 +480,16 @@ static size_t find_unit(ferry_view text, size_t end)
                : end;
 }
 
+/* "$27B", "§ 3": a sign, and the number that belongs to it; a plain amount, "$5", is the model's. */
+static size_t find_amount(ferry_view text, size_t at, size_t *token)
+{
+    const bool is_section = text.data[at] != '$';
+    const size_t number = skip_set(text, at + 1 + is_section, is_section ? " \xC2\xA0" : ""),
+                 end = skip(text, number, is_digit, 9);
+    if (end == number) return 0;
+    return is_section ? skip(text, end, is_letter, 1) : find_word(text, number, token);
+}
+
 /* What is kept from byte `at` on; the byte after it, or 0. */
 static size_t find_piece(ferry_placeholder_search *search, size_t at, size_t *token, ferry_placeholder_kind *kind)
 {
@@ -494,6 +506,8 @@ static size_t find_piece(ferry_placeholder_search *search, size_t at, size_t *to
     if (is_name(c) && !is_of_word(before)) end = find_word(text, at, token);
     if (end == 0 && !is_name(c) && begins_name(text, at)) end = find_name(text, at);
     if (end > 0) return find_rest(text, end);
+    if (end == 0 && (c == '$' || begins_exactly(text, at, "\xC2\xA7"))) end = find_amount(text, at, token);
+    if (end > 0) return end;
     *kind = FERRY_PLACEHOLDER_NUMBER;
     const bool is_first = is_digit(c) && !(before < 0x80 && is_digit((char)before));
     if (is_first || (c == '+' && begins_name(text, at))) end = find_number(text, at);

@@ -114,6 +114,7 @@ static ferry_status read_values(reader *r)
 
 static ferry_status read(ferry_document *document)
 {
+    document->kept.brackets = true;
     reader r = {.document = document, .source = document->source};
     const ferry_status status = r.source.size > 0 ? read_values(&r) : FERRY_OK;
     ferry_quoted_destroy(&r.string);

@@ -279,6 +279,7 @@ static ferry_status read_entries(reader *r)
 
 static ferry_status read(ferry_document *document)
 {
+    document->kept.brackets = true;
     reader r = {.document = document, .source = document->source};
     const text_line first = read_text_line(r.source, 0);
     r.returns = first.next - first.end == 2;

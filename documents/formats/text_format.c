@@ -19,7 +19,8 @@ typedef struct line {
     bool has_bullet;
     bool is_rule;     /* has neither letters nor digits */
     bool is_prose;    /* has more letters than anything else */
-    bool has_columns; /* separated by blanks */
+    bool has_columns; /* separated by blanks, or … */
+    bool bars;        /* by "|" or lines of boxes, with one at each end */
     size_t longest;   /* columns of the longest line from the first prose around it, between rules and blank lines */
 } line;
 
@@ -55,7 +56,7 @@ static size_t skip_bullet(ferry_view text, size_t at, bool lettered)
         after = at + 3;
     } else if (!(lettered && byte_at(text, at) == 'o') && !is_one_of(byte_at(text, at), "-*+")) {
         const size_t number = at + (byte_at(text, at) == '(');
-        after = skip(text, number, is_digit, 3);
+        after = skip(text, number, is_digit, number > at ? 9 : 3);
         after += after == number && is_letter(byte_at(text, after));
         const char end = byte_at(text, after);
         if (after == number || !is_one_of(end, ").")) return at;
@@ -66,20 +67,36 @@ static size_t skip_bullet(ferry_view text, size_t at, bool lettered)
     return next > after ? next : at;
 }
 
-/* Whether most words of the line, and two at least, are letters, with a sign at the end: "1,234.5 red houses!" */
-static bool has_words(ferry_view text, size_t at)
+/* "|", or a character of Unicode's "Box Drawing". */
+static size_t bar_size(ferry_view text, size_t at)
 {
-    size_t words = 0, others = 0;
+    if (byte_at(text, at) == '|') return 1;
+    return begins_exactly(text, at, "\xE2\x94") || begins_exactly(text, at, "\xE2\x95") ? 3 : 0;
+}
+
+/* Words of the text from byte `at` on that are letters, with a sign at the end; *others: those that are not. */
+static size_t count_words(ferry_view text, size_t at, size_t *others)
+{
+    size_t words = 0;
+    *others = 0;
     for (size_t end; at < text.size; at = skip_blanks(text, end)) {
         end = skip(text, at, is_word, text.size);
         const bool is_plain = end > at + 1 && !is_digit(text.data[at]) && !is_digit(text.data[end - 1]);
         end += is_plain && is_one_of(byte_at(text, end), ".,:!?");
         const bool ends = end == text.size || is_blank(text.data[end]);
         words += is_plain && ends;
-        others += !is_plain || !ends;
+        *others += !is_plain || !ends;
         end = find_one_of(text, end, " \t");
     }
-    return words > 1 && words > others;
+    return words;
+}
+
+/* "1,234.5 red houses!": most words are letters, or three of them and nearly as many. */
+static bool has_words(ferry_view text, size_t at)
+{
+    size_t others;
+    const size_t words = count_words(text, at, &others);
+    return (words > 1 && words >= others) || (words > 2 && 4 * words >= 3 * others);
 }
 
 /* Finds what the line's text consists of. Prose has twice as many letters as other characters, but for blanks, or most
@@ -101,10 +118,30 @@ static void examine(line *l, ferry_view text)
         column += width;
         l->has_columns = l->has_columns || blanks > 2 || (c == '\t' && (!is_justified || width > MOST_GAP));
     }
+    l->bars = l->end > l->text + 2 && bar_size(text, l->text) > 0 &&
+              (text.data[l->end - 1] == '|' || (l->end > 3 && bar_size(text, l->end - 3) == 3));
+    const bool is_option = first == '-' && byte_at(text, l->text + 1) != ' ';
+    l->has_columns =
+        l->has_columns || l->bars || (is_option && ferry_view_contains(view_part(text, l->text, l->end), "  "));
     const bool is_prompt = is_one_of(byte_at(text, l->text), "$%") && is_blank(byte_at(text, l->text + 1));
     l->is_rule = letters + digits == 0;
     const bool is_prose = letters >= 2 * (digits + others) || has_words(view_part(text, 0, l->end), l->text);
-    l->is_prose = is_prose && letters > 0 && !is_prompt;
+    l->is_prose = (is_prose || l->bars) && letters > 0 && !is_prompt;
+}
+
+/* The byte after "[09:47] Anna Berg: " or "[09:47] <anna> ", who says the line of a chat, and when; or `at`. */
+static size_t skip_stamp(ferry_view text, size_t at)
+{
+    const size_t end = find_one_of(text, at, "]"), time = find_one_of(text, at, ":");
+    if (byte_at(text, at) != '[' || end - at > 32 || time >= end || !is_digit(text.data[time - 1])) return at;
+    const size_t name = skip_blanks(text, end + 1), colon = find_one_of(text, name, ":>");
+    size_t next = skip_blanks(text, colon + 1);
+    if (byte_at(text, name) == '<' && byte_at(text, colon) == '>') return next;
+    if (byte_at(text, colon) != ':' || colon - name > 40 || next == colon + 1) return name;
+    for (size_t i = name; i < colon; i++)
+        if ((i == name || is_blank(text.data[i - 1])) && text.data[i] >= 'a' && text.data[i] <= 'z' && i > name)
+            return name;
+    return next;
 }
 
 static line read_line(ferry_view source, size_t begin, bool lettered)
@@ -116,6 +153,7 @@ static line read_line(ferry_view source, size_t begin, bool lettered)
     for (l.quoted = skip_marks(text, begin); byte_at(text, l.quoted) == '>'; l.quotes++)
         l.quoted = skip_marks(text, l.quoted + 1);
     l.text = skip_bullet(text, l.quoted, lettered);
+    if (l.text == l.quoted) l.text = skip_stamp(text, l.quoted);
     l.has_bullet = l.text > l.quoted;
     l.columns = count_columns(source, begin, l.end);
     l.indentation = count_columns(source, begin, l.text);
@@ -213,14 +251,17 @@ static bool is_apart(const reader *r, const line *l, size_t indentation)
     return !l->has_bullet && l->indentation >= indentation + 4 && !is_capital(c) && (unsigned char)c < 0x80;
 }
 
-/* Whether the line, which another one continues, has as many words as prose has, and code has not. */
-static bool is_wrapped(const reader *r, const line *l)
+/* Whether the line has as many words as prose has, and code has not; or if another one continues it, nearly so. */
+static bool is_wrapped(const reader *r, const line *l, bool goes_on)
 {
     const char last = r->source.data[l->end - 1];
     size_t blanks = 0;
     for (size_t at = l->text; at < l->end; at++) blanks += r->source.data[at] == ' ';
-    return blanks > 5 && is_word(r->source.data[l->text]) && (is_word(last) || is_one_of(last, ",.:")) &&
-           find_one_of((ferry_view){r->source.data, l->end}, l->text, ";={}#") == l->end;
+    size_t others;
+    const size_t words = count_words((ferry_view){r->source.data, l->end}, l->text, &others);
+    if (find_one_of((ferry_view){r->source.data, l->end}, l->text, ";={}#") < l->end) return false;
+    if (words > 4 && words > 2 * others) return true;
+    return goes_on && blanks > 5 && is_word(r->source.data[l->text]) && (is_word(last) || is_one_of(last, ",.:"));
 }
 
 /* ---- blocks ---- */
@@ -232,16 +273,25 @@ static ferry_status add_text(const reader *r, size_t begin, size_t end)
     return ferry_document_end_segment(r->document, end);
 }
 
-/* Cells of a table, separated by tabs or at least three blanks; one that has no letters is none. */
+/* Bytes between two cells, or before the first one and behind the last one: a tab, three blanks, two behind an option,
+ * the bars of a table. */
+static size_t gap_size(const reader *r, const line *l, size_t at)
+{
+    const ferry_view text = {r->source.data, l->end};
+    const size_t blanks = skip_blanks(text, at) - at, bar = l->bars ? bar_size(text, at + blanks) : 0;
+    const bool is_wide =
+        blanks > 2 || memchr(text.data + at, '\t', blanks) != NULL || (blanks > 1 && text.data[l->text] == '-');
+    return bar > 0 ? skip_blanks(text, at + blanks + bar) - at : is_wide ? blanks : 0;
+}
+
+/* Cells of a table; one that has no letters is none. */
 static ferry_status add_cells(const reader *r, const line *l)
 {
-    for (size_t at = l->text; at < l->end;) {
-        size_t end = at, blanks = 0;
-        for (; end < l->end && blanks < 3 && r->source.data[end] != '\t'; end++)
-            blanks = is_blank(r->source.data[end]) ? blanks + 1 : 0;
-        while (end > at && is_blank(r->source.data[end - 1])) end--;
-        FERRY_TRY(add_text(r, at, end));
-        at = skip_blanks((ferry_view){r->source.data, l->end}, end);
+    for (size_t at = l->text + gap_size(r, l, l->text); at < l->end;) {
+        size_t end = at, gap = 0;
+        while (end < l->end && (gap = gap_size(r, l, end)) == 0) end++;
+        if (end > at) FERRY_TRY(add_text(r, at, end));
+        at = end + gap;
     }
     return FERRY_OK;
 }
@@ -284,6 +334,15 @@ static ferry_status add_paragraph(const reader *r, size_t first, size_t after)
 
 /* ---- the document ---- */
 
+/* Whether the line is one of a patch: the first one, or one behind it. */
+static bool is_of_patch(ferry_view source, const line *l, bool goes_on)
+{
+    const ferry_view text = {source.data, l->end};
+    if (begins_exactly(text, l->begin, "diff --") || begins_exactly(text, l->begin, "@@ -")) return true;
+    return goes_on && (is_one_of(byte_at(source, l->begin), " +-\\\t") || begins_exactly(text, l->begin, "index ") ||
+                       ferry_view_contains(view_part(text, l->begin, l->end), " file mode "));
+}
+
 /* Whether a word of the line begins with a small letter: it is no name. */
 static bool has_small_word(ferry_view source, const line *l)
 {
@@ -302,6 +361,7 @@ static ferry_status read_paragraphs(reader *r)
 {
     size_t indentation = 0, added = 0; /* of the last paragraph that was text; the line behind it */
     bool signature = false;            /* of a mail, up to a blank line */
+    bool patch = false;
     for (size_t first = 0, after; first < r->count; first = after) {
         after = end_paragraph(r, first);
         for (size_t i = first; i < after && after > first + 1; i++)
@@ -310,6 +370,11 @@ static ferry_status read_paragraphs(reader *r)
     for (size_t first = 0, after; first < r->count; first = after) {
         const line *l = &r->lines[first];
         after = end_paragraph(r, first);
+        patch = is_of_patch(r->source, l, patch);
+        if (patch) {
+            after = first + 1;
+            continue;
+        }
         signature = (signature && l->text < l->end) || begins_signature(r->source, l);
         if (signature && has_small_word(r->source, l)) FERRY_TRY(add_text(r, l->text, l->end));
         if (signature) {
@@ -319,7 +384,7 @@ static ferry_status read_paragraphs(reader *r)
         const bool goes_on = first > 0 && added == first && l->indentation == l[-1].indentation &&
                              skip_label((ferry_view){r->source.data, l->end}, l->text) > l->text;
         const bool apart = is_apart(r, l, indentation) && !goes_on;
-        if (!l->is_prose || (apart && (after == first + 1 || !is_wrapped(r, l)))) continue;
+        if (!l->is_prose || (apart && !is_wrapped(r, l, after > first + 1))) continue;
         if (!apart) indentation = l->indentation;
         added = after;
         FERRY_TRY(l->has_columns ? add_cells(r, l) : add_paragraph(r, first, after));
