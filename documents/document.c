@@ -306,6 +306,14 @@ static void keep_word(const ferry_document *document, ferry_span *kept, ferry_sp
     kept->text_end = next->text_begin += size;
 }
 
+/* Whether spans i … i + 2 are an element of blanks. */
+static bool is_blank_element(const ferry_document *document, size_t i)
+{
+    const ferry_span *spans = &document->spans[i];
+    return i + 2 < document->span_count && spans[0].kind == FERRY_SPAN_OPEN && spans[1].kind == FERRY_SPAN_TEXT &&
+           spans[2].kind == FERRY_SPAN_CLOSE && ferry_utf8_is_blank(ferry_span_text(document, &spans[1]));
+}
+
 /* What is raised or lowered within a word stays with it: "m<sup>2</sup>", "H<sub>2</sub>O". Another number is that of
  * a note, and stands alone. */
 static void merge_raised(ferry_document *document, size_t first)
@@ -316,6 +324,12 @@ static void merge_raised(ferry_document *document, size_t first)
         ferry_span *last = count > first ? &spans[count - 1] : NULL;
         const bool raised = raises(document, i);
         const size_t size = last != NULL && raised ? raised_size(document, last, &spans[i]) : 0;
+        if (is_blank_element(document, i)) {
+            spans[count++] =
+                (ferry_span){.kind = FERRY_SPAN_POINT, .blank = true, .begin = spans[i].begin, .end = spans[i + 2].end};
+            i += 2;
+            continue;
+        }
         if (size == 0) {
             const size_t end = find_alone(document, i);
             spans[count++] = spans[i];
@@ -451,18 +465,39 @@ static size_t leave_last(const ferry_document *document, size_t first, size_t af
     return is_one_of(text.data[text.size - 1], ".!?") ? last : after;
 }
 
+/* A bullet or dashes with a blank, and points of omission, at the beginning of a text stay there: "- ", "-- ", "...".
+ */
+static void leave_first(ferry_document *document, size_t first)
+{
+    ferry_span *span = &document->spans[first];
+    const ferry_view text = ferry_span_text(document, span);
+    if (!is_literal(span)) return;
+    size_t at = 0, next = 0;
+    uint32_t c = 0;
+    while (next < text.size && ferry_utf8_next(text, &next, &c) &&
+           (c == '-' || c == '*' || c == 0x2022 || ferry_unicode_character(c) == FERRY_CHARACTER_DASH))
+        at = next;
+    const bool is_bullet = at > 0 && at < text.size && text.data[at] == ' ';
+    at = is_bullet ? skip_blanks(text, at) : begins_exactly(text, 0, "\xE2\x80\xA6") ? 3 : skip_set(text, 0, ".");
+    if (at == text.size || (!is_bullet && at < 3)) return;
+    span->begin += at;
+    span->text_begin += at;
+}
+
 /* Spans first … after - 1, if there are any, are a segment that ends at byte `end`: the open one, or if that has spans,
  * another one like it. */
 static ferry_status add_segment(ferry_document *document, size_t first, size_t after, size_t end)
 {
     const ferry_segment open = *open_segment(document);
     if (first >= after) return FERRY_OK;
+    const size_t begin = document->spans[first].begin;
+    leave_first(document, first);
     const size_t last = leave_last(document, first, after);
     if (last < after) end = document->spans[last].begin;
     after = last;
     if (open.after_span > 0) FERRY_TRY(ferry_document_begin_segment(document, document->spans[first].begin));
     ferry_segment *segment = open_segment(document);
-    if (first > open.first_span) segment->begin = document->spans[first].begin;
+    if (first > open.first_span || begin < document->spans[first].begin) segment->begin = document->spans[first].begin;
     segment->end = end;
     segment->first_span = segment->first_read = first;
     segment->after_span = segment->after_read = after;
