@@ -291,6 +291,12 @@ static size_t raised_size(const ferry_document *document, const ferry_span *span
     if (span->end != tag->begin || span->text_end != tag[1].text_begin) return 0;
     if (span->kind == FERRY_SPAN_KEPT) return span->text_end - span->text_begin;
     if (span->kind != FERRY_SPAN_TEXT || is_decoded(span)) return 0;
+    if (is_symbol(ferry_span_text(document, tag + 1))) { /* a trade mark has all of its word */
+        size_t size = 0;
+        const ferry_view text = ferry_span_text(document, span);
+        while (size < text.size && is_word(text.data[text.size - 1 - size])) size++;
+        return size;
+    }
     return ferry_unit_size(ferry_span_text(document, span));
 }
 

@@ -359,9 +359,17 @@ static bool is_dotted(ferry_view word)
     return dots > 1 && names > 1;
 }
 
+/* "HTML": capitals without a vowel, which no language reads as a word. */
+static bool is_abbreviation(ferry_view word)
+{
+    for (size_t at = 0; at < word.size; at++)
+        if (!is_capital(word.data[at]) || is_one_of(word.data[at], "AEIOUY")) return false;
+    return word.size > 1;
+}
+
 static bool is_read(ferry_view word)
 {
-    if (is_dotted(word)) return false;
+    if (is_dotted(word) || is_abbreviation(word)) return false;
     return count_marks(word, "") == 0 || is_choice(word) || is_number(word) || has_ending(word);
 }
 

@@ -326,6 +326,14 @@ static size_t find_number(ferry_view text, size_t at)
         is_kept = is_kept || size > 2 || c == '.' || c == ',' || (c == ':' && size == 2) || dashes > 1;
         end = next;
     }
+    /* "10 km" with a blank that does not break, "230 °C" */
+    static const char *const blanks[] = {"\xC2\xA0", "\xE2\x80\xAF", "&nbsp;"};
+    for (size_t i = 0; i < sizeof blanks / sizeof *blanks; i++) {
+        const size_t unit = end + strlen(blanks[i]), unit_end = skip(text, unit, is_letter, 4);
+        if (begins_exactly(text, end, blanks[i]) && unit_end > unit && unit_end < unit + 4 &&
+            ferry_unit_size(view_part(text, unit, unit_end)) > 0)
+            return unit_end;
+    }
     const size_t degree = end + (byte_at(text, end) == ' ') + 2 * (size_t)begins(text, end, "\xC2\xA0");
     if (begins_exactly(text, degree, "\xC2\xB0")) return skip(text, degree + 2, is_letter, 1); /* 230 °C */
     const ferry_view rest = view_part(text, end, skip(text, end, is_letter, 3));

@@ -138,7 +138,7 @@ static size_t find_bracket(ferry_view source, size_t at, bool ended)
     return (ended || source.data[at] == '[') && after > end + 1 ? end : at;
 }
 
-/* An element that takes its line. */
+/* An element that takes its line, or *words*. */
 static bool is_element(ferry_view source, const text_line *l)
 {
     size_t begin = skip_begin(source, l->begin), end = l->end;
@@ -146,6 +146,8 @@ static bool is_element(ferry_view source, const text_line *l)
     uint32_t c;
     for (size_t at = end; at > begin && ferry_utf8_previous(source, &at, &c) && (c == ' ' || c == '\t' || is_mark(c));)
         end = at;
+    if (end > begin + 2 && is_one_of(source.data[begin], "*_") && source.data[end - 1] == source.data[begin])
+        return true;
     const size_t name = begin + 1, size = skip(source, name, is_letter, SIZE_MAX) - name;
     return size > 0 && end - begin > 2 * size + strlen("<></>") && byte_at(source, begin) == '<' &&
            source.data[end - 1] == '>' && begins_exactly(source, end - size - 3, "</") &&
