@@ -254,7 +254,8 @@ static bool is_raising(const ferry_document *document, const ferry_span *span)
 static bool raises(const ferry_document *document, size_t i)
 {
     const ferry_span *spans = &document->spans[i];
-    if (i + 2 >= document->span_count || spans[1].kind != FERRY_SPAN_TEXT || spans[2].kind != FERRY_SPAN_CLOSE)
+    if (i + 2 >= document->span_count || (spans[1].kind != FERRY_SPAN_TEXT && spans[1].kind != FERRY_SPAN_POINT) ||
+        spans[2].kind != FERRY_SPAN_CLOSE)
         return false;
     const ferry_view text = ferry_span_text(document, spans + 1);
     return is_raising(document, spans) && text.size <= 8 && memchr(text.data, ' ', text.size) == NULL;
@@ -291,7 +292,8 @@ static size_t raised_size(const ferry_document *document, const ferry_span *span
     if (span->end != tag->begin || span->text_end != tag[1].text_begin) return 0;
     if (span->kind == FERRY_SPAN_KEPT) return span->text_end - span->text_begin;
     if (span->kind != FERRY_SPAN_TEXT || is_decoded(span)) return 0;
-    if (is_symbol(ferry_span_text(document, tag + 1))) { /* a trade mark has all of its word */
+    const ferry_view raised = ferry_span_text(document, tag + 1);
+    if (is_symbol(raised) || ferry_view_is(raised, "TM")) { /* a trade mark has all of its word */
         size_t size = 0;
         const ferry_view text = ferry_span_text(document, span);
         while (size < text.size && is_word(text.data[text.size - 1 - size])) size++;
@@ -459,11 +461,28 @@ static bool is_literal(const ferry_span *span)
     return span->kind == FERRY_SPAN_TEXT && !is_decoded(span);
 }
 
-/* What is kept directly behind the end of a sentence, at the end of a text, stays there: "Wait!{w}". */
-static size_t leave_last(const ferry_document *document, size_t first, size_t after)
+/* Whether the span is marks that stand alone. */
+static bool is_marks(const ferry_document *document, const ferry_span *span)
 {
-    const ferry_span *spans = document->spans;
+    const ferry_view source = ferry_span_source(document, span);
+    return span->kind == FERRY_SPAN_POINT && source.size > 0 && skip_set(source, 0, FERRY_MARKS) == source.size;
+}
+
+/* What is kept directly behind the end of a sentence, at the end of a text, stays there: "Wait!{w}"; and so do marks
+ * behind a blank. */
+static size_t leave_last(ferry_document *document, size_t first, size_t after)
+{
+    ferry_span *spans = document->spans;
     size_t last = after;
+    if (last > first + 1 && is_marks(document, &spans[last - 1]) && is_literal(&spans[last - 2])) {
+        ferry_span *text = &spans[last - 2];
+        size_t end = text->text_end;
+        while (end > text->text_begin && is_blank(document->text.data[end - 1])) end--;
+        if (end == text->text_end || end == text->text_begin) return after;
+        text->end -= text->text_end - end;
+        text->text_end = end;
+        return last - 1;
+    }
     while (last > first + 1 && spans[last - 1].kind == FERRY_SPAN_KEPT && spans[last - 1].begin == spans[last - 2].end)
         last--;
     if (last == after || !is_literal(&spans[last - 1])) return after;
@@ -471,23 +490,37 @@ static size_t leave_last(const ferry_document *document, size_t first, size_t af
     return is_one_of(text.data[text.size - 1], ".!?") ? last : after;
 }
 
-/* A bullet or dashes with a blank, and points of omission, at the beginning of a text stay there: "- ", "-- ", "...".
- */
-static void leave_first(ferry_document *document, size_t first)
+/* The byte after a bullet, dashes, a number or marks, and the blank behind them, or points of omission: "- " "-- " "1.
+ * " "iv. " "...". */
+static size_t skip_label(ferry_view text)
 {
-    ferry_span *span = &document->spans[first];
-    const ferry_view text = ferry_span_text(document, span);
-    if (!is_literal(span)) return;
     size_t at = 0, next = 0;
     uint32_t c = 0;
     while (next < text.size && ferry_utf8_next(text, &next, &c) &&
            (c == '-' || c == '*' || c == 0x2022 || ferry_unicode_character(c) == FERRY_CHARACTER_DASH))
         at = next;
-    const bool is_bullet = at > 0 && at < text.size && text.data[at] == ' ';
-    at = is_bullet ? skip_blanks(text, at) : begins_exactly(text, 0, "\xE2\x80\xA6") ? 3 : skip_set(text, 0, ".");
-    if (at == text.size || (!is_bullet && at < 3)) return;
-    span->begin += at;
-    span->text_begin += at;
+    if (at == 0) at = skip(text, 0, is_digit, 3);
+    at += at > 0 && !is_one_of(text.data[at - 1], "-*") && is_one_of(byte_at(text, at), ".)");
+    const bool is_label = at > 0 && byte_at(text, at) == ' ' && !is_word(text.data[at - 1]);
+    if (is_label) return skip_blanks(text, at);
+    at = begins_exactly(text, 0, "\xE2\x80\xA6") ? 3 : skip_set(text, 0, ".");
+    return at < 3 ? 0 : at;
+}
+
+/* What labels a text stays at its beginning; so do marks there that a blank is behind. Returns its first span. */
+static size_t leave_first(ferry_document *document, size_t first, size_t after)
+{
+    ferry_span *spans = document->spans;
+    if (first + 1 < after && is_marks(document, &spans[first]) && is_literal(&spans[first + 1]) &&
+        is_blank(document->source.data[spans[first + 1].begin]))
+        first++;
+    if (!is_literal(&spans[first])) return first;
+    const ferry_view text = ferry_span_text(document, &spans[first]);
+    const size_t blanks = skip_blanks(text, 0), at = blanks > 0 ? blanks : skip_label(text);
+    if (at == text.size) return first;
+    spans[first].begin += at;
+    spans[first].text_begin += at;
+    return first;
 }
 
 /* Spans first … after - 1, if there are any, are a segment that ends at byte `end`: the open one, or if that has spans,
@@ -497,9 +530,9 @@ static ferry_status add_segment(ferry_document *document, size_t first, size_t a
     const ferry_segment open = *open_segment(document);
     if (first >= after) return FERRY_OK;
     const size_t begin = document->spans[first].begin;
-    leave_first(document, first);
+    first = leave_first(document, first, after);
     const size_t last = leave_last(document, first, after);
-    if (last < after) end = document->spans[last].begin;
+    if (last < after) end = document->spans[last - 1].end;
     after = last;
     if (open.after_span > 0) FERRY_TRY(ferry_document_begin_segment(document, document->spans[first].begin));
     ferry_segment *segment = open_segment(document);

@@ -226,6 +226,8 @@ static size_t find_group(net *n, size_t at, size_t end, size_t *last, size_t *si
         found = end_of_braces(n, at, last);
         return found > 0 && is_remark(text_of(n, at, found)) ? 0 : found;
     }
+    if (is_one_of(c, "BCFILX") && next == '<' && (at == 0 || !is_word(text.data[at - 1])))
+        return find_after(n, at + 2, ">", "< \t\n\r", last); /* of manual pages: B<ls> */
     if (c == '(' && next == '(') return find_after(n, at + 2, "))", " \t\n\r(", last);
     if (c == '<' && (at + 1 == end || is_word(next) || is_one_of(next, "/_"))) {
         found = find_after(n, at + 1, ">", "< \t\n\r", last);
@@ -244,7 +246,9 @@ static size_t find_group(net *n, size_t at, size_t end, size_t *last, size_t *si
         if (byte_at(text, colon) == ':') found = find_after(n, colon + 1, "]", "[ \t\n\r", last);
         if (found == colon + 2) found = 0;
         const size_t word = skip_name(text, at + 1, "", FERRY_MOST_NAME);
-        if (n->document->kept.brackets && next >= 'a' && byte_at(text, word) == ']') found = word + 1;
+        if (n->document->kept.brackets && next >= 'a' && byte_at(text, word) == ']' &&
+            !is_one_of(byte_at(text, word + 1), "(["))
+            found = word + 1;
     }
     return found > 0 || c != '[' ? found : end_of_short(n, at, end);
 }

@@ -473,6 +473,8 @@ static size_t find_rest(ferry_view text, size_t end)
         next = trim_address(text, begin, skip_name(text, begin, of_path, FERRY_MOST_NAME));
         if (c == '.' && !is_file(view_part(text, end - 2, next))) next = 0;
     }
+    if (end > 1 && text.data[end - 1] == '}' && begins_exactly(text, end, "\xC2\xB0"))
+        return skip(text, end + 2, is_letter, 1);
     const size_t unit =
         end > 1 && text.data[end - 1] == '}' && is_name(text.data[end - 2]) ? skip(text, end, is_letter, 4) : end;
     return unit - end < 4 && !is_word(byte_at(text, unit)) ? unit : end;

@@ -248,14 +248,13 @@ static bool is_label(const reader *r, const ferry_inline_tag *tag)
 
 /* ---- what is in a block ---- */
 
-/* A character reference, "&eacute;", is text, unless what it stands for would be markup or is a blank: bytes begin …
+/* A character reference, "&eacute;", is text, unless what it stands for would be markup: bytes begin …
  * end - 1 of the source. */
 static ferry_status add_reference(const reader *r, size_t begin, size_t end, ferry_view decoded)
 {
     size_t at = 0;
     uint32_t c;
-    const bool is_text =
-        ferry_utf8_next(decoded, &at, &c) && c > ' ' && c != '&' && c != '<' && c != '>' && !ferry_utf8_is_space(c);
+    const bool is_text = ferry_utf8_next(decoded, &at, &c) && c > ' ' && c != '&' && c != '<' && c != '>';
     return is_text ? ferry_document_text(r->document, begin, end, decoded)
                    : ferry_document_kept(r->document, begin, end, decoded);
 }
