@@ -191,6 +191,7 @@ static size_t end_of_short(const net *n, size_t at, size_t end)
     const ferry_view text = text_of(n, 0, end);
     size_t next = skip(text, at + 1, is_digit, end);
     uint32_t c;
+    if (next == end) return 0;
     if (next == at + 1 && ferry_utf8_next(text, &next, &c) && is_one_of(c < 0x80 ? (char)c : 'x', "[]|*_")) return 0;
     return byte_at(text, next) == ']' && byte_at(text, next + 1) != '(' ? next + 1 : 0;
 }

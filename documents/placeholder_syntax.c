@@ -45,7 +45,7 @@ static size_t find_braces(ferry_view text, size_t at)
     for (; i + 1 < end && (is_letter(text.data[i]) || is_one_of(text.data[i], " .,'!?-")); i++)
         blanks += text.data[i] == ' ';
     if (i + 2 == end && text.data[i] == '\\') i++; /* \{…\} */
-    const bool ends = end > at + 2 && is_one_of(text.data[skip_set(text, i - 1, "\\") - 1], ".!?");
+    const bool ends = i > at + 1 && is_one_of(text.data[skip_set(text, i - 1, "\\") - 1], ".!?");
     return i + 1 == end && (blanks > 1 || (blanks > 0 && ends)) ? 0 : end;
 }
 

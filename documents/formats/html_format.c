@@ -250,6 +250,7 @@ static bool is_text_of(const reader *r, ferry_view element, ferry_view name)
     if (!is_named(element, "meta") || !is_named(name, "content")) return false;
     ferry_view meta = ferry_html_attribute_find(&r->scanner, "name"); /* "description", "twitter:description" */
     if (meta.size == 0) meta = ferry_html_attribute_find(&r->scanner, "property"); /* "og:title" */
+    if (meta.size == 0) return false;
     const size_t colon = find_one_of(meta, 0, ":");
     return ferry_name_is_listed(view_part(meta, colon < meta.size ? colon + 1 : 0, meta.size), " description title ");
 }

@@ -375,7 +375,7 @@ static ferry_status add_blocks(reader *r, size_t begin, size_t size, size_t *tag
         }
         r->has_words = r->has_words || (has_words && !ends);
         if (!ends) continue;
-        while (end > begin && is_blank(r->bytes.data[end - 1])) end--;
+        while (end > begin && is_one_of(r->bytes.data[end - 1], " \t\n")) end--;
         if (end > begin) FERRY_TRY(add_block(r, begin, end, first_tag));
         r->has_words = false;
         begin = next;
