@@ -361,6 +361,44 @@ static void merge_raised(ferry_document *document, size_t first)
     document->span_count = count;
 }
 
+/* Whether text is literally in the source. */
+static bool is_literal(const ferry_span *span)
+{
+    return span->kind == FERRY_SPAN_TEXT && !is_decoded(span);
+}
+
+/* Whether the text between two pieces that are kept makes one of them: ", " " | " "/" "-". */
+static bool is_joint(ferry_view text)
+{
+    return text.size < 5 && skip_set(text, 0, " ,;:/|-+&=") == text.size && skip_blanks(text, 0) < text.size;
+}
+
+static bool is_of_digits(ferry_view text)
+{
+    return skip_set(text, 0, "0123456789.,:/'+- ") == text.size;
+}
+
+/* Lists of what is kept are one piece: `a`, `b`, `c`. Numbers are none, which the model sees. */
+static void merge_lists(ferry_document *document, size_t first)
+{
+    ferry_span *spans = document->spans;
+    size_t count = first;
+    for (size_t i = first; i < document->span_count; i++) {
+        spans[count++] = spans[i];
+        ferry_span *last = &spans[count - 1];
+        while (last->kind == FERRY_SPAN_KEPT && i + 2 < document->span_count && spans[i + 2].kind == FERRY_SPAN_KEPT &&
+               is_literal(&spans[i + 1]) && is_joint(ferry_span_text(document, &spans[i + 1])) &&
+               last->text_end == spans[i + 1].text_begin && spans[i + 1].text_end == spans[i + 2].text_begin &&
+               !is_of_digits(ferry_span_text(document, last)) &&
+               !is_of_digits(ferry_span_text(document, &spans[i + 2]))) {
+            i += 2;
+            last->end = spans[i].end;
+            last->text_end = spans[i].text_end;
+        }
+    }
+    document->span_count = count;
+}
+
 /* The name of a tag in brackets of any kind, "{b}" "[url=x]" "<red>" "{{#if x}}", or of one that ends it, "{/b}";
  * empty: it is none. */
 static ferry_view tag_name(ferry_view tag, bool *ends)
@@ -452,13 +490,10 @@ static void find_letters(const ferry_document *document, ferry_segment *segment)
             capitals += kind == FERRY_CHARACTER_UPPER;
         }
     }
+    const bool ends = segment->end > segment->begin && is_one_of(document->source.data[segment->end - 1], ".!?:");
+    for (size_t i = segment->first_span; i < segment->after_span && !ends; i++) /* a command */
+        if (ferry_view_is(ferry_span_source(document, &document->spans[i]), "&&")) segment->has_letters = false;
     segment->in_capitals = !others && capitals >= FEW_CAPITALS;
-}
-
-/* Whether text is literally in the source. */
-static bool is_literal(const ferry_span *span)
-{
-    return span->kind == FERRY_SPAN_TEXT && !is_decoded(span);
 }
 
 /* Whether the span is marks that stand alone. */
@@ -614,6 +649,7 @@ ferry_status ferry_document_end_segment(ferry_document *document, size_t end)
     rules.marks = true;
     FERRY_TRY(split_text(document, &rules, first));
     FERRY_TRY(pair_tags(document, first));
+    merge_lists(document, first);
     FERRY_TRY(add_segments(document, first, end));
     document->in_attribute = false;
     return FERRY_OK;

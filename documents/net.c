@@ -398,12 +398,20 @@ static bool is_free(const net *n, ferry_view token)
            (end == run_end(n, n->span) || is_one_of(text[end], " \t\r\n"));
 }
 
+/* Without quotes and what ends a sentence or a clause: "!=" of "'!=',", and "=>" of "(=>)". */
+static ferry_view trim_marks(ferry_view token)
+{
+    while (token.size > 1 && is_one_of(*token.data, "\"'`(")) token = view_part(token, 1, token.size);
+    while (token.size > 1 && is_one_of(token.data[token.size - 1], "\"'`).,;")) token.size--;
+    return count_marks(token, ":;!") > 0 ? token : trim(token);
+}
+
 /* Marks without a letter or digit: several of them, or a sign, or what touches a placeholder. */
 static ferry_status read_marks(net *n, ferry_view token, bool touches)
 {
     const bool has_pair = touches && ferry_view_contains(token, "()");
-    const ferry_view rest = has_pair ? token : trim(token);
-    const char *const alone = touches ? "|<>=#*[]{}^@\\_~" : "|<>=#*[]";
+    const ferry_view rest = has_pair ? token : trim_marks(token);
+    const char *const alone = touches ? "|<>=#*[]{}^@\\_~$" : "|<>=#*[]";
     const size_t begin = (size_t)(rest.data - n->document->text.data);
     if ((count_marks(rest, "") == 0 && !has_pair) || (rest.size == 1 && !is_one_of(*rest.data, alone))) return FERRY_OK;
     if (rest.size == 1 && !touches && !is_free(n, token)) return FERRY_OK;

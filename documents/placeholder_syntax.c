@@ -158,6 +158,7 @@ static size_t find_escape(ferry_view text, size_t at)
     const char first = byte_at(text, at + 1), second = byte_at(text, at + 2);
     if (is_one_of(first, "_*[]()~`>#+-=|{}.!") && byte_at(text, at - (at > 0)) != '\\') return at + 2;
     if (!is_letter(first)) return 0;
+    if (at > 0 && is_name(text.data[at - 1]) && !is_one_of(first, "nrtNh")) return 0; /* "name\x" is the net's */
     if (first == 'n' || (is_one_of(first, "rtNh") && (!is_letter(second) || is_capital(second)))) return at + 2;
     return skip_name(text, at + 1, "", FERRY_MOST_NAME);
 }

@@ -466,6 +466,7 @@ static size_t find_symbols(ferry_placeholder_search *search, size_t at, ferry_pl
 static size_t find_rest(ferry_view text, size_t end)
 {
     for (size_t next = end; next > 0 && byte_at(text, end) != '\\'; end = next > 0 ? next : end) {
+        if (begins_exactly(text, end, "()")) end += 2;
         const char c = byte_at(text, end);
         const size_t begin = end + is_one_of(c, "/:.-=_@~");
         next = byte_at(text, begin) != '\\' ? ferry_find_placeholder(text, begin, false) : 0;
