@@ -7,6 +7,22 @@
 /* The first of segments [count], in ascending order, that begins at byte `at` of the source or later. */
 size_t ferry_document_find(const ferry_segment *segments, size_t count, size_t at);
 
+/* The segment that has begun last. */
+ferry_segment *ferry_document_open_segment(ferry_document *document);
+/* Finds what is kept in the text of spans `first` … document->span_count - 1, elements and notes. Errors: MEMORY. */
+ferry_status ferry_document_find_spans(ferry_document *document, size_t first);
+/* These spans are the open segment, which ends at byte `end`, or several. Errors: MEMORY. */
+ferry_status ferry_document_add_segments(ferry_document *document, size_t first, size_t end);
+/* Each CLOSE belongs to the last OPEN that has none; what has no partner stands alone. */
+void ferry_document_pair_spans(ferry_document *document, size_t first, size_t after);
+/* Whether it is nothing but symbols that are no ASCII: no word can stand for them. */
+bool ferry_is_symbol(ferry_view text);
+/* Whether it is text, and the source has it literally. */
+static inline bool ferry_span_is_literal(const ferry_span *span)
+{
+    return span->kind == FERRY_SPAN_TEXT && span->end - span->begin == span->text_end - span->text_begin;
+}
+
 /* Appends a span. */
 ferry_status ferry_document_push_span(ferry_document *document, const ferry_span *span);
 /* The span becomes bytes begin … end - 1 of document->text, which are text of the spans from `from` on; of text that
