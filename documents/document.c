@@ -448,7 +448,7 @@ static size_t leave_last(const ferry_document *document, size_t first, size_t af
         last--;
     if (last == after || !is_literal(&spans[last - 1])) return after;
     const ferry_view text = ferry_span_text(document, &spans[last - 1]);
-    return is_one_of(text.data[text.size - 1], ".!?") ? last : after;
+    return text.size > 0 && is_one_of(text.data[text.size - 1], ".!?") ? last : after;
 }
 
 /* Spans first … after - 1, if there are any, are a segment that ends at byte `end`: the open one, or if that has spans,
