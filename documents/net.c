@@ -444,12 +444,30 @@ static bool is_bridged(const net *n, ferry_view token)
            (end == n->spans[last].text_end && is_bridge(n, last + 1));
 }
 
+/* "==two" of "==two words==" */
+static size_t doubled_marks(ferry_view token)
+{
+    const bool doubled = token.size > 2 && is_one_of(*token.data, "=~+") && token.data[1] == *token.data;
+    return doubled && is_word(token.data[2]) ? 2 : 0;
+}
+
+/* "words==", if that began so. */
+static size_t closing_marks(const net *n, ferry_view token)
+{
+    const size_t top = n->open_count > 0 ? n->open[n->open_count - 1] : none;
+    if (top == none || token.size < 3 || n->claims[top].end - n->claims[top].begin != 2) return 0;
+    const ferry_view left = text_of(n, n->claims[top].begin, n->claims[top].end);
+    return is_one_of(*left.data, "=~+") && ferry_view_equal(left, view_part(token, token.size - 2, token.size)) ? 2 : 0;
+}
+
 /* A token with a letter or digit. */
 static ferry_status read_word(net *n, ferry_view token)
 {
     const ferry_view whole = trim(token);
     size_t left = left_marks(whole), right = right_marks(whole);
     if (left + right == 0) left = right = same_marks(whole);
+    if (left + right == 0) left = doubled_marks(whole);
+    if (left + right == 0) right = closing_marks(n, whole);
     ferry_view word = trim(view_part(whole, left, whole.size - right));
     const bool bridged = is_bridged(n, token), kept = bridged || !is_read(word);
     if (kept && (left != right || bridged)) {
@@ -649,5 +667,6 @@ bool ferry_net_is_line(const ferry_document *document, size_t first, size_t afte
     name_end = skip_name(line, 0, "-", FERRY_MOST_NAME);
     if (name_end > 0 && c >= 'a' && begins_exactly(line, name_end, ":: ")) return true;
     if (c == '!' && begins_exactly(line, 1, "[[")) return find_one_of(line, 0, "]") + 2 == line.size;
-    return after_braces(line, c == '\\' ? skip(line, 1, is_letter, line.size) : 0) == line.size;
+    const size_t command = c == '\\' ? skip(line, 1, is_letter, line.size) : 0;
+    return command != 1 && after_braces(line, command) == line.size;
 }

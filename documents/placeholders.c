@@ -304,15 +304,14 @@ static size_t count_separator(ferry_view text, size_t at)
     return 0;
 }
 
-/* 1234 1.2 1,234.56 24/12/2023 2023-12-24T18:30 18:30 030 1234567 +49 30 123; not 12, 3:1, 24/7, 10-12. */
-static size_t find_number(ferry_view text, size_t at)
+/* 1234 1.2 1,234.56 24/12/2023 2023-12-24T18:30 18:30 030 1234567 +49 30 123; and if `small`, 12, 3:1, 24/7, 10-12. */
+static size_t find_number(ferry_view text, size_t at, bool small)
 {
     if (at > 1 && is_one_of(text.data[at - 1], ".,:/-'") && is_digit(text.data[at - 2]))
         return 0; /* looked at before */
     const bool is_phone = text.data[at] == '+';
     size_t end = skip(text, at + is_phone, is_digit, text.size), dashes = 0;
-    bool is_kept = end - at > 2 || (end - at == 2 && (text.data[at] != '1' || text.data[at + 1] > '2')),
-         has_parts = false;
+    bool is_kept = end - at > 2, has_parts = false;
     while (end - at < FERRY_MOST_NUMBER || is_kept) {
         const size_t begin = end + count_separator(text, end), next = skip(text, begin, is_digit, text.size);
         const size_t size = next - begin;
@@ -326,6 +325,7 @@ static size_t find_number(ferry_view text, size_t at)
         is_kept = is_kept || size > 2 || c == '.' || c == ',' || (c == ':' && size == 2) || dashes > 1;
         end = next;
     }
+    if (begins_exactly(text, end, "%%")) return end + 2;
     /* "10 km" with a blank that does not break, "230 °C" */
     static const char *const blanks[] = {"\xC2\xA0", "\xE2\x80\xAF", "&nbsp;"};
     for (size_t i = 0; i < sizeof blanks / sizeof *blanks; i++) {
@@ -337,6 +337,7 @@ static size_t find_number(ferry_view text, size_t at)
     const size_t degree = end + (byte_at(text, end) == ' ') + 2 * (size_t)begins(text, end, "\xC2\xA0");
     if (begins_exactly(text, degree, "\xC2\xB0")) return skip(text, degree + 2, is_letter, 1); /* 230 °C */
     const ferry_view rest = view_part(text, end, skip(text, end, is_letter, 3));
+    if (small && !is_kept) return is_digit(text.data[at]) && !is_word(byte_at(text, end)) ? end : 0;
     return is_kept && !ferry_name_is_listed(rest, " st nd rd th ") ? end : 0;
 }
 
@@ -509,6 +510,10 @@ static size_t find_piece(ferry_placeholder_search *search, size_t at, size_t *to
     const uint32_t before = character_before(text, at);
     *kind = FERRY_PLACEHOLDER_NAME;
     if (search->rules.signs != NULL) return is_one_of(c, search->rules.signs) ? at + 1 : 0;
+    if (search->rules.marks && is_digit(c) && !is_of_word(before)) {
+        *kind = FERRY_PLACEHOLDER_NUMBER;
+        return find_number(text, at, true);
+    }
     if (search->rules.marks) return find_symbols(search, at, kind);
     size_t end = ferry_find_placeholder(text, at, search->rules.formulas);
     *kind = FERRY_PLACEHOLDER_TEMPLATE;
@@ -521,7 +526,7 @@ static size_t find_piece(ferry_placeholder_search *search, size_t at, size_t *to
     if (end > 0) return end;
     *kind = FERRY_PLACEHOLDER_NUMBER;
     const bool is_first = is_digit(c) && !(before < 0x80 && is_digit((char)before));
-    if (is_first || (c == '+' && begins_name(text, at))) end = find_number(text, at);
+    if (is_first || (c == '+' && begins_name(text, at))) end = find_number(text, at, false);
     if (end > 0) return end;
     if (!is_of_word(before) || at > search->at) end = find_unread_word(search, at, kind);
     return end > 0 ? end : find_symbols(search, at, kind);

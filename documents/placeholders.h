@@ -32,7 +32,8 @@ typedef struct ferry_placeholder {
 typedef struct ferry_placeholder_rules {
     bool formulas; /* $x$ $$x$$ \(x\) \[x\] */
     bool brackets; /* a word in brackets, "[name]", is a placeholder */
-    bool marks;    /* only what the net left of marks (net.h) that the model has no piece for; otherwise none of them */
+    bool marks; /* only what the net left: marks (net.h) that the model has no piece for, and small numbers; otherwise
+                 * none of them */
     /* The bytes of the text, which is not empty, before the first character that the model has no piece for; text.size:
      * it has all. Time is linear in what it returns. NULL: there is none without. */
     size_t (*reads)(void *user, ferry_view text);

@@ -81,7 +81,7 @@ static size_t leave_last(ferry_document *document, size_t first, size_t after)
         last--;
     if (last == after || !ferry_span_is_literal(&spans[last - 1])) return after;
     const ferry_view text = ferry_span_text(document, &spans[last - 1]);
-    return is_one_of(text.data[text.size - 1], ".!?") ? last : after;
+    return text.size > 0 && is_one_of(text.data[text.size - 1], ".!?") ? last : after;
 }
 
 /* The byte after a bullet, dashes, a number or marks, and the blank behind them, or points of omission: "- " "-- " "1.
@@ -101,20 +101,34 @@ static size_t skip_label(ferry_view text)
     return at < 3 ? 0 : at;
 }
 
+static bool is_number(const ferry_document *document, const ferry_span *span)
+{
+    const ferry_view text = ferry_span_text(document, span);
+    return span->kind == FERRY_SPAN_KEPT && skip(text, 0, is_digit, 3) == text.size;
+}
+
 /* What labels a text stays at its beginning; so do marks there that a blank is behind. Returns its first span. */
 static size_t leave_first(ferry_document *document, size_t first, size_t after)
 {
     ferry_span *spans = document->spans;
-    if (first + 1 < after && is_marks(document, &spans[first]) && ferry_span_is_literal(&spans[first + 1]) &&
-        is_blank(document->source.data[spans[first + 1].begin]))
-        first++;
-    if (!ferry_span_is_literal(&spans[first])) return first;
-    const ferry_view text = ferry_span_text(document, &spans[first]);
-    const size_t blanks = skip_blanks(text, 0), at = blanks > 0 ? blanks : skip_label(text);
-    if (at == text.size) return first;
-    spans[first].begin += at;
-    spans[first].text_begin += at;
-    return first;
+    size_t span = first, end = first;
+    const bool marked = is_marks(document, &spans[first]);
+    span += marked;
+    for (end = span;
+         end < after && (spans[end].kind == FERRY_SPAN_TEXT || (end == span && is_number(document, &spans[end])));
+         end++)
+        continue;
+    if (end == span) return first;
+    const ferry_view text = {document->text.data + spans[span].text_begin,
+                             spans[end - 1].text_end - spans[span].text_begin};
+    const size_t blanks = skip_blanks(text, 0), at = blanks > 0 ? blanks : marked ? 0 : skip_label(text);
+    const size_t begin = spans[span].text_begin + at;
+    if (at == 0 || at == text.size) return first;
+    while (spans[span].text_end <= begin) span++;
+    if (spans[span].text_begin < begin && !ferry_span_is_literal(&spans[span])) return first;
+    spans[span].begin += begin - spans[span].text_begin;
+    spans[span].text_begin = begin;
+    return span;
 }
 
 /* Spans first … after - 1, if there are any, are a segment that ends at byte `end`: the open one, or if that has spans,
@@ -156,7 +170,7 @@ static bool has_prefix(const ferry_document *document, size_t first)
     for (size_t i = first; i < document->span_count; i++) {
         if (i > first && !is_line_break(&spans[i - 1])) continue;
         if (i + 1 >= document->span_count || spans[i].kind != FERRY_SPAN_POINT ||
-            !ferry_span_is_literal(&spans[i + 1]) || !is_blank(document->source.data[spans[i + 1].begin]) ||
+            !ferry_span_is_literal(&spans[i + 1]) || !is_blank(byte_at(document->source, spans[i + 1].begin)) ||
             !ferry_view_equal(ferry_span_source(document, &spans[i]), prefix))
             return false;
         lines++;

@@ -187,6 +187,17 @@ static size_t read_numbered_tag(ferry_view text, ferry_inline_tag *tag)
     return name_end + is_single + 1;
 }
 
+/* The byte after "B<ls>" of a manual page at `at`, or `at`. */
+static size_t skip_font(ferry_view bytes, size_t at, size_t end)
+{
+    const size_t close = find_one_of(bytes, at + 2, "<> \t\n");
+    const bool begins_word = at == 0 || !is_word(bytes.data[at - 1]);
+    return is_one_of(bytes.data[at], "BCFILX") && begins_word && byte_at(bytes, at + 1) == '<' && close > at + 2 &&
+                   close < end && bytes.data[close] == '>'
+               ? close + 1
+               : at;
+}
+
 /* Finds the tags in bytes begin … end - 1, a text of an argument or the whole string, and in that the arguments. */
 static ferry_status find_tags(reader *r, size_t begin, size_t end, bool in_argument)
 {
@@ -195,8 +206,14 @@ static ferry_status find_tags(reader *r, size_t begin, size_t end, bool in_argum
         const ferry_view rest = view_part(r->bytes, at, end);
         const size_t size = read_numbered_tag(rest, &tag);
         next = at + (size > 0 ? size : ferry_inline_tag_read(rest, &tag));
+        const size_t font = skip_font(r->bytes, at, end);
+        if (font > at) {
+            tag.kind = FERRY_TAG_KEPT;
+            next = font;
+        }
         if (in_argument && r->bytes.data[at] == '#') next = skip(r->bytes, at + 1, is_letter, end - at - 1);
         if (next > at) FERRY_TRY(add_tag_found(r, &tag, at, next));
+        if (font > at) r->tags[r->count - 1].partner = r->count;
         if (!in_argument && r->bytes.data[at] == '{' && !r->broken) {
             const size_t first = r->texts.count, index = r->count;
             tag.kind = FERRY_TAG_KEPT;

@@ -57,7 +57,8 @@ static size_t skip_bullet(ferry_view text, size_t at, bool lettered)
     } else if (!(lettered && byte_at(text, at) == 'o') && !is_one_of(byte_at(text, at), "-*+")) {
         const size_t number = at + (byte_at(text, at) == '(');
         const size_t roman = skip_set(text, at, "ivx");
-        if (roman > at && roman < at + 5 && begins_exactly(text, roman, ".  ")) return skip_blanks(text, roman + 1);
+        if (roman > at && roman < at + 5 && begins_exactly(text, roman, roman > at + 1 ? ". " : ".  "))
+            return skip_blanks(text, roman + 1);
         after = skip(text, number, is_digit, number > at ? 9 : 3);
         after += after == number && is_letter(byte_at(text, after));
         const char end = byte_at(text, after);
