@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How often a tag is at the words that it belongs to, where that is known without an aligner (docs/documents.md).
+"""How often a tag is at the words that it belongs to, where that is known without an aligner (docs/documents-design.md).
 
     tests/documents/measure_markup.py build/ferry MODEL LINES.en[.gz]
 
