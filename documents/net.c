@@ -229,6 +229,7 @@ static size_t find_group(net *n, size_t at, size_t end, size_t *last, size_t *si
     }
     if (is_one_of(c, "BCFILX") && next == '<' && (at == 0 || !is_word(text.data[at - 1])))
         return find_after(n, at + 2, ">", "< \t\n\r", last); /* of manual pages: B<ls> */
+    if (begins_exactly(text, at, "( )")) return at + 3;      /* to fill in */
     if (c == '(' && next == '(') return find_after(n, at + 2, "))", " \t\n\r(", last);
     if (c == '<' && (at + 1 == end || is_word(next) || is_one_of(next, "/_"))) {
         found = find_after(n, at + 1, ">", "< \t\n\r", last);
@@ -667,6 +668,7 @@ bool ferry_net_is_line(const ferry_document *document, size_t first, size_t afte
     name_end = skip_name(line, 0, "-", FERRY_MOST_NAME);
     if (name_end > 0 && c >= 'a' && begins_exactly(line, name_end, ":: ")) return true;
     if (c == '!' && begins_exactly(line, 1, "[[")) return find_one_of(line, 0, "]") + 2 == line.size;
+    if (c == '[' && ferry_find_placeholder(line, 0, false) == line.size) return true;
     const size_t command = c == '\\' ? skip(line, 1, is_letter, line.size) : 0;
     return command != 1 && after_braces(line, command) == line.size;
 }

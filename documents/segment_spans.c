@@ -153,7 +153,7 @@ static size_t find_alone(const ferry_document *document, size_t first)
         const bool is_number = skip_set(text, 0, "0123456789[](),* ") == text.size;
         depth += span->kind == FERRY_SPAN_OPEN;
         alone = alone || !is_number || is_raising(document, span);
-        if (depth == 0 || (!is_number && !ferry_is_symbol(text) && !ferry_view_is(text, "#"))) break;
+        if (depth == 0 || (!is_number && !ferry_is_symbol(text) && skip_set(text, 0, FERRY_MARKS) < text.size)) break;
         depth -= span->kind == FERRY_SPAN_CLOSE;
         if (depth == 0) return alone ? i : first;
     }
