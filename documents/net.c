@@ -389,6 +389,15 @@ static size_t kept_size(ferry_view word, ferry_view token)
     return size;
 }
 
+/* ":)" ";-)" ":D" "<3" */
+static bool is_smiley(ferry_view token)
+{
+    const size_t nose = token.size == 3 && is_one_of(token.data[1], "-'o");
+    if (token.size != 2 + nose) return false;
+    return (is_one_of(token.data[0], ":;=") && is_one_of(token.data[1 + nose], "()|/\\*DPpOo3")) ||
+           ferry_view_is(token, "<3");
+}
+
 /* Whether blanks are around the token, or elements. */
 static bool is_free(const net *n, ferry_view token)
 {
@@ -554,7 +563,11 @@ static ferry_status read_run(net *n)
             ferry_unicode_next(text_of(n, 0, end), &n->at);
         } else {
             const ferry_view token = text_of(n, begin, n->at);
-            FERRY_TRY(has_word(token) ? read_word(n, token) : read_marks(n, token, is_beside_kept(n, begin, n->at)));
+            if (is_smiley(token) && is_free(n, token))
+                FERRY_TRY(add_claim(n, FERRY_SPAN_POINT, begin, n->at, n->span, n->span));
+            else
+                FERRY_TRY(has_word(token) ? read_word(n, token)
+                                          : read_marks(n, token, is_beside_kept(n, begin, n->at)));
         }
     }
     return FERRY_OK;

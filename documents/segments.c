@@ -131,6 +131,27 @@ static size_t leave_first(ferry_document *document, size_t first, size_t after)
     return span;
 }
 
+static bool is_blank_text(const ferry_document *document, size_t span)
+{
+    return document->spans[span].kind == FERRY_SPAN_TEXT &&
+           ferry_utf8_is_blank(ferry_span_text(document, &document->spans[span]));
+}
+
+/* Whether span `first` is a tag that begins an element of all spans up to `after`. */
+static bool is_around(const ferry_document *document, size_t first, size_t after)
+{
+    size_t depth = 0;
+    if (after - first < 3 || document->spans[first].kind != FERRY_SPAN_OPEN ||
+        document->source.data[document->spans[first].begin] != '<')
+        return false;
+    for (size_t i = first; i < after; i++) {
+        depth += document->spans[i].kind == FERRY_SPAN_OPEN;
+        depth -= document->spans[i].kind == FERRY_SPAN_CLOSE;
+        if (depth == 0) return i + 1 == after;
+    }
+    return false;
+}
+
 /* Spans first … after - 1, if there are any, are a segment that ends at byte `end`: the open one, or if that has spans,
  * another one like it. */
 static ferry_status add_segment(ferry_document *document, size_t first, size_t after, size_t end)
@@ -138,6 +159,12 @@ static ferry_status add_segment(ferry_document *document, size_t first, size_t a
     const ferry_segment open = *ferry_document_open_segment(document);
     if (first >= after) return FERRY_OK;
     const size_t begin = document->spans[first].begin;
+    if (is_around(document, first, after)) {
+        first++;
+        end = document->spans[--after].begin;
+        for (; after > first + 1 && is_blank_text(document, after - 1); after--) end = document->spans[after - 1].begin;
+        while (first + 1 < after && is_blank_text(document, first)) first++;
+    }
     first = leave_first(document, first, after);
     const size_t last = leave_last(document, first, after);
     if (last < after) end = document->spans[last - 1].end;

@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "documents/characters.h"
 #include "formats.h"
+#include "tokenizer/unicode.h"
 
 /* A line: indentation and quotation marks, a bullet, text, blanks. */
 typedef struct line {
@@ -51,8 +52,14 @@ static size_t count_columns(ferry_view source, size_t begin, size_t end)
  */
 static size_t skip_bullet(ferry_view text, size_t at, bool lettered)
 {
-    size_t after = at + 1;
-    if (begins_exactly(text, at, "\xE2\x80\xA2")) {
+    size_t after = at + 1, symbol = at;
+    uint32_t c = 0;
+    const size_t key = skip(text, at, is_word, 4);
+    if (key > at && key < at + 4 && begins_exactly(text, key, " = ") && byte_at(text, key + 3) > ' ') return key + 3;
+    if (at < text.size && ferry_utf8_next(text, &symbol, &c) && c >= 0x2190 && (c < 0x2500 || c >= 0x2580) &&
+        ferry_unicode_is_sign(c)) {
+        after = symbol + 3 * (size_t)begins_exactly(text, symbol, "\xEF\xB8\x8F");
+    } else if (begins_exactly(text, at, "\xE2\x80\xA2")) {
         after = at + 3;
     } else if (!(lettered && byte_at(text, at) == 'o') && !is_one_of(byte_at(text, at), "-*+")) {
         const size_t number = at + (byte_at(text, at) == '(');

@@ -146,6 +146,27 @@ static void trim_number(const ferry_md_reader *r)
         part->begin = at + 1;
 }
 
+static ferry_status add_attribute(ferry_md_reader *r, size_t begin, size_t end)
+{
+    begin = ferry_md_origin(r, begin);
+    end = ferry_md_origin(r, end);
+    FERRY_TRY(ferry_document_begin_attribute(r->document, begin));
+    FERRY_TRY(ferry_document_text(r->document, begin, end, (ferry_view){NULL, 0}));
+    return ferry_document_end_segment(r->document, end);
+}
+
+/* The title of a link or an image whose end the part has: ](address "title"). */
+static ferry_status add_title(ferry_md_reader *r, const ferry_md_part *part)
+{
+    const ferry_view text = {r->text.data, part->end};
+    size_t end = part->end, begin;
+    if (end < part->begin + 4 || text.data[end - 1] != ')' || text.data[end - 2] != '"') return FERRY_OK;
+    for (end -= 2, begin = end; begin > part->begin && text.data[begin - 1] != '"'; begin--)
+        if (is_one_of(text.data[begin - 1], "\\\r\n")) return FERRY_OK;
+    const bool is_title = begin > part->begin + 2 && begin < end && is_blank(text.data[begin - 2]);
+    return is_title ? add_attribute(r, begin, end) : FERRY_OK;
+}
+
 /* Parts first … after - 1, but for line ends and blanks at both ends, are a block. */
 static ferry_status add_block(ferry_md_reader *r, size_t first, size_t after)
 {
@@ -158,14 +179,10 @@ static ferry_status add_block(ferry_md_reader *r, size_t first, size_t after)
     while (begin->kind == FERRY_MD_PLAIN && begin->begin < begin->end && data[begin->begin] == ' ') begin->begin++;
     while (end->kind == FERRY_MD_PLAIN && end->begin < end->end && data[end->end - 1] == ' ') end->end--;
     for (size_t i = first; i < after; i++) {
-        if (parts[i].kind != FERRY_MD_STANDS || parts[i].shown_begin == parts[i].shown_end ||
-            data[parts[i].begin] != '!')
-            continue;
-        const size_t text_begin = ferry_md_origin(r, parts[i].shown_begin),
-                     text_end = ferry_md_origin(r, parts[i].shown_end);
-        FERRY_TRY(ferry_document_begin_attribute(r->document, text_begin));
-        FERRY_TRY(ferry_document_text(r->document, text_begin, text_end, (ferry_view){NULL, 0}));
-        FERRY_TRY(ferry_document_end_segment(r->document, text_end));
+        const bool is_image = parts[i].kind == FERRY_MD_STANDS && data[parts[i].begin] == '!';
+        if (is_image && parts[i].shown_begin < parts[i].shown_end)
+            FERRY_TRY(add_attribute(r, parts[i].shown_begin, parts[i].shown_end));
+        if (is_image || parts[i].kind == FERRY_MD_CLOSE) FERRY_TRY(add_title(r, &parts[i]));
     }
     FERRY_TRY(ferry_document_begin_segment(r->document, ferry_md_origin(r, begin->begin)));
     FERRY_TRY(ferry_document_wrap(r->document, LINE_WIDTH, ferry_text_view("")));
@@ -364,9 +381,15 @@ static ferry_status check(ferry_view before, ferry_view after, bool *same, ferry
 
 /* ---- the format ---- */
 
+/* A description or a title: a quotation mark would end it. */
 static ferry_status write_attribute(ferry_buffer *out, ferry_view text, ferry_error *error)
 {
-    return ferry_md_write_text(out, text, false, error);
+    for (size_t at = 0, end; at <= text.size; at = end + 1) {
+        end = find_one_of(text, at, "\"");
+        if (end > at) FERRY_TRY(ferry_md_write_text(out, view_part(text, at, end), false, error));
+        if (end < text.size) FERRY_TRY(ferry_buffer_append(out, ferry_text_view("\\\""), error));
+    }
+    return FERRY_OK;
 }
 
 const ferry_document_format ferry_format_markdown = {
