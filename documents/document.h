@@ -56,7 +56,7 @@ typedef struct ferry_document_format {
 
 ferry_status ferry_document_begin_segment(ferry_document *document, size_t begin);
 /* Bytes begin … end - 1 are text; `decoded`, not empty, is what the model reads for them; {NULL, 0}: the bytes
- * themselves. The framework finds placeholders and addresses in it (kept_text.h), which are kept. */
+ * themselves. The framework finds placeholders and addresses in it (placeholders.h, net.h), which are kept. */
 ferry_status ferry_document_text(ferry_document *document, size_t begin, size_t end, ferry_view decoded);
 /* Begins an inline element: "**", "[", "<i>"; ends the last one that is open: "**", "](url)", "</i>". Those without a
  * partner stand alone. */
@@ -132,7 +132,7 @@ typedef struct ferry_segment {
     bool elsewhere;                      /* an edit has its translation */
     bool is_attribute;
     bool changed; /* by one of the models */
-    char lacks;   /* a sign that a translation lacked: words with it are kept since; '\0': none */
+    char lacks;   /* a sign that a translation lacked: it is kept since; '\0': none */
     bool translated, failed;
 } ferry_segment;
 

@@ -7,6 +7,7 @@
 #include "base/utf8.h"
 #include "characters.h"
 #include "document_parts.h"
+#include "net_tokens.h"
 #include "tokenizer/unicode.h"
 
 /* Bytes of document->text that become a span. */
@@ -257,147 +258,6 @@ static size_t find_group(net *n, size_t at, size_t end, size_t *last, size_t *si
 
 /* ---- tokens ---- */
 
-static bool is_end_mark(uint32_t c)
-{
-    return c < 0x80 ? is_one_of((char)c, ".,;:!?\"'`()") : ferry_unicode_character(c) > FERRY_CHARACTER_NUMBER;
-}
-
-/* A letter that needs no blank to be a word of its own. */
-static bool is_alone(uint32_t c)
-{
-    return c >= 0x80 && (ferry_is_ideograph(c) || (ferry_unicode_is_letter(c) && !ferry_unicode_is_word_letter(c)));
-}
-
-static size_t count_marks(ferry_view text, const char *others)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < text.size; i++)
-        count += is_one_of(text.data[i], FERRY_MARKS) && !is_one_of(text.data[i], others);
-    return count;
-}
-
-static bool has_word(ferry_view text)
-{
-    for (size_t at = 0; at < text.size;)
-        if (ferry_unicode_character(ferry_unicode_next(text, &at)) <= FERRY_CHARACTER_NUMBER) return true;
-    return false;
-}
-
-/* Without sentence punctuation, quotes and parentheses at its ends. */
-static ferry_view trim(ferry_view token)
-{
-    uint32_t c;
-    for (size_t at = 0; at < token.size && is_end_mark(ferry_unicode_next(token, &at));)
-        token = view_part(token, at, token.size), at = 0;
-    for (size_t at = token.size; ferry_utf8_previous(token, &at, &c) && is_end_mark(c);) token.size = at;
-    return token;
-}
-
-/* Bytes of marks around a word at the beginning, and at the end, of a token. */
-static size_t left_marks(ferry_view token)
-{
-    return skip_set(token, 0, "*_[]{}|");
-}
-static size_t right_marks(ferry_view token)
-{
-    size_t size = 0;
-    while (size < token.size && is_one_of(token.data[token.size - 1 - size], "*_[]{}|")) size++;
-    return size;
-}
-
-/* "=x=" "~~x~~" "^x^" "++x++": the marks that both ends have. */
-static size_t same_marks(ferry_view token)
-{
-    const char c = byte_at(token, 0);
-    size_t size = 0;
-    if (!is_one_of(c, "=~^+")) return 0;
-    while (2 * size < token.size && token.data[size] == c && token.data[token.size - 1 - size] == c) size++;
-    return c == '+' && size != 2 ? 0 : size;
-}
-
-/* "and/or": words of letters with single slashes between them, one of more than one letter. */
-static bool is_choice(ferry_view token)
-{
-    bool is_long = false;
-    size_t letters = 0;
-    for (size_t at = 0; at < token.size;) {
-        const uint32_t c = ferry_unicode_next(token, &at);
-        if (c == '/' && letters == 0) return false;
-        if (c != '/' && c != '-' && c != '\'' && c != 0x2019 && ferry_unicode_character(c) > FERRY_CHARACTER_MARK)
-            return false;
-        letters = c == '/' ? 0 : letters + 1;
-        is_long = is_long || letters > 1;
-    }
-    return is_long && letters > 0;
-}
-
-/* "50%", "$5", "3:1" */
-static bool is_number(ferry_view token)
-{
-    for (size_t at = 0; at < token.size;)
-        if (ferry_unicode_character(ferry_unicode_next(token, &at)) <= FERRY_CHARACTER_MARK) return false;
-    return count_marks(token, "$%:/+") == 0;
-}
-
-/* "EU:n", "12:e": an ending behind what has none. */
-static bool has_ending(ferry_view token)
-{
-    const size_t colon = find_one_of(token, 0, ":");
-    size_t letters = 0, at = 0;
-    while (at < colon && (is_capital(token.data[at]) || is_digit(token.data[at]))) at++;
-    if (colon == 0 || at < colon || colon == token.size) return false;
-    for (at = colon + 1; at < token.size; letters++)
-        if (ferry_unicode_character(ferry_unicode_next(token, &at)) != FERRY_CHARACTER_LOWER) return false;
-    return letters > 0 && letters <= 4;
-}
-
-/* "org.example.App": names with two dots within, at least two of more than one character. */
-static bool is_dotted(ferry_view word)
-{
-    size_t dots = 0, letters = 0, names = 0;
-    for (size_t at = 0; at < word.size; at++) {
-        const char c = word.data[at];
-        if (!is_name(c) && (c != '.' || letters == 0)) return false;
-        dots += c == '.';
-        letters = c == '.' ? 0 : letters + 1;
-        names += letters == 2;
-    }
-    return dots > 1 && names > 1;
-}
-
-/* "HTML": capitals without a vowel, which no language reads as a word. */
-static bool is_abbreviation(ferry_view word)
-{
-    for (size_t at = 0; at < word.size; at++)
-        if (!is_capital(word.data[at]) || is_one_of(word.data[at], "AEIOUY")) return false;
-    return word.size > 1;
-}
-
-static bool is_read(ferry_view word)
-{
-    if (is_dotted(word) || is_abbreviation(word)) return false;
-    return count_marks(word, "") == 0 || is_choice(word) || is_number(word) || has_ending(word);
-}
-
-/* Bytes of a word that is kept, with the parentheses behind it that it opens; it is part of `token`. */
-static size_t kept_size(ferry_view word, ferry_view token)
-{
-    size_t open = 0, size = word.size;
-    const size_t most = token.size - (size_t)(word.data - token.data);
-    for (size_t i = 0; i < size; i++) open += (size_t)(word.data[i] == '(') - (size_t)(word.data[i] == ')' && open > 0);
-    for (; open > 0 && size < most && word.data[size] == ')'; open--) size++;
-    return size;
-}
-
-/* ":)" ";-)" ":D" "<3" */
-static bool is_smiley(ferry_view token)
-{
-    const size_t nose = token.size == 3 && is_one_of(token.data[1], "-'o");
-    if (token.size != 2 + nose) return false;
-    return (is_one_of(token.data[0], ":;=") && is_one_of(token.data[1 + nose], "()|/\\*DPpOo3")) ||
-           ferry_view_is(token, "<3");
-}
-
 /* Whether blanks are around the token, or elements. */
 static bool is_free(const net *n, ferry_view token)
 {
@@ -408,22 +268,15 @@ static bool is_free(const net *n, ferry_view token)
            (end == run_end(n, n->span) || is_one_of(text[end], " \t\r\n"));
 }
 
-/* Without quotes and what ends a sentence or a clause: "!=" of "'!=',", and "=>" of "(=>)". */
-static ferry_view trim_marks(ferry_view token)
-{
-    while (token.size > 1 && is_one_of(*token.data, "\"'`(")) token = view_part(token, 1, token.size);
-    while (token.size > 1 && is_one_of(token.data[token.size - 1], "\"'`).,;")) token.size--;
-    return count_marks(token, ":;!") > 0 ? token : trim(token);
-}
-
 /* Marks without a letter or digit: several of them, or a sign, or what touches a placeholder. */
 static ferry_status read_marks(net *n, ferry_view token, bool touches)
 {
     const bool has_pair = touches && ferry_view_contains(token, "()");
-    const ferry_view rest = has_pair ? token : trim_marks(token);
+    const ferry_view rest = has_pair ? token : ferry_token_trim_marks(token);
     const char *const alone = touches ? "|<>=#*[]{}^@\\_~$" : "|<>=#*[]";
     const size_t begin = (size_t)(rest.data - n->document->text.data);
-    if ((count_marks(rest, "") == 0 && !has_pair) || (rest.size == 1 && !is_one_of(*rest.data, alone))) return FERRY_OK;
+    if ((ferry_token_count_marks(rest, "") == 0 && !has_pair) || (rest.size == 1 && !is_one_of(*rest.data, alone)))
+        return FERRY_OK;
     if (rest.size == 1 && !touches && !is_free(n, token)) return FERRY_OK;
     const ferry_span_kind kind = touches ? FERRY_SPAN_KEPT : FERRY_SPAN_POINT;
     return add_claim(n, kind, begin, begin + rest.size, n->span, n->span);
@@ -454,13 +307,6 @@ static bool is_bridged(const net *n, ferry_view token)
            (end == n->spans[last].text_end && is_bridge(n, last + 1));
 }
 
-/* "==two" of "==two words==" */
-static size_t doubled_marks(ferry_view token)
-{
-    const bool doubled = token.size > 2 && is_one_of(*token.data, "=~+") && token.data[1] == *token.data;
-    return doubled && is_word(token.data[2]) ? 2 : 0;
-}
-
 /* "words==", if that began so. */
 static size_t closing_marks(const net *n, ferry_view token)
 {
@@ -473,13 +319,13 @@ static size_t closing_marks(const net *n, ferry_view token)
 /* A token with a letter or digit. */
 static ferry_status read_word(net *n, ferry_view token)
 {
-    const ferry_view whole = trim(token);
-    size_t left = left_marks(whole), right = right_marks(whole);
-    if (left + right == 0) left = right = same_marks(whole);
-    if (left + right == 0) left = doubled_marks(whole);
+    const ferry_view whole = ferry_token_trim(token);
+    size_t left = ferry_token_left_marks(whole), right = ferry_token_right_marks(whole);
+    if (left + right == 0) left = right = ferry_token_same_marks(whole);
+    if (left + right == 0) left = ferry_token_doubled_marks(whole);
     if (left + right == 0) right = closing_marks(n, whole);
-    ferry_view word = trim(view_part(whole, left, whole.size - right));
-    const bool bridged = is_bridged(n, token), kept = bridged || !is_read(word);
+    ferry_view word = ferry_token_trim(view_part(whole, left, whole.size - right));
+    const bool bridged = is_bridged(n, token), kept = bridged || !ferry_token_is_read(word);
     if (kept && (left != right || bridged)) {
         word = whole;
         left = right = 0;
@@ -488,7 +334,9 @@ static ferry_status read_word(net *n, ferry_view token)
     const size_t of_word = (size_t)(word.data - n->document->text.data);
     const bool is_image = left > 0 && *whole.data == '[' && whole.data > token.data && whole.data[-1] == '!';
     FERRY_TRY(add_left(n, begin - is_image, begin + left));
-    if (kept) FERRY_TRY(add_claim(n, FERRY_SPAN_KEPT, of_word, of_word + kept_size(word, token), n->span, n->span));
+    if (kept)
+        FERRY_TRY(
+            add_claim(n, FERRY_SPAN_KEPT, of_word, of_word + ferry_token_kept_size(word, token), n->span, n->span));
     return add_right(n, end - right, end, right);
 }
 
@@ -508,7 +356,8 @@ static size_t page_size(ferry_view group)
 {
     const size_t bar = find_one_of(group, 0, "|") + 1;
     const bool is_only = find_one_of(group, bar, "|:") == group.size && find_one_of(group, 0, ":") > bar;
-    return begins_exactly(group, 0, "[[") && bar < group.size && is_only && has_word(view_part(group, bar, group.size))
+    return begins_exactly(group, 0, "[[") && bar < group.size && is_only &&
+                   ferry_token_has_word(view_part(group, bar, group.size))
                ? bar
                : 0;
 }
@@ -531,7 +380,8 @@ static ferry_status add_group(net *n, size_t begin, size_t last, size_t size)
     }
     const size_t first = n->span;
     n->span = last > first ? last : first;
-    return add_claim(n, is_short || !has_word(group) ? FERRY_SPAN_POINT : FERRY_SPAN_KEPT, begin, end, first, last);
+    return add_claim(n, is_short || !ferry_token_has_word(group) ? FERRY_SPAN_POINT : FERRY_SPAN_KEPT, begin, end,
+                     first, last);
 }
 
 /* The byte after the token at n->at of a run that ends at `end`: a blank, a group, a letter that is a word of its own.
@@ -542,7 +392,7 @@ static size_t token_end(net *n, size_t end)
     size_t at = n->at, last, size;
     for (size_t next = at; next < end; at = next) {
         const uint32_t c = ferry_unicode_next(text, &next);
-        if (c <= ' ' || is_alone(c) || (at > n->at && find_group(n, at, end, &last, &size) > 0)) break;
+        if (c <= ' ' || ferry_token_is_alone(c) || (at > n->at && find_group(n, at, end, &last, &size) > 0)) break;
         at = next;
     }
     return at;
@@ -563,11 +413,11 @@ static ferry_status read_run(net *n)
             ferry_unicode_next(text_of(n, 0, end), &n->at);
         } else {
             const ferry_view token = text_of(n, begin, n->at);
-            if (is_smiley(token) && is_free(n, token))
+            if (ferry_token_is_smiley(token) && is_free(n, token))
                 FERRY_TRY(add_claim(n, FERRY_SPAN_POINT, begin, n->at, n->span, n->span));
             else
-                FERRY_TRY(has_word(token) ? read_word(n, token)
-                                          : read_marks(n, token, is_beside_kept(n, begin, n->at)));
+                FERRY_TRY(ferry_token_has_word(token) ? read_word(n, token)
+                                                      : read_marks(n, token, is_beside_kept(n, begin, n->at)));
         }
     }
     return FERRY_OK;

@@ -1,13 +1,13 @@
 /* What is kept in the text of documents of all formats: what programs put values in place of, names for machines,
- * numbers, and what a model cannot read. Where a sentence could be meant ("and/or", "3:1", "@", "100% cotton"), nothing
- * is.
+ * numbers, and what a model cannot read. Where a sentence could be meant ("and/or", "@", "100% cotton"), nothing is.
  *
  *     placeholders  %s %1$d %(name)s %name% %%   {name} {{ x }} {% if %} ${name} $(name) #{x} %{x}   $name $name$
  *                   <%= x %> <#if x>   [[x]] [b] [/b] [url=x]   `code`   &copy;   \n \name   :name :name: @name !name
  *     names         https://… www.… user@host.org <user@host.org> example.org/x   /usr/share ./file ~/file src/main.c
  *                   *.txt C:\Windows README.md   --option=x -h   x=y   name() ls(1) std::string snake_case
  *                   #123 #tag   abc1234   A320 v1.2.3 1990s 80kg 1.80m camelCase   dd/MM/yyyy "MMMM D, YYYY"
- *     numbers       1234 1,234.56 24/12/2023 18:30 1.2.3 030 1234567: of three digits, or in parts
+ *     numbers       1234 1,234.56 24/12/2023 18:30 1.2.3 030 1234567: of three digits, or in parts; others behind the
+ *                   net (`marks`). "10 km" with a blank that does not break, "%d GB" {n}px, 230 °C, § 3, $27B
  *     signs         20 m²  H₂O  Ferry™  № 5  1½  ≤ 5: that the model does not read, with their word and number
  */
 #ifndef FERRY_DOCUMENTS_PLACEHOLDERS_H
