@@ -18,6 +18,7 @@
  * Text itself is always read from the document: what is found by mistake is at most kept. */
 #include "base/array.h"
 #include "documents/characters.h"
+#include "documents/placeholders.h"
 #include "documents/formats/formats.h"
 #include "markdown.h"
 
@@ -205,6 +206,15 @@ static size_t cover_tag(char *data, size_t begin, size_t end, bool *gives_up)
     return end;
 }
 
+/* Whether an address that begins at byte `at`, and ends at *end, has what md4c could take for emphasis. */
+static bool has_emphasis(ferry_view text, size_t at, size_t *end)
+{
+    const size_t found = begins_exactly(text, at, "http") ? ferry_find_address(text, at) : 0;
+    if (found == 0 || find_one_of(view_part(text, at, found), 0, "_*~") == found - at) return false;
+    *end = found;
+    return true;
+}
+
 /* Marks what is in the text from s->run up to byte `end` of `out`, but for code. */
 static void mark_run(scanner *s, size_t end)
 {
@@ -220,6 +230,10 @@ static void mark_run(scanner *s, size_t end)
             ticks = ticks == 0 ? next - at : ticks == next - at ? 0 : ticks;
         } else if (ticks == 0 && data[at] == '<' && !gives_up && is_word(byte_at(text, at + 1))) {
             next = cover_tag(data, at, text.size, &gives_up);
+        } else if (ticks == 0 && data[at] == 'h' && (at == 0 || is_space(data[at - 1])) &&
+                   has_emphasis(text, at, &next)) {
+            memset(data + at, FERRY_MD_KEPT, next - at);
+            data[at] = data[next - 1] = FERRY_MD_EDGE;
         } else if (ticks == 0 && is_one_of(data[at], "{$\\[")) {
             const size_t found = find_span(text, at, false, &kind);
             if (found > 0 && kind->mark != FERRY_MD_PLAIN) {
