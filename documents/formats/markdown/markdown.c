@@ -146,6 +146,19 @@ static void trim_number(const ferry_md_reader *r)
         part->begin = at + 1;
 }
 
+/* The title of a link or an image whose end the part has, ](address "title"): *begin … *end - 1; *begin == *end: none.
+ */
+static void find_title(ferry_view text, const ferry_md_part *part, size_t *begin, size_t *end)
+{
+    *begin = *end = part->end;
+    if (part->end < part->begin + 4 || text.data[part->end - 1] != ')' || text.data[part->end - 2] != '"') return;
+    size_t at = part->end - 2;
+    while (at > part->begin && !is_one_of(text.data[at - 1], "\"\\\r\n")) at--;
+    if (at < part->begin + 3 || text.data[at - 1] != '"' || !is_blank(text.data[at - 2])) return;
+    *begin = at;
+    *end = part->end - 2;
+}
+
 static ferry_status add_attribute(ferry_md_reader *r, size_t begin, size_t end)
 {
     begin = ferry_md_origin(r, begin);
@@ -153,18 +166,6 @@ static ferry_status add_attribute(ferry_md_reader *r, size_t begin, size_t end)
     FERRY_TRY(ferry_document_begin_attribute(r->document, begin));
     FERRY_TRY(ferry_document_text(r->document, begin, end, (ferry_view){NULL, 0}));
     return ferry_document_end_segment(r->document, end);
-}
-
-/* The title of a link or an image whose end the part has: ](address "title"). */
-static ferry_status add_title(ferry_md_reader *r, const ferry_md_part *part)
-{
-    const ferry_view text = {r->text.data, part->end};
-    size_t end = part->end, begin;
-    if (end < part->begin + 4 || text.data[end - 1] != ')' || text.data[end - 2] != '"') return FERRY_OK;
-    for (end -= 2, begin = end; begin > part->begin && text.data[begin - 1] != '"'; begin--)
-        if (is_one_of(text.data[begin - 1], "\\\r\n")) return FERRY_OK;
-    const bool is_title = begin > part->begin + 2 && begin < end && is_blank(text.data[begin - 2]);
-    return is_title ? add_attribute(r, begin, end) : FERRY_OK;
 }
 
 /* Parts first … after - 1, but for line ends and blanks at both ends, are a block. */
@@ -182,7 +183,11 @@ static ferry_status add_block(ferry_md_reader *r, size_t first, size_t after)
         const bool is_image = parts[i].kind == FERRY_MD_STANDS && data[parts[i].begin] == '!';
         if (is_image && parts[i].shown_begin < parts[i].shown_end)
             FERRY_TRY(add_attribute(r, parts[i].shown_begin, parts[i].shown_end));
-        if (is_image || parts[i].kind == FERRY_MD_CLOSE) FERRY_TRY(add_title(r, &parts[i]));
+        if (is_image || parts[i].kind == FERRY_MD_CLOSE) {
+            size_t title, title_end;
+            find_title((ferry_view){data, parts[i].end}, &parts[i], &title, &title_end);
+            if (title < title_end) FERRY_TRY(add_attribute(r, title, title_end));
+        }
     }
     FERRY_TRY(ferry_document_begin_segment(r->document, ferry_md_origin(r, begin->begin)));
     FERRY_TRY(ferry_document_wrap(r->document, LINE_WIDTH, ferry_text_view("")));
@@ -231,14 +236,16 @@ static void add_hash(ferry_md_reader *r, int kind, ferry_view text)
     r->structure += hash ^ hash >> 29;
 }
 
-/* Text may have other signs that divide it, and images other descriptions. */
+/* Text may have other signs that divide it, images other descriptions, and both other titles. */
 static void add_structure(ferry_md_reader *r)
 {
     for (size_t i = 0; i < r->part_count; i++) {
         const ferry_md_part *part = &r->parts[i];
         const bool is_image = part->kind == FERRY_MD_STANDS && part->shown_end < part->end;
-        if (part->kind >= FERRY_MD_OPEN && part->kind != FERRY_MD_DIVIDES)
-            add_hash(r, (int)part->kind, view_part(r->source, is_image ? part->shown_end : part->begin, part->end));
+        size_t title, after;
+        if (part->kind < FERRY_MD_OPEN || part->kind == FERRY_MD_DIVIDES) continue;
+        find_title(r->source, part, &title, &after);
+        add_hash(r, (int)part->kind, view_part(r->source, is_image ? part->shown_end : part->begin, title));
     }
     if (r->part_count == 0) add_hash(r, 0, r->source); /* not understood */
 }
