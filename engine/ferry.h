@@ -365,7 +365,8 @@ typedef struct ferry_request {
  * FERRY_QUALITY_TERM.
  * LIMIT of a line: its prefix has max_length tokens or more.
  * ARGUMENT of the call: prefixes or on_number for a row of models; terms with `sample`, `alternatives` or nbest
- * above 1; progress in a submission. UNSUPPORTED of the call: the model's file lacks what target text needs to become tokens. */
+ * above 1; progress in a submission. UNSUPPORTED of the call: the model's file lacks what target text needs to become
+ * tokens. */
 FERRY_API ferry_status ferry_translate_with(ferry_translator *translator, const ferry_text *lines, size_t count,
                                             const ferry_request *request, ferry_result **result, ferry_error *error);
 /* Translates a text sentence by sentence, each as ferry_translate does.

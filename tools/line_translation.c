@@ -149,7 +149,8 @@ bool ferry_line_keeps_next(ferry_placeholder_search *search, ferry_placeholder *
     while (ferry_placeholder_next(search, kept)) {
         const ferry_view part = {search->text.data + kept->begin, kept->end - kept->begin};
         const bool is_address = ferry_view_contains(part, "://") || ferry_view_contains(part, "@");
-        if (kept->kind == FERRY_PLACEHOLDER_TEMPLATE || (kept->kind == FERRY_PLACEHOLDER_NAME && is_address)) return true;
+        if (kept->kind == FERRY_PLACEHOLDER_TEMPLATE || (kept->kind == FERRY_PLACEHOLDER_NAME && is_address))
+            return true;
     }
     return false;
 }

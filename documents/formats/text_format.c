@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/utf8.h"
 #include "documents/characters.h"
+#include "documents/placeholders.h"
 #include "formats.h"
 #include "tokenizer/unicode.h"
 
@@ -231,12 +232,19 @@ static bool begins_labeled(const reader *r, size_t first, size_t i)
     return skip_label(text, l->text) > l->text && (ends || is_list);
 }
 
+/* Whether the line is nothing but an address or a number: "https://example.org", "+1 646 558 8656". */
+static bool is_alone(const reader *r, const line *l)
+{
+    const ferry_view text = {r->source.data, l->end};
+    return ferry_find_address(text, l->text) == l->end || skip_set(text, l->text, "0123456789+-() ./") == l->end;
+}
+
 /* Whether line i goes on with the text of the line before, in a paragraph that began at `first`. */
 static bool continues(const reader *r, size_t first, size_t i)
 {
     const line *l = &r->lines[i], *before = &r->lines[i - 1];
     if (l->is_rule || l->has_bullet || l->quotes != before->quotes || begins_labeled(r, first, i)) return false;
-    if (l->has_columns || before->has_columns) return false;
+    if (l->has_columns || before->has_columns || is_alone(r, l) || is_alone(r, before)) return false;
     if (i > first + 1 && l->indentation != before->indentation) return false;
     if (i == first + 1 && before->has_bullet &&
         l->indentation <= count_columns(r->source, before->begin, before->quoted))
