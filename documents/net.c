@@ -249,7 +249,8 @@ static size_t find_group(net *n, size_t at, size_t end, size_t *last, size_t *si
         if (byte_at(text, colon) == ':') found = find_after(n, colon + 1, "]", "[ \t\n\r", last);
         if (found == colon + 2) found = 0;
         const size_t word = skip_name(text, at + 1, "", FERRY_MOST_NAME);
-        if (n->document->kept.brackets && next >= 'a' && byte_at(text, word) == ']' &&
+        const bool is_name = next >= 'a' || skip_set(text, at + 1, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_-") == word;
+        if (n->document->kept.brackets && is_name && byte_at(text, word) == ']' &&
             !is_one_of(byte_at(text, word + 1), "(["))
             found = word + 1;
     }
@@ -271,15 +272,16 @@ static bool is_free(const net *n, ferry_view token)
 /* Marks without a letter or digit: several of them, or a sign, or what touches a placeholder. */
 static ferry_status read_marks(net *n, ferry_view token, bool touches)
 {
-    const bool has_pair = touches && ferry_view_contains(token, "()");
+    const bool has_pair = (touches || is_free(n, token)) && ferry_view_contains(token, "()");
     const ferry_view rest = has_pair ? token : ferry_token_trim_marks(token);
-    const char *const alone = touches ? "|<>=#*[]{}^@\\_~$" : "|<>=#*[]";
+    const char *const alone = touches ? "|<>=#*[]{}^@\\_~$" : "|<>=#*[]$";
     const size_t begin = (size_t)(rest.data - n->document->text.data);
     if ((ferry_token_count_marks(rest, "") == 0 && !has_pair) || (rest.size == 1 && !is_one_of(*rest.data, alone)))
         return FERRY_OK;
     if (rest.size == 1 && !touches && !is_free(n, token)) return FERRY_OK;
-    const ferry_span_kind kind = touches ? FERRY_SPAN_KEPT : FERRY_SPAN_POINT;
-    return add_claim(n, kind, begin, begin + rest.size, n->span, n->span);
+    const bool quoted = is_one_of(*token.data, "\"'(") && rest.data == token.data + 1 && token.size > rest.size + 1;
+    const ferry_span_kind kind = touches || quoted ? FERRY_SPAN_KEPT : FERRY_SPAN_POINT;
+    return add_claim(n, kind, begin - quoted, begin + rest.size + quoted, n->span, n->span);
 }
 
 /* Whether what is kept has a letter or digit on both sides: "help{'@'}abc", "user_${id}_name". */
@@ -291,6 +293,20 @@ static bool is_bridge(const net *n, size_t span)
         return false;
     return is_text(n, span - 1) && s[-1].text_end == s->text_begin && s[1].text_begin == s->text_end &&
            is_name(text[s->text_begin - 1]) && is_name(text[s->text_end]);
+}
+
+/* "Err:%lu": what is between a word and a placeholder that touches it belongs to that. */
+static ferry_status add_glue(net *n, ferry_view token)
+{
+    const size_t end = (size_t)(token.data - n->document->text.data) + token.size;
+    size_t last = n->span;
+    while (is_text(n, last) && n->spans[last].text_end < end) last++;
+    const bool touches = end == n->spans[last].text_end && last + 1 < n->count &&
+                         n->spans[last + 1].kind == FERRY_SPAN_KEPT &&
+                         is_one_of(n->document->text.data[n->spans[last + 1].text_begin], "%{$");
+    return touches && is_one_of(token.data[token.size - 1], ":=")
+               ? add_claim(n, FERRY_SPAN_KEPT, end - 1, end, n->span, n->span)
+               : FERRY_OK;
 }
 
 /* Whether the token at n->at belongs to a word with such a piece. */
@@ -337,7 +353,8 @@ static ferry_status read_word(net *n, ferry_view token)
     if (kept)
         FERRY_TRY(
             add_claim(n, FERRY_SPAN_KEPT, of_word, of_word + ferry_token_kept_size(word, token), n->span, n->span));
-    return add_right(n, end - right, end, right);
+    FERRY_TRY(add_right(n, end - right, end, right));
+    return kept ? FERRY_OK : add_glue(n, token);
 }
 
 static bool is_beside_kept(const net *n, size_t begin, size_t end)

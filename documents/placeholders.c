@@ -256,6 +256,24 @@ static size_t find_date_pattern(ferry_view text, size_t at)
     return end > at && count > (parts > 1 ? 1 : 3) ? end : 0;
 }
 
+/* The byte after "-4.3-doc" at `at`, what goes on a name with digits, or `at`. */
+static size_t find_parts(ferry_view text, size_t at)
+{
+    size_t end = at;
+    for (size_t next; is_one_of(byte_at(text, end), "-+._") && is_name(byte_at(text, end + 1)); end = next)
+        next = skip_name(text, end + 1, "", FERRY_MOST_NAME);
+    return is_foreign(byte_at(text, end)) ? at : end;
+}
+
+/* "GPL-2" "UTF-8" "liblouis2-dev": a name with a digit in one of its parts, of which the first begins with a letter. */
+static size_t find_version(ferry_view text, size_t at)
+{
+    const size_t first = skip_name(text, at, "", FERRY_MOST_NAME), end = find_parts(text, first);
+    size_t digits = 0;
+    for (size_t i = first; i < end; i++) digits += is_digit(text.data[i]);
+    return is_letter(text.data[at]) && digits > 0 ? end : 0;
+}
+
 /* Words of letters and digits, or with a capital behind a small letter: v1.2.3 A320 1990s 80kg 1.80m camelCase. Not
  * 1st, 100th, 5pm: what becomes of such a number is the language's. */
 static size_t find_mixed_word(ferry_view text, size_t at)
@@ -270,6 +288,8 @@ static size_t find_mixed_word(ferry_view text, size_t at)
         if (is_digit(text.data[end]) || (is_capital(text.data[end]) && end > at && text.data[end - 1] >= 'a'))
             figures = end + 1;
     if (figures == at || is_word(byte_at(text, end))) return 0;
+    const size_t parts = find_parts(text, end);
+    if (parts > end && is_letter(text.data[at])) return parts;
     if (skip_set(text, at, "0123456789.,") < figures) return end;
     const ferry_view unit = view_part(text, figures, end);
     if (unit.size == 0 || ferry_name_is_listed(unit, " st nd rd th am pm ")) return 0;
@@ -289,6 +309,7 @@ static size_t find_word(ferry_view text, size_t at, size_t *token)
     if (end == 0) end = find_call(text, at);
     if (end == 0) end = find_date_pattern(text, at);
     if (end == 0) end = find_hash(text, at);
+    if (end == 0) end = find_version(text, at);
     return end == 0 ? find_mixed_word(text, at) : end;
 }
 
@@ -422,7 +443,7 @@ static size_t find_unread_word(ferry_placeholder_search *search, size_t at, ferr
         if (!is_raised_digit(c)) note = end;
         before = c;
     }
-    while (before < 0x80 && is_digit((char)before) && is_one_of(byte_at(text, end), ".,:") &&
+    while (before < 0x80 && is_digit((char)before) && is_one_of(byte_at(text, end), ".,:-") &&
            is_digit(byte_at(text, end + 1)))
         end = skip(text, end + 1, is_digit, text.size);
     end += is_label && at == 0 && is_one_of(byte_at(text, end), ".)") && byte_at(text, end + 1) == ' ';
@@ -508,6 +529,9 @@ static size_t find_piece(ferry_placeholder_search *search, size_t at, size_t *to
     const ferry_view text = search->text;
     const char c = text.data[at];
     const uint32_t before = character_before(text, at);
+    *kind = FERRY_PLACEHOLDER_SYMBOL;
+    if (begins_exactly(text, at, "\x1B[") && search->rules.signs == NULL) /* a terminal's */
+        return skip_set(text, at + 2, "0123456789;") + 1 <= text.size ? skip_set(text, at + 2, "0123456789;") + 1 : 0;
     *kind = FERRY_PLACEHOLDER_NAME;
     if (search->rules.signs != NULL) return is_one_of(c, search->rules.signs) ? at + 1 : 0;
     if (search->rules.marks && is_digit(c) && !is_of_word(before)) {

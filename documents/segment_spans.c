@@ -152,7 +152,7 @@ static size_t find_alone(const ferry_document *document, size_t first)
         const ferry_view text = ferry_span_text(document, span);
         const bool is_number = skip_set(text, 0, "0123456789[](),* ") == text.size;
         depth += span->kind == FERRY_SPAN_OPEN;
-        alone = alone || !is_number || is_raising(document, span);
+        alone = alone || !is_number || is_raising(document, span) || find_one_of(text, 0, "[]()") < text.size;
         if (depth == 0 || (!is_number && !ferry_is_symbol(text) && skip_set(text, 0, FERRY_MARKS) < text.size)) break;
         depth -= span->kind == FERRY_SPAN_CLOSE;
         if (depth == 0) return alone ? i : first;
@@ -236,15 +236,61 @@ static void merge_raised(ferry_document *document, size_t first)
     document->span_count = count;
 }
 
+/* Elements that begin and end side by side are one: "_[" … "](address)_". */
+static ferry_status merge_nested(ferry_document *document, size_t first)
+{
+    ferry_span *spans = document->spans;
+    const size_t total = document->span_count - first;
+    size_t *open = malloc((total + 1) * sizeof *open), *partner = calloc(total + 1, sizeof *partner), depth = 0;
+    if (open == NULL || partner == NULL) {
+        free(open);
+        free(partner);
+        return ferry_fail_memory(document->error, "the elements of a text", total, sizeof *open);
+    }
+    for (size_t i = 0; i < total; i++) {
+        if (spans[first + i].kind == FERRY_SPAN_OPEN) open[depth++] = i;
+        if (spans[first + i].kind != FERRY_SPAN_CLOSE || depth == 0) continue;
+        partner[open[--depth]] = i + 1;
+        partner[i] = open[depth] + 1;
+    }
+    size_t count = 0;
+    for (size_t i = 0; i < total; i++) {
+        const ferry_span *span = &spans[first + i];
+        ferry_span *last = count > 0 ? &spans[first + count - 1] : NULL;
+        const bool is_mark = span->kind == FERRY_SPAN_OPEN || span->kind == FERRY_SPAN_CLOSE;
+        const bool joins = last != NULL && is_mark && i > 0 && last->kind == span->kind && partner[i] > 0 &&
+                           partner[i - 1] > 0 && partner[i - 1] == partner[i] + 1 && last->end == span->begin &&
+                           last->text_begin == last->text_end && span->text_begin == span->text_end;
+        if (joins)
+            last->end = span->end;
+        else
+            spans[first + count++] = *span;
+    }
+    document->span_count = first + count;
+    free(open);
+    free(partner);
+    return FERRY_OK;
+}
+
 /* Whether the text between two pieces that are kept makes one of them: ", " " | " "/" "-". */
 static bool is_joint(ferry_view text)
 {
-    return text.size < 5 && skip_set(text, 0, " ,;:/|-+&=") == text.size && skip_blanks(text, 0) < text.size;
+    return text.size < 5 && skip_set(text, 0, " ,;:/|-+&=.") == text.size && skip_blanks(text, 0) < text.size &&
+           (memchr(text.data, '.', text.size) == NULL || memchr(text.data, ' ', text.size) == NULL);
 }
 
 static bool is_of_digits(ferry_view text)
 {
     return skip_set(text, 0, "0123456789.,:/'+- ") == text.size;
+}
+
+/* Whether two pieces that are kept touch: {role}`code`. */
+static bool is_glued(const ferry_document *document, const ferry_span *last, const ferry_span *next)
+{
+    const bool kept = last->kind == FERRY_SPAN_KEPT && next->kind == FERRY_SPAN_KEPT;
+    return kept && last->end == next->begin && last->text_end == next->text_begin &&
+           document->source.data[last->begin] != '\\' && document->source.data[next->begin] != '\\' &&
+           !is_of_digits(ferry_span_text(document, last)) && !is_of_digits(ferry_span_text(document, next));
 }
 
 /* Lists of what is kept are one piece: `a`, `b`, `c`. Numbers are none, which the model sees. */
@@ -253,8 +299,14 @@ static void merge_lists(ferry_document *document, size_t first)
     ferry_span *spans = document->spans;
     size_t count = first;
     for (size_t i = first; i < document->span_count; i++) {
-        spans[count++] = spans[i];
-        ferry_span *last = &spans[count - 1];
+        ferry_span *last = count > first ? &spans[count - 1] : NULL;
+        if (last != NULL && is_glued(document, last, &spans[i])) {
+            last->end = spans[i].end;
+            last->text_end = spans[i].text_end;
+        } else {
+            spans[count++] = spans[i];
+            last = &spans[count - 1];
+        }
         while (last->kind == FERRY_SPAN_KEPT && i + 2 < document->span_count && spans[i + 2].kind == FERRY_SPAN_KEPT &&
                ferry_span_is_literal(&spans[i + 1]) && is_joint(ferry_span_text(document, &spans[i + 1])) &&
                last->text_end == spans[i + 1].text_begin && spans[i + 1].text_end == spans[i + 2].text_begin &&
@@ -328,7 +380,7 @@ ferry_status ferry_document_find_spans(ferry_document *document, size_t first)
     FERRY_TRY(split_text(document, &rules, first));
     FERRY_TRY(pair_tags(document, first));
     merge_lists(document, first);
-    return FERRY_OK;
+    return merge_nested(document, first);
 }
 
 ferry_status ferry_document_keep_signs(ferry_document *document, ferry_segment *segment, const char *signs)

@@ -6,6 +6,7 @@
 #include "tokenizer/unicode.h"
 
 enum { FEW_CAPITALS = 4 }; /* letters: less may be an abbreviation */
+enum { MOST_AROUND = 4 };  /* elements around a text */
 
 void ferry_document_pair_spans(ferry_document *document, size_t first, size_t after)
 {
@@ -93,6 +94,7 @@ static size_t skip_label(ferry_view text)
     while (next < text.size && ferry_utf8_next(text, &next, &c) &&
            (c == '-' || c == '*' || c == 0x2022 || ferry_unicode_character(c) == FERRY_CHARACTER_DASH))
         at = next;
+    if (at == 0) at = skip_set(text, 0, ";");
     if (at == 0) at = skip(text, 0, is_digit, 3);
     at += at > 0 && !is_one_of(text.data[at - 1], "-*") && is_one_of(byte_at(text, at), ".)");
     const bool is_label = at > 0 && byte_at(text, at) == ' ' && !is_word(text.data[at - 1]);
@@ -107,10 +109,25 @@ static bool is_number(const ferry_document *document, const ferry_span *span)
     return span->kind == FERRY_SPAN_KEPT && skip(text, 0, is_digit, 3) == text.size;
 }
 
+/* The span behind an element of a number at the beginning, <span>2. </span>, or `first`. */
+static size_t skip_numbered(const ferry_document *document, size_t first, size_t after)
+{
+    size_t at = first + 1;
+    if (document->spans[first].kind != FERRY_SPAN_OPEN) return first;
+    for (; at < after && at < first + 6; at++) {
+        const ferry_span *span = &document->spans[at];
+        const ferry_view text = ferry_span_text(document, span);
+        if (span->kind == FERRY_SPAN_CLOSE) return at > first + 1 && at + 1 < after ? at + 1 : first;
+        if (span->kind == FERRY_SPAN_OPEN || skip_set(text, 0, "0123456789.) ") < text.size) return first;
+    }
+    return first;
+}
+
 /* What labels a text stays at its beginning; so do marks there that a blank is behind. Returns its first span. */
 static size_t leave_first(ferry_document *document, size_t first, size_t after)
 {
     ferry_span *spans = document->spans;
+    first = skip_numbered(document, first, after);
     size_t span = first, end = first;
     const bool marked = is_marks(document, &spans[first]);
     span += marked;
@@ -159,7 +176,7 @@ static ferry_status add_segment(ferry_document *document, size_t first, size_t a
     const ferry_segment open = *ferry_document_open_segment(document);
     if (first >= after) return FERRY_OK;
     const size_t begin = document->spans[first].begin;
-    if (is_around(document, first, after)) {
+    for (size_t i = 0; i < MOST_AROUND && is_around(document, first, after); i++) {
         first++;
         end = document->spans[--after].begin;
         for (; after > first + 1 && is_blank_text(document, after - 1); after--) end = document->spans[after - 1].begin;

@@ -55,6 +55,8 @@ static size_t skip_bullet(ferry_view text, size_t at, bool lettered)
 {
     size_t after = at + 1, symbol = at;
     uint32_t c = 0;
+    const size_t time = skip_set(text, at, "0123456789:"), colon = find_one_of(text, at, ":");
+    if (colon > at && colon + 2 < time && is_blank(byte_at(text, time))) return skip_blanks(text, time); /* 1:02:15 */
     const size_t key = skip(text, at, is_word, 4);
     if (key > at && key < at + 4 && begins_exactly(text, key, " = ") && byte_at(text, key + 3) > ' ') return key + 3;
     if (at < text.size && ferry_utf8_next(text, &symbol, &c) && c >= 0x2190 && (c < 0x2500 || c >= 0x2580) &&
@@ -120,6 +122,8 @@ static void examine(line *l, ferry_view text)
     const size_t begin = end < l->end ? skip_same(text, l->text) : l->text;
     const bool is_justified = l->indentation > 3 && l->columns >= LEAST_JUSTIFIED;
     for (size_t at = l->text; at < l->end; at++) {
+        if (begins_exactly(text, at, "\x1B[")) at = skip_set(text, at + 2, "0123456789;") + 1; /* a terminal's */
+        if (at >= l->end) break;
         const char c = text.data[at];
         blanks = is_blank(c) ? blanks + 1 : 0;
         digits += is_digit(c);
