@@ -32,6 +32,7 @@ typedef struct net {
     size_t *open;  /* claims that are the left marks of words, or `none` for elements that begin: the innermost last */
     size_t claim_count, claim_capacity, brace_count, brace_capacity, open_count, open_capacity;
     size_t span, at;   /* reached: a byte of document->text, in this span */
+    size_t end;        /* of the run of text that is read */
     size_t next_brace; /* the first that begins there or later */
     size_t page_from;  /* "]]" ends no group that begins in a span before this one */
 } net;
@@ -265,8 +266,7 @@ static bool is_free(const net *n, ferry_view token)
     const char *const text = n->document->text.data;
     const size_t begin = (size_t)(token.data - text), end = begin + token.size;
     const bool first = begin == n->spans[n->span].text_begin && (n->span == 0 || !is_text(n, n->span - 1));
-    return (first || is_one_of(text[begin - 1], " \t\r\n")) &&
-           (end == run_end(n, n->span) || is_one_of(text[end], " \t\r\n"));
+    return (first || is_one_of(text[begin - 1], " \t\r\n")) && (end == n->end || is_one_of(text[end], " \t\r\n"));
 }
 
 /* Marks without a letter or digit: several of them, or a sign, or what touches a placeholder. */
@@ -418,7 +418,7 @@ static size_t token_end(net *n, size_t end)
 /* The text from n->at on, up to its end or to that of a group that ends in another run. */
 static ferry_status read_run(net *n)
 {
-    const size_t end = run_end(n, n->span);
+    const size_t end = n->end = run_end(n, n->span);
     while (n->at < end) {
         size_t last, size;
         while (n->spans[n->span].text_end <= n->at) n->span++;

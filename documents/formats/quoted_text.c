@@ -126,7 +126,8 @@ static bool is_wrapped(ferry_view bytes, size_t begin, size_t at)
 /* The byte after "{0}", "[2,5]", "]1,Inf[" at `at`, which say when the form of a plural behind it is used; or `at`. */
 static size_t skip_interval(ferry_view bytes, size_t at)
 {
-    const size_t end = skip_set(bytes, at + 1, "0123456789,Inf-+ ");
+    const size_t most = bytes.size - at > 32 ? at + 32 : bytes.size; /* so that time is linear */
+    const size_t end = skip_set((ferry_view){bytes.data, most}, at + 1, "0123456789,Inf-+ ");
     const char open = byte_at(bytes, at), close = byte_at(bytes, end);
     const bool is_one = (open == '{' && close == '}') || (is_one_of(open, "[]") && is_one_of(close, "[]") &&
                                                           memchr(bytes.data + at, ',', end - at) != NULL);
