@@ -89,7 +89,8 @@ def structure(source):
     def count(node, inside):
         name = node.tag.split("}")[1]
         if name not in ("text", "softbreak"):
-            inside[(name, tuple(sorted(node.attrib.items())), " ".join((node.text or "").split()))] += 1
+            attributes = tuple(sorted(each for each in node.attrib.items() if each[0] != "title"))  # which is a text
+            inside[(name, attributes, " ".join((node.text or "").split()))] += 1
         for child in node:
             count(child, inside)
 
