@@ -260,7 +260,9 @@ static size_t find_date_pattern(ferry_view text, size_t at)
 static size_t find_parts(ferry_view text, size_t at)
 {
     size_t end = at;
-    for (size_t next; is_one_of(byte_at(text, end), "-+._") && is_name(byte_at(text, end + 1)); end = next)
+    for (size_t next;
+         end - at < FERRY_MOST_NUMBER && is_one_of(byte_at(text, end), "-+._") && is_name(byte_at(text, end + 1));
+         end = next)
         next = skip_name(text, end + 1, "", FERRY_MOST_NAME);
     return is_foreign(byte_at(text, end)) ? at : end;
 }

@@ -85,8 +85,7 @@ static size_t leave_last(ferry_document *document, size_t first, size_t after)
     return text.size > 0 && is_one_of(text.data[text.size - 1], ".!?") ? last : after;
 }
 
-/* The byte after a bullet, dashes, a number or marks, and the blank behind them, or points of omission: "- " "-- " "1.
- * " "iv. " "...". */
+/* The byte after a bullet, dashes, a number or semicolons, and the blank behind them; or after points of omission. */
 static size_t skip_label(ferry_view text)
 {
     size_t at = 0, next = 0;
