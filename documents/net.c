@@ -406,12 +406,15 @@ static ferry_status add_group(net *n, size_t begin, size_t last, size_t size)
 static size_t token_end(net *n, size_t end)
 {
     const ferry_view text = text_of(n, 0, end);
+    const size_t first = n->span;
     size_t at = n->at, last, size;
     for (size_t next = at; next < end; at = next) {
+        while (n->spans[n->span].text_end <= at) n->span++; /* so that time is linear */
         const uint32_t c = ferry_unicode_next(text, &next);
         if (c <= ' ' || ferry_token_is_alone(c) || (at > n->at && find_group(n, at, end, &last, &size) > 0)) break;
         at = next;
     }
+    n->span = first;
     return at;
 }
 
