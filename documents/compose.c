@@ -358,6 +358,17 @@ static bool has_signs(ferry_composition *c, ferry_view source, ferry_view target
 
 /* ---- a segment ---- */
 
+/* Whether the translation of a text without a digit has a number above 12, up to which words can become numbers. */
+static bool invents_number(ferry_view source, ferry_view target)
+{
+    if (ferry_unicode_has_digit(source)) return false;
+    for (size_t at = 0, end; at<target.size; at = end> at ? end : at + 1) {
+        end = skip(target, at, is_digit, target.size);
+        if (end - at > 2 || (end - at == 2 && (target.data[at] != '1' || target.data[at + 1] > '2'))) return true;
+    }
+    return false;
+}
+
 static const char *why_not(const composer *m, const ferry_outcome *outcome, ferry_view source, ferry_view target)
 {
     if (outcome->status != FERRY_OK) return outcome->error;
@@ -366,7 +377,8 @@ static const char *why_not(const composer *m, const ferry_outcome *outcome, ferr
     if (ferry_utf8_is_blank(target)) return "the translation is blank";
     if ((outcome->quality & FERRY_QUALITY_TERM) != 0 || !has_kept(m, target))
         return "the translation lacks what has to be kept, or has it twice";
-    if ((outcome->quality & FERRY_QUALITY_NUMBER) != 0) return "the translation has other numbers";
+    if ((outcome->quality & FERRY_QUALITY_NUMBER) != 0 || invents_number(source, target))
+        return "the translation has other numbers";
     return has_signs(m->c, source, target) ? NULL : m->c->message;
 }
 

@@ -110,7 +110,7 @@ static size_t find_option(ferry_view text, size_t at)
 static size_t find_colons(ferry_view text, size_t at)
 {
     size_t end = skip_name(text, at + 1, "+-", FERRY_MOST_NUMBER);
-    if (byte_at(text, end) == ':' && end > at + 2 && !is_name(byte_at(text, end + 1))) return end + 1;
+    if (byte_at(text, end) == ':' && end > at + 1 && !is_name(byte_at(text, end + 1))) return end + 1;
     end = skip_name(text, at + 1, "", FERRY_MOST_NAME);
     return end > at + 2 && is_letter(text.data[at + 1]) ? end : 0;
 }
@@ -349,6 +349,7 @@ static size_t find_number(ferry_view text, size_t at, bool small)
         end = next;
     }
     if (begins_exactly(text, end, "%%")) return end + 2;
+    if (begins_exactly(text, end, ".x") && !is_word(byte_at(text, end + 2))) return end + 2; /* 5.1.x */
     /* "10 km" with a blank that does not break, "230 °C" */
     static const char *const blanks[] = {"\xC2\xA0", "\xE2\x80\xAF", "&nbsp;"};
     for (size_t i = 0; i < sizeof blanks / sizeof *blanks; i++) {

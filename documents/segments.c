@@ -95,7 +95,9 @@ static size_t skip_label(ferry_view text)
         at = next;
     if (at == 0) at = skip_set(text, 0, ";");
     if (at == 0) at = skip(text, 0, is_digit, 3);
-    at += at > 0 && !is_one_of(text.data[at - 1], "-*") && is_one_of(byte_at(text, at), ".)");
+    if (at == 0) at = skip_set(text, 0, "IVXLC"); /* "II. ", but "V. Smith" */
+    if (at == 1 && !is_digit(text.data[0]) && is_one_of(text.data[0], "VXLC")) return 0;
+    at += at > 0 && is_word(text.data[at - 1]) && is_one_of(byte_at(text, at), ".)");
     const bool is_label = at > 0 && byte_at(text, at) == ' ' && !is_word(text.data[at - 1]);
     if (is_label) return skip_blanks(text, at);
     at = begins_exactly(text, 0, "\xE2\x80\xA6") ? 3 : skip_set(text, 0, ".");
@@ -180,6 +182,13 @@ static ferry_status add_segment(ferry_document *document, size_t first, size_t a
         end = document->spans[--after].begin;
         for (; after > first + 1 && is_blank_text(document, after - 1); after--) end = document->spans[after - 1].begin;
         while (first + 1 < after && is_blank_text(document, first)) first++;
+    }
+    ferry_span *text = &document->spans[after - 1];
+    for (; ferry_span_is_literal(text) && text->text_end > text->text_begin + 1 && text->end == end &&
+           is_blank(document->text.data[text->text_end - 1]);
+         end--) {
+        text->end--;
+        text->text_end--;
     }
     first = leave_first(document, first, after);
     const size_t last = leave_last(document, first, after);

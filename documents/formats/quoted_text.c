@@ -191,11 +191,10 @@ static size_t read_numbered_tag(ferry_view text, ferry_inline_tag *tag)
 /* The byte after "B<ls>" or "B<ls>(1)" of a manual page at `at`, or `at`. */
 static size_t skip_font(ferry_view bytes, size_t at, size_t end)
 {
-    const size_t close = find_one_of(bytes, at + 2, "<> \t\n");
     const bool begins_word = at == 0 || !is_word(bytes.data[at - 1]);
-    if (!is_one_of(bytes.data[at], "BCFILX") || !begins_word || byte_at(bytes, at + 1) != '<' || close == at + 2 ||
-        close >= end || bytes.data[close] != '>')
-        return at;
+    if (!is_one_of(bytes.data[at], "BCFILX") || !begins_word || byte_at(bytes, at + 1) != '<') return at;
+    const size_t close = find_one_of(bytes, at + 2, "<> \t\n");
+    if (close == at + 2 || close >= end || bytes.data[close] != '>') return at;
     const bool has_section = byte_at(bytes, close + 1) == '(' && byte_at(bytes, close + 3) == ')';
     return close + 1 + 3 * (size_t)(has_section && close + 4 <= end);
 }

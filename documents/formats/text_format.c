@@ -136,11 +136,14 @@ static void examine(line *l, ferry_view text)
     l->bars = l->end > l->text + 2 && bar_size(text, l->text) > 0 &&
               (text.data[l->end - 1] == '|' || (l->end > 3 && bar_size(text, l->end - 3) == 3));
     const bool is_option = first == '-' && byte_at(text, l->text + 1) != ' ';
-    l->has_columns =
-        l->has_columns || l->bars || (is_option && ferry_view_contains(view_part(text, l->text, l->end), "  "));
+    const ferry_view whole = view_part(text, l->text, l->end);
+    const bool has_leaders = ferry_view_contains(whole, "....") || ferry_view_contains(whole, "...:");
+    const bool has_gap = is_option && ferry_view_contains(whole, "  ");
+    l->has_columns = l->has_columns || l->bars || has_leaders || has_gap;
     const bool is_prompt = is_one_of(byte_at(text, l->text), "$%") && is_blank(byte_at(text, l->text + 1));
     l->is_rule = letters + digits == 0;
-    const bool is_prose = letters >= 2 * (digits + others) || has_words(view_part(text, 0, l->end), l->text);
+    const bool is_prose =
+        has_leaders || letters >= 2 * (digits + others) || has_words(view_part(text, 0, l->end), l->text);
     l->is_prose = (is_prose || l->bars) && letters > 0 && !is_prompt;
 }
 
@@ -301,6 +304,9 @@ static size_t gap_size(const reader *r, const line *l, size_t at)
 {
     const ferry_view text = {r->source.data, l->end};
     const size_t blanks = skip_blanks(text, at) - at, bar = l->bars ? bar_size(text, at + blanks) : 0;
+    const size_t dots = skip_set(text, at + blanks, ".") - at - blanks;
+    if (dots > 3 || (dots == 3 && byte_at(text, at + blanks + 3) == ':')) /* they lead to a page or a value */
+        return skip_set(text, at + blanks + dots, ": ") - at;
     const bool is_wide =
         blanks > 2 || memchr(text.data + at, '\t', blanks) != NULL || (blanks > 1 && text.data[l->text] == '-');
     return bar > 0 ? skip_blanks(text, at + blanks + bar) - at : is_wide ? blanks : 0;
