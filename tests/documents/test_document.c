@@ -225,9 +225,11 @@ TEST(test_counted_signs)
         {"あ}い{う", "c } {", "c } {", NULL},
         /* What is not counted. */
         {"ab", "< c > _ / ~ # & ` \" ' : ; $ %", "< c > _ / ~ # & ` \" ' : ; $ %", NULL},
-        {"ab", "50 %-ige", "50 %-ige", NULL},
+        {"ab", "5 %-ige", "5 %-ige", NULL},
         {"ab", "50% %50'si %x", NULL, NULL},
-        {"ab", "50%d %50'si %der 5 %x", "50%d %50'si %der 5 %x", NULL},
+        {"ab", "5%d %5'si %der 5 %x", "5%d %5'si %der 5 %x", NULL},
+        {"ab", "c 50", NULL, "the translation has other numbers"},
+        {"ab", "c 12", "c 12", NULL},
         /* What is lacking is kept in a second call. */
         {"^ b", "^\2B\n\2\f0 B\n", "^ B", NULL},
         {"(あ^い), b", "(\2B\n", NULL, NULL},
