@@ -130,6 +130,20 @@ static bool is_raising(const ferry_document *document, const ferry_span *span)
            ferry_name_is_listed(tag.name, " sub sup ");
 }
 
+static bool is_address_sign(ferry_view text)
+{
+    return ferry_view_is(text, "@") || ferry_view_is(text, ".");
+}
+
+/* Whether spans i … i + 2 hide a sign of an address from programs that gather them: tom<i>&#64;</i>example. */
+static bool is_hidden(const ferry_document *document, size_t i)
+{
+    const ferry_span *spans = &document->spans[i];
+    return i + 3 < document->span_count && spans[0].kind == FERRY_SPAN_OPEN &&
+           is_address_sign(ferry_span_text(document, &spans[1])) && ferry_span_is_literal(&spans[3]) &&
+           spans[3].begin == spans[2].end && is_name(byte_at(ferry_span_text(document, &spans[3]), 0));
+}
+
 /* Whether spans i … i + 2 raise or lower a short text. */
 static bool raises(const ferry_document *document, size_t i)
 {
@@ -138,7 +152,8 @@ static bool raises(const ferry_document *document, size_t i)
         spans[2].kind != FERRY_SPAN_CLOSE)
         return false;
     const ferry_view text = ferry_span_text(document, spans + 1);
-    return is_raising(document, spans) && text.size <= 8 && memchr(text.data, ' ', text.size) == NULL;
+    return (is_raising(document, spans) || is_hidden(document, i)) && text.size <= 8 &&
+           memchr(text.data, ' ', text.size) == NULL;
 }
 
 /* The last span of the element that begins with span `first`, if it stands alone: it has nothing but a symbol, as a
@@ -168,7 +183,7 @@ static size_t raised_size(const ferry_document *document, const ferry_span *span
     if (span->kind == FERRY_SPAN_KEPT) return span->text_end - span->text_begin;
     if (!ferry_span_is_literal(span)) return 0;
     const ferry_view raised = ferry_span_text(document, tag + 1);
-    if (ferry_is_symbol(raised) || ferry_view_is(raised, "TM")) { /* a trade mark has all of its word */
+    if (ferry_is_symbol(raised) || ferry_view_is(raised, "TM") || is_address_sign(raised)) { /* has all of its word */
         size_t size = 0;
         const ferry_view text = ferry_span_text(document, span);
         while (size < text.size && is_word(text.data[text.size - 1 - size])) size++;
@@ -177,14 +192,14 @@ static size_t raised_size(const ferry_document *document, const ferry_span *span
     return ferry_unit_size(ferry_span_text(document, span));
 }
 
-/* Adds the short word that begins `next` to the span that is kept before it. */
-static void keep_word(const ferry_document *document, ferry_span *kept, ferry_span *next)
+/* Adds the word that begins `next`, of `most` bytes at most, to the span that is kept before it. */
+static void keep_word(const ferry_document *document, ferry_span *kept, ferry_span *next, size_t most)
 {
     const ferry_view text = ferry_span_text(document, next);
     size_t size = 0;
     if (!ferry_span_is_literal(next) || next->begin != kept->end) return;
     while (size < text.size && is_word(text.data[size])) size++;
-    if (size > 3 || next->text_begin != kept->text_end) return;
+    if (size > most || next->text_begin != kept->text_end) return;
     kept->end = next->begin += size;
     kept->text_end = next->text_begin += size;
 }
@@ -205,7 +220,7 @@ static void merge_raised(ferry_document *document, size_t first)
     size_t count = first;
     for (size_t i = first; i < document->span_count; i++) {
         ferry_span *last = count > first ? &spans[count - 1] : NULL;
-        const bool raised = raises(document, i);
+        const bool raised = raises(document, i), hidden = raised && is_hidden(document, i);
         const size_t size = last != NULL && raised ? raised_size(document, last, &spans[i]) : 0;
         if (is_blank_element(document, i)) {
             spans[count++] =
@@ -228,7 +243,7 @@ static void merge_raised(ferry_document *document, size_t first)
         last->end = kept.begin;
         last->text_end = kept.text_begin;
         i += 2;
-        if (i + 1 < document->span_count) keep_word(document, &kept, &spans[i + 1]);
+        if (i + 1 < document->span_count) keep_word(document, &kept, &spans[i + 1], hidden ? SIZE_MAX : 3);
         if (i + 1 < document->span_count && spans[i + 1].begin == spans[i + 1].end) i++;
         if (last->begin == last->end) count--;
         spans[count++] = kept;
