@@ -44,6 +44,11 @@ static ferry_view text_of(const net *n, size_t begin, size_t end)
     return (ferry_view){n->document->text.data + begin, end - begin};
 }
 
+static char text_at(const net *n, size_t at)
+{
+    return byte_at(text_of(n, 0, n->document->text.size), at);
+}
+
 static bool is_text(const net *n, size_t span)
 {
     return span < n->count && n->spans[span].kind == FERRY_SPAN_TEXT;
@@ -287,12 +292,12 @@ static ferry_status read_marks(net *n, ferry_view token, bool touches)
 /* Whether what is kept has a letter or digit on both sides: "help{'@'}abc", "user_${id}_name". */
 static bool is_bridge(const net *n, size_t span)
 {
-    const char *const text = n->document->text.data;
     const ferry_span *s = &n->spans[span];
-    if (span == 0 || span + 1 >= n->count || s->kind != FERRY_SPAN_KEPT || !is_one_of(text[s->text_begin], "{%$<["))
+    if (span == 0 || span + 1 >= n->count || s->kind != FERRY_SPAN_KEPT ||
+        !is_one_of(text_at(n, s->text_begin), "{%$<["))
         return false;
     return is_text(n, span - 1) && s[-1].text_end == s->text_begin && s[1].text_begin == s->text_end &&
-           is_name(text[s->text_begin - 1]) && is_name(text[s->text_end]);
+           is_name(text_at(n, s->text_begin - 1)) && is_name(text_at(n, s->text_end));
 }
 
 /* "Err:%lu": what is between a word and a placeholder that touches it belongs to that. */
@@ -303,7 +308,7 @@ static ferry_status add_glue(net *n, ferry_view token)
     while (is_text(n, last) && n->spans[last].text_end < end) last++;
     const bool touches = end == n->spans[last].text_end && last + 1 < n->count &&
                          n->spans[last + 1].kind == FERRY_SPAN_KEPT &&
-                         is_one_of(n->document->text.data[n->spans[last + 1].text_begin], "%{$");
+                         is_one_of(text_at(n, n->spans[last + 1].text_begin), "%{$");
     return touches && is_one_of(token.data[token.size - 1], ":=")
                ? add_claim(n, FERRY_SPAN_KEPT, end - 1, end, n->span, n->span)
                : FERRY_OK;
@@ -317,7 +322,7 @@ static bool is_bridged(const net *n, ferry_view token)
     while (is_text(n, last) && n->spans[last].text_end < end) last++;
     const ferry_span *next = last + 1 < n->count ? &n->spans[last + 1] : NULL;
     if (next != NULL && end == n->spans[last].text_end && next->kind == FERRY_SPAN_KEPT &&
-        is_name(n->document->text.data[next->text_begin]) && is_one_of(token.data[token.size - 1], ":=/-_.@"))
+        is_name(text_at(n, next->text_begin)) && is_one_of(token.data[token.size - 1], ":=/-_.@"))
         return true; /* "image:a.png" */
     return (begin == n->spans[n->span].text_begin && n->span > 0 && is_bridge(n, n->span - 1)) ||
            (end == n->spans[last].text_end && is_bridge(n, last + 1));
