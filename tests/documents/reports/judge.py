@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Documents of public reports about other programs: does what must come back come back?
 
-    judge.py [--show] [--write TABLE.md] PROGRAM MODEL ROUND_FOLDER...
+    judge.py [--show] [--known RESULTS.md] PROGRAM MODEL ROUND_FOLDER...
 
 A template of a round is a document with marks: ⟦…⟧ around prose, which must come back changed (⟦?…⟧: or as it is), and
 ⟨…⟩ within it around each piece that must be there as often as in the source. The template without marks is the input;
@@ -18,6 +18,7 @@ import json
 import pathlib
 import re
 import subprocess
+import sys
 import tempfile
 
 MARKS = re.compile("⟦[?]?|[⟧⟨⟩]")
@@ -121,10 +122,12 @@ def judge(ending, marked, source, output, status, messages):
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--show", action="store_true", help="print whole outputs and messages")
-    for name, count in (("--write", None), ("program", None), ("model", None), ("folders", "+")):
+    arguments.add_argument("--known", help="a page of results: fails if a document that is RIGHT there is not")
+    for name, count in (("program", None), ("model", None), ("folders", "+")):
         arguments.add_argument(name, nargs=count)
-    options, counts = arguments.parse_args(), {"RIGHT": 0, "STAYS": 0, "WRONG": 0}
-    table = ["| round | report | format | kind | result |", "| --- | --- | --- | --- | --- |"]
+    options, counts, worse = arguments.parse_args(), {"RIGHT": 0, "STAYS": 0, "WRONG": 0}, []
+    known = open(options.known).read().splitlines() if options.known else []
+    right = {row.split(" | ")[0][2:] for row in known if row.endswith("| RIGHT |")}
     for folder in map(pathlib.Path, options.folders):
         for row in csv.DictReader((folder / "table.tsv").open(), delimiter="\t", quoting=csv.QUOTE_NONE):
             path = folder / row["file"]
@@ -139,11 +142,11 @@ def main():
             result, why = judge(row["format"], marked, source, output, done.returncode, messages)
             print(f"{result} {folder.name}/{path.name}: {why}" + f"\n{output}{messages}" * options.show)
             counts[result] += 1
-            cells = (folder.name, f"{row['repository']} {row['number']}", row["format"], row["kind"], result)
-            table.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+            if result != "RIGHT" and f"{folder.name[5:]}/{path.name}" in right:
+                worse.append(path.name)
     print(", ".join(f"{count} {result}" for result, count in counts.items()))
-    if options.write:
-        pathlib.Path(options.write).write_text("\n".join(table) + "\n")
+    if worse:
+        sys.exit(f"judge.py: no longer RIGHT: {', '.join(worse)}")
 
 
 if __name__ == "__main__":
