@@ -154,6 +154,21 @@ static inline size_t skip_marks(ferry_view text, size_t at)
     return at;
 }
 
+/* The byte after a terminal's escape at `at`, "\x1B[1m"; or `at`, also if it does not end. */
+static inline size_t skip_terminal(ferry_view text, size_t at)
+{
+    const size_t end = begins_exactly(text, at, "\x1B[") ? skip_set(text, at + 2, "0123456789;") : text.size;
+    return end < text.size ? end + 1 : at;
+}
+
+/* Bytes of the word at the end. */
+static inline size_t last_word_size(ferry_view text)
+{
+    size_t size = 0;
+    while (size < text.size && is_word(text.data[text.size - 1 - size])) size++;
+    return size;
+}
+
 /* ---- lines ---- */
 
 /* Whether no more of the line is at byte `at`. */

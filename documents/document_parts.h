@@ -23,6 +23,19 @@ static inline bool ferry_span_is_literal(const ferry_span *span)
     return span->kind == FERRY_SPAN_TEXT && span->end - span->begin == span->text_end - span->text_begin;
 }
 
+/* Whether both are kept, and the source and the text have nothing between them. */
+static inline bool ferry_span_are_kept(const ferry_span *span, const ferry_span *next)
+{
+    return span->kind == FERRY_SPAN_KEPT && next->kind == FERRY_SPAN_KEPT && span->end == next->begin &&
+           span->text_end == next->text_begin;
+}
+/* The span gets all up to the end of `next`, which is behind it. */
+static inline void ferry_span_extend(ferry_span *span, const ferry_span *next)
+{
+    span->end = next->end;
+    span->text_end = next->text_end;
+}
+
 /* Appends a span. */
 ferry_status ferry_document_push_span(ferry_document *document, const ferry_span *span);
 /* The span becomes bytes begin … end - 1 of document->text, which are text of the spans from `from` on; of text that

@@ -471,12 +471,10 @@ static ferry_status push_span(net *n, const ferry_span *span, bool caught, bool 
 {
     ferry_document *d = n->document;
     ferry_span *last = d->span_count > 0 ? &d->spans[d->span_count - 1] : NULL;
-    const bool joins = last != NULL && (caught || *last_caught) && last->kind == FERRY_SPAN_KEPT &&
-                       span->kind == FERRY_SPAN_KEPT && last->end == span->begin && last->text_end == span->text_begin;
+    const bool joins = last != NULL && (caught || *last_caught) && ferry_span_are_kept(last, span);
     *last_caught = caught || (joins && *last_caught);
     if (!joins) return ferry_document_push_span(d, span);
-    last->end = span->end;
-    last->text_end = span->text_end;
+    ferry_span_extend(last, span);
     return FERRY_OK;
 }
 
@@ -549,11 +547,10 @@ bool ferry_net_is_line(const ferry_document *document, size_t first, size_t afte
     const ferry_view line = ferry_utf8_trim(view_part(document->source, spans[first].begin, spans[after - 1].end));
     const char c = byte_at(line, 0);
     const size_t same = line.size > 0 ? skip_same(line, 0) : 0, name = skip_blanks(line, same);
-    size_t name_end = 0;
+    const size_t name_end = skip_name(line, 0, "-", FERRY_MOST_NAME);
     if (line.size == 0) return false;
     if (same >= 3 && is_one_of(c, ":/!?+%") && byte_at(line, name) >= 'a' && byte_at(line, name) <= 'z') return true;
     if (skip_set(line, 0, FERRY_MARKS " \t") == line.size) return true;
-    name_end = skip_name(line, 0, "-", FERRY_MOST_NAME);
     if (name_end > 0 && c >= 'a' && begins_exactly(line, name_end, ":: ")) return true;
     if (c == '!' && begins_exactly(line, 1, "[[")) return find_one_of(line, 0, "]") + 2 == line.size;
     if (c == '[' && ferry_find_placeholder(line, 0, false) == line.size) return true;

@@ -398,11 +398,8 @@ static size_t find_unread(ferry_placeholder_search *search, size_t at)
 
 size_t ferry_unit_size(ferry_view text)
 {
-    bool vowel = false;
-    size_t size = 0;
-    for (; size < text.size && is_word(text.data[text.size - 1 - size]); size++)
-        vowel = vowel || is_one_of(text.data[text.size - 1 - size], "aeiouy");
-    return vowel || size > 3 ? 0 : size;
+    const size_t size = last_word_size(text), begin = text.size - size;
+    return size > 3 || find_one_of(text, begin, "aeiouy") < text.size ? 0 : size;
 }
 
 /* Whether a word goes on with a character that is no part of one, before byte `at`: "10 ℃", "20 m²", "№ 5", "x²+y²",
@@ -533,8 +530,10 @@ static size_t find_piece(ferry_placeholder_search *search, size_t at, size_t *to
     const char c = text.data[at];
     const uint32_t before = character_before(text, at);
     *kind = FERRY_PLACEHOLDER_SYMBOL;
-    if (begins_exactly(text, at, "\x1B[") && search->rules.signs == NULL) /* a terminal's */
-        return skip_set(text, at + 2, "0123456789;") + 1 <= text.size ? skip_set(text, at + 2, "0123456789;") + 1 : 0;
+    if (begins_exactly(text, at, "\x1B[") && search->rules.signs == NULL) {
+        const size_t end = skip_terminal(text, at);
+        return end > at ? end : 0;
+    }
     *kind = FERRY_PLACEHOLDER_NAME;
     if (search->rules.signs != NULL) return is_one_of(c, search->rules.signs) ? at + 1 : 0;
     if (search->rules.marks && is_digit(c) && !is_of_word(before)) {
@@ -549,7 +548,7 @@ static size_t find_piece(ferry_placeholder_search *search, size_t at, size_t *to
     if (is_name(c) && !is_of_word(before)) end = find_word(text, at, token);
     if (end == 0 && !is_name(c) && begins_name(text, at)) end = find_name(text, at);
     if (end > 0) return find_rest(text, end);
-    if (end == 0 && (c == '$' || begins_exactly(text, at, "\xC2\xA7"))) end = find_amount(text, at, token);
+    if (c == '$' || begins_exactly(text, at, "\xC2\xA7")) end = find_amount(text, at, token);
     if (end > 0) return end;
     *kind = FERRY_PLACEHOLDER_NUMBER;
     const bool is_first = is_digit(c) && !(before < 0x80 && is_digit((char)before));

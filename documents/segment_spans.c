@@ -182,14 +182,9 @@ static size_t raised_size(const ferry_document *document, const ferry_span *span
     if (span->end != tag->begin || span->text_end != tag[1].text_begin) return 0;
     if (span->kind == FERRY_SPAN_KEPT) return span->text_end - span->text_begin;
     if (!ferry_span_is_literal(span)) return 0;
-    const ferry_view raised = ferry_span_text(document, tag + 1);
-    if (ferry_is_symbol(raised) || ferry_view_is(raised, "TM") || is_address_sign(raised)) { /* has all of its word */
-        size_t size = 0;
-        const ferry_view text = ferry_span_text(document, span);
-        while (size < text.size && is_word(text.data[text.size - 1 - size])) size++;
-        return size;
-    }
-    return ferry_unit_size(ferry_span_text(document, span));
+    const ferry_view raised = ferry_span_text(document, tag + 1), text = ferry_span_text(document, span);
+    const bool has_all = ferry_is_symbol(raised) || ferry_view_is(raised, "TM") || is_address_sign(raised);
+    return has_all ? last_word_size(text) : ferry_unit_size(text);
 }
 
 /* Adds the word that begins `next`, of `most` bytes at most, to the span that is kept before it. */
@@ -252,39 +247,24 @@ static void merge_raised(ferry_document *document, size_t first)
 }
 
 /* Elements that begin and end side by side are one: "_[" … "](address)_". */
-static ferry_status merge_nested(ferry_document *document, size_t first)
+static void merge_nested(ferry_document *document, size_t first)
 {
-    ferry_span *spans = document->spans;
-    const size_t total = document->span_count - first;
-    size_t *open = malloc((total + 1) * sizeof *open), *partner = calloc(total + 1, sizeof *partner), depth = 0;
-    if (open == NULL || partner == NULL) {
-        free(open);
-        free(partner);
-        return ferry_fail_memory(document->error, "the elements of a text", total, sizeof *open);
-    }
-    for (size_t i = 0; i < total; i++) {
-        if (spans[first + i].kind == FERRY_SPAN_OPEN) open[depth++] = i;
-        if (spans[first + i].kind != FERRY_SPAN_CLOSE || depth == 0) continue;
-        partner[open[--depth]] = i + 1;
-        partner[i] = open[depth] + 1;
-    }
-    size_t count = 0;
-    for (size_t i = 0; i < total; i++) {
-        const ferry_span *span = &spans[first + i];
-        ferry_span *last = count > 0 ? &spans[first + count - 1] : NULL;
-        const bool is_mark = span->kind == FERRY_SPAN_OPEN || span->kind == FERRY_SPAN_CLOSE;
-        const bool joins = last != NULL && is_mark && i > 0 && last->kind == span->kind && partner[i] > 0 &&
-                           partner[i - 1] > 0 && partner[i - 1] == partner[i] + 1 && last->end == span->begin &&
-                           last->text_begin == last->text_end && span->text_begin == span->text_end;
+    ferry_span *spans = document->spans, before = {.kind = FERRY_SPAN_TEXT}; /* the span before, as it was */
+    size_t count = first;
+    ferry_document_pair_spans(document, first, document->span_count);
+    for (size_t i = first; i < document->span_count; i++) {
+        const ferry_span span = spans[i];
+        const bool is_mark = span.kind == FERRY_SPAN_OPEN || span.kind == FERRY_SPAN_CLOSE;
+        const bool joins = is_mark && before.kind == span.kind && before.partner == span.partner + 1 &&
+                           before.end == span.begin && before.text_begin == before.text_end &&
+                           span.text_begin == span.text_end;
         if (joins)
-            last->end = span->end;
+            spans[count - 1].end = span.end;
         else
-            spans[first + count++] = *span;
+            spans[count++] = span;
+        before = span;
     }
-    document->span_count = first + count;
-    free(open);
-    free(partner);
-    return FERRY_OK;
+    document->span_count = count;
 }
 
 /* Whether the text between two pieces that are kept makes one of them: ", " " | " "/" "-". */
@@ -302,10 +282,9 @@ static bool is_of_digits(ferry_view text)
 /* Whether two pieces that are kept touch: {role}`code`. */
 static bool is_glued(const ferry_document *document, const ferry_span *last, const ferry_span *next)
 {
-    const bool kept = last->kind == FERRY_SPAN_KEPT && next->kind == FERRY_SPAN_KEPT;
-    return kept && last->end == next->begin && last->text_end == next->text_begin &&
-           document->source.data[last->begin] != '\\' && document->source.data[next->begin] != '\\' &&
-           !is_of_digits(ferry_span_text(document, last)) && !is_of_digits(ferry_span_text(document, next));
+    return ferry_span_are_kept(last, next) && document->source.data[last->begin] != '\\' &&
+           document->source.data[next->begin] != '\\' && !is_of_digits(ferry_span_text(document, last)) &&
+           !is_of_digits(ferry_span_text(document, next));
 }
 
 /* Lists of what is kept are one piece: `a`, `b`, `c`. Numbers are none, which the model sees. */
@@ -316,8 +295,7 @@ static void merge_lists(ferry_document *document, size_t first)
     for (size_t i = first; i < document->span_count; i++) {
         ferry_span *last = count > first ? &spans[count - 1] : NULL;
         if (last != NULL && is_glued(document, last, &spans[i])) {
-            last->end = spans[i].end;
-            last->text_end = spans[i].text_end;
+            ferry_span_extend(last, &spans[i]);
         } else {
             spans[count++] = spans[i];
             last = &spans[count - 1];
@@ -328,8 +306,7 @@ static void merge_lists(ferry_document *document, size_t first)
                !is_of_digits(ferry_span_text(document, last)) &&
                !is_of_digits(ferry_span_text(document, &spans[i + 2]))) {
             i += 2;
-            last->end = spans[i].end;
-            last->text_end = spans[i].text_end;
+            ferry_span_extend(last, &spans[i]);
         }
     }
     document->span_count = count;
@@ -395,7 +372,8 @@ ferry_status ferry_document_find_spans(ferry_document *document, size_t first)
     FERRY_TRY(split_text(document, &rules, first));
     FERRY_TRY(pair_tags(document, first));
     merge_lists(document, first);
-    return merge_nested(document, first);
+    merge_nested(document, first);
+    return FERRY_OK;
 }
 
 ferry_status ferry_document_keep_signs(ferry_document *document, ferry_segment *segment, const char *signs)

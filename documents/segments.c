@@ -85,8 +85,8 @@ static size_t leave_last(ferry_document *document, size_t first, size_t after)
     return text.size > 0 && is_one_of(text.data[text.size - 1], ".!?") ? last : after;
 }
 
-/* The byte after a bullet, dashes, a number or semicolons, and the blank behind them; or after points of omission. */
-static size_t skip_label(ferry_view text)
+/* Bytes of a bullet, dashes, a number or semicolons, and the blank behind them; or of points of omission. */
+static size_t label_size(ferry_view text)
 {
     size_t at = 0, next = 0;
     uint32_t c = 0;
@@ -139,7 +139,7 @@ static size_t leave_first(ferry_document *document, size_t first, size_t after)
     if (end == span) return first;
     const ferry_view text = {document->text.data + spans[span].text_begin,
                              spans[end - 1].text_end - spans[span].text_begin};
-    const size_t blanks = skip_blanks(text, 0), at = blanks > 0 ? blanks : marked ? 0 : skip_label(text);
+    const size_t blanks = skip_blanks(text, 0), at = blanks > 0 ? blanks : marked ? 0 : label_size(text);
     const size_t begin = spans[span].text_begin + at;
     if (at == 0 || at == text.size) return first;
     while (spans[span].text_end <= begin) span++;
@@ -158,16 +158,9 @@ static bool is_blank_text(const ferry_document *document, size_t span)
 /* Whether span `first` is a tag that begins an element of all spans up to `after`. */
 static bool is_around(const ferry_document *document, size_t first, size_t after)
 {
-    size_t depth = 0;
-    if (after - first < 3 || document->spans[first].kind != FERRY_SPAN_OPEN ||
-        document->source.data[document->spans[first].begin] != '<')
-        return false;
-    for (size_t i = first; i < after; i++) {
-        depth += document->spans[i].kind == FERRY_SPAN_OPEN;
-        depth -= document->spans[i].kind == FERRY_SPAN_CLOSE;
-        if (depth == 0) return i + 1 == after;
-    }
-    return false;
+    const ferry_span *span = &document->spans[first];
+    return after - first > 2 && span->kind == FERRY_SPAN_OPEN && span->partner == after - 1 &&
+           document->source.data[span->begin] == '<';
 }
 
 /* Spans first … after - 1, if there are any, are a segment that ends at byte `end`: the open one, or if that has spans,
@@ -251,6 +244,7 @@ ferry_status ferry_document_add_segments(ferry_document *document, size_t first,
     const size_t count = document->span_count;
     size_t text = first; /* where the next segment begins */
     ferry_document_open_segment(document)->end = end;
+    ferry_document_pair_spans(document, first, count);
     if (!document->in_attribute && first < count && has_prefix(document, first)) return add_lines(document, first, end);
     for (size_t line = first, next; line < count; line = next + 1) {
         for (next = line; next < count && !is_line_break(&document->spans[next]); next++) continue;

@@ -99,15 +99,11 @@ static ferry_status add_text(reader *r, size_t begin, size_t end)
 static ferry_status emit_text(ferry_document *document, size_t begin, size_t end)
 {
     const ferry_view text = {document->source.data, end};
-    ferry_icu_texts texts = {.count = 0}; /* which are read before */
     for (size_t at = begin, next = begin; at < end; at = next) {
         char bytes[8];
         ferry_view decoded = {bytes, 0};
         if (text.data[at] == '{') {
-            const ferry_status status = ferry_icu_argument_read(text, at, &next, &texts, document->error);
-            free(texts.items);
-            texts = (ferry_icu_texts){.count = 0};
-            FERRY_TRY(status);
+            FERRY_TRY(ferry_icu_argument_read(text, at, &next, NULL, document->error)); /* its texts are added */
             if (next > end) return ferry_document_kept(document, at, end, (ferry_view){NULL, 0});
             if (next > at) FERRY_TRY(ferry_document_kept(document, at, next, (ferry_view){NULL, 0}));
             if (next > at) continue;

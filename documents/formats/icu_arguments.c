@@ -41,7 +41,7 @@ static size_t skip_part(ferry_view message, size_t at)
 ferry_status ferry_icu_argument_read(ferry_view message, size_t at, size_t *end, ferry_icu_texts *texts,
                                      ferry_error *error)
 {
-    const size_t first = texts->count;
+    const size_t first = texts != NULL ? texts->count : 0;
     size_t next = skip_head(message, at), depth = next > at; /* odd: before a key or the end; even: in a text */
     ferry_quoted_place text = {.begin = next};
     *end = next;
@@ -64,12 +64,12 @@ ferry_status ferry_icu_argument_read(ferry_view message, size_t at, size_t *end,
         }
         depth = c == '}' ? depth - 1 : depth + 1;
         text.end = begin;
-        if (in_text && text.end > text.begin)
+        if (texts != NULL && in_text && text.end > text.begin)
             FERRY_TRY(ferry_array_append(&texts->items, &texts->count, &texts->capacity, &text, sizeof text, error));
         text.begin = *end = next;
     }
     if (depth > 0) {
-        texts->count = first;
+        if (texts != NULL) texts->count = first;
         *end = SIZE_MAX;
     }
     return FERRY_OK;

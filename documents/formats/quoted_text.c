@@ -488,15 +488,13 @@ static bool has_same_code(ferry_view before, ferry_view after)
  */
 static ferry_status check_arguments(ferry_view message, bool *sound, ferry_error *error)
 {
-    ferry_icu_texts texts = {.count = 0};
-    ferry_status status = FERRY_OK;
-    for (size_t at = 0, end; at < message.size && *sound && status == FERRY_OK; at = end > at ? end : at + 1) {
+    for (size_t at = 0, end; at < message.size && *sound; at = end) {
         end = at;
-        if (message.data[at] == '{') status = ferry_icu_argument_read(message, at, &end, &texts, error);
+        if (message.data[at] == '{') FERRY_TRY(ferry_icu_argument_read(message, at, &end, NULL, error));
         *sound = end != SIZE_MAX;
+        if (end == at) end++;
     }
-    free(texts.items);
-    return status;
+    return FERRY_OK;
 }
 
 ferry_status ferry_quoted_check(ferry_view before, ferry_view after, bool json, bool *same, ferry_error *error)

@@ -37,8 +37,8 @@ typedef struct ferry_icu_texts {
 } ferry_icu_texts;
 
 /* Reads the argument of ICU's MessageFormat of type plural, select or selectordinal that begins with the "{" at byte
- * `at` of a message. *end: the byte after it; `at`: there is none; SIZE_MAX: it is not well formed. Appends its texts;
- * an argument of these types within a text divides that text. Errors: MEMORY. */
+ * `at` of a message. *end: the byte after it; `at`: there is none; SIZE_MAX: it is not well formed. Appends its texts
+ * (NULL: they are not wanted); an argument of these types within a text divides that text. Errors: MEMORY. */
 ferry_status ferry_icu_argument_read(ferry_view message, size_t at, size_t *end, ferry_icu_texts *texts,
                                      ferry_error *error);
 

@@ -122,7 +122,7 @@ static void examine(line *l, ferry_view text)
     const size_t begin = end < l->end ? skip_same(text, l->text) : l->text;
     const bool is_justified = l->indentation > 3 && l->columns >= LEAST_JUSTIFIED;
     for (size_t at = l->text; at < l->end; at++) {
-        if (begins_exactly(text, at, "\x1B[")) at = skip_set(text, at + 2, "0123456789;") + 1; /* a terminal's */
+        at = skip_terminal(text, at);
         if (at >= l->end) break;
         const char c = text.data[at];
         blanks = is_blank(c) ? blanks + 1 : 0;
@@ -147,19 +147,24 @@ static void examine(line *l, ferry_view text)
     l->is_prose = (is_prose || l->bars) && letters > 0 && !is_prompt;
 }
 
+/* Whether a word of bytes begin … end - 1, but for the first one, begins with a small letter: they are no name. */
+static bool has_small_word(ferry_view text, size_t begin, size_t end)
+{
+    for (size_t at = begin + 1; at < end; at++)
+        if (is_blank(text.data[at - 1]) && text.data[at] >= 'a' && text.data[at] <= 'z') return true;
+    return false;
+}
+
 /* The byte after "[09:47] Anna Berg: " or "[09:47] <anna> ", who says the line of a chat, and when; or `at`. */
 static size_t skip_stamp(ferry_view text, size_t at)
 {
     const size_t end = find_one_of(text, at, "]"), time = find_one_of(text, at, ":");
     if (byte_at(text, at) != '[' || end - at > 32 || time >= end || !is_digit(text.data[time - 1])) return at;
     const size_t name = skip_blanks(text, end + 1), colon = find_one_of(text, name, ":>");
-    size_t next = skip_blanks(text, colon + 1);
+    const size_t next = skip_blanks(text, colon + 1);
     if (byte_at(text, name) == '<' && byte_at(text, colon) == '>') return next;
-    if (byte_at(text, colon) != ':' || colon - name > 40 || next == colon + 1) return name;
-    for (size_t i = name; i < colon; i++)
-        if ((i == name || is_blank(text.data[i - 1])) && text.data[i] >= 'a' && text.data[i] <= 'z' && i > name)
-            return name;
-    return next;
+    const bool has_name = byte_at(text, colon) == ':' && colon - name <= 40 && next > colon + 1;
+    return has_name && !has_small_word(text, name, colon) ? next : name;
 }
 
 static line read_line(ferry_view source, size_t begin, bool lettered)
@@ -371,49 +376,50 @@ static bool is_of_patch(ferry_view source, const line *l, bool goes_on)
                        ferry_view_contains(view_part(text, l->begin, l->end), " file mode "));
 }
 
-/* Whether a word of the line begins with a small letter: it is no name. */
-static bool has_small_word(ferry_view source, const line *l)
-{
-    for (size_t at = l->text + 1; at < l->end; at++)
-        if (is_blank(source.data[at - 1]) && source.data[at] >= 'a' && source.data[at] <= 'z') return true;
-    return false;
-}
-
 /* "-- ", which begins the signature of a mail (RFC 3676, 4.3). */
 static bool begins_signature(ferry_view source, const line *l)
 {
     return l->end == l->begin + 2 && begins_exactly(source, l->begin, "-- ");
 }
 
-static ferry_status read_paragraphs(reader *r)
+/* What the last line was of. */
+typedef struct apart {
+    bool patch, signature; /* of a mail, up to a blank line */
+} apart;
+
+/* Whether line i is of a patch or a signature; what is no name in that is a text. */
+static ferry_status read_apart(const reader *r, const line *l, apart *of)
 {
-    size_t indentation = 0, added = 0; /* of the last paragraph that was text; the line behind it */
-    bool signature = false;            /* of a mail, up to a blank line */
-    bool patch = false;
+    of->patch = is_of_patch(r->source, l, of->patch);
+    if (of->patch) return FERRY_OK;
+    of->signature = (of->signature && l->text < l->end) || begins_signature(r->source, l);
+    return of->signature && has_small_word(r->source, l->text, l->end) ? add_text(r, l->text, l->end) : FERRY_OK;
+}
+
+static void find_width(reader *r)
+{
     for (size_t first = 0, after; first < r->count; first = after) {
         after = end_paragraph(r, first);
         for (size_t i = first; i < after && after > first + 1; i++)
             r->width = r->lines[i].columns > r->width ? r->lines[i].columns : r->width;
     }
+}
+
+static ferry_status read_paragraphs(reader *r)
+{
+    size_t indentation = 0, added = 0; /* of the last paragraph that was text; the line behind it */
+    apart of = {.patch = false};
+    find_width(r);
     for (size_t first = 0, after; first < r->count; first = after) {
         const line *l = &r->lines[first];
-        after = end_paragraph(r, first);
-        patch = is_of_patch(r->source, l, patch);
-        if (patch) {
-            after = first + 1;
-            continue;
-        }
-        signature = (signature && l->text < l->end) || begins_signature(r->source, l);
-        if (signature && has_small_word(r->source, l)) FERRY_TRY(add_text(r, l->text, l->end));
-        if (signature) {
-            after = first + 1;
-            continue;
-        }
+        FERRY_TRY(read_apart(r, l, &of));
+        after = of.patch || of.signature ? first + 1 : end_paragraph(r, first);
+        if (of.patch || of.signature) continue;
         const bool goes_on = first > 0 && added == first && l->indentation == l[-1].indentation &&
                              skip_label((ferry_view){r->source.data, l->end}, l->text) > l->text;
-        const bool apart = is_apart(r, l, indentation) && !goes_on;
-        if (!l->is_prose || (apart && !is_wrapped(r, l, after > first + 1))) continue;
-        if (!apart) indentation = l->indentation;
+        const bool stands_apart = is_apart(r, l, indentation) && !goes_on;
+        if (!l->is_prose || (stands_apart && !is_wrapped(r, l, after > first + 1))) continue;
+        if (!stands_apart) indentation = l->indentation;
         added = after;
         FERRY_TRY(l->has_columns ? add_cells(r, l) : add_paragraph(r, first, after));
     }
