@@ -388,7 +388,7 @@ static void mark_block(scanner *s)
 {
     const ferry_view text = text_of(s);
     const size_t begin = s->line.text, title = find_title(s);
-    s->in_options = title > 0 && is_one_of(text.data[0], "`~:");
+    s->in_options = title > 0 && is_one_of(text.data[0], "`~:") && skip_same(text, 0) < text.size;
     if (title == 0) {
         const size_t h = begins_exactly(text, 0, "</") ? 2 : 1;
         if (text.data[0] == ':' && is_blank(byte_at(text, 1))) put(s, begin, begin + 1, '-');
@@ -512,6 +512,7 @@ static ferry_status append_lines(scanner *s)
         FERRY_TRY(append_line(s));
         s->is_html = is_html;
         below_text = is_text && own == 0;
+        s->in_options = s->in_options && is_text;
         s->lines = is_table ? 0 : !below_text ? 1 : s->lines + (s->lines > 0);
         if (below_text) {
             mark_block(s);
