@@ -74,20 +74,23 @@ size_t ferry_token_doubled_marks(ferry_view token)
     return doubled && is_word(token.data[2]) ? 2 : 0;
 }
 
-/* "and/or": words of letters with single slashes between them, one of more than one letter. */
+/* "and/or": words of letters with single slashes between them, one of more than one letter; not "GNU/Linux". */
 static bool is_choice(ferry_view token)
 {
-    bool is_long = false;
-    size_t letters = 0;
+    bool is_long = false, has_name = false, has_small = false;
+    size_t letters = 0, capitals = 0;
     for (size_t at = 0; at < token.size;) {
         const uint32_t c = ferry_unicode_next(token, &at);
+        const ferry_character kind = ferry_unicode_character(c);
         if (c == '/' && letters == 0) return false;
-        if (c != '/' && c != '-' && c != '\'' && c != 0x2019 && ferry_unicode_character(c) > FERRY_CHARACTER_MARK)
-            return false;
+        if (c != '/' && c != '-' && c != '\'' && c != 0x2019 && kind > FERRY_CHARACTER_MARK) return false;
         letters = c == '/' ? 0 : letters + 1;
+        capitals = c == '/' ? 0 : capitals + (kind == FERRY_CHARACTER_UPPER);
         is_long = is_long || letters > 1;
+        has_small = has_small || kind == FERRY_CHARACTER_LOWER;
+        has_name = has_name || (capitals > 1 && capitals == letters && (at == token.size || token.data[at] == '/'));
     }
-    return is_long && letters > 0;
+    return is_long && letters > 0 && !(has_name && has_small);
 }
 
 /* "50%", "$5", "3:1" */

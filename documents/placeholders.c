@@ -256,14 +256,15 @@ static size_t find_date_pattern(ferry_view text, size_t at)
     return end > at && count > (parts > 1 ? 1 : 3) ? end : 0;
 }
 
-/* The byte after "-4.3-doc" at `at`, what goes on a name with digits, or `at`. */
+/* The byte after "-4.3-doc" or "++6" at `at`, what goes on a name with digits, or `at`. */
 static size_t find_parts(ferry_view text, size_t at)
 {
     size_t end = at;
-    for (size_t next;
-         end - at < FERRY_MOST_NUMBER && is_one_of(byte_at(text, end), "-+._") && is_name(byte_at(text, end + 1));
-         end = next)
-        next = skip_name(text, end + 1, "", FERRY_MOST_NAME);
+    while (end - at < FERRY_MOST_NUMBER && is_one_of(byte_at(text, end), "-+._")) {
+        const size_t name = end + 1 + begins_exactly(text, end, "++");
+        if (!is_name(byte_at(text, name))) break;
+        end = skip_name(text, name, "", FERRY_MOST_NAME);
+    }
     return is_foreign(byte_at(text, end)) ? at : end;
 }
 
