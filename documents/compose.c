@@ -313,10 +313,12 @@ static ferry_status end_as(ferry_view source, ferry_buffer *target, ferry_error 
 
 /* ---- signs ---- */
 
-/* What a translation has as often as its text: characters, directives of printf ('%'), and names in braces. */
-static const char code_signs[FERRY_CODE_SIGNS + 1] = "{}[]|\\@^=%{";
-static const char *const sign_names[FERRY_CODE_SIGNS] = {"{", "}", "[", "]",          "|",     "\\",
-                                                         "@", "^", "=", "directives", "{name}"};
+/* What a translation has as often as its text: characters, directives of printf ('%'), and names in braces. It may have
+ * more of the first ones, parentheses, which come in pairs. */
+enum { PARENTHESES = 2 };
+static const char code_signs[FERRY_CODE_SIGNS + 1] = "(){}[]|\\@^=%{";
+static const char *const sign_names[FERRY_CODE_SIGNS] = {"(",  ")", "{", "}", "[",          "]",     "|",
+                                                         "\\", "@", "^", "=", "directives", "{name}"};
 
 /* %d %1$s %-5.2f %(name)s, whatever the finder of placeholders takes for one; not "50 %-ige", "%50'si". */
 static bool is_directive(ferry_view text, size_t at)
@@ -347,12 +349,13 @@ static bool has_signs(ferry_composition *c, ferry_view source, ferry_view target
     count_signs(source, wanted);
     count_signs(target, found);
     for (size_t i = FERRY_CODE_SIGNS; i-- > 0;) {
-        if (wanted[i] == found[i]) continue;
+        if (wanted[i] == found[i] || (i < PARENTHESES && wanted[i] < found[i])) continue;
         same = false;
         snprintf(c->message, sizeof c->message, "the translation has other signs: expected %zu of %s, found %zu",
                  wanted[i], sign_names[i], found[i]);
         if (wanted[i] > found[i] && strchr(c->lacks, code_signs[i]) == NULL) c->lacks[strlen(c->lacks)] = code_signs[i];
     }
+    if (strpbrk(c->lacks, "()") != NULL) snprintf(c->lacks + strcspn(c->lacks, "()"), 3, "()"); /* both, as the last */
     return same;
 }
 

@@ -5,7 +5,7 @@
 #include "document_parts.h"
 #include "model_text.h"
 
-enum { FERRY_CODE_SIGNS = 11 };
+enum { FERRY_CODE_SIGNS = 13 };
 
 typedef struct ferry_composition {
     ferry_document *document;

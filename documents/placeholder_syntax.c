@@ -100,13 +100,16 @@ static size_t find_brackets(ferry_view text, size_t at)
 
 /* ---- placeholders ---- */
 
-/* %d %-5.2f %1$s %[1]s %zu %<PRIu64> %% %(name)s %{name} %1 %L1 %name %name%, strftime's %Y; "100%d" is none. */
+/* %d %-5.2f %1$s %[1]s %zu %<PRIu64> %% %(name)s %{name} %1 %L1 %name %name% %%name%%, strftime's %Y; "100%d" is none. */
 static size_t find_percent(ferry_view text, size_t at)
 {
     size_t end = at + 1;
     if (at > 0 && is_digit(text.data[at - 1]) && (text.data[at - 1] != '0' || (at > 1 && is_digit(text.data[at - 2]))))
         return 0; /* behind a number; "0%o" is behind none */
-    if (byte_at(text, end) == '%') return end + 1;
+    if (byte_at(text, end) == '%') {
+        const size_t name = skip_name(text, end + 1, "", FERRY_MOST_NAME);
+        return name > end + 1 && begins_exactly(text, name, "%%") ? name + 2 : end + 1;
+    }
     if (byte_at(text, end) == '{') return find_braces(text, end);
     if (byte_at(text, end) == '(') {
         end = skip_name(text, end + 1, "", FERRY_MOST_NAME);

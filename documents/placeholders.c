@@ -504,11 +504,13 @@ static size_t find_rest(ferry_view text, size_t end)
     return unit - end < 4 && !is_word(byte_at(text, unit)) ? unit : end;
 }
 
-/* "%1 GB", "{n} km": with a unit of two or three letters. */
+/* "%1 GB", "{n} km": with a unit of two or three letters; or of one that ends a sentence: "{n} s.". */
 static size_t find_unit(ferry_view text, size_t end)
 {
     const size_t next = skip(text, end + 1, is_word, 4), size = next - end - 1;
-    return byte_at(text, end) == ' ' && size > 1 && size < 4 && skip(text, end + 1, is_letter, 3) == next &&
+    const bool ends = size == 1 && is_one_of(text.data[end + 1], "ghlmsKVW") &&
+                      (next == text.size || is_one_of(text.data[next], ".,;:!?)"));
+    return byte_at(text, end) == ' ' && (size > 1 || ends) && size < 4 && skip(text, end + 1, is_letter, 3) == next &&
                    ferry_unit_size(view_part(text, end, next)) == size
                ? next
                : end;

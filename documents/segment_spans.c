@@ -274,8 +274,10 @@ static bool is_joint(ferry_view text)
            (memchr(text.data, '.', text.size) == NULL || memchr(text.data, ' ', text.size) == NULL);
 }
 
-static bool is_of_digits(ferry_view text)
+/* Whether what is kept is a number, and no `code`. */
+static bool is_of_digits(const ferry_document *document, const ferry_span *span)
 {
+    const ferry_view text = ferry_span_source(document, span);
     return skip_set(text, 0, "0123456789.,:/'+- ") == text.size;
 }
 
@@ -283,8 +285,7 @@ static bool is_of_digits(ferry_view text)
 static bool is_glued(const ferry_document *document, const ferry_span *last, const ferry_span *next)
 {
     return ferry_span_are_kept(last, next) && document->source.data[last->begin] != '\\' &&
-           document->source.data[next->begin] != '\\' && !is_of_digits(ferry_span_text(document, last)) &&
-           !is_of_digits(ferry_span_text(document, next));
+           document->source.data[next->begin] != '\\' && !is_of_digits(document, last) && !is_of_digits(document, next);
 }
 
 /* Lists of what is kept are one piece: `a`, `b`, `c`. Numbers are none, which the model sees. */
@@ -303,8 +304,7 @@ static void merge_lists(ferry_document *document, size_t first)
         while (last->kind == FERRY_SPAN_KEPT && i + 2 < document->span_count && spans[i + 2].kind == FERRY_SPAN_KEPT &&
                ferry_span_is_literal(&spans[i + 1]) && is_joint(ferry_span_text(document, &spans[i + 1])) &&
                last->text_end == spans[i + 1].text_begin && spans[i + 1].text_end == spans[i + 2].text_begin &&
-               !is_of_digits(ferry_span_text(document, last)) &&
-               !is_of_digits(ferry_span_text(document, &spans[i + 2]))) {
+               !is_of_digits(document, last) && !is_of_digits(document, &spans[i + 2])) {
             i += 2;
             ferry_span_extend(last, &spans[i]);
         }
@@ -376,6 +376,27 @@ ferry_status ferry_document_find_spans(ferry_document *document, size_t first)
     return FERRY_OK;
 }
 
+/* Parentheses that are kept stand alone, or with their partner are an element. */
+static void pair_parentheses(ferry_document *document, size_t first)
+{
+    size_t open = SIZE_MAX;
+    for (size_t i = first; i < document->span_count; i++) {
+        ferry_span *span = &document->spans[i];
+        const ferry_view source = ferry_span_source(document, span);
+        if (span->kind == FERRY_SPAN_OPEN || span->kind == FERRY_SPAN_CLOSE) open = SIZE_MAX;
+        if (span->kind != FERRY_SPAN_KEPT || (!ferry_view_is(source, "(") && !ferry_view_is(source, ")"))) continue;
+        span->kind = FERRY_SPAN_POINT;
+        span->text_begin = span->text_end = 0;
+        if (ferry_view_is(source, "(")) {
+            open = i;
+        } else if (open != SIZE_MAX) {
+            document->spans[open].kind = FERRY_SPAN_OPEN;
+            span->kind = FERRY_SPAN_CLOSE;
+            open = SIZE_MAX;
+        }
+    }
+}
+
 ferry_status ferry_document_keep_signs(ferry_document *document, ferry_segment *segment, const char *signs)
 {
     const size_t first = document->span_count;
@@ -385,6 +406,7 @@ ferry_status ferry_document_keep_signs(ferry_document *document, ferry_segment *
     }
     const ferry_placeholder_rules rules = {.signs = signs};
     const ferry_status status = split_text(document, &rules, first);
+    pair_parentheses(document, first);
     ferry_document_pair_spans(document, first, document->span_count);
     segment->first_span = first;
     segment->after_span = document->span_count;

@@ -9,6 +9,8 @@ extern const ferry_document_format ferry_format_markdown, ferry_format_po, ferry
 
 /* Reads bytes begin … end - 1 of the document as HTML: blocks and attributes. */
 ferry_status ferry_html_read(ferry_document *document, size_t begin, size_t end);
+/* The attributes of the tag whose bytes these are. */
+ferry_status ferry_html_read_attributes(ferry_document *document, size_t begin, size_t end);
 /* The bytes of front matter: "---", lines, "---" or "..." at the beginning; of "+++", too. 0: there is none. */
 size_t ferry_front_matter_size(ferry_view source);
 /* The write_text of HTML, and of WebVTT: with "&amp;", "&lt;" and "&gt;". */

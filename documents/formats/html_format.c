@@ -266,6 +266,13 @@ static ferry_status read_attributes(reader *r, const ferry_inline_tag *tag)
     return FERRY_OK;
 }
 
+ferry_status ferry_html_read_attributes(ferry_document *document, size_t begin, size_t end)
+{
+    reader r = {.document = document, .source = {document->source.data, end}};
+    const ferry_inline_tag tag = ferry_html_tag_read(&r.scanner, r.source, begin);
+    return read_attributes(&r, &tag);
+}
+
 /* ---- elements ---- */
 
 static bool has_word(ferry_view list, const char *word)

@@ -236,8 +236,10 @@ TEST(test_counted_signs)
         {"ab", "c 12", "c 12", NULL},
         /* What is lacking is kept in a second call. */
         {"^ b", "^\2B\n\2\f0 B\n", "^ B", NULL},
-        {"(あ^い), b", "(\2B\n", NULL, NULL},
+        {"!あ^い!, b", "!\2B\n", NULL, NULL},
         {"あ|い @ b", "あ\2B @\n", NULL, NULL},
+        {"(a) b )", "(\2C\na\2A\f0 B\f1\n", "(A) B )", NULL}, /* elements, or alone */
+        {"ab", "c (d)", "c (d)", NULL},
         {"x\n^ b", "x\2Y\n^\2B\n\2\f0 B\n", "Y\n^ B", NULL},
     };
     for (size_t i = 0; i < 3 * sizeof rows / sizeof *rows;

@@ -168,6 +168,18 @@ static ferry_status add_attribute(ferry_md_reader *r, size_t begin, size_t end)
     return ferry_document_end_segment(r->document, end);
 }
 
+/* The attributes of a tag within a line. */
+static ferry_status add_attributes(ferry_md_reader *r, const ferry_md_part *part)
+{
+    const size_t begin = ferry_md_origin(r, part->begin), end = ferry_md_origin(r, part->end);
+    const ferry_view tag = view_part(r->document->source, begin, end);
+    if (part->kind == FERRY_MD_KEPT || byte_at(tag, 0) != '<' || find_one_of(tag, 0, "\n") < tag.size) return FERRY_OK;
+    r->document->format = &ferry_format_html;
+    const ferry_status status = ferry_html_read_attributes(r->document, begin, end);
+    r->document->format = &ferry_format_markdown;
+    return status;
+}
+
 /* Parts first … after - 1, but for line ends and blanks at both ends, are a block. */
 static ferry_status add_block(ferry_md_reader *r, size_t first, size_t after)
 {
@@ -188,6 +200,7 @@ static ferry_status add_block(ferry_md_reader *r, size_t first, size_t after)
             find_title((ferry_view){data, parts[i].end}, &parts[i], &title, &title_end);
             if (title < title_end) FERRY_TRY(add_attribute(r, title, title_end));
         }
+        if (parts[i].kind >= FERRY_MD_OPEN) FERRY_TRY(add_attributes(r, &parts[i]));
     }
     FERRY_TRY(ferry_document_begin_segment(r->document, ferry_md_origin(r, begin->begin)));
     FERRY_TRY(ferry_document_wrap(r->document, LINE_WIDTH, ferry_text_view("")));
@@ -204,6 +217,7 @@ static ferry_status add_blocks(ferry_md_reader *r)
     for (size_t first = 0, after; first < r->part_count; first = after + 1) {
         for (after = first; after < r->part_count && r->parts[after].kind != FERRY_MD_DIVIDES;) after++;
         FERRY_TRY(add_block(r, first, after));
+        if (after < r->part_count) FERRY_TRY(add_attributes(r, &r->parts[after]));
     }
     r->least = r->parts[r->part_count - 1].end;
     return FERRY_OK;
@@ -236,7 +250,7 @@ static void add_hash(ferry_md_reader *r, int kind, ferry_view text)
     r->structure += hash ^ hash >> 29;
 }
 
-/* Text may have other signs that divide it, images other descriptions, and both other titles. */
+/* Text may have other signs that divide it, images other descriptions, both other titles, and tags other attributes. */
 static void add_structure(ferry_md_reader *r)
 {
     for (size_t i = 0; i < r->part_count; i++) {
@@ -245,6 +259,8 @@ static void add_structure(ferry_md_reader *r)
         size_t title, after;
         if (part->kind < FERRY_MD_OPEN || part->kind == FERRY_MD_DIVIDES) continue;
         find_title(r->source, part, &title, &after);
+        if (part->kind == FERRY_MD_TAG) /* its name */
+            title = find_one_of((ferry_view){r->source.data, part->end}, part->begin, " \t\r\n>");
         add_hash(r, (int)part->kind, view_part(r->source, is_image ? part->shown_end : part->begin, title));
     }
     if (r->part_count == 0) add_hash(r, 0, r->source); /* not understood */
