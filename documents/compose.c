@@ -372,6 +372,24 @@ static bool invents_number(ferry_view source, ferry_view target)
     return false;
 }
 
+static size_t count_numbers(ferry_view text)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < text.size; i++) count += is_digit(text.data[i]) && !is_digit(byte_at(text, i + 1));
+    return count;
+}
+
+/* Whether the numbers of the translation are others, or more. If the model saw some, it is to see none. */
+static bool has_other_numbers(const composer *m, const ferry_outcome *outcome, ferry_view source, ferry_view target)
+{
+    bool shows = false;
+    for (size_t i = m->first_kept; i < m->after_kept; i++) shows = shows || !m->c->shown->kept[i].is_placeholder;
+    const bool has_more = shows && count_numbers(target) > count_numbers(source);
+    if ((outcome->quality & FERRY_QUALITY_NUMBER) == 0 && !has_more && !invents_number(source, target)) return false;
+    if (shows) m->c->lacks[0] = FERRY_LACKS_NUMBER;
+    return true;
+}
+
 static const char *why_not(const composer *m, const ferry_outcome *outcome, ferry_view source, ferry_view target)
 {
     if (outcome->status != FERRY_OK) return outcome->error;
@@ -380,8 +398,7 @@ static const char *why_not(const composer *m, const ferry_outcome *outcome, ferr
     if (ferry_utf8_is_blank(target)) return "the translation is blank";
     if ((outcome->quality & FERRY_QUALITY_TERM) != 0 || !has_kept(m, target))
         return "the translation lacks what has to be kept, or has it twice";
-    if ((outcome->quality & FERRY_QUALITY_NUMBER) != 0 || invents_number(source, target))
-        return "the translation has other numbers";
+    if (has_other_numbers(m, outcome, source, target)) return "the translation has other numbers";
     return has_signs(m->c, source, target) ? NULL : m->c->message;
 }
 

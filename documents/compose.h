@@ -5,7 +5,7 @@
 #include "document_parts.h"
 #include "model_text.h"
 
-enum { FERRY_CODE_SIGNS = 13 };
+enum { FERRY_CODE_SIGNS = 13, FERRY_LACKS_NUMBER = '0' };
 
 typedef struct ferry_composition {
     ferry_document *document;
@@ -14,7 +14,7 @@ typedef struct ferry_composition {
     ferry_written_pieces pieces;
     const char *reason;               /* why the translation cannot be used, until the next segment; NULL: it can */
     bool changed;                     /* it is not the text itself */
-    char lacks[FERRY_CODE_SIGNS + 1]; /* signs that it has less often than the text: why it cannot be used */
+    char lacks[FERRY_CODE_SIGNS + 1]; /* why: signs that it has less often than the text, or FERRY_LACKS_NUMBER */
     char message[128];                /* a reason */
 } ferry_composition;
 

@@ -132,7 +132,7 @@ typedef struct ferry_segment {
     bool elsewhere;                      /* an edit has its translation */
     bool is_attribute;
     bool changed; /* by one of the models */
-    char lacks;   /* a sign that a translation lacked: it is kept since; '\0': none */
+    char lacks;   /* what a translation lacked, a sign or '0', its numbers: it is opaque since; '\0': nothing */
     bool translated, failed;
 } ferry_segment;
 

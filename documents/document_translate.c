@@ -88,13 +88,15 @@ static ferry_status take_segment(work *w, const ferry_model_segment *of, size_t 
         if (!w->last) return ferry_document_take_pieces(w->document, of->segment, &c->pieces);
         return of->segment->changed ? write_segment(w, of->segment) : FERRY_OK;
     }
-    if (c->reason == c->message && c->lacks[0] != '\0' && !w->again) {
+    const bool lacks_number = c->lacks[0] == FERRY_LACKS_NUMBER;
+    if ((c->reason == c->message || lacks_number) && c->lacks[0] != '\0' && !w->again) {
         of->segment->lacks = c->lacks[0];
-        return ferry_document_keep_signs(w->document, of->segment, c->lacks);
+        return lacks_number ? FERRY_OK : ferry_document_keep_signs(w->document, of->segment, c->lacks);
     }
-    if (w->again)
+    const bool lacked_sign = w->again && of->segment->lacks != FERRY_LACKS_NUMBER;
+    if (lacked_sign)
         snprintf(c->message, sizeof c->message, "the translation has other signs: it lacks %c", of->segment->lacks);
-    return leave(w, of->segment, w->again ? c->message : c->reason);
+    return leave(w, of->segment, lacked_sign ? c->message : c->reason);
 }
 
 /* ---- calls ---- */

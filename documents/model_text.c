@@ -79,11 +79,10 @@ static ferry_status append_kept(builder *b, ferry_model_placeholder *kept, const
     return ferry_array_append(&shown->kept, &shown->kept_count, &shown->kept_capacity, kept, sizeof *kept, b->error);
 }
 
-/* 42, 404, 2019: what models know as words. From others, 1.0.8, 18:30 or 4217, they make words of numbers. */
-static bool is_plain_number(ferry_view text)
+/* 3, 42: what models know as words. From others, 404, 1.0.8 or 18:30, they make words of numbers. */
+static bool is_small_number(ferry_view text)
 {
-    const bool is_year = text.size == 4 && (text.data[0] == '1' || begins_exactly(text, 0, "20"));
-    return (text.size < 4 || is_year) && skip_set(text, 0, "0123456789") == text.size;
+    return text.size < 3 && skip_set(text, 0, "0123456789") == text.size;
 }
 
 /* Whether a word follows a span without a blank. */
@@ -104,7 +103,8 @@ static ferry_status add_kept(builder *b, size_t index)
     const bool is_itself = ferry_view_equal(text, ferry_span_source(b->document, span)); /* not `code` */
     ferry_model_placeholder kept = {.span = index, .is_placeholder = true};
     char bytes[FERRY_PLACEHOLDER_BYTES];
-    if (b->last && is_itself && is_plain_number(text) && !ends_in_word(b) && !word_follows(b, index)) {
+    if (b->last && b->segment->lacks == '\0' && is_itself && is_small_number(text) && !ends_in_word(b) &&
+        !word_follows(b, index)) {
         kept.term.target_count = 1;
         kept.is_placeholder = false;
         return append_kept(b, &kept, text.data, text.size);
@@ -255,8 +255,7 @@ ferry_request ferry_model_text_request(ferry_model_text *shown)
     return (ferry_request){.size = sizeof(ferry_request),
                            .terms = shown->kept_count > 0 ? &shown->kept->term : NULL,
                            .term_size = sizeof *shown->kept,
-                           .term_count = shown->kept_count,
-                           .on_number = FERRY_ON_NUMBER_RETRY};
+                           .term_count = shown->kept_count};
 }
 
 void ferry_model_text_remove(ferry_model_text *shown)

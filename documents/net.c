@@ -346,8 +346,9 @@ static ferry_status read_word(net *n, ferry_view token)
     if (left + right == 0) left = ferry_token_doubled_marks(whole);
     if (left + right == 0) right = closing_marks(n, whole);
     ferry_view word = ferry_token_trim(view_part(whole, left, whole.size - right));
-    const bool bridged = is_bridged(n, token), kept = bridged || !ferry_token_is_read(word);
-    if (kept && (left != right || bridged)) {
+    const bool is_whole = is_bridged(n, token) || ferry_view_ends(whole, ".*"), /* a pattern */
+        kept = is_whole || !ferry_token_is_read(word);
+    if (kept && (left != right || is_whole)) {
         word = whole;
         left = right = 0;
     }

@@ -143,13 +143,13 @@ static size_t find_percent(ferry_view text, size_t at)
     return name + (is_between && !is_letter(byte_at(text, name + 1)));
 }
 
-/* $name $name$ $t(name) ${name} $(name); "$5" is none. */
+/* $name $NAME-name $name$ $t(name) ${name} $(name); "$5" is none. */
 static size_t find_dollar(ferry_view text, size_t at)
 {
     const char first = byte_at(text, at + 1);
     if (first == '{') return find_braces(text, at + 1);
     if (first == '(') return find_nested(text, at + 1);
-    const size_t end = skip_name(text, at + 1, "", FERRY_MOST_NAME);
+    const size_t end = skip_name(text, at + 1, is_capital(first) ? "-" : "", FERRY_MOST_NAME);
     if (end == at + 1 || is_digit(first) || (at > 0 && is_name(text.data[at - 1]))) return 0;
     const size_t call = byte_at(text, end) == '(' ? find_nested(text, end) : 0;
     return call > 0 ? call : end + (byte_at(text, end) == '$');

@@ -291,6 +291,7 @@ static size_t find_mixed_word(ferry_view text, size_t at)
         if (is_digit(text.data[end]) || (is_capital(text.data[end]) && end > at && text.data[end - 1] >= 'a'))
             figures = end + 1;
     if (figures == at || is_word(byte_at(text, end))) return 0;
+    if (end > figures && skip_set(text, figures, "xX") == end) return end; /* 3xx */
     const size_t parts = find_parts(text, end);
     if (parts > end && is_letter(text.data[at])) return parts;
     if (skip_set(text, at, "0123456789.,") < figures) return end;
@@ -350,7 +351,10 @@ static size_t find_number(ferry_view text, size_t at, bool small)
         end = next;
     }
     if (begins_exactly(text, end, "%%")) return end + 2;
-    if (begins_exactly(text, end, ".x") && !is_word(byte_at(text, end + 2))) return end + 2; /* 5.1.x */
+    const size_t open = skip_set(text, end, ".xyz*"); /* 5.1.x 1.y.z 15+ */
+    if (byte_at(text, end) == '.' && open > end + 1 && text.data[open - 1] != '.' && !is_word(byte_at(text, open)))
+        return open;
+    if (byte_at(text, end) == '+' && !is_name(byte_at(text, end + 1)) && small) return end + 1;
     /* "10 km" with a blank that does not break, "230 °C" */
     static const char *const blanks[] = {"\xC2\xA0", "\xE2\x80\xAF", "&nbsp;"};
     for (size_t i = 0; i < sizeof blanks / sizeof *blanks; i++) {

@@ -288,6 +288,63 @@ static bool is_glued(const ferry_document *document, const ferry_span *last, con
            document->source.data[next->begin] != '\\' && !is_of_digits(document, last) && !is_of_digits(document, next);
 }
 
+/* Bytes of the quotation mark or parenthesis that ends `before` and has its partner, *close bytes, at the beginning of
+ * `after`; or 0. */
+static size_t enclosing_size(ferry_view before, ferry_view after, size_t *close)
+{
+    static const char *const pairs[][2] = {{"\"", "\""}, {"'", "'"}, {"(", ")"}, {"`", "'"},
+                                           {"“", "”"},   {"‘", "’"}, {"«", "»"}, {"„", "“"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        const size_t open = strlen(pairs[i][0]);
+        *close = strlen(pairs[i][1]);
+        if (!ferry_view_ends(before, pairs[i][0]) || !begins_exactly(after, 0, pairs[i][1])) continue;
+        const bool within = (before.size > open && is_word(before.data[before.size - open - 1])) ||
+                            (after.size > *close && is_word(after.data[*close]));
+        return within ? 0 : open;
+    }
+    return 0;
+}
+
+/* A span of text that can lose `size` bytes at one of its ends. */
+static bool can_be_cut(const ferry_span *span, size_t size)
+{
+    return ferry_span_is_literal(span) || (span->kind == FERRY_SPAN_TEXT && span->text_end - span->text_begin == size);
+}
+
+/* Adds to what is kept the quotation marks or parentheses around it: '%s', (%d). Returns whether there are some. */
+static bool enclose(const ferry_document *document, ferry_span *before, ferry_span *kept, ferry_span *after)
+{
+    size_t close;
+    const bool touch = kept->kind == FERRY_SPAN_KEPT && before->end == kept->begin && kept->end == after->begin &&
+                       before->text_end == kept->text_begin && kept->text_end == after->text_begin;
+    if (!touch || before->kind != FERRY_SPAN_TEXT || after->kind != FERRY_SPAN_TEXT) return false;
+    const ferry_view text = ferry_span_text(document, kept), rest = ferry_span_text(document, after);
+    const size_t open = enclosing_size(ferry_span_text(document, before), rest, &close);
+    const bool has_open = *text.data == '`' && byte_at(rest, 0) == '\'' && !is_word(byte_at(rest, 1));
+    if (has_open) close = 1;
+    if ((open == 0 && !has_open) || !can_be_cut(before, open) || !can_be_cut(after, close)) return false;
+    before->end = kept->begin = ferry_span_is_literal(before) ? before->end - open : before->begin;
+    after->begin = kept->end = ferry_span_is_literal(after) ? after->begin + close : after->end;
+    before->text_end = kept->text_begin -= open;
+    after->text_begin = kept->text_end += close;
+    return true;
+}
+
+static void enclose_all(ferry_document *document, size_t first)
+{
+    ferry_span *spans = document->spans;
+    size_t count = first;
+    for (size_t i = first; i < document->span_count; i++) {
+        ferry_span *next = i + 1 < document->span_count ? &spans[i + 1] : NULL;
+        ferry_span kept = spans[i];
+        while (count > first && next != NULL && enclose(document, &spans[count - 1], &kept, next)) continue;
+        if (count > first && spans[count - 1].kind == FERRY_SPAN_TEXT && spans[count - 1].begin == spans[count - 1].end)
+            count--;
+        if (kept.kind != FERRY_SPAN_TEXT || kept.begin < kept.end) spans[count++] = kept;
+    }
+    document->span_count = count;
+}
+
 /* Lists of what is kept are one piece: `a`, `b`, `c`. Numbers are none, which the model sees. */
 static void merge_lists(ferry_document *document, size_t first)
 {
@@ -371,6 +428,7 @@ ferry_status ferry_document_find_spans(ferry_document *document, size_t first)
     rules.marks = true;
     FERRY_TRY(split_text(document, &rules, first));
     FERRY_TRY(pair_tags(document, first));
+    enclose_all(document, first);
     merge_lists(document, first);
     merge_nested(document, first);
     return FERRY_OK;

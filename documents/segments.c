@@ -95,6 +95,7 @@ static size_t label_size(ferry_view text)
         at = next;
     if (at == 0) at = skip_set(text, 0, ";");
     if (at == 0) at = skip(text, 0, is_digit, 3);
+    while (at > 0 && byte_at(text, at) == '.' && is_digit(byte_at(text, at + 1))) at = skip(text, at + 1, is_digit, 3);
     if (at == 0) at = skip_set(text, 0, "IVXLC"); /* "II. ", but "V. Smith" */
     if (at == 1 && !is_digit(text.data[0]) && is_one_of(text.data[0], "VXLC")) return 0;
     at += at > 0 && is_word(text.data[at - 1]) && is_one_of(byte_at(text, at), ".)");
@@ -107,7 +108,7 @@ static size_t label_size(ferry_view text)
 static bool is_number(const ferry_document *document, const ferry_span *span)
 {
     const ferry_view text = ferry_span_text(document, span);
-    return span->kind == FERRY_SPAN_KEPT && skip(text, 0, is_digit, 3) == text.size;
+    return span->kind == FERRY_SPAN_KEPT && text.size < 8 && skip_set(text, 0, "0123456789.") == text.size;
 }
 
 /* The span behind an element of a number at the beginning, <span>2. </span>, or `first`. */

@@ -104,11 +104,15 @@ static size_t count_words(ferry_view text, size_t at, size_t *others)
     return words;
 }
 
-/* "1,234.5 red houses!": most words are letters, or three of them and nearly as many. */
+/* "1,234.5 red houses!": most words are letters, or three of them and nearly as many; "July 2019", "1-2 weeks". */
 static bool has_words(ferry_view text, size_t at)
 {
     size_t others;
     const size_t words = count_words(text, at, &others);
+    size_t plain = at; /* numbers, and the word */
+    while (plain < text.size && (is_name(text.data[plain]) || is_one_of(text.data[plain], " .,:/-"))) plain++;
+    const bool begins = at < text.size && (is_digit(text.data[at]) || is_capital(text.data[at]));
+    if (words == 1 && others < 3 && begins && plain == text.size) return true;
     return (words > 1 && words >= others) || (words > 2 && 4 * words >= 3 * others);
 }
 

@@ -183,17 +183,19 @@ TEST(test_kept_pieces)
         {"see \xF4\x80\x80\x81 `a`", "sees \f1", "sees \xF4\x80\x80\x81 `a`", NULL},
         {"Boston sees `a`", "\f2 sees Boston", "`a` sees Boston", NULL},
         {"in `1234` days", "days\f2 \f1 in\f0", "days `1234` in", NULL},
-        {"in 1234 days", "days\f2 1234\f1 in\f0", "days 1234 in", NULL},
-        {"in 1234 days", "days\f2 123\f1 in\f0", "in 1234 days", lacks},
-        {"*1234* days", "days\f1 1\f0 234\f0", NULL, "the translation has other numbers"},
-        {"days *1234*",
+        {"in 12 days", "days\f2 12\f1 in\f0", "days 12 in", NULL},
+        {"in 12 days", "days\f2 1\f1 in\f0", "in 12 days", lacks},
+        {"days *12*",
          "1\f1\1"
-         "23\f1\1"
-         "4\f1 days\f0",
-         "*1234* days", NULL},
+         "2\f1 days\f0",
+         "*12* days", NULL},
         {"in 1.2.3 days", "days\f2 \f1 in\f0", "days 1.2.3 in", NULL}, /* opaque, as 18:30 and 4217 */
         {"in 18:30 days", "days\f2 \f1 in\f0", "days 18:30 in", NULL},
-        {"in 4217 days", "days\f2 \f1 in\f0", "days 4217 in", NULL},
+        {"in 404 days", "days\f2 \f1 in\f0", "days 404 in", NULL},
+        {"12 days",
+         "12\2"
+         "12 12\f0 days\f1\ndays\f1 \f0",
+         "days 12", NULL}, /* in a second call, opaque, too */
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         left l = {.translator = {.way = STAND_IN_GIVEN, .given = rows[i].given}};
