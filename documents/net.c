@@ -236,7 +236,8 @@ static size_t find_group(net *n, size_t at, size_t end, size_t *last, size_t *si
     }
     if (is_one_of(c, "BCFILX") && next == '<' && (at == 0 || !is_word(text.data[at - 1])))
         return find_after(n, at + 2, ">", "< \t\n\r", last); /* of manual pages: B<ls> */
-    if (begins_exactly(text, at, "( )")) return at + 3;      /* to fill in */
+    if (c == '(' && byte_at(text, skip_set(text, at + 1, " %*#&!?.,;:+-")) == ')') /* to fill in; (%), (…) */
+        return skip_set(text, at + 1, " %*#&!?.,;:+-") + 1;
     if (c == '(' && next == '(') return find_after(n, at + 2, "))", " \t\n\r(", last);
     if (c == '<' && (at + 1 == end || is_word(next) || is_one_of(next, "/_"))) {
         found = find_after(n, at + 1, ">", "< \t\n\r", last);
