@@ -208,7 +208,19 @@ static ferry_status flush(reader *r)
     return FERRY_OK;
 }
 
-/* Bytes begin … end - 1 without tags; an empty line ends a text, and so do signs behind an entry of a menu. */
+/* The byte after a line of templates, "{% if x %}", that begins at byte `at`; or `at`. */
+static size_t skip_template(ferry_view text, size_t at)
+{
+    const bool is_block = begins_exactly(text, at, "{{#") || begins_exactly(text, at, "{{/");
+    const size_t end = begins_exactly(text, at, "{%") ? ferry_find_after(text, at, "%}")
+                       : is_block                     ? ferry_find_after(text, at, "}}")
+                                                      : 0;
+    const size_t next = skip_blanks(text, end);
+    return end > 0 && (next == text.size || is_line_end(text.data[next])) ? end : at;
+}
+
+/* Bytes begin … end - 1 without tags; an empty line ends a text, and so do a line of templates, and signs behind an
+ * entry of a menu. */
 static ferry_status take_text(reader *r, size_t begin, size_t end)
 {
     const ferry_view text = {r->document->source.data, end};
@@ -222,10 +234,12 @@ static ferry_status take_text(reader *r, size_t begin, size_t end)
     for (size_t at = begin, next; at < end; at = next) {
         next = skip_set(text, at, FERRY_HTML_SPACE);
         const ferry_view blanks = {text.data, next};
-        if (read_text_line(blanks, read_text_line(blanks, at).next).end < next) {
+        const bool begins_line = find_one_of(blanks, at, "\n") < next;
+        const size_t template = begins_line ? skip_template(text, next) : next;
+        if (template > next || read_text_line(blanks, read_text_line(blanks, at).next).end < next) {
             FERRY_TRY(add_text(r, first, at));
             FERRY_TRY(flush(r));
-            first = next;
+            first = next = template;
         }
         if (next == at) next = find_one_of(text, at, FERRY_HTML_SPACE);
     }

@@ -115,9 +115,10 @@ static const span_kind span_kinds[] = {
     {"(", ")=", FERRY_MD_KEPT, true},      /* targets of links, in lines of their own: MyST */
 };
 
-/* Whether text begins with an attribute: #name, .name, name=value. */
+/* Whether text begins with an attribute: #name, .name, name=value; or is "-", a heading without a number. */
 static bool has_attribute(ferry_view text)
 {
+    if (ferry_view_is(text, "-")) return true;
     const size_t begin = skip_set(text, 0, " "), marked = is_one_of(byte_at(text, begin), "#.");
     const size_t end = skip_name(text, begin + marked, "-:", SIZE_MAX);
     return end > begin + marked && (marked > 0 || byte_at(text, end) == '=');
@@ -143,7 +144,7 @@ static bool is_span(const span_kind *kind, ferry_view text, size_t begin, size_t
     case '[':
         if (find_one_of(inner, 0, is_note ? "[] \t\r\n" : "[]") < inner.size) return false;
         return (inner.size > 0 || kind->open[1] == 'T') && (is_note || !is_one_of(after, "(["));
-    case '(': return inner.size > 0 && find_one_of(inner, 0, " \t()") == inner.size;
+    case '(': return inner.size > 0 && find_one_of(inner, 0, "()") == inner.size;
     default:
         return kind->mark != FERRY_MD_DIVIDES ||
                ((kind->open[1] == ':' || has_attribute(inner)) && (is_space(after) || is_one_of(before, ")]*_~`:")));
