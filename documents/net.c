@@ -251,9 +251,8 @@ static size_t find_group(net *n, size_t at, size_t end, size_t *last, size_t *si
     }
     if (c == '[' && next == '[') found = end_of_page(n, at + 2, last);
     if (c == '[' && next == '!') found = find_after(n, at + 2, "]", "[", last);
-    if (c == '[' && (next == '/' || is_letter(next))) { /* [caption id="x"], [/caption] */
-        const size_t name = skip_name(text, at + 1 + (next == '/'), "-", FERRY_MOST_NAME);
-        if (next == '/' && byte_at(text, name) == ']') return name + 1;
+    if (c == '[' && is_letter(next)) { /* [caption id="x"] */
+        const size_t name = skip_name(text, at + 1, "-", FERRY_MOST_NAME);
         if (byte_at(text, name) == ' ') found = find_after(n, name, "]", "[]", last);
         if (found > 0 && is_tag(text_of(n, name + 1, found - 1))) return found;
         found = 0;

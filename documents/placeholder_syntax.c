@@ -76,7 +76,7 @@ static size_t find_enclosed(ferry_view text, size_t at, bool formulas)
     return c == '$' && mark == 1 && (first <= ' ' || last <= ' ' || is_digit(after)) ? 0 : end;
 }
 
-/* [b] [/b] [url=x] [*] [[x]], and [code] and [img] with what they have inside. */
+/* [b] [/b] [/caption] [url=x] [*] [[x]], and [code] and [img] with what they have inside. */
 static size_t find_brackets(ferry_view text, size_t at)
 {
     static const char names[] = " align attach b br center code color email font h1 h2 h3 h4 hr i img indent li list "
@@ -88,6 +88,7 @@ static size_t find_brackets(ferry_view text, size_t at)
     const ferry_view name = view_part(text, begin, end);
     if (begins(text, at, "[*]")) return at + 3;
     if (first == '[') return name.size > 0 && begins(text, end, "]]") ? end + 2 : 0;
+    if (ends && name.size > 1 && byte_at(text, end) == ']') return end + 1;
     if (!ferry_name_is_listed(name, names) || name.data[0] < 'a') return 0;
     if (byte_at(text, end) == '=') return ferry_find_after(text, end, "]");
     if (byte_at(text, end) != ']') return 0;
