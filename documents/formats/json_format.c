@@ -1,8 +1,9 @@
 /* JSON (RFC 8259) of user interfaces: the strings that are values, one by one. What belongs to a key that begins with
- * "@" says something about texts (ARB, JSON-LD), and stays. */
+ * "@" says something about texts (ARB, JSON-LD), and stays; so do values of configurations but for descriptions. */
 #include <string.h>
 
 #include "documents/characters.h"
+#include "documents/html_tags.h"
 #include "formats.h"
 #include "quoted_text.h"
 
@@ -13,6 +14,9 @@ typedef struct reader {
     ferry_view source;
     size_t at;
     size_t depth, apart; /* depth of the key "@…" that what is read belongs to; 0: of none */
+    bool is_configuration;
+    bool is_read; /* of that, the value of the last key */
+    bool adds;    /* texts; or only looks for what the file is */
     char open[MOST_DEPTH];
     ferry_quoted_text string;
 } reader;
@@ -38,6 +42,24 @@ static ferry_status read_string(reader *r)
     return FERRY_OK;
 }
 
+/* Whether the file has such a key, with such a value at r->at: packages, settings and schemas are no catalogs. */
+static bool is_of_configuration(reader *r, ferry_view key)
+{
+    static const char keys[] = " bomformat compileroptions configurepresets dependencies devdependencies "
+                               "peerdependencies ";
+    const char c = peek(r);
+    if (ferry_name_is_listed(key, keys)) return c == '{' || c == '[' || ferry_view_is(key, "bomFormat");
+    const ferry_view value = view_part(r->source, r->at, find_one_of(r->source, r->at + 1, "\""));
+    return ferry_view_is(key, "$schema") && c == '"' && ferry_view_contains(value, "json-schema.org");
+}
+
+/* What people read of a configuration. */
+static bool is_read_by_people(ferry_view key)
+{
+    return ferry_name_is_listed(key, " comment description display_name displayname documentation errormessage help label "
+                                     "markdowndescription message placeholder summary text title tooltip ");
+}
+
 static ferry_status read_key(reader *r)
 {
     if (peek(r) != '"') return refuse(r, "the '\"' of a key");
@@ -46,6 +68,9 @@ static ferry_status read_key(reader *r)
     if (r->apart == 0 && r->string.bytes.size > 0 && r->string.bytes.data[0] == '@') r->apart = r->depth;
     if (peek(r) != ':') return refuse(r, "':'");
     r->at++;
+    const ferry_view key = {r->string.bytes.data, r->string.bytes.size};
+    r->is_configuration = r->is_configuration || is_of_configuration(r, key);
+    r->is_read = is_read_by_people(key);
     return FERRY_OK;
 }
 
@@ -103,7 +128,8 @@ static ferry_status read_values(reader *r)
             }
         } else if (c == '"') {
             FERRY_TRY(read_string(r));
-            if (r->apart == 0) FERRY_TRY(ferry_quoted_add_blocks(r->document, &r->string, (ferry_view){NULL, 0}));
+            if (r->adds && r->apart == 0 && (!r->is_configuration || r->is_read))
+                FERRY_TRY(ferry_quoted_add_blocks(r->document, &r->string, (ferry_view){NULL, 0}));
         } else {
             FERRY_TRY(read_scalar(r));
         }
@@ -116,7 +142,10 @@ static ferry_status read(ferry_document *document)
 {
     document->kept.brackets = true;
     reader r = {.document = document, .source = document->source};
-    const ferry_status status = r.source.size > 0 ? read_values(&r) : FERRY_OK;
+    ferry_status status = r.source.size > 0 ? read_values(&r) : FERRY_OK;
+    r.adds = true;
+    r.at = 0;
+    if (r.source.size > 0 && status == FERRY_OK) status = read_values(&r);
     ferry_quoted_destroy(&r.string);
     return status;
 }
