@@ -184,6 +184,13 @@ static bool is_outside(const reader *r, const ferry_inline_tag *p)
     return p->kind == FERRY_TAG_ALONE || p->kind == FERRY_TAG_WORD || is_signs(r, p);
 }
 
+/* "&gt;" that touches the element before it: "&lt;<a …>tom@example.org</a>&gt;". */
+static bool is_bracket(const reader *r, const ferry_inline_tag *p)
+{
+    return p->kind == FERRY_TAG_TEXT &&
+           begins_exactly((ferry_view){r->document->source.data, p->end}, p->begin, "&gt;");
+}
+
 /* Ends the text. The blanks at its ends are no part of it. */
 static ferry_status flush(reader *r)
 {
@@ -195,7 +202,7 @@ static ferry_status flush(reader *r)
         ferry_inline_tag *first = r->parts, *last = r->parts + r->count;
         ferry_inline_tags_pair(r->parts, r->count);
         while (is_outside(r, first)) first++;
-        while (is_outside(r, --last)) continue;
+        while (is_outside(r, --last) && !is_bracket(r, last)) continue;
         while (first->kind == FERRY_TAG_TEXT && is_one_of(data[first->begin], FERRY_HTML_SPACE)) first->begin++;
         while (last->kind == FERRY_TAG_TEXT && is_one_of(data[last->end - 1], FERRY_HTML_SPACE)) last->end--;
         for (const ferry_inline_tag *p = first; p <= last; p++)
