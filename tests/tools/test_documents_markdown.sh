@@ -32,7 +32,7 @@ test_markdown_spans()
 {
     expect_markdown 'I like **red** houses.\n' 'Ich mag **rote** Häuser.\n'
     expect_markdown 'I like [red](a_(b) "The house is old.") houses.\n' 'Ich mag [rote](a_(b) "Das Haus ist alt.") Häuser.\n'
-    expect_markdown 'I like <b title="x">red</b> houses.\n' 'Ich mag <b title="x">rote</b> Häuser.\n'
+    expect_markdown 'I like <b class="x">red</b> houses.\n' 'Ich mag <b class="x">rote</b> Häuser.\n'
     expect_success_with 'I like ~~red~~ *big* houses, `red` and [red]. I like <https://a.b/>,\n![red](a.png) &copy; and [it][red][^1].\n\n[red]: /a\n' \
         translate --format markdown
     expect_match '~~.*~~' '\*[^*]*\*' '`red`' '\[red\]\.' '<https://a\.b/>' '!\[[^]]+\]\(a\.png\)' '&copy;' '\]\[red\]' \
