@@ -235,9 +235,10 @@ static size_t find_group(net *n, size_t at, size_t end, size_t *last, size_t *si
         return found > 0 && is_remark(text_of(n, at, found)) ? 0 : found;
     }
     if (is_one_of(c, "BCFILX") && next == '<' && (at == 0 || !is_word(text.data[at - 1])))
-        return find_after(n, at + 2, ">", "< \t\n\r", last); /* of manual pages: B<ls> */
+        return find_after(n, at + 2, ">", "< \t\n\r", last);                       /* of manual pages: B<ls> */
     if (c == '(' && byte_at(text, skip_set(text, at + 1, " %*#&!?.,;:+-")) == ')') /* to fill in; (%), (…) */
         return skip_set(text, at + 1, " %*#&!?.,;:+-") + 1;
+    if (c == '(' && is_one_of(next, "cCR") && byte_at(text, at + 2) == ')') return at + 3; /* (c) */
     if (c == '(' && next == '(') return find_after(n, at + 2, "))", " \t\n\r(", last);
     if (c == '<' && (at + 1 == end || is_word(next) || is_one_of(next, "/_"))) {
         found = find_after(n, at + 1, ">", "< \t\n\r", last);
@@ -250,6 +251,10 @@ static size_t find_group(net *n, size_t at, size_t end, size_t *last, size_t *si
         return find_after(n, at + 2, next == '(' ? ")" : "]", next == '(' ? "]" : "[", last);
     }
     if (c == '[' && next == '[') found = end_of_page(n, at + 2, last);
+    const ferry_span *after = at + 1 == end && n->span + 1 < n->count ? &n->spans[n->span + 1] : NULL;
+    const bool is_kept = after != NULL && after->kind == FERRY_SPAN_KEPT;
+    if (c == '[' && (next == '-' || (is_kept && text_at(n, after->text_begin) == '-')))
+        found = find_after(n, at + 1, "]", "[\n", last); /* [-f name] */
     if (c == '[' && next == '!') found = find_after(n, at + 2, "]", "[", last);
     if (c == '[' && is_letter(next)) { /* [caption id="x"] */
         const size_t name = skip_name(text, at + 1, "-", FERRY_MOST_NAME);

@@ -74,23 +74,42 @@ size_t ferry_token_doubled_marks(ferry_view token)
     return doubled && is_word(token.data[2]) ? 2 : 0;
 }
 
-/* "and/or": words of letters with single slashes between them, one of more than one letter; not "GNU/Linux". */
+/* "HTML": capitals without a vowel, which no language reads as a word. */
+static bool is_abbreviation(ferry_view word)
+{
+    for (size_t at = 0; at < word.size; at++)
+        if (!is_capital(word.data[at]) || is_one_of(word.data[at], "AEIOUY")) return false;
+    return word.size > 1;
+}
+
+/* A part of "and/or", a word of letters; no part of "GNU/Linux", "TCP/UDP" or "hooks/post-update". *letters: how many;
+ * *capital: they are capitals. */
+static bool is_of_choice(ferry_view part, size_t *letters, bool *capital)
+{
+    *letters = 0;
+    *capital = true;
+    for (size_t at = 0; at < part.size; ++*letters) {
+        const uint32_t c = ferry_unicode_next(part, &at);
+        const ferry_character kind = ferry_unicode_character(c);
+        if (c != '\'' && c != 0x2019 && kind > FERRY_CHARACTER_MARK) return false;
+        *capital = *capital && kind == FERRY_CHARACTER_UPPER;
+    }
+    return *letters > 0 && !is_abbreviation(part);
+}
+
+/* "and/or": words of letters with single slashes between them, one of more than one letter. */
 static bool is_choice(ferry_view token)
 {
-    bool is_long = false, has_name = false, has_small = false;
-    size_t letters = 0, capitals = 0;
-    for (size_t at = 0; at < token.size;) {
-        const uint32_t c = ferry_unicode_next(token, &at);
-        const ferry_character kind = ferry_unicode_character(c);
-        if (c == '/' && letters == 0) return false;
-        if (c != '/' && c != '-' && c != '\'' && c != 0x2019 && kind > FERRY_CHARACTER_MARK) return false;
-        letters = c == '/' ? 0 : letters + 1;
-        capitals = c == '/' ? 0 : capitals + (kind == FERRY_CHARACTER_UPPER);
+    bool is_long = false, has_name = false, has_word = false, capital;
+    size_t letters;
+    for (size_t at = 0, end; at <= token.size; at = end + 1) {
+        end = find_one_of(token, at, "/");
+        if (!is_of_choice(view_part(token, at, end), &letters, &capital)) return false;
         is_long = is_long || letters > 1;
-        has_small = has_small || kind == FERRY_CHARACTER_LOWER;
-        has_name = has_name || (capitals > 1 && capitals == letters && (at == token.size || token.data[at] == '/'));
+        has_name = has_name || (capital && letters > 1);
+        has_word = has_word || !capital;
     }
-    return is_long && letters > 0 && !(has_name && has_small);
+    return is_long && !(has_name && has_word);
 }
 
 /* "50%", "$5", "3:1" */
@@ -113,26 +132,21 @@ static bool has_ending(ferry_view token)
     return letters > 0 && letters <= 4;
 }
 
-/* "org.example.App": names with two dots within, at least two of more than one character. */
+/* "org.example.App", "git.git": names with dots within, at least two of more than one character; of two, both of small
+ * letters. */
 static bool is_dotted(ferry_view word)
 {
     size_t dots = 0, letters = 0, names = 0;
+    bool small = true;
     for (size_t at = 0; at < word.size; at++) {
         const char c = word.data[at];
         if (!is_name(c) && (c != '.' || letters == 0)) return false;
         dots += c == '.';
+        small = small && (c == '.' || (c >= 'a' && c <= 'z'));
         letters = c == '.' ? 0 : letters + 1;
         names += letters == 2;
     }
-    return dots > 1 && names > 1;
-}
-
-/* "HTML": capitals without a vowel, which no language reads as a word. */
-static bool is_abbreviation(ferry_view word)
-{
-    for (size_t at = 0; at < word.size; at++)
-        if (!is_capital(word.data[at]) || is_one_of(word.data[at], "AEIOUY")) return false;
-    return word.size > 1;
+    return dots > 1 ? names > 1 : dots == 1 && names == 2 && small;
 }
 
 bool ferry_token_is_read(ferry_view word)

@@ -351,9 +351,10 @@ static size_t find_number(ferry_view text, size_t at, bool small)
         end = next;
     }
     if (begins_exactly(text, end, "%%")) return end + 2;
-    const size_t open = skip_set(text, end, ".xyz*"); /* 5.1.x 1.y.z 15+ */
-    if (byte_at(text, end) == '.' && open > end + 1 && text.data[open - 1] != '.' && !is_word(byte_at(text, open)))
-        return open;
+    size_t open = skip_set(text, end, ".xyz*"); /* 5.1.x 1.y.z 15+ */
+    if (is_word(byte_at(text, open))) open = end;
+    while (open > end && text.data[open - 1] == '.') open--;
+    if (open > end + 1 && text.data[end] == '.') return open;
     if (byte_at(text, end) == '+' && !is_name(byte_at(text, end + 1)) && small) return end + 1;
     /* "10 km" with a blank that does not break, "230 °C" */
     static const char *const blanks[] = {"\xC2\xA0", "\xE2\x80\xAF", "&nbsp;"};

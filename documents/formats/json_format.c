@@ -15,6 +15,7 @@ typedef struct reader {
     size_t at;
     size_t depth, apart; /* depth of the key "@…" that what is read belongs to; 0: of none */
     bool is_configuration;
+    size_t types; /* values that are names of types of data */
     bool is_read; /* of that, the value of the last key */
     bool adds;    /* texts; or only looks for what the file is */
     char open[MOST_DEPTH];
@@ -47,17 +48,23 @@ static bool is_of_configuration(reader *r, ferry_view key)
 {
     static const char keys[] = " bomformat compileroptions configurepresets dependencies devdependencies "
                                "peerdependencies ";
+    static const char types[] = " array blob boolean integer list long map number object string structure timestamp ";
+    enum { MANY_TYPES = 3 };
     const char c = peek(r);
     if (ferry_name_is_listed(key, keys)) return c == '{' || c == '[' || ferry_view_is(key, "bomFormat");
-    const ferry_view value = view_part(r->source, r->at, find_one_of(r->source, r->at + 1, "\""));
-    return ferry_view_is(key, "$schema") && c == '"' && ferry_view_contains(value, "json-schema.org");
+    const ferry_view value = view_part(r->source, r->at + 1, find_one_of(r->source, r->at + 1, "\""));
+    r->types += c == '"' && ferry_view_is(key, "type") && ferry_name_is_listed(value, types);
+    return r->types == MANY_TYPES ||
+           (ferry_view_is(key, "$schema") && c == '"' && ferry_view_contains(value, "json-schema.org"));
 }
 
 /* What people read of a configuration. */
 static bool is_read_by_people(ferry_view key)
 {
-    return ferry_name_is_listed(key, " comment description display_name displayname documentation errormessage help label "
-                                     "markdowndescription message placeholder summary text title tooltip ");
+    return ferry_view_is(key, "display_name") ||
+           ferry_name_is_listed(
+               key, " comment deprecatedmessage description displayname documentation errormessage help label "
+                    "markdowndescription message placeholder summary text title tooltip ");
 }
 
 static ferry_status read_key(reader *r)

@@ -144,11 +144,14 @@ static void examine(line *l, ferry_view text)
     const bool has_leaders = ferry_view_contains(whole, "....") || ferry_view_contains(whole, "...:");
     const bool has_gap = is_option && ferry_view_contains(whole, "  ");
     l->has_columns = l->has_columns || l->bars || has_leaders || has_gap;
+    const size_t semicolon = find_one_of(text, l->text, ";");
+    const bool is_record =
+        semicolon > l->text && is_word(text.data[semicolon - 1]) && is_word(byte_at(text, semicolon + 1));
     const bool is_prompt = is_one_of(byte_at(text, l->text), "$%") && is_blank(byte_at(text, l->text + 1));
     l->is_rule = letters + digits == 0;
     const bool is_prose =
         has_leaders || letters >= 2 * (digits + others) || has_words(view_part(text, 0, l->end), l->text);
-    l->is_prose = (is_prose || l->bars) && letters > 0 && !is_prompt;
+    l->is_prose = (is_prose || l->bars) && letters > 0 && !is_prompt && !is_record;
 }
 
 /* Whether a word of bytes begin … end - 1, but for the first one, begins with a small letter: they are no name. */
@@ -255,10 +258,17 @@ static bool is_alone(const reader *r, const line *l)
     return ferry_find_address(text, l->text) == l->end || skip_set(text, l->text, "0123456789+-() ./") == l->end;
 }
 
+/* Whether the line is a comment: "# ", "// ". */
+static bool is_comment(const reader *r, const line *l)
+{
+    return byte_at(r->source, l->text) == '#' || begins_exactly(r->source, l->text, "//");
+}
+
 /* Whether line i goes on with the text of the line before, in a paragraph that began at `first`. */
 static bool continues(const reader *r, size_t first, size_t i)
 {
     const line *l = &r->lines[i], *before = &r->lines[i - 1];
+    if (is_comment(r, l) != is_comment(r, before)) return false;
     if (l->is_rule || l->has_bullet || l->quotes != before->quotes || begins_labeled(r, first, i)) return false;
     if (l->has_columns || before->has_columns || is_alone(r, l) || is_alone(r, before)) return false;
     if (i > first + 1 && l->indentation != before->indentation) return false;
