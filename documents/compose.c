@@ -297,15 +297,16 @@ static ferry_status end_as(ferry_view source, ferry_buffer *target, ferry_error 
     const size_t from = find_end(source, &before), to = find_end((ferry_view){made.data, trimmed}, &other);
     const ferry_view end = {source.data + from, source.size - from};
     if (to == 0 || from == 0) return FERRY_OK;
+    const ferry_view made_end = {made.data + to, trimmed - to};
     if (end.size == 0) {
-        const ferry_view made_end = {made.data + to, trimmed - to};
         if (before <= FERRY_CHARACTER_NUMBER && !ferry_view_contains(made_end, ":") &&
             !ferry_view_contains(made_end, ";"))
             target->size = to;
         return FERRY_OK;
     }
     const bool special = ferry_view_contains(end, "…") || ferry_view_contains(end, "...") ||
-                         ferry_view_contains(end, ":") || ferry_view_contains(end, "：");
+                         ferry_view_contains(end, ":") || ferry_view_contains(end, "：") ||
+                         (ferry_view_is(end, ".") && ferry_view_is(made_end, "!"));
     if (!special && to < trimmed) return FERRY_OK;
     target->size = to;
     return ferry_buffer_append(target, end, error);
@@ -313,12 +314,12 @@ static ferry_status end_as(ferry_view source, ferry_buffer *target, ferry_error 
 
 /* ---- signs ---- */
 
-/* What a translation has as often as its text: characters, directives of printf ('%'), and names in braces. It may have
- * more of the first ones, parentheses, which come in pairs. */
-enum { PARENTHESES = 2 };
-static const char code_signs[FERRY_CODE_SIGNS + 1] = "(){}[]|\\@^=%{";
-static const char *const sign_names[FERRY_CODE_SIGNS] = {"(",  ")", "{", "}", "[",          "]",     "|",
-                                                         "\\", "@", "^", "=", "directives", "{name}"};
+/* What a translation has as often as its text: characters, directives of printf ('%'), and names in braces. Of the
+ * first ones, which are prose's, it may have more. */
+enum { OF_PROSE = 4 };
+static const char code_signs[FERRY_CODE_SIGNS + 1] = "():\"{}[]|\\@^=%{";
+static const char *const sign_names[FERRY_CODE_SIGNS] = {"(", ")",  ":", "\"", "{", "}",          "[",     "]",
+                                                         "|", "\\", "@", "^",  "=", "directives", "{name}"};
 
 /* %d %1$s %-5.2f %(name)s, whatever the finder of placeholders takes for one; not "50 %-ige", "%50'si". */
 static bool is_directive(ferry_view text, size_t at)
@@ -330,26 +331,37 @@ static bool is_directive(ferry_view text, size_t at)
     return is_one_of(byte_at(text, end), "diouxXeEfFgGcspn") && !is_word(byte_at(text, end + 1));
 }
 
-static void count_signs(ferry_view text, size_t *counts)
+/* Whether a quotation mark of another kind than '"' is at byte `at`: „ “ ” « » */
+static bool is_quote(ferry_view text, size_t at)
+{
+    static const char *const quotes[] = {"\u201C", "\u201D", "\u201E", "\u00AB", "\u00BB"};
+    for (size_t i = 0; i < sizeof quotes / sizeof *quotes; i++)
+        if (begins_exactly(text, at, quotes[i])) return true;
+    return false;
+}
+
+/* Translations may have quotation marks of their language for '"'. */
+static void count_signs(ferry_view text, bool translated, size_t *counts)
 {
     for (size_t at = 0; at < text.size; at++) {
-        const char c = text.data[at];
+        const char c = translated && is_quote(text, at) ? '"' : text.data[at];
         const size_t name = c == '{' ? skip_name(text, at + 1, ".:!", FERRY_MOST_NAME) : at;
-        if (is_one_of(c, code_signs) && (c != '%' || is_directive(text, at)))
+        if (is_one_of(c, code_signs) && (c != '%' || is_directive(text, at)) &&
+            (c != ':' || byte_at(text, at + 1) == ' '))
             counts[strchr(code_signs, c) - code_signs]++;
         counts[FERRY_CODE_SIGNS - 1] += name > at + 1 && byte_at(text, name) == '}';
     }
 }
 
-/* Whether both have the same signs; *c is to say which are others. */
-static bool has_signs(ferry_composition *c, ferry_view source, ferry_view target)
+/* Whether both have the same signs; *c is to say which are others. In a second try those of prose may be. */
+static bool has_signs(ferry_composition *c, bool again, ferry_view source, ferry_view target)
 {
     size_t wanted[FERRY_CODE_SIGNS] = {0}, found[FERRY_CODE_SIGNS] = {0};
     bool same = true;
-    count_signs(source, wanted);
-    count_signs(target, found);
+    count_signs(source, false, wanted);
+    count_signs(target, true, found);
     for (size_t i = FERRY_CODE_SIGNS; i-- > 0;) {
-        if (wanted[i] == found[i] || (i < PARENTHESES && wanted[i] < found[i])) continue;
+        if (wanted[i] == found[i] || (i < OF_PROSE && (again || wanted[i] < found[i]))) continue;
         same = false;
         snprintf(c->message, sizeof c->message, "the translation has other signs: expected %zu of %s, found %zu",
                  wanted[i], sign_names[i], found[i]);
@@ -399,7 +411,7 @@ static const char *why_not(const composer *m, const ferry_outcome *outcome, ferr
     if ((outcome->quality & FERRY_QUALITY_TERM) != 0 || !has_kept(m, target))
         return "the translation lacks what has to be kept, or has it twice";
     if (has_other_numbers(m, outcome, source, target)) return "the translation has other numbers";
-    return has_signs(m->c, source, target) ? NULL : m->c->message;
+    return has_signs(m->c, m->segment->segment->lacks != '\0', source, target) ? NULL : m->c->message;
 }
 
 /* The translation of a sentence; the last one ends as the text does. */

@@ -5,7 +5,7 @@
 #include "document_parts.h"
 #include "model_text.h"
 
-enum { FERRY_CODE_SIGNS = 13, FERRY_LACKS_NUMBER = '0' };
+enum { FERRY_CODE_SIGNS = 15, FERRY_LACKS_NUMBER = '0' };
 
 typedef struct ferry_composition {
     ferry_document *document;

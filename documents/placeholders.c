@@ -265,6 +265,7 @@ static size_t find_parts(ferry_view text, size_t at)
         if (!is_name(byte_at(text, name))) break;
         end = skip_name(text, name, "", FERRY_MOST_NAME);
     }
+    end += end > at && byte_at(text, end) == '+' && !is_word(byte_at(text, end + 1)); /* GPL-1+ */
     return is_foreign(byte_at(text, end)) ? at : end;
 }
 

@@ -434,23 +434,34 @@ ferry_status ferry_document_find_spans(ferry_document *document, size_t first)
     return FERRY_OK;
 }
 
-/* Parentheses that are kept stand alone, or with their partner are an element. */
-static void pair_parentheses(ferry_document *document, size_t first)
+/* The sign of prose, one of `(` `)` `"` `:`, that the span keeps; '\0': it keeps something else. */
+static char prose_sign(const ferry_document *document, const ferry_span *span)
+{
+    const ferry_view text = ferry_span_text(document, span), source = ferry_span_source(document, span);
+    const bool is_itself = ferry_view_equal(text, source) || is_one_of(byte_at(source, 0), "\\&"); /* not `:` */
+    return span->kind == FERRY_SPAN_KEPT && text.size == 1 && is_itself && is_one_of(*text.data, "()\":") ? *text.data
+                                                                                                          : '\0';
+}
+
+/* Signs of prose that are kept stand alone; parentheses and quotation marks with their partner are an element. */
+static void pair_signs(ferry_document *document, size_t first)
 {
     size_t open = SIZE_MAX;
+    char close = '\0';
     for (size_t i = first; i < document->span_count; i++) {
         ferry_span *span = &document->spans[i];
-        const ferry_view source = ferry_span_source(document, span);
+        const char sign = prose_sign(document, span);
         if (span->kind == FERRY_SPAN_OPEN || span->kind == FERRY_SPAN_CLOSE) open = SIZE_MAX;
-        if (span->kind != FERRY_SPAN_KEPT || (!ferry_view_is(source, "(") && !ferry_view_is(source, ")"))) continue;
+        if (sign == '\0') continue;
         span->kind = FERRY_SPAN_POINT;
         span->text_begin = span->text_end = 0;
-        if (ferry_view_is(source, "(")) {
-            open = i;
-        } else if (open != SIZE_MAX) {
+        if (open != SIZE_MAX && sign == close) {
             document->spans[open].kind = FERRY_SPAN_OPEN;
             span->kind = FERRY_SPAN_CLOSE;
             open = SIZE_MAX;
+        } else if (is_one_of(sign, "(\"")) {
+            open = i;
+            close = sign == '(' ? ')' : sign;
         }
     }
 }
@@ -464,7 +475,7 @@ ferry_status ferry_document_keep_signs(ferry_document *document, ferry_segment *
     }
     const ferry_placeholder_rules rules = {.signs = signs};
     const ferry_status status = split_text(document, &rules, first);
-    pair_parentheses(document, first);
+    pair_signs(document, first);
     ferry_document_pair_spans(document, first, document->span_count);
     segment->first_span = first;
     segment->after_span = document->span_count;
