@@ -79,12 +79,6 @@ static ferry_status append_kept(builder *b, ferry_model_placeholder *kept, const
     return ferry_array_append(&shown->kept, &shown->kept_count, &shown->kept_capacity, kept, sizeof *kept, b->error);
 }
 
-/* 3, 42: what models know as words. From others, 404, 1.0.8 or 18:30, they make words of numbers. */
-static bool is_small_number(ferry_view text)
-{
-    return text.size < 3 && skip_set(text, 0, "0123456789") == text.size;
-}
-
 /* Whether a word follows a span without a blank. */
 static bool word_follows(const builder *b, size_t index)
 {
@@ -103,7 +97,9 @@ static ferry_status add_kept(builder *b, size_t index)
     const bool is_itself = ferry_view_equal(text, ferry_span_source(b->document, span)); /* not `code` */
     ferry_model_placeholder kept = {.span = index, .is_placeholder = true};
     char bytes[FERRY_PLACEHOLDER_BYTES];
-    if (b->last && b->segment->lacks == '\0' && is_itself && is_small_number(text) && !ends_in_word(b) &&
+    /* 3, 42: what models know as words. From others, 404, 1.0.8 or 18:30, they make words of numbers. */
+    const bool is_small_number = text.size < 3 && skip_set(text, 0, "0123456789") == text.size;
+    if (b->last && b->segment->lacks == '\0' && is_itself && is_small_number && !ends_in_word(b) &&
         !word_follows(b, index)) {
         kept.term.target_count = 1;
         kept.is_placeholder = false;

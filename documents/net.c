@@ -246,6 +246,10 @@ static size_t find_group(net *n, size_t at, size_t end, size_t *last, size_t *si
         found = find_after(n, at + 1, ">", "<", last);
         return found > 0 && is_tag(text_of(n, at + 1, found - 1)) ? found : 0;
     }
+    if (c == '|' && is_word(next) && (at == 0 || !is_word(text.data[at - 1]))) { /* |name| */
+        const size_t bar = skip_name(text, at + 1, ".:-", FERRY_MOST_NAME);
+        return byte_at(text, bar) == '|' && !is_word(byte_at(text, bar + 1)) ? bar + 1 : 0;
+    }
     if (c == ']' && (next == '(' || next == '[')) {
         *size = 1;
         return find_after(n, at + 2, next == '(' ? ")" : "]", next == '(' ? "]" : "[", last);
@@ -266,7 +270,8 @@ static size_t find_group(net *n, size_t at, size_t end, size_t *last, size_t *si
         const size_t colon = skip(text, at + 1, is_letter, end);
         if (byte_at(text, colon) == ':') found = find_after(n, colon + 1, "]", "[ \t\n\r", last);
         if (found == colon + 2) found = 0;
-        const size_t word = skip_name(text, at + 1, "", FERRY_MOST_NAME);
+        const size_t word = skip_name(text, at + 1, "", FERRY_MOST_NAME), path = skip_name(text, at + 1, ".", SIZE_MAX);
+        if (path > word + 1 && byte_at(text, path) == ']') return path + 1; /* [House.City] */
         const bool is_name = next >= 'a' || skip_set(text, at + 1, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_-") == word;
         if (n->document->kept.brackets && is_name && byte_at(text, word) == ']' &&
             !is_one_of(byte_at(text, word + 1), "(["))
@@ -565,6 +570,8 @@ bool ferry_net_is_line(const ferry_document *document, size_t first, size_t afte
     if (same >= 3 && is_one_of(c, ":/!?+%") && byte_at(line, name) >= 'a' && byte_at(line, name) <= 'z') return true;
     if (skip_set(line, 0, FERRY_MARKS " \t") == line.size) return true;
     if (name_end > 0 && c >= 'a' && begins_exactly(line, name_end, ":: ")) return true;
+    if (c == '[' && name_end == 0 && skip(line, 1, is_letter, 4) == 3 && byte_at(line, 3) == ':')
+        return line.data[line.size - 1] == ']'; /* "[ar:Ann]", of lyrics */
     if (c == '!' && begins_exactly(line, 1, "[[")) return find_one_of(line, 0, "]") + 2 == line.size;
     if (c == '[' && ferry_find_placeholder(line, 0, false) == line.size) return true;
     const size_t command = c == '\\' ? skip(line, 1, is_letter, line.size) : 0;

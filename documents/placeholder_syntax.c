@@ -101,7 +101,8 @@ static size_t find_brackets(ferry_view text, size_t at)
 
 /* ---- placeholders ---- */
 
-/* %d %-5.2f %1$s %[1]s %zu %<PRIu64> %% %(name)s %{name} %1 %L1 %name %name% %%name%%, strftime's %Y; "100%d" is none. */
+/* %d %-5.2f %1$s %[1]s %zu %<PRIu64> %% %(name)s %{name} %1 %L1 %name %name% %%name%%, strftime's %Y; "100%d" is none.
+ */
 static size_t find_percent(ferry_view text, size_t at)
 {
     size_t end = at + 1;

@@ -305,12 +305,6 @@ static size_t enclosing_size(ferry_view before, ferry_view after, size_t *close)
     return 0;
 }
 
-/* A span of text that can lose `size` bytes at one of its ends. */
-static bool can_be_cut(const ferry_span *span, size_t size)
-{
-    return ferry_span_is_literal(span) || (span->kind == FERRY_SPAN_TEXT && span->text_end - span->text_begin == size);
-}
-
 /* Adds to what is kept the quotation marks or parentheses around it: '%s', (%d). Returns whether there are some. */
 static bool enclose(const ferry_document *document, ferry_span *before, ferry_span *kept, ferry_span *after)
 {
@@ -318,13 +312,15 @@ static bool enclose(const ferry_document *document, ferry_span *before, ferry_sp
     const bool touch = kept->kind == FERRY_SPAN_KEPT && before->end == kept->begin && kept->end == after->begin &&
                        before->text_end == kept->text_begin && kept->text_end == after->text_begin;
     if (!touch || before->kind != FERRY_SPAN_TEXT || after->kind != FERRY_SPAN_TEXT) return false;
-    const ferry_view text = ferry_span_text(document, kept), rest = ferry_span_text(document, after);
-    const size_t open = enclosing_size(ferry_span_text(document, before), rest, &close);
-    const bool has_open = *text.data == '`' && byte_at(rest, 0) == '\'' && !is_word(byte_at(rest, 1));
+    const ferry_view text = ferry_span_text(document, before), rest = ferry_span_text(document, after);
+    const size_t open = enclosing_size(text, rest, &close);
+    const bool has_open = document->text.data[kept->text_begin] == '`' && byte_at(rest, 0) == '\'' &&
+                          !is_word(byte_at(rest, 1)); /* `a.txt' */
     if (has_open) close = 1;
-    if ((open == 0 && !has_open) || !can_be_cut(before, open) || !can_be_cut(after, close)) return false;
-    before->end = kept->begin = ferry_span_is_literal(before) ? before->end - open : before->begin;
-    after->begin = kept->end = ferry_span_is_literal(after) ? after->begin + close : after->end;
+    const bool begins = ferry_span_is_literal(before), ends = ferry_span_is_literal(after); /* or all is one mark */
+    if ((open == 0 && !has_open) || (!begins && text.size != open) || (!ends && rest.size != close)) return false;
+    before->end = kept->begin = begins ? before->end - open : before->begin;
+    after->begin = kept->end = ends ? after->begin + close : after->end;
     before->text_end = kept->text_begin -= open;
     after->text_begin = kept->text_end += close;
     return true;

@@ -419,6 +419,18 @@ static bool follows_entry(const reader *r, const ferry_inline_tag *tag)
     return between.size == 0 && before >= 'a' && is_letter(before) && is_capital(byte_at(source, tag->end));
 }
 
+/* Whether the tag is that of a component, <TabItem>, on a line of its own. */
+static bool is_component(const reader *r, const ferry_inline_tag *tag)
+{
+    const ferry_view source = r->document->source;
+    size_t begin = tag->begin;
+    while (begin > 0 && is_blank(source.data[begin - 1])) begin--;
+    const size_t end = skip_blanks(source, tag->end);
+    return is_capital(byte_at(tag->name, 0)) && is_letter(byte_at(tag->name, 1)) &&
+           !is_capital(byte_at(tag->name, 1)) && (begin == 0 || is_line_end(source.data[begin - 1])) &&
+           (end == source.size || is_line_end(source.data[end]));
+}
+
 /* Takes the tag, or its element, whose end becomes tag->end. */
 static ferry_status take_tag(reader *r, ferry_inline_tag *tag)
 {
@@ -429,7 +441,8 @@ static ferry_status take_tag(reader *r, ferry_inline_tag *tag)
         FERRY_TRY(flush(r));
     }
     FERRY_TRY(read_attributes(r, tag));
-    if ((tag->element & (FERRY_ELEMENT_BLOCK | FERRY_ELEMENT_LABEL)) == 0) return add_part(r, *tag);
+    if ((tag->element & (FERRY_ELEMENT_BLOCK | FERRY_ELEMENT_LABEL)) == 0 && !is_component(r, tag))
+        return add_part(r, *tag);
     FERRY_TRY(flush(r));
     r->in_menu = false;
     return FERRY_OK;

@@ -49,13 +49,11 @@ static bool is_of_configuration(reader *r, ferry_view key)
     static const char keys[] = " bomformat compileroptions configurepresets dependencies devdependencies "
                                "peerdependencies ";
     static const char types[] = " array blob boolean integer list long map number object string structure timestamp ";
-    enum { MANY_TYPES = 3 };
     const char c = peek(r);
     if (ferry_name_is_listed(key, keys)) return c == '{' || c == '[' || ferry_view_is(key, "bomFormat");
     const ferry_view value = view_part(r->source, r->at + 1, find_one_of(r->source, r->at + 1, "\""));
     r->types += c == '"' && ferry_view_is(key, "type") && ferry_name_is_listed(value, types);
-    return r->types == MANY_TYPES ||
-           (ferry_view_is(key, "$schema") && c == '"' && ferry_view_contains(value, "json-schema.org"));
+    return r->types > 2 || (ferry_view_is(key, "$schema") && c == '"' && ferry_view_contains(value, "json-schema.org"));
 }
 
 /* What people read of a configuration. */

@@ -206,7 +206,8 @@ static ferry_status find_tags(reader *r, size_t begin, size_t end, bool in_argum
         ferry_inline_tag tag = {.kind = FERRY_TAG_WORD};
         const ferry_view rest = view_part(r->bytes, at, end);
         const size_t size = read_numbered_tag(rest, &tag);
-        next = at + (size > 0 ? size : ferry_inline_tag_read(rest, &tag));
+        const bool is_directive = at > begin && r->bytes.data[at - 1] == '%'; /* %<PRIu64> */
+        next = at + (size > 0 || is_directive ? size : ferry_inline_tag_read(rest, &tag));
         const size_t font = skip_font(r->bytes, at, end);
         if (font > at) {
             tag.kind = FERRY_TAG_KEPT;

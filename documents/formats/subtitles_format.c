@@ -76,6 +76,9 @@ static size_t find_partner(ferry_view source, size_t at)
 static size_t skip_label(ferry_view source, size_t at)
 {
     size_t capitals = 0, blanks = 0, brackets = 0;
+    const size_t colon = find_one_of(source, at, ":\r\n");
+    const bool is_name = is_capital(byte_at(source, at)) && byte_at(source, colon) == ':' &&
+                         ends_line(source, colon + 1) && colon + 2 < source.size;
     for (size_t next = at; next < source.size && next - at - brackets < MOST_LABEL && blanks < 3;) {
         uint32_t c;
         const size_t bracket = find_partner(source, next);
@@ -92,6 +95,8 @@ static size_t skip_label(ferry_view source, size_t at)
             return capitals > 0 ? skip_blanks(source, next) : at;
         capitals += kind == FERRY_CHARACTER_UPPER;
         blanks += c == ' ';
+        if (is_name && kind <= FERRY_CHARACTER_MARK && (kind == FERRY_CHARACTER_UPPER || source.data[next - 2] != ' '))
+            continue;
         if (kind != FERRY_CHARACTER_UPPER && kind != FERRY_CHARACTER_MARK && kind != FERRY_CHARACTER_NUMBER &&
             (c >= 0x80 || !is_one_of((char)c, " .'-#&")))
             return at;

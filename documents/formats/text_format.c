@@ -92,6 +92,7 @@ static size_t count_words(ferry_view text, size_t at, size_t *others)
 {
     size_t words = 0;
     *others = 0;
+    at = skip_set(text, at, "([");
     for (size_t end; at < text.size; at = skip_blanks(text, end)) {
         end = skip(text, at, is_word, text.size);
         const bool is_plain = end > at + 1 && !is_digit(text.data[at]) && !is_digit(text.data[end - 1]);
@@ -114,6 +115,15 @@ static bool has_words(ferry_view text, size_t at)
     const bool begins = at < text.size && (is_digit(text.data[at]) || is_capital(text.data[at]));
     if (words == 1 && others < 3 && begins && plain == text.size) return true;
     return (words > 1 && words >= others) || (words > 2 && 4 * words >= 3 * others);
+}
+
+/* The byte after "Q: ", "NOTE: ", "send-email: ", one word, at `at` of the text; or `at`. */
+static size_t skip_label(ferry_view text, size_t at)
+{
+    size_t colon = at;
+    while (is_letter(byte_at(text, colon)) || (colon > at && byte_at(text, colon) == '-')) colon++;
+    const size_t next = skip_blanks(text, colon + 1);
+    return colon > at && byte_at(text, colon) == ':' && next > colon + 1 ? next : at;
 }
 
 /* Finds what the line's text consists of. Prose has twice as many letters as other characters, but for blanks, or most
@@ -144,9 +154,11 @@ static void examine(line *l, ferry_view text)
     const bool has_leaders = ferry_view_contains(whole, "....") || ferry_view_contains(whole, "...:");
     const bool has_gap = is_option && ferry_view_contains(whole, "  ");
     l->has_columns = l->has_columns || l->bars || has_leaders || has_gap;
-    const size_t semicolon = find_one_of(text, l->text, ";");
-    const bool is_record =
-        semicolon > l->text && is_word(text.data[semicolon - 1]) && is_word(byte_at(text, semicolon + 1));
+    const size_t semicolon = find_one_of(text, l->text, ";"), mail = find_one_of(text, l->text, "<");
+    const bool is_record = /* "NAME;CODE", "name (1.2) unstable; urgency=low", "Signed-off-by: Ann <ann@example.org>" */
+        (semicolon > l->text && is_word(text.data[semicolon - 1]) && is_word(byte_at(text, semicolon + 1))) ||
+        byte_at(text, skip_name(text, skip_blanks(text, semicolon + 1), "", SIZE_MAX)) == '=' ||
+        (skip_label(text, l->text) > l->text && text.data[l->end - 1] == '>' && find_one_of(text, mail, "@") < l->end);
     const bool is_prompt = is_one_of(byte_at(text, l->text), "$%") && is_blank(byte_at(text, l->text + 1));
     l->is_rule = letters + digits == 0;
     const bool is_prose =
@@ -230,15 +242,6 @@ static ferry_status read_lines(reader *r)
 }
 
 /* ---- paragraphs ---- */
-
-/* The byte after "Q: ", "NOTE: ", "send-email: ", one word, at `at` of the text; or `at`. */
-static size_t skip_label(ferry_view text, size_t at)
-{
-    size_t colon = at;
-    while (is_letter(byte_at(text, colon)) || (colon > at && byte_at(text, colon) == '-')) colon++;
-    const size_t next = skip_blanks(text, colon + 1);
-    return colon > at && byte_at(text, colon) == ':' && next > colon + 1 ? next : at;
-}
 
 /* Whether the line is labeled, and so is the one that its paragraph begins with; or the label has a capital, and a
  * sentence ends before it. */
@@ -337,7 +340,10 @@ static ferry_status add_cells(const reader *r, const line *l)
     for (size_t at = l->text + gap_size(r, l, l->text); at < l->end;) {
         size_t end = at, gap = 0;
         while (end < l->end && (gap = gap_size(r, l, end)) == 0) end++;
-        if (end > at) FERRY_TRY(add_text(r, at, end));
+        const size_t digits = skip_set((ferry_view){r->source.data, end}, at, "0123456789.,/ ");
+        const bool is_amount = digits > at && is_digit(r->source.data[at]) &&
+                               ferry_unit_size((ferry_view){r->source.data + digits, end - digits}) == end - digits;
+        if (end > at && !is_amount) FERRY_TRY(add_text(r, at, end));
         at = end + gap;
     }
     return FERRY_OK;
