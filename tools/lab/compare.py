@@ -10,6 +10,8 @@ MODEL.gguf and the directories are conversions of one model:
     --marian    model.npz, vocab.yml, decoder.yml, source.spm, as published by OPUS-MT; for pymarian
     --bergamot  *.intgemm*.bin, vocab*.spm, lex*.bin of a student with 6 and 2 layers; for slimt, which is greedy
     --spm       SentencePiece model of the source for the first two; default: source.spm in the directory
+    --from, --to LANGUAGE   tags of a model of several languages, as NLLB's; for CTranslate2 and Ferry
+    --length N  of CTranslate2's translations, in tokens; Ferry's is the model file's (make_nllb.py)
 
 One process for each measurement, from text to text: the time includes segmentation.
     load        from the start of main (other systems: from the end of the imports) until it can translate
@@ -41,6 +43,9 @@ def arguments():
     for name in PEERS:
         parser.add_argument("--" + name, metavar="DIRECTORY")
     parser.add_argument("--spm", metavar="FILE")
+    parser.add_argument("--from", dest="source", metavar="LANGUAGE")
+    parser.add_argument("--to", dest="target", metavar="LANGUAGE")
+    parser.add_argument("--length", type=int, metavar="N")
     parser.add_argument("--compute-type", default="float32")
     parser.add_argument("--beam", type=int, default=1)
     parser.add_argument("--threads", type=int, default=1)
@@ -71,11 +76,16 @@ def open_ct2(a, ready):
     # One worker per thread is best for throughput, all threads on one line for latency.
     inter, intra = (1, a.threads) if a.single else (a.threads, 1)
     translator = ctranslate2.Translator(a.ct2, compute_type=a.compute_type, inter_threads=inter, intra_threads=intra)
+    source, target = [a.source] if a.source else [], [a.target] if a.target else []
+    length = {"min_decoding_length": a.length} if a.length else {}
 
     def translate(lines):
-        pieces = [x + ["</s>"] for x in spm.encode(lines, out_type=str)]
-        out = translator.translate_batch(pieces, beam_size=a.beam, max_batch_size=a.batch, max_decoding_length=511)
-        return [spm.decode(x.hypotheses[0]) for x in out], sum(len(x.hypotheses[0]) + 1 for x in out)
+        pieces = [[*source, *x, "</s>"] for x in spm.encode(lines, out_type=str)]
+        out = translator.translate_batch(pieces, target_prefix=[target] * len(lines) if target else None,
+                                         beam_size=a.beam, max_batch_size=min(a.batch, -(-len(lines) // inter)),
+                                         max_decoding_length=a.length or 511, **length)
+        found = [x.hypotheses[0] for x in out]
+        return [spm.decode(x[len(target):]) for x in found], sum(len(x) + (not a.length) for x in found)
 
     return translate
 
@@ -162,6 +172,7 @@ def measure(a, system, output):
     if system == "ferry":
         command = [a.ferry, "bench", "translate", "-m", a.model, "-i", a.input, "-o", output, "--beam", str(a.beam),
                    "--threads", str(a.threads), "--batch", str(a.batch), "--json"] + ["--single"] * a.single
+        command += ["--from", a.source] * bool(a.source) + ["--to", a.target] * bool(a.target)
     else:
         command = [sys.executable, *sys.argv, "--peer", system, "--output", output]
     threads = {name: str(a.threads) for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
