@@ -9,7 +9,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 LONG = {"docs/encodings-compared.md"}  # lines and cells of any length
 OTHERS = {"engine/position/sandwich.c", "engine/position/learned_slope.c", "xxhash.h", "preprocess.sh"}  # examples; others' files
 FOLDERS = ["base", "bindings", "documents", "engine", "examples", "models", "tests", "tokenizer", "tools"]
-ROWS = 4
+ROWS = 6
 
 pages = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8").splitlines()
          for path in [*sorted((ROOT / "docs").glob("*.md")), ROOT / "README.md", ROOT / "CHANGELOG.md"]}
